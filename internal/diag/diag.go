@@ -1,0 +1,169 @@
+// Package diag turns a span of an input into a message a person can act on.
+package diag
+
+import (
+	"bytes"
+	"sort"
+	"strings"
+	"sync"
+	"unicode/utf8"
+)
+
+// Source is one text that messages can point into. Name is what the user
+// typed (or "archive.a(member)"); Text is the input as read and never changes.
+type Source struct {
+	Name string
+	Text []byte
+
+	once  sync.Once
+	lines []int32 // offset of the first byte of each line, built on first use
+}
+
+// Span is a range of bytes of a Source. The zero Span is the start of the file.
+type Span struct{ Off, Len int32 }
+
+// End is the offset just past the span.
+func (s Span) End() int32 { return s.Off + s.Len }
+
+// Bytes returns the text that the span covers.
+func (src *Source) Bytes(s Span) []byte { return src.Text[s.Off : s.Off+s.Len] }
+
+// String returns the text that the span covers.
+func (src *Source) String(s Span) string { return string(src.Bytes(s)) }
+
+func (src *Source) index() {
+	src.once.Do(func() {
+		src.lines = append(src.lines, 0)
+		for at := 0; ; {
+			n := bytes.IndexByte(src.Text[at:], '\n')
+			if n < 0 {
+				return
+			}
+			at += n + 1
+			src.lines = append(src.lines, int32(at))
+		}
+	})
+}
+
+// Line is the 1-based number of the line that holds the byte at off.
+func (src *Source) Line(off int32) int {
+	src.index()
+	return sort.Search(len(src.lines), func(i int) bool { return src.lines[i] > off })
+}
+
+// LineColumn is the 1-based line and column of the byte at off. A column is a
+// character, not a byte; a tab is one column.
+func (src *Source) LineColumn(off int32) (line, column int) {
+	line = src.Line(off)
+	return line, 1 + utf8.RuneCount(src.Text[src.lines[line-1]:off])
+}
+
+// LineSpan is the whole of a 1-based line without its line end; the zero Span
+// if there is no such line.
+func (src *Source) LineSpan(line int) Span {
+	src.index()
+	if line < 1 || line > len(src.lines) {
+		return Span{}
+	}
+	from, to := src.lines[line-1], int32(len(src.Text))
+	if line < len(src.lines) {
+		to = src.lines[line] - 1
+	}
+	if to > from && src.Text[to-1] == '\r' {
+		to--
+	}
+	return Span{from, to - from}
+}
+
+// Kind is how much a message matters.
+type Kind uint8
+
+const (
+	Error Kind = iota
+	Warning
+	Note
+)
+
+func (k Kind) String() string { return [...]string{"error", "warning", "note"}[k] }
+
+// Place is where a message points. A nil Source means the command line; a zero
+// Span with a Source means the file as a whole.
+type Place struct {
+	Source *Source
+	Span   Span
+}
+
+// At makes a Place.
+func At(src *Source, span Span) Place { return Place{src, span} }
+
+// Remark is a second place that explains a message: the other definition, say.
+type Remark struct {
+	Place Place
+	Text  string
+}
+
+// Message is one thing to tell the user. Only warnings carry an ID, so that a
+// warning can be silenced and an error cannot.
+type Message struct {
+	Kind  Kind
+	ID    string
+	Place Place
+	Text  string
+	Notes []Remark
+	Help  string
+}
+
+// Note adds a second place and returns the message, for chaining.
+func (m *Message) Note(place Place, text string) *Message {
+	m.Notes = append(m.Notes, Remark{place, text})
+	return m
+}
+
+// WithHelp says what to do about the message.
+func (m *Message) WithHelp(text string) *Message {
+	m.Help = text
+	return m
+}
+
+// Log collects messages in the order they are added. It has no lock: each
+// worker owns one, and Append puts them back in command-line order.
+type Log struct{ Messages []*Message }
+
+// Error adds an error.
+func (l *Log) Error(place Place, text string) *Message { return l.add(Error, "", place, text) }
+
+// Warn adds a warning that -Wno-id silences.
+func (l *Log) Warn(id string, place Place, text string) *Message {
+	return l.add(Warning, id, place, text)
+}
+
+// Note adds a remark that stands for itself (--verbose).
+func (l *Log) Note(place Place, text string) *Message { return l.add(Note, "", place, text) }
+
+func (l *Log) add(kind Kind, id string, place Place, text string) *Message {
+	m := &Message{Kind: kind, ID: id, Place: place, Text: text}
+	l.Messages = append(l.Messages, m)
+	return m
+}
+
+// Append moves the messages of another log behind these.
+func (l *Log) Append(other *Log) { l.Messages = append(l.Messages, other.Messages...) }
+
+// Errors is the number of errors in the log.
+func (l *Log) Errors() int {
+	n := 0
+	for _, m := range l.Messages {
+		if m.Kind == Error {
+			n++
+		}
+	}
+	return n
+}
+
+// Error makes *Message an error, so that a single message can be returned
+// where Go wants one; the text is the uncoloured first line.
+func (m *Message) Error() string {
+	var b strings.Builder
+	writeHead(&b, m.Place, m.Kind.String(), m.Text, m.ID, palette{})
+	return strings.TrimSuffix(b.String(), "\n")
+}

@@ -1,0 +1,78 @@
+package diag
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func find(src *Source, word string) Span {
+	return Span{int32(strings.Index(string(src.Text), word)), int32(len(word))}
+}
+
+func TestWriteTwoPlaces(t *testing.T) {
+	a := &Source{Name: "a.ptx", Text: []byte("one\n.extern .func\thelper;\n")}
+	b := &Source{Name: "b.ptx", Text: []byte("helper")}
+	var log Log
+	log.Error(At(a, find(a, "helper")), "helper differs").
+		Note(At(b, Span{0, 6}), "defined here").
+		WithHelp("rebuild a.ptx")
+	log.Warn("odr", At(b, Span{}), "odd")
+	var out strings.Builder
+	if err := Write(&out, log.Messages, Style{}); err != nil {
+		t.Fatal(err)
+	}
+	want := "a.ptx:2:15: error: helper differs\n" +
+		"    2 | .extern .func\thelper;\n" +
+		"      |              \t^^^^^^\n" +
+		"b.ptx:1:1: note: defined here\n" +
+		"    1 | helper\n" +
+		"      | ^^^^^^\n" +
+		"help: rebuild a.ptx\n" +
+		"b.ptx: warning: odd [-Wodr]\n"
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestErrorLimit(t *testing.T) {
+	var log Log
+	for range 5 {
+		log.Error(Place{}, "bad")
+	}
+	var out strings.Builder
+	Write(&out, log.Messages, Style{ErrorLimit: 2})
+	want := "ptxlink: error: bad\nptxlink: error: bad\nptxlink: note: 3 more errors not shown; --error-limit=0 shows all\n"
+	if d := cmp.Diff(want, out.String()); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLongAndBinaryLines(t *testing.T) {
+	text := strings.Repeat("x", 5000) + "\x1b[31mname\xff" + strings.Repeat("y", 5000)
+	src := &Source{Name: "long.ptx", Text: []byte(text)}
+	var log Log
+	log.Error(At(src, find(src, "name")), "here")
+	var out strings.Builder
+	Write(&out, log.Messages, Style{})
+	lines := strings.Split(out.String(), "\n")
+	if len(lines[1]) > 200 || strings.Contains(out.String(), "\x1b") {
+		t.Errorf("excerpt not bounded or not cleaned:\n%s", out.String())
+	}
+	at := strings.Index(lines[2], "^")
+	if got := lines[1][at : at+4]; got != "name" {
+		t.Errorf("marker stands under %q", got)
+	}
+}
+
+func TestLineColumnCountsCharacters(t *testing.T) {
+	src := &Source{Text: []byte("a\r\n// é x\n")}
+	line, column := src.LineColumn(find(src, "x").Off)
+	if line != 2 || column != 6 {
+		t.Errorf("got %d:%d, want 2:6", line, column)
+	}
+	if got := src.String(src.LineSpan(1)); got != "a" {
+		t.Errorf("line 1 is %q", got)
+	}
+}

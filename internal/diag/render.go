@@ -1,0 +1,173 @@
+package diag
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Style says how messages are written as text.
+type Style struct {
+	Color      bool
+	ErrorLimit int // stop after this many errors; 0 means show them all
+}
+
+// palette holds the escape sequences in use; all empty without colour.
+type palette struct{ place, err, warn, note, help, mark, off string }
+
+func (s Style) palette() palette {
+	if !s.Color {
+		return palette{}
+	}
+	return palette{place: "\x1b[1m", err: "\x1b[1;31m", warn: "\x1b[1;35m", note: "\x1b[1;36m", help: "\x1b[1;32m", mark: "\x1b[32m", off: "\x1b[0m"}
+}
+
+func (p palette) of(kind string) string {
+	switch kind {
+	case "error":
+		return p.err
+	case "warning":
+		return p.warn
+	}
+	return p.note
+}
+
+// Write renders messages as text: one "file:line:col: kind: text" line each,
+// with the source line and a marker under the span, then notes and help.
+func Write(w io.Writer, messages []*Message, style Style) error {
+	var b strings.Builder
+	p := style.palette()
+	shown, hidden := 0, 0
+	for _, m := range messages {
+		if m.Kind == Error {
+			if style.ErrorLimit > 0 && shown >= style.ErrorLimit {
+				hidden++
+				continue
+			}
+			shown++
+		} else if hidden > 0 {
+			continue
+		}
+		writeOne(&b, m, p)
+	}
+	if hidden > 0 {
+		fmt.Fprintf(&b, "ptxlink: %snote:%s %d more error%s not shown; --error-limit=0 shows all\n", p.note, p.off, hidden, plural(hidden))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+func writeOne(b *strings.Builder, m *Message, p palette) {
+	writeHead(b, m.Place, m.Kind.String(), m.Text, m.ID, p)
+	writeExcerpt(b, m.Place, p)
+	for _, n := range m.Notes {
+		writeHead(b, n.Place, "note", n.Text, "", p)
+		writeExcerpt(b, n.Place, p)
+	}
+	if m.Help != "" {
+		fmt.Fprintf(b, "%shelp:%s %s\n", p.help, p.off, m.Help)
+	}
+}
+
+func writeHead(b *strings.Builder, at Place, kind, text, id string, p palette) {
+	b.WriteString(p.place)
+	switch {
+	case at.Source == nil:
+		b.WriteString("ptxlink:")
+	case at.Span == Span{}:
+		b.WriteString(at.Source.Name + ":")
+	default:
+		line, column := at.Source.LineColumn(at.Span.Off)
+		fmt.Fprintf(b, "%s:%d:%d:", at.Source.Name, line, column)
+	}
+	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, text)
+	if id != "" {
+		b.WriteString(" [-W" + id + "]")
+	}
+	b.WriteByte('\n')
+}
+
+// excerptWidth bounds the part of a source line that is shown: NVIDIA's own
+// libraries hold lines of 400 KB.
+const excerptWidth = 120
+
+func writeExcerpt(b *strings.Builder, at Place, p palette) {
+	if at.Source == nil || (at.Span == Span{}) {
+		return
+	}
+	number := at.Source.Line(at.Span.Off)
+	span := at.Source.LineSpan(number)
+	line := printable(at.Source.Bytes(span))
+	from := clamp(int(at.Span.Off-span.Off), 0, len(line))
+	to := clamp(int(at.Span.End()-span.Off), from, len(line))
+	if len(line) > excerptWidth {
+		lo := clamp(from-excerptWidth/3, 0, len(line))
+		hi := clamp(lo+excerptWidth, lo, len(line))
+		for lo > 0 && !utf8.RuneStart(line[lo]) {
+			lo--
+		}
+		for hi < len(line) && !utf8.RuneStart(line[hi]) {
+			hi++
+		}
+		to = clamp(to, from, hi)
+		head, tail := "", ""
+		if lo > 0 {
+			head = "..."
+		}
+		if hi < len(line) {
+			tail = "..."
+		}
+		line = head + line[lo:hi] + tail
+		from, to = from-lo+len(head), to-lo+len(head)
+	}
+	// The marker line repeats the tabs of the source line, so that it lines up
+	// whatever the terminal's tab width.
+	var pad strings.Builder
+	for _, r := range line[:from] {
+		if r == '\t' {
+			pad.WriteByte('\t')
+		} else {
+			pad.WriteByte(' ')
+		}
+	}
+	marks := strings.Repeat("^", max(1, utf8.RuneCountInString(line[from:to])))
+	fmt.Fprintf(b, "%5d | %s\n      | %s%s%s%s\n", number, line, pad.String(), p.mark, marks, p.off)
+}
+
+// printable keeps a hostile or binary line from reaching the terminal as
+// control codes. The length stays the same, byte for byte.
+func printable(line []byte) string {
+	out := []byte(nil)
+	for i, c := range line {
+		if (c < ' ' && c != '\t') || c == 0x7f {
+			if out == nil {
+				out = append([]byte(nil), line...)
+			}
+			out[i] = '?'
+		}
+	}
+	if out == nil {
+		out = line
+	}
+	if !utf8.Valid(out) {
+		out = append([]byte(nil), out...)
+		for i := 0; i < len(out); {
+			r, n := utf8.DecodeRune(out[i:])
+			if r == utf8.RuneError && n == 1 {
+				out[i] = '?'
+			}
+			i += n
+		}
+	}
+	return string(out)
+}
+
+func clamp(x, lo, hi int) int { return max(lo, min(x, hi)) }
