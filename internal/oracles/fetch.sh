@@ -1,0 +1,592 @@
+#!/usr/bin/env bash
+# Fetches the real tools that the tests compare ptxlink with: ptxas, nvlink,
+# cuobjdump, nvdisasm and fatbinary of three CUDA releases, nvptx-none-ld,
+# gcc's PTX archives, llvm-dwarfdump, readelf, hyperfine.
+#
+#   fetch.sh                 what the tests need
+#   fetch.sh --compilers     also nvcc, clang, llc, llvm-link and gcc for PTX
+#   fetch.sh --print-dir     where it all lies, and nothing else
+#
+# Needs no root and changes nothing outside its folder,
+# ${PTXLINK_ORACLES:-${XDG_CACHE_HOME:-$HOME/.cache}/ptxlink/oracles}.
+# Packages come from the machine's own apt sources and from PyPI, through
+# apt-get and pip. Each component is unpacked aside and renamed into place with
+# its stamp inside, so an interrupted run leaves whole components only; a run
+# that finds every stamp reads a dozen small files and returns.
+# README.md beside this file says what lies where.
+set -euo pipefail
+
+# What a stamp must say. Change the text and the component is fetched again.
+CUDA=12.4        CUDA_PIN='nvidia-cuda-toolkit 12.4.131 layout 2'
+CUDA_NEW=13.5    CUDA_NEW_PIN='13.5.37 layout 2'
+CUDA_OLD=11.8    CUDA_OLD_PIN='11.8.89 layout 2'
+GCC_PIN='gcc-offload-nvptx nvptx-tools layout 2'
+MACHINE_PIN='layout 2'
+DEBIAN_SUITE=trixie # the Debian release whose non-free carries CUDA 12.4
+
+die() { echo "fetch.sh: $*" >&2; exit 1; }
+
+ORACLES=${PTXLINK_ORACLES:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/ptxlink/oracles}
+case $ORACLES in
+	/.cache/*) die 'neither PTXLINK_ORACLES nor HOME is set; set PTXLINK_ORACLES to a folder that may be written' ;;
+	/*) ;;
+	*) ORACLES=$PWD/$ORACLES ;;
+esac
+
+compilers=
+for arg; do
+	case $arg in
+		--compilers) compilers=1 ;;
+		--print-dir) echo "$ORACLES"; exit 0 ;;
+		*) echo 'usage: fetch.sh [--compilers] [--print-dir]' >&2; exit 2 ;;
+	esac
+done
+
+# stamped COMPONENT PIN: the component is here, in the version asked for, and
+# the programs of the machine that it points to have not gone since.
+stamped() {
+	local have= w
+	[[ -r $ORACLES/$1/.stamp ]] && read -r have <"$ORACLES/$1/.stamp"
+	[[ $have == "$2" ]] || return
+	for w in "$ORACLES/$1"/wrappers/*; do
+		[[ -x $w ]] || return
+	done
+}
+
+# A component is "name|pin|function that fills $part".
+components=(
+	"cuda-$CUDA|$CUDA_PIN|fetch_cuda"
+	"cuda-$CUDA_NEW|$CUDA_NEW_PIN|fetch_cuda_new"
+	"cuda-$CUDA_OLD|$CUDA_OLD_PIN|fetch_cuda_old"
+	"gcc-nvptx|$GCC_PIN|fetch_gcc_nvptx"
+	"llvm-dwarfdump|$MACHINE_PIN|fetch_dwarfdump"
+	"binutils|$MACHINE_PIN|fetch_binutils"
+	"hyperfine|$MACHINE_PIN|fetch_hyperfine"
+)
+if [[ $compilers ]]; then
+	components+=(
+		"nvcc-$CUDA|$CUDA_PIN|fetch_nvcc"
+		"clang|$MACHINE_PIN|fetch_clang"
+		"gcc-host|$MACHINE_PIN|fetch_gcc_host"
+	)
+fi
+
+todo=()
+for c in "${components[@]}"; do
+	IFS='|' read -r name pin _ <<<"$c"
+	stamped "$name" "$pin" || todo+=("$c")
+done
+[[ ${#todo[@]} -eq 0 ]] && exit 0
+
+# ---- from here on something is missing ----
+
+start=$SECONDS
+command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
+	die 'apt-get and dpkg-deb are needed (Debian or Ubuntu); elsewhere put the tools on PATH yourself'
+mkdir -p "$ORACLES/bin" || die "cannot write $ORACLES; set PTXLINK_ORACLES"
+if command -v flock >/dev/null; then
+	exec 9>"$ORACLES/.lock"
+	flock 9 # a second run waits, then finds the stamps below
+fi
+
+work=$ORACLES/.work.$$
+rm -rf "$ORACLES"/.work.*
+mkdir "$work"
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+fetched_bytes=0
+: >"$work/log"
+
+# run CMD...: its output is shown only if it fails.
+run() {
+	echo "+ $*" >>"$work/log"
+	"$@" >"$work/out" 2>&1 && { cat "$work/out" >>"$work/log"; return 0; }
+	local rc=$?
+	tail -n 12 "$work/out" | sed 's/^/    /' >&2
+	return "$rc"
+}
+
+# fail PACKAGE WHY: ends the component that is being fetched, not the others.
+fail() { echo "fetch.sh: cannot fetch $1: $2" >&2; return 1; }
+
+# ---- apt, with private state ----
+
+# apt_setup NAME: folders and a configuration file in $work/apt-NAME. The
+# machine's own apt.conf is kept, for its proxy and certificates; its hooks,
+# which want root, are not.
+apt_setup() {
+	local d=$work/apt-$1
+	mkdir -p "$d/lists/partial" "$d/archives/partial"
+	cat >"$d/conf" <<-END
+		#clear APT::Update::Pre-Invoke;
+		#clear APT::Update::Post-Invoke;
+		#clear APT::Update::Post-Invoke-Success;
+		#clear DPkg::Pre-Install-Pkgs;
+		#clear DPkg::Post-Invoke;
+		Dir::State "$d";
+		Dir::State::Lists "$d/lists";
+		Dir::State::Status "/var/lib/dpkg/status";
+		Dir::Cache "$d";
+		Dir::Cache::Archives "$d/archives";
+		Dir::Log "$d";
+		Dir::Log::Planner "/dev/null";
+		APT::Sandbox::User "";
+		APT::Install-Recommends "false";
+		APT::Get::Assume-Yes "true";
+		Acquire::Languages "none";
+		Acquire::Retries "3";
+		Acquire::IndexTargets::deb::DEP-11::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::DEP-11-icons-small::DefaultEnabled "false";
+		Acquire::IndexTargets::deb::CNF::DefaultEnabled "false";
+		Debug::NoLocking "true";
+		quiet "1";
+	END
+	if [[ ${2:-} ]]; then
+		cat >>"$d/conf" <<-END
+			Dir::Etc::SourceList "$2";
+			Dir::Etc::SourceParts "-";
+		END
+	fi
+	apt_conf=$d/conf apt_dir=$d
+}
+
+# own_apt: apt over the machine's own sources. A third party's broken source
+# is not our business, so update's exit status is not asked for.
+own_ready=
+own_apt() {
+	apt_conf=$work/apt-own/conf apt_dir=$work/apt-own
+	[[ $own_ready ]] && return
+	own_ready=1
+	apt_setup own
+	apt-get -c "$apt_conf" update >"$work/out" 2>&1 || true
+	cat "$work/out" >>"$work/log"
+}
+
+# candidate PACKAGE: the version that apt would fetch, or nothing.
+candidate() { apt-cache -c "$apt_conf" policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | grep -v '(none)' || true; }
+
+# unpack_debs FOLDER: every archive fetched so far, into FOLDER.
+unpack_debs() {
+	local deb
+	mkdir -p "$1"
+	for deb in "$apt_dir"/archives/*.deb; do
+		[[ -e $deb ]] || continue
+		fetched_bytes=$((fetched_bytes + $(stat -c %s "$deb")))
+		run dpkg-deb -x "$deb" "$1" || { fail "${deb##*/}" 'the package does not unpack (is the disk full?)'; return; }
+		rm -f "$deb"
+	done
+}
+
+# deb FOLDER PACKAGE...: the packages alone, without what they depend on.
+deb() {
+	local to=$1 p
+	shift
+	for p; do
+		[[ $(candidate "$p") ]] || { fail "$p" "the machine's apt sources do not have it"; return; }
+	done
+	(cd "$apt_dir/archives" && run apt-get -c "$apt_conf" download "$@") || { fail "$*" 'apt-get download failed'; return; }
+	unpack_debs "$to"
+}
+
+# deb_closure FOLDER PACKAGE...: the packages and what they need that this
+# machine does not have. Nothing is installed.
+deb_closure() {
+	local to=$1 p
+	shift
+	for p; do
+		[[ $(candidate "$p") ]] || { fail "$p" "the machine's apt sources do not have it"; return; }
+	done
+	# A package that is installed has its files here already; --reinstall
+	# fetches it all the same, which is what an incomplete install needs.
+	run apt-get -c "$apt_conf" --download-only --reinstall --no-install-recommends install "$@" ||
+		{ fail "$*" 'apt-get could not resolve or download it'; return; }
+	unpack_debs "$to"
+}
+
+# ---- pip, with nothing installed ----
+
+pip=()
+find_pip() {
+	[[ ${#pip[@]} -gt 0 ]] && return
+	if python3 -m pip --version >/dev/null 2>&1; then
+		pip=(python3 -m pip)
+	elif command -v pip3 >/dev/null && pip3 --version >/dev/null 2>&1; then
+		pip=(pip3)
+	else
+		# A fresh machine. Debian and Ubuntu package pip as a wheel that
+		# runs as it lies; Python itself can be unpacked aside too.
+		own_apt
+		local root=$work/python wheel
+		deb "$root" python3-pip-whl || return
+		if ! python3 -c 'import zipfile, ssl, ctypes' >/dev/null 2>&1; then
+			deb_closure "$root" python3 || return
+			export PYTHONHOME=$root/usr PATH=$root/usr/bin:$PATH
+			export LD_LIBRARY_PATH=$(lib_path "$root")${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+		fi
+		wheel=$(echo "$root"/usr/share/python-wheels/pip-*.whl)
+		pip=(python3 "$wheel/pip")
+		"${pip[@]}" --version >/dev/null 2>"$work/out" || { fail python3-pip "no pip here, and the packaged one does not start: $(tail -n 1 "$work/out")"; return; }
+	fi
+	if [[ ! -e /etc/ssl/certs/ca-certificates.crt && -z ${PIP_CERT:-}${SSL_CERT_FILE:-} ]]; then
+		own_apt
+		deb "$work/certs" ca-certificates || return
+		cat "$work"/certs/usr/share/ca-certificates/*/*.crt >"$work/certs.pem"
+		export PIP_CERT=$work/certs.pem
+	fi
+}
+
+# wheel FOLDER NAME==VERSION: the wheel's files, without what it depends on.
+wheel() {
+	find_pip || return
+	local d=$work/wheel
+	mkdir -p "$d" "$1"
+	run "${pip[@]}" --no-cache-dir --disable-pip-version-check download -q --no-deps --only-binary=:all: -d "$d" "$2" ||
+		{ fail "$2" 'pip download failed (PyPI, or the index that pip is set to, does not answer or does not have it)'; return; }
+	local f
+	for f in "$d"/*.whl; do
+		fetched_bytes=$((fetched_bytes + $(stat -c %s "$f")))
+		run python3 -m zipfile -e "$f" "$1" || { fail "$2" 'the wheel does not unpack'; return; }
+		rm -f "$f"
+	done
+}
+
+# ---- wrappers ----
+
+# lib_path ROOT: the library folders of an unpacked root.
+lib_path() {
+	local triplet=$(gcc -print-multiarch 2>/dev/null || true)
+	[[ $triplet ]] || triplet=$(uname -m)-linux-gnu
+	echo "$1/usr/lib/$triplet:$1/lib/$triplet:$1/usr/lib:$1/lib"
+}
+
+# wrap NAME PROGRAM [LIBRARY_PATH [ARG...]]: $part/wrappers/NAME runs PROGRAM,
+# a path below the component's folder or an absolute one. The program's own
+# folder comes first on PATH, so that nvlink finds the ptxas of its release
+# and cuobjdump its nvdisasm.
+wrap() {
+	local name=$1 prog=$2 libs=${3:-}
+	shift 2
+	[[ $# -gt 0 ]] && shift
+	mkdir -p "$part/wrappers"
+	[[ $prog == /* ]] || prog=$home/$prog
+	{
+		echo '#!/bin/sh'
+		echo "PATH='${prog%/*}':\$PATH; export PATH"
+		[[ $libs ]] && echo "LD_LIBRARY_PATH='${libs//"$part"/"$home"}'\${LD_LIBRARY_PATH:+:\$LD_LIBRARY_PATH}; export LD_LIBRARY_PATH"
+		printf "exec '%s'" "$prog"
+		[[ $# -gt 0 ]] && printf " '%s'" "$@"
+		echo ' "$@"'
+	} >"$part/wrappers/$name"
+	chmod 755 "$part/wrappers/$name"
+}
+
+# link NAME PROGRAM: the machine has it; no wrapper is needed.
+link() { mkdir -p "$part/wrappers" && ln -sf "$2" "$part/wrappers/$1"; }
+
+tools=(ptxas nvlink cuobjdump nvdisasm fatbinary)
+
+# ---- components: each fills $part, which becomes $home ----
+
+# debian_mirrors: where the machine's own sources fetch Debian from, best
+# guess first. apt reads both forms of sources for us.
+debian_mirrors() {
+	[[ ${PTXLINK_DEBIAN_MIRROR:-} ]] && { echo "$PTXLINK_DEBIAN_MIRROR"; return; }
+	local id=
+	id=$(. /etc/os-release 2>/dev/null && echo "${ID:-}")
+	[[ $id == debian ]] || return 0
+	apt-get -o APT::Get::IndexTargets::OnlyPresent=false indextargets \
+		--format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null |
+		awk '$3 == "main" && $2 !~ /security|updates|backports|pgdg/ { print ($1 ~ /\/debian\/?$/ ? 0 : 1), $1 }' |
+		sort -u | cut -d' ' -f2
+}
+
+# debian_keyrings: the keys that the machine's sources name, else Debian's
+# usual ones; empty leaves apt to its own trusted.gpg.d.
+debian_keyrings() {
+	local k
+	for k in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg} \
+		$(cat /etc/apt/sources.list /etc/apt/sources.list.d/*.{list,sources} 2>/dev/null |
+			grep -oiE 'signed-by *[:=] *[^] ]*debian-archive[^] ]*' | grep -oE '/[^] ,]+' || true); do
+		[[ -r $k ]] && { echo "$k"; return; }
+	done
+	# Not Debian, but a mirror was named: the key is in a package.
+	own_apt
+	[[ $(candidate debian-archive-keyring) ]] || return 0
+	deb "$work/keyring" debian-archive-keyring >&2 || return 0
+	for k in "$work"/keyring/usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do
+		[[ -r $k ]] && { echo "$k"; return; }
+	done
+}
+
+# CUDA 12.4 from Debian's non-free; where that is out of reach, from the
+# machine's own distribution if it has 12.4 or later of the 12 series; else
+# ptxas alone, which is all of it that PyPI has.
+fetch_cuda() {
+	local mirror key root=$work/cuda v
+	for mirror in $(debian_mirrors); do
+		key=$(debian_keyrings)
+		echo "deb ${key:+[signed-by=$key] }$mirror $DEBIAN_SUITE non-free" >"$work/cuda.list"
+		apt_setup cuda "$work/cuda.list"
+		run apt-get -c "$apt_conf" update || continue
+		v=$(candidate nvidia-cuda-toolkit)
+		[[ $v == 12.4.* ]] || continue
+		deb "$root" nvidia-cuda-toolkit && { lay_out_cuda "$root"; return; }
+	done
+	own_apt
+	v=$(candidate nvidia-cuda-toolkit)
+	case $v in
+		12.[4-9].*) deb "$root" nvidia-cuda-toolkit && { lay_out_cuda "$root"; return; } ;;
+	esac
+	wheel "$root" nvidia-cuda-nvcc-cu12==12.4.131 || return
+	mkdir -p "$part/bin"
+	mv "$root/nvidia/cuda_nvcc/bin/ptxas" "$part/bin/"
+	chmod 755 "$part/bin/ptxas"
+	wrap ptxas bin/ptxas
+	partial="of CUDA $CUDA only ptxas was found. nvlink, cuobjdump, nvdisasm and fatbinary are in Debian $DEBIAN_SUITE's
+non-free package nvidia-cuda-toolkit: set PTXLINK_DEBIAN_MIRROR to a Debian mirror's address and run this again"
+}
+
+lay_out_cuda() {
+	local t
+	mkdir -p "$part/bin" "$part/nvvm/libdevice"
+	for t in "${tools[@]}" cudafe++ cu++filt; do
+		mv "$1/usr/bin/$t" "$part/bin/"
+	done
+	mv "$1/usr/lib/nvidia-cuda-toolkit/bin/"{nvcc,cicc} "$part/bin/"
+	mv "$1/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc" "$part/nvvm/libdevice/"
+	for t in "${tools[@]}"; do
+		wrap "$t" "bin/$t"
+	done
+}
+
+fetch_cuda_new() {
+	local root=$work/cuda-new p t
+	for p in nvcc cuobjdump nvdisasm; do
+		wheel "$root" "nvidia-cuda-$p==${CUDA_NEW_PIN%% *}" || return
+	done
+	mkdir -p "$part/bin"
+	for t in "${tools[@]}"; do
+		mv "$root/nvidia/cu13/bin/$t" "$part/bin/"
+		chmod 755 "$part/bin/$t"
+		wrap "$t-new" "bin/$t"
+	done
+}
+
+fetch_cuda_old() {
+	local root=$work/cuda-old
+	wheel "$root" "nvidia-cuda-nvcc-cu11==${CUDA_OLD_PIN%% *}" || return
+	mkdir -p "$part/bin"
+	mv "$root/nvidia/cuda_nvcc/bin/ptxas" "$part/bin/"
+	chmod 755 "$part/bin/ptxas"
+	wrap ptxas-old bin/ptxas
+}
+
+# gcc's archives, its linker, and the compiler proper (lto1 is most of it; the
+# package has no smaller part). The version is the machine's gcc's, because the
+# two exchange LTO bytecode.
+fetch_gcc_nvptx() {
+	own_apt
+	local v pkg= f accel
+	for v in 12 13 14 15 11; do
+		[[ $(candidate "gcc-$v-offload-nvptx") ]] && { pkg=gcc-$v-offload-nvptx; break; }
+	done
+	[[ $pkg ]] || { fail gcc-offload-nvptx "the machine's apt sources have no gcc-NN-offload-nvptx"; return; }
+	deb "$part/root" "$pkg" nvptx-tools || return
+	accel=$(echo "$part"/root/usr/lib/gcc/*/"$v"/accel/nvptx-none)
+	for f in "$accel"/*.a; do
+		ln -s "${f#"$part"/}" "$part/${f##*/}"
+	done
+	# as hands PTX to ptxas to have it verified; both must be ours.
+	for f in ld as; do
+		wrap "nvptx-none-$f" "root/usr/bin/nvptx-none-$f"
+	done
+	[[ -s $part/libc.a && -s $part/libgcc.a ]] || { fail "$pkg" 'the package has no libc.a or libgcc.a for PTX'; return; }
+	echo "$v" >"$part/gcc-version"
+}
+
+# The machine's own, whatever its version, else the distribution's default.
+fetch_dwarfdump() {
+	local found
+	if found=$(first_on_path llvm-dwarfdump llvm-dwarfdump-{22,21,20,19,18,17,16,15,14}); then
+		link llvm-dwarfdump "$found"
+		return
+	fi
+	own_apt
+	deb_closure "$part/root" llvm || return
+	found=$(find "$part/root/usr/lib" -path '*/llvm-*/bin/llvm-dwarfdump' | head -n 1)
+	[[ $found ]] || { fail llvm 'the package has no llvm-dwarfdump'; return; }
+	wrap llvm-dwarfdump "${found#"$part"/}" "$(lib_path "$part/root")"
+}
+
+fetch_binutils() {
+	local found
+	if found=$(first_on_path readelf); then
+		link readelf "$found"
+		return
+	fi
+	own_apt
+	deb_closure "$part/root" binutils || return
+	found=$(find "$part/root/usr/bin" -name '*-readelf' | head -n 1)
+	wrap readelf "${found#"$part"/}" "$(lib_path "$part/root")"
+}
+
+fetch_hyperfine() {
+	local found
+	if found=$(first_on_path hyperfine); then
+		link hyperfine "$found"
+		return
+	fi
+	own_apt
+	deb "$part/root" hyperfine || return
+	wrap hyperfine root/usr/bin/hyperfine
+}
+
+# nvcc finds the rest of the toolkit through the nvcc.profile beside it. The
+# headers come from wheels: Debian has them in a package of 930 MB.
+fetch_nvcc() {
+	local t root=$work/nvcc
+	[[ -x $ORACLES/cuda-$CUDA/bin/nvcc ]] || { fail nvcc "only Debian's nvidia-cuda-toolkit has nvcc $CUDA; see above"; return; }
+	wheel "$root" nvidia-cuda-nvcc-cu12==12.4.131 || return
+	wheel "$root" nvidia-cuda-runtime-cu12==12.4.127 || return
+	mkdir -p "$part/bin"
+	mv "$root/nvidia/cuda_runtime/include" "$part/include"
+	mv "$root/nvidia/cuda_nvcc/include/crt" "$root/nvidia/cuda_nvcc/include/fatbinary_section.h" "$part/include/"
+	for t in "${tools[@]}" cudafe++ cicc nvcc; do
+		ln "$ORACLES/cuda-$CUDA/bin/$t" "$part/bin/$t"
+	done
+	cat >"$part/bin/nvcc.profile" <<-END
+		NVVMIR_LIBRARY_DIR = $ORACLES/cuda-$CUDA/nvvm/libdevice
+		PATH =+ \$(_HERE_):
+		INCLUDES =+ "-I$home/include" \$(_SPACE_)
+	END
+	wrap nvcc bin/nvcc
+	local cxx
+	cxx=$(first_on_path g++-13 g++-12 g++-11 g++-10 g++) || { fail g++ 'nvcc needs a host compiler on PATH (install g++-12 or so)'; return; }
+	wrap nvcc bin/nvcc '' -ccbin "$cxx"
+}
+
+fetch_clang() {
+	local v found t
+	for v in 19 18 17 16; do
+		if first_on_path "clang-$v" >/dev/null && first_on_path "llc-$v" >/dev/null && first_on_path "llvm-link-$v" >/dev/null; then
+			for t in clang llc llvm-link; do
+				link "$t" "$(first_on_path "$t-$v")"
+			done
+			return
+		fi
+	done
+	own_apt
+	for v in 19 18 17 16 15; do
+		[[ $(candidate "clang-$v") ]] && break
+	done
+	# Not the closure: clang's package also asks for a C and an Objective-C
+	# library for the host, which PTX has no use for.
+	deb_closure "$part/root" "libllvm$v" || return
+	deb "$part/root" "clang-$v" "llvm-$v" "libclang-cpp$v" "libclang-common-$v-dev" || return
+	for t in clang llc llvm-link; do
+		found=$part/root/usr/lib/llvm-$v/bin/$t
+		wrap "$t" "${found#"$part"/}" "$(lib_path "$part/root")"
+	done
+}
+
+# gcc makes PTX in two steps: the host's compiler of the same version writes
+# its bytecode for the accelerator into an object, and the accelerator's lto1
+# turns it into PTX. gcc-nvptx FILE.c -o FILE.ptx does both.
+fetch_gcc_host() {
+	local v cc accel libs=
+	[[ -r $ORACLES/gcc-nvptx/gcc-version ]] || { fail gcc-offload-nvptx 'see above'; return; }
+	read -r v <"$ORACLES/gcc-nvptx/gcc-version"
+	cc=$(first_on_path "gcc-$v") || { fail "gcc-$v" "the host's gcc of the same version as gcc-$v-offload-nvptx must be installed"; return; }
+	accel=$(echo "$ORACLES"/gcc-nvptx/root/usr/bin/*-accel-nvptx-none-gcc-"$v")
+	if ldd "$ORACLES"/gcc-nvptx/root/usr/lib/gcc/*/"$v"/accel/nvptx-none/lto1 | grep -q 'not found'; then
+		own_apt
+		deb_closure "$part/root" libgmp10 libmpc3 libmpfr6 || return
+		libs=$(lib_path "$home/root")
+	fi
+	mkdir -p "$part/wrappers"
+	cat >"$part/wrappers/gcc-nvptx" <<-END
+		#!/bin/sh
+		# gcc-nvptx [OPTION...] FILE.c -o FILE.ptx
+		# Functions wanted in the output carry "#pragma acc routine seq", objects
+		# "#pragma acc declare".
+		set -e
+		out= prev= opts= isa=
+		for a; do
+		    case \$prev in -o) out=\$a; prev=; continue ;; esac
+		    case \$a in
+		        -o) prev=-o ;;
+		        -misa=*) isa=\$a ;;
+		        *) opts="\$opts \$a" ;;
+		    esac
+		done
+		[ -n "\$out" ] || { echo 'gcc-nvptx: -o FILE.ptx is needed' >&2; exit 2; }
+		tmp=\$(mktemp -d)
+		trap 'rm -rf "\$tmp"' EXIT
+		'$cc' -fopenacc -foffload=nvptx-none \$opts -c -o "\$tmp/host.o"
+		${libs:+LD_LIBRARY_PATH='$libs' }'$accel' -m64 \$isa -fopenacc -xlto -S "\$tmp/host.o" -o "\$out"
+	END
+	chmod 755 "$part/wrappers/gcc-nvptx"
+}
+
+# first_on_path NAME...: the path of the first that this machine has, our own
+# wrappers left out.
+first_on_path() {
+	local n p
+	for n; do
+		p=$(PATH=${PATH//"$ORACLES/bin":/} type -P "$n") || continue
+		[[ $p == "$ORACLES"/* ]] && continue
+		# A dangling or broken tool is as good as none.
+		"$p" --version >/dev/null 2>&1 || continue
+		echo "$p"
+		return 0
+	done
+	return 1
+}
+
+# proven NAME: the wrapper starts; if not, which library it lacks.
+proven() {
+	"$1" --version >"$work/out" 2>&1 </dev/null && return
+	case $1 in
+		*/nvptx-none-as | */nvptx-none-ld) [[ -s $work/out ]] && ! grep -q 'error while loading' "$work/out" && return ;;
+		*/gcc-nvptx) return 0 ;;
+	esac
+	fail "${1##*/}" "it was unpacked, but does not run here: $(tail -n 1 "$work/out")"
+}
+
+missing=()
+for c in "${todo[@]}"; do
+	IFS='|' read -r name pin fill <<<"$c"
+	stamped "$name" "$pin" && continue # another run was faster
+	home=$ORACLES/$name part=$work/$name partial=
+	rm -rf "$part"
+	mkdir "$part"
+	before=$fetched_bytes at=$SECONDS
+	if ! "$fill"; then
+		missing+=("$name")
+		continue
+	fi
+	rm -rf "$home"
+	if [[ ! $partial ]]; then
+		echo "$pin" >"$part/.stamp"
+	fi
+	mv "$part" "$home"
+	for w in "$home"/wrappers/*; do
+		[[ -L $w || -e $w ]] || continue
+		ln -sfn "../$name/wrappers/${w##*/}" "$work/w"
+		mv -fT "$work/w" "$ORACLES/bin/${w##*/}"
+		proven "$w" || { rm -f "$home/.stamp"; partial=${partial:-a tool of $name does not run}; }
+	done
+	echo "fetch.sh: $name: $(((fetched_bytes - before + 524288) / 1048576)) MB, $((SECONDS - at)) s" >&2
+	if [[ $partial ]]; then
+		echo "fetch.sh: $partial" >&2
+		missing+=("$name (in part)")
+	fi
+done
+echo "fetch.sh: $((fetched_bytes / 1048576)) MB fetched in $((SECONDS - start)) s into $ORACLES" >&2
+if [[ ${#missing[@]} -gt 0 ]]; then
+	printf 'fetch.sh: missing: %s\n' "${missing[@]}" >&2
+	echo 'fetch.sh: tests that need these are skipped, or fail under PTXLINK_REQUIRE_ORACLES=1' >&2
+	exit 1
+fi

@@ -1,0 +1,90 @@
+// Package oracles finds the real tools that tests compare ptxlink with:
+// ptxas, nvlink, cuobjdump and the others that fetch.sh fetches.
+package oracles
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// RequireVar names the environment variable under which a missing tool fails a
+// test instead of skipping it. CI sets it to 1, so that a broken fetch cannot
+// pass as a green run.
+const RequireVar = "PTXLINK_REQUIRE_ORACLES"
+
+// Dir is the folder that fetch.sh fills: $PTXLINK_ORACLES, else ptxlink/oracles
+// in the user's cache folder. It may not exist. gcc's archives of PTX are
+// gcc-nvptx/*.a in it, the tools are bin/*.
+func Dir() string {
+	if dir := os.Getenv("PTXLINK_ORACLES"); dir != "" {
+		if abs, err := filepath.Abs(dir); err == nil {
+			return abs
+		}
+		return dir
+	}
+	// Not os.UserCacheDir: it wants a relative $XDG_CACHE_HOME to be an
+	// error and differs on macOS, and the script must agree with us.
+	cache := os.Getenv("XDG_CACHE_HOME")
+	if cache == "" {
+		home := os.Getenv("HOME")
+		if home == "" {
+			return ""
+		}
+		cache = filepath.Join(home, ".cache")
+	}
+	return filepath.Join(cache, "ptxlink", "oracles")
+}
+
+// Find returns the path of a tool, looking in Dir first and then on PATH.
+//
+// The names are those of the tools themselves for CUDA 12.4 (ptxas, nvlink,
+// cuobjdump, nvdisasm, fatbinary), with -new after them for the newest CUDA
+// and -old for the oldest (ptxas-old), and nvptx-none-ld, llvm-dwarfdump,
+// readelf, hyperfine. After fetch.sh --compilers also nvcc, clang, llc,
+// llvm-link and gcc-nvptx.
+func Find(tool string) (path string, ok bool) {
+	if dir := Dir(); dir != "" {
+		// LookPath with a slash in the name looks at that file only, and
+		// checks that it can be run.
+		if path, err := exec.LookPath(filepath.Join(dir, "bin", tool)); err == nil {
+			return path, true
+		}
+	}
+	path, err := exec.LookPath(tool)
+	return path, err == nil
+}
+
+// Require returns the path of a tool that a test cannot do without. When there
+// is none the test is skipped, or fails if [RequireVar] is 1.
+func Require(t testing.TB, tool string) string {
+	t.Helper()
+	path, ok := Find(tool)
+	if !ok {
+		missing(t, tool)
+	}
+	return path
+}
+
+// RequireFile returns the path of a file below [Dir] that a test cannot do
+// without, such as "gcc-nvptx/libc.a". A missing file is treated as [Require]
+// treats a missing tool.
+func RequireFile(t testing.TB, name string) string {
+	t.Helper()
+	path := filepath.Join(Dir(), filepath.FromSlash(name))
+	if _, err := os.Stat(path); err != nil {
+		missing(t, name)
+	}
+	return path
+}
+
+func missing(t testing.TB, what string) {
+	t.Helper()
+	const cure = "run internal/oracles/fetch.sh"
+	if os.Getenv(RequireVar) == "1" {
+		t.Fatalf("no %s, and %s is 1: %s", what, RequireVar, cure)
+	} else {
+		t.Skipf("no %s: %s", what, cure)
+	}
+}

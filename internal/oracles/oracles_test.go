@@ -1,0 +1,128 @@
+package oracles
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// put makes an executable file that does nothing.
+func put(t *testing.T, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestFindPrefersTheOraclesToPATH(t *testing.T) {
+	dir, onPath := t.TempDir(), t.TempDir()
+	t.Setenv("PTXLINK_ORACLES", dir)
+	t.Setenv("PATH", onPath)
+	put(t, filepath.Join(dir, "bin", "ptxas"))
+	put(t, filepath.Join(onPath, "ptxas"))
+	put(t, filepath.Join(onPath, "readelf"))
+
+	for _, test := range []struct {
+		tool, want string
+		ok         bool
+	}{
+		{"ptxas", filepath.Join(dir, "bin", "ptxas"), true},
+		{"readelf", filepath.Join(onPath, "readelf"), true},
+		{"nvlink", "", false},
+	} {
+		got, ok := Find(test.tool)
+		if got != test.want || ok != test.ok {
+			t.Errorf("Find(%q) = %q, %v, want %q, %v", test.tool, got, ok, test.want, test.ok)
+		}
+	}
+}
+
+// tb records how a test was ended in place of ending it.
+type tb struct {
+	testing.TB
+	skipped, failed bool
+}
+
+func (r *tb) Helper()               {}
+func (r *tb) Skipf(string, ...any)  { r.skipped = true }
+func (r *tb) Fatalf(string, ...any) { r.failed = true }
+
+func TestRequireSkipsUnlessTold(t *testing.T) {
+	t.Setenv("PTXLINK_ORACLES", t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	for _, test := range []struct {
+		set             string
+		skipped, failed bool
+	}{
+		{"", true, false},
+		{"0", true, false},
+		{"1", false, true},
+	} {
+		t.Setenv(RequireVar, test.set)
+		r := &tb{TB: t}
+		Require(r, "ptxas")
+		if r.skipped != test.skipped || r.failed != test.failed {
+			t.Errorf("%s=%q: skipped %v, failed %v", RequireVar, test.set, r.skipped, r.failed)
+		}
+		r = &tb{TB: t}
+		RequireFile(r, "gcc-nvptx/libc.a")
+		if r.skipped != test.skipped || r.failed != test.failed {
+			t.Errorf("%s=%q: file: skipped %v, failed %v", RequireVar, test.set, r.skipped, r.failed)
+		}
+	}
+}
+
+func TestDirAgreesWithTheScript(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash")
+	}
+	for _, env := range [][3]string{
+		{"/oracles", "/cache", "/home"},
+		{"relative", "/cache", "/home"},
+		{"", "/cache", "/home"},
+		{"", "", "/home"},
+	} {
+		t.Setenv("PTXLINK_ORACLES", env[0])
+		t.Setenv("XDG_CACHE_HOME", env[1])
+		t.Setenv("HOME", env[2])
+		out, err := exec.Command(bash, "fetch.sh", "--print-dir").CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != Dir() {
+			t.Errorf("%q: fetch.sh says %q (%v), Dir says %q", env, got, err, Dir())
+		}
+	}
+}
+
+// What was fetched is what the names promise; a stale cache would make every
+// comparison with these tools quietly mean something else.
+func TestVersions(t *testing.T) {
+	for tool, want := range map[string]string{
+		"ptxas":         "release 12.4",
+		"nvlink":        "release 12.4",
+		"cuobjdump":     "release 12.4",
+		"nvdisasm":      "release 12.4",
+		"fatbinary":     "release 12.4",
+		"ptxas-new":     "release 13.5",
+		"nvlink-new":    "release 13.5",
+		"cuobjdump-new": "release 13.5",
+		"nvdisasm-new":  "release 13.5",
+		"fatbinary-new": "release 13.5",
+		"ptxas-old":     "release 11.8",
+	} {
+		t.Run(tool, func(t *testing.T) {
+			path := Require(t, tool)
+			if !strings.HasPrefix(path, Dir()+string(filepath.Separator)) {
+				t.Skipf("%s is the machine's own", path)
+			}
+			out, err := exec.Command(path, "--version").CombinedOutput()
+			if err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("%s --version: %v, want %q in:\n%s", path, err, want, out)
+			}
+		})
+	}
+}
