@@ -1,0 +1,155 @@
+package link
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func write(t *testing.T, path, text string) string {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// names lists a folder, so that a temporary file left behind is seen.
+func names(t *testing.T, dir string) string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for _, e := range entries {
+		list = append(list, e.Name())
+	}
+	return strings.Join(list, " ")
+}
+
+func symlink(t *testing.T, target, path string) string {
+	t.Helper()
+	if err := os.Symlink(target, path); err != nil {
+		t.Skip(err)
+	}
+	return path
+}
+
+func TestWriteFileReplaces(t *testing.T) {
+	dir := t.TempDir()
+	out := write(t, filepath.Join(dir, "out.ptx"), "old")
+	before, _ := os.Stat(out)
+	if err := WriteFile(out, []byte("new"), nil); err != nil {
+		t.Fatal(err)
+	}
+	after, _ := os.Stat(out)
+	if read(t, out) != "new" || names(t, dir) != "out.ptx" {
+		t.Errorf("holds %q; folder: %s", read(t, out), names(t, dir))
+	}
+	if os.SameFile(before, after) {
+		t.Error("written in place: a reader could see half of it")
+	}
+	if after.Mode() != before.Mode() {
+		t.Errorf("mode %v, want the %v that the umask gives", after.Mode(), before.Mode())
+	}
+}
+
+func TestWriteFileKeepsSymlink(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	out := symlink(t, filepath.Join("sub", "..", "sub", "real.ptx"), filepath.Join(dir, "out.ptx"))
+	for _, text := range []string{"one", "two"} { // dangling, then leading somewhere
+		if err := WriteFile(out, []byte(text), nil); err != nil {
+			t.Fatal(err)
+		}
+		if got := read(t, filepath.Join(dir, "sub", "real.ptx")); got != text {
+			t.Errorf("got %q, want %q", got, text)
+		}
+	}
+	if info, _ := os.Lstat(out); info.Mode()&os.ModeSymlink == 0 {
+		t.Error("the link was replaced")
+	}
+	loop := symlink(t, "loop", filepath.Join(dir, "loop"))
+	if err := WriteFile(loop, nil, nil); err == nil {
+		t.Error("wrote to a loop of links")
+	}
+}
+
+func TestWriteFileRefusesInput(t *testing.T) {
+	dir := t.TempDir()
+	in := write(t, filepath.Join(dir, "in.ptx"), "input")
+	hard := filepath.Join(dir, "hard.ptx")
+	if err := os.Link(in, hard); err != nil {
+		t.Skip(err)
+	}
+	soft := symlink(t, "in.ptx", filepath.Join(dir, "soft.ptx"))
+	for _, out := range []string{in, hard, soft, filepath.Join(dir, ".", "x", "..", "in.ptx")} {
+		err := WriteFile(out, []byte("output"), []string{"", "missing.ptx", in})
+		if err == nil || !strings.Contains(err.Error(), "input") {
+			t.Errorf("%s: %v", out, err)
+		}
+	}
+	if read(t, in) != "input" || names(t, dir) != "hard.ptx in.ptx soft.ptx" {
+		t.Errorf("touched: %q, %s", read(t, in), names(t, dir))
+	}
+}
+
+func TestWriteFileFails(t *testing.T) {
+	dir := t.TempDir()
+	for out, want := range map[string]string{
+		dir:                                   "it is a folder",
+		filepath.Join(dir, "none", "out.ptx"): "there is no folder",
+		"":                                    "is empty",
+	} {
+		if err := WriteFile(out, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", out, err, want)
+		}
+	}
+	if names(t, dir) != "" {
+		t.Errorf("left behind: %s", names(t, dir))
+	}
+}
+
+func TestWriteFilesAllOrNone(t *testing.T) {
+	dir := t.TempDir()
+	a, b := write(t, filepath.Join(dir, "a"), "old"), filepath.Join(dir, "none", "b")
+	if err := WriteFiles(nil, File{a, []byte("new")}, File{b, nil}); err == nil {
+		t.Fatal("no error")
+	}
+	if read(t, a) != "old" || names(t, dir) != "a" {
+		t.Errorf("holds %q; folder: %s", read(t, a), names(t, dir))
+	}
+}
+
+func TestWriteFileDevice(t *testing.T) {
+	if _, err := os.Stat("/dev/null"); err != nil {
+		t.Skip(err)
+	}
+	if err := WriteFile("/dev/null", []byte("x"), []string{"/dev/null"}); err != nil {
+		t.Error(err)
+	}
+	if info, _ := os.Stat("/dev/null"); info.Mode().IsRegular() {
+		t.Fatal("/dev/null was replaced")
+	}
+}
+
+func TestSameFileBeforeItExists(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	if !SameFile("out", "./out") || !SameFile("out", filepath.Join(dir, "out")) || SameFile("out", "out2") {
+		t.Error("spellings of a file that does not exist yet")
+	}
+}
