@@ -1,0 +1,55 @@
+package link
+
+import (
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteDependencies writes a Make rule that says what output was made from,
+// and an empty rule for every input, so that Make does not stop when one of
+// them is deleted. Inputs that are no files (standard input, memory) have no
+// place in it; the caller leaves them out.
+func WriteDependencies(w io.Writer, output string, inputs []string) error {
+	var b, phony strings.Builder
+	b.WriteString(makeName(output) + ":")
+	seen := map[string]bool{"": true}
+	for _, name := range append([]string{output}, inputs...) {
+		if strings.ContainsAny(name, "\n\r") {
+			return fmt.Errorf("the dependency file cannot name %q: Make has no way to write a line end", name)
+		}
+	}
+	for _, input := range inputs {
+		if seen[input] {
+			continue
+		}
+		seen[input] = true
+		b.WriteString(" \\\n  " + makeName(input))
+		phony.WriteString("\n" + makeName(input) + ":\n")
+	}
+	b.WriteByte('\n')
+	_, err := io.WriteString(w, b.String()+phony.String())
+	return err
+}
+
+// makeName quotes a file name the way GCC and Clang do, which Make and Ninja
+// read: "\ " for a space, with the backslashes before it doubled, "\#" and
+// "$$". A colon stays: Make knows C:\x for what it is.
+func makeName(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		switch name[i] {
+		case ' ', '\t':
+			for j := i; j > 0 && name[j-1] == '\\'; j-- {
+				b.WriteByte('\\')
+			}
+			b.WriteByte('\\')
+		case '#':
+			b.WriteByte('\\')
+		case '$':
+			b.WriteByte('$')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
