@@ -1,0 +1,146 @@
+package link
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// WriteMap writes what was linked, for a person: the inputs, every symbol of
+// the output with the module it came from, what they add up to, and what was
+// renamed or dropped. It depends on nothing but the inputs.
+func (r *Result) WriteMap(w io.Writer) error {
+	out := bufio.NewWriter(w) // keeps the first error until Flush
+	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", r.Version, r.Target, r.AddressSize)
+	r.mapInputs(out)
+	r.mapSymbols(out)
+	r.mapTotals(out)
+	r.mapRenamed(out)
+	r.mapDropped(out)
+	return out.Flush()
+}
+
+// table starts a section whose cells line up. The last cell of a row is not
+// padded, so it may be of any length.
+func table(w io.Writer, title, heads string) *tabwriter.Writer {
+	fmt.Fprintf(w, "\n%s\n", title)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  "+heads)
+	return t
+}
+
+func (r *Result) mapInputs(w io.Writer) {
+	t := table(w, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule")
+	for _, m := range r.Modules {
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", m.Bytes, m.Version, m.Target, m.AddressSize, dash(m.Producer), m.Name)
+	}
+	t.Flush()
+}
+
+func (r *Result) mapSymbols(w io.Writer) {
+	t := table(w, "Symbols, in the order of the output (bytes of a body are bytes of text)", "kind\tlinkage\tspace\tbytes\talign\tfrom\tname")
+	for _, s := range r.Symbols {
+		linkage := s.Linkage
+		if linkage == "" {
+			linkage = "local"
+		}
+		align := "-"
+		if s.Align > 0 {
+			align = fmt.Sprint(s.Align)
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, linkage, dash(s.Space), s.Size, align, s.from(), readable(s.Name))
+	}
+	t.Flush()
+}
+
+// mapTotals adds up by state space, and bodies by kind. Undefined symbols and
+// aliases take no room.
+func (r *Result) mapTotals(w io.Writer) {
+	type total struct {
+		name  string
+		count int
+		bytes int64
+	}
+	var totals []total
+	for _, s := range r.Symbols {
+		name := s.Kind
+		if s.Kind == "object" {
+			name = "." + s.Space
+		}
+		if s.Module == "" || s.Kind == "alias" {
+			continue
+		}
+		i := slices.IndexFunc(totals, func(t total) bool { return t.name == name })
+		if i < 0 {
+			i = len(totals)
+			totals = append(totals, total{name: name})
+		}
+		totals[i].count++
+		totals[i].bytes += s.Size
+	}
+	slices.SortFunc(totals, func(a, b total) int { return cmp.Compare(a.name, b.name) })
+	t := table(w, "Totals", "what\tcount\tbytes")
+	for _, x := range totals {
+		fmt.Fprintf(t, "  %s\t%d\t%d\n", x.name, x.count, x.bytes)
+	}
+	fmt.Fprintf(t, "  output\t\t%d\n", len(r.PTX))
+	t.Flush()
+}
+
+func (r *Result) mapRenamed(w io.Writer) {
+	var t *tabwriter.Writer
+	for _, s := range r.Symbols {
+		if s.Original == "" || s.Original == s.Name {
+			continue
+		}
+		if t == nil {
+			t = table(w, "Renamed", "from\twas\tis")
+		}
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), s.Original, s.Name)
+	}
+	if t != nil {
+		t.Flush()
+	}
+}
+
+func (r *Result) mapDropped(w io.Writer) {
+	if len(r.Dropped) == 0 {
+		return
+	}
+	t := table(w, "Dropped", "from\tkind\tname\twhy")
+	for _, s := range r.Dropped {
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name)), dash(s.Reason))
+	}
+	t.Flush()
+}
+
+// from is where the symbol is defined, as messages write it.
+func (s Symbol) from() string {
+	if s.Module == "" {
+		return "(undefined)"
+	}
+	if s.Line == 0 {
+		return s.Module
+	}
+	return fmt.Sprintf("%s:%d", s.Module, s.Line)
+}
+
+// readable is a name, followed by what it means if it is a mangled one.
+func readable(name string) string {
+	if plain := demangle.Filter(name); plain != name {
+		return name + " = " + plain
+	}
+	return name
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+package link
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWriteMap(t *testing.T) {
+	r := &Result{
+		PTX: []byte("0123456789"), Version: "8.4", Target: "sm_80", AddressSize: 64,
+		Modules: []Module{
+			{Name: "a.ptx", Version: "7.0", Target: "sm_52", AddressSize: 64, Producer: "nvcc 12.4", Bytes: 120},
+			{Name: "my lib/b.ptx", Version: "8.4", Target: "sm_80", AddressSize: 64, Bytes: 4096},
+		},
+		Symbols: []Symbol{
+			{Name: "_Z3addii", Original: "_Z3addii", Module: "a.ptx", Kind: "func", Linkage: "visible", Size: 70, Line: 5},
+			{Name: "$str__1", Original: "$str", Module: "my lib/b.ptx", Kind: "object", Space: "global", Size: 16, Align: 1, Line: 9},
+			{Name: "table", Original: "table", Module: "a.ptx", Kind: "object", Space: "const", Linkage: "weak", Size: 256, Align: 4, Line: 2},
+			{Name: "vprintf", Original: "vprintf", Kind: "func", Linkage: "extern"},
+		},
+		Dropped: []Symbol{{Name: "table", Original: "table", Module: "my lib/b.ptx", Kind: "object", Line: 3, Reason: "weak, and a.ptx came first"}},
+	}
+	var b strings.Builder
+	if err := r.WriteMap(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := `Output: .version 8.4, .target sm_80, .address_size 64
+
+Inputs
+  bytes  version  target  bits  producer   module
+  120    7.0      sm_52   64    nvcc 12.4  a.ptx
+  4096   8.4      sm_80   64    -          my lib/b.ptx
+
+Symbols, in the order of the output (bytes of a body are bytes of text)
+  kind    linkage  space   bytes  align  from            name
+  func    visible  -       70     -      a.ptx:5         _Z3addii = add(int, int)
+  object  local    global  16     1      my lib/b.ptx:9  $str__1
+  object  weak     const   256    4      a.ptx:2         table
+  func    extern   -       0      -      (undefined)     vprintf
+
+Totals
+  what     count  bytes
+  .const   1      256
+  .global  1      16
+  func     1      70
+  output          10
+
+Renamed
+  from            was   is
+  my lib/b.ptx:9  $str  $str__1
+
+Dropped
+  from            kind    name   why
+  my lib/b.ptx:3  object  table  weak, and a.ptx came first
+`
+	if d := cmp.Diff(want, b.String()); d != "" {
+		t.Error(d)
+	}
+	if err := r.WriteMap(full{}); err == nil {
+		t.Error("a full disk went unnoticed")
+	}
+}
+
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
