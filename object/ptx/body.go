@@ -1,0 +1,297 @@
+package ptx
+
+import (
+	"bytes"
+
+	"ptxlink/internal/diag"
+)
+
+// body walks one function body and records the places where a module-scope
+// name stands. PTX scoping, as ptxas has it (testdata/script/scope_*.txtar):
+//
+//  1. Module-scope names must be declared before they are used, so the names
+//     known when a body starts are all that it can mean.
+//  2. A register, parameter, local, shared object or label hides a module-scope
+//     name from its declaration to the end of its block.
+//  3. An opcode is the first name of a statement, and no name at all.
+func (p *parser) body(d *Decl) diag.Span {
+	from := p.tok.Off
+	p.hidden, p.ranges = p.hidden[:0], p.ranges[:0]
+	for i := range d.Results {
+		p.hide(d.Results[i].NameSpan)
+	}
+	for i := range d.Params {
+		p.hide(d.Params[i].NameSpan)
+	}
+	type scope struct{ hidden, ranges int }
+	var scopes []scope
+	for {
+		switch p.tok.Kind {
+		case EOF:
+			p.expected("'}' of " + p.m.Names[d.Name])
+			return diag.Span{}
+		case Word:
+			p.bodyDirective()
+		case Ident:
+			p.instruction()
+		case Punct:
+			switch p.tok.Ch {
+			case '{':
+				scopes = append(scopes, scope{len(p.hidden), len(p.ranges)})
+				p.next()
+			case '}':
+				top := scopes[len(scopes)-1]
+				scopes = scopes[:len(scopes)-1]
+				p.hidden, p.ranges = p.hidden[:top.hidden], p.ranges[:top.ranges]
+				p.next()
+				if len(scopes) == 0 {
+					return p.from(from)
+				}
+			case '@': // @p, @!p
+				if p.next(); p.is('!') {
+					p.next()
+				}
+				if p.tok.Kind != Ident {
+					p.expected("a predicate")
+					return diag.Span{}
+				}
+				p.use()
+				p.next()
+			case ';':
+				p.next()
+			default:
+				p.expected("an instruction")
+				return diag.Span{}
+			}
+		default:
+			p.expected("an instruction")
+			return diag.Span{}
+		}
+	}
+}
+
+// instruction reads `label:` or an opcode with its operands.
+func (p *parser) instruction() {
+	opcode := p.tok
+	p.next()
+	if p.is(':') {
+		p.hide(opcode.Span())
+		p.next()
+		return
+	}
+	branch := string(p.text[opcode.Off:opcode.End]) == "bra"
+	p.operands(branch)
+}
+
+// operands passes everything up to the semicolon and records the names in it.
+func (p *parser) operands(branch bool) {
+	for {
+		switch p.tok.Kind {
+		case EOF:
+			p.expected("';'")
+			return
+		case Ident:
+			if !p.use() && branch {
+				p.m.Branches = append(p.m.Branches, p.tok.Span())
+			}
+		case Punct:
+			if p.tok.Ch == ';' {
+				p.next()
+				return
+			}
+		}
+		p.next()
+	}
+}
+
+func (p *parser) bodyDirective() {
+	switch w := p.word(); w {
+	case ".reg", ".local", ".shared", ".param", ".global", ".const", ".tex", ".sreg":
+		p.localVariables()
+	case ".loc":
+		p.loc()
+	case ".file":
+		p.m.Files = append(p.m.Files, p.file(p.in))
+	case ".callprototype":
+		// The names in a prototype belong to nobody.
+		for !p.is(';') && p.tok.Kind != EOF {
+			p.next()
+		}
+		p.need(';')
+	case ".version", ".target", ".address_size", ".func", ".entry", ".visible", ".extern", ".weak", ".common", ".section", ".alias":
+		p.errorAt(p.tok.Span(), "a '}' is missing before it", "%s inside a function body", w)
+	default: // .branchtargets, .calltargets, .pragma, and what ISA 10 brings
+		p.next()
+		p.operands(w == ".branchtargets")
+	}
+}
+
+// localVariables reads a declaration inside a body; its names hide
+// module-scope ones from here to the end of the block.
+func (p *parser) localVariables() {
+	opaque := false
+	p.next()
+	for p.tok.Kind == Word {
+		opaque = opaque || Opaque(p.word())
+		align := p.isWord(".align")
+		if p.next(); align {
+			p.next() // the number
+		}
+		if p.is('(') { // .attribute(.managed)
+			for !p.is(')') && !p.is(';') && p.tok.Kind != EOF {
+				p.next()
+			}
+			p.next()
+		}
+	}
+	for {
+		if p.tok.Kind != Ident {
+			p.expected("a name")
+			return
+		}
+		name := p.tok.Span()
+		if p.next(); p.is('<') {
+			p.next()
+			count, ok := ParseInt(p.spelling())
+			if !ok {
+				p.expected("the number of registers")
+				return
+			}
+			p.next()
+			p.need('>')
+			p.hideRange(name, count)
+		} else {
+			p.hide(name)
+		}
+		for p.is('[') {
+			for p.next(); !p.is(']') && !p.is(';') && p.tok.Kind != EOF; p.next() {
+			}
+			p.need(']')
+		}
+		if p.is('=') {
+			p.next()
+			p.initialiser(opaque)
+		}
+		if p.is(',') {
+			p.next()
+			continue
+		}
+		p.need(';')
+		return
+	}
+}
+
+// use records the name at hand if it means a module-scope declaration, and
+// says whether it does.
+func (p *parser) use() bool {
+	s := p.text[p.tok.Off:p.tok.End]
+	if s[0] == '%' && !p.pct {
+		return false // a register
+	}
+	id, ok := p.m.ids[string(s)]
+	if !ok || p.isHidden(id, s) {
+		return false
+	}
+	p.m.Uses = append(p.m.Uses, Use{p.tok.Off, id})
+	return true
+}
+
+func (p *parser) isHidden(id NameID, s []byte) bool {
+	for _, h := range p.hidden {
+		if h == id {
+			return true
+		}
+	}
+	for _, r := range p.ranges {
+		if base := p.text[r.base.Off:r.base.End()]; bytes.HasPrefix(s, base) {
+			if n, ok := ParseInt(string(s[len(base):])); ok && n < r.count {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// hide notes that a name declared in the function covers a module-scope one,
+// and reserves it if it looks like a name that the linker would make.
+func (p *parser) hide(name diag.Span) {
+	s := p.text[name.Off:name.End()]
+	if id, ok := p.m.ids[string(s)]; ok {
+		p.hidden = append(p.hidden, id)
+	}
+	if Suffixed(s) {
+		p.m.Reserved = append(p.m.Reserved, string(s))
+	}
+}
+
+func (p *parser) hideRange(base diag.Span, count int64) {
+	s := p.text[base.Off:base.End()]
+	if s[0] != '%' || p.pct {
+		p.ranges = append(p.ranges, nameRange{base, count})
+	}
+	if Suffixed(append(s[:len(s):len(s)], '0')) {
+		p.m.Reserved = append(p.m.Reserved, string(s)+"<")
+	}
+}
+
+// Suffixed says whether a name has the shape that the linker gives to a name
+// it must change: something, a dollar sign, digits.
+func Suffixed(name []byte) bool {
+	i := len(name)
+	for i > 0 && class[name[i-1]] == cDigit {
+		i--
+	}
+	return i < len(name) && i > 1 && name[i-1] == '$'
+}
+
+// loc reads `.loc 1 20 3` with its optional `, function_name L, inlined_at
+// 1 4 2`. It ends where the next statement starts: there is no semicolon.
+func (p *parser) loc() {
+	from := p.tok.Off
+	var l Loc
+	p.next()
+	l.File, l.FileSpan = p.lineNumbers()
+	if p.is(',') {
+		l.Tail.Off = p.last.End
+		p.next()
+		if p.tok.Kind != Ident || p.spelling() != "function_name" {
+			p.expected("function_name")
+			return
+		}
+		if p.next(); p.tok.Kind != Ident && p.tok.Kind != Word {
+			p.expected("a label")
+			return
+		}
+		if p.next(); p.is('+') {
+			p.next()
+			p.next()
+		}
+		if p.need(','); p.tok.Kind != Ident || p.spelling() != "inlined_at" {
+			p.expected("inlined_at")
+			return
+		}
+		p.next()
+		l.InlinedAt, l.Inlined = p.lineNumbers()
+		l.Tail.Len = p.last.End - l.Tail.Off
+	}
+	l.Span = p.from(from)
+	if p.Err == nil {
+		p.m.Locs = append(p.m.Locs, l)
+	}
+}
+
+func (p *parser) lineNumbers() (file int64, span diag.Span) {
+	ok := false
+	if p.tok.Kind == Number {
+		file, ok = ParseInt(p.spelling())
+	}
+	if !ok {
+		p.expected("a file index")
+		return 0, span
+	}
+	span = p.tok.Span()
+	for n := 0; n < 3 && p.tok.Kind == Number; n++ {
+		p.next()
+	}
+	return file, span
+}

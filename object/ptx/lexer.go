@@ -1,0 +1,286 @@
+package ptx
+
+import (
+	"fmt"
+
+	"ptxlink/internal/diag"
+)
+
+// Kind is the kind of a token.
+type Kind uint8
+
+const (
+	EOF    Kind = iota
+	Ident       // name, opcode or register: add, %r1, $L__BB0_1
+	Word        // directive or modifier: .global, .L2::128B
+	Number      // 42, 0x2a, 0f3F800000, 1.5
+	String      // "a.cu"; PTX has no escapes
+	Punct       // one byte of , ; : ( ) [ ] { } < > + - * / = ! @ | & ~ ? ^ %
+)
+
+// Token is one token of PTX text. Its spelling is Text[Off:End].
+type Token struct {
+	Kind     Kind
+	Ch       byte // the byte of a Punct
+	Off, End int32
+}
+
+// Span is where the token stands.
+func (t Token) Span() diag.Span { return diag.Span{Off: t.Off, Len: t.End - t.Off} }
+
+// Byte classes. An identifier is [A-Za-z][A-Za-z0-9_$]* or [_$%][A-Za-z0-9_$]+.
+const (
+	cBad    = iota
+	cSpace  // space, tab, CR, LF
+	cLetter // may start an identifier on its own
+	cSigil  // _ and $: start an identifier, need a second character
+	cDigit
+	cPunct
+)
+
+var class = func() (t [256]uint8) {
+	for _, c := range " \t\r\n" {
+		t[c] = cSpace
+	}
+	for c := 'a'; c <= 'z'; c++ {
+		t[c], t[c-'a'+'A'] = cLetter, cLetter
+	}
+	t['_'], t['$'] = cSigil, cSigil
+	for c := '0'; c <= '9'; c++ {
+		t[c] = cDigit
+	}
+	for _, c := range ",;:()[]{}<>+-*/=!@|&~?^%.\"#" {
+		t[c] = cPunct
+	}
+	return t
+}()
+
+// inName says which bytes continue an identifier.
+var inName = func() (t [256]bool) {
+	for c := range t {
+		t[c] = class[c] == cLetter || class[c] == cSigil || class[c] == cDigit
+	}
+	return t
+}()
+
+// Lexer reads tokens on demand. After the first error it returns only EOF; the
+// error stays in Err.
+type Lexer struct {
+	text []byte
+	at   int
+	Err  *Error
+}
+
+// Error is a fault in the text of one module.
+type Error struct {
+	Span diag.Span
+	Text string
+	Help string
+}
+
+func (e *Error) Error() string { return e.Text }
+
+// NewLexer reads tokens of text, starting at byte off.
+func NewLexer(text []byte, off int32) Lexer { return Lexer{text: text, at: int(off)} }
+
+func (l *Lexer) fail(off, end int, help, format string, args ...any) Token {
+	if l.Err == nil {
+		l.Err = &Error{diag.Span{Off: int32(off), Len: int32(end - off)}, fmt.Sprintf(format, args...), help}
+	}
+	l.at = len(l.text)
+	return Token{Off: int32(off), End: int32(off)}
+}
+
+// Next returns the next token, past white space, comments and #line markers.
+func (l *Lexer) Next() Token {
+	text := l.text
+	for l.at < len(text) {
+		at := l.at
+		c := text[at]
+		switch class[c] {
+		case cSpace:
+			l.at++
+		case cLetter:
+			return l.ident(at)
+		case cSigil:
+			if at+1 < len(text) && inName[text[at+1]] {
+				return l.ident(at)
+			}
+			if c == '_' { // the sink: mov.b64 {_, %r1}, %rd1
+				l.at++
+				return Token{Punct, c, int32(at), int32(at + 1)}
+			}
+			return l.fail(at, at+1, "", "%q alone is not a name", string(c))
+		case cDigit:
+			return l.number(at)
+		case cPunct:
+			switch c {
+			case '/':
+				if at+1 < len(text) && (text[at+1] == '/' || text[at+1] == '*') {
+					if !l.comment(at) {
+						return Token{Off: int32(at), End: int32(at)}
+					}
+					continue
+				}
+			case '#':
+				if !l.lineMarker(at) {
+					return Token{Off: int32(at), End: int32(at)}
+				}
+				continue
+			case '.':
+				return l.word(at)
+			case '"':
+				return l.string(at)
+			case '%':
+				if at+1 < len(text) && inName[text[at+1]] {
+					return l.ident(at)
+				}
+			}
+			l.at++
+			return Token{Punct, c, int32(at), int32(at + 1)}
+		default:
+			return l.bad(at)
+		}
+	}
+	return Token{Off: int32(len(text)), End: int32(len(text))}
+}
+
+func (l *Lexer) ident(at int) Token {
+	end := at + 1
+	for end < len(l.text) && inName[l.text[end]] {
+		end++
+	}
+	l.at = end
+	return Token{Ident, 0, int32(at), int32(end)}
+}
+
+// number takes any run of letters and digits, and a fraction after plain
+// digits: `4.u32` is the float `4.` followed by u32, as ptxas reads it.
+func (l *Lexer) number(at int) Token {
+	end := at
+	decimal := true
+	for end < len(l.text) && inName[l.text[end]] {
+		decimal = decimal && class[l.text[end]] == cDigit
+		end++
+	}
+	if decimal && end < len(l.text) && l.text[end] == '.' {
+		for end++; end < len(l.text) && class[l.text[end]] == cDigit; end++ {
+		}
+		if e := end; e < len(l.text) && l.text[e]|0x20 == 'e' {
+			if e++; e < len(l.text) && (l.text[e] == '+' || l.text[e] == '-') {
+				e++
+			}
+			if e < len(l.text) && class[l.text[e]] == cDigit {
+				for end = e; end < len(l.text) && class[l.text[end]] == cDigit; end++ {
+				}
+			}
+		}
+	}
+	l.at = end
+	return Token{Number, 0, int32(at), int32(end)}
+}
+
+// word takes a dot, any white space (`. global` is legal) and the name, with
+// its `::` parts (`.shared::cluster`).
+func (l *Lexer) word(at int) Token {
+	text := l.text
+	end := at + 1
+	for end < len(text) && class[text[end]] == cSpace {
+		end++
+	}
+	if end >= len(text) || !inName[text[end]] {
+		return l.fail(at, at+1, "", "a dot must be followed by a directive name")
+	}
+	for {
+		for end < len(text) && inName[text[end]] {
+			end++
+		}
+		if end+2 >= len(text) || text[end] != ':' || text[end+1] != ':' || !inName[text[end+2]] {
+			break
+		}
+		end += 2
+	}
+	l.at = end
+	return Token{Word, 0, int32(at), int32(end)}
+}
+
+func (l *Lexer) string(at int) Token {
+	for end := at + 1; end < len(l.text); end++ {
+		switch l.text[end] {
+		case '"':
+			l.at = end + 1
+			return Token{String, 0, int32(at), int32(end + 1)}
+		case '\n':
+			return l.fail(at, end, "", "string is not closed on its line")
+		}
+	}
+	return l.fail(at, len(l.text), "", "string is not closed")
+}
+
+func (l *Lexer) comment(at int) bool {
+	text := l.text
+	if text[at+1] == '/' {
+		for l.at = at + 2; l.at < len(text) && text[l.at] != '\n' && text[l.at] != '\r'; l.at++ {
+		}
+		return true
+	}
+	for end := at + 2; end+1 < len(text); end++ {
+		if text[end] == '*' && text[end+1] == '/' {
+			l.at = end + 2
+			return true
+		}
+	}
+	l.fail(at, at+2, "add the missing */", "comment is not closed")
+	return false
+}
+
+// lineMarker passes `# 1 "a.cu"` and `#line 1 "a.cu"`, which ptxas accepts
+// anywhere; every other preprocessor line is an error there too.
+func (l *Lexer) lineMarker(at int) bool {
+	text := l.text
+	end := at + 1
+	for end < len(text) && (text[end] == ' ' || text[end] == '\t') {
+		end++
+	}
+	from := end
+	for end < len(text) && inName[text[end]] {
+		end++
+	}
+	word := string(text[from:end])
+	if word != "line" && (word == "" || class[word[0]] != cDigit) {
+		l.fail(at, max(end, at+1), "run the C preprocessor over this file first", "preprocessor directive #%s in PTX", word)
+		return false
+	}
+	for end < len(text) && text[end] != '\n' && text[end] != '\r' {
+		end++
+	}
+	l.at = end
+	return true
+}
+
+func (l *Lexer) bad(at int) Token {
+	c := l.text[at]
+	switch {
+	case c == 0:
+		for end := at; ; end++ {
+			if end == len(l.text) {
+				l.at = end
+				return Token{Off: int32(end), End: int32(end)} // NULs at the end: a C string
+			}
+			if l.text[end] != 0 && class[l.text[end]] != cSpace {
+				return l.fail(at, at+1, "split the file at its NUL bytes and pass the parts as separate inputs", "NUL byte; ptxas would silently ignore everything after it")
+			}
+		}
+	case at == 0 && len(l.text) > 2 && string(l.text[:3]) == "\xef\xbb\xbf":
+		return l.fail(0, 3, "save the file as UTF-8 without BOM", "file starts with a byte order mark, which ptxas does not read")
+	case c >= 0x80:
+		end := at + 1
+		for end < len(l.text) && l.text[end]&0xc0 == 0x80 {
+			end++
+		}
+		return l.fail(at, end, "", "character %q outside a comment; PTX names are ASCII", string(l.text[at:end]))
+	case c == '\f' || c == '\v':
+		return l.fail(at, at+1, "replace it by a space", "form feed or vertical tab, which ptxas does not read as white space")
+	}
+	return l.fail(at, at+1, "", "character %q has no meaning in PTX", string(c))
+}

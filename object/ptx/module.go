@@ -1,0 +1,246 @@
+// Package ptx reads PTX text: declarations, and the places where a module-scope
+// name stands. Instructions are never interpreted, so that tomorrow's ISA links
+// today.
+package ptx
+
+import (
+	"fmt"
+
+	"ptxlink/internal/diag"
+)
+
+// Module is one PTX text, parsed. Nothing in it changes after Parse.
+type Module struct {
+	Src *diag.Source
+
+	Version     Version
+	VersionSpan diag.Span
+	Target      []Option // .target: the architecture and its options, in order
+	TargetSpan  diag.Span
+	AddressSize int // 32 or 64; 0 if the module does not say
+	AddressSpan diag.Span
+
+	Names    []string // module-scope names by first appearance; NameID indexes it
+	Decls    []Decl   // in file order
+	Aliases  []Alias
+	Pragmas  []Pragma
+	Files    []File
+	Sections []Section
+	Others   []Other
+	Uses     []Use // sorted by offset
+	Locs     []Loc // sorted by offset
+
+	// Branches are the operands of bra and .branchtargets that name no
+	// declaration seen so far: labels. ptxas takes a forward branch to x for a
+	// branch to a module-scope x that stands earlier in the file.
+	Branches []diag.Span
+	// Reserved are names declared inside functions that look like ones that
+	// the linker makes (Suffixed), so that it can avoid them. A trailing '<'
+	// marks the base of a register range.
+	Reserved []string
+
+	ids map[string]NameID
+}
+
+// NameID indexes Module.Names.
+type NameID int32
+
+// Lookup finds the module-scope name, if the module has it.
+func (m *Module) Lookup(name string) (NameID, bool) {
+	id, ok := m.ids[name]
+	return id, ok
+}
+
+// Version is a PTX ISA version.
+type Version struct{ Major, Minor int }
+
+func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+
+// Less orders versions: 7.8 < 8.0 < 10.0.
+func (v Version) Less(w Version) bool {
+	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
+}
+
+// Option is one word of .target.
+type Option struct {
+	Word string
+	Span diag.Span
+}
+
+// Linkage is what a declaration says about its name outside the module.
+type Linkage uint8
+
+const (
+	Local Linkage = iota
+	Extern
+	Visible
+	Weak
+	Common
+)
+
+// String is the directive, empty for Local.
+func (l Linkage) String() string {
+	return [...]string{"", ".extern", ".visible", ".weak", ".common"}[l]
+}
+
+// DeclKind tells functions, entries and variables apart.
+type DeclKind uint8
+
+const (
+	Func DeclKind = iota
+	Entry
+	Variable
+)
+
+func (k DeclKind) String() string { return [...]string{"function", "entry", "variable"}[k] }
+
+// Decl is one module-scope declaration or definition.
+type Decl struct {
+	Kind     DeclKind
+	Linkage  Linkage
+	Name     NameID
+	NameSpan diag.Span
+	Span     diag.Span // the whole statement, from the linkage on
+	FirstUse int32     // Uses[FirstUse:EndUse] stand in this statement
+	EndUse   int32
+
+	// Functions and entries.
+	Results, Params []Param
+	Header          diag.Span // from .func or .entry to the last token before { or ;
+	Attrs           []Attr    // directives behind the parameter list, in order
+	HasBody         bool
+	Body            diag.Span // with its braces
+
+	// Variables.
+	Type                // state space, type, alignment, shape
+	Prefix    diag.Span // from the state space to the last token before the first declarator
+	SpaceSpan diag.Span
+	Declared  diag.Span // the declarator: name, shape, initialiser
+	Init      diag.Span // the initialiser; zero Len if there is none
+	Managed   bool      // .attribute(.managed)
+}
+
+// Type is what a declaration says about the bytes of an object or parameter.
+type Type struct {
+	Space     string // ".global", ".param", ".reg"; with its bank for .const[n]
+	Word      string // ".b32"
+	WordSpan  diag.Span
+	Vector    int // 2 or 4 for .v2, .v4; 0 for none
+	Align     int64
+	AlignSpan diag.Span // the number behind .align; zero Len if there is none
+	Array     bool
+	Unsized   bool  // [] as the last or only dimension
+	Count     int64 // elements of the array; -1 if not a constant we can read
+}
+
+// ElementSize is the size in bytes of the type or native vector, 0 if unknown.
+func (t Type) ElementSize() int64 { return TypeSize(t.Word) * int64(max(1, t.Vector)) }
+
+// Size in bytes; 0 for unsized arrays, -1 if it cannot be told.
+func (t Type) Size() int64 {
+	switch {
+	case t.Unsized:
+		return 0
+	case t.ElementSize() == 0 || t.Array && t.Count < 0:
+		return -1
+	case t.Array:
+		return t.ElementSize() * t.Count
+	}
+	return t.ElementSize()
+}
+
+// Alignment in bytes: .align, or the natural alignment where it is absent.
+func (t Type) Alignment() int64 {
+	if t.Align != 0 {
+		return t.Align
+	}
+	return max(1, t.ElementSize())
+}
+
+// Param is one parameter or result of a function.
+type Param struct {
+	Type
+	NameSpan diag.Span
+	Span     diag.Span
+}
+
+// Attr is a directive between the parameter list and the body, kept verbatim:
+// .maxntid 256, 1, 1.
+type Attr struct {
+	Word string
+	Span diag.Span
+}
+
+// Defines says whether the declaration gives its name a body or storage.
+func (d *Decl) Defines() bool {
+	if d.Kind == Variable {
+		return d.Linkage != Extern
+	}
+	return d.HasBody
+}
+
+// Has says whether the function carries the directive, ".noreturn" say.
+func (d *Decl) Has(word string) bool {
+	for _, a := range d.Attrs {
+		if a.Word == word {
+			return true
+		}
+	}
+	return false
+}
+
+// Use is a place where a module-scope name stands other than in its own
+// declaration: a relocation, in the words of other linkers.
+type Use struct {
+	Off  int32
+	Name NameID
+}
+
+// Alias is `.alias Name, Target;`.
+type Alias struct {
+	Name, Target         NameID
+	NameSpan, TargetSpan diag.Span
+	Span                 diag.Span
+}
+
+// Pragma is a module-scope .pragma with its strings.
+type Pragma struct {
+	Text string
+	Span diag.Span
+}
+
+// File is one .file directive; Time and Size are -1 where absent. In is the
+// declaration whose body holds it (gcc writes it there), or -1.
+type File struct {
+	Index      int64
+	Path       string
+	Time, Size int64
+	Span       diag.Span
+	In         int32
+}
+
+// Loc is one .loc directive inside a body.
+type Loc struct {
+	Span      diag.Span // from .loc to its last token
+	FileSpan  diag.Span // the file index
+	File      int64
+	Tail      diag.Span // ", function_name ..., inlined_at ..."; zero Len if there is none
+	Inlined   diag.Span // the file index behind inlined_at; zero Len if there is none
+	InlinedAt int64
+}
+
+// Section is one .section block: DWARF.
+type Section struct {
+	Name   string
+	Span   diag.Span
+	Body   diag.Span   // between the braces
+	Labels []diag.Span // labels that it defines
+	Refs   []diag.Span // names that it refers to: labels, symbols, section names
+}
+
+// Other is a module-scope statement that this version does not know; it is
+// carried through.
+type Other struct {
+	Span             diag.Span
+	FirstUse, EndUse int32
+}

@@ -1,0 +1,670 @@
+package ptx
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// Parse reads one module. The error, if any, is the first fault of the text;
+// the module is then what stood before it.
+func Parse(src *diag.Source) (*Module, *Error) {
+	if len(src.Text) >= math.MaxInt32 {
+		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
+	}
+	p := &parser{
+		Lexer: NewLexer(src.Text, 0),
+		m:     &Module{Src: src, ids: make(map[string]NameID, 16)},
+	}
+	p.next()
+	p.header()
+	for p.Err == nil && p.tok.Kind != EOF {
+		p.statement()
+	}
+	return p.m, p.Err
+}
+
+type parser struct {
+	Lexer
+	m     *Module
+	tok   Token
+	last  Token // the token before tok
+	depth int
+
+	// pct is set once a module-scope name starts with %; until then every
+	// register can be skipped without a lookup.
+	pct bool
+	// in is the declaration being parsed, -1 outside.
+	in int32
+
+	// Names of the function being walked that hide a module-scope name.
+	hidden []NameID
+	// Register ranges of the function: `.reg .b32 x<3>` declares x0, x1, x2.
+	ranges []nameRange
+}
+
+type nameRange struct {
+	base  diag.Span
+	count int64
+}
+
+func (p *parser) next() {
+	p.last = p.tok
+	p.tok = p.Next()
+}
+
+func (p *parser) is(ch byte) bool { return p.tok.Kind == Punct && p.tok.Ch == ch }
+
+func (p *parser) spelling() string { return string(p.text[p.tok.Off:p.tok.End]) }
+
+// word is the spelling of a Word token without the white space that may follow
+// its dot.
+func (p *parser) word() string {
+	s := p.text[p.tok.Off:p.tok.End]
+	if len(s) > 1 && inName[s[1]] {
+		return string(s)
+	}
+	return "." + strings.TrimLeft(string(s[1:]), " \t\r\n")
+}
+
+func (p *parser) isWord(w string) bool { return p.tok.Kind == Word && p.word() == w }
+
+func (p *parser) from(off int32) diag.Span { return diag.Span{Off: off, Len: p.last.End - off} }
+
+func (p *parser) errorAt(span diag.Span, help, format string, args ...any) {
+	if p.Err == nil {
+		p.Err = &Error{span, fmt.Sprintf(format, args...), help}
+	}
+	p.at = len(p.text)
+	p.tok = Token{Off: p.tok.Off, End: p.tok.Off}
+}
+
+// expected reports the token at hand as not being what the grammar wants.
+func (p *parser) expected(what string) {
+	if p.Err != nil {
+		return
+	}
+	if p.tok.Kind == EOF {
+		end := int32(len(strings.TrimRight(string(p.text[max(0, len(p.text)-64):]), " \t\r\n\x00")))
+		end += int32(max(0, len(p.text)-64))
+		p.errorAt(diag.Span{Off: max(0, end-1), Len: min(1, end)}, "the file looks truncated", "file ends where %s is expected", what)
+		return
+	}
+	p.errorAt(p.tok.Span(), "", "expected %s, found %s", what, p.spelling())
+}
+
+func (p *parser) need(ch byte) bool {
+	if !p.is(ch) {
+		p.expected(strconv.Quote(string(ch)))
+		return false
+	}
+	p.next()
+	return true
+}
+
+// name declares or finds the module-scope name at hand.
+func (p *parser) name() (NameID, diag.Span) {
+	if p.tok.Kind != Ident {
+		p.expected("a name")
+		return 0, p.tok.Span()
+	}
+	span := p.tok.Span()
+	s := p.text[p.tok.Off:p.tok.End]
+	id, ok := p.m.ids[string(s)]
+	if !ok {
+		id = NameID(len(p.m.Names))
+		text := string(s)
+		p.m.Names = append(p.m.Names, text)
+		p.m.ids[text] = id
+		p.pct = p.pct || s[0] == '%'
+	}
+	p.next()
+	return id, span
+}
+
+func (p *parser) header() {
+	if !p.isWord(".version") {
+		if p.Err == nil {
+			span := p.tok.Span()
+			if span.Len > 40 {
+				span.Len = 40
+			}
+			p.errorAt(span, "a PTX module starts with .version, .target and .address_size", "no .version directive at the start; this is not a PTX module")
+		}
+		return
+	}
+	from := p.tok.Off
+	p.next()
+	major, minor, ok := strings.Cut(p.spelling(), ".")
+	if p.tok.Kind != Number || !ok {
+		p.expected("a version such as 8.4")
+		return
+	}
+	p.m.Version.Major, _ = strconv.Atoi(major)
+	p.m.Version.Minor, _ = strconv.Atoi(minor)
+	p.next()
+	p.m.VersionSpan = p.from(from)
+
+	if !p.isWord(".target") {
+		p.expected(".target")
+		return
+	}
+	from = p.tok.Off
+	for p.next(); ; p.next() {
+		if p.tok.Kind != Ident {
+			p.expected("a target such as sm_80")
+			return
+		}
+		p.m.Target = append(p.m.Target, Option{p.spelling(), p.tok.Span()})
+		if p.next(); !p.is(',') {
+			break
+		}
+	}
+	p.m.TargetSpan = p.from(from)
+
+	if p.isWord(".address_size") {
+		from = p.tok.Off
+		p.next()
+		size := p.spelling()
+		if size != "32" && size != "64" {
+			p.expected("32 or 64")
+			return
+		}
+		p.m.AddressSize, _ = strconv.Atoi(size)
+		p.next()
+		p.m.AddressSpan = p.from(from)
+	}
+}
+
+// statement reads one module-scope statement.
+func (p *parser) statement() {
+	start := p.tok.Off
+	if p.tok.Kind != Word {
+		p.expected("a directive")
+		return
+	}
+	firstUse := int32(len(p.m.Uses))
+	p.in = -1
+	linkage := Local
+	for linkages := 0; ; linkages++ {
+		l, ok := linkageOf[p.word()]
+		if !ok {
+			break
+		}
+		if linkages > 0 {
+			p.errorAt(p.tok.Span(), "keep one of the two", "%s after %s; a declaration has one linkage", p.word(), linkage)
+			return
+		}
+		linkage = l
+		if p.next(); p.tok.Kind != Word {
+			p.expected("a declaration")
+			return
+		}
+	}
+	switch w := p.word(); w {
+	case ".func", ".entry":
+		p.function(start, linkage)
+	case ".global", ".const", ".shared", ".local", ".param", ".reg", ".tex":
+		p.variables(start, linkage)
+	case ".version", ".target", ".address_size":
+		p.errorAt(p.tok.Span(), "these may be several modules written into one file; pass them as separate inputs", "second %s in one module", w)
+	case ".file":
+		p.m.Files = append(p.m.Files, p.file(-1))
+	case ".loc":
+		p.loc()
+	case ".pragma":
+		p.pragma()
+	case ".section":
+		p.section()
+	case ".alias":
+		p.alias()
+	default:
+		if linkage != Local {
+			p.expected("a declaration")
+			return
+		}
+		p.other(start, firstUse)
+	}
+}
+
+var linkageOf = map[string]Linkage{".extern": Extern, ".visible": Visible, ".weak": Weak, ".common": Common}
+
+func (p *parser) function(start int32, linkage Linkage) {
+	d := Decl{Kind: Func, Linkage: linkage, FirstUse: int32(len(p.m.Uses))}
+	if p.isWord(".entry") {
+		d.Kind = Entry
+	}
+	p.in = int32(len(p.m.Decls))
+	headerOff := p.tok.Off
+	p.next()
+	for p.tok.Kind == Word { // .attribute(.unified(1, 2))
+		p.attr(&d, true)
+	}
+	if p.is('(') {
+		d.Results = p.params()
+	}
+	d.Name, d.NameSpan = p.name()
+	if p.is('(') {
+		d.Params = p.params()
+	}
+	for p.tok.Kind == Word {
+		p.attr(&d, false)
+	}
+	d.Header = p.from(headerOff)
+	switch {
+	case p.is(';'):
+		p.next()
+	case p.is('{'):
+		if linkage == Extern {
+			p.errorAt(d.NameSpan, "drop .extern or the body", "%s is .extern and has a body", p.m.Names[d.Name])
+			return
+		}
+		if linkage == Common {
+			p.errorAt(d.NameSpan, "", ".common is for variables in .global")
+			return
+		}
+		d.HasBody = true
+		d.Body = p.body(&d)
+	default:
+		p.expected("{ or ;")
+	}
+	if p.Err != nil {
+		return
+	}
+	d.Span = p.from(start)
+	d.EndUse = int32(len(p.m.Uses))
+	p.m.Decls = append(p.m.Decls, d)
+}
+
+// attr reads one directive with its operands: .maxntid 256, 1, 1. Before the
+// result list, only .attribute takes a parenthesis for itself. A .pragma here
+// ends in a semicolon of its own.
+func (p *parser) attr(d *Decl, beforeResults bool) {
+	a := Attr{Word: p.word()}
+	from := p.tok.Off
+	p.next()
+	for depth := 0; p.tok.Kind != EOF; p.next() {
+		if p.is('(') {
+			if depth == 0 && beforeResults && (a.Word != ".attribute" || !p.lastIs(".attribute")) {
+				break
+			}
+			depth++
+		} else if p.is(')') {
+			depth--
+		} else if depth == 0 && (p.tok.Kind == Word || p.tok.Kind == Ident || p.is('{') || p.is(';')) {
+			break
+		}
+	}
+	if a.Word == ".pragma" && p.is(';') {
+		p.next()
+	}
+	a.Span = p.from(from)
+	d.Attrs = append(d.Attrs, a)
+}
+
+func (p *parser) lastIs(word string) bool { return string(p.text[p.last.Off:p.last.End]) == word }
+
+func (p *parser) params() []Param {
+	list := []Param{}
+	p.next()
+	for !p.is(')') {
+		list = append(list, p.param())
+		if p.is(',') {
+			p.next()
+		} else if !p.is(')') {
+			p.expected("',' or ')' in the parameter list")
+			return list
+		}
+	}
+	p.next()
+	return list
+}
+
+func (p *parser) param() Param {
+	var a Param
+	from := p.tok.Off
+	for p.tok.Kind == Word {
+		w := p.word()
+		switch {
+		case a.Space == "" && (w == ".param" || w == ".reg"):
+			a.Space = w
+		case w == ".ptr":
+			// What follows describes the memory behind the pointer.
+			for p.next(); p.tok.Kind == Word; {
+				align := p.isWord(".align")
+				if p.next(); align {
+					p.next()
+				}
+			}
+			continue
+		default:
+			p.typeWord(&a.Type)
+			continue
+		}
+		p.next()
+	}
+	if p.tok.Kind != Ident {
+		p.expected("a parameter name")
+		return a
+	}
+	a.NameSpan = p.tok.Span()
+	if p.next(); a.Word == "" {
+		p.errorAt(a.NameSpan, "", "parameter %s has no type", p.text[a.NameSpan.Off:a.NameSpan.End()])
+		return a
+	}
+	p.dimensions(&a.Type)
+	a.Span = p.from(from)
+	return a
+}
+
+// typeWord reads one word of a type: the type itself, .align N, .vN,
+// .attribute(...), or a word of tomorrow's ISA.
+func (p *parser) typeWord(t *Type) {
+	w := p.word()
+	span := p.tok.Span()
+	p.next()
+	switch {
+	case w == ".align":
+		n, ok := int64(0), false
+		if p.tok.Kind == Number {
+			n, ok = ParseInt(p.spelling())
+		}
+		if !ok || n <= 0 || n&(n-1) != 0 {
+			p.expected("an alignment (a power of two; keep a space between it and the next dot)")
+			return
+		}
+		t.Align, t.AlignSpan = n, p.tok.Span()
+		p.next()
+	case w == ".v2" || w == ".v4" || w == ".v8":
+		t.Vector = int(w[2] - '0')
+	case w == ".attribute" && p.is('('):
+		for depth := 0; p.tok.Kind != EOF; p.next() {
+			if p.is('(') {
+				depth++
+			} else if p.is(')') {
+				if depth--; depth == 0 {
+					p.next()
+					return
+				}
+			}
+		}
+	case TypeSize(w) != 0 || t.Word == "":
+		t.Word, t.WordSpan = w, span
+	}
+}
+
+// dimensions reads [4], [2][3] or [].
+func (p *parser) dimensions(t *Type) {
+	t.Count = 1
+	for p.is('[') {
+		t.Array = true
+		if p.next(); p.is(']') {
+			t.Unsized = true
+			p.next()
+			continue
+		}
+		n, ok := p.constant()
+		if p.Err != nil {
+			return
+		}
+		for !p.is(']') && p.tok.Kind != EOF && !p.is(';') {
+			ok = false
+			p.next()
+		}
+		if !ok || n < 0 || t.Count < 0 || n != 0 && t.Count > math.MaxInt64/64/n {
+			t.Count = -1
+		} else {
+			t.Count *= n
+		}
+		p.need(']')
+	}
+}
+
+// variables reads a variable statement; each declarator becomes a Decl.
+func (p *parser) variables(start int32, linkage Linkage) {
+	var t Type
+	t.Space = p.word()
+	prefixOff, spaceSpan := p.tok.Off, p.tok.Span()
+	p.next()
+	if p.is('[') { // .const[3], gone since ISA 2.2; ptxas says so
+		for !p.is(']') && p.tok.Kind != EOF {
+			p.next()
+		}
+		p.next()
+		t.Space += "[]"
+	}
+	managed := false
+	for p.tok.Kind == Word {
+		from := p.tok.Off
+		p.typeWord(&t)
+		managed = managed || strings.Contains(string(p.text[from:p.last.End]), ".managed")
+	}
+	if t.Word == "" {
+		p.expected("a type")
+		return
+	}
+	prefix := p.from(prefixOff)
+	for {
+		d := Decl{Kind: Variable, Linkage: linkage, Type: t, Prefix: prefix, SpaceSpan: spaceSpan, Managed: managed}
+		p.in = int32(len(p.m.Decls))
+		d.FirstUse = int32(len(p.m.Uses))
+		from := p.tok.Off
+		d.Name, d.NameSpan = p.name()
+		if p.Err != nil {
+			return
+		}
+		if p.is('<') { // b<3> at module scope: only .reg had it
+			p.errorAt(p.tok.Span(), "", "a range of names at module scope")
+			return
+		}
+		p.dimensions(&d.Type)
+		if p.is('=') {
+			p.next()
+			d.Init.Off = p.tok.Off
+			p.initialiser(Opaque(t.Word))
+			d.Init.Len = p.last.End - d.Init.Off
+			p.countInit(&d)
+		}
+		d.Declared = p.from(from)
+		d.EndUse = int32(len(p.m.Uses))
+		first := len(p.m.Decls)
+		p.m.Decls = append(p.m.Decls, d)
+		if p.is(',') {
+			p.next()
+			continue
+		}
+		if !p.is(';') {
+			p.expected("',' or ';' after the variable")
+			return
+		}
+		p.next()
+		for first >= 0 && p.m.Decls[first].Prefix == prefix {
+			p.m.Decls[first].Span = p.from(start)
+			if first--; first < 0 {
+				break
+			}
+		}
+		return
+	}
+}
+
+// countInit gives x[] = {1, 2, 3} its size.
+func (p *parser) countInit(d *Decl) {
+	if !d.Unsized {
+		return
+	}
+	lex := NewLexer(p.text[:d.Init.End()], d.Init.Off)
+	n, depth, any := int64(0), 0, false
+	for t := lex.Next(); t.Kind != EOF; t = lex.Next() {
+		switch {
+		case t.Kind == Punct && (t.Ch == '{' || t.Ch == '('):
+			depth++
+		case t.Kind == Punct && (t.Ch == '}' || t.Ch == ')'):
+			depth--
+		case t.Kind == Punct && t.Ch == ',' && depth == 1:
+			n++
+		default:
+			any = true
+		}
+	}
+	if any {
+		d.Unsized, d.Count = false, d.Count*(n+1)
+	}
+}
+
+// initialiser passes a value or a braced list and records the names in it. The
+// words of an opaque initialiser (filter_mode = nearest) are not names.
+func (p *parser) initialiser(opaque bool) {
+	for depth := 0; p.tok.Kind != EOF; p.next() {
+		switch {
+		case p.is('{') || p.is('('):
+			depth++
+		case p.is('}') || p.is(')'):
+			depth--
+		case depth == 0 && (p.is(',') || p.is(';')):
+			return
+		case p.tok.Kind == Ident && !opaque:
+			p.use()
+		case p.is(';'):
+			p.expected("'}' before the end of the statement")
+			return
+		}
+	}
+}
+
+// file reads `.file 1 "a.cu", 1700000000, 1234`.
+func (p *parser) file(in int32) File {
+	f := File{Time: -1, Size: -1, In: in}
+	from := p.tok.Off
+	p.next()
+	ok := false
+	if p.tok.Kind == Number {
+		f.Index, ok = ParseInt(p.spelling())
+	}
+	if !ok {
+		p.expected("a file index")
+		return f
+	}
+	if p.next(); p.tok.Kind != String {
+		p.expected("a file name in quotes")
+		return f
+	}
+	f.Path = string(p.text[p.tok.Off+1 : p.tok.End-1])
+	p.next()
+	for _, field := range []*int64{&f.Time, &f.Size} {
+		if !p.is(',') {
+			break
+		}
+		p.next()
+		*field, ok = ParseInt(p.spelling())
+		if !ok {
+			p.expected("a number")
+			return f
+		}
+		p.next()
+	}
+	f.Span = p.from(from)
+	return f
+}
+
+func (p *parser) pragma() {
+	from := p.tok.Off
+	p.next()
+	textOff := p.tok.Off
+	for p.tok.Kind == String || p.is(',') {
+		p.next()
+	}
+	text := p.from(textOff)
+	if !p.need(';') {
+		return
+	}
+	p.m.Pragmas = append(p.m.Pragmas, Pragma{p.m.Src.String(text), p.from(from)})
+}
+
+func (p *parser) alias() {
+	var a Alias
+	from := p.tok.Off
+	p.next()
+	a.Name, a.NameSpan = p.name()
+	p.need(',')
+	a.Target, a.TargetSpan = p.name()
+	p.need(';')
+	a.Span = p.from(from)
+	if p.Err == nil {
+		p.m.Aliases = append(p.m.Aliases, a)
+	}
+}
+
+// section reads a .section block. Its names may be declared later, so they are
+// kept as references for the linker to look up.
+func (p *parser) section() {
+	from := p.tok.Off
+	p.next()
+	if p.tok.Kind != Word && p.tok.Kind != Ident {
+		p.expected("a section name")
+		return
+	}
+	s := Section{Name: p.word()}
+	if p.tok.Kind == Ident {
+		s.Name = p.spelling()
+	}
+	if p.next(); !p.is('{') {
+		p.expected("'{'")
+		return
+	}
+	s.Body.Off = p.tok.End
+	for p.next(); !p.is('}'); {
+		switch {
+		case p.tok.Kind == EOF:
+			p.expected("'}' of the section")
+			return
+		case p.tok.Kind == Ident:
+			span := p.tok.Span()
+			if p.next(); p.is(':') {
+				s.Labels = append(s.Labels, span)
+				p.next()
+			} else {
+				s.Refs = append(s.Refs, span)
+			}
+			continue
+		}
+		p.next()
+	}
+	s.Body.Len = p.tok.Off - s.Body.Off
+	p.next()
+	s.Span = p.from(from)
+	p.m.Sections = append(p.m.Sections, s)
+}
+
+// other carries an unknown statement through: up to its semicolon, or to the
+// end of its block.
+func (p *parser) other(start, firstUse int32) {
+	if p.word() == ".noreturn" || TypeSize(p.word()) != 0 {
+		p.expected("a declaration")
+		return
+	}
+	for depth := 0; ; p.next() {
+		switch {
+		case p.tok.Kind == EOF:
+			p.expected("the end of the statement")
+			return
+		case p.tok.Kind == Ident:
+			p.use()
+		case p.is('{') || p.is('('):
+			depth++
+		case p.is('}') || p.is(')'):
+			if depth--; depth < 0 {
+				p.expected("a directive")
+				return
+			}
+		}
+		if depth == 0 && (p.is(';') || p.is('}')) {
+			p.next()
+			p.m.Others = append(p.m.Others, Other{p.from(start), firstUse, int32(len(p.m.Uses))})
+			return
+		}
+	}
+}
