@@ -1,0 +1,134 @@
+// Package ptxas finds and runs ptxas and retells its complaints at the input
+// line they come from.
+package ptxas
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// Find returns the absolute path of ptxas. The first of these decides:
+//
+//  1. explicit, the value of --ptxas: a path, or a name to look up on PATH
+//  2. $PTXAS, likewise
+//  3. $CUDA_HOME/bin and $CUDA_PATH/bin
+//  4. PATH
+//  5. the folders that CUDA is usually installed in, the newest version first
+//
+// What the user named must work; the other places are passed over when they
+// hold no ptxas. The error lists every place.
+func Find(explicit string) (string, error) {
+	if explicit != "" {
+		return named("--ptxas", explicit)
+	}
+	if name := os.Getenv("PTXAS"); name != "" {
+		return named("$PTXAS", name)
+	}
+	var looked []string
+	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		root := os.Getenv(variable)
+		if root == "" {
+			looked = append(looked, "$"+variable+" (not set)")
+			continue
+		}
+		path := filepath.Join(root, "bin", program)
+		if isProgram(path) {
+			return filepath.Abs(path)
+		}
+		looked = append(looked, path)
+	}
+	if path, err := exec.LookPath("ptxas"); err == nil {
+		return filepath.Abs(path)
+	}
+	looked = append(looked, "$PATH")
+	for _, pattern := range installed() {
+		found, _ := filepath.Glob(filepath.Join(pattern, program))
+		slices.SortFunc(found, newestFirst)
+		for _, path := range found {
+			if isProgram(path) {
+				return path, nil
+			}
+		}
+		looked = append(looked, pattern)
+	}
+	return "", &diag.Message{
+		Text: "cannot find ptxas; looked in " + strings.Join(looked, ", "),
+		Help: "install the CUDA toolkit, or name the program with --ptxas or $PTXAS; writing PTX needs neither",
+	}
+}
+
+var program = "ptxas" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
+
+// installed lists the folders of step 5. It is a variable for the test.
+var installed = func() []string {
+	if runtime.GOOS == "windows" {
+		return []string{filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*", "bin")}
+	}
+	return []string{
+		// The link that the administrator set comes before the versions.
+		"/usr/local/cuda/bin",
+		"/usr/local/cuda-*/bin",
+		"/opt/cuda/bin",
+		"/usr/lib/nvidia-cuda-toolkit/bin",
+	}
+}
+
+// named is the program that the user asked for by name.
+func named(who, name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		var e *exec.Error
+		if errors.As(err, &e) {
+			err = e.Err
+		}
+		return "", &diag.Message{
+			Text: fmt.Sprintf("cannot run %s, which %s names: %v", name, who, err),
+			Help: "name the program itself, such as /usr/local/cuda/bin/" + program,
+		}
+	}
+	// ptxas is run in another folder, so a relative path would not do.
+	return filepath.Abs(path)
+}
+
+func isProgram(path string) bool {
+	_, err := exec.LookPath(path) // with a separator in it, only that file
+	return err == nil
+}
+
+// newestFirst orders paths that differ in a version: 12.10 before 12.4 before 9.2.
+func newestFirst(a, b string) int {
+	for a != "" && b != "" {
+		na, resta := leadingNumber(a)
+		nb, restb := leadingNumber(b)
+		if na != "" && nb != "" {
+			// Numbers of any length: the longer is larger, then by digits.
+			if c := cmp.Or(len(nb)-len(na), strings.Compare(nb, na)); c != 0 {
+				return c
+			}
+			a, b = resta, restb
+			continue
+		}
+		if a[0] != b[0] {
+			return cmp.Compare(a[0], b[0])
+		}
+		a, b = a[1:], b[1:]
+	}
+	return len(b) - len(a)
+}
+
+func leadingNumber(s string) (number, rest string) {
+	n := 0
+	for n < len(s) && '0' <= s[n] && s[n] <= '9' {
+		n++
+	}
+	return s[:n], s[n:]
+}

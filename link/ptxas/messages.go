@@ -1,0 +1,141 @@
+package ptxas
+
+import (
+	"bytes"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// ptxas says one of
+//
+//	ptxas linked.ptx, line 12; error   : Unknown symbol 'x'
+//	ptxas fatal   : Unresolved extern function 'f'
+//	ptxas info    : Function properties for k
+//	    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+//
+// where an indented line goes on with the message before it. There is never a
+// column.
+var said = regexp.MustCompile(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
+
+// aborted follows errors that have been told.
+const aborted = "Ptx assembly aborted due to errors"
+
+// retell adds what ptxas said to the log, in its order.
+func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
+	merged := &diag.Source{Name: inputName, Text: ptx}
+	before := log.Errors()
+	var last *diag.Message
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		found := said.FindStringSubmatch(line)
+		switch {
+		case strings.TrimSpace(line) == "":
+		case found == nil && last != nil && line[0] == ' ':
+			last.Text += ": " + strings.TrimSpace(line)
+		case found == nil:
+			// A wrapper script's own words, or a shell's.
+			last = log.Note(diag.Place{}, "ptxas: "+line)
+		case found[3] == aborted && log.Errors() > before:
+		default:
+			number, _ := strconv.Atoi(found[1])
+			last = message(log, found[2], found[3], number, merged, origin)
+			last.Help = advice(found[3], o)
+		}
+	}
+}
+
+// message places one message. number is a line of the merged module, or 0.
+func message(log *diag.Log, kind, text string, number int, merged *diag.Source, origin Origin) *diag.Message {
+	var place diag.Place
+	var mapped bool
+	if number > 0 && origin != nil {
+		place, mapped = origin.Origin(number)
+	}
+	if mapped {
+		place.Span = narrow(place.Source, place.Span, text)
+	}
+	var m *diag.Message
+	switch kind {
+	case "warning":
+		m = log.Warn("ptxas", place, "ptxas: "+text)
+	case "info":
+		m = log.Note(place, "ptxas: "+text)
+	default:
+		m = log.Error(place, "ptxas: "+text)
+	}
+	if number == 0 {
+		return m
+	}
+	// The merged line is shown where it tells more than the input line: it is
+	// the linker's own, or names in it were changed.
+	line := merged.LineSpan(number)
+	where := diag.Place{}
+	if !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(merged.Bytes(line))) {
+		where = diag.At(merged, narrow(merged, line, text))
+	}
+	return m.Note(where, fmt.Sprintf("this is line %d of the linked module", number))
+}
+
+var quoted = regexp.MustCompile(`'([^']+)'`)
+
+// narrow shrinks the span of a line to the first word that the message quotes,
+// as ptxas gives no column, or at least to what is not white space.
+func narrow(src *diag.Source, span diag.Span, text string) diag.Span {
+	line := src.Bytes(span)
+	for _, q := range quoted.FindAllStringSubmatch(text, -1) {
+		if at := findWord(line, q[1]); at >= 0 {
+			return diag.Span{Off: span.Off + int32(at), Len: int32(len(q[1]))}
+		}
+	}
+	trimmed := bytes.TrimSpace(line)
+	if len(trimmed) == 0 {
+		return span
+	}
+	return diag.Span{Off: span.Off + int32(bytes.Index(line, trimmed)), Len: int32(len(trimmed))}
+}
+
+// findWord is where word stands in the line and is not a part of a longer
+// name; -1 if nowhere. "add" stands in "add.u32" and not in "%add".
+func findWord(line []byte, word string) int {
+	for from := 0; ; {
+		at := bytes.Index(line[from:], []byte(word))
+		if at < 0 {
+			return -1
+		}
+		at += from
+		end := at + len(word)
+		startsName := at == 0 || !isNameByte(line[at-1]) || !isNameByte(word[0])
+		endsName := end == len(line) || !isNameByte(line[end]) || !isNameByte(word[len(word)-1])
+		if startsName && endsName {
+			return at
+		}
+		from = at + 1
+	}
+}
+
+func isNameByte(c byte) bool {
+	return c == '_' || c == '$' || c == '%' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
+
+// advice is what to do about a message of ptxas, where that is known.
+func advice(text string, o Options) string {
+	switch {
+	case strings.HasPrefix(text, "Unsupported .version"):
+		return fmt.Sprintf("%s is older than the PTX; name a newer ptxas with --ptxas or $PTXAS", o.Path)
+	case strings.HasPrefix(text, "SM version specified by .target is higher"):
+		return fmt.Sprintf("the module needs a newer GPU than %s; leave out --arch to assemble for its own .target", o.Arch)
+	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):
+		return fmt.Sprintf("%s does not know %s; name another GPU with --arch, or another ptxas with --ptxas", o.Path, o.Arch)
+	case strings.HasPrefix(text, "Unresolved extern") && !o.Compile:
+		return "a finished cubin has no undefined symbols; -c makes one that can be linked further"
+	case strings.HasPrefix(text, "Optimized debugging not supported"):
+		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
+	case strings.HasPrefix(text, "Unknown option"):
+		return "the option comes from -Xptxas; see " + o.Path + " --help"
+	}
+	return ""
+}

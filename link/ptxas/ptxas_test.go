@@ -1,0 +1,334 @@
+package ptxas
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"ptxlink/internal/diag"
+	"ptxlink/internal/oracles"
+)
+
+// program writes a shell script that stands in for ptxas.
+func fake(t *testing.T, script string) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("a shell script stands in for ptxas")
+	}
+	path := filepath.Join(t.TempDir(), "ptxas")
+	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+script), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// input is where every second line of the merged module comes from.
+type input struct{ src *diag.Source }
+
+func (i input) Origin(line int) (diag.Place, bool) {
+	if line%2 != 0 {
+		return diag.Place{}, false
+	}
+	return diag.At(i.src, i.src.LineSpan(line/2)), true
+}
+
+const merged = "// ptxlink\n\tadd.u32 %add, x__1, y;\n.version 9.0\nret;\n"
+
+var origin = input{&diag.Source{Name: "a.ptx", Text: []byte("\tadd.u32 %add, x, y;\nret;\n")}}
+
+// assemble runs a script as ptxas and returns the messages as text, with the
+// path of the script written as PTXAS.
+func assemble(t *testing.T, script string, o Options) ([]byte, string, error) {
+	t.Helper()
+	t.Setenv("TMPDIR", t.TempDir())
+	o.Path = fake(t, script)
+	if o.Arch == "" {
+		o.Arch = "sm_80"
+	}
+	var log diag.Log
+	cubin, err := Assemble(t.Context(), o, []byte(merged), origin, &log)
+	var b strings.Builder
+	diag.Write(&b, log.Messages, diag.Style{})
+	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
+		t.Errorf("left behind in the folder for temporary files: %v", left)
+	}
+	return cubin, strings.ReplaceAll(b.String(), o.Path, "PTXAS"), err
+}
+
+const succeed = `for last; do :; done; printf '\177ELFcubin' > "$last"` + "\n"
+
+func TestAssemble(t *testing.T) {
+	cubin, messages, err := assemble(t, succeed+`cmp -s linked.ptx - <<'END' || exit 9
+`+merged+`END
+`, Options{})
+	if err != nil || string(cubin) != "\x7fELFcubin" || messages != "" {
+		t.Errorf("%q, %q, %v", cubin, messages, err)
+	}
+}
+
+func TestMessages(t *testing.T) {
+	for _, test := range []struct{ name, script, want string }{
+		{"mapped line whose names changed", `
+echo "ptxas linked.ptx, line 2; error   : Arguments mismatch for instruction 'add'" >&2
+echo "ptxas linked.ptx, line 2; error   : Unknown symbol 'x__1'" >&2
+echo "ptxas fatal   : Ptx assembly aborted due to errors" >&2
+exit 255`, `a.ptx:1:2: error: ptxas: Arguments mismatch for instruction 'add'
+    1 | 	add.u32 %add, x, y;
+      | 	^^^
+linked.ptx:2:2: note: this is line 2 of the linked module
+    2 | 	add.u32 %add, x__1, y;
+      | 	^^^
+a.ptx:1:2: error: ptxas: Unknown symbol 'x__1'
+    1 | 	add.u32 %add, x, y;
+      | 	^^^^^^^^^^^^^^^^^^^
+linked.ptx:2:16: note: this is line 2 of the linked module
+    2 | 	add.u32 %add, x__1, y;
+      | 	              ^^^^
+`},
+		{"mapped line as it was, on stdout", `
+echo "ptxas linked.ptx, line 4; fatal   : Parsing error near 'ret': syntax error"
+exit 255`, `a.ptx:2:1: error: ptxas: Parsing error near 'ret': syntax error
+    2 | ret;
+      | ^^^
+ptxlink: note: this is line 4 of the linked module
+`},
+		{"the linker's own line", `
+echo "ptxas linked.ptx, line 3; fatal   : Unsupported .version 9.0; current version is '8.4'"
+echo "ptxas fatal   : Ptx assembly aborted due to errors"
+exit 255`, `ptxlink: error: ptxas: Unsupported .version 9.0; current version is '8.4'
+linked.ptx:3:1: note: this is line 3 of the linked module
+    3 | .version 9.0
+      | ^^^^^^^^^^^^
+help: PTXAS is older than the PTX; name a newer ptxas with --ptxas or $PTXAS
+`},
+		{"no line", `
+echo "ptxas fatal   : Unresolved extern function 'foo'"
+exit 255`, `ptxlink: error: ptxas: Unresolved extern function 'foo'
+help: a finished cubin has no undefined symbols; -c makes one that can be linked further
+`},
+		{"aborted, and nothing before it", `
+echo "ptxas fatal   : Ptx assembly aborted due to errors"
+exit 255`, "ptxlink: error: ptxas: Ptx assembly aborted due to errors\n"},
+		{"line that does not exist", `
+echo "ptxas linked.ptx, line 99; error   : odd"
+exit 255`, `ptxlink: error: ptxas: odd
+linked.ptx: note: this is line 99 of the linked module
+`},
+		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without saying why (exit code 3)
+help: the program is PTXAS
+`},
+		{"exit code 0 with an error", succeed + `
+echo "ptxas error   : Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max)"`,
+			"ptxlink: error: ptxas: Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max)\n"},
+		{"exit code 0 and no cubin", "exit 0", "ptxlink: error: ptxas reported success and wrote no cubin\n"},
+		{"exit code 0 and an empty cubin", ": > linked.cubin", "ptxlink: error: ptxas reported success and wrote no cubin\n"},
+		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin
+help: the program is PTXAS
+`},
+		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas crashed (segmentation fault)
+help: the program is PTXAS; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on
+`},
+		{"crash below a shell", "exit 137", `ptxlink: error: ptxas crashed (killed, perhaps out of memory)
+help: the program is PTXAS; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on
+`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cubin, messages, err := assemble(t, test.script, Options{})
+			if cubin != nil || !errors.Is(err, ErrRejected) {
+				t.Errorf("%q, %v", cubin, err)
+			}
+			if d := cmp.Diff(test.want, messages); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestWarningsAndNotes(t *testing.T) {
+	cubin, messages, err := assemble(t, succeed+`
+cat >&2 <<'END'
+ptxas warning : Stack size for entry function 'k' cannot be statically determined
+ptxas linked.ptx, line 4; warning : odd
+ptxas info    : Function properties for k
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 4 registers
+
+wrapper: hello
+END`, Options{})
+	want := `ptxlink: warning: ptxas: Stack size for entry function 'k' cannot be statically determined [-Wptxas]
+a.ptx:2:1: warning: ptxas: odd [-Wptxas]
+    2 | ret;
+      | ^^^^
+ptxlink: note: this is line 4 of the linked module
+ptxlink: note: ptxas: Function properties for k: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxlink: note: ptxas: Used 4 registers
+ptxlink: note: ptxas: wrapper: hello
+`
+	if err != nil || cubin == nil {
+		t.Error(err)
+	}
+	if d := cmp.Diff(want, messages); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for _, test := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "-arch=sm_80"},
+		{Options{Debug: true, LineInfo: true}, "-arch=sm_80 -g"},
+		{Options{LineInfo: true, Compile: true}, "-arch=sm_80 -c -lineinfo"},
+		{Options{Debug: true, Args: []string{"-lineinfo", "-O1"}}, "-arch=sm_80 -lineinfo -O1"},
+		{Options{Debug: true, Args: []string{"--device-debug"}}, "-arch=sm_80 --device-debug"},
+		{Options{Args: []string{"--gpu-name=sm_90"}}, "--gpu-name=sm_90"},
+		{Options{Args: []string{"-arch", "sm_90"}}, "-arch sm_90"},
+	} {
+		_, messages, _ := assemble(t, `echo "$@"; exit 1`, test.o)
+		want := "ptxlink: note: ptxas: " + test.want + " linked.ptx -o linked.cubin\n"
+		if !strings.HasPrefix(messages, want) {
+			t.Errorf("got  %swant %s", messages, want)
+		}
+	}
+}
+
+func TestRefusesBeforeRunning(t *testing.T) {
+	var log diag.Log
+	if _, err := Assemble(t.Context(), Options{Path: "/bin/true"}, []byte(merged), origin, &log); err == nil {
+		t.Error("no GPU was named, and no error")
+	}
+	if _, err := Assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte(merged), origin, &log); err == nil || errors.Is(err, ErrRejected) {
+		t.Errorf("a ptxas that is not there: %v", err)
+	}
+	_, err := Assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte("a\x00b"), origin, &log)
+	if !errors.Is(err, ErrRejected) || log.Errors() != 1 {
+		t.Errorf("a NUL: %v", err)
+	}
+}
+
+func TestCancel(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	var log diag.Log
+	start := time.Now()
+	_, err := Assemble(ctx, Options{Path: fake(t, "exec sleep 20"), Arch: "sm_80"}, []byte(merged), origin, &log)
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
+		t.Errorf("%v after %v", err, time.Since(start))
+	}
+}
+
+func TestFind(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("makes programs with mode bits")
+	}
+	root := t.TempDir()
+	put := func(dir string) string {
+		path := filepath.Join(root, dir, "ptxas")
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte("#!/bin/sh\n"), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	for _, v := range []string{"PTXAS", "CUDA_HOME", "CUDA_PATH", "PATH"} {
+		t.Setenv(v, "")
+	}
+	old := installed
+	installed = func() []string { return []string{filepath.Join(root, "cuda-*/bin")} }
+	defer func() { installed = old }()
+
+	_, err := Find("")
+	want := "ptxlink: error: cannot find ptxas; looked in $CUDA_HOME (not set), $CUDA_PATH (not set), $PATH, " + filepath.Join(root, "cuda-*/bin")
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	// Each one that follows is preferred to those before it.
+	steps := []struct {
+		path     string
+		set      func(path string)
+		explicit string
+	}{
+		{path: put("cuda-9.2/bin")},
+		{path: put("cuda-12.4/bin")},
+		{path: put("cuda-12.10/bin")},
+		{path: put("path"), set: func(p string) { t.Setenv("PATH", filepath.Dir(p)) }},
+		{path: put("p/bin"), set: func(string) { t.Setenv("CUDA_PATH", filepath.Join(root, "p")) }},
+		{path: put("h/bin"), set: func(string) { t.Setenv("CUDA_HOME", filepath.Join(root, "h")) }},
+		{path: put("env"), set: func(p string) { t.Setenv("PTXAS", p) }},
+		{path: put("flag"), explicit: filepath.Join(root, "flag", "ptxas")},
+	}
+	for i, s := range steps {
+		for _, later := range steps[i+1:] {
+			os.Chmod(later.path, 0)
+		}
+		os.Chmod(s.path, 0o777)
+		if s.set != nil {
+			s.set(s.path)
+		}
+		if got, err := Find(s.explicit); err != nil || got != s.path {
+			t.Errorf("got %q, %v; want %q", got, err, s.path)
+		}
+	}
+	if got, err := Find("none"); err == nil || !strings.Contains(err.Error(), "cannot run none, which --ptxas names") {
+		t.Errorf("%q, %v", got, err)
+	}
+	os.Remove(filepath.Join(root, "env", "ptxas"))
+	if got, err := Find(""); err == nil || !strings.Contains(err.Error(), "which $PTXAS names") {
+		t.Errorf("%q, %v", got, err)
+	}
+}
+
+// The real one agrees with the script above on how its messages look.
+func TestRealPtxas(t *testing.T) {
+	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
+	for _, tool := range []string{"ptxas", "ptxas-old", "ptxas-new"} {
+		t.Run(tool, func(t *testing.T) {
+			path := oracles.Require(t, tool)
+			for _, test := range []struct{ ptx, want string }{
+				{head + ".visible .entry k() { ret; }\n", ""},
+				{head + ".visible .entry k() { add.u32 a, b, c; ret; }\n", "Unknown symbol 'b'\nlinked.ptx:4:34: note: this is line 4"},
+				{head + ".visible .entry k( { ret; }\n", "linked.ptx:4:20: note: this is line 4"},
+				{head + ".extern .func f;\n.visible .entry k() { call f; ret; }\n", "error: ptxas: Unresolved extern function 'f'\nhelp: "},
+				{".version 19.0\n.target sm_80\n", "help: " + path + " is older than the PTX"},
+				{".version 7.8\n.target sm_90\n", "help: the module needs a newer GPU than sm_80"},
+				{"", "Missing .version directive"},
+			} {
+				var log diag.Log
+				cubin, err := Assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte(test.ptx), nil, &log)
+				var b strings.Builder
+				diag.Write(&b, log.Messages, diag.Style{})
+				if (test.want == "") != (cubin != nil && err == nil) || !strings.Contains(b.String(), test.want) {
+					t.Errorf("%s%v, %d bytes of cubin\n%swant %s", test.ptx, err, len(cubin), b.String(), test.want)
+				}
+				if strings.Contains(b.String(), aborted) {
+					t.Errorf("says that it aborted:\n%s", b.String())
+				}
+			}
+			var log diag.Log
+			_, err := Assemble(t.Context(), Options{Path: path, Arch: "compute_80"}, []byte(head), nil, &log)
+			if !errors.Is(err, ErrRejected) || !strings.Contains(log.Messages[len(log.Messages)-1].Help, "virtual architecture") {
+				t.Errorf("compute_80: %v, %v", err, log.Messages)
+			}
+		})
+	}
+}
+
+// A byte order mark crashes ptxas 12.4; other versions say something.
+func TestRealPtxasCrash(t *testing.T) {
+	path := oracles.Require(t, "ptxas")
+	var log diag.Log
+	_, err := Assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte("\ufeff.version 7.8\n.target sm_80\n"), nil, &log)
+	if !errors.Is(err, ErrRejected) || log.Errors() == 0 {
+		t.Fatalf("%v, %v", err, log.Messages)
+	}
+	t.Log(log.Messages[0].Error())
+}
