@@ -295,3 +295,28 @@ func (p *parser) lineNumbers() (file int64, span diag.Span) {
 	}
 	return file, span
 }
+
+// LabelSpans finds a label in the body of a function: its definitions and the
+// branches to it, in order.
+func (m *Module) LabelSpans(d *Decl, label string) []diag.Span {
+	var spans []diag.Span
+	branches := m.Branches
+	for len(branches) > 0 && branches[0].Off < d.Body.Off {
+		branches = branches[1:]
+	}
+	lex := NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off)
+	var last Token
+	for t := lex.Next(); t.Kind != EOF; last, t = t, lex.Next() {
+		for len(branches) > 0 && branches[0].Off < last.Off {
+			branches = branches[1:]
+		}
+		if last.Kind != Ident || m.Src.String(last.Span()) != label {
+			continue
+		}
+		isBranch := len(branches) > 0 && branches[0].Off == last.Off
+		if isBranch || t.Kind == Punct && t.Ch == ':' {
+			spans = append(spans, last.Span())
+		}
+	}
+	return spans
+}

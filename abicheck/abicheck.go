@@ -1,0 +1,144 @@
+// Package abicheck says whether two declarations of a symbol describe the same
+// call or object, and whether inputs can share a host.
+package abicheck
+
+import (
+	"fmt"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// Symbols compares every declaration of every external symbol with the
+// definition that the link chose, or with the first declaration if there is
+// none, and reports all differences.
+func Symbols(t *resolve.Table, log *diag.Log) {
+	c := checker{t: t, log: log}
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		ref := s.Def
+		if !s.Defined() {
+			ref = s.Mentions[0]
+		}
+		for _, id := range s.Mentions {
+			if id != ref {
+				c.compare(s, id, ref)
+			}
+		}
+		c.aliasTarget(s)
+	}
+	for i, f := range t.Files {
+		for n := range f.Names {
+			c.withinModule(object.ID{File: int32(i), Name: ptx.NameID(n)})
+		}
+	}
+}
+
+type checker struct {
+	t   *resolve.Table
+	log *diag.Log
+}
+
+// declOf is the declaration behind an ID; for an alias that was never declared
+// itself, that of its target.
+func (c *checker) declOf(id object.ID) *ptx.Decl {
+	f := c.t.Files[id.File]
+	for range len(f.Aliases) + 1 {
+		if d := f.DeclOf(id.Name); d != nil || f.Symbols[id.Name].Alias < 0 {
+			return d
+		}
+		id.Name = f.Aliases[f.Symbols[id.Name].Alias].Target
+	}
+	return nil
+}
+
+// side is one of two declarations that are compared.
+type side struct {
+	file *object.File
+	decl *ptx.Decl
+}
+
+func (s side) at(span diag.Span) diag.Place { return s.file.At(span) }
+
+// where says what the second side of a comparison is.
+func (s side) where() string {
+	if s.decl.Defines() {
+		return "where it is defined"
+	}
+	return "where it is first declared"
+}
+
+func (s side) note() string {
+	if s.decl.Defines() {
+		return "defined here"
+	}
+	return "first declared here"
+}
+
+func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
+	a := side{c.t.Files[id.File], c.declOf(id)}
+	b := side{c.t.Files[ref.File], c.declOf(ref)}
+	if a.decl == nil || b.decl == nil {
+		return
+	}
+	if a.decl.Kind != b.decl.Kind {
+		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is a %s here but a %s %s", diag.Name(s.Name), a.decl.Kind, b.decl.Kind, b.where())).
+			Note(b.at(b.decl.NameSpan), b.note()).
+			WithHelp("rename one of the two")
+		return
+	}
+	if a.decl.Kind == ptx.Variable {
+		c.object(s.Name, a, b)
+	} else {
+		c.prototype(s.Name, a, b)
+	}
+}
+
+// withinModule compares the prototypes that one module repeats.
+func (c *checker) withinModule(id object.ID) {
+	f := c.t.Files[id.File]
+	ref := f.DeclOf(id.Name)
+	if ref == nil {
+		return
+	}
+	for i := range f.Decls {
+		d := &f.Decls[i]
+		if d.Name != id.Name || d == ref || d.Kind != ref.Kind {
+			continue
+		}
+		if d.Kind == ptx.Variable {
+			c.object(f.Names[id.Name], side{f, d}, side{f, ref})
+		} else {
+			c.prototype(f.Names[id.Name], side{f, d}, side{f, ref})
+		}
+	}
+}
+
+// aliasTarget checks what ptxas asks of an alias: its target is a function of
+// the same module, defined there and not weak.
+func (c *checker) aliasTarget(s *resolve.Symbol) {
+	if !s.Defined() {
+		return
+	}
+	f := c.t.Files[s.Def.File]
+	sym := f.Symbols[s.Def.Name]
+	if sym.Alias < 0 {
+		return
+	}
+	a := f.Aliases[sym.Alias]
+	target := f.Symbols[a.Target]
+	switch {
+	case sym.Decl < 0:
+		c.log.Error(f.At(a.NameSpan), diag.Name(s.Name)+" is made an alias without being declared").
+			WithHelp("declare it with the prototype of its target before the .alias")
+	case !target.Defined():
+		c.log.Error(f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which this module does not define").
+			WithHelp("an alias and its target must be in one module (PTX ISA, .alias)")
+	case target.Linkage == ptx.Weak:
+		c.log.Error(f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which is .weak").
+			Note(f.NamePlace(a.Target), "defined here").
+			WithHelp("ptxas takes no alias to a weak function (PTX ISA, .alias)")
+	}
+}

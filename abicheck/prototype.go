@@ -1,0 +1,116 @@
+package abicheck
+
+import (
+	"fmt"
+	"strconv"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// prototype reports the first way in which two prototypes describe different
+// calls (PTX Interoperability 2.3).
+func (c *checker) prototype(name string, a, b side) {
+	if c.count(name, "result", a, b, a.decl.Results, b.decl.Results) ||
+		c.count(name, "parameter", a, b, a.decl.Params, b.decl.Params) {
+		return
+	}
+	for i := range a.decl.Results {
+		c.param(name, "returns", "result", i, a, b, a.decl.Results[i], b.decl.Results[i])
+	}
+	for i := range a.decl.Params {
+		c.param(name, "takes", "parameter", i, a, b, a.decl.Params[i], b.decl.Params[i])
+	}
+}
+
+const rebuild = "rebuild the module that saw the old prototype"
+
+func (c *checker) count(name, what string, a, b side, x, y []ptx.Param) (differs bool) {
+	if len(x) == len(y) {
+		return false
+	}
+	c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), plural(len(x), what), plural(len(y), what), b.where())).
+		Note(b.at(b.decl.NameSpan), b.note()).
+		WithHelp(rebuild)
+	return true
+}
+
+func plural(n int, what string) string {
+	switch n {
+	case 0:
+		return "no " + what
+	case 1:
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+func (c *checker) param(name, verb, what string, i int, a, b side, x, y ptx.Param) {
+	difference := Difference(x.Type, y.Type)
+	if difference == "" {
+		return
+	}
+	number := ""
+	if what == "parameter" || len(a.decl.Results) > 1 {
+		number = " " + strconv.Itoa(i+1)
+	}
+	c.log.Error(a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).
+		Note(b.at(y.Span), b.note()).
+		WithHelp(fmt.Sprintf("%s%s differs in %s; %s", what, number, difference, rebuild))
+}
+
+// Describe is a type in the words of a message: "a .b32", "16 bytes aligned to
+// 8".
+func Describe(t ptx.Type) string {
+	reg := ""
+	if t.Space == ".reg" {
+		reg = " in a register"
+	}
+	switch {
+	case t.Unsized:
+		return fmt.Sprintf("any number of bytes aligned to %d%s", t.Alignment(), reg)
+	case t.Array:
+		return fmt.Sprintf("%d bytes aligned to %d%s", t.Size(), t.Alignment(), reg)
+	case t.Vector > 0:
+		return fmt.Sprintf("a .v%d %s%s", t.Vector, t.Word, reg)
+	case t.Alignment() != max(1, t.ElementSize()):
+		return fmt.Sprintf("a %s aligned to %d%s", t.Word, t.Alignment(), reg)
+	}
+	return "a " + t.Word + reg
+}
+
+// Difference says in what two parameters differ at the ABI, in one word or two;
+// empty if a call may be written against one and defined with the other:
+//
+//  1. the same state space (.param or .reg)
+//  2. the same shape: a scalar, an array or an unsized array
+//  3. the same size, and the same alignment: ptxas takes neither a larger nor
+//     a smaller one, and caller and callee would disagree on registers
+//  4. .bN goes with every type of its width; .uN and .sN with each other; but
+//     an integer is no float
+//
+// Unknown types of the same spelling are equal.
+func Difference(a, b ptx.Type) string {
+	sizeA, sizeB := a.Size(), b.Size()
+	switch {
+	case a.Space != b.Space:
+		return "state space"
+	case a.Array != b.Array || a.Unsized != b.Unsized || a.Vector != b.Vector:
+		return "shape"
+	case sizeA != sizeB:
+		return "size"
+	case sizeA < 0 && a.Word != b.Word:
+		return "type"
+	case a.Alignment() != b.Alignment():
+		return "alignment"
+	case !a.Array && isFloat(a.Word) != isFloat(b.Word) && !isBits(a.Word) && !isBits(b.Word):
+		return "type"
+	}
+	return ""
+}
+
+func isBits(word string) bool { return len(word) > 1 && word[1] == 'b' && word[:3] != ".bf" }
+
+func isFloat(word string) bool {
+	return len(word) > 1 && (word[1] == 'f' || word[:3] == ".bf")
+}

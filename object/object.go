@@ -1,0 +1,215 @@
+// Package object is one input as the linker knows it: a parsed module with what
+// it says of each of its names, its host platform and its origin.
+package object
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// File is the object record of one module. Nothing in it changes after Load.
+type File struct {
+	*ptx.Module
+	Name string // as messages call it
+	Path string // on disk; empty for stdin and memory
+	Rank int    // position on the command line: the lower rank wins ties
+
+	// Symbols says what the module knows of each of its names; NameID indexes it.
+	Symbols []Symbol
+
+	// Digests identify the PTX: one SHA-256 of the text, or, for the output of
+	// an earlier link, those of the modules that went into it.
+	Digests  []string
+	Producer string // "nvcc 12.4", "clang", "gcc", "ptxlink"; empty if unknown
+	Host     Host
+
+	Debug    bool // it carries DWARF sections that describe code
+	LineInfo bool // it carries .loc lines
+}
+
+// Host is the platform that a module was compiled for. Empty fields are
+// unknown and match everything (PTX Interoperability 1.1).
+type Host struct {
+	OS    string // linux, windows, mac
+	Arch  string // x86_64, aarch64
+	Model string // lp64, llp64, ilp32
+}
+
+// ID names a module-scope name of one file.
+type ID struct {
+	File int32 // index in command-line order
+	Name ptx.NameID
+}
+
+// Symbol is what one module says of one of its module-scope names.
+type Symbol struct {
+	Def     int32 // the defining Decl, -1 if there is none
+	Decl    int32 // the Decl that speaks for the name: Def, or the first declaration; -1 for an alias never declared
+	Alias   int32 // the Alias that defines it, -1 if there is none
+	Linkage ptx.Linkage
+	Uses    int32 // number of uses outside its own declarations
+}
+
+// Defined says whether the module itself gives the name a meaning.
+func (s Symbol) Defined() bool { return s.Def >= 0 || s.Alias >= 0 }
+
+// Exported says whether the name means the same thing in every module.
+func (s Symbol) Exported() bool { return s.Linkage != ptx.Local }
+
+// DeclOf is the declaration that speaks for the name, nil if there is none.
+func (f *File) DeclOf(name ptx.NameID) *ptx.Decl {
+	if i := f.Symbols[name].Decl; i >= 0 {
+		return &f.Decls[i]
+	}
+	return nil
+}
+
+// At is a place in the file.
+func (f *File) At(span diag.Span) diag.Place { return diag.At(f.Src, span) }
+
+// NamePlace is where the module declares the name.
+func (f *File) NamePlace(name ptx.NameID) diag.Place {
+	s := f.Symbols[name]
+	switch {
+	case s.Def >= 0:
+		return f.At(f.Decls[s.Def].NameSpan)
+	case s.Alias >= 0:
+		return f.At(f.Aliases[s.Alias].NameSpan)
+	case s.Decl >= 0:
+		return f.At(f.Decls[s.Decl].NameSpan)
+	}
+	return f.At(diag.Span{})
+}
+
+// UseSpan is the span of a use.
+func (f *File) UseSpan(u ptx.Use) diag.Span {
+	return diag.Span{Off: u.Off, Len: int32(len(f.Names[u.Name]))}
+}
+
+// newFile makes the record of a parsed module and checks what one module can
+// get wrong on its own.
+func newFile(m *ptx.Module, log *diag.Log) *File {
+	f := &File{Module: m, Name: m.Src.Name, Symbols: make([]Symbol, len(m.Names))}
+	for i := range f.Symbols {
+		f.Symbols[i] = Symbol{Def: -1, Decl: -1, Alias: -1}
+	}
+	for i := range m.Decls {
+		f.declare(int32(i), log)
+	}
+	for i, a := range m.Aliases {
+		s := &f.Symbols[a.Name]
+		switch {
+		case s.Alias >= 0:
+			log.Error(f.At(a.NameSpan), m.Names[a.Name]+" is given a second alias").
+				Note(f.At(m.Aliases[s.Alias].NameSpan), "first alias here")
+		case s.Def >= 0:
+			log.Error(f.At(a.NameSpan), m.Names[a.Name]+" is defined and made an alias").
+				Note(f.At(m.Decls[s.Def].NameSpan), "defined here")
+		}
+		s.Alias = int32(i)
+		if s.Linkage == ptx.Extern { // clang declares an alias .extern first
+			s.Linkage = ptx.Visible
+		}
+		f.Symbols[a.Target].Uses++
+	}
+	for _, u := range m.Uses {
+		f.Symbols[u.Name].Uses++
+	}
+	f.LineInfo = len(m.Locs) > 0
+	for _, s := range m.Sections {
+		f.Debug = f.Debug || s.Name == ".debug_info"
+	}
+	f.readPreamble()
+	return f
+}
+
+// declare folds one more declaration into the symbol of its name. What counts
+// is the definition; a module may repeat prototypes before it.
+func (f *File) declare(i int32, log *diag.Log) {
+	d := &f.Decls[i]
+	s := &f.Symbols[d.Name]
+	if s.Decl >= 0 {
+		first := &f.Decls[s.Decl]
+		if first.Kind != d.Kind {
+			log.Error(f.At(d.NameSpan), fmt.Sprintf("%s is declared as a %s and as a %s", f.Names[d.Name], d.Kind, first.Kind)).
+				Note(f.At(first.NameSpan), "first declared here")
+			return
+		}
+	}
+	if d.Defines() {
+		if s.Def >= 0 {
+			log.Error(f.At(d.NameSpan), f.Names[d.Name]+" is defined twice").
+				Note(f.At(f.Decls[s.Def].NameSpan), "first defined here")
+			return
+		}
+		s.Def, s.Decl = i, i
+		// A prototype may be .visible where the definition says nothing.
+		if d.Linkage != ptx.Local || s.Linkage == ptx.Extern {
+			s.Linkage = d.Linkage
+		}
+		return
+	}
+	if s.Decl < 0 {
+		s.Decl = i
+	}
+	if s.Def < 0 && s.Linkage == ptx.Local || d.Linkage == ptx.Visible && s.Linkage == ptx.Local {
+		s.Linkage = d.Linkage
+	}
+}
+
+var producers = []struct{ pattern, name string }{
+	{`Cuda compilation tools, release ([0-9.]+)`, "nvcc"},
+	{`Generated by LLVM NVPTX Back-End`, "llvm"},
+	{`BEGIN PREAMBLE`, "gcc"},
+	{`Generated by NVIDIA NVVM Compiler`, "nvvm"},
+}
+
+var producerRegexps = func() (list []*regexp.Regexp) {
+	for _, p := range producers {
+		list = append(list, regexp.MustCompile(p.pattern))
+	}
+	return list
+}()
+
+// MetaMark opens the comment in which ptxlink's output carries its object
+// record; see writeMeta in package link.
+const MetaMark = "/* ptxlink-meta:"
+
+// readPreamble reads the comments ahead of .version: who made the module, and
+// the record that an earlier link left there.
+func (f *File) readPreamble() {
+	preamble := string(f.Src.Text[:f.VersionSpan.Off])
+	if at := strings.Index(preamble, MetaMark); at >= 0 {
+		meta, _, _ := strings.Cut(preamble[at+len(MetaMark):], "*/")
+		f.Producer = "ptxlink"
+		for _, field := range strings.Fields(meta) {
+			key, value, _ := strings.Cut(field, "=")
+			switch key {
+			case "os":
+				f.Host.OS = value
+			case "arch":
+				f.Host.Arch = value
+			case "model":
+				f.Host.Model = value
+			case "input":
+				f.Digests = append(f.Digests, value)
+			}
+		}
+	}
+	if len(f.Digests) == 0 {
+		f.Digests = []string{fmt.Sprintf("%x", sha256.Sum256(f.Src.Text))}
+	}
+	for i, re := range producerRegexps {
+		if f.Producer != "" {
+			return
+		}
+		if m := re.FindStringSubmatch(preamble); m != nil {
+			f.Producer = strings.TrimSpace(producers[i].name + " " + strings.Join(m[1:], ""))
+		}
+	}
+}

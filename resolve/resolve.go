@@ -1,0 +1,230 @@
+// Package resolve decides which definition a name means and what everything is
+// called in the output.
+package resolve
+
+import (
+	"fmt"
+	"path"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// SymbolID indexes Table.Symbols. None stands for module-local names.
+type SymbolID int32
+
+// None is the SymbolID of a name that means something in its own module only.
+const None SymbolID = -1
+
+// Symbol is one external name of the link.
+type Symbol struct {
+	Name string
+	// Def is the definition that the link chose; File is -1 if there is none.
+	Def object.ID
+	// Mentions are all modules that declare or define the name, in
+	// command-line order, the chosen one among them.
+	Mentions []object.ID
+	// Open is set for a name that stays .extern in the output: a system call,
+	// dynamic shared memory, or one that the user allowed.
+	Open bool
+}
+
+// Defined says whether the link has a definition.
+func (s *Symbol) Defined() bool { return s.Def.File >= 0 }
+
+// Table says what every name of every file means.
+type Table struct {
+	Files   []*object.File
+	Symbols []Symbol // in order of first mention
+	of      [][]SymbolID
+	byName  map[string]SymbolID
+}
+
+// Of is the external symbol that a name of a file means, or None.
+func (t *Table) Of(id object.ID) SymbolID { return t.of[id.File][id.Name] }
+
+// Lookup finds an external symbol by name.
+func (t *Table) Lookup(name string) (*Symbol, bool) {
+	id, ok := t.byName[name]
+	if !ok {
+		return nil, false
+	}
+	return &t.Symbols[id], true
+}
+
+// Wins says whether a definition or module-local name is part of the output:
+// external definitions that lost to another are not.
+func (t *Table) Wins(id object.ID) bool {
+	s := t.Of(id)
+	return s == None || t.Symbols[s].Def == id
+}
+
+// Options say which symbols may stay undefined.
+type Options struct {
+	Relocatable    bool     // all may
+	AllowUndefined []string // path.Match patterns
+}
+
+// Resolve decides what every name means. It reports duplicate and undefined
+// symbols, all of them.
+//
+// The definition that wins is the first in this order; among equals, the one
+// that stands first on the command line:
+//
+//  1. a strong definition (.visible); a second one is an error
+//  2. a .weak definition
+//  3. the largest .common definition, the initialised one among equals
+//
+// A name without linkage means something in its own module only. A .visible or
+// .weak prototype without a body is a reference, as .extern is.
+func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
+	t := &Table{Files: files, of: make([][]SymbolID, len(files)), byName: map[string]SymbolID{}}
+	for i, f := range files {
+		t.of[i] = make([]SymbolID, len(f.Names))
+		for n := range f.Names {
+			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
+			t.of[i][n] = None
+			if f.Symbols[n].Exported() {
+				t.mention(id)
+			}
+		}
+	}
+	for i := range t.Symbols {
+		t.choose(&t.Symbols[i], log)
+	}
+	t.undefined(o, log)
+	return t
+}
+
+func (t *Table) mention(id object.ID) {
+	name := t.Files[id.File].Names[id.Name]
+	s, ok := t.byName[name]
+	if !ok {
+		s = SymbolID(len(t.Symbols))
+		t.byName[name] = s
+		t.Symbols = append(t.Symbols, Symbol{Name: name, Def: object.ID{File: -1}})
+	}
+	t.of[id.File][id.Name] = s
+	t.Symbols[s].Mentions = append(t.Symbols[s].Mentions, id)
+}
+
+// strength orders definitions as Resolve says; 0 is no definition at all.
+func (t *Table) strength(id object.ID) int {
+	s := t.Files[id.File].Symbols[id.Name]
+	switch {
+	case !s.Defined():
+		return 0
+	case s.Linkage == ptx.Common:
+		return 1
+	case s.Linkage == ptx.Weak:
+		return 2
+	}
+	return 3
+}
+
+func (t *Table) choose(s *Symbol, log *diag.Log) {
+	best := 0
+	for _, id := range s.Mentions {
+		strength := t.strength(id)
+		switch {
+		case strength > best:
+			best, s.Def = strength, id
+		case strength == 3: // best is 3 too
+			log.Error(t.place(id), "multiple definition of "+diag.Name(s.Name)).
+				Note(t.place(s.Def), "first defined here").
+				WithHelp("keep one of the two, make one .weak, or drop its linkage so that it stays in its module")
+		case strength == 1 && best == 1 && t.largerCommon(id, s.Def):
+			s.Def = id
+		}
+	}
+}
+
+// largerCommon says whether the .common definition a replaces b. Both sizes
+// are known: a .common is never unsized.
+func (t *Table) largerCommon(a, b object.ID) bool {
+	x, y := t.decl(a), t.decl(b)
+	if x.Size() != y.Size() {
+		return x.Size() > y.Size()
+	}
+	return x.Init.Len > 0 && y.Init.Len == 0
+}
+
+func (t *Table) decl(id object.ID) *ptx.Decl { return t.Files[id.File].DeclOf(id.Name) }
+
+func (t *Table) place(id object.ID) diag.Place { return t.Files[id.File].NamePlace(id.Name) }
+
+// dynamicShared says whether the declaration is memory whose size the launch
+// decides: .extern .shared x[]. It never has a definition.
+func dynamicShared(d *ptx.Decl) bool {
+	return d != nil && d.Kind == ptx.Variable && d.Space == ".shared" && d.Unsized
+}
+
+// undefined opens the symbols that may stay undefined and reports the others,
+// each with every module that uses it.
+func (t *Table) undefined(o Options, log *diag.Log) {
+	uses := usesBySymbol{t: t}
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		if s.Defined() {
+			continue
+		}
+		allowed := o.Relocatable || IsSyscall(s.Name)
+		for _, pattern := range o.AllowUndefined {
+			match, _ := path.Match(pattern, s.Name)
+			allowed = allowed || match || pattern == s.Name
+		}
+		for _, id := range s.Mentions {
+			allowed = allowed || dynamicShared(t.decl(id))
+		}
+		if s.Open = allowed; !allowed {
+			t.reportUndefined(s, uses.of(SymbolID(i)), log)
+		}
+	}
+	for i, f := range t.Files {
+		for n, s := range f.Symbols {
+			if !s.Exported() && !s.Defined() && s.Uses > 0 {
+				id := object.ID{File: int32(i), Name: ptx.NameID(n)}
+				log.Error(f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", diag.Name(f.Names[n]))).
+					WithHelp("declare it .extern if another module defines it")
+			}
+		}
+	}
+}
+
+// place of one use, with the function around it.
+type usePlace struct {
+	file *object.File
+	span diag.Span
+	in   *ptx.Decl // the function or variable around the use; nil in an alias
+}
+
+// usesBySymbol lists the uses of symbols; the lists are made on first need,
+// since most links have nothing undefined.
+type usesBySymbol struct {
+	t     *Table
+	lists map[SymbolID][]usePlace
+}
+
+func (u *usesBySymbol) of(s SymbolID) []usePlace {
+	if u.lists == nil {
+		u.lists = map[SymbolID][]usePlace{}
+		for i, f := range u.t.Files {
+			for d := range f.Decls {
+				decl := &f.Decls[d]
+				for _, use := range f.Uses[decl.FirstUse:decl.EndUse] {
+					id := u.t.of[i][use.Name]
+					if id != None && !u.t.Symbols[id].Defined() {
+						u.lists[id] = append(u.lists[id], usePlace{f, f.UseSpan(use), decl})
+					}
+				}
+			}
+			for _, a := range f.Aliases {
+				if id := u.t.of[i][a.Target]; id != None {
+					u.lists[id] = append(u.lists[id], usePlace{f, a.TargetSpan, nil})
+				}
+			}
+		}
+	}
+	return u.lists[s]
+}

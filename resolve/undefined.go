@@ -1,0 +1,123 @@
+package resolve
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/xrash/smetrics"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// maxUses bounds the uses that one message lists.
+const maxUses = 3
+
+// reportUndefined reports one undefined symbol with the places that use it. A
+// declaration that nothing uses is no fault: compilers leave them behind.
+func (t *Table) reportUndefined(s *Symbol, uses []usePlace, log *diag.Log) {
+	if len(uses) == 0 {
+		return
+	}
+	first := uses[0]
+	m := log.Error(first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first))
+	for i, u := range uses[1:] {
+		if i == maxUses-1 {
+			m.Note(diag.Place{}, fmt.Sprintf("and %d more uses", len(uses)-maxUses))
+			break
+		}
+		m.Note(u.file.At(u.span), "also used here"+inside(u))
+	}
+	t.suggest(s, m)
+}
+
+func inside(u usePlace) string {
+	if u.in == nil {
+		return ""
+	}
+	verb := "used in "
+	if u.in.Kind == ptx.Variable {
+		verb = "used in the initialiser of "
+	}
+	return ", " + verb + diag.Demangle(u.file.Names[u.in.Name])
+}
+
+// suggest adds what the user may have meant: a definition that its module
+// keeps to itself, the same function with other parameters, or a misspelling.
+func (t *Table) suggest(s *Symbol, m *diag.Message) {
+	base := baseName(s.Name)
+	var local, overload, similar object.ID
+	local.File, overload.File, similar.File = -1, -1, -1
+	bestDistance := max(1, len(s.Name)/6) + 1
+	for i, f := range t.Files {
+		for n, sym := range f.Symbols {
+			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
+			if !sym.Defined() {
+				continue
+			}
+			name := f.Names[n]
+			switch {
+			case name == s.Name:
+				if local.File < 0 {
+					local = id
+				}
+			case !sym.Exported():
+			case base != s.Name && baseName(name) == base || name == base || baseName(name) == s.Name && name != s.Name:
+				if overload.File < 0 {
+					overload = id
+				}
+			case abs(len(name)-len(s.Name)) < bestDistance && len(name) < 200:
+				if d := smetrics.WagnerFischer(name, s.Name, 1, 1, 1); d < bestDistance {
+					bestDistance, similar = d, id
+				}
+			}
+		}
+	}
+	switch {
+	case local.File >= 0:
+		m.Note(t.place(local), "defined here, but without .visible it stays in its module")
+		m.Help = "make the definition .visible"
+	case overload.File >= 0:
+		name := t.Files[overload.File].Names[overload.Name]
+		m.Note(t.place(overload), "did you mean "+diag.Name(name)+"? It is defined here")
+		if (name == base) != (s.Name == base) {
+			m.Help = `one of the two is declared extern "C" and the other is not`
+		} else {
+			m.Help = "the parameters differ; make the declaration match the definition"
+		}
+	case similar.File >= 0:
+		m.Note(t.place(similar), "did you mean "+diag.Name(t.Files[similar.File].Names[similar.Name])+"? It is defined here")
+	case strings.HasPrefix(s.Name, "__nv_"):
+		m.Help = "this is a libdevice function; compile the module that uses it with libdevice linked in"
+	case strings.HasPrefix(s.Name, "cuda"):
+		m.Help = "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' leaves it to a later link"
+	default:
+		m.Help = "add the module that defines it, or pass --allow-undefined=" + s.Name + " to leave it open"
+	}
+}
+
+// baseName is the qualified name of a mangled function without its parameters;
+// other names come back as they are.
+func baseName(name string) string {
+	plain := diag.Demangle(name)
+	if plain == name {
+		return name
+	}
+	depth := 0
+	for i, c := range plain {
+		switch c {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '(':
+			if depth == 0 && i > 0 && !strings.HasPrefix(plain[i:], "(anonymous") {
+				return plain[:i]
+			}
+		}
+	}
+	return plain
+}
+
+func abs(x int) int { return max(x, -x) }
