@@ -124,10 +124,10 @@ func (s Symbol) from() string {
 	if s.Module == "" {
 		return "(undefined)"
 	}
-	if s.Line == 0 {
+	if s.Line() == 0 {
 		return s.Module
 	}
-	return fmt.Sprintf("%s:%d", s.Module, s.Line)
+	return fmt.Sprintf("%s:%d", s.Module, s.Line())
 }
 
 // readable is a name, followed by what it means if it is a mangled one.

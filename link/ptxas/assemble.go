@@ -42,8 +42,8 @@ type Origin interface {
 // ErrRejected is returned when the log says why there is no cubin.
 var ErrRejected = errors.New("ptxas did not accept the module")
 
-// The names are the same in every run: with -g ptxas may put the name of its
-// input into the cubin.
+// The names are the same in every run and carry no folder: with -g ptxas 13
+// writes its command line into the cubin.
 const inputName, outputName = "linked.ptx", "linked.cubin"
 
 // Assemble turns a linked module into a cubin. What ptxas says goes to the

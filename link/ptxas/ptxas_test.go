@@ -15,7 +15,7 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// program writes a shell script that stands in for ptxas.
+// fake writes a shell script that stands in for ptxas.
 func fake(t *testing.T, script string) string {
 	t.Helper()
 	if runtime.GOOS == "windows" {

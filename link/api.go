@@ -1,0 +1,122 @@
+package link
+
+import (
+	"io"
+	"strings"
+	"time"
+
+	"ptxlink/internal/diag"
+)
+
+// Message is one error, warning or note, with its places.
+type Message = diag.Message
+
+// Input is one thing to link. Text wins over Reader, and Reader over Path.
+type Input struct {
+	// Name is what messages, the map and the dependency list call the input;
+	// empty means Path.
+	Name string
+	// Path names a file to read.
+	Path string
+	// Text is PTX in memory. It must not change while Link runs.
+	Text []byte
+	// Reader is read to its end, once.
+	Reader io.Reader
+}
+
+// Options say what to link and how. The zero value of every field but Inputs
+// is what a plain `ptxlink a.ptx b.ptx` means.
+type Options struct {
+	Inputs []Input
+	// Jobs bounds the number of inputs read at a time; 0 means one per CPU.
+	// It never changes the output.
+	Jobs int
+	// Relocatable keeps undefined symbols as .extern and writes a module that
+	// can be linked again (-r).
+	Relocatable bool
+	// AllowUndefined lists glob patterns (path.Match) of symbols that may stay
+	// undefined; they are emitted as .extern.
+	AllowUndefined []string
+	// Verbose adds notes about what was renamed, dropped or assumed.
+	Verbose bool
+}
+
+// Result is a finished link.
+type Result struct {
+	// PTX is the linked module: one header, LF line ends.
+	PTX []byte
+	// Lines leads from a line of PTX back to the input line it came from.
+	Lines *LineMap
+	// Modules are the inputs that were linked, in command-line order.
+	Modules []Module
+	// Symbols are the module-scope symbols of the output, in output order.
+	Symbols []Symbol
+	// Dropped are definitions that lost to another one.
+	Dropped []Symbol
+	// Header of the output: "9.0", "sm_80", 64.
+	Version     string
+	Target      string
+	AddressSize int
+	// Debug says that the output carries DWARF (.target ..., debug), and
+	// LineInfo that it carries .loc lines; ptxas wants -g or -lineinfo then.
+	Debug, LineInfo bool
+	// Messages are warnings and notes, in command-line order.
+	Messages []*Message
+	// Passes are the times of the passes, in order.
+	Passes []Pass
+}
+
+// Module is one linked input, for the map file.
+type Module struct {
+	Name        string // as messages call it
+	Path        string // file on disk; empty for stdin and memory
+	Version     string
+	Target      string
+	AddressSize int
+	Producer    string // "nvcc 12.4", "clang 19", "gcc", or empty
+	Bytes       int
+}
+
+// Symbol is one module-scope symbol, for the map file.
+type Symbol struct {
+	Name     string // in the output
+	Original string // in the input; differs from Name if it was renamed
+	Module   string // name of the module that defines it; empty if undefined
+	Kind     string // "entry", "func", "object", "alias"
+	Space    string // "global", "const", "shared", ... for objects
+	Linkage  string // "visible", "weak", "common", "extern", "" for module-local
+	Size     int64  // bytes of an object; bytes of PTX text of a body
+	Align    int64
+	Reason   string // for a dropped definition: why
+	Place    diag.Place
+}
+
+// Line is the 1-based line of the definition in its module, 0 if there is none.
+func (s Symbol) Line() int {
+	if s.Place.Source == nil {
+		return 0
+	}
+	return s.Place.Source.Line(s.Place.Span.Off)
+}
+
+// Pass is one step of the link and the wall time it took.
+type Pass struct {
+	Name string
+	Time time.Duration
+}
+
+// Errors is the error that Link returns when the inputs cannot be linked.
+type Errors struct {
+	// Messages are all errors of the link, with its warnings between them, in
+	// command-line order.
+	Messages []*Message
+	// IO is set when an input could not be read at all.
+	IO bool
+}
+
+// Error is every message as uncoloured text.
+func (e *Errors) Error() string {
+	var b strings.Builder
+	diag.Write(&b, e.Messages, diag.Style{})
+	return strings.TrimSuffix(b.String(), "\n")
+}

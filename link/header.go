@@ -1,0 +1,253 @@
+package link
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// header is what stands at the top of the output.
+type header struct {
+	version     ptx.Version
+	arch        arch
+	options     []string // texmode_independent, ... without debug
+	addressSize int
+}
+
+// arch is the architecture word of .target: sm_90a is {90, 'a'}.
+type arch struct {
+	number int
+	suffix byte // 'a', 'f' or 0
+	file   *object.File
+	span   diag.Span
+}
+
+func (a arch) String() string {
+	s := "sm_" + strconv.Itoa(a.number)
+	if a.suffix != 0 {
+		s += string(a.suffix)
+	}
+	return s
+}
+
+func (a arch) place() diag.Place { return a.file.At(a.span) }
+
+// family is the set of architectures that an f target runs on (PTX ISA, table
+// of family-specific targets).
+func (a arch) family() int {
+	switch a.number {
+	case 101:
+		return 11
+	}
+	return a.number / 10
+}
+
+// archOf finds the architecture of a module: the last one of a list, as ptxas
+// has it. compute_80 means sm_80.
+func archOf(f *object.File, log *diag.Log) arch {
+	a := arch{file: f}
+	for _, o := range f.Target {
+		digits, ok := strings.CutPrefix(o.Word, "sm_")
+		if !ok {
+			if digits, ok = strings.CutPrefix(o.Word, "compute_"); !ok {
+				continue
+			}
+		}
+		a.span, a.suffix = o.Span, 0
+		if n := len(digits); n > 0 && (digits[n-1] == 'a' || digits[n-1] == 'f') {
+			a.suffix, digits = digits[n-1], digits[:n-1]
+		}
+		number, err := strconv.Atoi(digits)
+		if err != nil {
+			log.Error(f.At(o.Span), "target "+o.Word+" is not sm_ and a number")
+		}
+		a.number = number
+	}
+	if a.number == 0 && log.Errors() == 0 {
+		log.Error(f.At(f.TargetSpan), "no architecture in .target").WithHelp("write .target sm_80, say")
+	}
+	return a
+}
+
+// mergeHeaders makes the header of the output.
+func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
+	h := header{addressSize: addressSize}
+	for _, f := range files {
+		if h.version.Less(f.Version) {
+			h.version = f.Version
+		}
+	}
+	archs := make([]arch, len(files))
+	for i, f := range files {
+		archs[i] = archOf(f, log)
+		if archs[i].number == 101 && !h.version.Less(ptx.Version{Major: 9}) {
+			archs[i].number = 110 // renamed in ISA 9.0
+		}
+	}
+	h.arch = mergeArchs(archs, log)
+	h.options = mergeOptions(files, archs, log)
+	for i, f := range files {
+		raiseHazards(f, archs[i], h, log)
+	}
+	return h
+}
+
+// mergeArchs finds the least target that every input may run on:
+//
+//  1. Plain targets: the highest number. PTX for sm_70 runs on sm_80.
+//  2. An `a` target runs on that one architecture, so no input may be above it
+//     and no other `a` beside it.
+//  3. An `f` target runs on its family from its number up.
+//  4. sm_1x flushes denormals where sm_20 does not: no mixing.
+func mergeArchs(archs []arch, log *diag.Log) arch {
+	best := archs[0]
+	refuse := func(a, b arch, why, help string) arch {
+		log.Error(a.place(), fmt.Sprintf("target %s cannot be linked with %s: %s", a, b, why)).
+			Note(b.place(), "target "+b.String()+" here").
+			WithHelp(help)
+		return best
+	}
+	for _, a := range archs[1:] {
+		if (a.number < 20) != (best.number < 20) {
+			return refuse(a, best, "sm_1x flushes denormals to zero in single precision, later targets do not", "compile both for sm_20 or later")
+		}
+		switch {
+		case a.suffix == 'a' || best.suffix == 'a':
+			// Order them so that x is the `a` target, the later one if both are.
+			x, y := a, best
+			if x.suffix != 'a' {
+				x, y = best, a
+			}
+			switch {
+			case y.suffix == 'a' && y.number != x.number:
+				return refuse(a, best, "each runs on that one architecture only", "compile both for the same architecture")
+			case y.number > x.number:
+				return refuse(a, best, x.String()+" code runs on that one architecture only", "compile all inputs for "+x.String())
+			case y.suffix == 'f' && y.family() != x.family():
+				return refuse(a, best, y.String()+" runs on its own family only", "compile all inputs for "+x.String())
+			}
+			best = x
+		case a.suffix == 'f' || best.suffix == 'f':
+			x, y := a, best
+			if x.suffix != 'f' || y.suffix == 'f' && y.number > x.number {
+				x, y = best, a
+			}
+			switch {
+			case y.suffix == 'f' && y.family() != x.family():
+				return refuse(a, best, "they are of different families", "compile both for one family")
+			case y.number > x.number && y.family() != x.family():
+				return refuse(a, best, x.String()+" runs on its own family only", "compile all inputs for "+x.String())
+			case y.number > x.number:
+				// A plain target above, of the same family: what runs there is
+				// the family code from that number up.
+				x.number, x.file, x.span = y.number, y.file, y.span
+			}
+			best = x
+		case a.number > best.number:
+			best = a
+		}
+	}
+	return best
+}
+
+// mergeOptions unites the words of .target other than the architecture. debug
+// is left out: it follows from the sections that are emitted.
+func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
+	var list []string
+	var independent, unified *object.File // the first input bound to each mode
+	loose := false                        // some input says texmode_independent without using it
+	for i, f := range files {
+		mode := "texmode_unified" // the default
+		for _, o := range f.Target {
+			switch o.Word {
+			case "texmode_unified", "texmode_independent":
+				mode = o.Word
+			case "debug":
+			case "map_f64_to_f32":
+				if archs[i].number < 20 && i == 0 {
+					list = append(list, o.Word)
+				}
+			default:
+				if !strings.HasPrefix(o.Word, "sm_") && !strings.HasPrefix(o.Word, "compute_") && !contains(list, o.Word) {
+					list = append(list, o.Word)
+				}
+			}
+		}
+		switch {
+		case !usesTextures(f):
+			loose = loose || mode == "texmode_independent"
+		case mode == "texmode_independent" && independent == nil:
+			independent = f
+		case mode == "texmode_unified" && unified == nil:
+			unified = f
+		}
+	}
+	switch {
+	case independent != nil && unified != nil:
+		a, b := independent, unified
+		if a.Rank < b.Rank {
+			a, b = b, a
+		}
+		log.Error(a.At(a.TargetSpan), "texture mode differs from "+b.Name+", and both use textures").
+			Note(b.At(b.TargetSpan), "other mode here").
+			WithHelp("texmode_independent pairs each texture with a sampler, texmode_unified (the default) does not; compile both for one mode")
+	case independent != nil || loose && unified == nil:
+		list = append(list, "texmode_independent")
+	}
+	return list
+}
+
+func contains(list []string, word string) bool {
+	for _, w := range list {
+		if w == word {
+			return true
+		}
+	}
+	return false
+}
+
+// usesTextures errs on the side of yes: a name that contains "tex." is enough.
+func usesTextures(f *object.File) bool {
+	for _, word := range []string{"tex.", "tld4.", "txq.", ".texref", ".samplerref"} {
+		if bytes.Contains(f.Src.Text, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+// raiseHazards warns where raising a module's .version or .target makes ptxas
+// refuse an instruction that it took before (testdata/script/raise_*.txtar).
+func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
+	v64, v63, v31 := ptx.Version{Major: 6, Minor: 4}, ptx.Version{Major: 6, Minor: 3}, ptx.Version{Major: 3, Minor: 1}
+	syncOnly := func(v ptx.Version, number int) bool { return !v.Less(v64) && number >= 70 }
+	hazard := func(what string, match func(opcode string) bool) {
+		span, ok := f.FindInstruction(match)
+		if !ok {
+			return
+		}
+		log.Warn("raised", f.At(span), fmt.Sprintf("%s does not assemble at .version %s .target %s, to which the link raises this module from %s %s",
+			what, h.version, h.arch, f.Version, own)).
+			WithHelp("recompile this module for PTX " + h.version.String())
+	}
+	if syncOnly(h.version, h.arch.number) && !syncOnly(f.Version, own.number) {
+		hazard("shfl and vote without .sync", func(op string) bool {
+			return (strings.HasPrefix(op, "shfl.") || strings.HasPrefix(op, "vote.")) && !strings.Contains(op, ".sync")
+		})
+	}
+	if f.Version.Less(v63) && !h.version.Less(v63) {
+		hazard("wmma and mma without .aligned", func(op string) bool {
+			return (strings.HasPrefix(op, "wmma.") || strings.HasPrefix(op, "mma.")) && !strings.Contains(op, ".aligned")
+		})
+	}
+	if !v31.Less(f.Version) && v31.Less(h.version) && own.number >= 20 {
+		hazard("mad.f32 without a rounding mode", func(op string) bool {
+			return op == "mad.f32" || op == "mad.ftz.f32" || op == "mad.sat.f32" || op == "mad.ftz.sat.f32"
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package link
+
+import (
+	"bytes"
+	"sort"
+
+	"ptxlink/internal/diag"
+)
+
+// LineMap leads from a line of the output to the input line it came from.
+type LineMap struct {
+	out  diag.Source
+	runs []lineRun // by out
+}
+
+// lineRun is a stretch of the output. It starts at byte out and comes from byte
+// off of src, line by line; from that one line if fixed; from the linker itself
+// if src is nil.
+type lineRun struct {
+	out   int
+	src   *diag.Source
+	off   int32
+	fixed bool
+}
+
+// Origin says where a line (1-based) of the output comes from. ok is false for
+// lines that the linker wrote itself.
+func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
+	span := m.out.LineSpan(line)
+	if span == (diag.Span{}) {
+		return diag.Place{}, false
+	}
+	// The run that the line ends in: a body starts behind the linkage word on
+	// its first line.
+	i := sort.Search(len(m.runs), func(i int) bool { return m.runs[i].out > int(span.End()) }) - 1
+	for i > 0 && m.runs[i].src == nil && m.runs[i].out > int(span.Off) {
+		i--
+	}
+	if i < 0 || m.runs[i].src == nil {
+		return diag.Place{}, false
+	}
+	run := m.runs[i]
+	at := run.src.Line(run.off)
+	if !run.fixed && int(span.Off) > run.out {
+		at += bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
+	}
+	return diag.At(run.src, run.src.LineSpan(at)), true
+}

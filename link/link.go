@@ -1,0 +1,210 @@
+// Package link turns PTX modules into one: it is the order of the passes.
+package link
+
+import (
+	"context"
+	"errors"
+	"sort"
+	"time"
+
+	"ptxlink/abicheck"
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// linker is the state of one link. Each pass adds to it and changes nothing
+// that an earlier pass left.
+type linker struct {
+	options Options
+	log     *diag.Log
+	passes  []Pass
+
+	files     []*object.File
+	table     *resolve.Table
+	names     *resolve.Names
+	renamed   []bool // per file: some name differs from the input's
+	labels    map[declID][]resolve.LabelRename
+	keepDebug int // the file whose debug sections are emitted, or -1
+	fileTable *fileTable
+	sameFiles []bool // per file: .loc directives stay as they are
+	// debugNames are the function-scope names that the kept debug sections look
+	// up, with what they are called in the output.
+	debugNames map[string]string
+	warnedFile map[int32]bool
+}
+
+// Link links the inputs into one module. A link that fails returns *Errors with
+// every fault that was found, and no Result. Inputs are not changed; Result
+// refers to their text.
+func Link(ctx context.Context, o Options) (*Result, error) {
+	l := &linker{options: o, log: &diag.Log{}, warnedFile: map[int32]bool{}}
+	if len(o.Inputs) == 0 {
+		return nil, errors.New("no inputs")
+	}
+
+	inputs := make([]object.Input, len(o.Inputs))
+	for i, in := range o.Inputs {
+		inputs[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader}
+	}
+	unread := false
+	var err error
+	l.pass("load", func() { l.files, unread, err = object.Load(ctx, inputs, o.Jobs, l.log) })
+	if err != nil {
+		return nil, err
+	}
+	if l.log.Errors() > 0 {
+		return nil, &Errors{Messages: l.log.Messages, IO: unread}
+	}
+	// Files are immutable from here.
+
+	l.pass("resolve", func() {
+		l.table = resolve.Resolve(l.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined}, l.log)
+	})
+	// No file or symbol is added after this.
+
+	var h header
+	l.pass("check", func() {
+		h = mergeHeaders(l.files, abicheck.Hosts(l.files, l.log), l.log)
+		abicheck.Symbols(l.table, l.log)
+		abicheck.Alignments(l.table, l.log)
+	})
+	if l.log.Errors() > 0 {
+		return nil, l.refused()
+	}
+
+	l.pass("rename", func() { l.rename() })
+	// Every output name is now known.
+
+	var p *plan
+	l.pass("plan", func() {
+		l.keepDebug = l.chooseDebug()
+		l.nameDebug()
+		l.mergeLines()
+		p = l.plan(h)
+	})
+	if l.log.Errors() > 0 {
+		return nil, l.refused()
+	}
+
+	var w *writer
+	l.pass("emit", func() { w = l.emit(p) })
+	return l.result(p, w), nil
+}
+
+func (l *linker) pass(name string, run func()) {
+	start := time.Now()
+	run()
+	l.passes = append(l.passes, Pass{name, time.Since(start)})
+}
+
+// refused is the error of a link that found faults: messages in command-line
+// order, whatever pass found them.
+func (l *linker) refused() error { return &Errors{Messages: l.sorted()} }
+
+func (l *linker) sorted() []*diag.Message {
+	rank := map[*diag.Source]int{nil: -1}
+	for i, f := range l.files {
+		rank[f.Src] = i
+	}
+	sort.SliceStable(l.log.Messages, func(i, j int) bool {
+		a, b := l.log.Messages[i].Place, l.log.Messages[j].Place
+		if rank[a.Source] != rank[b.Source] {
+			return rank[a.Source] < rank[b.Source]
+		}
+		return a.Span.Off < b.Span.Off
+	})
+	return l.log.Messages
+}
+
+func (l *linker) rename() {
+	l.names = resolve.Rename(l.table)
+	l.renamed = make([]bool, len(l.files))
+	for _, id := range l.names.Renamed {
+		l.renamed[id.File] = true
+	}
+	l.labels = map[declID][]resolve.LabelRename{}
+	for _, label := range l.names.Labels {
+		at := declID{label.File, label.Decl}
+		l.labels[at] = append(l.labels[at], label)
+	}
+}
+
+// mergeLines numbers the files and finds the inputs whose .loc lines need no
+// change at all.
+func (l *linker) mergeLines() {
+	l.fileTable = l.mergeFiles(l.keepDebug)
+	l.sameFiles = make([]bool, len(l.files))
+	for i, f := range l.files {
+		same := true
+		for index, n := range l.fileTable.of[i] {
+			same = same && index == n
+		}
+		for _, file := range f.Files {
+			same = same && file.In < 0
+		}
+		for k := 0; same && k < len(f.Locs); k++ {
+			loc := &f.Locs[k]
+			_, known := l.fileTable.of[i][loc.File]
+			_, knownInlined := l.fileTable.of[i][loc.InlinedAt]
+			same = known && (loc.Tail.Len == 0 || knownInlined && i == l.keepDebug)
+		}
+		l.sameFiles[i] = same
+	}
+}
+
+// nameDebug renames the labels, locals and parameters that the kept debug
+// sections refer to. ptxas looks them up by bare name over the whole module and
+// takes the first it finds, another input's perhaps.
+func (l *linker) nameDebug() {
+	l.debugNames = map[string]string{}
+	if l.keepDebug < 0 || len(l.files) == 1 {
+		return
+	}
+	f := l.files[l.keepDebug]
+	inSection := map[string]bool{}
+	for _, s := range f.Sections {
+		for _, label := range s.Labels {
+			inSection[f.Src.String(label)] = true
+		}
+	}
+	for _, s := range f.Sections {
+		for _, ref := range s.Refs {
+			name := f.Src.String(ref)
+			if _, module := f.Lookup(name); module || inSection[name] || l.debugNames[name] != "" {
+				continue
+			}
+			l.debugNames[name] = l.names.Unused(name)
+		}
+	}
+}
+
+// debugName is what a name in the kept debug sections is called in the output;
+// empty if it keeps its spelling.
+func (l *linker) debugName(f *object.File, name []byte) string {
+	if id, ok := f.Lookup(string(name)); ok {
+		if text := l.names.Of(object.ID{File: int32(l.keepDebug), Name: id}); text != string(name) {
+			return text
+		}
+		return ""
+	}
+	return l.debugNames[string(name)]
+}
+
+// debugNameEdits renames those names inside one function.
+func (l *linker) debugNameEdits(edits []edit, f *object.File, span diag.Span) []edit {
+	if len(l.debugNames) == 0 {
+		return edits
+	}
+	lex := ptx.NewLexer(f.Src.Text[:span.End()], span.Off)
+	for t := lex.Next(); t.Kind != ptx.EOF; t = lex.Next() {
+		if t.Kind != ptx.Ident {
+			continue
+		}
+		if name := l.debugNames[f.Src.String(t.Span())]; name != "" {
+			edits = append(edits, edit{t.Span(), name})
+		}
+	}
+	return edits
+}

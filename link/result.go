@@ -1,0 +1,112 @@
+package link
+
+import (
+	"fmt"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// result describes the finished link.
+func (l *linker) result(p *plan, w *writer) *Result {
+	r := &Result{
+		PTX:         w.out,
+		Lines:       &LineMap{out: diag.Source{Text: w.out}, runs: w.runs},
+		Version:     p.header.version.String(),
+		Target:      p.header.arch.String(),
+		AddressSize: p.header.addressSize,
+		Debug:       l.debug(),
+		Passes:      l.passes,
+	}
+	for i, f := range l.files {
+		r.Modules = append(r.Modules, Module{
+			Name: f.Name, Path: f.Path, Version: f.Version.String(), Target: targetWords(f),
+			AddressSize: f.AddressSize, Producer: f.Producer, Bytes: len(f.Src.Text),
+		})
+		r.LineInfo = r.LineInfo || f.LineInfo && len(l.fileTable.of[i]) > 0
+	}
+	for _, s := range p.externs {
+		id := s.Mentions[0]
+		sym := l.describe(id)
+		sym.Linkage, sym.Module, sym.Place = "extern", "", diag.Place{}
+		r.Symbols = append(r.Symbols, sym)
+	}
+	for _, d := range p.variables {
+		sym := l.describe(object.ID{File: d.file, Name: l.files[d.file].Decls[d.decl].Name})
+		sym.Align = max(sym.Align, p.align[d])
+		r.Symbols = append(r.Symbols, sym)
+	}
+	for _, id := range p.aliases {
+		r.Symbols = append(r.Symbols, l.describe(id))
+	}
+	for _, d := range p.bodies {
+		r.Symbols = append(r.Symbols, l.describe(object.ID{File: d.file, Name: l.files[d.file].Decls[d.decl].Name}))
+	}
+	for i := range l.table.Symbols {
+		s := &l.table.Symbols[i]
+		for _, id := range s.Mentions {
+			if l.files[id.File].Symbols[id.Name].Defined() && id != s.Def {
+				lost := l.describe(id)
+				winner := l.files[s.Def.File]
+				lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
+				r.Dropped = append(r.Dropped, lost)
+			}
+		}
+	}
+	if l.options.Verbose {
+		l.explain(r)
+	}
+	r.Messages = l.sorted()
+	return r
+}
+
+func targetWords(f *object.File) string {
+	words := make([]string, len(f.Target))
+	for i, o := range f.Target {
+		words[i] = o.Word
+	}
+	return strings.Join(words, ", ")
+}
+
+func linkageName(linkage ptx.Linkage) string { return strings.TrimPrefix(linkage.String(), ".") }
+
+func (l *linker) describe(id object.ID) Symbol {
+	f := l.files[id.File]
+	s := f.Symbols[id.Name]
+	sym := Symbol{
+		Name: l.names.Of(id), Original: f.Names[id.Name], Module: f.Name,
+		Linkage: linkageName(s.Linkage), Place: f.NamePlace(id.Name),
+	}
+	d := f.DeclOf(id.Name)
+	switch {
+	case s.Alias >= 0:
+		sym.Kind = "alias"
+	case d == nil:
+	case d.Kind == ptx.Variable:
+		sym.Kind, sym.Space = "object", strings.TrimPrefix(d.Space, ".")
+		sym.Size, sym.Align = max(0, d.Size()), d.Alignment()
+	case d.Kind == ptx.Entry:
+		sym.Kind, sym.Size = "entry", int64(d.Body.Len)
+	default:
+		sym.Kind, sym.Size = "func", int64(d.Body.Len)
+	}
+	return sym
+}
+
+// explain adds what --verbose tells: renames and dropped definitions.
+func (l *linker) explain(r *Result) {
+	for _, id := range l.names.Renamed {
+		f := l.files[id.File]
+		l.log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, since another input has the name too", diag.Name(f.Names[id.Name]), l.names.Of(id)))
+	}
+	for _, label := range l.names.Labels {
+		if len(label.Spans) > 0 {
+			l.log.Note(l.files[label.File].At(label.Spans[0]), fmt.Sprintf("label %s is called %s in the output, since another input has a symbol of that name", label.Old, label.New))
+		}
+	}
+	for _, s := range r.Dropped {
+		l.log.Note(s.Place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason))
+	}
+}
