@@ -29,10 +29,8 @@ func Symbols(t *resolve.Table, log *diag.Log) {
 		}
 		c.aliasTarget(s)
 	}
-	for i, f := range t.Files {
-		for n := range f.Names {
-			c.withinModule(object.ID{File: int32(i), Name: ptx.NameID(n)})
-		}
+	for _, f := range t.Files {
+		c.withinModule(f)
 	}
 }
 
@@ -96,22 +94,16 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 	}
 }
 
-// withinModule compares the prototypes that one module repeats.
-func (c *checker) withinModule(id object.ID) {
-	f := c.t.Files[id.File]
-	ref := f.DeclOf(id.Name)
-	if ref == nil {
-		return
-	}
+// withinModule compares the declarations that one module repeats.
+func (c *checker) withinModule(f *object.File) {
 	for i := range f.Decls {
-		d := &f.Decls[i]
-		if d.Name != id.Name || d == ref || d.Kind != ref.Kind {
-			continue
-		}
-		if d.Kind == ptx.Variable {
-			c.object(f.Names[id.Name], side{f, d}, side{f, ref})
-		} else {
-			c.prototype(f.Names[id.Name], side{f, d}, side{f, ref})
+		d, ref := &f.Decls[i], f.DeclOf(f.Decls[i].Name)
+		switch {
+		case d == ref || d.Kind != ref.Kind:
+		case d.Kind == ptx.Variable:
+			c.object(f.Names[d.Name], side{f, d}, side{f, ref})
+		default:
+			c.prototype(f.Names[d.Name], side{f, d}, side{f, ref})
 		}
 	}
 }

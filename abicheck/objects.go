@@ -23,7 +23,7 @@ func (c *checker) object(name string, a, b side) {
 		c.log.Error(a.at(x.WordSpan), fmt.Sprintf("%s is a %s here but a %s %s", diag.Name(name), x.Word, y.Word, b.where())).
 			Note(b.at(y.WordSpan), b.note())
 		return
-	case x.Managed != y.Managed:
+	case x.Managed != y.Managed && a.file != b.file: // ptxas passes over it within one module
 		c.log.Error(a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(name), managed(x), managed(y), b.where())).
 			Note(b.at(y.NameSpan), b.note())
 		return
@@ -67,11 +67,8 @@ func Alignment(t *resolve.Table, s *resolve.Symbol) (align int64, by int) {
 		}
 	}
 	for i, id := range s.Mentions {
-		f := t.Files[id.File]
-		for j := range f.Decls {
-			if d := &f.Decls[j]; d.Name == id.Name && d.Kind == ptx.Variable && d.Alignment() > align {
-				align, by = d.Alignment(), i
-			}
+		if a := t.Files[id.File].Symbols[id.Name].Align; a > align {
+			align, by = a, i
 		}
 	}
 	return align, by

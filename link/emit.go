@@ -164,16 +164,19 @@ func (l *linker) host() (h object.Host) {
 	return h
 }
 
-// debug says whether the output has DWARF that ptxas must be told about.
+// debug says whether .target carries debug: the input whose sections are kept
+// says so. ptxas refuses the word in a module without debug sections.
 func (l *linker) debug() bool {
-	info, abbrev := false, false
-	if l.keepDebug >= 0 {
-		for _, s := range l.files[l.keepDebug].Sections {
-			info = info || s.Name == ".debug_info"
-			abbrev = abbrev || s.Name == ".debug_abbrev"
+	if l.keepDebug < 0 {
+		return false
+	}
+	f := l.files[l.keepDebug]
+	for _, o := range f.Target {
+		if o.Word == "debug" {
+			return true
 		}
 	}
-	return info && abbrev
+	return false
 }
 
 func (l *linker) linkageWord(d declID) string {

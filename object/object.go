@@ -53,6 +53,7 @@ type Symbol struct {
 	Alias   int32 // the Alias that defines it, -1 if there is none
 	Linkage ptx.Linkage
 	Uses    int32 // number of uses outside its own declarations
+	Align   int64 // of a variable: the largest that any of its declarations asks for
 }
 
 // Defined says whether the module itself gives the name a meaning.
@@ -140,6 +141,9 @@ func (f *File) declare(i int32, log *diag.Log) {
 				Note(f.At(first.NameSpan), "first declared here")
 			return
 		}
+	}
+	if d.Kind == ptx.Variable {
+		s.Align = max(s.Align, d.Alignment())
 	}
 	if d.Defines() {
 		if s.Def >= 0 {

@@ -73,7 +73,7 @@ func Rename(t *Table) *Names {
 				continue
 			}
 			if first[name] {
-				n.out[i][j] = n.unused(name)
+				n.out[i][j] = n.Unused(name)
 				n.Renamed = append(n.Renamed, id)
 			}
 			first[name] = true
@@ -83,8 +83,8 @@ func Rename(t *Table) *Names {
 	return n
 }
 
-// unused makes a name of the given base that nothing else has.
-func (n *Names) unused(base string) string {
+// Unused makes a name of the given base that nothing else has.
+func (n *Names) Unused(base string) string {
 	for {
 		n.next[base]++
 		name := base + "$" + strconv.Itoa(n.next[base])
@@ -126,7 +126,7 @@ func (n *Names) renameLabels(t *Table, spelled map[string]bool) {
 			if label := string(name); !done[label] {
 				done[label] = true
 				n.Labels = append(n.Labels, LabelRename{
-					File: int32(i), Decl: int32(decl), Old: label, New: n.unused(label),
+					File: int32(i), Decl: int32(decl), Old: label, New: n.Unused(label),
 					Spans: f.LabelSpans(&f.Decls[decl], label),
 				})
 			}
