@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
+)
+
+// input is a file or a -l on the command line. Their order is the link order.
+type input struct {
+	name    string
+	library bool
+}
+
+// usageError is a command line that makes no sense: exit code 2.
+type usageError struct{ text, help string }
+
+func (e *usageError) Error() string { return e.text }
+
+func (e *usageError) message() *diag.Message { return &diag.Message{Text: e.text, Help: e.help} }
+
+// reorder puts options before inputs, which is the only order that urfave/cli
+// understands: it stops at the first input and takes what follows for more of
+// them, in silence. The rules are those of GNU ld and mold:
+//
+//  1. Options and inputs mix. What follows "--" is an input.
+//  2. A long option has one dash or two, and its value follows "=" or is the
+//     next argument.
+//  3. A letter of joined may have its value attached. A long option of the
+//     same spelling wins, except for o: "-other" is "-o ther".
+//  4. "-" alone is standard input.
+//
+// It returns what urfave/cli is to parse, and the inputs in order.
+func reorder(flags []cli.Flag, args []string) (options []string, inputs []input, err error) {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			for _, name := range args[i+1:] {
+				inputs = append(inputs, input{name: name})
+			}
+			break
+		}
+		if arg == "-" || !strings.HasPrefix(arg, "-") {
+			if arg == "" {
+				return nil, nil, &usageError{text: "the name of an input is empty"}
+			}
+			inputs = append(inputs, input{name: arg})
+			continue
+		}
+		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+		f := lookup(flags, name)
+		single := !strings.HasPrefix(arg, "--")
+		if single && len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o') {
+			name, value, hasValue = arg[1:2], arg[2:], true
+			f = lookup(flags, name)
+		}
+		if f == nil {
+			return nil, nil, unknownOption(flags, arg, name)
+		}
+		if !hasValue && needsValue(f) {
+			if i++; i == len(args) {
+				return nil, nil, &usageError{text: fmt.Sprintf("option %s needs a value", arg)}
+			}
+			value, hasValue = args[i], true
+		}
+		if name == "l" {
+			inputs = append(inputs, input{name: value, library: true})
+		}
+		// One name for each option: urfave/cli refuses "-o a --output b".
+		option := "--" + f.Names()[0]
+		if hasValue {
+			option += "=" + value
+		}
+		options = append(options, option)
+	}
+	return options, inputs, nil
+}
+
+func unknownOption(flags []cli.Flag, arg, name string) error {
+	arg, _, _ = strings.Cut(arg, "=")
+	text := fmt.Sprintf("unknown option %q", arg)
+	if near := nearest(flags, name); near != "" {
+		text += fmt.Sprintf(" (did you mean --%s?)", near)
+	}
+	return &usageError{text: text, help: "ptxlink --help lists the options"}
+}
+
+// nearest is the option that was probably meant; empty if none is near.
+func nearest(flags []cli.Flag, name string) string {
+	best, near := len(name)/3+1, ""
+	for _, f := range flags {
+		for _, n := range f.Names() {
+			if d := distance(name, n); len(n) > 1 && d < best {
+				best, near = d, n
+			}
+		}
+	}
+	return near
+}
+
+// distance is the number of bytes to insert, delete or change in a to get b.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := diagonal
+			if a[i] != b[j] {
+				change++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(change, row[j]+1, diagonal+1)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
+)
+
+func TestReorder(t *testing.T) {
+	for _, test := range []struct{ args, options, inputs string }{
+		{"a.ptx b.ptx -o out.ptx", "--output=out.ptx", "a.ptx b.ptx"},
+		{"-oout.ptx a.ptx -Llib -lfoo -L lib2 -l bar b.ptx", "--output=out.ptx --L=lib --l=foo --L=lib2 --l=bar", "a.ptx -lfoo -lbar b.ptx"},
+		{"-output=x a.ptx", "--output=utput=x", "a.ptx"}, // as for GNU ld
+		{"--output=x --output y", "--output=x --output=y", ""},
+		{"-threads 4 --j=5 -j6 -j 7", "--threads=4 --threads=5 --threads=6 --threads=7", ""},
+		{"-cubin -c --relocatable", "--cubin --compile-only --relocatable", ""},
+		{"-Map=m --Map m -arch sm_80 --arch=sm_90", "--Map=m --Map=m --arch=sm_80 --arch=sm_90", ""},
+		{"-Xptxas -v -Xptxas=-O1,-g", "--Xptxas=-v --Xptxas=-O1,-g", ""},
+		{"-Wno-odr -w", "--W=no-odr --w", ""},
+		{"--color-diagnostics a.ptx --color-diagnostics=never", "--color-diagnostics --color-diagnostics=never", "a.ptx"},
+		{"-o - - -- -w @x --", "--output=-", "- -w @x --"},
+		{"-l:exact.ptx -lib", "--l=:exact.ptx --l=ib", "-l:exact.ptx -lib"},
+		{"-o -c", "--output=-c", ""}, // a value may look like an option
+		{"--verbose=false", "--verbose=false", ""},
+	} {
+		options, inputs, err := reorder(newFlags(), strings.Fields(test.args))
+		if err != nil {
+			t.Errorf("%s: %v", test.args, err)
+		}
+		var names []string
+		for _, in := range inputs {
+			if in.library {
+				in.name = "-l" + in.name
+			}
+			names = append(names, in.name)
+		}
+		if got := strings.Join(options, " "); got != test.options {
+			t.Errorf("%s: options %q, want %q", test.args, got, test.options)
+		}
+		if got := strings.Join(names, " "); got != test.inputs {
+			t.Errorf("%s: inputs %q, want %q", test.args, got, test.inputs)
+		}
+	}
+}
+
+func TestReorderRefuses(t *testing.T) {
+	for args, want := range map[string]string{
+		"--gc-section":   `unknown option "--gc-section"`,
+		"--relocatible":  `unknown option "--relocatible" (did you mean --relocatable?)`,
+		"-fatal-warning": `unknown option "-fatal-warning" (did you mean --fatal-warnings?)`,
+		"--outptu=x.ptx": `unknown option "--outptu" (did you mean --output?)`,
+		"-q":             `unknown option "-q"`,
+		"---help":        `unknown option "---help" (did you mean --help?)`,
+		"a.ptx -o":       "option -o needs a value",
+		"--Map":          "option --Map needs a value",
+		"-rc":            `unknown option "-rc"`,
+	} {
+		_, _, err := reorder(newFlags(), strings.Fields(args))
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+	if _, _, err := reorder(newFlags(), []string{""}); err == nil {
+		t.Error("an empty argument is no input")
+	}
+}
+
+func TestSplitGNU(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want []string
+	}{
+		{"a  b\tc\r\nd\n", []string{"a", "b", "c", "d"}},
+		{`"with space" 'single "inner"' x"y"z`, []string{"with space", `single "inner"`, "xyz"}},
+		{`a\ b "q\"q" 'q\'q' \\`, []string{"a b", `q"q`, "q'q", `\`}},
+		{`"" ''`, []string{"", ""}},
+		{"\ufeffa", []string{"a"}},
+		{`end\`, []string{`end\`}},
+		{" \n", nil},
+	} {
+		got, err := splitGNU(test.text)
+		if d := cmp.Diff(test.want, got); d != "" || err != nil {
+			t.Errorf("%q: %v\n%s", test.text, err, d)
+		}
+	}
+	for _, text := range []string{`"open`, `a 'b`, `"a\"`} {
+		if got, err := splitGNU(text); err == nil {
+			t.Errorf("%q was split into %q", text, got)
+		}
+	}
+}
+
+func TestExpand(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"one":   "a @two -o",
+		"two":   "b c",
+		"self":  "x @loop",
+		"loop":  "@self",
+		"quote": "'",
+		"rest":  "-- @two",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range maxNesting + 1 {
+		os.WriteFile(fmt.Sprintf("deep%d", i), fmt.Appendf(nil, "@deep%d", i+1), 0o666)
+	}
+	for _, test := range []struct{ args, want, err string }{
+		{"@one out @two @", "a b c -o out b c @", ""},
+		{"-- @one", "-- @one", ""},
+		{"@rest", "-- @two", ""},
+		{"@self", "", "response file self includes itself: self -> loop -> self"},
+		{"@deep0", "", "nested more than 16 deep: deep0 -> "},
+		{"@quote", "", "response file quote: a ' is not closed"},
+		{"@none", "", "cannot read response file none: "},
+	} {
+		got, err := expand(strings.Fields(test.args))
+		if test.err != "" {
+			if err == nil || !strings.Contains(err.Error(), test.err) {
+				t.Errorf("%s: %v, want %s", test.args, err, test.err)
+			}
+		} else if strings.Join(got, " ") != test.want || err != nil {
+			t.Errorf("%s: %q, %v", test.args, got, err)
+		}
+	}
+}
+
+// No option may hide another: a name of two letters that starts with a letter
+// of joined would take "-l" "x" away from "-lx".
+func TestTable(t *testing.T) {
+	seen := map[string]bool{}
+	for _, f := range newFlags() {
+		for _, name := range f.Names() {
+			if seen[name] {
+				t.Errorf("two options are called %s", name)
+			}
+			seen[name] = true
+			if len(name) > 1 && strings.ContainsRune("Ll", rune(name[0])) {
+				t.Errorf("-%s could also be -%s %s", name, name[:1], name[1:])
+			}
+		}
+		if f.(cli.DocGenerationFlag).GetUsage() == "" || f.(cli.CategorizableFlag).GetCategory() == "" {
+			t.Errorf("%s has no place in --help", f.Names()[0])
+		}
+		if doc := f.(cli.DocGenerationFlag); doc.TakesValue() != strings.Contains(doc.GetUsage(), "`") {
+			t.Errorf("%s: --help must name the value, and only a value", f.Names()[0])
+		}
+	}
+	for _, letter := range joined {
+		if f := lookup(newFlags(), string(letter)); f == nil || !needsValue(f) {
+			t.Errorf("-%c takes no value", letter)
+		}
+	}
+}
+
+func TestHelpFitsTheScreen(t *testing.T) {
+	var out bytes.Buffer
+	if code := run([]string{"a.ptx", "--help"}, nil, &out, &out); code != exitOK {
+		t.Fatalf("exit code %d\n%s", code, out.String())
+	}
+	for line := range strings.Lines(out.String()) {
+		if len(line) > 100 {
+			t.Errorf("longer than 100: %s", line)
+		}
+	}
+}
+
+func TestColor(t *testing.T) {
+	for _, test := range []struct {
+		when    colorWhen
+		noColor string
+		want    bool
+	}{{"always", "1", true}, {"never", "", false}, {"auto", "", false}, {"", "1", false}} {
+		t.Setenv("NO_COLOR", test.noColor)
+		if got := useColor(test.when, new(bytes.Buffer)); got != test.want {
+			t.Errorf("%q with NO_COLOR=%s: %v", test.when, test.noColor, got)
+		}
+	}
+}
+
+type panicWriter struct{}
+
+func (panicWriter) Write([]byte) (int, error) { panic("out of cheese") }
+
+func TestPanicIsOurBug(t *testing.T) {
+	var stderr bytes.Buffer
+	if code := run([]string{"--version"}, nil, panicWriter{}, &stderr); code != exitBug {
+		t.Errorf("exit code %d, want %d", code, exitBug)
+	}
+	for _, want := range []string{"internal error: out of cheese", version(), "panicWriter.Write", "this is a bug in ptxlink", "nothing was written"} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("no %q in\n%s", want, stderr.String())
+		}
+	}
+}
+
+func TestLibraryIsFoundByContent(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{"libtext.a": ".version 7.0\n", "libthin.a": "!<thin>\n", "libshort.ptx": "x"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, want := range map[string]bool{"libtext.a": false, "libthin.a": true, "libshort.ptx": false, "none": false} {
+		if got := isArchive(filepath.Join(dir, name)); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,309 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+	"ptxlink/link/ptxas"
+)
+
+// command is one run of ptxlink.
+type command struct {
+	inputs         []input // in command-line order
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	report         reporter
+
+	cubin       bool
+	output      string // "-" is standard output
+	mapFile     string
+	depFile     string
+	assembler   ptxas.Options
+	linkOptions link.Options
+	paths       []string // of the inputs that are files
+	passes      []link.Pass
+}
+
+// run is what ptxlink does. Everything that can be refused without reading an
+// input is refused first; files are written last, all or none.
+func (c *command) run(ctx *cli.Context) error {
+	if ctx.Bool("version") {
+		_, err := fmt.Fprintln(c.stdout, version())
+		return err
+	}
+	if err := c.readOptions(ctx); err != nil {
+		return err
+	}
+	if err := c.findInputs(ctx.StringSlice("L")); err != nil {
+		return err
+	}
+	if err := c.checkFiles(); err != nil {
+		return err
+	}
+	if c.cubin {
+		var err error
+		if c.assembler.Path, err = ptxas.Find(ctx.String("ptxas")); err != nil {
+			return &exitError{exitIO, err}
+		}
+	}
+	result, err := c.link(ctx.Context)
+	if err != nil {
+		return err
+	}
+	data := result.PTX
+	if c.cubin {
+		if data, err = c.assemble(ctx.Context, result); err != nil {
+			return err
+		}
+	}
+	if err := c.write(result, data); err != nil {
+		return err
+	}
+	if ctx.Bool("time") {
+		c.showTimes()
+	}
+	return nil
+}
+
+var gpuName = regexp.MustCompile(`^(sm|compute)_[0-9]+[a-z]?$`)
+
+// readOptions takes the options from urfave/cli and checks what it cannot.
+func (c *command) readOptions(ctx *cli.Context) error {
+	c.report.style = diag.Style{
+		Color:      useColor(*ctx.Generic("color-diagnostics").(*colorWhen), c.stderr),
+		ErrorLimit: ctx.Int("error-limit"),
+	}
+	c.report.quiet = ctx.Bool("w")
+	c.report.fatal = ctx.Bool("fatal-warnings")
+	for _, w := range ctx.StringSlice("W") {
+		id, ok := strings.CutPrefix(w, "no-")
+		if w == "error" {
+			c.report.fatal = true
+			continue
+		} else if !ok {
+			return &usageError{text: fmt.Sprintf("unknown option \"-W%s\"", w), help: "-Wno-ID hides a warning; all of them are on already"}
+		}
+		c.report.hidden = append(c.report.hidden, id)
+	}
+	for _, name := range []string{"error-limit", "threads"} {
+		if ctx.Int(name) < 0 {
+			return &usageError{text: fmt.Sprintf("option --%s wants a number that is not negative", name)}
+		}
+	}
+	for _, glob := range ctx.StringSlice("allow-undefined") {
+		if _, err := path.Match(glob, ""); err != nil {
+			return &usageError{text: fmt.Sprintf("%q is not a pattern for --allow-undefined", glob), help: "* is any name, ? any character, [ab] one of these"}
+		}
+	}
+	if len(c.inputs) == 0 {
+		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+	}
+
+	c.linkOptions = link.Options{
+		Jobs:           ctx.Int("threads"),
+		Relocatable:    ctx.Bool("relocatable"),
+		AllowUndefined: ctx.StringSlice("allow-undefined"),
+		Verbose:        ctx.Bool("verbose"),
+	}
+	c.output = ctx.String("output")
+	if ctx.IsSet("output") && c.output == "" {
+		return &usageError{text: "the name of the output is empty"}
+	}
+	c.cubin = ctx.Bool("cubin") || ctx.Bool("compile-only") || strings.HasSuffix(c.output, ".cubin")
+	if c.output == "" {
+		c.output = "a.out.ptx"
+		if c.cubin {
+			c.output = "a.out.cubin"
+		}
+	}
+	c.mapFile, c.depFile = ctx.String("Map"), ctx.String("dependency-file")
+
+	c.assembler = ptxas.Options{Arch: ctx.String("arch"), Compile: ctx.Bool("compile-only")}
+	if arch := c.assembler.Arch; arch != "" && !gpuName.MatchString(arch) {
+		return &usageError{text: fmt.Sprintf("%q is not the name of a GPU", arch), help: "--arch wants a name such as sm_80"}
+	}
+	for _, list := range ctx.StringSlice("Xptxas") {
+		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
+	}
+	for _, name := range []string{"arch", "ptxas", "Xptxas"} {
+		if ctx.IsSet(name) && !c.cubin {
+			var log diag.Log
+			log.Warn("unused-option", diag.Place{}, spell(name)+" has no effect without --cubin")
+			if c.report.write(log.Messages) > 0 {
+				return &exitError{code: exitUsage}
+			}
+		}
+	}
+	return nil
+}
+
+// findInputs turns the words of the command line into inputs of the link.
+func (c *command) findInputs(folders []string) error {
+	var log diag.Log
+	stdin := false
+	for _, in := range c.inputs {
+		name := in.name
+		if in.library {
+			var ok bool
+			if name, ok = findLibrary(in.name, folders, &log); !ok {
+				continue
+			}
+		}
+		if name == "-" {
+			if stdin {
+				return &usageError{text: "standard input is named twice"}
+			}
+			stdin = true
+			c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Name: "<stdin>", Reader: c.stdin})
+			continue
+		}
+		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name})
+		c.paths = append(c.paths, name)
+	}
+	if c.report.write(log.Messages) > 0 {
+		return &exitError{code: exitLink}
+	}
+	return nil
+}
+
+// checkFiles refuses to write over an input, or twice to one file.
+func (c *command) checkFiles() error {
+	if c.depFile != "" && c.output == "-" {
+		return &usageError{text: "--dependency-file needs an output with a name", help: "name one with -o"}
+	}
+	if c.depFile == "-" {
+		return &usageError{text: "--dependency-file cannot be standard output"}
+	}
+	if c.cubin && c.output == "-" && isTerminal(c.stdout) {
+		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
+	}
+	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dependency-file", c.depFile}}
+	for i, a := range named {
+		if a.path == "" {
+			continue
+		}
+		for _, b := range named[:i] {
+			if sameOutput(a.path, b.path) {
+				return &usageError{text: fmt.Sprintf("%s and %s would both write %s", b.option, a.option, a.path)}
+			}
+		}
+		if a.path == "-" {
+			continue
+		}
+		if err := link.CheckOutput(a.path, c.paths); err != nil {
+			return &exitError{exitIO, err}
+		}
+	}
+	return nil
+}
+
+func sameOutput(a, b string) bool {
+	if a == "-" || b == "-" || b == "" {
+		return a == b
+	}
+	return a != "/dev/null" && link.SameFile(a, b)
+}
+
+// link links and writes the messages of the linker.
+func (c *command) link(ctx context.Context) (*link.Result, error) {
+	result, err := link.Link(ctx, c.linkOptions)
+	var refused *link.Errors
+	if errors.As(err, &refused) {
+		c.report.write(refused.Messages)
+		if refused.IO {
+			return nil, &exitError{code: exitIO}
+		}
+		return nil, &exitError{code: exitLink}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.passes = result.Passes
+	if c.report.write(result.Messages) > 0 {
+		return nil, &exitError{code: exitLink}
+	}
+	return result, nil
+}
+
+// assemble hands the module to ptxas and retells what it says.
+func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, error) {
+	defer c.timed("ptxas", time.Now())
+	o := c.assembler
+	o.Arch = cmp.Or(o.Arch, result.Target)
+	o.Debug, o.LineInfo = result.Debug, result.LineInfo
+	var log diag.Log
+	if c.linkOptions.Verbose {
+		log.Note(diag.Place{}, fmt.Sprintf("assembling for %s with %s", o.Arch, o.Path))
+	}
+	cubin, err := ptxas.Assemble(ctx, o, result.PTX, result.Lines, &log)
+	failed := c.report.write(log.Messages) > 0
+	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
+		return nil, &exitError{code: exitLink}
+	}
+	return cubin, err
+}
+
+// write puts the files in place, the output last: whoever waits for it finds
+// the others there.
+func (c *command) write(result *link.Result, data []byte) error {
+	defer c.timed("write", time.Now())
+	var files []link.File
+	var toStdout []byte
+	if c.depFile != "" {
+		var b bytes.Buffer
+		if err := link.WriteDependencies(&b, c.output, c.paths); err != nil {
+			return err
+		}
+		files = append(files, link.File{Path: c.depFile, Data: b.Bytes()})
+	}
+	if c.mapFile != "" {
+		var b bytes.Buffer
+		if err := result.WriteMap(&b); err != nil {
+			return err
+		}
+		if c.mapFile == "-" {
+			toStdout = b.Bytes()
+		} else {
+			files = append(files, link.File{Path: c.mapFile, Data: b.Bytes()})
+		}
+	}
+	if c.output == "-" {
+		toStdout = data
+	} else {
+		files = append(files, link.File{Path: c.output, Data: data})
+	}
+	if err := link.WriteFiles(c.paths, files...); err != nil {
+		return err
+	}
+	if _, err := c.stdout.Write(toStdout); err != nil {
+		return fmt.Errorf("cannot write to standard output: %w", err)
+	}
+	return nil
+}
+
+// timed adds a pass that the linker does not know of.
+func (c *command) timed(name string, start time.Time) {
+	c.passes = append(c.passes, link.Pass{Name: name, Time: time.Since(start)})
+}
+
+func (c *command) showTimes() {
+	var total time.Duration
+	for _, p := range append(c.passes, link.Pass{Name: "total"}) {
+		if p.Name == "total" {
+			p.Time = total
+		}
+		total += p.Time
+		fmt.Fprintf(c.stderr, "%10.3f ms  %s\n", p.Time.Seconds()*1000, p.Name)
+	}
+}

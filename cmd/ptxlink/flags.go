@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// newFlags makes the one table of options. Parsing (args.go) and --help both
+// read it, so an option is added here and nowhere else. A word in backquotes is
+// what --help calls the value.
+func newFlags() []cli.Flag {
+	const output, input, linking, assembler, messages = "Output", "Inputs", "Linking", "ptxas", "Messages"
+	return []cli.Flag{
+		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `FILE` (default: a.out.ptx or a.out.cubin)"},
+		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, to be linked again"},
+		&cli.BoolFlag{Name: "cubin", Category: output, Usage: "write a cubin, made by ptxas; -o NAME.cubin implies it"},
+		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a cubin that can be linked further"},
+		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a map of inputs, symbols and sizes to `FILE`"},
+		&cli.StringFlag{Name: "dependency-file", Category: output, Usage: "write to `FILE`, for Make, what the output was made from"},
+
+		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "look in `DIR` for the files that -l names"},
+		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.ptx; -l:FILE is FILE itself, in a -L folder"},
+		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs at a time (default: one per CPU)"},
+
+		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "let symbols that match `GLOB` stay undefined"},
+
+		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "assemble for the GPU `sm_NN` (default: the module's .target)"},
+		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "run `PATH` (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
+		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "hand `ARG` to ptxas; -Xptxas -v,-O1 hands over two"},
+
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
+		&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Category: messages, Usage: "show the version"},
+		&cli.BoolFlag{Name: "verbose", Category: messages, Usage: "say what was renamed, dropped and assumed"},
+		&cli.BoolFlag{Name: "time", Category: messages, Usage: "show how long each pass took"},
+		&cli.BoolFlag{Name: "w", Category: messages, Usage: "hide all warnings"},
+		&cli.StringSliceFlag{Name: "W", Category: messages, Usage: "`no-ID` hides the warnings that end in [-WID]"},
+		&cli.BoolFlag{Name: "fatal-warnings", Category: messages, Usage: "treat warnings as errors, as does -Werror"},
+		&cli.IntFlag{Name: "error-limit", Category: messages, Value: 20, Usage: "show the first `N` errors; 0 shows all (default: 20)"},
+		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: new(colorWhen), Usage: "colour messages: `WHEN` is auto, always or never"},
+	}
+}
+
+// joined are the letters whose value may follow at once: -Ldir, -oFILE, -j8.
+const joined = "LlojW"
+
+// colorWhen is the value of --color-diagnostics, which may be left out.
+type colorWhen string
+
+func (c *colorWhen) Set(value string) error {
+	switch value {
+	case "true": // what package flag says for an option without a value
+		*c = "always"
+	case "auto", "always", "never":
+		*c = colorWhen(value)
+	default:
+		return fmt.Errorf("want auto, always or never")
+	}
+	return nil
+}
+
+func (c *colorWhen) String() string   { return string(*c) }
+func (c *colorWhen) IsBoolFlag() bool { return true }
+
+// needsValue reports whether the next argument is the option's value when none
+// was given with "=".
+func needsValue(f cli.Flag) bool {
+	if g, ok := f.(*cli.GenericFlag); ok {
+		_, optional := g.Value.(interface{ IsBoolFlag() bool })
+		return !optional
+	}
+	return f.(cli.DocGenerationFlag).TakesValue()
+}
+
+// lookup finds an option by one of its names, without dashes.
+func lookup(flags []cli.Flag, name string) cli.Flag {
+	for _, f := range flags {
+		for _, n := range f.Names() {
+			if n == name {
+				return f
+			}
+		}
+	}
+	return nil
+}
+
+const description = `An option may stand anywhere, with one dash or two, but a word that begins with
+-o is -o FILE. @FILE stands for the arguments in FILE, - for standard input or
+output, and what follows -- is a file.
+
+Exit codes: 0 linked, 1 cannot be linked, 2 wrong usage, 3 a file cannot be
+read or written, 70 a bug in ptxlink.`
+
+// help is the whole of --help: the options by category, in the order of the
+// table. The library would sort them.
+func help(app *cli.App) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n\nUsage: %s\n", app.Usage, app.UsageText)
+	category := ""
+	for _, f := range app.Flags {
+		if c := f.(cli.CategorizableFlag).GetCategory(); c != category {
+			category = c
+			fmt.Fprintf(&b, "\n%s:\n", category)
+		}
+		b.WriteString(helpLine(f))
+	}
+	fmt.Fprintf(&b, "\n%s\n", app.Description)
+	return b.String()
+}
+
+// helpLine is one option: "  -o, --output FILE  write to FILE".
+func helpLine(f cli.Flag) string {
+	before, value, after := cutQuoted(f.(cli.DocGenerationFlag).GetUsage())
+	text := before + value + after
+	var names []string
+	for _, name := range f.Names() {
+		names = append([]string{spell(name)}, names...) // the short one first
+	}
+	heads := strings.Join(names, ", ")
+	if strings.HasPrefix(heads, "--") {
+		heads = "    " + heads
+	}
+	switch {
+	case value == "":
+	case !needsValue(f):
+		heads += "[=" + value + "]"
+	case len(heads) == 2:
+		heads += value
+	default:
+		heads += " " + value
+	}
+	return fmt.Sprintf("  %-31s %s\n", heads, text)
+}
+
+// spell writes the name of an option the way ld and nvcc do: -L, -Map, -Xptxas
+// and --threads.
+func spell(name string) string {
+	if len(name) == 1 || 'A' <= name[0] && name[0] <= 'Z' {
+		return "-" + name
+	}
+	return "--" + name
+}
+
+// cutQuoted splits a usage text at the word in backquotes.
+func cutQuoted(usage string) (before, value, after string) {
+	before, rest, _ := strings.Cut(usage, "`")
+	value, after, _ = strings.Cut(rest, "`")
+	return before, value, after
+}

@@ -1,0 +1,105 @@
+// Command ptxlink links PTX modules into one PTX module, or through ptxas into
+// one cubin.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+)
+
+// Exit codes. Scripts rely on them.
+const (
+	exitOK        = 0
+	exitLink      = 1  // the inputs cannot be linked, or ptxas refuses the result
+	exitUsage     = 2  // the command line makes no sense
+	exitIO        = 3  // a file cannot be read or written, or ptxas not be run
+	exitBug       = 70 // EX_SOFTWARE of sysexits.h
+	exitInterrupt = 130
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is main without the process, for tests.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	defer func() {
+		if what := recover(); what != nil {
+			reportBug(stderr, what, debug.Stack())
+			code = exitBug
+		}
+	}()
+	// Interrupted, ptxlink still removes its temporary files.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
+	c.report.w = stderr
+	c.report.style.Color = useColor("auto", stderr)
+	app := &cli.App{
+		Name:        "ptxlink",
+		Usage:       "ptxlink links PTX modules into one PTX module, or through ptxas into one cubin.",
+		UsageText:   "ptxlink [options] FILE...",
+		Description: description,
+		Flags:       newFlags(),
+		Action:      c.run,
+		Writer:      stdout, ErrWriter: stderr,
+		HideHelp: true, HideVersion: true, // both are in the table
+		DisableSliceFlagSeparator: true, // or a comma would split -L a,b
+		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return parseError(err) },
+		ExitErrHandler:            func(*cli.Context, error) {}, // run alone decides how to exit
+	}
+	app.CustomAppHelpTemplate = help(app) // a template that is all text
+	args, err := expand(args)
+	if err == nil {
+		args, c.inputs, err = reorder(app.Flags, args)
+	}
+	if err == nil {
+		err = app.RunContext(ctx, append([]string{app.Name}, args...))
+	}
+	return c.finish(err)
+}
+
+// finish writes err, if it says anything new, and turns it into an exit code.
+func (c *command) finish(err error) int {
+	var usage *usageError
+	var status *exitError
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.As(err, &status):
+		if status.err != nil {
+			c.report.fail(status.err)
+		}
+		return status.code
+	case errors.As(err, &usage):
+		c.report.fail(usage.message())
+		return exitUsage
+	case errors.Is(err, context.Canceled):
+		fmt.Fprintln(c.stderr, "ptxlink: interrupted; nothing was written")
+		return exitInterrupt
+	}
+	c.report.fail(err)
+	return exitIO
+}
+
+// exitError is an exit code; err is nil if the user has been told why.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string { return fmt.Sprint(e.err) }
+
+// parseError puts an error of package flag in our words.
+func parseError(err error) error {
+	words := strings.NewReplacer(" for flag -", " for option --", " for -", " for option --")
+	return &usageError{text: words.Replace(err.Error()), help: "ptxlink --help lists the options"}
+}

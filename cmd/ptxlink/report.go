@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"golang.org/x/term"
+	"ptxlink/internal/diag"
+)
+
+// reporter writes messages the way the options ask for.
+type reporter struct {
+	w      io.Writer
+	style  diag.Style
+	quiet  bool     // -w
+	hidden []string // -Wno-ID
+	fatal  bool     // --fatal-warnings
+}
+
+// write filters and writes messages, and counts the errors among them.
+func (r *reporter) write(messages []*diag.Message) (errors int) {
+	var shown []*diag.Message
+	for _, m := range messages {
+		if m.Kind == diag.Warning {
+			if r.quiet || slices.Contains(r.hidden, m.ID) {
+				continue
+			}
+			if r.fatal {
+				// A copy: the message belongs to the linker. The ID stays, as
+				// it says how to live with the warning.
+				copied := *m
+				copied.Kind = diag.Error
+				m = &copied
+			}
+		}
+		if m.Kind == diag.Error {
+			errors++
+		}
+		shown = append(shown, m)
+	}
+	diag.Write(r.w, shown, r.style)
+	return errors
+}
+
+// fail writes one error that is no message yet.
+func (r *reporter) fail(err error) {
+	m, ok := err.(*diag.Message)
+	if !ok {
+		m = &diag.Message{Text: err.Error()}
+	}
+	r.write([]*diag.Message{m})
+}
+
+// useColor decides whether w gets colour: the option wins over NO_COLOR
+// (no-color.org), and without either a terminal gets it.
+func useColor(when colorWhen, w io.Writer) bool {
+	switch when {
+	case "always":
+		return true
+	case "never":
+		return false
+	}
+	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// reportBug tells of a panic. Outputs are written last and whole, so there are
+// none. The stack is cut to the frames between the panic and main.
+func reportBug(w io.Writer, what any, stack []byte) {
+	const keep = 8
+	var frames []string
+	lines := strings.Split(string(bytes.TrimSpace(stack)), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "panic(") {
+			lines = lines[i:]
+			break
+		}
+	}
+	for i := 2; i+1 < len(lines) && len(frames) < keep; i += 2 {
+		frames = append(frames, "  "+lines[i]+"\n  "+lines[i+1])
+	}
+	fmt.Fprintf(w, "ptxlink: internal error: %v\n", what)
+	fmt.Fprintf(w, "%s\n%s\n", version(), strings.Join(frames, "\n"))
+	fmt.Fprintln(w, "ptxlink: note: this is a bug in ptxlink, not in your files; nothing was written. Please report it with the lines above and the inputs.")
+}

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+)
+
+// version is "ptxlink v1.2.3 (9ea99a8b1c2d, modified) go1.26.0 linux/amd64". A
+// build from a clone says "(devel)" or the version that Go made up for the
+// commit.
+func version() string {
+	number, commit, modified := "(devel)", "", ""
+	if info, ok := debug.ReadBuildInfo(); ok {
+		number = cmp.Or(info.Main.Version, number)
+		for _, s := range info.Settings {
+			switch {
+			case s.Key == "vcs.revision":
+				commit = s.Value[:min(12, len(s.Value))]
+			case s.Key == "vcs.modified" && s.Value == "true":
+				modified = ", modified"
+			}
+		}
+	}
+	if commit != "" {
+		commit = " (" + commit + modified + ")"
+	}
+	return fmt.Sprintf("ptxlink %s%s %s %s/%s", number, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
