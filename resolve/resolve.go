@@ -196,7 +196,7 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 type usePlace struct {
 	file *object.File
 	span diag.Span
-	in   *ptx.Decl // the function or variable around the use; nil in an alias
+	in   *ptx.Decl // the function or variable around the use, nil if there is none
 }
 
 // usesBySymbol lists the uses of symbols; the lists are made on first need,
@@ -210,14 +210,20 @@ func (u *usesBySymbol) of(s SymbolID) []usePlace {
 	if u.lists == nil {
 		u.lists = map[SymbolID][]usePlace{}
 		for i, f := range u.t.Files {
-			for d := range f.Decls {
-				decl := &f.Decls[d]
-				for _, use := range f.Uses[decl.FirstUse:decl.EndUse] {
+			add := func(uses []ptx.Use, in *ptx.Decl) {
+				for _, use := range uses {
 					id := u.t.of[i][use.Name]
 					if id != None && !u.t.Symbols[id].Defined() {
-						u.lists[id] = append(u.lists[id], usePlace{f, f.UseSpan(use), decl})
+						u.lists[id] = append(u.lists[id], usePlace{f, f.UseSpan(use), in})
 					}
 				}
+			}
+			for d := range f.Decls {
+				decl := &f.Decls[d]
+				add(f.Uses[decl.FirstUse:decl.EndUse], decl)
+			}
+			for _, o := range f.Others {
+				add(f.Uses[o.FirstUse:o.EndUse], nil)
 			}
 			for _, a := range f.Aliases {
 				if id := u.t.of[i][a.Target]; id != None {

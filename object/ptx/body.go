@@ -252,7 +252,7 @@ func (p *parser) loc() {
 	p.next()
 	l.File, l.FileSpan = p.lineNumbers()
 	if p.is(',') {
-		l.Tail.Off = p.last.End
+		tail := p.last.End
 		p.next()
 		if p.tok.Kind != Ident || p.spelling() != "function_name" {
 			p.expected("function_name")
@@ -272,7 +272,7 @@ func (p *parser) loc() {
 		}
 		p.next()
 		l.InlinedAt, l.Inlined = p.lineNumbers()
-		l.Tail.Len = p.last.End - l.Tail.Off
+		l.Tail = p.from(tail)
 	}
 	l.Span = p.from(from)
 	if p.Err == nil {

@@ -72,7 +72,11 @@ func (p *parser) word() string {
 
 func (p *parser) isWord(w string) bool { return p.tok.Kind == Word && p.word() == w }
 
-func (p *parser) from(off int32) diag.Span { return diag.Span{Off: off, Len: p.last.End - off} }
+// from is the span from off to the token before the one at hand; empty if there
+// is none in between.
+func (p *parser) from(off int32) diag.Span {
+	return diag.Span{Off: off, Len: max(0, p.last.End-off)}
+}
 
 func (p *parser) errorAt(span diag.Span, help, format string, args ...any) {
 	if p.Err == nil {
@@ -463,9 +467,12 @@ func (p *parser) variables(start int32, linkage Linkage) {
 		p.dimensions(&d.Type)
 		if p.is('=') {
 			p.next()
-			d.Init.Off = p.tok.Off
+			from := p.tok.Off
 			p.initialiser(Opaque(t.Word))
-			d.Init.Len = p.last.End - d.Init.Off
+			if d.Init = p.from(from); d.Init.Len == 0 {
+				p.expected("an initial value")
+				return
+			}
 			p.countInit(&d)
 		}
 		d.Declared = p.from(from)

@@ -1,0 +1,229 @@
+package ptx
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ptxlink/internal/diag"
+)
+
+const top = ".version 7.8\n.target sm_70\n.address_size 64\n"
+
+func parse(t *testing.T, text string) *Module {
+	t.Helper()
+	m, err := Parse(&diag.Source{Name: "t.ptx", Text: []byte(top + text)})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return m
+}
+
+// uses lists the uses of a module, each as "name@the text behind it".
+func uses(m *Module) []string {
+	var list []string
+	for _, u := range m.Uses {
+		rest, _, _ := strings.Cut(string(m.Src.Text[u.Off:]), ";")
+		list = append(list, rest)
+	}
+	return list
+}
+
+func TestUsesHonourScopes(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		want       []string
+	}{
+		{"operand", `.global .u32 x; .func f(){ mov.u64 %rd1, x+4; }`, []string{"x+4"}},
+		{"opcode is no name", `.global .u32 add; .func f(){ add.u32 %r1, %r1, add; }`, []string{"add"}},
+		{"shadow from its declaration on", `.global .u32 x; .func f(){ mov.u64 %rd1, x; .reg .u32 x; mov.u32 x, 1; }`, []string{"x"}},
+		{"shadow ends with its block", `.global .u32 x; .func f(){ { .reg .u32 x; mov.u32 x, 1; } ld.u32 %r1, [x]; }`, []string{"x]"}},
+		{"register range", `.global .u32 x2; .global .u32 x3; .func f(){ .reg .u32 x<3>; add.u32 x2, x3, 1; }`, []string{"x3, 1"}},
+		{"parameter", `.global .u32 x; .func f(.param .u32 x){ ld.param.u32 %r1, [x]; }`, nil},
+		{"result", `.global .u32 x; .func (.param .u32 x) f(){ st.param.u32 [x], 1; }`, nil},
+		{"label", `.global .u32 x; .func f(){ x: bra x; }`, nil},
+		{"forward label of a later symbol", `.func f(){ bra x; x: ret; } .global .u32 x;`, nil},
+		{"percent names", `.global .u32 %g; .func f(){ .reg .u32 %r<2>; ld.u32 %r1, [%g]; }`, []string{"%g]"}},
+		{"call", `.extern .func g(.param .b32 a); .func f(){ .param .b32 a; call.uni g, (a); }`, []string{"g, (a)"}},
+		{"own name", `.func f(){ call f; }`, []string{"f"}},
+		{"predicated", `.extern .func g(); .func f(){ @!%p call g; }`, []string{"g"}},
+		{"prototype words", `.global .u32 x; .func f(){ P: .callprototype (.param .b32 x) _ (.param .b32 x); call (%r1), %rd1, (%r2), P; }`, nil},
+		{"call targets", `.func g(){ret;} .func f(){ T: .calltargets g; }`, []string{"g"}},
+		{"local initialiser", `.func g(){ret;} .func f(){ .global .u64 t[1] = {g}; }`, []string{"g}"}},
+		{"initialiser", `.func g(){ret;} .global .u64 t[2] = {g, generic(t)+8};`, []string{"g, generic(t)+8}", "t)+8}"}},
+		{"sampler words", `.global .u32 nearest; .global .samplerref s = { filter_mode = nearest };`, nil},
+		{"sink", `.global .u32 x; .func f(){ mov.b64 {_, %r1}, %rd1; }`, nil},
+		{"unknown instruction", `.global .u32 x; .func f(){ tomorrow.v9::fancy.b7 {%r1, %r2}, [x, {1, 2}], 0x1p; }`, []string{"x, {1, 2}], 0x1p"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if d := cmp.Diff(test.want, uses(parse(t, test.text))); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
+func TestVariables(t *testing.T) {
+	for _, test := range []struct {
+		text        string
+		size, align int64
+	}{
+		{".global .u32 x;", 4, 4},
+		{".global .align 16 .b8 x[20];", 20, 16},
+		{".visible .global .v4 .f32 x;", 16, 16},
+		{".global .u64 x[2][3];", 48, 8},
+		{".global .b32 x[2*4+1];", 36, 4},
+		{".global .b32 x[(1<<4)-WARP_SZ/4];", 32, 4},
+		{".extern .shared .align 8 .b8 x[];", 0, 8},
+		{".global .b32 x[] = {1, 2, 3};", 12, 4},
+		{".global .texref x;", 8, 8},
+		{".visible .global .attribute(.managed) .align 4 .u32 x;", 4, 4},
+	} {
+		m := parse(t, test.text)
+		d := m.Decls[0]
+		if d.Size() != test.size || d.Alignment() != test.align {
+			t.Errorf("%s: size %d align %d, want %d and %d", test.text, d.Size(), d.Alignment(), test.size, test.align)
+		}
+	}
+	m := parse(t, ".visible .global .u32 a, b[2], c = 3;")
+	if len(m.Decls) != 3 || m.Decls[1].Size() != 8 || m.Decls[2].Init.Len != 1 || m.Decls[0].Span != m.Decls[2].Span {
+		t.Errorf("three declarators: %+v", m.Decls)
+	}
+}
+
+func TestFunctions(t *testing.T) {
+	m := parse(t, `.visible .func (.param .align 8 .b8 r[16]) f (.param .b64 a, .reg .u32 b, .param .align 4 .b8 v[]) .noreturn ;
+.visible .entry k(.param .u64 .ptr .global .align 16 p) .maxntid 256, 1, 1 .pragma "nounroll"; { ret; }
+.func .attribute(.unified(19, 95)) (.param .b32 r) g (.param .b32 a) { ret; }`)
+	f, k, g := m.Decls[0], m.Decls[1], m.Decls[2]
+	if !f.Has(".noreturn") || len(f.Params) != 3 || f.Results[0].Size() != 16 || f.Params[1].Space != ".reg" || !f.Params[2].Unsized || f.HasBody {
+		t.Errorf("f: %+v", f)
+	}
+	if k.Kind != Entry || k.Params[0].Align != 0 || k.Params[0].Word != ".u64" || !k.Has(".pragma") || !k.HasBody {
+		t.Errorf("k: %+v", k)
+	}
+	if len(g.Results) != 1 || !g.Has(".attribute") {
+		t.Errorf("g: %+v", g)
+	}
+}
+
+func TestLines(t *testing.T) {
+	m := parse(t, ".file 1 \"a.cu\", 1700000000, 12\n.func f(){\n.file 2 \"b.h\"\n.loc 1 5 3\nret;\n.loc 2 7 1, function_name $L__info_string0+4, inlined_at 1 5 3\nL: ret; }\n.section .debug_str {\n$L__info_string0:\n.b8 0\n}")
+	if len(m.Files) != 2 || m.Files[0].Time != 1700000000 || m.Files[1].In != 0 || m.Files[0].In != -1 {
+		t.Errorf("files: %+v", m.Files)
+	}
+	if len(m.Locs) != 2 || m.Locs[1].InlinedAt != 1 || m.Src.String(m.Locs[1].Inlined) != "1" || !strings.HasPrefix(m.Src.String(m.Locs[1].Tail), ", function_name") {
+		t.Errorf("locs: %+v", m.Locs)
+	}
+	if len(m.Sections) != 1 || len(m.Sections[0].Labels) != 1 {
+		t.Errorf("sections: %+v", m.Sections)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	for _, test := range []struct{ text, want, at string }{
+		{top + ".global .u32 \u00e9;", "character \"é\" outside a comment; PTX names are ASCII", "é"},
+		{"\ufeff" + top, "file starts with a byte order mark, which ptxas does not read", "\ufeff"},
+		{top + "\x00.global", "NUL byte; ptxas would silently ignore everything after it", "\x00"},
+		{top + "\f", "form feed or vertical tab, which ptxas does not read as white space", "\f"},
+		{top + "/* open", "comment is not closed", "/*"},
+		{top + ".file 1 \"open", "string is not closed", "\"open"},
+		{top + ".version 7.8", "second .version in one module", ".version"},
+		{top + "#define X 1\n", "preprocessor directive #define in PTX", "#define"},
+		{top + ".func f(){ ret;", "file ends where '}' of f is expected", ";"},
+		{top + ".func f(){ ret; .func g(){ ret; }", ".func inside a function body", ".func"},
+		{top + ".visible .weak .func f();", ".weak after .visible; a declaration has one linkage", ".weak"},
+		{top + ".global .align 3 .u32 x;", "expected an alignment (a power of two; keep a space between it and the next dot), found 3", "3"},
+		{top + ".extern .func f(){ret;}", "f is .extern and has a body", "f"},
+		{"hello", "no .version directive at the start; this is not a PTX module", "hello"},
+	} {
+		_, err := Parse(&diag.Source{Text: []byte(test.text)})
+		if err == nil {
+			t.Errorf("%q: no error", test.text)
+			continue
+		}
+		got := test.text[err.Span.Off:err.Span.End()]
+		if err.Text != test.want || got != test.at {
+			t.Errorf("%q: %q at %q, want %q at %q", test.text, err.Text, got, test.want, test.at)
+		}
+	}
+	if _, err := Parse(&diag.Source{Text: []byte(top + "\x00\n\x00")}); err != nil {
+		t.Errorf("NULs at the end: %v", err)
+	}
+}
+
+func TestReserved(t *testing.T) {
+	m := parse(t, `.func f(.param .b32 p$3){ .reg .u32 a$1, b, $L2, c$<4>; x$7: ret; }`)
+	if d := cmp.Diff([]string{"p$3", "a$1", "c$<", "x$7"}, m.Reserved); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLabelSpans(t *testing.T) {
+	m := parse(t, `.func f(){ bra x; { x: add.u32 %r1, x, 1; } T: .branchtargets x, y; y: ret; }`)
+	spans := m.LabelSpans(&m.Decls[0], "x")
+	if len(spans) != 3 {
+		t.Errorf("%d places of label x, want the branch, the label and the target list", len(spans))
+	}
+}
+
+func TestFindInstruction(t *testing.T) {
+	m := parse(t, ".func f(){ // shfl.idx\n L: @!%p shfl.idx.b32 %r1, %r2, 0, 31; mov.u32 shfl, 1; }")
+	span, ok := m.FindInstruction(func(op string) bool { return strings.HasPrefix(op, "shfl.") })
+	if !ok || m.Src.String(span) != "shfl.idx.b32" {
+		t.Errorf("found %q", m.Src.String(span))
+	}
+}
+
+func TestCompact(t *testing.T) {
+	got := string(Compact([]byte(".func (.param .b32 r) // the result\n  f(\n\t.param .b32 a, // one\n\t.param .align 4 .b8 b[12]\n)")))
+	if want := ".func (.param .b32 r) f (.param .b32 a, .param .align 4 .b8 b[12])"; got != want {
+		t.Errorf("%s", got)
+	}
+}
+
+// FuzzParse: parsing never panics, and every span lies in the text.
+func FuzzParse(f *testing.F) {
+	f.Add(".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; L: @%p bra L; }")
+	f.Add(".global .align 4 .u32 x[2][3] = {{1, f}, {generic(x)+4}}; .alias a, b; .pragma \"p\";")
+	f.Add(".section .debug_info { a: .b32 1, b+4 } .file 1 \"x\" \n .loc 1 2 3")
+	f.Fuzz(func(t *testing.T, text string) {
+		src := &diag.Source{Text: []byte(top + text)}
+		m, err := Parse(src)
+		check := func(s diag.Span) {
+			if s.Off < 0 || s.Len < 0 || int(s.End()) > len(src.Text) {
+				t.Fatalf("span %v outside %d bytes", s, len(src.Text))
+			}
+		}
+		if err != nil {
+			check(err.Span)
+		}
+		last := int32(-1)
+		for _, u := range m.Uses {
+			if u.Off <= last {
+				t.Fatalf("uses are not in order")
+			}
+			last = u.Off
+			name := m.Names[u.Name]
+			check(diag.Span{Off: u.Off, Len: int32(len(name))})
+			if string(src.Text[u.Off:int(u.Off)+len(name)]) != name {
+				t.Fatalf("use of %s stands at %q", name, src.Text[u.Off:])
+			}
+		}
+		for i := range m.Decls {
+			d := &m.Decls[i]
+			for _, s := range []diag.Span{d.Span, d.NameSpan, d.Header, d.Body, d.Prefix, d.Declared, d.Init} {
+				check(s)
+			}
+			m.LabelSpans(d, "L")
+		}
+		for _, l := range m.Locs {
+			check(l.Span)
+			check(l.Tail)
+		}
+		for _, s := range m.Branches {
+			check(s)
+		}
+	})
+}
