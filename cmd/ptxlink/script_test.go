@@ -1,0 +1,103 @@
+// Needs golang.org/x/tools in go.mod, which testscript imports.
+//go:build testscript
+
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+	"ptxlink/internal/oracles"
+)
+
+var update = flag.Bool("update", false, "rewrite the want files of testdata/script with what ptxlink does now; read the diff")
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"ptxlink": main})
+}
+
+// TestScripts runs testdata/script. Beside what testscript knows, a script has
+//
+//	ptxlink args...       ptxlink itself
+//	exits N prog args...  a program that must end with exit code N
+//	ptxas args...         an oracle; the script is skipped where there is none
+//	[ptxas]               whether there is one
+//
+// and likewise the other tools below. With PTXLINK_REQUIRE_ORACLES=1 a missing
+// oracle is a failure.
+func TestScripts(t *testing.T) {
+	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
+	for _, tool := range []string{
+		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "cuobjdump", "nvdisasm", "fatbinary", "nvptx-none-ld", "llvm-dwarfdump", "readelf",
+	} {
+		commands[tool] = oracle(tool)
+	}
+	testscript.Run(t, testscript.Params{
+		Dir:           "../../testdata/script",
+		Cmds:          commands,
+		UpdateScripts: *update,
+		Setup: func(env *testscript.Env) error {
+			env.Values["T"] = env.T()
+			// Wherever a tool lies, ptxlink finds it as a user's would be found.
+			if path, ok := oracles.Find("ptxas"); ok {
+				env.Setenv("PTXAS", path)
+			}
+			return nil
+		},
+		Condition: func(tool string) (bool, error) {
+			if _, known := commands[tool]; !known {
+				return false, fmt.Errorf("unknown condition %q", tool)
+			}
+			_, ok := oracles.Find(tool)
+			if !ok && os.Getenv(oracles.RequireVar) == "1" {
+				return false, fmt.Errorf("no %s, and %s is 1", tool, oracles.RequireVar)
+			}
+			return ok, nil
+		},
+	})
+}
+
+// oracle is the command that runs a tool we compare ptxlink with.
+func oracle(tool string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		path, ok := oracles.Find(tool)
+		if !ok {
+			if os.Getenv(oracles.RequireVar) == "1" {
+				ts.Fatalf("no %s, and %s is 1", tool, oracles.RequireVar)
+			}
+			ts.Value("T").(testscript.T).Skip("no " + tool)
+		}
+		switch err := ts.Exec(path, args...); {
+		case err != nil && !neg:
+			ts.Fatalf("%s: %v", tool, err)
+		case err == nil && neg:
+			ts.Fatalf("%s succeeded", tool)
+		}
+	}
+}
+
+// exits runs a program and compares its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits code program args...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	code := 0
+	if err := ts.Exec(args[1], args[2:]...); err != nil {
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) {
+			ts.Fatalf("%v", err)
+		}
+		code = exit.ExitCode()
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
