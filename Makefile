@@ -1,0 +1,44 @@
+# make          build ./ptxlink
+# make test     fetch the oracles and run every test
+# make lint     gofmt, go vet, go mod tidy, shell syntax
+# make bench    time ptxlink beside cat and nvptx-none-ld
+# make fuzz     fuzz the parser and the linker, ten minutes each
+
+GO ?= go
+FUZZTIME ?= 10m
+
+ptxlink: FORCE
+	$(GO) build -o $@ ./cmd/ptxlink
+
+# The tools that tests compare with are large and not ours to ship; fetch.sh
+# keeps them in a cache outside the tree.
+oracles: FORCE
+	internal/oracles/fetch.sh
+
+test: oracles
+	$(GO) vet ./...
+	$(GO) test ./...
+	$(GO) test -race ./internal/... ./object/... ./resolve/... ./abicheck/... ./link/...
+
+lint:
+	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
+	$(GO) vet ./...
+	$(GO) mod tidy -diff
+	bash -n internal/oracles/fetch.sh .ci/run
+
+bench:
+	$(GO) run ./bench
+	$(GO) run ./bench -modules 1000 -rounds 3
+
+fuzz:
+	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
+	$(GO) test ./link -run xxx -fuzz FuzzLink -fuzztime $(FUZZTIME)
+
+install:
+	$(GO) install ./cmd/ptxlink
+
+clean:
+	rm -f ptxlink
+
+FORCE:
+.PHONY: FORCE oracles test lint bench fuzz install clean

@@ -1,0 +1,51 @@
+package link_test
+
+import (
+	"encoding/json"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+// TestImports keeps the arrows of DESIGN.md pointing one way.
+func TestImports(t *testing.T) {
+	allowed := map[string]string{
+		"ptxlink/internal/diag":    "",
+		"ptxlink/internal/oracles": "",
+		"ptxlink/object/ptx":       "internal/diag",
+		"ptxlink/object":           "internal/diag object/ptx",
+		"ptxlink/resolve":          "internal/diag object object/ptx",
+		"ptxlink/abicheck":         "internal/diag object object/ptx resolve",
+		"ptxlink/link/ptxas":       "internal/diag",
+		"ptxlink/link":             "internal/diag object object/ptx resolve abicheck",
+		"ptxlink/cmd/ptxlink":      "internal/diag link link/ptxas",
+		"ptxlink/bench":            "internal/oracles",
+	}
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "ptxlink/...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := 0
+	for dec := json.NewDecoder(strings.NewReader(string(out))); dec.More(); packages++ {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := dec.Decode(&p); err != nil {
+			t.Fatal(err)
+		}
+		may, known := allowed[p.ImportPath]
+		if !known {
+			t.Errorf("%s is not in DESIGN.md's table of folders", p.ImportPath)
+		}
+		for _, imported := range p.Imports {
+			short, ours := strings.CutPrefix(imported, "ptxlink/")
+			if ours && !strings.Contains(" "+may+" ", " "+short+" ") {
+				t.Errorf("%s imports %s", p.ImportPath, imported)
+			}
+		}
+	}
+	if packages < len(allowed) {
+		t.Errorf("go list shows %d packages, %d expected", packages, len(allowed))
+	}
+}
