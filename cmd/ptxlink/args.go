@@ -65,6 +65,9 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 			}
 			value, hasValue = args[i], true
 		}
+		if value == "" && needsValue(f) { // -o "$UNSET"
+			return nil, nil, &usageError{text: fmt.Sprintf("the value of option %s is empty", spell(name))}
+		}
 		if name == "l" {
 			inputs = append(inputs, input{name: value, library: true})
 		}

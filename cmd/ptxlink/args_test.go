@@ -66,8 +66,10 @@ func TestReorderRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
-	if _, _, err := reorder(newFlags(), []string{""}); err == nil {
-		t.Error("an empty argument is no input")
+	for _, args := range [][]string{{""}, {"-o", ""}, {"-Map="}, {"-l", ""}} {
+		if _, _, err := reorder(newFlags(), args); err == nil {
+			t.Errorf("%q names nothing", args)
+		}
 	}
 }
 

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -117,9 +119,6 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		Verbose:        ctx.Bool("verbose"),
 	}
 	c.output = ctx.String("output")
-	if ctx.IsSet("output") && c.output == "" {
-		return &usageError{text: "the name of the output is empty"}
-	}
 	c.cubin = ctx.Bool("cubin") || ctx.Bool("compile-only") || strings.HasSuffix(c.output, ".cubin")
 	if c.output == "" {
 		c.output = "a.out.ptx"
@@ -262,7 +261,7 @@ func (c *command) write(result *link.Result, data []byte) error {
 	var toStdout []byte
 	if c.depFile != "" {
 		var b bytes.Buffer
-		if err := link.WriteDependencies(&b, c.output, c.paths); err != nil {
+		if err := link.WriteDependencies(&b, c.output, regularFiles(c.paths)); err != nil {
 			return err
 		}
 		files = append(files, link.File{Path: c.depFile, Data: b.Bytes()})
@@ -290,6 +289,15 @@ func (c *command) write(result *link.Result, data []byte) error {
 		return fmt.Errorf("cannot write to standard output: %w", err)
 	}
 	return nil
+}
+
+// regularFiles leaves out pipes such as /dev/fd/63, which are gone when Make
+// looks for them.
+func regularFiles(paths []string) []string {
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.Mode().IsRegular()
+	})
 }
 
 // timed adds a pass that the linker does not know of.
