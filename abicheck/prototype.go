@@ -3,6 +3,7 @@ package abicheck
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
@@ -109,8 +110,10 @@ func Difference(a, b ptx.Type) string {
 	return ""
 }
 
-func isBits(word string) bool { return len(word) > 1 && word[1] == 'b' && word[:3] != ".bf" }
+func isBits(word string) bool {
+	return strings.HasPrefix(word, ".b") && !strings.HasPrefix(word, ".bf")
+}
 
 func isFloat(word string) bool {
-	return len(word) > 1 && (word[1] == 'f' || word[:3] == ".bf")
+	return strings.HasPrefix(word, ".f") || strings.HasPrefix(word, ".bf")
 }

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"runtime/debug"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,10 +41,16 @@ func Load(ctx context.Context, inputs []Input, jobs int, log *diag.Log) (files [
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(jobs)
 	for i, in := range inputs {
-		group.Go(func() error {
+		group.Go(func() (err error) {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			defer func() {
+				// A panic here would end the process without a word of ours.
+				if r := recover(); r != nil {
+					err = &Panic{Input: in.Name + in.Path, Value: r, Stack: debug.Stack()}
+				}
+			}()
 			src, err := read(in)
 			if err != nil {
 				failed[i] = true
@@ -57,6 +64,10 @@ func Load(ctx context.Context, inputs []Input, jobs int, log *diag.Log) (files [
 		})
 	}
 	if err := group.Wait(); err != nil {
+		var p *Panic
+		if errors.As(err, &p) {
+			panic(p)
+		}
 		return nil, false, err
 	}
 	for i, f := range loaded {
@@ -68,6 +79,17 @@ func Load(ctx context.Context, inputs []Input, jobs int, log *diag.Log) (files [
 		}
 	}
 	return files, unread, nil
+}
+
+// Panic is a panic of a worker of Load, thrown again where Load was called.
+type Panic struct {
+	Input string
+	Value any
+	Stack []byte // of the worker
+}
+
+func (p *Panic) Error() string {
+	return fmt.Sprintf("reading %s: %v\n%s", p.Input, p.Value, p.Stack)
 }
 
 func read(in Input) (*diag.Source, error) {

@@ -1,6 +1,3 @@
-// Needs golang.org/x/tools in go.mod, which testscript imports.
-//go:build testscript
-
 package main
 
 import (

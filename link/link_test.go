@@ -1,0 +1,187 @@
+package link_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+	"ptxlink/object/ptx"
+)
+
+const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
+
+func texts(modules ...string) []link.Input {
+	inputs := make([]link.Input, len(modules))
+	for i, m := range modules {
+		inputs[i] = link.Input{Name: fmt.Sprintf("%c.ptx", 'a'+i), Text: []byte(m)}
+	}
+	return inputs
+}
+
+func mustLink(t *testing.T, o link.Options) *link.Result {
+	t.Helper()
+	r, err := link.Link(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// body is what follows the meta block: that names its inputs by digest.
+func body(ptx []byte) string {
+	_, rest, _ := strings.Cut(string(ptx), "*/\n")
+	return rest
+}
+
+func TestInputForms(t *testing.T) {
+	text := top + ".visible .func f() { ret; }\n"
+	path := t.TempDir() + "/f.ptx"
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var outputs []string
+	for _, in := range []link.Input{{Path: path}, {Name: "text", Text: []byte(text)}, {Name: "reader", Reader: strings.NewReader(text)}} {
+		outputs = append(outputs, string(mustLink(t, link.Options{Inputs: []link.Input{in}}).PTX))
+	}
+	if outputs[0] != outputs[1] || outputs[1] != outputs[2] {
+		t.Errorf("the same module links differently:\n%s", strings.Join(outputs, "\n----\n"))
+	}
+}
+
+func TestErrorsAreReturned(t *testing.T) {
+	_, err := link.Link(context.Background(), link.Options{Inputs: append(texts("not ptx"), link.Input{Path: "/does/not/exist.ptx"})})
+	var failed *link.Errors
+	if !errors.As(err, &failed) {
+		t.Fatalf("got %v", err)
+	}
+	if !failed.IO || len(failed.Messages) != 2 {
+		t.Errorf("want both faults and IO set: %v", err)
+	}
+	if _, err := link.Link(context.Background(), link.Options{}); err == nil {
+		t.Error("no inputs is no error")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := link.Link(ctx, link.Options{Inputs: texts(top)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled link: %v", err)
+	}
+}
+
+// many makes modules that call each other, with colliding module-local names.
+func many(n int) []string {
+	var list []string
+	for i := range n {
+		next := (i + 1) % n
+		list = append(list, fmt.Sprintf(top+`.global .align 1 .b8 $str[4] = {%d, 0, 0, 0};
+.extern .func (.param .b32 r) f%d(.param .b32 a);
+.visible .func (.param .b32 r) f%d(.param .b32 a)
+{
+	.reg .b32 %%r<3>;
+	.reg .b64 %%rd<2>;
+	.param .b32 x;
+	.param .b32 y;
+	mov.u64 %%rd1, $str;
+	ld.param.b32 %%r1, [a];
+	st.param.b32 [x], %%r1;
+	call.uni (y), f%d, (x);
+	ld.param.b32 %%r2, [y];
+	st.param.b32 [r], %%r2;
+	ret;
+}
+`, i, next, i, next))
+	}
+	return list
+}
+
+func TestOutputDoesNotDependOnJobs(t *testing.T) {
+	inputs := texts(many(40)...)
+	want := mustLink(t, link.Options{Inputs: inputs, Jobs: 1}).PTX
+	for _, jobs := range []int{2, 16} {
+		if got := mustLink(t, link.Options{Inputs: inputs, Jobs: jobs}).PTX; !bytes.Equal(got, want) {
+			t.Errorf("-j%d differs from -j1", jobs)
+		}
+	}
+}
+
+func TestRelinkEqualsLinkingAtOnce(t *testing.T) {
+	m := many(3)
+	all := mustLink(t, link.Options{Inputs: texts(m...)}).PTX
+	first := mustLink(t, link.Options{Inputs: texts(m[0], m[1]), Relocatable: true}).PTX
+	again := mustLink(t, link.Options{Inputs: texts(string(first), m[2])}).PTX
+	if d := cmp.Diff(string(all), string(again)); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestLineMap(t *testing.T) {
+	m := many(3)
+	r := mustLink(t, link.Options{Inputs: texts(m...)})
+	for i, line := range strings.Split(string(r.PTX), "\n") {
+		place, ok := r.Lines.Origin(i + 1)
+		if strings.HasPrefix(line, "\t") != ok && strings.HasPrefix(line, "\t") {
+			t.Errorf("line %d has no origin: %s", i+1, line)
+		}
+		if !ok || !strings.HasPrefix(line, "\t") {
+			continue
+		}
+		from := place.Source.String(place.Span)
+		if cut, _, _ := strings.Cut(line, "$str"); !strings.HasPrefix(from, cut) {
+			t.Errorf("line %d %q is said to come from %q", i+1, line, from)
+		}
+	}
+	if _, ok := r.Lines.Origin(1); ok {
+		t.Error("the linker's own line has an origin")
+	}
+	if _, ok := r.Lines.Origin(1 << 30); ok {
+		t.Error("a line behind the end has an origin")
+	}
+}
+
+// FuzzLink: linking never panics; what it accepts parses, links again to the
+// same text, and keeps every body byte for byte where nothing collides.
+func FuzzLink(f *testing.F) {
+	f.Add(".global .u32 x = 1; .visible .func f(){ x: bra x; }", ".global .u32 x; .extern .func f(); .visible .func g(){ call f; }")
+	f.Add(".weak .func (.param .f32 r) w(.param .u32 a){ ret; }", ".extern .func (.param .b32 r) w(.param .b32 a); .alias w2, w;")
+	f.Add(".visible .global .u64 a = b; .extern .global .u64 b;", ".visible .global .u64 b = a; .extern .global .u64 a;")
+	f.Add(".file 1 \"a\"\n .func f(){ .loc 1 2 3\n ret; }", ".file 3 \"b\"\n.section .debug_str { L: .b8 1 } .pragma \"nounroll\";")
+	f.Add(".common .global .b8 c[4]; .shared .b8 s[];", ".common .global .b8 c[8]; .extern .shared .align 16 .f32 s[];")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		r, err := link.Link(context.Background(), link.Options{Inputs: texts(top+a, top+b), Relocatable: true})
+		if err != nil {
+			return
+		}
+		again, err := link.Link(context.Background(), link.Options{Inputs: []link.Input{{Name: "again.ptx", Text: r.PTX}}, Relocatable: true})
+		if err != nil {
+			t.Fatalf("the output does not link: %v\n%s", err, r.PTX)
+		}
+		once := body(r.PTX)
+		if twice := body(again.PTX); once != twice {
+			t.Fatalf("linking again changes the output:\n%s", cmp.Diff(once, twice))
+		}
+		for i := range strings.Count(once, "\n") {
+			r.Lines.Origin(i + 1)
+		}
+	})
+}
+
+func TestSingleModuleKeepsBodies(t *testing.T) {
+	text := many(1)[0] + ".func g() // comment\n{\n/* kept */ ret;\n\n}\n"
+	r := mustLink(t, link.Options{Inputs: texts(text)})
+	m, err := ptx.Parse(&diag.Source{Text: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range m.Decls {
+		if d.HasBody && !bytes.Contains(r.PTX, m.Src.Bytes(d.Body)) {
+			t.Errorf("body of %s changed:\n%s", m.Names[d.Name], r.PTX)
+		}
+	}
+}
