@@ -1,0 +1,329 @@
+package link_test
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/oracles"
+	"ptxlink/link"
+	"ptxlink/object/ptx"
+)
+
+const arch = "sm_75"
+
+// assemble runs ptxas over a module and returns its cubin. The exit code proves
+// little (ptxas stops at a NUL and exits 0), so callers look at the symbols.
+func assemble(t *testing.T, text []byte, flags ...string) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
+	if err := os.WriteFile(in, text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	args := append([]string{"-arch=" + arch, in, "-o", out}, flags...)
+	if output, err := exec.Command(oracles.Require(t, "ptxas"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("ptxas %s: %v\n%s", strings.Join(flags, " "), err, output)
+	}
+	cubin, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cubin
+}
+
+// nvlink links cubins.
+func nvlink(t *testing.T, cubins ...[]byte) []byte {
+	t.Helper()
+	dir := t.TempDir()
+	out := filepath.Join(dir, "out.cubin")
+	args := []string{"-arch=" + arch, "-o", out}
+	for i, cubin := range cubins {
+		path := filepath.Join(dir, fmt.Sprintf("%d.cubin", i))
+		if err := os.WriteFile(path, cubin, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path)
+	}
+	if output, err := exec.Command(oracles.Require(t, "nvlink"), args...).CombinedOutput(); err != nil {
+		t.Fatalf("nvlink: %v\n%s", err, output)
+	}
+	linked, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return linked
+}
+
+// symbols reads the symbol table of a cubin, whose ELF version is CUDA's.
+func symbols(t *testing.T, cubin []byte) []elf.Symbol {
+	t.Helper()
+	cubin = slices.Clone(cubin)
+	if len(cubin) > 24 {
+		cubin[6], cubin[7], cubin[8] = 1, 0, 0
+		copy(cubin[20:24], []byte{1, 0, 0, 0})
+	}
+	f, err := elf.NewFile(bytes.NewReader(cubin))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := f.Symbols()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// objects lists the entries and data objects of a cubin: name, kind, size. A
+// suffix that ptxlink gave to a module-local name is taken off.
+func objects(t *testing.T, cubin []byte, renamed map[string]string) []string {
+	t.Helper()
+	var list []string
+	for _, s := range symbols(t, cubin) {
+		name := s.Name
+		if original, ok := renamed[name]; ok {
+			name = original
+		}
+		switch kind := elf.ST_TYPE(s.Info); {
+		case s.Section == elf.SHN_UNDEF:
+		case kind == elf.STT_OBJECT && !strings.HasPrefix(name, ".nv"):
+			list = append(list, fmt.Sprintf("object %s %d", name, s.Size))
+		case kind == elf.STT_FUNC && s.Other&0x10 != 0: // STO_CUDA_ENTRY
+			list = append(list, "entry "+name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestLinkSets links every set of testdata/ptx with real tools beside: ptxas
+// takes the result whole and with -c, and its entries and data objects are those
+// that nvlink makes of the modules one by one.
+func TestLinkSets(t *testing.T) {
+	sets, err := filepath.Glob("../testdata/ptx/*")
+	if err != nil || len(sets) == 0 {
+		t.Fatalf("no link sets: %v", err)
+	}
+	for _, set := range sets {
+		paths, _ := filepath.Glob(set + "/*.ptx")
+		if len(paths) < 2 {
+			continue
+		}
+		t.Run(filepath.Base(set), func(t *testing.T) {
+			t.Parallel()
+			linkSet(t, paths)
+		})
+	}
+}
+
+func linkSet(t *testing.T, paths []string) {
+	var inputs []link.Input
+	var separate [][]byte
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, link.Input{Name: filepath.Base(path), Text: text})
+		separate = append(separate, assemble(t, text, "-c"))
+	}
+	want := objects(t, nvlink(t, separate...), nil)
+	if len(want) == 0 {
+		t.Fatal("nvlink's output has no symbols")
+	}
+	slices.Reverse(inputs)
+	backwards := mustLink(t, link.Options{Inputs: inputs})
+	slices.Reverse(inputs)
+	for _, r := range []*link.Result{mustLink(t, link.Options{Inputs: inputs}), backwards} {
+		for _, m := range r.Messages {
+			if m.ID != "debug-dropped" {
+				t.Errorf("%v", m)
+			}
+		}
+		renamed := map[string]string{}
+		for _, s := range r.Symbols {
+			renamed[s.Name] = s.Original
+		}
+		if d := cmp.Diff(want, objects(t, nvlink(t, assemble(t, r.PTX, "-c")), renamed)); d != "" {
+			t.Errorf("symbols differ from nvlink's (-) in ptxlink, ptxas -c, nvlink (+):\n%s", d)
+		}
+		whole := objects(t, assemble(t, r.PTX), renamed)
+		if d := cmp.Diff(entries(want), entries(whole)); d != "" {
+			t.Errorf("entries differ from nvlink's (-) in ptxlink, ptxas (+):\n%s", d)
+		}
+	}
+}
+
+func entries(objects []string) []string {
+	return slices.DeleteFunc(slices.Clone(objects), func(s string) bool { return !strings.HasPrefix(s, "entry") })
+}
+
+// TestGCCArchives links every member of gcc's libraries, 1577 modules in gcc
+// 12, on its own: bodies stay byte for byte and ptxas takes the result.
+func TestGCCArchives(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs ptxas 1577 times")
+	}
+	oracles.Require(t, "ptxas")
+	type member struct {
+		name string
+		text []byte
+	}
+	var members []member
+	for _, lib := range []string{"libc.a", "libm.a", "libgcc.a", "libgfortran.a"} {
+		path := filepath.Join(oracles.Dir(), "gcc-nvptx", lib)
+		archive, err := os.ReadFile(path)
+		if err != nil {
+			if os.Getenv(oracles.RequireVar) == "1" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+		for name, text := range gnuMembers(t, archive) {
+			members = append(members, member{lib + "(" + name + ")", text})
+		}
+	}
+	if len(members) < 1000 {
+		t.Fatalf("only %d members", len(members))
+	}
+	t.Logf("%d members", len(members))
+	work := make(chan member)
+	var workers sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		workers.Go(func() {
+			for m := range work {
+				linkMember(t, m.name, m.text)
+			}
+		})
+	}
+	for _, m := range members {
+		work <- m
+	}
+	close(work)
+	workers.Wait()
+}
+
+func linkMember(t *testing.T, name string, text []byte) {
+	r, err := link.Link(context.Background(), link.Options{Inputs: []link.Input{{Name: name, Text: text}}, Relocatable: true})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	if len(r.Messages) > 0 {
+		t.Errorf("%s: %v", name, r.Messages[0])
+	}
+	before, after := bodies(t, text), bodies(t, r.PTX)
+	if d := cmp.Diff(before, after); d != "" {
+		t.Errorf("%s: bodies changed:\n%s", name, d)
+	}
+	dir, err := os.MkdirTemp("", "gcc")
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer os.RemoveAll(dir)
+	in, out := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
+	os.WriteFile(in, r.PTX, 0o666)
+	ptxas, _ := oracles.Find("ptxas")
+	if output, err := exec.Command(ptxas, "-c", "-arch="+arch, in, "-o", out).CombinedOutput(); err != nil {
+		t.Errorf("%s: ptxas: %v\n%s", name, err, output)
+		return
+	}
+	cubin, err := os.ReadFile(out)
+	if err != nil {
+		t.Errorf("%s: %v", name, err)
+		return
+	}
+	defined := map[string]bool{}
+	for _, s := range symbols(t, cubin) {
+		if s.Section != elf.SHN_UNDEF {
+			defined[s.Name] = true
+		}
+	}
+	for function := range before {
+		if !defined[function] {
+			t.Errorf("%s: %s is not in the cubin", name, function)
+		}
+	}
+}
+
+// bodies are the function bodies of a module by name.
+func bodies(t *testing.T, text []byte) map[string]string {
+	m, err := ptx.Parse(&diag.Source{Text: text})
+	if err != nil {
+		t.Error(err)
+	}
+	list := map[string]string{}
+	for _, d := range m.Decls {
+		if d.HasBody {
+			list[m.Names[d.Name]] = m.Src.String(d.Body)
+		}
+	}
+	return list
+}
+
+// gnuMembers reads the members of a GNU archive.
+func gnuMembers(t *testing.T, archive []byte) map[string][]byte {
+	members := map[string][]byte{}
+	var long string
+	const header = 60
+	for at := len("!<arch>\n"); at+header <= len(archive); {
+		name := strings.TrimRight(string(archive[at:at+16]), " ")
+		size, err := strconv.Atoi(strings.TrimRight(string(archive[at+48:at+58]), " "))
+		if err != nil || at+header+size > len(archive) {
+			t.Fatalf("archive is broken at byte %d", at)
+		}
+		data := archive[at+header : at+header+size]
+		at += header + size + size&1
+		switch {
+		case name == "//":
+			long = string(data)
+		case name == "/":
+		case name[0] == '/':
+			off, _ := strconv.Atoi(name[1:])
+			name, _, _ = strings.Cut(long[off:], "/\n")
+			fallthrough
+		default:
+			members[strings.TrimSuffix(name, "/")] = data
+		}
+	}
+	return members
+}
+
+// TestGuideExample is the example of PTX Interoperability, chapter 6, in two
+// modules: foo ends up in the output of ptxas and test calls it.
+func TestGuideExample(t *testing.T) {
+	paths, _ := filepath.Glob("../testdata/ptx/guide/*.ptx")
+	if len(paths) == 0 {
+		t.Fatal("no guide example")
+	}
+	defined := map[string]bool{}
+	var inputs []link.Input
+	for _, path := range paths {
+		inputs = append(inputs, link.Input{Path: path})
+	}
+	for _, s := range symbols(t, assemble(t, mustLink(t, link.Options{Inputs: inputs}).PTX, "-c")) {
+		if s.Section != elf.SHN_UNDEF {
+			defined[s.Name] = true
+		}
+	}
+	for _, name := range []string{"_Z3fooii", "_Z4testPi"} {
+		if !defined[name] {
+			t.Errorf("%s is not in the cubin; there are %v", name, slices.Sorted(maps.Keys(defined)))
+		}
+	}
+}
