@@ -159,36 +159,53 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 // is left out: it follows from the sections that are emitted.
 func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	var list []string
-	var independent, unified *object.File // the first input bound to each mode
-	loose := false                        // some input says texmode_independent without using it
 	for i, f := range files {
-		mode := "texmode_unified" // the default
 		for _, o := range f.Target {
-			switch o.Word {
-			case "texmode_unified", "texmode_independent":
-				mode = o.Word
-			case "debug":
-			case "map_f64_to_f32":
-				if archs[i].number < 20 && i == 0 {
-					list = append(list, o.Word)
-				}
-			default:
-				if !strings.HasPrefix(o.Word, "sm_") && !strings.HasPrefix(o.Word, "compute_") && !contains(list, o.Word) {
-					list = append(list, o.Word)
-				}
+			switch {
+			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_"):
+			case strings.HasPrefix(o.Word, "sm_") || strings.HasPrefix(o.Word, "compute_"):
+			case o.Word == "map_f64_to_f32" && (i > 0 || archs[i].number >= 20):
+				// For sm_1x only, and there every input has it or none needs it.
+			case !contains(list, o.Word):
+				list = append(list, o.Word)
 			}
 		}
+	}
+	return append(list, textureMode(files, log)...)
+}
+
+// textureMode merges texmode_independent, which pairs each texture with a
+// sampler, with texmode_unified, the default. A body that uses textures
+// assembles in its own mode only; one that does not goes with both.
+func textureMode(files []*object.File, log *diag.Log) []string {
+	says := func(f *object.File, word string) bool {
+		for _, o := range f.Target {
+			if o.Word == word {
+				return true
+			}
+		}
+		return false
+	}
+	any := false
+	for _, f := range files {
+		any = any || says(f, "texmode_independent")
+	}
+	if !any {
+		return nil // and no need to look for textures
+	}
+	var independent, unified *object.File // the first input bound to each mode
+	for _, f := range files {
 		switch {
 		case !usesTextures(f):
-			loose = loose || mode == "texmode_independent"
-		case mode == "texmode_independent" && independent == nil:
-			independent = f
-		case mode == "texmode_unified" && unified == nil:
+		case says(f, "texmode_independent"):
+			if independent == nil {
+				independent = f
+			}
+		case unified == nil:
 			unified = f
 		}
 	}
-	switch {
-	case independent != nil && unified != nil:
+	if independent != nil && unified != nil {
 		a, b := independent, unified
 		if a.Rank < b.Rank {
 			a, b = b, a
@@ -196,10 +213,11 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 		log.Error(a.At(a.TargetSpan), "texture mode differs from "+b.Name+", and both use textures").
 			Note(b.At(b.TargetSpan), "other mode here").
 			WithHelp("texmode_independent pairs each texture with a sampler, texmode_unified (the default) does not; compile both for one mode")
-	case independent != nil || loose && unified == nil:
-		list = append(list, "texmode_independent")
 	}
-	return list
+	if unified != nil {
+		return nil
+	}
+	return []string{"texmode_independent"}
 }
 
 func contains(list []string, word string) bool {
