@@ -23,7 +23,7 @@ func Symbols(t *resolve.Table, log *diag.Log) {
 			ref = s.Mentions[0]
 		}
 		for _, id := range s.Mentions {
-			if id != ref {
+			if id != ref && !t.Clash(id, ref) {
 				c.compare(s, id, ref)
 			}
 		}
@@ -75,6 +75,13 @@ func (s side) note() string {
 	return "first declared here"
 }
 
+func aKind(d *ptx.Decl) string {
+	if d.Kind == ptx.Entry {
+		return "an entry"
+	}
+	return "a " + d.Kind.String()
+}
+
 func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 	a := side{c.t.Files[id.File], c.declOf(id)}
 	b := side{c.t.Files[ref.File], c.declOf(ref)}
@@ -82,7 +89,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 		return
 	}
 	if a.decl.Kind != b.decl.Kind {
-		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is a %s here but a %s %s", diag.Name(s.Name), a.decl.Kind, b.decl.Kind, b.where())).
+		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), aKind(a.decl), aKind(b.decl), b.where())).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp("rename one of the two")
 		return

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"strconv"
-	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -15,7 +14,7 @@ type Names struct {
 	Renamed []object.ID
 	Labels  []LabelRename
 	taken   map[string]bool
-	ranges  []string       // bases of register ranges that look like ours
+	ranges  []ptx.Range    // of registers that look like ours
 	next    map[string]int // the last suffix given to a base name
 }
 
@@ -52,12 +51,9 @@ func Rename(t *Table) *Names {
 	}
 	for _, f := range t.Files {
 		for _, name := range f.Reserved {
-			if base, ok := strings.CutSuffix(name, "<"); ok {
-				n.ranges = append(n.ranges, base)
-			} else {
-				n.taken[name] = true
-			}
+			n.taken[name] = true
 		}
+		n.ranges = append(n.ranges, f.ReservedRanges...)
 		for _, name := range f.Names {
 			if ptx.Suffixed([]byte(name)) {
 				n.taken[name] = true
@@ -97,8 +93,8 @@ func (n *Names) Unused(base string) string {
 }
 
 func (n *Names) inRange(name string) bool {
-	for _, base := range n.ranges {
-		if strings.HasPrefix(name, base) {
+	for _, r := range n.ranges {
+		if r.Has(name) {
 			return true
 		}
 	}

@@ -120,7 +120,16 @@ func (t *Table) strength(id object.ID) int {
 	case s.Linkage == ptx.Weak:
 		return 2
 	}
-	return 3
+	return strong
+}
+
+// strong is the strength of a .visible definition.
+const strong = 3
+
+// Clash says whether two definitions cannot be in one link, whatever they look
+// like: both are strong. Resolve has reported them.
+func (t *Table) Clash(a, b object.ID) bool {
+	return t.strength(a) == strong && t.strength(b) == strong
 }
 
 func (t *Table) choose(s *Symbol, log *diag.Log) {
@@ -130,7 +139,7 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 		switch {
 		case strength > best:
 			best, s.Def = strength, id
-		case strength == 3: // best is 3 too
+		case strength == strong: // best is strong too
 			log.Error(t.place(id), "multiple definition of "+diag.Name(s.Name)).
 				Note(t.place(s.Def), "first defined here").
 				WithHelp("keep one of the two, make one .weak, or drop its linkage so that it stays in its module")

@@ -230,7 +230,7 @@ func (p *parser) hideRange(base diag.Span, count int64) {
 		p.ranges = append(p.ranges, nameRange{base, count})
 	}
 	if Suffixed(append(s[:len(s):len(s)], '0')) {
-		p.m.Reserved = append(p.m.Reserved, string(s)+"<")
+		p.m.ReservedRanges = append(p.m.ReservedRanges, Range{string(s), count})
 	}
 }
 

@@ -5,6 +5,7 @@ package ptx
 
 import (
 	"fmt"
+	"strings"
 
 	"ptxlink/internal/diag"
 )
@@ -35,11 +36,24 @@ type Module struct {
 	// branch to a module-scope x that stands earlier in the file.
 	Branches []diag.Span
 	// Reserved are names declared inside functions that look like ones that
-	// the linker makes (Suffixed), so that it can avoid them. A trailing '<'
-	// marks the base of a register range.
-	Reserved []string
+	// the linker makes (Suffixed), so that it can avoid them.
+	Reserved       []string
+	ReservedRanges []Range
 
 	ids map[string]NameID
+}
+
+// Range is `.reg .b32 Base<Count>`: the names Base0, Base1, ... up to Count-1.
+type Range struct {
+	Base  string
+	Count int64
+}
+
+// Has says whether the range declares the name.
+func (r Range) Has(name string) bool {
+	digits, ok := strings.CutPrefix(name, r.Base)
+	n, number := ParseInt(digits)
+	return ok && number && n < r.Count
 }
 
 // NameID indexes Module.Names.

@@ -155,8 +155,14 @@ func TestErrors(t *testing.T) {
 
 func TestReserved(t *testing.T) {
 	m := parse(t, `.func f(.param .b32 p$3){ .reg .u32 a$1, b, $L2, c$<4>; x$7: ret; }`)
-	if d := cmp.Diff([]string{"p$3", "a$1", "c$<", "x$7"}, m.Reserved); d != "" {
+	if d := cmp.Diff([]string{"p$3", "a$1", "x$7"}, m.Reserved); d != "" {
 		t.Error(d)
+	}
+	if d := cmp.Diff([]Range{{"c$", 4}}, m.ReservedRanges); d != "" {
+		t.Error(d)
+	}
+	if r := m.ReservedRanges[0]; !r.Has("c$3") || r.Has("c$4") || r.Has("c$") || r.Has("d$1") {
+		t.Error("c$<4> is c$0 to c$3")
 	}
 }
 
