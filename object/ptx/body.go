@@ -16,14 +16,14 @@ import (
 //  3. An opcode is the first name of a statement, and no name at all.
 func (p *parser) body(d *Decl) diag.Span {
 	from := p.tok.Off
-	p.hidden, p.ranges = p.hidden[:0], p.ranges[:0]
-	for i := range d.Results {
-		p.hide(d.Results[i].NameSpan)
+	p.hidden, p.ranges, p.objects, p.protos = p.hidden[:0], p.ranges[:0], p.objects[:0], p.protos[:0]
+	for _, list := range [][]Param{d.Results, d.Params} {
+		for i := range list {
+			p.hide(list[i].NameSpan)
+			p.objects = append(p.objects, object{list[i].NameSpan, list[i].Type})
+		}
 	}
-	for i := range d.Params {
-		p.hide(d.Params[i].NameSpan)
-	}
-	type scope struct{ hidden, ranges int }
+	type scope struct{ hidden, ranges, objects, protos int }
 	var scopes []scope
 	for {
 		switch p.tok.Kind {
@@ -37,12 +37,13 @@ func (p *parser) body(d *Decl) diag.Span {
 		case Punct:
 			switch p.tok.Ch {
 			case '{':
-				scopes = append(scopes, scope{len(p.hidden), len(p.ranges)})
+				scopes = append(scopes, scope{len(p.hidden), len(p.ranges), len(p.objects), len(p.protos)})
 				p.next()
 			case '}':
 				top := scopes[len(scopes)-1]
 				scopes = scopes[:len(scopes)-1]
 				p.hidden, p.ranges = p.hidden[:top.hidden], p.ranges[:top.ranges]
+				p.objects, p.protos = p.objects[:top.objects], p.protos[:top.protos]
 				p.next()
 				if len(scopes) == 0 {
 					return p.from(from)
@@ -76,11 +77,109 @@ func (p *parser) instruction() {
 	p.next()
 	if p.is(':') {
 		p.hide(opcode.Span())
+		p.label = opcode.Span()
 		p.next()
 		return
 	}
-	branch := string(p.text[opcode.Off:opcode.End]) == "bra"
-	p.operands(branch)
+	switch string(p.text[opcode.Off:opcode.End]) {
+	case "bra":
+		p.operands(true)
+	case "call":
+		p.call(opcode)
+	default:
+		p.operands(false)
+	}
+}
+
+// call reads the operands of a call: (results), target, (arguments), prototype.
+// Everything but the target may be missing.
+func (p *parser) call(opcode Token) {
+	c := Call{Use: -1, Proto: -1, In: p.in}
+	for p.tok.Kind == Word {
+		p.next()
+	}
+	if p.is('(') {
+		c.Results = p.callOperands()
+	}
+	if p.is(',') {
+		p.next()
+	}
+	if p.tok.Kind != Ident {
+		p.operands(false) // a form that we do not know
+		return
+	}
+	c.Target = p.tok.Span()
+	if p.use() {
+		c.Use = int32(len(p.m.Uses) - 1)
+	}
+	if p.next(); p.is(',') {
+		p.next()
+	}
+	if p.is('(') {
+		c.Args = p.callOperands()
+	}
+	if p.is(',') {
+		if p.next(); p.tok.Kind == Ident {
+			for i := len(p.protos) - 1; i >= 0; i-- {
+				if p.sameName(p.m.Prototypes[p.protos[i]].Label, p.tok.Span()) {
+					c.Proto = p.protos[i]
+					break
+				}
+			}
+		}
+	}
+	c.Span = p.from(opcode.Off)
+	p.operands(false)
+	p.m.Calls = append(p.m.Calls, c)
+}
+
+// callOperands reads a parenthesised list of arguments or results.
+func (p *parser) callOperands() []Operand {
+	var list []Operand
+	start := p.tok.End // of the operand at hand
+	var o Operand
+	for p.next(); p.tok.Kind != EOF && !p.is(';'); p.next() {
+		if p.is(',') || p.is(')') {
+			if o.Span.Len > 0 {
+				list = append(list, o)
+			}
+			o = Operand{}
+			if p.is(')') {
+				p.next()
+				return list
+			}
+			continue
+		}
+		if p.tok.Kind == Ident {
+			p.use()
+			if o.Span.Len == 0 {
+				o.Type = p.objectType(p.tok.Span())
+			}
+		}
+		if o.Span.Len == 0 {
+			start = p.tok.Off
+		}
+		o.Span = diag.Span{Off: start, Len: p.tok.End - start}
+	}
+	return list
+}
+
+// objectType is the type of a .param object in scope; the zero Type for
+// anything else.
+func (p *parser) objectType(name diag.Span) Type {
+	for i := len(p.objects) - 1; i >= 0; i-- {
+		if p.sameName(p.objects[i].name, name) {
+			if p.objects[i].Space != ".param" {
+				return Type{}
+			}
+			return p.objects[i].Type
+		}
+	}
+	return Type{}
+}
+
+func (p *parser) sameName(a, b diag.Span) bool {
+	return bytes.Equal(p.text[a.Off:a.End()], p.text[b.Off:b.End()])
 }
 
 // operands passes everything up to the semicolon and records the names in it.
@@ -113,11 +212,7 @@ func (p *parser) bodyDirective() {
 	case ".file":
 		p.m.Files = append(p.m.Files, p.file(p.in))
 	case ".callprototype":
-		// The names in a prototype belong to nobody.
-		for !p.is(';') && p.tok.Kind != EOF {
-			p.next()
-		}
-		p.need(';')
+		p.callPrototype()
 	case ".version", ".target", ".address_size", ".func", ".entry", ".visible", ".extern", ".weak", ".common", ".section", ".alias":
 		p.errorAt(p.tok.Span(), "a '}' is missing before it", "%s inside a function body", w)
 	default: // .branchtargets, .calltargets, .pragma, and what ISA 10 brings
@@ -126,9 +221,34 @@ func (p *parser) bodyDirective() {
 	}
 }
 
+// callPrototype reads `label: .callprototype (results) _ (params) .noreturn;`.
+// The names in it belong to nobody.
+func (p *parser) callPrototype() {
+	proto := Prototype{Label: p.label}
+	if p.next(); p.is('(') {
+		proto.Results = p.params(true)
+	}
+	if p.is('_') || p.tok.Kind == Ident {
+		p.next()
+	}
+	if p.is('(') {
+		proto.Params = p.params(true)
+	}
+	for !p.is(';') && p.tok.Kind != EOF {
+		p.next()
+	}
+	p.need(';')
+	p.protos = append(p.protos, int32(len(p.m.Prototypes)))
+	p.m.Prototypes = append(p.m.Prototypes, proto)
+}
+
 // localVariables reads a declaration inside a body; its names hide
 // module-scope ones from here to the end of the block.
 func (p *parser) localVariables() {
+	if p.isWord(".param") {
+		p.localParams()
+		return
+	}
 	opaque := false
 	p.next()
 	for p.tok.Kind == Word {
@@ -171,6 +291,40 @@ func (p *parser) localVariables() {
 		if p.is('=') {
 			p.next()
 			p.initialiser(opaque)
+		}
+		if p.is(',') {
+			p.next()
+			continue
+		}
+		p.need(';')
+		return
+	}
+}
+
+// localParams reads `.param .align 8 .b8 a[16], b[8];`: the objects that calls
+// pass, whose types are kept.
+func (p *parser) localParams() {
+	t := Type{Space: ".param"}
+	for p.next(); p.tok.Kind == Word; {
+		p.typeWord(&t)
+	}
+	for {
+		if p.tok.Kind != Ident {
+			p.expected("a name")
+			return
+		}
+		o := object{p.tok.Span(), t}
+		p.hide(o.name)
+		p.next()
+		if p.is('<') { // .param .b32 p<4>
+			p.next()
+			count, _ := ParseInt(p.spelling())
+			p.next()
+			p.need('>')
+			p.hideRange(o.name, count)
+		} else {
+			p.dimensions(&o.Type)
+			p.objects = append(p.objects, o)
 		}
 		if p.is(',') {
 			p.next()

@@ -31,6 +31,9 @@ type Module struct {
 	Uses     []Use // sorted by offset
 	Locs     []Loc // sorted by offset
 
+	Calls      []Call      // in order
+	Prototypes []Prototype // .callprototype, in order
+
 	// Branches are the operands of bra and .branchtargets that name no
 	// declaration seen so far: labels. ptxas takes a forward branch to x for a
 	// branch to a module-scope x that stands earlier in the file.
@@ -208,6 +211,30 @@ func (d *Decl) Has(word string) bool {
 type Use struct {
 	Off  int32
 	Name NameID
+}
+
+// Call is one call instruction.
+type Call struct {
+	Span    diag.Span // from the opcode to its last operand
+	Target  diag.Span
+	Use     int32 // index in Uses of a direct call's target, -1 otherwise
+	Results []Operand
+	Args    []Operand
+	Proto   int32 // index in Prototypes of an indirect call, -1 if unknown
+	In      int32 // the declaration around it
+}
+
+// Operand is one argument or result of a call: a .param object of the function,
+// whose type is known, or a register or constant, with an empty Word.
+type Operand struct {
+	Span diag.Span
+	Type
+}
+
+// Prototype is a .callprototype: what an indirect call passes.
+type Prototype struct {
+	Label           diag.Span
+	Results, Params []Param
 }
 
 // Alias is `.alias Name, Target;`.

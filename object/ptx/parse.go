@@ -44,6 +44,16 @@ type parser struct {
 	hidden []NameID
 	// Register ranges of the function: `.reg .b32 x<3>` declares x0, x1, x2.
 	ranges []nameRange
+	// Parameter objects and prototypes of the function that are in scope.
+	objects []object
+	protos  []int32
+	label   diag.Span // the label just before the statement at hand
+}
+
+// object is a .param, .reg or result that a call may name.
+type object struct {
+	name diag.Span
+	Type
 }
 
 type nameRange struct {
@@ -248,11 +258,11 @@ func (p *parser) function(start int32, linkage Linkage) {
 		p.attr(&d, true)
 	}
 	if p.is('(') {
-		d.Results = p.params()
+		d.Results = p.params(false)
 	}
 	d.Name, d.NameSpan = p.name()
 	if p.is('(') {
-		d.Params = p.params()
+		d.Params = p.params(false)
 	}
 	for p.tok.Kind == Word {
 		p.attr(&d, false)
@@ -311,11 +321,12 @@ func (p *parser) attr(d *Decl, beforeResults bool) {
 
 func (p *parser) lastIs(word string) bool { return string(p.text[p.last.Off:p.last.End]) == word }
 
-func (p *parser) params() []Param {
+// params reads a parenthesised parameter list.
+func (p *parser) params(nameless bool) []Param {
 	list := []Param{}
 	p.next()
 	for !p.is(')') {
-		list = append(list, p.param())
+		list = append(list, p.param(nameless))
 		if p.is(',') {
 			p.next()
 		} else if !p.is(')') {
@@ -327,7 +338,9 @@ func (p *parser) params() []Param {
 	return list
 }
 
-func (p *parser) param() Param {
+// param reads one parameter. In a .callprototype it may go without a name, as _
+// or as nothing.
+func (p *parser) param(nameless bool) Param {
 	var a Param
 	from := p.tok.Off
 	for p.tok.Kind == Word {
@@ -350,12 +363,15 @@ func (p *parser) param() Param {
 		}
 		p.next()
 	}
-	if p.tok.Kind != Ident {
+	switch {
+	case p.tok.Kind == Ident || nameless && p.is('_'):
+		a.NameSpan = p.tok.Span()
+		p.next()
+	case !nameless:
 		p.expected("a parameter name")
 		return a
 	}
-	a.NameSpan = p.tok.Span()
-	if p.next(); a.Word == "" {
+	if a.Word == "" {
 		p.errorAt(a.NameSpan, "", "parameter %s has no type", p.text[a.NameSpan.Off:a.NameSpan.End()])
 		return a
 	}

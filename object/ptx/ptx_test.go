@@ -233,3 +233,32 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+func TestCalls(t *testing.T) {
+	m := parse(t, `.extern .func (.param .b32 r) g(.param .b32 a, .param .align 8 .b8 b[16]);
+.func f(.param .u64 q) {
+	P: .callprototype (.param .b32 _) _ (.param .b64 _, .param .align 4 .b8 _[12]) .noreturn;
+	{ .param .u32 a; .param .align 8 .b8 b[16]; .param .b32 r; call.uni (r), g, (a, b); }
+	call (%r1), %rd1, (%rd2, q, -5), P;
+	call g;
+	@%p call (), g, ();
+}`)
+	if len(m.Calls) != 4 || len(m.Prototypes) != 1 {
+		t.Fatalf("%d calls, %d prototypes", len(m.Calls), len(m.Prototypes))
+	}
+	direct, indirect := m.Calls[0], m.Calls[1]
+	if direct.Use < 0 || len(direct.Args) != 2 || direct.Args[0].Word != ".u32" || direct.Args[1].Size() != 16 || direct.Results[0].Word != ".b32" || direct.Proto != -1 {
+		t.Errorf("direct call: %+v", direct)
+	}
+	if indirect.Use >= 0 || indirect.Proto != 0 || len(indirect.Args) != 3 || indirect.Args[0].Word != "" || indirect.Args[1].Word != ".u64" || indirect.Args[2].Word != "" {
+		t.Errorf("indirect call: %+v", indirect)
+	}
+	if p := m.Prototypes[0]; len(p.Results) != 1 || len(p.Params) != 2 || p.Params[1].Size() != 12 || m.Src.String(p.Label) != "P" {
+		t.Errorf("prototype: %+v", p)
+	}
+	for _, c := range m.Calls[2:] {
+		if c.Use < 0 || len(c.Args)+len(c.Results) != 0 {
+			t.Errorf("call without operands: %+v", c)
+		}
+	}
+}
