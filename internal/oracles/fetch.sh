@@ -67,7 +67,7 @@ if [[ $compilers ]]; then
 	components+=(
 		"nvcc-$CUDA|$CUDA_PIN|fetch_nvcc"
 		"clang|$MACHINE_PIN|fetch_clang"
-		"gcc-host|$MACHINE_PIN|fetch_gcc_host"
+		"gcc-host|$MACHINE_PIN as|fetch_gcc_host"
 	)
 fi
 
@@ -525,7 +525,10 @@ fetch_gcc_host() {
 		tmp=\$(mktemp -d)
 		trap 'rm -rf "\$tmp"' EXIT
 		'$cc' -fopenacc -foffload=nvptx-none \$opts -c -o "\$tmp/host.o"
-		${libs:+LD_LIBRARY_PATH='$libs' }'$accel' -m64 \$isa -fopenacc -xlto -S "\$tmp/host.o" -o "\$out"
+		${libs:+LD_LIBRARY_PATH='$libs' }'$accel' -m64 \$isa -fopenacc -xlto -S "\$tmp/host.o" -o "\$tmp/out.s"
+		# The compiler declares some names after their first use; the assembler
+		# puts that in order, and changes nothing else.
+		'$ORACLES/bin/nvptx-none-as' --no-verify -o "\$out" "\$tmp/out.s"
 	END
 	chmod 755 "$part/wrappers/gcc-nvptx"
 }
