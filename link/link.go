@@ -69,6 +69,10 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		h = mergeHeaders(l.files, abicheck.Hosts(l.files, l.log), l.log)
 		abicheck.Symbols(l.table, l.log)
 		abicheck.Alignments(l.table, l.log)
+		abicheck.Calls(l.table, l.log)
+		if !o.Relocatable {
+			abicheck.IndirectCalls(l.table, l.log)
+		}
 	})
 	if l.log.Errors() > 0 {
 		return nil, l.refused()

@@ -49,6 +49,15 @@ func assemble(t *testing.T, text []byte, flags ...string) []byte {
 // nvlink links cubins.
 func nvlink(t *testing.T, cubins ...[]byte) []byte {
 	t.Helper()
+	linked, output, err := tryNvlink(t, cubins...)
+	if err != nil {
+		t.Fatalf("nvlink: %v\n%s", err, output)
+	}
+	return linked
+}
+
+func tryNvlink(t *testing.T, cubins ...[]byte) (linked []byte, output string, err error) {
+	t.Helper()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out.cubin")
 	args := []string{"-arch=" + arch, "-o", out}
@@ -59,14 +68,11 @@ func nvlink(t *testing.T, cubins ...[]byte) []byte {
 		}
 		args = append(args, path)
 	}
-	if output, err := exec.Command(oracles.Require(t, "nvlink"), args...).CombinedOutput(); err != nil {
-		t.Fatalf("nvlink: %v\n%s", err, output)
+	text, err := exec.Command(oracles.Require(t, "nvlink"), args...).CombinedOutput()
+	if err == nil {
+		linked, err = os.ReadFile(out)
 	}
-	linked, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return linked
+	return linked, string(text), err
 }
 
 // symbols reads the symbol table of a cubin, whose ELF version is CUDA's.
@@ -120,6 +126,7 @@ func TestLinkSets(t *testing.T) {
 	}
 	for _, set := range sets {
 		paths, _ := filepath.Glob(set + "/*.ptx")
+		paths = slices.DeleteFunc(paths, func(path string) bool { return filepath.Base(path) == wholeExample })
 		if len(paths) < 2 {
 			continue
 		}
@@ -141,9 +148,23 @@ func linkSet(t *testing.T, paths []string) {
 		inputs = append(inputs, link.Input{Name: filepath.Base(path), Text: text})
 		separate = append(separate, assemble(t, text, "-c"))
 	}
-	want := objects(t, nvlink(t, separate...), nil)
+	var want []string
+	linked, output, err := tryNvlink(t, separate...)
+	switch {
+	case err == nil:
+		want = objects(t, linked, nil)
+	case strings.Contains(output, "Prototype doesn't match"):
+		// nvlink refuses gcc's .f32 against the .b32 of nvcc and clang, though
+		// the call is the same. What must come out is what went in.
+		for _, cubin := range separate {
+			want = append(want, objects(t, cubin, nil)...)
+		}
+		slices.Sort(want)
+	default:
+		t.Fatalf("nvlink: %v\n%s", err, output)
+	}
 	if len(want) == 0 {
-		t.Fatal("nvlink's output has no symbols")
+		t.Fatal("there are no symbols to compare with")
 	}
 	slices.Reverse(inputs)
 	backwards := mustLink(t, link.Options{Inputs: inputs})
@@ -304,18 +325,14 @@ func gnuMembers(t *testing.T, archive []byte) map[string][]byte {
 	return members
 }
 
+// wholeExample is the guide's example before it was split into two modules.
+const wholeExample = "call_example.ptx"
+
 // TestGuideExample is the example of PTX Interoperability, chapter 6, in two
 // modules: foo ends up in the output of ptxas and test calls it.
 func TestGuideExample(t *testing.T) {
-	paths, _ := filepath.Glob("../testdata/ptx/guide/*.ptx")
-	if len(paths) == 0 {
-		t.Fatal("no guide example")
-	}
+	inputs := []link.Input{{Path: "../testdata/ptx/guide/foo.ptx"}, {Path: "../testdata/ptx/guide/test.ptx"}}
 	defined := map[string]bool{}
-	var inputs []link.Input
-	for _, path := range paths {
-		inputs = append(inputs, link.Input{Path: path})
-	}
 	for _, s := range symbols(t, assemble(t, mustLink(t, link.Options{Inputs: inputs}).PTX, "-c")) {
 		if s.Section != elf.SHN_UNDEF {
 			defined[s.Name] = true

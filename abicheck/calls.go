@@ -1,0 +1,120 @@
+package abicheck
+
+import (
+	"fmt"
+	"strconv"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// Calls compares what each direct call passes with the definition that the link
+// chose (PTX Interoperability 2.3). ptxas does so too, but names neither the
+// input nor the definition. Calls whose module declares the function otherwise
+// than it is defined are left to Symbols.
+func Calls(t *resolve.Table, log *diag.Log) {
+	c := checker{t: t, log: log}
+	for i, f := range t.Files {
+		for n := range f.Calls {
+			if call := &f.Calls[n]; call.Use >= 0 {
+				c.call(object.ID{File: int32(i), Name: f.Uses[call.Use].Name}, call)
+			}
+		}
+	}
+}
+
+func (c *checker) call(id object.ID, call *ptx.Call) {
+	f := c.t.Files[id.File]
+	callee := id
+	if s := c.t.Of(id); s != resolve.None {
+		if callee = c.t.Symbols[s].Def; callee.File < 0 {
+			callee = c.t.Symbols[s].Mentions[0]
+		}
+	}
+	def, own := side{c.t.Files[callee.File], c.declOf(callee)}, c.declOf(id)
+	if def.decl == nil || own == nil {
+		return
+	}
+	if def.decl.Kind == ptx.Entry {
+		c.log.Error(f.At(call.Target), "call of "+diag.Name(f.Names[id.Name])+", which is an entry").
+			Note(def.at(def.decl.NameSpan), def.note()).
+			WithHelp("an entry is launched, not called; make it a .func")
+		return
+	}
+	if def.decl.Kind == ptx.Variable || !samePrototype(own, def.decl) {
+		return
+	}
+	name := f.Names[id.Name]
+	if !c.operandCount(f, name, "argument", call, call.Args, def, def.decl.Params) ||
+		!c.operandCount(f, name, "result", call, call.Results, def, def.decl.Results) {
+		return
+	}
+	for i, x := range call.Args {
+		c.operand(f, name, "passes", "argument", i, x, def, def.decl.Params[i])
+	}
+	for i, x := range call.Results {
+		c.operand(f, name, "expects", "result", i, x, def, def.decl.Results[i])
+	}
+}
+
+// samePrototype says whether Symbols has nothing to say of the two.
+func samePrototype(a, b *ptx.Decl) bool {
+	return a == b || Mismatch(a.Params, b.Params) == "" && Mismatch(a.Results, b.Results) == ""
+}
+
+// Mismatch is the first way in which two parameter lists differ at the ABI,
+// empty if a call may be written against one and defined with the other.
+func Mismatch(a, b []ptx.Param) string {
+	if len(a) != len(b) {
+		return "count"
+	}
+	for i := range a {
+		if d := Difference(a[i].Type, b[i].Type); d != "" {
+			return d
+		}
+	}
+	return ""
+}
+
+func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call, x []ptx.Operand, def side, y []ptx.Param) bool {
+	// The unsized last parameter may be left out.
+	if len(x) == len(y) || len(y) > 0 && y[len(y)-1].Unsized && len(x) == len(y)-1 {
+		return true
+	}
+	c.log.Error(f.At(call.Target), fmt.Sprintf("call of %s has %s, but it has %s %s", diag.Name(name), plural(len(x), what), plural(len(y), parameterOf(what)), def.where())).
+		Note(def.at(def.decl.NameSpan), def.note())
+	return false
+}
+
+func parameterOf(what string) string {
+	if what == "argument" {
+		return "parameter"
+	}
+	return what
+}
+
+func (c *checker) operand(f *object.File, name, verb, what string, i int, x ptx.Operand, def side, y ptx.Param) {
+	difference := callDifference(x.Type, y.Type)
+	if difference == "" {
+		return
+	}
+	c.log.Error(f.At(x.Span), fmt.Sprintf("call of %s %s %s, but its %s %d is %s %s", diag.Name(name), verb, Describe(x.Type), parameterOf(what), i+1, Describe(y.Type), def.where())).
+		Note(def.at(y.Span), def.note()).
+		WithHelp(strconv.Quote(f.Src.String(x.Span)) + " differs from it in " + difference)
+}
+
+// callDifference says in what an object differs from the parameter that it is
+// passed for. ptxas looks at the width of a scalar and at the size and
+// alignment of an array; a register or constant goes with every scalar.
+func callDifference(x, y ptx.Type) string {
+	switch {
+	case x.Word == "" || y.Space == ".reg":
+		return ""
+	case y.Unsized && x.Array:
+		return ""
+	}
+	x.Space = y.Space
+	return Difference(x, y)
+}
