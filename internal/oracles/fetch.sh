@@ -322,7 +322,7 @@ debian_keyrings() {
 
 # CUDA 12.4 from Debian's non-free; where that is out of reach, from the
 # machine's own distribution if it has 12.4 or later of the 12 series; else
-# ptxas alone, which is all of it that PyPI has.
+# ptxas alone, which is all of it that PyPI has, and the newest beside it.
 fetch_cuda() {
 	local mirror key root=$work/cuda v
 	for mirror in $(debian_mirrors); do
@@ -340,12 +340,19 @@ fetch_cuda() {
 		12.[4-9].*) deb "$root" nvidia-cuda-toolkit && { lay_out_cuda "$root"; return; } ;;
 	esac
 	wheel "$root" nvidia-cuda-nvcc-cu12==12.4.131 || return
-	mkdir -p "$part/bin"
+	mkdir -p "$part/bin" "$part/stand-in"
 	mv "$root/nvidia/cuda_nvcc/bin/ptxas" "$part/bin/"
 	chmod 755 "$part/bin/ptxas"
 	wrap ptxas bin/ptxas
-	partial="of CUDA $CUDA only ptxas was found. nvlink, cuobjdump, nvdisasm and fatbinary are in Debian $DEBIAN_SUITE's
-non-free package nvidia-cuda-toolkit: set PTXLINK_DEBIAN_MIRROR to a Debian mirror's address and run this again"
+	# PyPI has no other tool of that release. The newest read its cubins; the
+	# tests know of the folder stand-in and ask for no more than that.
+	wheel_tools "$work/stand-in" "$part/stand-in" || return
+	local t
+	for t in "${tools[@]}"; do
+		[[ $t == ptxas ]] || wrap "$t" "stand-in/$t"
+	done
+	echo "fetch.sh: nvlink, cuobjdump, nvdisasm and fatbinary of CUDA $CUDA are in Debian $DEBIAN_SUITE's non-free; those of $CUDA_NEW
+stand in for them. PTXLINK_DEBIAN_MIRROR=<address of a Debian mirror> gets the real ones" >&2
 }
 
 lay_out_cuda() {
@@ -361,15 +368,23 @@ lay_out_cuda() {
 	done
 }
 
-fetch_cuda_new() {
-	local root=$work/cuda-new p t
+# wheel_tools SCRATCH FOLDER: the newest CUDA's tools.
+wheel_tools() {
+	local p t
 	for p in nvcc cuobjdump nvdisasm; do
-		wheel "$root" "nvidia-cuda-$p==${CUDA_NEW_PIN%% *}" || return
+		wheel "$1" "nvidia-cuda-$p==${CUDA_NEW_PIN%% *}" || return
 	done
-	mkdir -p "$part/bin"
 	for t in "${tools[@]}"; do
-		mv "$root/nvidia/cu13/bin/$t" "$part/bin/"
-		chmod 755 "$part/bin/$t"
+		mv "$1/nvidia/cu13/bin/$t" "$2/"
+		chmod 755 "$2/$t"
+	done
+}
+
+fetch_cuda_new() {
+	local t
+	mkdir -p "$part/bin"
+	wheel_tools "$work/cuda-new" "$part/bin" || return
+	for t in "${tools[@]}"; do
 		wrap "$t-new" "bin/$t"
 	done
 }
