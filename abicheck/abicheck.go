@@ -75,13 +75,6 @@ func (s side) note() string {
 	return "first declared here"
 }
 
-func aKind(d *ptx.Decl) string {
-	if d.Kind == ptx.Entry {
-		return "an entry"
-	}
-	return "a " + d.Kind.String()
-}
-
 func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 	a := side{c.t.Files[id.File], c.declOf(id)}
 	b := side{c.t.Files[ref.File], c.declOf(ref)}
@@ -89,7 +82,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 		return
 	}
 	if a.decl.Kind != b.decl.Kind {
-		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), aKind(a.decl), aKind(b.decl), b.where())).
+		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp("rename one of the two")
 		return

@@ -137,7 +137,7 @@ func (f *File) declare(i int32, log *diag.Log) {
 	if s.Decl >= 0 {
 		first := &f.Decls[s.Decl]
 		if first.Kind != d.Kind {
-			log.Error(f.At(d.NameSpan), fmt.Sprintf("%s is declared as %s and as %s", f.Names[d.Name], d.Kind, first.Kind)).
+			log.Error(f.At(d.NameSpan), fmt.Sprintf("%s is declared as %s and as %s", f.Names[d.Name], d.Kind.A(), first.Kind.A())).
 				Note(f.At(first.NameSpan), "first declared here")
 			return
 		}

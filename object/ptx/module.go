@@ -111,6 +111,14 @@ const (
 
 func (k DeclKind) String() string { return [...]string{"function", "entry", "variable"}[k] }
 
+// A is the kind with its article, for messages: "an entry".
+func (k DeclKind) A() string {
+	if k == Entry {
+		return "an entry"
+	}
+	return "a " + k.String()
+}
+
 // Decl is one module-scope declaration or definition.
 type Decl struct {
 	Kind     DeclKind

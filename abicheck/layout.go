@@ -1,0 +1,384 @@
+package abicheck
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strconv"
+
+	"ptxlink/internal/diag"
+)
+
+// Layout is where the parts of a type lie in memory. Bits count from the least
+// significant bit of the first byte, as GPUs are little-endian: bit 10 is bit 2
+// of byte 1.
+type Layout struct {
+	Type        *CType
+	Size, Align int64          // bytes
+	Members     []MemberLayout // of a Struct or Union, in the order of declaration, unnamed ones too
+	Elem        *Layout        // of an Array
+}
+
+// MemberLayout is where a member lies in its struct or union.
+type MemberLayout struct {
+	CMember
+	Bit    int64 // the first bit; for the alternatives of a Union 0
+	Bits   int64 // how many; 0 for a zero-width bit field and an empty array
+	Layout *Layout
+}
+
+// Offset is the byte that holds the member's first bit.
+func (m *MemberLayout) Offset() int64 { return m.Bit / 8 }
+
+// LayoutError says why a type cannot be laid out.
+type LayoutError struct {
+	Path string    // the member, "a.b"; empty for the type itself
+	Span diag.Span // where ParseC read it
+	Text string
+	Help string
+}
+
+func (e *LayoutError) Error() string {
+	if e.Path == "" {
+		return e.Text
+	}
+	return e.Path + ": " + e.Text
+}
+
+// maxSize bounds a type, in bytes, so that no position overflows.
+const maxSize = 1 << 50
+
+// LayOut finds the place of every member (PTX Interoperability 1.2 and 1.3; the
+// numbers match those of clang for nvptx64 and of nvcc, see
+// testdata/abi/README.md). What can go wrong is a *[LayoutError].
+//
+//  1. A member goes to the lowest free offset of its alignment: that of its
+//     type, or 1 byte if it is packed, raised by Align.
+//  2. A bit field goes to the lowest free bit from which it does not cross a
+//     boundary of its declared type; so it shares a unit with its neighbours,
+//     bit fields or not. A packed one may cross, and one with Align starts at
+//     such a boundary.
+//  3. A zero-width bit field moves what follows to a boundary of its type,
+//     packed or not, and does nothing in a union.
+//  4. The whole is aligned as its strictest member, but unnamed bit fields do
+//     not count, zero-width or not. Compilers have it so in unions too.
+//  5. The size is a multiple of the alignment. Without members it is 1, but 0
+//     in C.
+func LayOut(t *CType, m Model) (*Layout, error) {
+	b := layouter{model: m, done: map[*CType]*Layout{}}
+	return b.layOut(t)
+}
+
+type layouter struct {
+	model Model
+	done  map[*CType]*Layout // nil while a type is being laid out
+}
+
+func (b *layouter) layOut(t *CType) (*Layout, error) {
+	if t == nil {
+		return nil, &LayoutError{Text: "void has no size", Help: "a pointer to it has: void *"}
+	}
+	if l, known := b.done[t]; known {
+		if l == nil {
+			return nil, &LayoutError{Text: t.String() + " contains itself", Help: "make the member a pointer"}
+		}
+		return l, nil
+	}
+	b.done[t] = nil
+	l, err := b.compute(t)
+	if err != nil {
+		return nil, err
+	}
+	if l.Size > maxSize {
+		return nil, &LayoutError{Text: fmt.Sprintf("%s is larger than %d bytes", t, int64(maxSize))}
+	}
+	b.done[t] = l
+	return l, nil
+}
+
+func (b *layouter) compute(t *CType) (*Layout, error) {
+	l := &Layout{Type: t}
+	switch t.Kind {
+	case Pointer:
+		l.Size, l.Align = b.model.Pointer, b.model.Pointer
+	case Enum:
+		underlying := t.Elem
+		if underlying == nil {
+			underlying = TypeNamed("unsigned int")
+		}
+		of, err := b.layOut(underlying)
+		if err != nil {
+			return nil, err
+		}
+		l.Size, l.Align = of.Size, of.Align
+	case Vector:
+		of, err := b.layOut(t.Elem)
+		if err != nil {
+			return nil, err
+		}
+		l.Size, l.Align = of.Size*t.Count, of.Align
+		if t.Count%2 == 0 {
+			l.Align = max(of.Align, min(l.Size, t.most))
+		}
+	case Array:
+		of, err := b.layOut(t.Elem)
+		if err != nil {
+			return nil, err
+		}
+		if t.Count < 0 {
+			return nil, &LayoutError{Text: "an array cannot have " + itoa(t.Count) + " elements"}
+		}
+		if of.Size > 0 && t.Count > maxSize/of.Size {
+			return nil, &LayoutError{Text: fmt.Sprintf("%s is larger than %d bytes", t, int64(maxSize))}
+		}
+		l.Elem, l.Size, l.Align = of, of.Size*t.Count, of.Align
+	case Struct, Union:
+		return l, b.record(l)
+	default:
+		if t.size == nil {
+			return nil, &LayoutError{Text: "a type that is neither put together nor from TypeNamed"}
+		}
+		l.Size = t.size(b.model)
+		l.Align = l.Size
+	}
+	return l, nil
+}
+
+// record places the members of a struct or union.
+func (b *layouter) record(l *Layout) error {
+	t := l.Type
+	end := int64(0) // in bits, of what is placed
+	empty := true   // no member but zero-width bit fields
+	l.Align = 1
+	for i := range t.Members {
+		m := MemberLayout{CMember: t.Members[i]}
+		fail := func(text, help string) error {
+			return &LayoutError{Path: m.Name, Span: m.Span, Text: text, Help: help}
+		}
+		if m.Type != nil && m.Type.Open && (t.Kind == Union || i+1 < len(t.Members)) {
+			return fail("an array without a length must be the last member of a struct", "give it a length")
+		}
+		of, err := b.layOut(m.Type)
+		if err != nil {
+			return within(err, &m.CMember)
+		}
+		for _, align := range []int64{m.Align, t.Align} {
+			if align < 0 || align&(align-1) != 0 {
+				return fail(fmt.Sprintf("%d is no alignment", align), "an alignment is a power of two")
+			}
+		}
+		if m.Align > maxSize || t.Align > maxSize {
+			return fail("the alignment is too large", "a parameter is aligned to 128 bytes at most")
+		}
+		m.Layout, m.Bits = of, of.Size*8
+		align := of.Align
+		packed := t.Packed || m.Packed
+		start := end
+		if t.Kind == Union {
+			start = 0
+		}
+		if m.BitField {
+			if text, help := badBitField(&m.CMember, of); text != "" {
+				return fail(text, help)
+			}
+			m.Bits = m.Width
+			boundary := align * 8
+			if packed && m.Width > 0 {
+				boundary = 1
+				align = 1
+			}
+			boundary = max(boundary, m.Align*8)
+			switch {
+			case m.Width == 0 || start%boundary+m.Width > of.Size*8:
+				start = roundUp(start, boundary)
+			case m.Align > 0:
+				start = roundUp(start, m.Align*8)
+			}
+			if m.Name == "" {
+				align = 1
+			} else {
+				align = max(align, m.Align)
+			}
+		} else {
+			if packed {
+				align = 1
+			}
+			align = max(align, m.Align)
+			start = roundUp(start, align*8)
+		}
+		m.Bit = start
+		l.Align = max(l.Align, align)
+		l.Members = append(l.Members, m)
+		if m.Bits > 0 || !m.BitField {
+			empty = false
+		}
+		// What follows a bit field may start within its last byte, if it is a
+		// bit field itself; the next member's rounding sees to that.
+		end = max(end, start+m.Bits)
+		if end/8 > maxSize {
+			return fail(fmt.Sprintf("the type is larger than %d bytes", int64(maxSize)), "")
+		}
+	}
+	l.Align = max(l.Align, t.Align)
+	if empty && !b.model.C {
+		end = 8
+	}
+	l.Size = roundUp(end, l.Align*8) / 8
+	return nil
+}
+
+// badBitField says what is wrong with a bit field; empty if nothing is.
+func badBitField(m *CMember, of *Layout) (text, help string) {
+	most := of.Size * 8
+	switch m.Type.Kind {
+	case Bool:
+		most = 1
+	case Integer, Enum:
+	default:
+		return "a bit field cannot be of type " + m.Type.String(), "use an integer type"
+	}
+	switch {
+	case m.Width < 0:
+		return fmt.Sprintf("a bit field cannot have %d bits", m.Width), ""
+	case m.Width > most && m.Type.Kind == Bool:
+		return fmt.Sprintf("a bool bit field has 1 bit, not %d", m.Width), "use unsigned char"
+	case m.Width > most:
+		return fmt.Sprintf("%d bits are more than the %d of %s", m.Width, most, m.Type), "use a larger type"
+	case m.Width == 0 && m.Name != "":
+		return "a bit field without bits cannot have a name", "leave the name out to start a new unit"
+	}
+	return "", ""
+}
+
+// within puts the member that holds the culprit before its path.
+func within(err error, m *CMember) error {
+	e := *err.(*LayoutError)
+	switch {
+	case m.Name == "":
+	case e.Path == "":
+		e.Path = m.Name
+	default:
+		e.Path = m.Name + "." + e.Path
+	}
+	if e.Span == (diag.Span{}) {
+		e.Span = m.Span
+	}
+	return &e
+}
+
+func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// Part is a member at any depth, placed from the start of the outermost type.
+type Part struct {
+	Path  string // "a.b"; "a[0].b" for all elements; ends in "." for what has no name
+	Depth int    // 0 for the members of the outermost type
+	Bit   int64
+	*MemberLayout
+}
+
+// Parts goes through the members and theirs, each behind what holds it. Of an
+// array of structs it shows the first element. A type may have very many parts.
+func (l *Layout) Parts() iter.Seq[Part] {
+	return func(yield func(Part) bool) { l.parts("", 0, 0, yield) }
+}
+
+func (l *Layout) parts(prefix string, depth int, base int64, yield func(Part) bool) bool {
+	for i := range l.Members {
+		m := &l.Members[i]
+		path := prefix + m.Name
+		if !yield(Part{path, depth, base + m.Bit, m}) {
+			return false
+		}
+		inner := m.Layout
+		for inner.Elem != nil && inner.Size > 0 {
+			inner = inner.Elem
+			path += "[0]"
+		}
+		if m.Name != "" {
+			path += "."
+		}
+		if !inner.parts(path, depth+1, base+m.Bit, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// Range is some bits of a type.
+type Range struct{ Bit, Bits int64 }
+
+// Padding is the bits of a struct or union that belong to no member, in order:
+// gaps, unnamed bit fields, and the tail. Padding within a member is the
+// member's.
+func (l *Layout) Padding() []Range {
+	var used, padding []Range
+	for i := range l.Members {
+		m := &l.Members[i]
+		if m.Bits > 0 && !(m.BitField && m.Name == "") {
+			used = append(used, Range{m.Bit, m.Bits})
+		}
+	}
+	slices.SortFunc(used, func(a, b Range) int { return int(min(1, max(-1, a.Bit-b.Bit))) })
+	at := int64(0)
+	for _, r := range append(used, Range{l.Size * 8, 0}) {
+		if r.Bit > at && len(l.Members) > 0 {
+			padding = append(padding, Range{at, r.Bit - at})
+		}
+		at = max(at, r.Bit+r.Bits)
+	}
+	return padding
+}
+
+// ParamForm is how a device function takes or returns a type (PTX
+// Interoperability 2.3).
+type ParamForm struct {
+	Scalar int64 // 32 or 64 bits; 0 for an array of bytes
+	Size   int64 // bytes of the array
+	Align  int64 // bytes
+}
+
+// Decl is the declaration of a parameter, ".param .align 8 .b8 name[16]".
+// Scalars are .bN, as nvcc and clang spell them; the ABI takes .uN, .sN and .fN
+// for the same.
+func (p ParamForm) Decl(name string) string {
+	if p.Scalar > 0 {
+		return fmt.Sprintf(".param .b%d %s", p.Scalar, name)
+	}
+	return fmt.Sprintf(".param .align %d .b8 %s[%d]", p.Align, name, p.Size)
+}
+
+// maxParamAlign is the most that note (D) of PTX Interoperability 2.3 allows.
+const maxParamAlign = 128
+
+// Param is how the type is passed to a device function, and returned. nvcc and
+// clang agree on parameters; as a result clang 19 gives a struct the alignment
+// of its LLVM type, which is too small where bit fields, packing or an Align
+// make the two differ.
+//
+// Integers below 32 bits are extended. Floats of 16 bits and integers of 128
+// have no scalar form and go as bytes. An array becomes a pointer, as in C. An
+// error says why there is no form: the type has no bytes, or its alignment is
+// above 128.
+func (l *Layout) Param(m Model) (ParamForm, error) {
+	switch l.Type.Kind {
+	case Array:
+		return ParamForm{Scalar: m.Pointer * 8}, nil
+	case Bool, Integer, Float, Pointer, Enum:
+		switch {
+		case l.Size == 8:
+			return ParamForm{Scalar: 64}, nil
+		case l.Size <= 4 && !(l.Type.Kind == Float && l.Size < 4):
+			return ParamForm{Scalar: 32}, nil
+		}
+	}
+	form := ParamForm{Size: l.Size, Align: l.Align}
+	switch {
+	case l.Size == 0:
+		return form, &LayoutError{Text: "a type without bytes cannot be passed"}
+	case l.Align > maxParamAlign:
+		return form, &LayoutError{Text: fmt.Sprintf("alignment %d is above %d, the most a parameter may have", l.Align, maxParamAlign), Help: "pass a pointer"}
+	}
+	return form, nil
+}

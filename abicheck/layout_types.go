@@ -1,0 +1,211 @@
+package abicheck
+
+import (
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// Model says how large the types are whose size the host decides (PTX
+// Interoperability 1.1), in bytes.
+type Model struct {
+	Name          string // lp64, llp64, ilp32
+	Long, Pointer int64
+	WChar         int64
+
+	// C says that the source is C: a struct without members has size 0. In C++,
+	// which CUDA is, it has size 1.
+	C bool
+}
+
+// The data models of the hosts that CUDA has had.
+var (
+	LP64  = Model{Name: "lp64", Long: 8, Pointer: 8, WChar: 4}  // Linux and macOS with 64 bits
+	LLP64 = Model{Name: "llp64", Long: 4, Pointer: 8, WChar: 2} // Windows with 64 bits
+	ILP32 = Model{Name: "ilp32", Long: 4, Pointer: 4, WChar: 4} // 32 bits
+)
+
+// CKind is what a [CType] is made of.
+type CKind uint8
+
+const (
+	Bool CKind = iota + 1
+	Integer
+	Float
+	Pointer
+	Enum
+	Vector // of CUDA: float4
+	Array
+	Struct
+	Union
+)
+
+// CType is a type of C or CUDA C++. Fundamental types and CUDA's vectors come
+// from [TypeNamed]; the others are put together: &CType{Kind: Array, Elem: t,
+// Count: 4}. A type must not change after its first use.
+type CType struct {
+	Kind     CKind
+	Name     string // as it is written: "unsigned int", "float4", the tag of a struct; may be empty
+	Unsigned bool   // of Bool, Integer and Enum
+
+	Elem    *CType // of Array and Vector; the underlying type of Enum; what a Pointer points to, nil if that is of no interest
+	Count   int64  // elements of Array and Vector
+	Open    bool   // an Array without a length: the last member of a struct
+	Members []CMember
+
+	Align  int64 // bytes, from alignas(N), __align__(N) or aligned(N) on a Struct or Union; it raises the alignment; 0 if there is none
+	Packed bool  // __attribute__((packed)) on a Struct or Union: all members are
+
+	size func(Model) int64 // of the fundamental types
+	most int64             // the alignment that Vector never exceeds
+}
+
+// CMember is a member of a struct or union.
+type CMember struct {
+	Name     string // empty: an anonymous struct or union, or an unnamed bit field
+	Type     *CType
+	BitField bool
+	Width    int64 // of a bit field, in bits
+	Align    int64 // bytes, raises the alignment; 0 if there is none
+	Packed   bool  // __attribute__((packed)) on the member
+
+	Span diag.Span // where ParseC read it
+}
+
+// signed is a bit field's type as messages show it: plain ones are signed (PTX
+// Interoperability 1.3).
+func (m *CMember) spelling() string {
+	if m.BitField && m.Type.Kind == Integer && !m.Type.Unsigned && !strings.Contains(m.Type.Name, "_t") {
+		return "signed " + m.Type.String()
+	}
+	return m.Type.String()
+}
+
+// String is the type as C writes it where there is no declarator: "int *[3]"
+// for an array of three pointers.
+func (t *CType) String() string {
+	if t == nil {
+		return "void"
+	}
+	var prefix string
+	switch t.Kind {
+	case Pointer:
+		if t.Name != "" { // of a function
+			return t.Name
+		}
+		to := t.Elem.String()
+		if head, dims, array := strings.Cut(to, "["); array {
+			return head + "(*)[" + dims
+		}
+		if !strings.HasSuffix(to, "*") {
+			to += " "
+		}
+		return to + "*"
+	case Array:
+		// Outer dimensions come first in C.
+		elem := t.Elem.String()
+		head, dims, inner := strings.Cut(elem, "[")
+		if inner && !strings.Contains(head, "(*)") {
+			return head + "[" + t.count() + "][" + dims
+		}
+		return elem + "[" + t.count() + "]"
+	case Struct:
+		prefix = "struct "
+	case Union:
+		prefix = "union "
+	case Enum:
+		prefix = "enum "
+	}
+	return strings.TrimSuffix(prefix+t.Name, " ")
+}
+
+func (t *CType) count() string {
+	if t.Open {
+		return ""
+	}
+	return itoa(t.Count)
+}
+
+// PointerTo is the type of a generic pointer to elem.
+func PointerTo(elem *CType) *CType { return &CType{Kind: Pointer, Elem: elem} }
+
+// ArrayOf is the type of count elements.
+func ArrayOf(elem *CType, count int64) *CType { return &CType{Kind: Array, Elem: elem, Count: count} }
+
+// TypeNamed finds a type that needs no declaration: the fundamental types of C
+// in the spelling that leaves out what may be left out ("unsigned long"), those
+// of stdint.h, and CUDA's. It is nil if there is none of that name.
+func TypeNamed(name string) *CType { return typesByName[name] }
+
+var typesByName = makeTypes()
+
+// makeTypes is the table of PTX Interoperability 1.1 and 1.2 in the words of
+// C. Every size here is the alignment too, but for vectors and structs.
+func makeTypes() map[string]*CType {
+	types := map[string]*CType{}
+	bytes := func(n int64) func(Model) int64 { return func(Model) int64 { return n } }
+	long := func(m Model) int64 { return m.Long }
+	pointer := func(m Model) int64 { return m.Pointer }
+	add := func(kind CKind, size func(Model) int64, unsigned bool, names ...string) {
+		for _, name := range names {
+			types[name] = &CType{Kind: kind, Name: name, Unsigned: unsigned, size: size}
+		}
+	}
+	add(Bool, bytes(1), true, "bool", "_Bool")
+	add(Integer, bytes(1), false, "char", "signed char", "int8_t")
+	add(Integer, bytes(1), true, "unsigned char", "uint8_t", "char8_t")
+	add(Integer, bytes(2), false, "short", "int16_t")
+	add(Integer, bytes(2), true, "unsigned short", "uint16_t", "char16_t")
+	add(Integer, bytes(4), false, "int", "int32_t")
+	add(Integer, bytes(4), true, "unsigned int", "uint32_t", "char32_t")
+	add(Integer, long, false, "long")
+	add(Integer, long, true, "unsigned long")
+	add(Integer, bytes(8), false, "long long", "int64_t", "intmax_t")
+	add(Integer, bytes(8), true, "unsigned long long", "uint64_t", "uintmax_t", "cudaTextureObject_t", "cudaSurfaceObject_t")
+	add(Integer, bytes(16), false, "__int128", "__int128_t")
+	add(Integer, bytes(16), true, "unsigned __int128", "__uint128_t")
+	add(Integer, pointer, false, "intptr_t", "ptrdiff_t", "ssize_t")
+	add(Integer, pointer, true, "uintptr_t", "size_t")
+	add(Integer, func(m Model) int64 { return m.WChar }, false, "wchar_t")
+	types["wchar_t"].Unsigned = false
+	add(Float, bytes(2), false, "_Float16", "__fp16", "__bf16")
+	add(Float, bytes(4), false, "float")
+	add(Float, bytes(8), false, "double")
+
+	// CUDA's vectors (vector_types.h). Three elements have the alignment of
+	// one; two and four that of the whole, which for four of eight bytes is 32
+	// in the document but 16 in CUDA, until 13 added double4_32a beside it.
+	for name, elem := range map[string]string{
+		"char": "signed char", "uchar": "unsigned char", "short": "short", "ushort": "unsigned short",
+		"int": "int", "uint": "unsigned int", "long": "long", "ulong": "unsigned long",
+		"longlong": "long long", "ulonglong": "unsigned long long", "float": "float", "double": "double",
+	} {
+		vector := func(suffix string, n, most int64) {
+			full := name + suffix
+			types[full] = &CType{Kind: Vector, Name: full, Elem: types[elem], Count: n, most: most}
+		}
+		vector("1", 1, 16)
+		vector("2", 2, 16)
+		vector("3", 3, 16)
+		vector("4", 4, 16)
+		switch name {
+		case "long", "ulong", "longlong", "ulonglong", "double":
+			vector("4_16a", 4, 16)
+			vector("4_32a", 4, 32)
+		}
+	}
+	types["dim3"] = &CType{Kind: Vector, Name: "dim3", Elem: types["unsigned int"], Count: 3, most: 16}
+
+	// The 16-bit floats of CUDA are classes around a short, so they are passed
+	// as aggregates.
+	aggregate := func(align int64, elem string, n int64, names ...string) {
+		for _, name := range names {
+			types[name] = &CType{Kind: Vector, Name: name, Elem: types[elem], Count: n, most: align}
+		}
+	}
+	aggregate(2, "unsigned short", 1, "__half", "half", "__nv_bfloat16", "nv_bfloat16")
+	aggregate(4, "unsigned short", 2, "__half2", "half2", "__nv_bfloat162", "nv_bfloat162")
+	aggregate(8, "float", 2, "cuComplex", "cuFloatComplex")
+	aggregate(16, "double", 2, "cuDoubleComplex")
+	return types
+}
