@@ -72,13 +72,20 @@ type CMember struct {
 	Span diag.Span // where ParseC read it
 }
 
-// signed is a bit field's type as messages show it: plain ones are signed (PTX
-// Interoperability 1.3).
-func (m *CMember) spelling() string {
-	if m.BitField && m.Type.Kind == Integer && !m.Type.Unsigned && !strings.Contains(m.Type.Name, "_t") {
-		return "signed " + m.Type.String()
+// TypeString is the member's type for people, with the width of a bit field and
+// its sign: plain ones are signed (PTX Interoperability 1.3).
+func (m *CMember) TypeString() string {
+	name := m.Type.String()
+	if !m.BitField {
+		return name
 	}
-	return m.Type.String()
+	switch {
+	case m.Type.Kind != Integer || m.Type.Unsigned || strings.HasPrefix(name, "signed"):
+	case strings.HasSuffix(name, "_t"): // int8_t
+	default:
+		name = "signed " + name
+	}
+	return name + ":" + itoa(m.Width)
 }
 
 // String is the type as C writes it where there is no declarator: "int *[3]"
@@ -167,7 +174,6 @@ func makeTypes() map[string]*CType {
 	add(Integer, pointer, false, "intptr_t", "ptrdiff_t", "ssize_t")
 	add(Integer, pointer, true, "uintptr_t", "size_t")
 	add(Integer, func(m Model) int64 { return m.WChar }, false, "wchar_t")
-	types["wchar_t"].Unsigned = false
 	add(Float, bytes(2), false, "_Float16", "__fp16", "__bf16")
 	add(Float, bytes(4), false, "float")
 	add(Float, bytes(8), false, "double")

@@ -16,6 +16,12 @@ func (c *checker) prototype(name string, a, b side) {
 		c.count(name, "parameter", a, b, a.decl.Params, b.decl.Params) {
 		return
 	}
+	if a.decl.Has(".noreturn") && b.decl.HasBody && !b.decl.Has(".noreturn") {
+		// ptxas drops what stands behind a call that does not return.
+		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", diag.Name(name))).
+			Note(b.at(b.decl.NameSpan), b.note()).
+			WithHelp(rebuild)
+	}
 	for i := range a.decl.Results {
 		c.param(name, "returns", "result", i, a, b, a.decl.Results[i], b.decl.Results[i])
 	}

@@ -68,6 +68,8 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	l.pass("check", func() {
 		h = mergeHeaders(l.files, abicheck.Hosts(l.files, l.log), l.log)
 		abicheck.Symbols(l.table, l.log)
+		abicheck.SystemCalls(l.table, h.addressSize, l.log)
+		abicheck.WeakBodies(l.table, l.log)
 		abicheck.Alignments(l.table, l.log)
 		abicheck.Calls(l.table, l.log)
 		if !o.Relocatable {

@@ -49,7 +49,13 @@ func (t *Table) suggest(s *Symbol, m *diag.Message) {
 	base := baseName(s.Name)
 	var local, overload, similar object.ID
 	local.File, overload.File, similar.File = -1, -1, -1
-	bestDistance := max(1, len(s.Name)/6) + 1
+	// One letter in four to eleven may be wrong, two in up to seventeen. Shorter
+	// names are not misspellings of each other.
+	bestDistance := len(s.Name)/6 + 1
+	if len(s.Name) >= 4 {
+		bestDistance = max(2, bestDistance)
+	}
+	kind := t.decl(s.Mentions[0]).Kind
 	for i, f := range t.Files {
 		for n, sym := range f.Symbols {
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
@@ -62,7 +68,7 @@ func (t *Table) suggest(s *Symbol, m *diag.Message) {
 				if local.File < 0 {
 					local = id
 				}
-			case !sym.Exported():
+			case !sym.Exported() || f.DeclOf(id.Name) == nil || f.DeclOf(id.Name).Kind != kind:
 			case base != s.Name && baseName(name) == base || name == base || baseName(name) == s.Name && name != s.Name:
 				if overload.File < 0 {
 					overload = id

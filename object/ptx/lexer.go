@@ -31,7 +31,7 @@ func (t Token) Span() diag.Span { return diag.Span{Off: t.Off, Len: t.End - t.Of
 // Byte classes. An identifier is [A-Za-z][A-Za-z0-9_$]* or [_$%][A-Za-z0-9_$]+.
 const (
 	cBad    = iota
-	cSpace  // space, tab, CR, LF
+	cSpace  // space, tab, CR, LF, FF
 	cLetter // may start an identifier on its own
 	cSigil  // _ and $: start an identifier, need a second character
 	cDigit
@@ -39,7 +39,7 @@ const (
 )
 
 var class = func() (t [256]uint8) {
-	for _, c := range " \t\r\n" {
+	for _, c := range " \t\r\n\f" {
 		t[c] = cSpace
 	}
 	for c := 'a'; c <= 'z'; c++ {
@@ -279,8 +279,8 @@ func (l *Lexer) bad(at int) Token {
 			end++
 		}
 		return l.fail(at, end, "", "character %q outside a comment; PTX names are ASCII", string(l.text[at:end]))
-	case c == '\f' || c == '\v':
-		return l.fail(at, at+1, "replace it by a space", "form feed or vertical tab, which ptxas does not read as white space")
+	case c == '\v':
+		return l.fail(at, at+1, "replace it by a space", "vertical tab, which ptxas does not read as white space")
 	}
 	return l.fail(at, at+1, "", "character %q has no meaning in PTX", string(c))
 }

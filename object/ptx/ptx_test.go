@@ -126,7 +126,7 @@ func TestErrors(t *testing.T) {
 		{top + ".global .u32 \u00e9;", "character \"é\" outside a comment; PTX names are ASCII", "é"},
 		{"\ufeff" + top, "file starts with a byte order mark, which ptxas does not read", "\ufeff"},
 		{top + "\x00.global", "NUL byte; ptxas would silently ignore everything after it", "\x00"},
-		{top + "\f", "form feed or vertical tab, which ptxas does not read as white space", "\f"},
+		{top + "\v", "vertical tab, which ptxas does not read as white space", "\v"},
 		{top + "/* open", "comment is not closed", "/*"},
 		{top + ".file 1 \"open", "string is not closed", "\"open"},
 		{top + ".version 7.8", "second .version in one module", ".version"},

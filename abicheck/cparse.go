@@ -1,0 +1,773 @@
+package abicheck
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// Declared is one thing that a C text declares: a struct, union or enum, a type
+// by its name, or a variable with its type.
+type Declared struct {
+	Name string // of the variable or typedef; empty for a type alone
+	Type *CType
+	Span diag.Span
+}
+
+// ParseC reads C declarations as far as they say how data is laid out:
+// structs, unions, enums, typedefs and variables, with CUDA's types and the
+// attributes aligned and packed. A type alone ("unsigned long", "float4") is a
+// declaration too. Later ones may name earlier ones. The model decides what
+// sizeof says in the length of an array.
+//
+// An error is a *diag.Message that points into src.
+func ParseC(src *diag.Source, m Model) (declared []Declared, err error) {
+	p := &cParser{src: src, model: m, tags: map[string]*cTag{}, typedefs: map[string]*CType{}, enumerators: map[string]int64{}}
+	defer func() {
+		if what := recover(); what != nil {
+			failed, ours := what.(cError)
+			if !ours {
+				panic(what)
+			}
+			declared, err = nil, failed.Message
+		}
+	}()
+	p.lex()
+	for {
+		for p.take(";") {
+		}
+		if p.peek().kind == 0 {
+			break
+		}
+		p.declaration()
+	}
+	if len(p.declared) == 0 {
+		p.fail(diag.Span{}, "such as 'struct { char c; int b : 5; }'", "there is no declaration")
+	}
+	return p.declared, nil
+}
+
+type cParser struct {
+	src    *diag.Source
+	model  Model
+	tokens []cToken
+	at     int
+	depth  int
+
+	tags        map[string]*cTag
+	typedefs    map[string]*CType
+	enumerators map[string]int64
+	declared    []Declared
+}
+
+// cTag is a struct, union or enum by its name.
+type cTag struct {
+	t        *CType
+	complete bool
+}
+
+// attributes are what alignas and its like say.
+type attributes struct {
+	align     int64
+	alignSpan diag.Span
+	packed    bool
+}
+
+// declaration reads one that ends in ";" or with the text.
+func (p *cParser) declaration() {
+	from := p.peek()
+	isTypedef := p.take("typedef")
+	var attrs attributes
+	base, introduces := p.specifiers(&attrs)
+	if isTypedef && attrs.align > 0 {
+		p.fail(attrs.alignSpan, "put it behind struct, or on the members of the type", "an alignment on a typedef is not understood")
+	}
+	n := 0
+	for t := p.peek(); t.kind != 0 && t.text != ";"; t = p.peek() {
+		name, typ := p.declarator(base)
+		var own attributes
+		p.attributes(&own)
+		if name.text == "" && isTypedef {
+			p.fail(p.peek().span, "", "expected the name of the typedef, not %s", p.peek())
+		}
+		if own.align > 0 {
+			p.fail(own.alignSpan, "put it behind struct, or on a member", "an alignment on a typedef or a variable is not understood")
+		}
+		if p.peek().text == ":" {
+			p.fail(p.peek().span, "put it into a struct: struct { ... };", "a bit field outside a struct")
+		}
+		p.noInitialiser()
+		switch {
+		case isTypedef:
+			p.typedefs[name.text] = typ
+			if typ.isRecord() && typ.Name == "" {
+				typ.Name = name.text
+			}
+			p.declare(Declared{Type: typ, Span: name.span})
+		default:
+			at := name.span
+			if name.text == "" {
+				at = from.span
+			}
+			p.declare(Declared{Name: name.text, Type: typ, Span: at})
+		}
+		n++
+		if !p.take(",") {
+			break
+		}
+	}
+	if n == 0 && !introduces.forward {
+		p.declare(Declared{Type: base, Span: from.span})
+	}
+	if t := p.peek(); t.kind != 0 && !p.take(";") {
+		p.fail(t.span, "declarations end in \";\"", "expected \";\", not %s", t)
+	}
+}
+
+func (p *cParser) declare(d Declared) {
+	if d.Type == nil && d.Name == "" {
+		p.fail(d.Span, "a pointer to it has: void *", "void has no size")
+	}
+	p.declared = append(p.declared, d)
+}
+
+func (p *cParser) noInitialiser() {
+	if t := p.peek(); t.text == "=" || t.text == "{" {
+		p.fail(t.span, "leave the value out; it does not change the layout", "a value has no place here")
+	}
+}
+
+func (t *CType) isRecord() bool { return t != nil && (t.Kind == Struct || t.Kind == Union) }
+
+// introduced says what specifiers did beside naming a type.
+type introduced struct {
+	forward bool // "struct S" and nothing more
+	defined bool // a body stood there
+}
+
+// ignoredWords change neither size nor place.
+var ignoredWords = []string{
+	"const", "volatile", "restrict", "__restrict__", "__restrict", "mutable", "extern", "register", "constexpr", "__extension__",
+	"__device__", "__host__", "__global__", "__constant__", "__shared__", "__managed__", "__device_builtin__", "_Atomic", "final",
+}
+
+// refusedWords stand for things that a layout by the document does not cover.
+var refusedWords = map[string]string{
+	"static":    "a static member takes no room; leave it out",
+	"virtual":   "the document covers C structs only (PTX Interoperability 7 for C++)",
+	"template":  "give the struct with the types put in",
+	"using":     "write a typedef",
+	"namespace": "leave the namespace away",
+	"operator":  "member functions take no room; leave them out",
+	"friend":    "it takes no room; leave it out",
+	"_Complex":  "write it as a struct of two",
+	"decltype":  "write the type",
+	"auto":      "write the type",
+	"typename":  "leave the word out",
+}
+
+// specifiers reads what stands before the first declarator: a type and its
+// qualifiers. The type is nil for void.
+func (p *cParser) specifiers(attrs *attributes) (*CType, introduced) {
+	p.enter()
+	defer p.leave()
+	var t *CType
+	var in introduced
+	var words []string
+	start := p.peek()
+	found := false
+	for {
+		p.attributes(attrs)
+		w := p.peek()
+		if w.text == "[" && w.kind == 'p' || w.kind != 'w' {
+			break
+		}
+		if help := refusedWords[w.text]; help != "" {
+			p.fail(w.span, help, "%s is not understood", w.text)
+		}
+		if slices.Contains(ignoredWords, w.text) {
+			p.next()
+			continue
+		}
+		switch w.text {
+		case "struct", "union", "class":
+			if found || len(words) > 0 {
+				p.fail(w.span, "", "a second type")
+			}
+			t, in = p.record()
+			found = true
+			continue
+		case "enum":
+			if found || len(words) > 0 {
+				p.fail(w.span, "", "a second type")
+			}
+			t, in = p.enum()
+			found = true
+			continue
+		case "signed", "__signed__", "unsigned", "char", "short", "int", "long", "float", "double", "void", "__int128":
+			if found {
+				p.fail(w.span, "", "a second type")
+			}
+			words = append(words, strings.Trim(w.text, "_"))
+			if w.text == "__int128" {
+				words[len(words)-1] = w.text
+			}
+			p.next()
+			continue
+		}
+		if found || len(words) > 0 {
+			break
+		}
+		if w.text == "std" && p.peekAt(1).text == "::" {
+			p.next()
+			p.next()
+			continue
+		}
+		if named := p.named(w.text); named != nil {
+			t, found = named, true
+			p.next()
+			continue
+		}
+		p.fail(w.span, "declare it before: struct "+w.text+" { ... };", "unknown type %s", w.text)
+	}
+	if len(words) > 0 {
+		return p.fundamental(words, start), in
+	}
+	if !found {
+		p.fail(p.peek().span, "", "expected a type, not %s", p.peek())
+	}
+	return t, in
+}
+
+// named finds a type by a name of one word.
+func (p *cParser) named(name string) *CType {
+	if t := p.typedefs[name]; t != nil {
+		return t
+	}
+	if tag := p.tags[name]; tag != nil {
+		return tag.t // a tag is a type name in C++
+	}
+	return TypeNamed(name)
+}
+
+// fundamental is the type that the words mean in any order: "long unsigned int".
+func (p *cParser) fundamental(words []string, start cToken) *CType {
+	count := map[string]int{}
+	for _, w := range words {
+		count[w]++
+	}
+	name := ""
+	switch {
+	case count["void"] == 1 && len(words) == 1:
+		return nil
+	case count["double"] == 1 && count["long"] == 1 && len(words) == 2:
+		p.fail(start.span, "use double", "compilers disagree on long double: 8 bytes for clang, as many as on the host for nvcc")
+	case count["float"]+count["double"] == 1 && len(words) == 1:
+		name = words[0]
+	case count["char"] == 1:
+		name = "char"
+	case count["short"] == 1:
+		name = "short"
+	case count["long"] > 0:
+		name = strings.TrimSpace(strings.Repeat("long ", count["long"]))
+	case count["__int128"] == 1:
+		name = "__int128"
+	default:
+		name = "int"
+	}
+	allowed := len(strings.Fields(name)) + count["signed"] + count["unsigned"]
+	if name == "short" || strings.HasPrefix(name, "long") {
+		allowed += count["int"]
+	}
+	if name == "int" && count["int"] == 0 {
+		allowed++ // "unsigned" alone: int is understood
+		words = append(words, "int")
+	}
+	if allowed != len(words) || count["signed"]+count["unsigned"] > 1 || count["int"] > 1 {
+		p.fail(start.span, "", "%q is no type", strings.Join(words, " "))
+	}
+	if count["unsigned"] == 1 {
+		name = "unsigned " + name
+	} else if count["signed"] == 1 && name == "char" {
+		name = "signed char"
+	}
+	t := TypeNamed(name)
+	if t == nil {
+		p.fail(start.span, "", "%q is no type", strings.Join(words, " "))
+	}
+	return t
+}
+
+// record reads from struct, union or class on.
+func (p *cParser) record() (*CType, introduced) {
+	word := p.next()
+	kind := Struct
+	if word.text == "union" {
+		kind = Union
+	}
+	var attrs attributes
+	p.attributes(&attrs)
+	tag := cToken{span: word.span}
+	if p.peek().kind == 'w' {
+		tag = p.next()
+		for p.peek().text == "final" {
+			p.next()
+		}
+	}
+	p.attributes(&attrs)
+	if p.peek().text == ":" && p.peekAt(1).kind == 'w' && tag.text != "" {
+		p.fail(p.peek().span, "write the members of the base class as a first member", "base classes are not understood")
+	}
+	if !p.take("{") {
+		if tag.text == "" {
+			p.fail(p.peek().span, "", "expected a name or \"{\" behind %s, not %s", word.text, p.peek())
+		}
+		return p.tagged(tag, kind), introduced{forward: p.peek().text == ";"}
+	}
+	t := &CType{Kind: kind, Name: tag.text}
+	if tag.text != "" {
+		known := p.tags[tag.text]
+		switch {
+		case known == nil:
+			p.tags[tag.text] = &cTag{t: t}
+		case known.complete:
+			p.fail(tag.span, "rename one of the two", "%s is declared twice", tag.text)
+		case known.t.Kind != kind:
+			p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.t.String())[0])
+		default:
+			t = known.t
+		}
+	}
+	p.members(t)
+	p.attributes(&attrs)
+	t.Align, t.Packed = attrs.align, attrs.packed
+	if tag.text != "" {
+		p.tags[tag.text].complete = true
+	}
+	return t, introduced{defined: true}
+}
+
+// tagged is a type by "struct S" without a body.
+func (p *cParser) tagged(tag cToken, kind CKind) *CType {
+	known := p.tags[tag.text]
+	if known == nil {
+		if t := TypeNamed(tag.text); t != nil && kind == Struct && t.Kind == Vector {
+			return t // struct float4
+		}
+		known = &cTag{t: &CType{Kind: kind, Name: tag.text}}
+		p.tags[tag.text] = known
+	}
+	if known.t.Kind != kind {
+		p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.t.String())[0])
+	}
+	return known.t
+}
+
+// members reads up to the closing brace of t.
+func (p *cParser) members(t *CType) {
+	p.enter()
+	defer p.leave()
+	open := p.tokens[p.at-1]
+	for !p.take("}") {
+		if p.take(";") {
+			continue
+		}
+		w := p.peek()
+		switch {
+		case w.kind == 0:
+			p.fail(open.span, "", "the \"{\" is not closed")
+		case (w.text == "public" || w.text == "private" || w.text == "protected") && p.peekAt(1).text == ":":
+			p.next()
+			p.next()
+			continue
+		case w.text == "typedef":
+			p.fail(w.span, "move it before the struct", "a typedef within a struct is not understood")
+		case w.text == "~" || w.text == t.Name && p.peekAt(1).text == "(":
+			p.fail(w.span, "leave it out; it takes no room", "constructors and destructors are not understood")
+		}
+		p.memberDeclaration(t)
+	}
+	seen := map[string]bool{}
+	for _, name := range t.names(nil) {
+		if seen[name] {
+			p.fail(open.span, "rename one of the two", "two members are called %s", name)
+		}
+		seen[name] = true
+	}
+}
+
+// names lists what can be said behind a dot, those in anonymous members too.
+func (t *CType) names(names []string) []string {
+	for i := range t.Members {
+		m := &t.Members[i]
+		if m.Name != "" {
+			names = append(names, m.Name)
+		} else if m.Type.isRecord() {
+			names = m.Type.names(names)
+		}
+	}
+	return names
+}
+
+// memberDeclaration reads "int a, *b : 3;".
+func (p *cParser) memberDeclaration(t *CType) {
+	var attrs attributes
+	from := p.peek()
+	base, in := p.specifiers(&attrs)
+	if p.peek().text == ";" {
+		switch {
+		case base.isRecord() && in.defined && base.Name == "":
+			p.add(t, CMember{Type: base, Span: from.span}, attrs)
+		case in.defined || in.forward: // declares a type and no member
+		default:
+			p.fail(p.peek().span, "", "expected the name of a member, not \";\"")
+		}
+		p.next()
+		return
+	}
+	for {
+		m := CMember{Type: base, Span: p.peek().span}
+		own := attrs
+		if p.peek().text != ":" {
+			var name cToken
+			name, m.Type = p.declarator(base)
+			if name.text == "" {
+				p.fail(p.peek().span, "", "expected the name of a member, not %s", p.peek())
+			}
+			m.Name, m.Span = name.text, name.span
+		}
+		p.attributes(&own)
+		if p.take(":") {
+			m.BitField = true
+			m.Width = p.constant()
+			p.attributes(&own)
+		}
+		p.noInitialiser()
+		p.add(t, m, own)
+		if !p.take(",") {
+			break
+		}
+	}
+	p.expect(";", "behind the member")
+}
+
+// add gives t a member that has been read whole.
+func (p *cParser) add(t *CType, m CMember, attrs attributes) {
+	if m.Type == nil {
+		p.fail(m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
+	}
+	if inner := m.Type.element(); inner.isRecord() {
+		if tag := p.tags[inner.Name]; inner.Name != "" && tag != nil && tag.t == inner && !tag.complete {
+			p.fail(m.Span, "declare its members before, or make this a pointer", "the members of %s are not known here", inner)
+		}
+	}
+	m.Align, m.Packed = attrs.align, attrs.packed
+	t.Members = append(t.Members, m)
+}
+
+// element is what an array, of any depth, holds.
+func (t *CType) element() *CType {
+	for t != nil && t.Kind == Array {
+		t = t.Elem
+	}
+	return t
+}
+
+// enum reads from the word enum on.
+func (p *cParser) enum() (*CType, introduced) {
+	p.next()
+	var attrs attributes
+	p.attributes(&attrs)
+	if !p.take("class") {
+		p.take("struct")
+	}
+	t := &CType{Kind: Enum, Unsigned: true, Elem: TypeNamed("unsigned int")}
+	tag := cToken{}
+	if p.peek().kind == 'w' {
+		tag = p.next()
+		t.Name = tag.text
+	}
+	fixed := false
+	if p.peek().text == ":" && (p.peekAt(1).kind == 'w') {
+		p.next()
+		at := p.peek()
+		underlying, _ := p.specifiers(&attrs)
+		if underlying == nil || underlying.Kind != Integer && underlying.Kind != Bool {
+			p.fail(at.span, "", "an enum holds integers")
+		}
+		t.Elem, t.Unsigned, fixed = underlying, underlying.Unsigned, true
+	}
+	if !p.take("{") {
+		known := p.tags[tag.text]
+		switch {
+		case known != nil && known.t.Kind == Enum:
+			return known.t, introduced{}
+		case !fixed || tag.text == "":
+			p.fail(tag.span, "declare it before: enum "+tag.text+" { ... };", "the values of enum %s are not known", tag.text)
+		}
+		p.tags[tag.text] = &cTag{t, true}
+		return t, introduced{forward: true}
+	}
+	if tag.text != "" {
+		p.tags[tag.text] = &cTag{t, true}
+	}
+	next, least, most := int64(0), int64(0), int64(0)
+	for !p.take("}") {
+		name := p.next()
+		if name.kind != 'w' {
+			p.fail(name.span, "", "expected a name in the enum, not %s", name)
+		}
+		if p.take("=") {
+			next = p.constant()
+		}
+		p.enumerators[name.text] = next
+		least, most = min(least, next), max(most, next)
+		next++
+		if !p.take(",") && p.peek().text != "}" {
+			p.fail(p.peek().span, "", "expected \",\" or \"}\" in the enum, not %s", p.peek())
+		}
+	}
+	if !fixed {
+		name := "int"
+		if least < -1<<31 || most >= 1<<32 || least < 0 && most >= 1<<31 {
+			name = "long"
+			if p.model.Long < 8 {
+				name = "long long"
+			}
+		}
+		if least >= 0 {
+			name = "unsigned " + name
+		}
+		t.Elem = TypeNamed(name)
+		t.Unsigned = t.Elem.Unsigned
+	}
+	return t, introduced{defined: true}
+}
+
+// typeName reads a type without a name, as sizeof takes it.
+func (p *cParser) typeName() *CType {
+	var attrs attributes
+	base, _ := p.specifiers(&attrs)
+	name, t := p.declarator(base)
+	if name.text != "" {
+		p.fail(name.span, "", "expected \")\", not %s", name)
+	}
+	return t
+}
+
+// declarator reads "*a[3]" and the like, and gives the name, if there is one,
+// its type.
+func (p *cParser) declarator(base *CType) (cToken, *CType) {
+	p.enter()
+	defer p.leave()
+	t := base
+	for {
+		switch w := p.peek(); {
+		case w.text == "*" || w.text == "&":
+			p.next()
+			t = PointerTo(t)
+			continue
+		case slices.Contains(ignoredWords, w.text):
+			p.next()
+			continue
+		}
+		break
+	}
+	if p.peek().text == "(" && p.startsDeclarator(p.peekAt(1)) {
+		// What stands in brackets applies to what follows them, so it is read
+		// twice: first to find its end.
+		open := p.next()
+		inner := p.at
+		p.skipGroup(open)
+		t = p.suffixes(t)
+		end := p.at
+		p.at = inner
+		name, whole := p.declarator(t)
+		p.expect(")", "in the declarator")
+		p.at = end
+		return p.noFunction(name, whole)
+	}
+	name := cToken{span: p.peek().span}
+	if p.peek().kind == 'w' && !isAttributeWord(p.peek().text) {
+		name = p.next()
+		if refusedWords[name.text] != "" || isTypeWord(name.text) {
+			p.fail(name.span, "", "expected a name, not %s", name)
+		}
+	}
+	return p.noFunction(name, p.suffixes(t))
+}
+
+// noFunction refuses what is a function and no pointer to one.
+func (p *cParser) noFunction(name cToken, t *CType) (cToken, *CType) {
+	if t.element() != nil && t.element().Kind == function && p.depth <= 256 {
+		if !p.inDeclarator() {
+			p.fail(name.span, "leave it out; a function takes no room", "%s is a function", name.text)
+		}
+	}
+	return name, t
+}
+
+// inDeclarator reports whether a bracket of a declarator is still open, as in
+// the first "(" of "int (*f)(int)".
+func (p *cParser) inDeclarator() bool { return p.peek().text == ")" && p.peek().kind == 'p' }
+
+// function is the kind of what a pointer to a function points to.
+const function CKind = 255
+
+func (p *cParser) startsDeclarator(t cToken) bool {
+	return t.text == "*" || t.text == "&" || t.text == "(" || t.kind == 'w' && !isTypeWord(t.text) && p.named(t.text) == nil && !slices.Contains(ignoredWords, t.text)
+}
+
+func isTypeWord(w string) bool {
+	switch w {
+	case "struct", "union", "class", "enum", "signed", "unsigned", "char", "short", "int", "long", "float", "double", "void", "__int128":
+		return true
+	}
+	return false
+}
+
+// suffixes reads the "[3][4]" or "(int)" behind a name, in which the last
+// applies first.
+func (p *cParser) suffixes(t *CType) *CType {
+	p.enter()
+	defer p.leave()
+	switch w := p.peek(); w.text {
+	case "[":
+		p.next()
+		count, unsized := int64(0), p.peek().text == "]"
+		if !unsized {
+			at := p.peek()
+			if count = p.constant(); count < 0 {
+				p.fail(at.span, "", "an array cannot have %d elements", count)
+			}
+		}
+		p.expect("]", "behind the length")
+		elem := p.suffixes(t)
+		switch {
+		case elem == nil:
+			p.fail(w.span, "", "an array cannot hold void")
+		case elem.Kind == Array && elem.Open:
+			p.fail(w.span, "give all but the first a length", "an array of arrays without a length")
+		}
+		return &CType{Kind: Array, Elem: elem, Count: count, Open: unsized}
+	case "(":
+		p.next()
+		p.skipGroup(w)
+		name := "function"
+		if r := p.suffixes(t); r != nil {
+			name = r.String()
+		} else {
+			name = "void"
+		}
+		return &CType{Kind: function, Name: name + " ()"}
+	}
+	return t
+}
+
+func isAttributeWord(w string) bool {
+	switch w {
+	case "alignas", "_Alignas", "__align__", "__builtin_align__", "__attribute__", "__attribute", "__declspec":
+		return true
+	}
+	return false
+}
+
+// attributes reads all that stand here.
+func (p *cParser) attributes(attrs *attributes) {
+	for {
+		w := p.peek()
+		switch {
+		case w.text == "[[":
+			p.fail(w.span, "write it as __attribute__((...))", "attributes in [[ ]] are not understood")
+		case w.kind != 'w' || !isAttributeWord(w.text):
+			return
+		case w.text == "__attribute__" || w.text == "__attribute" || w.text == "__declspec":
+			p.next()
+			p.expect("(", "behind "+w.text)
+			double := p.take("(")
+			for p.peek().text != ")" {
+				p.attribute(attrs)
+				p.take(",")
+			}
+			p.expect(")", "behind the attribute")
+			if double {
+				p.expect(")", "behind the attribute")
+			}
+		default:
+			p.next()
+			p.expect("(", "behind "+w.text)
+			p.alignment(attrs, w)
+			p.expect(")", "behind the alignment")
+		}
+	}
+}
+
+// attribute reads one of those that __attribute__ holds.
+func (p *cParser) attribute(attrs *attributes) {
+	w := p.next()
+	switch strings.Trim(w.text, "_") {
+	case "aligned", "align":
+		if !p.take("(") {
+			p.fail(w.span, "write aligned(16)", "aligned needs a number")
+		}
+		p.alignment(attrs, w)
+		p.expect(")", "behind the alignment")
+	case "packed":
+		attrs.packed = true
+	default:
+		p.fail(w.span, "aligned(N) and packed are; leave others out", "attribute %s is not understood", w)
+	}
+}
+
+// alignment reads a number or, for alignas, a type.
+func (p *cParser) alignment(attrs *attributes, w cToken) {
+	at := p.peek()
+	var n int64
+	if at.kind == 'w' && p.enumeratorOrSize(at.text) == false {
+		l, err := LayOut(p.typeName(), p.model)
+		if err != nil {
+			p.fail(at.span, "", "%v", err)
+		}
+		n = l.Align
+	} else {
+		n = p.constant()
+	}
+	if n < 0 || n&(n-1) != 0 || n == 0 && w.text != "alignas" && w.text != "_Alignas" || n > 1<<28 {
+		p.fail(at.span, "an alignment is a power of two", "%d is no alignment", n)
+	}
+	if n > attrs.align {
+		attrs.align, attrs.alignSpan = n, at.span
+	}
+}
+
+func (p *cParser) enumeratorOrSize(w string) bool {
+	_, value := p.enumerators[w]
+	return value || w == "sizeof" || w == "alignof" || w == "_Alignof" || w == "__alignof__"
+}
+
+// ModelOf finds a data model by its name, or by that of a host:
+// "linux-x86_64".
+func ModelOf(name string) (Model, error) {
+	for _, m := range []Model{LP64, LLP64, ILP32} {
+		if m.Name == name {
+			return m, nil
+		}
+	}
+	os, arch, _ := strings.Cut(name, "-")
+	wide := slices.Contains([]string{"x86_64", "aarch64", "ppc64le"}, arch)
+	switch {
+	case os == "windows" && wide:
+		return LLP64, nil
+	case (os == "linux" || os == "mac") && wide:
+		return LP64, nil
+	case os == "windows" && arch == "x86":
+		m := ILP32
+		m.WChar = 2
+		return m, nil
+	case (os == "linux" || os == "mac") && (arch == "x86" || arch == "arm"):
+		return ILP32, nil
+	}
+	return Model{}, fmt.Errorf("unknown host %q", name)
+}

@@ -1,0 +1,248 @@
+package abicheck
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// cToken is a word, a number or a mark of C. The zero kind is the end.
+type cToken struct {
+	kind byte // 'w', 'n', 'p', or 0
+	text string
+	span diag.Span
+}
+
+// cError carries a message out of the parser's depths.
+type cError struct{ *diag.Message }
+
+func (p *cParser) fail(span diag.Span, help, format string, args ...any) {
+	m := &diag.Message{Place: diag.At(p.src, span), Text: fmt.Sprintf(format, args...), Help: help}
+	panic(cError{m})
+}
+
+// lex splits the text, comments left out.
+func (p *cParser) lex() {
+	text := string(p.src.Text)
+	for i := 0; i < len(text); {
+		from := i
+		c := text[i]
+		kind := byte('p')
+		switch {
+		case c == ' ' || '\t' <= c && c <= '\r':
+			i++
+			continue
+		case strings.HasPrefix(text[i:], "//"):
+			n := strings.IndexByte(text[i:], '\n')
+			if n < 0 {
+				n = len(text) - i
+			}
+			i += n
+			continue
+		case strings.HasPrefix(text[i:], "/*"):
+			n := strings.Index(text[i+2:], "*/")
+			if n < 0 {
+				p.fail(span(from, 2), "", "the comment is not closed")
+			}
+			i += n + 4
+			continue
+		case c == '#':
+			p.fail(span(i, 1), "give the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not understood")
+		case isWordByte(c):
+			for i < len(text) && isWordByte(text[i]) {
+				i++
+			}
+			kind = 'w'
+			if '0' <= c && c <= '9' {
+				kind = 'n'
+			}
+		default:
+			i++
+			for _, two := range []string{"<<", ">>", "::", "[[", "]]"} {
+				if strings.HasPrefix(text[from:], two) && two[0] != ']' {
+					i = from + 2
+				}
+			}
+			if !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)) {
+				r := []rune(text[from:])[0]
+				p.fail(span(from, len(string(r))), "", "%q has no place in a declaration", r)
+			}
+		}
+		p.tokens = append(p.tokens, cToken{kind, text[from:i], span(from, i-from)})
+	}
+	at := len(text)
+	if n := len(p.tokens); n > 0 {
+		at = int(p.tokens[n-1].span.End())
+	}
+	p.tokens = append(p.tokens, cToken{span: span(at, 0)})
+}
+
+func span(off, length int) diag.Span { return diag.Span{Off: int32(off), Len: int32(length)} }
+
+func isWordByte(c byte) bool {
+	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
+}
+
+func (p *cParser) peek() cToken { return p.tokens[p.at] }
+
+func (p *cParser) peekAt(n int) cToken { return p.tokens[min(p.at+n, len(p.tokens)-1)] }
+
+func (p *cParser) next() cToken {
+	t := p.tokens[p.at]
+	if t.kind != 0 {
+		p.at++
+	}
+	return t
+}
+
+// take takes the next token if it is text.
+func (p *cParser) take(text string) bool {
+	if t := p.peek(); t.kind != 0 && t.text == text {
+		p.at++
+		return true
+	}
+	return false
+}
+
+func (p *cParser) expect(text, after string) cToken {
+	t := p.peek()
+	if !p.take(text) {
+		p.fail(t.span, "", "expected %q %s, not %s", text, after, t)
+	}
+	return t
+}
+
+func (t cToken) String() string {
+	if t.kind == 0 {
+		return "the end"
+	}
+	return strconv.Quote(t.text)
+}
+
+// skipGroup skips from an opening bracket, just taken, to the closing one.
+func (p *cParser) skipGroup(open cToken) {
+	for depth := 1; depth > 0; {
+		switch t := p.next(); t.text {
+		case "(", "[", "{", "[[":
+			depth += len(t.text)
+			if t.text == "[[" {
+				depth-- // its end is two marks; both are counted below
+				depth++
+			}
+		case ")", "]", "}":
+			depth--
+		case "":
+			p.fail(open.span, "", "the %q is not closed", open.text)
+		}
+	}
+}
+
+// constant reads an integer constant expression: an array's length, a bit
+// field's width, an alignment.
+func (p *cParser) constant() int64 { return p.binary(0) }
+
+var precedence = map[string]int{"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
+
+func (p *cParser) binary(least int) int64 {
+	left := p.unary()
+	for {
+		op := p.peek()
+		level := precedence[op.text]
+		if level == 0 || level <= least {
+			return left
+		}
+		p.next()
+		right := p.binary(level)
+		switch op.text {
+		case "|":
+			left |= right
+		case "^":
+			left ^= right
+		case "&":
+			left &= right
+		case "+":
+			left += right
+		case "-":
+			left -= right
+		case "*":
+			if left != 0 && (left*right)/left != right {
+				p.fail(op.span, "", "the product is too large")
+			}
+			left *= right
+		case "<<", ">>":
+			if right < 0 || right > 62 {
+				p.fail(op.span, "", "cannot shift by %d", right)
+			}
+			if op.text == "<<" {
+				left <<= right
+			} else {
+				left >>= right
+			}
+		case "/", "%":
+			if right == 0 {
+				p.fail(op.span, "", "division by zero")
+			}
+			if op.text == "/" {
+				left /= right
+			} else {
+				left %= right
+			}
+		}
+	}
+}
+
+func (p *cParser) unary() int64 {
+	p.enter()
+	defer p.leave()
+	t := p.next()
+	switch {
+	case t.kind == 'n':
+		digits := strings.TrimRight(t.text, "uUlL")
+		n, err := strconv.ParseInt(digits, 0, 64)
+		if err != nil {
+			p.fail(t.span, "", "%s is not an integer in reach", t.text)
+		}
+		return n
+	case t.text == "-":
+		return -p.unary()
+	case t.text == "+":
+		return p.unary()
+	case t.text == "~":
+		return ^p.unary()
+	case t.text == "(":
+		n := p.constant()
+		p.expect(")", "behind the expression")
+		return n
+	case t.text == "sizeof" || t.text == "alignof" || t.text == "_Alignof" || t.text == "__alignof__":
+		p.expect("(", "behind "+t.text)
+		from := p.peek().span
+		of := p.typeName()
+		p.expect(")", "behind the type")
+		l, err := LayOut(of, p.model)
+		if err != nil {
+			p.fail(from, "", "%v", err)
+		}
+		if t.text == "sizeof" {
+			return l.Size
+		}
+		return l.Align
+	case t.kind == 'w':
+		if n, known := p.enumerators[t.text]; known {
+			return n
+		}
+		p.fail(t.span, "put the number there", "the value of %s is not known", t.text)
+	}
+	p.fail(t.span, "", "expected a number, not %s", t)
+	return 0
+}
+
+// enter bounds how deep the parser calls itself.
+func (p *cParser) enter() {
+	if p.depth++; p.depth > 256 {
+		p.fail(p.peek().span, "", "nested too deep")
+	}
+}
+
+func (p *cParser) leave() { p.depth-- }

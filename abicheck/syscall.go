@@ -1,0 +1,65 @@
+package abicheck
+
+import (
+	"fmt"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// driverPrototypes are the system calls as PTX Interoperability 3 has them. P is
+// an address and Z a size_t: .b32 or .b64, by the address size of the module.
+// The results of vprintf and the pointer of malloc are .b there and elsewhere.
+const driverPrototypes = `
+.extern .func (.param .b32 status) vprintf (.param P format, .param P valist);
+.extern .func (.param P ptr) malloc (.param Z size);
+.extern .func free (.param P ptr);
+.extern .func __assertfail (.param P message, .param P file, .param .b32 line, .param P function, .param Z charSize);
+`
+
+// SystemCalls compares the declarations of the driver's functions with what the
+// driver defines. ptxas takes any prototype, and the call then passes garbage.
+// A module that defines such a function itself is free to choose.
+func SystemCalls(t *resolve.Table, addressSize int, log *diag.Log) {
+	word := fmt.Sprintf(".b%d", addressSize)
+	text := ".version 7.0 .target sm_50 .address_size 64" + strings.NewReplacer(" P ", " "+word+" ", " Z ", " "+word+" ").Replace(driverPrototypes)
+	driver, err := ptx.Parse(&diag.Source{Name: "driver", Text: []byte(text)})
+	if err != nil {
+		panic(err)
+	}
+	for i := range driver.Decls {
+		def := &driver.Decls[i]
+		s, ok := t.Lookup(driver.Names[def.Name])
+		if !ok || !s.Open {
+			continue
+		}
+		for _, id := range s.Mentions {
+			f := t.Files[id.File]
+			if d := f.DeclOf(id.Name); d != nil && d.Kind == ptx.Func {
+				systemCall(side{f, d}, s.Name, def, log)
+			}
+		}
+	}
+}
+
+func systemCall(a side, name string, def *ptx.Decl, log *diag.Log) {
+	help := "a system call is declared as PTX Interoperability 3 has it"
+	for _, list := range []struct {
+		verb, what string
+		x, y       []ptx.Param
+	}{{"returns", "result", a.decl.Results, def.Results}, {"takes", "parameter", a.decl.Params, def.Params}} {
+		if len(list.x) != len(list.y) {
+			log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s in the driver", name, plural(len(list.x), list.what), plural(len(list.y), list.what))).
+				WithHelp(help)
+			return
+		}
+		for i, x := range list.x {
+			if d := Difference(x.Type, list.y[i].Type); d != "" {
+				log.Error(a.at(x.Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x.Type), Describe(list.y[i].Type))).
+					WithHelp(fmt.Sprintf("%s %d differs in %s; %s", list.what, i+1, d, help))
+			}
+		}
+	}
+}
