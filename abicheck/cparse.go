@@ -1,6 +1,7 @@
 package abicheck
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,9 +71,8 @@ type cTag struct {
 
 // attributes are what alignas and its like say.
 type attributes struct {
-	align     int64
-	alignSpan diag.Span
-	packed    bool
+	align  int64
+	packed bool
 }
 
 // declaration reads one that ends in ";" or with the text.
@@ -81,9 +81,7 @@ func (p *cParser) declaration() {
 	isTypedef := p.take("typedef")
 	var attrs attributes
 	base, introduces := p.specifiers(&attrs)
-	if isTypedef && attrs.align > 0 {
-		p.fail(attrs.alignSpan, "put it behind struct, or on the members of the type", "an alignment on a typedef is not understood")
-	}
+	p.onlyOnStructs(attrs, from)
 	n := 0
 	for t := p.peek(); t.kind != 0 && t.text != ";"; t = p.peek() {
 		name, typ := p.declarator(base)
@@ -92,9 +90,7 @@ func (p *cParser) declaration() {
 		if name.text == "" && isTypedef {
 			p.fail(p.peek().span, "", "expected the name of the typedef, not %s", p.peek())
 		}
-		if own.align > 0 {
-			p.fail(own.alignSpan, "put it behind struct, or on a member", "an alignment on a typedef or a variable is not understood")
-		}
+		p.onlyOnStructs(own, name)
 		if p.peek().text == ":" {
 			p.fail(p.peek().span, "put it into a struct: struct { ... };", "a bit field outside a struct")
 		}
@@ -123,6 +119,14 @@ func (p *cParser) declaration() {
 	}
 	if t := p.peek(); t.kind != 0 && !p.take(";") {
 		p.fail(t.span, "declarations end in \";\"", "expected \";\", not %s", t)
+	}
+}
+
+// onlyOnStructs refuses attributes of a typedef or variable: compilers do not
+// pass those on to a parameter alike.
+func (p *cParser) onlyOnStructs(attrs attributes, at cToken) {
+	if attrs.align > 0 || attrs.packed {
+		p.fail(at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not understood")
 	}
 }
 
@@ -181,7 +185,7 @@ func (p *cParser) specifiers(attrs *attributes) (*CType, introduced) {
 	for {
 		p.attributes(attrs)
 		w := p.peek()
-		if w.text == "[" && w.kind == 'p' || w.kind != 'w' {
+		if w.kind != 'w' {
 			break
 		}
 		if help := refusedWords[w.text]; help != "" {
@@ -282,8 +286,7 @@ func (p *cParser) fundamental(words []string, start cToken) *CType {
 		allowed += count["int"]
 	}
 	if name == "int" && count["int"] == 0 {
-		allowed++ // "unsigned" alone: int is understood
-		words = append(words, "int")
+		words = append(words, "int") // "unsigned" alone means it
 	}
 	if allowed != len(words) || count["signed"]+count["unsigned"] > 1 || count["int"] > 1 {
 		p.fail(start.span, "", "%q is no type", strings.Join(words, " "))
@@ -601,20 +604,12 @@ func (p *cParser) declarator(base *CType) (cToken, *CType) {
 
 // noFunction refuses what is a function and no pointer to one.
 func (p *cParser) noFunction(name cToken, t *CType) (cToken, *CType) {
-	if t.element() != nil && t.element().Kind == function && p.depth <= 256 {
-		if !p.inDeclarator() {
-			p.fail(name.span, "leave it out; a function takes no room", "%s is a function", name.text)
-		}
+	// Before a ")" more is to come, as in "int (*f)(int)".
+	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" {
+		p.fail(name.span, "leave it out; a function takes no room", "%s is a function", cmp.Or(name.text, "this"))
 	}
 	return name, t
 }
-
-// inDeclarator reports whether a bracket of a declarator is still open, as in
-// the first "(" of "int (*f)(int)".
-func (p *cParser) inDeclarator() bool { return p.peek().text == ")" && p.peek().kind == 'p' }
-
-// function is the kind of what a pointer to a function points to.
-const function CKind = 255
 
 func (p *cParser) startsDeclarator(t cToken) bool {
 	return t.text == "*" || t.text == "&" || t.text == "(" || t.kind == 'w' && !isTypeWord(t.text) && p.named(t.text) == nil && !slices.Contains(ignoredWords, t.text)
@@ -655,13 +650,7 @@ func (p *cParser) suffixes(t *CType) *CType {
 	case "(":
 		p.next()
 		p.skipGroup(w)
-		name := "function"
-		if r := p.suffixes(t); r != nil {
-			name = r.String()
-		} else {
-			name = "void"
-		}
-		return &CType{Kind: function, Name: name + " ()"}
+		return &CType{Kind: function, Name: p.suffixes(t).String() + " ()"}
 	}
 	return t
 }
@@ -725,7 +714,7 @@ func (p *cParser) attribute(attrs *attributes) {
 func (p *cParser) alignment(attrs *attributes, w cToken) {
 	at := p.peek()
 	var n int64
-	if at.kind == 'w' && p.enumeratorOrSize(at.text) == false {
+	if at.kind == 'w' && !p.enumeratorOrSize(at.text) {
 		l, err := LayOut(p.typeName(), p.model)
 		if err != nil {
 			p.fail(at.span, "", "%v", err)
@@ -737,9 +726,7 @@ func (p *cParser) alignment(attrs *attributes, w cToken) {
 	if n < 0 || n&(n-1) != 0 || n == 0 && w.text != "alignas" && w.text != "_Alignas" || n > 1<<28 {
 		p.fail(at.span, "an alignment is a power of two", "%d is no alignment", n)
 	}
-	if n > attrs.align {
-		attrs.align, attrs.alignSpan = n, at.span
-	}
+	attrs.align = max(attrs.align, n)
 }
 
 func (p *cParser) enumeratorOrSize(w string) bool {

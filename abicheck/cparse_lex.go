@@ -60,8 +60,8 @@ func (p *cParser) lex() {
 			}
 		default:
 			i++
-			for _, two := range []string{"<<", ">>", "::", "[[", "]]"} {
-				if strings.HasPrefix(text[from:], two) && two[0] != ']' {
+			for _, two := range []string{"<<", ">>", "::", "[["} {
+				if strings.HasPrefix(text[from:], two) {
 					i = from + 2
 				}
 			}
@@ -127,10 +127,6 @@ func (p *cParser) skipGroup(open cToken) {
 		switch t := p.next(); t.text {
 		case "(", "[", "{", "[[":
 			depth += len(t.text)
-			if t.text == "[[" {
-				depth-- // its end is two marks; both are counted below
-				depth++
-			}
 		case ")", "]", "}":
 			depth--
 		case "":

@@ -38,6 +38,8 @@ const (
 	Array
 	Struct
 	Union
+
+	function // only behind a Pointer
 )
 
 // CType is a type of C or CUDA C++. Fundamental types and CUDA's vectors come
@@ -97,10 +99,10 @@ func (t *CType) String() string {
 	var prefix string
 	switch t.Kind {
 	case Pointer:
-		if t.Name != "" { // of a function
-			return t.Name
-		}
 		to := t.Elem.String()
+		if t.Elem != nil && t.Elem.Kind == function {
+			return strings.TrimSuffix(to, "()") + "(*)()"
+		}
 		if head, dims, array := strings.Cut(to, "["); array {
 			return head + "(*)[" + dims
 		}
