@@ -511,7 +511,7 @@ func (p *cParser) enum() (*CType, introduced) {
 			p.fail(tag.span, "declare it before: enum "+tag.text+" { ... };", "the values of enum %s are not known", tag.text)
 		}
 		p.tags[tag.text] = &cTag{t, true}
-		return t, introduced{forward: true}
+		return t, introduced{}
 	}
 	if tag.text != "" {
 		p.tags[tag.text] = &cTag{t, true}
