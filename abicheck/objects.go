@@ -21,17 +21,23 @@ func (c *checker) object(name string, a, b side) {
 		return
 	case ptx.Opaque(x.Word) != ptx.Opaque(y.Word) || ptx.Opaque(x.Word) && x.Word != y.Word:
 		c.log.Error(a.at(x.WordSpan), fmt.Sprintf("%s is a %s here but a %s %s", diag.Name(name), x.Word, y.Word, b.where())).
-			Note(b.at(y.WordSpan), b.note())
+			Note(b.at(y.WordSpan), b.note()).
+			WithHelp("make the declarations agree")
 		return
 	case x.Managed != y.Managed && a.file != b.file: // ptxas passes over it within one module
 		c.log.Error(a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(name), managed(x), managed(y), b.where())).
-			Note(b.at(y.NameSpan), b.note())
+			Note(b.at(y.NameSpan), b.note()).
+			WithHelp("make the declarations agree")
 		return
 	}
 	if c.sizesAgree(x, y) {
 		return
 	}
-	c.log.Error(a.at(x.Declared), fmt.Sprintf("%s has %d bytes here but %d %s", diag.Name(name), x.Size(), y.Size(), b.where())).
+	where := b.where()
+	if x.Defines() && y.Defines() {
+		where = "in " + b.file.Name + ", whose definition is used"
+	}
+	c.log.Error(a.at(x.Declared), fmt.Sprintf("%s has %d bytes here but %d %s", diag.Name(name), x.Size(), y.Size(), where)).
 		Note(b.at(y.Declared), b.note()).
 		WithHelp("rebuild the module that saw the old declaration")
 }

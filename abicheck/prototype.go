@@ -45,7 +45,7 @@ func (c *checker) count(name, what string, a, b side, x, y []ptx.Param) (differs
 func plural(n int, what string) string {
 	switch n {
 	case 0:
-		return "no " + what
+		return "no " + what + "s"
 	case 1:
 		return "1 " + what
 	}

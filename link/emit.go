@@ -47,6 +47,14 @@ func (w *writer) text(s ...string) {
 	}
 }
 
+// blank leaves one empty line.
+func (w *writer) blank() {
+	w.own()
+	if !bytes.HasSuffix(w.out, []byte("\n\n")) {
+		w.text("\n")
+	}
+}
+
 // copy appends a span of an input with its edits, which are sorted.
 func (w *writer) copy(src *diag.Source, span diag.Span, edits []edit) {
 	w.mark(src, span.Off, false)
@@ -270,8 +278,7 @@ func (l *linker) emitBody(w *writer, p *plan, d declID) {
 		edits = l.debugNameEdits(edits, f, span)
 	}
 	sortEdits(edits)
-	w.own()
-	w.text("\n")
+	w.blank()
 	w.mark(f.Src, span.Off, false)
 	w.text(l.linkageWord(d))
 	w.out = apply(w.out, f.Src.Text, span, edits)
@@ -336,8 +343,7 @@ func (l *linker) emitExtern(w *writer, p *plan, s *resolve.Symbol) {
 	best := -1
 	var decl *ptx.Decl
 	for i, id := range s.Mentions {
-		d := l.files[id.File].DeclOf(id.Name)
-		if d != nil && (decl == nil || decl.Unsized && !d.Unsized || d.Size() > decl.Size()) && (decl == nil || d.Kind == ptx.Variable) {
+		if d := l.files[id.File].DeclOf(id.Name); d != nil && (decl == nil || saysMore(d, decl)) {
 			best, decl = i, d
 		}
 	}
@@ -374,6 +380,19 @@ func (l *linker) emitExtern(w *writer, p *plan, s *resolve.Symbol) {
 	w.line(f.Src, decl.Span.Off, ".extern ", string(ptx.Compact(text)))
 }
 
+// saysMore says whether the extern declaration a is to stand for b too: the
+// larger size, but where one module leaves the size of shared memory to the
+// launch, the launch decides.
+func saysMore(a, b *ptx.Decl) bool {
+	switch {
+	case a.Kind != ptx.Variable || b.Kind != ptx.Variable:
+		return false
+	case a.Unsized != b.Unsized:
+		return a.Unsized == (a.Space == ".shared")
+	}
+	return a.Size() > b.Size()
+}
+
 func (l *linker) allHave(s *resolve.Symbol, attr string) bool {
 	for _, id := range s.Mentions {
 		if d := l.files[id.File].DeclOf(id.Name); d != nil && !d.Has(attr) {
@@ -407,8 +426,7 @@ func (l *linker) emitSections(w *writer) {
 				edits = append(edits, edit{ref, text})
 			}
 		}
-		w.own()
-		w.text("\n")
+		w.blank()
 		w.copy(f.Src, s.Span, edits)
 		w.own()
 		w.text("\n")

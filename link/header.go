@@ -249,22 +249,22 @@ func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 		if !ok {
 			return
 		}
-		log.Warn("raised", f.At(span), fmt.Sprintf("%s does not assemble at .version %s .target %s, to which the link raises this module from %s %s",
-			what, h.version, h.arch, f.Version, own)).
+		log.Warn("raised", f.At(span), fmt.Sprintf("%s %s does not assemble at .version %s .target %s, to which the link raises this module from %s %s",
+			f.Src.String(span), what, h.version, h.arch, f.Version, own)).
 			WithHelp("recompile this module for PTX " + h.version.String())
 	}
 	if syncOnly(h.version, h.arch.number) && !syncOnly(f.Version, own.number) {
-		hazard("shfl and vote without .sync", func(op string) bool {
+		hazard("without .sync", func(op string) bool {
 			return (strings.HasPrefix(op, "shfl.") || strings.HasPrefix(op, "vote.")) && !strings.Contains(op, ".sync")
 		})
 	}
 	if f.Version.Less(v63) && !h.version.Less(v63) {
-		hazard("wmma and mma without .aligned", func(op string) bool {
+		hazard("without .aligned", func(op string) bool {
 			return (strings.HasPrefix(op, "wmma.") || strings.HasPrefix(op, "mma.")) && !strings.Contains(op, ".aligned")
 		})
 	}
 	if !v31.Less(f.Version) && v31.Less(h.version) && own.number >= 20 {
-		hazard("mad.f32 without a rounding mode", func(op string) bool {
+		hazard("without a rounding mode", func(op string) bool {
 			return op == "mad.f32" || op == "mad.ftz.f32" || op == "mad.sat.f32" || op == "mad.ftz.sat.f32"
 		})
 	}

@@ -3,6 +3,8 @@ package link
 import (
 	"fmt"
 	"sort"
+	"strings"
+	"unicode"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -82,6 +84,10 @@ func (l *linker) ownFiles(f *object.File) []ownFile {
 			continue
 		}
 		seen[file.Index] = file.Span
+		if strings.ContainsFunc(file.Path, func(r rune) bool { return r > unicode.MaxASCII }) {
+			l.log.Warn("file-name", f.At(file.Span), "ptxas 12.4 crashes on a file name that is not ASCII, and ptxas 13 refuses it").
+				WithHelp("compile the source under another name")
+		}
 		list = append(list, ownFile{file.Index, file.Path, file.Time, file.Size})
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].Index < list[j].Index })
@@ -185,5 +191,5 @@ func (l *linker) warnUndeclaredFile(file int32, span diag.Span) {
 	}
 	l.warnedFile[file] = true
 	f := l.files[file]
-	l.log.Warn("loc", f.At(span), "no .file has this index in this module; such .loc lines are dropped")
+	l.log.Warn("loc", f.At(span), "no .file "+f.Src.String(span)+" in this module; its .loc lines are dropped")
 }

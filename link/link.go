@@ -4,6 +4,7 @@ package link
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sort"
 	"time"
 
@@ -70,6 +71,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		abicheck.Symbols(l.table, l.log)
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
 		abicheck.WeakBodies(l.table, l.log)
+		abicheck.CxxNames(l.table, l.log)
 		abicheck.Alignments(l.table, l.log)
 		abicheck.Calls(l.table, l.log)
 		if !o.Relocatable {
@@ -78,6 +80,10 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	})
 	if l.log.Errors() > 0 {
 		return nil, l.refused()
+	}
+
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 
 	l.pass("rename", func() { l.rename() })
@@ -128,7 +134,12 @@ func (l *linker) rename() {
 	l.names = resolve.Rename(l.table)
 	l.renamed = make([]bool, len(l.files))
 	for _, id := range l.names.Renamed {
+		f := l.files[id.File]
 		l.renamed[id.File] = true
+		if d := f.DeclOf(id.Name); d != nil && d.Kind == ptx.Entry {
+			l.log.Warn("entry-renamed", f.At(d.NameSpan), fmt.Sprintf("entry %s is called %s in the output: it has no linkage, and another input has the name too", diag.Name(f.Names[id.Name]), l.names.Of(id))).
+				WithHelp("make it .visible under a name of its own, so that the host can find it")
+		}
 	}
 	l.labels = map[declID][]resolve.LabelRename{}
 	for _, label := range l.names.Labels {

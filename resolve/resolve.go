@@ -229,7 +229,9 @@ func (u *usesBySymbol) of(s SymbolID) []usePlace {
 			}
 			for d := range f.Decls {
 				decl := &f.Decls[d]
-				add(f.Uses[decl.FirstUse:decl.EndUse], decl)
+				if u.t.Wins(object.ID{File: int32(i), Name: decl.Name}) {
+					add(f.Uses[decl.FirstUse:decl.EndUse], decl)
+				}
 			}
 			for _, o := range f.Others {
 				add(f.Uses[o.FirstUse:o.EndUse], nil)

@@ -24,7 +24,11 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, log *diag.Log) {
 	m := log.Error(first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first))
 	for i, u := range uses[1:] {
 		if i == maxUses-1 {
-			m.Note(diag.Place{}, fmt.Sprintf("and %d more uses", len(uses)-maxUses))
+			more := "more uses"
+			if len(uses) == maxUses+1 {
+				more = "more use"
+			}
+			m.Note(diag.Place{}, fmt.Sprintf("and %d %s", len(uses)-maxUses, more))
 			break
 		}
 		m.Note(u.file.At(u.span), "also used here"+inside(u))
