@@ -7,10 +7,89 @@ import (
 	"ptxlink/object"
 )
 
-// Hosts reports inputs that cannot share a process (PTX Interoperability 1.1),
-// and returns the address size of the output in bits. A module that does not
-// say (PTX before 2.3) takes the others' value; alone it is 64, as ptxas has it.
-func Hosts(files []*object.File, log *diag.Log) (addressSize int) {
+// HostOptions say what the user knows of the host.
+type HostOptions struct {
+	Host          object.Host // --host: what modules that say nothing were made for
+	AllowMismatch bool        // --allow-host-mismatch: a known difference of OS is a warning
+}
+
+// Hosts reports inputs that cannot share a process and returns the address size
+// of the output in bits and the host of all inputs (PTX Interoperability 1.1):
+//
+//  1. 32-bit and 64-bit addresses: an error, always
+//  2. known operating systems that differ in the size of long (windows and the
+//     others): an error, a warning with AllowMismatch
+//  3. linux and mac, or differing CPUs: a warning
+//  4. unknown goes with everything
+//
+// A module without .address_size (PTX before 2.3) takes the others' value; alone
+// it is 64, as ptxas has it.
+func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int, host object.Host) {
+	addressSize = addressSizes(files, log)
+	var from *object.File // the first input that knows its host; nil is --host
+	host = o.Host
+	known := host != object.Host{}
+	for _, f := range files {
+		switch {
+		case f.Host == object.Host{}:
+		case !known:
+			host, from, known = f.Host, f, true
+		default:
+			compareHosts(f, host, from, o.AllowMismatch, log)
+			host = merge(host, f.Host)
+		}
+	}
+	if known && host.Model != "" && (host.Model == "ilp32") != (addressSize == 32) {
+		for _, f := range files {
+			if f.AddressSize != 0 {
+				log.Error(f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the host %s has others", addressSize, host)).
+					WithHelp("compile for that host, or leave --host away")
+				break
+			}
+		}
+	}
+	return addressSize, host
+}
+
+func merge(a, b object.Host) object.Host {
+	if a.OS == "" {
+		a.OS, a.Model = b.OS, b.Model
+	}
+	if a.Arch == "" {
+		a.Arch = b.Arch
+	}
+	return a
+}
+
+func compareHosts(f *object.File, host object.Host, from *object.File, allow bool, log *diag.Log) {
+	name := "--host"
+	if from != nil {
+		name = from.Name
+	}
+	say := func(kind func(diag.Place, string) *diag.Message, text string) {
+		m := kind(f.At(f.HostSpan), text)
+		if from != nil {
+			m.Note(from.At(from.HostSpan), "made for "+from.Host.String())
+		}
+		m.WithHelp("compile all inputs for one host")
+	}
+	warn := func(at diag.Place, text string) *diag.Message { return log.Warn("host", at, text) }
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	switch {
+	case differ(f.Host.Model, host.Model) && differ(f.Host.OS, host.OS):
+		kind := log.Error
+		if allow {
+			kind = warn
+		}
+		say(kind, fmt.Sprintf("made for %s (%s), but %s is for %s (%s): long and the layout of structures differ", f.Host, f.Host.Model, name, host, host.Model))
+	case differ(f.Host.OS, host.OS):
+		say(warn, fmt.Sprintf("made for %s, but %s is for %s", f.Host, name, host))
+	case differ(f.Host.Arch, host.Arch):
+		say(warn, fmt.Sprintf("made for %s, but %s is for %s: long double and the sign of char may differ", f.Host, name, host))
+	}
+}
+
+func addressSizes(files []*object.File, log *diag.Log) int {
 	var first *object.File
 	for _, f := range files {
 		switch {

@@ -37,6 +37,12 @@ type Options struct {
 	// AllowUndefined lists glob patterns (path.Match) of symbols that may stay
 	// undefined; they are emitted as .extern.
 	AllowUndefined []string
+	// Host is the platform that inputs which say nothing were compiled for:
+	// "linux-x86_64". It is recorded in the output.
+	Host string
+	// AllowHostMismatch turns a known difference of operating system between
+	// inputs into a warning. 32 against 64 bits stays an error.
+	AllowHostMismatch bool
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
 }

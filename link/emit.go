@@ -137,7 +137,7 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 func (l *linker) emitHeader(w *writer, p *plan) {
 	w.text("// Linked by ptxlink\n")
 	w.text(object.MetaMark, " address_size=", itoa(int64(p.header.addressSize)))
-	host := l.host()
+	host := l.host
 	for _, field := range [][2]string{{"os", host.OS}, {"arch", host.Arch}, {"model", host.Model}} {
 		if field[1] != "" {
 			w.text(" ", field[0], "=", field[1])
@@ -154,22 +154,6 @@ func (l *linker) emitHeader(w *writer, p *plan) {
 		options = append(options, "debug")
 	}
 	w.text(".version ", p.header.version.String(), "\n.target ", strings.Join(options, ", "), "\n.address_size ", itoa(int64(p.header.addressSize)), "\n\n")
-}
-
-// host unites what the inputs say of their host.
-func (l *linker) host() (h object.Host) {
-	for _, f := range l.files {
-		if h.OS == "" {
-			h.OS = f.Host.OS
-		}
-		if h.Arch == "" {
-			h.Arch = f.Host.Arch
-		}
-		if h.Model == "" {
-			h.Model = f.Host.Model
-		}
-	}
-	return h
 }
 
 // debug says whether .target carries debug: the input whose sections are kept

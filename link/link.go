@@ -23,6 +23,7 @@ type linker struct {
 	passes  []Pass
 
 	files     []*object.File
+	host      object.Host // of all inputs, as far as they say
 	table     *resolve.Table
 	names     *resolve.Names
 	renamed   []bool // per file: some name differs from the input's
@@ -45,6 +46,13 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		return nil, errors.New("no inputs")
 	}
 
+	var host object.Host
+	if o.Host != "" {
+		var err error
+		if host, err = object.ParseHost(o.Host); err != nil {
+			return nil, err
+		}
+	}
 	inputs := make([]object.Input, len(o.Inputs))
 	for i, in := range o.Inputs {
 		inputs[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader}
@@ -67,7 +75,9 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 	var h header
 	l.pass("check", func() {
-		h = mergeHeaders(l.files, abicheck.Hosts(l.files, l.log), l.log)
+		var addressSize int
+		addressSize, l.host = abicheck.Hosts(l.files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, l.log)
+		h = mergeHeaders(l.files, addressSize, l.log)
 		abicheck.Symbols(l.table, l.log)
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
 		abicheck.WeakBodies(l.table, l.log)

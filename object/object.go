@@ -27,17 +27,10 @@ type File struct {
 	Digests  []string
 	Producer string // "nvcc 12.4", "clang", "gcc", "ptxlink"; empty if unknown
 	Host     Host
+	HostSpan diag.Span // where the module says so
 
 	Debug    bool // it carries DWARF sections that describe code
 	LineInfo bool // it carries .loc lines
-}
-
-// Host is the platform that a module was compiled for. Empty fields are
-// unknown and match everything (PTX Interoperability 1.1).
-type Host struct {
-	OS    string // linux, windows, mac
-	Arch  string // x86_64, aarch64
-	Model string // lp64, llp64, ilp32
 }
 
 // ID names a module-scope name of one file.
@@ -191,6 +184,7 @@ func (f *File) readPreamble() {
 	if at := strings.Index(preamble, MetaMark); at >= 0 {
 		meta, _, _ := strings.Cut(preamble[at+len(MetaMark):], "*/")
 		f.Producer = "ptxlink"
+		f.HostSpan = diag.Span{Off: int32(at), Len: int32(len(MetaMark))}
 		for _, field := range strings.Fields(meta) {
 			key, value, _ := strings.Cut(field, "=")
 			switch key {

@@ -1,0 +1,52 @@
+package object
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Host is the platform that a module was compiled for. Empty fields are
+// unknown and match everything (PTX Interoperability 1.1: "we store info about
+// the host platform in each object file").
+type Host struct {
+	OS    string // linux, windows, mac
+	Arch  string // x86_64, aarch64, ppc64le
+	Model string // lp64, llp64, ilp32: the sizes of int, long and pointers
+}
+
+// String is "linux-x86_64", with "unknown" for what is not known.
+func (h Host) String() string {
+	or := func(s string) string {
+		if s == "" {
+			return "unknown"
+		}
+		return s
+	}
+	return or(h.OS) + "-" + or(h.Arch)
+}
+
+var hostWords = map[string]string{
+	"linux": "linux", "windows": "windows", "win": "windows", "mac": "mac", "macos": "mac", "darwin": "mac",
+	"x86_64": "x86_64", "amd64": "x86_64", "x64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "ppc64le": "ppc64le",
+	"i386": "i386", "x86": "i386", "armv7": "armv7",
+}
+
+// ParseHost reads "linux-x86_64", "windows-arm64" or "linux". The data model
+// follows: Windows has 32-bit long on 64-bit machines, the others 64-bit.
+func ParseHost(s string) (Host, error) {
+	var h Host
+	os, arch, _ := strings.Cut(strings.ToLower(s), "-")
+	h.OS, h.Arch = hostWords[os], hostWords[arch]
+	if h.OS != "linux" && h.OS != "windows" && h.OS != "mac" || arch != "" && h.Arch == "" || h.Arch == h.OS {
+		return Host{}, fmt.Errorf("%q is not a host; write linux-x86_64, windows-x86_64, mac-aarch64 or the like", s)
+	}
+	switch {
+	case h.Arch == "i386" || h.Arch == "armv7":
+		h.Model = "ilp32"
+	case h.OS == "windows":
+		h.Model = "llp64"
+	default:
+		h.Model = "lp64"
+	}
+	return h, nil
+}
