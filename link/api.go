@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ptxlink/internal/diag"
+	"ptxlink/object"
 )
 
 // Message is one error, warning or note, with its places.
@@ -45,6 +46,15 @@ type Options struct {
 	AllowHostMismatch bool
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
+}
+
+// CheckHost says why Options.Host cannot be what it is; nil for the empty string.
+func CheckHost(host string) error {
+	if host == "" {
+		return nil
+	}
+	_, err := object.ParseHost(host)
+	return err
 }
 
 // Result is a finished link.

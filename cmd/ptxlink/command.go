@@ -108,6 +108,9 @@ func (c *command) readOptions(ctx *cli.Context) error {
 			return &usageError{text: fmt.Sprintf("%q is not a pattern for --allow-undefined", glob), help: "* is any name, ? any character, [ab] one of these"}
 		}
 	}
+	if err := link.CheckHost(ctx.String("host")); err != nil {
+		return &usageError{text: err.Error()}
+	}
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
@@ -116,7 +119,10 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		Jobs:           ctx.Int("threads"),
 		Relocatable:    ctx.Bool("relocatable"),
 		AllowUndefined: ctx.StringSlice("allow-undefined"),
+		Host:           ctx.String("host"),
 		Verbose:        ctx.Bool("verbose"),
+
+		AllowHostMismatch: ctx.Bool("allow-host-mismatch"),
 	}
 	c.output = ctx.String("output")
 	c.cubin = ctx.Bool("cubin") || ctx.Bool("compile-only") || strings.HasSuffix(c.output, ".cubin")

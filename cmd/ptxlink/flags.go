@@ -25,6 +25,8 @@ func newFlags() []cli.Flag {
 		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs at a time (default: one per CPU)"},
 
 		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "let symbols that match `GLOB` stay undefined"},
+		&cli.StringFlag{Name: "host", Category: linking, Usage: "inputs that do not say were compiled for `OS-CPU`, as linux-x86_64"},
+		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "link inputs of different operating systems, with a warning"},
 
 		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "assemble for the GPU `sm_NN` (default: the module's .target)"},
 		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "run `PATH` (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
