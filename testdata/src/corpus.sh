@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Compiles testdata/src at many optimisation levels, architectures and debug
+# settings, mixes producers, and links each set with every warning an error: a
+# correct program gets no message. ptxas takes every result where it knows the
+# architecture. Not part of make test: it wants fetch.sh --compilers.
+#
+#   corpus.sh           prints a line a set and, last, how many failed
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+"$root/internal/oracles/fetch.sh" --compilers
+oracles=$("$root/internal/oracles/fetch.sh" --print-dir)
+bin=$oracles/bin
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+(cd "$root" && go build -o "$tmp/ptxlink" ./cmd/ptxlink)
+cuda=$(echo "$oracles"/nvcc-*/include)
+
+sets=0 failed=0
+# link NAME ARCH FLAGS -- FILES: the debug sections of all but one module are
+# dropped with a warning by this version, which is no false alarm.
+link() {
+	local name=$1 arch=$2 flags=$3
+	shift 3
+	sets=$((sets + 1))
+	if ! "$tmp/ptxlink" --fatal-warnings -Wno-debug-dropped "$@" -o "$tmp/out.ptx" >"$tmp/said" 2>&1; then
+		echo "FAIL $name: ptxlink"; head -n 12 "$tmp/said"; failed=$((failed + 1)); return
+	fi
+	# shellcheck disable=SC2086
+	if ! "$bin/ptxas" $flags -arch="$arch" "$tmp/out.ptx" -o "$tmp/out.cubin" >"$tmp/said" 2>&1 || [[ ! -s $tmp/out.cubin ]]; then
+		echo "FAIL $name: ptxas"; head -n 12 "$tmp/said"; failed=$((failed + 1)); return
+	fi
+	echo "ok   $name"
+}
+
+for arch in 50 60 70 75 80 86 89 90 90a; do
+	for opt in '-O0' '-O3'; do
+		for debug in '' '-lineinfo' '-G'; do
+			name="nvcc $opt $debug sm_$arch"
+			files=() jobs=()
+			for unit in main math shapes table log; do
+				out=$tmp/$unit-${name// /_}.ptx
+				files+=("$out")
+				# shellcheck disable=SC2086
+				"$bin/nvcc" -I"$cuda" -Wno-deprecated-gpu-targets -rdc=true -arch=compute_$arch $opt $debug -DPTXLINK_NO_HOST -ptx nvcc/$unit.cu -o "$out" &
+				jobs+=($!)
+				[[ ${#jobs[@]} -lt 3 ]] || { wait "${jobs[@]}"; jobs=(); }
+			done
+			wait "${jobs[@]}"
+			flags=''
+			[[ $debug == -G ]] && flags=-g
+			link "$name" "sm_$arch" "$flags" "${files[@]}"
+		done
+	done
+	# Three compilers in one program; gcc knows one architecture.
+	[[ $arch == 90a ]] && continue
+	for opt in -O0 -O2; do
+		for debug in '' -g; do
+			"$bin/nvcc" -I"$cuda" -Wno-deprecated-gpu-targets -rdc=true -arch=compute_$arch ${debug:+-G} -ptx mixed/kernel.cu -o "$tmp/kernel.ptx"
+			"$bin/clang" --target=nvptx64-nvidia-cuda -march=sm_$arch $opt $debug -S mixed/clang.c -o "$tmp/clang.ptx"
+			"$bin/gcc-nvptx" $opt $debug mixed/gcc.c -o "$tmp/gcc.ptx"
+			link "mixed $opt $debug sm_$arch" "sm_$arch" "${debug:+-g}" "$tmp/kernel.ptx" "$tmp/clang.ptx" "$tmp/gcc.ptx"
+			for unit in caller callee; do
+				"$bin/clang" --target=nvptx64-nvidia-cuda -march=sm_$arch $opt $debug -S clang-debug/$unit.c -o "$tmp/$unit.ptx"
+			done
+			link "clang $opt $debug sm_$arch" "sm_$arch" "${debug:+-g}" "$tmp/caller.ptx" "$tmp/callee.ptx"
+		done
+	done
+done
+echo "$sets sets, $failed failed"
+[[ $failed -eq 0 ]]
