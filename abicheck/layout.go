@@ -170,6 +170,9 @@ func (b *layouter) record(l *Layout) error {
 		if m.Align > maxSize || t.Align > maxSize {
 			return fail("the alignment is too large", "a parameter is aligned to 128 bytes at most")
 		}
+		if t.Packed && t.Align > 0 && m.Align > t.Align {
+			return fail(fmt.Sprintf("nvcc and clang disagree on an alignment of %d within a packed struct aligned to %d", m.Align, t.Align), "raise the alignment of the struct")
+		}
 		m.Layout, m.Bits = of, of.Size*8
 		align := of.Align
 		packed := t.Packed || m.Packed
@@ -178,6 +181,14 @@ func (b *layouter) record(l *Layout) error {
 			start = 0
 		}
 		if m.BitField {
+			switch {
+			case m.Name == "" && m.Align > 0:
+				return fail("nvcc and clang disagree on an alignment of an unnamed bit field", "align the next member")
+			case packed && m.Width == 0:
+				return fail("nvcc and clang disagree on a packed zero-width bit field", "leave it out, and align the next member")
+			case m.Align > 0 && m.Align < of.Align:
+				return fail(fmt.Sprintf("nvcc and clang disagree on a bit field of %s aligned to %d", m.Type, m.Align), fmt.Sprintf("leave the alignment out, or align it to %d", of.Align))
+			}
 			if text, help := badBitField(&m.CMember, of); text != "" {
 				return fail(text, help)
 			}
@@ -347,6 +358,16 @@ func (p ParamForm) Decl(name string) string {
 		return fmt.Sprintf(".param .b%d %s", p.Scalar, name)
 	}
 	return fmt.Sprintf(".param .align %d .b8 %s[%d]", p.Align, name, p.Size)
+}
+
+// FromNVCC is how nvcc 12.4 declares the parameter: it raises the alignment of
+// more than 128 bytes to 4, on its own and against 2.3. It does not do so for
+// results, nor for parameters of kernels.
+func (p ParamForm) FromNVCC() ParamForm {
+	if p.Scalar == 0 && p.Size > 128 {
+		p.Align = max(p.Align, 4)
+	}
+	return p
 }
 
 // maxParamAlign is the most that note (D) of PTX Interoperability 2.3 allows.
