@@ -106,7 +106,10 @@ func module(index, modules, size int, lines bool) []byte {
 	if lines {
 		fmt.Fprintf(&b, "\t.file\t1 \"/src/unit%d.cu\", 1700000000, 1234\n\t.file\t2 \"/src/common.h\", 1700000000, 99\n", index)
 	}
-	name := func(module, fn int) string { return fmt.Sprintf("_Z9unit%04d_%dPfi", module, fn) }
+	name := func(module, fn int) string {
+		plain := fmt.Sprintf("unit%04d_%d", module, fn)
+		return fmt.Sprintf("_Z%d%sPfi", len(plain), plain)
+	}
 	if next != index {
 		fmt.Fprintf(&b, "\t// .globl\t%s\n.extern .func (.param .b32 func_retval0) %s\n(\n\t.param .b64 param_0,\n\t.param .b32 param_1\n)\n;\n", name(next, 0), name(next, 0))
 	}
@@ -114,7 +117,7 @@ func module(index, modules, size int, lines bool) []byte {
 	for fn := 0; b.Len() < size; fn++ {
 		function(&b, name(index, fn), name(next, 0), fn, next > index, lines)
 	}
-	fmt.Fprintf(&b, ".visible .entry _Z6kernel%dPf(\n\t.param .u64 kernel_param_0\n)\n{\n\t.reg .b64 \t%%rd<2>;\n\n\tld.param.u64 \t%%rd1, [kernel_param_0];\n\tst.global.u32 \t[%%rd1], 0;\n\tret;\n}\n", index)
+	fmt.Fprintf(&b, ".visible .entry kernel%d(\n\t.param .u64 kernel_param_0\n)\n{\n\t.reg .b64 \t%%rd<2>;\n\n\tld.param.u64 \t%%rd1, [kernel_param_0];\n\tst.global.u32 \t[%%rd1], 0;\n\tret;\n}\n", index)
 	return b.Bytes()
 }
 
