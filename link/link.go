@@ -53,13 +53,9 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	inputs := make([]object.Input, len(o.Inputs))
-	for i, in := range o.Inputs {
-		inputs[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader}
-	}
 	unread := false
 	var err error
-	l.pass("load", func() { l.files, unread, err = object.Load(ctx, inputs, o.Jobs, l.log) })
+	l.pass("load", func() { l.files, unread, err = object.Load(ctx, objectInputs(o.Inputs), o.Jobs, l.log) })
 	if err != nil {
 		return nil, err
 	}

@@ -79,18 +79,11 @@ func (l *linker) describe(id object.ID) Symbol {
 		Name: l.names.Of(id), Original: f.Names[id.Name], Module: f.Name,
 		Linkage: linkageName(s.Linkage), Place: f.NamePlace(id.Name),
 	}
-	d := f.DeclOf(id.Name)
-	switch {
-	case s.Alias >= 0:
-		sym.Kind = "alias"
-	case d == nil:
-	case d.Kind == ptx.Variable:
-		sym.Kind, sym.Space = "object", strings.TrimPrefix(d.Space, ".")
-		sym.Size, sym.Align = max(0, d.Size()), d.Alignment()
-	case d.Kind == ptx.Entry:
-		sym.Kind, sym.Size = "entry", int64(d.Body.Len)
-	default:
-		sym.Kind, sym.Size = "func", int64(d.Body.Len)
+	if d := f.DeclOf(id.Name); d != nil {
+		sym.Kind, sym.Space, sym.Size, sym.Align = measure(d)
+	}
+	if s.Alias >= 0 {
+		sym.Kind, sym.Size = "alias", 0
 	}
 	return sym
 }

@@ -1,0 +1,120 @@
+package link
+
+import (
+	"context"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// Object is the object record of one input: what the linker knows of it before
+// it links. The JSON form is that of `ptxlink info --json`.
+type Object struct {
+	Name        string         `json:"name"`
+	Path        string         `json:"path,omitempty"`
+	Version     string         `json:"version"` // PTX ISA
+	Target      []string       `json:"target"`  // architecture and options
+	AddressSize int            `json:"address_size,omitempty"`
+	HostOS      string         `json:"host_os,omitempty"`
+	HostArch    string         `json:"host_arch,omitempty"`
+	DataModel   string         `json:"data_model,omitempty"`
+	Producer    string         `json:"producer,omitempty"`
+	Bytes       int            `json:"bytes"`
+	Digests     []string       `json:"sha256"` // of the PTX, or of what an earlier link made it from
+	Debug       bool           `json:"debug"`
+	LineInfo    bool           `json:"line_info"`
+	Symbols     []ObjectSymbol `json:"symbols"`
+}
+
+// ObjectSymbol is what one input says of one module-scope name.
+type ObjectSymbol struct {
+	Name    string `json:"name"`
+	Kind    string `json:"kind"`            // "entry", "func", "object", "alias"
+	Space   string `json:"space,omitempty"` // "global", "const", ... of an object
+	Linkage string `json:"linkage"`         // "visible", "weak", "common", "extern", "local"
+	Defined bool   `json:"defined"`
+	Size    int64  `json:"size"` // bytes of an object; bytes of PTX text of a body
+	Align   int64  `json:"align,omitempty"`
+	Line    int    `json:"line"`
+	Text    string `json:"declaration"` // on one line, without body or initialiser
+	Initial bool   `json:"initialised,omitempty"`
+}
+
+// Inspect reads inputs as Link does and returns their records in order. The
+// error is *Errors if an input is no PTX module.
+func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
+	var log diag.Log
+	files, unread, err := object.Load(ctx, objectInputs(inputs), jobs, &log)
+	if err != nil {
+		return nil, err
+	}
+	if log.Errors() > 0 {
+		return nil, &Errors{Messages: log.Messages, IO: unread}
+	}
+	list := make([]*Object, len(files))
+	for i, f := range files {
+		list[i] = inspect(f)
+	}
+	return list, nil
+}
+
+func objectInputs(inputs []Input) []object.Input {
+	list := make([]object.Input, len(inputs))
+	for i, in := range inputs {
+		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader}
+	}
+	return list
+}
+
+func inspect(f *object.File) *Object {
+	o := &Object{
+		Name: f.Name, Path: f.Path, Version: f.Version.String(), AddressSize: f.AddressSize,
+		HostOS: f.Host.OS, HostArch: f.Host.Arch, DataModel: f.Host.Model,
+		Producer: f.Producer, Bytes: len(f.Src.Text), Digests: f.Digests, Debug: f.Debug, LineInfo: f.LineInfo,
+		Symbols: []ObjectSymbol{},
+	}
+	for _, word := range f.Target {
+		o.Target = append(o.Target, word.Word)
+	}
+	for n, name := range f.Names {
+		s := f.Symbols[n]
+		sym := ObjectSymbol{Name: name, Linkage: "local", Defined: s.Defined(), Line: 0}
+		if s.Linkage != ptx.Local {
+			sym.Linkage = linkageName(s.Linkage)
+		}
+		place := f.NamePlace(ptx.NameID(n))
+		sym.Line = f.Src.Line(place.Span.Off)
+		if d := f.DeclOf(ptx.NameID(n)); d != nil {
+			describeDecl(f, d, &sym)
+		}
+		if s.Alias >= 0 {
+			sym.Kind = "alias"
+		}
+		o.Symbols = append(o.Symbols, sym)
+	}
+	return o
+}
+
+func describeDecl(f *object.File, d *ptx.Decl, sym *ObjectSymbol) {
+	sym.Kind, sym.Space, sym.Size, sym.Align = measure(d)
+	if d.Kind == ptx.Variable {
+		sym.Initial = d.Init.Len > 0
+		sym.Text = string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + f.Names[d.Name] + shape(d.Type)
+		return
+	}
+	sym.Text = string(ptx.Compact(f.Src.Bytes(d.Header)))
+}
+
+// measure is what a declaration amounts to: the kind and state space in words,
+// the bytes of an object or of a body's text, the alignment of an object.
+func measure(d *ptx.Decl) (kind, space string, size, align int64) {
+	switch d.Kind {
+	case ptx.Variable:
+		return "object", strings.TrimPrefix(d.Space, "."), max(0, d.Size()), d.Alignment()
+	case ptx.Entry:
+		return "entry", "", int64(d.Body.Len), 0
+	}
+	return "func", "", int64(d.Body.Len), 0
+}
