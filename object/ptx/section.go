@@ -1,0 +1,345 @@
+package ptx
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// Data is what all .section blocks of one name say, one behind the other.
+type Data struct {
+	Name   string
+	Bytes  []byte  // zeros where a fixup goes
+	Fixups []Fixup // by offset
+	Labels []Label // that the blocks define, by offset
+}
+
+// Label is a label inside a section.
+type Label struct {
+	Name   string
+	Offset int64 // from the start of the section
+	Span   diag.Span
+}
+
+// Fixup is a place in a section that holds an address: Section+Addend or, where
+// Section is empty, Symbol+Addend.
+type Fixup struct {
+	Offset int64
+	Width  int // in bytes: 4 or 8
+	// Section names a section: ".debug_abbrev". A label inside a section of the
+	// module comes as that section plus its offset. The section itself may be
+	// absent: .debug_line is made by ptxas.
+	Section string
+	// Symbol is any other name: a code label, a module-scope name, a parameter
+	// or object of a function.
+	Symbol string
+	Addend int64     // never negative
+	Span   diag.Span // the whole expression
+}
+
+// SectionData reads all blocks of a section; there may be none. The items are
+// those that ptxas takes: labels, and .b8, .b16, .b32 and .b64 with
+//
+//  1. numbers, alone or in a list: 12, -1, 0x1f, 017, 0b1
+//  2. name or name+number, not in a list: .debug_loc+133, $L__tmp0, counter
+//  3. label-label, both of one section, not in a list
+//
+// Where ptxas drops bits without a word (.b32 4294967296, 64-bit hex) the number
+// counts as written if it fits, and is an error if not.
+func (m *Module) SectionData(name string) (Data, *Error) {
+	r := sectionReader{m: m, want: -1}
+	r.read(name)
+	if r.Err == nil {
+		r.resolve()
+	}
+	return r.data, r.Err
+}
+
+// SectionSpan is the item that holds a byte of a section; the zero Span if there
+// is none.
+func (m *Module) SectionSpan(name string, offset int64) diag.Span {
+	r := sectionReader{m: m, want: offset}
+	r.read(name)
+	return r.found
+}
+
+type sectionReader struct {
+	Lexer
+	m         *Module
+	tok       Token
+	data      Data
+	labels    map[string]int64 // of this section
+	pending   []expression
+	others    map[string]string         // label of another section: the section's name
+	otherData map[string]*sectionReader // those sections, once read
+	want      int64                     // an offset to look for, or -1
+	found     diag.Span
+}
+
+// expression is an item that needs the labels: name+addend or name-minus.
+type expression struct {
+	offset      int64
+	width       int
+	name, minus string
+	section     bool // name is a section's
+	addend      int64
+	span        diag.Span
+}
+
+func (r *sectionReader) next() { r.tok = r.Next() }
+
+func (r *sectionReader) is(ch byte) bool { return r.tok.Kind == Punct && r.tok.Ch == ch }
+
+func (r *sectionReader) spelling() string { return string(r.text[r.tok.Off:r.tok.End]) }
+
+func (r *sectionReader) errorAt(span diag.Span, format string, args ...any) {
+	r.fail(int(span.Off), int(span.End()), "", format, args...)
+	r.tok = Token{Off: r.tok.Off, End: r.tok.Off}
+}
+
+func (r *sectionReader) expected(what string) {
+	if r.Err != nil {
+		return
+	}
+	if r.tok.Kind == EOF { // the end of the block: point at its brace
+		r.errorAt(diag.Span{Off: r.tok.Off, Len: 1}, "expected %s, found the end of the section", what)
+		return
+	}
+	r.errorAt(r.tok.Span(), "expected %s, found %s", what, r.spelling())
+}
+
+// read lays out the section.
+func (r *sectionReader) read(name string) {
+	r.data.Name = name
+	r.labels = map[string]int64{}
+	for i := range r.m.Sections {
+		s := &r.m.Sections[i]
+		if s.Name != name || r.Err != nil {
+			continue
+		}
+		r.Lexer = NewLexer(r.m.Src.Text[:s.Body.End()], s.Body.Off)
+		for r.next(); r.tok.Kind != EOF; {
+			switch r.tok.Kind {
+			case Ident:
+				r.label()
+			case Word:
+				r.item()
+			default:
+				r.expected("a label or .b8, .b16, .b32 or .b64")
+			}
+		}
+	}
+}
+
+func (r *sectionReader) label() {
+	name, span := r.spelling(), r.tok.Span()
+	if _, ok := r.labels[name]; ok {
+		r.errorAt(span, "label %s is defined twice", name)
+		return
+	}
+	if r.next(); !r.is(':') {
+		r.expected("':' after the label")
+		return
+	}
+	r.next()
+	offset := int64(len(r.data.Bytes))
+	r.labels[name] = offset
+	r.data.Labels = append(r.data.Labels, Label{name, offset, span})
+}
+
+// word is the spelling of a Word without the white space that may follow its dot.
+func (r *sectionReader) word() string {
+	return "." + strings.TrimLeft(r.spelling()[1:], " \t\r\n\f")
+}
+
+var itemWidth = map[string]int{".b8": 1, ".b16": 2, ".b32": 4, ".b64": 8}
+
+func (r *sectionReader) item() {
+	width := itemWidth[r.word()]
+	if width == 0 {
+		r.expected(".b8, .b16, .b32 or .b64")
+		return
+	}
+	if r.next(); r.tok.Kind == Ident || r.tok.Kind == Word && itemWidth[r.word()] == 0 {
+		r.expression(width)
+		return
+	}
+	for {
+		r.number(width)
+		if r.Err != nil || !r.is(',') {
+			return
+		}
+		r.next()
+	}
+}
+
+func (r *sectionReader) number(width int) {
+	from, negative := r.tok.Off, r.is('-')
+	if negative {
+		r.next()
+	}
+	n, ok := r.unsigned()
+	if !ok {
+		return
+	}
+	span := diag.Span{Off: from, Len: r.tok.End - from}
+	limit := uint64(1) << (8*width - 1) // magnitude of the least negative number
+	if negative && n > limit || !negative && width < 8 && n >= 2*limit {
+		r.errorAt(span, "%s does not fit .b%d", r.m.Src.String(span), 8*width)
+		return
+	}
+	if negative {
+		n = -n
+	}
+	r.put(width, n, span)
+	r.next()
+}
+
+// unsigned reads the number at hand, but does not go past it.
+func (r *sectionReader) unsigned() (uint64, bool) {
+	if r.tok.Kind != Number {
+		r.expected("a number")
+		return 0, false
+	}
+	s := strings.TrimSuffix(r.spelling(), "U")
+	n, err := strconv.ParseUint(s, 0, 64)
+	if err != nil || strings.ContainsAny(s, "_oO") {
+		r.errorAt(r.tok.Span(), "%s is no integer of at most 64 bits", r.spelling())
+		return 0, false
+	}
+	return n, true
+}
+
+// put appends the low bytes of n, little end first.
+func (r *sectionReader) put(width int, n uint64, span diag.Span) {
+	from := int64(len(r.data.Bytes))
+	for i := range width {
+		r.data.Bytes = append(r.data.Bytes, byte(n>>(8*i)))
+	}
+	if r.want >= from && r.want < from+int64(width) {
+		r.found = span
+	}
+}
+
+func (r *sectionReader) expression(width int) {
+	e := expression{offset: int64(len(r.data.Bytes)), width: width, name: r.spelling(), section: r.tok.Kind == Word, span: r.tok.Span()}
+	if e.section {
+		e.name = r.word()
+	}
+	if width < 4 {
+		r.errorAt(e.span, "an address needs .b32 or .b64")
+		return
+	}
+	switch r.next(); {
+	case r.is('+'):
+		r.next()
+		n, ok := r.unsigned()
+		if ok && n > math.MaxInt64 {
+			r.errorAt(r.tok.Span(), "%s is no offset into a section", r.spelling())
+		}
+		e.addend = int64(n)
+	case r.is('-') && !e.section:
+		if r.next(); r.tok.Kind != Ident {
+			r.expected("a label")
+		}
+		e.minus = r.spelling()
+	default:
+		r.add(e)
+		return
+	}
+	if r.Err == nil {
+		e.span.Len = r.tok.End - e.span.Off
+		r.next()
+		r.add(e)
+	}
+}
+
+func (r *sectionReader) add(e expression) {
+	r.pending = append(r.pending, e)
+	r.put(e.width, 0, e.span)
+}
+
+// resolve turns the expressions into fixups and numbers, now that every label
+// of the section is known.
+func (r *sectionReader) resolve() {
+	for _, e := range r.pending {
+		section, offset := r.find(e)
+		if r.Err != nil {
+			return
+		}
+		if e.minus == "" {
+			f := Fixup{Offset: e.offset, Width: e.width, Section: section, Addend: e.addend, Span: e.span}
+			if section == "" {
+				f.Symbol = e.name
+			} else if f.Addend += offset; f.Addend < 0 {
+				r.errorAt(e.span, "%s lies outside every section", r.m.Src.String(e.span))
+				return
+			}
+			r.data.Fixups = append(r.data.Fixups, f)
+			continue
+		}
+		minus := e
+		minus.name = e.minus
+		section2, offset2 := r.find(minus)
+		if r.Err != nil {
+			return
+		}
+		if section == "" || section != section2 {
+			r.errorAt(e.span, "%s is not known before ptxas runs; both must be labels of one section", r.m.Src.String(e.span))
+			return
+		}
+		n := uint64(offset - offset2)
+		if e.width == 4 && int64(n) != int64(int32(n)) && n > math.MaxUint32 {
+			r.errorAt(e.span, "%s does not fit .b32", r.m.Src.String(e.span))
+			return
+		}
+		for i := range e.width {
+			r.data.Bytes[e.offset+int64(i)] = byte(n >> (8 * i))
+		}
+	}
+}
+
+// find says where a name lies in a section; section is empty if it does not.
+func (r *sectionReader) find(e expression) (section string, offset int64) {
+	if e.section {
+		return e.name, 0
+	}
+	if at, ok := r.labels[e.name]; ok {
+		return r.data.Name, at
+	}
+	if r.others == nil {
+		r.others, r.otherData = map[string]string{}, map[string]*sectionReader{}
+		for i := range r.m.Sections {
+			s := &r.m.Sections[i]
+			for _, label := range s.Labels {
+				r.others[r.m.Src.String(label)] = s.Name
+			}
+		}
+	}
+	name, ok := r.others[e.name]
+	if !ok {
+		return "", 0
+	}
+	other := r.otherData[name]
+	if other == nil {
+		other = &sectionReader{m: r.m, want: -1}
+		other.read(name)
+		r.otherData[name] = other
+	}
+	if other.Err != nil {
+		r.Err = other.Err
+		return "", 0
+	}
+	return name, other.labels[e.name]
+}
+
+// String is the expression as the linker understands it: .debug_loc+133.
+func (f Fixup) String() string {
+	if f.Addend == 0 {
+		return f.Section + f.Symbol
+	}
+	return fmt.Sprintf("%s%s+%d", f.Section, f.Symbol, f.Addend)
+}
