@@ -38,6 +38,10 @@ type Options struct {
 	// AllowUndefined lists glob patterns (path.Match) of symbols that may stay
 	// undefined; they are emitted as .extern.
 	AllowUndefined []string
+	// CheckOnly stops before the output is made; Result.PTX is then empty.
+	CheckOnly bool
+	// Atomics adds the lint of atomic operations (PTX Interoperability 4).
+	Atomics bool
 	// Host is the platform that inputs which say nothing were compiled for:
 	// "linux-x86_64". It is recorded in the output.
 	Host string

@@ -18,7 +18,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/abicheck":         "internal/diag object object/ptx resolve",
 		"ptxlink/link/ptxas":       "internal/diag",
 		"ptxlink/link":             "internal/diag object object/ptx resolve abicheck",
-		"ptxlink/cmd/ptxlink":      "internal/diag link link/ptxas",
+		"ptxlink/cmd/ptxlink":      "internal/diag abicheck link link/ptxas",
 		"ptxlink/bench":            "internal/oracles",
 	}
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "ptxlink/...").Output()

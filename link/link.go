@@ -106,6 +106,10 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		return nil, l.refused()
 	}
 
+	if o.CheckOnly {
+		return l.result(p, &writer{}), nil
+	}
+
 	var w *writer
 	l.pass("emit", func() { w = l.emit(p) })
 	return l.result(p, w), nil

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"github.com/xrash/smetrics"
 	"ptxlink/internal/diag"
 )
 
@@ -81,6 +82,27 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 	return options, inputs, nil
 }
 
+// splitLetters takes "-gC" for "-g -C" if both are options without a value, as
+// nm's users write them. Linkers do not, so linking does not either.
+func splitLetters(flags []cli.Flag, args []string) (split []string) {
+	for _, arg := range args {
+		if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' || lookup(flags, arg[1:]) != nil {
+			split = append(split, arg)
+			continue
+		}
+		var group []string
+		for _, letter := range arg[1:] {
+			if f := lookup(flags, string(letter)); f == nil || needsValue(f) {
+				group = []string{arg}
+				break
+			}
+			group = append(group, "-"+string(letter))
+		}
+		split = append(split, group...)
+	}
+	return split
+}
+
 func unknownOption(flags []cli.Flag, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	text := fmt.Sprintf("unknown option %q", arg)
@@ -95,31 +117,10 @@ func nearest(flags []cli.Flag, name string) string {
 	best, near := len(name)/3+1, ""
 	for _, f := range flags {
 		for _, n := range f.Names() {
-			if d := distance(name, n); len(n) > 1 && d < best {
+			if d := smetrics.WagnerFischer(name, n, 1, 1, 1); len(n) > 1 && d < best {
 				best, near = d, n
 			}
 		}
 	}
 	return near
-}
-
-// distance is the number of bytes to insert, delete or change in a to get b.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, diagonal+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -56,13 +56,25 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return parseError(err) },
 		ExitErrHandler:            func(*cli.Context, error) {}, // run alone decides how to exit
 	}
-	app.CustomAppHelpTemplate = help(app) // a template that is all text
+	sub, args, isSub := findSubcommand(args)
+	if isSub {
+		sub.become(app, c)
+		app.CustomAppHelpTemplate = help(app) // a template that is all text
+	} else {
+		app.CustomAppHelpTemplate = helpWithSubcommands(app)
+	}
 	args, err := expand(args)
+	if sub.letters {
+		args = splitLetters(app.Flags, args)
+	}
 	if err == nil {
 		args, c.inputs, err = reorder(app.Flags, args)
 	}
 	if err == nil {
 		err = app.RunContext(ctx, append([]string{app.Name}, args...))
+	}
+	if isSub {
+		err = sub.own(err)
 	}
 	return c.finish(err)
 }

@@ -1,0 +1,246 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+var infoCommand = subcommand{
+	name:  "info",
+	usage: "show what the linker knows of a file",
+	args:  "FILE...",
+	flags: func() []cli.Flag {
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "write JSON: a list with one object record a file"},
+		}, commonFlags()...)
+	},
+	description: `The object record of each file: ISA version, target, address size, host, compiler,
+digest, and what it defines and needs.
+
+Exit codes: 0 shown, 1 a file is not PTX, 2 wrong usage, 3 a file cannot be read.`,
+	run: (*command).info,
+}
+
+var nmCommand = subcommand{
+	name:  "nm",
+	usage: "list the symbols of files",
+	args:  "FILE...",
+	flags: func() []cli.Flag {
+		const symbols = "Symbols"
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: symbols, Usage: "show C++ and Rust names as the source has them"},
+			&cli.BoolFlag{Name: "undefined-only", Aliases: []string{"u"}, Category: symbols, Usage: "only what another file must define"},
+			&cli.BoolFlag{Name: "defined-only", Aliases: []string{"U"}, Category: symbols, Usage: "only what the file defines"},
+			&cli.BoolFlag{Name: "extern-only", Aliases: []string{"g"}, Category: symbols, Usage: "only what other files see"},
+			&cli.BoolFlag{Name: "no-sort", Aliases: []string{"p"}, Category: symbols, Usage: "in the order of the file, not by name"},
+			&cli.BoolFlag{Name: "print-size", Aliases: []string{"S"}, Category: symbols, Usage: "show the bytes of objects in hexadecimal"},
+			&cli.BoolFlag{Name: "print-file-name", Aliases: []string{"A"}, Category: symbols, Usage: "put the file in front of every symbol"},
+		}, commonFlags()...)
+	},
+	description: `PTX has no addresses, so the first column is dashes for what is defined, as llvm-nm
+has it for bitcode. Letters are those of nm, small for what stays in its module:
+  T entry or function   W weak function   V weak object   C common   U undefined
+  D object with an initial value, B without   R constant   S shared memory
+
+Exit codes: 0 shown, 1 a file is not PTX, 2 wrong usage, 3 a file cannot be read.`,
+	letters: true,
+	run:     (*command).nm,
+}
+
+// inspect reads the object records of the arguments.
+func (c *command) inspect(ctx *cli.Context) ([]*link.Object, error) {
+	if len(c.inputs) == 0 {
+		return nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+	}
+	if err := c.findInputs(nil); err != nil {
+		return nil, err
+	}
+	list, err := link.Inspect(ctx.Context, c.linkOptions.Inputs, 0)
+	var refused *link.Errors
+	if errors.As(err, &refused) {
+		c.report.write(refused.Messages)
+		if refused.IO {
+			return nil, &exitError{code: exitIO}
+		}
+		return nil, &exitError{code: exitLink}
+	}
+	return list, err
+}
+
+// info is ptxlink info.
+func (c *command) info(ctx *cli.Context) error {
+	list, err := c.inspect(ctx)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if ctx.Bool("json") {
+		e := json.NewEncoder(&out)
+		e.SetIndent("", "  ")
+		e.SetEscapeHTML(false)
+		if err := e.Encode(list); err != nil {
+			return err
+		}
+	} else {
+		for i, o := range list {
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			writeInfo(&out, o)
+		}
+	}
+	_, err = c.stdout.Write(out.Bytes())
+	return err
+}
+
+func writeInfo(w io.Writer, o *link.Object) {
+	bits := "address size not said"
+	if o.AddressSize != 0 {
+		bits = fmt.Sprintf("%d-bit", o.AddressSize)
+	}
+	fmt.Fprintf(w, "%s: PTX %s, %s, %s\n", o.Name, o.Version, strings.Join(o.Target, ", "), bits)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(t, "  %s\t%s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("producer", "%s", orUnknown(o.Producer))
+	host := orUnknown(strings.Trim(o.HostOS+"-"+o.HostArch, "-"))
+	if o.DataModel != "" {
+		host += " (" + o.DataModel + ")"
+	}
+	row("host", "%s", host)
+	row("debug", "%s", map[[2]bool]string{{false, false}: "none", {false, true}: "lines", {true, false}: "DWARF", {true, true}: "DWARF and lines"}[[2]bool{o.Debug, o.LineInfo}])
+	row("bytes", "%d", o.Bytes)
+	for _, d := range o.Digests {
+		row("sha256", "%s", d)
+	}
+	t.Flush()
+	for _, part := range []struct {
+		title string
+		in    func(link.ObjectSymbol) bool
+	}{
+		{"defines", func(s link.ObjectSymbol) bool { return s.Defined && s.Linkage != "local" }},
+		{"needs", func(s link.ObjectSymbol) bool { return !s.Defined }},
+		{"keeps to itself", func(s link.ObjectSymbol) bool { return s.Defined && s.Linkage == "local" }},
+	} {
+		first := true
+		for _, s := range o.Symbols {
+			if !part.in(s) {
+				continue
+			}
+			if first {
+				fmt.Fprintf(w, "  %s:\n", part.title)
+				first = false
+			}
+			fmt.Fprintf(w, "    %s\n", declaration(s))
+		}
+	}
+}
+
+// declaration is a symbol as its module declares it, with the name that a
+// person reads behind it.
+func declaration(s link.ObjectSymbol) string {
+	text := s.Text
+	if text == "" { // an alias that was never declared
+		text = s.Name
+	}
+	if s.Linkage != "local" {
+		text = "." + s.Linkage + " " + text
+	}
+	if plain := diag.Demangle(s.Name); plain != s.Name {
+		text += "  // " + plain
+	}
+	return text
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "unknown"
+	}
+	return s
+}
+
+// nm is ptxlink nm.
+func (c *command) nm(ctx *cli.Context) error {
+	list, err := c.inspect(ctx)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	for i, o := range list {
+		if len(list) > 1 && !ctx.Bool("A") {
+			if i > 0 {
+				out.WriteByte('\n')
+			}
+			fmt.Fprintf(&out, "%s:\n", o.Name)
+		}
+		symbols := slices.DeleteFunc(o.Symbols, func(s link.ObjectSymbol) bool {
+			return ctx.Bool("u") && s.Defined || ctx.Bool("U") && !s.Defined || ctx.Bool("g") && s.Linkage == "local"
+		})
+		if !ctx.Bool("p") {
+			slices.SortStableFunc(symbols, func(a, b link.ObjectSymbol) int { return strings.Compare(a.Name, b.Name) })
+		}
+		for _, s := range symbols {
+			if ctx.Bool("A") {
+				out.WriteString(o.Name + ":")
+			}
+			writeSymbol(&out, s, ctx.Bool("S"), ctx.Bool("C"))
+		}
+	}
+	_, err = c.stdout.Write(out.Bytes())
+	return err
+}
+
+func writeSymbol(w io.Writer, s link.ObjectSymbol, size, demangle bool) {
+	value := strings.Repeat("-", 16)
+	if !s.Defined {
+		value = strings.Repeat(" ", 16)
+	}
+	if size && s.Defined && s.Space != "" {
+		value += fmt.Sprintf(" %016x", s.Size)
+	}
+	name := s.Name
+	if demangle {
+		name = diag.Demangle(name)
+	}
+	fmt.Fprintf(w, "%s %c %s\n", value, letter(s), name)
+}
+
+// letter is nm's letter for the symbol.
+func letter(s link.ObjectSymbol) byte {
+	c := byte('T')
+	switch {
+	case !s.Defined && s.Linkage == "weak":
+		return 'w'
+	case !s.Defined:
+		return 'U'
+	case s.Linkage == "common":
+		return 'C'
+	case s.Linkage == "weak" && s.Space != "":
+		return 'V'
+	case s.Linkage == "weak":
+		return 'W'
+	case s.Space == "const":
+		c = 'R'
+	case s.Space == "shared":
+		c = 'S'
+	case s.Space != "" && s.Initial:
+		c = 'D'
+	case s.Space != "":
+		c = 'B'
+	}
+	if s.Linkage == "local" {
+		c += 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// subcommand is something else that ptxlink does than linking. It has a table
+// of options of its own, which the pre-pass of args.go reads like newFlags.
+type subcommand struct {
+	name        string
+	usage       string // one line, for the help of ptxlink
+	args        string // what follows the options
+	description string
+	flags       func() []cli.Flag
+	letters     bool                               // options of one letter may stand together
+	run         func(*command, *cli.Context) error // the arguments are c.inputs
+}
+
+// subcommands lists them in the order of --help. It is a function, as a run may
+// use what leads back to it.
+func subcommands() []subcommand {
+	return []subcommand{abiCommand, checkCommand, infoCommand, nmCommand}
+}
+
+// findSubcommand is the subcommand that args ask for, and what follows it. Only
+// the first argument is one, so that files may have any name: "./abi", or
+// "-- abi", or an option before it, link a file called abi.
+func findSubcommand(args []string) (sub subcommand, rest []string, ok bool) {
+	if len(args) > 0 {
+		for _, sub := range subcommands() {
+			if sub.name == args[0] {
+				return sub, args[1:], true
+			}
+		}
+	}
+	return subcommand{}, args, false
+}
+
+// become turns the app for linking into that of a subcommand.
+func (s subcommand) become(app *cli.App, c *command) {
+	app.Usage, app.Description, app.Flags = s.usage, s.description, s.flags()
+	app.UsageText = fmt.Sprintf("ptxlink %s [options] %s", s.name, s.args)
+	app.Action = func(ctx *cli.Context) error {
+		c.report.style.Color = useColor(*ctx.Generic("color-diagnostics").(*colorWhen), c.stderr)
+		return s.run(c, ctx)
+	}
+}
+
+// own leads to the help of the subcommand rather than to that of linking.
+func (s subcommand) own(err error) error {
+	var usage *usageError
+	if errors.As(err, &usage) {
+		usage.help = strings.Replace(usage.help, "ptxlink --help", "ptxlink "+s.name+" --help", 1)
+	}
+	return err
+}
+
+// commonFlags are the options that every subcommand has.
+func commonFlags() []cli.Flag {
+	const messages = "Messages"
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
+		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: new(colorWhen), Usage: "colour messages: `WHEN` is auto, always or never"},
+	}
+}
+
+// helpWithSubcommands is the help of linking, which also says what else there
+// is.
+func helpWithSubcommands(app *cli.App) string {
+	var b strings.Builder
+	b.WriteString("\nSubcommands, as the first argument (./NAME is a file):\n")
+	for _, s := range subcommands() {
+		fmt.Fprintf(&b, "  %-31s %s\n", s.name, s.usage)
+	}
+	text := help(app)
+	end := strings.LastIndex(text, "\n"+app.Description)
+	return text[:end] + b.String() + text[end:]
+}
