@@ -25,7 +25,7 @@ type Declared struct {
 //
 // An error is a *diag.Message that points into src.
 func ParseC(src *diag.Source, m Model) (declared []Declared, err error) {
-	p := &cParser{src: src, model: m, tags: map[string]*cTag{}, typedefs: map[string]*CType{}, enumerators: map[string]int64{}}
+	p := &cParser{src: src, model: m, tags: map[string]*CType{}, typedefs: map[string]*CType{}, enumerators: map[string]int64{}}
 	defer func() {
 		if what := recover(); what != nil {
 			failed, ours := what.(cError)
@@ -44,6 +44,10 @@ func ParseC(src *diag.Source, m Model) (declared []Declared, err error) {
 		}
 		p.declaration()
 	}
+	// "typedef struct S S;" says nothing of a struct that is left unknown.
+	p.declared = slices.DeleteFunc(p.declared, func(d Declared) bool {
+		return d.Name == "" && d.Type.element().isRecord() && d.Type.element().incomplete
+	})
 	if len(p.declared) == 0 {
 		p.fail(diag.Span{}, "such as 'struct { char c; int b : 5; }'", "there is no declaration")
 	}
@@ -57,16 +61,10 @@ type cParser struct {
 	at     int
 	depth  int
 
-	tags        map[string]*cTag
+	tags        map[string]*CType // structs, unions and enums
 	typedefs    map[string]*CType
 	enumerators map[string]int64
 	declared    []Declared
-}
-
-// cTag is a struct, union or enum by its name.
-type cTag struct {
-	t        *CType
-	complete bool
 }
 
 // attributes are what alignas and its like say.
@@ -250,8 +248,8 @@ func (p *cParser) named(name string) *CType {
 	if t := p.typedefs[name]; t != nil {
 		return t
 	}
-	if tag := p.tags[name]; tag != nil {
-		return tag.t // a tag is a type name in C++
+	if t := p.tags[name]; t != nil {
+		return t // a tag is a type name in C++
 	}
 	return TypeNamed(name)
 }
@@ -286,7 +284,7 @@ func (p *cParser) fundamental(words []string, start cToken) *CType {
 		allowed += count["int"]
 	}
 	if name == "int" && count["int"] == 0 {
-		words = append(words, "int") // "unsigned" alone means it
+		allowed-- // "unsigned" alone
 	}
 	if allowed != len(words) || count["signed"]+count["unsigned"] > 1 || count["int"] > 1 {
 		p.fail(start.span, "", "%q is no type", strings.Join(words, " "))
@@ -329,26 +327,23 @@ func (p *cParser) record() (*CType, introduced) {
 		}
 		return p.tagged(tag, kind), introduced{forward: p.peek().text == ";"}
 	}
-	t := &CType{Kind: kind, Name: tag.text}
+	t := &CType{Kind: kind, Name: tag.text, incomplete: true}
 	if tag.text != "" {
 		known := p.tags[tag.text]
 		switch {
 		case known == nil:
-			p.tags[tag.text] = &cTag{t: t}
-		case known.complete:
+			p.tags[tag.text] = t
+		case !known.incomplete:
 			p.fail(tag.span, "rename one of the two", "%s is declared twice", tag.text)
-		case known.t.Kind != kind:
-			p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.t.String())[0])
+		case known.Kind != kind:
+			p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.String())[0])
 		default:
-			t = known.t
+			t = known
 		}
 	}
 	p.members(t)
 	p.attributes(&attrs)
-	t.Align, t.Packed = attrs.align, attrs.packed
-	if tag.text != "" {
-		p.tags[tag.text].complete = true
-	}
+	t.Align, t.Packed, t.incomplete = attrs.align, attrs.packed, false
 	return t, introduced{defined: true}
 }
 
@@ -359,13 +354,13 @@ func (p *cParser) tagged(tag cToken, kind CKind) *CType {
 		if t := TypeNamed(tag.text); t != nil && kind == Struct && t.Kind == Vector {
 			return t // struct float4
 		}
-		known = &cTag{t: &CType{Kind: kind, Name: tag.text}}
+		known = &CType{Kind: kind, Name: tag.text, incomplete: true}
 		p.tags[tag.text] = known
 	}
-	if known.t.Kind != kind {
-		p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.t.String())[0])
+	if known.Kind != kind {
+		p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.String())[0])
 	}
-	return known.t
+	return known
 }
 
 // members reads up to the closing brace of t.
@@ -462,7 +457,7 @@ func (p *cParser) add(t *CType, m CMember, attrs attributes) {
 		p.fail(m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
 	}
 	if inner := m.Type.element(); inner.isRecord() {
-		if tag := p.tags[inner.Name]; inner.Name != "" && tag != nil && tag.t == inner && !tag.complete {
+		if inner.incomplete {
 			p.fail(m.Span, "declare its members before, or make this a pointer", "the members of %s are not known here", inner)
 		}
 	}
@@ -505,16 +500,16 @@ func (p *cParser) enum() (*CType, introduced) {
 	if !p.take("{") {
 		known := p.tags[tag.text]
 		switch {
-		case known != nil && known.t.Kind == Enum:
-			return known.t, introduced{}
+		case known != nil && known.Kind == Enum:
+			return known, introduced{}
 		case !fixed || tag.text == "":
 			p.fail(tag.span, "declare it before: enum "+tag.text+" { ... };", "the values of enum %s are not known", tag.text)
 		}
-		p.tags[tag.text] = &cTag{t, true}
+		p.tags[tag.text] = t
 		return t, introduced{}
 	}
 	if tag.text != "" {
-		p.tags[tag.text] = &cTag{t, true}
+		p.tags[tag.text] = t
 	}
 	next, least, most := int64(0), int64(0), int64(0)
 	for !p.take("}") {

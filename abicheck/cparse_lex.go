@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"ptxlink/internal/diag"
 )
@@ -66,8 +67,8 @@ func (p *cParser) lex() {
 				}
 			}
 			if !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)) {
-				r := []rune(text[from:])[0]
-				p.fail(span(from, len(string(r))), "", "%q has no place in a declaration", r)
+				r, size := utf8.DecodeRuneInString(text[from:])
+				p.fail(span(from, size), "", "%q has no place in a declaration", r)
 			}
 		}
 		p.tokens = append(p.tokens, cToken{kind, text[from:i], span(from, i-from)})

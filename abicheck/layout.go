@@ -133,6 +133,9 @@ func (b *layouter) compute(t *CType) (*Layout, error) {
 		}
 		l.Elem, l.Size, l.Align = of, of.Size*t.Count, of.Align
 	case Struct, Union:
+		if t.incomplete {
+			return nil, &LayoutError{Text: fmt.Sprintf("the members of %s are not known", t), Help: "declare them before: " + t.String() + " { ... };"}
+		}
 		return l, b.record(l)
 	default:
 		if t.size == nil {

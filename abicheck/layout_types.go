@@ -58,8 +58,9 @@ type CType struct {
 	Align  int64 // bytes, from alignas(N), __align__(N) or aligned(N) on a Struct or Union; it raises the alignment; 0 if there is none
 	Packed bool  // __attribute__((packed)) on a Struct or Union: all members are
 
-	size func(Model) int64 // of the fundamental types
-	most int64             // the alignment that Vector never exceeds
+	size       func(Model) int64 // of the fundamental types
+	most       int64             // the alignment that Vector never exceeds
+	incomplete bool              // a struct or union whose members ParseC has not read
 }
 
 // CMember is a member of a struct or union.

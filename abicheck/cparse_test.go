@@ -1,0 +1,131 @@
+package abicheck
+
+import (
+	"strings"
+	"testing"
+
+	"ptxlink/internal/diag"
+)
+
+func TestParseC(t *testing.T) {
+	for text, want := range map[string]string{
+		"struct { int a, *b, c[2][3]; }":                                                "40/8 a@0:32 b@64:64 c@128:192",
+		"struct S { struct S *next; char c; };":                                         "16/8 next@0:64 c@64:8",
+		"struct { int (*f)(int, char), *(*g[2])(void); }":                               "24/8 f@0:64 g@64:128",
+		"struct { int (*p)[3]; int *q[3]; int (r); }":                                   "40/8 p@0:64 q@64:192 r@256:32",
+		"typedef unsigned char byte; struct { byte b[3]; }":                             "3/1 b@0:24",
+		"typedef struct { int x; } A, *B; struct { A a; B b; }":                         "16/8 a@0:32 a.x@0:32 b@64:64",
+		"struct A { char c; }; union { A a; struct A b[2]; }":                           "2/1 a@0:8 a.c@0:8 b@0:16 b[0].c@0:8",
+		"struct { struct { char a; }; union { int b; char c; }; }":                      "8/4 @0:8 a@0:8 @32:32 b@32:32 c@32:8",
+		"struct { struct T { char a; }; struct T t; }":                                  "1/1 t@0:8 t.a@0:8",
+		"enum { N = 2, M }; struct { char c[N * (M + 1) - sizeof(short)]; }":            "6/1 c@0:48",
+		"struct { char c[sizeof(struct { int i; char j; })]; }":                         "8/1 c@0:64",
+		"struct { char a; char c[]; }":                                                  "1/1 a@0:8 c@8:0",
+		"struct { int n; int c[]; }":                                                    "4/4 n@0:32 c@32:0",
+		"struct __align__(16) V { float x; }; struct { char c; V v; }":                  "32/16 c@0:8 v@128:128 v.x@128:32",
+		"struct alignas(double) { char c; }":                                            "8/8 c@0:8",
+		"struct { alignas(8) char a, b; }":                                              "16/8 a@0:8 b@64:8",
+		"struct { char a; __attribute__((aligned(4), packed)) int b; }":                 "8/4 a@0:8 b@32:32",
+		"struct { char a; int b __attribute__((packed)); } __attribute__((aligned(2)))": "6/2 a@0:8 b@8:32",
+		"struct __attribute__((__packed__)) { char a; double d; }":                      "9/1 a@0:8 d@8:64",
+		"const volatile struct { const int i; } x[2]":                                   "8/4",
+		"class C { public: int i; private: char c; };":                                  "8/4 i@0:32 c@32:8",
+		"enum class E : short { a, b }; struct { E e; enum E f : 3; }":                  "4/2 e@0:16 f@16:3",
+		"struct { std::uint8_t a; }":                                                    "1/1 a@0:8",
+		"struct { int a /* one */; // two\n char b; }":                                  "8/4 a@0:32 b@32:8",
+		"struct { int : 3, b : 010; }":                                                  "4/4 @0:3 b@3:8",
+		"struct { char *const p; int &r; }":                                             "16/8 p@0:64 r@64:64",
+	} {
+		if got := places(parse(t, text, LP64)); got != want {
+			t.Errorf("%s: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestParseCRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                                            "there is no declaration",
+		" ; ":                                         "there is no declaration",
+		"struct {":                                    `1:8: error: the "{" is not closed`,
+		"struct { int a; } }":                         `expected ";", not "}"`,
+		"struct { int; }":                             "1:13: error: expected the name of a member",
+		"struct { void v; }":                          "1:15: error: a member cannot be void",
+		"struct { int f(int); }":                      "f is a function",
+		"struct { int a; char a; }":                   "two members are called a",
+		"struct { int a; union { int a; }; }":         "two members are called a",
+		"struct A { int a; }; struct A { }":           "A is declared twice",
+		"struct A { int a; }; union A b":              "A is a struct before",
+		"struct A b":                                  "the members of struct A are not known",
+		"struct { struct B b; }":                      "the members of struct B are not known here",
+		"struct : Base { int a; }":                    "expected a name or",
+		"struct D : Base { int a; }":                  "base classes are not understood",
+		"struct { static int a; }":                    "static is not understood",
+		"struct { int a = 3; }":                       "a value has no place here",
+		"struct { int a[n]; }":                        "the value of n is not known",
+		"struct { int a[-1]; }":                       "an array cannot have -1 elements",
+		"struct { int a[1/0]; }":                      "division by zero",
+		"struct { int a[1 << 80]; }":                  "cannot shift by 80",
+		"struct { alignas(3) int a; }":                "3 is no alignment",
+		"struct { int a __attribute__((mode(DI))); }": `attribute "mode" is not understood`,
+		"struct { [[deprecated]] int a; }":            "attributes in [[ ]]",
+		"typedef int T __attribute__((aligned(8)));":  "an alignment of a typedef",
+		"unsigned float x":                            `"unsigned float" is no type`,
+		"long long long x":                            `"long long long" is no type`,
+		"signed unsigned x":                           "is no type",
+		"int int x":                                   "is no type",
+		"int float4 x":                                `expected ";"`,
+		"#pragma pack(1)":                             "directives are not understood",
+		"struct { int a; } /* ":                       "the comment is not closed",
+		"struct { int a é; }":                         "has no place in a declaration",
+		"struct { int ((((((a; }":                     "is not closed",
+		"int x : 3":                                   "a bit field outside a struct",
+		"enum E e":                                    "the values of enum E are not known",
+		strings.Repeat("struct {", 400):               "nested too deep",
+		"char c[" + strings.Repeat("(", 4000):         "nested too deep",
+		"char " + strings.Repeat("(*", 4000):          "is not closed",
+		"char a" + strings.Repeat("[2]", 4000):        "nested too deep",
+	} {
+		declared, err := ParseC(&diag.Source{Name: "test", Text: []byte(text)}, LP64)
+		if err == nil {
+			_, err = LayOut(declared[len(declared)-1].Type, LP64)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.60s: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// Whatever the text, there is a layout or a message with a place in it.
+func FuzzParseC(f *testing.F) {
+	f.Add("struct S { char c; int b : 5, : 0; struct { float4 v[3]; }; int (*f)(int); } __attribute__((aligned(8))) s, *p;")
+	f.Add("enum E : short { a = 1 << 3, b }; typedef union { long double x; E e; } U; U u[sizeof(U) * 2];")
+	f.Fuzz(func(t *testing.T, text string) {
+		src := &diag.Source{Name: "fuzz", Text: []byte(text)}
+		declared, err := ParseC(src, LP64)
+		if err != nil {
+			m := err.(*diag.Message)
+			if m.Place.Span.Off < 0 || int(m.Place.Span.End()) > len(text) {
+				t.Errorf("%v is outside of the text", m.Place.Span)
+			}
+			return
+		}
+		for _, d := range declared {
+			l, err := LayOut(d.Type, LP64)
+			if err != nil {
+				continue
+			}
+			if l.Size < 0 || l.Align < 1 || l.Size%l.Align != 0 {
+				t.Errorf("size %d, alignment %d", l.Size, l.Align)
+			}
+			n := 0
+			for p := range l.Parts() {
+				if p.Bit < 0 || p.Bit+p.Bits > l.Size*8 && p.Bits > 0 {
+					t.Errorf("%s is outside: %d:%d of %d bytes", p.Path, p.Bit, p.Bits, l.Size)
+				}
+				if n++; n > 1000 {
+					break
+				}
+			}
+		}
+	})
+}
