@@ -22,9 +22,10 @@ type Layout struct {
 // MemberLayout is where a member lies in its struct or union.
 type MemberLayout struct {
 	CMember
-	Bit    int64 // the first bit; for the alternatives of a Union 0
-	Bits   int64 // how many; 0 for a zero-width bit field and an empty array
-	Layout *Layout
+	Bit       int64 // the first bit; for the alternatives of a Union 0
+	Bits      int64 // how many; 0 for a zero-width bit field and an empty array
+	Alignment int64 // bytes, that the member asks of its struct: its type's, but for Align, packed, and bit fields without a name
+	Layout    *Layout
 }
 
 // Offset is the byte that holds the member's first bit.
@@ -220,7 +221,7 @@ func (b *layouter) record(l *Layout) error {
 			align = max(align, m.Align)
 			start = roundUp(start, align*8)
 		}
-		m.Bit = start
+		m.Bit, m.Alignment = start, align
 		l.Align = max(l.Align, align)
 		l.Members = append(l.Members, m)
 		if m.Bits > 0 || !m.BitField {

@@ -165,7 +165,7 @@ type abiMember struct {
 	BitField bool   `json:"bitField"`
 	Signed   bool   `json:"signed"`
 	Size     int64  `json:"size"` // of its type
-	Align    int64  `json:"align"`
+	Align    int64  `json:"align"` // that it asks of its struct
 
 	letter byte
 }
@@ -189,7 +189,7 @@ func describe(d abicheck.Declared, l *abicheck.Layout, model abicheck.Model) (ab
 			Path: p.Path, Depth: p.Depth, Type: p.TypeString(),
 			Offset: p.Bit / 8, Bit: p.Bit, Bits: p.Bits, BitField: p.BitField,
 			Signed: p.Type.Kind == abicheck.Integer && !p.Type.Unsigned || p.Type.Kind == abicheck.Enum && !p.Type.Unsigned,
-			Size:   p.Layout.Size, Align: p.Layout.Align,
+			Size:   p.Layout.Size, Align: p.Alignment,
 			letter: ' ',
 		}
 		if isLeaf(p.MemberLayout) {
@@ -228,7 +228,9 @@ func (t *abiType) write(w io.Writer, l *abicheck.Layout, model abicheck.Model) {
 		t.writeMembers(w)
 		m := byteMap{size: l.Size}
 		m.place(l, 0, 0)
-		m.write(w)
+		if l.Size > 0 {
+			m.write(w)
+		}
 	}
 	fmt.Fprintln(w)
 	switch {
