@@ -164,7 +164,7 @@ type abiMember struct {
 	Bits     int64  `json:"bits"`
 	BitField bool   `json:"bitField"`
 	Signed   bool   `json:"signed"`
-	Size     int64  `json:"size"` // of its type
+	Size     int64  `json:"size"`  // of its type
 	Align    int64  `json:"align"` // that it asks of its struct
 
 	letter byte
