@@ -2,7 +2,7 @@ package abicheck
 
 import (
 	"bytes"
-	"flag"
+	flags "flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -19,7 +19,7 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-var update = flag.Bool("update", false, "have nvcc and clang lay out the structs of testdata/abi/layout.c again")
+var update = flags.Bool("update", false, "have nvcc and clang lay out the structs of testdata/abi/layout.c again")
 
 // recorded holds generated structs, each with what nvcc and clang made of it.
 const recorded = "../testdata/abi/layout.c"
@@ -175,7 +175,7 @@ func TestLayoutOfLiveCompilers(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes long")
 	}
-	seed, count := number("PTXLINK_LAYOUT_SEED", recordedSeed), number("PTXLINK_LAYOUT_COUNT", recordedCount)
+	seed, count := fromEnv("PTXLINK_LAYOUT_SEED", recordedSeed), fromEnv("PTXLINK_LAYOUT_COUNT", recordedCount)
 	g := &generator{rand: rand.New(rand.NewPCG(uint64(seed), 0))}
 	for range count {
 		g.record()
@@ -251,7 +251,7 @@ func declarations(text []byte) []byte {
 	return regexp.MustCompile(`(?m)^//.*\n`).ReplaceAll(text, nil)
 }
 
-func number(env string, otherwise int) int {
+func fromEnv(env string, otherwise int) int {
 	if n, err := strconv.Atoi(os.Getenv(env)); err == nil {
 		return n
 	}
