@@ -74,6 +74,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		var addressSize int
 		addressSize, l.host = abicheck.Hosts(l.files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, l.log)
 		h = mergeHeaders(l.files, addressSize, l.log)
+		abicheck.Conventions(l.table, l.log)
 		abicheck.Symbols(l.table, l.log)
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
 		abicheck.WeakBodies(l.table, l.log)

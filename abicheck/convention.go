@@ -1,0 +1,75 @@
+package abicheck
+
+import (
+	"fmt"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// Conventions reports prototypes and calls that no ABI call can be made of (PTX
+// Interoperability 2 and 2.3, notes A to E):
+//
+//  1. PTX before 2.0 makes no ABI calls.
+//  2. Integers below 32 bits are passed as 32 bits; ptxas refuses the call.
+//  3. 16-bit floats are for storage only; ptxas takes them, so a warning.
+//  4. Alignments go up to 128 bytes.
+//  5. Textures, samplers and surfaces are passed to functions as 64-bit handles.
+func Conventions(t *resolve.Table, log *diag.Log) {
+	called := map[object.ID]bool{} // definitions, or first declarations where there is none
+	for i, f := range t.Files {
+		if len(f.Calls) > 0 && f.Version.Less(ptx.Version{Major: 2}) {
+			log.Error(f.At(f.Calls[0].Target), fmt.Sprintf("call in PTX %s, which has no ABI calls", f.Version)).
+				Note(f.At(f.VersionSpan), "version here").
+				WithHelp("recompile the module for PTX 2.0 or later (PTX Interoperability 2)")
+		}
+		for n := range f.Calls {
+			if call := &f.Calls[n]; call.Use >= 0 {
+				id := object.ID{File: int32(i), Name: f.Uses[call.Use].Name}
+				if s := t.Of(id); s != resolve.None {
+					if id = t.Symbols[s].Def; id.File < 0 {
+						id = t.Symbols[s].Mentions[0]
+					}
+				}
+				called[id] = true
+			}
+		}
+	}
+	for i, f := range t.Files {
+		for d := range f.Decls {
+			decl := &f.Decls[d]
+			if decl.Kind != ptx.Func {
+				continue
+			}
+			isCalled := called[object.ID{File: int32(i), Name: decl.Name}]
+			for _, list := range [][]ptx.Param{decl.Params, decl.Results} {
+				for _, p := range list {
+					convention(f, decl, p, isCalled && f.Symbols[decl.Name].Decl == int32(d), log)
+				}
+			}
+		}
+	}
+}
+
+func convention(f *object.File, d *ptx.Decl, p ptx.Param, called bool, log *diag.Log) {
+	name := diag.Name(f.Names[d.Name])
+	isResult := len(d.Results) > 0 && p.Span == d.Results[0].Span
+	switch {
+	case p.Space != ".param":
+	case ptx.Opaque(p.Word):
+		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name, p.Word)).
+			WithHelp("pass the 64-bit handle as a .b64 (PTX Interoperability 2.3, note E)")
+	case p.Alignment() > maxParamAlign:
+		log.Error(f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name, p.Alignment(), maxParamAlign)).
+			WithHelp("pass a pointer to it (PTX Interoperability 2.3, note D)")
+	case p.Array || p.Vector > 0:
+	case p.Word == ".f16" || p.Word == ".bf16":
+		log.Warn("abi", f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name, p.Word)).
+			WithHelp("pass it as .b32, or in a structure of two bytes (PTX Interoperability 2.3, note C)")
+	case called && !isResult && p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0:
+		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name, p.Word)).
+			WithHelp("declare it .b32 in every module (PTX Interoperability 2.3, note A)")
+	}
+}
