@@ -84,7 +84,7 @@ func (t *Table) suggest(s *Symbol, m *diag.Message) {
 			}
 		}
 	}
-	switch {
+	switch why := explain(s.Name); {
 	case local.File >= 0:
 		m.Note(t.place(local), "defined here, but without .visible it stays in its module")
 		m.Help = "make the definition .visible"
@@ -98,10 +98,8 @@ func (t *Table) suggest(s *Symbol, m *diag.Message) {
 		}
 	case similar.File >= 0:
 		m.Note(t.place(similar), "did you mean "+diag.Name(t.Files[similar.File].Names[similar.Name])+"? It is defined here")
-	case strings.HasPrefix(s.Name, "__nv_"):
-		m.Help = "this is a libdevice function; compile the module that uses it with libdevice linked in"
-	case strings.HasPrefix(s.Name, "cuda"):
-		m.Help = "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' leaves it to a later link"
+	case why != "":
+		m.Help = why
 	default:
 		m.Help = "add the module that defines it, or pass --allow-undefined=" + s.Name + " to leave it open"
 	}

@@ -1,0 +1,56 @@
+package resolve
+
+import "strings"
+
+// explanations say why a well-known symbol is missing, by the start of its name;
+// the first that fits counts. PTX Interoperability 7 lists what device code does
+// not have.
+var explanations = []struct{ prefix, text string }{
+	{"__cxa_guard_", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
+	{"_ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
+	{"__cxa_atexit", "this registers a global destructor, which device code does not have (PTX Interoperability 7)"},
+	{"_GLOBAL__", "this is a global constructor, which device code does not have (PTX Interoperability 7); initialise the object with a constant"},
+	{"__cxa_pure_virtual", "this stands for pure virtual functions; define it, or compile the class for the device as a whole"},
+	{"__cxa_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
+	{"__gxx_personality_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
+	{"_Unwind_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
+	{"__dynamic_cast", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
+	{"_ZTVN10__cxxabiv1", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
+	{"_ZTI", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
+	{"_ZTS", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
+	{"_ZTV", "this is a table of virtual functions; it is defined where the first of them is, and one made for the host is of no use to the device (PTX Interoperability 7)"},
+	{"_ZTT", "this is a table of virtual tables; it is defined where the first virtual function of the class is"},
+	{"_Znw", "this is operator new; nvcc and clang turn it into malloc, other modules must define it"},
+	{"_Zna", "this is operator new[]; nvcc and clang turn it into malloc, other modules must define it"},
+	{"_Zdl", "this is operator delete; nvcc and clang turn it into free, other modules must define it"},
+	{"_Zda", "this is operator delete[]; nvcc and clang turn it into free, other modules must define it"},
+	{"_ZNSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
+	{"_ZNKSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
+	{"_ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
+	{"__nv_", "this is a libdevice function; compile the module that uses it with libdevice linked in"},
+	{"cuda", "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' leaves it to a later link"},
+}
+
+// stdio are the C functions that device code does not have: printf alone is
+// there, as vprintf.
+var stdio = map[string]bool{}
+
+func init() {
+	for _, name := range strings.Fields("printf puts putchar fprintf fputs fputc fwrite fread fopen fclose fflush fscanf scanf sprintf snprintf vsnprintf") {
+		stdio[name] = true
+	}
+}
+
+// explain says why a name is likely to be missing, empty if it is no well-known
+// one.
+func explain(name string) string {
+	if stdio[name] {
+		return "of stdio, device code has printf alone, which nvcc and clang turn into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
+	}
+	for _, e := range explanations {
+		if strings.HasPrefix(name, e.prefix) {
+			return e.text
+		}
+	}
+	return ""
+}
