@@ -24,8 +24,8 @@ func (c *checker) object(name string, a, b side) {
 			Note(b.at(y.WordSpan), b.note()).
 			WithHelp("make the declarations agree")
 		return
-	case x.Managed != y.Managed && a.file != b.file: // ptxas passes over it within one module
-		c.log.Error(a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(name), managed(x), managed(y), b.where())).
+	case a.file != b.file && attribute(x) != attribute(y): // ptxas passes over it within one module
+		c.log.Error(a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(name), attributeBeside(x, y), attributeBeside(y, x), b.where())).
 			Note(b.at(y.NameSpan), b.note()).
 			WithHelp("make the declarations agree")
 		return
@@ -42,11 +42,22 @@ func (c *checker) object(name string, a, b side) {
 		WithHelp("rebuild the module that saw the old declaration")
 }
 
-func managed(d *ptx.Decl) string {
-	if d.Managed {
+func attribute(d *ptx.Decl) string {
+	switch {
+	case d.Managed:
 		return ".managed"
+	case d.Unified:
+		return ".unified"
 	}
-	return "not .managed"
+	return ""
+}
+
+// attributeBeside says what d is where another declaration is something else.
+func attributeBeside(d, other *ptx.Decl) string {
+	if a := attribute(d); a != "" {
+		return a
+	}
+	return "not " + attribute(other)
 }
 
 // sizesAgree says whether the declaration x goes with y, the one that counts:
@@ -60,6 +71,39 @@ func (c *checker) sizesAgree(x, y *ptx.Decl) bool {
 		return sx <= sy
 	}
 	return sx == sy
+}
+
+// Commons reports .common variables that several modules initialise, or whose
+// initialiser is smaller than what another module reserves (PTX ISA, .common).
+func Commons(t *resolve.Table, log *diag.Log) {
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		if !s.Defined() || t.Files[s.Def.File].Symbols[s.Def.Name].Linkage != ptx.Common {
+			continue
+		}
+		chosen := side{t.Files[s.Def.File], t.Files[s.Def.File].DeclOf(s.Def.Name)}
+		var first side // that has an initialiser
+		for _, id := range s.Mentions {
+			f := t.Files[id.File]
+			a := side{f, f.DeclOf(id.Name)}
+			if f.Symbols[id.Name].Def < 0 || a.decl.Init.Len == 0 {
+				continue
+			}
+			switch {
+			case first.decl != nil:
+				log.Error(a.at(a.decl.Init), fmt.Sprintf("%s is initialised here and in %s", diag.Name(s.Name), first.file.Name)).
+					Note(first.at(first.decl.Init), "first initialised here").
+					WithHelp("keep one initial value; the other modules declare the variable without")
+			case a.decl.Size() < chosen.decl.Size():
+				log.Error(a.at(a.decl.Declared), fmt.Sprintf("%s is initialised with %d bytes here, but %s reserves %d", diag.Name(s.Name), a.decl.Size(), chosen.file.Name, chosen.decl.Size())).
+					Note(chosen.at(chosen.decl.Declared), "reserved here").
+					WithHelp("the module that initialises a .common must declare its largest size")
+			}
+			if first.decl == nil {
+				first = a
+			}
+		}
+	}
 }
 
 // Alignment is the alignment in bytes that the object must have in the output:

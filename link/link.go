@@ -79,6 +79,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
 		abicheck.WeakBodies(l.table, l.log)
 		abicheck.CxxNames(l.table, l.log)
+		abicheck.Commons(l.table, l.log)
 		abicheck.Alignments(l.table, l.log)
 		abicheck.Calls(l.table, l.log)
 		if !o.Relocatable {

@@ -7,6 +7,7 @@ import (
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // result describes the finished link.
@@ -97,6 +98,11 @@ func (l *linker) explain(r *Result) {
 	for _, label := range l.names.Labels {
 		if len(label.Spans) > 0 {
 			l.log.Note(l.files[label.File].At(label.Spans[0]), fmt.Sprintf("label %s is called %s in the output, since another input has a symbol of that name", label.Old, label.New))
+		}
+	}
+	for i := range l.table.Symbols {
+		if s := &l.table.Symbols[i]; s.Defined() && resolve.IsSyscall(s.Name) {
+			l.log.Note(l.files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition takes the place of the driver's")
 		}
 	}
 	for _, s := range r.Dropped {

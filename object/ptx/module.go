@@ -143,6 +143,7 @@ type Decl struct {
 	Declared  diag.Span // the declarator: name, shape, initialiser
 	Init      diag.Span // the initialiser; zero Len if there is none
 	Managed   bool      // .attribute(.managed)
+	Unified   bool      // .attribute(.unified(...))
 }
 
 // Type is what a declaration says about the bytes of an object or parameter.

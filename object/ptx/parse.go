@@ -456,11 +456,13 @@ func (p *parser) variables(start int32, linkage Linkage) {
 		p.next()
 		t.Space += "[]"
 	}
-	managed := false
+	managed, unified := false, false
 	for p.tok.Kind == Word {
 		from := p.tok.Off
 		p.typeWord(&t)
-		managed = managed || strings.Contains(string(p.text[from:p.last.End]), ".managed")
+		attribute := string(p.text[from:p.last.End])
+		managed = managed || strings.Contains(attribute, ".managed")
+		unified = unified || strings.Contains(attribute, ".unified")
 	}
 	if t.Word == "" {
 		p.expected("a type")
@@ -468,7 +470,7 @@ func (p *parser) variables(start int32, linkage Linkage) {
 	}
 	prefix := p.from(prefixOff)
 	for {
-		d := Decl{Kind: Variable, Linkage: linkage, Type: t, Prefix: prefix, SpaceSpan: spaceSpan, Managed: managed}
+		d := Decl{Kind: Variable, Linkage: linkage, Type: t, Prefix: prefix, SpaceSpan: spaceSpan, Managed: managed, Unified: unified}
 		p.in = int32(len(p.m.Decls))
 		d.FirstUse = int32(len(p.m.Uses))
 		from := p.tok.Off
