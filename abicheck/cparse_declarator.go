@@ -1,0 +1,192 @@
+package abicheck
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// typeName reads a type without a name, as sizeof takes it.
+func (p *cParser) typeName() *CType {
+	var attrs attributes
+	base, _ := p.specifiers(&attrs)
+	name, t := p.declarator(base)
+	if name.text != "" {
+		p.fail(name.span, "", "expected \")\", not %s", name)
+	}
+	return t
+}
+
+// declarator reads "*a[3]" and the like, and gives the name, if there is one,
+// its type.
+func (p *cParser) declarator(base *CType) (cToken, *CType) {
+	p.enter()
+	defer p.leave()
+	t := base
+	for {
+		switch w := p.peek(); {
+		case w.text == "*" || w.text == "&":
+			p.next()
+			t = PointerTo(t)
+			continue
+		case slices.Contains(ignoredWords, w.text):
+			p.next()
+			continue
+		}
+		break
+	}
+	if p.peek().text == "(" && p.startsDeclarator(p.peekAt(1)) {
+		// What stands in brackets applies to what follows them, so it is read
+		// twice: first to find its end.
+		open := p.next()
+		inner := p.at
+		p.skipGroup(open)
+		t = p.suffixes(t)
+		end := p.at
+		p.at = inner
+		name, whole := p.declarator(t)
+		p.expect(")", "in the declarator")
+		p.at = end
+		return p.noFunction(name, whole)
+	}
+	name := cToken{span: p.peek().span}
+	if p.peek().kind == 'w' && !isAttributeWord(p.peek().text) {
+		name = p.next()
+		if refusedWords[name.text] != "" || isTypeWord(name.text) {
+			p.fail(name.span, "", "expected a name, not %s", name)
+		}
+	}
+	return p.noFunction(name, p.suffixes(t))
+}
+
+// noFunction refuses what is a function and no pointer to one.
+func (p *cParser) noFunction(name cToken, t *CType) (cToken, *CType) {
+	// Before a ")" more is to come, as in "int (*f)(int)".
+	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" {
+		p.fail(name.span, "leave it out; a function takes no room", "%s is a function", cmp.Or(name.text, "this"))
+	}
+	return name, t
+}
+
+func (p *cParser) startsDeclarator(t cToken) bool {
+	return t.text == "*" || t.text == "&" || t.text == "(" || t.kind == 'w' && !isTypeWord(t.text) && p.named(t.text) == nil && !slices.Contains(ignoredWords, t.text)
+}
+
+func isTypeWord(w string) bool {
+	switch w {
+	case "struct", "union", "class", "enum", "signed", "unsigned", "char", "short", "int", "long", "float", "double", "void", "__int128":
+		return true
+	}
+	return false
+}
+
+// suffixes reads the "[3][4]" or "(int)" behind a name, in which the last
+// applies first.
+func (p *cParser) suffixes(t *CType) *CType {
+	p.enter()
+	defer p.leave()
+	switch w := p.peek(); w.text {
+	case "[":
+		p.next()
+		count, unsized := int64(0), p.peek().text == "]"
+		if !unsized {
+			at := p.peek()
+			if count = p.constant(); count < 0 {
+				p.fail(at.span, "", "an array cannot have %d elements", count)
+			}
+		}
+		p.expect("]", "behind the length")
+		elem := p.suffixes(t)
+		switch {
+		case elem == nil:
+			p.fail(w.span, "", "an array cannot hold void")
+		case elem.Kind == Array && elem.Open:
+			p.fail(w.span, "give all but the first a length", "an array of arrays without a length")
+		}
+		return &CType{Kind: Array, Elem: elem, Count: count, Open: unsized}
+	case "(":
+		p.next()
+		p.skipGroup(w)
+		return &CType{Kind: function, Name: p.suffixes(t).String() + " ()"}
+	}
+	return t
+}
+
+func isAttributeWord(w string) bool {
+	switch w {
+	case "alignas", "_Alignas", "__align__", "__builtin_align__", "__attribute__", "__attribute", "__declspec":
+		return true
+	}
+	return false
+}
+
+// attributes reads all that stand here.
+func (p *cParser) attributes(attrs *attributes) {
+	for {
+		w := p.peek()
+		switch {
+		case w.text == "[[":
+			p.fail(w.span, "write it as __attribute__((...))", "attributes in [[ ]] are not understood")
+		case w.kind != 'w' || !isAttributeWord(w.text):
+			return
+		case w.text == "__attribute__" || w.text == "__attribute" || w.text == "__declspec":
+			p.next()
+			p.expect("(", "behind "+w.text)
+			double := p.take("(")
+			for p.peek().text != ")" {
+				p.attribute(attrs)
+				p.take(",")
+			}
+			p.expect(")", "behind the attribute")
+			if double {
+				p.expect(")", "behind the attribute")
+			}
+		default:
+			p.next()
+			p.expect("(", "behind "+w.text)
+			p.alignment(attrs, w)
+			p.expect(")", "behind the alignment")
+		}
+	}
+}
+
+// attribute reads one of those that __attribute__ holds.
+func (p *cParser) attribute(attrs *attributes) {
+	w := p.next()
+	switch strings.Trim(w.text, "_") {
+	case "aligned", "align":
+		if !p.take("(") {
+			p.fail(w.span, "write aligned(16)", "aligned needs a number")
+		}
+		p.alignment(attrs, w)
+		p.expect(")", "behind the alignment")
+	case "packed":
+		attrs.packed = true
+	default:
+		p.fail(w.span, "aligned(N) and packed are; leave others out", "attribute %s is not understood", w)
+	}
+}
+
+// alignment reads a number or, for alignas, a type.
+func (p *cParser) alignment(attrs *attributes, w cToken) {
+	at := p.peek()
+	var n int64
+	if at.kind == 'w' && !p.enumeratorOrSize(at.text) {
+		l, err := LayOut(p.typeName(), p.model)
+		if err != nil {
+			p.fail(at.span, "", "%v", err)
+		}
+		n = l.Align
+	} else {
+		n = p.constant()
+	}
+	if n < 0 || n&(n-1) != 0 || n == 0 && w.text != "alignas" && w.text != "_Alignas" || n > 1<<28 {
+		p.fail(at.span, "an alignment is a power of two", "%d is no alignment", n)
+	}
+	attrs.align = max(attrs.align, n)
+}
+
+func (p *cParser) enumeratorOrSize(w string) bool {
+	_, value := p.enumerators[w]
+	return value || w == "sizeof" || w == "alignof" || w == "_Alignof" || w == "__alignof__"
+}
