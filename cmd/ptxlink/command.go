@@ -223,22 +223,28 @@ func sameOutput(a, b string) bool {
 // link links and writes the messages of the linker.
 func (c *command) link(ctx context.Context) (*link.Result, error) {
 	result, err := link.Link(ctx, c.linkOptions)
-	var refused *link.Errors
-	if errors.As(err, &refused) {
-		c.report.write(refused.Messages)
-		if refused.IO {
-			return nil, &exitError{code: exitIO}
-		}
-		return nil, &exitError{code: exitLink}
-	}
 	if err != nil {
-		return nil, err
+		return nil, c.refused(err)
 	}
 	c.passes = result.Passes
 	if c.report.write(result.Messages) > 0 {
 		return nil, &exitError{code: exitLink}
 	}
 	return result, nil
+}
+
+// refused writes the messages of inputs that cannot be used, if that is what the
+// error is, and returns the exit code that goes with it.
+func (c *command) refused(err error) error {
+	var refused *link.Errors
+	if !errors.As(err, &refused) {
+		return err
+	}
+	c.report.write(refused.Messages)
+	if refused.IO {
+		return &exitError{code: exitIO}
+	}
+	return &exitError{code: exitLink}
 }
 
 // assemble hands the module to ptxas and retells what it says.

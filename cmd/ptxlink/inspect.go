@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -66,15 +65,10 @@ func (c *command) inspect(ctx *cli.Context) ([]*link.Object, error) {
 		return nil, err
 	}
 	list, err := link.Inspect(ctx.Context, c.linkOptions.Inputs, 0)
-	var refused *link.Errors
-	if errors.As(err, &refused) {
-		c.report.write(refused.Messages)
-		if refused.IO {
-			return nil, &exitError{code: exitIO}
-		}
-		return nil, &exitError{code: exitLink}
+	if err != nil {
+		return nil, c.refused(err)
 	}
-	return list, err
+	return list, nil
 }
 
 // info is ptxlink info.
