@@ -78,6 +78,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		abicheck.Symbols(l.table, l.log)
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
 		abicheck.WeakBodies(l.table, l.log)
+		abicheck.DebugTypes(l.table, l.log)
 		abicheck.CxxNames(l.table, l.log)
 		abicheck.Commons(l.table, l.log)
 		abicheck.Alignments(l.table, l.log)

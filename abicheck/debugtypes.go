@@ -1,0 +1,321 @@
+package abicheck
+
+import (
+	"debug/dwarf"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/resolve"
+)
+
+// DebugTypes compares the structures, classes and unions that several modules
+// describe in their DWARF under one name, and warns where they are laid out
+// differently: data that one module writes, the other misreads (PTX
+// Interoperability 1.3 and 5). What compilers describe differently though it is
+// the same is not compared:
+//
+//  1. names of member types, qualifiers, the order of members
+//  2. tables of virtual functions, virtual and empty bases, static members
+//  3. members that bear another name at the same place, and those of unions that
+//     only one module has
+//  4. types without a name, or local to a function or unnamed namespace, and
+//     templates of such
+//  5. alignment, unless the compiler writes it down
+//
+// C has no rule that a structure of one name is one type everywhere. Where one
+// of the modules is C, the type must be part of the declaration of a function or
+// variable that both share. Types of other languages are not compared.
+func DebugTypes(t *resolve.Table, log *diag.Log) {
+	described := 0
+	for _, f := range t.Files {
+		if f.Debug {
+			described++
+		}
+	}
+	if described < 2 {
+		return
+	}
+	c := typeChecker{log: log, known: map[string][]*typeVariant{}}
+	for i, f := range t.Files {
+		if !f.Debug {
+			continue
+		}
+		if d := readDebug(f, int32(i)); d != nil {
+			c.add(d)
+		}
+	}
+	c.finish()
+}
+
+type typeChecker struct {
+	log    *diag.Log
+	known  map[string][]*typeVariant
+	warned []warnedType
+}
+
+// typeVariant is one layout of a name; the first module that has it speaks for
+// the others.
+type typeVariant struct{ types []*debugType }
+
+type warnedType struct {
+	message     *diag.Message
+	here, there *typeVariant
+	same        bool // one declaration, two layouts
+}
+
+func (c *typeChecker) add(d *debugInfo) {
+	done := map[string]bool{}
+	for _, t := range d.types {
+		if !done[t.name] {
+			done[t.name] = true
+			c.compare(t)
+		}
+	}
+}
+
+// compare puts a type to those of its layout, or warns once about the first
+// layout that it differs from.
+func (c *typeChecker) compare(t *debugType) {
+	variants := c.known[t.name]
+	differences := make([]*typeDifference, len(variants))
+	for i, v := range variants {
+		if differences[i] = differenceOf(t, v.types[0]); differences[i] == nil {
+			v.types = append(v.types, t)
+			return
+		}
+	}
+	own := &typeVariant{[]*debugType{t}}
+	c.known[t.name] = append(variants, own)
+	for i, v := range variants {
+		for _, other := range v.types {
+			if related(t, other) {
+				if other != v.types[0] { // related to this one only
+					differences[i] = differenceOf(t, other)
+				}
+				if differences[i] != nil {
+					c.warn(t, other, differences[i], own, v)
+				}
+				return
+			}
+		}
+	}
+}
+
+// related says whether the two must be one type.
+func related(a, b *debugType) bool {
+	if a.language() == langCxx && b.language() == langCxx {
+		return true
+	}
+	return a.in.shares(a.name, b.in.file) || b.in.shares(b.name, a.in.file)
+}
+
+func (t *debugType) language() language { return t.in.dies[t.die].unit.language }
+
+func (t *debugType) kind() string {
+	switch t.in.dies[t.die].Tag {
+	case dwarf.TagUnionType:
+		return "union"
+	case dwarf.TagClassType:
+		return "class"
+	}
+	return "struct"
+}
+
+// place is the DIE in the PTX.
+func (t *debugType) place() diag.Place {
+	return t.in.file.At(t.in.file.SectionSpan(".debug_info", int64(t.in.dies[t.die].Offset)))
+}
+
+func (c *typeChecker) warn(t, other *debugType, d *typeDifference, here, there *typeVariant) {
+	lineA, lineB := d.lineA, d.lineB
+	if lineA.file == 0 {
+		lineA = t.line
+	}
+	if lineB.file == 0 {
+		lineB = other.line
+	}
+	a, b := t.in.text(lineA), other.in.text(lineB)
+	text := fmt.Sprintf("%s %s%s here but %s%s in %s", d.what, d.here, inBrackets(a), d.there, inBrackets(b), other.in.file.Name)
+	if d.more != "" {
+		text += "; " + d.more
+	}
+	m := c.log.Warn("odr", t.place(), text).
+		Note(other.place(), fmt.Sprintf("%s %s as %s has it", other.kind(), other.name, other.in.file.Name))
+	c.warned = append(c.warned, warnedType{m, here, there, a == b && a != ""})
+}
+
+func inBrackets(s string) string {
+	if s == "" {
+		return ""
+	}
+	return " (" + s + ")"
+}
+
+// finish says which other modules have each of the layouts.
+func (c *typeChecker) finish() {
+	for _, w := range c.warned {
+		help := "compile both modules with one declaration"
+		if w.same {
+			help = "both come from one declaration; compile both modules with the same macros and options"
+		}
+		if others := namesOf(w.here.types[1:]); others != "" {
+			help += "; as here: " + others
+		}
+		if others := namesOf(w.there.types[1:]); others != "" {
+			help += "; as in " + w.there.types[0].in.file.Name + ": " + others
+		}
+		w.message.Help = help
+	}
+}
+
+func namesOf(types []*debugType) string {
+	var names []string
+	for i, t := range types {
+		if i == 3 && len(types) > 4 {
+			return strings.Join(names, ", ") + " and " + strconv.Itoa(len(types)-3) + " more"
+		}
+		names = append(names, t.in.file.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// typeDifference says how a type differs: what here ... but there ...
+type typeDifference struct {
+	what, here, there string
+	more              string // the member that makes the sizes differ
+	lineA, lineB      sourceLine
+}
+
+// differenceOf is the most telling difference of two types, nil if there is
+// none.
+func differenceOf(a, b *debugType) *typeDifference {
+	what := a.kind() + " " + a.name
+	if (a.kind() == "union") != (b.kind() == "union") {
+		return &typeDifference{what: what, here: "is a " + a.kind(), there: "a " + b.kind()}
+	}
+	m := memberDifference(a, b)
+	if a.size != b.size {
+		d := &typeDifference{what: what, here: "has " + plural(int(a.size), "byte"), there: itoa(b.size)}
+		if m != nil {
+			d.more = m.what + " " + m.here + " here but " + m.there + " there"
+			if m.ofType {
+				d.more = "it " + m.here + " here but " + m.there + " there"
+			}
+		}
+		return d
+	}
+	if m != nil {
+		if !m.ofType {
+			m.what += " of " + what
+		}
+		return &m.typeDifference
+	}
+	if x, y := a.alignment(), b.alignment(); x != y && x != 0 && y != 0 {
+		return &typeDifference{what: what, here: "is aligned to " + itoa(x), there: "to " + itoa(y)}
+	}
+	return nil
+}
+
+type differentMember struct {
+	typeDifference
+	bit    int64
+	ofType bool // about the type: a member is missing
+}
+
+// memberDifference is the first member, by position, that differs.
+func memberDifference(a, b *debugType) *differentMember {
+	var list []*differentMember
+	for i := range a.members {
+		x := &a.members[i]
+		if y := b.member(x); y == nil {
+			if b.lacks(x, a) {
+				list = append(list, &differentMember{typeDifference{what: a.kind() + " " + a.name, here: "has a member " + x.name + " " + x.at(), there: "none", lineA: x.line}, x.bit, true})
+			}
+		} else if d := x.differs(y); d != nil {
+			d.what, d.lineA, d.lineB = x.what(), x.line, y.line
+			list = append(list, &differentMember{*d, x.bit, false})
+		}
+	}
+	for i := range b.members {
+		y := &b.members[i]
+		if a.member(y) == nil && a.lacks(y, b) {
+			list = append(list, &differentMember{typeDifference{what: a.kind() + " " + a.name, here: "has no member " + y.name, there: "one " + y.at(), lineB: y.line}, y.bit, true})
+		}
+	}
+	sort.SliceStable(list, func(i, j int) bool { return list[i].bit < list[j].bit })
+	if len(list) == 0 {
+		return nil
+	}
+	return list[0]
+}
+
+func (t *debugType) member(x *debugMember) *debugMember {
+	for i := range t.members {
+		if y := &t.members[i]; y.name == x.name && y.base == x.base {
+			return y
+		}
+	}
+	return nil
+}
+
+// lacks says whether t has nothing at the place of a member of the other type.
+// Another name at the same place is no difference to a program.
+func (t *debugType) lacks(x *debugMember, other *debugType) bool {
+	if x.loose || len(t.members) == 0 {
+		return false
+	}
+	for i := range t.members {
+		if y := &t.members[i]; y.bit == x.bit && y.width == x.width && (y.size == x.size || y.size < 0 || y.width > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func (x *debugMember) what() string {
+	switch {
+	case x.base:
+		return "base " + x.name
+	case x.width > 0:
+		return "bit field " + x.name
+	}
+	return "member " + x.name
+}
+
+// at is the position, in words.
+func (x *debugMember) at() string {
+	if x.width > 0 {
+		return fmt.Sprintf("at bit %d of byte %d", x.bit%8, x.bit/8)
+	}
+	return "at byte " + itoa(x.bit/8)
+}
+
+func (x *debugMember) differs(y *debugMember) *typeDifference {
+	switch {
+	case x.width > 0 && y.width == 0:
+		return &typeDifference{here: "is a bit field", there: "not"}
+	case x.width == 0 && y.width > 0:
+		return &typeDifference{here: "is no bit field", there: "one"}
+	case x.bit >= 0 && y.bit >= 0 && x.bit != y.bit:
+		return &typeDifference{here: "is " + x.at(), there: y.at()}
+	case x.width != y.width:
+		return &typeDifference{here: "has " + plural(int(x.width), "bit"), there: itoa(y.width)}
+	case x.width > 0:
+		return nil // the declared type of a bit field is not where it lies
+	case x.size >= 0 && y.size >= 0 && x.size != y.size:
+		return &typeDifference{here: "has " + plural(int(x.size), "byte"), there: itoa(y.size)}
+	case x.class != y.class && x.class != 0 && y.class != 0:
+		return &typeDifference{here: "is " + className(x.class), there: className(y.class)}
+	}
+	return nil
+}
+
+func className(class byte) string {
+	if class == 'f' {
+		return "a floating-point number"
+	}
+	return "an integer"
+}
