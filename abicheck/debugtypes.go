@@ -268,11 +268,19 @@ func (t *debugType) lacks(x *debugMember, other *debugType) bool {
 		return false
 	}
 	for i := range t.members {
-		if y := &t.members[i]; y.bit == x.bit && y.width == x.width && (y.size == x.size || y.size < 0 || y.width > 0) {
+		if y := &t.members[i]; y.bit == x.bit && (y.bits() == x.bits() || y.bits() < 0) {
 			return false
 		}
 	}
 	return true
+}
+
+// bits is the width of the member; below 0 if unknown.
+func (x *debugMember) bits() int64 {
+	if x.width > 0 {
+		return x.width
+	}
+	return 8 * x.size
 }
 
 func (x *debugMember) what() string {
@@ -294,17 +302,20 @@ func (x *debugMember) at() string {
 }
 
 func (x *debugMember) differs(y *debugMember) *typeDifference {
+	field := x.width > 0 || y.width > 0
 	switch {
-	case x.width > 0 && y.width == 0:
-		return &typeDifference{here: "is a bit field", there: "not"}
-	case x.width == 0 && y.width > 0:
-		return &typeDifference{here: "is no bit field", there: "one"}
 	case x.bit >= 0 && y.bit >= 0 && x.bit != y.bit:
 		return &typeDifference{here: "is " + x.at(), there: y.at()}
-	case x.width != y.width:
+	case field && (x.bits() == y.bits() || x.bits() < 0 || y.bits() < 0):
+		// The declared type of a bit field is not where it lies, and nvcc makes a
+		// plain member of one that fills a number: short s : 16.
+		return nil
+	case x.width > 0 && y.width > 0:
 		return &typeDifference{here: "has " + plural(int(x.width), "bit"), there: itoa(y.width)}
 	case x.width > 0:
-		return nil // the declared type of a bit field is not where it lies
+		return &typeDifference{here: "is a bit field", there: "not"}
+	case y.width > 0:
+		return &typeDifference{here: "is no bit field", there: "one"}
 	case x.size >= 0 && y.size >= 0 && x.size != y.size:
 		return &typeDifference{here: "has " + plural(int(x.size), "byte"), there: itoa(y.size)}
 	case x.class != y.class && x.class != 0 && y.class != 0:

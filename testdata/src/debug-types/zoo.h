@@ -7,7 +7,7 @@ struct Empty {};
 struct WithEmpty : Empty { Empty member; int z; };
 struct Later;
 struct Flexible { int n; char bytes[]; };
-struct Fields { int a : 4; int : 4; int b : 3; int : 0; unsigned char c : 2; bool d : 1; unsigned long long e : 33; short f; };
+struct Fields { int a : 4; int : 4; int b : 3; int : 0; unsigned char c : 2; bool d : 1; unsigned long long e : 33; short f; short full : 16; unsigned char byte : 8; };
 #pragma pack(push, 1)
 struct Packed { char c; int i; long l : 12; short s; long long q : 60; };
 #pragma pack(pop)
