@@ -155,15 +155,32 @@ func (r *sectionReader) word() string {
 	return "." + strings.TrimLeft(r.spelling()[1:], " \t\r\n\f")
 }
 
-var itemWidth = map[string]int{".b8": 1, ".b16": 2, ".b32": 4, ".b64": 8}
+// width is that of the items behind the Word at hand, 0 if it is another word.
+func (r *sectionReader) width() int {
+	s := r.text[r.tok.Off:r.tok.End]
+	if len(s) > 1 && !inName[s[1]] {
+		s = []byte(r.word())
+	}
+	switch string(s) {
+	case ".b8":
+		return 1
+	case ".b16":
+		return 2
+	case ".b32":
+		return 4
+	case ".b64":
+		return 8
+	}
+	return 0
+}
 
 func (r *sectionReader) item() {
-	width := itemWidth[r.word()]
+	width := r.width()
 	if width == 0 {
 		r.expected(".b8, .b16, .b32 or .b64")
 		return
 	}
-	if r.next(); r.tok.Kind == Ident || r.tok.Kind == Word && itemWidth[r.word()] == 0 {
+	if r.next(); r.tok.Kind == Ident || r.tok.Kind == Word && r.width() == 0 {
 		r.expression(width)
 		return
 	}
@@ -203,6 +220,15 @@ func (r *sectionReader) unsigned() (uint64, bool) {
 	if r.tok.Kind != Number {
 		r.expected("a number")
 		return 0, false
+	}
+	if digits := r.text[r.tok.Off:r.tok.End]; len(digits) < 4 && (digits[0] != '0' || len(digits) == 1) { // nearly all
+		n, plain := uint64(0), true
+		for _, c := range digits {
+			n, plain = 10*n+uint64(c-'0'), plain && class[c] == cDigit
+		}
+		if plain {
+			return n, true
+		}
 	}
 	s := strings.TrimSuffix(r.spelling(), "U")
 	n, err := strconv.ParseUint(s, 0, 64)
