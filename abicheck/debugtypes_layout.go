@@ -1,0 +1,335 @@
+package abicheck
+
+import (
+	"debug/dwarf"
+	"strings"
+)
+
+// debugType is a complete aggregate that every module means when it says its
+// name.
+type debugType struct {
+	in      *debugInfo
+	die     int32
+	name    string
+	size    int64
+	members []debugMember // by position; those of anonymous unions among them
+	line    sourceLine
+}
+
+// debugMember is a member or base class.
+type debugMember struct {
+	name  string
+	base  bool
+	bit   int64 // from the start of the outermost type; -1 if unknown
+	width int64 // of a bit field, 0 of other members
+	size  int64 // in bytes; -1 if unknown
+	class byte  // 'i' integer, 'f' floating point, 0 others
+	// loose is set where members overlap or a compiler may leave one out, so
+	// that its absence says nothing: unions, empty classes, unknown sizes.
+	loose bool
+	line  sourceLine
+}
+
+// sourceLine is where the source declares something; file 0 is unknown.
+type sourceLine struct{ file, line int64 }
+
+func lineOf(e *dwarf.Entry) sourceLine {
+	file, line := dieNumber(e, dwarf.AttrDeclFile), dieNumber(e, dwarf.AttrDeclLine)
+	if file <= 0 || line <= 0 {
+		return sourceLine{}
+	}
+	return sourceLine{file, line}
+}
+
+// text is "shapes.h:12", empty if unknown.
+func (d *debugInfo) text(l sourceLine) string {
+	if l.file == 0 {
+		return ""
+	}
+	for i := range d.file.Files {
+		if f := &d.file.Files[i]; f.Index == l.file && f.Path != "" {
+			return f.Path + ":" + itoa(l.line)
+		}
+	}
+	return ""
+}
+
+func (d *debugInfo) newType(i int32) *debugType {
+	x := &d.dies[i]
+	if x.Tag == dwarf.TagSubprogram || x.Tag == dwarf.TagVariable {
+		d.export(i)
+		return nil
+	}
+	if !aggregate(x.Tag) || x.unit.language == otherLanguage || d.incomplete(i) {
+		return nil
+	}
+	name := d.sharedName(i)
+	if name == "" {
+		return nil
+	}
+	t := &debugType{in: d, die: i, name: name, size: dieNumber(x.Entry, dwarf.AttrByteSize), line: lineOf(x.Entry)}
+	budget := maxDebugMembers
+	if t.addMembers(i, 0, false, &budget); budget <= 0 {
+		t.members = nil
+	}
+	return t
+}
+
+// addMembers adds the members of an aggregate that lies at bit base of t.
+func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
+	d := t.in
+	loose = loose || d.dies[i].Tag == dwarf.TagUnionType
+	for _, c := range d.dies[i].children {
+		x := &d.dies[c]
+		if *budget--; *budget <= 0 {
+			return
+		}
+		if x.Tag != dwarf.TagMember && x.Tag != dwarf.TagInheritance ||
+			dieFlag(x.Entry, dwarf.AttrExternal) || dieFlag(x.Entry, dwarf.AttrDeclaration) || dieFlag(x.Entry, dwarf.AttrArtificial) {
+			continue // static members have no place, tables of virtual functions no name
+		}
+		m := debugMember{name: nameOf(x.Entry), size: -1, line: lineOf(x.Entry), loose: loose}
+		typ := d.typeOf(c)
+		if x.Tag == dwarf.TagInheritance {
+			if dieNumber(x.Entry, dwarf.AttrVirtuality) > 0 || typ < 0 {
+				continue // the object says where a virtual base is
+			}
+			m.name, m.base = d.sharedName(typ), true
+		} else if strings.HasPrefix(m.name, "__vptr") || strings.HasPrefix(m.name, "_vptr") || strings.HasPrefix(m.name, "__v_") {
+			continue
+		} else if base, ok := strings.CutPrefix(m.name, "__b_"); ok && m.line.file == 0 { // nvcc's way to write a base
+			if m.name = demangledType("_Z" + base); m.name != "" {
+				m.name, m.base = spelling(m.name), true
+			}
+		} else {
+			m.size, m.class = d.sizeOf(typ), d.classOf(typ)
+		}
+		m.bit = memberBit(x, d.dies[i].Tag == dwarf.TagUnionType, m.size)
+		m.width = max(0, dieNumber(x.Entry, dwarf.AttrBitSize))
+		if m.bit >= 0 {
+			m.bit += base
+		}
+		if m.name == "" {
+			if typ >= 0 && aggregate(d.dies[typ].Tag) && m.bit >= 0 && typ != i && x.Tag == dwarf.TagMember {
+				t.addMembers(typ, m.bit, loose, budget)
+			}
+			continue
+		}
+		m.loose = m.loose || m.base || m.bit < 0 || m.size <= 0 || typ >= 0 && aggregate(d.dies[typ].Tag) && len(d.dies[typ].children) == 0
+		t.members = append(t.members, m)
+	}
+}
+
+// maxDebugMembers bounds the members that are compared; of a type with more,
+// and of anonymous ones that hold each other, only the size is.
+const maxDebugMembers = 5000
+
+// memberBit is the first bit of a member, counted as on every GPU and its hosts
+// from the low end; -1 if it is not a constant.
+func memberBit(x *die, union bool, size int64) int64 {
+	if bit := dieNumber(x.Entry, dwarf.AttrDataBitOffset); bit >= 0 {
+		return bit
+	}
+	at := int64(-1)
+	switch v := x.Val(dwarf.AttrDataMemberLoc).(type) {
+	case int64:
+		at = v
+	case []byte:
+		if len(v) > 1 && v[0] == opPlusUconst {
+			at = 0
+			for i, c := range v[1:] {
+				if i > 8 {
+					return -1
+				}
+				at |= int64(c&0x7f) << (7 * i)
+				if c < 0x80 && i+2 != len(v) {
+					return -1 // more than one operation
+				}
+			}
+		}
+	case nil:
+		if union {
+			at = 0
+		}
+	}
+	if at < 0 || at > 1<<40 {
+		return -1
+	}
+	bits := dieNumber(x.Entry, dwarf.AttrBitSize)
+	if bits < 0 {
+		return at * 8
+	}
+	// DWARF 2 counts from the high end of a storage unit, below 0 if the field
+	// reaches out of it (packed structures).
+	from, ok := x.Val(dwarf.AttrBitOffset).(int64)
+	if !ok {
+		return -1
+	}
+	if storage := dieNumber(x.Entry, dwarf.AttrByteSize); storage > 0 {
+		size = storage
+	}
+	if size <= 0 {
+		return -1
+	}
+	return at*8 + size*8 - from - bits
+}
+
+// strip follows typedefs and qualifiers.
+func (d *debugInfo) strip(t int32) int32 {
+	for range maxDebugNesting {
+		if t < 0 {
+			return -1
+		}
+		switch d.dies[t].Tag {
+		case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagPackedType, dwarf.TagAtomicType:
+			t = d.typeOf(t)
+		default:
+			return t
+		}
+	}
+	return -1
+}
+
+// sizeOf is the size of a type in bytes, -1 if it is not known.
+func (d *debugInfo) sizeOf(t int32) int64 {
+	elements := int64(1)
+	for range maxDebugNesting {
+		if t = d.strip(t); t < 0 {
+			return -1
+		}
+		x := &d.dies[t]
+		if aggregate(x.Tag) && d.incomplete(t) {
+			return -1
+		}
+		size := dieNumber(x.Entry, dwarf.AttrByteSize)
+		switch x.Tag {
+		case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+			if size < 0 {
+				size = x.unit.addressSize
+			}
+		case dwarf.TagArrayType:
+			if size < 0 {
+				if dieFlag(x.Entry, attrGNUVector) {
+					return -1 // padded in ways of its own
+				}
+				if elements = d.elements(t, elements); elements < 0 {
+					return -1
+				}
+				t = d.typeOf(t)
+				continue
+			}
+		}
+		if size < 0 || size > 1<<40 {
+			return -1
+		}
+		return elements * size
+	}
+	return -1
+}
+
+// elements multiplies n by the dimensions of an array; -1 if one is not known.
+func (d *debugInfo) elements(t int32, n int64) int64 {
+	for _, c := range d.dies[t].children {
+		x := &d.dies[c]
+		if x.Tag != dwarf.TagSubrangeType {
+			continue
+		}
+		count := dieNumber(x.Entry, dwarf.AttrCount)
+		if count < 0 {
+			if count = dieNumber(x.Entry, dwarf.AttrUpperBound); count < 0 {
+				return -1 // char c[]
+			}
+			count++
+		}
+		if n *= count; count > 1<<30 || n > 1<<30 {
+			return -1
+		}
+	}
+	return n
+}
+
+func (d *debugInfo) classOf(t int32) byte {
+	if t = d.strip(t); t < 0 || d.dies[t].Tag != dwarf.TagBaseType {
+		return 0
+	}
+	switch dieNumber(d.dies[t].Entry, dwarf.AttrEncoding) {
+	case encodingFloat:
+		return 'f'
+	case 2, 5, 6, 7, 8, 0x10: // boolean, signed, signed char, unsigned, unsigned char, UTF
+		return 'i'
+	}
+	return 0
+}
+
+// alignment is what a type is aligned to, 0 if the module does not tell.
+func (t *debugType) alignment() int64 {
+	x := &t.in.dies[t.die]
+	if n := dieNumber(x.Entry, dwarf.AttrAlignment); n > 0 {
+		return n
+	}
+	if !x.unit.saysAlignment {
+		return 0
+	}
+	return t.in.alignOf(t.die, 0)
+}
+
+// alignOf is the alignment of a type of clang's, which writes down every one
+// that is not natural; 0 if it cannot be told.
+func (d *debugInfo) alignOf(t int32, depth int) int64 {
+	if t < 0 || depth > maxDebugNesting {
+		return 0
+	}
+	if d.aligns[t] == 0 {
+		d.aligns[t] = -1
+		if n := d.findAlign(t, depth); n > 0 {
+			d.aligns[t] = n
+		}
+	}
+	return max(0, d.aligns[t])
+}
+
+func (d *debugInfo) findAlign(t int32, depth int) int64 {
+	x := &d.dies[t]
+	if n := dieNumber(x.Entry, dwarf.AttrAlignment); n > 0 {
+		return n
+	}
+	switch x.Tag {
+	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagAtomicType, dwarf.TagMember, dwarf.TagInheritance:
+		return d.alignOf(d.typeOf(t), depth+1)
+	case dwarf.TagArrayType:
+		if dieFlag(x.Entry, attrGNUVector) {
+			return 0
+		}
+		return d.alignOf(d.typeOf(t), depth+1)
+	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
+		return x.unit.addressSize
+	case dwarf.TagEnumerationType, dwarf.TagBaseType:
+		n := dieNumber(x.Entry, dwarf.AttrByteSize)
+		if dieNumber(x.Entry, dwarf.AttrEncoding) == encodingComplexFloat {
+			n /= 2
+		}
+		if n <= 0 || n > 16 || n&(n-1) != 0 {
+			return 0
+		}
+		return n
+	}
+	if !aggregate(x.Tag) || d.incomplete(t) {
+		return 0
+	}
+	most := int64(1)
+	for _, c := range x.children {
+		m := &d.dies[c]
+		if m.Tag != dwarf.TagMember && m.Tag != dwarf.TagInheritance || dieFlag(m.Entry, dwarf.AttrExternal) || dieFlag(m.Entry, dwarf.AttrDeclaration) {
+			continue
+		}
+		n := d.alignOf(c, depth+1)
+		if n == 0 || dieNumber(m.Entry, dwarf.AttrVirtuality) > 0 {
+			return 0
+		}
+		if bit := memberBit(m, x.Tag == dwarf.TagUnionType, -1); bit%(8*n) != 0 && dieNumber(m.Entry, dwarf.AttrBitSize) < 0 {
+			return 0 // packed
+		}
+		most = max(most, n)
+	}
+	return most
+}

@@ -1,0 +1,180 @@
+package abicheck
+
+import (
+	"debug/dwarf"
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
+
+// sharedName is the name under which an aggregate or enumeration is one type in
+// every module, as C++ source spells it; empty if there is none: without a name,
+// inside a function or unnamed namespace, made of such types, or made by the
+// compiler. nvcc gives mangled names at the top, clang nests.
+func (d *debugInfo) sharedName(i int32) string {
+	if !d.asked[i] {
+		d.asked[i] = true // also ends a circle
+		if d.depth++; d.depth < 10*maxDebugNesting {
+			d.names[i] = d.findName(i)
+		}
+		d.depth--
+	}
+	return d.names[i]
+}
+
+func (d *debugInfo) findName(i int32) string {
+	name := nameOf(d.dies[i].Entry)
+	if typedef, ok := d.typedefs[i]; ok { // typedef struct { ... } Shape
+		i = typedef
+		name = nameOf(d.dies[i].Entry)
+	}
+	if strings.HasPrefix(name, "_Z") {
+		name = demangledType(name)
+		if name == "" {
+			return ""
+		}
+		return spelling(name)
+	}
+	if name == "" || compilerMade(name) || d.madeOfLocal(i, 0) || !strings.Contains(name, "<") && d.template(i) {
+		return ""
+	}
+	for p := d.dies[i].parent; p >= 0; p = d.dies[p].parent {
+		switch x := &d.dies[p]; {
+		case x.Tag == dwarf.TagCompileUnit:
+			return spelling(name)
+		case aggregate(x.Tag):
+			// Its own arguments count for what it holds.
+			outer := d.sharedName(p)
+			if outer == "" {
+				return ""
+			}
+			return spelling(outer + "::" + name)
+		case x.Tag == dwarf.TagNamespace && nameOf(x.Entry) != "":
+			name = nameOf(x.Entry) + "::" + name
+		default:
+			return ""
+		}
+	}
+	return ""
+}
+
+// template finds the instances of templates; clang -gsimple-template-names gives
+// all of one template the same name.
+func (d *debugInfo) template(i int32) bool {
+	for _, c := range d.dies[i].children {
+		switch d.dies[c].Tag {
+		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter, tagGNUPack:
+			return true
+		}
+	}
+	return false
+}
+
+// madeOfLocal says whether a template argument is a type that only one module
+// knows; clang spells it W<Local> wherever Local is from.
+func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
+	for _, c := range d.dies[i].children {
+		switch x := &d.dies[c]; x.Tag {
+		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter:
+			if _, ok := x.Val(dwarf.AttrType).(dwarf.Offset); !ok {
+				continue // void
+			}
+			t := d.typeOf(c)
+			for range maxDebugNesting {
+				if t < 0 || aggregate(d.dies[t].Tag) || d.dies[t].Tag == dwarf.TagEnumerationType {
+					break
+				}
+				if _, ok := d.dies[t].Val(dwarf.AttrType).(dwarf.Offset); !ok {
+					break
+				}
+				t = d.typeOf(t)
+			}
+			if t < 0 {
+				return true
+			}
+			if tag := d.dies[t].Tag; (aggregate(tag) || tag == dwarf.TagEnumerationType) && d.sharedName(t) == "" {
+				return true
+			}
+		case tagGNUPack:
+			if depth < maxDebugNesting && d.madeOfLocal(c, depth+1) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// compilerMade finds names that a compiler gave to what has none, and templates
+// of something local: nvcc counts anonymous unions (__C10) and writes the part
+// of a class that its subclasses begin with (__SO__4Base); clang writes lambdas
+// and addresses of static functions.
+func compilerMade(name string) bool {
+	if rest, ok := strings.CutPrefix(name, "__"); ok {
+		if strings.HasPrefix(rest, "SO__") || strings.HasPrefix(rest, "nv_") {
+			return true
+		}
+		if len(rest) > 1 && strings.IndexByte("CTE", rest[0]) >= 0 && strings.Trim(rest[1:], "0123456789") == "" {
+			return true
+		}
+	}
+	for _, part := range []string{"(anonymous", "(unnamed", "(lambda", "'lambda", "<unnamed", anonymousNamespaceTag, "_INTERNAL_", "<&", ", &", "$_"} {
+		if strings.Contains(name, part) {
+			return true
+		}
+	}
+	return false
+}
+
+// demangledType is the source spelling of a mangled type name, empty if the type
+// is local to a function or module.
+func demangledType(mangled string) string {
+	if strings.Contains(mangled, "_INTERNAL_") || strings.Contains(mangled, anonymousNamespaceTag) {
+		return ""
+	}
+	ast, err := demangle.ToAST(mangled)
+	if err != nil {
+		return ""
+	}
+	local := false
+	ast.Traverse(func(a demangle.AST) bool {
+		switch x := a.(type) {
+		case *demangle.Qualified:
+			local = local || x.LocalName
+		case *demangle.Closure, *demangle.UnnamedType:
+			local = true
+		}
+		return !local
+	})
+	if local {
+		return ""
+	}
+	name := demangle.ASTToString(ast)
+	if compilerMade(name) {
+		return ""
+	}
+	return name
+}
+
+// spelling makes the names of different compilers alike: no space that does not
+// part two words, no difference between 3U and 3u.
+func spelling(name string) string {
+	var b strings.Builder
+	word := func(c byte) bool {
+		return c == '_' || c == '$' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z' || c >= 0x80
+	}
+	digits := false // inside a number
+	for i := 0; i < len(name); i++ {
+		c := name[i]
+		if c == ' ' && (i == 0 || i+1 == len(name) || !word(name[i-1]) || !word(name[i+1])) {
+			continue
+		}
+		if digits = word(c) && (digits || c >= '0' && c <= '9' && (i == 0 || !word(name[i-1]))); digits && (c == 'U' || c == 'L') {
+			c |= 0x20
+		}
+		b.WriteByte(c)
+		if c == ',' {
+			b.WriteByte(' ')
+		}
+	}
+	return b.String()
+}
