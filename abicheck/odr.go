@@ -34,7 +34,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 				continue
 			}
 			d := &f.Decls[sym.Def]
-			if d.Kind != def.Kind || sameBody(t, id.File, d, s.Def.File, def) {
+			if d.Kind != def.Kind || sameText(t, id.File, d, s.Def.File, def) {
 				continue
 			}
 			what := "body"
@@ -60,33 +60,43 @@ func sameCompiler(a, b *object.File) bool {
 	return true
 }
 
-func sameBody(t *resolve.Table, fileA int32, a *ptx.Decl, fileB int32, b *ptx.Decl) bool {
+// sameText is SameBody with a short cut for the common case.
+func sameText(t *resolve.Table, fileA int32, a *ptx.Decl, fileB int32, b *ptx.Decl) bool {
 	x, y := bodyReader(t, fileA, a), bodyReader(t, fileB, b)
 	if bytes.Equal(x.text(), y.text()) && len(x.f.Locs)+len(y.f.Locs) == 0 && x.namesNothingLocal() && y.namesNothingLocal() {
 		return true
 	}
+	_, same := SameBody(t, fileA, a, fileB, b)
+	return same
+}
+
+// SameBody says whether two bodies or initialisers are the same but for names
+// without meaning elsewhere, and what each such name of the first is called in
+// the second.
+func SameBody(t *resolve.Table, fileA int32, a *ptx.Decl, fileB int32, b *ptx.Decl) (names map[string]string, same bool) {
+	x, y := bodyReader(t, fileA, a), bodyReader(t, fileB, b)
 	forth, back := map[string]string{}, map[string]string{}
 	for {
 		tx, nameX := x.next()
 		ty, nameY := y.next()
 		if tx.Kind != ty.Kind {
-			return false
+			return nil, false
 		}
 		if tx.Kind == ptx.EOF {
-			return true
+			return forth, true
 		}
 		sx, sy := x.f.Src.String(tx.Span()), y.f.Src.String(ty.Span())
 		switch {
 		case nameX != nameY:
-			return false
+			return nil, false
 		case !nameX:
 			if sx != sy {
-				return false
+				return nil, false
 			}
 		case forth[sx] == "" && back[sy] == "":
 			forth[sx], back[sy] = sy, sx
 		case forth[sx] != sy || back[sy] != sx:
-			return false
+			return nil, false
 		}
 	}
 }

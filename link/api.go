@@ -48,6 +48,9 @@ type Options struct {
 	// AllowHostMismatch turns a known difference of operating system between
 	// inputs into a warning. 32 against 64 bits stays an error.
 	AllowHostMismatch bool
+	// StripDebug leaves DWARF out of the output (-S), and the lines of .file and
+	// .loc too unless KeepLines is set.
+	StripDebug, KeepLines bool
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
 }

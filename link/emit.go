@@ -124,9 +124,7 @@ func (l *linker) emit(p *plan) *writer {
 	for _, d := range p.bodies {
 		l.emitBody(w, p, d)
 	}
-	if l.keepDebug >= 0 {
-		l.emitSections(w)
-	}
+	l.emitSections(w)
 	return w
 }
 
@@ -150,25 +148,10 @@ func (l *linker) emitHeader(w *writer, p *plan) {
 	}
 	w.text(" */\n")
 	options := append([]string{p.header.arch.String()}, p.header.options...)
-	if l.debug() {
+	if l.debug.target {
 		options = append(options, "debug")
 	}
 	w.text(".version ", p.header.version.String(), "\n.target ", strings.Join(options, ", "), "\n.address_size ", itoa(int64(p.header.addressSize)), "\n\n")
-}
-
-// debug says whether .target carries debug: the input whose sections are kept
-// says so. ptxas refuses the word in a module without debug sections.
-func (l *linker) debug() bool {
-	if l.keepDebug < 0 {
-		return false
-	}
-	f := l.files[l.keepDebug]
-	for _, o := range f.Target {
-		if o.Word == "debug" {
-			return true
-		}
-	}
-	return false
 }
 
 func (l *linker) linkageWord(d declID) string {
@@ -251,16 +234,14 @@ func (l *linker) emitBody(w *writer, p *plan, d declID) {
 		edits = l.lineEdits(edits, d.file, span.Off, span.End())
 	}
 	for _, label := range l.labels[d] {
-		if int(d.file) == l.keepDebug && l.debugNames[label.Old] != "" {
+		if l.debug.names[d.file][label.Old] != "" {
 			continue // it gets a name of its own below
 		}
 		for _, s := range label.Spans {
 			edits = append(edits, edit{s, label.New})
 		}
 	}
-	if int(d.file) == l.keepDebug {
-		edits = l.debugNameEdits(edits, f, span)
-	}
+	edits = l.debugNameEdits(edits, d.file, span)
 	sortEdits(edits)
 	w.blank()
 	w.mark(f.Src, span.Off, false)
@@ -398,21 +379,4 @@ func (l *linker) emitAlias(w *writer, id object.ID) {
 		target = f.Aliases[f.Symbols[target].Alias].Target
 	}
 	w.line(f.Src, a.Span.Off, ".alias ", l.names.Of(id), ", ", l.names.Of(object.ID{File: id.File, Name: target}))
-}
-
-// emitSections copies the debug sections of the one input that keeps them.
-func (l *linker) emitSections(w *writer) {
-	f := l.files[l.keepDebug]
-	for _, s := range f.Sections {
-		var edits []edit
-		for _, ref := range s.Refs {
-			if text := l.debugName(f, f.Src.Bytes(ref)); text != "" {
-				edits = append(edits, edit{ref, text})
-			}
-		}
-		w.blank()
-		w.copy(f.Src, s.Span, edits)
-		w.own()
-		w.text("\n")
-	}
 }

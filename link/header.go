@@ -178,14 +178,6 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 // sampler, with texmode_unified, the default. A body that uses textures
 // assembles in its own mode only; one that does not goes with both.
 func textureMode(files []*object.File, log *diag.Log) []string {
-	says := func(f *object.File, word string) bool {
-		for _, o := range f.Target {
-			if o.Word == word {
-				return true
-			}
-		}
-		return false
-	}
 	any := false
 	for _, f := range files {
 		any = any || says(f, "texmode_independent")
@@ -220,7 +212,7 @@ func textureMode(files []*object.File, log *diag.Log) []string {
 	return []string{"texmode_independent"}
 }
 
-func contains(list []string, word string) bool {
+func contains[T comparable](list []T, word T) bool {
 	for _, w := range list {
 		if w == word {
 			return true

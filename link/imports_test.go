@@ -17,7 +17,8 @@ func TestImports(t *testing.T) {
 		"ptxlink/resolve":          "internal/diag object object/ptx",
 		"ptxlink/abicheck":         "internal/diag object object/ptx resolve",
 		"ptxlink/link/ptxas":       "internal/diag",
-		"ptxlink/link":             "internal/diag object object/ptx resolve abicheck",
+		"ptxlink/link/debuginfo":   "internal/diag object object/ptx",
+		"ptxlink/link":             "internal/diag object object/ptx resolve abicheck link/debuginfo",
 		"ptxlink/cmd/ptxlink":      "internal/diag abicheck link link/ptxas",
 		"ptxlink/bench":            "internal/oracles",
 	}

@@ -40,6 +40,12 @@ func (r fileRow) stamp() string {
 // refers to them; keep is its index, -1 if there is none.
 func (l *linker) mergeFiles(keep int) *fileTable {
 	t := &fileTable{index: map[fileRow]int64{}, of: make([]map[int64]int64, len(l.files))}
+	if l.stripLines() {
+		for i := range t.of {
+			t.of[i] = map[int64]int64{}
+		}
+		return t
+	}
 	if keep >= 0 {
 		t.addExact(l.ownFiles(l.files[keep]))
 	}
@@ -121,31 +127,6 @@ func (t *fileTable) addExact(files []ownFile) {
 	}
 }
 
-// chooseDebug picks the input whose debug sections are kept, -1 for none.
-// Merging them is the work of a later version; until then the others lose
-// theirs, with a warning, and keep their lines.
-func (l *linker) chooseDebug() int {
-	keep := -1
-	for i, f := range l.files {
-		if len(f.Sections) > 0 && (keep < 0 || f.Debug && !l.files[keep].Debug) {
-			keep = i
-		}
-	}
-	for i, f := range l.files {
-		if i == keep {
-			continue
-		}
-		for _, s := range f.Sections {
-			if len(s.Labels)+len(s.Refs) > 0 || f.Debug {
-				l.log.Warn("debug-dropped", f.At(s.Span), "debug sections of this module are dropped; its lines are kept").
-					Note(l.files[keep].At(l.files[keep].Sections[0].Span), "only those of "+l.files[keep].Name+" are kept")
-				break
-			}
-		}
-	}
-	return keep
-}
-
 // lineEdits rewrites the .loc and .file directives of one declaration. A .loc
 // of a file that its module never declared is dropped: in the merged table the
 // number may be another module's file.
@@ -157,6 +138,10 @@ func (l *linker) lineEdits(edits []edit, file int32, from, to int32) []edit {
 	for _, loc := range locs {
 		if loc.Span.Off >= to {
 			break
+		}
+		if l.stripLines() {
+			edits = append(edits, erase(f.Src, loc.Span))
+			continue
 		}
 		n, ok := mapping[loc.File]
 		if !ok {
@@ -170,10 +155,17 @@ func (l *linker) lineEdits(edits []edit, file int32, from, to int32) []edit {
 		if loc.Tail.Len == 0 {
 			continue
 		}
-		// function_name leads into .debug_str, which only one input keeps.
-		if m, ok := mapping[loc.InlinedAt]; !ok || int(file) != l.keepDebug {
+		// function_name leads into .debug_str.
+		m, ok := mapping[loc.InlinedAt]
+		name, kept := l.inlinedName(file, loc.Tail)
+		if !ok || !kept {
 			edits = append(edits, erase(f.Src, loc.Tail))
-		} else if m != loc.InlinedAt {
+			continue
+		}
+		if name.text != "" {
+			edits = append(edits, name)
+		}
+		if m != loc.InlinedAt {
 			edits = append(edits, edit{loc.Inlined, itoa(m)})
 		}
 	}
@@ -184,6 +176,8 @@ func (l *linker) lineEdits(edits []edit, file int32, from, to int32) []edit {
 	}
 	return edits
 }
+
+func (l *linker) stripLines() bool { return l.options.StripDebug && !l.options.KeepLines }
 
 func (l *linker) warnUndeclaredFile(file int32, span diag.Span) {
 	if l.warnedFile[file] {

@@ -22,18 +22,15 @@ type linker struct {
 	log     *diag.Log
 	passes  []Pass
 
-	files     []*object.File
-	host      object.Host // of all inputs, as far as they say
-	table     *resolve.Table
-	names     *resolve.Names
-	renamed   []bool // per file: some name differs from the input's
-	labels    map[declID][]resolve.LabelRename
-	keepDebug int // the file whose debug sections are emitted, or -1
-	fileTable *fileTable
-	sameFiles []bool // per file: .loc directives stay as they are
-	// debugNames are the function-scope names that the kept debug sections look
-	// up, with what they are called in the output.
-	debugNames map[string]string
+	files      []*object.File
+	host       object.Host // of all inputs, as far as they say
+	table      *resolve.Table
+	names      *resolve.Names
+	renamed    []bool // per file: some name differs from the input's
+	labels     map[declID][]resolve.LabelRename
+	debug      debugPlan
+	fileTable  *fileTable
+	sameFiles  []bool // per file: .loc directives stay as they are
 	warnedFile map[int32]bool
 }
 
@@ -100,9 +97,9 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 	var p *plan
 	l.pass("plan", func() {
-		l.keepDebug = l.chooseDebug()
-		l.nameDebug()
+		l.chooseDebug()
 		l.mergeLines()
+		l.mergeDebug()
 		p = l.plan(h)
 	})
 	if l.log.Errors() > 0 {
@@ -164,7 +161,7 @@ func (l *linker) rename() {
 // mergeLines numbers the files and finds the inputs whose .loc lines need no
 // change at all.
 func (l *linker) mergeLines() {
-	l.fileTable = l.mergeFiles(l.keepDebug)
+	l.fileTable = l.mergeFiles(l.debug.verbatim)
 	l.sameFiles = make([]bool, len(l.files))
 	for i, f := range l.files {
 		same := true
@@ -178,63 +175,8 @@ func (l *linker) mergeLines() {
 			loc := &f.Locs[k]
 			_, known := l.fileTable.of[i][loc.File]
 			_, knownInlined := l.fileTable.of[i][loc.InlinedAt]
-			same = known && (loc.Tail.Len == 0 || knownInlined && i == l.keepDebug)
+			same = known && (loc.Tail.Len == 0 || knownInlined && i == l.debug.verbatim)
 		}
 		l.sameFiles[i] = same
 	}
-}
-
-// nameDebug renames the labels, locals and parameters that the kept debug
-// sections refer to. ptxas looks them up by bare name over the whole module and
-// takes the first it finds, another input's perhaps.
-func (l *linker) nameDebug() {
-	l.debugNames = map[string]string{}
-	if l.keepDebug < 0 || len(l.files) == 1 {
-		return
-	}
-	f := l.files[l.keepDebug]
-	inSection := map[string]bool{}
-	for _, s := range f.Sections {
-		for _, label := range s.Labels {
-			inSection[f.Src.String(label)] = true
-		}
-	}
-	for _, s := range f.Sections {
-		for _, ref := range s.Refs {
-			name := f.Src.String(ref)
-			if _, module := f.Lookup(name); module || inSection[name] || l.debugNames[name] != "" {
-				continue
-			}
-			l.debugNames[name] = l.names.Unused(name)
-		}
-	}
-}
-
-// debugName is what a name in the kept debug sections is called in the output;
-// empty if it keeps its spelling.
-func (l *linker) debugName(f *object.File, name []byte) string {
-	if id, ok := f.Lookup(string(name)); ok {
-		if text := l.names.Of(object.ID{File: int32(l.keepDebug), Name: id}); text != string(name) {
-			return text
-		}
-		return ""
-	}
-	return l.debugNames[string(name)]
-}
-
-// debugNameEdits renames those names inside one function.
-func (l *linker) debugNameEdits(edits []edit, f *object.File, span diag.Span) []edit {
-	if len(l.debugNames) == 0 {
-		return edits
-	}
-	lex := ptx.NewLexer(f.Src.Text[:span.End()], span.Off)
-	for t := lex.Next(); t.Kind != ptx.EOF; t = lex.Next() {
-		if t.Kind != ptx.Ident {
-			continue
-		}
-		if name := l.debugNames[f.Src.String(t.Span())]; name != "" {
-			edits = append(edits, edit{t.Span(), name})
-		}
-	}
-	return edits
 }

@@ -18,7 +18,7 @@ func (l *linker) result(p *plan, w *writer) *Result {
 		Version:     p.header.version.String(),
 		Target:      p.header.arch.String(),
 		AddressSize: p.header.addressSize,
-		Debug:       l.debug(),
+		Debug:       l.debug.target,
 		Passes:      l.passes,
 	}
 	for i, f := range l.files {

@@ -123,6 +123,8 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		Verbose:        ctx.Bool("verbose"),
 
 		AllowHostMismatch: ctx.Bool("allow-host-mismatch"),
+		StripDebug:        ctx.Bool("strip-debug"),
+		KeepLines:         ctx.Bool("keep-line-info"),
 	}
 	c.output = ctx.String("output")
 	c.cubin = ctx.Bool("cubin") || ctx.Bool("compile-only") || strings.HasSuffix(c.output, ".cubin")

@@ -25,6 +25,8 @@ func newFlags() []cli.Flag {
 		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs at a time (default: one per CPU)"},
 
 		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "let symbols that match `GLOB` stay undefined"},
+		&cli.BoolFlag{Name: "strip-debug", Aliases: []string{"S", "strip-all", "s"}, Category: linking, Usage: "leave out debug information"},
+		&cli.BoolFlag{Name: "keep-line-info", Category: linking, Usage: "with -S, keep the lines of .file and .loc"},
 		&cli.StringFlag{Name: "host", Category: linking, Usage: "inputs that do not say were compiled for `OS-CPU`, as linux-x86_64"},
 		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "link inputs of different operating systems, with a warning"},
 

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestABITable holds docs/abi.md to what there is: each row of its tables names
+// a script or Go test that exists, and functions that exist.
+func TestABITable(t *testing.T) {
+	const root = "../.."
+	functions := map[string]bool{} // tests by name, others as package.Name
+	function := regexp.MustCompile(`(?m)^func (?:\([^)]*\) )?(\w+)`)
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, name := range function.FindAllStringSubmatch(string(text), -1) {
+			if strings.HasSuffix(path, "_test.go") {
+				functions[name[1]] = true
+			} else {
+				functions[filepath.Base(filepath.Dir(path))+"."+name[1]] = true
+			}
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	exists := func(name string) bool {
+		if functions[name] {
+			return true
+		}
+		_, err := os.Stat(filepath.Join(root, "testdata/script", name+".txtar"))
+		return err == nil
+	}
+
+	text, err := os.ReadFile(filepath.Join(root, "docs/abi.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quoted := regexp.MustCompile("`([^`]+)`")
+	script := regexp.MustCompile("^(abi|debug|var|weak|common)_\\w+$")
+	rows := 0
+	for i, line := range strings.Split(string(text), "\n") {
+		cells := strings.Split(line, "|")
+		if len(cells) != 8 {
+			if strings.HasPrefix(line, "|") {
+				t.Errorf("line %d has %d columns", i+1, len(cells)-2)
+			}
+			for _, name := range quoted.FindAllStringSubmatch(line, -1) {
+				if script.MatchString(name[1]) && !exists(name[1]) {
+					t.Errorf("line %d: no script %s", i+1, name[1])
+				}
+			}
+			continue
+		}
+		if strings.HasPrefix(cells[1], " Rule") || strings.HasPrefix(cells[1], "---") {
+			continue
+		}
+		rows++
+		where, tests := quoted.FindAllStringSubmatch(cells[3], -1), quoted.FindAllStringSubmatch(cells[4], -1)
+		if len(tests) == 0 {
+			t.Errorf("line %d names no test", i+1)
+		}
+		for _, name := range append(where, tests...) {
+			if !exists(name[1]) {
+				t.Errorf("line %d: there is no %s", i+1, name[1])
+			}
+		}
+	}
+	if rows < 50 {
+		t.Errorf("%d rows", rows)
+	}
+}

@@ -1,0 +1,443 @@
+package debuginfo
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"ptxlink/object/ptx"
+)
+
+// dwarfError is a fault at an offset of .debug_info.
+type dwarfError struct {
+	offset int64
+	text   string
+}
+
+func (e *dwarfError) Error() string {
+	return fmt.Sprintf("%s at byte %d of .debug_info", e.text, e.offset)
+}
+
+// unit is one compilation unit.
+type unit struct {
+	off, end int64 // in .debug_info of the module
+	header   int64 // bytes before the first DIE
+	version  int
+	addrSize int
+	abbrevAt int64 // where the offset of its abbreviations stands
+	dies     []die
+}
+
+// die is one debugging information entry; code 0 ends a list of children.
+type die struct {
+	off    int64
+	body   int64 // behind the code
+	abbrev *abbrev
+	attrs  []attr
+}
+
+// attr is the value of an attribute: bytes off to end.
+type attr struct {
+	spec
+	off, end int64
+	value    uint64 // of constants, references and offsets
+}
+
+// abbrev is one abbreviation: the shape of a DIE.
+type abbrev struct {
+	tag      uint64
+	children byte
+	specs    []spec
+}
+
+type spec struct {
+	at, form uint64
+	implicit int64 // of DW_FORM_implicit_const
+}
+
+// Attributes and forms that the merger knows by name.
+const (
+	atSibling       = 0x01
+	atLocation      = 0x02
+	atStmtList      = 0x10
+	atStringLength  = 0x19
+	atReturnAddr    = 0x2a
+	atStartScope    = 0x2c
+	atDeclFile      = 0x3a
+	atFrameBase     = 0x40
+	atMacroInfo     = 0x43
+	atSegment       = 0x46
+	atStaticLink    = 0x48
+	atUseLocation   = 0x4a
+	atVtableElem    = 0x4d
+	atRanges        = 0x55
+	atCallFile      = 0x58
+	atStrOffsets    = 0x72
+	atAddrBase      = 0x73
+	atRnglistsBase  = 0x74
+	atMacros        = 0x79
+	atLoclistsBase  = 0x8c
+	atGNUMacros     = 0x2119
+	formAddr        = 0x01
+	formBlock2      = 0x03
+	formBlock4      = 0x04
+	formData2       = 0x05
+	formData4       = 0x06
+	formData8       = 0x07
+	formString      = 0x08
+	formBlock       = 0x09
+	formBlock1      = 0x0a
+	formData1       = 0x0b
+	formFlag        = 0x0c
+	formSdata       = 0x0d
+	formStrp        = 0x0e
+	formUdata       = 0x0f
+	formRefAddr     = 0x10
+	formRef1        = 0x11
+	formRef2        = 0x12
+	formRef4        = 0x13
+	formRef8        = 0x14
+	formRefUdata    = 0x15
+	formIndirect    = 0x16
+	formSecOffset   = 0x17
+	formExprloc     = 0x18
+	formFlagPresent = 0x19
+	formStrx        = 0x1a
+	formAddrx       = 0x1b
+	formRefSup4     = 0x1c
+	formStrpSup     = 0x1d
+	formData16      = 0x1e
+	formLineStrp    = 0x1f
+	formRefSig8     = 0x20
+	formImplicit    = 0x21
+	formLoclistx    = 0x22
+	formRnglistx    = 0x23
+	formRefSup8     = 0x24
+	formStrx1       = 0x25
+	formStrx2       = 0x26
+	formStrx3       = 0x27
+	formStrx4       = 0x28
+	formAddrx1      = 0x29
+	formAddrx2      = 0x2a
+	formAddrx3      = 0x2b
+	formAddrx4      = 0x2c
+)
+
+// sectionOf is the section that a section offset of the attribute points into.
+func sectionOf(at uint64, version int) string {
+	switch at {
+	case atStmtList:
+		return ".debug_line"
+	case atLocation, atStringLength, atReturnAddr, atFrameBase, atSegment, atStaticLink, atUseLocation, atVtableElem:
+		if version >= 5 {
+			return ".debug_loclists"
+		}
+		return ".debug_loc"
+	case atLoclistsBase:
+		return ".debug_loclists"
+	case atRanges, atStartScope:
+		if version >= 5 {
+			return ".debug_rnglists"
+		}
+		return ".debug_ranges"
+	case atRnglistsBase:
+		return ".debug_rnglists"
+	case atMacroInfo:
+		return ".debug_macinfo"
+	case atMacros, atGNUMacros:
+		return ".debug_macro"
+	case atStrOffsets:
+		return ".debug_str_offsets"
+	case atAddrBase:
+		return ".debug_addr"
+	}
+	return ""
+}
+
+// reader reads DWARF; the first fault sticks.
+type reader struct {
+	data []byte
+	at   int64
+	err  *dwarfError
+}
+
+func (r *reader) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = &dwarfError{r.at, fmt.Sprintf(format, args...)}
+	}
+	r.at = int64(len(r.data))
+}
+
+func (r *reader) skip(n uint64) {
+	if n > uint64(int64(len(r.data))-r.at) {
+		r.fail("a value runs past the end")
+		return
+	}
+	r.at += int64(n)
+}
+
+func (r *reader) uint(n int64) uint64 {
+	from := r.at
+	if r.skip(uint64(n)); r.err != nil {
+		return 0
+	}
+	var b [8]byte
+	copy(b[:], r.data[from:r.at])
+	return binary.LittleEndian.Uint64(b[:])
+}
+
+func (r *reader) uleb() (n uint64) {
+	for shift := 0; ; shift += 7 {
+		if r.at >= int64(len(r.data)) || shift > 63 {
+			r.fail("a number does not end")
+			return 0
+		}
+		b := r.data[r.at]
+		r.at++
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return n
+		}
+	}
+}
+
+func (r *reader) sleb() int64 {
+	var n int64
+	for shift := 0; ; shift += 7 {
+		if r.at >= int64(len(r.data)) || shift > 63 {
+			r.fail("a number does not end")
+			return 0
+		}
+		b := r.data[r.at]
+		r.at++
+		n |= int64(b&0x7f) << shift
+		if b < 0x80 {
+			if b&0x40 != 0 && shift < 57 {
+				n |= -1 << (shift + 7)
+			}
+			return n
+		}
+	}
+}
+
+func (r *reader) cstring() {
+	for r.at < int64(len(r.data)) {
+		r.at++
+		if r.data[r.at-1] == 0 {
+			return
+		}
+	}
+	r.fail("a string does not end")
+}
+
+// readUnits reads all of .debug_info. Only 32-bit DWARF, versions 2 to 5.
+func readUnits(info, abbrevs *ptx.Data) ([]*unit, *dwarfError) {
+	if abbrevs == nil {
+		return nil, &dwarfError{0, "there is no .debug_abbrev for the unit"}
+	}
+	fixups := map[int64]ptx.Fixup{}
+	for _, f := range info.Fixups {
+		fixups[f.Offset] = f
+	}
+	var units []*unit
+	for off := int64(0); off < int64(len(info.Bytes)); {
+		u, err := readUnit(info, abbrevs, fixups, off)
+		if err != nil {
+			return nil, err
+		}
+		units = append(units, u)
+		off = u.end
+	}
+	return units, nil
+}
+
+func readUnit(info, abbrevs *ptx.Data, fixups map[int64]ptx.Fixup, off int64) (*unit, *dwarfError) {
+	r := &reader{data: info.Bytes, at: off}
+	u := &unit{off: off}
+	length := r.uint(4)
+	if length >= 0xfffffff0 {
+		r.fail("64-bit DWARF")
+	}
+	u.end = off + 4 + int64(length)
+	if u.end > int64(len(info.Bytes)) {
+		r.fail("the unit is longer than its section")
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	r.data = info.Bytes[:u.end]
+	u.version = int(r.uint(2))
+	unitType := uint64(1) // DW_UT_compile
+	if u.version >= 5 {
+		unitType = r.uint(1)
+		u.addrSize = int(r.uint(1))
+		u.abbrevAt = r.at
+		r.uint(4)
+	} else {
+		u.abbrevAt = r.at
+		r.uint(4)
+		u.addrSize = int(r.uint(1))
+	}
+	if r.err == nil && (u.version < 2 || u.version > 5 || unitType != 1 && unitType != 3) {
+		r.fail("DWARF version %d, unit type %d", u.version, unitType)
+	}
+	if r.err == nil && u.addrSize != 4 && u.addrSize != 8 {
+		r.fail("addresses of %d bytes", u.addrSize)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	u.header = r.at - off
+	offset := int64(binary.LittleEndian.Uint32(info.Bytes[u.abbrevAt:]))
+	if f, ok := fixups[u.abbrevAt]; ok {
+		if f.Section != ".debug_abbrev" {
+			r.fail("the unit takes its abbreviations from %s", f)
+		}
+		offset = f.Addend
+	}
+	table, err := readAbbrevs(abbrevs.Bytes, offset)
+	if err != nil {
+		return nil, &dwarfError{off, "its abbreviations: " + err.text}
+	}
+	depth := 0
+	for r.err == nil && r.at < u.end {
+		d := die{off: r.at}
+		code := r.uleb()
+		d.body = r.at
+		if code == 0 {
+			depth--
+			if depth < -64 { // padding behind the last DIE
+				r.fail("the unit has too many ends of lists")
+			}
+			u.dies = append(u.dies, d)
+			continue
+		}
+		a, ok := table[code]
+		if !ok {
+			r.fail("abbreviation %d is not defined", code)
+			break
+		}
+		d.abbrev = a
+		if a.children != 0 {
+			depth++
+		}
+		d.attrs = make([]attr, 0, len(a.specs))
+		for _, s := range a.specs {
+			d.attrs = append(d.attrs, r.attribute(u, s))
+		}
+		u.dies = append(u.dies, d)
+	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	return u, u.checkReferences(fixups)
+}
+
+// checkReferences makes sure that references within the unit lead to DIEs.
+func (u *unit) checkReferences(fixups map[int64]ptx.Fixup) *dwarfError {
+	for _, d := range u.dies {
+		for _, a := range d.attrs {
+			if _, ok := fixups[a.off]; ok || !isUnitRef(a.form) {
+				continue
+			}
+			if _, ok := slices.BinarySearchFunc(u.dies, u.off+int64(a.value), func(d die, off int64) int { return int(d.off - off) }); !ok {
+				return &dwarfError{a.off, "a reference leads to no entry"}
+			}
+		}
+	}
+	return nil
+}
+
+func isUnitRef(form uint64) bool { return form >= formRef1 && form <= formRefUdata }
+
+func (r *reader) attribute(u *unit, s spec) attr {
+	a := attr{spec: s, off: r.at}
+	if s.form == formIndirect {
+		a.form = r.uleb()
+		if a.form == formIndirect || a.form == formImplicit {
+			r.fail("form 0x%x behind DW_FORM_indirect", a.form)
+		}
+		a.off = r.at // the merged table names the form itself
+	}
+	switch a.form {
+	case formAddr:
+		r.skip(uint64(u.addrSize))
+	case formBlock1:
+		r.skip(r.uint(1))
+	case formBlock2:
+		r.skip(r.uint(2))
+	case formBlock4:
+		r.skip(r.uint(4))
+	case formBlock, formExprloc:
+		r.skip(r.uleb())
+	case formData1, formRef1, formFlag, formStrx1, formAddrx1:
+		a.value = r.uint(1)
+	case formData2, formRef2, formStrx2, formAddrx2:
+		a.value = r.uint(2)
+	case formStrx3, formAddrx3:
+		a.value = r.uint(3)
+	case formData4, formRef4, formStrp, formSecOffset, formLineStrp, formStrx4, formAddrx4, formRefSup4, formStrpSup:
+		a.value = r.uint(4)
+	case formData8, formRef8, formRefSig8, formRefSup8:
+		a.value = r.uint(8)
+	case formData16:
+		r.skip(16)
+	case formString:
+		r.cstring()
+	case formSdata:
+		a.value = uint64(r.sleb())
+	case formUdata, formRefUdata, formStrx, formAddrx, formLoclistx, formRnglistx:
+		a.value = r.uleb()
+	case formRefAddr:
+		a.value = r.uint(u.refAddrSize())
+	case formFlagPresent, formImplicit:
+	default:
+		r.fail("form 0x%x is not known", a.form)
+	}
+	a.end = r.at
+	return a
+}
+
+// refAddrSize is the size of DW_FORM_ref_addr: an address in DWARF 2, an offset
+// since.
+func (u *unit) refAddrSize() int64 {
+	if u.version == 2 {
+		return int64(u.addrSize)
+	}
+	return 4
+}
+
+func readAbbrevs(data []byte, offset int64) (map[uint64]*abbrev, *dwarfError) {
+	r := &reader{data: data, at: offset}
+	if offset < 0 || offset >= int64(len(data)) {
+		return nil, &dwarfError{offset, "they start behind their section"}
+	}
+	table := map[uint64]*abbrev{}
+	for {
+		code := r.uleb()
+		if r.err != nil {
+			return nil, r.err
+		}
+		if code == 0 {
+			return table, nil
+		}
+		a := &abbrev{tag: r.uleb(), children: byte(r.uint(1))}
+		for r.err == nil {
+			s := spec{at: r.uleb(), form: r.uleb()}
+			if s.form == formImplicit {
+				s.implicit = r.sleb()
+			}
+			if s.at == 0 && s.form == 0 {
+				break
+			}
+			a.specs = append(a.specs, s)
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
+		table[code] = a
+		if r.at >= int64(len(data)) { // the guide's example has no final 0
+			return table, nil
+		}
+	}
+}
