@@ -39,11 +39,11 @@ func DebugTypes(t *resolve.Table, log *diag.Log) {
 		return
 	}
 	c := typeChecker{log: log, known: map[string][]*typeVariant{}}
-	for i, f := range t.Files {
+	for _, f := range t.Files {
 		if !f.Debug {
 			continue
 		}
-		if d := readDebug(f, int32(i)); d != nil {
+		if d := readDebug(f); d != nil {
 			c.add(d)
 		}
 	}

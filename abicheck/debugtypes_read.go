@@ -12,7 +12,6 @@ import (
 // functions.
 type debugInfo struct {
 	file  *object.File
-	index int32 // of the file
 	dies  []die // in order
 	at    map[dwarf.Offset]int32
 	types []*debugType // those with a name that all modules share
@@ -68,7 +67,7 @@ const (
 
 // readDebug reads the types of a module, nil if its DWARF cannot be read. That
 // is no fault here: who merges or loads the sections says what is wrong.
-func readDebug(f *object.File, index int32) (d *debugInfo) {
+func readDebug(f *object.File) (d *debugInfo) {
 	defer func() {
 		// debug/dwarf is not hardened against hostile input, as it says itself.
 		if recover() != nil {
@@ -79,7 +78,7 @@ func readDebug(f *object.File, index int32) (d *debugInfo) {
 	if !ok {
 		return nil
 	}
-	d = &debugInfo{file: f, index: index, at: map[dwarf.Offset]int32{}}
+	d = &debugInfo{file: f, at: map[dwarf.Offset]int32{}}
 	if !d.readTree(data) {
 		return nil
 	}

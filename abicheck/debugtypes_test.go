@@ -53,8 +53,8 @@ func TestDebugTypesAlike(t *testing.T) {
 	}
 	files, _, _ := object.Load(context.Background(), inputs, 1, &diag.Log{})
 	in := map[string]string{}
-	for i, f := range files {
-		for _, typ := range readDebug(f, int32(i)).types {
+	for _, f := range files {
+		for _, typ := range readDebug(f).types {
 			in[typ.name] += strings.TrimSuffix(f.Name, ".ptx") + " "
 		}
 	}
