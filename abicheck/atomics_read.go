@@ -152,7 +152,10 @@ func (s *statements) next() (st statement, ok bool) {
 		st.predicate = true
 		for s.advance(); s.is('!'); s.advance() {
 		}
-		s.advance()
+		if s.advance(); s.tok.Kind != ptx.Ident {
+			st.opcode = ":" // nothing that we know; it parts what is around it
+			return st, true
+		}
 	}
 	first := s.tok
 	st.opcode = s.spelling()

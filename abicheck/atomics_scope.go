@@ -115,7 +115,7 @@ func (a *addresses) step(st *statement) {
 			delete(a.regs, a.f.Src.String(t.Span()))
 		}
 	}
-	if x.known {
+	if x.known && len(operands[0]) == 1 {
 		if a.regs == nil {
 			a.regs = map[string]address{}
 		}

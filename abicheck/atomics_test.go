@@ -179,6 +179,19 @@ func TestAtomicScopes(t *testing.T) {
 	}
 }
 
+// FuzzAtomics reads any body that the parser takes.
+func FuzzAtomics(f *testing.F) {
+	f.Add("fence.sc.gpu; @!%p1 ld.acquire.gpu.u32 %r1, [x+-4]; { .reg .b32 %r1; mov.b64 {%r1, _}, x; }")
+	f.Add("// begin inline asm\n@%p1 ; add.s64 %rd1, x, 4;\n// end inline asm\n L: .branchtargets L; red.relaxed.cta.add.u32 [%rd1], 1;")
+	f.Fuzz(func(t *testing.T, body string) {
+		var log diag.Log
+		files, _, err := object.Load(t.Context(), []object.Input{{Name: "f.ptx", Text: []byte(hand(body))}}, 1, &log)
+		if err == nil && log.Errors() == 0 {
+			Atomics(resolve.Resolve(files, resolve.Options{Relocatable: true}, &log), &log)
+		}
+	})
+}
+
 // TestAtomicsOfCompilers has no finding in what compilers wrote, the modules of
 // each set together; nor in their sequences if one hand had written them.
 func TestAtomicsOfCompilers(t *testing.T) {
