@@ -90,8 +90,8 @@ func tryNvlink(t *testing.T, gpu string, cubins ...[]byte) (linked []byte, outpu
 	return linked, string(text), err
 }
 
-// symbols reads the symbol table of a cubin, whose ELF version is CUDA's.
-func symbols(t *testing.T, cubin []byte) []elf.Symbol {
+// openCubin opens a cubin, whose ELF version is CUDA's.
+func openCubin(t *testing.T, cubin []byte) *elf.File {
 	t.Helper()
 	cubin = slices.Clone(cubin)
 	if len(cubin) > 24 {
@@ -102,6 +102,13 @@ func symbols(t *testing.T, cubin []byte) []elf.Symbol {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f
+}
+
+// symbols reads the symbol table of a cubin.
+func symbols(t *testing.T, cubin []byte) []elf.Symbol {
+	t.Helper()
+	f := openCubin(t, cubin)
 	list, err := f.Symbols()
 	if err != nil {
 		t.Fatal(err)

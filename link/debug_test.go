@@ -1,0 +1,267 @@
+package link_test
+
+import (
+	"context"
+	"debug/elf"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/oracles"
+	"ptxlink/link"
+	"ptxlink/link/debuginfo"
+	"ptxlink/object"
+)
+
+// debugSets are compared with nvlink. Files are of testdata/ptx.
+var debugSets = map[string][]string{
+	"nvcc pair":       {"nvcc-debug/main.ptx", "nvcc-debug/math.ptx", "nvcc-debug/shapes.ptx", "nvcc-debug/table.ptx", "nvcc-debug/log.ptx"},
+	"nvcc backwards":  {"nvcc-debug/log.ptx", "nvcc-debug/table.ptx", "nvcc-debug/shapes.ptx", "nvcc-debug/math.ptx", "nvcc-debug/main.ptx"},
+	"clang pair":      {"clang-debug/caller.ptx", "clang-debug/callee.ptx"},
+	"nvcc and clang":  {"nvcc-debug/main.ptx", "nvcc-debug/math.ptx", "nvcc-debug/shapes.ptx", "nvcc-debug/table.ptx", "nvcc-debug/log.ptx", "clang-debug/callee.ptx"},
+	"guide":           {"guide/foo.ptx", "guide/test.ptx"},
+	"debug and plain": {"clang-debug/caller.ptx", "clang-debug/callee.ptx", "opencl/helpers.ptx"},
+}
+
+// debugCubin links inputs with ptxlink and has ptxas -g and nvlink -g make a
+// cubin of the result; nvlinkCubin goes the other way round.
+func debugCubin(t *testing.T, inputs []link.Input) []byte {
+	r := mustLink(t, link.Options{Inputs: inputs})
+	return nvlink(t, arch, assemble(t, arch, r.PTX, "-c", "-g"))
+}
+
+func nvlinkCubin(t *testing.T, inputs []link.Input) []byte {
+	var cubins [][]byte
+	for _, in := range inputs {
+		flags := []string{"-c"}
+		if strings.Contains(string(in.Text), ", debug\n") {
+			flags = append(flags, "-g")
+		}
+		cubins = append(cubins, assemble(t, arch, in.Text, flags...))
+	}
+	return nvlink(t, arch, cubins...)
+}
+
+// What a dump says of where things stand in the file, and nothing else.
+var places = []*regexp.Regexp{
+	regexp.MustCompile(`(?m)^0x[0-9a-f]+:`),
+	regexp.MustCompile(`\(0x[0-9a-f]{8} `),
+	regexp.MustCompile(`(cu_ref\+0x|abbr_offset = 0x|next unit at 0x|length = 0x)[0-9a-f]+`),
+	// All units of one module share one line table.
+	regexp.MustCompile(`(?m)^ *DW_AT_stmt_list.*\n`),
+	regexp.MustCompile(`(?m)^.*file format.*\n`),
+}
+
+// dump is llvm-dwarfdump of a cubin, without places.
+func dump(t *testing.T, cubin []byte, what string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.cubin")
+	if err := os.WriteFile(path, cubin, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(oracles.Require(t, "llvm-dwarfdump"), what, path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(out)
+	for _, re := range places {
+		text = re.ReplaceAllString(text, "")
+	}
+	return text
+}
+
+// relocations of .debug_info and .debug_loc in a linked cubin: offsets that the
+// layout of variables decides are left to the symbol.
+func relocations(t *testing.T, cubin []byte) []string {
+	t.Helper()
+	f := openCubin(t, cubin)
+	symbols := symbols(t, cubin)
+	var list []string
+	for _, s := range f.Sections {
+		if s.Type != elf.SHT_RELA || !strings.HasPrefix(s.Name, ".rela.debug_") || s.Name == ".rela.debug_frame" || s.Name == ".rela.debug_line" {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ; len(data) >= 24; data = data[24:] {
+			index := f.ByteOrder.Uint64(data[8:]) >> 32
+			if index == 0 || index > uint64(len(symbols)) {
+				continue
+			}
+			symbol := symbols[index-1]
+			if symbol.Section == elf.SHN_UNDEF && symbol.Name != "" && !strings.HasPrefix(symbol.Name, "_") {
+				t.Errorf("%s refers to %s, which is not defined", s.Name, symbol.Name)
+			}
+			if elf.ST_TYPE(symbol.Info) != elf.STT_SECTION {
+				name := ourSuffix.ReplaceAllString(symbol.Name, "") // nvlink keeps local names apart without one
+				list = append(list, fmt.Sprintf("%s %s+%d", s.Name, name, f.ByteOrder.Uint64(data[16:])))
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+var ourSuffix = regexp.MustCompile(`\$\d+$`)
+
+func readInputs(t *testing.T, names []string) []link.Input {
+	t.Helper()
+	var inputs []link.Input
+	for _, name := range names {
+		text, err := os.ReadFile("../testdata/ptx/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		inputs = append(inputs, link.Input{Name: name, Text: text})
+	}
+	return inputs
+}
+
+// TestDebugEqualsNvlink: the debug information of a linked program is that which
+// nvlink makes of the separate cubins. Units, attributes, types, lines of
+// declarations, addresses and locations are equal; only the line table of a unit
+// differs, since there is one.
+func TestDebugEqualsNvlink(t *testing.T) {
+	for name, files := range debugSets {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inputs := readInputs(t, files)
+			ours, theirs := debugCubin(t, inputs), nvlinkCubin(t, inputs)
+			info := dump(t, theirs, "--debug-info")
+			if !strings.Contains(info, "DW_TAG_compile_unit") {
+				t.Fatal("nvlink's cubin has no unit")
+			}
+			if d := cmp.Diff(info, dump(t, ours, "--debug-info")); d != "" {
+				t.Errorf(".debug_info: nvlink (-) and ptxlink (+):\n%s", d)
+			}
+			if d := cmp.Diff(dump(t, theirs, "--debug-loc"), dump(t, ours, "--debug-loc")); d != "" {
+				t.Errorf(".debug_loc: nvlink (-) and ptxlink (+):\n%s", d)
+			}
+			if d := cmp.Diff(relocations(t, theirs), relocations(t, ours)); d != "" {
+				t.Errorf("relocations: nvlink (-) and ptxlink (+):\n%s", d)
+			}
+		})
+	}
+}
+
+// TestDebugControls leaves out one step of the merge at a time; each must change
+// what TestDebugEqualsNvlink looks at, or that test proves nothing.
+func TestDebugControls(t *testing.T) {
+	inputs := readInputs(t, debugSets["clang pair"])
+	text := string(mustLink(t, link.Options{Inputs: inputs}).PTX)
+	code, _, _ := strings.Cut(text, "\n.section")
+	want := debugCubin(t, inputs)
+	rename := func(k int, name string) string { // as the linker did
+		for n := k + 1; n > 0; n-- { // the first module may not need the name
+			if own := fmt.Sprintf("%s$%d", name, n); strings.Contains(code, own) {
+				return own
+			}
+		}
+		return name
+	}
+	merged := func(files bool) string {
+		var modules []*debuginfo.Module
+		for k, in := range inputs {
+			var log diag.Log
+			loaded, _, err := object.Load(context.Background(), []object.Input{{Name: in.Name, Text: in.Text}}, 1, &log)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := &debuginfo.Module{File: loaded[0], Files: map[int64]int64{}, Name: func(name string) (string, debuginfo.Fate) {
+				return rename(k, name), debuginfo.Kept
+			}}
+			for _, f := range loaded[0].Files {
+				m.Files[f.Index] = f.Index
+				if files {
+					m.Files[f.Index] = f.Index + int64(k) // one file each
+				}
+			}
+			modules = append(modules, m)
+		}
+		sections, _ := debuginfo.Merge(modules, &diag.Log{})
+		out := code
+		for i := range sections {
+			out += "\n" + string(sections[i].Text())
+		}
+		return out
+	}
+	apart := code
+	for k, in := range inputs {
+		_, sections, _ := strings.Cut(string(in.Text), ".section")
+		apart += regexp.MustCompile(`[$_][A-Za-z_0-9$]+`).ReplaceAllStringFunc("\n.section"+sections, func(name string) string { return rename(k, name) })
+	}
+	all := merged(true)
+	for _, control := range []struct {
+		step  string
+		text  string
+		equal bool
+	}{
+		{"nothing", all, true},
+		{"labels", regexp.MustCompile(`(\$L__[A-Za-z_0-9]+)\$\d+`).ReplaceAllString(all, "$1"), false},
+		{"depots", regexp.MustCompile(`(__local_depot\d+)\$\d+`).ReplaceAllString(all, "$1"), false},
+		{"decl_file", merged(false), false},
+		{"abbreviations", apart, false},
+	} {
+		if !control.equal && control.text == all {
+			t.Errorf("%s: there is nothing to leave out", control.step)
+			continue
+		}
+		dir := t.TempDir()
+		in, out := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
+		os.WriteFile(in, []byte(control.text), 0o666)
+		if output, err := exec.Command(oracles.Require(t, "ptxas"), "-g", "-c", "-arch="+arch, in, "-o", out).CombinedOutput(); err != nil {
+			if control.equal {
+				t.Errorf("%s: %v\n%s", control.step, err, output)
+			}
+			t.Logf("without %s: ptxas: %v", control.step, err)
+			continue
+		}
+		cubin, err := os.ReadFile(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		same := dump(t, nvlink(t, arch, cubin), "--debug-info") == dump(t, want, "--debug-info")
+		if same != control.equal {
+			t.Errorf("without %s: the dumps are equal: %v", control.step, same)
+		}
+	}
+}
+
+// TestDebugVerify: llvm-dwarfdump --verify finds no class of error in our output
+// that nvlink's has not, shared line tables aside.
+func TestDebugVerify(t *testing.T) {
+	classes := func(cubin []byte) []string {
+		path := filepath.Join(t.TempDir(), "x.cubin")
+		os.WriteFile(path, cubin, 0o666)
+		out, _ := exec.Command(oracles.Require(t, "llvm-dwarfdump"), "--verify", path).CombinedOutput()
+		var list []string
+		for line := range strings.Lines(string(out)) {
+			if class, ok := strings.CutPrefix(line, "error: "); ok {
+				class = regexp.MustCompile(`0x[0-9a-f]+|\d+`).ReplaceAllString(strings.TrimSpace(class), "N")
+				if !slices.Contains(list, class) && !strings.Contains(class, "DW_AT_stmt_list") {
+					list = append(list, class)
+				}
+			}
+		}
+		return list
+	}
+	for name, files := range debugSets {
+		inputs := readInputs(t, files)
+		base := classes(nvlinkCubin(t, inputs))
+		for _, class := range classes(debugCubin(t, inputs)) {
+			if !slices.Contains(base, class) {
+				t.Errorf("%s: %s", name, class)
+			}
+		}
+	}
+}
