@@ -37,6 +37,9 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 	if def.decl == nil || own == nil {
 		return
 	}
+	if def.decl.Kind != own.Kind {
+		return
+	}
 	if def.decl.Kind == ptx.Entry {
 		c.log.Error(f.At(call.Target), "call of "+diag.Name(f.Names[id.Name])+", which is an entry").
 			Note(def.at(def.decl.NameSpan), def.note()).

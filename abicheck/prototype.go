@@ -57,13 +57,18 @@ func (c *checker) param(name, verb, what string, i int, a, b side, x, y ptx.Para
 	if difference == "" {
 		return
 	}
-	number := ""
-	if what == "parameter" || len(a.decl.Results) > 1 {
-		number = " " + strconv.Itoa(i+1)
-	}
+	what = numbered(what, i, len(a.decl.Results))
 	c.log.Error(a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).
 		Note(b.at(y.Span), b.note()).
-		WithHelp(fmt.Sprintf("%s%s differs in %s; %s", what, number, difference, rebuild))
+		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, rebuild))
+}
+
+// numbered is "parameter 2", or "result" where there is one.
+func numbered(what string, i, results int) string {
+	if what == "result" && results == 1 {
+		return what
+	}
+	return what + " " + strconv.Itoa(i+1)
 }
 
 // Describe is a type in the words of a message: "a .b32", "16 bytes aligned to

@@ -58,7 +58,7 @@ func systemCall(a side, name string, def *ptx.Decl, log *diag.Log) {
 		for i, x := range list.x {
 			if d := Difference(x.Type, list.y[i].Type); d != "" {
 				log.Error(a.at(x.Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x.Type), Describe(list.y[i].Type))).
-					WithHelp(fmt.Sprintf("%s %d differs in %s; %s", list.what, i+1, d, help))
+					WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(list.what, i, len(list.x)), d, help))
 			}
 		}
 	}
