@@ -29,6 +29,10 @@ var debugSets = map[string][]string{
 	"nvcc and clang":  {"nvcc-debug/main.ptx", "nvcc-debug/math.ptx", "nvcc-debug/shapes.ptx", "nvcc-debug/table.ptx", "nvcc-debug/log.ptx", "clang-debug/callee.ptx"},
 	"guide":           {"guide/foo.ptx", "guide/test.ptx"},
 	"debug and plain": {"clang-debug/caller.ptx", "clang-debug/callee.ptx", "opencl/helpers.ptx"},
+	"plain and debug": {"opencl/helpers.ptx", "opencl/kernel.ptx", "guide/foo.ptx", "guide/test.ptx"},
+	"two units":       {"guide/foo.ptx", "clang-linked/both.ptx", "guide/test.ptx"},
+	"one module":      {"clang-linked/both.ptx"},
+	"C types":         {"debug-types-c/define.ptx", "debug-types-c/same.ptx"},
 }
 
 // debugCubin links inputs with ptxlink and has ptxas -g and nvlink -g make a
@@ -151,6 +155,60 @@ func TestDebugEqualsNvlink(t *testing.T) {
 				t.Errorf("relocations: nvlink (-) and ptxlink (+):\n%s", d)
 			}
 		})
+	}
+}
+
+// TestDebugManyFiles: a file number that outgrows DW_FORM_data1 gets a larger
+// form, and its unit is laid out anew.
+func TestDebugManyFiles(t *testing.T) {
+	many := ".version 7.5\n.target sm_75\n.address_size 64\n"
+	for i := range 300 {
+		many += fmt.Sprintf(".file %d \"/src/many%d.c\", 1700000000, %d\n", i+1, i, i)
+	}
+	many += ".visible .func many()\n{\n.loc 300 7 1\nret;\n}\n"
+	inputs := append([]link.Input{{Name: "many.ptx", Text: []byte(many)}}, readInputs(t, debugSets["clang pair"])...)
+	ours, theirs := debugCubin(t, inputs), nvlinkCubin(t, inputs)
+	info := dump(t, ours, "--debug-info")
+	if !strings.Contains(info, "DW_AT_decl_file") {
+		t.Fatal("no declaration has a file")
+	}
+	if d := cmp.Diff(dump(t, theirs, "--debug-info"), info); d != "" {
+		t.Errorf(".debug_info: nvlink (-) and ptxlink (+):\n%s", d)
+	}
+}
+
+// TestDebugMalformed: a module whose sections cannot be read loses them with a
+// warning, keeps its lines, and the others keep theirs.
+func TestDebugMalformed(t *testing.T) {
+	inputs := readInputs(t, debugSets["clang pair"])
+	good := string(inputs[1].Text)
+	for what, bad := range map[string]string{
+		"length":       strings.Replace(good, "// Length of Unit", "+1 // Length of Unit", 1),
+		"code":         strings.Replace(good, ".b8 1                                   // Abbrev [1]", ".b8 99 // Abbrev [1]", 1),
+		"label":        strings.Replace(good, ".b64 $L__func_begin0", ".b64 $L__nowhere", 1),
+		"abbreviation": regexp.MustCompile(`(?s)\.section\s+\.debug_abbrev.*?\}`).ReplaceAllString(good, ".section .debug_abbrev { .b8 255 }"),
+	} {
+		if bad == good {
+			t.Errorf("%s: nothing was broken", what)
+			continue
+		}
+		if what == "length" {
+			bad = regexp.MustCompile(`\.b32 (\d+)\s*\+1 // Length`).ReplaceAllString(bad, ".b32 ${1}1 // Length")
+		}
+		r := mustLink(t, link.Options{Inputs: []link.Input{inputs[0], {Name: "bad.ptx", Text: []byte(bad)}}})
+		var ids []string
+		for _, m := range r.Messages {
+			ids = append(ids, m.ID)
+		}
+		if !slices.Equal(ids, []string{"debug-dropped"}) {
+			t.Errorf("%s: warnings %v", what, r.Messages)
+		}
+		if !strings.Contains(string(r.PTX), ".loc\t2 ") {
+			t.Errorf("%s: the lines of the module are gone", what)
+		}
+		if units := strings.Count(dump(t, nvlink(t, arch, assemble(t, arch, r.PTX, "-c", "-g")), "--debug-info"), "DW_TAG_compile_unit"); units != 1 {
+			t.Errorf("%s: %d units, want that of the good module", what, units)
+		}
 	}
 }
 

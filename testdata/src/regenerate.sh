@@ -112,6 +112,12 @@ done
 for unit in caller callee; do
 	make "clang-debug/$unit.ptx" clang-debug $clang -O0 -g -fdebug-compilation-dir=/src -S "$unit.c"
 done
+# Two units in one module: llvm-link, whose references cross the units.
+for unit in caller callee; do
+	(cd clang-debug && "$bin/clang" --target=nvptx64-nvidia-cuda -march=sm_75 -O0 -g -fdebug-compilation-dir=/src -c -emit-llvm "$unit.c" -o "$at/$unit.bc")
+done
+"$bin/llvm-link" "$at/caller.bc" "$at/callee.bc" -o "$at/clang-debug/both.bc"
+make clang-linked/both.ptx clang-debug $clang -O0 -S both.bc
 
 {
 	echo '# How each file was made, in testdata/src/<set> (nvcc-* in nvcc); guide and example are written by hand.'
