@@ -2,7 +2,8 @@
 # make test     fetch the oracles and run every test
 # make lint     gofmt, go vet, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat and nvptx-none-ld
-# make fuzz     fuzz the parser and the linker, ten minutes each
+# make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
+# make corpus   link what real compilers make of testdata/src at many settings
 
 GO ?= go
 FUZZTIME ?= 10m
@@ -36,6 +37,12 @@ bench:
 fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
 	$(GO) test ./link -run xxx -fuzz FuzzLink -fuzztime $(FUZZTIME)
+	$(GO) test ./object/ptx -run xxx -fuzz FuzzSection -fuzztime $(FUZZTIME)
+	$(GO) test ./abicheck -run xxx -fuzz FuzzDebugTypes -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
+	$(GO) test ./abicheck -run xxx -fuzz FuzzParseC -fuzztime $(FUZZTIME)
+
+corpus:
+	testdata/src/corpus.sh
 
 install:
 	$(GO) install ./cmd/ptxlink
@@ -44,4 +51,4 @@ clean:
 	rm -f ptxlink
 
 FORCE:
-.PHONY: FORCE oracles test lint bench fuzz install clean
+.PHONY: FORCE oracles test lint bench fuzz corpus install clean

@@ -83,6 +83,9 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		if !o.Relocatable {
 			abicheck.IndirectCalls(l.table, l.log)
 		}
+		if o.Atomics {
+			abicheck.Atomics(l.table, l.log)
+		}
 	})
 	if l.log.Errors() > 0 {
 		return nil, l.refused()
