@@ -40,7 +40,7 @@ func (l *linker) chooseDebug() {
 			last = i
 		}
 	}
-	if len(l.debug.modules) == 1 {
+	if len(l.debug.modules) == 1 && l.debugModule(last).Check(l.log) {
 		l.debug.verbatim = last
 	}
 }
@@ -50,16 +50,15 @@ func (l *linker) mergeDebug() {
 	switch {
 	case l.debug.verbatim >= 0:
 		l.debug.target = says(l.files[l.debug.verbatim], "debug")
-		l.nameVerbatim()
 	case len(l.debug.modules) > 1:
 		var modules []*debuginfo.Module
-		for i, f := range l.files {
+		for i := range l.files {
 			if _, ok := l.debug.modules[i]; !ok {
 				continue
 			}
-			m := &debuginfo.Module{File: f, Files: l.fileTable.of[i], Name: func(name string) (string, debuginfo.Fate) { return l.debugName(int32(i), name) }}
-			l.debug.modules[i] = m
-			modules = append(modules, m)
+			l.debug.modules[i] = l.debugModule(i)
+			l.debug.modules[i].Files = l.fileTable.of[i]
+			modules = append(modules, l.debug.modules[i])
 		}
 		var kept []*debuginfo.Module
 		l.debug.sections, kept = debuginfo.Merge(modules, l.log)
@@ -76,6 +75,12 @@ func (l *linker) mergeDebug() {
 		}
 	}
 	l.warnMixed()
+}
+
+func (l *linker) debugModule(file int) *debuginfo.Module {
+	return &debuginfo.Module{File: l.files[file], Name: func(name string) (string, debuginfo.Fate) {
+		return l.debugName(int32(file), name)
+	}}
 }
 
 // warnMixed says which inputs lose optimisation to the debug information of
@@ -195,27 +200,6 @@ func (l *linker) findLocals() {
 			})
 		}
 		l.debug.local[int32(i)] = names
-	}
-}
-
-// nameVerbatim makes the names in sections that are copied as they are unique.
-func (l *linker) nameVerbatim() {
-	if len(l.files) == 1 {
-		return
-	}
-	f := l.files[l.debug.verbatim]
-	own := map[string]bool{}
-	for _, s := range f.Sections {
-		for _, label := range s.Labels {
-			own[f.Src.String(label)] = true
-		}
-	}
-	for _, s := range f.Sections {
-		for _, ref := range s.Refs {
-			if name := f.Src.String(ref); !own[name] {
-				l.debugName(int32(l.debug.verbatim), name)
-			}
-		}
 	}
 }
 

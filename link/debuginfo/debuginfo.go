@@ -60,17 +60,24 @@ type Section struct {
 // warning, and keeps its lines; Merge then leaves it out of the second result.
 func Merge(modules []*Module, log *diag.Log) (sections []Section, kept []*Module) {
 	for _, m := range modules {
-		if err := m.read(); err != nil {
-			log.Warn("debug-dropped", m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
-			continue
+		if m.Check(log) {
+			kept = append(kept, m)
 		}
-		kept = append(kept, m)
 	}
 	if len(kept) == 0 {
 		return nil, nil
 	}
 	w := &merger{modules: kept, table: newAbbrevTable()}
 	return w.merge(), kept
+}
+
+// Check reads the sections of the module and warns if they cannot be used.
+func (m *Module) Check(log *diag.Log) bool {
+	err := m.read()
+	if err != nil {
+		log.Warn("debug-dropped", m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
+	}
+	return err == nil
 }
 
 // read reads the sections of the module and checks them: ptxas crashes on what
