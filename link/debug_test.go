@@ -154,8 +154,140 @@ func TestDebugEqualsNvlink(t *testing.T) {
 			if d := cmp.Diff(relocations(t, theirs), relocations(t, ours)); d != "" {
 				t.Errorf("relocations: nvlink (-) and ptxlink (+):\n%s", d)
 			}
+			compareLines(t, theirs, ours)
 		})
 	}
+}
+
+// compareLines compares the rows of .debug_line: function, address, file, line.
+func compareLines(t *testing.T, theirs, ours []byte) {
+	t.Helper()
+	want := lineRows(t, theirs)
+	if len(want) == 0 {
+		t.Error("nvlink's cubin has no lines")
+	}
+	if d := cmp.Diff(want, lineRows(t, ours)); d != "" {
+		t.Errorf("lines: nvlink (-) and ptxlink (+):\n%s", d)
+	}
+}
+
+var (
+	fileName = regexp.MustCompile(`^file_names\[ *\d+\]:`)
+	lineRow  = regexp.MustCompile(`^0x([0-9a-f]+) +(\d+) +\d+ +(\d+) `)
+	quoted   = regexp.MustCompile(`name: "(.*)"`)
+)
+
+// lineRows reads the line tables of a cubin. Each sequence starts at the symbol
+// of one relocation, in order. nvlink keeps the rows of dropped functions too,
+// under the kept one's name, so equal rows count once.
+func lineRows(t *testing.T, cubin []byte) []string {
+	t.Helper()
+	f := openCubin(t, cubin)
+	names := symbols(t, cubin)
+	type start struct {
+		at   uint64
+		name string
+	}
+	var starts []start
+	for _, s := range f.Sections {
+		size := map[string]int{".rel.debug_line": 16, ".rela.debug_line": 24}[s.Name]
+		if size == 0 {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ; len(data) >= size; data = data[size:] {
+			index := f.ByteOrder.Uint64(data[8:]) >> 32
+			starts = append(starts, start{f.ByteOrder.Uint64(data), ourSuffix.ReplaceAllString(names[index-1].Name, "")})
+		}
+	}
+	slices.SortFunc(starts, func(a, b start) int { return int(a.at) - int(b.at) })
+	text := dump(t, cubin, "--debug-line")
+	if strings.Count(text, "end_sequence") != len(starts) {
+		starts = nil // nvlink has resolved some: those of functions that no kernel reaches
+	}
+	var rows, files []string
+	for line := range strings.Lines(text) {
+		switch row := lineRow.FindStringSubmatch(line); {
+		case strings.HasPrefix(line, "debug_line["):
+			files = []string{""}
+		case fileName.MatchString(line):
+			files = append(files, "")
+		case quoted.MatchString(line) && len(files) > 0:
+			files[len(files)-1] = quoted.FindStringSubmatch(line)[1]
+		case row != nil:
+			function := "?"
+			if len(starts) > 0 {
+				function = starts[0].name
+			}
+			var file int
+			fmt.Sscan(row[3], &file)
+			if file < len(files) {
+				row[3] = files[file]
+			}
+			rows = append(rows, fmt.Sprintf("%s+%s %s:%s", function, row[1], row[3], row[2]))
+			if strings.Contains(line, "end_sequence") && len(starts) > 0 {
+				starts = starts[1:]
+			}
+		}
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
+}
+
+// TestLinesEqualNvlink: line information alone, and mixed with DWARF and with
+// modules that have none.
+func TestLinesEqualNvlink(t *testing.T) {
+	for name, files := range map[string][]string{
+		"lines":           {"nvcc-lineinfo/main.ptx", "nvcc-lineinfo/math.ptx", "nvcc-lineinfo/shapes.ptx", "nvcc-lineinfo/table.ptx", "nvcc-lineinfo/log.ptx"},
+		"lines and DWARF": {"nvcc-debug/main.ptx", "nvcc-lineinfo/math.ptx", "nvcc-debug/shapes.ptx", "nvcc-lineinfo/table.ptx", "nvcc-lineinfo/log.ptx"},
+		"lines and plain": {"nvcc-lineinfo/main.ptx", "nvcc-rdc/math.ptx", "nvcc-rdc/shapes.ptx", "nvcc-lineinfo/table.ptx", "nvcc-rdc/log.ptx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inputs := readInputs(t, files)
+			r := mustLink(t, link.Options{Inputs: inputs})
+			if !r.LineInfo {
+				t.Error("Result.LineInfo is not set")
+			}
+			flag := "-lineinfo"
+			if r.Debug {
+				flag = "-g"
+			}
+			var cubins [][]byte
+			for _, in := range inputs {
+				own := "-lineinfo"
+				if strings.Contains(string(in.Text), ", debug\n") {
+					own = "-g"
+				}
+				cubins = append(cubins, assemble(t, arch, in.Text, "-c", own))
+			}
+			if r.Debug {
+				// Unoptimised code has other addresses: functions, files and lines.
+				want := withoutAddress(lineRows(t, nvlink(t, arch, cubins...)))
+				got := withoutAddress(lineRows(t, nvlink(t, arch, assemble(t, arch, r.PTX, "-c", flag))))
+				for _, row := range want {
+					if !slices.Contains(got, row) {
+						t.Errorf("no line %s", row)
+					}
+				}
+				return
+			}
+			compareLines(t, nvlink(t, arch, cubins...), nvlink(t, arch, assemble(t, arch, r.PTX, "-c", flag)))
+		})
+	}
+}
+
+func withoutAddress(rows []string) []string {
+	for i, row := range rows {
+		function, place, _ := strings.Cut(row, "+")
+		_, place, _ = strings.Cut(place, " ")
+		rows[i] = function + " " + place
+	}
+	slices.Sort(rows)
+	return slices.Compact(rows)
 }
 
 // TestDebugManyFiles: a file number that outgrows DW_FORM_data1 gets a larger
