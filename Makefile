@@ -38,6 +38,8 @@ fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
 	$(GO) test ./link -run xxx -fuzz FuzzLink -fuzztime $(FUZZTIME)
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzSection -fuzztime $(FUZZTIME)
+	$(GO) test ./link/debuginfo -run xxx -fuzz FuzzMerge -fuzztime $(FUZZTIME)
+	$(GO) test ./abicheck -run xxx -fuzz FuzzAtomics -fuzztime $(FUZZTIME)
 	$(GO) test ./abicheck -run xxx -fuzz FuzzDebugTypes -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./abicheck -run xxx -fuzz FuzzParseC -fuzztime $(FUZZTIME)
 
