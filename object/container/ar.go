@@ -1,0 +1,158 @@
+package container
+
+import (
+	"bytes"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const arHeader = 60
+
+// archive opens the members of an ar archive: GNU with its // table and
+// indexes, BSD and Darwin with names in front of the bodies, thin. Indexes are
+// passed over: what a member defines is read from its PTX.
+func (op *opener) archive(data []byte, p place, thin bool) *Error {
+	p.archive = true
+	if thin {
+		if slices.Contains(op.thin, p.path) {
+			return p.fault(0, "this thin archive names itself as a member")
+		}
+		op.thin = append(op.thin, p.path)
+		defer func() { op.thin = op.thin[:len(op.thin)-1] }()
+	}
+	var names []byte // the // table
+	for at := 8; at < len(data); {
+		h, err := arMember(data, at, p, thin)
+		if err != nil {
+			return err
+		}
+		at = h.next
+		switch {
+		case h.name == "//" || h.name == "ARFILENAMES/":
+			names = h.body
+			continue
+		case strings.HasPrefix(h.name, "/") && (len(h.name) == 1 || h.name[1] < '0' || h.name[1] > '9'):
+			continue // / and /SYM64/, the indexes
+		}
+		if h.name, err = h.longName(names, p); err != nil {
+			return err
+		}
+		if strings.HasPrefix(h.name, "__.SYMDEF") {
+			continue
+		}
+		if thin {
+			err = op.thinMember(h, p)
+		} else {
+			err = op.open(h.body, p.in(p.name+"("+h.name+")"))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// arEntry is one member of an archive.
+type arEntry struct {
+	at, next int
+	name     string
+	body     []byte
+	origin   int // of a thin archive: where in the file called name the header is; -1 if it is the whole file
+}
+
+// arMember reads the header at a place of an archive.
+func arMember(data []byte, at int, p place, thin bool) (h arEntry, err *Error) {
+	h.at, h.origin = at, -1
+	head, ok := span(data, uint64(at), arHeader)
+	if !ok {
+		if len(bytes.Trim(data[at:], "\x00\n")) == 0 {
+			h.next, h.name = len(data), "/" // padding at the end
+			return h, nil
+		}
+		return h, p.fault(at, "archive is cut short in the header of a member")
+	}
+	if head[58] != '`' || head[59] != '\n' {
+		return h, p.fault(at, "no header of an archive member where one should be")
+	}
+	h.name = strings.TrimRight(string(head[:16]), " ")
+	size, bad := strconv.ParseUint(string(bytes.TrimSpace(head[48:58])), 10, 63)
+	if bad != nil {
+		return h, p.fault(at, "size of archive member %q is no number", h.name)
+	}
+	from := uint64(at + arHeader)
+	if thin && !(strings.HasPrefix(h.name, "/") && (len(h.name) == 1 || h.name[1] < '0' || h.name[1] > '9')) {
+		size = 0 // the size is that of the file
+	}
+	if h.body, ok = span(data, from, size); !ok {
+		return h, p.fault(at, "archive member %q has %d bytes by its header, of which %d are there", h.name, size, uint64(len(data))-from)
+	}
+	h.next = int(from + size + size%2)
+	return h, nil
+}
+
+// longName is the name of a member wherever it is written.
+func (h *arEntry) longName(names []byte, p place) (string, *Error) {
+	if length, bsd := strings.CutPrefix(h.name, "#1/"); bsd {
+		n, bad := strconv.ParseUint(length, 10, 31)
+		if bad != nil || n > uint64(len(h.body)) {
+			return "", p.fault(h.at, "name of archive member %q is longer than the member", h.name)
+		}
+		name := strings.TrimRight(string(h.body[:n]), "\x00")
+		h.body = h.body[n:]
+		return name, nil
+	}
+	if !strings.HasPrefix(h.name, "/") {
+		return strings.TrimSuffix(h.name, "/"), nil
+	}
+	where, origin, nested := strings.Cut(h.name[1:], ":")
+	if nested {
+		n, bad := strconv.ParseUint(origin, 10, 62)
+		if bad != nil {
+			return "", p.fault(h.at, "archive member %q has no name", h.name)
+		}
+		h.origin = int(n)
+	}
+	n, bad := strconv.ParseUint(where, 10, 62)
+	if bad != nil || n >= uint64(len(names)) {
+		return "", p.fault(h.at, "archive member %q has no name: the table of names has %d bytes", h.name, len(names))
+	}
+	name := names[n:]
+	if end := bytes.IndexAny(name, "\n\x00"); end >= 0 {
+		name = name[:end]
+	}
+	return strings.TrimSuffix(string(name), "/"), nil
+}
+
+// thinMember opens a member that is a file of its own, beside the archive.
+func (op *opener) thinMember(h arEntry, p place) *Error {
+	path := filepath.FromSlash(h.name)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(p.path), path)
+	}
+	data, bad := op.Open(path)
+	if bad != nil {
+		err := p.fault(h.at, "member of a thin archive cannot be read: %v", bad)
+		err.Help = "a thin archive holds only the paths of its members, seen from its own folder"
+		return err
+	}
+	if int64(len(data)) > op.left {
+		return op.bomb(p, h.at)
+	}
+	op.left -= int64(len(data))
+	inner := p.in(p.name + "(" + h.name + ")")
+	inner.path = path
+	if h.origin < 0 {
+		return op.open(data, inner)
+	}
+	// The file is an archive too, and the member lies in it.
+	if h.origin > len(data) {
+		return p.fault(h.at, "member %q lies at byte %d of a file of %d", h.name, h.origin, len(data))
+	}
+	nested, err := arMember(data, h.origin, inner, false)
+	if err != nil {
+		return err
+	}
+	return op.open(nested.body, inner)
+}

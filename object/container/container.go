@@ -1,0 +1,376 @@
+// Package container opens what PTX comes wrapped in into named members.
+//
+// Every form is recognised by its first bytes, never by the name of the file:
+// ar archives, fatbins, host ELF files, OffloadBinary, gzip, zstd and LZ4
+// frames, in each other as deep as maxDepth. What is none of these is taken for
+// PTX and left to the parser.
+package container
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Member is one PTX text inside a file.
+type Member struct {
+	Name    string // what messages call it, unique in its file: "libx.a(k.o)", "app.o:.nv_fatbin", "x.fatbin:sm_80"
+	Text    []byte // PTX; NULs at its end are cut off. It may share memory with the data given to Open
+	Archive bool   // it came out of an archive: linked only if something needs it
+
+	// What the container says of the host and the device; zero if it is silent.
+	OS, Arch    string // linux, windows, mac / x86_64, aarch64, ...
+	AddressSize int    // 32 or 64
+	Target      string // sm_80, sm_90a, sm_100f
+
+	// Group is the same non-zero number for the members that are alternatives:
+	// all PTX of one fatbin, each for another target, of which a link takes
+	// one. Numbers count from 1 in every call of Open. A fatbin with one PTX has a
+	// group of its own.
+	Group int
+}
+
+// Options say how far Open may go.
+type Options struct {
+	// MaxSize bounds the bytes of all decompressed data, and of the files that
+	// thin archives name; 0 means 4 GiB.
+	MaxSize int64
+	// Open reads the files that a thin archive names, their paths joined to
+	// that of the archive; nil means os.ReadFile.
+	Open func(path string) ([]byte, error)
+}
+
+// Error says why a file cannot be opened. Offset is where in Name, which may be
+// a member of the file; -1 if no place is to blame.
+type Error struct {
+	Name   string
+	Offset int64
+	Text   string
+	Help   string
+}
+
+func (e *Error) Error() string {
+	if e.Offset > 0 {
+		return fmt.Sprintf("%s: at byte %#x: %s", e.Name, e.Offset, e.Text)
+	}
+	return e.Name + ": " + e.Text
+}
+
+const (
+	defaultMaxSize = 4 << 30
+	// maxDepth is more than any build makes: a compressed fatbin in an
+	// OffloadBinary in a host object in a compressed archive is 6.
+	maxDepth = 10
+)
+
+// Open returns the PTX that a file holds, in the order of the file. name is the
+// path of the file. An error is an *Error.
+//
+// In an archive, members without PTX are passed over. A file that holds none at
+// all is an error that says what it holds instead.
+func Open(name string, data []byte, o Options) ([]Member, error) {
+	if o.MaxSize <= 0 {
+		o.MaxSize = defaultMaxSize
+	}
+	if o.Open == nil {
+		o.Open = os.ReadFile
+	}
+	op := &opener{Options: o, left: o.MaxSize}
+	err := op.open(data, place{name: name, path: name})
+	if err == nil && len(op.members) == 0 {
+		err = op.held.fault(name, op.bare)
+	}
+	if err != nil {
+		return nil, err
+	}
+	op.unique()
+	return op.members, nil
+}
+
+// opener is one call of Open.
+type opener struct {
+	Options
+	left    int64 // of MaxSize
+	groups  int
+	members []Member
+	held    holdings
+	bare    bool     // what was held is the file itself
+	thin    []string // paths of the thin archives being read, against those that name themselves
+}
+
+// place is where in the file the bytes at hand lie, and what was said of them
+// on the way in.
+type place struct {
+	name    string
+	path    string // of the file that the bytes are read from, for thin archives
+	depth   int
+	archive bool
+	inside  bool // in some container that holds other things beside PTX
+	section bool // of an ELF file, all of which may be one fatbin
+	os      string
+	arch    string
+	bits    int
+	target  string
+	group   int
+}
+
+// in is the place of something inside p.
+func (p place) in(name string) place {
+	p.name = name
+	p.inside, p.section = true, false
+	return p
+}
+
+func (p place) fault(at int, format string, args ...any) *Error {
+	return &Error{Name: p.name, Offset: int64(at), Text: fmt.Sprintf(format, args...)}
+}
+
+// none notes that something sound holds no PTX. It is an error only if nothing
+// else in the file does.
+func (op *opener) none(what kind, target string, p place) *Error {
+	op.held.add(what, target)
+	op.bare = !p.inside
+	return nil
+}
+
+func (op *opener) open(data []byte, p place) *Error {
+	if p.depth++; p.depth > maxDepth {
+		return p.fault(0, "containers nested deeper than %d", maxDepth)
+	}
+	switch {
+	case prefixed(data, "!<arch>\n"):
+		return op.archive(data, p, false)
+	case prefixed(data, "!<thin>\n"):
+		return op.archive(data, p, true)
+	case prefixed(data, "\x7fELF"):
+		return op.elf(data, p)
+	case prefixed(data, fatbinMagic):
+		return op.fatbins(data, p)
+	case prefixed(data, offloadMagic):
+		return op.offload(data, p)
+	case prefixed(data, "\x1f\x8b"):
+		return op.compressed(data, p, gunzip)
+	case prefixed(data, zstdMagic):
+		return op.compressed(data, p, unzstd)
+	case prefixed(data, lz4Magic):
+		return op.compressed(data, p, unlz4)
+	}
+	for _, known := range refused {
+		if prefixed(data, known.magic) {
+			return op.none(known.kind, p.target, p)
+		}
+	}
+	if p.inside && !looksLikePTX(data) {
+		if len(bytes.Trim(data, "\x00 \t\r\n")) > 0 {
+			op.held.add(other, "")
+		}
+		return nil
+	}
+	op.texts(data, p)
+	return nil
+}
+
+func prefixed(data []byte, magic string) bool {
+	return len(data) >= len(magic) && string(data[:len(magic)]) == magic
+}
+
+// texts adds the modules of a text. nvptx-none-ld ends every module that it
+// writes with a NUL, so a linked file of gcc is several of them.
+func (op *opener) texts(data []byte, p place) {
+	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group}
+	whole := trimNUL(data)
+	if bytes.IndexByte(whole, 0) >= 0 {
+		var modules [][]byte
+		for piece := range bytes.SplitSeq(whole, []byte{0}) {
+			if len(bytes.TrimSpace(piece)) == 0 {
+				continue
+			}
+			if !looksLikePTX(piece) {
+				modules = nil // not ours to part: the parser points at the NUL
+				break
+			}
+			modules = append(modules, piece)
+		}
+		if modules != nil {
+			for _, m.Text = range modules {
+				op.members = append(op.members, m)
+			}
+			return
+		}
+	}
+	m.Text = whole
+	op.members = append(op.members, m)
+}
+
+func trimNUL(data []byte) []byte {
+	for len(data) > 0 && data[len(data)-1] == 0 {
+		data = data[:len(data)-1]
+	}
+	return data
+}
+
+// looksLikePTX says that the first thing that is neither blank nor comment is a
+// directive, and that of the kind that starts a module.
+func looksLikePTX(text []byte) bool {
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n\v\f\x00")
+		switch {
+		case prefixed(text, "//"):
+			end := bytes.IndexByte(text, '\n')
+			if end < 0 {
+				return false
+			}
+			text = text[end:]
+		case prefixed(text, "/*"):
+			end := bytes.Index(text[2:], []byte("*/"))
+			if end < 0 {
+				return false
+			}
+			text = text[2+end+2:]
+		case prefixed(text, "#"): // # 1 "a.ptx", of a preprocessor
+			end := bytes.IndexByte(text, '\n')
+			if end < 0 {
+				return false
+			}
+			text = text[end:]
+		default:
+			return prefixed(text, ".version") || prefixed(text, ".target") || prefixed(text, ".address_size")
+		}
+	}
+}
+
+// unique makes the names of the members so: an archive may hold two members of
+// one name, a section several fatbins.
+func (op *opener) unique() {
+	taken := make(map[string]bool, len(op.members))
+	for i := range op.members {
+		taken[op.members[i].Name] = true
+	}
+	seen := make(map[string]int, len(op.members))
+	for i := range op.members {
+		m := &op.members[i]
+		first := m.Name
+		for seen[first]++; seen[first] > 1; seen[first]++ {
+			if name := fmt.Sprintf("%s#%d", first, seen[first]); !taken[name] {
+				m.Name = name
+				taken[name] = true
+				break
+			}
+		}
+	}
+}
+
+// span is data[from:from+size] if that lies within data.
+func span(data []byte, from, size uint64) ([]byte, bool) {
+	if from > uint64(len(data)) || size > uint64(len(data))-from {
+		return nil, false
+	}
+	return data[from : from+size], true
+}
+
+var le = binary.LittleEndian
+
+// kind is what is found in place of PTX.
+type kind int
+
+const (
+	cubin kind = iota
+	ltoIR
+	obfuscated
+	bitcode
+	bundle
+	foreign // COFF, Mach-O
+	packed  // xz and the like
+	spirv
+	segment
+	deviceOther
+	host
+	stripped
+	other
+	kinds
+)
+
+var kindWords = [kinds]struct{ one, many, help string }{
+	cubin:       {"a cubin", "cubins", "a cubin is machine code; compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang) so that the PTX is kept"},
+	ltoIR:       {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80"},
+	obfuscated:  {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
+	bitcode:     {"LLVM bitcode", "LLVM bitcode", "compile it to PTX first: llc -mcpu=sm_80, or clang without -foffload-lto and -flto"},
+	bundle:      {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
+	foreign:     {"a COFF or Mach-O file", "COFF or Mach-O files", "only ELF host objects are read; take the PTX out with cuobjdump -xptx all"},
+	packed:      {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
+	spirv:       {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
+	segment:     {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
+	deviceOther: {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
+	host:        {"host code", "host code", "compile it with nvcc -dc or -rdc=true, and so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
+	stripped:    {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
+	other:       {"no device code", "files that are no device code", ""},
+}
+
+// refused are forms that are recognised but hold nothing that could be linked.
+var refused = []struct {
+	magic string
+	kind  kind
+}{
+	{"BC\xc0\xde", bitcode}, {"\xde\xc0\x17\x0b", bitcode},
+	{"CCOB", bundle}, {"__CLANG_OFFLOAD_BUNDLE__", bundle}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle},
+	{"MZ", foreign}, {"\x64\x86", foreign}, {"\x64\xaa", foreign}, {"\x00\x00\xff\xff", foreign},
+	{"\xcf\xfa\xed\xfe", foreign}, {"\xce\xfa\xed\xfe", foreign}, {"\xca\xfe\xba\xbe", foreign},
+	{"\xfd7zXZ\x00", packed}, {"BZh", packed}, {"PK\x03\x04", packed}, {"7z\xbc\xaf\x27\x1c", packed},
+	{"\x03\x02\x23\x07", spirv}, {"\xb1\x43\x62\x46", segment},
+}
+
+// holdings is what was found and is no PTX.
+type holdings struct {
+	count   [kinds]int
+	targets [kinds][]string // in order of appearance
+}
+
+func (h *holdings) add(what kind, target string) {
+	h.count[what]++
+	if target == "" || len(h.targets[what]) >= 32 {
+		return
+	}
+	for _, known := range h.targets[what] {
+		if known == target {
+			return
+		}
+	}
+	h.targets[what] = append(h.targets[what], target)
+}
+
+// fault tells what there is instead of PTX.
+func (h *holdings) fault(name string, bare bool) *Error {
+	var parts []string
+	help := ""
+	for what := range kinds {
+		n := h.count[what]
+		// That a library of device code has host code too is no news.
+		if n == 0 || what >= host && len(parts) > 0 {
+			continue
+		}
+		part := kindWords[what].one
+		if n > 1 {
+			part = kindWords[what].many
+		}
+		if len(h.targets[what]) > 0 {
+			part += " for " + strings.Join(h.targets[what], ", ")
+		}
+		parts = append(parts, part)
+		if help == "" {
+			help = kindWords[what].help
+		}
+	}
+	err := &Error{Name: name, Offset: -1, Help: help}
+	switch {
+	case len(parts) == 0:
+		err.Text = "holds nothing, so no PTX"
+	case bare:
+		err.Text = "this is " + strings.Join(parts, " and ") + ", not PTX"
+	default:
+		err.Text = "holds no PTX, only " + strings.Join(parts, " and ")
+	}
+	return err
+}

@@ -1,0 +1,265 @@
+package container
+
+import (
+	"bytes"
+	"fmt"
+)
+
+const (
+	fatbinMagic = "\x50\xed\x55\xba"
+
+	fatbinPTX    = 1
+	fatbinELF    = 2
+	fatbinLTO    = 8
+	fatbinConcat = 0x100 // CUDA 13's fatbinary -concat: one compressed body, an index of entries in the header
+
+	fatbin64         = 0x1
+	fatbinLinux      = 0x10
+	fatbinMac        = 0x20
+	fatbinWindows    = 0x40
+	fatbinLZ4        = 0x2000
+	fatbinZstd       = 0x8000
+	fatbinObfuscated = 0x10000
+	fatbinArch       = 0x100000 // sm_90a
+	fatbinFamily     = 0x200000 // sm_100f
+)
+
+// fatbinEntry is the header of an entry. All lengths but the padded size of the
+// body are exact.
+type fatbinEntry struct {
+	kind    uint16
+	header  uint64 // or, in the index of a concatenated entry, where the text is in the body
+	padded  uint64
+	packed  uint64
+	options uint64 // where {offset, length} of the options is
+	sm      uint32
+	flags   uint64
+	plain   uint64
+}
+
+// minEntry holds everything up to the uncompressed size. Headers are longer,
+// and longer with each toolkit, so they say how long they are.
+const minEntry = 0x40
+
+func readFatbinEntry(b []byte) fatbinEntry {
+	return fatbinEntry{
+		kind:    le.Uint16(b),
+		header:  uint64(le.Uint32(b[4:])),
+		padded:  le.Uint64(b[8:]),
+		packed:  uint64(le.Uint32(b[0x10:])),
+		options: uint64(le.Uint32(b[0x14:])),
+		sm:      le.Uint32(b[0x1c:]),
+		flags:   le.Uint64(b[0x28:]),
+		plain:   le.Uint64(b[0x38:]),
+	}
+}
+
+func (e fatbinEntry) target() string {
+	if e.sm == 0 {
+		return ""
+	}
+	suffix := ""
+	switch {
+	case e.flags&fatbinArch != 0:
+		suffix = "a"
+	case e.flags&fatbinFamily != 0:
+		suffix = "f"
+	}
+	return fmt.Sprintf("sm_%d%s", e.sm, suffix)
+}
+
+func (e fatbinEntry) bits() int {
+	if e.flags&fatbin64 != 0 {
+		return 64
+	}
+	return 32
+}
+
+func (e fatbinEntry) os() string {
+	switch {
+	case e.flags&fatbinLinux != 0:
+		return "linux"
+	case e.flags&fatbinMac != 0:
+		return "mac"
+	case e.flags&fatbinWindows != 0:
+		return "windows"
+	}
+	return ""
+}
+
+// fatbins opens one fatbin, or as many as ld put behind each other, with zeros
+// between them.
+func (op *opener) fatbins(data []byte, p place) *Error {
+	for at := 0; ; {
+		at += len(data[at:]) - len(bytes.TrimLeft(data[at:], "\x00"))
+		if at == len(data) {
+			return nil
+		}
+		if !prefixed(data[at:], fatbinMagic) {
+			return p.fault(at, "no fatbin header where one should be")
+		}
+		size, err := op.fatbin(data, at, p)
+		if err != nil {
+			return err
+		}
+		at += size
+	}
+}
+
+// fatbin opens the fatbin at a place of data and returns its size.
+func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
+	head, ok := span(data, uint64(start), 16)
+	if !ok {
+		return 0, p.fault(start, "fatbin is cut short in its header")
+	}
+	header, size := uint64(le.Uint16(head[6:])), le.Uint64(head[8:])
+	if header < 16 {
+		return 0, p.fault(start, "fatbin header says that it has %d bytes, fewer than 16", header)
+	}
+	if _, ok := span(data, uint64(start), header); !ok {
+		return 0, p.fault(start, "fatbin is cut short in its header")
+	}
+	body, ok := span(data, uint64(start)+header, size)
+	if !ok {
+		return 0, p.fault(start, "fatbin has %d bytes by its header, of which %d are there", size, uint64(len(data)-start)-header)
+	}
+	op.groups++
+	p.group = op.groups
+	first := len(op.members)
+	for at := uint64(0); at < uint64(len(body)); {
+		where := start + int(header) + int(at)
+		b, ok := span(body, at, minEntry)
+		if !ok || b[0]|b[1]|b[2]|b[3] == 0 {
+			if len(trimNUL(body[at:])) == 0 {
+				break // padding
+			}
+			if !ok {
+				return 0, p.fault(where, "fatbin is cut short in the header of an entry")
+			}
+		}
+		e := readFatbinEntry(b)
+		if e.header < minEntry {
+			return 0, p.fault(where, "fatbin entry has a header of %d bytes, fewer than %d", e.header, minEntry)
+		}
+		extended, ok := span(body, at, e.header)
+		if !ok {
+			return 0, p.fault(where, "fatbin entry has a header of %d bytes, of which %d are there", e.header, uint64(len(body))-at)
+		}
+		text, ok := span(body, at+e.header, e.padded)
+		if !ok {
+			return 0, p.fault(where, "fatbin entry has %d bytes, of which %d are there", e.padded, uint64(len(body))-at-e.header)
+		}
+		if err := op.fatbinEntry(e, extended, text, p, where); err != nil {
+			return 0, err
+		}
+		at += e.header + e.padded
+	}
+	// One PTX in a section is named by the section.
+	if made := op.members[first:]; len(made) > 1 || !p.section {
+		for i := range made {
+			if made[i].Target != "" {
+				made[i].Name += ":" + made[i].Target
+			}
+		}
+	}
+	return int(header + size), nil
+}
+
+func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where int) *Error {
+	at := where + len(header) // of the body
+	switch e.kind {
+	case fatbinPTX, fatbinConcat:
+	case fatbinELF:
+		return op.none(cubin, e.target(), p.in(p.name))
+	case fatbinLTO:
+		return op.none(ltoIR, e.target(), p.in(p.name))
+	default:
+		return op.none(deviceOther, e.target(), p.in(p.name))
+	}
+	if e.flags&fatbinObfuscated != 0 {
+		return op.none(obfuscated, e.target(), p.in(p.name))
+	}
+	if e.packed > 0 {
+		if e.packed > uint64(len(body)) {
+			return p.fault(where, "fatbin entry has %d compressed bytes, of which %d are there", e.packed, len(body))
+		}
+		body = body[:e.packed]
+	}
+	var err *Error
+	switch {
+	case e.flags&fatbinZstd != 0:
+		if e.plain > uint64(max(op.left, 0)) {
+			return op.bomb(p, at)
+		}
+		body, err = op.decompress(body, p, at, int64(e.plain), unzstd)
+	case e.flags&fatbinLZ4 != 0:
+		body, err = op.block(body, p, at, e.plain)
+	}
+	if err != nil {
+		return err
+	}
+	if e.kind == fatbinConcat {
+		return op.fatbinIndex(header, body, p, where)
+	}
+	op.fatbinText(e, body, p)
+	return nil
+}
+
+// fatbinIndex opens an entry that holds several. Behind the usual header stand
+// {u32 count, u32 size} and as many headers, options included, whose size field
+// says where in the body each begins.
+func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
+	if len(header) < minEntry+8 {
+		return p.fault(where, "fatbin entry of several texts has no index")
+	}
+	count := le.Uint32(header[minEntry:])
+	total := 0
+	at := uint64(minEntry + 8)
+	for i := range count {
+		b, ok := span(header, at, minEntry)
+		if !ok {
+			return p.fault(where+int(at), "index of a fatbin entry has %d texts, of which %d are there", count, i)
+		}
+		e := readFatbinEntry(b)
+		text, ok := span(body, e.header, e.padded)
+		// Texts that overlap would make more of the body than it is.
+		if total += len(text); !ok || total > len(body) {
+			return p.fault(where+int(at), "text %d of a fatbin entry does not lie within the entry", i)
+		}
+		switch {
+		case e.kind == fatbinPTX && e.flags&fatbinObfuscated == 0:
+			op.fatbinText(e, text, p)
+		case e.kind == fatbinPTX:
+			op.held.add(obfuscated, e.target())
+		case e.kind == fatbinELF:
+			op.held.add(cubin, e.target())
+		case e.kind == fatbinLTO:
+			op.held.add(ltoIR, e.target())
+		default:
+			op.held.add(deviceOther, e.target())
+		}
+		next := uint64(minEntry)
+		if e.options > 0 {
+			o, ok := span(b, e.options, 8)
+			if !ok {
+				o, ok = span(header, at+e.options, 8)
+			}
+			if !ok {
+				return p.fault(where+int(at), "options of text %d do not lie within the entry", i)
+			}
+			// The options end in a NUL.
+			next = (uint64(le.Uint32(o)) + uint64(le.Uint32(o[4:])) + 1 + 7) &^ 7
+		}
+		at += max(next, minEntry)
+	}
+	return nil
+}
+
+func (op *opener) fatbinText(e fatbinEntry, text []byte, p place) {
+	p.bits = e.bits()
+	p.target = e.target()
+	if host := e.os(); host != "" {
+		p.os = host
+	}
+	op.texts(text, p)
+}

@@ -1,0 +1,151 @@
+package container
+
+import (
+	"bytes"
+	"strings"
+)
+
+const (
+	offloadMagic = "\x10\xff\x10\xad"
+	offloadEntry = 40
+)
+
+// offload opens the OffloadBinaries of clang, of which a section holds as many
+// as there were targets and objects. Version 1 holds one image, version 2 several, and 3 may
+// be compressed behind its header. A later one is read as 3.
+func (op *opener) offload(data []byte, p place) *Error {
+	group := map[string]bool{} // targets of the group being gathered
+	for at := 0; ; {
+		at += len(data[at:]) - len(bytes.TrimLeft(data[at:], "\x00"))
+		if at == len(data) {
+			return nil
+		}
+		if !prefixed(data[at:], offloadMagic) {
+			return p.fault(at, "no OffloadBinary header where one should be")
+		}
+		head, ok := span(data, uint64(at), 32)
+		if !ok {
+			return p.fault(at, "OffloadBinary is cut short in its header")
+		}
+		size := le.Uint64(head[8:])
+		whole, ok := span(data, uint64(at), size)
+		if !ok || size < 32 {
+			return p.fault(at, "OffloadBinary has %d bytes by its header, of which %d are there", size, len(data)-at)
+		}
+		if err := op.offloadBinary(whole, at, p, &group); err != nil {
+			return err
+		}
+		at += int(size)
+	}
+}
+
+func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]bool) *Error {
+	version, entries, count := le.Uint32(b[4:]), le.Uint64(b[16:]), uint64(1)
+	stringEntry := uint64(16)
+	if version == 0 {
+		return p.fault(at, "OffloadBinary has version 0")
+	}
+	if version >= 2 {
+		count, stringEntry = le.Uint64(b[24:]), 24
+	}
+	if version >= 3 && len(b) >= 40 {
+		if inflated := le.Uint64(b[32:]); inflated != 0 {
+			if entries < 40 || entries > uint64(len(b)) || inflated < entries || inflated-entries > 1<<62 {
+				return p.fault(at, "OffloadBinary says that it has %d bytes when decompressed, its entries at %d", inflated, entries)
+			}
+			if inflated-entries > uint64(max(op.left, 0)) {
+				return op.bomb(p, at)
+			}
+			form := codec(inflate)
+			if prefixed(b[entries:], zstdMagic) {
+				form = unzstd
+			}
+			body, err := op.decompress(b[entries:], p, at+int(entries), int64(inflated-entries), form)
+			if err != nil {
+				return err
+			}
+			b = append(bytes.Clone(b[:entries]), body...) // offsets count from the header
+		}
+	}
+	total := 0
+	for i := range count {
+		e, ok := span(b, entries, offloadEntry)
+		if !ok {
+			return p.fault(at, "OffloadBinary has %d entries by its header, of which %d are there", count, i)
+		}
+		entries += offloadEntry
+		strs, err := offloadStrings(b, le.Uint64(e[8:]), le.Uint64(e[16:]), stringEntry, p, at)
+		if err != nil {
+			return err
+		}
+		image, ok := span(b, le.Uint64(e[24:]), le.Uint64(e[32:]))
+		// Images that overlap would make more of the file than it is.
+		if total += len(image); !ok || total > len(b) {
+			return p.fault(at, "image %d of an OffloadBinary does not lie within it", i)
+		}
+		if len(image) == 0 {
+			continue
+		}
+		if err := op.image(image, strs["triple"], strs["arch"], p, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// offloadStrings reads the keys and values of an entry that mean something to us.
+func offloadStrings(b []byte, from, count, size uint64, p place, at int) (map[string]string, *Error) {
+	strs := map[string]string{}
+	for i := range count {
+		entry, ok := span(b, from, size)
+		if !ok {
+			return nil, p.fault(at, "OffloadBinary has %d strings by its header, of which %d are there", count, i)
+		}
+		from += size
+		// The kind of image is guessed from its suffix by some writers, and
+		// is not looked at here; what is known is in these two.
+		for _, key := range []string{"triple", "arch"} {
+			if k, ok := span(b, le.Uint64(entry), uint64(len(key)+1)); ok && string(k) == key+"\x00" {
+				value := b[min(le.Uint64(entry[8:]), uint64(len(b))):]
+				if size >= 24 {
+					value = value[:min(le.Uint64(entry[16:]), uint64(len(value)), 256)]
+				}
+				value = value[:min(len(value), 256)]
+				if end := bytes.IndexByte(value, 0); end >= 0 {
+					value = value[:end]
+				}
+				strs[key] = string(value)
+			}
+		}
+	}
+	return strs, nil
+}
+
+// image opens one image. Nothing says which images come of one source, but a
+// compiler writes them one after the other, each for another target: a target
+// that comes again begins a new group.
+func (op *opener) image(image []byte, triple, arch string, p place, group *map[string]bool) *Error {
+	switch {
+	case strings.HasPrefix(triple, "nvptx64"):
+		p.bits = 64
+	case strings.HasPrefix(triple, "nvptx"):
+		p.bits = 32
+	case triple != "" && !looksLikePTX(image):
+		op.held.add(deviceOther, triple)
+		return nil
+	}
+	p.target = arch
+	inner := p.in(p.name)
+	if arch != "" {
+		inner.name += ":" + arch
+	}
+	if key := triple + " " + arch; op.groups == 0 || (*group)[key] || len(*group) == 0 {
+		op.groups++
+		*group = map[string]bool{key: true}
+	} else {
+		(*group)[key] = true
+	}
+	inner.group = op.groups
+	inner.section = true
+	return op.open(image, inner)
+}
