@@ -463,3 +463,33 @@ func FuzzOpen(f *testing.F) {
 		}
 	})
 }
+
+// TestGCCArchives compares gcc's own archives with what ar takes out of them.
+func TestGCCArchives(t *testing.T) {
+	ar, err := exec.LookPath("ar")
+	if err != nil {
+		t.Skip("no ar")
+	}
+	for _, name := range []string{"libc.a", "libatomic.a"} {
+		file := oracles.RequireFile(t, "gcc-nvptx/"+name)
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		members, err := Open(name, data, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts [][]byte
+		for _, m := range members {
+			texts = append(texts, m.Text)
+		}
+		want, err := exec.Command(ar, "p", file).Output()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := bytes.Join(texts, nil); !bytes.Equal(got, want) {
+			t.Errorf("%s: %d bytes in %d members, ar p gives %d bytes", name, len(got), len(members), len(want))
+		}
+	}
+}
