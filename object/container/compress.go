@@ -14,9 +14,9 @@ import (
 const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 	lz4Magic  = "\x04\x22\x4d\x18"
-	// maxWindow is what zstd --long=29 asks for; a header alone must not
-	// make us allocate more.
-	maxWindow = 512 << 20
+	// maxWindow is the largest that zstd itself reads unless told to. All of
+	// it is allocated for a header that asks for it, however little follows.
+	maxWindow = 128 << 20
 )
 
 // codec starts to decompress a stream.
