@@ -20,7 +20,7 @@ import (
 func atomics(t *testing.T, modules ...object.Input) []string {
 	t.Helper()
 	var log diag.Log
-	files, _, err := object.Load(t.Context(), modules, 1, &log)
+	files, _, err := object.Load(t.Context(), modules, object.Options{}, &log)
 	if err != nil || log.Errors() > 0 {
 		t.Fatal(err, log.Messages)
 	}
@@ -185,7 +185,7 @@ func FuzzAtomics(f *testing.F) {
 	f.Add("// begin inline asm\n@%p1 ; add.s64 %rd1, x, 4;\n// end inline asm\n L: .branchtargets L; red.relaxed.cta.add.u32 [%rd1], 1;")
 	f.Fuzz(func(t *testing.T, body string) {
 		var log diag.Log
-		files, _, err := object.Load(t.Context(), []object.Input{{Name: "f.ptx", Text: []byte(hand(body))}}, 1, &log)
+		files, _, err := object.Load(t.Context(), []object.Input{{Name: "f.ptx", Text: []byte(hand(body))}}, object.Options{}, &log)
 		if err == nil && log.Errors() == 0 {
 			Atomics(resolve.Resolve(files, resolve.Options{Relocatable: true}, &log), &log)
 		}

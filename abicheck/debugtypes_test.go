@@ -18,7 +18,7 @@ import (
 func debugTypes(t testing.TB, inputs ...object.Input) string {
 	t.Helper()
 	var faults, log diag.Log
-	files, _, err := object.Load(context.Background(), inputs, 1, &faults)
+	files, _, err := object.Load(context.Background(), inputs, object.Options{}, &faults)
 	if err != nil || len(faults.Messages) > 0 {
 		t.Fatal(err, faults.Messages)
 	}
@@ -51,7 +51,7 @@ func TestDebugTypesAlike(t *testing.T) {
 	if got := debugTypes(t, inputs...); got != "" {
 		t.Error(got)
 	}
-	files, _, _ := object.Load(context.Background(), inputs, 1, &diag.Log{})
+	files, _, _ := object.Load(context.Background(), inputs, object.Options{}, &diag.Log{})
 	in := map[string]string{}
 	for _, f := range files {
 		for _, typ := range readDebug(f).types {
@@ -223,7 +223,7 @@ func TestDebugTypesOnce(t *testing.T) {
 	for i, text := range []string{small, large, small, large, large, large, large, large, large} {
 		inputs = append(inputs, object.Input{Name: fmt.Sprintf("%c.ptx", 'a'+i), Text: []byte(text)})
 	}
-	files, _, _ := object.Load(context.Background(), inputs, 1, &diag.Log{})
+	files, _, _ := object.Load(context.Background(), inputs, object.Options{}, &diag.Log{})
 	var log diag.Log
 	DebugTypes(resolve.Resolve(files, resolve.Options{}, &diag.Log{}), &log)
 	var b strings.Builder
@@ -297,7 +297,7 @@ func FuzzDebugTypes(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		files, _, _ := object.Load(context.Background(), []object.Input{{Text: text}}, 1, &diag.Log{})
+		files, _, _ := object.Load(context.Background(), []object.Input{{Text: text}}, object.Options{}, &diag.Log{})
 		abbrev, _ := files[0].SectionData(".debug_abbrev")
 		info, _ := files[0].SectionData(".debug_info")
 		f.Add(abbrev.Bytes, info.Bytes)

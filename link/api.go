@@ -9,8 +9,25 @@ import (
 	"ptxlink/object"
 )
 
-// Message is one error, warning or note, with its places.
+// Message is one error, warning or note: Kind, ID (of a warning), Text, Place,
+// Notes with second places, Help.
 type Message = diag.Message
+
+// Place is where a message points; Position gives file, line and column.
+type Place = diag.Place
+
+// Remark is a second place of a message.
+type Remark = diag.Remark
+
+// Kind is how much a message matters.
+type Kind = diag.Kind
+
+// The kinds of message.
+const (
+	Error   = diag.Error
+	Warning = diag.Warning
+	Note    = diag.Note
+)
 
 // Input is one thing to link. Text wins over Reader, and Reader over Path.
 type Input struct {
@@ -19,10 +36,14 @@ type Input struct {
 	Name string
 	// Path names a file to read.
 	Path string
-	// Text is PTX in memory. It must not change while Link runs.
+	// Text is PTX in memory. It must not change while the Result is in use:
+	// messages and the line map refer to it.
 	Text []byte
 	// Reader is read to its end, once.
 	Reader io.Reader
+	// WholeArchive links every member of an archive, needed or not. What does
+	// not come out of an archive is always linked.
+	WholeArchive bool
 }
 
 // Options say what to link and how. The zero value of every field but Inputs
@@ -42,6 +63,17 @@ type Options struct {
 	CheckOnly bool
 	// Atomics adds the lint of atomic operations (PTX Interoperability 4).
 	Atomics bool
+	// Arch is the GPU that the output is for, "sm_80": where an input holds PTX
+	// for several, the highest that runs there is linked. Empty takes the highest
+	// there is. It does not change .target.
+	Arch string
+	// MaxInputSize bounds the bytes that one compressed input may grow to; 0 is
+	// 4 GiB.
+	MaxInputSize int64
+	// Undefined lists names that archive members are linked for, though no input
+	// uses them (-u); RequireDefined does so too and makes it an error if
+	// nothing defines the name.
+	Undefined, RequireDefined []string
 	// Host is the platform that inputs which say nothing were compiled for:
 	// "linux-x86_64". It is recorded in the output.
 	Host string
@@ -66,7 +98,8 @@ func CheckHost(host string) error {
 
 // Result is a finished link.
 type Result struct {
-	// PTX is the linked module: one header, LF line ends.
+	// PTX is the linked module. What the linker writes ends in LF; bodies keep
+	// the line ends of their input.
 	PTX []byte
 	// Lines leads from a line of PTX back to the input line it came from.
 	Lines *LineMap
@@ -76,6 +109,8 @@ type Result struct {
 	Symbols []Symbol
 	// Dropped are definitions that lost to another one.
 	Dropped []Symbol
+	// Pulls say why each archive member was linked, in the order they came in.
+	Pulls []Pull
 	// Header of the output: "9.0", "sm_80", 64.
 	Version     string
 	Target      string
@@ -120,6 +155,13 @@ func (s Symbol) Line() int {
 		return 0
 	}
 	return s.Place.Source.Line(s.Place.Span.Off)
+}
+
+// Pull says why an archive member was linked.
+type Pull struct {
+	Member string // "libm.a(sin.o)"
+	Symbol string // what it was needed for
+	By     string // the module that needed it first; empty for -u
 }
 
 // Pass is one step of the link and the wall time it took.

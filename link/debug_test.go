@@ -363,7 +363,7 @@ func TestDebugControls(t *testing.T) {
 		var modules []*debuginfo.Module
 		for k, in := range inputs {
 			var log diag.Log
-			loaded, _, err := object.Load(context.Background(), []object.Input{{Name: in.Name, Text: in.Text}}, 1, &log)
+			loaded, _, err := object.Load(context.Background(), []object.Input{{Name: in.Name, Text: in.Text}}, object.Options{Jobs: 1}, &log)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,6 +3,7 @@ package link
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -89,7 +90,11 @@ func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 			archs[i].number = 110 // renamed in ISA 9.0
 		}
 	}
-	h.arch = mergeArchs(archs, log)
+	known := slices.DeleteFunc(slices.Clone(archs), func(a arch) bool { return a.number == 0 })
+	if len(known) == 0 {
+		return h // every .target is at fault, and reported
+	}
+	h.arch = mergeArchs(known, log)
 	h.options = mergeOptions(files, archs, log)
 	for i, f := range files {
 		raiseHazards(f, archs[i], h, log)

@@ -46,7 +46,7 @@ type ObjectSymbol struct {
 // error is *Errors if an input is no PTX module.
 func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	var log diag.Log
-	files, unread, err := object.Load(ctx, objectInputs(inputs), jobs, &log)
+	files, unread, err := object.Load(ctx, objectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 func objectInputs(inputs []Input) []object.Input {
 	list := make([]object.Input, len(inputs))
 	for i, in := range inputs {
-		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader}
+		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive}
 	}
 	return list
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"slices"
 	"sort"
 	"time"
 
@@ -23,6 +25,7 @@ type linker struct {
 	passes  []Pass
 
 	files      []*object.File
+	pulls      []resolve.Pull
 	host       object.Host // of all inputs, as far as they say
 	table      *resolve.Table
 	names      *resolve.Names
@@ -34,9 +37,10 @@ type linker struct {
 	warnedFile map[int32]bool
 }
 
-// Link links the inputs into one module. A link that fails returns *Errors with
-// every fault that was found, and no Result. Inputs are not changed; Result
-// refers to their text.
+// Link links the inputs into one module. Inputs that cannot be linked give
+// *Errors with every fault that was found, and no Result; other errors are a
+// cancelled context, no inputs at all, and an Options.Host that is none. Calls
+// may run at the same time.
 func Link(ctx context.Context, o Options) (*Result, error) {
 	l := &linker{options: o, log: &diag.Log{}, warnedFile: map[int32]bool{}}
 	if len(o.Inputs) == 0 {
@@ -50,20 +54,28 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	l.namedTwice()
 	unread := false
 	var err error
-	l.pass("load", func() { l.files, unread, err = object.Load(ctx, objectInputs(o.Inputs), o.Jobs, l.log) })
+	l.pass("load", func() {
+		l.files, unread, err = object.Load(ctx, objectInputs(o.Inputs), object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, l.log)
+	})
 	if err != nil {
 		return nil, err
 	}
 	if l.log.Errors() > 0 {
 		return nil, &Errors{Messages: l.log.Messages, IO: unread}
 	}
+	l.files, l.pulls = resolve.Live(l.files, append(slices.Clone(o.Undefined), o.RequireDefined...))
+	for i, f := range l.files {
+		f.Rank = i
+	}
 	// Files are immutable from here.
 
 	l.pass("resolve", func() {
 		l.table = resolve.Resolve(l.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined}, l.log)
 	})
+	l.requireDefined()
 	// No file or symbol is added after this.
 
 	var h header
@@ -116,6 +128,32 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	var w *writer
 	l.pass("emit", func() { w = l.emit(p) })
 	return l.result(p, w), nil
+}
+
+// namedTwice reports files that are inputs twice, once each: every definition in
+// them would be a multiple one.
+func (l *linker) namedTwice() {
+	first := map[string]int{}
+	for i, in := range l.options.Inputs {
+		if in.Path == "" || in.Text != nil || in.Reader != nil {
+			continue
+		}
+		path := filepath.Clean(in.Path)
+		if n, ok := first[path]; ok {
+			l.log.Error(diag.Place{}, fmt.Sprintf("%s is named twice, as inputs %d and %d", in.Path, n+1, i+1))
+			continue
+		}
+		first[path] = i
+	}
+}
+
+// requireDefined reports names of --require-defined that nothing defines.
+func (l *linker) requireDefined() {
+	for _, name := range l.options.RequireDefined {
+		if s, ok := l.table.Lookup(name); !ok || !s.Defined() {
+			l.log.Error(diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined asks for")
+		}
+	}
 }
 
 func (l *linker) pass(name string, run func()) {

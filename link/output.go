@@ -78,7 +78,7 @@ func CheckOutput(path string, inputs []string) error {
 	}
 	for _, input := range inputs {
 		if input != "" && !isSpecial(path) && SameFile(path, input) {
-			m := &diag.Message{Text: fmt.Sprintf("the output %s is also an input", path), Help: "choose another name with -o"}
+			m := &diag.Message{Text: fmt.Sprintf("the output %s is also an input", path), Help: "choose another name for the output"}
 			if input != path {
 				m.Text = fmt.Sprintf("the output %s is the same file as the input %s", path, input)
 			}

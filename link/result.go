@@ -28,6 +28,13 @@ func (l *linker) result(p *plan, w *writer) *Result {
 		})
 		r.LineInfo = r.LineInfo || f.LineInfo && len(l.fileTable.of[i]) > 0
 	}
+	for _, pull := range l.pulls {
+		by := ""
+		if pull.By != nil {
+			by = pull.By.Name
+		}
+		r.Pulls = append(r.Pulls, Pull{pull.File.Name, pull.Symbol, by})
+	}
 	for _, s := range p.externs {
 		id := s.Mentions[0]
 		sym := l.describe(id)

@@ -10,37 +10,104 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strconv"
+	"strings"
 
 	"golang.org/x/sync/errgroup"
 
 	"ptxlink/internal/diag"
+	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )
 
-// Input is where a module is read from: Text, else Reader, else Path.
+// Input is where modules are read from: Text, else Reader, else Path.
 type Input struct {
 	Name   string // as messages call it; Path if empty
 	Path   string
 	Text   []byte
 	Reader io.Reader
+	Whole  bool // --whole-archive: the members of an archive are all linked
 }
 
-// Load reads and parses all inputs, at most jobs at a time, and returns them in
-// command-line order. Every fault of every input is in the log, also in that
-// order. unread says that some input could not be read at all.
+// Options say how to read.
+type Options struct {
+	Jobs    int    // inputs at a time; 0 means one per CPU
+	Arch    string // "sm_80": which of several PTX of a fatbin; empty takes the highest
+	All     bool   // take every PTX of a fatbin
+	MaxSize int64  // bytes of decompressed data of one input; 0 means 4 GiB
+}
+
+// Load reads and parses all inputs, some at a time, and returns their modules in
+// command-line order: those of a container in the order of the file. Every fault
+// of every input is in the log, also in that order. unread says that some input
+// could not be read at all.
 //
 // It is the only worker pool for reading. A worker owns what it writes: its
 // slot of the result and its log.
-func Load(ctx context.Context, inputs []Input, jobs int, log *diag.Log) (files []*File, unread bool, err error) {
+func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files []*File, unread bool, err error) {
+	opened := make([][]container.Member, len(inputs))
+	openLogs := make([]diag.Log, len(inputs))
+	failed := make([]bool, len(inputs))
+	err = each(ctx, len(inputs), o.Jobs, func(i int) string { return inputs[i].Name + inputs[i].Path }, func(i int) {
+		text, err := read(inputs[i])
+		if err != nil {
+			failed[i] = true
+			openLogs[i].Error(diag.At(&diag.Source{Name: inputs[i].name()}, diag.Span{}), err.Error())
+			return
+		}
+		opened[i] = open(inputs[i], text, o, &openLogs[i])
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	type part struct {
+		input  int
+		member *container.Member
+	}
+	var parts []part
+	for i := range opened {
+		for k := range opened[i] {
+			parts = append(parts, part{i, &opened[i][k]})
+		}
+	}
+	loaded := make([]*File, len(parts))
+	logs := make([]diag.Log, len(parts))
+	err = each(ctx, len(parts), o.Jobs, func(i int) string { return parts[i].member.Name }, func(i int) {
+		in, m := inputs[parts[i].input], parts[i].member
+		f := parse(&diag.Source{Name: m.Name, Text: m.Text}, &logs[i])
+		if f == nil {
+			return
+		}
+		f.Path, f.Lazy = in.Path, m.Archive && !in.Whole
+		f.claim(m, &logs[i])
+		loaded[i] = f
+	})
+	if err != nil {
+		return nil, false, err
+	}
+	next := 0
+	for i := range inputs {
+		log.Append(&openLogs[i])
+		unread = unread || failed[i]
+		for ; next < len(parts) && parts[next].input == i; next++ {
+			log.Append(&logs[next])
+			if f := loaded[next]; f != nil {
+				f.Rank = len(files)
+				files = append(files, f)
+			}
+		}
+	}
+	return files, unread, nil
+}
+
+// each runs work for 0 to n-1 on several goroutines.
+func each(ctx context.Context, n, jobs int, name func(int) string, work func(int)) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	loaded := make([]*File, len(inputs))
-	logs := make([]diag.Log, len(inputs))
-	failed := make([]bool, len(inputs))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(jobs)
-	for i, in := range inputs {
+	for i := range n {
 		group.Go(func() (err error) {
 			if err := ctx.Err(); err != nil {
 				return err
@@ -48,37 +115,19 @@ func Load(ctx context.Context, inputs []Input, jobs int, log *diag.Log) (files [
 			defer func() {
 				// A panic here would end the process without a word of ours.
 				if r := recover(); r != nil {
-					err = &Panic{Input: in.Name + in.Path, Value: r, Stack: debug.Stack()}
+					err = &Panic{Input: name(i), Value: r, Stack: debug.Stack()}
 				}
 			}()
-			src, err := read(in)
-			if err != nil {
-				failed[i] = true
-				logs[i].Error(diag.At(src, diag.Span{}), err.Error())
-				return nil
-			}
-			if loaded[i] = parse(src, &logs[i]); loaded[i] != nil {
-				loaded[i].Path = in.Path
-			}
+			work(i)
 			return nil
 		})
 	}
-	if err := group.Wait(); err != nil {
-		var p *Panic
-		if errors.As(err, &p) {
-			panic(p)
-		}
-		return nil, false, err
+	err := group.Wait()
+	var p *Panic
+	if errors.As(err, &p) {
+		panic(p)
 	}
-	for i, f := range loaded {
-		log.Append(&logs[i])
-		unread = unread || failed[i]
-		if f != nil {
-			f.Rank = len(files)
-			files = append(files, f)
-		}
-	}
-	return files, unread, nil
+	return err
 }
 
 // Panic is a panic of a worker of Load, thrown again where Load was called.
@@ -92,60 +141,140 @@ func (p *Panic) Error() string {
 	return fmt.Sprintf("reading %s: %v\n%s", p.Input, p.Value, p.Stack)
 }
 
-func read(in Input) (*diag.Source, error) {
-	src := &diag.Source{Name: in.Name, Text: in.Text}
-	if src.Name == "" {
-		src.Name = in.Path
+func (in Input) name() string {
+	if in.Name != "" {
+		return in.Name
 	}
-	var err error
+	return in.Path
+}
+
+func read(in Input) (text []byte, err error) {
 	switch {
 	case in.Text != nil:
+		return in.Text, nil
 	case in.Reader != nil:
-		src.Text, err = io.ReadAll(in.Reader)
+		text, err = io.ReadAll(in.Reader)
 	default:
-		src.Text, err = os.ReadFile(in.Path)
+		text, err = os.ReadFile(in.Path)
 	}
 	if err == nil {
-		return src, nil
+		return text, nil
 	}
 	// The path is already in front of the message.
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		err = pathError.Err
 	}
-	return src, fmt.Errorf("cannot read: %w", err)
+	return nil, fmt.Errorf("cannot read: %w", err)
+}
+
+// open finds the PTX in what was read, and one of each group of alternatives.
+func open(in Input, data []byte, o Options, log *diag.Log) []container.Member {
+	at := func(name string) diag.Place { return diag.At(&diag.Source{Name: name}, diag.Span{}) }
+	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
+		log.Error(at(in.name()), "the file is empty")
+		return nil
+	}
+	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize})
+	if err != nil {
+		var fault *container.Error
+		if !errors.As(err, &fault) {
+			log.Error(at(in.name()), err.Error())
+			return nil
+		}
+		text := fault.Text
+		if fault.Offset > 0 {
+			text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
+		}
+		log.Error(at(fault.Name), text).Help = fault.Help
+		return nil
+	}
+	if o.All {
+		return members
+	}
+	return alternatives(members, o.Arch, func(list []container.Member) {
+		var targets []string
+		for _, m := range list {
+			targets = append(targets, m.Target)
+		}
+		log.Error(at(list[0].Name), fmt.Sprintf("no PTX in it runs on %s; there is %s", o.Arch, strings.Join(targets, ", "))).
+			WithHelp("compile it for " + o.Arch + " or lower, or choose another --arch")
+	})
+}
+
+// alternatives keeps one member of each group:
+//
+//  1. the one for exactly the architecture, with its a or f
+//  2. the highest without a or f that is not above it
+//
+// Without an architecture, the highest without a or f, or the only one there is.
+func alternatives(members []container.Member, arch string, unusable func([]container.Member)) (kept []container.Member) {
+	for i := 0; i < len(members); {
+		end := i + 1
+		for members[i].Group != 0 && end < len(members) && members[end].Group == members[i].Group {
+			end++
+		}
+		group := members[i:end]
+		i = end
+		best := -1
+		for k, m := range group {
+			switch {
+			case arch != "" && m.Target == arch:
+				best = k
+			case m.Target == "" && best < 0:
+				best = k
+			case best >= 0 && group[best].Target == arch && arch != "":
+			case number(m.Target) < 0 || arch != "" && number(m.Target) > plainNumber(arch):
+			case best < 0 || number(m.Target) >= number(group[best].Target): // the last of equals, as nvlink
+				best = k
+			}
+		}
+		if best < 0 && arch == "" {
+			best = 0
+		}
+		if best < 0 {
+			unusable(group)
+			continue
+		}
+		kept = append(kept, group[best])
+	}
+	return kept
+}
+
+// number is 80 for sm_80, and -1 for sm_90a and what is no target.
+func number(target string) int {
+	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(target, "sm_"), "compute_"))
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
+// plainNumber is 90 for sm_90a too.
+func plainNumber(target string) int { return number(strings.TrimRight(target, "af")) }
+
+// claim takes over what the container says of the host, where the module says
+// nothing itself.
+func (f *File) claim(m *container.Member, log *diag.Log) {
+	if f.Host.OS == "" && m.OS != "" {
+		if h, err := ParseHost(m.OS); err == nil {
+			f.Host.OS, f.Host.Model = h.OS, h.Model
+		}
+	}
+	if f.Host.Arch == "" {
+		f.Host.Arch = m.Arch
+	}
+	if m.AddressSize != 0 && f.AddressSize != 0 && m.AddressSize != f.AddressSize {
+		log.Error(f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the container says %d", f.AddressSize, m.AddressSize)).
+			WithHelp("the container is damaged or mislabelled; build it again")
+	}
 }
 
 func parse(src *diag.Source, log *diag.Log) *File {
-	if what := notPTX(src.Text); what != "" {
-		log.Error(diag.At(src, diag.Span{}), what)
-		return nil
-	}
 	m, err := ptx.Parse(src)
 	if err != nil {
 		log.Error(diag.At(src, err.Span), err.Text).Help = err.Help
 		return nil
 	}
 	return newFile(m, log)
-}
-
-// notPTX names the things that people pass by mistake.
-func notPTX(text []byte) string {
-	for _, form := range []struct{ magic, what string }{
-		{"!<arch>\n", "this is an archive; extract its PTX members and pass those (archives are not read yet)"},
-		{"!<thin>\n", "this is a thin archive; pass its members (archives are not read yet)"},
-		{"\x7fELF", "this is an ELF file (a cubin or host object), not PTX; compile to PTX instead (nvcc -ptx)"},
-		{"\x50\xed\x55\xba", "this is a fatbin; extract its PTX with cuobjdump -xptx all (fatbins are not read yet)"},
-		{"BC\xc0\xde", "this is LLVM bitcode, not PTX; compile it with llc -march=nvptx64"},
-		{"\x1f\x8b", "this is gzip data; decompress it first"},
-		{"\x28\xb5\x2f\xfd", "this is zstd data; decompress it first"},
-	} {
-		if bytes.HasPrefix(text, []byte(form.magic)) {
-			return form.what
-		}
-	}
-	if len(bytes.Trim(text, " \t\r\n\x00")) == 0 {
-		return "the file is empty"
-	}
-	return ""
 }

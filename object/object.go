@@ -18,6 +18,8 @@ type File struct {
 	Name string // as messages call it
 	Path string // on disk; empty for stdin and memory
 	Rank int    // position on the command line: the lower rank wins ties
+	// Lazy is set for a member of an archive: it is linked if something needs it.
+	Lazy bool
 
 	// Symbols says what the module knows of each of its names; NameID indexes it.
 	Symbols []Symbol

@@ -14,7 +14,7 @@ const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 func load(t *testing.T, text string) (*File, *diag.Log) {
 	t.Helper()
 	var log diag.Log
-	files, _, err := Load(context.Background(), []Input{{Name: "t.ptx", Text: []byte(text)}}, 1, &log)
+	files, _, err := Load(context.Background(), []Input{{Name: "t.ptx", Text: []byte(text)}}, Options{Jobs: 1}, &log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,6 +86,6 @@ func TestPanicOfAWorkerReachesTheCaller(t *testing.T) {
 			t.Errorf("got %v", p)
 		}
 	}()
-	Load(context.Background(), []Input{{Name: "r", Reader: broken{}}}, 1, &diag.Log{})
+	Load(context.Background(), []Input{{Name: "r", Reader: broken{}}}, Options{Jobs: 1}, &diag.Log{})
 	t.Error("no panic")
 }

@@ -13,6 +13,7 @@ import (
 type input struct {
 	name    string
 	library bool
+	whole   bool // behind --whole-archive
 }
 
 // usageError is a command line that makes no sense: exit code 2.
@@ -35,11 +36,12 @@ func (e *usageError) message() *diag.Message { return &diag.Message{Text: e.text
 //
 // It returns what urfave/cli is to parse, and the inputs in order.
 func reorder(flags []cli.Flag, args []string) (options []string, inputs []input, err error) {
+	whole := false
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
 			for _, name := range args[i+1:] {
-				inputs = append(inputs, input{name: name})
+				inputs = append(inputs, input{name: name, whole: whole})
 			}
 			break
 		}
@@ -47,7 +49,7 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 			if arg == "" {
 				return nil, nil, &usageError{text: "the name of an input is empty"}
 			}
-			inputs = append(inputs, input{name: arg})
+			inputs = append(inputs, input{name: arg, whole: whole})
 			continue
 		}
 		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
@@ -69,8 +71,11 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 		if value == "" && needsValue(f) { // -o "$UNSET"
 			return nil, nil, &usageError{text: fmt.Sprintf("the value of option %s is empty", spell(name))}
 		}
+		if name == "whole-archive" || name == "no-whole-archive" {
+			whole = name == "whole-archive" && value != "false"
+		}
 		if name == "l" {
-			inputs = append(inputs, input{name: value, library: true})
+			inputs = append(inputs, input{name: value, library: true, whole: whole})
 		}
 		// One name for each option: urfave/cli refuses "-o a --output b".
 		option := "--" + f.Names()[0]

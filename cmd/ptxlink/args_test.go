@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -200,20 +199,6 @@ func TestPanicIsOurBug(t *testing.T) {
 	for _, want := range []string{"internal error: out of cheese", version(), "panicWriter.Write", "this is a bug in ptxlink", "nothing was written"} {
 		if !strings.Contains(stderr.String(), want) {
 			t.Errorf("no %q in\n%s", want, stderr.String())
-		}
-	}
-}
-
-func TestLibraryIsFoundByContent(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"libtext.a": ".version 7.0\n", "libthin.a": "!<thin>\n", "libshort.ptx": "x"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]bool{"libtext.a": false, "libthin.a": true, "libshort.ptx": false, "none": false} {
-		if got := isArchive(filepath.Join(dir, name)); got != want {
-			t.Errorf("%s: %v", name, got)
 		}
 	}
 }

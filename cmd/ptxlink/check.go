@@ -14,7 +14,7 @@ var checkCommand = subcommand{
 		const checks = "Checks"
 		return append([]cli.Flag{
 			&cli.BoolFlag{Name: "atomics", Category: checks, Usage: "also compare atomic operations with the mappings of C++"},
-		}, linkFlags("relocatable", "L", "l", "threads", "allow-undefined", "host", "allow-host-mismatch",
+		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "allow-undefined", "host", "allow-host-mismatch",
 			"help", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)
 	},
 	description: `The inputs are read, resolved and checked as for a link, and every message is

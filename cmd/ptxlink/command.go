@@ -35,6 +35,7 @@ type command struct {
 	linkOptions link.Options
 	paths       []string // of the inputs that are files
 	passes      []link.Pass
+	printPulls  bool
 }
 
 // run is what ptxlink does. Everything that can be refused without reading an
@@ -120,12 +121,17 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		Relocatable:    ctx.Bool("relocatable"),
 		AllowUndefined: ctx.StringSlice("allow-undefined"),
 		Host:           ctx.String("host"),
+		Arch:           ctx.String("arch"),
+		MaxInputSize:   ctx.Int64("max-input-size"),
+		Undefined:      ctx.StringSlice("undefined"),
+		RequireDefined: ctx.StringSlice("require-defined"),
 		Verbose:        ctx.Bool("verbose"),
 
 		AllowHostMismatch: ctx.Bool("allow-host-mismatch"),
 		StripDebug:        ctx.Bool("strip-debug"),
 		KeepLines:         ctx.Bool("keep-line-info"),
 	}
+	c.printPulls = ctx.Bool("print-dependencies")
 	c.output = ctx.String("output")
 	c.cubin = ctx.Bool("cubin") || ctx.Bool("compile-only") || strings.HasSuffix(c.output, ".cubin")
 	if c.output == "" {
@@ -143,7 +149,7 @@ func (c *command) readOptions(ctx *cli.Context) error {
 	for _, list := range ctx.StringSlice("Xptxas") {
 		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
 	}
-	for _, name := range []string{"arch", "ptxas", "Xptxas"} {
+	for _, name := range []string{"ptxas", "Xptxas"} { // --arch also chooses between PTX for several GPUs
 		if ctx.IsSet(name) && !c.cubin {
 			var log diag.Log
 			log.Warn("unused-option", diag.Place{}, spell(name)+" has no effect without --cubin")
@@ -175,7 +181,7 @@ func (c *command) findInputs(folders []string) error {
 			c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Name: "<stdin>", Reader: c.stdin})
 			continue
 		}
-		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name})
+		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name, WholeArchive: in.whole})
 		c.paths = append(c.paths, name)
 	}
 	if c.report.write(log.Messages) > 0 {
@@ -229,6 +235,15 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 		return nil, c.refused(err)
 	}
 	c.passes = result.Passes
+	if c.printPulls {
+		for _, p := range result.Pulls {
+			by := p.By
+			if by == "" {
+				by = "-u"
+			}
+			fmt.Fprintf(c.stderr, "%s\t%s\t%s\n", by, p.Member, p.Symbol)
+		}
+	}
 	if c.report.write(result.Messages) > 0 {
 		return nil, &exitError{code: exitLink}
 	}

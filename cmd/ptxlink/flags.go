@@ -17,11 +17,19 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, to be linked again"},
 		&cli.BoolFlag{Name: "cubin", Category: output, Usage: "write a cubin, made by ptxas; -o NAME.cubin implies it"},
 		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a cubin that can be linked further"},
+		&cli.BoolFlag{Name: "print-dependencies", Category: output, Usage: "say why each archive member is linked"},
 		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a map of inputs, symbols and sizes to `FILE`"},
 		&cli.StringFlag{Name: "dependency-file", Category: output, Usage: "write to `FILE`, for Make, what the output was made from"},
 
 		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "look in `DIR` for the files that -l names"},
-		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.ptx; -l:FILE is FILE itself, in a -L folder"},
+		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx in a -L folder; -l:FILE is that file"},
+		&cli.BoolFlag{Name: "whole-archive", Category: input, Usage: "link all members of the archives that follow"},
+		&cli.BoolFlag{Name: "no-whole-archive", Category: input, Usage: "link what is needed of the archives that follow"},
+		&cli.BoolFlag{Name: "start-group", Category: input, Usage: "accepted: the order of archives does not matter"},
+		&cli.BoolFlag{Name: "end-group", Category: input, Usage: "accepted, likewise"},
+		&cli.StringSliceFlag{Name: "undefined", Aliases: []string{"u"}, Category: input, Usage: "link the archive member that defines `NAME`"},
+		&cli.StringSliceFlag{Name: "require-defined", Category: input, Usage: "likewise, and `NAME` must be defined"},
+		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "refuse compressed inputs that grow over `BYTES` (default: 4 GiB)"},
 		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs at a time (default: one per CPU)"},
 
 		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "let symbols that match `GLOB` stay undefined"},
@@ -47,7 +55,7 @@ func newFlags() []cli.Flag {
 }
 
 // joined are the letters whose value may follow at once: -Ldir, -oFILE, -j8.
-const joined = "LlojW"
+const joined = "LlojWu"
 
 // colorWhen is the value of --color-diagnostics, which may be left out.
 type colorWhen string

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -24,11 +23,6 @@ func findLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 			if info, err := os.Stat(path); err != nil || info.IsDir() {
 				continue
 			}
-			if isArchive(path) {
-				log.Error(diag.Place{}, fmt.Sprintf("archives are not supported yet: %s, found for -l%s", path, name)).
-					WithHelp("name the PTX files that it holds")
-				return "", false
-			}
 			return path, true
 		}
 	}
@@ -40,16 +34,4 @@ func findLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", strings.Join(candidates, " or "), folder))
 	}
 	return "", false
-}
-
-// isArchive looks at the content, as a name says little: lib%.a may be PTX.
-func isArchive(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 8)
-	io.ReadFull(f, head)
-	return string(head) == "!<arch>\n" || string(head) == "!<thin>\n"
 }

@@ -96,6 +96,19 @@ type Place struct {
 // At makes a Place.
 func At(src *Source, span Span) Place { return Place{src, span} }
 
+// Position is the place as an editor wants it: the name of the input, empty for
+// the command line, and the line and column, 1-based, 0 for the file as a whole.
+func (p Place) Position() (file string, line, column int) {
+	if p.Source == nil {
+		return "", 0, 0
+	}
+	if p.Span == (Span{}) {
+		return p.Source.Name, 0, 0
+	}
+	line, column = p.Source.LineColumn(p.Span.Off)
+	return p.Source.Name, line, column
+}
+
 // Remark is a second place that explains a message: the other definition, say.
 type Remark struct {
 	Place Place

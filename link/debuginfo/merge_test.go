@@ -25,7 +25,7 @@ func module(t testing.TB, name string, sections map[string][]byte) *Module {
 		}
 	}
 	var log diag.Log
-	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, 1, &log)
+	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
 	if err != nil || len(files) != 1 {
 		t.Fatal(err, log.Messages)
 	}
