@@ -167,6 +167,11 @@ func (l *linker) debugName(file int32, name string) (string, debuginfo.Fate) {
 
 // localName is the output name of a name inside a function.
 func (l *linker) localName(file int32, name string) string {
+	for _, r := range l.locals[declID{file, l.debug.local[file][name]}] {
+		if r.Count < 0 && r.Old == name {
+			return r.New
+		}
+	}
 	if l.debug.count[name] < 2 {
 		return name
 	}
@@ -261,7 +266,10 @@ func (l *linker) emitSections(w *writer) {
 		var edits []edit
 		for _, ref := range s.Refs {
 			name := f.Src.String(ref)
-			text := l.debug.names[int32(l.debug.verbatim)][name]
+			text := ""
+			if _, local := l.debug.local[int32(l.debug.verbatim)][name]; local {
+				text = l.localName(int32(l.debug.verbatim), name)
+			}
 			if id, ok := f.Lookup(name); ok {
 				text = l.names.Of(object.ID{File: int32(l.debug.verbatim), Name: id})
 			}

@@ -233,14 +233,7 @@ func (l *linker) emitBody(w *writer, p *plan, d declID) {
 	if !l.sameFiles[d.file] {
 		edits = l.lineEdits(edits, d.file, span.Off, span.End())
 	}
-	for _, label := range l.labels[d] {
-		if l.debug.names[d.file][label.Old] != "" {
-			continue // it gets a name of its own below
-		}
-		for _, s := range label.Spans {
-			edits = append(edits, edit{s, label.New})
-		}
-	}
+	edits = l.localEdits(edits, d, span)
 	edits = l.debugNameEdits(edits, d.file, span)
 	sortEdits(edits)
 	w.blank()
@@ -249,6 +242,46 @@ func (l *linker) emitBody(w *writer, p *plan, d declID) {
 	w.out = apply(w.out, f.Src.Text, span, edits)
 	w.own()
 	w.text("\n")
+}
+
+// localEdits renames names inside one function: every token of the spelling that
+// is neither a use of a module-scope name nor an opcode.
+func (l *linker) localEdits(edits []edit, d declID, span diag.Span) []edit {
+	renames := l.locals[d]
+	if len(renames) == 0 {
+		return edits
+	}
+	f := l.files[d.file]
+	decl := &f.Decls[d.decl]
+	uses := f.Uses[decl.FirstUse:decl.EndUse]
+	lex := ptx.NewLexer(f.Src.Text[:span.End()], span.Off)
+	var before, last ptx.Token
+	for t := lex.Next(); t.Kind != ptx.EOF; {
+		next := lex.Next()
+		for len(uses) > 0 && uses[0].Off < t.Off {
+			uses = uses[1:]
+		}
+		isUse := len(uses) > 0 && uses[0].Off == t.Off || t.Off == decl.NameSpan.Off
+		start := last.Kind == ptx.Punct && (last.Ch == ';' || last.Ch == '{' || last.Ch == '}' || last.Ch == ':') || last.Kind == ptx.Number
+		predicated := last.Kind == ptx.Ident && before.Kind == ptx.Punct && (before.Ch == '@' || before.Ch == '!')
+		opcode := predicated || start && !(next.Kind == ptx.Punct && next.Ch == ':')
+		if t.Kind == ptx.Ident && !isUse && !opcode {
+			for _, r := range renames {
+				// The base of a range stands with its count: x<9>.
+				isBase := next.Kind == ptx.Punct && next.Ch == '<'
+				name := f.Src.String(t.Span())
+				if r.Count >= 0 && name == r.Old && !isBase {
+					continue
+				}
+				if text := r.Rename(name); text != "" {
+					edits = append(edits, edit{t.Span(), text})
+					break
+				}
+			}
+		}
+		before, last, t = last, t, next
+	}
+	return edits
 }
 
 // prefix is the front of a variable statement: space, alignment, type.

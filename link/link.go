@@ -30,7 +30,7 @@ type linker struct {
 	table      *resolve.Table
 	names      *resolve.Names
 	renamed    []bool // per file: some name differs from the input's
-	labels     map[declID][]resolve.LabelRename
+	locals     map[declID][]resolve.LocalRename
 	debug      debugPlan
 	fileTable  *fileTable
 	sameFiles  []bool // per file: .loc directives stay as they are
@@ -192,10 +192,10 @@ func (l *linker) rename() {
 				WithHelp("make it .visible under a name of its own, so that the host can find it")
 		}
 	}
-	l.labels = map[declID][]resolve.LabelRename{}
-	for _, label := range l.names.Labels {
-		at := declID{label.File, label.Decl}
-		l.labels[at] = append(l.labels[at], label)
+	l.locals = map[declID][]resolve.LocalRename{}
+	for _, local := range l.names.Locals {
+		at := declID{local.File, local.Decl}
+		l.locals[at] = append(l.locals[at], local)
 	}
 }
 

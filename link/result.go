@@ -102,10 +102,8 @@ func (l *linker) explain(r *Result) {
 		f := l.files[id.File]
 		l.log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, since another input has the name too", diag.Name(f.Names[id.Name]), l.names.Of(id)))
 	}
-	for _, label := range l.names.Labels {
-		if len(label.Spans) > 0 {
-			l.log.Note(l.files[label.File].At(label.Spans[0]), fmt.Sprintf("label %s is called %s in the output, since another input has a symbol of that name", label.Old, label.New))
-		}
+	for _, local := range l.names.Locals {
+		l.log.Note(l.files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, since another input has a symbol of that name", local.Old, local.New))
 	}
 	for i := range l.table.Symbols {
 		if s := &l.table.Symbols[i]; s.Defined() && resolve.IsSyscall(s.Name) {

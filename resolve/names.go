@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"strconv"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -12,19 +13,33 @@ import (
 type Names struct {
 	out     [][]string // by file and NameID
 	Renamed []object.ID
-	Labels  []LabelRename
+	Locals  []LocalRename
 	taken   map[string]bool
 	ranges  []ptx.Range    // of registers that look like ours
 	next    map[string]int // the last suffix given to a base name
 }
 
-// LabelRename is a label of one function that must not be spelled as it is: a
-// forward branch to it would find a module-scope name of another input.
-type LabelRename struct {
+// LocalRename is a name inside one function that must not be spelled as it is:
+// another input has a module-scope name of that spelling, and ptxas may take the
+// one for the other, without a word. Base and Count are those of a register range;
+// Count is -1 for a single name.
+type LocalRename struct {
 	File     int32
 	Decl     int32
 	Old, New string
-	Spans    []diag.Span // definitions and uses, in order
+	Count    int64
+	Span     diag.Span // where it is declared
+}
+
+// Rename is what a token of the function is called, empty if it keeps its name.
+func (r LocalRename) Rename(token string) string {
+	switch {
+	case token == r.Old:
+		return r.New
+	case r.Count >= 0 && (ptx.Range{Base: r.Old, Count: r.Count}).Has(token):
+		return r.New + token[len(r.Old):]
+	}
+	return ""
 }
 
 // Of is the output name of a name of a file.
@@ -75,7 +90,7 @@ func Rename(t *Table) *Names {
 			first[name] = true
 		}
 	}
-	n.renameLabels(t, first)
+	n.renameLocals(t)
 	return n
 }
 
@@ -101,30 +116,62 @@ func (n *Names) inRange(name string) bool {
 	return false
 }
 
-// renameLabels changes labels that are the target of a branch and spelled like
-// a module-scope name of the output (testdata/script/label_forward.txtar).
-func (n *Names) renameLabels(t *Table, spelled map[string]bool) {
+// renameLocals changes names inside functions that are spelled like a
+// module-scope name of another input. By the rules of PTX the inner name hides
+// the outer one, but ptxas resolves a forward branch, and under conditions that
+// nobody wrote down parameters, call objects and registers too, to what stands
+// earlier in the module (testdata/script/local_capture.txtar,
+// label_forward.txtar).
+func (n *Names) renameLocals(t *Table) {
+	owner := map[string]int32{} // a file that has the output name at module scope; -1 for several
 	for i, f := range t.Files {
-		if len(f.Branches) == 0 {
-			continue
+		for j := range f.Names {
+			name := n.out[i][j]
+			if other, ok := owner[name]; ok && other != int32(i) {
+				owner[name] = -1
+			} else {
+				owner[name] = int32(i)
+			}
+		}
+	}
+	for i, f := range t.Files {
+		// A name of the file itself counts if it is declared behind the function:
+		// the output has it in front.
+		foreign := func(name string, at diag.Span) bool {
+			o, ok := owner[name]
+			if !ok || o != int32(i) {
+				return ok
+			}
+			id, own := f.Lookup(name)
+			return own && f.NamePlace(id).Span.Off > at.Off
 		}
 		decl := 0
 		done := map[string]bool{} // of the declaration at hand
-		for _, span := range f.Branches {
-			name := f.Src.Bytes(span)
-			if !spelled[string(name)] {
-				continue
-			}
+		at := func(span diag.Span) {
 			for f.Decls[decl].Span.End() <= span.Off {
 				decl++
 				clear(done)
 			}
-			if label := string(name); !done[label] {
-				done[label] = true
-				n.Labels = append(n.Labels, LabelRename{
-					File: int32(i), Decl: int32(decl), Old: label, New: n.Unused(label),
-					Spans: f.LabelSpans(&f.Decls[decl], label),
-				})
+		}
+		for _, span := range f.Locals {
+			if name := f.Src.Bytes(span); foreign(string(name), span) {
+				at(span)
+				if old := string(name); !done[old] {
+					done[old] = true
+					n.Locals = append(n.Locals, LocalRename{int32(i), int32(decl), old, n.Unused(old), -1, span})
+				}
+			}
+		}
+		decl = 0
+		clear(done)
+		for _, r := range f.LocalRanges {
+			base := f.Src.String(r.Base)
+			for name := range owner {
+				if strings.HasPrefix(name, base) && foreign(name, r.Base) && (ptx.Range{Base: base, Count: r.Count}).Has(name) {
+					at(r.Base)
+					n.Locals = append(n.Locals, LocalRename{int32(i), int32(decl), base, n.Unused(base) + "_", r.Count, r.Base})
+					break
+				}
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"bytes"
+	"math"
 
 	"ptxlink/internal/diag"
 )
@@ -82,12 +83,10 @@ func (p *parser) instruction() {
 		return
 	}
 	switch string(p.text[opcode.Off:opcode.End]) {
-	case "bra":
-		p.operands(true)
 	case "call":
 		p.call(opcode)
 	default:
-		p.operands(false)
+		p.operands()
 	}
 }
 
@@ -105,7 +104,7 @@ func (p *parser) call(opcode Token) {
 		p.next()
 	}
 	if p.tok.Kind != Ident {
-		p.operands(false) // a form that we do not know
+		p.operands() // a form that we do not know
 		return
 	}
 	c.Target = p.tok.Span()
@@ -129,7 +128,7 @@ func (p *parser) call(opcode Token) {
 		}
 	}
 	c.Span = p.from(opcode.Off)
-	p.operands(false)
+	p.operands()
 	p.m.Calls = append(p.m.Calls, c)
 }
 
@@ -183,16 +182,14 @@ func (p *parser) sameName(a, b diag.Span) bool {
 }
 
 // operands passes everything up to the semicolon and records the names in it.
-func (p *parser) operands(branch bool) {
+func (p *parser) operands() {
 	for {
 		switch p.tok.Kind {
 		case EOF:
 			p.expected("';'")
 			return
 		case Ident:
-			if !p.use() && branch {
-				p.m.Branches = append(p.m.Branches, p.tok.Span())
-			}
+			p.use()
 		case Punct:
 			if p.tok.Ch == ';' {
 				p.next()
@@ -217,7 +214,7 @@ func (p *parser) bodyDirective() {
 		p.errorAt(p.tok.Span(), "a '}' is missing before it", "%s inside a function body", w)
 	default: // .branchtargets, .calltargets, .pragma, and what ISA 10 brings
 		p.next()
-		p.operands(w == ".branchtargets")
+		p.operands()
 	}
 }
 
@@ -264,6 +261,13 @@ func (p *parser) localVariables() {
 			p.next()
 		}
 	}
+	// ptxas enters the names behind the whole statement: in `x = x` the second is
+	// the outer one.
+	type declared struct {
+		name  diag.Span
+		count int64 // of a range, else -1
+	}
+	var names []declared
 	for {
 		if p.tok.Kind != Ident {
 			p.expected("a name")
@@ -279,9 +283,9 @@ func (p *parser) localVariables() {
 			}
 			p.next()
 			p.need('>')
-			p.hideRange(name, count)
+			names = append(names, declared{name, count})
 		} else {
-			p.hide(name)
+			names = append(names, declared{name, -1})
 		}
 		for p.is('[') {
 			for p.next(); !p.is(']') && !p.is(';') && p.tok.Kind != EOF; p.next() {
@@ -297,6 +301,13 @@ func (p *parser) localVariables() {
 			continue
 		}
 		p.need(';')
+		for _, d := range names {
+			if d.count >= 0 {
+				p.hideRange(d.name, d.count)
+			} else {
+				p.hide(d.name)
+			}
+		}
 		return
 	}
 }
@@ -358,12 +369,25 @@ func (p *parser) isHidden(id NameID, s []byte) bool {
 	}
 	for _, r := range p.ranges {
 		if base := p.text[r.base.Off:r.base.End()]; bytes.HasPrefix(s, base) {
-			if n, ok := ParseInt(string(s[len(base):])); ok && n < r.count {
+			if inRange(string(s[len(base):]), r.count) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// inRange says whether digits name a register of a range: plain decimals, with
+// leading zeros if need be, as ptxas reads them.
+func inRange(digits string, count int64) bool {
+	n := int64(0)
+	for i := range len(digits) {
+		if class[digits[i]] != cDigit || n > math.MaxInt32 {
+			return false
+		}
+		n = 10*n + int64(digits[i]-'0')
+	}
+	return digits != "" && n < count
 }
 
 // hide notes that a name declared in the function covers a module-scope one,
@@ -372,6 +396,9 @@ func (p *parser) hide(name diag.Span) {
 	s := p.text[name.Off:name.End()]
 	if id, ok := p.m.ids[string(s)]; ok {
 		p.hidden = append(p.hidden, id)
+	}
+	if s[0] != '%' {
+		p.m.Locals = append(p.m.Locals, name)
 	}
 	if Suffixed(s) {
 		p.m.Reserved = append(p.m.Reserved, string(s))
@@ -382,6 +409,9 @@ func (p *parser) hideRange(base diag.Span, count int64) {
 	s := p.text[base.Off:base.End()]
 	if s[0] != '%' || p.pct {
 		p.ranges = append(p.ranges, nameRange{base, count})
+	}
+	if s[0] != '%' {
+		p.m.LocalRanges = append(p.m.LocalRanges, LocalRange{base, count})
 	}
 	if Suffixed(append(s[:len(s):len(s)], '0')) {
 		p.m.ReservedRanges = append(p.m.ReservedRanges, Range{string(s), count})
@@ -448,29 +478,4 @@ func (p *parser) lineNumbers() (file int64, span diag.Span) {
 		p.next()
 	}
 	return file, span
-}
-
-// LabelSpans finds a label in the body of a function: its definitions and the
-// branches to it, in order.
-func (m *Module) LabelSpans(d *Decl, label string) []diag.Span {
-	var spans []diag.Span
-	branches := m.Branches
-	for len(branches) > 0 && branches[0].Off < d.Body.Off {
-		branches = branches[1:]
-	}
-	lex := NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off)
-	var last Token
-	for t := lex.Next(); t.Kind != EOF; last, t = t, lex.Next() {
-		for len(branches) > 0 && branches[0].Off < last.Off {
-			branches = branches[1:]
-		}
-		if last.Kind != Ident || m.Src.String(last.Span()) != label {
-			continue
-		}
-		isBranch := len(branches) > 0 && branches[0].Off == last.Off
-		if isBranch || t.Kind == Punct && t.Ch == ':' {
-			spans = append(spans, last.Span())
-		}
-	}
-	return spans
 }

@@ -34,10 +34,11 @@ type Module struct {
 	Calls      []Call      // in order
 	Prototypes []Prototype // .callprototype, in order
 
-	// Branches are the operands of bra and .branchtargets that name no
-	// declaration seen so far: labels. ptxas takes a forward branch to x for a
-	// branch to a module-scope x that stands earlier in the file.
-	Branches []diag.Span
+	// Locals are the names that functions declare, registers that start with %
+	// aside, and LocalRanges their register ranges, in order. ptxas may take such
+	// a name for a module-scope one that stands earlier.
+	Locals      []diag.Span
+	LocalRanges []LocalRange
 	// Reserved are names declared inside functions that look like ones that
 	// the linker makes (Suffixed), so that it can avoid them.
 	Reserved       []string
@@ -52,11 +53,16 @@ type Range struct {
 	Count int64
 }
 
+// LocalRange is a Range where it stands.
+type LocalRange struct {
+	Base  diag.Span
+	Count int64
+}
+
 // Has says whether the range declares the name.
 func (r Range) Has(name string) bool {
 	digits, ok := strings.CutPrefix(name, r.Base)
-	n, number := ParseInt(digits)
-	return ok && number && n < r.Count
+	return ok && inRange(digits, r.Count)
 }
 
 // NameID indexes Module.Names.

@@ -44,6 +44,9 @@ func TestUsesHonourScopes(t *testing.T) {
 		{"result", `.global .u32 x; .func (.param .u32 x) f(){ st.param.u32 [x], 1; }`, nil},
 		{"label", `.global .u32 x; .func f(){ x: bra x; }`, nil},
 		{"forward label of a later symbol", `.func f(){ bra x; x: ret; } .global .u32 x;`, nil},
+		{"initialiser of its own name", `.global .u64 p; .func f(){ .global .u64 p = p; mov.u64 %rd1, p; }`, []string{"p"}},
+		{"initialiser of a sibling", `.global .u64 g; .func f(){ .global .u64 g = 0, x = g; }`, []string{"g"}},
+		{"digits of a range", `.global .u32 r010; .global .u32 r1U; .global .u32 r08; .func f(){ .reg .u32 r<9>; add.u32 r1, r010, r1U; mov.u32 r08, 1; }`, []string{"r010, r1U", "r1U"}},
 		{"percent names", `.global .u32 %g; .func f(){ .reg .u32 %r<2>; ld.u32 %r1, [%g]; }`, []string{"%g]"}},
 		{"call", `.extern .func g(.param .b32 a); .func f(){ .param .b32 a; call.uni g, (a); }`, []string{"g, (a)"}},
 		{"own name", `.func f(){ call f; }`, []string{"f"}},
@@ -166,14 +169,6 @@ func TestReserved(t *testing.T) {
 	}
 }
 
-func TestLabelSpans(t *testing.T) {
-	m := parse(t, `.func f(){ bra x; { x: add.u32 %r1, x, 1; } T: .branchtargets x, y; y: ret; }`)
-	spans := m.LabelSpans(&m.Decls[0], "x")
-	if len(spans) != 3 {
-		t.Errorf("%d places of label x, want the branch, the label and the target list", len(spans))
-	}
-}
-
 func TestFindInstruction(t *testing.T) {
 	m := parse(t, ".func f(){ // shfl.idx\n L: @!%p shfl.idx.b32 %r1, %r2, 0, 31; mov.u32 shfl, 1; }")
 	span, ok := m.FindInstruction(func(op string) bool { return strings.HasPrefix(op, "shfl.") })
@@ -222,13 +217,12 @@ func FuzzParse(f *testing.F) {
 			for _, s := range []diag.Span{d.Span, d.NameSpan, d.Header, d.Body, d.Prefix, d.Declared, d.Init} {
 				check(s)
 			}
-			m.LabelSpans(d, "L")
 		}
 		for _, l := range m.Locs {
 			check(l.Span)
 			check(l.Tail)
 		}
-		for _, s := range m.Branches {
+		for _, s := range m.Locals {
 			check(s)
 		}
 	})
