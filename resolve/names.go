@@ -137,15 +137,15 @@ func (n *Names) renameLocals(t *Table) {
 	for i, f := range t.Files {
 		// A name of the file itself counts if it is declared behind the function:
 		// the output has it in front.
-		foreign := func(name string, at diag.Span) bool {
+		decl := 0
+		foreign := func(name string) bool {
 			o, ok := owner[name]
 			if !ok || o != int32(i) {
 				return ok
 			}
 			id, own := f.Lookup(name)
-			return own && f.NamePlace(id).Span.Off > at.Off
+			return own && f.NamePlace(id).Span.Off >= f.Decls[decl].Span.End()
 		}
-		decl := 0
 		done := map[string]bool{} // of the declaration at hand
 		at := func(span diag.Span) {
 			for f.Decls[decl].Span.End() <= span.Off {
@@ -154,8 +154,8 @@ func (n *Names) renameLocals(t *Table) {
 			}
 		}
 		for _, span := range f.Locals {
-			if name := f.Src.Bytes(span); foreign(string(name), span) {
-				at(span)
+			at(span)
+			if name := f.Src.Bytes(span); foreign(string(name)) {
 				if old := string(name); !done[old] {
 					done[old] = true
 					n.Locals = append(n.Locals, LocalRename{int32(i), int32(decl), old, n.Unused(old), -1, span})
@@ -165,10 +165,10 @@ func (n *Names) renameLocals(t *Table) {
 		decl = 0
 		clear(done)
 		for _, r := range f.LocalRanges {
+			at(r.Base)
 			base := f.Src.String(r.Base)
 			for name := range owner {
-				if strings.HasPrefix(name, base) && foreign(name, r.Base) && (ptx.Range{Base: base, Count: r.Count}).Has(name) {
-					at(r.Base)
+				if strings.HasPrefix(name, base) && foreign(name) && (ptx.Range{Base: base, Count: r.Count}).Has(name) {
 					n.Locals = append(n.Locals, LocalRename{int32(i), int32(decl), base, n.Unused(base) + "_", r.Count, r.Base})
 					break
 				}
