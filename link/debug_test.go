@@ -455,3 +455,14 @@ func TestDebugVerify(t *testing.T) {
 		}
 	}
 }
+
+// TestDebugPubnames: the second unit of a merged .debug_pubnames says where that
+// unit is.
+func TestDebugPubnames(t *testing.T) {
+	text := dump(t, debugCubin(t, readInputs(t, debugSets["guide"])), "--debug-pubnames")
+	for _, want := range []string{"unit_offset = 0x00000000, unit_size = 0x000000aa", "_Z3fooii", "unit_offset = 0x000000aa, unit_size = 0x000000a6", "_Z4testPi"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}

@@ -461,7 +461,7 @@ func (w *merger) macinfo(m *Module, data []byte, base int64, out *Section) int64
 // The offset of a unit other than the first is a plain number. ptxas makes the
 // name of an undefined symbol of .debug_info+N here, of a label too, and the
 // number is right in the cubin of a whole program
-// (testdata/script/debug_pubnames.txtar).
+// (TestDebugPubnames in package link).
 func (m *Module) index(out *Section, from, first int, data *ptx.Data) {
 	le := binary.LittleEndian
 	plain := slices.Clone(out.Fixups[:first])
