@@ -1,0 +1,35 @@
+package container
+
+// A package is an ar archive of PTX that tells of its members: its last member,
+// metaName, is text and holds one Record a line. docs/packages.md has the format.
+const (
+	metaName = "__.PTXMETA"
+	// metaFirst is the first line of the body.
+	metaFirst = `{"ptxlink-package":1}`
+	// trailerSize is the bytes of the last line of the body, metaTrailer, which
+	// says how long the body is: a reader finds it from the end of the file.
+	trailerSize = 32
+	metaTrailer = "{\"size\":%22d}\n"
+)
+
+// Record is what a package says of one of its members, so that nobody needs to
+// read the member to know whether it is wanted.
+type Record struct {
+	Name        string   `json:"name"`
+	Offset      int64    `json:"offset"` // of the header of the member, in bytes of the file
+	Size        int64    `json:"size"`   // bytes as stored, without padding
+	SHA256      string   `json:"sha256"` // of the PTX text, in hexadecimal
+	Bytes       int64    `json:"bytes"`  // of the PTX text
+	OS          string   `json:"os,omitempty"`
+	Arch        string   `json:"arch,omitempty"`
+	Model       string   `json:"model,omitempty"` // lp64, llp64, ilp32
+	AddressSize int      `json:"address_size,omitempty"`
+	Version     string   `json:"version,omitempty"` // "8.0"
+	Target      string   `json:"target,omitempty"`  // "sm_80"
+	Producer    string   `json:"producer,omitempty"`
+	Debug       bool     `json:"debug,omitempty"`
+	Defines     []string `json:"defines,omitempty"` // external names, in order of the module
+	Weak        []string `json:"weak,omitempty"`
+	Common      []string `json:"common,omitempty"`
+	Needs       []string `json:"needs,omitempty"` // external names that are used and not defined
+}
