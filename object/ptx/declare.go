@@ -40,7 +40,11 @@ func (p *parser) function(start int32, linkage Linkage) {
 			return
 		}
 		d.HasBody = true
-		d.Body = p.body(&d)
+		if p.outline {
+			d.Body = p.block(stops, "'}' of " + p.m.Names[d.Name])
+		} else {
+			d.Body = p.body(&d)
+		}
 	default:
 		p.expected("{ or ;")
 	}
@@ -277,7 +281,7 @@ func (p *parser) variables(start int32, linkage Linkage) {
 
 // countInit gives x[] = {1, 2, 3} its size.
 func (p *parser) countInit(d *Decl) {
-	if !d.Unsized {
+	if !d.Unsized || p.outline {
 		return
 	}
 	lex := NewLexer(p.text[:d.Init.End()], d.Init.Off)
@@ -303,6 +307,9 @@ func (p *parser) countInit(d *Decl) {
 // words of an opaque initialiser (filter_mode = nearest) are not names.
 func (p *parser) initialiser(opaque bool) {
 	for depth := 0; p.tok.Kind != EOF; p.next() {
+		if depth == 0 && p.outline && p.is('{') {
+			p.block(valueStops, "'}' of the initial value")
+		}
 		switch {
 		case p.is('{') || p.is('('):
 			depth++

@@ -11,7 +11,15 @@ import (
 
 // Parse reads one module. The error, if any, is the first fault of the text;
 // the module is then what stood before it.
-func Parse(src *diag.Source) (*Module, *Error) {
+func Parse(src *diag.Source) (*Module, *Error) { return read(src, false) }
+
+// Outline reads what a module declares and passes over bodies, initial values
+// and sections, at several times the speed of Parse. The Module has no uses,
+// calls or lines, and sizes of arrays without a length are not counted. A fault
+// in what is passed over goes unseen.
+func Outline(src *diag.Source) (*Module, *Error) { return read(src, true) }
+
+func read(src *diag.Source, outline bool) (*Module, *Error) {
 	if len(src.Text) >= math.MaxInt32 {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
 	}
@@ -19,6 +27,7 @@ func Parse(src *diag.Source) (*Module, *Error) {
 		Lexer: NewLexer(src.Text, 0),
 		m:     &Module{Src: src, ids: make(map[string]NameID, 16)},
 	}
+	p.outline = outline
 	p.next()
 	p.header()
 	for p.Err == nil && p.tok.Kind != EOF {
@@ -33,6 +42,8 @@ type parser struct {
 	tok   Token
 	last  Token // the token before tok
 	depth int
+	// outline passes over everything in braces.
+	outline bool
 
 	// pct is set once a module-scope name starts with %; until then every
 	// register can be skipped without a lookup.
@@ -327,6 +338,10 @@ func (p *parser) section() {
 		return
 	}
 	s.Body.Off = p.tok.End
+	if p.outline {
+		p.block(stops, "'}' of the section")
+		return
+	}
 	for p.next(); !p.is('}'); {
 		switch {
 		case p.tok.Kind == EOF:

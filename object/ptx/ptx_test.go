@@ -200,6 +200,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			check(err.Span)
 		}
+		sameOutline(t, src, m, err)
 		last := int32(-1)
 		for _, u := range m.Uses {
 			if u.Off <= last {
@@ -226,6 +227,55 @@ func FuzzParse(f *testing.F) {
 			check(s)
 		}
 	})
+}
+
+// sameOutline checks that an outline declares what the whole module does.
+func sameOutline(t *testing.T, src *diag.Source, m *Module, err *Error) {
+	t.Helper()
+	outline, fault := Outline(src)
+	if err != nil {
+		return // it may lie in what the outline passes over
+	}
+	if fault != nil {
+		t.Fatalf("outline: %v", fault)
+	}
+	if len(m.Decls) != len(outline.Decls) || len(m.Aliases) != len(outline.Aliases) {
+		t.Fatalf("%d declarations and %d aliases, %d and %d in the outline", len(m.Decls), len(m.Aliases), len(outline.Decls), len(outline.Aliases))
+	}
+	for i := range m.Decls {
+		a, b := &m.Decls[i], &outline.Decls[i]
+		if m.Names[a.Name] != outline.Names[b.Name] || a.Span != b.Span || a.Body != b.Body || a.Init != b.Init ||
+			a.Kind != b.Kind || a.Linkage != b.Linkage || a.Defines() != b.Defines() {
+			t.Fatalf("%s: %+v\nin the outline: %+v", m.Names[a.Name], a, b)
+		}
+	}
+	for i := range m.Aliases {
+		a, b := m.Aliases[i], outline.Aliases[i]
+		if m.Names[a.Name] != outline.Names[b.Name] || m.Names[a.Target] != outline.Names[b.Target] || a.Span != b.Span {
+			t.Fatalf("alias %d: %+v, in the outline %+v", i, a, b)
+		}
+	}
+}
+
+func TestOutline(t *testing.T) {
+	for _, text := range []string{
+		".visible .func f(){ { // }\n /* } */ } ret; } .weak .global .b8 x[] = {1, 2}, y = 3;",
+		".func f(){\n# 1 \"a}.cu\"\n.file 1 \"}\"\n ret; }\n.visible .func g; .alias g, f;",
+		".section .debug_info { a: .b8 1\n .b32 f } .common .global .b32 c;",
+		".global .u64 p = f + 1; .global .u64 q[2] = {(1 ? 2 : 3), {}}; .func f();",
+	} {
+		src := &diag.Source{Text: []byte(top + text)}
+		m, err := Parse(src)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+		sameOutline(t, src, m, err)
+	}
+	for _, text := range []string{".func f(){ {} ", ".func f(){ \"} }", ".func f(){ /* } ", ".section .debug_info { ", ".global .b8 x[] = { 1", ".func f(){ #x } }"} {
+		if _, err := Outline(&diag.Source{Text: []byte(top + text)}); err == nil {
+			t.Errorf("%s: no error", text)
+		}
+	}
 }
 
 func TestCalls(t *testing.T) {
