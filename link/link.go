@@ -55,20 +55,10 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		}
 	}
 	l.namedTwice()
-	unread := false
 	var err error
-	l.pass("load", func() {
-		l.files, unread, err = object.Load(ctx, objectInputs(o.Inputs), object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, l.log)
-	})
+	l.pass("load", func() { err = l.load(ctx) })
 	if err != nil {
 		return nil, err
-	}
-	if l.log.Errors() > 0 {
-		return nil, &Errors{Messages: l.log.Messages, IO: unread}
-	}
-	l.files, l.pulls = resolve.Live(l.files, append(slices.Clone(o.Undefined), o.RequireDefined...))
-	for i, f := range l.files {
-		f.Rank = i
 	}
 	// Files are immutable from here.
 
@@ -128,6 +118,36 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	var w *writer
 	l.pass("emit", func() { w = l.emit(p) })
 	return l.result(p, w), nil
+}
+
+// load reads the inputs, and of archives what is needed. An index that turns
+// out wrong is no reason to give up: the archive is then read without it.
+func (l *linker) load(ctx context.Context) error {
+	o := l.options
+	inputs := objectInputs(o.Inputs)
+	for {
+		log := diag.Log{Messages: slices.Clone(l.log.Messages)}
+		set, err := object.Open(ctx, inputs, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, &log)
+		if err != nil {
+			return err
+		}
+		if log.Errors() == 0 {
+			read := func(units []*object.Unit) error { return set.Read(ctx, units, &log) }
+			l.files, l.pulls, err = resolve.Live(set.Units, append(slices.Clone(o.Undefined), o.RequireDefined...), read)
+		}
+		set.Close()
+		if err != nil {
+			return err
+		}
+		if inputs = set.Distrusted(l.log); inputs != nil {
+			continue
+		}
+		*l.log = log
+		if log.Errors() > 0 {
+			return &Errors{Messages: log.Messages, IO: set.Unread}
+		}
+		return nil
+	}
 }
 
 // namedTwice reports files that are inputs twice, once each: every definition in

@@ -1,13 +1,10 @@
 package object
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"runtime"
 	"runtime/debug"
 	"strconv"
@@ -17,7 +14,6 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/object/container"
-	"ptxlink/object/ptx"
 )
 
 // Input is where modules are read from: Text, else Reader, else Path.
@@ -27,6 +23,8 @@ type Input struct {
 	Text   []byte
 	Reader io.Reader
 	Whole  bool // --whole-archive: the members of an archive are all linked
+	// NoIndex reads all of an archive, whatever its index says.
+	NoIndex bool
 }
 
 // Options say how to read.
@@ -41,63 +39,22 @@ type Options struct {
 // command-line order: those of a container in the order of the file. Every fault
 // of every input is in the log, also in that order. unread says that some input
 // could not be read at all.
-//
-// It is the only worker pool for reading. A worker owns what it writes: its
-// slot of the result and its log.
 func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files []*File, unread bool, err error) {
-	opened := make([][]container.Member, len(inputs))
-	openLogs := make([]diag.Log, len(inputs))
-	failed := make([]bool, len(inputs))
-	err = each(ctx, len(inputs), o.Jobs, func(i int) string { return inputs[i].Name + inputs[i].Path }, func(i int) {
-		text, err := read(inputs[i])
-		if err != nil {
-			failed[i] = true
-			openLogs[i].Error(diag.At(&diag.Source{Name: inputs[i].name()}, diag.Span{}), err.Error())
-			return
-		}
-		opened[i] = open(inputs[i], text, o, &openLogs[i])
-	})
+	set, err := Open(ctx, inputs, o, log)
 	if err != nil {
 		return nil, false, err
 	}
-	type part struct {
-		input  int
-		member *container.Member
-	}
-	var parts []part
-	for i := range opened {
-		for k := range opened[i] {
-			parts = append(parts, part{i, &opened[i][k]})
-		}
-	}
-	loaded := make([]*File, len(parts))
-	logs := make([]diag.Log, len(parts))
-	err = each(ctx, len(parts), o.Jobs, func(i int) string { return parts[i].member.Name }, func(i int) {
-		in, m := inputs[parts[i].input], parts[i].member
-		f := parse(&diag.Source{Name: m.Name, Text: m.Text}, &logs[i])
-		if f == nil {
-			return
-		}
-		f.Path, f.Lazy = in.Path, m.Archive && !in.Whole
-		f.claim(m, &logs[i])
-		loaded[i] = f
-	})
-	if err != nil {
+	defer set.Close()
+	if err := set.Read(ctx, set.Units, log); err != nil {
 		return nil, false, err
 	}
-	next := 0
-	for i := range inputs {
-		log.Append(&openLogs[i])
-		unread = unread || failed[i]
-		for ; next < len(parts) && parts[next].input == i; next++ {
-			log.Append(&logs[next])
-			if f := loaded[next]; f != nil {
-				f.Rank = len(files)
-				files = append(files, f)
-			}
+	for _, u := range set.Units {
+		if u.File != nil {
+			u.File.Rank = len(files)
+			files = append(files, u.File)
 		}
 	}
-	return files, unread, nil
+	return files, set.Unread, nil
 }
 
 // each runs work for 0 to n-1 on several goroutines.
@@ -148,67 +105,13 @@ func (in Input) name() string {
 	return in.Path
 }
 
-func read(in Input) (text []byte, err error) {
-	switch {
-	case in.Text != nil:
-		return in.Text, nil
-	case in.Reader != nil:
-		text, err = io.ReadAll(in.Reader)
-	default:
-		text, err = os.ReadFile(in.Path)
-	}
-	if err == nil {
-		return text, nil
-	}
-	// The path is already in front of the message.
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		err = pathError.Err
-	}
-	return nil, fmt.Errorf("cannot read: %w", err)
-}
-
-// open finds the PTX in what was read, and one of each group of alternatives.
-func open(in Input, data []byte, o Options, log *diag.Log) []container.Member {
-	at := func(name string) diag.Place { return diag.At(&diag.Source{Name: name}, diag.Span{}) }
-	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
-		log.Error(at(in.name()), "the file is empty")
-		return nil
-	}
-	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize})
-	if err != nil {
-		var fault *container.Error
-		if !errors.As(err, &fault) {
-			log.Error(at(in.name()), err.Error())
-			return nil
-		}
-		text := fault.Text
-		if fault.Offset > 0 {
-			text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
-		}
-		log.Error(at(fault.Name), text).Help = fault.Help
-		return nil
-	}
-	if o.All {
-		return members
-	}
-	return alternatives(members, o.Arch, func(list []container.Member) {
-		var targets []string
-		for _, m := range list {
-			targets = append(targets, m.Target)
-		}
-		log.Error(at(list[0].Name), fmt.Sprintf("no PTX in it runs on %s; there is %s", o.Arch, strings.Join(targets, ", "))).
-			WithHelp("compile it for " + o.Arch + " or lower, or choose another --arch")
-	})
-}
-
-// alternatives keeps one member of each group:
+// alternatives picks one member of each group, -1 if none can be used:
 //
 //  1. the one for exactly the architecture, with its a or f
 //  2. the highest without a or f that is not above it
 //
 // Without an architecture, the highest without a or f, or the only one there is.
-func alternatives(members []container.Member, arch string, unusable func([]container.Member)) (kept []container.Member) {
+func alternatives(members []container.Member, arch string, picked func(group []container.Member, best int)) {
 	for i := 0; i < len(members); {
 		end := i + 1
 		for members[i].Group != 0 && end < len(members) && members[end].Group == members[i].Group {
@@ -232,13 +135,8 @@ func alternatives(members []container.Member, arch string, unusable func([]conta
 		if best < 0 && arch == "" {
 			best = 0
 		}
-		if best < 0 {
-			unusable(group)
-			continue
-		}
-		kept = append(kept, group[best])
+		picked(group, best)
 	}
-	return kept
 }
 
 // number is 80 for sm_80, and -1 for sm_90a and what is no target.
@@ -264,17 +162,11 @@ func (f *File) claim(m *container.Member, log *diag.Log) {
 	if f.Host.Arch == "" {
 		f.Host.Arch = m.Arch
 	}
+	if m.Model != "" {
+		f.Host.Model = m.Model
+	}
 	if m.AddressSize != 0 && f.AddressSize != 0 && m.AddressSize != f.AddressSize {
 		log.Error(f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the container says %d", f.AddressSize, m.AddressSize)).
 			WithHelp("the container is damaged or mislabelled; build it again")
 	}
-}
-
-func parse(src *diag.Source, log *diag.Log) *File {
-	m, err := ptx.Parse(src)
-	if err != nil {
-		log.Error(diag.At(src, err.Span), err.Text).Help = err.Help
-		return nil
-	}
-	return newFile(m, log)
 }

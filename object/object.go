@@ -18,8 +18,6 @@ type File struct {
 	Name string // as messages call it
 	Path string // on disk; empty for stdin and memory
 	Rank int    // position on the command line: the lower rank wins ties
-	// Lazy is set for a member of an archive: it is linked if something needs it.
-	Lazy bool
 
 	// Symbols says what the module knows of each of its names; NameID indexes it.
 	Symbols []Symbol
@@ -89,7 +87,21 @@ func (f *File) UseSpan(u ptx.Use) diag.Span {
 
 // newFile makes the record of a parsed module and checks what one module can
 // get wrong on its own.
-func newFile(m *ptx.Module, log *diag.Log) *File {
+func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
+	f := declared(m, log)
+	for _, u := range m.Uses {
+		f.Symbols[u.Name].Uses++
+	}
+	f.LineInfo = len(m.Locs) > 0
+	for _, s := range m.Sections {
+		f.Debug = f.Debug || s.Name == ".debug_info"
+	}
+	f.readPreamble(digest)
+	return f
+}
+
+// declared is the part of the record that an outline suffices for.
+func declared(m *ptx.Module, log *diag.Log) *File {
 	f := &File{Module: m, Name: m.Src.Name, Symbols: make([]Symbol, len(m.Names))}
 	for i := range f.Symbols {
 		f.Symbols[i] = Symbol{Def: -1, Decl: -1, Alias: -1}
@@ -113,14 +125,6 @@ func newFile(m *ptx.Module, log *diag.Log) *File {
 		}
 		f.Symbols[a.Target].Uses++
 	}
-	for _, u := range m.Uses {
-		f.Symbols[u.Name].Uses++
-	}
-	f.LineInfo = len(m.Locs) > 0
-	for _, s := range m.Sections {
-		f.Debug = f.Debug || s.Name == ".debug_info"
-	}
-	f.readPreamble()
 	return f
 }
 
@@ -180,8 +184,9 @@ var producerRegexps = func() (list []*regexp.Regexp) {
 const MetaMark = "/* ptxlink-meta:"
 
 // readPreamble reads the comments ahead of .version: who made the module, and
-// the record that an earlier link left there.
-func (f *File) readPreamble() {
+// the record that an earlier link left there. digest is that of the text; empty
+// if it is not known.
+func (f *File) readPreamble(digest string) {
 	preamble := string(f.Src.Text[:f.VersionSpan.Off])
 	if at := strings.Index(preamble, MetaMark); at >= 0 {
 		meta, _, _ := strings.Cut(preamble[at+len(MetaMark):], "*/")
@@ -200,6 +205,9 @@ func (f *File) readPreamble() {
 				f.Digests = append(f.Digests, value)
 			}
 		}
+	}
+	if len(f.Digests) == 0 && digest != "" {
+		f.Digests = []string{digest}
 	}
 	if len(f.Digests) == 0 {
 		f.Digests = []string{fmt.Sprintf("%x", sha256.Sum256(f.Src.Text))}

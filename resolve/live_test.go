@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -9,57 +10,94 @@ import (
 	"ptxlink/object"
 )
 
-func load(t *testing.T, texts ...string) []*object.File {
+const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
+
+// selected opens modules that are called a, b, c and so on, makes all lazy but
+// one, and returns which are live and why.
+func selected(t *testing.T, roots []string, main int, archive bool, texts ...string) (names, why []string) {
 	t.Helper()
 	var inputs []object.Input
 	for i, text := range texts {
-		inputs = append(inputs, object.Input{Name: string(rune('a' + i)), Text: []byte(".version 7.8\n.target sm_75\n.address_size 64\n" + text)})
+		in := object.Input{Name: string(rune('a' + i)), Text: []byte(top + text)}
+		if archive && i != main {
+			in.Text = fmt.Appendf([]byte("!<arch>\n"), "%-16s%-12d%-6d%-6d%-8s%-10d`\n%s\n", "m/", 0, 0, 0, "644", len(in.Text)+1, in.Text)
+		}
+		inputs = append(inputs, in)
 	}
 	var log diag.Log
-	files, _, err := object.Load(context.Background(), inputs, object.Options{Jobs: 1}, &log)
+	set, err := object.Open(context.Background(), inputs, object.Options{Jobs: 1}, &log)
 	if err != nil || log.Errors() > 0 {
 		t.Fatal(err, log.Messages)
 	}
-	return files
-}
-
-func TestLive(t *testing.T) {
-	files := load(t,
-		".visible .func unneeded(){ret;}",                                                    // a, lazy
-		".visible .func g(){ret;} .extern .func h(); .visible .func g2(){ call h; ret; }",    // b, lazy
-		".extern .func g(); .extern .func never(); .visible .entry k(){ call g; ret; }",      // c
-		".visible .func g(){ret;}",                                                           // d, lazy: b is first
-		".weak .func h(){ret;}",                                                              // e, lazy
-		".visible .func never(){ret;}",                                                       // f, lazy: declared, not used
-		".common .global .b8 pool[4];",                                                       // g, lazy: a common pulls nothing in
-		".extern .global .b8 pool[4]; .visible .func root(){ st.global.u8 [pool], 1; ret; }", // h, lazy: a root
-		".visible .func malloc(){ret;}",                                                      // i, lazy: a system call
-	)
-	for i, f := range files {
-		f.Lazy = i != 2
+	for i, u := range set.Units {
+		u.Lazy = i != main
 	}
-	live, pulls := Live(files, []string{"root", "malloc"})
-	var names, why []string
-	for _, f := range live {
-		names = append(names, f.Name)
+	live, pulls, err := Live(set.Units, roots, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
+	if err != nil || log.Errors() > 0 {
+		t.Fatal(err, log.Messages)
 	}
-	if want := []string{"b", "c", "e", "h"}; !slices.Equal(names, want) {
-		t.Errorf("live: %v, want %v", names, want)
+	for i, f := range live {
+		names = append(names, f.Name[:1])
+		if f.Rank != i {
+			t.Errorf("rank of %s: %d, want %d", f.Name, f.Rank, i)
+		}
 	}
 	for _, p := range pulls {
 		by := "-u"
 		if p.By != nil {
-			by = p.By.Name
+			by = p.By.Name[:1]
 		}
-		why = append(why, p.File.Name+" for "+p.Symbol+" by "+by)
+		why = append(why, p.File.Name[:1]+" for "+p.Symbol+" by "+by)
 	}
-	if want := []string{"h for root by -u", "b for g by c", "e for h by b"}; !slices.Equal(why, want) {
-		t.Errorf("pulls: %v, want %v", why, want)
-	}
-	for _, f := range files {
-		f.Lazy = false
-	}
-	if all, pulls := Live(files, nil); len(all) != len(files) || pulls != nil {
-		t.Error("without archives everything is live")
+	return names, why
+}
+
+func TestLive(t *testing.T) {
+	for _, archive := range []bool{false, true} {
+		for _, test := range []struct {
+			what      string
+			roots     []string
+			main      int
+			texts     []string
+			live, why []string
+		}{
+			{"all rules", []string{"root", "malloc"}, 2, []string{
+				".visible .func unneeded(){ret;}",                                                 // a
+				".visible .func g(){ret;} .extern .func h(); .visible .func g2(){ call h; ret; }", // b
+				".extern .func g(); .extern .func never(); .visible .entry k(){ call g; ret; }",   // c, the main module
+				".visible .func g(){ret;}",                                                        // d: b is first
+				".weak .func h(){ret;}",                                                           // e
+				".visible .func never(){ret;}",                                                    // f: declared, not used
+				".visible .func root(){ ret; }",                                                   // g: a root
+				".visible .func malloc(){ret;}",                                                   // h: a system call
+			}, []string{"b", "c", "e", "g"}, []string{"g for root by -u", "b for g by c", "e for h by b"}},
+			{"a common definition, if there is no other", nil, 0, []string{
+				".extern .global .b8 pool[4]; .extern .global .b8 only[4]; .visible .entry k(){ st.global.u8 [pool], 1; st.global.u8 [only], 1; ret; }",
+				".common .global .b8 pool[4];",
+				".common .global .b8 only[4];",
+				".common .global .b8 only[4];",
+				".visible .global .b8 pool[4];",
+			}, []string{"a", "c", "e"}, []string{"e for pool by a", "c for only by a"}},
+			{"a definition for a common one", nil, 0, []string{
+				".common .global .b8 pool[4];",
+				".common .global .b8 pool[4];",
+				".weak .global .b8 pool[4];",
+				".visible .global .b8 pool[4];",
+			}, []string{"a", "c"}, []string{"c for pool by a"}},
+			{"an alias", nil, 1, []string{
+				".visible .func f(); .func body(){ret;} .alias f, body;",
+				".extern .func f(); .visible .entry k(){ call f; ret; }",
+			}, []string{"a", "b"}, []string{"a for f by b"}},
+			{"what a member brings along is not looked for", nil, 0, []string{
+				".extern .func f(); .extern .func g(); .visible .entry k(){ call f; call g; ret; }",
+				".visible .func f(){ret;} .visible .func g(){ret;}",
+				".visible .func g(){ret;}",
+			}, []string{"a", "b"}, []string{"b for f by a"}},
+		} {
+			live, why := selected(t, test.roots, test.main, archive, test.texts...)
+			if !slices.Equal(live, test.live) || !slices.Equal(why, test.why) {
+				t.Errorf("%s (in archives: %v): live %v, want %v; %q, want %q", test.what, archive, live, test.live, why, test.why)
+			}
+		}
 	}
 }

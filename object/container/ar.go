@@ -12,7 +12,8 @@ const arHeader = 60
 
 // archive opens the members of an ar archive: GNU with its // table and
 // indexes, BSD and Darwin with names in front of the bodies, thin. Indexes are
-// passed over: what a member defines is read from its PTX.
+// passed over: what a member defines is read from its PTX. The metadata of a
+// package says what hosts its members are for.
 func (op *opener) archive(data []byte, p place, thin bool) *Error {
 	p.archive = true
 	if thin {
@@ -23,6 +24,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		defer func() { op.thin = op.thin[:len(op.thin)-1] }()
 	}
 	var names []byte // the // table
+	first := len(op.members)
 	for at := 8; at < len(data); {
 		h, err := arMember(data, at, p, thin)
 		if err != nil {
@@ -40,6 +42,10 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 			return err
 		}
 		if strings.HasPrefix(h.name, "__.SYMDEF") {
+			continue
+		}
+		if h.name == metaName {
+			op.describe(h.body, first, p)
 			continue
 		}
 		if thin {

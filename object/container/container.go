@@ -22,6 +22,7 @@ type Member struct {
 
 	// What the container says of the host and the device; zero if it is silent.
 	OS, Arch    string // linux, windows, mac / x86_64, aarch64, ...
+	Model       string // lp64, llp64, ilp32; only packages say
 	AddressSize int    // 32 or 64
 	Target      string // sm_80, sm_90a, sm_100f
 
@@ -30,6 +31,9 @@ type Member struct {
 	// one. Numbers count from 1 in every call of Open. A fatbin with one PTX has a
 	// group of its own.
 	Group int
+
+	// SHA256 is the digest of Text in hexadecimal, if it was needed to read it.
+	SHA256 string
 }
 
 // Options say how far Open may go.
@@ -49,6 +53,9 @@ type Error struct {
 	Offset int64
 	Text   string
 	Help   string
+	// Stale says that only the index of a package is wrong: Open can read the
+	// file.
+	Stale bool
 }
 
 func (e *Error) Error() string {

@@ -41,7 +41,7 @@ func (p *parser) function(start int32, linkage Linkage) {
 		}
 		d.HasBody = true
 		if p.outline {
-			d.Body = p.block(stops, "'}' of " + p.m.Names[d.Name])
+			d.Body = p.block(stops, "'}' of "+p.m.Names[d.Name])
 		} else {
 			d.Body = p.body(&d)
 		}

@@ -1,0 +1,346 @@
+package container
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Index is the index of a package: what its members define, without having read
+// them. It is for one goroutine, but for Read.
+type Index struct {
+	Options
+	// Members are those that define something for others, in the order of the
+	// file.
+	Members []Indexed
+
+	name  string
+	r     io.ReaderAt
+	size  int64
+	names []byte   // the // table
+	lines [][]byte // of the metadata, one a member, in the order of the file
+}
+
+// Indexed is a member of a package that nobody has read.
+type Indexed struct {
+	Defines []string // names it defines for others, common ones too
+	offset  int64    // of its header
+}
+
+// stale is the error of an index that does not tell the truth: another ar, or an
+// editor, has changed the package.
+func stale(name string, format string, args ...any) *Error {
+	return &Error{Name: name, Offset: -1, Text: fmt.Sprintf(format, args...), Stale: true}
+}
+
+// maxIndex is more than the index of any package; a file that says more lies.
+const maxIndex = 1 << 30
+
+// OpenIndex reads the index of a package of size bytes. ok is false if r has
+// none, because it is no package, or one that something else than ptxlink has
+// written: Open reads that. An error is an *Error, most of which are Stale, or what r says.
+//
+//  1. The metadata is found from the end of the file, so whatever appends a
+//     member hides it.
+//  2. The / index must be the first member. Every ar that rewrites an archive of
+//     PTX drops it.
+//  3. What the metadata says of the first and the last member must fit, and, in
+//     Read, what it says of the member, down to its digest.
+func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok bool, err error) {
+	if o.MaxSize <= 0 {
+		o.MaxSize = defaultMaxSize
+	}
+	x = &Index{Options: o, name: name, r: r, size: size}
+	meta, start, err := x.metadata(size)
+	if meta == nil || err != nil {
+		return nil, false, err
+	}
+	armap, next, wide, err := x.armap(start)
+	if armap == nil || err != nil {
+		return nil, false, err
+	}
+	if x.lines, err = x.records(meta); err != nil {
+		return nil, false, err
+	}
+	if len(x.lines) == 0 {
+		return nil, false, nil
+	}
+	first, err := x.record(0)
+	if err != nil {
+		return nil, false, err
+	}
+	last, err := x.record(len(x.lines) - 1)
+	if err != nil {
+		return nil, false, err
+	}
+	if end := last.Offset + arHeader + last.Size; first.Offset != next || end+end%2 != start {
+		return nil, false, stale(name, "its metadata does not fit its members")
+	}
+	if err := x.offers(armap, wide); err != nil {
+		return nil, false, err
+	}
+	return x, true, nil
+}
+
+// bytes reads a part of the package, which must be there.
+func (x *Index) bytes(at, size int64) ([]byte, error) {
+	if size > x.size-at {
+		return nil, stale(x.name, "it is shorter than its index says")
+	}
+	b := make([]byte, size)
+	n, err := x.r.ReadAt(b, at)
+	if n == len(b) {
+		return b, nil
+	}
+	if err == io.EOF {
+		err = stale(x.name, "it is shorter than its index says")
+	}
+	return nil, err
+}
+
+// header reads the header of the member at a place.
+func (x *Index) header(at int64) (name string, size int64, ok bool, err error) {
+	head, err := x.bytes(at, arHeader)
+	if err != nil {
+		return "", 0, false, err
+	}
+	size, bad := strconv.ParseInt(string(bytes.TrimSpace(head[48:58])), 10, 62)
+	if head[58] != '`' || head[59] != '\n' || bad != nil || size < 0 {
+		return "", 0, false, nil
+	}
+	return strings.TrimRight(string(head[:16]), " "), size, true, nil
+}
+
+// metadata finds the last member by what its last line says of its size. It is
+// nil if there is none.
+func (x *Index) metadata(size int64) (body []byte, start int64, err error) {
+	if size < 8+2*arHeader+trailerSize {
+		return nil, 0, nil
+	}
+	magic, err := x.bytes(0, 8)
+	if err != nil || string(magic) != "!<arch>\n" {
+		return nil, 0, err
+	}
+	trailer, err := x.bytes(size-trailerSize, trailerSize)
+	if err != nil {
+		return nil, 0, err
+	}
+	digits, ok := bytes.CutPrefix(trailer, []byte(`{"size":`))
+	digits, closed := bytes.CutSuffix(digits, []byte("}\n"))
+	length, bad := strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64)
+	start = size - length - arHeader
+	if !ok || !closed || bad != nil || length < trailerSize || length > maxIndex || start < 8+arHeader {
+		return nil, 0, nil
+	}
+	name, stored, ok, err := x.header(start)
+	if err != nil || !ok || name != metaName+"/" || stored != length {
+		return nil, 0, err
+	}
+	body, err = x.bytes(start+arHeader, length)
+	return body, start, err
+}
+
+// armap reads the / index, and the table of long names if there is one; next is
+// where the members begin. It is nil if the archive has no index.
+func (x *Index) armap(end int64) (body []byte, next int64, wide bool, err error) {
+	name, size, ok, err := x.header(8)
+	if err != nil || !ok || name != "/" && name != "/SYM64/" || size > min(maxIndex, end-8-arHeader) {
+		return nil, 0, false, err
+	}
+	if body, err = x.bytes(8+arHeader, size); err != nil {
+		return nil, 0, false, err
+	}
+	next = 8 + arHeader + size + size%2
+	wide = name == "/SYM64/"
+	if name, size, ok, err = x.header(next); err == nil && ok && name == "//" && size <= min(maxIndex, end-next-arHeader) {
+		x.names, err = x.bytes(next+arHeader, size)
+		next += arHeader + size + size%2
+	}
+	return body, next, wide, err
+}
+
+// records parts the metadata into its lines.
+func (x *Index) records(meta []byte) (lines [][]byte, err error) {
+	first, rest, _ := bytes.Cut(meta[:len(meta)-trailerSize], []byte("\n"))
+	if string(first) != metaFirst {
+		return nil, stale(x.name, "its metadata is of another version of ptxlink, or none")
+	}
+	for len(rest) > 0 {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+		if len(line) > 0 && line[0] == '{' {
+			lines = append(lines, line)
+		}
+	}
+	return lines, nil
+}
+
+func (x *Index) record(line int) (Record, error) {
+	var r Record
+	if err := json.Unmarshal(x.lines[line], &r); err != nil {
+		return r, stale(x.name, "its metadata is damaged: %v", err)
+	}
+	if r.Offset < 0 || r.Size < 0 || r.Bytes < 0 || r.Offset > 1<<62 || r.Size > 1<<62 {
+		return r, stale(x.name, "its metadata is damaged")
+	}
+	return r, nil
+}
+
+// line finds the metadata of a member. Lines are in the order of the file, and
+// only those that are looked at are read.
+func (x *Index) line(offset int64) (line int, ok bool) {
+	at := func(i int) int64 {
+		_, rest, _ := bytes.Cut(x.lines[i], []byte(`,"offset":`))
+		end := bytes.IndexByte(rest, ',')
+		n, err := strconv.ParseInt(string(rest[:max(end, 0)]), 10, 64)
+		if err != nil {
+			return -1
+		}
+		return n
+	}
+	line = sort.Search(len(x.lines), func(i int) bool { return at(i) >= offset })
+	return line, line < len(x.lines) && at(line) == offset
+}
+
+// offers gathers the names of the / index by member.
+func (x *Index) offers(armap []byte, wide bool) error {
+	width := 4
+	if wide {
+		width = 8
+	}
+	damaged := stale(x.name, "its / index is damaged")
+	number := func(at int) int64 {
+		if wide {
+			return int64(binary.BigEndian.Uint64(armap[at:]))
+		}
+		return int64(binary.BigEndian.Uint32(armap[at:]))
+	}
+	if len(armap) < width {
+		return damaged
+	}
+	count := number(0)
+	if count < 0 || count > int64(len(armap)/(width+1)) {
+		return damaged
+	}
+	words := string(armap[width*int(1+count):])
+	previous := int64(-1)
+	for i := range int(count) {
+		name, rest, ok := strings.Cut(words, "\x00")
+		offset := number(width * (1 + i))
+		if !ok || name == "" || offset < previous {
+			return damaged
+		}
+		words = rest
+		if offset != previous {
+			x.Members = append(x.Members, Indexed{offset: offset})
+			previous = offset
+		}
+		m := &x.Members[len(x.Members)-1]
+		m.Defines = append(m.Defines, name)
+	}
+	return nil
+}
+
+// Record is what the metadata says of a member.
+func (x *Index) Record(m *Indexed) (Record, error) {
+	line, ok := x.line(m.offset)
+	if !ok {
+		return Record{}, stale(x.name, "its / index and its metadata differ")
+	}
+	return x.record(line)
+}
+
+// Read reads a member and checks that it is what the index says. Several may be
+// read at the same time.
+func (x *Index) Read(m *Indexed) (Member, error) {
+	line, ok := x.line(m.offset)
+	if !ok {
+		return Member{}, stale(x.name, "its / index and its metadata differ")
+	}
+	r, err := x.record(line)
+	if err != nil {
+		return Member{}, err
+	}
+	name, size, ok, err := x.header(m.offset)
+	if err != nil {
+		return Member{}, err
+	}
+	if ok {
+		h := arEntry{name: name}
+		full, bad := h.longName(x.names, place{name: x.name})
+		ok = bad == nil && full == r.Name && size == r.Size && size <= maxIndex
+	}
+	if !ok {
+		return Member{}, stale(x.name, "its metadata has another member %s than there is", r.Name)
+	}
+	text, err := x.bytes(m.offset+arHeader, size)
+	if err != nil {
+		return Member{}, err
+	}
+	p := place{name: x.memberName(r.Name, line)}
+	if prefixed(text, zstdMagic) {
+		op := &opener{Options: x.Options, left: x.MaxSize}
+		var fault *Error
+		if text, fault = op.decompress(text, p, 0, -1, unzstd); fault != nil {
+			return Member{}, fault
+		}
+	}
+	if digest := sha256.Sum256(text); hex.EncodeToString(digest[:]) != r.SHA256 {
+		return Member{}, stale(x.name, "its member %s was changed after the index was made", r.Name)
+	}
+	if text = trimNUL(text); bytes.IndexByte(text, 0) >= 0 || !looksLikePTX(text) {
+		return Member{}, stale(x.name, "its member %s is not one PTX module", r.Name)
+	}
+	return Member{
+		Name: p.name, Text: text, Archive: true, SHA256: r.SHA256,
+		OS: r.OS, Arch: r.Arch, Model: r.Model, AddressSize: r.AddressSize,
+	}, nil
+}
+
+// memberName is the name that Open gives the member: the second of one name ends
+// in #2. It is the first field of a line.
+func (x *Index) memberName(name string, line int) string {
+	first, _, _ := bytes.Cut(x.lines[line], []byte(`,"offset":`))
+	same := 1
+	for _, earlier := range x.lines[:line] {
+		if bytes.HasPrefix(earlier, first) && bytes.HasPrefix(earlier[len(first):], []byte(`,"offset":`)) {
+			same++
+		}
+	}
+	full := x.name + "(" + name + ")"
+	if same > 1 {
+		full += "#" + strconv.Itoa(same)
+	}
+	return full
+}
+
+// describe tells the members of an archive, which begin at first, what its
+// metadata says of their hosts. It goes by their digests, as the archive may
+// have been changed since.
+func (op *opener) describe(meta []byte, first int, p place) {
+	hosts := map[string]Record{} // by digest
+	for line := range bytes.Lines(meta) {
+		var r Record
+		if json.Unmarshal(line, &r) == nil && r.SHA256 != "" && (r.OS != "" || r.Arch != "" || r.Model != "") {
+			hosts[r.SHA256] = r
+		}
+	}
+	if len(hosts) == 0 {
+		return
+	}
+	for i := first; i < len(op.members); i++ {
+		m := &op.members[i]
+		digest := sha256.Sum256(m.Text)
+		m.SHA256 = hex.EncodeToString(digest[:])
+		if r, ok := hosts[m.SHA256]; ok {
+			m.OS, m.Arch, m.Model = r.OS, r.Arch, r.Model
+		}
+	}
+}

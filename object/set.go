@@ -1,0 +1,385 @@
+package object
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/container"
+	"ptxlink/object/ptx"
+)
+
+// Set is what the inputs of a link hold.
+type Set struct {
+	Units  []*Unit // in command-line order: those of a container in the order of the file
+	Unread bool    // some input could not be read at all
+
+	inputs  []Input
+	stale   []*container.Error // by input: why its index is wrong
+	options Options
+	files   []*os.File
+}
+
+// Unit is one module of the inputs, or several in one archive member of which
+// one is taken. Those that are not Lazy have been read, or are at fault.
+type Unit struct {
+	// Lazy is set for a member of an archive: it is linked if something needs
+	// it, and not read before.
+	Lazy bool
+	File *File // nil until it is read, or if it is at fault
+
+	input    int // of Set.inputs
+	member   container.Member
+	unusable string // why it cannot be linked at all
+	index    *container.Index
+	indexed  *container.Indexed
+	outline  *File // what it declares, of one without an index
+}
+
+// Open finds the modules of all inputs, some inputs at a time, and reads those
+// that are linked in any case. Of archive members it learns what they define: from
+// the index of a package, whose members are not even looked at, or else from
+// their outlines. Every fault is in the log, in command-line order.
+//
+// It and Set.Read are the only worker pools for reading. A worker owns what it
+// writes: its slot of the result and its log.
+func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
+	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs))}
+	opened := make([]opening, len(inputs))
+	err := each(ctx, len(inputs), o.Jobs, func(i int) string { return inputs[i].Name + inputs[i].Path }, func(i int) {
+		opened[i].open(&s.inputs[i], i, o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	var all []*Unit
+	for i := range opened {
+		s.Unread = s.Unread || opened[i].unread
+		if f := opened[i].file; f != nil {
+			s.files = append(s.files, f)
+		}
+		all = append(all, opened[i].units...)
+	}
+	logs := make([]diag.Log, len(all))
+	err = each(ctx, len(all), o.Jobs, func(i int) string { return all[i].member.Name }, func(i int) {
+		all[i].start(s, &logs[i])
+	})
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	next := 0
+	for i := range opened {
+		log.Append(&opened[i].log)
+		for ; next < len(all) && all[next].input == i; next++ {
+			log.Append(&logs[next])
+			if u := all[next]; u.Lazy || u.File != nil {
+				s.Units = append(s.Units, u)
+			}
+		}
+	}
+	return s, nil
+}
+
+// Close closes the packages of which members could still be read.
+func (s *Set) Close() {
+	for _, f := range s.files {
+		f.Close()
+	}
+	s.files = nil
+}
+
+// Read reads units that have not been read yet, some at a time. File stays nil
+// for those at fault, which the log tells.
+func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
+	logs := make([]diag.Log, len(units))
+	stale := make([]*container.Error, len(units))
+	err := each(ctx, len(units), s.options.Jobs, func(i int) string { return units[i].member.Name }, func(i int) {
+		if units[i].File == nil {
+			stale[i] = units[i].read(s, &logs[i])
+		}
+	})
+	for i, u := range units {
+		log.Append(&logs[i])
+		if s.stale[u.input] == nil {
+			s.stale[u.input] = stale[i]
+		}
+	}
+	return err
+}
+
+// Distrusted says that an index turned out wrong while members were read, so
+// that nothing read can be relied on: it warns and returns the inputs to be opened
+// instead. It is nil if all is well.
+func (s *Set) Distrusted(log *diag.Log) []Input {
+	var again []Input
+	for i, fault := range s.stale {
+		if fault != nil {
+			again = s.inputs
+			again[i].NoIndex = true
+			warnStale(log, fault)
+		}
+	}
+	return again
+}
+
+// opening is one input being opened.
+type opening struct {
+	units  []*Unit
+	log    diag.Log
+	unread bool
+	file   *os.File
+}
+
+func (op *opening) open(in *Input, i int, o Options) {
+	at := func(name string) diag.Place { return diag.At(&diag.Source{Name: name}, diag.Span{}) }
+	data, index, err := op.read(in, o)
+	if index != nil {
+		for k := range index.Members {
+			op.units = append(op.units, &Unit{Lazy: true, input: i, index: index, indexed: &index.Members[k]})
+		}
+		return
+	}
+	if err != nil {
+		op.unread = true
+		op.log.Error(at(in.name()), err.Error())
+		return
+	}
+	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
+		op.log.Error(at(in.name()), "the file is empty")
+		return
+	}
+	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize})
+	if err != nil {
+		op.log.Append(fault(err, in.name()))
+		return
+	}
+	add := func(m container.Member) *Unit {
+		u := &Unit{Lazy: m.Archive && !in.Whole, input: i, member: m}
+		op.units = append(op.units, u)
+		return u
+	}
+	if o.All {
+		for _, m := range members {
+			add(m)
+		}
+		return
+	}
+	alternatives(members, o.Arch, func(group []container.Member, best int) {
+		if best >= 0 {
+			add(group[best])
+			return
+		}
+		var targets []string
+		for _, m := range group {
+			targets = append(targets, m.Target)
+		}
+		add(group[0]).unusable = fmt.Sprintf("no PTX in it runs on %s; there is %s", o.Arch, strings.Join(targets, ", "))
+	})
+}
+
+// fault is a log with the error of a container.
+func fault(err error, name string) *diag.Log {
+	var log diag.Log
+	var fault *container.Error
+	if !errors.As(err, &fault) {
+		log.Error(diag.At(&diag.Source{Name: name}, diag.Span{}), err.Error())
+		return &log
+	}
+	text := fault.Text
+	if fault.Offset > 0 {
+		text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
+	}
+	log.Error(diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
+	return &log
+}
+
+// read returns what an input holds, or the index of a package, which spares the
+// rest of it.
+func (op *opening) read(in *Input, o Options) (data []byte, index *container.Index, err error) {
+	indexed := !in.Whole && !in.NoIndex && !o.All
+	switch {
+	case in.Text != nil:
+		if indexed {
+			index = op.index(in.name(), bytes.NewReader(in.Text), int64(len(in.Text)), o)
+		}
+		return in.Text, index, nil
+	case in.Reader != nil:
+		data, err = io.ReadAll(in.Reader)
+		in.Text, in.Reader = data, nil // once is all it can be read
+	default:
+		if indexed {
+			if index = op.indexOf(in, o); index != nil {
+				return nil, index, nil
+			}
+		}
+		data, err = os.ReadFile(in.Path)
+	}
+	if err == nil {
+		return data, nil, nil
+	}
+	// The path is already in front of the message.
+	var pathError *fs.PathError
+	if errors.As(err, &pathError) {
+		err = pathError.Err
+	}
+	return nil, nil, fmt.Errorf("cannot read: %w", err)
+}
+
+// indexOf is the index of the package in a file, which stays open.
+func (op *opening) indexOf(in *Input, o Options) *container.Index {
+	info, err := os.Stat(in.Path)
+	if err != nil || !info.Mode().IsRegular() { // a pipe can be read only once
+		return nil
+	}
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return nil
+	}
+	if info, err = f.Stat(); err == nil {
+		if index := op.index(in.name(), f, info.Size(), o); index != nil {
+			op.file = f
+			return index
+		}
+	}
+	f.Close()
+	return nil
+}
+
+// index is nil if there is none that can be relied on. What hinders is seen
+// again when all of the file is read.
+func (op *opening) index(name string, r io.ReaderAt, size int64, o Options) *container.Index {
+	index, ok, err := container.OpenIndex(name, r, size, container.Options{MaxSize: o.MaxSize})
+	if ok {
+		return index
+	}
+	var fault *container.Error
+	if errors.As(err, &fault) && fault.Stale {
+		warnStale(&op.log, fault)
+	}
+	return nil
+}
+
+func warnStale(log *diag.Log, fault *container.Error) {
+	log.Warn("stale-index", diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), "the index of this archive is not used: "+fault.Text).
+		WithHelp("ptxlink ar s " + fault.Name + " makes it anew")
+}
+
+// start reads a unit that is linked in any case, and the outline of one that may
+// not be.
+func (u *Unit) start(s *Set, log *diag.Log) {
+	switch {
+	case u.indexed != nil:
+	case !u.Lazy:
+		u.read(s, log)
+	default:
+		m, err := ptx.Outline(&diag.Source{Name: u.member.Name, Text: u.member.Text})
+		if err == nil {
+			var ignored diag.Log // it is reported when all of it is read
+			u.outline = declared(m, &ignored)
+			return
+		}
+		// The whole parser words the fault, if it is one.
+		if u.read(s, log); u.File == nil {
+			u.Lazy = false
+		}
+	}
+}
+
+// read reads the unit. stale says why the index was wrong.
+func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
+	if u.unusable != "" {
+		log.Error(diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).
+			WithHelp("compile it for " + s.options.Arch + " or lower, or choose another --arch")
+		return nil
+	}
+	if u.indexed != nil {
+		var err error
+		if u.member, err = u.index.Read(u.indexed); err != nil {
+			var f *container.Error
+			if errors.As(err, &f) && f.Stale {
+				return f
+			}
+			log.Append(fault(err, s.inputs[u.input].name()))
+			return nil
+		}
+	}
+	m, err := ptx.Parse(&diag.Source{Name: u.member.Name, Text: u.member.Text})
+	if err != nil {
+		log.Error(diag.At(m.Src, err.Span), err.Text).Help = err.Help
+		return nil
+	}
+	f := newFile(m, u.member.SHA256, log)
+	f.Path = s.inputs[u.input].Path
+	f.claim(&u.member, log)
+	u.File, u.outline = f, nil
+	return nil
+}
+
+// Offers calls visit with every name that the unit may define for others, before
+// it is read. Linkage is sure of a name.
+func (u *Unit) Offers(visit func(name string)) {
+	if u.indexed != nil {
+		for _, name := range u.indexed.Defines {
+			visit(name)
+		}
+		return
+	}
+	f := u.known()
+	for n, s := range f.Symbols {
+		if s.Defined() && s.Exported() {
+			visit(f.Names[n])
+		}
+	}
+}
+
+// known is what is known of the names of a unit without an index.
+func (u *Unit) known() *File {
+	if u.File != nil {
+		return u.File
+	}
+	return u.outline
+}
+
+// Definitions calls visit with every name that the unit defines for others. An index
+// that cannot be read has none; Read tells why.
+func (u *Unit) Definitions(visit func(name string, linkage ptx.Linkage)) {
+	if u.File == nil && u.indexed != nil {
+		r, err := u.index.Record(u.indexed)
+		if err != nil {
+			return
+		}
+		for _, list := range []struct {
+			names   []string
+			linkage ptx.Linkage
+		}{{r.Defines, ptx.Visible}, {r.Weak, ptx.Weak}, {r.Common, ptx.Common}} {
+			for _, name := range list.names {
+				visit(name, list.linkage)
+			}
+		}
+		return
+	}
+	f := u.known()
+	for n, s := range f.Symbols {
+		if s.Defined() && s.Exported() {
+			visit(f.Names[n], s.Linkage)
+		}
+	}
+}
+
+// Linkage is how the unit defines a name for others; Local if it does not.
+func (u *Unit) Linkage(name string) (linkage ptx.Linkage) {
+	u.Definitions(func(n string, l ptx.Linkage) {
+		if n == name {
+			linkage = l
+		}
+	})
+	return linkage
+}
