@@ -33,6 +33,7 @@ lint:
 bench:
 	$(GO) run ./bench
 	$(GO) run ./bench -modules 1000 -rounds 3
+	$(GO) run ./bench -archive -modules 5000 -kb 10
 
 fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)

@@ -2,7 +2,8 @@
 // one run: go run ./bench
 //
 // The modules call each other in a ring, have colliding module-local names and,
-// with -line, .loc lines; ptxas and nvlink accept them.
+// with -line, .loc lines; ptxas and nvlink accept them. With -archive they are
+// members of an archive, of which a kernel needs one in a hundred.
 package main
 
 import (
@@ -26,6 +27,7 @@ func main() {
 	kb := flag.Int("kb", 500, "size of a module in KB")
 	lines := flag.Bool("line", false, "add .file and .loc")
 	rounds := flag.Int("rounds", 9, "runs of each command; the median counts")
+	archived := flag.Bool("archive", false, "link a kernel with an archive of the modules")
 	keep := flag.String("keep", "", "write the modules to this folder and keep them")
 	flag.Parse()
 
@@ -43,33 +45,13 @@ func main() {
 	if out, err := exec.Command("go", "build", "-o", binary, "./cmd/ptxlink").CombinedOutput(); err != nil {
 		log.Fatalf("%v\n%s", err, out)
 	}
-	var paths []string
-	total := 0
-	for i := range *modules {
-		text := module(i, *modules, *kb*1000, *lines)
-		path := filepath.Join(dir, fmt.Sprintf("m%04d.ptx", i))
-		if err := os.WriteFile(path, text, 0o666); err != nil {
-			log.Fatal(err)
-		}
-		paths = append(paths, path)
-		total += len(text)
-	}
-	fmt.Printf("%d modules, %.1f MB\n", *modules, float64(total)/1e6)
-
 	out := filepath.Join(dir, "out")
-	commands := []struct {
-		name string
-		args []string
-	}{
-		{"cat", append([]string{"sh", "-c", `cat "$@" >` + out, "cat"}, paths...)},
-		{"ptxlink", append([]string{binary, "-o", out}, paths...)},
-		{"ptxlink -j1", append([]string{binary, "-j1", "-o", out}, paths...)},
-	}
-	if tool, ok := oracles.Find("nvptx-none-ld"); ok {
-		commands = append(commands, struct {
-			name string
-			args []string
-		}{"nvptx-none-ld", append([]string{tool, "-o", out}, paths...)})
+	var commands []command
+	total := 0
+	if *archived {
+		commands, total = archiveCommands(dir, binary, out, *modules, *kb*1000)
+	} else {
+		commands, total = moduleCommands(dir, binary, out, *modules, *kb*1000, *lines)
 	}
 	times := make([][]time.Duration, len(commands))
 	peak := make([]int64, len(commands))
@@ -91,6 +73,39 @@ func main() {
 		m := median(times[i])
 		fmt.Printf("%-16s %7.1f ms %8.2f %6.0f MiB %9.2f\n", c.name, float64(m.Microseconds())/1000, float64(m)/float64(base), float64(peak[i])/1024, float64(peak[i])*1024/float64(total))
 	}
+}
+
+// command is one line of the table. Its peak is set beside all input bytes.
+type command struct {
+	name string
+	args []string
+}
+
+func moduleCommands(dir, binary, out string, modules, size int, lines bool) (commands []command, total int) {
+	var paths []string
+	for i := range modules {
+		text := module(i, modules, size, lines)
+		paths = append(paths, write(dir, fmt.Sprintf("m%04d.ptx", i), text))
+		total += len(text)
+	}
+	fmt.Printf("%d modules, %.1f MB\n", modules, float64(total)/1e6)
+	commands = []command{
+		{"cat", append([]string{"sh", "-c", `cat "$@" >` + out, "cat"}, paths...)},
+		{"ptxlink", append([]string{binary, "-o", out}, paths...)},
+		{"ptxlink -j1", append([]string{binary, "-j1", "-o", out}, paths...)},
+	}
+	if tool, ok := oracles.Find("nvptx-none-ld"); ok {
+		commands = append(commands, command{"nvptx-none-ld", append([]string{tool, "-o", out}, paths...)})
+	}
+	return commands, total
+}
+
+func write(dir, name string, data []byte) string {
+	path := filepath.Join(dir, name)
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		log.Fatal(err)
+	}
+	return path
 }
 
 func median(d []time.Duration) time.Duration {
