@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -183,5 +184,19 @@ func TestSingleModuleKeepsBodies(t *testing.T) {
 		if d.HasBody && !bytes.Contains(r.PTX, m.Src.Bytes(d.Body)) {
 			t.Errorf("body of %s changed:\n%s", m.Names[d.Name], r.PTX)
 		}
+	}
+}
+
+// TestCancelWhileReading: a link can be given up while an input does not come.
+func TestCancelWhileReading(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	r, w := io.Pipe()
+	defer w.Close()
+	go func() {
+		w.Write([]byte("."))
+		cancel()
+	}()
+	if _, err := link.Link(ctx, link.Options{Inputs: []link.Input{{Name: "pipe", Reader: r}}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }

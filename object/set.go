@@ -54,8 +54,11 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs))}
 	opened := make([]opening, len(inputs))
 	err := each(ctx, len(inputs), o.Jobs, func(i int) string { return inputs[i].Name + inputs[i].Path }, func(i int) {
-		opened[i].open(&s.inputs[i], i, o)
+		opened[i].open(ctx, &s.inputs[i], i, o)
 	})
+	if err == nil {
+		err = ctx.Err() // what was not waited for has no message
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -138,9 +141,9 @@ type opening struct {
 	file   *os.File
 }
 
-func (op *opening) open(in *Input, i int, o Options) {
+func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
 	at := func(name string) diag.Place { return diag.At(&diag.Source{Name: name}, diag.Span{}) }
-	data, index, err := op.read(in, o)
+	data, index, err := op.read(ctx, in, o)
 	if index != nil {
 		for k := range index.Members {
 			op.units = append(op.units, &Unit{Lazy: true, input: i, index: index, indexed: &index.Members[k]})
@@ -203,7 +206,7 @@ func fault(err error, name string) *diag.Log {
 
 // read returns what an input holds, or the index of a package, which spares the
 // rest of it.
-func (op *opening) read(in *Input, o Options) (data []byte, index *container.Index, err error) {
+func (op *opening) read(ctx context.Context, in *Input, o Options) (data []byte, index *container.Index, err error) {
 	indexed := !in.Whole && !in.NoIndex && !o.All
 	switch {
 	case in.Text != nil:
@@ -212,7 +215,7 @@ func (op *opening) read(in *Input, o Options) (data []byte, index *container.Ind
 		}
 		return in.Text, index, nil
 	case in.Reader != nil:
-		data, err = io.ReadAll(in.Reader)
+		data, err = unlessDone(ctx, func() ([]byte, error) { return io.ReadAll(in.Reader) })
 		in.Text, in.Reader = data, nil // once is all it can be read
 	default:
 		if indexed {
@@ -220,7 +223,7 @@ func (op *opening) read(in *Input, o Options) (data []byte, index *container.Ind
 				return nil, index, nil
 			}
 		}
-		data, err = os.ReadFile(in.Path)
+		data, err = unlessDone(ctx, func() ([]byte, error) { return os.ReadFile(in.Path) })
 	}
 	if err == nil {
 		return data, nil, nil
@@ -231,6 +234,34 @@ func (op *opening) read(in *Input, o Options) (data []byte, index *container.Ind
 		err = pathError.Err
 	}
 	return nil, nil, fmt.Errorf("cannot read: %w", err)
+}
+
+// unlessDone reads what may never come, from a pipe or a file system far away:
+// it returns when ctx ends, and leaves the reading to itself.
+func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+	type result struct {
+		data  []byte
+		err   error
+		panic any
+	}
+	done := make(chan result, 1)
+	go func() {
+		var r result
+		defer func() {
+			r.panic = recover()
+			done <- r
+		}()
+		r.data, r.err = read()
+	}()
+	select {
+	case r := <-done:
+		if r.panic != nil {
+			panic(r.panic)
+		}
+		return r.data, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // indexOf is the index of the package in a file, which stays open.

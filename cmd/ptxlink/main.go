@@ -39,7 +39,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	// Interrupted, ptxlink still removes its temporary files.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	// Waiting for a pipe does not look at ctx: a second signal ends the process.
+	// Should something not look at ctx, a second signal ends the process.
 	context.AfterFunc(ctx, stop)
 
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
