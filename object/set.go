@@ -161,7 +161,7 @@ func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
 	}
 	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize})
 	if err != nil {
-		op.log.Append(fault(err, in.name()))
+		Refuse(in.name(), err, &op.log)
 		return
 	}
 	add := func(m container.Member) *Unit {
@@ -186,22 +186,6 @@ func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
 		}
 		add(group[0]).unusable = fmt.Sprintf("no PTX in it runs on %s; there is %s", o.Arch, strings.Join(targets, ", "))
 	})
-}
-
-// fault is a log with the error of a container.
-func fault(err error, name string) *diag.Log {
-	var log diag.Log
-	var fault *container.Error
-	if !errors.As(err, &fault) {
-		log.Error(diag.At(&diag.Source{Name: name}, diag.Span{}), err.Error())
-		return &log
-	}
-	text := fault.Text
-	if fault.Offset > 0 {
-		text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
-	}
-	log.Error(diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
-	return &log
 }
 
 // read returns what an input holds, or the index of a package, which spares the
@@ -327,8 +311,7 @@ func (u *Unit) start(s *Set, log *diag.Log) {
 // read reads the unit. stale says why the index was wrong.
 func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	if u.unusable != "" {
-		log.Error(diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).
-			WithHelp("compile it for " + s.options.Arch + " or lower, or choose another --arch")
+		u.refuse(s.options, log)
 		return nil
 	}
 	if u.indexed != nil {
@@ -338,7 +321,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 			if errors.As(err, &f) && f.Stale {
 				return f
 			}
-			log.Append(fault(err, s.inputs[u.input].name()))
+			Refuse(s.inputs[u.input].name(), err, log)
 			return nil
 		}
 	}
@@ -352,6 +335,12 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	f.claim(&u.member, log)
 	u.File, u.outline = f, nil
 	return nil
+}
+
+// refuse says why the unit cannot be linked.
+func (u *Unit) refuse(o Options, log *diag.Log) {
+	log.Error(diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).
+		WithHelp("compile it for " + o.Arch + " or lower, or choose another --arch")
 }
 
 // Offers calls visit with every name that the unit may define for others, before

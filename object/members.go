@@ -1,0 +1,42 @@
+package object
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/container"
+)
+
+// Refuse logs an error of package container.
+func Refuse(name string, err error, log *diag.Log) {
+	var fault *container.Error
+	if !errors.As(err, &fault) {
+		log.Error(diag.At(&diag.Source{Name: name}, diag.Span{}), err.Error())
+		return
+	}
+	text := fault.Text
+	if fault.Offset > 0 {
+		text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
+	}
+	log.Error(diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
+}
+
+// Members returns the PTX texts of one input as they are, whether they can be
+// linked or not: all of them, or of each group of alternatives the one for
+// Options.Arch. unread says that the input could not be read at all.
+func Members(in Input, o Options, log *diag.Log) (members []container.Member, unread bool) {
+	in.NoIndex = true
+	var op opening
+	op.open(context.Background(), &in, 0, o)
+	log.Append(&op.log)
+	for _, u := range op.units {
+		if u.unusable != "" {
+			u.refuse(o, log)
+			continue
+		}
+		members = append(members, u.member)
+	}
+	return members, op.unread
+}
