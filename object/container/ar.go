@@ -23,7 +23,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		op.thin = append(op.thin, p.path)
 		defer func() { op.thin = op.thin[:len(op.thin)-1] }()
 	}
-	var names []byte // the // table
+	var names, meta []byte // the // table, and the metadata of a package
 	first := len(op.members)
 	for at := 8; at < len(data); {
 		h, err := arMember(data, at, p, thin)
@@ -45,7 +45,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 			continue
 		}
 		if h.name == metaName {
-			op.describe(h.body, first, p)
+			meta = h.body
 			continue
 		}
 		if thin {
@@ -57,6 +57,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 			return err
 		}
 	}
+	op.describe(meta, first)
 	return nil
 }
 

@@ -324,7 +324,7 @@ func (x *Index) memberName(name string, line int) string {
 // describe tells the members of an archive, which begin at first, what its
 // metadata says of their hosts. It goes by their digests, as the archive may
 // have been changed since.
-func (op *opener) describe(meta []byte, first int, p place) {
+func (op *opener) describe(meta []byte, first int) {
 	hosts := map[string]Record{} // by digest
 	for line := range bytes.Lines(meta) {
 		var r Record
