@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"log"
 	"os"
@@ -17,16 +19,9 @@ const needOne = 100
 // archiveCommands links a kernel with an archive, which is there as GNU ar
 // makes it, without an index, and as `ptxlink ar` does, plain and compressed.
 func archiveCommands(dir, binary, out string, members, size int) (commands []command, total int) {
-	plain := bytes.NewBufferString("!<arch>\n")
-	for i := range members {
-		text := member(i, size)
-		fmt.Fprintf(plain, "%-16s%-12d%-6d%-6d%-8s%-10d`\n%s", fmt.Sprintf("m%05d.o/", i), 0, 0, 0, "644", len(text), text)
-		if len(text)%2 != 0 {
-			plain.WriteByte('\n')
-		}
-	}
 	kernel := write(dir, "kernel.ptx", kernel(members))
-	noIndex := write(dir, "libplain.a", plain.Bytes())
+	noIndex := filepath.Join(dir, "libplain.a")
+	total = writeArchive(noIndex, members, size)
 	index, packed := filepath.Join(dir, "libindex.a"), filepath.Join(dir, "libpacked.a")
 	for _, args := range [][]string{{"ar", index, noIndex}, {"ar", "--compress", packed, noIndex}} {
 		if text, err := exec.Command(binary, args...).CombinedOutput(); err != nil {
@@ -37,7 +32,7 @@ func archiveCommands(dir, binary, out string, members, size int) (commands []com
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Printf("%d members, %.1f MB (%.1f MB compressed), %d needed\n", members, float64(plain.Len())/1e6, float64(info.Size())/1e6, (members+needOne-1)/needOne)
+	fmt.Printf("%d members, %.1f MB (%.1f MB compressed), %d needed\n", members, float64(total)/1e6, float64(info.Size())/1e6, (members+needOne-1)/needOne)
 	commands = []command{
 		{"cat", []string{"sh", "-c", "cat " + kernel + " " + noIndex + " >" + out}},
 		{"ptxlink, index", []string{binary, "-o", out, kernel, index}},
@@ -47,7 +42,30 @@ func archiveCommands(dir, binary, out string, members, size int) (commands []com
 	if tool, ok := oracles.Find("nvptx-none-ld"); ok {
 		commands = append(commands, command{"nvptx-none-ld", []string{tool, "-o", out, kernel, "-L" + dir, "-lplain"}})
 	}
-	return commands, plain.Len()
+	return commands, total
+}
+
+// writeArchive writes the archive as GNU ar makes it of PTX. It does not gather
+// it first: the peak of a process that is started here counts ours too.
+func writeArchive(path string, members, size int) (total int) {
+	f, err := os.Create(path)
+	if err != nil {
+		log.Fatal(err)
+	}
+	w := bufio.NewWriter(f)
+	w.WriteString("!<arch>\n")
+	for i := range members {
+		text := member(i, size)
+		fmt.Fprintf(w, "%-16s%-12d%-6d%-6d%-8s%-10d`\n%s", fmt.Sprintf("m%05d.o/", i), 0, 0, 0, "644", len(text), text)
+		if len(text)%2 != 0 {
+			w.WriteByte('\n')
+		}
+		total += len(text)
+	}
+	if err := errors.Join(w.Flush(), f.Close()); err != nil {
+		log.Fatal(err)
+	}
+	return total
 }
 
 // member defines one function that others call. The comments are those by which
