@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Fetches the real tools that the tests compare ptxlink with: ptxas, nvlink,
 # cuobjdump, nvdisasm and fatbinary of three CUDA releases, nvptx-none-ld,
-# gcc's PTX archives, llvm-dwarfdump, readelf, hyperfine.
+# gcc's PTX archives, NVIDIA's libcudadevrt.a, llvm-dwarfdump, llvm-nm, readelf,
+# ar, nm, ld, hyperfine.
 #
 #   fetch.sh                 what the tests need
 #   fetch.sh --compilers     also nvcc, clang, llc, llvm-link and gcc for PTX
@@ -49,7 +50,7 @@ stamped() {
 	[[ -r $ORACLES/$1/.stamp ]] && read -r have <"$ORACLES/$1/.stamp"
 	[[ $have == "$2" ]] || return
 	for w in "$ORACLES/$1"/wrappers/*; do
-		[[ -x $w ]] || return
+		[[ -x $w || $w == *'/*' ]] || return # libcudadevrt has no tools
 	done
 }
 
@@ -59,8 +60,9 @@ components=(
 	"cuda-$CUDA_NEW|$CUDA_NEW_PIN|fetch_cuda_new"
 	"cuda-$CUDA_OLD|$CUDA_OLD_PIN|fetch_cuda_old"
 	"gcc-nvptx|$GCC_PIN|fetch_gcc_nvptx"
-	"llvm-dwarfdump|$MACHINE_PIN|fetch_dwarfdump"
-	"binutils|$MACHINE_PIN|fetch_binutils"
+	"cudadevrt|$CUDA_NEW_PIN|fetch_cudadevrt"
+	"llvm-dwarfdump|$MACHINE_PIN nm|fetch_llvm"
+	"binutils|$MACHINE_PIN ar nm ld|fetch_binutils"
 	"hyperfine|$MACHINE_PIN|fetch_hyperfine"
 )
 if [[ $compilers ]]; then
@@ -422,29 +424,48 @@ fetch_gcc_nvptx() {
 }
 
 # The machine's own, whatever its version, else the distribution's default.
-fetch_dwarfdump() {
-	local found
-	if found=$(first_on_path llvm-dwarfdump llvm-dwarfdump-{22,21,20,19,18,17,16,15,14}); then
-		link llvm-dwarfdump "$found"
-		return
-	fi
+# A small library of NVIDIA's that carries PTX.
+fetch_cudadevrt() {
+	local root=$work/cudart
+	wheel "$root" "nvidia-cuda-runtime==${CUDA_NEW_PIN%% *}" || return
+	mkdir -p "$part"
+	mv "$root/nvidia/cu13/lib/libcudadevrt.a" "$part/"
+}
+
+fetch_llvm() {
+	local v dump nm
+	for v in '' -22 -21 -20 -19 -18 -17 -16 -15 -14; do
+		if dump=$(first_on_path "llvm-dwarfdump$v") && nm=$(first_on_path "llvm-nm$v"); then
+			link llvm-dwarfdump "$dump"
+			link llvm-nm "$nm"
+			return
+		fi
+	done
 	own_apt
 	deb_closure "$part/root" llvm || return
-	found=$(find "$part/root/usr/lib" -path '*/llvm-*/bin/llvm-dwarfdump' | head -n 1)
-	[[ $found ]] || { fail llvm 'the package has no llvm-dwarfdump'; return; }
-	wrap llvm-dwarfdump "${found#"$part"/}" "$(lib_path "$part/root")"
+	local t found
+	for t in llvm-dwarfdump llvm-nm; do
+		found=$(find "$part/root/usr/lib" -path "*/llvm-*/bin/$t" | head -n 1)
+		[[ $found ]] || { fail llvm "the package has no $t"; return; }
+		wrap "$t" "${found#"$part"/}" "$(lib_path "$part/root")"
+	done
 }
 
 fetch_binutils() {
-	local found
-	if found=$(first_on_path readelf); then
-		link readelf "$found"
+	local t found
+	if first_on_path readelf >/dev/null && first_on_path ar >/dev/null && first_on_path nm >/dev/null && first_on_path ld >/dev/null; then
+		for t in readelf ar nm ld; do
+			link "$t" "$(first_on_path "$t")"
+		done
 		return
 	fi
 	own_apt
 	deb_closure "$part/root" binutils || return
-	found=$(find "$part/root/usr/bin" -name '*-readelf' | head -n 1)
-	wrap readelf "${found#"$part"/}" "$(lib_path "$part/root")"
+	for t in readelf ar nm ld; do
+		found=$(find "$part/root/usr/bin" -name "*-$t" | head -n 1)
+		[[ $found ]] || { fail binutils "the package has no $t"; return; }
+		wrap "$t" "${found#"$part"/}" "$(lib_path "$part/root")"
+	done
 }
 
 fetch_hyperfine() {

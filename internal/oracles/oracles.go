@@ -16,7 +16,7 @@ const RequireVar = "PTXLINK_REQUIRE_ORACLES"
 
 // Dir is the folder that fetch.sh fills: $PTXLINK_ORACLES, else ptxlink/oracles
 // in the user's cache folder. It may not exist. gcc's archives of PTX are
-// gcc-nvptx/*.a in it, the tools are bin/*.
+// gcc-nvptx/*.a in it, NVIDIA's cudadevrt/libcudadevrt.a, the tools are bin/*.
 func Dir() string {
 	if dir := os.Getenv("PTXLINK_ORACLES"); dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil {
@@ -42,7 +42,7 @@ func Dir() string {
 // The names are those of the tools themselves for CUDA 12.4 (ptxas, nvlink,
 // cuobjdump, nvdisasm, fatbinary), with -new after them for the newest CUDA
 // and -old for the oldest (ptxas-old), and nvptx-none-ld, llvm-dwarfdump,
-// readelf, hyperfine. After fetch.sh --compilers also nvcc, clang, llc,
+// llvm-nm, readelf, ar, nm, ld, hyperfine. After fetch.sh --compilers also nvcc, clang, llc,
 // llvm-link and gcc-nvptx.
 func Find(tool string) (path string, ok bool) {
 	if dir := Dir(); dir != "" {
