@@ -39,6 +39,7 @@ fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
 	$(GO) test ./link -run xxx -fuzz FuzzLink -fuzztime $(FUZZTIME)
 	$(GO) test ./object/container -run xxx -fuzz FuzzOpen -fuzztime $(FUZZTIME)
+	$(GO) test ./object/container -run xxx -fuzz FuzzWritePackage -fuzztime $(FUZZTIME)
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzSection -fuzztime $(FUZZTIME)
 	$(GO) test ./link/debuginfo -run xxx -fuzz FuzzMerge -fuzztime $(FUZZTIME)
 	$(GO) test ./abicheck -run xxx -fuzz FuzzAtomics -fuzztime $(FUZZTIME)

@@ -1,0 +1,197 @@
+package container
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strings"
+	"unicode/utf8"
+)
+
+// arWriter is one call of WriteArchive.
+type arWriter struct {
+	// wide is the first offset that does not fit the usual index.
+	wide    int64
+	members []ArchiveMember
+	names   []byte   // the // table
+	heads   []string // the name of each member as its header has it
+	symbols int      // in the index
+	bytes   int64    // of their names, with the NULs
+}
+
+// WriteArchive makes an ar archive in GNU form. The same members give the same
+// bytes everywhere: there is no time, user or mode of a file in it.
+//
+//  1. The index, unless it is not wanted: the offset of the member for each of
+//     its Symbols, in the order of the members. Then the table of long names.
+//  2. The members, in the order given.
+//  3. If each of them has a Record, the member that holds those.
+//
+// Name, Offset and Size of the Records are set to what they are in the archive.
+func WriteArchive(members []ArchiveMember, index bool) ([]byte, error) {
+	return (&arWriter{members: members, wide: math.MaxUint32 + 1}).write(index)
+}
+
+func (w *arWriter) write(index bool) ([]byte, error) {
+	for _, m := range w.members {
+		head, err := w.headName(m.Name)
+		if err != nil {
+			return nil, err
+		}
+		w.heads = append(w.heads, head)
+		w.symbols += len(m.Symbols)
+		for _, s := range m.Symbols {
+			w.bytes += int64(len(s)) + 1
+		}
+	}
+	start := int64(len("!<arch>\n"))
+	if len(w.names) > 0 {
+		start += arHeader + even(int64(len(w.names)))
+	}
+	width, indexSize := 4, int64(0)
+	if index {
+		indexSize = arHeader + w.indexSize(4)
+		if w.lastOffset(start+indexSize) >= w.wide {
+			width, indexSize = 8, arHeader+w.indexSize(8)
+		}
+	}
+	offsets := make([]int64, len(w.members))
+	at := start + indexSize
+	for i, m := range w.members {
+		offsets[i] = at
+		at += arHeader + even(int64(len(m.Data)))
+	}
+
+	out := make([]byte, 0, at)
+	out = append(out, "!<arch>\n"...)
+	if index {
+		out = w.appendIndex(out, offsets, width)
+	}
+	if len(w.names) > 0 {
+		out = fmt.Appendf(out, "%-48s%-10d`\n%s", "//", len(w.names), w.names)
+		out = appendEven(out)
+	}
+	for i, m := range w.members {
+		out = appendMember(out, w.heads[i], m.Data)
+	}
+	if meta := w.meta(offsets); meta != nil {
+		out = appendMember(out, metaName+"/", meta)
+	}
+	return out, nil
+}
+
+func even(n int64) int64 { return n + n%2 }
+
+func appendEven(out []byte) []byte {
+	if len(out)%2 == 1 {
+		out = append(out, '\n')
+	}
+	return out
+}
+
+func appendMember(out []byte, head string, data []byte) []byte {
+	head += strings.Repeat(" ", 16-len(head)) // %-16s would count characters
+	out = fmt.Appendf(out, "%s%-12d%-6d%-6d%-8s%-10d`\n", head, 0, 0, 0, "644", len(data))
+	return appendEven(append(out, data...))
+}
+
+// headName is the name as the header has it: in place, or where it is in the
+// table of long names.
+func (w *arWriter) headName(name string) (string, error) {
+	if name == "" || strings.ContainsAny(name, "\n\x00") {
+		return "", fmt.Errorf("an archive cannot hold a member called %q", name)
+	}
+	if len(name) < 16 && !strings.ContainsAny(name, "/ ") {
+		return name + "/", nil
+	}
+	head := fmt.Sprintf("/%d", len(w.names))
+	w.names = append(w.names, name+"/\n"...)
+	return head, nil
+}
+
+// indexSize is the bytes of the body of the index, with offsets of width bytes.
+// It is a multiple of 2, or of 8 in the wide form, as GNU ar has it.
+func (w *arWriter) indexSize(width int) int64 {
+	size := int64(width)*int64(1+w.symbols) + w.bytes
+	if width == 8 {
+		return (size + 7) &^ 7
+	}
+	return even(size)
+}
+
+// lastOffset is where the last member lies if the first one lies at start.
+func (w *arWriter) lastOffset(start int64) int64 {
+	for i, m := range w.members {
+		if i+1 < len(w.members) {
+			start += arHeader + even(int64(len(m.Data)))
+		}
+	}
+	return start
+}
+
+func (w *arWriter) appendIndex(out []byte, offsets []int64, width int) []byte {
+	size := w.indexSize(width)
+	head := "/"
+	if width == 8 {
+		head = "/SYM64/"
+	}
+	number := func(n int64) {
+		if width == 8 {
+			out = binary.BigEndian.AppendUint64(out, uint64(n))
+			return
+		}
+		out = binary.BigEndian.AppendUint32(out, uint32(n))
+	}
+	out = fmt.Appendf(out, "%-16s%-12d%-6d%-6d%-8d%-10d`\n", head, 0, 0, 0, 0, size)
+	start := len(out)
+	number(int64(w.symbols))
+	for i, m := range w.members {
+		for range m.Symbols {
+			number(offsets[i])
+		}
+	}
+	for _, m := range w.members {
+		for _, s := range m.Symbols {
+			out = append(append(out, s...), 0)
+		}
+	}
+	return append(out, make([]byte, size-int64(len(out)-start))...)
+}
+
+// meta is the body of the member that holds the records, nil unless every
+// member has one: a reader that finds records reads nothing else to know what
+// the archive offers.
+func (w *arWriter) meta(offsets []int64) []byte {
+	if len(w.members) == 0 {
+		return nil
+	}
+	body := []byte(metaFirst + "\n")
+	for i, m := range w.members {
+		if m.Record == nil {
+			return nil
+		}
+		r := *m.Record
+		r.Name, r.Offset, r.Size = m.Name, offsets[i], int64(len(m.Data))
+		line, err := r.line()
+		if err != nil {
+			return nil // a name that JSON cannot spell
+		}
+		body = append(body, line...)
+	}
+	body = appendEven(body)
+	return fmt.Appendf(body, metaTrailer, len(body)+trailerSize)
+}
+
+// line is the record as a line of JSON.
+func (r Record) line() ([]byte, error) {
+	if !utf8.ValidString(r.Name) {
+		return nil, fmt.Errorf("%q is no UTF-8", r.Name)
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // names of C++ templates stay readable
+	err := e.Encode(r)
+	return b.Bytes(), err
+}

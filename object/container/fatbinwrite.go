@@ -1,0 +1,102 @@
+package container
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/pierrec/lz4/v4"
+)
+
+// Image is a PTX text for a fatbin or a host object, and what NVIDIA's tools
+// need to know of it.
+type Image struct {
+	Text         []byte
+	Target       string // sm_80, sm_90a, sm_100f
+	Major, Minor int    // PTX ISA
+	OS           string // linux, windows, mac; empty if unknown
+	AddressSize  int    // 32 or 64; 0 counts as 64
+	Debug        bool   // it holds DWARF
+	Options      string // what ptxas must be told: "--compile-only "
+}
+
+const (
+	// fatbinOptions is where fatbinary 12.4 puts the options of ptxas. They are
+	// no option themselves: nvlink 12.4 dies of a segmentation fault without.
+	fatbinOptions = 0x48
+	fatbinDebug   = 0x2
+)
+
+// Fatbin makes a fatbin of one PTX, as an LZ4 block: the form that every CUDA
+// since 11.8 reads. zstd needs 12.8.
+func Fatbin(m Image) ([]byte, error) {
+	sm, flags, err := m.flags()
+	if err != nil {
+		return nil, err
+	}
+	// The tools take the text for a C string.
+	plain := append(append(make([]byte, 0, len(m.Text)+1), m.Text...), 0)
+	body, packed, unpacked := plain, 0, 0
+	block := make([]byte, lz4.CompressBlockBound(len(plain)))
+	c := lz4.CompressorHC{Level: lz4.Level9}
+	n, err := c.CompressBlock(plain, block)
+	if err != nil {
+		return nil, fmt.Errorf("cannot compress %d bytes: %w", len(plain), err)
+	}
+	if n > 0 && n < len(plain) {
+		body, packed, unpacked = block[:n], n, len(plain)
+		flags |= fatbinLZ4
+	}
+	body = pad8(body)
+	options := pad8(append([]byte(m.Options), 0))
+	header := fatbinOptions + 8 + len(options)
+
+	out := []byte(fatbinMagic)
+	out = le.AppendUint16(out, 1)
+	out = le.AppendUint16(out, 16)
+	out = le.AppendUint64(out, uint64(header+len(body)))
+
+	out = le.AppendUint16(out, fatbinPTX)
+	out = le.AppendUint16(out, 0x101)
+	out = le.AppendUint32(out, uint32(header))
+	out = le.AppendUint64(out, uint64(len(body)))
+	out = le.AppendUint32(out, uint32(packed))
+	out = le.AppendUint32(out, fatbinOptions)
+	out = le.AppendUint16(out, uint16(m.Minor))
+	out = le.AppendUint16(out, uint16(m.Major))
+	out = le.AppendUint32(out, sm)
+	out = le.AppendUint64(out, 0) // no name of a source
+	out = le.AppendUint64(out, flags)
+	out = le.AppendUint64(out, 0)
+	out = le.AppendUint64(out, uint64(unpacked))
+	out = le.AppendUint64(out, 0)
+	out = le.AppendUint32(out, fatbinOptions+8)
+	out = le.AppendUint32(out, uint32(len(m.Options)))
+	out = append(out, options...)
+	return append(out, body...), nil
+}
+
+// flags is the number of the architecture and what else the header says.
+func (m Image) flags() (sm uint32, flags uint64, err error) {
+	number := strings.TrimPrefix(m.Target, "sm_")
+	switch {
+	case strings.HasSuffix(number, "a"):
+		flags |= fatbinArch
+	case strings.HasSuffix(number, "f"):
+		flags |= fatbinFamily
+	}
+	n, bad := strconv.ParseUint(strings.TrimRight(number, "af"), 10, 16)
+	if bad != nil || number == m.Target {
+		return 0, 0, fmt.Errorf("%q is no architecture that a fatbin can name", m.Target)
+	}
+	if m.AddressSize != 32 {
+		flags |= fatbin64
+	}
+	if m.Debug {
+		flags |= fatbinDebug
+	}
+	flags |= map[string]uint64{"linux": fatbinLinux, "mac": fatbinMac, "windows": fatbinWindows}[m.OS]
+	return uint32(n), flags, nil
+}
+
+func pad8(b []byte) []byte { return append(b, make([]byte, -len(b)&7)...) }
