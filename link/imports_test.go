@@ -19,7 +19,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/abicheck":         "internal/diag object object/ptx resolve",
 		"ptxlink/link/ptxas":       "internal/diag",
 		"ptxlink/link/debuginfo":   "internal/diag object object/ptx",
-		"ptxlink/link":             "internal/diag object object/ptx resolve abicheck link/debuginfo",
+		"ptxlink/link":             "internal/diag object object/ptx object/container resolve abicheck link/debuginfo",
 		"ptxlink/cmd/ptxlink":      "internal/diag abicheck link link/ptxas",
 		"ptxlink/bench":            "internal/oracles",
 	}

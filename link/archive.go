@@ -1,0 +1,219 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/container"
+)
+
+// Archive is an ar archive in memory, of PTX or anything else, to be listed and
+// changed: `ptxlink ar`.
+type Archive struct {
+	Name    string
+	Members []ArchiveMember // as they are stored, in order; without indexes
+	Thin    bool            // the members are files of their own: there are only names
+
+	records []container.Record // of the package that was read
+}
+
+// ReadArchive reads an archive of any kind. name is what messages call it. The
+// error is *Errors.
+func ReadArchive(name string, data []byte) (*Archive, error) {
+	a, err := container.ReadArchive(name, data)
+	if err != nil {
+		var log diag.Log
+		object.Refuse(name, err, &log)
+		return nil, &Errors{Messages: log.Messages}
+	}
+	return &Archive{name, a.Members, a.Thin, a.Records}, nil
+}
+
+// Find is the index of the member called name, -1 if there is none. k.ptx also
+// finds k.ptx.zst and k.o, which it is called in packages of other formats.
+func (a *Archive) Find(name string) int {
+	for _, format := range []PackFormat{PackPlain, PackZstd, PackNV} {
+		stored := format.StoredName(name)
+		if i := slices.IndexFunc(a.Members, func(m ArchiveMember) bool { return m.Name == stored }); i >= 0 {
+			return i
+		}
+	}
+	return -1
+}
+
+// Format is how the members are stored, empty if there are none.
+func (a *Archive) Format() PackFormat {
+	format := PackFormat("")
+	for _, m := range a.Members {
+		switch {
+		case m.IsMeta():
+		case m.IsZstd():
+			return PackZstd
+		case !m.IsHostObject():
+			format = PackPlain
+		case format == "":
+			format = PackNV
+		}
+	}
+	return format
+}
+
+// Add makes members of inputs as Pack does, in the format of the archive. Each
+// takes the place of the member of its name; if there is none, or replace is
+// false, it comes last, and a name that is taken gets a number. It returns the
+// names of the members, and which of them took the place of others.
+func (a *Archive) Add(ctx context.Context, o PackOptions, replace bool) (names []string, replaced []bool, messages []*Message, err error) {
+	if have := a.Format(); have != "" {
+		o.Format = have
+	}
+	var log diag.Log
+	taken := map[string]bool{}
+	if !replace {
+		for _, m := range a.Members {
+			taken[m.Name] = true
+		}
+	}
+	members, err := packMembers(ctx, o, taken, &log)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, m := range members {
+		at := slices.IndexFunc(a.Members, func(old ArchiveMember) bool { return old.Name == m.Name })
+		if at >= 0 {
+			a.Members[at] = m
+		} else {
+			a.Members = append(a.Members, m)
+		}
+		names, replaced = append(names, m.Name), append(replaced, at >= 0)
+	}
+	return names, replaced, log.Messages, nil
+}
+
+// Bytes is the archive as a file, with its index, if that is wanted, and with
+// the records of a package made anew. The bytes of the members stay as they
+// are. What a member offers is read from its PTX and, of host objects, from
+// their symbols too, so all PTX must be sound: the error is *Errors if not.
+//
+// What the archive said of the host of a member that has not changed is kept.
+func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*Message, error) {
+	var log diag.Log
+	members := slices.DeleteFunc(slices.Clone(a.Members), ArchiveMember.IsMeta)
+	if err := a.describe(ctx, members, &log); err != nil {
+		return nil, nil, err
+	}
+	finish(members, a.Format(), &log)
+	if !index {
+		for i := range members {
+			members[i].Symbols = nil
+		}
+	}
+	data, err := container.WriteArchive(members, index)
+	return data, log.Messages, err
+}
+
+// describe finds out what the members offer that were not added just now.
+func (a *Archive) describe(ctx context.Context, members []ArchiveMember, log *diag.Log) error {
+	known := map[string]*container.Record{}
+	for i, r := range a.records {
+		known[r.Name+" "+r.SHA256] = &a.records[i]
+	}
+	var inputs []object.Input
+	var owners []int // the member that each input lies in
+	for i, m := range members {
+		if m.Record != nil {
+			continue
+		}
+		members[i].Symbols = m.ELFSymbols()
+		name := a.Name + "(" + m.Name + ")"
+		texts, err := m.PTX(name, container.Options{})
+		if err != nil {
+			object.Refuse(name, err, log)
+			continue
+		}
+		for _, t := range texts {
+			inputs = append(inputs, object.Input{Name: t.Name, Text: t.Text})
+			owners = append(owners, i)
+		}
+	}
+	if len(inputs) == 0 && log.Errors() == 0 {
+		return nil
+	}
+	files, _, err := object.Load(ctx, inputs, object.Options{All: true}, log)
+	if err != nil {
+		return err
+	}
+	if log.Errors() > 0 {
+		return &Errors{Messages: log.Messages}
+	}
+	var listed map[string]bool // names that the index has for the member at hand
+	for k, f := range files {
+		m := &members[owners[k]]
+		first := k == 0 || owners[k-1] != owners[k]
+		if first {
+			listed = map[string]bool{}
+			for _, s := range m.Symbols {
+				listed[s] = true
+			}
+		}
+		r, symbols := newRecord(f, object.Host{})
+		// With device functions in the index, the host's linker would take
+		// libcudadevrt's object for the cudaGetLastError that is in libcudart.
+		if m.IsHostObject() && !slices.ContainsFunc(m.Symbols, isWrapper) {
+			symbols = nil
+		}
+		for _, s := range symbols {
+			if !listed[s] {
+				m.Symbols = append(m.Symbols, s)
+				listed[s] = true
+			}
+		}
+		// A record is of a member that is one text. Host objects are looked at
+		// by finish alone.
+		alone := first && (k+1 == len(files) || owners[k+1] != owners[k])
+		if m.IsHostObject() {
+			alone = alone && a.Format() == PackNV
+		} else if !m.IsZstd() {
+			alone = alone && string(m.Data) == string(f.Src.Text)
+		}
+		if !alone {
+			continue
+		}
+		if old := known[m.Name+" "+r.SHA256]; old != nil && r.OS == "" {
+			r.OS, r.Arch, r.Model = old.OS, old.Arch, old.Model
+		} else if old != nil && r.Arch == "" && r.OS == old.OS {
+			r.Arch = old.Arch
+		}
+		m.Record = r
+	}
+	return nil
+}
+
+// isWrapper says that a symbol is that of an object of an nv package.
+func isWrapper(symbol string) bool { return strings.HasPrefix(symbol, "__fatbinwrap"+moduleMark) }
+
+// Delete takes the members at these indexes out.
+func (a *Archive) Delete(at []int) {
+	kept := a.Members[:0:0]
+	for i, m := range a.Members {
+		if !slices.Contains(at, i) {
+			kept = append(kept, m)
+		}
+	}
+	a.Members = kept
+}
+
+// CanExtract says why a member cannot become a file of its name in a folder;
+// nil if it can.
+func CanExtract(m ArchiveMember) error {
+	if m.Name == "" || m.Name == "." || m.Name == ".." || strings.ContainsAny(m.Name, "/\\\x00") {
+		return fmt.Errorf("member %q is not written: its name leads to another folder", m.Name)
+	}
+	return nil
+}
+
+// IsArchive says that data begins as an ar archive does.
+func IsArchive(data []byte) bool { return container.IsArchive(data) }

@@ -1,0 +1,112 @@
+package link
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// innerSuffixes are taken off the name of a file before .ptx is put to it.
+var innerSuffixes = []string{".ptx", ".s", ".o", ".obj", ".fatbin", ".so", ".exe", ".out"}
+
+// memberName is the name for a PTX text in an archive, made of what messages
+// call the text:
+//
+//  1. the innermost file, without folders: k.o for libx.a(lib/k.o):.nv_fatbin
+//  2. without the suffix of a compressed file: a.ptx for a.ptx.zst
+//  3. if it is no file of PTX itself, with .ptx for its suffix: k.ptx
+func memberName(name string, inputs []Input) string {
+	file, bare := innermost(name, inputs)
+	if file == "<stdin>" {
+		file = "stdin.ptx"
+	}
+	file = uncompressed(path.Base(filepath.ToSlash(file)))
+	if !bare {
+		file = stem(file) + ".ptx"
+	}
+	return harmless(file)
+}
+
+// innermost is the last file in what messages call a text, "dir/k.o" in
+// "libx.a(dir/k.o):.nv_fatbin:sm_80#2", and whether that is all there is to it.
+// What stands in front is the name of an input, which may have any characters.
+func innermost(name string, inputs []Input) (file string, bare bool) {
+	for _, in := range inputs {
+		own := in.Name
+		if own == "" {
+			own = in.Path
+		}
+		if len(own) > len(file) && strings.HasPrefix(name, own) {
+			file = own
+		}
+	}
+	rest := name[len(file):]
+	if rest == "" || rest[0] == '#' { // the second module of a file
+		return file, true
+	}
+	if at := strings.LastIndex(rest, ")("); at >= 0 {
+		rest = rest[at+1:]
+	}
+	if from, to := strings.IndexByte(rest, '('), strings.LastIndexByte(rest, ')'); from >= 0 && to > from {
+		file = rest[from+1 : to]
+	}
+	return file, false
+}
+
+func uncompressed(file string) string {
+	for _, suffix := range []string{".zst", ".gz", ".lz4"} {
+		if rest, ok := strings.CutSuffix(file, suffix); ok && rest != "" {
+			return rest
+		}
+	}
+	return file
+}
+
+// stem is the name of a file without the suffix that says what is in it.
+func stem(file string) string {
+	for _, suffix := range innerSuffixes {
+		if rest, ok := strings.CutSuffix(file, suffix); ok && rest != "" {
+			return rest
+		}
+	}
+	return file
+}
+
+// harmless makes a name of a file of anything: in place of control characters,
+// separators of any system and what a shell would take amiss it has a "_", and
+// it does not begin like an option, a hidden file or a member that ar keeps for
+// itself.
+func harmless(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`/\:<>"|?*`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	name = strings.TrimPrefix(name, "__.")
+	name = strings.TrimRight(strings.TrimLeft(name, ". -"), ". ")
+	if name == "" {
+		return "module.ptx"
+	}
+	return name
+}
+
+// freeName puts a number to a name that is taken, in front of its suffixes:
+// a.ptx.zst becomes a-2.ptx.zst.
+func freeName(name string, taken map[string]bool) string {
+	stem, suffix := name, ""
+	for _, s := range []string{".zst", ".ptx", ".o"} {
+		if rest, ok := strings.CutSuffix(stem, s); ok && rest != "" {
+			stem, suffix = rest, s+suffix
+		}
+	}
+	free := name
+	for n := 2; taken[free]; n++ {
+		free = fmt.Sprintf("%s-%d%s", stem, n, suffix)
+	}
+	taken[free] = true
+	return free
+}

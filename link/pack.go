@@ -1,0 +1,232 @@
+package link
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/container"
+	"ptxlink/object/ptx"
+)
+
+// PackFormat is how a package stores its members.
+type PackFormat = container.Format
+
+// The formats of packages; docs/packages.md tells them apart.
+const (
+	PackPlain = container.Plain // PTX text: for every tool that reads ar archives
+	PackZstd  = container.Zstd  // a zstd frame each: a quarter of the size
+	PackNV    = container.NV    // host objects with a fatbin: for nvlink and nvcc
+)
+
+// PackOptions say what goes into a package.
+type PackOptions struct {
+	// Inputs are files of any form that Link takes. Every PTX in them becomes a
+	// member; of PTX for several targets one is taken, as Link does.
+	Inputs []Input
+	// Format is plain if empty.
+	Format PackFormat
+	// Arch chooses between PTX for several targets; see Options.Arch.
+	Arch string
+	// Host is the platform that inputs which say nothing were compiled for:
+	// "linux-x86_64". An nv package takes that one for them if it is empty.
+	Host string
+	// Jobs bounds the number of inputs read at a time; 0 means one per CPU.
+	Jobs int
+	// MaxInputSize is that of Options.
+	MaxInputSize int64
+	// NoIndex leaves out the index of symbols.
+	NoIndex bool
+}
+
+// Package is a finished package.
+type Package struct {
+	Data     []byte
+	Members  []ArchiveMember
+	Messages []*Message // warnings
+}
+
+// ArchiveMember is a member of an archive as it is stored.
+type ArchiveMember = container.ArchiveMember
+
+// Pack makes a package, which is an ar archive of PTX. Inputs that are no PTX
+// give *Errors with every fault that was found. The same inputs give the same
+// bytes, whatever Jobs is.
+//
+// A member is named after the file that it comes from: a.ptx for a.ptx and for
+// app/a.o, k.ptx for libx.a(k.o). If the name is taken it is a-2.ptx. Compressed
+// members end in .ptx.zst, those of nv packages in .o.
+func Pack(ctx context.Context, o PackOptions) (*Package, error) {
+	var log diag.Log
+	members, err := packMembers(ctx, o, map[string]bool{}, &log)
+	if err != nil {
+		return nil, err
+	}
+	finish(members, o.Format, &log)
+	data, err := container.WriteArchive(members, !o.NoIndex)
+	if err != nil {
+		return nil, err
+	}
+	return &Package{data, members, log.Messages}, nil
+}
+
+// packMembers makes a member of each PTX of the inputs, with names that are not
+// taken.
+func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log *diag.Log) ([]ArchiveMember, error) {
+	if len(o.Inputs) == 0 {
+		return nil, errors.New("no inputs")
+	}
+	var host object.Host
+	if o.Host != "" {
+		var err error
+		if host, err = object.ParseHost(o.Host); err != nil {
+			return nil, err
+		}
+	}
+	if o.Format == "" {
+		o.Format = PackPlain
+	}
+	inputs := objectInputs(o.Inputs)
+	for i := range inputs {
+		inputs[i].Whole = true // members that define nothing for others go in too
+	}
+	files, unread, err := object.Load(ctx, inputs, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, log)
+	if err != nil {
+		return nil, err
+	}
+	if log.Errors() > 0 {
+		return nil, &Errors{Messages: log.Messages, IO: unread}
+	}
+	members := make([]ArchiveMember, len(files))
+	for i, f := range files {
+		m := &members[i]
+		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs)), taken)
+		m.Record, m.Symbols = newRecord(f, host)
+		if m.Data, err = store(f, m.Name, m.Record, o.Format); err != nil {
+			log.Error(f.At(diag.Span{}), err.Error())
+		}
+		m.Symbols = append(m.ELFSymbols(), m.Symbols...)
+	}
+	if log.Errors() > 0 {
+		return nil, &Errors{Messages: log.Messages}
+	}
+	return members, nil
+}
+
+// store is the body of a member.
+func store(f *object.File, name string, r *container.Record, format PackFormat) ([]byte, error) {
+	if format != PackNV {
+		return format.Store(container.Image{Text: f.Src.Text}, "", "")
+	}
+	if r.OS == "" {
+		r.OS = "linux"
+	}
+	if r.Arch == "" {
+		r.Arch = "x86_64"
+	}
+	switch {
+	case r.OS != "linux":
+		return nil, fmt.Errorf("it was compiled for %s, and the objects of an nv package are ELF, which is for linux", r.OS)
+	case f.AddressSize == 32:
+		return nil, errors.New("it has 32-bit addresses, and an nv package is for 64-bit hosts")
+	case r.Target == "":
+		return nil, errors.New("it has no .target, and an nv package needs to say which it is for")
+	}
+	// What nvcc has ptxas told for such modules.
+	options := "--compile-only "
+	switch {
+	case f.Debug:
+		options += "-g --dont-merge-basicblocks --return-at-end "
+	case f.LineInfo:
+		options += "--generate-line-info "
+	}
+	return format.Store(container.Image{
+		Text: f.Src.Text, Target: r.Target, Major: f.Version.Major, Minor: f.Version.Minor,
+		OS: r.OS, AddressSize: f.AddressSize, Debug: f.Debug, Options: options,
+	}, r.Arch, moduleID(name, r))
+}
+
+const moduleMark = "_ptxlink_"
+
+// moduleID tells the objects of a program apart. The same text under another
+// name is another object, should it hold nothing that could clash.
+func moduleID(name string, r *container.Record) string {
+	return moduleMark + fmt.Sprintf("%x", sha256.Sum256([]byte(r.SHA256+" "+name)))[:16]
+}
+
+// newRecord is what a package says of a module, and the names that its index
+// lists: definitions that other modules see, in the order of the module.
+func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
+	r := &container.Record{
+		SHA256: fmt.Sprintf("%x", sha256.Sum256(f.Src.Text)), Bytes: int64(len(f.Src.Text)),
+		OS: f.Host.OS, Arch: f.Host.Arch, Model: f.Host.Model,
+		AddressSize: f.AddressSize, Version: f.Version.String(), Producer: f.Producer, Debug: f.Debug,
+	}
+	if len(f.Target) > 0 {
+		r.Target = f.Target[0].Word
+	}
+	// A host that is not the one meant says nothing of what is left open.
+	if r.OS == "" || r.OS == host.OS {
+		if r.OS == "" {
+			r.OS, r.Model = host.OS, host.Model
+		}
+		if r.Arch == "" {
+			r.Arch = host.Arch
+		}
+	}
+	order := make([]ptx.NameID, len(f.Names))
+	for n := range order {
+		order[n] = ptx.NameID(n)
+	}
+	slices.SortStableFunc(order, func(a, b ptx.NameID) int { return int(f.NamePlace(a).Span.Off - f.NamePlace(b).Span.Off) })
+	var symbols []string
+	for _, n := range order {
+		name, s := f.Names[n], f.Symbols[n]
+		switch {
+		case !s.Exported():
+			continue
+		case !s.Defined():
+			if s.Uses > 0 {
+				r.Needs = append(r.Needs, name)
+			}
+			continue
+		case s.Linkage == ptx.Weak:
+			r.Weak = append(r.Weak, name)
+		case s.Linkage == ptx.Common:
+			r.Common = append(r.Common, name)
+		default:
+			r.Defines = append(r.Defines, name)
+		}
+		symbols = append(symbols, name)
+	}
+	return r, symbols
+}
+
+// finish does what an nv package has of its own. It holds no records, and a
+// warning tells of members that nvlink will not link together: it takes every
+// member of an archive, needed or not, so there two strong definitions are
+// always one too many. ptxlink takes the member that comes first.
+func finish(members []ArchiveMember, format PackFormat, log *diag.Log) {
+	if format != PackNV {
+		return
+	}
+	first := map[string]string{}
+	for i := range members {
+		m := &members[i]
+		if m.Record == nil {
+			continue
+		}
+		for _, name := range m.Record.Defines {
+			if before, ok := first[name]; ok {
+				log.Warn("duplicate-member-symbol", diag.Place{}, fmt.Sprintf("%s and %s both define %s, and nvlink links every member of an archive", before, m.Name, diag.Name(name)))
+				continue
+			}
+			first[name] = m.Name
+		}
+		m.Record = nil
+	}
+}
