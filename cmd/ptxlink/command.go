@@ -23,6 +23,7 @@ import (
 // command is one run of ptxlink.
 type command struct {
 	inputs         []input // in command-line order
+	operation      string  // of ar
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	report         reporter
@@ -81,8 +82,8 @@ func (c *command) run(ctx *cli.Context) error {
 
 var gpuName = regexp.MustCompile(`^(sm|compute)_[0-9]+[a-z]?$`)
 
-// readOptions takes the options from urfave/cli and checks what it cannot.
-func (c *command) readOptions(ctx *cli.Context) error {
+// readMessageOptions takes the options that say how messages are shown.
+func (c *command) readMessageOptions(ctx *cli.Context) error {
 	c.report.style = diag.Style{
 		Color:      useColor(*ctx.Generic("color-diagnostics").(*colorWhen), c.stderr),
 		ErrorLimit: ctx.Int("error-limit"),
@@ -103,6 +104,14 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		if ctx.Int(name) < 0 {
 			return &usageError{text: fmt.Sprintf("option --%s wants a number that is not negative", name)}
 		}
+	}
+	return nil
+}
+
+// readOptions takes the options from urfave/cli and checks what it cannot.
+func (c *command) readOptions(ctx *cli.Context) error {
+	if err := c.readMessageOptions(ctx); err != nil {
+		return err
 	}
 	for _, glob := range ctx.StringSlice("allow-undefined") {
 		if _, err := path.Match(glob, ""); err != nil {

@@ -69,6 +69,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	if sub.letters {
 		args = splitLetters(app.Flags, args)
 	}
+	if err == nil && sub.before != nil {
+		args = sub.before(c, app.Flags, args)
+	}
 	if err == nil {
 		args, c.inputs, err = reorder(app.Flags, args)
 	}

@@ -16,14 +16,15 @@ type subcommand struct {
 	args        string // what follows the options
 	description string
 	flags       func() []cli.Flag
-	letters     bool                               // options of one letter may stand together
-	run         func(*command, *cli.Context) error // the arguments are c.inputs
+	letters     bool                                          // options of one letter may stand together
+	before      func(*command, []cli.Flag, []string) []string // sees the arguments first, and returns them
+	run         func(*command, *cli.Context) error            // the arguments are c.inputs
 }
 
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, checkCommand, infoCommand, nmCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, infoCommand, nmCommand}
 }
 
 // findSubcommand is the subcommand that args ask for, and what follows it. Only

@@ -1,0 +1,445 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+var arCommand = subcommand{
+	name:  "ar",
+	usage: "make, list, change and unpack packages of PTX",
+	args:  "[OPERATION] ARCHIVE [FILE...]",
+	flags: func() []cli.Flag {
+		const packages = "Packages"
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store each member as a zstd frame; as --format=zstd"},
+			&cli.StringFlag{Name: "format", Category: packages, Usage: "store members as `plain`, zstd, or nv: host objects for nvlink and nvcc"},
+			&cli.StringFlag{Name: "host", Category: packages, Usage: "files that do not say were compiled for `OS-CPU`, as linux-x86_64"},
+			&cli.StringFlag{Name: "arch", Category: packages, Usage: "of PTX for several GPUs take that for `sm_NN` (default: the highest)"},
+			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, write the members to the folder `DIR`"},
+		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)
+	},
+	description: `ptxlink ar ARCHIVE FILE... makes ARCHIVE afresh of the PTX in the files: PTX,
+host objects, fatbins, archives. With an operation it is ar, with or without a
+dash in front of the letters:
+  r  put files in, in place of members of their name    q  put them behind all others
+  d  take members out    t  list members    x  write them to files    p  to standard output
+  s  make the index and the records of the package again
+and c (create silently), v (say what is done), S (no index). An archive
+whose name has no dot is written ./NAME.
+
+What t, x and p show is stored bytes; ptxlink extract gives the PTX. An archive
+that exists keeps its format. docs/packages.md says what is in a package.
+
+Exit codes: 0 done, 1 a file is not PTX or a member is not there, 2 wrong usage,
+3 a file cannot be read or written.`,
+	before: takeOperation,
+	run:    (*command).ar,
+}
+
+// arLetters are all that GNU ar knows. The first are operations.
+const (
+	arOperations = "dmpqrstx"
+	arLetters    = arOperations + "abcDfilLMNoOPSTuUvV"
+)
+
+// arRefused says why a letter of GNU ar means nothing here.
+var arRefused = map[rune]string{
+	'm': "members are not moved",
+	'a': "members stay in the order they were put in", 'b': "members stay in the order they were put in", 'i': "members stay in the order they were put in",
+	'f': "names are not cut", 'M': "there are no scripts", 'N': "members have names of their own", 'O': "offsets are not shown",
+	'P': "members have no folders", 'T': "thin archives are only read", 'V': "ptxlink --version shows the version",
+	'u': "a package has no times, so no file is newer than a member",
+	'U': "a package has no times and users, so that it is the same wherever it is made",
+}
+
+// isOperation says that a word is made of ar's letters, one of which is an
+// operation.
+func isOperation(word string) bool {
+	return word != "" && strings.Trim(word, arLetters) == "" && strings.ContainsAny(word, arOperations)
+}
+
+// takeOperation finds the operation of ar: the first argument that is no option,
+// if it is made of ar's letters and an archive follows. Its dash, if it has
+// one, would be taken for that of an option.
+func takeOperation(c *command, flags []cli.Flag, args []string) []string {
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		if arg == "--" {
+			return args
+		}
+		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+		if f := lookup(flags, name); strings.HasPrefix(arg, "-") && f != nil {
+			if !hasValue && needsValue(f) {
+				i++
+			}
+			continue
+		}
+		if word := strings.TrimPrefix(arg, "-"); isOperation(word) && i+1 < len(args) {
+			c.operation = word
+			return slices.Delete(slices.Clone(args), i, i+1)
+		}
+		return args
+	}
+	return args
+}
+
+// arJob is what the letters ask for.
+type arJob struct {
+	operation                byte
+	create, verbose, noIndex bool
+}
+
+func readLetters(word string) (job arJob, err error) {
+	var operations []string
+	for _, letter := range word {
+		if why := arRefused[letter]; why != "" {
+			return job, &usageError{text: fmt.Sprintf("%c of %q: %s", letter, word, why), help: "ptxlink ar --help lists the operations"}
+		}
+		switch letter {
+		case 'c':
+			job.create = true
+		case 'v':
+			job.verbose = true
+		case 'S':
+			job.noIndex = true
+		case 's':
+			job.noIndex = false
+			if strings.Trim(word, "scvSDlLo") != "" {
+				continue // beside another operation
+			}
+			fallthrough
+		case 'd', 'p', 'q', 'r', 't', 'x':
+			if l := string(letter); !slices.Contains(operations, l) {
+				operations = append(operations, l)
+				job.operation = byte(letter)
+			}
+		}
+	}
+	if len(operations) != 1 {
+		return job, &usageError{text: fmt.Sprintf("%q asks for several operations: %s", word, strings.Join(operations, ", ")), help: "an archive called " + word + " is written ./" + word}
+	}
+	return job, nil
+}
+
+// ar is ptxlink ar.
+func (c *command) ar(ctx *cli.Context) error {
+	if err := c.readMessageOptions(ctx); err != nil {
+		return err
+	}
+	pack, err := packOptions(ctx)
+	if err != nil {
+		return err
+	}
+	if len(c.inputs) == 0 {
+		return &usageError{text: "no archive", help: "ptxlink ar libx.a a.ptx makes one; ptxlink ar --help lists the operations"}
+	}
+	archive := c.inputs[0].name
+	c.inputs = c.inputs[1:]
+	if archive == "-" {
+		return &usageError{text: "an archive is neither read from standard input nor written to standard output"}
+	}
+	if c.operation == "" {
+		return c.arFresh(ctx.Context, archive, pack)
+	}
+	job, err := readLetters(c.operation)
+	if err != nil {
+		return err
+	}
+	for name, operation := range map[string]string{"compress": "rq", "format": "rq", "host": "rq", "arch": "rq", "output": "x"} {
+		if ctx.IsSet(name) && strings.IndexByte(operation, job.operation) < 0 {
+			return &usageError{text: fmt.Sprintf("option --%s has no effect with operation %c", name, job.operation)}
+		}
+	}
+	switch job.operation {
+	case 'r', 'q':
+		return c.arInsert(ctx.Context, archive, job, pack)
+	case 's':
+		return c.arRewrite(ctx.Context, archive, job)
+	case 'd':
+		return c.arDelete(ctx.Context, archive, job)
+	}
+	return c.arShow(archive, job, ctx.String("output"))
+}
+
+func packOptions(ctx *cli.Context) (o link.PackOptions, err error) {
+	o = link.PackOptions{
+		Format: link.PackFormat(ctx.String("format")), Arch: ctx.String("arch"), Host: ctx.String("host"),
+		Jobs: ctx.Int("threads"), MaxInputSize: ctx.Int64("max-input-size"),
+	}
+	switch o.Format {
+	case "", link.PackPlain, link.PackZstd, link.PackNV:
+	default:
+		return o, &usageError{text: fmt.Sprintf("%q is not a format of packages", o.Format), help: "--format is plain, zstd or nv"}
+	}
+	if ctx.Bool("compress") {
+		if o.Format != "" && o.Format != link.PackZstd {
+			return o, &usageError{text: fmt.Sprintf("--compress does not go with --format=%s", o.Format)}
+		}
+		o.Format = link.PackZstd
+	}
+	if o.Arch != "" && !gpuName.MatchString(o.Arch) {
+		return o, &usageError{text: fmt.Sprintf("%q is not the name of a GPU", o.Arch), help: "--arch wants a name such as sm_80"}
+	}
+	if err := link.CheckHost(o.Host); err != nil {
+		return o, &usageError{text: err.Error()}
+	}
+	return o, nil
+}
+
+// arFresh makes an archive of exactly these files, whatever was there.
+func (c *command) arFresh(ctx context.Context, archive string, pack link.PackOptions) error {
+	if isOperation(archive) && len(c.inputs) == 0 {
+		return &usageError{text: fmt.Sprintf("operation %q without an archive", archive), help: "as in: ptxlink ar " + archive + " libx.a"}
+	}
+	if !strings.ContainsAny(archive, "./\\") {
+		return &usageError{text: fmt.Sprintf("%q is no operation of ar", archive), help: "the operations are d, p, q, r, s, t and x; an archive called " + archive + " is written ./" + archive}
+	}
+	if len(c.inputs) == 0 {
+		return &usageError{text: "no files to put into " + archive, help: "ptxlink ar t " + archive + " lists its members; ptxlink ar --help lists the operations"}
+	}
+	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
+	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !link.IsArchive(data) {
+		return &exitError{exitLink, &diag.Message{Text: archive + " is there and is no archive", Help: "the archive comes first: ptxlink ar libx.a " + archive}}
+	}
+	if err := c.findMembers(archive); err != nil {
+		return err
+	}
+	pack.Inputs = c.linkOptions.Inputs
+	made, err := link.Pack(ctx, pack)
+	if err != nil {
+		return c.refused(err)
+	}
+	return c.putArchive(archive, made.Data, made.Messages)
+}
+
+// findMembers reads the names of the files that go into an archive. A file
+// named twice goes in once, as it would take its own place.
+func (c *command) findMembers(archive string) error {
+	seen := map[string]bool{}
+	c.inputs = slices.DeleteFunc(c.inputs, func(in input) bool {
+		name := filepath.Clean(in.name)
+		double := seen[name] && name != "-"
+		seen[name] = true
+		return double
+	})
+	if err := c.findInputs(nil); err != nil {
+		return err
+	}
+	if err := link.CheckOutput(archive, c.paths); err != nil {
+		return &exitError{exitIO, err}
+	}
+	return nil
+}
+
+func (c *command) putArchive(archive string, data []byte, messages []*diag.Message) error {
+	if c.report.write(messages) > 0 {
+		return &exitError{code: exitLink}
+	}
+	return link.WriteFile(archive, data, c.paths)
+}
+
+// openArchive reads an archive.
+func (c *command) openArchive(archive string) (*link.Archive, error) {
+	data, err := os.ReadFile(archive)
+	if err != nil {
+		var perr *fs.PathError
+		if errors.As(err, &perr) {
+			err = perr.Err
+		}
+		return nil, fmt.Errorf("cannot read %s: %w", archive, err)
+	}
+	a, err := link.ReadArchive(archive, data)
+	if err != nil {
+		return nil, c.refused(err)
+	}
+	return a, nil
+}
+
+// openToChange is openArchive for an archive that will be written again.
+func (c *command) openToChange(archive string) (*link.Archive, error) {
+	a, err := c.openArchive(archive)
+	if err == nil && a.Thin {
+		err = &exitError{exitLink, &diag.Message{Text: archive + " is a thin archive, which is only read", Help: "ptxlink ar libnew.a " + archive + " makes a package of it"}}
+	}
+	return a, err
+}
+
+// arInsert is r and q.
+func (c *command) arInsert(ctx context.Context, archive string, job arJob, pack link.PackOptions) error {
+	a := &link.Archive{Name: archive}
+	created := false
+	if _, err := os.Stat(archive); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		if a, err = c.openToChange(archive); err != nil {
+			return err
+		}
+	} else {
+		created = true
+	}
+	if have := a.Format(); have != "" && pack.Format != "" && have != pack.Format {
+		return &exitError{exitLink, &diag.Message{Text: fmt.Sprintf("%s is a package of format %s, and one package has one format", archive, have),
+			Help: fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", pack.Format, archive)}}
+	}
+	if err := c.findMembers(archive); err != nil {
+		return err
+	}
+	var done []string
+	var messages []*diag.Message
+	if pack.Inputs = c.linkOptions.Inputs; len(pack.Inputs) > 0 {
+		names, replaced, added, err := a.Add(ctx, pack, job.operation == 'r')
+		if err != nil {
+			return c.refused(err)
+		}
+		messages = added
+		for i, name := range names {
+			done = append(done, map[bool]string{true: "r", false: "a"}[replaced[i]]+" - "+name)
+		}
+	}
+	if err := c.rewrite(ctx, a, archive, job, messages, done); err != nil {
+		return err
+	}
+	if created && !job.create {
+		c.report.write([]*diag.Message{{Kind: diag.Note, Text: "created " + archive}})
+	}
+	return nil
+}
+
+// arRewrite is s.
+func (c *command) arRewrite(ctx context.Context, archive string, job arJob) error {
+	if len(c.inputs) > 0 {
+		return &usageError{text: "operation s takes one archive and no files"}
+	}
+	a, err := c.openToChange(archive)
+	if err != nil {
+		return err
+	}
+	return c.rewrite(ctx, a, archive, job, nil, nil)
+}
+
+// arDelete is d.
+func (c *command) arDelete(ctx context.Context, archive string, job arJob) error {
+	a, err := c.openToChange(archive)
+	if err != nil {
+		return err
+	}
+	at, err := c.chosen(a, false)
+	if err != nil {
+		return err
+	}
+	var done []string
+	for _, i := range at {
+		done = append(done, "d - "+a.Members[i].Name)
+	}
+	a.Delete(at)
+	return c.rewrite(ctx, a, archive, job, nil, done)
+}
+
+// rewrite writes an archive that was changed, and tells what was done.
+func (c *command) rewrite(ctx context.Context, a *link.Archive, archive string, job arJob, messages []*diag.Message, done []string) error {
+	data, more, err := a.Bytes(ctx, !job.noIndex)
+	if err != nil {
+		return c.refused(err)
+	}
+	if err := c.putArchive(archive, data, append(messages, more...)); err != nil {
+		return err
+	}
+	if job.verbose {
+		for _, line := range done {
+			fmt.Fprintln(c.stdout, line)
+		}
+	}
+	return nil
+}
+
+// chosen are the members that the arguments name, or all of them. A name that
+// no member has is an error, in GNU ar's words.
+func (c *command) chosen(a *link.Archive, all bool) (at []int, err error) {
+	if len(c.inputs) == 0 && all {
+		for i := range a.Members {
+			at = append(at, i)
+		}
+		return at, nil
+	}
+	var log diag.Log
+	for _, in := range c.inputs {
+		i := a.Find(in.name)
+		if i < 0 {
+			i = a.Find(path.Base(filepath.ToSlash(in.name)))
+		}
+		if i < 0 {
+			log.Error(diag.Place{}, fmt.Sprintf("no entry %s in archive", in.name))
+			continue
+		}
+		at = append(at, i)
+	}
+	if c.report.write(log.Messages) > 0 {
+		return nil, &exitError{code: exitLink}
+	}
+	return at, nil
+}
+
+// arShow is t, p and x.
+func (c *command) arShow(archive string, job arJob, folder string) error {
+	a, err := c.openArchive(archive)
+	if err != nil {
+		return err
+	}
+	at, err := c.chosen(a, true)
+	if err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	var files []link.File
+	for _, i := range at {
+		m := a.Members[i]
+		if a.Thin && job.operation != 't' {
+			return &exitError{exitLink, &diag.Message{Text: "the members of a thin archive are files already"}}
+		}
+		switch job.operation {
+		case 't':
+			if job.verbose {
+				out.WriteString(longListing(m))
+			}
+			fmt.Fprintln(&out, m.Name)
+		case 'p':
+			if job.verbose {
+				fmt.Fprintf(&out, "\n<%s>\n\n", m.Name)
+			}
+			out.Write(m.Data)
+		case 'x':
+			if err := link.CanExtract(m); err != nil {
+				return &exitError{exitLink, err}
+			}
+			if job.verbose {
+				fmt.Fprintf(&out, "x - %s\n", m.Name)
+			}
+			files = append(files, link.File{Path: filepath.Join(folder, m.Name), Data: m.Data})
+		}
+	}
+	if err := link.WriteFiles([]string{archive}, files...); err != nil {
+		return err
+	}
+	if _, err := c.stdout.Write(out.Bytes()); err != nil {
+		return fmt.Errorf("cannot write to standard output: %w", err)
+	}
+	return nil
+}
+
+// longListing is what GNU ar tv says of a member, in front of its name.
+func longListing(m link.ArchiveMember) string {
+	mode := fs.FileMode(m.Mode & 0o777).String()[1:]
+	return fmt.Sprintf("%s %d/%d %6d %s ", mode, m.UID, m.GID, m.Size, time.Unix(m.Time, 0).Format("Jan _2 15:04 2006"))
+}
