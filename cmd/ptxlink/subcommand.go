@@ -24,7 +24,7 @@ type subcommand struct {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, infoCommand, nmCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, extractCommand, infoCommand, nmCommand}
 }
 
 // findSubcommand is the subcommand that args ask for, and what follows it. Only

@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+var extractCommand = subcommand{
+	name:  "extract",
+	usage: "take the PTX out of files of any kind",
+	args:  "FILE...",
+	flags: func() []cli.Flag {
+		const output, choice = "Output", "Choice"
+		return append([]cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a folder, a file if there is one PTX, or - (default: .)"},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "write over files that hold something else"},
+			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "show what there is and write nothing"},
+			&cli.BoolFlag{Name: "json", Category: output, Usage: "show it as JSON and write nothing"},
+			&cli.StringFlag{Name: "arch", Category: choice, Usage: "of PTX for several GPUs take what is linked for `sm_NN` (default: all)"},
+		}, linkFlags("max-input-size", "help", "error-limit", "color-diagnostics")...)
+	},
+	description: `Every PTX in the files is written as it is, byte for byte, to a file named after
+the innermost file that holds it: k.sm_80.ptx for the PTX for sm_80 in k.o, be
+it in an archive or not. A name that is taken gets a number. The files may be
+anything that can be linked: host objects and executables, fatbins, archives,
+packages, OffloadBinaries, compressed files. The paths written are shown.
+
+Exit codes: 0 done, 1 a file holds no PTX, 2 wrong usage, 3 a file cannot be
+read or written, or is there and holds something else.`,
+	run: (*command).extract,
+}
+
+// extract is ptxlink extract.
+func (c *command) extract(ctx *cli.Context) error {
+	c.report.style.ErrorLimit = ctx.Int("error-limit")
+	arch := ctx.String("arch")
+	if arch != "" && !gpuName.MatchString(arch) {
+		return &usageError{text: fmt.Sprintf("%q is not the name of a GPU", arch), help: "--arch wants a name such as sm_80"}
+	}
+	if len(c.inputs) == 0 {
+		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+	}
+	if err := c.findInputs(nil); err != nil {
+		return err
+	}
+	list, err := link.Extract(ctx.Context, link.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: ctx.Int64("max-input-size")})
+	if err != nil {
+		return c.refused(err)
+	}
+	look := ctx.Bool("list") || ctx.Bool("json")
+	output := ctx.String("output")
+	if err := placeFiles(list, output); err != nil && !look {
+		return err
+	}
+	switch {
+	case ctx.Bool("json"):
+		return c.showJSON(list)
+	case ctx.Bool("list"):
+		return c.showTable(list)
+	case output == "-":
+		return c.show(list[0].Text)
+	}
+	if err := c.writeTexts(list, output, ctx.Bool("force")); err != nil {
+		return err
+	}
+	if output != "" && len(list) == 1 && list[0].File == output {
+		return nil // the user has just said it
+	}
+	var paths bytes.Buffer
+	for _, e := range list {
+		fmt.Fprintln(&paths, e.File)
+	}
+	return c.show(paths.Bytes())
+}
+
+// placeFiles puts the folder in front of the names, or the name of one file in
+// their place.
+func placeFiles(list []link.Extracted, output string) error {
+	info, err := os.Stat(output)
+	if err == nil && info.IsDir() || strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
+		for i := range list {
+			list[i].File = filepath.Join(output, list[i].File)
+		}
+		return nil
+	}
+	if output == "" {
+		return nil
+	}
+	if len(list) > 1 {
+		return &exitError{exitUsage, &diag.Message{
+			Text: fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
+			Help: "name a folder, with a / at the end if it is to be made, or choose with --arch; --list shows them",
+		}}
+	}
+	list[0].File = output
+	return nil
+}
+
+// writeTexts writes all files or none. One that is there already is left alone
+// if it holds the same; if not, nothing is written.
+func (c *command) writeTexts(list []link.Extracted, output string, force bool) error {
+	var log diag.Log
+	var files []link.File
+	for _, e := range list {
+		old, err := os.ReadFile(e.File)
+		switch {
+		case err == nil && bytes.Equal(old, e.Text):
+			continue
+		case err == nil && !force && regular(e.File):
+			log.Error(diag.Place{}, fmt.Sprintf("%s is there and is not what %s holds", e.File, e.Name)).
+				WithHelp("choose a folder with -o, or write over it with --force")
+			continue
+		}
+		files = append(files, link.File{Path: e.File, Data: e.Text})
+	}
+	if c.report.write(log.Messages) > 0 {
+		return &exitError{code: exitIO}
+	}
+	if folder := strings.TrimRight(output, "/"+string(filepath.Separator)); folder != output && folder != "" {
+		if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
+			return fmt.Errorf("cannot make the folder %s: %w", folder, err)
+		}
+	}
+	return link.WriteFiles(c.paths, files...)
+}
+
+// regular says that a path is no device or pipe, which may always be written.
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func (c *command) show(data []byte) error {
+	if _, err := c.stdout.Write(data); err != nil {
+		return fmt.Errorf("cannot write to standard output: %w", err)
+	}
+	return nil
+}
+
+func (c *command) showJSON(list []link.Extracted) error {
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(list); err != nil {
+		return err
+	}
+	return c.show(out.Bytes())
+}
+
+// showTable is --list. What is not known is a dash.
+func (c *command) showTable(list []link.Extracted) error {
+	var out bytes.Buffer
+	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "bytes\ttarget\taddresses\thost\tfile\tfrom")
+	for _, e := range list {
+		bits := "-"
+		if e.AddressSize != 0 {
+			bits = fmt.Sprintf("%d-bit", e.AddressSize)
+		}
+		host := orDash(strings.Trim(e.HostOS+"-"+e.HostArch, "-"))
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Bytes, orDash(e.Target), bits, host, e.File, e.Name)
+	}
+	t.Flush()
+	return c.show(out.Bytes())
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}

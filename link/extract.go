@@ -1,0 +1,107 @@
+package link
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/container"
+)
+
+// ExtractOptions say what to take out of which files.
+type ExtractOptions struct {
+	Inputs []Input
+	// Arch takes, of PTX for several targets, the one that Link would link for
+	// it; empty takes all.
+	Arch string
+	// MaxInputSize is that of Options.
+	MaxInputSize int64
+}
+
+// Extracted is one PTX text. The JSON form is that of `ptxlink extract --json`.
+type Extracted struct {
+	Name        string `json:"name"` // as messages call it
+	File        string `json:"file"` // a name for it, unique among the texts of one call
+	Bytes       int    `json:"bytes"`
+	Version     string `json:"version,omitempty"`      // what the text or the container says
+	Target      string `json:"target,omitempty"`       // likewise
+	AddressSize int    `json:"address_size,omitempty"` // likewise
+	HostOS      string `json:"host_os,omitempty"`
+	HostArch    string `json:"host_arch,omitempty"`
+	SHA256      string `json:"sha256"`
+	Text        []byte `json:"-"` // byte for byte as it lies in the file, decompressed
+}
+
+// Extract returns every PTX text in the inputs, in the order of the inputs and
+// their files. The texts need not be sound. Inputs without PTX give *Errors.
+//
+// File is made of the innermost file that holds the text, and of the target if
+// the container knows it: k.sm_80.ptx. It has no folders in it.
+func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
+	var log diag.Log
+	var list []Extracted
+	io := false
+	taken := map[string]bool{}
+	for _, in := range objectInputs(o.Inputs) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		members, unread := object.Members(in, object.Options{Arch: o.Arch, All: o.Arch == "", MaxSize: o.MaxInputSize}, &log)
+		io = io || unread
+		for _, m := range members {
+			if !m.IsPTX() {
+				log.Error(diag.At(&diag.Source{Name: m.Name}, diag.Span{}), "this is not PTX, and nothing that PTX is found in")
+				continue
+			}
+			e := extracted(m)
+			e.File = freeName(extractName(m, o.Inputs), taken)
+			list = append(list, e)
+		}
+	}
+	if log.Errors() > 0 {
+		return nil, &Errors{Messages: log.Messages, IO: io}
+	}
+	return list, nil
+}
+
+// The first of each directive, at the start of a line; this is for a listing,
+// and needs no parser.
+var (
+	versionLine = regexp.MustCompile(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`)
+	targetLine  = regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+(\w+)`)
+	addressLine = regexp.MustCompile(`(?m)^[ \t]*\.address_size[ \t]+(32|64)`)
+)
+
+func extracted(m container.Member) Extracted {
+	e := Extracted{
+		Name: m.Name, Text: m.Text, Bytes: len(m.Text), SHA256: fmt.Sprintf("%x", sha256.Sum256(m.Text)),
+		Target: m.Target, AddressSize: m.AddressSize, HostOS: m.OS, HostArch: m.Arch,
+	}
+	// The directives stand at the top; comments in front of them may be long.
+	head := m.Text[:min(len(m.Text), 1<<16)]
+	if found := versionLine.FindSubmatch(head); found != nil {
+		e.Version = string(found[1])
+	}
+	if found := targetLine.FindSubmatch(head); found != nil && e.Target == "" {
+		e.Target = string(found[1])
+	}
+	if found := addressLine.FindSubmatch(head); found != nil && e.AddressSize == 0 {
+		e.AddressSize, _ = strconv.Atoi(string(found[1]))
+	}
+	return e
+}
+
+// extractName is memberName with the target that the container knows.
+func extractName(m container.Member, inputs []Input) string {
+	name := memberName(m.Name, inputs)
+	if m.Target == "" {
+		return name
+	}
+	stem, _ := strings.CutSuffix(name, ".ptx")
+	return harmless(stem + "." + m.Target + ".ptx")
+}
