@@ -102,3 +102,80 @@ func TestGCCLibraries(t *testing.T) {
 		t.Error("what sin needs did not come in")
 	}
 }
+
+// TestIndexChangesNothing: a package gives the same link with its index and
+// without, plain and compressed, and where its index lies a warning says so.
+func TestIndexChangesNothing(t *testing.T) {
+	module := func(name, text string) link.Input { return link.Input{Name: name, Text: []byte(top + text)} }
+	members := []link.Input{
+		module("f.ptx", ".extern .func g ();\n.weak .func w () { ret; }\n.visible .func f () { call g; call w; ret; }\n"),
+		module("common.ptx", ".common .global .b32 shared;\n.visible .func unneeded () { ret; }\n"),
+		module("g.ptx", ".extern .global .b32 shared;\n.global .b32 own;\n.visible .func g () { st.global.u32 [shared], 1; st.global.u32 [own], 1; ret; }\n"),
+		module("strong.ptx", ".visible .global .b32 shared = 7;\n.visible .func strong () { ret; }\n"),
+		module("again.ptx", ".visible .func g () { ret; }\n"),
+	}
+	main := module("main.ptx", ".extern .func f ();\n.global .b32 own;\n.visible .entry k () { st.global.u32 [own], 2; call f; ret; }\n")
+	for _, format := range []link.PackFormat{link.PackPlain, link.PackZstd} {
+		pack := func(noIndex bool) []byte {
+			p, err := link.Pack(t.Context(), link.PackOptions{Inputs: members, Format: format, NoIndex: noIndex, Host: "linux-x86_64"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p.Data
+		}
+		path := filepath.Join(t.TempDir(), "lib.a")
+		if err := os.WriteFile(path, pack(false), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		options := func(lib link.Input) link.Options {
+			return link.Options{Inputs: []link.Input{lib, main}, Host: "linux-x86_64"}
+		}
+		want := mustLink(t, options(link.Input{Name: "lib.a", Text: pack(true)}))
+		got := mustLink(t, options(link.Input{Name: "lib.a", Path: path}))
+		if !bytes.Equal(got.PTX, want.PTX) || fmt.Sprint(got.Pulls) != fmt.Sprint(want.Pulls) {
+			t.Errorf("%s: with the index %v, without %v", format, got.Pulls, want.Pulls)
+		}
+		ext := map[link.PackFormat]string{link.PackPlain: "", link.PackZstd: ".zst"}[format]
+		if list, want := names(got), []string{"lib.a(f.ptx" + ext + ")", "lib.a(g.ptx" + ext + ")", "lib.a(strong.ptx" + ext + ")", "main.ptx"}; !slices.Equal(list, want) {
+			t.Errorf("%s: modules %v, want %v", format, list, want)
+		}
+		if format != link.PackPlain {
+			continue
+		}
+		changed := bytes.Replace(pack(false), []byte("st.global.u32 [own], 1"), []byte("st.global.u32 [own], 9"), 1)
+		got = mustLink(t, options(link.Input{Name: "lib.a", Text: changed}))
+		if !bytes.Contains(got.PTX, []byte(", 9;")) || fmt.Sprint(got.Pulls) != fmt.Sprint(want.Pulls) {
+			t.Errorf("changed package: %v\n%s", got.Pulls, got.PTX)
+		}
+		if len(got.Messages) != 1 || got.Messages[0].ID != "stale-index" || !strings.Contains(got.Messages[0].Text, "g.ptx was changed") {
+			t.Errorf("changed package: %v", got.Messages)
+		}
+	}
+}
+
+// TestHostOfPackage: what a package says of the host of a member is checked when
+// the member is linked, and not before.
+func TestHostOfPackage(t *testing.T) {
+	module := func(name, text string) link.Input { return link.Input{Name: name, Text: []byte(top + text)} }
+	for _, format := range []link.PackFormat{link.PackPlain, link.PackZstd} {
+		p, err := link.Pack(t.Context(), link.PackOptions{Inputs: []link.Input{module("f.ptx", ".visible .func f () { ret; }\n")}, Format: format, Host: "windows-x86_64"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, whole := range []bool{false, true} { // with the index and without
+			o := link.Options{Host: "linux-x86_64", Inputs: []link.Input{
+				module("main.ptx", ".extern .func f ();\n.visible .entry k () { call f; ret; }\n"),
+				{Name: "lib.a", Text: p.Data, WholeArchive: whole},
+				{Name: "l.ptx", Text: []byte("// by ptxlink\n/* ptxlink-meta: os=linux arch=x86_64 model=lp64 */\n" + top)},
+			}}
+			_, err := link.Link(t.Context(), o)
+			if err == nil || !strings.Contains(err.Error(), "windows") || !strings.Contains(err.Error(), "lib.a(f.ptx") {
+				t.Errorf("%s: %v", format, err)
+			}
+			o.Inputs[0] = module("main.ptx", ".visible .entry k () { ret; }\n")
+			if _, err := link.Link(t.Context(), o); (err != nil) != whole {
+				t.Errorf("%s: a member that is not needed: %v", format, err)
+			}
+		}
+	}
+}

@@ -1,0 +1,246 @@
+package container
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+// textOf is a module that defines a function.
+func textOf(name string) []byte {
+	return fmt.Appendf(nil, "// %s\n.version 8.0\n.target sm_80\n.address_size 64\n.visible .func %s() { ret; }\n", name, name)
+}
+
+// packageOf makes a package of modules that define one function each; two words
+// are the name of the member and of the function.
+func packageOf(t testing.TB, format Format, words ...string) []byte {
+	t.Helper()
+	var members []ArchiveMember
+	for i := 0; i < len(words); i += 2 {
+		text := textOf(words[i+1])
+		data, err := format.Store(Image{Text: text}, "", "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		members = append(members, ArchiveMember{
+			Name: format.StoredName(words[i]), Data: data, Symbols: []string{words[i+1]},
+			Record: &Record{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Bytes: int64(len(text)), OS: "linux", Arch: "x86_64", Model: "lp64", Defines: []string{words[i+1]}},
+		})
+	}
+	data, err := WriteArchive(members, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func openIndex(data []byte) (*Index, bool, error) {
+	return OpenIndex("lib.a", bytes.NewReader(data), int64(len(data)), Options{})
+}
+
+// sameAsOpen checks that what an index leads to is what reading all of the
+// archive finds.
+func sameAsOpen(t *testing.T, data []byte) int {
+	t.Helper()
+	x, ok, err := openIndex(data)
+	if !ok {
+		if err != nil && !err.(*Error).Stale {
+			t.Fatalf("%v", err)
+		}
+		return 0
+	}
+	all, err := Open("lib.a", data, Options{})
+	found := 0
+	for i := range x.Members {
+		m, bad := x.Read(&x.Members[i])
+		if bad != nil {
+			continue
+		}
+		if err != nil {
+			t.Fatalf("the index works and the archive does not: %v", err)
+		}
+		if !slices.ContainsFunc(all, func(o Member) bool { return o.Name == m.Name && bytes.Equal(o.Text, m.Text) }) {
+			t.Fatalf("%s is not in the archive", m.Name)
+		}
+		found++
+	}
+	return found
+}
+
+// counter counts the bytes that are read.
+type counter struct {
+	io.ReaderAt
+	n int
+}
+
+func (c *counter) ReadAt(b []byte, at int64) (int, error) {
+	c.n += len(b)
+	return c.ReaderAt.ReadAt(b, at)
+}
+
+func TestIndex(t *testing.T) {
+	words := []string{"a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"}
+	for _, format := range []Format{Plain, Zstd} {
+		data := packageOf(t, format, words...)
+		x, ok, err := openIndex(data)
+		if !ok || len(x.Members) != 3 {
+			t.Fatalf("%s: %v %v", format, ok, err)
+		}
+		want, err := Open("lib.a", data, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.Members {
+			m, err := x.Read(&x.Members[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m.Name != want[i].Name || !bytes.Equal(m.Text, textOf(words[2*i+1])) || m.OS != "linux" || m.Arch != "x86_64" || m.Model != "lp64" {
+				t.Errorf("%s: %+v, want %+v", format, m, want[i])
+			}
+			if want[i].OS != "linux" || want[i].Model != "lp64" {
+				t.Errorf("%s: without the index: %+v", format, want[i])
+			}
+			if r, err := x.Record(&x.Members[i]); err != nil || !slices.Equal(r.Defines, words[2*i+1:2*i+2]) || !slices.Equal(r.Defines, x.Members[i].Defines) {
+				t.Errorf("%s: record %+v, %v", format, r, err)
+			}
+		}
+	}
+}
+
+// TestIndexReadsLittle: of a large package, one member costs the index and that
+// member.
+func TestIndexReadsLittle(t *testing.T) {
+	var words []string
+	for i := range 1000 {
+		words = append(words, fmt.Sprintf("m%d.ptx", i), "f"+strings.Repeat("o", 3000)+fmt.Sprint(i))
+	}
+	var members []ArchiveMember
+	for i := 0; i < len(words); i += 2 {
+		text := textOf(words[i+1])
+		name := words[i+1][3000:]
+		members = append(members, ArchiveMember{Name: words[i], Data: text, Symbols: []string{name}, Record: &Record{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Defines: []string{name}}})
+	}
+	data, err := WriteArchive(members, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &counter{ReaderAt: bytes.NewReader(data)}
+	x, ok, err := OpenIndex("lib.a", c, int64(len(data)), Options{})
+	if !ok {
+		t.Fatal(err)
+	}
+	if _, err := x.Read(&x.Members[500]); err != nil {
+		t.Fatal(err)
+	}
+	if c.n > len(data)/20 {
+		t.Errorf("%d of %d bytes read", c.n, len(data))
+	}
+}
+
+// TestIndexOfChangedPackage: what other tools leave of a package is read without
+// its index, or its index still holds.
+func TestIndexOfChangedPackage(t *testing.T) {
+	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two", "c.ptx", "three")
+	edited := func(old, new string) []byte { return bytes.Replace(data, []byte(old), []byte(new), 1) }
+	for _, test := range []struct {
+		what  string
+		data  []byte
+		stale string // of OpenIndex or Read; empty: there is no index
+	}{
+		{"cut", data[:len(data)-1], ""},
+		{"a member behind it", append(bytes.Clone(data), arMembers("d.ptx/", textOf("four"))[8:]...), ""},
+		{"not the first member", append([]byte("!<arch>\n"), append(arMembers("d.ptx/", textOf("four"))[8:], data[8:]...)...), ""},
+		{"another body", edited(".visible .func two()", ".visible .func tow()"), "its member b.ptx was changed after the index was made"},
+		{"another name", edited("b.ptx/", "d.ptx/"), "its metadata has another member b.ptx than there is"},
+		{"another version", edited(`{"ptxlink-package":1}`, `{"ptxlink-package":2}`), "its metadata is of another version of ptxlink, or none"},
+		{"offsets", edited(`"offset":`, `"offset":1`), ""},
+		{"no JSON", edited(`{"name":"a.ptx"`, `{"name":"a.ptx'`), "its metadata is damaged: invalid character"},
+		{"the first offset", edited("\x00\x00\x00\x03\x00", "\x00\x00\x00\x03\x01"), "its / index is damaged"},
+		{"count", edited("\x00\x00\x00\x03\x00", "\x7f\x00\x00\x03\x00"), "its / index is damaged"},
+	} {
+		if bytes.Equal(test.data, data) {
+			t.Fatalf("%s: nothing was changed", test.what)
+		}
+		x, ok, err := openIndex(test.data)
+		if ok {
+			for i := range x.Members {
+				if _, bad := x.Read(&x.Members[i]); bad != nil {
+					err = bad
+				}
+			}
+		}
+		if err == nil && !ok && test.stale == "" {
+			continue
+		}
+		var fault *Error
+		if !errors.As(err, &fault) || !fault.Stale || !strings.HasPrefix(fault.Text, test.stale) {
+			t.Errorf("%s: ok %v, %v; want %q", test.what, ok, err, test.stale)
+		}
+	}
+}
+
+// TestIndexAfterAr: GNU ar knows nothing of the index of a package, and none of
+// what it does to one leaves an index that lies.
+func TestIndexAfterAr(t *testing.T) {
+	ar := oracles.Require(t, "ar")
+	dir := t.TempDir()
+	run := func(args ...string) {
+		t.Helper()
+		cmd := exec.Command(ar, args...)
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("ar %v: %v\n%s", args, err, out)
+		}
+	}
+	write := func(name string, data []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two", "c.ptx", "three")
+	write("b.ptx", textOf("tow"))
+	for _, args := range [][]string{{"r", "lib.a", "b.ptx"}, {"d", "lib.a", "b.ptx"}, {"q", "lib.a", "b.ptx"}, {"s", "lib.a"}, {"m", "lib.a", "a.ptx"}, {"rS", "lib.a", "b.ptx"}} {
+		write("lib.a", data)
+		run(args...)
+		changed, err := os.ReadFile(filepath.Join(dir, "lib.a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameAsOpen(t, changed)
+		all, err := Open("lib.a", changed, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all {
+			if want := map[bool]string{true: "linux"}[!bytes.Contains(m.Text, []byte("tow"))]; m.OS != want {
+				t.Errorf("ar %s: %s is for %q, want %q", args[0], m.Name, m.OS, want)
+			}
+		}
+	}
+}
+
+// FuzzIndex: an index never leads to what is not in the archive, and takes no
+// more memory than the archive is large.
+func FuzzIndex(f *testing.F) {
+	f.Add(packageOf(f, Plain, "a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"), 0, []byte("x"))
+	f.Add(packageOf(f, Zstd, "a.ptx", "one", "b.ptx", "two"), 90, []byte{0, 0, 0, 9})
+	f.Fuzz(func(t *testing.T, data []byte, at int, change []byte) {
+		// Most changes of a byte end in another digest; these get further.
+		if at >= 0 && at < len(data) {
+			data = bytes.Clone(data)
+			copy(data[at:], change)
+		}
+		sameAsOpen(t, data)
+	})
+}
