@@ -111,6 +111,11 @@ type Result struct {
 	Dropped []Symbol
 	// Pulls say why each archive member was linked, in the order they came in.
 	Pulls []Pull
+	// Unused are the paths of the archives of which nothing was linked, as they
+	// were given, in command-line order. As long as such an archive defines the
+	// same names with the same linkage, a change of it does not change the
+	// output; a name more can.
+	Unused []string
 	// Header of the output: "9.0", "sm_80", 64.
 	Version     string
 	Target      string

@@ -53,3 +53,17 @@ func makeName(name string) string {
 	}
 	return b.String()
 }
+
+// WriteUnused writes the names of inputs one to a line, as Bazel reads its
+// unused_inputs_list.
+func WriteUnused(w io.Writer, inputs []string) error {
+	var b strings.Builder
+	for _, input := range inputs {
+		if strings.ContainsAny(input, "\n\r") {
+			return fmt.Errorf("the list of unused inputs cannot name %q: it has one name to a line", input)
+		}
+		b.WriteString(input + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}

@@ -26,6 +26,7 @@ type linker struct {
 
 	files      []*object.File
 	pulls      []resolve.Pull
+	unused     []string    // paths of archives that gave nothing
 	host       object.Host // of all inputs, as far as they say
 	table      *resolve.Table
 	names      *resolve.Names
@@ -134,6 +135,7 @@ func (l *linker) load(ctx context.Context) error {
 		if log.Errors() == 0 {
 			read := func(units []*object.Unit) error { return set.Read(ctx, units, &log) }
 			l.files, l.pulls, err = resolve.Live(set.Units, append(slices.Clone(o.Undefined), o.RequireDefined...), read)
+			l.unused = unused(set.Archives(), l.files)
 		}
 		set.Close()
 		if err != nil {
@@ -165,6 +167,15 @@ func (l *linker) namedTwice() {
 		}
 		first[path] = i
 	}
+}
+
+// unused are the paths of the archives of which no member is live.
+func unused(archives []string, live []*object.File) []string {
+	used := map[string]bool{}
+	for _, f := range live {
+		used[f.Path] = true
+	}
+	return slices.DeleteFunc(archives, func(path string) bool { return used[path] })
 }
 
 // requireDefined reports names of --require-defined that nothing defines.

@@ -19,6 +19,7 @@ func (l *linker) result(p *plan, w *writer) *Result {
 		Target:      p.header.arch.String(),
 		AddressSize: p.header.addressSize,
 		Debug:       l.debug.target,
+		Unused:      l.unused,
 		Passes:      l.passes,
 	}
 	for i, f := range l.files {

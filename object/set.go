@@ -91,6 +91,18 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	return s, nil
 }
 
+// Archives are the paths of the inputs with lazy units, in command-line order.
+func (s *Set) Archives() (paths []string) {
+	last := -1
+	for _, u := range s.Units {
+		if u.Lazy && u.input != last && s.inputs[u.input].Path != "" {
+			last = u.input
+			paths = append(paths, s.inputs[u.input].Path)
+		}
+	}
+	return paths
+}
+
 // Close closes the packages of which members could still be read.
 func (s *Set) Close() {
 	for _, f := range s.files {

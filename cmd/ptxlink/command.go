@@ -32,6 +32,7 @@ type command struct {
 	output      string // "-" is standard output
 	mapFile     string
 	depFile     string
+	unusedFile  string
 	assembler   ptxas.Options
 	linkOptions link.Options
 	paths       []string // of the inputs that are files
@@ -149,7 +150,7 @@ func (c *command) readOptions(ctx *cli.Context) error {
 			c.output = "a.out.cubin"
 		}
 	}
-	c.mapFile, c.depFile = ctx.String("Map"), ctx.String("dependency-file")
+	c.mapFile, c.depFile, c.unusedFile = ctx.String("Map"), ctx.String("dependency-file"), ctx.String("unused-inputs")
 
 	c.assembler = ptxas.Options{Arch: ctx.String("arch"), Compile: ctx.Bool("compile-only")}
 	if arch := c.assembler.Arch; arch != "" && !gpuName.MatchString(arch) {
@@ -207,10 +208,13 @@ func (c *command) checkFiles() error {
 	if c.depFile == "-" {
 		return &usageError{text: "--dependency-file cannot be standard output"}
 	}
+	if c.unusedFile == "-" {
+		return &usageError{text: "--unused-inputs cannot be standard output"}
+	}
 	if c.cubin && c.output == "-" && isTerminal(c.stdout) {
 		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
 	}
-	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dependency-file", c.depFile}}
+	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}}
 	for i, a := range named {
 		if a.path == "" {
 			continue
@@ -303,6 +307,13 @@ func (c *command) write(result *link.Result, data []byte) error {
 			return err
 		}
 		files = append(files, link.File{Path: c.depFile, Data: b.Bytes()})
+	}
+	if c.unusedFile != "" {
+		var b bytes.Buffer
+		if err := link.WriteUnused(&b, regularFiles(result.Unused)); err != nil {
+			return err
+		}
+		files = append(files, link.File{Path: c.unusedFile, Data: b.Bytes()})
 	}
 	if c.mapFile != "" {
 		var b bytes.Buffer

@@ -20,6 +20,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "print-dependencies", Category: output, Usage: "say why each archive member is linked"},
 		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a map of inputs, symbols and sizes to `FILE`"},
 		&cli.StringFlag{Name: "dependency-file", Category: output, Usage: "write to `FILE`, for Make, what the output was made from"},
+		&cli.StringFlag{Name: "unused-inputs", Category: output, Usage: "write to `FILE` the archives of which nothing was linked"},
 
 		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "look in `DIR` for the files that -l names"},
 		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx in a -L folder; -l:FILE is that file"},
