@@ -44,6 +44,7 @@ var nmCommand = subcommand{
 			&cli.BoolFlag{Name: "no-sort", Aliases: []string{"p"}, Category: symbols, Usage: "in the order of the file, not by name"},
 			&cli.BoolFlag{Name: "print-size", Aliases: []string{"S"}, Category: symbols, Usage: "show the bytes of objects in hexadecimal"},
 			&cli.BoolFlag{Name: "print-file-name", Aliases: []string{"A"}, Category: symbols, Usage: "put the file in front of every symbol"},
+			&cli.StringFlag{Name: "output", Category: symbols, Usage: "write to `FILE`, not to standard output"},
 		}, commonFlags()...)
 	},
 	description: `PTX has no addresses, so the first column is dashes for what is defined, as llvm-nm
@@ -190,6 +191,9 @@ func (c *command) nm(ctx *cli.Context) error {
 			}
 			writeSymbol(&out, s, ctx.Bool("S"), ctx.Bool("C"))
 		}
+	}
+	if path := ctx.String("output"); path != "" && path != "-" {
+		return link.WriteFile(path, out.Bytes(), c.paths)
 	}
 	_, err = c.stdout.Write(out.Bytes())
 	return err
