@@ -1,0 +1,16 @@
+"""Rules that link PTX modules and package them as libraries.
+
+The README beside this folder shows how they are used.
+"""
+
+load("//ptx:archive.bzl", _ptx_archive = "ptx_archive")
+load("//ptx:info.bzl", _PtxInfo = "PtxInfo")
+load("//ptx:library.bzl", _ptx_library = "ptx_library")
+load("//ptx:link.bzl", _ptx_link = "ptx_link")
+load("//ptx:toolchain.bzl", _ptx_toolchain = "ptx_toolchain")
+
+PtxInfo = _PtxInfo
+ptx_archive = _ptx_archive
+ptx_library = _ptx_library
+ptx_link = _ptx_link
+ptx_toolchain = _ptx_toolchain

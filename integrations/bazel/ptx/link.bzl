@@ -1,0 +1,58 @@
+"""ptx_link: links modules and libraries into one module or cubin."""
+
+load("//ptx:info.bzl", "PtxInfo", "ptx_info")
+load("//ptx:toolchain.bzl", "TOOLCHAIN_TYPE", "quoted", "response_file", "run_ptxlink")
+
+def _ptx_link_impl(ctx):
+    toolchain = ctx.toolchains[TOOLCHAIN_TYPE]
+    info = ptx_info(ctx, ctx.files.srcs, ctx.attr.deps)
+    out = ctx.outputs.out or ctx.actions.declare_file(ctx.label.name + ".ptx")
+    unused = ctx.actions.declare_file("_%s/unused_inputs" % ctx.label.name)
+    outputs = [out, unused]
+
+    args = response_file(ctx)
+    args.add_all([out], map_each = quoted, before_each = "-o")
+    args.add_all([unused], map_each = quoted, format_each = "--unused-inputs=%s")
+    if ctx.outputs.map:
+        outputs.append(ctx.outputs.map)
+        args.add_all([ctx.outputs.map], map_each = quoted, format_each = "-Map=%s")
+    if toolchain.ptxas and out.extension == "cubin":
+        args.add_all([toolchain.ptxas], map_each = quoted, format_each = "--ptxas=%s")
+    args.add_all(ctx.attr.linkopts, map_each = quoted)
+    args.add("--")
+    args.add_all(info.inputs, map_each = quoted)
+    run_ptxlink(
+        ctx,
+        arguments = [args],
+        inputs = depset(transitive = [info.inputs, info.symbols]),
+        outputs = outputs,
+        unused_inputs_list = unused,
+        mnemonic = "PtxLink",
+        progress_message = "Linking %s" % out.short_path,
+    )
+    return [DefaultInfo(files = depset([out]))]
+
+ptx_link = rule(
+    implementation = _ptx_link_impl,
+    doc = "Links sources and libraries into one PTX module, or through ptxas into a cubin.",
+    attrs = {
+        "deps": attr.label_list(
+            doc = "ptx_library and ptx_archive targets.",
+            providers = [PtxInfo],
+        ),
+        "linkopts": attr.string_list(
+            doc = "Options for ptxlink, in front of the inputs: --whole-archive, -S, --allow-undefined=GLOB, -r.",
+        ),
+        "map": attr.output(
+            doc = "Also write a map of inputs, symbols and sizes to this file.",
+        ),
+        "out": attr.output(
+            doc = "The output, NAME.ptx if not given. A name that ends in .cubin is assembled with ptxas.",
+        ),
+        "srcs": attr.label_list(
+            doc = "Files to link, as for ptx_library.",
+            allow_files = True,
+        ),
+    },
+    toolchains = [TOOLCHAIN_TYPE],
+)
