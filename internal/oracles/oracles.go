@@ -42,7 +42,7 @@ func Dir() string {
 // The names are those of the tools themselves for CUDA 12.4 (ptxas, nvlink,
 // cuobjdump, nvdisasm, fatbinary), with -new after them for the newest CUDA
 // and -old for the oldest (ptxas-old), and nvptx-none-ld, llvm-dwarfdump,
-// llvm-nm, readelf, ar, nm, ld, hyperfine. After fetch.sh --compilers also nvcc, clang, llc,
+// llvm-nm, readelf, ar, nm, ld, hyperfine, bazel. After fetch.sh --compilers also nvcc, clang, llc,
 // llvm-link and gcc-nvptx.
 func Find(tool string) (path string, ok bool) {
 	if dir := Dir(); dir != "" {

@@ -113,6 +113,7 @@ func TestVersions(t *testing.T) {
 		"nvdisasm-new":  "release 13.5",
 		"fatbinary-new": "release 13.5",
 		"ptxas-old":     "release 11.8",
+		"bazel":         "bazel 2.1.0",
 	} {
 		t.Run(tool, func(t *testing.T) {
 			path := Require(t, tool)

@@ -1,0 +1,289 @@
+// Package integrations_test builds the example with a real Bazel and with Make.
+package integrations_test
+
+import (
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ptxlink/internal/oracles"
+)
+
+// workspace is a copy of integrations with a ptxlink to build it.
+type workspace struct {
+	*testing.T
+	root, bazel, make, ptxlink string
+}
+
+func newWorkspace(t *testing.T) *workspace {
+	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.Require(t, "bazel"), make: oracles.Require(t, "make")}
+	for name, text := range offline {
+		w.write("offline/"+name, text)
+	}
+	for _, folder := range []string{"bazel", "make"} {
+		if err := os.CopyFS(filepath.Join(w.root, folder), os.DirFS(folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	os.RemoveAll(w.path("make/build")) // left by a make in the tree
+	w.ptxlink = filepath.Join(w.root, "tools", "ptxlink")
+	w.run(".", "go", "build", "-o", w.ptxlink, "ptxlink/cmd/ptxlink")
+	t.Cleanup(func() {
+		w.run(w.path("bazel/example"), w.bazel, append(w.startup(), "shutdown")...)
+		// Bazel makes its outputs read-only.
+		filepath.WalkDir(w.root, func(path string, entry fs.DirEntry, err error) error {
+			if err == nil && entry.IsDir() {
+				os.Chmod(path, 0o777)
+			}
+			return nil
+		})
+	})
+	return w
+}
+
+// offline holds repositories that Bazel fetches for its own Java toolchains
+// before it builds anything at all. A test has no network; none of this is used.
+var offline = map[string]string{
+	"rules_cc/WORKSPACE": "",
+	"rules_cc/cc/BUILD":  "",
+	"rules_cc/cc/defs.bzl": `def cc_binary(**attrs):
+    native.cc_binary(**attrs)
+
+def cc_library(**attrs):
+    native.cc_library(**attrs)
+
+def cc_toolchain(**attrs):
+    native.cc_toolchain(**attrs)
+
+def cc_toolchain_suite(**attrs):
+    native.cc_toolchain_suite(**attrs)
+`,
+	"rules_java/WORKSPACE":  "",
+	"rules_java/java/BUILD": "",
+	"rules_java/java/defs.bzl": `def java_import(**attrs):
+    native.java_import(**attrs)
+
+def java_runtime(**attrs):
+    native.java_runtime(**attrs)
+
+def java_toolchain(**attrs):
+    native.java_toolchain(**attrs)
+`,
+}
+
+func (w *workspace) path(name string) string { return filepath.Join(w.root, filepath.FromSlash(name)) }
+
+func (w *workspace) read(name string) string {
+	w.Helper()
+	text, err := os.ReadFile(w.path(name))
+	if err != nil {
+		w.Fatal(err)
+	}
+	return string(text)
+}
+
+func (w *workspace) write(name, text string) {
+	w.Helper()
+	if err := os.MkdirAll(filepath.Dir(w.path(name)), 0o777); err != nil {
+		w.Fatal(err)
+	}
+	if err := os.WriteFile(w.path(name), []byte(text), 0o666); err != nil {
+		w.Fatal(err)
+	}
+}
+
+// replace changes one place of a file.
+func (w *workspace) replace(name, old, new string) {
+	w.Helper()
+	text := w.read(name)
+	if strings.Count(text, old) != 1 {
+		w.Fatalf("%s has %q %d times", name, old, strings.Count(text, old))
+	}
+	w.write(name, strings.Replace(text, old, new, 1))
+}
+
+// run runs a program in a folder and returns what it wrote.
+func (w *workspace) run(folder, program string, args ...string) string {
+	w.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "PTXLINK="+w.ptxlink, "MAKEFLAGS=") // those of make test
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		w.Fatalf("%s %s: %v\n%s", filepath.Base(program), strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+var (
+	action    = regexp.MustCompile(`(?m)^SUBCOMMAND: # \S+ \[action '([^']*)'`)
+	processes = regexp.MustCompile(`(?m)^INFO: \d+ process.*`)
+)
+
+// startup are the options that make it a Bazel of this test alone. Should the
+// test be killed, the server goes after a minute.
+func (w *workspace) startup() []string {
+	return []string{"--nohome_rc", "--max_idle_secs=60", "--output_user_root=" + w.path("output")}
+}
+
+// build builds a target with Bazel and returns the actions that ran, sorted.
+func (w *workspace) build(target string) (ran []string) {
+	w.Helper()
+	out := w.run(w.path("bazel/example"), w.bazel, append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no",
+		"--override_repository=rules_cc="+w.path("offline/rules_cc"), "--override_repository=rules_java="+w.path("offline/rules_java"), target)...)
+	for _, a := range action.FindAllStringSubmatch(out, -1) {
+		ran = append(ran, a[1])
+	}
+	slices.Sort(ran)
+	w.Logf("bazel: %s", processes.FindString(out))
+	return ran
+}
+
+// makes runs Make and returns what was made, sorted.
+func (w *workspace) makes() (made []string) {
+	w.Helper()
+	out := w.run(w.path("make"), w.make)
+	for _, line := range strings.Split(out, "\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 || words[0] != w.ptxlink {
+			continue
+		}
+		for i, word := range words {
+			if i > 0 && words[i-1] == "-o" || strings.HasPrefix(word, "build/lib") && words[1] == "ar" {
+				made = append(made, word)
+			}
+		}
+	}
+	slices.Sort(made)
+	return made
+}
+
+func TestBazel(t *testing.T) {
+	w := newWorkspace(t)
+	t.Run("example", w.example)
+	t.Run("names", w.names)
+}
+
+// example builds the example, changes one file after another, and sees that
+// Bazel and Make run what that file needs, and no more, and agree on the output.
+func (w workspace) example(t *testing.T) {
+	w.T = t // of this copy
+	const (
+		link        = "Linking app.ptx"
+		packDebug   = "Packing debug/libdebug.a"
+		packMath    = "Packing math/libmath.a"
+		symbolsOf   = "Listing the symbols of "
+		listDebug   = symbolsOf + "debug/libdebug.a"
+		listMath    = symbolsOf + "math/libmath.a"
+		app         = "build/app.ptx"
+		debug, math = "build/libdebug.a", "build/libmath.a"
+	)
+	const src = "bazel/example/"
+	var before string
+	for _, step := range []struct {
+		name         string
+		change       func()
+		bazel, make  []string
+		outputStays  bool
+		outputHolds  string
+		outputHasNot string
+	}{
+		{
+			name: "from nothing", change: func() {},
+			bazel: []string{link, listDebug, listMath, packDebug, packMath}, make: []string{app, debug, math},
+			outputHolds: "sqrt.rn.f32", outputHasNot: "debug_trace",
+		},
+		{
+			name: "nothing changed", change: func() {},
+			outputStays: true,
+		},
+		{
+			name: "a unit in an archive", change: func() { w.replace(src+"math/sqrt.ptx", "sqrt.rn.f32", "sqrt.approx.f32") },
+			bazel: []string{link, listMath, packMath}, make: []string{app, math},
+			outputHolds: "sqrt.approx.f32",
+		},
+		{
+			name: "a module", change: func() { w.replace(src+"vec/vec.ptx", "fma.rn.f32", "fma.rz.f32") },
+			bazel: []string{link}, make: []string{app},
+			outputHolds: "fma.rz.f32",
+		},
+		{
+			// Bazel knows from --unused-inputs that the link need not run.
+			name: "an archive of which nothing is linked", change: func() { w.replace(src+"debug/trace.ptx", "116, 114", "84, 82") },
+			bazel: []string{listDebug, packDebug}, make: []string{app, debug},
+			outputStays: true,
+		},
+		{
+			// But it now offers what another archive gave, and stands in front of that.
+			name: "a symbol more in that archive", change: func() {
+				w.write(src+"debug/trace.ptx", w.read(src+"debug/trace.ptx")+strings.Replace(w.read(src+"math/sqrt.ptx"),
+					".version 7.8\n.target sm_75\n.address_size 64\n", "", 1))
+			},
+			bazel: []string{link, listDebug, packDebug}, make: []string{app, debug},
+			outputHolds: "debug_trace",
+		},
+	} {
+		time.Sleep(20 * time.Millisecond) // files have the time of the last tick; Make compares it
+		step.change()
+		if ran := w.build("//:app"); !slices.Equal(ran, step.bazel) {
+			t.Errorf("%s: Bazel ran %q, want %q", step.name, ran, step.bazel)
+		}
+		if made := w.makes(); !slices.Equal(made, step.make) {
+			t.Errorf("%s: Make made %q, want %q", step.name, made, step.make)
+		}
+		byBazel, byMake := w.read(src+"bazel-bin/app.ptx"), w.read("make/build/app.ptx")
+		if byBazel != byMake {
+			t.Errorf("%s: Bazel's output and Make's differ:\n%s\n---\n%s", step.name, byBazel, byMake)
+		}
+		if step.outputStays != (byBazel == before) {
+			t.Errorf("%s: the output is the same as before: %v", step.name, byBazel == before)
+		}
+		if !strings.Contains(byBazel, step.outputHolds) || step.outputHasNot != "" && strings.Contains(byBazel, step.outputHasNot) {
+			t.Errorf("%s: want %q and not %q in:\n%s", step.name, step.outputHolds, step.outputHasNot, byBazel)
+		}
+		before = byBazel
+	}
+}
+
+// names builds files with names that a response file must quote, with an option
+// that has a backslash.
+func (w workspace) names(t *testing.T) {
+	w.T = t // of this copy
+	const odd = `it's a #1, $x "q" (k).ptx`
+	const header = ".version 7.8\n.target sm_75\n.address_size 64\n"
+	w.write("bazel/example/odd/"+odd, header+".visible .func odd () { ret; }\n")
+	w.write("bazel/example/odd/k.ptx", header+".extern .func odd ();\n.extern .func miss$ing ();\n.visible .entry k () { call odd; call miss$ing; ret; }\n")
+	w.write("bazel/example/odd/BUILD.bazel", `load("@rules_ptx//ptx:defs.bzl", "ptx_archive", "ptx_library", "ptx_link")
+
+ptx_archive(
+    name = "lib odd",
+    srcs = [`+"'''"+odd+"'''"+`],
+)
+
+ptx_library(
+    name = "again",
+    srcs = [":lib odd"],
+)
+
+ptx_link(
+    name = "k odd",
+    srcs = ["k.ptx"],
+    linkopts = ["--allow-undefined=mis[s\\$]*"],
+    deps = [":again"],
+)
+`)
+	w.build("//odd:k odd")
+	if out := w.read("bazel/example/bazel-bin/odd/k odd.ptx"); !strings.Contains(out, ".visible .func odd") || !strings.Contains(out, ".extern .func miss$ing") {
+		t.Errorf("output:\n%s", out)
+	}
+	unused := w.read("bazel/example/bazel-bin/odd/_k odd/unused_inputs")
+	if unused != "" {
+		t.Errorf("unused: %q", unused)
+	}
+}
