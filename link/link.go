@@ -145,8 +145,12 @@ func (l *linker) load(ctx context.Context) error {
 			continue
 		}
 		*l.log = log
-		if log.Errors() > 0 {
-			return &Errors{Messages: log.Messages, IO: set.Unread}
+		if len(l.files) == 0 && log.Errors() == 0 {
+			l.log.Error(diag.Place{}, "nothing is linked: all inputs are archives, and nothing needs their members").
+				WithHelp("--whole-archive links all members, and -u NAME the one that defines NAME")
+		}
+		if l.log.Errors() > 0 {
+			return &Errors{Messages: l.log.Messages, IO: set.Unread}
 		}
 		return nil
 	}
