@@ -26,7 +26,7 @@ var arCommand = subcommand{
 		const packages = "Packages"
 		return append([]cli.Flag{
 			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store each member as a zstd frame; as --format=zstd"},
-			&cli.StringFlag{Name: "format", Category: packages, Usage: "store members as `plain`, zstd, or nv: host objects for nvlink and nvcc"},
+			&cli.StringFlag{Name: "format", Category: packages, Usage: "store members in `FORMAT`: plain, zstd, or nv: host objects for nvlink and nvcc"},
 			&cli.StringFlag{Name: "host", Category: packages, Usage: "files that do not say were compiled for `OS-CPU`, as linux-x86_64"},
 			&cli.StringFlag{Name: "arch", Category: packages, Usage: "of PTX for several GPUs take that for `sm_NN` (default: the highest)"},
 			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, write the members to the folder `DIR`"},
