@@ -196,12 +196,15 @@ func (l *linker) headerEdits(p *plan, d declID) []edit {
 	return edits
 }
 
-// prototype is the header of a function as a forward declaration repeats it:
-// without tuning directives, which ptxas takes on definitions only.
+// prototype is the header of a function as the output declares it ahead.
 func (l *linker) prototype(p *plan, d declID) []byte {
 	f := l.files[d.file]
-	decl := &f.Decls[d.decl]
-	edits := l.headerEdits(p, d)
+	return prototype(f, &f.Decls[d.decl], l.headerEdits(p, d))
+}
+
+// prototype is the header of a function as a forward declaration repeats it:
+// without tuning directives, which ptxas takes on definitions only.
+func prototype(f *object.File, decl *ptx.Decl, edits []edit) []byte {
 	for _, a := range decl.Attrs {
 		if !onPrototype(decl.Kind, a.Word) {
 			edits = append(edits, erase(f.Src, a.Span))

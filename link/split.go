@@ -1,0 +1,290 @@
+package link
+
+import (
+	"context"
+	"fmt"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// SplitOptions say which members Split makes. The zero value makes one of every
+// external definition.
+type SplitOptions struct {
+	// Roots are the names to make members of, with all that they need. They
+	// need no linkage: compilers drop that of what they have internalised.
+	Roots []string
+	// Weak gives every function and variable of a member .weak for .visible, so
+	// that two links which took the same member can be linked again.
+	Weak bool
+	// Jobs is that of Options.
+	Jobs int
+}
+
+// Split cuts a module into modules of one external definition each, which an
+// archive can hold and a link take one by one. They come in the order of the
+// definitions, called after them: "__nv_sinf.ptx".
+//
+//  1. A module-local definition that one other definition uses goes with it.
+//  2. One that several use is a member of its own, external under its own name:
+//     data must not be doubled. The linker renames what is local to other
+//     modules, so they may have the same name.
+//  3. One that nothing uses, or no root leads to, is left out.
+//  4. An alias goes with its target.
+//  5. The header, module-scope pragmas and .file lines are in every member.
+//
+// DWARF describes a module as a whole, so a module that has any is refused, as
+// are statements of an ISA that is not known. Both give *Errors.
+func Split(ctx context.Context, in Input, o SplitOptions) ([]Input, error) {
+	var log diag.Log
+	files, unread, err := object.Load(ctx, objectInputs([]Input{in}), object.Options{Jobs: o.Jobs}, &log)
+	if err != nil {
+		return nil, err
+	}
+	var members []Input
+	for _, f := range files {
+		if log.Errors() == 0 {
+			s := splitter{f: f, weak: o.Weak, log: &log}
+			members = append(members, s.split(o.Roots)...)
+		}
+	}
+	if log.Errors() > 0 {
+		return nil, &Errors{Messages: log.Messages, IO: unread}
+	}
+	return members, nil
+}
+
+type splitter struct {
+	f    *object.File
+	weak bool
+	log  *diag.Log
+
+	reached []bool // per name: some root leads to it
+	member  []bool // per name: its definition is a member of its own
+}
+
+func (s *splitter) split(roots []string) (members []Input) {
+	f := s.f
+	if len(f.Sections) > 0 {
+		s.log.Error(f.At(f.Sections[0].Span), "a module with debug sections cannot be split").
+			WithHelp("ptxlink -S leaves them out")
+	}
+	for _, o := range f.Others {
+		s.log.Error(f.At(o.Span), "a module with a statement that ptxlink does not know cannot be split")
+	}
+	s.reached, s.member = make([]bool, len(f.Names)), make([]bool, len(f.Names))
+	s.chooseMembers(s.rootNames(roots))
+	if s.log.Errors() > 0 {
+		return nil
+	}
+	for i := range f.Decls {
+		name := f.Decls[i].Name
+		if f.Symbols[name].Def == int32(i) && s.member[name] {
+			members = append(members, Input{Name: f.Names[name] + ".ptx", Text: s.emit(name)})
+		}
+	}
+	return members
+}
+
+func (s *splitter) rootNames(roots []string) (names []ptx.NameID) {
+	f := s.f
+	for _, root := range roots {
+		name, ok := f.Lookup(root)
+		if !ok || !f.Symbols[name].Defined() {
+			s.log.Error(f.At(diag.Span{}), "no definition of "+diag.Name(root)+" to split off")
+			continue
+		}
+		names = append(names, name)
+	}
+	if roots == nil {
+		for n, sym := range f.Symbols {
+			if sym.Exported() && sym.Defined() {
+				names = append(names, ptx.NameID(n))
+			}
+		}
+	}
+	return names
+}
+
+// target is the name that an alias stands for, or the name itself.
+func (s *splitter) target(name ptx.NameID) ptx.NameID {
+	for range s.f.Aliases {
+		sym := s.f.Symbols[name]
+		if sym.Def >= 0 || sym.Alias < 0 {
+			break
+		}
+		name = s.f.Aliases[sym.Alias].Target
+	}
+	return name
+}
+
+// uses are the names in the definition of a name, each once, in order.
+func (s *splitter) uses(name ptx.NameID) (names []ptx.NameID) {
+	def := s.f.Symbols[name].Def
+	if def < 0 {
+		return nil
+	}
+	seen := map[ptx.NameID]bool{name: true}
+	d := &s.f.Decls[def]
+	for _, u := range s.f.Uses[d.FirstUse:d.EndUse] {
+		if !seen[u.Name] {
+			seen[u.Name] = true
+			names = append(names, u.Name)
+		}
+	}
+	return names
+}
+
+// chooseMembers walks from the roots to all that they need.
+func (s *splitter) chooseMembers(roots []ptx.NameID) {
+	users := make([]int, len(s.f.Names))
+	var queue []ptx.NameID
+	reach := func(name ptx.NameID) {
+		s.reached[name] = true // an alias itself too
+		if name = s.target(name); users[name] == 0 {
+			s.reached[name] = true
+			queue = append(queue, name)
+		}
+		users[name]++
+	}
+	for _, name := range roots {
+		s.member[s.target(name)] = true
+		reach(name)
+	}
+	for len(queue) > 0 {
+		name := queue[0]
+		queue = queue[1:]
+		for _, used := range s.uses(name) {
+			reach(used)
+		}
+	}
+	for n, sym := range s.f.Symbols {
+		// What is external already is a member though no root asks for it.
+		if s.reached[n] && sym.Def >= 0 && (users[n] > 1 || sym.Exported()) {
+			s.member[n] = true
+		}
+		if s.reached[n] && sym.Alias >= 0 {
+			s.member[s.target(ptx.NameID(n))] = true
+		}
+	}
+}
+
+// emit writes the member that the definition of a name is.
+func (s *splitter) emit(name ptx.NameID) []byte {
+	f := s.f
+	inside := map[ptx.NameID]bool{} // defined in this member
+	mentioned := map[ptx.NameID]bool{name: true}
+	var collect func(name ptx.NameID)
+	collect = func(name ptx.NameID) {
+		inside[name] = true
+		for _, used := range s.uses(name) {
+			mentioned[used] = true
+			if !s.member[used] && f.Symbols[used].Def >= 0 && !inside[used] {
+				collect(used)
+			}
+		}
+	}
+	collect(name)
+
+	end := max(f.VersionSpan.End(), f.TargetSpan.End(), f.AddressSpan.End())
+	var out []byte
+	if f.VersionSpan.Off == 0 { // fatbinary 12.4 blanks the first line
+		out = append(out, "//\n"...)
+	}
+	out = append(out, f.Src.Text[:end]...)
+	out = append(out, "\n\n"...)
+	for _, file := range f.Files {
+		if file.In < 0 {
+			out = append(append(out, f.Src.Bytes(file.Span)...), '\n')
+		}
+	}
+	for _, pragma := range f.Pragmas {
+		out = append(out, ".pragma "+pragma.Text+";\n"...)
+	}
+	for n, sym := range f.Symbols {
+		id := ptx.NameID(n)
+		if sym.Alias >= 0 && s.reached[n] && s.target(id) == name {
+			inside[id], mentioned[id] = true, true
+		}
+	}
+	for n := range f.Symbols {
+		if id := ptx.NameID(n); mentioned[id] {
+			out = append(out, s.declare(id, inside[id])...)
+		}
+	}
+	for n, sym := range f.Symbols {
+		if id := ptx.NameID(n); inside[id] && sym.Alias >= 0 {
+			out = append(out, fmt.Sprintf(".alias %s, %s;\n", f.Names[id], f.Names[name])...)
+		}
+	}
+	for _, kind := range []bool{true, false} { // variables, then bodies
+		for i := range f.Decls {
+			d := &f.Decls[i]
+			if (d.Kind == ptx.Variable) != kind || !inside[d.Name] || f.Symbols[d.Name].Def != int32(i) {
+				continue
+			}
+			out = append(out, '\n')
+			out = append(out, s.linkage(d.Name)...)
+			if kind {
+				out = append(out, f.Src.Bytes(d.Prefix)...)
+				out = append(out, ' ')
+				out = append(out, f.Src.Bytes(d.Declared)...)
+				out = append(out, ";\n"...)
+			} else {
+				out = append(out, f.Src.Text[d.Header.Off:d.Body.End()]...)
+				out = append(out, '\n')
+			}
+		}
+	}
+	return out
+}
+
+// declare is the declaration ahead of all definitions, empty if a definition
+// needs none: an entry, and a variable that nothing names before it.
+func (s *splitter) declare(name ptx.NameID, inside bool) string {
+	f := s.f
+	sym := f.Symbols[name]
+	linkage := ".extern "
+	if inside {
+		linkage = s.linkage(name)
+	}
+	d := f.DeclOf(name)
+	if d == nil { // an alias that was never declared
+		d = f.DeclOf(s.target(name))
+	}
+	switch {
+	case d == nil || inside && d.Kind == ptx.Entry:
+		return ""
+	case d.Kind != ptx.Variable:
+		var edits []edit
+		if d.Name != name {
+			edits = append(edits, edit{d.NameSpan, f.Names[name]})
+		}
+		return linkage + string(ptx.Compact(prototype(f, d, edits))) + ";\n"
+	case !inside:
+		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + f.Names[name] + shape(d.Type) + ";\n"
+	}
+	for i := range f.Decls[:sym.Def] {
+		if early := &f.Decls[i]; early.Name == name && linkage != "" {
+			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + f.Names[name] + shape(d.Type) + ";\n"
+		}
+	}
+	return ""
+}
+
+// linkage is the linkage of a definition in its member, with a space behind it.
+func (s *splitter) linkage(name ptx.NameID) string {
+	sym := s.f.Symbols[name]
+	linkage := sym.Linkage
+	if linkage == ptx.Local && (s.member[name] || sym.Alias >= 0) {
+		linkage = ptx.Visible
+	}
+	if d := s.f.DeclOf(s.target(name)); s.weak && linkage == ptx.Visible && d != nil && d.Kind != ptx.Entry {
+		linkage = ptx.Weak
+	}
+	if linkage == ptx.Local {
+		return ""
+	}
+	return linkage.String() + " "
+}

@@ -1,0 +1,262 @@
+package link_test
+
+import (
+	"bytes"
+	"context"
+	"debug/elf"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ptxlink/internal/oracles"
+	"ptxlink/link"
+)
+
+// library is what compilers make of a library: helpers and tables that are local,
+// some used by one function, some by several, some by none.
+const library = top + `
+.extern .func host ();
+.func (.param .b32 r) shared_helper (.param .b32 a);
+.func own_helper ();
+.global .align 8 .b8 table[16] = {1, 2, 3};
+.global .align 4 .b8 own_table[4] = {9};
+.global .align 1 .b8 unused[5] = {7};
+.visible .func sin () {
+	.param .b32 a, r;
+	.reg .b64 %rd1;
+	mov.u64 %rd1, table;
+	call (r), shared_helper, (a);
+	call own_helper;
+	ret;
+}
+.visible .func cos () {
+	.param .b32 a, r;
+	call (r), shared_helper, (a);
+	call host;
+	ret;
+}
+.func (.param .b32 r) shared_helper (.param .b32 a) {
+	.reg .b64 %rd1;
+	mov.u64 %rd1, table;
+	ret;
+}
+.func own_helper () {
+	.reg .b64 %rd1;
+	mov.u64 %rd1, own_table;
+	ret;
+}
+.visible .entry kernel () { call sin; ret; }
+`
+
+func mustSplit(t *testing.T, name, text string, o link.SplitOptions) map[string]string {
+	t.Helper()
+	members, err := link.Split(context.Background(), link.Input{Name: name, Text: []byte(text)}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, m := range members {
+		texts[m.Name] = string(m.Text)
+	}
+	if len(texts) != len(members) {
+		t.Errorf("two members have one name: %d names, %d members", len(texts), len(members))
+	}
+	return texts
+}
+
+// TestSplit: a local that one definition uses goes with it, one that several use
+// becomes a member, one that none uses is left out.
+func TestSplit(t *testing.T) {
+	members := mustSplit(t, "library", library, link.SplitOptions{})
+	if d := cmp.Diff([]string{"cos.ptx", "kernel.ptx", "shared_helper.ptx", "sin.ptx", "table.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
+		t.Fatal(d)
+	}
+	if d := cmp.Diff("//\n"+top+`
+.extern .func (.param .b32 r) shared_helper (.param .b32 a);
+.func own_helper ();
+.extern .global .align 8 .b8 table[16];
+.visible .func sin ();
+
+.global .align 4 .b8 own_table[4] = {9};
+
+.visible .func sin () {
+	.param .b32 a, r;
+	.reg .b64 %rd1;
+	mov.u64 %rd1, table;
+	call (r), shared_helper, (a);
+	call own_helper;
+	ret;
+}
+
+.func own_helper () {
+	.reg .b64 %rd1;
+	mov.u64 %rd1, own_table;
+	ret;
+}
+`, members["sin.ptx"]); d != "" {
+		t.Errorf("sin.ptx (-want +got):\n%s", d)
+	}
+	if d := cmp.Diff("//\n"+top+"\n\n.visible .global .align 8 .b8 table[16] = {1, 2, 3};\n", members["table.ptx"]); d != "" {
+		t.Errorf("table.ptx (-want +got):\n%s", d)
+	}
+}
+
+// TestSplitRoots: the roots may be local; what they do not need is left out.
+func TestSplitRoots(t *testing.T) {
+	members := mustSplit(t, "library", library, link.SplitOptions{Roots: []string{"own_helper", "cos"}, Weak: true})
+	if d := cmp.Diff([]string{"cos.ptx", "own_helper.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
+		t.Fatal(d)
+	}
+	for name, want := range map[string]string{"own_helper.ptx": ".weak .func own_helper () {", "cos.ptx": ".weak .func cos () {"} {
+		if !strings.Contains(members[name], "\n"+want) {
+			t.Errorf("%s has no %q:\n%s", name, want, members[name])
+		}
+	}
+	if strings.Contains(members["cos.ptx"], "own_helper") || !strings.Contains(members["cos.ptx"], "\n.func (.param .b32 r) shared_helper (.param .b32 a) {") {
+		t.Errorf("cos.ptx:\n%s", members["cos.ptx"])
+	}
+	_, err := link.Split(context.Background(), link.Input{Name: "library", Text: []byte(library)}, link.SplitOptions{Roots: []string{"host", "absent"}})
+	if err == nil || !strings.Contains(err.Error(), "no definition of host to split off") || !strings.Contains(err.Error(), "no definition of absent") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestSplitAlias: an alias stays with what it names, and others find it.
+func TestSplitAlias(t *testing.T) {
+	members := mustSplit(t, "alias", top+`
+.visible .func f () { ret; }
+.visible .func second ();
+.visible .func g () { call second; ret; }
+.alias second, f;
+`, link.SplitOptions{})
+	if d := cmp.Diff([]string{"f.ptx", "g.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
+		t.Fatal(d)
+	}
+	if !strings.Contains(members["f.ptx"], ".visible .func second ();\n.alias second, f;\n") || !strings.Contains(members["g.ptx"], ".extern .func second ();") {
+		t.Errorf("%s\n%s", members["f.ptx"], members["g.ptx"])
+	}
+	assemble(t, arch, mustLink(t, link.Options{Inputs: splitInputs(members)}).PTX, "-c")
+}
+
+// TestSplitCycle: variables that name each other were declared ahead, and are.
+func TestSplitCycle(t *testing.T) {
+	members := mustSplit(t, "cycle", top+`
+.extern .global .align 8 .u64 a;
+.global .align 8 .u64 b = a;
+.visible .global .align 8 .u64 a = b;
+`, link.SplitOptions{})
+	if len(members) != 1 {
+		t.Fatalf("%d members", len(members))
+	}
+	assemble(t, arch, []byte(members["a.ptx"]), "-c")
+}
+
+// TestSplitRefuses what cannot be cut.
+func TestSplitRefuses(t *testing.T) {
+	for name, want := range map[string]string{
+		".visible .func f () { ret; }\n.section .debug_str { .b8 0 }\n": "a module with debug sections cannot be split",
+		".visible .func f () { ret; }\n.tomorrow f;\n":                  "a statement that ptxlink does not know",
+	} {
+		_, err := link.Split(context.Background(), link.Input{Name: "in", Text: []byte(top + name)}, link.SplitOptions{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+func splitInputs(members map[string]string) (list []link.Input) {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		list = append(list, link.Input{Name: name, Text: []byte(members[name])})
+	}
+	return list
+}
+
+// TestSplitAgain: all members linked again have the bodies of the module, and
+// ptxas makes the same functions and objects of them, but for locals that nothing
+// uses.
+func TestSplitAgain(t *testing.T) {
+	oracles.Require(t, "ptxas")
+	paths, _ := filepath.Glob("../testdata/ptx/*/*.ptx")
+	split := 0
+	modules := map[string][]byte{"library": []byte(library)}
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Contains(text, []byte(".section")) {
+			modules[path] = text
+		}
+	}
+	for name, text := range modules {
+		split++
+		members := mustSplit(t, name, string(text), link.SplitOptions{})
+		whole := mustLink(t, link.Options{Relocatable: true, Inputs: []link.Input{{Name: name, Text: text}}})
+		again := mustLink(t, link.Options{Relocatable: true, Inputs: splitInputs(members)})
+		for _, m := range again.Messages {
+			t.Errorf("%s: %v", name, m)
+		}
+		if d := cmp.Diff(bodies(t, whole.PTX), bodies(t, again.PTX)); d != "" {
+			t.Errorf("%s: bodies of the module (-) and of its members (+):\n%s", name, d)
+		}
+		gpu := gpuOf(whole.Target)
+		want := slices.DeleteFunc(defined(t, assemble(t, gpu, whole.PTX, "-c")), func(s string) bool { return s == "object unused 5" })
+		if d := cmp.Diff(want, defined(t, assemble(t, gpu, again.PTX, "-c"))); d != "" {
+			t.Errorf("%s: symbols of the module (-) and of its members (+):\n%s", name, d)
+		}
+	}
+	if split < 15 {
+		t.Errorf("only %d modules were split", split)
+	}
+}
+
+// defined lists the entries, functions and objects of a cubin.
+func defined(t *testing.T, cubin []byte) []string {
+	list := objects(t, cubin, nil)
+	for _, s := range symbols(t, cubin) {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
+			list = append(list, "function "+s.Name)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// TestSplitNames: a module may have locals of the names that members share; each
+// keeps its own, and the data of the library is there once.
+func TestSplitNames(t *testing.T) {
+	inputs := splitInputs(mustSplit(t, "library", library, link.SplitOptions{Weak: true}))
+	inputs = append(inputs, link.Input{Name: "user", Text: []byte(top + `
+.extern .func sin ();
+.extern .func cos ();
+.func shared_helper () { call sin; call cos; ret; }
+.global .align 4 .b8 table[4] = {77};
+.global .align 4 .b8 own_table[4] = {78};
+.visible .entry user () {
+	.reg .b64 %rd<3>;
+	mov.u64 %rd1, table;
+	mov.u64 %rd2, own_table;
+	call shared_helper;
+	ret;
+}
+`)})
+	ptx := string(mustLink(t, link.Options{Inputs: inputs, AllowUndefined: []string{"host"}}).PTX)
+	for _, want := range []string{
+		".weak .global .align 8 .b8 table[16] = {1, 2, 3};",
+		"table$1[4] = {77};", "mov.u64 %rd1, table$1;", "call shared_helper$1;",
+		"\tmov.u64 %rd1, table;", "\tcall (r), shared_helper, (a);",
+	} {
+		if !strings.Contains(ptx, want) {
+			t.Errorf("no %q in\n%s", want, ptx)
+		}
+	}
+	if n := strings.Count(ptx, "{1, 2, 3}"); n != 1 {
+		t.Errorf("the table is there %d times", n)
+	}
+	assemble(t, arch, []byte(ptx), "-c")
+}
