@@ -18,9 +18,10 @@ func TestImports(t *testing.T) {
 		"ptxlink/resolve":          "internal/diag object object/ptx",
 		"ptxlink/abicheck":         "internal/diag object object/ptx resolve",
 		"ptxlink/link/ptxas":       "internal/diag",
+		"ptxlink/link/libdevice":   "internal/diag link/ptxas",
 		"ptxlink/link/debuginfo":   "internal/diag object object/ptx",
 		"ptxlink/link":             "internal/diag object object/ptx object/container resolve abicheck link/debuginfo",
-		"ptxlink/cmd/ptxlink":      "internal/diag abicheck link link/ptxas",
+		"ptxlink/cmd/ptxlink":      "internal/diag abicheck link link/ptxas link/libdevice",
 		"ptxlink/bench":            "internal/oracles",
 		"ptxlink/integrations":     "",
 	}

@@ -52,7 +52,7 @@ func Find(explicit string) (string, error) {
 	looked = append(looked, "$PATH")
 	for _, pattern := range installed() {
 		found, _ := filepath.Glob(filepath.Join(pattern, program))
-		slices.SortFunc(found, newestFirst)
+		slices.SortFunc(found, NewestFirst)
 		for _, path := range found {
 			if isProgram(path) {
 				return path, nil
@@ -104,8 +104,8 @@ func isProgram(path string) bool {
 	return err == nil
 }
 
-// newestFirst orders paths that differ in a version: 12.10 before 12.4 before 9.2.
-func newestFirst(a, b string) int {
+// NewestFirst orders paths that differ in a version: 12.10 before 12.4 before 9.2.
+func NewestFirst(a, b string) int {
 	for a != "" && b != "" {
 		na, resta := leadingNumber(a)
 		nb, restb := leadingNumber(b)

@@ -1,0 +1,174 @@
+package libdevice
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"ptxlink/internal/diag"
+)
+
+// Options say what to compile and how.
+type Options struct {
+	// Bitcode is the path of libdevice.10.bc, as Find returns it.
+	Bitcode string
+	// Arch is the lowest GPU that the result is for, "sm_75". It is also what
+	// libdevice sees as __CUDA_ARCH.
+	Arch string
+	// FTZ flushes denormal numbers of single precision to zero: __CUDA_FTZ.
+	FTZ bool
+	// LLC is the llc to compile with. Empty means the toolkit's own compiler,
+	// or without one an llc on PATH.
+	LLC string
+}
+
+// Library is libdevice as one PTX module. What it offers need not be external
+// there; package link splits it.
+type Library struct {
+	PTX   []byte
+	Names []string // what it offers, sorted
+	Tool  string   // that compiled it
+}
+
+// ErrRejected is returned when the log says why there is no PTX.
+var ErrRejected = errors.New("libdevice could not be compiled")
+
+// Compile compiles libdevice, with cicc rather than llc where it can choose: LLVM
+// up to 19 takes __CUDA_PREC_SQRT for 0, so that its square roots of single
+// precision are approximate, and sets __CUDA_FTZ only for modules that clang made.
+// What the compiler says goes to the log. An error other than ErrRejected means
+// that none could be run at all.
+func Compile(ctx context.Context, o Options, log *diag.Log) (*Library, error) {
+	bitcode, err := os.ReadFile(o.Bitcode)
+	if err != nil {
+		return nil, err
+	}
+	l := &Library{Names: names(bitcode)}
+	if len(l.Names) == 0 {
+		return nil, &diag.Message{
+			Text: "there are no functions of libdevice in " + o.Bitcode,
+			Help: "--cuda wants the " + fileName + " of a CUDA toolkit",
+		}
+	}
+	llc, err := chooseLLC(o)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := os.MkdirTemp("", "ptxlink-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	if err := os.WriteFile(filepath.Join(dir, fileName), bitcode, 0o600); err != nil {
+		return nil, err
+	}
+	if llc != "" {
+		l.Tool = llc
+		l.PTX, err = compile(ctx, log, dir, llc, "-mtriple=nvptx64-nvidia-cuda", "-mcpu="+o.Arch, fileName, "-o", outputName)
+		warnOfSquareRoots(l.PTX, log)
+		return l, err
+	}
+	l.Tool = findCicc(o.Bitcode)
+	if err := os.WriteFile(filepath.Join(dir, sourceName), source(l.Names), 0o600); err != nil {
+		return nil, err
+	}
+	ftz := map[bool]string{false: "-ftz=0", true: "-ftz=1"}[o.FTZ]
+	// The options that nvcc hands over, whose defaults these are.
+	l.PTX, err = compile(ctx, log, dir, l.Tool, "-arch", "compute_"+strings.TrimPrefix(o.Arch, "sm_"), "-m64", "--device-c",
+		ftz, "-prec_div=1", "-prec_sqrt=1", "-fmad=1", "-nvvmir-library", fileName, sourceName, "-o", outputName)
+	return l, err
+}
+
+const sourceName, outputName = "libdevice.ii", "libdevice.ptx"
+
+// chooseLLC is the llc to run, empty for cicc.
+func chooseLLC(o Options) (string, error) {
+	if o.LLC == "" && findCicc(o.Bitcode) != "" {
+		return "", nil
+	}
+	if o.FTZ {
+		return "", &diag.Message{
+			Text: "--ftz needs cicc, the compiler of the CUDA toolkit: llc cannot set __CUDA_FTZ",
+			Help: "name a toolkit that has nvvm/bin/cicc with --cuda, or drop --ftz",
+		}
+	}
+	if o.LLC == "" {
+		if llc := findLLC(); llc != "" {
+			return llc, nil
+		}
+		return "", &diag.Message{
+			Text: "nothing here compiles libdevice: there is no cicc beside " + o.Bitcode + " and no llc on $PATH that makes PTX",
+			Help: "install nvcc or LLVM, or name an llc with --llc",
+		}
+	}
+	llc, err := program(o.LLC)
+	if err != nil {
+		var e *exec.Error
+		if errors.As(err, &e) {
+			err = e.Err
+		}
+		return "", &diag.Message{Text: fmt.Sprintf("cannot run %s, which --llc names: %v", o.LLC, err)}
+	}
+	if !makesPTX(llc) {
+		return "", &diag.Message{Text: o.LLC + " does not make PTX: llc --version lists no nvptx64", Help: "name another llc with --llc"}
+	}
+	return llc, nil
+}
+
+// source makes cicc link and keep all of libdevice. It reads CUDA C++ and no
+// bitcode but libraries, of which it takes what the source uses; a table of the
+// functions uses them, whatever their types. Neither a host compiler nor a header
+// of CUDA takes part.
+func source(names []string) []byte {
+	var b bytes.Buffer
+	for _, name := range names {
+		fmt.Fprintf(&b, "extern \"C\" __attribute__((device)) void %s();\n", name)
+	}
+	fmt.Fprintf(&b, "__attribute__((device)) void (*volatile ptxlink_table[])() = {%s};\n", strings.Join(names, ", "))
+	return b.Bytes()
+}
+
+// compile runs a compiler and reads what it wrote. llc warns of an architecture
+// that it does not know and goes on as if for the oldest.
+func compile(ctx context.Context, log *diag.Log, dir, tool string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, tool, args...)
+	cmd.Dir = dir
+	cmd.WaitDelay = 2 * time.Second // a wrapper may be killed while its child holds the pipe
+	said, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		return nil, fmt.Errorf("cannot run %s: %w", tool, err)
+	}
+	ptx, readErr := os.ReadFile(filepath.Join(dir, outputName))
+	if err == nil && readErr == nil && !bytes.Contains(said, []byte("not a recognized processor")) {
+		return ptx, nil
+	}
+	m := log.Error(diag.Place{}, tool+" cannot compile libdevice").
+		WithHelp("if it does not know the architecture, --arch names another")
+	lines := slices.DeleteFunc(strings.Split(string(said), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	lines = slices.Compact(lines)
+	for _, line := range lines[:min(3, len(lines))] {
+		m.Note(diag.Place{}, "it says: "+strings.TrimSpace(line))
+	}
+	return nil, ErrRejected
+}
+
+var approximateRoot = regexp.MustCompile(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)
+
+func warnOfSquareRoots(ptx []byte, log *diag.Log) {
+	if approximateRoot.Match(ptx) {
+		log.Warn("libdevice-sqrt", diag.Place{}, "llc made __nv_sqrtf, and what builds on it, with approximate square roots (sqrt.approx.f32); nvcc has sqrt.rn.f32").
+			WithHelp("a toolkit with nvvm/bin/cicc, named with --cuda, compiles it as nvcc does")
+	}
+}

@@ -1,0 +1,188 @@
+// Package libdevice compiles NVIDIA's library of mathematics, which comes with
+// the user's CUDA toolkit as LLVM bitcode, to PTX.
+package libdevice
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link/ptxas"
+)
+
+const fileName = "libdevice.10.bc"
+
+// folders are where the file lies below the root of a toolkit: of NVIDIA's
+// installers, of Debian's package, and of the wheels of PyPI, whose root is
+// site-packages.
+var folders = []string{
+	"nvvm/libdevice",
+	"libdevice",
+	"nvidia/cu*/nvvm/libdevice",
+	"nvidia/cuda_nvcc/nvvm/libdevice",
+	".",
+}
+
+// Find returns the path of libdevice.10.bc. The first of these decides:
+//
+//  1. explicit, the value of --cuda: the file, or the folder of a toolkit
+//  2. $CUDA_HOME and $CUDA_PATH
+//  3. the toolkit of the nvcc on PATH
+//  4. the folders that CUDA is usually installed in, the newest version first,
+//     and those that pip and conda install wheels in
+//
+// What the user named must hold it; the other places are passed over when they do
+// not. The error lists every place.
+func Find(explicit string) (string, error) {
+	if explicit != "" {
+		if info, err := os.Stat(explicit); err != nil {
+			return "", &diag.Message{Text: "cannot read what --cuda names: " + err.Error()}
+		} else if !info.IsDir() {
+			return explicit, nil
+		}
+		if path := below(explicit); path != "" {
+			return path, nil
+		}
+		return "", &diag.Message{
+			Text: "there is no " + fileName + " in " + explicit + ", which --cuda names",
+			Help: "name the file itself, or the folder that holds " + folders[0],
+		}
+	}
+	var looked []string
+	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		root := os.Getenv(variable)
+		if root == "" {
+			looked = append(looked, "$"+variable+" (not set)")
+			continue
+		}
+		if path := below(root); path != "" {
+			return path, nil
+		}
+		looked = append(looked, root)
+	}
+	nvcc, err := exec.LookPath("nvcc")
+	if err == nil {
+		nvcc, err = filepath.EvalSymlinks(nvcc)
+	}
+	if err != nil {
+		looked = append(looked, "the toolkit of nvcc (not on $PATH)")
+	} else {
+		root := filepath.Dir(filepath.Dir(nvcc))
+		if path := below(root); path != "" {
+			return path, nil
+		}
+		looked = append(looked, root)
+	}
+	for _, pattern := range installed() {
+		if path := below(pattern); path != "" {
+			return path, nil
+		}
+		looked = append(looked, pattern)
+	}
+	return "", &diag.Message{
+		Text: "cannot find " + fileName + "; looked in " + strings.Join(looked, ", "),
+		Help: "it comes with the CUDA toolkit, or with pip install nvidia-nvvm; name the file or the toolkit with --cuda",
+	}
+}
+
+// below is the file in the newest folder that the pattern names, or empty.
+func below(pattern string) string {
+	roots, _ := filepath.Glob(pattern)
+	slices.SortFunc(roots, ptxas.NewestFirst)
+	for _, root := range roots {
+		for _, folder := range folders {
+			found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), fileName))
+			slices.SortFunc(found, ptxas.NewestFirst)
+			for _, path := range found {
+				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+					return path
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// installed lists the folders of step 4. It is a variable for the test.
+var installed = func() []string {
+	var list []string
+	python := []string{"lib", "python3*", "site-packages"}
+	if runtime.GOOS == "windows" {
+		list = append(list, filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*"))
+		python = []string{"Lib", "site-packages"}
+	} else {
+		// The link that the administrator set comes before the versions.
+		list = append(list, "/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit")
+	}
+	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		if root := os.Getenv(variable); root != "" {
+			list = append(list, root, filepath.Join(append([]string{root}, python...)...))
+		}
+	}
+	if runtime.GOOS != "windows" {
+		if home := os.Getenv("HOME"); home != "" {
+			list = append(list, filepath.Join(home, ".local/lib/python3*/site-packages"))
+		}
+		list = append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
+	}
+	return list
+}
+
+var exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
+
+// findCicc is the compiler of the toolkit that a bitcode file belongs to, or the
+// one on PATH; empty if there is none.
+func findCicc(bitcode string) string {
+	folder := filepath.Dir(bitcode)
+	if real, err := filepath.EvalSymlinks(bitcode); err == nil {
+		folder = filepath.Dir(real)
+	}
+	for _, path := range []string{
+		filepath.Join(folder, "..", "bin", "cicc"+exe),       // nvvm/bin, and Debian
+		filepath.Join(folder, "..", "..", "bin", "cicc"+exe), // a toolkit that was taken apart
+	} {
+		if path, err := program(path); err == nil {
+			return path
+		}
+	}
+	path, _ := program("cicc")
+	return path
+}
+
+// program is the absolute path of a program, which is run in another folder;
+// empty with an error.
+func program(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", err
+	}
+	return filepath.Abs(path)
+}
+
+// findLLC is llc on PATH, or the newest llc-NN, that makes PTX; empty if there is
+// none.
+func findLLC() string {
+	var found []string
+	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
+		versions, _ := filepath.Glob(filepath.Join(folder, "llc-[1-9]*"))
+		found = append(found, versions...)
+	}
+	slices.SortFunc(found, func(a, b string) int { return ptxas.NewestFirst(filepath.Base(a), filepath.Base(b)) })
+	for _, name := range append([]string{"llc"}, found...) {
+		path, err := program(name)
+		if err == nil && makesPTX(path) {
+			return path
+		}
+	}
+	return ""
+}
+
+// makesPTX asks an llc for its targets: distributions may leave some out.
+func makesPTX(llc string) bool {
+	out, _ := exec.Command(llc, "--version").Output()
+	return strings.Contains(string(out), "nvptx64")
+}

@@ -1,0 +1,379 @@
+package libdevice
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"ptxlink/internal/diag"
+	"ptxlink/internal/oracles"
+)
+
+// bitWriter writes what bitReader reads.
+type bitWriter struct {
+	data []byte
+	at   int
+}
+
+func (w *bitWriter) fixed(value uint64, width int) {
+	for i := range width {
+		if w.at%8 == 0 {
+			w.data = append(w.data, 0)
+		}
+		w.data[w.at/8] |= byte(value>>i&1) << (w.at % 8)
+		w.at++
+	}
+}
+
+func (w *bitWriter) vbr(value uint64, width int) {
+	for more := uint64(1) << (width - 1); ; value >>= width - 1 {
+		if value < more {
+			w.fixed(value, width)
+			return
+		}
+		w.fixed(value&(more-1)|more, width)
+	}
+}
+
+func (w *bitWriter) align() {
+	for w.at%32 != 0 {
+		w.fixed(0, 1)
+	}
+}
+
+// block writes a block whose abbreviations have three bits.
+func (w *bitWriter) block(outer int, id uint64, content func()) {
+	w.fixed(1, outer)
+	w.vbr(id, 8)
+	w.vbr(3, 4)
+	w.align()
+	length := len(w.data)
+	w.fixed(0, 32)
+	content()
+	w.fixed(0, 3)
+	w.align()
+	w.data[length] = byte((len(w.data) - length - 4) / 4)
+}
+
+func (w *bitWriter) record(values ...uint64) {
+	w.fixed(3, 3)
+	w.vbr(values[0], 6)
+	w.vbr(uint64(len(values)-1), 6)
+	for _, v := range values[1:] {
+		w.vbr(v, 6)
+	}
+}
+
+// bitcode is a module that has nothing but a table of symbols, as NVIDIA's
+// libdevice.
+func bitcode(names ...string) []byte {
+	w := &bitWriter{}
+	w.fixed(0xdec04342, 32)
+	w.block(2, blockModule, func() {
+		w.record(1, 2) // MODULE_CODE_VERSION
+		w.block(3, 17, func() { w.record(1, 2) })
+		w.block(3, blockSymtab, func() {
+			for i, name := range names {
+				values := []uint64{1, uint64(i)}
+				for _, c := range []byte(name) {
+					values = append(values, uint64(c))
+				}
+				w.record(values...)
+			}
+		})
+	})
+	return w.data
+}
+
+// abbreviated is a module as LLVM writes it since 5: names in a string table,
+// written with an abbreviation that BLOCKINFO holds.
+func abbreviated() []byte {
+	const table = "__nv_a__nv_b__nv_declared"
+	w := &bitWriter{}
+	w.fixed(0xdec04342, 32)
+	w.block(2, blockInfo, func() {
+		w.record(1, blockModule)
+		w.fixed(2, 3) // a function: code, offset, length, type, convention, prototype
+		w.vbr(4, 5)
+		w.fixed(1, 1)
+		w.vbr(8, 8)
+		w.fixed(0, 1)
+		w.fixed(vbr, 3)
+		w.vbr(6, 5)
+		w.fixed(0, 1)
+		w.fixed(array, 3)
+		w.fixed(0, 1)
+		w.fixed(fixed, 3)
+		w.vbr(5, 5)
+	})
+	w.block(2, blockModule, func() {
+		for _, f := range [][5]uint64{{0, 6, 0, 0, 0}, {6, 6, 1, 2, 0}, {12, 13, 0, 0, 1}, {20, 31, 0, 0, 0}} {
+			w.fixed(4, 3)
+			w.vbr(f[0], 6)
+			w.vbr(4, 6)
+			for _, v := range f[1:] {
+				w.fixed(v, 5)
+			}
+		}
+	})
+	w.block(2, blockStrtab, func() {
+		w.fixed(2, 3)
+		w.vbr(2, 5)
+		w.fixed(1, 1)
+		w.vbr(1, 8)
+		w.fixed(0, 1)
+		w.fixed(blob, 3)
+		w.fixed(4, 3)
+		w.vbr(uint64(len(table)), 6)
+		w.align()
+		for _, c := range []byte(table) {
+			w.fixed(uint64(c), 8)
+		}
+		w.align()
+	})
+	return w.data
+}
+
+func TestNames(t *testing.T) {
+	if d := cmp.Diff([]string{"__nv_pow", "__nv_sinf"}, names(bitcode("__nv_sinf", "__nvvm_reflect", "__internal_accurate_pow", "__nv_pow"))); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff([]string{"__nv_a", "__nv_b"}, names(abbreviated())); d != "" {
+		t.Error(d)
+	}
+	for _, whole := range [][]byte{bitcode("__nv_sinf"), abbreviated()} {
+		for n := range whole { // damaged files end, without a panic
+			names(whole[:n])
+			damaged := slices.Clone(whole)
+			damaged[n] ^= 0xff
+			names(damaged)
+		}
+	}
+}
+
+// write makes files below a new folder, whose name it returns.
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+func TestFind(t *testing.T) {
+	root := write(t, map[string]string{
+		"toolkit/nvvm/libdevice/libdevice.10.bc":                   "",
+		"debian/libdevice/libdevice.10.bc":                         "",
+		"site/nvidia/cu13/nvvm/libdevice/libdevice.10.bc":          "",
+		"old/site/nvidia/cuda_nvcc/nvvm/libdevice/libdevice.10.bc": "",
+		"local/cuda-12.4/nvvm/libdevice/libdevice.10.bc":           "",
+		"local/cuda-12.10/nvvm/libdevice/libdevice.10.bc":          "",
+		"local/cuda-13.0/README":                                   "",
+		"toolkit/bin/nvcc" + exe:                                   "#!/bin/sh\n",
+		"empty/README":                                             "",
+	})
+	before := installed
+	defer func() { installed = before }()
+	installed = func() []string { return []string{filepath.Join(root, "local/cuda-*")} }
+	in := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
+	for _, test := range []struct{ name, explicit, home, path, want, err string }{
+		{name: "a folder", explicit: "toolkit", want: "toolkit/nvvm/libdevice"},
+		{name: "Debian", explicit: "debian", want: "debian/libdevice"},
+		{name: "a wheel of CUDA 13", explicit: "site", want: "site/nvidia/cu13/nvvm/libdevice"},
+		{name: "a wheel of CUDA 12", explicit: "old/site", want: "old/site/nvidia/cuda_nvcc/nvvm/libdevice"},
+		{name: "the folder of the file", explicit: "debian/libdevice", want: "debian/libdevice"},
+		{name: "the file", explicit: "debian/libdevice/libdevice.10.bc", want: "debian/libdevice"},
+		{name: "a folder without", explicit: "empty", home: "toolkit", err: "there is no libdevice.10.bc in "},
+		{name: "no such folder", explicit: "none", home: "toolkit", err: "cannot read what --cuda names"},
+		{name: "$CUDA_HOME", home: "toolkit", want: "toolkit/nvvm/libdevice"},
+		{name: "$CUDA_HOME without", home: "empty", path: "toolkit/bin", want: "toolkit/nvvm/libdevice"},
+		{name: "the newest that has it", want: "local/cuda-12.10/nvvm/libdevice"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Setenv("CUDA_HOME", "")
+			t.Setenv("CUDA_PATH", "")
+			t.Setenv("PATH", in(test.path))
+			if test.home != "" {
+				t.Setenv("CUDA_HOME", in(test.home))
+			}
+			explicit := test.explicit
+			if explicit != "" {
+				explicit = in(explicit)
+			}
+			got, err := Find(explicit)
+			if test.err != "" {
+				if err == nil || !strings.Contains(err.Error(), test.err) {
+					t.Errorf("%v", err)
+				}
+				return
+			}
+			if want := in(test.want + "/libdevice.10.bc"); err != nil || got != want {
+				t.Errorf("%q, %v; want %q", got, err, want)
+			}
+		})
+	}
+	installed = func() []string { return []string{in("empty")} }
+	t.Setenv("CUDA_HOME", in("empty"))
+	t.Setenv("CUDA_PATH", "")
+	t.Setenv("PATH", in("empty"))
+	_, err := Find("")
+	want := "cannot find libdevice.10.bc; looked in " + in("empty") + ", $CUDA_PATH (not set), the toolkit of nvcc (not on $PATH), " + in("empty")
+	if err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("%v\nwant %s", err, want)
+	}
+}
+
+// fakeLLC is an llc that knows PTX and then runs a script.
+func fakeLLC(script string) string {
+	return "#!/bin/sh\ncase $1 in --version) echo '    nvptx64 - NVIDIA PTX 64-bit'; exit;; esac\n" + script
+}
+
+// toLast finds the last argument.
+const toLast = "for last; do :; done\n"
+
+func TestCompile(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("shell scripts stand in for compilers")
+	}
+	cat, _ := exec.LookPath("cat")
+	library := string(bitcode("__nv_sqrtf", "__nv_sinf"))
+	args := toLast + "echo \"$@\" >\"$last\"\n"
+	for _, test := range []struct {
+		name    string
+		files   map[string]string // of the toolkit, beside the bitcode
+		path    map[string]string // programs on PATH
+		options Options
+		want    string // PTX
+		tool    string
+		says    string // messages, or the error
+	}{
+		{
+			name:  "cicc of the toolkit",
+			files: map[string]string{"nvvm/bin/cicc": "#!/bin/sh\n" + args + "cat libdevice.ii >>\"$last\"\n"},
+			path:  map[string]string{"llc": fakeLLC("exit 1")},
+			want: `-arch compute_75 -m64 --device-c -ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 -nvvmir-library libdevice.10.bc libdevice.ii -o libdevice.ptx
+extern "C" __attribute__((device)) void __nv_sinf();
+extern "C" __attribute__((device)) void __nv_sqrtf();
+__attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sqrtf};
+`, tool: "nvvm/bin/cicc",
+		},
+		{
+			name:    "with --ftz, and the toolkit taken apart",
+			files:   map[string]string{"bin/cicc": "#!/bin/sh\n" + args},
+			options: Options{Arch: "sm_90a", FTZ: true},
+			want:    "-arch compute_90a -m64 --device-c -ftz=1 -prec_div=1 -prec_sqrt=1 -fmad=1 -nvvmir-library libdevice.10.bc libdevice.ii -o libdevice.ptx\n",
+			tool:    "bin/cicc",
+		},
+		{
+			name: "the newest llc that makes PTX",
+			path: map[string]string{"llc": "#!/bin/sh\n", "llc-9": fakeLLC("exit 1"), "llc-14": fakeLLC(args), "llc-15": "#!/bin/sh\n"},
+			want: "-mtriple=nvptx64-nvidia-cuda -mcpu=sm_75 libdevice.10.bc -o libdevice.ptx\n", tool: "path/llc-14",
+		},
+		{
+			name: "square roots of llc",
+			path: map[string]string{"llc": fakeLLC(toLast + "cat >\"$last\" <<'END'\n.visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\nsqrt.approx.f32 %f2, %f1;\n}\nEND\n")},
+			want: ".visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\nsqrt.approx.f32 %f2, %f1;\n}\n", tool: "path/llc",
+			says: "warning: llc made __nv_sqrtf, and what builds on it, with approximate square roots",
+		},
+		{
+			name: "an architecture that llc does not know",
+			path: map[string]string{"llc": fakeLLC(args + "echo \"'sm_75' is not a recognized processor for this target\" >&2\n")},
+			tool: "path/llc", says: "note: it says: 'sm_75' is not a recognized processor",
+		},
+		{
+			name:  "cicc fails",
+			files: map[string]string{"nvvm/bin/cicc": "#!/bin/sh\necho a >&2\necho a\necho\necho b\necho c\necho d\nexit 2\n"},
+			tool:  "nvvm/bin/cicc", says: "it says: a\nptxlink: note: it says: b\nptxlink: note: it says: c\nhelp: if it does not know the architecture",
+		},
+		{
+			name:  "cicc writes nothing",
+			files: map[string]string{"nvvm/bin/cicc": "#!/bin/sh\n"},
+			tool:  "nvvm/bin/cicc", says: "cicc cannot compile libdevice",
+		},
+		{name: "no compiler", says: "nothing here compiles libdevice"},
+		{name: "--ftz with llc", path: map[string]string{"llc": fakeLLC(args)}, options: Options{FTZ: true}, says: "--ftz needs cicc"},
+		{name: "--llc is none", options: Options{LLC: "/none"}, says: "cannot run /none, which --llc names"},
+		{name: "--llc makes no PTX", path: map[string]string{"other": "#!/bin/sh\n"}, options: Options{LLC: "other"}, says: "other does not make PTX"},
+		{
+			name:    "--llc goes before cicc",
+			files:   map[string]string{"nvvm/bin/cicc": "#!/bin/sh\nexit 1\n"},
+			path:    map[string]string{"other": fakeLLC(args)},
+			options: Options{LLC: "other"},
+			want:    "-mtriple=nvptx64-nvidia-cuda -mcpu=sm_75 libdevice.10.bc -o libdevice.ptx\n", tool: "path/other",
+		},
+		{name: "no libdevice", options: Options{Bitcode: "nvvm/README"}, files: map[string]string{"nvvm/README": "text"}, says: "there are no functions of libdevice in "},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			files := map[string]string{"nvvm/libdevice/libdevice.10.bc": library, "path/README": ""}
+			for name, text := range test.files {
+				files[name] = text
+			}
+			for name, text := range test.path {
+				files["path/"+name] = text
+			}
+			root := write(t, files)
+			temporary := t.TempDir()
+			t.Setenv("TMPDIR", temporary)
+			t.Setenv("PATH", filepath.Join(root, "path")) // and no llc of the machine
+			if cat != "" {
+				os.Symlink(cat, filepath.Join(root, "path", "cat"))
+			}
+			o := test.options
+			if o.Bitcode == "" {
+				o.Bitcode = "nvvm/libdevice/libdevice.10.bc"
+			}
+			o.Bitcode = filepath.Join(root, o.Bitcode)
+			if o.Arch == "" {
+				o.Arch = "sm_75"
+			}
+			var log diag.Log
+			l, err := Compile(context.Background(), o, &log)
+			var said strings.Builder
+			diag.Write(&said, log.Messages, diag.Style{})
+			if err != nil {
+				said.WriteString(err.Error())
+			}
+			if !strings.Contains(said.String(), test.says) || test.says == "" && said.Len() > 0 {
+				t.Errorf("says %q, want %q", said.String(), test.says)
+			}
+			if test.want == "" {
+				if err == nil {
+					t.Errorf("compiled %q", l.PTX)
+				} else if errors.Is(err, ErrRejected) != (test.tool != "") {
+					t.Errorf("%v", err)
+				}
+			} else if err != nil || string(l.PTX) != test.want || l.Tool != filepath.Join(root, test.tool) {
+				t.Errorf("%v; %+v", err, l)
+			}
+			if left, _ := os.ReadDir(temporary); len(left) > 0 {
+				t.Errorf("left behind: %v", left)
+			}
+		})
+	}
+}
+
+// TestRealNames reads the library of CUDA 12.4, which fetch.sh brings with nvcc.
+func TestRealNames(t *testing.T) {
+	data, err := os.ReadFile(filepath.Join(oracles.Dir(), "cuda-12.4", "nvvm", "libdevice", fileName))
+	if err != nil {
+		t.Skip(err)
+	}
+	list := names(data)
+	if len(list) != 348 || list[0] != "__nv_abs" || list[347] != "__nv_ynf" {
+		t.Errorf("%d names: %v", len(list), list)
+	}
+}
