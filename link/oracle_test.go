@@ -116,6 +116,9 @@ func symbols(t *testing.T, cubin []byte) []elf.Symbol {
 	return list
 }
 
+// sttCudaObject is the type of data symbols that ptxas -c and nvlink write.
+const sttCudaObject = 13
+
 // objects lists the entries and data objects of a cubin: name, kind, size. A
 // suffix that ptxlink gave to a module-local name is taken off.
 func objects(t *testing.T, cubin []byte, renamed map[string]string) []string {
@@ -128,7 +131,7 @@ func objects(t *testing.T, cubin []byte, renamed map[string]string) []string {
 		}
 		switch kind := elf.ST_TYPE(s.Info); {
 		case s.Section == elf.SHN_UNDEF:
-		case kind == elf.STT_OBJECT && !strings.HasPrefix(name, ".nv"):
+		case (kind == elf.STT_OBJECT || kind == sttCudaObject) && !strings.HasPrefix(name, ".nv"):
 			list = append(list, fmt.Sprintf("object %s %d", name, s.Size))
 		case kind == elf.STT_FUNC && s.Other&0x10 != 0: // STO_CUDA_ENTRY
 			list = append(list, "entry "+name)
