@@ -16,7 +16,9 @@ type SplitOptions struct {
 	// need no linkage: compilers drop that of what they have internalised.
 	Roots []string
 	// Weak gives every function and variable of a member .weak for .visible, so
-	// that two links which took the same member can be linked again.
+	// that two links which took the same member can be linked again. Every local
+	// is then a member of its own: what is local to a weak function would stay,
+	// unused, when the link drops the function for another.
 	Weak bool
 	// Jobs is that of Options.
 	Jobs int
@@ -161,7 +163,7 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 	}
 	for n, sym := range s.f.Symbols {
 		// What is external already is a member though no root asks for it.
-		if s.reached[n] && sym.Def >= 0 && (users[n] > 1 || sym.Exported()) {
+		if s.reached[n] && sym.Def >= 0 && (users[n] > 1 || s.weak || sym.Exported()) {
 			s.member[n] = true
 		}
 		if s.reached[n] && sym.Alias >= 0 {

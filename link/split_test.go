@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -109,13 +110,17 @@ func TestSplit(t *testing.T) {
 // TestSplitRoots: the roots may be local; what they do not need is left out.
 func TestSplitRoots(t *testing.T) {
 	members := mustSplit(t, "library", library, link.SplitOptions{Roots: []string{"own_helper", "cos"}, Weak: true})
-	if d := cmp.Diff([]string{"cos.ptx", "own_helper.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
+	if d := cmp.Diff([]string{"cos.ptx", "own_helper.ptx", "own_table.ptx", "shared_helper.ptx", "table.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
 		t.Fatal(d)
 	}
 	for name, want := range map[string]string{"own_helper.ptx": ".weak .func own_helper () {", "cos.ptx": ".weak .func cos () {"} {
 		if !strings.Contains(members[name], "\n"+want) {
 			t.Errorf("%s has no %q:\n%s", name, want, members[name])
 		}
+	}
+	members = mustSplit(t, "library", library, link.SplitOptions{Roots: []string{"own_helper", "cos"}})
+	if d := cmp.Diff([]string{"cos.ptx", "own_helper.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
+		t.Fatal(d)
 	}
 	if strings.Contains(members["cos.ptx"], "own_helper") || !strings.Contains(members["cos.ptx"], "\n.func (.param .b32 r) shared_helper (.param .b32 a) {") {
 		t.Errorf("cos.ptx:\n%s", members["cos.ptx"])
@@ -215,9 +220,14 @@ func TestSplitAgain(t *testing.T) {
 	}
 }
 
+var numbered = regexp.MustCompile(`^(object \$.*__)[0-9]+`)
+
 // defined lists the entries, functions and objects of a cubin.
 func defined(t *testing.T, cubin []byte) []string {
 	list := objects(t, cubin, nil)
+	for i := range list { // ptxas numbers what was inside a function
+		list[i] = numbered.ReplaceAllString(list[i], "$1")
+	}
 	for _, s := range symbols(t, cubin) {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
 			list = append(list, "function "+s.Name)
@@ -259,4 +269,38 @@ func TestSplitNames(t *testing.T) {
 		t.Errorf("the table is there %d times", n)
 	}
 	assemble(t, arch, []byte(ptx), "-c")
+}
+
+// TestSplitGCC splits every member of gcc's libraries and links it again.
+func TestSplitGCC(t *testing.T) {
+	oracles.Require(t, "ptxas") // gcc's archives come with it
+	modules, members := 0, 0
+	for _, lib := range []string{"libc.a", "libm.a", "libgcc.a", "libgfortran.a"} {
+		archive, err := os.ReadFile(filepath.Join(oracles.Dir(), "gcc-nvptx", lib))
+		if err != nil {
+			if os.Getenv(oracles.RequireVar) == "1" {
+				t.Fatal(err)
+			}
+			t.Skip(err)
+		}
+		for name, text := range gnuMembers(t, archive) {
+			modules++
+			parts, err := link.Split(context.Background(), link.Input{Name: name, Text: text}, link.SplitOptions{})
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if members += len(parts); len(parts) == 0 {
+				continue
+			}
+			whole := mustLink(t, link.Options{Relocatable: true, Inputs: []link.Input{{Name: name, Text: text}}})
+			again := mustLink(t, link.Options{Relocatable: true, Inputs: parts})
+			if d := cmp.Diff(bodies(t, whole.PTX), bodies(t, again.PTX)); d != "" || len(again.Messages) > 0 {
+				t.Errorf("%s: %v; bodies of the module (-) and of its members (+):\n%s", name, again.Messages, d)
+			}
+		}
+	}
+	if members <= modules {
+		t.Errorf("%d modules, %d members", modules, members)
+	}
+	t.Logf("%d modules, %d members", modules, members)
 }
