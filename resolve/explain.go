@@ -27,7 +27,8 @@ var explanations = []struct{ prefix, text string }{
 	{"_ZNSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"_ZNKSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"_ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
-	{"__nv_", "this is a libdevice function; compile the module that uses it with libdevice linked in"},
+	{"__nv_", "this is a libdevice function; ptxlink libdevice makes libdevice.a of your CUDA toolkit, which -L. -ldevice links"},
+	{"__cudaCDP2", "kernels that start kernels need libcudadevrt; --allow-undefined='__cudaCDP2*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
 	{"cuda", "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' leaves it to a later link"},
 }
 

@@ -24,7 +24,7 @@ type subcommand struct {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, extractCommand, infoCommand, nmCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, extractCommand, infoCommand, libdeviceCommand, nmCommand}
 }
 
 // findSubcommand is the subcommand that args ask for, and what follows it. Only
@@ -44,7 +44,7 @@ func findSubcommand(args []string) (sub subcommand, rest []string, ok bool) {
 // become turns the app for linking into that of a subcommand.
 func (s subcommand) become(app *cli.App, c *command) {
 	app.Usage, app.Description, app.Flags = s.usage, s.description, s.flags()
-	app.UsageText = fmt.Sprintf("ptxlink %s [options] %s", s.name, s.args)
+	app.UsageText = strings.TrimSpace(fmt.Sprintf("ptxlink %s [options] %s", s.name, s.args))
 	app.Action = func(ctx *cli.Context) error {
 		c.report.style.Color = useColor(*ctx.Generic("color-diagnostics").(*colorWhen), c.stderr)
 		return s.run(c, ctx)

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+	"ptxlink/link/libdevice"
+)
+
+var libdeviceCommand = subcommand{
+	name:  "libdevice",
+	usage: "make a package of the toolkit's libdevice, for -ldevice",
+	args:  "",
+	flags: func() []cli.Flag {
+		const compiling = "Compiling"
+		return append([]cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: "Output", Usage: "write to `FILE` (default: libdevice.a)"},
+			&cli.BoolFlag{Name: "compress", Category: "Output", Usage: "store the members as zstd frames"},
+			&cli.StringFlag{Name: "arch", Category: compiling, Value: "sm_75", Usage: "compile for the GPU `sm_NN` and later ones (default: sm_75)"},
+			&cli.BoolFlag{Name: "ftz", Category: compiling, Usage: "flush denormal numbers to zero, as nvcc -ftz=true does"},
+			&cli.StringFlag{Name: "cuda", Category: compiling, Usage: "take libdevice.10.bc out of `PATH`, a toolkit or the file"},
+			&cli.StringFlag{Name: "llc", Category: compiling, Usage: "compile with `PATH` (default: the toolkit's cicc, else an llc)"},
+		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "color-diagnostics")...)
+	},
+	description: `Where the toolkit is looked for: --cuda, $CUDA_HOME, $CUDA_PATH, that of the nvcc on
+PATH, then the usual folders and Python's site-packages. Each function of libdevice
+becomes a member, so that a link with -ldevice takes what it needs.
+
+Exit codes: 0 written, 1 libdevice cannot be compiled, 2 wrong usage, 3 there is no
+libdevice, nothing to compile it with, or a file cannot be read or written.`,
+	run: (*command).libdevice,
+}
+
+var virtualGPU = regexp.MustCompile(`^(?:sm|compute)_([0-9]+[a-z]?)$`)
+
+// libdevice is ptxlink libdevice.
+func (c *command) libdevice(ctx *cli.Context) error {
+	if len(c.inputs) > 0 {
+		return &usageError{text: fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), help: "--cuda names a toolkit or libdevice.10.bc"}
+	}
+	gpu := virtualGPU.FindStringSubmatch(ctx.String("arch"))
+	if gpu == nil {
+		return &usageError{text: fmt.Sprintf("%q is not the name of a GPU", ctx.String("arch")), help: "--arch wants a name such as sm_80"}
+	}
+	if err := c.readMessageOptions(ctx); err != nil {
+		return err
+	}
+	output := ctx.String("output")
+	if output == "" {
+		output = "libdevice.a"
+	}
+	if output == "-" {
+		return &usageError{text: "a package is not written to standard output", help: "name a file with -o"}
+	}
+	options := libdevice.Options{Arch: "sm_" + gpu[1], FTZ: ctx.Bool("ftz"), LLC: ctx.String("llc")}
+	var err error
+	if options.Bitcode, err = libdevice.Find(ctx.String("cuda")); err != nil {
+		return &exitError{exitIO, err}
+	}
+	if err := link.CheckOutput(output, []string{options.Bitcode}); err != nil {
+		return &exitError{exitIO, err}
+	}
+	var log diag.Log
+	library, err := libdevice.Compile(ctx.Context, options, &log)
+	if failed := c.report.write(log.Messages) > 0; errors.Is(err, libdevice.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
+		return &exitError{code: exitLink}
+	}
+	if err != nil {
+		return err
+	}
+	members, err := link.Split(ctx.Context, link.Input{Name: "libdevice.ptx", Text: library.PTX}, link.SplitOptions{Roots: library.Names, Weak: true})
+	if err != nil {
+		return c.refused(err)
+	}
+	pack := link.PackOptions{Inputs: members}
+	if ctx.Bool("compress") {
+		pack.Format = link.PackZstd
+	}
+	archive, err := link.Pack(ctx.Context, pack)
+	if err != nil {
+		return c.refused(err)
+	}
+	if ctx.Bool("verbose") {
+		fmt.Fprintf(c.stderr, "%s: %d functions of %s, compiled for %s by %s\n", output, len(library.Names), options.Bitcode, options.Arch, library.Tool)
+	}
+	return link.WriteFile(output, archive.Data, []string{options.Bitcode})
+}
