@@ -81,6 +81,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		abicheck.DebugTypes(l.table, l.log)
 		abicheck.CxxNames(l.table, l.log)
 		abicheck.Commons(l.table, l.log)
+		abicheck.PrivateCopies(l.table, l.log)
 		abicheck.Alignments(l.table, l.log)
 		abicheck.Calls(l.table, l.log)
 		if !o.Relocatable {

@@ -88,6 +88,9 @@ func (t *Table) suggest(s *Symbol, m *diag.Message) {
 	case local.File >= 0:
 		m.Note(t.place(local), "defined here, but without .visible it stays in its module")
 		m.Help = "make the definition .visible"
+		if WholeProgram(t.Files[local.File]) {
+			m.Help = "compile " + t.Files[local.File].Name + " with -rdc=true; without it nvcc keeps all but entries in the module"
+		}
 	case overload.File >= 0:
 		name := t.Files[overload.File].Names[overload.Name]
 		m.Note(t.place(overload), "did you mean "+diag.Name(name)+"? It is defined here")
@@ -100,6 +103,10 @@ func (t *Table) suggest(s *Symbol, m *diag.Message) {
 		m.Note(t.place(similar), "did you mean "+diag.Name(t.Files[similar.File].Names[similar.Name])+"? It is defined here")
 	case why != "":
 		m.Help = why
+	case t.closed() != nil:
+		f := t.closed()
+		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
+		m.Help = "compile " + f.Name + " with -rdc=true if it is to define it; without it nvcc keeps, or drops, all but entries"
 	default:
 		m.Help = "add the module that defines it, or pass --allow-undefined=" + s.Name + " to leave it open"
 	}
@@ -129,3 +136,14 @@ func baseName(name string) string {
 }
 
 func abs(x int) int { return max(x, -x) }
+
+// closed is the first module that was compiled without -rdc=true; nil if there
+// is none.
+func (t *Table) closed() *object.File {
+	for _, f := range t.Files {
+		if WholeProgram(f) {
+			return f
+		}
+	}
+	return nil
+}
