@@ -151,7 +151,14 @@ func (l *linker) emitHeader(w *writer, p *plan) {
 	if l.debug.target {
 		options = append(options, "debug")
 	}
-	w.text(".version ", p.header.version.String(), "\n.target ", strings.Join(options, ", "), "\n.address_size ", itoa(int64(p.header.addressSize)), "\n\n")
+	// Where ptxas refuses these two, the input that asks for them is to blame.
+	version, target := p.header.versionFile, p.header.arch.file
+	w.mark(version.Src, version.VersionSpan.Off, true)
+	w.text(".version ", p.header.version.String(), "\n")
+	w.mark(target.Src, target.TargetSpan.Off, true)
+	w.text(".target ", strings.Join(options, ", "), "\n")
+	w.own()
+	w.text(".address_size ", itoa(int64(p.header.addressSize)), "\n\n")
 }
 
 func (l *linker) linkageWord(d declID) string {

@@ -15,6 +15,7 @@ import (
 // header is what stands at the top of the output.
 type header struct {
 	version     ptx.Version
+	versionFile *object.File // the first input that asks for the version
 	arch        arch
 	options     []string // texmode_independent, ... without debug
 	addressSize int
@@ -77,10 +78,10 @@ func archOf(f *object.File, log *diag.Log) arch {
 
 // mergeHeaders makes the header of the output.
 func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
-	h := header{addressSize: addressSize}
+	h := header{versionFile: files[0], addressSize: addressSize}
 	for _, f := range files {
 		if h.version.Less(f.Version) {
-			h.version = f.Version
+			h.version, h.versionFile = f.Version, f
 		}
 	}
 	archs := make([]arch, len(files))

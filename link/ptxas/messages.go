@@ -24,6 +24,20 @@ var said = regexp.MustCompile(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|
 // aborted follows errors that have been told.
 const aborted = "Ptx assembly aborted due to errors"
 
+// targetTooHigh is said of no line, though there is but one.
+const targetTooHigh = "SM version specified by .target is higher"
+
+// lineOf is the first line that begins with the word, 0 if there is none.
+func lineOf(text []byte, word string) int {
+	n := 0
+	for line := range bytes.Lines(text) {
+		if n++; bytes.HasPrefix(line, []byte(word)) {
+			return n
+		}
+	}
+	return 0
+}
+
 // retell adds what ptxas said to the log, in its order.
 func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
 	merged := &diag.Source{Name: inputName, Text: ptx}
@@ -42,6 +56,9 @@ func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
 		case found[3] == aborted && log.Errors() > before:
 		default:
 			number, _ := strconv.Atoi(found[1])
+			if number == 0 && strings.HasPrefix(found[3], targetTooHigh) {
+				number = lineOf(ptx, ".target")
+			}
 			last = message(log, found[2], found[3], number, merged, origin)
 			last.Help = advice(found[3], o)
 		}
@@ -126,7 +143,7 @@ func advice(text string, o Options) string {
 	switch {
 	case strings.HasPrefix(text, "Unsupported .version"):
 		return fmt.Sprintf("%s is older than the PTX; name a newer ptxas with --ptxas or $PTXAS", o.Path)
-	case strings.HasPrefix(text, "SM version specified by .target is higher"):
+	case strings.HasPrefix(text, targetTooHigh):
 		return fmt.Sprintf("the module needs a newer GPU than %s; leave out --arch to assemble for its own .target", o.Arch)
 	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):
 		return fmt.Sprintf("%s does not know %s; name another GPU with --arch, or another ptxas with --ptxas", o.Path, o.Arch)
