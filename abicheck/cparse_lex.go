@@ -2,6 +2,7 @@ package abicheck
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -23,6 +24,10 @@ func (p *cParser) fail(span diag.Span, help, format string, args ...any) {
 	m := &diag.Message{Place: diag.At(p.src, span), Text: fmt.Sprintf(format, args...), Help: help}
 	panic(cError{m})
 }
+
+// noLayout are the directives that preprocessed text has and that say nothing of
+// layout: where a line comes from, and pragmas but pack.
+var noLayout = regexp.MustCompile(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
 
 // lex splits the text, comments left out.
 func (p *cParser) lex() {
@@ -50,6 +55,11 @@ func (p *cParser) lex() {
 			i += n + 4
 			continue
 		case c == '#':
+			line, _, _ := strings.Cut(text[i:], "\n")
+			if noLayout.MatchString(line) {
+				i += len(line)
+				continue
+			}
 			p.fail(span(i, 1), "give the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not understood")
 		case isWordByte(c):
 			for i < len(text) && isWordByte(text[i]) {
