@@ -152,6 +152,10 @@ func (p *parser) name() (NameID, diag.Span) {
 
 func (p *parser) header() {
 	if !p.isWord(".version") {
+		if what, help := mistaken(p.m.Src); what != "" {
+			p.Err = &Error{diag.Span{}, what, help}
+			return
+		}
 		if p.Err == nil {
 			span := p.tok.Span()
 			if span.Len > 40 {

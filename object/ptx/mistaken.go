@@ -1,0 +1,34 @@
+package ptx
+
+import (
+	"path"
+	"regexp"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// mistaken recognises text that people pass where PTX is wanted, and says what it
+// is and how PTX is made of it; empty if it is nothing known.
+func mistaken(src *diag.Source) (what, help string) {
+	head := string(src.Text[:min(len(src.Text), 1<<16)])
+	file := path.Base(strings.ReplaceAll(src.Name, `\`, "/"))
+	extension := strings.ToLower(path.Ext(file))
+	cpp := extension == ".c" || extension == ".cc" || extension == ".cpp" || extension == ".cxx" || extension == ".h" || extension == ".hpp"
+	switch {
+	case strings.HasPrefix(head, "\xff\xfe") || strings.HasPrefix(head, "\xfe\xff"):
+		return "this file is UTF-16, which ptxas does not read", "save it as UTF-8 without BOM; in PowerShell, write it with -o rather than with >"
+	case llvmIR.MatchString(head):
+		return "this is LLVM IR, not PTX", "compile it first: llc -mtriple=nvptx64-nvidia-cuda -mcpu=sm_80 " + file
+	case extension == ".cu" || extension == ".cuh" || cuda.MatchString(head):
+		return "this is CUDA C++, not PTX", "compile it first: nvcc -ptx -rdc=true " + file
+	case cpp || strings.HasPrefix(head, "#include"):
+		return "this is C or C++, not PTX", "compile it first: clang --target=nvptx64-nvidia-cuda -march=sm_80 -S " + file
+	}
+	return "", ""
+}
+
+var (
+	llvmIR = regexp.MustCompile(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
+	cuda   = regexp.MustCompile(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
+)
