@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"github.com/xrash/smetrics"
 	"ptxlink/internal/diag"
 )
 
@@ -31,7 +30,8 @@ func (e *usageError) message() *diag.Message { return &diag.Message{Text: e.text
 //  2. A long option has one dash or two, and its value follows "=" or is the
 //     next argument.
 //  3. A letter of joined may have its value attached. A long option of the
-//     same spelling wins, except for o: "-other" is "-o ther".
+//     same spelling wins, except for o: "-other" is "-o ther". Of those,
+//     "-out" and "-output" are mistakes.
 //  4. "-" alone is standard input.
 //
 // It returns what urfave/cli is to parse, and the inputs in order.
@@ -55,6 +55,9 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		f := lookup(flags, name)
 		single := !strings.HasPrefix(arg, "--")
+		if single && (name == "out" || name == "output") {
+			return nil, nil, &usageError{text: fmt.Sprintf("-%s would be -o %s", name, name[1:]), help: "write -o FILE or --output FILE; a word that begins with -o is -o and the name of a file"}
+		}
 		if single && len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o') {
 			name, value, hasValue = arg[1:2], arg[2:], true
 			f = lookup(flags, name)
@@ -119,13 +122,9 @@ func unknownOption(flags []cli.Flag, arg, name string) error {
 
 // nearest is the option that was probably meant; empty if none is near.
 func nearest(flags []cli.Flag, name string) string {
-	best, near := len(name)/3+1, ""
+	var names []string
 	for _, f := range flags {
-		for _, n := range f.Names() {
-			if d := smetrics.WagnerFischer(name, n, 1, 1, 1); len(n) > 1 && d < best {
-				best, near = d, n
-			}
-		}
+		names = append(names, f.Names()...)
 	}
-	return near
+	return nearestOf(names, name)
 }

@@ -15,7 +15,7 @@ func TestReorder(t *testing.T) {
 	for _, test := range []struct{ args, options, inputs string }{
 		{"a.ptx b.ptx -o out.ptx", "--output=out.ptx", "a.ptx b.ptx"},
 		{"-oout.ptx a.ptx -Llib -lfoo -L lib2 -l bar b.ptx", "--output=out.ptx --L=lib --l=foo --L=lib2 --l=bar", "a.ptx -lfoo -lbar b.ptx"},
-		{"-output=x a.ptx", "--output=utput=x", "a.ptx"}, // as for GNU ld
+		{"-other=x a.ptx", "--output=ther=x", "a.ptx"}, // as for GNU ld
 		{"--output=x --output y", "--output=x --output=y", ""},
 		{"-threads 4 --j=5 -j6 -j 7", "--threads=4 --threads=5 --threads=6 --threads=7", ""},
 		{"-cubin -c --relocatable", "--cubin --compile-only --relocatable", ""},
@@ -57,6 +57,8 @@ func TestReorderRefuses(t *testing.T) {
 		"-q":             `unknown option "-q"`,
 		"---help":        `unknown option "---help" (did you mean --help?)`,
 		"a.ptx -o":       "option -o needs a value",
+		"-out x.ptx":     "-out would be -o ut",
+		"-output=x.ptx":  "-output would be -o utput",
 		"--Map":          "option --Map needs a value",
 		"-rc":            `unknown option "-rc"`,
 	} {

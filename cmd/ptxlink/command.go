@@ -50,6 +50,9 @@ func (c *command) run(ctx *cli.Context) error {
 	if err := c.readOptions(ctx); err != nil {
 		return err
 	}
+	if err := c.misspelt(); err != nil {
+		return err
+	}
 	if err := c.findInputs(ctx.StringSlice("L")); err != nil {
 		return err
 	}
@@ -98,6 +101,9 @@ func (c *command) readMessageOptions(ctx *cli.Context) error {
 			continue
 		} else if !ok {
 			return &usageError{text: fmt.Sprintf("unknown option \"-W%s\"", w), help: "-Wno-ID hides a warning; all of them are on already"}
+		}
+		if err := checkWarning(id); err != nil {
+			return err
 		}
 		c.report.hidden = append(c.report.hidden, id)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -41,6 +42,23 @@ func findSubcommand(args []string) (sub subcommand, rest []string, ok bool) {
 	return subcommand{}, args, false
 }
 
+// misspelt refuses a first argument that is no file but nearly a subcommand.
+func (c *command) misspelt() error {
+	first := c.inputs[0]
+	if _, err := os.Stat(first.name); err == nil || first.library || strings.ContainsAny(first.name, "./") {
+		return nil
+	}
+	var names []string
+	for _, s := range subcommands() {
+		names = append(names, s.name)
+	}
+	near := nearestOf(names, first.name)
+	if near == "" {
+		return nil
+	}
+	return &usageError{text: fmt.Sprintf("there is no file %s (did you mean ptxlink %s?)", first.name, near), help: "ptxlink --help lists the subcommands"}
+}
+
 // become turns the app for linking into that of a subcommand.
 func (s subcommand) become(app *cli.App, c *command) {
 	app.Usage, app.Description, app.Flags = s.usage, s.description, s.flags()
@@ -77,6 +95,7 @@ func helpWithSubcommands(app *cli.App) string {
 	for _, s := range subcommands() {
 		fmt.Fprintf(&b, "  %-31s %s\n", s.name, s.usage)
 	}
+	b.WriteString("\n" + warningHelp())
 	text := help(app)
 	end := strings.LastIndex(text, "\n"+app.Description)
 	return text[:end] + b.String() + text[end:]
