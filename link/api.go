@@ -32,7 +32,7 @@ const (
 // Input is one thing to link. Text wins over Reader, and Reader over Path.
 type Input struct {
 	// Name is what messages, the map and the dependency list call the input;
-	// empty means Path.
+	// empty means Path, and "<input 1>" for the first input if that is empty too.
 	Name string
 	// Path names a file to read.
 	Path string
@@ -182,6 +182,17 @@ type Errors struct {
 	Messages []*Message
 	// IO is set when an input could not be read at all.
 	IO bool
+}
+
+// Unwrap is the errors among the messages, so that errors.Is finds fs.ErrNotExist,
+// say.
+func (e *Errors) Unwrap() (list []error) {
+	for _, m := range e.Messages {
+		if m.Kind == Error {
+			list = append(list, m)
+		}
+	}
+	return list
 }
 
 // Error is every message as uncoloured text.

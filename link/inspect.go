@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -63,6 +64,9 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 func objectInputs(inputs []Input) []object.Input {
 	list := make([]object.Input, len(inputs))
 	for i, in := range inputs {
+		if in.Name == "" && in.Path == "" {
+			in.Name = fmt.Sprintf("<input %d>", i+1)
+		}
 		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive}
 	}
 	return list

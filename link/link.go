@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path"
 	"path/filepath"
 	"slices"
 	"sort"
@@ -40,7 +41,8 @@ type linker struct {
 
 // Link links the inputs into one module. Inputs that cannot be linked give
 // *Errors with every fault that was found, and no Result; other errors are a
-// cancelled context, no inputs at all, and an Options.Host that is none. Calls
+// cancelled context, no inputs at all, an Options.Host that is none and an
+// AllowUndefined that is no pattern. Calls
 // may run at the same time.
 func Link(ctx context.Context, o Options) (*Result, error) {
 	l := &linker{options: o, log: &diag.Log{}, warnedFile: map[int32]bool{}}
@@ -53,6 +55,11 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		var err error
 		if host, err = object.ParseHost(o.Host); err != nil {
 			return nil, err
+		}
+	}
+	for _, pattern := range o.AllowUndefined {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, fmt.Errorf("%q of AllowUndefined is not a pattern: %w", pattern, err)
 		}
 	}
 	l.namedTwice()
@@ -165,12 +172,12 @@ func (l *linker) namedTwice() {
 		if in.Path == "" || in.Text != nil || in.Reader != nil {
 			continue
 		}
-		path := filepath.Clean(in.Path)
-		if n, ok := first[path]; ok {
+		clean := filepath.Clean(in.Path)
+		if n, ok := first[clean]; ok {
 			l.log.Error(diag.Place{}, fmt.Sprintf("%s is named twice, as inputs %d and %d", in.Path, n+1, i+1))
 			continue
 		}
-		first[path] = i
+		first[clean] = i
 	}
 }
 

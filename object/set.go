@@ -164,7 +164,7 @@ func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
 	}
 	if err != nil {
 		op.unread = true
-		op.log.Error(at(in.name()), err.Error())
+		op.log.Error(at(in.name()), err.Error()).Err = err
 		return
 	}
 	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {

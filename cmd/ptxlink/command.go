@@ -293,8 +293,8 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 	if c.linkOptions.Verbose {
 		log.Note(diag.Place{}, fmt.Sprintf("assembling for %s with %s", o.Arch, o.Path))
 	}
-	cubin, err := ptxas.Assemble(ctx, o, result.PTX, result.Lines, &log)
-	failed := c.report.write(log.Messages) > 0
+	cubin, messages, err := ptxas.Assemble(ctx, o, result.PTX, result.Lines)
+	failed := c.report.write(append(log.Messages, messages...)) > 0
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}

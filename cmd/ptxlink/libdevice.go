@@ -6,7 +6,6 @@ import (
 	"regexp"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
 	"ptxlink/link/libdevice"
 )
@@ -64,9 +63,8 @@ func (c *command) libdevice(ctx *cli.Context) error {
 	if err := link.CheckOutput(output, []string{options.Bitcode}); err != nil {
 		return &exitError{exitIO, err}
 	}
-	var log diag.Log
-	library, err := libdevice.Compile(ctx.Context, options, &log)
-	if failed := c.report.write(log.Messages) > 0; errors.Is(err, libdevice.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
+	library, messages, err := libdevice.Compile(ctx.Context, options)
+	if failed := c.report.write(messages) > 0; errors.Is(err, libdevice.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return &exitError{code: exitLink}
 	}
 	if err != nil {

@@ -124,7 +124,13 @@ type Message struct {
 	Text  string
 	Notes []Remark
 	Help  string
+	// Err is the error behind the message where there is one, such as that of a
+	// file that cannot be read.
+	Err error
 }
+
+// Unwrap is Err, so that errors.Is finds fs.ErrNotExist.
+func (m *Message) Unwrap() error { return m.Err }
 
 // Note adds a second place and returns the message, for chaining.
 func (m *Message) Note(place Place, text string) *Message {

@@ -38,15 +38,24 @@ type Library struct {
 	Tool  string   // that compiled it
 }
 
-// ErrRejected is returned when the log says why there is no PTX.
+// Message is one thing that a compiler said, or that was found wrong with it.
+type Message = diag.Message
+
+// ErrRejected is returned when the messages say why there is no PTX.
 var ErrRejected = errors.New("libdevice could not be compiled")
 
 // Compile compiles libdevice, with cicc rather than llc where it can choose: LLVM
 // up to 19 takes __CUDA_PREC_SQRT for 0, so that its square roots of single
 // precision are approximate, and sets __CUDA_FTZ only for modules that clang made.
-// What the compiler says goes to the log. An error other than ErrRejected means
+// The messages are what the compiler says. An error other than ErrRejected means
 // that none could be run at all.
-func Compile(ctx context.Context, o Options, log *diag.Log) (*Library, error) {
+func Compile(ctx context.Context, o Options) (*Library, []*Message, error) {
+	var log diag.Log
+	l, err := compileLibrary(ctx, o, &log)
+	return l, log.Messages, err
+}
+
+func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, error) {
 	bitcode, err := os.ReadFile(o.Bitcode)
 	if err != nil {
 		return nil, err

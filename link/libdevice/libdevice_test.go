@@ -340,10 +340,9 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 			if o.Arch == "" {
 				o.Arch = "sm_75"
 			}
-			var log diag.Log
-			l, err := Compile(context.Background(), o, &log)
+			l, messages, err := Compile(context.Background(), o)
 			var said strings.Builder
-			diag.Write(&said, log.Messages, diag.Style{})
+			diag.Write(&said, messages, diag.Style{})
 			if err != nil {
 				said.WriteString(err.Error())
 			}

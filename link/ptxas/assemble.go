@@ -39,17 +39,26 @@ type Origin interface {
 	Origin(line int) (place diag.Place, ok bool)
 }
 
-// ErrRejected is returned when the log says why there is no cubin.
+// ErrRejected is returned when the messages say why there is no cubin.
 var ErrRejected = errors.New("ptxas did not accept the module")
 
 // The names are the same in every run and carry no folder: with -g ptxas 13
 // writes its command line into the cubin.
 const inputName, outputName = "linked.ptx", "linked.cubin"
 
-// Assemble turns a linked module into a cubin. What ptxas says goes to the
-// log, at the input line it is about. An error other than ErrRejected means
-// that ptxas could not be run at all.
-func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
+// Message is one thing that ptxas said, or that was found wrong with it.
+type Message = diag.Message
+
+// Assemble turns a linked module into a cubin. The messages are what ptxas says,
+// at the input line it is about; there may be some without an error. An error
+// other than ErrRejected means that ptxas could not be run at all.
+func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin []byte, messages []*Message, err error) {
+	var log diag.Log
+	cubin, err = assemble(ctx, o, ptx, origin, &log)
+	return cubin, log.Messages, err
+}
+
+func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
 	if o.Arch == "" && !given(o.Args, "-arch", "--gpu-name") {
 		return nil, errors.New("ptxas needs the name of a GPU, such as sm_80")
 	}

@@ -42,9 +42,9 @@ const merged = "// ptxlink\n\tadd.u32 %add, x__1, y;\n.version 9.0\nret;\n"
 
 var origin = input{&diag.Source{Name: "a.ptx", Text: []byte("\tadd.u32 %add, x, y;\nret;\n")}}
 
-// assemble runs a script as ptxas and returns the messages as text, with the
+// assembleFake runs a script as ptxas and returns the messages as text, with the
 // path of the script written as PTXAS.
-func assemble(t *testing.T, script string, o Options) ([]byte, string, error) {
+func assembleFake(t *testing.T, script string, o Options) ([]byte, string, error) {
 	t.Helper()
 	t.Setenv("TMPDIR", t.TempDir())
 	o.Path = fake(t, script)
@@ -52,7 +52,7 @@ func assemble(t *testing.T, script string, o Options) ([]byte, string, error) {
 		o.Arch = "sm_80"
 	}
 	var log diag.Log
-	cubin, err := Assemble(t.Context(), o, []byte(merged), origin, &log)
+	cubin, err := assemble(t.Context(), o, []byte(merged), origin, &log)
 	var b strings.Builder
 	diag.Write(&b, log.Messages, diag.Style{})
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
@@ -64,7 +64,7 @@ func assemble(t *testing.T, script string, o Options) ([]byte, string, error) {
 const succeed = `for last; do :; done; printf '\177ELFcubin' > "$last"` + "\n"
 
 func TestAssemble(t *testing.T) {
-	cubin, messages, err := assemble(t, succeed+`cmp -s linked.ptx - <<'END' || exit 9
+	cubin, messages, err := assembleFake(t, succeed+`cmp -s linked.ptx - <<'END' || exit 9
 `+merged+`END
 `, Options{})
 	if err != nil || string(cubin) != "\x7fELFcubin" || messages != "" {
@@ -139,7 +139,7 @@ help: the program is PTXAS; try another version with --ptxas, and write the PTX 
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			cubin, messages, err := assemble(t, test.script, Options{})
+			cubin, messages, err := assembleFake(t, test.script, Options{})
 			if cubin != nil || !errors.Is(err, ErrRejected) {
 				t.Errorf("%q, %v", cubin, err)
 			}
@@ -151,7 +151,7 @@ help: the program is PTXAS; try another version with --ptxas, and write the PTX 
 }
 
 func TestWarningsAndNotes(t *testing.T) {
-	cubin, messages, err := assemble(t, succeed+`
+	cubin, messages, err := assembleFake(t, succeed+`
 cat >&2 <<'END'
 ptxas warning : Stack size for entry function 'k' cannot be statically determined
 ptxas linked.ptx, line 4; warning : odd
@@ -191,7 +191,7 @@ func TestArguments(t *testing.T) {
 		{Options{Args: []string{"--gpu-name=sm_90"}}, "--gpu-name=sm_90"},
 		{Options{Args: []string{"-arch", "sm_90"}}, "-arch sm_90"},
 	} {
-		_, messages, _ := assemble(t, `echo "$@"; exit 1`, test.o)
+		_, messages, _ := assembleFake(t, `echo "$@"; exit 1`, test.o)
 		want := "ptxlink: note: ptxas: " + test.want + " linked.ptx -o linked.cubin\n"
 		if !strings.HasPrefix(messages, want) {
 			t.Errorf("got  %swant %s", messages, want)
@@ -201,13 +201,13 @@ func TestArguments(t *testing.T) {
 
 func TestRefusesBeforeRunning(t *testing.T) {
 	var log diag.Log
-	if _, err := Assemble(t.Context(), Options{Path: "/bin/true"}, []byte(merged), origin, &log); err == nil {
+	if _, err := assemble(t.Context(), Options{Path: "/bin/true"}, []byte(merged), origin, &log); err == nil {
 		t.Error("no GPU was named, and no error")
 	}
-	if _, err := Assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte(merged), origin, &log); err == nil || errors.Is(err, ErrRejected) {
+	if _, err := assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte(merged), origin, &log); err == nil || errors.Is(err, ErrRejected) {
 		t.Errorf("a ptxas that is not there: %v", err)
 	}
-	_, err := Assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte("a\x00b"), origin, &log)
+	_, err := assemble(t.Context(), Options{Path: "/none/ptxas", Arch: "sm_80"}, []byte("a\x00b"), origin, &log)
 	if !errors.Is(err, ErrRejected) || log.Errors() != 1 {
 		t.Errorf("a NUL: %v", err)
 	}
@@ -218,7 +218,7 @@ func TestCancel(t *testing.T) {
 	defer cancel()
 	var log diag.Log
 	start := time.Now()
-	_, err := Assemble(ctx, Options{Path: fake(t, "exec sleep 20"), Arch: "sm_80"}, []byte(merged), origin, &log)
+	_, err := assemble(ctx, Options{Path: fake(t, "exec sleep 20"), Arch: "sm_80"}, []byte(merged), origin, &log)
 	if !errors.Is(err, context.DeadlineExceeded) || time.Since(start) > 10*time.Second {
 		t.Errorf("%v after %v", err, time.Since(start))
 	}
@@ -303,7 +303,7 @@ func TestRealPtxas(t *testing.T) {
 				{"", "Missing .version directive"},
 			} {
 				var log diag.Log
-				cubin, err := Assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte(test.ptx), nil, &log)
+				cubin, err := assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte(test.ptx), nil, &log)
 				var b strings.Builder
 				diag.Write(&b, log.Messages, diag.Style{})
 				if (test.want == "") != (cubin != nil && err == nil) || !strings.Contains(b.String(), test.want) {
@@ -314,7 +314,7 @@ func TestRealPtxas(t *testing.T) {
 				}
 			}
 			var log diag.Log
-			_, err := Assemble(t.Context(), Options{Path: path, Arch: "compute_80"}, []byte(head), nil, &log)
+			_, err := assemble(t.Context(), Options{Path: path, Arch: "compute_80"}, []byte(head), nil, &log)
 			if !errors.Is(err, ErrRejected) || !strings.Contains(log.Messages[len(log.Messages)-1].Help, "virtual architecture") {
 				t.Errorf("compute_80: %v, %v", err, log.Messages)
 			}
@@ -326,7 +326,7 @@ func TestRealPtxas(t *testing.T) {
 func TestRealPtxasCrash(t *testing.T) {
 	path := oracles.Require(t, "ptxas")
 	var log diag.Log
-	_, err := Assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte("\ufeff.version 7.8\n.target sm_80\n"), nil, &log)
+	_, err := assemble(t.Context(), Options{Path: path, Arch: "sm_80"}, []byte("\ufeff.version 7.8\n.target sm_80\n"), nil, &log)
 	if !errors.Is(err, ErrRejected) || log.Errors() == 0 {
 		t.Fatalf("%v, %v", err, log.Messages)
 	}

@@ -1,0 +1,60 @@
+package link_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+	"testing"
+
+	"ptxlink/internal/oracles"
+	"ptxlink/link"
+	"ptxlink/link/ptxas"
+)
+
+// TestErrorsUnwrap: what lies behind a message is found by errors.Is.
+func TestErrorsUnwrap(t *testing.T) {
+	_, err := link.Link(context.Background(), link.Options{Inputs: append(texts("not ptx"), link.Input{Path: "/does/not/exist.ptx"})})
+	if !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v is not fs.ErrNotExist", err)
+	}
+	if errors.Is(err, fs.ErrPermission) {
+		t.Errorf("%v is fs.ErrPermission", err)
+	}
+	var m *link.Message
+	if !errors.As(err, &m) || !strings.HasPrefix(m.Text, "no .version directive") {
+		t.Errorf("the first message is %v", m)
+	}
+}
+
+// TestBadPattern: a pattern that is none is refused, as on the command line.
+func TestBadPattern(t *testing.T) {
+	_, err := link.Link(context.Background(), link.Options{Inputs: texts(top), AllowUndefined: []string{"f*", "[a"}})
+	if !errors.Is(err, path.ErrBadPattern) || !strings.Contains(err.Error(), `"[a"`) {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestNamelessInputs: messages tell inputs in memory apart.
+func TestNamelessInputs(t *testing.T) {
+	inputs := texts(top, "not ptx", "nor this")
+	inputs[1].Name, inputs[2].Name = "", ""
+	_, err := link.Link(context.Background(), link.Options{Inputs: inputs})
+	if err == nil || !strings.Contains(err.Error(), "<input 2>:1:1: error: ") || !strings.Contains(err.Error(), "\n<input 3>:1:1: error: ") {
+		t.Errorf("%v", err)
+	}
+}
+
+// TestEmbedding is a program that links and assembles, with nothing internal.
+func TestEmbedding(t *testing.T) {
+	r := mustLink(t, link.Options{Inputs: texts(top + ".visible .entry k () {\n\tfrob;\n}\n")})
+	_, messages, err := ptxas.Assemble(context.Background(), ptxas.Options{Path: oracles.Require(t, "ptxas"), Arch: "sm_75"}, r.PTX, r.Lines)
+	if !errors.Is(err, ptxas.ErrRejected) || len(messages) == 0 {
+		t.Fatalf("%v, %v", messages, err)
+	}
+	var first *link.Message = messages[0]
+	if file, line, _ := first.Place.Position(); file != "a.ptx" || line != 5 {
+		t.Errorf("%s:%d: %s", file, line, first.Text)
+	}
+}
