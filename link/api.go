@@ -145,6 +145,7 @@ type Symbol struct {
 	Name     string // in the output
 	Original string // in the input; differs from Name if it was renamed
 	Module   string // name of the module that defines it; empty if undefined
+	Supplier string // of an undefined one: "driver" for system calls, "launch" for dynamic shared memory, or empty
 	Kind     string // "entry", "func", "object", "alias"
 	Space    string // "global", "const", "shared", ... for objects
 	Linkage  string // "visible", "weak", "common", "extern", "" for module-local

@@ -122,7 +122,7 @@ func (r *Result) mapDropped(w io.Writer) {
 // from is where the symbol is defined, as messages write it.
 func (s Symbol) from() string {
 	if s.Module == "" {
-		return "(undefined)"
+		return "(" + cmp.Or(s.Supplier, "undefined") + ")"
 	}
 	if s.Line() == 0 {
 		return s.Module

@@ -40,6 +40,12 @@ func (l *linker) result(p *plan, w *writer) *Result {
 		id := s.Mentions[0]
 		sym := l.describe(id)
 		sym.Linkage, sym.Module, sym.Place = "extern", "", diag.Place{}
+		switch {
+		case resolve.IsSyscall(s.Name):
+			sym.Supplier = "driver"
+		case resolve.DynamicShared(l.files[id.File].DeclOf(id.Name)):
+			sym.Supplier = "launch"
+		}
 		r.Symbols = append(r.Symbols, sym)
 	}
 	for _, d := range p.variables {

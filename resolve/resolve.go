@@ -163,9 +163,9 @@ func (t *Table) decl(id object.ID) *ptx.Decl { return t.Files[id.File].DeclOf(id
 
 func (t *Table) place(id object.ID) diag.Place { return t.Files[id.File].NamePlace(id.Name) }
 
-// dynamicShared says whether the declaration is memory whose size the launch
+// DynamicShared says whether the declaration is memory whose size the launch
 // decides: .extern .shared x[]. It never has a definition.
-func dynamicShared(d *ptx.Decl) bool {
+func DynamicShared(d *ptx.Decl) bool {
 	return d != nil && d.Kind == ptx.Variable && d.Space == ".shared" && d.Unsized
 }
 
@@ -184,7 +184,7 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 			allowed = allowed || match || pattern == s.Name
 		}
 		for _, id := range s.Mentions {
-			allowed = allowed || dynamicShared(t.decl(id))
+			allowed = allowed || DynamicShared(t.decl(id))
 		}
 		if s.Open = allowed; !allowed {
 			t.reportUndefined(s, uses.of(SymbolID(i)), log)

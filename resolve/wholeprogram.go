@@ -16,7 +16,7 @@ func WholeProgram(f *object.File) bool {
 	}
 	for n, s := range f.Symbols {
 		d := f.DeclOf(ptx.NameID(n))
-		if s.Exported() && (d == nil || d.Kind != ptx.Entry) && !IsSyscall(f.Names[n]) && !dynamicShared(d) {
+		if s.Exported() && (d == nil || d.Kind != ptx.Entry) && !IsSyscall(f.Names[n]) && !DynamicShared(d) {
 			return false
 		}
 	}
