@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+// parent is a kernel that starts another, as nvcc 12.4 writes it.
+const parent = `.version 8.4
+.target sm_90
+.address_size 64
+
+.extern .func (.param .b64 r) __cudaCDP2GetParameterBufferV2 (.param .b64 a, .param .align 4 .b8 b[12], .param .align 4 .b8 c[12], .param .b32 d);
+.extern .func (.param .b32 r) __cudaCDP2LaunchDeviceV2 (.param .b64 a, .param .b64 b);
+.visible .entry child (.param .u64 p) { ret; }
+.visible .entry parent (.param .u64 p)
+{
+	.reg .pred %p<2>;
+	.reg .b64 %rd<4>;
+	.param .b64 a, b, retval0;
+	.param .align 4 .b8 grid[12], block[12];
+	.param .b32 shared, retval1;
+	mov.u64 %rd3, child;
+	st.param.b64 [a], %rd3;
+	st.param.b32 [grid], 1;
+	st.param.b32 [grid+4], 1;
+	st.param.b32 [grid+8], 1;
+	st.param.b32 [block], 32;
+	st.param.b32 [block+4], 1;
+	st.param.b32 [block+8], 1;
+	st.param.b32 [shared], 0;
+	call.uni (retval0), __cudaCDP2GetParameterBufferV2, (a, grid, block, shared);
+	ld.param.b64 %rd1, [retval0];
+	setp.eq.s64 %p1, %rd1, 0;
+	@%p1 bra $L;
+	st.param.b64 [a], %rd1;
+	st.param.b64 [b], 0;
+	call.uni (retval1), __cudaCDP2LaunchDeviceV2, (a, b);
+$L:
+	ret;
+}
+`
+
+// TestCudadevrt is docs/libraries.md on kernels that start kernels: libcudadevrt.a
+// has PTX for one GPU, for which ptxlink links it; for others nvlink takes the
+// cubin out of it.
+func TestCudadevrt(t *testing.T) {
+	lib := filepath.Dir(oracles.RequireFile(t, "cudadevrt/libcudadevrt.a"))
+	ptxas, nvlink := oracles.Require(t, "ptxas-new"), oracles.Require(t, "nvlink-new") // of the library's CUDA
+	dir := t.TempDir()
+	in, out, cubin := filepath.Join(dir, "parent.ptx"), filepath.Join(dir, "out.ptx"), filepath.Join(dir, "out.cubin")
+	if err := os.WriteFile(in, []byte(parent), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ptxlink := func(args ...string) (code int, said string) {
+		var stdout, stderr bytes.Buffer
+		code = run(args, nil, &stdout, &stderr)
+		return code, stderr.String()
+	}
+
+	code, said := ptxlink(in, "-L", lib, "-lcudadevrt", "-o", out, "--arch", "sm_90")
+	target := regexp.MustCompile(`error: no PTX in it runs on sm_90; there is (sm_\d+)\n`).FindStringSubmatch(said)
+	if code != exitLink || target == nil {
+		t.Fatalf("for sm_90: exit code %d\n%s", code, said)
+	}
+
+	code, said = ptxlink(in, "-L", lib, "-lcudadevrt", "-o", out, "--print-dependencies")
+	if code != exitOK || strings.Count(said, "\n") != 1 || !strings.Contains(said, "\t__cudaCDP2GetParameterBufferV2\n") {
+		t.Fatalf("exit code %d\n%s", code, said)
+	}
+	text, err := exec.Command(ptxas, "-arch="+target[1], out, "-o", cubin).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", target[1], err, text)
+	}
+	hasSymbols(t, cubin, "parent", "child", "__cuda_syscall_cnpv2LaunchDeviceV2")
+
+	if code, said = ptxlink(in, "--allow-undefined=__cudaCDP2*", "-c", "--arch", "sm_90", "--ptxas", ptxas, "-o", cubin); code != exitOK {
+		t.Fatalf("-c: exit code %d\n%s", code, said)
+	}
+	linked := filepath.Join(dir, "linked.cubin")
+	text, err = exec.Command(nvlink, "-arch=sm_90", cubin, "-L"+lib, "-lcudadevrt", "-o", linked).CombinedOutput()
+	if err != nil {
+		t.Fatalf("nvlink: %v\n%s", err, text)
+	}
+	hasSymbols(t, linked, "parent", "child", "__cudaCDP2LaunchDeviceV2")
+}
+
+// hasSymbols looks for names in the string table of a cubin.
+func hasSymbols(t *testing.T, path string, names ...string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		if !bytes.Contains(data, []byte("\x00"+name+"\x00")) {
+			t.Errorf("%s has no symbol %s", filepath.Base(path), name)
+		}
+	}
+}
