@@ -192,7 +192,7 @@ func (f *File) readPreamble(digest string) {
 		meta, _, _ := strings.Cut(preamble[at+len(MetaMark):], "*/")
 		f.Producer = "ptxlink"
 		f.HostSpan = diag.Span{Off: int32(at), Len: int32(len(MetaMark))}
-		for _, field := range strings.Fields(meta) {
+		for field := range strings.FieldsSeq(meta) {
 			key, value, _ := strings.Cut(field, "=")
 			switch key {
 			case "os":

@@ -8,7 +8,10 @@ import (
 	"strings"
 )
 
-const arHeader = 60
+const (
+	arHeader = 60
+	maxName  = 4096 // a path has no more on Linux
+)
 
 // archive opens the members of an ar archive: GNU with its // table and
 // indexes, BSD and Darwin with names in front of the bodies, thin. Indexes are
@@ -47,6 +50,13 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		if h.name == metaName {
 			meta = h.body
 			continue
+		}
+		if len(h.name) > maxName {
+			return p.fault(h.at, "name of an archive member has %d bytes, more than %d", len(h.name), maxName)
+		}
+		// All members may have one long name of the table.
+		if op.left -= int64(len(h.name)); op.left < 0 {
+			return op.bomb(p, h.at)
 		}
 		if thin {
 			err = op.thinMember(h, p)

@@ -5,7 +5,9 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"errors"
+	"fmt"
 	"io"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
@@ -14,34 +16,96 @@ import (
 const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 	lz4Magic  = "\x04\x22\x4d\x18"
-	// maxWindow is the largest that zstd itself reads unless told to. All of
-	// it is allocated for a header that asks for it, however little follows.
-	maxWindow = 128 << 20
+	// zstdMost is the most bytes that one of a zstd frame can stand for: a
+	// block has 128 KiB at most, and takes 4 bytes if all of them are equal.
+	zstdMost = 128 << 10 / 4
 )
 
-// codec starts to decompress a stream.
-type codec func(io.Reader) (io.Reader, func(), error)
+// codec unfolds data; errTooLong if that gives more than limit bytes.
+type codec func(data []byte, limit int64) ([]byte, error)
 
-func gunzip(r io.Reader) (io.Reader, func(), error) {
-	z, err := gzip.NewReader(r)
-	return z, func() {}, err
-}
+var errTooLong = errors.New("unfolds to more than it may")
 
-func inflate(r io.Reader) (io.Reader, func(), error) {
-	z, err := zlib.NewReader(r)
-	return z, func() {}, err
-}
+// Readers are used again: an archive may hold thousands of small streams, and a
+// new reader takes more memory than all but the largest of them, one for zstd
+// 5 MB.
+var (
+	gzips, zlibs sync.Pool
+	zstds        = sync.Pool{New: func() any {
+		z, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(1<<41), zstd.WithDecodeAllCapLimit(true))
+		if err != nil {
+			panic(err) // the options are constants
+		}
+		return z
+	}}
+)
 
-func unzstd(r io.Reader) (io.Reader, func(), error) {
-	z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
-	if err != nil {
-		return nil, nil, err
+func gunzip(data []byte, limit int64) ([]byte, error) {
+	z, _ := gzips.Get().(*gzip.Reader)
+	if z == nil {
+		z = new(gzip.Reader)
 	}
-	return z, z.Close, nil
+	defer gzips.Put(z)
+	if err := z.Reset(bytes.NewReader(data)); err != nil {
+		return nil, err
+	}
+	return drain(z, limit)
 }
 
-func unlz4(r io.Reader) (io.Reader, func(), error) {
-	return lz4.NewReader(r), func() {}, nil
+func inflate(data []byte, limit int64) ([]byte, error) {
+	z, _ := zlibs.Get().(io.Reader)
+	var err error
+	if z == nil {
+		z, err = zlib.NewReader(bytes.NewReader(data))
+	} else {
+		err = z.(zlib.Resetter).Reset(bytes.NewReader(data), nil)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer zlibs.Put(z)
+	return drain(z, limit)
+}
+
+func unlz4(data []byte, limit int64) ([]byte, error) {
+	return drain(lz4.NewReader(bytes.NewReader(data)), limit)
+}
+
+// unzstd decodes into one buffer, which is the window too: a header may ask for
+// a window of 128 MB and more in front of a few bytes.
+func unzstd(data []byte, limit int64) ([]byte, error) {
+	size := min(4*int64(len(data))+4096, limit)
+	var h zstd.Header
+	if h.Decode(data) == nil && h.HasFCS {
+		if h.FrameContentSize > uint64(limit) {
+			return nil, errTooLong
+		}
+		if h.FrameContentSize/zstdMost > uint64(len(data)) {
+			return nil, fmt.Errorf("%d bytes cannot be the %d that their header says", len(data), h.FrameContentSize)
+		}
+		size = int64(h.FrameContentSize)
+	}
+	z := zstds.Get().(*zstd.Decoder)
+	defer zstds.Put(z)
+	for ; ; size = min(2*size+4096, limit) {
+		plain, err := z.DecodeAll(data, make([]byte, 0, size+1))
+		switch {
+		case int64(len(plain)) > limit, errors.Is(err, zstd.ErrDecoderSizeExceeded) && size == limit:
+			return nil, errTooLong
+		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
+			return plain, err
+		}
+	}
+}
+
+// drain reads r to its end. The buffer grows with what is really there, not with
+// what a header says.
+func drain(r io.Reader, limit int64) ([]byte, error) {
+	plain, err := io.ReadAll(io.LimitReader(r, limit+1))
+	if int64(len(plain)) > limit {
+		return nil, errTooLong
+	}
+	return plain, err
 }
 
 // compressed opens what a compressed file holds.
@@ -63,17 +127,11 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 	if size >= 0 {
 		limit = size
 	}
-	r, done, err := c(bytes.NewReader(data))
-	if err != nil {
-		return nil, p.fault(at, "compressed data cannot be read: %v", err)
-	}
-	defer done()
-	// The buffer grows with what is really there, not with what a header says.
-	plain, err := io.ReadAll(io.LimitReader(r, limit+1))
+	plain, err := c(data, limit)
 	switch {
-	case int64(len(plain)) > limit && size < 0:
+	case errors.Is(err, errTooLong) && size < 0:
 		return nil, op.bomb(p, at)
-	case int64(len(plain)) > limit:
+	case errors.Is(err, errTooLong):
 		return nil, p.fault(at, "compressed data is longer than the %d bytes that its header says", size)
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return nil, p.fault(at, "compressed data is cut short")

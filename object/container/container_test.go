@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -272,7 +271,7 @@ func TestRefused(t *testing.T) {
 		{gz(make([]byte, 1<<20)), 1000, "f: unfolds to more than 1000 bytes"},
 		{zst(make([]byte, 1<<20)), 1000, "f: unfolds to more than 1000 bytes"},
 		{gz(one)[:40], 0, "f: compressed data is cut short"},
-		{forms()["elf"][:300], 0, "f: ELF file cannot be read"},
+		{forms()["elf"][:300], 0, "f: ELF file is cut short: its section headers end at byte "},
 	} {
 		_, err := Open("f", test.data, Options{MaxSize: test.max})
 		if err == nil || !strings.HasPrefix(err.Error(), test.want) {
@@ -435,33 +434,6 @@ func TestHostObjectAgainstCuobjdump(t *testing.T) {
 	for _, file := range []string{"a.o", "whole.o", "both.o", "l.a"} {
 		t.Run(file, func(t *testing.T) { sameAsCuobjdump(t, cuobjdump, filepath.Join(dir, file)) })
 	}
-}
-
-func FuzzOpen(f *testing.F) {
-	for _, data := range forms() {
-		f.Add(data)
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		const limit = 1 << 22
-		members, err := Open("f", data, Options{MaxSize: limit, Open: func(string) ([]byte, error) { return data, nil }})
-		var e *Error
-		if err != nil && (!errors.As(err, &e) || e.Name == "" || e.Text == "") {
-			t.Errorf("%#v", err)
-		}
-		if err == nil && len(members) == 0 {
-			t.Error("neither members nor an error")
-		}
-		names := map[string]bool{}
-		for _, m := range members {
-			if names[m.Name] {
-				t.Errorf("%s twice", m.Name)
-			}
-			names[m.Name] = true
-			if bytes.HasSuffix(m.Text, []byte{0}) {
-				t.Errorf("%s ends in a NUL", m.Name)
-			}
-		}
-	})
 }
 
 // TestGCCArchives compares gcc's own archives with what ar takes out of them.

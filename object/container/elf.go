@@ -3,8 +3,8 @@ package container
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
-	"io"
 )
 
 const machineCUDA = 190
@@ -72,7 +72,7 @@ func (op *opener) elf(data []byte, p place) *Error {
 
 func (op *opener) section(s *elf.Section, data []byte, p place) ([]byte, *Error) {
 	if s.Flags&elf.SHF_COMPRESSED != 0 {
-		return op.decompress(nil, p, 0, -1, func(io.Reader) (io.Reader, func(), error) { return s.Open(), func() {}, nil })
+		return op.decompress(nil, p, 0, -1, func(_ []byte, limit int64) ([]byte, error) { return drain(s.Open(), limit) })
 	}
 	body, ok := span(data, s.Offset, s.FileSize)
 	if !ok {
@@ -81,9 +81,57 @@ func (op *opener) section(s *elf.Section, data []byte, p place) ([]byte, *Error)
 	return body, nil
 }
 
+// elfTables checks that the tables of headers lie within the file. debug/elf
+// believes the header and makes room for them first, 10 MB for a file of 64
+// bytes.
+func elfTables(data []byte, p place) *Error {
+	short := func(what string, from, to uint64) *Error {
+		err := p.fault(0, "ELF file is cut short: its %s end at byte %d, and it has %d bytes", what, to, len(data))
+		if to < from {
+			err.Text = fmt.Sprintf("ELF file is damaged: its %s begin at byte %d and have no end", what, from)
+		}
+		err.Help = "copy or build the file again"
+		return err
+	}
+	wide, order := len(data) > 4 && data[4] == 2, binary.ByteOrder(le)
+	size := uint64(0x34)
+	if wide {
+		size = 0x40
+	}
+	if uint64(len(data)) < size {
+		return short("headers", 0, size)
+	}
+	if data[5] == 2 {
+		order = binary.BigEndian
+	}
+	programs, sections, counts := uint64(order.Uint32(data[0x1c:])), uint64(order.Uint32(data[0x20:])), data[0x2a:]
+	if wide {
+		programs, sections, counts = order.Uint64(data[0x20:]), order.Uint64(data[0x28:]), data[0x36:]
+	}
+	number := func(at int) uint64 { return uint64(order.Uint16(counts[at:])) }
+	if size := number(0) * number(2); size > 0 && (programs > uint64(len(data)) || size > uint64(len(data))-programs) {
+		return short("program headers", programs, programs+size)
+	}
+	count := number(6)
+	// Where there are too many sections for two bytes, the first has their number.
+	if first, ok := span(data, sections, number(4)); ok && count == 0 && sections > 0 && number(4) >= 0x28 {
+		count = uint64(order.Uint32(first[0x14:]))
+		if wide {
+			count = order.Uint64(first[0x20:])
+		}
+	}
+	if count > 0 && (sections > uint64(len(data)) || count > (uint64(len(data))-sections)/max(number(4), 1)) {
+		return short("section headers", sections, sections+count*number(4))
+	}
+	return nil
+}
+
 // openELF is elf.NewFile, which is not made for files that lie: a panic of it
 // is a damaged file.
 func openELF(data []byte, p place) (file *elf.File, err *Error) {
+	if err := elfTables(data, p); err != nil {
+		return nil, err
+	}
 	defer func() {
 		if r := recover(); r != nil {
 			err = p.fault(0, "ELF file cannot be read: %v", r)

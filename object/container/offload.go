@@ -67,14 +67,20 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 			b = append(bytes.Clone(b[:entries]), body...) // offsets count from the header
 		}
 	}
-	total := 0
+	total, most := 0, uint64(len(b))/stringEntry
 	for i := range count {
 		e, ok := span(b, entries, offloadEntry)
 		if !ok {
 			return p.fault(at, "OffloadBinary has %d entries by its header, of which %d are there", count, i)
 		}
 		entries += offloadEntry
-		strs, err := offloadStrings(b, le.Uint64(e[8:]), le.Uint64(e[16:]), stringEntry, p, at)
+		// So would strings that overlap: every entry may name them all.
+		n := le.Uint64(e[16:])
+		if n > most {
+			return p.fault(at, "entry %d of an OffloadBinary has %d strings by its header, for which there is no room", i, n)
+		}
+		most -= n
+		strs, err := offloadStrings(b, le.Uint64(e[8:]), n, stringEntry, p, at)
 		if err != nil {
 			return err
 		}

@@ -1,0 +1,294 @@
+package container
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// fuzzLimit is small, so that what is allocated without a need shows.
+const fuzzLimit = 1 << 18
+
+// allocated is the number of bytes that this process has ever allocated.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// openBounded opens data and checks what every input must keep to: no panic, no
+// more than a few seconds, and allocations, garbage included, of at most 4 times
+// the input and what it may unfold to. A decoder needs tables beside that, and
+// a member a record and a name.
+func openBounded(t *testing.T, data []byte) []Member {
+	t.Helper()
+	const tables, record = 2 << 20, 1 << 10
+	from := allocated()
+	start := time.Now()
+	members, err := Open("f", data, Options{MaxSize: fuzzLimit, Open: func(string) ([]byte, error) { return data, nil }})
+	if took := time.Since(start); took > 20*time.Second {
+		t.Errorf("took %v for %d bytes", took, len(data))
+	}
+	limit := uint64(4*(len(data)+fuzzLimit) + tables + record*len(members))
+	// What was allocated meanwhile for something else does not repeat itself.
+	for try := 0; allocated()-from > limit; try++ {
+		if try == 3 {
+			t.Errorf("allocates %d bytes for %d bytes, %d members: %v", allocated()-from, len(data), len(members), err)
+			break
+		}
+		from = allocated()
+		Open("f", data, Options{MaxSize: fuzzLimit, Open: func(string) ([]byte, error) { return data, nil }})
+	}
+	var e *Error
+	if err != nil && (!errors.As(err, &e) || e.Name == "" || e.Text == "") {
+		t.Errorf("%#v", err)
+	}
+	if err == nil && len(members) == 0 {
+		t.Error("neither members nor an error")
+	}
+	total := 0
+	names := map[string]bool{}
+	for _, m := range members {
+		if names[m.Name] {
+			t.Errorf("%s twice", m.Name)
+		}
+		names[m.Name] = true
+		if bytes.HasSuffix(m.Text, []byte{0}) {
+			t.Errorf("%s ends in a NUL", m.Name)
+		}
+		total += len(m.Text)
+	}
+	if total > len(data)+fuzzLimit {
+		t.Errorf("%d bytes of PTX in %d bytes that may unfold to %d", total, len(data), fuzzLimit)
+	}
+	return members
+}
+
+// seeds adds to a fuzzer the files below testdata/forms that a tool wrote, and
+// what the tests make themselves, as far as they are of one form.
+func seeds(f *testing.F, ofForm func(data []byte) bool) {
+	n := 0
+	add := func(data []byte) {
+		if ofForm(data) {
+			f.Add(data, byte(0xff))
+			n++
+		}
+	}
+	for _, data := range forms() {
+		add(data)
+	}
+	files, _ := filepath.Glob("../../testdata/forms/*")
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		add(data)
+	}
+	if n == 0 {
+		f.Fatal("no seed has this form")
+	}
+}
+
+func isArchive(data []byte) bool {
+	return prefixed(data, "!<arch>\n") || prefixed(data, "!<thin>\n")
+}
+func isFatbin(data []byte) bool  { return prefixed(data, fatbinMagic) }
+func isELF(data []byte) bool     { return prefixed(data, "\x7fELF") }
+func isOffload(data []byte) bool { return prefixed(data, offloadMagic) }
+
+func FuzzOpen(f *testing.F) {
+	seeds(f, func([]byte) bool { return true })
+	f.Fuzz(func(t *testing.T, data []byte, _ byte) { openBounded(t, data) })
+}
+
+// The fuzzers of one form repair what a random change breaks first, so that the
+// rest is reached too. The bits of mend say what is repaired.
+
+func FuzzAr(f *testing.F) {
+	seeds(f, isArchive)
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendArchive(data, mend)) })
+}
+
+func mendArchive(data []byte, mend byte) []byte {
+	if len(data) < 8 {
+		return data
+	}
+	data = bytes.Clone(data)
+	if mend&1 != 0 && !isArchive(data) {
+		copy(data, "!<arch>\n")
+	}
+	for at := 8; at+arHeader <= len(data); {
+		head := data[at : at+arHeader]
+		if mend&2 != 0 {
+			copy(head[58:], "`\n")
+		}
+		size, err := strconv.Atoi(strings.TrimSpace(string(head[48:58])))
+		left := len(data) - at - arHeader
+		if err != nil || size < 0 || size > left {
+			size = min(int(head[48])*int(head[49])/16, left)
+			if mend&4 != 0 {
+				copy(head[48:], fmt.Sprintf("%-10d", size))
+			}
+		}
+		if data[2] == 't' && head[0] != '/' {
+			size = 0
+		}
+		at += arHeader + size + size%2
+	}
+	return data
+}
+
+func FuzzFatbin(f *testing.F) {
+	seeds(f, isFatbin)
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendFatbin(data, mend)) })
+}
+
+func mendFatbin(data []byte, mend byte) []byte {
+	if len(data) < 16 {
+		return data
+	}
+	data = bytes.Clone(data)
+	if mend&1 != 0 {
+		copy(data, fatbinMagic)
+	}
+	header := uint64(le.Uint16(data[6:]))
+	if mend&2 != 0 && (header < 16 || header > uint64(len(data))) {
+		header = 16
+		le.PutUint16(data[6:], 16)
+	}
+	if mend&4 != 0 && header <= uint64(len(data)) && le.Uint64(data[8:]) > uint64(len(data))-header {
+		le.PutUint64(data[8:], uint64(len(data))-header)
+	}
+	for at := header; at < uint64(len(data)) && uint64(len(data))-at >= minEntry; {
+		b := data[at:]
+		e := readFatbinEntry(b)
+		if mend&8 != 0 && (e.header < minEntry || e.header > uint64(len(b))) {
+			e.header = minEntry + e.header%uint64(len(b)-minEntry+1)
+			le.PutUint32(b[4:], uint32(e.header))
+		}
+		if e.header > uint64(len(b)) {
+			break
+		}
+		if mend&16 != 0 && e.padded > uint64(len(b))-e.header {
+			e.padded %= uint64(len(b)) - e.header + 1
+			le.PutUint64(b[8:], e.padded)
+		}
+		if mend&32 != 0 && e.packed > e.padded {
+			le.PutUint32(b[0x10:], uint32(e.padded))
+		}
+		if e.padded > uint64(len(b)) || e.header+e.padded == 0 {
+			break
+		}
+		at += e.header + e.padded
+	}
+	return data
+}
+
+func FuzzELF(f *testing.F) {
+	seeds(f, isELF)
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendELF(data, mend)) })
+}
+
+func mendELF(data []byte, mend byte) []byte {
+	if len(data) < 64 {
+		return data
+	}
+	data = bytes.Clone(data)
+	if mend&1 != 0 {
+		copy(data, "\x7fELF\x02\x01\x01")
+		le.PutUint32(data[20:], 1)
+	}
+	if mend&2 != 0 {
+		le.PutUint16(data[52:], 64)
+		le.PutUint16(data[54:], 56)
+		le.PutUint16(data[58:], 64)
+	}
+	shoff, n := le.Uint64(data[40:]), uint64(le.Uint16(data[60:]))
+	if mend&4 != 0 {
+		if most := uint64(len(data)) / 64; n > most {
+			n = most
+			le.PutUint16(data[60:], uint16(n))
+		}
+		if shoff > uint64(len(data))-64*n {
+			shoff = uint64(len(data)) - 64*n
+			le.PutUint64(data[40:], shoff)
+		}
+		if i := uint64(le.Uint16(data[62:])); n > 0 && i >= n {
+			le.PutUint16(data[62:], uint16(i%n))
+		}
+		if le.Uint64(data[32:]) > uint64(len(data)) {
+			le.PutUint64(data[32:], 0)
+			le.PutUint16(data[56:], 0)
+		}
+	}
+	for i := range n {
+		s, ok := span(data, shoff+64*i, 64)
+		if !ok || mend&8 == 0 {
+			break
+		}
+		off, size := le.Uint64(s[24:]), le.Uint64(s[32:])
+		if off > uint64(len(data)) {
+			off %= uint64(len(data))
+			binary.LittleEndian.PutUint64(s[24:], off)
+		}
+		if size > uint64(len(data))-off {
+			le.PutUint64(s[32:], uint64(len(data))-off)
+		}
+	}
+	return data
+}
+
+func FuzzOffload(f *testing.F) {
+	seeds(f, isOffload)
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendOffload(data, mend)) })
+}
+
+func mendOffload(data []byte, mend byte) []byte {
+	data = bytes.Clone(data)
+	for at := 0; at+40 <= len(data); {
+		b := data[at:]
+		if mend&1 != 0 {
+			copy(b, offloadMagic)
+			le.PutUint32(b[4:], le.Uint32(b[4:])%5)
+		}
+		size := le.Uint64(b[8:])
+		if size < 32 || size > uint64(len(b)) {
+			if mend&2 == 0 {
+				break
+			}
+			size = uint64(len(b))
+			le.PutUint64(b[8:], size)
+		}
+		b = b[:size]
+		at += int(size)
+		if len(b) < 80 {
+			continue
+		}
+		within := func(field []byte, limit uint64) {
+			if mend&4 != 0 && le.Uint64(field) >= limit {
+				le.PutUint64(field, le.Uint64(field)%limit)
+			}
+		}
+		within(b[16:], size-40)
+		entry, ok := span(b, le.Uint64(b[16:]), offloadEntry)
+		if !ok {
+			continue
+		}
+		within(entry[8:], size)
+		within(entry[16:], 8)
+		within(entry[24:], size)
+		if image := le.Uint64(entry[24:]); image < size {
+			within(entry[32:], size-image+1)
+		}
+	}
+	return data
+}

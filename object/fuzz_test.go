@@ -1,0 +1,61 @@
+package object
+
+import (
+	"bytes"
+	"runtime/metrics"
+	"strings"
+	"testing"
+	"time"
+
+	"ptxlink/internal/diag"
+)
+
+// FuzzMeta reads the comment that an earlier link left in front of a module,
+// whatever stands in it: no panic, no wait, and allocations of at most 4 times
+// the text.
+func FuzzMeta(f *testing.F) {
+	digest := strings.Repeat("0123456789abcdef", 4)
+	f.Add([]byte(" v=1 address_size=64 os=linux arch=x86_64 model=lp64\n   input=" + digest + "\n   input=" + digest + " "))
+	f.Add([]byte("os=\x00 os os= =os ==\n*/ */\n.version 8.0\n/* ptxlink-meta: os=mac"))
+	f.Add([]byte(""))
+	f.Fuzz(func(t *testing.T, meta []byte) {
+		text := bytes.Join([][]byte{[]byte("//\n" + MetaMark), meta, []byte("*/\n.version 8.0\n.target sm_80\n.address_size 64\n")}, nil)
+		allocated := func() uint64 {
+			sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+			metrics.Read(sample)
+			return sample[0].Value.Uint64()
+		}
+		var log diag.Log
+		m := parse(&diag.Source{Name: "f", Text: text}, &log)
+		if m == nil {
+			if log.Errors() == 0 {
+				t.Error("neither a module nor an error")
+			}
+			return
+		}
+		least := ^uint64(0) // of several tries: others may allocate meanwhile
+		for range 3 {
+			m.Digests, m.Host, m.Producer = nil, Host{}, ""
+			start, from := time.Now(), allocated()
+			m.readPreamble()
+			least = min(least, allocated()-from)
+			if took := time.Since(start); took > 10*time.Second {
+				t.Errorf("took %v for %d bytes", took, len(text))
+			}
+		}
+		if least > uint64(4*len(text))+1<<16 {
+			t.Errorf("allocates %d bytes for %d", least, len(text))
+		}
+		if len(m.Digests) == 0 || m.Producer != "ptxlink" {
+			t.Errorf("digests %q, producer %q", m.Digests, m.Producer)
+		}
+		for _, word := range append([]string{m.Host.OS, m.Host.Arch, m.Host.Model}, m.Digests...) {
+			if strings.ContainsAny(word, " \t\r\n") {
+				t.Errorf("%q is not one word", word)
+			}
+		}
+		if got := m.Src.String(m.HostSpan); got != MetaMark {
+			t.Errorf("the record is said to be at %q", got)
+		}
+	})
+}
