@@ -72,7 +72,7 @@ func openBounded(t *testing.T, data []byte) []Member {
 	return members
 }
 
-// seeds adds to a fuzzer the files below testdata/forms that a tool wrote, and
+// seeds adds to a fuzzer the files of testdata/forms, which real tools wrote, and
 // what the tests make themselves, as far as they are of one form.
 func seeds(f *testing.F, ofForm func(data []byte) bool) {
 	n := 0
@@ -85,7 +85,7 @@ func seeds(f *testing.F, ofForm func(data []byte) bool) {
 	for _, data := range forms() {
 		add(data)
 	}
-	files, _ := filepath.Glob("../../testdata/forms/*")
+	files, _ := filepath.Glob("../../testdata/forms/*/*")
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {

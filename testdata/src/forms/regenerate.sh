@@ -1,0 +1,66 @@
+#!/usr/bin/env bash
+# Makes testdata/forms, the forms that need nvcc, clang or binutils, of the four
+# units beside this script. Go code in the tests makes the other forms of the
+# PTX in it. Nothing of NVIDIA's is linked in.
+#
+#   regenerate.sh
+#
+# Wants internal/oracles/fetch.sh --compilers, gcc, ld, ar, strip, llvm-ar, and
+# clang-offload-packager of clang's own version on PATH or in $PACKAGER.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../../.. && pwd)
+oracles=$("$root/internal/oracles/fetch.sh" --print-dir)
+bin=$oracles/bin
+packager=${PACKAGER:-clang-offload-packager}
+forms=$root/testdata/forms
+units='kernel alpha beta gamma'
+
+# One fixed place, whoever runs this, with fixed times: nvcc makes names of both.
+at=/tmp/ptxlink-forms
+rm -rf "$at"
+mkdir -m 700 "$at"
+trap 'rm -rf "$at"' EXIT
+cp ./*.cu ./*.h ./*.c "$at"
+find "$at" -exec touch -h -d '2024-01-01 00:00:00 UTC' {} +
+cd "$at"
+rm -rf "$forms"
+mkdir -p "$forms/nvcc" "$forms/clang"
+
+for u in $units; do
+	gen='-gencode arch=compute_80,code=compute_80'
+	"$bin/nvcc" $gen -rdc=true -ptx "$u.cu" -o "$forms/nvcc/$u.ptx"
+	"$bin/nvcc" $gen -dc "$u.cu" -o "$u.o"
+	strip --strip-unneeded "$u.o" -o "$forms/nvcc/$u.o"
+done
+cd "$forms/nvcc"
+objects=${units// /.o }.o
+texts=${units// /.ptx }.ptx
+ld -r $objects -o linked.o
+strip --strip-unneeded linked.o
+gcc -c -Os "$at/stub.c" -o "$at/stub.o"
+ld -s -e main --unresolved-symbols=ignore-all $objects "$at/stub.o" -o program
+ar rcD gnu.a $texts
+ar rcDT thin.a $texts
+llvm-ar --format=bsd -rcD bsd.a $texts
+llvm-ar --format=darwin -rcD darwin.a $texts
+
+# The old driver runs ptxas and fatbinary of this toolkit.
+cd "$at"
+mkdir -p cuda/bin cuda/include cuda/nvvm/libdevice
+ln -s "$bin/ptxas" "$bin/fatbinary" cuda/bin/
+ln -s "$oracles"/nvcc-*/include/cuda.h cuda/include/
+ln -s "$oracles"/cuda-12.4/nvvm/libdevice/* cuda/nvvm/libdevice/
+for u in $units; do
+	clang=("$bin/clang" -x cuda --cuda-path="$at/cuda" -Wno-unknown-cuda-version -nocudainc -nocudalib --cuda-gpu-arch=sm_80 -fgpu-rdc -O2 "$u.cu")
+	"${clang[@]}" --cuda-device-only -S -o "$forms/clang/$u.ptx"
+	"${clang[@]}" --no-offload-new-driver -c -o "$forms/clang/$u.o"
+	strip --strip-unneeded "$forms/clang/$u.o"
+done
+images=()
+for u in $units; do
+	# The packager takes the kind of an image from its suffix, and .s means PTX.
+	cp "$forms/clang/$u.ptx" "$u.s"
+	images+=("--image=file=$u.s,triple=nvptx64-nvidia-cuda,arch=sm_80,kind=cuda")
+done
+"$packager" -o "$forms/clang/units.offload" "${images[@]}"
