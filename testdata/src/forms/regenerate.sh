@@ -25,7 +25,7 @@ cp ./*.cu ./*.h ./*.c "$at"
 find "$at" -exec touch -h -d '2024-01-01 00:00:00 UTC' {} +
 cd "$at"
 rm -rf "$forms"
-mkdir -p "$forms/nvcc" "$forms/clang"
+mkdir -p "$forms/nvcc" "$forms/clang" "$forms/gcc"
 
 for u in $units; do
 	gen='-gencode arch=compute_80,code=compute_80'
@@ -33,6 +33,8 @@ for u in $units; do
 	"$bin/nvcc" $gen -dc "$u.cu" -o "$u.o"
 	strip --strip-unneeded "$u.o" -o "$forms/nvcc/$u.o"
 done
+"$bin/nvcc" $gen -rdc=true -ptx gcc-main.cu -o main.ptx
+sed 's/\bgcc_\([a-z_]\)/\1/g' main.ptx >"$forms/gcc/main.ptx"
 cd "$forms/nvcc"
 objects=${units// /.o }.o
 texts=${units// /.ptx }.ptx
