@@ -21,7 +21,9 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 	p.archive = true
 	if thin {
 		if slices.Contains(op.thin, p.path) {
-			return p.fault(0, "this thin archive names itself as a member")
+			err := p.fault(0, "this thin archive names itself as a member")
+			err.Help = "build it again, and leave the archive out of its members"
+			return err
 		}
 		op.thin = append(op.thin, p.path)
 		defer func() { op.thin = op.thin[:len(op.thin)-1] }()

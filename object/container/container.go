@@ -130,8 +130,13 @@ func (p place) in(name string) place {
 	return p
 }
 
+// fault is what is wrong with a damaged file; where it is not damaged, or more
+// is known, the caller gives another help.
 func (p place) fault(at int, format string, args ...any) *Error {
-	return &Error{Name: p.name, Offset: int64(at), Text: fmt.Sprintf(format, args...)}
+	return &Error{
+		Name: p.name, Offset: int64(at), Text: fmt.Sprintf(format, args...),
+		Help: "the file is damaged, or was not written or copied whole; build or copy it again",
+	}
 }
 
 // none notes that something sound holds no PTX. It is an error only if nothing
@@ -144,7 +149,9 @@ func (op *opener) none(what kind, target string, p place) *Error {
 
 func (op *opener) open(data []byte, p place) *Error {
 	if p.depth++; p.depth > maxDepth {
-		return p.fault(0, "containers nested deeper than %d", maxDepth)
+		err := p.fault(0, "containers nested deeper than %d", maxDepth)
+		err.Help = "take the PTX out first and link that"
+		return err
 	}
 	switch {
 	case prefixed(data, "!<arch>\n"):

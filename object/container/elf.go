@@ -16,43 +16,39 @@ var deviceSections = []string{"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading"
 // fatbins into them also write wrappers that point to each; only nvlink needs
 // those.
 func (op *opener) elf(data []byte, p place) *Error {
-	// debug/elf refuses cubins, which keep the toolkit's number in e_version.
 	if len(data) >= 0x34 && le.Uint16(data[18:]) == machineCUDA {
 		return op.none(cubin, cubinTarget(data), p)
 	}
-	file, err := openELF(data, p)
+	file, err := readELF(data, p)
 	if err != nil {
 		return err
 	}
-	if host := machines[file.Machine]; host != "" {
+	if host := machines[file.machine]; host != "" {
 		p.arch = host
-		if file.Machine == elf.EM_PPC64 && file.Data == elf.ELFDATA2LSB {
+		if file.machine == elf.EM_PPC64 && file.order == binary.ByteOrder(le) {
 			p.arch = "ppc64le"
 		}
 	}
-	if file.OSABI == elf.ELFOSABI_NONE || file.OSABI == elf.ELFOSABI_LINUX {
+	if file.osabi == elf.ELFOSABI_NONE || file.osabi == elf.ELFOSABI_LINUX {
 		p.os = "linux"
 	}
-	if len(file.Sections) == 0 {
+	if file.count == 0 {
 		return op.none(stripped, "", p)
 	}
 	found, total := false, uint64(0)
-	for _, section := range file.Sections {
-		known := section.Type == 0x6fff4c0b // SHT_LLVM_OFFLOADING
-		for _, name := range deviceSections {
-			known = known || section.Name == name
-		}
-		if !known || section.Type == elf.SHT_NOBITS {
+	for i := range file.count {
+		section := file.section(i)
+		if !section.holdsDeviceCode() {
 			continue
 		}
-		inner := p.in(p.name + ":" + section.Name)
+		inner := p.in(p.name + ":" + section.name)
 		inner.section = true
-		body, err := op.section(section, data, inner)
+		body, err := op.section(file, section, inner)
 		if err != nil {
 			return err
 		}
 		// Sections that overlap would make more of the file than it is.
-		if total += section.FileSize; total > uint64(len(data)) {
+		if total += section.size; total > uint64(len(data)) {
 			return inner.fault(-1, "sections of device code overlap")
 		}
 		body = bytes.TrimLeft(body, "\x00")
@@ -70,78 +66,164 @@ func (op *opener) elf(data []byte, p place) *Error {
 	return nil
 }
 
-func (op *opener) section(s *elf.Section, data []byte, p place) ([]byte, *Error) {
-	if s.Flags&elf.SHF_COMPRESSED != 0 {
-		return op.decompress(nil, p, 0, -1, func(_ []byte, limit int64) ([]byte, error) { return drain(s.Open(), limit) })
-	}
-	body, ok := span(data, s.Offset, s.FileSize)
+// section is what a section holds, decompressed.
+func (op *opener) section(file *elfFile, s elfSection, p place) ([]byte, *Error) {
+	body, ok := span(file.data, s.off, s.size)
 	if !ok {
-		return nil, p.fault(-1, "section has %d bytes at %#x, but the file has %d", s.FileSize, s.Offset, len(data))
+		return nil, p.fault(-1, "section has %d bytes at byte %#x, but the file ends at %#x", s.size, s.off, len(file.data))
 	}
-	return body, nil
-}
-
-// elfTables checks that the tables of headers lie within the file. debug/elf
-// believes the header and makes room for them first, 10 MB for a file of 64
-// bytes.
-func elfTables(data []byte, p place) *Error {
-	short := func(what string, from, to uint64) *Error {
-		err := p.fault(0, "ELF file is cut short: its %s end at byte %d, and it has %d bytes", what, to, len(data))
-		if to < from {
-			err.Text = fmt.Sprintf("ELF file is damaged: its %s begin at byte %d and have no end", what, from)
-		}
-		err.Help = "copy or build the file again"
-		return err
+	if s.flags&elf.SHF_COMPRESSED == 0 {
+		return body, nil
 	}
-	wide, order := len(data) > 4 && data[4] == 2, binary.ByteOrder(le)
-	size := uint64(0x34)
-	if wide {
-		size = 0x40
+	header := 12 // kind, size, alignment
+	if file.wide {
+		header = 24
 	}
-	if uint64(len(data)) < size {
-		return short("headers", 0, size)
+	if len(body) < header {
+		return nil, p.fault(0, "compressed section is cut short in its header")
 	}
-	if data[5] == 2 {
-		order = binary.BigEndian
+	size := uint64(file.order.Uint32(body[4:]))
+	if file.wide {
+		size = file.order.Uint64(body[8:])
 	}
-	programs, sections, counts := uint64(order.Uint32(data[0x1c:])), uint64(order.Uint32(data[0x20:])), data[0x2a:]
-	if wide {
-		programs, sections, counts = order.Uint64(data[0x20:]), order.Uint64(data[0x28:]), data[0x36:]
+	if size > uint64(max(op.left, 0)) {
+		return nil, op.bomb(p, header)
 	}
-	number := func(at int) uint64 { return uint64(order.Uint16(counts[at:])) }
-	if size := number(0) * number(2); size > 0 && (programs > uint64(len(data)) || size > uint64(len(data))-programs) {
-		return short("program headers", programs, programs+size)
-	}
-	count := number(6)
-	// Where there are too many sections for two bytes, the first has their number.
-	if first, ok := span(data, sections, number(4)); ok && count == 0 && sections > 0 && number(4) >= 0x28 {
-		count = uint64(order.Uint32(first[0x14:]))
-		if wide {
-			count = order.Uint64(first[0x20:])
-		}
-	}
-	if count > 0 && (sections > uint64(len(data)) || count > (uint64(len(data))-sections)/max(number(4), 1)) {
-		return short("section headers", sections, sections+count*number(4))
-	}
-	return nil
-}
-
-// openELF is elf.NewFile, which is not made for files that lie: a panic of it
-// is a damaged file.
-func openELF(data []byte, p place) (file *elf.File, err *Error) {
-	if err := elfTables(data, p); err != nil {
+	switch kind := elf.CompressionType(file.order.Uint32(body)); kind {
+	case elf.COMPRESS_ZLIB:
+		return op.decompress(body[header:], p, header, int64(size), inflate)
+	case elf.COMPRESS_ZSTD:
+		return op.decompress(body[header:], p, header, int64(size), unzstd)
+	default:
+		err := p.fault(0, "section is compressed in an unknown way, number %d", kind)
+		err.Help = "objcopy --decompress-debug-sections of your toolchain may know it"
 		return nil, err
 	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = p.fault(0, "ELF file cannot be read: %v", r)
+}
+
+// elfFile is what is read of an ELF file: its sections, and who it is for.
+// debug/elf refuses cubins, makes room for what a header promises before it
+// looks how much there is, and takes names of megabytes.
+type elfFile struct {
+	data     []byte
+	order    binary.ByteOrder
+	wide     bool // 64-bit
+	machine  elf.Machine
+	osabi    elf.OSABI
+	sections uint64 // where their headers are
+	stride   uint64 // bytes of a header
+	count    uint64
+	names    []byte // the table of their names
+}
+
+type elfSection struct {
+	name      string // no more than a name of ours can have
+	kind      elf.SectionType
+	flags     elf.SectionFlag
+	link      uint32
+	off, size uint64
+}
+
+// readELF reads the header, and checks that the section headers are there.
+func readELF(data []byte, p place) (*elfFile, *Error) {
+	f := &elfFile{data: data, order: le}
+	size, least := 0x34, uint64(0x28) // of the header, and of that of a section
+	if len(data) > 5 {
+		f.wide = data[4] == byte(elf.ELFCLASS64)
+		switch {
+		case data[5] == byte(elf.ELFDATA2MSB):
+			f.order = binary.BigEndian
+		case !f.wide && data[4] != byte(elf.ELFCLASS32), data[5] != byte(elf.ELFDATA2LSB):
+			return nil, p.fault(4, "ELF file of an unknown class %d and byte order %d", data[4], data[5])
 		}
-	}()
-	file, bad := elf.NewFile(bytes.NewReader(data))
-	if bad != nil {
-		return nil, p.fault(0, "ELF file cannot be read: %v", bad)
 	}
-	return file, nil
+	if f.wide {
+		size, least = 0x40, 0x40
+	}
+	if len(data) < size {
+		return nil, p.fault(0, "ELF file is cut short in its header")
+	}
+	f.machine, f.osabi = elf.Machine(f.order.Uint16(data[0x12:])), elf.OSABI(data[7])
+	counts := data[size-6:] // bytes of a section header, their number, the one of the names
+	f.sections, f.stride, f.count = f.offset(0x20, 0x28), uint64(f.order.Uint16(counts)), uint64(f.order.Uint16(counts[2:]))
+	names := uint64(f.order.Uint16(counts[4:]))
+	if f.sections == 0 {
+		f.count = 0
+		return f, nil
+	}
+	if f.stride < least {
+		return nil, p.fault(size-6, "ELF file has section headers of %d bytes, fewer than %d", f.stride, least)
+	}
+	if _, ok := span(data, f.sections, f.stride); !ok && (f.count > 0 || names > 0) {
+		return nil, f.short(p)
+	} else if !ok {
+		return f, nil
+	}
+	// What is too large for two bytes stands in the first section.
+	first := f.section(0)
+	if f.count == 0 {
+		f.count = first.size
+	}
+	if names == uint64(elf.SHN_XINDEX) {
+		names = uint64(first.link)
+	}
+	if f.count > (uint64(len(data))-f.sections)/f.stride {
+		return nil, f.short(p)
+	}
+	if names < f.count {
+		s := f.section(names)
+		f.names, _ = span(data, s.off, s.size)
+	}
+	return f, nil
+}
+
+func (f *elfFile) short(p place) *Error {
+	return p.fault(0, "ELF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, f.stride, f.sections, len(f.data))
+}
+
+// offset is the file offset in the header at one place in ELF32, at another in
+// ELF64.
+func (f *elfFile) offset(narrow, wide int) uint64 {
+	if f.wide {
+		return f.order.Uint64(f.data[wide:])
+	}
+	return uint64(f.order.Uint32(f.data[narrow:]))
+}
+
+// section reads the header of section i, which is there.
+func (f *elfFile) section(i uint64) elfSection {
+	b := f.data[f.sections+i*f.stride:]
+	word := func(at int) uint64 { return uint64(f.order.Uint32(b[at:])) }
+	s := elfSection{kind: elf.SectionType(word(4))}
+	if f.wide {
+		s.flags, s.link = elf.SectionFlag(f.order.Uint64(b[8:])), uint32(word(0x28))
+		s.off, s.size = f.order.Uint64(b[0x18:]), f.order.Uint64(b[0x20:])
+	} else {
+		s.flags, s.link = elf.SectionFlag(word(8)), uint32(word(0x18))
+		s.off, s.size = word(0x10), word(0x14)
+	}
+	name := f.names[min(word(0), uint64(len(f.names))):]
+	name = name[:min(len(name), 32)]
+	if end := bytes.IndexByte(name, 0); end >= 0 {
+		name = name[:end]
+	}
+	s.name = string(name)
+	return s
+}
+
+func (s elfSection) holdsDeviceCode() bool {
+	if s.kind == elf.SHT_NOBITS {
+		return false
+	}
+	if s.kind == 0x6fff4c0b { // SHT_LLVM_OFFLOADING
+		return true
+	}
+	for _, name := range deviceSections {
+		if s.name == name {
+			return true
+		}
+	}
+	return false
 }
 
 // cubinTarget reads the architecture of a cubin from e_flags: the low byte, and
