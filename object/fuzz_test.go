@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
 )
 
 // FuzzMeta reads the comment that an earlier link left in front of a module,
@@ -25,19 +26,17 @@ func FuzzMeta(f *testing.F) {
 			metrics.Read(sample)
 			return sample[0].Value.Uint64()
 		}
-		var log diag.Log
-		m := parse(&diag.Source{Name: "f", Text: text}, &log)
-		if m == nil {
-			if log.Errors() == 0 {
-				t.Error("neither a module nor an error")
-			}
+		parsed, fault := ptx.Parse(&diag.Source{Name: "f", Text: text})
+		if fault != nil {
 			return
 		}
+		var log diag.Log
+		m := newFile(parsed, "", &log)
 		least := ^uint64(0) // of several tries: others may allocate meanwhile
 		for range 3 {
 			m.Digests, m.Host, m.Producer = nil, Host{}, ""
 			start, from := time.Now(), allocated()
-			m.readPreamble()
+			m.readPreamble("")
 			least = min(least, allocated()-from)
 			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("took %v for %d bytes", took, len(text))

@@ -2,7 +2,9 @@ package container
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -289,6 +291,117 @@ func mendOffload(data []byte, mend byte) []byte {
 		if image := le.Uint64(entry[24:]); image < size {
 			within(entry[32:], size-image+1)
 		}
+	}
+	return data
+}
+
+// packageOf is a package of so many texts, the metadata as the fuzzer will
+// change it.
+func packageOf(compress bool, texts ...[]byte) []byte {
+	armap, names := []byte{0, 0, 0, byte(len(texts))}, ""
+	var members []byte
+	lines := metaFirst + "\n"
+	start := 8 + arHeader + 4 + 4*len(texts) + 4*len(texts) // names of 3 bytes and a NUL
+	for i, text := range texts {
+		name := fmt.Sprintf("%d.ptx", i)
+		body := text
+		if compress {
+			name, body = name+".zst", zst(text)
+		}
+		offset := start + len(members)
+		armap = binary.BigEndian.AppendUint32(armap, uint32(offset))
+		names += fmt.Sprintf("f%02d\x00", i)
+		line, err := json.Marshal(Record{
+			Name: name, Offset: int64(offset), Size: int64(len(body)), SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Bytes: int64(len(text)),
+			OS: "linux", Arch: "x86_64", Model: "lp64", AddressSize: 64, Version: "8.0", Target: "sm_80", Defines: []string{fmt.Sprintf("f%02d", i)}, Needs: []string{"g"},
+		})
+		if err != nil {
+			panic(err)
+		}
+		lines += string(line) + "\n"
+		members = append(members, arMembers(name+"/", body)[8:]...)
+	}
+	if len(lines)%2 != 0 {
+		lines += "\n"
+	}
+	meta := lines + fmt.Sprintf(metaTrailer, len(lines)+trailerSize)
+	return bytes.Join([][]byte{
+		[]byte("!<arch>\n" + head("/", len(armap)+len(names))), armap, []byte(names), members,
+		[]byte(head(metaName+"/", len(meta)) + meta),
+	}, nil)
+}
+
+// FuzzPackage reads archives with an index and with metadata, which the fuzzer
+// changes on their own, through OpenIndex and through Open. What Read gives is
+// a member that Open gives too.
+func FuzzPackage(f *testing.F) {
+	for _, data := range [][]byte{packageOf(false, one, two), packageOf(true, one, two), packageOf(false, one)} {
+		if _, ok, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{}); !ok {
+			f.Fatal("a seed is no package: ", err)
+		}
+		f.Add(data, byte(0xff))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
+		data = mendPackage(data, mend)
+		byName := map[string]Member{}
+		for _, m := range openBounded(t, data) {
+			byName[m.Name] = m
+		}
+		from, start := allocated(), time.Now()
+		x, ok, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{MaxSize: fuzzLimit})
+		if err != nil && ok || ok != (x != nil) && err == nil && ok {
+			t.Fatal(x, ok, err)
+		}
+		if !ok {
+			return
+		}
+		for i := range x.Members {
+			if i == 100 {
+				break
+			}
+			m, err := x.Read(&x.Members[i])
+			var e *Error
+			if err != nil && !errors.As(err, &e) {
+				t.Errorf("%#v", err)
+			}
+			if err != nil {
+				continue
+			}
+			// The metadata may leave members out, whose names then count.
+			name, _, _ := strings.Cut(m.Name, "#")
+			found := false
+			for full, other := range byName {
+				full, _, _ = strings.Cut(full, "#")
+				found = found || full == name && bytes.Equal(other.Text, m.Text)
+			}
+			if !found && len(byName) > 0 { // else another member is damaged
+				t.Errorf("Open does not give the member %s that the index has", m.Name)
+			}
+		}
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("took %v for %d bytes", took, len(data))
+		}
+		if n, limit := allocated()-from, uint64(4*len(data)+min(len(x.Members), 100)*(fuzzLimit+4*len(data))+4<<20); n > limit {
+			t.Errorf("allocates %d bytes for %d bytes, %d members", n, len(data), len(x.Members))
+		}
+	})
+}
+
+// mendPackage makes the sizes of an archive fit, that in the last line too.
+func mendPackage(data []byte, mend byte) []byte {
+	data = mendArchive(data, mend)
+	last := 0
+	for at := 8; at+arHeader <= len(data); {
+		last = at
+		size, err := strconv.Atoi(strings.TrimSpace(string(data[at+48 : at+58])))
+		if err != nil || size < 0 {
+			break
+		}
+		at += arHeader + size + size%2
+	}
+	if size := len(data) - last - arHeader; mend&8 != 0 && last > 0 && size >= trailerSize {
+		copy(data[last:], head(metaName+"/", size))
+		copy(data[len(data)-trailerSize:], fmt.Sprintf(metaTrailer, size))
 	}
 	return data
 }

@@ -325,9 +325,14 @@ func (x *Index) memberName(name string, line int) string {
 // metadata says of their hosts. It goes by their digests, as the archive may
 // have been changed since.
 func (op *opener) describe(meta []byte, first int) {
-	hosts := map[string]Record{} // by digest
+	// Of a line only this is read: lists of names take more memory than they
+	// have bytes.
+	type record struct {
+		SHA256, OS, Arch, Model string
+	}
+	hosts := map[string]record{} // by digest
 	for line := range bytes.Lines(meta) {
-		var r Record
+		var r record
 		if json.Unmarshal(line, &r) == nil && r.SHA256 != "" && (r.OS != "" || r.Arch != "" || r.Model != "") {
 			hosts[r.SHA256] = r
 		}
