@@ -1,0 +1,163 @@
+//go:build linux
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/pierrec/lz4/v4"
+)
+
+// TestPeakMemory links large inputs with the program itself, which may take 4
+// times the bytes of the file and of what it unfolds to. Its time is not looked
+// at.
+func TestPeakMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("writes files of 100 MB")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "ptxlink")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	const members = 200
+	plain := func(w io.Writer, i int) { io.WriteString(w, memoryModule(i)) }
+	z, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedFastest))
+	if err != nil {
+		t.Fatal(err)
+	}
+	packed := func(w io.Writer, i int) { w.Write(z.EncodeAll([]byte(memoryModule(i)), nil)) }
+	for _, test := range []struct {
+		name   string
+		file   string
+		unfold int64 // bytes of what was compressed
+		write  func(w io.Writer)
+		args   []string
+	}{
+		{"one member needed", "lib.a", 0, func(w io.Writer) { memoryArchive(w, members, plain) }, []string{"-u", "f7"}},
+		{"all members needed", "lib.a", 0, func(w io.Writer) { memoryArchive(w, members, plain) }, []string{"--whole-archive"}},
+		{"compressed members", "zstd.a", members * memorySize, func(w io.Writer) { memoryArchive(w, members, packed) }, []string{"--whole-archive"}},
+		{"executable", "program", 20 * memorySize, func(w io.Writer) { memoryELF(w, 50<<20, 20) }, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			path := filepath.Join(dir, test.file)
+			if _, err := os.Stat(path); err != nil {
+				f, err := os.Create(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				w := bufio.NewWriter(f)
+				test.write(w)
+				if err := w.Flush(); err != nil {
+					t.Fatal(err)
+				}
+				f.Close()
+			}
+			info, err := os.Stat(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := filepath.Join(dir, "out.ptx")
+			main := filepath.Join(dir, "main.ptx")
+			os.WriteFile(main, []byte(memoryHeader), 0o666)
+			cmd := exec.Command(program, append(test.args, "-o", out, main, path)...)
+			if said, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("%v %s", err, said)
+			}
+			linked, err := os.Stat(out)
+			if err != nil || linked.Size() < memorySize {
+				t.Fatalf("the output is too small to be right: %v, %v", linked, err)
+			}
+			peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss * 1024
+			input := info.Size() + test.unfold
+			t.Logf("peak %d MB for %d MB, %.2f times", peak>>20, input>>20, float64(peak)/float64(input))
+			if peak > 4*input {
+				t.Errorf("peak memory is %d bytes for an input of %d", peak, input)
+			}
+		})
+	}
+}
+
+const (
+	memorySize   = 500_000
+	memoryHeader = ".version 8.0\n.target sm_80\n.address_size 64\n"
+)
+
+// memoryBody is nearly all of a module.
+var memoryBody = sync.OnceValue(func() string {
+	var b strings.Builder
+	for n := 0; b.Len() < memorySize; n++ {
+		fmt.Fprintf(&b, "\tadd.s32 \t%%r%d, %%r%d, %d;\n", n%8, (n+3)%8, n*n%7919)
+	}
+	return b.String()
+})
+
+// memoryModule is a module of about memorySize bytes.
+func memoryModule(i int) string {
+	return fmt.Sprintf("%s.visible .func f%d ()\n{\n\t.reg .b32 %%r<8>;\n%s\tret;\n}\n", memoryHeader, i, memoryBody())
+}
+
+func memoryArchive(w io.Writer, members int, body func(w io.Writer, i int)) {
+	io.WriteString(w, "!<arch>\n")
+	for i := range members {
+		var b bytes.Buffer
+		body(&b, i)
+		fmt.Fprintf(w, "%-16s%-12d%-6d%-6d%-8s%-10d`\n%s", fmt.Sprintf("m%d.ptx/", i), 0, 0, 0, "644", b.Len(), b.Bytes())
+		if b.Len()%2 != 0 {
+			io.WriteString(w, "\n")
+		}
+	}
+}
+
+// memoryELF is an executable of so much host code, and of fatbins with one
+// module each, compressed as nvcc does.
+func memoryELF(w io.Writer, code, fatbins int) {
+	var device bytes.Buffer
+	put := func(w io.Writer, values ...any) {
+		for _, v := range values {
+			if s, ok := v.(string); ok {
+				v = []byte(s)
+			}
+			binary.Write(w, binary.LittleEndian, v)
+		}
+	}
+	for i := range fatbins {
+		text := []byte(memoryModule(i))
+		packed := make([]byte, lz4.CompressBlockBound(len(text)))
+		var c lz4.Compressor
+		n, err := c.CompressBlock(text, packed)
+		if err != nil {
+			panic(err)
+		}
+		packed = packed[:(n+7)&^7]
+		put(&device, "\x50\xed\x55\xba", uint16(1), uint16(16), uint64(0x48+len(packed)),
+			uint16(1), uint16(0x101), uint32(0x48), uint64(len(packed)), uint32(n), uint32(0x40), uint16(0), uint16(8), uint32(80), uint64(0), uint64(0x2011), uint64(0), uint64(len(text)), uint64(0x48), packed)
+	}
+	const header = 64
+	names := "\x00.text\x00.nv_fatbin\x00.shstrtab\x00\x00\x00\x00"
+	at := uint64(header + code + device.Len() + len(names))
+	put(w, "\x7fELF\x02\x01\x01", [9]byte{}, uint16(2), uint16(62), uint32(1), uint64(0), uint64(0), at, uint32(0), uint16(header), uint16(56), uint16(0), uint16(64), uint16(4), uint16(3))
+	for range code / 4096 {
+		w.Write(make([]byte, 4096))
+	}
+	w.Write(device.Bytes())
+	put(w, names, [64]byte{})
+	section := func(name uint32, off, size int) {
+		put(w, name, uint32(1), uint64(0), uint64(0), uint64(off), uint64(size), uint32(0), uint32(0), uint64(8), uint64(0))
+	}
+	section(1, header, code)
+	section(7, header+code, device.Len())
+	section(18, header+code+device.Len(), len(names))
+}
