@@ -2,6 +2,8 @@ package container
 
 import (
 	"bytes"
+	"errors"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -152,8 +154,12 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 	}
 	data, bad := op.Open(path)
 	if bad != nil {
-		err := p.fault(h.at, "member of a thin archive cannot be read: %v", bad)
-		err.Help = "a thin archive holds only the paths of its members, seen from its own folder"
+		var pathError *fs.PathError
+		if errors.As(bad, &pathError) {
+			bad = pathError.Err
+		}
+		err := p.fault(h.at, "member %s of this thin archive cannot be read: %v", path, bad)
+		err.Help = "a thin archive holds only the paths of its members, seen from its own folder; they must be moved along with it"
 		return err
 	}
 	if int64(len(data)) > op.left {

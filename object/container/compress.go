@@ -21,8 +21,19 @@ const (
 	zstdMost = 128 << 10 / 4
 )
 
-// codec unfolds data; errTooLong if that gives more than limit bytes.
-type codec func(data []byte, limit int64) ([]byte, error)
+// codec is a way to compress.
+type codec struct {
+	name string
+	// unfold returns errTooLong if data gives more than limit bytes.
+	unfold func(data []byte, limit int64) ([]byte, error)
+}
+
+var (
+	gzipCodec = codec{"gzip", gunzip}
+	zlibCodec = codec{"zlib", inflate}
+	zstdCodec = codec{"zstd", unzstd}
+	lz4Codec  = codec{"LZ4", unlz4}
+)
 
 var errTooLong = errors.New("unfolds to more than it may")
 
@@ -127,18 +138,18 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 	if size >= 0 {
 		limit = size
 	}
-	plain, err := c(data, limit)
+	plain, err := c.unfold(data, limit)
 	switch {
 	case errors.Is(err, errTooLong) && size < 0:
 		return nil, op.bomb(p, at)
 	case errors.Is(err, errTooLong):
-		return nil, p.fault(at, "compressed data is longer than the %d bytes that its header says", size)
+		return nil, p.fault(at, "%s data is longer than the %d bytes that its header says", c.name, size)
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, p.fault(at, "compressed data is cut short")
+		return nil, p.fault(at, "%s data is cut short", c.name)
 	case err != nil:
-		return nil, p.fault(at, "compressed data cannot be read: %v", err)
+		return nil, p.fault(at, "%s data is damaged: %v", c.name, err)
 	case size >= 0 && int64(len(plain)) != size:
-		return nil, p.fault(at, "compressed data has %d bytes but its header says %d", len(plain), size)
+		return nil, p.fault(at, "%s data unfolds to %d bytes, but its header says %d", c.name, len(plain), size)
 	}
 	op.left -= int64(len(plain))
 	return plain, nil
@@ -149,11 +160,11 @@ func (op *opener) block(data []byte, p place, at int, size uint64) ([]byte, *Err
 	// Huge images are LZ4 frames. No block starts so: its first match would
 	// reach before the first byte.
 	if prefixed(data, lz4Magic) {
-		return op.decompress(data, p, at, int64(min(size, 1<<62)), unlz4)
+		return op.decompress(data, p, at, int64(min(size, 1<<62)), lz4Codec)
 	}
 	// A byte of a block stands for 255 at most.
 	if size > 255*uint64(len(data))+64 {
-		return nil, p.fault(at, "%d bytes of compressed data cannot be the %d bytes that the header says", len(data), size)
+		return nil, p.fault(at, "%d bytes of LZ4 data cannot be the %d bytes that the header says", len(data), size)
 	}
 	if size > uint64(max(op.left, 0)) {
 		return nil, op.bomb(p, at)
@@ -161,7 +172,7 @@ func (op *opener) block(data []byte, p place, at int, size uint64) ([]byte, *Err
 	plain := make([]byte, size)
 	n, err := lz4.UncompressBlock(data, plain)
 	if err != nil || uint64(n) != size {
-		return nil, p.fault(at, "compressed data is no LZ4 block of %d bytes", size)
+		return nil, p.fault(at, "LZ4 data is damaged: it does not unfold to the %d bytes that the header says", size)
 	}
 	op.left -= int64(size)
 	return plain, nil

@@ -165,11 +165,11 @@ func (op *opener) open(data []byte, p place) *Error {
 	case prefixed(data, offloadMagic):
 		return op.offload(data, p)
 	case prefixed(data, "\x1f\x8b"):
-		return op.compressed(data, p, gunzip)
+		return op.compressed(data, p, gzipCodec)
 	case prefixed(data, zstdMagic):
-		return op.compressed(data, p, unzstd)
+		return op.compressed(data, p, zstdCodec)
 	case prefixed(data, lz4Magic):
-		return op.compressed(data, p, unlz4)
+		return op.compressed(data, p, lz4Codec)
 	}
 	for _, known := range refused {
 		if prefixed(data, known.magic) {
@@ -181,6 +181,11 @@ func (op *opener) open(data []byte, p place) *Error {
 			op.held.add(other, "")
 		}
 		return nil
+	}
+	if !p.inside && isBinary(data) && !looksLikePTX(data) {
+		err := p.fault(-1, "this is no PTX, and nothing that PTX comes in; it begins with %.40q", data[:min(len(data), 12)])
+		err.Help = "archives, fatbins, ELF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
+		return err
 	}
 	op.texts(data, p)
 	return nil
@@ -223,6 +228,17 @@ func trimNUL(data []byte) []byte {
 		data = data[:len(data)-1]
 	}
 	return data
+}
+
+// isBinary says that there are bytes near the start of data that no text has.
+// NULs are not among them: the parser knows what to say of those.
+func isBinary(data []byte) bool {
+	for _, c := range data[:min(len(data), 512)] {
+		if c < ' ' && c != 0 && c != 0x1a && (c < '\t' || c > '\r') || c == 0x7f {
+			return true
+		}
+	}
+	return false
 }
 
 // looksLikePTX says that the first thing that is neither blank nor comment is a
@@ -320,7 +336,7 @@ var kindWords = [kinds]struct{ one, many, help string }{
 	deviceOther: {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
 	host:        {"host code", "host code", "compile it with nvcc -dc or -rdc=true, and so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
 	stripped:    {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
-	other:       {"no device code", "files that are no device code", ""},
+	other:       {"a file that is no device code", "files that are no device code", ""},
 }
 
 // refused are forms that are recognised but hold nothing that could be linked.

@@ -91,9 +91,9 @@ func (op *opener) section(file *elfFile, s elfSection, p place) ([]byte, *Error)
 	}
 	switch kind := elf.CompressionType(file.order.Uint32(body)); kind {
 	case elf.COMPRESS_ZLIB:
-		return op.decompress(body[header:], p, header, int64(size), inflate)
+		return op.decompress(body[header:], p, header, int64(size), zlibCodec)
 	case elf.COMPRESS_ZSTD:
-		return op.decompress(body[header:], p, header, int64(size), unzstd)
+		return op.decompress(body[header:], p, header, int64(size), zstdCodec)
 	default:
 		err := p.fault(0, "section is compressed in an unknown way, number %d", kind)
 		err.Help = "objcopy --decompress-debug-sections of your toolchain may know it"

@@ -191,7 +191,7 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 		if e.plain > uint64(max(op.left, 0)) {
 			return op.bomb(p, at)
 		}
-		body, err = op.decompress(body, p, at, int64(e.plain), unzstd)
+		body, err = op.decompress(body, p, at, int64(e.plain), zstdCodec)
 	case e.flags&fatbinLZ4 != 0:
 		body, err = op.block(body, p, at, e.plain)
 	}

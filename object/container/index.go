@@ -288,7 +288,7 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 	if prefixed(text, zstdMagic) {
 		op := &opener{Options: x.Options, left: x.MaxSize}
 		var fault *Error
-		if text, fault = op.decompress(text, p, 0, -1, unzstd); fault != nil {
+		if text, fault = op.decompress(text, p, 0, -1, zstdCodec); fault != nil {
 			return Member{}, fault
 		}
 	}

@@ -56,9 +56,9 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 			if inflated-entries > uint64(max(op.left, 0)) {
 				return op.bomb(p, at)
 			}
-			form := codec(inflate)
+			form := zlibCodec
 			if prefixed(b[entries:], zstdMagic) {
-				form = unzstd
+				form = zstdCodec
 			}
 			body, err := op.decompress(b[entries:], p, at+int(entries), int64(inflated-entries), form)
 			if err != nil {
