@@ -84,7 +84,7 @@ func Open(name string, data []byte, o Options) ([]Member, error) {
 	if o.Open == nil {
 		o.Open = os.ReadFile
 	}
-	op := &opener{Options: o, left: o.MaxSize}
+	op := &opener{Options: o, left: o.MaxSize, size: int64(len(data))}
 	err := op.open(data, place{name: name, path: name})
 	if err == nil && len(op.members) == 0 {
 		err = op.held.fault(name, op.bare)
@@ -100,6 +100,7 @@ func Open(name string, data []byte, o Options) ([]Member, error) {
 type opener struct {
 	Options
 	left    int64 // of MaxSize
+	size    int64 // bytes of the file
 	groups  int
 	members []Member
 	held    holdings
@@ -187,8 +188,7 @@ func (op *opener) open(data []byte, p place) *Error {
 		err.Help = "archives, fatbins, ELF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
 		return err
 	}
-	op.texts(data, p)
-	return nil
+	return op.texts(data, p)
 }
 
 func prefixed(data []byte, magic string) bool {
@@ -197,30 +197,42 @@ func prefixed(data []byte, magic string) bool {
 
 // texts adds the modules of a text. nvptx-none-ld ends every module that it
 // writes with a NUL, so a linked file of gcc is several of them.
-func (op *opener) texts(data []byte, p place) {
+func (op *opener) texts(data []byte, p place) *Error {
 	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group}
 	whole := trimNUL(data)
 	if bytes.IndexByte(whole, 0) >= 0 {
-		var modules [][]byte
+		first, parted := len(op.members), true
 		for piece := range bytes.SplitSeq(whole, []byte{0}) {
 			if len(bytes.TrimSpace(piece)) == 0 {
 				continue
 			}
-			if !looksLikePTX(piece) {
-				modules = nil // not ours to part: the parser points at the NUL
-				break
+			if parted = looksLikePTX(piece); !parted {
+				break // not ours to part: the parser points at the NUL
 			}
-			modules = append(modules, piece)
-		}
-		if modules != nil {
-			for _, m.Text = range modules {
-				op.members = append(op.members, m)
+			m.Text = piece
+			if err := op.add(m, p); err != nil {
+				return err
 			}
-			return
 		}
+		if parted && len(op.members) > first {
+			return nil
+		}
+		op.members = op.members[:first]
 	}
 	m.Text = whole
+	return op.add(m, p)
+}
+
+// add adds a module. What is known of one takes more memory than the least that
+// a module can be, so there is an end to how small they are on the whole.
+func (op *opener) add(m Member, p place) *Error {
+	const some, least = 10_000, 256
+	size := op.size + op.MaxSize - op.left
+	if most := some + size/least; int64(len(op.members)) >= most {
+		return p.fault(-1, "holds more than %d modules in %d bytes; they cannot be that small", most, size)
+	}
 	op.members = append(op.members, m)
+	return nil
 }
 
 func trimNUL(data []byte) []byte {

@@ -282,6 +282,13 @@ func TestRefused(t *testing.T) {
 			t.Errorf("got %v\nwant %s", err, test.want)
 		}
 	}
+	many := bytes.Repeat([]byte(".version\x00"), 20_000)
+	if _, err := Open("f", many, Options{}); err == nil || !strings.Contains(err.Error(), "more than 10703 modules in 180000 bytes") {
+		t.Error(err)
+	}
+	if members, err := Open("f", many[:9*10_000], Options{}); err != nil || len(members) != 10_000 {
+		t.Error(len(members), err)
+	}
 	deep := one
 	for range maxDepth {
 		deep = gz(deep)

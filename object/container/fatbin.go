@@ -201,8 +201,7 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	if e.kind == fatbinConcat {
 		return op.fatbinIndex(header, body, p, where)
 	}
-	op.fatbinText(e, body, p)
-	return nil
+	return op.fatbinText(e, body, p)
 }
 
 // fatbinIndex opens an entry that holds several. Behind the usual header stand
@@ -228,7 +227,9 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 		}
 		switch {
 		case e.kind == fatbinPTX && e.flags&fatbinObfuscated == 0:
-			op.fatbinText(e, text, p)
+			if err := op.fatbinText(e, text, p); err != nil {
+				return err
+			}
 		case e.kind == fatbinPTX:
 			op.held.add(obfuscated, e.target())
 		case e.kind == fatbinELF:
@@ -255,11 +256,11 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 	return nil
 }
 
-func (op *opener) fatbinText(e fatbinEntry, text []byte, p place) {
+func (op *opener) fatbinText(e fatbinEntry, text []byte, p place) *Error {
 	p.bits = e.bits()
 	p.target = e.target()
 	if host := e.os(); host != "" {
 		p.os = host
 	}
-	op.texts(text, p)
+	return op.texts(text, p)
 }

@@ -32,7 +32,7 @@ func allocated() uint64 {
 // a member a record and a name.
 func openBounded(t *testing.T, data []byte) []Member {
 	t.Helper()
-	const tables, record = 2 << 20, 1 << 10
+	const tables, record = 2 << 20, 512
 	from := allocated()
 	start := time.Now()
 	members, err := Open("f", data, Options{MaxSize: fuzzLimit, Open: func(string) ([]byte, error) { return data, nil }})
