@@ -79,7 +79,9 @@ func inflate(data []byte, limit int64) ([]byte, error) {
 }
 
 func unlz4(data []byte, limit int64) ([]byte, error) {
-	return drain(lz4.NewReader(bytes.NewReader(data)), limit)
+	z := lz4.NewReader(bytes.NewReader(data))
+	defer z.Reset(nil) // its two blocks, of up to 4 MB each, go back to their pool
+	return drain(z, limit)
 }
 
 // unzstd decodes into one buffer, which is the window too: a header may ask for
