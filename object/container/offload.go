@@ -67,7 +67,7 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 			b = append(bytes.Clone(b[:entries]), body...) // offsets count from the header
 		}
 	}
-	total, most := 0, uint64(len(b))/stringEntry
+	total, most := 0, uint64(len(b)) // strings take 16 bytes each, unless entries share them
 	for i := range count {
 		e, ok := span(b, entries, offloadEntry)
 		if !ok {
@@ -77,7 +77,7 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 		// So would strings that overlap: every entry may name them all.
 		n := le.Uint64(e[16:])
 		if n > most {
-			return p.fault(at, "entry %d of an OffloadBinary has %d strings by its header, for which there is no room", i, n)
+			return p.fault(at, "entry %d of an OffloadBinary has %d strings by its header, more than it can have", i, n)
 		}
 		most -= n
 		strs, err := offloadStrings(b, le.Uint64(e[8:]), n, stringEntry, p, at)
