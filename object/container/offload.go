@@ -74,7 +74,8 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 			return p.fault(at, "OffloadBinary has %d entries by its header, of which %d are there", count, i)
 		}
 		entries += offloadEntry
-		// So would strings that overlap: every entry may name them all.
+		// If every entry named all strings, reading them would take the square
+		// of the file's size.
 		n := le.Uint64(e[16:])
 		if n > most {
 			return p.fault(at, "entry %d of an OffloadBinary has %d strings by its header, more than it can have", i, n)
