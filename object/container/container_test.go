@@ -410,12 +410,6 @@ func TestFatbinaryAgainstCuobjdump(t *testing.T) {
 	}
 }
 
-// TestStaticLibraryAgainstCuobjdump reads an archive of host objects that NVIDIA
-// made.
-func TestStaticLibraryAgainstCuobjdump(t *testing.T) {
-	sameAsCuobjdump(t, oracles.Require(t, "cuobjdump-new"), oracles.RequireFile(t, "cudadevrt/libcudadevrt.a"))
-}
-
 func TestHostObjectAgainstCuobjdump(t *testing.T) {
 	nvcc, ok := oracles.Find("nvcc")
 	if !ok {

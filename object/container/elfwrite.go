@@ -223,12 +223,20 @@ func (m ArchiveMember) ELFSymbols() (names []string) {
 	if !m.IsHostObject() {
 		return nil
 	}
-	file, err := openELF(m.Data, place{name: m.Name})
+	if _, err := readELF(m.Data, place{name: m.Name}); err != nil {
+		return nil
+	}
+	defer func() {
+		if recover() != nil {
+			names = nil
+		}
+	}()
+	file, err := elf.NewFile(bytes.NewReader(m.Data))
 	if err != nil {
 		return nil
 	}
-	symbols, bad := file.Symbols()
-	if bad != nil {
+	symbols, err := file.Symbols()
+	if err != nil {
 		return nil
 	}
 	for _, s := range symbols {
