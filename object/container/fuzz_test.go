@@ -300,7 +300,7 @@ func mendOffload(data []byte, mend byte) []byte {
 // changes on their own, through OpenIndex and through Open. What Read gives is
 // a member that Open gives too.
 func FuzzPackage(f *testing.F) {
-	for _, data := range [][]byte{packageOf(f, Plain, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Zstd, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Plain, "a.ptx", "f")} {
+	for _, data := range [][]byte{packageOf(f, Plain, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Zstd, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Plain, "a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three")} {
 		if _, ok, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{}); !ok {
 			f.Fatal("a seed is no package: ", err)
 		}

@@ -229,18 +229,3 @@ func TestIndexAfterAr(t *testing.T) {
 		}
 	}
 }
-
-// FuzzIndex: an index never leads to what is not in the archive, and takes no
-// more memory than the archive is large.
-func FuzzIndex(f *testing.F) {
-	f.Add(packageOf(f, Plain, "a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"), 0, []byte("x"))
-	f.Add(packageOf(f, Zstd, "a.ptx", "one", "b.ptx", "two"), 90, []byte{0, 0, 0, 9})
-	f.Fuzz(func(t *testing.T, data []byte, at int, change []byte) {
-		// Most changes of a byte end in another digest; these get further.
-		if at >= 0 && at < len(data) {
-			data = bytes.Clone(data)
-			copy(data[at:], change)
-		}
-		sameAsOpen(t, data)
-	})
-}
