@@ -1,3 +1,5 @@
+//go:build linux
+
 // Bench measures ptxlink beside other tools on generated modules, each ratio in
 // one run: go run ./bench
 //
@@ -64,7 +66,7 @@ func main() {
 				log.Fatalf("%s: %v\n%s", c.name, err, text)
 			}
 			times[i] = append(times[i], time.Since(start))
-			peak[i] = max(peak[i], cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+			peak[i] = max(peak[i], int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss))
 		}
 	}
 	fmt.Printf("%-16s %10s %8s %10s %9s\n", "command", "median", "x cat", "peak", "x input")

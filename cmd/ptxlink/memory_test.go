@@ -80,7 +80,7 @@ func TestPeakMemory(t *testing.T) {
 			if err != nil || linked.Size() < memorySize {
 				t.Fatalf("the output is too small to be right: %v, %v", linked, err)
 			}
-			peak := cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss * 1024
+			peak := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) * 1024
 			input := info.Size() + test.unfold
 			t.Logf("peak %d MB for %d MB, %.2f times", peak>>20, input>>20, float64(peak)/float64(input))
 			if peak > 4*input {
