@@ -64,14 +64,16 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	}
 	l.namedTwice()
 	var err error
-	l.pass("load", func() { err = l.load(ctx) })
+	var set *object.Set
+	l.pass("load", func() { set, err = l.load(ctx) })
 	if err != nil {
 		return nil, err
 	}
+	defer set.Close()
 	// Files are immutable from here.
 
 	l.pass("resolve", func() {
-		l.table = resolve.Resolve(l.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined}, l.log)
+		l.table = resolve.Resolve(l.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, Unlinked: set.Outlines}, l.log)
 	})
 	l.requireDefined()
 	// No file or symbol is added after this.
@@ -131,37 +133,45 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 // load reads the inputs, and of archives what is needed. An index that turns
 // out wrong is no reason to give up: the archive is then read without it.
-func (l *linker) load(ctx context.Context) error {
+func (l *linker) load(ctx context.Context) (*object.Set, error) {
 	o := l.options
 	inputs := objectInputs(o.Inputs)
 	for {
 		log := diag.Log{Messages: slices.Clone(l.log.Messages)}
 		set, err := object.Open(ctx, inputs, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, &log)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if log.Errors() == 0 {
 			read := func(units []*object.Unit) error { return set.Read(ctx, units, &log) }
 			l.files, l.pulls, err = resolve.Live(set.Units, append(slices.Clone(o.Undefined), o.RequireDefined...), read)
 			l.unused = unused(set.Archives(), l.files)
 		}
+		if err == nil {
+			if inputs = set.Distrusted(l.log); inputs == nil {
+				*l.log = log
+				if err = l.loaded(set); err == nil {
+					return set, nil
+				}
+			}
+		}
 		set.Close()
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if inputs = set.Distrusted(l.log); inputs != nil {
-			continue
-		}
-		*l.log = log
-		if len(l.files) == 0 && log.Errors() == 0 {
-			l.log.Error(diag.Place{}, "nothing is linked: all inputs are archives, and nothing needs their members").
-				WithHelp("--whole-archive links all members, and -u NAME the one that defines NAME")
-		}
-		if l.log.Errors() > 0 {
-			return &Errors{Messages: l.log.Messages, IO: set.Unread}
-		}
-		return nil
 	}
+}
+
+// loaded says why what was read cannot be linked at all.
+func (l *linker) loaded(set *object.Set) error {
+	if len(l.files) == 0 && l.log.Errors() == 0 {
+		l.log.Error(diag.Place{}, "nothing is linked: all inputs are archives, and nothing needs their members").
+			WithHelp("--whole-archive links all members, beside -r those of a library on its own; -u NAME links the one that defines NAME")
+	}
+	if l.log.Errors() > 0 {
+		return &Errors{Messages: l.log.Messages, IO: set.Unread}
+	}
+	return nil
 }
 
 // namedTwice reports files that are inputs twice, once each: every definition in

@@ -212,12 +212,17 @@ func (f *File) readPreamble(digest string) {
 	if len(f.Digests) == 0 {
 		f.Digests = []string{fmt.Sprintf("%x", sha256.Sum256(f.Src.Text))}
 	}
+	if f.Producer == "" {
+		f.Producer = producer(preamble)
+	}
+}
+
+// producer is who made a module, by the comments ahead of .version.
+func producer(preamble string) string {
 	for i, re := range producerRegexps {
-		if f.Producer != "" {
-			return
-		}
 		if m := re.FindStringSubmatch(preamble); m != nil {
-			f.Producer = strings.TrimSpace(producers[i].name + " " + strings.Join(m[1:], ""))
+			return strings.TrimSpace(producers[i].name + " " + strings.Join(m[1:], ""))
 		}
 	}
+	return ""
 }

@@ -145,6 +145,32 @@ func (s *Set) Distrusted(log *diag.Log) []Input {
 	return again
 }
 
+// Outlines are those of the units that have not been read: what they
+// declare, and who made them. It is for messages, so faults are passed over.
+func (s *Set) Outlines() (files []*File) {
+	for _, u := range s.Units {
+		if u.File != nil || u.unusable != "" {
+			continue
+		}
+		f := u.outline
+		if f == nil {
+			member, err := u.index.Read(u.indexed)
+			if err != nil {
+				continue
+			}
+			m, fault := ptx.Outline(&diag.Source{Name: member.Name, Text: member.Text})
+			if fault != nil {
+				continue
+			}
+			var ignored diag.Log
+			f = declared(m, &ignored)
+		}
+		f.Producer = producer(string(f.Src.Text[:f.VersionSpan.Off]))
+		files = append(files, f)
+	}
+	return files
+}
+
 // opening is one input being opened.
 type opening struct {
 	units  []*Unit

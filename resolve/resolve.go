@@ -64,6 +64,9 @@ func (t *Table) Wins(id object.ID) bool {
 type Options struct {
 	Relocatable    bool     // all may
 	AllowUndefined []string // path.Match patterns
+	// Unlinked are archive members that are not linked. It is called if
+	// something is undefined, to find out what was meant; nil if there are none.
+	Unlinked func() []*object.File
 }
 
 // Resolve decides what every name means. It reports duplicate and undefined
@@ -173,6 +176,7 @@ func DynamicShared(d *ptx.Decl) bool {
 // each with every module that uses it.
 func (t *Table) undefined(o Options, log *diag.Log) {
 	uses := usesBySymbol{t: t}
+	h := &hints{t: t, unlinked: o.Unlinked}
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Defined() {
@@ -187,7 +191,7 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 			allowed = allowed || DynamicShared(t.decl(id))
 		}
 		if s.Open = allowed; !allowed {
-			t.reportUndefined(s, uses.of(SymbolID(i)), log)
+			t.reportUndefined(s, uses.of(SymbolID(i)), h, log)
 		}
 	}
 	for i, f := range t.Files {
