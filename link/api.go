@@ -65,7 +65,8 @@ type Options struct {
 	Atomics bool
 	// Arch is the GPU that the output is for, "sm_80": where an input holds PTX
 	// for several, the highest that runs there is linked. Empty takes the highest
-	// there is. It does not change .target.
+	// there is. It does not change .target, and a module that does not run there
+	// is an error.
 	Arch string
 	// MaxInputSize bounds the bytes that one compressed input may grow to; 0 is
 	// 4 GiB.

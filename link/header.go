@@ -3,6 +3,7 @@ package link
 import (
 	"bytes"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,6 +102,59 @@ func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 		raiseHazards(f, archs[i], h, log)
 	}
 	return h
+}
+
+// checkArch refuses modules that do not run on the GPU that the output is for,
+// and warns of an archive member that raises the target above what the inputs
+// have that were named: they would no longer run where they did.
+func checkArch(files []*object.File, lazy map[*object.File]bool, h header, gpu string, log *diag.Log) {
+	if h.arch.file == nil {
+		return
+	}
+	var ignored diag.Log // what is wrong with a .target has been reported
+	named := arch{}
+	for _, f := range files {
+		a := archOf(f, &ignored)
+		if gpu != "" && !a.runsOn(gpu) {
+			runs := map[byte]string{'a': a.String() + " alone", 'f': a.String() + " and later ones of its family"}[a.suffix]
+			if runs == "" {
+				runs = a.String() + " and later"
+			}
+			help := fmt.Sprintf("compile it for %s or lower, or link with --arch %s", gpu, a)
+			if strings.HasPrefix(filepath.Base(f.Path), "libdevice") {
+				help = "ptxlink libdevice --arch " + gpu + " makes one for it"
+			}
+			log.Error(a.place(), fmt.Sprintf("this module is for %s, but --arch is %s", runs, gpu)).WithHelp(help)
+		}
+		if !lazy[f] && a.number > named.number {
+			named = a
+		}
+	}
+	if gpu == "" && named.number != 0 && lazy[h.arch.file] && (h.arch.number > named.number || h.arch.suffix != 0 && named.suffix == 0) {
+		log.Warn("target", h.arch.place(), fmt.Sprintf("this archive member raises the target of the output from %s to %s", named, h.arch)).
+			Note(named.place(), "the highest target of the other inputs").
+			WithHelp(fmt.Sprintf("a library made for %s keeps it; --arch %s makes this an error, --arch %s says that it is meant", named, named, h.arch))
+	}
+}
+
+// runsOn says whether PTX for the target can be assembled for a GPU, sm_90a. Of f
+// targets it knows the family alone.
+func (a arch) runsOn(gpu string) bool {
+	if a.number == 0 {
+		return true
+	}
+	digits := strings.TrimPrefix(strings.TrimPrefix(gpu, "sm_"), "compute_")
+	number, err := strconv.Atoi(strings.TrimRight(digits, "af"))
+	if err != nil {
+		return true
+	}
+	switch a.suffix {
+	case 'a':
+		return a.String() == "sm_"+digits
+	case 'f':
+		return number >= a.number && arch{number: number}.family() == a.family()
+	}
+	return number >= a.number
 }
 
 // mergeArchs finds the least target that every input may run on:

@@ -83,6 +83,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		var addressSize int
 		addressSize, l.host = abicheck.Hosts(l.files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, l.log)
 		h = mergeHeaders(l.files, addressSize, l.log)
+		checkArch(l.files, l.pulled(), h, o.Arch, l.log)
 		abicheck.Conventions(l.table, l.log)
 		abicheck.Symbols(l.table, l.log)
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
@@ -172,6 +173,15 @@ func (l *linker) loaded(set *object.Set) error {
 		return &Errors{Messages: l.log.Messages, IO: set.Unread}
 	}
 	return nil
+}
+
+// pulled are the archive members that were linked because something needs them.
+func (l *linker) pulled() map[*object.File]bool {
+	files := map[*object.File]bool{}
+	for _, p := range l.pulls {
+		files[p.File] = true
+	}
+	return files
 }
 
 // namedTwice reports files that are inputs twice, once each: every definition in

@@ -245,7 +245,7 @@ func (op *opening) read(ctx context.Context, in *Input, o Options) (data []byte,
 				return nil, index, nil
 			}
 		}
-		data, err = unlessDone(ctx, func() ([]byte, error) { return os.ReadFile(in.Path) })
+		data, err = unlessDone(ctx, func() ([]byte, error) { return readFile(in.Path) })
 	}
 	if err == nil {
 		return data, nil, nil
@@ -284,6 +284,17 @@ func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// readFile is os.ReadFile for what has an end: /dev/zero has none. Open files
+// of the process, as /dev/stdin, are what they are.
+func readFile(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err == nil && info.Mode()&os.ModeCharDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
+		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
+		return nil, errors.New("it is a device")
+	}
+	return os.ReadFile(path)
 }
 
 // indexOf is the index of the package in a file, which stays open.
@@ -377,8 +388,11 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 
 // refuse says why the unit cannot be linked.
 func (u *Unit) refuse(o Options, log *diag.Log) {
-	log.Error(diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).
-		WithHelp("compile it for " + o.Arch + " or lower, or choose another --arch")
+	help := "compile it for " + o.Arch + " or lower, or choose another --arch"
+	if strings.Contains(u.member.Name, "libcudadevrt.a(") { // it has PTX for the newest GPU alone
+		help = "leave it to nvlink, which takes its cubins: link with -c and --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
+	}
+	log.Error(diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)
 }
 
 // Offers calls visit with every name that the unit may define for others, before

@@ -71,7 +71,7 @@ func TestCudadevrt(t *testing.T) {
 		t.Fatalf("for sm_90: exit code %d\n%s", code, said)
 	}
 
-	code, said = ptxlink(in, "-L", lib, "-lcudadevrt", "-o", out, "--print-dependencies")
+	code, said = ptxlink(in, "-L", lib, "-lcudadevrt", "-o", out, "--arch", target[1], "--print-dependencies")
 	if code != exitOK || strings.Count(said, "\n") != 1 || !strings.Contains(said, "\t__cudaCDP2GetParameterBufferV2\n") {
 		t.Fatalf("exit code %d\n%s", code, said)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -31,7 +32,14 @@ func subcommands() []subcommand {
 // findSubcommand is the subcommand that args ask for, and what follows it. Only
 // the first argument is one, so that files may have any name: "./abi", or
 // "-- abi", or an option before it, link a file called abi.
+//
+// "help nm" is "nm --help", unless there is a file called help.
 func findSubcommand(args []string) (sub subcommand, rest []string, ok bool) {
+	if len(args) > 0 && args[0] == "help" {
+		if _, err := os.Stat("help"); err != nil {
+			args = append(slices.Clone(args[1:]), "--help")
+		}
+	}
 	if len(args) > 0 {
 		for _, sub := range subcommands() {
 			if sub.name == args[0] {

@@ -31,7 +31,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		defer func() { op.thin = op.thin[:len(op.thin)-1] }()
 	}
 	var names, meta []byte // the // table, and the metadata of a package
-	first := len(op.members)
+	first, any := len(op.members), false
 	for at := 8; at < len(data); {
 		h, err := arMember(data, at, p, thin)
 		if err != nil {
@@ -55,6 +55,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 			meta = h.body
 			continue
 		}
+		any = true
 		if len(h.name) > maxName {
 			return p.fault(h.at, "name of an archive member has %d bytes, more than %d", len(h.name), maxName)
 		}
@@ -71,6 +72,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 			return err
 		}
 	}
+	op.empty = !any && !p.inside
 	op.describe(meta, first)
 	return nil
 }

@@ -76,7 +76,8 @@ const (
 // path of the file. An error is an *Error.
 //
 // In an archive, members without PTX are passed over. A file that holds none at
-// all is an error that says what it holds instead.
+// all is an error that says what it holds instead, but an archive without any
+// members is just that.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = defaultMaxSize
@@ -86,7 +87,7 @@ func Open(name string, data []byte, o Options) ([]Member, error) {
 	}
 	op := &opener{Options: o, left: o.MaxSize, size: int64(len(data))}
 	err := op.open(data, place{name: name, path: name})
-	if err == nil && len(op.members) == 0 {
+	if err == nil && len(op.members) == 0 && !op.empty {
 		err = op.held.fault(name, op.bare)
 	}
 	if err != nil {
@@ -101,6 +102,7 @@ type opener struct {
 	Options
 	left    int64 // of MaxSize
 	size    int64 // bytes of the file
+	empty   bool  // it is an archive without members
 	groups  int
 	members []Member
 	held    holdings
