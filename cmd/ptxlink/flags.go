@@ -16,7 +16,7 @@ func newFlags() []cli.Flag {
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `FILE` (default: a.out.ptx or a.out.cubin)"},
 		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, to be linked again"},
 		&cli.BoolFlag{Name: "cubin", Category: output, Usage: "write a cubin, made by ptxas; -o NAME.cubin implies it"},
-		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a cubin that can be linked further; with -r, symbols may stay undefined"},
+		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a cubin to be linked further (-r: with open symbols)"},
 		&cli.BoolFlag{Name: "print-dependencies", Category: output, Usage: "say why each archive member is linked"},
 		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a map of inputs, symbols and sizes to `FILE`"},
 		&cli.StringFlag{Name: "dependency-file", Category: output, Usage: "write to `FILE`, for Make, what the output was made from"},
@@ -39,7 +39,7 @@ func newFlags() []cli.Flag {
 		&cli.StringFlag{Name: "host", Category: linking, Usage: "inputs that do not say were compiled for `OS-CPU`, as linux-x86_64"},
 		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "link inputs of different operating systems, with a warning"},
 
-		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "link and assemble for the GPU `sm_NN` (default: the module's .target)"},
+		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "link and assemble for the GPU `sm_NN` (default: the .target)"},
 		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "run `PATH` (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
 		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "hand `ARG` to ptxas; -Xptxas -v,-O1 hands over two"},
 

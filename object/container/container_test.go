@@ -264,7 +264,6 @@ func TestRefused(t *testing.T) {
 		{arMembers("a.txt/", []byte("hello")), 0, "f: holds no PTX, only a file that is no device code"},
 		{zst(one)[:40], 0, "f: zstd data is cut short"},
 		{lz4frame(one)[:40], 0, "f: LZ4 data is cut short"},
-		{[]byte("!<arch>\n"), 0, "f: holds nothing, so no PTX"},
 		{arMembers("a.o/", cubin, "b.o/", cubin13, "c", []byte("x")), 0, "f: holds no PTX, only cubins for sm_80, sm_75"},
 		{fatbin(entry(8, 90, 0, 0x50, one)), 0, "f: holds no PTX, only LTO-IR for sm_90"},
 		{hostELF(".text", one), 0, "f: this is host code for x86_64, not PTX"},
