@@ -40,7 +40,8 @@ type Unit struct {
 	unusable string // why it cannot be linked at all
 	index    *container.Index
 	indexed  *container.Indexed
-	outline  *File // what it declares, of one without an index
+	defines  map[string]ptx.Linkage // what the index says, once it is asked
+	outline  *File                  // what it declares, of one without an index
 }
 
 // Open finds the modules of all inputs, some inputs at a time, and reads those
@@ -420,21 +421,11 @@ func (u *Unit) known() *File {
 	return u.outline
 }
 
-// Definitions calls visit with every name that the unit defines for others. An index
-// that cannot be read has none; Read tells why.
+// Definitions calls visit with every name that the unit defines for others.
 func (u *Unit) Definitions(visit func(name string, linkage ptx.Linkage)) {
 	if u.File == nil && u.indexed != nil {
-		r, err := u.index.Record(u.indexed)
-		if err != nil {
-			return
-		}
-		for _, list := range []struct {
-			names   []string
-			linkage ptx.Linkage
-		}{{r.Defines, ptx.Visible}, {r.Weak, ptx.Weak}, {r.Common, ptx.Common}} {
-			for _, name := range list.names {
-				visit(name, list.linkage)
-			}
+		for name, linkage := range u.recorded() {
+			visit(name, linkage)
 		}
 		return
 	}
@@ -447,11 +438,36 @@ func (u *Unit) Definitions(visit func(name string, linkage ptx.Linkage)) {
 }
 
 // Linkage is how the unit defines a name for others; Local if it does not.
-func (u *Unit) Linkage(name string) (linkage ptx.Linkage) {
-	u.Definitions(func(n string, l ptx.Linkage) {
-		if n == name {
-			linkage = l
-		}
-	})
-	return linkage
+func (u *Unit) Linkage(name string) ptx.Linkage {
+	if u.File == nil && u.indexed != nil {
+		return u.recorded()[name]
+	}
+	f := u.known()
+	if n, ok := f.Lookup(name); ok && f.Symbols[n].Defined() {
+		return f.Symbols[n].Linkage
+	}
+	return ptx.Local
+}
+
+// recorded is what the index says of the unit. If it cannot be read, the unit
+// counts as defining what the index lists, so that it is read, which tells why.
+func (u *Unit) recorded() map[string]ptx.Linkage {
+	if u.defines != nil {
+		return u.defines
+	}
+	u.defines = map[string]ptx.Linkage{}
+	r, err := u.index.Record(u.indexed)
+	if err != nil {
+		r = container.Record{Defines: u.indexed.Defines}
+	}
+	for _, name := range r.Common {
+		u.defines[name] = ptx.Common
+	}
+	for _, name := range r.Weak {
+		u.defines[name] = ptx.Weak
+	}
+	for _, name := range r.Defines {
+		u.defines[name] = ptx.Visible
+	}
+	return u.defines
 }

@@ -96,10 +96,10 @@ func (m *ArchiveMember) readHeader(head []byte) {
 // readRecords reads the records of a package for an edit, which compares them
 // with the members; so offsets that no longer fit do no harm.
 func readRecords(body []byte) (list []Record) {
-	if !prefixed(body, metaFirst+"\n") {
+	if !prefixed(body, metaMark) {
 		return nil
 	}
-	for line := range bytes.Lines(body[len(metaFirst)+1:]) {
+	for line := range bytes.Lines(body) {
 		var r Record
 		if json.Unmarshal(line, &r) == nil && r.Name != "" {
 			list = append(list, r)

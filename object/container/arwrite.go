@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
@@ -76,7 +77,7 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 	for i, m := range w.members {
 		out = appendMember(out, w.heads[i], m.Data)
 	}
-	if meta := w.meta(offsets); meta != nil {
+	if meta := w.meta(offsets, out); meta != nil {
 		out = appendMember(out, metaName+"/", meta)
 	}
 	return out, nil
@@ -162,12 +163,12 @@ func (w *arWriter) appendIndex(out []byte, offsets []int64, width int) []byte {
 
 // meta is the body of the member that holds the records, nil unless every
 // member has one: a reader that finds records reads nothing else to know what
-// the archive offers.
-func (w *arWriter) meta(offsets []int64) []byte {
+// the archive offers. out is the archive so far.
+func (w *arWriter) meta(offsets []int64, out []byte) []byte {
 	if len(w.members) == 0 {
 		return nil
 	}
-	body := []byte(metaFirst + "\n")
+	var records []byte
 	for i, m := range w.members {
 		if m.Record == nil {
 			return nil
@@ -178,10 +179,20 @@ func (w *arWriter) meta(offsets []int64) []byte {
 		if err != nil {
 			return nil // a name that JSON cannot spell
 		}
-		body = append(body, line...)
+		records = append(records, line...)
 	}
-	body = appendEven(body)
+	body := fmt.Appendf(nil, metaFirst+"\n", indexDigest(out[8:offsets[0]], records))
+	body = appendEven(append(body, records...))
 	return fmt.Appendf(body, metaTrailer, len(body)+trailerSize)
+}
+
+// indexDigest is what metaFirst has: of all between the first line of an archive
+// and its first member, and of the records.
+func indexDigest(head, records []byte) []byte {
+	h := sha256.New()
+	h.Write(head)
+	h.Write(records)
+	return h.Sum(nil)
 }
 
 // line is the record as a line of JSON.

@@ -353,12 +353,16 @@ func FuzzPackage(f *testing.F) {
 	})
 }
 
-// mendPackage makes the sizes of an archive fit, that in the last line too.
+// mendPackage makes the sizes of an archive fit, that in the last line too, and
+// the digest of the index.
 func mendPackage(data []byte, mend byte) []byte {
 	data = mendArchive(data, mend)
-	last := 0
+	first, last := 0, 0
 	for at := 8; at+arHeader <= len(data); {
 		last = at
+		if first == 0 && data[at] != '/' {
+			first = at
+		}
 		size, err := strconv.Atoi(strings.TrimSpace(string(data[at+48 : at+58])))
 		if err != nil || size < 0 {
 			break
@@ -368,6 +372,10 @@ func mendPackage(data []byte, mend byte) []byte {
 	if size := len(data) - last - arHeader; mend&8 != 0 && last > 0 && size >= trailerSize {
 		copy(data[last:], head(metaName+"/", size))
 		copy(data[len(data)-trailerSize:], fmt.Sprintf(metaTrailer, size))
+		body := data[last+arHeader : len(data)-trailerSize]
+		if line, records, ok := bytes.Cut(body, []byte("\n")); ok && first > 0 && len(line) == len(fmt.Sprintf(metaFirst, [32]byte{})) {
+			copy(body, fmt.Sprintf(metaFirst, indexDigest(data[8:first], records)))
+		}
 	}
 	return data
 }

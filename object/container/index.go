@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Index is the index of a package: what its members define, without having read
@@ -26,6 +27,9 @@ type Index struct {
 	size  int64
 	names []byte   // the // table
 	lines [][]byte // of the metadata, one a member, in the order of the file
+
+	count sync.Once
+	same  []int32 // by line: the how-manieth member of its name it is
 }
 
 // Indexed is a member of a package that nobody has read.
@@ -51,7 +55,9 @@ const maxIndex = 1 << 30
 //     member hides it.
 //  2. The / index must be the first member. Every ar that rewrites an archive of
 //     PTX drops it.
-//  3. What the metadata says of the first and the last member must fit, and, in
+//  3. The metadata has a digest of the index and of itself, so that damage is
+//     noticed before a definition is missed for it.
+//  4. What the metadata says of the first and the last member must fit, and, in
 //     Read, what it says of the member, down to its digest.
 func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok bool, err error) {
 	if o.MaxSize <= 0 {
@@ -66,7 +72,7 @@ func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok 
 	if armap == nil || err != nil {
 		return nil, false, err
 	}
-	if x.lines, err = x.records(meta); err != nil {
+	if err = x.records(meta, next); err != nil {
 		return nil, false, err
 	}
 	if len(x.lines) == 0 {
@@ -166,20 +172,31 @@ func (x *Index) armap(end int64) (body []byte, next int64, wide bool, err error)
 	return body, next, wide, err
 }
 
-// records parts the metadata into its lines.
-func (x *Index) records(meta []byte) (lines [][]byte, err error) {
+// records parts the metadata into its lines. The members begin at next.
+func (x *Index) records(meta []byte, next int64) error {
 	first, rest, _ := bytes.Cut(meta[:len(meta)-trailerSize], []byte("\n"))
-	if string(first) != metaFirst {
-		return nil, stale(x.name, "its metadata is of another version of ptxlink, or none")
+	if !prefixed(first, metaMark) {
+		return stale(x.name, "its metadata is of another version of ptxlink, or none")
 	}
+	head, err := x.bytes(8, next-8)
+	if err != nil {
+		return err
+	}
+	records := rest
 	for len(rest) > 0 {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		if len(line) > 0 && line[0] == '{' {
-			lines = append(lines, line)
+		if len(line) > 0 {
+			x.lines = append(x.lines, line)
 		}
 	}
-	return lines, nil
+	// One line end more makes the size even.
+	for _, records := range [][]byte{records, bytes.TrimSuffix(records, []byte("\n"))} {
+		if string(first) == fmt.Sprintf(metaFirst, indexDigest(head, records)) {
+			return nil
+		}
+	}
+	return stale(x.name, "its index is damaged")
 }
 
 func (x *Index) record(line int) (Record, error) {
@@ -305,18 +322,21 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 }
 
 // memberName is the name that Open gives the member: the second of one name ends
-// in #2. It is the first field of a line.
+// in #2.
 func (x *Index) memberName(name string, line int) string {
-	first, _, _ := bytes.Cut(x.lines[line], []byte(`,"offset":`))
-	same := 1
-	for _, earlier := range x.lines[:line] {
-		if bytes.HasPrefix(earlier, first) && bytes.HasPrefix(earlier[len(first):], []byte(`,"offset":`)) {
-			same++
+	x.count.Do(func() {
+		// The name is the first field of a line.
+		seen := map[string]int32{}
+		x.same = make([]int32, len(x.lines))
+		for i, line := range x.lines {
+			first, _, _ := bytes.Cut(line, []byte(`,"offset":`))
+			seen[string(first)]++
+			x.same[i] = seen[string(first)]
 		}
-	}
+	})
 	full := x.name + "(" + name + ")"
-	if same > 1 {
-		full += "#" + strconv.Itoa(same)
+	if same := x.same[line]; same > 1 {
+		full += "#" + strconv.Itoa(int(same))
 	}
 	return full
 }

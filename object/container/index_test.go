@@ -163,11 +163,11 @@ func TestIndexOfChangedPackage(t *testing.T) {
 		{"not the first member", append([]byte("!<arch>\n"), append(arMembers("d.ptx/", textOf("four"))[8:], data[8:]...)...), ""},
 		{"another body", edited(".visible .func two()", ".visible .func tow()"), "its member b.ptx was changed after the index was made"},
 		{"another name", edited("b.ptx/", "d.ptx/"), "its metadata has another member b.ptx than there is"},
-		{"another version", edited(`{"ptxlink-package":1}`, `{"ptxlink-package":2}`), "its metadata is of another version of ptxlink, or none"},
+		{"another version", edited(`{"ptxlink-package":1,`, `{"ptxlink-package":2,`), "its metadata is of another version of ptxlink, or none"},
 		{"offsets", edited(`"offset":`, `"offset":1`), ""},
-		{"no JSON", edited(`{"name":"a.ptx"`, `{"name":"a.ptx'`), "its metadata is damaged: invalid character"},
-		{"the first offset", edited("\x00\x00\x00\x03\x00", "\x00\x00\x00\x03\x01"), "its / index is damaged"},
-		{"count", edited("\x00\x00\x00\x03\x00", "\x7f\x00\x00\x03\x00"), "its / index is damaged"},
+		{"no JSON", edited(`{"name":"a.ptx"`, `{"name":"a.ptx'`), "its index is damaged"},
+		{"the first offset", edited("\x00\x00\x00\x03\x00", "\x00\x00\x00\x03\x01"), "its index is damaged"},
+		{"count", edited("\x00\x00\x00\x03\x00", "\x7f\x00\x00\x03\x00"), "its index is damaged"},
 	} {
 		if bytes.Equal(test.data, data) {
 			t.Fatalf("%s: nothing was changed", test.what)
@@ -186,6 +186,33 @@ func TestIndexOfChangedPackage(t *testing.T) {
 		var fault *Error
 		if !errors.As(err, &fault) || !fault.Stale || !strings.HasPrefix(fault.Text, test.stale) {
 			t.Errorf("%s: ok %v, %v; want %q", test.what, ok, err, test.stale)
+		}
+	}
+}
+
+// TestIndexDamaged: no bit of the index can change so that a definition is
+// missed in silence.
+func TestIndexDamaged(t *testing.T) {
+	words := []string{"a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"}
+	data := packageOf(t, Plain, words...)
+	for at := range data {
+		for bit := range 8 {
+			changed := bytes.Clone(data)
+			changed[at] ^= 1 << bit
+			x, ok, _ := openIndex(changed)
+			if !ok {
+				continue // all of it is read
+			}
+			whole := len(x.Members) == 3
+			for i := range x.Members {
+				m, err := x.Read(&x.Members[i])
+				var fault *Error
+				whole = whole && (err == nil && bytes.Equal(m.Text, textOf(words[2*i+1])) || errors.As(err, &fault) && fault.Stale)
+				whole = whole && slices.Equal(x.Members[i].Defines, words[2*i+1:2*i+2])
+			}
+			if !whole {
+				t.Errorf("bit %d of byte %d, %q: a member is missed", bit, at, data[max(0, at-20):min(len(data), at+20)])
+			}
 		}
 	}
 }

@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"debug/elf"
 	"encoding/json"
 	"errors"
@@ -37,17 +38,17 @@ func TestWriteArchiveBytes(t *testing.T) {
 	line := func(head, mode string, size int) string {
 		return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n", head, 0, 0, 0, mode, size)
 	}
-	meta := `{"ptxlink-package":1}
-{"name":"a.ptx","offset":176,"size":3,"sha256":"","bytes":3,"defines":["f"],"weak":["g"]}
+	head := line("/", "0", 28) + "\x00\x00\x00\x03\x00\x00\x00\xb0\x00\x00\x00\xb0\x00\x00\x00\xf0f\x00g\x00h<int>\x00\x00" +
+		fmt.Sprintf("%-48s%-10d`\n", "//", 20) + "a name with blanks/\n"
+	records := `{"name":"a.ptx","offset":176,"size":3,"sha256":"","bytes":3,"defines":["f"],"weak":["g"]}
 {"name":"a name with blanks","offset":240,"size":4,"sha256":"","bytes":4,"os":"linux","debug":true}
 `
+	meta := fmt.Sprintf(`{"ptxlink-package":1,"index":"%x"}`+"\n", sha256.Sum256([]byte(head+records))) + records
 	if len(meta)%2 == 1 {
 		meta += "\n"
 	}
 	meta += fmt.Sprintf(`{"size":%22d}`+"\n", len(meta)+32)
-	want := "!<arch>\n" +
-		line("/", "0", 28) + "\x00\x00\x00\x03\x00\x00\x00\xb0\x00\x00\x00\xb0\x00\x00\x00\xf0f\x00g\x00h<int>\x00\x00" +
-		fmt.Sprintf("%-48s%-10d`\n", "//", 20) + "a name with blanks/\n" +
+	want := "!<arch>\n" + head +
 		line("a.ptx/", "644", 3) + "odd\n" +
 		line("/0", "644", 4) + "even" +
 		line("__.PTXMETA/", "644", len(meta)) + meta
@@ -68,7 +69,7 @@ func TestMeta(t *testing.T) {
 	}
 	body := data[int64(len(data))-trailer.Size:]
 	records := readRecords(body)
-	if !bytes.HasPrefix(body, []byte(metaFirst+"\n")) || len(records) != 2 {
+	if !bytes.HasPrefix(body, []byte(metaMark)) || len(records) != 2 {
 		t.Fatalf("%d records in %q", len(records), body)
 	}
 	for i, want := range [][]byte{one, two} {

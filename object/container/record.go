@@ -4,8 +4,10 @@ package container
 // metaName, is text and holds one Record a line. docs/packages.md has the format.
 const (
 	metaName = "__.PTXMETA"
-	// metaFirst is the first line of the body.
-	metaFirst = `{"ptxlink-package":1}`
+	// metaFirst is the first line of the body. The digest is that of all in front
+	// of the first member, the index and the long names, and of the records.
+	metaFirst = `{"ptxlink-package":1,"index":"%x"}`
+	metaMark  = `{"ptxlink-package":1,`
 	// trailerSize is the bytes of the last line of the body, metaTrailer, which
 	// says how long the body is: a reader finds it from the end of the file.
 	trailerSize = 32
