@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -185,20 +187,46 @@ func (l *linker) pulled() map[*object.File]bool {
 }
 
 // namedTwice reports files that are inputs twice, once each: every definition in
-// them would be a multiple one.
+// them would be a multiple one. An archive may be: what it has is linked once.
 func (l *linker) namedTwice() {
-	first := map[string]int{}
+	type place struct{ input, kept int }
+	first := map[string]place{}
+	var kept []Input
 	for i, in := range l.options.Inputs {
 		if in.Path == "" || in.Text != nil || in.Reader != nil {
+			kept = append(kept, in)
 			continue
 		}
-		clean := filepath.Clean(in.Path)
-		if n, ok := first[clean]; ok {
-			l.log.Error(diag.Place{}, fmt.Sprintf("%s is named twice, as inputs %d and %d", in.Path, n+1, i+1))
-			continue
+		path := filepath.Clean(in.Path)
+		earlier, twice := first[path]
+		switch {
+		case !twice:
+			first[path] = place{i, len(kept)}
+			kept = append(kept, in)
+		case isArchive(path):
+			same := &kept[earlier.kept]
+			same.WholeArchive = same.WholeArchive || in.WholeArchive
+		default:
+			l.log.Error(diag.Place{}, fmt.Sprintf("%s is named twice, as inputs %d and %d", in.Path, earlier.input+1, i+1))
 		}
-		first[clean] = i
 	}
+	l.options.Inputs = kept
+}
+
+// isArchive says that a file begins as an archive does. What cannot be read is
+// none, and read again.
+func isArchive(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	_, err = io.ReadFull(f, head)
+	return err == nil && IsArchive(head)
 }
 
 // unused are the paths of the archives of which no member is live.

@@ -12,9 +12,9 @@ type Pull struct {
 	By     *object.File // who needed it first; nil for a name of the command line
 }
 
-// Live decides which archive members are linked, as mold and lld do: the order
-// of archives and objects does not matter, that of archives among each other
-// does.
+// Live decides which archive members are linked, as mold and lld do: it does not
+// matter whether an archive stands before or behind what needs it, only which
+// archive stands first.
 //
 //  1. An input that came out of no archive is live.
 //  2. A live input that uses an external name which no live input defines makes
@@ -28,8 +28,9 @@ type Pull struct {
 //  5. This goes on in rounds, until nothing changes. A round reads the members
 //     that the one before found, all at a time.
 //
-// The result keeps command-line order, which Rank is set to. A unit that cannot
-// be read is left out.
+// The result has what came out of no archive first, so that a definition of the
+// program goes before one of a library, both .weak; then the members, each in
+// command-line order. Rank is set to it. A unit that cannot be read is left out.
 func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
 	l := newSelection(units)
 	for _, u := range units {
@@ -52,10 +53,12 @@ func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error)
 			}
 		}
 	}
-	for _, u := range units {
-		if l.live[u] && u.File != nil {
-			u.File.Rank = len(live)
-			live = append(live, u.File)
+	for _, lazy := range []bool{false, true} {
+		for _, u := range units {
+			if u.Lazy == lazy && l.live[u] && u.File != nil {
+				u.File.Rank = len(live)
+				live = append(live, u.File)
+			}
 		}
 	}
 	for _, p := range l.pulls {
