@@ -164,6 +164,13 @@ func (c *command) ar(ctx *cli.Context) error {
 			return &usageError{text: fmt.Sprintf("option --%s has no effect with operation %c", name, job.operation)}
 		}
 	}
+	if strings.IndexByte("rqsd", job.operation) >= 0 {
+		unlock, err := c.lock(ctx.Context, archive)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+	}
 	switch job.operation {
 	case 'r', 'q':
 		return c.arInsert(ctx.Context, archive, job, pack)
@@ -173,6 +180,13 @@ func (c *command) ar(ctx *cli.Context) error {
 		return c.arDelete(ctx.Context, archive, job)
 	}
 	return c.arShow(archive, job, ctx.String("output"))
+}
+
+// lock waits until no other ptxlink changes archives in the folder.
+func (c *command) lock(ctx context.Context, archive string) (unlock func(), err error) {
+	return link.LockArchive(ctx, archive, func() {
+		c.report.write([]*diag.Message{{Kind: diag.Note, Text: "waiting for another program, which holds the lock of the folder of " + archive}})
+	})
 }
 
 func packOptions(ctx *cli.Context) (o link.PackOptions, err error) {
@@ -211,6 +225,11 @@ func (c *command) arFresh(ctx context.Context, archive string, pack link.PackOpt
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no files to put into " + archive, help: "ptxlink ar t " + archive + " lists its members; ptxlink ar --help lists the operations"}
 	}
+	unlock, err := c.lock(ctx, archive)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
 	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !link.IsArchive(data) {
 		return &exitError{exitLink, &diag.Message{Text: archive + " is there and is no archive", Help: "the archive comes first: ptxlink ar libx.a " + archive}}

@@ -1,0 +1,48 @@
+package link
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// LockArchive keeps others that call it out of the folder of an archive until
+// unlock is called: an edit reads the archive and writes it anew, so of two at
+// a time one would be lost (make -j). The file may not exist yet. The lock is
+// advisory, on the folder itself, and leaves no file; where the system or the
+// file system has none, nothing is locked. slow is called once if it has to
+// wait for more than a moment. The error is that of ctx.
+func LockArchive(ctx context.Context, path string, slow func()) (unlock func(), err error) {
+	final, err := followLinks(path)
+	if err != nil {
+		return func() {}, nil // the write says why
+	}
+	folder, err := os.Open(filepath.Dir(final))
+	if err != nil {
+		return func() {}, nil
+	}
+	// Closing the folder ends the lock.
+	unlock = func() { folder.Close() }
+	if flockNow(folder) {
+		return unlock, nil
+	}
+	locked := make(chan struct{})
+	go func() {
+		flock(folder)
+		close(locked)
+	}()
+	moment := time.After(2 * time.Second)
+	for {
+		select {
+		case <-locked:
+			return unlock, nil
+		case <-moment:
+			slow()
+		case <-ctx.Done():
+			// The folder stays open until flock returns.
+			go func() { <-locked; folder.Close() }()
+			return nil, ctx.Err()
+		}
+	}
+}

@@ -1,0 +1,26 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package link
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// flockNow locks without waiting. It is also true if waiting would be of no
+// use: network file systems may know no locks (ENOTSUP, ENOLCK).
+func flockNow(f *os.File) bool {
+	return !errors.Is(flockAs(f, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
+}
+
+// flock waits for the lock.
+func flock(f *os.File) { flockAs(f, syscall.LOCK_EX) }
+
+func flockAs(f *os.File, how int) error {
+	for {
+		if err := syscall.Flock(int(f.Fd()), how); !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+	}
+}
