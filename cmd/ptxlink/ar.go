@@ -152,6 +152,9 @@ func (c *command) ar(ctx *cli.Context) error {
 	if archive == "-" {
 		return &usageError{text: "an archive is neither read from standard input nor written to standard output"}
 	}
+	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
+		return &exitError{exitIO, &diag.Message{Text: archive + " is a device or a pipe, and an archive is a file that can be read again and replaced"}}
+	}
 	if c.operation == "" {
 		return c.arFresh(ctx.Context, archive, pack)
 	}
