@@ -1,11 +1,14 @@
 package link
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -47,7 +50,7 @@ type PackOptions struct {
 type Package struct {
 	Data     []byte
 	Members  []ArchiveMember
-	Messages []*Message // warnings
+	Messages []*Message // warnings and notes
 }
 
 // ArchiveMember is a member of an archive as it is stored.
@@ -94,6 +97,7 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 	for i := range inputs {
 		inputs[i].Whole = true // members that define nothing for others go in too
 	}
+	again := rereadable(inputs)
 	files, unread, err := object.Load(ctx, inputs, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, log)
 	if err != nil {
 		return nil, err
@@ -101,6 +105,7 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 	if log.Errors() > 0 {
 		return nil, &Errors{Messages: log.Messages, IO: unread}
 	}
+	noteLeftOut(again(), files, o, log)
 	members := make([]ArchiveMember, len(files))
 	for i, f := range files {
 		m := &members[i]
@@ -115,6 +120,89 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 		return nil, &Errors{Messages: log.Messages}
 	}
 	return members, nil
+}
+
+// rereadable makes the inputs keep what can be read only once. The function
+// returns them as they can be read after that.
+func rereadable(inputs []object.Input) func() []object.Input {
+	read := make([]bytes.Buffer, len(inputs))
+	for i := range inputs {
+		if in := &inputs[i]; in.Text == nil && in.Reader != nil {
+			in.Reader = io.TeeReader(in.Reader, &read[i])
+		}
+	}
+	return func() []object.Input {
+		for i := range inputs {
+			if in := &inputs[i]; in.Text == nil && in.Reader != nil {
+				in.Text = read[i].Bytes()
+			}
+		}
+		return inputs
+	}
+}
+
+// noteLeftOut tells of PTX for several GPUs, of which a package has one. A
+// member of a package is one text, and whoever links it chooses no more.
+func noteLeftOut(inputs []object.Input, files []*object.File, o PackOptions, log *diag.Log) {
+	kept := map[string]bool{}
+	var parts []string // names of what was inside something
+	for _, f := range files {
+		kept[f.Name] = true
+		if strings.Contains(f.Name, ":") {
+			parts = append(parts, f.Name)
+		}
+	}
+	for _, in := range inputs {
+		name := in.Name
+		if name == "" {
+			name = in.Path
+		}
+		// Only what comes out of a fatbin has alternatives, and a colon behind
+		// the name of the file.
+		if !slices.ContainsFunc(parts, func(part string) bool {
+			rest, ok := strings.CutPrefix(part, name)
+			return ok && strings.Contains(rest, ":")
+		}) {
+			continue
+		}
+		var ignored diag.Log // Load has told all of it
+		members, _ := object.Members(in, object.Options{All: true, MaxSize: o.MaxInputSize}, &ignored)
+		var texts []string
+		times := map[string]int{}
+		for len(members) > 0 {
+			end := 1
+			for members[0].Group != 0 && end < len(members) && members[end].Group == members[0].Group {
+				end++
+			}
+			group := members[:end]
+			members = members[end:]
+			var took string
+			var left []string
+			for _, m := range group {
+				if kept[m.Name] {
+					took = m.Target
+				} else {
+					left = append(left, m.Target)
+				}
+			}
+			if took == "" || len(left) == 0 {
+				continue
+			}
+			text := fmt.Sprintf("kept the PTX for %s and left out %s", took, strings.Join(left, ", "))
+			if times[text]++; times[text] == 1 {
+				texts = append(texts, text)
+			}
+		}
+		for _, text := range texts {
+			if n := times[text]; n > 1 {
+				text += fmt.Sprintf(", %d times", n)
+			}
+			m := log.Note(diag.At(&diag.Source{Name: name}, diag.Span{}), text)
+			if o.Arch == "" {
+				m.WithHelp("--arch chooses; ptxlink extract writes all of them to files")
+			}
+		}
+	}
 }
 
 // store is the body of a member.
