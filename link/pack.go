@@ -14,6 +14,7 @@ import (
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // PackFormat is how a package stores its members.
@@ -111,6 +112,7 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 		m := &members[i]
 		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs)), taken)
 		m.Record, m.Symbols = newRecord(f, host)
+		warnOfUse(f, len(m.Symbols) > 0, o.Format, log)
 		if m.Data, err = store(f, m.Name, m.Record, o.Format); err != nil {
 			log.Error(f.At(diag.Span{}), err.Error())
 		}
@@ -120,6 +122,34 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 		return nil, &Errors{Messages: log.Messages}
 	}
 	return members, nil
+}
+
+// warnOfUse warns of a member that is of no use in a package, or not of the use
+// that one would expect.
+func warnOfUse(f *object.File, offers bool, format PackFormat, log *diag.Log) {
+	var entries []*ptx.Decl
+	for i := range f.Decls {
+		if d := &f.Decls[i]; d.Kind == ptx.Entry && d.Defines() {
+			entries = append(entries, d)
+		}
+	}
+	if !offers && len(entries) == 0 {
+		m := log.Warn("empty-member", f.At(diag.Span{}), "this module defines nothing that other modules can use")
+		if resolve.WholeProgram(f) {
+			m.WithHelp("compile it with -rdc=true; without it nvcc keeps, or drops, all but entries")
+		} else {
+			m.WithHelp("make .visible what it is to define")
+		}
+	}
+	if format != PackNV || len(entries) == 0 {
+		return
+	}
+	text := "the host cannot launch " + diag.Name(f.Names[entries[0].Name])
+	if n := len(entries) - 1; n > 0 {
+		text += fmt.Sprintf(", and %d more,", n)
+	}
+	log.Warn("nv-entry", f.At(entries[0].NameSpan), text+" out of an nv package: nothing in it registers kernels by name").
+		WithHelp("an nv package is for device functions; let nvcc compile kernels, or load a linked module with cuModuleLoadData")
 }
 
 // rereadable makes the inputs keep what can be read only once. The function
