@@ -91,6 +91,8 @@ func takeOperation(c *command, flags []cli.Flag, args []string) []string {
 		if word := strings.TrimPrefix(arg, "-"); isOperation(word) && i+1 < len(args) {
 			c.operation = word
 			return slices.Delete(slices.Clone(args), i, i+1)
+		} else if word != arg {
+			continue // -Wno-ID, -j8, or something unknown, which is told later
 		}
 		return args
 	}
