@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,9 +82,15 @@ func (a *Archive) Add(ctx context.Context, o PackOptions, replace bool) (names [
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	added := map[string]bool{}
+	for _, m := range members {
+		added[m.Name] = true
+	}
 	for _, m := range members {
 		at := slices.IndexFunc(a.Members, func(old ArchiveMember) bool { return old.Name == m.Name })
 		if at >= 0 {
+			a.keepHost(m.Record, a.Members[at])
+			a.warnOfNamesakes(m.Name, added, &log)
 			a.Members[at] = m
 		} else {
 			a.Members = append(a.Members, m)
@@ -91,6 +98,41 @@ func (a *Archive) Add(ctx context.Context, o PackOptions, replace bool) (names [
 		names, replaced = append(names, m.Name), append(replaced, at >= 0)
 	}
 	return names, replaced, log.Messages, nil
+}
+
+// keepHost takes over what the archive said of the host of the member in whose
+// place another one comes, if that one does not say. It was made of the same
+// file, as a rule.
+func (a *Archive) keepHost(r *container.Record, old ArchiveMember) {
+	texts, err := old.PTX(old.Name, container.Options{})
+	if err != nil || len(texts) != 1 {
+		return
+	}
+	sum := fmt.Sprintf("%x", sha256.Sum256(texts[0].Text))
+	for _, known := range a.records {
+		if known.Name == old.Name && known.SHA256 == sum { // not one that another tool put there
+			r.KeepHost(known)
+		}
+	}
+}
+
+// warnOfNamesakes warns of members that were made of other files of that name:
+// which of them the user meant, their names do not tell.
+func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.Log) {
+	var others []string
+	for taken := map[string]bool{name: true}; ; {
+		next := freeName(name, taken)
+		if !slices.ContainsFunc(a.Members, func(m ArchiveMember) bool { return m.Name == next }) {
+			break
+		}
+		if !added[next] {
+			others = append(others, next)
+		}
+	}
+	if len(others) > 0 {
+		log.Warn("member-name", diag.Place{}, fmt.Sprintf("%s of %s was replaced, but %s may have been meant", name, a.Name, strings.Join(others, " or "))).
+			WithHelp("give the file the name of the member, or make the package anew of all its files")
+	}
 }
 
 // Bytes is the archive as a file, with its index, if that is wanted, and with
@@ -182,10 +224,8 @@ func (a *Archive) describe(ctx context.Context, members []ArchiveMember, log *di
 		if !alone {
 			continue
 		}
-		if old := known[m.Name+" "+r.SHA256]; old != nil && r.OS == "" {
-			r.OS, r.Arch, r.Model = old.OS, old.Arch, old.Model
-		} else if old != nil && r.Arch == "" && r.OS == old.OS {
-			r.Arch = old.Arch
+		if old := known[m.Name+" "+r.SHA256]; old != nil {
+			r.KeepHost(*old)
 		}
 		m.Record = r
 	}

@@ -324,11 +324,13 @@ func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
 	return r, symbols
 }
 
-// finish does what an nv package has of its own. It holds no records, and a
+// finish warns of members for different hosts, and does what an nv package has
+// of its own. That holds no records, and a
 // warning tells of members that nvlink will not link together: it takes every
 // member of an archive, needed or not, so there two strong definitions are
 // always one too many. ptxlink takes the member that comes first.
 func finish(members []ArchiveMember, format PackFormat, log *diag.Log) {
+	warnOfHosts(members, log)
 	if format != PackNV {
 		return
 	}
@@ -346,5 +348,24 @@ func finish(members []ArchiveMember, format PackFormat, log *diag.Log) {
 			first[name] = m.Name
 		}
 		m.Record = nil
+	}
+}
+
+// warnOfHosts warns of members of different operating systems, once for each of
+// these. A link refuses most of such modules together.
+func warnOfHosts(members []ArchiveMember, log *diag.Log) {
+	var first *ArchiveMember
+	told := map[string]bool{}
+	for i := range members {
+		m := &members[i]
+		switch {
+		case m.Record == nil || m.Record.OS == "":
+		case first == nil:
+			first = m
+		case m.Record.OS != first.Record.OS && !told[m.Record.OS]:
+			told[m.Record.OS] = true
+			log.Warn("host", diag.Place{}, fmt.Sprintf("%s was compiled for %s, and %s for %s", first.Name, first.Record.OS, m.Name, m.Record.OS)).
+				WithHelp("make a package for each operating system")
+		}
 	}
 }

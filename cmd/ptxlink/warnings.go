@@ -12,7 +12,7 @@ import (
 var warnings = strings.Fields(`
 	abi address-size align atomics debug-dropped debug-mixed duplicate-member-symbol
 	empty-member entry-renamed file-name host indirect-call libdevice-sqrt loc mangled
-	nv-entry odr pragma ptxas raised rdc stale-index target unused-option`)
+	member-name nv-entry odr pragma ptxas raised rdc stale-index target unused-option`)
 
 // checkWarning refuses what no warning is called.
 func checkWarning(id string) error {

@@ -35,3 +35,13 @@ type Record struct {
 	Common      []string `json:"common,omitempty"`
 	Needs       []string `json:"needs,omitempty"` // external names that are used and not defined
 }
+
+// KeepHost fills in what another record says of the host and this one does not.
+// A host that is not the one meant says nothing of what is left open.
+func (r *Record) KeepHost(old Record) {
+	if r.OS == "" {
+		r.OS, r.Arch, r.Model = old.OS, old.Arch, old.Model
+	} else if r.Arch == "" && r.OS == old.OS {
+		r.Arch = old.Arch
+	}
+}
