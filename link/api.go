@@ -1,7 +1,9 @@
 package link
 
 import (
+	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"time"
 
@@ -95,6 +97,17 @@ func CheckHost(host string) error {
 	}
 	_, err := object.ParseHost(host)
 	return err
+}
+
+var gpuName = regexp.MustCompile(`^(sm|compute)_[0-9]+[a-z]?$`)
+
+// CheckArch says why an Arch of options cannot be what it is; nil for the empty
+// string.
+func CheckArch(arch string) error {
+	if arch == "" || gpuName.MatchString(arch) {
+		return nil
+	}
+	return fmt.Errorf("%q is not the name of a GPU", arch)
 }
 
 // Result is a finished link.

@@ -43,6 +43,9 @@ type Extracted struct {
 // File is made of the innermost file that holds the text, and of the target if
 // the container knows it: k.sm_80.ptx. It has no folders in it.
 func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
+	if err := CheckArch(o.Arch); err != nil {
+		return nil, err
+	}
 	var log diag.Log
 	var list []Extracted
 	io := false

@@ -58,7 +58,8 @@ type Package struct {
 type ArchiveMember = container.ArchiveMember
 
 // Pack makes a package, which is an ar archive of PTX. Inputs that are no PTX
-// give *Errors with every fault that was found. The same inputs give the same
+// give *Errors with every fault that was found; other errors are those of Link,
+// and a Format that is none. The same inputs give the same
 // bytes, whatever Jobs is.
 //
 // A member is named after the file that it comes from: a.ptx for a.ptx and for
@@ -91,8 +92,15 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 			return nil, err
 		}
 	}
-	if o.Format == "" {
+	if err := CheckArch(o.Arch); err != nil {
+		return nil, err
+	}
+	switch o.Format {
+	case "":
 		o.Format = PackPlain
+	case PackPlain, PackZstd, PackNV:
+	default:
+		return nil, fmt.Errorf("%q is not a format of packages", o.Format)
 	}
 	inputs := objectInputs(o.Inputs)
 	for i := range inputs {

@@ -126,7 +126,6 @@ func TestPackRefuses(t *testing.T) {
 		{"objects of an nv package are ELF", link.PackOptions{Inputs: []link.Input{{Name: "a", Text: text}}, Format: link.PackNV, Host: "mac-aarch64"}},
 		{`no host object for "i386"`, link.PackOptions{Inputs: []link.Input{{Name: "a", Text: text}}, Format: link.PackNV, Host: "linux-i386"}},
 		{"it has 32-bit addresses", link.PackOptions{Inputs: []link.Input{{Name: "a", Text: narrow}}, Format: link.PackNV}},
-		{`unknown format "zip"`, link.PackOptions{Inputs: []link.Input{{Name: "a", Text: text}}, Format: "zip"}},
 	} {
 		_, err := link.Pack(context.Background(), test.o)
 		var refused *link.Errors
@@ -261,5 +260,24 @@ func TestNVPackageOfGCC(t *testing.T) {
 		if out := run("nvdisasm", "k.cubin"); !bytes.Contains(out, []byte("\n.text.__atomic_fetch_add_4:")) || !bytes.Contains(out, []byte("\n.text.k:")) {
 			t.Errorf("nvlink%s did not link the library", suffix)
 		}
+	}
+}
+
+// TestPackOptions: what is wrong with the options is no fault of the inputs.
+func TestPackOptions(t *testing.T) {
+	inputs := []link.Input{{Name: "a.ptx", Text: []byte(top + ".visible .func f () { ret; }\n")}}
+	for _, o := range []link.PackOptions{
+		{Inputs: inputs, Format: "zip"},
+		{Inputs: inputs, Arch: "fast"},
+		{Inputs: inputs, Host: "moon"},
+	} {
+		_, err := link.Pack(context.Background(), o)
+		var faults *link.Errors
+		if err == nil || errors.As(err, &faults) || strings.Contains(err.Error(), "a.ptx") {
+			t.Errorf("%+v: %v", o, err)
+		}
+	}
+	if _, err := link.Extract(context.Background(), link.ExtractOptions{Inputs: inputs, Arch: "sm80"}); err == nil || err.Error() != `"sm80" is not the name of a GPU` {
+		t.Errorf("extract for sm80: %v", err)
 	}
 }

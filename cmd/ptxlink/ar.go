@@ -210,8 +210,8 @@ func packOptions(ctx *cli.Context) (o link.PackOptions, err error) {
 		}
 		o.Format = link.PackZstd
 	}
-	if o.Arch != "" && !gpuName.MatchString(o.Arch) {
-		return o, &usageError{text: fmt.Sprintf("%q is not the name of a GPU", o.Arch), help: "--arch wants a name such as sm_80"}
+	if err := checkArch(o.Arch); err != nil {
+		return o, err
 	}
 	if err := link.CheckHost(o.Host); err != nil {
 		return o, &usageError{text: err.Error()}

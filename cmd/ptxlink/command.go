@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -84,7 +83,13 @@ func (c *command) run(ctx *cli.Context) error {
 	return nil
 }
 
-var gpuName = regexp.MustCompile(`^(sm|compute)_[0-9]+[a-z]?$`)
+// checkArch refuses what no GPU is called.
+func checkArch(arch string) error {
+	if err := link.CheckArch(arch); err != nil {
+		return &usageError{text: err.Error(), help: "--arch wants a name such as sm_80"}
+	}
+	return nil
+}
 
 // readMessageOptions takes the options that say how messages are shown.
 func (c *command) readMessageOptions(ctx *cli.Context) error {
@@ -159,8 +164,8 @@ func (c *command) readOptions(ctx *cli.Context) error {
 	c.mapFile, c.depFile, c.unusedFile = ctx.String("Map"), ctx.String("dependency-file"), ctx.String("unused-inputs")
 
 	c.assembler = ptxas.Options{Arch: ctx.String("arch"), Compile: ctx.Bool("compile-only")}
-	if arch := c.assembler.Arch; arch != "" && !gpuName.MatchString(arch) {
-		return &usageError{text: fmt.Sprintf("%q is not the name of a GPU", arch), help: "--arch wants a name such as sm_80"}
+	if err := checkArch(c.assembler.Arch); err != nil {
+		return err
 	}
 	for _, list := range ctx.StringSlice("Xptxas") {
 		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)

@@ -45,8 +45,8 @@ read or written, or is there and holds something else.`,
 func (c *command) extract(ctx *cli.Context) error {
 	c.report.style.ErrorLimit = ctx.Int("error-limit")
 	arch := ctx.String("arch")
-	if arch != "" && !gpuName.MatchString(arch) {
-		return &usageError{text: fmt.Sprintf("%q is not the name of a GPU", arch), help: "--arch wants a name such as sm_80"}
+	if err := checkArch(arch); err != nil {
+		return err
 	}
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
