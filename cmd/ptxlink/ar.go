@@ -66,6 +66,13 @@ var arRefused = map[rune]string{
 	'U': "a package has no times and users, so that it is the same wherever it is made",
 }
 
+// arWords are what one would call the operations, and the letters for them.
+var arWords = map[string]string{
+	"list": "t lists members", "show": "t lists members, and p writes them to standard output", "print": "p writes members to standard output",
+	"add": "r puts files in", "insert": "r puts files in", "replace": "r puts files in", "create": "ptxlink ar libx.a a.ptx makes an archive",
+	"delete": "d takes members out", "remove": "d takes members out", "extract": "x writes members to files",
+}
+
 // isOperation says that a word is made of ar's letters, one of which is an
 // operation.
 func isOperation(word string) bool {
@@ -151,6 +158,11 @@ func (c *command) ar(ctx *cli.Context) error {
 	}
 	archive := c.inputs[0].name
 	c.inputs = c.inputs[1:]
+	for _, word := range []string{c.operation, archive} {
+		if help := arWords[word]; help != "" {
+			return &usageError{text: fmt.Sprintf("%q is no operation of ar", word), help: help + "; an archive called " + word + " is written ./" + word}
+		}
+	}
 	if archive == "-" {
 		return &usageError{text: "an archive is neither read from standard input nor written to standard output"}
 	}
@@ -389,7 +401,7 @@ func (c *command) rewrite(ctx context.Context, a *link.Archive, archive string, 
 }
 
 // chosen are the members that the arguments name, or all of them. A name that
-// no member has is an error, in GNU ar's words.
+// no member has is an error.
 func (c *command) chosen(a *link.Archive, all bool) (at []int, err error) {
 	if len(c.inputs) == 0 && all {
 		for i := range a.Members {
@@ -404,7 +416,11 @@ func (c *command) chosen(a *link.Archive, all bool) (at []int, err error) {
 			i = a.Find(path.Base(filepath.ToSlash(in.name)))
 		}
 		if i < 0 {
-			log.Error(diag.Place{}, fmt.Sprintf("no entry %s in archive", in.name))
+			text := fmt.Sprintf("%s has no member %s", a.Name, in.name)
+			if near := nearestMember(a, in.name); near != "" {
+				text += fmt.Sprintf(" (did you mean %s?)", near)
+			}
+			log.Error(diag.Place{}, text).WithHelp("ptxlink ar t " + a.Name + " lists the members")
 			continue
 		}
 		at = append(at, i)
@@ -415,12 +431,25 @@ func (c *command) chosen(a *link.Archive, all bool) (at []int, err error) {
 	return at, nil
 }
 
+// nearestMember is the member that was probably meant; empty if none is near.
+func nearestMember(a *link.Archive, name string) string {
+	var names []string
+	for _, m := range a.Members {
+		if strings.HasPrefix(m.Name, name+".") { // without .ptx
+			return m.Name
+		}
+		names = append(names, m.Name)
+	}
+	return nearestOf(names, name)
+}
+
 // arShow is t, p and x.
 func (c *command) arShow(archive string, job arJob, folder string) error {
 	a, err := c.openArchive(archive)
 	if err != nil {
 		return err
 	}
+	everything := len(c.inputs) == 0
 	at, err := c.chosen(a, true)
 	if err != nil {
 		return err
@@ -444,6 +473,9 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 			}
 			out.Write(m.Data)
 		case 'x':
+			if m.IsMeta() && everything {
+				continue // it would be of no use as a file
+			}
 			if err := link.CanExtract(m); err != nil {
 				return &exitError{exitLink, err}
 			}
