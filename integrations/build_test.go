@@ -132,11 +132,17 @@ func (w *workspace) startup() []string {
 	return []string{"--nohome_rc", "--max_idle_secs=60", "--output_user_root=" + w.path("output")}
 }
 
+// buildArgs are the arguments for Bazel that build a target.
+func (w *workspace) buildArgs(target string, options ...string) []string {
+	args := append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no",
+		"--override_repository=rules_cc="+w.path("offline/rules_cc"), "--override_repository=rules_java="+w.path("offline/rules_java"))
+	return append(append(args, options...), target)
+}
+
 // build builds a target with Bazel and returns the actions that ran, sorted.
-func (w *workspace) build(target string) (ran []string) {
+func (w *workspace) build(target string, options ...string) (ran []string) {
 	w.Helper()
-	out := w.run(w.path("bazel/example"), w.bazel, append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no",
-		"--override_repository=rules_cc="+w.path("offline/rules_cc"), "--override_repository=rules_java="+w.path("offline/rules_java"), target)...)
+	out := w.run(w.path("bazel/example"), w.bazel, w.buildArgs(target, options...)...)
 	for _, a := range action.FindAllStringSubmatch(out, -1) {
 		ran = append(ran, a[1])
 	}
@@ -168,6 +174,8 @@ func TestBazel(t *testing.T) {
 	w := newWorkspace(t)
 	t.Run("example", w.example)
 	t.Run("names", w.names)
+	t.Run("cubin", w.cubin)
+	t.Run("refused", w.refused)
 }
 
 // example builds the example, changes one file after another, and sees that
@@ -285,5 +293,58 @@ ptx_link(
 	unused := w.read("bazel/example/bazel-bin/odd/_k odd/unused_inputs")
 	if unused != "" {
 		t.Errorf("unused: %q", unused)
+	}
+}
+
+// cubin builds a cubin with a ptxas of the environment of actions, and with that
+// of the toolchain.
+func (w workspace) cubin(t *testing.T) {
+	w.T = t // of this copy
+	ptxas := oracles.Require(t, "ptxas")
+	w.write("bazel/example/cubin/k.ptx", ".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k () { ret; }\n")
+	w.write("bazel/example/cubin/BUILD.bazel", `load("@rules_ptx//ptx:defs.bzl", "ptx_link")
+
+ptx_link(
+    name = "k",
+    srcs = ["k.ptx"],
+    out = "k.cubin",
+)
+`)
+	const cubin = "bazel/example/bazel-bin/cubin/k.cubin"
+	w.build("//cubin:k", "--action_env=PTXAS="+ptxas)
+	want := w.read(cubin)
+	if !strings.HasPrefix(want, "\x7fELF") {
+		t.Errorf("no cubin: %q", want)
+	}
+	w.replace("bazel/example/WORKSPACE", "ptxlink_host_toolchain()", `ptxlink_host_toolchain(ptxas = "`+ptxas+`")`)
+	if ran := w.build("//cubin:k", "--action_env=PTXAS=/none/ptxas"); !slices.Contains(ran, "Linking cubin/k.cubin") || w.read(cubin) != want {
+		t.Errorf("with the ptxas of the toolchain Bazel ran %q, and the cubin is the same: %v", ran, w.read(cubin) == want)
+	}
+}
+
+// refused builds what cannot be built, and looks at what is said of it.
+func (w workspace) refused(t *testing.T) {
+	w.T = t // of this copy
+	w.write("bazel/example/refused/BUILD.bazel", `load("@rules_ptx//ptx:defs.bzl", "ptx_archive")
+
+ptx_archive(
+    name = "nv",
+    srcs = ["k.ptx"],
+    compress = True,
+    format = "nv",
+)
+`)
+	w.write("bazel/example/refused/k.ptx", "")
+	for _, test := range []struct{ ptxlink, target, want string }{
+		{w.ptxlink, "//refused:nv", `compress does not go with format = "nv"`},
+		{"/none/ptxlink", "//:app", "there is no file /none/ptxlink, which PTXLINK names"},
+		{"tools/ptxlink", "//:app", "PTXLINK must be an absolute path, not tools/ptxlink"},
+	} {
+		cmd := exec.Command(w.bazel, w.buildArgs(test.target)...)
+		cmd.Dir = w.path("bazel/example")
+		cmd.Env = append(os.Environ(), "PTXLINK="+test.ptxlink)
+		if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), test.want) {
+			t.Errorf("%s with %s: %v, want %q in:\n%s", test.target, test.ptxlink, err, test.want, out)
+		}
 	}
 }

@@ -4,6 +4,8 @@ load("//ptx:info.bzl", "PtxInfo", "ptx_info")
 load("//ptx:toolchain.bzl", "TOOLCHAIN_TYPE", "quoted", "response_file", "run_ptxlink")
 
 def _ptx_archive_impl(ctx):
+    if ctx.attr.compress and ctx.attr.format != "plain":
+        fail("compress does not go with format = \"%s\", whose members are compressed already" % ctx.attr.format, attr = "compress")
     out = ctx.actions.declare_file("lib%s.a" % ctx.label.name)
     args = response_file(ctx)
     if ctx.attr.format != "plain":

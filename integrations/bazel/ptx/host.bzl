@@ -1,20 +1,34 @@
 """Takes the ptxlink that is installed on the machine as the toolchain."""
 
-def _ptxlink_host_impl(ctx):
-    path = ctx.os.environ.get("PTXLINK") or ctx.which("ptxlink")
-    if not path:
-        fail("no ptxlink on PATH; set PTXLINK to the program, or declare a ptx_toolchain for one in the workspace")
+def _program(ctx, path, whose):
+    """Links bin/ to a program of the machine, and returns its name there."""
     if not str(path).startswith("/") and str(path)[1:2] != ":":
-        fail("PTXLINK must be an absolute path, not %s" % path)
-    program = "bin/ptxlink.exe" if str(path).endswith(".exe") else "bin/ptxlink"
-    ctx.symlink(path, program)
-    ctx.file("bin/BUILD.bazel", """exports_files(["%s"])
-""" % program[len("bin/"):])
+        fail("%s must be an absolute path, not %s" % (whose, path))
+    path = ctx.path(str(path))
+    if not path.exists:
+        fail("there is no file %s, which %s names" % (path, whose))
+    ctx.symlink(path, "bin/" + path.basename)
+    return path.basename
+
+def _ptxlink_host_impl(ctx):
+    if ctx.os.environ.get("PTXLINK"):
+        program = _program(ctx, ctx.os.environ["PTXLINK"], "PTXLINK")
+    elif ctx.which("ptxlink"):
+        program = _program(ctx, ctx.which("ptxlink"), "PATH")
+    else:
+        fail("no ptxlink on PATH; set PTXLINK to the program, or declare a ptx_toolchain for one in the workspace")
+    programs = [program]
+    ptxas = ""
+    if ctx.attr.ptxas:
+        programs.append(_program(ctx, ctx.attr.ptxas, "the attribute ptxas"))
+        ptxas = """
+    ptxas = "//bin:%s",""" % programs[1]
+    ctx.file("bin/BUILD.bazel", "exports_files(%s)\n" % programs)
     ctx.file("BUILD.bazel", """load("{defs}", "ptx_toolchain")
 
 ptx_toolchain(
     name = "host",
-    ptxlink = "//bin:{program}",
+    ptxlink = "//bin:{program}",{ptxas}
     visibility = ["//visibility:public"],
 )
 
@@ -25,13 +39,19 @@ toolchain(
 )
 """.format(
         defs = Label("//ptx:defs.bzl"),
-        program = program[len("bin/"):],
+        program = program,
+        ptxas = ptxas,
         type = Label("//ptx:toolchain_type"),
     ))
 
 ptxlink_host = repository_rule(
     implementation = _ptxlink_host_impl,
     doc = "A repository with :toolchain, which runs $PTXLINK or the ptxlink on PATH.",
+    attrs = {
+        "ptxas": attr.string(
+            doc = "The path of the ptxas for links to a cubin. Without one, ptxlink looks for it when it runs.",
+        ),
+    },
     environ = [
         "PATH",
         "PTXLINK",
@@ -39,11 +59,13 @@ ptxlink_host = repository_rule(
     local = True,
 )
 
-def ptxlink_host_toolchain(name = "ptxlink"):
+def ptxlink_host_toolchain(name = "ptxlink", ptxas = ""):
     """For WORKSPACE: takes the machine's ptxlink and registers it.
 
     Args:
       name: what to call the repository.
+      ptxas: the path of the ptxas for links to a cubin. Without one, ptxlink
+        looks for it when it runs.
     """
-    ptxlink_host(name = name)
+    ptxlink_host(name = name, ptxas = ptxas)
     native.register_toolchains("@%s//:toolchain" % name)

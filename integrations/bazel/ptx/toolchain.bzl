@@ -19,7 +19,7 @@ ptx_toolchain = rule(
     doc = "A ptxlink that runs on the build machine. A toolchain() of the type //ptx:toolchain_type leads to it.",
     attrs = {
         "ptxas": attr.label(
-            doc = "The ptxas for links to a cubin. Without one, ptxlink looks in the environment of the action.",
+            doc = "The ptxas for links to a cubin. Without one, ptxlink looks in what --action_env sets of PTXAS, CUDA_HOME, CUDA_PATH and PATH.",
             allow_single_file = True,
             executable = True,
             cfg = "exec",
@@ -45,6 +45,9 @@ def run_ptxlink(ctx, **kwargs):
     ctx.actions.run(
         executable = toolchain.ptxlink,
         tools = toolchain.tools,
+        # ptxlink looks for ptxas in $PTXAS, $CUDA_HOME, $CUDA_PATH and $PATH,
+        # which come from --action_env.
+        use_default_shell_env = True,
         **kwargs
     )
 
