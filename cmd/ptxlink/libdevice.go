@@ -21,7 +21,7 @@ var libdeviceCommand = subcommand{
 			&cli.BoolFlag{Name: "compress", Category: "Output", Usage: "store the members as zstd frames"},
 			&cli.StringFlag{Name: "arch", Category: compiling, Value: "sm_75", Usage: "compile for the GPU `sm_NN` and later ones (default: sm_75)"},
 			&cli.BoolFlag{Name: "ftz", Category: compiling, Usage: "flush denormal numbers to zero, as nvcc -ftz=true does"},
-			&cli.StringFlag{Name: "cuda", Category: compiling, Usage: "take libdevice.10.bc out of `PATH`, a toolkit or the file"},
+			&cli.StringFlag{Name: "cuda", Category: compiling, Usage: "take libdevice.10.bc out of `PATH`: a toolkit, a venv or the file"},
 			&cli.StringFlag{Name: "llc", Category: compiling, Usage: "compile with `PATH` (default: the toolkit's cicc, else an llc)"},
 		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "color-diagnostics")...)
 	},

@@ -82,7 +82,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	if llc != "" {
 		l.Tool = llc
 		l.PTX, err = compile(ctx, log, dir, llc, "-mtriple=nvptx64-nvidia-cuda", "-mcpu="+o.Arch, fileName, "-o", outputName)
-		warnOfSquareRoots(l.PTX, log)
+		warnOfSquareRoots(l.PTX, llc, log)
 		return l, err
 	}
 	l.Tool = findCicc(o.Bitcode)
@@ -120,11 +120,7 @@ func chooseLLC(o Options) (string, error) {
 	}
 	llc, err := program(o.LLC)
 	if err != nil {
-		var e *exec.Error
-		if errors.As(err, &e) {
-			err = e.Err
-		}
-		return "", &diag.Message{Text: fmt.Sprintf("cannot run %s, which --llc names: %v", o.LLC, err)}
+		return "", &diag.Message{Text: fmt.Sprintf("cannot run %s, which --llc names: %v", o.LLC, withoutPath(err))}
 	}
 	if !makesPTX(llc) {
 		return "", &diag.Message{Text: o.LLC + " does not make PTX: llc --version lists no nvptx64", Help: "name another llc with --llc"}
@@ -175,9 +171,9 @@ func compile(ctx context.Context, log *diag.Log, dir, tool string, args ...strin
 
 var approximateRoot = regexp.MustCompile(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)
 
-func warnOfSquareRoots(ptx []byte, log *diag.Log) {
+func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
 	if approximateRoot.Match(ptx) {
-		log.Warn("libdevice-sqrt", diag.Place{}, "llc made __nv_sqrtf, and what builds on it, with approximate square roots (sqrt.approx.f32); nvcc has sqrt.rn.f32").
+		log.Warn("libdevice-sqrt", diag.Place{}, llc+" made __nv_sqrtf, and what builds on it, with approximate square roots (sqrt.approx.f32); nvcc has sqrt.rn.f32").
 			WithHelp("a toolkit with nvvm/bin/cicc, named with --cuda, compiles it as nvcc does")
 	}
 }

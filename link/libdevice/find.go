@@ -3,6 +3,9 @@
 package libdevice
 
 import (
+	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,7 +32,8 @@ var folders = []string{
 
 // Find returns the path of libdevice.10.bc. The first of these decides:
 //
-//  1. explicit, the value of --cuda: the file, or the folder of a toolkit
+//  1. explicit, the value of --cuda: the file, the folder of a toolkit, or a
+//     virtual environment of Python
 //  2. $CUDA_HOME and $CUDA_PATH
 //  3. the toolkit of the nvcc on PATH
 //  4. the folders that CUDA is usually installed in, the newest version first,
@@ -39,13 +43,17 @@ var folders = []string{
 // not. The error lists every place.
 func Find(explicit string) (string, error) {
 	if explicit != "" {
-		if info, err := os.Stat(explicit); err != nil {
-			return "", &diag.Message{Text: "cannot read what --cuda names: " + err.Error()}
+		if info, err := os.Stat(explicit); errors.Is(err, fs.ErrNotExist) {
+			return "", &diag.Message{Text: "there is no " + explicit + ", which --cuda names"}
+		} else if err != nil {
+			return "", &diag.Message{Text: fmt.Sprintf("cannot read %s, which --cuda names: %v", explicit, withoutPath(err))}
 		} else if !info.IsDir() {
 			return explicit, nil
 		}
-		if path := below(explicit); path != "" {
-			return path, nil
+		for _, root := range []string{explicit, filepath.Join(explicit, sitePackages)} {
+			if path := below(root); path != "" {
+				return path, nil
+			}
 		}
 		return "", &diag.Message{
 			Text: "there is no " + fileName + " in " + explicit + ", which --cuda names",
@@ -107,20 +115,21 @@ func below(pattern string) string {
 	return ""
 }
 
+// sitePackages is where a virtual environment, or conda's, has its wheels.
+var sitePackages = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
+
 // installed lists the folders of step 4. It is a variable for the test.
 var installed = func() []string {
 	var list []string
-	python := []string{"lib", "python3*", "site-packages"}
 	if runtime.GOOS == "windows" {
 		list = append(list, filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*"))
-		python = []string{"Lib", "site-packages"}
 	} else {
 		// The link that the administrator set comes before the versions.
 		list = append(list, "/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit")
 	}
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
-			list = append(list, root, filepath.Join(append([]string{root}, python...)...))
+			list = append(list, root, filepath.Join(root, sitePackages))
 		}
 	}
 	if runtime.GOOS != "windows" {
@@ -151,6 +160,20 @@ func findCicc(bitcode string) string {
 	}
 	path, _ := program("cicc")
 	return path
+}
+
+// withoutPath is an error without the operation and the path, which the message
+// says in other words.
+func withoutPath(err error) error {
+	var e *exec.Error
+	if errors.As(err, &e) {
+		err = e.Err
+	}
+	var p *fs.PathError
+	if errors.As(err, &p) {
+		err = p.Err
+	}
+	return err
 }
 
 // program is the absolute path of a program, which is run in another folder;
