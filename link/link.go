@@ -59,6 +59,9 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	if err := CheckArch(o.Arch); err != nil {
+		return nil, err
+	}
 	for _, pattern := range o.AllowUndefined {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return nil, fmt.Errorf("%q of AllowUndefined is not a pattern: %w", pattern, err)
