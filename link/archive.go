@@ -35,18 +35,31 @@ func ReadArchive(name string, data []byte) (*Archive, error) {
 }
 
 // Find is the index of the member called name, -1 if there is none. k.ptx also
-// finds k.ptx.zst and k.o, which it is called in packages of other formats.
-func (a *Archive) Find(name string) int {
+// finds k.ptx.zst and k.o, which it is called in packages of other formats, but
+// not an object that no package made.
+func (a *Archive) Find(name string) int { return a.FindAfter(-1, name) }
+
+// FindAfter is Find among the members behind the one at that index: several may
+// have one name.
+func (a *Archive) FindAfter(at int, name string) int {
 	for _, format := range []PackFormat{PackPlain, PackZstd, PackNV} {
 		stored := format.StoredName(name)
-		if i := slices.IndexFunc(a.Members, func(m ArchiveMember) bool { return m.Name == stored }); i >= 0 {
-			return i
+		for i := at + 1; i < len(a.Members); i++ {
+			m := a.Members[i]
+			if m.Name == stored && (stored == name || format != PackNV || isPacked(m)) {
+				return i
+			}
 		}
 	}
 	return -1
 }
 
-// Format is how the members are stored, empty if there are none.
+// isPacked says that a member is an object of an nv package, not one that a
+// compiler made.
+func isPacked(m ArchiveMember) bool { return slices.ContainsFunc(m.ELFSymbols(), isWrapper) }
+
+// Format is how the members are stored, empty if there are none, or none but
+// objects of a compiler: new ones go beside those.
 func (a *Archive) Format() PackFormat {
 	format := PackFormat("")
 	for _, m := range a.Members {
@@ -56,7 +69,7 @@ func (a *Archive) Format() PackFormat {
 			return PackZstd
 		case !m.IsHostObject():
 			format = PackPlain
-		case format == "":
+		case format == "" && isPacked(m):
 			format = PackNV
 		}
 	}

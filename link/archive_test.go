@@ -179,3 +179,33 @@ func TestHostOfPackage(t *testing.T) {
 		}
 	}
 }
+
+// TestArchiveOfForeignObjects: an object of a compiler is not taken for one of an
+// nv package: neither put in place of nor found by the name of a PTX file.
+func TestArchiveOfForeignObjects(t *testing.T) {
+	object, err := os.ReadFile(filepath.Join("..", "testdata", "forms", "nvcc", "alpha.o"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := link.ReadArchive("lib.a", archive("k.o", string(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if format := a.Format(); format != "" {
+		t.Errorf("format %q", format)
+	}
+	if a.Find("k.ptx") != -1 || a.Find("k") != -1 || a.Find("k.o") != 0 {
+		t.Errorf("k.ptx is member %d, k %d, k.o %d", a.Find("k.ptx"), a.Find("k"), a.Find("k.o"))
+	}
+	if _, _, _, err := a.Add(t.Context(), link.PackOptions{Inputs: []link.Input{{Name: "k.ptx", Text: []byte(top + ".visible .func k () { ret; }\n")}}}, true); err != nil {
+		t.Fatal(err)
+	}
+	data, _, err := a.Bytes(t.Context(), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err = link.ReadArchive("lib.a", data)
+	if err != nil || len(a.Members) != 2 || a.Members[0].Name != "k.o" || string(a.Members[0].Data) != string(object) || a.Members[1].Name != "k.ptx" {
+		t.Errorf("%v, %d members", err, len(a.Members))
+	}
+}

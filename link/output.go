@@ -16,6 +16,7 @@ import (
 type File struct {
 	Path string
 	Data []byte
+	Mode fs.FileMode // permissions; 0 leaves them to the umask
 }
 
 // WriteFile writes data to path, all of it or nothing.
@@ -27,7 +28,7 @@ type File struct {
 //  3. A device or a pipe (/dev/null, /dev/stdout) is written as it is.
 //  4. A folder and a file that is also an input are refused.
 func WriteFile(path string, data []byte, inputs []string) error {
-	return WriteFiles(inputs, File{path, data})
+	return WriteFiles(inputs, File{Path: path, Data: data})
 }
 
 // WriteFiles writes several files as WriteFile does. No file is put in place
@@ -144,6 +145,9 @@ func stage(f File) (stagedFile, error) {
 		return stagedFile{}, err
 	}
 	_, err = temp.Write(f.Data)
+	if f.Mode != 0 {
+		err = errors.Join(err, temp.Chmod(f.Mode))
+	}
 	err = errors.Join(err, temp.Close())
 	if err != nil {
 		os.Remove(temp.Name())

@@ -126,7 +126,7 @@ func TestWriteFileFails(t *testing.T) {
 func TestWriteFilesAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	a, b := write(t, filepath.Join(dir, "a"), "old"), filepath.Join(dir, "none", "b")
-	if err := WriteFiles(nil, File{a, []byte("new")}, File{b, nil}); err == nil {
+	if err := WriteFiles(nil, File{Path: a, Data: []byte("new")}, File{Path: b}); err == nil {
 		t.Fatal("no error")
 	}
 	if read(t, a) != "old" || names(t, dir) != "a" {

@@ -285,7 +285,22 @@ func (c *command) putArchive(archive string, data []byte, messages []*diag.Messa
 	if c.report.write(messages) > 0 {
 		return &exitError{code: exitLink}
 	}
-	return link.WriteFile(archive, data, c.paths)
+	f := link.File{Path: archive, Data: data}
+	// The archive gets another file in its place, which the mode of the old one
+	// does not prevent.
+	if info, err := os.Stat(archive); err == nil {
+		old, err := os.OpenFile(archive, os.O_WRONLY, 0)
+		if err != nil {
+			var perr *fs.PathError
+			if errors.As(err, &perr) {
+				err = perr.Err
+			}
+			return fmt.Errorf("cannot write %s: %w", archive, err)
+		}
+		old.Close()
+		f.Mode = info.Mode().Perm()
+	}
+	return link.WriteFiles(c.paths, f)
 }
 
 // openArchive reads an archive.
@@ -414,6 +429,14 @@ func (c *command) chosen(a *link.Archive, all bool) (at []int, err error) {
 		i := a.Find(in.name)
 		if i < 0 {
 			i = a.Find(path.Base(filepath.ToSlash(in.name)))
+		}
+		// A name that is there twice may be given twice.
+		for i >= 0 && slices.Contains(at, i) {
+			next := a.FindAfter(i, a.Members[i].Name)
+			if next < 0 {
+				break
+			}
+			i = next
 		}
 		if i < 0 {
 			text := fmt.Sprintf("%s has no member %s", a.Name, in.name)

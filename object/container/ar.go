@@ -48,10 +48,10 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		if h.name, err = h.longName(names, p); err != nil {
 			return err
 		}
-		if strings.HasPrefix(h.name, "__.SYMDEF") {
+		if isSymdef(h.name) {
 			continue
 		}
-		if h.name == metaName {
+		if isMeta(h.name, h.body) {
 			meta = h.body
 			continue
 		}
@@ -76,6 +76,18 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 	op.describe(meta, first)
 	return nil
 }
+
+// isSymdef says that a member is the index of the BSD forms.
+func isSymdef(name string) bool {
+	switch name {
+	case "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64", "__.SYMDEF_64 SORTED":
+		return true
+	}
+	return false
+}
+
+// isMeta says that a member is the one in which a package tells of the others.
+func isMeta(name string, body []byte) bool { return name == metaName && prefixed(body, metaMark) }
 
 // arEntry is one member of an archive.
 type arEntry struct {

@@ -67,7 +67,7 @@ func readArchive(name string, data []byte) (a Archive, err *Error) {
 		if h.name, err = h.longName(names, p); err != nil {
 			return a, err
 		}
-		if strings.HasPrefix(h.name, "__.SYMDEF") {
+		if isSymdef(h.name) {
 			continue
 		}
 		m := ArchiveMember{Name: h.name, Data: h.body}
@@ -75,7 +75,7 @@ func readArchive(name string, data []byte) (a Archive, err *Error) {
 		if !a.Thin {
 			m.Size = int64(len(m.Data))
 		}
-		if h.name == metaName {
+		if isMeta(h.name, m.Data) {
 			a.Records = readRecords(m.Data)
 		}
 		a.Members = append(a.Members, m)
@@ -113,7 +113,7 @@ func readRecords(body []byte) (list []Record) {
 func (m Member) IsPTX() bool { return looksLikePTX(m.Text) }
 
 // IsMeta says that the member is the one in which a package tells of the others.
-func (m ArchiveMember) IsMeta() bool { return m.Name == metaName }
+func (m ArchiveMember) IsMeta() bool { return isMeta(m.Name, m.Data) }
 
 // IsHostObject says that the member is an ELF file.
 func (m ArchiveMember) IsHostObject() bool { return prefixed(m.Data, "\x7fELF") }
