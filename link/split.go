@@ -2,7 +2,9 @@ package link
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -18,7 +20,9 @@ type SplitOptions struct {
 	// Weak gives every function and variable of a member .weak for .visible, so
 	// that two links which took the same member can be linked again. Every local
 	// is then a member of its own: what is local to a weak function would stay,
-	// unused, when the link drops the function for another.
+	// unused, when the link drops the function for another. ptxas takes no alias to
+	// a weak function, so neither target nor alias becomes one, and two links that
+	// took them cannot be linked again: the alias is defined twice.
 	Weak bool
 	// Jobs is that of Options.
 	Jobs int
@@ -29,11 +33,13 @@ type SplitOptions struct {
 // definitions, called after them: "__nv_sinf.ptx".
 //
 //  1. A module-local definition that one other definition uses goes with it.
-//  2. One that several use is a member of its own, external under its own name:
-//     data must not be doubled. The linker renames what is local to other
-//     modules, so they may have the same name.
+//  2. One that several use is a member of its own, as data must not be doubled. It
+//     becomes external, under a name that tells its module: helper becomes
+//     helper$m and 16 hex digits of the SHA-256 of the text. What another module
+//     or the user calls helper is never taken for it, and the same module split
+//     again gives the same names. A root keeps its name.
 //  3. One that nothing uses, or no root leads to, is left out.
-//  4. An alias goes with its target.
+//  4. An alias goes with its target, which stays local if only aliases lead to it.
 //  5. The header, module-scope pragmas and .file lines are in every member.
 //
 // DWARF describes a module as a whole, so a module that has any is refused, as
@@ -62,8 +68,11 @@ type splitter struct {
 	weak bool
 	log  *diag.Log
 
-	reached []bool // per name: some root leads to it
-	member  []bool // per name: its definition is a member of its own
+	reached []bool   // per name: some root leads to it
+	member  []bool   // per name: its definition is a member of its own
+	root    []bool   // per name: it was asked for, so it is external
+	aliased []bool   // per name: an alias of it is reached
+	out     []string // per name: what members call it
 }
 
 func (s *splitter) split(roots []string) (members []Input) {
@@ -75,15 +84,18 @@ func (s *splitter) split(roots []string) (members []Input) {
 	for _, o := range f.Others {
 		s.log.Error(f.At(o.Span), "a module with a statement that ptxlink does not know cannot be split")
 	}
-	s.reached, s.member = make([]bool, len(f.Names)), make([]bool, len(f.Names))
+	for _, flags := range []*[]bool{&s.reached, &s.member, &s.root, &s.aliased} {
+		*flags = make([]bool, len(f.Names))
+	}
 	s.chooseMembers(s.rootNames(roots))
 	if s.log.Errors() > 0 {
 		return nil
 	}
+	s.nameShared()
 	for i := range f.Decls {
 		name := f.Decls[i].Name
 		if f.Symbols[name].Def == int32(i) && s.member[name] {
-			members = append(members, Input{Name: f.Names[name] + ".ptx", Text: s.emit(name)})
+			members = append(members, Input{Name: s.out[name] + ".ptx", Text: s.emit(name)})
 		}
 	}
 	return members
@@ -151,6 +163,7 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 		users[name]++
 	}
 	for _, name := range roots {
+		s.root[name] = true
 		s.member[s.target(name)] = true
 		reach(name)
 	}
@@ -167,16 +180,37 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 			s.member[n] = true
 		}
 		if s.reached[n] && sym.Alias >= 0 {
-			s.member[s.target(ptx.NameID(n))] = true
+			target := s.target(ptx.NameID(n))
+			s.member[target], s.aliased[target] = true, true
 		}
 	}
 }
 
-// emit writes the member that the definition of a name is.
-func (s *splitter) emit(name ptx.NameID) []byte {
+// nameShared names every local that one member defines and another mentions. The
+// linker makes no such names itself: behind the dollar sign stands a letter, see
+// ptx.Suffixed.
+func (s *splitter) nameShared() {
 	f := s.f
-	inside := map[ptx.NameID]bool{} // defined in this member
-	mentioned := map[ptx.NameID]bool{name: true}
+	s.out = slices.Clone(f.Names)
+	suffix := fmt.Sprintf("$m%x", sha256.Sum256(f.Src.Text))[:len("$m")+16]
+	for n := range f.Symbols {
+		if !s.member[n] {
+			continue
+		}
+		inside, mentioned := s.contents(ptx.NameID(n))
+		for used := range mentioned {
+			if !inside[used] && !s.root[used] && f.Symbols[used].Defined() && !f.Symbols[used].Exported() {
+				s.out[used] = f.Names[used] + suffix
+			}
+		}
+	}
+}
+
+// contents are the names that the member of a definition defines, and all that
+// it mentions.
+func (s *splitter) contents(name ptx.NameID) (inside, mentioned map[ptx.NameID]bool) {
+	f := s.f
+	inside, mentioned = map[ptx.NameID]bool{}, map[ptx.NameID]bool{name: true}
 	var collect func(name ptx.NameID)
 	collect = func(name ptx.NameID) {
 		inside[name] = true
@@ -188,7 +222,34 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 		}
 	}
 	collect(name)
+	for i := range f.Aliases {
+		if id := f.Aliases[i].Name; s.reached[id] && s.target(id) == name {
+			inside[id], mentioned[id] = true, true
+		}
+	}
+	return inside, mentioned
+}
 
+// edits give names their spelling in members: that of a definition and those
+// that it uses, in order.
+func (s *splitter) edits(d *ptx.Decl) (edits []edit) {
+	f := s.f
+	if s.out[d.Name] != f.Names[d.Name] {
+		edits = append(edits, edit{d.NameSpan, s.out[d.Name]})
+	}
+	for _, u := range f.Uses[d.FirstUse:d.EndUse] {
+		if s.out[u.Name] != f.Names[u.Name] {
+			edits = append(edits, edit{f.UseSpan(u), s.out[u.Name]})
+		}
+	}
+	sortEdits(edits)
+	return edits
+}
+
+// emit writes the member that the definition of a name is.
+func (s *splitter) emit(name ptx.NameID) []byte {
+	f := s.f
+	inside, mentioned := s.contents(name)
 	end := max(f.VersionSpan.End(), f.TargetSpan.End(), f.AddressSpan.End())
 	var out []byte
 	if f.VersionSpan.Off == 0 { // fatbinary 12.4 blanks the first line
@@ -204,12 +265,6 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 	for _, pragma := range f.Pragmas {
 		out = append(out, ".pragma "+pragma.Text+";\n"...)
 	}
-	for n, sym := range f.Symbols {
-		id := ptx.NameID(n)
-		if sym.Alias >= 0 && s.reached[n] && s.target(id) == name {
-			inside[id], mentioned[id] = true, true
-		}
-	}
 	for n := range f.Symbols {
 		if id := ptx.NameID(n); mentioned[id] {
 			out = append(out, s.declare(id, inside[id])...)
@@ -217,7 +272,7 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 	}
 	for n, sym := range f.Symbols {
 		if id := ptx.NameID(n); inside[id] && sym.Alias >= 0 {
-			out = append(out, fmt.Sprintf(".alias %s, %s;\n", f.Names[id], f.Names[name])...)
+			out = append(out, fmt.Sprintf(".alias %s, %s;\n", s.out[id], s.out[name])...)
 		}
 	}
 	for _, kind := range []bool{true, false} { // variables, then bodies
@@ -231,10 +286,10 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 			if kind {
 				out = append(out, f.Src.Bytes(d.Prefix)...)
 				out = append(out, ' ')
-				out = append(out, f.Src.Bytes(d.Declared)...)
+				out = apply(out, f.Src.Text, d.Declared, s.edits(d))
 				out = append(out, ";\n"...)
 			} else {
-				out = append(out, f.Src.Text[d.Header.Off:d.Body.End()]...)
+				out = apply(out, f.Src.Text, diag.Span{Off: d.Header.Off, Len: d.Body.End() - d.Header.Off}, s.edits(d))
 				out = append(out, '\n')
 			}
 		}
@@ -260,16 +315,16 @@ func (s *splitter) declare(name ptx.NameID, inside bool) string {
 		return ""
 	case d.Kind != ptx.Variable:
 		var edits []edit
-		if d.Name != name {
-			edits = append(edits, edit{d.NameSpan, f.Names[name]})
+		if s.out[name] != f.Names[d.Name] {
+			edits = append(edits, edit{d.NameSpan, s.out[name]})
 		}
 		return linkage + string(ptx.Compact(prototype(f, d, edits))) + ";\n"
 	case !inside:
-		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + f.Names[name] + shape(d.Type) + ";\n"
+		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(d.Type) + ";\n"
 	}
 	for i := range f.Decls[:sym.Def] {
 		if early := &f.Decls[i]; early.Name == name && linkage != "" {
-			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + f.Names[name] + shape(d.Type) + ";\n"
+			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(d.Type) + ";\n"
 		}
 	}
 	return ""
@@ -279,10 +334,11 @@ func (s *splitter) declare(name ptx.NameID, inside bool) string {
 func (s *splitter) linkage(name ptx.NameID) string {
 	sym := s.f.Symbols[name]
 	linkage := sym.Linkage
-	if linkage == ptx.Local && (s.member[name] || sym.Alias >= 0) {
+	if linkage == ptx.Local && (s.root[name] || s.out[name] != s.f.Names[name]) {
 		linkage = ptx.Visible
 	}
-	if d := s.f.DeclOf(s.target(name)); s.weak && linkage == ptx.Visible && d != nil && d.Kind != ptx.Entry {
+	strong := sym.Alias >= 0 || s.aliased[name] // ptxas takes no alias to a weak function
+	if d := s.f.DeclOf(name); s.weak && !strong && linkage == ptx.Visible && d != nil && d.Kind != ptx.Entry {
 		linkage = ptx.Weak
 	}
 	if linkage == ptx.Local {

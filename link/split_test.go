@@ -3,7 +3,9 @@ package link_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"debug/elf"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
@@ -70,17 +73,28 @@ func mustSplit(t *testing.T, name, text string, o link.SplitOptions) map[string]
 	return texts
 }
 
+// shared is the name of a local of a module that several members use.
+func shared(name, module string) string {
+	return fmt.Sprintf("%s$m%x", name, sha256.Sum256([]byte(module)))[:len(name)+2+16]
+}
+
+var sharedSuffix = regexp.MustCompile(`\$m[0-9a-f]{16}\b`)
+
+// unshared gives such names back the spelling of their module.
+func unshared(text string) string { return sharedSuffix.ReplaceAllString(text, "") }
+
 // TestSplit: a local that one definition uses goes with it, one that several use
 // becomes a member, one that none uses is left out.
 func TestSplit(t *testing.T) {
 	members := mustSplit(t, "library", library, link.SplitOptions{})
-	if d := cmp.Diff([]string{"cos.ptx", "kernel.ptx", "shared_helper.ptx", "sin.ptx", "table.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
+	helper, table := shared("shared_helper", library), shared("table", library)
+	if d := cmp.Diff([]string{"cos.ptx", "kernel.ptx", helper + ".ptx", "sin.ptx", table + ".ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
 		t.Fatal(d)
 	}
 	if d := cmp.Diff("//\n"+top+`
-.extern .func (.param .b32 r) shared_helper (.param .b32 a);
+.extern .func (.param .b32 r) `+helper+` (.param .b32 a);
 .func own_helper ();
-.extern .global .align 8 .b8 table[16];
+.extern .global .align 8 .b8 `+table+`[16];
 .visible .func sin ();
 
 .global .align 4 .b8 own_table[4] = {9};
@@ -88,8 +102,8 @@ func TestSplit(t *testing.T) {
 .visible .func sin () {
 	.param .b32 a, r;
 	.reg .b64 %rd1;
-	mov.u64 %rd1, table;
-	call (r), shared_helper, (a);
+	mov.u64 %rd1, `+table+`;
+	call (r), `+helper+`, (a);
 	call own_helper;
 	ret;
 }
@@ -102,7 +116,7 @@ func TestSplit(t *testing.T) {
 `, members["sin.ptx"]); d != "" {
 		t.Errorf("sin.ptx (-want +got):\n%s", d)
 	}
-	if d := cmp.Diff("//\n"+top+"\n\n.visible .global .align 8 .b8 table[16] = {1, 2, 3};\n", members["table.ptx"]); d != "" {
+	if d := cmp.Diff("//\n"+top+"\n\n.visible .global .align 8 .b8 "+table+"[16] = {1, 2, 3};\n", members[table+".ptx"]); d != "" {
 		t.Errorf("table.ptx (-want +got):\n%s", d)
 	}
 }
@@ -110,7 +124,7 @@ func TestSplit(t *testing.T) {
 // TestSplitRoots: the roots may be local; what they do not need is left out.
 func TestSplitRoots(t *testing.T) {
 	members := mustSplit(t, "library", library, link.SplitOptions{Roots: []string{"own_helper", "cos"}, Weak: true})
-	if d := cmp.Diff([]string{"cos.ptx", "own_helper.ptx", "own_table.ptx", "shared_helper.ptx", "table.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
+	if d := cmp.Diff([]string{"cos.ptx", shared("own_table", library) + ".ptx", "own_helper.ptx", shared("shared_helper", library) + ".ptx", shared("table", library) + ".ptx"}, slices.Sorted(maps.Keys(members)), cmpopts.SortSlices(strings.Compare)); d != "" {
 		t.Fatal(d)
 	}
 	for name, want := range map[string]string{"own_helper.ptx": ".weak .func own_helper () {", "cos.ptx": ".weak .func cos () {"} {
@@ -206,7 +220,7 @@ func TestSplitAgain(t *testing.T) {
 		for _, m := range again.Messages {
 			t.Errorf("%s: %v", name, m)
 		}
-		if d := cmp.Diff(bodies(t, whole.PTX), bodies(t, again.PTX)); d != "" {
+		if d := cmp.Diff(bodies(t, whole.PTX), unsharedBodies(t, again.PTX)); d != "" {
 			t.Errorf("%s: bodies of the module (-) and of its members (+):\n%s", name, d)
 		}
 		gpu := gpuOf(whole.Target)
@@ -220,17 +234,21 @@ func TestSplitAgain(t *testing.T) {
 	}
 }
 
+func unsharedBodies(t *testing.T, text []byte) map[string]string {
+	return bodies(t, []byte(unshared(string(text))))
+}
+
 var numbered = regexp.MustCompile(`^(object \$.*__)[0-9]+`)
 
 // defined lists the entries, functions and objects of a cubin.
 func defined(t *testing.T, cubin []byte) []string {
 	list := objects(t, cubin, nil)
 	for i := range list { // ptxas numbers what was inside a function
-		list[i] = numbered.ReplaceAllString(list[i], "$1")
+		list[i] = unshared(numbered.ReplaceAllString(list[i], "$1"))
 	}
 	for _, s := range symbols(t, cubin) {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
-			list = append(list, "function "+s.Name)
+			list = append(list, "function "+unshared(s.Name))
 		}
 	}
 	slices.Sort(list)
@@ -257,9 +275,9 @@ func TestSplitNames(t *testing.T) {
 `)})
 	ptx := string(mustLink(t, link.Options{Inputs: inputs, AllowUndefined: []string{"host"}}).PTX)
 	for _, want := range []string{
-		".weak .global .align 8 .b8 table[16] = {1, 2, 3};",
-		"table$1[4] = {77};", "mov.u64 %rd1, table$1;", "call shared_helper$1;",
-		"\tmov.u64 %rd1, table;", "\tcall (r), shared_helper, (a);",
+		".weak .global .align 8 .b8 " + shared("table", library) + "[16] = {1, 2, 3};",
+		"table[4] = {77};", "mov.u64 %rd1, table;", "call shared_helper;",
+		"\tmov.u64 %rd1, " + shared("table", library) + ";", "\tcall (r), " + shared("shared_helper", library) + ", (a);",
 	} {
 		if !strings.Contains(ptx, want) {
 			t.Errorf("no %q in\n%s", want, ptx)
@@ -269,6 +287,190 @@ func TestSplitNames(t *testing.T) {
 		t.Errorf("the table is there %d times", n)
 	}
 	assemble(t, arch, []byte(ptx), "-c")
+}
+
+// twoOf is a library of two functions, which call its helper and point to its
+// table. Its parameters are spelled like module-scope names.
+func twoOf(first, second, value string) string {
+	body := ` () {
+	.reg .b32 %r1;
+	.reg .b64 %rd1;
+	mov.u64 %rd1, pointer;
+	{ .param .b32 helper_param; .param .b32 r; call (r), helper, (helper_param); }
+	ret;
+}
+`
+	return top + `
+.global .align 4 .u32 table[2] = {` + value + `, 0};
+.global .align 8 .u64 pointer = table;
+.func (.param .b32 table) helper (.param .b32 helper_param);
+.visible .func ` + first + body + `.visible .func ` + second + body + `
+.func (.param .b32 table) helper (.param .b32 helper_param)
+{
+	.reg .b32 %r1;
+	.reg .b64 %rd1;
+	ld.param.u32 %r1, [helper_param];
+	mov.u64 %rd1, helper;
+	mov.u64 %rd1, pointer;
+	add.u32 %r1, %r1, ` + value + `;
+	st.param.b32 [table], %r1;
+	ret;
+}
+`
+}
+
+const takesBoth = top + `
+.extern .func f1 ();
+.extern .func g1 ();
+.visible .entry main () { call f1; call g1; ret; }
+`
+
+// TestSplitSameNames: modules of different compilers have locals of the same
+// names. Packed into one archive or two, split in one call or two, each function
+// finds its own, and what the user calls so stands beside them.
+func TestSplitSameNames(t *testing.T) {
+	f, g := twoOf("f1", "f2", "111"), twoOf("g1", "g2", "222")
+	pack := func(name string, inputs ...link.Input) link.Input {
+		t.Helper()
+		p, err := link.Pack(context.Background(), link.PackOptions{Inputs: inputs})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return link.Input{Name: name, Text: p.Data}
+	}
+	for _, weak := range []bool{false, true} {
+		split := func(in link.Input) []link.Input {
+			t.Helper()
+			members, err := link.Split(context.Background(), in, link.SplitOptions{Weak: weak})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return members
+		}
+		for _, m := range split(link.Input{Name: "f.ptx", Text: []byte(f)}) { // parameters keep their names
+			if m.Name != shared("helper", f)+".ptx" {
+				continue
+			}
+			header, body, _ := strings.Cut(string(m.Text), ")\n{")
+			if !strings.HasSuffix(header, ".func (.param .b32 table) "+shared("helper", f)+" (.param .b32 helper_param") || !strings.Contains(body, "[helper_param]") || !strings.Contains(body, "st.param.b32 [table]") {
+				t.Errorf("%s:\n%s", m.Name, m.Text)
+			}
+		}
+		fs, gs := split(link.Input{Name: "f.ptx", Text: []byte(f)}), split(link.Input{Name: "g.ptx", Text: []byte(g)})
+		whole := pack("whole.a", link.Input{Name: "f.ptx", Text: []byte(f)}, link.Input{Name: "g.ptx", Text: []byte(g)})
+		own := link.Input{Name: "own.ptx", Text: []byte(top + `
+.visible .global .align 4 .u32 table[2] = {999, 0};
+.visible .func (.param .b32 r) helper (.param .b32 a) { st.param.b32 [r], 999; ret; }
+`)}
+		for name, libraries := range map[string][]link.Input{
+			"two packages":        {pack("f.a", fs...), pack("g.a", gs...)},
+			"one package":         {pack("both.a", append(slices.Clone(fs), gs...)...)},
+			"one call":            {pack("both.a", split(whole)...)},
+			"a definition of own": {own, pack("f.a", fs...), pack("g.a", gs...)},
+		} {
+			t.Run(fmt.Sprintf("%s, weak %v", name, weak), func(t *testing.T) {
+				r := mustLink(t, link.Options{Inputs: append([]link.Input{{Name: "main.ptx", Text: []byte(takesBoth)}}, libraries...)})
+				for _, m := range r.Messages {
+					t.Error(m)
+				}
+				have := bodies(t, r.PTX)
+				for module, function := range map[string]string{f: "f1", g: "g1"} {
+					value := "111"
+					if function == "g1" {
+						value = "222"
+					}
+					helper, pointer, table := shared("helper", module), shared("pointer", module), shared("table", module)
+					if !weak {
+						table = "table" // pointer alone uses it
+					}
+					for _, want := range []string{"call (r), " + helper + ", (helper_param);", "mov.u64 %rd1, " + pointer + ";"} {
+						if !strings.Contains(have[function], want) {
+							t.Errorf("%s has no %q:\n%s", function, want, have[function])
+						}
+					}
+					for _, want := range []string{"add.u32 %r1, %r1, " + value + ";", "mov.u64 %rd1, " + helper + ";", "mov.u64 %rd1, " + pointer + ";"} {
+						if !strings.Contains(have[helper], want) {
+							t.Errorf("%s has no %q:\n%s", helper, want, have[helper])
+						}
+					}
+					want := regexp.MustCompile(regexp.QuoteMeta(pointer+" = "+table) + `(\$[0-9]+)?;`).FindSubmatch(r.PTX)
+					if want == nil {
+						t.Fatalf("%s is not initialised with its table:\n%s", pointer, r.PTX)
+					}
+					if !strings.Contains(string(r.PTX), " "+table+string(want[1])+"[2] = {"+value+", 0};") {
+						t.Errorf("%s points elsewhere:\n%s", pointer, r.PTX)
+					}
+				}
+				if name == "a definition of own" && !strings.Contains(have["helper"], "999") {
+					t.Errorf("helper of the user:\n%s", have["helper"])
+				}
+				for _, ptxas := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
+					assembleWith(t, ptxas, arch, r.PTX)
+				}
+			})
+		}
+	}
+}
+
+// TestSplitTwiceLinked: two links that took the same members of a weak package,
+// split twice, can be linked, and all is there once.
+func TestSplitTwiceLinked(t *testing.T) {
+	var linked []link.Input
+	for _, function := range []string{"f1", "f2"} {
+		inputs := splitInputs(mustSplit(t, "f.ptx", twoOf("f1", "f2", "111"), link.SplitOptions{Weak: true}))
+		inputs = append(inputs, link.Input{Name: "main.ptx", Text: []byte(top + ".extern .func " + function + " ();\n.visible .entry main_" + function + " () { call " + function + "; ret; }\n")})
+		linked = append(linked, link.Input{Name: function, Text: mustLink(t, link.Options{Relocatable: true, Inputs: inputs}).PTX})
+	}
+	both := mustLink(t, link.Options{Inputs: linked}).PTX
+	if n := strings.Count(string(both), "{111, 0}"); n != 1 {
+		t.Errorf("the table is there %d times:\n%s", n, both)
+	}
+	if have := bodies(t, both); len(have) != 5 {
+		t.Errorf("%d bodies, want f1, f2, the helper and two entries:\n%s", len(have), both)
+	}
+	assemble(t, arch, both)
+}
+
+// TestSplitWeakAlias: ptxas takes no alias to a weak function, so the two stay as
+// they are, the target local unless another member calls it by its own name.
+func TestSplitWeakAlias(t *testing.T) {
+	const module = top + `
+.func own () { ret; }
+.func impl () { call own; ret; }
+.func other_impl () { ret; }
+.visible .func second ();
+.visible .func third ();
+.func hidden ();
+.visible .func g () { call second; call other_impl; call hidden; ret; }
+.alias second, impl;
+.alias third, other_impl;
+.alias hidden, impl;
+`
+	members := mustSplit(t, "alias", module, link.SplitOptions{Weak: true})
+	other, hidden, own := shared("other_impl", module), shared("hidden", module), shared("own", module)
+	for name, want := range map[string][]string{
+		"impl.ptx":     {"\n.func impl () {", ".visible .func second ();", ".alias second, impl;", ".visible .func " + hidden + " ();", ".alias " + hidden + ", impl;", "call " + own + ";"},
+		other + ".ptx": {"\n.visible .func " + other + " () {", ".alias third, " + other + ";"},
+		"g.ptx":        {"\n.weak .func g () {", "call second; call " + other + "; call " + hidden + ";"},
+		own + ".ptx":   {"\n.weak .func " + own + " () {"},
+	} {
+		for _, want := range want {
+			if !strings.Contains(members[name], want) {
+				t.Errorf("%s has no %q:\n%s", name, want, members[name])
+			}
+		}
+	}
+	if len(members) != 4 {
+		t.Errorf("%d members", len(members))
+	}
+	first := mustLink(t, link.Options{Relocatable: true, Inputs: splitInputs(members)}).PTX
+	for _, ptxas := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
+		assembleWith(t, ptxas, arch, first, "-c")
+	}
+	_, err := link.Link(context.Background(), link.Options{Inputs: texts(string(first), string(first))})
+	if err == nil || !strings.Contains(err.Error(), "multiple definition of second\n") {
+		t.Errorf("two links that took an alias: %v", err)
+	}
 }
 
 // TestSplitGCC splits every member of gcc's libraries and links it again.
@@ -294,7 +496,7 @@ func TestSplitGCC(t *testing.T) {
 			}
 			whole := mustLink(t, link.Options{Relocatable: true, Inputs: []link.Input{{Name: name, Text: text}}})
 			again := mustLink(t, link.Options{Relocatable: true, Inputs: parts})
-			if d := cmp.Diff(bodies(t, whole.PTX), bodies(t, again.PTX)); d != "" || len(again.Messages) > 0 {
+			if d := cmp.Diff(bodies(t, whole.PTX), unsharedBodies(t, again.PTX)); d != "" || len(again.Messages) > 0 {
 				t.Errorf("%s: %v; bodies of the module (-) and of its members (+):\n%s", name, again.Messages, d)
 			}
 		}
