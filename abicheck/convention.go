@@ -54,22 +54,22 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 }
 
 func convention(f *object.File, d *ptx.Decl, p ptx.Param, called bool, log *diag.Log) {
-	name := diag.Name(f.Names[d.Name])
+	name := func() string { return diag.Name(f.Names[d.Name]) } // demangling takes time
 	isResult := len(d.Results) > 0 && p.Span == d.Results[0].Span
 	switch {
 	case p.Space != ".param":
 	case ptx.Opaque(p.Word):
-		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name, p.Word)).
+		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).
 			WithHelp("pass the 64-bit handle as a .b64 (PTX Interoperability 2.3, note E)")
 	case p.Alignment() > maxParamAlign:
-		log.Error(f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name, p.Alignment(), maxParamAlign)).
+		log.Error(f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), maxParamAlign)).
 			WithHelp("pass a pointer to it (PTX Interoperability 2.3, note D)")
 	case p.Array || p.Vector > 0:
 	case p.Word == ".f16" || p.Word == ".bf16":
-		log.Warn("abi", f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name, p.Word)).
+		log.Warn("abi", f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).
 			WithHelp("pass it as .b32, or in a structure of two bytes (PTX Interoperability 2.3, note C)")
 	case called && !isResult && p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0:
-		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name, p.Word)).
+		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).
 			WithHelp("declare it .b32 in every module (PTX Interoperability 2.3, note A)")
 	}
 }
