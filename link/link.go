@@ -74,12 +74,13 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer set.Close()
 	// Files are immutable from here.
 
 	l.pass("resolve", func() {
 		l.table = resolve.Resolve(l.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, Unlinked: set.Outlines}, l.log)
 	})
+	set.Close()
+	set = nil // and what is not linked need not stay in memory
 	l.requireDefined()
 	// No file or symbol is added after this.
 
