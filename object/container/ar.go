@@ -35,7 +35,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 	for at := 8; at < len(data); {
 		h, err := arMember(data, at, p, thin)
 		if err != nil {
-			return err
+			return h.named(err, names, p)
 		}
 		at = h.next
 		switch {
@@ -125,6 +125,15 @@ func arMember(data []byte, at int, p place, thin bool) (h arEntry, err *Error) {
 	}
 	h.next = int(from + size + size%2)
 	return h, nil
+}
+
+// named is an error with the name of the member in place of where that is written.
+func (h *arEntry) named(err *Error, names []byte, p place) *Error {
+	short := h.name
+	if name, bad := h.longName(names, p); bad == nil && name != "" {
+		err.Text = strings.Replace(err.Text, strconv.Quote(short), strconv.Quote(name), 1)
+	}
+	return err
 }
 
 // longName is the name of a member wherever it is written.

@@ -54,7 +54,7 @@ func readArchive(name string, data []byte) (a Archive, err *Error) {
 	for at := 8; at < len(data); {
 		h, err := arMember(data, at, p, a.Thin)
 		if err != nil {
-			return a, err
+			return a, h.named(err, names, p)
 		}
 		at = h.next
 		switch {

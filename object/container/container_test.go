@@ -270,7 +270,7 @@ func TestRefused(t *testing.T) {
 		{lying, 0, "f: at byte 0x60: 83 bytes of LZ4 data cannot be the 1099511627776 bytes that the header says"},
 		{forms()["fatbin"][:100], 0, "f: fatbin has"},
 		{forms()["gnu"][:100], 0, "f: at byte 0x48: archive is cut short in the header of a member"},
-		{arMembers("a/", one)[:90], 0, "f: at byte 0x8: archive member \"a/\" has 81 bytes by its header, of which 22 are there"},
+		{arMembers("a/", one)[:90], 0, "f: at byte 0x8: archive member \"a\" has 81 bytes by its header, of which 22 are there"},
 		{gz(make([]byte, 1<<20)), 1000, "f: unfolds to more than 1000 bytes"},
 		{zst(make([]byte, 1<<20)), 1000, "f: unfolds to more than 1000 bytes"},
 		{gz(one)[:40], 0, "f: gzip data is cut short"},
@@ -473,5 +473,15 @@ func TestGCCArchives(t *testing.T) {
 		if got := bytes.Join(texts, nil); !bytes.Equal(got, want) {
 			t.Errorf("%s: %d bytes in %d members, ar p gives %d bytes", name, len(got), len(members), len(want))
 		}
+	}
+}
+
+// TestCutMemberIsNamed: the name of a member that is cut short is in the table of
+// long names.
+func TestCutMemberIsNamed(t *testing.T) {
+	data := arMembers("//", []byte("a_very_long_name_it_is.ptx/\n"), "/0", one)
+	_, err := Open("l.a", data[:len(data)-9], Options{})
+	if err == nil || !strings.Contains(err.Error(), `archive member "a_very_long_name_it_is.ptx" has`) {
+		t.Error(err)
 	}
 }
