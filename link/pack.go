@@ -54,7 +54,8 @@ type Package struct {
 	Messages []*Message // warnings and notes
 }
 
-// ArchiveMember is a member of an archive as it is stored.
+// ArchiveMember is a member of an archive as it is stored: Name and Data, and
+// Mode, UID, GID and Time as its header has them.
 type ArchiveMember = container.ArchiveMember
 
 // Pack makes a package, which is an ar archive of PTX. Inputs that are no PTX
