@@ -309,7 +309,7 @@ func withAlign(src *diag.Source, decl *ptx.Decl, align int64, word string) []byt
 	case decl.AlignSpan.Len > 0:
 		edits = append(edits, edit{decl.AlignSpan, itoa(align)})
 	default:
-		edits = append(edits, edit{diag.Span{Off: decl.SpaceSpan.End()}, " .align " + itoa(align)})
+		edits = append(edits, edit{diag.Span{Off: decl.SpaceSpan.End()}, " .align " + itoa(align) + " "})
 	}
 	if word != "" {
 		edits = append(edits, edit{decl.WordSpan, word})
