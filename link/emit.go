@@ -206,7 +206,8 @@ func (l *linker) headerEdits(p *plan, d declID) []edit {
 // prototype is the header of a function as the output declares it ahead.
 func (l *linker) prototype(p *plan, d declID) []byte {
 	f := l.files[d.file]
-	return prototype(f, &f.Decls[d.decl], l.headerEdits(p, d))
+	decl := &f.Decls[d.decl]
+	return prototype(f, decl, l.localEdits(l.headerEdits(p, d), d, decl.Header))
 }
 
 // prototype is the header of a function as a forward declaration repeats it:
