@@ -99,7 +99,7 @@ func CheckHost(host string) error {
 	return err
 }
 
-var gpuName = regexp.MustCompile(`^(sm|compute)_[0-9]+[a-z]?$`)
+var gpuName = regexp.MustCompile(`^(sm|compute)_[0-9]{1,5}[a-z]?$`)
 
 // CheckArch says why an Arch of options cannot be what it is; nil for the empty
 // string.

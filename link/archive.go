@@ -86,8 +86,9 @@ func (a *Archive) Add(ctx context.Context, o PackOptions, replace bool) (names [
 	}
 	var log diag.Log
 	taken := map[string]bool{}
-	if !replace {
-		for _, m := range a.Members {
+	for _, m := range a.Members {
+		// An object of a compiler is not what a file of PTX takes the place of.
+		if !replace || m.IsHostObject() && !isPacked(m) {
 			taken[m.Name] = true
 		}
 	}

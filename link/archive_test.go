@@ -54,7 +54,7 @@ func TestArchive(t *testing.T) {
 		want   []string
 	}{
 		{"behind", []link.Input{{Name: "main", Text: main}, {Name: "lib.a", Text: lib}}, nil, []string{"main", "lib.a(f.ptx)", "lib.a(g.ptx)"}},
-		{"in front", []link.Input{{Name: "lib.a", Text: lib}, {Name: "main", Text: main}}, nil, []string{"main", "lib.a(f.ptx)", "lib.a(g.ptx)"}},
+		{"in front", []link.Input{{Name: "lib.a", Text: lib}, {Name: "main", Text: main}}, nil, []string{"lib.a(f.ptx)", "lib.a(g.ptx)", "main"}},
 		{"whole", []link.Input{{Name: "main", Text: main}, {Name: "lib.a", Text: lib, WholeArchive: true}}, nil, []string{"main", "lib.a(f.ptx)", "lib.a(g.ptx)", "lib.a(unneeded.ptx)"}},
 		{"-u", []link.Input{{Name: "main", Text: main}, {Name: "lib.a", Text: lib}}, []string{"h"}, []string{"main", "lib.a(f.ptx)", "lib.a(g.ptx)", "lib.a(unneeded.ptx)"}},
 		{"gzip", []link.Input{{Name: "main", Text: main}, {Name: "lib.a.gz", Text: packed.Bytes()}}, nil, []string{"main", "lib.a.gz(f.ptx)", "lib.a.gz(g.ptx)"}},
@@ -136,7 +136,7 @@ func TestIndexChangesNothing(t *testing.T) {
 			t.Errorf("%s: with the index %v, without %v", format, got.Pulls, want.Pulls)
 		}
 		ext := map[link.PackFormat]string{link.PackPlain: "", link.PackZstd: ".zst"}[format]
-		if list, want := names(got), []string{"main.ptx", "lib.a(f.ptx" + ext + ")", "lib.a(g.ptx" + ext + ")", "lib.a(strong.ptx" + ext + ")"}; !slices.Equal(list, want) {
+		if list, want := names(got), []string{"lib.a(f.ptx" + ext + ")", "lib.a(g.ptx" + ext + ")", "lib.a(strong.ptx" + ext + ")", "main.ptx"}; !slices.Equal(list, want) {
 			t.Errorf("%s: modules %v, want %v", format, list, want)
 		}
 		if format != link.PackPlain {
@@ -207,5 +207,28 @@ func TestArchiveOfForeignObjects(t *testing.T) {
 	a, err = link.ReadArchive("lib.a", data)
 	if err != nil || len(a.Members) != 2 || a.Members[0].Name != "k.o" || string(a.Members[0].Data) != string(object) || a.Members[1].Name != "k.ptx" {
 		t.Errorf("%v, %d members", err, len(a.Members))
+	}
+}
+
+// TestArchiveKeepsForeignObjects: nor does an object made for an nv package take
+// the place of one that a compiler made.
+func TestArchiveKeepsForeignObjects(t *testing.T) {
+	object, err := os.ReadFile(filepath.Join("..", "testdata", "forms", "nvcc", "alpha.o"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, err := link.ReadArchive("lib.a", archive("k.o", string(object)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := link.PackOptions{Format: link.PackNV, Inputs: []link.Input{{Name: "k.ptx", Text: []byte(top + ".visible .func k () { ret; }\n")}}}
+	for range 2 { // the second time it takes its own place
+		added, _, _, err := a.Add(t.Context(), in, true)
+		if err != nil || !slices.Equal(added, []string{"k-2.o"}) {
+			t.Fatal(added, err)
+		}
+	}
+	if len(a.Members) != 2 || string(a.Members[0].Data) != string(object) {
+		t.Errorf("%d members", len(a.Members))
 	}
 }

@@ -88,8 +88,8 @@ func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 	archs := make([]arch, len(files))
 	for i, f := range files {
 		archs[i] = archOf(f, log)
-		if archs[i].number == 101 && !h.version.Less(ptx.Version{Major: 9}) {
-			archs[i].number = 110 // renamed in ISA 9.0
+		if !h.version.Less(ptx.Version{Major: 9}) {
+			archs[i].number = renamed(archs[i].number)
 		}
 	}
 	known := slices.DeleteFunc(slices.Clone(archs), func(a arch) bool { return a.number == 0 })
@@ -112,29 +112,60 @@ func checkArch(files []*object.File, lazy map[*object.File]bool, h header, gpu s
 		return
 	}
 	var ignored diag.Log // what is wrong with a .target has been reported
-	named := arch{}
+	var named []arch
+	var member arch // the one that the target of the output comes from
 	for _, f := range files {
 		a := archOf(f, &ignored)
 		if gpu != "" && !a.runsOn(gpu) {
-			runs := map[byte]string{'a': a.String() + " alone", 'f': a.String() + " and later ones of its family"}[a.suffix]
-			if runs == "" {
-				runs = a.String() + " and later"
-			}
-			help := fmt.Sprintf("compile it for %s or lower, or link with --arch %s", gpu, a)
-			if strings.HasPrefix(filepath.Base(f.Path), "libdevice") {
-				help = "ptxlink libdevice --arch " + gpu + " makes one for it"
-			}
-			log.Error(a.place(), fmt.Sprintf("this module is for %s, but --arch is %s", runs, gpu)).WithHelp(help)
+			log.Error(a.place(), fmt.Sprintf("this module is for %s, but --arch is %s", a.where(), gpu)).WithHelp(a.remedy(gpu))
 		}
-		if !lazy[f] && a.number > named.number {
-			named = a
+		switch {
+		case a.number == 0:
+		case !lazy[f]:
+			named = append(named, a)
+		case member.file == nil || a.suffix != 0 && member.suffix == 0 || a.number > member.number && a.suffix == member.suffix:
+			member = a
 		}
 	}
-	if gpu == "" && named.number != 0 && lazy[h.arch.file] && (h.arch.number > named.number || h.arch.suffix != 0 && named.suffix == 0) {
-		log.Warn("target", h.arch.place(), fmt.Sprintf("this archive member raises the target of the output from %s to %s", named, h.arch)).
-			Note(named.place(), "the highest target of the other inputs").
-			WithHelp(fmt.Sprintf("a library made for %s keeps it; --arch %s makes this an error, --arch %s says that it is meant", named, named, h.arch))
+	if gpu != "" || len(named) == 0 || member.file == nil {
+		return
 	}
+	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || renamed(was.number) != renamed(h.arch.number) {
+		log.Warn("target", member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
+			Note(was.place(), "the target of the other inputs").
+			WithHelp(fmt.Sprintf("a library made for %s keeps it; --arch %s says that it is meant", was, h.arch))
+	}
+}
+
+// where is what a target runs on, in words.
+func (a arch) where() string {
+	switch a.suffix {
+	case 'a':
+		return a.String() + " alone"
+	case 'f':
+		return a.String() + " and later ones of its family"
+	}
+	return a.String() + " and later"
+}
+
+// remedy is what to do about a module that does not run on a GPU.
+func (a arch) remedy(gpu string) string {
+	if strings.HasPrefix(filepath.Base(a.file.Path), "libdevice") {
+		return "ptxlink libdevice --arch " + gpu + " makes one for it"
+	}
+	lower := ""
+	if a.suffix == 0 {
+		lower = " or lower"
+	}
+	return fmt.Sprintf("compile it for %s%s, or link with --arch %s", gpu, lower, a)
+}
+
+// renamed is the number that an architecture has since ISA 9.0.
+func renamed(number int) int {
+	if number == 101 {
+		return 110
+	}
+	return number
 }
 
 // runsOn says whether PTX for the target can be assembled for a GPU, sm_90a. Of f
@@ -144,17 +175,19 @@ func (a arch) runsOn(gpu string) bool {
 		return true
 	}
 	digits := strings.TrimPrefix(strings.TrimPrefix(gpu, "sm_"), "compute_")
-	number, err := strconv.Atoi(strings.TrimRight(digits, "af"))
+	plain := strings.TrimRight(digits, "af")
+	number, err := strconv.Atoi(plain)
 	if err != nil {
 		return true
 	}
+	mine, theirs := renamed(a.number), renamed(number)
 	switch a.suffix {
 	case 'a':
-		return a.String() == "sm_"+digits
+		return mine == theirs && digits != plain && digits[len(plain)] == 'a'
 	case 'f':
-		return number >= a.number && arch{number: number}.family() == a.family()
+		return theirs >= mine && arch{number: number}.family() == a.family()
 	}
-	return number >= a.number
+	return theirs >= mine
 }
 
 // mergeArchs finds the least target that every input may run on:

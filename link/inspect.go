@@ -61,11 +61,14 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	return list, nil
 }
 
+// nameless is what messages call an input that has neither name nor path.
+func nameless(i int) string { return fmt.Sprintf("<input %d>", i+1) }
+
 func objectInputs(inputs []Input) []object.Input {
 	list := make([]object.Input, len(inputs))
 	for i, in := range inputs {
 		if in.Name == "" && in.Path == "" {
-			in.Name = fmt.Sprintf("<input %d>", i+1)
+			in.Name = nameless(i)
 		}
 		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive}
 	}

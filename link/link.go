@@ -172,7 +172,7 @@ func (l *linker) load(ctx context.Context) (*object.Set, error) {
 // loaded says why what was read cannot be linked at all.
 func (l *linker) loaded(set *object.Set) error {
 	if len(l.files) == 0 && l.log.Errors() == 0 {
-		l.log.Error(diag.Place{}, "nothing is linked: all inputs are archives, and nothing needs their members").
+		l.log.Error(diag.Place{}, "nothing is linked: all inputs are archives, which are empty or of which nothing is needed").
 			WithHelp("--whole-archive links all members, beside -r those of a library on its own; -u NAME links the one that defines NAME")
 	}
 	if l.log.Errors() > 0 {
@@ -197,11 +197,17 @@ func (l *linker) namedTwice() {
 	first := map[string]place{}
 	var kept []Input
 	for i, in := range l.options.Inputs {
+		if in.Name == "" && in.Path == "" {
+			in.Name = nameless(i)
+		}
 		if in.Path == "" || in.Text != nil || in.Reader != nil {
 			kept = append(kept, in)
 			continue
 		}
-		path := filepath.Clean(in.Path)
+		path, err := filepath.Abs(in.Path)
+		if err != nil {
+			path = filepath.Clean(in.Path)
+		}
 		earlier, twice := first[path]
 		switch {
 		case !twice:

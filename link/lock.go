@@ -2,17 +2,21 @@ package link
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"time"
 )
 
+const lockPatience = time.Minute
+
 // LockArchive keeps others that call it out of the folder of an archive until
 // unlock is called: an edit reads the archive and writes it anew, so of two at
-// a time one would be lost (make -j). The file may not exist yet. The lock is
+// a time one would be lost (make -j). Making one afresh needs no lock. The file may not exist yet. The lock is
 // advisory, on the folder itself, and leaves no file; where the system or the
 // file system has none, nothing is locked. slow is called once if it has to
-// wait for more than a moment. The error is that of ctx.
+// wait for more than a moment. The error is that of ctx, or that a minute was not
+// enough: a program that runs this one under the same lock would wait forever.
 func LockArchive(ctx context.Context, path string, slow func()) (unlock func(), err error) {
 	final, err := followLinks(path)
 	if err != nil {
@@ -32,13 +36,16 @@ func LockArchive(ctx context.Context, path string, slow func()) (unlock func(), 
 		flock(folder)
 		close(locked)
 	}()
-	moment := time.After(2 * time.Second)
+	moment, end := time.After(2*time.Second), time.After(lockPatience)
 	for {
 		select {
 		case <-locked:
 			return unlock, nil
 		case <-moment:
 			slow()
+		case <-end:
+			go func() { <-locked; folder.Close() }()
+			return nil, fmt.Errorf("cannot lock the folder of %s: another program has held its lock for %s", path, lockPatience)
 		case <-ctx.Done():
 			// The folder stays open until flock returns.
 			go func() { <-locked; folder.Close() }()

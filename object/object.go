@@ -18,6 +18,9 @@ type File struct {
 	Name string // as messages call it
 	Path string // on disk; empty for stdin and memory
 	Rank int    // position on the command line: the lower rank wins ties
+	// Pulled is set for a member of an archive that is linked because something
+	// needs it: among weak definitions, those of what was named win.
+	Pulled bool
 
 	// Symbols says what the module knows of each of its names; NameID indexes it.
 	Symbols []Symbol

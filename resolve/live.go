@@ -28,9 +28,8 @@ type Pull struct {
 //  5. This goes on in rounds, until nothing changes. A round reads the members
 //     that the one before found, all at a time.
 //
-// The result has what came out of no archive first, so that a definition of the
-// program goes before one of a library, both .weak; then the members, each in
-// command-line order. Rank is set to it. A unit that cannot be read is left out.
+// The result keeps command-line order, which Rank is set to; Pulled marks the
+// members. A unit that cannot be read is left out.
 func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
 	l := newSelection(units)
 	for _, u := range units {
@@ -53,12 +52,10 @@ func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error)
 			}
 		}
 	}
-	for _, lazy := range []bool{false, true} {
-		for _, u := range units {
-			if u.Lazy == lazy && l.live[u] && u.File != nil {
-				u.File.Rank = len(live)
-				live = append(live, u.File)
-			}
+	for _, u := range units {
+		if l.live[u] && u.File != nil {
+			u.File.Rank, u.File.Pulled = len(live), u.Lazy
+			live = append(live, u.File)
 		}
 	}
 	for _, p := range l.pulls {

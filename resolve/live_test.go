@@ -70,7 +70,7 @@ func TestLive(t *testing.T) {
 				".visible .func never(){ret;}",                                                    // f: declared, not used
 				".visible .func root(){ ret; }",                                                   // g: a root
 				".visible .func malloc(){ret;}",                                                   // h: a system call
-			}, []string{"c", "b", "e", "g"}, []string{"g for root by -u", "b for g by c", "e for h by b"}},
+			}, []string{"b", "c", "e", "g"}, []string{"g for root by -u", "b for g by c", "e for h by b"}},
 			{"a common definition, if there is no other", nil, 0, []string{
 				".extern .global .b8 pool[4]; .extern .global .b8 only[4]; .visible .entry k(){ st.global.u8 [pool], 1; st.global.u8 [only], 1; ret; }",
 				".common .global .b8 pool[4];",
@@ -87,7 +87,7 @@ func TestLive(t *testing.T) {
 			{"an alias", nil, 1, []string{
 				".visible .func f(); .func body(){ret;} .alias f, body;",
 				".extern .func f(); .visible .entry k(){ call f; ret; }",
-			}, []string{"b", "a"}, []string{"a for f by b"}},
+			}, []string{"a", "b"}, []string{"a for f by b"}},
 			{"what a member brings along is not looked for", nil, 0, []string{
 				".extern .func f(); .extern .func g(); .visible .entry k(){ call f; call g; ret; }",
 				".visible .func f(){ret;} .visible .func g(){ret;}",

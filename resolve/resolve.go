@@ -76,7 +76,7 @@ type Options struct {
 // that stands first on the command line:
 //
 //  1. a strong definition (.visible); a second one is an error
-//  2. a .weak definition
+//  2. a .weak definition, that of an archive member that was pulled in last
 //  3. the largest .common definition, the initialised one among equals
 //
 // A name without linkage means something in its own module only. A .visible or
@@ -121,13 +121,13 @@ func (t *Table) strength(id object.ID) int {
 	case s.Linkage == ptx.Common:
 		return 1
 	case s.Linkage == ptx.Weak:
-		return 2
+		return weak
 	}
 	return strong
 }
 
-// strong is the strength of a .visible definition.
-const strong = 3
+// The strengths of a .weak and of a .visible definition.
+const weak, strong = 2, 3
 
 // Clash says whether two definitions cannot be in one link, whatever they look
 // like: both are strong. Resolve has reported them.
@@ -140,7 +140,7 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 	for _, id := range s.Mentions {
 		strength := t.strength(id)
 		switch {
-		case strength > best:
+		case strength > best, strength == weak && best == weak && t.Files[s.Def.File].Pulled && !t.Files[id.File].Pulled:
 			best, s.Def = strength, id
 		case strength == strong: // best is strong too
 			log.Error(t.place(id), "multiple definition of "+diag.Name(s.Name)).

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/xrash/smetrics"
@@ -106,12 +107,17 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.Note(similar.place(), "did you mean "+diag.Name(similar.spelling())+"? It is defined here")
 	case why != "":
 		m.Help = why
-	case h.closed() != nil:
-		f := h.closed()
-		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
-		m.Help = "compile " + f.Name + " with -rdc=true if it is to define it; without it nvcc keeps, or drops, all but entries"
 	default:
 		m.Help = "add the module that defines it, or pass --allow-undefined=" + s.Name + " to leave it open"
+		f := h.closed()
+		if f == nil {
+			break
+		}
+		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
+		m.Help = "compile " + f.Name + " with -rdc=true if it is to define it; without it nvcc keeps, or drops, all but entries"
+		if !slices.Contains(h.t.Files, f) { // it may have nothing to do with this
+			m.Help += "; if not, add the module that defines it, or pass --allow-undefined=" + s.Name
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -158,7 +159,11 @@ func (c *command) ar(ctx *cli.Context) error {
 	}
 	archive := c.inputs[0].name
 	c.inputs = c.inputs[1:]
-	for _, word := range []string{c.operation, archive} {
+	words := []string{c.operation}
+	if c.operation == "" {
+		words = []string{archive}
+	}
+	for _, word := range words {
 		if help := arWords[word]; help != "" {
 			return &usageError{text: fmt.Sprintf("%q is no operation of ar", word), help: help + "; an archive called " + word + " is written ./" + word}
 		}
@@ -182,6 +187,14 @@ func (c *command) ar(ctx *cli.Context) error {
 		}
 	}
 	if strings.IndexByte("rqsd", job.operation) >= 0 {
+		// Who writes to our input may wait for the lock.
+		if slices.ContainsFunc(c.inputs, func(in input) bool { return in.name == "-" }) {
+			text, err := io.ReadAll(c.stdin)
+			if err != nil {
+				return fmt.Errorf("cannot read standard input: %w", err)
+			}
+			c.stdin = bytes.NewReader(text)
+		}
 		unlock, err := c.lock(ctx.Context, archive)
 		if err != nil {
 			return err
@@ -202,7 +215,7 @@ func (c *command) ar(ctx *cli.Context) error {
 // lock waits until no other ptxlink changes archives in the folder.
 func (c *command) lock(ctx context.Context, archive string) (unlock func(), err error) {
 	return link.LockArchive(ctx, archive, func() {
-		c.report.write([]*diag.Message{{Kind: diag.Note, Text: "waiting for another program, which holds the lock of the folder of " + archive}})
+		c.report.write([]*diag.Message{{Kind: diag.Note, Text: "waiting for the lock of the folder of " + archive + ", which another program holds, or the one that started this"}})
 	})
 }
 
@@ -242,11 +255,6 @@ func (c *command) arFresh(ctx context.Context, archive string, pack link.PackOpt
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no files to put into " + archive, help: "ptxlink ar t " + archive + " lists its members; ptxlink ar --help lists the operations"}
 	}
-	unlock, err := c.lock(ctx, archive)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
 	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !link.IsArchive(data) {
 		return &exitError{exitLink, &diag.Message{Text: archive + " is there and is no archive", Help: "the archive comes first: ptxlink ar libx.a " + archive}}
