@@ -105,9 +105,9 @@ func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 }
 
 // checkArch refuses modules that do not run on the GPU that the output is for,
-// and warns of an archive member that raises the target above what the inputs
-// have that were named: they would no longer run where they did.
-func checkArch(files []*object.File, lazy map[*object.File]bool, h header, gpu string, log *diag.Log) {
+// and warns of an archive member that changes the target from what the inputs have
+// that were named: they would no longer run where they did.
+func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if h.arch.file == nil {
 		return
 	}
@@ -121,7 +121,7 @@ func checkArch(files []*object.File, lazy map[*object.File]bool, h header, gpu s
 		}
 		switch {
 		case a.number == 0:
-		case !lazy[f]:
+		case !f.Pulled:
 			named = append(named, a)
 		case member.file == nil || a.suffix != 0 && member.suffix == 0 || a.number > member.number && a.suffix == member.suffix:
 			member = a

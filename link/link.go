@@ -43,9 +43,8 @@ type linker struct {
 
 // Link links the inputs into one module. Inputs that cannot be linked give
 // *Errors with every fault that was found, and no Result; other errors are a
-// cancelled context, no inputs at all, an Options.Host that is none and an
-// AllowUndefined that is no pattern. Calls
-// may run at the same time.
+// cancelled context, no inputs at all, an Options.Host or Arch that is none and
+// an AllowUndefined that is no pattern. Calls may run at the same time.
 func Link(ctx context.Context, o Options) (*Result, error) {
 	l := &linker{options: o, log: &diag.Log{}, warnedFile: map[int32]bool{}}
 	if len(o.Inputs) == 0 {
@@ -89,7 +88,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		var addressSize int
 		addressSize, l.host = abicheck.Hosts(l.files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, l.log)
 		h = mergeHeaders(l.files, addressSize, l.log)
-		checkArch(l.files, l.pulled(), h, o.Arch, l.log)
+		checkArch(l.files, h, o.Arch, l.log)
 		abicheck.Conventions(l.table, l.log)
 		abicheck.Symbols(l.table, l.log)
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
@@ -179,15 +178,6 @@ func (l *linker) loaded(set *object.Set) error {
 		return &Errors{Messages: l.log.Messages, IO: set.Unread}
 	}
 	return nil
-}
-
-// pulled are the archive members that were linked because something needs them.
-func (l *linker) pulled() map[*object.File]bool {
-	files := map[*object.File]bool{}
-	for _, p := range l.pulls {
-		files[p.File] = true
-	}
-	return files
 }
 
 // namedTwice reports files that are inputs twice, once each: every definition in

@@ -12,7 +12,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// File is the object record of one module. Nothing in it changes after Load.
+// File is the object record of one module. Nothing in it changes once resolve.Live
+// has chosen the files of the link.
 type File struct {
 	*ptx.Module
 	Name string // as messages call it

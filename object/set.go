@@ -60,9 +60,6 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	if err == nil {
 		err = ctx.Err() // what was not waited for has no message
 	}
-	if err != nil {
-		return nil, err
-	}
 	var all []*Unit
 	for i := range opened {
 		s.Unread = s.Unread || opened[i].unread
@@ -70,6 +67,10 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 			s.files = append(s.files, f)
 		}
 		all = append(all, opened[i].units...)
+	}
+	if err != nil {
+		s.Close()
+		return nil, err
 	}
 	logs := make([]diag.Log, len(all))
 	err = each(ctx, len(all), o.Jobs, func(i int) string { return all[i].member.Name }, func(i int) {

@@ -29,7 +29,7 @@ type Index struct {
 	lines [][]byte // of the metadata, one a member, in the order of the file
 
 	count sync.Once
-	same  []int32 // by line: the how-manieth member of its name it is
+	same  []int32 // by line: 1 for the first member of its name, 2 for the second
 }
 
 // Indexed is a member of a package that nobody has read.
@@ -49,7 +49,8 @@ const maxIndex = 1 << 30
 
 // OpenIndex reads the index of a package of size bytes. ok is false if r has
 // none, because it is no package, or one that something else than ptxlink has
-// written: Open reads that. An error is an *Error, most of which are Stale, or what r says.
+// written: Open reads that. An error is an *Error, most of which are Stale, or
+// what r says.
 //
 //  1. The metadata is found from the end of the file, so whatever appends a
 //     member hides it.
