@@ -46,7 +46,7 @@ fuzz:
 	$(GO) test ./link/debuginfo -run xxx -fuzz FuzzMerge -fuzztime $(FUZZTIME)
 	$(GO) test ./abicheck -run xxx -fuzz FuzzAtomics -fuzztime $(FUZZTIME)
 	$(GO) test ./abicheck -run xxx -fuzz FuzzDebugTypes -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./abicheck -run xxx -fuzz FuzzParseC -fuzztime $(FUZZTIME)
+	$(GO) test ./abicheck/ctype -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
 
 corpus:
 	testdata/src/corpus.sh

@@ -3,6 +3,7 @@ package abicheck
 import (
 	"fmt"
 
+	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -61,8 +62,8 @@ func convention(f *object.File, d *ptx.Decl, p ptx.Param, called bool, log *diag
 	case ptx.Opaque(p.Word):
 		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).
 			WithHelp("pass the 64-bit handle as a .b64 (PTX Interoperability 2.3, note E)")
-	case p.Alignment() > maxParamAlign:
-		log.Error(f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), maxParamAlign)).
+	case p.Alignment() > ctype.MaxParamAlign:
+		log.Error(f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).
 			WithHelp("pass a pointer to it (PTX Interoperability 2.3, note D)")
 	case p.Array || p.Vector > 0:
 	case p.Word == ".f16" || p.Word == ".bf16":

@@ -330,3 +330,5 @@ func className(class byte) string {
 	}
 	return "an integer"
 }
+
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -10,7 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/abicheck"
+	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/diag"
 )
 
@@ -60,7 +60,7 @@ func (c *command) abi(ctx *cli.Context) error {
 			return &exitError{exitIO, fmt.Errorf("cannot read standard input: %w", err)}
 		}
 	}
-	declared, err := abicheck.ParseC(src, model)
+	declared, err := ctype.Parse(src, model)
 	if err != nil {
 		return &exitError{exitLink, err}
 	}
@@ -70,7 +70,7 @@ func (c *command) abi(ctx *cli.Context) error {
 	var out bytes.Buffer
 	report := abiReport{Model: model.Name}
 	for i, d := range declared {
-		l, err := abicheck.LayOut(d.Type, model)
+		l, err := ctype.LayOut(d.Type, model)
 		if err != nil {
 			return &exitError{exitLink, layoutMessage(src, d, err)}
 		}
@@ -97,8 +97,8 @@ func (c *command) abi(ctx *cli.Context) error {
 	return err
 }
 
-func abiModel(ctx *cli.Context) (abicheck.Model, error) {
-	model := abicheck.LP64
+func abiModel(ctx *cli.Context) (ctype.Model, error) {
+	model := ctype.LP64
 	name := ctx.String("host")
 	if ctx.IsSet("model") {
 		if name != "" {
@@ -108,7 +108,7 @@ func abiModel(ctx *cli.Context) (abicheck.Model, error) {
 	}
 	if name != "" {
 		var err error
-		if model, err = abicheck.ModelOf(name); err != nil || strings.Contains(name, "-") != ctx.IsSet("host") {
+		if model, err = ctype.ModelOf(name); err != nil || strings.Contains(name, "-") != ctx.IsSet("host") {
 			if ctx.IsSet("host") {
 				return model, &usageError{text: fmt.Sprintf("unknown host %q", name), help: "--host wants linux, mac or windows, then x86_64, aarch64 or x86: linux-x86_64"}
 			}
@@ -125,8 +125,8 @@ func abiModel(ctx *cli.Context) (abicheck.Model, error) {
 	return model, nil
 }
 
-func layoutMessage(src *diag.Source, d abicheck.Declared, err error) error {
-	var bad *abicheck.LayoutError
+func layoutMessage(src *diag.Source, d ctype.Declared, err error) error {
+	var bad *ctype.Error
 	if !errors.As(err, &bad) {
 		return err
 	}
@@ -178,7 +178,7 @@ type abiRange struct {
 const maxParts = 10000
 
 // describe puts a layout in the words of the report.
-func describe(d abicheck.Declared, l *abicheck.Layout, model abicheck.Model) (abiType, error) {
+func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, error) {
 	t := abiType{Name: d.Name, Type: d.Type.String(), Size: l.Size, Align: l.Align, Members: []abiMember{}, Padding: []abiRange{}}
 	letter := 0
 	for p := range l.Parts() {
@@ -188,7 +188,7 @@ func describe(d abicheck.Declared, l *abicheck.Layout, model abicheck.Model) (ab
 		m := abiMember{
 			Path: p.Path, Depth: p.Depth, Type: p.TypeString(),
 			Offset: p.Bit / 8, Bit: p.Bit, Bits: p.Bits, BitField: p.BitField,
-			Signed: p.Type.Kind == abicheck.Integer && !p.Type.Unsigned || p.Type.Kind == abicheck.Enum && !p.Type.Unsigned,
+			Signed: p.Type.Kind == ctype.Integer && !p.Type.Unsigned || p.Type.Kind == ctype.Enum && !p.Type.Unsigned,
 			Size:   p.Layout.Size, Align: p.Alignment,
 			letter: ' ',
 		}
@@ -218,7 +218,7 @@ func describe(d abicheck.Declared, l *abicheck.Layout, model abicheck.Model) (ab
 }
 
 // write prints a type for people.
-func (t *abiType) write(w io.Writer, l *abicheck.Layout, model abicheck.Model) {
+func (t *abiType) write(w io.Writer, l *ctype.Layout, model ctype.Model) {
 	head := t.Type
 	if t.Name != "" {
 		head = t.Name + ": " + head
@@ -276,7 +276,7 @@ const mapLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 // isLeaf reports whether a member has a letter in the map: it has bits, and is
 // not shown by members of its own.
-func isLeaf(m *abicheck.MemberLayout) bool {
+func isLeaf(m *ctype.MemberLayout) bool {
 	if m.BitField {
 		return m.Name != "" && m.Bits > 0
 	}
@@ -301,7 +301,7 @@ type byteMap struct {
 
 // place draws the members of l, which begins at bit base, with the letters from
 // next on. It returns the letter after theirs.
-func (m *byteMap) place(l *abicheck.Layout, base int64, next int) int {
+func (m *byteMap) place(l *ctype.Layout, base int64, next int) int {
 	for i := range l.Members {
 		member := &l.Members[i]
 		if isLeaf(member) {

@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 )
 
 // typeName reads a type without a name, as sizeof takes it.
-func (p *cParser) typeName() *CType {
+func (p *parser) typeName() *Type {
 	var attrs attributes
 	base, _ := p.specifiers(&attrs)
 	name, t := p.declarator(base)
@@ -19,7 +19,7 @@ func (p *cParser) typeName() *CType {
 
 // declarator reads "*a[3]" and the like, and gives the name, if there is one,
 // its type.
-func (p *cParser) declarator(base *CType) (cToken, *CType) {
+func (p *parser) declarator(base *Type) (token, *Type) {
 	p.enter()
 	defer p.leave()
 	t := base
@@ -49,7 +49,7 @@ func (p *cParser) declarator(base *CType) (cToken, *CType) {
 		p.at = end
 		return p.noFunction(name, whole)
 	}
-	name := cToken{span: p.peek().span}
+	name := token{span: p.peek().span}
 	if p.peek().kind == 'w' && !isAttributeWord(p.peek().text) {
 		name = p.next()
 		if refusedWords[name.text] != "" || isTypeWord(name.text) {
@@ -60,7 +60,7 @@ func (p *cParser) declarator(base *CType) (cToken, *CType) {
 }
 
 // noFunction refuses what is a function and no pointer to one.
-func (p *cParser) noFunction(name cToken, t *CType) (cToken, *CType) {
+func (p *parser) noFunction(name token, t *Type) (token, *Type) {
 	// Before a ")" more is to come, as in "int (*f)(int)".
 	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" {
 		p.fail(name.span, "leave it out; a function takes no room", "%s is a function", cmp.Or(name.text, "this"))
@@ -68,7 +68,7 @@ func (p *cParser) noFunction(name cToken, t *CType) (cToken, *CType) {
 	return name, t
 }
 
-func (p *cParser) startsDeclarator(t cToken) bool {
+func (p *parser) startsDeclarator(t token) bool {
 	return t.text == "*" || t.text == "&" || t.text == "(" || t.kind == 'w' && !isTypeWord(t.text) && p.named(t.text) == nil && !slices.Contains(ignoredWords, t.text)
 }
 
@@ -82,7 +82,7 @@ func isTypeWord(w string) bool {
 
 // suffixes reads the "[3][4]" or "(int)" behind a name, in which the last
 // applies first.
-func (p *cParser) suffixes(t *CType) *CType {
+func (p *parser) suffixes(t *Type) *Type {
 	p.enter()
 	defer p.leave()
 	switch w := p.peek(); w.text {
@@ -103,11 +103,11 @@ func (p *cParser) suffixes(t *CType) *CType {
 		case elem.Kind == Array && elem.Open:
 			p.fail(w.span, "give all but the first a length", "an array of arrays without a length")
 		}
-		return &CType{Kind: Array, Elem: elem, Count: count, Open: unsized}
+		return &Type{Kind: Array, Elem: elem, Count: count, Open: unsized}
 	case "(":
 		p.next()
 		p.skipGroup(w)
-		return &CType{Kind: function, Name: p.suffixes(t).String() + " ()"}
+		return &Type{Kind: function, Name: p.suffixes(t).String() + " ()"}
 	}
 	return t
 }
@@ -121,7 +121,7 @@ func isAttributeWord(w string) bool {
 }
 
 // attributes reads all that stand here.
-func (p *cParser) attributes(attrs *attributes) {
+func (p *parser) attributes(attrs *attributes) {
 	for {
 		w := p.peek()
 		switch {
@@ -151,7 +151,7 @@ func (p *cParser) attributes(attrs *attributes) {
 }
 
 // attribute reads one of those that __attribute__ holds.
-func (p *cParser) attribute(attrs *attributes) {
+func (p *parser) attribute(attrs *attributes) {
 	w := p.next()
 	switch strings.Trim(w.text, "_") {
 	case "aligned", "align":
@@ -168,7 +168,7 @@ func (p *cParser) attribute(attrs *attributes) {
 }
 
 // alignment reads a number or, for alignas, a type.
-func (p *cParser) alignment(attrs *attributes, w cToken) {
+func (p *parser) alignment(attrs *attributes, w token) {
 	at := p.peek()
 	var n int64
 	if at.kind == 'w' && !p.enumeratorOrSize(at.text) {
@@ -186,7 +186,7 @@ func (p *cParser) alignment(attrs *attributes, w cToken) {
 	attrs.align = max(attrs.align, n)
 }
 
-func (p *cParser) enumeratorOrSize(w string) bool {
+func (p *parser) enumeratorOrSize(w string) bool {
 	_, value := p.enumerators[w]
 	return value || w == "sizeof" || w == "alignof" || w == "_Alignof" || w == "__alignof__"
 }

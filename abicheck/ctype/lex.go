@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"fmt"
@@ -10,19 +10,19 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// cToken is a word, a number or a mark of C. The zero kind is the end.
-type cToken struct {
+// token is a word, a number or a mark of C. The zero kind is the end.
+type token struct {
 	kind byte // 'w', 'n', 'p', or 0
 	text string
 	span diag.Span
 }
 
-// cError carries a message out of the parser's depths.
-type cError struct{ *diag.Message }
+// parseError carries a message out of the parser's depths.
+type parseError struct{ *diag.Message }
 
-func (p *cParser) fail(span diag.Span, help, format string, args ...any) {
+func (p *parser) fail(span diag.Span, help, format string, args ...any) {
 	m := &diag.Message{Place: diag.At(p.src, span), Text: fmt.Sprintf(format, args...), Help: help}
-	panic(cError{m})
+	panic(parseError{m})
 }
 
 // noLayout are the directives that preprocessed text has and that say nothing of
@@ -30,7 +30,7 @@ func (p *cParser) fail(span diag.Span, help, format string, args ...any) {
 var noLayout = regexp.MustCompile(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
 
 // lex splits the text, comments left out.
-func (p *cParser) lex() {
+func (p *parser) lex() {
 	text := string(p.src.Text)
 	for i := 0; i < len(text); {
 		from := i
@@ -81,13 +81,13 @@ func (p *cParser) lex() {
 				p.fail(span(from, size), "", "%q has no place in a declaration", r)
 			}
 		}
-		p.tokens = append(p.tokens, cToken{kind, text[from:i], span(from, i-from)})
+		p.tokens = append(p.tokens, token{kind, text[from:i], span(from, i-from)})
 	}
 	at := len(text)
 	if n := len(p.tokens); n > 0 {
 		at = int(p.tokens[n-1].span.End())
 	}
-	p.tokens = append(p.tokens, cToken{span: span(at, 0)})
+	p.tokens = append(p.tokens, token{span: span(at, 0)})
 }
 
 func span(off, length int) diag.Span { return diag.Span{Off: int32(off), Len: int32(length)} }
@@ -96,11 +96,11 @@ func isWordByte(c byte) bool {
 	return c == '_' || c == '$' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }
 
-func (p *cParser) peek() cToken { return p.tokens[p.at] }
+func (p *parser) peek() token { return p.tokens[p.at] }
 
-func (p *cParser) peekAt(n int) cToken { return p.tokens[min(p.at+n, len(p.tokens)-1)] }
+func (p *parser) peekAt(n int) token { return p.tokens[min(p.at+n, len(p.tokens)-1)] }
 
-func (p *cParser) next() cToken {
+func (p *parser) next() token {
 	t := p.tokens[p.at]
 	if t.kind != 0 {
 		p.at++
@@ -109,7 +109,7 @@ func (p *cParser) next() cToken {
 }
 
 // take takes the next token if it is text.
-func (p *cParser) take(text string) bool {
+func (p *parser) take(text string) bool {
 	if t := p.peek(); t.kind != 0 && t.text == text {
 		p.at++
 		return true
@@ -117,7 +117,7 @@ func (p *cParser) take(text string) bool {
 	return false
 }
 
-func (p *cParser) expect(text, after string) cToken {
+func (p *parser) expect(text, after string) token {
 	t := p.peek()
 	if !p.take(text) {
 		p.fail(t.span, "", "expected %q %s, not %s", text, after, t)
@@ -125,7 +125,7 @@ func (p *cParser) expect(text, after string) cToken {
 	return t
 }
 
-func (t cToken) String() string {
+func (t token) String() string {
 	if t.kind == 0 {
 		return "the end"
 	}
@@ -133,7 +133,7 @@ func (t cToken) String() string {
 }
 
 // skipGroup skips from an opening bracket, just taken, to the closing one.
-func (p *cParser) skipGroup(open cToken) {
+func (p *parser) skipGroup(open token) {
 	for depth := 1; depth > 0; {
 		switch t := p.next(); t.text {
 		case "(", "[", "{", "[[":
@@ -148,11 +148,11 @@ func (p *cParser) skipGroup(open cToken) {
 
 // constant reads an integer constant expression: an array's length, a bit
 // field's width, an alignment.
-func (p *cParser) constant() int64 { return p.binary(0) }
+func (p *parser) constant() int64 { return p.binary(0) }
 
 var precedence = map[string]int{"|": 1, "^": 2, "&": 3, "<<": 4, ">>": 4, "+": 5, "-": 5, "*": 6, "/": 6, "%": 6}
 
-func (p *cParser) binary(least int) int64 {
+func (p *parser) binary(least int) int64 {
 	left := p.unary()
 	for {
 		op := p.peek()
@@ -200,7 +200,7 @@ func (p *cParser) binary(least int) int64 {
 	}
 }
 
-func (p *cParser) unary() int64 {
+func (p *parser) unary() int64 {
 	p.enter()
 	defer p.leave()
 	t := p.next()
@@ -246,10 +246,10 @@ func (p *cParser) unary() int64 {
 }
 
 // enter bounds how deep the parser calls itself.
-func (p *cParser) enter() {
+func (p *parser) enter() {
 	if p.depth++; p.depth > 256 {
 		p.fail(p.peek().span, "", "nested too deep")
 	}
 }
 
-func (p *cParser) leave() { p.depth-- }
+func (p *parser) leave() { p.depth-- }

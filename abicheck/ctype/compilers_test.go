@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"bytes"
@@ -22,7 +22,7 @@ import (
 var update = flags.Bool("update", false, "have nvcc and clang lay out the structs of testdata/abi/layout.c again")
 
 // recorded holds generated structs, each with what nvcc and clang made of it.
-const recorded = "../testdata/abi/layout.c"
+const recorded = "../../testdata/abi/layout.c"
 
 const (
 	recordedSeed  = 1
@@ -36,7 +36,7 @@ func TestLayoutOfCompilers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	declared, err := ParseC(&diag.Source{Name: recorded, Text: text}, LP64)
+	declared, err := Parse(&diag.Source{Name: recorded, Text: text}, LP64)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,7 +286,7 @@ enum E { E_0 };
 //	W_S0_3      a function that stores such an object word by word: nvcc
 //	            cannot initialise a bit field of a union
 //	F_S0        the prototype of a function that takes and returns the type
-func program(compiler string, all, wanted []*CType) string {
+func program(compiler string, all, wanted []*Type) string {
 	var b strings.Builder
 	if compiler == "clang" {
 		b.WriteString("#define __device__\n")
@@ -332,7 +332,7 @@ func program(compiler string, all, wanted []*CType) string {
 				numbers += fmt.Sprintf(", __builtin_offsetof(%s, %s)", name, p.Path)
 				continue
 			}
-			if init := initialiser(t, p.Path, ones(&p.CMember), compiler == "clang"); init != "" {
+			if init := initialiser(t, p.Path, ones(&p.Member), compiler == "clang"); init != "" {
 				fmt.Fprintf(&b, "__device__ %s B_%s_%d = %s;\n", name, name, k, init)
 				continue
 			}
@@ -345,7 +345,7 @@ func program(compiler string, all, wanted []*CType) string {
 	#pragma unroll
 	for (int i = 0; i < n; i++) o[i] = u.q[i];
 }
-`, name, k, name, name, p.Path, ones(&p.CMember))
+`, name, k, name, name, p.Path, ones(&p.Member))
 		}
 		fmt.Fprintf(&b, "__device__ word T_%s[] = { %s };\n", name, numbers)
 	}
@@ -353,7 +353,7 @@ func program(compiler string, all, wanted []*CType) string {
 }
 
 // ones is the value with all bits set of a bit field.
-func ones(m *CMember) string {
+func ones(m *Member) string {
 	value := "-1"
 	if m.Type.Unsigned {
 		value = strconv.FormatUint(1<<uint(m.Width)-1, 10) + "ull"
@@ -370,7 +370,7 @@ func ones(m *CMember) string {
 // initialiser writes an object of type t in which only the bit field at path
 // is not zero. It is empty where the compiler takes none: nvcc for a direct
 // member of a union, and for an anonymous union but by its first member.
-func initialiser(t *CType, path, value string, clang bool) string {
+func initialiser(t *Type, path, value string, clang bool) string {
 	head, rest, deeper := strings.Cut(path, ".")
 	head = strings.ReplaceAll(head, "[0]", "")
 	var parts []string
@@ -405,7 +405,7 @@ func initialiser(t *CType, path, value string, clang bool) string {
 
 // compile asks a compiler for the layout of the wanted types: by tag, in the
 // words of canonical.
-func compile(dir, compiler, path string, all, wanted []*CType) (map[string]string, error) {
+func compile(dir, compiler, path string, all, wanted []*Type) (map[string]string, error) {
 	in, out := filepath.Join(dir, "layout.cu"), filepath.Join(dir, "layout.ptx")
 	if err := os.WriteFile(in, []byte(program(compiler, all, wanted)), 0o666); err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 // significant bit of the first byte, as GPUs are little-endian: bit 10 is bit 2
 // of byte 1.
 type Layout struct {
-	Type        *CType
+	Type        *Type
 	Size, Align int64          // bytes
 	Members     []MemberLayout // of a Struct or Union, in the order of declaration, unnamed ones too
 	Elem        *Layout        // of an Array
@@ -21,7 +21,7 @@ type Layout struct {
 
 // MemberLayout is where a member lies in its struct or union.
 type MemberLayout struct {
-	CMember
+	Member
 	Bit       int64 // the first bit; for the alternatives of a Union 0
 	Bits      int64 // how many; 0 for a zero-width bit field and an empty array
 	Alignment int64 // bytes, that the member asks of its struct: its type's, but for Align, packed, and bit fields without a name
@@ -31,15 +31,15 @@ type MemberLayout struct {
 // Offset is the byte that holds the member's first bit.
 func (m *MemberLayout) Offset() int64 { return m.Bit / 8 }
 
-// LayoutError says why a type cannot be laid out.
-type LayoutError struct {
+// Error says why a type cannot be laid out.
+type Error struct {
 	Path string    // the member, "a.b"; empty for the type itself
-	Span diag.Span // where ParseC read it
+	Span diag.Span // where Parse read it
 	Text string
 	Help string
 }
 
-func (e *LayoutError) Error() string {
+func (e *Error) Error() string {
 	if e.Path == "" {
 		return e.Text
 	}
@@ -51,7 +51,7 @@ const maxSize = 1 << 50
 
 // LayOut finds the place of every member (PTX Interoperability 1.2 and 1.3; the
 // numbers match those of clang for nvptx64 and of nvcc, see
-// testdata/abi/README.md). What can go wrong is a *[LayoutError].
+// testdata/abi/README.md). What can go wrong is a *[Error].
 //
 //  1. A member goes to the lowest free offset of its alignment: that of its
 //     type, or 1 byte if it is packed, raised by Align.
@@ -65,23 +65,23 @@ const maxSize = 1 << 50
 //     not count, zero-width or not. Compilers have it so in unions too.
 //  5. The size is a multiple of the alignment. Without members it is 1, but 0
 //     in C.
-func LayOut(t *CType, m Model) (*Layout, error) {
-	b := layouter{model: m, done: map[*CType]*Layout{}}
+func LayOut(t *Type, m Model) (*Layout, error) {
+	b := layouter{model: m, done: map[*Type]*Layout{}}
 	return b.layOut(t)
 }
 
 type layouter struct {
 	model Model
-	done  map[*CType]*Layout // nil while a type is being laid out
+	done  map[*Type]*Layout // nil while a type is being laid out
 }
 
-func (b *layouter) layOut(t *CType) (*Layout, error) {
+func (b *layouter) layOut(t *Type) (*Layout, error) {
 	if t == nil {
-		return nil, &LayoutError{Text: "void has no size", Help: "a pointer to it has: void *"}
+		return nil, &Error{Text: "void has no size", Help: "a pointer to it has: void *"}
 	}
 	if l, known := b.done[t]; known {
 		if l == nil {
-			return nil, &LayoutError{Text: t.String() + " contains itself", Help: "make the member a pointer"}
+			return nil, &Error{Text: t.String() + " contains itself", Help: "make the member a pointer"}
 		}
 		return l, nil
 	}
@@ -91,13 +91,13 @@ func (b *layouter) layOut(t *CType) (*Layout, error) {
 		return nil, err
 	}
 	if l.Size > maxSize {
-		return nil, &LayoutError{Text: fmt.Sprintf("%s is larger than %d bytes", t, int64(maxSize))}
+		return nil, &Error{Text: fmt.Sprintf("%s is larger than %d bytes", t, int64(maxSize))}
 	}
 	b.done[t] = l
 	return l, nil
 }
 
-func (b *layouter) compute(t *CType) (*Layout, error) {
+func (b *layouter) compute(t *Type) (*Layout, error) {
 	l := &Layout{Type: t}
 	switch t.Kind {
 	case Pointer:
@@ -105,7 +105,7 @@ func (b *layouter) compute(t *CType) (*Layout, error) {
 	case Enum:
 		underlying := t.Elem
 		if underlying == nil {
-			underlying = TypeNamed("unsigned int")
+			underlying = Named("unsigned int")
 		}
 		of, err := b.layOut(underlying)
 		if err != nil {
@@ -127,20 +127,20 @@ func (b *layouter) compute(t *CType) (*Layout, error) {
 			return nil, err
 		}
 		if t.Count < 0 {
-			return nil, &LayoutError{Text: "an array cannot have " + itoa(t.Count) + " elements"}
+			return nil, &Error{Text: "an array cannot have " + itoa(t.Count) + " elements"}
 		}
 		if of.Size > 0 && t.Count > maxSize/of.Size {
-			return nil, &LayoutError{Text: fmt.Sprintf("%s is larger than %d bytes", t, int64(maxSize))}
+			return nil, &Error{Text: fmt.Sprintf("%s is larger than %d bytes", t, int64(maxSize))}
 		}
 		l.Elem, l.Size, l.Align = of, of.Size*t.Count, of.Align
 	case Struct, Union:
 		if t.incomplete {
-			return nil, &LayoutError{Text: fmt.Sprintf("the members of %s are not known", t), Help: "declare them before: " + t.String() + " { ... };"}
+			return nil, &Error{Text: fmt.Sprintf("the members of %s are not known", t), Help: "declare them before: " + t.String() + " { ... };"}
 		}
 		return l, b.record(l)
 	default:
 		if t.size == nil {
-			return nil, &LayoutError{Text: "a type that is neither put together nor from TypeNamed"}
+			return nil, &Error{Text: "a type that is neither put together nor from Named"}
 		}
 		l.Size = t.size(b.model)
 		l.Align = l.Size
@@ -155,16 +155,16 @@ func (b *layouter) record(l *Layout) error {
 	empty := true   // no member but zero-width bit fields
 	l.Align = 1
 	for i := range t.Members {
-		m := MemberLayout{CMember: t.Members[i]}
+		m := MemberLayout{Member: t.Members[i]}
 		fail := func(text, help string) error {
-			return &LayoutError{Path: m.Name, Span: m.Span, Text: text, Help: help}
+			return &Error{Path: m.Name, Span: m.Span, Text: text, Help: help}
 		}
 		if m.Type != nil && m.Type.Open && (t.Kind == Union || i+1 < len(t.Members)) {
 			return fail("an array without a length must be the last member of a struct", "give it a length")
 		}
 		of, err := b.layOut(m.Type)
 		if err != nil {
-			return within(err, &m.CMember)
+			return within(err, &m.Member)
 		}
 		for _, align := range []int64{m.Align, t.Align} {
 			if align < 0 || align&(align-1) != 0 {
@@ -193,7 +193,7 @@ func (b *layouter) record(l *Layout) error {
 			case m.Align > 0 && m.Align < of.Align:
 				return fail(fmt.Sprintf("nvcc and clang disagree on a bit field of %s aligned to %d", m.Type, m.Align), fmt.Sprintf("leave the alignment out, or align it to %d", of.Align))
 			}
-			if text, help := badBitField(&m.CMember, of); text != "" {
+			if text, help := badBitField(&m.Member, of); text != "" {
 				return fail(text, help)
 			}
 			m.Bits = m.Width
@@ -243,7 +243,7 @@ func (b *layouter) record(l *Layout) error {
 }
 
 // badBitField says what is wrong with a bit field; empty if nothing is.
-func badBitField(m *CMember, of *Layout) (text, help string) {
+func badBitField(m *Member, of *Layout) (text, help string) {
 	most := of.Size * 8
 	switch m.Type.Kind {
 	case Bool:
@@ -266,8 +266,8 @@ func badBitField(m *CMember, of *Layout) (text, help string) {
 }
 
 // within puts the member that holds the culprit before its path.
-func within(err error, m *CMember) error {
-	e := *err.(*LayoutError)
+func within(err error, m *Member) error {
+	e := *err.(*Error)
 	switch {
 	case m.Name == "":
 	case e.Path == "":
@@ -374,8 +374,8 @@ func (p ParamForm) FromNVCC() ParamForm {
 	return p
 }
 
-// maxParamAlign is the most that note (D) of PTX Interoperability 2.3 allows.
-const maxParamAlign = 128
+// MaxParamAlign is the most that note (D) of PTX Interoperability 2.3 allows.
+const MaxParamAlign = 128
 
 // Param is how the type is passed to a device function, and returned. nvcc and
 // clang agree on parameters; as a result clang 19 gives a struct the alignment
@@ -401,9 +401,9 @@ func (l *Layout) Param(m Model) (ParamForm, error) {
 	form := ParamForm{Size: l.Size, Align: l.Align}
 	switch {
 	case l.Size == 0:
-		return form, &LayoutError{Text: "a type without bytes cannot be passed"}
-	case l.Align > maxParamAlign:
-		return form, &LayoutError{Text: fmt.Sprintf("alignment %d is above %d, the most a parameter may have", l.Align, maxParamAlign), Help: "pass a pointer"}
+		return form, &Error{Text: "a type without bytes cannot be passed"}
+	case l.Align > MaxParamAlign:
+		return form, &Error{Text: fmt.Sprintf("alignment %d is above %d, the most a parameter may have", l.Align, MaxParamAlign), Help: "pass a pointer"}
 	}
 	return form, nil
 }

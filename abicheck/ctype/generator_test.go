@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 // generator makes random structs and unions. Later ones hold earlier ones.
 type generator struct {
 	rand  *rand.Rand
-	types []*CType
+	types []*Type
 	name  int // of the next member
 }
 
@@ -24,8 +24,8 @@ func (g *generator) record() {
 	g.types = append(g.types, t)
 }
 
-func (g *generator) body(depth int) *CType {
-	t := &CType{Kind: Struct}
+func (g *generator) body(depth int) *Type {
+	t := &Type{Kind: Struct}
 	if g.one(4) {
 		t.Kind = Union
 	}
@@ -52,7 +52,7 @@ func (g *generator) body(depth int) *CType {
 	}
 	if depth > 0 && len(t.names(nil)) == 0 {
 		// An anonymous struct without members is an error.
-		t.Members = append(t.Members, CMember{Name: g.newName(), Type: TypeNamed("short")})
+		t.Members = append(t.Members, Member{Name: g.newName(), Type: Named("short")})
 	}
 	return t
 }
@@ -65,13 +65,13 @@ func (g *generator) newName() string {
 	return fmt.Sprintf("m%d", g.name)
 }
 
-func (g *generator) enum(name string) *CType {
+func (g *generator) enum(name string) *Type {
 	underlying := map[string]string{"E8": "unsigned char", "E16": "short", "E32": "unsigned int", "E64": "long long", "E": "unsigned int"}
-	return &CType{Kind: Enum, Name: name, Elem: TypeNamed(underlying[name]), Unsigned: TypeNamed(underlying[name]).Unsigned}
+	return &Type{Kind: Enum, Name: name, Elem: Named(underlying[name]), Unsigned: Named(underlying[name]).Unsigned}
 }
 
-func (g *generator) member(depth int, mayBeAnonymous bool) CMember {
-	m := CMember{}
+func (g *generator) member(depth int, mayBeAnonymous bool) Member {
+	m := Member{}
 	if g.one(12) {
 		m.Align = pick[int64](g, 1, 2, 4, 8, 16, 32, 64)
 	}
@@ -79,7 +79,7 @@ func (g *generator) member(depth int, mayBeAnonymous bool) CMember {
 	switch n := g.rand.IntN(100); {
 	case n < 50:
 		m.BitField = true
-		m.Type = TypeNamed(pick(g, "bool", "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int",
+		m.Type = Named(pick(g, "bool", "char", "signed char", "unsigned char", "short", "unsigned short", "int", "unsigned int",
 			"int", "unsigned int", "long", "unsigned long", "long long", "unsigned long long", "uint16_t"))
 		if g.one(8) {
 			m.Type = g.enum(pick(g, "E8", "E16", "E32", "E64"))
@@ -102,7 +102,7 @@ func (g *generator) member(depth int, mayBeAnonymous bool) CMember {
 			m.Align = max(m.Align, l.Align) // LayOut refuses less
 		}
 	case n < 75:
-		m.Type = TypeNamed(pick(g, "bool", "char", "unsigned char", "short", "int", "unsigned int", "long", "long long", "float", "double",
+		m.Type = Named(pick(g, "bool", "char", "unsigned char", "short", "int", "unsigned int", "long", "long long", "float", "double",
 			"int8_t", "uint64_t", "size_t", "unsigned __int128"))
 		switch {
 		case g.one(8):
@@ -112,18 +112,18 @@ func (g *generator) member(depth int, mayBeAnonymous bool) CMember {
 		}
 	case n < 85:
 		elem := pick(g, "char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "longlong", "ulonglong", "float", "double")
-		m.Type = TypeNamed(elem + pick(g, "1", "2", "3", "4"))
+		m.Type = Named(elem + pick(g, "1", "2", "3", "4"))
 	case n < 92 && len(g.types) > 0:
 		m.Type = pick(g, g.types...)
 		if l, _ := LayOut(m.Type, LP64); l.Size > 512 {
-			m.Type = TypeNamed("int")
+			m.Type = Named("int")
 		}
 	case depth < 3 && mayBeAnonymous:
 		m.Type = g.body(depth + 1)
 		m.Align, m.Packed = 0, false
 		return m
 	default:
-		m.Type = TypeNamed("char")
+		m.Type = Named("char")
 	}
 	if !m.BitField && g.one(6) {
 		m.Type = ArrayOf(m.Type, 1+g.rand.Int64N(4))
@@ -136,11 +136,11 @@ func (g *generator) member(depth int, mayBeAnonymous bool) CMember {
 }
 
 // source writes a type in C, on one line.
-func source(t *CType) string { return text(t) + ";" }
+func source(t *Type) string { return text(t) + ";" }
 
-func text(t *CType) string {
+func text(t *Type) string {
 	var b strings.Builder
-	b.WriteString(map[CKind]string{Struct: "struct ", Union: "union "}[t.Kind])
+	b.WriteString(map[Kind]string{Struct: "struct ", Union: "union "}[t.Kind])
 	if t.Packed {
 		b.WriteString("__attribute__((packed)) ")
 	}

@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"strings"
@@ -7,7 +7,7 @@ import (
 	"ptxlink/internal/diag"
 )
 
-func TestParseC(t *testing.T) {
+func TestParse(t *testing.T) {
 	for text, want := range map[string]string{
 		"struct { int a, *b, c[2][3]; }":                                                "40/8 a@0:32 b@64:64 c@128:192",
 		"struct S { struct S *next; char c; };":                                         "16/8 next@0:64 c@64:8",
@@ -42,7 +42,7 @@ func TestParseC(t *testing.T) {
 	}
 }
 
-func TestParseCRefuses(t *testing.T) {
+func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                                            "there is no declaration",
 		" ; ":                                         "there is no declaration",
@@ -85,7 +85,7 @@ func TestParseCRefuses(t *testing.T) {
 		"char " + strings.Repeat("(*", 4000):          "is not closed",
 		"char a" + strings.Repeat("[2]", 4000):        "nested too deep",
 	} {
-		declared, err := ParseC(&diag.Source{Name: "test", Text: []byte(text)}, LP64)
+		declared, err := Parse(&diag.Source{Name: "test", Text: []byte(text)}, LP64)
 		if err == nil {
 			_, err = LayOut(declared[len(declared)-1].Type, LP64)
 		}
@@ -96,12 +96,12 @@ func TestParseCRefuses(t *testing.T) {
 }
 
 // Whatever the text, there is a layout or a message with a place in it.
-func FuzzParseC(f *testing.F) {
+func FuzzParse(f *testing.F) {
 	f.Add("struct S { char c; int b : 5, : 0; struct { float4 v[3]; }; int (*f)(int); } __attribute__((aligned(8))) s, *p;")
 	f.Add("enum E : short { a = 1 << 3, b }; typedef union { long double x; E e; } U; U u[sizeof(U) * 2];")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Name: "fuzz", Text: []byte(text)}
-		declared, err := ParseC(src, LP64)
+		declared, err := Parse(src, LP64)
 		if err != nil {
 			m := err.(*diag.Message)
 			if m.Place.Span.Off < 0 || int(m.Place.Span.End()) > len(text) {

@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"errors"
@@ -12,7 +12,7 @@ import (
 // parse lays out the last declaration of a C text.
 func parse(t *testing.T, text string, m Model) *Layout {
 	t.Helper()
-	declared, err := ParseC(&diag.Source{Name: "test", Text: []byte(text)}, m)
+	declared, err := Parse(&diag.Source{Name: "test", Text: []byte(text)}, m)
 	if err != nil {
 		t.Fatalf("%s\n%v", text, err)
 	}
@@ -162,30 +162,30 @@ func TestPadding(t *testing.T) {
 
 // A type that the API is given and the parser would not make.
 func TestLayOutRefuses(t *testing.T) {
-	loop := &CType{Kind: Struct, Name: "L"}
-	loop.Members = []CMember{{Name: "again", Type: ArrayOf(loop, 2)}}
-	huge := TypeNamed("double")
+	loop := &Type{Kind: Struct, Name: "L"}
+	loop.Members = []Member{{Name: "again", Type: ArrayOf(loop, 2)}}
+	huge := Named("double")
 	for range 5 {
 		huge = ArrayOf(huge, 1<<12)
 	}
-	member := func(m CMember) *CType { return &CType{Kind: Struct, Members: []CMember{m}} }
-	i := TypeNamed("int")
-	for want, typ := range map[string]*CType{
+	member := func(m Member) *Type { return &Type{Kind: Struct, Members: []Member{m}} }
+	i := Named("int")
+	for want, typ := range map[string]*Type{
 		"again: struct L contains itself":                loop,
 		"is larger than":                                 huge,
 		"void has no size":                               nil,
 		"a type that is neither":                         {},
-		"a: 3 is no alignment":                           member(CMember{Name: "a", Type: i, Align: 3}),
-		"a: a bit field cannot have -1 bits":             member(CMember{Name: "a", Type: i, BitField: true, Width: -1}),
-		"a: 33 bits are more than the 32 of int":         member(CMember{Name: "a", Type: i, BitField: true, Width: 33}),
-		"a: a bit field cannot be of type float":         member(CMember{Name: "a", Type: TypeNamed("float"), BitField: true, Width: 3}),
-		"a: a bit field without bits cannot have a name": member(CMember{Name: "a", Type: i, BitField: true}),
-		"a: a bool bit field has 1 bit, not 2":           member(CMember{Name: "a", Type: TypeNamed("bool"), BitField: true, Width: 2}),
+		"a: 3 is no alignment":                           member(Member{Name: "a", Type: i, Align: 3}),
+		"a: a bit field cannot have -1 bits":             member(Member{Name: "a", Type: i, BitField: true, Width: -1}),
+		"a: 33 bits are more than the 32 of int":         member(Member{Name: "a", Type: i, BitField: true, Width: 33}),
+		"a: a bit field cannot be of type float":         member(Member{Name: "a", Type: Named("float"), BitField: true, Width: 3}),
+		"a: a bit field without bits cannot have a name": member(Member{Name: "a", Type: i, BitField: true}),
+		"a: a bool bit field has 1 bit, not 2":           member(Member{Name: "a", Type: Named("bool"), BitField: true, Width: 2}),
 		"an array cannot have -4 elements":               ArrayOf(i, -4),
-		"a.b: void has no size":                          member(CMember{Name: "a", Type: member(CMember{Name: "b"})}),
+		"a.b: void has no size":                          member(Member{Name: "a", Type: member(Member{Name: "b"})}),
 	} {
 		_, err := LayOut(typ, LP64)
-		var bad *LayoutError
+		var bad *Error
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s", err, want)
 		}

@@ -1,4 +1,5 @@
-package abicheck
+// Package ctype reads C declarations and lays out their types as the PTX ABI does.
+package ctype
 
 import (
 	"strings"
@@ -25,11 +26,11 @@ var (
 	ILP32 = Model{Name: "ilp32", Long: 4, Pointer: 4, WChar: 4} // 32 bits
 )
 
-// CKind is what a [CType] is made of.
-type CKind uint8
+// Kind is what a [Type] is made of.
+type Kind uint8
 
 const (
-	Bool CKind = iota + 1
+	Bool Kind = iota + 1
 	Integer
 	Float
 	Pointer
@@ -42,42 +43,42 @@ const (
 	function // only behind a Pointer
 )
 
-// CType is a type of C or CUDA C++. Fundamental types and CUDA's vectors come
-// from [TypeNamed]; the others are put together: &CType{Kind: Array, Elem: t,
+// Type is a type of C or CUDA C++. Fundamental types and CUDA's vectors come
+// from [Named]; the others are put together: &Type{Kind: Array, Elem: t,
 // Count: 4}. A type must not change after its first use.
-type CType struct {
-	Kind     CKind
+type Type struct {
+	Kind     Kind
 	Name     string // as it is written: "unsigned int", "float4", the tag of a struct; may be empty
 	Unsigned bool   // of Bool, Integer and Enum
 
-	Elem    *CType // of Array and Vector; the underlying type of Enum; what a Pointer points to, nil if that is of no interest
-	Count   int64  // elements of Array and Vector
-	Open    bool   // an Array without a length: the last member of a struct
-	Members []CMember
+	Elem    *Type // of Array and Vector; the underlying type of Enum; what a Pointer points to, nil if that is of no interest
+	Count   int64 // elements of Array and Vector
+	Open    bool  // an Array without a length: the last member of a struct
+	Members []Member
 
 	Align  int64 // bytes, from alignas(N), __align__(N) or aligned(N) on a Struct or Union; it raises the alignment; 0 if there is none
 	Packed bool  // __attribute__((packed)) on a Struct or Union: all members are
 
 	size       func(Model) int64 // of the fundamental types
 	most       int64             // the alignment that Vector never exceeds
-	incomplete bool              // a struct or union whose members ParseC has not read
+	incomplete bool              // a struct or union whose members Parse has not read
 }
 
-// CMember is a member of a struct or union.
-type CMember struct {
+// Member is a member of a struct or union.
+type Member struct {
 	Name     string // empty: an anonymous struct or union, or an unnamed bit field
-	Type     *CType
+	Type     *Type
 	BitField bool
 	Width    int64 // of a bit field, in bits
 	Align    int64 // bytes, raises the alignment; 0 if there is none
 	Packed   bool  // __attribute__((packed)) on the member
 
-	Span diag.Span // where ParseC read it
+	Span diag.Span // where Parse read it
 }
 
 // TypeString is the member's type for people, with the width of a bit field and
 // its sign: plain ones are signed (PTX Interoperability 1.3).
-func (m *CMember) TypeString() string {
+func (m *Member) TypeString() string {
 	name := m.Type.String()
 	if !m.BitField {
 		return name
@@ -93,7 +94,7 @@ func (m *CMember) TypeString() string {
 
 // String is the type as C writes it where there is no declarator: "int *[3]"
 // for an array of three pointers.
-func (t *CType) String() string {
+func (t *Type) String() string {
 	if t == nil {
 		return "void"
 	}
@@ -129,7 +130,7 @@ func (t *CType) String() string {
 	return strings.TrimSuffix(prefix+t.Name, " ")
 }
 
-func (t *CType) count() string {
+func (t *Type) count() string {
 	if t.Open {
 		return ""
 	}
@@ -137,28 +138,28 @@ func (t *CType) count() string {
 }
 
 // PointerTo is the type of a generic pointer to elem.
-func PointerTo(elem *CType) *CType { return &CType{Kind: Pointer, Elem: elem} }
+func PointerTo(elem *Type) *Type { return &Type{Kind: Pointer, Elem: elem} }
 
 // ArrayOf is the type of count elements.
-func ArrayOf(elem *CType, count int64) *CType { return &CType{Kind: Array, Elem: elem, Count: count} }
+func ArrayOf(elem *Type, count int64) *Type { return &Type{Kind: Array, Elem: elem, Count: count} }
 
-// TypeNamed finds a type that needs no declaration: the fundamental types of C
+// Named finds a type that needs no declaration: the fundamental types of C
 // in the spelling that leaves out what may be left out ("unsigned long"), those
 // of stdint.h, and CUDA's. It is nil if there is none of that name.
-func TypeNamed(name string) *CType { return typesByName[name] }
+func Named(name string) *Type { return typesByName[name] }
 
 var typesByName = makeTypes()
 
 // makeTypes is the table of PTX Interoperability 1.1 and 1.2 in the words of
 // C. Every size here is the alignment too, but for vectors and structs.
-func makeTypes() map[string]*CType {
-	types := map[string]*CType{}
+func makeTypes() map[string]*Type {
+	types := map[string]*Type{}
 	bytes := func(n int64) func(Model) int64 { return func(Model) int64 { return n } }
 	long := func(m Model) int64 { return m.Long }
 	pointer := func(m Model) int64 { return m.Pointer }
-	add := func(kind CKind, size func(Model) int64, unsigned bool, names ...string) {
+	add := func(kind Kind, size func(Model) int64, unsigned bool, names ...string) {
 		for _, name := range names {
-			types[name] = &CType{Kind: kind, Name: name, Unsigned: unsigned, size: size}
+			types[name] = &Type{Kind: kind, Name: name, Unsigned: unsigned, size: size}
 		}
 	}
 	add(Bool, bytes(1), true, "bool", "_Bool")
@@ -191,7 +192,7 @@ func makeTypes() map[string]*CType {
 	} {
 		vector := func(suffix string, n, most int64) {
 			full := name + suffix
-			types[full] = &CType{Kind: Vector, Name: full, Elem: types[elem], Count: n, most: most}
+			types[full] = &Type{Kind: Vector, Name: full, Elem: types[elem], Count: n, most: most}
 		}
 		vector("1", 1, 16)
 		vector("2", 2, 16)
@@ -203,13 +204,13 @@ func makeTypes() map[string]*CType {
 			vector("4_32a", 4, 32)
 		}
 	}
-	types["dim3"] = &CType{Kind: Vector, Name: "dim3", Elem: types["unsigned int"], Count: 3, most: 16}
+	types["dim3"] = &Type{Kind: Vector, Name: "dim3", Elem: types["unsigned int"], Count: 3, most: 16}
 
 	// The 16-bit floats of CUDA are classes around a short, so they are passed
 	// as aggregates.
 	aggregate := func(align int64, elem string, n int64, names ...string) {
 		for _, name := range names {
-			types[name] = &CType{Kind: Vector, Name: name, Elem: types[elem], Count: n, most: align}
+			types[name] = &Type{Kind: Vector, Name: name, Elem: types[elem], Count: n, most: align}
 		}
 	}
 	aggregate(2, "unsigned short", 1, "__half", "half", "__nv_bfloat16", "nv_bfloat16")

@@ -1,4 +1,4 @@
-package abicheck
+package ctype
 
 import (
 	"fmt"
@@ -12,22 +12,22 @@ import (
 // by its name, or a variable with its type.
 type Declared struct {
 	Name string // of the variable or typedef; empty for a type alone
-	Type *CType
+	Type *Type
 	Span diag.Span
 }
 
-// ParseC reads C declarations as far as they say how data is laid out:
+// Parse reads C declarations as far as they say how data is laid out:
 // structs, unions, enums, typedefs and variables, with CUDA's types and the
 // attributes aligned and packed. A type alone ("unsigned long", "float4") is a
 // declaration too. Later ones may name earlier ones. The model decides what
 // sizeof says in the length of an array.
 //
 // An error is a *diag.Message that points into src.
-func ParseC(src *diag.Source, m Model) (declared []Declared, err error) {
-	p := &cParser{src: src, model: m, tags: map[string]*CType{}, typedefs: map[string]*CType{}, enumerators: map[string]int64{}}
+func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
+	p := &parser{src: src, model: m, tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}}
 	defer func() {
 		if what := recover(); what != nil {
-			failed, ours := what.(cError)
+			failed, ours := what.(parseError)
 			if !ours {
 				panic(what)
 			}
@@ -53,15 +53,15 @@ func ParseC(src *diag.Source, m Model) (declared []Declared, err error) {
 	return p.declared, nil
 }
 
-type cParser struct {
+type parser struct {
 	src    *diag.Source
 	model  Model
-	tokens []cToken
+	tokens []token
 	at     int
 	depth  int
 
-	tags        map[string]*CType // structs, unions and enums
-	typedefs    map[string]*CType
+	tags        map[string]*Type // structs, unions and enums
+	typedefs    map[string]*Type
 	enumerators map[string]int64
 	declared    []Declared
 }
@@ -73,7 +73,7 @@ type attributes struct {
 }
 
 // declaration reads one that ends in ";" or with the text.
-func (p *cParser) declaration() {
+func (p *parser) declaration() {
 	from := p.peek()
 	isTypedef := p.take("typedef")
 	var attrs attributes
@@ -121,26 +121,26 @@ func (p *cParser) declaration() {
 
 // onlyOnStructs refuses attributes of a typedef or variable: compilers do not
 // pass those on to a parameter alike.
-func (p *cParser) onlyOnStructs(attrs attributes, at cToken) {
+func (p *parser) onlyOnStructs(attrs attributes, at token) {
 	if attrs.align > 0 || attrs.packed {
 		p.fail(at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not understood")
 	}
 }
 
-func (p *cParser) declare(d Declared) {
+func (p *parser) declare(d Declared) {
 	if d.Type == nil && d.Name == "" {
 		p.fail(d.Span, "a pointer to it has: void *", "void has no size")
 	}
 	p.declared = append(p.declared, d)
 }
 
-func (p *cParser) noInitialiser() {
+func (p *parser) noInitialiser() {
 	if t := p.peek(); t.text == "=" || t.text == "{" {
 		p.fail(t.span, "leave the value out; it does not change the layout", "a value has no place here")
 	}
 }
 
-func (t *CType) isRecord() bool { return t != nil && (t.Kind == Struct || t.Kind == Union) }
+func (t *Type) isRecord() bool { return t != nil && (t.Kind == Struct || t.Kind == Union) }
 
 // introduced says what specifiers did beside naming a type.
 type introduced struct {
@@ -171,10 +171,10 @@ var refusedWords = map[string]string{
 
 // specifiers reads what stands before the first declarator: a type and its
 // qualifiers. The type is nil for void.
-func (p *cParser) specifiers(attrs *attributes) (*CType, introduced) {
+func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 	p.enter()
 	defer p.leave()
-	var t *CType
+	var t *Type
 	var in introduced
 	var words []string
 	start := p.peek()
@@ -243,18 +243,18 @@ func (p *cParser) specifiers(attrs *attributes) (*CType, introduced) {
 }
 
 // named finds a type by a name of one word.
-func (p *cParser) named(name string) *CType {
+func (p *parser) named(name string) *Type {
 	if t := p.typedefs[name]; t != nil {
 		return t
 	}
 	if t := p.tags[name]; t != nil {
 		return t // a tag is a type name in C++
 	}
-	return TypeNamed(name)
+	return Named(name)
 }
 
 // fundamental is the type that the words mean in any order: "long unsigned int".
-func (p *cParser) fundamental(words []string, start cToken) *CType {
+func (p *parser) fundamental(words []string, start token) *Type {
 	count := map[string]int{}
 	for _, w := range words {
 		count[w]++
@@ -293,7 +293,7 @@ func (p *cParser) fundamental(words []string, start cToken) *CType {
 	} else if count["signed"] == 1 && name == "char" {
 		name = "signed char"
 	}
-	t := TypeNamed(name)
+	t := Named(name)
 	if t == nil {
 		p.fail(start.span, "", "%q is no type", strings.Join(words, " "))
 	}
@@ -301,7 +301,7 @@ func (p *cParser) fundamental(words []string, start cToken) *CType {
 }
 
 // record reads from struct, union or class on.
-func (p *cParser) record() (*CType, introduced) {
+func (p *parser) record() (*Type, introduced) {
 	word := p.next()
 	kind := Struct
 	if word.text == "union" {
@@ -309,7 +309,7 @@ func (p *cParser) record() (*CType, introduced) {
 	}
 	var attrs attributes
 	p.attributes(&attrs)
-	tag := cToken{span: word.span}
+	tag := token{span: word.span}
 	if p.peek().kind == 'w' {
 		tag = p.next()
 		for p.peek().text == "final" {
@@ -326,7 +326,7 @@ func (p *cParser) record() (*CType, introduced) {
 		}
 		return p.tagged(tag, kind), introduced{forward: p.peek().text == ";"}
 	}
-	t := &CType{Kind: kind, Name: tag.text, incomplete: true}
+	t := &Type{Kind: kind, Name: tag.text, incomplete: true}
 	if tag.text != "" {
 		known := p.tags[tag.text]
 		switch {
@@ -347,13 +347,13 @@ func (p *cParser) record() (*CType, introduced) {
 }
 
 // tagged is a type by "struct S" without a body.
-func (p *cParser) tagged(tag cToken, kind CKind) *CType {
+func (p *parser) tagged(tag token, kind Kind) *Type {
 	known := p.tags[tag.text]
 	if known == nil {
-		if t := TypeNamed(tag.text); t != nil && kind == Struct && t.Kind == Vector {
+		if t := Named(tag.text); t != nil && kind == Struct && t.Kind == Vector {
 			return t // struct float4
 		}
-		known = &CType{Kind: kind, Name: tag.text, incomplete: true}
+		known = &Type{Kind: kind, Name: tag.text, incomplete: true}
 		p.tags[tag.text] = known
 	}
 	if known.Kind != kind {
@@ -363,7 +363,7 @@ func (p *cParser) tagged(tag cToken, kind CKind) *CType {
 }
 
 // members reads up to the closing brace of t.
-func (p *cParser) members(t *CType) {
+func (p *parser) members(t *Type) {
 	p.enter()
 	defer p.leave()
 	open := p.tokens[p.at-1]
@@ -396,7 +396,7 @@ func (p *cParser) members(t *CType) {
 }
 
 // names lists what can be said behind a dot, those in anonymous members too.
-func (t *CType) names(names []string) []string {
+func (t *Type) names(names []string) []string {
 	for i := range t.Members {
 		m := &t.Members[i]
 		if m.Name != "" {
@@ -409,14 +409,14 @@ func (t *CType) names(names []string) []string {
 }
 
 // memberDeclaration reads "int a, *b : 3;".
-func (p *cParser) memberDeclaration(t *CType) {
+func (p *parser) memberDeclaration(t *Type) {
 	var attrs attributes
 	from := p.peek()
 	base, in := p.specifiers(&attrs)
 	if p.peek().text == ";" {
 		switch {
 		case base.isRecord() && in.defined && base.Name == "":
-			p.add(t, CMember{Type: base, Span: from.span}, attrs)
+			p.add(t, Member{Type: base, Span: from.span}, attrs)
 		case in.defined || in.forward: // declares a type and no member
 		default:
 			p.fail(p.peek().span, "", "expected the name of a member, not \";\"")
@@ -425,10 +425,10 @@ func (p *cParser) memberDeclaration(t *CType) {
 		return
 	}
 	for {
-		m := CMember{Type: base, Span: p.peek().span}
+		m := Member{Type: base, Span: p.peek().span}
 		own := attrs
 		if p.peek().text != ":" {
-			var name cToken
+			var name token
 			name, m.Type = p.declarator(base)
 			if name.text == "" {
 				p.fail(p.peek().span, "", "expected the name of a member, not %s", p.peek())
@@ -451,7 +451,7 @@ func (p *cParser) memberDeclaration(t *CType) {
 }
 
 // add gives t a member that has been read whole.
-func (p *cParser) add(t *CType, m CMember, attrs attributes) {
+func (p *parser) add(t *Type, m Member, attrs attributes) {
 	if m.Type == nil {
 		p.fail(m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
 	}
@@ -465,7 +465,7 @@ func (p *cParser) add(t *CType, m CMember, attrs attributes) {
 }
 
 // element is what an array, of any depth, holds.
-func (t *CType) element() *CType {
+func (t *Type) element() *Type {
 	for t != nil && t.Kind == Array {
 		t = t.Elem
 	}
@@ -473,15 +473,15 @@ func (t *CType) element() *CType {
 }
 
 // enum reads from the word enum on.
-func (p *cParser) enum() (*CType, introduced) {
+func (p *parser) enum() (*Type, introduced) {
 	p.next()
 	var attrs attributes
 	p.attributes(&attrs)
 	if !p.take("class") {
 		p.take("struct")
 	}
-	t := &CType{Kind: Enum, Unsigned: true, Elem: TypeNamed("unsigned int")}
-	tag := cToken{}
+	t := &Type{Kind: Enum, Unsigned: true, Elem: Named("unsigned int")}
+	tag := token{}
 	if p.peek().kind == 'w' {
 		tag = p.next()
 		t.Name = tag.text
@@ -537,7 +537,7 @@ func (p *cParser) enum() (*CType, introduced) {
 		if least >= 0 {
 			name = "unsigned " + name
 		}
-		t.Elem = TypeNamed(name)
+		t.Elem = Named(name)
 		t.Unsigned = t.Elem.Unsigned
 	}
 	return t, introduced{defined: true}
