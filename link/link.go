@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ptxlink/abicheck"
+	"ptxlink/abicheck/atomics"
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -103,7 +104,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 			abicheck.IndirectCalls(l.table, l.log)
 		}
 		if o.Atomics {
-			abicheck.Atomics(l.table, l.log)
+			atomics.Check(l.table, l.log)
 		}
 	})
 	if l.log.Errors() > 0 {

@@ -1,4 +1,4 @@
-package abicheck
+package atomics
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package abicheck
+package atomics
 
 import (
 	"bytes"
@@ -15,16 +15,16 @@ import (
 	"ptxlink/resolve"
 )
 
-// atomics is what Atomics says of modules, a line a message: the file with the
+// check returns what Check says of modules, a line a message: the file with the
 // line, and the text.
-func atomics(t *testing.T, modules ...object.Input) []string {
+func check(t *testing.T, modules ...object.Input) []string {
 	t.Helper()
 	var log diag.Log
 	files, _, err := object.Load(t.Context(), modules, object.Options{}, &log)
 	if err != nil || log.Errors() > 0 {
 		t.Fatal(err, log.Messages)
 	}
-	Atomics(resolve.Resolve(files, resolve.Options{Relocatable: true}, &log), &log)
+	Check(resolve.Resolve(files, resolve.Options{Relocatable: true}, &log), &log)
 	var lines []string
 	for _, m := range log.Messages {
 		if m.Kind != diag.Warning || m.ID != "atomics" || len(m.Notes) != 1 || m.Help == "" {
@@ -127,7 +127,7 @@ func TestAtomicSequences(t *testing.T) {
 		if test.want != "" {
 			want = []string{test.want}
 		}
-		got := atomics(t, object.Input{Name: "f.ptx", Text: []byte(hand(test.body))})
+		got := check(t, object.Input{Name: "f.ptx", Text: []byte(hand(test.body))})
 		for i := range got {
 			_, got[i], _ = strings.Cut(got[i], ": ")
 		}
@@ -168,7 +168,7 @@ func TestAtomicScopes(t *testing.T) {
 		// Names that are not external are others'.
 		{strings.ReplaceAll(hand(atGPU), ".visible .global", ".global"), strings.ReplaceAll(module("ld.acquire.sys.u32 %r1, [x];"), ".extern", ""), ""},
 	} {
-		got := atomics(t, object.Input{Name: "f.ptx", Text: []byte(test.f)}, object.Input{Name: "g.ptx", Text: []byte(test.g)})
+		got := check(t, object.Input{Name: "f.ptx", Text: []byte(test.f)}, object.Input{Name: "g.ptx", Text: []byte(test.g)})
 		var want []string
 		if test.want != "" {
 			want = []string{test.want}
@@ -187,7 +187,7 @@ func FuzzAtomics(f *testing.F) {
 		var log diag.Log
 		files, _, err := object.Load(t.Context(), []object.Input{{Name: "f.ptx", Text: []byte(hand(body))}}, object.Options{}, &log)
 		if err == nil && log.Errors() == 0 {
-			Atomics(resolve.Resolve(files, resolve.Options{Relocatable: true}, &log), &log)
+			Check(resolve.Resolve(files, resolve.Options{Relocatable: true}, &log), &log)
 		}
 	})
 }
@@ -195,7 +195,7 @@ func FuzzAtomics(f *testing.F) {
 // TestAtomicsOfCompilers has no finding in what compilers wrote, the modules of
 // each set together; nor in their sequences if one hand had written them.
 func TestAtomicsOfCompilers(t *testing.T) {
-	sets, err := filepath.Glob("../testdata/ptx/*")
+	sets, err := filepath.Glob("../../testdata/ptx/*")
 	if err != nil || len(sets) == 0 {
 		t.Fatal("no modules", err)
 	}
@@ -211,12 +211,12 @@ func TestAtomicsOfCompilers(t *testing.T) {
 				together = append(together, object.Input{Path: path, Text: text})
 			}
 			text = bytes.ReplaceAll(text[bytes.Index(text, []byte(".version")):], []byte("inline asm"), nil)
-			for _, line := range atomics(t, object.Input{Path: path, Text: text}) {
+			for _, line := range check(t, object.Input{Path: path, Text: text}) {
 				t.Error("as if by hand:", line)
 			}
 		}
 		if len(together) > 0 {
-			for _, line := range atomics(t, together...) {
+			for _, line := range check(t, together...) {
 				t.Error(line)
 			}
 		}

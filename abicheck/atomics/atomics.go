@@ -1,4 +1,5 @@
-package abicheck
+// Package atomics checks atomic operations against the mappings of C++ (PTX Interoperability 4).
+package atomics
 
 import (
 	"bytes"
@@ -11,7 +12,7 @@ import (
 	"ptxlink/resolve"
 )
 
-// Atomics warns about atomic operations that are no mapping of those of C++ (PTX
+// Check warns about atomic operations that are no mapping of those of C++ (PTX
 // Interoperability 4), and about variables that modules access at scopes that
 // differ. Every instruction of the tables is a mapping on its own, so a sequence
 // is wrong only if its instructions were meant for one operation. What is taken
@@ -29,7 +30,7 @@ import (
 // Stronger orders are as good as those of the tables. An atom without order is
 // CUDA's, a volatile access and mbarrier, fence.proxy and multimem are neither's;
 // a sequence ends there.
-func Atomics(t *resolve.Table, log *diag.Log) {
+func Check(t *resolve.Table, log *diag.Log) {
 	v := newVariableScopes(t)
 	bodies := make([][]atomicBody, len(t.Files))
 	for i, f := range t.Files {
