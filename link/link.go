@@ -15,6 +15,7 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/abicheck/atomics"
+	"ptxlink/abicheck/dwarftypes"
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -94,7 +95,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		abicheck.Symbols(l.table, l.log)
 		abicheck.SystemCalls(l.table, h.addressSize, l.log)
 		abicheck.WeakBodies(l.table, l.log)
-		abicheck.DebugTypes(l.table, l.log)
+		dwarftypes.Check(l.table, l.log)
 		abicheck.CxxNames(l.table, l.log)
 		abicheck.Commons(l.table, l.log)
 		abicheck.PrivateCopies(l.table, l.log)

@@ -1,4 +1,5 @@
-package abicheck
+// Package dwarftypes compares the types that modules describe in their DWARF.
+package dwarftypes
 
 import (
 	"debug/dwarf"
@@ -11,7 +12,7 @@ import (
 	"ptxlink/resolve"
 )
 
-// DebugTypes compares the structures, classes and unions that several modules
+// Check compares the structures, classes and unions that several modules
 // describe in their DWARF under one name, and warns where they are laid out
 // differently: data that one module writes, the other misreads (PTX
 // Interoperability 1.3 and 5). What compilers describe differently though it is
@@ -28,7 +29,7 @@ import (
 // C has no rule that a structure of one name is one type everywhere. Where one
 // of the modules is C, the type must be part of the declaration of a function or
 // variable that both share. Types of other languages are not compared.
-func DebugTypes(t *resolve.Table, log *diag.Log) {
+func Check(t *resolve.Table, log *diag.Log) {
 	described := 0
 	for _, f := range t.Files {
 		if f.Debug {
@@ -198,7 +199,7 @@ func differenceOf(a, b *debugType) *typeDifference {
 	}
 	m := memberDifference(a, b)
 	if a.size != b.size {
-		d := &typeDifference{what: what, here: "has " + plural(int(a.size), "byte"), there: itoa(b.size)}
+		d := &typeDifference{what: what, here: "has " + count(a.size, "byte"), there: itoa(b.size)}
 		if m != nil {
 			d.more = m.what + " " + m.here + " here but " + m.there + " there"
 			if m.ofType {
@@ -311,13 +312,13 @@ func (x *debugMember) differs(y *debugMember) *typeDifference {
 		// plain member of one that fills a number: short s : 16.
 		return nil
 	case x.width > 0 && y.width > 0:
-		return &typeDifference{here: "has " + plural(int(x.width), "bit"), there: itoa(y.width)}
+		return &typeDifference{here: "has " + count(x.width, "bit"), there: itoa(y.width)}
 	case x.width > 0:
 		return &typeDifference{here: "is a bit field", there: "not"}
 	case y.width > 0:
 		return &typeDifference{here: "is no bit field", there: "one"}
 	case x.size >= 0 && y.size >= 0 && x.size != y.size:
-		return &typeDifference{here: "has " + plural(int(x.size), "byte"), there: itoa(y.size)}
+		return &typeDifference{here: "has " + count(x.size, "byte"), there: itoa(y.size)}
 	case x.class != y.class && x.class != 0 && y.class != 0:
 		return &typeDifference{here: "is " + className(x.class), there: className(y.class)}
 	}
@@ -332,3 +333,14 @@ func className(class byte) string {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
+
+// count returns "no bytes", "1 byte", "2 bytes".
+func count(n int64, what string) string {
+	switch n {
+	case 0:
+		return "no " + what + "s"
+	case 1:
+		return "1 " + what
+	}
+	return itoa(n) + " " + what + "s"
+}

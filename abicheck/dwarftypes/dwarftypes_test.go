@@ -1,4 +1,4 @@
-package abicheck
+package dwarftypes
 
 import (
 	"context"
@@ -14,15 +14,15 @@ import (
 	"ptxlink/resolve"
 )
 
-// debugTypes is what DebugTypes says of the inputs, one message a line.
-func debugTypes(t testing.TB, inputs ...object.Input) string {
+// check returns what Check says of the inputs, one message a line.
+func check(t testing.TB, inputs ...object.Input) string {
 	t.Helper()
 	var faults, log diag.Log
 	files, _, err := object.Load(context.Background(), inputs, object.Options{}, &faults)
 	if err != nil || len(faults.Messages) > 0 {
 		t.Fatal(err, faults.Messages)
 	}
-	DebugTypes(resolve.Resolve(files, resolve.Options{Relocatable: true}, &diag.Log{}), &log)
+	Check(resolve.Resolve(files, resolve.Options{Relocatable: true}, &diag.Log{}), &log)
 	var lines []string
 	for _, m := range log.Messages {
 		lines = append(lines, m.Error())
@@ -33,7 +33,7 @@ func debugTypes(t testing.TB, inputs ...object.Input) string {
 func fromTestdata(t testing.TB, patterns ...string) (list []object.Input) {
 	t.Helper()
 	for _, p := range patterns {
-		paths, _ := filepath.Glob(filepath.Join("../testdata/ptx", p))
+		paths, _ := filepath.Glob(filepath.Join("../../testdata/ptx", p))
 		if len(paths) == 0 {
 			t.Fatalf("nothing matches %s", p)
 		}
@@ -48,7 +48,7 @@ func fromTestdata(t testing.TB, patterns ...string) (list []object.Input) {
 // the same types, so there is nothing to say; and they are compared.
 func TestDebugTypesAlike(t *testing.T) {
 	inputs := fromTestdata(t, "debug-types-same/*.ptx")
-	if got := debugTypes(t, inputs...); got != "" {
+	if got := check(t, inputs...); got != "" {
 		t.Error(got)
 	}
 	files, _, _ := object.Load(context.Background(), inputs, object.Options{}, &diag.Log{})
@@ -82,11 +82,11 @@ func TestDebugTypesAlike(t *testing.T) {
 
 // TestDebugTypesCorpus: correct programs, all at once and each with itself.
 func TestDebugTypesCorpus(t *testing.T) {
-	if got := debugTypes(t, fromTestdata(t, "nvcc-*/*.ptx", "clang-*/*.ptx", "guide/*.ptx", "opencl/*.ptx", "mixed/*.ptx", "example/*.ptx", "debug-types-same/*.ptx")...); got != "" {
+	if got := check(t, fromTestdata(t, "nvcc-*/*.ptx", "clang-*/*.ptx", "guide/*.ptx", "opencl/*.ptx", "mixed/*.ptx", "example/*.ptx", "debug-types-same/*.ptx")...); got != "" {
 		t.Error(got)
 	}
 	for _, in := range fromTestdata(t, "*/*.ptx") {
-		if got := debugTypes(t, in, in); got != "" {
+		if got := check(t, in, in); got != "" {
 			t.Error(got)
 		}
 	}
@@ -201,7 +201,7 @@ func TestDebugTypesDifferences(t *testing.T) {
 		{"Rust", rust, "struct S 4 1; member a int 0; end", "struct S 8 9; member a long 0; end", ""},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got := debugTypes(t,
+			got := check(t,
 				object.Input{Name: "a.ptx", Text: []byte(dwarfPTX(test.language, types(test.a)))},
 				object.Input{Name: "b.ptx", Text: []byte(dwarfPTX(test.language, types(test.b)))})
 			want := test.want
@@ -225,7 +225,7 @@ func TestDebugTypesOnce(t *testing.T) {
 	}
 	files, _, _ := object.Load(context.Background(), inputs, object.Options{}, &diag.Log{})
 	var log diag.Log
-	DebugTypes(resolve.Resolve(files, resolve.Options{}, &diag.Log{}), &log)
+	Check(resolve.Resolve(files, resolve.Options{}, &diag.Log{}), &log)
 	var b strings.Builder
 	if err := diag.Write(&b, log.Messages, diag.Style{}); err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestSpelling(t *testing.T) {
 // FuzzDebugTypes: no DWARF makes the comparison panic or last.
 func FuzzDebugTypes(f *testing.F) {
 	for _, path := range []string{"debug-types-same/nvcc.ptx", "debug-types-c/define.ptx", "guide/foo.ptx"} {
-		text, err := os.ReadFile(filepath.Join("../testdata/ptx", path))
+		text, err := os.ReadFile(filepath.Join("../../testdata/ptx", path))
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -309,7 +309,7 @@ func FuzzDebugTypes(f *testing.F) {
 		}
 		text := ".version 7.8 .target sm_75, debug .address_size 64 .visible .global .b32 x; .file 1 \"a.h\"\n.section .debug_abbrev { .b8 " +
 			list(abbrev) + " } .section .debug_info { .b8 " + list(info) + " }"
-		known, _ := os.ReadFile("../testdata/ptx/debug-types-same/clang.ptx")
-		debugTypes(t, object.Input{Name: "a.ptx", Text: known}, object.Input{Name: "b.ptx", Text: []byte(text)})
+		known, _ := os.ReadFile("../../testdata/ptx/debug-types-same/clang.ptx")
+		check(t, object.Input{Name: "a.ptx", Text: known}, object.Input{Name: "b.ptx", Text: []byte(text)})
 	})
 }

@@ -1,4 +1,4 @@
-package abicheck
+package dwarftypes
 
 import (
 	"debug/dwarf"
