@@ -12,6 +12,7 @@ func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"ptxlink/internal/diag":       "",
 		"ptxlink/internal/oracles":    "",
+		"ptxlink/internal/outfile":    "internal/diag",
 		"ptxlink/object/ptx":          "internal/diag",
 		"ptxlink/object/container":    "internal/diag",
 		"ptxlink/object":              "internal/diag object/ptx object/container",
@@ -20,11 +21,11 @@ func TestImports(t *testing.T) {
 		"ptxlink/abicheck/atomics":    "internal/diag object object/ptx resolve",
 		"ptxlink/abicheck/ctype":      "internal/diag",
 		"ptxlink/abicheck/dwarftypes": "internal/diag object object/ptx resolve",
-		"ptxlink/link/ptxas":          "internal/diag",
-		"ptxlink/link/libdevice":      "internal/diag link/ptxas",
+		"ptxlink/link/ptxas":          "internal/diag internal/outfile",
+		"ptxlink/link/libdevice":      "internal/diag internal/outfile link/ptxas",
 		"ptxlink/link/debuginfo":      "internal/diag object object/ptx",
 		"ptxlink/link":                "internal/diag object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo",
-		"ptxlink/cmd/ptxlink":         "internal/diag abicheck/ctype link link/ptxas link/libdevice",
+		"ptxlink/cmd/ptxlink":         "internal/diag internal/outfile abicheck/ctype link link/ptxas link/libdevice",
 		"ptxlink/bench":               "internal/oracles",
 		"ptxlink/integrations":        "",
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
 	"ptxlink/link"
 )
 
@@ -214,7 +215,7 @@ func (c *command) ar(ctx *cli.Context) error {
 
 // lock waits until no other ptxlink changes archives in the folder.
 func (c *command) lock(ctx context.Context, archive string) (unlock func(), err error) {
-	return link.LockArchive(ctx, archive, func() {
+	return outfile.Lock(ctx, archive, func() {
 		c.report.write([]*diag.Message{{Kind: diag.Note, Text: "waiting for the lock of the folder of " + archive + ", which another program holds, or the one that started this"}})
 	})
 }
@@ -283,7 +284,7 @@ func (c *command) findMembers(archive string) error {
 	if err := c.findInputs(nil); err != nil {
 		return err
 	}
-	if err := link.CheckOutput(archive, c.paths); err != nil {
+	if err := outfile.Check(archive, c.paths); err != nil {
 		return &exitError{exitIO, err}
 	}
 	return nil
@@ -293,7 +294,7 @@ func (c *command) putArchive(archive string, data []byte, messages []*diag.Messa
 	if c.report.write(messages) > 0 {
 		return &exitError{code: exitLink}
 	}
-	f := link.File{Path: archive, Data: data}
+	f := outfile.File{Path: archive, Data: data}
 	// The archive gets another file in its place, which the mode of the old one
 	// does not prevent.
 	if info, err := os.Stat(archive); err == nil {
@@ -308,7 +309,7 @@ func (c *command) putArchive(archive string, data []byte, messages []*diag.Messa
 		old.Close()
 		f.Mode = info.Mode().Perm()
 	}
-	return link.WriteFiles(c.paths, f)
+	return outfile.WriteAll(c.paths, f)
 }
 
 // openArchive reads an archive.
@@ -486,7 +487,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 		return err
 	}
 	var out bytes.Buffer
-	var files []link.File
+	var files []outfile.File
 	for _, i := range at {
 		m := a.Members[i]
 		if a.Thin && job.operation != 't' {
@@ -513,10 +514,10 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 			if job.verbose {
 				fmt.Fprintf(&out, "x - %s\n", m.Name)
 			}
-			files = append(files, link.File{Path: filepath.Join(folder, m.Name), Data: m.Data})
+			files = append(files, outfile.File{Path: filepath.Join(folder, m.Name), Data: m.Data})
 		}
 	}
-	if err := link.WriteFiles([]string{archive}, files...); err != nil {
+	if err := outfile.WriteAll([]string{archive}, files...); err != nil {
 		return err
 	}
 	if _, err := c.stdout.Write(out.Bytes()); err != nil {

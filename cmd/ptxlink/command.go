@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
 )
@@ -238,7 +239,7 @@ func (c *command) checkFiles() error {
 		if a.path == "-" {
 			continue
 		}
-		if err := link.CheckOutput(a.path, c.paths); err != nil {
+		if err := outfile.Check(a.path, c.paths); err != nil {
 			return &exitError{exitIO, err}
 		}
 	}
@@ -249,7 +250,7 @@ func sameOutput(a, b string) bool {
 	if a == "-" || b == "-" || b == "" {
 		return a == b
 	}
-	return a != "/dev/null" && link.SameFile(a, b)
+	return a != "/dev/null" && outfile.Same(a, b)
 }
 
 // link links and writes the messages of the linker.
@@ -310,21 +311,21 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 // the others there.
 func (c *command) write(result *link.Result, data []byte) error {
 	defer c.timed("write", time.Now())
-	var files []link.File
+	var files []outfile.File
 	var toStdout []byte
 	if c.depFile != "" {
 		var b bytes.Buffer
-		if err := link.WriteDependencies(&b, c.output, regularFiles(c.paths)); err != nil {
+		if err := outfile.Dependencies(&b, c.output, regularFiles(c.paths)); err != nil {
 			return err
 		}
-		files = append(files, link.File{Path: c.depFile, Data: b.Bytes()})
+		files = append(files, outfile.File{Path: c.depFile, Data: b.Bytes()})
 	}
 	if c.unusedFile != "" {
 		var b bytes.Buffer
-		if err := link.WriteUnused(&b, regularFiles(result.Unused)); err != nil {
+		if err := outfile.UnusedInputs(&b, regularFiles(result.Unused)); err != nil {
 			return err
 		}
-		files = append(files, link.File{Path: c.unusedFile, Data: b.Bytes()})
+		files = append(files, outfile.File{Path: c.unusedFile, Data: b.Bytes()})
 	}
 	if c.mapFile != "" {
 		var b bytes.Buffer
@@ -334,15 +335,15 @@ func (c *command) write(result *link.Result, data []byte) error {
 		if c.mapFile == "-" {
 			toStdout = b.Bytes()
 		} else {
-			files = append(files, link.File{Path: c.mapFile, Data: b.Bytes()})
+			files = append(files, outfile.File{Path: c.mapFile, Data: b.Bytes()})
 		}
 	}
 	if c.output == "-" {
 		toStdout = data
 	} else {
-		files = append(files, link.File{Path: c.output, Data: data})
+		files = append(files, outfile.File{Path: c.output, Data: data})
 	}
-	if err := link.WriteFiles(c.paths, files...); err != nil {
+	if err := outfile.WriteAll(c.paths, files...); err != nil {
 		return err
 	}
 	if _, err := c.stdout.Write(toStdout); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
 	"ptxlink/link"
 )
 
@@ -111,7 +112,7 @@ func placeFiles(list []link.Extracted, output string) error {
 // if it holds the same; if not, nothing is written.
 func (c *command) writeTexts(list []link.Extracted, output string, force bool) error {
 	var log diag.Log
-	var files []link.File
+	var files []outfile.File
 	for _, e := range list {
 		old, err := os.ReadFile(e.File)
 		switch {
@@ -122,7 +123,7 @@ func (c *command) writeTexts(list []link.Extracted, output string, force bool) e
 				WithHelp("choose a folder with -o, or write over it with --force")
 			continue
 		}
-		files = append(files, link.File{Path: e.File, Data: e.Text})
+		files = append(files, outfile.File{Path: e.File, Data: e.Text})
 	}
 	if c.report.write(log.Messages) > 0 {
 		return &exitError{code: exitIO}
@@ -132,7 +133,7 @@ func (c *command) writeTexts(list []link.Extracted, output string, force bool) e
 			return fmt.Errorf("cannot make the folder %s: %w", folder, err)
 		}
 	}
-	return link.WriteFiles(c.paths, files...)
+	return outfile.WriteAll(c.paths, files...)
 }
 
 // regular says that a path is no device or pipe, which may always be written.

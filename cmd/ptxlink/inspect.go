@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
 	"ptxlink/link"
 )
 
@@ -193,7 +194,7 @@ func (c *command) nm(ctx *cli.Context) error {
 		}
 	}
 	if path := ctx.String("output"); path != "" && path != "-" {
-		return link.WriteFile(path, out.Bytes(), c.paths)
+		return outfile.Write(path, out.Bytes(), c.paths)
 	}
 	_, err = c.stdout.Write(out.Bytes())
 	return err

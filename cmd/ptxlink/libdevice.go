@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/libdevice"
 )
@@ -60,7 +61,7 @@ func (c *command) libdevice(ctx *cli.Context) error {
 	if options.Bitcode, err = libdevice.Find(ctx.String("cuda")); err != nil {
 		return &exitError{exitIO, err}
 	}
-	if err := link.CheckOutput(output, []string{options.Bitcode}); err != nil {
+	if err := outfile.Check(output, []string{options.Bitcode}); err != nil {
 		return &exitError{exitIO, err}
 	}
 	library, messages, err := libdevice.Compile(ctx.Context, options)
@@ -85,5 +86,5 @@ func (c *command) libdevice(ctx *cli.Context) error {
 	if ctx.Bool("verbose") {
 		fmt.Fprintf(c.stderr, "%s: %d functions of %s, compiled for %s by %s\n", output, len(library.Names), options.Bitcode, options.Arch, library.Tool)
 	}
-	return link.WriteFile(output, archive.Data, []string{options.Bitcode})
+	return outfile.Write(output, archive.Data, []string{options.Bitcode})
 }

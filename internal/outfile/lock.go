@@ -1,4 +1,4 @@
-package link
+package outfile
 
 import (
 	"context"
@@ -10,14 +10,14 @@ import (
 
 const lockPatience = time.Minute
 
-// LockArchive keeps others that call it out of the folder of an archive until
+// Lock keeps others that call it out of the folder of an archive until
 // unlock is called: an edit reads the archive and writes it anew, so of two at
 // a time one would be lost (make -j). Making one afresh needs no lock. The file may not exist yet. The lock is
 // advisory, on the folder itself, and leaves no file; where the system or the
 // file system has none, nothing is locked. slow is called once if it has to
 // wait for more than a moment. The error is that of ctx, or that a minute was not
 // enough: a program that runs this one under the same lock would wait forever.
-func LockArchive(ctx context.Context, path string, slow func()) (unlock func(), err error) {
+func Lock(ctx context.Context, path string, slow func()) (unlock func(), err error) {
 	final, err := followLinks(path)
 	if err != nil {
 		return func() {}, nil // the write says why

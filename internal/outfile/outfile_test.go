@@ -1,4 +1,4 @@
-package link
+package outfile
 
 import (
 	"os"
@@ -46,11 +46,11 @@ func symlink(t *testing.T, target, path string) string {
 	return path
 }
 
-func TestWriteFileReplaces(t *testing.T) {
+func TestWriteReplaces(t *testing.T) {
 	dir := t.TempDir()
 	out := write(t, filepath.Join(dir, "out.ptx"), "old")
 	before, _ := os.Stat(out)
-	if err := WriteFile(out, []byte("new"), nil); err != nil {
+	if err := Write(out, []byte("new"), nil); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := os.Stat(out)
@@ -65,14 +65,14 @@ func TestWriteFileReplaces(t *testing.T) {
 	}
 }
 
-func TestWriteFileKeepsSymlink(t *testing.T) {
+func TestWriteKeepsSymlink(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Mkdir(filepath.Join(dir, "sub"), 0o777); err != nil {
 		t.Fatal(err)
 	}
 	out := symlink(t, filepath.Join("sub", "..", "sub", "real.ptx"), filepath.Join(dir, "out.ptx"))
 	for _, text := range []string{"one", "two"} { // dangling, then leading somewhere
-		if err := WriteFile(out, []byte(text), nil); err != nil {
+		if err := Write(out, []byte(text), nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := read(t, filepath.Join(dir, "sub", "real.ptx")); got != text {
@@ -83,12 +83,12 @@ func TestWriteFileKeepsSymlink(t *testing.T) {
 		t.Error("the link was replaced")
 	}
 	loop := symlink(t, "loop", filepath.Join(dir, "loop"))
-	if err := WriteFile(loop, nil, nil); err == nil {
+	if err := Write(loop, nil, nil); err == nil {
 		t.Error("wrote to a loop of links")
 	}
 }
 
-func TestWriteFileRefusesInput(t *testing.T) {
+func TestWriteRefusesInput(t *testing.T) {
 	dir := t.TempDir()
 	in := write(t, filepath.Join(dir, "in.ptx"), "input")
 	hard := filepath.Join(dir, "hard.ptx")
@@ -97,7 +97,7 @@ func TestWriteFileRefusesInput(t *testing.T) {
 	}
 	soft := symlink(t, "in.ptx", filepath.Join(dir, "soft.ptx"))
 	for _, out := range []string{in, hard, soft, filepath.Join(dir, ".", "x", "..", "in.ptx")} {
-		err := WriteFile(out, []byte("output"), []string{"", "missing.ptx", in})
+		err := Write(out, []byte("output"), []string{"", "missing.ptx", in})
 		if err == nil || !strings.Contains(err.Error(), "input") {
 			t.Errorf("%s: %v", out, err)
 		}
@@ -107,14 +107,14 @@ func TestWriteFileRefusesInput(t *testing.T) {
 	}
 }
 
-func TestWriteFileFails(t *testing.T) {
+func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	for out, want := range map[string]string{
 		dir:                                   "it is a folder",
 		filepath.Join(dir, "none", "out.ptx"): "there is no folder",
 		"":                                    "is empty",
 	} {
-		if err := WriteFile(out, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Write(out, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", out, err, want)
 		}
 	}
@@ -123,10 +123,10 @@ func TestWriteFileFails(t *testing.T) {
 	}
 }
 
-func TestWriteFilesAllOrNone(t *testing.T) {
+func TestWriteAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	a, b := write(t, filepath.Join(dir, "a"), "old"), filepath.Join(dir, "none", "b")
-	if err := WriteFiles(nil, File{Path: a, Data: []byte("new")}, File{Path: b}); err == nil {
+	if err := WriteAll(nil, File{Path: a, Data: []byte("new")}, File{Path: b}); err == nil {
 		t.Fatal("no error")
 	}
 	if read(t, a) != "old" || names(t, dir) != "a" {
@@ -134,11 +134,11 @@ func TestWriteFilesAllOrNone(t *testing.T) {
 	}
 }
 
-func TestWriteFileDevice(t *testing.T) {
+func TestWriteDevice(t *testing.T) {
 	if _, err := os.Stat("/dev/null"); err != nil {
 		t.Skip(err)
 	}
-	if err := WriteFile("/dev/null", []byte("x"), []string{"/dev/null"}); err != nil {
+	if err := Write("/dev/null", []byte("x"), []string{"/dev/null"}); err != nil {
 		t.Error(err)
 	}
 	if info, _ := os.Stat("/dev/null"); info.Mode().IsRegular() {
@@ -146,10 +146,10 @@ func TestWriteFileDevice(t *testing.T) {
 	}
 }
 
-func TestSameFileBeforeItExists(t *testing.T) {
+func TestSameBeforeItExists(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
-	if !SameFile("out", "./out") || !SameFile("out", filepath.Join(dir, "out")) || SameFile("out", "out2") {
+	if !Same("out", "./out") || !Same("out", filepath.Join(dir, "out")) || Same("out", "out2") {
 		t.Error("spellings of a file that does not exist yet")
 	}
 }

@@ -1,4 +1,4 @@
-package link
+package outfile
 
 import (
 	"fmt"
@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// WriteDependencies writes a Make rule that says what output was made from,
+// Dependencies writes a Make rule that says what output was made from,
 // and an empty rule for every input, so that Make does not stop when one of
 // them is deleted. Inputs that are no files (standard input, memory) have no
 // place in it; the caller leaves them out.
-func WriteDependencies(w io.Writer, output string, inputs []string) error {
+func Dependencies(w io.Writer, output string, inputs []string) error {
 	var b, phony strings.Builder
 	b.WriteString(makeName(output) + ":")
 	seen := map[string]bool{"": true}
@@ -54,9 +54,9 @@ func makeName(name string) string {
 	return b.String()
 }
 
-// WriteUnused writes the names of inputs one to a line, as Bazel reads its
+// UnusedInputs writes the names of inputs one to a line, as Bazel reads its
 // unused_inputs_list.
-func WriteUnused(w io.Writer, inputs []string) error {
+func UnusedInputs(w io.Writer, inputs []string) error {
 	var b strings.Builder
 	for _, input := range inputs {
 		if strings.ContainsAny(input, "\n\r") {

@@ -1,4 +1,6 @@
-package link
+// Package outfile writes files whole or not at all: outputs and what stands beside
+// them.
+package outfile
 
 import (
 	"errors"
@@ -19,7 +21,7 @@ type File struct {
 	Mode fs.FileMode // permissions; 0 leaves them to the umask
 }
 
-// WriteFile writes data to path, all of it or nothing.
+// Write writes data to path, all of it or nothing.
 //
 //  1. The bytes go to a temporary file in the same folder, which then takes
 //     the place of path: a reader sees the old file or the new one, and a
@@ -27,14 +29,14 @@ type File struct {
 //  2. A symbolic link stays, and the file it leads to is replaced.
 //  3. A device or a pipe (/dev/null, /dev/stdout) is written as it is.
 //  4. A folder and a file that is also an input are refused.
-func WriteFile(path string, data []byte, inputs []string) error {
-	return WriteFiles(inputs, File{Path: path, Data: data})
+func Write(path string, data []byte, inputs []string) error {
+	return WriteAll(inputs, File{Path: path, Data: data})
 }
 
-// WriteFiles writes several files as WriteFile does. No file is put in place
+// WriteAll writes several files as Write does. No file is put in place
 // before all of them have been written; they are put in place in the order
 // given, so the one that others wait for (Make, Ninja) comes last.
-func WriteFiles(inputs []string, files ...File) error {
+func WriteAll(inputs []string, files ...File) error {
 	var staged []stagedFile
 	// A file that was put in place is no longer there under its temporary name.
 	defer func() {
@@ -44,7 +46,7 @@ func WriteFiles(inputs []string, files ...File) error {
 	}()
 	var direct []File
 	for _, f := range files {
-		if err := CheckOutput(f.Path, inputs); err != nil {
+		if err := Check(f.Path, inputs); err != nil {
 			return err
 		}
 		if isSpecial(f.Path) {
@@ -70,15 +72,15 @@ func WriteFiles(inputs []string, files ...File) error {
 	return nil
 }
 
-// CheckOutput says why path cannot be an output, so that the reason is known
+// Check says why path cannot be an output, so that the reason is known
 // before any work is done. Another spelling of an input, a hard link to it and
 // a symbolic link to it all count as the input.
-func CheckOutput(path string, inputs []string) error {
+func Check(path string, inputs []string) error {
 	if path == "" {
 		return &diag.Message{Text: "the name of the output is empty"}
 	}
 	for _, input := range inputs {
-		if input != "" && !isSpecial(path) && SameFile(path, input) {
+		if input != "" && !isSpecial(path) && Same(path, input) {
 			m := &diag.Message{Text: fmt.Sprintf("the output %s is also an input", path), Help: "choose another name for the output"}
 			if input != path {
 				m.Text = fmt.Sprintf("the output %s is the same file as the input %s", path, input)
@@ -106,9 +108,9 @@ func CheckOutput(path string, inputs []string) error {
 	return nil
 }
 
-// SameFile reports whether two names lead to one file, or would if the file
+// Same reports whether two names lead to one file, or would if the file
 // existed.
-func SameFile(a, b string) bool {
+func Same(a, b string) bool {
 	ia, errA := os.Stat(a)
 	ib, errB := os.Stat(b)
 	if errA == nil && errB == nil {

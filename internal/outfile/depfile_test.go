@@ -1,4 +1,4 @@
-package link
+package outfile
 
 import (
 	"os/exec"
@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestWriteDependencies(t *testing.T) {
+func TestDependencies(t *testing.T) {
 	var b strings.Builder
 	inputs := []string{"a.ptx", "my dir/b$1#.ptx", "a.ptx", `c\ d.ptx`, ""}
-	if err := WriteDependencies(&b, "out dir/o.ptx", inputs); err != nil {
+	if err := Dependencies(&b, "out dir/o.ptx", inputs); err != nil {
 		t.Fatal(err)
 	}
 	want := `out\ dir/o.ptx: \
@@ -28,7 +28,7 @@ c\\\ d.ptx:
 	if d := cmp.Diff(want, b.String()); d != "" {
 		t.Error(d)
 	}
-	if err := WriteDependencies(&b, "o", []string{"a\nb"}); err == nil {
+	if err := Dependencies(&b, "o", []string{"a\nb"}); err == nil {
 		t.Error("a line end in a name was written")
 	}
 }
@@ -45,7 +45,7 @@ func TestMakeReadsDependencies(t *testing.T) {
 		write(t, name, "")
 	}
 	var b strings.Builder
-	if err := WriteDependencies(&b, "out.ptx", inputs); err != nil {
+	if err := Dependencies(&b, "out.ptx", inputs); err != nil {
 		t.Fatal(err)
 	}
 	write(t, "Makefile", "all: out.ptx\nout.ptx: ; @printf '%s|' $(foreach f,$^,'$f')\n"+b.String())
