@@ -12,6 +12,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/pack"
 )
 
 // archive makes a GNU archive; names are short.
@@ -115,34 +116,34 @@ func TestIndexChangesNothing(t *testing.T) {
 		module("again.ptx", ".visible .func g () { ret; }\n"),
 	}
 	main := module("main.ptx", ".extern .func f ();\n.global .b32 own;\n.visible .entry k () { st.global.u32 [own], 2; call f; ret; }\n")
-	for _, format := range []link.PackFormat{link.PackPlain, link.PackZstd} {
-		pack := func(noIndex bool) []byte {
-			p, err := link.Pack(t.Context(), link.PackOptions{Inputs: members, Format: format, NoIndex: noIndex, Host: "linux-x86_64"})
+	for _, format := range []pack.Format{pack.Plain, pack.Zstd} {
+		packed := func(noIndex bool) []byte {
+			p, err := pack.Make(t.Context(), pack.Options{Inputs: members, Format: format, NoIndex: noIndex, Host: "linux-x86_64"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return p.Data
 		}
 		path := filepath.Join(t.TempDir(), "lib.a")
-		if err := os.WriteFile(path, pack(false), 0o666); err != nil {
+		if err := os.WriteFile(path, packed(false), 0o666); err != nil {
 			t.Fatal(err)
 		}
 		options := func(lib link.Input) link.Options {
 			return link.Options{Inputs: []link.Input{lib, main}, Host: "linux-x86_64"}
 		}
-		want := mustLink(t, options(link.Input{Name: "lib.a", Text: pack(true)}))
+		want := mustLink(t, options(link.Input{Name: "lib.a", Text: packed(true)}))
 		got := mustLink(t, options(link.Input{Name: "lib.a", Path: path}))
 		if !bytes.Equal(got.PTX, want.PTX) || fmt.Sprint(got.Pulls) != fmt.Sprint(want.Pulls) {
 			t.Errorf("%s: with the index %v, without %v", format, got.Pulls, want.Pulls)
 		}
-		ext := map[link.PackFormat]string{link.PackPlain: "", link.PackZstd: ".zst"}[format]
+		ext := map[pack.Format]string{pack.Plain: "", pack.Zstd: ".zst"}[format]
 		if list, want := names(got), []string{"lib.a(f.ptx" + ext + ")", "lib.a(g.ptx" + ext + ")", "lib.a(strong.ptx" + ext + ")", "main.ptx"}; !slices.Equal(list, want) {
 			t.Errorf("%s: modules %v, want %v", format, list, want)
 		}
-		if format != link.PackPlain {
+		if format != pack.Plain {
 			continue
 		}
-		changed := bytes.Replace(pack(false), []byte("st.global.u32 [own], 1"), []byte("st.global.u32 [own], 9"), 1)
+		changed := bytes.Replace(packed(false), []byte("st.global.u32 [own], 1"), []byte("st.global.u32 [own], 9"), 1)
 		got = mustLink(t, options(link.Input{Name: "lib.a", Text: changed}))
 		if !bytes.Contains(got.PTX, []byte(", 9;")) || fmt.Sprint(got.Pulls) != fmt.Sprint(want.Pulls) {
 			t.Errorf("changed package: %v\n%s", got.Pulls, got.PTX)
@@ -157,8 +158,8 @@ func TestIndexChangesNothing(t *testing.T) {
 // the member is linked, and not before.
 func TestHostOfPackage(t *testing.T) {
 	module := func(name, text string) link.Input { return link.Input{Name: name, Text: []byte(top + text)} }
-	for _, format := range []link.PackFormat{link.PackPlain, link.PackZstd} {
-		p, err := link.Pack(t.Context(), link.PackOptions{Inputs: []link.Input{module("f.ptx", ".visible .func f () { ret; }\n")}, Format: format, Host: "windows-x86_64"})
+	for _, format := range []pack.Format{pack.Plain, pack.Zstd} {
+		p, err := pack.Make(t.Context(), pack.Options{Inputs: []link.Input{module("f.ptx", ".visible .func f () { ret; }\n")}, Format: format, Host: "windows-x86_64"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -177,58 +178,5 @@ func TestHostOfPackage(t *testing.T) {
 				t.Errorf("%s: a member that is not needed: %v", format, err)
 			}
 		}
-	}
-}
-
-// TestArchiveOfForeignObjects: an object of a compiler is not taken for one of an
-// nv package: neither put in place of nor found by the name of a PTX file.
-func TestArchiveOfForeignObjects(t *testing.T) {
-	object, err := os.ReadFile(filepath.Join("..", "testdata", "forms", "nvcc", "alpha.o"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := link.ReadArchive("lib.a", archive("k.o", string(object)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if format := a.Format(); format != "" {
-		t.Errorf("format %q", format)
-	}
-	if a.Find("k.ptx") != -1 || a.Find("k") != -1 || a.Find("k.o") != 0 {
-		t.Errorf("k.ptx is member %d, k %d, k.o %d", a.Find("k.ptx"), a.Find("k"), a.Find("k.o"))
-	}
-	if _, _, _, err := a.Add(t.Context(), link.PackOptions{Inputs: []link.Input{{Name: "k.ptx", Text: []byte(top + ".visible .func k () { ret; }\n")}}}, true); err != nil {
-		t.Fatal(err)
-	}
-	data, _, err := a.Bytes(t.Context(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err = link.ReadArchive("lib.a", data)
-	if err != nil || len(a.Members) != 2 || a.Members[0].Name != "k.o" || string(a.Members[0].Data) != string(object) || a.Members[1].Name != "k.ptx" {
-		t.Errorf("%v, %d members", err, len(a.Members))
-	}
-}
-
-// TestArchiveKeepsForeignObjects: nor does an object made for an nv package take
-// the place of one that a compiler made.
-func TestArchiveKeepsForeignObjects(t *testing.T) {
-	object, err := os.ReadFile(filepath.Join("..", "testdata", "forms", "nvcc", "alpha.o"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := link.ReadArchive("lib.a", archive("k.o", string(object)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	in := link.PackOptions{Format: link.PackNV, Inputs: []link.Input{{Name: "k.ptx", Text: []byte(top + ".visible .func k () { ret; }\n")}}}
-	for range 2 { // the second time it takes its own place
-		added, _, _, err := a.Add(t.Context(), in, true)
-		if err != nil || !slices.Equal(added, []string{"k-2.o"}) {
-			t.Fatal(added, err)
-		}
-	}
-	if len(a.Members) != 2 || string(a.Members[0].Data) != string(object) {
-		t.Errorf("%d members", len(a.Members))
 	}
 }

@@ -86,7 +86,7 @@ func dump(t *testing.T, cubin []byte, what string) string {
 // layout of variables decides are left to the symbol.
 func relocations(t *testing.T, cubin []byte) []string {
 	t.Helper()
-	f := openCubin(t, cubin)
+	f := oracles.OpenCubin(t, cubin)
 	symbols := symbols(t, cubin)
 	var list []string
 	for _, s := range f.Sections {
@@ -182,7 +182,7 @@ var (
 // under the kept one's name, so equal rows count once.
 func lineRows(t *testing.T, cubin []byte) []string {
 	t.Helper()
-	f := openCubin(t, cubin)
+	f := oracles.OpenCubin(t, cubin)
 	names := symbols(t, cubin)
 	type start struct {
 		at   uint64

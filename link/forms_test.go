@@ -18,6 +18,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/pack"
 )
 
 // units are the modules of the program in testdata/forms, in the order in which
@@ -125,8 +126,11 @@ func programForms(t *testing.T) []form {
 		joined = append(append(joined, unit(t, "nvcc", u+".ptx")...), 0)
 	}
 	kernel := files("nvcc", "kernel.ptx")[0]
-	packed := func(format link.PackFormat) link.Input {
-		p := pack(t, link.PackOptions{Inputs: files("nvcc", "kernel.ptx", "alpha.ptx", "beta.ptx", "gamma.ptx"), Format: format, Host: "linux-x86_64"})
+	packed := func(format pack.Format) link.Input {
+		p, err := pack.Make(t.Context(), pack.Options{Inputs: files("nvcc", "kernel.ptx", "alpha.ptx", "beta.ptx", "gamma.ptx"), Format: format, Host: "linux-x86_64"})
+		if err != nil {
+			t.Fatal(err)
+		}
 		return link.Input{Name: "lib.a", Text: p.Data}
 	}
 	return []form{
@@ -151,12 +155,12 @@ func programForms(t *testing.T) []form {
 		{"kernel and archive", "nvcc", []link.Input{kernel, gnu(t, "nvcc", ".ptx", "alpha", "beta", "gamma")}, true},
 		{"archive of compressed archives", "nvcc", []link.Input{whole(link.Input{Name: "lib.a", Text: archive(
 			"ka.a.gz", string(gzipped(gnu(t, "nvcc", ".ptx", "kernel", "alpha").Text)), "bg.a.zst", string(zstded(gnu(t, "nvcc", ".ptx", "beta", "gamma").Text)))})}, true},
-		{"package", "nvcc", []link.Input{kernel, packed(link.PackPlain)}, false}, // it says what host it is for
-		{"package, whole", "nvcc", []link.Input{whole(packed(link.PackPlain))}, false},
-		{"package of zstd", "nvcc", []link.Input{kernel, packed(link.PackZstd)}, false},
-		{"package of zstd, whole", "nvcc", []link.Input{whole(packed(link.PackZstd))}, false},
-		{"package of host objects", "nvcc", []link.Input{kernel, packed(link.PackNV)}, false},
-		{"package of host objects, whole", "nvcc", []link.Input{whole(packed(link.PackNV))}, false},
+		{"package", "nvcc", []link.Input{kernel, packed(pack.Plain)}, false}, // it says what host it is for
+		{"package, whole", "nvcc", []link.Input{whole(packed(pack.Plain))}, false},
+		{"package of zstd", "nvcc", []link.Input{kernel, packed(pack.Zstd)}, false},
+		{"package of zstd, whole", "nvcc", []link.Input{whole(packed(pack.Zstd))}, false},
+		{"package of host objects", "nvcc", []link.Input{kernel, packed(pack.NV)}, false},
+		{"package of host objects, whole", "nvcc", []link.Input{whole(packed(pack.NV))}, false},
 		{"mix", "nvcc", []link.Input{
 			files("nvcc", "kernel.o")[0],
 			{Name: "alpha.ptx.zst", Text: zstded(unit(t, "nvcc", "alpha.ptx"))},

@@ -25,7 +25,8 @@ func TestImports(t *testing.T) {
 		"ptxlink/link/libdevice":      "internal/diag internal/outfile link/ptxas",
 		"ptxlink/link/debuginfo":      "internal/diag object object/ptx",
 		"ptxlink/link":                "internal/diag object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo",
-		"ptxlink/cmd/ptxlink":         "internal/diag internal/outfile abicheck/ctype link link/ptxas link/libdevice",
+		"ptxlink/link/pack":           "internal/diag link object object/ptx object/container resolve",
+		"ptxlink/cmd/ptxlink":         "internal/diag internal/outfile abicheck/ctype link link/pack link/ptxas link/libdevice",
 		"ptxlink/bench":               "internal/oracles",
 		"ptxlink/integrations":        "",
 	}

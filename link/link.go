@@ -18,6 +18,7 @@ import (
 	"ptxlink/abicheck/dwarftypes"
 	"ptxlink/internal/diag"
 	"ptxlink/object"
+	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
@@ -228,7 +229,7 @@ func isArchive(path string) bool {
 	defer f.Close()
 	head := make([]byte, 8)
 	_, err = io.ReadFull(f, head)
-	return err == nil && IsArchive(head)
+	return err == nil && container.IsArchive(head)
 }
 
 // unused are the paths of the archives of which no member is live.

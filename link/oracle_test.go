@@ -29,12 +29,7 @@ import (
 const arch = "sm_75"
 
 // gpuOf is the GPU to assemble a module for that was linked for the target.
-func gpuOf(target string) string {
-	if len(target) > len(arch) || len(target) == len(arch) && target > arch {
-		return target
-	}
-	return arch
-}
+func gpuOf(target string) string { return oracles.GPU(target) }
 
 // assemble runs ptxas over a module and returns its cubin. The exit code proves
 // little (ptxas stops at a NUL and exits 0), so callers look at the symbols.
@@ -45,20 +40,7 @@ func assemble(t *testing.T, gpu string, text []byte, flags ...string) []byte {
 
 func assembleWith(t *testing.T, tool, gpu string, text []byte, flags ...string) []byte {
 	t.Helper()
-	dir := t.TempDir()
-	in, out := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
-	if err := os.WriteFile(in, text, 0o666); err != nil {
-		t.Fatal(err)
-	}
-	args := append([]string{"-arch=" + gpu, in, "-o", out}, flags...)
-	if output, err := exec.Command(oracles.Require(t, tool), args...).CombinedOutput(); err != nil {
-		t.Fatalf("%s %s: %v\n%s", tool, strings.Join(flags, " "), err, output)
-	}
-	cubin, err := os.ReadFile(out)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cubin
+	return oracles.Assemble(t, tool, gpu, text, flags...)
 }
 
 // nvlink links cubins.
@@ -90,55 +72,13 @@ func tryNvlink(t *testing.T, gpu string, cubins ...[]byte) (linked []byte, outpu
 	return linked, string(text), err
 }
 
-// openCubin opens a cubin, whose ELF version is CUDA's.
-func openCubin(t *testing.T, cubin []byte) *elf.File {
-	t.Helper()
-	cubin = slices.Clone(cubin)
-	if len(cubin) > 24 {
-		cubin[6], cubin[7], cubin[8] = 1, 0, 0
-		copy(cubin[20:24], []byte{1, 0, 0, 0})
-	}
-	f, err := elf.NewFile(bytes.NewReader(cubin))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return f
-}
-
 // symbols reads the symbol table of a cubin.
-func symbols(t *testing.T, cubin []byte) []elf.Symbol {
-	t.Helper()
-	f := openCubin(t, cubin)
-	list, err := f.Symbols()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return list
-}
-
-// sttCudaObject is the type of data symbols that ptxas -c and nvlink write.
-const sttCudaObject = 13
+func symbols(t *testing.T, cubin []byte) []elf.Symbol { return oracles.Symbols(t, cubin) }
 
 // objects lists the entries and data objects of a cubin: name, kind, size. A
 // suffix that ptxlink gave to a module-local name is taken off.
 func objects(t *testing.T, cubin []byte, renamed map[string]string) []string {
-	t.Helper()
-	var list []string
-	for _, s := range symbols(t, cubin) {
-		name := s.Name
-		if original, ok := renamed[name]; ok {
-			name = original
-		}
-		switch kind := elf.ST_TYPE(s.Info); {
-		case s.Section == elf.SHN_UNDEF:
-		case (kind == elf.STT_OBJECT || kind == sttCudaObject) && !strings.HasPrefix(name, ".nv"):
-			list = append(list, fmt.Sprintf("object %s %d", name, s.Size))
-		case kind == elf.STT_FUNC && s.Other&0x10 != 0: // STO_CUDA_ENTRY
-			list = append(list, "entry "+name)
-		}
-	}
-	slices.Sort(list)
-	return list
+	return oracles.Objects(t, cubin, renamed)
 }
 
 // TestLinkSets links every set of testdata/ptx with real tools beside: ptxas

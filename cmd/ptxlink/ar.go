@@ -18,6 +18,7 @@ import (
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/pack"
 )
 
 var arCommand = subcommand{
@@ -151,7 +152,7 @@ func (c *command) ar(ctx *cli.Context) error {
 	if err := c.readMessageOptions(ctx); err != nil {
 		return err
 	}
-	pack, err := packOptions(ctx)
+	options, err := packOptions(ctx)
 	if err != nil {
 		return err
 	}
@@ -176,7 +177,7 @@ func (c *command) ar(ctx *cli.Context) error {
 		return &exitError{exitIO, &diag.Message{Text: archive + " is a device or a pipe, and an archive is a file that can be read again and replaced"}}
 	}
 	if c.operation == "" {
-		return c.arFresh(ctx.Context, archive, pack)
+		return c.arFresh(ctx.Context, archive, options)
 	}
 	job, err := readLetters(c.operation)
 	if err != nil {
@@ -204,7 +205,7 @@ func (c *command) ar(ctx *cli.Context) error {
 	}
 	switch job.operation {
 	case 'r', 'q':
-		return c.arInsert(ctx.Context, archive, job, pack)
+		return c.arInsert(ctx.Context, archive, job, options)
 	case 's':
 		return c.arRewrite(ctx.Context, archive, job)
 	case 'd':
@@ -220,21 +221,21 @@ func (c *command) lock(ctx context.Context, archive string) (unlock func(), err 
 	})
 }
 
-func packOptions(ctx *cli.Context) (o link.PackOptions, err error) {
-	o = link.PackOptions{
-		Format: link.PackFormat(ctx.String("format")), Arch: ctx.String("arch"), Host: ctx.String("host"),
+func packOptions(ctx *cli.Context) (o pack.Options, err error) {
+	o = pack.Options{
+		Format: pack.Format(ctx.String("format")), Arch: ctx.String("arch"), Host: ctx.String("host"),
 		Jobs: ctx.Int("threads"), MaxInputSize: ctx.Int64("max-input-size"),
 	}
 	switch o.Format {
-	case "", link.PackPlain, link.PackZstd, link.PackNV:
+	case "", pack.Plain, pack.Zstd, pack.NV:
 	default:
 		return o, &usageError{text: fmt.Sprintf("%q is not a format of packages", o.Format), help: "--format is plain, zstd or nv"}
 	}
 	if ctx.Bool("compress") {
-		if o.Format != "" && o.Format != link.PackZstd {
+		if o.Format != "" && o.Format != pack.Zstd {
 			return o, &usageError{text: fmt.Sprintf("--compress does not go with --format=%s", o.Format)}
 		}
-		o.Format = link.PackZstd
+		o.Format = pack.Zstd
 	}
 	if err := checkArch(o.Arch); err != nil {
 		return o, err
@@ -246,7 +247,7 @@ func packOptions(ctx *cli.Context) (o link.PackOptions, err error) {
 }
 
 // arFresh makes an archive of exactly these files, whatever was there.
-func (c *command) arFresh(ctx context.Context, archive string, pack link.PackOptions) error {
+func (c *command) arFresh(ctx context.Context, archive string, o pack.Options) error {
 	if isOperation(archive) && len(c.inputs) == 0 {
 		return &usageError{text: fmt.Sprintf("operation %q without an archive", archive), help: "as in: ptxlink ar " + archive + " libx.a"}
 	}
@@ -257,14 +258,14 @@ func (c *command) arFresh(ctx context.Context, archive string, pack link.PackOpt
 		return &usageError{text: "no files to put into " + archive, help: "ptxlink ar t " + archive + " lists its members; ptxlink ar --help lists the operations"}
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
-	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !link.IsArchive(data) {
+	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !pack.IsArchive(data) {
 		return &exitError{exitLink, &diag.Message{Text: archive + " is there and is no archive", Help: "the archive comes first: ptxlink ar libx.a " + archive}}
 	}
 	if err := c.findMembers(archive); err != nil {
 		return err
 	}
-	pack.Inputs = c.linkOptions.Inputs
-	made, err := link.Pack(ctx, pack)
+	o.Inputs = c.linkOptions.Inputs
+	made, err := pack.Make(ctx, o)
 	if err != nil {
 		return c.refused(err)
 	}
@@ -313,7 +314,7 @@ func (c *command) putArchive(archive string, data []byte, messages []*diag.Messa
 }
 
 // openArchive reads an archive.
-func (c *command) openArchive(archive string) (*link.Archive, error) {
+func (c *command) openArchive(archive string) (*pack.Archive, error) {
 	data, err := os.ReadFile(archive)
 	if err != nil {
 		var perr *fs.PathError
@@ -322,7 +323,7 @@ func (c *command) openArchive(archive string) (*link.Archive, error) {
 		}
 		return nil, fmt.Errorf("cannot read %s: %w", archive, err)
 	}
-	a, err := link.ReadArchive(archive, data)
+	a, err := pack.ReadArchive(archive, data)
 	if err != nil {
 		return nil, c.refused(err)
 	}
@@ -330,7 +331,7 @@ func (c *command) openArchive(archive string) (*link.Archive, error) {
 }
 
 // openToChange is openArchive for an archive that will be written again.
-func (c *command) openToChange(archive string) (*link.Archive, error) {
+func (c *command) openToChange(archive string) (*pack.Archive, error) {
 	a, err := c.openArchive(archive)
 	if err == nil && a.Thin {
 		err = &exitError{exitLink, &diag.Message{Text: archive + " is a thin archive, which is only read", Help: "ptxlink ar libnew.a " + archive + " makes a package of it"}}
@@ -339,8 +340,8 @@ func (c *command) openToChange(archive string) (*link.Archive, error) {
 }
 
 // arInsert is r and q.
-func (c *command) arInsert(ctx context.Context, archive string, job arJob, pack link.PackOptions) error {
-	a := &link.Archive{Name: archive}
+func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pack.Options) error {
+	a := &pack.Archive{Name: archive}
 	created := false
 	if _, err := os.Stat(archive); err == nil || !errors.Is(err, fs.ErrNotExist) {
 		if a, err = c.openToChange(archive); err != nil {
@@ -349,17 +350,17 @@ func (c *command) arInsert(ctx context.Context, archive string, job arJob, pack 
 	} else {
 		created = true
 	}
-	if have := a.Format(); have != "" && pack.Format != "" && have != pack.Format {
+	if have := a.Format(); have != "" && o.Format != "" && have != o.Format {
 		return &exitError{exitLink, &diag.Message{Text: fmt.Sprintf("%s is a package of format %s, and one package has one format", archive, have),
-			Help: fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", pack.Format, archive)}}
+			Help: fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", o.Format, archive)}}
 	}
 	if err := c.findMembers(archive); err != nil {
 		return err
 	}
 	var done []string
 	var messages []*diag.Message
-	if pack.Inputs = c.linkOptions.Inputs; len(pack.Inputs) > 0 {
-		names, replaced, added, err := a.Add(ctx, pack, job.operation == 'r')
+	if o.Inputs = c.linkOptions.Inputs; len(o.Inputs) > 0 {
+		names, replaced, added, err := a.Add(ctx, o, job.operation == 'r')
 		if err != nil {
 			return c.refused(err)
 		}
@@ -408,7 +409,7 @@ func (c *command) arDelete(ctx context.Context, archive string, job arJob) error
 }
 
 // rewrite writes an archive that was changed, and tells what was done.
-func (c *command) rewrite(ctx context.Context, a *link.Archive, archive string, job arJob, messages []*diag.Message, done []string) error {
+func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, job arJob, messages []*diag.Message, done []string) error {
 	data, more, err := a.Bytes(ctx, !job.noIndex)
 	if err != nil {
 		return c.refused(err)
@@ -426,7 +427,7 @@ func (c *command) rewrite(ctx context.Context, a *link.Archive, archive string, 
 
 // chosen are the members that the arguments name, or all of them. A name that
 // no member has is an error.
-func (c *command) chosen(a *link.Archive, all bool) (at []int, err error) {
+func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 	if len(c.inputs) == 0 && all {
 		for i := range a.Members {
 			at = append(at, i)
@@ -464,7 +465,7 @@ func (c *command) chosen(a *link.Archive, all bool) (at []int, err error) {
 }
 
 // nearestMember is the member that was probably meant; empty if none is near.
-func nearestMember(a *link.Archive, name string) string {
+func nearestMember(a *pack.Archive, name string) string {
 	var names []string
 	for _, m := range a.Members {
 		if strings.HasPrefix(m.Name, name+".") { // without .ptx
@@ -508,7 +509,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 			if m.IsMeta() && everything {
 				continue // it would be of no use as a file
 			}
-			if err := link.CanExtract(m); err != nil {
+			if err := pack.CanExtract(m); err != nil {
 				return &exitError{exitLink, err}
 			}
 			if job.verbose {
@@ -527,7 +528,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 }
 
 // longListing is what GNU ar tv says of a member, in front of its name.
-func longListing(m link.ArchiveMember) string {
+func longListing(m pack.Member) string {
 	mode := fs.FileMode(m.Mode & 0o777).String()[1:]
 	return fmt.Sprintf("%s %d/%d %6d %s ", mode, m.UID, m.GID, m.Size, time.Unix(m.Time, 0).Format("Jan _2 15:04 2006"))
 }

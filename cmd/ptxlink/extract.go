@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
-	"ptxlink/link"
+	"ptxlink/link/pack"
 )
 
 var extractCommand = subcommand{
@@ -55,7 +55,7 @@ func (c *command) extract(ctx *cli.Context) error {
 	if err := c.findInputs(nil); err != nil {
 		return err
 	}
-	list, err := link.Extract(ctx.Context, link.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: ctx.Int64("max-input-size")})
+	list, err := pack.Extract(ctx.Context, pack.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: ctx.Int64("max-input-size")})
 	if err != nil {
 		return c.refused(err)
 	}
@@ -87,7 +87,7 @@ func (c *command) extract(ctx *cli.Context) error {
 
 // placeFiles puts the folder in front of the names, or the name of one file in
 // their place.
-func placeFiles(list []link.Extracted, output string) error {
+func placeFiles(list []pack.Extracted, output string) error {
 	info, err := os.Stat(output)
 	if err == nil && info.IsDir() || strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
 		for i := range list {
@@ -110,7 +110,7 @@ func placeFiles(list []link.Extracted, output string) error {
 
 // writeTexts writes all files or none. One that is there already is left alone
 // if it holds the same; if not, nothing is written.
-func (c *command) writeTexts(list []link.Extracted, output string, force bool) error {
+func (c *command) writeTexts(list []pack.Extracted, output string, force bool) error {
 	var log diag.Log
 	var files []outfile.File
 	for _, e := range list {
@@ -149,7 +149,7 @@ func (c *command) show(data []byte) error {
 	return nil
 }
 
-func (c *command) showJSON(list []link.Extracted) error {
+func (c *command) showJSON(list []pack.Extracted) error {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetIndent("", "  ")
@@ -161,7 +161,7 @@ func (c *command) showJSON(list []link.Extracted) error {
 }
 
 // showTable is --list. What is not known is a dash.
-func (c *command) showTable(list []link.Extracted) error {
+func (c *command) showTable(list []pack.Extracted) error {
 	var out bytes.Buffer
 	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "bytes\ttarget\taddresses\thost\tfile\tfrom")

@@ -9,6 +9,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/libdevice"
+	"ptxlink/link/pack"
 )
 
 var libdeviceCommand = subcommand{
@@ -71,15 +72,15 @@ func (c *command) libdevice(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	members, err := link.Split(ctx.Context, link.Input{Name: "libdevice.ptx", Text: library.PTX}, link.SplitOptions{Roots: library.Names, Weak: true})
+	members, err := pack.Split(ctx.Context, link.Input{Name: "libdevice.ptx", Text: library.PTX}, pack.SplitOptions{Roots: library.Names, Weak: true})
 	if err != nil {
 		return c.refused(err)
 	}
-	pack := link.PackOptions{Inputs: members}
+	o := pack.Options{Inputs: members}
 	if ctx.Bool("compress") {
-		pack.Format = link.PackZstd
+		o.Format = pack.Zstd
 	}
-	archive, err := link.Pack(ctx.Context, pack)
+	archive, err := pack.Make(ctx.Context, o)
 	if err != nil {
 		return c.refused(err)
 	}

@@ -1,4 +1,4 @@
-package link
+package pack
 
 import (
 	"context"
@@ -9,17 +9,18 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
 )
 
 // ExtractOptions say what to take out of which files.
 type ExtractOptions struct {
-	Inputs []Input
-	// Arch takes, of PTX for several targets, the one that Link would link for
+	Inputs []link.Input
+	// Arch takes, of PTX for several targets, the one that link.Link would link for
 	// it; empty takes all.
 	Arch string
-	// MaxInputSize is that of Options.
+	// MaxInputSize is that of link.Options.
 	MaxInputSize int64
 }
 
@@ -38,12 +39,12 @@ type Extracted struct {
 }
 
 // Extract returns every PTX text in the inputs, in the order of the inputs and
-// their files. The texts need not be sound. Inputs without PTX give *Errors.
+// their files. The texts need not be sound. Inputs without PTX give *link.Errors.
 //
 // File is made of the innermost file that holds the text, and of the target if
 // the container knows it: k.sm_80.ptx. It has no folders in it.
 func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
-	if err := CheckArch(o.Arch); err != nil {
+	if err := link.CheckArch(o.Arch); err != nil {
 		return nil, err
 	}
 	var log diag.Log
@@ -67,7 +68,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 		}
 	}
 	if log.Errors() > 0 {
-		return nil, &Errors{Messages: log.Messages, IO: io}
+		return nil, &link.Errors{Messages: log.Messages, IO: io}
 	}
 	return list, nil
 }
@@ -100,7 +101,7 @@ func extracted(m container.Member) Extracted {
 }
 
 // extractName is memberName with the target that the container knows.
-func extractName(m container.Member, inputs []Input) string {
+func extractName(m container.Member, inputs []link.Input) string {
 	name := memberName(m.Name, inputs)
 	if m.Target == "" {
 		return name

@@ -1,4 +1,4 @@
-package link
+package pack
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ptxlink/internal/diag"
+	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -24,7 +25,7 @@ type SplitOptions struct {
 	// a weak function, so neither target nor alias becomes one, and two links that
 	// took them cannot be linked again: the alias is defined twice.
 	Weak bool
-	// Jobs is that of Options.
+	// Jobs is that of link.Options.
 	Jobs int
 }
 
@@ -43,14 +44,14 @@ type SplitOptions struct {
 //  5. The header, module-scope pragmas and .file lines are in every member.
 //
 // DWARF describes a module as a whole, so a module that has any is refused, as
-// are statements of an ISA that is not known. Both give *Errors.
-func Split(ctx context.Context, in Input, o SplitOptions) ([]Input, error) {
+// are statements of an ISA that is not known. Both give *link.Errors.
+func Split(ctx context.Context, in link.Input, o SplitOptions) ([]link.Input, error) {
 	var log diag.Log
-	files, unread, err := object.Load(ctx, objectInputs([]Input{in}), object.Options{Jobs: o.Jobs}, &log)
+	files, unread, err := object.Load(ctx, objectInputs([]link.Input{in}), object.Options{Jobs: o.Jobs}, &log)
 	if err != nil {
 		return nil, err
 	}
-	var members []Input
+	var members []link.Input
 	for _, f := range files {
 		if log.Errors() == 0 {
 			s := splitter{f: f, weak: o.Weak, log: &log}
@@ -58,7 +59,7 @@ func Split(ctx context.Context, in Input, o SplitOptions) ([]Input, error) {
 		}
 	}
 	if log.Errors() > 0 {
-		return nil, &Errors{Messages: log.Messages, IO: unread}
+		return nil, &link.Errors{Messages: log.Messages, IO: unread}
 	}
 	return members, nil
 }
@@ -75,7 +76,7 @@ type splitter struct {
 	out     []string // per name: what members call it
 }
 
-func (s *splitter) split(roots []string) (members []Input) {
+func (s *splitter) split(roots []string) (members []link.Input) {
 	f := s.f
 	if len(f.Sections) > 0 {
 		s.log.Error(f.At(f.Sections[0].Span), "a module with debug sections cannot be split").
@@ -95,7 +96,7 @@ func (s *splitter) split(roots []string) (members []Input) {
 	for i := range f.Decls {
 		name := f.Decls[i].Name
 		if f.Symbols[name].Def == int32(i) && s.member[name] {
-			members = append(members, Input{Name: s.out[name] + ".ptx", Text: s.emit(name)})
+			members = append(members, link.Input{Name: s.out[name] + ".ptx", Text: s.emit(name)})
 		}
 	}
 	return members

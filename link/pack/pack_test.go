@@ -1,4 +1,4 @@
-package link_test
+package pack_test
 
 import (
 	"bytes"
@@ -14,18 +14,19 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/pack"
 )
 
-func pack(t *testing.T, o link.PackOptions) *link.Package {
+func mustMake(t *testing.T, o pack.Options) *pack.Package {
 	t.Helper()
-	p, err := link.Pack(context.Background(), o)
+	p, err := pack.Make(context.Background(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func memberNames(members []link.ArchiveMember) (list []string) {
+func memberNames(members []pack.Member) (list []string) {
 	for _, m := range members {
 		list = append(list, m.Name)
 	}
@@ -39,7 +40,7 @@ func TestPackNames(t *testing.T) {
 	lib := archive("k.o", text, "k.ptx", text)
 	for _, test := range []struct {
 		inputs []link.Input
-		format link.PackFormat
+		format pack.Format
 		want   []string
 	}{
 		{[]link.Input{{Name: "dir/a.ptx", Text: []byte(text)}, {Name: "a.ptx", Text: []byte(text)}}, "", []string{"a.ptx", "a-2.ptx"}},
@@ -47,11 +48,11 @@ func TestPackNames(t *testing.T) {
 		{[]link.Input{{Name: "libx(1).a", Text: lib}}, "", []string{"k.ptx", "k-2.ptx"}},
 		{[]link.Input{{Name: "libx.a", Text: archive("in(ner).a", string(lib))}}, "", []string{"k.ptx", "k-2.ptx"}},
 		{[]link.Input{{Name: "a.ptx", Text: []byte(text + "\x00" + text)}}, "", []string{"a.ptx", "a-2.ptx"}},
-		{[]link.Input{{Name: "a.ptx", Text: []byte(text)}, {Name: "b", Text: []byte(text)}}, link.PackZstd, []string{"a.ptx.zst", "b.zst"}},
-		{[]link.Input{{Name: "a.ptx", Text: []byte(text)}, {Name: "a.o", Text: []byte(text)}}, link.PackNV, []string{"a.o", "a-2.o"}},
+		{[]link.Input{{Name: "a.ptx", Text: []byte(text)}, {Name: "b", Text: []byte(text)}}, pack.Zstd, []string{"a.ptx.zst", "b.zst"}},
+		{[]link.Input{{Name: "a.ptx", Text: []byte(text)}, {Name: "a.o", Text: []byte(text)}}, pack.NV, []string{"a.o", "a-2.o"}},
 		{[]link.Input{{Name: "../.-x\ny:\u202ez.ptx", Text: []byte(text)}, {Name: "..", Text: []byte(text)}, {Name: "__.PTXMETA", Text: []byte(text)}}, "", []string{"x_y__z.ptx", "module.ptx", "PTXMETA"}},
 	} {
-		p := pack(t, link.PackOptions{Inputs: test.inputs, Format: test.format})
+		p := mustMake(t, pack.Options{Inputs: test.inputs, Format: test.format})
 		if got := memberNames(p.Members); !slices.Equal(got, test.want) {
 			t.Errorf("%s: got %q, want %q", test.inputs[0].Name, got, test.want)
 		}
@@ -60,12 +61,12 @@ func TestPackNames(t *testing.T) {
 
 // TestPackTakesAll: from packages too, members that no link would take.
 func TestPackTakesAll(t *testing.T) {
-	p := pack(t, link.PackOptions{Host: "windows-x86_64", Inputs: []link.Input{
+	p := mustMake(t, pack.Options{Host: "windows-x86_64", Inputs: []link.Input{
 		{Name: "none.ptx", Text: []byte(top + ".func own () { ret; }\n")},
 		{Name: "f.ptx", Text: []byte(top + ".visible .func f () { ret; }\n")},
 		{Name: "same.ptx", Text: []byte(top + ".visible .func f () { ret; }\n")},
 	}})
-	again := pack(t, link.PackOptions{Format: link.PackZstd, Inputs: []link.Input{{Name: "lib.a", Text: p.Data}}})
+	again := mustMake(t, pack.Options{Format: pack.Zstd, Inputs: []link.Input{{Name: "lib.a", Text: p.Data}}})
 	if got := memberNames(again.Members); !slices.Equal(got, []string{"none.ptx.zst", "f.ptx.zst", "same.ptx.zst"}) {
 		t.Errorf("got %q", got)
 	}
@@ -86,24 +87,24 @@ func TestPackIsTheSameAnyway(t *testing.T) {
 	for i := range 40 {
 		inputs = append(inputs, link.Input{Name: fmt.Sprintf("a_rather_long_name_%d.ptx", i%35), Text: fmt.Appendf(nil, "%s.visible .func f%d () { ret; }\n", top, i)})
 	}
-	for _, format := range []link.PackFormat{link.PackPlain, link.PackZstd, link.PackNV} {
-		o := link.PackOptions{Inputs: inputs, Format: format, Host: "linux-x86_64"}
-		want := pack(t, o).Data
+	for _, format := range []pack.Format{pack.Plain, pack.Zstd, pack.NV} {
+		o := pack.Options{Inputs: inputs, Format: format, Host: "linux-x86_64"}
+		want := mustMake(t, o).Data
 		for _, o.Jobs = range []int{1, 7} {
-			if !bytes.Equal(pack(t, o).Data, want) {
+			if !bytes.Equal(mustMake(t, o).Data, want) {
 				t.Errorf("%s: -j%d makes another package", format, o.Jobs)
 			}
 		}
-		a := &link.Archive{Name: "lib.a"}
+		a := &pack.Archive{Name: "lib.a"}
 		for _, in := range inputs {
-			if _, _, _, err := a.Add(context.Background(), link.PackOptions{Inputs: []link.Input{in}, Format: format, Host: o.Host}, false); err != nil {
+			if _, _, _, err := a.Add(context.Background(), pack.Options{Inputs: []link.Input{in}, Format: format, Host: o.Host}, false); err != nil {
 				t.Fatal(err)
 			}
 			data, _, err := a.Bytes(context.Background(), true)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if a, err = link.ReadArchive("lib.a", data); err != nil {
+			if a, err = pack.ReadArchive("lib.a", data); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -119,21 +120,21 @@ func TestPackRefuses(t *testing.T) {
 	narrow := []byte(strings.Replace(string(text), "64", "32", 1))
 	for _, test := range []struct {
 		want string
-		o    link.PackOptions
+		o    pack.Options
 	}{
-		{"bad.ptx:1:1: error: ", link.PackOptions{Inputs: []link.Input{{Name: "bad.ptx", Text: []byte("nothing")}}}},
-		{"none.ptx: error: cannot read: ", link.PackOptions{Inputs: []link.Input{{Path: "none.ptx"}}}},
-		{"objects of an nv package are ELF", link.PackOptions{Inputs: []link.Input{{Name: "a", Text: text}}, Format: link.PackNV, Host: "mac-aarch64"}},
-		{`no host object for "i386"`, link.PackOptions{Inputs: []link.Input{{Name: "a", Text: text}}, Format: link.PackNV, Host: "linux-i386"}},
-		{"it has 32-bit addresses", link.PackOptions{Inputs: []link.Input{{Name: "a", Text: narrow}}, Format: link.PackNV}},
+		{"bad.ptx:1:1: error: ", pack.Options{Inputs: []link.Input{{Name: "bad.ptx", Text: []byte("nothing")}}}},
+		{"none.ptx: error: cannot read: ", pack.Options{Inputs: []link.Input{{Path: "none.ptx"}}}},
+		{"objects of an nv package are ELF", pack.Options{Inputs: []link.Input{{Name: "a", Text: text}}, Format: pack.NV, Host: "mac-aarch64"}},
+		{`no host object for "i386"`, pack.Options{Inputs: []link.Input{{Name: "a", Text: text}}, Format: pack.NV, Host: "linux-i386"}},
+		{"it has 32-bit addresses", pack.Options{Inputs: []link.Input{{Name: "a", Text: narrow}}, Format: pack.NV}},
 	} {
-		_, err := link.Pack(context.Background(), test.o)
+		_, err := pack.Make(context.Background(), test.o)
 		var refused *link.Errors
 		if !errors.As(err, &refused) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("got %v, want %s", err, test.want)
 		}
 	}
-	if _, err := link.Pack(context.Background(), link.PackOptions{}); err == nil {
+	if _, err := pack.Make(context.Background(), pack.Options{}); err == nil {
 		t.Error("no inputs are no fault")
 	}
 }
@@ -147,7 +148,7 @@ func TestGCCArchivesAsPackages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := link.ReadArchive(name, data)
+		a, err := pack.ReadArchive(name, data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,7 +169,7 @@ func TestGCCArchivesAsPackages(t *testing.T) {
 				break // one program a member is enough for the small library
 			}
 		}
-		again, err := link.ReadArchive(name, indexed)
+		again, err := pack.ReadArchive(name, indexed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +196,7 @@ func TestHostArchive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := link.ReadArchive("libcudadevrt.a", data)
+	a, err := pack.ReadArchive("libcudadevrt.a", data)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -232,7 +233,7 @@ func TestNVPackageOfGCC(t *testing.T) {
 		t.Skip("nvlink compiles all 65 members")
 	}
 	path := oracles.RequireFile(t, "gcc-nvptx/libatomic.a")
-	p := pack(t, link.PackOptions{Inputs: []link.Input{{Path: path}}, Format: link.PackNV})
+	p := mustMake(t, pack.Options{Inputs: []link.Input{{Path: path}}, Format: pack.NV})
 	dir := t.TempDir()
 	for name, data := range map[string][]byte{
 		"libatomic.a": p.Data,
@@ -266,18 +267,18 @@ func TestNVPackageOfGCC(t *testing.T) {
 // TestPackOptions: what is wrong with the options is no fault of the inputs.
 func TestPackOptions(t *testing.T) {
 	inputs := []link.Input{{Name: "a.ptx", Text: []byte(top + ".visible .func f () { ret; }\n")}}
-	for _, o := range []link.PackOptions{
+	for _, o := range []pack.Options{
 		{Inputs: inputs, Format: "zip"},
 		{Inputs: inputs, Arch: "fast"},
 		{Inputs: inputs, Host: "moon"},
 	} {
-		_, err := link.Pack(context.Background(), o)
+		_, err := pack.Make(context.Background(), o)
 		var faults *link.Errors
 		if err == nil || errors.As(err, &faults) || strings.Contains(err.Error(), "a.ptx") {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := link.Extract(context.Background(), link.ExtractOptions{Inputs: inputs, Arch: "sm80"}); err == nil || err.Error() != `"sm80" is not the name of a GPU` {
+	if _, err := pack.Extract(context.Background(), pack.ExtractOptions{Inputs: inputs, Arch: "sm80"}); err == nil || err.Error() != `"sm80" is not the name of a GPU` {
 		t.Errorf("extract for sm80: %v", err)
 	}
 }

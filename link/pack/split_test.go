@@ -1,4 +1,4 @@
-package link_test
+package pack_test
 
 import (
 	"bytes"
@@ -19,6 +19,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/pack"
 )
 
 // library is what compilers make of a library: helpers and tables that are local,
@@ -57,9 +58,9 @@ const library = top + `
 .visible .entry kernel () { call sin; ret; }
 `
 
-func mustSplit(t *testing.T, name, text string, o link.SplitOptions) map[string]string {
+func mustSplit(t *testing.T, name, text string, o pack.SplitOptions) map[string]string {
 	t.Helper()
-	members, err := link.Split(context.Background(), link.Input{Name: name, Text: []byte(text)}, o)
+	members, err := pack.Split(context.Background(), link.Input{Name: name, Text: []byte(text)}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +87,7 @@ func unshared(text string) string { return sharedSuffix.ReplaceAllString(text, "
 // TestSplit: a local that one definition uses goes with it, one that several use
 // becomes a member, one that none uses is left out.
 func TestSplit(t *testing.T) {
-	members := mustSplit(t, "library", library, link.SplitOptions{})
+	members := mustSplit(t, "library", library, pack.SplitOptions{})
 	helper, table := shared("shared_helper", library), shared("table", library)
 	if d := cmp.Diff([]string{"cos.ptx", "kernel.ptx", helper + ".ptx", "sin.ptx", table + ".ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
 		t.Fatal(d)
@@ -123,7 +124,7 @@ func TestSplit(t *testing.T) {
 
 // TestSplitRoots: the roots may be local; what they do not need is left out.
 func TestSplitRoots(t *testing.T) {
-	members := mustSplit(t, "library", library, link.SplitOptions{Roots: []string{"own_helper", "cos"}, Weak: true})
+	members := mustSplit(t, "library", library, pack.SplitOptions{Roots: []string{"own_helper", "cos"}, Weak: true})
 	if d := cmp.Diff([]string{"cos.ptx", shared("own_table", library) + ".ptx", "own_helper.ptx", shared("shared_helper", library) + ".ptx", shared("table", library) + ".ptx"}, slices.Sorted(maps.Keys(members)), cmpopts.SortSlices(strings.Compare)); d != "" {
 		t.Fatal(d)
 	}
@@ -132,14 +133,14 @@ func TestSplitRoots(t *testing.T) {
 			t.Errorf("%s has no %q:\n%s", name, want, members[name])
 		}
 	}
-	members = mustSplit(t, "library", library, link.SplitOptions{Roots: []string{"own_helper", "cos"}})
+	members = mustSplit(t, "library", library, pack.SplitOptions{Roots: []string{"own_helper", "cos"}})
 	if d := cmp.Diff([]string{"cos.ptx", "own_helper.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
 		t.Fatal(d)
 	}
 	if strings.Contains(members["cos.ptx"], "own_helper") || !strings.Contains(members["cos.ptx"], "\n.func (.param .b32 r) shared_helper (.param .b32 a) {") {
 		t.Errorf("cos.ptx:\n%s", members["cos.ptx"])
 	}
-	_, err := link.Split(context.Background(), link.Input{Name: "library", Text: []byte(library)}, link.SplitOptions{Roots: []string{"host", "absent"}})
+	_, err := pack.Split(context.Background(), link.Input{Name: "library", Text: []byte(library)}, pack.SplitOptions{Roots: []string{"host", "absent"}})
 	if err == nil || !strings.Contains(err.Error(), "no definition of host to split off") || !strings.Contains(err.Error(), "no definition of absent") {
 		t.Errorf("%v", err)
 	}
@@ -152,7 +153,7 @@ func TestSplitAlias(t *testing.T) {
 .visible .func second ();
 .visible .func g () { call second; ret; }
 .alias second, f;
-`, link.SplitOptions{})
+`, pack.SplitOptions{})
 	if d := cmp.Diff([]string{"f.ptx", "g.ptx"}, slices.Sorted(maps.Keys(members))); d != "" {
 		t.Fatal(d)
 	}
@@ -168,7 +169,7 @@ func TestSplitCycle(t *testing.T) {
 .extern .global .align 8 .u64 a;
 .global .align 8 .u64 b = a;
 .visible .global .align 8 .u64 a = b;
-`, link.SplitOptions{})
+`, pack.SplitOptions{})
 	if len(members) != 1 {
 		t.Fatalf("%d members", len(members))
 	}
@@ -181,7 +182,7 @@ func TestSplitRefuses(t *testing.T) {
 		".visible .func f () { ret; }\n.section .debug_str { .b8 0 }\n": "a module with debug sections cannot be split",
 		".visible .func f () { ret; }\n.tomorrow f;\n":                  "a statement that ptxlink does not know",
 	} {
-		_, err := link.Split(context.Background(), link.Input{Name: "in", Text: []byte(top + name)}, link.SplitOptions{})
+		_, err := pack.Split(context.Background(), link.Input{Name: "in", Text: []byte(top + name)}, pack.SplitOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v", name, err)
 		}
@@ -200,7 +201,7 @@ func splitInputs(members map[string]string) (list []link.Input) {
 // uses.
 func TestSplitAgain(t *testing.T) {
 	oracles.Require(t, "ptxas")
-	paths, _ := filepath.Glob("../testdata/ptx/*/*.ptx")
+	paths, _ := filepath.Glob("../../testdata/ptx/*/*.ptx")
 	split := 0
 	modules := map[string][]byte{"library": []byte(library)}
 	for _, path := range paths {
@@ -214,7 +215,7 @@ func TestSplitAgain(t *testing.T) {
 	}
 	for name, text := range modules {
 		split++
-		members := mustSplit(t, name, string(text), link.SplitOptions{})
+		members := mustSplit(t, name, string(text), pack.SplitOptions{})
 		whole := mustLink(t, link.Options{Relocatable: true, Inputs: []link.Input{{Name: name, Text: text}}})
 		again := mustLink(t, link.Options{Relocatable: true, Inputs: splitInputs(members)})
 		for _, m := range again.Messages {
@@ -223,7 +224,7 @@ func TestSplitAgain(t *testing.T) {
 		if d := cmp.Diff(bodies(t, whole.PTX), unsharedBodies(t, again.PTX)); d != "" {
 			t.Errorf("%s: bodies of the module (-) and of its members (+):\n%s", name, d)
 		}
-		gpu := gpuOf(whole.Target)
+		gpu := oracles.GPU(whole.Target)
 		want := slices.DeleteFunc(defined(t, assemble(t, gpu, whole.PTX, "-c")), func(s string) bool { return s == "object unused 5" })
 		if d := cmp.Diff(want, defined(t, assemble(t, gpu, again.PTX, "-c"))); d != "" {
 			t.Errorf("%s: symbols of the module (-) and of its members (+):\n%s", name, d)
@@ -242,11 +243,11 @@ var numbered = regexp.MustCompile(`^(object \$.*__)[0-9]+`)
 
 // defined lists the entries, functions and objects of a cubin.
 func defined(t *testing.T, cubin []byte) []string {
-	list := objects(t, cubin, nil)
+	list := oracles.Objects(t, cubin, nil)
 	for i := range list { // ptxas numbers what was inside a function
 		list[i] = unshared(numbered.ReplaceAllString(list[i], "$1"))
 	}
-	for _, s := range symbols(t, cubin) {
+	for _, s := range oracles.Symbols(t, cubin) {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Section != elf.SHN_UNDEF {
 			list = append(list, "function "+unshared(s.Name))
 		}
@@ -258,7 +259,7 @@ func defined(t *testing.T, cubin []byte) []string {
 // TestSplitNames: a module may have locals of the names that members share; each
 // keeps its own, and the data of the library is there once.
 func TestSplitNames(t *testing.T) {
-	inputs := splitInputs(mustSplit(t, "library", library, link.SplitOptions{Weak: true}))
+	inputs := splitInputs(mustSplit(t, "library", library, pack.SplitOptions{Weak: true}))
 	inputs = append(inputs, link.Input{Name: "user", Text: []byte(top + `
 .extern .func sin ();
 .extern .func cos ();
@@ -330,9 +331,9 @@ const takesBoth = top + `
 // finds its own, and what the user calls so stands beside them.
 func TestSplitSameNames(t *testing.T) {
 	f, g := twoOf("f1", "f2", "111"), twoOf("g1", "g2", "222")
-	pack := func(name string, inputs ...link.Input) link.Input {
+	packed := func(name string, inputs ...link.Input) link.Input {
 		t.Helper()
-		p, err := link.Pack(context.Background(), link.PackOptions{Inputs: inputs})
+		p, err := pack.Make(context.Background(), pack.Options{Inputs: inputs})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +342,7 @@ func TestSplitSameNames(t *testing.T) {
 	for _, weak := range []bool{false, true} {
 		split := func(in link.Input) []link.Input {
 			t.Helper()
-			members, err := link.Split(context.Background(), in, link.SplitOptions{Weak: weak})
+			members, err := pack.Split(context.Background(), in, pack.SplitOptions{Weak: weak})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -357,16 +358,16 @@ func TestSplitSameNames(t *testing.T) {
 			}
 		}
 		fs, gs := split(link.Input{Name: "f.ptx", Text: []byte(f)}), split(link.Input{Name: "g.ptx", Text: []byte(g)})
-		whole := pack("whole.a", link.Input{Name: "f.ptx", Text: []byte(f)}, link.Input{Name: "g.ptx", Text: []byte(g)})
+		whole := packed("whole.a", link.Input{Name: "f.ptx", Text: []byte(f)}, link.Input{Name: "g.ptx", Text: []byte(g)})
 		own := link.Input{Name: "own.ptx", Text: []byte(top + `
 .visible .global .align 4 .u32 table[2] = {999, 0};
 .visible .func (.param .b32 r) helper (.param .b32 a) { st.param.b32 [r], 999; ret; }
 `)}
 		for name, libraries := range map[string][]link.Input{
-			"two packages":        {pack("f.a", fs...), pack("g.a", gs...)},
-			"one package":         {pack("both.a", append(slices.Clone(fs), gs...)...)},
-			"one call":            {pack("both.a", split(whole)...)},
-			"a definition of own": {own, pack("f.a", fs...), pack("g.a", gs...)},
+			"two packages":        {packed("f.a", fs...), packed("g.a", gs...)},
+			"one package":         {packed("both.a", append(slices.Clone(fs), gs...)...)},
+			"one call":            {packed("both.a", split(whole)...)},
+			"a definition of own": {own, packed("f.a", fs...), packed("g.a", gs...)},
 		} {
 			t.Run(fmt.Sprintf("%s, weak %v", name, weak), func(t *testing.T) {
 				r := mustLink(t, link.Options{Inputs: append([]link.Input{{Name: "main.ptx", Text: []byte(takesBoth)}}, libraries...)})
@@ -405,7 +406,7 @@ func TestSplitSameNames(t *testing.T) {
 					t.Errorf("helper of the user:\n%s", have["helper"])
 				}
 				for _, ptxas := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
-					assembleWith(t, ptxas, arch, r.PTX)
+					oracles.Assemble(t, ptxas, arch, r.PTX)
 				}
 			})
 		}
@@ -417,7 +418,7 @@ func TestSplitSameNames(t *testing.T) {
 func TestSplitTwiceLinked(t *testing.T) {
 	var linked []link.Input
 	for _, function := range []string{"f1", "f2"} {
-		inputs := splitInputs(mustSplit(t, "f.ptx", twoOf("f1", "f2", "111"), link.SplitOptions{Weak: true}))
+		inputs := splitInputs(mustSplit(t, "f.ptx", twoOf("f1", "f2", "111"), pack.SplitOptions{Weak: true}))
 		inputs = append(inputs, link.Input{Name: "main.ptx", Text: []byte(top + ".extern .func " + function + " ();\n.visible .entry main_" + function + " () { call " + function + "; ret; }\n")})
 		linked = append(linked, link.Input{Name: function, Text: mustLink(t, link.Options{Relocatable: true, Inputs: inputs}).PTX})
 	}
@@ -446,7 +447,7 @@ func TestSplitWeakAlias(t *testing.T) {
 .alias third, other_impl;
 .alias hidden, impl;
 `
-	members := mustSplit(t, "alias", module, link.SplitOptions{Weak: true})
+	members := mustSplit(t, "alias", module, pack.SplitOptions{Weak: true})
 	other, hidden, own := shared("other_impl", module), shared("hidden", module), shared("own", module)
 	for name, want := range map[string][]string{
 		"impl.ptx":     {"\n.func impl () {", ".visible .func second ();", ".alias second, impl;", ".visible .func " + hidden + " ();", ".alias " + hidden + ", impl;", "call " + own + ";"},
@@ -465,7 +466,7 @@ func TestSplitWeakAlias(t *testing.T) {
 	}
 	first := mustLink(t, link.Options{Relocatable: true, Inputs: splitInputs(members)}).PTX
 	for _, ptxas := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
-		assembleWith(t, ptxas, arch, first, "-c")
+		oracles.Assemble(t, ptxas, arch, first, "-c")
 	}
 	_, err := link.Link(context.Background(), link.Options{Inputs: texts(string(first), string(first))})
 	if err == nil || !strings.Contains(err.Error(), "multiple definition of second\n") {
@@ -485,9 +486,14 @@ func TestSplitGCC(t *testing.T) {
 			}
 			t.Skip(err)
 		}
-		for name, text := range gnuMembers(t, archive) {
+		list, err := pack.ReadArchive(lib, archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range list.Members {
 			modules++
-			parts, err := link.Split(context.Background(), link.Input{Name: name, Text: text}, link.SplitOptions{})
+			name, text := m.Name, m.Data
+			parts, err := pack.Split(context.Background(), link.Input{Name: name, Text: text}, pack.SplitOptions{})
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 			}

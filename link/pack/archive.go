@@ -1,4 +1,4 @@
-package link
+package pack
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
 )
@@ -16,20 +17,20 @@ import (
 // changed: `ptxlink ar`.
 type Archive struct {
 	Name    string
-	Members []ArchiveMember // as they are stored, in order; without indexes
-	Thin    bool            // the members are files of their own: there are only names
+	Members []Member // as they are stored, in order; without indexes
+	Thin    bool     // the members are files of their own: there are only names
 
 	records []container.Record // of the package that was read
 }
 
 // ReadArchive reads an archive of any kind. name is what messages call it. The
-// error is *Errors.
+// error is *link.Errors.
 func ReadArchive(name string, data []byte) (*Archive, error) {
 	a, err := container.ReadArchive(name, data)
 	if err != nil {
 		var log diag.Log
 		object.Refuse(name, err, &log)
-		return nil, &Errors{Messages: log.Messages}
+		return nil, &link.Errors{Messages: log.Messages}
 	}
 	return &Archive{name, a.Members, a.Thin, a.Records}, nil
 }
@@ -42,11 +43,11 @@ func (a *Archive) Find(name string) int { return a.FindAfter(-1, name) }
 // FindAfter is Find among the members behind the one at that index: several may
 // have one name.
 func (a *Archive) FindAfter(at int, name string) int {
-	for _, format := range []PackFormat{PackPlain, PackZstd, PackNV} {
+	for _, format := range []Format{Plain, Zstd, NV} {
 		stored := format.StoredName(name)
 		for i := at + 1; i < len(a.Members); i++ {
 			m := a.Members[i]
-			if m.Name == stored && (stored == name || format != PackNV || isPacked(m)) {
+			if m.Name == stored && (stored == name || format != NV || isPacked(m)) {
 				return i
 			}
 		}
@@ -56,31 +57,31 @@ func (a *Archive) FindAfter(at int, name string) int {
 
 // isPacked says that a member is an object of an nv package, not one that a
 // compiler made.
-func isPacked(m ArchiveMember) bool { return slices.ContainsFunc(m.ELFSymbols(), isWrapper) }
+func isPacked(m Member) bool { return slices.ContainsFunc(m.ELFSymbols(), isWrapper) }
 
 // Format is how the members are stored, empty if there are none, or none but
 // objects of a compiler: new ones go beside those.
-func (a *Archive) Format() PackFormat {
-	format := PackFormat("")
+func (a *Archive) Format() Format {
+	format := Format("")
 	for _, m := range a.Members {
 		switch {
 		case m.IsMeta():
 		case m.IsZstd():
-			return PackZstd
+			return Zstd
 		case !m.IsHostObject():
-			format = PackPlain
+			format = Plain
 		case format == "" && isPacked(m):
-			format = PackNV
+			format = NV
 		}
 	}
 	return format
 }
 
-// Add makes members of inputs as Pack does, in the format of the archive. Each
+// Add makes members of inputs as Make does, in the format of the archive. Each
 // takes the place of the member of its name; if there is none, or replace is
 // false, it comes last, and a name that is taken gets a number. It returns the
 // names of the members, and which of them took the place of others.
-func (a *Archive) Add(ctx context.Context, o PackOptions, replace bool) (names []string, replaced []bool, messages []*Message, err error) {
+func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []string, replaced []bool, messages []*link.Message, err error) {
 	if have := a.Format(); have != "" {
 		o.Format = have
 	}
@@ -101,7 +102,7 @@ func (a *Archive) Add(ctx context.Context, o PackOptions, replace bool) (names [
 		added[m.Name] = true
 	}
 	for _, m := range members {
-		at := slices.IndexFunc(a.Members, func(old ArchiveMember) bool { return old.Name == m.Name })
+		at := slices.IndexFunc(a.Members, func(old Member) bool { return old.Name == m.Name })
 		if at >= 0 {
 			a.keepHost(m.Record, a.Members[at])
 			a.warnOfNamesakes(m.Name, added, &log)
@@ -117,7 +118,7 @@ func (a *Archive) Add(ctx context.Context, o PackOptions, replace bool) (names [
 // keepHost takes over what the archive said of the host of the member in whose
 // place another one comes, if that one does not say. It was made of the same
 // file, as a rule.
-func (a *Archive) keepHost(r *container.Record, old ArchiveMember) {
+func (a *Archive) keepHost(r *container.Record, old Member) {
 	texts, err := old.PTX(old.Name, container.Options{})
 	if err != nil || len(texts) != 1 {
 		return
@@ -136,7 +137,7 @@ func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.
 	var others []string
 	for taken := map[string]bool{name: true}; ; {
 		next := freeName(name, taken)
-		if !slices.ContainsFunc(a.Members, func(m ArchiveMember) bool { return m.Name == next }) {
+		if !slices.ContainsFunc(a.Members, func(m Member) bool { return m.Name == next }) {
 			break
 		}
 		if !added[next] {
@@ -152,12 +153,12 @@ func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.
 // Bytes is the archive as a file, with its index, if that is wanted, and with
 // the records of a package made anew. The bytes of the members stay as they
 // are. What a member offers is read from its PTX and, of host objects, from
-// their symbols too, so all PTX must be sound: the error is *Errors if not.
+// their symbols too, so all PTX must be sound: the error is *link.Errors if not.
 //
 // What the archive said of the host of a member that has not changed is kept.
-func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*Message, error) {
+func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*link.Message, error) {
 	var log diag.Log
-	members := slices.DeleteFunc(slices.Clone(a.Members), ArchiveMember.IsMeta)
+	members := slices.DeleteFunc(slices.Clone(a.Members), Member.IsMeta)
 	if err := a.describe(ctx, members, &log); err != nil {
 		return nil, nil, err
 	}
@@ -172,7 +173,7 @@ func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*Message, er
 }
 
 // describe finds out what the members offer that were not added just now.
-func (a *Archive) describe(ctx context.Context, members []ArchiveMember, log *diag.Log) error {
+func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log) error {
 	known := map[string]*container.Record{}
 	for i, r := range a.records {
 		known[r.Name+" "+r.SHA256] = &a.records[i]
@@ -203,7 +204,7 @@ func (a *Archive) describe(ctx context.Context, members []ArchiveMember, log *di
 		return err
 	}
 	if log.Errors() > 0 {
-		return &Errors{Messages: log.Messages}
+		return &link.Errors{Messages: log.Messages}
 	}
 	var listed map[string]bool // names that the index has for the member at hand
 	for k, f := range files {
@@ -231,7 +232,7 @@ func (a *Archive) describe(ctx context.Context, members []ArchiveMember, log *di
 		// by finish alone.
 		alone := first && (k+1 == len(files) || owners[k+1] != owners[k])
 		if m.IsHostObject() {
-			alone = alone && a.Format() == PackNV
+			alone = alone && a.Format() == NV
 		} else if !m.IsZstd() {
 			alone = alone && string(m.Data) == string(f.Src.Text)
 		}
@@ -262,7 +263,7 @@ func (a *Archive) Delete(at []int) {
 
 // CanExtract says why a member cannot become a file of its name in a folder;
 // nil if it can.
-func CanExtract(m ArchiveMember) error {
+func CanExtract(m Member) error {
 	if m.Name == "" || m.Name == "." || m.Name == ".." || strings.ContainsAny(m.Name, "/\\\x00") {
 		return fmt.Errorf("member %q is not written: its name leads to another folder", m.Name)
 	}

@@ -1,4 +1,6 @@
-package link
+// Package pack makes and edits packages, which are archives of PTX, and takes
+// PTX out of files and modules apart.
+package pack
 
 import (
 	"bytes"
@@ -11,37 +13,38 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
 
-// PackFormat is how a package stores its members.
-type PackFormat = container.Format
+// Format is how a package stores its members.
+type Format = container.Format
 
 // The formats of packages; docs/packages.md tells them apart.
 const (
-	PackPlain = container.Plain // PTX text: for every tool that reads ar archives
-	PackZstd  = container.Zstd  // a zstd frame each: a quarter of the size
-	PackNV    = container.NV    // host objects with a fatbin: for nvlink and nvcc
+	Plain = container.Plain // PTX text: for every tool that reads ar archives
+	Zstd  = container.Zstd  // a zstd frame each: a quarter of the size
+	NV    = container.NV    // host objects with a fatbin: for nvlink and nvcc
 )
 
-// PackOptions say what goes into a package.
-type PackOptions struct {
-	// Inputs are files of any form that Link takes. Every PTX in them becomes a
-	// member; of PTX for several targets one is taken, as Link does.
-	Inputs []Input
+// Options say what goes into a package.
+type Options struct {
+	// Inputs are files of any form that link.Link takes. Every PTX in them becomes a
+	// member; of PTX for several targets one is taken, as link.Link does.
+	Inputs []link.Input
 	// Format is plain if empty.
-	Format PackFormat
-	// Arch chooses between PTX for several targets; see Options.Arch.
+	Format Format
+	// Arch chooses between PTX for several targets; see link.Options.Arch.
 	Arch string
 	// Host is the platform that inputs which say nothing were compiled for:
 	// "linux-x86_64". An nv package takes that one for them if it is empty.
 	Host string
 	// Jobs bounds the number of inputs read at a time; 0 means one per CPU.
 	Jobs int
-	// MaxInputSize is that of Options.
+	// MaxInputSize is that of link.Options.
 	MaxInputSize int64
 	// NoIndex leaves out the index of symbols.
 	NoIndex bool
@@ -50,23 +53,23 @@ type PackOptions struct {
 // Package is a finished package.
 type Package struct {
 	Data     []byte
-	Members  []ArchiveMember
-	Messages []*Message // warnings and notes
+	Members  []Member
+	Messages []*link.Message // warnings and notes
 }
 
-// ArchiveMember is a member of an archive as it is stored: Name and Data, and
+// Member is a member of an archive as it is stored: Name and Data, and
 // Mode, UID, GID and Time as its header has them.
-type ArchiveMember = container.ArchiveMember
+type Member = container.ArchiveMember
 
-// Pack makes a package, which is an ar archive of PTX. Inputs that are no PTX
-// give *Errors with every fault that was found; other errors are those of Link,
+// Make makes a package, which is an ar archive of PTX. Inputs that are no PTX
+// give *link.Errors with every fault that was found; other errors are those of link.Link,
 // and a Format that is none. The same inputs give the same
 // bytes, whatever Jobs is.
 //
 // A member is named after the file that it comes from: a.ptx for a.ptx and for
 // app/a.o, k.ptx for libx.a(k.o). If the name is taken it is a-2.ptx. Compressed
 // members end in .ptx.zst, those of nv packages in .o.
-func Pack(ctx context.Context, o PackOptions) (*Package, error) {
+func Make(ctx context.Context, o Options) (*Package, error) {
 	var log diag.Log
 	members, err := packMembers(ctx, o, map[string]bool{}, &log)
 	if err != nil {
@@ -82,7 +85,7 @@ func Pack(ctx context.Context, o PackOptions) (*Package, error) {
 
 // packMembers makes a member of each PTX of the inputs, with names that are not
 // taken.
-func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log *diag.Log) ([]ArchiveMember, error) {
+func packMembers(ctx context.Context, o Options, taken map[string]bool, log *diag.Log) ([]Member, error) {
 	if len(o.Inputs) == 0 {
 		return nil, errors.New("no inputs")
 	}
@@ -93,13 +96,13 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 			return nil, err
 		}
 	}
-	if err := CheckArch(o.Arch); err != nil {
+	if err := link.CheckArch(o.Arch); err != nil {
 		return nil, err
 	}
 	switch o.Format {
 	case "":
-		o.Format = PackPlain
-	case PackPlain, PackZstd, PackNV:
+		o.Format = Plain
+	case Plain, Zstd, NV:
 	default:
 		return nil, fmt.Errorf("%q is not a format of packages", o.Format)
 	}
@@ -113,10 +116,10 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 		return nil, err
 	}
 	if log.Errors() > 0 {
-		return nil, &Errors{Messages: log.Messages, IO: unread}
+		return nil, &link.Errors{Messages: log.Messages, IO: unread}
 	}
 	noteLeftOut(again(), files, o, log)
-	members := make([]ArchiveMember, len(files))
+	members := make([]Member, len(files))
 	for i, f := range files {
 		m := &members[i]
 		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs)), taken)
@@ -128,14 +131,14 @@ func packMembers(ctx context.Context, o PackOptions, taken map[string]bool, log 
 		m.Symbols = append(m.ELFSymbols(), m.Symbols...)
 	}
 	if log.Errors() > 0 {
-		return nil, &Errors{Messages: log.Messages}
+		return nil, &link.Errors{Messages: log.Messages}
 	}
 	return members, nil
 }
 
 // warnOfUse warns of a member that is of no use in a package, or not of the use
 // that one would expect.
-func warnOfUse(f *object.File, offers bool, format PackFormat, log *diag.Log) {
+func warnOfUse(f *object.File, offers bool, format Format, log *diag.Log) {
 	var entries []*ptx.Decl
 	for i := range f.Decls {
 		if d := &f.Decls[i]; d.Kind == ptx.Entry && d.Defines() {
@@ -150,7 +153,7 @@ func warnOfUse(f *object.File, offers bool, format PackFormat, log *diag.Log) {
 			m.WithHelp("make .visible what it is to define")
 		}
 	}
-	if format != PackNV || len(entries) == 0 {
+	if format != NV || len(entries) == 0 {
 		return
 	}
 	text := "the host cannot launch " + diag.Name(f.Names[entries[0].Name])
@@ -182,7 +185,7 @@ func rereadable(inputs []object.Input) func() []object.Input {
 
 // noteLeftOut tells of PTX for several GPUs, of which a package has one. A
 // member of a package is one text, and whoever links it chooses no more.
-func noteLeftOut(inputs []object.Input, files []*object.File, o PackOptions, log *diag.Log) {
+func noteLeftOut(inputs []object.Input, files []*object.File, o Options, log *diag.Log) {
 	kept := map[string]bool{}
 	var parts []string // names of what was inside something
 	for _, f := range files {
@@ -245,8 +248,8 @@ func noteLeftOut(inputs []object.Input, files []*object.File, o PackOptions, log
 }
 
 // store is the body of a member.
-func store(f *object.File, name string, r *container.Record, format PackFormat) ([]byte, error) {
-	if format != PackNV {
+func store(f *object.File, name string, r *container.Record, format Format) ([]byte, error) {
+	if format != NV {
 		return format.Store(container.Image{Text: f.Src.Text}, "", "")
 	}
 	if r.OS == "" {
@@ -338,9 +341,9 @@ func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
 // warning tells of members that nvlink will not link together: it takes every
 // member of an archive, needed or not, so there two strong definitions are
 // always one too many. ptxlink takes the member that comes first.
-func finish(members []ArchiveMember, format PackFormat, log *diag.Log) {
+func finish(members []Member, format Format, log *diag.Log) {
 	warnOfHosts(members, log)
-	if format != PackNV {
+	if format != NV {
 		return
 	}
 	first := map[string]string{}
@@ -362,8 +365,8 @@ func finish(members []ArchiveMember, format PackFormat, log *diag.Log) {
 
 // warnOfHosts warns of members of different operating systems, once for each of
 // these. A link refuses most of such modules together.
-func warnOfHosts(members []ArchiveMember, log *diag.Log) {
-	var first *ArchiveMember
+func warnOfHosts(members []Member, log *diag.Log) {
+	var first *Member
 	told := map[string]bool{}
 	for i := range members {
 		m := &members[i]

@@ -1,4 +1,4 @@
-package link
+package pack
 
 import (
 	"fmt"
@@ -7,6 +7,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"ptxlink/link"
 )
 
 // innerSuffixes are taken off the name of a file before .ptx is put to it.
@@ -18,7 +20,7 @@ var innerSuffixes = []string{".ptx", ".s", ".o", ".obj", ".fatbin", ".so", ".exe
 //  1. the innermost file, without folders: k.o for libx.a(lib/k.o):.nv_fatbin
 //  2. without the suffix of a compressed file: a.ptx for a.ptx.zst
 //  3. if it is no file of PTX itself, with .ptx for its suffix: k.ptx
-func memberName(name string, inputs []Input) string {
+func memberName(name string, inputs []link.Input) string {
 	file, bare := innermost(name, inputs)
 	if file == "<stdin>" {
 		file = "stdin.ptx"
@@ -33,7 +35,7 @@ func memberName(name string, inputs []Input) string {
 // innermost is the last file in what messages call a text, "dir/k.o" in
 // "libx.a(dir/k.o):.nv_fatbin:sm_80#2", and whether that is all there is to it.
 // What stands in front is the name of an input, which may have any characters.
-func innermost(name string, inputs []Input) (file string, bare bool) {
+func innermost(name string, inputs []link.Input) (file string, bare bool) {
 	for _, in := range inputs {
 		own := in.Name
 		if own == "" {
