@@ -82,7 +82,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 		return
 	}
 	if a.decl.Kind != b.decl.Kind {
-		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).
+		c.log.Error(diag.SymbolKind, a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp("rename one of the two")
 		return
@@ -123,13 +123,13 @@ func (c *checker) aliasTarget(s *resolve.Symbol) {
 	target := f.Symbols[a.Target]
 	switch {
 	case sym.Decl < 0:
-		c.log.Error(f.At(a.NameSpan), diag.Name(s.Name)+" is made an alias without being declared").
+		c.log.Error(diag.Alias, f.At(a.NameSpan), diag.Name(s.Name)+" is made an alias without being declared").
 			WithHelp("declare it with the prototype of its target before the .alias")
 	case !target.Defined():
-		c.log.Error(f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which this module does not define").
+		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which this module does not define").
 			WithHelp("an alias and its target must be in one module (PTX ISA, .alias)")
 	case target.Linkage == ptx.Weak:
-		c.log.Error(f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which is .weak").
+		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which is .weak").
 			Note(f.NamePlace(a.Target), "defined here").
 			WithHelp("ptxas takes no alias to a weak function (PTX ISA, .alias)")
 	}

@@ -22,7 +22,7 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 	called := map[object.ID]bool{} // definitions, or first declarations where there is none
 	for i, f := range t.Files {
 		if len(f.Calls) > 0 && f.Version.Less(ptx.Version{Major: 2}) {
-			log.Error(f.At(f.Calls[0].Target), fmt.Sprintf("call in PTX %s, which has no ABI calls", f.Version)).
+			log.Error(diag.NoABICalls, f.At(f.Calls[0].Target), fmt.Sprintf("call in PTX %s, which has no ABI calls", f.Version)).
 				Note(f.At(f.VersionSpan), "version here").
 				WithHelp("recompile the module for PTX 2.0 or later (PTX Interoperability 2)")
 		}
@@ -60,17 +60,17 @@ func convention(f *object.File, d *ptx.Decl, p ptx.Param, called bool, log *diag
 	switch {
 	case p.Space != ".param":
 	case ptx.Opaque(p.Word):
-		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).
+		log.Error(diag.OpaqueParam, f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).
 			WithHelp("pass the 64-bit handle as a .b64 (PTX Interoperability 2.3, note E)")
 	case p.Alignment() > ctype.MaxParamAlign:
-		log.Error(f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).
+		log.Error(diag.ParamAlign, f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).
 			WithHelp("pass a pointer to it (PTX Interoperability 2.3, note D)")
 	case p.Array || p.Vector > 0:
 	case p.Word == ".f16" || p.Word == ".bf16":
-		log.Warn("abi", f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).
+		log.Warn(diag.ABI, f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).
 			WithHelp("pass it as .b32, or in a structure of two bytes (PTX Interoperability 2.3, note C)")
 	case called && !isResult && p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0:
-		log.Error(f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).
+		log.Error(diag.NarrowParam, f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).
 			WithHelp("declare it .b32 in every module (PTX Interoperability 2.3, note A)")
 	}
 }

@@ -42,7 +42,7 @@ func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int,
 	if known && host.Model != "" && (host.Model == "ilp32") != (addressSize == 32) {
 		for _, f := range files {
 			if f.AddressSize != 0 {
-				log.Error(f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the host %s has others", addressSize, host)).
+				log.Error(diag.AddressSizeMismatch, f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the host %s has others", addressSize, host)).
 					WithHelp("compile for that host, or leave --host away")
 				break
 			}
@@ -73,11 +73,11 @@ func compareHosts(f *object.File, host object.Host, from *object.File, allow boo
 		}
 		m.WithHelp("compile all inputs for one host")
 	}
-	warn := func(at diag.Place, text string) *diag.Message { return log.Warn("host", at, text) }
+	warn := func(at diag.Place, text string) *diag.Message { return log.Warn(diag.Host, at, text) }
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	switch {
 	case differ(f.Host.Model, host.Model) && differ(f.Host.OS, host.OS):
-		kind := log.Error
+		kind := func(at diag.Place, text string) *diag.Message { return log.Error(diag.HostMismatch, at, text) }
 		if allow {
 			kind = warn
 		}
@@ -97,7 +97,7 @@ func addressSizes(files []*object.File, log *diag.Log) int {
 		case first == nil:
 			first = f
 		case f.AddressSize != first.AddressSize:
-			log.Error(f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses here but %d-bit addresses in %s", f.AddressSize, first.AddressSize, first.Name)).
+			log.Error(diag.AddressSizeMismatch, f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses here but %d-bit addresses in %s", f.AddressSize, first.AddressSize, first.Name)).
 				Note(first.At(first.AddressSpan), "first input with an address size").
 				WithHelp("compile all inputs for one host")
 		}
@@ -107,7 +107,7 @@ func addressSizes(files []*object.File, log *diag.Log) int {
 	}
 	for _, f := range files {
 		if f.AddressSize == 0 {
-			log.Warn("address-size", f.At(f.TargetSpan), fmt.Sprintf("no .address_size; assumed %d like %s", first.AddressSize, first.Name))
+			log.Warn(diag.AddressSize, f.At(f.TargetSpan), fmt.Sprintf("no .address_size; assumed %d like %s", first.AddressSize, first.Name))
 		}
 	}
 	return first.AddressSize

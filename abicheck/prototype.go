@@ -18,7 +18,7 @@ func (c *checker) prototype(name string, a, b side) {
 	}
 	if a.decl.Has(".noreturn") && b.decl.HasBody && !b.decl.Has(".noreturn") {
 		// ptxas drops what stands behind a call that does not return.
-		c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", diag.Name(name))).
+		c.log.Error(diag.Noreturn, a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", diag.Name(name))).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp(rebuild)
 	}
@@ -36,7 +36,7 @@ func (c *checker) count(name, what string, a, b side, x, y []ptx.Param) (differs
 	if len(x) == len(y) {
 		return false
 	}
-	c.log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), plural(len(x), what), plural(len(y), what), b.where())).
+	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), plural(len(x), what), plural(len(y), what), b.where())).
 		Note(b.at(b.decl.NameSpan), b.note()).
 		WithHelp(rebuild)
 	return true
@@ -58,7 +58,7 @@ func (c *checker) param(name, verb, what string, i int, a, b side, x, y ptx.Para
 		return
 	}
 	what = numbered(what, i, len(a.decl.Results))
-	c.log.Error(a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).
+	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).
 		Note(b.at(y.Span), b.note()).
 		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, rebuild))
 }
@@ -119,6 +119,21 @@ func Difference(a, b ptx.Type) string {
 		return "type"
 	}
 	return ""
+}
+
+// ruleOf is the rule that a Difference breaks.
+func ruleOf(difference string) diag.ID {
+	switch difference {
+	case "state space":
+		return diag.ParamSpace
+	case "shape":
+		return diag.ParamShape
+	case "size":
+		return diag.ParamSize
+	case "alignment":
+		return diag.ParamAlign
+	}
+	return diag.ParamType
 }
 
 func isBits(word string) bool {

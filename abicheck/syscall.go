@@ -51,13 +51,13 @@ func systemCall(a side, name string, def *ptx.Decl, log *diag.Log) {
 		x, y       []ptx.Param
 	}{{"returns", "result", a.decl.Results, def.Results}, {"takes", "parameter", a.decl.Params, def.Params}} {
 		if len(list.x) != len(list.y) {
-			log.Error(a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s in the driver", name, plural(len(list.x), list.what), plural(len(list.y), list.what))).
+			log.Error(diag.SystemCall, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s in the driver", name, plural(len(list.x), list.what), plural(len(list.y), list.what))).
 				WithHelp(help)
 			return
 		}
 		for i, x := range list.x {
 			if d := Difference(x.Type, list.y[i].Type); d != "" {
-				log.Error(a.at(x.Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x.Type), Describe(list.y[i].Type))).
+				log.Error(diag.SystemCall, a.at(x.Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x.Type), Describe(list.y[i].Type))).
 					WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(list.what, i, len(list.x)), d, help))
 			}
 		}

@@ -101,7 +101,7 @@ func (l *linker) warnMixed() {
 		}
 		for d := range f.Decls {
 			if f.Decls[d].HasBody {
-				l.log.Warn("debug-mixed", f.At(f.TargetSpan), "this module has no debug information, and is assembled unoptimised because "+with.Name+" has").
+				l.log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has no debug information, and is assembled unoptimised because "+with.Name+" has").
 					WithHelp("-S drops debug information; or link the two apart")
 				break
 			}

@@ -67,12 +67,12 @@ func archOf(f *object.File, log *diag.Log) arch {
 		}
 		number, err := strconv.Atoi(digits)
 		if err != nil {
-			log.Error(f.At(o.Span), "target "+o.Word+" is not sm_ and a number")
+			log.Error(diag.TargetName, f.At(o.Span), "target "+o.Word+" is not sm_ and a number")
 		}
 		a.number = number
 	}
 	if a.number == 0 && log.Errors() == 0 {
-		log.Error(f.At(f.TargetSpan), "no architecture in .target").WithHelp("write .target sm_80, say")
+		log.Error(diag.TargetName, f.At(f.TargetSpan), "no architecture in .target").WithHelp("write .target sm_80, say")
 	}
 	return a
 }
@@ -117,7 +117,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	for _, f := range files {
 		a := archOf(f, &ignored)
 		if gpu != "" && !a.runsOn(gpu) {
-			log.Error(a.place(), fmt.Sprintf("this module is for %s, but --arch is %s", a.where(), gpu)).WithHelp(a.remedy(gpu))
+			log.Error(diag.ArchMismatch, a.place(), fmt.Sprintf("this module is for %s, but --arch is %s", a.where(), gpu)).WithHelp(a.remedy(gpu))
 		}
 		switch {
 		case a.number == 0:
@@ -131,7 +131,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 		return
 	}
 	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || renamed(was.number) != renamed(h.arch.number) {
-		log.Warn("target", member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
+		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
 			WithHelp(fmt.Sprintf("a library made for %s keeps it; --arch %s says that it is meant", was, h.arch))
 	}
@@ -200,7 +200,7 @@ func (a arch) runsOn(gpu string) bool {
 func mergeArchs(archs []arch, log *diag.Log) arch {
 	best := archs[0]
 	refuse := func(a, b arch, why, help string) arch {
-		log.Error(a.place(), fmt.Sprintf("target %s cannot be linked with %s: %s", a, b, why)).
+		log.Error(diag.TargetMismatch, a.place(), fmt.Sprintf("target %s cannot be linked with %s: %s", a, b, why)).
 			Note(b.place(), "target "+b.String()+" here").
 			WithHelp(help)
 		return best
@@ -295,7 +295,7 @@ func textureMode(files []*object.File, log *diag.Log) []string {
 		if a.Rank < b.Rank {
 			a, b = b, a
 		}
-		log.Error(a.At(a.TargetSpan), "texture mode differs from "+b.Name+", and both use textures").
+		log.Error(diag.TextureMode, a.At(a.TargetSpan), "texture mode differs from "+b.Name+", and both use textures").
 			Note(b.At(b.TargetSpan), "other mode here").
 			WithHelp("texmode_independent pairs each texture with a sampler, texmode_unified (the default) does not; compile both for one mode")
 	}
@@ -334,7 +334,7 @@ func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 		if !ok {
 			return
 		}
-		log.Warn("raised", f.At(span), fmt.Sprintf("%s %s does not assemble at .version %s .target %s, to which the link raises this module from %s %s",
+		log.Warn(diag.Raised, f.At(span), fmt.Sprintf("%s %s does not assemble at .version %s .target %s, to which the link raises this module from %s %s",
 			f.Src.String(span), what, h.version, h.arch, f.Version, own)).
 			WithHelp("recompile this module for PTX " + h.version.String())
 	}

@@ -84,14 +84,14 @@ func (l *linker) ownFiles(f *object.File) []ownFile {
 		}
 		if first, ok := seen[file.Index]; ok {
 			if f.Src.String(first) != f.Src.String(file.Span) {
-				l.log.Error(f.At(file.Span), fmt.Sprintf("file index %d is given twice", file.Index)).
+				l.log.Error(diag.FileIndex, f.At(file.Span), fmt.Sprintf("file index %d is given twice", file.Index)).
 					Note(f.At(first), "first given here")
 			}
 			continue
 		}
 		seen[file.Index] = file.Span
 		if strings.ContainsFunc(file.Path, func(r rune) bool { return r > unicode.MaxASCII }) {
-			l.log.Warn("file-name", f.At(file.Span), "ptxas 12.4 crashes on a file name that is not ASCII, and ptxas 13 refuses it").
+			l.log.Warn(diag.FileName, f.At(file.Span), "ptxas 12.4 crashes on a file name that is not ASCII, and ptxas 13 refuses it").
 				WithHelp("compile the source under another name")
 		}
 		list = append(list, ownFile{file.Index, file.Path, file.Time, file.Size})
@@ -185,5 +185,5 @@ func (l *linker) warnUndeclaredFile(file int32, span diag.Span) {
 	}
 	l.warnedFile[file] = true
 	f := l.files[file]
-	l.log.Warn("loc", f.At(span), "no .file "+f.Src.String(span)+" in this module; its .loc lines are dropped")
+	l.log.Warn(diag.Loc, f.At(span), "no .file "+f.Src.String(span)+" in this module; its .loc lines are dropped")
 }

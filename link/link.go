@@ -174,7 +174,7 @@ func (l *linker) load(ctx context.Context) (*object.Set, error) {
 // loaded says why what was read cannot be linked at all.
 func (l *linker) loaded(set *object.Set) error {
 	if len(l.files) == 0 && l.log.Errors() == 0 {
-		l.log.Error(diag.Place{}, "nothing is linked: all inputs are archives, which are empty or of which nothing is needed").
+		l.log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, which are empty or of which nothing is needed").
 			WithHelp("--whole-archive links all members, beside -r those of a library on its own; -u NAME links the one that defines NAME")
 	}
 	if l.log.Errors() > 0 {
@@ -210,7 +210,7 @@ func (l *linker) namedTwice() {
 			same := &kept[earlier.kept]
 			same.WholeArchive = same.WholeArchive || in.WholeArchive
 		default:
-			l.log.Error(diag.Place{}, fmt.Sprintf("%s is named twice, as inputs %d and %d", in.Path, earlier.input+1, i+1))
+			l.log.Error(diag.DuplicateInput, diag.Place{}, fmt.Sprintf("%s is named twice, as inputs %d and %d", in.Path, earlier.input+1, i+1))
 		}
 	}
 	l.options.Inputs = kept
@@ -245,7 +245,7 @@ func unused(archives []string, live []*object.File) []string {
 func (l *linker) requireDefined() {
 	for _, name := range l.options.RequireDefined {
 		if s, ok := l.table.Lookup(name); !ok || !s.Defined() {
-			l.log.Error(diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined asks for")
+			l.log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined asks for")
 		}
 	}
 }
@@ -282,7 +282,7 @@ func (l *linker) rename() {
 		f := l.files[id.File]
 		l.renamed[id.File] = true
 		if d := f.DeclOf(id.Name); d != nil && d.Kind == ptx.Entry {
-			l.log.Warn("entry-renamed", f.At(d.NameSpan), fmt.Sprintf("entry %s is called %s in the output: it has no linkage, and another input has the name too", diag.Name(f.Names[id.Name]), l.names.Of(id))).
+			l.log.Warn(diag.EntryRenamed, f.At(d.NameSpan), fmt.Sprintf("entry %s is called %s in the output: it has no linkage, and another input has the name too", diag.Name(f.Names[id.Name]), l.names.Of(id))).
 				WithHelp("make it .visible under a name of its own, so that the host can find it")
 		}
 	}

@@ -168,7 +168,7 @@ func (l *linker) order(p *plan, variables []declID) {
 			// One module alone cannot say this: ptxas has no forward
 			// declaration of a module-local variable.
 			f := l.files[cycle[0].file]
-			l.log.Error(f.At(f.Decls[cycle[0].decl].NameSpan), "initialisers of module-local variables refer to each other in a cycle")
+			l.log.Error(diag.InitialiserCycle, f.At(f.Decls[cycle[0].decl].NameSpan), "initialisers of module-local variables refer to each other in a cycle")
 			return
 		}
 		forward[cycle[at]] = true
@@ -273,7 +273,7 @@ func (l *linker) checkConstants(p *plan) {
 		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", diag.Demangle(f.Names[d.Name]), d.Size())
 	}
 	place, text := describe(constants[0])
-	m := l.log.Error(place, fmt.Sprintf("constant memory overflows: %d bytes in %d variables, %d at most; %s", total, len(constants), constantBank, text))
+	m := l.log.Error(diag.ConstantOverflow, place, fmt.Sprintf("constant memory overflows: %d bytes in %d variables, %d at most; %s", total, len(constants), constantBank, text))
 	for _, v := range constants[1:min(3, len(constants))] {
 		m.Note(describe(v))
 	}
@@ -308,7 +308,7 @@ func (l *linker) placePragmas(p *plan) {
 		}
 		for d := range f.Decls {
 			if f.Decls[d].Kind == ptx.Func && f.Decls[d].HasBody {
-				l.log.Warn("pragma", f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, since it would reach the other inputs").
+				l.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, since it would reach the other inputs").
 					Note(f.At(f.Decls[d].NameSpan), "a function that loses it")
 				break
 			}

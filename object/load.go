@@ -166,7 +166,7 @@ func (f *File) claim(m *container.Member, log *diag.Log) {
 		f.Host.Model = m.Model
 	}
 	if m.AddressSize != 0 && f.AddressSize != 0 && m.AddressSize != f.AddressSize {
-		log.Error(f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the container says %d", f.AddressSize, m.AddressSize)).
+		log.Error(diag.AddressSizeMismatch, f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the container says %d", f.AddressSize, m.AddressSize)).
 			WithHelp("the container is damaged or mislabelled; build it again")
 	}
 }

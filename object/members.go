@@ -13,14 +13,14 @@ import (
 func Refuse(name string, err error, log *diag.Log) {
 	var fault *container.Error
 	if !errors.As(err, &fault) {
-		log.Error(diag.At(&diag.Source{Name: name}, diag.Span{}), err.Error())
+		log.Error(diag.BadContainer, diag.At(&diag.Source{Name: name}, diag.Span{}), err.Error())
 		return
 	}
 	text := fault.Text
 	if fault.Offset > 0 {
 		text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
 	}
-	log.Error(diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
+	log.Error(diag.BadContainer, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
 }
 
 // Members returns the PTX texts of one input as they are, whether they can be

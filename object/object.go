@@ -117,10 +117,10 @@ func declared(m *ptx.Module, log *diag.Log) *File {
 		s := &f.Symbols[a.Name]
 		switch {
 		case s.Alias >= 0:
-			log.Error(f.At(a.NameSpan), m.Names[a.Name]+" is given a second alias").
+			log.Error(diag.Alias, f.At(a.NameSpan), m.Names[a.Name]+" is given a second alias").
 				Note(f.At(m.Aliases[s.Alias].NameSpan), "first alias here")
 		case s.Def >= 0:
-			log.Error(f.At(a.NameSpan), m.Names[a.Name]+" is defined and made an alias").
+			log.Error(diag.Alias, f.At(a.NameSpan), m.Names[a.Name]+" is defined and made an alias").
 				Note(f.At(m.Decls[s.Def].NameSpan), "defined here")
 		}
 		s.Alias = int32(i)
@@ -140,7 +140,7 @@ func (f *File) declare(i int32, log *diag.Log) {
 	if s.Decl >= 0 {
 		first := &f.Decls[s.Decl]
 		if first.Kind != d.Kind {
-			log.Error(f.At(d.NameSpan), fmt.Sprintf("%s is declared as %s and as %s", f.Names[d.Name], d.Kind.A(), first.Kind.A())).
+			log.Error(diag.SymbolKind, f.At(d.NameSpan), fmt.Sprintf("%s is declared as %s and as %s", f.Names[d.Name], d.Kind.A(), first.Kind.A())).
 				Note(f.At(first.NameSpan), "first declared here")
 			return
 		}
@@ -150,7 +150,7 @@ func (f *File) declare(i int32, log *diag.Log) {
 	}
 	if d.Defines() {
 		if s.Def >= 0 {
-			log.Error(f.At(d.NameSpan), f.Names[d.Name]+" is defined twice").
+			log.Error(diag.DuplicateSymbol, f.At(d.NameSpan), f.Names[d.Name]+" is defined twice").
 				Note(f.At(f.Decls[s.Def].NameSpan), "first defined here")
 			return
 		}

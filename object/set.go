@@ -192,11 +192,11 @@ func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
 	}
 	if err != nil {
 		op.unread = true
-		op.log.Error(at(in.name()), err.Error()).Err = err
+		op.log.Error(diag.IO, at(in.name()), err.Error()).Err = err
 		return
 	}
 	if len(bytes.Trim(data, " \t\r\n\x00")) == 0 {
-		op.log.Error(at(in.name()), "the file is empty")
+		op.log.Error(diag.EmptyInput, at(in.name()), "the file is empty")
 		return
 	}
 	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize})
@@ -334,7 +334,7 @@ func (op *opening) index(name string, r io.ReaderAt, size int64, o Options) *con
 }
 
 func warnStale(log *diag.Log, fault *container.Error) {
-	log.Warn("stale-index", diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), "the index of this archive is not used: "+fault.Text).
+	log.Warn(diag.StaleIndex, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), "the index of this archive is not used: "+fault.Text).
 		WithHelp("ptxlink ar s " + fault.Name + " makes it anew")
 }
 
@@ -378,7 +378,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	}
 	m, err := ptx.Parse(&diag.Source{Name: u.member.Name, Text: u.member.Text})
 	if err != nil {
-		log.Error(diag.At(m.Src, err.Span), err.Text).Help = err.Help
+		log.Error(diag.Syntax, diag.At(m.Src, err.Span), err.Text).Help = err.Help
 		return nil
 	}
 	f := newFile(m, u.member.SHA256, log)
@@ -394,7 +394,7 @@ func (u *Unit) refuse(o Options, log *diag.Log) {
 	if strings.Contains(u.member.Name, "libcudadevrt.a(") { // it has PTX for the newest GPU alone
 		help = "leave it to nvlink, which takes its cubins: link with -c and --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
 	}
-	log.Error(diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)
+	log.Error(diag.ArchMismatch, diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)
 }
 
 // Offers calls visit with every name that the unit may define for others, before

@@ -209,7 +209,7 @@ func wideEnough(f *object.File, ops []atomicOp, at int, log *diag.Log) bool {
 	if access == nil {
 		return true
 	}
-	log.Warn("atomics", f.At(ops[at].span), fmt.Sprintf("%s is narrower than %s, which it orders", ops[at].text(f), access.text(f))).
+	log.Warn(diag.Atomics, f.At(ops[at].span), fmt.Sprintf("%s is narrower than %s, which it orders", ops[at].text(f), access.text(f))).
 		Note(f.At(access.span), "the "+access.kind.String()).
 		WithHelp(narrow.help(f, access.needs))
 	return false
@@ -243,7 +243,7 @@ func oneOperation(f *object.File, list []atomicOp, log *diag.Log) {
 	if at+1 < len(ops) && (at == 0 || x.kind == storeOp || x.kind == updateOp && ops[0].order.contains(orderRelease)) {
 		culprit, where = ops[at+1], "behind"
 	}
-	log.Warn("atomics", f.At(culprit.span), fmt.Sprintf("%s %s %s makes no atomic %s", culprit.text(f), where, x.text(f), x.kind)).
+	log.Warn(diag.Atomics, f.At(culprit.span), fmt.Sprintf("%s %s %s makes no atomic %s", culprit.text(f), where, x.text(f), x.kind)).
 		Note(f.At(x.span), "the "+x.kind.String()).
 		WithHelp(wantedMapping(x.kind, culprit.order == orderSeqCst).help(f, x.needs))
 }

@@ -27,7 +27,7 @@ func check(t *testing.T, modules ...object.Input) []string {
 	Check(resolve.Resolve(files, resolve.Options{Relocatable: true}, &log), &log)
 	var lines []string
 	for _, m := range log.Messages {
-		if m.Kind != diag.Warning || m.ID != "atomics" || len(m.Notes) != 1 || m.Help == "" {
+		if m.Kind != diag.Warning || m.ID != diag.Atomics || len(m.Notes) != 1 || m.Help == "" {
 			t.Fatalf("an odd message: %v", m)
 		}
 		line, _ := m.Place.Source.LineColumn(m.Place.Span.Off)

@@ -143,7 +143,7 @@ func (c *typeChecker) warn(t, other *debugType, d *typeDifference, here, there *
 	if d.more != "" {
 		text += "; " + d.more
 	}
-	m := c.log.Warn("odr", t.place(), text).
+	m := c.log.Warn(diag.ODR, t.place(), text).
 		Note(other.place(), fmt.Sprintf("%s %s as %s has it", other.kind(), other.name, other.in.file.Name))
 	c.warned = append(c.warned, warnedType{m, here, there, a == b && a != ""})
 }

@@ -76,7 +76,7 @@ func (c *command) abi(ctx *cli.Context) error {
 		}
 		t, err := describe(d, l, model)
 		if err != nil {
-			return &exitError{exitLink, &diag.Message{Place: diag.At(src, d.Span), Text: err.Error()}}
+			return &exitError{exitLink, &diag.Message{ID: diag.TypeLayout, Place: diag.At(src, d.Span), Text: err.Error()}}
 		}
 		report.Types = append(report.Types, t)
 		if i > 0 {
@@ -134,7 +134,7 @@ func layoutMessage(src *diag.Source, d ctype.Declared, err error) error {
 	if at == (diag.Span{}) {
 		at = d.Span
 	}
-	return &diag.Message{Place: diag.At(src, at), Text: bad.Error(), Help: bad.Help}
+	return &diag.Message{ID: diag.TypeLayout, Place: diag.At(src, at), Text: bad.Error(), Help: bad.Help}
 }
 
 // abiReport is what --json writes.

@@ -174,7 +174,7 @@ func (c *command) ar(ctx *cli.Context) error {
 		return &usageError{text: "an archive is neither read from standard input nor written to standard output"}
 	}
 	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return &exitError{exitIO, &diag.Message{Text: archive + " is a device or a pipe, and an archive is a file that can be read again and replaced"}}
+		return &exitError{exitIO, &diag.Message{ID: diag.IO, Text: archive + " is a device or a pipe, and an archive is a file that can be read again and replaced"}}
 	}
 	if c.operation == "" {
 		return c.arFresh(ctx.Context, archive, options)
@@ -259,7 +259,7 @@ func (c *command) arFresh(ctx context.Context, archive string, o pack.Options) e
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
 	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !pack.IsArchive(data) {
-		return &exitError{exitLink, &diag.Message{Text: archive + " is there and is no archive", Help: "the archive comes first: ptxlink ar libx.a " + archive}}
+		return &exitError{exitLink, &diag.Message{ID: diag.NotAnArchive, Text: archive + " is there and is no archive", Help: "the archive comes first: ptxlink ar libx.a " + archive}}
 	}
 	if err := c.findMembers(archive); err != nil {
 		return err
@@ -334,7 +334,7 @@ func (c *command) openArchive(archive string) (*pack.Archive, error) {
 func (c *command) openToChange(archive string) (*pack.Archive, error) {
 	a, err := c.openArchive(archive)
 	if err == nil && a.Thin {
-		err = &exitError{exitLink, &diag.Message{Text: archive + " is a thin archive, which is only read", Help: "ptxlink ar libnew.a " + archive + " makes a package of it"}}
+		err = &exitError{exitLink, &diag.Message{ID: diag.ThinArchive, Text: archive + " is a thin archive, which is only read", Help: "ptxlink ar libnew.a " + archive + " makes a package of it"}}
 	}
 	return a, err
 }
@@ -351,7 +351,7 @@ func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pac
 		created = true
 	}
 	if have := a.Format(); have != "" && o.Format != "" && have != o.Format {
-		return &exitError{exitLink, &diag.Message{Text: fmt.Sprintf("%s is a package of format %s, and one package has one format", archive, have),
+		return &exitError{exitLink, &diag.Message{ID: diag.ArchiveFormat, Text: fmt.Sprintf("%s is a package of format %s, and one package has one format", archive, have),
 			Help: fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", o.Format, archive)}}
 	}
 	if err := c.findMembers(archive); err != nil {
@@ -453,7 +453,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 			if near := nearestMember(a, in.name); near != "" {
 				text += fmt.Sprintf(" (did you mean %s?)", near)
 			}
-			log.Error(diag.Place{}, text).WithHelp("ptxlink ar t " + a.Name + " lists the members")
+			log.Error(diag.NoMember, diag.Place{}, text).WithHelp("ptxlink ar t " + a.Name + " lists the members")
 			continue
 		}
 		at = append(at, i)
@@ -492,7 +492,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 	for _, i := range at {
 		m := a.Members[i]
 		if a.Thin && job.operation != 't' {
-			return &exitError{exitLink, &diag.Message{Text: "the members of a thin archive are files already"}}
+			return &exitError{exitLink, &diag.Message{ID: diag.ThinArchive, Text: "the members of a thin archive are files already"}}
 		}
 		switch job.operation {
 		case 't':

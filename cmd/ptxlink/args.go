@@ -20,7 +20,9 @@ type usageError struct{ text, help string }
 
 func (e *usageError) Error() string { return e.text }
 
-func (e *usageError) message() *diag.Message { return &diag.Message{Text: e.text, Help: e.help} }
+func (e *usageError) message() *diag.Message {
+	return &diag.Message{ID: diag.Usage, Text: e.text, Help: e.help}
+}
 
 // reorder puts options before inputs, which is the only order that urfave/cli
 // understands: it stops at the first input and takes what follows for more of

@@ -174,7 +174,7 @@ func (c *command) readOptions(ctx *cli.Context) error {
 	for _, name := range []string{"ptxas", "Xptxas"} { // --arch also chooses between PTX for several GPUs
 		if ctx.IsSet(name) && !c.cubin {
 			var log diag.Log
-			log.Warn("unused-option", diag.Place{}, spell(name)+" has no effect without --cubin")
+			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
 			if c.report.write(log.Messages) > 0 {
 				return &exitError{code: exitUsage}
 			}

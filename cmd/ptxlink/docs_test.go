@@ -2,16 +2,11 @@ package main
 
 import (
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestABITable holds docs/abi.md to what there is: each row of its tables names
@@ -81,31 +76,5 @@ func TestABITable(t *testing.T) {
 	}
 	if rows < 50 {
 		t.Errorf("%d rows", rows)
-	}
-}
-
-// TestWarnings holds the list of warnings to those that there are.
-func TestWarnings(t *testing.T) {
-	call := regexp.MustCompile(`\.Warn\(([^,]*),`)
-	used := map[string]bool{}
-	err := filepath.WalkDir("../..", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
-			return err
-		}
-		text, err := os.ReadFile(path)
-		for _, found := range call.FindAllStringSubmatch(string(text), -1) {
-			id, err := strconv.Unquote(found[1])
-			if err != nil {
-				t.Errorf("%s: Warn(%s) does not spell out the name of the warning", path, found[1])
-			}
-			used[id] = true
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(slices.Sorted(maps.Keys(used)), warnings); d != "" {
-		t.Errorf("warnings that there are (-), and those of warnings.go (+):\n%s", d)
 	}
 }

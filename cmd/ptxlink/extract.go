@@ -100,6 +100,7 @@ func placeFiles(list []pack.Extracted, output string) error {
 	}
 	if len(list) > 1 {
 		return &exitError{exitUsage, &diag.Message{
+			ID:   diag.Usage,
 			Text: fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
 			Help: "name a folder, with a / at the end if it is to be made, or choose with --arch; --list shows them",
 		}}
@@ -119,7 +120,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 		case err == nil && bytes.Equal(old, e.Text):
 			continue
 		case err == nil && !force && regular(e.File):
-			log.Error(diag.Place{}, fmt.Sprintf("%s is there and is not what %s holds", e.File, e.Name)).
+			log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s is there and is not what %s holds", e.File, e.Name)).
 				WithHelp("choose a folder with -o, or write over it with --force")
 			continue
 		}

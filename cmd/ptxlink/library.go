@@ -26,7 +26,7 @@ func findLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 			return path, true
 		}
 	}
-	m := log.Error(diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
+	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
 		m.WithHelp("ptxlink libdevice makes libdevice.a of your CUDA toolkit; -L names its folder")
 	} else if len(folders) == 0 {

@@ -93,17 +93,17 @@ func (c *command) finish(err error) int {
 		return exitOK
 	case errors.As(err, &status):
 		if status.err != nil {
-			c.report.fail(status.err)
+			c.report.fail(status.err, status.code)
 		}
 		return status.code
 	case errors.As(err, &usage):
-		c.report.fail(usage.message())
+		c.report.fail(usage.message(), exitUsage)
 		return exitUsage
 	case errors.Is(err, context.Canceled):
 		fmt.Fprintln(c.stderr, "ptxlink: interrupted; nothing was written")
 		return exitInterrupt
 	}
-	c.report.fail(err)
+	c.report.fail(err, exitIO)
 	return exitIO
 }
 

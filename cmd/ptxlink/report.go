@@ -26,7 +26,7 @@ func (r *reporter) write(messages []*diag.Message) (errors int) {
 	var shown []*diag.Message
 	for _, m := range messages {
 		if m.Kind == diag.Warning {
-			if r.quiet || slices.Contains(r.hidden, m.ID) {
+			if r.quiet || slices.Contains(r.hidden, m.ID.String()) {
 				continue
 			}
 			if r.fatal {
@@ -46,11 +46,14 @@ func (r *reporter) write(messages []*diag.Message) (errors int) {
 	return errors
 }
 
-// fail writes one error that is no message yet.
-func (r *reporter) fail(err error) {
+// fail writes the error that ends the program with the exit code.
+func (r *reporter) fail(err error, code int) {
 	m, ok := err.(*diag.Message)
 	if !ok {
-		m = &diag.Message{Text: err.Error()}
+		m = &diag.Message{ID: diag.IO, Text: err.Error()}
+		if code == exitUsage {
+			m.ID = diag.Usage
+		}
 	}
 	r.write([]*diag.Message{m})
 }

@@ -6,13 +6,16 @@ import (
 	"strings"
 
 	"github.com/xrash/smetrics"
+	"ptxlink/internal/diag"
 )
 
 // warnings are the names that -Wno- takes, sorted.
-var warnings = strings.Fields(`
-	abi address-size align atomics debug-dropped debug-mixed duplicate-member-symbol
-	empty-member entry-renamed file-name host indirect-call libdevice-sqrt loc mangled
-	member-name nv-entry odr pragma ptxas raised rdc stale-index target unused-option`)
+var warnings = func() (names []string) {
+	for _, r := range diag.Rules(diag.Warning) {
+		names = append(names, r.Name)
+	}
+	return names
+}()
 
 // checkWarning refuses what no warning is called.
 func checkWarning(id string) error {

@@ -115,11 +115,11 @@ type Remark struct {
 	Text  string
 }
 
-// Message is one thing to tell the user. Only warnings carry an ID, so that a
-// warning can be silenced and an error cannot.
+// Message is one thing to tell the user. Notes that stand for themselves have no
+// ID.
 type Message struct {
 	Kind  Kind
-	ID    string
+	ID    ID
 	Place Place
 	Text  string
 	Notes []Remark
@@ -149,17 +149,19 @@ func (m *Message) WithHelp(text string) *Message {
 type Log struct{ Messages []*Message }
 
 // Error adds an error.
-func (l *Log) Error(place Place, text string) *Message { return l.add(Error, "", place, text) }
+func (l *Log) Error(id ID, place Place, text string) *Message {
+	return l.add(Error, id, place, text)
+}
 
-// Warn adds a warning that -Wno-id silences.
-func (l *Log) Warn(id string, place Place, text string) *Message {
+// Warn adds a warning that -Wno- and the name of the ID silence.
+func (l *Log) Warn(id ID, place Place, text string) *Message {
 	return l.add(Warning, id, place, text)
 }
 
 // Note adds a remark that stands for itself (--verbose).
-func (l *Log) Note(place Place, text string) *Message { return l.add(Note, "", place, text) }
+func (l *Log) Note(place Place, text string) *Message { return l.add(Note, None, place, text) }
 
-func (l *Log) add(kind Kind, id string, place Place, text string) *Message {
+func (l *Log) add(kind Kind, id ID, place Place, text string) *Message {
 	m := &Message{Kind: kind, ID: id, Place: place, Text: text}
 	l.Messages = append(l.Messages, m)
 	return m

@@ -15,10 +15,10 @@ func TestWriteTwoPlaces(t *testing.T) {
 	a := &Source{Name: "a.ptx", Text: []byte("one\n.extern .func\thelper;\n")}
 	b := &Source{Name: "b.ptx", Text: []byte("helper")}
 	var log Log
-	log.Error(At(a, find(a, "helper")), "helper differs").
+	log.Error(SymbolKind, At(a, find(a, "helper")), "helper differs").
 		Note(At(b, Span{0, 6}), "defined here").
 		WithHelp("rebuild a.ptx")
-	log.Warn("odr", At(b, Span{}), "odd")
+	log.Warn(ODR, At(b, Span{}), "odd")
 	var out strings.Builder
 	if err := Write(&out, log.Messages, Style{}); err != nil {
 		t.Fatal(err)
@@ -39,7 +39,7 @@ func TestWriteTwoPlaces(t *testing.T) {
 func TestErrorLimit(t *testing.T) {
 	var log Log
 	for range 5 {
-		log.Error(Place{}, "bad")
+		log.Error(Usage, Place{}, "bad")
 	}
 	var out strings.Builder
 	Write(&out, log.Messages, Style{ErrorLimit: 2})
@@ -53,7 +53,7 @@ func TestLongAndBinaryLines(t *testing.T) {
 	text := strings.Repeat("x", 5000) + "\x1b[31mname\xff" + strings.Repeat("y", 5000)
 	src := &Source{Name: "long.ptx", Text: []byte(text)}
 	var log Log
-	log.Error(At(src, find(src, "name")), "here")
+	log.Error(Syntax, At(src, find(src, "name")), "here")
 	var out strings.Builder
 	Write(&out, log.Messages, Style{})
 	lines := strings.Split(out.String(), "\n")

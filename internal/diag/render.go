@@ -69,7 +69,7 @@ func writeOne(b *strings.Builder, m *Message, p palette) {
 	writeHead(b, m.Place, m.Kind.String(), m.Text, m.ID, p)
 	writeExcerpt(b, m.Place, p)
 	for _, n := range m.Notes {
-		writeHead(b, n.Place, "note", n.Text, "", p)
+		writeHead(b, n.Place, "note", n.Text, None, p)
 		writeExcerpt(b, n.Place, p)
 	}
 	if m.Help != "" {
@@ -77,7 +77,7 @@ func writeOne(b *strings.Builder, m *Message, p palette) {
 	}
 }
 
-func writeHead(b *strings.Builder, at Place, kind, text, id string, p palette) {
+func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette) {
 	b.WriteString(p.place)
 	switch {
 	case at.Source == nil:
@@ -89,8 +89,8 @@ func writeHead(b *strings.Builder, at Place, kind, text, id string, p palette) {
 		fmt.Fprintf(b, "%s:%d:%d:", at.Source.Name, line, column)
 	}
 	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, text)
-	if id != "" {
-		b.WriteString(" [-W" + id + "]")
+	if id.Rule().Kind == Warning { // also one that --fatal-warnings made an error
+		b.WriteString(" [-W" + id.String() + "]")
 	}
 	b.WriteByte('\n')
 }

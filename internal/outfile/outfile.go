@@ -77,11 +77,11 @@ func WriteAll(inputs []string, files ...File) error {
 // a symbolic link to it all count as the input.
 func Check(path string, inputs []string) error {
 	if path == "" {
-		return &diag.Message{Text: "the name of the output is empty"}
+		return &diag.Message{ID: diag.Usage, Text: "the name of the output is empty"}
 	}
 	for _, input := range inputs {
 		if input != "" && !isSpecial(path) && Same(path, input) {
-			m := &diag.Message{Text: fmt.Sprintf("the output %s is also an input", path), Help: "choose another name for the output"}
+			m := &diag.Message{ID: diag.OutputIsInput, Text: fmt.Sprintf("the output %s is also an input", path), Help: "choose another name for the output"}
 			if input != path {
 				m.Text = fmt.Sprintf("the output %s is the same file as the input %s", path, input)
 			}

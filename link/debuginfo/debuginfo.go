@@ -75,7 +75,7 @@ func Merge(modules []*Module, log *diag.Log) (sections []Section, kept []*Module
 func (m *Module) Check(log *diag.Log) bool {
 	err := m.read()
 	if err != nil {
-		log.Warn("debug-dropped", m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
+		log.Warn(diag.DebugDropped, m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
 	}
 	return err == nil
 }

@@ -63,6 +63,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	l := &Library{Names: names(bitcode)}
 	if len(l.Names) == 0 {
 		return nil, &diag.Message{
+			ID:   diag.Tool,
 			Text: "there are no functions of libdevice in " + o.Bitcode,
 			Help: "--cuda wants the " + fileName + " of a CUDA toolkit",
 		}
@@ -105,6 +106,7 @@ func chooseLLC(o Options) (string, error) {
 	}
 	if o.FTZ {
 		return "", &diag.Message{
+			ID:   diag.Tool,
 			Text: "--ftz needs cicc, the compiler of the CUDA toolkit: llc cannot set __CUDA_FTZ",
 			Help: "name a toolkit that has nvvm/bin/cicc with --cuda, or drop --ftz",
 		}
@@ -114,16 +116,17 @@ func chooseLLC(o Options) (string, error) {
 			return llc, nil
 		}
 		return "", &diag.Message{
+			ID:   diag.Tool,
 			Text: "nothing here compiles libdevice: there is no cicc beside " + o.Bitcode + " and no llc on $PATH that makes PTX",
 			Help: "install nvcc or LLVM, or name an llc with --llc",
 		}
 	}
 	llc, err := program(o.LLC)
 	if err != nil {
-		return "", &diag.Message{Text: fmt.Sprintf("cannot run %s, which --llc names: %v", o.LLC, withoutPath(err))}
+		return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot run %s, which --llc names: %v", o.LLC, withoutPath(err))}
 	}
 	if !makesPTX(llc) {
-		return "", &diag.Message{Text: o.LLC + " does not make PTX: llc --version lists no nvptx64", Help: "name another llc with --llc"}
+		return "", &diag.Message{ID: diag.Tool, Text: o.LLC + " does not make PTX: llc --version lists no nvptx64", Help: "name another llc with --llc"}
 	}
 	return llc, nil
 }
@@ -159,7 +162,7 @@ func compile(ctx context.Context, log *diag.Log, dir, tool string, args ...strin
 	if err == nil && readErr == nil && !bytes.Contains(said, []byte("not a recognized processor")) {
 		return ptx, nil
 	}
-	m := log.Error(diag.Place{}, tool+" cannot compile libdevice").
+	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, tool+" cannot compile libdevice").
 		WithHelp("if it does not know the architecture, --arch names another")
 	lines := slices.DeleteFunc(strings.Split(string(said), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 	lines = slices.Compact(lines)
@@ -173,7 +176,7 @@ var approximateRoot = regexp.MustCompile(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.
 
 func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
 	if approximateRoot.Match(ptx) {
-		log.Warn("libdevice-sqrt", diag.Place{}, llc+" made __nv_sqrtf, and what builds on it, with approximate square roots (sqrt.approx.f32); nvcc has sqrt.rn.f32").
+		log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" made __nv_sqrtf, and what builds on it, with approximate square roots (sqrt.approx.f32); nvcc has sqrt.rn.f32").
 			WithHelp("a toolkit with nvvm/bin/cicc, named with --cuda, compiles it as nvcc does")
 	}
 }

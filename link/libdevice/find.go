@@ -44,9 +44,9 @@ var folders = []string{
 func Find(explicit string) (string, error) {
 	if explicit != "" {
 		if info, err := os.Stat(explicit); errors.Is(err, fs.ErrNotExist) {
-			return "", &diag.Message{Text: "there is no " + explicit + ", which --cuda names"}
+			return "", &diag.Message{ID: diag.Tool, Text: "there is no " + explicit + ", which --cuda names"}
 		} else if err != nil {
-			return "", &diag.Message{Text: fmt.Sprintf("cannot read %s, which --cuda names: %v", explicit, withoutPath(err))}
+			return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot read %s, which --cuda names: %v", explicit, withoutPath(err))}
 		} else if !info.IsDir() {
 			return explicit, nil
 		}
@@ -56,6 +56,7 @@ func Find(explicit string) (string, error) {
 			}
 		}
 		return "", &diag.Message{
+			ID:   diag.Tool,
 			Text: "there is no " + fileName + " in " + explicit + ", which --cuda names",
 			Help: "name the file itself, or the folder that holds " + folders[0],
 		}
@@ -92,6 +93,7 @@ func Find(explicit string) (string, error) {
 		looked = append(looked, pattern)
 	}
 	return "", &diag.Message{
+		ID:   diag.Tool,
 		Text: "cannot find " + fileName + "; looked in " + strings.Join(looked, ", "),
 		Help: "it comes with the CUDA toolkit, or with pip install nvidia-nvvm; name the file or the toolkit with --cuda",
 	}

@@ -126,7 +126,7 @@ func packMembers(ctx context.Context, o Options, taken map[string]bool, log *dia
 		m.Record, m.Symbols = newRecord(f, host)
 		warnOfUse(f, len(m.Symbols) > 0, o.Format, log)
 		if m.Data, err = store(f, m.Name, m.Record, o.Format); err != nil {
-			log.Error(f.At(diag.Span{}), err.Error())
+			log.Error(diag.NVMember, f.At(diag.Span{}), err.Error())
 		}
 		m.Symbols = append(m.ELFSymbols(), m.Symbols...)
 	}
@@ -146,7 +146,7 @@ func warnOfUse(f *object.File, offers bool, format Format, log *diag.Log) {
 		}
 	}
 	if !offers && len(entries) == 0 {
-		m := log.Warn("empty-member", f.At(diag.Span{}), "this module defines nothing that other modules can use")
+		m := log.Warn(diag.EmptyMember, f.At(diag.Span{}), "this module defines nothing that other modules can use")
 		if resolve.WholeProgram(f) {
 			m.WithHelp("compile it with -rdc=true; without it nvcc keeps, or drops, all but entries")
 		} else {
@@ -160,7 +160,7 @@ func warnOfUse(f *object.File, offers bool, format Format, log *diag.Log) {
 	if n := len(entries) - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more,", n)
 	}
-	log.Warn("nv-entry", f.At(entries[0].NameSpan), text+" out of an nv package: nothing in it registers kernels by name").
+	log.Warn(diag.NVEntry, f.At(entries[0].NameSpan), text+" out of an nv package: nothing in it registers kernels by name").
 		WithHelp("an nv package is for device functions; let nvcc compile kernels, or load a linked module with cuModuleLoadData")
 }
 
@@ -354,7 +354,7 @@ func finish(members []Member, format Format, log *diag.Log) {
 		}
 		for _, name := range m.Record.Defines {
 			if before, ok := first[name]; ok {
-				log.Warn("duplicate-member-symbol", diag.Place{}, fmt.Sprintf("%s and %s both define %s, and nvlink links every member of an archive", before, m.Name, diag.Name(name)))
+				log.Warn(diag.DuplicateMemberSymbol, diag.Place{}, fmt.Sprintf("%s and %s both define %s, and nvlink links every member of an archive", before, m.Name, diag.Name(name)))
 				continue
 			}
 			first[name] = m.Name
@@ -376,7 +376,7 @@ func warnOfHosts(members []Member, log *diag.Log) {
 			first = m
 		case m.Record.OS != first.Record.OS && !told[m.Record.OS]:
 			told[m.Record.OS] = true
-			log.Warn("host", diag.Place{}, fmt.Sprintf("%s was compiled for %s, and %s for %s", first.Name, first.Record.OS, m.Name, m.Record.OS)).
+			log.Warn(diag.Host, diag.Place{}, fmt.Sprintf("%s was compiled for %s, and %s for %s", first.Name, first.Record.OS, m.Name, m.Record.OS)).
 				WithHelp("make a package for each operating system")
 		}
 	}

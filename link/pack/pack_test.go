@@ -75,7 +75,7 @@ func TestPackTakesAll(t *testing.T) {
 			t.Errorf("%s is for %s-%s (%s)", m.Name, m.Record.OS, m.Record.Arch, m.Record.Model)
 		}
 	}
-	if len(again.Messages) != 1 || again.Messages[0].ID != "empty-member" {
+	if len(again.Messages) != 1 || again.Messages[0].ID.String() != "empty-member" {
 		t.Errorf("got %v", again.Messages)
 	}
 }

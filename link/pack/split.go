@@ -79,11 +79,11 @@ type splitter struct {
 func (s *splitter) split(roots []string) (members []link.Input) {
 	f := s.f
 	if len(f.Sections) > 0 {
-		s.log.Error(f.At(f.Sections[0].Span), "a module with debug sections cannot be split").
+		s.log.Error(diag.Split, f.At(f.Sections[0].Span), "a module with debug sections cannot be split").
 			WithHelp("ptxlink -S leaves them out")
 	}
 	for _, o := range f.Others {
-		s.log.Error(f.At(o.Span), "a module with a statement that ptxlink does not know cannot be split")
+		s.log.Error(diag.Split, f.At(o.Span), "a module with a statement that ptxlink does not know cannot be split")
 	}
 	for _, flags := range []*[]bool{&s.reached, &s.member, &s.root, &s.aliased} {
 		*flags = make([]bool, len(f.Names))
@@ -107,7 +107,7 @@ func (s *splitter) rootNames(roots []string) (names []ptx.NameID) {
 	for _, root := range roots {
 		name, ok := f.Lookup(root)
 		if !ok || !f.Symbols[name].Defined() {
-			s.log.Error(f.At(diag.Span{}), "no definition of "+diag.Name(root)+" to split off")
+			s.log.Error(diag.Split, f.At(diag.Span{}), "no definition of "+diag.Name(root)+" to split off")
 			continue
 		}
 		names = append(names, name)

@@ -65,7 +65,7 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 	// ptxas 12.4 stops at a NUL and exits 0, with a cubin of the part before it.
 	if at := bytes.IndexByte(ptx, 0); at >= 0 {
 		merged := &diag.Source{Name: inputName, Text: ptx}
-		log.Error(diag.At(merged, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore all that follows this NUL")
+		log.Error(diag.NUL, diag.At(merged, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore all that follows this NUL")
 		return nil, ErrRejected
 	}
 	dir, err := os.MkdirTemp("", "ptxlink-")
@@ -93,7 +93,7 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 	errorsBefore := log.Errors()
 	retell(string(said), o, ptx, origin, log)
 	if how := crashed(cmd.ProcessState); how != "" {
-		log.Error(diag.Place{}, fmt.Sprintf("ptxas crashed (%s)", how)).
+		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas crashed (%s)", how)).
 			WithHelp(fmt.Sprintf("the program is %s; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on", o.Path))
 		return nil, ErrRejected
 	}
@@ -101,20 +101,20 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 		return nil, ErrRejected
 	}
 	if exit != nil {
-		log.Error(diag.Place{}, fmt.Sprintf("ptxas failed without saying why (exit code %d)", exit.ExitCode())).
+		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas failed without saying why (exit code %d)", exit.ExitCode())).
 			WithHelp("the program is " + o.Path)
 		return nil, ErrRejected
 	}
 	cubin, err = os.ReadFile(filepath.Join(dir, outputName))
 	switch {
 	case err != nil || len(cubin) == 0:
-		m := log.Error(diag.Place{}, "ptxas reported success and wrote no cubin")
+		m := log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote no cubin")
 		if strings.HasPrefix(o.Arch, "compute_") {
 			m.WithHelp(o.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80")
 		}
 		return nil, ErrRejected
 	case !bytes.HasPrefix(cubin, []byte("\x7fELF")):
-		log.Error(diag.Place{}, "ptxas reported success and wrote something that is not a cubin").
+		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote something that is not a cubin").
 			WithHelp("the program is " + o.Path)
 		return nil, ErrRejected
 	}

@@ -61,6 +61,7 @@ func Find(explicit string) (string, error) {
 		looked = append(looked, pattern)
 	}
 	return "", &diag.Message{
+		ID:   diag.Tool,
 		Text: "cannot find ptxas; looked in " + strings.Join(looked, ", "),
 		Help: "install the CUDA toolkit, or name the program with --ptxas or $PTXAS; writing PTX needs neither",
 	}
@@ -91,6 +92,7 @@ func named(who, name string) (string, error) {
 			err = e.Err
 		}
 		return "", &diag.Message{
+			ID:   diag.Tool,
 			Text: fmt.Sprintf("cannot run %s, which %s names: %v", name, who, err),
 			Help: "name the program itself, such as /usr/local/cuda/bin/" + program,
 		}

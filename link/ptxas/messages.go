@@ -78,11 +78,11 @@ func message(log *diag.Log, kind, text string, number int, merged *diag.Source, 
 	var m *diag.Message
 	switch kind {
 	case "warning":
-		m = log.Warn("ptxas", place, "ptxas: "+text)
+		m = log.Warn(diag.Ptxas, place, "ptxas: "+text)
 	case "info":
 		m = log.Note(place, "ptxas: "+text)
 	default:
-		m = log.Error(place, "ptxas: "+text)
+		m = log.Error(diag.PtxasError, place, "ptxas: "+text)
 	}
 	if number == 0 {
 		return m

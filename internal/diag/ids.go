@@ -1,0 +1,210 @@
+package diag
+
+import (
+	"slices"
+	"strings"
+)
+
+// ID names a rule that errors or warnings come from. Users write the name of a
+// warning in -Wno-NAME, and programs tell messages apart by it, so a name never
+// changes its meaning. Notes have none. docs/messages.md lists them all.
+type ID uint8
+
+// The rules, errors first.
+const (
+	None ID = iota
+
+	AddressSizeMismatch
+	Alias
+	AliasTarget
+	ArchMismatch
+	ArchiveFormat
+	BadContainer
+	CallEntry
+	CommonInitialised
+	CommonSize
+	ConstantOverflow
+	CSyntax
+	DuplicateInput
+	DuplicateSymbol
+	EmptyInput
+	FileIndex
+	HostMismatch
+	InitialiserCycle
+	IO
+	LibdeviceCompiler
+	Library
+	NarrowParam
+	NoABICalls
+	NoMember
+	Noreturn
+	NotAnArchive
+	NotPTX
+	NothingLinked
+	NUL
+	NVMember
+	OpaqueParam
+	OutputExists
+	OutputIsInput
+	ParamAlign
+	ParamCount
+	ParamShape
+	ParamSize
+	ParamSpace
+	ParamType
+	PtxasError
+	PtxasFailed
+	Split
+	SymbolKind
+	Syntax
+	SystemCall
+	TargetMismatch
+	TargetName
+	TextureMode
+	ThinArchive
+	Tool
+	TypeLayout
+	UndefinedLocal
+	UndefinedSymbol
+	Usage
+	VarAttribute
+	VarSize
+	VarSpace
+	VarType
+
+	ABI
+	AddressSize
+	Align
+	Atomics
+	DebugDropped
+	DebugMixed
+	DuplicateMemberSymbol
+	EmptyMember
+	EntryRenamed
+	FileName
+	Host
+	IndirectCall
+	LibdeviceSqrt
+	Loc
+	Mangled
+	MemberName
+	NVEntry
+	ODR
+	Pragma
+	Ptxas
+	Raised
+	RDC
+	StaleIndex
+	Target
+	UnusedOption
+)
+
+// Rule is what there is to know about an ID.
+type Rule struct {
+	Name  string
+	Kind  Kind
+	About string // one sentence without a full stop
+}
+
+var rules = [...]Rule{
+	AddressSizeMismatch: {"address-size-mismatch", Error, "inputs, or an input and its container or host, differ in the size of an address"},
+	Alias:               {"alias", Error, "a name is made an alias twice, or is defined too, or was never declared"},
+	AliasTarget:         {"alias-target", Error, "the target of an alias is not a strong function defined in the same module"},
+	ArchMismatch:        {"arch-mismatch", Error, "a module, or all PTX of an input, does not run on the GPU of --arch"},
+	ArchiveFormat:       {"archive-format", Error, "a member of one format is added to a package of another"},
+	BadContainer:        {"bad-container", Error, "an archive, fatbin, object or compressed file is damaged or of an unknown kind"},
+	CallEntry:           {"call-entry", Error, "a call names an entry, which can only be launched"},
+	CommonInitialised:   {"common-initialised", Error, "two modules initialise one .common variable"},
+	CommonSize:          {"common-size", Error, "an initialised .common variable is smaller than another module reserves for it"},
+	ConstantOverflow:    {"constant-overflow", Error, "the variables in constant memory exceed 64 KiB"},
+	CSyntax:             {"c-syntax", Error, "ptxlink abi cannot read a C declaration"},
+	DuplicateInput:      {"duplicate-input", Error, "a file is named twice"},
+	DuplicateSymbol:     {"duplicate-symbol", Error, "two strong definitions have one name"},
+	EmptyInput:          {"empty-input", Error, "an input has no bytes"},
+	FileIndex:           {"file-index", Error, "a module gives an index of .file twice"},
+	HostMismatch:        {"host-mismatch", Error, "inputs were compiled for operating systems whose data layouts differ"},
+	InitialiserCycle:    {"initialiser-cycle", Error, "initialisers of module-local variables refer to each other in a cycle"},
+	IO:                  {"io", Error, "a file cannot be read or written, or a program cannot be run"},
+	LibdeviceCompiler:   {"libdevice-compiler", Error, "a compiler does not accept libdevice"},
+	Library:             {"library", Error, "a library of -l is in no folder of -L"},
+	NarrowParam:         {"narrow-param", Error, "a function that is called takes an integer below 32 bits"},
+	NoABICalls:          {"no-abi-calls", Error, "a module of PTX before 2.0 calls a function"},
+	NoMember:            {"no-member", Error, "an archive has no member of that name"},
+	Noreturn:            {"noreturn", Error, "a declaration says .noreturn of a function that returns"},
+	NotAnArchive:        {"not-an-archive", Error, "the archive to change is a file of another kind"},
+	NotPTX:              {"not-ptx", Error, "an input is not PTX, and nothing that PTX is found in"},
+	NothingLinked:       {"nothing-linked", Error, "no module is linked, because all inputs are archives and nothing in them is needed"},
+	NUL:                 {"nul", Error, "the linked module has a NUL, at which ptxas stops"},
+	NVMember:            {"nv-member", Error, "a module cannot be a member of an nv package"},
+	OpaqueParam:         {"opaque-param", Error, "a function takes a texture, sampler or surface"},
+	OutputExists:        {"output-exists", Error, "a file of another content is in the place of an output"},
+	OutputIsInput:       {"output-is-input", Error, "an output is also an input"},
+	ParamAlign:          {"param-align", Error, "a parameter or result is aligned differently, or above 128 bytes"},
+	ParamCount:          {"param-count", Error, "the number of parameters or results differs"},
+	ParamShape:          {"param-shape", Error, "a parameter or result is a scalar on one side and an array on the other"},
+	ParamSize:           {"param-size", Error, "a parameter or result differs in size"},
+	ParamSpace:          {"param-space", Error, "a parameter or result is in .param on one side and in .reg on the other"},
+	ParamType:           {"param-type", Error, "a parameter or result is an integer on one side and a float on the other"},
+	PtxasError:          {"ptxas-error", Error, "ptxas refuses the linked module"},
+	PtxasFailed:         {"ptxas-failed", Error, "ptxas crashes, or makes no cubin and does not say why"},
+	Split:               {"split", Error, "a module cannot be split into members"},
+	SymbolKind:          {"symbol-kind", Error, "a name is a function, an entry or a variable on one side, and another of these on the other"},
+	Syntax:              {"syntax", Error, "a module is not valid PTX"},
+	SystemCall:          {"system-call", Error, "a function of the driver is declared with another prototype than the driver's"},
+	TargetMismatch:      {"target-mismatch", Error, "no target runs the modules together"},
+	TargetName:          {"target-name", Error, "a .target names no architecture, or one that is not sm_ and a number"},
+	TextureMode:         {"texture-mode", Error, "modules that use textures differ in the texture mode"},
+	ThinArchive:         {"thin-archive", Error, "a thin archive cannot be changed or unpacked"},
+	Tool:                {"tool", Error, "a program or a file of the CUDA toolkit is not found or does not work"},
+	TypeLayout:          {"type-layout", Error, "a C type has no layout"},
+	UndefinedLocal:      {"undefined-local", Error, "a name is declared without linkage and has no definition in its module"},
+	UndefinedSymbol:     {"undefined-symbol", Error, "no input defines a symbol"},
+	Usage:               {"usage", Error, "the command line makes no sense"},
+	VarAttribute:        {"var-attribute", Error, "a variable is .managed or .unified on one side only"},
+	VarSize:             {"var-size", Error, "a variable differs in size"},
+	VarSpace:            {"var-space", Error, "a variable is in different state spaces"},
+	VarType:             {"var-type", Error, "a variable is a texture, sampler or surface on one side, and not the same on the other"},
+
+	ABI:                   {"abi", Warning, "a 16-bit float is passed to a function"},
+	AddressSize:           {"address-size", Warning, "a module has no .address_size and takes that of the others"},
+	Align:                 {"align", Warning, "a variable gets the larger alignment that another module asks for"},
+	Atomics:               {"atomics", Warning, "an atomic sequence is no mapping of a C++ operation, or scopes differ between modules (--atomics)"},
+	DebugDropped:          {"debug-dropped", Warning, "the debug information of a module cannot be read and is dropped"},
+	DebugMixed:            {"debug-mixed", Warning, "a module without debug information is assembled unoptimised because another one has some"},
+	DuplicateMemberSymbol: {"duplicate-member-symbol", Warning, "two members of an nv package define a symbol, and nvlink links every member"},
+	EmptyMember:           {"empty-member", Warning, "a member of a package defines nothing that others can use"},
+	EntryRenamed:          {"entry-renamed", Warning, "an entry without linkage gets another name"},
+	FileName:              {"file-name", Warning, "ptxas cannot take a name in .file that is not ASCII"},
+	Host:                  {"host", Warning, "inputs or members were compiled for different hosts"},
+	IndirectCall:          {"indirect-call", Warning, "the prototype of an indirect call fits no function whose address is taken"},
+	LibdeviceSqrt:         {"libdevice-sqrt", Warning, "llc compiled libdevice with approximate square roots"},
+	Loc:                   {"loc", Warning, "a .loc names a .file that the module does not have"},
+	Mangled:               {"mangled", Warning, "the parameters of a function contradict its C++ name"},
+	MemberName:            {"member-name", Warning, "ptxlink ar replaced a member, and another one may have been meant"},
+	NVEntry:               {"nv-entry", Warning, "the host cannot launch the entries of an nv package"},
+	ODR:                   {"odr", Warning, "one type or one inline function differs between modules"},
+	Pragma:                {"pragma", Warning, "a pragma of a module is kept for its entries only"},
+	Ptxas:                 {"ptxas", Warning, "ptxas warns"},
+	Raised:                {"raised", Warning, "an instruction does not assemble at the version or target of the output"},
+	RDC:                   {"rdc", Warning, "a module compiled without -rdc=true keeps a copy of a variable"},
+	StaleIndex:            {"stale-index", Warning, "the index of a package does not fit its members"},
+	Target:                {"target", Warning, "an archive member changes the target of the output"},
+	UnusedOption:          {"unused-option", Warning, "an option has no effect without another one"},
+}
+
+// Rules returns the rules of a kind, by name.
+func Rules(kind Kind) (list []Rule) {
+	for _, r := range rules[1:] {
+		if r.Kind == kind {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Rule) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// Rule returns what there is to know about the ID; the zero Rule for None.
+func (id ID) Rule() Rule { return rules[id] }
+
+// String returns the name, empty for None.
+func (id ID) String() string { return rules[id].Name }
