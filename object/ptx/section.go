@@ -3,6 +3,7 @@ package ptx
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,33 +51,105 @@ type Fixup struct {
 // Where ptxas drops bits without a word (.b32 4294967296, 64-bit hex) the number
 // counts as written if it fits, and is an error if not.
 func (m *Module) SectionData(name string) (Data, *Error) {
-	r := sectionReader{m: m, want: -1}
+	set := sectionSet{m: m}
+	return set.data(name)
+}
+
+// AllSections reads every section of the module but those named, as SectionData
+// does. Empty sections are left out.
+func (m *Module) AllSections(except ...string) (map[string]*Data, *Error) {
+	set := sectionSet{m: m}
+	all := map[string]*Data{}
+	seen := map[string]bool{}
+	for i := range m.Sections {
+		name := m.Sections[i].Name
+		if seen[name] || slices.Contains(except, name) {
+			continue
+		}
+		seen[name] = true
+		data, err := set.data(name)
+		if err != nil {
+			return nil, err
+		}
+		if len(data.Bytes) > 0 {
+			all[name] = &data
+		}
+	}
+	return all, nil
+}
+
+// SectionSpan is the item that holds a byte of a section; the zero Span if there
+// is none.
+func (m *Module) SectionSpan(name string, offset int64) diag.Span {
+	set := sectionSet{m: m}
+	r := sectionReader{set: &set, want: offset}
 	r.read(name)
+	return r.found
+}
+
+// sectionSet reads the sections of one module, each once.
+type sectionSet struct {
+	m       *Module
+	blocks  map[string][]*Section     // by name
+	labels  map[string]string         // that sections define: the section's name
+	readers map[string]*sectionReader // of the sections read so far
+}
+
+func (s *sectionSet) data(name string) (Data, *Error) {
+	r := s.reader(name)
 	if r.Err == nil {
 		r.resolve()
 	}
 	return r.data, r.Err
 }
 
-// SectionSpan is the item that holds a byte of a section; the zero Span if there
-// is none.
-func (m *Module) SectionSpan(name string, offset int64) diag.Span {
-	r := sectionReader{m: m, want: offset}
-	r.read(name)
-	return r.found
+func (s *sectionSet) reader(name string) *sectionReader {
+	r := s.readers[name]
+	if r == nil {
+		r = &sectionReader{set: s, want: -1}
+		r.read(name)
+		if s.readers == nil {
+			s.readers = map[string]*sectionReader{}
+		}
+		s.readers[name] = r
+	}
+	return r
+}
+
+func (s *sectionSet) blocksOf(name string) []*Section {
+	if s.blocks == nil {
+		s.blocks = map[string][]*Section{}
+		for i := range s.m.Sections {
+			b := &s.m.Sections[i]
+			s.blocks[b.Name] = append(s.blocks[b.Name], b)
+		}
+	}
+	return s.blocks[name]
+}
+
+// definer is the section that defines a label.
+func (s *sectionSet) definer(label string) (section string, ok bool) {
+	if s.labels == nil {
+		s.labels = map[string]string{}
+		for i := range s.m.Sections {
+			for _, l := range s.m.Sections[i].Labels {
+				s.labels[s.m.Src.String(l)] = s.m.Sections[i].Name
+			}
+		}
+	}
+	section, ok = s.labels[label]
+	return section, ok
 }
 
 type sectionReader struct {
 	Lexer
-	m         *Module
-	tok       Token
-	data      Data
-	labels    map[string]int64 // of this section
-	pending   []expression
-	others    map[string]string         // label of another section: the section's name
-	otherData map[string]*sectionReader // those sections, once read
-	want      int64                     // an offset to look for, or -1
-	found     diag.Span
+	set     *sectionSet
+	tok     Token
+	data    Data
+	labels  map[string]int64 // of this section
+	pending []expression
+	want    int64 // an offset to look for, or -1
+	found   diag.Span
 }
 
 // expression is an item that needs the labels: name+addend or name-minus.
@@ -115,12 +188,11 @@ func (r *sectionReader) expected(what string) {
 func (r *sectionReader) read(name string) {
 	r.data.Name = name
 	r.labels = map[string]int64{}
-	for i := range r.m.Sections {
-		s := &r.m.Sections[i]
-		if s.Name != name || r.Err != nil {
-			continue
+	for _, s := range r.set.blocksOf(name) {
+		if r.Err != nil {
+			return
 		}
-		r.Lexer = NewLexer(r.m.Src.Text[:s.Body.End()], s.Body.Off)
+		r.Lexer = NewLexer(r.set.m.Src.Text[:s.Body.End()], s.Body.Off)
 		for r.next(); r.tok.Kind != EOF; {
 			switch r.tok.Kind {
 			case Ident:
@@ -205,7 +277,7 @@ func (r *sectionReader) number(width int) {
 	span := diag.Span{Off: from, Len: r.tok.End - from}
 	limit := uint64(1) << (8*width - 1) // magnitude of the least negative number
 	if negative && n > limit || !negative && width < 8 && n >= 2*limit {
-		r.errorAt(span, "%s does not fit .b%d", r.m.Src.String(span), 8*width)
+		r.errorAt(span, "%s does not fit .b%d", r.set.m.Src.String(span), 8*width)
 		return
 	}
 	if negative {
@@ -291,7 +363,9 @@ func (r *sectionReader) add(e expression) {
 // resolve turns the expressions into fixups and numbers, now that every label
 // of the section is known.
 func (r *sectionReader) resolve() {
-	for _, e := range r.pending {
+	pending := r.pending
+	r.pending = nil
+	for _, e := range pending {
 		section, offset := r.find(e)
 		if r.Err != nil {
 			return
@@ -301,7 +375,7 @@ func (r *sectionReader) resolve() {
 			if section == "" {
 				f.Symbol = e.name
 			} else if f.Addend += offset; f.Addend < 0 {
-				r.errorAt(e.span, "%s lies outside every section", r.m.Src.String(e.span))
+				r.errorAt(e.span, "%s lies outside every section", r.set.m.Src.String(e.span))
 				return
 			}
 			r.data.Fixups = append(r.data.Fixups, f)
@@ -314,12 +388,12 @@ func (r *sectionReader) resolve() {
 			return
 		}
 		if section == "" || section != section2 {
-			r.errorAt(e.span, "%s is not known before ptxas runs; both must be labels of one section", r.m.Src.String(e.span))
+			r.errorAt(e.span, "%s is not known before ptxas runs; both must be labels of one section", r.set.m.Src.String(e.span))
 			return
 		}
 		n := uint64(offset - offset2)
 		if e.width == 4 && int64(n) != int64(int32(n)) && n > math.MaxUint32 {
-			r.errorAt(e.span, "%s does not fit .b32", r.m.Src.String(e.span))
+			r.errorAt(e.span, "%s does not fit .b32", r.set.m.Src.String(e.span))
 			return
 		}
 		for i := range e.width {
@@ -336,25 +410,11 @@ func (r *sectionReader) find(e expression) (section string, offset int64) {
 	if at, ok := r.labels[e.name]; ok {
 		return r.data.Name, at
 	}
-	if r.others == nil {
-		r.others, r.otherData = map[string]string{}, map[string]*sectionReader{}
-		for i := range r.m.Sections {
-			s := &r.m.Sections[i]
-			for _, label := range s.Labels {
-				r.others[r.m.Src.String(label)] = s.Name
-			}
-		}
-	}
-	name, ok := r.others[e.name]
+	name, ok := r.set.definer(e.name)
 	if !ok {
 		return "", 0
 	}
-	other := r.otherData[name]
-	if other == nil {
-		other = &sectionReader{m: r.m, want: -1}
-		other.read(name)
-		r.otherData[name] = other
-	}
+	other := r.set.reader(name)
 	if other.Err != nil {
 		r.Err = other.Err
 		return "", 0

@@ -51,6 +51,24 @@ func TestSectionData(t *testing.T) {
 	}
 }
 
+// TestAllSections: each section reads as it does alone.
+func TestAllSections(t *testing.T) {
+	m := parse(t, ".section .debug_x { .b8 1 } .section .debug_y { .b8 9 l: .b32 k } .section .debug_x { .b64 l+1 k: } .section .debug_z { } .section .debug_line { .b8 256 }")
+	all, err := m.AllSections(".debug_line")
+	if err != nil || len(all) != 2 {
+		t.Fatalf("%d sections, %v", len(all), err)
+	}
+	for name, data := range all {
+		alone, err := m.SectionData(name)
+		if err != nil || shown(*data) != shown(alone) {
+			t.Errorf("%s: %s, alone %s, %v", name, shown(*data), shown(alone), err)
+		}
+	}
+	if _, err := m.AllSections(); err == nil || err.Text != "256 does not fit .b8" {
+		t.Errorf("error %v", err)
+	}
+}
+
 func TestSectionErrors(t *testing.T) {
 	for _, test := range []struct{ body, at, want string }{
 		{".b8 256", "256", "256 does not fit .b8"},
