@@ -1,6 +1,8 @@
 package link
 
 import (
+	"context"
+
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
 	"ptxlink/link/debuginfo"
@@ -46,7 +48,7 @@ func (l *linker) chooseDebug() {
 }
 
 // mergeDebug merges the debug sections. The .file table is known by now.
-func (l *linker) mergeDebug() {
+func (l *linker) mergeDebug(ctx context.Context) error {
 	switch {
 	case l.debug.verbatim >= 0:
 		l.debug.target = says(l.files[l.debug.verbatim], "debug")
@@ -61,7 +63,10 @@ func (l *linker) mergeDebug() {
 			modules = append(modules, l.debug.modules[i])
 		}
 		var kept []*debuginfo.Module
-		l.debug.sections, kept = debuginfo.Merge(modules, l.log)
+		var err error
+		if l.debug.sections, kept, err = debuginfo.Merge(ctx, modules, l.log); err != nil {
+			return err
+		}
 		info := false
 		for _, s := range l.debug.sections {
 			info = info || s.Name == ".debug_info" && len(s.Bytes) > 0
@@ -75,6 +80,7 @@ func (l *linker) mergeDebug() {
 		}
 	}
 	l.warnMixed()
+	return nil
 }
 
 func (l *linker) debugModule(file int) *debuginfo.Module {

@@ -378,7 +378,7 @@ func TestDebugControls(t *testing.T) {
 			}
 			modules = append(modules, m)
 		}
-		sections, _ := debuginfo.Merge(modules, &diag.Log{})
+		sections, _, _ := debuginfo.Merge(context.Background(), modules, &diag.Log{})
 		out := code
 		for i := range sections {
 			out += "\n" + string(sections[i].Text())

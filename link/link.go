@@ -124,9 +124,13 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	l.pass("plan", func() {
 		l.chooseDebug()
 		l.mergeLines()
-		l.mergeDebug()
-		p = l.plan(h)
+		if err = l.mergeDebug(ctx); err == nil {
+			p = l.plan(h)
+		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	if l.log.Errors() > 0 {
 		return nil, l.refused()
 	}

@@ -4,7 +4,10 @@
 package debuginfo
 
 import (
+	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -17,15 +20,49 @@ type Module struct {
 	// Files leads from the .file index of the input to that of the output.
 	Files map[int64]int64
 	// Name is what a name outside the sections is called in the output. The name
-	// may have no place there (the body it stands in was dropped): Gone. A name
-	// that nothing in the module declares is Unknown.
+	// may have no place there: the body it stands in was dropped, and is unlike
+	// that of the function that was kept. Then it is Gone, and called what that
+	// function is called, if there is one. A name that nothing in the module
+	// declares is Unknown.
 	Name func(symbol string) (string, Fate)
 
 	sections map[string]*ptx.Data
-	bases    map[string]int64 // where the sections of this module start in the output
-	units    []*unit
-	start    map[int64]int64 // .debug_info offset of a DIE or unit, to that in the output
-	macro    map[int64]int64 // likewise for .debug_macinfo
+	units    []*unit // of .debug_info
+	types    []*unit // of .debug_types
+	layouts  map[string]*layout
+	shapes   map[*abbrev]*abbrev        // of an abbreviation, the last other form it took in the output
+	names    map[string]named           // what Name returned
+	strings  map[string]int64           // labels of .debug_str
+	seen     map[string]map[int64]*unit // entries of lists, and who referred to them first
+	shared   bool                       // units share a list of .debug_loc or .debug_ranges
+	moving   bool                       // an expression of .debug_loc refers to DIEs
+}
+
+type named struct {
+	symbol string
+	fate   Fate
+}
+
+func (m *Module) name(symbol string) (string, Fate) {
+	n, ok := m.names[symbol]
+	if !ok {
+		n.symbol, n.fate = m.Name(symbol)
+		if m.names == nil {
+			m.names = map[string]named{}
+		}
+		m.names[symbol] = n
+	}
+	return n.symbol, n.fate
+}
+
+// isGone reports whether a fixup, which may be nil, names something in a dropped
+// body.
+func (m *Module) isGone(f *ptx.Fixup) bool {
+	if f == nil || f.Section != "" {
+		return false
+	}
+	_, fate := m.name(f.Symbol)
+	return fate != Kept
 }
 
 // Fate says what became of a name.
@@ -49,26 +86,42 @@ type Section struct {
 //
 //  1. One abbreviation table at offset 0 serves all units, because ptxas reads
 //     every unit with the table at 0, whatever its header says.
-//  2. Every unit is written again with the new codes. File numbers follow the
-//     merged .file table; an attribute whose form is too small gets a larger one.
+//  2. Units get the codes of that table. File numbers follow the merged .file
+//     table; an attribute whose form is too small gets a larger one.
 //  3. Offsets into .debug_info, .debug_loc, .debug_str and the like move with
-//     what they point to.
+//     what they point to, those in expressions too.
 //  4. What described a dropped body is tombstoned: address 0, and 1 in lists,
-//     where a pair of zeros would end the list.
+//     where a pair of zeros would end the list. Of a pair of addresses, both.
 //
-// A module whose sections cannot be read loses its debug information with a
-// warning, and keeps its lines; Merge then leaves it out of the second result.
-func Merge(modules []*Module, log *diag.Log) (sections []Section, kept []*Module) {
+// A module whose sections cannot be read or moved loses its debug information
+// with a warning, and keeps its lines; Merge then leaves it out of the second
+// result. A section of an unknown kind is left out with a warning.
+//
+// The error is that of the context.
+func Merge(ctx context.Context, modules []*Module, log *diag.Log) (sections []Section, kept []*Module, err error) {
 	for _, m := range modules {
-		if m.Check(log) {
-			kept = append(kept, m)
+		if err := ctx.Err(); err != nil {
+			return nil, nil, err
 		}
+		if !m.Check(log) {
+			continue
+		}
+		if err := m.prepare(ctx); err != nil {
+			m.warn(log, err)
+			continue
+		}
+		m.warnLeftOut(log)
+		kept = append(kept, m)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, nil, err
 	}
 	if len(kept) == 0 {
-		return nil, nil
+		return nil, nil, nil
 	}
 	w := &merger{modules: kept, table: newAbbrevTable()}
-	return w.merge(), kept
+	sections, err = w.merge(ctx)
+	return sections, kept, err
 }
 
 // Check reads the sections of the module and warns if they cannot be used.
@@ -80,27 +133,54 @@ func (m *Module) Check(log *diag.Log) bool {
 	return err == nil
 }
 
+func (m *Module) warn(log *diag.Log, err *dwarfError) {
+	log.Warn("debug-dropped", m.File.At(m.span(err)), "debug information of this module is dropped: "+err.Error())
+}
+
+// span is the item that a fault lies in.
+func (m *Module) span(err *dwarfError) diag.Span {
+	if span := m.File.SectionSpan(err.section, err.offset); span.Len > 0 {
+		return span
+	}
+	return m.File.Sections[0].Span
+}
+
+// warnLeftOut warns of sections that are not merged.
+func (m *Module) warnLeftOut(log *diag.Log) {
+	var names []string
+	var first diag.Span
+	for i := range m.File.Sections {
+		s := &m.File.Sections[i]
+		if m.sections[s.Name] == nil || m.layouts[s.Name] != nil || len(names) < 4 && slices.Contains(names, s.Name) {
+			continue
+		}
+		if names = append(names, s.Name); len(names) == 1 {
+			first = s.Span
+		}
+	}
+	if len(names) > 3 {
+		names = append(names[:3], "...")
+	}
+	if len(names) > 0 {
+		log.Warn("debug-dropped", m.File.At(first), "sections of this module are dropped because their offsets cannot be moved: "+strings.Join(names, ", "))
+	}
+}
+
 // read reads the sections of the module and checks them: ptxas crashes on what
 // it does not expect.
 func (m *Module) read() *ptx.Error {
-	m.sections = map[string]*ptx.Data{}
-	for i := range m.File.Sections {
-		name := m.File.Sections[i].Name
-		if m.sections[name] != nil || name == ".debug_line" || name == ".debug_frame" {
-			continue // ptxas makes these itself
-		}
-		data, err := m.File.SectionData(name)
-		if err != nil {
-			return err
-		}
-		if len(data.Bytes) > 0 {
-			m.sections[name] = &data
-		}
+	var err *ptx.Error
+	if m.sections, err = m.File.AllSections(".debug_line", ".debug_frame"); err != nil { // ptxas makes these itself
+		return err
 	}
-	for _, data := range m.sections {
+	for i := range m.File.Sections {
+		data := m.sections[m.File.Sections[i].Name]
+		if data == nil {
+			continue
+		}
 		for _, f := range data.Fixups {
 			if f.Section == "" {
-				if _, fate := m.Name(f.Symbol); fate == Unknown {
+				if _, fate := m.name(f.Symbol); fate == Unknown {
 					return &ptx.Error{Span: f.Span, Text: fmt.Sprintf("nothing in the module is called %s", f.Symbol)}
 				}
 			} else if f.Section != ".debug_line" && m.sections[f.Section] == nil {
@@ -108,19 +188,14 @@ func (m *Module) read() *ptx.Error {
 			}
 		}
 	}
-	info := m.sections[".debug_info"]
-	if info == nil {
-		return nil
+	var fault *dwarfError
+	abbrevs := newAbbrevReader(m.sections[".debug_abbrev"])
+	if m.units, fault = readUnits(m.sections[".debug_info"], abbrevs); fault == nil {
+		m.types, fault = readUnits(m.sections[".debug_types"], abbrevs)
 	}
-	units, err := readUnits(info, m.sections[".debug_abbrev"])
-	if err != nil {
-		span := m.File.SectionSpan(".debug_info", err.offset)
-		if span.Len == 0 {
-			span = m.File.Sections[0].Span
-		}
-		return &ptx.Error{Span: span, Text: err.Error()}
+	if fault != nil {
+		return &ptx.Error{Span: m.span(fault), Text: fault.Error()}
 	}
-	m.units = units
 	return nil
 }
 
@@ -128,20 +203,16 @@ func (m *Module) read() *ptx.Error {
 // the input as an offset into the merged .debug_str. ok is false if the module
 // has no such label there.
 func (m *Module) String(label string, addend int64) (expression string, ok bool) {
-	data := m.sections[".debug_str"]
-	if data == nil {
+	l := m.layouts[".debug_str"]
+	if l == nil {
 		return "", false
 	}
-	offset := addend
-	if label != ".debug_str" {
-		for _, l := range data.Labels {
-			if l.Name == label {
-				offset, ok = l.Offset+addend, true
-			}
-		}
-		if !ok {
-			return "", false
+	if m.strings == nil {
+		m.strings = map[string]int64{".debug_str": 0}
+		for _, label := range l.data.Labels {
+			m.strings[label.Name] = label.Offset
 		}
 	}
-	return ptx.Fixup{Section: ".debug_str", Addend: offset + m.bases[".debug_str"]}.String(), true
+	offset, ok := m.strings[label]
+	return ptx.Fixup{Section: ".debug_str", Addend: l.at(offset + addend)}.String(), ok
 }

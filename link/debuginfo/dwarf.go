@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -8,23 +9,26 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// dwarfError is a fault at an offset of .debug_info.
+// dwarfError is a fault at an offset of a section.
 type dwarfError struct {
-	offset int64
-	text   string
+	section string
+	offset  int64
+	text    string
 }
 
 func (e *dwarfError) Error() string {
-	return fmt.Sprintf("%s at byte %d of .debug_info", e.text, e.offset)
+	return fmt.Sprintf("%s at byte %d of %s", e.text, e.offset, e.section)
 }
 
-// unit is one compilation unit.
+// unit is one unit of .debug_info or .debug_types.
 type unit struct {
-	off, end int64 // in .debug_info of the module
+	section  string
+	off, end int64 // in the section of the module
 	header   int64 // bytes before the first DIE
 	version  int
 	addrSize int
 	abbrevAt int64 // where the offset of its abbreviations stands
+	typeAt   int64 // where a type unit has the offset of its type; 0 in others
 	dies     []die
 }
 
@@ -36,11 +40,12 @@ type die struct {
 	attrs  []attr
 }
 
-// attr is the value of an attribute: bytes off to end.
+// attr is an attribute; its value stands at bytes off to end.
 type attr struct {
 	spec
+	start    int64 // of the form, if DW_FORM_indirect puts it here; else off
 	off, end int64
-	value    uint64 // of constants, references and offsets
+	value    uint64 // of constants, references and offsets; of blocks, the length
 }
 
 // abbrev is one abbreviation: the shape of a DIE.
@@ -59,10 +64,18 @@ type spec struct {
 const (
 	atSibling       = 0x01
 	atLocation      = 0x02
+	atByteSize      = 0x0b
+	atBitSize       = 0x0d
 	atStmtList      = 0x10
+	atLowPC         = 0x11
+	atHighPC        = 0x12
 	atStringLength  = 0x19
+	atLowerBound    = 0x22
 	atReturnAddr    = 0x2a
 	atStartScope    = 0x2c
+	atBitStride     = 0x2e
+	atUpperBound    = 0x2f
+	atDataMember    = 0x38
 	atDeclFile      = 0x3a
 	atFrameBase     = 0x40
 	atMacroInfo     = 0x43
@@ -70,14 +83,27 @@ const (
 	atStaticLink    = 0x48
 	atUseLocation   = 0x4a
 	atVtableElem    = 0x4d
+	atAllocated     = 0x4e
+	atAssociated    = 0x4f
+	atDataLocation  = 0x50
+	atByteStride    = 0x51
 	atRanges        = 0x55
 	atCallFile      = 0x58
+	atRank          = 0x71
 	atStrOffsets    = 0x72
 	atAddrBase      = 0x73
 	atRnglistsBase  = 0x74
 	atMacros        = 0x79
+	atCallValue     = 0x7e
+	atCallDataValue = 0x86
 	atLoclistsBase  = 0x8c
+	atGNUCallValue  = 0x2111
+	atGNUCallClob   = 0x2114
 	atGNUMacros     = 0x2119
+	atGNULocviews   = 0x2137
+	tagCompileUnit  = 0x11
+	tagSubprogram   = 0x2e
+	tagPartialUnit  = 0x3c
 	formAddr        = 0x01
 	formBlock2      = 0x03
 	formBlock4      = 0x04
@@ -128,7 +154,7 @@ func sectionOf(at uint64, version int) string {
 	switch at {
 	case atStmtList:
 		return ".debug_line"
-	case atLocation, atStringLength, atReturnAddr, atFrameBase, atSegment, atStaticLink, atUseLocation, atVtableElem:
+	case atLocation, atStringLength, atReturnAddr, atFrameBase, atSegment, atStaticLink, atUseLocation, atVtableElem, atDataMember, atGNULocviews:
 		if version >= 5 {
 			return ".debug_loclists"
 		}
@@ -154,16 +180,52 @@ func sectionOf(at uint64, version int) string {
 	return ""
 }
 
+// isOffset reports whether the value is an offset into the section of sectionOf.
+// Before DWARF 4 that is a constant of an address or an offset's size, where the
+// attribute cannot be a number.
+func (a *attr) isOffset(version int) bool {
+	return a.form == formSecOffset ||
+		version < 4 && (a.form == formData4 || a.form == formData8) && a.at != atStartScope && a.at != atDataMember && sectionOf(a.at, version) != ""
+}
+
+// isExpression reports whether the value is a DWARF expression. A block is one
+// only with attributes that describe a place or a computed size.
+func (a *attr) isExpression() bool {
+	switch a.form {
+	case formExprloc:
+		return true
+	case formBlock, formBlock1, formBlock2, formBlock4:
+	default:
+		return false
+	}
+	switch a.at {
+	case atLocation, atByteSize, atBitSize, atStringLength, atLowerBound, atReturnAddr, atBitStride, atUpperBound, atDataMember, atFrameBase,
+		atSegment, atStaticLink, atUseLocation, atVtableElem, atAllocated, atAssociated, atDataLocation, atByteStride, atRank:
+		return true
+	}
+	return a.at >= atCallValue && a.at <= atCallDataValue || a.at >= atGNUCallValue && a.at <= atGNUCallClob
+}
+
+// isConstant reports whether the value is a number.
+func (a *attr) isConstant() bool {
+	switch a.form {
+	case formData1, formData2, formData4, formData8, formSdata, formUdata, formImplicit:
+		return true
+	}
+	return false
+}
+
 // reader reads DWARF; the first fault sticks.
 type reader struct {
-	data []byte
-	at   int64
-	err  *dwarfError
+	section string
+	data    []byte
+	at      int64
+	err     *dwarfError
 }
 
 func (r *reader) fail(format string, args ...any) {
 	if r.err == nil {
-		r.err = &dwarfError{r.at, fmt.Sprintf(format, args...)}
+		r.err = &dwarfError{r.section, r.at, fmt.Sprintf(format, args...)}
 	}
 	r.at = int64(len(r.data))
 }
@@ -230,10 +292,11 @@ func (r *reader) cstring() {
 	r.fail("a string does not end")
 }
 
-// readUnits reads all of .debug_info. Only 32-bit DWARF, versions 2 to 5.
-func readUnits(info, abbrevs *ptx.Data) ([]*unit, *dwarfError) {
-	if abbrevs == nil {
-		return nil, &dwarfError{0, "there is no .debug_abbrev for the unit"}
+// readUnits reads all units of .debug_info or .debug_types. Only 32-bit DWARF,
+// versions 2 to 5.
+func readUnits(info *ptx.Data, abbrevs *abbrevReader) ([]*unit, *dwarfError) {
+	if info == nil {
+		return nil, nil
 	}
 	fixups := map[int64]ptx.Fixup{}
 	for _, f := range info.Fixups {
@@ -251,9 +314,10 @@ func readUnits(info, abbrevs *ptx.Data) ([]*unit, *dwarfError) {
 	return units, nil
 }
 
-func readUnit(info, abbrevs *ptx.Data, fixups map[int64]ptx.Fixup, off int64) (*unit, *dwarfError) {
-	r := &reader{data: info.Bytes, at: off}
-	u := &unit{off: off}
+func readUnit(info *ptx.Data, abbrevs *abbrevReader, fixups map[int64]ptx.Fixup, off int64) (*unit, *dwarfError) {
+	const compile, typ, partial = 1, 2, 3 // unit types
+	r := &reader{section: info.Name, data: info.Bytes, at: off}
+	u := &unit{section: info.Name, off: off}
 	length := r.uint(4)
 	if length >= 0xfffffff0 {
 		r.fail("64-bit DWARF")
@@ -267,7 +331,10 @@ func readUnit(info, abbrevs *ptx.Data, fixups map[int64]ptx.Fixup, off int64) (*
 	}
 	r.data = info.Bytes[:u.end]
 	u.version = int(r.uint(2))
-	unitType := uint64(1) // DW_UT_compile
+	unitType := uint64(compile)
+	if info.Name == ".debug_types" {
+		unitType = typ
+	}
 	if u.version >= 5 {
 		unitType = r.uint(1)
 		u.addrSize = int(r.uint(1))
@@ -278,7 +345,7 @@ func readUnit(info, abbrevs *ptx.Data, fixups map[int64]ptx.Fixup, off int64) (*
 		r.uint(4)
 		u.addrSize = int(r.uint(1))
 	}
-	if r.err == nil && (u.version < 2 || u.version > 5 || unitType != 1 && unitType != 3) {
+	if r.err == nil && (u.version < 2 || u.version > 5 || unitType != compile && unitType != typ && unitType != partial) {
 		r.fail("DWARF version %d, unit type %d", u.version, unitType)
 	}
 	if r.err == nil && u.addrSize != 4 && u.addrSize != 8 {
@@ -286,6 +353,14 @@ func readUnit(info, abbrevs *ptx.Data, fixups map[int64]ptx.Fixup, off int64) (*
 	}
 	if r.err != nil {
 		return nil, r.err
+	}
+	if unitType == typ {
+		r.skip(8) // the signature
+		u.typeAt = r.at
+		r.uint(4)
+		if r.err != nil {
+			return nil, r.err
+		}
 	}
 	u.header = r.at - off
 	offset := int64(binary.LittleEndian.Uint32(info.Bytes[u.abbrevAt:]))
@@ -295,9 +370,12 @@ func readUnit(info, abbrevs *ptx.Data, fixups map[int64]ptx.Fixup, off int64) (*
 		}
 		offset = f.Addend
 	}
-	table, err := readAbbrevs(abbrevs.Bytes, offset)
+	if r.err != nil {
+		return nil, r.err
+	}
+	table, err := abbrevs.table(offset)
 	if err != nil {
-		return nil, &dwarfError{off, "its abbreviations: " + err.text}
+		return nil, &dwarfError{info.Name, off, "its abbreviations: " + err.text}
 	}
 	depth := 0
 	for r.err == nil && r.at < u.end {
@@ -340,18 +418,27 @@ func (u *unit) checkReferences(fixups map[int64]ptx.Fixup) *dwarfError {
 			if _, ok := fixups[a.off]; ok || !isUnitRef(a.form) {
 				continue
 			}
-			if _, ok := slices.BinarySearchFunc(u.dies, u.off+int64(a.value), func(d die, off int64) int { return int(d.off - off) }); !ok {
-				return &dwarfError{a.off, "a reference leads to no entry"}
+			if !u.hasDIE(a.value) {
+				return &dwarfError{u.section, a.off, "a reference leads to no entry"}
 			}
 		}
 	}
 	return nil
 }
 
+// hasDIE reports whether a DIE starts at an offset from the start of the unit.
+func (u *unit) hasDIE(off uint64) bool {
+	if off >= uint64(u.end-u.off) {
+		return false
+	}
+	_, ok := slices.BinarySearchFunc(u.dies, u.off+int64(off), func(d die, off int64) int { return cmp.Compare(d.off, off) })
+	return ok
+}
+
 func isUnitRef(form uint64) bool { return form >= formRef1 && form <= formRefUdata }
 
 func (r *reader) attribute(u *unit, s spec) attr {
-	a := attr{spec: s, off: r.at}
+	a := attr{spec: s, start: r.at, off: r.at}
 	if s.form == formIndirect {
 		a.form = r.uleb()
 		if a.form == formIndirect || a.form == formImplicit {
@@ -363,13 +450,17 @@ func (r *reader) attribute(u *unit, s spec) attr {
 	case formAddr:
 		r.skip(uint64(u.addrSize))
 	case formBlock1:
-		r.skip(r.uint(1))
+		a.value = r.uint(1)
+		r.skip(a.value)
 	case formBlock2:
-		r.skip(r.uint(2))
+		a.value = r.uint(2)
+		r.skip(a.value)
 	case formBlock4:
-		r.skip(r.uint(4))
+		a.value = r.uint(4)
+		r.skip(a.value)
 	case formBlock, formExprloc:
-		r.skip(r.uleb())
+		a.value = r.uleb()
+		r.skip(a.value)
 	case formData1, formRef1, formFlag, formStrx1, formAddrx1:
 		a.value = r.uint(1)
 	case formData2, formRef2, formStrx2, formAddrx2:
@@ -390,7 +481,9 @@ func (r *reader) attribute(u *unit, s spec) attr {
 		a.value = r.uleb()
 	case formRefAddr:
 		a.value = r.uint(u.refAddrSize())
-	case formFlagPresent, formImplicit:
+	case formImplicit:
+		a.value = uint64(s.implicit)
+	case formFlagPresent:
 	default:
 		r.fail("form 0x%x is not known", a.form)
 	}
@@ -407,19 +500,45 @@ func (u *unit) refAddrSize() int64 {
 	return 4
 }
 
-func readAbbrevs(data []byte, offset int64) (map[uint64]*abbrev, *dwarfError) {
-	r := &reader{data: data, at: offset}
-	if offset < 0 || offset >= int64(len(data)) {
-		return nil, &dwarfError{offset, "they start behind their section"}
+// abbrevReader reads the tables of .debug_abbrev, each once.
+type abbrevReader struct {
+	data   []byte
+	tables map[int64]map[uint64]*abbrev // by offset
+	read   int                          // bytes read so far
+}
+
+func newAbbrevReader(abbrevs *ptx.Data) *abbrevReader {
+	r := &abbrevReader{tables: map[int64]map[uint64]*abbrev{}}
+	if abbrevs != nil {
+		r.data = abbrevs.Bytes
+	}
+	return r
+}
+
+func (t *abbrevReader) table(offset int64) (map[uint64]*abbrev, *dwarfError) {
+	if table, ok := t.tables[offset]; ok {
+		return table, nil
+	}
+	if t.data == nil {
+		return nil, &dwarfError{".debug_abbrev", 0, "the module has no .debug_abbrev"}
+	}
+	r := &reader{section: ".debug_abbrev", data: t.data, at: offset}
+	if offset < 0 || offset >= int64(len(t.data)) {
+		r.at = 0
+		r.fail("they start behind their section")
+		return nil, r.err
+	}
+	// Tables share no bytes. One that starts inside another would be read again
+	// for every unit.
+	if t.read > len(t.data) {
+		r.fail("they overlap with others")
+		return nil, r.err
 	}
 	table := map[uint64]*abbrev{}
 	for {
 		code := r.uleb()
-		if r.err != nil {
-			return nil, r.err
-		}
-		if code == 0 {
-			return table, nil
+		if code == 0 || r.err != nil {
+			break
 		}
 		a := &abbrev{tag: r.uleb(), children: byte(r.uint(1))}
 		for r.err == nil {
@@ -432,12 +551,15 @@ func readAbbrevs(data []byte, offset int64) (map[uint64]*abbrev, *dwarfError) {
 			}
 			a.specs = append(a.specs, s)
 		}
-		if r.err != nil {
-			return nil, r.err
-		}
 		table[code] = a
-		if r.at >= int64(len(data)) { // the guide's example has no final 0
-			return table, nil
+		if r.at >= int64(len(t.data)) { // the guide's example has no final 0
+			break
 		}
 	}
+	if r.err != nil {
+		return nil, r.err
+	}
+	t.read += int(r.at - offset)
+	t.tables[offset] = table
+	return table, nil
 }

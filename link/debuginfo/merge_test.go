@@ -38,10 +38,7 @@ func reread(sections []Section) ([]*unit, error) {
 	for _, s := range sections {
 		data[s.Name] = &ptx.Data{Name: s.Name, Bytes: s.Bytes, Fixups: s.Fixups}
 	}
-	if data[".debug_info"] == nil {
-		return nil, nil
-	}
-	units, err := readUnits(data[".debug_info"], data[".debug_abbrev"])
+	units, err := readUnits(data[".debug_info"], newAbbrevReader(data[".debug_abbrev"]))
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +72,7 @@ func TestMergeMovesReferences(t *testing.T) {
 	b := module(t, "b.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})
 	b.Files[1] = 300 // outgrows data1; and ref1 becomes ref4
 	var log diag.Log
-	sections, kept := Merge([]*Module{a, b}, &log)
+	sections, kept, _ := Merge(context.Background(), []*Module{a, b}, &log)
 	if len(kept) != 2 || len(log.Messages) != 0 {
 		t.Fatalf("%d kept, messages %v", len(kept), log.Messages)
 	}
@@ -113,7 +110,7 @@ func FuzzMerge(f *testing.F) {
 		sections := map[string][]byte{".debug_abbrev": abbrev, ".debug_info": info, ".debug_macinfo": macinfo, ".debug_pubnames": pubnames}
 		a, b := module(t, "a.c", sections), module(t, "b.c", sections)
 		a.Files, b.Files = map[int64]int64{1: 1}, map[int64]int64{1: 70000, 2: 3}
-		merged, kept := Merge([]*Module{a, b}, &diag.Log{})
+		merged, kept, _ := Merge(context.Background(), []*Module{a, b}, &diag.Log{})
 		if len(kept) == 0 {
 			return
 		}

@@ -1,0 +1,220 @@
+package debuginfo
+
+import (
+	"cmp"
+	"slices"
+	"sort"
+)
+
+// referenceSize is the size that a reference to a DIE has as a padded LEB128 in a
+// rewritten expression: enough for 32-bit DWARF, whatever the final distance is.
+const referenceSize = 5
+
+// What follows an operation of an expression. Operations without an entry are
+// not known, and an expression that has one cannot be moved.
+const (
+	opNone   = iota + 1
+	opAddr   // an address
+	op1      // so many bytes
+	op2      //
+	op4      //
+	op8      //
+	opU      // LEB128
+	opS      // signed LEB128
+	opUU     //
+	opUS     //
+	opBranch // 2 bytes, relative to what follows
+	opBlock  // a length and data
+	opInner  // a length and an expression
+	opRef2   // a DIE of the unit in 2 bytes
+	opRef4   //
+	opRefU   // a DIE of the unit as LEB128
+	opRef0   // the same, 0 for the generic type
+	opUrefU  // LEB128 and a DIE
+	op1RefU  // a byte and a DIE
+	opConst  // a DIE, a size in one byte, data
+	opInfo   // an offset into .debug_info
+	opInfoS  // that and a signed LEB128
+)
+
+var operands = func() (t [256]uint8) {
+	set := func(kind uint8, ops ...int) {
+		for _, op := range ops {
+			t[op] = kind
+		}
+	}
+	all := func(kind uint8, from, to int) {
+		for op := from; op <= to; op++ {
+			t[op] = kind
+		}
+	}
+	set(opAddr, 0x03)
+	all(opNone, 0x12, 0x27) // stack and arithmetic; some follow below
+	all(opNone, 0x29, 0x2e) // comparisons
+	all(opNone, 0x30, 0x6f) // lit0 to reg31
+	all(opS, 0x70, 0x8f)    // breg0 to breg31
+	set(opNone, 0x06, 0x96, 0x97, 0x9b, 0x9c, 0x9f, 0xe0, 0xf0)
+	set(op1, 0x08, 0x09, 0x15, 0x94, 0x95)
+	set(op2, 0x0a, 0x0b)
+	set(op4, 0x0c, 0x0d)
+	set(op8, 0x0e, 0x0f)
+	set(opU, 0x10, 0x23, 0x90, 0x93)
+	set(opS, 0x11, 0x91)
+	set(opUS, 0x92)
+	set(opUU, 0x9d)
+	set(opBranch, 0x28, 0x2f)
+	set(opBlock, 0x9e)
+	set(opInner, 0xa3, 0xf3)            // entry_value
+	set(opRef2, 0x98)                   // call2
+	set(opRef4, 0x99, 0xfa)             // call4, GNU_parameter_ref
+	set(opInfo, 0x9a, 0xfd)             // call_ref, GNU_variable_value
+	set(opInfoS, 0xa0, 0xf2)            // implicit_pointer
+	set(opConst, 0xa4, 0xf4)            // const_type
+	set(opUrefU, 0xa5, 0xf5)            // regval_type
+	set(op1RefU, 0xa6, 0xa7, 0xf6)      // deref_type, xderef_type
+	set(opRef0, 0xa8, 0xa9, 0xf7, 0xf9) // convert, reinterpret
+	return t
+}()
+
+// expression adds to a section the patches for an expression of a unit that
+// stands there: references to DIEs move with the DIEs. It returns the size of
+// the expression in the output.
+func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int64, *dwarfError) {
+	const call4 = 0x99
+	r := &reader{section: l.data.Name, data: l.data.Bytes[:end], at: from}
+	if depth > 16 {
+		r.fail("expressions are nested too deep")
+	}
+	first := len(l.patches)
+	var branches []branch
+	var starts []int64 // of operations
+	ref := func(off, end int64, size int64, kind patchKind, to uint64) {
+		if !u.hasDIE(to) {
+			r.fail("an expression refers to no entry")
+			return
+		}
+		l.patches = append(l.patches, patch{off: off, end: end, size: size, kind: kind, in: m.layouts[u.section], value: u.off + int64(to), from: u.off})
+	}
+	refU := func(zero bool) {
+		at := r.at
+		if n := r.uleb(); r.err == nil && !(zero && n == 0) {
+			ref(at, r.at, referenceSize, uleb, n)
+		}
+	}
+	for r.at < end && r.err == nil {
+		at := r.at
+		starts = append(starts, at)
+		op := r.uint(1)
+		switch operands[op] {
+		case opNone:
+		case opAddr:
+			if r.skip(uint64(u.addrSize)); l.pairs && r.err == nil && m.isGone(l.fixupAt(at+1)) {
+				l.put(at+1, r.at, make([]byte, u.addrSize)) // 1 is for pairs
+			}
+		case op1:
+			r.skip(1)
+		case op2:
+			r.skip(2)
+		case op4:
+			r.skip(4)
+		case op8:
+			r.skip(8)
+		case opU:
+			r.uleb()
+		case opS:
+			r.sleb()
+		case opUU:
+			r.uleb()
+			r.uleb()
+		case opUS:
+			r.uleb()
+			r.sleb()
+		case opBranch:
+			distance := int64(int16(r.uint(2)))
+			branches = append(branches, branch{r.at - 2, r.at + distance})
+		case opBlock:
+			r.skip(r.uleb())
+		case opInner:
+			at := r.at
+			length := r.uleb()
+			inner := r.at
+			if r.skip(length); r.err != nil {
+				break
+			}
+			i := len(l.patches)
+			l.patches = append(l.patches, patch{}) // the length goes first
+			size, err := m.expression(l, u, inner, r.at, depth+1)
+			if err != nil {
+				return 0, err
+			}
+			bytes := appendUleb(nil, uint64(size))
+			l.patches[i] = patch{off: at, end: inner, size: int64(len(bytes)), bytes: bytes}
+		case opRef2: // the distance may outgrow it
+			if n := r.uint(2); r.err == nil {
+				l.put(at, at+1, []byte{call4})
+				ref(at+1, r.at, 4, reference, n)
+			}
+		case opRef4:
+			if n := r.uint(4); r.err == nil && l.fixupAt(at+1) == nil {
+				ref(at+1, r.at, 4, reference, n)
+			}
+		case opRefU:
+			refU(false)
+		case opRef0:
+			refU(true)
+		case opUrefU:
+			r.uleb()
+			refU(false)
+		case op1RefU:
+			r.skip(1)
+			refU(false)
+		case opConst:
+			refU(false)
+			r.skip(r.uint(1))
+		case opInfo, opInfoS:
+			if n := r.uint(u.refAddrSize()); r.err == nil && l.fixupAt(at+1) == nil {
+				if m.layouts[".debug_info"] == nil || n > uint64(len(m.layouts[".debug_info"].data.Bytes)) {
+					r.fail("an expression refers to no entry")
+					break
+				}
+				l.putSection(at+1, r.at, m.layouts[".debug_info"], n)
+			}
+			if operands[op] == opInfoS {
+				r.sleb()
+			}
+		default:
+			r.at = at
+			r.fail("operation 0x%x of an expression is not known", op)
+		}
+	}
+	if r.err != nil {
+		return 0, r.err
+	}
+	added := l.patches[first:]
+	moved := make([]int64, len(added)+1) // by the patches before
+	for i, p := range added {
+		moved[i+1] = moved[i] + p.size - (p.end - p.off)
+	}
+	grown := moved[len(added)]
+	if grown == 0 || len(branches) == 0 {
+		return end - from + grown, nil
+	}
+	to := func(off int64) int64 {
+		return off + moved[sort.Search(len(added), func(i int) bool { return added[i].end > off })]
+	}
+	for _, b := range branches {
+		if _, ok := slices.BinarySearch(starts, b.target); !ok && b.target != end {
+			return 0, &dwarfError{l.data.Name, b.at, "a branch of an expression leads to no operation"}
+		}
+		distance := to(b.target) - to(b.at+2)
+		if distance != int64(int16(distance)) {
+			return 0, &dwarfError{l.data.Name, b.at, "a branch of an expression becomes too long"}
+		}
+		l.put(b.at, b.at+2, appendUint(nil, uint64(distance), 2))
+	}
+	slices.SortStableFunc(l.patches[first:], func(a, b patch) int { return cmp.Compare(a.off, b.off) })
+	return end - from + grown, nil
+}
+
+// branch is the operand of DW_OP_skip or DW_OP_bra.
+type branch struct{ at, target int64 }

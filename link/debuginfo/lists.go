@@ -1,0 +1,209 @@
+package debuginfo
+
+import (
+	"cmp"
+	"encoding/binary"
+	"slices"
+)
+
+// entry is a pair of addresses in .debug_loc or .debug_ranges.
+type entry struct {
+	end  bool // of the list
+	base bool // the second address is what the following ones are relative to
+	gone bool // an address lies in a body that was dropped
+	next int64
+	fits bool
+}
+
+func (m *Module) entry(l *layout, u *unit, at int64) (e entry) {
+	size := int64(u.addrSize)
+	if e.next = at + 2*size; at < 0 || e.next > int64(len(l.data.Bytes)) {
+		return e
+	}
+	e.fits = true
+	value := func(at int64) (n uint64, fixup bool) {
+		if f := l.fixupAt(at); f != nil {
+			e.gone = e.gone || m.isGone(f)
+			return 0, true
+		}
+		for i := size - 1; i >= 0; i-- {
+			n = n<<8 | uint64(l.data.Bytes[at+i])
+		}
+		return n, false
+	}
+	first, firstFixup := value(at)
+	second, secondFixup := value(at + size)
+	e.end = first == 0 && second == 0 && !firstFixup && !secondFixup
+	e.base = !firstFixup && first == ^uint64(0)>>(64-8*size)
+	return e
+}
+
+// tombstone makes a pair of equal addresses of an entry, 1: an empty range, where
+// two zeros would end the list.
+func (l *layout) tombstone(u *unit, at int64) {
+	b := make([]byte, 2*u.addrSize)
+	b[0], b[u.addrSize] = 1, 1
+	l.put(at, at+int64(len(b)), b)
+}
+
+// list walks the list of a unit at an offset of .debug_loc or .debug_ranges: an
+// entry with an address that is gone covers nothing. Entries seen before are not
+// walked again.
+func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dwarfError)) *dwarfError {
+	l := m.layouts[name]
+	if m.seen[name] == nil {
+		m.seen[name] = map[int64]*unit{}
+	}
+	gone := false // the base is
+	for {
+		if by, ok := m.seen[name][at]; ok {
+			if by != u {
+				m.shared = true
+			}
+			return nil
+		}
+		m.seen[name][at] = u
+		e := m.entry(l, u, at)
+		switch {
+		case !e.fits:
+			return &dwarfError{name, at, "a list does not end"}
+		case e.end:
+			return nil
+		case e.base:
+			gone = e.gone
+			at = e.next
+			continue
+		case e.gone || gone:
+			l.tombstone(u, at)
+		}
+		next, err := visit(l, e.next)
+		if err != nil {
+			return err
+		}
+		at = next
+	}
+}
+
+// ranges walks a list of .debug_ranges.
+func (m *Module) ranges(u *unit, at int64) *dwarfError {
+	return m.list(".debug_ranges", u, at, func(_ *layout, at int64) (int64, *dwarfError) { return at, nil })
+}
+
+// locations walks a list of .debug_loc, whose entries hold expressions.
+func (m *Module) locations(u *unit, at int64) *dwarfError {
+	return m.list(".debug_loc", u, at, func(l *layout, at int64) (int64, *dwarfError) {
+		if at+2 > int64(len(l.data.Bytes)) {
+			return 0, &dwarfError{".debug_loc", at, "a list does not end"}
+		}
+		length := int64(binary.LittleEndian.Uint16(l.data.Bytes[at:]))
+		end := at + 2 + length
+		if end > int64(len(l.data.Bytes)) {
+			return 0, &dwarfError{".debug_loc", at, "a list does not end"}
+		}
+		before := len(l.patches)
+		size, err := m.expression(l, u, at+2, end, 0)
+		if err != nil {
+			return 0, err
+		}
+		if size > 0xffff {
+			return 0, &dwarfError{".debug_loc", at, "an expression becomes too long"}
+		}
+		if len(l.patches) > before {
+			m.moving = true
+			l.put(at, at+2, appendUint(nil, uint64(size), 2))
+		}
+		return end, nil
+	})
+}
+
+// index moves the offsets in .debug_pubnames, .debug_pubtypes or .debug_aranges:
+// those of the units, and, relative to them, those of the names. It reports
+// whether the section makes sense.
+//
+// The offset of a unit other than the first is a plain number. ptxas makes the
+// name of an undefined symbol of .debug_info+N here, of a label too, and the
+// number is right in the cubin of a whole program
+// (TestDebugPubnames in package link).
+func (m *Module) index(l *layout) bool {
+	le := binary.LittleEndian
+	info := m.layouts[".debug_info"]
+	b := l.data.Bytes
+	least := int64(14)
+	if l.data.Name == ".debug_aranges" {
+		least = 12
+	}
+	for at := int64(0); at+4 <= int64(len(b)); {
+		length := int64(le.Uint32(b[at:]))
+		if length == 0 { // padding
+			return true
+		}
+		end := at + 4 + length
+		if end < at+least || end > int64(len(b)) || info == nil {
+			return false
+		}
+		unitAt, kind := int64(le.Uint32(b[at+6:])), number
+		if f := l.fixupAt(at + 6); f != nil {
+			if f.Section != ".debug_info" || f.Width != 4 {
+				return false
+			}
+			unitAt, kind = f.Addend, unitOffset
+		}
+		u := m.unitAt(unitAt)
+		if u == nil {
+			return false
+		}
+		l.patches = append(l.patches, patch{off: at + 6, end: at + 10, size: 4, kind: kind, in: info, value: unitAt})
+		if l.data.Name == ".debug_aranges" {
+			m.aranges(l, at, end)
+			at = end
+			continue
+		}
+		left := lengthField(b[at+10:], u)
+		l.patches = append(l.patches, patch{off: at + 10, end: at + 14, size: 4, kind: reference, in: info, value: u.end, from: u.off, add: -left})
+		for p := at + 14; p+4 <= end; {
+			off := int64(le.Uint32(b[p:]))
+			if off == 0 {
+				break
+			}
+			if off > u.end-u.off {
+				return false
+			}
+			l.patches = append(l.patches, patch{off: p, end: p + 4, size: 4, kind: reference, in: info, value: u.off + off, from: u.off})
+			for p += 4; p < end && b[p] != 0; p++ {
+			}
+			p++
+		}
+		at = end
+	}
+	return true
+}
+
+// lengthField is what producers leave out of the size of a unit in pubnames:
+// nothing, or the 4 bytes of the length itself.
+func lengthField(field []byte, u *unit) int64 {
+	return max(0, min(4, u.end-u.off-int64(binary.LittleEndian.Uint32(field))))
+}
+
+// aranges empties the ranges of a set whose addresses are gone.
+func (m *Module) aranges(l *layout, at, end int64) {
+	size := int64(l.data.Bytes[at+10])
+	if size != 4 && size != 8 || l.data.Bytes[at+11] != 0 { // of segments there are none
+		return
+	}
+	for p := at + (12+2*size-1)/(2*size)*(2*size); p+2*size <= end; p += 2 * size {
+		if m.isGone(l.fixupAt(p)) {
+			b := make([]byte, 2*size)
+			b[0] = 1 // two zeros would end the set
+			l.put(p, p+2*size, b)
+		}
+	}
+}
+
+// unitAt is the unit that starts at an offset of .debug_info.
+func (m *Module) unitAt(off int64) *unit {
+	i, ok := slices.BinarySearchFunc(m.units, off, func(u *unit, off int64) int { return cmp.Compare(u.off, off) })
+	if !ok {
+		return nil
+	}
+	return m.units[i]
+}

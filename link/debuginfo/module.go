@@ -1,0 +1,387 @@
+package debuginfo
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// prepare finds the patches to the sections of the module, all but the codes of
+// abbreviations, which the merger assigns. It refuses what it cannot move.
+func (m *Module) prepare(ctx context.Context) *dwarfError {
+	m.layouts = map[string]*layout{}
+	m.shapes = map[*abbrev]*abbrev{}
+	m.seen, m.shared, m.moving = map[string]map[int64]*unit{}, false, false
+	for name, data := range m.sections {
+		if m.mergeable(name) {
+			m.layouts[name] = &layout{data: data, pairs: name == ".debug_loc" || name == ".debug_ranges"}
+		}
+	}
+	m.macinfo()
+	for _, units := range [][]*unit{m.units, m.types} {
+		for _, u := range units {
+			if ctx.Err() != nil {
+				return nil // Merge gives up
+			}
+			if err := m.unit(u); err != nil {
+				return err
+			}
+		}
+	}
+	if m.shared && m.moving {
+		return &dwarfError{".debug_loc", 0, "units share a list that refers to entries"}
+	}
+	for _, name := range []string{".debug_loc", ".debug_ranges"} {
+		if l := m.layouts[name]; l != nil && !l.inOrder() {
+			return &dwarfError{name, 0, "lists overlap"}
+		}
+	}
+	for _, name := range []string{".debug_pubnames", ".debug_pubtypes", ".debug_aranges"} {
+		if l := m.layouts[name]; l != nil && !m.index(l) {
+			delete(m.layouts, name)
+		}
+	}
+	return nil
+}
+
+// mergeable reports whether a section can be merged: it holds no offsets that
+// are not known here. ptxas leaves out what does not start with .debug_.
+func (m *Module) mergeable(name string) bool {
+	switch name {
+	case ".debug_info", ".debug_types", ".debug_abbrev", ".debug_loc", ".debug_ranges", ".debug_str", ".debug_line_str",
+		".debug_macinfo", ".debug_pubnames", ".debug_pubtypes", ".debug_aranges", ".debug_gdb_scripts":
+		return true
+	}
+	return !strings.HasPrefix(name, ".debug_")
+}
+
+// unit adds the patches for one unit.
+func (m *Module) unit(u *unit) *dwarfError {
+	l := m.layouts[u.section]
+	l.patches = append(l.patches,
+		patch{off: u.off, end: u.off + 4, size: 4, kind: reference, in: l, value: u.end, from: u.off, add: -4},
+		patch{off: u.abbrevAt, end: u.abbrevAt + 4, size: 4, kind: offset, in: abbrevTables})
+	if u.typeAt > 0 {
+		to := uint64(binary.LittleEndian.Uint32(l.data.Bytes[u.typeAt:]))
+		if !u.hasDIE(to) {
+			return &dwarfError{u.section, u.typeAt, "the type of the unit is no entry"}
+		}
+		l.patches = append(l.patches, patch{off: u.typeAt, end: u.typeAt + 4, size: 4, kind: reference, in: l, value: u.off + int64(to), from: u.off})
+	}
+	var specs []spec
+	for i := range u.dies {
+		d := &u.dies[i]
+		if d.abbrev == nil {
+			continue
+		}
+		at := len(l.patches)
+		l.patches = append(l.patches, patch{off: d.off, end: d.body, kind: code})
+		low, high := m.bounds(l, u, d)
+		specs = specs[:0]
+		for k := range d.attrs {
+			a := &d.attrs[k]
+			var s spec
+			var err *dwarfError
+			switch {
+			case a.at == atLowPC && low != nil:
+				s = m.replace(l, a, low)
+			case a.at == atHighPC && high != nil:
+				s = m.replace(l, a, high)
+			default:
+				s, err = m.attribute(l, u, a)
+			}
+			if err != nil {
+				return err
+			}
+			if s.at != 0 {
+				specs = append(specs, s)
+			}
+		}
+		l.patches[at].shape = m.shape(d.abbrev, specs)
+	}
+	return nil
+}
+
+// shape is the abbreviation a with other attributes.
+func (m *Module) shape(a *abbrev, specs []spec) *abbrev {
+	if slices.Equal(specs, a.specs) {
+		return a
+	}
+	last := m.shapes[a] // nearly always the same
+	if last == nil || !slices.Equal(specs, last.specs) {
+		last = &abbrev{tag: a.tag, children: a.children, specs: slices.Clone(specs)}
+		m.shapes[a] = last
+	}
+	return last
+}
+
+// attribute adds the patch for one attribute, if it needs one, and returns what
+// its abbreviation says of it in the output. The zero spec leaves it out.
+func (m *Module) attribute(l *layout, u *unit, a *attr) (spec, *dwarfError) {
+	fail := func(text string) (spec, *dwarfError) { return spec{}, &dwarfError{u.section, a.off, text} }
+	fixup := l.fixupOf(a)
+	switch {
+	case fixup != nil && fixup.Section != "" && fixup.Section != ".debug_line" && m.layouts[fixup.Section] == nil,
+		fixup == nil && a.isOffset(u.version) && m.sections[sectionOf(a.at, u.version)] != nil && m.layouts[sectionOf(a.at, u.version)] == nil:
+		switch a.at {
+		case atMacros, atGNUMacros, atStrOffsets, atAddrBase, atRnglistsBase, atLoclistsBase: // useful with the section only
+			l.put(a.start, a.end, nil)
+			return spec{}, nil
+		}
+		return fail("an attribute needs a section that cannot be merged")
+	case (a.at == atDeclFile || a.at == atCallFile) && a.isConstant() && fixup == nil:
+		return l.file(a, uint64(m.Files[int64(a.value)])), nil // 0, no file, stays 0
+	case isUnitRef(a.form) && fixup == nil:
+		form, size := uint64(formRef4), int64(4) // the distance may outgrow a smaller one
+		if a.form == formRef8 {
+			form, size = formRef8, 8
+		}
+		l.patches = append(l.patches, patch{off: a.start, end: a.end, size: size, kind: reference, in: l, value: u.off + int64(a.value), from: u.off})
+		return spec{at: a.at, form: form}, nil
+	case a.isExpression():
+		return m.block(l, u, a)
+	}
+	switch a.form {
+	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formLoclistx, formRnglistx:
+		return fail("an attribute needs a table of DWARF 5, which cannot be merged")
+	}
+	var section string
+	switch {
+	case a.form == formStrp:
+		section = ".debug_str"
+	case a.form == formLineStrp:
+		section = ".debug_line_str"
+	case a.form == formRefAddr:
+		section = ".debug_info"
+	case a.isOffset(u.version):
+		section = sectionOf(a.at, u.version)
+		if section == "" && fixup == nil {
+			return fail("the section of an offset is not known")
+		}
+	}
+	if section == "" {
+		l.direct(a)
+		return spec{at: a.at, form: a.form, implicit: a.implicit}, nil
+	}
+	to := int64(a.value)
+	switch in := m.layouts[section]; {
+	case fixup != nil:
+		l.direct(a)
+		to, section = fixup.Addend, fixup.Section
+	case section == ".debug_line":
+		l.direct(a)
+		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: a.end - a.off, kind: offset, in: lineTable})
+	case in == nil:
+		return fail("the module has no section " + section)
+	case to < 0 || to > int64(len(in.data.Bytes)):
+		return fail("an offset lies outside " + section)
+	default:
+		l.direct(a)
+		l.putSection(a.off, a.end, in, a.value)
+	}
+	if a.isOffset(u.version) && a.at != atGNULocviews {
+		switch section {
+		case ".debug_loc":
+			return spec{at: a.at, form: a.form}, m.locations(u, to)
+		case ".debug_ranges":
+			return spec{at: a.at, form: a.form}, m.ranges(u, to)
+		}
+	}
+	return spec{at: a.at, form: a.form}, nil
+}
+
+// All units share the .debug_line that ptxas makes and one table of
+// abbreviations, each at offset 0.
+var (
+	lineTable    = &layout{data: &ptx.Data{Name: ".debug_line"}}
+	abbrevTables = &layout{data: &ptx.Data{Name: ".debug_abbrev"}}
+)
+
+// direct leaves out the form in front of a value of DW_FORM_indirect: the merged
+// table names the form itself.
+func (l *layout) direct(a *attr) {
+	if a.start < a.off {
+		l.put(a.start, a.off, nil)
+	}
+}
+
+// file writes a file number in the form of the attribute, or a larger one where
+// it does not fit.
+func (l *layout) file(a *attr, n uint64) spec {
+	var b []byte
+	form := a.form
+	switch {
+	case form == formImplicit:
+		return spec{at: a.at, form: form, implicit: int64(n)}
+	case form == formUdata:
+		b = appendUleb(nil, n)
+	case form == formSdata:
+		b = appendSleb(nil, int64(n))
+	case form == formData1 && n <= 0xff:
+		b = appendUint(nil, n, 1)
+	case form == formData8:
+		b = appendUint(nil, n, 8)
+	case (form == formData1 || form == formData2) && n <= 0xffff:
+		form, b = formData2, appendUint(nil, n, 2)
+	default:
+		form, b = formData4, appendUint(nil, n, 4)
+	}
+	l.put(a.start, a.end, b)
+	return spec{at: a.at, form: form}
+}
+
+// block adds the patches for a block that holds an expression.
+func (m *Module) block(l *layout, u *unit, a *attr) (spec, *dwarfError) {
+	at := len(l.patches)
+	l.patches = append(l.patches, patch{}) // the length goes first
+	size, err := m.expression(l, u, a.end-int64(a.value), a.end, 0)
+	if err != nil {
+		return spec{}, err
+	}
+	form, n := a.form, uint64(size)
+	var b []byte
+	switch {
+	case form == formExprloc || form == formBlock:
+		b = appendUleb(nil, n)
+	case form == formBlock1 && n <= 0xff:
+		b = appendUint(nil, n, 1)
+	case form != formBlock4 && n <= 0xffff:
+		form, b = formBlock2, appendUint(nil, n, 2)
+	default:
+		form, b = formBlock4, appendUint(nil, n, 4)
+	}
+	l.patches[at] = patch{off: a.start, end: a.end - int64(a.value), size: int64(len(b)), bytes: b}
+	return spec{at: a.at, form: form}, nil
+}
+
+// bound is what replaces an end of the code that a DIE describes: an output
+// symbol, or nothing.
+type bound struct{ symbol string }
+
+// bounds decides what the ends of the code of a DIE become if one of them stood
+// in a body that was dropped; nil leaves an end as it is.
+//
+//  1. The DIE of a function or a scope loses both ends.
+//  2. A unit starts at the function that was kept instead, as nvlink has it, and
+//     ends with the last of its functions that was kept. Where there is none it
+//     loses both ends.
+func (m *Module) bounds(l *layout, u *unit, d *die) (low, high *bound) {
+	var lowFate, highFate = Kept, Kept
+	var lowSymbol string
+	hasLow := false
+	for i := range d.attrs {
+		a := &d.attrs[i]
+		if a.at != atLowPC && a.at != atHighPC {
+			continue
+		}
+		symbol, fate := "", Kept
+		if f := l.fixupOf(a); f != nil && f.Section == "" {
+			symbol, fate = m.name(f.Symbol)
+		}
+		if a.at == atLowPC {
+			hasLow, lowSymbol, lowFate = true, symbol, fate
+		} else {
+			highFate = fate
+		}
+	}
+	if lowFate == Kept && highFate == Kept {
+		return nil, nil
+	}
+	none := &bound{}
+	if d.abbrev.tag != tagCompileUnit && d.abbrev.tag != tagPartialUnit || !hasLow {
+		return none, none
+	}
+	if lowFate != Kept {
+		if lowSymbol == "" {
+			return none, none
+		}
+		low = &bound{lowSymbol}
+	}
+	if highFate != Kept {
+		symbol := m.lastEnd(l, u)
+		if symbol == "" {
+			return none, none
+		}
+		high = &bound{symbol}
+	}
+	return low, high
+}
+
+// fixupOf is the fixup that is the value of an attribute. What takes no bytes has
+// none.
+func (l *layout) fixupOf(a *attr) *ptx.Fixup {
+	if a.off == a.end {
+		return nil
+	}
+	return l.fixupAt(a.off)
+}
+
+// lastEnd is the end of the last function of the unit that was kept.
+func (m *Module) lastEnd(l *layout, u *unit) string {
+	for i := len(u.dies) - 1; i >= 0; i-- {
+		d := &u.dies[i]
+		if d.abbrev == nil || d.abbrev.tag != tagSubprogram {
+			continue
+		}
+		for k := range d.attrs {
+			if a := &d.attrs[k]; a.at == atHighPC {
+				if f := l.fixupOf(a); f != nil && f.Section == "" {
+					if symbol, fate := m.name(f.Symbol); fate == Kept {
+						return symbol
+					}
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// replace writes an end of the code: a symbol, or 0.
+func (m *Module) replace(l *layout, a *attr, to *bound) spec {
+	s := spec{at: a.at, form: a.form}
+	switch {
+	case a.form == formImplicit: // and its value, 0, in the abbreviation
+	case to.symbol != "":
+		l.direct(a)
+		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: a.end - a.off, kind: address, symbol: to.symbol})
+	default: // 0, in as many bytes: of LEB128 too
+		b := make([]byte, a.end-a.off)
+		if a.form == formUdata || a.form == formSdata {
+			b = []byte{0}
+		}
+		l.put(a.start, a.end, b)
+	}
+	return s
+}
+
+// macinfo renumbers the files of .debug_macinfo.
+func (m *Module) macinfo() {
+	const define, undef, startFile, endFile, vendor = 1, 2, 3, 4, 0xff
+	l := m.layouts[".debug_macinfo"]
+	if l == nil {
+		return
+	}
+	r := &reader{section: l.data.Name, data: l.data.Bytes}
+	for r.at < int64(len(r.data)) && r.err == nil {
+		switch kind := r.uint(1); kind {
+		case define, undef, vendor:
+			r.uleb()
+			r.cstring()
+		case startFile:
+			r.uleb()
+			at := r.at
+			if file := r.uleb(); r.err == nil {
+				l.put(at, r.at, appendUleb(nil, uint64(m.Files[int64(file)])))
+			}
+		case 0, endFile:
+		default:
+			r.fail("macro entry %d", kind)
+		}
+	}
+	if r.err != nil { // not what the section should hold: as it is
+		l.patches = nil
+	}
+}

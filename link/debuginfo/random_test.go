@@ -1,0 +1,837 @@
+package debuginfo
+
+import (
+	"context"
+	"debug/dwarf"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// TestMergeRandom merges random modules and compares what Go's DWARF reader and
+// the small readers below find in the merged sections with what they find in
+// each module.
+func TestMergeRandom(t *testing.T) {
+	rounds := 300
+	if testing.Short() {
+		rounds = 50
+	}
+	seen := map[string]int{}
+	for seed := range uint64(rounds) {
+		r := rand.New(rand.NewPCG(seed, 9))
+		modules := make([]*Module, 1+r.IntN(3))
+		var want []string
+		for i := range modules {
+			g := &generator{Rand: r, files: 1 + r.IntN(3)}
+			m := g.module(t, fmt.Sprintf("%d.c", i))
+			m.Files = map[int64]int64{}
+			for k := range g.files {
+				m.Files[int64(k+1)] = int64(1 + r.IntN([]int{100, 300, 70000}[r.IntN(3)]))
+			}
+			tag := fmt.Sprintf("$%d", i)
+			m.Name = func(symbol string) (string, Fate) {
+				switch {
+				case strings.HasPrefix(symbol, "gone"):
+					return "", Gone
+				case strings.HasPrefix(symbol, "moved"):
+					return "kept" + tag, Gone
+				}
+				return symbol + tag, Kept
+			}
+			sections, err := m.File.AllSections()
+			if err != nil {
+				t.Fatalf("seed %d: %s", seed, err.Text)
+			}
+			want = append(want, (&reading{t: t, sections: sections, module: m, count: seen}).all()...)
+			modules[i] = m
+		}
+		var log diag.Log
+		merged, kept, _ := Merge(context.Background(), modules, &log)
+		if len(kept) != len(modules) {
+			t.Fatalf("seed %d: %d of %d modules are kept: %v", seed, len(kept), len(modules), log.Messages[0].Text)
+		}
+		sections := map[string]*ptx.Data{}
+		for _, s := range merged {
+			sections[s.Name] = &ptx.Data{Name: s.Name, Bytes: s.Bytes, Fixups: s.Fixups}
+		}
+		got := (&reading{t: t, sections: sections, count: map[string]int{}}).all()
+		slices.Sort(want) // .debug_types of all modules stands behind .debug_info of all
+		slices.Sort(got)
+		if d := cmp.Diff(want, got); d != "" {
+			t.Fatalf("seed %d: modules (-) and merged (+):\n%s", seed, d)
+		}
+	}
+	for _, kind := range []string{"decl_file", "call_file", "reference", "type unit", "tombstone", "unit at kept", "list entry", "range", "pubname",
+		"DW_OP 98", "DW_OP 99", "DW_OP 9a", "DW_OP a0", "DW_OP a3", "DW_OP a4", "DW_OP a5", "DW_OP a6", "DW_OP a8", "DW_OP f9", "DW_OP 2f"} {
+		if seen[kind] == 0 {
+			t.Errorf("no %s was tried", kind)
+		}
+	}
+}
+
+// generator writes a random module.
+type generator struct {
+	*rand.Rand
+	files   int
+	text    strings.Builder
+	units   []*testUnit
+	abbrevs []byte
+	codes   int
+	loc     testBytes
+	ranges  testBytes
+	labels  int
+}
+
+// testBytes is a section under construction.
+type testBytes struct {
+	bytes  []byte
+	fixups []ptx.Fixup
+}
+
+func (b *testBytes) fixup(width int, section, symbol string, addend int64) {
+	b.fixups = append(b.fixups, ptx.Fixup{Offset: int64(len(b.bytes)), Width: width, Section: section, Symbol: symbol, Addend: addend})
+	b.bytes = append(b.bytes, make([]byte, width)...)
+}
+
+func (b *testBytes) append(bytes ...byte) { b.bytes = append(b.bytes, bytes...) }
+
+// testUnit has its DIEs at fixed distances: each takes dieSize bytes, filled up
+// with a string.
+type testUnit struct {
+	version int
+	typ     bool
+	at      int64
+	dies    int
+	header  int64
+}
+
+const dieSize = 400
+
+func (u *testUnit) die(i int) int64 { return u.header + int64(i)*dieSize }
+
+func (u *testUnit) size() int64 { return u.die(u.dies) + 1 }
+
+func (g *generator) module(t *testing.T, name string) *Module {
+	var info, types testBytes
+	at := map[bool]int64{}
+	for i := range 1 + g.IntN(3) {
+		u := &testUnit{version: 2 + g.IntN(4), dies: 2 + g.IntN(6), header: 11}
+		u.typ = i > 0 && u.version >= 4 && g.IntN(4) == 0 // Go wants a .debug_info
+		if u.version == 5 {
+			u.header++
+		}
+		if u.typ {
+			u.header += 12
+		}
+		inTypes := u.typ && u.version == 4
+		u.at = at[inTypes]
+		at[inTypes] += u.size()
+		g.units = append(g.units, u)
+	}
+	for i := range g.units {
+		if u := g.units[i]; u.typ && u.version == 4 {
+			g.unit(&types, u)
+		} else {
+			g.unit(&info, u)
+		}
+	}
+	var pubnames testBytes
+	for _, u := range g.units {
+		if u.typ || g.IntN(2) == 0 {
+			continue
+		}
+		from := len(pubnames.bytes)
+		pubnames.append(0, 0, 0, 0, 2, 0)
+		if u.at == 0 {
+			pubnames.fixup(4, ".debug_info", "", 0)
+		} else {
+			pubnames.bytes = appendUint(pubnames.bytes, uint64(u.at), 4)
+		}
+		pubnames.bytes = appendUint(pubnames.bytes, uint64(u.size()), 4)
+		for i := range u.dies {
+			pubnames.bytes = appendUint(pubnames.bytes, uint64(u.die(i)), 4)
+			pubnames.append([]byte(fmt.Sprintf("die%d\x00", i))...)
+		}
+		pubnames.append(0, 0, 0, 0)
+		binary.LittleEndian.PutUint32(pubnames.bytes[from:], uint32(len(pubnames.bytes)-from-4))
+	}
+	fmt.Fprintf(&g.text, ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 %q\n", name)
+	for _, s := range []struct {
+		name string
+		data testBytes
+	}{
+		{".debug_abbrev", testBytes{bytes: append(g.abbrevs, 0)}}, {".debug_info", info}, {".debug_types", types},
+		{".debug_loc", g.loc}, {".debug_ranges", g.ranges}, {".debug_pubnames", pubnames},
+	} {
+		if len(s.data.bytes) > 0 {
+			section := Section{Name: s.name, Bytes: s.data.bytes, Fixups: s.data.fixups}
+			g.text.Write(section.Text())
+		}
+	}
+	var log diag.Log
+	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(g.text.String())}}, object.Options{Jobs: 1}, &log)
+	if err != nil || len(files) != 1 {
+		t.Fatal(err, log.Messages)
+	}
+	return &Module{File: files[0]}
+}
+
+func (g *generator) unit(b *testBytes, u *testUnit) {
+	b.bytes = appendUint(b.bytes, uint64(u.size()-4), 4)
+	b.append(byte(u.version), 0)
+	abbrevs := func() {
+		if g.IntN(2) == 0 {
+			b.fixup(4, ".debug_abbrev", "", 0)
+		} else {
+			b.append(0, 0, 0, 0)
+		}
+	}
+	if u.version == 5 {
+		kind := byte(1)
+		if u.typ {
+			kind = 2
+		}
+		b.append(kind, 8)
+		abbrevs()
+	} else {
+		abbrevs()
+		b.append(8)
+	}
+	if u.typ {
+		b.bytes = appendUint(b.bytes, g.Uint64(), 8)
+		b.bytes = appendUint(b.bytes, uint64(u.die(1+g.IntN(u.dies-1))), 4)
+	}
+	for i := range u.dies {
+		g.die(b, u, i)
+	}
+	b.append(0)
+}
+
+// die writes DIE i of a unit: a unit with the others as its children.
+func (g *generator) die(b *testBytes, u *testUnit, i int) {
+	from := len(b.bytes)
+	g.codes += 1 + g.IntN(20)
+	b.bytes = appendUleb(b.bytes, uint64(g.codes))
+	tag, children := uint64([]int{0x2e, 0x34, 0x13, 0x0b}[g.IntN(4)]), byte(0)
+	if i == 0 {
+		tag, children = 0x11, 1
+		if u.typ {
+			tag = 0x41
+		}
+	}
+	abbrev := append(appendUleb(appendUleb(nil, uint64(g.codes)), tag), children)
+	for _, k := range g.Perm(12)[:1+g.IntN(8)] {
+		at, form, tail := g.attribute(b, u, k)
+		if at == 0 {
+			continue
+		}
+		abbrev = appendUleb(abbrev, at)
+		if form != formImplicit && g.IntN(8) == 0 && tail == nil {
+			// The form goes in front of a value that is there already.
+			abbrev = append(abbrev, formIndirect)
+			tail = []byte{}
+			g.indirect(b, from, form)
+		} else {
+			abbrev = appendUleb(abbrev, form)
+		}
+		abbrev = append(abbrev, tail...)
+	}
+	abbrev = appendUleb(appendUleb(abbrev, 0x03), formString)
+	g.abbrevs = append(append(g.abbrevs, abbrev...), 0, 0)
+	fill := dieSize - (len(b.bytes) - from) - 1
+	if fill < 0 {
+		panic("the DIE is too large")
+	}
+	b.append([]byte(strings.Repeat("x", fill))...)
+	b.append(0)
+}
+
+// last is where the value of the attribute at hand starts.
+var last int
+
+func (g *generator) indirect(b *testBytes, _ int, form uint64) {
+	b.bytes = slices.Insert(b.bytes, last, byte(form))
+	for i := range b.fixups {
+		if b.fixups[i].Offset >= int64(last) {
+			b.fixups[i].Offset++
+		}
+	}
+}
+
+func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at, form uint64, tail []byte) {
+	last = len(b.bytes)
+	target := uint64(u.die(g.IntN(u.dies)))
+	switch k {
+	case 0, 1: // files
+		at = []uint64{atDeclFile, atCallFile}[k]
+		n := uint64(g.IntN(g.files + 1))
+		switch form = []uint64{formData1, formData2, formData4, formData8, formSdata, formUdata, formImplicit}[g.IntN(7)]; form {
+		case formData1:
+			b.append(byte(n))
+		case formData2:
+			b.bytes = appendUint(b.bytes, n, 2)
+		case formData4:
+			b.bytes = appendUint(b.bytes, n, 4)
+		case formData8:
+			b.bytes = appendUint(b.bytes, n, 8)
+		case formSdata:
+			b.bytes = appendSleb(b.bytes, int64(n))
+		case formUdata:
+			b.bytes = appendUleb(b.bytes, n)
+		default:
+			tail = appendSleb(nil, int64(n))
+		}
+	case 2, 3: // references
+		at = []uint64{0x49, 0x31}[k-2]
+		switch form = []uint64{formRef1, formRef2, formRef4, formRef8, formRefUdata}[g.IntN(5)]; form {
+		case formRef1:
+			if target > 0xff {
+				target = uint64(u.die(0))
+			}
+			b.append(byte(target))
+		case formRef2:
+			b.bytes = appendUint(b.bytes, target, 2)
+		case formRef4:
+			b.bytes = appendUint(b.bytes, target, 4)
+		case formRef8:
+			b.bytes = appendUint(b.bytes, target, 8)
+		case formRefUdata:
+			b.bytes = appendUleb(b.bytes, target)
+		}
+	case 4: // a reference to any unit
+		at, form = 0x47, formRefAddr
+		to := g.units[g.IntN(len(g.units))]
+		if to.typ && to.version == 4 {
+			return 0, 0, nil
+		}
+		g.info(b, u, to.at+to.die(g.IntN(to.dies)))
+	case 5, 6: // expressions
+		at = []uint64{atLocation, atFrameBase}[k-5]
+		x := g.expression(u, 0)
+		form = formExprloc
+		if u.version < 4 {
+			form = []uint64{formBlock, formBlock1, formBlock2, formBlock4}[g.IntN(4)]
+		}
+		switch form {
+		case formBlock1:
+			b.append(byte(len(x.bytes)))
+		case formBlock2:
+			b.bytes = appendUint(b.bytes, uint64(len(x.bytes)), 2)
+		case formBlock4:
+			b.bytes = appendUint(b.bytes, uint64(len(x.bytes)), 4)
+		default:
+			b.bytes = appendUleb(b.bytes, uint64(len(x.bytes)))
+		}
+		b.join(x)
+	case 7: // a block that is no expression
+		at, form = 0x1c, formBlock1
+		b.append(4, 0x98, 1, 0xa8, 2)
+	case 8:
+		return g.bounds(b, u)
+	case 9:
+		return g.list(b, u)
+	case 10:
+		if u.version == 5 {
+			return 0, 0, nil
+		}
+		at = atRanges
+		form = g.offset(b, u, ".debug_ranges", len(g.ranges.bytes))
+		for range g.IntN(4) {
+			g.ranges.fixup(8, "", g.label(), 0)
+			g.ranges.fixup(8, "", g.label(), 0)
+		}
+		g.ranges.append(make([]byte, 16)...)
+	case 11:
+		at, form = atStmtList, formData4
+		if u.version >= 4 {
+			form = formSecOffset
+		}
+		b.fixup(4, ".debug_line", "", 0)
+	}
+	return at, form, tail
+}
+
+func (b *testBytes) join(x testBytes) {
+	for _, f := range x.fixups {
+		f.Offset += int64(len(b.bytes))
+		b.fixups = append(b.fixups, f)
+	}
+	b.append(x.bytes...)
+}
+
+// label is a name that is kept, gone, or gone with another function instead.
+func (g *generator) label() string {
+	g.labels++
+	return []string{"l", "l", "l", "gone", "moved"}[g.IntN(5)] + fmt.Sprint(g.labels)
+}
+
+func (g *generator) offset(b *testBytes, u *testUnit, section string, at int) uint64 {
+	if g.IntN(2) == 0 {
+		b.fixup(4, section, "", int64(at))
+	} else {
+		b.bytes = appendUint(b.bytes, uint64(at), 4)
+	}
+	if u.version < 4 {
+		return formData4
+	}
+	return formSecOffset
+}
+
+// info writes an offset into .debug_info.
+func (g *generator) info(b *testBytes, u *testUnit, at int64) {
+	width := 4
+	if u.version == 2 {
+		width = 8
+	}
+	if g.IntN(2) == 0 {
+		b.fixup(width, ".debug_info", "", at)
+	} else {
+		b.bytes = appendUint(b.bytes, uint64(at), int64(width))
+	}
+}
+
+func (g *generator) bounds(b *testBytes, _ *testUnit) (at, form uint64, tail []byte) {
+	b.fixup(8, "", g.label(), 0)
+	b.fixup(8, "", g.label(), 0)
+	return atLowPC, formAddr, []byte{atHighPC, formAddr}
+}
+
+func (g *generator) list(b *testBytes, u *testUnit) (at, form uint64, tail []byte) {
+	if u.version == 5 {
+		return 0, 0, nil
+	}
+	form = g.offset(b, u, ".debug_loc", len(g.loc.bytes))
+	for range g.IntN(4) {
+		g.loc.fixup(8, "", g.label(), 0)
+		g.loc.fixup(8, "", g.label(), 0)
+		x := g.expression(u, 0)
+		g.loc.bytes = appendUint(g.loc.bytes, uint64(len(x.bytes)), 2)
+		g.loc.join(x)
+	}
+	g.loc.append(make([]byte, 16)...)
+	return atUseLocation, form, nil
+}
+
+// expression is a random one of at most 60 bytes.
+func (g *generator) expression(u *testUnit, depth int) (x testBytes) {
+	target := func() uint64 { return uint64(u.die(g.IntN(u.dies))) }
+	var starts []int
+	var branches []int
+	for range 1 + g.IntN(4) {
+		starts = append(starts, len(x.bytes))
+		switch g.IntN(16) {
+		case 0:
+			x.append(0x98)
+			x.bytes = appendUint(x.bytes, target(), 2)
+		case 1:
+			x.append([]byte{0x99, 0xfa}[g.IntN(2)])
+			x.bytes = appendUint(x.bytes, target(), 4)
+		case 2, 3:
+			to := g.units[g.IntN(len(g.units))]
+			if to.typ && to.version == 4 {
+				x.append(0x96)
+				break
+			}
+			op := []byte{0x9a, 0xfd, 0xa0, 0xf2}[g.IntN(4)]
+			x.append(op)
+			g.info(&x, u, to.at+to.die(g.IntN(to.dies)))
+			if op == 0xa0 || op == 0xf2 {
+				x.bytes = appendSleb(x.bytes, int64(g.IntN(1000))-500)
+			}
+		case 4:
+			if depth > 0 {
+				break
+			}
+			x.append([]byte{0xa3, 0xf3}[g.IntN(2)])
+			inner := g.expression(u, depth+1)
+			x.bytes = appendUleb(x.bytes, uint64(len(inner.bytes)))
+			x.join(inner)
+		case 5:
+			x.append([]byte{0xa4, 0xf4}[g.IntN(2)])
+			x.bytes = append(appendUleb(x.bytes, target()), 2, 0x98, 0x98)
+		case 6:
+			x.append([]byte{0xa5, 0xf5}[g.IntN(2)])
+			x.bytes = appendUleb(appendUleb(x.bytes, 200), target())
+		case 7:
+			x.append([]byte{0xa6, 0xf6, 0xa7}[g.IntN(3)], 4)
+			x.bytes = appendUleb(x.bytes, target())
+		case 8:
+			x.append([]byte{0xa8, 0xf7}[g.IntN(2)])
+			x.bytes = appendUleb(x.bytes, target())
+		case 9:
+			x.append([]byte{0xa9, 0xf9}[g.IntN(2)], 0)
+		case 10, 11:
+			x.append([]byte{0x28, 0x2f}[g.IntN(2)], 0, 0)
+			branches = append(branches, len(x.bytes))
+		case 12:
+			x.append(0x03)
+			x.fixup(8, "", g.label(), 0)
+		case 13:
+			x.append(0x9e, 3, 0x98, 0xa8, 0x2f)
+		case 14:
+			x.append(0x90)
+			x.bytes = appendUleb(x.bytes, 0x257231)
+		case 15:
+			x.append(0x35, 0x71, 0x7f, 0x92, 7, 8, 0x9c, 0x0a, 1, 2)
+		}
+	}
+	for _, at := range branches {
+		to := append(starts, len(x.bytes))[g.IntN(len(starts)+1)]
+		binary.LittleEndian.PutUint16(x.bytes[at-2:], uint16(to-at))
+	}
+	return x
+}
+
+// reading lists what debug sections say, without offsets. With a module it lists
+// what they should say once merged.
+type reading struct {
+	t        *testing.T
+	sections map[string]*ptx.Data
+	module   *Module
+	places   map[int64]string // of DIEs in .debug_info
+	units    []readUnitAt
+	count    map[string]int
+	symbols  map[string]map[int64]ptx.Fixup
+}
+
+type readUnitAt struct {
+	section  string
+	off, end int64
+	version  int
+	dies     map[int64]string
+}
+
+func (r *reading) file(n int64) int64 {
+	if r.module != nil {
+		return r.module.Files[n]
+	}
+	return n
+}
+
+// address is what an address says at an offset of a section.
+func (r *reading) address(section string, at int64) (name string, fate Fate) {
+	if r.symbols == nil {
+		r.symbols = map[string]map[int64]ptx.Fixup{}
+		for name, data := range r.sections {
+			r.symbols[name] = map[int64]ptx.Fixup{}
+			for _, f := range data.Fixups {
+				r.symbols[name][f.Offset] = f
+				switch {
+				case f.Width == 8:
+					binary.LittleEndian.PutUint64(data.Bytes[f.Offset:], uint64(f.Addend))
+				default:
+					binary.LittleEndian.PutUint32(data.Bytes[f.Offset:], uint32(f.Addend))
+				}
+			}
+		}
+	}
+	f, ok := r.symbols[section][at]
+	switch {
+	case !ok || f.Symbol == "":
+		return fmt.Sprint(binary.LittleEndian.Uint64(r.sections[section].Bytes[at:])), Kept
+	case r.module == nil:
+		return f.Symbol, Kept
+	}
+	return r.module.Name(f.Symbol)
+}
+
+// pair is what becomes of two addresses: with none, of both if one is gone.
+func (r *reading) pair(section string, at int64, none string) (string, string) {
+	low, lowFate := r.address(section, at)
+	high, highFate := r.address(section, at+8)
+	if lowFate == Gone || highFate == Gone {
+		r.count["tombstone"]++
+		return none, none
+	}
+	return low, high
+}
+
+func (r *reading) all() (lines []string) {
+	data := func(name string) []byte {
+		if s := r.sections[name]; s != nil {
+			return s.Bytes
+		}
+		return nil
+	}
+	r.address(".debug_info", 0) // writes the addends
+	d, err := dwarf.New(data(".debug_abbrev"), nil, nil, data(".debug_info"), nil, nil, nil, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.places = map[int64]string{}
+	// First the DIEs, so that references have something to lead to. Go's reader
+	// knows no offsets in .debug_types: our own shows those units.
+	abbrevs := newAbbrevReader(r.sections[".debug_abbrev"])
+	for _, section := range []string{".debug_info", ".debug_types"} {
+		units, fault := readUnits(r.sections[section], abbrevs)
+		if fault != nil {
+			r.t.Fatal(fault)
+		}
+		for _, u := range units {
+			at := readUnitAt{section: section, off: u.off, end: u.end, version: u.version, dies: map[int64]string{}}
+			for i, d := range u.dies {
+				at.dies[d.off] = fmt.Sprintf("die %d", i)
+				if section == ".debug_info" {
+					r.places[d.off] = fmt.Sprintf("die %d of a unit of %d", i, len(u.dies))
+				}
+			}
+			if u.typeAt > 0 {
+				r.count["type unit"]++
+				lines = append(lines, "type unit of "+at.dies[u.off+int64(u.uint32(r.sections[section], u.typeAt))])
+			}
+			lines = append(lines, r.unit(&at, u, d)...)
+		}
+	}
+	return append(lines, r.pubnames()...)
+}
+
+func (u *unit) uint32(data *ptx.Data, at int64) uint32 {
+	return binary.LittleEndian.Uint32(data.Bytes[at:])
+}
+
+// unit lists the DIEs of a unit as Go's reader has them; the offsets of their
+// values, which it does not say, are ours.
+func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) {
+	reader := d.Reader()
+	for i, die := range u.dies {
+		if die.abbrev == nil {
+			continue
+		}
+		line := fmt.Sprintf("die %d tag %x:", i, die.abbrev.tag)
+		var values map[dwarf.Attr]any
+		if at.section == ".debug_info" {
+			reader.Seek(dwarf.Offset(die.off))
+			e, err := reader.Next()
+			if err != nil || e == nil {
+				r.t.Fatalf("no entry at %d: %v", die.off, err)
+			}
+			values = map[dwarf.Attr]any{}
+			for _, f := range e.Field {
+				values[f.Attr] = f.Val
+			}
+		}
+		for k, a := range die.attrs {
+			line += fmt.Sprintf(" %x=", a.at)
+			switch {
+			case a.at == atDeclFile || a.at == atCallFile:
+				n := int64(a.value)
+				if values != nil {
+					n = values[dwarf.Attr(a.at)].(int64)
+				}
+				r.count[map[uint64]string{atDeclFile: "decl_file", atCallFile: "call_file"}[a.at]]++
+				line += fmt.Sprint(r.file(n))
+			case a.form == formRefAddr:
+				line += r.places[int64(a.value)]
+			case isUnitRef(a.form):
+				r.count["reference"]++
+				to := at.off + int64(a.value)
+				if values != nil {
+					to = int64(values[dwarf.Attr(a.at)].(dwarf.Offset))
+				}
+				line += at.dies[to]
+			case a.at == atLocation || a.at == atFrameBase:
+				line += r.expression(at, a.end-int64(a.value), a.end, at.section)
+			case a.at == atLowPC:
+				low, fate := r.address(at.section, a.off)
+				high, highFate := r.address(at.section, a.off+8)
+				switch {
+				case fate == Kept && highFate == Kept:
+				case die.abbrev.tag != tagCompileUnit:
+					r.count["tombstone"]++
+					low, high = "0", "0"
+				default:
+					if highFate == Gone {
+						high = r.lastEnd(at.section, u)
+					}
+					if low == "" || high == "" {
+						low, high = "0", "0"
+					}
+					r.count["unit at kept"]++
+				}
+				line += low + " to " + high
+			case a.at == atHighPC: // shown above
+			case a.at == atUseLocation:
+				line += r.locations(at, int64(a.value), at.section, a.off)
+			case a.at == atRanges:
+				line += r.ranges(int64(a.value), at.section, a.off)
+			case a.form == formString, a.at == 0x1c:
+				line += string(r.sections[at.section].Bytes[a.off:a.end])
+			case a.at == atStmtList:
+				line += r.symbols[at.section][a.off].Section
+			default:
+				r.t.Fatalf("attribute %x in form %x (%d)", a.at, a.form, k)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (r *reading) lastEnd(section string, u *unit) (last string) {
+	for _, d := range u.dies {
+		if d.abbrev == nil || d.abbrev.tag != tagSubprogram {
+			continue
+		}
+		for _, a := range d.attrs {
+			if a.at == atHighPC {
+				if name, fate := r.address(section, a.off); fate == Kept {
+					last = name
+				}
+			}
+		}
+	}
+	return last
+}
+
+// sectionOffset is the value of an attribute that is a section offset.
+func (r *reading) sectionOffset(value int64, section string, at int64) int64 {
+	if f, ok := r.symbols[section][at]; ok {
+		return f.Addend
+	}
+	if r.module == nil {
+		r.t.Errorf("%s+%d is a plain number", section, at)
+	}
+	return value
+}
+
+func (r *reading) ranges(value int64, section string, at int64) (line string) {
+	data := r.sections[".debug_ranges"].Bytes
+	for p := r.sectionOffset(value, section, at); ; p += 16 {
+		if _, ok := r.symbols[".debug_ranges"][p]; !ok && strings.Trim(string(data[p:p+16]), "\x00") == "" {
+			return line
+		}
+		low, high := r.pair(".debug_ranges", p, "1")
+		line += fmt.Sprintf("[%s to %s]", low, high)
+		r.count["range"]++
+	}
+}
+
+func (r *reading) locations(u *readUnitAt, value int64, section string, at int64) (line string) {
+	data := r.sections[".debug_loc"].Bytes
+	for p := r.sectionOffset(value, section, at); ; {
+		if _, ok := r.symbols[".debug_loc"][p]; !ok && strings.Trim(string(data[p:p+16]), "\x00") == "" {
+			return line
+		}
+		low, high := r.pair(".debug_loc", p, "1")
+		end := p + 18 + int64(binary.LittleEndian.Uint16(data[p+16:]))
+		line += fmt.Sprintf("[%s to %s: %s]", low, high, r.expression(u, p+18, end, ".debug_loc"))
+		p = end
+		r.count["list entry"]++
+	}
+}
+
+// expression disassembles what the generator writes.
+func (r *reading) expression(u *readUnitAt, from, end int64, section string) string {
+	data := r.sections[section].Bytes
+	type op struct {
+		at, branch int64
+		text       string
+	}
+	var ops []op
+	rd := &reader{section: section, data: data[:end], at: from}
+	die := func(off uint64) string { return u.dies[u.off+int64(off)] }
+	width := int64(4)
+	if u.version == 2 {
+		width = 8
+	}
+	for rd.at < end {
+		o := op{at: rd.at, branch: -1}
+		code := rd.uint(1)
+		r.count[fmt.Sprintf("DW_OP %x", code)]++
+		switch code {
+		case 0x98:
+			code = 0x99
+			o.text = die(rd.uint(2))
+		case 0x99, 0xfa:
+			o.text = die(rd.uint(4))
+		case 0x9a, 0xfd, 0xa0, 0xf2:
+			o.text = r.places[int64(rd.uint(width))]
+			if code == 0xa0 || code == 0xf2 {
+				o.text += fmt.Sprint(rd.sleb())
+			}
+		case 0xa3, 0xf3:
+			length := int64(rd.uleb())
+			o.text = "(" + r.expression(u, rd.at, rd.at+length, section) + ")"
+			rd.skip(uint64(length))
+		case 0xa4, 0xf4:
+			o.text = fmt.Sprint(die(rd.uleb()), rd.uint(3))
+		case 0xa5, 0xf5:
+			o.text = fmt.Sprint(rd.uleb(), die(rd.uleb()))
+		case 0xa6, 0xf6, 0xa7:
+			o.text = fmt.Sprint(rd.uint(1), die(rd.uleb()))
+		case 0xa8, 0xf7:
+			o.text = die(rd.uleb())
+		case 0xa9, 0xf9:
+			o.text = fmt.Sprint(rd.uleb())
+		case 0x28, 0x2f:
+			distance := int64(int16(rd.uint(2)))
+			o.branch = rd.at + distance
+		case 0x03:
+			name, fate := r.address(section, rd.at)
+			if fate == Gone {
+				name = "0"
+			}
+			o.text = name
+			rd.skip(8)
+		case 0x9e:
+			o.text = fmt.Sprintf("%x", data[rd.at:rd.at+4])
+			rd.skip(4)
+		case 0x90:
+			o.text = fmt.Sprint(rd.uleb())
+		case 0x35:
+			o.text = fmt.Sprintf("%x", data[rd.at:rd.at+9])
+			rd.skip(9)
+		}
+		o.text = fmt.Sprintf("%x %s", code, o.text)
+		ops = append(ops, o)
+	}
+	if rd.err != nil {
+		r.t.Fatal(rd.err)
+	}
+	var text []string
+	for _, o := range ops {
+		if o.branch >= 0 {
+			i := slices.IndexFunc(ops, func(p op) bool { return p.at == o.branch })
+			if i < 0 && o.branch == end {
+				i = len(ops)
+			}
+			o.text += fmt.Sprint("to operation ", i)
+		}
+		text = append(text, o.text)
+	}
+	return strings.Join(text, ", ")
+}
+
+func (r *reading) pubnames() (lines []string) {
+	s := r.sections[".debug_pubnames"]
+	if s == nil {
+		return nil
+	}
+	rd := &reader{data: s.Bytes}
+	for rd.at < int64(len(s.Bytes)) && rd.err == nil {
+		rd.uint(6)
+		unit := int64(rd.uint(4))
+		if f, ok := r.symbols[".debug_pubnames"][rd.at-4]; ok {
+			unit = f.Addend
+		}
+		size := int64(rd.uint(4))
+		line := fmt.Sprint("names of a unit that ends: ", r.places[unit+size-1])
+		for off := rd.uint(4); off != 0 && rd.err == nil; off = rd.uint(4) {
+			from := rd.at
+			rd.cstring()
+			line += fmt.Sprintf(" %s=%s", s.Bytes[from:rd.at], r.places[unit+int64(off)])
+			r.count["pubname"]++
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
