@@ -132,7 +132,8 @@ func says(f *object.File, word string) bool {
 //  2. A name inside a function gets a name of its own if another input has it
 //     too: ptxas looks it up by its bare spelling over the whole module.
 //  3. Inside a body that lost to another one with the same text, it is the
-//     name in that body, as nvlink has it. If the text differs it is gone.
+//     name in that body, as nvlink has it. If the text differs it is gone, and
+//     the function that was kept is named instead.
 func (l *linker) debugName(file int32, name string) (string, debuginfo.Fate) {
 	f := l.files[file]
 	if id, ok := f.Lookup(name); ok {
@@ -158,15 +159,16 @@ func (l *linker) debugName(file int32, name string) (string, debuginfo.Fate) {
 	if def < 0 {
 		return "", debuginfo.Gone
 	}
+	kept := l.names.Of(winner)
 	names, same := abicheck.SameBody(l.table, file, decl, winner.File, &other.Decls[def])
 	if !same {
-		return "", debuginfo.Gone
+		return kept, debuginfo.Gone
 	}
 	for i := range decl.Params { // not in the body, perhaps
 		names[f.Src.String(decl.Params[i].NameSpan)] = other.Src.String(other.Decls[def].Params[i].NameSpan)
 	}
 	if names[name] == "" {
-		return "", debuginfo.Gone
+		return kept, debuginfo.Gone
 	}
 	return l.localName(winner.File, names[name]), debuginfo.Kept
 }
