@@ -134,7 +134,7 @@ func (m *Module) Check(log *diag.Log) bool {
 }
 
 func (m *Module) warn(log *diag.Log, err *dwarfError) {
-	log.Warn("debug-dropped", m.File.At(m.span(err)), "debug information of this module is dropped: "+err.Error())
+	log.Warn(diag.DebugDropped, m.File.At(m.span(err)), "debug information of this module is dropped: "+err.Error())
 }
 
 // span is the item that a fault lies in.
@@ -162,7 +162,7 @@ func (m *Module) warnLeftOut(log *diag.Log) {
 		names = append(names[:3], "...")
 	}
 	if len(names) > 0 {
-		log.Warn("debug-dropped", m.File.At(first), "sections of this module are dropped because their offsets cannot be moved: "+strings.Join(names, ", "))
+		log.Warn(diag.DebugDropped, m.File.At(first), "sections of this module are dropped because their offsets cannot be moved: "+strings.Join(names, ", "))
 	}
 }
 
