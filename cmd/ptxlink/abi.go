@@ -93,8 +93,7 @@ func (c *command) abi(ctx *cli.Context) error {
 			return err
 		}
 	}
-	_, err = c.stdout.Write(out.Bytes())
-	return err
+	return c.show(out.Bytes())
 }
 
 func abiModel(ctx *cli.Context) (ctype.Model, error) {

@@ -310,7 +310,7 @@ func (c *command) putArchive(archive string, data []byte, messages []*diag.Messa
 		old.Close()
 		f.Mode = info.Mode().Perm()
 	}
-	return outfile.WriteAll(c.paths, f)
+	return c.write(c.paths, f)
 }
 
 // openArchive reads an archive.
@@ -418,9 +418,11 @@ func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, 
 		return err
 	}
 	if job.verbose {
+		var out bytes.Buffer
 		for _, line := range done {
-			fmt.Fprintln(c.stdout, line)
+			fmt.Fprintln(&out, line)
 		}
+		return c.show(out.Bytes())
 	}
 	return nil
 }
@@ -518,13 +520,13 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 			files = append(files, outfile.File{Path: filepath.Join(folder, m.Name), Data: m.Data})
 		}
 	}
-	if err := outfile.WriteAll([]string{archive}, files...); err != nil {
+	if job.operation == 'p' {
+		return c.write([]string{archive}, c.toStdout(out.Bytes()))
+	}
+	if err := c.write([]string{archive}, files...); err != nil {
 		return err
 	}
-	if _, err := c.stdout.Write(out.Bytes()); err != nil {
-		return fmt.Errorf("cannot write to standard output: %w", err)
-	}
-	return nil
+	return c.show(out.Bytes())
 }
 
 // longListing is what GNU ar tv says of a member, in front of its name.

@@ -44,8 +44,7 @@ type command struct {
 // input is refused first; files are written last, all or none.
 func (c *command) run(ctx *cli.Context) error {
 	if ctx.Bool("version") {
-		_, err := fmt.Fprintln(c.stdout, version())
-		return err
+		return c.show([]byte(version() + "\n"))
 	}
 	if err := c.readOptions(ctx); err != nil {
 		return err
@@ -75,7 +74,7 @@ func (c *command) run(ctx *cli.Context) error {
 			return err
 		}
 	}
-	if err := c.write(result, data); err != nil {
+	if err := c.writeResult(result, data); err != nil {
 		return err
 	}
 	if ctx.Bool("time") {
@@ -307,12 +306,11 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 	return cubin, err
 }
 
-// write puts the files in place, the output last: whoever waits for it finds
+// writeResult puts the files in place, the output last: whoever waits for it finds
 // the others there.
-func (c *command) write(result *link.Result, data []byte) error {
+func (c *command) writeResult(result *link.Result, data []byte) error {
 	defer c.timed("write", time.Now())
 	var files []outfile.File
-	var toStdout []byte
 	if c.depFile != "" {
 		var b bytes.Buffer
 		if err := outfile.Dependencies(&b, c.output, regularFiles(c.paths)); err != nil {
@@ -333,23 +331,17 @@ func (c *command) write(result *link.Result, data []byte) error {
 			return err
 		}
 		if c.mapFile == "-" {
-			toStdout = b.Bytes()
+			files = append(files, c.toStdout(b.Bytes()))
 		} else {
 			files = append(files, outfile.File{Path: c.mapFile, Data: b.Bytes()})
 		}
 	}
 	if c.output == "-" {
-		toStdout = data
+		files = append(files, c.toStdout(data))
 	} else {
 		files = append(files, outfile.File{Path: c.output, Data: data})
 	}
-	if err := outfile.WriteAll(c.paths, files...); err != nil {
-		return err
-	}
-	if _, err := c.stdout.Write(toStdout); err != nil {
-		return fmt.Errorf("cannot write to standard output: %w", err)
-	}
-	return nil
+	return c.write(c.paths, files...)
 }
 
 // regularFiles leaves out pipes such as /dev/fd/63, which are gone when Make

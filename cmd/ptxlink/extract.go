@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -70,7 +68,7 @@ func (c *command) extract(ctx *cli.Context) error {
 	case ctx.Bool("list"):
 		return c.showTable(list)
 	case output == "-":
-		return c.show(list[0].Text)
+		return c.write(nil, c.toStdout(list[0].Text))
 	}
 	if err := c.writeTexts(list, output, ctx.Bool("force")); err != nil {
 		return err
@@ -130,24 +128,19 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 		return &exitError{code: exitIO}
 	}
 	if folder := strings.TrimRight(output, "/"+string(filepath.Separator)); folder != output && folder != "" {
-		if err := os.Mkdir(folder, 0o777); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("cannot make the folder %s: %w", folder, err)
+		undo, err := outfile.MakeFolder(folder)
+		if err != nil {
+			return err
 		}
+		defer undo()
 	}
-	return outfile.WriteAll(c.paths, files...)
+	return c.write(c.paths, files...)
 }
 
 // regular says that a path is no device or pipe, which may always be written.
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-func (c *command) show(data []byte) error {
-	if _, err := c.stdout.Write(data); err != nil {
-		return fmt.Errorf("cannot write to standard output: %w", err)
-	}
-	return nil
 }
 
 func (c *command) showJSON(list []pack.Extracted) error {

@@ -95,8 +95,7 @@ func (c *command) info(ctx *cli.Context) error {
 			writeInfo(&out, o)
 		}
 	}
-	_, err = c.stdout.Write(out.Bytes())
-	return err
+	return c.show(out.Bytes())
 }
 
 func writeInfo(w io.Writer, o *link.Object) {
@@ -194,10 +193,9 @@ func (c *command) nm(ctx *cli.Context) error {
 		}
 	}
 	if path := ctx.String("output"); path != "" && path != "-" {
-		return outfile.Write(path, out.Bytes(), c.paths)
+		return c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()})
 	}
-	_, err = c.stdout.Write(out.Bytes())
-	return err
+	return c.show(out.Bytes())
 }
 
 func writeSymbol(w io.Writer, s link.ObjectSymbol, size, demangle bool) {

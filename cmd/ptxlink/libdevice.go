@@ -87,5 +87,5 @@ func (c *command) libdevice(ctx *cli.Context) error {
 	if ctx.Bool("verbose") {
 		fmt.Fprintf(c.stderr, "%s: %d functions of %s, compiled for %s by %s\n", output, len(library.Names), options.Bitcode, options.Arch, library.Tool)
 	}
-	return outfile.Write(output, archive.Data, []string{options.Bitcode})
+	return c.write([]string{options.Bitcode}, outfile.File{Path: output, Data: archive.Data})
 }

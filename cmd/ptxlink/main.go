@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/urfave/cli/v2"
 )
@@ -29,19 +27,17 @@ const (
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 // run is main without the process, for tests.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return untilSignal(stderr, func(ctx context.Context) int { return runWith(ctx, args, stdin, stdout, stderr) })
+}
+
+func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	defer func() {
 		if what := recover(); what != nil {
 			reportBug(stderr, what, debug.Stack())
 			code = exitBug
 		}
 	}()
-	// Interrupted, ptxlink still removes its temporary files.
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
-	defer stop()
-	// Should something not look at ctx, a second signal ends the process.
-	context.AfterFunc(ctx, stop)
-
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
 	c.report.w = stderr
 	c.report.style.Color = useColor("auto", stderr)
@@ -80,6 +76,9 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	}
 	if isSub {
 		err = sub.own(err)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // of what went wrong then, the signal is the cause
 	}
 	return c.finish(err)
 }

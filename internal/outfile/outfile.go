@@ -5,11 +5,13 @@ package outfile
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"ptxlink/internal/diag"
 )
@@ -19,33 +21,35 @@ type File struct {
 	Path string
 	Data []byte
 	Mode fs.FileMode // permissions; 0 leaves them to the umask
+	// To is what the data is written to in place of a file, such as standard
+	// output. Path is then what messages call it.
+	To io.Writer
 }
 
-// Write writes data to path, all of it or nothing.
+// Write writes files, each whole, and all of them or none.
 //
 //  1. The bytes go to a temporary file in the same folder, which then takes
-//     the place of path: a reader sees the old file or the new one, and a
-//     failure leaves the old one.
+//     the place of the file: a reader sees the old file or the new one, and a
+//     failure leaves the old one. No file is put in place before all have been
+//     written. They are put in place in the order given, so the one that others
+//     wait for (Make, Ninja) comes last.
 //  2. A symbolic link stays, and the file it leads to is replaced.
-//  3. A device or a pipe (/dev/null, /dev/stdout) is written as it is.
+//  3. A device or a pipe (/dev/null, /dev/stdout) is written as it is, before
+//     files are put in place.
 //  4. A folder and a file that is also an input are refused.
-func Write(path string, data []byte, inputs []string) error {
-	return WriteAll(inputs, File{Path: path, Data: data})
-}
-
-// WriteAll writes several files as Write does. No file is put in place
-// before all of them have been written; they are put in place in the order
-// given, so the one that others wait for (Make, Ninja) comes last.
-func WriteAll(inputs []string, files ...File) error {
+func Write(inputs []string, files ...File) error {
 	var staged []stagedFile
-	// A file that was put in place is no longer there under its temporary name.
 	defer func() {
 		for _, s := range staged {
-			os.Remove(s.temp)
+			discard(s.temp)
 		}
 	}()
 	var direct []File
 	for _, f := range files {
+		if f.To != nil {
+			direct = append(direct, f)
+			continue
+		}
 		if err := Check(f.Path, inputs); err != nil {
 			return err
 		}
@@ -54,20 +58,33 @@ func WriteAll(inputs []string, files ...File) error {
 			continue
 		}
 		s, err := stage(f)
-		if err != nil {
-			return cannotWrite(f.Path, err)
+		if s.temp != "" {
+			staged = append(staged, s)
 		}
-		staged = append(staged, s)
+		if err != nil {
+			return CannotWrite(f.Path, err)
+		}
 	}
 	for _, f := range direct {
 		if err := writeSpecial(f); err != nil {
-			return cannotWrite(f.Path, err)
+			return CannotWrite(f.Path, err)
 		}
+	}
+	return place(staged)
+}
+
+// place gives the files their names, all of them if Abandon is called meanwhile.
+func place(staged []stagedFile) error {
+	made.Lock()
+	defer made.Unlock()
+	if made.abandoned {
+		return errAbandoned
 	}
 	for _, s := range staged {
 		if err := os.Rename(s.temp, s.final); err != nil {
-			return cannotWrite(s.final, err)
+			return CannotWrite(s.final, err)
 		}
+		made.written = true
 	}
 	return nil
 }
@@ -91,19 +108,19 @@ func Check(path string, inputs []string) error {
 	info, err := os.Stat(path)
 	switch {
 	case err == nil && info.IsDir():
-		return cannotWrite(path, errors.New("it is a folder"))
+		return CannotWrite(path, errors.New("it is a folder"))
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
-		return cannotWrite(path, err)
+		return CannotWrite(path, err)
 	}
 	final, err := followLinks(path)
 	if err != nil {
-		return cannotWrite(path, err)
+		return CannotWrite(path, err)
 	}
 	folder := filepath.Dir(final)
 	if _, err := os.Stat(folder); err != nil {
-		return cannotWrite(path, fmt.Errorf("there is no folder %s", folder))
+		return CannotWrite(path, fmt.Errorf("there is no folder %s", folder))
 	}
 	return nil
 }
@@ -137,25 +154,28 @@ func canonical(path string) string {
 // stagedFile is a written file that waits for its name.
 type stagedFile struct{ temp, final string }
 
-func stage(f File) (stagedFile, error) {
-	final, err := followLinks(f.Path)
-	if err != nil {
-		return stagedFile{}, err
+// stage writes a file beside its place. The temporary file may be there in case
+// of an error too.
+func stage(f File) (s stagedFile, err error) {
+	if s.final, err = followLinks(f.Path); err != nil {
+		return s, err
 	}
-	temp, err := createBeside(final)
+	var temp *os.File
+	err = create(func() (string, error) {
+		if temp, err = createBeside(s.final); err != nil {
+			return "", err
+		}
+		s.temp = temp.Name()
+		return s.temp, nil
+	}, os.Remove)
 	if err != nil {
-		return stagedFile{}, err
+		return s, err
 	}
 	_, err = temp.Write(f.Data)
 	if f.Mode != 0 {
 		err = errors.Join(err, temp.Chmod(f.Mode))
 	}
-	err = errors.Join(err, temp.Close())
-	if err != nil {
-		os.Remove(temp.Name())
-		return stagedFile{}, err
-	}
-	return stagedFile{temp.Name(), final}, nil
+	return s, errors.Join(err, temp.Close())
 }
 
 // createBeside makes a new file in the folder of path: a rename is atomic only
@@ -205,26 +225,46 @@ func isSpecial(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// writeSpecial appends, so that `-o /dev/stdout >>log` keeps the log.
+// writeSpecial writes to what is written as it is. It appends, so that
+// `-o /dev/stdout >>log` keeps the log.
 func writeSpecial(f File) error {
-	w, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
+	to := f.To
+	if to == nil {
+		w, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			return err
+		}
+		defer w.Close() // what was written to a device or a pipe is gone already
+		to = w
+	}
+	if err := begin(); err != nil {
 		return err
 	}
-	_, err = w.Write(f.Data)
-	return errors.Join(err, w.Close())
+	_, err := to.Write(f.Data)
+	if f.To != nil && errors.Is(err, syscall.EPIPE) {
+		return ErrStdoutUnread
+	}
+	return err
 }
 
-// cannotWrite leaves out the operation and the path of an *fs.PathError: the
-// path may be that of a temporary file, which means nothing to the user.
-func cannotWrite(path string, err error) error {
+// ErrStdoutUnread is returned when whoever read File.To has stopped to.
+var ErrStdoutUnread = errors.New("nobody reads it")
+
+// CannotWrite is the error of a write to path that failed.
+func CannotWrite(path string, err error) error {
+	return fmt.Errorf("cannot write %s: %w", path, reason(err))
+}
+
+// reason leaves out the operation and the path of an *fs.PathError: the path may
+// be that of a temporary file, which means nothing to the user.
+func reason(err error) error {
 	var perr *fs.PathError
 	var lerr *os.LinkError
 	switch {
 	case errors.As(err, &perr):
-		err = perr.Err
+		return perr.Err
 	case errors.As(err, &lerr):
-		err = lerr.Err
+		return lerr.Err
 	}
-	return fmt.Errorf("cannot write %s: %w", path, err)
+	return err
 }

@@ -50,7 +50,7 @@ func TestWriteReplaces(t *testing.T) {
 	dir := t.TempDir()
 	out := write(t, filepath.Join(dir, "out.ptx"), "old")
 	before, _ := os.Stat(out)
-	if err := Write(out, []byte("new"), nil); err != nil {
+	if err := Write(nil, File{Path: out, Data: []byte("new")}); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := os.Stat(out)
@@ -72,7 +72,7 @@ func TestWriteKeepsSymlink(t *testing.T) {
 	}
 	out := symlink(t, filepath.Join("sub", "..", "sub", "real.ptx"), filepath.Join(dir, "out.ptx"))
 	for _, text := range []string{"one", "two"} { // dangling, then leading somewhere
-		if err := Write(out, []byte(text), nil); err != nil {
+		if err := Write(nil, File{Path: out, Data: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := read(t, filepath.Join(dir, "sub", "real.ptx")); got != text {
@@ -83,7 +83,7 @@ func TestWriteKeepsSymlink(t *testing.T) {
 		t.Error("the link was replaced")
 	}
 	loop := symlink(t, "loop", filepath.Join(dir, "loop"))
-	if err := Write(loop, nil, nil); err == nil {
+	if err := Write(nil, File{Path: loop}); err == nil {
 		t.Error("wrote to a loop of links")
 	}
 }
@@ -97,7 +97,7 @@ func TestWriteRefusesInput(t *testing.T) {
 	}
 	soft := symlink(t, "in.ptx", filepath.Join(dir, "soft.ptx"))
 	for _, out := range []string{in, hard, soft, filepath.Join(dir, ".", "x", "..", "in.ptx")} {
-		err := Write(out, []byte("output"), []string{"", "missing.ptx", in})
+		err := Write([]string{"", "missing.ptx", in}, File{Path: out, Data: []byte("output")})
 		if err == nil || !strings.Contains(err.Error(), "input") {
 			t.Errorf("%s: %v", out, err)
 		}
@@ -114,7 +114,7 @@ func TestWriteFails(t *testing.T) {
 		filepath.Join(dir, "none", "out.ptx"): "there is no folder",
 		"":                                    "is empty",
 	} {
-		if err := Write(out, nil, nil); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Write(nil, File{Path: out}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", out, err, want)
 		}
 	}
@@ -126,7 +126,7 @@ func TestWriteFails(t *testing.T) {
 func TestWriteAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	a, b := write(t, filepath.Join(dir, "a"), "old"), filepath.Join(dir, "none", "b")
-	if err := WriteAll(nil, File{Path: a, Data: []byte("new")}, File{Path: b}); err == nil {
+	if err := Write(nil, File{Path: a, Data: []byte("new")}, File{Path: b}); err == nil {
 		t.Fatal("no error")
 	}
 	if read(t, a) != "old" || names(t, dir) != "a" {
@@ -138,7 +138,7 @@ func TestWriteDevice(t *testing.T) {
 	if _, err := os.Stat("/dev/null"); err != nil {
 		t.Skip(err)
 	}
-	if err := Write("/dev/null", []byte("x"), []string{"/dev/null"}); err != nil {
+	if err := Write([]string{"/dev/null"}, File{Path: "/dev/null", Data: []byte("x")}); err != nil {
 		t.Error(err)
 	}
 	if info, _ := os.Stat("/dev/null"); info.Mode().IsRegular() {
@@ -151,5 +151,62 @@ func TestSameBeforeItExists(t *testing.T) {
 	t.Chdir(dir)
 	if !Same("out", "./out") || !Same("out", filepath.Join(dir, "out")) || Same("out", "out2") {
 		t.Error("spellings of a file that does not exist yet")
+	}
+}
+
+// writerFunc is called between the making of temporary files and their renaming.
+type writerFunc func()
+
+func (f writerFunc) Write(data []byte) (int, error) {
+	f()
+	return len(data), nil
+}
+
+// TestWriteLeavesNothing: neither a failed rename nor a panic leaves a temporary
+// file.
+func TestWriteLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+	err := Write(nil, File{Path: b}, File{Path: a}, File{To: writerFunc(func() {
+		if list := names(t, dir); strings.Count(list, ".tmp") != 2 {
+			t.Errorf("temporary files: %s", list)
+		}
+		os.Mkdir(b, 0o777)
+	})})
+	if err == nil || names(t, dir) != "b" {
+		t.Errorf("%v; folder: %s", err, names(t, dir))
+	}
+	func() {
+		defer func() { recover() }()
+		Write(nil, File{Path: a}, File{To: writerFunc(func() { panic("bug") })})
+	}()
+	if names(t, dir) != "b" {
+		t.Errorf("after a panic: %s", names(t, dir))
+	}
+}
+
+func TestMakeFolder(t *testing.T) {
+	dir := t.TempDir()
+	made := filepath.Join(dir, "made")
+	undo, err := MakeFolder(made)
+	if err != nil || names(t, dir) != "made" {
+		t.Fatal(err, names(t, dir))
+	}
+	if undo(); names(t, dir) != "" {
+		t.Error("an empty folder stays")
+	}
+	undo, _ = MakeFolder(made)
+	write(t, filepath.Join(made, "out"), "")
+	if undo(); names(t, made) != "out" {
+		t.Error("a folder with an output is gone")
+	}
+	if undo, _ = MakeFolder(dir); undo != nil {
+		undo()
+	}
+	if names(t, dir) != "made" {
+		t.Error("a folder that was there before is gone")
+	}
+	if _, err := MakeFolder(filepath.Join(dir, "none", "made")); err == nil || !strings.Contains(err.Error(), "cannot make the folder") {
+		t.Error(err)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
 )
 
 // Options say what to compile and how.
@@ -72,11 +73,11 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "ptxlink-")
+	dir, remove, err := outfile.TempDir()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	if err := os.WriteFile(filepath.Join(dir, fileName), bitcode, 0o600); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
 )
 
 // Options say how to run ptxas.
@@ -68,11 +69,11 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 		log.Error(diag.NUL, diag.At(merged, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore all that follows this NUL")
 		return nil, ErrRejected
 	}
-	dir, err := os.MkdirTemp("", "ptxlink-")
+	dir, remove, err := outfile.TempDir()
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
+	defer remove()
 	if err := os.WriteFile(filepath.Join(dir, inputName), ptx, 0o600); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"slices"
+	"time"
+
+	"ptxlink/internal/outfile"
+)
+
+// patience is how long work may go on after a signal, to end programs that it
+// runs. Then the process ends, whatever the work waits for: a pipe that nobody
+// opens, a file system that does not answer, a long loop.
+const patience = 300 * time.Millisecond
+
+// untilSignal runs work and returns its exit code. The first signal cancels the
+// context of work; the process ends soon after that, without temporary files.
+func untilSignal(stderr io.Writer, work func(context.Context) int) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	// Not those that the parent ignores: nohup, or a shell's background job.
+	heard := slices.DeleteFunc(slices.Clone(ending), signal.Ignored)
+	signals := make(chan os.Signal, 1)
+	if len(heard) > 0 { // of no signal, Notify would take all
+		signal.Notify(signals, heard...)
+		defer signal.Stop(signals)
+	}
+	done := make(chan int, 1)
+	go func() { done <- work(ctx) }()
+	select {
+	case code := <-done:
+		return code
+	case <-signals:
+	}
+	cancel()
+	select {
+	case code := <-done:
+		return code
+	case <-signals: // a second one
+	case <-time.After(patience):
+	}
+	if outfile.Abandon() {
+		fmt.Fprintln(stderr, "ptxlink: interrupted while writing its output")
+	} else {
+		fmt.Fprintln(stderr, "ptxlink: interrupted; nothing was written")
+	}
+	return exitInterrupt
+}

@@ -1,0 +1,223 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestInterrupt: the first signal ends ptxlink wherever it blocks, with exit code
+// 130, and no file that it made stays behind.
+func TestInterrupt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("waits for every case to block")
+	}
+	var many strings.Builder // its map is more than a pipe holds
+	many.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
+	for i := range 5000 {
+		fmt.Fprintf(&many, ".visible .global .u32 v%d;\n", i)
+	}
+	small := ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+	files := map[string]string{
+		"a.ptx":  small,
+		"m.ptx":  many.String(),
+		"quiet":  "#!/bin/sh\nsleep 60\n",
+		"child":  "#!/bin/sh\ntrap '' TERM\nsleep 3 & wait\n",
+		"rsp":    "a.ptx @ff",
+		"thin.a": "!<thin>\nff/             0           0     0     644     100       `\n",
+	}
+	for i, test := range []struct {
+		name string
+		args string
+		open bool // somebody holds the FIFO open, and reads and writes nothing
+	}{
+		{"input", "a.ptx ff", false},
+		{"input/open", "a.ptx ff", true},
+		{"library", "a.ptx -l:ff -L.", false},
+		{"response", "@ff", false},
+		{"response/nested", "@rsp", true},
+		{"output", "a.ptx -o ff", false},
+		{"output/open", "m.ptx -o ff -Map=map", true},
+		{"map", "a.ptx -Map=ff", false},
+		{"map/open", "m.ptx -Map=ff", true},
+		{"dependencies", "a.ptx --dependency-file=ff", false},
+		{"unused", "a.ptx --unused-inputs=ff", false},
+		{"stdin", "a.ptx -", false},
+		{"extract", "extract ff", false},
+		{"extract/output", "extract m.ptx -o ff", true},
+		{"extract/folder", "extract a.ptx ff -o new/", false},
+		{"nm", "nm ff", false},
+		{"nm/output", "nm a.ptx --output ff", false},
+		{"info", "info ff", true},
+		{"check", "check ff", false},
+		{"abi", "abi -", false},
+		{"ar", "ar new.a a.ptx ff", false},
+		{"ar/insert", "ar rc new.a a.ptx -", false},
+		{"ptxas", "a.ptx -o a.cubin --ptxas ./quiet", false},
+		{"ptxas/child", "a.ptx -o a.cubin --ptxas ./child", false},
+		{"ptxas/map", "m.ptx -o a.cubin --ptxas ./quiet -Map=ff", true},
+	} {
+		signal := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[i%3]
+		t.Run(test.name+"/"+signal.String(), func(t *testing.T) {
+			t.Parallel()
+			dir, tmp := t.TempDir(), t.TempDir()
+			for name, text := range files {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
+					t.Fatal(err)
+				}
+			}
+			fifo := filepath.Join(dir, "ff")
+			if err := syscall.Mkfifo(fifo, 0o666); err != nil {
+				t.Skip(err)
+			}
+			if test.open {
+				f, err := os.OpenFile(fifo, os.O_RDWR, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer f.Close()
+			}
+			stdin, hold, err := os.Pipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stdin.Close()
+			defer hold.Close()
+			before := entries(t, dir)
+			var said bytes.Buffer
+			cmd := exec.Command("ptxlink", strings.Fields(test.args)...)
+			cmd.Dir, cmd.Stdin, cmd.Stderr = dir, stdin, &said
+			cmd.WaitDelay = time.Second // a child of ptxas may hold the pipe
+			cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			ended := make(chan struct{})
+			go func() { cmd.Wait(); close(ended) }()
+			select {
+			case <-ended:
+				t.Fatalf("ended by itself: %s\n%s", cmd.ProcessState, &said)
+			case <-time.After(400 * time.Millisecond):
+			}
+			cmd.Process.Signal(signal)
+			select {
+			case <-ended:
+			case <-time.After(10 * time.Second):
+				cmd.Process.Kill()
+				<-ended
+				t.Fatalf("the first signal did not end it\n%s", &said)
+			}
+			if code := cmd.ProcessState.ExitCode(); code != exitInterrupt || !strings.Contains(said.String(), "ptxlink: interrupted") {
+				t.Errorf("exit code %d, want %d\n%s", code, exitInterrupt, &said)
+			}
+			if after := entries(t, dir); after != before {
+				t.Errorf("left behind: %s, was %s", after, before)
+			}
+			if left := entries(t, tmp); left != "" {
+				t.Errorf("left in TMPDIR: %s", left)
+			}
+		})
+	}
+}
+
+// entries lists a folder.
+func entries(t *testing.T, dir string) string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return strings.Join(names, " ")
+}
+
+// TestIgnoredSignal: a signal that the parent ignores, as nohup does, stays
+// ignored.
+func TestIgnoredSignal(t *testing.T) {
+	dir := t.TempDir()
+	cmd := exec.Command("sh", "-c", `trap '' HUP; exec ptxlink abi -`)
+	cmd.Dir = dir
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(500 * time.Millisecond)
+	cmd.Process.Signal(syscall.SIGHUP)
+	time.Sleep(500 * time.Millisecond)
+	in.Write([]byte("int i"))
+	in.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestBrokenPipe: where nobody reads standard output any more, ptxlink ends
+// without a word, and without files.
+func TestBrokenPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.ptx"), []byte(".version 7.0\n.target sm_80\n.visible .entry k() { ret; }\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range []string{"a.ptx -o - -Map=map", "nm a.ptx", "info a.ptx", "extract a.ptx -o -", "ar p x.a"} {
+		r, w, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Close()
+		if strings.HasPrefix(args, "ar") {
+			ar := exec.Command("ptxlink", "ar", "x.a", "a.ptx")
+			ar.Dir = dir
+			if err := ar.Run(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := entries(t, dir)
+		var said bytes.Buffer
+		cmd := exec.Command("ptxlink", strings.Fields(args)...)
+		cmd.Dir, cmd.Stdout, cmd.Stderr = dir, w, &said
+		err = cmd.Run()
+		w.Close()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != exitPipe || said.Len() > 0 {
+			t.Errorf("%s: %v\n%s", args, err, &said)
+		}
+		if after := entries(t, dir); after != before {
+			t.Errorf("%s left %s", args, after)
+		}
+	}
+}
+
+// TestFileSizeLimit: ulimit -f is an error like a full disk.
+func TestFileSizeLimit(t *testing.T) {
+	dir := t.TempDir()
+	text := ".version 7.0\n.target sm_80\n.visible .entry k() { ret; }\n//" + strings.Repeat("x", 100<<10) + "\n.visible .entry l() { ret; }\n"
+	if err := os.WriteFile(filepath.Join(dir, "a.ptx"), []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	cmd := exec.Command("sh", "-c", "ulimit -f 16; exec ptxlink extract a.ptx -o out/")
+	cmd.Dir, cmd.Stderr = dir, &said
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitIO || !strings.Contains(said.String(), "cannot write") {
+		t.Errorf("%v\n%s", err, &said)
+	}
+	if left := entries(t, dir); left != "a.ptx" {
+		t.Errorf("left behind: %s", left)
+	}
+}
