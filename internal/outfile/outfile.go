@@ -228,6 +228,11 @@ func isSpecial(path string) bool {
 // writeSpecial writes to what is written as it is. It appends, so that
 // `-o /dev/stdout >>log` keeps the log.
 func writeSpecial(f File) error {
+	if w, ok := f.To.(*os.File); ok && w == os.Stdout || isStdout(f.Path) {
+		if closedAtStart() {
+			return errors.New("it is closed")
+		}
+	}
 	to := f.To
 	if to == nil {
 		w, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_APPEND, 0)
@@ -249,6 +254,11 @@ func writeSpecial(f File) error {
 
 // ErrStdoutUnread is returned when whoever read File.To has stopped to.
 var ErrStdoutUnread = errors.New("nobody reads it")
+
+// isStdout reports whether a path names standard output as it was at the start.
+func isStdout(path string) bool {
+	return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1"
+}
 
 // CannotWrite is the error of a write to path that failed.
 func CannotWrite(path string, err error) error {
