@@ -22,6 +22,9 @@ type arWriter struct {
 	bytes   int64    // of their names, with the NULs
 }
 
+// maxStored is what the ten digits of a header can say.
+const maxStored = 9_999_999_999
+
 // WriteArchive makes an ar archive in GNU form. The same members give the same
 // bytes everywhere: there is no time, user or mode of a file in it.
 //
@@ -40,6 +43,9 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 		head, err := w.headName(m.Name)
 		if err != nil {
 			return nil, err
+		}
+		if int64(len(m.Data)) > maxStored {
+			return nil, fmt.Errorf("an archive cannot hold member %q: it has %d bytes, more than %d", m.Name, len(m.Data), int64(maxStored))
 		}
 		w.heads = append(w.heads, head)
 		w.symbols += len(m.Symbols)
@@ -101,8 +107,12 @@ func appendMember(out []byte, head string, data []byte) []byte {
 // headName is the name as the header has it: in place, or where it is in the
 // table of long names.
 func (w *arWriter) headName(name string) (string, error) {
-	if name == "" || strings.ContainsAny(name, "\n\x00") {
+	// A reader takes the name of an index for an index, and drops a slash at the end.
+	if name == "" || strings.ContainsAny(name, "\n\x00") || strings.HasSuffix(name, "/") || isSymdef(name) {
 		return "", fmt.Errorf("an archive cannot hold a member called %q", name)
+	}
+	if len(name) > maxName {
+		return "", fmt.Errorf("an archive cannot hold a member whose name has %d bytes, more than %d: %.40q...", len(name), maxName, name)
 	}
 	if len(name) < 16 && !strings.ContainsAny(name, "/ ") {
 		return name + "/", nil
