@@ -3,7 +3,9 @@ package container
 import (
 	"bytes"
 	"errors"
+	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -175,18 +177,21 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(p.path), path)
 	}
-	data, bad := op.Open(path)
+	data, bad := op.Open(path, op.left)
+	if bad == errTooLong {
+		return op.bomb(p, h.at)
+	}
 	if bad != nil {
 		var pathError *fs.PathError
 		if errors.As(bad, &pathError) {
 			bad = pathError.Err
 		}
 		err := p.fault(h.at, "member %s of this thin archive cannot be read: %v", path, bad)
+		if err.Help = ""; !errors.Is(bad, fs.ErrNotExist) {
+			return err
+		}
 		err.Help = "a thin archive holds only the paths of its members, seen from its own folder; they must be moved along with it"
 		return err
-	}
-	if int64(len(data)) > op.left {
-		return op.bomb(p, h.at)
 	}
 	op.left -= int64(len(data))
 	inner := p.in(p.name + "(" + h.name + ")")
@@ -203,4 +208,41 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 		return err
 	}
 	return op.open(nested.body, inner)
+}
+
+// readRegular reads a file of limit bytes at most. A device may have no end, and
+// a pipe no writer.
+func readRegular(path string, limit int64) ([]byte, error) {
+	regular := func(info fs.FileInfo) error {
+		switch {
+		case info.IsDir():
+			return errors.New("it is a folder")
+		case !info.Mode().IsRegular():
+			return errors.New("it is no regular file, but a device, a pipe or a socket")
+		case info.Size() > limit:
+			return errTooLong
+		}
+		return nil
+	}
+	info, err := os.Stat(path)
+	if err == nil {
+		err = regular(info)
+	}
+	if err != nil {
+		return nil, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return nil, err
+	}
+	if err := regular(info); err != nil { // it may be another one by now
+		return nil, err
+	}
+	data := make([]byte, info.Size())
+	_, err = io.ReadFull(f, data)
+	return data, err
 }

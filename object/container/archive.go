@@ -124,10 +124,7 @@ func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 // PTX returns the PTX in the member, in whatever it is wrapped; none is no
 // error. name is what messages call the member. An error is an *Error.
 func (m ArchiveMember) PTX(name string, o Options) ([]Member, error) {
-	if o.MaxSize <= 0 {
-		o.MaxSize = defaultMaxSize
-	}
-	op := &opener{Options: o, left: o.MaxSize}
+	op := newOpener(o, int64(len(m.Data)))
 	if err := op.open(m.Data, place{name: name, path: name, archive: true, inside: true}); err != nil {
 		return nil, err
 	}

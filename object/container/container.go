@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"os"
 	"strings"
 )
 
@@ -42,8 +41,9 @@ type Options struct {
 	// thin archives name; 0 means 4 GiB.
 	MaxSize int64
 	// Open reads the files that a thin archive names, their paths joined to
-	// that of the archive; nil means os.ReadFile.
-	Open func(path string) ([]byte, error)
+	// that of the archive, if they have limit bytes at most. nil means to read
+	// regular files.
+	Open func(path string, limit int64) ([]byte, error)
 }
 
 // Error says why a file cannot be opened. Offset is where in Name, which may be
@@ -79,13 +79,7 @@ const (
 // all is an error that says what it holds instead, but an archive without any
 // members is just that.
 func Open(name string, data []byte, o Options) ([]Member, error) {
-	if o.MaxSize <= 0 {
-		o.MaxSize = defaultMaxSize
-	}
-	if o.Open == nil {
-		o.Open = os.ReadFile
-	}
-	op := &opener{Options: o, left: o.MaxSize, size: int64(len(data))}
+	op := newOpener(o, int64(len(data)))
 	err := op.open(data, place{name: name, path: name})
 	if err == nil && len(op.members) == 0 && !op.empty {
 		err = op.held.fault(name, op.bare)
@@ -108,6 +102,17 @@ type opener struct {
 	held    holdings
 	bare    bool     // what was held is the file itself
 	thin    []string // paths of the thin archives being read, against those that name themselves
+}
+
+// newOpener is for a file of size bytes.
+func newOpener(o Options, size int64) *opener {
+	if o.MaxSize <= 0 {
+		o.MaxSize = defaultMaxSize
+	}
+	if o.Open == nil {
+		o.Open = readRegular
+	}
+	return &opener{Options: o, left: o.MaxSize, size: size}
 }
 
 // place is where in the file the bytes at hand lie, and what was said of them

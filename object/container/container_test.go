@@ -299,7 +299,7 @@ func TestRefused(t *testing.T) {
 
 func TestThinArchive(t *testing.T) {
 	thin := "!<thin>\n" + head("//", 12) + "sub/a.ptx/\n\n" + head("/0", len(one))
-	open := func(path string) ([]byte, error) {
+	open := func(path string, _ int64) ([]byte, error) {
 		if path == filepath.Join("dir", "sub", "a.ptx") {
 			return one, nil
 		}
@@ -312,9 +312,14 @@ func TestThinArchive(t *testing.T) {
 	if _, err := Open("l.a", []byte(thin), Options{Open: open}); err == nil {
 		t.Error("a missing member of a thin archive is no error")
 	}
+	// In a member of an archive.
+	inner := ArchiveMember{Name: "t.a", Data: []byte(thin)}
+	if _, err := inner.PTX("l.a(t.a)", Options{}); err == nil || !strings.Contains(err.Error(), "cannot be read: no such file") {
+		t.Error(err)
+	}
 	// An archive that names itself, many times over.
 	thin = "!<thin>\n" + head("//", 4) + "l.a\n" + strings.Repeat(head("/0", 9), 100)
-	_, err = Open("l.a", []byte(thin), Options{Open: func(string) ([]byte, error) { return []byte(thin), nil }})
+	_, err = Open("l.a", []byte(thin), Options{Open: func(string, int64) ([]byte, error) { return []byte(thin), nil }})
 	if err == nil || !strings.Contains(err.Error(), "names itself") {
 		t.Error(err)
 	}

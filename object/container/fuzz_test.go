@@ -33,7 +33,7 @@ func openBounded(t *testing.T, data []byte) []Member {
 	const tables, record = 2 << 20, 512
 	from := allocated()
 	start := time.Now()
-	members, err := Open("f", data, Options{MaxSize: fuzzLimit, Open: func(string) ([]byte, error) { return data, nil }})
+	members, err := Open("f", data, Options{MaxSize: fuzzLimit, Open: func(string, int64) ([]byte, error) { return data, nil }})
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v for %d bytes", took, len(data))
 	}
@@ -48,7 +48,7 @@ func openBounded(t *testing.T, data []byte) []Member {
 			break
 		}
 		from = allocated()
-		Open("f", data, Options{MaxSize: fuzzLimit, Open: func(string) ([]byte, error) { return data, nil }})
+		Open("f", data, Options{MaxSize: fuzzLimit, Open: func(string, int64) ([]byte, error) { return data, nil }})
 	}
 	var e *Error
 	if err != nil && (!errors.As(err, &e) || e.Name == "" || e.Text == "") {
