@@ -160,6 +160,7 @@ func TestIndexOfChangedPackage(t *testing.T) {
 	}{
 		{"cut", data[:len(data)-1], ""},
 		{"a member behind it", append(bytes.Clone(data), arMembers("d.ptx/", textOf("four"))[8:]...), ""},
+		{"a member in front of it", bytes.Replace(data, []byte(metaName), append(arMembers("d.ptx/", textOf("four"))[8:], metaName...), 1), "its metadata does not fit its members"},
 		{"not the first member", append([]byte("!<arch>\n"), append(arMembers("d.ptx/", textOf("four"))[8:], data[8:]...)...), ""},
 		{"another body", edited(".visible .func two()", ".visible .func tow()"), "its member b.ptx was changed after the index was made"},
 		{"another name", edited("b.ptx/", "d.ptx/"), "its metadata has another member b.ptx than there is"},
