@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -87,6 +88,54 @@ func TestPeakMemory(t *testing.T) {
 				t.Errorf("peak memory is %d bytes for an input of %d", peak, input)
 			}
 		})
+	}
+}
+
+// TestBombMemory: a bomb takes no more memory than twice the limit, and one of
+// NULs next to none.
+func TestBombMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("unfolds to a gigabyte")
+	}
+	const size, limit = 1000 << 20, 100 << 20
+	dir := t.TempDir()
+	for format, pack := range map[string]func(io.Writer) io.WriteCloser{
+		"gz":  func(w io.Writer) io.WriteCloser { z, _ := gzip.NewWriterLevel(w, gzip.BestSpeed); return z },
+		"zst": func(w io.Writer) io.WriteCloser { z, _ := zstd.NewWriter(w); return z },
+		"lz4": func(w io.Writer) io.WriteCloser { return lz4.NewWriter(w) },
+	} {
+		for _, test := range []struct {
+			fill  string
+			args  []string
+			bound int64
+			want  string
+		}{
+			{" ", []string{fmt.Sprint("--max-input-size=", limit)}, 2 * limit, "unfolds to more than"},
+			{"\x00", nil, 80 << 20, "unfolds to NULs"},
+		} {
+			path := filepath.Join(dir, "bomb."+format)
+			f, err := os.Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			z := pack(f)
+			if test.fill == " " {
+				io.WriteString(z, memoryHeader)
+			}
+			chunk := bytes.Repeat([]byte(test.fill), 1<<20)
+			for range size >> 20 {
+				z.Write(chunk)
+			}
+			z.Close()
+			f.Close()
+			cmd := exec.Command("ptxlink", append(test.args, path, "-o", filepath.Join(dir, "out.ptx"))...)
+			said, err := cmd.CombinedOutput()
+			peak := int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss) * 1024
+			t.Logf("%s of %q: peak %d MB", format, test.fill, peak>>20)
+			if err == nil || !strings.Contains(string(said), test.want) || peak > test.bound {
+				t.Errorf("%s of %q: peak %d MB, at most %d wanted: %v %s", format, test.fill, peak>>20, test.bound>>20, err, said)
+			}
+		}
 	}
 }
 

@@ -16,6 +16,8 @@ import (
 const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 	lz4Magic  = "\x04\x22\x4d\x18"
+	lz4Legacy = "\x02\x21\x4c\x18" // lz4 -l
+	skipMagic = "\x2a\x4d\x18"     // behind 0x50 to 0x5f: a frame of zstd or LZ4 without data
 	// zstdMost is the most bytes that one of a zstd frame can stand for: a
 	// block has 128 KiB at most, and takes 4 bytes if all of them are equal.
 	zstdMost = 128 << 10 / 4
@@ -24,7 +26,8 @@ const (
 // codec is a way to compress.
 type codec struct {
 	name string
-	// unfold returns errTooLong if data gives more than limit bytes.
+	// unfold returns errTooLong if data gives more than limit bytes, before it
+	// takes memory for them.
 	unfold func(data []byte, limit int64) ([]byte, error)
 }
 
@@ -35,7 +38,10 @@ var (
 	lz4Codec  = codec{"LZ4", unlz4}
 )
 
-var errTooLong = errors.New("unfolds to more than it may")
+var (
+	errTooLong = errors.New("unfolds to more than it may")
+	errNothing = errors.New("it unfolds to NULs")
+)
 
 // Readers are used again: an archive may hold thousands of small streams, and a
 // new reader takes more memory than all but the largest of them, one for zstd
@@ -57,68 +63,222 @@ func gunzip(data []byte, limit int64) ([]byte, error) {
 		z = new(gzip.Reader)
 	}
 	defer gzips.Put(z)
-	if err := z.Reset(bytes.NewReader(data)); err != nil {
-		return nil, err
-	}
-	return drain(z, limit)
+	return drain(func() (io.Reader, error) { return z, z.Reset(bytes.NewReader(data)) }, limit)
 }
 
 func inflate(data []byte, limit int64) ([]byte, error) {
 	z, _ := zlibs.Get().(io.Reader)
-	var err error
-	if z == nil {
+	defer func() {
+		if z != nil {
+			zlibs.Put(z)
+		}
+	}()
+	return drain(func() (_ io.Reader, err error) {
+		if z != nil {
+			return z, z.(zlib.Resetter).Reset(bytes.NewReader(data), nil)
+		}
 		z, err = zlib.NewReader(bytes.NewReader(data))
-	} else {
-		err = z.(zlib.Resetter).Reset(bytes.NewReader(data), nil)
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer zlibs.Put(z)
-	return drain(z, limit)
+		return z, err
+	}, limit)
 }
 
 func unlz4(data []byte, limit int64) ([]byte, error) {
 	z := lz4.NewReader(bytes.NewReader(data))
 	defer z.Reset(nil) // its two blocks, of up to 4 MB each, go back to their pool
-	return drain(z, limit)
+	return drain(func() (io.Reader, error) {
+		z.Reset(bytes.NewReader(data))
+		return z, nil
+	}, limit)
 }
 
 // unzstd decodes into one buffer, which is the window too: a header may ask for
 // a window of 128 MB and more in front of a few bytes.
 func unzstd(data []byte, limit int64) ([]byte, error) {
-	size := min(4*int64(len(data))+4096, limit)
-	var h zstd.Header
-	if h.Decode(data) == nil && h.HasFCS {
-		if h.FrameContentSize > uint64(limit) {
-			return nil, errTooLong
-		}
-		if h.FrameContentSize/zstdMost > uint64(len(data)) {
-			return nil, fmt.Errorf("%d bytes cannot be the %d that their header says", len(data), h.FrameContentSize)
-		}
-		size = int64(h.FrameContentSize)
+	frames, err := zstdFrames(data)
+	if err != nil {
+		return nil, err
+	}
+	least, most := uint64(0), uint64(0)
+	for _, f := range frames {
+		least += f.least
+		most += f.most
+	}
+	if least > uint64(limit) {
+		return nil, errTooLong
 	}
 	z := zstds.Get().(*zstd.Decoder)
 	defer zstds.Put(z)
-	for ; ; size = min(2*size+4096, limit) {
-		plain, err := z.DecodeAll(data, make([]byte, 0, size+1))
-		switch {
-		case int64(len(plain)) > limit, errors.Is(err, zstd.ErrDecoderSizeExceeded) && size == limit:
-			return nil, errTooLong
-		case !errors.Is(err, zstd.ErrDecoderSizeExceeded):
-			return plain, err
+	end := int64(min(most, uint64(limit))) // of how large the buffer may get
+	if end > some {
+		if first, err := z.DecodeAll(zstdFirst(data), make([]byte, 0, zstdBlock+1)); err == nil && len(first) > 0 && onlyNUL(first) {
+			return nil, errNothing
 		}
 	}
+	size := end
+	if most != least {
+		// A writer that flushes often makes blocks much smaller than they can
+		// be, so that most says little.
+		size = min(end, 16*int64(len(data))+some)
+	}
+	plain := make([]byte, 0, size+1)
+	for len(frames) > 0 {
+		// Each frame by itself: a limit of capacity goes wrong behind the first.
+		part, err := z.DecodeAll(frames[0].data, plain[len(plain):])
+		have := int64(len(plain) + len(part))
+		switch {
+		case have > size && size == limit:
+			return nil, errTooLong
+		case err == nil && have <= size:
+			plain = plain[:have]
+			frames = frames[1:]
+		// Where a block does not fit, the decoder may take it for damaged.
+		case size-have >= zstdBlock && !errors.Is(err, zstd.ErrDecoderSizeExceeded), uint64(size) >= most:
+			return nil, err
+		case size == limit:
+			return nil, errTooLong
+		default:
+			size = min(4*size, end)
+			plain = append(make([]byte, 0, size+1), plain...)
+		}
+	}
+	if size/2 > int64(len(plain)) {
+		return bytes.Clone(plain), nil
+	}
+	return plain, nil
 }
 
-// drain reads r to its end. The buffer grows with what is really there, not with
-// what a header says.
-func drain(r io.Reader, limit int64) ([]byte, error) {
-	plain, err := io.ReadAll(io.LimitReader(r, limit+1))
-	if int64(len(plain)) > limit {
-		return nil, errTooLong
+// zstdFrame is a frame, and how much it unfolds to by the headers of itself and
+// of its blocks: exactly, if it says its size.
+type zstdFrame struct {
+	data        []byte
+	least, most uint64
+}
+
+// zstdFrames parts data into frames, without those to be skipped. What is no
+// frame is the last one, for the decoder to say what is wrong.
+func zstdFrames(data []byte) (frames []zstdFrame, err error) {
+	for len(data) > 0 {
+		var h zstd.Header
+		if h.Decode(data) != nil {
+			return append(frames, zstdFrame{data: data}), nil
+		}
+		if h.Skippable {
+			size := h.HeaderSize + int(h.SkippableSize)
+			if size > len(data) {
+				return nil, io.ErrUnexpectedEOF
+			}
+			data = data[size:]
+			continue
+		}
+		var f zstdFrame
+		rest := data[min(len(data), h.HeaderSize):]
+		for last := false; !last && len(rest) >= 3; {
+			head := int(rest[0]) | int(rest[1])<<8 | int(rest[2])<<16
+			size := head >> 3
+			last = head&1 != 0
+			switch head >> 1 & 3 {
+			case 0: // as it is
+				f.least += uint64(size)
+				f.most += uint64(size)
+			case 1: // one byte, so many times
+				f.least += uint64(size)
+				f.most += uint64(size)
+				size = 1
+			default:
+				f.most += zstdBlock
+			}
+			rest = rest[min(len(rest), 3+size):]
+		}
+		if h.HasCheckSum {
+			rest = rest[min(len(rest), 4):]
+		}
+		f.data = data[:len(data)-len(rest)]
+		if h.HasFCS {
+			if h.FrameContentSize/zstdMost > uint64(len(f.data)) {
+				return nil, fmt.Errorf("%d bytes cannot be the %d that their header says", len(f.data), h.FrameContentSize)
+			}
+			f.least, f.most = h.FrameContentSize, h.FrameContentSize
+		}
+		frames = append(frames, f)
+		data = rest
 	}
+	return frames, nil
+}
+
+// zstdFirst is a frame of the first block of data alone.
+func zstdFirst(data []byte) []byte {
+	var h zstd.Header
+	for h.Decode(data) == nil && h.Skippable {
+		data = data[min(len(data), h.HeaderSize+int(h.SkippableSize)):]
+	}
+	if data = data[min(len(data), h.HeaderSize):]; len(data) < 3 {
+		return nil
+	}
+	stored := (int(data[0]) | int(data[1])<<8 | int(data[2])<<16) >> 3
+	if data[0]>>1&3 == 1 {
+		stored = 1
+	}
+	// A window of 1 MiB, no size, no checksum; and the block is the last.
+	frame := append([]byte(zstdMagic+"\x00\x50"), data[:min(len(data), 3+stored)]...)
+	frame[6] |= 1
+	return frame
+}
+
+const (
+	some      = 1 << 20   // bytes that are worth no second thought
+	zstdBlock = 128 << 10 // bytes that a block of zstd unfolds to at most
+)
+
+// drain reads a stream to its end. A long one is read twice, to be counted first,
+// so that memory is taken only for what is within the limit, and once. start
+// starts the stream from its beginning.
+func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
+	r, err := start()
+	if err != nil {
+		return nil, err
+	}
+	plain, err := io.ReadAll(io.LimitReader(r, min(limit, some)+1))
+	switch {
+	case int64(len(plain)) > limit:
+		return nil, errTooLong
+	case err != nil || len(plain) <= some:
+		return plain, err
+	case onlyNUL(plain):
+		return nil, errNothing
+	}
+	rest, err := io.Copy(io.Discard, io.LimitReader(r, limit-int64(len(plain))+1))
+	size := int64(len(plain)) + rest
+	switch {
+	case size > limit:
+		return nil, errTooLong
+	case err != nil:
+		return nil, err
+	}
+	if r, err = start(); err != nil {
+		return nil, err
+	}
+	plain = make([]byte, size)
+	_, err = io.ReadFull(r, plain)
 	return plain, err
+}
+
+// onlyNUL reports whether all bytes are NUL. No module of a megabyte begins with
+// as many as callers look at.
+func onlyNUL(data []byte) bool { return len(bytes.TrimLeft(data, "\x00")) == 0 }
+
+// frames is how data that begins as zstd or LZ4 frames do is compressed. Frames
+// to be skipped may come first: pzstd writes them.
+func frames(data []byte) (c codec, ok bool) {
+	for len(data) >= 8 && data[0]&0xf0 == 0x50 && string(data[1:4]) == skipMagic {
+		data = data[min(8+uint64(le.Uint32(data[4:])), uint64(len(data))):]
+	}
+	switch {
+	case prefixed(data, zstdMagic):
+		return zstdCodec, true
+	case prefixed(data, lz4Magic), prefixed(data, lz4Legacy):
+		return lz4Codec, true
+	}
+	return codec{}, false
 }
 
 // compressed opens what a compressed file holds.

@@ -174,10 +174,9 @@ func (op *opener) open(data []byte, p place) *Error {
 		return op.offload(data, p)
 	case prefixed(data, "\x1f\x8b"):
 		return op.compressed(data, p, gzipCodec)
-	case prefixed(data, zstdMagic):
-		return op.compressed(data, p, zstdCodec)
-	case prefixed(data, lz4Magic):
-		return op.compressed(data, p, lz4Codec)
+	}
+	if c, ok := frames(data); ok {
+		return op.compressed(data, p, c)
 	}
 	for _, known := range refused {
 		if prefixed(data, known.magic) {

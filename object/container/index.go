@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // Index is the index of a package: what its members define, without having read
@@ -27,6 +28,8 @@ type Index struct {
 	size  int64
 	names []byte   // the // table
 	lines [][]byte // of the metadata, one a member, in the order of the file
+
+	unfolded atomic.Int64 // bytes of decompressed members, which MaxSize bounds together
 
 	count sync.Once
 	same  []int32 // by line: 1 for the first member of its name, 2 for the second
@@ -304,10 +307,13 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 	}
 	p := place{name: x.memberName(r.Name, line)}
 	if prefixed(text, zstdMagic) {
-		op := &opener{Options: x.Options, left: x.MaxSize}
+		op := &opener{Options: x.Options, left: x.MaxSize - x.unfolded.Load()}
 		var fault *Error
 		if text, fault = op.decompress(text, p, 0, -1, zstdCodec); fault != nil {
 			return Member{}, fault
+		}
+		if x.unfolded.Add(int64(len(text))) > x.MaxSize { // several were read at the same time
+			return Member{}, op.bomb(p, 0)
 		}
 	}
 	if digest := sha256.Sum256(text); hex.EncodeToString(digest[:]) != r.SHA256 {
