@@ -116,7 +116,14 @@ func TestExpand(t *testing.T) {
 	for i := range maxNesting + 1 {
 		os.WriteFile(fmt.Sprintf("deep%d", i), fmt.Appendf(nil, "@deep%d", i+1), 0o666)
 	}
+	for i := range maxNesting - 1 {
+		os.WriteFile(fmt.Sprintf("tree%d", i), fmt.Appendf(nil, "@tree%d @tree%d", i+1, i+1), 0o666)
+	}
+	os.WriteFile(fmt.Sprintf("tree%d", maxNesting-1), nil, 0o666)
+	os.WriteFile("large", bytes.Repeat([]byte("x"), maxArgBytes/2+1), 0o666)
 	for _, test := range []struct{ args, want, err string }{
+		{"@tree0", "", "response files name more than 1000 others: tree0 -> "},
+		{"@large @large", "", "response file large: there are more than 33554432 bytes of arguments"},
 		{"@one out @two @", "a b c -o out b c @", ""},
 		{"-- @one", "-- @one", ""},
 		{"@rest", "-- @two", ""},

@@ -3,22 +3,34 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
 )
 
-// maxNesting bounds response files within response files. A file that names
-// itself is told apart before that; this is for a chain that never ends.
-const maxNesting = 16
+// Bounds of response files, beyond what any build writes. A file that names
+// itself is told apart before that; these are for a chain that never ends, files
+// that name each other many times over, and a device without an end.
+const (
+	maxNesting  = 16
+	maxResponse = 1000     // files that are read
+	maxArgBytes = 32 << 20 // in all of them
+)
 
 // expand replaces every @FILE by the arguments in FILE, which may name further
 // ones; a relative name is relative to the working folder, as for GCC. After
 // "--" an argument is a file, whatever it looks like.
-func expand(args []string) ([]string, error) { return expandWithin(args, nil) }
+func expand(args []string) ([]string, error) { return new(responses).expand(args, nil) }
 
-// expandWithin expands the arguments that stand in the last file of within.
-func expandWithin(args, within []string) ([]string, error) {
+// responses counts what is read for one command line.
+type responses struct {
+	files int
+	bytes int64
+}
+
+// expand expands the arguments that stand in the last file of within.
+func (r *responses) expand(args, within []string) ([]string, error) {
 	var out []string
 	for i, arg := range args {
 		if arg == "--" {
@@ -36,21 +48,41 @@ func expandWithin(args, within []string) ([]string, error) {
 		if len(chain) > maxNesting {
 			return nil, &usageError{text: fmt.Sprintf("response files are nested more than %d deep: %s", maxNesting, strings.Join(chain, " -> "))}
 		}
-		text, err := os.ReadFile(name)
-		if err != nil {
-			return nil, &responseError{name, err}
+		if r.files++; r.files > maxResponse {
+			return nil, &usageError{text: fmt.Sprintf("response files name more than %d others: %s", maxResponse, strings.Join(chain, " -> ")), help: "one that is named several times is read as often"}
 		}
-		inner, err := splitGNU(string(text))
+		text, err := r.read(name)
+		if err != nil {
+			return nil, err
+		}
+		inner, err := splitGNU(text)
 		if err != nil {
 			return nil, &usageError{text: fmt.Sprintf("response file %s: %v", name, err)}
 		}
-		inner, err = expandWithin(inner, chain)
+		inner, err = r.expand(inner, chain)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, inner...)
 	}
 	return out, nil
+}
+
+// read reads a response file as far as the bound allows.
+func (r *responses) read(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", &responseError{name, err}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxArgBytes-r.bytes+1))
+	if err != nil {
+		return "", &responseError{name, err}
+	}
+	if r.bytes += int64(len(text)); r.bytes > maxArgBytes {
+		return "", &usageError{text: fmt.Sprintf("response file %s: there are more than %d bytes of arguments", name, maxArgBytes), help: "ptxlink ar makes a package of many files, to be named in their place"}
+	}
+	return string(text), nil
 }
 
 // splitGNU splits text into arguments as GCC does: white space separates, both
