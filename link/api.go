@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
@@ -99,7 +100,10 @@ func CheckHost(host string) error {
 	return err
 }
 
-var gpuName = regexp.MustCompile(`^(sm|compute)_[0-9]{1,5}[a-z]?$`)
+var (
+	gpuName   = regexp.MustCompile(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`)
+	gpuDigits = regexp.MustCompile(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
+)
 
 // CheckArch says why an Arch of options cannot be what it is; nil for the empty
 // string.
@@ -107,7 +111,16 @@ func CheckArch(arch string) error {
 	if arch == "" || gpuName.MatchString(arch) {
 		return nil
 	}
-	return fmt.Errorf("%q is not the name of a GPU", arch)
+	// sm_8, 80, sm80, sm-80, SM_80, 8.0
+	suggestion := ""
+	if part := gpuDigits.FindStringSubmatch(arch); part != nil && part[1] != "0" {
+		kind := "sm"
+		if strings.HasPrefix(strings.ToLower(arch), "c") {
+			kind = "compute"
+		}
+		suggestion = fmt.Sprintf(" (did you mean %s_%s%s%s?)", kind, part[1], cmp.Or(part[2], "0"), strings.ToLower(part[3]))
+	}
+	return fmt.Errorf("%q is not the name of a GPU%s", arch, suggestion)
 }
 
 // Result is a finished link.

@@ -32,8 +32,8 @@ func (e *usageError) message() *diag.Message {
 //  2. A long option has one dash or two, and its value follows "=" or is the
 //     next argument.
 //  3. A letter of joined may have its value attached. A long option of the
-//     same spelling wins, except for o: "-other" is "-o ther". Of those,
-//     "-out" and "-output" are mistakes.
+//     same spelling wins, except for o: "-other" is "-o ther". What looks like
+//     a long option all the same, such as "-output", is a mistake.
 //  4. "-" alone is standard input.
 //
 // It returns what urfave/cli is to parse, and the inputs in order.
@@ -57,10 +57,12 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
 		f := lookup(flags, name)
 		single := !strings.HasPrefix(arg, "--")
-		if single && (name == "out" || name == "output") {
-			return nil, nil, &usageError{text: fmt.Sprintf("-%s would be -o %s", name, name[1:]), help: "write -o FILE or --output FILE; a word that begins with -o is -o and the name of a file"}
+		if single {
+			if err := mistakenFor(flags, arg); err != nil {
+				return nil, nil, err
+			}
 		}
-		if single && len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o') {
+		if single && len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o' && name != "o") {
 			name, value, hasValue = arg[1:2], arg[2:], true
 			f = lookup(flags, name)
 		}
@@ -90,6 +92,38 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 		options = append(options, option)
 	}
 	return options, inputs, nil
+}
+
+// mistakenFor refuses a word that would be a letter with its value but looks like
+// a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
+func mistakenFor(flags []cli.Flag, arg string) error {
+	word, value, assigned := strings.Cut(arg[1:], "=")
+	if len(word) < 2 || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" || lookup(flags, word[:1]) == nil {
+		return nil
+	}
+	as := fmt.Sprintf("-%s would be -%s %s", word, word[:1], word[1:])
+	if assigned {
+		as += "=" + value
+	}
+	switch word[0] {
+	case 'o':
+		help := "write -o FILE or --output FILE; a word that begins with -o is -o and the name of a file"
+		if word == "optf" || word == "options-file" {
+			help = "@FILE stands for the arguments in FILE"
+		}
+		if word == "ooutput" && !assigned {
+			return nil
+		}
+		near := nearestOf([]string{"output", "optimize", "options-file", "output-directory", "output-file"}, word)
+		if assigned && len(word) > 3 || word == "out" || word == "optf" || word == "odir" || word == "oformat" || near != "" {
+			return &usageError{text: as, help: help}
+		}
+	case 'u':
+		if lookup(flags, word) == nil && (assigned || len(nearest(flags, word)) > 3) {
+			return unknownOption(flags, arg, word)
+		}
+	}
+	return nil
 }
 
 // splitLetters takes "-gC" for "-g -C" if both are options without a value, as

@@ -15,7 +15,9 @@ func TestReorder(t *testing.T) {
 	for _, test := range []struct{ args, options, inputs string }{
 		{"a.ptx b.ptx -o out.ptx", "--output=out.ptx", "a.ptx b.ptx"},
 		{"-oout.ptx a.ptx -Llib -lfoo -L lib2 -l bar b.ptx", "--output=out.ptx --L=lib --l=foo --L=lib2 --l=bar", "a.ptx -lfoo -lbar b.ptx"},
-		{"-other=x a.ptx", "--output=ther=x", "a.ptx"}, // as for GNU ld
+		{"-other a.ptx", "--output=ther", "a.ptx"}, // as for GNU ld
+		{"-o=x -oa=b.ptx -oout -ooutput -oa.out", "--output=x --output=a=b.ptx --output=out --output=output --output=a.out", ""},
+		{"-undefined=f -ufoo -u=g", "--undefined=f --undefined=foo --undefined=g", ""},
 		{"--output=x --output y", "--output=x --output=y", ""},
 		{"-threads 4 --j=5 -j6 -j 7", "--threads=4 --threads=5 --threads=6 --threads=7", ""},
 		{"-cubin -c --relocatable", "--cubin --compile-only --relocatable", ""},
@@ -50,17 +52,26 @@ func TestReorder(t *testing.T) {
 
 func TestReorderRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--gc-section":   `unknown option "--gc-section"`,
-		"--relocatible":  `unknown option "--relocatible" (did you mean --relocatable?)`,
-		"-fatal-warning": `unknown option "-fatal-warning" (did you mean --fatal-warnings?)`,
-		"--outptu=x.ptx": `unknown option "--outptu" (did you mean --output?)`,
-		"-q":             `unknown option "-q"`,
-		"---help":        `unknown option "---help" (did you mean --help?)`,
-		"a.ptx -o":       "option -o needs a value",
-		"-out x.ptx":     "-out would be -o ut",
-		"-output=x.ptx":  "-output would be -o utput",
-		"--Map":          "option --Map needs a value",
-		"-rc":            `unknown option "-rc"`,
+		"--gc-section":    `unknown option "--gc-section"`,
+		"--relocatible":   `unknown option "--relocatible" (did you mean --relocatable?)`,
+		"-fatal-warning":  `unknown option "-fatal-warning" (did you mean --fatal-warnings?)`,
+		"--outptu=x.ptx":  `unknown option "--outptu" (did you mean --output?)`,
+		"-q":              `unknown option "-q"`,
+		"---help":         `unknown option "---help" (did you mean --help?)`,
+		"a.ptx -o":        "option -o needs a value",
+		"-out x.ptx":      "-out would be -o ut",
+		"-output=x.ptx":   "-output would be -o utput=x.ptx",
+		"-optf=x":         "-optf would be -o ptf=x",
+		"-optf x":         "-optf would be -o ptf",
+		"-ouptut x":       "-ouptut would be -o uptut",
+		"-odir out":       "-odir would be -o dir",
+		"-other=x":        "-other would be -o ther=x",
+		"-undefind=f":     `unknown option "-undefind" (did you mean --undefined?)`,
+		"-undefind f":     `unknown option "-undefind" (did you mean --undefined?)`,
+		"-unused-input=f": `unknown option "-unused-input" (did you mean --unused-inputs?)`,
+		"--theards 4":     `unknown option "--theards" (did you mean --threads?)`,
+		"--Map":           "option --Map needs a value",
+		"-rc":             `unknown option "-rc"`,
 	} {
 		_, _, err := reorder(newFlags(), strings.Fields(args))
 		if err == nil || err.Error() != want {

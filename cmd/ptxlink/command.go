@@ -86,7 +86,7 @@ func (c *command) run(ctx *cli.Context) error {
 // checkArch refuses what no GPU is called.
 func checkArch(arch string) error {
 	if err := link.CheckArch(arch); err != nil {
-		return &usageError{text: err.Error(), help: "--arch wants a name such as sm_80"}
+		return &usageError{text: err.Error(), help: "--arch wants a name such as sm_80 or sm_90a"}
 	}
 	return nil
 }
@@ -160,6 +160,9 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		if c.cubin {
 			c.output = "a.out.cubin"
 		}
+	}
+	if err := checkOutputName(c.output, c.cubin); err != nil {
+		return err
 	}
 	c.mapFile, c.depFile, c.unusedFile = ctx.String("Map"), ctx.String("dependency-file"), ctx.String("unused-inputs")
 

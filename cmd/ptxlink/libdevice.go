@@ -3,7 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"regexp"
+	"path/filepath"
+	"strings"
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
@@ -36,17 +37,15 @@ libdevice, nothing to compile it with, or a file cannot be read or written.`,
 	run: (*command).libdevice,
 }
 
-var virtualGPU = regexp.MustCompile(`^(?:sm|compute)_([0-9]+[a-z]?)$`)
-
 // libdevice is ptxlink libdevice.
 func (c *command) libdevice(ctx *cli.Context) error {
 	if len(c.inputs) > 0 {
 		return &usageError{text: fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), help: "--cuda names a toolkit or libdevice.10.bc"}
 	}
-	gpu := virtualGPU.FindStringSubmatch(ctx.String("arch"))
-	if gpu == nil {
-		return &usageError{text: fmt.Sprintf("%q is not the name of a GPU", ctx.String("arch")), help: "--arch wants a name such as sm_80"}
+	if err := checkArch(ctx.String("arch")); err != nil {
+		return err
 	}
+	_, gpu, _ := strings.Cut(ctx.String("arch"), "_")
 	if err := c.readMessageOptions(ctx); err != nil {
 		return err
 	}
@@ -54,10 +53,13 @@ func (c *command) libdevice(ctx *cli.Context) error {
 	if output == "" {
 		output = "libdevice.a"
 	}
+	if ending := strings.ToLower(filepath.Ext(output)); ending == ".ptx" || ending == ".cubin" || ending == ".o" {
+		return &usageError{text: "a package would be written to " + output, help: "an archive ends in .a; ptxlink extract takes the PTX out of it"}
+	}
 	if output == "-" {
 		return &usageError{text: "a package is not written to standard output", help: "name a file with -o"}
 	}
-	options := libdevice.Options{Arch: "sm_" + gpu[1], FTZ: ctx.Bool("ftz"), LLC: ctx.String("llc")}
+	options := libdevice.Options{Arch: "sm_" + gpu, FTZ: ctx.Bool("ftz"), LLC: ctx.String("llc")}
 	var err error
 	if options.Bitcode, err = libdevice.Find(ctx.String("cuda")); err != nil {
 		return &exitError{exitIO, err}
