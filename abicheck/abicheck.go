@@ -39,17 +39,14 @@ type checker struct {
 	log *diag.Log
 }
 
-// declOf is the declaration behind an ID; for an alias that was never declared
-// itself, that of its target.
+// declOf returns the declaration behind an ID; for an alias that was never
+// declared itself, that of its target. It is nil if there is neither.
 func (c *checker) declOf(id object.ID) *ptx.Decl {
 	f := c.t.Files[id.File]
-	for range len(f.Aliases) + 1 {
-		if d := f.DeclOf(id.Name); d != nil || f.Symbols[id.Name].Alias < 0 {
-			return d
-		}
-		id.Name = f.Aliases[f.Symbols[id.Name].Alias].Target
+	if d := f.DeclOf(id.Name); d != nil || f.Symbols[id.Name].Target < 0 {
+		return d
 	}
-	return nil
+	return f.DeclOf(f.Symbols[id.Name].Target)
 }
 
 // side is one of two declarations that are compared.

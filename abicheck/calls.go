@@ -81,7 +81,7 @@ func Mismatch(a, b []ptx.Param) string {
 	return ""
 }
 
-func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call, x []ptx.Operand, def side, y []ptx.Param) bool {
+func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call, x []ptx.CallOperand, def side, y []ptx.Param) bool {
 	// The unsized last parameter may be left out.
 	if len(x) == len(y) || len(y) > 0 && y[len(y)-1].Unsized && len(x) == len(y)-1 {
 		return true
@@ -98,7 +98,7 @@ func parameterOf(what string) string {
 	return what
 }
 
-func (c *checker) operand(f *object.File, name, verb, what string, i int, x ptx.Operand, def side, y ptx.Param) {
+func (c *checker) operand(f *object.File, name, verb, what string, i int, x ptx.CallOperand, def side, y ptx.Param) {
 	difference := callDifference(x.Type, y.Type)
 	if difference == "" {
 		return

@@ -3,7 +3,6 @@ package abicheck
 import (
 	"bytes"
 	"fmt"
-	"sort"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -34,7 +33,8 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 				continue
 			}
 			d := &f.Decls[sym.Def]
-			if d.Kind != def.Kind || sameText(t, id.File, d, s.Def.File, def) {
+			chosen := resolve.DeclID{File: s.Def.File, Decl: kept.Symbols[s.Def.Name].Decl}
+			if d.Kind != def.Kind || sameText(t, resolve.DeclID{File: id.File, Decl: sym.Def}, chosen) {
 				continue
 			}
 			what := "body"
@@ -61,105 +61,178 @@ func sameCompiler(a, b *object.File) bool {
 }
 
 // sameText is SameBody with a short cut for the common case.
-func sameText(t *resolve.Table, fileA int32, a *ptx.Decl, fileB int32, b *ptx.Decl) bool {
-	x, y := bodyReader(t, fileA, a), bodyReader(t, fileB, b)
-	if bytes.Equal(x.text(), y.text()) && len(x.f.Locs)+len(y.f.Locs) == 0 && x.namesNothingLocal() && y.namesNothingLocal() {
+func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
+	x, y := contents(t, a), contents(t, b)
+	if bytes.Equal(x.text, y.text) && len(x.f.Locs)+len(y.f.Locs) == 0 && x.namesNothingLocal(t) && y.namesNothingLocal(t) {
 		return true
 	}
-	_, same := SameBody(t, fileA, a, fileB, b)
+	_, same := SameBody(t, a, b)
 	return same
 }
 
-// SameBody says whether two bodies or initialisers are the same but for names
-// without meaning elsewhere, and what each such name of the first is called in
-// the second.
-func SameBody(t *resolve.Table, fileA int32, a *ptx.Decl, fileB int32, b *ptx.Decl) (names map[string]string, same bool) {
-	x, y := bodyReader(t, fileA, a), bodyReader(t, fileB, b)
-	forth, back := map[string]string{}, map[string]string{}
-	for {
-		tx, nameX := x.next()
-		ty, nameY := y.next()
-		if tx.Kind != ty.Kind {
-			return nil, false
-		}
-		if tx.Kind == ptx.EOF {
-			return forth, true
-		}
-		sx, sy := x.f.Src.String(tx.Span()), y.f.Src.String(ty.Span())
-		switch {
-		case nameX != nameY:
-			return nil, false
-		case !nameX:
-			if sx != sy {
-				return nil, false
-			}
-		case forth[sx] == "" && back[sy] == "":
-			forth[sx], back[sy] = sy, sx
-		case forth[sx] != sy || back[sy] != sx:
-			return nil, false
-		}
-	}
+// content is the body of a function or the initial value of a variable.
+type content struct {
+	file int32
+	f    *object.File
+	decl *ptx.Decl
+	text []byte
 }
 
-// reader reads the tokens of a body or initialiser.
-type reader struct {
-	t     *resolve.Table
-	file  int32
-	f     *object.File
-	span  diag.Span
-	uses  []ptx.Use
-	locs  []ptx.Loc
-	lex   ptx.Lexer
-	start bool // of a statement: an opcode or a label
-}
-
-func bodyReader(t *resolve.Table, file int32, d *ptx.Decl) *reader {
-	f := t.Files[file]
-	r := &reader{t: t, file: file, f: f, span: d.Body, uses: f.Uses[d.FirstUse:d.EndUse], start: true}
+func contents(t *resolve.Table, at resolve.DeclID) content {
+	f := t.Files[at.File]
+	d := &f.Decls[at.Decl]
+	span := d.Body
 	if d.Kind == ptx.Variable {
-		r.span, r.start = d.Init, false
+		span = d.Init
 	}
-	r.locs = f.Locs[sort.Search(len(f.Locs), func(i int) bool { return f.Locs[i].Span.Off >= r.span.Off }):]
-	r.lex = ptx.NewLexer(f.Src.Text[:r.span.End()], r.span.Off)
-	return r
+	return content{at.File, f, d, f.Src.Bytes(span)}
 }
 
-func (r *reader) text() []byte { return r.f.Src.Bytes(r.span) }
-
-func (r *reader) namesNothingLocal() bool {
-	for _, u := range r.uses {
-		if r.t.Of(object.ID{File: r.file, Name: u.Name}) == resolve.None {
+func (c content) namesNothingLocal(t *resolve.Table) bool {
+	for _, u := range c.f.Uses[c.decl.FirstUse:c.decl.EndUse] {
+		if t.Of(object.ID{File: c.file, Name: u.Name}) == resolve.None {
 			return false
 		}
 	}
 	return true
 }
 
-// next is the next token outside .loc lines. local says that the token is a
-// name without meaning elsewhere: a label, a local object, a module-local name.
-func (r *reader) next() (t ptx.Token, local bool) {
-	for t = r.lex.Next(); ; t = r.lex.Next() {
-		for len(r.locs) > 0 && r.locs[0].Span.End() <= t.Off {
-			r.locs = r.locs[1:]
+// LocalNames says what each name that one body declares is called in another. The
+// first of several of a spelling counts, as for ptxas, and registers do not.
+type LocalNames map[string]string
+
+// SameBody reports whether two bodies or initial values are the same except for
+// names without a meaning elsewhere, and what those of the first are called in the
+// second. Lines do not count.
+func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same bool) {
+	m := matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
+	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
+	m.x, m.y = m.a.file.Code(m.a.decl), m.b.file.Code(m.b.decl)
+	if m.x == nil || m.y == nil {
+		return LocalNames{}, m.x == m.y
+	}
+	if !m.match() {
+		return nil, false
+	}
+	names = LocalNames{}
+	for i := range m.x.Locals {
+		l := &m.x.Locals[i]
+		name := m.a.file.Src.String(l.Name)
+		if _, known := names[name]; !known && l.Kind != ptx.Register && m.forth[i] >= 0 {
+			names[name] = m.b.file.Src.String(m.y.Locals[m.forth[i]].Name)
 		}
-		if len(r.locs) == 0 || t.Off < r.locs[0].Span.Off || t.Kind == ptx.EOF {
+	}
+	return names, true
+}
+
+// matcher walks two bodies side by side. forth and back say which local of one is
+// which of the other, by index, -1 where that is not known yet; statics does so for
+// module-local names.
+type matcher struct {
+	t            *resolve.Table
+	a, b         side
+	fileA, fileB int32
+	x, y         *ptx.Code
+	forth, back  []int32
+	statics      map[ptx.NameID]ptx.NameID
+	staticsBack  map[ptx.NameID]ptx.NameID
+}
+
+func (m *matcher) match() bool {
+	m.forth, m.back = unknown(len(m.x.Locals)), unknown(len(m.y.Locals))
+	m.statics, m.staticsBack = map[ptx.NameID]ptx.NameID{}, map[ptx.NameID]ptx.NameID{}
+	// Parameters go by position: a body need not name them.
+	for i := 0; i < min(len(m.forth), len(m.back)); i++ {
+		if m.x.Locals[i].Kind != ptx.Parameter || m.y.Locals[i].Kind != ptx.Parameter {
 			break
 		}
+		m.forth[i], m.back[i] = int32(i), int32(i)
 	}
-	start := r.start
-	r.start = t.Kind == ptx.Punct && (t.Ch == ';' || t.Ch == '{' || t.Ch == '}' || t.Ch == ':')
+	i, j := 0, 0
+	for {
+		i, j = nextStatement(m.x, i), nextStatement(m.y, j)
+		if i == len(m.x.Statements) || j == len(m.y.Statements) {
+			return i == len(m.x.Statements) && j == len(m.y.Statements)
+		}
+		a, b := m.x.Statements[i], m.y.Statements[j]
+		if a.Kind != b.Kind || a.End-a.First != b.End-b.First {
+			return false
+		}
+		for k := range a.End - a.First {
+			if !m.sameToken(int(a.First+k), int(b.First+k)) {
+				return false
+			}
+		}
+		i++
+		j++
+	}
+}
+
+func unknown(n int) []int32 {
+	list := make([]int32, n)
+	for i := range list {
+		list[i] = -1
+	}
+	return list
+}
+
+// nextStatement skips .loc and .file, from statement i on.
+func nextStatement(c *ptx.Code, i int) int {
+	for i < len(c.Statements) {
+		if st := c.Statements[i]; st.Kind != ptx.Directive || c.Opcode(st) != ".loc" && c.Opcode(st) != ".file" {
+			break
+		}
+		i++
+	}
+	return i
+}
+
+func (m *matcher) sameToken(i, j int) bool {
+	t, u := m.x.Tokens[i], m.y.Tokens[j]
+	if t.Kind != u.Kind || t.Role != u.Role {
+		return false
+	}
+	sameText := bytes.Equal(m.x.Text(t), m.y.Text(u))
 	if t.Kind != ptx.Ident {
-		return t, false
+		return sameText
 	}
-	for len(r.uses) > 0 && r.uses[0].Off < t.Off {
-		r.uses = r.uses[1:]
+	if a, ok := m.x.Reference(i).Local(); ok {
+		b, ok := m.y.Reference(j).Local()
+		return ok && m.sameLocal(a, b) && (sameText || m.renamable(a, t, b, u))
 	}
-	if len(r.uses) > 0 && r.uses[0].Off == t.Off {
-		return t, r.t.Of(object.ID{File: r.file, Name: r.uses[0].Name}) == resolve.None
+	if a, ok := m.x.Reference(i).Name(); ok {
+		b, ok := m.y.Reference(j).Name()
+		return ok && m.sameSymbol(a, b)
 	}
-	if start { // an opcode, unless a colon makes it a label
-		rest := bytes.TrimLeft(r.f.Src.Text[t.End:r.span.End()], " \t")
-		return t, len(rest) > 0 && rest[0] == ':'
+	return sameText && m.y.Reference(j) == ptx.NoReference
+}
+
+// sameLocal pairs two locals.
+func (m *matcher) sameLocal(a, b int32) bool {
+	if m.forth[a] < 0 && m.back[b] < 0 && m.x.Locals[a].Kind == m.y.Locals[b].Kind && m.x.Locals[a].Count == m.y.Locals[b].Count {
+		m.forth[a], m.back[b] = b, a
 	}
-	return t, r.f.Src.Text[t.Off] != '%'
+	return m.forth[a] == b && m.back[b] == a
+}
+
+// renamable reports whether two names of locals that are paired may differ in
+// spelling: not those of registers that start with %, and members of ranges only in
+// their base.
+func (m *matcher) renamable(a int32, t ptx.Token, b int32, u ptx.Token) bool {
+	x, y := m.x.Text(t), m.y.Text(u)
+	return x[0] != '%' && y[0] != '%' && bytes.Equal(x[m.x.Locals[a].Name.Len:], y[m.y.Locals[b].Name.Len:])
+}
+
+func (m *matcher) sameSymbol(a, b ptx.NameID) bool {
+	s, u := m.t.Of(object.ID{File: m.fileA, Name: a}), m.t.Of(object.ID{File: m.fileB, Name: b})
+	if s != resolve.None || u != resolve.None {
+		return s == u
+	}
+	forth, known := m.statics[a]
+	back, knownBack := m.staticsBack[b]
+	if !known && !knownBack {
+		m.statics[a], m.staticsBack[b] = b, a
+		return true
+	}
+	return known && knownBack && forth == b && back == a
 }

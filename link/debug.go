@@ -8,106 +8,222 @@ import (
 	"ptxlink/link/debuginfo"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
-// debugPlan is what becomes of the debug sections.
-type debugPlan struct {
-	// verbatim is the one input whose sections are copied as they are, -1 if
-	// there is none or several.
-	verbatim int
-	modules  map[int]*debuginfo.Module // of several inputs, those that keep theirs
-	sections []debuginfo.Section       // merged
-	target   bool                      // .target carries debug
+// debugSections are the debug sections of the inputs, and what every name in them
+// means in the output.
+type debugSections struct {
+	t     *resolve.Table
+	files []int32 // inputs whose sections are kept, in order
+	// verbatim is the one input whose sections are copied as they are, -1 if there
+	// is none.
+	verbatim int32
+	names    map[int32]map[string]debugName
+	lookedUp []resolve.LocalName // the names inside functions among them
 
-	// names are the labels, locals and parameters of each file that debug
-	// sections look up and another input has too, with their output names.
-	names map[int32]map[string]string
-	// local says which function of a file declares such a name first; ptxas
-	// takes that one too. Nil until somebody asks.
-	local map[int32]map[string]int32
-	count map[string]int // in how many files a name is declared inside functions
+	bodies map[resolve.DeclID]sameBody // by dropped definition
 }
 
-// chooseDebug finds the inputs with debug sections. The sections of a single one
-// are copied, those of several merged.
-func (l *linker) chooseDebug() {
-	l.debug = debugPlan{verbatim: -1, modules: map[int]*debuginfo.Module{}, names: map[int32]map[string]string{}}
-	if l.options.StripDebug {
-		return
+// debugName is what a name in a debug section means in the output.
+type debugName struct {
+	fate   debuginfo.Fate
+	symbol object.ID         // of module scope, if local is empty; the function of a name that is gone
+	local  resolve.LocalName // inside a function
+}
+
+// sameBody is what the names of a dropped body are called in the one that took its
+// place; nil if the two differ.
+type sameBody struct {
+	winner resolve.DeclID
+	names  abicheck.LocalNames
+}
+
+// newDebugSections finds the inputs with debug sections, and what their names
+// mean. The sections of a single input are copied if everything that they name is
+// in the output. Those of several are merged.
+func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections {
+	d := &debugSections{t: t, verbatim: -1, names: map[int32]map[string]debugName{}, bodies: map[resolve.DeclID]sameBody{}}
+	if o.StripDebug {
+		return d
 	}
-	last := -1
-	for i, f := range l.files {
+	for i, f := range t.Files {
 		if len(f.Sections) > 0 {
-			l.debug.modules[i] = nil
-			last = i
+			d.files = append(d.files, int32(i))
 		}
 	}
-	if len(l.debug.modules) == 1 && l.debugModule(last).Check(l.log) {
-		l.debug.verbatim = last
+	gone := false
+	for _, file := range d.files {
+		gone = d.lookUp(file) || gone
 	}
+	if len(d.files) == 1 {
+		switch file := d.files[0]; {
+		case !d.module(file, nil).Check(log):
+			d.files = nil
+		case !gone:
+			d.verbatim = file
+		}
+	}
+	return d
 }
 
-// mergeDebug merges the debug sections. The .file table is known by now.
-func (l *linker) mergeDebug(ctx context.Context) error {
-	switch {
-	case l.debug.verbatim >= 0:
-		l.debug.target = says(l.files[l.debug.verbatim], "debug")
-	case len(l.debug.modules) > 1:
-		var modules []*debuginfo.Module
-		for i := range l.files {
-			if _, ok := l.debug.modules[i]; !ok {
-				continue
+// lookUp finds what the names in the sections of a file mean, in the order of the
+// text. gone reports whether one of them stands in a dropped body.
+func (d *debugSections) lookUp(file int32) (gone bool) {
+	f := d.t.Files[file]
+	names := map[string]debugName{}
+	d.names[file] = names
+	// ptxas takes the first function that declares a name.
+	declares := map[string]int32{}
+	resolve.EachLocal(f, func(decl int32, name diag.Span) {
+		if _, ok := declares[string(f.Src.Bytes(name))]; !ok {
+			declares[f.Src.String(name)] = decl
+		}
+	})
+	for i := range f.Sections {
+		for _, ref := range f.Sections[i].Refs {
+			name := f.Src.String(ref)
+			n, known := names[name]
+			if !known {
+				n = d.meaning(file, name, declares)
+				names[name] = n
+				if n.local.Name != "" {
+					d.lookedUp = append(d.lookedUp, n.local)
+				}
 			}
-			l.debug.modules[i] = l.debugModule(i)
-			l.debug.modules[i].Files = l.fileTable.of[i]
-			modules = append(modules, l.debug.modules[i])
-		}
-		var kept []*debuginfo.Module
-		var err error
-		if l.debug.sections, kept, err = debuginfo.Merge(ctx, modules, l.log); err != nil {
-			return err
-		}
-		info := false
-		for _, s := range l.debug.sections {
-			info = info || s.Name == ".debug_info" && len(s.Bytes) > 0
-		}
-		for i, m := range l.debug.modules {
-			if !contains(kept, m) {
-				delete(l.debug.modules, i)
-			} else if info && says(m.File, "debug") {
-				l.debug.target = true
-			}
+			gone = gone || n.fate == debuginfo.Gone
 		}
 	}
-	l.warnMixed()
-	return nil
+	return gone
 }
 
-func (l *linker) debugModule(file int) *debuginfo.Module {
-	return &debuginfo.Module{File: l.files[file], Name: func(name string) (string, debuginfo.Fate) {
-		return l.debugName(int32(file), name)
+// meaning is what a name in the debug sections of a file means in the output.
+//
+//  1. A module-scope name follows its symbol.
+//  2. A name inside a function means the first one of that spelling: ptxas looks it
+//     up over the whole module.
+//  3. Inside a body that lost to another one with the same text, it is the
+//     name in that body, as nvlink has it. If the text differs it is gone, and
+//     the function that was kept is named instead.
+func (d *debugSections) meaning(file int32, name string, declares map[string]int32) debugName {
+	f := d.t.Files[file]
+	if id, ok := f.Lookup(name); ok {
+		n := debugName{fate: debuginfo.Kept, symbol: object.ID{File: file, Name: id}}
+		if s := d.t.Of(n.symbol); s != resolve.None && !d.t.Symbols[s].Defined() && !d.t.Symbols[s].Open {
+			n.fate, n.symbol.File = debuginfo.Gone, -1
+		}
+		return n
+	}
+	decl, ok := declares[name]
+	if !ok {
+		return debugName{fate: debuginfo.Unknown}
+	}
+	at := resolve.DeclID{File: file, Decl: decl}
+	if !d.t.LiveDecl(at) {
+		same := d.bodyInPlaceOf(at)
+		if name = same.names[name]; name == "" {
+			return debugName{fate: debuginfo.Gone, symbol: object.ID{File: file, Name: f.Decls[decl].Name}}
+		}
+		at = same.winner
+	}
+	return debugName{fate: debuginfo.Kept, local: resolve.LocalName{DeclID: at, Name: name}}
+}
+
+func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
+	same, known := d.bodies[at]
+	if !known {
+		var ok bool
+		same.winner, ok = d.t.Definition(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
+		if ok {
+			same.names, _ = abicheck.SameBody(d.t, at, same.winner)
+		}
+		d.bodies[at] = same
+	}
+	return same
+}
+
+// module is a file as package debuginfo sees it. Without names it has those of the
+// input.
+func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
+	return &debuginfo.Module{File: d.t.Files[file], Name: func(name string) (string, debuginfo.Fate) {
+		n := d.names[file][name]
+		if names != nil && n.fate != debuginfo.Unknown {
+			name = n.output(names)
+		}
+		return name, n.fate
 	}}
 }
 
-// warnMixed says which inputs lose optimisation to the debug information of
-// others: ptxas assembles a module with debug in .target unoptimised as a whole.
-func (l *linker) warnMixed() {
-	if !l.debug.target {
-		return
+func (n debugName) output(names *resolve.Names) string {
+	if n.local.Name != "" {
+		return names.Local(n.local)
 	}
+	if n.symbol.File < 0 {
+		return ""
+	}
+	return names.Of(n.symbol)
+}
+
+// mergedDebug is what the output carries of debug information.
+type mergedDebug struct {
+	verbatim int32 // the input whose sections are copied, -1 if there is none
+	modules  map[int32]*debuginfo.Module
+	sections []debuginfo.Section
+	target   bool // .target carries debug
+}
+
+// merge merges the debug sections.
+func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *lineTable, log *diag.Log) (*mergedDebug, error) {
+	merged := &mergedDebug{verbatim: d.verbatim, modules: map[int32]*debuginfo.Module{}}
+	switch {
+	case d.verbatim >= 0:
+		f := d.t.Files[d.verbatim]
+		merged.target = f.Debug && says(f, "debug")
+	case len(d.files) > 0:
+		var modules []*debuginfo.Module
+		file := map[*debuginfo.Module]int32{}
+		for _, i := range d.files {
+			m := d.module(i, names)
+			m.Files = lines.of[i]
+			file[m] = i
+			modules = append(modules, m)
+		}
+		var kept []*debuginfo.Module
+		var err error
+		if merged.sections, kept, err = debuginfo.Merge(ctx, modules, log); err != nil {
+			return nil, err
+		}
+		info := false
+		for _, s := range merged.sections {
+			info = info || s.Name == ".debug_info" && len(s.Bytes) > 0
+		}
+		for _, m := range kept {
+			merged.modules[file[m]] = m
+			merged.target = merged.target || info && says(m.File, "debug")
+		}
+	}
+	if merged.target {
+		warnMixed(d.t.Files, log)
+	}
+	return merged, nil
+}
+
+// warnMixed reports which inputs lose optimisation to the debug information of
+// others: ptxas assembles a module with debug in .target unoptimised as a whole.
+func warnMixed(files []*object.File, log *diag.Log) {
 	var with *object.File
-	for _, f := range l.files {
+	for _, f := range files {
 		if f.Debug && with == nil {
 			with = f
 		}
 	}
-	for _, f := range l.files {
+	for _, f := range files {
 		if f.Debug {
 			continue
 		}
 		for d := range f.Decls {
 			if f.Decls[d].HasBody {
-				l.log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has no debug information, and is assembled unoptimised because "+with.Name+" has").
+				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has no debug information, and is assembled unoptimised because "+with.Name+" has").
 					WithHelp("-S drops debug information; or link the two apart")
 				break
 			}
@@ -125,169 +241,37 @@ func says(f *object.File, word string) bool {
 	return false
 }
 
-// debugName is what a name in the debug sections of a file is called in the
-// output.
-//
-//  1. A module-scope name follows its symbol.
-//  2. A name inside a function gets a name of its own if another input has it
-//     too: ptxas looks it up by its bare spelling over the whole module.
-//  3. Inside a body that lost to another one with the same text, it is the
-//     name in that body, as nvlink has it. If the text differs it is gone, and
-//     the function that was kept is named instead.
-func (l *linker) debugName(file int32, name string) (string, debuginfo.Fate) {
-	f := l.files[file]
-	if id, ok := f.Lookup(name); ok {
-		s := l.table.Of(object.ID{File: file, Name: id})
-		if s >= 0 && !l.table.Symbols[s].Defined() && !l.table.Symbols[s].Open {
-			return "", debuginfo.Gone
-		}
-		return l.names.Of(object.ID{File: file, Name: id}), debuginfo.Kept
+// inlinedName returns what replaces the label behind function_name in a .loc, empty
+// if it stays. ok is false if the input's .debug_str is not in the output.
+func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok bool) {
+	if file == m.verbatim {
+		return "", true
 	}
-	l.findLocals()
-	d, ok := l.debug.local[file][name]
-	if !ok {
-		return "", debuginfo.Unknown
+	module := m.modules[file]
+	if module == nil {
+		return "", false
 	}
-	decl := &f.Decls[d]
-	id := object.ID{File: file, Name: decl.Name}
-	if l.table.Wins(id) {
-		return l.localName(file, name), debuginfo.Kept
-	}
-	winner := l.table.Symbols[l.table.Of(id)].Def
-	other := l.files[winner.File]
-	def := other.Symbols[winner.Name].Def
-	if def < 0 {
-		return "", debuginfo.Gone
-	}
-	kept := l.names.Of(winner)
-	names, same := abicheck.SameBody(l.table, file, decl, winner.File, &other.Decls[def])
-	if !same {
-		return kept, debuginfo.Gone
-	}
-	for i := range decl.Params { // not in the body, perhaps
-		names[f.Src.String(decl.Params[i].NameSpan)] = other.Src.String(other.Decls[def].Params[i].NameSpan)
-	}
-	if names[name] == "" {
-		return kept, debuginfo.Gone
-	}
-	return l.localName(winner.File, names[name]), debuginfo.Kept
+	return module.String(module.File.Src.String(loc.Function), loc.Addend)
 }
 
-// localName is the output name of a name inside a function.
-func (l *linker) localName(file int32, name string) string {
-	for _, r := range l.locals[declID{file, l.debug.local[file][name]}] {
-		if r.Count < 0 && r.Old == name {
-			return r.New
-		}
+// sections adds the debug sections.
+func (pl *planner) sections(debug *mergedDebug) {
+	for i := range debug.sections {
+		pl.add(piece{text: string(debug.sections[i].Text()), before: pl.blank()})
 	}
-	if l.debug.count[name] < 2 {
-		return name
-	}
-	if l.debug.names[file] == nil {
-		l.debug.names[file] = map[string]string{}
-	}
-	if l.debug.names[file][name] == "" {
-		l.debug.names[file][name] = l.names.Unused(name)
-	}
-	return l.debug.names[file][name]
-}
-
-// findLocals lists the names that functions declare, over all files.
-func (l *linker) findLocals() {
-	if l.debug.local != nil {
+	if debug.verbatim < 0 {
 		return
 	}
-	l.debug.local, l.debug.count = map[int32]map[string]int32{}, map[string]int{}
-	for i, f := range l.files {
-		names := map[string]int32{}
-		for d := range f.Decls {
-			if !f.Decls[d].HasBody {
-				continue
-			}
-			f.LocalNames(&f.Decls[d], func(span diag.Span) {
-				name := f.Src.String(span)
-				if _, ok := names[name]; !ok {
-					names[name] = int32(d)
-					l.debug.count[name]++
-				}
-			})
-		}
-		l.debug.local[int32(i)] = names
-	}
-}
-
-// debugNameEdits renames inside one function what debug sections look up.
-func (l *linker) debugNameEdits(edits []edit, file int32, span diag.Span) []edit {
-	names := l.debug.names[file]
-	if len(names) == 0 {
-		return edits
-	}
-	f := l.files[file]
-	lex := ptx.NewLexer(f.Src.Text[:span.End()], span.Off)
-	for t := lex.Next(); t.Kind != ptx.EOF; t = lex.Next() {
-		if t.Kind != ptx.Ident {
-			continue
-		}
-		if name := names[f.Src.String(t.Span())]; name != "" {
-			edits = append(edits, edit{t.Span(), name})
-		}
-	}
-	return edits
-}
-
-// inlinedName rewrites the label behind function_name in the tail of a .loc; ok
-// is false if the input's .debug_str is not in the output.
-func (l *linker) inlinedName(file int32, tail diag.Span) (e edit, ok bool) {
-	if int(file) == l.debug.verbatim {
-		return edit{}, true
-	}
-	m := l.debug.modules[int(file)]
-	if m == nil {
-		return edit{}, false
-	}
-	f := l.files[file]
-	lex := ptx.NewLexer(f.Src.Text[:tail.End()], tail.Off)
-	lex.Next() // the comma
-	lex.Next() // function_name
-	label := lex.Next()
-	span, addend := label.Span(), int64(0)
-	if plus := lex.Next(); plus.Kind == ptx.Punct && plus.Ch == '+' {
-		number := lex.Next()
-		addend, _ = ptx.ParseInt(f.Src.String(number.Span()))
-		span.Len = number.End - span.Off
-	}
-	text, ok := m.String(f.Src.String(label.Span()), addend)
-	return edit{span, text}, ok
-}
-
-// emitSections writes the debug sections.
-func (l *linker) emitSections(w *writer) {
-	for i := range l.debug.sections {
-		w.blank()
-		w.text(string(l.debug.sections[i].Text()))
-	}
-	if l.debug.verbatim < 0 {
-		return
-	}
-	f := l.files[l.debug.verbatim]
+	f := pl.table.Files[debug.verbatim]
+	names := pl.checked.debug.names[debug.verbatim]
 	for _, s := range f.Sections {
-		var edits []edit
+		var edits []ptx.Edit
 		for _, ref := range s.Refs {
 			name := f.Src.String(ref)
-			text := ""
-			if _, local := l.debug.local[int32(l.debug.verbatim)][name]; local {
-				text = l.localName(int32(l.debug.verbatim), name)
-			}
-			if id, ok := f.Lookup(name); ok {
-				text = l.names.Of(object.ID{File: int32(l.debug.verbatim), Name: id})
-			}
-			if text != "" && text != name {
-				edits = append(edits, edit{ref, text})
+			if n := names[name]; n.fate == debuginfo.Kept && n.output(pl.names) != name {
+				edits = append(edits, ptx.Edit{Span: ref, Text: n.output(pl.names)})
 			}
 		}
-		w.blank()
-		w.copy(f.Src, s.Span, edits)
-		w.own()
-		w.text("\n")
+		pl.add(piece{src: f.Src, span: s.Span, edits: edits, before: pl.blank(), after: true})
 	}
 }

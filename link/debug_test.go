@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"bytes"
 	"context"
 	"debug/elf"
 	"fmt"
@@ -463,6 +464,30 @@ func TestDebugPubnames(t *testing.T) {
 	for _, want := range []string{"unit_offset = 0x00000000, unit_size = 0x000000aa", "_Z3fooii", "unit_offset = 0x000000aa, unit_size = 0x000000a6", "_Z4testPi"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
+
+// TestDebugRepeats: the same inputs give the same bytes each time. Names are
+// decided in the order of the inputs, never in that of a map.
+func TestDebugRepeats(t *testing.T) {
+	runs := 40
+	if testing.Short() {
+		runs = 5
+	}
+	for name, files := range debugSets {
+		inputs := readInputs(t, files)
+		var first []byte
+		for range runs {
+			r, err := link.Link(t.Context(), link.Options{Inputs: inputs})
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if first == nil {
+				first = r.PTX
+			} else if !bytes.Equal(first, r.PTX) {
+				t.Fatalf("%s: two links differ:\n%s", name, cmp.Diff(string(first), string(r.PTX)))
+			}
 		}
 	}
 }

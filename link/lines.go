@@ -8,15 +8,63 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
-// fileTable is the .file table of the output: dense from 1, since ptxas writes
+// lineTable is the .file table of the output: dense from 1, since ptxas writes
 // its line table by position and keeps the index in the line program.
-type fileTable struct {
+type lineTable struct {
 	rows  []fileRow
 	index map[fileRow]int64
 	// of maps, per input, the input's index to the output's.
 	of []map[int64]int64
+	// same marks the inputs whose .loc lines need no change at all.
+	same   []bool
+	strip  bool
+	warned []bool // by input: a .file that is not there has been reported
+
+	files []*object.File
+	log   *diag.Log
+}
+
+// newLineTable numbers the files of all inputs. The input whose DWARF is copied
+// goes first and keeps its own numbers, gaps filled, because DW_AT_decl_file
+// refers to them.
+func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.Log) *lineTable {
+	n := len(t.Files)
+	l := &lineTable{
+		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: make([]bool, n), warned: make([]bool, n),
+		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
+	}
+	l.number(debug.verbatim)
+	for i, f := range l.files {
+		same := true
+		for index, n := range l.of[i] {
+			same = same && index == n
+		}
+		for _, file := range f.Files {
+			same = same && file.In < 0
+		}
+		for k := 0; same && k < len(f.Locs); k++ {
+			loc := &f.Locs[k]
+			_, known := l.of[i][loc.File]
+			_, knownInlined := l.of[i][loc.InlinedAt]
+			same = known && (loc.Tail.Len == 0 || knownInlined && int32(i) == debug.verbatim)
+		}
+		l.same[i] = same
+	}
+	return l
+}
+
+// any reports whether the output has .loc lines.
+func (l *lineTable) any() bool {
+	for i, f := range l.files {
+		if f.LineInfo && len(l.of[i]) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 type fileRow struct {
@@ -35,35 +83,37 @@ func (r fileRow) stamp() string {
 	return ", " + itoa(r.time) + ", " + itoa(r.size)
 }
 
-// mergeFiles numbers the files of all inputs. The input whose DWARF is kept
-// goes first and keeps its own numbers, gaps filled, because DW_AT_decl_file
-// refers to them; keep is its index, -1 if there is none.
-func (l *linker) mergeFiles(keep int) *fileTable {
-	t := &fileTable{index: map[fileRow]int64{}, of: make([]map[int64]int64, len(l.files))}
-	if l.stripLines() {
-		for i := range t.of {
-			t.of[i] = map[int64]int64{}
-		}
-		return t
+// number gives each file its index; keep is the input that keeps its own, -1 if
+// there is none.
+func (l *lineTable) number(keep int32) {
+	for i := range l.of {
+		l.of[i] = map[int64]int64{}
 	}
+	if l.strip {
+		return
+	}
+	var own []ownFile
 	if keep >= 0 {
-		t.addExact(l.ownFiles(l.files[keep]))
+		own = l.ownFiles(l.files[keep])
+		l.addExact(own)
 	}
 	for i, f := range l.files {
-		t.of[i] = map[int64]int64{}
-		for _, file := range l.ownFiles(f) {
+		list := own
+		if int32(i) != keep {
+			list = l.ownFiles(f)
+		}
+		for _, file := range list {
 			row := rowOf(file.Path, file.Time, file.Size)
-			n, ok := t.index[row]
+			n, ok := l.index[row]
 			if !ok {
-				n = t.add(row)
+				n = l.add(row)
 			}
-			if i == keep {
+			if int32(i) == keep {
 				n = file.Index
 			}
-			t.of[i][file.Index] = n
+			l.of[i][file.Index] = n
 		}
 	}
-	return t
 }
 
 // ownFile is a .file of one input.
@@ -75,7 +125,7 @@ type ownFile struct {
 
 // ownFiles are the usable .file directives of an input by their index. ptxas
 // drops index 0, and keeps 16 bits of the others.
-func (l *linker) ownFiles(f *object.File) []ownFile {
+func (l *lineTable) ownFiles(f *object.File) []ownFile {
 	list := make([]ownFile, 0, len(f.Files))
 	seen := map[int64]diag.Span{}
 	for _, file := range f.Files {
@@ -109,7 +159,7 @@ func rowOf(path string, time, size int64) fileRow {
 	return fileRow{path, time, size}
 }
 
-func (t *fileTable) add(row fileRow) int64 {
+func (t *lineTable) add(row fileRow) int64 {
 	t.rows = append(t.rows, row)
 	n := int64(len(t.rows))
 	if _, ok := t.index[row]; !ok {
@@ -118,7 +168,7 @@ func (t *fileTable) add(row fileRow) int64 {
 	return n
 }
 
-func (t *fileTable) addExact(files []ownFile) {
+func (t *lineTable) addExact(files []ownFile) {
 	for _, file := range files {
 		for int64(len(t.rows)) < file.Index-1 {
 			t.add(fileRow{"<unknown>", -1, -1})
@@ -127,63 +177,69 @@ func (t *fileTable) addExact(files []ownFile) {
 	}
 }
 
-// lineEdits rewrites the .loc and .file directives of one declaration. A .loc
+// edits rewrites the .loc and .file directives in a span of one input. A .loc
 // of a file that its module never declared is dropped: in the merged table the
 // number may be another module's file.
-func (l *linker) lineEdits(edits []edit, file int32, from, to int32) []edit {
+func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *mergedDebug) []ptx.Edit {
+	if l.same[file] {
+		return edits
+	}
 	f := l.files[file]
-	mapping := l.fileTable.of[file]
+	mapping := l.of[file]
 	locs := f.Locs
-	locs = locs[sort.Search(len(locs), func(i int) bool { return locs[i].Span.Off >= from }):]
-	for _, loc := range locs {
-		if loc.Span.Off >= to {
+	locs = locs[sort.Search(len(locs), func(i int) bool { return locs[i].Span.Off >= span.Off }):]
+	for i := range locs {
+		loc := &locs[i]
+		if loc.Span.Off >= span.End() {
 			break
 		}
-		if l.stripLines() {
+		if l.strip {
 			edits = append(edits, erase(f.Src, loc.Span))
 			continue
 		}
 		n, ok := mapping[loc.File]
 		if !ok {
-			l.warnUndeclaredFile(file, loc.FileSpan)
+			l.warnUndeclared(file, loc.FileSpan)
 			edits = append(edits, erase(f.Src, loc.Span))
 			continue
 		}
 		if n != loc.File {
-			edits = append(edits, edit{loc.FileSpan, itoa(n)})
+			edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: itoa(n)})
 		}
 		if loc.Tail.Len == 0 {
 			continue
 		}
 		// function_name leads into .debug_str.
 		m, ok := mapping[loc.InlinedAt]
-		name, kept := l.inlinedName(file, loc.Tail)
+		name, kept := debug.inlinedName(file, loc)
 		if !ok || !kept {
 			edits = append(edits, erase(f.Src, loc.Tail))
 			continue
 		}
-		if name.text != "" {
-			edits = append(edits, name)
+		if name != "" {
+			edits = append(edits, ptx.Edit{Span: loc.FunctionSpan, Text: name})
 		}
 		if m != loc.InlinedAt {
-			edits = append(edits, edit{loc.Inlined, itoa(m)})
+			edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: itoa(m)})
 		}
 	}
-	for _, own := range f.Files { // gcc writes them into bodies, where ptxas takes none
-		if own.In >= 0 && own.Span.Off >= from && own.Span.Off < to {
+	own := f.Files // gcc writes them into bodies, where ptxas takes none
+	for _, own := range own[sort.Search(len(own), func(i int) bool { return own[i].Span.Off >= span.Off }):] {
+		if own.Span.Off >= span.End() {
+			break
+		}
+		if own.In >= 0 {
 			edits = append(edits, erase(f.Src, own.Span))
 		}
 	}
 	return edits
 }
 
-func (l *linker) stripLines() bool { return l.options.StripDebug && !l.options.KeepLines }
-
-func (l *linker) warnUndeclaredFile(file int32, span diag.Span) {
-	if l.warnedFile[file] {
+func (l *lineTable) warnUndeclared(file int32, span diag.Span) {
+	if l.warned[file] {
 		return
 	}
-	l.warnedFile[file] = true
+	l.warned[file] = true
 	f := l.files[file]
 	l.log.Warn(diag.Loc, f.At(span), "no .file "+f.Src.String(span)+" in this module; its .loc lines are dropped")
 }

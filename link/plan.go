@@ -1,317 +1,159 @@
 package link
 
 import (
-	"fmt"
-	"sort"
-	"strings"
+	"context"
+	"strconv"
 
-	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
-	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
 
-// declID names one declaration of one file.
-type declID struct{ file, decl int32 }
-
-// plan is the order of the output. ptxas wants every name declared before it is
-// used, and no declaration after its definition.
+// plan is every byte of one output, and what a Result says of it. It is a value:
+// several outputs are several plans.
 type plan struct {
-	header     header
-	externs    []*resolve.Symbol
-	prototypes []declID // of functions, and of entries that something refers to
-	forwards   []declID // variables whose initialisers form a cycle: one .extern ahead
-	variables  []declID // after what their initialisers name
-	aliases    []object.ID
-	bodies     []declID
-	pragmas    []string // module-scope, the same in all inputs
+	pieces []piece
+	size   int // bytes of all pieces
 
-	// pushed holds, per file, module pragmas that go to the entries of the file.
-	pushed [][]string
-	// untyped marks definitions whose scalar parameters are printed as .bN,
-	// because some caller spells them otherwise.
-	untyped map[declID]bool
-	align   map[declID]int64 // variables raised above their own alignment
+	layout
+	header   header
+	debug    bool // .target carries debug
+	lineInfo bool // .loc lines are in the output
 }
 
-// constantBank is the size of the constant bank in bytes: ptxas sums all .const
-// of a module against it, referenced or not.
-const constantBank = 65536
-
-func (l *linker) plan(h header) *plan {
-	p := &plan{header: h, untyped: map[declID]bool{}, align: map[declID]int64{}}
-	entryUsed := l.referencedEntries()
-	var variables []declID
-	for i, f := range l.files {
-		for n, sym := range f.Symbols {
-			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-			if sym.Alias >= 0 && l.table.Wins(id) {
-				p.aliases = append(p.aliases, id)
-			}
-		}
-		for d := range f.Decls {
-			decl := &f.Decls[d]
-			id := object.ID{File: int32(i), Name: decl.Name}
-			sym := f.Symbols[decl.Name]
-			if sym.Decl != int32(d) || !l.table.Wins(id) {
-				continue
-			}
-			at := declID{int32(i), int32(d)}
-			switch {
-			case decl.Kind == ptx.Variable:
-				variables = append(variables, at)
-			case sym.Def < 0 && sym.Alias < 0:
-				// A module-local prototype without a body, never called.
-			case decl.Kind == ptx.Func || entryUsed[id]:
-				p.prototypes = append(p.prototypes, at)
-				fallthrough
-			default:
-				if decl.HasBody {
-					p.bodies = append(p.bodies, at)
-				}
-			}
-		}
-	}
-	for i := range l.table.Symbols {
-		if s := &l.table.Symbols[i]; s.Open {
-			p.externs = append(p.externs, s)
-		} else {
-			l.unify(p, s)
-		}
-	}
-	l.order(p, variables)
-	l.checkConstants(p)
-	l.placePragmas(p)
-	return p
+// piece is a stretch of the output: text of the linker's own, and behind it a span
+// of an input with sorted edits that do not overlap. Where the edits have as many
+// line ends as what they replace, each line of the piece comes from one line of the
+// input.
+type piece struct {
+	src   *diag.Source // where the piece comes from; nil for the linker itself
+	span  diag.Span    // what is copied of src; its offset counts even if nothing is
+	edits []ptx.Edit
+	text  string
+	// fixed pieces come from one line of src, whatever they hold.
+	fixed bool
+	// before and after are line ends around the piece that come from nowhere.
+	before, after bool
 }
 
-// referencedEntries finds the entries that code or an initialiser names.
-func (l *linker) referencedEntries() map[object.ID]bool {
-	used := map[object.ID]bool{}
-	for i, f := range l.files {
-		for n, sym := range f.Symbols {
-			if sym.Uses == 0 || sym.Decl < 0 || f.Decls[sym.Decl].Kind != ptx.Entry {
-				continue
-			}
-			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-			if s := l.table.Of(id); s != resolve.None {
-				id = l.table.Symbols[s].Def
-			}
-			used[id] = true
-		}
+func (p *piece) size() int {
+	n := len(p.text) + int(p.span.Len)
+	for _, e := range p.edits {
+		n += len(e.Text) - int(e.Span.Len)
 	}
-	return used
+	if p.before {
+		n++
+	}
+	if p.after {
+		n++
+	}
+	return n
 }
 
-// unify makes the winning definition fit what the other modules declared: .bN
-// where the words of a parameter differ, and the largest alignment.
-func (l *linker) unify(p *plan, s *resolve.Symbol) {
-	if !s.Defined() {
-		return
-	}
-	f := l.files[s.Def.File]
-	def := f.DeclOf(s.Def.Name)
-	if def == nil {
-		return
-	}
-	at := declID{s.Def.File, f.Symbols[s.Def.Name].Decl}
-	if def.Kind == ptx.Variable {
-		if align, by := abicheck.Alignment(l.table, s); by >= 0 {
-			p.align[at] = align
-		}
-		return
-	}
-	if l.wordsDiffer(s, def) {
-		p.untyped[at] = true
-	}
+// planner decides every byte of the output.
+type planner struct {
+	table   *resolve.Table
+	names   *resolve.Names
+	checked checked
+	options Options
+	log     *diag.Log
+	lines   *lineTable
+
+	pieces []piece
+	ends   string // the last bytes of the output so far
 }
 
-// wordsDiffer says whether some declaration spells a scalar of the prototype
-// otherwise than ref does.
-func (l *linker) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
-	differ := func(x, y []ptx.Param) bool {
-		for i := range x {
-			if i < len(y) && !x[i].Array && x[i].Word != y[i].Word {
-				return true
-			}
-		}
-		return false
+// newPlan makes the plan of the output:
+//
+//	header, record of the object
+//	files, pragmas
+//	what stays .extern
+//	prototypes of functions, and of entries that something refers to
+//	variables, each behind what its initialiser names
+//	aliases, statements that this version does not know
+//	bodies
+//	debug sections
+//
+// ptxas wants every name declared before it is used, and no declaration behind its
+// definition.
+func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c checked, o Options, log *diag.Log) (*plan, error) {
+	pl := &planner{table: t, names: names, checked: c, options: o, log: log}
+	pl.lines = newLineTable(t, c.debug, o, log)
+	sections, err := c.debug.merge(ctx, names, pl.lines, log)
+	if err != nil {
+		return nil, err
 	}
-	for _, id := range s.Mentions {
-		d := l.files[id.File].DeclOf(id.Name)
-		if d != nil && d != ref && (differ(d.Params, ref.Params) || differ(d.Results, ref.Results)) {
-			return true
-		}
+	p := &plan{header: c.header, debug: sections.target, lineInfo: pl.lines.any()}
+	p.layout = pl.arrange()
+	if log.Errors() > 0 {
+		return p, nil
 	}
-	return false
+
+	pl.header(sections.target)
+	pl.files()
+	for _, pragma := range p.pragmas {
+		pl.own(".pragma " + pragma + ";\n")
+	}
+	for _, s := range p.externs {
+		pl.extern(s)
+	}
+	for _, d := range p.prototypes {
+		pl.prototype(p, d)
+	}
+	for _, d := range p.forwards {
+		pl.forward(p, d)
+	}
+	for _, d := range p.variables {
+		pl.variable(p, d)
+	}
+	for _, id := range p.aliases {
+		pl.alias(id)
+	}
+	pl.others()
+	for _, d := range p.bodies {
+		pl.body(p, d, sections)
+	}
+	pl.sections(sections)
+
+	p.pieces = pl.pieces
+	for i := range p.pieces {
+		p.size += p.pieces[i].size()
+	}
+	return p, nil
 }
 
-// order sorts variables so that each stands after those that its initialiser
-// names. A cycle is broken by declaring an external member of it ahead.
-func (l *linker) order(p *plan, variables []declID) {
-	forward := map[declID]bool{}
-	for {
-		sorted, cycle := l.sortVariables(variables, forward)
-		if cycle == nil {
-			p.variables = sorted
-			break
+func (pl *planner) add(p piece) {
+	// An edit that overlaps the one before has the same reason: the first will do.
+	kept := p.edits[:0]
+	at := p.span.Off
+	for _, e := range p.edits {
+		if e.Span.Off >= at {
+			kept = append(kept, e)
+			at = e.Span.End()
 		}
-		at := -1
-		for i, v := range cycle {
-			if l.linkage(v) != ptx.Local {
-				at = i
-				break
-			}
-		}
-		if at < 0 {
-			// One module alone cannot say this: ptxas has no forward
-			// declaration of a module-local variable.
-			f := l.files[cycle[0].file]
-			l.log.Error(diag.InitialiserCycle, f.At(f.Decls[cycle[0].decl].NameSpan), "initialisers of module-local variables refer to each other in a cycle")
-			return
-		}
-		forward[cycle[at]] = true
 	}
-	for _, v := range p.variables {
-		if forward[v] {
-			p.forwards = append(p.forwards, v)
-		}
+	p.edits = kept
+	pl.pieces = append(pl.pieces, p)
+	switch {
+	case p.after && p.span.Len > 0:
+		pl.ends = "\n"
+	case p.span.Len > 0:
+		pl.ends = ""
+	default:
+		pl.ends = p.text[max(0, len(p.text)-2):]
 	}
 }
 
-// sortVariables is a depth-first topological sort that keeps command-line
-// order where it can. It returns the first cycle it meets.
-func (l *linker) sortVariables(variables []declID, forward map[declID]bool) (sorted, cycle []declID) {
-	const (
-		untouched = iota
-		open
-		done
-	)
-	state := make(map[declID]int, len(variables))
-	var stack []declID
-	var visit func(v declID) bool
-	visit = func(v declID) bool {
-		state[v] = open
-		stack = append(stack, v)
-		f := l.files[v.file]
-		d := &f.Decls[v.decl]
-		for _, use := range f.Uses[d.FirstUse:d.EndUse] {
-			to, ok := l.definition(object.ID{File: v.file, Name: use.Name})
-			if !ok || forward[to] || l.files[to.file].Decls[to.decl].Kind != ptx.Variable {
-				continue
-			}
-			switch state[to] {
-			case open:
-				for i := range stack {
-					if stack[i] == to {
-						cycle = append(cycle, stack[i:]...)
-						return false
-					}
-				}
-			case untouched:
-				if !visit(to) {
-					return false
-				}
-			}
-		}
-		stack = stack[:len(stack)-1]
-		state[v] = done
-		sorted = append(sorted, v)
-		return true
-	}
-	for _, v := range variables {
-		if state[v] == untouched && !visit(v) {
-			return nil, cycle
-		}
-	}
-	return sorted, nil
+// own adds text of the linker's own.
+func (pl *planner) own(text string) { pl.add(piece{text: text}) }
+
+// line adds a declaration that is printed afresh, on one line. It comes from the
+// line at off.
+func (pl *planner) line(src *diag.Source, off int32, text string) {
+	pl.add(piece{src: src, span: diag.Span{Off: off}, text: text + ";\n", fixed: true})
 }
 
-// definition is the declaration that is emitted as the definition of what a
-// name of a file means.
-func (l *linker) definition(id object.ID) (declID, bool) {
-	if s := l.table.Of(id); s != resolve.None {
-		if id = l.table.Symbols[s].Def; id.File < 0 {
-			return declID{}, false
-		}
-	}
-	d := l.files[id.File].Symbols[id.Name].Def
-	return declID{id.File, d}, d >= 0
-}
+// blank reports whether an empty line must be added to leave one.
+func (pl *planner) blank() bool { return pl.ends != "\n\n" }
 
-func (l *linker) linkage(d declID) ptx.Linkage {
-	f := l.files[d.file]
-	return f.Symbols[f.Decls[d.decl].Name].Linkage
-}
-
-// checkConstants refuses what does not fit the constant bank, by symbol, before
-// ptxas refuses it without a name.
-func (l *linker) checkConstants(p *plan) {
-	var constants []declID
-	total := int64(0)
-	for _, v := range p.variables {
-		d := &l.files[v.file].Decls[v.decl]
-		if d.Space != ".const" || d.Size() <= 0 {
-			continue
-		}
-		align := max(d.Alignment(), p.align[v])
-		total = (total + align - 1) &^ (align - 1)
-		total += d.Size()
-		constants = append(constants, v)
-	}
-	if total <= constantBank {
-		return
-	}
-	sort.SliceStable(constants, func(i, j int) bool {
-		a, b := constants[i], constants[j]
-		return l.files[a.file].Decls[a.decl].Size() > l.files[b.file].Decls[b.decl].Size()
-	})
-	describe := func(v declID) (diag.Place, string) {
-		f := l.files[v.file]
-		d := &f.Decls[v.decl]
-		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", diag.Demangle(f.Names[d.Name]), d.Size())
-	}
-	place, text := describe(constants[0])
-	m := l.log.Error(diag.ConstantOverflow, place, fmt.Sprintf("constant memory overflows: %d bytes in %d variables, %d at most; %s", total, len(constants), constantBank, text))
-	for _, v := range constants[1:min(3, len(constants))] {
-		m.Note(describe(v))
-	}
-	m.WithHelp("move the largest to .global memory")
-}
-
-// placePragmas decides where module-scope pragmas go. ptxas applies them to the
-// whole module, also to what stands before them, so that one input's "nounroll"
-// would reach the others (testdata/script/pragma_module.txtar): what all inputs
-// say is kept, the rest moves to the entries of its module.
-func (l *linker) placePragmas(p *plan) {
-	p.pushed = make([][]string, len(l.files))
-	say := func(f *object.File) (list []string) {
-		for _, pragma := range f.Pragmas {
-			list = append(list, pragma.Text)
-		}
-		return list
-	}
-	same := true
-	first := say(l.files[0])
-	for _, f := range l.files[1:] {
-		same = same && strings.Join(say(f), "\n") == strings.Join(first, "\n")
-	}
-	if same {
-		p.pragmas = first
-		return
-	}
-	for i, f := range l.files {
-		p.pushed[i] = say(f)
-		if len(f.Pragmas) == 0 {
-			continue
-		}
-		for d := range f.Decls {
-			if f.Decls[d].Kind == ptx.Func && f.Decls[d].HasBody {
-				l.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, since it would reach the other inputs").
-					Note(f.At(f.Decls[d].NameSpan), "a function that loses it")
-				break
-			}
-		}
-	}
-}
+func itoa(n int64) string { return strconv.FormatInt(n, 10) }

@@ -10,26 +10,24 @@ import (
 	"ptxlink/resolve"
 )
 
-// result describes the finished link.
-func (l *linker) result(p *plan, w *writer) *Result {
+// describe makes the Result of a plan, without the output itself.
+func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Options, log *diag.Log) *Result {
+	d := describer{t, names}
 	r := &Result{
-		PTX:         w.out,
-		Lines:       &LineMap{out: diag.Source{Text: w.out}, runs: w.runs},
 		Version:     p.header.version.String(),
 		Target:      p.header.arch.String(),
 		AddressSize: p.header.addressSize,
-		Debug:       l.debug.target,
-		Unused:      l.unused,
-		Passes:      l.passes,
+		Debug:       p.debug,
+		Unused:      in.unused,
+		LineInfo:    p.lineInfo,
 	}
-	for i, f := range l.files {
+	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{
 			Name: f.Name, Path: f.Path, Version: f.Version.String(), Target: targetWords(f),
 			AddressSize: f.AddressSize, Producer: f.Producer, Bytes: len(f.Src.Text),
 		})
-		r.LineInfo = r.LineInfo || f.LineInfo && len(l.fileTable.of[i]) > 0
 	}
-	for _, pull := range l.pulls {
+	for _, pull := range in.pulls {
 		by := ""
 		if pull.By != nil {
 			by = pull.By.Name
@@ -38,43 +36,50 @@ func (l *linker) result(p *plan, w *writer) *Result {
 	}
 	for _, s := range p.externs {
 		id := s.Mentions[0]
-		sym := l.describe(id)
+		sym := d.symbol(id)
 		sym.Linkage, sym.Module, sym.Place = "extern", "", diag.Place{}
 		switch {
 		case resolve.IsSyscall(s.Name):
 			sym.Supplier = "driver"
-		case resolve.DynamicShared(l.files[id.File].DeclOf(id.Name)):
+		case resolve.DynamicShared(d.t.Files[id.File].DeclOf(id.Name)):
 			sym.Supplier = "launch"
 		}
 		r.Symbols = append(r.Symbols, sym)
 	}
-	for _, d := range p.variables {
-		sym := l.describe(object.ID{File: d.file, Name: l.files[d.file].Decls[d.decl].Name})
-		sym.Align = max(sym.Align, p.align[d])
+	for _, at := range p.variables {
+		sym := d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
+		sym.Align = max(sym.Align, p.align[at])
 		r.Symbols = append(r.Symbols, sym)
 	}
 	for _, id := range p.aliases {
-		r.Symbols = append(r.Symbols, l.describe(id))
+		r.Symbols = append(r.Symbols, d.symbol(id))
 	}
-	for _, d := range p.bodies {
-		r.Symbols = append(r.Symbols, l.describe(object.ID{File: d.file, Name: l.files[d.file].Decls[d.decl].Name}))
+	for _, at := range p.bodies {
+		r.Symbols = append(r.Symbols, d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name}))
 	}
-	for i := range l.table.Symbols {
-		s := &l.table.Symbols[i]
+	for i := range d.t.Symbols {
+		s := &d.t.Symbols[i]
 		for _, id := range s.Mentions {
-			if l.files[id.File].Symbols[id.Name].Defined() && id != s.Def {
-				lost := l.describe(id)
-				winner := l.files[s.Def.File]
+			if d.t.Files[id.File].Symbols[id.Name].Defined() && id != s.Def {
+				lost := d.symbol(id)
+				winner := d.t.Files[s.Def.File]
 				lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
 				r.Dropped = append(r.Dropped, lost)
 			}
 		}
 	}
-	if l.options.Verbose {
-		l.explain(r)
+	if o.Verbose {
+		d.explain(r, log)
 	}
-	r.Messages = l.sorted()
+	sortMessages(t.Files, log)
+	r.Messages = log.Messages
 	return r
+}
+
+// describer describes symbols of the output.
+type describer struct {
+	t     *resolve.Table
+	names *resolve.Names
 }
 
 func targetWords(f *object.File) string {
@@ -87,15 +92,15 @@ func targetWords(f *object.File) string {
 
 func linkageName(linkage ptx.Linkage) string { return strings.TrimPrefix(linkage.String(), ".") }
 
-func (l *linker) describe(id object.ID) Symbol {
-	f := l.files[id.File]
+func (d describer) symbol(id object.ID) Symbol {
+	f := d.t.Files[id.File]
 	s := f.Symbols[id.Name]
 	sym := Symbol{
-		Name: l.names.Of(id), Original: f.Names[id.Name], Module: f.Name,
+		Name: d.names.Of(id), Original: f.Names[id.Name], Module: f.Name,
 		Linkage: linkageName(s.Linkage), Place: f.NamePlace(id.Name),
 	}
-	if d := f.DeclOf(id.Name); d != nil {
-		sym.Kind, sym.Space, sym.Size, sym.Align = measure(d)
+	if decl := f.DeclOf(id.Name); decl != nil {
+		sym.Kind, sym.Space, sym.Size, sym.Align = measure(decl)
 	}
 	if s.Alias >= 0 {
 		sym.Kind, sym.Size = "alias", 0
@@ -104,20 +109,20 @@ func (l *linker) describe(id object.ID) Symbol {
 }
 
 // explain adds what --verbose tells: renames and dropped definitions.
-func (l *linker) explain(r *Result) {
-	for _, id := range l.names.Renamed {
-		f := l.files[id.File]
-		l.log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, since another input has the name too", diag.Name(f.Names[id.Name]), l.names.Of(id)))
+func (d describer) explain(r *Result, log *diag.Log) {
+	for _, id := range d.names.Renamed {
+		f := d.t.Files[id.File]
+		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, since another input has the name too", diag.Name(f.Names[id.Name]), d.names.Of(id)))
 	}
-	for _, local := range l.names.Locals {
-		l.log.Note(l.files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, since another input has a symbol of that name", local.Old, local.New))
+	for _, local := range d.names.Locals {
+		log.Note(d.t.Files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, since another input has a symbol of that name", local.Old, local.New))
 	}
-	for i := range l.table.Symbols {
-		if s := &l.table.Symbols[i]; s.Defined() && resolve.IsSyscall(s.Name) {
-			l.log.Note(l.files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition takes the place of the driver's")
+	for i := range d.t.Symbols {
+		if s := &d.t.Symbols[i]; s.Defined() && resolve.IsSyscall(s.Name) {
+			log.Note(d.t.Files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition takes the place of the driver's")
 		}
 	}
 	for _, s := range r.Dropped {
-		l.log.Note(s.Place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason))
+		log.Note(s.Place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason))
 	}
 }

@@ -45,9 +45,12 @@ type ID struct {
 
 // Symbol is what one module says of one of its module-scope names.
 type Symbol struct {
-	Def     int32 // the defining Decl, -1 if there is none
-	Decl    int32 // the Decl that speaks for the name: Def, or the first declaration; -1 for an alias never declared
-	Alias   int32 // the Alias that defines it, -1 if there is none
+	Def   int32 // the defining Decl, -1 if there is none
+	Decl  int32 // the Decl that speaks for the name: Def, or the first declaration; -1 for an alias never declared
+	Alias int32 // the Alias that defines it, -1 if there is none
+	// Target is the name behind an alias, or behind a chain of them; -1 if there is
+	// no alias, or the chain is a circle.
+	Target  ptx.NameID
 	Linkage ptx.Linkage
 	Uses    int32 // number of uses outside its own declarations
 	Align   int64 // of a variable: the largest that any of its declarations asks for
@@ -84,11 +87,6 @@ func (f *File) NamePlace(name ptx.NameID) diag.Place {
 	return f.At(diag.Span{})
 }
 
-// UseSpan is the span of a use.
-func (f *File) UseSpan(u ptx.Use) diag.Span {
-	return diag.Span{Off: u.Off, Len: int32(len(f.Names[u.Name]))}
-}
-
 // newFile makes the record of a parsed module and checks what one module can
 // get wrong on its own.
 func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
@@ -108,7 +106,7 @@ func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
 func declared(m *ptx.Module, log *diag.Log) *File {
 	f := &File{Module: m, Name: m.Src.Name, Symbols: make([]Symbol, len(m.Names))}
 	for i := range f.Symbols {
-		f.Symbols[i] = Symbol{Def: -1, Decl: -1, Alias: -1}
+		f.Symbols[i] = Symbol{Def: -1, Decl: -1, Alias: -1, Target: -1}
 	}
 	for i := range m.Decls {
 		f.declare(int32(i), log)
@@ -129,7 +127,32 @@ func declared(m *ptx.Module, log *diag.Log) *File {
 		}
 		f.Symbols[a.Target].Uses++
 	}
+	f.followAliases()
 	return f
+}
+
+// followAliases finds what each chain of aliases ends in. Each alias is followed
+// once: a chain ends at a name that is no alias, or at one that is done.
+func (f *File) followAliases() {
+	if len(f.Aliases) == 0 {
+		return
+	}
+	isAlias := func(name ptx.NameID) bool { return f.Symbols[name].Def < 0 && f.Symbols[name].Alias >= 0 }
+	done := make([]bool, len(f.Symbols))
+	var chain []ptx.NameID
+	for _, a := range f.Aliases {
+		name := a.Name
+		for chain = chain[:0]; isAlias(name) && !done[name]; name = f.Aliases[f.Symbols[name].Alias].Target {
+			done[name] = true
+			chain = append(chain, name)
+		}
+		if isAlias(name) {
+			name = f.Symbols[name].Target // -1 if it is on this chain: a circle
+		}
+		for _, link := range chain {
+			f.Symbols[link].Target = name
+		}
+	}
 }
 
 // declare folds one more declaration into the symbol of its name. What counts

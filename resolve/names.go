@@ -1,178 +1,185 @@
 package resolve
 
 import (
+	"maps"
+	"sort"
 	"strconv"
-	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
-// Names says what everything is called in the output.
+// Names says what everything is called in the output. Nothing in it changes after
+// Rename.
 type Names struct {
-	out     [][]string // by file and NameID
+	// Renamed are the module-scope names that are not spelled as in their input.
 	Renamed []object.ID
-	Locals  []LocalRename
-	taken   map[string]bool
-	ranges  []ptx.Range    // of registers that look like ours
-	next    map[string]int // the last suffix given to a base name
+	// Locals are the names inside functions that are not spelled as in their input,
+	// in the order of the files.
+	Locals []LocalRename
+
+	out    [][]string // by file and NameID
+	differ []bool     // by file: some name of it is in Renamed
+	edits  map[DeclID][]ptx.Edit
+	local  map[LocalName]string // of Locals that debug sections look up
 }
 
-// LocalRename is a name inside one function that must not be spelled as it is:
-// another input has a module-scope name of that spelling, and ptxas may take the
-// one for the other, without a word. Base and Count are those of a register range;
-// Count is -1 for a single name.
+// LocalName is a name that a function declares.
+type LocalName struct {
+	DeclID
+	Name string
+}
+
+// LocalRename is a name inside one function, or a range of names, that must not be
+// spelled as in the input: another input has a module-scope name of that spelling,
+// or one that debug sections look up.
 type LocalRename struct {
-	File     int32
-	Decl     int32
+	DeclID
 	Old, New string
-	Count    int64
 	Span     diag.Span // where it is declared
 }
 
-// Rename is what a token of the function is called, empty if it keeps its name.
-func (r LocalRename) Rename(token string) string {
-	switch {
-	case token == r.Old:
-		return r.New
-	case r.Count >= 0 && (ptx.Range{Base: r.Old, Count: r.Count}).Has(token):
-		return r.New + token[len(r.Old):]
-	}
-	return ""
-}
-
-// Of is the output name of a name of a file.
+// Of returns the output name of a module-scope name of a file.
 func (n *Names) Of(id object.ID) string { return n.out[id.File][id.Name] }
+
+// Differ reports whether some module-scope name of a file is not spelled as in it.
+func (n *Names) Differ(file int32) bool { return n.differ[file] }
+
+// LocalEdits returns the edits that rename what a function declares, in its
+// header and body, in the order of the text.
+func (n *Names) LocalEdits(at DeclID) []ptx.Edit { return n.edits[at] }
+
+// Local returns the output name of a local that Rename was told of.
+func (n *Names) Local(l LocalName) string {
+	if name, ok := n.local[l]; ok {
+		return name
+	}
+	return l.Name
+}
 
 // Rename gives every name its spelling in the output:
 //
 //  1. External names, defined or not, keep theirs.
 //  2. The first module-local name of a spelling keeps it if no external name
 //     has it; later ones get a suffix: $str, $str$1, $str$2.
-//  3. No new name is one that any input spells at module scope, or that a
+//  3. A name inside a function that is spelled like a module-scope name of another
+//     input gets one (see renamer.captured).
+//  4. So does a name in lookedUp, which debug sections look up, if another function
+//     of the output declares the spelling: ptxas looks it up over the whole module.
+//  5. No new name is one that any input spells at module scope, or that a
 //     function declares: the renamed symbol would bind to the local, silently.
 //
-// Only names that t.Wins take part. Command-line order decides, never a map.
-func Rename(t *Table) *Names {
-	n := &Names{out: make([][]string, len(t.Files)), taken: map[string]bool{}, next: map[string]int{}}
+// Command-line order decides, never a map.
+func Rename(t *Table, lookedUp []LocalName) *Names {
+	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files)), edits: map[DeclID][]ptx.Edit{}, local: map[LocalName]string{}}
+	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files)}
+	r.linked = maps.Clone(r.fresh.bases)
+	r.moduleNames()
+	r.captured()
+	r.debugNames(lookedUp)
+	sort.SliceStable(n.Locals, func(i, j int) bool {
+		a, b := n.Locals[i], n.Locals[j]
+		return a.File < b.File || a.File == b.File && a.Span.Off < b.Span.Off
+	})
+	return n
+}
+
+// renamer is the work of one Rename.
+type renamer struct {
+	*Names
+	t     *Table
+	fresh *fresh
+	plans map[DeclID]*localPlan
+	// linked are the names, with their $, that an input has made-up names of.
+	linked map[string]bool
+}
+
+func (r *renamer) moduleNames() {
 	spelled := 0
-	for _, f := range t.Files {
+	for _, f := range r.t.Files {
 		spelled += len(f.Names)
 	}
 	first := make(map[string]bool, spelled)
-	for i := range t.Symbols {
-		first[t.Symbols[i].Name] = true
+	for i := range r.t.Symbols {
+		first[r.t.Symbols[i].Name] = true
 	}
-	for _, f := range t.Files {
-		for _, name := range f.Reserved {
-			n.taken[name] = true
-		}
-		n.ranges = append(n.ranges, f.ReservedRanges...)
-		for _, name := range f.Names {
-			if ptx.Suffixed([]byte(name)) {
-				n.taken[name] = true
-			}
-		}
-	}
-	for i, f := range t.Files {
-		n.out[i] = make([]string, len(f.Names))
+	for i, f := range r.t.Files {
+		r.out[i] = make([]string, len(f.Names))
 		for j, name := range f.Names {
-			id := object.ID{File: int32(i), Name: ptx.NameID(j)}
-			n.out[i][j] = name
-			if t.of[i][j] != None {
+			r.out[i][j] = name
+			if r.t.of[i][j] != None {
 				continue
 			}
 			if first[name] {
-				n.out[i][j] = n.Unused(name)
-				n.Renamed = append(n.Renamed, id)
+				r.out[i][j] = r.fresh.name(name)
+				r.differ[i] = true
+				r.Renamed = append(r.Renamed, object.ID{File: int32(i), Name: ptx.NameID(j)})
 			}
 			first[name] = true
 		}
 	}
-	n.renameLocals(t)
+}
+
+// fresh makes names that no input has.
+type fresh struct {
+	taken map[string]bool
+	// ranges are the bases of register ranges, with their counts, and bases those
+	// of the names taken: neither may declare what the other has.
+	ranges map[string]int64
+	bases  map[string]bool
+	next   map[string]int // the last suffix given to a base name
+}
+
+func newFresh(files []*object.File) *fresh {
+	n := &fresh{taken: map[string]bool{}, ranges: map[string]int64{}, bases: map[string]bool{}, next: map[string]int{}}
+	for _, f := range files {
+		for _, name := range f.Reserved {
+			n.take(name)
+		}
+		for _, r := range f.ReservedRanges {
+			n.ranges[r.Base] = max(r.Count, n.ranges[r.Base])
+		}
+		for _, name := range f.Names {
+			if ptx.Suffixed([]byte(name)) {
+				n.take(name)
+			}
+		}
+	}
 	return n
 }
 
-// Unused makes a name of the given base that nothing else has.
-func (n *Names) Unused(base string) string {
+func (n *fresh) take(name string) {
+	n.taken[name] = true
+	if base, _, ok := ptx.SplitNumber(name); ok {
+		n.bases[base] = true
+	}
+}
+
+// name makes a name from the one that it replaces.
+func (n *fresh) name(old string) string {
 	for {
-		n.next[base]++
-		name := base + "$" + strconv.Itoa(n.next[base])
-		if n.taken[name] || n.inRange(name) {
+		n.next[old]++
+		name := old + "$" + strconv.Itoa(n.next[old])
+		base, number, _ := ptx.SplitNumber(name)
+		if count, ok := n.ranges[base]; n.taken[name] || ok && number < count {
 			continue
 		}
-		n.taken[name] = true
+		n.take(name)
 		return name
 	}
 }
 
-func (n *Names) inRange(name string) bool {
-	for _, r := range n.ranges {
-		if r.Has(name) {
-			return true
+// base makes the base of a range from the one that it replaces. It ends in $, so
+// that its members look like the other names made here.
+func (n *fresh) base(old string, count int64) string {
+	for {
+		n.next[old]++
+		base := old + "$" + strconv.Itoa(n.next[old]) + "$"
+		if _, ok := n.ranges[base]; ok || n.bases[base] {
+			continue
 		}
-	}
-	return false
-}
-
-// renameLocals changes names inside functions that are spelled like a
-// module-scope name of another input. By the rules of PTX the inner name hides
-// the outer one, but ptxas resolves a forward branch, and under conditions that
-// nobody wrote down parameters, call objects and registers too, to what stands
-// earlier in the module (testdata/script/local_capture.txtar,
-// label_forward.txtar).
-func (n *Names) renameLocals(t *Table) {
-	owner := map[string]int32{} // a file that has the output name at module scope; -1 for several
-	for i, f := range t.Files {
-		for j := range f.Names {
-			name := n.out[i][j]
-			if other, ok := owner[name]; ok && other != int32(i) {
-				owner[name] = -1
-			} else {
-				owner[name] = int32(i)
-			}
-		}
-	}
-	for i, f := range t.Files {
-		// A name of the file itself counts if it is declared behind the function:
-		// the output has it in front.
-		decl := 0
-		foreign := func(name string) bool {
-			o, ok := owner[name]
-			if !ok || o != int32(i) {
-				return ok
-			}
-			id, own := f.Lookup(name)
-			return own && f.NamePlace(id).Span.Off >= f.Decls[decl].Span.End()
-		}
-		done := map[string]bool{} // of the declaration at hand
-		at := func(span diag.Span) {
-			for f.Decls[decl].Span.End() <= span.Off {
-				decl++
-				clear(done)
-			}
-		}
-		for _, span := range f.Locals {
-			at(span)
-			if name := f.Src.Bytes(span); foreign(string(name)) {
-				if old := string(name); !done[old] {
-					done[old] = true
-					n.Locals = append(n.Locals, LocalRename{int32(i), int32(decl), old, n.Unused(old), -1, span})
-				}
-			}
-		}
-		decl = 0
-		clear(done)
-		for _, r := range f.LocalRanges {
-			at(r.Base)
-			base := f.Src.String(r.Base)
-			for name := range owner {
-				if strings.HasPrefix(name, base) && foreign(name) && (ptx.Range{Base: base, Count: r.Count}).Has(name) {
-					n.Locals = append(n.Locals, LocalRename{int32(i), int32(decl), base, n.Unused(base) + "_", r.Count, r.Base})
-					break
-				}
-			}
-		}
+		n.ranges[base] = count
+		return base
 	}
 }

@@ -53,12 +53,40 @@ func (t *Table) Lookup(name string) (*Symbol, bool) {
 	return &t.Symbols[id], true
 }
 
-// Wins says whether a definition or module-local name is part of the output:
-// external definitions that lost to another are not.
-func (t *Table) Wins(id object.ID) bool {
+// Live reports whether what a module defines under a name is part of the output:
+// an external definition that lost to another is not.
+func (t *Table) Live(id object.ID) bool {
 	s := t.Of(id)
 	return s == None || t.Symbols[s].Def == id
 }
+
+// LiveDecl reports whether a declaration gives its name the body or storage that
+// the output has.
+func (t *Table) LiveDecl(at DeclID) bool {
+	f := t.Files[at.File]
+	name := f.Decls[at.Decl].Name
+	return f.Symbols[name].Def == at.Decl && t.Live(object.ID{File: at.File, Name: name})
+}
+
+// Definition returns the declaration that gives a name its body or storage in the
+// output, through resolution and aliases. ok is false for a name without any: it
+// is undefined, or the alias of something undefined.
+func (t *Table) Definition(id object.ID) (at DeclID, ok bool) {
+	if s := t.Of(id); s != None {
+		if id = t.Symbols[s].Def; id.File < 0 {
+			return DeclID{}, false
+		}
+	}
+	f := t.Files[id.File]
+	sym := f.Symbols[id.Name]
+	if sym.Def < 0 && sym.Target >= 0 {
+		sym = f.Symbols[sym.Target]
+	}
+	return DeclID{id.File, sym.Def}, sym.Def >= 0
+}
+
+// DeclID names one declaration of one file.
+type DeclID struct{ File, Decl int32 }
 
 // Options say which symbols may stay undefined.
 type Options struct {
@@ -233,7 +261,7 @@ func (u *usesBySymbol) of(s SymbolID) []usePlace {
 			}
 			for d := range f.Decls {
 				decl := &f.Decls[d]
-				if u.t.Wins(object.ID{File: int32(i), Name: decl.Name}) {
+				if u.t.Live(object.ID{File: int32(i), Name: decl.Name}) {
 					add(f.Uses[decl.FirstUse:decl.EndUse], decl)
 				}
 			}

@@ -35,7 +35,7 @@ func Check(t *resolve.Table, log *diag.Log) {
 	bodies := make([][]atomicBody, len(t.Files))
 	for i, f := range t.Files {
 		for n := range f.Decls {
-			if d := &f.Decls[n]; d.HasBody && t.Wins(object.ID{File: int32(i), Name: d.Name}) {
+			if d := &f.Decls[n]; d.HasBody && t.Live(object.ID{File: int32(i), Name: d.Name}) {
 				b := readAtomics(f, d)
 				bodies[i] = append(bodies[i], b)
 				v.add(int32(i), b)
@@ -209,7 +209,7 @@ func wideEnough(f *object.File, ops []atomicOp, at int, log *diag.Log) bool {
 	if access == nil {
 		return true
 	}
-	log.Warn(diag.Atomics, f.At(ops[at].span), fmt.Sprintf("%s is narrower than %s, which it orders", ops[at].text(f), access.text(f))).
+	log.Warn(diag.Atomics, f.At(ops[at].span), fmt.Sprintf("%s is narrower than %s, which it orders", ops[at].text(), access.text())).
 		Note(f.At(access.span), "the "+access.kind.String()).
 		WithHelp(narrow.help(f, access.needs))
 	return false
@@ -243,7 +243,7 @@ func oneOperation(f *object.File, list []atomicOp, log *diag.Log) {
 	if at+1 < len(ops) && (at == 0 || x.kind == storeOp || x.kind == updateOp && ops[0].order.contains(orderRelease)) {
 		culprit, where = ops[at+1], "behind"
 	}
-	log.Warn(diag.Atomics, f.At(culprit.span), fmt.Sprintf("%s %s %s makes no atomic %s", culprit.text(f), where, x.text(f), x.kind)).
+	log.Warn(diag.Atomics, f.At(culprit.span), fmt.Sprintf("%s %s %s makes no atomic %s", culprit.text(), where, x.text(), x.kind)).
 		Note(f.At(x.span), "the "+x.kind.String()).
 		WithHelp(wantedMapping(x.kind, culprit.order == orderSeqCst).help(f, x.needs))
 }

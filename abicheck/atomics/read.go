@@ -3,7 +3,6 @@ package atomics
 import (
 	"bytes"
 	"slices"
-	"sort"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -24,23 +23,24 @@ type atomicOp struct {
 	scope memoryScope
 	needs memoryScope // how wide its fences must be: scope, but no more than shared memory reaches
 	said  bool        // it says its order and scope
+	name  string      // "ld"
+	words []string    // ".acquire", ".gpu"
 	span  diag.Span
 	on    address
 }
 
 // text is the operation as messages show it: order and scope, no more.
-func (op *atomicOp) text(f *object.File) string {
-	words := opcodeWords(f.Src.Bytes(op.span))
-	if words[0] == "membar" {
-		return strings.Join(words, "")
+func (op *atomicOp) text() string {
+	text := op.name
+	if text == "membar" {
+		return text + strings.Join(op.words, "")
 	}
-	text := words[0]
-	for _, w := range words[1:] {
+	for _, w := range op.words {
 		if _, ok := orderWords[w]; ok {
 			text += w
 		}
 	}
-	for _, w := range words[1:] {
+	for _, w := range op.words {
 		if _, ok := scopeWords[w]; ok {
 			text += w
 		}
@@ -74,7 +74,7 @@ var orderWords = map[string]memoryOrder{
 
 var scopeWords = map[string]memoryScope{".cta": scopeCTA, ".cluster": scopeCluster, ".gpu": scopeGPU, ".sys": scopeSys, ".gl": scopeGPU}
 
-// statement is one instruction, label, directive or brace of a body.
+// statement is one statement of a body as the lint sees it.
 type statement struct {
 	opcode    string // "{" and "}" for braces, ":" for labels, ".reg" and so on for directives
 	words     []string
@@ -84,137 +84,67 @@ type statement struct {
 	asm       int // the number of the inline assembly statement around it, 0 outside
 }
 
-// statements reads a body statement by statement.
-type statements struct {
-	f    *object.File
-	end  int32
-	lex  ptx.Lexer
-	last int32 // where the token before ends
-	tok  ptx.Token
-	asm  int
-	asms int
-}
-
-func newStatements(f *object.File, d *ptx.Decl) *statements {
-	s := &statements{f: f, end: d.Body.End()}
-	s.seek(d.Body.Off + 1)
-	return s
-}
-
-func (s *statements) seek(off int32) {
-	s.lex = ptx.NewLexer(s.f.Src.Text[:s.end], off)
-	s.last = off
-	s.advance()
-}
-
-// advance reads a token and sees in the comments before it where inline assembly
-// begins and ends.
-func (s *statements) advance() {
-	t := s.lex.Next()
-	gap := s.f.Src.Text[s.last:t.Off]
-	if t.Off-s.last > 2 {
-		begin, end := bytes.LastIndex(gap, []byte(beginAsm)), bytes.LastIndex(gap, []byte(endAsm))
-		if begin < 0 && end < 0 {
-			begin, end = bytes.LastIndex(gap, []byte("#APP")), bytes.LastIndex(gap, []byte("#NO_APP"))
+// statements lists what stands inside the braces of a body.
+func statements(f *object.File, d *ptx.Decl) []statement {
+	code := f.Code(d)
+	list := make([]statement, 0, len(code.Statements))
+	asm, asms := 0, 0
+	last := d.Body.Off + 1
+	for _, s := range code.Statements[1:] {
+		var st statement
+		for i := s.First; i < s.End; i++ {
+			t := code.Tokens[i]
+			switch inlineAsm(f.Src.Text[last:t.Off]) {
+			case beginsAsm:
+				asms++
+				asm = asms
+			case endsAsm:
+				asm = 0
+			}
+			if last = t.End; i == s.First {
+				st.asm = asm
+			}
 		}
-		switch {
-		case begin > end:
-			s.asms++
-			s.asm = s.asms
-		case end >= 0:
-			s.asm = 0
+		switch s.Kind {
+		case ptx.Empty:
+			continue
+		case ptx.LabelStatement:
+			st.opcode = ":"
+		case ptx.Instruction:
+			st.opcode, st.words, st.span, st.predicate = code.Opcode(s), code.Modifiers(s), code.OpSpan(s), s.Guarded()
+			st.operands = code.Tokens[s.Operands : s.End-1]
+		default:
+			st.opcode = code.Opcode(s)
 		}
+		list = append(list, st)
 	}
-	s.tok, s.last = t, t.End
+	return list
 }
 
-func (s *statements) is(c byte) bool { return s.tok.Kind == ptx.Punct && s.tok.Ch == c }
+// asmMark is what the comments between two tokens say of inline assembly.
+type asmMark uint8
 
-func (s *statements) spelling() string { return s.f.Src.String(s.tok.Span()) }
+const (
+	noAsm asmMark = iota
+	beginsAsm
+	endsAsm
+)
 
-// next is the next statement; ok is false behind the last.
-func (s *statements) next() (st statement, ok bool) {
-	for s.is(';') {
-		s.advance()
+func inlineAsm(gap []byte) asmMark {
+	if len(gap) <= 2 {
+		return noAsm
 	}
-	st.asm = s.asm
+	begin, end := bytes.LastIndex(gap, []byte(beginAsm)), bytes.LastIndex(gap, []byte(endAsm))
+	if begin < 0 && end < 0 {
+		begin, end = bytes.LastIndex(gap, []byte("#APP")), bytes.LastIndex(gap, []byte("#NO_APP"))
+	}
 	switch {
-	case s.tok.Kind == ptx.EOF:
-		return st, false
-	case s.is('{') || s.is('}'):
-		st.opcode = s.spelling()
-		s.advance()
-		return st, true
-	case s.tok.Kind == ptx.Word:
-		return s.directive(st), true
+	case begin > end:
+		return beginsAsm
+	case end >= 0:
+		return endsAsm
 	}
-	if s.is('@') {
-		st.predicate = true
-		for s.advance(); s.is('!'); s.advance() {
-		}
-		if s.advance(); s.tok.Kind != ptx.Ident {
-			st.opcode = ":" // nothing that we know; it parts what is around it
-			return st, true
-		}
-	}
-	first := s.tok
-	st.opcode = s.spelling()
-	if s.advance(); s.is(':') {
-		st.opcode = ":"
-		s.advance()
-		return st, true
-	}
-	st.span = first.Span()
-	for ; s.tok.Kind == ptx.Word; s.advance() {
-		st.words = append(st.words, plainWord(s.spelling()))
-		st.span.Len = s.tok.End - first.Off
-	}
-	for ; !s.is(';') && s.tok.Kind != ptx.EOF; s.advance() {
-		st.operands = append(st.operands, s.tok)
-	}
-	return st, true
-}
-
-// directive passes a directive. .loc and .file end without a semicolon.
-func (s *statements) directive(st statement) statement {
-	st.opcode = plainWord(s.spelling())
-	at := s.tok.Off
-	var span diag.Span
-	switch st.opcode {
-	case ".loc":
-		locs := s.f.Locs
-		if i := sort.Search(len(locs), func(i int) bool { return locs[i].Span.Off >= at }); i < len(locs) && locs[i].Span.Off == at {
-			span = locs[i].Span
-		}
-	case ".file":
-		if i := slices.IndexFunc(s.f.Files, func(f ptx.File) bool { return f.Span.Off == at }); i >= 0 {
-			span = s.f.Files[i].Span
-		}
-	}
-	if span.Len > 0 {
-		s.seek(span.End())
-		return st
-	}
-	for s.advance(); !s.is(';') && s.tok.Kind != ptx.EOF; s.advance() {
-	}
-	return st
-}
-
-// plainWord is a modifier without the white space that may follow its dot.
-func plainWord(w string) string { return "." + strings.TrimLeft(w[1:], " \t\r\n\f") }
-
-// opcodeWords parts an opcode with its modifiers: "ld", ".acquire", ".gpu".
-func opcodeWords(text []byte) []string {
-	var words []string
-	lex := ptx.NewLexer(text, 0)
-	for t := lex.Next(); t.Kind != ptx.EOF; t = lex.Next() {
-		w := string(text[t.Off:t.End])
-		if t.Kind == ptx.Word {
-			w = plainWord(w)
-		}
-		words = append(words, w)
-	}
-	return words
+	return noAsm
 }
 
 // readAtomics finds the atomic operations of a body.
@@ -239,8 +169,7 @@ func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 			b.runs[first].whole = true
 		}
 	}
-	s := newStatements(f, d)
-	for st, ok := s.next(); ok; st, ok = s.next() {
+	for _, st := range statements(f, d) {
 		if st.asm != asm {
 			wholeBody = wholeBody && asm == 0 && st.asm == 0 // inline assembly is a whole of its own
 			leave()
@@ -297,7 +226,7 @@ func separates(st *statement) bool {
 // leaves order or scope unsaid, does. Instructions with a word that says they are
 // something else (fence.proxy, ld.volatile) are none.
 func atomicOf(st *statement) (op atomicOp, ok bool) {
-	op = atomicOp{span: st.span}
+	op = atomicOp{name: st.opcode, words: st.words, span: st.span}
 	orderSaid := false
 	for _, w := range st.words {
 		if o, ok := orderWords[w]; ok {

@@ -197,7 +197,7 @@ func (v *variableScopes) add(file int32, b atomicBody) {
 }
 
 func saysScope(f *object.File, op *atomicOp) bool {
-	for _, w := range opcodeWords(f.Src.Bytes(op.span)) {
+	for _, w := range op.words {
 		if _, ok := scopeWords[w]; ok {
 			return true
 		}

@@ -13,33 +13,33 @@ func ParseInt(s string) (int64, bool) {
 	return n, err == nil && !strings.Contains(s, "_") && !strings.HasPrefix(s, "0o") && !strings.HasPrefix(s, "0O")
 }
 
-// constant evaluates the constant expression that starts at p.tok and ends
+// constant evaluates the constant expression that starts at c.tok and ends
 // before a closing bracket, comma or semicolon. ok is false for expressions
 // beyond integers; their size is then unknown, not wrong.
-func (p *parser) constant() (value int64, ok bool) {
+func (c *cursor) constant() (value int64, ok bool) {
 	ok = true
-	value = p.ternary(&ok)
+	value = c.ternary(&ok)
 	return value, ok
 }
 
-func (p *parser) ternary(ok *bool) int64 {
-	if p.depth++; p.depth > 100 { // (((((... from a hostile file
+func (c *cursor) ternary(ok *bool) int64 {
+	if c.depth++; c.depth > 100 { // (((((... from a hostile file
 		*ok = false
 		return 0
 	}
-	defer func() { p.depth-- }()
-	cond := p.binary(0, ok)
-	if !p.is('?') {
+	defer func() { c.depth-- }()
+	cond := c.binary(0, ok)
+	if !c.is('?') {
 		return cond
 	}
-	p.next()
-	a := p.ternary(ok)
-	if !p.is(':') {
+	c.next()
+	a := c.ternary(ok)
+	if !c.is(':') {
 		*ok = false
 		return 0
 	}
-	p.next()
-	b := p.ternary(ok)
+	c.next()
+	b := c.ternary(ok)
 	if cond != 0 {
 		return a
 	}
@@ -49,14 +49,14 @@ func (p *parser) ternary(ok *bool) int64 {
 // Binary operators by precedence, lowest first, as in C.
 var operators = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"<=", ">=", "<", ">"}, {"<<", ">>"}, {"+", "-"}, {"*", "/", "%"}}
 
-func (p *parser) operator(level int) string {
+func (c *cursor) operator(level int) string {
 	for _, op := range operators[level] {
-		if !strings.HasPrefix(string(p.text[p.tok.Off:min(int(p.tok.Off)+2, len(p.text))]), op) {
+		if !strings.HasPrefix(string(c.text[c.tok.Off:min(int(c.tok.Off)+2, len(c.text))]), op) {
 			continue
 		}
 		// `<` must not be the start of `<<`, nor `|` of `||`.
-		if len(op) == 1 && int(p.tok.Off)+1 < len(p.text) {
-			if c := p.text[p.tok.Off+1]; (c == op[0] && strings.Contains("<>|&", op)) || (c == '=' && strings.Contains("<>!", op)) {
+		if len(op) == 1 && int(c.tok.Off)+1 < len(c.text) {
+			if second := c.text[c.tok.Off+1]; (second == op[0] && strings.Contains("<>|&", op)) || (second == '=' && strings.Contains("<>!", op)) {
 				continue
 			}
 		}
@@ -65,20 +65,20 @@ func (p *parser) operator(level int) string {
 	return ""
 }
 
-func (p *parser) binary(level int, ok *bool) int64 {
+func (c *cursor) binary(level int, ok *bool) int64 {
 	if level == len(operators) {
-		return p.unary(ok)
+		return c.unary(ok)
 	}
-	a := p.binary(level+1, ok)
-	for *ok && p.tok.Kind == Punct {
-		op := p.operator(level)
+	a := c.binary(level+1, ok)
+	for *ok && c.tok.Kind == Punct {
+		op := c.operator(level)
 		if op == "" {
 			return a
 		}
 		for range len(op) {
-			p.next()
+			c.next()
 		}
-		b := p.binary(level+1, ok)
+		b := c.binary(level+1, ok)
 		switch op {
 		case "+":
 			a += b
@@ -134,51 +134,51 @@ func truth(b bool) int64 {
 	return 0
 }
 
-func (p *parser) unary(ok *bool) int64 {
-	p.depth++
-	defer func() { p.depth-- }()
-	if p.depth > 100 {
+func (c *cursor) unary(ok *bool) int64 {
+	c.depth++
+	defer func() { c.depth-- }()
+	if c.depth > 100 {
 		*ok = false
 		return 0
 	}
 	switch {
-	case p.is('-'):
-		p.next()
-		return -p.unary(ok)
-	case p.is('+'):
-		p.next()
-		return p.unary(ok)
-	case p.is('~'):
-		p.next()
-		return ^p.unary(ok)
-	case p.is('!'):
-		p.next()
-		return truth(p.unary(ok) == 0)
-	case p.is('('):
-		p.next()
-		if p.tok.Kind == Word { // a cast: (.s64) or (.u64)
-			p.next()
-			if !p.is(')') {
+	case c.is('-'):
+		c.next()
+		return -c.unary(ok)
+	case c.is('+'):
+		c.next()
+		return c.unary(ok)
+	case c.is('~'):
+		c.next()
+		return ^c.unary(ok)
+	case c.is('!'):
+		c.next()
+		return truth(c.unary(ok) == 0)
+	case c.is('('):
+		c.next()
+		if c.tok.Kind == Word { // a cast: (.s64) or (.u64)
+			c.next()
+			if !c.is(')') {
 				*ok = false
 				return 0
 			}
-			p.next()
-			return p.unary(ok)
+			c.next()
+			return c.unary(ok)
 		}
-		v := p.ternary(ok)
-		if !p.is(')') {
+		v := c.ternary(ok)
+		if !c.is(')') {
 			*ok = false
 			return 0
 		}
-		p.next()
+		c.next()
 		return v
-	case p.tok.Kind == Number:
-		v, good := ParseInt(p.spelling())
+	case c.tok.Kind == Number:
+		v, good := ParseInt(c.spelling())
 		*ok = *ok && good
-		p.next()
+		c.next()
 		return v
-	case p.tok.Kind == Ident && p.spelling() == "WARP_SZ":
-		p.next()
+	case c.tok.Kind == Ident && c.spelling() == "WARP_SZ":
+		c.next()
 		return 32
 	}
 	*ok = false

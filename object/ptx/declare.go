@@ -1,7 +1,7 @@
 package ptx
 
 import (
-	"math"
+	"strconv"
 	"strings"
 )
 
@@ -40,6 +40,7 @@ func (p *parser) function(start int32, linkage Linkage) {
 			return
 		}
 		d.HasBody = true
+		d.known = NameID(len(p.m.Names))
 		if p.outline {
 			d.Body = p.block(stops, "'}' of "+p.m.Names[d.Name])
 		} else {
@@ -84,128 +85,6 @@ func (p *parser) attr(d *Decl, beforeResults bool) {
 
 func (p *parser) lastIs(word string) bool { return string(p.text[p.last.Off:p.last.End]) == word }
 
-// params reads a parenthesised parameter list.
-func (p *parser) params(nameless bool) []Param {
-	list := []Param{}
-	p.next()
-	for !p.is(')') {
-		list = append(list, p.param(nameless))
-		if p.is(',') {
-			p.next()
-		} else if !p.is(')') {
-			p.expected("',' or ')' in the parameter list")
-			return list
-		}
-	}
-	p.next()
-	return list
-}
-
-// param reads one parameter. In a .callprototype it may go without a name, as _
-// or as nothing.
-func (p *parser) param(nameless bool) Param {
-	var a Param
-	from := p.tok.Off
-	for p.tok.Kind == Word {
-		w := p.word()
-		switch {
-		case a.Space == "" && (w == ".param" || w == ".reg"):
-			a.Space = w
-		case w == ".ptr":
-			// What follows describes the memory behind the pointer.
-			for p.next(); p.tok.Kind == Word; {
-				align := p.isWord(".align")
-				if p.next(); align {
-					p.next()
-				}
-			}
-			continue
-		default:
-			p.typeWord(&a.Type)
-			continue
-		}
-		p.next()
-	}
-	switch {
-	case p.tok.Kind == Ident || nameless && p.is('_'):
-		a.NameSpan = p.tok.Span()
-		p.next()
-	case !nameless:
-		p.expected("a parameter name")
-		return a
-	}
-	if a.Word == "" {
-		p.errorAt(a.NameSpan, "", "parameter %s has no type", p.text[a.NameSpan.Off:a.NameSpan.End()])
-		return a
-	}
-	p.dimensions(&a.Type)
-	a.Span = p.from(from)
-	return a
-}
-
-// typeWord reads one word of a type: the type itself, .align N, .vN,
-// .attribute(...), or a word of tomorrow's ISA.
-func (p *parser) typeWord(t *Type) {
-	w := p.word()
-	span := p.tok.Span()
-	p.next()
-	switch {
-	case w == ".align":
-		n, ok := int64(0), false
-		if p.tok.Kind == Number {
-			n, ok = ParseInt(p.spelling())
-		}
-		if !ok || n <= 0 || n&(n-1) != 0 {
-			p.expected("an alignment (a power of two; keep a space between it and the next dot)")
-			return
-		}
-		t.Align, t.AlignSpan = n, p.tok.Span()
-		p.next()
-	case w == ".v2" || w == ".v4" || w == ".v8":
-		t.Vector = int(w[2] - '0')
-	case w == ".attribute" && p.is('('):
-		for depth := 0; p.tok.Kind != EOF; p.next() {
-			if p.is('(') {
-				depth++
-			} else if p.is(')') {
-				if depth--; depth == 0 {
-					p.next()
-					return
-				}
-			}
-		}
-	case TypeSize(w) != 0 || t.Word == "":
-		t.Word, t.WordSpan = w, span
-	}
-}
-
-// dimensions reads [4], [2][3] or [].
-func (p *parser) dimensions(t *Type) {
-	t.Count = 1
-	for p.is('[') {
-		t.Array = true
-		if p.next(); p.is(']') {
-			t.Unsized = true
-			p.next()
-			continue
-		}
-		n, ok := p.constant()
-		if p.Err != nil {
-			return
-		}
-		for !p.is(']') && p.tok.Kind != EOF && !p.is(';') {
-			ok = false
-			p.next()
-		}
-		if !ok || n < 0 || t.Count < 0 || n != 0 && t.Count > math.MaxInt64/64/n {
-			t.Count = -1
-		} else {
-			t.Count *= n
-		}
-		p.need(']')
-	}
-}
-
 // variables reads a variable statement; each declarator becomes a Decl.
 func (p *parser) variables(start int32, linkage Linkage) {
 	var t Type
@@ -232,34 +111,31 @@ func (p *parser) variables(start int32, linkage Linkage) {
 		return
 	}
 	prefix := p.from(prefixOff)
+	first := len(p.m.Decls)
 	for {
 		d := Decl{Kind: Variable, Linkage: linkage, Type: t, Prefix: prefix, SpaceSpan: spaceSpan, Managed: managed, Unified: unified}
 		p.in = int32(len(p.m.Decls))
 		d.FirstUse = int32(len(p.m.Uses))
+		d.EndUse = d.FirstUse
 		from := p.tok.Off
-		d.Name, d.NameSpan = p.name()
-		if p.Err != nil {
+		name := p.tok
+		if p.tok.Kind != Ident {
+			p.expected("a name")
 			return
 		}
-		if p.is('<') { // b<3> at module scope: only .reg had it
-			p.errorAt(p.tok.Span(), "", "a range of names at module scope")
-			return
-		}
-		p.dimensions(&d.Type)
-		if p.is('=') {
-			p.next()
-			from := p.tok.Off
-			p.initialiser(Opaque(t.Word))
-			if d.Init = p.from(from); d.Init.Len == 0 {
-				p.expected("an initial value")
+		if p.next(); p.is('<') {
+			if !p.variableRange(d, name) {
 				return
 			}
-			p.countInit(&d)
+		} else {
+			d.Name, d.NameSpan = p.named(p.text[name.Off:name.End]), name.Span()
+			d.known = NameID(len(p.m.Names))
+			p.declarator(&d, from)
+			if p.Err != nil {
+				return
+			}
+			p.m.Decls = append(p.m.Decls, d)
 		}
-		d.Declared = p.from(from)
-		d.EndUse = int32(len(p.m.Uses))
-		first := len(p.m.Decls)
-		p.m.Decls = append(p.m.Decls, d)
 		if p.is(',') {
 			p.next()
 			continue
@@ -269,14 +145,60 @@ func (p *parser) variables(start int32, linkage Linkage) {
 			return
 		}
 		p.next()
-		for first >= 0 && p.m.Decls[first].Prefix == prefix {
-			p.m.Decls[first].Span = p.from(start)
-			if first--; first < 0 {
-				break
-			}
+		for i := first; i < len(p.m.Decls); i++ {
+			p.m.Decls[i].Span = p.from(start)
 		}
 		return
 	}
+}
+
+// declarator reads the dimensions and the initial value behind the name.
+func (p *parser) declarator(d *Decl, from int32) {
+	dims := p.tok.Off
+	p.dimensions(&d.Type)
+	d.Dims = p.from(dims)
+	if p.is('=') {
+		p.next()
+		from := p.tok.Off
+		p.initialiser(Opaque(d.Word))
+		if d.Init = p.from(from); d.Init.Len == 0 {
+			p.expected("an initial value")
+			return
+		}
+		p.countInit(d)
+	}
+	d.Declared = p.from(from)
+	d.EndUse = int32(len(p.m.Uses))
+}
+
+// variableRange reads the count of `a<3>`, which declares a0, a1 and a2. ptxas
+// takes neither dimensions nor a value behind it.
+func (p *parser) variableRange(d Decl, base Token) bool {
+	p.next()
+	count, ok := int64(0), false
+	if p.tok.Kind == Number {
+		count, ok = ParseInt(p.spelling())
+	}
+	if !ok || count < 1 || count > maxRange {
+		p.expected("a number of variables from 1 to " + strconv.Itoa(maxRange))
+		return false
+	}
+	p.next()
+	p.need('>')
+	d.NameSpan = p.from(base.Off)
+	d.Declared, d.Type.Count = d.NameSpan, 1
+	prefix := p.text[base.Off:base.End:base.End]
+	for i := range count {
+		d.Name = p.named(strconv.AppendInt(prefix, i, 10))
+		p.m.Decls = append(p.m.Decls, d)
+	}
+	if b, _ := splitNumber(prefix); len(b) == len(prefix) {
+		if p.m.ranges == nil {
+			p.m.ranges = map[string]int64{}
+		}
+		p.m.ranges[string(prefix)] = max(count, p.m.ranges[string(prefix)])
+	}
+	return p.Err == nil
 }
 
 // countInit gives x[] = {1, 2, 3} its size.
@@ -318,7 +240,7 @@ func (p *parser) initialiser(opaque bool) {
 		case depth == 0 && (p.is(',') || p.is(';')):
 			return
 		case p.tok.Kind == Ident && !opaque:
-			p.use()
+			p.use(p.tok.Off, p.text[p.tok.Off:p.tok.End])
 		case p.is(';'):
 			p.expected("'}' before the end of the statement")
 			return

@@ -1,37 +1,31 @@
 package ptx
 
-import (
-	"bytes"
+import "ptxlink/internal/diag"
 
-	"ptxlink/internal/diag"
-)
-
-// FindInstruction finds the first instruction whose opcode with its modifiers,
-// "shfl.idx.b32" say, satisfies match. It reads the whole text again: a linker
-// asks only where it must explain something.
+// FindInstruction returns the first instruction whose opcode with its modifiers,
+// "shfl.idx.b32" say, satisfies match. It reads the bodies again: a linker asks
+// only where it must explain something.
 func (m *Module) FindInstruction(match func(opcode string) bool) (diag.Span, bool) {
 	for i := range m.Decls {
 		d := &m.Decls[i]
 		if !d.HasBody {
 			continue
 		}
-		lex := NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off)
-		start := true // of a statement
-		for t := lex.Next(); t.Kind != EOF; {
-			if t.Kind != Ident || !start {
-				start = t.Kind == Punct && bytes.IndexByte([]byte(";{}:"), t.Ch) >= 0 || start && t.Kind == Punct && (t.Ch == '@' || t.Ch == '!')
-				t = lex.Next()
+		var r codeReader
+		r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true}
+		r.next()
+		r.begin(m, d, false)
+		for r.tokens = r.tokens[:0]; r.statement(); r.tokens = r.tokens[:0] {
+			if r.st.Kind != Instruction {
 				continue
 			}
-			opcode, end := string(m.Src.Text[t.Off:t.End]), t.End
-			from := t.Off
-			for t = lex.Next(); t.Kind == Word; t = lex.Next() {
-				opcode += string(m.Src.Text[t.Off:t.End])
-				end = t.End
+			opcode := ""
+			for _, t := range r.tokens[r.st.Op:r.st.Operands] {
+				opcode += wordOf(m.Src.Text[t.Off:t.End])
 			}
-			start = t.Kind == Ident // that was a predicate: @p shfl...
-			if span := (diag.Span{Off: from, Len: end - from}); match(opcode) {
-				return span, true
+			if match(opcode) {
+				from := r.tokens[r.st.Op].Off
+				return diag.Span{Off: from, Len: r.tokens[r.st.Operands-1].End - from}, true
 			}
 		}
 	}

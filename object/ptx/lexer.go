@@ -22,8 +22,19 @@ const (
 type Token struct {
 	Kind     Kind
 	Ch       byte // the byte of a Punct
+	Role     Role // of an Ident in code
 	Off, End int32
 }
+
+// Role is the part that a name plays in a statement.
+type Role uint8
+
+const (
+	Refers   Role = iota // it means what is visible there
+	Declares             // a local or a label
+	Opcode               // mov, ld
+	Nothing              // a word of the ISA, or a name that means nothing outside the statement
+)
 
 // Span is where the token stands.
 func (t Token) Span() diag.Span { return diag.Span{Off: t.Off, Len: t.End - t.Off} }
@@ -108,7 +119,7 @@ func (l *Lexer) Next() Token {
 			}
 			if c == '_' { // the sink: mov.b64 {_, %r1}, %rd1
 				l.at++
-				return Token{Punct, c, int32(at), int32(at + 1)}
+				return Token{Kind: Punct, Ch: c, Off: int32(at), End: int32(at + 1)}
 			}
 			return l.fail(at, at+1, "", "%q alone is not a name", string(c))
 		case cDigit:
@@ -137,7 +148,7 @@ func (l *Lexer) Next() Token {
 				}
 			}
 			l.at++
-			return Token{Punct, c, int32(at), int32(at + 1)}
+			return Token{Kind: Punct, Ch: c, Off: int32(at), End: int32(at + 1)}
 		default:
 			return l.bad(at)
 		}
@@ -151,7 +162,7 @@ func (l *Lexer) ident(at int) Token {
 		end++
 	}
 	l.at = end
-	return Token{Ident, 0, int32(at), int32(end)}
+	return Token{Kind: Ident, Off: int32(at), End: int32(end)}
 }
 
 // number takes any run of letters and digits, and a fraction after plain
@@ -177,7 +188,7 @@ func (l *Lexer) number(at int) Token {
 		}
 	}
 	l.at = end
-	return Token{Number, 0, int32(at), int32(end)}
+	return Token{Kind: Number, Off: int32(at), End: int32(end)}
 }
 
 // word takes a dot, any white space (`. global` is legal) and the name, with
@@ -201,7 +212,7 @@ func (l *Lexer) word(at int) Token {
 		end += 2
 	}
 	l.at = end
-	return Token{Word, 0, int32(at), int32(end)}
+	return Token{Kind: Word, Off: int32(at), End: int32(end)}
 }
 
 func (l *Lexer) string(at int) Token {
@@ -209,7 +220,7 @@ func (l *Lexer) string(at int) Token {
 		switch l.text[end] {
 		case '"':
 			l.at = end + 1
-			return Token{String, 0, int32(at), int32(end + 1)}
+			return Token{Kind: String, Off: int32(at), End: int32(end + 1)}
 		case '\n':
 			return l.fail(at, end, "", "string is not closed on its line")
 		}

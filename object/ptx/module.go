@@ -5,7 +5,7 @@ package ptx
 
 import (
 	"fmt"
-	"strings"
+	"strconv"
 
 	"ptxlink/internal/diag"
 )
@@ -34,17 +34,38 @@ type Module struct {
 	Calls      []Call      // in order
 	Prototypes []Prototype // .callprototype, in order
 
-	// Locals are the names that functions declare, registers that start with %
-	// aside, and LocalRanges their register ranges, in order. ptxas may take such
-	// a name for a module-scope one that stands earlier.
-	Locals      []diag.Span
-	LocalRanges []LocalRange
+	// Locals are the names of labels, parameters and objects that functions declare,
+	// LocalRegisters those of registers, and LocalRanges the ranges of both, each in
+	// order and without names that start with %. ptxas may take such a name for a
+	// module-scope one that stands earlier.
+	Locals         []diag.Span
+	LocalRegisters []diag.Span
+	LocalRanges    []LocalRange
 	// Reserved are names declared inside functions that look like ones that
 	// the linker makes (Suffixed), so that it can avoid them.
 	Reserved       []string
 	ReservedRanges []Range
 
-	ids map[string]NameID
+	// TargetRanges are the lists `L<3>` in .branchtargets and .calltargets.
+	TargetRanges []diag.Span
+	// Padded is set if a name of a range is used with leading zeros.
+	Padded bool
+
+	ids    map[string]NameID
+	ranges map[string]int64 // `.global .u32 a<3>` at module scope: base and count
+}
+
+// padded finds a name of a module-scope range that is written with leading zeros:
+// a02 is a2 of `.global .u32 a<3>`.
+func (m *Module) padded(name []byte) (NameID, bool) {
+	if len(m.ranges) == 0 {
+		return 0, false
+	}
+	base, number := splitNumber(name)
+	if number >= m.ranges[string(base)] {
+		return 0, false
+	}
+	return m.Lookup(string(base) + strconv.FormatInt(number, 10))
 }
 
 // Range is `.reg .b32 Base<Count>`: the names Base0, Base1, ... up to Count-1.
@@ -57,12 +78,6 @@ type Range struct {
 type LocalRange struct {
 	Base  diag.Span
 	Count int64
-}
-
-// Has says whether the range declares the name.
-func (r Range) Has(name string) bool {
-	digits, ok := strings.CutPrefix(name, r.Base)
-	return ok && inRange(digits, r.Count)
 }
 
 // NameID indexes Module.Names.
@@ -147,9 +162,12 @@ type Decl struct {
 	Prefix    diag.Span // from the state space to the last token before the first declarator
 	SpaceSpan diag.Span
 	Declared  diag.Span // the declarator: name, shape, initialiser
+	Dims      diag.Span // the dimensions, [2][3]; zero Len if there are none
 	Init      diag.Span // the initialiser; zero Len if there is none
 	Managed   bool      // .attribute(.managed)
 	Unified   bool      // .attribute(.unified(...))
+
+	known NameID // names below it were declared before the body or initialiser
 }
 
 // Type is what a declaration says about the bytes of an object or parameter.
@@ -222,10 +240,20 @@ func (d *Decl) Has(word string) bool {
 }
 
 // Use is a place where a module-scope name stands other than in its own
-// declaration: a relocation, in the words of other linkers.
+// declaration: a relocation, in the words of other linkers. The names that a
+// range stands for (.calltargets f<2>) are all uses at its base.
 type Use struct {
 	Off  int32
 	Name NameID
+}
+
+// UseSpan is the span of the name at a use.
+func (m *Module) UseSpan(u Use) diag.Span {
+	end := u.Off + 1
+	for int(end) < len(m.Src.Text) && inName[m.Src.Text[end]] {
+		end++
+	}
+	return diag.Span{Off: u.Off, Len: end - u.Off}
 }
 
 // Call is one call instruction.
@@ -233,15 +261,15 @@ type Call struct {
 	Span    diag.Span // from the opcode to its last operand
 	Target  diag.Span
 	Use     int32 // index in Uses of a direct call's target, -1 otherwise
-	Results []Operand
-	Args    []Operand
+	Results []CallOperand
+	Args    []CallOperand
 	Proto   int32 // index in Prototypes of an indirect call, -1 if unknown
 	In      int32 // the declaration around it
 }
 
-// Operand is one argument or result of a call: a .param object of the function,
+// CallOperand is one argument or result of a call: a .param object of the function,
 // whose type is known, or a register or constant, with an empty Word.
-type Operand struct {
+type CallOperand struct {
 	Span diag.Span
 	Type
 }
@@ -277,12 +305,16 @@ type File struct {
 
 // Loc is one .loc directive inside a body.
 type Loc struct {
-	Span      diag.Span // from .loc to its last token
-	FileSpan  diag.Span // the file index
-	File      int64
-	Tail      diag.Span // ", function_name ..., inlined_at ..."; zero Len if there is none
-	Inlined   diag.Span // the file index behind inlined_at; zero Len if there is none
-	InlinedAt int64
+	Span     diag.Span // from .loc to its last token
+	FileSpan diag.Span // the file index
+	File     int64
+	Tail     diag.Span // ", function_name ..., inlined_at ..."; zero Len if there is none
+	Function diag.Span // the label behind function_name
+	Addend   int64     // what is added to the label
+	// FunctionSpan is the label with its addend.
+	FunctionSpan diag.Span
+	Inlined      diag.Span // the file index behind inlined_at; zero Len if there is none
+	InlinedAt    int64
 }
 
 // Section is one .section block: DWARF.

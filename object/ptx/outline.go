@@ -36,7 +36,7 @@ func (p *parser) block(stops *[256]bool, what string) diag.Span {
 			at++
 			if depth--; depth == 0 {
 				p.at = at
-				p.tok = Token{Punct, c, int32(at - 1), int32(at)}
+				p.tok = Token{Kind: Punct, Ch: c, Off: int32(at - 1), End: int32(at)}
 				p.next()
 				return p.from(from)
 			}

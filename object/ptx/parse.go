@@ -1,7 +1,6 @@
 package ptx
 
 import (
-	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -24,8 +23,8 @@ func read(src *diag.Source, outline bool) (*Module, *Error) {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
 	}
 	p := &parser{
-		Lexer: NewLexer(src.Text, 0),
-		m:     &Module{Src: src, ids: make(map[string]NameID, 16)},
+		cursor: cursor{Lexer: NewLexer(src.Text, 0)},
+		m:      &Module{Src: src, ids: make(map[string]NameID, 16)},
 	}
 	p.outline = outline
 	p.next()
@@ -37,11 +36,8 @@ func read(src *diag.Source, outline bool) (*Module, *Error) {
 }
 
 type parser struct {
-	Lexer
-	m     *Module
-	tok   Token
-	last  Token // the token before tok
-	depth int
+	cursor
+	m *Module
 	// outline passes over everything in braces.
 	outline bool
 
@@ -51,83 +47,9 @@ type parser struct {
 	// in is the declaration being parsed, -1 outside.
 	in int32
 
-	// Names of the function being walked that hide a module-scope name.
-	hidden []NameID
-	// Register ranges of the function: `.reg .b32 x<3>` declares x0, x1, x2.
-	ranges []nameRange
-	// Parameter objects and prototypes of the function that are in scope.
-	objects []object
-	protos  []int32
-	label   diag.Span // the label just before the statement at hand
-}
-
-// object is a .param, .reg or result that a call may name.
-type object struct {
-	name diag.Span
-	Type
-}
-
-type nameRange struct {
-	base  diag.Span
-	count int64
-}
-
-func (p *parser) next() {
-	p.last = p.tok
-	p.tok = p.Next()
-}
-
-func (p *parser) is(ch byte) bool { return p.tok.Kind == Punct && p.tok.Ch == ch }
-
-func (p *parser) spelling() string { return string(p.text[p.tok.Off:p.tok.End]) }
-
-// word is the spelling of a Word token without the white space that may follow
-// its dot.
-func (p *parser) word() string {
-	s := p.text[p.tok.Off:p.tok.End]
-	if len(s) > 1 && inName[s[1]] {
-		return string(s)
-	}
-	return "." + strings.TrimLeft(string(s[1:]), " \t\r\n")
-}
-
-func (p *parser) isWord(w string) bool { return p.tok.Kind == Word && p.word() == w }
-
-// from is the span from off to the token before the one at hand; empty if there
-// is none in between.
-func (p *parser) from(off int32) diag.Span {
-	return diag.Span{Off: off, Len: max(0, p.last.End-off)}
-}
-
-func (p *parser) errorAt(span diag.Span, help, format string, args ...any) {
-	if p.Err == nil {
-		p.Err = &Error{span, fmt.Sprintf(format, args...), help}
-	}
-	p.at = len(p.text)
-	p.tok = Token{Off: p.tok.Off, End: p.tok.Off}
-}
-
-// expected reports the token at hand as not being what the grammar wants.
-func (p *parser) expected(what string) {
-	if p.Err != nil {
-		return
-	}
-	if p.tok.Kind == EOF {
-		end := int32(len(strings.TrimRight(string(p.text[max(0, len(p.text)-64):]), " \t\r\n\x00")))
-		end += int32(max(0, len(p.text)-64))
-		p.errorAt(diag.Span{Off: max(0, end-1), Len: min(1, end)}, "the file looks truncated", "file ends where %s is expected", what)
-		return
-	}
-	p.errorAt(p.tok.Span(), "", "expected %s, found %s", what, p.spelling())
-}
-
-func (p *parser) need(ch byte) bool {
-	if !p.is(ch) {
-		p.expected(strconv.Quote(string(ch)))
-		return false
-	}
-	p.next()
-	return true
+	code     codeReader // of the body being read
+	buffer   []Token    // for its tokens
+	firstUse int        // of the statement at hand: index in Uses
 }
 
 // name declares or finds the module-scope name at hand.
@@ -138,6 +60,12 @@ func (p *parser) name() (NameID, diag.Span) {
 	}
 	span := p.tok.Span()
 	s := p.text[p.tok.Off:p.tok.End]
+	id := p.named(s)
+	p.next()
+	return id, span
+}
+
+func (p *parser) named(s []byte) NameID {
 	id, ok := p.m.ids[string(s)]
 	if !ok {
 		id = NameID(len(p.m.Names))
@@ -146,8 +74,7 @@ func (p *parser) name() (NameID, diag.Span) {
 		p.m.ids[text] = id
 		p.pct = p.pct || s[0] == '%'
 	}
-	p.next()
-	return id, span
+	return id
 }
 
 func (p *parser) header() {
@@ -241,9 +168,11 @@ func (p *parser) statement() {
 	case ".version", ".target", ".address_size":
 		p.errorAt(p.tok.Span(), "these may be several modules written into one file; pass them as separate inputs", "second %s in one module", w)
 	case ".file":
-		p.m.Files = append(p.m.Files, p.file(-1))
+		p.m.Files = append(p.m.Files, p.readFile())
 	case ".loc":
-		p.loc()
+		if l := p.readLoc(); p.Err == nil {
+			p.m.Locs = append(p.m.Locs, l)
+		}
 	case ".pragma":
 		p.pragma()
 	case ".section":
@@ -261,38 +190,38 @@ func (p *parser) statement() {
 
 var linkageOf = map[string]Linkage{".extern": Extern, ".visible": Visible, ".weak": Weak, ".common": Common}
 
-// file reads `.file 1 "a.cu", 1700000000, 1234`.
-func (p *parser) file(in int32) File {
-	f := File{Time: -1, Size: -1, In: in}
-	from := p.tok.Off
-	p.next()
+// readFile reads `.file 1 "a.cu", 1700000000, 1234`.
+func (c *cursor) readFile() File {
+	f := File{Time: -1, Size: -1, In: -1}
+	from := c.tok.Off
+	c.next()
 	ok := false
-	if p.tok.Kind == Number {
-		f.Index, ok = ParseInt(p.spelling())
+	if c.tok.Kind == Number {
+		f.Index, ok = ParseInt(c.spelling())
 	}
 	if !ok {
-		p.expected("a file index")
+		c.expected("a file index")
 		return f
 	}
-	if p.next(); p.tok.Kind != String {
-		p.expected("a file name in quotes")
+	if c.next(); c.tok.Kind != String {
+		c.expected("a file name in quotes")
 		return f
 	}
-	f.Path = string(p.text[p.tok.Off+1 : p.tok.End-1])
-	p.next()
+	f.Path = string(c.text[c.tok.Off+1 : c.tok.End-1])
+	c.next()
 	for _, field := range []*int64{&f.Time, &f.Size} {
-		if !p.is(',') {
+		if !c.is(',') {
 			break
 		}
-		p.next()
-		*field, ok = ParseInt(p.spelling())
+		c.next()
+		*field, ok = ParseInt(c.spelling())
 		if !ok {
-			p.expected("a number")
+			c.expected("a number")
 			return f
 		}
-		p.next()
+		c.next()
 	}
-	f.Span = p.from(from)
+	f.Span = c.from(from)
 	return f
 }
 
@@ -351,6 +280,9 @@ func (p *parser) section() {
 		case p.tok.Kind == EOF:
 			p.expected("'}' of the section")
 			return
+		case p.is('{'):
+			p.expected("data or '}' of the section")
+			return
 		case p.tok.Kind == Ident:
 			span := p.tok.Span()
 			if p.next(); p.is(':') {
@@ -382,7 +314,7 @@ func (p *parser) other(start, firstUse int32) {
 			p.expected("the end of the statement")
 			return
 		case p.tok.Kind == Ident:
-			p.use()
+			p.use(p.tok.Off, p.text[p.tok.Off:p.tok.End])
 		case p.is('{') || p.is('('):
 			depth++
 		case p.is('}') || p.is(')'):

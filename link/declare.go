@@ -1,0 +1,290 @@
+package link
+
+import (
+	"bytes"
+	"strings"
+
+	"ptxlink/abicheck"
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// decl returns a declaration with its file.
+func (pl *planner) decl(d resolve.DeclID) (*object.File, *ptx.Decl) {
+	f := pl.table.Files[d.File]
+	return f, &f.Decls[d.Decl]
+}
+
+// nameOf returns the output name of what a declaration declares.
+func (pl *planner) nameOf(d resolve.DeclID) string {
+	return pl.names.Of(object.ID{File: d.File, Name: pl.table.Files[d.File].Decls[d.Decl].Name})
+}
+
+// erase returns the edit that removes a span except for its line ends.
+func erase(src *diag.Source, span diag.Span) ptx.Edit {
+	return ptx.Edit{Span: span, Text: strings.Repeat("\n", bytes.Count(src.Bytes(span), []byte{'\n'}))}
+}
+
+// header adds the preamble. fatbinary 12.4 blanks the first line, so it holds
+// nothing of value; the record below it survives and is read back.
+func (pl *planner) header(debug bool) {
+	h, host := pl.checked.header, pl.checked.host
+	var b strings.Builder
+	b.WriteString("// Linked by ptxlink\n" + object.MetaMark + " address_size=" + itoa(int64(h.addressSize)))
+	for _, field := range [][2]string{{"os", host.OS}, {"arch", host.Arch}, {"model", host.Model}} {
+		if field[1] != "" {
+			b.WriteString(" " + field[0] + "=" + field[1])
+		}
+	}
+	for _, f := range pl.table.Files {
+		for _, digest := range f.Digests {
+			b.WriteString("\n   input=" + digest)
+		}
+	}
+	b.WriteString(" */\n")
+	pl.own(b.String())
+	options := append([]string{h.arch.String()}, h.options...)
+	if debug {
+		options = append(options, "debug")
+	}
+	// Where ptxas refuses these two, the input that asks for them is to blame.
+	version, target := h.versionFile, h.arch.file
+	pl.add(piece{src: version.Src, span: diag.Span{Off: version.VersionSpan.Off}, text: ".version " + h.version.String() + "\n", fixed: true})
+	pl.add(piece{src: target.Src, span: diag.Span{Off: target.TargetSpan.Off}, text: ".target " + strings.Join(options, ", ") + "\n", fixed: true})
+	pl.own(".address_size " + itoa(int64(h.addressSize)) + "\n\n")
+}
+
+func (pl *planner) files() {
+	var b strings.Builder
+	for i, row := range pl.lines.rows {
+		b.WriteString(".file\t" + itoa(int64(i+1)) + " \"" + row.path + "\"" + row.stamp() + "\n")
+	}
+	if b.Len() > 0 {
+		pl.own(b.String())
+	}
+}
+
+func (pl *planner) linkageWord(d resolve.DeclID) string {
+	if linkage := pl.linkage(d); linkage != ptx.Local {
+		return linkage.String() + " "
+	}
+	return ""
+}
+
+// nameEdits renames the uses in Uses[first:end] of a file.
+func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []ptx.Edit {
+	f := pl.table.Files[file]
+	if !pl.names.Differ(file) && !f.Padded {
+		return edits
+	}
+	for _, use := range f.Uses[first:end] {
+		name := pl.names.Of(object.ID{File: file, Name: use.Name})
+		if name == f.Names[use.Name] && !f.Padded {
+			continue
+		}
+		// A use may be spelled a02 for a2, and f in the list f<2>: such lists are
+		// among the edits of locals.
+		span := f.UseSpan(use)
+		if old := f.Src.String(span); old != name && (old == f.Names[use.Name] || '0' <= old[len(old)-1] && old[len(old)-1] <= '9') {
+			edits = append(edits, ptx.Edit{Span: span, Text: name})
+		}
+	}
+	return edits
+}
+
+// headerEdits changes the header of a function: its name, parameter names that
+// something else would be taken for, and parameter types where callers differ.
+func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
+	f, decl := pl.decl(d)
+	var edits []ptx.Edit
+	if name := pl.nameOf(d); name != f.Names[decl.Name] {
+		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
+	}
+	if l.untyped[d] {
+		edits = untype(edits, decl)
+	}
+	return edits
+}
+
+// untype spells the scalar parameters of a function as .bN.
+func untype(edits []ptx.Edit, decl *ptx.Decl) []ptx.Edit {
+	for _, list := range [][]ptx.Param{decl.Results, decl.Params} {
+		for _, param := range list {
+			if bits := ptx.BitType(param.Word); !param.Array && bits != param.Word {
+				edits = append(edits, ptx.Edit{Span: param.WordSpan, Text: bits})
+			}
+		}
+	}
+	return edits
+}
+
+// prototype declares a function ahead.
+func (pl *planner) prototype(p *plan, d resolve.DeclID) {
+	f, decl := pl.decl(d)
+	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
+	pl.line(f.Src, decl.Span.Off, pl.linkageWord(d)+string(ptx.Compact(prototype(f, decl, edits))))
+}
+
+// within returns the edits inside a span.
+func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
+	for _, e := range edits {
+		if e.Span.Off >= span.Off && e.Span.End() <= span.End() {
+			in = append(in, e)
+		}
+	}
+	return in
+}
+
+// prototype prints the header of a function as a forward declaration repeats it:
+// without tuning directives, which ptxas takes on definitions only.
+func prototype(f *object.File, decl *ptx.Decl, edits []ptx.Edit) []byte {
+	for _, a := range decl.Attrs {
+		if !onPrototype(decl.Kind, a.Word) {
+			edits = append(edits, erase(f.Src, a.Span))
+		}
+	}
+	ptx.SortEdits(edits)
+	return ptx.Apply(nil, f.Src.Text, decl.Header, edits)
+}
+
+func onPrototype(kind ptx.DeclKind, word string) bool {
+	return kind == ptx.Func && word != ".pragma" || word == ".attribute"
+}
+
+func (pl *planner) body(p *plan, d resolve.DeclID, debug *mergedDebug) {
+	f, decl := pl.decl(d)
+	span := diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
+	edits := pl.headerEdits(&p.layout, d)
+	if decl.Kind == ptx.Entry {
+		for _, pragma := range p.pushed[d.File] {
+			edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Header.End()}, Text: " .pragma " + pragma + ";"})
+		}
+	}
+	edits = append(edits, pl.names.LocalEdits(d)...)
+	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
+	edits = pl.lines.edits(edits, d.File, span, debug)
+	ptx.SortEdits(edits)
+	pl.add(piece{src: f.Src, span: span, edits: edits, text: pl.linkageWord(d), before: pl.blank(), after: true})
+}
+
+// prefix prints the front of a variable statement: space, alignment, type. A
+// larger alignment and another type word count where they are not zero.
+func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {
+	var edits []ptx.Edit
+	switch {
+	case align == 0:
+	case decl.AlignSpan.Len > 0:
+		edits = append(edits, ptx.Edit{Span: decl.AlignSpan, Text: itoa(align)})
+	default:
+		edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.SpaceSpan.End()}, Text: " .align " + itoa(align) + " "})
+	}
+	if word != "" {
+		edits = append(edits, ptx.Edit{Span: decl.WordSpan, Text: word})
+	}
+	ptx.SortEdits(edits)
+	return string(ptx.Compact(ptx.Apply(nil, src.Text, decl.Prefix, edits)))
+}
+
+// shape prints the dimensions of an object: [2][3].
+func shape(f *object.File, decl *ptx.Decl) string {
+	return string(ptx.Compact(f.Src.Bytes(decl.Dims)))
+}
+
+// forward declares a variable ahead of its definition.
+func (pl *planner) forward(p *plan, d resolve.DeclID) {
+	f, decl := pl.decl(d)
+	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, p.align[d], "")+" "+pl.nameOf(d)+shape(f, decl))
+}
+
+func (pl *planner) variable(p *plan, d resolve.DeclID) {
+	f, decl := pl.decl(d)
+	var edits []ptx.Edit
+	if name := pl.nameOf(d); name != f.Src.String(decl.NameSpan) { // a1 of a<3> too
+		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
+	}
+	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
+	edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Declared.End()}, Text: ";"})
+	front := pl.linkageWord(d) + prefix(f.Src, decl, p.align[d], "") + " "
+	pl.add(piece{src: f.Src, span: decl.Declared, edits: edits, text: front, after: true})
+}
+
+// extern declares a symbol that stays open, once: ptxas 11.8 takes no second
+// .extern of a variable, and no two prototypes that differ in a word.
+func (pl *planner) extern(s *resolve.Symbol) {
+	files := pl.table.Files
+	best := -1
+	var decl *ptx.Decl
+	for i, id := range s.Mentions {
+		if d := files[id.File].DeclOf(id.Name); d != nil && (decl == nil || saysMore(d, decl)) {
+			best, decl = i, d
+		}
+	}
+	if decl == nil {
+		return
+	}
+	f := files[s.Mentions[best].File]
+	if decl.Kind == ptx.Variable {
+		align, by := abicheck.Alignment(pl.table, s)
+		if by < 0 || align <= decl.Alignment() {
+			align = 0
+		}
+		word := ""
+		for _, other := range s.Mentions {
+			if d := files[other.File].DeclOf(other.Name); decl.Unsized && d != nil && d.Unsized && d.Word != decl.Word {
+				word = ".b8"
+			}
+		}
+		pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, align, word)+" "+s.Name+shape(f, decl))
+		return
+	}
+	var edits []ptx.Edit
+	if pl.wordsDiffer(s, decl) {
+		edits = untype(edits, decl)
+	}
+	text := prototype(f, decl, edits)
+	if decl.Has(".noreturn") && !pl.allHave(s, ".noreturn") {
+		text = bytes.Replace(text, []byte(".noreturn"), nil, 1)
+	}
+	pl.line(f.Src, decl.Span.Off, ".extern "+string(ptx.Compact(text)))
+}
+
+// saysMore says whether the extern declaration a is to stand for b too: the
+// larger size, but where one module leaves the size of shared memory to the
+// launch, the launch decides.
+func saysMore(a, b *ptx.Decl) bool {
+	switch {
+	case a.Kind != ptx.Variable || b.Kind != ptx.Variable:
+		return false
+	case a.Unsized != b.Unsized:
+		return a.Unsized == (a.Space == ".shared")
+	}
+	return a.Size() > b.Size()
+}
+
+func (pl *planner) allHave(s *resolve.Symbol, attr string) bool {
+	for _, id := range s.Mentions {
+		if d := pl.table.Files[id.File].DeclOf(id.Name); d != nil && !d.Has(attr) {
+			return false
+		}
+	}
+	return true
+}
+
+// alias flattens an alias of an alias, on which ptxas -c breaks.
+func (pl *planner) alias(id object.ID) {
+	f := pl.table.Files[id.File]
+	sym := f.Symbols[id.Name]
+	target := pl.names.Of(object.ID{File: id.File, Name: sym.Target})
+	pl.line(f.Src, f.Aliases[sym.Alias].Span.Off, ".alias "+pl.names.Of(id)+", "+target)
+}
+
+// others carries unknown statements through.
+func (pl *planner) others() {
+	for i, f := range pl.table.Files {
+		for _, o := range f.Others {
+			pl.add(piece{src: f.Src, span: o.Span, edits: pl.nameEdits(nil, int32(i), o.FirstUse, o.EndUse), after: true})
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package link
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"ptxlink/abicheck"
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// layout is the order of the output.
+type layout struct {
+	pragmas    []string // module-scope, the same in all inputs
+	externs    []*resolve.Symbol
+	prototypes []resolve.DeclID // of functions, and of entries that something refers to
+	forwards   []resolve.DeclID // variables whose initialisers form a cycle: one .extern ahead
+	variables  []resolve.DeclID // after what their initialisers name
+	aliases    []object.ID
+	bodies     []resolve.DeclID
+
+	// pushed holds, per file, module pragmas that go to the entries of the file.
+	pushed [][]string
+	// untyped marks definitions whose scalar parameters are printed as .bN,
+	// because some caller spells them otherwise.
+	untyped map[resolve.DeclID]bool
+	align   map[resolve.DeclID]int64 // variables raised above their own alignment
+}
+
+// constantBank is the size of the constant bank in bytes: ptxas sums all .const
+// of a module against it, referenced or not.
+const constantBank = 65536
+
+// arrange decides what is in the output, and in which order.
+func (pl *planner) arrange() layout {
+	l := layout{untyped: map[resolve.DeclID]bool{}, align: map[resolve.DeclID]int64{}}
+	entryUsed := pl.referencedEntries()
+	var variables []resolve.DeclID
+	for i, f := range pl.table.Files {
+		for n, sym := range f.Symbols {
+			if id := (object.ID{File: int32(i), Name: ptx.NameID(n)}); sym.Alias >= 0 && pl.table.Live(id) {
+				l.aliases = append(l.aliases, id)
+			}
+		}
+		for d := range f.Decls {
+			decl := &f.Decls[d]
+			id := object.ID{File: int32(i), Name: decl.Name}
+			sym := f.Symbols[decl.Name]
+			if sym.Decl != int32(d) || !pl.table.Live(id) {
+				continue
+			}
+			at := resolve.DeclID{File: int32(i), Decl: int32(d)}
+			switch {
+			case decl.Kind == ptx.Variable:
+				variables = append(variables, at)
+			case !sym.Defined():
+				// A module-local prototype without a body, never called.
+			case decl.Kind == ptx.Func || entryUsed[id]:
+				l.prototypes = append(l.prototypes, at)
+				fallthrough
+			default:
+				if decl.HasBody {
+					l.bodies = append(l.bodies, at)
+				}
+			}
+		}
+	}
+	for i := range pl.table.Symbols {
+		if s := &pl.table.Symbols[i]; s.Open {
+			l.externs = append(l.externs, s)
+		} else {
+			pl.unify(&l, s)
+		}
+	}
+	l.variables, l.forwards = pl.order(variables)
+	pl.checkConstants(&l)
+	pl.placePragmas(&l)
+	return l
+}
+
+// referencedEntries finds the entries that code or an initialiser names.
+func (pl *planner) referencedEntries() map[object.ID]bool {
+	used := map[object.ID]bool{}
+	for i, f := range pl.table.Files {
+		for n, sym := range f.Symbols {
+			if sym.Uses == 0 || sym.Decl < 0 || f.Decls[sym.Decl].Kind != ptx.Entry {
+				continue
+			}
+			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
+			if s := pl.table.Of(id); s != resolve.None {
+				id = pl.table.Symbols[s].Def
+			}
+			used[id] = true
+		}
+	}
+	return used
+}
+
+// unify makes the winning definition fit what the other modules declared: .bN
+// where the words of a parameter differ, and the largest alignment.
+func (pl *planner) unify(l *layout, s *resolve.Symbol) {
+	if !s.Defined() {
+		return
+	}
+	f := pl.table.Files[s.Def.File]
+	def := f.DeclOf(s.Def.Name)
+	if def == nil {
+		return
+	}
+	at := resolve.DeclID{File: s.Def.File, Decl: f.Symbols[s.Def.Name].Decl}
+	if def.Kind == ptx.Variable {
+		if align, by := abicheck.Alignment(pl.table, s); by >= 0 {
+			l.align[at] = align
+		}
+		return
+	}
+	if pl.wordsDiffer(s, def) {
+		l.untyped[at] = true
+	}
+}
+
+// wordsDiffer says whether some declaration spells a scalar of the prototype
+// otherwise than ref does.
+func (pl *planner) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
+	differ := func(x, y []ptx.Param) bool {
+		for i := range x {
+			if i < len(y) && !x[i].Array && x[i].Word != y[i].Word {
+				return true
+			}
+		}
+		return false
+	}
+	for _, id := range s.Mentions {
+		d := pl.table.Files[id.File].DeclOf(id.Name)
+		if d != nil && d != ref && (differ(d.Params, ref.Params) || differ(d.Results, ref.Results)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (pl *planner) linkage(d resolve.DeclID) ptx.Linkage {
+	f := pl.table.Files[d.File]
+	return f.Symbols[f.Decls[d.Decl].Name].Linkage
+}
+
+// checkConstants refuses what does not fit the constant bank, by symbol, before
+// ptxas refuses it without a name.
+func (pl *planner) checkConstants(l *layout) {
+	var constants []resolve.DeclID
+	total := int64(0)
+	for _, v := range l.variables {
+		d := &pl.table.Files[v.File].Decls[v.Decl]
+		if d.Space != ".const" || d.Size() <= 0 {
+			continue
+		}
+		align := max(d.Alignment(), l.align[v])
+		total = (total + align - 1) &^ (align - 1)
+		total += d.Size()
+		constants = append(constants, v)
+	}
+	if total <= constantBank {
+		return
+	}
+	sort.SliceStable(constants, func(i, j int) bool {
+		a, b := constants[i], constants[j]
+		return pl.table.Files[a.File].Decls[a.Decl].Size() > pl.table.Files[b.File].Decls[b.Decl].Size()
+	})
+	describe := func(v resolve.DeclID) (diag.Place, string) {
+		f := pl.table.Files[v.File]
+		d := &f.Decls[v.Decl]
+		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", diag.Demangle(f.Names[d.Name]), d.Size())
+	}
+	place, text := describe(constants[0])
+	m := pl.log.Error(diag.ConstantOverflow, place, fmt.Sprintf("constant memory overflows: %d bytes in %d variables, %d at most; %s", total, len(constants), constantBank, text))
+	for _, v := range constants[1:min(3, len(constants))] {
+		m.Note(describe(v))
+	}
+	m.WithHelp("move the largest to .global memory")
+}
+
+// placePragmas decides where module-scope pragmas go. ptxas applies them to the
+// whole module, also to what stands before them, so that one input's "nounroll"
+// would reach the others (testdata/script/pragma_module.txtar): what all inputs
+// say is kept, the rest moves to the entries of its module.
+func (pl *planner) placePragmas(l *layout) {
+	l.pushed = make([][]string, len(pl.table.Files))
+	say := func(f *object.File) (list []string) {
+		for _, pragma := range f.Pragmas {
+			list = append(list, pragma.Text)
+		}
+		return list
+	}
+	same := true
+	first := say(pl.table.Files[0])
+	for _, f := range pl.table.Files[1:] {
+		same = same && strings.Join(say(f), "\n") == strings.Join(first, "\n")
+	}
+	if same {
+		l.pragmas = first
+		return
+	}
+	for i, f := range pl.table.Files {
+		l.pushed[i] = say(f)
+		if len(f.Pragmas) == 0 {
+			continue
+		}
+		for d := range f.Decls {
+			if f.Decls[d].Kind == ptx.Func && f.Decls[d].HasBody {
+				pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, since it would reach the other inputs").
+					Note(f.At(f.Decls[d].NameSpan), "a function that loses it")
+				break
+			}
+		}
+	}
+}

@@ -1,0 +1,131 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/container"
+	"ptxlink/resolve"
+)
+
+// inputs is what a link links: files that do not change any more.
+type inputs struct {
+	files  []*object.File // in command-line order
+	pulls  []resolve.Pull
+	unused []string // paths of archives that gave nothing
+	set    *object.Set
+}
+
+// load reads the inputs, and of archives what is needed. An index that turns
+// out wrong is no reason to give up: the archive is then read without it.
+func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
+	named := objectInputs(namedOnce(o.Inputs, log))
+	for {
+		try := diag.Log{Messages: slices.Clone(log.Messages)}
+		set, err := object.Open(ctx, named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, &try)
+		if err != nil {
+			return inputs{}, err
+		}
+		in := inputs{set: set}
+		if try.Errors() == 0 {
+			read := func(units []*object.Unit) error { return set.Read(ctx, units, &try) }
+			in.files, in.pulls, err = resolve.Live(set.Units, append(slices.Clone(o.Undefined), o.RequireDefined...), read)
+			in.unused = unused(set.Archives(), in.files)
+		}
+		if err == nil {
+			if named = set.Distrusted(log); named == nil {
+				*log = try
+				if err = loaded(in, log); err == nil {
+					return in, nil
+				}
+			}
+		}
+		set.Close()
+		if err != nil {
+			return inputs{}, err
+		}
+	}
+}
+
+// loaded says why what was read cannot be linked at all.
+func loaded(in inputs, log *diag.Log) error {
+	if len(in.files) == 0 && log.Errors() == 0 {
+		log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, which are empty or of which nothing is needed").
+			WithHelp("--whole-archive links all members, beside -r those of a library on its own; -u NAME links the one that defines NAME")
+	}
+	if log.Errors() > 0 {
+		return &Errors{Messages: log.Messages, IO: in.set.Unread}
+	}
+	return nil
+}
+
+// namedOnce drops inputs that are named a second time. It reports files: every
+// definition in them would be a multiple one. An archive may be named twice: what it
+// has is linked once.
+func namedOnce(list []Input, log *diag.Log) []Input {
+	type place struct{ input, kept int }
+	first := map[string]place{}
+	var kept []Input
+	for i, in := range list {
+		if in.Name == "" && in.Path == "" {
+			in.Name = nameless(i)
+		}
+		if in.Path == "" || in.Text != nil || in.Reader != nil {
+			kept = append(kept, in)
+			continue
+		}
+		path, err := filepath.Abs(in.Path)
+		if err != nil {
+			path = filepath.Clean(in.Path)
+		}
+		earlier, twice := first[path]
+		switch {
+		case !twice:
+			first[path] = place{i, len(kept)}
+			kept = append(kept, in)
+		case isArchive(path):
+			same := &kept[earlier.kept]
+			same.WholeArchive = same.WholeArchive || in.WholeArchive
+		default:
+			log.Error(diag.DuplicateInput, diag.Place{}, fmt.Sprintf("%s is named twice, as inputs %d and %d", in.Path, earlier.input+1, i+1))
+		}
+	}
+	return kept
+}
+
+// isArchive says that a file begins as an archive does. What cannot be read is
+// none, and read again.
+func isArchive(path string) bool {
+	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 8)
+	_, err = io.ReadFull(f, head)
+	return err == nil && container.IsArchive(head)
+}
+
+// unused are the paths of the archives of which no member is live.
+func unused(archives []string, live []*object.File) []string {
+	used := map[string]bool{}
+	for _, f := range live {
+		used[f.Path] = true
+	}
+	return slices.DeleteFunc(archives, func(path string) bool { return used[path] })
+}
+
+// close lets go of what is not linked.
+func (in *inputs) close() {
+	in.set.Close()
+	in.set = nil
+}

@@ -1,0 +1,310 @@
+package ptx
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// StatementKind tells the statements of a body apart.
+type StatementKind uint8
+
+const (
+	Instruction StatementKind = iota
+	LabelStatement
+	Open      // {
+	Close     // }
+	Directive // .reg, .loc, .pragma, ...
+	Empty     // ;
+)
+
+// Statement is one statement of a body: Code.Tokens[First:End]. The zero
+// Operands of a declaration and of .loc mean that it has none.
+type Statement struct {
+	Kind       StatementKind
+	First, End int32
+	// Op is the token of the opcode, the label, the directive or the brace. A
+	// predicate stands before it.
+	Op int32
+	// Operands is the first token behind the opcode and its modifiers.
+	Operands int32
+}
+
+// Code is the body of one function, or the initial value of a variable, which is
+// then one statement. Its statements hold every token of the text; what lies
+// between them is white space, comments and line markers. Instructions that this
+// version does not know are statements like the others.
+type Code struct {
+	Module     *Module
+	Tokens     []Token
+	Statements []Statement
+	// Locals are the parameters of the function and what its body declares, in
+	// order.
+	Locals []LocalDecl
+	// TargetRanges are the lists `L<3>` of .branchtargets and .calltargets, in
+	// order.
+	TargetRanges []TargetRange
+
+	refs []Reference // by token
+}
+
+// TargetRange is `L<3>` in .branchtargets or .calltargets: the labels or
+// functions L0, L1 and L2.
+type TargetRange struct {
+	Span    diag.Span // with its count
+	Base    diag.Span
+	Targets []Reference
+}
+
+// Reference is what a name in code means: a local of the function, a
+// module-scope name, or neither (a special register, a word of the ISA).
+type Reference int32
+
+// NoReference is the zero meaning: neither a local nor a module-scope name.
+const NoReference Reference = -1
+
+func localReference(i int32) Reference   { return Reference(i) }
+func moduleReference(n NameID) Reference { return -2 - Reference(n) }
+
+// Local is the index in Code.Locals of a local.
+func (r Reference) Local() (i int32, ok bool) { return int32(r), r >= 0 }
+
+// Name is the module-scope name.
+func (r Reference) Name() (id NameID, ok bool) { return NameID(-2 - r), r <= -2 }
+
+// Reference reports what the token at an index means. For a name that the token
+// declares it is the local declared.
+func (c *Code) Reference(token int) Reference { return c.refs[token] }
+
+// Text is the spelling of a token.
+func (c *Code) Text(t Token) []byte { return c.Module.Src.Text[t.Off:t.End] }
+
+// Span is where a statement stands.
+func (c *Code) Span(st Statement) diag.Span {
+	from := c.Tokens[st.First].Off
+	return diag.Span{Off: from, Len: c.Tokens[st.End-1].End - from}
+}
+
+// OpSpan is where the opcode or directive stands, with its modifiers.
+func (c *Code) OpSpan(st Statement) diag.Span {
+	from := c.Tokens[st.Op].Off
+	return diag.Span{Off: from, Len: c.Tokens[st.Operands-1].End - from}
+}
+
+// Opcode is the first word of an instruction or directive: "ld", ".reg". It is
+// "{", "}" or ";" for a brace or an empty statement, and the name of a label.
+func (c *Code) Opcode(st Statement) string { return wordOf(c.Text(c.Tokens[st.Op])) }
+
+// Modifiers are the words behind the opcode: ".global", ".u32".
+func (c *Code) Modifiers(st Statement) []string {
+	if st.Kind != Instruction {
+		return nil
+	}
+	var words []string
+	for _, t := range c.Tokens[st.Op+1 : st.Operands] {
+		words = append(words, wordOf(c.Text(t)))
+	}
+	return words
+}
+
+// Guarded reports whether a predicate stands before the instruction: @p.
+func (st Statement) Guarded() bool { return st.Op > st.First }
+
+// wordOf is the spelling of a word without the white space that may follow its
+// dot.
+func wordOf(s []byte) string {
+	if len(s) > 1 && s[0] == '.' && !inName[s[1]] {
+		return "." + strings.TrimLeft(string(s[1:]), " \t\r\n\f")
+	}
+	return string(s)
+}
+
+// Shape is the form of an operand.
+type Shape uint8
+
+const (
+	NameOperand  Shape = iota // %r1, L, x
+	Immediate                 // 1, 0f3F800000, -1
+	Address                   // [x+4]
+	Vector                    // {%r1, %r2}
+	List                      // (a, b): arguments of a call
+	OtherOperand              // p|q, %v.x, x+4, and what later ISA versions bring
+)
+
+// Operand is one operand of an instruction: Code.Tokens[First:End].
+type Operand struct {
+	Shape      Shape
+	First, End int32
+}
+
+// Operands parts the operands of an instruction at its commas.
+func (c *Code) Operands(st Statement) []Operand {
+	end := st.End
+	if end > st.Operands && c.Tokens[end-1].isPunct(';') {
+		end--
+	}
+	return operands(c.Tokens, st.Operands, end)
+}
+
+// Elements parts what stands inside the brackets of a Vector or List.
+func (c *Code) Elements(o Operand) []Operand { return operands(c.Tokens, o.First+1, o.End-1) }
+
+func operands(tokens []Token, first, end int32) (list []Operand) {
+	for at := first; at < end; {
+		from, depth := at, 0
+		for at < end && (depth > 0 || !tokens[at].isPunct(',')) {
+			switch t := tokens[at]; {
+			case t.Kind != Punct:
+			case t.Ch == '(' || t.Ch == '[' || t.Ch == '{':
+				depth++
+			case t.Ch == ')' || t.Ch == ']' || t.Ch == '}':
+				depth--
+			}
+			at++
+		}
+		list = append(list, Operand{shapeOf(tokens[from:at]), from, at})
+		at++
+	}
+	return list
+}
+
+func shapeOf(tokens []Token) Shape {
+	if len(tokens) == 0 {
+		return OtherOperand
+	}
+	first, last := tokens[0], tokens[len(tokens)-1]
+	switch {
+	case len(tokens) == 1 && first.Kind == Ident:
+		return NameOperand
+	case last.Kind == Number && (len(tokens) == 1 || len(tokens) == 2 && first.isPunct('-')):
+		return Immediate
+	case first.isPunct('[') && last.isPunct(']'):
+		return Address
+	case first.isPunct('{') && last.isPunct('}'):
+		return Vector
+	case first.isPunct('(') && last.isPunct(')'):
+		return List
+	}
+	return OtherOperand
+}
+
+func (t Token) isPunct(ch byte) bool { return t.Kind == Punct && t.Ch == ch }
+
+// Code reads the body of a function or the initial value of a variable. It
+// returns nil for a declaration that has neither. The text has been parsed before,
+// so it has no faults.
+func (m *Module) Code(d *Decl) *Code {
+	span := d.Body
+	if d.Kind == Variable {
+		span = d.Init
+	}
+	if span.Len == 0 {
+		return nil
+	}
+	b := codeBuilder{Code: &Code{Module: m}, pending: map[string][]forward{}}
+	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true}
+	b.cursor.next()
+	b.tokens = b.tokens[:0]
+	b.begin(m, d, true)
+	if d.Kind == Variable {
+		b.initialValue(Opaque(d.Word))
+	} else {
+		for b.statement() {
+			b.add()
+		}
+	}
+	b.Tokens, b.Locals = b.tokens, b.locals
+	return b.Code
+}
+
+// codeBuilder makes the Code of one declaration.
+type codeBuilder struct {
+	*Code
+	codeReader
+	pending map[string][]forward // names that a later label may declare
+	blocks  []int32              // the token that opens each block
+}
+
+// forward is a name that a later label may declare: a token, or, with list >= 0,
+// one target of a TargetRange that stands there.
+type forward struct{ token, list, target int32 }
+
+func (b *codeBuilder) initialValue(opaque bool) {
+	b.initialiser(opaque)
+	b.st = Statement{Kind: Directive, End: int32(len(b.tokens))}
+	b.add()
+}
+
+// add resolves the names of the statement at hand, with what is visible there.
+func (b *codeBuilder) add() {
+	st := b.st
+	b.Statements = append(b.Statements, st)
+	for int32(len(b.refs)) < st.End {
+		b.refs = append(b.refs, NoReference)
+	}
+	for i := st.First; i < st.End; i++ {
+		if t := b.tokens[i]; t.Kind == Ident && t.Role == Refers {
+			b.refs[i] = b.resolve(b.text[t.Off:t.End], forward{token: i, list: -1})
+		}
+	}
+	for _, t := range b.targets {
+		for k := range int32(t.count) {
+			name := strconv.AppendInt(bytes.Clone(b.text[t.base.Off:t.base.End()]), int64(k), 10)
+			at := forward{t.token, int32(len(b.TargetRanges)), k}
+			t.targets = append(t.targets, b.resolve(name, at))
+		}
+		b.TargetRanges = append(b.TargetRanges, TargetRange{t.span, t.base, t.targets})
+	}
+	switch st.Kind {
+	case Open:
+		b.blocks = append(b.blocks, st.First)
+	case Close:
+		b.blocks = b.blocks[:len(b.blocks)-1]
+	}
+	first := len(b.locals)
+	b.enterDeclared()
+	for i := first; i < len(b.locals); i++ {
+		b.refs[b.locals[i].token] = localReference(int32(i))
+		if b.locals[i].Kind >= CodeLabel {
+			b.locals[i].block = b.blocks[len(b.blocks)-1]
+			b.declareLabel(int32(i))
+		}
+	}
+}
+
+// resolve finds what a name means here. A label that stands later in a block
+// around the name counts if nothing else is visible, or a label farther out.
+func (b *codeBuilder) resolve(name []byte, at forward) Reference {
+	ref := NoReference
+	if i := b.find(name); i >= 0 {
+		ref = localReference(i)
+		if b.locals[i].Kind < CodeLabel {
+			return ref
+		}
+	} else if id, ok := b.moduleName(name); ok {
+		return moduleReference(id)
+	}
+	b.pending[string(name)] = append(b.pending[string(name)], at)
+	return ref
+}
+
+// declareLabel settles the names ahead of a label that mean it: those in its block
+// that mean no label of a block farther in.
+func (b *codeBuilder) declareLabel(i int32) {
+	block := b.locals[i].block
+	list := b.pending[string(b.nameOf(i))]
+	for len(list) > 0 && list[len(list)-1].token > block {
+		at := list[len(list)-1]
+		list = list[:len(list)-1]
+		ref := &b.refs[at.token]
+		if at.list >= 0 {
+			ref = &b.TargetRanges[at.list].Targets[at.target]
+		}
+		if inner, ok := ref.Local(); !ok || b.locals[inner].block < block {
+			*ref = localReference(i)
+		}
+	}
+	b.pending[string(b.nameOf(i))] = list
+}

@@ -1,0 +1,146 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// codeLaws checks what must hold of the code of every declaration:
+//
+//  1. The statements hold every token of the text, in order, and nothing else.
+//  2. A name means a module-scope declaration where Module.Uses says so, and
+//     nowhere else.
+func codeLaws(t *testing.T, m *Module, d *Decl) {
+	t.Helper()
+	c := m.Code(d)
+	if c == nil {
+		if d.HasBody || d.Init.Len > 0 {
+			t.Fatalf("%s has no code", m.Names[d.Name])
+		}
+		return
+	}
+	span := d.Body
+	if d.Kind == Variable {
+		span = d.Init
+	}
+	lex := NewLexer(m.Src.Text[:span.End()], span.Off)
+	for i, got := range c.Tokens {
+		got.Role = 0
+		if want := lex.Next(); got != want {
+			t.Fatalf("token %d of %s is %+v, want %+v", i, m.Names[d.Name], got, want)
+		}
+	}
+	if rest := lex.Next(); rest.Kind != EOF {
+		t.Fatalf("the code of %s ends before %q", m.Names[d.Name], m.Src.String(rest.Span()))
+	}
+	at := int32(0)
+	for _, st := range c.Statements {
+		if st.First != at || st.End <= st.First || st.Op < st.First || st.Op >= st.End || st.Operands < st.Op || st.Operands > st.End {
+			t.Fatalf("statement %+v behind token %d", st, at)
+		}
+		at = st.End
+		for _, o := range c.Operands(st) {
+			if o.First < st.Operands || o.End > st.End {
+				t.Fatalf("operand %+v outside statement %+v", o, st)
+			}
+		}
+	}
+	if int(at) != len(c.Tokens) {
+		t.Fatalf("statements end at token %d of %d", at, len(c.Tokens))
+	}
+
+	var found []string
+	note := func(off int32, r Reference) {
+		if id, ok := r.Name(); ok {
+			found = append(found, fmt.Sprintf("%d %s", off, m.Names[id]))
+		}
+	}
+	lists := c.TargetRanges
+	for i, tok := range c.Tokens {
+		note(tok.Off, c.Reference(i))
+		for len(lists) > 0 && lists[0].Span.Off == tok.Off {
+			for _, r := range lists[0].Targets {
+				note(tok.Off, r)
+			}
+			lists = lists[1:]
+		}
+		if i, ok := c.Reference(i).Local(); ok && int(i) >= len(c.Locals) {
+			t.Fatalf("local %d of %d", i, len(c.Locals))
+		}
+	}
+	var used []string
+	for _, u := range m.Uses[d.FirstUse:d.EndUse] {
+		used = append(used, fmt.Sprintf("%d %s", u.Off, m.Names[u.Name]))
+	}
+	if d := cmp.Diff(used, found); d != "" {
+		t.Fatalf("uses by the walk (-) and by the reader (+):\n%s", d)
+	}
+}
+
+// describe prints what each name of a body means: a local with the number of its
+// declaration, or a module-scope name.
+func describe(m *Module, d *Decl) string {
+	c := m.Code(d)
+	var words []string
+	for i, tok := range c.Tokens {
+		if tok.Kind != Ident {
+			continue
+		}
+		word := string(c.Text(tok))
+		switch local, ok := c.Reference(i).Local(); {
+		case tok.Role == Declares:
+			word += fmt.Sprintf(":%d", local)
+		case ok:
+			word += fmt.Sprintf("=%d", local)
+		case c.Reference(i) != NoReference:
+			word += "=module"
+		case tok.Role == Opcode:
+			continue
+		}
+		words = append(words, word)
+	}
+	for _, list := range c.TargetRanges {
+		for _, r := range list.Targets {
+			local, _ := r.Local()
+			words = append(words, fmt.Sprintf("%s<=%d", m.Src.String(list.Base), local))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+// TestScopes says what names mean. TestScopesPtxas asks ptxas the same.
+func TestScopes(t *testing.T) {
+	const module = ".global .u32 g, t15, x2; .func h();\n"
+	for _, test := range []struct{ what, body, want string }{
+		{"vector operands", ".reg .b32 lo, hi; mov.b64 {lo, hi}, g;", "lo:0 hi:1 lo=0 hi=1 g=module"},
+		{"behind the statement", ".local .u64 g = g; mov.u64 a, g;", "g:0 g=module a g=0"},
+		{"before the declaration", "mov.u32 a, g; .reg .b32 g; mov.u32 a, g;", "a g=module g:0 a g=0"},
+		{"inner block", "{ .reg .b32 g; mov.u32 a, g; } mov.u32 a, g;", "g:0 a g=0 a g=module"},
+		{"range", ".reg .b32 x<3>; mov.u32 x2, x3; mov.u32 x, x02;", "x:0 x2=0 x3 x x02=0"},
+		{"a base that ends in a digit", ".reg .b32 t1<10>; mov.u32 t15, t1;", "t1:0 t15=module t1"},
+		{"range and single name", ".reg .b32 x; .reg .b32 x<3>; mov.u32 x, x1;", "x:0 x:1 x=0 x1=1"},
+		{"range inside a range", ".reg .b32 x<9>; { .reg .b32 x<3>; mov.u32 x2, x5; }", "x:0 x:1 x2=1 x5=0"},
+		{"single name inside a range", ".reg .b32 x<9>; { .reg .b32 x2; mov.u32 x2, x3; } mov.u32 x2, 1;", "x:0 x2:1 x2=1 x3=0 x2=0"},
+		{"range around a single name", ".reg .b32 x2; { .reg .b32 x<9>; mov.u32 x2, 1; } mov.u32 x2, 1;", "x2:0 x:1 x2=1 x2=0"},
+		{"labels ahead", "bra L; { bra L; L: bra L; } L: ret;", "L=1 L=0 L:0 L=0 L:1"},
+		{"an inner label ahead and an outer one behind", "L: { bra L; L: ret; } bra L;", "L:0 L=1 L:1 L=0"},
+		{"a register behind and a label ahead", ".reg .b32 y; { mov.u32 a, y; y: ret; }", "y:0 a y=0 y:1"},
+		{"a label no block around it has", "{ L: ret; } bra L;", "L:0 L"},
+		{"an opcode for a label", "mov: mov.u32 mov, 1; bra mov;", "mov:0 mov=0 mov=0"},
+		{"guards", ".reg .pred g; @g bra L; @!g ret; L:", "g:0 g=0 L=1 g=0 L:1"},
+		{"behind .loc", ".loc 1 2 3\n mov.u32 g, 1;", "g=module"},
+		{"prototypes", "g: .callprototype (.param .b32 h) _ (.param .b32 g); call (h), h, (g), g;", "g:0 h g h=module h=module g=0 g=0"},
+		{"target ranges", "T: .branchtargets L<2>, M; L0: L1: M: brx.idx a, T;", "T:0 L M=3 L0:1 L1:2 M:3 a T=0 L<=1 L<=2"},
+		{"white space and comments", ".reg .b32 g ; mov . u32 /**/ g , [ g /* g */ + 4 ] ; { // g\n }", "g:0 g=0 g=0"},
+	} {
+		m := parse(t, module+".func f(){ "+test.body+" }")
+		d := &m.Decls[len(m.Decls)-1]
+		codeLaws(t, m, d)
+		if got := describe(m, d); got != test.want {
+			t.Errorf("%s: %s\n got %s\nwant %s", test.what, test.body, got, test.want)
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package ptx
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// cursor is a lexer with the token at hand. The parser of a module and the reader
+// of its code move one through the text.
+type cursor struct {
+	Lexer
+	tok   Token
+	last  Token // the token before tok
+	depth int   // of the constant expression that is read
+	// With keep set, tokens collects the tokens that next passes.
+	keep   bool
+	tokens []Token
+}
+
+func (c *cursor) next() {
+	if c.keep {
+		c.tokens = append(c.tokens, c.tok)
+	}
+	c.last = c.tok
+	c.tok = c.Next()
+}
+
+func (c *cursor) is(ch byte) bool { return c.tok.Kind == Punct && c.tok.Ch == ch }
+
+func (c *cursor) spelling() string { return string(c.text[c.tok.Off:c.tok.End]) }
+
+// word is the spelling of a Word token without the white space that may follow
+// its dot.
+func (c *cursor) word() string {
+	s := c.text[c.tok.Off:c.tok.End]
+	if len(s) > 1 && inName[s[1]] {
+		return string(s)
+	}
+	return "." + strings.TrimLeft(string(s[1:]), " \t\r\n")
+}
+
+func (c *cursor) isWord(w string) bool { return c.tok.Kind == Word && c.word() == w }
+
+// from is the span from off to the token before the one at hand; empty if there
+// is none in between.
+func (c *cursor) from(off int32) diag.Span {
+	return diag.Span{Off: off, Len: max(0, c.last.End-off)}
+}
+
+func (c *cursor) errorAt(span diag.Span, help, format string, args ...any) {
+	if c.Err == nil {
+		c.Err = &Error{span, fmt.Sprintf(format, args...), help}
+	}
+	c.at = len(c.text)
+	c.tok = Token{Off: c.tok.Off, End: c.tok.Off}
+}
+
+// expected reports the token at hand as not being what the grammar wants.
+func (c *cursor) expected(what string) {
+	if c.Err != nil {
+		return
+	}
+	if c.tok.Kind == EOF {
+		end := int32(len(strings.TrimRight(string(c.text[max(0, len(c.text)-64):]), " \t\r\n\x00")))
+		end += int32(max(0, len(c.text)-64))
+		c.errorAt(diag.Span{Off: max(0, end-1), Len: min(1, end)}, "the file looks truncated", "file ends where %s is expected", what)
+		return
+	}
+	c.errorAt(c.tok.Span(), "", "expected %s, found %s", what, c.spelling())
+}
+
+func (c *cursor) need(ch byte) bool {
+	if !c.is(ch) {
+		c.expected(strconv.Quote(string(ch)))
+		return false
+	}
+	c.next()
+	return true
+}

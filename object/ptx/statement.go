@@ -1,0 +1,399 @@
+package ptx
+
+import (
+	"strconv"
+
+	"ptxlink/internal/diag"
+)
+
+// maxRange bounds the names of a range that are listed one by one.
+const maxRange = 1 << 16
+
+// codeReader reads the statements of one body and knows what is visible at each.
+// It starts at the opening brace and stops behind the closing one.
+type codeReader struct {
+	cursor
+	scopes
+	m     *Module
+	known NameID // names below it were declared before the body
+	// all enters every name into the scopes. Without it names that start with %
+	// and labels are left out where they cannot hide a module-scope name.
+	all, pct bool
+
+	st     Statement
+	begun  []int // how many locals were visible when each block began
+	done   bool
+	label  int32 // the ProtoLabel right before the statement at hand, or -1
+	latest int32 // the ProtoLabel entered last
+
+	// What the statement at hand declares, or lists.
+	declared []LocalDecl
+	targets  []targetRange
+	loc      Loc
+	file     File
+	proto    Prototype
+}
+
+type targetRange struct {
+	token      int32
+	span, base diag.Span
+	count      int64
+	targets    []Reference
+}
+
+// begin starts the body of a declaration: the cursor is at its opening brace.
+func (r *codeReader) begin(m *Module, d *Decl, all bool) {
+	r.m, r.all, r.done, r.begun, r.latest = m, all, false, r.begun[:0], -1
+	r.known = d.known
+	r.scopes.reset(r.Lexer.text)
+	for _, list := range [][]Param{d.Results, d.Params} {
+		for i := range list {
+			r.enter(LocalDecl{Kind: Parameter, Name: list[i].NameSpan, Count: -1, Type: list[i].Type, token: -1})
+		}
+	}
+}
+
+// moduleName finds a module-scope name that was declared before the body.
+func (r *codeReader) moduleName(name []byte) (NameID, bool) {
+	id, ok := r.m.ids[string(name)]
+	if !ok {
+		id, ok = r.m.padded(name)
+	}
+	return id, ok && id < r.known
+}
+
+// statement reads the next statement into st. It returns false behind the last
+// and after a fault.
+func (r *codeReader) statement() bool {
+	if r.done {
+		return false
+	}
+	r.declared, r.targets = r.declared[:0], r.targets[:0]
+	r.label, r.latest = r.latest, -1
+	first := int32(len(r.tokens))
+	r.st = Statement{First: first, Op: first}
+	switch r.tok.Kind {
+	case EOF:
+		return false
+	case Word:
+		r.st.Kind = Directive
+		r.directive()
+	case Ident:
+		r.instruction()
+	case Punct:
+		switch r.tok.Ch {
+		case '{':
+			r.st.Kind = Open
+			r.begun = append(r.begun, len(r.visible))
+			r.next()
+		case '}':
+			r.st.Kind = Close
+			r.leave(r.begun[len(r.begun)-1])
+			r.begun = r.begun[:len(r.begun)-1]
+			r.done = len(r.begun) == 0
+			r.next()
+		case ';':
+			r.st.Kind = Empty
+			r.next()
+		case '@': // @p, @!p
+			if r.next(); r.is('!') {
+				r.next()
+			}
+			if r.tok.Kind != Ident {
+				r.expected("a predicate")
+				return false
+			}
+			if r.next(); r.tok.Kind != Ident {
+				r.expected("an instruction")
+				return false
+			}
+			r.st.Op = int32(len(r.tokens))
+			r.instruction()
+		default:
+			r.expected("an instruction")
+		}
+	default:
+		r.expected("an instruction")
+	}
+	r.st.End = int32(len(r.tokens))
+	if r.st.Operands == 0 {
+		r.st.Operands = min(r.st.Op+1, r.st.End)
+	}
+	return r.Err == nil
+}
+
+// mark gives the token at hand, which next then passes, its role.
+func (r *codeReader) mark(role Role) {
+	r.tok.Role = role
+	r.next()
+}
+
+// instruction reads `label:`, or an opcode with its modifiers and operands.
+func (r *codeReader) instruction() {
+	name := r.tok
+	r.mark(Opcode)
+	if r.is(':') && r.st.Op == r.st.First {
+		r.st.Kind = LabelStatement
+		r.tokens[r.st.Op].Role = Declares
+		label := LocalDecl{Kind: CodeLabel, Name: name.Span(), Count: -1, token: r.st.Op}
+		if r.next(); r.tok.Kind == Word {
+			switch r.word() {
+			case ".callprototype":
+				label.Kind = ProtoLabel
+			case ".branchtargets", ".calltargets":
+				label.Kind = TargetList
+			}
+		}
+		r.declared = append(r.declared, label)
+		return
+	}
+	for r.tok.Kind == Word {
+		r.next()
+	}
+	r.st.Operands = int32(len(r.tokens))
+	r.operands()
+}
+
+// operands passes everything up to the semicolon, and that.
+func (r *codeReader) operands() {
+	for depth := 0; ; r.next() {
+		switch {
+		case r.tok.Kind == EOF || r.is('}') && depth == 0:
+			r.expected("';'")
+			return
+		case r.tok.Kind != Punct:
+		case r.tok.Ch == '{':
+			depth++
+		case r.tok.Ch == '}':
+			depth--
+		case r.tok.Ch == ';':
+			if depth > 0 {
+				r.expected("'}' before the end of the statement")
+				return
+			}
+			r.next()
+			return
+		}
+	}
+}
+
+func (r *codeReader) directive() {
+	switch w := r.word(); w {
+	case ".reg", ".local", ".shared", ".param", ".global", ".const", ".tex", ".sreg":
+		r.declaration(w)
+	case ".loc":
+		r.loc = r.readLoc()
+		r.nameless()
+	case ".file":
+		r.file = r.readFile()
+	case ".callprototype":
+		r.callPrototype()
+		r.nameless()
+	case ".branchtargets", ".calltargets":
+		r.next()
+		r.st.Operands = int32(len(r.tokens))
+		r.targetList()
+	case ".version", ".target", ".address_size", ".func", ".entry", ".visible", ".extern", ".weak", ".common", ".section", ".alias":
+		r.errorAt(r.tok.Span(), "a '}' is missing before it", "%s inside a function body", w)
+	default: // .pragma, and what later ISA versions bring
+		r.next()
+		r.st.Operands = int32(len(r.tokens))
+		r.operands()
+	}
+}
+
+// nameless marks the names of the statement so far as meaning nothing.
+func (r *codeReader) nameless() {
+	for i := r.st.First; i < int32(len(r.tokens)); i++ {
+		r.tokens[i].Role = Nothing
+	}
+}
+
+// targetList reads `L0, L1, N<2>;`.
+func (r *codeReader) targetList() {
+	for !r.is(';') {
+		if r.tok.Kind == EOF {
+			r.expected("';'")
+			return
+		}
+		name, at := r.tok, int32(len(r.tokens))
+		r.next()
+		if name.Kind != Ident || !r.is('<') {
+			continue
+		}
+		t := targetRange{token: at, base: name.Span()}
+		if r.next(); r.tok.Kind == Number {
+			t.count, _ = ParseInt(r.spelling())
+		}
+		if t.count < 0 || t.count > maxRange {
+			r.expected("at most " + strconv.Itoa(maxRange) + " targets")
+			return
+		}
+		r.next()
+		r.need('>')
+		t.span = r.from(name.Off)
+		r.tokens[at].Role = Nothing
+		r.targets = append(r.targets, t)
+	}
+	r.next()
+}
+
+// callPrototype reads `label: .callprototype (results) _ (params) .noreturn;`.
+// The names in it mean nothing outside.
+func (r *codeReader) callPrototype() {
+	r.proto = Prototype{}
+	if r.next(); r.is('(') {
+		r.proto.Results = r.params(true)
+	}
+	if r.is('_') || r.tok.Kind == Ident {
+		r.next()
+	}
+	if r.is('(') {
+		r.proto.Params = r.params(true)
+	}
+	for !r.is(';') && r.tok.Kind != EOF {
+		r.next()
+	}
+	r.need(';')
+}
+
+// declaration reads `.param .align 8 .b8 a[16], b[8];` or `.reg .b32 %r<9>;`.
+// Its names are visible behind the whole statement: in `x = x` the second is the
+// outer one.
+func (r *codeReader) declaration(space string) {
+	t := Type{Space: space}
+	for r.next(); r.tok.Kind == Word; {
+		r.typeWord(&t)
+	}
+	kind := Object
+	if space == ".reg" {
+		kind = Register
+	}
+	for {
+		if r.tok.Kind != Ident {
+			r.expected("a name")
+			return
+		}
+		l := LocalDecl{Kind: kind, Name: r.tok.Span(), Count: -1, Type: t, token: int32(len(r.tokens))}
+		if r.mark(Declares); r.is('<') {
+			r.next()
+			count, ok := ParseInt(r.spelling())
+			if !ok || count < 0 {
+				r.expected("the number of names")
+				return
+			}
+			l.Count = count
+			r.next()
+			r.need('>')
+		}
+		from := len(r.tokens)
+		r.dimensions(&l.Type)
+		for i := from; i < len(r.tokens); i++ {
+			r.tokens[i].Role = Nothing // WARP_SZ
+		}
+		if r.is('=') {
+			r.next()
+			r.initialiser(Opaque(t.Word))
+		}
+		r.declared = append(r.declared, l)
+		if r.is(',') {
+			r.next()
+			continue
+		}
+		r.need(';')
+		return
+	}
+}
+
+// initialiser passes a value or a braced list. The words of an opaque one
+// (filter_mode = nearest) are not names.
+func (r *codeReader) initialiser(opaque bool) {
+	for depth := 0; r.tok.Kind != EOF; r.next() {
+		switch {
+		case r.is('{') || r.is('('):
+			depth++
+		case r.is('}') || r.is(')'):
+			depth--
+		case depth == 0 && (r.is(',') || r.is(';')):
+			return
+		case r.tok.Kind == Ident && opaque:
+			r.tok.Role = Nothing
+		case r.is(';'):
+			r.expected("'}' before the end of the statement")
+			return
+		}
+	}
+}
+
+// enterDeclared makes visible what the statement declares.
+func (r *codeReader) enterDeclared() {
+	for _, l := range r.declared {
+		if !r.all {
+			name := r.scopes.text[l.Name.Off:l.Name.End()]
+			if name[0] == '%' && !r.pct && l.Kind != ProtoLabel {
+				continue
+			}
+			if _, ok := r.m.ids[string(name)]; !ok && l.Kind == CodeLabel {
+				continue
+			}
+		}
+		i := r.enter(l)
+		if l.Kind == ProtoLabel {
+			r.latest = i
+		}
+	}
+}
+
+// readLoc reads `.loc 1 20 3` with its optional `, function_name L, inlined_at
+// 1 4 2`. It ends where the next statement starts: there is no semicolon.
+func (c *cursor) readLoc() Loc {
+	from := c.tok.Off
+	var l Loc
+	c.next()
+	l.File, l.FileSpan = c.lineNumbers()
+	if c.is(',') {
+		tail := c.last.End
+		c.next()
+		if c.tok.Kind != Ident || c.spelling() != "function_name" {
+			c.expected("function_name")
+			return l
+		}
+		if c.next(); c.tok.Kind != Ident && c.tok.Kind != Word {
+			c.expected("a label")
+			return l
+		}
+		l.Function = c.tok.Span()
+		l.FunctionSpan = l.Function
+		if c.next(); c.is('+') {
+			c.next()
+			l.Addend, _ = ParseInt(c.spelling())
+			c.next()
+			l.FunctionSpan = c.from(l.Function.Off)
+		}
+		if c.need(','); c.tok.Kind != Ident || c.spelling() != "inlined_at" {
+			c.expected("inlined_at")
+			return l
+		}
+		c.next()
+		l.InlinedAt, l.Inlined = c.lineNumbers()
+		l.Tail = c.from(tail)
+	}
+	l.Span = c.from(from)
+	return l
+}
+
+func (c *cursor) lineNumbers() (file int64, span diag.Span) {
+	ok := false
+	if c.tok.Kind == Number {
+		file, ok = ParseInt(c.spelling())
+	}
+	if !ok {
+		c.expected("a file index")
+		return 0, span
+	}
+	span = c.tok.Span()
+	for n := 0; n < 3 && c.tok.Kind == Number; n++ {
+		c.next()
+	}
+	return file, span
+}

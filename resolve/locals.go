@@ -1,0 +1,328 @@
+package resolve
+
+import (
+	"slices"
+	"sort"
+	"strconv"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// localPlan is what happens to the names of one function.
+type localPlan struct {
+	code *ptx.Code
+	new  map[int32]string // by index in code.Locals
+}
+
+func (r *renamer) planOf(at DeclID) *localPlan {
+	if r.plans == nil {
+		r.plans = map[DeclID]*localPlan{}
+	}
+	p := r.plans[at]
+	if p == nil {
+		f := r.t.Files[at.File]
+		p = &localPlan{code: f.Code(&f.Decls[at.Decl]), new: map[int32]string{}}
+		r.plans[at] = p
+	}
+	return p
+}
+
+func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
+	f := r.t.Files[at.File]
+	l := &p.code.Locals[i]
+	old := f.Src.String(l.Name)
+	if l.Count >= 0 {
+		p.new[i] = r.fresh.base(old, l.Count)
+	} else {
+		p.new[i] = r.fresh.name(old)
+	}
+	r.Locals = append(r.Locals, LocalRename{at, old, p.new[i], l.Name})
+}
+
+// captured renames names inside functions that are spelled like a module-scope
+// name of another input. By the rules of PTX the inner name hides the outer one,
+// but ptxas resolves a forward branch, and under conditions that nobody wrote down
+// parameters, call objects and registers too, to what stands earlier in the module
+// (testdata/script/local_capture.txtar, label_forward.txtar).
+func (r *renamer) captured() {
+	o := newOwners(r.t.Files, r.out)
+	for i, f := range r.t.Files {
+		for _, d := range o.suspects(f, int32(i)) {
+			at := DeclID{int32(i), d}
+			end := f.Decls[d].Span.End()
+			p := r.planOf(at)
+			for k := range p.code.Locals {
+				l := &p.code.Locals[k]
+				name := f.Src.String(l.Name)
+				if l.Count < 0 && o.foreign(name, int32(i), end) || l.Count >= 0 && o.foreignMember(name, l.Count, int32(i), end) {
+					r.renameLocal(at, p, int32(k))
+				}
+			}
+			if len(p.new) == 0 {
+				delete(r.plans, at)
+			}
+		}
+	}
+}
+
+// debugNames makes the names unique that debug sections look up, and then the
+// edits of all functions. A name keeps its spelling if no other function of the
+// output declares it, and no earlier link has made a name of it: adding modules to
+// the output of -r gives what linking all at once does.
+func (r *renamer) debugNames(lookedUp []LocalName) {
+	declared := map[string]int{} // in how many functions of the output
+	for _, l := range lookedUp {
+		declared[l.Name] = 0
+	}
+	if len(declared) > 0 {
+		for i, f := range r.t.Files {
+			last := map[string]int32{}
+			EachLocal(f, func(d int32, span diag.Span) {
+				n, ok := declared[string(f.Src.Bytes(span))]
+				if !ok || !r.t.LiveDecl(DeclID{int32(i), d}) {
+					return
+				}
+				name := f.Src.String(span)
+				if in, known := last[name]; !known || in != d {
+					last[name] = d
+					declared[name] = n + 1
+				}
+			})
+		}
+	}
+	for _, l := range lookedUp {
+		if _, done := r.local[l]; done {
+			continue
+		}
+		r.local[l] = l.Name
+		alone := declared[l.Name] < 2 && !r.linked[l.Name+"$"]
+		if alone && r.plans[l.DeclID] == nil {
+			continue // it keeps its name, and its function need not be read
+		}
+		p := r.planOf(l.DeclID)
+		for k := range p.code.Locals {
+			local := &p.code.Locals[k]
+			if local.Kind == ptx.Register || local.Count >= 0 || string(r.t.Files[l.File].Src.Bytes(local.Name)) != l.Name {
+				continue
+			}
+			if p.new[int32(k)] == "" && !alone {
+				r.renameLocal(l.DeclID, p, int32(k))
+			}
+			if name := p.new[int32(k)]; name != "" {
+				r.local[l] = name
+			}
+			break // ptxas takes the first
+		}
+	}
+	for i, f := range r.t.Files {
+		inDecls(f, f.TargetRanges, func(d int32, _ diag.Span) { r.planOf(DeclID{int32(i), d}) })
+	}
+	for at, p := range r.plans { // each function on its own: the order does not matter
+		if edits := p.edits(r.out[at.File]); len(edits) > 0 {
+			r.edits[at] = edits
+		}
+	}
+}
+
+// edits renames every place of the function that means a renamed local, and spells
+// out the lists of targets that a rename reaches. out are the output names of the
+// module.
+func (p *localPlan) edits(out []string) []ptx.Edit {
+	src := p.code.Module.Src
+	var edits []ptx.Edit
+	rename := func(i int32, name diag.Span) {
+		if text, ok := p.new[i]; ok {
+			l := &p.code.Locals[i]
+			edits = append(edits, ptx.Edit{Span: name, Text: text + src.String(name)[l.Name.Len:]})
+		}
+	}
+	for i := range p.code.Locals {
+		if l := &p.code.Locals[i]; l.Kind == ptx.Parameter {
+			rename(int32(i), l.Name)
+		}
+	}
+	for i, t := range p.code.Tokens {
+		if local, ok := p.code.Reference(i).Local(); ok {
+			rename(local, t.Span())
+		}
+	}
+	for _, list := range p.code.TargetRanges {
+		text, changed := "", false
+		for k, target := range list.Targets {
+			old := src.String(list.Base) + strconv.Itoa(k)
+			name := old
+			if i, ok := target.Local(); ok && p.new[i] != "" {
+				name = p.new[i]
+			} else if id, ok := target.Name(); ok {
+				name = out[id]
+			}
+			changed = changed || name != old
+			if k > 0 {
+				text += ", "
+			}
+			text += name
+		}
+		if changed {
+			edits = append(edits, ptx.Edit{Span: list.Span, Text: text})
+		}
+	}
+	ptx.SortEdits(edits)
+	return edits
+}
+
+// EachLocal calls visit with every name that a function of the file declares and
+// that debug sections may look up, and the declaration of the function: labels,
+// parameters and objects. It reads no body.
+func EachLocal(f *object.File, visit func(d int32, name diag.Span)) { inDecls(f, f.Locals, visit) }
+
+// inDecls calls visit with each span and the declaration that it stands in. The
+// spans are in the order of the text.
+func inDecls(f *object.File, spans []diag.Span, visit func(d int32, span diag.Span)) {
+	d := int32(0)
+	for _, span := range spans {
+		for f.Decls[d].Span.End() <= span.Off {
+			d++
+		}
+		visit(d, span)
+	}
+}
+
+// owners knows who has which name at module scope in the output.
+type owners struct {
+	files []*object.File
+	of    map[string]int32 // by output name: the file, or several
+	// numbered lists the names that end in a number, by what stands before it.
+	numbered map[string]*numbered
+	percent  bool // some name starts with %
+}
+
+const several = -1
+
+// numbered are the names base0, base7, ... Once sorted, the fields by index say
+// whether the names up to it are of more than one file, and where the last of them
+// is declared if they are of one.
+type numbered struct {
+	names  []numberedName
+	mixed  []bool
+	latest []int32
+}
+
+type numberedName struct {
+	number    int64
+	file, off int32
+}
+
+func newOwners(files []*object.File, out [][]string) *owners {
+	o := &owners{files: files, of: map[string]int32{}, numbered: map[string]*numbered{}}
+	ranges := false
+	for _, f := range files {
+		ranges = ranges || len(f.LocalRanges) > 0
+		for _, name := range f.Names {
+			o.percent = o.percent || name[0] == '%'
+		}
+	}
+	for i, f := range files {
+		for j, name := range out[i] {
+			if other, ok := o.of[name]; ok && other != int32(i) {
+				o.of[name] = several
+			} else {
+				o.of[name] = int32(i)
+			}
+			if !ranges && !o.percent {
+				continue
+			}
+			if base, number, ok := ptx.SplitNumber(name); ok {
+				if o.numbered[base] == nil {
+					o.numbered[base] = &numbered{}
+				}
+				n := o.numbered[base]
+				n.names = append(n.names, numberedName{number, int32(i), f.NamePlace(ptx.NameID(j)).Span.Off})
+			}
+		}
+	}
+	return o
+}
+
+// suspects lists the functions of a file that may declare a name which another
+// input has at module scope.
+func (o *owners) suspects(f *object.File, file int32) []int32 {
+	if len(o.of) == 0 {
+		return nil
+	}
+	var list []int32
+	add := func(d int32) {
+		if n := len(list); n == 0 || list[n-1] != d {
+			list = append(list, d)
+		}
+	}
+	if o.percent { // registers that start with % are not among Locals
+		for d := range f.Decls {
+			if f.Decls[d].HasBody {
+				add(int32(d))
+			}
+		}
+		return list
+	}
+	for _, names := range [][]diag.Span{f.Locals, f.LocalRegisters} {
+		inDecls(f, names, func(d int32, name diag.Span) {
+			if o.foreign(string(f.Src.Bytes(name)), file, f.Decls[d].Span.End()) {
+				add(d)
+			}
+		})
+	}
+	at := 0
+	inDecls(f, spansOf(f.LocalRanges), func(d int32, base diag.Span) {
+		if o.foreignMember(string(f.Src.Bytes(base)), f.LocalRanges[at].Count, file, f.Decls[d].Span.End()) {
+			add(d)
+		}
+		at++
+	})
+	sort.Slice(list, func(i, j int) bool { return list[i] < list[j] })
+	return slices.Compact(list)
+}
+
+func spansOf(ranges []ptx.LocalRange) []diag.Span {
+	spans := make([]diag.Span, len(ranges))
+	for i, r := range ranges {
+		spans[i] = r.Base
+	}
+	return spans
+}
+
+// foreign reports whether a name stands in front of a function of the file, which
+// ends at end, in the output but not in the input: it is another file's, or the
+// file declares it behind the function.
+func (o *owners) foreign(name string, file, end int32) bool {
+	owner, ok := o.of[name]
+	if !ok || owner != file {
+		return ok
+	}
+	id, ok := o.files[file].Lookup(name)
+	return ok && o.files[file].NamePlace(id).Span.Off >= end
+}
+
+// foreignMember reports the same of some member of a range.
+func (o *owners) foreignMember(base string, count int64, file, end int32) bool {
+	n := o.numbered[base]
+	if n == nil {
+		return false
+	}
+	n.sort()
+	last := sort.Search(len(n.names), func(i int) bool { return n.names[i].number >= count }) - 1
+	return last >= 0 && (n.mixed[last] || n.names[0].file != file || n.latest[last] >= end)
+}
+
+func (n *numbered) sort() {
+	if n.mixed != nil {
+		return
+	}
+	sort.SliceStable(n.names, func(i, j int) bool { return n.names[i].number < n.names[j].number })
+	mixed, latest := false, int32(0)
+	for _, name := range n.names {
+		mixed = mixed || name.file != n.names[0].file
+		latest = max(latest, name.off)
+		n.mixed, n.latest = append(n.mixed, mixed), append(n.latest, latest)
+	}
+}
