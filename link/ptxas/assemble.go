@@ -114,8 +114,9 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 			m.WithHelp(o.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80")
 		}
 		return nil, ErrRejected
-	case !bytes.HasPrefix(cubin, []byte("\x7fELF")):
-		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote something that is not a cubin").
+	}
+	if err := checkCubin(cubin); err != nil {
+		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote something that is not a cubin: "+err.Error()).
 			WithHelp("the program is " + o.Path)
 		return nil, ErrRejected
 	}

@@ -61,13 +61,13 @@ func assembleFake(t *testing.T, script string, o Options) ([]byte, string, error
 	return cubin, strings.ReplaceAll(b.String(), o.Path, "PTXAS"), err
 }
 
-const succeed = `for last; do :; done; printf '\177ELFcubin' > "$last"` + "\n"
+var succeed = `for last; do :; done; printf '` + octal(leastCubin) + `' > "$last"` + "\n"
 
 func TestAssemble(t *testing.T) {
 	cubin, messages, err := assembleFake(t, succeed+`cmp -s linked.ptx - <<'END' || exit 9
 `+merged+`END
 `, Options{})
-	if err != nil || string(cubin) != "\x7fELFcubin" || messages != "" {
+	if err != nil || string(cubin) != string(leastCubin) || messages != "" {
 		t.Errorf("%q, %q, %v", cubin, messages, err)
 	}
 }
@@ -128,7 +128,7 @@ echo "ptxas error   : Entry function 'k' uses too much shared data (0xf4240 byte
 			"ptxlink: error: ptxas: Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max)\n"},
 		{"exit code 0 and no cubin", "exit 0", "ptxlink: error: ptxas reported success and wrote no cubin\n"},
 		{"exit code 0 and an empty cubin", ": > linked.cubin", "ptxlink: error: ptxas reported success and wrote no cubin\n"},
-		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin
+		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin: it is not an ELF file
 help: the program is PTXAS
 `},
 		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas crashed (segmentation fault)

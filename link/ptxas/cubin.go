@@ -1,0 +1,86 @@
+package ptxas
+
+import (
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+const machineCUDA elf.Machine = 190
+
+// checkCubin says why data is not a whole cubin: an ELF file for CUDA with
+// sections, all of which lie within it, as its segments do. What is in them is
+// between ptxas and the driver. debug/elf refuses cubins.
+func checkCubin(data []byte) error {
+	if len(data) < 16 || string(data[:4]) != elf.ELFMAG {
+		return errors.New("it is not an ELF file")
+	}
+	// h is the header of a 64-bit file; that of a 32-bit file is turned into one.
+	var h elf.Header64
+	wide := elf.Class(data[elf.EI_CLASS]) == elf.ELFCLASS64
+	if wide {
+		if !decode(data, 0, &h) {
+			return errors.New("it ends in its header")
+		}
+	} else {
+		var s elf.Header32
+		if !decode(data, 0, &s) {
+			return errors.New("it ends in its header")
+		}
+		h = elf.Header64{Machine: s.Machine, Phoff: uint64(s.Phoff), Phnum: s.Phnum, Shoff: uint64(s.Shoff), Shnum: s.Shnum}
+	}
+	if machine := elf.Machine(h.Machine); machine != machineCUDA {
+		return fmt.Errorf("it is an ELF file for %v, not for CUDA", machine)
+	}
+	section := func(i uint64) (kind elf.SectionType, off, size uint64, ok bool) {
+		if wide {
+			var s elf.Section64
+			ok = decode(data, h.Shoff+i*64, &s)
+			return elf.SectionType(s.Type), s.Off, s.Size, ok
+		}
+		var s elf.Section32
+		ok = decode(data, h.Shoff+i*40, &s)
+		return elf.SectionType(s.Type), uint64(s.Off), uint64(s.Size), ok
+	}
+	count := uint64(h.Shnum)
+	if count == 0 && h.Shoff != 0 { // there are 65,280 of them or more
+		_, _, count, _ = section(0)
+	}
+	if count == 0 {
+		return errors.New("it has no sections")
+	}
+	for i := range count {
+		kind, off, size, ok := section(i)
+		if !ok || kind != elf.SHT_NOBITS && kind != elf.SHT_NULL && !within(data, off, size) {
+			return fmt.Errorf("it is cut short: section %d of %d is not in its %d bytes", i, count, len(data))
+		}
+	}
+	for i := range uint64(h.Phnum) {
+		var p elf.Prog64
+		ok := wide && decode(data, h.Phoff+i*56, &p)
+		if !wide {
+			var s elf.Prog32
+			ok = decode(data, h.Phoff+i*32, &s)
+			p.Off, p.Filesz = uint64(s.Off), uint64(s.Filesz)
+		}
+		if !ok || !within(data, p.Off, p.Filesz) {
+			return fmt.Errorf("it is cut short: segment %d of %d is not in its %d bytes", i, h.Phnum, len(data))
+		}
+	}
+	return nil
+}
+
+// decode reads what lies at a place of data.
+func decode(data []byte, at uint64, into any) bool {
+	size := uint64(binary.Size(into))
+	if !within(data, at, size) {
+		return false
+	}
+	_, err := binary.Decode(data[at:at+size], binary.LittleEndian, into)
+	return err == nil
+}
+
+func within(data []byte, at, size uint64) bool {
+	return at <= uint64(len(data)) && size <= uint64(len(data))-at
+}
