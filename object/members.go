@@ -26,10 +26,12 @@ func Refuse(name string, err error, log *diag.Log) {
 // Members returns the PTX texts of one input as they are, whether they can be
 // linked or not: all of them, or of each group of alternatives the one for
 // Options.Arch. unread says that the input could not be read at all.
-func Members(in Input, o Options, log *diag.Log) (members []container.Member, unread bool) {
+func Members(ctx context.Context, in Input, o Options, log *diag.Log) (members []container.Member, unread bool) {
 	in.NoIndex = true
 	var op opening
-	op.open(context.Background(), &in, 0, o)
+	files := newFileTable()
+	defer files.close()
+	op.open(ctx, files, &in, 0, o)
 	log.Append(&op.log)
 	for _, u := range op.units {
 		if u.unusable != "" {

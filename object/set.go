@@ -24,7 +24,7 @@ type Set struct {
 	inputs  []Input
 	stale   []*container.Error // by input: why its index is wrong
 	options Options
-	files   []*os.File
+	files   *fileTable
 }
 
 // Unit is one module of the inputs, or several in one archive member of which
@@ -52,10 +52,10 @@ type Unit struct {
 // It and Set.Read are the only worker pools for reading. A worker owns what it
 // writes: its slot of the result and its log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
-	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs))}
+	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable()}
 	opened := make([]opening, len(inputs))
 	err := each(ctx, len(inputs), o.Jobs, func(i int) string { return inputs[i].Name + inputs[i].Path }, func(i int) {
-		opened[i].open(ctx, &s.inputs[i], i, o)
+		opened[i].open(ctx, s.files, &s.inputs[i], i, o)
 	})
 	if err == nil {
 		err = ctx.Err() // what was not waited for has no message
@@ -63,9 +63,6 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	var all []*Unit
 	for i := range opened {
 		s.Unread = s.Unread || opened[i].unread
-		if f := opened[i].file; f != nil {
-			s.files = append(s.files, f)
-		}
 		all = append(all, opened[i].units...)
 	}
 	if err != nil {
@@ -106,12 +103,7 @@ func (s *Set) Archives() (paths []string) {
 }
 
 // Close closes the packages of which members could still be read.
-func (s *Set) Close() {
-	for _, f := range s.files {
-		f.Close()
-	}
-	s.files = nil
-}
+func (s *Set) Close() { s.files.close() }
 
 // Read reads units that have not been read yet, some at a time. File stays nil
 // for those at fault, which the log tells.
@@ -178,12 +170,11 @@ type opening struct {
 	units  []*Unit
 	log    diag.Log
 	unread bool
-	file   *os.File
 }
 
-func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
+func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int, o Options) {
 	at := func(name string) diag.Place { return diag.At(&diag.Source{Name: name}, diag.Span{}) }
-	data, index, err := op.read(ctx, in, o)
+	data, index, err := op.read(ctx, files, in, o)
 	if index != nil {
 		for k := range index.Members {
 			op.units = append(op.units, &Unit{Lazy: true, input: i, index: index, indexed: &index.Members[k]})
@@ -199,7 +190,7 @@ func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
 		op.log.Error(diag.EmptyInput, at(in.name()), "the file is empty")
 		return
 	}
-	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize})
+	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize, Open: files.readRegular})
 	if err != nil {
 		Refuse(in.name(), err, &op.log)
 		return
@@ -230,7 +221,7 @@ func (op *opening) open(ctx context.Context, in *Input, i int, o Options) {
 
 // read returns what an input holds, or the index of a package, which spares the
 // rest of it.
-func (op *opening) read(ctx context.Context, in *Input, o Options) (data []byte, index *container.Index, err error) {
+func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Options) (data []byte, index *container.Index, err error) {
 	indexed := !in.Whole && !in.NoIndex && !o.All
 	switch {
 	case in.Text != nil:
@@ -243,11 +234,11 @@ func (op *opening) read(ctx context.Context, in *Input, o Options) (data []byte,
 		in.Text, in.Reader = data, nil // once is all it can be read
 	default:
 		if indexed {
-			if index = op.indexOf(in, o); index != nil {
+			if index = op.indexOf(files, in, o); index != nil {
 				return nil, index, nil
 			}
 		}
-		data, err = unlessDone(ctx, func() ([]byte, error) { return readFile(in.Path) })
+		data, err = unlessDone(ctx, func() ([]byte, error) { return files.read(in.Path) })
 	}
 	if err == nil {
 		return data, nil, nil
@@ -288,35 +279,18 @@ func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error
 	}
 }
 
-// readFile is os.ReadFile for what has an end: /dev/zero has none. Open files
-// of the process, as /dev/stdin, are what they are.
-func readFile(path string) ([]byte, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Mode()&os.ModeCharDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
-		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
-		return nil, errors.New("it is a device")
-	}
-	return os.ReadFile(path)
-}
-
-// indexOf is the index of the package in a file, which stays open.
-func (op *opening) indexOf(in *Input, o Options) *container.Index {
+// indexOf is the index of the package in a file, which stays open if there is room.
+func (op *opening) indexOf(files *fileTable, in *Input, o Options) *container.Index {
 	info, err := os.Stat(in.Path)
 	if err != nil || !info.Mode().IsRegular() { // a pipe can be read only once
 		return nil
 	}
-	f, err := os.Open(in.Path)
-	if err != nil {
+	f := &packageFile{table: files, name: in.name(), path: in.Path}
+	if _, err := f.acquire(); err != nil {
 		return nil
 	}
-	if info, err = f.Stat(); err == nil {
-		if index := op.index(in.name(), f, info.Size(), o); index != nil {
-			op.file = f
-			return index
-		}
-	}
-	f.Close()
-	return nil
+	defer f.release()
+	return op.index(in.name(), f, f.info.Size(), o)
 }
 
 // index is nil if there is none that can be relied on. What hinders is seen

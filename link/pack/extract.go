@@ -55,7 +55,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		members, unread := object.Members(in, object.Options{Arch: o.Arch, All: o.Arch == "", MaxSize: o.MaxInputSize}, &log)
+		members, unread := object.Members(ctx, in, object.Options{Arch: o.Arch, All: o.Arch == "", MaxSize: o.MaxInputSize}, &log)
 		io = io || unread
 		for _, m := range members {
 			if !m.IsPTX() {

@@ -118,7 +118,7 @@ func packMembers(ctx context.Context, o Options, taken map[string]bool, log *dia
 	if log.Errors() > 0 {
 		return nil, &link.Errors{Messages: log.Messages, IO: unread}
 	}
-	noteLeftOut(again(), files, o, log)
+	noteLeftOut(ctx, again(), files, o, log)
 	members := make([]Member, len(files))
 	for i, f := range files {
 		m := &members[i]
@@ -185,7 +185,7 @@ func rereadable(inputs []object.Input) func() []object.Input {
 
 // noteLeftOut tells of PTX for several GPUs, of which a package has one. A
 // member of a package is one text, and whoever links it chooses no more.
-func noteLeftOut(inputs []object.Input, files []*object.File, o Options, log *diag.Log) {
+func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.File, o Options, log *diag.Log) {
 	kept := map[string]bool{}
 	var parts []string // names of what was inside something
 	for _, f := range files {
@@ -208,7 +208,7 @@ func noteLeftOut(inputs []object.Input, files []*object.File, o Options, log *di
 			continue
 		}
 		var ignored diag.Log // Load has told all of it
-		members, _ := object.Members(in, object.Options{All: true, MaxSize: o.MaxInputSize}, &ignored)
+		members, _ := object.Members(ctx, in, object.Options{All: true, MaxSize: o.MaxInputSize}, &ignored)
 		var texts []string
 		times := map[string]int{}
 		for len(members) > 0 {

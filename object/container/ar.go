@@ -210,9 +210,9 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 	return op.open(nested.body, inner)
 }
 
-// readRegular reads a file of limit bytes at most. A device may have no end, and
+// ReadRegular reads a regular file of limit bytes at most. A device may have no end, and
 // a pipe no writer.
-func readRegular(path string, limit int64) ([]byte, error) {
+func ReadRegular(path string, limit int64) ([]byte, error) {
 	regular := func(info fs.FileInfo) error {
 		switch {
 		case info.IsDir():

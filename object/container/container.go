@@ -110,7 +110,7 @@ func newOpener(o Options, size int64) *opener {
 		o.MaxSize = defaultMaxSize
 	}
 	if o.Open == nil {
-		o.Open = readRegular
+		o.Open = ReadRegular
 	}
 	return &opener{Options: o, left: o.MaxSize, size: size}
 }

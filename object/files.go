@@ -1,0 +1,207 @@
+package object
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"ptxlink/object/container"
+)
+
+// maxOpen is how many files are open at a time for reading. The least limit that
+// is met in practice leaves room for it (ulimit -n 20), and more would not be
+// faster.
+const maxOpen = 8
+
+// fileTable opens files of the inputs, not too many at a time. Packages, whose
+// members are read when they are needed, stay open as long as there is room, and
+// are opened again otherwise.
+type fileTable struct {
+	mu     sync.Mutex
+	change sync.Cond // of open, of a packageFile or of closed
+	open   int
+	idle   []*packageFile // open and not being read, the one used last at the end
+	closed bool
+}
+
+func newFileTable() *fileTable {
+	t := new(fileTable)
+	t.change.L = &t.mu
+	return t
+}
+
+// take waits until one more file may be open. The caller holds mu.
+func (t *fileTable) take() {
+	for t.open >= maxOpen {
+		if len(t.idle) == 0 {
+			t.change.Wait()
+			continue
+		}
+		p := t.idle[0]
+		t.idle = t.idle[1:]
+		p.f.Close()
+		p.f = nil
+		t.open--
+	}
+	t.open++
+}
+
+// give says that a file was closed. The caller holds mu.
+func (t *fileTable) give() {
+	t.open--
+	t.change.Broadcast()
+}
+
+// with calls read, which opens one file and closes it.
+func (t *fileTable) with(read func() ([]byte, error)) ([]byte, error) {
+	t.mu.Lock()
+	t.take()
+	t.mu.Unlock()
+	defer func() {
+		t.mu.Lock()
+		t.give()
+		t.mu.Unlock()
+	}()
+	return read()
+}
+
+// read is os.ReadFile for what has an end: /dev/zero has none. Open files of the
+// process, as /dev/stdin, are what they are.
+func (t *fileTable) read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if info.Mode().IsRegular() {
+		return t.with(func() ([]byte, error) { return os.ReadFile(path) })
+	}
+	if info.Mode()&os.ModeDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
+		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
+		return nil, errors.New("it is a device")
+	}
+	return os.ReadFile(path) // a pipe may wait for its writer as long as it likes
+}
+
+// readRegular is container.ReadRegular for the members of thin archives.
+func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
+	return t.with(func() ([]byte, error) { return container.ReadRegular(path, limit) })
+}
+
+// close closes the packages. Those that are being read are closed after that.
+func (t *fileTable) close() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for _, p := range t.idle {
+		p.f.Close()
+		p.f = nil
+		t.open--
+	}
+	t.idle = nil
+	t.change.Broadcast()
+}
+
+// packageFile is an io.ReaderAt of a file that need not be open all the time.
+type packageFile struct {
+	table *fileTable
+	name  string
+	path  string
+	info  fs.FileInfo // of the file when it was first opened
+
+	f       *os.File // nil while it is closed
+	readers int
+	opening bool
+}
+
+// ReadAt may be called by several goroutines. It fails with a stale index if
+// another file has come in the place of the one that was opened first.
+func (p *packageFile) ReadAt(b []byte, at int64) (int, error) {
+	f, err := p.acquire()
+	if err != nil {
+		return 0, err
+	}
+	defer p.release()
+	return f.ReadAt(b, at)
+}
+
+func (p *packageFile) acquire() (*os.File, error) {
+	t := p.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for {
+		if t.closed {
+			return nil, os.ErrClosed
+		}
+		if p.f != nil {
+			if p.readers == 0 {
+				t.idle = slices.DeleteFunc(t.idle, func(q *packageFile) bool { return p == q })
+			}
+			p.readers++
+			return p.f, nil
+		}
+		if !p.opening {
+			break
+		}
+		t.change.Wait()
+	}
+	p.opening = true
+	t.take()
+	t.mu.Unlock()
+	f, err := p.reopen()
+	t.mu.Lock()
+	p.opening = false
+	if err != nil {
+		t.give()
+		return nil, err
+	}
+	p.f, p.readers = f, 1
+	t.change.Broadcast()
+	return f, nil
+}
+
+func (p *packageFile) release() {
+	t := p.table
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p.readers--; p.readers > 0 {
+		return
+	}
+	if t.closed {
+		p.f.Close()
+		p.f = nil
+		t.open--
+		return
+	}
+	t.idle = append(t.idle, p)
+	t.change.Broadcast()
+}
+
+func (p *packageFile) reopen() (*os.File, error) {
+	f, err := os.Open(p.path)
+	if err != nil {
+		if p.info != nil && errors.Is(err, fs.ErrNotExist) {
+			err = p.replaced()
+		}
+		return nil, err
+	}
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+	case p.info == nil:
+		p.info = info
+	case !os.SameFile(p.info, info) || p.info.Size() != info.Size() || !p.info.ModTime().Equal(info.ModTime()):
+		err = p.replaced()
+	}
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func (p *packageFile) replaced() error {
+	return &container.Error{Name: p.name, Offset: -1, Text: "another file has taken its place while it was read", Stale: true}
+}
