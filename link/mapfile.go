@@ -8,7 +8,7 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/ianlancetaylor/demangle"
+	"ptxlink/internal/diag"
 )
 
 // WriteMap writes what was linked, for a person: the inputs, every symbol of
@@ -37,7 +37,7 @@ func table(w io.Writer, title, heads string) *tabwriter.Writer {
 func (r *Result) mapInputs(w io.Writer) {
 	t := table(w, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule")
 	for _, m := range r.Modules {
-		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", m.Bytes, m.Version, m.Target, m.AddressSize, dash(m.Producer), m.Name)
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", m.Bytes, m.Version, diag.Escape(m.Target), m.AddressSize, dash(m.Producer), diag.Escape(m.Name))
 	}
 	t.Flush()
 }
@@ -101,7 +101,7 @@ func (r *Result) mapRenamed(w io.Writer) {
 		if t == nil {
 			t = table(w, "Renamed", "from\twas\tis")
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), s.Original, s.Name)
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), diag.Escape(s.Original), diag.Escape(s.Name))
 	}
 	if t != nil {
 		t.Flush()
@@ -114,7 +114,7 @@ func (r *Result) mapDropped(w io.Writer) {
 	}
 	t := table(w, "Dropped", "from\tkind\tname\twhy")
 	for _, s := range r.Dropped {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name)), dash(s.Reason))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name)), dash(diag.Escape(s.Reason)))
 	}
 	t.Flush()
 }
@@ -125,17 +125,17 @@ func (s Symbol) from() string {
 		return "(" + cmp.Or(s.Supplier, "undefined") + ")"
 	}
 	if s.Line() == 0 {
-		return s.Module
+		return diag.Escape(s.Module)
 	}
-	return fmt.Sprintf("%s:%d", s.Module, s.Line())
+	return fmt.Sprintf("%s:%d", diag.Escape(s.Module), s.Line())
 }
 
 // readable is a name, followed by what it means if it is a mangled one.
 func readable(name string) string {
-	if plain := demangle.Filter(name); plain != name {
-		return name + " = " + plain
+	if plain := diag.Demangle(name); plain != name {
+		return diag.Escape(name) + " = " + plain
 	}
-	return name
+	return diag.Escape(name)
 }
 
 func dash(s string) string {

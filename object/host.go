@@ -2,6 +2,7 @@ package object
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -29,6 +30,32 @@ var hostWords = map[string]string{
 	"linux": "linux", "windows": "windows", "win": "windows", "mac": "mac", "macos": "mac", "darwin": "mac",
 	"x86_64": "x86_64", "amd64": "x86_64", "x64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64", "ppc64le": "ppc64le",
 	"i386": "i386", "x86": "i386", "armv7": "armv7",
+}
+
+// architectures are what Host.Arch may be: the names of --host, and those that
+// ELF files of other machines get.
+var architectures = []string{"x86_64", "aarch64", "ppc64le", "i386", "armv7", "arm", "loongarch64", "ppc64", "riscv", "s390x"}
+
+// valid reports whether each field is one that ptxlink writes, or empty, and
+// whether they go together.
+func (h Host) valid() bool {
+	switch h.OS {
+	case "", "linux", "windows", "mac":
+	default:
+		return false
+	}
+	if h.Arch != "" && !slices.Contains(architectures, h.Arch) {
+		return false
+	}
+	switch h.Model {
+	case "", "ilp32":
+		return true
+	case "lp64":
+		return h.OS != "windows"
+	case "llp64":
+		return h.OS == "windows" || h.OS == ""
+	}
+	return false
 }
 
 // ParseHost reads "linux-x86_64", "windows-arm64" or "linux". The data model

@@ -159,10 +159,12 @@ func (f *File) claim(m *container.Member, log *diag.Log) {
 			f.Host.OS, f.Host.Model = h.OS, h.Model
 		}
 	}
-	if f.Host.Arch == "" {
+	// Containers of other tools, and records that anyone may have written, can say
+	// anything.
+	if h := (Host{OS: f.Host.OS, Arch: m.Arch}); f.Host.Arch == "" && h.valid() {
 		f.Host.Arch = m.Arch
 	}
-	if m.Model != "" {
+	if h := (Host{OS: f.Host.OS, Model: m.Model}); m.Model != "" && h.valid() {
 		f.Host.Model = m.Model
 	}
 	if m.AddressSize != 0 && f.AddressSize != 0 && m.AddressSize != f.AddressSize {

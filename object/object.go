@@ -98,7 +98,7 @@ func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
 	for _, s := range m.Sections {
 		f.Debug = f.Debug || s.Name == ".debug_info"
 	}
-	f.readPreamble(digest)
+	f.readPreamble(digest, log)
 	return f
 }
 
@@ -213,24 +213,19 @@ const MetaMark = "/* ptxlink-meta:"
 // readPreamble reads the comments ahead of .version: who made the module, and
 // the record that an earlier link left there. digest is that of the text; empty
 // if it is not known.
-func (f *File) readPreamble(digest string) {
+//
+// What a record says goes into the record of the output. So one that says what
+// ptxlink never writes is not used at all, with a warning; keys that are not known
+// may come from a later version and are passed over.
+func (f *File) readPreamble(digest string, log *diag.Log) {
 	preamble := string(f.Src.Text[:f.VersionSpan.Off])
 	if at := strings.Index(preamble, MetaMark); at >= 0 {
 		meta, _, _ := strings.Cut(preamble[at+len(MetaMark):], "*/")
-		f.Producer = "ptxlink"
-		f.HostSpan = diag.Span{Off: int32(at), Len: int32(len(MetaMark))}
-		for field := range strings.FieldsSeq(meta) {
-			key, value, _ := strings.Cut(field, "=")
-			switch key {
-			case "os":
-				f.Host.OS = value
-			case "arch":
-				f.Host.Arch = value
-			case "model":
-				f.Host.Model = value
-			case "input":
-				f.Digests = append(f.Digests, value)
-			}
+		span := diag.Span{Off: int32(at), Len: int32(len(MetaMark))}
+		if host, digests, bad := readMeta(meta); bad == "" {
+			f.Producer, f.HostSpan, f.Host, f.Digests = "ptxlink", span, host, digests
+		} else {
+			log.Warn(diag.Record, f.At(span), "the record that an earlier link left in this module is not used: "+bad)
 		}
 	}
 	if len(f.Digests) == 0 && digest != "" {
@@ -242,6 +237,39 @@ func (f *File) readPreamble(digest string) {
 	if f.Producer == "" {
 		f.Producer = producer(preamble)
 	}
+}
+
+// readMeta reads the fields of a record, and returns what is wrong with them.
+func readMeta(meta string) (host Host, digests []string, bad string) {
+	for field := range strings.FieldsSeq(meta) {
+		key, value, _ := strings.Cut(field, "=")
+		switch key {
+		case "address_size":
+			if value != "32" && value != "64" {
+				return Host{}, nil, "address_size is neither 32 nor 64"
+			}
+		case "os":
+			host.OS = value
+		case "arch":
+			host.Arch = value
+		case "model":
+			host.Model = value
+		case "input":
+			if !isDigest(value) {
+				return Host{}, nil, "an input is no SHA-256 digest"
+			}
+			digests = append(digests, value)
+		}
+	}
+	if !host.valid() {
+		return Host{}, nil, "there is no such host"
+	}
+	return host, digests, ""
+}
+
+// isDigest reports whether s is a SHA-256 digest in lower-case hexadecimal.
+func isDigest(s string) bool {
+	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // producer is who made a module, by the comments ahead of .version.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -86,10 +85,7 @@ func (c *command) abi(ctx *cli.Context) error {
 	}
 	if ctx.Bool("json") {
 		out.Reset()
-		enc := json.NewEncoder(&out)
-		enc.SetIndent("", "  ")
-		enc.SetEscapeHTML(false)
-		if err := enc.Encode(report); err != nil {
+		if err := diag.WriteJSON(&out, report); err != nil {
 			return err
 		}
 	}

@@ -420,7 +420,7 @@ func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, 
 	if job.verbose {
 		var out bytes.Buffer
 		for _, line := range done {
-			fmt.Fprintln(&out, line)
+			fmt.Fprintln(&out, diag.Escape(line))
 		}
 		return c.show(out.Bytes())
 	}
@@ -501,10 +501,10 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 			if job.verbose {
 				out.WriteString(longListing(m))
 			}
-			fmt.Fprintln(&out, m.Name)
+			fmt.Fprintln(&out, diag.Escape(m.Name))
 		case 'p':
 			if job.verbose {
-				fmt.Fprintf(&out, "\n<%s>\n\n", m.Name)
+				fmt.Fprintf(&out, "\n<%s>\n\n", diag.Escape(m.Name))
 			}
 			out.Write(m.Data)
 		case 'x':
@@ -515,7 +515,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 				return &exitError{exitLink, err}
 			}
 			if job.verbose {
-				fmt.Fprintf(&out, "x - %s\n", m.Name)
+				fmt.Fprintf(&out, "x - %s\n", diag.Escape(m.Name))
 			}
 			files = append(files, outfile.File{Path: filepath.Join(folder, m.Name), Data: m.Data})
 		}

@@ -268,7 +268,7 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 			if by == "" {
 				by = "-u"
 			}
-			fmt.Fprintf(c.stderr, "%s\t%s\t%s\n", by, p.Member, p.Symbol)
+			fmt.Fprintf(c.stderr, "%s\t%s\t%s\n", diag.Escape(by), diag.Escape(p.Member), diag.Escape(p.Symbol))
 		}
 	}
 	if c.report.write(result.Messages) > 0 {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -78,7 +77,7 @@ func (c *command) extract(ctx *cli.Context) error {
 	}
 	var paths bytes.Buffer
 	for _, e := range list {
-		fmt.Fprintln(&paths, e.File)
+		fmt.Fprintln(&paths, diag.Escape(e.File))
 	}
 	return c.show(paths.Bytes())
 }
@@ -145,10 +144,7 @@ func regular(path string) bool {
 
 func (c *command) showJSON(list []pack.Extracted) error {
 	var out bytes.Buffer
-	e := json.NewEncoder(&out)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	if err := e.Encode(list); err != nil {
+	if err := diag.WriteJSON(&out, list); err != nil {
 		return err
 	}
 	return c.show(out.Bytes())
@@ -165,7 +161,7 @@ func (c *command) showTable(list []pack.Extracted) error {
 			bits = fmt.Sprintf("%d-bit", e.AddressSize)
 		}
 		host := orDash(strings.Trim(e.HostOS+"-"+e.HostArch, "-"))
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Bytes, orDash(e.Target), bits, host, e.File, e.Name)
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Bytes, diag.Escape(orDash(e.Target)), bits, diag.Escape(host), diag.Escape(e.File), diag.Escape(e.Name))
 	}
 	t.Flush()
 	return c.show(out.Bytes())

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -81,10 +80,7 @@ func (c *command) info(ctx *cli.Context) error {
 	}
 	var out bytes.Buffer
 	if ctx.Bool("json") {
-		e := json.NewEncoder(&out)
-		e.SetIndent("", "  ")
-		e.SetEscapeHTML(false)
-		if err := e.Encode(list); err != nil {
+		if err := diag.WriteJSON(&out, list); err != nil {
 			return err
 		}
 	} else {
@@ -103,10 +99,10 @@ func writeInfo(w io.Writer, o *link.Object) {
 	if o.AddressSize != 0 {
 		bits = fmt.Sprintf("%d-bit", o.AddressSize)
 	}
-	fmt.Fprintf(w, "%s: PTX %s, %s, %s\n", o.Name, o.Version, strings.Join(o.Target, ", "), bits)
+	fmt.Fprintf(w, "%s: PTX %s, %s, %s\n", diag.Escape(o.Name), o.Version, diag.Escape(strings.Join(o.Target, ", ")), bits)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
-		fmt.Fprintf(t, "  %s\t%s\n", name, fmt.Sprintf(format, args...))
+		fmt.Fprintf(t, "  %s\t%s\n", name, diag.Escape(fmt.Sprintf(format, args...)))
 	}
 	row("producer", "%s", orUnknown(o.Producer))
 	host := orUnknown(strings.Trim(o.HostOS+"-"+o.HostArch, "-"))
@@ -137,7 +133,7 @@ func writeInfo(w io.Writer, o *link.Object) {
 				fmt.Fprintf(w, "  %s:\n", part.title)
 				first = false
 			}
-			fmt.Fprintf(w, "    %s\n", declaration(s))
+			fmt.Fprintf(w, "    %s\n", diag.Escape(declaration(s)))
 		}
 	}
 }
@@ -177,7 +173,7 @@ func (c *command) nm(ctx *cli.Context) error {
 			if i > 0 {
 				out.WriteByte('\n')
 			}
-			fmt.Fprintf(&out, "%s:\n", o.Name)
+			fmt.Fprintf(&out, "%s:\n", diag.Escape(o.Name))
 		}
 		symbols := slices.DeleteFunc(o.Symbols, func(s link.ObjectSymbol) bool {
 			return ctx.Bool("u") && s.Defined || ctx.Bool("U") && !s.Defined || ctx.Bool("g") && s.Linkage == "local"
@@ -187,7 +183,7 @@ func (c *command) nm(ctx *cli.Context) error {
 		}
 		for _, s := range symbols {
 			if ctx.Bool("A") {
-				out.WriteString(o.Name + ":")
+				out.WriteString(diag.Escape(o.Name) + ":")
 			}
 			writeSymbol(&out, s, ctx.Bool("S"), ctx.Bool("C"))
 		}
@@ -210,7 +206,7 @@ func writeSymbol(w io.Writer, s link.ObjectSymbol, size, demangle bool) {
 	if demangle {
 		name = diag.Demangle(name)
 	}
-	fmt.Fprintf(w, "%s %c %s\n", value, letter(s), name)
+	fmt.Fprintf(w, "%s %c %s\n", value, letter(s), diag.Escape(name))
 }
 
 // letter is nm's letter for the symbol.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/libdevice"
@@ -87,7 +88,7 @@ func (c *command) libdevice(ctx *cli.Context) error {
 		return c.refused(err)
 	}
 	if ctx.Bool("verbose") {
-		fmt.Fprintf(c.stderr, "%s: %d functions of %s, compiled for %s by %s\n", output, len(library.Names), options.Bitcode, options.Arch, library.Tool)
+		fmt.Fprintf(c.stderr, "%s: %d functions of %s, compiled for %s by %s\n", diag.Escape(output), len(library.Names), diag.Escape(options.Bitcode), options.Arch, diag.Escape(library.Tool))
 	}
 	return c.write([]string{options.Bitcode}, outfile.File{Path: output, Data: archive.Data})
 }

@@ -90,7 +90,7 @@ func reportBug(w io.Writer, what any, stack []byte) {
 	for i := 2; i+1 < len(lines) && len(frames) < keep; i += 2 {
 		frames = append(frames, "  "+lines[i]+"\n  "+lines[i+1])
 	}
-	fmt.Fprintf(w, "ptxlink: internal error: %v\n", what)
+	fmt.Fprintf(w, "ptxlink: internal error: %s\n", diag.Escape(fmt.Sprint(what)))
 	fmt.Fprintf(w, "%s\n%s\n", version(), strings.Join(frames, "\n"))
 	fmt.Fprintln(w, "ptxlink: note: this is a bug in ptxlink, not in your files; nothing was written. Please report it with the lines above and the inputs.")
 }

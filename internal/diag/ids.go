@@ -94,6 +94,7 @@ const (
 	Ptxas
 	Raised
 	RDC
+	Record
 	StaleIndex
 	Target
 	UnusedOption
@@ -187,6 +188,7 @@ var rules = [...]Rule{
 	Ptxas:                 {"ptxas", Warning, "ptxas warns"},
 	Raised:                {"raised", Warning, "an instruction does not assemble at the version or target of the output"},
 	RDC:                   {"rdc", Warning, "a module compiled without -rdc=true keeps a copy of a variable"},
+	Record:                {"record", Warning, "the record of an earlier link in a module is not one that ptxlink writes"},
 	StaleIndex:            {"stale-index", Warning, "the index of a package does not fit its members"},
 	Target:                {"target", Warning, "an archive member changes the target of the output"},
 	UnusedOption:          {"unused-option", Warning, "an option has no effect without another one"},

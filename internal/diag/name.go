@@ -2,15 +2,15 @@ package diag
 
 import "github.com/ianlancetaylor/demangle"
 
-// Demangle is the source spelling of an Itanium C++ or Rust name, or the name
-// itself if it is neither.
-func Demangle(name string) string { return demangle.Filter(name) }
+// Demangle returns the source spelling of an Itanium C++ or Rust name, or the
+// name itself if it is neither. Rust's may hold any character, so it is escaped.
+func Demangle(name string) string { return Escape(demangle.Filter(name)) }
 
-// Name is a symbol as messages show it: demangled, with the mangled form behind
-// it once.
+// Name returns a symbol as messages show it: demangled, with the mangled form
+// behind it once, and shortened where it is very long.
 func Name(name string) string {
 	if plain := Demangle(name); plain != name {
-		return plain + " (" + name + ")"
+		return shorten(plain, maxName) + " (" + shorten(name, maxName) + ")"
 	}
-	return name
+	return shorten(name, maxName)
 }

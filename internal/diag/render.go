@@ -1,8 +1,10 @@
 package diag
 
 import (
+	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -73,7 +75,7 @@ func writeOne(b *strings.Builder, m *Message, p palette) {
 		writeExcerpt(b, n.Place, p)
 	}
 	if m.Help != "" {
-		fmt.Fprintf(b, "%shelp:%s %s\n", p.help, p.off, m.Help)
+		fmt.Fprintf(b, "%shelp:%s %s\n", p.help, p.off, shown(m.Help, maxText))
 	}
 }
 
@@ -83,12 +85,12 @@ func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette
 	case at.Source == nil:
 		b.WriteString("ptxlink:")
 	case at.Span == Span{}:
-		b.WriteString(at.Source.Name + ":")
+		b.WriteString(shown(at.Source.Name, maxName) + ":")
 	default:
 		line, column := at.Source.LineColumn(at.Span.Off)
-		fmt.Fprintf(b, "%s:%d:%d:", at.Source.Name, line, column)
+		fmt.Fprintf(b, "%s:%d:%d:", shown(at.Source.Name, maxName), line, column)
 	}
-	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, text)
+	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, shown(text, maxText))
 	if id.Rule().Kind == Warning { // also one that --fatal-warnings made an error
 		b.WriteString(" [-W" + id.String() + "]")
 	}
@@ -142,30 +144,22 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	fmt.Fprintf(b, "%5d | %s\n      | %s%s%s%s\n", number, line, pad.String(), p.mark, marks, p.off)
 }
 
-// printable keeps a hostile or binary line from reaching the terminal as
-// control codes. The length stays the same, byte for byte.
+// printable keeps a hostile or binary line from reaching the terminal as control
+// codes. The length stays the same, byte for byte; so does a tab.
 func printable(line []byte) string {
-	out := []byte(nil)
-	for i, c := range line {
-		if (c < ' ' && c != '\t') || c == 0x7f {
+	var out []byte
+	for i := 0; i < len(line); {
+		r, n := utf8.DecodeRune(line[i:])
+		if r != '\t' && (r == utf8.RuneError && n == 1 || !strconv.IsPrint(r)) {
 			if out == nil {
-				out = append([]byte(nil), line...)
+				out = bytes.Clone(line)
 			}
-			out[i] = '?'
+			copy(out[i:i+n], [...]string{"?", "¿", "\ufffd", "\ufffd?"}[n-1])
 		}
+		i += n
 	}
 	if out == nil {
 		out = line
-	}
-	if !utf8.Valid(out) {
-		out = append([]byte(nil), out...)
-		for i := 0; i < len(out); {
-			r, n := utf8.DecodeRune(out[i:])
-			if r == utf8.RuneError && n == 1 {
-				out[i] = '?'
-			}
-			i += n
-		}
 	}
 	return string(out)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // Dependencies writes a Make rule that says what output was made from,
@@ -15,8 +17,8 @@ func Dependencies(w io.Writer, output string, inputs []string) error {
 	b.WriteString(makeName(output) + ":")
 	seen := map[string]bool{"": true}
 	for _, name := range append([]string{output}, inputs...) {
-		if strings.ContainsAny(name, "\n\r") {
-			return fmt.Errorf("the dependency file cannot name %q: Make has no way to write a line end", name)
+		if hasControls(name) {
+			return fmt.Errorf("the dependency file cannot name %q: Make has no way to write a line end or another control character", name)
 		}
 	}
 	for _, input := range inputs {
@@ -30,6 +32,24 @@ func Dependencies(w io.Writer, output string, inputs []string) error {
 	b.WriteByte('\n')
 	_, err := io.WriteString(w, b.String()+phony.String())
 	return err
+}
+
+// hasControls reports whether a file name has characters that end a line, or that
+// a terminal acts on. These files hold names as they are, for other programs. A
+// byte that is no UTF-8 is a letter of an older encoding, unless it is a control
+// character of those.
+func hasControls(name string) bool {
+	for at := 0; at < len(name); {
+		r, n := utf8.DecodeRuneInString(name[at:])
+		if r == utf8.RuneError && n == 1 {
+			r = rune(name[at])
+		}
+		if r != '\t' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp) {
+			return true
+		}
+		at += n
+	}
+	return false
 }
 
 // makeName quotes a file name the way GCC and Clang do, which Make and Ninja
@@ -59,8 +79,8 @@ func makeName(name string) string {
 func UnusedInputs(w io.Writer, inputs []string) error {
 	var b strings.Builder
 	for _, input := range inputs {
-		if strings.ContainsAny(input, "\n\r") {
-			return fmt.Errorf("the list of unused inputs cannot name %q: it has one name to a line", input)
+		if hasControls(input) {
+			return fmt.Errorf("the list of unused inputs cannot name %q: it has one name to a line, without control characters", input)
 		}
 		b.WriteString(input + "\n")
 	}

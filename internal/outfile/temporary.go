@@ -105,6 +105,7 @@ func TempDir() (dir string, remove func(), err error) {
 	}, removeFolder)
 	if err != nil && !errors.Is(err, errAbandoned) {
 		return "", nil, &diag.Message{
+			ID:   diag.IO,
 			Text: fmt.Sprintf("cannot make a temporary folder in %s: %v", os.TempDir(), reason(err)),
 			Help: "name a folder that is there and can be written with the environment variable " + map[bool]string{false: "TMPDIR", true: "TMP"}[runtime.GOOS == "windows"],
 		}

@@ -9,6 +9,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"ptxlink/internal/diag"
 )
 
 // arWriter is one call of WriteArchive.
@@ -214,5 +216,5 @@ func (r Record) line() ([]byte, error) {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false) // names of C++ templates stay readable
 	err := e.Encode(r)
-	return b.Bytes(), err
+	return diag.EscapeJSON(b.Bytes()), err
 }

@@ -1,0 +1,140 @@
+package diag
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Escape returns s as it may be shown: on one line, and without anything that a
+// terminal acts on. Names of files, members and symbols, and what other programs
+// say, come from whoever made the input, and go through here into messages, maps,
+// listings and records.
+//
+// Characters that do not print are written as Go does: \n, \x1b, \u009b, \u202e.
+// Those are control characters, C1 among them, marks of text direction, spaces of
+// no width, and bytes that are no UTF-8. Everything else stays, a backslash too.
+func Escape(s string) string {
+	at := unprintable(s)
+	if at < 0 {
+		return s
+	}
+	out := []byte(s[:at])
+	for at < len(s) {
+		r, n := utf8.DecodeRuneInString(s[at:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			out = append(out, `\x`...)
+			out = append(out, hexDigits[s[at]>>4], hexDigits[s[at]&15])
+		case strconv.IsPrint(r):
+			out = append(out, s[at:at+n]...)
+		default:
+			quoted := strconv.AppendQuoteRune(nil, r)
+			out = append(out, quoted[1:len(quoted)-1]...)
+		}
+		at += n
+	}
+	return string(out)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// Printable reports whether Escape leaves s as it is.
+func Printable(s string) bool { return unprintable(s) < 0 }
+
+// unprintable is where the first character is that does not print; -1 if all do.
+func unprintable(s string) int {
+	for at := 0; at < len(s); {
+		if c := s[at]; c < utf8.RuneSelf {
+			if c < ' ' || c == 0x7f {
+				return at
+			}
+			at++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[at:])
+		if r == utf8.RuneError && n == 1 || !strconv.IsPrint(r) {
+			return at
+		}
+		at += n
+	}
+	return -1
+}
+
+// The most bytes of a name and of a whole text in a message. Names of template
+// instances have thousands; what is longer loses its middle.
+const (
+	maxName = 4096
+	maxText = 16384
+)
+
+// shorten takes bytes out of the middle of s if it has more than most.
+func shorten(s string, most int) string {
+	if len(s) <= most {
+		return s
+	}
+	const dots = "..."
+	head, tail := (most-len(dots))/2, len(s)-(most-len(dots))/2
+	for head > 0 && !utf8.RuneStart(s[head]) {
+		head--
+	}
+	for tail < len(s) && !utf8.RuneStart(s[tail]) {
+		tail++
+	}
+	return s[:head] + dots + s[tail:]
+}
+
+// shown is a text or name as a message shows it.
+func shown(s string, most int) string { return Escape(shorten(s, most)) }
+
+// WriteJSON writes v as indented JSON. A program that reads it gets every string
+// as it is, though no byte of the text is a control character: what Escape would
+// change is written as \u and hexadecimal digits.
+func WriteJSON(w io.Writer, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetIndent("", "  ")
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(EscapeJSON(b.Bytes()))
+	return err
+}
+
+// EscapeJSON replaces the characters in the strings of a JSON text that do not
+// print. encoding/json does so only for those below a space.
+func EscapeJSON(text []byte) []byte {
+	var out []byte
+	from := 0
+	for at := 0; at < len(text); {
+		if c := text[at]; c < utf8.RuneSelf && c != 0x7f {
+			at++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[at:])
+		if !strconv.IsPrint(r) {
+			out = append(out, text[from:at]...)
+			if r > 0xffff { // JSON has UTF-16 escapes
+				r -= 0x10000
+				out = appendUTF16(out, 0xd800+r>>10)
+				r = 0xdc00 + r&0x3ff
+			}
+			out = appendUTF16(out, r)
+			from = at + n
+		}
+		at += n
+	}
+	if out == nil {
+		return text
+	}
+	return append(out, text[from:]...)
+}
+
+func appendUTF16(out []byte, r rune) []byte {
+	hex := strconv.FormatInt(int64(r), 16)
+	return append(append(out, `\u`...), strings.Repeat("0", 4-len(hex))+hex...)
+}
