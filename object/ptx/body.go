@@ -15,7 +15,7 @@ func (p *parser) body(d *Decl) diag.Span {
 	r := &p.code
 	r.cursor = p.cursor
 	r.keep, r.tokens = true, p.buffer
-	r.pct = p.pct
+	r.pct, r.lean = p.pct, true
 	r.begin(p.m, d, false)
 	for _, list := range [][]Param{d.Results, d.Params} {
 		for i := range list {

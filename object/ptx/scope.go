@@ -37,7 +37,7 @@ type LocalDecl struct {
 }
 
 // scopes knows which locals are visible. ptxas has these rules
-// (testdata/script/scope_*.txtar, TestScopesPtxas):
+// (TestScopesPtxas, testdata/script/local_range.txtar):
 //
 //  1. A name hides those of outer blocks and of the module, from the end of the
 //     statement that declares it to the end of its block.

@@ -19,6 +19,9 @@ type codeReader struct {
 	// all enters every name into the scopes. Without it names that start with %
 	// and labels are left out where they cannot hide a module-scope name.
 	all, pct bool
+	// lean keeps, of the operands of instructions other than calls, only names
+	// that may mean a module-scope declaration.
+	lean bool
 
 	st     Statement
 	begun  []int // how many locals were visible when each block began
@@ -151,7 +154,52 @@ func (r *codeReader) instruction() {
 		r.next()
 	}
 	r.st.Operands = int32(len(r.tokens))
-	r.operands()
+	if r.lean && string(r.scopes.text[name.Off:name.End]) != "call" {
+		r.leanOperands()
+	} else {
+		r.operands()
+	}
+}
+
+// leanOperands does what operands does, and keeps few tokens.
+func (r *codeReader) leanOperands() {
+	depth := 0
+	text := r.scopes.text
+	for t := r.tok; ; t = r.Next() {
+		switch t.Kind {
+		case Ident:
+			if text[t.Off] != '%' || r.pct {
+				r.tokens = append(r.tokens, t)
+			}
+			continue
+		case EOF:
+		case Punct:
+			switch t.Ch {
+			case '{':
+				depth++
+				continue
+			case '}':
+				if depth--; depth >= 0 {
+					continue
+				}
+			case ';':
+			default:
+				continue
+			}
+		default:
+			continue
+		}
+		r.tok = t
+		switch {
+		case !r.is(';'):
+			r.expected("';'")
+		case depth > 0:
+			r.expected("'}' before the end of the statement")
+		default:
+			r.next()
+		}
+		return
+	}
 }
 
 // operands passes everything up to the semicolon, and that.
