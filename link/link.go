@@ -13,6 +13,7 @@ import (
 	"ptxlink/abicheck/atomics"
 	"ptxlink/abicheck/dwarftypes"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/room"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -67,10 +68,27 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	// Every byte of the output is decided. No message after this.
 
 	if !o.CheckOnly {
+		if err := outputRoom(in.files); err != nil {
+			return nil, err
+		}
 		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
 	}
 	r.Passes = clock.passes
 	return r, nil
+}
+
+// outputRoom returns an error if there is no memory for the output, which is as
+// large as the inputs on the whole.
+func outputRoom(files []*object.File) error {
+	size := int64(0)
+	for _, f := range files {
+		size += int64(len(f.Src.Text))
+	}
+	const few = 16 << 20
+	if size < few {
+		return nil
+	}
+	return room.For(size / 2)
 }
 
 // check says why the options cannot be what they are.

@@ -3,11 +3,14 @@ package object
 import (
 	"errors"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
+	"ptxlink/internal/room"
 	"ptxlink/object/container"
 )
 
@@ -25,6 +28,8 @@ type fileTable struct {
 	open   int
 	idle   []*packageFile // open and not being read, the one used last at the end
 	closed bool
+
+	bytes atomic.Int64 // that were read
 }
 
 func newFileTable() *fileTable {
@@ -68,26 +73,48 @@ func (t *fileTable) with(read func() ([]byte, error)) ([]byte, error) {
 	return read()
 }
 
-// read is os.ReadFile for what has an end: /dev/zero has none. Open files of the
-// process, as /dev/stdin, are what they are.
-func (t *fileTable) read(path string) ([]byte, error) {
+// read reads a file that has an end: /dev/zero has none. Open files of the process,
+// as /dev/stdin, are what they are. limit bounds what is not a regular file.
+func (t *fileTable) read(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().IsRegular() {
-		return t.with(func() ([]byte, error) { return os.ReadFile(path) })
+	if info.Mode().IsRegular() && info.Size() > 0 { // files of /proc have none
+		return t.readRegular(path, math.MaxInt64)
 	}
 	if info.Mode()&os.ModeDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
 		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
 		return nil, errors.New("it is a device")
 	}
-	return os.ReadFile(path) // a pipe may wait for its writer as long as it likes
+	f, err := os.Open(path) // a pipe may wait for its writer as long as it likes
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return room.ReadAll(f, bound(limit))
 }
+
+// bound is Options.MaxSize with its default.
+func bound(limit int64) int64 {
+	if limit <= 0 {
+		return container.DefaultMaxSize
+	}
+	return limit
+}
+
+// asked is how much is read before it is asked whether there is memory for more.
+const asked = 16 << 20
 
 // readRegular is container.ReadRegular for the members of thin archives.
 func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
-	return t.with(func() ([]byte, error) { return container.ReadRegular(path, limit) })
+	return t.with(func() ([]byte, error) {
+		data, err := container.ReadRegular(path, limit)
+		if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
+			err = room.For(asked) // for records and outputs of many small files
+		}
+		return data, err
+	})
 }
 
 // close closes the packages. Those that are being read are closed after that.

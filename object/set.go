@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/room"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )
@@ -38,6 +39,7 @@ type Unit struct {
 	input    int // of Set.inputs
 	member   container.Member
 	unusable string // why it cannot be linked at all
+	unread   bool   // there is no memory for it
 	index    *container.Index
 	indexed  *container.Indexed
 	defines  map[string]ptx.Linkage // what the index says, once it is asked
@@ -117,6 +119,7 @@ func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	})
 	for i, u := range units {
 		log.Append(&logs[i])
+		s.Unread = s.Unread || u.unread
 		if s.stale[u.input] == nil {
 			s.stale[u.input] = stale[i]
 		}
@@ -192,6 +195,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 	}
 	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize, Open: files.readRegular})
 	if err != nil {
+		op.unread = errors.Is(err, room.ErrNone)
 		Refuse(in.name(), err, &op.log)
 		return
 	}
@@ -230,7 +234,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 		}
 		return in.Text, index, nil
 	case in.Reader != nil:
-		data, err = unlessDone(ctx, func() ([]byte, error) { return io.ReadAll(in.Reader) })
+		data, err = unlessDone(ctx, func() ([]byte, error) { return room.ReadAll(in.Reader, bound(o.MaxSize)) })
 		in.Text, in.Reader = data, nil // once is all it can be read
 	default:
 		if indexed {
@@ -238,7 +242,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 				return nil, index, nil
 			}
 		}
-		data, err = unlessDone(ctx, func() ([]byte, error) { return files.read(in.Path) })
+		data, err = unlessDone(ctx, func() ([]byte, error) { return files.read(in.Path, o.MaxSize) })
 	}
 	if err == nil {
 		return data, nil, nil
@@ -346,6 +350,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 			if errors.As(err, &f) && f.Stale {
 				return f
 			}
+			u.unread = errors.Is(err, room.ErrNone)
 			Refuse(s.inputs[u.input].name(), err, log)
 			return nil
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/room"
 )
 
 var abiCommand = subcommand{
@@ -55,7 +56,7 @@ func (c *command) abi(ctx *cli.Context) error {
 	src := &diag.Source{Name: "<argument>", Text: []byte(c.inputs[0].name)}
 	if c.inputs[0].name == "-" {
 		src.Name = "<stdin>"
-		if src.Text, err = io.ReadAll(c.stdin); err != nil {
+		if src.Text, err = room.ReadAll(c.stdin, 16<<20); err != nil {
 			return &exitError{exitIO, fmt.Errorf("cannot read standard input: %w", err)}
 		}
 	}

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -17,6 +17,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/room"
 	"ptxlink/link"
 	"ptxlink/link/pack"
 )
@@ -191,7 +192,7 @@ func (c *command) ar(ctx *cli.Context) error {
 	if strings.IndexByte("rqsd", job.operation) >= 0 {
 		// Who writes to our input may wait for the lock.
 		if slices.ContainsFunc(c.inputs, func(in input) bool { return in.name == "-" }) {
-			text, err := io.ReadAll(c.stdin)
+			text, err := room.ReadAll(c.stdin, cmp.Or(options.MaxInputSize, 4<<30))
 			if err != nil {
 				return fmt.Errorf("cannot read standard input: %w", err)
 			}

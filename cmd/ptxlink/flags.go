@@ -30,7 +30,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "end-group", Category: input, Usage: "accepted, likewise"},
 		&cli.StringSliceFlag{Name: "undefined", Aliases: []string{"u"}, Category: input, Usage: "link the archive member that defines `NAME`"},
 		&cli.StringSliceFlag{Name: "require-defined", Category: input, Usage: "likewise, and `NAME` must be defined"},
-		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "refuse compressed inputs that grow over `BYTES` (default: 4 GiB)"},
+		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "refuse compressed inputs and pipes of over `BYTES` (default: 4 GiB)"},
 		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs at a time (default: one per CPU)"},
 
 		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "let symbols that match `GLOB` stay undefined"},

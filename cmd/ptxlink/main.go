@@ -24,7 +24,12 @@ const (
 	exitInterrupt = 130
 )
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	// What ends Go itself, such as a failed allocation, is then SIGABRT; it would
+	// be exit code 2, which is wrong usage.
+	debug.SetTraceback("crash")
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 // run is main without the process, for tests.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {

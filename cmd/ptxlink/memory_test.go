@@ -139,6 +139,54 @@ func TestBombMemory(t *testing.T) {
 	}
 }
 
+// TestMemoryLimit: under ulimit -v an input that there is no memory for is an error
+// like one that cannot be read. Under some limits Go cannot even start, and ends
+// with exit code 2; that cannot be helped.
+func TestMemoryLimit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reads 100 MB many times")
+	}
+	dir := t.TempDir()
+	program := filepath.Join(dir, "ptxlink")
+	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v %s", err, out)
+	}
+	text := []byte(strings.Replace(memoryModule(0), "\tret;", strings.Repeat(memoryBody(), 200)+"\tret;", 1))
+	var packed bytes.Buffer
+	z, _ := gzip.NewWriterLevel(&packed, gzip.BestSpeed)
+	z.Write(text)
+	z.Close()
+	for name, data := range map[string][]byte{"plain.ptx": text, "packed.gz": packed.Bytes()} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refused := 0
+	for _, limit := range []int{850_000, 950_000} {
+		run := func(args string) (int, string) {
+			cmd := exec.Command("sh", "-c", fmt.Sprintf("ulimit -v %d; exec ./ptxlink %s", limit, args))
+			cmd.Dir = dir
+			said, _ := cmd.CombinedOutput()
+			return cmd.ProcessState.ExitCode(), string(said)
+		}
+		if code, _ := run("--version"); code != 0 {
+			continue
+		}
+		for _, args := range []string{"plain.ptx -o out.ptx", "packed.gz -o out.ptx", "- -o out.ptx <plain.ptx", "extract packed.gz -o - >/dev/null"} {
+			code, said := run(args)
+			if code != exitOK && (code != exitIO || !strings.Contains(said, "not enough memory")) {
+				t.Errorf("limit of %d KB: ptxlink %s: exit code %d\n%.300s", limit, args, code, said)
+			}
+			if code == exitIO {
+				refused++
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("no limit was too low; this test shows nothing")
+	}
+}
+
 const (
 	memorySize   = 500_000
 	memoryHeader = ".version 8.0\n.target sm_80\n.address_size 64\n"

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ptxlink/internal/room"
 )
 
 const (
@@ -241,6 +243,11 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 	}
 	if err := regular(info); err != nil { // it may be another one by now
 		return nil, err
+	}
+	if info.Size() > some {
+		if err := room.For(info.Size()); err != nil {
+			return nil, err
+		}
 	}
 	data := make([]byte, info.Size())
 	_, err = io.ReadFull(f, data)

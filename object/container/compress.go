@@ -11,6 +11,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+
+	"ptxlink/internal/room"
 )
 
 const (
@@ -120,6 +122,9 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 		// be, so that most says little.
 		size = min(end, 16*int64(len(data))+some)
 	}
+	if err := askFor(size); err != nil {
+		return nil, err
+	}
 	plain := make([]byte, 0, size+1)
 	for len(frames) > 0 {
 		// Each frame by itself: a limit of capacity goes wrong behind the first.
@@ -138,6 +143,9 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 			return nil, errTooLong
 		default:
 			size = min(4*size, end)
+			if err := askFor(size); err != nil {
+				return nil, err
+			}
 			plain = append(make([]byte, 0, size+1), plain...)
 		}
 	}
@@ -257,9 +265,27 @@ func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
 	if r, err = start(); err != nil {
 		return nil, err
 	}
+	if err := askFor(size); err != nil {
+		return nil, err
+	}
 	plain = make([]byte, size)
 	_, err = io.ReadFull(r, plain)
 	return plain, err
+}
+
+// unread is the error of data that there is no memory for.
+func (p place) unread(at int, err error) *Error {
+	fault := p.fault(at, "cannot decompress: %v", err)
+	fault.Help, fault.Err = "", err
+	return fault
+}
+
+// askFor is room.For where it is worth it.
+func askFor(size int64) error {
+	if size <= some {
+		return nil
+	}
+	return room.For(size)
 }
 
 // onlyNUL reports whether all bytes are NUL. No module of a megabyte begins with
@@ -302,6 +328,8 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 	}
 	plain, err := c.unfold(data, limit)
 	switch {
+	case errors.Is(err, room.ErrNone):
+		return nil, p.unread(at, err)
 	case errors.Is(err, errTooLong) && size < 0:
 		return nil, op.bomb(p, at)
 	case errors.Is(err, errTooLong):
@@ -330,6 +358,9 @@ func (op *opener) block(data []byte, p place, at int, size uint64) ([]byte, *Err
 	}
 	if size > uint64(max(op.left, 0)) {
 		return nil, op.bomb(p, at)
+	}
+	if err := askFor(int64(size)); err != nil {
+		return nil, p.unread(at, err)
 	}
 	plain := make([]byte, size)
 	n, err := lz4.UncompressBlock(data, plain)

@@ -56,7 +56,11 @@ type Error struct {
 	// Stale says that only the index of a package is wrong: Open can read the
 	// file.
 	Stale bool
+	// Err is what kept the file from being read, if the file is not at fault.
+	Err error
 }
+
+func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
 	if e.Offset > 0 {
@@ -66,7 +70,8 @@ func (e *Error) Error() string {
 }
 
 const (
-	defaultMaxSize = 4 << 30
+	// DefaultMaxSize is Options.MaxSize if that is 0.
+	DefaultMaxSize = 4 << 30
 	// maxDepth is more than any build makes: a compressed fatbin in an
 	// OffloadBinary in a host object in a compressed archive is 6.
 	maxDepth = 10
@@ -107,7 +112,7 @@ type opener struct {
 // newOpener is for a file of size bytes.
 func newOpener(o Options, size int64) *opener {
 	if o.MaxSize <= 0 {
-		o.MaxSize = defaultMaxSize
+		o.MaxSize = DefaultMaxSize
 	}
 	if o.Open == nil {
 		o.Open = ReadRegular

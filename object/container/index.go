@@ -65,7 +65,7 @@ const maxIndex = 1 << 30
 //     Read, what it says of the member, down to its digest.
 func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok bool, err error) {
 	if o.MaxSize <= 0 {
-		o.MaxSize = defaultMaxSize
+		o.MaxSize = DefaultMaxSize
 	}
 	x = &Index{Options: o, name: name, r: r, size: size}
 	meta, start, err := x.metadata(size)
