@@ -27,9 +27,13 @@ func Symbols(t *resolve.Table, log *diag.Log) {
 				c.compare(s, id, ref)
 			}
 		}
-		c.aliasTarget(s)
 	}
-	for _, f := range t.Files {
+	for i, f := range t.Files {
+		for k := range f.Aliases {
+			if a := &f.Aliases[k]; t.Live(object.ID{File: int32(i), Name: a.Name}) {
+				c.aliasTarget(f, a)
+			}
+		}
 		c.withinModule(f)
 	}
 }
@@ -107,21 +111,17 @@ func (c *checker) withinModule(f *object.File) {
 
 // aliasTarget checks what ptxas asks of an alias: its target is a function of
 // the same module, defined there and not weak.
-func (c *checker) aliasTarget(s *resolve.Symbol) {
-	if !s.Defined() {
-		return
-	}
-	f := c.t.Files[s.Def.File]
-	sym := f.Symbols[s.Def.Name]
-	if sym.Alias < 0 {
-		return
-	}
-	a := f.Aliases[sym.Alias]
-	target := f.Symbols[a.Target]
+func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
+	name := diag.Name(f.Names[a.Name])
+	sym, target := f.Symbols[a.Name], f.Symbols[a.Target]
 	switch {
 	case sym.Decl < 0:
-		c.log.Error(diag.Alias, f.At(a.NameSpan), diag.Name(s.Name)+" is made an alias without being declared").
+		c.log.Error(diag.Alias, f.At(a.NameSpan), name+" is made an alias without being declared").
 			WithHelp("declare it with the prototype of its target before the .alias")
+	case sym.Target < 0:
+		c.log.Error(diag.AliasTarget, f.At(a.NameSpan), name+" is an alias of itself").
+			WithHelp("an alias must lead to a function that the module defines (PTX ISA, .alias)")
+	case !target.Defined() && !target.Exported(): // resolve has reported it
 	case !target.Defined():
 		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which this module does not define").
 			WithHelp("an alias and its target must be in one module (PTX ISA, .alias)")
