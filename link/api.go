@@ -12,26 +12,6 @@ import (
 	"ptxlink/object"
 )
 
-// Message is one error, warning or note: Kind, ID (of a warning), Text, Place,
-// Notes with second places, Help.
-type Message = diag.Message
-
-// Place is where a message points; Position gives file, line and column.
-type Place = diag.Place
-
-// Remark is a second place of a message.
-type Remark = diag.Remark
-
-// Kind is how much a message matters.
-type Kind = diag.Kind
-
-// The kinds of message.
-const (
-	Error   = diag.Error
-	Warning = diag.Warning
-	Note    = diag.Note
-)
-
 // Input is one thing to link. Text wins over Reader, and Reader over Path.
 type Input struct {
 	// Name is what messages, the map and the dependency list call the input;
@@ -179,15 +159,20 @@ type Symbol struct {
 	Size     int64  // bytes of an object; bytes of PTX text of a body
 	Align    int64
 	Reason   string // for a dropped definition: why
-	Place    diag.Place
+
+	place diag.Place
 }
 
-// Line is the 1-based line of the definition in its module, 0 if there is none.
+// Place returns where the module defines the symbol; the zero Place if none does.
+func (s Symbol) Place() Place { return publicPlace(s.place) }
+
+// Line returns the 1-based line of the definition in its module, 0 if there is
+// none.
 func (s Symbol) Line() int {
-	if s.Place.Source == nil {
+	if s.place.Source == nil {
 		return 0
 	}
-	return s.Place.Source.Line(s.Place.Span.Off)
+	return s.place.Source.Line(s.place.Span.Off)
 }
 
 // Pull says why an archive member was linked.
@@ -201,31 +186,4 @@ type Pull struct {
 type Pass struct {
 	Name string
 	Time time.Duration
-}
-
-// Errors is the error that Link returns when the inputs cannot be linked.
-type Errors struct {
-	// Messages are all errors of the link, with its warnings between them, in
-	// command-line order.
-	Messages []*Message
-	// IO is set when an input could not be read at all.
-	IO bool
-}
-
-// Unwrap is the errors among the messages, so that errors.Is finds fs.ErrNotExist,
-// say.
-func (e *Errors) Unwrap() (list []error) {
-	for _, m := range e.Messages {
-		if m.Kind == Error {
-			list = append(list, m)
-		}
-	}
-	return list
-}
-
-// Error is every message as uncoloured text.
-func (e *Errors) Error() string {
-	var b strings.Builder
-	diag.Write(&b, e.Messages, diag.Style{})
-	return strings.TrimSuffix(b.String(), "\n")
 }

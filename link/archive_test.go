@@ -148,7 +148,7 @@ func TestIndexChangesNothing(t *testing.T) {
 		if !bytes.Contains(got.PTX, []byte(", 9;")) || fmt.Sprint(got.Pulls) != fmt.Sprint(want.Pulls) {
 			t.Errorf("changed package: %v\n%s", got.Pulls, got.PTX)
 		}
-		if len(got.Messages) != 1 || got.Messages[0].ID.String() != "stale-index" || !strings.Contains(got.Messages[0].Text, "g.ptx was changed") {
+		if len(got.Messages) != 1 || got.Messages[0].ID != "stale-index" || !strings.Contains(got.Messages[0].Text, "g.ptx was changed") {
 			t.Errorf("changed package: %v", got.Messages)
 		}
 	}

@@ -331,7 +331,7 @@ func TestDebugMalformed(t *testing.T) {
 		r := mustLink(t, link.Options{Inputs: []link.Input{inputs[0], {Name: "bad.ptx", Text: []byte(bad)}}})
 		var ids []string
 		for _, m := range r.Messages {
-			ids = append(ids, m.ID.String())
+			ids = append(ids, m.ID)
 		}
 		if !slices.Equal(ids, []string{"debug-dropped"}) {
 			t.Errorf("%s: warnings %v", what, r.Messages)

@@ -10,6 +10,7 @@ import (
 // TestImports keeps the arrows of DESIGN.md pointing one way.
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
+		"ptxlink/internal/bridge":     "internal/diag",
 		"ptxlink/internal/diag":       "",
 		"ptxlink/internal/oracles":    "",
 		"ptxlink/internal/room":       "",
@@ -22,12 +23,12 @@ func TestImports(t *testing.T) {
 		"ptxlink/abicheck/atomics":    "internal/diag object object/ptx resolve",
 		"ptxlink/abicheck/ctype":      "internal/diag",
 		"ptxlink/abicheck/dwarftypes": "internal/diag object object/ptx resolve",
-		"ptxlink/link/ptxas":          "internal/diag internal/outfile",
-		"ptxlink/link/libdevice":      "internal/diag internal/outfile link/ptxas",
+		"ptxlink/link/ptxas":          "internal/bridge internal/diag internal/outfile link",
+		"ptxlink/link/libdevice":      "internal/bridge internal/diag internal/outfile link link/ptxas",
 		"ptxlink/link/debuginfo":      "internal/diag object object/ptx",
-		"ptxlink/link":                "internal/diag internal/room object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo",
-		"ptxlink/link/pack":           "internal/diag link object object/ptx object/container resolve",
-		"ptxlink/cmd/ptxlink":         "internal/diag internal/outfile internal/room abicheck/ctype link link/pack link/ptxas link/libdevice",
+		"ptxlink/link":                "internal/bridge internal/diag internal/room object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo",
+		"ptxlink/link/pack":           "internal/bridge internal/diag link object object/ptx object/container resolve",
+		"ptxlink/cmd/ptxlink":         "internal/bridge internal/diag internal/outfile internal/room abicheck/ctype link link/pack link/ptxas link/libdevice",
 		"ptxlink/bench":               "internal/oracles",
 		"ptxlink/integrations":        "",
 	}

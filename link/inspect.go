@@ -52,7 +52,7 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 		return nil, err
 	}
 	if log.Errors() > 0 {
-		return nil, &Errors{Messages: log.Messages, IO: unread}
+		return nil, &Errors{Messages: publicMessages(log.Messages), IO: unread}
 	}
 	list := make([]*Object, len(files))
 	for i, f := range files {

@@ -23,12 +23,12 @@ type lineRun struct {
 	fixed bool
 }
 
-// Origin says where a line (1-based) of the output comes from. ok is false for
+// Origin returns where a line (1-based) of the output comes from. ok is false for
 // lines that the linker wrote itself.
-func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
+func (m *LineMap) Origin(line int) (place Place, ok bool) {
 	span := m.out.LineSpan(line)
 	if span == (diag.Span{}) {
-		return diag.Place{}, false
+		return Place{}, false
 	}
 	// The run that the line ends in: a body starts behind the linkage word on
 	// its first line.
@@ -37,12 +37,12 @@ func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
 		i--
 	}
 	if i < 0 || m.runs[i].src == nil {
-		return diag.Place{}, false
+		return Place{}, false
 	}
 	run := m.runs[i]
 	at := run.src.Line(run.off)
 	if !run.fixed && int(span.Off) > run.out {
 		at += bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
 	}
-	return diag.At(run.src, run.src.LineSpan(at)), true
+	return publicPlace(diag.At(run.src, run.src.LineSpan(at))), true
 }

@@ -171,7 +171,7 @@ func rename(t *resolve.Table, debug *debugSections, log *diag.Log) *resolve.Name
 func refused(in inputs, log *diag.Log, clock *clock) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
-		return &Errors{Messages: log.Messages}
+		return &Errors{Messages: publicMessages(log.Messages)}
 	}
 	return clock.ctx.Err()
 }

@@ -60,7 +60,7 @@ func loaded(in inputs, log *diag.Log) error {
 			WithHelp("--whole-archive links all members, beside -r those of a library on its own; -u NAME links the one that defines NAME")
 	}
 	if log.Errors() > 0 {
-		return &Errors{Messages: log.Messages, IO: in.set.Unread}
+		return &Errors{Messages: publicMessages(log.Messages), IO: in.set.Unread}
 	}
 	return nil
 }

@@ -17,12 +17,12 @@ func TestWriteMap(t *testing.T) {
 			{Name: "my lib/b.ptx", Version: "8.4", Target: "sm_80", AddressSize: 64, Bytes: 4096},
 		},
 		Symbols: []Symbol{
-			{Name: "_Z3addii", Original: "_Z3addii", Module: "a.ptx", Kind: "func", Linkage: "visible", Size: 70, Place: onLine(5)},
-			{Name: "$str__1", Original: "$str", Module: "my lib/b.ptx", Kind: "object", Space: "global", Size: 16, Align: 1, Place: onLine(9)},
-			{Name: "table", Original: "table", Module: "a.ptx", Kind: "object", Space: "const", Linkage: "weak", Size: 256, Align: 4, Place: onLine(2)},
+			{Name: "_Z3addii", Original: "_Z3addii", Module: "a.ptx", Kind: "func", Linkage: "visible", Size: 70, place: onLine(5)},
+			{Name: "$str__1", Original: "$str", Module: "my lib/b.ptx", Kind: "object", Space: "global", Size: 16, Align: 1, place: onLine(9)},
+			{Name: "table", Original: "table", Module: "a.ptx", Kind: "object", Space: "const", Linkage: "weak", Size: 256, Align: 4, place: onLine(2)},
 			{Name: "vprintf", Original: "vprintf", Kind: "func", Linkage: "extern"},
 		},
-		Dropped: []Symbol{{Name: "table", Original: "table", Module: "my lib/b.ptx", Kind: "object", Place: onLine(3), Reason: "weak, and a.ptx came first"}},
+		Dropped: []Symbol{{Name: "table", Original: "table", Module: "my lib/b.ptx", Kind: "object", place: onLine(3), Reason: "weak, and a.ptx came first"}},
 	}
 	var b strings.Builder
 	if err := r.WriteMap(&b); err != nil {

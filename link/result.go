@@ -37,7 +37,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	for _, s := range p.externs {
 		id := s.Mentions[0]
 		sym := d.symbol(id)
-		sym.Linkage, sym.Module, sym.Place = "extern", "", diag.Place{}
+		sym.Linkage, sym.Module, sym.place = "extern", "", diag.Place{}
 		switch {
 		case resolve.IsSyscall(s.Name):
 			sym.Supplier = "driver"
@@ -72,7 +72,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		d.explain(r, log)
 	}
 	sortMessages(t.Files, log)
-	r.Messages = log.Messages
+	r.Messages = publicMessages(log.Messages)
 	return r
 }
 
@@ -97,7 +97,7 @@ func (d describer) symbol(id object.ID) Symbol {
 	s := f.Symbols[id.Name]
 	sym := Symbol{
 		Name: d.names.Of(id), Original: f.Names[id.Name], Module: f.Name,
-		Linkage: linkageName(s.Linkage), Place: f.NamePlace(id.Name),
+		Linkage: linkageName(s.Linkage), place: f.NamePlace(id.Name),
 	}
 	if decl := f.DeclOf(id.Name); decl != nil {
 		sym.Kind, sym.Space, sym.Size, sym.Align = measure(decl)
@@ -123,6 +123,6 @@ func (d describer) explain(r *Result, log *diag.Log) {
 		}
 	}
 	for _, s := range r.Dropped {
-		log.Note(s.Place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason))
+		log.Note(s.place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason))
 	}
 }

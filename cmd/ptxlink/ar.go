@@ -218,7 +218,7 @@ func (c *command) ar(ctx *cli.Context) error {
 // lock waits until no other ptxlink changes archives in the folder.
 func (c *command) lock(ctx context.Context, archive string) (unlock func(), err error) {
 	return outfile.Lock(ctx, archive, func() {
-		c.report.write([]*diag.Message{{Kind: diag.Note, Text: "waiting for the lock of the folder of " + archive + ", which another program holds, or the one that started this"}})
+		c.report.note("waiting for the lock of the folder of " + archive + ", which another program holds, or the one that started this")
 	})
 }
 
@@ -292,7 +292,7 @@ func (c *command) findMembers(archive string) error {
 	return nil
 }
 
-func (c *command) putArchive(archive string, data []byte, messages []*diag.Message) error {
+func (c *command) putArchive(archive string, data []byte, messages []*link.Message) error {
 	if c.report.write(messages) > 0 {
 		return &exitError{code: exitLink}
 	}
@@ -359,7 +359,7 @@ func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pac
 		return err
 	}
 	var done []string
-	var messages []*diag.Message
+	var messages []*link.Message
 	if o.Inputs = c.linkOptions.Inputs; len(o.Inputs) > 0 {
 		names, replaced, added, err := a.Add(ctx, o, job.operation == 'r')
 		if err != nil {
@@ -374,7 +374,7 @@ func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pac
 		return err
 	}
 	if created && !job.create {
-		c.report.write([]*diag.Message{{Kind: diag.Note, Text: "created " + archive}})
+		c.report.note("created " + archive)
 	}
 	return nil
 }
@@ -410,7 +410,7 @@ func (c *command) arDelete(ctx context.Context, archive string, job arJob) error
 }
 
 // rewrite writes an archive that was changed, and tells what was done.
-func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, job arJob, messages []*diag.Message, done []string) error {
+func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, job arJob, messages []*link.Message, done []string) error {
 	data, more, err := a.Bytes(ctx, !job.noIndex)
 	if err != nil {
 		return c.refused(err)
@@ -461,7 +461,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 		}
 		at = append(at, i)
 	}
-	if c.report.write(log.Messages) > 0 {
+	if c.report.log(&log) > 0 {
 		return nil, &exitError{code: exitLink}
 	}
 	return at, nil

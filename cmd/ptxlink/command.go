@@ -93,7 +93,7 @@ func checkArch(arch string) error {
 
 // readMessageOptions takes the options that say how messages are shown.
 func (c *command) readMessageOptions(ctx *cli.Context) error {
-	c.report.style = diag.Style{
+	c.report.style = link.Style{
 		Color:      useColor(*ctx.Generic("color-diagnostics").(*colorWhen), c.stderr),
 		ErrorLimit: ctx.Int("error-limit"),
 	}
@@ -177,7 +177,7 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		if ctx.IsSet(name) && !c.cubin {
 			var log diag.Log
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
-			if c.report.write(log.Messages) > 0 {
+			if c.report.log(&log) > 0 {
 				return &exitError{code: exitUsage}
 			}
 		}
@@ -208,7 +208,7 @@ func (c *command) findInputs(folders []string) error {
 		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name, WholeArchive: in.whole})
 		c.paths = append(c.paths, name)
 	}
-	if c.report.write(log.Messages) > 0 {
+	if c.report.log(&log) > 0 {
 		return &exitError{code: exitLink}
 	}
 	return nil
@@ -302,7 +302,7 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 		log.Note(diag.Place{}, fmt.Sprintf("assembling for %s with %s", o.Arch, o.Path))
 	}
 	cubin, messages, err := ptxas.Assemble(ctx, o, result.PTX, result.Lines)
-	failed := c.report.write(append(log.Messages, messages...)) > 0
+	failed := c.report.log(&log)+c.report.write(messages) > 0
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}

@@ -123,7 +123,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 		}
 		files = append(files, outfile.File{Path: e.File, Data: e.Text})
 	}
-	if c.report.write(log.Messages) > 0 {
+	if c.report.log(&log) > 0 {
 		return &exitError{code: exitIO}
 	}
 	if folder := strings.TrimRight(output, "/"+string(filepath.Separator)); folder != output && folder != "" {

@@ -9,53 +9,67 @@ import (
 	"strings"
 
 	"golang.org/x/term"
+	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
+	"ptxlink/link"
 )
 
 // reporter writes messages the way the options ask for.
 type reporter struct {
 	w      io.Writer
-	style  diag.Style
+	style  link.Style
 	quiet  bool     // -w
 	hidden []string // -Wno-ID
 	fatal  bool     // --fatal-warnings
 }
 
 // write filters and writes messages, and counts the errors among them.
-func (r *reporter) write(messages []*diag.Message) (errors int) {
-	var shown []*diag.Message
+func (r *reporter) write(messages []*link.Message) (errors int) {
+	var shown []*link.Message
 	for _, m := range messages {
-		if m.Kind == diag.Warning {
-			if r.quiet || slices.Contains(r.hidden, m.ID.String()) {
+		if m.Kind == link.Warning {
+			if r.quiet || slices.Contains(r.hidden, m.ID) {
 				continue
 			}
 			if r.fatal {
 				// A copy: the message belongs to the linker. The ID stays, as
 				// it says how to live with the warning.
 				copied := *m
-				copied.Kind = diag.Error
+				copied.Kind = link.Error
 				m = &copied
 			}
 		}
-		if m.Kind == diag.Error {
+		if m.Kind == link.Error {
 			errors++
 		}
 		shown = append(shown, m)
 	}
-	diag.Write(r.w, shown, r.style)
+	link.WriteMessages(r.w, shown, r.style)
 	return errors
 }
 
+// log writes the messages of a log of this command.
+func (r *reporter) log(log *diag.Log) (errors int) {
+	return r.write(bridge.Messages[*link.Message](log.Messages))
+}
+
+// note writes one note.
+func (r *reporter) note(text string) { r.write([]*link.Message{{Kind: link.Note, Text: text}}) }
+
 // fail writes the error that ends the program with the exit code.
 func (r *reporter) fail(err error, code int) {
-	m, ok := err.(*diag.Message)
-	if !ok {
-		m = &diag.Message{ID: diag.IO, Text: err.Error()}
+	switch m := err.(type) {
+	case *link.Message:
+		r.write([]*link.Message{m})
+	case *diag.Message:
+		r.log(&diag.Log{Messages: []*diag.Message{m}})
+	default:
+		id := diag.IO
 		if code == exitUsage {
-			m.ID = diag.Usage
+			id = diag.Usage
 		}
+		r.log(&diag.Log{Messages: []*diag.Message{{ID: id, Text: err.Error()}}})
 	}
-	r.write([]*diag.Message{m})
 }
 
 // useColor decides whether w gets colour: the option wins over NO_COLOR

@@ -14,6 +14,9 @@ import (
 type Source struct {
 	Name string
 	Text []byte
+	// FixedLine and FixedColumn are those of every place in a source whose text is not
+	// known, of which a program that uses package link says no more; else 0.
+	FixedLine, FixedColumn int
 
 	once  sync.Once
 	lines []int32 // offset of the first byte of each line, built on first use
@@ -103,7 +106,7 @@ func (p Place) Position() (file string, line, column int) {
 		return "", 0, 0
 	}
 	if p.Span == (Span{}) {
-		return p.Source.Name, 0, 0
+		return p.Source.Name, p.Source.FixedLine, p.Source.FixedColumn
 	}
 	line, column = p.Source.LineColumn(p.Span.Off)
 	return p.Source.Name, line, column

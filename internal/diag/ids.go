@@ -205,6 +205,16 @@ func Rules(kind Kind) (list []Rule) {
 	return list
 }
 
+// Find returns the ID of a name; None if there is none.
+func Find(name string) ID {
+	for id, r := range rules {
+		if r.Name == name {
+			return ID(id)
+		}
+	}
+	return None
+}
+
 // Rule returns what there is to know about the ID; the zero Rule for None.
 func (id ID) Rule() Rule { return rules[id] }
 

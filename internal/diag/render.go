@@ -81,14 +81,13 @@ func writeOne(b *strings.Builder, m *Message, p palette) {
 
 func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette) {
 	b.WriteString(p.place)
-	switch {
+	switch file, line, column := at.Position(); {
 	case at.Source == nil:
 		b.WriteString("ptxlink:")
-	case at.Span == Span{}:
-		b.WriteString(shown(at.Source.Name, maxName) + ":")
+	case line == 0:
+		b.WriteString(shown(file, maxName) + ":")
 	default:
-		line, column := at.Source.LineColumn(at.Span.Off)
-		fmt.Fprintf(b, "%s:%d:%d:", shown(at.Source.Name, maxName), line, column)
+		fmt.Fprintf(b, "%s:%d:%d:", shown(file, maxName), line, column)
 	}
 	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, shown(text, maxText))
 	if id.Rule().Kind == Warning { // also one that --fatal-warnings made an error

@@ -13,8 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/link"
 )
 
 // Options say what to compile and how.
@@ -39,9 +41,6 @@ type Library struct {
 	Tool  string   // that compiled it
 }
 
-// Message is one thing that a compiler said, or that was found wrong with it.
-type Message = diag.Message
-
 // ErrRejected is returned when the messages say why there is no PTX.
 var ErrRejected = errors.New("libdevice could not be compiled")
 
@@ -50,10 +49,10 @@ var ErrRejected = errors.New("libdevice could not be compiled")
 // precision are approximate, and sets __CUDA_FTZ only for modules that clang made.
 // The messages are what the compiler says. An error other than ErrRejected means
 // that none could be run at all.
-func Compile(ctx context.Context, o Options) (*Library, []*Message, error) {
+func Compile(ctx context.Context, o Options) (*Library, []*link.Message, error) {
 	var log diag.Log
 	l, err := compileLibrary(ctx, o, &log)
-	return l, log.Messages, err
+	return l, bridge.Messages[*link.Message](log.Messages), err
 }
 
 func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, error) {

@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
+	"ptxlink/link"
 )
 
 // bitWriter writes what bitReader reads.
@@ -344,7 +344,7 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 			}
 			l, messages, err := Compile(context.Background(), o)
 			var said strings.Builder
-			diag.Write(&said, messages, diag.Style{})
+			link.WriteMessages(&said, messages, link.Style{})
 			if err != nil {
 				said.WriteString(err.Error())
 			}

@@ -30,7 +30,7 @@ func ReadArchive(name string, data []byte) (*Archive, error) {
 	if err != nil {
 		var log diag.Log
 		object.Refuse(name, err, &log)
-		return nil, &link.Errors{Messages: log.Messages}
+		return nil, &link.Errors{Messages: public(&log)}
 	}
 	return &Archive{name, a.Members, a.Thin, a.Records}, nil
 }
@@ -112,7 +112,7 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 		}
 		names, replaced = append(names, m.Name), append(replaced, at >= 0)
 	}
-	return names, replaced, log.Messages, nil
+	return names, replaced, public(&log), nil
 }
 
 // keepHost takes over what the archive said of the host of the member in whose
@@ -169,7 +169,7 @@ func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*link.Messag
 		}
 	}
 	data, err := container.WriteArchive(members, index)
-	return data, log.Messages, err
+	return data, public(&log), err
 }
 
 // describe finds out what the members offer that were not added just now.
@@ -204,7 +204,7 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 		return err
 	}
 	if log.Errors() > 0 {
-		return &link.Errors{Messages: log.Messages}
+		return &link.Errors{Messages: public(log)}
 	}
 	var listed map[string]bool // names that the index has for the member at hand
 	for k, f := range files {

@@ -68,7 +68,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 		}
 	}
 	if log.Errors() > 0 {
-		return nil, &link.Errors{Messages: log.Messages, IO: io}
+		return nil, &link.Errors{Messages: public(&log), IO: io}
 	}
 	return list, nil
 }

@@ -3,6 +3,8 @@ package pack
 import (
 	"fmt"
 
+	"ptxlink/internal/bridge"
+	"ptxlink/internal/diag"
 	"ptxlink/link"
 	"ptxlink/object"
 )
@@ -18,3 +20,6 @@ func objectInputs(inputs []link.Input) []object.Input {
 	}
 	return list
 }
+
+// public is what a log holds in the types of package link.
+func public(log *diag.Log) []*link.Message { return bridge.Messages[*link.Message](log.Messages) }

@@ -80,7 +80,7 @@ func Make(ctx context.Context, o Options) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Package{data, members, log.Messages}, nil
+	return &Package{data, members, public(&log)}, nil
 }
 
 // packMembers makes a member of each PTX of the inputs, with names that are not
@@ -116,7 +116,7 @@ func packMembers(ctx context.Context, o Options, taken map[string]bool, log *dia
 		return nil, err
 	}
 	if log.Errors() > 0 {
-		return nil, &link.Errors{Messages: log.Messages, IO: unread}
+		return nil, &link.Errors{Messages: public(log), IO: unread}
 	}
 	noteLeftOut(ctx, again(), files, o, log)
 	members := make([]Member, len(files))
@@ -131,7 +131,7 @@ func packMembers(ctx context.Context, o Options, taken map[string]bool, log *dia
 		m.Symbols = append(m.ELFSymbols(), m.Symbols...)
 	}
 	if log.Errors() > 0 {
-		return nil, &link.Errors{Messages: log.Messages}
+		return nil, &link.Errors{Messages: public(log)}
 	}
 	return members, nil
 }

@@ -75,7 +75,7 @@ func TestPackTakesAll(t *testing.T) {
 			t.Errorf("%s is for %s-%s (%s)", m.Name, m.Record.OS, m.Record.Arch, m.Record.Model)
 		}
 	}
-	if len(again.Messages) != 1 || again.Messages[0].ID.String() != "empty-member" {
+	if len(again.Messages) != 1 || again.Messages[0].ID != "empty-member" {
 		t.Errorf("got %v", again.Messages)
 	}
 }
@@ -278,7 +278,7 @@ func TestPackOptions(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := pack.Extract(context.Background(), pack.ExtractOptions{Inputs: inputs, Arch: "sm80"}); err == nil || err.Error() != `"sm80" is not the name of a GPU` {
+	if _, err := pack.Extract(context.Background(), pack.ExtractOptions{Inputs: inputs, Arch: "sm80"}); err == nil || !strings.HasPrefix(err.Error(), `"sm80" is not the name of a GPU`) {
 		t.Errorf("extract for sm80: %v", err)
 	}
 }

@@ -13,8 +13,10 @@ import (
 	"syscall"
 	"time"
 
+	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/link"
 )
 
 // Options say how to run ptxas.
@@ -37,7 +39,7 @@ type Options struct {
 // Origin leads from a line of the module to the input line it came from; ok is
 // false for a line that is nobody's. *link.LineMap is one.
 type Origin interface {
-	Origin(line int) (place diag.Place, ok bool)
+	Origin(line int) (place link.Place, ok bool)
 }
 
 // ErrRejected is returned when the messages say why there is no cubin.
@@ -47,16 +49,13 @@ var ErrRejected = errors.New("ptxas did not accept the module")
 // writes its command line into the cubin.
 const inputName, outputName = "linked.ptx", "linked.cubin"
 
-// Message is one thing that ptxas said, or that was found wrong with it.
-type Message = diag.Message
-
 // Assemble turns a linked module into a cubin. The messages are what ptxas says,
 // at the input line it is about; there may be some without an error. An error
 // other than ErrRejected means that ptxas could not be run at all.
-func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin []byte, messages []*Message, err error) {
+func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	var log diag.Log
 	cubin, err = assemble(ctx, o, ptx, origin, &log)
-	return cubin, log.Messages, err
+	return cubin, bridge.Messages[*link.Message](log.Messages), err
 }
 
 func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {

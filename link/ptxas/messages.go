@@ -7,7 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
+	"ptxlink/link"
 )
 
 // ptxas says one of
@@ -70,7 +72,11 @@ func message(log *diag.Log, kind, text string, number int, merged *diag.Source, 
 	var place diag.Place
 	var mapped bool
 	if number > 0 && origin != nil {
-		place, mapped = origin.Origin(number)
+		var from link.Place
+		if from, mapped = origin.Origin(number); mapped {
+			place = bridge.Place(from)
+			mapped = place.Source != nil && place.Source.Text != nil // else a program made it
+		}
 	}
 	if mapped {
 		place.Span = narrow(place.Source, place.Span, text)

@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
+	"ptxlink/link"
 )
 
 // fake writes a shell script that stands in for ptxas.
@@ -31,11 +33,12 @@ func fake(t *testing.T, script string) string {
 // input is where every second line of the merged module comes from.
 type input struct{ src *diag.Source }
 
-func (i input) Origin(line int) (diag.Place, bool) {
+func (i input) Origin(line int) (link.Place, bool) {
 	if line%2 != 0 {
-		return diag.Place{}, false
+		return link.Place{}, false
 	}
-	return diag.At(i.src, i.src.LineSpan(line/2)), true
+	at := &diag.Message{Place: diag.At(i.src, i.src.LineSpan(line/2))}
+	return bridge.Messages[*link.Message]([]*diag.Message{at})[0].Place, true
 }
 
 const merged = "// ptxlink\n\tadd.u32 %add, x__1, y;\n.version 9.0\nret;\n"

@@ -1,0 +1,19 @@
+// Package bridge turns messages of internal/diag into those of package link for
+// the packages beside link, whose API has no internal types. Package link sets
+// the functions; the type parameters are its own types, which bridge cannot name.
+package bridge
+
+import "ptxlink/internal/diag"
+
+var (
+	// PublicMessages returns a []*link.Message.
+	PublicMessages func([]*diag.Message) any
+	// InternalPlace takes a link.Place.
+	InternalPlace func(any) diag.Place
+)
+
+// Messages returns what link's API has for messages: Messages[*link.Message](list).
+func Messages[M any](list []*diag.Message) []M { return PublicMessages(list).([]M) }
+
+// Place returns the place behind a link.Place.
+func Place[P any](place P) diag.Place { return InternalPlace(place) }

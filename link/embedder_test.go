@@ -1,0 +1,157 @@
+package link_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// embedder is a program of another module, to which nothing internal is open.
+const embedder = `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"ptxlink/link"
+	"ptxlink/link/pack"
+	"ptxlink/link/ptxas"
+)
+
+const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
+
+// lines is an Origin of this program's own.
+type lines struct{}
+
+func (lines) Origin(line int) (link.Place, bool) {
+	return link.Place{File: "gen.cu", Line: line * 10, Column: 2}, true
+}
+
+func show(messages []*link.Message) {
+	for _, m := range messages {
+		at := m.Place
+		fmt.Printf("%s %q %s:%d:%d [%d+%d] %s; help %q\n", m.Kind, m.ID, at.File, at.Line, at.Column, at.Offset, at.Length, m.Text, m.Help)
+		for _, n := range m.Notes {
+			fmt.Printf("  %s:%d:%d %s\n", n.Place.File, n.Place.Line, n.Place.Column, n.Text)
+		}
+	}
+}
+
+func main() {
+	ctx := context.Background()
+	one := link.Input{Name: "a.ptx", Text: []byte(top + ".visible .entry k () { ret; }\n.visible .func f () { ret; }\n")}
+	two := link.Input{Name: "b\x1b[31m.ptx", Text: []byte(top + ".visible .func f () { ret; }\n")}
+	_, err := link.Link(ctx, link.Options{Inputs: []link.Input{one, two}})
+	var refused *link.Errors
+	if !errors.As(err, &refused) {
+		panic(err)
+	}
+	show(refused.Messages)
+	link.WriteMessages(os.Stdout, refused.Messages, link.Style{})
+
+	r, err := link.Link(ctx, link.Options{Inputs: []link.Input{one}})
+	if err != nil {
+		panic(err)
+	}
+	for _, s := range r.Symbols {
+		fmt.Println(s.Name, s.Place().File, s.Line(), s.Place().Column)
+	}
+	for _, origin := range []ptxas.Origin{r.Lines, lines{}, nil} {
+		_, messages, err := ptxas.Assemble(ctx, ptxas.Options{Path: os.Args[1], Arch: "sm_75"}, r.PTX, origin)
+		fmt.Println(err)
+		show(messages)
+		link.WriteMessages(os.Stdout, messages, link.Style{})
+	}
+	p, err := pack.Make(ctx, pack.Options{Inputs: []link.Input{{Name: "none.ptx", Text: []byte(top)}}})
+	if err != nil {
+		panic(err)
+	}
+	show(p.Messages)
+}
+`
+
+const embedderSays = `error "duplicate-symbol" b` + "\x1b" + `[31m.ptx:4:16 [59+1] multiple definition of f; help "keep one of the two, make one .weak, or drop its linkage so that it stays in its module"
+  a.ptx:5:16 first defined here
+b\x1b[31m.ptx:4:16: error: multiple definition of f
+    4 | .visible .func f () { ret; }
+      |                ^
+a.ptx:5:16: note: first defined here
+    5 | .visible .func f () { ret; }
+      |                ^
+help: keep one of the two, make one .weak, or drop its linkage so that it stays in its module
+k a.ptx 4 17
+f a.ptx 5 16
+ptxas did not accept the module
+error "ptxas-error" a.ptx:5:1 [74+28] ptxas: Bad \x1b[31m thing; help ""
+  :0:0 this is line 12 of the linked module
+a.ptx:5:1: error: ptxas: Bad \x1b[31m thing
+    5 | .visible .func f () { ret; }
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+ptxlink: note: this is line 12 of the linked module
+ptxas did not accept the module
+error "ptxas-error" gen.cu:120:2 [0+0] ptxas: Bad \x1b[31m thing; help ""
+  linked.ptx:12:1 this is line 12 of the linked module
+gen.cu:120:2: error: ptxas: Bad \x1b[31m thing
+linked.ptx:12:1: note: this is line 12 of the linked module
+   12 | .visible .func f () { ret; }
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+ptxas did not accept the module
+error "ptxas-error" :0:0 [0+0] ptxas: Bad \x1b[31m thing; help ""
+  linked.ptx:12:1 this is line 12 of the linked module
+ptxlink: error: ptxas: Bad \x1b[31m thing
+linked.ptx:12:1: note: this is line 12 of the linked module
+   12 | .visible .func f () { ret; }
+      | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+warning "empty-member" none.ptx:0:0 [0+0] this module defines nothing that other modules can use; help "make .visible what it is to define"
+`
+
+// TestEmbedder compiles and runs that program: link, its line map and messages,
+// link/ptxas and link/pack serve whoever imports them.
+func TestEmbedder(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a shell script stands in for ptxas")
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	write := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	mod, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := os.ReadFile(filepath.Join(root, "go.sum"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("go.mod", strings.Replace(string(mod), "module ptxlink\n", "module example.test/embedder\n\nrequire ptxlink v0.0.0\n\nreplace ptxlink => "+root+"\n", 1), 0o666)
+	write("go.sum", string(sum), 0o666)
+	write("main.go", embedder, 0o666)
+	fake := write("ptxas", "#!/bin/sh\nprintf 'ptxas linked.ptx, line 12; error   : Bad \\033[31m thing\\n'; exit 1\n", 0o777)
+	cmd := exec.Command("go", "run", "-mod=mod", ".", fake)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOFLAGS=", "GOWORK=off", "GOPROXY=off")
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	if d := cmp.Diff(embedderSays, string(out)); d != "" {
+		t.Error(d)
+	}
+}

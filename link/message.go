@@ -1,0 +1,157 @@
+package link
+
+import (
+	"io"
+	"strings"
+
+	"ptxlink/internal/bridge"
+	"ptxlink/internal/diag"
+)
+
+// Message is one thing to tell the user: an error, a warning or a note.
+type Message struct {
+	// Kind says how much the message matters.
+	Kind Kind
+	// ID names the rule of an error or a warning: "undefined-symbol". It never
+	// changes its meaning; docs/messages.md lists all. A note has none.
+	ID string
+	// Text is one line for a person, in lower case and without a full stop.
+	// Nothing in it acts on a terminal: what names of the input hold of that is
+	// escaped.
+	Text string
+	// Place is what the message is about.
+	Place Place
+	// Notes are other places that explain it: the other definition, say.
+	Notes []Remark
+	// Help says what to do about it, on one line; it may be empty.
+	Help string
+	// Err is the error behind the message, such as that of a file that cannot be
+	// read; nil if there is none.
+	Err error
+}
+
+// Remark is a second place of a message.
+type Remark struct {
+	Place Place
+	Text  string // one line, escaped as that of a Message
+}
+
+// Place is what a message points at: some text of an input, an input as a whole,
+// or nothing.
+type Place struct {
+	// File is the name of the input as it was given, or archive.a(member). It is
+	// not escaped. It is empty where a message is about no input.
+	File string
+	// Line and Column count from 1; a column is a character, and a tab is one.
+	// Both are 0 where the place is the input as a whole.
+	Line, Column int
+	// Offset and Length are the bytes of the input that the place spans. An input
+	// that is compressed or inside another counts by itself.
+	Offset, Length int
+
+	at diag.Place // of messages of this package, to show the line
+}
+
+// Kind is how much a message matters.
+type Kind uint8
+
+// The kinds of message.
+const (
+	Error   Kind = Kind(diag.Error)   // nothing is linked
+	Warning Kind = Kind(diag.Warning) // -Wno- hides it
+	Note    Kind = Kind(diag.Note)    // for information
+)
+
+// String returns "error", "warning" or "note".
+func (k Kind) String() string { return diag.Kind(k).String() }
+
+// Error returns the message as its first line shows it, "a.ptx:4:39: error: text",
+// so that a Message is an error.
+func (m *Message) Error() string { return m.internal().Error() }
+
+// Unwrap returns Err, so that errors.Is finds fs.ErrNotExist, say.
+func (m *Message) Unwrap() error { return m.Err }
+
+// Style says how WriteMessages writes.
+type Style struct {
+	Color      bool // with escape sequences of a terminal
+	ErrorLimit int  // stop after so many errors; 0 writes all
+}
+
+// WriteMessages writes messages as the ptxlink command shows them: the line with
+// file, line and column, the line of the input with a marker below, the notes
+// and the help.
+func WriteMessages(w io.Writer, messages []*Message, style Style) error {
+	list := make([]*diag.Message, len(messages))
+	for i, m := range messages {
+		list[i] = m.internal()
+	}
+	return diag.Write(w, list, diag.Style(style))
+}
+
+func (m *Message) internal() *diag.Message {
+	d := &diag.Message{Kind: diag.Kind(m.Kind), ID: diag.Find(m.ID), Place: m.Place.internal(), Text: m.Text, Help: m.Help, Err: m.Err}
+	for _, n := range m.Notes {
+		d.Note(n.Place.internal(), n.Text)
+	}
+	return d
+}
+
+func (p Place) internal() diag.Place {
+	if p.at.Source != nil || p.File == "" {
+		return p.at
+	}
+	// A Place that a program made has no text to show.
+	return diag.At(&diag.Source{Name: p.File, FixedLine: p.Line, FixedColumn: p.Column}, diag.Span{})
+}
+
+func publicMessages(list []*diag.Message) []*Message {
+	var public []*Message
+	for _, d := range list {
+		m := &Message{Kind: Kind(d.Kind), ID: d.ID.String(), Text: diag.Escape(d.Text), Place: publicPlace(d.Place), Help: diag.Escape(d.Help), Err: d.Err}
+		for _, n := range d.Notes {
+			m.Notes = append(m.Notes, Remark{publicPlace(n.Place), diag.Escape(n.Text)})
+		}
+		public = append(public, m)
+	}
+	return public
+}
+
+func publicPlace(at diag.Place) Place {
+	p := Place{at: at}
+	p.File, p.Line, p.Column = at.Position()
+	p.Offset, p.Length = int(at.Span.Off), int(at.Span.Len)
+	return p
+}
+
+func init() {
+	bridge.PublicMessages = func(list []*diag.Message) any { return publicMessages(list) }
+	bridge.InternalPlace = func(p any) diag.Place { return p.(Place).internal() }
+}
+
+// Errors is the error that Link returns when the inputs cannot be linked.
+type Errors struct {
+	// Messages are all errors of the link, with its warnings between them, in
+	// command-line order.
+	Messages []*Message
+	// IO is set when an input could not be read at all.
+	IO bool
+}
+
+// Unwrap returns the errors among the messages, so that errors.Is finds
+// fs.ErrNotExist, say.
+func (e *Errors) Unwrap() (list []error) {
+	for _, m := range e.Messages {
+		if m.Kind == Error {
+			list = append(list, m)
+		}
+	}
+	return list
+}
+
+// Error returns every message as uncoloured text.
+func (e *Errors) Error() string {
+	var b strings.Builder
+	WriteMessages(&b, e.Messages, Style{})
+	return strings.TrimSuffix(b.String(), "\n")
+}
