@@ -233,17 +233,17 @@ func (s *splitter) contents(name ptx.NameID) (inside, mentioned map[ptx.NameID]b
 
 // edits give names their spelling in members: that of a definition and those
 // that it uses, in order.
-func (s *splitter) edits(d *ptx.Decl) (edits []edit) {
+func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 	f := s.f
 	if s.out[d.Name] != f.Names[d.Name] {
-		edits = append(edits, edit{d.NameSpan, s.out[d.Name]})
+		edits = append(edits, ptx.Edit{Span: d.NameSpan, Text: s.out[d.Name]})
 	}
 	for _, u := range f.Uses[d.FirstUse:d.EndUse] {
 		if s.out[u.Name] != f.Names[u.Name] {
-			edits = append(edits, edit{f.UseSpan(u), s.out[u.Name]})
+			edits = append(edits, ptx.Edit{Span: f.UseSpan(u), Text: s.out[u.Name]})
 		}
 	}
-	sortEdits(edits)
+	ptx.SortEdits(edits)
 	return edits
 }
 
@@ -287,10 +287,10 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 			if kind {
 				out = append(out, f.Src.Bytes(d.Prefix)...)
 				out = append(out, ' ')
-				out = apply(out, f.Src.Text, d.Declared, s.edits(d))
+				out = ptx.Apply(out, f.Src.Text, d.Declared, s.edits(d))
 				out = append(out, ";\n"...)
 			} else {
-				out = apply(out, f.Src.Text, diag.Span{Off: d.Header.Off, Len: d.Body.End() - d.Header.Off}, s.edits(d))
+				out = ptx.Apply(out, f.Src.Text, diag.Span{Off: d.Header.Off, Len: d.Body.End() - d.Header.Off}, s.edits(d))
 				out = append(out, '\n')
 			}
 		}
@@ -315,17 +315,17 @@ func (s *splitter) declare(name ptx.NameID, inside bool) string {
 	case d == nil || inside && d.Kind == ptx.Entry:
 		return ""
 	case d.Kind != ptx.Variable:
-		var edits []edit
+		var edits []ptx.Edit
 		if s.out[name] != f.Names[d.Name] {
-			edits = append(edits, edit{d.NameSpan, s.out[name]})
+			edits = append(edits, ptx.Edit{Span: d.NameSpan, Text: s.out[name]})
 		}
 		return linkage + string(ptx.Compact(prototype(f, d, edits))) + ";\n"
 	case !inside:
-		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(d.Type) + ";\n"
+		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(f, d) + ";\n"
 	}
 	for i := range f.Decls[:sym.Def] {
 		if early := &f.Decls[i]; early.Name == name && linkage != "" {
-			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(d.Type) + ";\n"
+			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(f, d) + ";\n"
 		}
 	}
 	return ""

@@ -196,6 +196,18 @@ func splitInputs(members map[string]string) (list []link.Input) {
 	return list
 }
 
+// TestSplitDimensions: a member declares an array as its definition has it, or
+// ptxas refuses the two together.
+func TestSplitDimensions(t *testing.T) {
+	text := top + ".extern .global .u32 a[2][2];\n.visible .global .u64 p = a;\n.visible .global .u32 a[2][2] = {{1,2},{3,4}};\n"
+	for name, member := range mustSplit(t, "a.ptx", text, pack.SplitOptions{}) {
+		if !strings.Contains(member, "a[2][2]") || strings.Contains(member, "a[4]") {
+			t.Errorf("%s:\n%s", name, member)
+		}
+		assemble(t, arch, []byte(member), "-c")
+	}
+}
+
 // TestSplitAgain: all members linked again have the bodies of the module, and
 // ptxas makes the same functions and objects of them, but for locals that nothing
 // uses.
