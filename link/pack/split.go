@@ -235,7 +235,7 @@ func (s *splitter) contents(name ptx.NameID) (inside, mentioned map[ptx.NameID]b
 // that it uses, in order.
 func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 	f := s.f
-	if s.out[d.Name] != f.Names[d.Name] {
+	if s.out[d.Name] != f.Src.String(d.NameSpan) { // b1 of b<3> too
 		edits = append(edits, ptx.Edit{Span: d.NameSpan, Text: s.out[d.Name]})
 	}
 	for _, u := range f.Uses[d.FirstUse:d.EndUse] {

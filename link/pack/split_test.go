@@ -208,6 +208,17 @@ func TestSplitDimensions(t *testing.T) {
 	}
 }
 
+// TestSplitRange: each name of b<2> is a member of its own.
+func TestSplitRange(t *testing.T) {
+	members := mustSplit(t, "a.ptx", top+".visible .global .u32 b<2>;\n.visible .func f () { .reg .u64 %r; mov.u64 %r, b1; ret; }\n", pack.SplitOptions{})
+	for _, name := range []string{"b0", "b1"} {
+		if !strings.Contains(members[name+".ptx"], ".visible .global .u32 "+name+";") {
+			t.Errorf("%s:\n%s", name, members[name+".ptx"])
+		}
+	}
+	assemble(t, arch, mustLink(t, link.Options{Inputs: splitInputs(members)}).PTX)
+}
+
 // TestSplitAgain: all members linked again have the bodies of the module, and
 // ptxas makes the same functions and objects of them, but for locals that nothing
 // uses.
