@@ -43,7 +43,8 @@ fuzz:
 	$(GO) test ./object -run xxx -fuzz FuzzMeta -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./object/container -run xxx -fuzz FuzzWritePackage -fuzztime $(FUZZTIME)
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzSection -fuzztime $(FUZZTIME)
-	$(GO) test ./link/debuginfo -run xxx -fuzz FuzzMerge -fuzztime $(FUZZTIME)
+	$(GO) test ./link/debuginfo -run xxx -fuzz 'FuzzMerge$$' -fuzztime $(FUZZTIME)
+	$(GO) test ./link/debuginfo -run xxx -fuzz FuzzMergeLists -fuzztime $(FUZZTIME)
 	$(GO) test ./abicheck/atomics -run xxx -fuzz FuzzAtomics -fuzztime $(FUZZTIME)
 	$(GO) test ./abicheck/dwarftypes -run xxx -fuzz FuzzDebugTypes -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./abicheck/ctype -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)

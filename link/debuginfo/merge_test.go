@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 func module(t testing.TB, name string, sections map[string][]byte) *Module {
 	t.Helper()
 	text := ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n"
-	for _, section := range []string{".debug_abbrev", ".debug_info", ".debug_loc", ".debug_macinfo", ".debug_pubnames"} {
+	for _, section := range []string{".debug_abbrev", ".debug_info", ".debug_loc", ".debug_ranges", ".debug_macinfo", ".debug_pubnames", ".debug_str_offsets", ".debug_names"} {
 		if data := sections[section]; data != nil {
 			text += ".section " + section + " {\n"
 			for _, b := range data {
@@ -100,6 +101,67 @@ func TestMergeMovesReferences(t *testing.T) {
 	}
 }
 
+// TestMergeRefuses: what cannot be moved is dropped with a warning, the module's
+// DWARF or one section, and nothing else.
+func TestMergeRefuses(t *testing.T) {
+	// unit is one of a DIE with an attribute.
+	unit := func(version byte, value ...byte) []byte {
+		return append([]byte{byte(8 + len(value)), 0, 0, 0, version, 0, 0, 0, 0, 0, 8, 1}, value...)
+	}
+	abbrev := func(at, form byte) []byte { return []byte{1, 0x11, 0, at, form, 0, 0, 0} }
+	list := append(append([]byte{1, 0, 0, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 5, 0}, 0x99, 11, 0, 0, 0), make([]byte, 16)...)
+	for what, test := range map[string]struct {
+		sections map[string][]byte
+		dropped  string // all of the module, unless it is a section
+	}{
+		"operation":    {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 1, 0xff)}, "operation 0xff of an expression is not known at byte 13 of .debug_info"},
+		"reference":    {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 2, 0xa8, 12)}, "an expression refers to no entry at byte 15 of .debug_info"},
+		"value":        {map[string][]byte{".debug_abbrev": abbrev(0x1c, formBlock1), ".debug_info": unit(2, 1, 0xff)}, ""},
+		"branch":       {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 5, 0x2f, 1, 0, 0xa8, 11)}, "a branch of an expression leads to no operation at byte 14 of .debug_info"},
+		"string":       {map[string][]byte{".debug_abbrev": abbrev(3, formStrp), ".debug_info": unit(2, 1, 0, 0, 0)}, "the module has no section .debug_str at byte 12 of .debug_info"},
+		"index":        {map[string][]byte{".debug_abbrev": abbrev(3, formStrx), ".debug_info": unit(4, 1), ".debug_str_offsets": {1}}, "an attribute needs a table of DWARF 5, which cannot be merged at byte 12 of .debug_info"},
+		"base":         {map[string][]byte{".debug_abbrev": abbrev(atStrOffsets, formSecOffset), ".debug_info": unit(4, 0, 0, 0, 0), ".debug_str_offsets": {1}}, ".debug_str_offsets"},
+		"unknown":      {map[string][]byte{".debug_abbrev": abbrev(0x7f, formSecOffset), ".debug_info": unit(4, 0, 0, 0, 0)}, "the section of an offset is not known at byte 12 of .debug_info"},
+		"list":         {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list[:20]}, "a list does not end at byte 16 of .debug_loc"},
+		"shared list":  {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": append(unit(2, 0, 0, 0, 0), unit(2, 0, 0, 0, 0)...), ".debug_loc": list}, "units share a list that refers to entries at byte 0 of .debug_loc"},
+		"overlap":      {map[string][]byte{".debug_abbrev": []byte{1, 0x11, 0, 2, 6, 0x2a, 6, 0, 0, 0}, ".debug_info": unit(2, 0, 0, 0, 0, 1, 0, 0, 0), ".debug_loc": append(list, list...)}, "a list does not end"},
+		"pubnames":     {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": unit(2, 'u', 0), ".debug_pubnames": {14, 0, 0, 0, 2, 0, 5, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0}}, ".debug_pubnames"},
+		"names":        {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": unit(2, 'u', 0), ".debug_names": {1, 2, 3}}, ".debug_names"},
+		"tables":       {map[string][]byte{".debug_abbrev": {1, 0x11, 0, 3, 8, 0, 0, 1, 0x11, 0, 3, 8, 0, 0, 0}, ".debug_info": slices.Concat(unit(2, 0), at7(unit(2, 0)), unit(2, 0))}, ""},
+		"good list":    {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list}, ""},
+		"64-bit DWARF": {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}}, "64-bit DWARF at byte 4 of .debug_info"},
+	} {
+		var log diag.Log
+		good := module(t, "good.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})
+		sections, kept, _ := Merge(context.Background(), []*Module{good, module(t, "m.c", test.sections)}, &log)
+		text := ""
+		for _, m := range log.Messages {
+			text += m.Text
+		}
+		section := strings.HasPrefix(test.dropped, ".")
+		if test.dropped == "" && text != "" || !strings.Contains(text, test.dropped) || section != strings.HasPrefix(text, "sections") {
+			t.Errorf("%s: message %q, want %q", what, text, test.dropped)
+		}
+		if want := map[bool]int{true: 2, false: 1}[section || test.dropped == ""]; len(kept) != want {
+			t.Errorf("%s: %d modules are kept, want %d", what, len(kept), want)
+		}
+		if _, err := reread(sections); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		for _, s := range sections {
+			if s.Name == test.dropped {
+				t.Errorf("%s: %s is there", what, s.Name)
+			}
+		}
+	}
+}
+
+// at7 gives a unit the abbreviations at byte 7.
+func at7(unit []byte) []byte {
+	unit[6] = 7
+	return unit
+}
+
 // FuzzMerge: merging never panics, and what comes out reads as twice what went
 // in.
 func FuzzMerge(f *testing.F) {
@@ -126,6 +188,52 @@ func FuzzMerge(f *testing.F) {
 			if len(u.dies) != len(from.dies) {
 				t.Fatalf("unit %d has %d entries of %d", i, len(u.dies), len(from.dies))
 			}
+		}
+	})
+}
+
+// FuzzMergeLists does the same for the sections that FuzzMerge leaves out, with
+// names that are kept and names that are gone.
+func FuzzMergeLists(f *testing.F) {
+	loc := append(append(make([]byte, 8), 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0x30, 0xa8, 14), make([]byte, 16)...)
+	f.Add([]byte{1, 0x11, 1, 0x03, 0x08, 0, 0, 4, 0x24, 0, 0x03, 0x08, 0, 0, 2, 0x34, 0, 2, 6, 0, 0, 3, 0x34, 0, 2, 10, 0, 0, 0},
+		[]byte{29, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 1, 'u', 0, 4, 'i', 'n', 't', 0, 2, 0, 0, 0, 0, 3, 6, 0x98, 14, 0, 0x2f, 0, 0, 0},
+		[]byte{}, loc, []byte{0, 1}, []byte{})
+	f.Add([]byte{1, 0x11, 0, 0x55, 6, 0x11, 1, 0x12, 1, 0, 0, 2, 0x41, 0, 0, 0, 0}, append([]byte{28, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, make([]byte, 20)...),
+		[]byte{20, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 23, 0, 0, 0, 2}, []byte{}, make([]byte, 48),
+		append([]byte{44, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0}, make([]byte, 32)...))
+	f.Fuzz(func(t *testing.T, abbrev, info, types, loc, ranges, aranges []byte) {
+		var modules []*Module
+		for _, name := range []string{"a.c", "b.c"} {
+			text := ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n"
+			for _, s := range []Section{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info}, {Name: ".debug_types", Bytes: types},
+				{Name: ".debug_loc", Bytes: loc}, {Name: ".debug_ranges", Bytes: ranges}, {Name: ".debug_aranges", Bytes: aranges}} {
+				for at := 0; at+8 <= len(s.Bytes) && s.Name != ".debug_abbrev"; at += 8 { // 170 is a kept name, 187 one that is gone
+					if symbol := map[byte]string{170: "kept", 187: "gone"}[s.Bytes[at]]; symbol != "" {
+						s.Fixups = append(s.Fixups, ptx.Fixup{Offset: int64(at), Width: 8, Symbol: symbol})
+					}
+				}
+				text += string(s.Text())
+			}
+			var log diag.Log
+			files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
+			if err != nil || len(files) != 1 {
+				t.Fatal(err, log.Messages)
+			}
+			modules = append(modules, &Module{File: files[0], Files: map[int64]int64{1: 300}, Name: func(symbol string) (string, Fate) {
+				return symbol, map[string]Fate{"kept": Kept, "gone": Gone}[symbol]
+			}})
+		}
+		merged, kept, _ := Merge(context.Background(), modules, &diag.Log{})
+		if len(kept) == 0 {
+			return
+		}
+		units, err := reread(merged)
+		if err != nil {
+			t.Fatalf("the merged sections do not read: %v", err)
+		}
+		if want := 2 * len(modules[0].units); len(units) != want {
+			t.Fatalf("%d units, want %d", len(units), want)
 		}
 	})
 }
