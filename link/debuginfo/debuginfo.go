@@ -25,6 +25,9 @@ type Module struct {
 	// function is called, if there is one. A name that nothing in the module
 	// declares is Unknown.
 	Name func(symbol string) (string, Fate)
+	// Lines leaves out all but .debug_str, where the .loc lines find the names of
+	// inlined functions.
+	Lines bool
 
 	sections map[string]*ptx.Data
 	units    []*unit // of .debug_info
@@ -95,33 +98,62 @@ type Section struct {
 //
 // A module whose sections cannot be read or moved loses its debug information
 // with a warning, and keeps its lines; Merge then leaves it out of the second
-// result. A section of an unknown kind is left out with a warning.
+// result, as one with Lines set. A section of an unknown kind is left out with a
+// warning.
 //
 // The error is that of the context.
 func Merge(ctx context.Context, modules []*Module, log *diag.Log) (sections []Section, kept []*Module, err error) {
+	w := &merger{table: newAbbrevTable()}
 	for _, m := range modules {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		if !m.Check(log) {
-			continue
+		switch {
+		case !m.Lines && m.usable(ctx, log):
+			kept = append(kept, m)
+			w.modules = append(w.modules, m)
+		case m.lines():
+			w.modules = append(w.modules, m)
 		}
-		if err := m.prepare(ctx); err != nil {
-			m.warn(log, err)
-			continue
-		}
-		m.warnLeftOut(log)
-		kept = append(kept, m)
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	if len(kept) == 0 {
-		return nil, nil, nil
-	}
-	w := &merger{modules: kept, table: newAbbrevTable()}
 	sections, err = w.merge(ctx)
 	return sections, kept, err
+}
+
+// usable reads the module and prepares it for the merge, and warns of what is
+// dropped.
+func (m *Module) usable(ctx context.Context, log *diag.Log) bool {
+	if !m.Check(log) {
+		return false
+	}
+	if err := m.prepare(ctx); err != nil {
+		m.warn(log, err)
+		return false
+	}
+	m.warnLeftOut(log)
+	return true
+}
+
+// lines leaves only the strings that .loc lines refer to, and reports whether
+// there are any.
+func (m *Module) lines() bool {
+	m.sections, m.layouts = nil, nil
+	m.units, m.types = nil, nil
+	data, err := m.File.SectionData(".debug_str")
+	if err != nil || len(data.Bytes) == 0 || len(data.Fixups) > 0 {
+		return false
+	}
+	for i := range m.File.Locs {
+		if m.File.Locs[i].Tail.Len > 0 {
+			m.sections = map[string]*ptx.Data{".debug_str": &data}
+			m.layouts = map[string]*layout{".debug_str": {data: &data}}
+			return true
+		}
+	}
+	return false
 }
 
 // Check reads the sections of the module and warns if they cannot be used.

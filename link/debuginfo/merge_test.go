@@ -101,6 +101,41 @@ func TestMergeMovesReferences(t *testing.T) {
 	}
 }
 
+// TestMergeLines: a module that loses its DWARF, or wants lines only, keeps the
+// names of inlined functions.
+func TestMergeLines(t *testing.T) {
+	named := func(name, more string) *Module {
+		text := ".version 7.5\n.target sm_75\n.address_size 64\n.file 1 \"x\"\n.func f () { .loc 1 1 1\n .loc 1 2 1, function_name s, inlined_at 1 1 1\n ret; }\n.section .debug_str { .b8 65, 0 s: .b8 66, 0 }\n" + more
+		var log diag.Log
+		files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
+		if err != nil || len(files) != 1 {
+			t.Fatal(err, log.Messages)
+		}
+		return &Module{File: files[0], Files: map[int64]int64{1: 1}, Name: func(string) (string, Fate) { return "", Unknown }}
+	}
+	whole := named("whole", "")
+	bad := named("bad", ".section .debug_info { .b8 1 }\n")
+	lines := named("lines", ".section .debug_info { .b8 1 }\n")
+	lines.Lines = true
+	var log diag.Log
+	sections, kept, _ := Merge(context.Background(), []*Module{whole, bad, lines}, &log)
+	if len(kept) != 1 || kept[0] != whole || len(log.Messages) != 1 {
+		t.Errorf("%d modules kept, messages %v", len(kept), log.Messages)
+	}
+	if len(sections) != 1 || string(sections[0].Bytes) != "A\x00B\x00A\x00B\x00A\x00B\x00" {
+		t.Errorf("sections %q", sections)
+	}
+	for i, m := range []*Module{whole, bad, lines} {
+		want := fmt.Sprintf(".debug_str+%d", 4*i+3)
+		if text, ok := m.String("s", 1); !ok || text != want {
+			t.Errorf("module %d: %s, want %s", i, text, want)
+		}
+		if _, ok := m.String("t", 0); ok {
+			t.Errorf("module %d has a label t", i)
+		}
+	}
+}
+
 // TestMergeRefuses: what cannot be moved is dropped with a warning, the module's
 // DWARF or one section, and nothing else.
 func TestMergeRefuses(t *testing.T) {
