@@ -23,6 +23,12 @@ type lineTable struct {
 	same   []bool
 	strip  bool
 	warned []bool // by input: a .file that is not there has been reported
+	// inlines is set if a line is inlined at another: written then holds the places
+	// of all lines so far, by the index of the output, and at where an input has
+	// lines of a place.
+	inlines bool
+	written map[ptx.LocPlace]bool
+	at      []map[ptx.LocPlace][]int32
 
 	files []*object.File
 	log   *diag.Log
@@ -34,7 +40,7 @@ type lineTable struct {
 func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.Log) *lineTable {
 	n := len(t.Files)
 	l := &lineTable{
-		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: make([]bool, n), warned: make([]bool, n),
+		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: make([]bool, n), warned: make([]bool, n), written: map[ptx.LocPlace]bool{}, at: make([]map[ptx.LocPlace][]int32, n),
 		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
 	}
 	l.number(debug.verbatim)
@@ -49,10 +55,13 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 		for k := 0; same && k < len(f.Locs); k++ {
 			loc := &f.Locs[k]
 			_, known := l.of[i][loc.File]
-			_, knownInlined := l.of[i][loc.InlinedAt]
+			_, knownInlined := l.of[i][loc.InlinedAt.File]
 			same = known && (loc.Tail.Len == 0 || knownInlined && int32(i) == debug.verbatim)
 		}
 		l.same[i] = same
+		for k := 0; k < len(f.Locs) && !l.inlines && !l.strip; k++ {
+			l.inlines = f.Locs[k].Tail.Len > 0
+		}
 	}
 	return l
 }
@@ -177,51 +186,22 @@ func (t *lineTable) addExact(files []ownFile) {
 	}
 }
 
-// edits rewrites the .loc and .file directives in a span of one input. A .loc
-// of a file that its module never declared is dropped: in the merged table the
-// number may be another module's file.
+// edits rewrites the .loc and .file directives in a span of one input. Spans come
+// in the order of the output.
 func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *mergedDebug) []ptx.Edit {
-	if l.same[file] {
+	if l.same[file] && !l.inlines {
 		return edits
 	}
 	f := l.files[file]
-	mapping := l.of[file]
-	locs := f.Locs
-	locs = locs[sort.Search(len(locs), func(i int) bool { return locs[i].Span.Off >= span.Off }):]
-	for i := range locs {
-		loc := &locs[i]
-		if loc.Span.Off >= span.End() {
-			break
+	first := sort.Search(len(f.Locs), func(i int) bool { return f.Locs[i].Span.Off >= span.Off })
+	for i := first; i < len(f.Locs) && f.Locs[i].Span.Off < span.End(); i++ {
+		if text := l.missing(file, i, debug); text != "" {
+			edits = append(edits, ptx.Edit{Span: diag.Span{Off: f.Locs[i].Span.Off}, Text: text})
 		}
-		if l.strip {
-			edits = append(edits, erase(f.Src, loc.Span))
-			continue
+		if !l.same[file] {
+			edits = l.line(edits, file, i, debug)
 		}
-		n, ok := mapping[loc.File]
-		if !ok {
-			l.warnUndeclared(file, loc.FileSpan)
-			edits = append(edits, erase(f.Src, loc.Span))
-			continue
-		}
-		if n != loc.File {
-			edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: itoa(n)})
-		}
-		if loc.Tail.Len == 0 {
-			continue
-		}
-		// function_name leads into .debug_str.
-		m, ok := mapping[loc.InlinedAt]
-		name, kept := debug.inlinedName(file, loc)
-		if !ok || !kept {
-			edits = append(edits, erase(f.Src, loc.Tail))
-			continue
-		}
-		if name != "" {
-			edits = append(edits, ptx.Edit{Span: loc.FunctionSpan, Text: name})
-		}
-		if m != loc.InlinedAt {
-			edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: itoa(m)})
-		}
+		l.write(file, i)
 	}
 	own := f.Files // gcc writes them into bodies, where ptxas takes none
 	for _, own := range own[sort.Search(len(own), func(i int) bool { return own[i].Span.Off >= span.Off }):] {
@@ -233,6 +213,101 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 		}
 	}
 	return edits
+}
+
+// line rewrites one .loc. One of a file that its module never declared is dropped:
+// in the merged table the number may be another module's file.
+func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug) []ptx.Edit {
+	f, loc := l.files[file], &l.files[file].Locs[i]
+	if l.strip {
+		return append(edits, erase(f.Src, loc.Span))
+	}
+	n, ok := l.of[file][loc.File]
+	if !ok {
+		l.warnUndeclared(file, loc.FileSpan)
+		return append(edits, erase(f.Src, loc.Span))
+	}
+	if n != loc.File {
+		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: itoa(n)})
+	}
+	if loc.Tail.Len == 0 {
+		return edits
+	}
+	m, name, ok := l.inlined(file, loc, debug)
+	if !ok {
+		return append(edits, erase(f.Src, loc.Tail))
+	}
+	if name != "" {
+		edits = append(edits, ptx.Edit{Span: loc.FunctionSpan, Text: name})
+	}
+	if m != loc.InlinedAt.File {
+		edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: itoa(m)})
+	}
+	return edits
+}
+
+// inlined returns the output's index of the file that a line is inlined at, and
+// what replaces the label of the function; it leads into .debug_str. ok is false if
+// one of them is not in the output.
+func (l *lineTable) inlined(file int32, loc *ptx.Loc, debug *mergedDebug) (n int64, name string, ok bool) {
+	n, known := l.of[file][loc.InlinedAt.File]
+	name, kept := debug.inlinedName(file, loc)
+	return n, name, known && kept
+}
+
+// missing returns the lines that a line of a file is inlined at, directly or not,
+// if the output does not have them yet: they stand in a body that was dropped, or
+// that comes later. ptxas refuses a place of inlined_at that no .loc before it has
+// (testdata/script/loc_inlined_dropped.txtar).
+func (l *lineTable) missing(file int32, i int, debug *mergedDebug) string {
+	f := l.files[file]
+	var chain []int
+	for {
+		loc := &f.Locs[i]
+		if loc.Tail.Len == 0 || l.strip {
+			break
+		}
+		place := loc.InlinedAt
+		n, _, ok := l.inlined(file, loc, debug)
+		if place.File = n; !ok || l.written[place] {
+			break
+		}
+		before := l.linesAt(file)[loc.InlinedAt]
+		k := sort.Search(len(before), func(k int) bool { return int(before[k]) >= i })
+		if k == 0 {
+			break
+		}
+		i = int(before[k-1])
+		chain = append(chain, i)
+	}
+	var text []byte
+	for k := len(chain) - 1; k >= 0; k-- {
+		line := ptx.Apply(nil, f.Src.Text, f.Locs[chain[k]].Span, l.line(nil, file, chain[k], debug))
+		text = append(append(text, ptx.Compact(line)...), ' ')
+		l.write(file, chain[k])
+	}
+	return string(text)
+}
+
+// write notes that the output has a line.
+func (l *lineTable) write(file int32, i int) {
+	place := l.files[file].Locs[i].LocPlace
+	if n, ok := l.of[file][place.File]; ok && l.inlines {
+		place.File = n
+		l.written[place] = true
+	}
+}
+
+// linesAt lists the lines of a file by their place.
+func (l *lineTable) linesAt(file int32) map[ptx.LocPlace][]int32 {
+	if l.at[file] == nil {
+		l.at[file] = map[ptx.LocPlace][]int32{}
+		for i := range l.files[file].Locs {
+			place := l.files[file].Locs[i].LocPlace
+			l.at[file][place] = append(l.at[file][place], int32(i))
+		}
+	}
+	return l.at[file]
 }
 
 func (l *lineTable) warnUndeclared(file int32, span diag.Span) {

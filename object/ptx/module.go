@@ -307,15 +307,18 @@ type File struct {
 type Loc struct {
 	Span     diag.Span // from .loc to its last token
 	FileSpan diag.Span // the file index
-	File     int64
+	LocPlace
 	Tail     diag.Span // ", function_name ..., inlined_at ..."; zero Len if there is none
 	Function diag.Span // the label behind function_name
 	Addend   int64     // what is added to the label
 	// FunctionSpan is the label with its addend.
 	FunctionSpan diag.Span
 	Inlined      diag.Span // the file index behind inlined_at; zero Len if there is none
-	InlinedAt    int64
+	InlinedAt    LocPlace
 }
+
+// LocPlace is a place in a source: the index of a .file, a line, a column.
+type LocPlace struct{ File, Line, Column int64 }
 
 // Section is one .section block: DWARF.
 type Section struct {

@@ -116,7 +116,7 @@ func TestLines(t *testing.T) {
 	if len(m.Files) != 2 || m.Files[0].Time != 1700000000 || m.Files[1].In != 0 || m.Files[0].In != -1 {
 		t.Errorf("files: %+v", m.Files)
 	}
-	if len(m.Locs) != 2 || m.Locs[1].InlinedAt != 1 || m.Src.String(m.Locs[1].Inlined) != "1" || !strings.HasPrefix(m.Src.String(m.Locs[1].Tail), ", function_name") {
+	if len(m.Locs) != 2 || m.Locs[1].InlinedAt.File != 1 || m.Src.String(m.Locs[1].Inlined) != "1" || !strings.HasPrefix(m.Src.String(m.Locs[1].Tail), ", function_name") {
 		t.Errorf("locs: %+v", m.Locs)
 	}
 	if len(m.Sections) != 1 || len(m.Sections[0].Labels) != 1 {

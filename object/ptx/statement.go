@@ -398,7 +398,7 @@ func (c *cursor) readLoc() Loc {
 	from := c.tok.Off
 	var l Loc
 	c.next()
-	l.File, l.FileSpan = c.lineNumbers()
+	l.LocPlace, l.FileSpan = c.lineNumbers()
 	if c.is(',') {
 		tail := c.last.End
 		c.next()
@@ -430,18 +430,22 @@ func (c *cursor) readLoc() Loc {
 	return l
 }
 
-func (c *cursor) lineNumbers() (file int64, span diag.Span) {
+func (c *cursor) lineNumbers() (at LocPlace, span diag.Span) {
 	ok := false
 	if c.tok.Kind == Number {
-		file, ok = ParseInt(c.spelling())
+		at.File, ok = ParseInt(c.spelling())
 	}
 	if !ok {
 		c.expected("a file index")
-		return 0, span
+		return at, span
 	}
 	span = c.tok.Span()
-	for n := 0; n < 3 && c.tok.Kind == Number; n++ {
-		c.next()
+	c.next()
+	for _, n := range []*int64{&at.Line, &at.Column} {
+		if c.tok.Kind == Number {
+			*n, _ = ParseInt(c.spelling())
+			c.next()
+		}
 	}
-	return file, span
+	return at, span
 }
