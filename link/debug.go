@@ -19,6 +19,8 @@ type debugSections struct {
 	// verbatim is the one input whose sections are copied as they are, -1 if there
 	// is none.
 	verbatim int32
+	// lines is set if of the sections only the names of inlined functions are kept.
+	lines    bool
 	names    map[int32]map[string]debugName
 	lookedUp []resolve.LocalName // the names inside functions among them
 
@@ -35,6 +37,7 @@ type debugName struct {
 // sameBody is what the names of a dropped body are called in the one that took its
 // place; nil if the two differ.
 type sameBody struct {
+	known  bool // there is one
 	winner resolve.DeclID
 	names  abicheck.LocalNames
 }
@@ -44,13 +47,16 @@ type sameBody struct {
 // in the output. Those of several are merged.
 func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections {
 	d := &debugSections{t: t, verbatim: -1, names: map[int32]map[string]debugName{}, bodies: map[resolve.DeclID]sameBody{}}
-	if o.StripDebug {
+	if o.StripDebug && !o.KeepLines {
 		return d
 	}
 	for i, f := range t.Files {
 		if len(f.Sections) > 0 {
 			d.files = append(d.files, int32(i))
 		}
+	}
+	if d.lines = o.StripDebug; d.lines {
+		return d
 	}
 	gone := false
 	for _, file := range d.files {
@@ -59,7 +65,7 @@ func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections
 	if len(d.files) == 1 {
 		switch file := d.files[0]; {
 		case !d.module(file, nil).Check(log):
-			d.files = nil
+			d.lines = true
 		case !gone:
 			d.verbatim = file
 		}
@@ -122,7 +128,11 @@ func (d *debugSections) meaning(file int32, name string, declares map[string]int
 	if !d.t.LiveDecl(at) {
 		same := d.bodyInPlaceOf(at)
 		if name = same.names[name]; name == "" {
-			return debugName{fate: debuginfo.Gone, symbol: object.ID{File: file, Name: f.Decls[decl].Name}}
+			gone := debugName{fate: debuginfo.Gone, symbol: object.ID{File: -1}}
+			if same.known {
+				gone.symbol = object.ID{File: file, Name: f.Decls[decl].Name}
+			}
+			return gone
 		}
 		at = same.winner
 	}
@@ -132,9 +142,8 @@ func (d *debugSections) meaning(file int32, name string, declares map[string]int
 func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 	same, known := d.bodies[at]
 	if !known {
-		var ok bool
-		same.winner, ok = d.t.Definition(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
-		if ok {
+		same.winner, same.known = d.t.Definition(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
+		if same.known {
 			same.names, _ = abicheck.SameBody(d.t, at, same.winner)
 		}
 		d.bodies[at] = same
@@ -145,7 +154,7 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 // module is a file as package debuginfo sees it. Without names it has those of the
 // input.
 func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
-	return &debuginfo.Module{File: d.t.Files[file], Name: func(name string) (string, debuginfo.Fate) {
+	return &debuginfo.Module{File: d.t.Files[file], Lines: d.lines, Name: func(name string) (string, debuginfo.Fate) {
 		n := d.names[file][name]
 		if names != nil && n.fate != debuginfo.Unknown {
 			name = n.output(names)
@@ -181,11 +190,10 @@ func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *
 		merged.target = f.Debug && says(f, "debug")
 	case len(d.files) > 0:
 		var modules []*debuginfo.Module
-		file := map[*debuginfo.Module]int32{}
 		for _, i := range d.files {
 			m := d.module(i, names)
 			m.Files = lines.of[i]
-			file[m] = i
+			merged.modules[i] = m
 			modules = append(modules, m)
 		}
 		var kept []*debuginfo.Module
@@ -198,7 +206,6 @@ func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *
 			info = info || s.Name == ".debug_info" && len(s.Bytes) > 0
 		}
 		for _, m := range kept {
-			merged.modules[file[m]] = m
 			merged.target = merged.target || info && says(m.File, "debug")
 		}
 	}
