@@ -196,6 +196,10 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	first := sort.Search(len(f.Locs), func(i int) bool { return f.Locs[i].Span.Off >= span.Off })
 	for i := first; i < len(f.Locs) && f.Locs[i].Span.Off < span.End(); i++ {
 		if text := l.missing(file, i, debug); text != "" {
+			if i == first { // ptxas gives the first instructions to the first line
+				loc := &f.Locs[i]
+				text = ".loc " + itoa(l.of[file][loc.File]) + " " + itoa(loc.Line) + " " + itoa(loc.Column) + " " + text
+			}
 			edits = append(edits, ptx.Edit{Span: diag.Span{Off: f.Locs[i].Span.Off}, Text: text})
 		}
 		if !l.same[file] {
