@@ -64,7 +64,7 @@ func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections
 	}
 	if len(d.files) == 1 {
 		switch file := d.files[0]; {
-		case !d.module(file, nil).Check(log):
+		case !d.module(file, nil).Check(context.Background(), log):
 			d.lines = true
 		case !gone:
 			d.verbatim = file

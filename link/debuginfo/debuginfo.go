@@ -126,10 +126,12 @@ func Merge(ctx context.Context, modules []*Module, log *diag.Log) (sections []Se
 // usable reads the module and prepares it for the merge, and warns of what is
 // dropped.
 func (m *Module) usable(ctx context.Context, log *diag.Log) bool {
-	if !m.Check(log) {
+	if !m.Check(ctx, log) {
 		return false
 	}
-	if err := m.prepare(ctx); err != nil {
+	if err := m.prepare(ctx); ctx.Err() != nil {
+		return false
+	} else if err != nil {
 		m.warn(log, err)
 		return false
 	}
@@ -156,9 +158,13 @@ func (m *Module) lines() bool {
 	return false
 }
 
-// Check reads the sections of the module and warns if they cannot be used.
-func (m *Module) Check(log *diag.Log) bool {
-	err := m.read()
+// Check reads the sections of the module and warns if they cannot be used. Once
+// the context ends it reports false, without a warning.
+func (m *Module) Check(ctx context.Context, log *diag.Log) bool {
+	err := m.read(ctx)
+	if ctx.Err() != nil {
+		return false
+	}
 	if err != nil {
 		log.Warn(diag.DebugDropped, m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
 	}
@@ -200,7 +206,7 @@ func (m *Module) warnLeftOut(log *diag.Log) {
 
 // read reads the sections of the module and checks them: ptxas crashes on what
 // it does not expect.
-func (m *Module) read() *ptx.Error {
+func (m *Module) read(ctx context.Context) *ptx.Error {
 	var err *ptx.Error
 	if m.sections, err = m.File.AllSections(".debug_line", ".debug_frame"); err != nil { // ptxas makes these itself
 		return err
@@ -222,8 +228,8 @@ func (m *Module) read() *ptx.Error {
 	}
 	var fault *dwarfError
 	abbrevs := newAbbrevReader(m.sections[".debug_abbrev"])
-	if m.units, fault = readUnits(m.sections[".debug_info"], abbrevs); fault == nil {
-		m.types, fault = readUnits(m.sections[".debug_types"], abbrevs)
+	if m.units, fault = readUnits(ctx, m.sections[".debug_info"], abbrevs); fault == nil {
+		m.types, fault = readUnits(ctx, m.sections[".debug_types"], abbrevs)
 	}
 	if fault != nil {
 		return &ptx.Error{Span: m.span(fault), Text: fault.Error()}

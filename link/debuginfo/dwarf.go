@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"cmp"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -294,7 +295,7 @@ func (r *reader) cstring() {
 
 // readUnits reads all units of .debug_info or .debug_types. Only 32-bit DWARF,
 // versions 2 to 5.
-func readUnits(info *ptx.Data, abbrevs *abbrevReader) ([]*unit, *dwarfError) {
+func readUnits(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader) ([]*unit, *dwarfError) {
 	if info == nil {
 		return nil, nil
 	}
@@ -304,7 +305,7 @@ func readUnits(info *ptx.Data, abbrevs *abbrevReader) ([]*unit, *dwarfError) {
 	}
 	var units []*unit
 	for off := int64(0); off < int64(len(info.Bytes)); {
-		u, err := readUnit(info, abbrevs, fixups, off)
+		u, err := readUnit(ctx, info, abbrevs, fixups, off)
 		if err != nil {
 			return nil, err
 		}
@@ -314,7 +315,7 @@ func readUnits(info *ptx.Data, abbrevs *abbrevReader) ([]*unit, *dwarfError) {
 	return units, nil
 }
 
-func readUnit(info *ptx.Data, abbrevs *abbrevReader, fixups map[int64]ptx.Fixup, off int64) (*unit, *dwarfError) {
+func readUnit(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader, fixups map[int64]ptx.Fixup, off int64) (*unit, *dwarfError) {
 	const compile, typ, partial = 1, 2, 3 // unit types
 	r := &reader{section: info.Name, data: info.Bytes, at: off}
 	u := &unit{section: info.Name, off: off}
@@ -379,6 +380,10 @@ func readUnit(info *ptx.Data, abbrevs *abbrevReader, fixups map[int64]ptx.Fixup,
 	}
 	depth := 0
 	for r.err == nil && r.at < u.end {
+		if isCancelled(ctx, len(u.dies)) {
+			r.fail("interrupted")
+			break
+		}
 		d := die{off: r.at}
 		code := r.uleb()
 		d.body = r.at
@@ -410,6 +415,9 @@ func readUnit(info *ptx.Data, abbrevs *abbrevReader, fixups map[int64]ptx.Fixup,
 	}
 	return u, u.checkReferences(fixups)
 }
+
+// isCancelled reports whether to give up, if n makes it worth asking.
+func isCancelled(ctx context.Context, n int) bool { return n%4096 == 0 && ctx.Err() != nil }
 
 // checkReferences makes sure that references within the unit lead to DIEs.
 func (u *unit) checkReferences(fixups map[int64]ptx.Fixup) *dwarfError {

@@ -57,8 +57,8 @@ func (w *merger) place() {
 			}
 			for i := range l.patches {
 				if p := &l.patches[i]; p.kind == code {
-					p.bytes = appendUleb(nil, w.table.code(p.shape))
-					p.size = int64(len(p.bytes))
+					n := w.table.code(p.shape)
+					p.value, p.size = int64(n), ulebSize(n)
 				}
 			}
 		}

@@ -39,7 +39,7 @@ func reread(sections []Section) ([]*unit, error) {
 	for _, s := range sections {
 		data[s.Name] = &ptx.Data{Name: s.Name, Bytes: s.Bytes, Fixups: s.Fixups}
 	}
-	units, err := readUnits(data[".debug_info"], newAbbrevReader(data[".debug_abbrev"]))
+	units, err := readUnits(context.Background(), data[".debug_info"], newAbbrevReader(data[".debug_abbrev"]))
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +99,31 @@ func TestMergeMovesReferences(t *testing.T) {
 	if text := string(sections[0].Text()); !strings.HasPrefix(text, ".section .debug_abbrev\n{\n\t.b8 1, 17, 1, 3, 8, 16, 6, 0, 0, 2, 36, 0, 3, 8, 0, 0\n") {
 		t.Errorf("abbreviations in order of first use:\n%s", text)
 	}
+}
+
+// TestMergeCancelled: Merge gives up inside a unit, without a warning.
+func TestMergeCancelled(t *testing.T) {
+	for _, asked := range []int{1, 2, 3, 4, 5, 6} {
+		ctx := &countdown{Context: context.Background(), left: asked}
+		var log diag.Log
+		_, _, err := Merge(ctx, []*Module{module(t, "a.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})}, &log)
+		if err != context.Canceled || len(log.Messages) > 0 {
+			t.Errorf("cancelled when asked for the %d. time: %v, messages %v", asked, err, log.Messages)
+		}
+	}
+}
+
+// countdown is cancelled when asked for the last time.
+type countdown struct {
+	context.Context
+	left int
+}
+
+func (c *countdown) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
 }
 
 // TestMergeLines: a module that loses its DWARF, or wants lines only, keeps the

@@ -23,10 +23,7 @@ func (m *Module) prepare(ctx context.Context) *dwarfError {
 	m.macinfo()
 	for _, units := range [][]*unit{m.units, m.types} {
 		for _, u := range units {
-			if ctx.Err() != nil {
-				return nil // Merge gives up
-			}
-			if err := m.unit(u); err != nil {
+			if err := m.unit(ctx, u); err != nil {
 				return err
 			}
 		}
@@ -59,7 +56,7 @@ func (m *Module) mergeable(name string) bool {
 }
 
 // unit adds the patches for one unit.
-func (m *Module) unit(u *unit) *dwarfError {
+func (m *Module) unit(ctx context.Context, u *unit) *dwarfError {
 	l := m.layouts[u.section]
 	l.patches = append(l.patches,
 		patch{off: u.off, end: u.off + 4, size: 4, kind: reference, in: l, value: u.end, from: u.off, add: -4},
@@ -73,6 +70,9 @@ func (m *Module) unit(u *unit) *dwarfError {
 	}
 	var specs []spec
 	for i := range u.dies {
+		if isCancelled(ctx, i) {
+			return nil // Merge gives up
+		}
 		d := &u.dies[i]
 		if d.abbrev == nil {
 			continue

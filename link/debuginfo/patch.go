@@ -122,8 +122,13 @@ func (p *patch) write(m *Module, out *Section) {
 		n = p.in.at(p.value)
 	}
 	switch p.kind {
-	case literal, code:
+	case literal:
+		if p.bytes == nil {
+			out.Bytes = appendUint(out.Bytes, uint64(n), p.size)
+		}
 		out.Bytes = append(out.Bytes, p.bytes...)
+	case code:
+		out.Bytes = appendUleb(out.Bytes, uint64(n))
 	case reference:
 		out.Bytes = appendUint(out.Bytes, uint64(n-p.in.at(p.from)+p.add), p.size)
 	case uleb:
@@ -150,7 +155,15 @@ func (p *patch) write(m *Module, out *Section) {
 
 // put adds a patch with literal bytes.
 func (l *layout) put(off, end int64, bytes []byte) {
-	l.patches = append(l.patches, patch{off: off, end: end, size: int64(len(bytes)), bytes: bytes})
+	p := patch{off: off, end: end, size: int64(len(bytes))}
+	if len(bytes) > 8 {
+		p.bytes = bytes
+	} else {
+		for i, b := range bytes {
+			p.value |= int64(b) << (8 * i)
+		}
+	}
+	l.patches = append(l.patches, p)
 }
 
 // putSection makes a place in a section out of a plain number.
@@ -175,4 +188,12 @@ func appendUint(b []byte, n uint64, size int64) []byte {
 		n >>= 8
 	}
 	return b
+}
+
+func ulebSize(n uint64) int64 {
+	size := int64(1)
+	for ; n >= 0x80; n >>= 7 {
+		size++
+	}
+	return size
 }

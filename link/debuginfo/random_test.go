@@ -572,7 +572,7 @@ func (r *reading) all() (lines []string) {
 	// knows no offsets in .debug_types: our own shows those units.
 	abbrevs := newAbbrevReader(r.sections[".debug_abbrev"])
 	for _, section := range []string{".debug_info", ".debug_types"} {
-		units, fault := readUnits(r.sections[section], abbrevs)
+		units, fault := readUnits(context.Background(), r.sections[section], abbrevs)
 		if fault != nil {
 			r.t.Fatal(fault)
 		}
