@@ -170,7 +170,7 @@ var rules = [...]Rule{
 	AddressSize:           {"address-size", Warning, "a module has no .address_size and takes that of the others"},
 	Align:                 {"align", Warning, "a variable gets the larger alignment that another module asks for"},
 	Atomics:               {"atomics", Warning, "an atomic sequence is no mapping of a C++ operation, or scopes differ between modules (--atomics)"},
-	DebugDropped:          {"debug-dropped", Warning, "the debug information of a module cannot be read and is dropped"},
+	DebugDropped:          {"debug-dropped", Warning, "the debug information of a module, or a section of it, cannot be read or merged and is dropped"},
 	DebugMixed:            {"debug-mixed", Warning, "a module without debug information is assembled unoptimised because another one has some"},
 	DuplicateMemberSymbol: {"duplicate-member-symbol", Warning, "two members of an nv package define a symbol, and nvlink links every member"},
 	EmptyMember:           {"empty-member", Warning, "a member of a package defines nothing that others can use"},
