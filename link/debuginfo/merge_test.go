@@ -101,6 +101,30 @@ func TestMergeMovesReferences(t *testing.T) {
 	}
 }
 
+// TestAbbreviationsReadOnce: units that share a table do not read it again, and
+// tables that overlap, which no producer writes, are refused before they take the
+// square of their size.
+func TestAbbreviationsReadOnce(t *testing.T) {
+	const units = 50
+	unit := func(table byte) []byte { return []byte{9, 0, 0, 0, 2, 0, table, 0, 0, 0, 8, 1, 0} }
+	var shared, apart []byte
+	var table []byte
+	for i := range byte(units) {
+		shared = append(shared, unit(0)...)
+		apart = append(apart, unit(5*i)...)
+		table = append(table, 1, 0x11, 1, 0, 0)
+	}
+	table = append(table, 0)
+	reader := newAbbrevReader(&ptx.Data{Bytes: table})
+	if _, err := readUnits(context.Background(), &ptx.Data{Name: ".debug_info", Bytes: shared}, reader); err != nil || reader.read != len(table) {
+		t.Errorf("%d of %d bytes read for %d units, %v", reader.read, len(table), units, err)
+	}
+	reader = newAbbrevReader(&ptx.Data{Bytes: table})
+	if _, err := readUnits(context.Background(), &ptx.Data{Name: ".debug_info", Bytes: apart}, reader); err == nil || reader.read > 2*len(table) {
+		t.Errorf("%d of %d bytes read for tables that overlap, %v", reader.read, len(table), err)
+	}
+}
+
 // TestMergeCancelled: Merge gives up inside a unit, without a warning.
 func TestMergeCancelled(t *testing.T) {
 	for _, asked := range []int{1, 2, 3, 4, 5, 6} {
