@@ -10,7 +10,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// localPlan is what happens to the names of one function.
+// localPlan holds the new names of what one function declares.
 type localPlan struct {
 	code *ptx.Code
 	new  map[int32]string // by index in code.Locals

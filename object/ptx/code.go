@@ -62,42 +62,42 @@ type TargetRange struct {
 // module-scope name, or neither (a special register, a word of the ISA).
 type Reference int32
 
-// NoReference is the zero meaning: neither a local nor a module-scope name.
+// NoReference means neither a local nor a module-scope name.
 const NoReference Reference = -1
 
 func localReference(i int32) Reference   { return Reference(i) }
 func moduleReference(n NameID) Reference { return -2 - Reference(n) }
 
-// Local is the index in Code.Locals of a local.
+// Local returns the index in Code.Locals of a local.
 func (r Reference) Local() (i int32, ok bool) { return int32(r), r >= 0 }
 
-// Name is the module-scope name.
+// Name returns a module-scope name.
 func (r Reference) Name() (id NameID, ok bool) { return NameID(-2 - r), r <= -2 }
 
-// Reference reports what the token at an index means. For a name that the token
+// Reference returns what the token at an index means. For a name that the token
 // declares it is the local declared.
 func (c *Code) Reference(token int) Reference { return c.refs[token] }
 
-// Text is the spelling of a token.
+// Text returns the spelling of a token.
 func (c *Code) Text(t Token) []byte { return c.Module.Src.Text[t.Off:t.End] }
 
-// Span is where a statement stands.
+// Span returns the span of a statement.
 func (c *Code) Span(st Statement) diag.Span {
 	from := c.Tokens[st.First].Off
 	return diag.Span{Off: from, Len: c.Tokens[st.End-1].End - from}
 }
 
-// OpSpan is where the opcode or directive stands, with its modifiers.
+// OpSpan returns the span of the opcode with its modifiers, or of the directive.
 func (c *Code) OpSpan(st Statement) diag.Span {
 	from := c.Tokens[st.Op].Off
 	return diag.Span{Off: from, Len: c.Tokens[st.Operands-1].End - from}
 }
 
-// Opcode is the first word of an instruction or directive: "ld", ".reg". It is
-// "{", "}" or ";" for a brace or an empty statement, and the name of a label.
+// Opcode returns the first word of an instruction or directive: "ld", ".reg". For a
+// brace or an empty statement that is "{", "}" or ";", and for a label its name.
 func (c *Code) Opcode(st Statement) string { return wordOf(c.Text(c.Tokens[st.Op])) }
 
-// Modifiers are the words behind the opcode: ".global", ".u32".
+// Modifiers returns the words behind the opcode: ".global", ".u32".
 func (c *Code) Modifiers(st Statement) []string {
 	if st.Kind != Instruction {
 		return nil
@@ -112,7 +112,7 @@ func (c *Code) Modifiers(st Statement) []string {
 // Guarded reports whether a predicate stands before the instruction: @p.
 func (st Statement) Guarded() bool { return st.Op > st.First }
 
-// wordOf is the spelling of a word without the white space that may follow its
+// wordOf returns the spelling of a word without the white space that may follow its
 // dot.
 func wordOf(s []byte) string {
 	if len(s) > 1 && s[0] == '.' && !inName[s[1]] {
@@ -139,7 +139,7 @@ type Operand struct {
 	First, End int32
 }
 
-// Operands parts the operands of an instruction at its commas.
+// Operands splits the operands of an instruction at its commas.
 func (c *Code) Operands(st Statement) []Operand {
 	end := st.End
 	if end > st.Operands && c.Tokens[end-1].isPunct(';') {
@@ -148,7 +148,7 @@ func (c *Code) Operands(st Statement) []Operand {
 	return operands(c.Tokens, st.Operands, end)
 }
 
-// Elements parts what stands inside the brackets of a Vector or List.
+// Elements splits what stands inside the brackets of a Vector, List or Address.
 func (c *Code) Elements(o Operand) []Operand { return operands(c.Tokens, o.First+1, o.End-1) }
 
 func operands(tokens []Token, first, end int32) (list []Operand) {

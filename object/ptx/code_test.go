@@ -144,3 +144,35 @@ func TestScopes(t *testing.T) {
 		}
 	}
 }
+
+func TestOperands(t *testing.T) {
+	m := parse(t, `.func f(){ @!%p ld.global.v4.f32 {%f1, _, x, -1}, [%rd1+4]; tex.2d.v4.f32.f32 {a,b,c,d}, [t, {%f1, %f2}]; setp.eq.u32 p|q, -5, v.x; call (r), g, (a, 0f3F800000); nop; }`)
+	c := m.Code(&m.Decls[0])
+	var got []string
+	for _, st := range c.Statements {
+		if st.Kind != Instruction {
+			continue
+		}
+		text := c.Opcode(st) + strings.Join(c.Modifiers(st), "")
+		for _, o := range c.Operands(st) {
+			text += fmt.Sprintf(" %d:%d", o.Shape, o.End-o.First)
+			if o.Shape == Vector || o.Shape == List || o.Shape == Address {
+				text += fmt.Sprintf("(%d)", len(c.Elements(o)))
+			}
+		}
+		got = append(got, text)
+	}
+	want := []string{
+		"ld.global.v4.f32 3:10(4) 2:5(1)",
+		"tex.2d.v4.f32.f32 3:9(4) 2:9(2)",
+		"setp.eq.u32 5:3 1:2 5:2",
+		"call 4:3(1) 0:1 4:5(2)",
+		"nop",
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Error(d)
+	}
+	if st := c.Statements[1]; !st.Guarded() || m.Src.String(c.OpSpan(st)) != "ld.global.v4.f32" {
+		t.Errorf("%q", m.Src.String(c.Span(st)))
+	}
+}

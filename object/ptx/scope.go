@@ -136,8 +136,8 @@ func (s *scopes) find(name []byte) int32 {
 	return single
 }
 
-// splitNumber cuts the digits at the end off a name. A number that is too large
-// for any range is math.MaxInt64.
+// splitNumber cuts the digits at the end off a name. For a name without digits, and
+// for a number that is too large for any range, number is math.MaxInt64.
 func splitNumber(name []byte) (base []byte, number int64) {
 	at := len(name)
 	for at > 0 && class[name[at-1]] == cDigit {
