@@ -189,7 +189,7 @@ func nextStatement(c *ptx.Code, i int) int {
 
 func (m *matcher) sameToken(i, j int) bool {
 	t, u := m.x.Tokens[i], m.y.Tokens[j]
-	if t.Kind != u.Kind || t.Role != u.Role {
+	if t.Kind != u.Kind || t.Role() != u.Role() {
 		return false
 	}
 	sameText := bytes.Equal(m.x.Text(t), m.y.Text(u))

@@ -52,7 +52,7 @@ func (p *parser) statementUses() {
 	r := &p.code
 	p.firstUse = len(p.m.Uses)
 	for i := range r.tokens {
-		if t := &r.tokens[i]; t.Kind == Ident && t.Role == Refers {
+		if t := &r.tokens[i]; t.Kind == Ident && t.Ch == byte(Refers) {
 			p.use(t.Off, p.text[t.Off:t.End])
 		}
 	}

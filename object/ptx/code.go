@@ -245,7 +245,7 @@ func (b *codeBuilder) add() {
 		b.refs = append(b.refs, NoReference)
 	}
 	for i := st.First; i < st.End; i++ {
-		if t := b.tokens[i]; t.Kind == Ident && t.Role == Refers {
+		if t := b.tokens[i]; t.Kind == Ident && t.Role() == Refers {
 			b.refs[i] = b.resolve(b.text[t.Off:t.End], forward{token: i, list: -1})
 		}
 	}

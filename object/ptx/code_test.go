@@ -28,7 +28,7 @@ func codeLaws(t *testing.T, m *Module, d *Decl) {
 	}
 	lex := NewLexer(m.Src.Text[:span.End()], span.Off)
 	for i, got := range c.Tokens {
-		got.Role = 0
+		got.setRole(Refers)
 		if want := lex.Next(); got != want {
 			t.Fatalf("token %d of %s is %+v, want %+v", i, m.Names[d.Name], got, want)
 		}
@@ -91,13 +91,13 @@ func describe(m *Module, d *Decl) string {
 		}
 		word := string(c.Text(tok))
 		switch local, ok := c.Reference(i).Local(); {
-		case tok.Role == Declares:
+		case tok.Role() == Declares:
 			word += fmt.Sprintf(":%d", local)
 		case ok:
 			word += fmt.Sprintf("=%d", local)
 		case c.Reference(i) != NoReference:
 			word += "=module"
-		case tok.Role == Opcode:
+		case tok.Role() == Opcode:
 			continue
 		}
 		words = append(words, word)

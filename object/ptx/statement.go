@@ -19,8 +19,8 @@ type codeReader struct {
 	// all enters every name into the scopes. Without it names that start with %
 	// and labels are left out where they cannot hide a module-scope name.
 	all, pct bool
-	// lean keeps, of the operands of instructions other than calls, only names
-	// that may mean a module-scope declaration.
+	// lean keeps, of what stands behind the opcode of instructions other than calls,
+	// only names that may mean a module-scope declaration.
 	lean bool
 
 	st     Statement
@@ -127,7 +127,7 @@ func (r *codeReader) statement() bool {
 
 // mark gives the token at hand, which next then passes, its role.
 func (r *codeReader) mark(role Role) {
-	r.tok.Role = role
+	r.tok.setRole(role)
 	r.next()
 }
 
@@ -137,7 +137,7 @@ func (r *codeReader) instruction() {
 	r.mark(Opcode)
 	if r.is(':') && r.st.Op == r.st.First {
 		r.st.Kind = LabelStatement
-		r.tokens[r.st.Op].Role = Declares
+		r.tokens[r.st.Op].setRole(Declares)
 		label := LocalDecl{Kind: CodeLabel, Name: name.Span(), Count: -1, token: r.st.Op}
 		if r.next(); r.tok.Kind == Word {
 			switch r.word() {
@@ -150,18 +150,18 @@ func (r *codeReader) instruction() {
 		r.declared = append(r.declared, label)
 		return
 	}
+	if r.lean && string(r.scopes.text[name.Off:name.End]) != "call" {
+		r.leanOperands()
+		return
+	}
 	for r.tok.Kind == Word {
 		r.next()
 	}
 	r.st.Operands = int32(len(r.tokens))
-	if r.lean && string(r.scopes.text[name.Off:name.End]) != "call" {
-		r.leanOperands()
-	} else {
-		r.operands()
-	}
+	r.operands()
 }
 
-// leanOperands does what operands does, and keeps few tokens.
+// leanOperands passes modifiers and operands as operands does, and keeps few tokens.
 func (r *codeReader) leanOperands() {
 	depth := 0
 	text := r.scopes.text
@@ -253,7 +253,7 @@ func (r *codeReader) directive() {
 // nameless marks the names of the statement so far as meaning nothing.
 func (r *codeReader) nameless() {
 	for i := r.st.First; i < int32(len(r.tokens)); i++ {
-		r.tokens[i].Role = Nothing
+		r.tokens[i].setRole(Nothing)
 	}
 }
 
@@ -280,7 +280,7 @@ func (r *codeReader) targetList() {
 		r.next()
 		r.need('>')
 		t.span = r.from(name.Off)
-		r.tokens[at].Role = Nothing
+		r.tokens[at].setRole(Nothing)
 		r.targets = append(r.targets, t)
 	}
 	r.next()
@@ -337,7 +337,7 @@ func (r *codeReader) declaration(space string) {
 		from := len(r.tokens)
 		r.dimensions(&l.Type)
 		for i := from; i < len(r.tokens); i++ {
-			r.tokens[i].Role = Nothing // WARP_SZ
+			r.tokens[i].setRole(Nothing) // WARP_SZ
 		}
 		if r.is('=') {
 			r.next()
@@ -365,7 +365,7 @@ func (r *codeReader) initialiser(opaque bool) {
 		case depth == 0 && (r.is(',') || r.is(';')):
 			return
 		case r.tok.Kind == Ident && opaque:
-			r.tok.Role = Nothing
+			r.tok.setRole(Nothing)
 		case r.is(';'):
 			r.expected("'}' before the end of the statement")
 			return
