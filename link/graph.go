@@ -1,0 +1,133 @@
+package link
+
+// graph holds variables and, for each, those that its initialiser names.
+type graph struct {
+	next  [][]int32
+	local []bool // it has no linkage, so it cannot be declared ahead
+}
+
+// order returns the variables, each after those that it names and in their own
+// order otherwise. An edge to a variable that is declared ahead does not count;
+// forward marks these. stuck holds one variable of each cycle that has no
+// external member.
+//
+// It takes time in proportion to the edges:
+//
+//  1. A depth-first walk gives components and ranks. Only an edge that leads
+//     back to a lower rank closes a cycle.
+//  2. Edges lead from one external variable to another directly, or through
+//     local ones. An external variable to which one of its component leads back
+//     is declared ahead. Each cycle has such a variable.
+//  3. A second walk, without the edges to those, gives the order.
+func (g *graph) order() (sorted []int32, forward []bool, stuck []int32) {
+	finished, component := g.walk(func(from, to int32) bool { return true })
+	rank := make([]int32, len(g.next))
+	for i, v := range finished {
+		rank[v] = int32(len(finished) - i)
+	}
+
+	locals, circle := g.walk(func(from, to int32) bool { return g.local[from] && g.local[to] })
+	size := make([]int, len(g.next))
+	for _, c := range circle {
+		size[c]++
+	}
+	for v := range g.next {
+		if root := circle[v]; root == int32(v) && g.local[v] && (size[root] > 1 || g.names(root, root)) {
+			stuck = append(stuck, root)
+		}
+	}
+
+	highest := make([]int32, len(g.next)) // rank of an external variable that leads here
+	spread := func(from, rank int32) {
+		for _, to := range g.next[from] {
+			if component[to] == component[from] {
+				highest[to] = max(highest[to], rank)
+			}
+		}
+	}
+	for v := range g.next {
+		if !g.local[v] {
+			spread(int32(v), rank[v])
+		}
+	}
+	for i := len(locals) - 1; i >= 0; i-- { // each before those that it names
+		if v := locals[i]; g.local[v] {
+			spread(v, highest[v])
+		}
+	}
+	forward = make([]bool, len(g.next))
+	for v := range g.next {
+		forward[v] = !g.local[v] && highest[v] >= rank[v]
+	}
+	sorted, _ = g.walk(func(from, to int32) bool { return !forward[to] })
+	return sorted, forward, stuck
+}
+
+func (g *graph) names(from, to int32) bool {
+	for _, n := range g.next[from] {
+		if n == to {
+			return true
+		}
+	}
+	return false
+}
+
+// walk visits all variables depth first, along the edges that follow allows. It
+// returns them in the order in which they were finished, and for each the first
+// visited of its strongly connected component (Tarjan). It keeps a stack of its
+// own: chains are as long as the input wants.
+func (g *graph) walk(follow func(from, to int32) bool) (finished, component []int32) {
+	n := len(g.next)
+	const none = -1
+	number := make([]int32, n) // in order of the first visit, from 1
+	lowest := make([]int32, n) // number that can be reached
+	edge := make([]int32, n)   // the next one to look at
+	component = make([]int32, n)
+	for i := range component {
+		component[i] = none
+	}
+	visited := int32(0)
+	var path, open []int32 // open variables have no component yet
+	enter := func(v int32) {
+		visited++
+		number[v], lowest[v] = visited, visited
+		path, open = append(path, v), append(open, v)
+	}
+	for root := range g.next {
+		if number[root] == 0 {
+			enter(int32(root))
+		}
+		for len(path) > 0 {
+			v := path[len(path)-1]
+			if int(edge[v]) < len(g.next[v]) {
+				to := g.next[v][edge[v]]
+				edge[v]++
+				switch {
+				case !follow(v, to):
+				case number[to] == 0:
+					enter(to)
+				case component[to] == none:
+					lowest[v] = min(lowest[v], number[to])
+				}
+				continue
+			}
+			finished = append(finished, v)
+			path = path[:len(path)-1]
+			if len(path) > 0 {
+				parent := path[len(path)-1]
+				lowest[parent] = min(lowest[parent], lowest[v])
+			}
+			if lowest[v] == number[v] {
+				for {
+					last := open[len(open)-1]
+					open = open[:len(open)-1]
+					component[last] = v
+					if last == v {
+						break
+					}
+				}
+			}
+		}
+	}
+	return finished, component
+}
