@@ -20,7 +20,16 @@ type Source struct {
 
 	once  sync.Once
 	lines []int32 // offset of the first byte of each line, built on first use
+
+	longOnce sync.Once
+	marks    []mark // of texts with long lines, built on first use
 }
+
+// mark is a place in a text, and the number of characters before it.
+type mark struct{ off, runes int32 }
+
+// markDistance is the number of bytes from one mark to the next, or a few more.
+const markDistance = 1024
 
 // Span is a range of bytes of a Source. The zero Span is the start of the file.
 type Span struct{ Off, Len int32 }
@@ -58,7 +67,33 @@ func (src *Source) Line(off int32) int {
 // character, not a byte; a tab is one column.
 func (src *Source) LineColumn(off int32) (line, column int) {
 	line = src.Line(off)
-	return line, 1 + utf8.RuneCount(src.Text[src.lines[line-1]:off])
+	start := src.lines[line-1]
+	if off-start <= markDistance {
+		return line, 1 + utf8.RuneCount(src.Text[start:off])
+	}
+	// Many messages may point into one long line.
+	return line, 1 + src.runes(off) - src.runes(start)
+}
+
+// runes is the number of characters before off.
+func (src *Source) runes(off int32) int {
+	src.longOnce.Do(func() {
+		next := 0
+		for at, runes := 0, 0; at < len(src.Text); runes++ {
+			if at >= next {
+				src.marks = append(src.marks, mark{int32(at), int32(runes)})
+				next += markDistance
+			}
+			_, n := utf8.DecodeRune(src.Text[at:])
+			at += n
+		}
+	})
+	last := sort.Search(len(src.marks), func(i int) bool { return src.marks[i].off > off })
+	if last == 0 {
+		return 0
+	}
+	m := src.marks[last-1]
+	return int(m.runes) + utf8.RuneCount(src.Text[m.off:off])
 }
 
 // LineSpan is the whole of a 1-based line without its line end; the zero Span

@@ -3,6 +3,7 @@ package diag
 import (
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -71,6 +72,14 @@ func TestLineColumnCountsCharacters(t *testing.T) {
 	line, column := src.LineColumn(find(src, "x").Off)
 	if line != 2 || column != 6 {
 		t.Errorf("got %d:%d, want 2:6", line, column)
+	}
+	long := &Source{Text: []byte(strings.Repeat("é\xff\t", 3000) + "\n" + strings.Repeat("ab ü\xc3", 2000))}
+	for off := range int32(len(long.Text)) {
+		line, column := long.LineColumn(off)
+		start := long.LineSpan(line).Off
+		if want := 1 + utf8.RuneCount(long.Text[start:off]); column != want {
+			t.Fatalf("byte %d is in column %d, want %d", off, column, want)
+		}
 	}
 	if got := src.String(src.LineSpan(1)); got != "a" {
 		t.Errorf("line 1 is %q", got)

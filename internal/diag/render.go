@@ -106,29 +106,24 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	}
 	number := at.Source.Line(at.Span.Off)
 	span := at.Source.LineSpan(number)
-	line := printable(at.Source.Bytes(span))
-	from := clamp(int(at.Span.Off-span.Off), 0, len(line))
-	to := clamp(int(at.Span.End()-span.Off), from, len(line))
-	if len(line) > excerptWidth {
-		lo := clamp(from-excerptWidth/3, 0, len(line))
-		hi := clamp(lo+excerptWidth, lo, len(line))
-		for lo > 0 && !utf8.RuneStart(line[lo]) {
-			lo--
-		}
-		for hi < len(line) && !utf8.RuneStart(line[hi]) {
-			hi++
-		}
-		to = clamp(to, from, hi)
-		head, tail := "", ""
+	raw := at.Source.Bytes(span)
+	from := clamp(int(at.Span.Off-span.Off), 0, len(raw))
+	to := clamp(int(at.Span.End()-span.Off), from, len(raw))
+	head, tail := "", ""
+	if len(raw) > excerptWidth {
+		// Only this part is looked at: many messages may point into one line.
+		lo := clamp(from-excerptWidth/3, 0, len(raw))
+		hi := clamp(lo+excerptWidth, lo, len(raw))
+		lo, hi = runeStart(raw, lo, -1), runeStart(raw, hi, +1)
 		if lo > 0 {
 			head = "..."
 		}
-		if hi < len(line) {
+		if hi < len(raw) {
 			tail = "..."
 		}
-		line = head + line[lo:hi] + tail
-		from, to = from-lo+len(head), to-lo+len(head)
+		raw, from, to = raw[lo:hi], from-lo+len(head), clamp(to, from, hi)-lo+len(head)
 	}
+	line := head + printable(raw) + tail
 	// The marker line repeats the tabs of the source line, so that it lines up
 	// whatever the terminal's tab width.
 	var pad strings.Builder
@@ -141,6 +136,18 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	}
 	marks := strings.Repeat("^", max(1, utf8.RuneCountInString(line[from:to])))
 	fmt.Fprintf(b, "%5d | %s\n      | %s%s%s%s\n", number, line, pad.String(), p.mark, marks, p.off)
+}
+
+// runeStart moves a place in a line to the start of a character. It may fail in
+// bytes that are not UTF-8, which printable replaces.
+func runeStart(line []byte, at, step int) int {
+	for range utf8.UTFMax - 1 {
+		if at <= 0 || at >= len(line) || utf8.RuneStart(line[at]) {
+			break
+		}
+		at += step
+	}
+	return at
 }
 
 // printable keeps a hostile or binary line from reaching the terminal as control
