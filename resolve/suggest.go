@@ -3,10 +3,10 @@ package resolve
 import (
 	"slices"
 	"strings"
-
-	"github.com/xrash/smetrics"
+	"sync"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/typo"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -17,8 +17,19 @@ type hints struct {
 	t        *Table
 	unlinked func() []*object.File
 	files    []*object.File // all of them, once they are wanted
-	bases    map[string]string
+
+	// Definitions of all files, as places in list.
+	list     []found
+	named    map[string]int   // the first of a name
+	based    map[string][]int // external functions and variables by baseName
+	searches int              // for misspellings
+	closed   func() *object.File
 }
+
+// maxSearches bounds the undefined symbols for which a misspelling is searched,
+// which takes a look at all definitions. Who misses more of them misses a
+// library.
+const maxSearches = 50
 
 // found is a name of a file; file is nil if none was found.
 type found struct {
@@ -38,55 +49,87 @@ func (h *hints) gather() {
 	if h.unlinked != nil {
 		h.files = append(h.files, h.unlinked()...)
 	}
-	h.bases = map[string]string{}
+	h.named, h.based = map[string]int{}, map[string][]int{}
+	h.closed = sync.OnceValue(func() *object.File { return firstWholeProgram(h.files) })
+	for _, f := range h.files {
+		for n, sym := range f.Symbols {
+			if !sym.Defined() {
+				continue
+			}
+			at, name := len(h.list), f.Names[n]
+			h.list = append(h.list, found{f, ptx.NameID(n)})
+			if _, ok := h.named[name]; !ok {
+				h.named[name] = at
+			}
+			if sym.Exported() && f.DeclOf(ptx.NameID(n)) != nil {
+				base := baseName(name)
+				h.based[base] = append(h.based[base], at)
+			}
+		}
+	}
 }
 
-// base is baseName, which every undefined symbol asks of every name.
-func (h *hints) base(name string) string {
-	base, ok := h.bases[name]
-	if !ok {
-		base = baseName(name)
-		h.bases[name] = base
+func (h *hints) kind(at int) ptx.DeclKind { return h.list[at].file.DeclOf(h.list[at].name).Kind }
+
+// overload returns the first function of the same qualified name, or of the
+// same name without extern "C" on one of the sides.
+func (h *hints) overload(name, base string, kind ptx.DeclKind) found {
+	best := len(h.list)
+	first := func(list []int, fits func(other string) bool) {
+		for _, at := range list {
+			if at >= best {
+				return
+			}
+			if h.kind(at) == kind && fits(h.list[at].spelling()) {
+				best = at
+				return
+			}
+		}
 	}
-	return base
+	if base != name {
+		first(h.based[base], func(string) bool { return true })
+	}
+	first(h.based[name], func(other string) bool { return other != name })
+	if best == len(h.list) {
+		return found{}
+	}
+	return h.list[best]
+}
+
+// misspelt returns the definition with the name most like this one. One letter
+// in four to eleven may be wrong, two in up to seventeen. Shorter names are not
+// misspellings of each other.
+func (h *hints) misspelt(name string, kind ptx.DeclKind) (similar found) {
+	limit := len(name) / 6
+	if len(name) >= 4 {
+		limit = max(1, limit)
+	}
+	if h.searches++; h.searches > maxSearches || len(name) >= 200 {
+		return found{}
+	}
+	for at, f := range h.list {
+		other := f.spelling()
+		if abs(len(other)-len(name)) > limit || !f.file.Symbols[f.name].Exported() || f.file.DeclOf(f.name) == nil || h.kind(at) != kind {
+			continue
+		}
+		if d := typo.Distance(other, name, limit); d <= limit {
+			limit, similar = d-1, f
+		}
+	}
+	return similar
 }
 
 // suggest adds what the user may have meant: a definition that its module
 // keeps to itself, the same function with other parameters, or a misspelling.
 func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	h.gather()
-	base := h.base(s.Name)
-	var local, overload, similar found
-	// One letter in four to eleven may be wrong, two in up to seventeen. Shorter
-	// names are not misspellings of each other.
-	bestDistance := len(s.Name)/6 + 1
-	if len(s.Name) >= 4 {
-		bestDistance = max(2, bestDistance)
-	}
+	base := baseName(s.Name)
 	kind := h.t.decl(s.Mentions[0]).Kind
-	for _, f := range h.files {
-		for n, sym := range f.Symbols {
-			at := found{f, ptx.NameID(n)}
-			if !sym.Defined() {
-				continue
-			}
-			name := f.Names[n]
-			switch {
-			case name == s.Name:
-				if local.file == nil {
-					local = at
-				}
-			case !sym.Exported() || f.DeclOf(at.name) == nil || f.DeclOf(at.name).Kind != kind:
-			case base != s.Name && h.base(name) == base || name == base || h.base(name) == s.Name && name != s.Name:
-				if overload.file == nil {
-					overload = at
-				}
-			case abs(len(name)-len(s.Name)) < bestDistance && len(name) < 200:
-				if d := smetrics.WagnerFischer(name, s.Name, 1, 1, 1); d < bestDistance {
-					bestDistance, similar = d, at
-				}
-			}
-		}
+	var local, overload, similar found
+	if at, ok := h.named[s.Name]; ok {
+		local = h.list[at]
+	} else if overload = h.overload(s.Name, base, kind); overload.file == nil {
+		similar = h.misspelt(s.Name, kind)
 	}
 	switch why := explain(s.Name); {
 	case local.file != nil:
@@ -121,10 +164,10 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	}
 }
 
-// closed is the first module that was compiled without -rdc=true; nil if there
-// is none.
-func (h *hints) closed() *object.File {
-	for _, f := range h.files {
+// firstWholeProgram returns the first module that was compiled without
+// -rdc=true, or nil.
+func firstWholeProgram(files []*object.File) *object.File {
+	for _, f := range files {
 		if WholeProgram(f) {
 			return f
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/xrash/smetrics"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/typo"
 )
 
 // warnings are the names that -Wno- takes, sorted.
@@ -29,29 +29,16 @@ func checkWarning(id string) error {
 	return &usageError{text: text, help: "ptxlink --help lists the warnings"}
 }
 
-// nearestOf is the name that was probably meant; empty if none is near.
+// nearestOf returns the name that was probably meant, empty if none is near: a
+// letter in three may be wrong.
 func nearestOf(names []string, name string) string {
-	best, near := len(name)/3+1, ""
+	limit, near := len(name)/3, ""
 	for _, n := range names {
-		d := smetrics.WagnerFischer(name, n, 1, 1, 1)
-		if swapped(name, n) {
-			d = 1
-		}
-		if len(n) > 1 && d < best {
-			best, near = d, n
+		if d := typo.Distance(name, n, limit); len(n) > 1 && d <= limit {
+			limit, near = d-1, n
 		}
 	}
 	return near
-}
-
-// swapped says whether two letters in a row stand the other way round.
-func swapped(a, b string) bool {
-	for i := range len(a) - 1 {
-		if a[:i]+a[i+1:i+2]+a[i:i+1]+a[i+2:] == b {
-			return true
-		}
-	}
-	return false
 }
 
 // warningHelp lists the warnings in lines that fit the screen.

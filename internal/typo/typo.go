@@ -1,0 +1,48 @@
+// Package typo compares names that users may have misspelt.
+package typo
+
+// Distance returns how many letters must be changed, inserted, removed or
+// swapped with their neighbour to turn a into b (optimal string alignment), or
+// limit+1 if it is more than limit. Letters are bytes. It takes time in
+// proportion to the length of a times limit.
+func Distance(a, b string, limit int) int {
+	if len(a)-len(b) > limit || len(b)-len(a) > limit || limit < 0 {
+		return limit + 1
+	}
+	// Row i holds the distances of a[:i] from each b[:j]. Beyond limit from the
+	// diagonal they are larger than limit, and left alone.
+	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
+	before, last, row := rows[0], rows[1], rows[2]
+	for j := range row {
+		row[j] = min(j, limit+1)
+	}
+	least, leastLast := 0, 0
+	for i := 1; i <= len(a); i++ {
+		before, last, row = last, row, before
+		from, to := max(1, i-limit), min(len(b), i+limit)
+		row[from-1] = limit + 1
+		if from == 1 {
+			row[0] = min(i, limit+1)
+		}
+		least, leastLast = row[from-1], least
+		for j := from; j <= to; j++ {
+			d := last[j-1]
+			if a[i-1] != b[j-1] {
+				d++
+			}
+			d = min(d, row[j-1]+1)
+			if j < i+limit { // else last[j] was left alone
+				d = min(d, last[j]+1)
+			}
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				d = min(d, before[j-2]+1)
+			}
+			row[j] = min(d, limit+1)
+			least = min(least, row[j])
+		}
+		if least > limit && leastLast > limit {
+			return limit + 1
+		}
+	}
+	return row[len(b)]
+}
