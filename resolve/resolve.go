@@ -5,6 +5,8 @@ package resolve
 import (
 	"fmt"
 	"path"
+	"slices"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -204,21 +206,18 @@ func DynamicShared(d *ptx.Decl) bool {
 // each with every module that uses it.
 func (t *Table) undefined(o Options, log *diag.Log) {
 	uses := usesBySymbol{t: t}
+	allowed := newPatterns(o.AllowUndefined)
 	h := &hints{t: t, unlinked: o.Unlinked}
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Defined() {
 			continue
 		}
-		allowed := o.Relocatable || IsSyscall(s.Name)
-		for _, pattern := range o.AllowUndefined {
-			match, _ := path.Match(pattern, s.Name)
-			allowed = allowed || match || pattern == s.Name
-		}
+		s.Open = o.Relocatable || IsSyscall(s.Name) || allowed.match(s.Name)
 		for _, id := range s.Mentions {
-			allowed = allowed || DynamicShared(t.decl(id))
+			s.Open = s.Open || DynamicShared(t.decl(id))
 		}
-		if s.Open = allowed; !allowed {
+		if !s.Open {
 			t.reportUndefined(s, uses.of(SymbolID(i)), h, log)
 		}
 	}
@@ -231,6 +230,31 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 			}
 		}
 	}
+}
+
+// patterns are those of Options.AllowUndefined: plain names, of which there may
+// be many, and others.
+type patterns struct {
+	names map[string]bool
+	globs []string
+}
+
+func newPatterns(list []string) patterns {
+	p := patterns{names: map[string]bool{}}
+	for _, pattern := range list {
+		p.names[pattern] = true
+		if strings.ContainsAny(pattern, `*?[\`) {
+			p.globs = append(p.globs, pattern)
+		}
+	}
+	return p
+}
+
+func (p *patterns) match(name string) bool {
+	return p.names[name] || slices.ContainsFunc(p.globs, func(glob string) bool {
+		match, _ := path.Match(glob, name)
+		return match
+	})
 }
 
 // place of one use, with the function around it.
