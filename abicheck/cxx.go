@@ -76,6 +76,9 @@ type cxxType struct {
 // parseCxx reads a mangled function name. ok is false for names of other
 // things, and for what this does not follow.
 func parseCxx(name string) (sig cxxSignature, ok bool) {
+	if len(name) > diag.MaxMangled {
+		return sig, false
+	}
 	ast, err := demangle.ToAST(name)
 	if err != nil {
 		return sig, false
@@ -139,12 +142,15 @@ func nested(name demangle.AST) bool {
 // `this`.
 func special(name demangle.AST) bool {
 	found := false
+	seen := map[demangle.AST]bool{} // substitutions stand in many places
 	name.Traverse(func(a demangle.AST) bool {
 		switch a.(type) {
 		case *demangle.Constructor, *demangle.Destructor:
 			found = true
 		}
-		return !found
+		first := !seen[a]
+		seen[a] = true
+		return first && !found
 	})
 	return found
 }
@@ -159,7 +165,7 @@ var builtins = map[string]cxxType{
 }
 
 func classify(arg demangle.AST) cxxType {
-	text := demangle.ASTToString(arg)
+	text := demangle.ASTToString(arg, demangle.MaxLength(8)) // 256 bytes
 	switch a := arg.(type) {
 	case *demangle.TypeWithQualifiers:
 		t := classify(a.Base)

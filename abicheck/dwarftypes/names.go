@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"ptxlink/internal/diag"
 )
 
 // sharedName is the name under which an aggregate or enumeration is one type in
@@ -128,7 +130,7 @@ func compilerMade(name string) bool {
 // demangledType is the source spelling of a mangled type name, empty if the type
 // is local to a function or module.
 func demangledType(mangled string) string {
-	if strings.Contains(mangled, "_INTERNAL_") || strings.Contains(mangled, anonymousNamespaceTag) {
+	if len(mangled) > diag.MaxMangled || strings.Contains(mangled, "_INTERNAL_") || strings.Contains(mangled, anonymousNamespaceTag) {
 		return ""
 	}
 	ast, err := demangle.ToAST(mangled)
@@ -136,6 +138,7 @@ func demangledType(mangled string) string {
 		return ""
 	}
 	local := false
+	seen := map[demangle.AST]bool{} // substitutions stand in many places
 	ast.Traverse(func(a demangle.AST) bool {
 		switch x := a.(type) {
 		case *demangle.Qualified:
@@ -143,13 +146,16 @@ func demangledType(mangled string) string {
 		case *demangle.Closure, *demangle.UnnamedType:
 			local = true
 		}
-		return !local
+		first := !seen[a]
+		seen[a] = true
+		return first && !local
 	})
 	if local {
 		return ""
 	}
-	name := demangle.ASTToString(ast)
-	if compilerMade(name) {
+	const longest = 16 // as a power of two; a name that is cut is nobody's
+	name := demangle.ASTToString(ast, demangle.MaxLength(longest))
+	if len(name) >= 1<<longest || compilerMade(name) {
 		return ""
 	}
 	return name

@@ -1,0 +1,21 @@
+package diag
+
+import "github.com/ianlancetaylor/demangle"
+
+const (
+	// MaxMangled bounds the names that are demangled, in bytes: the time grows
+	// with the square of the length.
+	MaxMangled = 4096
+	// maxDemangled bounds the result, as a power of two. Substitutions double a
+	// name with every eight bytes or so.
+	maxDemangled = 13
+)
+
+// demangled returns the source spelling of a name, or the name itself if it is
+// not mangled or too long.
+func demangled(name string) string {
+	if len(name) > MaxMangled {
+		return name
+	}
+	return demangle.Filter(name, demangle.MaxLength(maxDemangled))
+}
