@@ -86,11 +86,11 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 		o.Format = have
 	}
 	var log diag.Log
-	taken := map[string]bool{}
+	taken := takenNames{}
 	for _, m := range a.Members {
 		// An object of a compiler is not what a file of PTX takes the place of.
 		if !replace || m.IsHostObject() && !isPacked(m) {
-			taken[m.Name] = true
+			taken[m.Name] = 1
 		}
 	}
 	members, err := packMembers(ctx, o, taken, &log)
@@ -135,7 +135,7 @@ func (a *Archive) keepHost(r *container.Record, old Member) {
 // which of them the user meant, their names do not tell.
 func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.Log) {
 	var others []string
-	for taken := map[string]bool{name: true}; ; {
+	for taken := (takenNames{name: 1}); ; {
 		next := freeName(name, taken)
 		if !slices.ContainsFunc(a.Members, func(m Member) bool { return m.Name == next }) {
 			break

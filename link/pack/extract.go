@@ -50,7 +50,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	var log diag.Log
 	var list []Extracted
 	io := false
-	taken := map[string]bool{}
+	taken := takenNames{}
 	for _, in := range objectInputs(o.Inputs) {
 		if err := ctx.Err(); err != nil {
 			return nil, err

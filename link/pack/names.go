@@ -96,9 +96,13 @@ func harmless(name string) string {
 	return name
 }
 
+// takenNames holds names that are in use, each with the last number that freeName
+// put to it; 1 if it has put none.
+type takenNames map[string]int
+
 // freeName puts a number to a name that is taken, in front of its suffixes:
 // a.ptx.zst becomes a-2.ptx.zst.
-func freeName(name string, taken map[string]bool) string {
+func freeName(name string, taken takenNames) string {
 	stem, suffix := name, ""
 	for _, s := range []string{".zst", ".ptx", ".o"} {
 		if rest, ok := strings.CutSuffix(stem, s); ok && rest != "" {
@@ -106,9 +110,10 @@ func freeName(name string, taken map[string]bool) string {
 		}
 	}
 	free := name
-	for n := 2; taken[free]; n++ {
-		free = fmt.Sprintf("%s-%d%s", stem, n, suffix)
+	for taken[free] > 0 {
+		taken[name]++
+		free = fmt.Sprintf("%s-%d%s", stem, taken[name], suffix)
 	}
-	taken[free] = true
+	taken[free] = 1
 	return free
 }

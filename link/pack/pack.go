@@ -71,7 +71,7 @@ type Member = container.ArchiveMember
 // members end in .ptx.zst, those of nv packages in .o.
 func Make(ctx context.Context, o Options) (*Package, error) {
 	var log diag.Log
-	members, err := packMembers(ctx, o, map[string]bool{}, &log)
+	members, err := packMembers(ctx, o, takenNames{}, &log)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func Make(ctx context.Context, o Options) (*Package, error) {
 
 // packMembers makes a member of each PTX of the inputs, with names that are not
 // taken.
-func packMembers(ctx context.Context, o Options, taken map[string]bool, log *diag.Log) ([]Member, error) {
+func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log) ([]Member, error) {
 	if len(o.Inputs) == 0 {
 		return nil, errors.New("no inputs")
 	}
