@@ -1,0 +1,423 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A growth is a family of inputs that can be made as large as one likes. The
+// time of a link grows as n log n in each: four times the input takes about
+// four times the CPU time, not sixteen.
+type growth struct {
+	name  string
+	n     int
+	input func(n int) files
+	exit  int    // what ptxlink exits with
+	want  string // in what it writes to its standard error, if not empty
+	args  []string
+	todo  string // why it grows faster as yet
+}
+
+// files are inputs: name and text of the first, of the second and so on. Those
+// that end in .ptx are linked, after a header is put in front.
+type files []string
+
+// repeat writes format once for each number below n.
+func repeat(n int, format string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(strings.ReplaceAll(strings.ReplaceAll(format, "#-", fmt.Sprint(max(0, i-1))), "#", fmt.Sprint(i)))
+	}
+	return b.String()
+}
+
+// kernel is an entry that runs code, which may use %r and %rd.
+func kernel(code string) string {
+	return ".visible .entry k() { .reg .u32 %r; .reg .u64 %rd;\n" + code + "ret; }\n"
+}
+
+// loads reads the word variables NAME0, NAME1 and so on.
+func loads(n int, name string) string { return repeat(n, "ld.global.u32 %r, ["+name+"];\n") }
+
+var growths = []growth{
+	{name: "undefined symbols", n: 6000, exit: exitLink, want: "undefined symbol: s0", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .global .u32 s#;\n") + kernel(loads(n, "s#"))}
+	}},
+	{name: "undefined symbols and their likes", n: 2000, exit: exitLink, want: "did you mean ", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .global .u32 variable#;\n") + kernel(loads(n, "variable#")),
+			"b.ptx", repeat(n, ".visible .global .u32 variabel#;\n")}
+	}},
+	{name: "undefined C++ functions", n: 2000, exit: exitLink, want: "did you mean ", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .func _Z9function#i(.param .b32 a);\n") + kernel(".param .b32 p;\n"+repeat(n, "call _Z9function#i, (p);\n")),
+			"b.ptx", repeat(n, ".visible .func _Z9function#f(.param .f32 a) { ret; }\n")}
+	}},
+	{name: "uses of one undefined symbol", n: 20000, exit: exitLink, want: "undefined symbol: s", input: func(n int) files {
+		return files{"a.ptx", ".extern .global .u32 s;\n" + kernel(loads(n, "s"))}
+	}},
+	{name: "undefined symbols that are allowed", n: 3000, args: []string{"@args"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .global .u32 s#;\n") + kernel(loads(n, "s#")),
+			"args", repeat(n, "--allow-undefined=s#\n")}
+	}},
+	{name: "required symbols", n: 3000, args: []string{"@args"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .global .u32 s#;\n"), "args", repeat(n, "--require-defined=s#\n-u s#\n")}
+	}},
+	{name: "a long mangled name", n: 50000, exit: exitLink, want: "undefined symbol: ", input: func(n int) files {
+		name := "_ZN" + strings.Repeat("1a", n) + "E"
+		return files{"a.ptx", ".extern .global .u32 " + name + ";\n" + kernel("ld.global.u32 %r, ["+name+"];\n")}
+	}},
+	{name: "a mangled name that unfolds", n: 20, exit: exitLink, want: "undefined symbol: ", input: func(n int) files {
+		list := "1pIiiE" // pair<int, int>, then a pair of two of these, and so on
+		for i := range n {
+			of := "S" + strings.ToUpper(strconv.FormatInt(int64(i), 36)) + "_"
+			list += "S_I" + of + of + "E"
+		}
+		return files{"a.ptx", ".extern .func _Z1f" + list + "(.param .b32 a);\n.extern .func _ZN1cI" + list + "EC1Ei();\n" +
+			kernel(".param .b32 p;\ncall _Z1f"+list+", (p);\ncall _ZN1cI"+list+"EC1Ei;\n")}
+	}},
+	{name: "an identifier", n: 500000, exit: exitLink, want: "undefined symbol: ", input: func(n int) files {
+		name := strings.Repeat("a", n)
+		return files{"a.ptx", ".extern .global .u32 " + name + ";\n" + kernel("ld.global.u32 %r, ["+name+"];\n")}
+	}},
+	{name: "alias chain", todo: "alias loops of checks and emit", n: 10000, input: func(n int) files {
+		return files{"a.ptx", ".visible .func f0() { ret; }\n" + strings.TrimPrefix(repeat(n, ".visible .func f#();\n.alias f#, f#-;\n"), ".visible .func f0();\n.alias f0, f0;\n")}
+	}},
+	{name: "alias chain, last first", todo: "alias loops of checks and emit", n: 10000, input: func(n int) files {
+		var b strings.Builder
+		for i := n; i > 0; i-- {
+			fmt.Fprintf(&b, ".visible .func f%d();\n.alias f%d, f%d;\n", i, i, i-1)
+		}
+		return files{"a.ptx", b.String() + ".visible .func f0() { ret; }\n", "b.ptx", repeat(n, ".extern .func f#();\n") + kernel(repeat(n, "call f#;\n"))}
+	}},
+	{name: "alias cycle", n: 10000, exit: exitLink, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func f#();\n.alias f#, f#-;\n") + fmt.Sprintf(".visible .func f();\n.alias f0, f%d;\n", n-1)}
+	}},
+	{name: "call objects", todo: "names of bodies", n: 10000, input: func(n int) files {
+		return files{"a.ptx", ".visible .func g(.param .b32 a) { ret; }\n" + kernel(repeat(n, ".param .b32 p#; st.param.b32 [p#], %r; call g, (p#);\n"))}
+	}},
+	{name: "register ranges", todo: "names of bodies", n: 20000, input: func(n int) files {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, ".reg .b32 r%c%dx<3>;\n", 'a'+i%26, i)
+		}
+		return files{"a.ptx", kernel(b.String())}
+	}},
+	{name: "register ranges of every function", todo: "names of bodies", n: 2000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .global .u32 t#;\n"),
+			"b.ptx", repeat(n/4, fmt.Sprintf(".visible .func f#() { .reg .b32 t<%d>; mov.u32 t#, 1; ret; }\n", n+1))}
+	}},
+	{name: "registers like variables elsewhere", todo: "names of bodies", n: 5000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .global .u32 t#;\n"), "b.ptx", kernel(repeat(n, ".reg .b32 t#; mov.b32 t#, 1;\n"))}
+	}},
+	{name: "statics of one name", n: 250, input: func(n int) files {
+		return filesOf(n, ".global .u32 s; .global .u32 s$#; .visible .entry k#() { .reg .u32 %r; ld.global.u32 %r, [s]; ret; }\n")
+	}},
+	{name: "statics like ranges", todo: "names of bodies", n: 5000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".global .u32 s#;\n"), "b.ptx", repeat(n, ".global .u32 s#;\n") + kernel(repeat(n, ".reg .b32 s#$<9>;\n"))}
+	}},
+	{name: "cycles of two initialisers", n: 6000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .global .u64 b#;\n.visible .global .u64 a# = b#;\n"),
+			"b.ptx", repeat(n, ".extern .global .u64 a#;\n.visible .global .u64 b# = a#;\n")}
+	}},
+	{name: "one cycle of initialisers", n: 6000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .global .u64 a#;\n") + repeat(n, ".visible .global .u64 b# = a#;\n"),
+			"b.ptx", repeat(n+1, ".extern .global .u64 b#;\n") + strings.Replace(repeat(n, ".visible .global .u64 a# = b#-;\n"), "a0 = b0", fmt.Sprint("a0 = b", n-1), 1)}
+	}},
+	{name: "cycles within a cycle", n: 5000, input: func(n int) files {
+		return files{"a.ptx", fmt.Sprintf(".extern .global .u64 z[%d];\n", n) + repeat(n, ".visible .global .u64 a# = z;\n"),
+			"b.ptx", repeat(n, ".extern .global .u64 a#;\n") + fmt.Sprintf(".visible .global .u64 z[%d] = {", n) + strings.TrimSuffix(repeat(n, "a#,"), ",") + "};\n"}
+	}},
+	{name: "chain of initialisers", n: 10000, input: func(n int) files {
+		return files{"a.ptx", repeat(n+1, ".extern .global .u64 b#;\n") + repeat(n, ".visible .global .u64 a# = b#;\n"),
+			"b.ptx", repeat(n+1, ".extern .global .u64 a#;\n") + strings.Replace(repeat(n, ".visible .global .u64 b# = a#-;\n"), "b0 = a0", "b0 = 0", 1)}
+	}},
+	{name: "errors on one line", n: 6000, exit: exitLink, want: "defined twice", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return files{"a.ptx", strings.Repeat(".visible .func f(){ ret; } ", n) + "\n"}
+	}},
+	{name: "warnings on one line", n: 6000, want: "-Walign", input: func(n int) files {
+		return files{"a.ptx", strings.ReplaceAll(repeat(n, ".visible .global .align 4 .b8 v#[16];\n"), "\n", " "),
+			"b.ptx", strings.ReplaceAll(repeat(n, ".extern .global .align 16 .b8 v#[16];\n"), "\n", " ") + kernel(loads(n, "v#"))}
+	}},
+	{name: "lines in a map of one line", n: 6000, args: []string{"-Map=map"}, input: func(n int) files {
+		return files{"a.ptx", strings.ReplaceAll(repeat(n, ".visible .global .align 4 .b8 v#[16];\n"), "\n", " ")}
+	}},
+	{name: "multiple definitions", n: 6000, exit: exitLink, want: "multiple definition", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func f#() { ret; }\n"), "b.ptx", repeat(n, ".visible .func f#() { ret; }\n")}
+	}},
+	{name: "definitions of one name", n: 250, exit: exitLink, want: "multiple definition", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return filesOf(n, ".visible .func f() { ret; }\n")
+	}},
+	{name: "files without a target", n: 250, exit: exitLink, args: []string{"--error-limit=0"}, input: func(n int) files {
+		var list files
+		for i := range n {
+			list = append(list, fmt.Sprintf("%06d.raw", i), ".version 7.8\n.target debug\n.address_size 64\n")
+		}
+		return list
+	}},
+	{name: "weak bodies", n: 5000, args: []string{"--verbose"}, input: func(n int) files {
+		text := ".weak .func f#() { .reg .b32 %r; mov.u32 %r, 1; ret; }\n"
+		return files{"a.ptx", repeat(n, text), "b.ptx", repeat(n, text)}
+	}},
+	{name: "weak bodies of one name", n: 250, args: []string{"--verbose"}, input: func(n int) files {
+		return filesOf(n, ".weak .func f() { .reg .b32 %r; mov.u32 %r, 1; ret; }\n")
+	}},
+	{name: "common variables", n: 6000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".common .global .align 4 .b8 v#[4];\n"), "b.ptx", repeat(n, ".common .global .align 8 .b8 v#[16];\n")}
+	}},
+	{name: "one common variable", todo: "members are asked once for each input", n: 500, args: []string{"lib.a"}, input: func(n int) files {
+		list := filesOf(n, ".common .global .align 4 .b8 v[4];\n")
+		return append(list, "lib.a", archive(n, ".common .global .align 4 .b8 v[8]; .visible .global .b8 u#;\n"))
+	}},
+	{name: "archive chain", n: 1000, args: []string{"lib.a", "--print-dependencies"}, input: func(n int) files {
+		return files{"a.ptx", fmt.Sprintf(".extern .func f%d();\n", n-1) + kernel(fmt.Sprintf("call f%d;\n", n-1)),
+			"lib.a", archive(n, ".extern .func f#-();\n.visible .func f#() { call f#-; ret; }\n")}
+	}},
+	{name: "archives", n: 150, args: []string{"@args"}, input: func(n int) files {
+		list := files{"a.ptx", repeat(n, ".extern .func f#();\n") + kernel(repeat(n, "call f#;\n")), "args", repeat(n, "#.a\n")}
+		for i := range n {
+			list = append(list, fmt.Sprint(i, ".a"), strings.ReplaceAll(archive(1, ".visible .func f@() { ret; }\n"), "@", fmt.Sprint(i)))
+		}
+		return list
+	}},
+	{name: "members of one name in ar", n: 700, args: []string{"ar", "new.a", "lib.a"}, input: func(n int) files {
+		return files{"lib.a", archive(n, ".visible .func f#() { ret; }\n")}
+	}},
+	{name: "members of one name in extract", n: 250, args: []string{"extract", "-o", "out/", "lib.a"}, input: func(n int) files {
+		return files{"lib.a", archive(n, ".visible .func f#() { ret; }\n")}
+	}},
+	{name: "entries", n: 6000, args: []string{"-Map=map"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".entry k#() { ret; }\n"), "b.ptx", repeat(n, ".entry k#() { ret; }\n")}
+	}},
+	{name: "entries that are called", n: 10000, exit: exitLink, want: "which is an entry", input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".entry e#() { ret; }\n") + kernel(repeat(n, "call e#;\n"))}
+	}},
+	{name: "call prototypes", todo: "each prototype is compared with each function", n: 5000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func f#(.param .b32 a) { ret; }\n") + ".visible .global .u64 table[] = {" + strings.TrimSuffix(repeat(n, "f#,"), ",") + "};\n" +
+			kernel(".param .b64 p;\n"+repeat(n, "p#: .callprototype _ (.param .b64 _);\ncall %rd, (p), p#;\n"))}
+	}},
+	{name: "call prototypes that are near", todo: "each prototype is compared with each function", n: 2000, want: "fits no function", input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func f#(.param .align 4 .b8 a[8]) { ret; }\n") + ".visible .global .u64 table[] = {" + strings.TrimSuffix(repeat(n, "f#,"), ",") + "};\n" +
+			kernel(".param .align 8 .b8 p[8];\n"+repeat(n, "p#: .callprototype _ (.param .align 8 .b8 _[8]);\ncall %rd, (p), p#;\n"))}
+	}},
+	{name: "lists of call targets", n: 5000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func f#() { ret; }\n") + kernel(repeat(n, "t#: .calltargets f#, f#-;\ncall %rd, t#;\n"))}
+	}},
+	{name: "labels", n: 20000, input: func(n int) files {
+		return files{"a.ptx", kernel(repeat(n, "L#: bra L#;\n"))}
+	}},
+	{name: "nested blocks", n: 20000, input: func(n int) files {
+		return files{"a.ptx", kernel(repeat(n, "{ .reg .b32 x#; mov.b32 x#, 1;\n") + strings.Repeat("}", n))}
+	}},
+	{name: "parentheses", n: 100000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b8 v[" + strings.Repeat("(", n) + "1" + strings.Repeat(")", n) + "];\n"}
+	}},
+	{name: "signs", n: 100000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b8 v[" + strings.Repeat("- ", 2*n) + "1];\n"}
+	}},
+	{name: "constant expression", n: 100000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b8 v[1" + strings.Repeat(" + 1 * 1", n) + "];\n"}
+	}},
+	{name: "conditions", n: 50000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b8 v[" + strings.Repeat("1 ? 1 : ", n) + "1];\n"}
+	}},
+	{name: "nested initialiser", n: 50000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b8 v[] = " + strings.Repeat("{", n) + "1" + strings.Repeat("}", n) + ";\n"}
+	}},
+	{name: "long initialiser", n: 100000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b32 v[] = {" + strings.Repeat("1,", n) + "1};\n"}
+	}},
+	{name: "declarators", n: 10000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b32 v" + repeat(n, ", v#") + ";\n"}
+	}},
+	{name: "dimensions", n: 50000, input: func(n int) files {
+		return files{"a.ptx", ".visible .global .b32 v" + strings.Repeat("[1]", n) + ";\n"}
+	}},
+	{name: "forward declarations in a module", n: 10000, input: func(n int) files {
+		return files{"a.ptx", strings.Repeat(".visible .func f(.param .b32 a);\n", n) + ".visible .func f(.param .b32 a) { ret; }\n"}
+	}},
+	{name: "parameters", n: 5000, input: func(n int) files {
+		list := strings.TrimSuffix(repeat(n, ".param .b32 a#,"), ",")
+		return files{"a.ptx", ".visible .func f(" + list + ") { ret; }\n",
+			"b.ptx", ".extern .func f(" + list + ");\n" + kernel(".param .b32 p;\ncall f, ("+strings.TrimSuffix(strings.Repeat("p,", n), ",")+");\n")}
+	}},
+	{name: "parameters that differ", n: 5000, exit: exitLink, want: "takes a", args: []string{"--error-limit=0"}, input: func(n int) files {
+		list := strings.TrimSuffix(repeat(n, ".param .b32 a#,"), ",")
+		return files{"a.ptx", ".visible .func f(" + list + ") { ret; }\n", "b.ptx", ".extern .func f(" + strings.ReplaceAll(list, "b32", "b64") + ");\n"}
+	}},
+	{name: "directives of a function", n: 10000, input: func(n int) files {
+		return files{"a.ptx", ".visible .entry k() " + strings.Repeat(".maxntid 1 ", n) + "{ ret; }\n"}
+	}},
+	{name: "words of .target", todo: "options are a list", n: 10000, input: func(n int) files {
+		return files{"a.raw", ".version 7.8\n.target sm_75" + repeat(n, ", word#") + "\n.address_size 64\n"}
+	}},
+	{name: "pragmas", n: 10000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".pragma \"p#\";\n") + ".visible .entry a() { ret; }\n", "b.ptx", repeat(n, ".pragma \"q#\";\n") + ".visible .entry b() { ret; }\n"}
+	}},
+	{name: "files and lines", n: 5000, input: func(n int) files {
+		text := func(name string) string {
+			return repeat(n, ".file # \""+name+"#.cu\"\n") + ".visible .entry " + name + "() {\n" + repeat(n, ".loc # 1 1\n") + "ret; }\n"
+		}
+		return files{"a.ptx", text("a"), "b.ptx", text("b"), "c.ptx", text("b"[:0] + "c")}
+	}},
+	{name: "files of one path", n: 5000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".file # \"a.cu\"\n"), "b.ptx", repeat(n, ".file # \"a.cu\"\n") + kernel(repeat(n, ".loc # 1 1\n"))}
+	}},
+	{name: "files in functions", n: 1000, input: func(n int) files {
+		text := func(name string) string {
+			return repeat(n, ".visible .func "+name+"#() {\n.file # \""+name+"#.cu\"\n.loc # 1 1\nret; }\n")
+		}
+		return files{"a.ptx", text("a"), "b.ptx", text("b")}
+	}},
+	{name: "inlined lines", todo: "debug information", n: 5000, input: func(n int) files {
+		text := func(name string) string {
+			return ".file 1 \"" + name + ".cu\"\n.visible .entry " + name + "() {\n" + repeat(n, ".loc 1 # 1, function_name info_string#, inlined_at 1 1 1\n") + "ret; }\n.section .debug_str {\n" + repeat(n, "info_string#:\n.b8 65\n.b8 0\n") + "}\n"
+		}
+		return files{"a.ptx", text("a"), "b.ptx", text("b")}
+	}},
+	{name: "sections", todo: "debug information", n: 5000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".section .debug_x# {\nL#:\n.b32 L#\n}\n") + kernel("")}
+	}},
+	{name: "overloads", n: 3000, exit: exitOK, want: "-Wmangled", input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func _Z1fILi#EEvi() { ret; }\n")}
+	}},
+	{name: "inputs of an earlier link", n: 5000, input: func(n int) files {
+		return files{"a.raw", "// Linked by ptxlink\n/* ptxlink-meta: address_size=64" + repeat(n, "\n   input=#") + " */\n.version 7.8\n.target sm_75\n.address_size 64\n"}
+	}},
+	{name: "comments", n: 100000, input: func(n int) files {
+		return files{"a.ptx", strings.Repeat("/**/", n) + strings.Repeat("//\n", n)}
+	}},
+	{name: "atomics", n: 5000, args: []string{"check", "--atomics", "a.ptx"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .global .u32 v#;\n") + kernel(repeat(n, "atom.global.add.u32 %r, [v#], 1;\nfence.acq_rel.gpu;\nst.relaxed.gpu.global.u32 [v#-], %r;\n"))}
+	}},
+	{name: "nm", n: 6000, args: []string{"nm", "-C", "a.ptx"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func _Z9function#i(.param .b32 a) { ret; } ") + "\n"}
+	}},
+	{name: "info", n: 6000, args: []string{"info", "--json", "a.ptx"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .func _Z9function#i(.param .b32 a) { ret; } ") + "\n"}
+	}},
+	{name: "inputs", n: 250, args: []string{"--dependency-file=d", "-Map=map"}, input: func(n int) files {
+		return filesOf(n, ".visible .func f#() { ret; }\n")
+	}},
+	{name: "arguments", n: 5000, args: []string{"@args"}, input: func(n int) files {
+		return files{"a.ptx", kernel(""), "args", strings.Repeat("--threads=2 ", n)}
+	}},
+}
+
+// filesOf are n inputs, in which # is the number of the input.
+func filesOf(n int, format string) (list files) {
+	for i := range n {
+		list = append(list, fmt.Sprintf("%06d.ptx", i), strings.ReplaceAll(format, "#", fmt.Sprint(i)))
+	}
+	return list
+}
+
+// archive is an ar archive of n members, all called m.ptx.
+func archive(n int, format string) string {
+	var b strings.Builder
+	b.WriteString("!<arch>\n")
+	for i := range n {
+		text := growthHeader + strings.ReplaceAll(strings.ReplaceAll(format, "#-", fmt.Sprint(max(0, i-1))), "#", fmt.Sprint(i))
+		text += strings.Repeat("\n", len(text)%2)
+		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n%s", "m.ptx/", 0, 0, 0, "644", len(text), text)
+	}
+	return b.String()
+}
+
+const growthHeader = ".version 7.8\n.target sm_75\n.address_size 64\n"
+
+// write writes the files to a folder and returns those to be linked.
+func (list files) write(t *testing.T, dir string) (linked []string) {
+	t.Helper()
+	for i := 0; i < len(list); i += 2 {
+		name, text := list[i], list[i+1]
+		switch filepath.Ext(name) {
+		case ".ptx":
+			text = growthHeader + text
+			fallthrough
+		case ".raw":
+			linked = append(linked, name)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return linked
+}
+
+// cpu is the CPU time of one run on an input of size n.
+func (g *growth) cpu(t *testing.T, n int, limit time.Duration) time.Duration {
+	t.Helper()
+	dir := t.TempDir()
+	linked := g.input(n).write(t, dir)
+	args := g.args
+	if len(args) == 0 || !isSubcommand(args[0]) {
+		args = append([]string{"-o", "out.o"}, args...)
+		args = append(args, linked...)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "ptxlink", args...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	if ctx.Err() != nil {
+		t.Logf("n = %d: stopped after %v", n, used)
+		return used
+	}
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	said := stderr.String()
+	if code := cmd.ProcessState.ExitCode(); code != g.exit || !strings.Contains(said, g.want) {
+		t.Fatalf("n = %d: exit code %d, want %d with %q: %.1000s", n, code, g.exit, g.want, said)
+	}
+	return used
+}
+
+func isSubcommand(name string) bool {
+	_, _, ok := findSubcommand([]string{name})
+	return ok
+}
+
+// TestGrowth measures each family at n and at 4n. What grows with the square
+// takes sixteen times as long, so nine is a bound that noise does not reach;
+// still, a family fails only if it does so three times.
+func TestGrowth(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links 70 large inputs")
+	}
+	const most, tries = 9, 3
+	// Less is noise: the start of the program takes as long.
+	const least = 30 * time.Millisecond
+	for i := range growths {
+		g := &growths[i]
+		t.Run(g.name, func(t *testing.T) {
+			if g.todo != "" {
+				t.Skip(g.todo)
+			}
+			for try := 1; ; try++ {
+				small := g.cpu(t, g.n, time.Minute)
+				large := g.cpu(t, 4*g.n, 20*time.Second+40*max(small, least))
+				ratio := float64(large) / float64(max(small, least))
+				t.Logf("%v for %d, %v for %d: %.1f times", small, g.n, large, 4*g.n, ratio)
+				if ratio <= most {
+					return
+				}
+				if try == tries {
+					t.Fatalf("four times the input takes %.1f times the CPU time", ratio)
+				}
+			}
+		})
+	}
+}
