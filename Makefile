@@ -1,6 +1,6 @@
 # make          build ./ptxlink
 # make test     fetch the oracles and run every test
-# make lint     gofmt, go vet, go mod tidy, shell syntax
+# make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat and nvptx-none-ld
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
 # make corpus   link what real compilers make of testdata/src at many settings
@@ -24,9 +24,11 @@ test: oracles
 	@if command -v "$$($(GO) env CC)" >/dev/null; then set -x; CGO_ENABLED=1 $(GO) test -race -short $(RACE); \
 	else echo 'no C compiler: the race detector is left out'; fi
 
+# The modules of staticcheck stay out of go.mod, which users of package link read.
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l .; echo 'run gofmt -w on these'; exit 1; }
 	$(GO) vet ./...
+	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
 	bash -n internal/oracles/fetch.sh .ci/run
 

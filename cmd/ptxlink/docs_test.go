@@ -45,7 +45,7 @@ func TestABITable(t *testing.T) {
 		t.Fatal(err)
 	}
 	quoted := regexp.MustCompile("`([^`]+)`")
-	script := regexp.MustCompile("^(abi|debug|var|weak|common)_\\w+$")
+	script := regexp.MustCompile(`^(abi|debug|var|weak|common)_\w+$`)
 	rows := 0
 	for i, line := range strings.Split(string(text), "\n") {
 		cells := strings.Split(line, "|")

@@ -126,7 +126,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	if c.report.log(&log) > 0 {
 		return &exitError{code: exitIO}
 	}
-	if folder := strings.TrimRight(output, "/"+string(filepath.Separator)); folder != output && folder != "" {
+	if folder := strings.TrimRightFunc(output, func(r rune) bool { return r == '/' || r == filepath.Separator }); folder != output && folder != "" {
 		undo, err := outfile.MakeFolder(folder)
 		if err != nil {
 			return err

@@ -498,7 +498,6 @@ type reading struct {
 	sections map[string]*ptx.Data
 	module   *Module
 	places   map[int64]string // of DIEs in .debug_info
-	units    []readUnitAt
 	count    map[string]int
 	symbols  map[string]map[int64]ptx.Fixup
 }

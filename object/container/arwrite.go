@@ -114,7 +114,7 @@ func (w *arWriter) headName(name string) (string, error) {
 		return "", fmt.Errorf("an archive cannot hold a member called %q", name)
 	}
 	if len(name) > maxName {
-		return "", fmt.Errorf("an archive cannot hold a member whose name has %d bytes, more than %d: %.40q...", len(name), maxName, name)
+		return "", fmt.Errorf("an archive cannot hold the member %.40q..., whose name has %d bytes, more than %d", name, len(name), maxName)
 	}
 	if len(name) < 16 && !strings.ContainsAny(name, "/ ") {
 		return name + "/", nil
