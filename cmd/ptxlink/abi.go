@@ -16,27 +16,28 @@ import (
 
 var abiCommand = subcommand{
 	name:  "abi",
-	usage: "show how a C type lies in memory and is passed",
+	usage: "show the layout of a C type and how it is passed",
 	args:  "'DECLARATION...' | -",
 	flags: func() []cli.Flag {
 		const types, output = "Types", "Output"
 		return append([]cli.Flag{
-			&cli.StringFlag{Name: "host", Category: types, Usage: "sizes as on `OS-CPU`, such as windows-x86_64"},
-			&cli.StringFlag{Name: "model", Category: types, Usage: "sizes of long and pointers: `MODEL` is lp64, llp64 or ilp32"},
-			&cli.StringFlag{Name: "lang", Category: types, Usage: "`LANG` is c or c++, where an empty struct has size 1"},
-			&cli.BoolFlag{Name: "all", Category: output, Usage: "show every type that is declared, not the last alone"},
+			&cli.StringFlag{Name: "host", Category: types, Usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
+			&cli.StringFlag{Name: "model", Category: types, Usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
+			&cli.StringFlag{Name: "lang", Category: types, Usage: "`LANG` is c or c++ (an empty struct has size 1)"},
+			&cli.BoolFlag{Name: "all", Category: output, Usage: "show all declared types, not only the last"},
 			&cli.BoolFlag{Name: "json", Category: output, Usage: "write JSON"},
 		}, commonFlags()...)
 	},
-	description: `The declaration is of C: ptxlink abi 'struct { char c; int b : 5; double d; }'.
-Later structs may hold earlier ones. CUDA's types are known (float4), aligned and
-packed are understood. - reads standard input.
+	description: `Takes C declarations: ptxlink abi 'struct { char c; int b : 5; double d; }'.
+Structs can use structs declared before them, and CUDA's types such as float4.
+The attributes aligned and packed are supported. - reads standard input.
 
-Offsets are bytes; bits count from bit 0, the least significant, of the byte at the
-offset. The parameter is that of a device function. Bit fields follow the PTX ABI
-for every host; they were compared with nvcc on Linux only.
+Offsets are in bytes; bits are numbered from the least significant bit of the
+byte at the offset. The parameter is that of a device function. Bit fields follow
+the PTX ABI for every host; only those for Linux were compared with nvcc.
 
-Exit codes: 0 shown, 1 cannot be laid out, 2 wrong usage, 3 cannot be read.`,
+Exit codes: 0 success, 1 a type has no layout, 2 usage error, 3 a file cannot be
+read.`,
 	run: (*command).abi,
 }
 

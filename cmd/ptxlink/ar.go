@@ -24,32 +24,32 @@ import (
 
 var arCommand = subcommand{
 	name:  "ar",
-	usage: "make, list, change and unpack packages of PTX",
+	usage: "create, list, change and extract packages of PTX",
 	args:  "[OPERATION] ARCHIVE [FILE...]",
 	flags: func() []cli.Flag {
 		const packages = "Packages"
 		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store each member as a zstd frame; as --format=zstd"},
-			&cli.StringFlag{Name: "format", Category: packages, Usage: "store members in `FORMAT`: plain, zstd, or nv: host objects for nvlink and nvcc"},
-			&cli.StringFlag{Name: "host", Category: packages, Usage: "files that do not say were compiled for `OS-CPU`, as linux-x86_64"},
-			&cli.StringFlag{Name: "arch", Category: packages, Usage: "of PTX for several GPUs take that for `sm_NN` (default: the highest)"},
-			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, write the members to the folder `DIR`"},
+			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store members as zstd frames; same as --format=zstd"},
+			&cli.StringFlag{Name: "format", Category: packages, Usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
+			&cli.StringFlag{Name: "host", Category: packages, Usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
+			&cli.StringFlag{Name: "arch", Category: packages, Usage: "select the PTX for `sm_NN` (default: the highest)"},
+			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, extract to the folder `DIR`"},
 		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)
 	},
-	description: `ptxlink ar ARCHIVE FILE... makes ARCHIVE afresh of the PTX in the files: PTX,
-host objects, fatbins, archives. With an operation it is ar, with or without a
-dash in front of the letters:
-  r  put files in, in place of members of their name    q  put them behind all others
-  d  take members out    t  list members    x  write them to files    p  to standard output
-  s  make the index and the records of the package again
-and c (create silently), v (say what is done), S (no index). An archive
-whose name has no dot is written ./NAME.
+	description: `ptxlink ar ARCHIVE FILE... creates ARCHIVE from the PTX in the files: PTX, host
+objects, fatbins, archives. With an operation it works like ar. The dash before
+the letters is optional:
+  r  add files, replacing members of the same name    q  append files
+  d  delete members    t  list members    x  extract them    p  print them
+  s  rebuild the index and the metadata of the package
+with the modifiers c (create silently), v (verbose), S (no index). Write ./NAME
+for an archive whose name has no dot.
 
-What t, x and p show is stored bytes; ptxlink extract gives the PTX. An archive
-that exists keeps its format. docs/packages.md says what is in a package.
+t, x and p show stored bytes; ptxlink extract writes the PTX. An existing
+archive keeps its format. docs/packages.md describes packages.
 
-Exit codes: 0 done, 1 a file is not PTX or a member is not there, 2 wrong usage,
-3 a file cannot be read or written.`,
+Exit codes: 0 success, 1 a file is not PTX or a member does not exist, 2 usage
+error, 3 a file cannot be read or written.`,
 	before: takeOperation,
 	run:    (*command).ar,
 }

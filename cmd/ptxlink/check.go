@@ -8,20 +8,20 @@ import (
 
 var checkCommand = subcommand{
 	name:  "check",
-	usage: "run every check of a link and write nothing",
+	usage: "run all checks of a link without writing output",
 	args:  "FILE...",
 	flags: func() []cli.Flag {
 		const checks = "Checks"
 		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "atomics", Category: checks, Usage: "also compare atomic operations with the mappings of C++"},
+			&cli.BoolFlag{Name: "atomics", Category: checks, Usage: "also check atomic operations against the mappings of C++"},
 		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "allow-undefined", "host", "allow-host-mismatch",
 			"help", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)
 	},
-	description: `The inputs are read, resolved and checked as for a link, and every message is
-shown. -r takes undefined symbols as they are.
+	description: `Reads, resolves and checks the inputs as a link does, and prints every message.
+-r allows undefined symbols.
 
-Exit codes: 0 nothing wrong (warnings aside), 1 cannot be linked, 2 wrong usage,
-3 a file cannot be read.`,
+Exit codes: 0 no errors, 1 the inputs cannot be linked, 2 usage error, 3 a file
+cannot be read.`,
 	run: (*command).check,
 }
 

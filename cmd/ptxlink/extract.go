@@ -16,26 +16,26 @@ import (
 
 var extractCommand = subcommand{
 	name:  "extract",
-	usage: "take the PTX out of files of any kind",
+	usage: "extract PTX from files of any kind",
 	args:  "FILE...",
 	flags: func() []cli.Flag {
 		const output, choice = "Output", "Choice"
 		return append([]cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a folder, a file if there is one PTX, or - (default: .)"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "write over files that hold something else"},
-			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "show what there is and write nothing"},
-			&cli.BoolFlag{Name: "json", Category: output, Usage: "show it as JSON and write nothing"},
-			&cli.StringFlag{Name: "arch", Category: choice, Usage: "of PTX for several GPUs take what is linked for `sm_NN` (default: all)"},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "overwrite files with other contents"},
+			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "list the contents and write nothing"},
+			&cli.BoolFlag{Name: "json", Category: output, Usage: "list the contents as JSON"},
+			&cli.StringFlag{Name: "arch", Category: choice, Usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
 		}, linkFlags("max-input-size", "help", "error-limit", "color-diagnostics")...)
 	},
-	description: `Every PTX in the files is written as it is, byte for byte, to a file named after
-the innermost file that holds it: k.sm_80.ptx for the PTX for sm_80 in k.o, be
-it in an archive or not. A name that is taken gets a number. The files may be
-anything that can be linked: host objects and executables, fatbins, archives,
-packages, OffloadBinaries, compressed files. The paths written are shown.
+	description: `Writes all PTX in the files, byte for byte, to files named after the innermost
+file: k.sm_80.ptx for the sm_80 PTX in k.o, whether k.o is in an archive or not.
+If the name exists, a number is added. The inputs can be anything that ptxlink
+links: host objects and executables, fatbins, archives, packages,
+OffloadBinaries, compressed files. The paths of the outputs are printed.
 
-Exit codes: 0 done, 1 a file holds no PTX, 2 wrong usage, 3 a file cannot be
-read or written, or is there and holds something else.`,
+Exit codes: 0 success, 1 a file has no PTX, 2 usage error, 3 a file cannot be
+read or written, or exists with other contents.`,
 	run: (*command).extract,
 }
 

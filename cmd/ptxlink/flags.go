@@ -14,43 +14,43 @@ func newFlags() []cli.Flag {
 	const output, input, linking, assembler, messages = "Output", "Inputs", "Linking", "ptxas", "Messages"
 	return []cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `FILE` (default: a.out.ptx or a.out.cubin)"},
-		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, to be linked again"},
-		&cli.BoolFlag{Name: "cubin", Category: output, Usage: "write a cubin, made by ptxas; -o NAME.cubin implies it"},
-		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a cubin to be linked further (-r: with open symbols)"},
-		&cli.BoolFlag{Name: "print-dependencies", Category: output, Usage: "say why each archive member is linked"},
-		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a map of inputs, symbols and sizes to `FILE`"},
-		&cli.StringFlag{Name: "dependency-file", Category: output, Usage: "write to `FILE`, for Make, what the output was made from"},
-		&cli.StringFlag{Name: "unused-inputs", Category: output, Usage: "write to `FILE` the archives of which nothing was linked"},
+		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, for another link"},
+		&cli.BoolFlag{Name: "cubin", Category: output, Usage: "assemble to a cubin with ptxas; -o NAME.cubin implies it"},
+		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
+		&cli.BoolFlag{Name: "print-dependencies", Category: output, Usage: "print why each archive member is linked"},
+		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a link map to `FILE`"},
+		&cli.StringFlag{Name: "dependency-file", Category: output, Usage: "write a dependency file for Make to `FILE`"},
+		&cli.StringFlag{Name: "unused-inputs", Category: output, Usage: "write the names of unused archives to `FILE`"},
 
-		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "look in `DIR` for the files that -l names"},
-		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx in a -L folder; -l:FILE is that file"},
-		&cli.BoolFlag{Name: "whole-archive", Category: input, Usage: "link all members of the archives that follow"},
-		&cli.BoolFlag{Name: "no-whole-archive", Category: input, Usage: "link what is needed of the archives that follow"},
-		&cli.BoolFlag{Name: "start-group", Category: input, Usage: "accepted: the order of archives does not matter"},
-		&cli.BoolFlag{Name: "end-group", Category: input, Usage: "accepted, likewise"},
+		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "search `DIR` for -l libraries"},
+		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx from a -L folder; -l:FILE: that file"},
+		&cli.BoolFlag{Name: "whole-archive", Category: input, Usage: "link all members of the following archives"},
+		&cli.BoolFlag{Name: "no-whole-archive", Category: input, Usage: "link only the needed members of the following archives"},
+		&cli.BoolFlag{Name: "start-group", Category: input, Usage: "ignored: the order of archives does not matter"},
+		&cli.BoolFlag{Name: "end-group", Category: input, Usage: "ignored"},
 		&cli.StringSliceFlag{Name: "undefined", Aliases: []string{"u"}, Category: input, Usage: "link the archive member that defines `NAME`"},
-		&cli.StringSliceFlag{Name: "require-defined", Category: input, Usage: "likewise, and `NAME` must be defined"},
-		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "refuse compressed inputs and pipes of over `BYTES` (default: 4 GiB)"},
-		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs at a time (default: one per CPU)"},
+		&cli.StringSliceFlag{Name: "require-defined", Category: input, Usage: "like -u, and report an error if `NAME` is undefined"},
+		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "limit of decompressed inputs and pipes in `BYTES` (default: 4 GiB)"},
+		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs in parallel (default: number of CPUs)"},
 
-		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "let symbols that match `GLOB` stay undefined"},
-		&cli.BoolFlag{Name: "strip-debug", Aliases: []string{"S", "strip-all", "s"}, Category: linking, Usage: "leave out debug information"},
-		&cli.BoolFlag{Name: "keep-line-info", Category: linking, Usage: "with -S, keep the lines of .file and .loc"},
-		&cli.StringFlag{Name: "host", Category: linking, Usage: "inputs that do not say were compiled for `OS-CPU`, as linux-x86_64"},
-		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "link inputs of different operating systems, with a warning"},
+		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "allow undefined symbols that match `GLOB`"},
+		&cli.BoolFlag{Name: "strip-debug", Aliases: []string{"S", "strip-all", "s"}, Category: linking, Usage: "remove debug information"},
+		&cli.BoolFlag{Name: "keep-line-info", Category: linking, Usage: "with -S, keep .file and .loc"},
+		&cli.StringFlag{Name: "host", Category: linking, Usage: "host platform of inputs without one: `OS-CPU`, e.g. linux-x86_64"},
+		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "allow different host operating systems, with a warning"},
 
-		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "link and assemble for the GPU `sm_NN` (default: the .target)"},
-		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "run `PATH` (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
-		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "hand `ARG` to ptxas; -Xptxas -v,-O1 hands over two"},
+		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},
+		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
+		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
 		&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Category: messages, Usage: "show the version"},
-		&cli.BoolFlag{Name: "verbose", Category: messages, Usage: "say what was renamed, dropped and assumed"},
-		&cli.BoolFlag{Name: "time", Category: messages, Usage: "show how long each pass took"},
-		&cli.BoolFlag{Name: "w", Category: messages, Usage: "hide all warnings"},
-		&cli.StringSliceFlag{Name: "W", Category: messages, Usage: "`no-ID` hides the warnings that end in [-WID]"},
-		&cli.BoolFlag{Name: "fatal-warnings", Category: messages, Usage: "treat warnings as errors, as does -Werror"},
-		&cli.IntFlag{Name: "error-limit", Category: messages, Value: 20, Usage: "show the first `N` errors; 0 shows all (default: 20)"},
+		&cli.BoolFlag{Name: "verbose", Category: messages, Usage: "print what was renamed, dropped and assumed"},
+		&cli.BoolFlag{Name: "time", Category: messages, Usage: "print the time of each pass"},
+		&cli.BoolFlag{Name: "w", Category: messages, Usage: "suppress all warnings"},
+		&cli.StringSliceFlag{Name: "W", Category: messages, Usage: "`no-ID` suppresses the warnings marked [-WID]"},
+		&cli.BoolFlag{Name: "fatal-warnings", Category: messages, Usage: "treat warnings as errors; same as -Werror"},
+		&cli.IntFlag{Name: "error-limit", Category: messages, Value: 20, Usage: "print at most `N` errors; 0: no limit (default: 20)"},
 		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: new(colorWhen), Usage: "colour messages: `WHEN` is auto, always or never"},
 	}
 }
@@ -98,11 +98,11 @@ func lookup(flags []cli.Flag, name string) cli.Flag {
 	return nil
 }
 
-const description = `An option may stand anywhere, with one dash or two, but a word that begins with
--o is -o FILE. @FILE stands for the arguments in FILE, - for standard input or
-output, and what follows -- is a file.
+const description = `Options may be anywhere, with one dash or two; a word that begins with -o is
+-o FILE. @FILE reads arguments from FILE, - is standard input or output, and
+arguments after -- are files.
 
-Exit codes: 0 linked, 1 cannot be linked, 2 wrong usage, 3 a file cannot be
+Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written, 70 a bug in ptxlink.`
 
 // help is the whole of --help: the options by category, in the order of the

@@ -16,17 +16,17 @@ import (
 
 var infoCommand = subcommand{
 	name:  "info",
-	usage: "show what the linker knows of a file",
+	usage: "show the object record of a file",
 	args:  "FILE...",
 	flags: func() []cli.Flag {
 		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "write JSON: a list with one object record a file"},
+			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records"},
 		}, commonFlags()...)
 	},
-	description: `The object record of each file: ISA version, target, address size, host, compiler,
-digest, and what it defines and needs.
+	description: `Prints the object record of each file: ISA version, target, address size, host
+platform, compiler, digest, defined and undefined symbols.
 
-Exit codes: 0 shown, 1 a file is not PTX, 2 wrong usage, 3 a file cannot be read.`,
+Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be read.`,
 	run: (*command).info,
 }
 
@@ -37,22 +37,22 @@ var nmCommand = subcommand{
 	flags: func() []cli.Flag {
 		const symbols = "Symbols"
 		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: symbols, Usage: "show C++ and Rust names as the source has them"},
-			&cli.BoolFlag{Name: "undefined-only", Aliases: []string{"u"}, Category: symbols, Usage: "only what another file must define"},
-			&cli.BoolFlag{Name: "defined-only", Aliases: []string{"U"}, Category: symbols, Usage: "only what the file defines"},
-			&cli.BoolFlag{Name: "extern-only", Aliases: []string{"g"}, Category: symbols, Usage: "only what other files see"},
-			&cli.BoolFlag{Name: "no-sort", Aliases: []string{"p"}, Category: symbols, Usage: "in the order of the file, not by name"},
-			&cli.BoolFlag{Name: "print-size", Aliases: []string{"S"}, Category: symbols, Usage: "show the bytes of objects in hexadecimal"},
-			&cli.BoolFlag{Name: "print-file-name", Aliases: []string{"A"}, Category: symbols, Usage: "put the file in front of every symbol"},
-			&cli.StringFlag{Name: "output", Category: symbols, Usage: "write to `FILE`, not to standard output"},
+			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: symbols, Usage: "demangle C++ and Rust names"},
+			&cli.BoolFlag{Name: "undefined-only", Aliases: []string{"u"}, Category: symbols, Usage: "only undefined symbols"},
+			&cli.BoolFlag{Name: "defined-only", Aliases: []string{"U"}, Category: symbols, Usage: "only defined symbols"},
+			&cli.BoolFlag{Name: "extern-only", Aliases: []string{"g"}, Category: symbols, Usage: "only external symbols"},
+			&cli.BoolFlag{Name: "no-sort", Aliases: []string{"p"}, Category: symbols, Usage: "do not sort by name"},
+			&cli.BoolFlag{Name: "print-size", Aliases: []string{"S"}, Category: symbols, Usage: "print the size of objects in hexadecimal"},
+			&cli.BoolFlag{Name: "print-file-name", Aliases: []string{"A"}, Category: symbols, Usage: "print the file name before every symbol"},
+			&cli.StringFlag{Name: "output", Category: symbols, Usage: "write to `FILE` (default: standard output)"},
 		}, commonFlags()...)
 	},
-	description: `PTX has no addresses, so the first column is dashes for what is defined, as llvm-nm
-has it for bitcode. Letters are those of nm, small for what stays in its module:
+	description: `PTX has no addresses, so the first column of a defined symbol has dashes, as
+llvm-nm prints for bitcode. The letters are nm's, lower case for local symbols:
   T entry or function   W weak function   V weak object   C common   U undefined
-  D object with an initial value, B without   R constant   S shared memory
+  D initialised object   B other object   R constant   S shared memory
 
-Exit codes: 0 shown, 1 a file is not PTX, 2 wrong usage, 3 a file cannot be read.`,
+Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be read.`,
 	letters: true,
 	run:     (*command).nm,
 }

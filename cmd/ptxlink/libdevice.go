@@ -16,25 +16,25 @@ import (
 
 var libdeviceCommand = subcommand{
 	name:  "libdevice",
-	usage: "make a package of the toolkit's libdevice, for -ldevice",
+	usage: "create a package from the toolkit's libdevice, for -ldevice",
 	args:  "",
 	flags: func() []cli.Flag {
 		const compiling = "Compiling"
 		return append([]cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: "Output", Usage: "write to `FILE` (default: libdevice.a)"},
-			&cli.BoolFlag{Name: "compress", Category: "Output", Usage: "store the members as zstd frames"},
+			&cli.BoolFlag{Name: "compress", Category: "Output", Usage: "store members as zstd frames"},
 			&cli.StringFlag{Name: "arch", Category: compiling, Value: "sm_75", Usage: "compile for the GPU `sm_NN` and later ones (default: sm_75)"},
-			&cli.BoolFlag{Name: "ftz", Category: compiling, Usage: "flush denormal numbers to zero, as nvcc -ftz=true does"},
-			&cli.StringFlag{Name: "cuda", Category: compiling, Usage: "take libdevice.10.bc out of `PATH`: a toolkit, a venv or the file"},
-			&cli.StringFlag{Name: "llc", Category: compiling, Usage: "compile with `PATH` (default: the toolkit's cicc, else an llc)"},
+			&cli.BoolFlag{Name: "ftz", Category: compiling, Usage: "flush denormals to zero, like nvcc -ftz=true"},
+			&cli.StringFlag{Name: "cuda", Category: compiling, Usage: "`PATH` of a toolkit, a venv or libdevice.10.bc"},
+			&cli.StringFlag{Name: "llc", Category: compiling, Usage: "compile with the llc at `PATH` (default: the toolkit's cicc)"},
 		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "color-diagnostics")...)
 	},
-	description: `Where the toolkit is looked for: --cuda, $CUDA_HOME, $CUDA_PATH, that of the nvcc on
-PATH, then the usual folders and Python's site-packages. Each function of libdevice
-becomes a member, so that a link with -ldevice takes what it needs.
+	description: `Searches for the toolkit in --cuda, $CUDA_HOME, $CUDA_PATH, next to the nvcc on
+PATH, and in the usual folders and Python's site-packages. Each function of
+libdevice becomes a member, so a link with -ldevice uses only what it needs.
 
-Exit codes: 0 written, 1 libdevice cannot be compiled, 2 wrong usage, 3 there is no
-libdevice, nothing to compile it with, or a file cannot be read or written.`,
+Exit codes: 0 success, 1 libdevice cannot be compiled, 2 usage error, 3 libdevice
+or its compiler is not found, or a file cannot be read or written.`,
 	run: (*command).libdevice,
 }
 

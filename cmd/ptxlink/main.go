@@ -48,7 +48,7 @@ func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	c.report.style.Color = useColor("auto", stderr)
 	app := &cli.App{
 		Name:        "ptxlink",
-		Usage:       "ptxlink links PTX modules into one PTX module, or through ptxas into one cubin.",
+		Usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",
 		UsageText:   "ptxlink [options] FILE...",
 		Description: description,
 		Flags:       newFlags(),
