@@ -78,3 +78,38 @@ func TestABITable(t *testing.T) {
 		t.Errorf("%d rows", rows)
 	}
 }
+
+// TestContributing holds CONTRIBUTING.md to what there is: the files, functions
+// and tests that it names exist.
+func TestContributing(t *testing.T) {
+	const root = "../.."
+	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile(`^[\w.-]+(/[\w.*-]+)+$|^[\w-]+\.(txtar|go|md)$`)
+	inFile := regexp.MustCompile("`(\\w+)` in\\s+`([\\w./-]+\\.go)`")
+	files := 0
+	for _, quoted := range regexp.MustCompile("`([^`\n]+)`|\\]\\(([^)]+)\\)").FindAllStringSubmatch(string(text), -1) {
+		name := quoted[1] + quoted[2]
+		if !path.MatchString(name) || name == "testdata/fuzz" {
+			continue
+		}
+		files++
+		if filepath.Ext(name) == ".txtar" && !strings.Contains(name, "/") {
+			name = "testdata/script/" + name
+		}
+		if found, err := filepath.Glob(filepath.Join(root, name)); err != nil || len(found) == 0 {
+			t.Errorf("there is no %s", name)
+		}
+	}
+	if files < 30 {
+		t.Errorf("only %d names of files were found", files)
+	}
+	for _, in := range inFile.FindAllStringSubmatch(string(text), -1) {
+		code, err := os.ReadFile(filepath.Join(root, in[2]))
+		if err != nil || !regexp.MustCompile(`(?m)^(func (\([^)]*\) )?|type )`+in[1]+`\b`).Match(code) {
+			t.Errorf("%s does not declare %s", in[2], in[1])
+		}
+	}
+}
