@@ -20,9 +20,14 @@ import (
 	"fmt"
 	"os"
 
+	"ptxlink/abicheck"
+	"ptxlink/abicheck/ctype"
 	"ptxlink/link"
 	"ptxlink/link/pack"
 	"ptxlink/link/ptxas"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
@@ -74,6 +79,39 @@ func main() {
 		panic(err)
 	}
 	show(p.Messages)
+	passes(ctx)
+}
+
+// passes calls the passes of a link one by one.
+func passes(ctx context.Context) {
+	var log object.Log
+	files, _, err := object.Load(ctx, []object.Input{
+		{Name: "a.ptx", Text: []byte(top + ".extern .func g (.param .b32 x);\n.visible .entry k () { .param .b32 p; call g, (p); ret; }\n")},
+		{Name: "b.ptx", Text: []byte(top + ".visible .func g (.param .b64 x) { ret; }\n")},
+	}, object.Options{}, &log)
+	if err != nil {
+		panic(err)
+	}
+	table := resolve.Resolve(files, resolve.Options{}, &log)
+	abicheck.Symbols(table, &log)
+	for _, m := range log.Messages {
+		file, line, column := m.Place.Position()
+		fmt.Println(m.Kind, m.ID, file, line, column)
+	}
+	m, fault := ptx.Parse(&ptx.Source{Name: "c.ptx", Text: []byte(top + ".visible .func h () { ld.global.u32 %r1, [%rd1]; ret; }\n")})
+	if fault != nil {
+		panic(fault)
+	}
+	for code, i := m.Code(&m.Decls[0]), 0; i < len(code.Statements); i++ {
+		fmt.Print(code.Opcode(code.Statements[i]), " ")
+	}
+	fmt.Println()
+	model, err := ctype.ModelOf("lp64")
+	if err != nil {
+		panic(err)
+	}
+	declared, err := ctype.Parse(&ptx.Source{Name: "s.h", Text: []byte("struct s { char c; double d; };")}, model)
+	fmt.Println(len(declared), err)
 }
 `
 
@@ -110,6 +148,9 @@ linked.ptx:12:1: note: this is line 12 of the linked module
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 warning "empty-member" none.ptx:0:0 [0+0] this module defines nothing that other modules can use; help "make .visible what it is to define"
+error param-size a.ptx 4 18
+{ ld ret } 
+1 <nil>
 `
 
 // TestEmbedder compiles and runs that program: link, its line map and messages,

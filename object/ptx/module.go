@@ -10,6 +10,13 @@ import (
 	"ptxlink/internal/diag"
 )
 
+// Source is a text with the name that messages call it. Its Text does not change
+// while what was parsed from it is in use.
+type Source = diag.Source
+
+// Span is a range of bytes of a Source: Off and Len.
+type Span = diag.Span
+
 // Module is one PTX text, parsed. Nothing in it changes after Parse.
 type Module struct {
 	Src *diag.Source
