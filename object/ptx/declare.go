@@ -226,9 +226,14 @@ func (p *parser) countInit(d *Decl) {
 }
 
 // initialiser passes a value or a braced list and records the names in it. The
-// words of an opaque initialiser (filter_mode = nearest) are not names.
+// words of an opaque initialiser (filter_mode = nearest) are not names, and neither
+// is that of generic(x).
 func (p *parser) initialiser(opaque bool) {
+	used := len(p.m.Uses)
 	for depth := 0; p.tok.Kind != EOF; p.next() {
+		if n := len(p.m.Uses); p.is('(') && n > used && p.m.Uses[n-1].Off == p.last.Off {
+			p.m.Uses = p.m.Uses[:n-1]
+		}
 		if depth == 0 && p.outline && p.is('{') {
 			p.block(valueStops, "'}' of the initial value")
 		}

@@ -354,11 +354,14 @@ func (r *codeReader) declaration(space string) {
 }
 
 // initialiser passes a value or a braced list. The words of an opaque one
-// (filter_mode = nearest) are not names.
+// (filter_mode = nearest) are not names, and neither is that of generic(x).
 func (r *codeReader) initialiser(opaque bool) {
 	for depth := 0; r.tok.Kind != EOF; r.next() {
 		switch {
 		case r.is('{') || r.is('('):
+			if r.is('(') {
+				r.tokens[len(r.tokens)-1].setRole(Nothing)
+			}
 			depth++
 		case r.is('}') || r.is(')'):
 			depth--
