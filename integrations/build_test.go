@@ -171,6 +171,9 @@ func (w *workspace) makes() (made []string) {
 }
 
 func TestBazel(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with Bazel and Make many times")
+	}
 	w := newWorkspace(t)
 	t.Run("example", w.example)
 	t.Run("names", w.names)

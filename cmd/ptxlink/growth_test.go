@@ -359,7 +359,7 @@ func (g *growth) cpu(t *testing.T, n int, limit time.Duration) time.Duration {
 	linked := g.input(n).write(t, dir)
 	args := g.args
 	if len(args) == 0 || !isSubcommand(args[0]) {
-		args = append([]string{"-o", "out.o"}, args...)
+		args = append([]string{"-o", "linked"}, args...)
 		args = append(args, linked...)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), limit)

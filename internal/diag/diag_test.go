@@ -73,7 +73,7 @@ func TestLineColumnCountsCharacters(t *testing.T) {
 	if line != 2 || column != 6 {
 		t.Errorf("got %d:%d, want 2:6", line, column)
 	}
-	long := &Source{Text: []byte(strings.Repeat("é\xff\t", 3000) + "\n" + strings.Repeat("ab ü\xc3", 2000))}
+	long := &Source{Text: []byte(strings.Repeat("é\xff\t", 700) + "\n" + strings.Repeat("ab ü\xc3", 700))}
 	for off := range int32(len(long.Text)) {
 		line, column := long.LineColumn(off)
 		start := long.LineSpan(line).Off
