@@ -252,6 +252,7 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 // is left out: it follows from the sections that are emitted.
 func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	var list []string
+	seen := map[string]bool{}
 	for i, f := range files {
 		for _, o := range f.Target {
 			switch {
@@ -259,7 +260,8 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 			case strings.HasPrefix(o.Word, "sm_") || strings.HasPrefix(o.Word, "compute_"):
 			case o.Word == "map_f64_to_f32" && (i > 0 || archs[i].number >= 20):
 				// For sm_1x only, and there every input has it or none needs it.
-			case !contains(list, o.Word):
+			case !seen[o.Word]:
+				seen[o.Word] = true
 				list = append(list, o.Word)
 			}
 		}
@@ -303,15 +305,6 @@ func textureMode(files []*object.File, log *diag.Log) []string {
 		return nil
 	}
 	return []string{"texmode_independent"}
-}
-
-func contains[T comparable](list []T, word T) bool {
-	for _, w := range list {
-		if w == word {
-			return true
-		}
-	}
-	return false
 }
 
 // usesTextures errs on the side of yes: a name that contains "tex." is enough.

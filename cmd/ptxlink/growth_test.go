@@ -87,10 +87,10 @@ var growths = []growth{
 		name := strings.Repeat("a", n)
 		return files{"a.ptx", ".extern .global .u32 " + name + ";\n" + kernel("ld.global.u32 %r, ["+name+"];\n")}
 	}},
-	{name: "alias chain", todo: "alias loops of checks and emit", n: 10000, input: func(n int) files {
+	{name: "alias chain", n: 10000, input: func(n int) files {
 		return files{"a.ptx", ".visible .func f0() { ret; }\n" + strings.TrimPrefix(repeat(n, ".visible .func f#();\n.alias f#, f#-;\n"), ".visible .func f0();\n.alias f0, f0;\n")}
 	}},
-	{name: "alias chain, last first", todo: "alias loops of checks and emit", n: 10000, input: func(n int) files {
+	{name: "alias chain, last first", n: 10000, input: func(n int) files {
 		var b strings.Builder
 		for i := n; i > 0; i-- {
 			fmt.Fprintf(&b, ".visible .func f%d();\n.alias f%d, f%d;\n", i, i, i-1)
@@ -100,27 +100,27 @@ var growths = []growth{
 	{name: "alias cycle", n: 10000, exit: exitLink, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".visible .func f#();\n.alias f#, f#-;\n") + fmt.Sprintf(".visible .func f();\n.alias f0, f%d;\n", n-1)}
 	}},
-	{name: "call objects", todo: "names of bodies", n: 10000, input: func(n int) files {
+	{name: "call objects", n: 10000, input: func(n int) files {
 		return files{"a.ptx", ".visible .func g(.param .b32 a) { ret; }\n" + kernel(repeat(n, ".param .b32 p#; st.param.b32 [p#], %r; call g, (p#);\n"))}
 	}},
-	{name: "register ranges", todo: "names of bodies", n: 20000, input: func(n int) files {
+	{name: "register ranges", n: 20000, input: func(n int) files {
 		var b strings.Builder
 		for i := range n {
 			fmt.Fprintf(&b, ".reg .b32 r%c%dx<3>;\n", 'a'+i%26, i)
 		}
 		return files{"a.ptx", kernel(b.String())}
 	}},
-	{name: "register ranges of every function", todo: "names of bodies", n: 2000, input: func(n int) files {
+	{name: "register ranges of every function", n: 2000, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".visible .global .u32 t#;\n"),
 			"b.ptx", repeat(n/4, fmt.Sprintf(".visible .func f#() { .reg .b32 t<%d>; mov.u32 t#, 1; ret; }\n", n+1))}
 	}},
-	{name: "registers like variables elsewhere", todo: "names of bodies", n: 5000, input: func(n int) files {
+	{name: "registers like variables elsewhere", n: 5000, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".visible .global .u32 t#;\n"), "b.ptx", kernel(repeat(n, ".reg .b32 t#; mov.b32 t#, 1;\n"))}
 	}},
 	{name: "statics of one name", n: 250, input: func(n int) files {
 		return filesOf(n, ".global .u32 s; .global .u32 s$#; .visible .entry k#() { .reg .u32 %r; ld.global.u32 %r, [s]; ret; }\n")
 	}},
-	{name: "statics like ranges", todo: "names of bodies", n: 5000, input: func(n int) files {
+	{name: "statics like ranges", n: 5000, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".global .u32 s#;\n"), "b.ptx", repeat(n, ".global .u32 s#;\n") + kernel(repeat(n, ".reg .b32 s#$<9>;\n"))}
 	}},
 	{name: "cycles of two initialisers", n: 6000, input: func(n int) files {
@@ -255,7 +255,7 @@ var growths = []growth{
 	{name: "directives of a function", n: 10000, input: func(n int) files {
 		return files{"a.ptx", ".visible .entry k() " + strings.Repeat(".maxntid 1 ", n) + "{ ret; }\n"}
 	}},
-	{name: "words of .target", todo: "options are a list", n: 10000, input: func(n int) files {
+	{name: "words of .target", n: 10000, input: func(n int) files {
 		return files{"a.raw", ".version 7.8\n.target sm_75" + repeat(n, ", word#") + "\n.address_size 64\n"}
 	}},
 	{name: "pragmas", n: 10000, input: func(n int) files {
@@ -276,13 +276,13 @@ var growths = []growth{
 		}
 		return files{"a.ptx", text("a"), "b.ptx", text("b")}
 	}},
-	{name: "inlined lines", todo: "debug information", n: 5000, input: func(n int) files {
+	{name: "inlined lines", n: 5000, input: func(n int) files {
 		text := func(name string) string {
 			return ".file 1 \"" + name + ".cu\"\n.visible .entry " + name + "() {\n" + repeat(n, ".loc 1 # 1, function_name info_string#, inlined_at 1 1 1\n") + "ret; }\n.section .debug_str {\n" + repeat(n, "info_string#:\n.b8 65\n.b8 0\n") + "}\n"
 		}
 		return files{"a.ptx", text("a"), "b.ptx", text("b")}
 	}},
-	{name: "sections", todo: "debug information", n: 5000, input: func(n int) files {
+	{name: "sections", n: 5000, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".section .debug_x# {\nL#:\n.b32 L#\n}\n") + kernel("")}
 	}},
 	{name: "overloads", n: 3000, exit: exitOK, want: "-Wmangled", input: func(n int) files {
