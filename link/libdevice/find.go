@@ -47,8 +47,10 @@ func Find(explicit string) (string, error) {
 			return "", &diag.Message{ID: diag.Tool, Text: "there is no " + explicit + ", which --cuda names"}
 		} else if err != nil {
 			return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot read %s, which --cuda names: %v", explicit, withoutPath(err))}
-		} else if !info.IsDir() {
+		} else if info.Mode().IsRegular() {
 			return explicit, nil
+		} else if !info.IsDir() {
+			return "", &diag.Message{ID: diag.Tool, Text: explicit + ", which --cuda names, is a device or a pipe, not " + fileName}
 		}
 		for _, root := range []string{explicit, filepath.Join(explicit, sitePackages)} {
 			if path := below(root); path != "" {
