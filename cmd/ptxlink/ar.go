@@ -157,6 +157,7 @@ func (c *command) ar(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	c.linkOptions.MaxInputSize = options.MaxInputSize
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no archive", help: "ptxlink ar libx.a a.ptx makes one; ptxlink ar --help lists the operations"}
 	}
@@ -328,6 +329,7 @@ func (c *command) openArchive(archive string) (*pack.Archive, error) {
 	if err != nil {
 		return nil, c.refused(err)
 	}
+	a.MaxInputSize = c.linkOptions.MaxInputSize
 	return a, nil
 }
 

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"fmt"
@@ -19,6 +20,9 @@ type Archive struct {
 	Name    string
 	Members []Member // as they are stored, in order; without indexes
 	Thin    bool     // the members are files of their own: there are only names
+	// MaxInputSize bounds the bytes that all compressed members together may grow
+	// to when they are described; 0 is 4 GiB.
+	MaxInputSize int64
 
 	records []container.Record // of the package that was read
 }
@@ -32,7 +36,7 @@ func ReadArchive(name string, data []byte) (*Archive, error) {
 		object.Refuse(name, err, &log)
 		return nil, &link.Errors{Messages: public(&log)}
 	}
-	return &Archive{name, a.Members, a.Thin, a.Records}, nil
+	return &Archive{Name: name, Members: a.Members, Thin: a.Thin, records: a.Records}, nil
 }
 
 // Find is the index of the member called name, -1 if there is none. k.ptx also
@@ -119,7 +123,7 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 // place another one comes, if that one does not say. It was made of the same
 // file, as a rule.
 func (a *Archive) keepHost(r *container.Record, old Member) {
-	texts, err := old.PTX(old.Name, container.Options{})
+	texts, err := old.PTX(old.Name, container.Options{MaxSize: a.MaxInputSize})
 	if err != nil || len(texts) != 1 {
 		return
 	}
@@ -180,18 +184,22 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 	}
 	var inputs []object.Input
 	var owners []int // the member that each input lies in
+	left := cmp.Or(a.MaxInputSize, container.DefaultMaxSize)
 	for i, m := range members {
 		if m.Record != nil {
 			continue
 		}
 		members[i].Symbols = m.ELFSymbols()
 		name := a.Name + "(" + m.Name + ")"
-		texts, err := m.PTX(name, container.Options{})
+		texts, err := m.PTX(name, container.Options{MaxSize: max(left, 1)})
 		if err != nil {
 			object.Refuse(name, err, log)
 			continue
 		}
 		for _, t := range texts {
+			if len(m.Data) == 0 || len(t.Text) == 0 || &t.Text[0] != &m.Data[0] { // not the stored bytes
+				left -= int64(len(t.Text))
+			}
 			inputs = append(inputs, object.Input{Name: t.Name, Text: t.Text})
 			owners = append(owners, i)
 		}
