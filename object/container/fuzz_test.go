@@ -110,6 +110,8 @@ func isELF(data []byte) bool     { return prefixed(data, "\x7fELF") }
 func isOffload(data []byte) bool { return prefixed(data, offloadMagic) }
 
 func FuzzOpen(f *testing.F) {
+	f.Add(zstdStream(one, 16), byte(0))
+	f.Add(append(skipped(0, "size"), append(zst(one), zstdStream(two, 1<<20)...)...), byte(0))
 	seeds(f, func([]byte) bool { return true })
 	f.Fuzz(func(t *testing.T, data []byte, _ byte) { openBounded(t, data) })
 }
