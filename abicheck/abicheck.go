@@ -39,8 +39,9 @@ func Symbols(t *resolve.Table, log *diag.Log) {
 }
 
 type checker struct {
-	t   *resolve.Table
-	log *diag.Log
+	t       *resolve.Table
+	log     *diag.Log
+	aliases map[*ptx.Decl]bool // made on first need
 }
 
 // declOf returns the declaration behind an ID; for an alias that was never

@@ -46,8 +46,11 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 			WithHelp("an entry is launched, not called; make it a .func")
 		return
 	}
-	if def.decl.Kind == ptx.Variable || !samePrototype(own, def.decl) {
-		return
+	if def.decl.Kind == ptx.Variable || mismatch(signatureOf(own), signatureOf(def.decl)) != "" {
+		return // Symbols has reported it
+	}
+	if !sameAlignments(signatureOf(own), signatureOf(def.decl)) {
+		def = side{f, own} // the calls are rewritten with it
 	}
 	name := f.Names[id.Name]
 	if !c.operandCount(f, name, "argument", call, call.Args, def, def.decl.Params) ||
@@ -62,19 +65,15 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 	}
 }
 
-// samePrototype says whether Symbols has nothing to say of the two.
-func samePrototype(a, b *ptx.Decl) bool {
-	return a == b || Mismatch(a.Params, b.Params) == "" && Mismatch(a.Results, b.Results) == ""
-}
-
-// Mismatch is the first way in which two parameter lists differ at the ABI,
-// empty if a call may be written against one and defined with the other.
-func Mismatch(a, b []ptx.Param) string {
-	if len(a) != len(b) {
+// mismatch is the first way in which two prototypes differ at the ABI, empty if
+// a call may be written against one and defined with the other.
+func mismatch(a, b signature) string {
+	if len(a.results) != len(b.results) || len(a.params) != len(b.params) {
 		return "count"
 	}
-	for i := range a {
-		if d := Difference(a[i].Type, b[i].Type); d != "" {
+	apart := moved(a, b)
+	for i := range a.len() {
+		if d := Difference(a.at(i).Type, b.at(i).Type); d != "" && (d != "alignment" || apart[i]) {
 			return d
 		}
 	}

@@ -35,15 +35,16 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets []side)
 	var near side
 	var difference string
 	for _, to := range targets {
-		results, params := Mismatch(proto.Results, to.decl.Results), Mismatch(proto.Params, to.decl.Params)
-		if results == "" && params == "" {
+		passed, taken := signature{proto.Results, proto.Params}, signatureOf(to.decl)
+		d := mismatch(passed, taken)
+		if d == "" && underaligned(passed, taken) {
+			d = "alignment"
+		}
+		if d == "" {
 			return
 		}
 		if near.decl == nil && sameSizes(proto.Results, to.decl.Results) && sameSizes(proto.Params, to.decl.Params) {
-			near, difference = to, params
-			if params == "" {
-				difference = results
-			}
+			near, difference = to, d
 		}
 	}
 	if near.decl == nil {
@@ -53,6 +54,21 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets []side)
 	c.log.Warn(diag.IndirectCall, f.At(proto.Label), fmt.Sprintf("this prototype fits no function whose address is taken; %s differs in %s", diag.Name(name), difference)).
 		Note(near.at(near.decl.NameSpan), "defined here").
 		WithHelp("if the call can reach it, rebuild the module that saw the old prototype")
+}
+
+// underaligned reports whether a caller puts something into memory with less
+// alignment than the function may rely on. The link cannot change the caller, as
+// it does for direct calls.
+func underaligned(passed, taken signature) bool {
+	if sameAlignments(passed, taken) {
+		return false
+	}
+	for i, p := range places(passed.results, passed.params) {
+		if p.in != 'r' && passed.at(i).Alignment() < taken.at(i).Alignment() {
+			return true
+		}
+	}
+	return false
 }
 
 func sameSizes(a, b []ptx.Param) bool {

@@ -22,12 +22,34 @@ func (c *checker) prototype(name string, a, b side) {
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp(rebuild)
 	}
+	apart := moved(signatureOf(a.decl), signatureOf(b.decl))
+	if apart != nil && (a.file == b.file || a.decl.Kind == ptx.Entry || c.aliased(a) || c.aliased(b)) {
+		for i := range apart {
+			apart[i] = true // ptxas wants these to be equal
+		}
+	}
+	results := len(a.decl.Results)
 	for i := range a.decl.Results {
-		c.param(name, "returns", "result", i, a, b, a.decl.Results[i], b.decl.Results[i])
+		c.param(name, "returns", "result", i, a, b, a.decl.Results[i], b.decl.Results[i], apart != nil && apart[i])
 	}
 	for i := range a.decl.Params {
-		c.param(name, "takes", "parameter", i, a, b, a.decl.Params[i], b.decl.Params[i])
+		c.param(name, "takes", "parameter", i, a, b, a.decl.Params[i], b.decl.Params[i], apart != nil && apart[results+i])
 	}
+}
+
+// aliased reports whether the function is an alias or has one, whose prototype
+// must be the same in every way.
+func (c *checker) aliased(s side) bool {
+	if c.aliases == nil {
+		c.aliases = map[*ptx.Decl]bool{}
+		for _, f := range c.t.Files {
+			for _, a := range f.Aliases {
+				c.aliases[f.DeclOf(a.Name)] = true
+				c.aliases[f.DeclOf(a.Target)] = true
+			}
+		}
+	}
+	return c.aliases[s.decl]
 }
 
 const rebuild = "rebuild the module that saw the old prototype"
@@ -52,9 +74,9 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-func (c *checker) param(name, verb, what string, i int, a, b side, x, y ptx.Param) {
+func (c *checker) param(name, verb, what string, i int, a, b side, x, y ptx.Param, moved bool) {
 	difference := Difference(x.Type, y.Type)
-	if difference == "" {
+	if difference == "" || difference == "alignment" && !moved {
 		return
 	}
 	what = numbered(what, i, len(a.decl.Results))
@@ -96,8 +118,8 @@ func Describe(t ptx.Type) string {
 //
 //  1. the same state space (.param or .reg)
 //  2. the same shape: a scalar, an array or an unsized array
-//  3. the same size, and the same alignment: ptxas takes neither a larger nor
-//     a smaller one, and caller and callee would disagree on registers
+//  3. the same size, and the same alignment unless both are passed in the same
+//     place (moved)
 //  4. .bN goes with every type of its width; .uN and .sN with each other; but
 //     an integer is no float
 //

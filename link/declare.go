@@ -102,6 +102,7 @@ func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
 	if name := pl.nameOf(d); name != f.Names[decl.Name] {
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
+	edits = append(edits, pl.aligns.Header(d.File, decl)...)
 	if l.untyped[d] {
 		edits = untype(edits, decl)
 	}
@@ -156,7 +157,7 @@ func onPrototype(kind ptx.DeclKind, word string) bool {
 func (pl *planner) body(p *plan, d resolve.DeclID, debug *mergedDebug) {
 	f, decl := pl.decl(d)
 	span := diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
-	edits := pl.headerEdits(&p.layout, d)
+	edits := append(pl.headerEdits(&p.layout, d), pl.aligns.Body(d.File, decl)...)
 	if decl.Kind == ptx.Entry {
 		for _, pragma := range p.pushed[d.File] {
 			edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Header.End()}, Text: " .pragma " + pragma + ";"})
@@ -239,7 +240,7 @@ func (pl *planner) extern(s *resolve.Symbol) {
 		pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, align, word)+" "+s.Name+shape(f, decl))
 		return
 	}
-	var edits []ptx.Edit
+	edits := pl.aligns.Header(s.Mentions[best].File, decl)
 	if pl.wordsDiffer(s, decl) {
 		edits = untype(edits, decl)
 	}

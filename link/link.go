@@ -143,6 +143,7 @@ func check(t *resolve.Table, host object.Host, o Options, log *diag.Log) (c chec
 	abicheck.PrivateCopies(t, log)
 	abicheck.Alignments(t, log)
 	abicheck.Calls(t, log)
+	abicheck.SharedObjects(t, log)
 	if !o.Relocatable {
 		abicheck.IndirectCalls(t, log)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -58,6 +59,7 @@ type planner struct {
 	options Options
 	log     *diag.Log
 	lines   *lineTable
+	aligns  *abicheck.ParamAlignments
 
 	pieces []piece
 	ends   string // the last bytes of the output so far
@@ -77,7 +79,7 @@ type planner struct {
 // ptxas wants every name declared before it is used, and no declaration behind its
 // definition.
 func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c checked, o Options, log *diag.Log) (*plan, error) {
-	pl := &planner{table: t, names: names, checked: c, options: o, log: log}
+	pl := &planner{table: t, names: names, checked: c, options: o, log: log, aligns: abicheck.NewParamAlignments(t)}
 	pl.lines = newLineTable(t, c.debug, o, log)
 	sections, err := c.debug.merge(ctx, names, pl.lines, log)
 	if err != nil {

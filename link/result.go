@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -122,6 +123,7 @@ func (d describer) explain(r *Result, log *diag.Log) {
 			log.Note(d.t.Files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition takes the place of the driver's")
 		}
 	}
+	abicheck.NoteAlignments(d.t, log)
 	for _, s := range r.Dropped {
 		log.Note(s.place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason))
 	}
