@@ -15,12 +15,14 @@ import (
 // CxxNames compares the parameters that an Itanium C++ name encodes with those
 // of the PTX function (PTX Interoperability 7): their number, and class and size
 // where the type is built in. A difference is a warning: the name may have been
-// written by hand. What the name leaves open is not compared:
+// written by hand. Only what every compiler does is compared:
 //
-//  1. a member function has `this` in front, a static one of the same name has not
-//  2. gcc returns a structure through a pointer in front
-//  3. structures, unions and enumerations have any shape
-//  4. parameter packs have any length
+//  1. `this`, the address of a result of class type and the state of a Julia
+//     kernel stand in front without being named.
+//  2. A structure, union or enumeration has any shape: Numba passes an array as
+//     seven parameters, C leaves out empty structures. A name with one is left alone.
+//  3. Packs, variable arguments, constructors and destructors are left alone.
+//  4. A __grid_constant__ parameter of a kernel is an array of bytes.
 //
 // Functions without linkage are left out: compilers drop parameters that a
 // static function does not use.
@@ -43,33 +45,38 @@ func cxxName(f *object.File, name ptx.NameID, log *diag.Log) {
 	if d == nil || d.Kind == ptx.Variable {
 		return
 	}
-	sig, ok := parseCxx(f.Names[name])
-	if !ok {
-		return
+	if difference := cxxDifference(f.Names[name], d, f.AddressSize); difference != "" {
+		log.Warn(diag.Mangled, f.At(d.NameSpan), fmt.Sprintf("%s %s", diag.Name(f.Names[name]), difference)).
+			WithHelp("the name says what the source declares; rebuild the module, or rename the function if it was written by hand")
 	}
-	difference := sig.differs(d, f.AddressSize, sig.hidden[0])
-	for _, hidden := range sig.hidden {
-		if sig.differs(d, f.AddressSize, hidden) == "" || f.Producer == "gcc" && sig.differs(d, f.AddressSize, hidden+1) == "" {
-			return
+}
+
+// cxxDifference says how a function differs from what its name says, in the
+// words of a message; empty if it does not, or if the name leaves it open.
+func cxxDifference(name string, d *ptx.Decl, addressSize int) string {
+	sig, ok := parseCxx(name)
+	if !ok {
+		return ""
+	}
+	difference := sig.differs(d, addressSize, sig.this)
+	for hidden := sig.this + 1; hidden <= sig.this+2 && difference != "" && mayBeHidden(d, addressSize, hidden); hidden++ {
+		if sig.differs(d, addressSize, hidden) == "" {
+			return ""
 		}
 	}
-	log.Warn(diag.Mangled, f.At(d.NameSpan), fmt.Sprintf("%s %s", diag.Name(f.Names[name]), difference)).
-		WithHelp("the name says what the source declares; rebuild the module, or rename the function if it was written by hand")
+	return difference
 }
 
 // cxxSignature is what a mangled name says of a call.
 type cxxSignature struct {
 	params []cxxType
-	// hidden are the possible numbers of parameters in front of params, most
-	// likely one first.
-	hidden   []int
-	variadic bool
+	this   int // 1 if the name is that of a non-static member function
 }
 
 // cxxType is a type as far as a PTX parameter shows it.
 type cxxType struct {
 	text string
-	kind byte  // 'i' integer, 'f' float, 'p' pointer, 0 anything
+	kind byte  // 'i' integer, 'f' float, 'p' pointer, 's' another scalar, 0 unknown
 	size int64 // in bytes; 0 if the host decides (pointers, long)
 }
 
@@ -84,12 +91,12 @@ func parseCxx(name string) (sig cxxSignature, ok bool) {
 		return sig, false
 	}
 	typed, isTyped := ast.(*demangle.Typed)
-	if !isTyped {
+	if !isTyped || special(typed.Name) {
 		return sig, false
 	}
-	function, method := typed.Type, false
+	function := typed.Type
 	if m, isMethod := function.(*demangle.MethodWithQualifiers); isMethod {
-		function, method = m.Method, true
+		function, sig.this = m.Method, 1
 	}
 	ft, isFunction := function.(*demangle.FunctionType)
 	if !isFunction {
@@ -97,45 +104,23 @@ func parseCxx(name string) (sig cxxSignature, ok bool) {
 	}
 	for _, arg := range ft.Args {
 		switch a := arg.(type) {
-		case *demangle.PackExpansion, *demangle.ArgumentPack, *demangle.TemplateParamPack, *demangle.ExplicitObjectParameter:
+		case *demangle.PackExpansion, *demangle.ArgumentPack, *demangle.ExprList, *demangle.TemplateParamPack, *demangle.ExplicitObjectParameter:
 			return sig, false
 		case *demangle.BuiltinType:
+			if a.Name == "..." {
+				return sig, false
+			}
 			if a.Name == "void" {
 				continue
 			}
-			if a.Name == "..." {
-				sig.variadic = true
-				continue
-			}
 		}
-		sig.params = append(sig.params, classify(arg))
-	}
-	switch {
-	case special(typed.Name):
-		sig.hidden = []int{1, 2, 0}
-	case method:
-		sig.hidden = []int{1}
-	case nested(typed.Name):
-		sig.hidden = []int{0, 1}
-	default:
-		sig.hidden = []int{0}
+		t := classify(arg)
+		if t.kind == 0 {
+			return sig, false
+		}
+		sig.params = append(sig.params, t)
 	}
 	return sig, true
-}
-
-// nested says whether the name has a scope: a namespace or a class.
-func nested(name demangle.AST) bool {
-	switch n := name.(type) {
-	case *demangle.Qualified:
-		return true
-	case *demangle.Template:
-		return nested(n.Name)
-	case *demangle.TaggedName:
-		return nested(n.Name)
-	case *demangle.Name:
-		return false
-	}
-	return true // operators, lambdas
 }
 
 // special finds constructors and destructors, which may take a table beside
@@ -155,11 +140,26 @@ func special(name demangle.AST) bool {
 	return found
 }
 
+// mayBeHidden reports whether so many parameters in front can be ones that the
+// name leaves out: addresses, or structures.
+func mayBeHidden(d *ptx.Decl, addressSize, hidden int) bool {
+	if len(d.Params) < hidden {
+		return false
+	}
+	for _, p := range d.Params[:hidden] {
+		if !p.Array && (isFloat(p.Word) || addressSize != 0 && p.Size() != int64(addressSize)/8) {
+			return false
+		}
+	}
+	return true
+}
+
 // builtins by name; sizes are those of every host that CUDA runs on.
 var builtins = map[string]cxxType{
 	"bool": {kind: 'i', size: 1}, "char": {kind: 'i', size: 1}, "signed char": {kind: 'i', size: 1}, "unsigned char": {kind: 'i', size: 1}, "char8_t": {kind: 'i', size: 1},
 	"short": {kind: 'i', size: 2}, "unsigned short": {kind: 'i', size: 2}, "char16_t": {kind: 'i', size: 2},
 	"int": {kind: 'i', size: 4}, "unsigned int": {kind: 'i', size: 4}, "char32_t": {kind: 'i', size: 4},
+	"long": {kind: 's'}, "unsigned long": {kind: 's'}, "wchar_t": {kind: 's'},
 	"long long": {kind: 'i', size: 8}, "unsigned long long": {kind: 'i', size: 8},
 	"float": {kind: 'f', size: 4}, "double": {kind: 'f', size: 8},
 }
@@ -172,6 +172,9 @@ func classify(arg demangle.AST) cxxType {
 		t.text = text
 		return t
 	case *demangle.PointerType, *demangle.ReferenceType, *demangle.RvalueReferenceType:
+		if inAddressSpace(a) { // with --nvptx-short-ptr 32 bits
+			return cxxType{text: text, kind: 's'}
+		}
 		return cxxType{text: text, kind: 'p'}
 	case *demangle.BuiltinType:
 		t := builtins[a.Name]
@@ -188,24 +191,34 @@ func classify(arg demangle.AST) cxxType {
 	return cxxType{text: text}
 }
 
+// inAddressSpace finds clang's address_space and similar qualifiers.
+func inAddressSpace(pointer demangle.AST) bool {
+	found := false
+	pointer.Traverse(func(a demangle.AST) bool {
+		_, vendor := a.(*demangle.VendorQualifier)
+		found = found || vendor
+		return !found
+	})
+	return found
+}
+
 // differs says how a PTX function differs from the signature if so many hidden
 // parameters stand in front; empty if it does not.
 func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 	want := len(sig.params) + hidden
-	have := len(d.Params)
-	if sig.variadic && have > 0 {
-		have-- // the unsized array of the rest
-	}
-	if have != want {
+	if have := len(d.Params); have != want {
 		return fmt.Sprintf("has %s here, but its name says %d", plural(have, "parameter"), want)
 	}
 	for i, t := range sig.params {
 		x := d.Params[i+hidden]
 		bad := false
 		size := t.size
+		if x.Array && d.Kind == ptx.Entry && (t.kind == 'p' || x.Size() == size) {
+			continue // __grid_constant__
+		}
 		switch t.kind {
-		case 0:
-			continue
+		case 's':
+			bad = x.Array
 		case 'p':
 			bad = x.Array || isFloat(x.Word) || addressSize != 0 && x.Size() != int64(addressSize)/8
 		case 'f':
