@@ -13,8 +13,9 @@ import (
 // WeakBodies warns about weak definitions that lost to one with another body:
 // which of them a program gets then depends on the order of the inputs. Names
 // that mean nothing outside the module are compared by the part they play, lines
-// not at all. Modules of different compilers, ISA versions, targets or options
-// write one function differently and are not compared.
+// not at all. Modules of different compilers, releases, ISA versions or targets write
+// one function differently and are not compared, nor are modules that do not name
+// the release that made them (object.OneCompiler).
 func WeakBodies(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -49,7 +50,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 
 // sameCompiler says whether one source would give one text in both modules.
 func sameCompiler(a, b *object.File) bool {
-	if a.Producer != b.Producer || a.Version != b.Version || a.Debug != b.Debug || len(a.Target) != len(b.Target) {
+	if !object.OneCompiler(a, b) || a.Version != b.Version || a.Debug != b.Debug || len(a.Target) != len(b.Target) {
 		return false
 	}
 	for i := range a.Target {

@@ -17,7 +17,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-var placesCount = flag.Int("places", 6, "signatures that TestPlaces asks each ptxas about; above the default it asks for every architecture")
+var placesCount = flag.Int("places", 4, "signatures that TestPlaces asks each ptxas about; above the default it asks for every architecture")
 
 // TestPlaces compares places with ptxas, word by word: for each word of random
 // signatures one function that reads or writes nothing else, and one caller.
@@ -41,7 +41,7 @@ func TestPlaces(t *testing.T) {
 		{"ptxas-new", "cuobjdump-new", "sm_100", "8.7", true},
 		{"ptxas-new", "cuobjdump-new", "sm_120", "8.7", false},
 	} {
-		if !x.always && *placesCount <= 6 {
+		if !x.always && *placesCount <= 4 {
 			continue
 		}
 		seed++
@@ -54,7 +54,7 @@ func TestPlaces(t *testing.T) {
 			}
 			words := 0
 			modes := [][]string{nil, {"-O0"}}
-			if *placesCount <= 6 {
+			if *placesCount <= 4 {
 				modes = modes[:1]
 			}
 			for _, options := range modes {

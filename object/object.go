@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
@@ -35,6 +36,9 @@ type File struct {
 
 	Debug    bool // it carries DWARF sections that describe code
 	LineInfo bool // it carries .loc lines
+
+	handOnce    sync.Once
+	handWritten bool // see HandWritten
 }
 
 // ID names a module-scope name of one file.
@@ -218,7 +222,7 @@ const MetaMark = "/* ptxlink-meta:"
 // ptxlink never writes is not used at all, with a warning; keys that are not known
 // may come from a later version and are passed over.
 func (f *File) readPreamble(digest string, log *diag.Log) {
-	preamble := string(f.Src.Text[:f.VersionSpan.Off])
+	preamble := string(f.preamble())
 	if at := strings.Index(preamble, MetaMark); at >= 0 {
 		meta, _, _ := strings.Cut(preamble[at+len(MetaMark):], "*/")
 		span := diag.Span{Off: int32(at), Len: int32(len(MetaMark))}

@@ -162,7 +162,7 @@ func (s *Set) Outlines() (files []*File) {
 			var ignored diag.Log
 			f = declared(m, &ignored)
 		}
-		f.Producer = producer(string(f.Src.Text[:f.VersionSpan.Off]))
+		f.Producer = producer(string(f.preamble()))
 		files = append(files, f)
 	}
 	return files

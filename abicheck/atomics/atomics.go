@@ -2,7 +2,6 @@
 package atomics
 
 import (
-	"bytes"
 	"fmt"
 	"strings"
 
@@ -43,10 +42,9 @@ func Check(t *resolve.Table, log *diag.Log) {
 		}
 	}
 	for i, f := range t.Files {
-		compiled := f.Producer != "" || bytes.Contains(f.Src.Text, []byte(beginAsm))
 		for _, b := range bodies[i] {
 			for _, run := range b.runs {
-				if run.asm || !compiled {
+				if run.asm || f.HandWritten() {
 					judgeRun(f, run, log)
 				}
 			}

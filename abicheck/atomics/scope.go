@@ -172,10 +172,10 @@ func newVariableScopes(t *resolve.Table) *variableScopes {
 
 // add notes the accesses of a body. Memory of one block has no scopes to
 // confuse. An atom without scope is of scope gpu; but clang and gcc write so
-// whatever the scope, and ptxlink's own output may hold theirs.
+// whatever the scope, and where the producer is unknown it may be one of them.
 func (v *variableScopes) add(file int32, b atomicBody) {
 	f := v.t.Files[file]
-	unsaid := f.Producer != "llvm" && f.Producer != "gcc" && f.Producer != "ptxlink"
+	unsaid := strings.HasPrefix(f.Producer, "nvcc") || f.HandWritten()
 	for i := range b.accesses {
 		op := &b.accesses[i]
 		s := v.t.Of(object.ID{File: file, Name: op.on.name})
