@@ -22,6 +22,13 @@ func (c *checker) prototype(name string, a, b side) {
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp(rebuild)
 	}
+	for _, word := range []string{".abi_preserve", ".abi_preserve_control"} {
+		if x, y := numberOf(a, word), numberOf(b, word); x != y {
+			c.log.Error(diag.ABIPreserve, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), x, y, b.where())).
+				Note(b.at(b.decl.NameSpan), b.note()).
+				WithHelp("caller and function would keep different registers; " + rebuild)
+		}
+	}
 	apart := moved(signatureOf(a.decl), signatureOf(b.decl))
 	if apart != nil && (a.file == b.file || a.decl.Kind == ptx.Entry || c.aliased(a) || c.aliased(b)) {
 		for i := range apart {
@@ -35,6 +42,21 @@ func (c *checker) prototype(name string, a, b side) {
 	for i := range a.decl.Params {
 		c.param(name, "takes", "parameter", i, a, b, a.decl.Params[i], b.decl.Params[i], apart != nil && apart[results+i])
 	}
+}
+
+// numberOf spells a directive of a function with its number in decimal:
+// ".abi_preserve 8", "no .abi_preserve".
+func numberOf(s side, word string) string {
+	for _, a := range s.decl.Attrs {
+		if a.Word == word {
+			number := strings.TrimSpace(strings.TrimPrefix(s.file.Src.String(a.Span), word))
+			if n, ok := ptx.ParseInt(number); ok {
+				number = strconv.FormatInt(n, 10)
+			}
+			return word + " " + number
+		}
+	}
+	return "no " + word
 }
 
 // aliased reports whether the function is an alias or has one, whose prototype

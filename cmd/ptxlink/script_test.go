@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 func TestScripts(t *testing.T) {
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
 	for _, tool := range []string{
-		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "cuobjdump", "nvdisasm", "fatbinary", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld",
+		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "fatbinary", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld",
 	} {
 		commands[tool] = oracle(tool)
 	}

@@ -14,6 +14,7 @@ type ID uint8
 const (
 	None ID = iota
 
+	ABIPreserve
 	AddressSizeMismatch
 	Alias
 	AliasTarget
@@ -108,6 +109,7 @@ type Rule struct {
 }
 
 var rules = [...]Rule{
+	ABIPreserve:         {"abi-preserve", Error, "a function keeps other registers than a declaration says"},
 	AddressSizeMismatch: {"address-size-mismatch", Error, "inputs, or an input and its container or host, differ in the size of an address"},
 	Alias:               {"alias", Error, "a name is made an alias twice, or is defined too, or was never declared"},
 	AliasTarget:         {"alias-target", Error, "the target of an alias is not a strong function defined in the same module"},
