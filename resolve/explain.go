@@ -29,7 +29,9 @@ var explanations = []struct{ prefix, text string }{
 	{"_ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"__nv_", "this is a libdevice function; ptxlink libdevice makes libdevice.a of your CUDA toolkit, which -L. -ldevice links"},
 	{"__cudaCDP2", "kernels that start kernels need libcudadevrt; --allow-undefined='__cudaCDP2*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
-	{"cuda", "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' leaves it to a later link"},
+	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; --allow-undefined='__cuda*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; --allow-undefined='__cuda*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
+	{"cuda", "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
 }
 
 // stdio are the C functions that device code does not have: printf alone is
