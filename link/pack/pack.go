@@ -119,33 +119,46 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 		return nil, &link.Errors{Messages: public(log), IO: unread}
 	}
 	noteLeftOut(ctx, again(), files, o, log)
-	members := make([]Member, len(files))
+	members, symbols := make([]Member, len(files)), make([][]string, len(files))
 	for i, f := range files {
 		m := &members[i]
 		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs)), taken)
 		m.Record, m.Symbols = newRecord(f, host)
-		warnOfUse(f, len(m.Symbols) > 0, o.Format, log)
 		if m.Data, err = store(f, m.Name, m.Record, o.Format); err != nil {
 			log.Error(diag.NVMember, f.At(diag.Span{}), err.Error())
 		}
-		m.Symbols = append(m.ELFSymbols(), m.Symbols...)
+		symbols[i], m.Symbols = m.Symbols, append(m.ELFSymbols(), m.Symbols...)
 	}
+	warnOfUse(files, symbols, o.Format, log)
 	if log.Errors() > 0 {
 		return nil, &link.Errors{Messages: public(log)}
 	}
 	return members, nil
 }
 
-// warnOfUse warns of a member that is of no use in a package, or not of the use
-// that one would expect.
-func warnOfUse(f *object.File, offers bool, format Format, log *diag.Log) {
+// warnOfUse warns of members that are of no use in a package, or not of the use
+// that one would expect. symbols are what each member offers to others.
+func warnOfUse(files []*object.File, symbols [][]string, format Format, log *diag.Log) {
+	relocatable := false // some member was compiled with -rdc=true
+	for i, f := range files {
+		relocatable = relocatable || len(symbols[i]) > 0 && strings.HasPrefix(f.Producer, "nvcc")
+	}
+	for i, f := range files {
+		// Of a file with host code alone nvcc makes a module without declarations.
+		// Without -rdc=true it makes the same of one whose functions it dropped.
+		hostOnly := len(f.Decls) == 0 && (relocatable || strings.Contains(f.Name, ":__nv_relfatbin"))
+		warnOfMember(f, len(symbols[i]) > 0 || hostOnly, format, log)
+	}
+}
+
+func warnOfMember(f *object.File, useful bool, format Format, log *diag.Log) {
 	var entries []*ptx.Decl
 	for i := range f.Decls {
 		if d := &f.Decls[i]; d.Kind == ptx.Entry && d.Defines() {
 			entries = append(entries, d)
 		}
 	}
-	if !offers && len(entries) == 0 {
+	if !useful && len(entries) == 0 {
 		m := log.Warn(diag.EmptyMember, f.At(diag.Span{}), "this module defines nothing that other modules can use")
 		if resolve.WholeProgram(f) {
 			m.WithHelp("compile it with -rdc=true; without it nvcc keeps, or drops, all but entries")
