@@ -17,6 +17,7 @@
 # returns.
 # README.md beside this file says what lies where.
 set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 # What a stamp must say. Change the text and the component is fetched again.
 CUDA=12.4        CUDA_PIN='nvidia-cuda-toolkit 12.4.131 layout 2'
@@ -73,6 +74,11 @@ if [[ $compilers ]]; then
 		"nvcc-$CUDA|$CUDA_PIN|fetch_nvcc"
 		"clang|$MACHINE_PIN|fetch_clang"
 		"gcc-host|$MACHINE_PIN as|fetch_gcc_host"
+		"nvcc-$CUDA_OLD|$CUDA_OLD_PIN nvcc|fetch_nvcc_old"
+		"nvcc-$CUDA_NEW|$CUDA_NEW_PIN nvcc|fetch_nvcc_new"
+		"nvrtc|11.8.89 12.4.127 ${CUDA_NEW_PIN%% *}|fetch_nvrtc"
+		"clang-14|$MACHINE_PIN|fetch_clang_14"
+		"clang-16|$MACHINE_PIN|fetch_clang_16"
 	)
 fi
 
@@ -579,6 +585,87 @@ fetch_clang() {
 	done
 }
 
+# Other releases, for make corpus: each compiler lays out calls in its own way.
+fetch_clang_14() { fetch_clang_release 14; }
+fetch_clang_16() { fetch_clang_release 16; }
+fetch_clang_release() {
+	local v=$1
+	if first_on_path "clang-$v" >/dev/null; then
+		link "clang-$v" "$(first_on_path "clang-$v")"
+		return
+	fi
+	own_apt
+	deb_closure "$part/root" "libllvm$v" || return
+	deb "$part/root" "clang-$v" "libclang-cpp$v" "libclang-common-$v-dev" || return
+	wrap "clang-$v" "root/usr/lib/llvm-$v/bin/clang" "$(lib_path "$part/root")"
+}
+
+# nvcc wants a host compiler that it knows; the option lets it take any.
+wrap_nvcc() {
+	local cxx
+	cxx=$(first_on_path g++-13 g++-12 g++-11 g++-10 g++) || { fail g++ 'nvcc needs a host compiler on PATH (install g++-12 or so)'; return; }
+	wrap "$1" "$2" '' -ccbin "$cxx" -allow-unsupported-compiler
+}
+
+fetch_nvcc_new() {
+	local p root=$part/root v=${CUDA_NEW_PIN%% *}
+	for p in nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime; do
+		wheel "$root" "$p==$v" || return
+	done
+	chmod 755 "$root"/nvidia/cu13/bin/* "$root/nvidia/cu13/nvvm/bin/cicc"
+	wrap_nvcc nvcc-new root/nvidia/cu13/bin/nvcc
+}
+
+# CUDA 11.8 is that of Debian bookworm; no wheel has its nvcc.
+fetch_nvcc_old() {
+	local mirror key v root=$work/nvcc-old t
+	for mirror in $(debian_mirrors); do
+		key=$(debian_keyrings)
+		echo "deb ${key:+[signed-by=$key] }$mirror bookworm non-free" >"$work/cuda-old.list"
+		apt_setup cuda-old "$work/cuda-old.list"
+		run apt-get -c "$apt_conf" update || continue
+		v=$(candidate nvidia-cuda-toolkit)
+		[[ $v == 11.8.* ]] && deb "$root" nvidia-cuda-toolkit && break
+		v=
+	done
+	[[ ${v:-} ]] || { fail nvidia-cuda-toolkit "Debian bookworm's non-free has nvcc $CUDA_OLD, and it is out of reach"; return; }
+	wheel "$root" "nvidia-cuda-nvcc-cu11==${CUDA_OLD_PIN%% *}" || return
+	wheel "$root" "nvidia-cuda-runtime-cu11==${CUDA_OLD_PIN%% *}" || return
+	mkdir -p "$part/bin" "$part/nvvm/libdevice"
+	mv "$root/nvidia/cuda_runtime/include" "$part/include"
+	cp -rn "$root"/nvidia/cuda_nvcc/include/. "$part/include/"
+	for t in "${tools[@]}" cudafe++; do
+		mv "$root/usr/bin/$t" "$part/bin/"
+	done
+	mv "$root/usr/lib/nvidia-cuda-toolkit/bin/"{nvcc,cicc} "$part/bin/"
+	mv "$root/usr/lib/nvidia-cuda-toolkit/libdevice/libdevice.10.bc" "$part/nvvm/libdevice/"
+	cat >"$part/bin/nvcc.profile" <<-END
+		NVVMIR_LIBRARY_DIR = $home/nvvm/libdevice
+		PATH =+ \$(_HERE_):
+		INCLUDES =+ "-I$home/include" \$(_SPACE_)
+	END
+	wrap_nvcc nvcc-old bin/nvcc
+}
+
+fetch_nvrtc() {
+	local root=$part/root
+	wheel "$root" nvidia-cuda-nvrtc-cu11==11.8.89 || return
+	mv "$root/nvidia/cuda_nvrtc" "$part/old"
+	wheel "$root" nvidia-cuda-nvrtc-cu12==12.4.127 || return
+	mv "$root/nvidia/cuda_nvrtc" "$part/12"
+	wheel "$root" "nvidia-cuda-nvrtc==${CUDA_NEW_PIN%% *}" || return
+	mv "$root/nvidia/cu13" "$part/new"
+	rm -rf "$root"
+	cp "$here/nvrtc.py" "$part/"
+	local name lib
+	for name in nvrtc-old:old/lib/libnvrtc.so.11.2 nvrtc:12/lib/libnvrtc.so.12 nvrtc-new:new/lib/libnvrtc.so.13; do
+		lib=$home/${name#*:}
+		mkdir -p "$part/wrappers"
+		printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec python3 %s %s "$@"\n' "'${lib%/*}'" "'$home/nvrtc.py'" "'$lib'" >"$part/wrappers/${name%%:*}"
+		chmod 755 "$part/wrappers/${name%%:*}"
+	done
+}
+
 # gcc makes PTX in two steps: the host's compiler of the same version writes
 # its bytecode for the accelerator into an object, and the accelerator's lto1
 # turns it into PTX. gcc-nvptx FILE.c -o FILE.ptx does both.
@@ -641,7 +728,7 @@ proven() {
 	"$1" --version >"$work/out" 2>&1 </dev/null && return
 	case $1 in
 		*/nvptx-none-as | */nvptx-none-ld) [[ -s $work/out ]] && ! grep -q 'error while loading' "$work/out" && return ;;
-		*/gcc-nvptx) return 0 ;;
+		*/gcc-nvptx | */nvrtc*) return 0 ;;
 	esac
 	fail "${1##*/}" "it was unpacked, but does not run here: $(tail -n 1 "$work/out")"
 }
