@@ -5,6 +5,7 @@
 # architecture. Not part of make test: it wants fetch.sh --compilers.
 #
 #   corpus.sh           prints a line a set and, last, how many failed
+#   corpus.sh calls     only calls between all pairs of compilers
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
@@ -27,11 +28,47 @@ link() {
 		echo "FAIL $name: ptxlink"; head -n 12 "$tmp/said"; failed=$((failed + 1)); return
 	fi
 	# shellcheck disable=SC2086
-	if ! "$bin/ptxas" $flags -arch="$arch" "$tmp/out.ptx" -o "$tmp/out.cubin" >"$tmp/said" 2>&1 || [[ ! -s $tmp/out.cubin ]]; then
+	if ! "$bin/$ptxas" $flags -arch="$arch" "$tmp/out.ptx" -o "$tmp/out.cubin" >"$tmp/said" 2>&1 || [[ ! -s $tmp/out.cubin ]]; then
 		echo "FAIL $name: ptxas"; head -n 12 "$tmp/said"; failed=$((failed + 1)); return
 	fi
 	echo "ok   $name"
 }
+
+# Callers and callees of twelve compilers, each with each: nvcc and NVRTC 11.8, 12.4
+# and 13.5, clang 14, 16 and the newest of the machine.
+calls() {
+	local unit c opt a b jobs=()
+	mkdir "$tmp/calls"
+	for unit in caller callee; do
+		for c in nvcc-old nvcc nvcc-new nvrtc-old nvrtc nvrtc-new; do
+			case $c in
+				nvcc*) "$bin/$c" -std=c++17 -rdc=true -arch=compute_75 -Wno-deprecated-gpu-targets -ptx calls/$unit.cu -o "$tmp/calls/$unit.$c.ptx" & ;;
+				*) "$bin/$c" -std=c++17 -rdc=true -arch=compute_75 calls/$unit.cu -o "$tmp/calls/$unit.$c.ptx" & ;;
+			esac
+			jobs+=($!)
+		done
+		wait "${jobs[@]}"; jobs=()
+		for c in clang-14 clang-16 clang; do
+			for opt in -O0 -O2; do
+				"$bin/$c" -std=c++17 -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_75 -fgpu-rdc $opt -S calls/$unit.cu -o "$tmp/calls/$unit.$c$opt.ptx"
+			done
+		done
+	done
+	for a in "$tmp"/calls/caller.*.ptx; do
+		for b in "$tmp"/calls/callee.*.ptx; do
+			c=${a##*/caller.}
+			link "call ${c%.ptx} -> $(basename "$b" .ptx)" sm_75 '' "$a" "$b"
+		done
+	done
+}
+
+ptxas=ptxas-new # nvcc 13.5 writes PTX 9
+calls
+ptxas=ptxas
+if [[ ${1:-} == calls ]]; then
+	echo "$sets sets, $failed failed"
+	exit $((failed > 0))
+fi
 
 for arch in 50 60 70 75 80 86 89 90 90a; do
 	for opt in '-O0' '-O3'; do
