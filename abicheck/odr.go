@@ -3,6 +3,7 @@ package abicheck
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -35,6 +36,9 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			}
 			d := &f.Decls[sym.Def]
 			chosen := resolve.DeclID{File: s.Def.File, Decl: kept.Symbols[s.Def.Name].Decl}
+			if d.Kind == ptx.Variable && temporaryOf(s.Name) != "" {
+				continue // one number may stand for two temporaries
+			}
 			if d.Kind != def.Kind || sameText(t, resolve.DeclID{File: id.File, Decl: sym.Def}, chosen) {
 				continue
 			}
@@ -224,10 +228,33 @@ func (m *matcher) renamable(a int32, t ptx.Token, b int32, u ptx.Token) bool {
 	return x[0] != '%' && y[0] != '%' && bytes.Equal(x[m.x.Locals[a].Name.Len:], y[m.y.Locals[b].Name.Len:])
 }
 
+// sameTemporary reports whether two names are those that nvcc -G gives to one
+// temporary of a function: FUNC$5 in one module, FUNC$10 in another.
+func (m *matcher) sameTemporary(a, b ptx.NameID) bool {
+	x, y := m.a.file.DeclOf(a), m.b.file.DeclOf(b)
+	base := temporaryOf(m.a.file.Names[a])
+	return base != "" && base == temporaryOf(m.b.file.Names[b]) && x != nil && y != nil && x.Kind == ptx.Variable && y.Kind == ptx.Variable &&
+		x.Space == y.Space && x.Word == y.Word && x.Size() == y.Size() && x.Alignment() == y.Alignment() &&
+		bytes.Equal(m.a.file.Src.Bytes(x.Init), m.b.file.Src.Bytes(y.Init))
+}
+
+// temporaryOf is the function of a temporary of nvcc -G, which is numbered in its
+// module; empty for other names.
+func temporaryOf(name string) string {
+	base := strings.TrimRight(name, "0123456789")
+	if len(base) == len(name) || !strings.HasPrefix(base, "_Z") || !strings.HasSuffix(base, "$") {
+		return ""
+	}
+	return strings.TrimSuffix(base, "$")
+}
+
 func (m *matcher) sameSymbol(a, b ptx.NameID) bool {
 	s, u := m.t.Of(object.ID{File: m.fileA, Name: a}), m.t.Of(object.ID{File: m.fileB, Name: b})
-	if s != resolve.None || u != resolve.None {
-		return s == u
+	if s == u && s != resolve.None {
+		return true
+	}
+	if (s != resolve.None || u != resolve.None) && !m.sameTemporary(a, b) {
+		return false
 	}
 	forth, known := m.statics[a]
 	back, knownBack := m.staticsBack[b]
