@@ -148,19 +148,24 @@ func (pl *planner) linkage(d resolve.DeclID) ptx.Linkage {
 }
 
 // checkConstants refuses what does not fit the constant bank, by symbol, before
-// ptxas refuses it without a name.
+// ptxas refuses it without a name. It counts the padding as ptxas lays the bank
+// out, the largest alignment first (testdata/script/const_padding.txtar). The
+// order among equals does not decide what fits.
 func (pl *planner) checkConstants(l *layout) {
 	var constants []resolve.DeclID
-	total := int64(0)
 	for _, v := range l.variables {
-		d := &pl.table.Files[v.File].Decls[v.Decl]
-		if d.Space != ".const" || d.Size() <= 0 {
-			continue
+		if d := &pl.table.Files[v.File].Decls[v.Decl]; d.Space == ".const" && d.Size() > 0 {
+			constants = append(constants, v)
 		}
-		align := max(d.Alignment(), l.align[v])
-		total = (total + align - 1) &^ (align - 1)
-		total += d.Size()
-		constants = append(constants, v)
+	}
+	alignment := func(v resolve.DeclID) int64 {
+		return max(pl.table.Files[v.File].Decls[v.Decl].Alignment(), l.align[v])
+	}
+	sort.SliceStable(constants, func(i, j int) bool { return alignment(constants[i]) > alignment(constants[j]) })
+	total := int64(0)
+	for _, v := range constants {
+		align := alignment(v)
+		total = (total+align-1)&^(align-1) + pl.table.Files[v.File].Decls[v.Decl].Size()
 	}
 	if total <= constantBank {
 		return
