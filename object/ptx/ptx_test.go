@@ -95,6 +95,28 @@ func TestVariables(t *testing.T) {
 	}
 }
 
+// TestCountInit has the sizes that ptxas gives to arrays that their initial
+// value measures: only the commas between the elements count.
+func TestCountInit(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		size int64
+	}{
+		{`.global .u32 x[] = {1, 2, 3};`, 12},
+		{`.global .u32 x[] = {7};`, 4},
+		{`.global .u32 x[][2] = {{1, 2}, {3, 4}};`, 16},
+		{`.global .u16 x[][2][3] = {{{1, 2, 3}, {4, 5}}, {{6}}, {{7, 8}}};`, 36},
+		{`.global .u8 y; .global .u64 x[] = {generic(y), (1 < 2) ? 3 : 4};`, 16},
+		{`.global .u8 y; .global .u8 x[] = {0xFF(y), 0xFF00(generic(y)), 0xFF(y)};`, 3},
+		{`.global .u32 x[4] = {1, 2};`, 16},
+	} {
+		m := parse(t, test.text)
+		if d := &m.Decls[len(m.Decls)-1]; d.Size() != test.size {
+			t.Errorf("%s: %d bytes, want %d", test.text, d.Size(), test.size)
+		}
+	}
+}
+
 func TestFunctions(t *testing.T) {
 	m := parse(t, `.visible .func (.param .align 8 .b8 r[16]) f (.param .b64 a, .reg .u32 b, .param .align 4 .b8 v[]) .noreturn ;
 .visible .entry k(.param .u64 .ptr .global .align 16 p) .maxntid 256, 1, 1 .pragma "nounroll"; { ret; }
