@@ -3,10 +3,12 @@
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat and nvptx-none-ld
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
+# make differential  link random sets of modules, and compare with nvlink, until interrupted
 # make corpus   link what real compilers make of testdata/src at many settings
 
 GO ?= go
 FUZZTIME ?= 10m
+SEED ?= 1000
 RACE = ./internal/diag ./object/... ./resolve/... ./abicheck/... ./link/...
 
 ptxlink: FORCE
@@ -51,6 +53,9 @@ fuzz:
 	$(GO) test ./abicheck/dwarftypes -run xxx -fuzz FuzzDebugTypes -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./abicheck/ctype -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
 
+differential: oracles
+	$(GO) run ./internal/differential -seed $(SEED) -o differences
+
 corpus:
 	testdata/src/corpus.sh
 
@@ -61,4 +66,4 @@ clean:
 	rm -f ptxlink
 
 FORCE:
-.PHONY: FORCE oracles test lint bench fuzz corpus install clean
+.PHONY: FORCE oracles test lint bench fuzz differential corpus install clean

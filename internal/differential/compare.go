@@ -1,0 +1,523 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"debug/elf"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/oracles"
+	"ptxlink/link"
+)
+
+// An outcome is what came of one set.
+type outcome struct {
+	class  string // "equal", "both refuse", "alone", or the kind of the difference
+	detail string
+}
+
+func (o outcome) differs() bool {
+	return o.class != equal && o.class != scheduled && o.class != refused && !strings.HasPrefix(o.class, alone) && !strings.HasPrefix(o.class, documented)
+}
+
+const (
+	equal      = "equal"
+	scheduled  = "equal but for scheduling" // or registers
+	refused    = "both refuse"
+	alone      = "alone: "      // ptxas refuses a module by itself
+	documented = "documented: " // docs/abi.md has the row
+)
+
+// A comparer runs the tools in a folder of its own.
+type comparer struct {
+	dir string
+}
+
+func (c *comparer) run(tool string, args ...string) (string, error) {
+	path, ok := oracles.Find(tool)
+	if !ok {
+		return "", fmt.Errorf("no %s", tool)
+	}
+	out, err := exec.Command(path, args...).CombinedOutput()
+	return string(out), err
+}
+
+// assemble runs ptxas -c. What it refuses is a message; an error is ours.
+func (c *comparer) assemble(s *set, name, text string) (cubin []byte, message string) {
+	in, out := filepath.Join(c.dir, name+".ptx"), filepath.Join(c.dir, name+".cubin")
+	os.Remove(out)
+	if err := os.WriteFile(in, []byte(text), 0o666); err != nil {
+		return nil, err.Error()
+	}
+	said, err := c.run("ptxas"+s.suffix, "-c", "-arch="+s.arch, in, "-o", out)
+	if err == nil {
+		if cubin, err = os.ReadFile(out); err == nil {
+			return cubin, ""
+		}
+	}
+	return nil, firstError(said) + err.Error()
+}
+
+func (c *comparer) nvlink(s *set, name string, cubins ...string) (linked []byte, message string) {
+	out := filepath.Join(c.dir, name)
+	os.Remove(out)
+	args := []string{"-arch=" + s.arch, "-o", out}
+	for _, cubin := range cubins {
+		args = append(args, filepath.Join(c.dir, cubin+".cubin"))
+	}
+	said, err := c.run("nvlink"+s.suffix, args...)
+	if err == nil {
+		if linked, err = os.ReadFile(out); err == nil {
+			return linked, ""
+		}
+	}
+	return nil, firstError(said) + err.Error()
+}
+
+// firstError is the first line that says what is wrong.
+func firstError(text string) string {
+	for _, line := range strings.Split(text, "\n") {
+		if strings.Contains(line, "error") || strings.Contains(line, "fatal") || strings.Contains(line, "signal") {
+			return line + "\n"
+		}
+	}
+	return text
+}
+
+var (
+	quotedName = regexp.MustCompile(`'[^']*'`)
+	placed     = regexp.MustCompile(`^ptxas \S+; |^ptxas [^:]*line \d+; |\(target: sm_\d+\)|\d+`)
+)
+
+// kindOf strips places and names off a message.
+func kindOf(message string) string {
+	line, _, _ := strings.Cut(message, "\n")
+	if _, tail, ok := strings.Cut(line, "; "); ok {
+		line = tail
+	}
+	line = placed.ReplaceAllString(quotedName.ReplaceAllString(line, "'N'"), "#")
+	return strings.Join(strings.Fields(line), " ")
+}
+
+// compare links a set in both ways.
+func (c *comparer) compare(s *set) outcome {
+	texts := s.texts()
+	var inputs []link.Input
+	var separate [][]byte
+	var names []string
+	for i, text := range texts {
+		name := fmt.Sprint(i + 1)
+		cubin, message := c.assemble(s, name, text)
+		if message != "" {
+			return outcome{alone + kindOf(message), fmt.Sprintf("%d.ptx: %s", i+1, message)}
+		}
+		separate, names = append(separate, cubin), append(names, name)
+		inputs = append(inputs, link.Input{Name: name + ".ptx", Text: []byte(text)})
+	}
+	linked, refusal := c.nvlink(s, "linked", names...)
+	merged, err := tryLink(inputs)
+	if merged == nil {
+		switch why := ours(err); {
+		case strings.HasPrefix(err.Error(), "panic"):
+			return outcome{"ptxlink panics", err.Error()}
+		case refusal != "":
+			return outcome{refused, kindOf(refusal) + " / " + err.Error()}
+		case why != "":
+			return outcome{documented + why, err.Error()}
+		default:
+			return outcome{"ptxlink refuses: " + ourKind(err), err.Error()}
+		}
+	}
+	os.WriteFile(filepath.Join(c.dir, "merged.ptx"), merged.PTX, 0o666)
+	if strings.Contains(refusal, "Internal error") {
+		return outcome{alone + kindOf(refusal), refusal}
+	}
+	if refusal != "" {
+		if why := theirs(refusal, texts); why != "" {
+			return outcome{documented + why, refusal}
+		}
+		return outcome{"only nvlink refuses: " + kindOf(refusal), refusal}
+	}
+	mergedCubin, message := c.assemble(s, "merged", string(merged.PTX))
+	if message != "" {
+		return outcome{"ptxas refuses the merged text: " + kindOf(message), message}
+	}
+	mergedLinked, message := c.nvlink(s, "merged.linked", "merged")
+	if message != "" {
+		return outcome{"nvlink refuses the merged cubin: " + kindOf(message), message}
+	}
+	return c.compareCubins(s, separate, linked, merged, mergedCubin, mergedLinked)
+}
+
+func tryLink(inputs []link.Input) (r *link.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r, err = nil, fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return link.Link(context.Background(), link.Options{Inputs: inputs})
+}
+
+func ourKind(err error) string {
+	var all *link.Errors
+	if errors.As(err, &all) {
+		for _, m := range all.Messages {
+			if m.Kind == link.Error {
+				return strings.Join(strings.Fields(identifiers.ReplaceAllString(m.Text, "N")), " ")
+			}
+		}
+	}
+	return err.Error()
+}
+
+var identifiers = regexp.MustCompile(`\bm?\d+(_\w+|\.ptx)|'[^']*'`)
+
+// ours says which row of docs/abi.md has ptxlink refuse what nvlink links.
+func ours(err error) string {
+	for _, row := range []struct{ words, why string }{
+		{"alignment", "alignment"},
+	} {
+		if strings.Contains(err.Error(), row.words) {
+			return row.why
+		}
+	}
+	return ""
+}
+
+// theirs says why nvlink refuses what ptxlink links.
+func theirs(message string, texts []string) string {
+	name := func(pattern string) string {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(message); m != nil {
+			return regexp.QuoteMeta(m[1])
+		}
+		return ""
+	}
+	all := strings.Join(texts, "\n")
+	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(all) }
+	// nvlink looks weak kernels up by name, and finds locals of other modules.
+	if n := name(`Function '(.*?)' not declared __global__`); n != "" && has(`(?m)^\.weak \.entry `+n+`\W`) {
+		return "nvlink confuses a weak kernel with a local of the name"
+	}
+	if strings.Contains(message, "Duplicate weak parameter bank") {
+		return "nvlink confuses a weak kernel with a local of the name"
+	}
+	// References to textures are external to it whatever their linkage.
+	if n := name(`(?:Multiple definition of|doesn't match for) '(.*?)'`); n != "" && has(`\.(tex|surf)ref `+n+`\s*;`) {
+		return "nvlink knows no local texture references"
+	}
+	return ""
+}
+
+// compareCubins compares what came out of both ways, first before nvlink,
+// where every address is still a relocation by symbol.
+func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merged *link.Result, mergedCubin, mergedLinked []byte) outcome {
+	one := map[string]string{} // of the output's module-local names: module and original name
+	original := map[string]string{}
+	for _, sym := range merged.Symbols {
+		original[sym.Name] = sym.Original
+		if sym.Linkage == "" && sym.Module != "" {
+			one[sym.Name] = strings.TrimSuffix(sym.Module, ".ptx") + ":" + sym.Original
+		}
+	}
+	var before []*described
+	for i, text := range separate {
+		cubin, err := openCubin(text)
+		if err != nil {
+			return outcome{"a cubin that cannot be read", err.Error()}
+		}
+		before = append(before, describe(cubin, func(name string) string { return fmt.Sprintf("%d:%s", i+1, name) }))
+	}
+	cubin, err := openCubin(mergedCubin)
+	if err != nil {
+		return outcome{"a cubin that cannot be read", err.Error()}
+	}
+	after := describe(cubin, func(name string) string {
+		if as, ok := one[name]; ok {
+			return as
+		}
+		return "?:" + name
+	})
+	// Each function of the merged module is that of the module it came from.
+	from := map[string]int{}
+	for _, sym := range merged.Symbols {
+		if (sym.Kind == "func" || sym.Kind == "entry") && sym.Module != "" {
+			var m int
+			fmt.Sscanf(sym.Module, "%d", &m)
+			from[sym.Name] = m
+		}
+	}
+	result := outcome{equal, ""}
+	for name := range from {
+		if after.function(name) == nil {
+			return outcome{"a function is missing", name}
+		}
+	}
+	for _, f := range after.functions {
+		m := from[f.Name]
+		if m == 0 {
+			continue // an alias
+		}
+		name := original[f.Name]
+		was := before[m-1].function(name)
+		if was == nil {
+			return outcome{"a function that nobody defined", f.Name}
+		}
+		d := sameFunction(before[m-1], was, after, f)
+		if d == "" {
+			continue
+		}
+		// ptxas looks at all calls of the module: where it sees a caller more, it
+		// may schedule in another way. What must agree then is what the function
+		// does.
+		diff := sameTargets(before[m-1], was, after, f) + c.instructions(s, fmt.Sprintf("%d.cubin", m), was.Name, "merged.cubin", f.Name)
+		if diff != "" {
+			return outcome{"code differs", fmt.Sprintf("%s (%s of %d.ptx): %s\n%s", f.Name, name, m, d, diff)}
+		}
+		result = outcome{scheduled, fmt.Sprintf("%s (%s of %d.ptx)", f.Name, name, m)}
+	}
+	if d := sameObjects(before, after); d != "" {
+		return outcome{"data differs", d}
+	}
+	// After nvlink: the symbols and what they hold.
+	finalWant, err1 := openCubin(linked)
+	finalGot, err2 := openCubin(mergedLinked)
+	if err := errors.Join(err1, err2); err != nil {
+		return outcome{"a cubin that cannot be read", err.Error()}
+	}
+	plain := func(name string) string { return name }
+	renamed := func(name string) string {
+		if o, ok := original[name]; ok {
+			return o
+		}
+		return name
+	}
+	addresses := map[string][]uint64{} // in objects, by name
+	for _, sym := range after.defined((*cubinSymbol).isObject) {
+		for _, r := range after.relocations(sym) {
+			addresses[renamed(sym.Name)] = append(addresses[renamed(sym.Name)], r.offset)
+		}
+	}
+	if d := difference(final(finalWant, plain, addresses), final(finalGot, renamed, addresses)); d != "" {
+		return outcome{"linked symbols differ", d}
+	}
+	return result
+}
+
+// A described cubin has an identity for each symbol: what it is called in its
+// module, or what it holds.
+type described struct {
+	*cubin
+	identity  map[int]string
+	functions []*cubinSymbol
+}
+
+func describe(c *cubin, local func(string) string) *described {
+	d := &described{cubin: c, identity: map[int]string{}}
+	d.functions = c.defined((*cubinSymbol).isFunc)
+	for _, s := range c.symbols {
+		switch m := inFunction.FindStringSubmatch(s.Name); {
+		case m != nil:
+			d.identity[s.index] = fmt.Sprintf("%s in a function, %s, %d bytes %s", suffix.ReplaceAllString(m[1], ""), c.section(s), s.Size, digest(c.bytes(s)))
+		case s.isLocal() && strings.Contains(s.Name, ".const_opt."): // made by ptxas, of a literal or a table
+			d.identity[s.index] = fmt.Sprintf("literal, %s, %d bytes %s", c.section(s), s.Size, digest(c.bytes(s)))
+		case !s.isLocal() || s.Section == elf.SHN_UNDEF:
+			d.identity[s.index] = s.Name
+		case elf.ST_TYPE(s.Info) == elf.STT_SECTION:
+			d.identity[s.index] = "section"
+		default:
+			d.identity[s.index] = local(s.Name)
+		}
+	}
+	return d
+}
+
+func digest(data []byte) string {
+	if data == nil {
+		return "zero"
+	}
+	sum := sha256.Sum256(data)
+	return fmt.Sprintf("%x", sum[:4])
+}
+
+func (d *described) function(name string) *cubinSymbol {
+	for _, f := range d.functions {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// targets lists the relocations of a symbol, those of the function itself by
+// its offset.
+func (d *described) targets(s *cubinSymbol) (list []string) {
+	for _, r := range d.relocations(s) {
+		to := d.identity[r.symbol]
+		if r.symbol == s.index {
+			to = "itself"
+		}
+		list = append(list, fmt.Sprintf("%#x type %#x %s+%d", r.offset, r.kind, to, r.addend))
+	}
+	return list
+}
+
+func sameFunction(a *described, f *cubinSymbol, b *described, h *cubinSymbol) string {
+	if f.Info != h.Info || f.Other != h.Other {
+		return fmt.Sprintf("symbol info %#x %#x, merged %#x %#x", f.Info, f.Other, h.Info, h.Other)
+	}
+	if d := difference(a.targets(f), b.targets(h)); d != "" {
+		return "relocations:\n" + d
+	}
+	if !bytes.Equal(a.bytes(f), b.bytes(h)) {
+		return "instructions:\n"
+	}
+	if d := difference(a.info(f), b.info(h)); d != "" {
+		return "attributes:\n" + d
+	}
+	return ""
+}
+
+// info lists the attributes in .nv.info.NAME, but for those with an index of a
+// symbol.
+func (d *described) info(f *cubinSymbol) (list []string) {
+	var data []byte
+	for i, s := range d.file.Sections {
+		if strings.HasPrefix(s.Name, ".nv.info.") && s.Info == uint32(f.Section) {
+			data = d.data[elf.SectionIndex(i)]
+		}
+	}
+	for len(data) >= 4 {
+		format, attribute, size := data[0], data[1], 0
+		if format == 4 {
+			size = int(data[2]) | int(data[3])<<8
+		}
+		value := data[2:min(4+size, len(data))]
+		if attribute != 0x0a && attribute != 0x0f && attribute != 0x16 { // PARAM_CBANK, EXTERNS; NEED_CNP_PATCH goes by module
+			list = append(list, fmt.Sprintf("%#x: %x", attribute, value))
+		}
+		data = data[min(4+size, len(data)):]
+	}
+	list = append(list, fmt.Sprintf("registers: %d", d.file.Sections[f.Section].Info>>24))
+	return list
+}
+
+// sameObjects compares the variables of the merged module with those of the
+// modules: each is that of one of them.
+func sameObjects(before []*described, after *described) string {
+	describe := func(d *described, s *cubinSymbol) string {
+		return fmt.Sprintf("%s: %s, bind %d, other %#x, size %d, %x, %q", d.identity[s.index], d.section(s), elf.ST_BIND(s.Info), s.Other, s.Size, d.bytes(s), d.targets(s))
+	}
+	have := map[string]int{}
+	for _, d := range before {
+		for _, s := range d.defined((*cubinSymbol).isObject) {
+			have[describe(d, s)]++
+		}
+	}
+	for _, s := range after.defined((*cubinSymbol).isObject) {
+		if strings.HasPrefix(after.identity[s.index], "literal") {
+			continue // of the code
+		}
+		text := describe(after, s)
+		if have[text]--; have[text] < 0 {
+			return "no module has it like this: " + text
+		}
+	}
+	return ""
+}
+
+// final lists the kernels and the objects of a linked cubin, and what objects
+// hold. Device functions were compared before: nvlink drops those that nothing
+// calls, and among weak ones takes one that uses fewer registers or comes from
+// newer PTX, while ptxlink takes the first; they should be the same. Addresses
+// were compared too, and depend on the order of the objects here.
+func final(c *cubin, name func(string) string, addresses map[string][]uint64) (list []string) {
+	for _, s := range c.defined(func(s *cubinSymbol) bool { return s.isObject() || s.isFunc() && s.Other&0x10 != 0 }) {
+		// What only a weak function that lost had goes with it in one way and
+		// stays in the other.
+		if inFunction.MatchString(s.Name) {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s, info %#x, other %#x", name(s.Name), c.section(s), s.Info, s.Other)
+		if s.isObject() {
+			data := slices.Clone(c.bytes(s))
+			for _, at := range addresses[name(s.Name)] {
+				if at+8 <= uint64(len(data)) {
+					clear(data[at : at+8])
+				}
+			}
+			text += fmt.Sprintf(", %d bytes %x", s.Size, bytes.TrimRight(data, "\x00"))
+		}
+		list = append(list, text)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// difference shows the lines that only one side has.
+func difference(want, got []string) string {
+	var b strings.Builder
+	count := map[string]int{}
+	for _, w := range want {
+		count[w]++
+	}
+	for _, g := range got {
+		count[g]--
+	}
+	for _, line := range sortedKeys(count) {
+		for range count[line] {
+			fmt.Fprintf(&b, "- %s\n", line)
+		}
+		for range -count[line] {
+			fmt.Fprintf(&b, "+ %s\n", line)
+		}
+	}
+	return b.String()
+}
+
+// instructions shows how the effects of a function differ: its instructions
+// that touch memory, call or wait, without registers, which may be others.
+func (c *comparer) instructions(s *set, file, name, mergedFile, mergedName string) string {
+	read := func(file, name string) []string {
+		text, _ := c.run("cuobjdump"+s.suffix, "-sass", "-fun", name, filepath.Join(c.dir, file))
+		var list []string
+		for _, m := range sass.FindAllStringSubmatch(text, -1) {
+			if effects.MatchString(m[1]) {
+				list = append(list, register.ReplaceAllString(m[1], "$1"))
+			}
+		}
+		return list
+	}
+	return difference(read(file, name), read(mergedFile, mergedName))
+}
+
+var (
+	sass     = regexp.MustCompile(`(?m)/\*[0-9a-f]{4,}\*/\s+(?:@\S+ )?(.*?)\s*;`)
+	effects  = regexp.MustCompile(`^(LD\b|LD\.|LDG|LDS|ST\b|ST\.|STG|STS|ATOM|RED\b|RED\.|TEX|TLD|TXQ|SULD|SUST|CALL|BAR|MEMBAR|SHFL|MATCH|CCTL)`)
+	register = regexp.MustCompile(`\bU?(R|P)(?:\d+|Z|T)(?:\.reuse)?`)
+)
+
+// sameTargets compares the symbols that two functions refer to.
+func sameTargets(a *described, f *cubinSymbol, b *described, h *cubinSymbol) string {
+	targets := func(d *described, s *cubinSymbol) (list []string) {
+		for _, r := range d.relocations(s) {
+			to := d.identity[r.symbol]
+			if strings.HasPrefix(to, "literal") {
+				to = "literal" // such as offsets in the code, for a table of branches
+			}
+			if r.symbol != s.index {
+				list = append(list, fmt.Sprintf("%s+%d", to, r.addend))
+			}
+		}
+		slices.Sort(list)
+		return slices.Compact(list) // an address may be made once or twice
+	}
+	return difference(targets(a, f), targets(b, h))
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"debug/elf"
+	"encoding/binary"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A cubin is what ptxas or nvlink wrote, as far as it can be compared.
+type cubin struct {
+	file    *elf.File
+	symbols []*cubinSymbol // by index; 0 is the null symbol
+	relocs  map[elf.SectionIndex][]reloc
+	data    map[elf.SectionIndex][]byte
+}
+
+type cubinSymbol struct {
+	elf.Symbol
+	index int
+}
+
+type reloc struct {
+	offset uint64
+	kind   uint32
+	symbol int
+	addend int64
+}
+
+// openCubin reads a cubin, whose ELF version is CUDA's.
+func openCubin(text []byte) (*cubin, error) {
+	text = slices.Clone(text)
+	if len(text) < 64 {
+		return nil, fmt.Errorf("a cubin of %d bytes", len(text))
+	}
+	text[6], text[7], text[8] = 1, 0, 0
+	copy(text[20:24], []byte{1, 0, 0, 0})
+	f, err := elf.NewFile(bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	c := &cubin{file: f, symbols: []*cubinSymbol{{}}, relocs: map[elf.SectionIndex][]reloc{}, data: map[elf.SectionIndex][]byte{}}
+	list, err := f.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	for i, s := range list {
+		c.symbols = append(c.symbols, &cubinSymbol{s, i + 1})
+	}
+	for i, s := range f.Sections {
+		size := uint64(0)
+		switch s.Type {
+		case elf.SHT_REL:
+			size = 16
+		case elf.SHT_RELA:
+			size = 24
+		case elf.SHT_NOBITS, 0x70000007, 0x7000000a, 0x70000009: // .nv.global, .nv.shared, .nv.local
+			continue
+		}
+		data := text[min(s.Offset, uint64(len(text))):min(s.Offset+s.FileSize, uint64(len(text)))]
+		if size == 0 {
+			c.data[elf.SectionIndex(i)] = data
+			continue
+		}
+		for ; uint64(len(data)) >= size; data = data[size:] {
+			info := binary.LittleEndian.Uint64(data[8:])
+			r := reloc{offset: binary.LittleEndian.Uint64(data), kind: uint32(info), symbol: int(info >> 32)}
+			if size == 24 {
+				r.addend = int64(binary.LittleEndian.Uint64(data[16:]))
+			}
+			if r.symbol >= len(c.symbols) {
+				return nil, fmt.Errorf("a relocation of symbol %d of %d", r.symbol, len(c.symbols))
+			}
+			at := elf.SectionIndex(s.Info)
+			c.relocs[at] = append(c.relocs[at], r)
+		}
+	}
+	return c, nil
+}
+
+const sttCudaObject = 13 // data symbols of ptxas -c and nvlink
+
+func (s *cubinSymbol) isFunc() bool { return elf.ST_TYPE(s.Info) == elf.STT_FUNC }
+func (s *cubinSymbol) isObject() bool {
+	t := elf.ST_TYPE(s.Info)
+	return t == elf.STT_OBJECT || t >= sttCudaObject || t == elf.STT_COMMON
+}
+func (s *cubinSymbol) isLocal() bool { return elf.ST_BIND(s.Info) == elf.STB_LOCAL }
+
+// objects lists the functions or the data that the cubin defines.
+func (c *cubin) defined(keep func(*cubinSymbol) bool) (list []*cubinSymbol) {
+	for _, s := range c.symbols {
+		if s.Section != elf.SHN_UNDEF && keep(s) && s.Name != "_param" && !strings.HasPrefix(s.Name, ".") {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// section is the kind of section that a symbol stands in, without the kernel's
+// name: ".nv.shared", ".text".
+func (c *cubin) section(s *cubinSymbol) string {
+	if int(s.Section) >= len(c.file.Sections) {
+		return s.Section.String()
+	}
+	name := c.file.Sections[s.Section].Name
+	for _, prefix := range []string{".nv.shared", ".nv_debug.shared", ".nv.constant2", ".nv.constant3", ".nv.constant4", ".nv.local"} {
+		if strings.HasPrefix(name, prefix) {
+			return strings.Replace(prefix, "_debug", "", 1)
+		}
+	}
+	if s.isFunc() {
+		return ".text"
+	}
+	return strings.TrimSuffix(name, ".init")
+}
+
+// bytes is the content of a symbol, nil for zeroes.
+func (c *cubin) bytes(s *cubinSymbol) []byte {
+	data := c.data[s.Section]
+	if s.Value+s.Size > uint64(len(data)) {
+		return nil
+	}
+	data = data[s.Value : s.Value+s.Size]
+	if !s.isFunc() && len(bytes.Trim(data, "\x00")) == 0 {
+		return nil
+	}
+	return data
+}
+
+// relocations are those inside a symbol, by offset from its start.
+func (c *cubin) relocations(s *cubinSymbol) (list []reloc) {
+	for _, r := range c.relocs[s.Section] {
+		if r.offset >= s.Value && r.offset < s.Value+s.Size {
+			r.offset -= s.Value
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b reloc) int {
+		if a.offset != b.offset {
+			return int(a.offset) - int(b.offset)
+		}
+		return int(a.kind) - int(b.kind)
+	})
+	return list
+}
+
+// inFunction matches the name that ptxas gives to an object declared in a
+// function.
+var inFunction = regexp.MustCompile(`^\$__(.*)__\d+$`)
+
+// suffix matches what ptxlink adds to the name of a local, or to the base of a
+// register range, anywhere: names of the pool look like that too.
+var suffix = regexp.MustCompile(`\$\d+_?`)

@@ -1,0 +1,577 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// A symbol is a module-scope name and what it stands for.
+type symbol struct {
+	name    string
+	kind    string // "var", "tex", "surf", "func", "entry"
+	space   string // of variables
+	typ     typ
+	proto   *proto
+	linkage string   // "", "visible", "weak", "common"
+	owners  []int    // modules that define it
+	strong  bool     // the first owner has it .visible though it is .weak in others
+	also    []string // of a variable: others in the same statement
+	points  *symbol  // of a variable: another whose address it holds
+	extern  bool     // declared .extern in the module at hand
+}
+
+// A typ is the type of a variable or parameter.
+type typ struct {
+	word    string // ".u32"
+	vec     int    // 2 or 4, else 0
+	dims    []int
+	align   int  // 0 if not written
+	unsized bool // name[]
+}
+
+var widths = map[string]int{
+	".b8": 1, ".u8": 1, ".s8": 1, ".b16": 2, ".u16": 2, ".s16": 2, ".f16": 2,
+	".b32": 4, ".u32": 4, ".s32": 4, ".f32": 4, ".b64": 8, ".u64": 8, ".s64": 8, ".f64": 8,
+}
+
+func (t typ) size() int {
+	n := widths[t.word] * max(t.vec, 1)
+	for _, d := range t.dims {
+		n *= d
+	}
+	return n
+}
+
+func (t typ) prefix() string {
+	s := ""
+	if t.align > 0 {
+		s = fmt.Sprintf(".align %d ", t.align)
+	}
+	if t.vec > 0 {
+		s += fmt.Sprintf(".v%d ", t.vec)
+	}
+	return s + t.word
+}
+
+func (t typ) suffix() string {
+	if t.unsized {
+		return "[]"
+	}
+	s := ""
+	for _, d := range t.dims {
+		s += fmt.Sprintf("[%d]", d)
+	}
+	return s
+}
+
+// declare prints the type around a name.
+func (t typ) declare(name string) string { return t.prefix() + " " + name + t.suffix() }
+
+// A proto is the prototype of a function.
+type proto struct {
+	result   *typ
+	params   []typ
+	noreturn bool
+}
+
+// A generator makes one set.
+type generator struct {
+	*rand.Rand
+	pool    []string
+	bases   []string // of register ranges
+	shared  []*symbol
+	modules int
+	version string
+	arch    string
+
+	// Of the module at hand:
+	module  int
+	private string             // starts names that nothing else has
+	count   int                // of private names
+	known   map[string]*symbol // declared so far
+	planned map[string]bool    // every module-scope name it will have
+	files   int                // of .file
+
+	function
+}
+
+var (
+	bases   = []string{"x", "t", "r", "y", "foo", "lo", "w", "_"}
+	opcodes = []string{"mov", "add", "ret", "bra", "ld", "st", "call", "setp", "cvta", "bar", "tex", "atom", "selp", "exit", "sub", "mad"}
+	words   = []string{"generic", "u32", "b32", "global", "shared", "param", "reg", "func", "entry", "texref", "x", "y", "z", "w", "lo", "hi", "a0", "b0", "nearest", "tid", "uni", "version"}
+	labels  = []string{"L", "L1", "$L1", "BB0_1", "proto", "$1", "retval0", "param0", "p", "q"}
+)
+
+// systemCalls are some of the functions that the driver supplies.
+var systemCalls = []*symbol{
+	{name: "vprintf", kind: "syscall", proto: &proto{result: &typ{word: ".b32"}, params: []typ{{word: ".b64"}, {word: ".b64"}}}},
+	{name: "malloc", kind: "syscall", proto: &proto{result: &typ{word: ".b64"}, params: []typ{{word: ".b64"}}}},
+	{name: "free", kind: "syscall", proto: &proto{params: []typ{{word: ".b64"}}}},
+}
+
+// generate makes the set of a seed.
+func generate(seed uint64) *set {
+	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7))}
+	s := &set{seed: seed, noise: g.IntN(3) == 0}
+	g.arch, g.version = pick(g, []string{"sm_75", "sm_80", "sm_80", "sm_86", "sm_90"}), pick(g, []string{"7.8", "8.0", "8.4"})
+	s.arch = g.arch
+	if g.IntN(2) == 0 {
+		s.suffix = "-new"
+	}
+	g.names()
+	g.modules = 2 + min(g.IntN(3), g.IntN(4))
+	g.plan()
+	for i := range g.modules {
+		s.modules = append(s.modules, g.makeModule(i))
+	}
+	return s
+}
+
+func pick[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
+
+// in reports true n times of 100.
+func (g *generator) in100(n int) bool { return g.IntN(100) < n }
+
+// names chooses the few names that everything in the set is called by.
+func (g *generator) names() {
+	for range 1 + g.IntN(2) {
+		base := pick(g, bases)
+		if base == "_" { // _0 is no name
+			base = "_x"
+		}
+		g.bases = append(g.bases, base)
+		if g.in100(40) {
+			g.bases = append(g.bases, base+"$1_")
+		}
+		if g.in100(40) {
+			g.bases = append(g.bases, base+"1")
+		}
+		if g.in100(30) {
+			g.bases = append(g.bases, "%"+base)
+			g.pool = append(g.pool, "%"+base+"3")
+		}
+		for _, tail := range []string{"", "0", "1", "3", "5", "9", "12", "15", "$1", "$2", "$1_2"} {
+			if g.in100(60) {
+				g.pool = append(g.pool, base+tail)
+			}
+		}
+	}
+	for _, list := range [][]string{opcodes, words, labels} {
+		for range 2 + g.IntN(3) {
+			g.pool = append(g.pool, pick(g, list))
+		}
+	}
+	slices.Sort(g.pool)
+	g.pool = slices.Compact(g.pool)
+	g.Shuffle(len(g.pool), func(i, j int) { g.pool[i], g.pool[j] = g.pool[j], g.pool[i] })
+}
+
+// plan chooses the external symbols of the set and who defines them.
+func (g *generator) plan() {
+	n := min(3+g.IntN(5), len(g.pool)/2)
+	for i := range n {
+		s := &symbol{name: g.pool[i], linkage: "visible", owners: []int{g.IntN(g.modules)}}
+		switch g.IntN(10) {
+		case 0, 1, 2, 3:
+			s.kind, s.space, s.typ = "var", pick(g, []string{"global", "global", "global", "const", "shared"}), g.varType()
+			switch g.IntN(8) {
+			case 0, 1:
+				s.linkage = "weak"
+			case 2:
+				if s.space == "global" {
+					s.linkage = "common"
+				}
+			}
+			if s.space == "shared" && g.in100(50) { // dynamic: nobody defines it
+				s.typ, s.linkage, s.owners = typ{word: ".b8", align: 16, unsized: true}, "visible", nil
+			}
+		case 4:
+			s.kind, s.space, s.linkage = pick(g, []string{"tex", "surf"}), "global", pick(g, []string{"visible", "visible", "weak"})
+		case 5:
+			s.kind, s.proto = "entry", &proto{params: g.entryParams()}
+			s.linkage = pick(g, []string{"visible", "weak"})
+		default:
+			s.kind, s.proto = "func", g.makeProto()
+			s.linkage = pick(g, []string{"visible", "visible", "weak"})
+		}
+		if s.linkage == "weak" || s.linkage == "common" {
+			s.strong = s.kind != "entry" && s.linkage == "weak" && g.in100(25)
+			for m := range g.modules {
+				if m != s.owners[0] && g.in100(40) {
+					s.owners = append(s.owners, m)
+				}
+			}
+		}
+		g.shared = append(g.shared, s)
+	}
+	if g.in100(10) {
+		g.cycle()
+	}
+}
+
+// cycle adds two variables of two modules that hold the address of each other.
+func (g *generator) cycle() {
+	var pair []*symbol
+	for i, m := range g.Perm(g.modules)[:2] {
+		s := &symbol{name: fmt.Sprintf("cycle%d", i), kind: "var", space: "global", linkage: "visible", owners: []int{m}, typ: typ{word: ".u64"}}
+		for range g.IntN(4) {
+			s.typ.dims = append(s.typ.dims, 1+g.IntN(3))
+		}
+		pair = append(pair, s)
+	}
+	pair[0].points, pair[1].points = pair[1], pair[0]
+	g.shared = append(g.shared, pair...)
+}
+
+func (g *generator) varType() typ {
+	t := typ{word: pick(g, []string{".u32", ".b32", ".s32", ".f32", ".u64", ".b64", ".f64", ".u8", ".b8", ".s8", ".u16", ".s16", ".b16"})}
+	for range []int{0, 0, 1, 1, 2, 3}[g.IntN(6)] {
+		t.dims = append(t.dims, 1+g.IntN(4))
+	}
+	if g.in100(12) && widths[t.word] >= 4 {
+		t.vec = 2
+		if widths[t.word] == 4 && g.in100(50) {
+			t.vec = 4
+		}
+	}
+	if g.in100(40) {
+		t.align = widths[t.word] * max(t.vec, 1) << g.IntN(3)
+	}
+	return t
+}
+
+// paramType is a type that may be passed to a function.
+func (g *generator) paramType() typ {
+	if g.in100(25) {
+		align := pick(g, []int{4, 8, 16})
+		return typ{word: ".b8", dims: []int{align * (1 + g.IntN(4))}, align: align}
+	}
+	return typ{word: pick(g, []string{".b32", ".u32", ".s32", ".f32", ".b64", ".u64", ".f64", ".b32", ".b64"})}
+}
+
+func (g *generator) makeProto() *proto {
+	p := &proto{}
+	if g.in100(60) {
+		t := g.paramType()
+		p.result = &t
+	}
+	for range g.IntN(4) {
+		p.params = append(p.params, g.paramType())
+	}
+	if p.result == nil && g.in100(15) {
+		p.noreturn = true
+	}
+	if g.in100(6) {
+		p.params = append(p.params, typ{word: ".b8", align: 8, unsized: true})
+	}
+	return p
+}
+
+func (g *generator) entryParams() []typ {
+	list := []typ{{word: ".u64"}}
+	for range g.IntN(3) {
+		switch g.IntN(4) {
+		case 0:
+			list = append(list, typ{word: ".b8", align: 8, dims: []int{8 * (1 + g.IntN(3))}})
+		default:
+			list = append(list, typ{word: pick(g, []string{".u32", ".f32", ".u64", ".u8", ".s16"})})
+		}
+	}
+	return list
+}
+
+// An item is a declaration that the module will have.
+type item struct {
+	sym    *symbol
+	extern bool // or a forward declaration
+}
+
+// makeModule prints module i.
+func (g *generator) makeModule(i int) *node {
+	g.module, g.private, g.count, g.files = i, fmt.Sprintf("m%d_", i), 0, 0
+	g.known, g.planned = map[string]*symbol{}, map[string]bool{}
+	version := g.version
+	if g.in100(15) {
+		version = "7.8"
+	}
+	arch := g.arch
+	if g.in100(15) {
+		arch = "sm_75"
+	}
+	m := &node{open: fmt.Sprintf(".version %s\n.target %s\n.address_size 64", version, arch)}
+	if g.in100(20) {
+		g.files = 1 + g.IntN(2)
+		for f := range g.files {
+			m.kids = append(m.kids, leaf(`.file %d "%s%d.c"`, f+1, pick(g, []string{"a", g.private}), f))
+		}
+	}
+	if g.in100(4) {
+		m.kids = append(m.kids, leaf(`.pragma "nounroll";`))
+	}
+	for _, s := range systemCalls {
+		if g.in100(10) {
+			g.planned[s.name], g.known[s.name] = true, s
+			m.kids = append(m.kids, leaf(".extern %s;", strings.Replace(g.header(s), ".syscall", ".func", 1)))
+		}
+	}
+	var front, rest []item
+	for _, s := range g.shared {
+		own := slices.Contains(s.owners, i)
+		needed := s.points != nil && slices.Contains(s.points.owners, i)
+		if !own && !needed && g.in100(45) {
+			continue
+		}
+		g.planned[s.name] = true
+		if s.typ.unsized || !own {
+			if it := (item{sym: s, extern: true}); needed || g.in100(70) {
+				front = append(front, it)
+			} else {
+				rest = append(rest, it)
+			}
+			continue
+		}
+		if g.in100(20) && forward(s) {
+			front = append(front, item{sym: s, extern: true})
+		}
+		rest = append(rest, item{sym: s})
+	}
+	for range 2 + g.IntN(4) {
+		name := pick(g, g.pool)
+		if g.planned[name] {
+			continue
+		}
+		g.planned[name] = true
+		s := &symbol{name: name, owners: []int{i}}
+		switch g.IntN(9) {
+		case 0, 1, 2, 3:
+			s.kind, s.space, s.typ = "var", pick(g, []string{"global", "global", "global", "const", "shared"}), g.varType()
+			for range g.IntN(2) * g.IntN(3) {
+				if name := pick(g, g.pool); !g.planned[name] {
+					g.planned[name] = true
+					s.also = append(s.also, name)
+				}
+			}
+		case 4:
+			s.kind, s.space = pick(g, []string{"tex", "surf"}), "global"
+			s.name = g.fresh("t") // nvlink knows no local ones
+			g.planned[s.name] = true
+		default:
+			s.kind, s.proto = "func", g.makeProto()
+			if g.in100(20) {
+				front = append(front, item{sym: s, extern: true})
+			}
+		}
+		rest = append(rest, item{sym: s})
+	}
+	// Each module has a kernel, so that ptxas has something to keep.
+	k := &symbol{name: g.private + "k", kind: "entry", linkage: "visible", proto: &proto{params: g.entryParams()}, owners: []int{i}}
+	g.planned[k.name] = true
+	g.Shuffle(len(front), func(i, j int) { front[i], front[j] = front[j], front[i] })
+	g.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
+	rest = append(rest, item{sym: k})
+	if g.in100(25) && len(rest) > 1 { // and the declarations behind it are hidden from it
+		at := g.IntN(len(rest))
+		rest[at], rest[len(rest)-1] = rest[len(rest)-1], rest[at]
+	}
+	for _, it := range append(front, rest...) {
+		m.kids = append(m.kids, g.declaration(it)...)
+	}
+	return m
+}
+
+// forward reports whether a definition may have a declaration ahead of it.
+func forward(s *symbol) bool {
+	return s.kind == "func" || s.kind == "entry" || s.kind == "var" && s.linkage != ""
+}
+
+func (g *generator) linkageWord(s *symbol) string {
+	if s.linkage == "" {
+		return ""
+	}
+	if s.strong && s.owners[0] == g.module {
+		return ".visible "
+	}
+	return "." + s.linkage + " "
+}
+
+func (g *generator) declaration(it item) (list []*node) {
+	s := it.sym
+	own := slices.Contains(s.owners, g.module)
+	known := *s
+	defer func() { g.known[s.name] = &known }()
+	switch {
+	case it.extern && !own || it.extern && s.kind == "var":
+		known.extern = true
+		head := ".extern "
+		switch s.kind {
+		case "var":
+			t := s.typ
+			if !t.unsized && t.vec == 0 && len(t.dims) == 1 && g.in100(15) {
+				t.dims, t.unsized = nil, true
+			}
+			return append(list, leaf(".extern .%s %s;", s.space, t.declare(s.name)))
+		case "tex", "surf":
+			return append(list, leaf(".extern .global .%sref %s;", s.kind, s.name))
+		}
+		return append(list, leaf("%s%s;", head, g.header(s)))
+	case it.extern:
+		return append(list, leaf("%s%s;", g.linkageWord(s), g.header(s)))
+	case s.kind == "var":
+		return g.variable(s)
+	case s.kind == "tex" || s.kind == "surf":
+		return append(list, leaf("%s.global .%sref %s;", g.linkageWord(s), s.kind, s.name))
+	}
+	g.known[s.name] = &known // it may call itself
+	f := g.makeFunction(s)
+	list = append(list, f)
+	if s.kind == "func" && s.linkage == "visible" && g.in100(8) {
+		alias := *s
+		alias.name = g.fresh("alias")
+		list = append(list, leaf(".visible %s;", g.header(&alias)), leaf(".alias %s, %s;", alias.name, s.name))
+		g.known[alias.name] = &alias
+	}
+	return list
+}
+
+// fresh makes a name that no other module has.
+func (g *generator) fresh(base string) string {
+	g.count++
+	return fmt.Sprintf("%s%s%d", g.private, base, g.count)
+}
+
+// header prints a function without its body; the parameters are called by
+// names of the pool.
+func (g *generator) header(s *symbol) string {
+	text, _ := g.headerNames(s)
+	return text
+}
+
+type param struct {
+	name string
+	typ
+}
+
+func (g *generator) headerNames(s *symbol) (text string, params []param) {
+	taken := map[string]bool{}
+	var print = func(t typ) string {
+		name := pick(g, g.pool)
+		if taken[name] || g.in100(30) || g.crashes(name) || name == s.name {
+			name = fmt.Sprintf("%s_param_%d", s.name, len(taken))
+		}
+		taken[name] = true
+		params = append(params, param{name, t})
+		if s.kind == "entry" && t.word == ".u64" && t.dims == nil && len(params) == 1 && g.in100(20) {
+			return ".param .u64 .ptr .global .align 4 " + name
+		}
+		return ".param " + t.declare(name)
+	}
+	text = "." + s.kind + " "
+	if s.proto.result != nil {
+		text += "(" + print(*s.proto.result) + ") "
+	}
+	text += s.name
+	var list []string
+	for _, t := range s.proto.params {
+		list = append(list, print(t))
+	}
+	if len(list) > 0 || g.in100(80) {
+		text += " (" + strings.Join(list, ", ") + ")"
+	}
+	if s.proto.noreturn {
+		text += " .noreturn"
+	}
+	return text, params
+}
+
+// variable defines a variable, or several in one statement.
+func (g *generator) variable(s *symbol) []*node {
+	text := fmt.Sprintf("%s.%s ", g.linkageWord(s), s.space)
+	if s.space == "global" && g.in100(3) && s.linkage == "visible" {
+		// .managed must be said everywhere; no other module declares it so.
+		others := slices.ContainsFunc(g.shared, func(o *symbol) bool { return o.name == s.name })
+		if !others {
+			text += ".attribute(.managed) "
+		}
+	}
+	declared := func(name string, t typ) string {
+		d := name + t.suffix()
+		if s.points != nil {
+			n := len(t.dims)
+			return d + " = " + strings.Repeat("{", n) + s.points.name + strings.Repeat("}", n)
+		}
+		if s.space != "shared" && t.vec == 0 && g.in100(60) {
+			d += " = " + g.initialiser(t, t.dims)
+		}
+		return d
+	}
+	text += s.typ.prefix() + " " + declared(s.name, s.typ)
+	for _, name := range s.also {
+		other := *s
+		other.name = name
+		if g.in100(50) {
+			other.typ.dims = []int{2}
+		}
+		text += ", " + declared(name, other.typ)
+		defer func() { g.known[name] = &other }()
+	}
+	return []*node{leaf("%s;", text)}
+}
+
+// initialiser prints a value of the type, for its first few elements.
+func (g *generator) initialiser(t typ, dims []int) string {
+	if len(dims) > 0 {
+		var list []string
+		for range 1 + g.IntN(dims[0]) {
+			list = append(list, g.initialiser(t, dims[1:]))
+		}
+		return "{" + strings.Join(list, ", ") + "}"
+	}
+	switch t.word {
+	case ".f32":
+		return pick(g, []string{"0f3F800000", "1.5", "-2.25", "0f40490FDB"})
+	case ".f64":
+		return pick(g, []string{"0d3FF0000000000000", "1.5", "-2.25"})
+	case ".u64":
+		if s := g.addressable(); s != nil && g.in100(70) {
+			offset := ""
+			if s.kind == "var" && g.in100(50) {
+				offset = fmt.Sprintf("+%d", 4*g.IntN(4))
+			}
+			if s.kind == "var" && s.space == "global" && g.in100(40) {
+				return "generic(" + s.name + ")" + offset
+			}
+			return s.name + offset
+		}
+	}
+	if g.in100(20) && t.word[1] == 's' {
+		return fmt.Sprint(-1 - g.IntN(100))
+	}
+	return pick(g, []string{fmt.Sprint(g.IntN(100)), fmt.Sprintf("0x%x", g.IntN(128)), fmt.Sprintf("(%d << 2) + 1", g.IntN(16))})
+}
+
+// addressable picks a known symbol whose address an initialiser may hold.
+func (g *generator) addressable() *symbol {
+	var list []*symbol
+	for _, s := range g.symbols() {
+		switch {
+		case s.kind == "func" && !s.proto.noreturn, s.kind == "entry", s.kind == "var" && (s.space == "global" || s.space == "const"):
+			list = append(list, s)
+		}
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	return pick(g, list)
+}
+
+// symbols lists what the module has declared so far, in a fixed order.
+func (g *generator) symbols() []*symbol {
+	var list []*symbol
+	for _, s := range g.known {
+		list = append(list, s)
+	}
+	slices.SortFunc(list, func(a, b *symbol) int { return strings.Compare(a.name, b.name) })
+	return list
+}

@@ -1,0 +1,163 @@
+// Differential makes random sets of PTX modules and links each in two ways:
+// ptxlink, ptxas -c and nvlink; and ptxas -c of each module, and nvlink.
+//
+//	make differential SEED=1000                       # until it is stopped
+//	go run ./internal/differential -sets 5000 -seed 1 -o /tmp/differences
+//
+// The modules declare everything that stands at module scope, and take their
+// names, also those inside functions, from one short list: opcodes, types,
+// members of vectors, names that a register range may or may not hold. A set is
+// determined by its seed. What comes out is compared in two places:
+//
+//  1. Before nvlink, where addresses are relocations by symbol. Each function
+//     of the merged module has the same instructions, relocations and attributes
+//     as in the module it comes from, to the byte. Where ptxas schedules a
+//     function in another way, since it sees other calls of it, the function
+//     has the same memory, texture, atomic, call and barrier instructions and
+//     the same relocation targets. Each object has the same bytes and
+//     relocations. A local counts as the same only if it is that of the same
+//     module.
+//  2. After nvlink: kernels and every object, with binding, size and bytes.
+//
+// Where one way refuses a set the other must too. What docs/abi.md has as
+// different, what ptxas refuses of one module alone, and what breaks ptxas or
+// nvlink (a crash, an internal error) is counted and not compared.
+//
+// A line of the log is the seed, the kind of outcome, and its detail; lines of
+// equal sets are left out. The last lines count the outcomes. For the first few
+// differences of a kind the set is minimised: with -o, DIR/SEED has the modules,
+// the merged text, both linked cubins, and a README with the kind and the
+// detail. Exit code 1 says that there were differences.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+func main() {
+	sets := flag.Int("sets", 0, "number of sets; 0 goes on until interrupted")
+	seed := flag.Uint64("seed", 1, "seed of the first set")
+	jobs := flag.Int("j", 2, "sets at a time")
+	out := flag.String("o", "", "folder for sets that differ")
+	tries := flag.Int("minimise", 400, "links that minimising one set may take")
+	each := flag.Int("each", 2, "sets of one kind of difference that are minimised")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	r := &runner{log: os.Stdout, out: *out, tries: *tries, each: *each, counts: map[string]int{}}
+	if err := r.run(ctx, *seed, *sets, *jobs); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	fmt.Print(r.summary())
+	if r.differences() > 0 {
+		os.Exit(1)
+	}
+}
+
+// A runner counts the outcomes of sets.
+type runner struct {
+	log         io.Writer
+	out         string // folder for sets that differ, or empty
+	tries, each int
+
+	mu     sync.Mutex
+	counts map[string]int // of outcomes by class
+}
+
+// run compares sets until there are enough of them or ctx ends.
+func (r *runner) run(ctx context.Context, seed uint64, sets, jobs int) error {
+	seeds := make(chan uint64)
+	errs := make(chan error, jobs)
+	var workers sync.WaitGroup
+	for range jobs {
+		workers.Go(func() {
+			dir, err := os.MkdirTemp("", "differential")
+			if err != nil {
+				errs <- err
+				return
+			}
+			defer os.RemoveAll(dir)
+			for s := range seeds {
+				r.one(&comparer{dir: dir}, s)
+			}
+		})
+	}
+	for i := 0; (sets == 0 || i < sets) && ctx.Err() == nil; i++ {
+		select {
+		case seeds <- seed + uint64(i):
+		case <-ctx.Done():
+		case err := <-errs:
+			close(seeds)
+			return err
+		}
+	}
+	close(seeds)
+	workers.Wait()
+	return nil
+}
+
+// one compares the set of a seed, and minimises it if it is worth it.
+func (r *runner) one(c *comparer, seed uint64) {
+	s := generate(seed)
+	o := c.compare(s)
+	r.mu.Lock()
+	r.counts[o.class]++
+	count := r.counts[o.class]
+	if o.class != equal {
+		fmt.Fprintf(r.log, "%d: %s: %s\n", seed, o.class, strings.TrimSpace(o.detail))
+	}
+	r.mu.Unlock()
+	if !o.differs() || count > r.each || r.out == "" {
+		return
+	}
+	small := minimise(s, r.tries, func(t *set) bool { return c.compare(t).class == o.class })
+	kept := &comparer{dir: filepath.Join(r.out, fmt.Sprint(seed))}
+	if err := os.MkdirAll(kept.dir, 0o777); err != nil {
+		fmt.Fprintln(r.log, err)
+		return
+	}
+	o = kept.compare(small)
+	readme := fmt.Sprintf("Seed %d, for %s, ptxas%s: %s\n\n%s\n", seed, s.arch, s.suffix, o.class, o.detail)
+	if err := os.WriteFile(filepath.Join(kept.dir, "README"), []byte(readme), 0o666); err != nil {
+		fmt.Fprintln(r.log, err)
+	}
+}
+
+// differences is the number of sets that are not as they should be.
+func (r *runner) differences() (n int) {
+	for class, count := range r.counts {
+		if (outcome{class: class}).differs() {
+			n += count
+		}
+	}
+	return n
+}
+
+// summary counts the sets by class, those that differ last.
+func (r *runner) summary() string {
+	var b strings.Builder
+	total, compared := 0, 0
+	for _, bad := range []bool{false, true} {
+		for _, class := range sortedKeys(r.counts) {
+			if (outcome{class: class}).differs() != bad {
+				continue
+			}
+			fmt.Fprintf(&b, "%6d  %s\n", r.counts[class], class)
+			total += r.counts[class]
+			if !strings.HasPrefix(class, alone) {
+				compared += r.counts[class]
+			}
+		}
+	}
+	fmt.Fprintf(&b, "%6d  sets, %d compared, %d differences\n", total, compared, r.differences())
+	return b.String()
+}
