@@ -141,7 +141,9 @@ func (c *comparer) compare(s *set) outcome {
 		return outcome{alone + kindOf(refusal), refusal}
 	}
 	if refusal != "" {
-		if why := theirs(refusal, texts); why != "" {
+		plain := *s
+		plain.noise = false
+		if why := theirs(refusal, plain.texts()); why != "" {
 			return outcome{documented + why, refusal}
 		}
 		return outcome{"only nvlink refuses: " + kindOf(refusal), refusal}

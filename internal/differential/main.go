@@ -24,10 +24,11 @@
 // nvlink (a crash, an internal error) is counted and not compared.
 //
 // A line of the log is the seed, the kind of outcome, and its detail; lines of
-// equal sets are left out. The last lines count the outcomes. For the first few
-// differences of a kind the set is minimised: with -o, DIR/SEED has the modules,
-// the merged text, both linked cubins, and a README with the kind and the
-// detail. Exit code 1 says that there were differences.
+// equal sets are left out, and a line starting with # counts every hundred
+// sets. The last lines count the outcomes. With -o the first few sets of each
+// kind of difference are minimised: DIR/SEED has the modules, the merged text,
+// both linked cubins, and a README with the kind and the detail. Exit code 1
+// means that there were differences.
 package main
 
 import (
@@ -40,6 +41,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 )
 
 func main() {
@@ -50,7 +52,7 @@ func main() {
 	tries := flag.Int("minimise", 400, "links that minimising one set may take")
 	each := flag.Int("each", 2, "sets of one kind of difference that are minimised")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	r := &runner{log: os.Stdout, out: *out, tries: *tries, each: *each, counts: map[string]int{}}
 	if err := r.run(ctx, *seed, *sets, *jobs); err != nil {
@@ -71,6 +73,7 @@ type runner struct {
 
 	mu     sync.Mutex
 	counts map[string]int // of outcomes by class
+	total  int
 }
 
 // run compares sets until there are enough of them or ctx ends.
@@ -111,6 +114,9 @@ func (r *runner) one(c *comparer, seed uint64) {
 	o := c.compare(s)
 	r.mu.Lock()
 	r.counts[o.class]++
+	if r.total++; r.total%100 == 0 {
+		fmt.Fprintf(r.log, "# %d sets, %d differ\n", r.total, r.differences())
+	}
 	count := r.counts[o.class]
 	if o.class != equal {
 		fmt.Fprintf(r.log, "%d: %s: %s\n", seed, o.class, strings.TrimSpace(o.detail))
