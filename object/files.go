@@ -14,22 +14,21 @@ import (
 	"ptxlink/object/container"
 )
 
-// maxOpen is how many files are open at a time for reading. The least limit that
-// is met in practice leaves room for it (ulimit -n 20), and more would not be
-// faster.
+// maxOpen is the number of files open for reading at a time. It fits the lowest
+// limit met in practice (ulimit -n 20), and a higher one would not be faster.
 const maxOpen = 8
 
-// fileTable opens files of the inputs, not too many at a time. Packages, whose
-// members are read when they are needed, stay open as long as there is room, and
-// are opened again otherwise.
+// fileTable opens input files, a limited number at a time. Packages, whose members
+// are read when they are needed, stay open while there is room, and are reopened
+// otherwise.
 type fileTable struct {
 	mu     sync.Mutex
-	change sync.Cond // of open, of a packageFile or of closed
+	change sync.Cond // signals changes of open, of a packageFile and of closed
 	open   int
-	idle   []*packageFile // open and not being read, the one used last at the end
+	idle   []*packageFile // open and not being read; the last is the most recently used
 	closed bool
 
-	bytes atomic.Int64 // that were read
+	bytes atomic.Int64 // number of bytes read
 }
 
 func newFileTable() *fileTable {
@@ -38,7 +37,7 @@ func newFileTable() *fileTable {
 	return t
 }
 
-// take waits until one more file may be open. The caller holds mu.
+// take waits until another file may be opened. The caller holds mu.
 func (t *fileTable) take() {
 	for t.open >= maxOpen {
 		if len(t.idle) == 0 {
@@ -54,7 +53,7 @@ func (t *fileTable) take() {
 	t.open++
 }
 
-// give says that a file was closed. The caller holds mu.
+// give records that a file was closed. The caller holds mu.
 func (t *fileTable) give() {
 	t.open--
 	t.change.Broadcast()
@@ -73,21 +72,22 @@ func (t *fileTable) with(read func() ([]byte, error)) ([]byte, error) {
 	return read()
 }
 
-// read reads a file that has an end: /dev/zero has none. Open files of the process,
-// as /dev/stdin, are what they are. limit bounds what is not a regular file.
+// read reads a finite file, which /dev/zero is not. Names of open files of the
+// process, such as /dev/stdin, are read as they are. limit applies to files that
+// are not regular.
 func (t *fileTable) read(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	if info.Mode().IsRegular() && info.Size() > 0 { // files of /proc have none
+	if info.Mode().IsRegular() && info.Size() > 0 { // files in /proc have size 0
 		return t.readRegular(path, math.MaxInt64)
 	}
 	if info.Mode()&os.ModeDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
 		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
 		return nil, errors.New("it is a device")
 	}
-	f, err := os.Open(path) // a pipe may wait for its writer as long as it likes
+	f, err := os.Open(path) // opening a pipe blocks until it has a writer
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (t *fileTable) read(path string, limit int64) ([]byte, error) {
 	return room.ReadAll(f, bound(limit))
 }
 
-// bound is Options.MaxSize with its default.
+// bound returns limit, or the default of Options.MaxSize if it is 0.
 func bound(limit int64) int64 {
 	if limit <= 0 {
 		return container.DefaultMaxSize
@@ -103,7 +103,7 @@ func bound(limit int64) int64 {
 	return limit
 }
 
-// asked is how much is read before it is asked whether there is memory for more.
+// asked is the number of bytes read before room is asked for more memory.
 const asked = 16 << 20
 
 // readRegular is container.ReadRegular for the members of thin archives.
@@ -111,13 +111,13 @@ func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
 	return t.with(func() ([]byte, error) {
 		data, err := container.ReadRegular(path, limit)
 		if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
-			err = room.For(asked) // for records and outputs of many small files
+			err = room.For(asked) // the room that records and outputs of many small files need
 		}
 		return data, err
 	})
 }
 
-// close closes the packages. Those that are being read are closed after that.
+// close closes the packages. Those that are being read are closed afterwards.
 func (t *fileTable) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -131,20 +131,21 @@ func (t *fileTable) close() {
 	t.change.Broadcast()
 }
 
-// packageFile is an io.ReaderAt of a file that need not be open all the time.
+// packageFile is an io.ReaderAt for a file that may be closed and reopened between
+// reads.
 type packageFile struct {
 	table *fileTable
 	name  string
 	path  string
-	info  fs.FileInfo // of the file when it was first opened
+	info  fs.FileInfo // of the file when first opened
 
 	f       *os.File // nil while it is closed
 	readers int
 	opening bool
 }
 
-// ReadAt may be called by several goroutines. It fails with a stale index if
-// another file has come in the place of the one that was opened first.
+// ReadAt may be called from several goroutines. It fails with a stale index if the
+// file has been replaced since it was first opened.
 func (p *packageFile) ReadAt(b []byte, at int64) (int, error) {
 	f, err := p.acquire()
 	if err != nil {

@@ -15,7 +15,7 @@ type Host struct {
 	Model string // lp64, llp64, ilp32: the sizes of int, long and pointers
 }
 
-// String is "linux-x86_64", with "unknown" for what is not known.
+// String returns "linux-x86_64", with "unknown" for empty fields.
 func (h Host) String() string {
 	or := func(s string) string {
 		if s == "" {
@@ -32,12 +32,12 @@ var hostWords = map[string]string{
 	"i386": "i386", "x86": "i386", "armv7": "armv7",
 }
 
-// architectures are what Host.Arch may be: the names of --host, and those that
-// ELF files of other machines get.
+// architectures are the valid values of Host.Arch: the names of --host, and the
+// machines of other ELF files.
 var architectures = []string{"x86_64", "aarch64", "ppc64le", "i386", "armv7", "arm", "loongarch64", "ppc64", "riscv", "s390x"}
 
-// valid reports whether each field is one that ptxlink writes, or empty, and
-// whether they go together.
+// valid reports whether each field is empty or a value that ptxlink writes, and
+// whether they fit together.
 func (h Host) valid() bool {
 	switch h.OS {
 	case "", "linux", "windows", "mac":
@@ -58,8 +58,8 @@ func (h Host) valid() bool {
 	return false
 }
 
-// ParseHost reads "linux-x86_64", "windows-arm64" or "linux". The data model
-// follows: Windows has 32-bit long on 64-bit machines, the others 64-bit.
+// ParseHost parses "linux-x86_64", "windows-arm64" or "linux". It derives the data
+// model: Windows has 32-bit long on 64-bit machines, the others 64-bit.
 func ParseHost(s string) (Host, error) {
 	var h Host
 	os, arch, _ := strings.Cut(strings.ToLower(s), "-")

@@ -16,29 +16,29 @@ import (
 	"ptxlink/object/container"
 )
 
-// Input is where modules are read from: Text, else Reader, else Path.
+// Input is a source of modules: Text, else Reader, else Path.
 type Input struct {
-	Name   string // as messages call it; Path if empty
+	Name   string // as in messages; Path if empty
 	Path   string
 	Text   []byte
 	Reader io.Reader
-	Whole  bool // --whole-archive: the members of an archive are all linked
-	// NoIndex reads all of an archive, whatever its index says.
+	Whole  bool // --whole-archive: all members of an archive are linked
+	// NoIndex reads all members of an archive and ignores its index.
 	NoIndex bool
 }
 
-// Options say how to read.
+// Options control reading.
 type Options struct {
-	Jobs    int    // inputs at a time; 0 means one per CPU
-	Arch    string // "sm_80": which of several PTX of a fatbin; empty takes the highest
-	All     bool   // take every PTX of a fatbin
+	Jobs    int    // inputs read in parallel; 0 means one per CPU
+	Arch    string // "sm_80": selects one PTX of a fatbin; empty selects the highest
+	All     bool   // take all PTX of a fatbin
 	MaxSize int64  // bytes of decompressed data of one input; 0 means 4 GiB
 }
 
-// Load reads and parses all inputs, some at a time, and returns their modules in
-// command-line order: those of a container in the order of the file. Every fault
-// of every input is in the log, also in that order. unread says that some input
-// could not be read at all.
+// Load reads and parses all inputs, in parallel, and returns their modules in
+// command-line order; those of a container are in file order. The log gets all
+// errors of all inputs, in the same order. unread is set if some input could not be
+// read at all.
 func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files []*File, unread bool, err error) {
 	set, err := Open(ctx, inputs, o, log)
 	if err != nil {
@@ -57,7 +57,7 @@ func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files 
 	return files, set.Unread, nil
 }
 
-// each runs work for 0 to n-1 on several goroutines.
+// each runs work for 0 to n-1 in several goroutines.
 func each(ctx context.Context, n, jobs int, name func(int) string, work func(int)) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -70,7 +70,7 @@ func each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 				return err
 			}
 			defer func() {
-				// A panic here would end the process without a word of ours.
+				// A panic in a worker would end the process without our message.
 				if r := recover(); r != nil {
 					err = &Panic{Input: name(i), Value: r, Stack: debug.Stack()}
 				}
@@ -87,7 +87,7 @@ func each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 	return err
 }
 
-// Panic is a panic of a worker of Load, thrown again where Load was called.
+// Panic is a panic of a worker of Load, raised again in the caller of Load.
 type Panic struct {
 	Input string
 	Value any
@@ -105,12 +105,11 @@ func (in Input) name() string {
 	return in.Path
 }
 
-// alternatives picks one member of each group, -1 if none can be used:
-//
-//  1. the one for exactly the architecture, with its a or f
+// alternatives picks one member of each group, -1 if none is usable:
+//  1. the one for exactly the architecture, including its a or f
 //  2. the highest without a or f that is not above it
 //
-// Without an architecture, the highest without a or f, or the only one there is.
+// Without an architecture, it picks the highest without a or f, or the only one.
 func alternatives(members []container.Member, arch string, picked func(group []container.Member, best int)) {
 	for i := 0; i < len(members); {
 		end := i + 1
@@ -128,7 +127,7 @@ func alternatives(members []container.Member, arch string, picked func(group []c
 				best = k
 			case best >= 0 && group[best].Target == arch && arch != "":
 			case number(m.Target) < 0 || arch != "" && number(m.Target) > plainNumber(arch):
-			case best < 0 || number(m.Target) >= number(group[best].Target): // the last of equals, as nvlink
+			case best < 0 || number(m.Target) >= number(group[best].Target): // the last among equals, like nvlink
 				best = k
 			}
 		}
@@ -139,7 +138,7 @@ func alternatives(members []container.Member, arch string, picked func(group []c
 	}
 }
 
-// number is 80 for sm_80, and -1 for sm_90a and what is no target.
+// number returns 80 for sm_80, and -1 for sm_90a and for invalid targets.
 func number(target string) int {
 	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(target, "sm_"), "compute_"))
 	if err != nil {
@@ -148,19 +147,17 @@ func number(target string) int {
 	return n
 }
 
-// plainNumber is 90 for sm_90a too.
+// plainNumber is number without the suffix: 90 for sm_90a.
 func plainNumber(target string) int { return number(strings.TrimRight(target, "af")) }
 
-// claim takes over what the container says of the host, where the module says
-// nothing itself.
+// claim copies what the container records of the host into empty fields of f.
 func (f *File) claim(m *container.Member, log *diag.Log) {
 	if f.Host.OS == "" && m.OS != "" {
 		if h, err := ParseHost(m.OS); err == nil {
 			f.Host.OS, f.Host.Model = h.OS, h.Model
 		}
 	}
-	// Containers of other tools, and records that anyone may have written, can say
-	// anything.
+	// Containers of other tools may hold anything, and records may be forged.
 	if h := (Host{OS: f.Host.OS, Arch: m.Arch}); f.Host.Arch == "" && h.valid() {
 		f.Host.Arch = m.Arch
 	}

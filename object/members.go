@@ -23,9 +23,9 @@ func Refuse(name string, err error, log *diag.Log) {
 	log.Error(diag.BadContainer, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
 }
 
-// Members returns the PTX texts of one input as they are, whether they can be
-// linked or not: all of them, or of each group of alternatives the one for
-// Options.Arch. unread says that the input could not be read at all.
+// Members returns the unparsed PTX texts of one input, linkable or not: all of
+// them, or the one for Options.Arch of each group of alternatives. unread is set if
+// the input could not be read at all.
 func Members(ctx context.Context, in Input, o Options, log *diag.Log) (members []container.Member, unread bool) {
 	in.NoIndex = true
 	var op opening

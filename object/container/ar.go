@@ -16,13 +16,13 @@ import (
 
 const (
 	arHeader = 60
-	maxName  = 4096 // a path has no more on Linux
+	maxName  = 4096 // the longest path on Linux
 )
 
-// archive opens the members of an ar archive: GNU with its // table and
-// indexes, BSD and Darwin with names in front of the bodies, thin. Indexes are
-// passed over: what a member defines is read from its PTX. The metadata of a
-// package says what hosts its members are for.
+// archive opens the members of an ar archive: GNU with its // table and indexes,
+// BSD and Darwin with names before the bodies, and thin. It skips indexes: the
+// names that a member defines are read from its PTX. The metadata of a package
+// gives the hosts of its members.
 func (op *opener) archive(data []byte, p place, thin bool) *Error {
 	p.archive = true
 	if thin {
@@ -81,7 +81,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 	return nil
 }
 
-// isSymdef says that a member is the index of the BSD forms.
+// isSymdef reports whether a member is a BSD index.
 func isSymdef(name string) bool {
 	switch name {
 	case "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64", "__.SYMDEF_64 SORTED":
@@ -90,7 +90,7 @@ func isSymdef(name string) bool {
 	return false
 }
 
-// isMeta says that a member is the one in which a package tells of the others.
+// isMeta reports whether a member holds the metadata of a package.
 func isMeta(name string, body []byte) bool { return name == metaName && prefixed(body, metaMark) }
 
 // arEntry is one member of an archive.
@@ -98,10 +98,10 @@ type arEntry struct {
 	at, next int
 	name     string
 	body     []byte
-	origin   int // of a thin archive: where in the file called name the header is; -1 if it is the whole file
+	origin   int // in a thin archive: offset of the header in the file called name; -1 if it is the whole file
 }
 
-// arMember reads the header at a place of an archive.
+// arMember reads the member header at an offset of an archive.
 func arMember(data []byte, at int, p place, thin bool) (h arEntry, err *Error) {
 	h.at, h.origin = at, -1
 	head, ok := span(data, uint64(at), arHeader)
@@ -122,7 +122,7 @@ func arMember(data []byte, at int, p place, thin bool) (h arEntry, err *Error) {
 	}
 	from := uint64(at + arHeader)
 	if thin && !(strings.HasPrefix(h.name, "/") && (len(h.name) == 1 || h.name[1] < '0' || h.name[1] > '9')) {
-		size = 0 // the size is that of the file
+		size = 0 // the size given is that of the file
 	}
 	if h.body, ok = span(data, from, size); !ok {
 		return h, p.fault(at, "archive member %q has %d bytes by its header, of which %d are there", h.name, size, uint64(len(data))-from)
@@ -131,7 +131,7 @@ func arMember(data []byte, at int, p place, thin bool) (h arEntry, err *Error) {
 	return h, nil
 }
 
-// named is an error with the name of the member in place of where that is written.
+// named returns err with the member's name in place of the reference to it.
 func (h *arEntry) named(err *Error, names []byte, p place) *Error {
 	short := h.name
 	if name, bad := h.longName(names, p); bad == nil && name != "" {
@@ -140,7 +140,7 @@ func (h *arEntry) named(err *Error, names []byte, p place) *Error {
 	return err
 }
 
-// longName is the name of a member wherever it is written.
+// longName returns the name of a member, wherever it is stored.
 func (h *arEntry) longName(names []byte, p place) (string, *Error) {
 	if length, bsd := strings.CutPrefix(h.name, "#1/"); bsd {
 		n, bad := strconv.ParseUint(length, 10, 31)
@@ -173,7 +173,7 @@ func (h *arEntry) longName(names []byte, p place) (string, *Error) {
 	return strings.TrimSuffix(string(name), "/"), nil
 }
 
-// thinMember opens a member that is a file of its own, beside the archive.
+// thinMember opens a member that is a separate file beside the archive.
 func (op *opener) thinMember(h arEntry, p place) *Error {
 	path := filepath.FromSlash(h.name)
 	if !filepath.IsAbs(path) {
@@ -201,7 +201,7 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 	if h.origin < 0 {
 		return op.open(data, inner)
 	}
-	// The file is an archive too, and the member lies in it.
+	// The file is itself an archive, and the member is inside it.
 	if h.origin > len(data) {
 		return p.fault(h.at, "member %q lies at byte %d of a file of %d", h.name, h.origin, len(data))
 	}
@@ -212,8 +212,8 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 	return op.open(nested.body, inner)
 }
 
-// ReadRegular reads a regular file of limit bytes at most. A device may have no end, and
-// a pipe no writer.
+// ReadRegular reads a regular file of at most limit bytes. It refuses other files:
+// a device may have no end, and a pipe no writer.
 func ReadRegular(path string, limit int64) ([]byte, error) {
 	regular := func(info fs.FileInfo) error {
 		switch {
@@ -241,7 +241,7 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 	if info, err = f.Stat(); err != nil {
 		return nil, err
 	}
-	if err := regular(info); err != nil { // it may be another one by now
+	if err := regular(info); err != nil { // the file may have been replaced since
 		return nil, err
 	}
 	if info.Size() > some {

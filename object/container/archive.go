@@ -13,29 +13,29 @@ type ArchiveMember struct {
 	Data []byte // nil in a thin archive. It shares memory with the data given to ReadArchive
 	Size int64  // bytes of Data, or of the file that a thin archive names
 
-	// What the header says; WriteArchive writes 0 and 0644 for all of them.
+	// The header fields. WriteArchive writes 0 for all of them, and mode 0644.
 	Mode     uint32
 	UID, GID int
 	Time     int64 // seconds since 1970
 
-	// For WriteArchive: the names that the index lists for the member, and, if
-	// it is one PTX text, what a package records of it.
+	// For WriteArchive: the names that the index lists for the member, and, if it
+	// is a single PTX text, its record in the package.
 	Symbols []string
 	Record  *Record
 }
 
-// Archive is an ar archive, its indexes and its table of names left out.
+// Archive is an ar archive without its indexes and table of names.
 type Archive struct {
 	Members []ArchiveMember
-	Records []Record // what the archive says of its members if it is a package; nothing vouches for it
-	Thin    bool     // the members are files of their own, which nobody has read
+	Records []Record // what the archive records of its members if it is a package; not verified
+	Thin    bool     // the members are separate files, which have not been read
 }
 
-// IsArchive says that data begins as an ar archive does.
+// IsArchive reports whether data starts like an ar archive.
 func IsArchive(data []byte) bool { return prefixed(data, "!<arch>\n") || prefixed(data, "!<thin>\n") }
 
-// ReadArchive reads all members of an ar archive, whatever they hold. name is
-// what messages call it. An error is an *Error.
+// ReadArchive reads all members of an ar archive, whatever they hold. name is used
+// in messages. Errors are of type *Error.
 func ReadArchive(name string, data []byte) (Archive, error) {
 	a, err := readArchive(name, data)
 	if err != nil {
@@ -83,7 +83,8 @@ func readArchive(name string, data []byte) (a Archive, err *Error) {
 	return a, nil
 }
 
-// readHeader reads what only a listing shows; what is no number counts as 0.
+// readHeader reads the fields that only a listing shows. A field that is not a
+// number reads as 0.
 func (m *ArchiveMember) readHeader(head []byte) {
 	number := func(from, to, base int) int64 {
 		n, _ := strconv.ParseInt(string(bytes.TrimSpace(head[from:to])), base, 64)
@@ -93,8 +94,8 @@ func (m *ArchiveMember) readHeader(head []byte) {
 	m.Size = number(48, 58, 10)
 }
 
-// readRecords reads the records of a package for an edit, which compares them
-// with the members; so offsets that no longer fit do no harm.
+// readRecords reads the records of a package that is being edited. The edit
+// compares them with the members, so outdated offsets do no harm.
 func readRecords(body []byte) (list []Record) {
 	if !prefixed(body, metaMark) {
 		return nil
@@ -108,21 +109,21 @@ func readRecords(body []byte) (list []Record) {
 	return list
 }
 
-// IsPTX says that the text begins as a module does. Open takes a file that is no
-// container for PTX, so that the parser says what is wrong with it.
+// IsPTX reports whether the text starts like a module. Open treats a file that is
+// no container as PTX, so that the parser reports the error.
 func (m Member) IsPTX() bool { return looksLikePTX(m.Text) }
 
-// IsMeta says that the member is the one in which a package tells of the others.
+// IsMeta reports whether the member holds the metadata of a package.
 func (m ArchiveMember) IsMeta() bool { return isMeta(m.Name, m.Data) }
 
-// IsHostObject says that the member is an ELF file.
+// IsHostObject reports whether the member is an ELF file.
 func (m ArchiveMember) IsHostObject() bool { return prefixed(m.Data, "\x7fELF") }
 
-// IsZstd says that the member is stored as a zstd frame.
+// IsZstd reports whether the member is stored as a zstd frame.
 func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 
-// PTX returns the PTX in the member, in whatever it is wrapped; none is no
-// error. name is what messages call the member. An error is an *Error.
+// PTX returns the PTX in the member, unwrapped. A member without PTX is not an
+// error. name is used in messages. Errors are of type *Error.
 func (m ArchiveMember) PTX(name string, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(m.Data)))
 	if err := op.open(m.Data, place{name: name, path: name, archive: true, inside: true}); err != nil {

@@ -13,29 +13,29 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// arWriter is one call of WriteArchive.
+// arWriter is the state of one call of WriteArchive.
 type arWriter struct {
-	// wide is the first offset that does not fit the usual index.
+	// wide is the first offset that does not fit the 32-bit index.
 	wide    int64
 	members []ArchiveMember
 	names   []byte   // the // table
-	heads   []string // the name of each member as its header has it
+	heads   []string // the name field of each header
 	symbols int      // in the index
 	bytes   int64    // of their names, with the NULs
 }
 
-// maxStored is what the ten digits of a header can say.
+// maxStored is the largest number that the ten digits of a header can hold.
 const maxStored = 9_999_999_999
 
-// WriteArchive makes an ar archive in GNU form. The same members give the same
-// bytes everywhere: there is no time, user or mode of a file in it.
-//
-//  1. The index, unless it is not wanted: the offset of the member for each of
-//     its Symbols, in the order of the members. Then the table of long names.
+// WriteArchive returns an ar archive in GNU form. The output depends on the members
+// only: it holds no times, users or modes of files.
+//  1. The index, if wanted: for each of the Symbols, in the order of the members,
+//     the offset of its member. Then the table of long names.
 //  2. The members, in the order given.
-//  3. If each of them has a Record, the member that holds those.
+//  3. If each of them has a Record, the member that holds the records.
 //
-// Name, Offset and Size of the Records are set to what they are in the archive.
+// WriteArchive sets Name, Offset and Size of the Records to their values in the
+// archive.
 func WriteArchive(members []ArchiveMember, index bool) ([]byte, error) {
 	return (&arWriter{members: members, wide: math.MaxUint32 + 1}).write(index)
 }
@@ -106,10 +106,10 @@ func appendMember(out []byte, head string, data []byte) []byte {
 	return appendEven(append(out, data...))
 }
 
-// headName is the name as the header has it: in place, or where it is in the
-// table of long names.
+// headName returns the name field of a header: the name, or its offset in the table
+// of long names.
 func (w *arWriter) headName(name string) (string, error) {
-	// A reader takes the name of an index for an index, and drops a slash at the end.
+	// A reader mistakes such a name for an index, and drops a slash at the end.
 	if name == "" || strings.ContainsAny(name, "\n\x00") || strings.HasSuffix(name, "/") || isSymdef(name) {
 		return "", fmt.Errorf("an archive cannot hold a member called %q", name)
 	}
@@ -124,8 +124,8 @@ func (w *arWriter) headName(name string) (string, error) {
 	return head, nil
 }
 
-// indexSize is the bytes of the body of the index, with offsets of width bytes.
-// It is a multiple of 2, or of 8 in the wide form, as GNU ar has it.
+// indexSize returns the size of the index body, in bytes, with offsets of width
+// bytes. It is a multiple of 2, or of 8 in the wide form, like GNU ar's.
 func (w *arWriter) indexSize(width int) int64 {
 	size := int64(width)*int64(1+w.symbols) + w.bytes
 	if width == 8 {
@@ -134,7 +134,7 @@ func (w *arWriter) indexSize(width int) int64 {
 	return even(size)
 }
 
-// lastOffset is where the last member lies if the first one lies at start.
+// lastOffset returns the offset of the last member if the first one is at start.
 func (w *arWriter) lastOffset(start int64) int64 {
 	for i, m := range w.members {
 		if i+1 < len(w.members) {
@@ -173,9 +173,9 @@ func (w *arWriter) appendIndex(out []byte, offsets []int64, width int) []byte {
 	return append(out, make([]byte, size-int64(len(out)-start))...)
 }
 
-// meta is the body of the member that holds the records, nil unless every
-// member has one: a reader that finds records reads nothing else to know what
-// the archive offers. out is the archive so far.
+// meta returns the body of the member that holds the records, or nil unless every
+// member has one: a reader that finds records reads nothing else to learn what the
+// archive offers. out is the archive so far.
 func (w *arWriter) meta(offsets []int64, out []byte) []byte {
 	if len(w.members) == 0 {
 		return nil
@@ -189,7 +189,7 @@ func (w *arWriter) meta(offsets []int64, out []byte) []byte {
 		r.Name, r.Offset, r.Size = m.Name, offsets[i], int64(len(m.Data))
 		line, err := r.line()
 		if err != nil {
-			return nil // a name that JSON cannot spell
+			return nil // JSON cannot represent the name
 		}
 		records = append(records, line...)
 	}
@@ -198,8 +198,8 @@ func (w *arWriter) meta(offsets []int64, out []byte) []byte {
 	return fmt.Appendf(body, metaTrailer, len(body)+trailerSize)
 }
 
-// indexDigest is what metaFirst has: of all between the first line of an archive
-// and its first member, and of the records.
+// indexDigest returns the digest in metaFirst: of everything between the first line
+// of an archive and its first member, and of the records.
 func indexDigest(head, records []byte) []byte {
 	h := sha256.New()
 	h.Write(head)
@@ -207,7 +207,7 @@ func indexDigest(head, records []byte) []byte {
 	return h.Sum(nil)
 }
 
-// line is the record as a line of JSON.
+// line returns the record as a line of JSON.
 func (r Record) line() ([]byte, error) {
 	if !utf8.ValidString(r.Name) {
 		return nil, fmt.Errorf("%q is no UTF-8", r.Name)

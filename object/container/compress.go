@@ -19,17 +19,17 @@ const (
 	zstdMagic = "\x28\xb5\x2f\xfd"
 	lz4Magic  = "\x04\x22\x4d\x18"
 	lz4Legacy = "\x02\x21\x4c\x18" // lz4 -l
-	skipMagic = "\x2a\x4d\x18"     // behind 0x50 to 0x5f: a frame of zstd or LZ4 without data
-	// zstdMost is the most bytes that one of a zstd frame can stand for: a
-	// block has 128 KiB at most, and takes 4 bytes if all of them are equal.
+	skipMagic = "\x2a\x4d\x18"     // after 0x50 to 0x5f: a zstd or LZ4 frame without data
+	// zstdMost is the most bytes that one byte of a zstd frame can expand to: a
+	// block holds 128 KiB at most, and takes 4 bytes if all of them are equal.
 	zstdMost = 128 << 10 / 4
 )
 
-// codec is a way to compress.
+// codec is a compression format.
 type codec struct {
 	name string
-	// unfold returns errTooLong if data gives more than limit bytes, before it
-	// takes memory for them.
+	// unfold returns errTooLong if data expands to more than limit bytes, before it
+	// allocates memory for them.
 	unfold func(data []byte, limit int64) ([]byte, error)
 }
 
@@ -45,9 +45,8 @@ var (
 	errNothing = errors.New("it unfolds to NULs")
 )
 
-// Readers are used again: an archive may hold thousands of small streams, and a
-// new reader takes more memory than all but the largest of them, one for zstd
-// 5 MB.
+// Readers are reused: an archive may hold thousands of small streams, and a new
+// reader takes more memory than most of them. One for zstd takes 5 MB.
 var (
 	gzips, zlibs sync.Pool
 	zstds        = sync.Pool{New: func() any {
@@ -86,15 +85,15 @@ func inflate(data []byte, limit int64) ([]byte, error) {
 
 func unlz4(data []byte, limit int64) ([]byte, error) {
 	z := lz4.NewReader(bytes.NewReader(data))
-	defer z.Reset(nil) // its two blocks, of up to 4 MB each, go back to their pool
+	defer z.Reset(nil) // returns its two blocks of up to 4 MB each to their pool
 	return drain(func() (io.Reader, error) {
 		z.Reset(bytes.NewReader(data))
 		return z, nil
 	}, limit)
 }
 
-// unzstd decodes into one buffer, which is the window too: a header may ask for
-// a window of 128 MB and more in front of a few bytes.
+// unzstd decodes into one buffer, which is also the window: a header may ask for a
+// window of 128 MB and more for a few bytes.
 func unzstd(data []byte, limit int64) ([]byte, error) {
 	frames, err := zstdFrames(data)
 	if err != nil {
@@ -110,7 +109,7 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	}
 	z := zstds.Get().(*zstd.Decoder)
 	defer zstds.Put(z)
-	end := int64(min(most, uint64(limit))) // of how large the buffer may get
+	end := int64(min(most, uint64(limit))) // largest size of the buffer
 	if end > some {
 		if first, err := z.DecodeAll(zstdFirst(data), make([]byte, 0, zstdBlock+1)); err == nil && len(first) > 0 && onlyNUL(first) {
 			return nil, errNothing
@@ -118,8 +117,8 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	}
 	size := end
 	if most != least {
-		// A writer that flushes often makes blocks much smaller than they can
-		// be, so that most says little.
+		// A writer that flushes often writes small blocks, so most may be far too
+		// high.
 		size = min(end, 16*int64(len(data))+some)
 	}
 	if err := askFor(size); err != nil {
@@ -127,7 +126,8 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	}
 	plain := make([]byte, 0, size+1)
 	for len(frames) > 0 {
-		// Each frame by itself: a limit of capacity goes wrong behind the first.
+		// Frames are decoded one at a time: the capacity limit is wrong after the
+		// first.
 		part, err := z.DecodeAll(frames[0].data, plain[len(plain):])
 		have := int64(len(plain) + len(part))
 		switch {
@@ -136,7 +136,7 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 		case err == nil && have <= size:
 			plain = plain[:have]
 			frames = frames[1:]
-		// Where a block does not fit, the decoder may take it for damaged.
+		// The decoder may report a block that does not fit as damaged.
 		case size-have >= zstdBlock && !errors.Is(err, zstd.ErrDecoderSizeExceeded), uint64(size) >= most:
 			return nil, err
 		case size == limit:
@@ -155,15 +155,15 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	return plain, nil
 }
 
-// zstdFrame is a frame, and how much it unfolds to by the headers of itself and
-// of its blocks: exactly, if it says its size.
+// zstdFrame is a frame, and the size it expands to according to its header and
+// block headers. The size is exact if the header gives it.
 type zstdFrame struct {
 	data        []byte
 	least, most uint64
 }
 
-// zstdFrames parts data into frames, without those to be skipped. What is no
-// frame is the last one, for the decoder to say what is wrong.
+// zstdFrames splits data into frames, without the skippable ones. Data that is not
+// a frame becomes the last one, for which the decoder reports the error.
 func zstdFrames(data []byte) (frames []zstdFrame, err error) {
 	for len(data) > 0 {
 		var h zstd.Header
@@ -185,10 +185,10 @@ func zstdFrames(data []byte) (frames []zstdFrame, err error) {
 			size := head >> 3
 			last = head&1 != 0
 			switch head >> 1 & 3 {
-			case 0: // as it is
+			case 0: // raw
 				f.least += uint64(size)
 				f.most += uint64(size)
-			case 1: // one byte, so many times
+			case 1: // one byte, repeated
 				f.least += uint64(size)
 				f.most += uint64(size)
 				size = 1
@@ -213,7 +213,7 @@ func zstdFrames(data []byte) (frames []zstdFrame, err error) {
 	return frames, nil
 }
 
-// zstdFirst is a frame of the first block of data alone.
+// zstdFirst returns a frame that holds only the first block of data.
 func zstdFirst(data []byte) []byte {
 	var h zstd.Header
 	for h.Decode(data) == nil && h.Skippable {
@@ -226,20 +226,20 @@ func zstdFirst(data []byte) []byte {
 	if data[0]>>1&3 == 1 {
 		stored = 1
 	}
-	// A window of 1 MiB, no size, no checksum; and the block is the last.
+	// A window of 1 MiB, no size, no checksum; and this block is the last.
 	frame := append([]byte(zstdMagic+"\x00\x50"), data[:min(len(data), 3+stored)]...)
 	frame[6] |= 1
 	return frame
 }
 
 const (
-	some      = 1 << 20   // bytes that are worth no second thought
-	zstdBlock = 128 << 10 // bytes that a block of zstd unfolds to at most
+	some      = 1 << 20   // bytes allocated without asking for memory
+	zstdBlock = 128 << 10 // largest size of a decompressed zstd block
 )
 
-// drain reads a stream to its end. A long one is read twice, to be counted first,
-// so that memory is taken only for what is within the limit, and once. start
-// starts the stream from its beginning.
+// drain reads a stream to its end. It reads a long one twice and counts its bytes
+// first, so that memory is allocated once and only within the limit. start opens
+// the stream from its beginning.
 func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
 	r, err := start()
 	if err != nil {
@@ -273,14 +273,14 @@ func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
 	return plain, err
 }
 
-// unread is the error of data that there is no memory for.
+// unread returns the error for data that does not fit into memory.
 func (p place) unread(at int, err error) *Error {
 	fault := p.fault(at, "cannot decompress: %v", err)
 	fault.Help, fault.Err = "", err
 	return fault
 }
 
-// askFor is room.For where it is worth it.
+// askFor calls room.For for large sizes.
 func askFor(size int64) error {
 	if size <= some {
 		return nil
@@ -288,12 +288,12 @@ func askFor(size int64) error {
 	return room.For(size)
 }
 
-// onlyNUL reports whether all bytes are NUL. No module of a megabyte begins with
-// as many as callers look at.
+// onlyNUL reports whether all bytes are NUL. No module of a megabyte starts with as
+// many NULs as callers check.
 func onlyNUL(data []byte) bool { return len(bytes.TrimLeft(data, "\x00")) == 0 }
 
-// frames is how data that begins as zstd or LZ4 frames do is compressed. Frames
-// to be skipped may come first: pzstd writes them.
+// frames returns the codec of data that starts like zstd or LZ4 frames. Skippable
+// frames may come first: pzstd writes them.
 func frames(data []byte) (c codec, ok bool) {
 	for len(data) >= 8 && data[0]&0xf0 == 0x50 && string(data[1:4]) == skipMagic {
 		data = data[min(8+uint64(le.Uint32(data[4:])), uint64(len(data))):]
@@ -307,7 +307,7 @@ func frames(data []byte) (c codec, ok bool) {
 	return codec{}, false
 }
 
-// compressed opens what a compressed file holds.
+// compressed opens the contents of a compressed file.
 func (op *opener) compressed(data []byte, p place, c codec) *Error {
 	plain, err := op.decompress(data, p, 0, -1, c)
 	if err != nil {
@@ -316,8 +316,8 @@ func (op *opener) compressed(data []byte, p place, c codec) *Error {
 	return op.open(plain, p)
 }
 
-// decompress returns what data unfolds to, size bytes if that is not negative.
-// at is where in p data lies.
+// decompress returns the decompressed data, of size bytes unless size is negative.
+// at is the offset of data in p.
 func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) ([]byte, *Error) {
 	if size > op.left {
 		return nil, op.bomb(p, at)
@@ -345,14 +345,14 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 	return plain, nil
 }
 
-// block returns the size bytes that a bare LZ4 block unfolds to.
+// block returns the size bytes that a bare LZ4 block decompresses to.
 func (op *opener) block(data []byte, p place, at int, size uint64) ([]byte, *Error) {
-	// Huge images are LZ4 frames. No block starts so: its first match would
-	// reach before the first byte.
+	// Huge images are LZ4 frames. No block starts with these bytes: its first match
+	// would reach before the first byte.
 	if prefixed(data, lz4Magic) {
 		return op.decompress(data, p, at, int64(min(size, 1<<62)), lz4Codec)
 	}
-	// A byte of a block stands for 255 at most.
+	// A byte of a block expands to 255 at most.
 	if size > 255*uint64(len(data))+64 {
 		return nil, p.fault(at, "%d bytes of LZ4 data cannot be the %d bytes that the header says", len(data), size)
 	}

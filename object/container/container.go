@@ -1,9 +1,8 @@
-// Package container opens what PTX comes wrapped in into named members.
-//
-// Every form is recognised by its first bytes, never by the name of the file:
-// ar archives, fatbins, host ELF files, OffloadBinary, gzip, zstd and LZ4
-// frames, in each other as deep as maxDepth. What is none of these is taken for
-// PTX and left to the parser.
+// Package container unwraps PTX from the containers it is stored in, into named
+// members. It recognises every form by its first bytes, not by the name of the
+// file: ar archives, fatbins, host ELF files, OffloadBinary, and gzip, zstd and LZ4
+// frames, nested up to maxDepth. Anything else is treated as PTX and left to the
+// parser.
 package container
 
 import (
@@ -15,48 +14,45 @@ import (
 
 // Member is one PTX text inside a file.
 type Member struct {
-	Name    string // what messages call it, unique in its file: "libx.a(k.o)", "app.o:.nv_fatbin", "x.fatbin:sm_80"
-	Text    []byte // PTX; NULs at its end are cut off. It may share memory with the data given to Open
-	Archive bool   // it came out of an archive: linked only if something needs it
+	Name    string // as in messages, unique in its file: "libx.a(k.o)", "app.o:.nv_fatbin", "x.fatbin:sm_80"
+	Text    []byte // PTX without NULs at its end. It may share memory with the data given to Open
+	Archive bool   // from an archive: linked only if needed
 
-	// What the container says of the host and the device; zero if it is silent.
+	// Host and device as recorded in the container; zero if it records none.
 	OS, Arch    string // linux, windows, mac / x86_64, aarch64, ...
-	Model       string // lp64, llp64, ilp32; only packages say
+	Model       string // lp64, llp64, ilp32; only packages record it
 	AddressSize int    // 32 or 64
 	Target      string // sm_80, sm_90a, sm_100f
 
-	// Group is the same non-zero number for the members that are alternatives:
-	// all PTX of one fatbin, each for another target, of which a link takes
-	// one. Numbers count from 1 in every call of Open. A fatbin with one PTX has a
-	// group of its own.
+	// Group is the same non-zero number for members that are alternatives: all PTX
+	// of one fatbin, each for another target, of which a link takes one. Numbers
+	// count from 1 in every call of Open. A fatbin with one PTX has its own group.
 	Group int
 
-	// SHA256 is the digest of Text in hexadecimal, if it was needed to read it.
+	// SHA256 is the digest of Text in hexadecimal, if reading computed it.
 	SHA256 string
 }
 
-// Options say how far Open may go.
+// Options sets limits for Open.
 type Options struct {
-	// MaxSize bounds the bytes of all decompressed data, and of the files that
-	// thin archives name; 0 means 4 GiB.
+	// MaxSize limits the total size of decompressed data and of the files that thin
+	// archives name, in bytes; 0 means 4 GiB.
 	MaxSize int64
-	// Open reads the files that a thin archive names, their paths joined to
-	// that of the archive, if they have limit bytes at most. nil means to read
-	// regular files.
+	// Open reads a file that a thin archive names if it has at most limit bytes;
+	// its path is joined to that of the archive. nil reads regular files.
 	Open func(path string, limit int64) ([]byte, error)
 }
 
-// Error says why a file cannot be opened. Offset is where in Name, which may be
-// a member of the file; -1 if no place is to blame.
+// Error describes why a file cannot be opened. Offset is the offset in Name, which
+// may be a member of the file; -1 if the error has no offset.
 type Error struct {
 	Name   string
 	Offset int64
 	Text   string
 	Help   string
-	// Stale says that only the index of a package is wrong: Open can read the
-	// file.
+	// Stale is set if only the index of a package is wrong: Open can read the file.
 	Stale bool
-	// Err is what kept the file from being read, if the file is not at fault.
+	// Err is the cause if the file could not be read, rather than being damaged.
 	Err error
 }
 
@@ -70,19 +66,17 @@ func (e *Error) Error() string {
 }
 
 const (
-	// DefaultMaxSize is Options.MaxSize if that is 0.
+	// DefaultMaxSize is used if Options.MaxSize is 0.
 	DefaultMaxSize = 4 << 30
-	// maxDepth is more than any build makes: a compressed fatbin in an
-	// OffloadBinary in a host object in a compressed archive is 6.
+	// maxDepth is more than any build needs: a compressed fatbin in an
+	// OffloadBinary in a host object in a compressed archive takes 6.
 	maxDepth = 10
 )
 
-// Open returns the PTX that a file holds, in the order of the file. name is the
-// path of the file. An error is an *Error.
-//
-// In an archive, members without PTX are passed over. A file that holds none at
-// all is an error that says what it holds instead, but an archive without any
-// members is just that.
+// Open returns the PTX in a file, in file order. name is the path of the file.
+// Errors are of type *Error. In an archive, members without PTX are skipped. A file
+// without any PTX is an error, which lists what it holds instead; an archive
+// without members is not.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(data)))
 	err := op.open(data, place{name: name, path: name})
@@ -96,20 +90,20 @@ func Open(name string, data []byte, o Options) ([]Member, error) {
 	return op.members, nil
 }
 
-// opener is one call of Open.
+// opener is the state of one call of Open.
 type opener struct {
 	Options
 	left    int64 // of MaxSize
-	size    int64 // bytes of the file
+	size    int64 // of the file, in bytes
 	empty   bool  // it is an archive without members
 	groups  int
 	members []Member
 	held    holdings
-	bare    bool     // what was held is the file itself
-	thin    []string // paths of the thin archives being read, against those that name themselves
+	bare    bool     // held describes the file itself
+	thin    []string // paths of the thin archives being read, to find cycles
 }
 
-// newOpener is for a file of size bytes.
+// newOpener returns the state for a file of size bytes.
 func newOpener(o Options, size int64) *opener {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
@@ -120,15 +114,15 @@ func newOpener(o Options, size int64) *opener {
 	return &opener{Options: o, left: o.MaxSize, size: size}
 }
 
-// place is where in the file the bytes at hand lie, and what was said of them
-// on the way in.
+// place is the position of the current bytes in the file, and what the containers
+// around them record.
 type place struct {
 	name    string
-	path    string // of the file that the bytes are read from, for thin archives
+	path    string // of the file being read, for thin archives
 	depth   int
 	archive bool
-	inside  bool // in some container that holds other things beside PTX
-	section bool // of an ELF file, all of which may be one fatbin
+	inside  bool // in a container that also holds other things than PTX
+	section bool // of an ELF file; all of it may be one fatbin
 	os      string
 	arch    string
 	bits    int
@@ -136,15 +130,15 @@ type place struct {
 	group   int
 }
 
-// in is the place of something inside p.
+// in returns the place of something inside p.
 func (p place) in(name string) place {
 	p.name = name
 	p.inside, p.section = true, false
 	return p
 }
 
-// fault is what is wrong with a damaged file; where it is not damaged, or more
-// is known, the caller gives another help.
+// fault returns the error for a damaged file. Where it is not damaged, or more is
+// known, the caller sets another help.
 func (p place) fault(at int, format string, args ...any) *Error {
 	return &Error{
 		Name: p.name, Offset: int64(at), Text: fmt.Sprintf(format, args...),
@@ -152,8 +146,8 @@ func (p place) fault(at int, format string, args ...any) *Error {
 	}
 }
 
-// none notes that something sound holds no PTX. It is an error only if nothing
-// else in the file does.
+// none records that a valid part of the file holds no PTX. That is an error only if
+// the rest of the file holds none either.
 func (op *opener) none(what kind, target string, p place) *Error {
 	op.held.add(what, target)
 	op.bare = !p.inside
@@ -206,8 +200,8 @@ func prefixed(data []byte, magic string) bool {
 	return len(data) >= len(magic) && string(data[:len(magic)]) == magic
 }
 
-// texts adds the modules of a text. nvptx-none-ld ends every module that it
-// writes with a NUL, so a linked file of gcc is several of them.
+// texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
+// a file linked by gcc holds several.
 func (op *opener) texts(data []byte, p place) *Error {
 	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group}
 	whole := trimNUL(data)
@@ -218,7 +212,7 @@ func (op *opener) texts(data []byte, p place) *Error {
 				continue
 			}
 			if parted = looksLikePTX(piece); !parted {
-				break // not ours to part: the parser points at the NUL
+				break // not split here: the parser points at the NUL
 			}
 			m.Text = piece
 			if err := op.add(m, p); err != nil {
@@ -234,8 +228,8 @@ func (op *opener) texts(data []byte, p place) *Error {
 	return op.add(m, p)
 }
 
-// add adds a module. What is known of one takes more memory than the least that
-// a module can be, so there is an end to how small they are on the whole.
+// add adds a module. The record of a module takes more memory than the smallest
+// module, so the average size has a lower bound.
 func (op *opener) add(m Member, p place) *Error {
 	const some, least = 10_000, 256
 	size := op.size + op.MaxSize - op.left
@@ -253,8 +247,8 @@ func trimNUL(data []byte) []byte {
 	return data
 }
 
-// isBinary says that there are bytes near the start of data that no text has.
-// NULs are not among them: the parser knows what to say of those.
+// isBinary reports whether the start of data has bytes that no text has. NULs do
+// not count: the parser has its own message for them.
 func isBinary(data []byte) bool {
 	for _, c := range data[:min(len(data), 512)] {
 		if c < ' ' && c != 0 && c != 0x1a && (c < '\t' || c > '\r') || c == 0x7f {
@@ -264,8 +258,8 @@ func isBinary(data []byte) bool {
 	return false
 }
 
-// looksLikePTX says that the first thing that is neither blank nor comment is a
-// directive, and that of the kind that starts a module.
+// looksLikePTX reports whether the first thing after blanks and comments is a
+// directive that can start a module.
 func looksLikePTX(text []byte) bool {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	for {
@@ -295,8 +289,8 @@ func looksLikePTX(text []byte) bool {
 	}
 }
 
-// unique makes the names of the members so: an archive may hold two members of
-// one name, a section several fatbins.
+// unique makes the names of members unique: an archive may hold two members of one
+// name, and a section several fatbins.
 func (op *opener) unique() {
 	taken := make(map[string]bool, len(op.members))
 	for i := range op.members {
@@ -316,7 +310,7 @@ func (op *opener) unique() {
 	}
 }
 
-// span is data[from:from+size] if that lies within data.
+// span returns data[from:from+size] if that lies within data.
 func span(data []byte, from, size uint64) ([]byte, bool) {
 	if from > uint64(len(data)) || size > uint64(len(data))-from {
 		return nil, false
@@ -326,7 +320,7 @@ func span(data []byte, from, size uint64) ([]byte, bool) {
 
 var le = binary.LittleEndian
 
-// kind is what is found in place of PTX.
+// kind classifies contents that are not PTX.
 type kind int
 
 const (
@@ -362,7 +356,7 @@ var kindWords = [kinds]struct{ one, many, help string }{
 	other:       {"a file that is no device code", "files that are no device code", ""},
 }
 
-// refused are forms that are recognised but hold nothing that could be linked.
+// refused lists forms that are recognised but hold nothing to link.
 var refused = []struct {
 	magic string
 	kind  kind
@@ -375,7 +369,7 @@ var refused = []struct {
 	{"\x03\x02\x23\x07", spirv}, {"\xb1\x43\x62\x46", segment},
 }
 
-// holdings is what was found and is no PTX.
+// holdings records what was found instead of PTX.
 type holdings struct {
 	count   [kinds]int
 	targets [kinds][]string // in order of appearance
@@ -394,13 +388,13 @@ func (h *holdings) add(what kind, target string) {
 	h.targets[what] = append(h.targets[what], target)
 }
 
-// fault tells what there is instead of PTX.
+// fault returns the error that lists what there is instead of PTX.
 func (h *holdings) fault(name string, bare bool) *Error {
 	var parts []string
 	help := ""
 	for what := range kinds {
 		n := h.count[what]
-		// That a library of device code has host code too is no news.
+		// Host code in a library of device code is expected and not listed.
 		if n == 0 || what >= host && len(parts) > 0 {
 			continue
 		}

@@ -9,12 +9,12 @@ import (
 
 const machineCUDA = 190
 
-// deviceSections are where compilers keep device code in host objects.
+// deviceSections are the sections of host objects in which compilers store device
+// code.
 var deviceSections = []string{"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading"}
 
-// elf opens a host object, executable or shared library. Compilers that put
-// fatbins into them also write wrappers that point to each; only nvlink needs
-// those.
+// elf opens a host object, executable or shared library. Compilers that add fatbins
+// also add a wrapper for each; only nvlink needs those.
 func (op *opener) elf(data []byte, p place) *Error {
 	if len(data) >= 0x34 && le.Uint16(data[18:]) == machineCUDA {
 		return op.none(cubin, cubinTarget(data), p)
@@ -47,7 +47,7 @@ func (op *opener) elf(data []byte, p place) *Error {
 		if err != nil {
 			return err
 		}
-		// Sections that overlap would make more of the file than it is.
+		// Overlapping sections would expand to more than the file.
 		if total += section.size; total > uint64(len(data)) {
 			return inner.fault(-1, "sections of device code overlap")
 		}
@@ -66,7 +66,7 @@ func (op *opener) elf(data []byte, p place) *Error {
 	return nil
 }
 
-// section is what a section holds, decompressed.
+// section returns the contents of a section, decompressed.
 func (op *opener) section(file *elfFile, s elfSection, p place) ([]byte, *Error) {
 	body, ok := span(file.data, s.off, s.size)
 	if !ok {
@@ -101,30 +101,30 @@ func (op *opener) section(file *elfFile, s elfSection, p place) ([]byte, *Error)
 	}
 }
 
-// elfFile is what is read of an ELF file: its sections, and who it is for.
-// debug/elf refuses cubins, makes room for what a header promises before it
-// looks how much there is, and takes names of megabytes.
+// elfFile is an ELF file: its sections and its machine. debug/elf cannot be used:
+// it refuses cubins, allocates what a header promises without checking the file
+// size, and accepts names of megabytes.
 type elfFile struct {
 	data     []byte
 	order    binary.ByteOrder
 	wide     bool // 64-bit
 	machine  elf.Machine
 	osabi    elf.OSABI
-	sections uint64 // where their headers are
-	stride   uint64 // bytes of a header
+	sections uint64 // offset of the section headers
+	stride   uint64 // of a section header, in bytes
 	count    uint64
-	names    []byte // the table of their names
+	names    []byte // table of section names
 }
 
 type elfSection struct {
-	name      string // no more than a name of ours can have
+	name      string // cut to the length of known names
 	kind      elf.SectionType
 	flags     elf.SectionFlag
 	link      uint32
 	off, size uint64
 }
 
-// readELF reads the header, and checks that the section headers are there.
+// readELF reads the header and checks that the section headers exist.
 func readELF(data []byte, p place) (*elfFile, *Error) {
 	f := &elfFile{data: data, order: le}
 	size, least := 0x34, uint64(0x28) // of the header, and of that of a section
@@ -144,7 +144,7 @@ func readELF(data []byte, p place) (*elfFile, *Error) {
 		return nil, p.fault(0, "ELF file is cut short in its header")
 	}
 	f.machine, f.osabi = elf.Machine(f.order.Uint16(data[0x12:])), elf.OSABI(data[7])
-	counts := data[size-6:] // bytes of a section header, their number, the one of the names
+	counts := data[size-6:] // size of a section header, number of headers, index of the name table
 	f.sections, f.stride, f.count = f.offset(0x20, 0x28), uint64(f.order.Uint16(counts)), uint64(f.order.Uint16(counts[2:]))
 	names := uint64(f.order.Uint16(counts[4:]))
 	if f.sections == 0 {
@@ -159,7 +159,7 @@ func readELF(data []byte, p place) (*elfFile, *Error) {
 	} else if !ok {
 		return f, nil
 	}
-	// What is too large for two bytes stands in the first section.
+	// Values too large for two bytes are stored in the first section.
 	first := f.section(0)
 	if f.count == 0 {
 		f.count = first.size
@@ -181,7 +181,7 @@ func (f *elfFile) short(p place) *Error {
 	return p.fault(0, "ELF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, f.stride, f.sections, len(f.data))
 }
 
-// offset is the file offset in the header at one place in ELF32, at another in
+// offset reads a file offset from the header, at narrow in ELF32 and at wide in
 // ELF64.
 func (f *elfFile) offset(narrow, wide int) uint64 {
 	if f.wide {
@@ -190,7 +190,7 @@ func (f *elfFile) offset(narrow, wide int) uint64 {
 	return uint64(f.order.Uint32(f.data[narrow:]))
 }
 
-// section reads the header of section i, which is there.
+// section reads the header of section i, which exists.
 func (f *elfFile) section(i uint64) elfSection {
 	b := f.data[f.sections+i*f.stride:]
 	word := func(at int) uint64 { return uint64(f.order.Uint32(b[at:])) }

@@ -7,12 +7,12 @@ import (
 	"fmt"
 )
 
-// hostTarget is a CPU that CUDA has nvcc for.
+// hostTarget is a CPU that nvcc supports as host.
 type hostTarget struct {
 	machine elf.Machine
 	flags   uint32
 	pointer uint32 // the relocation of a 64-bit pointer
-	// code is what clang 19 makes, at -O1 and without frame pointer, of
+	// code is the output of clang 19, at -O1 and without frame pointer, for
 	//
 	//	static void nothing(void *) {}
 	//	static void start(void) { __cudaRegisterLinkedBinaryID(nothing, 0, 0, nothing); }
@@ -27,7 +27,7 @@ type hostRelocation struct {
 	addend int64
 }
 
-// Symbols of a host object. The last one is there for ppc64le only.
+// Symbols of a host object. Only ppc64le has the last one.
 const (
 	fatbinSymbol   = 1 // the section
 	codeSymbol     = 2 // likewise
@@ -97,20 +97,19 @@ func words(list ...uint32) (code []byte) {
 	return code
 }
 
-// HostObject makes an ELF object for a host CPU that carries a fatbin, as
-// nvcc -dc writes it, so that nvlink and nvcc take it:
+// HostObject returns an ELF object for a host CPU that carries a fatbin, as nvcc
+// -dc writes it, so that nvlink and nvcc accept it:
+//   - __nv_relfatbin holds the fatbin, .nvFatBinSegment a wrapper that points to
+//     it. nvlink needs both.
+//   - __nv_module_id holds the identifier of the object. The output of nvcc -dlink
+//     uses it to refer to the wrapper, __fatbinwrapID.
+//   - .init_array calls __cudaRegisterLinkedBinaryID, which nvcc -dlink writes too.
+//     The program registers its device code with the driver once every object has
+//     called it; if one does not, the whole program has no device code.
 //
-//   - __nv_relfatbin is the fatbin, .nvFatBinSegment a wrapper that points to
-//     it. nvlink wants both.
-//   - __nv_module_id is the identifier of the object. What nvcc -dlink writes
-//     refers by it to __fatbinwrapID, the wrapper.
-//   - .init_array calls __cudaRegisterLinkedBinaryID, which nvcc -dlink writes
-//     too. The program registers its device code with the driver once every
-//     object has called; a silent one would leave the whole program without.
-//
-// There is no symbol of the name of a device function: it would satisfy a host
-// that wants a function of that name, with an address in data. id must be
-// unique in the program, and fit for the end of a C identifier.
+// No symbol has the name of a device function: the host linker would resolve a host
+// function of that name to an address in data. id must be unique in the program,
+// and valid as the end of a C identifier.
 func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 	target, ok := hostTargets[arch]
 	if !ok {
@@ -119,7 +118,7 @@ func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 	const wrapperMagic, wrapperVersion = 0x466243b1, 1
 	wrapper := le.AppendUint32(nil, wrapperMagic)
 	wrapper = le.AppendUint32(wrapper, wrapperVersion)
-	wrapper = append(wrapper, make([]byte, 16)...) // the pointer, filled in by the linker, and one that is not used
+	wrapper = append(wrapper, make([]byte, 16)...) // the pointer, filled in by the linker, and an unused one
 
 	const fatbinSection, wrapperSection, codeSection, startSection, symbolSection, nameSection = 1, 3, 5, 7, 10, 11
 	names := []byte{0}
@@ -169,7 +168,7 @@ func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 		relocations(".text", codeSection, calls),
 		start,
 		relocations(".init_array", startSection, relocation(hostRelocation{0, codeSymbol, target.pointer, 0})),
-		// Without this one a linker asks for an executable stack.
+		// Without this section the linker makes the stack executable.
 		data(".note.GNU-stack", 0, nil),
 		{".symtab", symbols, elf.Section64{Type: uint32(elf.SHT_SYMTAB), Link: nameSection, Info: wrapSymbol, Addralign: 8, Entsize: 24}},
 		{".strtab", names, elf.Section64{Type: uint32(elf.SHT_STRTAB), Addralign: 1}},
@@ -206,19 +205,19 @@ func relocation(r hostRelocation) []byte {
 	return structs(elf.Rela64{Off: r.at, Info: elf.R_INFO(uint32(r.symbol), r.kind), Addend: r.addend})
 }
 
-// structs is how values of package elf lie in a little-endian file.
+// structs returns values of package elf as bytes of a little-endian file.
 func structs(values ...any) []byte {
 	var b bytes.Buffer
 	for _, v := range values {
-		// Only a type without a size fails, and none of these is one.
+		// Write fails only for types without a fixed size; these have one.
 		_ = binary.Write(&b, binary.LittleEndian, v)
 	}
 	return b.Bytes()
 }
 
-// ELFSymbols are the names that an ELF object offers to other objects; none if
-// the member is no ELF file. Package elf is not made for files that lie, and
-// such a file offers nothing.
+// ELFSymbols returns the names that an ELF object defines for other objects. It
+// returns nil for other members, and for damaged files, which package elf may not
+// handle.
 func (m ArchiveMember) ELFSymbols() (names []string) {
 	if !m.IsHostObject() {
 		return nil

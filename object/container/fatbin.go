@@ -24,21 +24,21 @@ const (
 	fatbinFamily     = 0x200000 // sm_100f
 )
 
-// fatbinEntry is the header of an entry. All lengths but the padded size of the
-// body are exact.
+// fatbinEntry is the header of an entry. All lengths are exact, except the padded
+// size of the body.
 type fatbinEntry struct {
 	kind    uint16
-	header  uint64 // or, in the index of a concatenated entry, where the text is in the body
+	header  uint64 // in the index of a concatenated entry: offset of the text in the body
 	padded  uint64
 	packed  uint64
-	options uint64 // where {offset, length} of the options is
+	options uint64 // offset of {offset, length} of the options
 	sm      uint32
 	flags   uint64
 	plain   uint64
 }
 
-// minEntry holds everything up to the uncompressed size. Headers are longer,
-// and longer with each toolkit, so they say how long they are.
+// minEntry covers everything up to the uncompressed size. Headers are longer, and
+// grow with each toolkit, so they record their length.
 const minEntry = 0x40
 
 func readFatbinEntry(b []byte) fatbinEntry {
@@ -87,8 +87,8 @@ func (e fatbinEntry) os() string {
 	return ""
 }
 
-// fatbins opens one fatbin, or as many as ld put behind each other, with zeros
-// between them.
+// fatbins opens one fatbin, or several that ld concatenated, with zeros between
+// them.
 func (op *opener) fatbins(data []byte, p place) *Error {
 	for at := 0; ; {
 		at += len(data[at:]) - len(bytes.TrimLeft(data[at:], "\x00"))
@@ -106,7 +106,7 @@ func (op *opener) fatbins(data []byte, p place) *Error {
 	}
 }
 
-// fatbin opens the fatbin at a place of data and returns its size.
+// fatbin opens the fatbin at an offset of data and returns its size.
 func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
 	head, ok := span(data, uint64(start), 16)
 	if !ok {
@@ -154,7 +154,7 @@ func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
 		}
 		at += e.header + e.padded
 	}
-	// One PTX in a section is named by the section.
+	// A single PTX in a section takes the name of the section.
 	if made := op.members[first:]; len(made) > 1 || !p.section {
 		for i := range made {
 			if made[i].Target != "" {
@@ -204,9 +204,9 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	return op.fatbinText(e, body, p)
 }
 
-// fatbinIndex opens an entry that holds several. Behind the usual header stand
-// {u32 count, u32 size} and as many headers, options included, whose size field
-// says where in the body each begins.
+// fatbinIndex opens an entry that holds several texts. After the usual header come
+// {u32 count, u32 size} and count headers with options, whose size field is the
+// offset of the text in the body.
 func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 	if len(header) < minEntry+8 {
 		return p.fault(where, "fatbin entry of several texts has no index")
@@ -221,7 +221,7 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 		}
 		e := readFatbinEntry(b)
 		text, ok := span(body, e.header, e.padded)
-		// Texts that overlap would make more of the body than it is.
+		// Overlapping texts would expand to more than the body.
 		if total += len(text); !ok || total > len(body) {
 			return p.fault(where+int(at), "text %d of a fatbin entry does not lie within the entry", i)
 		}

@@ -8,33 +8,33 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Image is a PTX text for a fatbin or a host object, and what NVIDIA's tools
-// need to know of it.
+// Image is a PTX text for a fatbin or a host object, with the properties that
+// NVIDIA's tools need.
 type Image struct {
 	Text         []byte
 	Target       string // sm_80, sm_90a, sm_100f
 	Major, Minor int    // PTX ISA
 	OS           string // linux, windows, mac; empty if unknown
-	AddressSize  int    // 32 or 64; 0 counts as 64
+	AddressSize  int    // 32 or 64; 0 means 64
 	Debug        bool   // it holds DWARF
-	Options      string // what ptxas must be told: "--compile-only "
+	Options      string // options for ptxas: "--compile-only "
 }
 
 const (
-	// fatbinOptions is where fatbinary 12.4 puts the options of ptxas. They are
-	// no option themselves: nvlink 12.4 dies of a segmentation fault without.
+	// fatbinOptions is the offset at which fatbinary 12.4 stores the options of
+	// ptxas. They are required: nvlink 12.4 crashes without them.
 	fatbinOptions = 0x48
 	fatbinDebug   = 0x2
 )
 
-// Fatbin makes a fatbin of one PTX, as an LZ4 block: the form that every CUDA
+// Fatbin returns a fatbin of one PTX, as an LZ4 block: the form that every CUDA
 // since 11.8 reads. zstd needs 12.8.
 func Fatbin(m Image) ([]byte, error) {
 	sm, flags, err := m.flags()
 	if err != nil {
 		return nil, err
 	}
-	// The tools take the text for a C string.
+	// The tools read the text as a C string.
 	plain := append(append(make([]byte, 0, len(m.Text)+1), m.Text...), 0)
 	body, packed, unpacked := plain, 0, 0
 	block := make([]byte, lz4.CompressBlockBound(len(plain)))
@@ -65,7 +65,7 @@ func Fatbin(m Image) ([]byte, error) {
 	out = le.AppendUint16(out, uint16(m.Minor))
 	out = le.AppendUint16(out, uint16(m.Major))
 	out = le.AppendUint32(out, sm)
-	out = le.AppendUint64(out, 0) // no name of a source
+	out = le.AppendUint64(out, 0) // no source name
 	out = le.AppendUint64(out, flags)
 	out = le.AppendUint64(out, 0)
 	out = le.AppendUint64(out, uint64(unpacked))
@@ -76,7 +76,7 @@ func Fatbin(m Image) ([]byte, error) {
 	return append(out, body...), nil
 }
 
-// flags is the number of the architecture and what else the header says.
+// flags returns the architecture number and the flags of the header.
 func (m Image) flags() (sm uint32, flags uint64, err error) {
 	number := strings.TrimPrefix(m.Target, "sm_")
 	switch {

@@ -15,54 +15,51 @@ import (
 	"sync/atomic"
 )
 
-// Index is the index of a package: what its members define, without having read
-// them. It is for one goroutine, but for Read.
+// Index is the index of a package: the names that its members define, known without
+// reading them. Only Read may be called from several goroutines.
 type Index struct {
 	Options
-	// Members are those that define something for others, in the order of the
-	// file.
+	// Members are the members that define something for others, in file order.
 	Members []Indexed
 
 	name  string
 	r     io.ReaderAt
 	size  int64
 	names []byte   // the // table
-	lines [][]byte // of the metadata, one a member, in the order of the file
+	lines [][]byte // of the metadata, one per member, in file order
 
-	unfolded atomic.Int64 // bytes of decompressed members, which MaxSize bounds together
+	unfolded atomic.Int64 // total size of decompressed members, which MaxSize limits
 
 	count sync.Once
 	same  []int32 // by line: 1 for the first member of its name, 2 for the second
 }
 
-// Indexed is a member of a package that nobody has read.
+// Indexed is a member of a package that has not been read.
 type Indexed struct {
-	Defines []string // names it defines for others, common ones too
+	Defines []string // names it defines for others, including .common ones
 	offset  int64    // of its header
 }
 
-// stale is the error of an index that does not tell the truth: another ar, or an
-// editor, has changed the package.
+// stale returns the error for an index that does not match the package: another ar
+// or an editor has changed the file.
 func stale(name string, format string, args ...any) *Error {
 	return &Error{Name: name, Offset: -1, Text: fmt.Sprintf(format, args...), Stale: true}
 }
 
-// maxIndex is more than the index of any package; a file that says more lies.
+// maxIndex is larger than the index of any package; a larger value is an error.
 const maxIndex = 1 << 30
 
-// OpenIndex reads the index of a package of size bytes. ok is false if r has
-// none, because it is no package, or one that something else than ptxlink has
-// written: Open reads that. An error is an *Error, most of which are Stale, or
-// what r says.
-//
-//  1. The metadata is found from the end of the file, so whatever appends a
+// OpenIndex reads the index of a package of size bytes. ok is false if r has none:
+// it is not a package, or another tool wrote it. Open reads such files. Errors are
+// of type *Error, most of them Stale, or come from r.
+//  1. The metadata is found from the end of the file, so a tool that appends a
 //     member hides it.
 //  2. The / index must be the first member. Every ar that rewrites an archive of
 //     PTX drops it.
 //  3. The metadata has a digest of the index and of itself, so that damage is
-//     noticed before a definition is missed for it.
-//  4. What the metadata says of the first and the last member must fit, and, in
-//     Read, what it says of the member, down to its digest.
+//     noticed before it hides a definition.
+//  4. The records of the first and the last member must match them. Read checks the
+//     record of the member it reads, including its digest.
 func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok bool, err error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
@@ -99,7 +96,7 @@ func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok 
 	return x, true, nil
 }
 
-// bytes reads a part of the package, which must be there.
+// bytes reads a part of the package, which must exist.
 func (x *Index) bytes(at, size int64) ([]byte, error) {
 	if size > x.size-at {
 		return nil, stale(x.name, "it is shorter than its index says")
@@ -115,7 +112,7 @@ func (x *Index) bytes(at, size int64) ([]byte, error) {
 	return nil, err
 }
 
-// header reads the header of the member at a place.
+// header reads the member header at an offset.
 func (x *Index) header(at int64) (name string, size int64, ok bool, err error) {
 	head, err := x.bytes(at, arHeader)
 	if err != nil {
@@ -128,8 +125,8 @@ func (x *Index) header(at int64) (name string, size int64, ok bool, err error) {
 	return strings.TrimRight(string(head[:16]), " "), size, true, nil
 }
 
-// metadata finds the last member by what its last line says of its size. It is
-// nil if there is none.
+// metadata finds the last member by the size in its last line. It returns nil if
+// there is none.
 func (x *Index) metadata(size int64) (body []byte, start int64, err error) {
 	if size < 8+2*arHeader+trailerSize {
 		return nil, 0, nil
@@ -157,8 +154,8 @@ func (x *Index) metadata(size int64) (body []byte, start int64, err error) {
 	return body, start, err
 }
 
-// armap reads the / index, and the table of long names if there is one; next is
-// where the members begin. It is nil if the archive has no index.
+// armap reads the / index, and the table of long names if there is one; next is the
+// offset of the first member. It returns nil if the archive has no index.
 func (x *Index) armap(end int64) (body []byte, next int64, wide bool, err error) {
 	name, size, ok, err := x.header(8)
 	if err != nil || !ok || name != "/" && name != "/SYM64/" || size > min(maxIndex, end-8-arHeader) {
@@ -176,7 +173,7 @@ func (x *Index) armap(end int64) (body []byte, next int64, wide bool, err error)
 	return body, next, wide, err
 }
 
-// records parts the metadata into its lines. The members begin at next.
+// records splits the metadata into lines. The members start at next.
 func (x *Index) records(meta []byte, next int64) error {
 	first, rest, _ := bytes.Cut(meta[:len(meta)-trailerSize], []byte("\n"))
 	if !prefixed(first, metaMark) {
@@ -194,7 +191,7 @@ func (x *Index) records(meta []byte, next int64) error {
 			x.lines = append(x.lines, line)
 		}
 	}
-	// One line end more makes the size even.
+	// An extra newline makes the size even.
 	for _, records := range [][]byte{records, bytes.TrimSuffix(records, []byte("\n"))} {
 		if string(first) == fmt.Sprintf(metaFirst, indexDigest(head, records)) {
 			return nil
@@ -214,8 +211,8 @@ func (x *Index) record(line int) (Record, error) {
 	return r, nil
 }
 
-// line finds the metadata of a member. Lines are in the order of the file, and
-// only those that are looked at are read.
+// line finds the metadata of a member. Lines are in file order, and only those that
+// are looked at are read.
 func (x *Index) line(offset int64) (line int, ok bool) {
 	at := func(i int) int64 {
 		_, rest, _ := bytes.Cut(x.lines[i], []byte(`,"offset":`))
@@ -230,7 +227,7 @@ func (x *Index) line(offset int64) (line int, ok bool) {
 	return line, line < len(x.lines) && at(line) == offset
 }
 
-// offers gathers the names of the / index by member.
+// offers groups the names of the / index by member.
 func (x *Index) offers(armap []byte, wide bool) error {
 	width := 4
 	if wide {
@@ -269,7 +266,7 @@ func (x *Index) offers(armap []byte, wide bool) error {
 	return nil
 }
 
-// Record is what the metadata says of a member.
+// Record returns the record of a member.
 func (x *Index) Record(m *Indexed) (Record, error) {
 	line, ok := x.line(m.offset)
 	if !ok {
@@ -278,8 +275,8 @@ func (x *Index) Record(m *Indexed) (Record, error) {
 	return x.record(line)
 }
 
-// Read reads a member and checks that it is what the index says. Several may be
-// read at the same time.
+// Read reads a member and checks it against its record. It may be called by several
+// goroutines at once.
 func (x *Index) Read(m *Indexed) (Member, error) {
 	line, ok := x.line(m.offset)
 	if !ok {
@@ -312,7 +309,7 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 		if text, fault = op.decompress(text, p, 0, -1, zstdCodec); fault != nil {
 			return Member{}, fault
 		}
-		if x.unfolded.Add(int64(len(text))) > x.MaxSize { // several were read at the same time
+		if x.unfolded.Add(int64(len(text))) > x.MaxSize { // checked again: members are read in parallel
 			return Member{}, op.bomb(p, 0)
 		}
 	}
@@ -328,8 +325,8 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 	}, nil
 }
 
-// memberName is the name that Open gives the member: the second of one name ends
-// in #2.
+// memberName returns the name that Open gives the member: the second of one name
+// ends in #2.
 func (x *Index) memberName(name string, line int) string {
 	x.count.Do(func() {
 		// The name is the first field of a line.
@@ -348,12 +345,11 @@ func (x *Index) memberName(name string, line int) string {
 	return full
 }
 
-// describe tells the members of an archive, which begin at first, what its
-// metadata says of their hosts. It goes by their digests, as the archive may
-// have been changed since.
+// describe sets the hosts of the members of an archive, which start at first, from
+// its metadata. It matches them by digest, as the archive may have changed since.
 func (op *opener) describe(meta []byte, first int) {
-	// Of a line only this is read: lists of names take more memory than they
-	// have bytes.
+	// Only these fields are read: decoded lists of names take more memory than
+	// their text.
 	type record struct {
 		SHA256, OS, Arch, Model string
 	}

@@ -10,11 +10,11 @@ const (
 	offloadEntry = 40
 )
 
-// offload opens the OffloadBinaries of clang, of which a section holds as many
-// as there were targets and objects. Version 1 holds one image, version 2 several, and 3 may
-// be compressed behind its header. A later one is read as 3.
+// offload opens the OffloadBinaries of clang; a section holds one for each target
+// and object. Version 1 holds one image, version 2 several, and version 3 may be
+// compressed after its header. Later versions are read as 3.
 func (op *opener) offload(data []byte, p place) *Error {
-	group := map[string]bool{} // targets of the group being gathered
+	group := map[string]bool{} // targets in the current group
 	for at := 0; ; {
 		at += len(data[at:]) - len(bytes.TrimLeft(data[at:], "\x00"))
 		if at == len(data) {
@@ -74,8 +74,7 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 			return p.fault(at, "OffloadBinary has %d entries by its header, of which %d are there", count, i)
 		}
 		entries += offloadEntry
-		// If every entry named all strings, reading them would take the square
-		// of the file's size.
+		// If every entry named all strings, reading them would take quadratic time.
 		n := le.Uint64(e[16:])
 		if n > most {
 			return p.fault(at, "entry %d of an OffloadBinary has %d strings by its header, more than it can have", i, n)
@@ -86,7 +85,7 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 			return err
 		}
 		image, ok := span(b, le.Uint64(e[24:]), le.Uint64(e[32:]))
-		// Images that overlap would make more of the file than it is.
+		// Overlapping images would expand to more than the file.
 		if total += len(image); !ok || total > len(b) {
 			return p.fault(at, "image %d of an OffloadBinary does not lie within it", i)
 		}
@@ -100,7 +99,7 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 	return nil
 }
 
-// offloadStrings reads the keys and values of an entry that mean something to us.
+// offloadStrings reads the keys and values of an entry that the linker uses.
 func offloadStrings(b []byte, from, count, size uint64, p place, at int) (map[string]string, *Error) {
 	strs := map[string]string{}
 	for i := range count {
@@ -109,8 +108,8 @@ func offloadStrings(b []byte, from, count, size uint64, p place, at int) (map[st
 			return nil, p.fault(at, "OffloadBinary has %d strings by its header, of which %d are there", count, i)
 		}
 		from += size
-		// The kind of image is guessed from its suffix by some writers, and
-		// is not looked at here; what is known is in these two.
+		// Some writers guess the image kind from a file suffix, so it is not used;
+		// these two are reliable.
 		for _, key := range []string{"triple", "arch"} {
 			if k, ok := span(b, le.Uint64(entry), uint64(len(key)+1)); ok && string(k) == key+"\x00" {
 				value := b[min(le.Uint64(entry[8:]), uint64(len(b))):]
@@ -128,9 +127,9 @@ func offloadStrings(b []byte, from, count, size uint64, p place, at int) (map[st
 	return strs, nil
 }
 
-// image opens one image. Nothing says which images come of one source, but a
-// compiler writes them one after the other, each for another target: a target
-// that comes again begins a new group.
+// image opens one image. Nothing records which images belong to one source, but a
+// compiler writes them in sequence, each for another target: a target that repeats
+// starts a new group.
 func (op *opener) image(image []byte, triple, arch string, p place, group *map[string]bool) *Error {
 	switch {
 	case strings.HasPrefix(triple, "nvptx64"):

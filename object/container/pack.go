@@ -8,16 +8,17 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// Format is how a package stores the PTX of its members.
+// Format is the form in which a package stores the PTX of its members.
 type Format string
 
 const (
 	Plain Format = "plain" // as text
-	Zstd  Format = "zstd"  // as a zstd frame each
+	Zstd  Format = "zstd"  // each as a zstd frame
 	NV    Format = "nv"    // as host objects, for nvlink and nvcc
 )
 
-// StoredName is what a member of a format is called: k.ptx, k.ptx.zst or k.o.
+// StoredName returns the file name of a member in this format: k.ptx, k.ptx.zst or
+// k.o.
 func (f Format) StoredName(name string) string {
 	switch f {
 	case Zstd:
@@ -28,8 +29,8 @@ func (f Format) StoredName(name string) string {
 	return name
 }
 
-// Store is the body of a member. The CPU and the identifier are those of a host
-// object.
+// Store returns the body of a member. hostArch and id are used for host objects
+// only.
 func (f Format) Store(m Image, hostArch, id string) ([]byte, error) {
 	switch f {
 	case Plain:
@@ -46,14 +47,14 @@ func (f Format) Store(m Image, hostArch, id string) ([]byte, error) {
 	return nil, fmt.Errorf("unknown format %q", f)
 }
 
-// encoder compresses members. To make one takes longer than to compress a
-// member, so there is one; what it has compressed before does not show. It has
-// one goroutine, so that the bytes do not depend on the machine.
+// encoder compresses members. Creating one takes longer than compressing a member,
+// so there is only one; it keeps no state between members. It uses one goroutine,
+// so that its output does not depend on the machine.
 var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 })
 
-// compress makes one zstd frame.
+// compress returns text as one zstd frame.
 func compress(text []byte) ([]byte, error) {
 	w, err := encoder()
 	if err != nil {

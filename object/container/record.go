@@ -1,21 +1,22 @@
 package container
 
-// A package is an ar archive of PTX that tells of its members: its last member,
-// metaName, is text and holds one Record a line. docs/packages.md has the format.
+// A package is an ar archive of PTX that describes its members: its last member,
+// metaName, is text and holds one Record per line. docs/packages.md has the format.
 const (
 	metaName = "__.PTXMETA"
-	// metaFirst is the first line of the body. The digest is that of all in front
-	// of the first member, the index and the long names, and of the records.
+	// metaFirst is the first line of the body. The digest covers everything before
+	// the first member, the index and the long names, and the records.
 	metaFirst = `{"ptxlink-package":1,"index":"%x"}`
 	metaMark  = `{"ptxlink-package":1,`
-	// trailerSize is the bytes of the last line of the body, metaTrailer, which
-	// says how long the body is: a reader finds it from the end of the file.
+	// trailerSize is the length in bytes of the last line of the body, metaTrailer,
+	// which gives the length of the body: a reader finds the body from the end of
+	// the file.
 	trailerSize = 32
 	metaTrailer = "{\"size\":%22d}\n"
 )
 
-// Record is what a package says of one of its members, so that nobody needs to
-// read the member to know whether it is wanted.
+// Record is what a package records of one of its members, so that a reader can tell
+// whether it needs the member without reading it.
 type Record struct {
 	Name        string   `json:"name"`
 	Offset      int64    `json:"offset"` // of the header of the member, in bytes of the file
@@ -36,8 +37,8 @@ type Record struct {
 	Needs       []string `json:"needs,omitempty"` // external names that are used and not defined
 }
 
-// KeepHost fills in what another record says of the host and this one does not.
-// A host that is not the one meant says nothing of what is left open.
+// KeepHost fills in what old records of the host and r does not. An old record for
+// a different host is not used.
 func (r *Record) KeepHost(old Record) {
 	if r.OS == "" {
 		r.OS, r.Arch, r.Model = old.OS, old.Arch, old.Model
