@@ -204,12 +204,12 @@ func theirs(message string, texts []string) string {
 	}
 	all := strings.Join(texts, "\n")
 	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(all) }
-	// nvlink looks weak kernels up by name, and finds locals of other modules.
-	if n := name(`Function '(.*?)' not declared __global__`); n != "" && has(`(?m)^\.weak \.entry `+n+`\W`) {
-		return "nvlink confuses a weak kernel with a local of the name"
+	// nvlink looks kernels up by name, and finds locals of other modules.
+	if n := name(`Function '(.*?)' not declared __global__`); n != "" && has(`\.entry `+n+`\W`) {
+		return "nvlink confuses a kernel with a local of the name"
 	}
 	if strings.Contains(message, "Duplicate weak parameter bank") {
-		return "nvlink confuses a weak kernel with a local of the name"
+		return "nvlink confuses a kernel with a local of the name"
 	}
 	// References to textures are external to it whatever their linkage.
 	if n := name(`(?:Multiple definition of|doesn't match for) '(.*?)'`); n != "" && has(`\.(tex|surf)ref `+n+`\s*;`) {
