@@ -3,8 +3,8 @@ package object
 import "ptxlink/internal/diag"
 
 // The packages object, resolve and abicheck report to a Log of the caller, and
-// package link is made of them. These names open the types to programs that call
-// the passes themselves; link.Message is what Link returns.
+// package link is built from them. These aliases export the types to programs that
+// call the passes themselves; Link returns link.Message.
 
 // Log collects messages in the order they are added; Messages holds them, and
 // Errors counts the errors. The zero Log is ready. It has no lock.

@@ -1,5 +1,5 @@
-// Package object is one input as the linker knows it: a parsed module with what
-// it says of each of its names, its host platform and its origin.
+// Package object holds one input in the linker's form: a parsed module, what it
+// declares about each of its names, its host platform and its origin.
 package object
 
 import (
@@ -13,29 +13,29 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// File is the object record of one module. Nothing in it changes once resolve.Live
+// File is the object record of one module. It does not change after resolve.Live
 // has chosen the files of the link.
 type File struct {
 	*ptx.Module
-	Name string // as messages call it
+	Name string // as in messages
 	Path string // on disk; empty for stdin and memory
 	Rank int    // position on the command line: the lower rank wins ties
 	// Pulled is set for a member of an archive that is linked because something
-	// needs it: among weak definitions, those of what was named win.
+	// needs it. Weak definitions of other files win over those of pulled members.
 	Pulled bool
 
-	// Symbols says what the module knows of each of its names; NameID indexes it.
+	// Symbols describes each name of the module; NameID indexes it.
 	Symbols []Symbol
 
-	// Digests identify the PTX: one SHA-256 of the text, or, for the output of
-	// an earlier link, those of the modules that went into it.
+	// Digests identify the PTX: the SHA-256 of the text, or, for the output of an
+	// earlier link, those of its modules.
 	Digests  []string
 	Producer string // "nvcc 12.4", "clang", "gcc", "ptxlink"; empty if unknown
 	Host     Host
-	HostSpan diag.Span // where the module says so
+	HostSpan diag.Span // where the module records its host
 
-	Debug    bool // it carries DWARF sections that describe code
-	LineInfo bool // it carries .loc lines
+	Debug    bool // has DWARF sections that describe code
+	LineInfo bool // has .loc lines
 
 	handOnce    sync.Once
 	handWritten bool // see HandWritten
@@ -47,26 +47,26 @@ type ID struct {
 	Name ptx.NameID
 }
 
-// Symbol is what one module says of one of its module-scope names.
+// Symbol describes a module-scope name within its module.
 type Symbol struct {
 	Def   int32 // the defining Decl, -1 if there is none
-	Decl  int32 // the Decl that speaks for the name: Def, or the first declaration; -1 for an alias never declared
+	Decl  int32 // the Decl that represents the name: Def, or the first declaration; -1 for an alias never declared
 	Alias int32 // the Alias that defines it, -1 if there is none
-	// Target is the name behind an alias, or behind a chain of them; -1 if there is
-	// no alias, or the chain is a circle.
+	// Target is the name at the end of a chain of aliases; -1 if there is no alias,
+	// or the chain is circular.
 	Target  ptx.NameID
 	Linkage ptx.Linkage
 	Uses    int32 // number of uses outside its own declarations
-	Align   int64 // of a variable: the largest that any of its declarations asks for
+	Align   int64 // of a variable: the largest of its declarations
 }
 
-// Defined says whether the module itself gives the name a meaning.
+// Defined reports whether the module itself defines the name.
 func (s Symbol) Defined() bool { return s.Def >= 0 || s.Alias >= 0 }
 
-// Exported says whether the name means the same thing in every module.
+// Exported reports whether the name has the same meaning in every module.
 func (s Symbol) Exported() bool { return s.Linkage != ptx.Local }
 
-// DeclOf is the declaration that speaks for the name, nil if there is none.
+// DeclOf returns the declaration that represents the name, or nil if there is none.
 func (f *File) DeclOf(name ptx.NameID) *ptx.Decl {
 	if i := f.Symbols[name].Decl; i >= 0 {
 		return &f.Decls[i]
@@ -74,10 +74,10 @@ func (f *File) DeclOf(name ptx.NameID) *ptx.Decl {
 	return nil
 }
 
-// At is a place in the file.
+// At returns a place in the file.
 func (f *File) At(span diag.Span) diag.Place { return diag.At(f.Src, span) }
 
-// NamePlace is where the module declares the name.
+// NamePlace returns the place where the module declares the name.
 func (f *File) NamePlace(name ptx.NameID) diag.Place {
 	s := f.Symbols[name]
 	switch {
@@ -91,8 +91,8 @@ func (f *File) NamePlace(name ptx.NameID) diag.Place {
 	return f.At(diag.Span{})
 }
 
-// newFile makes the record of a parsed module and checks what one module can
-// get wrong on its own.
+// newFile returns the record of a parsed module and reports errors within the
+// module.
 func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
 	f := declared(m, log)
 	for _, u := range m.Uses {
@@ -106,7 +106,7 @@ func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
 	return f
 }
 
-// declared is the part of the record that an outline suffices for.
+// declared returns the part of the record for which an outline suffices.
 func declared(m *ptx.Module, log *diag.Log) *File {
 	f := &File{Module: m, Name: m.Src.Name, Symbols: make([]Symbol, len(m.Names))}
 	for i := range f.Symbols {
@@ -135,8 +135,8 @@ func declared(m *ptx.Module, log *diag.Log) *File {
 	return f
 }
 
-// followAliases finds what each chain of aliases ends in. Each alias is followed
-// once: a chain ends at a name that is no alias, or at one that is done.
+// followAliases finds the end of each chain of aliases. Each alias is followed
+// once: a chain ends at a name that is no alias, or at an alias already resolved.
 func (f *File) followAliases() {
 	if len(f.Aliases) == 0 {
 		return
@@ -151,7 +151,7 @@ func (f *File) followAliases() {
 			chain = append(chain, name)
 		}
 		if isAlias(name) {
-			name = f.Symbols[name].Target // -1 if it is on this chain: a circle
+			name = f.Symbols[name].Target // -1 if it is on this chain, which is then circular
 		}
 		for _, link := range chain {
 			f.Symbols[link].Target = name
@@ -159,8 +159,8 @@ func (f *File) followAliases() {
 	}
 }
 
-// declare folds one more declaration into the symbol of its name. What counts
-// is the definition; a module may repeat prototypes before it.
+// declare merges one more declaration into the symbol of its name. The definition
+// decides; a module may repeat prototypes before it.
 func (f *File) declare(i int32, log *diag.Log) {
 	d := &f.Decls[i]
 	s := &f.Symbols[d.Name]
@@ -182,7 +182,7 @@ func (f *File) declare(i int32, log *diag.Log) {
 			return
 		}
 		s.Def, s.Decl = i, i
-		// A prototype may be .visible where the definition says nothing.
+		// A prototype may be .visible where the definition has no linkage.
 		if d.Linkage != ptx.Local || s.Linkage == ptx.Extern {
 			s.Linkage = d.Linkage
 		}
@@ -214,13 +214,11 @@ var producerRegexps = func() (list []*regexp.Regexp) {
 // record; see writeMeta in package link.
 const MetaMark = "/* ptxlink-meta:"
 
-// readPreamble reads the comments ahead of .version: who made the module, and
-// the record that an earlier link left there. digest is that of the text; empty
-// if it is not known.
-//
-// What a record says goes into the record of the output. So one that says what
-// ptxlink never writes is not used at all, with a warning; keys that are not known
-// may come from a later version and are passed over.
+// readPreamble reads the comments before .version: the producer of the module, and
+// the record of an earlier link. digest is that of the text, or empty if unknown.
+// The record of the output includes the fields of this one. So a record with values
+// that ptxlink never writes is ignored as a whole, with a warning; unknown keys may
+// come from a later version and are skipped.
 func (f *File) readPreamble(digest string, log *diag.Log) {
 	preamble := string(f.preamble())
 	if at := strings.Index(preamble, MetaMark); at >= 0 {
@@ -243,7 +241,7 @@ func (f *File) readPreamble(digest string, log *diag.Log) {
 	}
 }
 
-// readMeta reads the fields of a record, and returns what is wrong with them.
+// readMeta parses the fields of a record. bad describes the first error.
 func readMeta(meta string) (host Host, digests []string, bad string) {
 	for field := range strings.FieldsSeq(meta) {
 		key, value, _ := strings.Cut(field, "=")
@@ -276,7 +274,7 @@ func isDigest(s string) bool {
 	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
 }
 
-// producer is who made a module, by the comments ahead of .version.
+// producer returns the producer of a module, from the comments before .version.
 func producer(preamble string) string {
 	for i, re := range producerRegexps {
 		if m := re.FindStringSubmatch(preamble); m != nil {

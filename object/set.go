@@ -17,42 +17,41 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Set is what the inputs of a link hold.
+// Set holds the modules in the inputs of a link.
 type Set struct {
-	Units  []*Unit // in command-line order: those of a container in the order of the file
+	Units  []*Unit // in command-line order; those of a container in file order
 	Unread bool    // some input could not be read at all
 
 	inputs  []Input
-	stale   []*container.Error // by input: why its index is wrong
+	stale   []*container.Error // by input: the error in its index
 	options Options
 	files   *fileTable
 }
 
-// Unit is one module of the inputs, or several in one archive member of which
-// one is taken. Those that are not Lazy have been read, or are at fault.
+// Unit is one module of the inputs, or several alternatives in one archive member,
+// of which one is used. Units that are not Lazy have been read, or have errors.
 type Unit struct {
-	// Lazy is set for a member of an archive: it is linked if something needs
-	// it, and not read before.
+	// Lazy is set for a member of an archive: it is read and linked only if
+	// something needs it.
 	Lazy bool
-	File *File // nil until it is read, or if it is at fault
+	File *File // nil until it is read, or if it has errors
 
-	input    int // of Set.inputs
+	input    int // index in Set.inputs
 	member   container.Member
-	unusable string // why it cannot be linked at all
-	unread   bool   // there is no memory for it
+	unusable string // why it cannot be linked
+	unread   bool   // it does not fit into memory
 	index    *container.Index
 	indexed  *container.Indexed
-	defines  map[string]ptx.Linkage // what the index says, once it is asked
-	outline  *File                  // what it declares, of one without an index
+	defines  map[string]ptx.Linkage // names from the index, once read
+	outline  *File                  // declarations of a unit without an index
 }
 
-// Open finds the modules of all inputs, some inputs at a time, and reads those
-// that are linked in any case. Of archive members it learns what they define: from
-// the index of a package, whose members are not even looked at, or else from
-// their outlines. Every fault is in the log, in command-line order.
-//
-// It and Set.Read are the only worker pools for reading. A worker owns what it
-// writes: its slot of the result and its log.
+// Open finds the modules of all inputs, in parallel, and reads those that are
+// linked in any case. It learns the names that archive members define from the
+// index of a package, without looking at the members, or else from their outlines.
+// The log gets every error, in command-line order. Open and Set.Read are the only
+// worker pools for reading. Each worker writes only its own slot of the result and
+// its own log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable()}
 	opened := make([]opening, len(inputs))
@@ -60,7 +59,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		opened[i].open(ctx, s.files, &s.inputs[i], i, o)
 	})
 	if err == nil {
-		err = ctx.Err() // what was not waited for has no message
+		err = ctx.Err() // inputs that were not waited for have no message
 	}
 	var all []*Unit
 	for i := range opened {
@@ -92,7 +91,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	return s, nil
 }
 
-// Archives are the paths of the inputs with lazy units, in command-line order.
+// Archives returns the paths of the inputs with lazy units, in command-line order.
 func (s *Set) Archives() (paths []string) {
 	last := -1
 	for _, u := range s.Units {
@@ -104,11 +103,11 @@ func (s *Set) Archives() (paths []string) {
 	return paths
 }
 
-// Close closes the packages of which members could still be read.
+// Close closes the packages that are open for reading members.
 func (s *Set) Close() { s.files.close() }
 
-// Read reads units that have not been read yet, some at a time. File stays nil
-// for those at fault, which the log tells.
+// Read reads units that have not been read yet, in parallel. File stays nil for
+// units with errors, which are in the log.
 func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	logs := make([]diag.Log, len(units))
 	stale := make([]*container.Error, len(units))
@@ -127,9 +126,9 @@ func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	return err
 }
 
-// Distrusted says that an index turned out wrong while members were read, so
-// that nothing read can be relied on: it warns and returns the inputs to be opened
-// instead. It is nil if all is well.
+// Distrusted returns nil unless an index was found wrong while members were read,
+// so that nothing read is reliable. It then warns and returns the inputs to open
+// instead.
 func (s *Set) Distrusted(log *diag.Log) []Input {
 	var again []Input
 	for i, fault := range s.stale {
@@ -142,8 +141,8 @@ func (s *Set) Distrusted(log *diag.Log) []Input {
 	return again
 }
 
-// Outlines are those of the units that have not been read: what they
-// declare, and who made them. It is for messages, so faults are passed over.
+// Outlines returns outlines of the units that have not been read: their
+// declarations and producers. It is used for messages, so errors are ignored.
 func (s *Set) Outlines() (files []*File) {
 	for _, u := range s.Units {
 		if u.File != nil || u.unusable != "" {
@@ -168,7 +167,7 @@ func (s *Set) Outlines() (files []*File) {
 	return files
 }
 
-// opening is one input being opened.
+// opening is the state of one input being opened.
 type opening struct {
 	units  []*Unit
 	log    diag.Log
@@ -223,8 +222,8 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 	})
 }
 
-// read returns what an input holds, or the index of a package, which spares the
-// rest of it.
+// read returns the contents of an input, or the index of a package, which makes the
+// rest unnecessary.
 func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Options) (data []byte, index *container.Index, err error) {
 	indexed := !in.Whole && !in.NoIndex && !o.All
 	switch {
@@ -235,7 +234,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 		return in.Text, index, nil
 	case in.Reader != nil:
 		data, err = unlessDone(ctx, func() ([]byte, error) { return room.ReadAll(in.Reader, bound(o.MaxSize)) })
-		in.Text, in.Reader = data, nil // once is all it can be read
+		in.Text, in.Reader = data, nil // it can be read only once
 	default:
 		if indexed {
 			if index = op.indexOf(files, in, o); index != nil {
@@ -247,7 +246,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	if err == nil {
 		return data, nil, nil
 	}
-	// The path is already in front of the message.
+	// The message already starts with the path.
 	var pathError *fs.PathError
 	if errors.As(err, &pathError) {
 		err = pathError.Err
@@ -255,8 +254,8 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	return nil, nil, fmt.Errorf("cannot read: %w", err)
 }
 
-// unlessDone reads what may never come, from a pipe or a file system far away:
-// it returns when ctx ends, and leaves the reading to itself.
+// unlessDone calls read, which may block on a pipe or a remote file system. It
+// returns when ctx ends, and abandons the read.
 func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type result struct {
 		data  []byte
@@ -283,7 +282,8 @@ func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error
 	}
 }
 
-// indexOf is the index of the package in a file, which stays open if there is room.
+// indexOf returns the index of the package in a file, which stays open if there is
+// room.
 func (op *opening) indexOf(files *fileTable, in *Input, o Options) *container.Index {
 	info, err := os.Stat(in.Path)
 	if err != nil || !info.Mode().IsRegular() { // a pipe can be read only once
@@ -297,8 +297,8 @@ func (op *opening) indexOf(files *fileTable, in *Input, o Options) *container.In
 	return op.index(in.name(), f, f.info.Size(), o)
 }
 
-// index is nil if there is none that can be relied on. What hinders is seen
-// again when all of the file is read.
+// index returns nil if there is no reliable index. Errors are reported when the
+// whole file is read.
 func (op *opening) index(name string, r io.ReaderAt, size int64, o Options) *container.Index {
 	index, ok, err := container.OpenIndex(name, r, size, container.Options{MaxSize: o.MaxSize})
 	if ok {
@@ -316,8 +316,8 @@ func warnStale(log *diag.Log, fault *container.Error) {
 		WithHelp("ptxlink ar s " + fault.Name + " makes it anew")
 }
 
-// start reads a unit that is linked in any case, and the outline of one that may
-// not be.
+// start reads a unit that is linked in any case, and only the outline of a lazy
+// one.
 func (u *Unit) start(s *Set, log *diag.Log) {
 	switch {
 	case u.indexed != nil:
@@ -326,18 +326,18 @@ func (u *Unit) start(s *Set, log *diag.Log) {
 	default:
 		m, err := ptx.Outline(&diag.Source{Name: u.member.Name, Text: u.member.Text})
 		if err == nil {
-			var ignored diag.Log // it is reported when all of it is read
+			var ignored diag.Log // reported when all of it is read
 			u.outline = declared(m, &ignored)
 			return
 		}
-		// The whole parser words the fault, if it is one.
+		// The full parser reports the error, if it is one.
 		if u.read(s, log); u.File == nil {
 			u.Lazy = false
 		}
 	}
 }
 
-// read reads the unit. stale says why the index was wrong.
+// read reads the unit. stale is the error in the index.
 func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	if u.unusable != "" {
 		u.refuse(s.options, log)
@@ -367,17 +367,17 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	return nil
 }
 
-// refuse says why the unit cannot be linked.
+// refuse reports why the unit cannot be linked.
 func (u *Unit) refuse(o Options, log *diag.Log) {
 	help := "compile it for " + o.Arch + " or lower, or choose another --arch"
-	if strings.Contains(u.member.Name, "libcudadevrt.a(") { // it has PTX for the newest GPU alone
+	if strings.Contains(u.member.Name, "libcudadevrt.a(") { // it has PTX only for the newest GPU
 		help = "leave it to nvlink, which takes its cubins: link with -c and --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
 	}
 	log.Error(diag.ArchMismatch, diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)
 }
 
-// Offers calls visit with every name that the unit may define for others, before
-// it is read. Linkage is sure of a name.
+// Offers calls visit with every name that the unit may define for others, before it
+// is read. Linkage gives the exact answer for a name.
 func (u *Unit) Offers(visit func(name string)) {
 	if u.indexed != nil {
 		for _, name := range u.indexed.Defines {
@@ -393,7 +393,7 @@ func (u *Unit) Offers(visit func(name string)) {
 	}
 }
 
-// known is what is known of the names of a unit without an index.
+// known returns the outline, or the record, of a unit without an index.
 func (u *Unit) known() *File {
 	if u.File != nil {
 		return u.File
@@ -417,7 +417,8 @@ func (u *Unit) Definitions(visit func(name string, linkage ptx.Linkage)) {
 	}
 }
 
-// Linkage is how the unit defines a name for others; Local if it does not.
+// Linkage returns the linkage with which the unit defines a name for others; Local
+// if it does not.
 func (u *Unit) Linkage(name string) ptx.Linkage {
 	if u.File == nil && u.indexed != nil {
 		return u.recorded()[name]
@@ -429,8 +430,9 @@ func (u *Unit) Linkage(name string) ptx.Linkage {
 	return ptx.Local
 }
 
-// recorded is what the index says of the unit. If it cannot be read, the unit
-// counts as defining what the index lists, so that it is read, which tells why.
+// recorded returns the definitions that the index records for the unit. If the
+// record cannot be read, the unit counts as defining all names in the index, so
+// that it is read and the error is reported.
 func (u *Unit) recorded() map[string]ptx.Linkage {
 	if u.defines != nil {
 		return u.defines

@@ -6,10 +6,10 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// body reads one function body and records what the linker asks of it: the places
-// where a module-scope name stands, calls, lines, and the names declared inside.
-// Module-scope names must be declared before they are used, so the names known
-// when a body starts are all that it can mean.
+// body reads one function body and records what the linker needs: uses of
+// module-scope names, calls, lines, and the names declared inside. Module-scope
+// names must be declared before they are used, so the body can refer only to the
+// names known when it starts.
 func (p *parser) body(d *Decl) diag.Span {
 	from := p.tok.Off
 	r := &p.code
@@ -65,7 +65,7 @@ func (p *parser) statementUses() {
 	}
 }
 
-// use records a name if it means a module-scope declaration.
+// use records a name if it refers to a module-scope declaration.
 func (p *parser) use(off int32, name []byte) {
 	if name[0] == '%' && !p.pct {
 		return // a register
@@ -83,7 +83,7 @@ func (p *parser) use(off int32, name []byte) {
 	p.m.Uses = append(p.m.Uses, Use{off, id})
 }
 
-// local records a name that the function declares, if it may be in the way of a
+// local records a name that the function declares, if it may conflict with a
 // module-scope name of another module.
 func (p *parser) local(l LocalDecl) {
 	name := p.text[l.Name.Off:l.Name.End()]
@@ -109,8 +109,8 @@ func (p *parser) local(l LocalDecl) {
 	}
 }
 
-// Suffixed reports whether a name has the shape that the linker gives to a name
-// it must change: something, a dollar sign, digits.
+// Suffixed reports whether a name has the form of the linker's new names:
+// something, a dollar sign, digits.
 func Suffixed(name []byte) bool {
 	i := len(name)
 	for i > 0 && class[name[i-1]] == cDigit {
@@ -137,9 +137,8 @@ func (p *parser) bodyDirective() {
 	}
 }
 
-// call reads the operands of a call: (results), target, (arguments), prototype.
-// Everything but the target may be missing. A form that we do not know is left
-// alone.
+// call reads the operands of a call: (results), target, (arguments), prototype. All
+// but the target are optional. An unknown form is left alone.
 func (p *parser) call() {
 	r := &p.code
 	list := operands(r.tokens, r.st.Operands, r.st.End-1)

@@ -8,7 +8,7 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// StatementKind tells the statements of a body apart.
+// StatementKind classifies the statements of a body.
 type StatementKind uint8
 
 const (
@@ -20,28 +20,28 @@ const (
 	Empty     // ;
 )
 
-// Statement is one statement of a body: Code.Tokens[First:End]. The zero
-// Operands of a declaration and of .loc mean that it has none.
+// Statement is one statement of a body: Code.Tokens[First:End]. For a declaration
+// and for .loc, Operands is 0: they have none.
 type Statement struct {
 	Kind       StatementKind
 	First, End int32
 	// Op is the token of the opcode, the label, the directive or the brace. A
-	// predicate stands before it.
+	// predicate comes before it.
 	Op int32
-	// Operands is the first token behind the opcode and its modifiers.
+	// Operands is the first token after the opcode and its modifiers.
 	Operands int32
 }
 
-// Code is the body of one function, or the initial value of a variable, which is
-// then one statement. Its statements hold every token of the text; what lies
-// between them is white space, comments and line markers. Instructions that this
-// version does not know are statements like the others.
+// Code is the body of one function, or the initial value of a variable, which is a
+// single statement. Its statements hold every token of the text; between them are
+// only white space, comments and line markers. Unknown instructions are statements
+// like the others.
 type Code struct {
 	Module     *Module
 	Tokens     []Token
 	Statements []Statement
-	// Locals are the parameters of the function and what its body declares, in
-	// order.
+	// Locals are the parameters of the function and the declarations in its body,
+	// in order.
 	Locals []LocalDecl
 	// TargetRanges are the lists `L<3>` of .branchtargets and .calltargets, in
 	// order.
@@ -53,12 +53,12 @@ type Code struct {
 // TargetRange is `L<3>` in .branchtargets or .calltargets: the labels or
 // functions L0, L1 and L2.
 type TargetRange struct {
-	Span    diag.Span // with its count
+	Span    diag.Span // including its count
 	Base    diag.Span
 	Targets []Reference
 }
 
-// Reference is what a name in code means: a local of the function, a
+// Reference is the meaning of a name in code: a local of the function, a
 // module-scope name, or neither (a special register, a word of the ISA).
 type Reference int32
 
@@ -68,14 +68,14 @@ const NoReference Reference = -1
 func localReference(i int32) Reference   { return Reference(i) }
 func moduleReference(n NameID) Reference { return -2 - Reference(n) }
 
-// Local returns the index in Code.Locals of a local.
+// Local returns the index of a local in Code.Locals.
 func (r Reference) Local() (i int32, ok bool) { return int32(r), r >= 0 }
 
 // Name returns a module-scope name.
 func (r Reference) Name() (id NameID, ok bool) { return NameID(-2 - r), r <= -2 }
 
-// Reference returns what the token at an index means. For a name that the token
-// declares it is the local declared.
+// Reference returns the meaning of the token at an index. A name that the token
+// declares refers to that local.
 func (c *Code) Reference(token int) Reference { return c.refs[token] }
 
 // Text returns the spelling of a token.
@@ -94,10 +94,10 @@ func (c *Code) OpSpan(st Statement) diag.Span {
 }
 
 // Opcode returns the first word of an instruction or directive: "ld", ".reg". For a
-// brace or an empty statement that is "{", "}" or ";", and for a label its name.
+// brace or an empty statement it returns "{", "}" or ";", and for a label its name.
 func (c *Code) Opcode(st Statement) string { return wordOf(c.Text(c.Tokens[st.Op])) }
 
-// Modifiers returns the words behind the opcode: ".global", ".u32".
+// Modifiers returns the words after the opcode: ".global", ".u32".
 func (c *Code) Modifiers(st Statement) []string {
 	if st.Kind != Instruction {
 		return nil
@@ -112,8 +112,7 @@ func (c *Code) Modifiers(st Statement) []string {
 // Guarded reports whether a predicate stands before the instruction: @p.
 func (st Statement) Guarded() bool { return st.Op > st.First }
 
-// wordOf returns the spelling of a word without the white space that may follow its
-// dot.
+// wordOf returns the spelling of a word without white space after its dot.
 func wordOf(s []byte) string {
 	if len(s) > 1 && s[0] == '.' && !inName[s[1]] {
 		return "." + strings.TrimLeft(string(s[1:]), " \t\r\n\f")
@@ -130,7 +129,7 @@ const (
 	Address                   // [x+4]
 	Vector                    // {%r1, %r2}
 	List                      // (a, b): arguments of a call
-	OtherOperand              // p|q, %v.x, x+4, and what later ISA versions bring
+	OtherOperand              // p|q, %v.x, x+4, and forms of later ISA versions
 )
 
 // Operand is one operand of an instruction: Code.Tokens[First:End].
@@ -148,7 +147,7 @@ func (c *Code) Operands(st Statement) []Operand {
 	return operands(c.Tokens, st.Operands, end)
 }
 
-// Elements splits what stands inside the brackets of a Vector, List or Address.
+// Elements splits the contents of the brackets of a Vector, List or Address.
 func (c *Code) Elements(o Operand) []Operand { return operands(c.Tokens, o.First+1, o.End-1) }
 
 func operands(tokens []Token, first, end int32) (list []Operand) {
@@ -192,9 +191,9 @@ func shapeOf(tokens []Token) Shape {
 
 func (t Token) isPunct(ch byte) bool { return t.Kind == Punct && t.Ch == ch }
 
-// Code reads the body of a function or the initial value of a variable. It
-// returns nil for a declaration that has neither. The text has been parsed before,
-// so it has no faults.
+// Code reads the body of a function or the initial value of a variable. It returns
+// nil for a declaration without either. The text has been parsed, so there are no
+// errors.
 func (m *Module) Code(d *Decl) *Code {
 	span := d.Body
 	if d.Kind == Variable {
@@ -219,16 +218,16 @@ func (m *Module) Code(d *Decl) *Code {
 	return b.Code
 }
 
-// codeBuilder makes the Code of one declaration.
+// codeBuilder builds the Code of one declaration.
 type codeBuilder struct {
 	*Code
 	codeReader
 	pending map[string][]forward // names that a later label may declare
-	blocks  []int32              // the token that opens each block
+	blocks  []int32              // the opening token of each block
 }
 
 // forward is a name that a later label may declare: a token, or, with list >= 0,
-// one target of a TargetRange that stands there.
+// one target of the TargetRange at that token.
 type forward struct{ token, list, target int32 }
 
 func (b *codeBuilder) initialValue(opaque bool) {
@@ -237,7 +236,7 @@ func (b *codeBuilder) initialValue(opaque bool) {
 	b.add()
 }
 
-// add resolves the names of the statement at hand, with what is visible there.
+// add resolves the names of the current statement in the current scopes.
 func (b *codeBuilder) add() {
 	st := b.st
 	b.Statements = append(b.Statements, st)
@@ -274,8 +273,8 @@ func (b *codeBuilder) add() {
 	}
 }
 
-// resolve finds what a name means here. A label that stands later in a block
-// around the name counts if nothing else is visible, or a label farther out.
+// resolve finds the meaning of a name at this point. A later label in a block
+// around the name is meant if nothing else is visible, or only a label farther out.
 func (b *codeBuilder) resolve(name []byte, at forward) Reference {
 	ref := NoReference
 	if i := b.find(name); i >= 0 {
@@ -290,8 +289,8 @@ func (b *codeBuilder) resolve(name []byte, at forward) Reference {
 	return ref
 }
 
-// declareLabel settles the names ahead of a label that mean it: those in its block
-// that mean no label of a block farther in.
+// declareLabel resolves the earlier names that refer to a label: those in its block
+// that do not refer to a label of an inner block.
 func (b *codeBuilder) declareLabel(i int32) {
 	block := b.locals[i].block
 	list := b.pending[string(b.nameOf(i))]

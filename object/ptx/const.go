@@ -13,9 +13,9 @@ func ParseInt(s string) (int64, bool) {
 	return n, err == nil && !strings.Contains(s, "_") && !strings.HasPrefix(s, "0o") && !strings.HasPrefix(s, "0O")
 }
 
-// constant evaluates the constant expression that starts at c.tok and ends
-// before a closing bracket, comma or semicolon. ok is false for expressions
-// beyond integers; their size is then unknown, not wrong.
+// constant evaluates the constant expression that starts at c.tok and ends before a
+// closing bracket, comma or semicolon. ok is false for expressions that are not
+// integers; the size is then unknown.
 func (c *cursor) constant() (value int64, ok bool) {
 	ok = true
 	value = c.ternary(&ok)

@@ -8,14 +8,14 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// cursor is a lexer with the token at hand. The parser of a module and the reader
-// of its code move one through the text.
+// cursor is a lexer with its current token. The parser of a module and the reader
+// of its code move it through the text.
 type cursor struct {
 	Lexer
 	tok   Token
 	last  Token // the token before tok
-	depth int   // of the constant expression that is read
-	// With keep set, tokens collects the tokens that next passes.
+	depth int   // of the constant expression being read
+	// If keep is set, tokens collects the tokens that next passes.
 	keep   bool
 	tokens []Token
 }
@@ -32,8 +32,7 @@ func (c *cursor) is(ch byte) bool { return c.tok.Kind == Punct && c.tok.Ch == ch
 
 func (c *cursor) spelling() string { return string(c.text[c.tok.Off:c.tok.End]) }
 
-// word is the spelling of a Word token without the white space that may follow
-// its dot.
+// word returns the spelling of a Word token without white space after its dot.
 func (c *cursor) word() string {
 	s := c.text[c.tok.Off:c.tok.End]
 	if len(s) > 1 && inName[s[1]] {
@@ -44,8 +43,8 @@ func (c *cursor) word() string {
 
 func (c *cursor) isWord(w string) bool { return c.tok.Kind == Word && c.word() == w }
 
-// from is the span from off to the token before the one at hand; empty if there
-// is none in between.
+// from returns the span from off to the end of the previous token; it is empty if
+// there is none in between.
 func (c *cursor) from(off int32) diag.Span {
 	return diag.Span{Off: off, Len: max(0, c.last.End-off)}
 }
@@ -58,7 +57,7 @@ func (c *cursor) errorAt(span diag.Span, help, format string, args ...any) {
 	c.tok = Token{Off: c.tok.Off, End: c.tok.Off}
 }
 
-// expected reports the token at hand as not being what the grammar wants.
+// expected reports that the current token is not what the grammar requires.
 func (c *cursor) expected(what string) {
 	if c.Err != nil {
 		return

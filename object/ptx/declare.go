@@ -57,9 +57,9 @@ func (p *parser) function(start int32, linkage Linkage) {
 	p.m.Decls = append(p.m.Decls, d)
 }
 
-// attr reads one directive with its operands: .maxntid 256, 1, 1. Before the
-// result list, only .attribute takes a parenthesis for itself. A .pragma here
-// ends in a semicolon of its own.
+// attr reads one directive with its operands: .maxntid 256, 1, 1. Before the result
+// list, only .attribute takes parentheses. A .pragma here ends with its own
+// semicolon.
 func (p *parser) attr(d *Decl, beforeResults bool) {
 	a := Attr{Word: p.word()}
 	from := p.tok.Off
@@ -91,7 +91,7 @@ func (p *parser) variables(start int32, linkage Linkage) {
 	t.Space = p.word()
 	prefixOff, spaceSpan := p.tok.Off, p.tok.Span()
 	p.next()
-	if p.is('[') { // .const[3], gone since ISA 2.2; ptxas says so
+	if p.is('[') { // .const[3], removed in ISA 2.2; ptxas reports it
 		for !p.is(']') && p.tok.Kind != EOF {
 			p.next()
 		}
@@ -152,7 +152,7 @@ func (p *parser) variables(start int32, linkage Linkage) {
 	}
 }
 
-// declarator reads the dimensions and the initial value behind the name.
+// declarator reads the dimensions and the initial value after the name.
 func (p *parser) declarator(d *Decl, from int32) {
 	dims := p.tok.Off
 	p.dimensions(&d.Type)
@@ -172,7 +172,7 @@ func (p *parser) declarator(d *Decl, from int32) {
 }
 
 // variableRange reads the count of `a<3>`, which declares a0, a1 and a2. ptxas
-// takes neither dimensions nor a value behind it.
+// accepts neither dimensions nor a value after it.
 func (p *parser) variableRange(d Decl, base Token) bool {
 	p.next()
 	count, ok := int64(0), false
@@ -201,7 +201,7 @@ func (p *parser) variableRange(d Decl, base Token) bool {
 	return p.Err == nil
 }
 
-// countInit gives x[] = {1, 2, 3} its size.
+// countInit sets the size of x[] = {1, 2, 3}.
 func (p *parser) countInit(d *Decl) {
 	if !d.Unsized || p.outline {
 		return
@@ -225,9 +225,9 @@ func (p *parser) countInit(d *Decl) {
 	}
 }
 
-// initialiser passes a value or a braced list and records the names in it. The
-// words of an opaque initialiser (filter_mode = nearest) are not names, and neither
-// is that of generic(x).
+// initialiser skips a value or a braced list and records the names in it. The words
+// of an opaque initialiser (filter_mode = nearest) and the word generic in
+// generic(x) are not names.
 func (p *parser) initialiser(opaque bool) {
 	used := len(p.m.Uses)
 	for depth := 0; p.tok.Kind != EOF; p.next() {

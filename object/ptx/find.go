@@ -2,9 +2,9 @@ package ptx
 
 import "ptxlink/internal/diag"
 
-// FindInstruction returns the first instruction whose opcode with its modifiers,
-// "shfl.idx.b32" say, satisfies match. It reads the bodies again: a linker asks
-// only where it must explain something.
+// FindInstruction returns the first instruction whose opcode with modifiers, such
+// as "shfl.idx.b32", satisfies match. It reads the bodies again: the linker calls
+// it only for messages.
 func (m *Module) FindInstruction(match func(opcode string) bool) (diag.Span, bool) {
 	for i := range m.Decls {
 		d := &m.Decls[i]

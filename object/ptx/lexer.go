@@ -6,7 +6,7 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Kind is the kind of a token.
+// Kind is the kind of token.
 type Kind uint8
 
 const (
@@ -23,11 +23,11 @@ type Token struct {
 	Kind     Kind
 	Ch       byte // the byte of a Punct, or the Role of an Ident
 	Off, End int32
-	// A fifth field would keep the compiler from holding tokens in registers, which
-	// doubles the time of parsing.
+	// With a fifth field the compiler would no longer hold tokens in registers,
+	// which doubles the parsing time.
 }
 
-// Role returns the part that an Ident plays in code.
+// Role returns the role of an Ident in code.
 func (t Token) Role() Role {
 	if t.Kind != Ident {
 		return Refers
@@ -41,17 +41,17 @@ func (t *Token) setRole(r Role) {
 	}
 }
 
-// Role is the part that a name plays in a statement.
+// Role is the role of a name in a statement.
 type Role uint8
 
 const (
-	Refers   Role = iota // it means what is visible there
+	Refers   Role = iota // a use of a visible name
 	Declares             // a local or a label
 	Opcode               // mov, ld
-	Nothing              // a word of the ISA, or a name that means nothing outside the statement
+	Nothing              // a word of the ISA, or a name without meaning outside the statement
 )
 
-// Span is where the token stands.
+// Span returns the span of the token.
 func (t Token) Span() diag.Span { return diag.Span{Off: t.Off, Len: t.End - t.Off} }
 
 // Byte classes. An identifier is [A-Za-z][A-Za-z0-9_$]* or [_$%][A-Za-z0-9_$]+.
@@ -81,7 +81,7 @@ var class = func() (t [256]uint8) {
 	return t
 }()
 
-// inName says which bytes continue an identifier.
+// inName reports which bytes continue an identifier.
 var inName = func() (t [256]bool) {
 	for c := range t {
 		t[c] = class[c] == cLetter || class[c] == cSigil || class[c] == cDigit
@@ -89,15 +89,15 @@ var inName = func() (t [256]bool) {
 	return t
 }()
 
-// Lexer reads tokens on demand. After the first error it returns only EOF; the
-// error stays in Err.
+// Lexer reads tokens on demand. After the first error, which is kept in Err, it
+// returns only EOF.
 type Lexer struct {
 	text []byte
 	at   int
 	Err  *Error
 }
 
-// Error is a fault in the text of one module.
+// Error is an error in the text of one module.
 type Error struct {
 	Span diag.Span
 	Text string
@@ -106,7 +106,7 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-// NewLexer reads tokens of text, starting at byte off.
+// NewLexer returns a lexer of text, starting at byte off.
 func NewLexer(text []byte, off int32) Lexer { return Lexer{text: text, at: int(off)} }
 
 func (l *Lexer) fail(off, end int, help, format string, args ...any) Token {
@@ -117,7 +117,7 @@ func (l *Lexer) fail(off, end int, help, format string, args ...any) Token {
 	return Token{Off: int32(off), End: int32(off)}
 }
 
-// Next returns the next token, past white space, comments and #line markers.
+// Next returns the next token. It skips white space, comments and #line markers.
 func (l *Lexer) Next() Token {
 	text := l.text
 	for l.at < len(text) {
@@ -180,8 +180,8 @@ func (l *Lexer) ident(at int) Token {
 	return Token{Kind: Ident, Off: int32(at), End: int32(end)}
 }
 
-// number takes any run of letters and digits, and a fraction after plain
-// digits: `4.u32` is the float `4.` followed by u32, as ptxas reads it.
+// number accepts any run of letters and digits, and a fraction after plain digits:
+// `4.u32` is the float `4.` followed by u32, as in ptxas.
 func (l *Lexer) number(at int) Token {
 	end := at
 	decimal := true
@@ -206,8 +206,8 @@ func (l *Lexer) number(at int) Token {
 	return Token{Kind: Number, Off: int32(at), End: int32(end)}
 }
 
-// word takes a dot, any white space (`. global` is legal) and the name, with
-// its `::` parts (`.shared::cluster`).
+// word accepts a dot, any white space (`. global` is legal) and the name, with its
+// `::` parts (`.shared::cluster`).
 func (l *Lexer) word(at int) Token {
 	text := l.text
 	end := at + 1
@@ -260,8 +260,8 @@ func (l *Lexer) comment(at int) bool {
 	return false
 }
 
-// lineMarker passes `# 1 "a.cu"` and `#line 1 "a.cu"`, which ptxas accepts
-// anywhere; every other preprocessor line is an error there too.
+// lineMarker skips `# 1 "a.cu"` and `#line 1 "a.cu"`, which ptxas accepts anywhere;
+// ptxas refuses every other preprocessor line too.
 func (l *Lexer) lineMarker(at int) bool {
 	text := l.text
 	end := at + 1

@@ -8,8 +8,8 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// mistaken recognises text that people pass where PTX is wanted, and says what it
-// is and how PTX is made of it; empty if it is nothing known.
+// mistaken recognises text that users pass in place of PTX. It returns what the
+// text is and how to get PTX from it; both are empty if the text is not recognised.
 func mistaken(src *diag.Source) (what, help string) {
 	head := string(src.Text[:min(len(src.Text), 1<<16)])
 	file := path.Base(strings.ReplaceAll(src.Name, `\`, "/"))

@@ -1,6 +1,5 @@
-// Package ptx reads PTX text: declarations, and the places where a module-scope
-// name stands. Instructions are never interpreted, so that tomorrow's ISA links
-// today.
+// Package ptx reads PTX text: declarations, and uses of module-scope names. It does
+// not interpret instructions, so instructions of future ISA versions link too.
 package ptx
 
 import (
@@ -10,14 +9,14 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Source is a text with the name that messages call it. Its Text does not change
-// while what was parsed from it is in use.
+// Source is a text with the name that messages use for it. Its Text must not change
+// while anything parsed from it is in use.
 type Source = diag.Source
 
 // Span is a range of bytes of a Source: Off and Len.
 type Span = diag.Span
 
-// Module is one PTX text, parsed. Nothing in it changes after Parse.
+// Module is one parsed PTX text. It does not change after Parse.
 type Module struct {
 	Src *diag.Source
 
@@ -25,7 +24,7 @@ type Module struct {
 	VersionSpan diag.Span
 	Target      []Option // .target: the architecture and its options, in order
 	TargetSpan  diag.Span
-	AddressSize int // 32 or 64; 0 if the module does not say
+	AddressSize int // 32 or 64; 0 if the module has no .address_size
 	AddressSpan diag.Span
 
 	Names    []string // module-scope names by first appearance; NameID indexes it
@@ -41,15 +40,15 @@ type Module struct {
 	Calls      []Call      // in order
 	Prototypes []Prototype // .callprototype, in order
 
-	// Locals are the names of labels, parameters and objects that functions declare,
-	// LocalRegisters those of registers, and LocalRanges the ranges of both, each in
-	// order and without names that start with %. ptxas may take such a name for a
-	// module-scope one that stands earlier.
+	// Locals are the names of labels, parameters and objects that functions
+	// declare, LocalRegisters those of registers, and LocalRanges the ranges of
+	// both, in order and without names that start with %. ptxas may confuse such a
+	// name with a module-scope name declared earlier.
 	Locals         []diag.Span
 	LocalRegisters []diag.Span
 	LocalRanges    []LocalRange
-	// Reserved are names declared inside functions that look like ones that
-	// the linker makes (Suffixed), so that it can avoid them.
+	// Reserved are names declared inside functions that have the form of the
+	// linker's new names (Suffixed). The linker avoids them.
 	Reserved       []string
 	ReservedRanges []Range
 
@@ -81,7 +80,7 @@ type Range struct {
 	Count int64
 }
 
-// LocalRange is a Range where it stands.
+// LocalRange is a Range and its place.
 type LocalRange struct {
 	Base  diag.Span
 	Count int64
@@ -90,7 +89,7 @@ type LocalRange struct {
 // NameID indexes Module.Names.
 type NameID int32
 
-// Lookup finds the module-scope name, if the module has it.
+// Lookup returns the ID of a module-scope name, if the module has it.
 func (m *Module) Lookup(name string) (NameID, bool) {
 	id, ok := m.ids[name]
 	return id, ok
@@ -101,7 +100,7 @@ type Version struct{ Major, Minor int }
 
 func (v Version) String() string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
 
-// Less orders versions: 7.8 < 8.0 < 10.0.
+// Less reports whether v is lower than w: 7.8 < 8.0 < 10.0.
 func (v Version) Less(w Version) bool {
 	return v.Major < w.Major || v.Major == w.Major && v.Minor < w.Minor
 }
@@ -112,7 +111,7 @@ type Option struct {
 	Span diag.Span
 }
 
-// Linkage is what a declaration says about its name outside the module.
+// Linkage is the linkage directive of a declaration.
 type Linkage uint8
 
 const (
@@ -123,12 +122,12 @@ const (
 	Common
 )
 
-// String is the directive, empty for Local.
+// String returns the directive, or "" for Local.
 func (l Linkage) String() string {
 	return [...]string{"", ".extern", ".visible", ".weak", ".common"}[l]
 }
 
-// DeclKind tells functions, entries and variables apart.
+// DeclKind distinguishes functions, entries and variables.
 type DeclKind uint8
 
 const (
@@ -139,7 +138,7 @@ const (
 
 func (k DeclKind) String() string { return [...]string{"function", "entry", "variable"}[k] }
 
-// A is the kind with its article, for messages: "an entry".
+// A returns the kind with its article, for messages: "an entry".
 func (k DeclKind) A() string {
 	if k == Entry {
 		return "an entry"
@@ -153,16 +152,16 @@ type Decl struct {
 	Linkage  Linkage
 	Name     NameID
 	NameSpan diag.Span
-	Span     diag.Span // the whole statement, from the linkage on
-	FirstUse int32     // Uses[FirstUse:EndUse] stand in this statement
+	Span     diag.Span // the whole statement, including the linkage
+	FirstUse int32     // Uses[FirstUse:EndUse] are in this statement
 	EndUse   int32
 
 	// Functions and entries.
 	Results, Params []Param
 	Header          diag.Span // from .func or .entry to the last token before { or ;
-	Attrs           []Attr    // directives behind the parameter list, in order
+	Attrs           []Attr    // directives after the parameter list, in order
 	HasBody         bool
-	Body            diag.Span // with its braces
+	Body            diag.Span // including its braces
 
 	// Variables.
 	Type                // state space, type, alignment, shape
@@ -177,23 +176,24 @@ type Decl struct {
 	known NameID // names below it were declared before the body or initialiser
 }
 
-// Type is what a declaration says about the bytes of an object or parameter.
+// Type describes the storage of an object or parameter.
 type Type struct {
-	Space     string // ".global", ".param", ".reg"; with its bank for .const[n]
+	Space     string // ".global", ".param", ".reg"; with the bank for .const[n]
 	Word      string // ".b32"
 	WordSpan  diag.Span
-	Vector    int // 2 or 4 for .v2, .v4; 0 for none
+	Vector    int // 2 or 4 for .v2, .v4; else 0
 	Align     int64
-	AlignSpan diag.Span // the number behind .align; zero Len if there is none
+	AlignSpan diag.Span // the number after .align; zero Len if there is none
 	Array     bool
 	Unsized   bool  // [] as the last or only dimension
-	Count     int64 // elements of the array; -1 if not a constant we can read
+	Count     int64 // elements of the array; -1 if it is not a constant that we can read
 }
 
-// ElementSize is the size in bytes of the type or native vector, 0 if unknown.
+// ElementSize returns the size in bytes of the type or native vector, or 0 if
+// unknown.
 func (t Type) ElementSize() int64 { return TypeSize(t.Word) * int64(max(1, t.Vector)) }
 
-// Size in bytes; 0 for unsized arrays, -1 if it cannot be told.
+// Size returns the size in bytes; 0 for unsized arrays, -1 if it is unknown.
 func (t Type) Size() int64 {
 	switch {
 	case t.Unsized:
@@ -206,7 +206,7 @@ func (t Type) Size() int64 {
 	return t.ElementSize()
 }
 
-// Alignment in bytes: .align, or the natural alignment where it is absent.
+// Alignment returns the alignment in bytes: .align, or else the natural alignment.
 func (t Type) Alignment() int64 {
 	if t.Align != 0 {
 		return t.Align
@@ -221,14 +221,14 @@ type Param struct {
 	Span     diag.Span
 }
 
-// Attr is a directive between the parameter list and the body, kept verbatim:
-// .maxntid 256, 1, 1.
+// Attr is a directive between the parameter list and the body, unparsed: .maxntid
+// 256, 1, 1.
 type Attr struct {
 	Word string
 	Span diag.Span
 }
 
-// Defines says whether the declaration gives its name a body or storage.
+// Defines reports whether the declaration gives its name a body or storage.
 func (d *Decl) Defines() bool {
 	if d.Kind == Variable {
 		return d.Linkage != Extern
@@ -236,7 +236,7 @@ func (d *Decl) Defines() bool {
 	return d.HasBody
 }
 
-// Has says whether the function carries the directive, ".noreturn" say.
+// Has reports whether the function has the directive, such as ".noreturn".
 func (d *Decl) Has(word string) bool {
 	for _, a := range d.Attrs {
 		if a.Word == word {
@@ -246,15 +246,15 @@ func (d *Decl) Has(word string) bool {
 	return false
 }
 
-// Use is a place where a module-scope name stands other than in its own
-// declaration: a relocation, in the words of other linkers. The names that a
-// range stands for (.calltargets f<2>) are all uses at its base.
+// Use is an occurrence of a module-scope name outside its own declaration: a
+// relocation, in the terms of other linkers. The names of a range (.calltargets
+// f<2>) are all uses at its base.
 type Use struct {
 	Off  int32
 	Name NameID
 }
 
-// UseSpan is the span of the name at a use.
+// UseSpan returns the span of the name at a use.
 func (m *Module) UseSpan(u Use) diag.Span {
 	end := u.Off + 1
 	for int(end) < len(m.Src.Text) && inName[m.Src.Text[end]] {
@@ -271,17 +271,17 @@ type Call struct {
 	Results []CallOperand
 	Args    []CallOperand
 	Proto   int32 // index in Prototypes of an indirect call, -1 if unknown
-	In      int32 // the declaration around it
+	In      int32 // the enclosing declaration
 }
 
 // CallOperand is one argument or result of a call: a .param object of the function,
-// whose type is known, or a register or constant, with an empty Word.
+// with its type, or a register or constant, with an empty Word.
 type CallOperand struct {
 	Span diag.Span
 	Type
 }
 
-// Prototype is a .callprototype: what an indirect call passes.
+// Prototype is a .callprototype: the signature of an indirect call.
 type Prototype struct {
 	Label           diag.Span
 	Results, Params []Param
@@ -300,7 +300,7 @@ type Pragma struct {
 	Span diag.Span
 }
 
-// File is one .file directive; Time and Size are -1 where absent. In is the
+// File is one .file directive; Time and Size are -1 if absent. In is the
 // declaration whose body holds it (gcc writes it there), or -1.
 type File struct {
 	Index      int64
@@ -316,11 +316,11 @@ type Loc struct {
 	FileSpan diag.Span // the file index
 	LocPlace
 	Tail     diag.Span // ", function_name ..., inlined_at ..."; zero Len if there is none
-	Function diag.Span // the label behind function_name
-	Addend   int64     // what is added to the label
-	// FunctionSpan is the label with its addend.
+	Function diag.Span // the label after function_name
+	Addend   int64     // the offset added to the label
+	// FunctionSpan is the label including its addend.
 	FunctionSpan diag.Span
-	Inlined      diag.Span // the file index behind inlined_at; zero Len if there is none
+	Inlined      diag.Span // the file index after inlined_at; zero Len if there is none
 	InlinedAt    LocPlace
 }
 
@@ -333,11 +333,10 @@ type Section struct {
 	Span   diag.Span
 	Body   diag.Span   // between the braces
 	Labels []diag.Span // labels that it defines
-	Refs   []diag.Span // names that it refers to: labels, symbols, section names
+	Refs   []diag.Span // names it refers to: labels, symbols, section names
 }
 
-// Other is a module-scope statement that this version does not know; it is
-// carried through.
+// Other is an unknown module-scope statement, which is copied to the output.
 type Other struct {
 	Span             diag.Span
 	FirstUse, EndUse int32

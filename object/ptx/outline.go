@@ -2,8 +2,8 @@ package ptx
 
 import "ptxlink/internal/diag"
 
-// The bytes at which block must look twice: in bodies, and in initial values,
-// where parentheses count as braces do.
+// The bytes at which block must check more closely: in bodies, and in initial
+// values, where parentheses count like braces.
 var stops, valueStops = stopsAt("{}/\"#\x00"), stopsAt("{}()/\"#\x00")
 
 func stopsAt(bytes string) *[256]bool {
@@ -14,9 +14,9 @@ func stopsAt(bytes string) *[256]bool {
 	return &t
 }
 
-// block passes over what stands in braces, the first of which is at hand, and
-// returns its span. Stops are the bytes that matter. The lexer is asked only where a brace may not be one:
-// comments, strings and line markers.
+// block skips braced text, from the current brace on, and returns its span. Stops
+// are the bytes that matter. The lexer is used only where a brace may not be one:
+// in comments, strings and line markers.
 func (p *parser) block(stops *[256]bool, what string) diag.Span {
 	from := p.tok.Off
 	text := p.text

@@ -8,14 +8,14 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Parse reads one module. The error, if any, is the first fault of the text;
-// the module is then what stood before it.
+// Parse reads one module. The error, if any, is the first in the text; the module
+// then holds the statements before it.
 func Parse(src *diag.Source) (*Module, *Error) { return read(src, false) }
 
-// Outline reads what a module declares and passes over bodies, initial values
-// and sections, at several times the speed of Parse. The Module has no uses,
-// calls or lines, and sizes of arrays without a length are not counted. A fault
-// in what is passed over goes unseen.
+// Outline reads the declarations of a module and skips bodies, initial values and
+// sections, several times faster than Parse. The Module has no uses, calls or
+// lines, and arrays without a length have no size. Errors in skipped text are not
+// reported.
 func Outline(src *diag.Source) (*Module, *Error) { return read(src, true) }
 
 func read(src *diag.Source, outline bool) (*Module, *Error) {
@@ -38,21 +38,21 @@ func read(src *diag.Source, outline bool) (*Module, *Error) {
 type parser struct {
 	cursor
 	m *Module
-	// outline passes over everything in braces.
+	// outline skips everything in braces.
 	outline bool
 
-	// pct is set once a module-scope name starts with %; until then every
-	// register can be skipped without a lookup.
+	// pct is set once a module-scope name starts with %; before that, registers are
+	// skipped without a lookup.
 	pct bool
 	// in is the declaration being parsed, -1 outside.
 	in int32
 
 	code     codeReader // of the body being read
 	buffer   []Token    // for its tokens
-	firstUse int        // of the statement at hand: index in Uses
+	firstUse int        // index in Uses for the current statement
 }
 
-// name declares or finds the module-scope name at hand.
+// name reads a module-scope name, and adds it if it is new.
 func (p *parser) name() (NameID, diag.Span) {
 	if p.tok.Kind != Ident {
 		p.expected("a name")
@@ -253,8 +253,8 @@ func (p *parser) alias() {
 	}
 }
 
-// section reads a .section block. Its names may be declared later, so they are
-// kept as references for the linker to look up.
+// section reads a .section block. Its names may be declared later, so they are kept
+// as references for the linker to resolve.
 func (p *parser) section() {
 	from := p.tok.Off
 	p.next()
@@ -301,8 +301,8 @@ func (p *parser) section() {
 	p.m.Sections = append(p.m.Sections, s)
 }
 
-// other carries an unknown statement through: up to its semicolon, or to the
-// end of its block.
+// other keeps an unknown statement: up to its semicolon, or to the end of its
+// block.
 func (p *parser) other(start, firstUse int32) {
 	if p.word() == ".noreturn" || TypeSize(p.word()) != 0 {
 		p.expected("a declaration")

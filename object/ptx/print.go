@@ -1,7 +1,7 @@
 package ptx
 
-// Compact prints PTX text on one line: comments gone, white space folded, no
-// space where none is needed. Text that does not lex ends where it stops.
+// Compact returns PTX text on one line: without comments, with white space folded
+// and dropped where it is not needed. Text that does not lex is cut at the error.
 func Compact(text []byte) []byte {
 	out := make([]byte, 0, len(text))
 	lex := NewLexer(text, 0)

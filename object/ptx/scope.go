@@ -8,7 +8,7 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// LocalKind tells what a function declares under a name.
+// LocalKind is the kind of declaration inside a function.
 type LocalKind uint8
 
 const (
@@ -24,29 +24,29 @@ const (
 type LocalDecl struct {
 	Kind LocalKind
 	Name diag.Span // of a range: its base
-	// Count is the number of names of a range, `.reg .b32 Name<Count>`; -1 for a
+	// Count is the number of names in a range, `.reg .b32 Name<Count>`; -1 for a
 	// single name.
 	Count int64
-	Type  Type  // of everything but labels
-	Proto int32 // of a ProtoLabel: index in Module.Prototypes while that is read
+	Type  Type  // of all but labels
+	Proto int32 // of a ProtoLabel: index in Module.Prototypes while it is read
 
-	token int32 // that declares it; -1 for parameters
-	block int32 // of a label: the token that opens its block
+	token int32 // the declaring token; -1 for parameters
+	block int32 // of a label: the opening token of its block
 	hash  uint64
-	outer int32 // the LocalDecl that stood under this hash before
+	outer int32 // the LocalDecl that this hash referred to before
 }
 
-// scopes knows which locals are visible. ptxas has these rules
+// scopes records which locals are visible. ptxas follows these rules
 // (TestScopesPtxas, testdata/script/local_range.txtar):
 //
 //  1. A name hides those of outer blocks and of the module, from the end of the
 //     statement that declares it to the end of its block.
-//  2. A range `x<3>` declares x0, x1, x2; x02 is x2 and x is not declared. The
-//     base is what remains of a name without all its digits at the end, so that
-//     `x1<3>` declares nothing that can be named.
-//  3. A range and a single name of the same spelling are two things.
-//  4. A name that is declared inside hides a range around it, and the reverse;
-//     beyond the last member of the inner range the outer one is meant.
+//  2. A range `x<3>` declares x0, x1, x2; x02 is x2, and x is not declared. The
+//     base of a name is the name without all digits at its end, so `x1<3>` declares
+//     nothing that can be named.
+//  3. A range and a single name of the same spelling are distinct.
+//  4. An inner name hides an outer range, and the reverse; a number beyond the last
+//     member of the inner range refers to the outer one.
 type scopes struct {
 	text    []byte
 	locals  []LocalDecl
@@ -90,7 +90,7 @@ func (s *scopes) enter(l LocalDecl) int32 {
 	return i
 }
 
-// leave ends the visibility of all locals but the first n.
+// leave hides all locals but the first n.
 func (s *scopes) leave(n int) {
 	for len(s.visible) > n {
 		l := &s.locals[s.visible[len(s.visible)-1]]
@@ -107,7 +107,7 @@ func (s *scopes) leave(n int) {
 	}
 }
 
-// find returns the index of the visible local that a name means, or -1.
+// find returns the index of the visible local that a name refers to, or -1.
 func (s *scopes) find(name []byte) int32 {
 	single := int32(-1)
 	if len(s.names) > 0 {
@@ -136,8 +136,8 @@ func (s *scopes) find(name []byte) int32 {
 	return single
 }
 
-// splitNumber cuts the digits at the end off a name. For a name without digits, and
-// for a number that is too large for any range, number is math.MaxInt64.
+// splitNumber splits a name before the digits at its end. For a name without
+// digits, and for a number too large for any range, number is math.MaxInt64.
 func splitNumber(name []byte) (base []byte, number int64) {
 	at := len(name)
 	for at > 0 && class[name[at-1]] == cDigit {
@@ -155,9 +155,9 @@ func splitNumber(name []byte) (base []byte, number int64) {
 	return name[:at], number
 }
 
-// SplitNumber cuts the digits at the end off a name, as ptxas does to look for
-// the range that declares it: x and 7 for "x07". ok is false for a name that does
-// not end in a digit or whose number is beyond every range.
+// SplitNumber splits a name before the digits at its end, as ptxas does to find the
+// range that declares it: x and 7 for "x07". ok is false for a name that does not
+// end in a digit, and for a number beyond every range.
 func SplitNumber(name string) (base string, number int64, ok bool) {
 	b, number := splitNumber([]byte(name))
 	return string(b), number, number != math.MaxInt64

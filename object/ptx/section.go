@@ -10,12 +10,12 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Data is what all .section blocks of one name say, one behind the other.
+// Data is the contents of all .section blocks of one name, concatenated.
 type Data struct {
 	Name   string
-	Bytes  []byte  // zeros where a fixup goes
+	Bytes  []byte  // zeros at fixups
 	Fixups []Fixup // by offset
-	Labels []Label // that the blocks define, by offset
+	Labels []Label // defined in the blocks, by offset
 }
 
 // Label is a label inside a section.
@@ -25,14 +25,14 @@ type Label struct {
 	Span   diag.Span
 }
 
-// Fixup is a place in a section that holds an address: Section+Addend or, where
+// Fixup is a location in a section that holds an address: Section+Addend or, if
 // Section is empty, Symbol+Addend.
 type Fixup struct {
 	Offset int64
 	Width  int // in bytes: 4 or 8
 	// Section names a section: ".debug_abbrev". A label inside a section of the
-	// module comes as that section plus its offset. The section itself may be
-	// absent: .debug_line is made by ptxas.
+	// module is given as that section plus its offset. The section itself may be
+	// absent: ptxas writes .debug_line.
 	Section string
 	// Symbol is any other name: a code label, a module-scope name, a parameter
 	// or object of a function.
@@ -41,22 +41,22 @@ type Fixup struct {
 	Span   diag.Span // the whole expression
 }
 
-// SectionData reads all blocks of a section; there may be none. The items are
-// those that ptxas takes: labels, and .b8, .b16, .b32 and .b64 with
+// SectionData reads all blocks of a section; there may be none. It accepts the
+// items that ptxas accepts: labels, and .b8, .b16, .b32 and .b64 with
 //
 //  1. numbers, alone or in a list: 12, -1, 0x1f, 017, 0b1
 //  2. name or name+number, not in a list: .debug_loc+133, $L__tmp0, counter
-//  3. label-label, both of one section, not in a list
+//  3. label-label, both in one section, not in a list
 //
-// Where ptxas drops bits without a word (.b32 4294967296, 64-bit hex) the number
-// counts as written if it fits, and is an error if not.
+// Where ptxas drops bits silently (.b32 4294967296, 64-bit hex), the number is used
+// as written if it fits, and is an error otherwise.
 func (m *Module) SectionData(name string) (Data, *Error) {
 	set := sectionSet{m: m}
 	return set.data(name)
 }
 
-// AllSections reads every section of the module but those named, as SectionData
-// does. Empty sections are left out.
+// AllSections reads every section of the module except those named, like
+// SectionData. It omits empty sections.
 func (m *Module) AllSections(except ...string) (map[string]*Data, *Error) {
 	set := sectionSet{m: m}
 	all := map[string]*Data{}
@@ -78,8 +78,8 @@ func (m *Module) AllSections(except ...string) (map[string]*Data, *Error) {
 	return all, nil
 }
 
-// SectionSpan is the item that holds a byte of a section; the zero Span if there
-// is none.
+// SectionSpan returns the span of the item that holds a byte of a section, or the
+// zero Span if there is none.
 func (m *Module) SectionSpan(name string, offset int64) diag.Span {
 	set := sectionSet{m: m}
 	r := sectionReader{set: &set, want: offset}
@@ -91,7 +91,7 @@ func (m *Module) SectionSpan(name string, offset int64) diag.Span {
 type sectionSet struct {
 	m       *Module
 	blocks  map[string][]*Section     // by name
-	labels  map[string]string         // that sections define: the section's name
+	labels  map[string]string         // defined in sections: the section's name
 	readers map[string]*sectionReader // of the sections read so far
 }
 
@@ -127,7 +127,7 @@ func (s *sectionSet) blocksOf(name string) []*Section {
 	return s.blocks[name]
 }
 
-// definer is the section that defines a label.
+// definer returns the section that defines a label.
 func (s *sectionSet) definer(label string) (section string, ok bool) {
 	if s.labels == nil {
 		s.labels = map[string]string{}
@@ -148,16 +148,16 @@ type sectionReader struct {
 	data    Data
 	labels  map[string]int64 // of this section
 	pending []expression
-	want    int64 // an offset to look for, or -1
+	want    int64 // the offset to look for, or -1
 	found   diag.Span
 }
 
-// expression is an item that needs the labels: name+addend or name-minus.
+// expression is an item that depends on labels: name+addend or name-minus.
 type expression struct {
 	offset      int64
 	width       int
 	name, minus string
-	section     bool // name is a section's
+	section     bool // name is the name of a section
 	addend      int64
 	span        diag.Span
 }
@@ -222,12 +222,13 @@ func (r *sectionReader) label() {
 	r.data.Labels = append(r.data.Labels, Label{name, offset, span})
 }
 
-// word is the spelling of a Word without the white space that may follow its dot.
+// word returns the spelling of a Word without white space after its dot.
 func (r *sectionReader) word() string {
 	return "." + strings.TrimLeft(r.spelling()[1:], " \t\r\n\f")
 }
 
-// width is that of the items behind the Word at hand, 0 if it is another word.
+// width returns the width of the items after the current Word, or 0 for other
+// words.
 func (r *sectionReader) width() int {
 	s := r.text[r.tok.Off:r.tok.End]
 	if len(s) > 1 && !inName[s[1]] {
@@ -275,7 +276,7 @@ func (r *sectionReader) number(width int) {
 		return
 	}
 	span := diag.Span{Off: from, Len: r.tok.End - from}
-	limit := uint64(1) << (8*width - 1) // magnitude of the least negative number
+	limit := uint64(1) << (8*width - 1) // magnitude of the lowest negative number
 	if negative && n > limit || !negative && width < 8 && n >= 2*limit {
 		r.errorAt(span, "%s does not fit .b%d", r.set.m.Src.String(span), 8*width)
 		return
@@ -287,13 +288,13 @@ func (r *sectionReader) number(width int) {
 	r.next()
 }
 
-// unsigned reads the number at hand, but does not go past it.
+// unsigned reads the current number without moving past it.
 func (r *sectionReader) unsigned() (uint64, bool) {
 	if r.tok.Kind != Number {
 		r.expected("a number")
 		return 0, false
 	}
-	if digits := r.text[r.tok.Off:r.tok.End]; len(digits) < 4 && (digits[0] != '0' || len(digits) == 1) { // nearly all
+	if digits := r.text[r.tok.Off:r.tok.End]; len(digits) < 4 && (digits[0] != '0' || len(digits) == 1) { // the common case
 		n, plain := uint64(0), true
 		for _, c := range digits {
 			n, plain = 10*n+uint64(c-'0'), plain && class[c] == cDigit
@@ -311,7 +312,7 @@ func (r *sectionReader) unsigned() (uint64, bool) {
 	return n, true
 }
 
-// put appends the low bytes of n, little end first.
+// put appends the low bytes of n in little-endian order.
 func (r *sectionReader) put(width int, n uint64, span diag.Span) {
 	from := int64(len(r.data.Bytes))
 	for i := range width {
@@ -360,8 +361,8 @@ func (r *sectionReader) add(e expression) {
 	r.put(e.width, 0, e.span)
 }
 
-// resolve turns the expressions into fixups and numbers, now that every label
-// of the section is known.
+// resolve turns the expressions into fixups and numbers, once every label of the
+// section is known.
 func (r *sectionReader) resolve() {
 	pending := r.pending
 	r.pending = nil
@@ -402,7 +403,8 @@ func (r *sectionReader) resolve() {
 	}
 }
 
-// find says where a name lies in a section; section is empty if it does not.
+// find returns the section and offset of a name; section is empty if it is not in
+// one.
 func (r *sectionReader) find(e expression) (section string, offset int64) {
 	if e.section {
 		return e.name, 0
@@ -422,7 +424,7 @@ func (r *sectionReader) find(e expression) (section string, offset int64) {
 	return name, other.labels[e.name]
 }
 
-// String is the expression as the linker understands it: .debug_loc+133.
+// String returns the resolved expression: .debug_loc+133.
 func (f Fixup) String() string {
 	if f.Addend == 0 {
 		return f.Section + f.Symbol

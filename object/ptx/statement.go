@@ -6,30 +6,30 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// maxRange bounds the names of a range that are listed one by one.
+// maxRange limits the names of a range that are listed one by one.
 const maxRange = 1 << 16
 
-// codeReader reads the statements of one body and knows what is visible at each.
-// It starts at the opening brace and stops behind the closing one.
+// codeReader reads the statements of one body and tracks what is visible at each.
+// It starts at the opening brace and stops after the closing one.
 type codeReader struct {
 	cursor
 	scopes
 	m     *Module
 	known NameID // names below it were declared before the body
-	// all enters every name into the scopes. Without it names that start with %
-	// and labels are left out where they cannot hide a module-scope name.
+	// all enters every name into the scopes. Without it, names that start with %
+	// and labels are omitted if they cannot hide a module-scope name.
 	all, pct bool
-	// lean keeps, of what stands behind the opcode of instructions other than calls,
-	// only names that may mean a module-scope declaration.
+	// lean keeps only names that may refer to a module-scope declaration from the
+	// operands of instructions other than calls.
 	lean bool
 
 	st     Statement
-	begun  []int // how many locals were visible when each block began
+	begun  []int // number of locals visible when each block began
 	done   bool
-	label  int32 // the ProtoLabel right before the statement at hand, or -1
-	latest int32 // the ProtoLabel entered last
+	label  int32 // the ProtoLabel right before the current statement, or -1
+	latest int32 // the last ProtoLabel entered
 
-	// What the statement at hand declares, or lists.
+	// Declared or listed by the current statement.
 	declared []LocalDecl
 	targets  []targetRange
 	loc      Loc
@@ -65,8 +65,8 @@ func (r *codeReader) moduleName(name []byte) (NameID, bool) {
 	return id, ok && id < r.known
 }
 
-// statement reads the next statement into st. It returns false behind the last
-// and after a fault.
+// statement reads the next statement into st. It returns false after the last one
+// and after an error.
 func (r *codeReader) statement() bool {
 	if r.done {
 		return false
@@ -125,7 +125,7 @@ func (r *codeReader) statement() bool {
 	return r.Err == nil
 }
 
-// mark gives the token at hand, which next then passes, its role.
+// mark sets the role of the current token, which next passes afterwards.
 func (r *codeReader) mark(role Role) {
 	r.tok.setRole(role)
 	r.next()
@@ -161,7 +161,7 @@ func (r *codeReader) instruction() {
 	r.operands()
 }
 
-// leanOperands passes modifiers and operands as operands does, and keeps few tokens.
+// leanOperands skips modifiers and operands like operands, but keeps few tokens.
 func (r *codeReader) leanOperands() {
 	depth := 0
 	text := r.scopes.text
@@ -202,7 +202,7 @@ func (r *codeReader) leanOperands() {
 	}
 }
 
-// operands passes everything up to the semicolon, and that.
+// operands skips everything up to and including the semicolon.
 func (r *codeReader) operands() {
 	for depth := 0; ; r.next() {
 		switch {
@@ -243,14 +243,14 @@ func (r *codeReader) directive() {
 		r.targetList()
 	case ".version", ".target", ".address_size", ".func", ".entry", ".visible", ".extern", ".weak", ".common", ".section", ".alias":
 		r.errorAt(r.tok.Span(), "a '}' is missing before it", "%s inside a function body", w)
-	default: // .pragma, and what later ISA versions bring
+	default: // .pragma, and statements of later ISA versions
 		r.next()
 		r.st.Operands = int32(len(r.tokens))
 		r.operands()
 	}
 }
 
-// nameless marks the names of the statement so far as meaning nothing.
+// nameless gives the names of the statement so far the role Nothing.
 func (r *codeReader) nameless() {
 	for i := r.st.First; i < int32(len(r.tokens)); i++ {
 		r.tokens[i].setRole(Nothing)
@@ -286,8 +286,8 @@ func (r *codeReader) targetList() {
 	r.next()
 }
 
-// callPrototype reads `label: .callprototype (results) _ (params) .noreturn;`.
-// The names in it mean nothing outside.
+// callPrototype reads `label: .callprototype (results) _ (params) .noreturn;`. Its
+// names have no meaning outside.
 func (r *codeReader) callPrototype() {
 	r.proto = Prototype{}
 	if r.next(); r.is('(') {
@@ -305,9 +305,9 @@ func (r *codeReader) callPrototype() {
 	r.need(';')
 }
 
-// declaration reads `.param .align 8 .b8 a[16], b[8];` or `.reg .b32 %r<9>;`.
-// Its names are visible behind the whole statement: in `x = x` the second is the
-// outer one.
+// declaration reads `.param .align 8 .b8 a[16], b[8];` or `.reg .b32 %r<9>;`. Its
+// names are visible after the whole statement: in `x = x` the second x is the outer
+// one.
 func (r *codeReader) declaration(space string) {
 	t := Type{Space: space}
 	for r.next(); r.tok.Kind == Word; {
@@ -353,8 +353,8 @@ func (r *codeReader) declaration(space string) {
 	}
 }
 
-// initialiser passes a value or a braced list. The words of an opaque one
-// (filter_mode = nearest) are not names, and neither is that of generic(x).
+// initialiser skips a value or a braced list. The words of an opaque one
+// (filter_mode = nearest) and the word generic in generic(x) are not names.
 func (r *codeReader) initialiser(opaque bool) {
 	for depth := 0; r.tok.Kind != EOF; r.next() {
 		switch {
@@ -376,7 +376,7 @@ func (r *codeReader) initialiser(opaque bool) {
 	}
 }
 
-// enterDeclared makes visible what the statement declares.
+// enterDeclared makes the declarations of the statement visible.
 func (r *codeReader) enterDeclared() {
 	for _, l := range r.declared {
 		if !r.all {
@@ -395,8 +395,8 @@ func (r *codeReader) enterDeclared() {
 	}
 }
 
-// readLoc reads `.loc 1 20 3` with its optional `, function_name L, inlined_at
-// 1 4 2`. It ends where the next statement starts: there is no semicolon.
+// readLoc reads `.loc 1 20 3` with its optional `, function_name L, inlined_at 1 4
+// 2`. It ends where the next statement starts, as there is no semicolon.
 func (c *cursor) readLoc() Loc {
 	from := c.tok.Off
 	var l Loc

@@ -19,8 +19,7 @@ func (c *cursor) params(nameless bool) []Param {
 	return list
 }
 
-// param reads one parameter. In a .callprototype it may go without a name, as _
-// or as nothing.
+// param reads one parameter. In a .callprototype the name may be missing or _.
 func (c *cursor) param(nameless bool) Param {
 	var a Param
 	from := c.tok.Off
@@ -30,7 +29,7 @@ func (c *cursor) param(nameless bool) Param {
 		case a.Space == "" && (w == ".param" || w == ".reg"):
 			a.Space = w
 		case w == ".ptr":
-			// What follows describes the memory behind the pointer.
+			// These words describe the memory that the pointer refers to.
 			for c.next(); c.tok.Kind == Word; {
 				align := c.isWord(".align")
 				if c.next(); align {
@@ -62,7 +61,7 @@ func (c *cursor) param(nameless bool) Param {
 }
 
 // typeWord reads one word of a type: the type itself, .align N, .vN,
-// .attribute(...), or a word of tomorrow's ISA.
+// .attribute(...), or a word of a later ISA.
 func (c *cursor) typeWord(t *Type) {
 	w := c.word()
 	span := c.tok.Span()

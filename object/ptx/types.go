@@ -1,8 +1,8 @@
 package ptx
 
-// typeSize is the size in bytes of every PTX type, which is also its natural
-// alignment (PTX Interoperability 1.1; ISA "Fundamental Types"). Opaque types
-// are 64-bit handles.
+// typeSize holds the size in bytes of every PTX type, which is also its natural
+// alignment (PTX Interoperability 1.1; ISA "Fundamental Types"). Opaque types are
+// 64-bit handles.
 var typeSize = map[string]int64{
 	".b8": 1, ".u8": 1, ".s8": 1,
 	".b16": 2, ".u16": 2, ".s16": 2, ".f16": 2, ".bf16": 2,
@@ -14,18 +14,18 @@ var typeSize = map[string]int64{
 	".e4m3": 1, ".e5m2": 1, ".e4m3x2": 2, ".e5m2x2": 2,
 }
 
-// TypeSize is the size in bytes of a type word such as ".b32", 0 if the word
-// is not a type. A type's natural alignment is its size.
+// TypeSize returns the size in bytes of a type word such as ".b32", or 0 if the
+// word is not a type. It is also the natural alignment.
 func TypeSize(word string) int64 { return typeSize[word] }
 
-// Opaque says whether a type has no bytes of its own: textures, samplers and
+// Opaque reports whether a type has no bytes of its own: textures, samplers and
 // surfaces.
 func Opaque(word string) bool {
 	return word == ".texref" || word == ".samplerref" || word == ".surfref"
 }
 
-// BitType is the untyped word of the same width: ".b32" for ".f32". Other words
-// come back as they are.
+// BitType returns the untyped word of the same width: ".b32" for ".f32". Other
+// words are returned unchanged.
 func BitType(word string) string {
 	if len(word) >= 3 && (word[1] == 'u' || word[1] == 's' || word[1] == 'f') {
 		switch w := ".b" + word[2:]; w {
