@@ -2,9 +2,8 @@ package resolve
 
 import "strings"
 
-// explanations say why a well-known symbol is missing, by the start of its name;
-// the first that fits counts. PTX Interoperability 7 lists what device code does
-// not have.
+// explanations tell why a well-known symbol is missing, by name prefix; the first
+// match counts. PTX Interoperability 7 lists what device code does not have.
 var explanations = []struct{ prefix, text string }{
 	{"__cxa_guard_", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
 	{"_ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
@@ -34,8 +33,8 @@ var explanations = []struct{ prefix, text string }{
 	{"cuda", "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
 }
 
-// stdio are the C functions that device code does not have: printf alone is
-// there, as vprintf.
+// stdio holds the C functions that device code does not have. It has only printf,
+// as vprintf.
 var stdio = map[string]bool{}
 
 func init() {
@@ -44,8 +43,8 @@ func init() {
 	}
 }
 
-// explain says why a name is likely to be missing, empty if it is no well-known
-// one.
+// explain returns the likely reason why a name is missing, or "" if the name is not
+// well known.
 func explain(name string) string {
 	if stdio[name] {
 		return "of stdio, device code has printf alone, which nvcc and clang turn into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"

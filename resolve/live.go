@@ -5,31 +5,30 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Pull says why an archive member is linked.
+// Pull records why an archive member is linked.
 type Pull struct {
 	File   *object.File // the member
-	Symbol string       // what it was needed for
-	By     *object.File // who needed it first; nil for a name of the command line
+	Symbol string       // the symbol that it was needed for
+	By     *object.File // the first file that needed it; nil for a name from the command line
 }
 
-// Live decides which archive members are linked, as mold and lld do: it does not
-// matter whether an archive stands before or behind what needs it, only which
-// archive stands first.
+// Live decides which archive members are linked, with the rules of mold and lld: an
+// archive may come before or after the inputs that need it; only the order of the
+// archives matters.
 //
-//  1. An input that came out of no archive is live.
-//  2. A live input that uses an external name which no live input defines makes
-//     a member that defines it live: the first that does so .visible or .weak,
-//     else the first that does so .common. A declaration that nothing uses
-//     pulls nothing in.
-//  3. A live .common definition makes the first member live that defines the
-//     name .visible or .weak.
-//  4. So do the names in roots (-u). System calls pull nothing in: the driver
-//     has them.
-//  5. This goes on in rounds, until nothing changes. A round reads the members
-//     that the one before found, all at a time.
+//  1. An input that is not from an archive is live.
+//  2. If a live input uses an external name that no live input defines, one member
+//     that defines it becomes live: the first with a .visible or .weak definition,
+//     else the first with a .common one. Unused declarations pull nothing in.
+//  3. A live .common definition pulls in the first member that defines the name
+//     .visible or .weak.
+//  4. The names in roots (-u) pull in members too. System calls pull nothing in:
+//     the driver has them.
+//  5. These rules are applied in rounds until nothing changes. A round reads, in
+//     parallel, the members found by the previous one.
 //
-// The result keeps command-line order, which Rank is set to; Pulled marks the
-// members. A unit that cannot be read is left out.
+// The result is in command-line order, and Live sets Rank to that order and Pulled
+// on the members. Units that cannot be read are omitted.
 func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
 	l := newSelection(units)
 	for _, u := range units {
@@ -66,11 +65,11 @@ func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error)
 	return live, pulls, nil
 }
 
-// selection is the work of one Live.
+// selection is the state of one call of Live.
 type selection struct {
 	offers  map[string]*object.Unit   // the first lazy unit that defines a name
-	more    map[string][]*object.Unit // and the others
-	defined map[string]ptx.Linkage    // by live units; a definition takes the place of a .common one
+	more    map[string][]*object.Unit // the other lazy units that define it
+	defined map[string]ptx.Linkage    // by live units; other definitions replace a .common one
 	live    map[*object.Unit]bool
 	next    []*object.Unit
 	pulls   []pull
@@ -104,8 +103,8 @@ func newSelection(units []*object.Unit) *selection {
 	return l
 }
 
-// add makes a unit live. What it defines counts at once, so that nothing else is
-// read for that.
+// add makes a unit live. Its definitions count at once, so that no other member is
+// read for them.
 func (l *selection) add(u *object.Unit) {
 	l.live[u] = true
 	l.next = append(l.next, u)
@@ -116,7 +115,7 @@ func (l *selection) add(u *object.Unit) {
 	})
 }
 
-// needs makes live what a file needs.
+// needs pulls in what a file needs.
 func (l *selection) needs(f *object.File) {
 	for n, s := range f.Symbols {
 		switch {
@@ -129,8 +128,8 @@ func (l *selection) needs(f *object.File) {
 	}
 }
 
-// need makes the member live that a name asks for. common says that there is a
-// .common definition, which only a better one takes the place of.
+// need pulls in the member that defines a name. common is set if there is a .common
+// definition, which only a stronger one replaces.
 func (l *selection) need(name string, common bool, by *object.File) {
 	first := l.offers[name]
 	if first == nil || IsSyscall(name) {

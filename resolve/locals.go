@@ -10,7 +10,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// localPlan holds the new names of what one function declares.
+// localPlan holds the new names for the declarations of one function.
 type localPlan struct {
 	code *ptx.Code
 	new  map[int32]string // by index in code.Locals
@@ -41,11 +41,11 @@ func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
 	r.Locals = append(r.Locals, LocalRename{at, old, p.new[i], l.Name})
 }
 
-// captured renames names inside functions that are spelled like a module-scope
+// captured renames names inside functions that have the spelling of a module-scope
 // name of another input. By the rules of PTX the inner name hides the outer one,
-// but ptxas resolves a forward branch, and under conditions that nobody wrote down
-// parameters, call objects and registers too, to what stands earlier in the module
-// (testdata/script/local_capture.txtar, label_forward.txtar).
+// but ptxas resolves a forward branch to the earlier module-scope name. Under
+// undocumented conditions it does the same for parameters, call objects and
+// registers (testdata/script/local_capture.txtar, label_forward.txtar).
 func (r *renamer) captured() {
 	o := newOwners(r.t.Files, r.out)
 	for i, f := range r.t.Files {
@@ -67,12 +67,12 @@ func (r *renamer) captured() {
 	}
 }
 
-// debugNames makes the names unique that debug sections look up, and then the
-// edits of all functions. A name keeps its spelling if no other function of the
-// output declares it, and no earlier link has made a name of it: adding modules to
-// the output of -r gives what linking all at once does.
+// debugNames makes the names unique that debug sections look up, and then the edits
+// of all functions. A name keeps its spelling if no other function of the output
+// declares it, and no earlier link derived a new name from it: adding modules to
+// the output of -r gives the same result as linking all at once.
 func (r *renamer) debugNames(lookedUp []LocalName) {
-	declared := map[string]int{} // in how many functions of the output
+	declared := map[string]int{} // number of functions of the output that declare it
 	for _, l := range lookedUp {
 		declared[l.Name] = 0
 	}
@@ -99,7 +99,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 		r.local[l] = l.Name
 		alone := declared[l.Name] < 2 && !r.linked[l.Name+"$"]
 		if alone && r.plans[l.DeclID] == nil {
-			continue // it keeps its name, and its function need not be read
+			continue // the name stays, and its function need not be read
 		}
 		p := r.planOf(l.DeclID)
 		for k := range p.code.Locals {
@@ -113,22 +113,21 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 			if name := p.new[int32(k)]; name != "" {
 				r.local[l] = name
 			}
-			break // ptxas takes the first
+			break // ptxas uses the first
 		}
 	}
 	for i, f := range r.t.Files {
 		inDecls(f, f.TargetRanges, func(d int32, _ diag.Span) { r.planOf(DeclID{int32(i), d}) })
 	}
-	for at, p := range r.plans { // each function on its own: the order does not matter
+	for at, p := range r.plans { // the order does not matter: functions are independent
 		if edits := p.edits(r.out[at.File]); len(edits) > 0 {
 			r.edits[at] = edits
 		}
 	}
 }
 
-// edits renames every place of the function that means a renamed local, and spells
-// out the lists of targets that a rename reaches. out are the output names of the
-// module.
+// edits renames every use of a renamed local in the function, and spells out the
+// lists of targets that contain one. out holds the output names of the module.
 func (p *localPlan) edits(out []string) []ptx.Edit {
 	src := p.code.Module.Src
 	var edits []ptx.Edit
@@ -173,12 +172,12 @@ func (p *localPlan) edits(out []string) []ptx.Edit {
 }
 
 // EachLocal calls visit with every name that a function of the file declares and
-// that debug sections may look up, and the declaration of the function: labels,
-// parameters and objects. It reads no body.
+// that debug sections may look up, and the declaration of the function. The names
+// are labels, parameters and objects. It reads no body.
 func EachLocal(f *object.File, visit func(d int32, name diag.Span)) { inDecls(f, f.Locals, visit) }
 
-// inDecls calls visit with each span and the declaration that it stands in. The
-// spans are in the order of the text.
+// inDecls calls visit with each span and the declaration that contains it. The
+// spans must be in text order.
 func inDecls(f *object.File, spans []diag.Span, visit func(d int32, span diag.Span)) {
 	d := int32(0)
 	for _, span := range spans {
@@ -189,20 +188,20 @@ func inDecls(f *object.File, spans []diag.Span, visit func(d int32, span diag.Sp
 	}
 }
 
-// owners knows who has which name at module scope in the output.
+// owners records which file has which module-scope name in the output.
 type owners struct {
 	files []*object.File
 	of    map[string]int32 // by output name: the file, or several
-	// numbered lists the names that end in a number, by what stands before it.
+	// numbered lists the names that end in a number, by the part before it.
 	numbered map[string]*numbered
 	percent  bool // some name starts with %
 }
 
 const several = -1
 
-// numbered are the names base0, base7, ... Once sorted, the fields by index say
-// whether the names up to it are of more than one file, and where the last of them
-// is declared if they are of one.
+// numbered holds the names base0, base7, ... Once sorted, the fields by index
+// record whether the names up to it belong to more than one file and, if not, where
+// the last of them is declared.
 type numbered struct {
 	names  []numberedName
 	mixed  []bool
@@ -245,8 +244,8 @@ func newOwners(files []*object.File, out [][]string) *owners {
 	return o
 }
 
-// suspects lists the functions of a file that may declare a name which another
-// input has at module scope.
+// suspects returns the functions of a file that may declare a module-scope name of
+// another input.
 func (o *owners) suspects(f *object.File, file int32) []int32 {
 	if len(o.of) == 0 {
 		return nil
@@ -291,9 +290,9 @@ func spansOf(ranges []ptx.LocalRange) []diag.Span {
 	return spans
 }
 
-// foreign reports whether a name stands in front of a function of the file, which
-// ends at end, in the output but not in the input: it is another file's, or the
-// file declares it behind the function.
+// foreign reports whether a name is declared before a function of the file, which
+// ends at end, in the output but not in the input: it belongs to another file, or
+// the file declares it after the function.
 func (o *owners) foreign(name string, file, end int32) bool {
 	owner, ok := o.of[name]
 	if !ok || owner != file {
@@ -303,7 +302,7 @@ func (o *owners) foreign(name string, file, end int32) bool {
 	return ok && o.files[file].NamePlace(id).Span.Off >= end
 }
 
-// foreignMember reports the same of some member of a range.
+// foreignMember reports the same for any member of a range.
 func (o *owners) foreignMember(base string, count int64, file, end int32) bool {
 	n := o.numbered[base]
 	if n == nil {

@@ -10,13 +10,12 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Names says what everything is called in the output. Nothing in it changes after
-// Rename.
+// Names holds the output name of everything. It does not change after Rename.
 type Names struct {
-	// Renamed are the module-scope names that are not spelled as in their input.
+	// Renamed lists the module-scope names whose spelling differs from their input.
 	Renamed []object.ID
-	// Locals are the names inside functions that are not spelled as in their input,
-	// in the order of the files.
+	// Locals lists the names inside functions whose spelling differs from their
+	// input, in file order.
 	Locals []LocalRename
 
 	out    [][]string // by file and NameID
@@ -31,9 +30,9 @@ type LocalName struct {
 	Name string
 }
 
-// LocalRename is a name inside one function, or a range of names, that must not be
-// spelled as in the input: another input has a module-scope name of that spelling,
-// or one that debug sections look up.
+// LocalRename renames one name, or a range of names, inside a function. Another
+// input has a module-scope name of the old spelling, or a name that debug sections
+// look up.
 type LocalRename struct {
 	DeclID
 	Old, New string
@@ -43,14 +42,14 @@ type LocalRename struct {
 // Of returns the output name of a module-scope name of a file.
 func (n *Names) Of(id object.ID) string { return n.out[id.File][id.Name] }
 
-// Differ reports whether some module-scope name of a file is not spelled as in it.
+// Differ reports whether some module-scope name of a file is renamed.
 func (n *Names) Differ(file int32) bool { return n.differ[file] }
 
-// LocalEdits returns the edits that rename what a function declares, in its
-// header and body, in the order of the text.
+// LocalEdits returns the edits that rename the declarations of a function, in its
+// header and body, in text order.
 func (n *Names) LocalEdits(at DeclID) []ptx.Edit { return n.edits[at] }
 
-// Local returns the output name of a local that Rename was told of.
+// Local returns the output name of a local that was passed to Rename.
 func (n *Names) Local(l LocalName) string {
 	if name, ok := n.local[l]; ok {
 		return name
@@ -58,19 +57,20 @@ func (n *Names) Local(l LocalName) string {
 	return l.Name
 }
 
-// Rename gives every name its spelling in the output:
+// Rename chooses the spelling of every name in the output:
 //
 //  1. External names, defined or not, keep theirs.
-//  2. The first module-local name of a spelling keeps it if no external name
+//  2. The first module-local name of a spelling keeps it unless an external name
 //     has it; later ones get a suffix: $str, $str$1, $str$2.
-//  3. A name inside a function that is spelled like a module-scope name of another
-//     input gets one (see renamer.captured).
+//  3. A name inside a function that has the spelling of a module-scope name of
+//     another input gets a suffix (see renamer.captured).
 //  4. So does a name in lookedUp, which debug sections look up, if another function
-//     of the output declares the spelling: ptxas looks it up over the whole module.
-//  5. No new name is one that any input spells at module scope, or that a
-//     function declares: the renamed symbol would bind to the local, silently.
+//     of the output declares the same spelling: ptxas searches the whole module for
+//     it.
+//  5. A new name must not be a module-scope name of any input, or declared in a
+//     function: the renamed symbol would silently bind to the local.
 //
-// Command-line order decides, never a map.
+// The order is always the command-line order, never that of a map.
 func Rename(t *Table, lookedUp []LocalName) *Names {
 	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files)), edits: map[DeclID][]ptx.Edit{}, local: map[LocalName]string{}}
 	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files)}
@@ -85,13 +85,14 @@ func Rename(t *Table, lookedUp []LocalName) *Names {
 	return n
 }
 
-// renamer is the work of one Rename.
+// renamer is the state of one call of Rename.
 type renamer struct {
 	*Names
 	t     *Table
 	fresh *fresh
 	plans map[DeclID]*localPlan
-	// linked are the names, with their $, that an input has made-up names of.
+	// linked holds the names, including the $, from which an earlier link derived
+	// names.
 	linked map[string]bool
 }
 
@@ -121,11 +122,11 @@ func (r *renamer) moduleNames() {
 	}
 }
 
-// fresh makes names that no input has.
+// fresh creates names that no input has.
 type fresh struct {
 	taken map[string]bool
-	// ranges are the bases of register ranges, with their counts, and bases those
-	// of the names taken: neither may declare what the other has.
+	// ranges holds the bases of register ranges with their counts, and bases the
+	// bases of the names taken: neither may declare a name of the other.
 	ranges map[string]int64
 	bases  map[string]bool
 	next   map[string]int // the last suffix given to a base name
@@ -156,7 +157,7 @@ func (n *fresh) take(name string) {
 	}
 }
 
-// name makes a name from the one that it replaces.
+// name derives a new name from old.
 func (n *fresh) name(old string) string {
 	for {
 		n.next[old]++
@@ -170,8 +171,8 @@ func (n *fresh) name(old string) string {
 	}
 }
 
-// base makes the base of a range from the one that it replaces. It ends in $, so
-// that its members look like the other names made here.
+// base derives a new base of a range from old. It ends in $, so that its members
+// have the form of the other new names.
 func (n *fresh) base(old string, count int64) string {
 	for {
 		n.next[old]++

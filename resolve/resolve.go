@@ -1,5 +1,5 @@
-// Package resolve decides which definition a name means and what everything is
-// called in the output.
+// Package resolve chooses the definition of every name, and the names in the
+// output.
 package resolve
 
 import (
@@ -13,29 +13,29 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// SymbolID indexes Table.Symbols. None stands for module-local names.
+// SymbolID indexes Table.Symbols. Module-local names have None.
 type SymbolID int32
 
-// None is the SymbolID of a name that means something in its own module only.
+// None is the SymbolID of a name that is local to its module.
 const None SymbolID = -1
 
 // Symbol is one external name of the link.
 type Symbol struct {
 	Name string
-	// Def is the definition that the link chose; File is -1 if there is none.
+	// Def is the chosen definition; File is -1 if there is none.
 	Def object.ID
-	// Mentions are all modules that declare or define the name, in
-	// command-line order, the chosen one among them.
+	// Mentions lists all modules that declare or define the name, including the
+	// chosen one, in command-line order.
 	Mentions []object.ID
 	// Open is set for a name that stays .extern in the output: a system call,
-	// dynamic shared memory, or one that the user allowed.
+	// dynamic shared memory, or a symbol that the user allowed.
 	Open bool
 }
 
-// Defined says whether the link has a definition.
+// Defined reports whether the link has a definition.
 func (s *Symbol) Defined() bool { return s.Def.File >= 0 }
 
-// Table says what every name of every file means.
+// Table holds the symbol of every name of every file.
 type Table struct {
 	Files   []*object.File
 	Symbols []Symbol // in order of first mention
@@ -43,10 +43,10 @@ type Table struct {
 	byName  map[string]SymbolID
 }
 
-// Of is the external symbol that a name of a file means, or None.
+// Of returns the external symbol of a name in a file, or None.
 func (t *Table) Of(id object.ID) SymbolID { return t.of[id.File][id.Name] }
 
-// Lookup finds an external symbol by name.
+// Lookup returns the external symbol of a name.
 func (t *Table) Lookup(name string) (*Symbol, bool) {
 	id, ok := t.byName[name]
 	if !ok {
@@ -55,15 +55,15 @@ func (t *Table) Lookup(name string) (*Symbol, bool) {
 	return &t.Symbols[id], true
 }
 
-// Live reports whether what a module defines under a name is part of the output:
-// an external definition that lost to another is not.
+// Live reports whether the definition of a name in a module is part of the output.
+// An external definition that lost to another is not.
 func (t *Table) Live(id object.ID) bool {
 	s := t.Of(id)
 	return s == None || t.Symbols[s].Def == id
 }
 
-// LiveDecl reports whether a declaration gives its name the body or storage that
-// the output has.
+// LiveDecl reports whether a declaration gives its name the body or storage in the
+// output.
 func (t *Table) LiveDecl(at DeclID) bool {
 	f := t.Files[at.File]
 	name := f.Decls[at.Decl].Name
@@ -71,8 +71,8 @@ func (t *Table) LiveDecl(at DeclID) bool {
 }
 
 // Definition returns the declaration that gives a name its body or storage in the
-// output, through resolution and aliases. ok is false for a name without any: it
-// is undefined, or the alias of something undefined.
+// output, through resolution and aliases. ok is false if there is none: the name is
+// undefined, or an alias of an undefined name.
 func (t *Table) Definition(id object.ID) (at DeclID, ok bool) {
 	if s := t.Of(id); s != None {
 		if id = t.Symbols[s].Def; id.File < 0 {
@@ -87,30 +87,31 @@ func (t *Table) Definition(id object.ID) (at DeclID, ok bool) {
 	return DeclID{id.File, sym.Def}, sym.Def >= 0
 }
 
-// DeclID names one declaration of one file.
+// DeclID identifies one declaration of one file.
 type DeclID struct{ File, Decl int32 }
 
-// Options say which symbols may stay undefined.
+// Options select the symbols that may stay undefined.
 type Options struct {
 	Relocatable    bool     // all may
 	AllowUndefined []string // path.Match patterns
-	// Unlinked are archive members that are not linked. It is called if
-	// something is undefined, to find out what was meant; nil if there are none.
+	// Unlinked returns the archive members that are not linked. It is called if a
+	// symbol is undefined, to suggest what was meant; nil if there are no such
+	// members.
 	Unlinked func() []*object.File
 }
 
-// Resolve decides what every name means. It reports duplicate and undefined
-// symbols, all of them.
+// Resolve chooses the definition of every name. It reports all duplicate and
+// undefined symbols.
 //
-// The definition that wins is the first in this order; among equals, the one
-// that stands first on the command line:
+// The first definition in this order wins; among equals, the first on the command
+// line:
 //
 //  1. a strong definition (.visible); a second one is an error
-//  2. a .weak definition, that of an archive member that was pulled in last
+//  2. a .weak definition; those of pulled archive members come last
 //  3. the largest .common definition, the initialised one among equals
 //
-// A name without linkage means something in its own module only. A .visible or
-// .weak prototype without a body is a reference, as .extern is.
+// A name without linkage is local to its module. A .visible or .weak prototype
+// without a body is a reference, like .extern.
 func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 	t := &Table{Files: files, of: make([][]SymbolID, len(files)), byName: map[string]SymbolID{}}
 	for i, f := range files {
@@ -142,7 +143,7 @@ func (t *Table) mention(id object.ID) {
 	t.Symbols[s].Mentions = append(t.Symbols[s].Mentions, id)
 }
 
-// strength orders definitions as Resolve says; 0 is no definition at all.
+// strength ranks definitions in the order given at Resolve; 0 is no definition.
 func (t *Table) strength(id object.ID) int {
 	s := t.Files[id.File].Symbols[id.Name]
 	switch {
@@ -159,8 +160,8 @@ func (t *Table) strength(id object.ID) int {
 // The strengths of a .weak and of a .visible definition.
 const weak, strong = 2, 3
 
-// Clash says whether two definitions cannot be in one link, whatever they look
-// like: both are strong. Resolve has reported them.
+// Clash reports whether two definitions cannot be in one link, whatever their
+// contents: both are strong. Resolve has reported them.
 func (t *Table) Clash(a, b object.ID) bool {
 	return t.strength(a) == strong && t.strength(b) == strong
 }
@@ -182,8 +183,8 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 	}
 }
 
-// largerCommon says whether the .common definition a replaces b. Both sizes
-// are known: a .common is never unsized.
+// largerCommon reports whether the .common definition a replaces b. Both sizes are
+// known: a .common is never unsized.
 func (t *Table) largerCommon(a, b object.ID) bool {
 	x, y := t.decl(a), t.decl(b)
 	if x.Size() != y.Size() {
@@ -196,8 +197,8 @@ func (t *Table) decl(id object.ID) *ptx.Decl { return t.Files[id.File].DeclOf(id
 
 func (t *Table) place(id object.ID) diag.Place { return t.Files[id.File].NamePlace(id.Name) }
 
-// DynamicShared says whether the declaration is memory whose size the launch
-// decides: .extern .shared x[]. It never has a definition.
+// DynamicShared reports whether the declaration is memory whose size is set at
+// launch: .extern .shared x[]. It never has a definition.
 func DynamicShared(d *ptx.Decl) bool {
 	return d != nil && d.Kind == ptx.Variable && d.Space == ".shared" && d.Unsized
 }
@@ -232,8 +233,8 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 	}
 }
 
-// patterns are those of Options.AllowUndefined: plain names, of which there may
-// be many, and others.
+// patterns holds Options.AllowUndefined: plain names, of which there may be many,
+// and patterns.
 type patterns struct {
 	names map[string]bool
 	globs []string
@@ -257,15 +258,15 @@ func (p *patterns) match(name string) bool {
 	})
 }
 
-// place of one use, with the function around it.
+// usePlace is the place of a use and the function around it.
 type usePlace struct {
 	file *object.File
 	span diag.Span
 	in   *ptx.Decl // the function or variable around the use, nil if there is none
 }
 
-// usesBySymbol lists the uses of symbols; the lists are made on first need,
-// since most links have nothing undefined.
+// usesBySymbol lists the uses of symbols; it is filled on first use, since most
+// links have no undefined symbols.
 type usesBySymbol struct {
 	t     *Table
 	lists map[SymbolID][]usePlace

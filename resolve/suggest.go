@@ -11,27 +11,26 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// hints finds what the user may have meant by a symbol that nothing defines. It
-// looks at what archives hold, too, though none of that is linked.
+// hints finds what the user may have meant by an undefined symbol. It also searches
+// archive members that are not linked.
 type hints struct {
 	t        *Table
 	unlinked func() []*object.File
-	files    []*object.File // all of them, once they are wanted
+	files    []*object.File // all of them, once they are needed
 
-	// Definitions of all files, as places in list.
+	// Definitions of all files, as indexes into list.
 	list     []found
-	named    map[string]int   // the first of a name
+	named    map[string]int   // the first of each name
 	based    map[string][]int // external functions and variables by baseName
-	searches int              // for misspellings
+	searches int              // number of searches for misspellings
 	closed   func() *object.File
 }
 
-// maxSearches bounds the undefined symbols for which a misspelling is searched,
-// which takes a look at all definitions. Who misses more of them misses a
-// library.
+// maxSearches limits the undefined symbols for which a misspelling is searched,
+// which looks at all definitions. If more are undefined, a library is missing.
 const maxSearches = 50
 
-// found is a name of a file; file is nil if none was found.
+// found is a name in a file; file is nil if none was found.
 type found struct {
 	file *object.File
 	name ptx.NameID
@@ -71,8 +70,8 @@ func (h *hints) gather() {
 
 func (h *hints) kind(at int) ptx.DeclKind { return h.list[at].file.DeclOf(h.list[at].name).Kind }
 
-// overload returns the first function of the same qualified name, or of the
-// same name without extern "C" on one of the sides.
+// overload returns the first function with the same qualified name, or with the
+// same name and extern "C" on one side only.
 func (h *hints) overload(name, base string, kind ptx.DeclKind) found {
 	best := len(h.list)
 	first := func(list []int, fits func(other string) bool) {
@@ -96,9 +95,9 @@ func (h *hints) overload(name, base string, kind ptx.DeclKind) found {
 	return h.list[best]
 }
 
-// misspelt returns the definition with the name most like this one. One letter
-// in four to eleven may be wrong, two in up to seventeen. Shorter names are not
-// misspellings of each other.
+// misspelt returns the definition with the most similar name. One letter may differ
+// in names of four to eleven letters, two in names of up to seventeen, and so on.
+// Shorter names are not treated as misspellings.
 func (h *hints) misspelt(name string, kind ptx.DeclKind) (similar found) {
 	limit := len(name) / 6
 	if len(name) >= 4 {
@@ -119,8 +118,8 @@ func (h *hints) misspelt(name string, kind ptx.DeclKind) (similar found) {
 	return similar
 }
 
-// suggest adds what the user may have meant: a definition that its module
-// keeps to itself, the same function with other parameters, or a misspelling.
+// suggest adds what the user may have meant: a module-local definition, the same
+// function with other parameters, or a misspelling.
 func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	h.gather()
 	base := baseName(s.Name)
@@ -158,7 +157,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		}
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
 		m.Help = "compile " + f.Name + " with -rdc=true if it is to define it; without it nvcc keeps, or drops, all but entries"
-		if !slices.Contains(h.t.Files, f) { // it may have nothing to do with this
+		if !slices.Contains(h.t.Files, f) { // it may be unrelated
 			m.Help += "; if not, add the module that defines it, or pass --allow-undefined=" + s.Name
 		}
 	}
@@ -175,8 +174,8 @@ func firstWholeProgram(files []*object.File) *object.File {
 	return nil
 }
 
-// baseName is the qualified name of a mangled function without its parameters;
-// other names come back as they are.
+// baseName returns the qualified name of a mangled function without its parameters;
+// other names are returned unchanged.
 func baseName(name string) string {
 	plain := diag.Demangle(name)
 	if plain == name {

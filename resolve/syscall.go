@@ -2,9 +2,9 @@ package resolve
 
 import "strings"
 
-// syscalls are the functions that the driver supplies: ptxas accepts them as
+// syscalls holds the functions that the driver provides: ptxas accepts them as
 // undefined in a whole program (PTX Interoperability 3; the rest was found by
-// asking ptxas 12.4 for every name it contains).
+// testing every name in ptxas 12.4).
 var syscalls = map[string]bool{}
 
 func init() {
@@ -23,7 +23,7 @@ func init() {
 	}
 }
 
-// IsSyscall says whether the driver supplies the function, so that it may stay
+// IsSyscall reports whether the driver provides the function, so that it may stay
 // undefined.
 func IsSyscall(name string) bool {
 	return syscalls[name] || strings.HasPrefix(name, "__cuda_syscall")

@@ -7,11 +7,11 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// maxUses bounds the uses that one message lists.
+// maxUses limits the uses listed in one message.
 const maxUses = 3
 
-// reportUndefined reports one undefined symbol with the places that use it. A
-// declaration that nothing uses is no fault: compilers leave them behind.
+// reportUndefined reports one undefined symbol with the places that use it. An
+// unused declaration is not an error: compilers leave them behind.
 func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.Log) {
 	if len(uses) == 0 {
 		return

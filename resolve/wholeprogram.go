@@ -7,9 +7,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// WholeProgram says whether nvcc seems to have compiled a module without
-// -rdc=true: it shows nothing but entries to other modules and asks nothing of
-// them.
+// WholeProgram reports whether nvcc seems to have compiled a module without
+// -rdc=true: it exports only entries and imports nothing.
 func WholeProgram(f *object.File) bool {
 	if !strings.HasPrefix(f.Producer, "nvcc") {
 		return false
