@@ -1,5 +1,5 @@
-// Package abicheck says whether two declarations of a symbol describe the same
-// call or object, and whether inputs can share a host.
+// Package abicheck compares declarations: whether two of one symbol describe the
+// same call or object, and whether inputs can share a host.
 package abicheck
 
 import (
@@ -44,8 +44,8 @@ type checker struct {
 	aliases map[*ptx.Decl]bool // made on first need
 }
 
-// declOf returns the declaration behind an ID; for an alias that was never
-// declared itself, that of its target. It is nil if there is neither.
+// declOf returns the declaration of an ID; for an alias without a declaration, that
+// of its target. It returns nil if there is neither.
 func (c *checker) declOf(id object.ID) *ptx.Decl {
 	f := c.t.Files[id.File]
 	if d := f.DeclOf(id.Name); d != nil || f.Symbols[id.Name].Target < 0 {
@@ -54,7 +54,7 @@ func (c *checker) declOf(id object.ID) *ptx.Decl {
 	return f.DeclOf(f.Symbols[id.Name].Target)
 }
 
-// side is one of two declarations that are compared.
+// side is one of two declarations being compared.
 type side struct {
 	file *object.File
 	decl *ptx.Decl
@@ -62,7 +62,7 @@ type side struct {
 
 func (s side) at(span diag.Span) diag.Place { return s.file.At(span) }
 
-// where says what the second side of a comparison is.
+// where describes the second side of a comparison.
 func (s side) where() string {
 	if s.decl.Defines() {
 		return "where it is defined"
@@ -96,7 +96,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 	}
 }
 
-// withinModule compares the declarations that one module repeats.
+// withinModule compares repeated declarations within one module.
 func (c *checker) withinModule(f *object.File) {
 	for i := range f.Decls {
 		d, ref := &f.Decls[i], f.DeclOf(f.Decls[i].Name)
@@ -110,8 +110,8 @@ func (c *checker) withinModule(f *object.File) {
 	}
 }
 
-// aliasTarget checks what ptxas asks of an alias: its target is a function of
-// the same module, defined there and not weak.
+// aliasTarget checks the rules of ptxas for an alias: its target is a function that
+// is defined in the same module and not weak.
 func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
 	name := diag.Name(f.Names[a.Name])
 	sym, target := f.Symbols[a.Name], f.Symbols[a.Target]

@@ -10,10 +10,10 @@ import (
 	"ptxlink/resolve"
 )
 
-// Calls compares what each direct call passes with the definition that the link
-// chose (PTX Interoperability 2.3). ptxas does so too, but names neither the
-// input nor the definition. Calls whose module declares the function otherwise
-// than it is defined are left to Symbols.
+// Calls compares the arguments of each direct call with the definition that the
+// link chose (PTX Interoperability 2.3). ptxas does so too, but names neither the
+// input nor the definition. If the module's own declaration differs from the
+// definition, Symbols reports it instead.
 func Calls(t *resolve.Table, log *diag.Log) {
 	c := checker{t: t, log: log}
 	for i, f := range t.Files {
@@ -81,7 +81,7 @@ func mismatch(a, b signature) string {
 }
 
 func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call, x []ptx.CallOperand, def side, y []ptx.Param) bool {
-	// The unsized last parameter may be left out.
+	// The unsized last parameter may be omitted.
 	if len(x) == len(y) || len(y) > 0 && y[len(y)-1].Unsized && len(x) == len(y)-1 {
 		return true
 	}
@@ -107,9 +107,9 @@ func (c *checker) operand(f *object.File, name, verb, what string, i int, x ptx.
 		WithHelp(strconv.Quote(f.Src.String(x.Span)) + " differs from it in " + difference)
 }
 
-// callDifference says in what an object differs from the parameter that it is
-// passed for. ptxas looks at the width of a scalar and at the size and
-// alignment of an array; a register or constant goes with every scalar.
+// callDifference returns the difference between an argument and the parameter that
+// it is passed for. ptxas compares the width of a scalar and the size and alignment
+// of an array; a register or constant fits every scalar.
 func callDifference(x, y ptx.Type) string {
 	switch {
 	case x.Word == "" || y.Space == ".reg":

@@ -10,16 +10,16 @@ import (
 	"ptxlink/resolve"
 )
 
-// Conventions reports prototypes and calls that no ABI call can be made of (PTX
+// Conventions reports prototypes and calls that break the rules for ABI calls (PTX
 // Interoperability 2 and 2.3, notes A to E):
 //
-//  1. PTX before 2.0 makes no ABI calls.
+//  1. PTX before 2.0 has no ABI calls.
 //  2. Integers below 32 bits are passed as 32 bits; ptxas refuses the call.
-//  3. 16-bit floats are for storage only; ptxas takes them, so a warning.
+//  3. 16-bit floats are for storage only; ptxas accepts them, so this is a warning.
 //  4. Alignments go up to 128 bytes.
 //  5. Textures, samplers and surfaces are passed to functions as 64-bit handles.
 func Conventions(t *resolve.Table, log *diag.Log) {
-	called := map[object.ID]bool{} // definitions, or first declarations where there is none
+	called := map[object.ID]bool{} // definitions, or first declarations if there are none
 	for i, f := range t.Files {
 		if len(f.Calls) > 0 && f.Version.Less(ptx.Version{Major: 2}) {
 			log.Error(diag.NoABICalls, f.At(f.Calls[0].Target), fmt.Sprintf("call in PTX %s, which has no ABI calls", f.Version)).
@@ -55,7 +55,7 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 }
 
 func convention(f *object.File, d *ptx.Decl, p ptx.Param, called bool, log *diag.Log) {
-	name := func() string { return diag.Name(f.Names[d.Name]) } // demangling takes time
+	name := func() string { return diag.Name(f.Names[d.Name]) } // demangling is slow
 	isResult := len(d.Results) > 0 && p.Span == d.Results[0].Span
 	switch {
 	case p.Space != ".param":

@@ -67,21 +67,21 @@ func cxxDifference(name string, d *ptx.Decl, addressSize int) string {
 	return difference
 }
 
-// cxxSignature is what a mangled name says of a call.
+// cxxSignature is the signature in a mangled name.
 type cxxSignature struct {
 	params []cxxType
 	this   int // 1 if the name is that of a non-static member function
 }
 
-// cxxType is a type as far as a PTX parameter shows it.
+// cxxType holds what a PTX parameter shows of a type.
 type cxxType struct {
 	text string
 	kind byte  // 'i' integer, 'f' float, 'p' pointer, 's' another scalar, 0 unknown
-	size int64 // in bytes; 0 if the host decides (pointers, long)
+	size int64 // in bytes; 0 if it depends on the host (pointers, long)
 }
 
-// parseCxx reads a mangled function name. ok is false for names of other
-// things, and for what this does not follow.
+// parseCxx parses a mangled function name. ok is false for names of other things
+// and for unsupported names.
 func parseCxx(name string) (sig cxxSignature, ok bool) {
 	if len(name) > diag.MaxMangled {
 		return sig, false
@@ -123,11 +123,11 @@ func parseCxx(name string) (sig cxxSignature, ok bool) {
 	return sig, true
 }
 
-// special finds constructors and destructors, which may take a table beside
+// special reports constructors and destructors, which may take a table besides
 // `this`.
 func special(name demangle.AST) bool {
 	found := false
-	seen := map[demangle.AST]bool{} // substitutions stand in many places
+	seen := map[demangle.AST]bool{} // substitutions occur repeatedly
 	name.Traverse(func(a demangle.AST) bool {
 		switch a.(type) {
 		case *demangle.Constructor, *demangle.Destructor:
@@ -154,7 +154,7 @@ func mayBeHidden(d *ptx.Decl, addressSize, hidden int) bool {
 	return true
 }
 
-// builtins by name; sizes are those of every host that CUDA runs on.
+// builtins holds built-in types by name; the sizes are those of every CUDA host.
 var builtins = map[string]cxxType{
 	"bool": {kind: 'i', size: 1}, "char": {kind: 'i', size: 1}, "signed char": {kind: 'i', size: 1}, "unsigned char": {kind: 'i', size: 1}, "char8_t": {kind: 'i', size: 1},
 	"short": {kind: 'i', size: 2}, "unsigned short": {kind: 'i', size: 2}, "char16_t": {kind: 'i', size: 2},
@@ -165,7 +165,7 @@ var builtins = map[string]cxxType{
 }
 
 func classify(arg demangle.AST) cxxType {
-	text := demangle.ASTToString(arg, demangle.MaxLength(8)) // 256 bytes
+	text := demangle.ASTToString(arg, demangle.MaxLength(8)) // limit: 256 bytes
 	switch a := arg.(type) {
 	case *demangle.TypeWithQualifiers:
 		t := classify(a.Base)
@@ -202,8 +202,8 @@ func inAddressSpace(pointer demangle.AST) bool {
 	return found
 }
 
-// differs says how a PTX function differs from the signature if so many hidden
-// parameters stand in front; empty if it does not.
+// differs returns the difference between a PTX function and the signature with this
+// many hidden parameters, or "" if there is none.
 func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 	want := len(sig.params) + hidden
 	if have := len(d.Params); have != want {

@@ -7,26 +7,26 @@ import (
 	"ptxlink/object"
 )
 
-// HostOptions say what the user knows of the host.
+// HostOptions holds what the user specifies about the host.
 type HostOptions struct {
-	Host          object.Host // --host: what modules that say nothing were made for
-	AllowMismatch bool        // --allow-host-mismatch: a known difference of OS is a warning
+	Host          object.Host // --host: host of modules that do not record one
+	AllowMismatch bool        // --allow-host-mismatch: different operating systems are a warning
 }
 
 // Hosts reports inputs that cannot share a process and returns the address size
 // of the output in bits and the host of all inputs (PTX Interoperability 1.1):
 //
-//  1. 32-bit and 64-bit addresses: an error, always
+//  1. 32-bit and 64-bit addresses: always an error
 //  2. known operating systems that differ in the size of long (windows and the
 //     others): an error, a warning with AllowMismatch
 //  3. linux and mac, or differing CPUs: a warning
-//  4. unknown goes with everything
+//  4. unknown matches everything
 //
-// A module without .address_size (PTX before 2.3) takes the others' value; alone
-// it is 64, as ptxas has it.
+// A module without .address_size (PTX before 2.3) takes the value of the others.
+// The default is 64, as in ptxas.
 func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int, host object.Host) {
 	addressSize = addressSizes(files, log)
-	var from *object.File // the first input that knows its host; nil is --host
+	var from *object.File // the first input with a known host; nil is --host
 	host = o.Host
 	known := host != object.Host{}
 	for _, f := range files {

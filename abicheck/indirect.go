@@ -9,10 +9,10 @@ import (
 	"ptxlink/resolve"
 )
 
-// IndirectCalls warns about an indirect call that fits no function whose address
-// the link takes, where one is near: the same number and sizes of parameters and
-// results, but another alignment or class. A prototype that nothing resembles is
-// dead code more often than an error, and passes.
+// IndirectCalls warns about an indirect call that matches no function whose address
+// the link takes, if there is a similar one: the same number and sizes of
+// parameters and results, but another alignment or class. A prototype without a
+// similar function is more often dead code than an error, and is not reported.
 func IndirectCalls(t *resolve.Table, log *diag.Log) {
 	c := checker{t: t, log: log}
 	targets := c.addressTaken()
@@ -83,8 +83,8 @@ func sameSizes(a, b []ptx.Param) bool {
 	return true
 }
 
-// addressTaken lists the functions of the output that something other than a
-// direct call names.
+// addressTaken returns the functions of the output that are used other than in a
+// direct call.
 func (c *checker) addressTaken() []side {
 	var list []side
 	seen := map[object.ID]bool{}

@@ -24,7 +24,7 @@ func (c *checker) object(name string, a, b side) {
 			Note(b.at(y.WordSpan), b.note()).
 			WithHelp("make the declarations agree")
 		return
-	case a.file != b.file && attribute(x) != attribute(y): // ptxas passes over it within one module
+	case a.file != b.file && attribute(x) != attribute(y): // ptxas ignores it within one module
 		c.log.Error(diag.VarAttribute, a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(name), attributeBeside(x, y), attributeBeside(y, x), b.where())).
 			Note(b.at(y.NameSpan), b.note()).
 			WithHelp("make the declarations agree")
@@ -52,7 +52,7 @@ func attribute(d *ptx.Decl) string {
 	return ""
 }
 
-// attributeBeside says what d is where another declaration is something else.
+// attributeBeside describes d where another declaration is something else.
 func attributeBeside(d, other *ptx.Decl) string {
 	if a := attribute(d); a != "" {
 		return a
@@ -60,8 +60,8 @@ func attributeBeside(d, other *ptx.Decl) string {
 	return "not " + attribute(other)
 }
 
-// sizesAgree says whether the declaration x goes with y, the one that counts:
-// [] goes with every size, and a .common gives way to what is not smaller.
+// sizesAgree reports whether the declaration x is compatible with y, the one that
+// counts: [] matches every size, and a .common matches any that is not smaller.
 func (c *checker) sizesAgree(x, y *ptx.Decl) bool {
 	sx, sy := x.Size(), y.Size()
 	switch {
@@ -74,7 +74,8 @@ func (c *checker) sizesAgree(x, y *ptx.Decl) bool {
 }
 
 // Commons reports .common variables that several modules initialise, or whose
-// initialiser is smaller than what another module reserves (PTX ISA, .common).
+// initialiser is smaller than the size that another module reserves (PTX ISA,
+// .common).
 func Commons(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -82,7 +83,7 @@ func Commons(t *resolve.Table, log *diag.Log) {
 			continue
 		}
 		chosen := side{t.Files[s.Def.File], t.Files[s.Def.File].DeclOf(s.Def.Name)}
-		var first side // that has an initialiser
+		var first side // with an initialiser
 		for _, id := range s.Mentions {
 			f := t.Files[id.File]
 			a := side{f, f.DeclOf(id.Name)}
@@ -106,9 +107,9 @@ func Commons(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// Alignment is the alignment in bytes that the object must have in the output:
-// the largest that any module declares, since its vector loads rely on it. The
-// second result is the mention that asks for it, -1 if the definition does.
+// Alignment returns the alignment in bytes of the object in the output: the largest
+// that any module declares, since its vector loads rely on it. by is the mention
+// that requires it, -1 if the definition does.
 func Alignment(t *resolve.Table, s *resolve.Symbol) (align int64, by int) {
 	by = -1
 	if s.Defined() {
@@ -125,7 +126,7 @@ func Alignment(t *resolve.Table, s *resolve.Symbol) (align int64, by int) {
 }
 
 // Alignments warns about definitions that must be raised to the alignment that
-// another module declares. ptxas and nvlink pass over it, and the vector loads
+// another module declares. ptxas and nvlink do not check it, and the vector loads
 // of that module then trap.
 func Alignments(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {

@@ -52,7 +52,8 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// sameCompiler says whether one source would give one text in both modules.
+// sameCompiler reports whether the same source would give the same text in both
+// modules.
 func sameCompiler(a, b *object.File) bool {
 	if !object.OneCompiler(a, b) || a.Version != b.Version || a.Debug != b.Debug || len(a.Target) != len(b.Target) {
 		return false
@@ -65,7 +66,7 @@ func sameCompiler(a, b *object.File) bool {
 	return true
 }
 
-// sameText is SameBody with a short cut for the common case.
+// sameText is SameBody with a fast path for the common case.
 func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
 	x, y := contents(t, a), contents(t, b)
 	if bytes.Equal(x.text, y.text) && len(x.f.Locs)+len(y.f.Locs) == 0 && x.namesNothingLocal(t) && y.namesNothingLocal(t) {
@@ -102,13 +103,14 @@ func (c content) namesNothingLocal(t *resolve.Table) bool {
 	return true
 }
 
-// LocalNames says what each name that one body declares is called in another. The
-// first of several of a spelling counts, as for ptxas, and registers do not.
+// LocalNames maps each name that one body declares to its name in another. Only the
+// first of several with one spelling counts, as for ptxas, and registers do not
+// count.
 type LocalNames map[string]string
 
-// SameBody reports whether two bodies or initial values are the same except for
-// names without a meaning elsewhere, and what those of the first are called in the
-// second. Lines do not count.
+// SameBody reports whether two bodies or initial values are equal except for names
+// without meaning outside, and maps those of the first to those of the second.
+// Lines are ignored.
 func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same bool) {
 	m := matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
 	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
@@ -130,8 +132,8 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same boo
 	return names, true
 }
 
-// matcher walks two bodies side by side. forth and back say which local of one is
-// which of the other, by index, -1 where that is not known yet; statics does so for
+// matcher walks two bodies side by side. forth and back map the locals of one to
+// those of the other, by index, -1 where that is not known yet; statics maps
 // module-local names.
 type matcher struct {
 	t            *resolve.Table
@@ -146,7 +148,7 @@ type matcher struct {
 func (m *matcher) match() bool {
 	m.forth, m.back = unknown(len(m.x.Locals)), unknown(len(m.y.Locals))
 	m.statics, m.staticsBack = map[ptx.NameID]ptx.NameID{}, map[ptx.NameID]ptx.NameID{}
-	// Parameters go by position: a body need not name them.
+	// Parameters match by position: a body need not name them.
 	for i := 0; i < min(len(m.forth), len(m.back)); i++ {
 		if m.x.Locals[i].Kind != ptx.Parameter || m.y.Locals[i].Kind != ptx.Parameter {
 			break
@@ -181,7 +183,7 @@ func unknown(n int) []int32 {
 	return list
 }
 
-// nextStatement skips .loc and .file, from statement i on.
+// nextStatement skips .loc and .file, starting at statement i.
 func nextStatement(c *ptx.Code, i int) int {
 	for i < len(c.Statements) {
 		if st := c.Statements[i]; st.Kind != ptx.Directive || c.Opcode(st) != ".loc" && c.Opcode(st) != ".file" {
@@ -220,9 +222,8 @@ func (m *matcher) sameLocal(a, b int32) bool {
 	return m.forth[a] == b && m.back[b] == a
 }
 
-// renamable reports whether two names of locals that are paired may differ in
-// spelling: not those of registers that start with %, and members of ranges only in
-// their base.
+// renamable reports whether the names of two paired locals may differ in spelling.
+// Registers that start with % may not, and members of ranges only in their base.
 func (m *matcher) renamable(a int32, t ptx.Token, b int32, u ptx.Token) bool {
 	x, y := m.x.Text(t), m.y.Text(u)
 	return x[0] != '%' && y[0] != '%' && bytes.Equal(x[m.x.Locals[a].Name.Len:], y[m.y.Locals[b].Name.Len:])

@@ -9,12 +9,12 @@ import (
 	"ptxlink/resolve"
 )
 
-// PrivateCopies warns where a module that nvcc compiled without -rdc=true has a
-// variable or function of its own, and another module exports one of that name:
-// without the option nvcc drops the linkage of everything but entries, and makes
-// definitions of `extern __device__` declarations. Inline functions and templates,
-// which are .weak elsewhere, may be there twice; names with two underscores in
-// front or a $ are the compiler's.
+// PrivateCopies warns if a module that nvcc compiled without -rdc=true has its own
+// variable or function, and another module exports one of that name: without the
+// option nvcc drops the linkage of everything but entries, and makes definitions of
+// `extern __device__` declarations. Inline functions and templates, which are .weak
+// elsewhere, may exist twice; names that start with two underscores or contain a $
+// belong to the compiler.
 func PrivateCopies(t *resolve.Table, log *diag.Log) {
 	for _, f := range t.Files {
 		if !resolve.WholeProgram(f) {

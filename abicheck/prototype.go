@@ -9,15 +9,15 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// prototype reports the first way in which two prototypes describe different
-// calls (PTX Interoperability 2.3).
+// prototype reports the first difference between the calls that two prototypes
+// describe (PTX Interoperability 2.3).
 func (c *checker) prototype(name string, a, b side) {
 	if c.count(name, "result", a, b, a.decl.Results, b.decl.Results) ||
 		c.count(name, "parameter", a, b, a.decl.Params, b.decl.Params) {
 		return
 	}
 	if a.decl.Has(".noreturn") && b.decl.HasBody && !b.decl.Has(".noreturn") {
-		// ptxas drops what stands behind a call that does not return.
+		// ptxas drops the code after a call that does not return.
 		c.log.Error(diag.Noreturn, a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", diag.Name(name))).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp(rebuild)
@@ -107,7 +107,7 @@ func (c *checker) param(name, verb, what string, i int, a, b side, x, y ptx.Para
 		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, rebuild))
 }
 
-// numbered is "parameter 2", or "result" where there is one.
+// numbered returns "parameter 2", or "result" if there is one.
 func numbered(what string, i, results int) string {
 	if what == "result" && results == 1 {
 		return what
@@ -115,7 +115,7 @@ func numbered(what string, i, results int) string {
 	return what + " " + strconv.Itoa(i+1)
 }
 
-// Describe is a type in the words of a message: "a .b32", "16 bytes aligned to
+// Describe returns a type in the words of a message: "a .b32", "16 bytes aligned to
 // 8".
 func Describe(t ptx.Type) string {
 	reg := ""
@@ -165,7 +165,7 @@ func Difference(a, b ptx.Type) string {
 	return ""
 }
 
-// ruleOf is the rule that a Difference breaks.
+// ruleOf returns the rule that a Difference breaks.
 func ruleOf(difference string) diag.ID {
 	switch difference {
 	case "state space":

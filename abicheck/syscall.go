@@ -9,9 +9,9 @@ import (
 	"ptxlink/resolve"
 )
 
-// driverPrototypes are the system calls as PTX Interoperability 3 has them. P is
-// an address and Z a size_t: .b32 or .b64, by the address size of the module.
-// The results of vprintf and the pointer of malloc are .b there and elsewhere.
+// driverPrototypes lists the system calls as in PTX Interoperability 3. P is an
+// address and Z a size_t: .b32 or .b64, by the address size of the module. The
+// results of vprintf and the pointer of malloc have .b types there and elsewhere.
 const driverPrototypes = `
 .extern .func (.param .b32 status) vprintf (.param P format, .param P valist);
 .extern .func (.param P ptr) malloc (.param Z size);
@@ -19,9 +19,9 @@ const driverPrototypes = `
 .extern .func __assertfail (.param P message, .param P file, .param .b32 line, .param P function, .param Z charSize);
 `
 
-// SystemCalls compares the declarations of the driver's functions with what the
-// driver defines. ptxas takes any prototype, and the call then passes garbage.
-// A module that defines such a function itself is free to choose.
+// SystemCalls compares the declarations of the driver's functions with the driver's
+// definitions. ptxas accepts any prototype, and the call then passes garbage. A
+// module that defines such a function itself may choose its prototype.
 func SystemCalls(t *resolve.Table, addressSize int, log *diag.Log) {
 	word := fmt.Sprintf(".b%d", addressSize)
 	text := ".version 7.0 .target sm_50 .address_size 64" + strings.NewReplacer(" P ", " "+word+" ", " Z ", " "+word+" ").Replace(driverPrototypes)

@@ -11,24 +11,23 @@ import (
 	"ptxlink/resolve"
 )
 
-// Check warns about atomic operations that are no mapping of those of C++ (PTX
-// Interoperability 4), and about variables that modules access at scopes that
-// differ. Every instruction of the tables is a mapping on its own, so a sequence
-// is wrong only if its instructions were meant for one operation. What is taken
-// for that:
-//
-//  1. One hand wrote them: they stand in one inline assembly statement, or in a
-//     module that no compiler made. A compiler puts operations side by side that
-//     have nothing to do with each other.
-//  2. They stand together: no branch, call, barrier or other access is between
-//     them, and none is predicated.
+// Check warns about atomic operations that do not match a mapping of C++ operations
+// (PTX Interoperability 4), and about variables that modules access at different
+// scopes. Each instruction in the tables is a valid mapping by itself, so a
+// sequence is wrong only if its instructions were meant as one operation. Check
+// assumes that if all of these hold:
+//  1. They have one author: they are in one inline assembly statement, or in a
+//     module that no compiler wrote. A compiler may place unrelated operations side
+//     by side.
+//  2. They are adjacent: no branch, call, barrier or other access is between them,
+//     and none is predicated.
 //  3. A fence is narrower than every access that it would order; a wider one is
-//     stronger than the table asks. Or the statement or function holds nothing
-//     but one access and its fences.
+//     stronger than the table requires. Or the statement or function contains
+//     nothing but one access and its fences.
 //
-// Stronger orders are as good as those of the tables. An atom without order is
-// CUDA's, a volatile access and mbarrier, fence.proxy and multimem are neither's;
-// a sequence ends there.
+// An order stronger than that of the tables is accepted. An atom without order
+// belongs to CUDA, not C++; a volatile access, mbarrier, fence.proxy and multimem
+// belong to neither. They end a sequence.
 func Check(t *resolve.Table, log *diag.Log) {
 	v := newVariableScopes(t)
 	bodies := make([][]atomicBody, len(t.Files))
@@ -53,7 +52,7 @@ func Check(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// atomicKind is what an instruction does to memory.
+// atomicKind is the effect of an instruction on memory.
 type atomicKind uint8
 
 const (
@@ -67,8 +66,8 @@ func (k atomicKind) String() string {
 	return [...]string{"fence", "load", "store", "read-modify-write"}[k]
 }
 
-// memoryOrder is an order as the set of what it does, so that one that contains
-// another is the stronger.
+// memoryOrder is a memory order as a set of effects: an order that contains another
+// is stronger.
 type memoryOrder uint8
 
 const (
@@ -81,7 +80,8 @@ const (
 
 func (o memoryOrder) contains(p memoryOrder) bool { return o&p == p }
 
-// memoryScope is who sees the order; a greater one includes the lesser.
+// memoryScope is the set of threads that see the order; a greater one includes the
+// lesser.
 type memoryScope uint8
 
 const (
@@ -94,11 +94,11 @@ const (
 
 func (s memoryScope) String() string { return [...]string{"", "cta", "cluster", "gpu", "sys"}[s] }
 
-// step is one instruction of a mapping.
+// mappingStep is one instruction of a mapping.
 type mappingStep struct {
 	kind    atomicKind
-	order   memoryOrder // at least
-	without memoryOrder // what a fence beside it does in its place
+	order   memoryOrder // minimum order
+	without memoryOrder // order that suffices if a fence is beside it
 	text    string
 }
 
@@ -109,8 +109,8 @@ type mapping struct {
 	steps []mappingStep
 }
 
-// mappings are the rows of all tables but those of a lone fence or relaxed
-// access, the recommended ones first.
+// mappings holds the rows of all tables, except those of a lone fence or relaxed
+// access. Recommended rows come first.
 var mappings = []mapping{
 	{"seq_cst", loadOp, []mappingStep{{fenceOp, orderSeqCst, 0, "fence.sc"}, {loadOp, orderAcquire, 0, "ld.acquire"}}},
 	{"seq_cst", loadOp, []mappingStep{{fenceOp, orderSeqCst, 0, "fence.sc"}, {loadOp, orderRelaxed, orderAcquire, "ld.relaxed"}, {fenceOp, orderAcquire, 0, "fence.acquire"}}},
@@ -130,8 +130,9 @@ var mappings = []mapping{
 	{"acquire", updateOp, []mappingStep{{updateOp, orderRelaxed, orderAcquire, "atom.relaxed"}, {fenceOp, orderAcquire, 0, "fence.acquire"}}},
 }
 
-// help says what the mapping is at a scope: "a seq_cst load is fence.sc.gpu;
-// ld.acquire.gpu". fence.acquire and fence.release are there since ISA 8.6.
+// help returns a text that shows the mapping at a scope: "a seq_cst load is
+// fence.sc.gpu; ld.acquire.gpu". fence.acquire and fence.release exist since ISA
+// 8.6.
 func (m mapping) help(f *object.File, s memoryScope) string {
 	var list []string
 	for _, step := range m.steps {
@@ -157,8 +158,8 @@ func (m mapping) access(ops []atomicOp) *atomicOp {
 	return nil
 }
 
-// fits says whether ops begin with the mapping, whatever their scopes. exact
-// asks that no step does already what the fence beside it is there for.
+// fits reports whether ops begin with the mapping, at any scopes. exact requires
+// that no step already has the effect of the fence beside it.
 func (m mapping) fits(ops []atomicOp, exact bool) bool {
 	if len(ops) < len(m.steps) {
 		return false
@@ -172,7 +173,7 @@ func (m mapping) fits(ops []atomicOp, exact bool) bool {
 	return true
 }
 
-// judge reports what is wrong with a run of instructions that stand together.
+// judgeRun reports errors in a run of adjacent instructions.
 func judgeRun(f *object.File, run atomicRun, log *diag.Log) {
 	ok := true
 	for i := range run.ops {
@@ -185,8 +186,8 @@ func judgeRun(f *object.File, run atomicRun, log *diag.Log) {
 	}
 }
 
-// wideEnough reports the fence if it is narrower than the access in every
-// mapping that it can be part of.
+// wideEnough reports the fence if it is narrower than the access in every mapping
+// that it may belong to.
 func wideEnough(f *object.File, ops []atomicOp, at int, log *diag.Log) bool {
 	var narrow mapping
 	var access *atomicOp
@@ -213,8 +214,8 @@ func wideEnough(f *object.File, ops []atomicOp, at int, log *diag.Log) bool {
 	return false
 }
 
-// oneOperation reports an access and its fences, which are all that there is, if
-// they are no mapping.
+// oneOperation reports an access with its fences, and nothing else, if they do not
+// match a mapping.
 func oneOperation(f *object.File, list []atomicOp, log *diag.Log) {
 	ops := joinFences(list)
 	at := -1
@@ -231,7 +232,7 @@ func oneOperation(f *object.File, list []atomicOp, log *diag.Log) {
 	}
 	for _, m := range mappings {
 		for i := range ops {
-			// What stands around a seq_cst operation makes it no weaker.
+			// Instructions around a seq_cst operation do not weaken it.
 			if m.fits(ops[i:], false) && (len(m.steps) == len(ops) || m.order == "seq_cst") {
 				return
 			}
@@ -246,7 +247,7 @@ func oneOperation(f *object.File, list []atomicOp, log *diag.Log) {
 		WithHelp(wantedMapping(x.kind, culprit.order == orderSeqCst).help(f, x.needs))
 }
 
-// joinFences makes one fence of those that stand side by side.
+// joinFences merges adjacent fences into one.
 func joinFences(list []atomicOp) []atomicOp {
 	var ops []atomicOp
 	for _, op := range list {
@@ -259,7 +260,8 @@ func joinFences(list []atomicOp) []atomicOp {
 	return ops
 }
 
-// wanted is the mapping that a fence around such an access was likely meant for.
+// wantedMapping returns the mapping that a fence around such an access was probably
+// meant for.
 func wantedMapping(kind atomicKind, sc bool) mapping {
 	for _, m := range mappings {
 		if m.kind == kind && sc == (m.order == "seq_cst") {

@@ -21,15 +21,15 @@ type atomicOp struct {
 	kind  atomicKind
 	order memoryOrder
 	scope memoryScope
-	needs memoryScope // how wide its fences must be: scope, but no more than shared memory reaches
-	said  bool        // it says its order and scope
+	needs memoryScope // minimum scope of its fences: scope, but no wider than shared memory reaches
+	said  bool        // order and scope are explicit
 	name  string      // "ld"
 	words []string    // ".acquire", ".gpu"
 	span  diag.Span
 	on    address
 }
 
-// text is the operation as messages show it: order and scope, no more.
+// text returns the operation as shown in messages: only order and scope.
 func (op *atomicOp) text() string {
 	text := op.name
 	if text == "membar" {
@@ -48,24 +48,24 @@ func (op *atomicOp) text() string {
 	return text
 }
 
-// address is a place in a variable, where it is known; the zero address is not.
+// address is a known place in a variable; the zero address is unknown.
 type address struct {
 	known  bool
 	name   ptx.NameID
 	offset int64
 }
 
-// atomicRun is a sequence of atomic operations that stand together.
+// atomicRun is a sequence of adjacent atomic operations.
 type atomicRun struct {
 	ops   []atomicOp
 	asm   bool // in one inline assembly statement
-	whole bool // the statement or function does nothing else to memory
+	whole bool // the statement or function has no other memory access
 }
 
-// atomicBody is what a function does atomically.
+// atomicBody holds the atomic operations of a function.
 type atomicBody struct {
 	runs     []atomicRun
-	accesses []atomicOp // on addresses that are known
+	accesses []atomicOp // on known addresses
 }
 
 var orderWords = map[string]memoryOrder{
@@ -74,17 +74,17 @@ var orderWords = map[string]memoryOrder{
 
 var scopeWords = map[string]memoryScope{".cta": scopeCTA, ".cluster": scopeCluster, ".gpu": scopeGPU, ".sys": scopeSys, ".gl": scopeGPU}
 
-// statement is one statement of a body as the lint sees it.
+// statement is one statement of a body in the form this check uses.
 type statement struct {
 	opcode    string // "{" and "}" for braces, ":" for labels, ".reg" and so on for directives
 	words     []string
-	span      diag.Span // of the opcode with its words
+	span      diag.Span // of the opcode with its modifiers
 	operands  []ptx.Token
 	predicate bool
 	asm       int // the number of the inline assembly statement around it, 0 outside
 }
 
-// statements lists what stands inside the braces of a body.
+// statements returns the statements between the braces of a body.
 func statements(f *object.File, d *ptx.Decl) []statement {
 	code := f.Code(d)
 	list := make([]statement, 0, len(code.Statements))
@@ -121,7 +121,7 @@ func statements(f *object.File, d *ptx.Decl) []statement {
 	return list
 }
 
-// asmMark is what the comments between two tokens say of inline assembly.
+// asmMark is an inline assembly marker in the comments between two tokens.
 type asmMark uint8
 
 const (
@@ -153,9 +153,9 @@ func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 	var run atomicRun
 	at := addresses{f: f, uses: f.Uses[d.FirstUse:d.EndUse]}
 	asm := 0
-	whole := true // since the body, or the inline assembly statement, began
+	whole := true // since the start of the body or of the inline assembly statement
 	wholeBody := true
-	first := 0 // of the runs in the inline assembly statement
+	first := 0 // first run in the inline assembly statement
 	flush := func() {
 		if len(run.ops) > 0 {
 			run.asm = asm > 0
@@ -171,7 +171,7 @@ func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 	}
 	for _, st := range statements(f, d) {
 		if st.asm != asm {
-			wholeBody = wholeBody && asm == 0 && st.asm == 0 // inline assembly is a whole of its own
+			wholeBody = wholeBody && asm == 0 && st.asm == 0 // an inline assembly statement counts by itself
 			leave()
 			asm, whole, first = st.asm, true, len(b.runs)
 		}
@@ -197,14 +197,14 @@ func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 	return b
 }
 
-// quietOpcodes are instructions that touch no memory and pass control on.
+// quietOpcodes lists instructions that neither access memory nor change control
+// flow.
 var quietOpcodes = []string{
 	"mov", "cvt", "cvta", "add", "sub", "mul", "mad", "shl", "shr", "shf", "and", "or", "xor", "not", "neg", "abs",
 	"min", "max", "setp", "set", "selp", "bfe", "bfi", "prmt", "div", "rem", "fma", "isspacep",
 }
 
-// separates says whether a statement keeps what is before it from standing together
-// with what is behind.
+// separates reports whether the statements before and after st are not adjacent.
 func separates(st *statement) bool {
 	switch op := st.opcode; {
 	case op == ":":
@@ -222,9 +222,9 @@ func separates(st *statement) bool {
 	}
 }
 
-// atomicOf says what an instruction of the tables, or membar or an atom that
-// leaves order or scope unsaid, does. Instructions with a word that says they are
-// something else (fence.proxy, ld.volatile) are none.
+// atomicOf returns the operation of an instruction in the tables, of membar, or of
+// an atom without order or scope. ok is false for instructions with a modifier that
+// makes them something else (fence.proxy, ld.volatile).
 func atomicOf(st *statement) (op atomicOp, ok bool) {
 	op = atomicOp{name: st.opcode, words: st.words, span: st.span}
 	orderSaid := false
@@ -237,13 +237,13 @@ func atomicOf(st *statement) (op atomicOp, ok bool) {
 	}
 	op.said = orderSaid && op.scope != scopeNone
 	switch st.opcode {
-	case "fence": // without an order it is acq_rel
+	case "fence": // the default order is acq_rel
 		if !orderSaid {
 			op.order = orderAcqRel
 		}
 		op.said = true
 		ok = op.scope != scopeNone && len(st.words) <= 2 && (orderSaid || len(st.words) == 1)
-	case "membar": // fence.sc, in another spelling
+	case "membar": // another spelling of fence.sc
 		op.order, op.said = orderSeqCst, true
 		ok = op.scope != scopeNone && len(st.words) == 1
 	case "ld":

@@ -11,18 +11,18 @@ import (
 	"ptxlink/resolve"
 )
 
-// addresses knows which registers hold the address of a variable, between two
+// addresses tracks the registers that hold the address of a variable, between two
 // labels.
 type addresses struct {
 	f    *object.File
 	uses []ptx.Use
 	regs map[string]address
-	// depth is that of the braces. A register declared inside them may hide
-	// another, so that all is forgotten there.
+	// depth is the depth of braces. A register declared inside them may hide
+	// another, so all addresses are dropped there.
 	depth int
 }
 
-// use is the variable that a token names.
+// use returns the variable that a token names.
 func (a *addresses) use(t ptx.Token) address {
 	i := sort.Search(len(a.uses), func(i int) bool { return a.uses[i].Off >= t.Off })
 	if i < len(a.uses) && a.uses[i].Off == t.Off {
@@ -31,7 +31,7 @@ func (a *addresses) use(t ptx.Token) address {
 	return address{}
 }
 
-// value is the address that tokens spell: x, x+4, %rd1, %rd1+-8.
+// value returns the address of an expression: x, x+4, %rd1, %rd1+-8.
 func (a *addresses) value(tokens []ptx.Token) address {
 	if len(tokens) == 0 || tokens[0].Kind != ptx.Ident {
 		return address{}
@@ -60,7 +60,7 @@ func (a *addresses) value(tokens []ptx.Token) address {
 	return x
 }
 
-// operand is the address in the brackets of an instruction.
+// operand returns the address in the brackets of an instruction.
 func (a *addresses) operand(st *statement) address {
 	from := -1
 	for i, t := range st.operands {
@@ -74,7 +74,7 @@ func (a *addresses) operand(st *statement) address {
 	return address{}
 }
 
-// step follows an instruction: what it copies, and what it overwrites.
+// step applies the effect of an instruction: the address it copies or overwrites.
 func (a *addresses) step(st *statement) {
 	switch st.opcode {
 	case "{":
@@ -123,7 +123,7 @@ func (a *addresses) step(st *statement) {
 	}
 }
 
-// splitOperands parts operands at the commas outside braces and brackets.
+// splitOperands splits operands at the commas outside braces and brackets.
 func splitOperands(tokens []ptx.Token) [][]ptx.Token {
 	var list [][]ptx.Token
 	depth, from := 0, 0
@@ -146,16 +146,17 @@ func splitOperands(tokens []ptx.Token) [][]ptx.Token {
 	return append(list, tokens[from:])
 }
 
-// place in an external variable. Parts of a struct may have scopes of their own.
+// variablePlace is a place in an external variable. Parts of a struct may have
+// different scopes.
 type variablePlace struct {
 	symbol resolve.SymbolID
 	offset int64
 }
 
-// accessed is how one module accesses a place.
+// accessed records how one module accesses a place.
 type accessed struct {
 	file   int32
-	scopes [scopeSys + 1]*atomicOp // the first of each
+	scopes [scopeSys + 1]*atomicOp // the first at each scope
 	first  *atomicOp
 }
 
@@ -206,7 +207,8 @@ func saysScope(f *object.File, op *atomicOp) bool {
 }
 
 // report warns about the variables that a file accesses at no scope of the first
-// module that accesses them; one that mixes scopes itself knows why.
+// module that accesses them. A module that mixes scopes itself is assumed to be
+// right.
 func (v *variableScopes) report(file int32, log *diag.Log) {
 	said := map[resolve.SymbolID]bool{}
 	for _, p := range v.list[file] {
@@ -232,7 +234,7 @@ func (v *variableScopes) find(p variablePlace, file int32) *accessed {
 	return nil
 }
 
-// shares says whether both access the place at one scope at least once.
+// shares reports whether both access the place at a common scope.
 func (a *accessed) shares(b *accessed) bool {
 	for s := range a.scopes {
 		if a.scopes[s] != nil && b.scopes[s] != nil {

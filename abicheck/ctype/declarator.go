@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// typeName reads a type without a name, as sizeof takes it.
+// typeName reads a type without a name, as in sizeof.
 func (p *parser) typeName() *Type {
 	var attrs attributes
 	base, _ := p.specifiers(&attrs)
@@ -17,7 +17,7 @@ func (p *parser) typeName() *Type {
 	return t
 }
 
-// declarator reads "*a[3]" and the like, and gives the name, if there is one,
+// declarator reads "*a[3]" and the like. It returns the name, if there is one, and
 // its type.
 func (p *parser) declarator(base *Type) (token, *Type) {
 	p.enter()
@@ -36,8 +36,8 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 		break
 	}
 	if p.peek().text == "(" && p.startsDeclarator(p.peekAt(1)) {
-		// What stands in brackets applies to what follows them, so it is read
-		// twice: first to find its end.
+		// The part in brackets applies to what follows them, so it is read twice:
+		// the first time to find its end.
 		open := p.next()
 		inner := p.at
 		p.skipGroup(open)
@@ -59,9 +59,9 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 	return p.noFunction(name, p.suffixes(t))
 }
 
-// noFunction refuses what is a function and no pointer to one.
+// noFunction refuses functions that are not pointers to functions.
 func (p *parser) noFunction(name token, t *Type) (token, *Type) {
-	// Before a ")" more is to come, as in "int (*f)(int)".
+	// Before a ")" the declarator continues, as in "int (*f)(int)".
 	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" {
 		p.fail(name.span, "leave it out; a function takes no room", "%s is a function", cmp.Or(name.text, "this"))
 	}
@@ -80,8 +80,7 @@ func isTypeWord(w string) bool {
 	return false
 }
 
-// suffixes reads the "[3][4]" or "(int)" behind a name, in which the last
-// applies first.
+// suffixes reads the "[3][4]" or "(int)" after a name. The last one applies first.
 func (p *parser) suffixes(t *Type) *Type {
 	p.enter()
 	defer p.leave()
@@ -120,7 +119,7 @@ func isAttributeWord(w string) bool {
 	return false
 }
 
-// attributes reads all that stand here.
+// attributes reads all attributes at this point.
 func (p *parser) attributes(attrs *attributes) {
 	for {
 		w := p.peek()
@@ -150,7 +149,7 @@ func (p *parser) attributes(attrs *attributes) {
 	}
 }
 
-// attribute reads one of those that __attribute__ holds.
+// attribute reads one attribute inside __attribute__.
 func (p *parser) attribute(attrs *attributes) {
 	w := p.next()
 	switch strings.Trim(w.text, "_") {

@@ -9,29 +9,29 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Layout is where the parts of a type lie in memory. Bits count from the least
-// significant bit of the first byte, as GPUs are little-endian: bit 10 is bit 2
-// of byte 1.
+// Layout describes where the parts of a type are in memory. Bits count from the
+// least significant bit of the first byte, as GPUs are little-endian: bit 10 is bit
+// 2 of byte 1.
 type Layout struct {
 	Type        *Type
 	Size, Align int64          // bytes
-	Members     []MemberLayout // of a Struct or Union, in the order of declaration, unnamed ones too
+	Members     []MemberLayout // of a Struct or Union, in declaration order, including unnamed ones
 	Elem        *Layout        // of an Array
 }
 
-// MemberLayout is where a member lies in its struct or union.
+// MemberLayout describes where a member is in its struct or union.
 type MemberLayout struct {
 	Member
-	Bit       int64 // the first bit; for the alternatives of a Union 0
-	Bits      int64 // how many; 0 for a zero-width bit field and an empty array
-	Alignment int64 // bytes, that the member asks of its struct: its type's, but for Align, packed, and bit fields without a name
+	Bit       int64 // the first bit; 0 for the alternatives of a Union
+	Bits      int64 // number of bits; 0 for a zero-width bit field and an empty array
+	Alignment int64 // bytes, as required of its struct: its type's, changed by Align, packed, and bit fields without a name
 	Layout    *Layout
 }
 
-// Offset is the byte that holds the member's first bit.
+// Offset returns the byte that holds the member's first bit.
 func (m *MemberLayout) Offset() int64 { return m.Bit / 8 }
 
-// Error says why a type cannot be laid out.
+// Error describes why a type cannot be laid out.
 type Error struct {
 	Path string    // the member, "a.b"; empty for the type itself
 	Span diag.Span // where Parse read it
@@ -46,25 +46,24 @@ func (e *Error) Error() string {
 	return e.Path + ": " + e.Text
 }
 
-// maxSize bounds a type, in bytes, so that no position overflows.
+// maxSize limits the size of a type, in bytes, so that no position overflows.
 const maxSize = 1 << 50
 
 // LayOut finds the place of every member (PTX Interoperability 1.2 and 1.3; the
 // numbers match those of clang for nvptx64 and of nvcc, see
-// testdata/abi/README.md). What can go wrong is a *[Error].
+// testdata/abi/README.md). Errors are of type *[Error].
 //
 //  1. A member goes to the lowest free offset of its alignment: that of its
 //     type, or 1 byte if it is packed, raised by Align.
 //  2. A bit field goes to the lowest free bit from which it does not cross a
-//     boundary of its declared type; so it shares a unit with its neighbours,
-//     bit fields or not. A packed one may cross, and one with Align starts at
-//     such a boundary.
-//  3. A zero-width bit field moves what follows to a boundary of its type,
+//     boundary of its declared type. So it may share a unit with its neighbours,
+//     including members that are no bit fields. A packed one may cross, and one
+//     with Align starts at such a boundary.
+//  3. A zero-width bit field moves the next member to a boundary of its type,
 //     packed or not, and does nothing in a union.
-//  4. The whole is aligned as its strictest member, but unnamed bit fields do
-//     not count, zero-width or not. Compilers have it so in unions too.
-//  5. The size is a multiple of the alignment. Without members it is 1, but 0
-//     in C.
+//  4. The type has the alignment of its strictest member. Unnamed bit fields,
+//     zero-width or not, do not count. Compilers do the same in unions.
+//  5. The size is a multiple of the alignment. It is 1 without members, or 0 in C.
 func LayOut(t *Type, m Model) (*Layout, error) {
 	b := layouter{model: m, done: map[*Type]*Layout{}}
 	return b.layOut(t)
@@ -151,7 +150,7 @@ func (b *layouter) compute(t *Type) (*Layout, error) {
 // record places the members of a struct or union.
 func (b *layouter) record(l *Layout) error {
 	t := l.Type
-	end := int64(0) // in bits, of what is placed
+	end := int64(0) // in bits, of the members placed so far
 	empty := true   // no member but zero-width bit fields
 	l.Align = 1
 	for i := range t.Members {
@@ -227,8 +226,8 @@ func (b *layouter) record(l *Layout) error {
 		if m.Bits > 0 || !m.BitField {
 			empty = false
 		}
-		// What follows a bit field may start within its last byte, if it is a
-		// bit field itself; the next member's rounding sees to that.
+		// The member after a bit field may start within its last byte if it is a
+		// bit field too; otherwise its own rounding moves it.
 		end = max(end, start+m.Bits)
 		if end/8 > maxSize {
 			return fail(fmt.Sprintf("the type is larger than %d bytes", int64(maxSize)), "")
@@ -242,7 +241,7 @@ func (b *layouter) record(l *Layout) error {
 	return nil
 }
 
-// badBitField says what is wrong with a bit field; empty if nothing is.
+// badBitField returns the error in a bit field, or "" if there is none.
 func badBitField(m *Member, of *Layout) (text, help string) {
 	most := of.Size * 8
 	switch m.Type.Kind {
@@ -265,7 +264,7 @@ func badBitField(m *Member, of *Layout) (text, help string) {
 	return "", ""
 }
 
-// within puts the member that holds the culprit before its path.
+// within puts the name of the enclosing member before the path.
 func within(err error, m *Member) error {
 	e := *err.(*Error)
 	switch {
@@ -287,14 +286,15 @@ func itoa(n int64) string { return strconv.FormatInt(n, 10) }
 
 // Part is a member at any depth, placed from the start of the outermost type.
 type Part struct {
-	Path  string // "a.b"; "a[0].b" for all elements; ends in "." for what has no name
+	Path  string // "a.b"; "a[0].b" for all elements; ends in "." for an unnamed member
 	Depth int    // 0 for the members of the outermost type
 	Bit   int64
 	*MemberLayout
 }
 
-// Parts goes through the members and theirs, each behind what holds it. Of an
-// array of structs it shows the first element. A type may have very many parts.
+// Parts iterates over the members at all depths, each after the member that
+// contains it. For an array of structs it yields the first element. A type may have
+// very many parts.
 func (l *Layout) Parts() iter.Seq[Part] {
 	return func(yield func(Part) bool) { l.parts("", 0, 0, yield) }
 }
@@ -321,12 +321,12 @@ func (l *Layout) parts(prefix string, depth int, base int64, yield func(Part) bo
 	return true
 }
 
-// Range is some bits of a type.
+// Range is a range of bits of a type.
 type Range struct{ Bit, Bits int64 }
 
-// Padding is the bits of a struct or union that belong to no member, in order:
-// gaps, unnamed bit fields, and the tail. Padding within a member is the
-// member's.
+// Padding returns the bits of a struct or union that belong to no member, in order:
+// gaps, unnamed bit fields, and the tail. Padding within a member belongs to the
+// member.
 func (l *Layout) Padding() []Range {
 	var used, padding []Range
 	for i := range l.Members {
@@ -346,17 +346,17 @@ func (l *Layout) Padding() []Range {
 	return padding
 }
 
-// ParamForm is how a device function takes or returns a type (PTX
+// ParamForm describes how a device function takes or returns a type (PTX
 // Interoperability 2.3).
 type ParamForm struct {
 	Scalar int64 // 32 or 64 bits; 0 for an array of bytes
-	Size   int64 // bytes of the array
+	Size   int64 // size of the array, in bytes
 	Align  int64 // bytes
 }
 
-// Decl is the declaration of a parameter, ".param .align 8 .b8 name[16]".
-// Scalars are .bN, as nvcc and clang spell them; the ABI takes .uN, .sN and .fN
-// for the same.
+// Decl returns the declaration of a parameter, ".param .align 8 .b8 name[16]".
+// Scalars are .bN, as nvcc and clang write them; .uN, .sN and .fN are equal in the
+// ABI.
 func (p ParamForm) Decl(name string) string {
 	if p.Scalar > 0 {
 		return fmt.Sprintf(".param .b%d %s", p.Scalar, name)
@@ -364,9 +364,9 @@ func (p ParamForm) Decl(name string) string {
 	return fmt.Sprintf(".param .align %d .b8 %s[%d]", p.Align, name, p.Size)
 }
 
-// FromNVCC is how nvcc 12.4 declares the parameter: it raises the alignment of
-// more than 128 bytes to 4, on its own and against 2.3. It does not do so for
-// results, nor for parameters of kernels.
+// FromNVCC returns the form in which nvcc 12.4 declares the parameter. nvcc raises
+// the alignment of more than 128 bytes to 4, which 2.3 does not ask for. It does
+// not do so for results, nor for parameters of kernels.
 func (p ParamForm) FromNVCC() ParamForm {
 	if p.Scalar == 0 && p.Size > 128 {
 		p.Align = max(p.Align, 4)
@@ -374,18 +374,17 @@ func (p ParamForm) FromNVCC() ParamForm {
 	return p
 }
 
-// MaxParamAlign is the most that note (D) of PTX Interoperability 2.3 allows.
+// MaxParamAlign is the largest alignment that note (D) of PTX Interoperability 2.3
+// allows.
 const MaxParamAlign = 128
 
-// Param is how the type is passed to a device function, and returned. nvcc and
-// clang agree on parameters; as a result clang 19 gives a struct the alignment
-// of its LLVM type, which is too small where bit fields, packing or an Align
-// make the two differ.
-//
-// Integers below 32 bits are extended. Floats of 16 bits and integers of 128
-// have no scalar form and go as bytes. An array becomes a pointer, as in C. An
-// error says why there is no form: the type has no bytes, or its alignment is
-// above 128.
+// Param returns the form in which the type is passed to and returned from a device
+// function. nvcc and clang agree on parameters. For a result, clang 19 gives a
+// struct the alignment of its LLVM type, which is too small where bit fields,
+// packing or an Align make the two differ. Integers below 32 bits are extended.
+// Floats of 16 bits and integers of 128 bits have no scalar form and are passed as
+// bytes. An array becomes a pointer, as in C. It returns an error if there is no
+// form: the type has no bytes, or its alignment is above 128.
 func (l *Layout) Param(m Model) (ParamForm, error) {
 	switch l.Type.Kind {
 	case Array:

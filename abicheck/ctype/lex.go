@@ -10,14 +10,14 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// token is a word, a number or a mark of C. The zero kind is the end.
+// token is a word, a number or an operator of C. Kind 0 is the end.
 type token struct {
 	kind byte // 'w', 'n', 'p', or 0
 	text string
 	span diag.Span
 }
 
-// parseError carries a message out of the parser's depths.
+// parseError carries a message out of the parser as a panic.
 type parseError struct{ *diag.Message }
 
 func (p *parser) fail(span diag.Span, help, format string, args ...any) {
@@ -25,11 +25,11 @@ func (p *parser) fail(span diag.Span, help, format string, args ...any) {
 	panic(parseError{m})
 }
 
-// noLayout are the directives that preprocessed text has and that say nothing of
-// layout: where a line comes from, and pragmas but pack.
+// noLayout matches directives of preprocessed text that do not affect layout: line
+// markers, and pragmas other than pack.
 var noLayout = regexp.MustCompile(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
 
-// lex splits the text, comments left out.
+// lex splits the text into tokens, without comments.
 func (p *parser) lex() {
 	text := string(p.src.Text)
 	for i := 0; i < len(text); {
@@ -108,7 +108,7 @@ func (p *parser) next() token {
 	return t
 }
 
-// take takes the next token if it is text.
+// take skips the next token if it is text, and reports whether it was.
 func (p *parser) take(text string) bool {
 	if t := p.peek(); t.kind != 0 && t.text == text {
 		p.at++
@@ -132,7 +132,7 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
-// skipGroup skips from an opening bracket, just taken, to the closing one.
+// skipGroup skips from an opening bracket, already taken, to the closing one.
 func (p *parser) skipGroup(open token) {
 	for depth := 1; depth > 0; {
 		switch t := p.next(); t.text {
@@ -245,7 +245,7 @@ func (p *parser) unary() int64 {
 	return 0
 }
 
-// enter bounds how deep the parser calls itself.
+// enter limits the depth of recursion in the parser.
 func (p *parser) enter() {
 	if p.depth++; p.depth > 256 {
 		p.fail(p.peek().span, "", "nested too deep")

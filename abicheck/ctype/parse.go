@@ -8,19 +8,19 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Declared is one thing that a C text declares: a struct, union or enum, a type
-// by its name, or a variable with its type.
+// Declared is one declaration in a C text: a struct, union or enum, a type name, or
+// a variable with its type.
 type Declared struct {
 	Name string // of the variable or typedef; empty for a type alone
 	Type *Type
 	Span diag.Span
 }
 
-// Parse reads C declarations as far as they say how data is laid out:
-// structs, unions, enums, typedefs and variables, with CUDA's types and the
-// attributes aligned and packed. A type alone ("unsigned long", "float4") is a
-// declaration too. Later ones may name earlier ones. The model decides what
-// sizeof says in the length of an array.
+// Parse reads the C declarations that define the layout of data: structs, unions,
+// enums, typedefs and variables, with CUDA's types and the attributes aligned and
+// packed. A type alone ("unsigned long", "float4") is a declaration too. Later ones
+// may refer to earlier ones. The model is needed for sizeof in the length of an
+// array.
 //
 // An error is a *diag.Message that points into src.
 func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
@@ -43,7 +43,7 @@ func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
 		}
 		p.declaration()
 	}
-	// "typedef struct S S;" says nothing of a struct that is left unknown.
+	// "typedef struct S S;" declares no layout if the struct remains unknown.
 	p.declared = slices.DeleteFunc(p.declared, func(d Declared) bool {
 		return d.Name == "" && d.Type.element().isRecord() && d.Type.element().incomplete
 	})
@@ -66,13 +66,13 @@ type parser struct {
 	declared    []Declared
 }
 
-// attributes are what alignas and its like say.
+// attributes holds alignas and similar attributes.
 type attributes struct {
 	align  int64
 	packed bool
 }
 
-// declaration reads one that ends in ";" or with the text.
+// declaration reads one declaration, which ends at ";" or at the end of the text.
 func (p *parser) declaration() {
 	from := p.peek()
 	isTypedef := p.take("typedef")
@@ -119,8 +119,8 @@ func (p *parser) declaration() {
 	}
 }
 
-// onlyOnStructs refuses attributes of a typedef or variable: compilers do not
-// pass those on to a parameter alike.
+// onlyOnStructs refuses attributes of a typedef or variable: compilers differ in
+// how these affect a parameter.
 func (p *parser) onlyOnStructs(attrs attributes, at token) {
 	if attrs.align > 0 || attrs.packed {
 		p.fail(at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not understood")
@@ -142,19 +142,19 @@ func (p *parser) noInitialiser() {
 
 func (t *Type) isRecord() bool { return t != nil && (t.Kind == Struct || t.Kind == Union) }
 
-// introduced says what specifiers did beside naming a type.
+// introduced records what specifiers did besides naming a type.
 type introduced struct {
 	forward bool // "struct S" and nothing more
-	defined bool // a body stood there
+	defined bool // with a body
 }
 
-// ignoredWords change neither size nor place.
+// ignoredWords do not affect the layout.
 var ignoredWords = []string{
 	"const", "volatile", "restrict", "__restrict__", "__restrict", "mutable", "extern", "register", "constexpr", "__extension__",
 	"__device__", "__host__", "__global__", "__constant__", "__shared__", "__managed__", "__device_builtin__", "_Atomic", "final",
 }
 
-// refusedWords stand for things that a layout by the document does not cover.
+// refusedWords are used for types whose layout the document does not define.
 var refusedWords = map[string]string{
 	"static":    "a static member takes no room; leave it out",
 	"virtual":   "the document covers C structs only (PTX Interoperability 7 for C++)",
@@ -169,8 +169,8 @@ var refusedWords = map[string]string{
 	"typename":  "leave the word out",
 }
 
-// specifiers reads what stands before the first declarator: a type and its
-// qualifiers. The type is nil for void.
+// specifiers reads the part before the first declarator: a type and its qualifiers.
+// The type is nil for void.
 func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 	p.enter()
 	defer p.leave()
@@ -242,7 +242,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 	return t, in
 }
 
-// named finds a type by a name of one word.
+// named finds a type by a one-word name.
 func (p *parser) named(name string) *Type {
 	if t := p.typedefs[name]; t != nil {
 		return t
@@ -253,7 +253,7 @@ func (p *parser) named(name string) *Type {
 	return Named(name)
 }
 
-// fundamental is the type that the words mean in any order: "long unsigned int".
+// fundamental returns the type with these words in any order: "long unsigned int".
 func (p *parser) fundamental(words []string, start token) *Type {
 	count := map[string]int{}
 	for _, w := range words {
@@ -300,7 +300,7 @@ func (p *parser) fundamental(words []string, start token) *Type {
 	return t
 }
 
-// record reads from struct, union or class on.
+// record reads a struct, union or class, from that word on.
 func (p *parser) record() (*Type, introduced) {
 	word := p.next()
 	kind := Struct
@@ -346,7 +346,7 @@ func (p *parser) record() (*Type, introduced) {
 	return t, introduced{defined: true}
 }
 
-// tagged is a type by "struct S" without a body.
+// tagged returns the type of "struct S" without a body.
 func (p *parser) tagged(tag token, kind Kind) *Type {
 	known := p.tags[tag.text]
 	if known == nil {
@@ -395,7 +395,8 @@ func (p *parser) members(t *Type) {
 	}
 }
 
-// names lists what can be said behind a dot, those in anonymous members too.
+// names appends the names that may follow a dot, including those in anonymous
+// members.
 func (t *Type) names(names []string) []string {
 	for i := range t.Members {
 		m := &t.Members[i]
@@ -450,7 +451,7 @@ func (p *parser) memberDeclaration(t *Type) {
 	p.expect(";", "behind the member")
 }
 
-// add gives t a member that has been read whole.
+// add adds a member to t once all of it has been read.
 func (p *parser) add(t *Type, m Member, attrs attributes) {
 	if m.Type == nil {
 		p.fail(m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
@@ -464,7 +465,7 @@ func (p *parser) add(t *Type, m Member, attrs attributes) {
 	t.Members = append(t.Members, m)
 }
 
-// element is what an array, of any depth, holds.
+// element returns the element type of an array of any depth.
 func (t *Type) element() *Type {
 	for t != nil && t.Kind == Array {
 		t = t.Elem
@@ -472,7 +473,7 @@ func (t *Type) element() *Type {
 	return t
 }
 
-// enum reads from the word enum on.
+// enum reads an enum, from that word on.
 func (p *parser) enum() (*Type, introduced) {
 	p.next()
 	var attrs attributes
@@ -543,8 +544,7 @@ func (p *parser) enum() (*Type, introduced) {
 	return t, introduced{defined: true}
 }
 
-// ModelOf finds a data model by its name, or by that of a host:
-// "linux-x86_64".
+// ModelOf finds a data model by its name, or by the name of a host: "linux-x86_64".
 func ModelOf(name string) (Model, error) {
 	for _, m := range []Model{LP64, LLP64, ILP32} {
 		if m.Name == name {

@@ -7,26 +7,26 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Model says how large the types are whose size the host decides (PTX
-// Interoperability 1.1), in bytes.
+// Model gives the sizes, in bytes, of the types whose size the host determines (PTX
+// Interoperability 1.1).
 type Model struct {
 	Name          string // lp64, llp64, ilp32
 	Long, Pointer int64
 	WChar         int64
 
-	// C says that the source is C: a struct without members has size 0. In C++,
-	// which CUDA is, it has size 1.
+	// C is set if the source is C: a struct without members has size 0. In C++, and
+	// so in CUDA, it has size 1.
 	C bool
 }
 
-// The data models of the hosts that CUDA has had.
+// The data models of the hosts that CUDA has supported.
 var (
-	LP64  = Model{Name: "lp64", Long: 8, Pointer: 8, WChar: 4}  // Linux and macOS with 64 bits
-	LLP64 = Model{Name: "llp64", Long: 4, Pointer: 8, WChar: 2} // Windows with 64 bits
+	LP64  = Model{Name: "lp64", Long: 8, Pointer: 8, WChar: 4}  // 64-bit Linux and macOS
+	LLP64 = Model{Name: "llp64", Long: 4, Pointer: 8, WChar: 2} // 64-bit Windows
 	ILP32 = Model{Name: "ilp32", Long: 4, Pointer: 4, WChar: 4} // 32 bits
 )
 
-// Kind is what a [Type] is made of.
+// Kind is the kind of a [Type].
 type Kind uint8
 
 const (
@@ -43,15 +43,15 @@ const (
 	function // only behind a Pointer
 )
 
-// Type is a type of C or CUDA C++. Fundamental types and CUDA's vectors come
-// from [Named]; the others are put together: &Type{Kind: Array, Elem: t,
-// Count: 4}. A type must not change after its first use.
+// Type is a type of C or CUDA C++. Fundamental types and CUDA's vectors come from
+// [Named]; the others are composed: &Type{Kind: Array, Elem: t, Count: 4}. A type
+// must not change after its first use.
 type Type struct {
 	Kind     Kind
-	Name     string // as it is written: "unsigned int", "float4", the tag of a struct; may be empty
+	Name     string // as written: "unsigned int", "float4", the tag of a struct; may be empty
 	Unsigned bool   // of Bool, Integer and Enum
 
-	Elem    *Type // of Array and Vector; the underlying type of Enum; what a Pointer points to, nil if that is of no interest
+	Elem    *Type // of Array and Vector; the underlying type of Enum; the target of a Pointer, nil if it does not matter
 	Count   int64 // elements of Array and Vector
 	Open    bool  // an Array without a length: the last member of a struct
 	Members []Member
@@ -60,7 +60,7 @@ type Type struct {
 	Packed bool  // __attribute__((packed)) on a Struct or Union: all members are
 
 	size       func(Model) int64 // of the fundamental types
-	most       int64             // the alignment that Vector never exceeds
+	most       int64             // largest alignment of a Vector
 	incomplete bool              // a struct or union whose members Parse has not read
 }
 
@@ -76,8 +76,8 @@ type Member struct {
 	Span diag.Span // where Parse read it
 }
 
-// TypeString is the member's type for people, with the width of a bit field and
-// its sign: plain ones are signed (PTX Interoperability 1.3).
+// TypeString returns the member's type for messages, with the width of a bit field
+// and its sign: plain ones are signed (PTX Interoperability 1.3).
 func (m *Member) TypeString() string {
 	name := m.Type.String()
 	if !m.BitField {
@@ -92,8 +92,8 @@ func (m *Member) TypeString() string {
 	return name + ":" + itoa(m.Width)
 }
 
-// String is the type as C writes it where there is no declarator: "int *[3]"
-// for an array of three pointers.
+// String returns the type as C writes it without a declarator: "int *[3]" for an
+// array of three pointers.
 func (t *Type) String() string {
 	if t == nil {
 		return "void"
@@ -137,21 +137,21 @@ func (t *Type) count() string {
 	return itoa(t.Count)
 }
 
-// PointerTo is the type of a generic pointer to elem.
+// PointerTo returns the type of a generic pointer to elem.
 func PointerTo(elem *Type) *Type { return &Type{Kind: Pointer, Elem: elem} }
 
-// ArrayOf is the type of count elements.
+// ArrayOf returns the type of an array of count elements.
 func ArrayOf(elem *Type, count int64) *Type { return &Type{Kind: Array, Elem: elem, Count: count} }
 
-// Named finds a type that needs no declaration: the fundamental types of C
-// in the spelling that leaves out what may be left out ("unsigned long"), those
-// of stdint.h, and CUDA's. It is nil if there is none of that name.
+// Named returns a type that needs no declaration: the fundamental types of C in
+// their shortest spelling ("unsigned long"), those of stdint.h, and CUDA's. It
+// returns nil for other names.
 func Named(name string) *Type { return typesByName[name] }
 
 var typesByName = makeTypes()
 
-// makeTypes is the table of PTX Interoperability 1.1 and 1.2 in the words of
-// C. Every size here is the alignment too, but for vectors and structs.
+// makeTypes returns the types of PTX Interoperability 1.1 and 1.2 by their names in
+// C. Every size is also the alignment, except for vectors and structs.
 func makeTypes() map[string]*Type {
 	types := map[string]*Type{}
 	bytes := func(n int64) func(Model) int64 { return func(Model) int64 { return n } }
@@ -182,9 +182,10 @@ func makeTypes() map[string]*Type {
 	add(Float, bytes(4), false, "float")
 	add(Float, bytes(8), false, "double")
 
-	// CUDA's vectors (vector_types.h). Three elements have the alignment of
-	// one; two and four that of the whole, which for four of eight bytes is 32
-	// in the document but 16 in CUDA, until 13 added double4_32a beside it.
+	// CUDA's vectors (vector_types.h). A vector of three elements has the alignment
+	// of one element, vectors of two and four that of the vector. For four elements
+	// of eight bytes that is 32 in the document but 16 in CUDA; CUDA 13 added
+	// double4_32a.
 	for name, elem := range map[string]string{
 		"char": "signed char", "uchar": "unsigned char", "short": "short", "ushort": "unsigned short",
 		"int": "int", "uint": "unsigned int", "long": "long", "ulong": "unsigned long",
@@ -206,8 +207,8 @@ func makeTypes() map[string]*Type {
 	}
 	types["dim3"] = &Type{Kind: Vector, Name: "dim3", Elem: types["unsigned int"], Count: 3, most: 16}
 
-	// The 16-bit floats of CUDA are classes around a short, so they are passed
-	// as aggregates.
+	// CUDA's 16-bit floats are classes that contain a short, so they are passed as
+	// aggregates.
 	aggregate := func(align int64, elem string, n int64, names ...string) {
 		for _, name := range names {
 			types[name] = &Type{Kind: Vector, Name: name, Elem: types[elem], Count: n, most: align}

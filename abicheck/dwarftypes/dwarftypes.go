@@ -1,4 +1,5 @@
-// Package dwarftypes compares the types that modules describe in their DWARF.
+// Package dwarftypes compares the types that the DWARF of several modules
+// describes.
 package dwarftypes
 
 import (
@@ -12,22 +13,21 @@ import (
 	"ptxlink/resolve"
 )
 
-// Check compares the structures, classes and unions that several modules
-// describe in their DWARF under one name, and warns where they are laid out
-// differently: data that one module writes, the other misreads (PTX
-// Interoperability 1.3 and 5). What compilers describe differently though it is
-// the same is not compared:
+// Check compares the structures, classes and unions that the DWARF of several
+// modules describes under one name, and warns if their layouts differ: one module
+// would misread data that the other writes (PTX Interoperability 1.3 and 5). It
+// does not compare what compilers describe differently for the same type:
 //
 //  1. names of member types, qualifiers, the order of members
 //  2. tables of virtual functions, virtual and empty bases, static members
-//  3. members that bear another name at the same place, and those of unions that
-//     only one module has
+//  3. names of members at the same place, and union members that only one module
+//     has
 //  4. types without a name, or local to a function or unnamed namespace, and
-//     templates of such
-//  5. alignment, unless the compiler writes it down
+//     templates of such types
+//  5. alignment, unless the compiler records it
 //
-// C has no rule that a structure of one name is one type everywhere. Where one
-// of the modules is C, the type must be part of the declaration of a function or
+// In C, structures of one name may be different types. If one of the modules is C,
+// the type is compared only if it is part of the declaration of a function or
 // variable that both share. Types of other languages are not compared.
 func Check(t *resolve.Table, log *diag.Log) {
 	described := 0
@@ -57,8 +57,7 @@ type typeChecker struct {
 	warned []warnedType
 }
 
-// typeVariant is one layout of a name; the first module that has it speaks for
-// the others.
+// typeVariant is one layout of a name. Its first type represents the others.
 type typeVariant struct{ types []*debugType }
 
 type warnedType struct {
@@ -77,8 +76,8 @@ func (c *typeChecker) add(d *debugInfo) {
 	}
 }
 
-// compare puts a type to those of its layout, or warns once about the first
-// layout that it differs from.
+// compare adds a type to its layout, or warns about the first layout that it
+// differs from.
 func (c *typeChecker) compare(t *debugType) {
 	variants := c.known[t.name]
 	differences := make([]*typeDifference, len(variants))
@@ -93,7 +92,7 @@ func (c *typeChecker) compare(t *debugType) {
 	for i, v := range variants {
 		for _, other := range v.types {
 			if related(t, other) {
-				if other != v.types[0] { // related to this one only
+				if other != v.types[0] { // related only to this one
 					differences[i] = differenceOf(t, other)
 				}
 				if differences[i] != nil {
@@ -105,7 +104,7 @@ func (c *typeChecker) compare(t *debugType) {
 	}
 }
 
-// related says whether the two must be one type.
+// related reports whether the two must be one type.
 func related(a, b *debugType) bool {
 	if a.language() == langCxx && b.language() == langCxx {
 		return true
@@ -125,7 +124,7 @@ func (t *debugType) kind() string {
 	return "struct"
 }
 
-// place is the DIE in the PTX.
+// place returns the place of the DIE in the PTX.
 func (t *debugType) place() diag.Place {
 	return t.in.file.At(t.in.file.SectionSpan(".debug_info", int64(t.in.dies[t.die].Offset)))
 }
@@ -155,7 +154,7 @@ func inBrackets(s string) string {
 	return " (" + s + ")"
 }
 
-// finish says which other modules have each of the layouts.
+// finish adds notes on the other modules that have each layout.
 func (c *typeChecker) finish() {
 	for _, w := range c.warned {
 		help := "compile both modules with one declaration"
@@ -183,15 +182,15 @@ func namesOf(types []*debugType) string {
 	return strings.Join(names, ", ")
 }
 
-// typeDifference says how a type differs: what here ... but there ...
+// typeDifference describes how a type differs: what here ... but there ...
 type typeDifference struct {
 	what, here, there string
-	more              string // the member that makes the sizes differ
+	more              string // the member that causes the difference in size
 	lineA, lineB      sourceLine
 }
 
-// differenceOf is the most telling difference of two types, nil if there is
-// none.
+// differenceOf returns the most useful difference between two types, or nil if
+// there is none.
 func differenceOf(a, b *debugType) *typeDifference {
 	what := a.kind() + " " + a.name
 	if (a.kind() == "union") != (b.kind() == "union") {
@@ -223,10 +222,10 @@ func differenceOf(a, b *debugType) *typeDifference {
 type differentMember struct {
 	typeDifference
 	bit    int64
-	ofType bool // about the type: a member is missing
+	ofType bool // of the type itself: a member is missing
 }
 
-// memberDifference is the first member, by position, that differs.
+// memberDifference returns the first member, by position, that differs.
 func memberDifference(a, b *debugType) *differentMember {
 	var list []*differentMember
 	for i := range a.members {
@@ -262,8 +261,8 @@ func (t *debugType) member(x *debugMember) *debugMember {
 	return nil
 }
 
-// lacks says whether t has nothing at the place of a member of the other type.
-// Another name at the same place is no difference to a program.
+// lacks reports whether t has nothing at the place of a member of the other type. A
+// different name at the same place does not affect a program.
 func (t *debugType) lacks(x *debugMember, other *debugType) bool {
 	if x.loose || len(t.members) == 0 {
 		return false
@@ -276,7 +275,7 @@ func (t *debugType) lacks(x *debugMember, other *debugType) bool {
 	return true
 }
 
-// bits is the width of the member; below 0 if unknown.
+// bits returns the width of the member; negative if unknown.
 func (x *debugMember) bits() int64 {
 	if x.width > 0 {
 		return x.width
@@ -294,7 +293,7 @@ func (x *debugMember) what() string {
 	return "member " + x.name
 }
 
-// at is the position, in words.
+// at returns the position, in words.
 func (x *debugMember) at() string {
 	if x.width > 0 {
 		return fmt.Sprintf("at bit %d of byte %d", x.bit%8, x.bit/8)
@@ -308,8 +307,8 @@ func (x *debugMember) differs(y *debugMember) *typeDifference {
 	case x.bit >= 0 && y.bit >= 0 && x.bit != y.bit:
 		return &typeDifference{here: "is " + x.at(), there: y.at()}
 	case field && (x.bits() == y.bits() || x.bits() < 0 || y.bits() < 0):
-		// The declared type of a bit field is not where it lies, and nvcc makes a
-		// plain member of one that fills a number: short s : 16.
+		// The declared type of a bit field does not determine its place, and nvcc
+		// turns one that fills a number into a plain member: short s : 16.
 		return nil
 	case x.width > 0 && y.width > 0:
 		return &typeDifference{here: "has " + count(x.width, "bit"), there: itoa(y.width)}

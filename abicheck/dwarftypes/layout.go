@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// debugType is a complete aggregate that every module means when it says its
-// name.
+// debugType is a complete aggregate whose name means the same type in every module.
 type debugType struct {
 	in      *debugInfo
 	die     int32
 	name    string
 	size    int64
-	members []debugMember // by position; those of anonymous unions among them
+	members []debugMember // by position; includes those of anonymous unions
 	line    sourceLine
 }
 
@@ -24,13 +23,13 @@ type debugMember struct {
 	width int64 // of a bit field, 0 of other members
 	size  int64 // in bytes; -1 if unknown
 	class byte  // 'i' integer, 'f' floating point, 0 others
-	// loose is set where members overlap or a compiler may leave one out, so
-	// that its absence says nothing: unions, empty classes, unknown sizes.
+	// loose is set where members overlap or a compiler may omit one, so that a
+	// missing member is not a difference: unions, empty classes, unknown sizes.
 	loose bool
 	line  sourceLine
 }
 
-// sourceLine is where the source declares something; file 0 is unknown.
+// sourceLine is the line of a declaration in the source; file 0 is unknown.
 type sourceLine struct{ file, line int64 }
 
 func lineOf(e *dwarf.Entry) sourceLine {
@@ -41,7 +40,7 @@ func lineOf(e *dwarf.Entry) sourceLine {
 	return sourceLine{file, line}
 }
 
-// text is "shapes.h:12", empty if unknown.
+// text returns "shapes.h:12", or "" if unknown.
 func (d *debugInfo) text(l sourceLine) string {
 	if l.file == 0 {
 		return ""
@@ -75,7 +74,7 @@ func (d *debugInfo) newType(i int32) *debugType {
 	return t
 }
 
-// addMembers adds the members of an aggregate that lies at bit base of t.
+// addMembers adds the members of an aggregate at bit base of t.
 func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
 	d := t.in
 	loose = loose || d.dies[i].Tag == dwarf.TagUnionType
@@ -92,12 +91,12 @@ func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
 		typ := d.typeOf(c)
 		if x.Tag == dwarf.TagInheritance {
 			if dieNumber(x.Entry, dwarf.AttrVirtuality) > 0 || typ < 0 {
-				continue // the object says where a virtual base is
+				continue // the place of a virtual base is stored in the object
 			}
 			m.name, m.base = d.sharedName(typ), true
 		} else if strings.HasPrefix(m.name, "__vptr") || strings.HasPrefix(m.name, "_vptr") || strings.HasPrefix(m.name, "__v_") {
 			continue
-		} else if base, ok := strings.CutPrefix(m.name, "__b_"); ok && m.line.file == 0 { // nvcc's way to write a base
+		} else if base, ok := strings.CutPrefix(m.name, "__b_"); ok && m.line.file == 0 { // how nvcc writes a base
 			if m.name = demangledType("_Z" + base); m.name != "" {
 				m.name, m.base = spelling(m.name), true
 			}
@@ -120,12 +119,12 @@ func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
 	}
 }
 
-// maxDebugMembers bounds the members that are compared; of a type with more,
-// and of anonymous ones that hold each other, only the size is.
+// maxDebugMembers limits the members that are compared. For a type with more, and
+// for anonymous types that contain each other, only the size is compared.
 const maxDebugMembers = 5000
 
-// memberBit is the first bit of a member, counted as on every GPU and its hosts
-// from the low end; -1 if it is not a constant.
+// memberBit returns the first bit of a member, counted from the low end, as on
+// every GPU and its hosts; -1 if it is not a constant.
 func memberBit(x *die, union bool, size int64) int64 {
 	if bit := dieNumber(x.Entry, dwarf.AttrDataBitOffset); bit >= 0 {
 		return bit
@@ -159,8 +158,8 @@ func memberBit(x *die, union bool, size int64) int64 {
 	if bits < 0 {
 		return at * 8
 	}
-	// DWARF 2 counts from the high end of a storage unit, below 0 if the field
-	// reaches out of it (packed structures).
+	// DWARF 2 counts from the high end of a storage unit; the offset is negative if
+	// the field extends beyond it (packed structures).
 	from, ok := x.Val(dwarf.AttrBitOffset).(int64)
 	if !ok {
 		return -1
@@ -190,7 +189,7 @@ func (d *debugInfo) strip(t int32) int32 {
 	return -1
 }
 
-// sizeOf is the size of a type in bytes, -1 if it is not known.
+// sizeOf returns the size of a type in bytes, or -1 if unknown.
 func (d *debugInfo) sizeOf(t int32) int64 {
 	elements := int64(1)
 	for range maxDebugNesting {
@@ -210,7 +209,7 @@ func (d *debugInfo) sizeOf(t int32) int64 {
 		case dwarf.TagArrayType:
 			if size < 0 {
 				if dieFlag(x.Entry, attrGNUVector) {
-					return -1 // padded in ways of its own
+					return -1 // its padding follows other rules
 				}
 				if elements = d.elements(t, elements); elements < 0 {
 					return -1
@@ -227,7 +226,7 @@ func (d *debugInfo) sizeOf(t int32) int64 {
 	return -1
 }
 
-// elements multiplies n by the dimensions of an array; -1 if one is not known.
+// elements multiplies n by the dimensions of an array; -1 if one is unknown.
 func (d *debugInfo) elements(t int32, n int64) int64 {
 	for _, c := range d.dies[t].children {
 		x := &d.dies[c]
@@ -261,7 +260,7 @@ func (d *debugInfo) classOf(t int32) byte {
 	return 0
 }
 
-// alignment is what a type is aligned to, 0 if the module does not tell.
+// alignment returns the alignment of a type, or 0 if the module does not record it.
 func (t *debugType) alignment() int64 {
 	x := &t.in.dies[t.die]
 	if n := dieNumber(x.Entry, dwarf.AttrAlignment); n > 0 {
@@ -273,8 +272,8 @@ func (t *debugType) alignment() int64 {
 	return t.in.alignOf(t.die, 0)
 }
 
-// alignOf is the alignment of a type of clang's, which writes down every one
-// that is not natural; 0 if it cannot be told.
+// alignOf returns the alignment of a type from clang, which records every one that
+// is not natural; 0 if unknown.
 func (d *debugInfo) alignOf(t int32, depth int) int64 {
 	if t < 0 || depth > maxDebugNesting {
 		return 0

@@ -9,13 +9,13 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// sharedName is the name under which an aggregate or enumeration is one type in
-// every module, as C++ source spells it; empty if there is none: without a name,
-// inside a function or unnamed namespace, made of such types, or made by the
-// compiler. nvcc gives mangled names at the top, clang nests.
+// sharedName returns the name under which an aggregate or enumeration is one type
+// in every module, in C++ spelling. It returns "" for a type without a name, inside
+// a function or unnamed namespace, composed of such types, or created by the
+// compiler. nvcc writes mangled names at the top level, clang nests.
 func (d *debugInfo) sharedName(i int32) string {
 	if !d.asked[i] {
-		d.asked[i] = true // also ends a circle
+		d.asked[i] = true // also breaks cycles
 		if d.depth++; d.depth < 10*maxDebugNesting {
 			d.names[i] = d.findName(i)
 		}
@@ -45,7 +45,7 @@ func (d *debugInfo) findName(i int32) string {
 		case x.Tag == dwarf.TagCompileUnit:
 			return spelling(name)
 		case aggregate(x.Tag):
-			// Its own arguments count for what it holds.
+			// Its own arguments count for the types inside it.
 			outer := d.sharedName(p)
 			if outer == "" {
 				return ""
@@ -60,8 +60,8 @@ func (d *debugInfo) findName(i int32) string {
 	return ""
 }
 
-// template finds the instances of templates; clang -gsimple-template-names gives
-// all of one template the same name.
+// template reports whether a type is an instance of a template; clang
+// -gsimple-template-names gives all of one template the same name.
 func (d *debugInfo) template(i int32) bool {
 	for _, c := range d.dies[i].children {
 		switch d.dies[c].Tag {
@@ -72,8 +72,8 @@ func (d *debugInfo) template(i int32) bool {
 	return false
 }
 
-// madeOfLocal says whether a template argument is a type that only one module
-// knows; clang spells it W<Local> wherever Local is from.
+// madeOfLocal reports whether a template argument is a type local to its module;
+// clang writes W<Local> wherever Local is declared.
 func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
 	for _, c := range d.dies[i].children {
 		switch x := &d.dies[c]; x.Tag {
@@ -106,10 +106,10 @@ func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
 	return false
 }
 
-// compilerMade finds names that a compiler gave to what has none, and templates
-// of something local: nvcc counts anonymous unions (__C10) and writes the part
-// of a class that its subclasses begin with (__SO__4Base); clang writes lambdas
-// and addresses of static functions.
+// compilerMade reports names that a compiler gave to unnamed things, and templates
+// of local types: nvcc numbers anonymous unions (__C10) and describes the part of a
+// class that starts its subclasses (__SO__4Base); clang names lambdas and addresses
+// of static functions.
 func compilerMade(name string) bool {
 	if rest, ok := strings.CutPrefix(name, "__"); ok {
 		if strings.HasPrefix(rest, "SO__") || strings.HasPrefix(rest, "nv_") {
@@ -127,8 +127,8 @@ func compilerMade(name string) bool {
 	return false
 }
 
-// demangledType is the source spelling of a mangled type name, empty if the type
-// is local to a function or module.
+// demangledType returns the source spelling of a mangled type name, or "" if the
+// type is local to a function or module.
 func demangledType(mangled string) string {
 	if len(mangled) > diag.MaxMangled || strings.Contains(mangled, "_INTERNAL_") || strings.Contains(mangled, anonymousNamespaceTag) {
 		return ""
@@ -138,7 +138,7 @@ func demangledType(mangled string) string {
 		return ""
 	}
 	local := false
-	seen := map[demangle.AST]bool{} // substitutions stand in many places
+	seen := map[demangle.AST]bool{} // substitutions occur repeatedly
 	ast.Traverse(func(a demangle.AST) bool {
 		switch x := a.(type) {
 		case *demangle.Qualified:
@@ -153,7 +153,7 @@ func demangledType(mangled string) string {
 	if local {
 		return ""
 	}
-	const longest = 16 // as a power of two; a name that is cut is nobody's
+	const longest = 16 // as a power of two; a truncated name matches nothing
 	name := demangle.ASTToString(ast, demangle.MaxLength(longest))
 	if len(name) >= 1<<longest || compilerMade(name) {
 		return ""
@@ -161,8 +161,8 @@ func demangledType(mangled string) string {
 	return name
 }
 
-// spelling makes the names of different compilers alike: no space that does not
-// part two words, no difference between 3U and 3u.
+// spelling makes the names of different compilers equal: it drops spaces that do
+// not separate two words, and treats 3U and 3u as equal.
 func spelling(name string) string {
 	var b strings.Builder
 	word := func(c byte) bool {

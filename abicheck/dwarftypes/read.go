@@ -8,7 +8,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// debugInfo is the DWARF of one module as a tree, without what stands inside
+// debugInfo is the DWARF of one module as a tree, without the contents of
 // functions.
 type debugInfo struct {
 	file  *object.File
@@ -16,10 +16,10 @@ type debugInfo struct {
 	at    map[dwarf.Offset]int32
 	types []*debugType // those with a name that all modules share
 
-	names    []string // per die: its shared name once asked for
+	names    []string // per die: its shared name, once computed
 	asked    []bool
 	depth    int     // of sharedName
-	aligns   []int64 // per die: alignOf, once asked for; -1 if it cannot be told
+	aligns   []int64 // per die: alignOf, once computed; -1 if unknown
 	exports  []export
 	typedefs map[int32]int32 // unnamed aggregates: the first typedef that names them
 }
@@ -35,7 +35,7 @@ type debugUnit struct {
 	language    language
 	addressSize int64
 	// saysAlignment is set for clang, which writes DW_AT_alignment wherever the
-	// source asks for one; nvcc never does.
+	// source specifies an alignment; nvcc never does.
 	saysAlignment bool
 }
 
@@ -65,11 +65,12 @@ const (
 	anonymousNamespaceTag = "_GLOBAL__N_"
 )
 
-// readDebug reads the types of a module, nil if its DWARF cannot be read. That
-// is no fault here: who merges or loads the sections says what is wrong.
+// readDebug reads the types of a module. It returns nil if the DWARF cannot be
+// read: tools that merge or load the sections report the error.
 func readDebug(f *object.File) (d *debugInfo) {
 	defer func() {
-		// debug/dwarf is not hardened against hostile input, as it says itself.
+		// debug/dwarf is not hardened against hostile input, according to its
+		// documentation.
 		if recover() != nil {
 			d = nil
 		}
@@ -101,8 +102,8 @@ func readDebug(f *object.File) (d *debugInfo) {
 	return d
 }
 
-// loadDWARF lays out the sections as if they were loaded at 0. Types hold no
-// addresses of code, so those stay 0.
+// loadDWARF lays out the sections as if loaded at 0. Types contain no code
+// addresses, so those stay 0.
 func loadDWARF(f *object.File) (*dwarf.Data, bool) {
 	var sections [3][]byte
 	for i, name := range []string{".debug_abbrev", ".debug_info", ".debug_str"} {
@@ -127,7 +128,7 @@ func loadDWARF(f *object.File) (*dwarf.Data, bool) {
 func (d *debugInfo) readTree(data *dwarf.Data) bool {
 	r := data.Reader()
 	var unit *debugUnit
-	var open []int32 // the DIEs around the next one
+	var open []int32 // the DIEs that enclose the next one
 	for {
 		e, err := r.Next()
 		if err != nil {
@@ -181,7 +182,7 @@ func newUnit(e *dwarf.Entry, addressSize int64) *debugUnit {
 	return u
 }
 
-// dieNumber is an integer attribute, -1 if it is absent.
+// dieNumber returns an integer attribute, or -1 if it is absent.
 func dieNumber(e *dwarf.Entry, a dwarf.Attr) int64 {
 	if n, ok := e.Val(a).(int64); ok {
 		return n
@@ -199,7 +200,7 @@ func nameOf(e *dwarf.Entry) string {
 	return name
 }
 
-// typeOf is the DIE of DW_AT_type, -1 if there is none outside functions.
+// typeOf returns the DIE of DW_AT_type, or -1 if there is none outside functions.
 func (d *debugInfo) typeOf(i int32) int32 {
 	offset, ok := d.dies[i].Val(dwarf.AttrType).(dwarf.Offset)
 	if !ok {
@@ -215,8 +216,8 @@ func aggregate(tag dwarf.Tag) bool {
 	return tag == dwarf.TagStructType || tag == dwarf.TagUnionType || tag == dwarf.TagClassType
 }
 
-// incomplete says whether an aggregate is only declared. nvcc gives it no bytes
-// and no members instead of saying so.
+// incomplete reports whether an aggregate is only declared. nvcc does not mark such
+// a type but gives it no bytes and no members.
 func (d *debugInfo) incomplete(i int32) bool {
 	x := &d.dies[i]
 	size := dieNumber(x.Entry, dwarf.AttrByteSize)
@@ -242,7 +243,7 @@ func (d *debugInfo) export(i int32) {
 	d.exports = append(d.exports, e)
 }
 
-// reaches says whether a value of the types leads to the aggregate: by value,
+// reaches reports whether a value of the types leads to the aggregate: by value,
 // through pointers, as a member or in the parameters of a function pointer.
 func (d *debugInfo) reaches(types []dwarf.Offset, name string) bool {
 	seen := map[int32]bool{}
@@ -272,8 +273,8 @@ func (d *debugInfo) reaches(types []dwarf.Offset, name string) bool {
 	return false
 }
 
-// shares says whether the module has an external function or variable that the
-// other names too and whose declaration leads to the type.
+// shares reports whether both modules name an external function or variable whose
+// declaration here leads to the type.
 func (d *debugInfo) shares(name string, other *object.File) bool {
 	for _, e := range d.exports {
 		if exports(d.file, e.symbol) && exports(other, e.symbol) && d.reaches(e.types, name) {

@@ -1,6 +1,6 @@
-// Package bridge turns messages of internal/diag into those of package link for
-// the packages beside link, whose API has no internal types. Package link sets
-// the functions; the type parameters are its own types, which bridge cannot name.
+// Package bridge converts messages of internal/diag to those of package link for
+// the packages beside link, whose API has no internal types. Package link sets the
+// functions; the type parameters are types of link, which bridge cannot import.
 package bridge
 
 import "ptxlink/internal/diag"
@@ -12,7 +12,8 @@ var (
 	InternalPlace func(any) diag.Place
 )
 
-// Messages returns what link's API has for messages: Messages[*link.Message](list).
+// Messages converts messages to the type of link's API:
+// Messages[*link.Message](list).
 func Messages[M any](list []*diag.Message) []M { return PublicMessages(list).([]M) }
 
 // Place returns the place behind a link.Place.

@@ -3,10 +3,10 @@ package diag
 import "github.com/ianlancetaylor/demangle"
 
 const (
-	// MaxMangled bounds the names that are demangled, in bytes: the time grows
+	// MaxMangled is the longest name that is demangled, in bytes: the time grows
 	// with the square of the length.
 	MaxMangled = 4096
-	// maxDemangled bounds the result, as a power of two. Substitutions double a
+	// maxDemangled limits the result, as a power of two. Substitutions double a
 	// name with every eight bytes or so.
 	maxDemangled = 13
 )

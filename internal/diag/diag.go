@@ -14,8 +14,8 @@ import (
 type Source struct {
 	Name string
 	Text []byte
-	// FixedLine and FixedColumn are those of every place in a source whose text is not
-	// known, of which a program that uses package link says no more; else 0.
+	// FixedLine and FixedColumn are the position of every place in a source whose
+	// text is unknown, as given by a program that uses package link; else 0.
 	FixedLine, FixedColumn int
 
 	once  sync.Once
@@ -25,22 +25,22 @@ type Source struct {
 	marks    []mark // of texts with long lines, built on first use
 }
 
-// mark is a place in a text, and the number of characters before it.
+// mark is a place in a text and the number of characters before it.
 type mark struct{ off, runes int32 }
 
-// markDistance is the number of bytes from one mark to the next, or a few more.
+// markDistance is the approximate number of bytes between marks.
 const markDistance = 1024
 
 // Span is a range of bytes of a Source. The zero Span is the start of the file.
 type Span struct{ Off, Len int32 }
 
-// End is the offset just past the span.
+// End returns the offset just past the span.
 func (s Span) End() int32 { return s.Off + s.Len }
 
-// Bytes returns the text that the span covers.
+// Bytes returns the text of the span.
 func (src *Source) Bytes(s Span) []byte { return src.Text[s.Off : s.Off+s.Len] }
 
-// String returns the text that the span covers.
+// String returns the text of the span.
 func (src *Source) String(s Span) string { return string(src.Bytes(s)) }
 
 func (src *Source) index() {
@@ -57,14 +57,14 @@ func (src *Source) index() {
 	})
 }
 
-// Line is the 1-based number of the line that holds the byte at off.
+// Line returns the 1-based number of the line that holds the byte at off.
 func (src *Source) Line(off int32) int {
 	src.index()
 	return sort.Search(len(src.lines), func(i int) bool { return src.lines[i] > off })
 }
 
-// LineColumn is the 1-based line and column of the byte at off. A column is a
-// character, not a byte; a tab is one column.
+// LineColumn returns the 1-based line and column of the byte at off. Columns count
+// characters, not bytes; a tab is one column.
 func (src *Source) LineColumn(off int32) (line, column int) {
 	line = src.Line(off)
 	start := src.lines[line-1]
@@ -75,7 +75,7 @@ func (src *Source) LineColumn(off int32) (line, column int) {
 	return line, 1 + src.runes(off) - src.runes(start)
 }
 
-// runes is the number of characters before off.
+// runes returns the number of characters before off.
 func (src *Source) runes(off int32) int {
 	src.longOnce.Do(func() {
 		next := 0
@@ -96,8 +96,8 @@ func (src *Source) runes(off int32) int {
 	return int(m.runes) + utf8.RuneCount(src.Text[m.off:off])
 }
 
-// LineSpan is the whole of a 1-based line without its line end; the zero Span
-// if there is no such line.
+// LineSpan returns the span of a 1-based line without its line end, or the zero
+// Span if there is no such line.
 func (src *Source) LineSpan(line int) Span {
 	src.index()
 	if line < 1 || line > len(src.lines) {
@@ -113,7 +113,7 @@ func (src *Source) LineSpan(line int) Span {
 	return Span{from, to - from}
 }
 
-// Kind is how much a message matters.
+// Kind is the severity of a message.
 type Kind uint8
 
 const (
@@ -124,18 +124,18 @@ const (
 
 func (k Kind) String() string { return [...]string{"error", "warning", "note"}[k] }
 
-// Place is where a message points. A nil Source means the command line; a zero
-// Span with a Source means the file as a whole.
+// Place is the place that a message points to. A nil Source means the command line;
+// a zero Span with a Source means the whole file.
 type Place struct {
 	Source *Source
 	Span   Span
 }
 
-// At makes a Place.
+// At returns the Place of a span.
 func At(src *Source, span Span) Place { return Place{src, span} }
 
-// Position is the place as an editor wants it: the name of the input, empty for
-// the command line, and the line and column, 1-based, 0 for the file as a whole.
+// Position returns the place for an editor: the name of the input, empty for the
+// command line, and the 1-based line and column, 0 for the whole file.
 func (p Place) Position() (file string, line, column int) {
 	if p.Source == nil {
 		return "", 0, 0
@@ -147,14 +147,13 @@ func (p Place) Position() (file string, line, column int) {
 	return p.Source.Name, line, column
 }
 
-// Remark is a second place that explains a message: the other definition, say.
+// Remark is a second place that explains a message, such as the other definition.
 type Remark struct {
 	Place Place
 	Text  string
 }
 
-// Message is one thing to tell the user. Notes that stand for themselves have no
-// ID.
+// Message is one error, warning or note. Standalone notes have no ID.
 type Message struct {
 	Kind  Kind
 	ID    ID
@@ -162,12 +161,12 @@ type Message struct {
 	Text  string
 	Notes []Remark
 	Help  string
-	// Err is the error behind the message where there is one, such as that of a
-	// file that cannot be read.
+	// Err is the cause of the message, if there is one, such as the error from
+	// reading a file.
 	Err error
 }
 
-// Unwrap is Err, so that errors.Is finds fs.ErrNotExist.
+// Unwrap returns Err, so that errors.Is finds fs.ErrNotExist.
 func (m *Message) Unwrap() error { return m.Err }
 
 // Note adds a second place and returns the message, for chaining.
@@ -176,14 +175,14 @@ func (m *Message) Note(place Place, text string) *Message {
 	return m
 }
 
-// WithHelp says what to do about the message.
+// WithHelp adds advice to the message and returns it.
 func (m *Message) WithHelp(text string) *Message {
 	m.Help = text
 	return m
 }
 
-// Log collects messages in the order they are added. It has no lock: each
-// worker owns one, and Append puts them back in command-line order.
+// Log collects messages in the order they are added. It has no lock: each worker
+// owns one, and Append joins them in command-line order.
 type Log struct{ Messages []*Message }
 
 // Error adds an error.
@@ -191,12 +190,12 @@ func (l *Log) Error(id ID, place Place, text string) *Message {
 	return l.add(Error, id, place, text)
 }
 
-// Warn adds a warning that -Wno- and the name of the ID silence.
+// Warn adds a warning, which -Wno- with the name of the ID silences.
 func (l *Log) Warn(id ID, place Place, text string) *Message {
 	return l.add(Warning, id, place, text)
 }
 
-// Note adds a remark that stands for itself (--verbose).
+// Note adds a standalone note (--verbose).
 func (l *Log) Note(place Place, text string) *Message { return l.add(Note, None, place, text) }
 
 func (l *Log) add(kind Kind, id ID, place Place, text string) *Message {
@@ -205,10 +204,10 @@ func (l *Log) add(kind Kind, id ID, place Place, text string) *Message {
 	return m
 }
 
-// Append moves the messages of another log behind these.
+// Append adds the messages of another log after these.
 func (l *Log) Append(other *Log) { l.Messages = append(l.Messages, other.Messages...) }
 
-// Errors is the number of errors in the log.
+// Errors returns the number of errors in the log.
 func (l *Log) Errors() int {
 	n := 0
 	for _, m := range l.Messages {
@@ -219,8 +218,8 @@ func (l *Log) Errors() int {
 	return n
 }
 
-// Error makes *Message an error, so that a single message can be returned
-// where Go wants one; the text is the uncoloured first line.
+// Error returns the uncoloured first line. It makes *Message an error, so that a
+// single message can be returned as one.
 func (m *Message) Error() string {
 	var b strings.Builder
 	writeHead(&b, m.Place, m.Kind.String(), m.Text, m.ID, palette{})

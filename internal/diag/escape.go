@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Escape returns s as it may be shown: on one line, and without anything that a
-// terminal acts on. Names of files, members and symbols, and what other programs
-// say, come from whoever made the input, and go through here into messages, maps,
-// listings and records.
-//
-// Characters that do not print are written as Go does: \n, \x1b, \u009b, \u202e.
-// Those are control characters, C1 among them, marks of text direction, spaces of
-// no width, and bytes that are no UTF-8. Everything else stays, a backslash too.
+// Escape returns s in printable form: on one line, and without characters that
+// control a terminal. Names of files, members and symbols, and the output of other
+// programs, may be hostile. They pass through Escape into messages, maps, listings
+// and records. Characters that do not print are written as in Go: \n, \x1b, \u009b,
+// \u202e. They are control characters including C1, marks of text direction, spaces
+// of no width, and bytes that are not UTF-8. All others are kept, including
+// backslashes.
 func Escape(s string) string {
 	at := unprintable(s)
 	if at < 0 {
@@ -42,10 +41,11 @@ func Escape(s string) string {
 
 const hexDigits = "0123456789abcdef"
 
-// Printable reports whether Escape leaves s as it is.
+// Printable reports whether Escape returns s unchanged.
 func Printable(s string) bool { return unprintable(s) < 0 }
 
-// unprintable is where the first character is that does not print; -1 if all do.
+// unprintable returns the offset of the first character that does not print; -1 if
+// all do.
 func unprintable(s string) int {
 	for at := 0; at < len(s); {
 		if c := s[at]; c < utf8.RuneSelf {
@@ -65,13 +65,13 @@ func unprintable(s string) int {
 }
 
 // The most bytes of a name and of a whole text in a message. Names of template
-// instances have thousands; what is longer loses its middle.
+// instances have thousands; longer ones lose their middle.
 const (
 	maxName = 4096
 	maxText = 16384
 )
 
-// shorten takes bytes out of the middle of s if it has more than most.
+// shorten removes bytes from the middle of s if it has more than most.
 func shorten(s string, most int) string {
 	if len(s) <= most {
 		return s
@@ -87,12 +87,12 @@ func shorten(s string, most int) string {
 	return s[:head] + dots + s[tail:]
 }
 
-// shown is a text or name as a message shows it.
+// shown returns a text or name as shown in a message.
 func shown(s string, most int) string { return Escape(shorten(s, most)) }
 
 // WriteJSON writes v as indented JSON. A program that reads it gets every string
-// as it is, though no byte of the text is a control character: what Escape would
-// change is written as \u and hexadecimal digits.
+// unchanged, but the text has no control characters: the characters that Escape
+// would change are written as \u and hexadecimal digits.
 func WriteJSON(w io.Writer, v any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -105,8 +105,8 @@ func WriteJSON(w io.Writer, v any) error {
 	return err
 }
 
-// EscapeJSON replaces the characters in the strings of a JSON text that do not
-// print. encoding/json does so only for those below a space.
+// EscapeJSON escapes the unprintable characters in the strings of a JSON text.
+// encoding/json escapes only those below a space.
 func EscapeJSON(text []byte) []byte {
 	var out []byte
 	from := 0
@@ -118,7 +118,7 @@ func EscapeJSON(text []byte) []byte {
 		r, n := utf8.DecodeRune(text[at:])
 		if !strconv.IsPrint(r) {
 			out = append(out, text[from:at]...)
-			if r > 0xffff { // JSON has UTF-16 escapes
+			if r > 0xffff { // JSON uses UTF-16 escapes
 				r -= 0x10000
 				out = appendUTF16(out, 0xd800+r>>10)
 				r = 0xdc00 + r&0x3ff

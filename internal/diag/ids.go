@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// ID names a rule that errors or warnings come from. Users write the name of a
-// warning in -Wno-NAME, and programs tell messages apart by it, so a name never
-// changes its meaning. Notes have none. docs/messages.md lists them all.
+// ID identifies a rule that errors or warnings come from. Users write the name of a
+// warning in -Wno-NAME, and programs distinguish messages by it, so a name never
+// changes its meaning. Notes have no ID. docs/messages.md lists all IDs.
 type ID uint8
 
 // The rules, errors first.
@@ -101,7 +101,7 @@ const (
 	UnusedOption
 )
 
-// Rule is what there is to know about an ID.
+// Rule describes an ID.
 type Rule struct {
 	Name  string
 	Kind  Kind
@@ -196,7 +196,7 @@ var rules = [...]Rule{
 	UnusedOption:          {"unused-option", Warning, "an option has no effect without another one"},
 }
 
-// Rules returns the rules of a kind, by name.
+// Rules returns the rules of a kind, sorted by name.
 func Rules(kind Kind) (list []Rule) {
 	for _, r := range rules[1:] {
 		if r.Kind == kind {
@@ -207,7 +207,7 @@ func Rules(kind Kind) (list []Rule) {
 	return list
 }
 
-// Find returns the ID of a name; None if there is none.
+// Find returns the ID with a name, or None.
 func Find(name string) ID {
 	for id, r := range rules {
 		if r.Name == name {
@@ -217,8 +217,8 @@ func Find(name string) ID {
 	return None
 }
 
-// Rule returns what there is to know about the ID; the zero Rule for None.
+// Rule returns the description of the ID; the zero Rule for None.
 func (id ID) Rule() Rule { return rules[id] }
 
-// String returns the name, empty for None.
+// String returns the name, or "" for None.
 func (id ID) String() string { return rules[id].Name }

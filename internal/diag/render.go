@@ -9,13 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// Style says how messages are written as text.
+// Style controls how messages are written as text.
 type Style struct {
 	Color      bool
 	ErrorLimit int // stop after this many errors; 0 means show them all
 }
 
-// palette holds the escape sequences in use; all empty without colour.
+// palette holds the escape sequences in use; all are empty without colour.
 type palette struct{ place, err, warn, note, help, mark, off string }
 
 func (s Style) palette() palette {
@@ -90,14 +90,14 @@ func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette
 		fmt.Fprintf(b, "%s:%d:%d:", shown(file, maxName), line, column)
 	}
 	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, shown(text, maxText))
-	if id.Rule().Kind == Warning { // also one that --fatal-warnings made an error
+	if id.Rule().Kind == Warning { // including one that --fatal-warnings made an error
 		b.WriteString(" [-W" + id.String() + "]")
 	}
 	b.WriteByte('\n')
 }
 
-// excerptWidth bounds the part of a source line that is shown: NVIDIA's own
-// libraries hold lines of 400 KB.
+// excerptWidth limits the part of a source line that is shown: NVIDIA's own
+// libraries have lines of 400 KB.
 const excerptWidth = 120
 
 func writeExcerpt(b *strings.Builder, at Place, p palette) {
@@ -111,7 +111,7 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	to := clamp(int(at.Span.End()-span.Off), from, len(raw))
 	head, tail := "", ""
 	if len(raw) > excerptWidth {
-		// Only this part is looked at: many messages may point into one line.
+		// Only this part is read: many messages may point into one line.
 		lo := clamp(from-excerptWidth/3, 0, len(raw))
 		hi := clamp(lo+excerptWidth, lo, len(raw))
 		lo, hi = runeStart(raw, lo, -1), runeStart(raw, hi, +1)
@@ -124,8 +124,8 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 		raw, from, to = raw[lo:hi], from-lo+len(head), clamp(to, from, hi)-lo+len(head)
 	}
 	line := head + printable(raw) + tail
-	// The marker line repeats the tabs of the source line, so that it lines up
-	// whatever the terminal's tab width.
+	// The marker line repeats the tabs of the source line, so that it lines up at
+	// any tab width.
 	var pad strings.Builder
 	for _, r := range line[:from] {
 		if r == '\t' {
@@ -150,8 +150,8 @@ func runeStart(line []byte, at, step int) int {
 	return at
 }
 
-// printable keeps a hostile or binary line from reaching the terminal as control
-// codes. The length stays the same, byte for byte; so does a tab.
+// printable replaces control codes in a hostile or binary line before it reaches
+// the terminal. The length in bytes stays the same, and tabs are kept.
 func printable(line []byte) string {
 	var out []byte
 	for i := 0; i < len(line); {

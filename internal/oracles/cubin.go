@@ -12,11 +12,11 @@ import (
 	"testing"
 )
 
-// lowestGPU is the GPU that modules without a higher target are assembled for:
-// the lowest that the newest ptxas knows.
+// lowestGPU is used for modules with a lower target: it is the lowest that the
+// newest ptxas supports.
 const lowestGPU = "sm_75"
 
-// GPU is the GPU to assemble a module for that was linked for the target.
+// GPU returns the GPU to assemble a module for that was linked for the target.
 func GPU(target string) string {
 	if len(target) > len(lowestGPU) || len(target) == len(lowestGPU) && target > lowestGPU {
 		return target
@@ -24,8 +24,8 @@ func GPU(target string) string {
 	return lowestGPU
 }
 
-// Assemble runs a ptxas over a module and returns its cubin. The exit code proves
-// little (ptxas stops at a NUL and exits 0), so callers look at the symbols.
+// Assemble assembles a module with ptxas and returns the cubin. The exit code
+// proves little (ptxas stops at a NUL and exits 0), so callers check the symbols.
 func Assemble(t testing.TB, tool, gpu string, text []byte, flags ...string) []byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,8 +73,8 @@ func Symbols(t testing.TB, cubin []byte) []elf.Symbol {
 // sttCudaObject is the type of data symbols that ptxas -c and nvlink write.
 const sttCudaObject = 13
 
-// Objects lists the entries and data objects of a cubin: name, kind, size. A
-// suffix that ptxlink gave to a module-local name is taken off.
+// Objects returns the entries and data objects of a cubin: name, kind, size. It
+// removes suffixes that ptxlink gave to module-local names.
 func Objects(t testing.TB, cubin []byte, renamed map[string]string) []string {
 	t.Helper()
 	var list []string

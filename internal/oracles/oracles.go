@@ -1,5 +1,5 @@
-// Package oracles finds the real tools that tests compare ptxlink with:
-// ptxas, nvlink, cuobjdump and the others that fetch.sh fetches.
+// Package oracles finds the tools that tests compare ptxlink with: ptxas, nvlink,
+// cuobjdump and the others that fetch.sh fetches.
 package oracles
 
 import (
@@ -14,9 +14,10 @@ import (
 // pass as a green run.
 const RequireVar = "PTXLINK_REQUIRE_ORACLES"
 
-// Dir is the folder that fetch.sh fills: $PTXLINK_ORACLES, else ptxlink/oracles
-// in the user's cache folder. It may not exist. gcc's archives of PTX are
-// gcc-nvptx/*.a in it, NVIDIA's cudadevrt/libcudadevrt.a, the tools are bin/*.
+// Dir returns the folder that fetch.sh fills: $PTXLINK_ORACLES, else
+// ptxlink/oracles in the user's cache folder. It may not exist. It holds gcc's
+// archives of PTX as gcc-nvptx/*.a, NVIDIA's cudadevrt/libcudadevrt.a, and the
+// tools in bin.
 func Dir() string {
 	if dir := os.Getenv("PTXLINK_ORACLES"); dir != "" {
 		if abs, err := filepath.Abs(dir); err == nil {
@@ -24,8 +25,8 @@ func Dir() string {
 		}
 		return dir
 	}
-	// Not os.UserCacheDir: it wants a relative $XDG_CACHE_HOME to be an
-	// error and differs on macOS, and the script must agree with us.
+	// Not os.UserCacheDir: it refuses a relative $XDG_CACHE_HOME and differs on
+	// macOS, and Dir must agree with the script.
 	cache := os.Getenv("XDG_CACHE_HOME")
 	if cache == "" {
 		home := os.Getenv("HOME")
@@ -39,15 +40,15 @@ func Dir() string {
 
 // Find returns the path of a tool, looking in Dir first and then on PATH.
 //
-// The names are those of the tools themselves for CUDA 12.4 (ptxas, nvlink,
-// cuobjdump, nvdisasm, fatbinary), with -new after them for the newest CUDA
-// and -old for the oldest (ptxas-old), and nvptx-none-ld, llvm-dwarfdump,
-// llvm-nm, readelf, ar, nm, ld, hyperfine, bazel. After fetch.sh --compilers also nvcc, clang, llc,
-// llvm-link and gcc-nvptx.
+// Plain names are the tools of CUDA 12.4 (ptxas, nvlink, cuobjdump, nvdisasm,
+// fatbinary), with the suffix -new for the newest CUDA and -old for the oldest
+// (ptxas-old). Others are nvptx-none-ld, llvm-dwarfdump, llvm-nm, readelf, ar, nm,
+// ld, hyperfine, bazel. After fetch.sh --compilers also nvcc, clang, llc, llvm-link
+// and gcc-nvptx.
 func Find(tool string) (path string, ok bool) {
 	if dir := Dir(); dir != "" {
-		// LookPath with a slash in the name looks at that file only, and
-		// checks that it can be run.
+		// LookPath checks only this file if the name has a slash, and that it is
+		// executable.
 		if path, err := exec.LookPath(filepath.Join(dir, "bin", tool)); err == nil {
 			return path, true
 		}
@@ -56,8 +57,8 @@ func Find(tool string) (path string, ok bool) {
 	return path, err == nil
 }
 
-// Require returns the path of a tool that a test cannot do without. When there
-// is none the test is skipped, or fails if [RequireVar] is 1.
+// Require returns the path of a tool that a test needs. If it is missing, the test
+// is skipped, or fails if [RequireVar] is 1.
 func Require(t testing.TB, tool string) string {
 	t.Helper()
 	path, ok := Find(tool)
@@ -67,9 +68,8 @@ func Require(t testing.TB, tool string) string {
 	return path
 }
 
-// RequireFile returns the path of a file below [Dir] that a test cannot do
-// without, such as "gcc-nvptx/libc.a". A missing file is treated as [Require]
-// treats a missing tool.
+// RequireFile returns the path of a file below [Dir] that a test needs, such as
+// "gcc-nvptx/libc.a". A missing file is treated like a missing tool in [Require].
 func RequireFile(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(Dir(), filepath.FromSlash(name))

@@ -8,8 +8,8 @@ import (
 // closedAtStart reports whether standard output was closed when the process
 // started. Go's runtime then opens the null device in its place, for reading and
 // writing; a shell's >/dev/null opens it for writing only. A parent that opens it
-// like the runtime and wants no output cannot be told from that (Python's
-// subprocess.DEVNULL), so this is asked only before the product of a command is
+// like the runtime because it wants no output (Python's subprocess.DEVNULL) looks
+// the same. So closedAtStart is called only before the product of a command is
 // written to standard output.
 func closedAtStart() bool {
 	flags, _, errno := syscall.Syscall(syscall.SYS_FCNTL, 1, syscall.F_GETFL, 0)

@@ -2,5 +2,5 @@
 
 package outfile
 
-// closedAtStart is known on Linux only.
+// closedAtStart works on Linux only.
 func closedAtStart() bool { return false }

@@ -8,10 +8,9 @@ import (
 	"unicode/utf8"
 )
 
-// Dependencies writes a Make rule that says what output was made from,
-// and an empty rule for every input, so that Make does not stop when one of
-// them is deleted. Inputs that are no files (standard input, memory) have no
-// place in it; the caller leaves them out.
+// Dependencies writes a Make rule with the inputs of output, and an empty rule for
+// every input, so that Make does not stop when one of them is deleted. The caller
+// must omit inputs that are not files (standard input, memory).
 func Dependencies(w io.Writer, output string, inputs []string) error {
 	var b, phony strings.Builder
 	b.WriteString(makeName(output) + ":")
@@ -34,10 +33,10 @@ func Dependencies(w io.Writer, output string, inputs []string) error {
 	return err
 }
 
-// hasControls reports whether a file name has characters that end a line, or that
-// a terminal acts on. These files hold names as they are, for other programs. A
-// byte that is no UTF-8 is a letter of an older encoding, unless it is a control
-// character of those.
+// hasControls reports whether a file name has characters that end a line or control
+// a terminal. These files hold names unescaped, for other programs. A byte that is
+// not UTF-8 is taken as a letter of an older encoding, unless it is a control
+// character there.
 func hasControls(name string) bool {
 	for at := 0; at < len(name); {
 		r, n := utf8.DecodeRuneInString(name[at:])
@@ -52,9 +51,9 @@ func hasControls(name string) bool {
 	return false
 }
 
-// makeName quotes a file name the way GCC and Clang do, which Make and Ninja
-// read: "\ " for a space, with the backslashes before it doubled, "\#" and
-// "$$". A colon stays: Make knows C:\x for what it is.
+// makeName quotes a file name the way GCC and Clang do, which Make and Ninja read:
+// "\ " for a space, with the backslashes before it doubled, "\#" and "$$". A colon
+// is kept: Make recognises C:\x.
 func makeName(name string) string {
 	var b strings.Builder
 	for i := range len(name) {
@@ -74,7 +73,7 @@ func makeName(name string) string {
 	return b.String()
 }
 
-// UnusedInputs writes the names of inputs one to a line, as Bazel reads its
+// UnusedInputs writes the names of inputs, one per line, as Bazel reads its
 // unused_inputs_list.
 func UnusedInputs(w io.Writer, inputs []string) error {
 	var b strings.Builder

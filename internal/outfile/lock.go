@@ -10,23 +10,23 @@ import (
 
 const lockPatience = time.Minute
 
-// Lock keeps others that call it out of the folder of an archive until
-// unlock is called: an edit reads the archive and writes it anew, so of two at
-// a time one would be lost (make -j). Making one afresh needs no lock. The file may not exist yet. The lock is
-// advisory, on the folder itself, and leaves no file; where the system or the
-// file system has none, nothing is locked. slow is called once if it has to
-// wait for more than a moment. The error is that of ctx, or that a minute was not
-// enough: a program that runs this one under the same lock would wait forever.
+// Lock keeps other callers of Lock out of the folder of an archive until unlock is
+// called. An edit reads the archive and rewrites it, so one of two concurrent edits
+// would be lost (make -j). Creating an archive needs no lock. The file may not
+// exist yet. The lock is advisory, on the folder itself, and leaves no file; on
+// systems and file systems without locks, nothing is locked. slow is called once if
+// Lock waits for more than a moment. It returns the error of ctx, or an error after
+// a minute: a program that runs this one under the same lock would wait forever.
 func Lock(ctx context.Context, path string, slow func()) (unlock func(), err error) {
 	final, err := followLinks(path)
 	if err != nil {
-		return func() {}, nil // the write says why
+		return func() {}, nil // the write reports the error
 	}
 	folder, err := os.Open(filepath.Dir(final))
 	if err != nil {
 		return func() {}, nil
 	}
-	// Closing the folder ends the lock.
+	// Closing the folder releases the lock.
 	unlock = func() { folder.Close() }
 	if flockNow(folder) {
 		return unlock, nil

@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// flockNow locks without waiting. It is also true if waiting would be of no
-// use: network file systems may know no locks (ENOTSUP, ENOLCK).
+// flockNow tries to lock without waiting. It also returns true if waiting would be
+// useless: network file systems may not support locks (ENOTSUP, ENOLCK).
 func flockNow(f *os.File) bool {
 	return !errors.Is(flockAs(f, syscall.LOCK_EX|syscall.LOCK_NB), syscall.EWOULDBLOCK)
 }

@@ -4,7 +4,7 @@ package outfile
 
 import "os"
 
-// Elsewhere nothing is locked.
+// Other systems lock nothing.
 
 func flockNow(*os.File) bool { return true }
 

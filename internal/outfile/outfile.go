@@ -1,4 +1,4 @@
-// Package outfile writes files whole or not at all: outputs and what stands beside
+// Package outfile writes files whole or not at all: outputs and the files beside
 // them.
 package outfile
 
@@ -16,26 +16,25 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// File is one file to write: the output, or something beside it.
+// File is one file to write: the output, or a file beside it.
 type File struct {
 	Path string
 	Data []byte
 	Mode fs.FileMode // permissions; 0 leaves them to the umask
-	// To is what the data is written to in place of a file, such as standard
-	// output. Path is then what messages call it.
+	// To receives the data in place of a file, such as standard output. Path is
+	// then the name in messages.
 	To io.Writer
 }
 
-// Write writes files, each whole, and all of them or none.
+// Write writes all files, each complete, or none of them.
 //
-//  1. The bytes go to a temporary file in the same folder, which then takes
-//     the place of the file: a reader sees the old file or the new one, and a
-//     failure leaves the old one. No file is put in place before all have been
-//     written. They are put in place in the order given, so the one that others
-//     wait for (Make, Ninja) comes last.
-//  2. A symbolic link stays, and the file it leads to is replaced.
-//  3. A device or a pipe (/dev/null, /dev/stdout) is written as it is, before
-//     files are put in place.
+//  1. The bytes go to a temporary file in the same folder, which then replaces the
+//     file: a reader sees the old file or the new one, and a failure leaves the old
+//     one. No file is renamed before all have been written. They are renamed in the
+//     order given, so the file that other tools wait for (Make, Ninja) comes last.
+//  2. A symbolic link is kept, and its target is replaced.
+//  3. A device or a pipe (/dev/null, /dev/stdout) is written directly, before files
+//     are renamed.
 //  4. A folder and a file that is also an input are refused.
 func Write(inputs []string, files ...File) error {
 	var staged []stagedFile
@@ -73,7 +72,8 @@ func Write(inputs []string, files ...File) error {
 	return place(staged)
 }
 
-// place gives the files their names, all of them if Abandon is called meanwhile.
+// place renames the files; if Abandon is called meanwhile, it still renames all of
+// them.
 func place(staged []stagedFile) error {
 	made.Lock()
 	defer made.Unlock()
@@ -89,9 +89,9 @@ func place(staged []stagedFile) error {
 	return nil
 }
 
-// Check says why path cannot be an output, so that the reason is known
-// before any work is done. Another spelling of an input, a hard link to it and
-// a symbolic link to it all count as the input.
+// Check returns an error if path cannot be an output, so that this is known before
+// any work is done. Another spelling of an input, a hard link to it and a symbolic
+// link to it all count as the input.
 func Check(path string, inputs []string) error {
 	if path == "" {
 		return &diag.Message{ID: diag.Usage, Text: "the name of the output is empty"}
@@ -125,8 +125,7 @@ func Check(path string, inputs []string) error {
 	return nil
 }
 
-// Same reports whether two names lead to one file, or would if the file
-// existed.
+// Same reports whether two names refer to one file, or would if it existed.
 func Same(a, b string) bool {
 	ia, errA := os.Stat(a)
 	ib, errB := os.Stat(b)
@@ -136,7 +135,8 @@ func Same(a, b string) bool {
 	return errA != nil && errB != nil && canonical(a) == canonical(b)
 }
 
-// canonical is one spelling for the name of a file that does not exist yet.
+// canonical returns a unique spelling for the name of a file that does not exist
+// yet.
 func canonical(path string) string {
 	if final, err := followLinks(path); err == nil {
 		path = final
@@ -151,11 +151,11 @@ func canonical(path string) string {
 	return filepath.Join(folder, filepath.Base(path))
 }
 
-// stagedFile is a written file that waits for its name.
+// stagedFile is a written file that has not been renamed yet.
 type stagedFile struct{ temp, final string }
 
-// stage writes a file beside its place. The temporary file may be there in case
-// of an error too.
+// stage writes a file beside its final place. The temporary file may exist even
+// after an error.
 func stage(f File) (s stagedFile, err error) {
 	if s.final, err = followLinks(f.Path); err != nil {
 		return s, err
@@ -178,9 +178,9 @@ func stage(f File) (s stagedFile, err error) {
 	return s, errors.Join(err, temp.Close())
 }
 
-// createBeside makes a new file in the folder of path: a rename is atomic only
-// within one file system. os.CreateTemp would give it mode 0600; a compiler's
-// output has the mode that the umask leaves.
+// createBeside creates a file in the folder of path: a rename is atomic only within
+// one file system. os.CreateTemp would give it mode 0600; a compiler's output has
+// the mode that the umask gives.
 func createBeside(path string) (*os.File, error) {
 	for try := 0; ; try++ {
 		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".ptxlink-%08x.tmp", rand.Uint32()))
@@ -192,8 +192,8 @@ func createBeside(path string) (*os.File, error) {
 	}
 }
 
-// followLinks is where the symbolic links of path end, even at a file that
-// does not exist yet; filepath.EvalSymlinks fails there.
+// followLinks returns the end of the symbolic links of path, even if that file does
+// not exist yet; filepath.EvalSymlinks fails there.
 func followLinks(path string) (string, error) {
 	for range 40 {
 		info, err := os.Lstat(path)
@@ -205,8 +205,8 @@ func followLinks(path string) (string, error) {
 			return "", err
 		}
 		if !filepath.IsAbs(target) {
-			// Not filepath.Join: it would take "link/.." for the folder that
-			// holds link.
+			// Not filepath.Join: it would treat "link/.." as the folder that holds
+			// link.
 			target = filepath.Dir(path) + string(filepath.Separator) + target
 		}
 		path = target
@@ -214,9 +214,9 @@ func followLinks(path string) (string, error) {
 	return "", errors.New("too many symbolic links")
 }
 
-// isSpecial reports whether path is written as it is. The names of open files
-// count even where they lead to a regular file, because whoever opened that
-// file holds on to it and would not see another one take its place.
+// isSpecial reports whether path is written directly. The names of open files count
+// even if they refer to a regular file, because the process that opened that file
+// would not see a replacement.
 func isSpecial(path string) bool {
 	if path == "/dev/stdout" || path == "/dev/stderr" || strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/self/fd/") {
 		return true
@@ -225,8 +225,8 @@ func isSpecial(path string) bool {
 	return err == nil && !info.Mode().IsRegular() && !info.IsDir()
 }
 
-// writeSpecial writes to what is written as it is. It appends, so that
-// `-o /dev/stdout >>log` keeps the log.
+// writeSpecial writes to a special file. It appends, so that `-o /dev/stdout >>log`
+// keeps the log.
 func writeSpecial(f File) error {
 	if w, ok := f.To.(*os.File); ok && w == os.Stdout || isStdout(f.Path) {
 		if closedAtStart() {
@@ -239,7 +239,7 @@ func writeSpecial(f File) error {
 		if err != nil {
 			return err
 		}
-		defer w.Close() // what was written to a device or a pipe is gone already
+		defer w.Close() // data written to a device or a pipe cannot be taken back
 		to = w
 	}
 	if err := begin(); err != nil {
@@ -252,21 +252,21 @@ func writeSpecial(f File) error {
 	return err
 }
 
-// ErrStdoutUnread is returned when whoever read File.To has stopped to.
+// ErrStdoutUnread is returned if the reader of File.To has stopped reading.
 var ErrStdoutUnread = errors.New("nobody reads it")
 
-// isStdout reports whether a path names standard output as it was at the start.
+// isStdout reports whether a path refers to the initial standard output.
 func isStdout(path string) bool {
 	return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1"
 }
 
-// CannotWrite is the error of a write to path that failed.
+// CannotWrite returns the error for a failed write to path.
 func CannotWrite(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", path, reason(err))
 }
 
-// reason leaves out the operation and the path of an *fs.PathError: the path may
-// be that of a temporary file, which means nothing to the user.
+// reason removes the operation and the path of an *fs.PathError: the path may be
+// that of a temporary file, which means nothing to the user.
 func reason(err error) error {
 	var perr *fs.PathError
 	var lerr *os.LinkError

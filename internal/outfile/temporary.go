@@ -12,14 +12,14 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// made are the files and folders that this process has made and that are not
-// to outlive it: temporary ones, and folders for outputs that are not written
-// yet. Whoever makes one removes it; Abandon removes what is left when the
-// process ends while that code still runs, or waits for a pipe.
+// made records the files and folders that this process has created and must remove:
+// temporary ones, and folders for outputs that are not written yet. The code that
+// creates one removes it; Abandon removes the rest if the process ends while that
+// code still runs, or waits for a pipe.
 var made struct {
 	sync.Mutex
-	list      []temporary // in the order in which they were made
-	written   bool        // some output is in place, in whole or in part
+	list      []temporary // in creation order
+	written   bool        // some output has been written, in whole or in part
 	abandoned bool
 }
 
@@ -28,12 +28,12 @@ type temporary struct {
 	remove func(string) error
 }
 
-// errAbandoned is what remaining code sees after Abandon.
+// errAbandoned is returned to code that still runs after Abandon.
 var errAbandoned = errors.New("interrupted")
 
-// Abandon removes all temporary files and folders and lets no more be made, nor
-// outputs be put in place. The process ends after it. written says that
-// outputs are there already.
+// Abandon removes all temporary files and folders. Afterwards none can be created
+// and no output renamed. The process ends after it. written reports whether outputs
+// exist already.
 func Abandon() (written bool) {
 	made.Lock()
 	defer made.Unlock()
@@ -44,7 +44,7 @@ func Abandon() (written bool) {
 	return made.written
 }
 
-// create calls mk, which makes a file or a folder, and remembers what removes it.
+// create calls mk, which creates a file or a folder, and records how to remove it.
 func create(mk func() (string, error), remove func(string) error) error {
 	made.Lock()
 	defer made.Unlock()
@@ -70,8 +70,8 @@ func begin() error {
 	return nil
 }
 
-// discard removes what create made. A file that was put in place is no longer
-// there under its temporary name.
+// discard removes what create made. A file that was renamed no longer exists under
+// its temporary name.
 func discard(path string) {
 	made.Lock()
 	defer made.Unlock()
@@ -84,8 +84,8 @@ func discard(path string) {
 	}
 }
 
-// removeFolder removes a folder and what it holds. A program that was run there
-// may just be ending.
+// removeFolder removes a folder and its contents. A program that was run there may
+// still be exiting.
 func removeFolder(path string) (err error) {
 	for range 20 {
 		if err = os.RemoveAll(path); err == nil {
@@ -96,8 +96,8 @@ func removeFolder(path string) (err error) {
 	return err
 }
 
-// TempDir makes a folder for the files of a program that is run. remove removes
-// it and what it holds.
+// TempDir creates a folder for the files of a program that is run. remove removes
+// it and its contents.
 func TempDir() (dir string, remove func(), err error) {
 	err = create(func() (string, error) {
 		dir, err = os.MkdirTemp("", "ptxlink-")
@@ -113,8 +113,8 @@ func TempDir() (dir string, remove func(), err error) {
 	return dir, func() { discard(dir) }, err
 }
 
-// MakeFolder makes the last folder of a path, if it is missing. undo removes it
-// again if it was made here and is empty; so call it after a success too.
+// MakeFolder creates the last folder of a path, if it is missing. undo removes it
+// again if it was created here and is empty; so call it even after success.
 func MakeFolder(path string) (undo func(), err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return func() {}, nil

@@ -1,6 +1,6 @@
-// Package room tells whether there is memory for what an input asks for. Go ends
-// the process where there is none, with a trace and the exit code of wrong usage,
-// and nothing can be cleaned up after that; so large amounts are asked for first.
+// Package room checks whether there is memory for an input. If Go runs out of
+// memory it ends the process, with a trace and the exit code of wrong usage, and
+// without cleanup. So large allocations are checked first.
 package room
 
 import (
@@ -10,15 +10,15 @@ import (
 	"slices"
 )
 
-// ErrNone is what errors of For wrap.
+// ErrNone is wrapped by the errors of For.
 var ErrNone = errors.New("not enough memory")
 
-// spare is what else a link needs meanwhile, and the size of the pieces in which Go
-// takes memory from the system.
+// spare is the other memory that a link needs meanwhile, and the size of the pieces
+// in which Go takes memory from the system.
 const spare = 64 << 20
 
-// For returns an error if there is not memory for size more bytes and for as much
-// again, which is made of them. It takes a few microseconds.
+// For returns an error if there is not enough memory for size more bytes and for as
+// much again, for what is built from them. It takes a few microseconds.
 func For(size int64) error {
 	if size > 1<<46 || !free(2*size+spare) {
 		return fmt.Errorf("%w for %d MB", ErrNone, size>>20)
@@ -26,9 +26,9 @@ func For(size int64) error {
 	return nil
 }
 
-// ReadAll reads what does not say how long it is, to its end or limit bytes.
+// ReadAll reads data of unknown length, to its end or to limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
-	const few = 1 << 20 // of which nobody is asked
+	const few = 1 << 20 // read without a check
 	data := make([]byte, 0, 4096)
 	for {
 		n, err := r.Read(data[len(data):cap(data)])

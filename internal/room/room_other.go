@@ -2,5 +2,5 @@
 
 package room
 
-// free is known on Linux only.
+// free works on Linux only.
 func free(int64) bool { return true }

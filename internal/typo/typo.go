@@ -1,16 +1,16 @@
 // Package typo compares names that users may have misspelt.
 package typo
 
-// Distance returns how many letters must be changed, inserted, removed or
-// swapped with their neighbour to turn a into b (optimal string alignment), or
-// limit+1 if it is more than limit. Letters are bytes. It takes time in
-// proportion to the length of a times limit.
+// Distance returns how many letters must be changed, inserted, removed or swapped
+// with their neighbour to turn a into b (optimal string alignment), or limit+1 if
+// it is more than limit. Letters are bytes. The time is proportional to the length
+// of a times limit.
 func Distance(a, b string, limit int) int {
 	if len(a)-len(b) > limit || len(b)-len(a) > limit || limit < 0 {
 		return limit + 1
 	}
-	// Row i holds the distances of a[:i] from each b[:j]. Beyond limit from the
-	// diagonal they are larger than limit, and left alone.
+	// Row i holds the distances of a[:i] from each b[:j]. Those farther than limit
+	// from the diagonal exceed limit and are not computed.
 	rows := [3][]int{make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)}
 	before, last, row := rows[0], rows[1], rows[2]
 	for j := range row {
@@ -31,7 +31,7 @@ func Distance(a, b string, limit int) int {
 				d++
 			}
 			d = min(d, row[j-1]+1)
-			if j < i+limit { // else last[j] was left alone
+			if j < i+limit { // otherwise last[j] was not computed
 				d = min(d, last[j]+1)
 			}
 			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
