@@ -110,7 +110,9 @@ type Options struct {
 //  2. a .weak definition; those of pulled archive members come last
 //  3. the largest .common definition, the initialised one among equals
 //
-// A name without linkage is local to its module. A .visible or .weak prototype
+// A name without linkage is local to its module, with one exception: a texture,
+// sampler or surface is external in a cubin whatever its linkage, since the driver
+// binds it by name. Without linkage it counts as .weak. A .visible or .weak prototype
 // without a body is a reference, like .extern.
 func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 	t := &Table{Files: files, of: make([][]SymbolID, len(files)), byName: map[string]SymbolID{}}
@@ -119,7 +121,7 @@ func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 		for n := range f.Names {
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
 			t.of[i][n] = None
-			if f.Symbols[n].Exported() {
+			if f.Symbols[n].Exported() || textureReference(f, ptx.NameID(n)) {
 				t.mention(id)
 			}
 		}
@@ -129,6 +131,13 @@ func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 	}
 	t.undefined(o, log)
 	return t
+}
+
+// textureReference reports whether a module-scope name is a .texref, .samplerref or
+// .surfref.
+func textureReference(f *object.File, name ptx.NameID) bool {
+	d := f.DeclOf(name)
+	return d != nil && d.Kind == ptx.Variable && ptx.Opaque(d.Word)
 }
 
 func (t *Table) mention(id object.ID) {
@@ -151,7 +160,7 @@ func (t *Table) strength(id object.ID) int {
 		return 0
 	case s.Linkage == ptx.Common:
 		return 1
-	case s.Linkage == ptx.Weak:
+	case s.Linkage == ptx.Weak || s.Linkage == ptx.Local: // of a texture reference
 		return weak
 	}
 	return strong

@@ -359,7 +359,7 @@ func (r *codeReader) initialiser(opaque bool) {
 	for depth := 0; r.tok.Kind != EOF; r.next() {
 		switch {
 		case r.is('{') || r.is('('):
-			if r.is('(') {
+			if r.is('(') && len(r.tokens) > 0 {
 				r.tokens[len(r.tokens)-1].setRole(Nothing)
 			}
 			depth++
