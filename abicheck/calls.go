@@ -50,7 +50,7 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 		return // Symbols has reported it
 	}
 	if !sameAlignments(signatureOf(own), signatureOf(def.decl)) {
-		def = side{f, own} // the calls are rewritten with it
+		def = side{f, own} // the calls are rewritten to match it
 	}
 	name := f.Names[id.Name]
 	if !c.operandCount(f, name, "argument", call, call.Args, def, def.decl.Params) ||
@@ -65,8 +65,8 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 	}
 }
 
-// mismatch is the first way in which two prototypes differ at the ABI, empty if
-// a call may be written against one and defined with the other.
+// mismatch returns the first ABI difference of two prototypes, or "" if a call may
+// be written against one and defined with the other.
 func mismatch(a, b signature) string {
 	if len(a.results) != len(b.results) || len(a.params) != len(b.params) {
 		return "count"

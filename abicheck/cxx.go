@@ -12,20 +12,20 @@ import (
 	"ptxlink/resolve"
 )
 
-// CxxNames compares the parameters that an Itanium C++ name encodes with those
-// of the PTX function (PTX Interoperability 7): their number, and class and size
-// where the type is built in. A difference is a warning: the name may have been
-// written by hand. Only what every compiler does is compared:
+// CxxNames compares the parameters that an Itanium C++ name encodes with those of
+// the PTX function (PTX Interoperability 7): their number, and class and size where
+// the type is built in. A difference is a warning: the name may have been written
+// by hand. It compares only what all compilers do:
 //
-//  1. `this`, the address of a result of class type and the state of a Julia
-//     kernel stand in front without being named.
+//  1. `this`, the address of a result of class type and the state of a Julia kernel
+//     come before the parameters in the name.
 //  2. A structure, union or enumeration has any shape: Numba passes an array as
-//     seven parameters, C leaves out empty structures. A name with one is left alone.
-//  3. Packs, variable arguments, constructors and destructors are left alone.
+//     seven parameters, C omits empty structures. Names with these are not checked.
+//  3. Packs, variable arguments, constructors and destructors are not checked.
 //  4. A __grid_constant__ parameter of a kernel is an array of bytes.
 //
-// Functions without linkage are left out: compilers drop parameters that a
-// static function does not use.
+// Functions without linkage are skipped: compilers drop unused parameters of static
+// functions.
 func CxxNames(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -51,8 +51,8 @@ func cxxName(f *object.File, name ptx.NameID, log *diag.Log) {
 	}
 }
 
-// cxxDifference says how a function differs from what its name says, in the
-// words of a message; empty if it does not, or if the name leaves it open.
+// cxxDifference returns how a function differs from its mangled name, in the words
+// of a message. It returns "" if it does not, or if the name does not determine it.
 func cxxDifference(name string, d *ptx.Decl, addressSize int) string {
 	sig, ok := parseCxx(name)
 	if !ok {
@@ -140,8 +140,8 @@ func special(name demangle.AST) bool {
 	return found
 }
 
-// mayBeHidden reports whether so many parameters in front can be ones that the
-// name leaves out: addresses, or structures.
+// mayBeHidden reports whether the first parameters, as many as hidden, can be
+// missing from the name: they are addresses or structures.
 func mayBeHidden(d *ptx.Decl, addressSize, hidden int) bool {
 	if len(d.Params) < hidden {
 		return false
@@ -172,7 +172,7 @@ func classify(arg demangle.AST) cxxType {
 		t.text = text
 		return t
 	case *demangle.PointerType, *demangle.ReferenceType, *demangle.RvalueReferenceType:
-		if inAddressSpace(a) { // with --nvptx-short-ptr 32 bits
+		if inAddressSpace(a) { // 32 bits with --nvptx-short-ptr
 			return cxxType{text: text, kind: 's'}
 		}
 		return cxxType{text: text, kind: 'p'}
@@ -191,7 +191,8 @@ func classify(arg demangle.AST) cxxType {
 	return cxxType{text: text}
 }
 
-// inAddressSpace finds clang's address_space and similar qualifiers.
+// inAddressSpace reports whether a pointer has clang's address_space or a similar
+// qualifier.
 func inAddressSpace(pointer demangle.AST) bool {
 	found := false
 	pointer.Traverse(func(a demangle.AST) bool {

@@ -7,8 +7,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// TestCxxNames has names of compilers with the prototypes that they make, and
-// names with prototypes that no compiler makes of them.
+// TestCxxNames checks names and prototypes from compilers, and names with
+// prototypes that no compiler makes of them.
 func TestCxxNames(t *testing.T) {
 	for _, test := range []struct{ what, text, want string }{
 		{"plain", ".func _Z3addii (.param .b32 a, .param .b32 b)", ""},

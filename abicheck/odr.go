@@ -11,12 +11,12 @@ import (
 	"ptxlink/resolve"
 )
 
-// WeakBodies warns about weak definitions that lost to one with another body:
-// which of them a program gets then depends on the order of the inputs. Names
-// that mean nothing outside the module are compared by the part they play, lines
-// not at all. Modules of different compilers, releases, ISA versions or targets write
-// one function differently and are not compared, nor are modules that do not name
-// the release that made them (object.OneCompiler).
+// WeakBodies warns about weak definitions that lost to one with a different body:
+// which of them a program gets depends on the order of the inputs. Names without
+// meaning outside the module are compared by their role, and lines are ignored.
+// Modules of different compilers, releases, ISA versions or targets compile one
+// function differently. They are not compared, nor are modules that do not record
+// their release (object.OneCompiler).
 func WeakBodies(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -37,7 +37,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			d := &f.Decls[sym.Def]
 			chosen := resolve.DeclID{File: s.Def.File, Decl: kept.Symbols[s.Def.Name].Decl}
 			if d.Kind == ptx.Variable && temporaryOf(s.Name) != "" {
-				continue // one number may stand for two temporaries
+				continue // one number may belong to two temporaries
 			}
 			if d.Kind != def.Kind || sameText(t, resolve.DeclID{File: id.File, Decl: sym.Def}, chosen) {
 				continue
@@ -229,8 +229,8 @@ func (m *matcher) renamable(a int32, t ptx.Token, b int32, u ptx.Token) bool {
 	return x[0] != '%' && y[0] != '%' && bytes.Equal(x[m.x.Locals[a].Name.Len:], y[m.y.Locals[b].Name.Len:])
 }
 
-// sameTemporary reports whether two names are those that nvcc -G gives to one
-// temporary of a function: FUNC$5 in one module, FUNC$10 in another.
+// sameTemporary reports whether nvcc -G gave two names to one temporary of a
+// function: FUNC$5 in one module, FUNC$10 in another.
 func (m *matcher) sameTemporary(a, b ptx.NameID) bool {
 	x, y := m.a.file.DeclOf(a), m.b.file.DeclOf(b)
 	base := temporaryOf(m.a.file.Names[a])
@@ -239,8 +239,8 @@ func (m *matcher) sameTemporary(a, b ptx.NameID) bool {
 		bytes.Equal(m.a.file.Src.Bytes(x.Init), m.b.file.Src.Bytes(y.Init))
 }
 
-// temporaryOf is the function of a temporary of nvcc -G, which is numbered in its
-// module; empty for other names.
+// temporaryOf returns the function of a temporary of nvcc -G, which is numbered
+// within its module; "" for other names.
 func temporaryOf(name string) string {
 	base := strings.TrimRight(name, "0123456789")
 	if len(base) == len(name) || !strings.HasPrefix(base, "_Z") || !strings.HasSuffix(base, "$") {

@@ -11,8 +11,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// place is where a call passes the first byte of a parameter or result; the
-// others follow it.
+// place is where a call passes the first byte of a parameter or result; the other
+// bytes follow it.
 type place struct {
 	in  byte  // 'r' registers, 's' the stack, 'm' memory whose address is passed
 	off int64 // bytes from R4, or from the stack pointer of the caller
@@ -24,17 +24,17 @@ const (
 )
 
 // places computes where ptxas passes results and parameters. PTX Interoperability
-// leaves this open; TestPlaces asks ptxas:
+// does not define this; TestPlaces compares it with ptxas:
 //
-//  1. The result is in R4 and up, whatever its alignment. A result of more than
-//     48 bytes is in memory of the caller, which passes its address in R4.
-//  2. Each parameter takes the first free registers in a row that hold all of it
-//     and start at a multiple of its alignment, 16 bytes at most. Registers that
+//  1. The result is in R4 and up, whatever its alignment. A result of more than 48
+//     bytes is in the caller's memory, whose address is in R4.
+//  2. Each parameter takes the first consecutive free registers that hold all of it
+//     and start at a multiple of its alignment, at most 16 bytes. Registers that
 //     alignment skips are used by later parameters.
-//  3. A parameter that finds no such row, or has no size, is on the stack, at the
-//     next multiple of its alignment, 4 bytes at least.
+//  3. A parameter without such registers, or without a size, is on the stack, at
+//     the next multiple of its alignment, at least 4 bytes.
 //
-// Bytes of a parameter follow each other without gaps in all three.
+// In all three places the bytes of a parameter are contiguous.
 func places(results, params []ptx.Param) (list []place) {
 	var used [callRegisters]bool
 	for i := range results {
@@ -83,14 +83,14 @@ func alignable(t ptx.Type) bool {
 	return t.Space == ".param" && t.Array && !t.Unsized && t.Size() >= 0
 }
 
-// signature is what a caller knows of a function.
+// signature holds the results and parameters of a function.
 type signature struct{ results, params []ptx.Param }
 
 func signatureOf(d *ptx.Decl) signature { return signature{d.Results, d.Params} }
 
 func (c signature) len() int { return len(c.results) + len(c.params) }
 
-// at is the result or, behind the results, the parameter of that number.
+// at returns result i, or a parameter if i is beyond the results.
 func (c signature) at(i int) *ptx.Param {
 	if i < len(c.results) {
 		return &c.results[i]
@@ -108,9 +108,9 @@ func sameAlignments(a, b signature) bool {
 }
 
 // moved reports, for each result and then each parameter, whether two prototypes
-// with the same numbers of both pass it in different places because they align
-// it differently. Where nothing is moved, a call written against one is a call
-// of the other. It returns nil where all alignments are equal.
+// with equal numbers of both pass it in different places because they align it
+// differently. If nothing is moved, a call written against one works with the
+// other. It returns nil if all alignments are equal.
 func moved(a, b signature) []bool {
 	if sameAlignments(a, b) {
 		return nil
@@ -126,15 +126,16 @@ func moved(a, b signature) []bool {
 	return list
 }
 
-// ParamAlignments are the alignments that the output gives to the results and
-// then the parameters of functions that modules declare with different ones: the
-// largest, because vector accesses of the module that declares it rely on it.
+// ParamAlignments holds the alignments that the output gives to the results and
+// then the parameters of functions that modules declare with different ones. It
+// uses the largest, because vector accesses of the module that declares it rely on
+// it.
 type ParamAlignments struct {
 	t  *resolve.Table
 	of map[resolve.SymbolID][]int64
 }
 
-// alignEdit changes the alignment of a type; one without .align gets it.
+// alignEdit sets the alignment of a type, also of one without .align.
 func alignEdit(t ptx.Type, align int64) ptx.Edit {
 	n := strconv.FormatInt(align, 10)
 	if t.AlignSpan.Len > 0 {
@@ -154,7 +155,7 @@ func NewParamAlignments(t *resolve.Table) *ParamAlignments {
 	return p
 }
 
-// largest returns nil where all declarations have the same alignments.
+// largest returns nil if all declarations have the same alignments.
 func largest(t *resolve.Table, s *resolve.Symbol) (list []int64) {
 	differ := false
 	for _, id := range s.Mentions {
@@ -193,7 +194,7 @@ func (p *ParamAlignments) Header(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 }
 
 // Body returns the edits of the .param objects that a function passes to calls:
-// ptxas wants an object to have the alignment of the parameter.
+// ptxas requires an object to have the alignment of the parameter.
 func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	if len(p.of) == 0 {
 		return nil
@@ -213,7 +214,7 @@ func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	return edits
 }
 
-// wanted is the alignment that ptxas wants of an operand of a call.
+// wanted returns the alignment that ptxas requires of an operand of a call.
 func (p *ParamAlignments) wanted(file int32, call *ptx.Call, n int) int64 {
 	if call.Use >= 0 {
 		if list := p.of[p.t.Of(object.ID{File: file, Name: p.t.Files[file].Uses[call.Use].Name})]; n < len(list) {
@@ -223,13 +224,13 @@ func (p *ParamAlignments) wanted(file int32, call *ptx.Call, n int) int64 {
 	return operands(call)[n].Type.Alignment()
 }
 
-// operands lists the results and then the arguments of a call.
+// operands returns the results and then the arguments of a call.
 func operands(call *ptx.Call) []ptx.CallOperand {
 	return append(call.Results[:len(call.Results):len(call.Results)], call.Args...)
 }
 
-// SharedObjects reports .param objects that two calls would need with different
-// alignments. Compilers make an object of its own for each call.
+// SharedObjects reports .param objects that two calls need with different
+// alignments. Compilers use a separate object for each call.
 func SharedObjects(t *resolve.Table, log *diag.Log) {
 	p := NewParamAlignments(t)
 	if len(p.of) == 0 {
@@ -241,7 +242,7 @@ func SharedObjects(t *resolve.Table, log *diag.Log) {
 			by    diag.Span
 		}
 		first := map[int32]need{} // by place of the object's type
-		for k := range f.Decls {  // a function may pass its own parameter on
+		for k := range f.Decls {  // a function may pass on its own parameter
 			d := &f.Decls[k]
 			sig := signatureOf(d)
 			list := p.of[t.Of(object.ID{File: int32(i), Name: d.Name})]
@@ -273,8 +274,8 @@ func SharedObjects(t *resolve.Table, log *diag.Log) {
 	}
 }
 
-// NoteAlignments notes the functions whose parameters the output declares with
-// another alignment than the definition does (--verbose).
+// NoteAlignments reports the functions whose parameters have another alignment in
+// the output than in the definition (--verbose).
 func NoteAlignments(t *resolve.Table, log *diag.Log) {
 	p := NewParamAlignments(t)
 	for i := range t.Symbols {

@@ -20,7 +20,8 @@ import (
 var placesCount = flag.Int("places", 4, "signatures that TestPlaces asks each ptxas about; above the default it asks for every architecture")
 
 // TestPlaces compares places with ptxas, word by word: for each word of random
-// signatures one function that reads or writes nothing else, and one caller.
+// signatures it compiles one function that reads or writes nothing else, and one
+// caller.
 func TestPlaces(t *testing.T) {
 	type target struct {
 		ptxas, disassembler, arch, version string
@@ -65,7 +66,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// randomSignature is `(result) f (parameters)`; the result may be missing.
+// randomSignature returns `(result) f (parameters)`; the result may be missing.
 func randomSignature(r *rand.Rand) string {
 	param := func(name string, i int, sizes []int) string {
 		if r.Intn(3) == 0 {
@@ -89,8 +90,8 @@ func randomSignature(r *rand.Rand) string {
 
 const probe = 77 // 0x4d, 4.58955764770507...e-06 as two halves
 
-// askPlaces compares the places of signatures with what ptxas does and returns
-// the number of words compared.
+// askPlaces compares the places of signatures with those of ptxas and returns the
+// number of words compared.
 func askPlaces(t *testing.T, ptxas, options []string, disassembler, header string, signatures []string) int {
 	t.Helper()
 	type question struct {
@@ -218,7 +219,7 @@ func disassembled(sass string) map[string][]string {
 	return functions
 }
 
-// read returns where the value of the only store to global memory comes from: a
+// read returns the source of the value of the only store to global memory: a
 // register that nothing in the function sets, or local memory.
 func read(code []string) string {
 	at := -1
@@ -246,7 +247,7 @@ func read(code []string) string {
 	return reg
 }
 
-// written returns where the probe's constant ends up.
+// written returns the place where the probe's constant ends up.
 func written(code []string) string {
 	reg, to := "", "nowhere"
 	for _, x := range code {
@@ -263,7 +264,7 @@ func written(code []string) string {
 	return to
 }
 
-// address writes [R1+0x10] as [R1+16].
+// address rewrites [R1+0x10] as [R1+16].
 func address(s string) string {
 	m := sassStack.FindStringSubmatch(strings.TrimSpace(s))
 	if m == nil {
@@ -273,12 +274,12 @@ func address(s string) string {
 	return fmt.Sprintf("[R%s+%d]", m[1], off)
 }
 
-// TestMoved has the mixes of compilers, and the smallest differences that move
-// a parameter.
+// TestMoved checks mixes of compilers, and the smallest differences that move a
+// parameter.
 func TestMoved(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
-		want string // the numbers of what is moved
+		want string // indexes of the moved parameters
 	}{
 		{"(.param .align 4 .b8 r[16]) f ()", "(.param .align 16 .b8 r[16]) f ()", ""}, // float4 of clang and nvcc
 		{"(.param .align 4 .b8 r[96]) f ()", "(.param .align 16 .b8 r[96]) f ()", ""}, // in memory

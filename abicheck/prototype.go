@@ -32,7 +32,7 @@ func (c *checker) prototype(name string, a, b side) {
 	apart := moved(signatureOf(a.decl), signatureOf(b.decl))
 	if apart != nil && (a.file == b.file || a.decl.Kind == ptx.Entry || c.aliased(a) || c.aliased(b)) {
 		for i := range apart {
-			apart[i] = true // ptxas wants these to be equal
+			apart[i] = true // ptxas requires these to be equal
 		}
 	}
 	results := len(a.decl.Results)
@@ -44,7 +44,7 @@ func (c *checker) prototype(name string, a, b side) {
 	}
 }
 
-// numberOf spells a directive of a function with its number in decimal:
+// numberOf returns a directive of a function with its number in decimal:
 // ".abi_preserve 8", "no .abi_preserve".
 func numberOf(s side, word string) string {
 	for _, a := range s.decl.Attrs {
@@ -59,8 +59,8 @@ func numberOf(s side, word string) string {
 	return "no " + word
 }
 
-// aliased reports whether the function is an alias or has one, whose prototype
-// must be the same in every way.
+// aliased reports whether the function is an alias or has one. Its prototype must
+// then be identical.
 func (c *checker) aliased(s side) bool {
 	if c.aliases == nil {
 		c.aliases = map[*ptx.Decl]bool{}
@@ -135,15 +135,15 @@ func Describe(t ptx.Type) string {
 	return "a " + t.Word + reg
 }
 
-// Difference says in what two parameters differ at the ABI, in one word or two;
-// empty if a call may be written against one and defined with the other:
+// Difference returns how two parameters differ in the ABI, in one or two words. It
+// returns "" if a call may be written against one and defined with the other:
 //
 //  1. the same state space (.param or .reg)
 //  2. the same shape: a scalar, an array or an unsized array
 //  3. the same size, and the same alignment unless both are passed in the same
 //     place (moved)
-//  4. .bN goes with every type of its width; .uN and .sN with each other; but
-//     an integer is no float
+//  4. .bN matches every type of its width; .uN and .sN match each other; an integer
+//     does not match a float
 //
 // Unknown types of the same spelling are equal.
 func Difference(a, b ptx.Type) string {

@@ -28,8 +28,8 @@ func makePackage(t *testing.T, path, function string) {
 	}
 }
 
-// TestPackagesReplaced: a package that was closed for others is not taken for
-// another file of its name when it is opened again.
+// TestPackagesReplaced checks that a package that was closed to make room is not
+// confused with another file of its name when it is reopened.
 func TestPackagesReplaced(t *testing.T) {
 	const many = 40
 	for what, replace := range map[string]func(path string){
@@ -62,7 +62,7 @@ func TestPackagesReplaced(t *testing.T) {
 				t.Errorf("%s: %d packages are open", what, open)
 			}
 		}
-		replace(inputs[0].Path) // opened first, and closed for others since
+		replace(inputs[0].Path) // opened first, and closed since to make room
 		if err := set.Read(t.Context(), set.Units, &log); err != nil {
 			t.Fatal(err)
 		}

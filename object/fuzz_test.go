@@ -12,9 +12,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// FuzzMeta reads the comment that an earlier link left in front of a module,
-// whatever stands in it: no panic, no wait, and allocations of at most 4 times
-// the text.
+// FuzzMeta reads the comment that an earlier link left before a module, with any
+// contents: no panic, no hang, and allocations of at most 4 times the text.
 func FuzzMeta(f *testing.F) {
 	digest := strings.Repeat("0123456789abcdef", 4)
 	f.Add([]byte(" v=1 address_size=64 os=linux arch=x86_64 model=lp64\n   input=" + digest + "\n   input=" + digest + " "))

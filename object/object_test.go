@@ -24,7 +24,8 @@ func load(t *testing.T, text string) (*File, *diag.Log) {
 	return files[0], &log
 }
 
-// TestLinkage: what several declarations of a name in one module add up to.
+// TestLinkage checks the linkage that several declarations of a name in one module
+// give.
 func TestLinkage(t *testing.T) {
 	for _, test := range []struct {
 		text    string
@@ -60,8 +61,8 @@ func TestLinkage(t *testing.T) {
 
 var digestA, digestB = strings.Repeat("0a", 32), strings.Repeat("1b", 32)
 
-// TestRecordOfNonsense: a record that no link writes says nothing, and a warning
-// says why.
+// TestRecordOfNonsense checks that a record that no link writes is ignored, and
+// that a warning gives the reason.
 func TestRecordOfNonsense(t *testing.T) {
 	for _, test := range []struct{ meta, want string }{
 		{"os=linux arch=x86_64 model=lp64 input=" + digestA, ""},

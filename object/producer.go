@@ -5,17 +5,17 @@ import (
 	"strings"
 )
 
-// HandWritten reports whether a person rather than a compiler wrote the module,
-// as far as its text shows. Producer says who made a module, but fatbinary empties
-// all comments, so that PTX in objects and fatbins names none.
+// HandWritten reports whether the text of the module suggests that a person wrote
+// it rather than a compiler. Producer names the compiler, but fatbinary empties all
+// comments, so PTX in objects and fatbins names none.
 func (f *File) HandWritten() bool {
 	f.handOnce.Do(func() { f.handWritten = f.Producer == "" && !emptied(f.preamble()) && !compiled(f.Src.Text) })
 	return f.handWritten
 }
 
-// OneCompiler reports whether one release of one compiler is known to have made
-// both modules, or none made either. gcc and LLVM do not name their release, and
-// the output of a link holds modules of any.
+// OneCompiler reports whether both modules are known to come from one release of
+// one compiler, or known to be written by none. gcc and LLVM do not record their
+// release, and the output of a link may hold modules of any.
 func OneCompiler(a, b *File) bool {
 	if a.Producer == "" {
 		return a.HandWritten() && b.HandWritten()
@@ -24,11 +24,11 @@ func OneCompiler(a, b *File) bool {
 	return a.Producer == b.Producer && release != ""
 }
 
-// preamble is the text ahead of .version.
+// preamble returns the text before .version.
 func (f *File) preamble() []byte { return f.Src.Text[:f.VersionSpan.Off] }
 
-// emptied reports whether comments without text, and nothing else, stand ahead
-// of .version, as fatbinary leaves them.
+// emptied reports whether the text before .version is only comments without text,
+// as fatbinary leaves them.
 func emptied(preamble []byte) bool {
 	found := false
 	for line := range bytes.Lines(preamble) {
@@ -42,7 +42,7 @@ func emptied(preamble []byte) bool {
 	return found
 }
 
-// traces are names that compilers make: of LLVM and NVVM, the last two of gcc.
+// traces are names that compilers write: LLVM and NVVM, and for the last two gcc.
 var traces = [][]byte{
 	[]byte("$L__BB"), []byte("\nBB0_"), []byte("func_retval0"), []byte("_param_0"), []byte("__local_depot"), []byte("temp_param_reg"), []byte("begin inline asm"),
 	[]byte("%value_out"), []byte("%in_ar0"),

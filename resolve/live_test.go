@@ -12,8 +12,8 @@ import (
 
 const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
-// selected opens modules that are called a, b, c and so on, makes all lazy but
-// one, and returns which are live and why.
+// selected opens modules named a, b, c and so on, makes all lazy but one, and
+// returns which are live and why.
 func selected(t *testing.T, roots []string, main int, archive bool, texts ...string) (names, why []string) {
 	t.Helper()
 	var inputs []object.Input

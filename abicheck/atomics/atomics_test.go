@@ -15,7 +15,7 @@ import (
 	"ptxlink/resolve"
 )
 
-// check returns what Check says of modules, a line a message: the file with the
+// check returns the messages of Check on modules, one per line: the file with the
 // line, and the text.
 func check(t *testing.T, modules ...object.Input) []string {
 	t.Helper()
@@ -69,7 +69,7 @@ func TestAtomicSequences(t *testing.T) {
 		// A wider fence is stronger.
 		{"fence.sc.sys; ld.acquire.gpu.u32 %r1, [x];", ""},
 		{"fence.release.sys; atom.acquire.cta.add.u32 %r1, [x], 1;", ""},
-		// A narrower one is none.
+		// A narrower one is not a mapping.
 		{"fence.sc.cta; ld.acquire.gpu.u32 %r1, [x];", "fence.sc.cta is narrower than ld.acquire.gpu, which it orders"},
 		{"fence.sc.gpu; ld.acquire.sys.global.u32 %r1, [x];", "fence.sc.gpu is narrower than ld.acquire.sys, which it orders"},
 		{"fence.sc.cta; st.relaxed.cluster.u32 [x], 1;", "fence.sc.cta is narrower than st.relaxed.cluster, which it orders"},
@@ -78,14 +78,14 @@ func TestAtomicSequences(t *testing.T) {
 		{"fence.release.cta; mov.u32 %r1, 1; st.relaxed.gpu.u32 [x], %r1;", "fence.release.cta is narrower than st.relaxed.gpu, which it orders"},
 		{"atom.relaxed.sys.add.u32 %r1, [x], 1; fence.acquire.gpu;", "fence.acquire.gpu is narrower than atom.relaxed.sys, which it orders"},
 		{"fence.sc.gpu; ld.relaxed.gpu.u32 %r1, [x]; fence.acquire.cta;", "fence.acquire.cta is narrower than ld.relaxed.gpu, which it orders"},
-		// It may belong to what is on its other side.
+		// It may belong to the access on its other side.
 		{"ld.relaxed.gpu.u32 %r1, [x]; fence.sc.cta; st.relaxed.cta.u32 [y], 1;", ""},
 		{"ld.relaxed.cta.u32 %r1, [x]; fence.acq_rel.cta; st.relaxed.gpu.u32 [y], 1;", ""},
-		// Or to nothing: what is beside it needs no fence.
+		// Or to nothing: the accesses beside it need no fence.
 		{"fence.acq_rel.cta; ld.acquire.gpu.u32 %r1, [x]; st.release.gpu.u32 [y], 1;", ""},
 		{"fence.acq_rel.cta; st.release.gpu.u32 [x], 1;", ""},
 		{"ld.acquire.gpu.u32 %r1, [x]; fence.acq_rel.cta;", ""},
-		// What stands between makes it something else.
+		// An instruction in between makes it something else.
 		{"fence.sc.cta; st.global.u32 [y], 1; st.relaxed.gpu.u32 [x], 1;", ""},
 		{"fence.sc.cta; bar.sync 0; st.relaxed.gpu.u32 [x], 1;", ""},
 		{"fence.sc.cta; L: st.relaxed.gpu.u32 [x], 1;", ""},
@@ -116,7 +116,8 @@ func TestAtomicSequences(t *testing.T) {
 		{"st.relaxed.gpu.u32 [x], 1; fence.sc.gpu; ld.global.u32 %r1, [y];", ""},
 		{"st.relaxed.gpu.u32 [x], 1; fence.sc.gpu; call f;", ""},
 		{"@%p1 ret; st.relaxed.gpu.u32 [x], 1; fence.sc.gpu;", ""},
-		// Inline assembly is one hand's; what a compiler puts around it is not.
+		// Inline assembly has one author; the compiler's code around it does not
+		// count.
 		{asm + "st.release.gpu.u32 [x], 1; fence.sc.gpu;" + end + "ld.relaxed.gpu.u32 %r1, [y];", "fence.sc.gpu behind st.release.gpu makes no atomic store"},
 		{asm + "{ fence.sc.cta; st.relaxed.gpu.u32 [x], 1; }" + end, "fence.sc.cta is narrower than st.relaxed.gpu, which it orders"},
 		{asm + "fence.sc.cta;" + end + asm + "st.relaxed.gpu.u32 [x], 1;" + end, ""},
@@ -154,18 +155,18 @@ func TestAtomicScopes(t *testing.T) {
 		{hand(atGPU), module("red.relaxed.cta.add.u32 [y], 1;"), ""}, // another element
 		{hand(atGPU), module("ld.acquire.sys.u32 %r1, [x]; ld.relaxed.gpu.u32 %r1, [x];"), ""},
 		{hand(atGPU), module("ld.volatile.u32 %r1, [x]; ld.u32 %r1, [x];"), ""},
-		// The register holds something else by then, or may.
+		// The register holds something else by then, or may do so.
 		{hand(atGPU), module("mov.u64 %rd1, x; ld.u64 %rd1, [%rd1]; red.relaxed.cta.add.u32 [%rd1], 1;"), ""},
 		{hand(atGPU), module("mov.u64 %rd1, x; ld.v2.u64 {%rd2, %rd1}, [%rd1]; red.relaxed.cta.add.u32 [%rd1], 1;"), ""},
 		{hand(atGPU), module("mov.u64 %rd1, x; add.s64 %rd1, %rd1, %rd2; red.relaxed.cta.add.u32 [%rd1], 1;"), ""},
 		{hand(atGPU), module("mov.u64 %rd1, x; L: red.relaxed.cta.add.u32 [%rd1], 1;"), ""},
 		{hand(atGPU), module("@%p1 mov.u64 %rd1, x; red.relaxed.cta.add.u32 [%rd1], 1;"), ""},
 		{hand(atGPU), module("mov.u64 %rd1, x; { .reg .b64 %rd1; red.relaxed.cta.add.u32 [%rd1], 1; }"), ""},
-		// An atom without scope is of scope gpu, if one may believe its compiler.
+		// An atom without scope has scope gpu, unless its compiler omits scopes.
 		{hand("atom.add.u32 %r1, [x], 1;"), module("atom.sys.add.u32 %r1, [x], 1;"), fmt.Sprintf(differs, 2, "x", "sys", "gpu")},
 		{llvm + hand("atom.add.u32 %r1, [x], 1;"), module("atom.sys.add.u32 %r1, [x], 1;"), ""},
 		{llvm + hand("atom.cta.add.u32 %r1, [x], 1;"), module("atom.sys.add.u32 %r1, [x], 1;"), fmt.Sprintf(differs, 2, "x", "sys", "cta")},
-		// Names that are not external are others'.
+		// Names that are not external belong to other variables.
 		{strings.ReplaceAll(hand(atGPU), ".visible .global", ".global"), strings.ReplaceAll(module("ld.acquire.sys.u32 %r1, [x];"), ".extern", ""), ""},
 	} {
 		got := check(t, object.Input{Name: "f.ptx", Text: []byte(test.f)}, object.Input{Name: "g.ptx", Text: []byte(test.g)})
@@ -179,7 +180,7 @@ func TestAtomicScopes(t *testing.T) {
 	}
 }
 
-// FuzzAtomics reads any body that the parser takes.
+// FuzzAtomics reads any body that the parser accepts.
 func FuzzAtomics(f *testing.F) {
 	f.Add("fence.sc.gpu; @!%p1 ld.acquire.gpu.u32 %r1, [x+-4]; { .reg .b32 %r1; mov.b64 {%r1, _}, x; }")
 	f.Add("// begin inline asm\n@%p1 ; add.s64 %rd1, x, 4;\n// end inline asm\n L: .branchtargets L; red.relaxed.cta.add.u32 [%rd1], 1;")
@@ -192,8 +193,9 @@ func FuzzAtomics(f *testing.F) {
 	})
 }
 
-// TestAtomicsOfCompilers has no finding in what compilers wrote, the modules of
-// each set together; nor in their sequences if one hand had written them.
+// TestAtomicsOfCompilers checks that there are no findings in compiler output, with
+// the modules of each set together; nor if its sequences are treated as
+// hand-written.
 func TestAtomicsOfCompilers(t *testing.T) {
 	sets, err := filepath.Glob("../../testdata/ptx/*")
 	if err != nil || len(sets) == 0 {
@@ -207,7 +209,7 @@ func TestAtomicsOfCompilers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if filepath.Base(path) != "call_example.ptx" { // the whole of its neighbours
+			if filepath.Base(path) != "call_example.ptx" { // its neighbours together
 				together = append(together, object.Input{Path: path, Text: text})
 			}
 			text = bytes.ReplaceAll(text[bytes.Index(text, []byte(".version")):], []byte("inline asm"), nil)

@@ -171,9 +171,9 @@ func newVariableScopes(t *resolve.Table) *variableScopes {
 	return &variableScopes{t: t, by: map[variablePlace][]*accessed{}, list: make([][]variablePlace, len(t.Files))}
 }
 
-// add notes the accesses of a body. Memory of one block has no scopes to
-// confuse. An atom without scope is of scope gpu; but clang and gcc write so
-// whatever the scope, and where the producer is unknown it may be one of them.
+// add records the accesses of a body. Memory of one block is excluded, as its scope
+// does not matter. An atom without scope has scope gpu; but clang and gcc omit any
+// scope, and an unknown producer may be one of them.
 func (v *variableScopes) add(file int32, b atomicBody) {
 	f := v.t.Files[file]
 	unsaid := strings.HasPrefix(f.Producer, "nvcc") || f.HandWritten()

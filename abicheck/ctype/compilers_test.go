@@ -21,7 +21,7 @@ import (
 
 var update = flags.Bool("update", false, "have nvcc and clang lay out the structs of testdata/abi/layout.c again")
 
-// recorded holds generated structs, each with what nvcc and clang made of it.
+// recorded holds generated structs, each with its layouts in nvcc and clang.
 const recorded = "../../testdata/abi/layout.c"
 
 const (
@@ -29,7 +29,7 @@ const (
 	recordedCount = 700
 )
 
-// TestLayoutOfCompilers compares LayOut with what nvcc and clang did when
+// TestLayoutOfCompilers compares LayOut with the layouts of nvcc and clang when
 // testdata/abi/layout.c was made.
 func TestLayoutOfCompilers(t *testing.T) {
 	text, err := os.ReadFile(recorded)
@@ -84,15 +84,15 @@ func TestLayoutOfCompilers(t *testing.T) {
 	t.Logf("%d types with %d bit fields", compared, bitFields)
 }
 
-// agrees compares a layout with what a compiler said of it.
+// agrees compares a layout with the output of a compiler.
 //
-// Everything must be equal, but nvcc's parameters are those of FromNVCC, and
-// clang 19 does two things:
+// Everything must be equal, except that nvcc's parameters are those of FromNVCC,
+// and that clang 19 differs in two ways:
 //
-//  1. It takes the alignment of a result from its LLVM type.
-//  2. It raises that of a parameter to that of its LLVM type. Where a member is
-//     less aligned than its type asks for, packed or unnamed, or crosses a unit
-//     of its type, that may be more than the alignment of the struct.
+//  1. The alignment of a result is that of its LLVM type.
+//  2. The alignment of a parameter is raised to that of its LLVM type. If a member
+//     is less aligned than its type requires, is packed or unnamed, or crosses a
+//     unit of its type, that may exceed the alignment of the struct.
 func agrees(l *Layout, compiler, said string) error {
 	want := canonical(l)
 	body, result, _ := strings.Cut(said, " result ")
@@ -120,8 +120,8 @@ func agrees(l *Layout, compiler, said string) error {
 	return nil
 }
 
-// relaxed reports whether a member at any depth asks for more alignment than
-// what holds it has, or is a packed bit field across units.
+// relaxed reports whether a member at any depth requires more alignment than the
+// type that contains it has, or is a packed bit field across units.
 func relaxed(l *Layout) bool {
 	for l.Elem != nil {
 		l = l.Elem
@@ -135,7 +135,7 @@ func relaxed(l *Layout) bool {
 	return false
 }
 
-// canonical is the line that is compared: "16/8 c@0 b@8:5 d@64 param 8[16]".
+// canonical returns the line that is compared: "16/8 c@0 b@8:5 d@64 param 8[16]".
 func canonical(l *Layout) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d", l.Size, l.Align)
@@ -158,9 +158,9 @@ func canonical(l *Layout) string {
 
 // TestLayoutOfLiveCompilers generates structs and compares LayOut with the
 // compilers of this machine. It needs internal/oracles/fetch.sh --compilers;
-// without those it is skipped, or fails if PTXLINK_REQUIRE_COMPILERS is 1.
-// PTXLINK_LAYOUT_SEED and PTXLINK_LAYOUT_COUNT choose others than the recorded
-// structs.
+// without them it is skipped, or fails if PTXLINK_REQUIRE_COMPILERS is 1.
+// PTXLINK_LAYOUT_SEED and PTXLINK_LAYOUT_COUNT select other structs than the
+// recorded ones.
 func TestLayoutOfLiveCompilers(t *testing.T) {
 	tools := map[string]string{}
 	for _, compiler := range []string{"nvcc", "clang"} {
@@ -245,8 +245,8 @@ func TestLayoutOfLiveCompilers(t *testing.T) {
 	}
 }
 
-// declarations leaves out what compilers said: another version may say of
-// results what it likes.
+// declarations returns the text without the compilers' output: other versions may
+// differ in results.
 func declarations(text []byte) []byte {
 	return regexp.MustCompile(`(?m)^//.*\n`).ReplaceAll(text, nil)
 }
@@ -268,7 +268,7 @@ func versionOf(tool, word string) string {
 	return tool
 }
 
-// prelude stands before the generated types in layout.c.
+// prelude comes before the generated types in layout.c.
 const prelude = `
 enum E8 : unsigned char { E8_0 };
 enum E16 : short { E16_0 };
@@ -278,8 +278,8 @@ enum E { E_0 };
 
 `
 
-// program is a translation unit that tells, in its PTX, how the wanted types
-// are laid out:
+// program returns a translation unit whose PTX shows the layout of the wanted
+// types:
 //
 //	T_S0        the size, the alignment, and the offset of each named member
 //	B_S0_3      an object whose fourth named part, a bit field, is all ones
@@ -298,7 +298,7 @@ func program(compiler string, all, wanted []*Type) string {
 		}
 		slices.Sort(names)
 		for _, name := range names {
-			// As CUDA's vector_types.h has them.
+			// As in CUDA's vector_types.h.
 			t := typesByName[name]
 			l, _ := LayOut(t, LP64)
 			align := ""
@@ -318,7 +318,7 @@ func program(compiler string, all, wanted []*Type) string {
 	b.WriteString("extern \"C\" {\n")
 	for _, t := range wanted {
 		name := t.Name
-		// clang 19 crashes on the calls of some, so the address has to do.
+		// clang 19 crashes on the calls of some, so the address must do.
 		fmt.Fprintf(&b, "extern __device__ %s F_%s(%s x);\n__device__ %s (*P_%s)(%s) = F_%s;\n", name, name, name, name, name, name, name)
 		numbers := fmt.Sprintf("sizeof(%s), alignof(%s)", name, name)
 		l, _ := LayOut(t, LP64)
@@ -352,7 +352,7 @@ func program(compiler string, all, wanted []*Type) string {
 	return b.String() + "}\n"
 }
 
-// ones is the value with all bits set of a bit field.
+// ones returns the value of a bit field with all bits set.
 func ones(m *Member) string {
 	value := "-1"
 	if m.Type.Unsigned {
@@ -367,9 +367,9 @@ func ones(m *Member) string {
 	return value
 }
 
-// initialiser writes an object of type t in which only the bit field at path
-// is not zero. It is empty where the compiler takes none: nvcc for a direct
-// member of a union, and for an anonymous union but by its first member.
+// initialiser returns an object of type t in which only the bit field at path is
+// not zero. It returns "" if the compiler accepts none: nvcc does not for a direct
+// member of a union, and for an anonymous union only for its first member.
 func initialiser(t *Type, path, value string, clang bool) string {
 	head, rest, deeper := strings.Cut(path, ".")
 	head = strings.ReplaceAll(head, "[0]", "")
@@ -403,8 +403,8 @@ func initialiser(t *Type, path, value string, clang bool) string {
 	return ""
 }
 
-// compile asks a compiler for the layout of the wanted types: by tag, in the
-// words of canonical.
+// compile returns the layout of the wanted types from a compiler: by tag, in the
+// form of canonical.
 func compile(dir, compiler, path string, all, wanted []*Type) (map[string]string, error) {
 	in, out := filepath.Join(dir, "layout.cu"), filepath.Join(dir, "layout.ptx")
 	if err := os.WriteFile(in, []byte(program(compiler, all, wanted)), 0o666); err != nil {
@@ -487,7 +487,7 @@ var (
 	stRegexp     = regexp.MustCompile(`st\.volatile\.[bu]64\s+\[%\w+(?:\+(\d+))?\], (%?-?\w+);`)
 )
 
-// stored is the bytes that a W function stores.
+// stored returns the bytes that a W function stores.
 func stored(body string) []byte {
 	constants := map[string]string{}
 	for _, m := range movRegexp.FindAllStringSubmatch(body, -1) {
@@ -514,8 +514,8 @@ func stored(body string) []byte {
 	return bytes
 }
 
-// run finds the ones in bytes: where they begin and how many follow each
-// other. It is -1 if there are others beside them, or none.
+// run finds the one bits in bytes: the first of them and how many are consecutive.
+// It returns -1 if there are others beside them, or none.
 func run(bytes []byte) (first, bits int) {
 	first, last, count := -1, 0, 0
 	for i, b := range bytes {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// generator makes random structs and unions. Later ones hold earlier ones.
+// generator generates random structs and unions. Later ones contain earlier ones.
 type generator struct {
 	rand  *rand.Rand
 	types []*Type
@@ -135,7 +135,7 @@ func (g *generator) member(depth int, mayBeAnonymous bool) Member {
 	return m
 }
 
-// source writes a type in C, on one line.
+// source returns a type in C, on one line.
 func source(t *Type) string { return text(t) + ";" }
 
 func text(t *Type) string {

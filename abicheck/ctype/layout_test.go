@@ -23,7 +23,7 @@ func parse(t *testing.T, text string, m Model) *Layout {
 	return l
 }
 
-// places writes a layout as "size/align name@bit:bits".
+// places returns a layout as "size/align name@bit:bits".
 func places(l *Layout) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d/%d", l.Size, l.Align)
@@ -33,7 +33,8 @@ func places(l *Layout) string {
 	return b.String()
 }
 
-// PTX Interoperability 1.1, 1.2 and 2.3: size, alignment, and how it is passed.
+// TestTypes checks PTX Interoperability 1.1, 1.2 and 2.3: size, alignment, and how
+// types are passed.
 func TestTypes(t *testing.T) {
 	for _, test := range []struct{ name, lp64, llp64, ilp32 string }{
 		{"bool", "1/1 .param .b32 x", "", ""},
@@ -107,8 +108,8 @@ func TestTypes(t *testing.T) {
 	}
 }
 
-// The rules of PTX Interoperability 1.3, one by one. TestLayoutOfCompilers has
-// what compilers make of hundreds.
+// TestBitFields checks the rules of PTX Interoperability 1.3, one by one.
+// TestLayoutOfCompilers has hundreds of layouts from compilers.
 func TestBitFields(t *testing.T) {
 	for decl, want := range map[string]string{
 		"struct { int a : 3, b : 4; }":                                         "4/4 a@0:3 b@3:4",
@@ -160,7 +161,7 @@ func TestPadding(t *testing.T) {
 	}
 }
 
-// A type that the API is given and the parser would not make.
+// TestLayOutRefuses checks types that a caller can build but the parser cannot.
 func TestLayOutRefuses(t *testing.T) {
 	loop := &Type{Kind: Struct, Name: "L"}
 	loop.Members = []Member{{Name: "again", Type: ArrayOf(loop, 2)}}

@@ -95,7 +95,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Whatever the text, there is a layout or a message with a place in it.
+// FuzzParse checks that every text gives a layout or a message with a place in the
+// text.
 func FuzzParse(f *testing.F) {
 	f.Add("struct S { char c; int b : 5, : 0; struct { float4 v[3]; }; int (*f)(int); } __attribute__((aligned(8))) s, *p;")
 	f.Add("enum E : short { a = 1 << 3, b }; typedef union { long double x; E e; } U; U u[sizeof(U) * 2];")

@@ -14,7 +14,7 @@ import (
 	"ptxlink/resolve"
 )
 
-// check returns what Check says of the inputs, one message a line.
+// check returns the messages of Check on the inputs, one per line.
 func check(t testing.TB, inputs ...object.Input) string {
 	t.Helper()
 	var faults, log diag.Log
@@ -44,8 +44,8 @@ func fromTestdata(t testing.TB, patterns ...string) (list []object.Input) {
 	return list
 }
 
-// TestDebugTypesAlike: nvcc and clang, with two ways to name templates, describe
-// the same types, so there is nothing to say; and they are compared.
+// TestDebugTypesAlike checks that nvcc and clang, with two ways to name templates,
+// describe the same types without findings, and that the types are compared.
 func TestDebugTypesAlike(t *testing.T) {
 	inputs := fromTestdata(t, "debug-types-same/*.ptx")
 	if got := check(t, inputs...); got != "" {
@@ -80,7 +80,7 @@ func TestDebugTypesAlike(t *testing.T) {
 	}
 }
 
-// TestDebugTypesCorpus: correct programs, all at once and each with itself.
+// TestDebugTypesCorpus checks correct programs, all at once and each with itself.
 func TestDebugTypesCorpus(t *testing.T) {
 	if got := check(t, fromTestdata(t, "nvcc-*/*.ptx", "clang-*/*.ptx", "guide/*.ptx", "opencl/*.ptx", "mixed/*.ptx", "example/*.ptx", "debug-types-same/*.ptx")...); got != "" {
 		t.Error(got)
@@ -92,10 +92,10 @@ func TestDebugTypesCorpus(t *testing.T) {
 	}
 }
 
-// dwarfPTX is a module with one unit of the language that holds the DIEs. The
+// dwarfPTX returns a module with one unit of the language that holds the DIEs. The
 // abbreviations: 2 struct {name, size, line}, 3 member {name, type, at}, 4 bit
-// field {name, type, first bit, bits}, 5 base type {name, encoding, size},
-// 6 union like 2, 7 namespace {name}, 8 struct like 2 with an alignment.
+// field {name, type, first bit, bits}, 5 base type {name, encoding, size}, 6 union
+// like 2, 7 namespace {name}, 8 struct like 2 with an alignment.
 func dwarfPTX(language int, dies string) string {
 	return fmt.Sprintf(`.version 7.8
 .target sm_75, debug
@@ -128,8 +128,8 @@ end:
 `, language, dies)
 }
 
-// types are DIEs in few words; a reference is one byte, relative to the unit,
-// whose base types stand at 14, 19 and 24.
+// types returns DIEs from a short notation; a reference is one byte, relative to
+// the unit, whose base types are at 14, 19 and 24.
 func types(words string) string {
 	var b strings.Builder
 	ref := map[string]int{"int": 14, "float": 19, "long": 24}
@@ -164,7 +164,7 @@ func TestDebugTypesDifferences(t *testing.T) {
 		name     string
 		language int
 		a, b     string
-		want     string // behind "warning: "
+		want     string // after "warning: "
 	}{
 		{"equal", cxx, "struct S 8 1; member a int 0; member b float 4; end", "struct S 8 9; member b float 4; member a int 0; end", ""},
 		{"size", cxx, "struct S 4 1; member a int 0; end", "struct S 8 9; member a int 0; member b int 4; end",
@@ -183,7 +183,7 @@ func TestDebugTypesDifferences(t *testing.T) {
 			"member a of struct S is no bit field (types.h:9) here but one (types.h:1) in a.ptx"},
 		{"bit field that fills a number", cxx, "struct S 8 1; bits a int 0 32; end", "struct S 8 9; member a int 0; end", ""},
 		{"type of a bit field", cxx, "struct S 8 1; bits a int 0 3; end", "struct S 8 9; bits a long 0 3; end", ""},
-		{"alignment", cxx, "struct S 4 1; member a int 0; end", "aligned S 4 9 16; member a int 0; end", ""}, // the first does not say
+		{"alignment", cxx, "struct S 4 1; member a int 0; end", "aligned S 4 9 16; member a int 0; end", ""}, // the first does not record it
 		{"alignments", cxx, "aligned S 16 1 8; member a int 0; end", "aligned S 16 9 16; member a int 0; end",
 			"struct S is aligned to 16 (types.h:9) here but to 8 (types.h:1) in a.ptx"},
 		{"class of number", cxx, "struct S 4 1; member a int 0; end", "struct S 4 9; member a float 0; end",
@@ -215,7 +215,8 @@ func TestDebugTypesDifferences(t *testing.T) {
 	}
 }
 
-// TestDebugTypesOnce: each layout is told once, and who else has it.
+// TestDebugTypesOnce checks that each layout is reported once, with the modules
+// that have it.
 func TestDebugTypesOnce(t *testing.T) {
 	small := dwarfPTX(4, types("struct S 4 1; member a int 0; end"))
 	large := dwarfPTX(4, types("struct S 8 9; member a long 0; end"))
@@ -290,7 +291,7 @@ func TestSpelling(t *testing.T) {
 	}
 }
 
-// FuzzDebugTypes: no DWARF makes the comparison panic or last.
+// FuzzDebugTypes checks that no DWARF makes the comparison panic or hang.
 func FuzzDebugTypes(f *testing.F) {
 	for _, path := range []string{"debug-types-same/nvcc.ptx", "debug-types-c/define.ptx", "guide/foo.ptx"} {
 		text, err := os.ReadFile(filepath.Join("../../testdata/ptx", path))

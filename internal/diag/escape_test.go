@@ -26,8 +26,8 @@ func TestEscape(t *testing.T) {
 	}
 }
 
-// TestWriteJSON: a reader gets every string back, and no byte of the text is a
-// control character.
+// TestWriteJSON checks that a reader gets every string back, and that no byte of
+// the text is a control character.
 func TestWriteJSON(t *testing.T) {
 	in := []string{"\x1b[31m\x7f", "\u009b\u202e\u2028<&>", "\U000e0041 é ☺ 😀", "\\u202e"}
 	var b strings.Builder
@@ -43,7 +43,7 @@ func TestWriteJSON(t *testing.T) {
 	}
 }
 
-// TestMessagesAreBounded: a name of any length gives a message that one can read.
+// TestMessagesAreBounded checks that a name of any length gives a readable message.
 func TestMessagesAreBounded(t *testing.T) {
 	long := "start" + strings.Repeat("é", 5_000_000) + "end"
 	var log Log

@@ -16,7 +16,7 @@ import (
 
 var update = flag.Bool("update", false, "write docs/messages.md")
 
-// TestRules: every ID has a rule of its own, and the errors come first.
+// TestRules checks that every ID has its own rule, and that errors come first.
 func TestRules(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	seen := map[string]bool{}
@@ -35,8 +35,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// TestMessagesHaveRules reads the source: every error and warning has a rule of
-// its kind, and every rule has a message.
+// TestMessagesHaveRules reads the source and checks that every error and warning
+// has a rule of its kind, and that every rule has a message.
 func TestMessagesHaveRules(t *testing.T) {
 	ids := idsByGoName(t)
 	used := map[ID]bool{}
@@ -88,8 +88,8 @@ func TestMessagesHaveRules(t *testing.T) {
 	}
 }
 
-// messageLiteral says what is wrong with a literal of diag.Message; empty for any
-// other literal.
+// messageLiteral returns the error in a literal of diag.Message; "" for other
+// literals.
 func messageLiteral(lit *ast.CompositeLit) string {
 	typ, ok := lit.Type.(*ast.SelectorExpr)
 	if !ok || typ.Sel.Name != "Message" || len(lit.Elts) == 0 {
@@ -115,7 +115,7 @@ func messageLiteral(lit *ast.CompositeLit) string {
 	return "a diag.Message without an ID"
 }
 
-// idsByGoName reads the names of the constants, which follow each other from 1.
+// idsByGoName returns the names of the constants, which are numbered from 1.
 func idsByGoName(t *testing.T) map[string]ID {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "ids.go", nil, 0)
@@ -140,7 +140,7 @@ func idsByGoName(t *testing.T) map[string]ID {
 	return ids
 }
 
-// TestMessagesPage holds docs/messages.md to the rules.
+// TestMessagesPage compares docs/messages.md with the rules.
 func TestMessagesPage(t *testing.T) {
 	var b strings.Builder
 	b.WriteString("# Errors and warnings\n\nEvery error and warning of ptxlink belongs to a rule with a name that does not change. `-Wno-NAME` silences a warning, and a warning shows its name\n" +

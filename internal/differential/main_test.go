@@ -7,7 +7,7 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// TestSets compares a few sets; make differential goes on with others.
+// TestSets compares a few sets; make differential continues with others.
 func TestSets(t *testing.T) {
 	for _, tool := range []string{"ptxas", "nvlink", "cuobjdump", "ptxas-new", "nvlink-new", "cuobjdump-new"} {
 		oracles.Require(t, tool)
@@ -26,7 +26,7 @@ func TestSets(t *testing.T) {
 	}
 }
 
-// TestMinimise drops everything that has no part in an outcome.
+// TestMinimise checks that everything irrelevant to an outcome is dropped.
 func TestMinimise(t *testing.T) {
 	s := generate(1)
 	s.modules = append(s.modules, &node{open: "header", kids: []*node{
@@ -38,7 +38,7 @@ func TestMinimise(t *testing.T) {
 	}
 }
 
-// TestGenerate makes each set of its seed alone.
+// TestGenerate checks that each set depends on its seed alone.
 func TestGenerate(t *testing.T) {
 	for seed := range uint64(300) {
 		a, b := generate(seed), generate(seed)

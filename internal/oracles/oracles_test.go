@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// put makes an executable file that does nothing.
+// put creates an executable file that does nothing.
 func put(t *testing.T, path string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -42,7 +42,7 @@ func TestFindPrefersTheOraclesToPATH(t *testing.T) {
 	}
 }
 
-// tb records how a test was ended in place of ending it.
+// tb records how a test ended instead of ending it.
 type tb struct {
 	testing.TB
 	skipped, failed bool
@@ -98,8 +98,8 @@ func TestDirAgreesWithTheScript(t *testing.T) {
 	}
 }
 
-// What was fetched is what the names promise; a stale cache would make every
-// comparison with these tools quietly mean something else.
+// TestVersions checks that the fetched tools have the versions in their names; a
+// stale cache would silently change every comparison with these tools.
 func TestVersions(t *testing.T) {
 	for tool, want := range map[string]string{
 		"ptxas":         "release 12.4",
@@ -121,7 +121,7 @@ func TestVersions(t *testing.T) {
 				t.Skipf("%s is the machine's own", path)
 			}
 			if _, err := os.Stat(filepath.Join(Dir(), "cuda-12.4", "stand-in", tool)); err == nil && tool != "ptxas" {
-				want = "release 13.5" // no Debian mirror; fetch.sh said so
+				want = "release 13.5" // no Debian mirror; fetch.sh reported it
 			}
 			out, err := exec.Command(path, "--version").CombinedOutput()
 			if err != nil || !strings.Contains(string(out), want) {

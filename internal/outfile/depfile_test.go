@@ -33,7 +33,7 @@ c\\\ d.ptx:
 	}
 }
 
-// Make itself is the judge of the quoting.
+// TestMakeReadsDependencies checks the quoting with Make itself.
 func TestMakeReadsDependencies(t *testing.T) {
 	tool, err := exec.LookPath("make")
 	if err != nil {
@@ -50,8 +50,8 @@ func TestMakeReadsDependencies(t *testing.T) {
 	}
 	write(t, "Makefile", "all: out.ptx\nout.ptx: ; @printf '%s|' $(foreach f,$^,'$f')\n"+b.String())
 	got, err := exec.Command(tool, "-s").CombinedOutput()
-	// $^ is a list of words, so a space splits there; that every prerequisite
-	// was found at all is what counts.
+	// $^ is a list of words, so a space splits there; the test is that every
+	// prerequisite was found.
 	if err != nil || !strings.Contains(string(got), "c$d.ptx|e#f.ptx|") {
 		t.Errorf("make: %v\n%s", err, got)
 	}

@@ -11,8 +11,8 @@ import (
 	"ptxlink/internal/outfile"
 )
 
-// TestLock: a second lock of a folder waits until the first is given
-// back, or until nobody wants it any more.
+// TestLock checks that a second lock of a folder waits until the first is released,
+// or until its context ends.
 func TestLock(t *testing.T) {
 	dir := t.TempDir()
 	slow := func() {}
@@ -30,7 +30,7 @@ func TestLock(t *testing.T) {
 		t.Errorf("after unlock: %v", err)
 	}
 	unlock()
-	// Nothing to lock: the write will say why.
+	// Nothing to lock: the write reports the error.
 	if unlock, err = outfile.Lock(context.Background(), filepath.Join(dir, "none", "b.a"), slow); err != nil {
 		t.Errorf("no folder: %v", err)
 	}

@@ -24,7 +24,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// names lists a folder, so that a temporary file left behind is seen.
+// names lists a folder, so that a leftover temporary file is noticed.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -71,7 +71,7 @@ func TestWriteKeepsSymlink(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := symlink(t, filepath.Join("sub", "..", "sub", "real.ptx"), filepath.Join(dir, "out.ptx"))
-	for _, text := range []string{"one", "two"} { // dangling, then leading somewhere
+	for _, text := range []string{"one", "two"} { // dangling, then with a target
 		if err := Write(nil, File{Path: out, Data: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +154,7 @@ func TestSameBeforeItExists(t *testing.T) {
 	}
 }
 
-// writerFunc is called between the making of temporary files and their renaming.
+// writerFunc is called between the creation of temporary files and their renaming.
 type writerFunc func()
 
 func (f writerFunc) Write(data []byte) (int, error) {
@@ -162,8 +162,8 @@ func (f writerFunc) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
-// TestWriteLeavesNothing: neither a failed rename nor a panic leaves a temporary
-// file.
+// TestWriteLeavesNothing checks that neither a failed rename nor a panic leaves a
+// temporary file.
 func TestWriteLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")

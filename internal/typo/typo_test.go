@@ -30,7 +30,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestDistanceLimit compares random words with the textbook's whole table.
+// TestDistanceLimit compares random words with the full table of the textbook
+// algorithm.
 func TestDistanceLimit(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	word := func() string {

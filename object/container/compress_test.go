@@ -11,7 +11,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// stream is a zstd frame that does not say its size, of blocks of so many bytes.
+// zstdStream returns a zstd frame without a size, with blocks of block bytes.
 func zstdStream(b []byte, block int) []byte {
 	var out bytes.Buffer
 	w, _ := zstd.NewWriter(&out)
@@ -44,18 +44,18 @@ func gzFast(b []byte) []byte {
 	return out.Bytes()
 }
 
-// skipped is a frame to be skipped.
+// skipped returns a skippable frame.
 func skipped(kind byte, body string) []byte {
 	return append(binary.LittleEndian.AppendUint32([]byte{0x50 + kind, 0x2a, 0x4d, 0x18}, uint32(len(body))), body...)
 }
 
-// long is a module of several blocks of any format, which packs well.
+// long returns a module of several blocks of any format, which compresses well.
 func long(size int) []byte {
 	return append(bytes.Clone(one), "//"+strings.Repeat("0123456789abcdef", size/16)+"\n"...)
 }
 
-// TestStreams: whatever the tools write is read, in one piece or several, with
-// its size in front or without.
+// TestStreams checks that all output of the tools is read, in one piece or several,
+// with or without its size.
 func TestStreams(t *testing.T) {
 	for _, size := range []int{0, 300_000, 5_000_000} {
 		text := long(size)
@@ -94,7 +94,8 @@ func TestStreams(t *testing.T) {
 			if _, err := Open("f", data, Options{MaxSize: int64(len(text)) - 1}); err == nil || !strings.Contains(err.Error(), "unfolds to more than") {
 				t.Errorf("%s of %d bytes, limit of one less: %v", name, size, err)
 			}
-			// A cut never gives part of the text. Legacy LZ4 has no end mark.
+			// A truncated file never gives part of the text. Legacy LZ4 has no end
+			// mark.
 			cut := data[:len(data)-len(parts[len(parts)-1])/2-1]
 			if members, err := Open("f", cut, Options{}); err == nil && name != "lz4 legacy" && !strings.HasSuffix(name, "between") {
 				t.Errorf("%s cut short: %d members", name, len(members))
@@ -103,8 +104,8 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestBombs: what unfolds to more than it may is refused before memory is taken
-// for it, and NULs are not even counted.
+// TestBombs checks that data that expands beyond the limit is refused before memory
+// is allocated for it, and that NULs do not count.
 func TestBombs(t *testing.T) {
 	const size, limit = 64 << 20, 4 << 20
 	spaces := append(bytes.Clone(one), bytes.Repeat([]byte(" "), size)...)
@@ -144,7 +145,7 @@ func TestBombs(t *testing.T) {
 	}
 }
 
-// TestBombsAddUp: the limit is that of a file, not of each part of it.
+// TestBombsAddUp checks that the limit is per file, not per part of it.
 func TestBombsAddUp(t *testing.T) {
 	text := long(10_000)
 	for name, pack := range map[string]func([]byte) []byte{

@@ -38,7 +38,7 @@ func put(parts ...any) []byte {
 
 func pad(b []byte) []byte { return append(b, make([]byte, -len(b)&7)...) }
 
-// entry is a fatbin entry with a header of so many bytes.
+// entry returns a fatbin entry with a header of header bytes.
 func entry(kind uint16, sm uint32, flags uint64, header int, text []byte) []byte {
 	body, packed, plain := text, 0, 0
 	switch {
@@ -103,7 +103,7 @@ func arMembers(pairs ...any) []byte {
 	return []byte(out)
 }
 
-// host is an ELF object of x86-64 with one section.
+// hostELF returns an ELF object of x86-64 with one section.
 func hostELF(section string, body []byte) []byte {
 	names := "\x00" + section + "\x00.shstrtab\x00"
 	at := 64
@@ -117,7 +117,7 @@ func hostELF(section string, body []byte) []byte {
 		body, tail, sh(0, 0, 0, 0), sh(1, 1, at, len(body)), sh(uint32(2+len(section)), 3, at+len(body), len(names)))
 }
 
-// offloadOf is an OffloadBinary with one image of each text.
+// offloadOf returns an OffloadBinary with one image of each text.
 func offloadOf(version uint32, compress bool, arch string, texts ...[]byte) []byte {
 	size, sz := 32, 16
 	if version >= 2 {
@@ -238,7 +238,7 @@ func TestPlainTextIsNotCopied(t *testing.T) {
 	if err != nil || &members[0].Text[0] != &one[0] {
 		t.Error("plain PTX was copied")
 	}
-	// What is no container is the parser's to complain about.
+	// The parser reports errors in files that are not containers.
 	for _, text := range []string{"", "hello", ".version 8.0\n\x00junk"} {
 		if members, err := Open("f", []byte(text), Options{}); err != nil || len(members) != 1 || string(members[0].Text) != text {
 			t.Errorf("%q: %v, %v", text, members, err)
@@ -325,7 +325,7 @@ func TestThinArchive(t *testing.T) {
 	}
 }
 
-// TestArTools reads what ar makes, in all its forms.
+// TestArTools reads the output of ar, in all its forms.
 func TestArTools(t *testing.T) {
 	dir := t.TempDir()
 	os.WriteFile(filepath.Join(dir, "one.ptx"), one, 0o644)
@@ -346,7 +346,7 @@ func TestArTools(t *testing.T) {
 		}
 		data, _ := os.ReadFile(lib)
 		members, err := Open(lib, data, Options{})
-		// Darwin's form pads members with line ends, and counts them.
+		// Darwin's form pads members with newlines, and counts them.
 		same := func(m Member, want []byte) bool {
 			return bytes.Equal(m.Text, want) || strings.Contains(command, "darwin") && bytes.Equal(bytes.TrimRight(m.Text, "\n"), bytes.TrimRight(want, "\n"))
 		}
@@ -451,7 +451,7 @@ func TestHostObjectAgainstCuobjdump(t *testing.T) {
 	}
 }
 
-// TestGCCArchives compares gcc's own archives with what ar takes out of them.
+// TestGCCArchives compares gcc's own archives with the members that ar extracts.
 func TestGCCArchives(t *testing.T) {
 	ar, err := exec.LookPath("ar")
 	if err != nil {
@@ -481,8 +481,8 @@ func TestGCCArchives(t *testing.T) {
 	}
 }
 
-// TestCutMemberIsNamed: the name of a member that is cut short is in the table of
-// long names.
+// TestCutMemberIsNamed checks a truncated member whose name is in the table of long
+// names.
 func TestCutMemberIsNamed(t *testing.T) {
 	data := arMembers("//", []byte("a_very_long_name_it_is.ptx/\n"), "/0", one)
 	_, err := Open("l.a", data[:len(data)-9], Options{})

@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// fuzzLimit is small, so that what is allocated without a need shows.
+// fuzzLimit is small, so that needless allocations show.
 const fuzzLimit = 1 << 18
 
-// allocated is the number of bytes that this process has ever allocated.
+// allocated returns the number of bytes that this process has ever allocated.
 func allocated() uint64 {
 	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
 	metrics.Read(sample)
 	return sample[0].Value.Uint64()
 }
 
-// openBounded opens data and checks what every input must keep to: no panic, no
-// more than a few seconds, and allocations, garbage included, of at most 4 times
-// the input and what it may unfold to. A decoder needs tables beside that, and
-// a member a record and a name.
+// openBounded opens data and checks the limits for every input: no panic, no more
+// than a few seconds, and allocations, including garbage, of at most 4 times the
+// sum of the input and the decompression limit. Added to that are the tables of a
+// decoder, and a record and a name for each member.
 func openBounded(t *testing.T, data []byte) []Member {
 	t.Helper()
 	const tables, record = 2 << 20, 512
@@ -39,9 +39,9 @@ func openBounded(t *testing.T, data []byte) []Member {
 	}
 	limit := uint64(4*(len(data)+fuzzLimit) + tables + record*len(members))
 	if bytes.Contains(data, []byte(lz4Magic)) {
-		limit += 9 << 20 // blocks of 4 MB, one packed and one not
+		limit += 9 << 20 // blocks of 4 MB, one compressed and one not
 	}
-	// What was allocated meanwhile for something else does not repeat itself.
+	// Allocations elsewhere do not repeat in the next try.
 	for try := 0; allocated()-from > limit; try++ {
 		if try == 3 {
 			t.Errorf("allocates %d bytes for %d bytes, %d members: %v", allocated()-from, len(data), len(members), err)
@@ -54,7 +54,7 @@ func openBounded(t *testing.T, data []byte) []Member {
 	if err != nil && (!errors.As(err, &e) || e.Name == "" || e.Text == "") {
 		t.Errorf("%#v", err)
 	}
-	// An archive without members is sound, and it may be compressed.
+	// An archive without members is valid, and it may be compressed.
 	if err == nil && len(members) == 0 && !prefixed(data, "!<") && !prefixed(data, "\x1f\x8b") && !prefixed(data, zstdMagic) && !prefixed(data, lz4Magic) {
 		t.Error("neither members nor an error")
 	}
@@ -77,7 +77,7 @@ func openBounded(t *testing.T, data []byte) []Member {
 }
 
 // seeds adds to a fuzzer the files of testdata/forms, which real tools wrote, and
-// what the tests make themselves, as far as they are of one form.
+// the inputs that the tests create, if they are of one form.
 func seeds(f *testing.F, ofForm func(data []byte) bool) {
 	n := 0
 	add := func(data []byte) {
@@ -116,8 +116,8 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, _ byte) { openBounded(t, data) })
 }
 
-// The fuzzers of one form repair what a random change breaks first, so that the
-// rest is reached too. The bits of mend say what is repaired.
+// The fuzzers of one form first repair what a random change breaks, so that the
+// code behind it is reached too. The bits of mend select the repairs.
 
 func FuzzAr(f *testing.F) {
 	seeds(f, isArchive)
@@ -300,8 +300,8 @@ func mendOffload(data []byte, mend byte) []byte {
 }
 
 // FuzzPackage reads archives with an index and with metadata, which the fuzzer
-// changes on their own, through OpenIndex and through Open. What Read gives is
-// a member that Open gives too.
+// changes separately, through OpenIndex and through Open. Every member from Read is
+// also a member from Open.
 func FuzzPackage(f *testing.F) {
 	for _, data := range [][]byte{packageOf(f, Plain, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Zstd, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Plain, "a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three")} {
 		if _, ok, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{}); !ok {
@@ -335,14 +335,14 @@ func FuzzPackage(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			// The metadata may leave members out, whose names then count.
+			// The metadata may omit members; then their names count.
 			name, _, _ := strings.Cut(m.Name, "#")
 			found := false
 			for full, other := range byName {
 				full, _, _ = strings.Cut(full, "#")
 				found = found || full == name && bytes.Equal(other.Text, m.Text)
 			}
-			if !found && len(byName) > 0 { // else another member is damaged
+			if !found && len(byName) > 0 { // otherwise another member is damaged
 				t.Errorf("Open does not give the member %s that the index has", m.Name)
 			}
 		}
@@ -355,8 +355,8 @@ func FuzzPackage(f *testing.F) {
 	})
 }
 
-// mendPackage makes the sizes of an archive fit, that in the last line too, and
-// the digest of the index.
+// mendPackage corrects the sizes in an archive, including the last line, and the
+// digest of the index.
 func mendPackage(data []byte, mend byte) []byte {
 	data = mendArchive(data, mend)
 	first, last := 0, 0

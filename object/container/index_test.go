@@ -16,13 +16,13 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// textOf is a module that defines a function.
+// textOf returns a module that defines a function.
 func textOf(name string) []byte {
 	return fmt.Appendf(nil, "// %s\n.version 8.0\n.target sm_80\n.address_size 64\n.visible .func %s() { ret; }\n", name, name)
 }
 
-// packageOf makes a package of modules that define one function each; two words
-// are the name of the member and of the function.
+// packageOf returns a package of modules that define one function each; pairs of
+// words are the name of the member and of the function.
 func packageOf(t testing.TB, format Format, words ...string) []byte {
 	t.Helper()
 	var members []ArchiveMember
@@ -48,8 +48,8 @@ func openIndex(data []byte) (*Index, bool, error) {
 	return OpenIndex("lib.a", bytes.NewReader(data), int64(len(data)), Options{})
 }
 
-// sameAsOpen checks that what an index leads to is what reading all of the
-// archive finds.
+// sameAsOpen checks that the members found through the index are those found by
+// reading the whole archive.
 func sameAsOpen(t *testing.T, data []byte) int {
 	t.Helper()
 	x, ok, err := openIndex(data)
@@ -118,8 +118,8 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexReadsLittle: of a large package, one member costs the index and that
-// member.
+// TestIndexReadsLittle checks that one member of a large package costs reading the
+// index and that member.
 func TestIndexReadsLittle(t *testing.T) {
 	var words []string
 	for i := range 1000 {
@@ -148,8 +148,8 @@ func TestIndexReadsLittle(t *testing.T) {
 	}
 }
 
-// TestIndexOfChangedPackage: what other tools leave of a package is read without
-// its index, or its index still holds.
+// TestIndexOfChangedPackage checks that a package changed by other tools is read
+// without its index, unless the index is still valid.
 func TestIndexOfChangedPackage(t *testing.T) {
 	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two", "c.ptx", "three")
 	edited := func(old, new string) []byte { return bytes.Replace(data, []byte(old), []byte(new), 1) }

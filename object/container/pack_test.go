@@ -81,8 +81,8 @@ func TestMeta(t *testing.T) {
 	}
 }
 
-// TestNoMeta: with a member that no record speaks for, a reader must look at
-// all of them.
+// TestNoMeta checks that a member without a record makes a reader look at all of
+// them.
 func TestNoMeta(t *testing.T) {
 	data := mustWrite(t, ArchiveMember{Name: "one.ptx", Data: one, Record: &Record{}}, ArchiveMember{Name: "README", Data: []byte("hello")})
 	if bytes.Contains(data, []byte(metaName)) {
@@ -93,8 +93,8 @@ func TestNoMeta(t *testing.T) {
 	}
 }
 
-// TestWideIndex: above 4 GiB the index has offsets of 8 bytes. GNU nm and
-// llvm-nm read it.
+// TestWideIndex checks that above 4 GiB the index has offsets of 8 bytes. GNU nm
+// and llvm-nm read it.
 func TestWideIndex(t *testing.T) {
 	members := []ArchiveMember{{Name: "one.ptx", Data: one, Symbols: []string{"one", "uno"}}, {Name: "two.ptx", Data: two, Symbols: []string{"two"}}}
 	w := &arWriter{members: members, wide: 200}
@@ -110,7 +110,7 @@ func TestWideIndex(t *testing.T) {
 		if err := os.WriteFile(path, data, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		// Both tools go on to say that PTX is no object.
+		// Both tools then report that PTX is not an object.
 		for _, tool := range [][]string{{"nm", "-s"}, {"llvm-nm", "--print-armap"}} {
 			out, _ := exec.Command(oracles.Require(t, tool[0]), tool[1], path).Output()
 			for _, want := range []string{"one in one.ptx\n", "uno in one.ptx\n", "two in two.ptx\n"} {
@@ -128,7 +128,7 @@ func TestNamesThatArchivesCannotHold(t *testing.T) {
 			t.Errorf("the name %q was taken", name)
 		}
 	}
-	// JSON cannot spell it, so there are no records to be wrong.
+	// JSON cannot represent the name, so there are no records.
 	if data := mustWrite(t, ArchiveMember{Name: "\xff.ptx", Record: &Record{}}); bytes.Contains(data, []byte(metaName)) {
 		t.Error("a record with a name that is no UTF-8")
 	}
@@ -158,8 +158,8 @@ func TestReadArchive(t *testing.T) {
 	}
 }
 
-// TestHostObject: the objects hold what was put in, for every host, and only
-// symbols that nothing else can be called.
+// TestHostObject checks that the objects hold their input, for every host, and only
+// symbols with names that nothing else can have.
 func TestHostObject(t *testing.T) {
 	for arch := range hostTargets {
 		for _, text := range [][]byte{one, bytes.Repeat(two[:40], 5000)} {
@@ -207,8 +207,8 @@ func TestHostObject(t *testing.T) {
 	}
 }
 
-// TestFatbinAgainstCuobjdump: NVIDIA's tools find in our fatbins what was put
-// in, and believe what is said of it.
+// TestFatbinAgainstCuobjdump checks that NVIDIA's tools find the input in our
+// fatbins, with the recorded properties.
 func TestFatbinAgainstCuobjdump(t *testing.T) {
 	for _, tool := range []string{"cuobjdump", "cuobjdump-new"} {
 		dir := t.TempDir()
@@ -233,7 +233,7 @@ func TestFatbinAgainstCuobjdump(t *testing.T) {
 	}
 }
 
-// TestCompressAlone: what was compressed before does not change a member.
+// TestCompressAlone checks that earlier compression does not change a member.
 func TestCompressAlone(t *testing.T) {
 	for i := range 50 {
 		text := append(bytes.Repeat(one, i), two...)
@@ -251,12 +251,12 @@ func TestCompressAlone(t *testing.T) {
 	}
 }
 
-// TestCudadevrt reads a library of NVIDIA's as cuobjdump does.
+// TestCudadevrt checks that a library of NVIDIA's reads as with cuobjdump.
 func TestCudadevrt(t *testing.T) {
 	sameAsCuobjdump(t, oracles.Require(t, "cuobjdump-new"), oracles.RequireFile(t, "cudadevrt/libcudadevrt.a"))
 }
 
-// FuzzWritePackage: what goes into a package comes out of it, in every format.
+// FuzzWritePackage checks that a package returns its input, in every format.
 func FuzzWritePackage(f *testing.F) {
 	f.Add("k.ptx", ".visible .func f() { ret; }", "a name that is much too long for its header", "", uint8(0))
 	f.Add("a/b", "x", "\xff", "`\n", uint8(1))

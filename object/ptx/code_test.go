@@ -8,11 +8,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// codeLaws checks what must hold of the code of every declaration:
-//
+// codeLaws checks the properties of the code of every declaration:
 //  1. The statements hold every token of the text, in order, and nothing else.
-//  2. A name means a module-scope declaration where Module.Uses says so, and
-//     nowhere else.
+//  2. A name refers to a module-scope declaration exactly where Module.Uses has it.
 func codeLaws(t *testing.T, m *Module, d *Decl) {
 	t.Helper()
 	c := m.Code(d)
@@ -80,8 +78,8 @@ func codeLaws(t *testing.T, m *Module, d *Decl) {
 	}
 }
 
-// describe prints what each name of a body means: a local with the number of its
-// declaration, or a module-scope name.
+// describe returns the meaning of each name in a body: a local with the number of
+// its declaration, or a module-scope name.
 func describe(m *Module, d *Decl) string {
 	c := m.Code(d)
 	var words []string
@@ -111,7 +109,7 @@ func describe(m *Module, d *Decl) string {
 	return strings.Join(words, " ")
 }
 
-// TestScopes says what names mean. TestScopesPtxas asks ptxas the same.
+// TestScopes checks the meaning of names. TestScopesPtxas compares it with ptxas.
 func TestScopes(t *testing.T) {
 	const module = ".global .u32 g, t15, x2; .func h();\n"
 	for _, test := range []struct{ what, body, want string }{

@@ -20,7 +20,7 @@ func parse(t *testing.T, text string) *Module {
 	return m
 }
 
-// uses lists the uses of a module, each as "name@the text behind it".
+// uses returns the uses of a module, each as "name@the text after it".
 func uses(m *Module) []string {
 	var list []string
 	for _, u := range m.Uses {
@@ -95,8 +95,8 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-// TestCountInit has the sizes that ptxas gives to arrays that their initial
-// value measures: only the commas between the elements count.
+// TestCountInit checks the sizes that ptxas gives to arrays sized by their initial
+// value: only the commas between the elements count.
 func TestCountInit(t *testing.T) {
 	for _, test := range []struct {
 		text string
@@ -203,7 +203,8 @@ func TestCompact(t *testing.T) {
 	}
 }
 
-// FuzzParse: parsing never panics, and every span lies in the text.
+// FuzzParse checks that parsing never panics, and that every span is within the
+// text.
 func FuzzParse(f *testing.F) {
 	f.Add(".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; L: @%p bra L; }")
 	f.Add(".global .align 4 .u32 x[2][3] = {{1, f}, {generic(x)+4}}; .alias a, b; .pragma \"p\";")
@@ -254,12 +255,12 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// sameOutline checks that an outline declares what the whole module does.
+// sameOutline checks that an outline has the declarations of the whole module.
 func sameOutline(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	t.Helper()
 	outline, fault := Outline(src)
 	if err != nil {
-		return // it may lie in what the outline passes over
+		return // it may be in text that the outline skips
 	}
 	if fault != nil {
 		t.Fatalf("outline: %v", fault)

@@ -13,10 +13,10 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// TestScopesPtxas: a name means to the reader what it means to ptxas. Every name
-// that a function declares gets another, at each place that the reader says means
-// it; ptxas then makes the same code. A place too many or too few, and ptxas would
-// refuse the text or read another register.
+// TestScopesPtxas checks that a name has the same meaning for the reader as for
+// ptxas. It renames every name that a function declares at each place where the
+// reader finds it; ptxas must then produce the same code. With a place too many or
+// too few, ptxas would refuse the text or read another register.
 func TestScopesPtxas(t *testing.T) {
 	texts := map[string]string{"scopes": scopes75}
 	files := []string{"nvcc-rdc/main.ptx", "nvcc-rdc/shapes.ptx", "mixed/clang.ptx", "mixed/gcc.ptx", "opencl/kernel.ptx", "atomics-sm_90/nvcc.ptx"}
@@ -45,7 +45,7 @@ func TestScopesPtxas(t *testing.T) {
 				if tool == "ptxas-old" && (Version{7, 8}).Less(m.Version) {
 					continue
 				}
-				arch := max(m.Target[0].Word, "sm_75") // the new ptxas knows none below
+				arch := max(m.Target[0].Word, "sm_75") // the new ptxas supports none below
 				want, got := assemble(t, tool, arch, text), assemble(t, tool, arch, renamed)
 				if len(want) == 0 {
 					t.Fatal("no code")
@@ -60,7 +60,7 @@ func TestScopesPtxas(t *testing.T) {
 	}
 }
 
-// renameLocals gives every local of every function a name of its own.
+// renameLocals gives every local of every function a unique name.
 func renameLocals(m *Module) (text string, n int) {
 	var edits []Edit
 	for i := range m.Decls {
@@ -105,7 +105,7 @@ func renameLocals(m *Module) (text string, n int) {
 	return string(Apply(nil, m.Src.Text, diag.Span{Len: int32(len(m.Src.Text))}, edits)), n
 }
 
-// assemble returns the code that ptxas makes of a text, by section.
+// assemble returns the code from ptxas for a text, by section.
 func assemble(t *testing.T, tool, arch, text string) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -134,9 +134,10 @@ func assemble(t *testing.T, tool, arch, text string) map[string][]byte {
 }
 
 // scopes75 declares and uses names in every way that the rules of type scopes
-// tell apart. Each store writes another value, so that code tells which name was
-// meant. Parameters, call objects and predicates are not called like a module-scope
-// name: ptxas takes the one for the other (testdata/script/local_capture.txtar).
+// distinguish. Each store writes a different value, so that the code shows which
+// name was meant. Parameters, call objects and predicates do not have the name of a
+// module-scope symbol: ptxas may confuse the two
+// (testdata/script/local_capture.txtar).
 const scopes75 = `.version 7.8
 .target sm_75
 .address_size 64

@@ -10,7 +10,7 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// shown is a section in one line: bytes in hex, then fixups and labels.
+// shown returns a section on one line: bytes in hex, then fixups and labels.
 func shown(d Data) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%x", d.Bytes)
@@ -23,8 +23,8 @@ func shown(d Data) string {
 	return b.String()
 }
 
-// TestSectionData: the bytes are those that ptxas 12.4 writes, but for numbers
-// of which it drops the upper half.
+// TestSectionData checks that the bytes are those that ptxas 12.4 writes, except
+// for numbers whose upper half it drops.
 func TestSectionData(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
 		{"", ""},
@@ -51,7 +51,7 @@ func TestSectionData(t *testing.T) {
 	}
 }
 
-// TestAllSections: each section reads as it does alone.
+// TestAllSections checks that each section reads as it does alone.
 func TestAllSections(t *testing.T) {
 	m := parse(t, ".section .debug_x { .b8 1 } .section .debug_y { .b8 9 l: .b32 k } .section .debug_x { .b64 l+1 k: } .section .debug_z { } .section .debug_line { .b8 256 }")
 	all, err := m.AllSections(".debug_line")
@@ -146,8 +146,8 @@ func TestSectionCorpus(t *testing.T) {
 	}
 }
 
-// FuzzSection: reading a section never panics; what it gives lies in the section
-// and in the text.
+// FuzzSection checks that reading a section never panics, and that the result is
+// within the section and the text.
 func FuzzSection(f *testing.F) {
 	f.Add(".b8 1, -2, 0xff a: .b32 b-a b: .b64 .debug_info+4")
 	f.Add("a: .b32 c+1 } .section .debug_y { .b16 017 c: .b64 a")
