@@ -43,7 +43,7 @@ func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int,
 		for _, f := range files {
 			if f.AddressSize != 0 {
 				log.Error(diag.AddressSizeMismatch, f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the host %s has others", addressSize, host)).
-					WithHelp("compile for that host, or leave --host away")
+					WithHelp("compile for that host, or omit --host")
 				break
 			}
 		}

@@ -227,7 +227,7 @@ func (f *File) readPreamble(digest string, log *diag.Log) {
 		if host, digests, bad := readMeta(meta); bad == "" {
 			f.Producer, f.HostSpan, f.Host, f.Digests = "ptxlink", span, host, digests
 		} else {
-			log.Warn(diag.Record, f.At(span), "the record that an earlier link left in this module is not used: "+bad)
+			log.Warn(diag.Record, f.At(span), "the record of an earlier link in this module is ignored: "+bad)
 		}
 	}
 	if len(f.Digests) == 0 && digest != "" {
@@ -258,7 +258,7 @@ func readMeta(meta string) (host Host, digests []string, bad string) {
 			host.Model = value
 		case "input":
 			if !isDigest(value) {
-				return Host{}, nil, "an input is no SHA-256 digest"
+				return Host{}, nil, "an input is not a SHA-256 digest"
 			}
 			digests = append(digests, value)
 		}

@@ -76,9 +76,9 @@ func TestRecordOfNonsense(t *testing.T) {
 		{"os=linux model=llp64", "there is no such host"},
 		{"os=windows model=lp64", "there is no such host"},
 		{"address_size=16", "address_size is neither 32 nor 64"},
-		{"os=linux input=00", "an input is no SHA-256 digest"},
-		{"input=" + strings.ToUpper(digestA), "an input is no SHA-256 digest"},
-		{"input=" + digestA + " input=\x1b[2J" + digestA[4:], "an input is no SHA-256 digest"},
+		{"os=linux input=00", "an input is not a SHA-256 digest"},
+		{"input=" + strings.ToUpper(digestA), "an input is not a SHA-256 digest"},
+		{"input=" + digestA + " input=\x1b[2J" + digestA[4:], "an input is not a SHA-256 digest"},
 	} {
 		var log diag.Log
 		files, _, err := Load(t.Context(), []Input{{Name: "f.ptx", Text: []byte("//\n/* ptxlink-meta: " + test.meta + " */\n" + top)}}, Options{}, &log)

@@ -312,8 +312,8 @@ func (op *opening) index(name string, r io.ReaderAt, size int64, o Options) *con
 }
 
 func warnStale(log *diag.Log, fault *container.Error) {
-	log.Warn(diag.StaleIndex, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), "the index of this archive is not used: "+fault.Text).
-		WithHelp("ptxlink ar s " + fault.Name + " makes it anew")
+	log.Warn(diag.StaleIndex, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), "the index of this archive is ignored: "+fault.Text).
+		WithHelp("ptxlink ar s " + fault.Name + " rebuilds it")
 }
 
 // start reads a unit that is linked in any case, and only the outline of a lazy

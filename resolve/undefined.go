@@ -11,7 +11,7 @@ import (
 const maxUses = 3
 
 // reportUndefined reports one undefined symbol with the places that use it. An
-// unused declaration is not an error: compilers leave them behind.
+// unused declaration is not an error: compilers leave such declarations behind.
 func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.Log) {
 	if len(uses) == 0 {
 		return

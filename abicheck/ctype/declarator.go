@@ -63,7 +63,7 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 func (p *parser) noFunction(name token, t *Type) (token, *Type) {
 	// Before a ")" the declarator continues, as in "int (*f)(int)".
 	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" {
-		p.fail(name.span, "leave it out; a function takes no room", "%s is a function", cmp.Or(name.text, "this"))
+		p.fail(name.span, "remove it; a function takes no space", "%s is a function", cmp.Or(name.text, "this"))
 	}
 	return name, t
 }
@@ -125,7 +125,7 @@ func (p *parser) attributes(attrs *attributes) {
 		w := p.peek()
 		switch {
 		case w.text == "[[":
-			p.fail(w.span, "write it as __attribute__((...))", "attributes in [[ ]] are not understood")
+			p.fail(w.span, "write it as __attribute__((...))", "attributes in [[ ]] are not supported")
 		case w.kind != 'w' || !isAttributeWord(w.text):
 			return
 		case w.text == "__attribute__" || w.text == "__attribute" || w.text == "__declspec":
@@ -162,7 +162,7 @@ func (p *parser) attribute(attrs *attributes) {
 	case "packed":
 		attrs.packed = true
 	default:
-		p.fail(w.span, "aligned(N) and packed are; leave others out", "attribute %s is not understood", w)
+		p.fail(w.span, "only aligned(N) and packed are; remove the others", "attribute %s is not supported", w)
 	}
 }
 
@@ -180,7 +180,7 @@ func (p *parser) alignment(attrs *attributes, w token) {
 		n = p.constant()
 	}
 	if n < 0 || n&(n-1) != 0 || n == 0 && w.text != "alignas" && w.text != "_Alignas" || n > 1<<28 {
-		p.fail(at.span, "an alignment is a power of two", "%d is no alignment", n)
+		p.fail(at.span, "an alignment is a power of two", "%d is not an alignment", n)
 	}
 	attrs.align = max(attrs.align, n)
 }

@@ -167,7 +167,7 @@ func (b *layouter) record(l *Layout) error {
 		}
 		for _, align := range []int64{m.Align, t.Align} {
 			if align < 0 || align&(align-1) != 0 {
-				return fail(fmt.Sprintf("%d is no alignment", align), "an alignment is a power of two")
+				return fail(fmt.Sprintf("%d is not an alignment", align), "an alignment is a power of two")
 			}
 		}
 		if m.Align > maxSize || t.Align > maxSize {
@@ -188,9 +188,9 @@ func (b *layouter) record(l *Layout) error {
 			case m.Name == "" && m.Align > 0:
 				return fail("nvcc and clang disagree on an alignment of an unnamed bit field", "align the next member")
 			case packed && m.Width == 0:
-				return fail("nvcc and clang disagree on a packed zero-width bit field", "leave it out, and align the next member")
+				return fail("nvcc and clang disagree on a packed zero-width bit field", "remove it, and align the next member")
 			case m.Align > 0 && m.Align < of.Align:
-				return fail(fmt.Sprintf("nvcc and clang disagree on a bit field of %s aligned to %d", m.Type, m.Align), fmt.Sprintf("leave the alignment out, or align it to %d", of.Align))
+				return fail(fmt.Sprintf("nvcc and clang disagree on a bit field of %s aligned to %d", m.Type, m.Align), fmt.Sprintf("remove the alignment, or align it to %d", of.Align))
 			}
 			if text, help := badBitField(&m.Member, of); text != "" {
 				return fail(text, help)
@@ -259,7 +259,7 @@ func badBitField(m *Member, of *Layout) (text, help string) {
 	case m.Width > most:
 		return fmt.Sprintf("%d bits are more than the %d of %s", m.Width, most, m.Type), "use a larger type"
 	case m.Width == 0 && m.Name != "":
-		return "a bit field without bits cannot have a name", "leave the name out to start a new unit"
+		return "a bit field without bits cannot have a name", "remove the name to start a new unit"
 	}
 	return "", ""
 }

@@ -176,7 +176,7 @@ func TestLayOutRefuses(t *testing.T) {
 		"is larger than":                                 huge,
 		"void has no size":                               nil,
 		"a type that is neither":                         {},
-		"a: 3 is no alignment":                           member(Member{Name: "a", Type: i, Align: 3}),
+		"a: 3 is not an alignment":                       member(Member{Name: "a", Type: i, Align: 3}),
 		"a: a bit field cannot have -1 bits":             member(Member{Name: "a", Type: i, BitField: true, Width: -1}),
 		"a: 33 bits are more than the 32 of int":         member(Member{Name: "a", Type: i, BitField: true, Width: 33}),
 		"a: a bit field cannot be of type float":         member(Member{Name: "a", Type: Named("float"), BitField: true, Width: 3}),

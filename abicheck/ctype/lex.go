@@ -60,7 +60,7 @@ func (p *parser) lex() {
 				i += len(line)
 				continue
 			}
-			p.fail(span(i, 1), "give the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not understood")
+			p.fail(span(i, 1), "pass the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not supported")
 		case isWordByte(c):
 			for i < len(text) && isWordByte(text[i]) {
 				i++
@@ -78,7 +78,7 @@ func (p *parser) lex() {
 			}
 			if !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)) {
 				r, size := utf8.DecodeRuneInString(text[from:])
-				p.fail(span(from, size), "", "%q has no place in a declaration", r)
+				p.fail(span(from, size), "", "unexpected %q in a declaration", r)
 			}
 		}
 		p.tokens = append(p.tokens, token{kind, text[from:i], span(from, i-from)})
@@ -209,7 +209,7 @@ func (p *parser) unary() int64 {
 		digits := strings.TrimRight(t.text, "uUlL")
 		n, err := strconv.ParseInt(digits, 0, 64)
 		if err != nil {
-			p.fail(t.span, "", "%s is not an integer in reach", t.text)
+			p.fail(t.span, "", "%s is too large or not an integer", t.text)
 		}
 		return n
 	case t.text == "-":

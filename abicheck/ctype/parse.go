@@ -123,7 +123,7 @@ func (p *parser) declaration() {
 // how these affect a parameter.
 func (p *parser) onlyOnStructs(attrs attributes, at token) {
 	if attrs.align > 0 || attrs.packed {
-		p.fail(at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not understood")
+		p.fail(at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not supported")
 	}
 }
 
@@ -136,7 +136,7 @@ func (p *parser) declare(d Declared) {
 
 func (p *parser) noInitialiser() {
 	if t := p.peek(); t.text == "=" || t.text == "{" {
-		p.fail(t.span, "leave the value out; it does not change the layout", "a value has no place here")
+		p.fail(t.span, "remove it; it does not change the layout", "an initial value is not allowed here")
 	}
 }
 
@@ -156,17 +156,17 @@ var ignoredWords = []string{
 
 // refusedWords are used for types whose layout the document does not define.
 var refusedWords = map[string]string{
-	"static":    "a static member takes no room; leave it out",
+	"static":    "a static member takes no space; remove it",
 	"virtual":   "the document covers C structs only (PTX Interoperability 7 for C++)",
 	"template":  "give the struct with the types put in",
 	"using":     "write a typedef",
-	"namespace": "leave the namespace away",
-	"operator":  "member functions take no room; leave them out",
-	"friend":    "it takes no room; leave it out",
+	"namespace": "remove the namespace",
+	"operator":  "member functions take no space; remove them",
+	"friend":    "it takes no space; remove it",
 	"_Complex":  "write it as a struct of two",
 	"decltype":  "write the type",
 	"auto":      "write the type",
-	"typename":  "leave the word out",
+	"typename":  "remove the word",
 }
 
 // specifiers reads the part before the first declarator: a type and its qualifiers.
@@ -186,7 +186,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 			break
 		}
 		if help := refusedWords[w.text]; help != "" {
-			p.fail(w.span, help, "%s is not understood", w.text)
+			p.fail(w.span, help, "%s is not supported", w.text)
 		}
 		if slices.Contains(ignoredWords, w.text) {
 			p.next()
@@ -286,7 +286,7 @@ func (p *parser) fundamental(words []string, start token) *Type {
 		allowed-- // "unsigned" alone
 	}
 	if allowed != len(words) || count["signed"]+count["unsigned"] > 1 || count["int"] > 1 {
-		p.fail(start.span, "", "%q is no type", strings.Join(words, " "))
+		p.fail(start.span, "", "%q is not a type", strings.Join(words, " "))
 	}
 	if count["unsigned"] == 1 {
 		name = "unsigned " + name
@@ -295,7 +295,7 @@ func (p *parser) fundamental(words []string, start token) *Type {
 	}
 	t := Named(name)
 	if t == nil {
-		p.fail(start.span, "", "%q is no type", strings.Join(words, " "))
+		p.fail(start.span, "", "%q is not a type", strings.Join(words, " "))
 	}
 	return t
 }
@@ -318,11 +318,11 @@ func (p *parser) record() (*Type, introduced) {
 	}
 	p.attributes(&attrs)
 	if p.peek().text == ":" && p.peekAt(1).kind == 'w' && tag.text != "" {
-		p.fail(p.peek().span, "write the members of the base class as a first member", "base classes are not understood")
+		p.fail(p.peek().span, "write the members of the base class as a first member", "base classes are not supported")
 	}
 	if !p.take("{") {
 		if tag.text == "" {
-			p.fail(p.peek().span, "", "expected a name or \"{\" behind %s, not %s", word.text, p.peek())
+			p.fail(p.peek().span, "", "expected a name or \"{\" after %s, not %s", word.text, p.peek())
 		}
 		return p.tagged(tag, kind), introduced{forward: p.peek().text == ";"}
 	}
@@ -335,7 +335,7 @@ func (p *parser) record() (*Type, introduced) {
 		case !known.incomplete:
 			p.fail(tag.span, "rename one of the two", "%s is declared twice", tag.text)
 		case known.Kind != kind:
-			p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.String())[0])
+			p.fail(tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
 		default:
 			t = known
 		}
@@ -357,7 +357,7 @@ func (p *parser) tagged(tag token, kind Kind) *Type {
 		p.tags[tag.text] = known
 	}
 	if known.Kind != kind {
-		p.fail(tag.span, "", "%s is a %s before", tag.text, strings.Fields(known.String())[0])
+		p.fail(tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
 	}
 	return known
 }
@@ -380,9 +380,9 @@ func (p *parser) members(t *Type) {
 			p.next()
 			continue
 		case w.text == "typedef":
-			p.fail(w.span, "move it before the struct", "a typedef within a struct is not understood")
+			p.fail(w.span, "move it before the struct", "a typedef within a struct is not supported")
 		case w.text == "~" || w.text == t.Name && p.peekAt(1).text == "(":
-			p.fail(w.span, "leave it out; it takes no room", "constructors and destructors are not understood")
+			p.fail(w.span, "remove it; it takes no space", "constructors and destructors are not supported")
 		}
 		p.memberDeclaration(t)
 	}

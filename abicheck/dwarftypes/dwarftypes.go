@@ -315,7 +315,7 @@ func (x *debugMember) differs(y *debugMember) *typeDifference {
 	case x.width > 0:
 		return &typeDifference{here: "is a bit field", there: "not"}
 	case y.width > 0:
-		return &typeDifference{here: "is no bit field", there: "one"}
+		return &typeDifference{here: "is not a bit field", there: "one"}
 	case x.size >= 0 && y.size >= 0 && x.size != y.size:
 		return &typeDifference{here: "has " + count(x.size, "byte"), there: itoa(y.size)}
 	case x.class != y.class && x.class != 0 && y.class != 0:

@@ -180,7 +180,7 @@ func TestDebugTypesDifferences(t *testing.T) {
 		{"bits", cxx, "struct S 4 1; bits a int 8 3; end", "struct S 4 9; bits a int 8 4; end",
 			"bit field a of struct S has 4 bits (types.h:9) here but 3 (types.h:1) in a.ptx"},
 		{"bit field and not", cxx, "struct S 4 1; bits a int 0 3; end", "struct S 4 9; member a int 0; end",
-			"member a of struct S is no bit field (types.h:9) here but one (types.h:1) in a.ptx"},
+			"member a of struct S is not a bit field (types.h:9) here but one (types.h:1) in a.ptx"},
 		{"bit field that fills a number", cxx, "struct S 8 1; bits a int 0 32; end", "struct S 8 9; member a int 0; end", ""},
 		{"type of a bit field", cxx, "struct S 8 1; bits a int 0 3; end", "struct S 8 9; bits a long 0 3; end", ""},
 		{"alignment", cxx, "struct S 4 1; member a int 0; end", "aligned S 4 9 16; member a int 0; end", ""}, // the first does not record it

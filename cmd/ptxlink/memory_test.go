@@ -23,7 +23,7 @@ import (
 )
 
 // TestPeakMemory links large inputs with the program itself, which may take 4
-// times the bytes of the file and of what it unfolds to. Its time is not looked
+// times the bytes of the file and of what it decompresses to. Its time is not looked
 // at.
 func TestPeakMemory(t *testing.T) {
 	if testing.Short() {
@@ -127,7 +127,7 @@ func runForPeak(t *testing.T, cmd *exec.Cmd) (peak int64, said []byte, err error
 // NULs next to none.
 func TestBombMemory(t *testing.T) {
 	if testing.Short() {
-		t.Skip("unfolds to 400 MB, six times")
+		t.Skip("decompresses to 400 MB, six times")
 	}
 	const size, limit = 400 << 20, 100 << 20
 	dir := t.TempDir()
@@ -142,8 +142,8 @@ func TestBombMemory(t *testing.T) {
 			bound int64
 			want  string
 		}{
-			{" ", []string{fmt.Sprint("--max-input-size=", limit)}, 2 * limit, "unfolds to more than"},
-			{"\x00", nil, 80 << 20, "unfolds to NULs"},
+			{" ", []string{fmt.Sprint("--max-input-size=", limit)}, 2 * limit, "decompresses to more than"},
+			{"\x00", nil, 80 << 20, "decompresses to NULs"},
 		} {
 			path := filepath.Join(dir, "bomb."+format)
 			f, err := os.Create(path)

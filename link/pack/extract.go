@@ -59,7 +59,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 		io = io || unread
 		for _, m := range members {
 			if !m.IsPTX() {
-				log.Error(diag.NotPTX, diag.At(&diag.Source{Name: m.Name}, diag.Span{}), "this is not PTX, and nothing that PTX is found in")
+				log.Error(diag.NotPTX, diag.At(&diag.Source{Name: m.Name}, diag.Span{}), "this is neither PTX nor a file that contains PTX")
 				continue
 			}
 			e := extracted(m)

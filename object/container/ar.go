@@ -28,7 +28,7 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 	if thin {
 		if slices.Contains(op.thin, p.path) {
 			err := p.fault(0, "this thin archive names itself as a member")
-			err.Help = "build it again, and leave the archive out of its members"
+			err.Help = "build it again without the archive itself as a member"
 			return err
 		}
 		op.thin = append(op.thin, p.path)
@@ -118,7 +118,7 @@ func arMember(data []byte, at int, p place, thin bool) (h arEntry, err *Error) {
 	h.name = strings.TrimRight(string(head[:16]), " ")
 	size, bad := strconv.ParseUint(string(bytes.TrimSpace(head[48:58])), 10, 63)
 	if bad != nil {
-		return h, p.fault(at, "size of archive member %q is no number", h.name)
+		return h, p.fault(at, "size of archive member %q is not a number", h.name)
 	}
 	from := uint64(at + arHeader)
 	if thin && !(strings.HasPrefix(h.name, "/") && (len(h.name) == 1 || h.name[1] < '0' || h.name[1] > '9')) {
@@ -220,7 +220,7 @@ func ReadRegular(path string, limit int64) ([]byte, error) {
 		case info.IsDir():
 			return errors.New("it is a folder")
 		case !info.Mode().IsRegular():
-			return errors.New("it is no regular file, but a device, a pipe or a socket")
+			return errors.New("it is not a regular file but a device, a pipe or a socket")
 		case info.Size() > limit:
 			return errTooLong
 		}

@@ -210,7 +210,7 @@ func indexDigest(head, records []byte) []byte {
 // line returns the record as a line of JSON.
 func (r Record) line() ([]byte, error) {
 	if !utf8.ValidString(r.Name) {
-		return nil, fmt.Errorf("%q is no UTF-8", r.Name)
+		return nil, fmt.Errorf("%q is not UTF-8", r.Name)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -41,8 +41,8 @@ var (
 )
 
 var (
-	errTooLong = errors.New("unfolds to more than it may")
-	errNothing = errors.New("it unfolds to NULs")
+	errTooLong = errors.New("decompresses to more than the limit")
+	errNothing = errors.New("it decompresses to NULs")
 )
 
 // Readers are reused: an archive may hold thousands of small streams, and a new
@@ -339,7 +339,7 @@ func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) 
 	case err != nil:
 		return nil, p.fault(at, "%s data is damaged: %v", c.name, err)
 	case size >= 0 && int64(len(plain)) != size:
-		return nil, p.fault(at, "%s data unfolds to %d bytes, but its header says %d", c.name, len(plain), size)
+		return nil, p.fault(at, "%s data decompresses to %d bytes, but its header says %d", c.name, len(plain), size)
 	}
 	op.left -= int64(len(plain))
 	return plain, nil
@@ -365,14 +365,14 @@ func (op *opener) block(data []byte, p place, at int, size uint64) ([]byte, *Err
 	plain := make([]byte, size)
 	n, err := lz4.UncompressBlock(data, plain)
 	if err != nil || uint64(n) != size {
-		return nil, p.fault(at, "LZ4 data is damaged: it does not unfold to the %d bytes that the header says", size)
+		return nil, p.fault(at, "LZ4 data is damaged: it does not decompress to the %d bytes that the header says", size)
 	}
 	op.left -= int64(size)
 	return plain, nil
 }
 
 func (op *opener) bomb(p place, at int) *Error {
-	err := p.fault(at, "unfolds to more than %d bytes", op.MaxSize)
+	err := p.fault(at, "decompresses to more than %d bytes", op.MaxSize)
 	err.Help = "if it is meant to be that large, take the PTX out first and link that"
 	return err
 }

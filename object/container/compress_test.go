@@ -91,7 +91,7 @@ func TestStreams(t *testing.T) {
 					t.Errorf("%s of %d bytes, limit %d: %v", name, size, limit, err)
 				}
 			}
-			if _, err := Open("f", data, Options{MaxSize: int64(len(text)) - 1}); err == nil || !strings.Contains(err.Error(), "unfolds to more than") {
+			if _, err := Open("f", data, Options{MaxSize: int64(len(text)) - 1}); err == nil || !strings.Contains(err.Error(), "decompresses to more than") {
 				t.Errorf("%s of %d bytes, limit of one less: %v", name, size, err)
 			}
 			// A truncated file never gives part of the text. Legacy LZ4 has no end
@@ -126,8 +126,8 @@ func TestBombs(t *testing.T) {
 			bound uint64
 			want  string
 		}{
-			{spaces, limit, 2*limit + 10<<20, "unfolds to more than"},
-			{nuls, 0, 10 << 20, "unfolds to NULs"},
+			{spaces, limit, 2*limit + 10<<20, "decompresses to more than"},
+			{nuls, 0, 10 << 20, "decompresses to NULs"},
 		} {
 			if name == "zlib section" && test.limit == 0 {
 				continue
@@ -157,7 +157,7 @@ func TestBombsAddUp(t *testing.T) {
 	} {
 		part := pack(text)
 		data := arMembers("a/", part, "b/", part, "c/", part)
-		if _, err := Open("f", data, Options{MaxSize: int64(len(text)) * 5 / 2}); err == nil || !strings.Contains(err.Error(), "unfolds to more than") {
+		if _, err := Open("f", data, Options{MaxSize: int64(len(text)) * 5 / 2}); err == nil || !strings.Contains(err.Error(), "decompresses to more than") {
 			t.Errorf("three of %s with room for two: %v", name, err)
 		}
 		if members, err := Open("f", data, Options{MaxSize: int64(len(text)) * 7 / 2}); err != nil || len(members) != 3 {
@@ -179,7 +179,7 @@ func TestBombsAddUp(t *testing.T) {
 		for i := range x.Members {
 			if _, err := x.Read(&x.Members[i]); err == nil {
 				read++
-			} else if !strings.Contains(err.Error(), "unfolds to more than") {
+			} else if !strings.Contains(err.Error(), "decompresses to more than") {
 				t.Error(err)
 			}
 		}

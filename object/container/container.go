@@ -189,7 +189,7 @@ func (op *opener) open(data []byte, p place) *Error {
 		return nil
 	}
 	if !p.inside && isBinary(data) && !looksLikePTX(data) {
-		err := p.fault(-1, "this is no PTX, and nothing that PTX comes in; it begins with %.40q", data[:min(len(data), 12)])
+		err := p.fault(-1, "this is neither PTX nor a file that contains PTX; it begins with %.40q", data[:min(len(data), 12)])
 		err.Help = "archives, fatbins, ELF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
 		return err
 	}
@@ -353,7 +353,7 @@ var kindWords = [kinds]struct{ one, many, help string }{
 	deviceOther: {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
 	host:        {"host code", "host code", "compile it with nvcc -dc or -rdc=true, and so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
 	stripped:    {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
-	other:       {"a file that is no device code", "files that are no device code", ""},
+	other:       {"a file without device code", "files without device code", ""},
 }
 
 // refused lists forms that are recognised but hold nothing to link.

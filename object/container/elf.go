@@ -95,7 +95,7 @@ func (op *opener) section(file *elfFile, s elfSection, p place) ([]byte, *Error)
 	case elf.COMPRESS_ZSTD:
 		return op.decompress(body[header:], p, header, int64(size), zstdCodec)
 	default:
-		err := p.fault(0, "section is compressed in an unknown way, number %d", kind)
+		err := p.fault(0, "section has the unknown compression type %d", kind)
 		err.Help = "objcopy --decompress-debug-sections of your toolchain may know it"
 		return nil, err
 	}

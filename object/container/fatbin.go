@@ -114,7 +114,7 @@ func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
 	}
 	header, size := uint64(le.Uint16(head[6:])), le.Uint64(head[8:])
 	if header < 16 {
-		return 0, p.fault(start, "fatbin header says that it has %d bytes, fewer than 16", header)
+		return 0, p.fault(start, "fatbin header has %d bytes, fewer than 16", header)
 	}
 	if _, ok := span(data, uint64(start), header); !ok {
 		return 0, p.fault(start, "fatbin is cut short in its header")

@@ -87,7 +87,7 @@ func (m Image) flags() (sm uint32, flags uint64, err error) {
 	}
 	n, bad := strconv.ParseUint(strings.TrimRight(number, "af"), 10, 16)
 	if bad != nil || number == m.Target {
-		return 0, 0, fmt.Errorf("%q is no architecture that a fatbin can name", m.Target)
+		return 0, 0, fmt.Errorf("%q is not an architecture that a fatbin can name", m.Target)
 	}
 	if m.AddressSize != 32 {
 		flags |= fatbin64

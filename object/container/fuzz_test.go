@@ -71,7 +71,7 @@ func openBounded(t *testing.T, data []byte) []Member {
 		total += len(m.Text)
 	}
 	if total > len(data)+fuzzLimit {
-		t.Errorf("%d bytes of PTX in %d bytes that may unfold to %d", total, len(data), fuzzLimit)
+		t.Errorf("%d bytes of PTX in %d bytes that may decompress to %d", total, len(data), fuzzLimit)
 	}
 	return members
 }

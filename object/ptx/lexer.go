@@ -306,7 +306,7 @@ func (l *Lexer) bad(at int) Token {
 		}
 		return l.fail(at, end, "", "character %q outside a comment; PTX names are ASCII", string(l.text[at:end]))
 	case c == '\v':
-		return l.fail(at, at+1, "replace it by a space", "vertical tab, which ptxas does not read as white space")
+		return l.fail(at, at+1, "replace it with a space", "vertical tab, which ptxas does not read as white space")
 	}
 	return l.fail(at, at+1, "", "character %q has no meaning in PTX", string(c))
 }

@@ -306,7 +306,7 @@ func (r *sectionReader) unsigned() (uint64, bool) {
 	s := strings.TrimSuffix(r.spelling(), "U")
 	n, err := strconv.ParseUint(s, 0, 64)
 	if err != nil || strings.ContainsAny(s, "_oO") {
-		r.errorAt(r.tok.Span(), "%s is no integer of at most 64 bits", r.spelling())
+		r.errorAt(r.tok.Span(), "%s is not an integer of at most 64 bits", r.spelling())
 		return 0, false
 	}
 	return n, true
@@ -337,7 +337,7 @@ func (r *sectionReader) expression(width int) {
 		r.next()
 		n, ok := r.unsigned()
 		if ok && n > math.MaxInt64 {
-			r.errorAt(r.tok.Span(), "%s is no offset into a section", r.spelling())
+			r.errorAt(r.tok.Span(), "%s is not an offset into a section", r.spelling())
 		}
 		e.addend = int64(n)
 	case r.is('-') && !e.section:
