@@ -56,9 +56,9 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets []side)
 		WithHelp("if the call can reach it, rebuild the module that saw the old prototype")
 }
 
-// underaligned reports whether a caller puts something into memory with less
-// alignment than the function may rely on. The link cannot change the caller, as
-// it does for direct calls.
+// underaligned reports whether a caller stores an operand in memory with less
+// alignment than the function may rely on. The link cannot change such a caller,
+// unlike a direct call.
 func underaligned(passed, taken signature) bool {
 	if sameAlignments(passed, taken) {
 		return false

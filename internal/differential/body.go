@@ -13,13 +13,13 @@ type local struct {
 	count int    // of a register range, -1 for one name
 	typ   typ    // of objects
 	proto *proto // of .callprototype
-	out   bool   // a label that is behind the code at hand
+	out   bool   // a label after the current code
 }
 
 // A function is the state of the generator inside one function body.
 type function struct {
-	scopes []map[string]*local // register ranges stand under base + "<"
-	body   *[]*node            // statements go here
+	scopes []map[string]*local // register ranges are stored under base + "<"
+	body   *[]*node            // statements are added here
 	depth  int
 	self   *symbol
 }
@@ -28,7 +28,7 @@ func (g *generator) emit(format string, args ...any) {
 	*g.body = append(*g.body, leaf(format, args...))
 }
 
-// block runs fill in a scope of its own.
+// block runs fill in its own scope.
 func (g *generator) block(open string, fill func()) {
 	outer := g.body
 	n := &node{open: open, close: "}"}
@@ -42,8 +42,8 @@ func (g *generator) block(open string, fill func()) {
 	*g.body = append(*g.body, n)
 }
 
-// digits splits the decimal tail off a name, as ptxas does to find the range of
-// a register.
+// digits splits a name before the digits at its end, as ptxas does to find the
+// range of a register.
 func digits(name string) (base string, number int, ok bool) {
 	i := len(name)
 	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
@@ -53,7 +53,7 @@ func digits(name string) (base string, number int, ok bool) {
 	return name[:i], number, err == nil && (name[i] != '0' || len(name) == i+1)
 }
 
-// lookup finds what a name means here: a local, a module-scope symbol, or
+// lookup returns the meaning of a name here: a local, a module-scope symbol, or
 // nothing.
 func (g *generator) lookup(name string) (*local, *symbol) {
 	base, number, tail := digits(name)
@@ -87,7 +87,7 @@ func (g *generator) free(name string, count int) bool {
 	return true
 }
 
-// newName chooses a name for a local, most often one of the pool.
+// newName chooses a name for a local, usually one of the pool.
 func (g *generator) newName() string {
 	if g.in100(85) {
 		for range 3 {
@@ -99,9 +99,9 @@ func (g *generator) newName() string {
 	return g.fresh("l")
 }
 
-// crashes reports whether ptxas may break on a local of this name: it takes it,
-// often silently, for what its module declares under the name, ahead of the
-// function or behind it. ptxlink cannot be compared with that.
+// crashes reports whether ptxas may fail on a local of this name: it confuses it,
+// often silently, with the module's declaration of that name before or after the
+// function. ptxlink cannot be compared with that.
 func (g *generator) crashes(name string) bool { return g.planned[name] }
 
 func (g *generator) declareLocal(name string, l *local) {
@@ -111,7 +111,7 @@ func (g *generator) declareLocal(name string, l *local) {
 	g.scopes[len(g.scopes)-1][name] = l
 }
 
-// names lists the locals of a kind that can be named here, as operands.
+// locals returns the locals of a kind that can be named here, as operands.
 func (g *generator) locals(kind string) (list []string) {
 	for i, scope := range g.scopes {
 		for _, key := range sortedKeys(scope) {
@@ -145,7 +145,7 @@ func sortedKeys[V any](m map[string]V) []string {
 	return list
 }
 
-// reg picks a register of a kind; there always is one.
+// reg picks a register of a kind; there is always one.
 func (g *generator) reg(kind string) string { return pick(g, g.locals(kind)) }
 
 // regs picks different registers, separated by commas.
@@ -171,7 +171,7 @@ func (g *generator) regs(kind string, n int) string {
 	return strings.Join(out, ", ")
 }
 
-// value is a 32-bit source operand.
+// value returns a 32-bit source operand.
 func (g *generator) value() string {
 	if g.in100(25) {
 		return pick(g, []string{"-5", "17", "0x1F", "-1", "WARP_SZ", "(3+4)", "010"})
@@ -179,7 +179,7 @@ func (g *generator) value() string {
 	return g.reg("b32")
 }
 
-// address is a generic or global address in brackets.
+// address returns a generic or global address in brackets.
 func (g *generator) address() string {
 	return fmt.Sprintf("[%s%s]", g.reg("b64"), pick(g, []string{"", "", "+4", "+16", " + 32", "+-8", "+0x40"}))
 }
@@ -193,8 +193,8 @@ func (g *generator) makeFunction(s *symbol) *node {
 	}
 	f.open = open + " {"
 	g.function = function{scopes: []map[string]*local{{}, {}}, body: &f.kids, self: s}
-	// Parameters are a scope around the body to us, though ptxas has one for
-	// both: a local may not have the name of a parameter.
+	// We treat parameters as a scope around the body, though ptxas has one scope
+	// for both: a local may not have the name of a parameter.
 	for _, p := range params {
 		g.scopes[1][p.name] = &local{kind: "fparam", count: -1, typ: p.typ}
 	}
@@ -247,7 +247,7 @@ func (g *generator) makeFunction(s *symbol) *node {
 // readParam loads a parameter of the function and stores it.
 func (g *generator) readParam(p param) {
 	if l, _ := g.lookup(p.name); l == nil || l.kind != "fparam" {
-		return // hidden by now
+		return // hidden by another declaration
 	}
 	offset := ""
 	if p.unsized || p.dims != nil {
@@ -298,8 +298,7 @@ var spellings = map[string][]string{
 	"b32": {".b32", ".u32", ".s32"}, "b64": {".b64", ".u64", ".s64"}, "f32": {".f32"}, "pred": {".pred"}, "b16": {".b16", ".u16", ".s16"},
 }
 
-// declareRegisters declares registers and gives each a value that ptxas knows
-// nothing about.
+// declareRegisters declares registers and gives each a value unknown to ptxas.
 func (g *generator) declareRegisters() {
 	kind := pick(g, []string{"b32", "b32", "b32", "b64", "f32", "pred", "b16"})
 	word := pick(g, spellings[kind])
@@ -365,7 +364,7 @@ func (g *generator) declareRegisters() {
 	}
 }
 
-// guard is an optional predicate.
+// guard returns an optional predicate.
 func (g *generator) guard() string {
 	if g.in100(80) {
 		return ""
@@ -373,7 +372,7 @@ func (g *generator) guard() string {
 	return pick(g, []string{"@", "@!", "@ ", "@! "}) + g.reg("pred") + " "
 }
 
-// statement adds one statement, or a few that belong together.
+// statement adds one statement, or a few related ones.
 func (g *generator) statement() {
 	type choice struct {
 		weight int
@@ -483,7 +482,7 @@ func (g *generator) memory() {
 	case 2:
 		g.emit("%sst.volatile.global.u32 %s, %s;", g.guard(), g.address(), g.value())
 	case 3:
-		// Not .add: where ptxas sees that all lanes take part it adds up first.
+		// Not .add: if all lanes take part, ptxas adds up their values first.
 		g.emit("%satom.global.inc.u32 %s, %s, %s;", g.guard(), g.reg("b32"), g.address(), g.value())
 	case 4:
 		g.emit("red.global.dec.u32 %s, %s;", g.address(), g.reg("b32"))
@@ -498,7 +497,7 @@ func (g *generator) memory() {
 	}
 }
 
-// visible lists the module-scope symbols that no local hides.
+// visible returns the module-scope symbols that no local hides.
 func (g *generator) visible(keep func(*symbol) bool) (list []*symbol) {
 	for _, s := range g.symbols() {
 		if _, found := g.lookup(s.name); found == s && keep(s) {
@@ -508,7 +507,8 @@ func (g *generator) visible(keep func(*symbol) bool) (list []*symbol) {
 	return list
 }
 
-// loads are the types that 32- and 64-bit registers can be loaded with.
+// loadType returns the register kind and the load type for a 32- or 64-bit
+// register.
 func loadType(t typ) (kind, word string) {
 	switch t.word {
 	case ".f32":
@@ -610,7 +610,7 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 	g.block("{", func() {
 		object := func(t typ) string {
 			name := g.newName()
-			// ptxas takes it for the parameter of the function if that has the name.
+			// ptxas uses the parameter of the function if it has this name.
 			if l := g.scopes[1][name]; name == target || name == prototype || name == g.self.name || l != nil && l.kind == "fparam" {
 				name = g.fresh("o")
 			}
@@ -733,8 +733,8 @@ func (p *proto) print(name func() string) string {
 	return text
 }
 
-// indirectCall calls through a register: of a function whose address is taken
-// here, or of whatever stands there.
+// indirectCall calls through a register: a function whose address is taken here, or
+// whatever the register holds.
 func (g *generator) indirectCall() {
 	p := g.makeProto()
 	list := g.visible(func(s *symbol) bool { return s.kind == "func" })
@@ -767,11 +767,11 @@ func (g *generator) indirectCall() {
 	g.callWith(d, p, label)
 }
 
-// branch makes a forward branch or a loop.
+// branch adds a forward branch or a loop.
 func (g *generator) branch() {
 	label := g.newName()
 	if g.in100(50) { // forward
-		// ptxas finds what is visible here before it finds the label.
+		// ptxas finds visible names before it finds the label.
 		if l, s := g.lookup(label); l != nil || s != nil || label == g.self.name {
 			label = g.fresh("L")
 		}
@@ -797,7 +797,7 @@ func (g *generator) branch() {
 	g.emit("@%s bra %s;", p, label)
 }
 
-// nestedFill is a block out of which something jumps to a label behind it.
+// nestedFill adds a block with a jump to a label after it.
 func (g *generator) nestedFill(label string) {
 	g.block("{", func() {
 		g.arithmetic()
@@ -805,7 +805,7 @@ func (g *generator) nestedFill(label string) {
 	})
 }
 
-// table is a brx.idx over labels.
+// table adds a brx.idx over labels.
 func (g *generator) table() {
 	targets, a, b := g.fresh("ts"), g.fresh("L"), g.fresh("L")
 	for _, name := range []*string{&targets, &a, &b} {
@@ -855,7 +855,7 @@ func (g *generator) localObject() {
 	}
 }
 
-// localInitialiser names only symbols that no local hides.
+// localInitialiser returns a value that names only symbols that no local hides.
 func (g *generator) localInitialiser(t typ) string {
 	known := g.known
 	g.known = map[string]*symbol{}
@@ -937,7 +937,7 @@ func (g *generator) warp() {
 	g.emit("st.volatile.global.u32 %s, %s;", g.address(), r)
 }
 
-// systemCall calls what the driver supplies.
+// systemCall calls a function of the driver.
 func (g *generator) systemCall() {
 	list := g.visible(func(s *symbol) bool { return s.kind == "syscall" })
 	if len(list) == 0 {

@@ -18,7 +18,7 @@ import (
 	"ptxlink/link"
 )
 
-// An outcome is what came of one set.
+// An outcome is the result for one set.
 type outcome struct {
 	class  string // "equal", "both refuse", "alone", or the kind of the difference
 	detail string
@@ -36,7 +36,7 @@ const (
 	documented = "documented: " // docs/abi.md has the row
 )
 
-// A comparer runs the tools in a folder of its own.
+// A comparer runs the tools in its own folder.
 type comparer struct {
 	dir string
 }
@@ -50,7 +50,7 @@ func (c *comparer) run(tool string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// assemble runs ptxas -c. What it refuses is a message; an error is ours.
+// assemble runs ptxas -c. message holds what ptxas refuses; err is our own failure.
 func (c *comparer) assemble(s *set, name, text string) (cubin []byte, message string) {
 	in, out := filepath.Join(c.dir, name+".ptx"), filepath.Join(c.dir, name+".cubin")
 	os.Remove(out)
@@ -82,7 +82,7 @@ func (c *comparer) nvlink(s *set, name string, cubins ...string) (linked []byte,
 	return nil, firstError(said) + err.Error()
 }
 
-// firstError is the first line that says what is wrong.
+// firstError returns the first line with an error.
 func firstError(text string) string {
 	for _, line := range strings.Split(text, "\n") {
 		if strings.Contains(line, "error") || strings.Contains(line, "fatal") || strings.Contains(line, "signal") {
@@ -97,7 +97,7 @@ var (
 	placed     = regexp.MustCompile(`^ptxas \S+; |^ptxas [^:]*line \d+; |\(target: sm_\d+\)|\d+`)
 )
 
-// kindOf strips places and names off a message.
+// kindOf removes places and names from a message.
 func kindOf(message string) string {
 	line, _, _ := strings.Cut(message, "\n")
 	if _, tail, ok := strings.Cut(line, "; "); ok {
@@ -182,7 +182,7 @@ func ourKind(err error) string {
 
 var identifiers = regexp.MustCompile(`\bm?\d+(_\w+|\.ptx)|'[^']*'`)
 
-// ours says which row of docs/abi.md has ptxlink refuse what nvlink links.
+// ours returns the row of docs/abi.md for which ptxlink refuses what nvlink links.
 func ours(err error) string {
 	for _, row := range []struct{ words, why string }{
 		{"alignment", "alignment"},
@@ -194,7 +194,7 @@ func ours(err error) string {
 	return ""
 }
 
-// theirs says why nvlink refuses what ptxlink links.
+// theirs returns the reason why nvlink refuses what ptxlink links.
 func theirs(message string, texts []string) string {
 	name := func(pattern string) string {
 		if m := regexp.MustCompile(pattern).FindStringSubmatch(message); m != nil {
@@ -204,22 +204,22 @@ func theirs(message string, texts []string) string {
 	}
 	all := strings.Join(texts, "\n")
 	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(all) }
-	// nvlink looks kernels up by name, and finds locals of other modules.
+	// nvlink finds kernels by name, including locals of other modules.
 	if n := name(`Function '(.*?)' not declared __global__`); n != "" && has(`\.entry `+n+`\W`) {
 		return "nvlink confuses a kernel with a local of the name"
 	}
 	if strings.Contains(message, "Duplicate weak parameter bank") {
 		return "nvlink confuses a kernel with a local of the name"
 	}
-	// References to textures are external to it whatever their linkage.
+	// nvlink treats references to textures as external, whatever their linkage.
 	if n := name(`(?:Multiple definition of|doesn't match for) '(.*?)'`); n != "" && has(`\.(tex|surf)ref `+n+`\s*;`) {
 		return "nvlink knows no local texture references"
 	}
 	return ""
 }
 
-// compareCubins compares what came out of both ways, first before nvlink,
-// where every address is still a relocation by symbol.
+// compareCubins compares the output of both ways, first before nvlink, where every
+// address is still a relocation by symbol.
 func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merged *link.Result, mergedCubin, mergedLinked []byte) outcome {
 	one := map[string]string{} // of the output's module-local names: module and original name
 	original := map[string]string{}
@@ -247,7 +247,7 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 		}
 		return "?:" + name
 	})
-	// Each function of the merged module is that of the module it came from.
+	// Each function of the merged module must equal that of its original module.
 	from := map[string]int{}
 	for _, sym := range merged.Symbols {
 		if (sym.Kind == "func" || sym.Kind == "entry") && sym.Module != "" {
@@ -276,9 +276,8 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 		if d == "" {
 			continue
 		}
-		// ptxas looks at all calls of the module: where it sees a caller more, it
-		// may schedule in another way. What must agree then is what the function
-		// does.
+		// ptxas looks at all calls of the module: if it sees one more caller, it
+		// may schedule differently. Then the effects of the function must agree.
 		diff := sameTargets(before[m-1], was, after, f) + c.instructions(s, fmt.Sprintf("%d.cubin", m), was.Name, "merged.cubin", f.Name)
 		if diff != "" {
 			return outcome{"code differs", fmt.Sprintf("%s (%s of %d.ptx): %s\n%s", f.Name, name, m, d, diff)}
@@ -288,7 +287,7 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	if d := sameObjects(before, after); d != "" {
 		return outcome{"data differs", d}
 	}
-	// After nvlink: the symbols and what they hold.
+	// After nvlink: the symbols and their contents.
 	finalWant, err1 := openCubin(linked)
 	finalGot, err2 := openCubin(mergedLinked)
 	if err := errors.Join(err1, err2); err != nil {
@@ -313,8 +312,8 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	return result
 }
 
-// A described cubin has an identity for each symbol: what it is called in its
-// module, or what it holds.
+// A described cubin has an identity for each symbol: its name in its module, or its
+// contents.
 type described struct {
 	*cubin
 	identity  map[int]string
@@ -328,7 +327,7 @@ func describe(c *cubin, local func(string) string) *described {
 		switch m := inFunction.FindStringSubmatch(s.Name); {
 		case m != nil:
 			d.identity[s.index] = fmt.Sprintf("%s in a function, %s, %d bytes %s", suffix.ReplaceAllString(m[1], ""), c.section(s), s.Size, digest(c.bytes(s)))
-		case s.isLocal() && strings.Contains(s.Name, ".const_opt."): // made by ptxas, of a literal or a table
+		case s.isLocal() && strings.Contains(s.Name, ".const_opt."): // literals and tables created by ptxas
 			d.identity[s.index] = fmt.Sprintf("literal, %s, %d bytes %s", c.section(s), s.Size, digest(c.bytes(s)))
 		case !s.isLocal() || s.Section == elf.SHN_UNDEF:
 			d.identity[s.index] = s.Name
@@ -358,8 +357,8 @@ func (d *described) function(name string) *cubinSymbol {
 	return nil
 }
 
-// targets lists the relocations of a symbol, those of the function itself by
-// its offset.
+// targets returns the relocations of a symbol, those to the function itself by
+// offset.
 func (d *described) targets(s *cubinSymbol) (list []string) {
 	for _, r := range d.relocations(s) {
 		to := d.identity[r.symbol]
@@ -387,8 +386,7 @@ func sameFunction(a *described, f *cubinSymbol, b *described, h *cubinSymbol) st
 	return ""
 }
 
-// info lists the attributes in .nv.info.NAME, but for those with an index of a
-// symbol.
+// info returns the attributes in .nv.info.NAME, except those with a symbol index.
 func (d *described) info(f *cubinSymbol) (list []string) {
 	var data []byte
 	for i, s := range d.file.Sections {
@@ -402,7 +400,7 @@ func (d *described) info(f *cubinSymbol) (list []string) {
 			size = int(data[2]) | int(data[3])<<8
 		}
 		value := data[2:min(4+size, len(data))]
-		if attribute != 0x0a && attribute != 0x0f && attribute != 0x16 { // PARAM_CBANK, EXTERNS; NEED_CNP_PATCH goes by module
+		if attribute != 0x0a && attribute != 0x0f && attribute != 0x16 { // PARAM_CBANK, EXTERNS; NEED_CNP_PATCH depends on the module
 			list = append(list, fmt.Sprintf("%#x: %x", attribute, value))
 		}
 		data = data[min(4+size, len(data)):]
@@ -412,7 +410,7 @@ func (d *described) info(f *cubinSymbol) (list []string) {
 }
 
 // sameObjects compares the variables of the merged module with those of the
-// modules: each is that of one of them.
+// modules: each must equal one of them.
 func sameObjects(before []*described, after *described) string {
 	describe := func(d *described, s *cubinSymbol) string {
 		return fmt.Sprintf("%s: %s, bind %d, other %#x, size %d, %x, %q", d.identity[s.index], d.section(s), elf.ST_BIND(s.Info), s.Other, s.Size, d.bytes(s), d.targets(s))
@@ -425,7 +423,7 @@ func sameObjects(before []*described, after *described) string {
 	}
 	for _, s := range after.defined((*cubinSymbol).isObject) {
 		if strings.HasPrefix(after.identity[s.index], "literal") {
-			continue // of the code
+			continue // belongs to the code
 		}
 		text := describe(after, s)
 		if have[text]--; have[text] < 0 {
@@ -435,15 +433,15 @@ func sameObjects(before []*described, after *described) string {
 	return ""
 }
 
-// final lists the kernels and the objects of a linked cubin, and what objects
-// hold. Device functions were compared before: nvlink drops those that nothing
-// calls, and among weak ones takes one that uses fewer registers or comes from
-// newer PTX, while ptxlink takes the first; they should be the same. Addresses
-// were compared too, and depend on the order of the objects here.
+// final returns the kernels and the objects of a linked cubin, and the contents of
+// objects. Device functions were compared before: nvlink drops those that nothing
+// calls. Among weak ones it chooses one that uses fewer registers or comes from
+// newer PTX, while ptxlink chooses the first; they should be equal. Addresses were
+// compared too, and here depend on the order of the objects.
 func final(c *cubin, name func(string) string, addresses map[string][]uint64) (list []string) {
 	for _, s := range c.defined(func(s *cubinSymbol) bool { return s.isObject() || s.isFunc() && s.Other&0x10 != 0 }) {
-		// What only a weak function that lost had goes with it in one way and
-		// stays in the other.
+		// An object used only by a weak function that lost is dropped with it in
+		// one way and kept in the other.
 		if inFunction.MatchString(s.Name) {
 			continue
 		}
@@ -463,7 +461,7 @@ func final(c *cubin, name func(string) string, addresses map[string][]uint64) (l
 	return list
 }
 
-// difference shows the lines that only one side has.
+// difference returns the lines that only one side has.
 func difference(want, got []string) string {
 	var b strings.Builder
 	count := map[string]int{}
@@ -484,8 +482,8 @@ func difference(want, got []string) string {
 	return b.String()
 }
 
-// instructions shows how the effects of a function differ: its instructions
-// that touch memory, call or wait, without registers, which may be others.
+// instructions returns how the effects of a function differ: the instructions that
+// access memory, call or wait, without registers, which may differ.
 func (c *comparer) instructions(s *set, file, name, mergedFile, mergedName string) string {
 	read := func(file, name string) []string {
 		text, _ := c.run("cuobjdump"+s.suffix, "-sass", "-fun", name, filepath.Join(c.dir, file))
@@ -519,7 +517,7 @@ func sameTargets(a *described, f *cubinSymbol, b *described, h *cubinSymbol) str
 			}
 		}
 		slices.Sort(list)
-		return slices.Compact(list) // an address may be made once or twice
+		return slices.Compact(list) // an address may be computed once or twice
 	}
 	return difference(targets(a, f), targets(b, h))
 }

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A cubin is what ptxas or nvlink wrote, as far as it can be compared.
+// A cubin is the comparable part of the output of ptxas or nvlink.
 type cubin struct {
 	file    *elf.File
 	symbols []*cubinSymbol // by index; 0 is the null symbol
@@ -90,7 +90,7 @@ func (s *cubinSymbol) isObject() bool {
 }
 func (s *cubinSymbol) isLocal() bool { return elf.ST_BIND(s.Info) == elf.STB_LOCAL }
 
-// objects lists the functions or the data that the cubin defines.
+// defined returns the functions or the data that the cubin defines.
 func (c *cubin) defined(keep func(*cubinSymbol) bool) (list []*cubinSymbol) {
 	for _, s := range c.symbols {
 		if s.Section != elf.SHN_UNDEF && keep(s) && s.Name != "_param" && !strings.HasPrefix(s.Name, ".") {
@@ -100,8 +100,8 @@ func (c *cubin) defined(keep func(*cubinSymbol) bool) (list []*cubinSymbol) {
 	return list
 }
 
-// section is the kind of section that a symbol stands in, without the kernel's
-// name: ".nv.shared", ".text".
+// section returns the kind of section of a symbol, without the kernel's name:
+// ".nv.shared", ".text".
 func (c *cubin) section(s *cubinSymbol) string {
 	if int(s.Section) >= len(c.file.Sections) {
 		return s.Section.String()
@@ -118,7 +118,7 @@ func (c *cubin) section(s *cubinSymbol) string {
 	return strings.TrimSuffix(name, ".init")
 }
 
-// bytes is the content of a symbol, nil for zeroes.
+// bytes returns the contents of a symbol, nil for zeros.
 func (c *cubin) bytes(s *cubinSymbol) []byte {
 	data := c.data[s.Section]
 	if s.Value+s.Size > uint64(len(data)) {
@@ -131,7 +131,7 @@ func (c *cubin) bytes(s *cubinSymbol) []byte {
 	return data
 }
 
-// relocations are those inside a symbol, by offset from its start.
+// relocations returns those inside a symbol, by offset from its start.
 func (c *cubin) relocations(s *cubinSymbol) (list []reloc) {
 	for _, r := range c.relocs[s.Section] {
 		if r.offset >= s.Value && r.offset < s.Value+s.Size {
@@ -153,5 +153,5 @@ func (c *cubin) relocations(s *cubinSymbol) (list []reloc) {
 var inFunction = regexp.MustCompile(`^\$__(.*)__\d+$`)
 
 // suffix matches what ptxlink adds to the name of a local, or to the base of a
-// register range, anywhere: names of the pool look like that too.
+// register range, anywhere in a name: names of the pool look like that too.
 var suffix = regexp.MustCompile(`\$\d+_?`)

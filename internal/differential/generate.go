@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// A symbol is a module-scope name and what it stands for.
+// A symbol is a module-scope name and its meaning.
 type symbol struct {
 	name    string
 	kind    string // "var", "tex", "surf", "func", "entry"
@@ -16,10 +16,10 @@ type symbol struct {
 	proto   *proto
 	linkage string   // "", "visible", "weak", "common"
 	owners  []int    // modules that define it
-	strong  bool     // the first owner has it .visible though it is .weak in others
+	strong  bool     // the first owner has it .visible, the others .weak
 	also    []string // of a variable: others in the same statement
 	points  *symbol  // of a variable: another whose address it holds
-	extern  bool     // declared .extern in the module at hand
+	extern  bool     // declared .extern in the current module
 }
 
 // A typ is the type of a variable or parameter.
@@ -76,7 +76,7 @@ type proto struct {
 	noreturn bool
 }
 
-// A generator makes one set.
+// A generator generates one set.
 type generator struct {
 	*rand.Rand
 	pool    []string
@@ -86,9 +86,9 @@ type generator struct {
 	version string
 	arch    string
 
-	// Of the module at hand:
+	// Of the current module:
 	module  int
-	private string             // starts names that nothing else has
+	private string             // prefix of names that occur nowhere else
 	count   int                // of private names
 	known   map[string]*symbol // declared so far
 	planned map[string]bool    // every module-scope name it will have
@@ -104,14 +104,14 @@ var (
 	labels  = []string{"L", "L1", "$L1", "BB0_1", "proto", "$1", "retval0", "param0", "p", "q"}
 )
 
-// systemCalls are some of the functions that the driver supplies.
+// systemCalls are some of the functions that the driver provides.
 var systemCalls = []*symbol{
 	{name: "vprintf", kind: "syscall", proto: &proto{result: &typ{word: ".b32"}, params: []typ{{word: ".b64"}, {word: ".b64"}}}},
 	{name: "malloc", kind: "syscall", proto: &proto{result: &typ{word: ".b64"}, params: []typ{{word: ".b64"}}}},
 	{name: "free", kind: "syscall", proto: &proto{params: []typ{{word: ".b64"}}}},
 }
 
-// generate makes the set of a seed.
+// generate returns the set of a seed.
 func generate(seed uint64) *set {
 	g := &generator{Rand: rand.New(rand.NewPCG(seed, 7))}
 	s := &set{seed: seed, noise: g.IntN(3) == 0}
@@ -134,11 +134,11 @@ func pick[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
 // in reports true n times of 100.
 func (g *generator) in100(n int) bool { return g.IntN(100) < n }
 
-// names chooses the few names that everything in the set is called by.
+// names chooses the few names that the set uses for everything.
 func (g *generator) names() {
 	for range 1 + g.IntN(2) {
 		base := pick(g, bases)
-		if base == "_" { // _0 is no name
+		if base == "_" { // _0 is not a name
 			base = "_x"
 		}
 		g.bases = append(g.bases, base)
@@ -168,7 +168,7 @@ func (g *generator) names() {
 	g.Shuffle(len(g.pool), func(i, j int) { g.pool[i], g.pool[j] = g.pool[j], g.pool[i] })
 }
 
-// plan chooses the external symbols of the set and who defines them.
+// plan chooses the external symbols of the set and their owners.
 func (g *generator) plan() {
 	n := min(3+g.IntN(5), len(g.pool)/2)
 	for i := range n {
@@ -184,7 +184,7 @@ func (g *generator) plan() {
 					s.linkage = "common"
 				}
 			}
-			if s.space == "shared" && g.in100(50) { // dynamic: nobody defines it
+			if s.space == "shared" && g.in100(50) { // dynamic: no module defines it
 				s.typ, s.linkage, s.owners = typ{word: ".b8", align: 16, unsized: true}, "visible", nil
 			}
 		case 4:
@@ -242,7 +242,7 @@ func (g *generator) varType() typ {
 	return t
 }
 
-// paramType is a type that may be passed to a function.
+// paramType returns a type that may be passed to a function.
 func (g *generator) paramType() typ {
 	if g.in100(25) {
 		align := pick(g, []int{4, 8, 16})
@@ -355,7 +355,7 @@ func (g *generator) makeModule(i int) *node {
 			}
 		case 4:
 			s.kind, s.space = pick(g, []string{"tex", "surf"}), "global"
-			s.name = g.fresh("t") // nvlink knows no local ones
+			s.name = g.fresh("t") // nvlink does not support local ones
 			g.planned[s.name] = true
 		default:
 			s.kind, s.proto = "func", g.makeProto()
@@ -365,13 +365,13 @@ func (g *generator) makeModule(i int) *node {
 		}
 		rest = append(rest, item{sym: s})
 	}
-	// Each module has a kernel, so that ptxas has something to keep.
+	// Each module has a kernel, so that ptxas keeps some code.
 	k := &symbol{name: g.private + "k", kind: "entry", linkage: "visible", proto: &proto{params: g.entryParams()}, owners: []int{i}}
 	g.planned[k.name] = true
 	g.Shuffle(len(front), func(i, j int) { front[i], front[j] = front[j], front[i] })
 	g.Shuffle(len(rest), func(i, j int) { rest[i], rest[j] = rest[j], rest[i] })
 	rest = append(rest, item{sym: k})
-	if g.in100(25) && len(rest) > 1 { // and the declarations behind it are hidden from it
+	if g.in100(25) && len(rest) > 1 { // and hidden from the declarations after it
 		at := g.IntN(len(rest))
 		rest[at], rest[len(rest)-1] = rest[len(rest)-1], rest[at]
 	}
@@ -381,7 +381,7 @@ func (g *generator) makeModule(i int) *node {
 	return m
 }
 
-// forward reports whether a definition may have a declaration ahead of it.
+// forward reports whether a definition may have a declaration before it.
 func forward(s *symbol) bool {
 	return s.kind == "func" || s.kind == "entry" || s.kind == "var" && s.linkage != ""
 }
@@ -435,14 +435,13 @@ func (g *generator) declaration(it item) (list []*node) {
 	return list
 }
 
-// fresh makes a name that no other module has.
+// fresh returns a name that no other module has.
 func (g *generator) fresh(base string) string {
 	g.count++
 	return fmt.Sprintf("%s%s%d", g.private, base, g.count)
 }
 
-// header prints a function without its body; the parameters are called by
-// names of the pool.
+// header prints a function without its body; the parameters have names of the pool.
 func (g *generator) header(s *symbol) string {
 	text, _ := g.headerNames(s)
 	return text
@@ -489,7 +488,8 @@ func (g *generator) headerNames(s *symbol) (text string, params []param) {
 func (g *generator) variable(s *symbol) []*node {
 	text := fmt.Sprintf("%s.%s ", g.linkageWord(s), s.space)
 	if s.space == "global" && g.in100(3) && s.linkage == "visible" {
-		// .managed must be said everywhere; no other module declares it so.
+		// .managed is required in every declaration; no other module declares it
+		// that way.
 		others := slices.ContainsFunc(g.shared, func(o *symbol) bool { return o.name == s.name })
 		if !others {
 			text += ".attribute(.managed) "
@@ -519,7 +519,7 @@ func (g *generator) variable(s *symbol) []*node {
 	return []*node{leaf("%s;", text)}
 }
 
-// initialiser prints a value of the type, for its first few elements.
+// initialiser returns a value of the type, for its first few elements.
 func (g *generator) initialiser(t typ, dims []int) string {
 	if len(dims) > 0 {
 		var list []string
@@ -566,7 +566,7 @@ func (g *generator) addressable() *symbol {
 	return pick(g, list)
 }
 
-// symbols lists what the module has declared so far, in a fixed order.
+// symbols returns what the module has declared so far, in a fixed order.
 func (g *generator) symbols() []*symbol {
 	var list []*symbol
 	for _, s := range g.known {

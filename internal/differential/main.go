@@ -1,34 +1,33 @@
-// Differential makes random sets of PTX modules and links each in two ways:
+// Differential generates random sets of PTX modules and links each in two ways:
 // ptxlink, ptxas -c and nvlink; and ptxas -c of each module, and nvlink.
 //
 //	make differential SEED=1000                       # until it is stopped
 //	go run ./internal/differential -sets 5000 -seed 1 -o /tmp/differences
 //
-// The modules declare everything that stands at module scope, and take their
-// names, also those inside functions, from one short list: opcodes, types,
-// members of vectors, names that a register range may or may not hold. A set is
-// determined by its seed. What comes out is compared in two places:
+// The modules declare everything that may be declared at module scope. All names,
+// including those inside functions, come from one short list: opcodes, types,
+// members of vectors, names that a register range may or may not contain. The seed
+// determines the set. The results are compared at two points:
 //
-//  1. Before nvlink, where addresses are relocations by symbol. Each function
-//     of the merged module has the same instructions, relocations and attributes
-//     as in the module it comes from, to the byte. Where ptxas schedules a
-//     function in another way, since it sees other calls of it, the function
-//     has the same memory, texture, atomic, call and barrier instructions and
-//     the same relocation targets. Each object has the same bytes and
-//     relocations. A local counts as the same only if it is that of the same
-//     module.
+//  1. Before nvlink, where addresses are relocations by symbol. Each function of
+//     the merged module has the same instructions, relocations and attributes as in
+//     the module it comes from, to the byte. If ptxas schedules a function
+//     differently, because it sees other calls of it, the function has the same
+//     memory, texture, atomic, call and barrier instructions and the same
+//     relocation targets. Each object has the same bytes and relocations. A local
+//     is the same only if it belongs to the same module.
 //  2. After nvlink: kernels and every object, with binding, size and bytes.
 //
-// Where one way refuses a set the other must too. What docs/abi.md has as
-// different, what ptxas refuses of one module alone, and what breaks ptxas or
-// nvlink (a crash, an internal error) is counted and not compared.
+// If one way refuses a set, the other must too. Sets are counted but not compared
+// if docs/abi.md lists the difference, if ptxas refuses one module alone, or if
+// ptxas or nvlink crashes or reports an internal error.
 //
-// A line of the log is the seed, the kind of outcome, and its detail; lines of
-// equal sets are left out, and a line starting with # counts every hundred
-// sets. The last lines count the outcomes. With -o the first few sets of each
-// kind of difference are minimised: DIR/SEED has the modules, the merged text,
-// both linked cubins, and a README with the kind and the detail. Exit code 1
-// means that there were differences.
+// A line of the log holds the seed, the kind of outcome, and its detail. Equal sets
+// have no line; a line starting with # counts every hundred sets. The last lines
+// count the outcomes. With -o the first few sets of each kind of difference are
+// minimised: DIR/SEED holds the modules, the merged text, both linked cubins, and a
+// README with the kind and the detail. Exit code 1 means that there were
+// differences.
 package main
 
 import (
@@ -76,7 +75,7 @@ type runner struct {
 	total  int
 }
 
-// run compares sets until there are enough of them or ctx ends.
+// run compares sets until it has compared enough or ctx ends.
 func (r *runner) run(ctx context.Context, seed uint64, sets, jobs int) error {
 	seeds := make(chan uint64)
 	errs := make(chan error, jobs)
@@ -108,7 +107,8 @@ func (r *runner) run(ctx context.Context, seed uint64, sets, jobs int) error {
 	return nil
 }
 
-// one compares the set of a seed, and minimises it if it is worth it.
+// one compares the set of a seed, and minimises it if it is one of the first to
+// differ in its class.
 func (r *runner) one(c *comparer, seed uint64) {
 	s := generate(seed)
 	o := c.compare(s)
@@ -138,7 +138,7 @@ func (r *runner) one(c *comparer, seed uint64) {
 	}
 }
 
-// differences is the number of sets that are not as they should be.
+// differences returns the number of sets with a difference.
 func (r *runner) differences() (n int) {
 	for class, count := range r.counts {
 		if (outcome{class: class}).differs() {
@@ -148,7 +148,7 @@ func (r *runner) differences() (n int) {
 	return n
 }
 
-// summary counts the sets by class, those that differ last.
+// summary returns the number of sets by class, those that differ last.
 func (r *runner) summary() string {
 	var b strings.Builder
 	total, compared := 0, 0

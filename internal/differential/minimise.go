@@ -1,7 +1,7 @@
 package main
 
-// minimise drops modules, declarations and statements while the outcome stays
-// of its class, for at most so many tries.
+// minimise drops modules, declarations and statements while the outcome keeps its
+// class, with a limit on the tries.
 func minimise(s *set, tries int, stays func(*set) bool) *set {
 	try := func(t *set) bool {
 		tries--
@@ -22,7 +22,7 @@ func minimise(s *set, tries int, stays func(*set) bool) *set {
 	return s
 }
 
-// count is the number of nodes.
+// count returns the number of nodes.
 func (s *set) count() (n int) {
 	var walk func(list []*node)
 	walk = func(list []*node) {
@@ -54,8 +54,8 @@ func (s *set) shrink(try func(*set) bool) *set {
 	return s
 }
 
-// shrink drops children of the nodes that stand so deep below n. try takes the
-// whole tree with a node replaced, and reports whether it may stay so.
+// shrink drops children of the nodes at depth level below n. try gets the whole
+// tree with a node replaced, and reports whether the change is kept.
 func shrink(n *node, level int, try func(*node) bool) *node {
 	if level == 0 {
 		keep := *n
@@ -84,7 +84,7 @@ func shrink(n *node, level int, try func(*node) bool) *node {
 	return &keep
 }
 
-// drop removes stretches of a list, long ones first, as long as the rest will do.
+// drop removes runs of a list, long ones first, as long as try accepts the rest.
 func drop(list []*node, try func([]*node) bool) []*node {
 	for size := max(len(list)/2, 1); ; size /= 2 {
 		for at := len(list) - size; at >= 0; {

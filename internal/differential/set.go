@@ -10,14 +10,15 @@ import (
 // A set is a few modules that are linked together.
 type set struct {
 	seed    uint64
-	modules []*node // of each, the header is the opening and the declarations are the children
+	modules []*node // one per module: the header is the opening and the declarations are the children
 	arch    string  // the GPU to assemble for
 	suffix  string  // of the tools' names: "" for CUDA 12.4, "-new" for the newest
 	noise   bool    // comments and white space between the tokens
 }
 
-// A node is a stretch of PTX that can be dropped as a whole: a declaration or a
-// statement. One with children, a function or a block, prints them in between.
+// A node is a piece of PTX that can be dropped as a whole: a declaration or a
+// statement. If it has children, as a function or a block does, they are printed in
+// between.
 type node struct {
 	open, close string
 	kids        []*node
@@ -64,12 +65,12 @@ func (s *set) with(modules []*node) *set {
 
 var blanks = []string{"  ", "\t", "\n", "\r\n", " /**/ ", " /* ; { x */ ", " // } mov x, y;\n", "\n\n\t"}
 
-// quoted finds what noise must leave alone: strings, and the header, whose
+// quoted matches text that noise must not change: strings, and the header, whose
 // .version must be the first token.
 var quoted = regexp.MustCompile(`"[^"]*"|^\.version.*\n\.target.*\n`)
 
-// noisy adds comments and white space between tokens, and takes blanks away
-// where none is needed.
+// noisy adds comments and white space between tokens, and removes blanks where none
+// is needed.
 func noisy(r *rand.Rand, text string) string {
 	var b strings.Builder
 	at := 0
