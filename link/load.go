@@ -56,8 +56,8 @@ func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
 // loaded says why what was read cannot be linked at all.
 func loaded(in inputs, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
-		log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, which are empty or of which nothing is needed").
-			WithHelp("--whole-archive links all members, beside -r those of a library on its own; -u NAME links the one that defines NAME")
+		log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, and nothing in them is needed").
+			WithHelp("--whole-archive links all members (add -r for a library on its own); -u NAME links the one that defines NAME")
 	}
 	if log.Errors() > 0 {
 		return &Errors{Messages: publicMessages(log.Messages), IO: in.set.Unread}

@@ -9,7 +9,7 @@ var explanations = []struct{ prefix, text string }{
 	{"_ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
 	{"__cxa_atexit", "this registers a global destructor, which device code does not have (PTX Interoperability 7)"},
 	{"_GLOBAL__", "this is a global constructor, which device code does not have (PTX Interoperability 7); initialise the object with a constant"},
-	{"__cxa_pure_virtual", "this stands for pure virtual functions; define it, or compile the class for the device as a whole"},
+	{"__cxa_pure_virtual", "this is called in place of a pure virtual function; define it, or compile the whole class for the device"},
 	{"__cxa_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
 	{"__gxx_personality_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
 	{"_Unwind_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
@@ -17,8 +17,8 @@ var explanations = []struct{ prefix, text string }{
 	{"_ZTVN10__cxxabiv1", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
 	{"_ZTI", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
 	{"_ZTS", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
-	{"_ZTV", "this is a table of virtual functions; it is defined where the first of them is, and one made for the host is of no use to the device (PTX Interoperability 7)"},
-	{"_ZTT", "this is a table of virtual tables; it is defined where the first virtual function of the class is"},
+	{"_ZTV", "this is a virtual table; it is defined in the module that defines the first virtual function of the class, and the device cannot use one of the host (PTX Interoperability 7)"},
+	{"_ZTT", "this is a table of virtual tables; it is defined in the module that defines the first virtual function of the class"},
 	{"_Znw", "this is operator new; nvcc and clang turn it into malloc, other modules must define it"},
 	{"_Zna", "this is operator new[]; nvcc and clang turn it into malloc, other modules must define it"},
 	{"_Zdl", "this is operator delete; nvcc and clang turn it into free, other modules must define it"},
@@ -26,11 +26,11 @@ var explanations = []struct{ prefix, text string }{
 	{"_ZNSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"_ZNKSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"_ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
-	{"__nv_", "this is a libdevice function; ptxlink libdevice makes libdevice.a of your CUDA toolkit, which -L. -ldevice links"},
-	{"__cudaCDP2", "kernels that start kernels need libcudadevrt; --allow-undefined='__cudaCDP2*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
-	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; --allow-undefined='__cuda*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
-	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; --allow-undefined='__cuda*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
-	{"cuda", "this is a function of the CUDA device runtime (libcudadevrt); --allow-undefined='cuda*' with -c leaves it to nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and -L. -ldevice links it"},
+	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; use --allow-undefined='__cudaCDP2*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; use --allow-undefined='__cuda*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; use --allow-undefined='__cuda*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; use --allow-undefined='cuda*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
 }
 
 // stdio holds the C functions that device code does not have. It has only printf,
@@ -47,7 +47,7 @@ func init() {
 // well known.
 func explain(name string) string {
 	if stdio[name] {
-		return "of stdio, device code has printf alone, which nvcc and clang turn into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
+		return "printf is the only stdio function in device code; nvcc and clang turn it into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
 	}
 	for _, e := range explanations {
 		if strings.HasPrefix(name, e.prefix) {

@@ -28,7 +28,7 @@ func findLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 	}
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
-		m.WithHelp("ptxlink libdevice makes libdevice.a of your CUDA toolkit; -L names its folder")
+		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit; -L names its folder")
 	} else if len(folders) == 0 {
 		m.WithHelp("name the folder that holds " + strings.Join(candidates, " or ") + " with -L")
 	}
