@@ -24,13 +24,13 @@ type Input struct {
 	Text []byte
 	// Reader is read to its end, once.
 	Reader io.Reader
-	// WholeArchive links every member of an archive, needed or not. What does
-	// not come out of an archive is always linked.
+	// WholeArchive links every member of an archive, needed or not. Other inputs
+	// are always linked.
 	WholeArchive bool
 }
 
-// Options say what to link and how. The zero value of every field but Inputs
-// is what a plain `ptxlink a.ptx b.ptx` means.
+// Options holds the inputs and options of a link. The zero value of every field
+// except Inputs is the default of `ptxlink a.ptx b.ptx`.
 type Options struct {
 	Inputs []Input
 	// Jobs bounds the number of inputs read at a time; 0 means one per CPU.
@@ -42,36 +42,36 @@ type Options struct {
 	// AllowUndefined lists glob patterns (path.Match) of symbols that may stay
 	// undefined; they are emitted as .extern.
 	AllowUndefined []string
-	// CheckOnly stops before the output is made; Result.PTX is then empty.
+	// CheckOnly runs all checks but produces no output; Result.PTX is empty.
 	CheckOnly bool
 	// Atomics adds the lint of atomic operations (PTX Interoperability 4).
 	Atomics bool
-	// Arch is the GPU that the output is for, "sm_80": where an input holds PTX
-	// for several, the highest that runs there is linked. Empty takes the highest
-	// there is. It does not change .target, and a module that does not run there
-	// is an error.
+	// Arch is the GPU that the output is for, such as "sm_80". If an input has PTX
+	// for several GPUs, the highest that runs on Arch is linked; if Arch is empty,
+	// the highest of all. A module that does not run on Arch is an error. Arch does
+	// not change .target.
 	Arch string
-	// MaxInputSize bounds the bytes that one compressed input may grow to; 0 is
+	// MaxInputSize limits the decompressed size of one input in bytes; 0 means
 	// 4 GiB.
 	MaxInputSize int64
-	// Undefined lists names that archive members are linked for, though no input
-	// uses them (-u); RequireDefined does so too and makes it an error if
-	// nothing defines the name.
+	// Undefined lists names whose archive members are linked even if no input uses
+	// them (-u). RequireDefined does the same, and it is an error if no input defines
+	// the name.
 	Undefined, RequireDefined []string
-	// Host is the platform that inputs which say nothing were compiled for:
-	// "linux-x86_64". It is recorded in the output.
+	// Host is the host platform, such as "linux-x86_64", of inputs that do not record
+	// one. It is recorded in the output.
 	Host string
 	// AllowHostMismatch turns a known difference of operating system between
 	// inputs into a warning. 32 against 64 bits stays an error.
 	AllowHostMismatch bool
-	// StripDebug leaves DWARF out of the output (-S), and the lines of .file and
-	// .loc too unless KeepLines is set.
+	// StripDebug removes DWARF (-S), and also .file and .loc unless KeepLines is set.
 	StripDebug, KeepLines bool
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
 }
 
-// CheckHost says why Options.Host cannot be what it is; nil for the empty string.
+// CheckHost returns an error if host is not valid as Options.Host. The empty string
+// is valid.
 func CheckHost(host string) error {
 	if host == "" {
 		return nil
@@ -85,8 +85,8 @@ var (
 	gpuDigits = regexp.MustCompile(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
 )
 
-// CheckArch says why an Arch of options cannot be what it is; nil for the empty
-// string.
+// CheckArch returns an error if arch is not valid as the Arch of options. The empty
+// string is valid.
 func CheckArch(arch string) error {
 	if arch == "" || gpuName.MatchString(arch) {
 		return nil
@@ -103,12 +103,12 @@ func CheckArch(arch string) error {
 	return fmt.Errorf("%q is not the name of a GPU%s", arch, suggestion)
 }
 
-// Result is a finished link.
+// Result is the result of a link.
 type Result struct {
-	// PTX is the linked module. What the linker writes ends in LF; bodies keep
-	// the line ends of their input.
+	// PTX is the linked module. Lines that the linker writes end in LF; bodies keep
+	// the line endings of their input.
 	PTX []byte
-	// Lines leads from a line of PTX back to the input line it came from.
+	// Lines maps a line of PTX to the input line it came from.
 	Lines *LineMap
 	// Modules are the inputs that were linked, in command-line order.
 	Modules []Module
@@ -116,23 +116,23 @@ type Result struct {
 	Symbols []Symbol
 	// Dropped are definitions that lost to another one.
 	Dropped []Symbol
-	// Pulls say why each archive member was linked, in the order they came in.
+	// Pulls holds the reason why each archive member was linked, in link order.
 	Pulls []Pull
-	// Unused are the paths of the archives of which nothing was linked, as they
-	// were given, in command-line order. As long as such an archive defines the
-	// same names with the same linkage, a change of it does not change the
-	// output; a name more can.
+	// Unused are the paths, as given and in command-line order, of the archives
+	// without a linked member. As long as such an archive defines the same names
+	// with the same linkage, a change to it does not change the output. An added
+	// name can.
 	Unused []string
 	// Header of the output: "9.0", "sm_80", 64.
 	Version     string
 	Target      string
 	AddressSize int
-	// Debug says that the output carries DWARF (.target ..., debug), and
-	// LineInfo that it carries .loc lines; ptxas wants -g or -lineinfo then.
+	// Debug reports whether the output has DWARF (.target ..., debug), and LineInfo
+	// whether it has .loc lines. ptxas then needs -g or -lineinfo.
 	Debug, LineInfo bool
 	// Messages are warnings and notes, in command-line order.
 	Messages []*Message
-	// Passes are the times of the passes, in order.
+	// Passes holds the time of each pass, in order.
 	Passes []Pass
 }
 
@@ -175,10 +175,10 @@ func (s Symbol) Line() int {
 	return s.place.Source.Line(s.place.Span.Off)
 }
 
-// Pull says why an archive member was linked.
+// Pull is the reason why an archive member was linked.
 type Pull struct {
 	Member string // "libm.a(sin.o)"
-	Symbol string // what it was needed for
+	Symbol string // the symbol it was needed for
 	By     string // the module that needed it first; empty for -u
 }
 

@@ -11,15 +11,14 @@ import (
 	"ptxlink/resolve"
 )
 
-// debugSections are the debug sections of the inputs, and what every name in them
-// means in the output.
+// debugSections holds the debug sections of the inputs, and the meaning of every
+// name in them.
 type debugSections struct {
 	t     *resolve.Table
 	files []int32 // inputs whose sections are kept, in order
-	// verbatim is the one input whose sections are copied as they are, -1 if there
-	// is none.
+	// verbatim is the input whose sections are copied unchanged; -1 if there is none.
 	verbatim int32
-	// lines is set if of the sections only the names of inlined functions are kept.
+	// lines is set if only the names of inlined functions are kept.
 	lines    bool
 	names    map[int32]map[string]debugName
 	lookedUp []resolve.LocalName // the names inside functions among them
@@ -27,24 +26,24 @@ type debugSections struct {
 	bodies map[resolve.DeclID]sameBody // by dropped definition
 }
 
-// debugName is what a name in a debug section means in the output.
+// debugName is the meaning of a name in a debug section.
 type debugName struct {
 	fate   debuginfo.Fate
-	symbol object.ID         // of module scope, if local is empty; the function of a name that is gone
+	symbol object.ID         // at module scope, if local is empty; the function of a name that is gone
 	local  resolve.LocalName // inside a function
 }
 
-// sameBody is what the names of a dropped body are called in the one that took its
-// place; nil if the two differ.
+// sameBody maps the names of a dropped body to those of the body that was kept. names
+// is nil if the two bodies differ.
 type sameBody struct {
-	known  bool // there is one
+	known  bool // a body was kept
 	winner resolve.DeclID
 	names  abicheck.LocalNames
 }
 
-// newDebugSections finds the inputs with debug sections, and what their names
-// mean. The sections of a single input are copied if everything that they name is
-// in the output. Those of several are merged.
+// newDebugSections finds the inputs with debug sections, and the meanings of the
+// names in them. If only one input has sections, they are copied, provided that
+// everything they name is in the output. The sections of several inputs are merged.
 func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections {
 	d := &debugSections{t: t, verbatim: -1, names: map[int32]map[string]debugName{}, bodies: map[resolve.DeclID]sameBody{}}
 	if o.StripDebug && !o.KeepLines {
@@ -73,13 +72,13 @@ func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections
 	return d
 }
 
-// lookUp finds what the names in the sections of a file mean, in the order of the
-// text. gone reports whether one of them stands in a dropped body.
+// lookUp finds the meanings of the names in the sections of a file, in the order of
+// the text. gone reports whether one of them is in a dropped body.
 func (d *debugSections) lookUp(file int32) (gone bool) {
 	f := d.t.Files[file]
 	names := map[string]debugName{}
 	d.names[file] = names
-	// ptxas takes the first function that declares a name.
+	// ptxas uses the first function that declares a name.
 	declares := map[string]int32{}
 	resolve.EachLocal(f, func(decl int32, name diag.Span) {
 		if _, ok := declares[string(f.Src.Bytes(name))]; !ok {
@@ -103,14 +102,14 @@ func (d *debugSections) lookUp(file int32) (gone bool) {
 	return gone
 }
 
-// meaning is what a name in the debug sections of a file means in the output.
+// meaning returns the meaning of a name in the debug sections of a file.
 //
 //  1. A module-scope name follows its symbol.
-//  2. A name inside a function means the first one of that spelling: ptxas looks it
-//     up over the whole module.
-//  3. Inside a body that lost to another one with the same text, it is the
-//     name in that body, as nvlink has it. If the text differs it is gone, and
-//     the function that was kept is named instead.
+//  2. A local name refers to the first one of that spelling, because ptxas searches
+//     the whole module for it.
+//  3. In a body that was dropped for another one with the same text, it becomes the
+//     name in that body, as with nvlink. If the texts differ, the name is gone, and
+//     the function that was kept is used instead.
 func (d *debugSections) meaning(file int32, name string, declares map[string]int32) debugName {
 	f := d.t.Files[file]
 	if id, ok := f.Lookup(name); ok {
@@ -151,8 +150,8 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 	return same
 }
 
-// module is a file as package debuginfo sees it. Without names it has those of the
-// input.
+// module returns a file as package debuginfo reads it. If names is nil, it keeps the
+// names of the input.
 func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
 	return &debuginfo.Module{File: d.t.Files[file], Lines: d.lines, Name: func(name string) (string, debuginfo.Fate) {
 		n := d.names[file][name]
@@ -173,7 +172,7 @@ func (n debugName) output(names *resolve.Names) string {
 	return names.Of(n.symbol)
 }
 
-// mergedDebug is what the output carries of debug information.
+// mergedDebug is the debug information of the output.
 type mergedDebug struct {
 	verbatim int32 // the input whose sections are copied, -1 if there is none
 	modules  map[int32]*debuginfo.Module
@@ -248,8 +247,8 @@ func says(f *object.File, word string) bool {
 	return false
 }
 
-// inlinedName returns what replaces the label behind function_name in a .loc, empty
-// if it stays. ok is false if the input's .debug_str is not in the output.
+// inlinedName returns the replacement for the label after function_name in a .loc,
+// or "" if it stays. ok is false if the input's .debug_str is not in the output.
 func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok bool) {
 	if file == m.verbatim {
 		return "", true

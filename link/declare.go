@@ -27,8 +27,8 @@ func erase(src *diag.Source, span diag.Span) ptx.Edit {
 	return ptx.Edit{Span: span, Text: strings.Repeat("\n", bytes.Count(src.Bytes(span), []byte{'\n'}))}
 }
 
-// header adds the preamble. fatbinary 12.4 blanks the first line, so it holds
-// nothing of value; the record below it survives and is read back.
+// header adds the header of the output. fatbinary 12.4 blanks the first line, so
+// that line has no information; the record below it survives and is read back.
 func (pl *planner) header(debug bool) {
 	h, host := pl.checked.header, pl.checked.host
 	var b strings.Builder
@@ -49,7 +49,7 @@ func (pl *planner) header(debug bool) {
 	if debug {
 		options = append(options, "debug")
 	}
-	// Where ptxas refuses these two, the input that asks for them is to blame.
+	// If ptxas refuses one of these, the error is reported at the input it comes from.
 	version, target := h.versionFile, h.arch.file
 	pl.add(piece{src: version.Src, span: diag.Span{Off: version.VersionSpan.Off}, text: ".version " + h.version.String() + "\n", fixed: true})
 	pl.add(piece{src: target.Src, span: diag.Span{Off: target.TargetSpan.Off}, text: ".target " + strings.Join(options, ", ") + "\n", fixed: true})
@@ -84,8 +84,8 @@ func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []p
 		if name == f.Names[use.Name] && !f.Padded {
 			continue
 		}
-		// A use may be spelled a02 for a2, and f in the list f<2>: such lists are
-		// among the edits of locals.
+		// A use may be spelled a02 for a2, and f in the list f<2>. The edits of
+		// locals cover such lists.
 		span := f.UseSpan(use)
 		if old := f.Src.String(span); old != name && (old == f.Names[use.Name] || '0' <= old[len(old)-1] && old[len(old)-1] <= '9') {
 			edits = append(edits, ptx.Edit{Span: span, Text: name})
@@ -94,8 +94,9 @@ func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []p
 	return edits
 }
 
-// headerEdits changes the header of a function: its name, parameter names that
-// something else would be taken for, and parameter types where callers differ.
+// headerEdits returns the edits to the header of a function: its name, parameter
+// names that would capture another symbol, and parameter types that callers declare
+// differently.
 func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
@@ -109,7 +110,7 @@ func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
 	return edits
 }
 
-// untype spells the scalar parameters of a function as .bN.
+// untype changes the types of scalar parameters of a function to .bN.
 func untype(edits []ptx.Edit, decl *ptx.Decl) []ptx.Edit {
 	for _, list := range [][]ptx.Param{decl.Results, decl.Params} {
 		for _, param := range list {
@@ -121,7 +122,7 @@ func untype(edits []ptx.Edit, decl *ptx.Decl) []ptx.Edit {
 	return edits
 }
 
-// prototype declares a function ahead.
+// prototype adds a forward declaration of a function.
 func (pl *planner) prototype(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
@@ -138,8 +139,8 @@ func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 	return in
 }
 
-// prototype prints the header of a function as a forward declaration repeats it:
-// without tuning directives, which ptxas takes on definitions only.
+// prototype returns the header of a function for a forward declaration, without
+// tuning directives, which ptxas accepts only on definitions.
 func prototype(f *object.File, decl *ptx.Decl, edits []ptx.Edit) []byte {
 	for _, a := range decl.Attrs {
 		if !onPrototype(decl.Kind, a.Word) {
@@ -170,8 +171,8 @@ func (pl *planner) body(p *plan, d resolve.DeclID, debug *mergedDebug) {
 	pl.add(piece{src: f.Src, span: span, edits: edits, text: pl.linkageWord(d), before: pl.blank(), after: true})
 }
 
-// prefix prints the front of a variable statement: space, alignment, type. A
-// larger alignment and another type word count where they are not zero.
+// prefix returns the start of a variable statement: space, alignment, type. Non-zero
+// align and word replace the declared alignment and type.
 func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {
 	var edits []ptx.Edit
 	switch {
@@ -188,12 +189,12 @@ func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {
 	return string(ptx.Compact(ptx.Apply(nil, src.Text, decl.Prefix, edits)))
 }
 
-// shape prints the dimensions of an object: [2][3].
+// shape returns the dimensions of an object: [2][3].
 func shape(f *object.File, decl *ptx.Decl) string {
 	return string(ptx.Compact(f.Src.Bytes(decl.Dims)))
 }
 
-// forward declares a variable ahead of its definition.
+// forward adds a forward declaration of a variable.
 func (pl *planner) forward(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, p.align[d], "")+" "+pl.nameOf(d)+shape(f, decl))
@@ -202,7 +203,7 @@ func (pl *planner) forward(p *plan, d resolve.DeclID) {
 func (pl *planner) variable(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
-	if name := pl.nameOf(d); name != f.Src.String(decl.NameSpan) { // a1 of a<3> too
+	if name := pl.nameOf(d); name != f.Src.String(decl.NameSpan) { // also for a1 of a<3>
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
@@ -211,8 +212,8 @@ func (pl *planner) variable(p *plan, d resolve.DeclID) {
 	pl.add(piece{src: f.Src, span: decl.Declared, edits: edits, text: front, after: true})
 }
 
-// extern declares a symbol that stays open, once: ptxas 11.8 takes no second
-// .extern of a variable, and no two prototypes that differ in a word.
+// extern adds one declaration of a symbol that stays open. ptxas 11.8 does not
+// accept a second .extern of a variable, nor two prototypes that differ in a word.
 func (pl *planner) extern(s *resolve.Symbol) {
 	files := pl.table.Files
 	best := -1
@@ -251,9 +252,8 @@ func (pl *planner) extern(s *resolve.Symbol) {
 	pl.line(f.Src, decl.Span.Off, ".extern "+string(ptx.Compact(text)))
 }
 
-// saysMore says whether the extern declaration a is to stand for b too: the
-// larger size, but where one module leaves the size of shared memory to the
-// launch, the launch decides.
+// saysMore reports whether the extern declaration a replaces b. The larger size
+// wins, except that an unsized declaration of dynamic shared memory wins over all.
 func saysMore(a, b *ptx.Decl) bool {
 	switch {
 	case a.Kind != ptx.Variable || b.Kind != ptx.Variable:
@@ -273,7 +273,8 @@ func (pl *planner) allHave(s *resolve.Symbol, attr string) bool {
 	return true
 }
 
-// alias flattens an alias of an alias, on which ptxas -c breaks.
+// alias adds an alias. It resolves an alias of an alias, because ptxas -c fails on
+// those.
 func (pl *planner) alias(id object.ID) {
 	f := pl.table.Files[id.File]
 	sym := f.Symbols[id.Name]
@@ -281,7 +282,7 @@ func (pl *planner) alias(id object.ID) {
 	pl.line(f.Src, f.Aliases[sym.Alias].Span.Off, ".alias "+pl.names.Of(id)+", "+target)
 }
 
-// others carries unknown statements through.
+// others copies unknown statements.
 func (pl *planner) others() {
 	for i, f := range pl.table.Files {
 		for _, o := range f.Others {

@@ -5,8 +5,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// emit writes the output that the plan describes. It decides nothing and says
-// nothing.
+// emit writes the output of the plan. It makes no decisions and reports nothing.
 func (p *plan) emit() ([]byte, *LineMap) {
 	out := make([]byte, 0, p.size)
 	var runs []lineRun

@@ -1,24 +1,23 @@
 package link
 
-// graph holds variables and, for each, those that its initialiser names.
+// graph holds variables and, for each, the variables its initialiser uses.
 type graph struct {
 	next  [][]int32
-	local []bool // it has no linkage, so it cannot be declared ahead
+	local []bool // the variable has no linkage, so it cannot have a forward declaration
 }
 
-// order returns the variables, each after those that it names and in their own
-// order otherwise. An edge to a variable that is declared ahead does not count;
-// forward marks these. stuck holds one variable of each cycle that has no
-// external member.
+// order returns the variables, each after those it uses and otherwise in their
+// original order. forward marks variables with a forward declaration; edges to them
+// do not count. stuck holds one variable of each cycle without an external member.
 //
-// It takes time in proportion to the edges:
+// The time is linear in the number of edges:
 //
-//  1. A depth-first walk gives components and ranks. Only an edge that leads
-//     back to a lower rank closes a cycle.
-//  2. Edges lead from one external variable to another directly, or through
-//     local ones. An external variable to which one of its component leads back
-//     is declared ahead. Each cycle has such a variable.
-//  3. A second walk, without the edges to those, gives the order.
+//  1. A depth-first walk computes components and ranks. Only an edge back to a lower
+//     rank closes a cycle.
+//  2. Edges lead from one external variable to another directly, or through local
+//     ones. An external variable with a back edge from its own component gets a
+//     forward declaration. Each cycle has such a variable.
+//  3. A second walk, without the edges to those, computes the order.
 func (g *graph) order() (sorted []int32, forward []bool, stuck []int32) {
 	finished, component := g.walk(func(from, to int32) bool { return true })
 	rank := make([]int32, len(g.next))
@@ -50,7 +49,7 @@ func (g *graph) order() (sorted []int32, forward []bool, stuck []int32) {
 			spread(int32(v), rank[v])
 		}
 	}
-	for i := len(locals) - 1; i >= 0; i-- { // each before those that it names
+	for i := len(locals) - 1; i >= 0; i-- { // each before those it uses
 		if v := locals[i]; g.local[v] {
 			spread(v, highest[v])
 		}
@@ -74,8 +73,8 @@ func (g *graph) names(from, to int32) bool {
 
 // walk visits all variables depth first, along the edges that follow allows. It
 // returns them in the order in which they were finished, and for each the first
-// visited of its strongly connected component (Tarjan). It keeps a stack of its
-// own: chains are as long as the input wants.
+// visited variable of its strongly connected component (Tarjan). It uses an explicit
+// stack, because the input decides how long chains are.
 func (g *graph) walk(follow func(from, to int32) bool) (finished, component []int32) {
 	n := len(g.next)
 	const none = -1

@@ -13,10 +13,10 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// header is what stands at the top of the output.
+// header holds the directives at the top of the output.
 type header struct {
 	version     ptx.Version
-	versionFile *object.File // the first input that asks for the version
+	versionFile *object.File // the first input with this version
 	arch        arch
 	options     []string // texmode_independent, ... without debug
 	addressSize int
@@ -50,8 +50,8 @@ func (a arch) family() int {
 	return a.number / 10
 }
 
-// archOf finds the architecture of a module: the last one of a list, as ptxas
-// has it. compute_80 means sm_80.
+// archOf returns the architecture of a module. If .target lists several, the last
+// one counts, as in ptxas. compute_80 means sm_80.
 func archOf(f *object.File, log *diag.Log) arch {
 	a := arch{file: f}
 	for _, o := range f.Target {
@@ -72,12 +72,12 @@ func archOf(f *object.File, log *diag.Log) arch {
 		a.number = number
 	}
 	if a.number == 0 && log.Errors() == 0 {
-		log.Error(diag.TargetName, f.At(f.TargetSpan), "no architecture in .target").WithHelp("write .target sm_80, say")
+		log.Error(diag.TargetName, f.At(f.TargetSpan), "no architecture in .target").WithHelp("for example, write .target sm_80")
 	}
 	return a
 }
 
-// mergeHeaders makes the header of the output.
+// mergeHeaders returns the header of the output.
 func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 	h := header{versionFile: files[0], addressSize: addressSize}
 	for _, f := range files {
@@ -94,7 +94,7 @@ func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 	}
 	known := slices.DeleteFunc(slices.Clone(archs), func(a arch) bool { return a.number == 0 })
 	if len(known) == 0 {
-		return h // every .target is at fault, and reported
+		return h // an error was reported for every .target
 	}
 	h.arch = mergeArchs(known, log)
 	h.options = mergeOptions(files, archs, log)
@@ -104,16 +104,16 @@ func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 	return h
 }
 
-// checkArch refuses modules that do not run on the GPU that the output is for,
-// and warns of an archive member that changes the target from what the inputs have
-// that were named: they would no longer run where they did.
+// checkArch reports modules that do not run on the GPU of --arch. It warns about an
+// archive member that changes the target of the named inputs: they would no longer
+// run on some GPUs where they ran before.
 func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if h.arch.file == nil {
 		return
 	}
-	var ignored diag.Log // what is wrong with a .target has been reported
+	var ignored diag.Log // errors in .target have been reported already
 	var named []arch
-	var member arch // the one that the target of the output comes from
+	var member arch // of the member that sets the target of the output
 	for _, f := range files {
 		a := archOf(f, &ignored)
 		if gpu != "" && !a.runsOn(gpu) {
@@ -133,25 +133,25 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || renamed(was.number) != renamed(h.arch.number) {
 		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
-			WithHelp(fmt.Sprintf("a library made for %s keeps it; --arch %s says that it is meant", was, h.arch))
+			WithHelp(fmt.Sprintf("use a library made for %s, or pass --arch %s to accept the change", was, h.arch))
 	}
 }
 
-// where is what a target runs on, in words.
+// where returns a description of the GPUs that a target runs on.
 func (a arch) where() string {
 	switch a.suffix {
 	case 'a':
-		return a.String() + " alone"
+		return a.String() + " only"
 	case 'f':
 		return a.String() + " and later ones of its family"
 	}
 	return a.String() + " and later"
 }
 
-// remedy is what to do about a module that does not run on a GPU.
+// remedy returns the help for a module that does not run on a GPU.
 func (a arch) remedy(gpu string) string {
 	if strings.HasPrefix(filepath.Base(a.file.Path), "libdevice") {
-		return "ptxlink libdevice --arch " + gpu + " makes one for it"
+		return "create one with ptxlink libdevice --arch " + gpu
 	}
 	lower := ""
 	if a.suffix == 0 {
@@ -160,7 +160,7 @@ func (a arch) remedy(gpu string) string {
 	return fmt.Sprintf("compile it for %s%s, or link with --arch %s", gpu, lower, a)
 }
 
-// renamed is the number that an architecture has since ISA 9.0.
+// renamed returns the number of an architecture since ISA 9.0.
 func renamed(number int) int {
 	if number == 101 {
 		return 110
@@ -168,8 +168,8 @@ func renamed(number int) int {
 	return number
 }
 
-// runsOn says whether PTX for the target can be assembled for a GPU, sm_90a. Of f
-// targets it knows the family alone.
+// runsOn reports whether PTX for the target can be assembled for a GPU such as
+// sm_90a. For f targets it compares only the family and the number.
 func (a arch) runsOn(gpu string) bool {
 	if a.number == 0 {
 		return true
@@ -190,13 +190,13 @@ func (a arch) runsOn(gpu string) bool {
 	return theirs >= mine
 }
 
-// mergeArchs finds the least target that every input may run on:
+// mergeArchs returns the lowest target that can run every input:
 //
 //  1. Plain targets: the highest number. PTX for sm_70 runs on sm_80.
-//  2. An `a` target runs on that one architecture, so no input may be above it
-//     and no other `a` beside it.
-//  3. An `f` target runs on its family from its number up.
-//  4. sm_1x flushes denormals where sm_20 does not: no mixing.
+//  2. An `a` target runs only on its own architecture. No input may have a higher
+//     target or another `a` target.
+//  3. An `f` target runs on its family, from its number up.
+//  4. sm_1x flushes denormals and sm_20 does not, so they cannot be mixed.
 func mergeArchs(archs []arch, log *diag.Log) arch {
 	best := archs[0]
 	refuse := func(a, b arch, why, help string) arch {
@@ -236,8 +236,8 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 			case y.number > x.number && y.family() != x.family():
 				return refuse(a, best, x.String()+" runs on its own family only", "compile all inputs for "+x.String())
 			case y.number > x.number:
-				// A plain target above, of the same family: what runs there is
-				// the family code from that number up.
+				// A higher plain target of the same family: the result is family
+				// code from that number up.
 				x.number, x.file, x.span = y.number, y.file, y.span
 			}
 			best = x
@@ -248,8 +248,8 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 	return best
 }
 
-// mergeOptions unites the words of .target other than the architecture. debug
-// is left out: it follows from the sections that are emitted.
+// mergeOptions returns the union of the .target words other than the architecture.
+// It omits debug, which depends on the sections of the output.
 func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	var list []string
 	seen := map[string]bool{}
@@ -259,7 +259,8 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_"):
 			case strings.HasPrefix(o.Word, "sm_") || strings.HasPrefix(o.Word, "compute_"):
 			case o.Word == "map_f64_to_f32" && (i > 0 || archs[i].number >= 20):
-				// For sm_1x only, and there every input has it or none needs it.
+				// It is for sm_1x only; there either every input has it or none
+				// needs it.
 			case !seen[o.Word]:
 				seen[o.Word] = true
 				list = append(list, o.Word)
@@ -271,7 +272,7 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 
 // textureMode merges texmode_independent, which pairs each texture with a
 // sampler, with texmode_unified, the default. A body that uses textures
-// assembles in its own mode only; one that does not goes with both.
+// assembles only in its own mode; other bodies assemble in both.
 func textureMode(files []*object.File, log *diag.Log) []string {
 	any := false
 	for _, f := range files {
@@ -307,7 +308,8 @@ func textureMode(files []*object.File, log *diag.Log) []string {
 	return []string{"texmode_independent"}
 }
 
-// usesTextures errs on the side of yes: a name that contains "tex." is enough.
+// usesTextures reports whether a module may use textures. It may return true for a
+// module that does not: a name that contains "tex." is enough.
 func usesTextures(f *object.File) bool {
 	for _, word := range []string{"tex.", "tld4.", "txq.", ".texref", ".samplerref"} {
 		if bytes.Contains(f.Src.Text, []byte(word)) {
@@ -317,8 +319,8 @@ func usesTextures(f *object.File) bool {
 	return false
 }
 
-// raiseHazards warns where raising a module's .version or .target makes ptxas
-// refuse an instruction that it took before (testdata/script/raise_*.txtar).
+// raiseHazards warns if raising the .version or .target of a module makes ptxas
+// refuse an instruction that it accepted before (testdata/script/raise_*.txtar).
 func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 	v64, v63, v31 := ptx.Version{Major: 6, Minor: 4}, ptx.Version{Major: 6, Minor: 3}, ptx.Version{Major: 3, Minor: 1}
 	syncOnly := func(v ptx.Version, number int) bool { return !v.Less(v64) && number >= 70 }
@@ -327,7 +329,7 @@ func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 		if !ok {
 			return
 		}
-		log.Warn(diag.Raised, f.At(span), fmt.Sprintf("%s %s does not assemble at .version %s .target %s, to which the link raises this module from %s %s",
+		log.Warn(diag.Raised, f.At(span), fmt.Sprintf("%s %s does not assemble with .version %s .target %s; the link raises this module from %s %s",
 			f.Src.String(span), what, h.version, h.arch, f.Version, own)).
 			WithHelp("recompile this module for PTX " + h.version.String())
 	}

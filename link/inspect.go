@@ -10,8 +10,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Object is the object record of one input: what the linker knows of it before
-// it links. The JSON form is that of `ptxlink info --json`.
+// Object is the object record of one input: what the linker knows about it before
+// linking. `ptxlink info --json` writes it as JSON.
 type Object struct {
 	Name        string         `json:"name"`
 	Path        string         `json:"path,omitempty"`
@@ -23,13 +23,13 @@ type Object struct {
 	DataModel   string         `json:"data_model,omitempty"`
 	Producer    string         `json:"producer,omitempty"`
 	Bytes       int            `json:"bytes"`
-	Digests     []string       `json:"sha256"` // of the PTX, or of what an earlier link made it from
+	Digests     []string       `json:"sha256"` // of the PTX, or of the inputs of an earlier link
 	Debug       bool           `json:"debug"`
 	LineInfo    bool           `json:"line_info"`
 	Symbols     []ObjectSymbol `json:"symbols"`
 }
 
-// ObjectSymbol is what one input says of one module-scope name.
+// ObjectSymbol describes a module-scope name of an input.
 type ObjectSymbol struct {
 	Name    string `json:"name"`
 	Kind    string `json:"kind"`            // "entry", "func", "object", "alias"
@@ -44,7 +44,7 @@ type ObjectSymbol struct {
 }
 
 // Inspect reads inputs as Link does and returns their records in order. The
-// error is *Errors if an input is no PTX module.
+// error is *Errors if an input is not a PTX module.
 func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	var log diag.Log
 	files, unread, err := object.Load(ctx, objectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
@@ -61,7 +61,7 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	return list, nil
 }
 
-// nameless is what messages call an input that has neither name nor path.
+// nameless returns the name in messages of an input without name and path.
 func nameless(i int) string { return fmt.Sprintf("<input %d>", i+1) }
 
 func objectInputs(inputs []Input) []object.Input {
@@ -114,8 +114,8 @@ func describeDecl(f *object.File, d *ptx.Decl, sym *ObjectSymbol) {
 	sym.Text = string(ptx.Compact(f.Src.Bytes(d.Header)))
 }
 
-// measure is what a declaration amounts to: the kind and state space in words,
-// the bytes of an object or of a body's text, the alignment of an object.
+// measure returns the kind and state space of a declaration in words, the bytes of
+// an object or of a body's text, and the alignment of an object.
 func measure(d *ptx.Decl) (kind, space string, size, align int64) {
 	switch d.Kind {
 	case ptx.Variable:

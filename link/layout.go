@@ -16,25 +16,25 @@ import (
 type layout struct {
 	pragmas    []string // module-scope, the same in all inputs
 	externs    []*resolve.Symbol
-	prototypes []resolve.DeclID // of functions, and of entries that something refers to
-	forwards   []resolve.DeclID // variables whose initialisers form a cycle: one .extern ahead
-	variables  []resolve.DeclID // after what their initialisers name
+	prototypes []resolve.DeclID // of functions, and of entries that are referenced
+	forwards   []resolve.DeclID // variables declared .extern first, because their initialisers form a cycle
+	variables  []resolve.DeclID // each after the variables its initialiser uses
 	aliases    []object.ID
 	bodies     []resolve.DeclID
 
-	// pushed holds, per file, module pragmas that go to the entries of the file.
+	// pushed holds, per file, the module pragmas that move to the entries of the file.
 	pushed [][]string
-	// untyped marks definitions whose scalar parameters are printed as .bN,
-	// because some caller spells them otherwise.
+	// untyped marks definitions whose scalar parameters are emitted as .bN, because
+	// a caller declares them differently.
 	untyped map[resolve.DeclID]bool
 	align   map[resolve.DeclID]int64 // variables raised above their own alignment
 }
 
-// constantBank is the size of the constant bank in bytes: ptxas sums all .const
-// of a module against it, referenced or not.
+// constantBank is the size of the constant bank in bytes. ptxas counts all .const
+// variables of a module, referenced or not.
 const constantBank = 65536
 
-// arrange decides what is in the output, and in which order.
+// arrange decides the contents of the output and their order.
 func (pl *planner) arrange() layout {
 	l := layout{untyped: map[resolve.DeclID]bool{}, align: map[resolve.DeclID]int64{}}
 	entryUsed := pl.referencedEntries()
@@ -81,7 +81,7 @@ func (pl *planner) arrange() layout {
 	return l
 }
 
-// referencedEntries finds the entries that code or an initialiser names.
+// referencedEntries returns the entries that code or initialisers refer to.
 func (pl *planner) referencedEntries() map[object.ID]bool {
 	used := map[object.ID]bool{}
 	for i, f := range pl.table.Files {
@@ -99,8 +99,8 @@ func (pl *planner) referencedEntries() map[object.ID]bool {
 	return used
 }
 
-// unify makes the winning definition fit what the other modules declared: .bN
-// where the words of a parameter differ, and the largest alignment.
+// unify adapts the winning definition to the declarations of other modules: it gets
+// .bN for parameters with different types, and the largest alignment.
 func (pl *planner) unify(l *layout, s *resolve.Symbol) {
 	if !s.Defined() {
 		return
@@ -122,8 +122,8 @@ func (pl *planner) unify(l *layout, s *resolve.Symbol) {
 	}
 }
 
-// wordsDiffer says whether some declaration spells a scalar of the prototype
-// otherwise than ref does.
+// wordsDiffer reports whether a declaration has a scalar parameter of another type
+// than ref.
 func (pl *planner) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
 	differ := func(x, y []ptx.Param) bool {
 		for i := range x {
@@ -147,10 +147,10 @@ func (pl *planner) linkage(d resolve.DeclID) ptx.Linkage {
 	return f.Symbols[f.Decls[d.Decl].Name].Linkage
 }
 
-// checkConstants refuses what does not fit the constant bank, by symbol, before
-// ptxas refuses it without a name. It counts the padding as ptxas lays the bank
-// out, the largest alignment first (testdata/script/const_padding.txtar). The
-// order among equals does not decide what fits.
+// checkConstants reports constants that exceed the constant bank, with their names.
+// The error of ptxas has no names. Padding counts as ptxas lays out the bank, by
+// descending alignment (testdata/script/const_padding.txtar). The order of variables
+// with equal alignment does not matter.
 func (pl *planner) checkConstants(l *layout) {
 	var constants []resolve.DeclID
 	for _, v := range l.variables {
@@ -187,10 +187,11 @@ func (pl *planner) checkConstants(l *layout) {
 	m.WithHelp("move the largest to .global memory")
 }
 
-// placePragmas decides where module-scope pragmas go. ptxas applies them to the
-// whole module, also to what stands before them, so that one input's "nounroll"
-// would reach the others (testdata/script/pragma_module.txtar): what all inputs
-// say is kept, the rest moves to the entries of its module.
+// placePragmas decides the place of module-scope pragmas. ptxas applies them to the
+// whole module, including the code before them, so "nounroll" of one input would
+// affect the others (testdata/script/pragma_module.txtar). If all inputs have the
+// same pragmas, they stay at module scope; otherwise each input's pragmas move to its
+// entries.
 func (pl *planner) placePragmas(l *layout) {
 	l.pushed = make([][]string, len(pl.table.Files))
 	say := func(f *object.File) (list []string) {
@@ -215,7 +216,7 @@ func (pl *planner) placePragmas(l *layout) {
 		}
 		for d := range f.Decls {
 			if f.Decls[d].Kind == ptx.Func && f.Decls[d].HasBody {
-				pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, since it would reach the other inputs").
+				pl.log.Warn(diag.Pragma, f.At(f.Pragmas[0].Span), "this pragma is kept for the entries of the module but not for its functions, because it would affect the other inputs").
 					Note(f.At(f.Decls[d].NameSpan), "a function that loses it")
 				break
 			}

@@ -7,7 +7,7 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// LineMap leads from a line of the output to the input line it came from.
+// LineMap maps lines of the output to the input lines they came from.
 type LineMap struct {
 	out  diag.Source
 	runs []lineRun // by out
@@ -30,7 +30,7 @@ func (m *LineMap) Origin(line int) (place Place, ok bool) {
 	if span == (diag.Span{}) {
 		return Place{}, false
 	}
-	// The run that the line ends in: a body starts behind the linkage word on
+	// Use the run at the end of the line: a body starts after the linkage word on
 	// its first line.
 	i := sort.Search(len(m.runs), func(i int) bool { return m.runs[i].out > int(span.End()) }) - 1
 	for i > 0 && m.runs[i].src == nil && m.runs[i].out > int(span.Off) {

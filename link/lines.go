@@ -12,20 +12,20 @@ import (
 	"ptxlink/resolve"
 )
 
-// lineTable is the .file table of the output: dense from 1, since ptxas writes
-// its line table by position and keeps the index in the line program.
+// lineTable is the .file table of the output. Its indexes are dense from 1, because
+// ptxas writes its line table by position and keeps the index in the line program.
 type lineTable struct {
 	rows  []fileRow
 	index map[fileRow]int64
-	// of maps, per input, the input's index to the output's.
+	// of maps, for each input, its file indexes to those of the output.
 	of []map[int64]int64
-	// same marks the inputs whose .loc lines need no change at all.
+	// same marks the inputs whose .loc lines stay unchanged.
 	same   []bool
 	strip  bool
-	warned []bool // by input: a .file that is not there has been reported
-	// inlines is set if a line is inlined at another: written then holds the places
-	// of all lines so far, by the index of the output, and at where an input has
-	// lines of a place.
+	warned []bool // by input: a missing .file has been reported
+	// inlines is set if a line is inlined at another. Then written holds the places
+	// of all lines so far, with file indexes of the output, and at holds the lines of
+	// each input by their place.
 	inlines bool
 	written map[ptx.LocPlace]bool
 	at      []map[ptx.LocPlace][]int32
@@ -35,7 +35,7 @@ type lineTable struct {
 }
 
 // newLineTable numbers the files of all inputs. The input whose DWARF is copied
-// goes first and keeps its own numbers, gaps filled, because DW_AT_decl_file
+// comes first and keeps its own numbers, with gaps filled, because DW_AT_decl_file
 // refers to them.
 func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.Log) *lineTable {
 	n := len(t.Files)
@@ -81,7 +81,7 @@ type fileRow struct {
 	time, size int64
 }
 
-// stamp is what follows the path: the time and size of the file, where given.
+// stamp returns the text after the path: the time and size of the file, if given.
 func (r fileRow) stamp() string {
 	switch {
 	case r.time < 0:
@@ -92,7 +92,7 @@ func (r fileRow) stamp() string {
 	return ", " + itoa(r.time) + ", " + itoa(r.size)
 }
 
-// number gives each file its index; keep is the input that keeps its own, -1 if
+// number assigns the indexes of files. keep is the input that keeps its own; -1 if
 // there is none.
 func (l *lineTable) number(keep int32) {
 	for i := range l.of {
@@ -132,8 +132,8 @@ type ownFile struct {
 	Time, Size int64
 }
 
-// ownFiles are the usable .file directives of an input by their index. ptxas
-// drops index 0, and keeps 16 bits of the others.
+// ownFiles returns the usable .file directives of an input, sorted by index. ptxas
+// ignores index 0, and keeps 16 bits of the others.
 func (l *lineTable) ownFiles(f *object.File) []ownFile {
 	list := make([]ownFile, 0, len(f.Files))
 	seen := map[int64]diag.Span{}
@@ -143,7 +143,7 @@ func (l *lineTable) ownFiles(f *object.File) []ownFile {
 		}
 		if first, ok := seen[file.Index]; ok {
 			if f.Src.String(first) != f.Src.String(file.Span) {
-				l.log.Error(diag.FileIndex, f.At(file.Span), fmt.Sprintf("file index %d is given twice", file.Index)).
+				l.log.Error(diag.FileIndex, f.At(file.Span), fmt.Sprintf("file index %d is used twice", file.Index)).
 					Note(f.At(first), "first given here")
 			}
 			continue
@@ -186,8 +186,8 @@ func (t *lineTable) addExact(files []ownFile) {
 	}
 }
 
-// edits rewrites the .loc and .file directives in a span of one input. Spans come
-// in the order of the output.
+// edits rewrites the .loc and .file directives in a span of one input. It must be
+// called in the order of the output.
 func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *mergedDebug) []ptx.Edit {
 	if l.same[file] && !l.inlines {
 		return edits
@@ -196,7 +196,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	first := sort.Search(len(f.Locs), func(i int) bool { return f.Locs[i].Span.Off >= span.Off })
 	for i := first; i < len(f.Locs) && f.Locs[i].Span.Off < span.End(); i++ {
 		if text := l.missing(file, i, debug); text != "" {
-			if i == first { // ptxas gives the first instructions to the first line
+			if i == first { // ptxas assigns the first instructions to the first line
 				loc := &f.Locs[i]
 				text = ".loc " + itoa(l.of[file][loc.File]) + " " + itoa(loc.Line) + " " + itoa(loc.Column) + " " + text
 			}
@@ -207,7 +207,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 		}
 		l.write(file, i)
 	}
-	own := f.Files // gcc writes them into bodies, where ptxas takes none
+	own := f.Files // gcc writes them in bodies, where ptxas does not accept them
 	for _, own := range own[sort.Search(len(own), func(i int) bool { return own[i].Span.Off >= span.Off }):] {
 		if own.Span.Off >= span.End() {
 			break
@@ -219,8 +219,8 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	return edits
 }
 
-// line rewrites one .loc. One of a file that its module never declared is dropped:
-// in the merged table the number may be another module's file.
+// line rewrites one .loc. It drops the .loc if the module does not declare the file,
+// because in the merged table the number may belong to another module's file.
 func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug) []ptx.Edit {
 	f, loc := l.files[file], &l.files[file].Locs[i]
 	if l.strip {
@@ -250,18 +250,18 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 	return edits
 }
 
-// inlined returns the output's index of the file that a line is inlined at, and
-// what replaces the label of the function; it leads into .debug_str. ok is false if
-// one of them is not in the output.
+// inlined returns the output index of the file that a line is inlined at, and the
+// replacement for the label of the function, which is a label in .debug_str. ok is
+// false if one of them is not in the output.
 func (l *lineTable) inlined(file int32, loc *ptx.Loc, debug *mergedDebug) (n int64, name string, ok bool) {
 	n, known := l.of[file][loc.InlinedAt.File]
 	name, kept := debug.inlinedName(file, loc)
 	return n, name, known && kept
 }
 
-// missing returns the lines that a line of a file is inlined at, directly or not,
-// if the output does not have them yet: they stand in a body that was dropped, or
-// that comes later. ptxas refuses a place of inlined_at that no .loc before it has
+// missing returns the lines that a line is inlined at, directly or indirectly, and
+// that are not in the output yet: their body was dropped, or comes later. ptxas
+// refuses an inlined_at whose place has no .loc before it
 // (testdata/script/loc_inlined_dropped.txtar).
 func (l *lineTable) missing(file int32, i int, debug *mergedDebug) string {
 	f := l.files[file]
@@ -293,7 +293,7 @@ func (l *lineTable) missing(file int32, i int, debug *mergedDebug) string {
 	return string(text)
 }
 
-// write notes that the output has a line.
+// write records that a line is in the output.
 func (l *lineTable) write(file int32, i int) {
 	place := l.files[file].Locs[i].LocPlace
 	if n, ok := l.of[file][place.File]; ok && l.inlines {
@@ -302,7 +302,7 @@ func (l *lineTable) write(file int32, i int) {
 	}
 }
 
-// linesAt lists the lines of a file by their place.
+// linesAt returns the lines of a file by their place.
 func (l *lineTable) linesAt(file int32) map[ptx.LocPlace][]int32 {
 	if l.at[file] == nil {
 		l.at[file] = map[ptx.LocPlace][]int32{}

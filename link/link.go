@@ -1,4 +1,4 @@
-// Package link turns PTX modules into one: it is the order of the passes.
+// Package link links PTX modules into one. This file is the order of the passes.
 package link
 
 import (
@@ -19,10 +19,10 @@ import (
 	"ptxlink/resolve"
 )
 
-// Link links the inputs into one module. Inputs that cannot be linked give
-// *Errors with every fault that was found, and no Result; other errors are a
-// cancelled context, no inputs at all, an Options.Host or Arch that does not exist
-// and an AllowUndefined that is no pattern. Calls may run at the same time.
+// Link links the inputs into one module. If they cannot be linked, it returns
+// *Errors with every error found, and no Result. Other errors are a cancelled
+// context, an empty list of inputs, an unknown Options.Host or Arch, and an invalid
+// pattern in AllowUndefined. Link may be called concurrently.
 func Link(ctx context.Context, o Options) (*Result, error) {
 	host, err := o.check()
 	if err != nil {
@@ -77,8 +77,8 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// outputRoom returns an error if there is no memory for the output, which is as
-// large as the inputs on the whole.
+// outputRoom returns an error if there is no memory for the output, which is about
+// as large as all inputs together.
 func outputRoom(files []*object.File) error {
 	size := int64(0)
 	for _, f := range files {
@@ -91,7 +91,7 @@ func outputRoom(files []*object.File) error {
 	return room.For(size / 2)
 }
 
-// check says why the options cannot be what they are.
+// check returns an error if an option is invalid.
 func (o Options) check() (host object.Host, err error) {
 	if len(o.Inputs) == 0 {
 		return host, errors.New("no inputs")
@@ -116,15 +116,15 @@ func (o Options) check() (host object.Host, err error) {
 func requireDefined(t *resolve.Table, names []string, log *diag.Log) {
 	for _, name := range names {
 		if s, ok := t.Lookup(name); !ok || !s.Defined() {
-			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined asks for")
+			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined requires")
 		}
 	}
 }
 
-// checked is what the checks found out.
+// checked holds the results of the checks.
 type checked struct {
 	header header
-	host   object.Host // of all inputs, as far as they say
+	host   object.Host // of all inputs, as far as it is known
 	debug  *debugSections
 }
 
@@ -154,7 +154,7 @@ func check(t *resolve.Table, host object.Host, o Options, log *diag.Log) (c chec
 	return c
 }
 
-// rename decides what everything is called in the output.
+// rename decides all names of the output.
 func rename(t *resolve.Table, debug *debugSections, log *diag.Log) *resolve.Names {
 	names := resolve.Rename(t, debug.lookedUp)
 	for _, id := range names.Renamed {
@@ -167,8 +167,8 @@ func rename(t *resolve.Table, debug *debugSections, log *diag.Log) *resolve.Name
 	return names
 }
 
-// refused is the error of a link that found faults, or was cancelled: messages in
-// command-line order, whatever pass found them.
+// refused returns the error of a link that reported errors or was cancelled. Its
+// messages are in command-line order, whichever pass reported them.
 func refused(in inputs, log *diag.Log, clock *clock) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
@@ -192,7 +192,7 @@ func sortMessages(files []*object.File, log *diag.Log) {
 	})
 }
 
-// clock takes the times of the passes.
+// clock measures the passes.
 type clock struct {
 	ctx    context.Context
 	passes []Pass

@@ -14,16 +14,16 @@ import (
 	"ptxlink/resolve"
 )
 
-// inputs is what a link links: files that do not change any more.
+// inputs holds the files to link. They no longer change.
 type inputs struct {
 	files  []*object.File // in command-line order
 	pulls  []resolve.Pull
-	unused []string // paths of archives that gave nothing
+	unused []string // paths of archives with no linked member
 	set    *object.Set
 }
 
-// load reads the inputs, and of archives what is needed. An index that turns
-// out wrong is no reason to give up: the archive is then read without it.
+// load reads the inputs, and the needed members of archives. If the index of an
+// archive turns out to be wrong, load reads the archive again without it.
 func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
 	named := objectInputs(namedOnce(o.Inputs, log))
 	for {
@@ -53,7 +53,7 @@ func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
 	}
 }
 
-// loaded says why what was read cannot be linked at all.
+// loaded returns an error if the inputs cannot be linked at all.
 func loaded(in inputs, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
 		log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, and nothing in them is needed").
@@ -65,9 +65,9 @@ func loaded(in inputs, log *diag.Log) error {
 	return nil
 }
 
-// namedOnce drops inputs that are named a second time. It reports files: every
-// definition in them would be a multiple one. An archive may be named twice: what it
-// has is linked once.
+// namedOnce drops inputs that are named a second time. For a file this is an error,
+// because every definition in it would be a duplicate. An archive may be named
+// twice; its members are linked once.
 func namedOnce(list []Input, log *diag.Log) []Input {
 	type place struct{ input, kept int }
 	first := map[string]place{}
@@ -99,8 +99,8 @@ func namedOnce(list []Input, log *diag.Log) []Input {
 	return kept
 }
 
-// isArchive says that a file begins as an archive does. What cannot be read is
-// none, and read again.
+// isArchive reports whether the file starts like an archive. It returns false for
+// files it cannot read.
 func isArchive(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
@@ -115,7 +115,7 @@ func isArchive(path string) bool {
 	return err == nil && container.IsArchive(head)
 }
 
-// unused are the paths of the archives of which no member is live.
+// unused returns the paths of the archives without a live member.
 func unused(archives []string, live []*object.File) []string {
 	used := map[string]bool{}
 	for _, f := range live {
@@ -124,7 +124,7 @@ func unused(archives []string, live []*object.File) []string {
 	return slices.DeleteFunc(archives, func(path string) bool { return used[path] })
 }
 
-// close lets go of what is not linked.
+// close releases what is not linked.
 func (in *inputs) close() {
 	in.set.Close()
 	in.set = nil

@@ -11,9 +11,9 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// WriteMap writes what was linked, for a person: the inputs, every symbol of
-// the output with the module it came from, what they add up to, and what was
-// renamed or dropped. It depends on nothing but the inputs.
+// WriteMap writes the link map as text: the inputs, every symbol of the output with
+// its module, the totals, and the renamed and dropped symbols. The text depends only
+// on the inputs.
 func (r *Result) WriteMap(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps the first error until Flush
 	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", r.Version, r.Target, r.AddressSize)
@@ -25,8 +25,8 @@ func (r *Result) WriteMap(w io.Writer) error {
 	return out.Flush()
 }
 
-// table starts a section whose cells line up. The last cell of a row is not
-// padded, so it may be of any length.
+// table starts a section with aligned columns. The last cell of a row is not padded,
+// so it may have any length.
 func table(w io.Writer, title, heads string) *tabwriter.Writer {
 	fmt.Fprintf(w, "\n%s\n", title)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
@@ -58,8 +58,8 @@ func (r *Result) mapSymbols(w io.Writer) {
 	t.Flush()
 }
 
-// mapTotals adds up by state space, and bodies by kind. Undefined symbols and
-// aliases take no room.
+// mapTotals writes the totals of variables by state space, and of bodies by kind.
+// Undefined symbols and aliases have no size.
 func (r *Result) mapTotals(w io.Writer) {
 	type total struct {
 		name  string
@@ -119,7 +119,7 @@ func (r *Result) mapDropped(w io.Writer) {
 	t.Flush()
 }
 
-// from is where the symbol is defined, as messages write it.
+// from returns the place of the definition, as in messages.
 func (s Symbol) from() string {
 	if s.Module == "" {
 		return "(" + cmp.Or(s.Supplier, "undefined") + ")"
@@ -130,7 +130,7 @@ func (s Symbol) from() string {
 	return fmt.Sprintf("%s:%d", diag.Escape(s.Module), s.Line())
 }
 
-// readable is a name, followed by what it means if it is a mangled one.
+// readable returns a name, followed by its demangled form if it is mangled.
 func readable(name string) string {
 	if plain := diag.Demangle(name); plain != name {
 		return diag.Escape(name) + " = " + plain

@@ -8,79 +8,75 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Message is one thing to tell the user: an error, a warning or a note.
+// Message is an error, a warning or a note.
 type Message struct {
 	// Kind says how much the message matters.
 	Kind Kind
-	// ID names the rule of an error or a warning: "undefined-symbol". It never
-	// changes its meaning; docs/messages.md lists all. A note has none.
+	// ID is the name of the rule of an error or warning, such as "undefined-symbol".
+	// A name never changes its meaning; docs/messages.md lists them. A note has none.
 	ID string
-	// Text is one line for a person, in lower case and without a full stop.
-	// Nothing in it acts on a terminal: what names of the input hold of that is
-	// escaped.
+	// Text is one line, in lower case and without a full stop. Control characters
+	// from names in the input are escaped.
 	Text string
 	// Place is what the message is about.
 	Place Place
-	// Notes are other places that explain it: the other definition, say.
+	// Notes are related places, such as the other definition.
 	Notes []Remark
-	// Help says what to do about it, on one line; it may be empty.
+	// Help suggests what to do about it, on one line; it may be empty.
 	Help string
-	// Err is the error behind the message, such as that of a file that cannot be
-	// read; nil if there is none.
+	// Err is the underlying error, such as that of opening a file; it may be nil.
 	Err error
 }
 
 // Remark is a second place of a message.
 type Remark struct {
 	Place Place
-	Text  string // one line, escaped as that of a Message
+	Text  string // one line, escaped like that of a Message
 }
 
-// Place is what a message points at: some text of an input, an input as a whole,
-// or nothing.
+// Place is the location of a message: text in an input, a whole input, or nothing.
 type Place struct {
-	// File is the name of the input as it was given, or archive.a(member). It is
-	// not escaped. It is empty where a message is about no input.
+	// File is the name of the input as given, or archive.a(member). It is not
+	// escaped. It is empty if the message is not about an input.
 	File string
 	// Line and Column count from 1; a column is a character, and a tab is one.
-	// Both are 0 where the place is the input as a whole.
+	// Both are 0 if the place is a whole input.
 	Line, Column int
-	// Offset and Length are the bytes of the input that the place spans. An input
-	// that is compressed or inside another counts by itself.
+	// Offset and Length are the bytes of the input that the place spans, after
+	// decompression and extraction from its container.
 	Offset, Length int
 
-	at diag.Place // of messages of this package, to show the line
+	at diag.Place // set in messages of this package, to show the line
 }
 
-// Kind is how much a message matters.
+// Kind is the severity of a message.
 type Kind uint8
 
 // The kinds of message.
 const (
 	Error   Kind = Kind(diag.Error)   // nothing is linked
-	Warning Kind = Kind(diag.Warning) // -Wno- hides it
+	Warning Kind = Kind(diag.Warning) // -Wno- disables it
 	Note    Kind = Kind(diag.Note)    // for information
 )
 
 // String returns "error", "warning" or "note".
 func (k Kind) String() string { return diag.Kind(k).String() }
 
-// Error returns the message as its first line shows it, "a.ptx:4:39: error: text",
-// so that a Message is an error.
+// Error returns the first line of the message, "a.ptx:4:39: error: text". It makes
+// a Message an error.
 func (m *Message) Error() string { return m.internal().Error() }
 
-// Unwrap returns Err, so that errors.Is finds fs.ErrNotExist, say.
+// Unwrap returns Err, so that errors.Is finds, for example, fs.ErrNotExist.
 func (m *Message) Unwrap() error { return m.Err }
 
-// Style says how WriteMessages writes.
+// Style holds the options of WriteMessages.
 type Style struct {
-	Color      bool // with escape sequences of a terminal
-	ErrorLimit int  // stop after so many errors; 0 writes all
+	Color      bool // use terminal colours
+	ErrorLimit int  // stop after this many errors; 0 means no limit
 }
 
-// WriteMessages writes messages as the ptxlink command shows them: the line with
-// file, line and column, the line of the input with a marker below, the notes
-// and the help.
+// WriteMessages writes messages as the ptxlink command does: a line with file, line
+// and column, the line of the input with a marker below it, the notes and the help.
 func WriteMessages(w io.Writer, messages []*Message, style Style) error {
 	list := make([]*diag.Message, len(messages))
 	for i, m := range messages {
@@ -101,7 +97,7 @@ func (p Place) internal() diag.Place {
 	if p.at.Source != nil || p.File == "" {
 		return p.at
 	}
-	// A Place that a program made has no text to show.
+	// A Place that a caller created has no text to show.
 	return diag.At(&diag.Source{Name: p.File, FixedLine: p.Line, FixedColumn: p.Column}, diag.Span{})
 }
 
@@ -131,15 +127,14 @@ func init() {
 
 // Errors is the error that Link returns when the inputs cannot be linked.
 type Errors struct {
-	// Messages are all errors of the link, with its warnings between them, in
-	// command-line order.
+	// Messages are all errors and warnings of the link, in command-line order.
 	Messages []*Message
-	// IO is set when an input could not be read at all.
+	// IO is set if an input could not be read.
 	IO bool
 }
 
-// Unwrap returns the errors among the messages, so that errors.Is finds
-// fs.ErrNotExist, say.
+// Unwrap returns the errors among the messages, so that errors.Is finds, for example,
+// fs.ErrNotExist.
 func (e *Errors) Unwrap() (list []error) {
 	for _, m := range e.Messages {
 		if m.Kind == Error {

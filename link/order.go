@@ -7,8 +7,8 @@ import (
 	"ptxlink/resolve"
 )
 
-// order sorts variables so that each stands after those that its initialiser
-// names. A cycle is broken by declaring an external member of it ahead.
+// order sorts variables so that each comes after those that its initialiser uses.
+// Cycles are broken by a forward declaration of an external member.
 func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolve.DeclID) {
 	index := make(map[resolve.DeclID]int32, len(variables))
 	for i, v := range variables {
@@ -29,8 +29,8 @@ func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolv
 	}
 	sorted, forward, stuck := g.order()
 	for _, n := range stuck {
-		// One module alone cannot say this: ptxas has no forward declaration of a
-		// module-local variable.
+		// A single module cannot express this: ptxas has no forward declaration of
+		// module-local variables.
 		v := variables[n]
 		f := pl.table.Files[v.File]
 		pl.log.Error(diag.InitialiserCycle, f.At(f.Decls[v.Decl].NameSpan), "initialisers of module-local variables refer to each other in a cycle")

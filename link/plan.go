@@ -10,7 +10,7 @@ import (
 	"ptxlink/resolve"
 )
 
-// plan is every byte of one output, and what a Result says of it. It is a value:
+// plan holds every byte of one output, and the data for its Result. It is a value:
 // several outputs are several plans.
 type plan struct {
 	pieces []piece
@@ -22,18 +22,17 @@ type plan struct {
 	lineInfo bool // .loc lines are in the output
 }
 
-// piece is a stretch of the output: text of the linker's own, and behind it a span
-// of an input with sorted edits that do not overlap. Where the edits have as many
-// line ends as what they replace, each line of the piece comes from one line of the
-// input.
+// piece is a part of the output: text of the linker, followed by a span of an input
+// with sorted edits that do not overlap. If the edits keep the number of line ends,
+// each line of the piece comes from one line of the input.
 type piece struct {
-	src   *diag.Source // where the piece comes from; nil for the linker itself
-	span  diag.Span    // what is copied of src; its offset counts even if nothing is
+	src   *diag.Source // the origin of the piece; nil for the linker itself
+	span  diag.Span    // the part of src to copy; its offset counts even if it is empty
 	edits []ptx.Edit
 	text  string
-	// fixed pieces come from one line of src, whatever they hold.
+	// fixed is set if all lines of the piece come from one line of src.
 	fixed bool
-	// before and after are line ends around the piece that come from nowhere.
+	// before and after add line ends around the piece that have no origin.
 	before, after bool
 }
 
@@ -65,19 +64,19 @@ type planner struct {
 	ends   string // the last bytes of the output so far
 }
 
-// newPlan makes the plan of the output:
+// newPlan returns the plan of the output:
 //
 //	header, record of the object
 //	files, pragmas
-//	what stays .extern
-//	prototypes of functions, and of entries that something refers to
-//	variables, each behind what its initialiser names
-//	aliases, statements that this version does not know
+//	symbols that stay .extern
+//	prototypes of functions, and of entries that are referenced
+//	variables, each after the variables its initialiser uses
+//	aliases, unknown statements
 //	bodies
 //	debug sections
 //
-// ptxas wants every name declared before it is used, and no declaration behind its
-// definition.
+// ptxas requires every name to be declared before it is used, and accepts no
+// declaration after the definition.
 func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c checked, o Options, log *diag.Log) (*plan, error) {
 	pl := &planner{table: t, names: names, checked: c, options: o, log: log, aligns: abicheck.NewParamAlignments(t)}
 	pl.lines = newLineTable(t, c.debug, o, log)
@@ -125,7 +124,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 }
 
 func (pl *planner) add(p piece) {
-	// An edit that overlaps the one before has the same reason: the first will do.
+	// An edit that overlaps the previous one has the same reason, so the first is enough.
 	kept := p.edits[:0]
 	at := p.span.Off
 	for _, e := range p.edits {
@@ -146,11 +145,11 @@ func (pl *planner) add(p piece) {
 	}
 }
 
-// own adds text of the linker's own.
+// own adds text of the linker.
 func (pl *planner) own(text string) { pl.add(piece{text: text}) }
 
-// line adds a declaration that is printed afresh, on one line. It comes from the
-// line at off.
+// line adds a declaration written by the linker, on one line. Its origin is the line
+// at off.
 func (pl *planner) line(src *diag.Source, off int32, text string) {
 	pl.add(piece{src: src, span: diag.Span{Off: off}, text: text + ";\n", fixed: true})
 }

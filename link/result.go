@@ -11,7 +11,7 @@ import (
 	"ptxlink/resolve"
 )
 
-// describe makes the Result of a plan, without the output itself.
+// describe returns the Result of a plan, without the output itself.
 func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Options, log *diag.Log) *Result {
 	d := describer{t, names}
 	r := &Result{
@@ -109,18 +109,18 @@ func (d describer) symbol(id object.ID) Symbol {
 	return sym
 }
 
-// explain adds what --verbose tells: renames and dropped definitions.
+// explain adds the notes of --verbose: renames and dropped definitions.
 func (d describer) explain(r *Result, log *diag.Log) {
 	for _, id := range d.names.Renamed {
 		f := d.t.Files[id.File]
-		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, since another input has the name too", diag.Name(f.Names[id.Name]), d.names.Of(id)))
+		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, because another input has the same name", diag.Name(f.Names[id.Name]), d.names.Of(id)))
 	}
 	for _, local := range d.names.Locals {
-		log.Note(d.t.Files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, since another input has a symbol of that name", local.Old, local.New))
+		log.Note(d.t.Files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, because another input has a symbol of that name", local.Old, local.New))
 	}
 	for i := range d.t.Symbols {
 		if s := &d.t.Symbols[i]; s.Defined() && resolve.IsSyscall(s.Name) {
-			log.Note(d.t.Files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition takes the place of the driver's")
+			log.Note(d.t.Files[s.Def.File].NamePlace(s.Def.Name), s.Name+" is a system call; this definition replaces the driver's")
 		}
 	}
 	abicheck.NoteAlignments(d.t, log)
