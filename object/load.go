@@ -106,6 +106,7 @@ func (in Input) name() string {
 }
 
 // alternatives picks one member of each group, -1 if none is usable:
+//
 //  1. the one for exactly the architecture, including its a or f
 //  2. the highest without a or f that is not above it
 //

@@ -214,11 +214,13 @@ var producerRegexps = func() (list []*regexp.Regexp) {
 // record; see writeMeta in package link.
 const MetaMark = "/* ptxlink-meta:"
 
-// readPreamble reads the comments before .version: the producer of the module, and
-// the record of an earlier link. digest is that of the text, or empty if unknown.
-// The record of the output includes the fields of this one. So a record with values
-// that ptxlink never writes is ignored as a whole, with a warning; unknown keys may
-// come from a later version and are skipped.
+// readPreamble reads the comments before .version: the producer of the module,
+// and the record of an earlier link. digest is that of the text, or empty if
+// unknown.
+//
+// The record of the output includes the fields of this one. So a record with
+// values that ptxlink never writes is ignored as a whole, with a warning;
+// unknown keys may come from a later version and are skipped.
 func (f *File) readPreamble(digest string, log *diag.Log) {
 	preamble := string(f.preamble())
 	if at := strings.Index(preamble, MetaMark); at >= 0 {

@@ -14,7 +14,7 @@ func (f *File) HandWritten() bool {
 }
 
 // OneCompiler reports whether both modules are known to come from one release of
-// one compiler, or known to be written by none. gcc and LLVM do not record their
+// one compiler, or both look hand-written. gcc and LLVM do not record their
 // release, and the output of a link may hold modules of any.
 func OneCompiler(a, b *File) bool {
 	if a.Producer == "" {

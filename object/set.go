@@ -48,10 +48,11 @@ type Unit struct {
 
 // Open finds the modules of all inputs, in parallel, and reads those that are
 // linked in any case. It learns the names that archive members define from the
-// index of a package, without looking at the members, or else from their outlines.
-// The log gets every error, in command-line order. Open and Set.Read are the only
-// worker pools for reading. Each worker writes only its own slot of the result and
-// its own log.
+// index of a package, without looking at the members, or else from their
+// outlines. The log gets every error, in command-line order.
+//
+// Open and Set.Read are the only worker pools for reading. Each worker writes
+// only its own slot of the result and its own log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable()}
 	opened := make([]opening, len(inputs))

@@ -16,6 +16,7 @@ import (
 // scopes. Each instruction in the tables is a valid mapping by itself, so a
 // sequence is wrong only if its instructions were meant as one operation. Check
 // assumes that if all of these hold:
+//
 //  1. They have one author: they are in one inline assembly statement, or in a
 //     module that no compiler wrote. A compiler may place unrelated operations side
 //     by side.
@@ -98,7 +99,7 @@ func (s memoryScope) String() string { return [...]string{"", "cta", "cluster", 
 type mappingStep struct {
 	kind    atomicKind
 	order   memoryOrder // minimum order
-	without memoryOrder // order that suffices if a fence is beside it
+	without memoryOrder // effects that the fence beside it provides instead
 	text    string
 }
 

@@ -59,7 +59,7 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 	return p.noFunction(name, p.suffixes(t))
 }
 
-// noFunction refuses functions that are not pointers to functions.
+// noFunction refuses function types. Pointers to functions are allowed.
 func (p *parser) noFunction(name token, t *Type) (token, *Type) {
 	// Before a ")" the declarator continues, as in "int (*f)(int)".
 	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" {

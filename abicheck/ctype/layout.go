@@ -364,9 +364,9 @@ func (p ParamForm) Decl(name string) string {
 	return fmt.Sprintf(".param .align %d .b8 %s[%d]", p.Align, name, p.Size)
 }
 
-// FromNVCC returns the form in which nvcc 12.4 declares the parameter. nvcc raises
-// the alignment of more than 128 bytes to 4, which 2.3 does not ask for. It does
-// not do so for results, nor for parameters of kernels.
+// FromNVCC returns the form in which nvcc 12.4 declares the parameter. nvcc aligns
+// parameters of more than 128 bytes to at least 4, contrary to 2.3. It does not do
+// so for results, nor for parameters of kernels.
 func (p ParamForm) FromNVCC() ParamForm {
 	if p.Scalar == 0 && p.Size > 128 {
 		p.Align = max(p.Align, 4)
@@ -378,13 +378,15 @@ func (p ParamForm) FromNVCC() ParamForm {
 // allows.
 const MaxParamAlign = 128
 
-// Param returns the form in which the type is passed to and returned from a device
-// function. nvcc and clang agree on parameters. For a result, clang 19 gives a
-// struct the alignment of its LLVM type, which is too small where bit fields,
-// packing or an Align make the two differ. Integers below 32 bits are extended.
-// Floats of 16 bits and integers of 128 bits have no scalar form and are passed as
-// bytes. An array becomes a pointer, as in C. It returns an error if there is no
-// form: the type has no bytes, or its alignment is above 128.
+// Param returns the form in which the type is passed to and returned from a
+// device function. nvcc and clang agree on parameters. For a result, clang 19
+// gives a struct the alignment of its LLVM type, which is too small where bit
+// fields, packing or an Align make the two differ.
+//
+// Integers below 32 bits are extended. Floats of 16 bits and integers of 128
+// bits have no scalar form and are passed as bytes. An array becomes a pointer,
+// as in C. It returns an error if there is no form: the type has no bytes, or
+// its alignment is above 128.
 func (l *Layout) Param(m Model) (ParamForm, error) {
 	switch l.Type.Kind {
 	case Array:

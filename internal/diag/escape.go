@@ -10,11 +10,13 @@ import (
 )
 
 // Escape returns s in printable form: on one line, and without characters that
-// control a terminal. Names of files, members and symbols, and the output of other
-// programs, may be hostile. They pass through Escape into messages, maps, listings
-// and records. Characters that do not print are written as in Go: \n, \x1b, \u009b,
-// \u202e. They are control characters including C1, marks of text direction, spaces
-// of no width, and bytes that are not UTF-8. All others are kept, including
+// control a terminal. Names of files, members and symbols, and the output of
+// other programs, may be hostile. They pass through Escape into messages, maps,
+// listings and records.
+//
+// Characters that do not print are written as in Go: \n, \x1b, \u009b, \u202e.
+// They are control characters including C1, marks of text direction, spaces of
+// no width, and bytes that are not UTF-8. All others are kept, including
 // backslashes.
 func Escape(s string) string {
 	at := unprintable(s)

@@ -72,8 +72,8 @@ func Write(inputs []string, files ...File) error {
 	return place(staged)
 }
 
-// place renames the files; if Abandon is called meanwhile, it still renames all of
-// them.
+// place renames the files. It holds the lock, so Abandon waits until all of them
+// are renamed.
 func place(staged []stagedFile) error {
 	made.Lock()
 	defer made.Unlock()
@@ -135,8 +135,8 @@ func Same(a, b string) bool {
 	return errA != nil && errB != nil && canonical(a) == canonical(b)
 }
 
-// canonical returns a unique spelling for the name of a file that does not exist
-// yet.
+// canonical returns the name of a file, which need not exist, in a form that does
+// not depend on its spelling.
 func canonical(path string) string {
 	if final, err := followLinks(path); err == nil {
 		path = final

@@ -29,6 +29,7 @@ const maxStored = 9_999_999_999
 
 // WriteArchive returns an ar archive in GNU form. The output depends on the members
 // only: it holds no times, users or modes of files.
+//
 //  1. The index, if wanted: for each of the Symbols, in the order of the members,
 //     the offset of its member. Then the table of long names.
 //  2. The members, in the order given.

@@ -1,6 +1,8 @@
 // Package container unwraps PTX from the containers it is stored in, into named
-// members. It recognises every form by its first bytes, not by the name of the
-// file: ar archives, fatbins, host ELF files, OffloadBinary, and gzip, zstd and LZ4
+// members.
+//
+// It recognises every form by its first bytes, not by the name of the file: ar
+// archives, fatbins, host ELF files, OffloadBinary, and gzip, zstd and LZ4
 // frames, nested up to maxDepth. Anything else is treated as PTX and left to the
 // parser.
 package container
@@ -74,9 +76,10 @@ const (
 )
 
 // Open returns the PTX in a file, in file order. name is the path of the file.
-// Errors are of type *Error. In an archive, members without PTX are skipped. A file
-// without any PTX is an error, which lists what it holds instead; an archive
-// without members is not.
+// Errors are of type *Error.
+//
+// In an archive, members without PTX are skipped. A file without any PTX is an
+// error, which lists what it holds instead; an archive without members is not.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(data)))
 	err := op.open(data, place{name: name, path: name})

@@ -99,6 +99,7 @@ func words(list ...uint32) (code []byte) {
 
 // HostObject returns an ELF object for a host CPU that carries a fatbin, as nvcc
 // -dc writes it, so that nvlink and nvcc accept it:
+//
 //   - __nv_relfatbin holds the fatbin, .nvFatBinSegment a wrapper that points to
 //     it. nvlink needs both.
 //   - __nv_module_id holds the identifier of the object. The output of nvcc -dlink

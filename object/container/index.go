@@ -52,6 +52,7 @@ const maxIndex = 1 << 30
 // OpenIndex reads the index of a package of size bytes. ok is false if r has none:
 // it is not a package, or another tool wrote it. Open reads such files. Errors are
 // of type *Error, most of them Stale, or come from r.
+//
 //  1. The metadata is found from the end of the file, so a tool that appends a
 //     member hides it.
 //  2. The / index must be the first member. Every ar that rewrites an archive of

@@ -9,6 +9,7 @@ import (
 )
 
 // codeLaws checks the properties of the code of every declaration:
+//
 //  1. The statements hold every token of the text, in order, and nothing else.
 //  2. A name refers to a module-scope declaration exactly where Module.Uses has it.
 func codeLaws(t *testing.T, m *Module, d *Decl) {
