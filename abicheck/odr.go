@@ -3,6 +3,7 @@ package abicheck
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -69,11 +70,22 @@ func sameCompiler(a, b *object.File) bool {
 // sameText is SameBody with a fast path for the common case.
 func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
 	x, y := contents(t, a), contents(t, b)
-	if bytes.Equal(x.text, y.text) && len(x.f.Locs)+len(y.f.Locs) == 0 && x.namesNothingLocal(t) && y.namesNothingLocal(t) {
+	if bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && len(x.f.Locs)+len(y.f.Locs) == 0 && x.namesNothingLocal(t) && y.namesNothingLocal(t) {
 		return true
 	}
 	_, same := SameBody(t, a, b)
 	return same
+}
+
+// sameParameterNames reports whether parameters and results have the same names in
+// the same order, so that equal text means the same.
+func sameParameterNames(x, y content) bool {
+	same := func(a, b []ptx.Param) bool {
+		return slices.EqualFunc(a, b, func(p, q ptx.Param) bool {
+			return bytes.Equal(x.f.Src.Bytes(p.NameSpan), y.f.Src.Bytes(q.NameSpan))
+		})
+	}
+	return same(x.decl.Results, y.decl.Results) && same(x.decl.Params, y.decl.Params)
 }
 
 // content is the body of a function or the initial value of a variable.
@@ -159,7 +171,7 @@ func (m *matcher) match() bool {
 	for {
 		i, j = nextStatement(m.x, i), nextStatement(m.y, j)
 		if i == len(m.x.Statements) || j == len(m.y.Statements) {
-			return i == len(m.x.Statements) && j == len(m.y.Statements)
+			return i == len(m.x.Statements) && j == len(m.y.Statements) && m.sameTargets()
 		}
 		a, b := m.x.Statements[i], m.y.Statements[j]
 		if a.Kind != b.Kind || a.End-a.First != b.End-b.First {
@@ -214,6 +226,31 @@ func (m *matcher) sameToken(i, j int) bool {
 	return sameText && m.y.Reference(j) == ptx.NoReference
 }
 
+// sameTargets compares what the lists of targets like L<3> stand for.
+func (m *matcher) sameTargets() bool {
+	return slices.EqualFunc(m.x.TargetRanges, m.y.TargetRanges, func(x, y ptx.TargetRange) bool {
+		return slices.EqualFunc(x.Targets, y.Targets, func(p, q ptx.Reference) bool {
+			if a, ok := p.Local(); ok {
+				b, ok := q.Local()
+				return ok && m.sameLocal(a, b)
+			}
+			if a, ok := p.Name(); ok {
+				b, ok := q.Name()
+				return ok && m.sameSymbol(a, b)
+			}
+			return q == ptx.NoReference
+		})
+	})
+}
+
+// alike reports whether two module-local names can stand for one thing: a function
+// each, or variables of one type and state space.
+func (m *matcher) alike(a, b ptx.NameID) bool {
+	x, y := m.a.file.DeclOf(a), m.b.file.DeclOf(b)
+	return x == nil && y == nil || x != nil && y != nil && x.Kind == y.Kind &&
+		x.Space == y.Space && x.Word == y.Word && x.Size() == y.Size()
+}
+
 // sameLocal pairs two locals.
 func (m *matcher) sameLocal(a, b int32) bool {
 	if m.forth[a] < 0 && m.back[b] < 0 && m.x.Locals[a].Kind == m.y.Locals[b].Kind && m.x.Locals[a].Count == m.y.Locals[b].Count {
@@ -255,6 +292,9 @@ func (m *matcher) sameSymbol(a, b ptx.NameID) bool {
 		return true
 	}
 	if (s != resolve.None || u != resolve.None) && !m.sameTemporary(a, b) {
+		return false
+	}
+	if s == resolve.None && !m.alike(a, b) {
 		return false
 	}
 	forth, known := m.statics[a]

@@ -87,7 +87,7 @@ func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []p
 		// A use may be spelled a02 for a2, and f in the list f<2>. The edits of
 		// locals cover such lists.
 		span := f.UseSpan(use)
-		if old := f.Src.String(span); old != name && (old == f.Names[use.Name] || '0' <= old[len(old)-1] && old[len(old)-1] <= '9') {
+		if f.Src.String(span) != name && !f.AtTargetRange(use) {
 			edits = append(edits, ptx.Edit{Span: span, Text: name})
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -117,6 +118,9 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 		}
 	}
 	for i, f := range r.t.Files {
+		if !r.differ[i] {
+			continue // no target is a renamed function
+		}
 		inDecls(f, f.TargetRanges, func(d int32, _ diag.Span) { r.planOf(DeclID{int32(i), d}) })
 	}
 	for at, p := range r.plans { // the order does not matter: functions are independent
@@ -148,24 +152,30 @@ func (p *localPlan) edits(out []string) []ptx.Edit {
 		}
 	}
 	for _, list := range p.code.TargetRanges {
-		text, changed := "", false
-		for k, target := range list.Targets {
-			old := src.String(list.Base) + strconv.Itoa(k)
-			name := old
-			if i, ok := target.Local(); ok && p.new[i] != "" {
-				name = p.new[i]
-			} else if id, ok := target.Name(); ok {
-				name = out[id]
+		name := func(k int) (name string, renamed bool) {
+			if i, ok := list.Targets[k].Local(); ok && p.new[i] != "" {
+				return p.new[i], true
 			}
-			changed = changed || name != old
-			if k > 0 {
-				text += ", "
+			name = src.String(list.Base) + strconv.Itoa(k)
+			if id, ok := list.Targets[k].Name(); ok && out[id] != name {
+				return out[id], true
 			}
-			text += name
+			return name, false
 		}
-		if changed {
-			edits = append(edits, ptx.Edit{Span: list.Span, Text: text})
+		changed := false
+		for k := range list.Targets {
+			_, renamed := name(k)
+			changed = changed || renamed
 		}
+		if !changed {
+			continue
+		}
+		var names []string
+		for k := range list.Targets {
+			target, _ := name(k)
+			names = append(names, target)
+		}
+		edits = append(edits, ptx.Edit{Span: list.Span, Text: strings.Join(names, ", ")})
 	}
 	ptx.SortEdits(edits)
 	return edits

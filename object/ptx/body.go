@@ -70,16 +70,11 @@ func (p *parser) use(off int32, name []byte) {
 	if name[0] == '%' && !p.pct {
 		return // a register
 	}
-	id, ok := p.m.ids[string(name)]
-	if !ok {
-		if id, ok = p.m.padded(name); !ok {
-			return
-		}
-		p.m.Padded = true
-	}
-	if p.code.find(name) >= 0 {
+	id, ok := p.m.moduleName(name)
+	if !ok || p.code.find(name) >= 0 {
 		return
 	}
+	p.m.Padded = p.m.Padded || len(name) != len(p.m.Names[id])
 	p.m.Uses = append(p.m.Uses, Use{off, id})
 }
 

@@ -179,10 +179,15 @@ func (p *parser) variableRange(d Decl, base Token) bool {
 	if p.tok.Kind == Number {
 		count, ok = ParseInt(p.spelling())
 	}
-	if !ok || count < 1 || count > maxRange {
-		p.expected("a number of variables from 1 to " + strconv.Itoa(maxRange))
+	if !ok || count < 1 {
+		p.expected("a number of variables")
 		return false
 	}
+	if count > maxRange-p.listed {
+		p.errorAt(p.tok.Span(), "", "the ranges of this module stand for more than %d variables", maxRange)
+		return false
+	}
+	p.listed += count
 	p.next()
 	p.need('>')
 	d.NameSpan = p.from(base.Off)

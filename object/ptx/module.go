@@ -4,6 +4,7 @@ package ptx
 
 import (
 	"fmt"
+	"sort"
 	"strconv"
 
 	"ptxlink/internal/diag"
@@ -59,6 +60,20 @@ type Module struct {
 
 	ids    map[string]NameID
 	ranges map[string]int64 // `.global .u32 a<3>` at module scope: base and count
+}
+
+// moduleName finds a module-scope name as code spells it.
+func (m *Module) moduleName(name []byte) (NameID, bool) {
+	if id, ok := m.ids[string(name)]; ok {
+		return id, true
+	}
+	return m.padded(name)
+}
+
+// AtTargetRange reports whether a use stands for one target of a list like f<2>.
+func (m *Module) AtTargetRange(u Use) bool {
+	i := sort.Search(len(m.TargetRanges), func(i int) bool { return m.TargetRanges[i].Off >= u.Off })
+	return i < len(m.TargetRanges) && m.TargetRanges[i].Off == u.Off
 }
 
 // padded finds a name of a module-scope range that is written with leading zeros:

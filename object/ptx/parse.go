@@ -49,6 +49,7 @@ type parser struct {
 
 	code     codeReader // of the body being read
 	buffer   []Token    // for its tokens
+	listed   int64      // variables of all ranges so far
 	firstUse int        // index in Uses for the current statement
 }
 

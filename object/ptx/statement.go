@@ -1,13 +1,13 @@
 package ptx
 
 import (
-	"strconv"
 
 	"ptxlink/internal/diag"
 )
 
-// maxRange limits the names of a range that are listed one by one.
-const maxRange = 1 << 16
+// What a few bytes of text can stand for is limited: the names of all ranges of
+// variables of a module, and the targets of all its lists like L<3>.
+const maxRange, maxListed = 1 << 16, 1 << 20
 
 // codeReader reads the statements of one body and tracks what is visible at each.
 // It starts at the opening brace and stops after the closing one.
@@ -32,6 +32,7 @@ type codeReader struct {
 	// Declared or listed by the current statement.
 	declared []LocalDecl
 	targets  []targetRange
+	listed   int64 // targets of all lists so far
 	loc      Loc
 	file     File
 	proto    Prototype
@@ -58,10 +59,7 @@ func (r *codeReader) begin(m *Module, d *Decl, all bool) {
 
 // moduleName finds a module-scope name that was declared before the body.
 func (r *codeReader) moduleName(name []byte) (NameID, bool) {
-	id, ok := r.m.ids[string(name)]
-	if !ok {
-		id, ok = r.m.padded(name)
-	}
+	id, ok := r.m.moduleName(name)
 	return id, ok && id < r.known
 }
 
@@ -273,8 +271,8 @@ func (r *codeReader) targetList() {
 		if r.next(); r.tok.Kind == Number {
 			t.count, _ = ParseInt(r.spelling())
 		}
-		if t.count < 0 || t.count > maxRange {
-			r.expected("at most " + strconv.Itoa(maxRange) + " targets")
+		if r.listed += t.count; t.count < 0 || r.listed > maxListed {
+			r.errorAt(r.tok.Span(), "", "the lists of this module stand for more than %d targets", maxListed)
 			return
 		}
 		r.next()
@@ -381,10 +379,10 @@ func (r *codeReader) enterDeclared() {
 	for _, l := range r.declared {
 		if !r.all {
 			name := r.scopes.text[l.Name.Off:l.Name.End()]
-			if name[0] == '%' && !r.pct && l.Kind != ProtoLabel {
+			if name[0] == '%' && !r.pct && l.Kind != ProtoLabel && l.Type.Space != ".param" {
 				continue
 			}
-			if _, ok := r.m.ids[string(name)]; !ok && l.Kind == CodeLabel {
+			if _, ok := r.m.moduleName(name); !ok && l.Kind == CodeLabel {
 				continue
 			}
 		}
