@@ -208,6 +208,7 @@ func TestCompact(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	f.Add(".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r<3>; L: @%p bra L; }")
 	f.Add(".global .align 4 .u32 x[2][3] = {{1, f}, {generic(x)+4}}; .alias a, b; .pragma \"p\";")
+	f.Add(".global .u32 a<3>; .func f(){ a2: a02: bra a02; ld.u32 r, [a01]; { .param .b32 %p; call f, (%p); } T: .calltargets f1<2>; }")
 	f.Add(".weak .global .u32 x = (1 + 2), y[2] = {(3), generic(x)}; .func f(){ .global .u32 z = (4); }")
 	f.Add(".section .debug_info { a: .b32 1, b+4 } .file 1 \"x\" \n .loc 1 2 3")
 	f.Add(".global .u32 a<3>; .func f(){ .reg .b32 x<5>, a1; mov.b64 {x2, a02}, a2; { L: x4: bra L; } bra L0; T: .branchtargets L<2>; L0: L1: ret; }")

@@ -1,7 +1,6 @@
 package ptx
 
 import (
-
 	"ptxlink/internal/diag"
 )
 
