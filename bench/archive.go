@@ -15,11 +15,11 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// needOne of so many members is needed.
+// needOne: one of this many members is needed.
 const needOne = 100
 
-// archiveCommands links a kernel with an archive, which is there as GNU ar
-// makes it, without an index, and as `ptxlink ar` does, plain and compressed.
+// archiveCommands links a kernel with an archive in three forms: from GNU ar, without
+// an index, and from `ptxlink ar`, plain and compressed.
 func archiveCommands(dir, binary, out string, members, size int) (commands []command, total int) {
 	kernel := write(dir, "kernel.ptx", kernel(members))
 	noIndex := filepath.Join(dir, "libplain.a")
@@ -47,8 +47,8 @@ func archiveCommands(dir, binary, out string, members, size int) (commands []com
 	return commands, total
 }
 
-// writeArchive writes the archive as GNU ar makes it of PTX. It does not gather
-// it first: the peak of a process that is started here counts ours too.
+// writeArchive writes the archive as GNU ar does for PTX. It does not build it in
+// memory, because the peak of a child process includes ours.
 func writeArchive(path string, members, size int) (total int) {
 	f, err := os.Create(path)
 	if err != nil {
@@ -70,8 +70,7 @@ func writeArchive(path string, members, size int) (total int) {
 	return total
 }
 
-// member defines one function that others call. The comments are those by which
-// nvptx-none-ld knows what a module has.
+// member defines one function for others to call. nvptx-none-ld reads its comments.
 func member(index, size int) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "// BEGIN PREAMBLE\n.version 7.8\n.target sm_75\n.address_size 64\n// END PREAMBLE\n\n.global .align 4 .b32 table[4] = {1, 2, 3, %d};\n", index)
@@ -87,7 +86,7 @@ func member(index, size int) []byte {
 	return b.Bytes()
 }
 
-// kernel calls what it needs.
+// kernel calls the needed members.
 func kernel(members int) []byte {
 	var b, calls bytes.Buffer
 	fmt.Fprintf(&b, "// BEGIN PREAMBLE\n.version 7.8\n.target sm_75\n.address_size 64\n// END PREAMBLE\n")

@@ -1,7 +1,7 @@
 //go:build linux
 
-// Bench measures ptxlink beside other tools on generated modules, each ratio in
-// one run: go run ./bench
+// Bench compares ptxlink with other tools on generated modules. Each ratio comes from
+// a single run: go run ./bench
 //
 // The modules call each other in a ring, have colliding module-local names and,
 // with -line, .loc lines; ptxas and nvlink accept them. With -archive they are
@@ -57,7 +57,7 @@ func main() {
 	}
 	times := make([][]time.Duration, len(commands))
 	peak := make([]int64, len(commands))
-	for range *rounds { // round robin, so that drift hits all alike
+	for range *rounds { // round robin, so that drift affects all equally
 		for i, c := range commands {
 			os.Remove(out)
 			cmd := exec.Command(c.args[0], c.args[1:]...)
@@ -77,7 +77,7 @@ func main() {
 	}
 }
 
-// command is one line of the table. Its peak is set beside all input bytes.
+// command is one line of the table. Its peak is compared with the bytes of all inputs.
 type command struct {
 	name string
 	args []string
@@ -115,7 +115,7 @@ func median(d []time.Duration) time.Duration {
 	return d[len(d)/2]
 }
 
-// module makes one module of about size bytes in the style of nvcc.
+// module returns a module of about size bytes in the style of nvcc.
 func module(index, modules, size int, lines bool) []byte {
 	var b bytes.Buffer
 	next := (index + 1) % modules

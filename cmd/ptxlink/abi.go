@@ -174,7 +174,7 @@ type abiRange struct {
 
 const maxParts = 10000
 
-// describe puts a layout in the words of the report.
+// describe returns the report of a layout.
 func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, error) {
 	t := abiType{Name: d.Name, Type: d.Type.String(), Size: l.Size, Align: l.Align, Members: []abiMember{}, Padding: []abiRange{}}
 	letter := 0
@@ -390,8 +390,8 @@ func (m *byteMap) write(w io.Writer) {
 	}
 }
 
-// at is what stands for a bit in one layer: a letter, or in the first layer a
-// dot if no layer has one.
+// at returns the character of a bit in one layer: a letter, or in the first layer a
+// dot if no layer has a letter.
 func (m *byteMap) at(layer []byte, i int, bit int64) byte {
 	if layer[bit] != 0 {
 		return layer[bit]

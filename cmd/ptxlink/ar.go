@@ -54,13 +54,13 @@ error, 3 a file cannot be read or written.`,
 	run:    (*command).ar,
 }
 
-// arLetters are all that GNU ar knows. The first are operations.
+// arLetters are all letters of GNU ar. The first are operations.
 const (
 	arOperations = "dmpqrstx"
 	arLetters    = arOperations + "abcDfilLMNoOPSTuUvV"
 )
 
-// arRefused says why a letter of GNU ar means nothing here.
+// arRefused holds the reasons why letters of GNU ar are not supported.
 var arRefused = map[rune]string{
 	'm': "members are not moved",
 	'a': "members stay in the order they were put in", 'b': "members stay in the order they were put in", 'i': "members stay in the order they were put in",
@@ -70,22 +70,22 @@ var arRefused = map[rune]string{
 	'U': "a package has no times and users, so that it is the same wherever it is made",
 }
 
-// arWords are what one would call the operations, and the letters for them.
+// arWords maps words for the operations to their letters.
 var arWords = map[string]string{
 	"list": "t lists members", "show": "t lists members, and p writes them to standard output", "print": "p writes members to standard output",
 	"add": "r puts files in", "insert": "r puts files in", "replace": "r puts files in", "create": "ptxlink ar libx.a a.ptx makes an archive",
 	"delete": "d takes members out", "remove": "d takes members out", "extract": "x writes members to files",
 }
 
-// isOperation says that a word is made of ar's letters, one of which is an
+// isOperation reports whether a word consists of ar's letters, one of which is an
 // operation.
 func isOperation(word string) bool {
 	return word != "" && strings.Trim(word, arLetters) == "" && strings.ContainsAny(word, arOperations)
 }
 
-// takeOperation finds the operation of ar: the first argument that is no option,
-// if it is made of ar's letters and an archive follows. Its dash, if it has
-// one, would be taken for that of an option.
+// takeOperation finds the operation of ar: the first argument that is not an option,
+// if it consists of ar's letters and an archive follows. It may have a dash, like an
+// option.
 func takeOperation(c *command, flags []cli.Flag, args []string) []string {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -103,14 +103,14 @@ func takeOperation(c *command, flags []cli.Flag, args []string) []string {
 			c.operation = word
 			return slices.Delete(slices.Clone(args), i, i+1)
 		} else if word != arg {
-			continue // -Wno-ID, -j8, or something unknown, which is told later
+			continue // -Wno-ID, -j8, or an unknown option, which is reported later
 		}
 		return args
 	}
 	return args
 }
 
-// arJob is what the letters ask for.
+// arJob holds the meaning of the letters.
 type arJob struct {
 	operation                byte
 	create, verbose, noIndex bool
@@ -148,7 +148,7 @@ func readLetters(word string) (job arJob, err error) {
 	return job, nil
 }
 
-// ar is ptxlink ar.
+// ar runs ptxlink ar.
 func (c *command) ar(ctx *cli.Context) error {
 	if err := c.readMessageOptions(ctx); err != nil {
 		return err
@@ -191,7 +191,7 @@ func (c *command) ar(ctx *cli.Context) error {
 		}
 	}
 	if strings.IndexByte("rqsd", job.operation) >= 0 {
-		// Who writes to our input may wait for the lock.
+		// The process that writes to our input may wait for the lock.
 		if slices.ContainsFunc(c.inputs, func(in input) bool { return in.name == "-" }) {
 			text, err := room.ReadAll(c.stdin, cmp.Or(options.MaxInputSize, 4<<30))
 			if err != nil {
@@ -231,7 +231,7 @@ func packOptions(ctx *cli.Context) (o pack.Options, err error) {
 	switch o.Format {
 	case "", pack.Plain, pack.Zstd, pack.NV:
 	default:
-		return o, &usageError{text: fmt.Sprintf("%q is not a format of packages", o.Format), help: "--format is plain, zstd or nv"}
+		return o, &usageError{text: fmt.Sprintf("%q is not a package format", o.Format), help: "--format is plain, zstd or nv"}
 	}
 	if ctx.Bool("compress") {
 		if o.Format != "" && o.Format != pack.Zstd {
@@ -248,7 +248,7 @@ func packOptions(ctx *cli.Context) (o pack.Options, err error) {
 	return o, nil
 }
 
-// arFresh makes an archive of exactly these files, whatever was there.
+// arFresh creates an archive of exactly these files, and replaces an existing one.
 func (c *command) arFresh(ctx context.Context, archive string, o pack.Options) error {
 	if isOperation(archive) && len(c.inputs) == 0 {
 		return &usageError{text: fmt.Sprintf("operation %q without an archive", archive), help: "as in: ptxlink ar " + archive + " libx.a"}
@@ -298,8 +298,8 @@ func (c *command) putArchive(archive string, data []byte, messages []*link.Messa
 		return &exitError{code: exitLink}
 	}
 	f := outfile.File{Path: archive, Data: data}
-	// The archive gets another file in its place, which the mode of the old one
-	// does not prevent.
+	// The archive is replaced by a new file, which the mode of the old file does not
+	// prevent.
 	if info, err := os.Stat(archive); err == nil {
 		old, err := os.OpenFile(archive, os.O_WRONLY, 0)
 		if err != nil {
@@ -333,7 +333,7 @@ func (c *command) openArchive(archive string) (*pack.Archive, error) {
 	return a, nil
 }
 
-// openToChange is openArchive for an archive that will be written again.
+// openToChange opens an archive that will be rewritten.
 func (c *command) openToChange(archive string) (*pack.Archive, error) {
 	a, err := c.openArchive(archive)
 	if err == nil && a.Thin {
@@ -342,7 +342,7 @@ func (c *command) openToChange(archive string) (*pack.Archive, error) {
 	return a, err
 }
 
-// arInsert is r and q.
+// arInsert runs r and q.
 func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pack.Options) error {
 	a := &pack.Archive{Name: archive}
 	created := false
@@ -381,7 +381,7 @@ func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pac
 	return nil
 }
 
-// arRewrite is s.
+// arRewrite runs s.
 func (c *command) arRewrite(ctx context.Context, archive string, job arJob) error {
 	if len(c.inputs) > 0 {
 		return &usageError{text: "operation s takes one archive and no files"}
@@ -393,7 +393,7 @@ func (c *command) arRewrite(ctx context.Context, archive string, job arJob) erro
 	return c.rewrite(ctx, a, archive, job, nil, nil)
 }
 
-// arDelete is d.
+// arDelete runs d.
 func (c *command) arDelete(ctx context.Context, archive string, job arJob) error {
 	a, err := c.openToChange(archive)
 	if err != nil {
@@ -411,7 +411,7 @@ func (c *command) arDelete(ctx context.Context, archive string, job arJob) error
 	return c.rewrite(ctx, a, archive, job, nil, done)
 }
 
-// rewrite writes an archive that was changed, and tells what was done.
+// rewrite writes a changed archive and reports the changes.
 func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, job arJob, messages []*link.Message, done []string) error {
 	data, more, err := a.Bytes(ctx, !job.noIndex)
 	if err != nil {
@@ -430,8 +430,8 @@ func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, 
 	return nil
 }
 
-// chosen are the members that the arguments name, or all of them. A name that
-// no member has is an error.
+// chosen returns the members that the arguments name, or all of them. An unknown name
+// is an error.
 func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 	if len(c.inputs) == 0 && all {
 		for i := range a.Members {
@@ -445,7 +445,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 		if i < 0 {
 			i = a.Find(path.Base(filepath.ToSlash(in.name)))
 		}
-		// A name that is there twice may be given twice.
+		// A name that occurs twice may be given twice.
 		for i >= 0 && slices.Contains(at, i) {
 			next := a.FindAfter(i, a.Members[i].Name)
 			if next < 0 {
@@ -469,7 +469,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 	return at, nil
 }
 
-// nearestMember is the member that was probably meant; empty if none is near.
+// nearestMember returns the member that was probably meant, or "" if none is similar.
 func nearestMember(a *pack.Archive, name string) string {
 	var names []string
 	for _, m := range a.Members {
@@ -481,7 +481,7 @@ func nearestMember(a *pack.Archive, name string) string {
 	return nearestOf(names, name)
 }
 
-// arShow is t, p and x.
+// arShow runs t, p and x.
 func (c *command) arShow(archive string, job arJob, folder string) error {
 	a, err := c.openArchive(archive)
 	if err != nil {
@@ -532,7 +532,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 	return c.show(out.Bytes())
 }
 
-// longListing is what GNU ar tv says of a member, in front of its name.
+// longListing returns the text of GNU ar tv before the name of a member.
 func longListing(m pack.Member) string {
 	mode := fs.FileMode(m.Mode & 0o777).String()[1:]
 	return fmt.Sprintf("%s %d/%d %6d %s ", mode, m.UID, m.GID, m.Size, time.Unix(m.Time, 0).Format("Jan _2 15:04 2006"))

@@ -15,7 +15,7 @@ type input struct {
 	whole   bool // behind --whole-archive
 }
 
-// usageError is a command line that makes no sense: exit code 2.
+// usageError is an invalid command line: exit code 2.
 type usageError struct{ text, help string }
 
 func (e *usageError) Error() string { return e.text }
@@ -24,19 +24,19 @@ func (e *usageError) message() *diag.Message {
 	return &diag.Message{ID: diag.Usage, Text: e.text, Help: e.help}
 }
 
-// reorder puts options before inputs, which is the only order that urfave/cli
-// understands: it stops at the first input and takes what follows for more of
-// them, in silence. The rules are those of GNU ld and mold:
+// reorder puts options before inputs, the only order that urfave/cli understands: it
+// stops at the first input and silently treats the other arguments as inputs. The
+// rules are those of GNU ld and mold:
 //
-//  1. Options and inputs mix. What follows "--" is an input.
+//  1. Options and inputs may be mixed. Arguments after "--" are inputs.
 //  2. A long option has one dash or two, and its value follows "=" or is the
 //     next argument.
 //  3. A letter of joined may have its value attached. A long option of the
-//     same spelling wins, except for o: "-other" is "-o ther". What looks like
-//     a long option all the same, such as "-output", is a mistake.
+//     same spelling wins, except for o: "-other" is "-o ther". A word that still
+//     looks like a long option, such as "-output", is an error.
 //  4. "-" alone is standard input.
 //
-// It returns what urfave/cli is to parse, and the inputs in order.
+// It returns the arguments for urfave/cli, and the inputs in order.
 func reorder(flags []cli.Flag, args []string) (options []string, inputs []input, err error) {
 	whole := false
 	for i := 0; i < len(args); i++ {
@@ -94,8 +94,8 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 	return options, inputs, nil
 }
 
-// mistakenFor refuses a word that would be a letter with its value but looks like
-// a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
+// mistakenFor returns an error for a word that is a letter with its value but looks
+// like a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
 func mistakenFor(flags []cli.Flag, arg string) error {
 	word, value, assigned := strings.Cut(arg[1:], "=")
 	if len(word) < 2 || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" || lookup(flags, word[:1]) == nil {
@@ -126,8 +126,8 @@ func mistakenFor(flags []cli.Flag, arg string) error {
 	return nil
 }
 
-// splitLetters takes "-gC" for "-g -C" if both are options without a value, as
-// nm's users write them. Linkers do not, so linking does not either.
+// splitLetters turns "-gC" into "-g -C" if both are options without a value, as in
+// nm. Linkers do not do this, so linking does not either.
 func splitLetters(flags []cli.Flag, args []string) (split []string) {
 	for _, arg := range args {
 		if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' || lookup(flags, arg[1:]) != nil {
@@ -156,7 +156,7 @@ func unknownOption(flags []cli.Flag, arg, name string) error {
 	return &usageError{text: text, help: "ptxlink --help lists the options"}
 }
 
-// nearest is the option that was probably meant; empty if none is near.
+// nearest returns the option that was probably meant, or "" if none is similar.
 func nearest(flags []cli.Flag, name string) string {
 	var names []string
 	for _, f := range flags {

@@ -30,7 +30,7 @@ func linkFlags(names ...string) []cli.Flag {
 	return slices.DeleteFunc(newFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 }
 
-// check is ptxlink check.
+// check runs ptxlink check.
 func (c *command) check(ctx *cli.Context) error {
 	if err := c.readOptions(ctx); err != nil {
 		return err

@@ -40,8 +40,8 @@ type command struct {
 	printPulls  bool
 }
 
-// run is what ptxlink does. Everything that can be refused without reading an
-// input is refused first; files are written last, all or none.
+// run runs a link. Errors that need no input are reported first; files are written
+// last, all or none.
 func (c *command) run(ctx *cli.Context) error {
 	if ctx.Bool("version") {
 		return c.show([]byte(version() + "\n"))
@@ -83,7 +83,7 @@ func (c *command) run(ctx *cli.Context) error {
 	return nil
 }
 
-// checkArch refuses what no GPU is called.
+// checkArch returns an error if the name is not that of a GPU.
 func checkArch(arch string) error {
 	if err := link.CheckArch(arch); err != nil {
 		return &usageError{text: err.Error(), help: "--arch wants a name such as sm_80 or sm_90a"}
@@ -91,7 +91,7 @@ func checkArch(arch string) error {
 	return nil
 }
 
-// readMessageOptions takes the options that say how messages are shown.
+// readMessageOptions reads the options for the display of messages.
 func (c *command) readMessageOptions(ctx *cli.Context) error {
 	c.report.style = link.Style{
 		Color:      useColor(*ctx.Generic("color-diagnostics").(*colorWhen), c.stderr),
@@ -120,7 +120,7 @@ func (c *command) readMessageOptions(ctx *cli.Context) error {
 	return nil
 }
 
-// readOptions takes the options from urfave/cli and checks what it cannot.
+// readOptions reads the options from urfave/cli and makes the checks that it cannot.
 func (c *command) readOptions(ctx *cli.Context) error {
 	if err := c.readMessageOptions(ctx); err != nil {
 		return err
@@ -185,7 +185,7 @@ func (c *command) readOptions(ctx *cli.Context) error {
 	return nil
 }
 
-// findInputs turns the words of the command line into inputs of the link.
+// findInputs turns the arguments into inputs of the link.
 func (c *command) findInputs(folders []string) error {
 	var log diag.Log
 	stdin := false
@@ -214,7 +214,8 @@ func (c *command) findInputs(folders []string) error {
 	return nil
 }
 
-// checkFiles refuses to write over an input, or twice to one file.
+// checkFiles returns an error if an output is also an input, or two outputs are the
+// same file.
 func (c *command) checkFiles() error {
 	if c.depFile != "" && c.output == "-" {
 		return &usageError{text: "--dependency-file needs an output with a name", help: "name one with -o"}
@@ -277,8 +278,8 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 	return result, nil
 }
 
-// refused writes the messages of inputs that cannot be used, if that is what the
-// error is, and returns the exit code that goes with it.
+// refused writes the messages of a *link.Errors and returns its exit code. It returns
+// other errors unchanged.
 func (c *command) refused(err error) error {
 	var refused *link.Errors
 	if !errors.As(err, &refused) {
@@ -291,7 +292,7 @@ func (c *command) refused(err error) error {
 	return &exitError{code: exitLink}
 }
 
-// assemble hands the module to ptxas and retells what it says.
+// assemble runs ptxas on the module and reports its messages.
 func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, error) {
 	defer c.timed("ptxas", time.Now())
 	o := c.assembler
@@ -309,8 +310,8 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 	return cubin, err
 }
 
-// writeResult puts the files in place, the output last: whoever waits for it finds
-// the others there.
+// writeResult writes the files, the output last, so that the others exist once it
+// does.
 func (c *command) writeResult(result *link.Result, data []byte) error {
 	defer c.timed("write", time.Now())
 	var files []outfile.File
@@ -356,7 +357,7 @@ func regularFiles(paths []string) []string {
 	})
 }
 
-// timed adds a pass that the linker does not know of.
+// timed adds a pass outside the linker.
 func (c *command) timed(name string, start time.Time) {
 	c.passes = append(c.passes, link.Pass{Name: name, Time: time.Since(start)})
 }

@@ -39,7 +39,7 @@ read or written, or exists with other contents.`,
 	run: (*command).extract,
 }
 
-// extract is ptxlink extract.
+// extract runs ptxlink extract.
 func (c *command) extract(ctx *cli.Context) error {
 	c.report.style.ErrorLimit = ctx.Int("error-limit")
 	arch := ctx.String("arch")
@@ -82,8 +82,7 @@ func (c *command) extract(ctx *cli.Context) error {
 	return c.show(paths.Bytes())
 }
 
-// placeFiles puts the folder in front of the names, or the name of one file in
-// their place.
+// placeFiles adds the folder to the names, or replaces the name of a single file.
 func placeFiles(list []pack.Extracted, output string) error {
 	info, err := os.Stat(output)
 	if err == nil && info.IsDir() || strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
@@ -106,8 +105,8 @@ func placeFiles(list []pack.Extracted, output string) error {
 	return nil
 }
 
-// writeTexts writes all files or none. One that is there already is left alone
-// if it holds the same; if not, nothing is written.
+// writeTexts writes all files or none. An existing file with the same contents is left
+// unchanged; if one has other contents, nothing is written.
 func (c *command) writeTexts(list []pack.Extracted, output string, force bool) error {
 	var log diag.Log
 	var files []outfile.File
@@ -140,7 +139,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	return c.write(c.paths, files...)
 }
 
-// regular says that a path is no device or pipe, which may always be written.
+// regular reports whether a path is not a device or pipe, which may always be written.
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
@@ -154,7 +153,7 @@ func (c *command) showJSON(list []pack.Extracted) error {
 	return c.show(out.Bytes())
 }
 
-// showTable is --list. What is not known is a dash.
+// showTable writes --list. Unknown values are shown as a dash.
 func (c *command) showTable(list []pack.Extracted) error {
 	var out bytes.Buffer
 	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)

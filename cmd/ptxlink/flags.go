@@ -7,9 +7,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// newFlags makes the one table of options. Parsing (args.go) and --help both
-// read it, so an option is added here and nowhere else. A word in backquotes is
-// what --help calls the value.
+// newFlags returns the table of options. Parsing (args.go) and --help both read it,
+// so an option is added only here. A word in backquotes is the name of the value in
+// --help.
 func newFlags() []cli.Flag {
 	const output, input, linking, assembler, messages = "Output", "Inputs", "Linking", "ptxas", "Messages"
 	return []cli.Flag{
@@ -55,10 +55,10 @@ func newFlags() []cli.Flag {
 	}
 }
 
-// joined are the letters whose value may follow at once: -Ldir, -oFILE, -j8.
+// joined are the letters whose value may be attached: -Ldir, -oFILE, -j8.
 const joined = "LlojWu"
 
-// colorWhen is the value of --color-diagnostics, which may be left out.
+// colorWhen is the value of --color-diagnostics, which is optional.
 type colorWhen string
 
 func (c *colorWhen) Set(value string) error {
@@ -105,7 +105,7 @@ arguments after -- are files.
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written, 70 a bug in ptxlink.`
 
-// help is the whole of --help: the options by category, in the order of the
+// help returns the text of --help: the options by category, in the order of the
 // table. The library would sort them.
 func help(app *cli.App) string {
 	var b strings.Builder
@@ -122,7 +122,7 @@ func help(app *cli.App) string {
 	return b.String()
 }
 
-// helpLine is one option: "  -o, --output FILE  write to FILE".
+// helpLine returns the line of one option: "  -o, --output FILE  write to FILE".
 func helpLine(f cli.Flag) string {
 	before, value, after := cutQuoted(f.(cli.DocGenerationFlag).GetUsage())
 	text := before + value + after

@@ -72,7 +72,7 @@ func (c *command) inspect(ctx *cli.Context) ([]*link.Object, error) {
 	return list, nil
 }
 
-// info is ptxlink info.
+// info runs ptxlink info.
 func (c *command) info(ctx *cli.Context) error {
 	list, err := c.inspect(ctx)
 	if err != nil {
@@ -138,8 +138,7 @@ func writeInfo(w io.Writer, o *link.Object) {
 	}
 }
 
-// declaration is a symbol as its module declares it, with the name that a
-// person reads behind it.
+// declaration returns the declaration of a symbol, followed by the demangled name.
 func declaration(s link.ObjectSymbol) string {
 	text := s.Text
 	if text == "" { // an alias that was never declared
@@ -161,7 +160,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-// nm is ptxlink nm.
+// nm runs ptxlink nm.
 func (c *command) nm(ctx *cli.Context) error {
 	list, err := c.inspect(ctx)
 	if err != nil {
@@ -209,7 +208,7 @@ func writeSymbol(w io.Writer, s link.ObjectSymbol, size, demangle bool) {
 	fmt.Fprintf(w, "%s %c %s\n", value, letter(s), diag.Escape(name))
 }
 
-// letter is nm's letter for the symbol.
+// letter returns nm's letter for the symbol.
 func letter(s link.ObjectSymbol) byte {
 	c := byte('T')
 	switch {

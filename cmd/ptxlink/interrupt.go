@@ -12,9 +12,9 @@ import (
 	"ptxlink/internal/outfile"
 )
 
-// patience is how long work may go on after a signal, to end programs that it
-// runs. Then the process ends, whatever the work waits for: a pipe that nobody
-// opens, a file system that does not answer, a long loop.
+// patience is the time that work has after a signal to end the programs it runs. Then
+// the process ends, even if the work still waits for a pipe or a file system, or is in
+// a long loop.
 const patience = 300 * time.Millisecond
 
 // untilSignal runs work and returns its exit code. The first signal cancels the
@@ -25,7 +25,7 @@ func untilSignal(stderr io.Writer, work func(context.Context) int) int {
 	// Not those that the parent ignores: nohup, or a shell's background job.
 	heard := slices.DeleteFunc(slices.Clone(ending), signal.Ignored)
 	signals := make(chan os.Signal, 1)
-	if len(heard) > 0 { // of no signal, Notify would take all
+	if len(heard) > 0 { // without signals, Notify would catch all of them
 		signal.Notify(signals, heard...)
 		defer signal.Stop(signals)
 	}

@@ -38,7 +38,7 @@ or its compiler is not found, or a file cannot be read or written.`,
 	run: (*command).libdevice,
 }
 
-// libdevice is ptxlink libdevice.
+// libdevice runs ptxlink libdevice.
 func (c *command) libdevice(ctx *cli.Context) error {
 	if len(c.inputs) > 0 {
 		return &usageError{text: fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), help: "--cuda names a toolkit or libdevice.10.bc"}

@@ -9,9 +9,9 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// findLibrary is the file that -l name means: lib<name>.a or lib<name>.ptx in
-// the first -L folder that has one, or exactly <file> for -l:<file>. As for
-// GNU ld, every -L counts, wherever it stands.
+// findLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
+// -L folder that has one, or exactly <file> for -l:<file>. As in GNU ld, the position
+// of -L does not matter.
 func findLibrary(name string, folders []string, log *diag.Log) (path string, ok bool) {
 	candidates := []string{"lib" + name + ".a", "lib" + name + ".ptx"}
 	if file, exact := strings.CutPrefix(name, ":"); exact {

@@ -18,8 +18,8 @@ import (
 const (
 	exitOK        = 0
 	exitLink      = 1  // the inputs cannot be linked, or ptxas refuses the result
-	exitUsage     = 2  // the command line makes no sense
-	exitIO        = 3  // a file cannot be read or written, or ptxas not be run
+	exitUsage     = 2  // the command line is invalid
+	exitIO        = 3  // a file cannot be read or written, or ptxas cannot be run
 	exitBug       = 70 // EX_SOFTWARE of sysexits.h
 	exitInterrupt = 130
 )
@@ -57,7 +57,7 @@ func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		HideHelp: true, HideVersion: true, // both are in the table
 		DisableSliceFlagSeparator: true, // or a comma would split -L a,b
 		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return parseError(err) },
-		ExitErrHandler:            func(*cli.Context, error) {}, // run alone decides how to exit
+		ExitErrHandler:            func(*cli.Context, error) {}, // only run decides how to exit
 	}
 	sub, args, isSub := findSubcommand(args)
 	if isSub {
@@ -88,7 +88,7 @@ func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	return c.finish(err)
 }
 
-// finish writes err, if it says anything new, and turns it into an exit code.
+// finish writes err, unless it was reported already, and returns its exit code.
 func (c *command) finish(err error) int {
 	var usage *usageError
 	var status *exitError
@@ -111,7 +111,7 @@ func (c *command) finish(err error) int {
 	return exitIO
 }
 
-// exitError is an exit code; err is nil if the user has been told why.
+// exitError is an exit code; err is nil if the reason was reported already.
 type exitError struct {
 	code int
 	err  error
@@ -119,7 +119,7 @@ type exitError struct {
 
 func (e *exitError) Error() string { return fmt.Sprint(e.err) }
 
-// parseError puts an error of package flag in our words.
+// parseError rewords an error of package flag.
 func parseError(err error) error {
 	words := strings.NewReplacer(" for flag -", " for option --", " for -", " for option --")
 	return &usageError{text: words.Replace(err.Error()), help: "ptxlink --help lists the options"}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// otherOutputs are the endings of files that a link does not write, and what
-// does. Somebody who names one expects something else than PTX in it.
+// otherOutputs maps suffixes of files that a link does not write to the programs that
+// write them. A user who names one expects another format than PTX.
 var otherOutputs = []struct{ endings, is, help string }{
 	{".fatbin", "a fatbin", "write out.ptx or out.cubin, and make a fatbin of it with fatbinary"},
 	{".o .obj", "an object file", "write out.ptx, or out.cubin, which nvlink reads; ptxlink ar --format=nv makes host objects of PTX"},
@@ -18,16 +18,15 @@ var otherOutputs = []struct{ endings, is, help string }{
 	{".c .cc .cpp .cxx .cu .cuh .h .hpp .rs .py", "source code", "write out.ptx or out.cubin"},
 }
 
-// checkOutputName refuses an output whose name says that it is something else
-// than what is written to it. No ending says nothing, and neither does one that
-// is not known.
+// checkOutputName returns an error if the suffix of an output belongs to another
+// format. Names without a suffix, or with an unknown one, are accepted.
 func checkOutputName(path string, cubin bool) error {
 	ending := strings.ToLower(filepath.Ext(path))
 	what := "PTX"
 	if cubin {
 		what = "a cubin"
 		switch ending {
-		case ".o", ".obj": // ptxas and nvcc call cubins so too
+		case ".o", ".obj": // ptxas and nvcc also use these names for cubins
 			return nil
 		case ".ptx":
 			return &usageError{text: fmt.Sprintf("a cubin would be written to %s", path), help: "write out.cubin, or PTX without --cubin and -c"}

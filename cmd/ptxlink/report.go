@@ -14,7 +14,7 @@ import (
 	"ptxlink/link"
 )
 
-// reporter writes messages the way the options ask for.
+// reporter writes messages according to the options.
 type reporter struct {
 	w      io.Writer
 	style  link.Style
@@ -32,8 +32,8 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 				continue
 			}
 			if r.fatal {
-				// A copy: the message belongs to the linker. The ID stays, as
-				// it says how to live with the warning.
+				// Copy the message, because it belongs to the linker. Keep the ID,
+				// so that the user can disable the warning.
 				copied := *m
 				copied.Kind = link.Error
 				m = &copied
@@ -48,7 +48,7 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 	return errors
 }
 
-// log writes the messages of a log of this command.
+// log writes the messages of a log.
 func (r *reporter) log(log *diag.Log) (errors int) {
 	return r.write(bridge.Messages[*link.Message](log.Messages))
 }
@@ -72,8 +72,8 @@ func (r *reporter) fail(err error, code int) {
 	}
 }
 
-// useColor decides whether w gets colour: the option wins over NO_COLOR
-// (no-color.org), and without either a terminal gets it.
+// useColor reports whether to use colour on w. The option overrides NO_COLOR
+// (no-color.org); without either, terminals get colour.
 func useColor(when colorWhen, w io.Writer) bool {
 	switch when {
 	case "always":
@@ -89,8 +89,8 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// reportBug tells of a panic. Outputs are written last and whole, so there are
-// none. The stack is cut to the frames between the panic and main.
+// reportBug reports a panic. There are no outputs yet, because they are written last.
+// The stack is cut to the frames between the panic and main.
 func reportBug(w io.Writer, what any, stack []byte) {
 	const keep = 8
 	var frames []string

@@ -18,18 +18,18 @@ const (
 	maxArgBytes = 32 << 20 // in all of them
 )
 
-// expand replaces every @FILE by the arguments in FILE, which may name further
-// ones; a relative name is relative to the working folder, as for GCC. After
-// "--" an argument is a file, whatever it looks like.
+// expand replaces every @FILE with the arguments in FILE, which may name more response
+// files. A relative name is relative to the working folder, as in GCC. Every argument
+// after "--" is a file.
 func expand(args []string) ([]string, error) { return new(responses).expand(args, nil) }
 
-// responses counts what is read for one command line.
+// responses counts the files and bytes read for one command line.
 type responses struct {
 	files int
 	bytes int64
 }
 
-// expand expands the arguments that stand in the last file of within.
+// expand expands the arguments in the last file of within.
 func (r *responses) expand(args, within []string) ([]string, error) {
 	var out []string
 	for i, arg := range args {

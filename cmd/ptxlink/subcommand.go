@@ -10,12 +10,12 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// subcommand is something else that ptxlink does than linking. It has a table
-// of options of its own, which the pre-pass of args.go reads like newFlags.
+// subcommand is a command other than linking. It has its own table of options, which
+// the pre-pass of args.go reads like newFlags.
 type subcommand struct {
 	name        string
 	usage       string // one line, for the help of ptxlink
-	args        string // what follows the options
+	args        string // arguments after the options
 	description string
 	flags       func() []cli.Flag
 	letters     bool                                          // options of one letter may stand together
@@ -29,8 +29,8 @@ func subcommands() []subcommand {
 	return []subcommand{abiCommand, arCommand, checkCommand, extractCommand, infoCommand, libdeviceCommand, nmCommand}
 }
 
-// findSubcommand is the subcommand that args ask for, and what follows it. Only
-// the first argument is one, so that files may have any name: "./abi", or
+// findSubcommand returns the subcommand in args, and the arguments after it. Only the
+// first argument can be a subcommand, so that files may have any name: "./abi",
 // "-- abi", or an option before it, link a file called abi.
 //
 // "help nm" is "nm --help", unless there is a file called help.
@@ -50,7 +50,8 @@ func findSubcommand(args []string) (sub subcommand, rest []string, ok bool) {
 	return subcommand{}, args, false
 }
 
-// misspelt refuses a first argument that is no file but nearly a subcommand.
+// misspelt returns an error if the first argument is not a file but similar to a
+// subcommand.
 func (c *command) misspelt() error {
 	first := c.inputs[0]
 	if _, err := os.Stat(first.name); err == nil || first.library || strings.ContainsAny(first.name, "./") {
@@ -77,7 +78,7 @@ func (s subcommand) become(app *cli.App, c *command) {
 	}
 }
 
-// own leads to the help of the subcommand rather than to that of linking.
+// own makes messages refer to the help of the subcommand instead of that of linking.
 func (s subcommand) own(err error) error {
 	var usage *usageError
 	if errors.As(err, &usage) {
@@ -95,8 +96,7 @@ func commonFlags() []cli.Flag {
 	}
 }
 
-// helpWithSubcommands is the help of linking, which also says what else there
-// is.
+// helpWithSubcommands returns the help of linking, which also lists the subcommands.
 func helpWithSubcommands(app *cli.App) string {
 	var b strings.Builder
 	b.WriteString("\nSubcommands, as the first argument (./NAME is a file):\n")

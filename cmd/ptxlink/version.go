@@ -8,8 +8,7 @@ import (
 )
 
 // version is "ptxlink v1.2.3 (9ea99a8b1c2d, modified) go1.26.0 linux/amd64". A
-// build from a clone says "(devel)" or the version that Go made up for the
-// commit.
+// build from a clone has "(devel)" or the pseudo-version of the commit.
 func version() string {
 	number, commit, modified := "(devel)", "", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -9,7 +9,7 @@ import (
 	"ptxlink/internal/typo"
 )
 
-// warnings are the names that -Wno- takes, sorted.
+// warnings returns the names that -Wno- accepts, sorted.
 var warnings = func() (names []string) {
 	for _, r := range diag.Rules(diag.Warning) {
 		names = append(names, r.Name)
@@ -17,7 +17,7 @@ var warnings = func() (names []string) {
 	return names
 }()
 
-// checkWarning refuses what no warning is called.
+// checkWarning returns an error if no warning has the name.
 func checkWarning(id string) error {
 	if slices.Contains(warnings, id) {
 		return nil
@@ -29,7 +29,7 @@ func checkWarning(id string) error {
 	return &usageError{text: text, help: "ptxlink --help lists the warnings"}
 }
 
-// nearestOf returns the name that was probably meant, empty if none is near: a
+// nearestOf returns the name that was probably meant, or "" if none is similar: one
 // letter in three may be wrong.
 func nearestOf(names []string, name string) string {
 	limit, near := len(name)/3, ""
@@ -41,7 +41,7 @@ func nearestOf(names []string, name string) string {
 	return near
 }
 
-// warningHelp lists the warnings in lines that fit the screen.
+// warningHelp returns the list of warnings in lines that fit the screen.
 func warningHelp() string {
 	var b strings.Builder
 	line := "Warnings:"

@@ -7,11 +7,11 @@ import (
 	"ptxlink/internal/outfile"
 )
 
-// exitPipe is what a shell shows for a program that SIGPIPE ended, as it would
-// if ptxlink did not remove its temporary files first: ptxlink nm a.ptx | head.
+// exitPipe is the exit code that a shell shows for a program that SIGPIPE ended, such
+// as ptxlink nm a.ptx | head. ptxlink first removes its temporary files.
 const exitPipe = 128 + 13
 
-// write writes all files or none. Every command writes with it.
+// write writes all files or none. All commands use it.
 func (c *command) write(inputs []string, files ...outfile.File) error {
 	err := outfile.Write(inputs, files...)
 	if errors.Is(err, outfile.ErrStdoutUnread) {
@@ -25,8 +25,8 @@ func (c *command) toStdout(data []byte) outfile.File {
 	return outfile.File{Path: "standard output", Data: data, To: c.stdout}
 }
 
-// show writes what a person reads to standard output. Unlike the product of a
-// link it may be lost: where standard output is closed, nobody wants to know.
+// show writes text for people to standard output. Unlike the output of a link, the
+// text may be lost: a closed pipe ends ptxlink without a message.
 func (c *command) show(data []byte) error {
 	if len(data) == 0 {
 		return nil

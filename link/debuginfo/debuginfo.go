@@ -1,6 +1,6 @@
 // Package debuginfo merges the DWARF sections of several modules into one set of
-// sections. It touches no text: what it needs to know of names and files it is
-// told, and it answers with bytes and fixups.
+// sections. It does not edit text: the caller provides the names and files, and the
+// result is bytes and fixups.
 package debuginfo
 
 import (
@@ -14,27 +14,26 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Module is one input that carries DWARF.
+// Module is an input with DWARF.
 type Module struct {
 	File *object.File
-	// Files leads from the .file index of the input to that of the output.
+	// Files maps the .file indexes of the input to those of the output.
 	Files map[int64]int64
-	// Name is what a name outside the sections is called in the output. The name
-	// may have no place there: the body it stands in was dropped, and is unlike
-	// that of the function that was kept. Then it is Gone, and called what that
-	// function is called, if there is one. A name that nothing in the module
-	// declares is Unknown.
+	// Name returns the output name of a name outside the sections. If its body was
+	// dropped and differs from the body that was kept, the fate is Gone, and the name
+	// is that of the function that was kept, if there is one. A name that the module
+	// does not declare is Unknown.
 	Name func(symbol string) (string, Fate)
-	// Lines leaves out all but .debug_str, where the .loc lines find the names of
-	// inlined functions.
+	// Lines keeps only .debug_str, which has the names of inlined functions for the
+	// .loc lines.
 	Lines bool
 
 	sections map[string]*ptx.Data
 	units    []*unit // of .debug_info
 	types    []*unit // of .debug_types
 	layouts  map[string]*layout
-	shapes   map[*abbrev]*abbrev        // of an abbreviation, the last other form it took in the output
-	names    map[string]named           // what Name returned
+	shapes   map[*abbrev]*abbrev        // for an abbreviation, its latest other form in the output
+	names    map[string]named           // results of Name
 	strings  map[string]int64           // labels of .debug_str
 	seen     map[string]map[int64]*unit // entries of lists, and who referred to them first
 	shared   bool                       // units share a list of .debug_loc or .debug_ranges
@@ -68,7 +67,7 @@ func (m *Module) isGone(f *ptx.Fixup) bool {
 	return fate != Kept
 }
 
-// Fate says what became of a name.
+// Fate is the state of a name in the output.
 type Fate uint8
 
 const (
@@ -87,21 +86,21 @@ type Section struct {
 
 // Merge merges the sections of all modules, in order:
 //
-//  1. One abbreviation table at offset 0 serves all units, because ptxas reads
-//     every unit with the table at 0, whatever its header says.
+//  1. All units share one abbreviation table at offset 0, because ptxas reads
+//     every unit with the table at 0 and ignores the offset in its header.
 //  2. Units get the codes of that table. File numbers follow the merged .file
 //     table; an attribute whose form is too small gets a larger one.
-//  3. Offsets into .debug_info, .debug_loc, .debug_str and the like move with
-//     what they point to, those in expressions too.
-//  4. What described a dropped body is tombstoned: address 0, and 1 in lists,
-//     where a pair of zeros would end the list. Of a pair of addresses, both.
+//  3. Offsets into .debug_info, .debug_loc, .debug_str and similar sections move
+//     with their targets, also in expressions.
+//  4. References to a dropped body become tombstones: address 0, or 1 in lists,
+//     where a pair of zeros would end the list. In a pair, both addresses do.
 //
 // A module whose sections cannot be read or moved loses its debug information
-// with a warning, and keeps its lines; Merge then leaves it out of the second
-// result, as one with Lines set. A section of an unknown kind is left out with a
+// with a warning, and keeps its lines. Merge then omits it from the second result,
+// like a module with Lines set. Sections of unknown kinds are dropped with a
 // warning.
 //
-// The error is that of the context.
+// Merge returns the error of the context.
 func Merge(ctx context.Context, modules []*Module, log *diag.Log) (sections []Section, kept []*Module, err error) {
 	w := &merger{table: newAbbrevTable()}
 	for _, m := range modules {
@@ -123,8 +122,8 @@ func Merge(ctx context.Context, modules []*Module, log *diag.Log) (sections []Se
 	return sections, kept, err
 }
 
-// usable reads the module and prepares it for the merge, and warns of what is
-// dropped.
+// usable reads the module and prepares it for the merge, and warns about dropped
+// parts.
 func (m *Module) usable(ctx context.Context, log *diag.Log) bool {
 	if !m.Check(ctx, log) {
 		return false
@@ -139,8 +138,8 @@ func (m *Module) usable(ctx context.Context, log *diag.Log) bool {
 	return true
 }
 
-// lines leaves only the strings that .loc lines refer to, and reports whether
-// there are any.
+// lines keeps only the strings that .loc lines refer to, and reports whether there
+// are any.
 func (m *Module) lines() bool {
 	m.sections, m.layouts = nil, nil
 	m.units, m.types = nil, nil
@@ -158,8 +157,8 @@ func (m *Module) lines() bool {
 	return false
 }
 
-// Check reads the sections of the module and warns if they cannot be used. Once
-// the context ends it reports false, without a warning.
+// Check reads the sections of the module, warns if they cannot be used, and reports
+// whether they can. If the context ends, it returns false without a warning.
 func (m *Module) Check(ctx context.Context, log *diag.Log) bool {
 	err := m.read(ctx)
 	if ctx.Err() != nil {
@@ -175,7 +174,7 @@ func (m *Module) warn(log *diag.Log, err *dwarfError) {
 	log.Warn(diag.DebugDropped, m.File.At(m.span(err)), "debug information of this module is dropped: "+err.Error())
 }
 
-// span is the item that a fault lies in.
+// span returns the span of the item with the error.
 func (m *Module) span(err *dwarfError) diag.Span {
 	if span := m.File.SectionSpan(err.section, err.offset); span.Len > 0 {
 		return span
@@ -183,7 +182,7 @@ func (m *Module) span(err *dwarfError) diag.Span {
 	return m.File.Sections[0].Span
 }
 
-// warnLeftOut warns of sections that are not merged.
+// warnLeftOut warns about sections that are not merged.
 func (m *Module) warnLeftOut(log *diag.Log) {
 	var names []string
 	var first diag.Span
@@ -204,11 +203,11 @@ func (m *Module) warnLeftOut(log *diag.Log) {
 	}
 }
 
-// read reads the sections of the module and checks them: ptxas crashes on what
-// it does not expect.
+// read reads the sections of the module and checks them, because ptxas crashes on
+// invalid sections.
 func (m *Module) read(ctx context.Context) *ptx.Error {
 	var err *ptx.Error
-	if m.sections, err = m.File.AllSections(".debug_line", ".debug_frame"); err != nil { // ptxas makes these itself
+	if m.sections, err = m.File.AllSections(".debug_line", ".debug_frame"); err != nil { // ptxas writes these itself
 		return err
 	}
 	for i := range m.File.Sections {
@@ -237,9 +236,9 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 	return nil
 }
 
-// String is where a .loc finds the name of an inlined function: label+addend of
-// the input as an offset into the merged .debug_str. ok is false if the module
-// has no such label there.
+// String returns the place of the name of an inlined function: label+addend of the
+// input as an offset into the merged .debug_str. ok is false if the module has no
+// such label there.
 func (m *Module) String(label string, addend int64) (expression string, ok bool) {
 	l := m.layouts[".debug_str"]
 	if l == nil {

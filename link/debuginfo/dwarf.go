@@ -10,7 +10,7 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// dwarfError is a fault at an offset of a section.
+// dwarfError is an error at an offset of a section.
 type dwarfError struct {
 	section string
 	offset  int64
@@ -28,20 +28,20 @@ type unit struct {
 	header   int64 // bytes before the first DIE
 	version  int
 	addrSize int
-	abbrevAt int64 // where the offset of its abbreviations stands
-	typeAt   int64 // where a type unit has the offset of its type; 0 in others
+	abbrevAt int64 // position of the offset of its abbreviations
+	typeAt   int64 // position of the offset of the type in a type unit; 0 in others
 	dies     []die
 }
 
 // die is one debugging information entry; code 0 ends a list of children.
 type die struct {
 	off    int64
-	body   int64 // behind the code
+	body   int64 // after the code
 	abbrev *abbrev
 	attrs  []attr
 }
 
-// attr is an attribute; its value stands at bytes off to end.
+// attr is an attribute. Its value is at bytes off to end.
 type attr struct {
 	spec
 	start    int64 // of the form, if DW_FORM_indirect puts it here; else off
@@ -150,7 +150,7 @@ const (
 	formAddrx4      = 0x2c
 )
 
-// sectionOf is the section that a section offset of the attribute points into.
+// sectionOf returns the section that a section offset of the attribute points into.
 func sectionOf(at uint64, version int) string {
 	switch at {
 	case atStmtList:
@@ -182,15 +182,15 @@ func sectionOf(at uint64, version int) string {
 }
 
 // isOffset reports whether the value is an offset into the section of sectionOf.
-// Before DWARF 4 that is a constant of an address or an offset's size, where the
+// Before DWARF 4 it is a constant with the size of an address or an offset, if the
 // attribute cannot be a number.
 func (a *attr) isOffset(version int) bool {
 	return a.form == formSecOffset ||
 		version < 4 && (a.form == formData4 || a.form == formData8) && a.at != atStartScope && a.at != atDataMember && sectionOf(a.at, version) != ""
 }
 
-// isExpression reports whether the value is a DWARF expression. A block is one
-// only with attributes that describe a place or a computed size.
+// isExpression reports whether the value is a DWARF expression. A block is an
+// expression only in attributes that describe a location or a computed size.
 func (a *attr) isExpression() bool {
 	switch a.form {
 	case formExprloc:
@@ -216,7 +216,7 @@ func (a *attr) isConstant() bool {
 	return false
 }
 
-// reader reads DWARF; the first fault sticks.
+// reader reads DWARF. It keeps the first error.
 type reader struct {
 	section string
 	data    []byte
@@ -389,7 +389,7 @@ func readUnit(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader, fixups
 		d.body = r.at
 		if code == 0 {
 			depth--
-			if depth < -64 { // padding behind the last DIE
+			if depth < -64 { // padding after the last DIE
 				r.fail("the unit has too many ends of lists")
 			}
 			u.dies = append(u.dies, d)
@@ -416,10 +416,10 @@ func readUnit(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader, fixups
 	return u, u.checkReferences(fixups)
 }
 
-// isCancelled reports whether to give up, if n makes it worth asking.
+// isCancelled reports whether the context has ended. It asks only for some n.
 func isCancelled(ctx context.Context, n int) bool { return n%4096 == 0 && ctx.Err() != nil }
 
-// checkReferences makes sure that references within the unit lead to DIEs.
+// checkReferences checks that references within the unit point to DIEs.
 func (u *unit) checkReferences(fixups map[int64]ptx.Fixup) *dwarfError {
 	for _, d := range u.dies {
 		for _, a := range d.attrs {
@@ -499,8 +499,8 @@ func (r *reader) attribute(u *unit, s spec) attr {
 	return a
 }
 
-// refAddrSize is the size of DW_FORM_ref_addr: an address in DWARF 2, an offset
-// since.
+// refAddrSize returns the size of DW_FORM_ref_addr: an address in DWARF 2, an offset
+// in later versions.
 func (u *unit) refAddrSize() int64 {
 	if u.version == 2 {
 		return int64(u.addrSize)
@@ -536,7 +536,7 @@ func (t *abbrevReader) table(offset int64) (map[uint64]*abbrev, *dwarfError) {
 		r.fail("they start behind their section")
 		return nil, r.err
 	}
-	// Tables share no bytes. One that starts inside another would be read again
+	// Tables must not overlap. A table that starts inside another would be read again
 	// for every unit.
 	if t.read > len(t.data) {
 		r.fail("they overlap with others")

@@ -6,16 +6,16 @@ import (
 	"sort"
 )
 
-// referenceSize is the size that a reference to a DIE has as a padded LEB128 in a
-// rewritten expression: enough for 32-bit DWARF, whatever the final distance is.
+// referenceSize is the size of a reference to a DIE, a padded LEB128, in a rewritten
+// expression. It is enough for any distance in 32-bit DWARF.
 const referenceSize = 5
 
-// What follows an operation of an expression. Operations without an entry are
-// not known, and an expression that has one cannot be moved.
+// The operands of an operation of an expression. Operations without an entry are
+// unknown, and an expression that contains one cannot be moved.
 const (
 	opNone   = iota + 1
 	opAddr   // an address
-	op1      // so many bytes
+	op1      // 1, 2, 4 or 8 bytes
 	op2      //
 	op4      //
 	op8      //
@@ -23,7 +23,7 @@ const (
 	opS      // signed LEB128
 	opUU     //
 	opUS     //
-	opBranch // 2 bytes, relative to what follows
+	opBranch // 2 bytes, relative to the next operation
 	opBlock  // a length and data
 	opInner  // a length and an expression
 	opRef2   // a DIE of the unit in 2 bytes
@@ -76,9 +76,8 @@ var operands = func() (t [256]uint8) {
 	return t
 }()
 
-// expression adds to a section the patches for an expression of a unit that
-// stands there: references to DIEs move with the DIEs. It returns the size of
-// the expression in the output.
+// expression adds the patches for an expression of a unit to a section: references
+// to DIEs move with the DIEs. It returns the size of the expression in the output.
 func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int64, *dwarfError) {
 	const call4 = 0x99
 	r := &reader{section: l.data.Name, data: l.data.Bytes[:end], at: from}
@@ -142,7 +141,7 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 				break
 			}
 			i := len(l.patches)
-			l.patches = append(l.patches, patch{}) // the length goes first
+			l.patches = append(l.patches, patch{}) // the length comes first
 			size, err := m.expression(l, u, inner, r.at, depth+1)
 			if err != nil {
 				return 0, err
@@ -216,5 +215,5 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	return end - from + grown, nil
 }
 
-// branch is the operand of DW_OP_skip or DW_OP_bra.
+// branch returns the operand of DW_OP_skip or DW_OP_bra.
 type branch struct{ at, target int64 }

@@ -38,17 +38,17 @@ func (m *Module) entry(l *layout, u *unit, at int64) (e entry) {
 	return e
 }
 
-// tombstone makes a pair of equal addresses of an entry, 1: an empty range, where
-// two zeros would end the list.
+// tombstone sets both addresses of an entry to 1, an empty range. Two zeros would
+// end the list.
 func (l *layout) tombstone(u *unit, at int64) {
 	b := make([]byte, 2*u.addrSize)
 	b[0], b[u.addrSize] = 1, 1
 	l.put(at, at+int64(len(b)), b)
 }
 
-// list walks the list of a unit at an offset of .debug_loc or .debug_ranges: an
-// entry with an address that is gone covers nothing. Entries seen before are not
-// walked again.
+// list walks the list of a unit at an offset of .debug_loc or .debug_ranges. It
+// empties entries with an address that is gone. It does not walk entries again that
+// it has seen before.
 func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dwarfError)) *dwarfError {
 	l := m.layouts[name]
 	if m.seen[name] == nil {
@@ -118,12 +118,11 @@ func (m *Module) locations(u *unit, at int64) *dwarfError {
 
 // index moves the offsets in .debug_pubnames, .debug_pubtypes or .debug_aranges:
 // those of the units, and, relative to them, those of the names. It reports
-// whether the section makes sense.
+// whether the section is valid.
 //
-// The offset of a unit other than the first is a plain number. ptxas makes the
-// name of an undefined symbol of .debug_info+N here, of a label too, and the
-// number is right in the cubin of a whole program
-// (TestDebugPubnames in package link).
+// The offset of a unit other than the first is a plain number. ptxas would turn
+// .debug_info+N, or a label, into the name of an undefined symbol here. The number is
+// correct in the cubin of a whole program (TestDebugPubnames in package link).
 func (m *Module) index(l *layout) bool {
 	le := binary.LittleEndian
 	info := m.layouts[".debug_info"]
@@ -178,8 +177,8 @@ func (m *Module) index(l *layout) bool {
 	return true
 }
 
-// lengthField is what producers leave out of the size of a unit in pubnames:
-// nothing, or the 4 bytes of the length itself.
+// lengthField returns the bytes that the producer omits from the size of a unit in
+// pubnames: 0, or the 4 bytes of the length field.
 func lengthField(field []byte, u *unit) int64 {
 	return max(0, min(4, u.end-u.off-int64(binary.LittleEndian.Uint32(field))))
 }
@@ -187,7 +186,7 @@ func lengthField(field []byte, u *unit) int64 {
 // aranges empties the ranges of a set whose addresses are gone.
 func (m *Module) aranges(l *layout, at, end int64) {
 	size := int64(l.data.Bytes[at+10])
-	if size != 4 && size != 8 || l.data.Bytes[at+11] != 0 { // of segments there are none
+	if size != 4 && size != 8 || l.data.Bytes[at+11] != 0 { // there are no segments
 		return
 	}
 	for p := at + (12+2*size-1)/(2*size)*(2*size); p+2*size <= end; p += 2 * size {
@@ -199,7 +198,7 @@ func (m *Module) aranges(l *layout, at, end int64) {
 	}
 }
 
-// unitAt is the unit that starts at an offset of .debug_info.
+// unitAt returns the unit that starts at an offset of .debug_info.
 func (m *Module) unitAt(off int64) *unit {
 	i, ok := slices.BinarySearchFunc(m.units, off, func(u *unit, off int64) int { return cmp.Compare(u.off, off) })
 	if !ok {

@@ -46,7 +46,7 @@ func (w *merger) merge(ctx context.Context) ([]Section, error) {
 	return sections, nil
 }
 
-// place assigns the codes of abbreviations and decides where everything goes.
+// place assigns the codes of abbreviations and the offsets of everything.
 func (w *merger) place() {
 	size := map[string]int64{}
 	for _, m := range w.modules {
@@ -69,8 +69,8 @@ func (w *merger) place() {
 	}
 }
 
-// translate makes a fixup of the module one of the output. Neither section nor
-// symbol means that what it named is gone.
+// translate turns a fixup of the module into one of the output. Without section and
+// symbol, its target is gone.
 func (m *Module) translate(f ptx.Fixup) ptx.Fixup {
 	switch f.Section {
 	case "":
@@ -91,7 +91,7 @@ func (m *Module) translate(f ptx.Fixup) ptx.Fixup {
 	return f
 }
 
-// abbrevTable is the one table of all units, in order of first use.
+// abbrevTable is the abbreviation table of all units, in order of first use.
 type abbrevTable struct {
 	list  []*abbrev
 	known map[*abbrev]uint64
@@ -156,8 +156,8 @@ func appendSleb(b []byte, n int64) []byte {
 	}
 }
 
-// Text prints a section as PTX: bytes in lists, each fixup on a line of its own,
-// which is all that ptxas takes.
+// Text returns a section as PTX: bytes in lists, and each fixup on its own line.
+// ptxas accepts no other form.
 func (s *Section) Text() []byte {
 	b := []byte(".section " + s.Name + "\n{\n")
 	next := 0

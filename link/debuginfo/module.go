@@ -9,8 +9,9 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// prepare finds the patches to the sections of the module, all but the codes of
-// abbreviations, which the merger assigns. It refuses what it cannot move.
+// prepare finds the patches to the sections of the module, except for the codes of
+// abbreviations, which the merger assigns. It returns an error for data it cannot
+// move.
 func (m *Module) prepare(ctx context.Context) *dwarfError {
 	m.layouts = map[string]*layout{}
 	m.shapes = map[*abbrev]*abbrev{}
@@ -44,8 +45,8 @@ func (m *Module) prepare(ctx context.Context) *dwarfError {
 	return nil
 }
 
-// mergeable reports whether a section can be merged: it holds no offsets that
-// are not known here. ptxas leaves out what does not start with .debug_.
+// mergeable reports whether a section can be merged, that is, whether all offsets in
+// it are known. ptxas omits sections whose name does not start with .debug_.
 func (m *Module) mergeable(name string) bool {
 	switch name {
 	case ".debug_info", ".debug_types", ".debug_abbrev", ".debug_loc", ".debug_ranges", ".debug_str", ".debug_line_str",
@@ -105,7 +106,7 @@ func (m *Module) unit(ctx context.Context, u *unit) *dwarfError {
 	return nil
 }
 
-// shape is the abbreviation a with other attributes.
+// shape returns the abbreviation a with other attributes.
 func (m *Module) shape(a *abbrev, specs []spec) *abbrev {
 	if slices.Equal(specs, a.specs) {
 		return a
@@ -118,8 +119,8 @@ func (m *Module) shape(a *abbrev, specs []spec) *abbrev {
 	return last
 }
 
-// attribute adds the patch for one attribute, if it needs one, and returns what
-// its abbreviation says of it in the output. The zero spec leaves it out.
+// attribute adds the patch for one attribute, if it needs one, and returns its spec
+// in the output abbreviation. The zero spec omits the attribute.
 func (m *Module) attribute(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 	fail := func(text string) (spec, *dwarfError) { return spec{}, &dwarfError{u.section, a.off, text} }
 	fixup := l.fixupOf(a)
@@ -127,7 +128,7 @@ func (m *Module) attribute(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 	case fixup != nil && fixup.Section != "" && fixup.Section != ".debug_line" && m.layouts[fixup.Section] == nil,
 		fixup == nil && a.isOffset(u.version) && m.sections[sectionOf(a.at, u.version)] != nil && m.layouts[sectionOf(a.at, u.version)] == nil:
 		switch a.at {
-		case atMacros, atGNUMacros, atStrOffsets, atAddrBase, atRnglistsBase, atLoclistsBase: // useful with the section only
+		case atMacros, atGNUMacros, atStrOffsets, atAddrBase, atRnglistsBase, atLoclistsBase: // of no use without the section
 			l.put(a.start, a.end, nil)
 			return spec{}, nil
 		}
@@ -200,16 +201,16 @@ var (
 	abbrevTables = &layout{data: &ptx.Data{Name: ".debug_abbrev"}}
 )
 
-// direct leaves out the form in front of a value of DW_FORM_indirect: the merged
-// table names the form itself.
+// direct omits the form before a value of DW_FORM_indirect, because the merged table
+// has the form itself.
 func (l *layout) direct(a *attr) {
 	if a.start < a.off {
 		l.put(a.start, a.off, nil)
 	}
 }
 
-// file writes a file number in the form of the attribute, or a larger one where
-// it does not fit.
+// file writes a file number in the form of the attribute, or in a larger form if it
+// does not fit.
 func (l *layout) file(a *attr, n uint64) spec {
 	var b []byte
 	form := a.form
@@ -236,7 +237,7 @@ func (l *layout) file(a *attr, n uint64) spec {
 // block adds the patches for a block that holds an expression.
 func (m *Module) block(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 	at := len(l.patches)
-	l.patches = append(l.patches, patch{}) // the length goes first
+	l.patches = append(l.patches, patch{}) // the length comes first
 	size, err := m.expression(l, u, a.end-int64(a.value), a.end, 0)
 	if err != nil {
 		return spec{}, err
@@ -257,16 +258,16 @@ func (m *Module) block(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 	return spec{at: a.at, form: form}, nil
 }
 
-// bound is what replaces an end of the code that a DIE describes: an output
+// bound is the replacement for an end of the code that a DIE describes: an output
 // symbol, or nothing.
 type bound struct{ symbol string }
 
-// bounds decides what the ends of the code of a DIE become if one of them stood
-// in a body that was dropped; nil leaves an end as it is.
+// bounds returns the replacements for the ends of the code of a DIE if one of them
+// was in a dropped body. nil leaves an end unchanged.
 //
 //  1. The DIE of a function or a scope loses both ends.
-//  2. A unit starts at the function that was kept instead, as nvlink has it, and
-//     ends with the last of its functions that was kept. Where there is none it
+//  2. A unit starts at the function that was kept instead, as with nvlink, and ends
+//     with the last of its functions that was kept. If there is none, the unit
 //     loses both ends.
 func (m *Module) bounds(l *layout, u *unit, d *die) (low, high *bound) {
 	var lowFate, highFate = Kept, Kept
@@ -310,8 +311,8 @@ func (m *Module) bounds(l *layout, u *unit, d *die) (low, high *bound) {
 	return low, high
 }
 
-// fixupOf is the fixup that is the value of an attribute. What takes no bytes has
-// none.
+// fixupOf returns the fixup that is the value of an attribute; nil if the value has
+// no bytes.
 func (l *layout) fixupOf(a *attr) *ptx.Fixup {
 	if a.off == a.end {
 		return nil
@@ -319,7 +320,7 @@ func (l *layout) fixupOf(a *attr) *ptx.Fixup {
 	return l.fixupAt(a.off)
 }
 
-// lastEnd is the end of the last function of the unit that was kept.
+// lastEnd returns the end of the last function of the unit that was kept.
 func (m *Module) lastEnd(l *layout, u *unit) string {
 	for i := len(u.dies) - 1; i >= 0; i-- {
 		d := &u.dies[i]
@@ -381,7 +382,7 @@ func (m *Module) macinfo() {
 			r.fail("macro entry %d", kind)
 		}
 	}
-	if r.err != nil { // not what the section should hold: as it is
+	if r.err != nil { // the contents are invalid: leave them unchanged
 		l.patches = nil
 	}
 }

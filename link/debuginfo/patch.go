@@ -6,15 +6,14 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// layout is a section of a module on its way into the output: the bytes as read,
-// and the patches to them. Everything between two patches is copied, with its
-// fixups translated.
+// layout is a section of a module and the patches to it. The bytes between two
+// patches are copied, with their fixups translated.
 type layout struct {
 	data    *ptx.Data
 	base    int64   // where it starts in the merged section
 	patches []patch // by offset, without overlap
-	// pairs is set for lists of address pairs: a fixup there that leads nowhere
-	// becomes 1, as two zeros would end the list.
+	// pairs is set for lists of address pairs. A fixup without a target becomes 1
+	// there, because two zeros would end the list.
 	pairs bool
 }
 
@@ -22,7 +21,7 @@ type layout struct {
 type patch struct {
 	off, end int64
 	size     int64 // in the output
-	moved    int64 // how far what follows has moved
+	moved    int64 // distance by which the following bytes move
 	kind     patchKind
 	bytes    []byte  // literal
 	in       *layout // reference, offset: the section that value is in
@@ -42,12 +41,12 @@ const (
 	uleb                 // the same as a padded LEB128
 	offset               // a place in a section, as a fixup
 	number               // the same as a plain number
-	unitOffset           // the same as a fixup where it is 0, which ptxas can take
+	unitOffset           // the same as a fixup if it is 0, which ptxas accepts
 	address              // of an output symbol, as a fixup
 )
 
-// settle computes what each patch moves, once all sizes are known, and returns
-// the size of the section in the output.
+// settle computes the distance by which each patch moves the bytes after it, once all
+// sizes are known. It returns the size of the section in the output.
 func (l *layout) settle() int64 {
 	moved := int64(0)
 	for i := range l.patches {
@@ -58,7 +57,7 @@ func (l *layout) settle() int64 {
 	return int64(len(l.data.Bytes)) + moved
 }
 
-// at is where a byte of the input stands in the output.
+// at returns the output offset of a byte of the input.
 func (l *layout) at(off int64) int64 {
 	i := sort.Search(len(l.patches), func(i int) bool { return l.patches[i].end > off })
 	to := l.base + off
@@ -166,7 +165,7 @@ func (l *layout) put(off, end int64, bytes []byte) {
 	l.patches = append(l.patches, p)
 }
 
-// putSection makes a place in a section out of a plain number.
+// putSection turns a plain number into an offset into a section.
 func (l *layout) putSection(off, end int64, in *layout, value uint64) {
 	l.patches = append(l.patches, patch{off: off, end: end, size: end - off, kind: offset, in: in, value: int64(value)})
 }

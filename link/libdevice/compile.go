@@ -19,36 +19,35 @@ import (
 	"ptxlink/link"
 )
 
-// Options say what to compile and how.
+// Options holds the input and the options of Compile.
 type Options struct {
-	// Bitcode is the path of libdevice.10.bc, as Find returns it.
+	// Bitcode is the path of libdevice.10.bc, as returned by Find.
 	Bitcode string
-	// Arch is the lowest GPU that the result is for, "sm_75". It is also what
-	// libdevice sees as __CUDA_ARCH.
+	// Arch is the lowest GPU that the result is for, such as "sm_75". libdevice sees
+	// it as __CUDA_ARCH.
 	Arch string
-	// FTZ flushes denormal numbers of single precision to zero: __CUDA_FTZ.
+	// FTZ flushes single-precision denormals to zero: __CUDA_FTZ.
 	FTZ bool
-	// LLC is the llc to compile with. Empty means the toolkit's own compiler,
-	// or without one an llc on PATH.
+	// LLC is the llc to compile with. If it is empty, the toolkit's compiler is used,
+	// or else an llc on PATH.
 	LLC string
 }
 
-// Library is libdevice as one PTX module. What it offers need not be external
-// there; package link splits it.
+// Library is libdevice as one PTX module. Its functions need not be external;
+// package link/pack splits it.
 type Library struct {
 	PTX   []byte
-	Names []string // what it offers, sorted
-	Tool  string   // that compiled it
+	Names []string // its functions, sorted
+	Tool  string   // the compiler
 }
 
-// ErrRejected is returned when the messages say why there is no PTX.
+// ErrRejected is returned if there is no PTX and the messages give the reason.
 var ErrRejected = errors.New("libdevice could not be compiled")
 
-// Compile compiles libdevice, with cicc rather than llc where it can choose: LLVM
-// up to 19 takes __CUDA_PREC_SQRT for 0, so that its square roots of single
-// precision are approximate, and sets __CUDA_FTZ only for modules that clang made.
-// The messages are what the compiler says. An error other than ErrRejected means
-// that none could be run at all.
+// Compile compiles libdevice. It prefers cicc to llc: LLVM up to 19 treats
+// __CUDA_PREC_SQRT as 0, so its single-precision square roots are approximate, and it
+// sets __CUDA_FTZ only for modules from clang. The messages are those of the compiler.
+// An error other than ErrRejected means that no compiler could be run.
 func Compile(ctx context.Context, o Options) (*Library, []*link.Message, error) {
 	var log diag.Log
 	l, err := compileLibrary(ctx, o, &log)
@@ -91,7 +90,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 		return nil, err
 	}
 	ftz := map[bool]string{false: "-ftz=0", true: "-ftz=1"}[o.FTZ]
-	// The options that nvcc hands over, whose defaults these are.
+	// The options that nvcc passes, with nvcc's defaults.
 	l.PTX, err = compile(ctx, log, dir, l.Tool, "-arch", "compute_"+strings.TrimPrefix(o.Arch, "sm_"), "-m64", "--device-c",
 		ftz, "-prec_div=1", "-prec_sqrt=1", "-fmad=1", "-nvvmir-library", fileName, sourceName, "-o", outputName)
 	return l, err
@@ -99,7 +98,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 
 const sourceName, outputName = "libdevice.ii", "libdevice.ptx"
 
-// chooseLLC is the llc to run, empty for cicc.
+// chooseLLC returns the llc to run, or "" for cicc.
 func chooseLLC(o Options) (string, error) {
 	if o.LLC == "" && findCicc(o.Bitcode) != "" {
 		return "", nil
@@ -131,10 +130,10 @@ func chooseLLC(o Options) (string, error) {
 	return llc, nil
 }
 
-// source makes cicc link and keep all of libdevice. It reads CUDA C++ and no
-// bitcode but libraries, of which it takes what the source uses; a table of the
-// functions uses them, whatever their types. Neither a host compiler nor a header
-// of CUDA takes part.
+// source returns a CUDA C++ source that makes cicc link and keep all of libdevice.
+// cicc reads bitcode only as libraries, of which it links what the source uses. The
+// source has a table of the functions, which uses all of them, whatever their types.
+// It needs no host compiler and no CUDA headers.
 func source(names []string) []byte {
 	var b bytes.Buffer
 	for _, name := range names {
@@ -144,8 +143,8 @@ func source(names []string) []byte {
 	return b.Bytes()
 }
 
-// compile runs a compiler and reads what it wrote. llc warns of an architecture
-// that it does not know and goes on as if for the oldest.
+// compile runs a compiler and reads its output. llc warns about an unknown
+// architecture and then compiles for the oldest.
 func compile(ctx context.Context, log *diag.Log, dir, tool string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, tool, args...)
 	cmd.Dir = dir
@@ -176,7 +175,7 @@ var approximateRoot = regexp.MustCompile(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.
 
 func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
 	if approximateRoot.Match(ptx) {
-		log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" made __nv_sqrtf, and what builds on it, with approximate square roots (sqrt.approx.f32); nvcc has sqrt.rn.f32").
+		log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" compiled __nv_sqrtf, and functions that use it, with approximate square roots (sqrt.approx.f32); nvcc uses sqrt.rn.f32").
 			WithHelp("a toolkit with nvvm/bin/cicc, named with --cuda, compiles it as nvcc does")
 	}
 }

@@ -1,5 +1,5 @@
-// Package libdevice compiles NVIDIA's library of mathematics, which comes with
-// the user's CUDA toolkit as LLVM bitcode, to PTX.
+// Package libdevice compiles libdevice, the math library that the CUDA toolkit
+// contains as LLVM bitcode, to PTX.
 package libdevice
 
 import (
@@ -19,7 +19,7 @@ import (
 
 const fileName = "libdevice.10.bc"
 
-// folders are where the file lies below the root of a toolkit: of NVIDIA's
+// folders lists the folders of the file below the root of a toolkit: of NVIDIA's
 // installers, of Debian's package, and of the wheels of PyPI, whose root is
 // site-packages.
 var folders = []string{
@@ -30,17 +30,17 @@ var folders = []string{
 	".",
 }
 
-// Find returns the path of libdevice.10.bc. The first of these decides:
+// Find returns the path of libdevice.10.bc. It searches in this order:
 //
 //  1. explicit, the value of --cuda: the file, the folder of a toolkit, or a
-//     virtual environment of Python
+//     Python virtual environment
 //  2. $CUDA_HOME and $CUDA_PATH
 //  3. the toolkit of the nvcc on PATH
 //  4. the folders that CUDA is usually installed in, the newest version first,
 //     and those that pip and conda install wheels in
 //
-// What the user named must hold it; the other places are passed over when they do
-// not. The error lists every place.
+// A place that the user named must contain the file; the other places may not. The
+// error lists every place.
 func Find(explicit string) (string, error) {
 	if explicit != "" {
 		if info, err := os.Stat(explicit); errors.Is(err, fs.ErrNotExist) {
@@ -101,7 +101,7 @@ func Find(explicit string) (string, error) {
 	}
 }
 
-// below is the file in the newest folder that the pattern names, or empty.
+// below returns the file in the newest folder that matches the pattern, or "".
 func below(pattern string) string {
 	roots, _ := filepath.Glob(pattern)
 	slices.SortFunc(roots, ptxas.NewestFirst)
@@ -119,7 +119,7 @@ func below(pattern string) string {
 	return ""
 }
 
-// sitePackages is where a virtual environment, or conda's, has its wheels.
+// sitePackages is the folder of the wheels in a virtual or conda environment.
 var sitePackages = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
 
 // installed lists the folders of step 4. It is a variable for the test.
@@ -128,7 +128,7 @@ var installed = func() []string {
 	if runtime.GOOS == "windows" {
 		list = append(list, filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*"))
 	} else {
-		// The link that the administrator set comes before the versions.
+		// The administrator's symbolic link comes before the versions.
 		list = append(list, "/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit")
 	}
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
@@ -147,8 +147,8 @@ var installed = func() []string {
 
 var exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 
-// findCicc is the compiler of the toolkit that a bitcode file belongs to, or the
-// one on PATH; empty if there is none.
+// findCicc returns the compiler of the toolkit that a bitcode file belongs to, or the
+// one on PATH; "" if there is none.
 func findCicc(bitcode string) string {
 	folder := filepath.Dir(bitcode)
 	if real, err := filepath.EvalSymlinks(bitcode); err == nil {
@@ -156,7 +156,7 @@ func findCicc(bitcode string) string {
 	}
 	for _, path := range []string{
 		filepath.Join(folder, "..", "bin", "cicc"+exe),       // nvvm/bin, and Debian
-		filepath.Join(folder, "..", "..", "bin", "cicc"+exe), // a toolkit that was taken apart
+		filepath.Join(folder, "..", "..", "bin", "cicc"+exe), // an unpacked toolkit
 	} {
 		if path, err := program(path); err == nil {
 			return path
@@ -166,8 +166,8 @@ func findCicc(bitcode string) string {
 	return path
 }
 
-// withoutPath is an error without the operation and the path, which the message
-// says in other words.
+// withoutPath returns an error without the operation and the path, which the message
+// contains already.
 func withoutPath(err error) error {
 	var e *exec.Error
 	if errors.As(err, &e) {
@@ -180,8 +180,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// program is the absolute path of a program, which is run in another folder;
-// empty with an error.
+// program returns the absolute path of a program, because it runs in another folder;
+// "" if there is an error.
 func program(name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -190,8 +190,8 @@ func program(name string) (string, error) {
 	return filepath.Abs(path)
 }
 
-// findLLC is llc on PATH, or the newest llc-NN, that makes PTX; empty if there is
-// none.
+// findLLC returns llc on PATH, or the newest llc-NN, if it can compile to PTX; "" if
+// there is none.
 func findLLC() string {
 	var found []string
 	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
@@ -208,7 +208,7 @@ func findLLC() string {
 	return ""
 }
 
-// makesPTX asks an llc for its targets: distributions may leave some out.
+// makesPTX reports whether an llc has the PTX target. Distributions may omit it.
 func makesPTX(llc string) bool {
 	out, _ := exec.Command(llc, "--version").Output()
 	return strings.Contains(string(out), "nvptx64")

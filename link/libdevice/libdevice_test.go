@@ -289,7 +289,7 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 			name: "square roots of llc",
 			path: map[string]string{"llc": fakeLLC(toLast + "cat >\"$last\" <<'END'\n.visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\nsqrt.approx.f32 %f2, %f1;\n}\nEND\n")},
 			want: ".visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\nsqrt.approx.f32 %f2, %f1;\n}\n", tool: "path/llc",
-			says: "path/llc made __nv_sqrtf, and what builds on it, with approximate square roots",
+			says: "path/llc compiled __nv_sqrtf, and functions that use it, with approximate square roots",
 		},
 		{
 			name: "an architecture that llc does not know",

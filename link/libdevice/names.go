@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// names lists the functions that the bitcode of libdevice offers, __nv_sinf and
-// so on, sorted. Toolkits differ: CUDA 13.5 has __nv_fast_tanhf, 12.4 does not.
-// It reads no more of LLVM's format (llvm.org/docs/BitCodeFormat.html) than it
-// takes to find names: the symbol table of the module, as NVIDIA writes it, or
-// its string table, as LLVM does since 5. Bitcode that cannot be read gives none.
+// names returns the functions that the bitcode of libdevice defines, such as
+// __nv_sinf, sorted. Toolkits differ: CUDA 13.5 has __nv_fast_tanhf, 12.4 does not.
+// It reads only the parts of LLVM's format (llvm.org/docs/BitCodeFormat.html) that
+// have the names: the symbol table of the module, which NVIDIA writes, or its string
+// table, which LLVM writes since version 5. It returns nil for bitcode it cannot read.
 func names(bitcode []byte) []string {
 	if !bytes.HasPrefix(bitcode, []byte("BC\xc0\xde")) {
 		return nil
@@ -41,7 +41,7 @@ const (
 )
 
 type moduleNames struct {
-	shared  map[uint64][]abbreviation // what BLOCKINFO gives to blocks
+	shared  map[uint64][]abbreviation // abbreviations that BLOCKINFO defines for blocks
 	names   []string
 	inTable [][2]uint64 // offset and length in strings
 	strings []byte
@@ -63,7 +63,7 @@ const (
 	blob
 )
 
-// block reads a block up to its end; at the top of the file, one item of it.
+// block reads a block to its end; at the top of the file, it reads one item.
 func (m *moduleNames) block(r *bitReader, id uint64, width uint) {
 	abbreviations := slices.Clone(m.shared[id])
 	target := noBlock // of BLOCKINFO
@@ -131,7 +131,7 @@ func (m *moduleNames) record(block uint64, record []uint64) {
 	}
 }
 
-// bitReader reads the words of a bitstream; bad sticks.
+// bitReader reads the words of a bitstream. bad stays set.
 type bitReader struct {
 	data []byte
 	at   int // in bits

@@ -14,12 +14,12 @@ import (
 	"ptxlink/object/container"
 )
 
-// Archive is an ar archive in memory, of PTX or anything else, to be listed and
-// changed: `ptxlink ar`.
+// Archive is an ar archive in memory, of PTX or other files. `ptxlink ar` lists and
+// changes archives with it.
 type Archive struct {
 	Name    string
 	Members []Member // as they are stored, in order; without indexes
-	Thin    bool     // the members are files of their own: there are only names
+	Thin    bool     // the members are separate files; the archive has only their names
 	// MaxInputSize bounds the bytes that all compressed members together may grow
 	// to when they are described; 0 is 4 GiB.
 	MaxInputSize int64
@@ -27,8 +27,8 @@ type Archive struct {
 	records []container.Record // of the package that was read
 }
 
-// ReadArchive reads an archive of any kind. name is what messages call it. The
-// error is *link.Errors.
+// ReadArchive reads an archive of any kind. name is its name in messages. The error
+// is *link.Errors.
 func ReadArchive(name string, data []byte) (*Archive, error) {
 	a, err := container.ReadArchive(name, data)
 	if err != nil {
@@ -39,13 +39,13 @@ func ReadArchive(name string, data []byte) (*Archive, error) {
 	return &Archive{Name: name, Members: a.Members, Thin: a.Thin, records: a.Records}, nil
 }
 
-// Find is the index of the member called name, -1 if there is none. k.ptx also
-// finds k.ptx.zst and k.o, which it is called in packages of other formats, but
-// not an object that no package made.
+// Find returns the index of the member called name, or -1 if there is none. k.ptx also
+// finds k.ptx.zst and k.o, its names in packages of other formats, but not an object
+// from a compiler.
 func (a *Archive) Find(name string) int { return a.FindAfter(-1, name) }
 
-// FindAfter is Find among the members behind the one at that index: several may
-// have one name.
+// FindAfter is like Find, but searches only the members after index at. Several
+// members may have the same name.
 func (a *Archive) FindAfter(at int, name string) int {
 	for _, format := range []Format{Plain, Zstd, NV} {
 		stored := format.StoredName(name)
@@ -59,12 +59,12 @@ func (a *Archive) FindAfter(at int, name string) int {
 	return -1
 }
 
-// isPacked says that a member is an object of an nv package, not one that a
-// compiler made.
+// isPacked reports whether a member is an object of an nv package, not one from a
+// compiler.
 func isPacked(m Member) bool { return slices.ContainsFunc(m.ELFSymbols(), isWrapper) }
 
-// Format is how the members are stored, empty if there are none, or none but
-// objects of a compiler: new ones go beside those.
+// Format returns the format of the members, or "" if there are none, or only objects
+// from a compiler, which are kept when members are added.
 func (a *Archive) Format() Format {
 	format := Format("")
 	for _, m := range a.Members {
@@ -81,10 +81,10 @@ func (a *Archive) Format() Format {
 	return format
 }
 
-// Add makes members of inputs as Make does, in the format of the archive. Each
-// takes the place of the member of its name; if there is none, or replace is
-// false, it comes last, and a name that is taken gets a number. It returns the
-// names of the members, and which of them took the place of others.
+// Add adds the inputs as members, in the format of the archive; see Make. Each
+// replaces the member of its name. If there is none, or replace is false, it is
+// appended, and a name in use gets a number. Add returns the names of the members,
+// and which of them replaced others.
 func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []string, replaced []bool, messages []*link.Message, err error) {
 	if have := a.Format(); have != "" {
 		o.Format = have
@@ -92,7 +92,7 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 	var log diag.Log
 	taken := takenNames{}
 	for _, m := range a.Members {
-		// An object of a compiler is not what a file of PTX takes the place of.
+		// A PTX file does not replace an object from a compiler.
 		if !replace || m.IsHostObject() && !isPacked(m) {
 			taken[m.Name] = 1
 		}
@@ -119,9 +119,8 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 	return names, replaced, public(&log), nil
 }
 
-// keepHost takes over what the archive said of the host of the member in whose
-// place another one comes, if that one does not say. It was made of the same
-// file, as a rule.
+// keepHost copies the recorded host of a replaced member to the new member, if the
+// new one records none. Usually both come from the same file.
 func (a *Archive) keepHost(r *container.Record, old Member) {
 	texts, err := old.PTX(old.Name, container.Options{MaxSize: a.MaxInputSize})
 	if err != nil || len(texts) != 1 {
@@ -129,14 +128,14 @@ func (a *Archive) keepHost(r *container.Record, old Member) {
 	}
 	sum := fmt.Sprintf("%x", sha256.Sum256(texts[0].Text))
 	for _, known := range a.records {
-		if known.Name == old.Name && known.SHA256 == sum { // not one that another tool put there
+		if known.Name == old.Name && known.SHA256 == sum { // not a member that another tool added
 			r.KeepHost(known)
 		}
 	}
 }
 
-// warnOfNamesakes warns of members that were made of other files of that name:
-// which of them the user meant, their names do not tell.
+// warnOfNamesakes warns if there are members from other files of the same name,
+// because the user may have meant one of those.
 func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.Log) {
 	var others []string
 	for taken := (takenNames{name: 1}); ; {
@@ -154,12 +153,12 @@ func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.
 	}
 }
 
-// Bytes is the archive as a file, with its index, if that is wanted, and with
-// the records of a package made anew. The bytes of the members stay as they
-// are. What a member offers is read from its PTX and, of host objects, from
-// their symbols too, so all PTX must be sound: the error is *link.Errors if not.
+// Bytes returns the archive as a file, with a new index, unless it is disabled, and new
+// records of a package. The bytes of the members do not change. The definitions of a
+// member are read from its PTX and, for host objects, also from their symbols. If PTX
+// is invalid, the error is *link.Errors.
 //
-// What the archive said of the host of a member that has not changed is kept.
+// The recorded host of an unchanged member is kept.
 func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*link.Message, error) {
 	var log diag.Log
 	members := slices.DeleteFunc(slices.Clone(a.Members), Member.IsMeta)
@@ -176,14 +175,14 @@ func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*link.Messag
 	return data, public(&log), err
 }
 
-// describe finds out what the members offer that were not added just now.
+// describe finds the definitions of the members that were not just added.
 func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log) error {
 	known := map[string]*container.Record{}
 	for i, r := range a.records {
 		known[r.Name+" "+r.SHA256] = &a.records[i]
 	}
 	var inputs []object.Input
-	var owners []int // the member that each input lies in
+	var owners []int // the member that contains each input
 	left := cmp.Or(a.MaxInputSize, container.DefaultMaxSize)
 	for i, m := range members {
 		if m.Record != nil {
@@ -214,7 +213,7 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 	if log.Errors() > 0 {
 		return &link.Errors{Messages: public(log)}
 	}
-	var listed map[string]bool // names that the index has for the member at hand
+	var listed map[string]bool // names that the index has for the current member
 	for k, f := range files {
 		m := &members[owners[k]]
 		first := k == 0 || owners[k-1] != owners[k]
@@ -225,8 +224,8 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 			}
 		}
 		r, symbols := newRecord(f, object.Host{})
-		// With device functions in the index, the host's linker would take
-		// libcudadevrt's object for the cudaGetLastError that is in libcudart.
+		// If the index had device functions, the host linker would link
+		// libcudadevrt's object for the cudaGetLastError of libcudart.
 		if m.IsHostObject() && !slices.ContainsFunc(m.Symbols, isWrapper) {
 			symbols = nil
 		}
@@ -236,8 +235,8 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 				listed[s] = true
 			}
 		}
-		// A record is of a member that is one text. Host objects are looked at
-		// by finish alone.
+		// A record describes a member with a single text. Only finish handles host
+		// objects.
 		alone := first && (k+1 == len(files) || owners[k+1] != owners[k])
 		if m.IsHostObject() {
 			alone = alone && a.Format() == NV
@@ -255,10 +254,10 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 	return nil
 }
 
-// isWrapper says that a symbol is that of an object of an nv package.
+// isWrapper reports whether a symbol is from an object of an nv package.
 func isWrapper(symbol string) bool { return strings.HasPrefix(symbol, "__fatbinwrap"+moduleMark) }
 
-// Delete takes the members at these indexes out.
+// Delete removes the members at these indexes.
 func (a *Archive) Delete(at []int) {
 	kept := a.Members[:0:0]
 	for i, m := range a.Members {
@@ -269,8 +268,8 @@ func (a *Archive) Delete(at []int) {
 	a.Members = kept
 }
 
-// CanExtract says why a member cannot become a file of its name in a folder;
-// nil if it can.
+// CanExtract returns an error if a member cannot be written to a folder as a file of
+// its name.
 func CanExtract(m Member) error {
 	if m.Name == "" || m.Name == "." || m.Name == ".." || strings.ContainsAny(m.Name, "/\\\x00") {
 		return fmt.Errorf("member %q is not written: its name leads to another folder", m.Name)
@@ -278,5 +277,5 @@ func CanExtract(m Member) error {
 	return nil
 }
 
-// IsArchive says that data begins as an ar archive does.
+// IsArchive reports whether data starts like an ar archive.
 func IsArchive(data []byte) bool { return container.IsArchive(data) }

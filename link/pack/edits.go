@@ -8,8 +8,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// prototype is the header of a function as a forward declaration repeats it:
-// without tuning directives, which ptxas takes on definitions only.
+// prototype returns the header of a function for a forward declaration, without
+// tuning directives, which ptxas accepts only on definitions.
 func prototype(f *object.File, decl *ptx.Decl, edits []ptx.Edit) []byte {
 	for _, a := range decl.Attrs {
 		if decl.Kind == ptx.Func && a.Word != ".pragma" || a.Word == ".attribute" {
@@ -22,5 +22,5 @@ func prototype(f *object.File, decl *ptx.Decl, edits []ptx.Edit) []byte {
 	return ptx.Apply(nil, f.Src.Text, decl.Header, edits)
 }
 
-// shape prints the dimensions of an object: [2][3].
+// shape returns the dimensions of an object: [2][3].
 func shape(f *object.File, decl *ptx.Decl) string { return string(ptx.Compact(f.Src.Bytes(decl.Dims))) }

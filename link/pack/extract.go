@@ -14,35 +14,35 @@ import (
 	"ptxlink/object/container"
 )
 
-// ExtractOptions say what to take out of which files.
+// ExtractOptions holds the inputs and options of Extract.
 type ExtractOptions struct {
 	Inputs []link.Input
-	// Arch takes, of PTX for several targets, the one that link.Link would link for
-	// it; empty takes all.
+	// Arch selects, from PTX for several targets, the one that link.Link would link
+	// for it. If it is empty, all are extracted.
 	Arch string
-	// MaxInputSize is that of link.Options.
+	// MaxInputSize is the same as in link.Options.
 	MaxInputSize int64
 }
 
-// Extracted is one PTX text. The JSON form is that of `ptxlink extract --json`.
+// Extracted is one PTX text. `ptxlink extract --json` writes it as JSON.
 type Extracted struct {
-	Name        string `json:"name"` // as messages call it
-	File        string `json:"file"` // a name for it, unique among the texts of one call
+	Name        string `json:"name"` // as in messages
+	File        string `json:"file"` // file name, unique among the texts of one call
 	Bytes       int    `json:"bytes"`
-	Version     string `json:"version,omitempty"`      // what the text or the container says
+	Version     string `json:"version,omitempty"`      // from the text or the container
 	Target      string `json:"target,omitempty"`       // likewise
 	AddressSize int    `json:"address_size,omitempty"` // likewise
 	HostOS      string `json:"host_os,omitempty"`
 	HostArch    string `json:"host_arch,omitempty"`
 	SHA256      string `json:"sha256"`
-	Text        []byte `json:"-"` // byte for byte as it lies in the file, decompressed
+	Text        []byte `json:"-"` // byte for byte as in the file, decompressed
 }
 
 // Extract returns every PTX text in the inputs, in the order of the inputs and
-// their files. The texts need not be sound. Inputs without PTX give *link.Errors.
+// their files. The texts need not be valid. Inputs without PTX give *link.Errors.
 //
-// File is made of the innermost file that holds the text, and of the target if
-// the container knows it: k.sm_80.ptx. It has no folders in it.
+// File is the name of the innermost file with the text, and the target if the
+// container has it: k.sm_80.ptx. It contains no folders.
 func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	if err := link.CheckArch(o.Arch); err != nil {
 		return nil, err
@@ -73,8 +73,8 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	return list, nil
 }
 
-// The first of each directive, at the start of a line; this is for a listing,
-// and needs no parser.
+// The first of each directive, at the start of a line. This is only for a listing,
+// so it needs no parser.
 var (
 	versionLine = regexp.MustCompile(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`)
 	targetLine  = regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+(\w+)`)
@@ -86,7 +86,7 @@ func extracted(m container.Member) Extracted {
 		Name: m.Name, Text: m.Text, Bytes: len(m.Text), SHA256: fmt.Sprintf("%x", sha256.Sum256(m.Text)),
 		Target: m.Target, AddressSize: m.AddressSize, HostOS: m.OS, HostArch: m.Arch,
 	}
-	// The directives stand at the top; comments in front of them may be long.
+	// The directives are at the top; comments before them may be long.
 	head := m.Text[:min(len(m.Text), 1<<16)]
 	if found := versionLine.FindSubmatch(head); found != nil {
 		e.Version = string(found[1])
@@ -100,7 +100,7 @@ func extracted(m container.Member) Extracted {
 	return e
 }
 
-// extractName is memberName with the target that the container knows.
+// extractName returns memberName with the target from the container.
 func extractName(m container.Member, inputs []link.Input) string {
 	name := memberName(m.Name, inputs)
 	if m.Target == "" {

@@ -21,5 +21,5 @@ func objectInputs(inputs []link.Input) []object.Input {
 	return list
 }
 
-// public is what a log holds in the types of package link.
+// public returns the messages of a log as types of package link.
 func public(log *diag.Log) []*link.Message { return bridge.Messages[*link.Message](log.Messages) }

@@ -11,15 +11,15 @@ import (
 	"ptxlink/link"
 )
 
-// innerSuffixes are taken off the name of a file before .ptx is put to it.
+// innerSuffixes are removed from the name of a file before .ptx is added.
 var innerSuffixes = []string{".ptx", ".s", ".o", ".obj", ".fatbin", ".so", ".exe", ".out"}
 
-// memberName is the name for a PTX text in an archive, made of what messages
-// call the text:
+// memberName returns the name of a PTX text in an archive. It depends on the name of
+// the text in messages:
 //
 //  1. the innermost file, without folders: k.o for libx.a(lib/k.o):.nv_fatbin
 //  2. without the suffix of a compressed file: a.ptx for a.ptx.zst
-//  3. if it is no file of PTX itself, with .ptx for its suffix: k.ptx
+//  3. with the suffix .ptx if it is not a PTX file itself: k.ptx
 func memberName(name string, inputs []link.Input) string {
 	file, bare := innermost(name, inputs)
 	if file == "<stdin>" {
@@ -32,9 +32,9 @@ func memberName(name string, inputs []link.Input) string {
 	return harmless(file)
 }
 
-// innermost is the last file in what messages call a text, "dir/k.o" in
-// "libx.a(dir/k.o):.nv_fatbin:sm_80#2", and whether that is all there is to it.
-// What stands in front is the name of an input, which may have any characters.
+// innermost returns the last file in the name of a text in messages, "dir/k.o" in
+// "libx.a(dir/k.o):.nv_fatbin:sm_80#2", and whether that is the whole name. The text
+// before it is the name of an input, which may contain any characters.
 func innermost(name string, inputs []link.Input) (file string, bare bool) {
 	for _, in := range inputs {
 		own := in.Name
@@ -67,7 +67,7 @@ func uncompressed(file string) string {
 	return file
 }
 
-// stem is the name of a file without the suffix that says what is in it.
+// stem returns the name of a file without the suffix of its format.
 func stem(file string) string {
 	for _, suffix := range innerSuffixes {
 		if rest, ok := strings.CutSuffix(file, suffix); ok && rest != "" {
@@ -77,10 +77,9 @@ func stem(file string) string {
 	return file
 }
 
-// harmless makes a name of a file of anything: in place of control characters,
-// separators of any system and what a shell would take amiss it has a "_", and
-// it does not begin like an option, a hidden file or a member that ar keeps for
-// itself.
+// harmless turns any text into a safe file name. It replaces control characters, path
+// separators of any system and characters special to a shell with "_". The result
+// does not start like an option, a hidden file or a member reserved by ar.
 func harmless(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || !unicode.IsPrint(r) || strings.ContainsRune(`/\:<>"|?*`, r) {
@@ -97,11 +96,11 @@ func harmless(name string) string {
 }
 
 // takenNames holds names that are in use, each with the last number that freeName
-// put to it; 1 if it has put none.
+// added to it; 1 if it has added none.
 type takenNames map[string]int
 
-// freeName puts a number to a name that is taken, in front of its suffixes:
-// a.ptx.zst becomes a-2.ptx.zst.
+// freeName adds a number to a name that is in use, before its suffixes: a.ptx.zst
+// becomes a-2.ptx.zst.
 func freeName(name string, taken takenNames) string {
 	stem, suffix := name, ""
 	for _, s := range []string{".zst", ".ptx", ".o"} {

@@ -1,5 +1,5 @@
-// Package pack makes and edits packages, which are archives of PTX, and takes
-// PTX out of files and modules apart.
+// Package pack creates and edits packages, which are archives of PTX. It also extracts
+// PTX from files and splits modules.
 package pack
 
 import (
@@ -23,30 +23,30 @@ import (
 // Format is how a package stores its members.
 type Format = container.Format
 
-// The formats of packages; docs/packages.md tells them apart.
+// The formats of packages; docs/packages.md describes them.
 const (
-	Plain = container.Plain // PTX text: for every tool that reads ar archives
-	Zstd  = container.Zstd  // a zstd frame each: a quarter of the size
-	NV    = container.NV    // host objects with a fatbin: for nvlink and nvcc
+	Plain = container.Plain // PTX text, for every tool that reads ar archives
+	Zstd  = container.Zstd  // a zstd frame each, a quarter of the size
+	NV    = container.NV    // host objects with a fatbin, for nvlink and nvcc
 )
 
-// Options say what goes into a package.
+// Options holds the inputs and options of Make.
 type Options struct {
-	// Inputs are files of any form that link.Link takes. Every PTX in them becomes a
-	// member; of PTX for several targets one is taken, as link.Link does.
+	// Inputs are files of any form that link.Link accepts. Every PTX in them becomes a
+	// member; from PTX for several targets, one is selected as by link.Link.
 	Inputs []link.Input
 	// Format is plain if empty.
 	Format Format
 	// Arch chooses between PTX for several targets; see link.Options.Arch.
 	Arch string
-	// Host is the platform that inputs which say nothing were compiled for:
-	// "linux-x86_64". An nv package takes that one for them if it is empty.
+	// Host is the host platform, such as "linux-x86_64", of inputs that do not record
+	// one. If it is empty, an nv package uses linux-x86_64 for them.
 	Host string
-	// Jobs bounds the number of inputs read at a time; 0 means one per CPU.
+	// Jobs limits the number of inputs read at a time; 0 means one per CPU.
 	Jobs int
-	// MaxInputSize is that of link.Options.
+	// MaxInputSize is the same as in link.Options.
 	MaxInputSize int64
-	// NoIndex leaves out the index of symbols.
+	// NoIndex omits the symbol index.
 	NoIndex bool
 }
 
@@ -57,18 +57,17 @@ type Package struct {
 	Messages []*link.Message // warnings and notes
 }
 
-// Member is a member of an archive as it is stored: Name and Data, and
-// Mode, UID, GID and Time as its header has them.
+// Member is a member of an archive as stored: Name and Data, and Mode, UID, GID and
+// Time from its header.
 type Member = container.ArchiveMember
 
-// Make makes a package, which is an ar archive of PTX. Inputs that are no PTX
-// give *link.Errors with every fault that was found; other errors are those of link.Link,
-// and a Format that is none. The same inputs give the same
-// bytes, whatever Jobs is.
+// Make creates a package, which is an ar archive of PTX. If inputs are not PTX, it
+// returns *link.Errors with every error found. Other errors are those of link.Link, and
+// an unknown Format. The same inputs give the same bytes for any Jobs.
 //
-// A member is named after the file that it comes from: a.ptx for a.ptx and for
-// app/a.o, k.ptx for libx.a(k.o). If the name is taken it is a-2.ptx. Compressed
-// members end in .ptx.zst, those of nv packages in .o.
+// A member is named after the file it comes from: a.ptx for a.ptx and for app/a.o,
+// k.ptx for libx.a(k.o). If the name is in use, it is a-2.ptx. Compressed members end
+// in .ptx.zst, those of nv packages in .o.
 func Make(ctx context.Context, o Options) (*Package, error) {
 	var log diag.Log
 	members, err := packMembers(ctx, o, takenNames{}, &log)
@@ -83,8 +82,7 @@ func Make(ctx context.Context, o Options) (*Package, error) {
 	return &Package{data, members, public(&log)}, nil
 }
 
-// packMembers makes a member of each PTX of the inputs, with names that are not
-// taken.
+// packMembers returns a member for each PTX of the inputs, with unused names.
 func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log) ([]Member, error) {
 	if len(o.Inputs) == 0 {
 		return nil, errors.New("no inputs")
@@ -104,11 +102,11 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 		o.Format = Plain
 	case Plain, Zstd, NV:
 	default:
-		return nil, fmt.Errorf("%q is not a format of packages", o.Format)
+		return nil, fmt.Errorf("%q is not a package format", o.Format)
 	}
 	inputs := objectInputs(o.Inputs)
 	for i := range inputs {
-		inputs[i].Whole = true // members that define nothing for others go in too
+		inputs[i].Whole = true // include members that define nothing for others
 	}
 	again := rereadable(inputs)
 	files, unread, err := object.Load(ctx, inputs, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, log)
@@ -136,8 +134,8 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	return members, nil
 }
 
-// warnOfUse warns of members that are of no use in a package, or not of the use
-// that one would expect. symbols are what each member offers to others.
+// warnOfUse warns about members that are useless in a package, or that do not do what
+// one would expect. symbols holds the names that each member defines for others.
 func warnOfUse(files []*object.File, symbols [][]string, format Format, log *diag.Log) {
 	relocatable := false // some member was compiled with -rdc=true
 	for i, f := range files {
@@ -177,8 +175,8 @@ func warnOfMember(f *object.File, useful bool, format Format, log *diag.Log) {
 		WithHelp("an nv package is for device functions; let nvcc compile kernels, or load a linked module with cuModuleLoadData")
 }
 
-// rereadable makes the inputs keep what can be read only once. The function
-// returns them as they can be read after that.
+// rereadable makes the inputs keep data that can be read only once. The function it
+// returns gives inputs that can be read again.
 func rereadable(inputs []object.Input) func() []object.Input {
 	read := make([]bytes.Buffer, len(inputs))
 	for i := range inputs {
@@ -196,11 +194,11 @@ func rereadable(inputs []object.Input) func() []object.Input {
 	}
 }
 
-// noteLeftOut tells of PTX for several GPUs, of which a package has one. A
-// member of a package is one text, and whoever links it chooses no more.
+// noteLeftOut notes the PTX that is omitted because a package has PTX for only one GPU
+// from each fatbin. A link of the package cannot choose another.
 func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.File, o Options, log *diag.Log) {
 	kept := map[string]bool{}
-	var parts []string // names of what was inside something
+	var parts []string // names of texts inside containers
 	for _, f := range files {
 		kept[f.Name] = true
 		if strings.Contains(f.Name, ":") {
@@ -212,8 +210,8 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 		if name == "" {
 			name = in.Path
 		}
-		// Only what comes out of a fatbin has alternatives, and a colon behind
-		// the name of the file.
+		// Only texts from a fatbin have alternatives, and a colon after the name of
+		// the file.
 		if !slices.ContainsFunc(parts, func(part string) bool {
 			rest, ok := strings.CutPrefix(part, name)
 			return ok && strings.Contains(rest, ":")
@@ -279,7 +277,7 @@ func store(f *object.File, name string, r *container.Record, format Format) ([]b
 	case r.Target == "":
 		return nil, errors.New("it has no .target, and an nv package needs to say which it is for")
 	}
-	// What nvcc has ptxas told for such modules.
+	// The options that nvcc passes to ptxas for such modules.
 	options := "--compile-only "
 	switch {
 	case f.Debug:
@@ -295,14 +293,14 @@ func store(f *object.File, name string, r *container.Record, format Format) ([]b
 
 const moduleMark = "_ptxlink_"
 
-// moduleID tells the objects of a program apart. The same text under another
-// name is another object, should it hold nothing that could clash.
+// moduleID returns an identifier that is unique among the objects of a program. The
+// same text under another name gets a different identifier.
 func moduleID(name string, r *container.Record) string {
 	return moduleMark + fmt.Sprintf("%x", sha256.Sum256([]byte(r.SHA256+" "+name)))[:16]
 }
 
-// newRecord is what a package says of a module, and the names that its index
-// lists: definitions that other modules see, in the order of the module.
+// newRecord returns the record of a module in a package, and its names in the index:
+// definitions visible to other modules, in the order of the module.
 func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
 	r := &container.Record{
 		SHA256: fmt.Sprintf("%x", sha256.Sum256(f.Src.Text)), Bytes: int64(len(f.Src.Text)),
@@ -312,7 +310,7 @@ func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
 	if len(f.Target) > 0 {
 		r.Target = f.Target[0].Word
 	}
-	// A host that is not the one meant says nothing of what is left open.
+	// Take missing fields from host only if the operating systems agree.
 	if r.OS == "" || r.OS == host.OS {
 		if r.OS == "" {
 			r.OS, r.Model = host.OS, host.Model
@@ -349,11 +347,10 @@ func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
 	return r, symbols
 }
 
-// finish warns of members for different hosts, and does what an nv package has
-// of its own. That holds no records, and a
-// warning tells of members that nvlink will not link together: it takes every
-// member of an archive, needed or not, so there two strong definitions are
-// always one too many. ptxlink takes the member that comes first.
+// finish warns about members for different hosts. For an nv package it removes the
+// records, and warns about two strong definitions of a name: nvlink links every member
+// of an archive, needed or not, so it reports a duplicate. ptxlink links the first of
+// the members.
 func finish(members []Member, format Format, log *diag.Log) {
 	warnOfHosts(members, log)
 	if format != NV {
@@ -376,8 +373,8 @@ func finish(members []Member, format Format, log *diag.Log) {
 	}
 }
 
-// warnOfHosts warns of members of different operating systems, once for each of
-// these. A link refuses most of such modules together.
+// warnOfHosts warns about members for different operating systems, once for each. A
+// link refuses most combinations of such modules.
 func warnOfHosts(members []Member, log *diag.Log) {
 	var first *Member
 	told := map[string]bool{}

@@ -12,39 +12,40 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// SplitOptions say which members Split makes. The zero value makes one of every
+// SplitOptions holds the options of Split. The zero value makes a member of every
 // external definition.
 type SplitOptions struct {
-	// Roots are the names to make members of, with all that they need. They
-	// need no linkage: compilers drop that of what they have internalised.
+	// Roots are the names to make members of, with everything they need. They may be
+	// module-local, because compilers drop the linkage of internalised functions.
 	Roots []string
-	// Weak gives every function and variable of a member .weak for .visible, so
-	// that two links which took the same member can be linked again. Every local
-	// is then a member of its own: what is local to a weak function would stay,
-	// unused, when the link drops the function for another. ptxas takes no alias to
-	// a weak function, so neither target nor alias becomes one, and two links that
-	// took them cannot be linked again: the alias is defined twice.
+	// Weak gives every function and variable of a member .weak instead of .visible,
+	// so that the results of two links with the same member can be linked again.
+	// Every local is then a member of its own. Otherwise the locals of a weak function
+	// would stay, unused, when a link drops the function for another one. ptxas does
+	// not accept an alias to a weak function, so aliases and their targets do not
+	// become weak. The results of two links that contain the same alias cannot be
+	// linked again, because the alias is defined twice.
 	Weak bool
-	// Jobs is that of link.Options.
+	// Jobs is the same as in link.Options.
 	Jobs int
 }
 
-// Split cuts a module into modules of one external definition each, which an
-// archive can hold and a link take one by one. They come in the order of the
-// definitions, called after them: "__nv_sinf.ptx".
+// Split splits a module into modules with one external definition each. A link of an
+// archive of them uses only those it needs. They are in the order of the definitions
+// and named after them: "__nv_sinf.ptx".
 //
 //  1. A module-local definition that one other definition uses goes with it.
-//  2. One that several use is a member of its own, as data must not be doubled. It
-//     becomes external, under a name that tells its module: helper becomes
-//     helper$m and 16 hex digits of the SHA-256 of the text. What another module
-//     or the user calls helper is never taken for it, and the same module split
-//     again gives the same names. A root keeps its name.
-//  3. One that nothing uses, or no root leads to, is left out.
-//  4. An alias goes with its target, which stays local if only aliases lead to it.
+//  2. One that several definitions use is a member of its own, so that data is not
+//     duplicated. It becomes external. Its name identifies the module: helper becomes
+//     helper$m followed by 16 hex digits of the SHA-256 of the text. It cannot be
+//     confused with helper of another module or of the user. Splitting the same
+//     module again gives the same names. A root keeps its name.
+//  3. One that nothing uses, or that no root needs, is omitted.
+//  4. An alias goes with its target, which stays local if only aliases refer to it.
 //  5. The header, module-scope pragmas and .file lines are in every member.
 //
-// DWARF describes a module as a whole, so a module that has any is refused, as
-// are statements of an ISA that is not known. Both give *link.Errors.
+// DWARF describes a whole module, so Split refuses a module with DWARF. It also
+// refuses unknown statements. Both give *link.Errors.
 func Split(ctx context.Context, in link.Input, o SplitOptions) ([]link.Input, error) {
 	var log diag.Log
 	files, unread, err := object.Load(ctx, objectInputs([]link.Input{in}), object.Options{Jobs: o.Jobs}, &log)
@@ -69,11 +70,11 @@ type splitter struct {
 	weak bool
 	log  *diag.Log
 
-	reached []bool   // per name: some root leads to it
+	reached []bool   // per name: a root needs it
 	member  []bool   // per name: its definition is a member of its own
-	root    []bool   // per name: it was asked for, so it is external
+	root    []bool   // per name: it is a root, so it is external
 	aliased []bool   // per name: an alias of it is reached
-	out     []string // per name: what members call it
+	out     []string // per name: its name in members
 }
 
 func (s *splitter) split(roots []string) (members []link.Input) {
@@ -122,7 +123,7 @@ func (s *splitter) rootNames(roots []string) (names []ptx.NameID) {
 	return names
 }
 
-// target is the name that an alias stands for, or the name itself.
+// target returns the target of an alias, or the name itself.
 func (s *splitter) target(name ptx.NameID) ptx.NameID {
 	for range s.f.Aliases {
 		sym := s.f.Symbols[name]
@@ -134,7 +135,7 @@ func (s *splitter) target(name ptx.NameID) ptx.NameID {
 	return name
 }
 
-// uses are the names in the definition of a name, each once, in order.
+// uses returns the names in the definition of a name, each once, in order.
 func (s *splitter) uses(name ptx.NameID) (names []ptx.NameID) {
 	def := s.f.Symbols[name].Def
 	if def < 0 {
@@ -151,7 +152,7 @@ func (s *splitter) uses(name ptx.NameID) (names []ptx.NameID) {
 	return names
 }
 
-// chooseMembers walks from the roots to all that they need.
+// chooseMembers walks from the roots to everything they need.
 func (s *splitter) chooseMembers(roots []ptx.NameID) {
 	users := make([]int, len(s.f.Names))
 	var queue []ptx.NameID
@@ -176,7 +177,7 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 		}
 	}
 	for n, sym := range s.f.Symbols {
-		// What is external already is a member though no root asks for it.
+		// An external definition is a member even if it is not a root.
 		if s.reached[n] && sym.Def >= 0 && (users[n] > 1 || s.weak || sym.Exported()) {
 			s.member[n] = true
 		}
@@ -187,9 +188,9 @@ func (s *splitter) chooseMembers(roots []ptx.NameID) {
 	}
 }
 
-// nameShared names every local that one member defines and another mentions. The
-// linker makes no such names itself: behind the dollar sign stands a letter, see
-// ptx.Suffixed.
+// nameShared names every local that one member defines and another one uses. The
+// linker does not create such names itself: they have a letter after the dollar sign,
+// see ptx.Suffixed.
 func (s *splitter) nameShared() {
 	f := s.f
 	s.out = slices.Clone(f.Names)
@@ -207,8 +208,8 @@ func (s *splitter) nameShared() {
 	}
 }
 
-// contents are the names that the member of a definition defines, and all that
-// it mentions.
+// contents returns the names that the member of a definition defines, and all names
+// in it.
 func (s *splitter) contents(name ptx.NameID) (inside, mentioned map[ptx.NameID]bool) {
 	f := s.f
 	inside, mentioned = map[ptx.NameID]bool{}, map[ptx.NameID]bool{name: true}
@@ -231,8 +232,8 @@ func (s *splitter) contents(name ptx.NameID) (inside, mentioned map[ptx.NameID]b
 	return inside, mentioned
 }
 
-// edits give names their spelling in members: that of a definition and those
-// that it uses, in order.
+// edits returns the edits that rename a definition, and the names it uses, to their
+// names in members, in order.
 func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 	f := s.f
 	if s.out[d.Name] != f.Src.String(d.NameSpan) { // b1 of b<3> too
@@ -247,7 +248,7 @@ func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 	return edits
 }
 
-// emit writes the member that the definition of a name is.
+// emit writes the member of the definition of a name.
 func (s *splitter) emit(name ptx.NameID) []byte {
 	f := s.f
 	inside, mentioned := s.contents(name)
@@ -298,8 +299,8 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 	return out
 }
 
-// declare is the declaration ahead of all definitions, empty if a definition
-// needs none: an entry, and a variable that nothing names before it.
+// declare returns the forward declaration of a definition, or "" if it needs none: an
+// entry, and a variable that nothing uses before its definition.
 func (s *splitter) declare(name ptx.NameID, inside bool) string {
 	f := s.f
 	sym := f.Symbols[name]
@@ -331,14 +332,14 @@ func (s *splitter) declare(name ptx.NameID, inside bool) string {
 	return ""
 }
 
-// linkage is the linkage of a definition in its member, with a space behind it.
+// linkage returns the linkage of a definition in its member, followed by a space.
 func (s *splitter) linkage(name ptx.NameID) string {
 	sym := s.f.Symbols[name]
 	linkage := sym.Linkage
 	if linkage == ptx.Local && (s.root[name] || s.out[name] != s.f.Names[name]) {
 		linkage = ptx.Visible
 	}
-	strong := sym.Alias >= 0 || s.aliased[name] // ptxas takes no alias to a weak function
+	strong := sym.Alias >= 0 || s.aliased[name] // ptxas accepts no alias to a weak function
 	if d := s.f.DeclOf(name); s.weak && !strong && linkage == ptx.Visible && d != nil && d.Kind != ptx.Entry {
 		linkage = ptx.Weak
 	}

@@ -19,39 +19,38 @@ import (
 	"ptxlink/link"
 )
 
-// Options say how to run ptxas.
+// Options holds the options of ptxas.
 type Options struct {
-	// Path of ptxas, as Find returns it.
+	// Path is the path of ptxas, as returned by Find.
 	Path string
 	// Arch is the GPU to assemble for, such as "sm_80". It has no default: a
 	// cubin for the wrong GPU fails only when it is loaded.
 	Arch string
-	// Args are the user's own (-Xptxas). Where they say what an option below
-	// would say, they win.
+	// Args are additional arguments (-Xptxas). They override the options below.
 	Args []string
-	// Debug and LineInfo say what the module carries: DWARF asks for -g, and
-	// .loc lines alone for -lineinfo.
+	// Debug and LineInfo are set if the module has DWARF, which needs -g, or .loc
+	// lines, which need -lineinfo.
 	Debug, LineInfo bool
-	// Compile makes a cubin that can be linked further (-c).
+	// Compile writes a relocatable cubin (-c).
 	Compile bool
 }
 
-// Origin leads from a line of the module to the input line it came from; ok is
-// false for a line that is nobody's. *link.LineMap is one.
+// Origin maps a line of the module to the input line it came from. ok is false for a
+// line that comes from no input. *link.LineMap implements it.
 type Origin interface {
 	Origin(line int) (place link.Place, ok bool)
 }
 
-// ErrRejected is returned when the messages say why there is no cubin.
+// ErrRejected is returned if there is no cubin and the messages give the reason.
 var ErrRejected = errors.New("ptxas did not accept the module")
 
-// The names are the same in every run and carry no folder: with -g ptxas 13
+// The names are the same in every run and contain no folder, because with -g ptxas 13
 // writes its command line into the cubin.
 const inputName, outputName = "linked.ptx", "linked.cubin"
 
-// Assemble turns a linked module into a cubin. The messages are what ptxas says,
-// at the input line it is about; there may be some without an error. An error
-// other than ErrRejected means that ptxas could not be run at all.
+// Assemble assembles a linked module to a cubin. It returns the messages of ptxas,
+// with input lines; there may be messages without an error. An error other than
+// ErrRejected means that ptxas could not be run.
 func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	var log diag.Log
 	cubin, err = assemble(ctx, o, ptx, origin, &log)
@@ -65,7 +64,7 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 	// ptxas 12.4 stops at a NUL and exits 0, with a cubin of the part before it.
 	if at := bytes.IndexByte(ptx, 0); at >= 0 {
 		merged := &diag.Source{Name: inputName, Text: ptx}
-		log.Error(diag.NUL, diag.At(merged, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore all that follows this NUL")
+		log.Error(diag.NUL, diag.At(merged, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore everything after this NUL")
 		return nil, ErrRejected
 	}
 	dir, remove, err := outfile.TempDir()
@@ -101,7 +100,7 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 		return nil, ErrRejected
 	}
 	if exit != nil {
-		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas failed without saying why (exit code %d)", exit.ExitCode())).
+		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas failed without a message (exit code %d)", exit.ExitCode())).
 			WithHelp("the program is " + o.Path)
 		return nil, ErrRejected
 	}
@@ -122,7 +121,7 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 	return cubin, nil
 }
 
-// args is the command line. The user's arguments come last.
+// args returns the command line. The user's arguments come last.
 func (o Options) args() []string {
 	var args []string
 	if !given(o.Args, "-arch", "--gpu-name") {
@@ -131,7 +130,7 @@ func (o Options) args() []string {
 	if o.Compile && !given(o.Args, "-c", "--compile-only") {
 		args = append(args, "-c")
 	}
-	// ptxas takes -g or -lineinfo, not both.
+	// ptxas accepts -g or -lineinfo, but not both.
 	if !given(o.Args, "-g", "--device-debug", "-lineinfo", "--generate-line-info") {
 		if o.Debug {
 			args = append(args, "-g")
@@ -152,9 +151,9 @@ func given(args []string, names ...string) bool {
 	})
 }
 
-// crashed says how a process ended that did not exit by itself; empty for one
-// that did. ptxas may be a shell script, and a shell tells of a signal with
-// 128 and its number. Windows has exit codes such as 0xc0000005 for it.
+// crashed returns how a process was terminated, or "" if it exited by itself. ptxas
+// may be a shell script, and a shell reports a signal as 128 plus its number. Windows
+// uses exit codes such as 0xc0000005.
 func crashed(p *os.ProcessState) string {
 	if status, ok := p.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return status.Signal().String() + outOfMemory(status.Signal())

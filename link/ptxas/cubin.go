@@ -9,14 +9,14 @@ import (
 
 const machineCUDA elf.Machine = 190
 
-// checkCubin says why data is not a whole cubin: an ELF file for CUDA with
-// sections, all of which lie within it, as its segments do. What is in them is
-// between ptxas and the driver. debug/elf refuses cubins.
+// checkCubin returns an error if data is not a complete cubin: an ELF file for CUDA
+// with sections, all of which lie within the file, like its segments. It does not
+// check their contents. It cannot use debug/elf, which does not accept cubins.
 func checkCubin(data []byte) error {
 	if len(data) < 16 || string(data[:4]) != elf.ELFMAG {
 		return errors.New("it is not an ELF file")
 	}
-	// h is the header of a 64-bit file; that of a 32-bit file is turned into one.
+	// h is the header of a 64-bit file; the header of a 32-bit file is converted.
 	var h elf.Header64
 	wide := elf.Class(data[elf.EI_CLASS]) == elf.ELFCLASS64
 	if wide {
@@ -44,7 +44,7 @@ func checkCubin(data []byte) error {
 		return elf.SectionType(s.Type), uint64(s.Off), uint64(s.Size), ok
 	}
 	count := uint64(h.Shnum)
-	if count == 0 && h.Shoff != 0 { // there are 65,280 of them or more
+	if count == 0 && h.Shoff != 0 { // there are 65,280 sections or more
 		_, _, count, _ = section(0)
 	}
 	if count == 0 {
@@ -71,7 +71,7 @@ func checkCubin(data []byte) error {
 	return nil
 }
 
-// decode reads what lies at a place of data.
+// decode reads a value at an offset of data.
 func decode(data []byte, at uint64, into any) bool {
 	size := uint64(binary.Size(into))
 	if !within(data, at, size) {

@@ -1,5 +1,5 @@
-// Package ptxas finds and runs ptxas and retells its complaints at the input
-// line they come from.
+// Package ptxas finds and runs ptxas, and reports its messages at the input lines
+// they come from.
 package ptxas
 
 import (
@@ -16,7 +16,7 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Find returns the absolute path of ptxas. The first of these decides:
+// Find returns the absolute path of ptxas. It searches in this order:
 //
 //  1. explicit, the value of --ptxas: a path, or a name to look up on PATH
 //  2. $PTXAS, likewise
@@ -24,8 +24,8 @@ import (
 //  4. PATH
 //  5. the folders that CUDA is usually installed in, the newest version first
 //
-// What the user named must work; the other places are passed over when they
-// hold no ptxas. The error lists every place.
+// A program that the user named must exist; the other places may have no ptxas. The
+// error lists every place.
 func Find(explicit string) (string, error) {
 	if explicit != "" {
 		return named("--ptxas", explicit)
@@ -75,7 +75,7 @@ var installed = func() []string {
 		return []string{filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*", "bin")}
 	}
 	return []string{
-		// The link that the administrator set comes before the versions.
+		// The administrator's symbolic link comes before the versions.
 		"/usr/local/cuda/bin",
 		"/usr/local/cuda-*/bin",
 		"/opt/cuda/bin",
@@ -83,7 +83,7 @@ var installed = func() []string {
 	}
 }
 
-// named is the program that the user asked for by name.
+// named returns the path of the program that the user named.
 func named(who, name string) (string, error) {
 	path, err := exec.LookPath(name)
 	if err != nil {
@@ -97,7 +97,7 @@ func named(who, name string) (string, error) {
 			Help: "name the program itself, such as /usr/local/cuda/bin/" + program,
 		}
 	}
-	// ptxas is run in another folder, so a relative path would not do.
+	// ptxas runs in another folder, so the path must be absolute.
 	return filepath.Abs(path)
 }
 
@@ -112,7 +112,7 @@ func NewestFirst(a, b string) int {
 		na, resta := leadingNumber(a)
 		nb, restb := leadingNumber(b)
 		if na != "" && nb != "" {
-			// Numbers of any length: the longer is larger, then by digits.
+			// Numbers may have any length: the longer is larger, then compare digits.
 			if c := cmp.Or(len(nb)-len(na), strings.Compare(nb, na)); c != 0 {
 				return c
 			}

@@ -12,24 +12,24 @@ import (
 	"ptxlink/link"
 )
 
-// ptxas says one of
+// ptxas writes messages of these forms:
 //
 //	ptxas linked.ptx, line 12; error   : Unknown symbol 'x'
 //	ptxas fatal   : Unresolved extern function 'f'
 //	ptxas info    : Function properties for k
 //	    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //
-// where an indented line goes on with the message before it. There is never a
-// column.
+// An indented line continues the previous message. There is never a column.
 var said = regexp.MustCompile(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
 
-// aborted follows errors that have been told.
+// aborted follows errors that were already reported.
 const aborted = "Ptx assembly aborted due to errors"
 
-// targetTooHigh is said of no line, though there is but one.
+// targetTooHigh has no line number, though it is always about .target.
 const targetTooHigh = "SM version specified by .target is higher"
 
-// lineOf is the first line that begins with the word, 0 if there is none.
+// lineOf returns the number of the first line that starts with the word; 0 if there
+// is none.
 func lineOf(text []byte, word string) int {
 	n := 0
 	for line := range bytes.Lines(text) {
@@ -40,7 +40,7 @@ func lineOf(text []byte, word string) int {
 	return 0
 }
 
-// retell adds what ptxas said to the log, in its order.
+// retell adds the messages of ptxas to the log, in their order.
 func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
 	merged := &diag.Source{Name: inputName, Text: ptx}
 	before := log.Errors()
@@ -53,7 +53,7 @@ func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
 		case found == nil && last != nil && line[0] == ' ':
 			last.Text += ": " + strings.TrimSpace(line)
 		case found == nil:
-			// A wrapper script's own words, or a shell's.
+			// Output of a wrapper script or a shell.
 			last = log.Note(diag.Place{}, "ptxas: "+line)
 		case found[3] == aborted && log.Errors() > before:
 		default:
@@ -75,7 +75,7 @@ func message(log *diag.Log, kind, text string, number int, merged *diag.Source, 
 		var from link.Place
 		if from, mapped = origin.Origin(number); mapped {
 			place = bridge.Place(from)
-			mapped = place.Source != nil && place.Source.Text != nil // else a program made it
+			mapped = place.Source != nil && place.Source.Text != nil // otherwise a caller created it
 		}
 	}
 	if mapped {
@@ -93,8 +93,7 @@ func message(log *diag.Log, kind, text string, number int, merged *diag.Source, 
 	if number == 0 {
 		return m
 	}
-	// The merged line is shown where it tells more than the input line: it is
-	// the linker's own, or names in it were changed.
+	// Show the merged line if the linker wrote it, or changed names in it.
 	line := merged.LineSpan(number)
 	where := diag.Place{}
 	if !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(merged.Bytes(line))) {
@@ -105,8 +104,8 @@ func message(log *diag.Log, kind, text string, number int, merged *diag.Source, 
 
 var quoted = regexp.MustCompile(`'([^']+)'`)
 
-// narrow shrinks the span of a line to the first word that the message quotes,
-// as ptxas gives no column, or at least to what is not white space.
+// narrow shrinks the span of a line to the first word that the message quotes, or
+// else trims white space, because ptxas gives no column.
 func narrow(src *diag.Source, span diag.Span, text string) diag.Span {
 	line := src.Bytes(span)
 	for _, q := range quoted.FindAllStringSubmatch(text, -1) {
@@ -121,8 +120,8 @@ func narrow(src *diag.Source, span diag.Span, text string) diag.Span {
 	return diag.Span{Off: span.Off + int32(bytes.Index(line, trimmed)), Len: int32(len(trimmed))}
 }
 
-// findWord is where word stands in the line and is not a part of a longer
-// name; -1 if nowhere. "add" stands in "add.u32" and not in "%add".
+// findWord returns the position of word in the line where it is not a part of a
+// longer name; -1 if there is none. "add" is in "add.u32" and not in "%add".
 func findWord(line []byte, word string) int {
 	for from := 0; ; {
 		at := bytes.Index(line[from:], []byte(word))
@@ -144,7 +143,7 @@ func isNameByte(c byte) bool {
 	return c == '_' || c == '$' || c == '%' || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
 }
 
-// advice is what to do about a message of ptxas, where that is known.
+// advice returns the help for a message of ptxas, if it is known.
 func advice(text string, o Options) string {
 	switch {
 	case strings.HasPrefix(text, "Unsupported .version"):

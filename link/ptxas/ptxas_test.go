@@ -123,7 +123,7 @@ echo "ptxas linked.ptx, line 99; error   : odd"
 exit 255`, `ptxlink: error: ptxas: odd
 linked.ptx: note: this is line 99 of the linked module
 `},
-		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without saying why (exit code 3)
+		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without a message (exit code 3)
 help: the program is PTXAS
 `},
 		{"exit code 0 with an error", succeed + `
