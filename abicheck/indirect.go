@@ -2,6 +2,8 @@ package abicheck
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -19,6 +21,7 @@ func IndirectCalls(t *resolve.Table, log *diag.Log) {
 	if len(targets) == 0 {
 		return
 	}
+	table := newTargets(targets)
 	for _, f := range t.Files {
 		warned := map[int32]bool{}
 		for _, call := range f.Calls {
@@ -26,15 +29,68 @@ func IndirectCalls(t *resolve.Table, log *diag.Log) {
 				continue
 			}
 			warned[call.Proto] = true
-			c.indirect(f, &f.Prototypes[call.Proto], targets)
+			c.indirect(f, &f.Prototypes[call.Proto], table)
 		}
 	}
 }
 
-func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets []side) {
+// targets are functions whose address is taken, one of each signature: what goes
+// for one goes for all. Those with an unsized parameter, which may be left out, are
+// also apart.
+type targets struct {
+	all, unsized []side
+	bySizes      map[string][]side
+}
+
+func newTargets(list []side) *targets {
+	t := &targets{bySizes: map[string][]side{}}
+	seen := map[string]bool{}
+	for _, to := range list {
+		signature, sizes, unsized := signatureKeys(to.decl.Results, to.decl.Params)
+		if seen[signature] {
+			continue
+		}
+		seen[signature] = true
+		t.all = append(t.all, to)
+		if unsized {
+			t.unsized = append(t.unsized, to)
+		} else {
+			t.bySizes[sizes] = append(t.bySizes[sizes], to)
+		}
+	}
+	return t
+}
+
+// candidates returns the functions that a prototype may fit or be similar to.
+func (t *targets) candidates(proto *ptx.Prototype) []side {
+	_, sizes, unsized := signatureKeys(proto.Results, proto.Params)
+	if unsized {
+		return t.all
+	}
+	return append(slices.Clip(t.bySizes[sizes]), t.unsized...)
+}
+
+// signatureKeys returns what the comparison of two prototypes depends on: all of
+// it, and the number and sizes alone.
+func signatureKeys(results, params []ptx.Param) (signature, sizes string, unsized bool) {
+	var all, some strings.Builder
+	for _, list := range [][]ptx.Param{results, params} {
+		for i := range list {
+			t := &list[i].Type
+			fmt.Fprintf(&all, "%s %s %d %t %t %d,", t.Space, t.Word, t.Alignment(), t.Array, t.Unsized, t.Size())
+			fmt.Fprintf(&some, "%d,", t.Size())
+			unsized = unsized || t.Unsized
+		}
+		all.WriteByte(';')
+		some.WriteByte(';')
+	}
+	return all.String(), some.String(), unsized
+}
+
+func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *targets) {
 	var near side
 	var difference string
-	for _, to := range targets {
+	for _, to := range targets.candidates(proto) {
 		passed, taken := signature{proto.Results, proto.Params}, signatureOf(to.decl)
 		d := mismatch(passed, taken)
 		if d == "" && underaligned(passed, taken) {

@@ -69,6 +69,7 @@ func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error)
 type selection struct {
 	offers  map[string]*object.Unit   // the first lazy unit that defines a name
 	more    map[string][]*object.Unit // the other lazy units that define it
+	asked   map[string]offer          // what offer has found
 	defined map[string]ptx.Linkage    // by live units; other definitions replace a .common one
 	live    map[*object.Unit]bool
 	next    []*object.Unit
@@ -87,6 +88,7 @@ func newSelection(units []*object.Unit) *selection {
 		more:    map[string][]*object.Unit{},
 		defined: map[string]ptx.Linkage{},
 		live:    map[*object.Unit]bool{},
+		asked:   map[string]offer{},
 	}
 	for _, u := range units {
 		if !u.Lazy {
@@ -128,30 +130,47 @@ func (l *selection) needs(f *object.File) {
 	}
 }
 
+// offer is what the lazy units have of one name: the first that defines it .visible
+// or .weak, and the first that defines it .common.
+type offer struct{ definition, common *object.Unit }
+
+// offer asks the units for a name once.
+func (l *selection) offer(name string) offer {
+	o, known := l.asked[name]
+	if known {
+		return o
+	}
+	for i := -1; i < len(l.more[name]) && o.definition == nil; i++ {
+		u := l.offers[name]
+		if i >= 0 {
+			u = l.more[name][i]
+		}
+		switch u.Linkage(name) {
+		case ptx.Visible, ptx.Weak:
+			o.definition = u
+		case ptx.Common:
+			if o.common == nil {
+				o.common = u
+			}
+		}
+	}
+	l.asked[name] = o
+	return o
+}
+
 // need pulls in the member that defines a name. common is set if there is a .common
 // definition, which only a stronger one replaces.
 func (l *selection) need(name string, common bool, by *object.File) {
-	first := l.offers[name]
-	if first == nil || IsSyscall(name) {
+	if l.offers[name] == nil || IsSyscall(name) {
 		return
 	}
 	if linkage, ok := l.defined[name]; ok && !(common && linkage == ptx.Common) {
 		return
 	}
-	var found *object.Unit
-	for i := -1; i < len(l.more[name]); i++ {
-		u := first
-		if i >= 0 {
-			u = l.more[name][i]
-		}
-		linkage := u.Linkage(name)
-		if linkage == ptx.Visible || linkage == ptx.Weak {
-			found = u
-			break
-		}
-		if linkage == ptx.Common && !common && found == nil {
-			found = u
-		}
+	o := l.offer(name)
+	found := o.definition
+	if found == nil && !common {
+		found = o.common
 	}
 	if found != nil && !l.live[found] {
 		l.pulls = append(l.pulls, pull{found, name, by})
