@@ -73,24 +73,34 @@ func (c *checker) sizesAgree(x, y *ptx.Decl) bool {
 	return sx == sy
 }
 
-// Commons reports .common variables that several modules initialise, or whose
-// initialiser is smaller than the size that another module reserves (PTX ISA,
-// .common).
+// Commons reports .common variables that several modules initialise, or one beside a
+// .visible definition, and those whose initialiser is smaller than the size that
+// another module reserves (PTX ISA, .common).
 func Commons(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
-		if !s.Defined() || t.Files[s.Def.File].Symbols[s.Def.Name].Linkage != ptx.Common {
+		if !s.Defined() {
 			continue
 		}
 		chosen := side{t.Files[s.Def.File], t.Files[s.Def.File].DeclOf(s.Def.Name)}
 		var first side // with an initialiser
+		switch linkage := chosen.file.Symbols[s.Def.Name].Linkage; {
+		case chosen.decl == nil || chosen.decl.Kind != ptx.Variable || linkage != ptx.Common && linkage != ptx.Visible:
+			continue
+		case linkage == ptx.Visible:
+			first = chosen
+		}
 		for _, id := range s.Mentions {
 			f := t.Files[id.File]
 			a := side{f, f.DeclOf(id.Name)}
-			if f.Symbols[id.Name].Def < 0 || a.decl.Init.Len == 0 {
+			if f.Symbols[id.Name].Linkage != ptx.Common || f.Symbols[id.Name].Def < 0 || a.decl.Init.Len == 0 {
 				continue
 			}
 			switch {
+			case first.decl != nil && first.decl.Linkage == ptx.Visible:
+				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here but defined in %s", diag.Name(s.Name), first.file.Name)).
+					Note(first.at(first.decl.NameSpan), "defined here").
+					WithHelp("declare the .common variable without a value, or make the definition .weak")
 			case first.decl != nil:
 				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here and in %s", diag.Name(s.Name), first.file.Name)).
 					Note(first.at(first.decl.Init), "first initialised here").

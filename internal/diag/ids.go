@@ -117,7 +117,7 @@ var rules = [...]Rule{
 	ArchiveFormat:       {"archive-format", Error, "a member of one format is added to a package of another"},
 	BadContainer:        {"bad-container", Error, "an archive, fatbin, object or compressed file is damaged or of an unknown kind"},
 	CallEntry:           {"call-entry", Error, "a call names an entry, which can only be launched"},
-	CommonInitialised:   {"common-initialised", Error, "two modules initialise one .common variable"},
+	CommonInitialised:   {"common-initialised", Error, "a .common variable is initialised by two modules, or beside a strong definition"},
 	CommonSize:          {"common-size", Error, "an initialised .common variable is smaller than in another module"},
 	ConstantOverflow:    {"constant-overflow", Error, "the variables in constant memory exceed 64 KiB"},
 	CSyntax:             {"c-syntax", Error, "ptxlink abi cannot read a C declaration"},
