@@ -1,0 +1,357 @@
+package debuginfo
+
+import (
+	"context"
+	"debug/dwarf"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ptxlink/object/ptx"
+)
+
+// reading lists what debug sections say, without offsets. With a module it lists
+// what they should say once merged.
+type reading struct {
+	t        *testing.T
+	sections map[string]*ptx.Data
+	module   *Module
+	places   map[int64]string // of DIEs in .debug_info
+	count    map[string]int
+	symbols  map[string]map[int64]ptx.Fixup
+}
+
+type readUnitAt struct {
+	section  string
+	off, end int64
+	version  int
+	dies     map[int64]string
+}
+
+func (r *reading) file(n int64) int64 {
+	if r.module != nil {
+		return r.module.Files[n]
+	}
+	return n
+}
+
+// address is what an address says at an offset of a section.
+func (r *reading) address(section string, at int64) (name string, fate Fate) {
+	if r.symbols == nil {
+		r.symbols = map[string]map[int64]ptx.Fixup{}
+		for name, data := range r.sections {
+			r.symbols[name] = map[int64]ptx.Fixup{}
+			for _, f := range data.Fixups {
+				r.symbols[name][f.Offset] = f
+				switch {
+				case f.Width == 8:
+					binary.LittleEndian.PutUint64(data.Bytes[f.Offset:], uint64(f.Addend))
+				default:
+					binary.LittleEndian.PutUint32(data.Bytes[f.Offset:], uint32(f.Addend))
+				}
+			}
+		}
+	}
+	f, ok := r.symbols[section][at]
+	switch {
+	case !ok || f.Symbol == "":
+		return fmt.Sprint(binary.LittleEndian.Uint64(r.sections[section].Bytes[at:])), Kept
+	case r.module == nil:
+		return f.Symbol, Kept
+	}
+	return r.module.Name(f.Symbol)
+}
+
+// pair is what becomes of two addresses: with none, of both if one is gone.
+func (r *reading) pair(section string, at int64, none string) (string, string) {
+	low, lowFate := r.address(section, at)
+	high, highFate := r.address(section, at+8)
+	if lowFate == Gone || highFate == Gone {
+		r.count["tombstone"]++
+		return none, none
+	}
+	return low, high
+}
+
+func (r *reading) all() (lines []string) {
+	data := func(name string) []byte {
+		if s := r.sections[name]; s != nil {
+			return s.Bytes
+		}
+		return nil
+	}
+	r.address(".debug_info", 0) // writes the addends
+	d, err := dwarf.New(data(".debug_abbrev"), nil, nil, data(".debug_info"), nil, nil, nil, nil)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.places = map[int64]string{}
+	// First the DIEs, so that references have something to lead to. Go's reader
+	// knows no offsets in .debug_types: our own shows those units.
+	abbrevs := newAbbrevReader(r.sections[".debug_abbrev"])
+	for _, section := range []string{".debug_info", ".debug_types"} {
+		units, fault := readUnits(context.Background(), r.sections[section], abbrevs)
+		if fault != nil {
+			r.t.Fatal(fault)
+		}
+		for _, u := range units {
+			at := readUnitAt{section: section, off: u.off, end: u.end, version: u.version, dies: map[int64]string{}}
+			for i, d := range u.dies {
+				at.dies[d.off] = fmt.Sprintf("die %d", i)
+				if section == ".debug_info" {
+					r.places[d.off] = fmt.Sprintf("die %d of a unit of %d", i, len(u.dies))
+				}
+			}
+			if u.typeAt > 0 {
+				r.count["type unit"]++
+				lines = append(lines, "type unit of "+at.dies[u.off+int64(u.uint32(r.sections[section], u.typeAt))])
+			}
+			lines = append(lines, r.unit(&at, u, d)...)
+		}
+	}
+	return append(lines, r.pubnames()...)
+}
+
+func (u *unit) uint32(data *ptx.Data, at int64) uint32 {
+	return binary.LittleEndian.Uint32(data.Bytes[at:])
+}
+
+// unit lists the DIEs of a unit as Go's reader has them; the offsets of their
+// values, which it does not say, are ours.
+func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) {
+	reader := d.Reader()
+	for i, die := range u.dies {
+		if die.abbrev == nil {
+			continue
+		}
+		line := fmt.Sprintf("die %d tag %x:", i, die.abbrev.tag)
+		var values map[dwarf.Attr]any
+		if at.section == ".debug_info" {
+			reader.Seek(dwarf.Offset(die.off))
+			e, err := reader.Next()
+			if err != nil || e == nil {
+				r.t.Fatalf("no entry at %d: %v", die.off, err)
+			}
+			values = map[dwarf.Attr]any{}
+			for _, f := range e.Field {
+				values[f.Attr] = f.Val
+			}
+		}
+		for k, a := range die.attrs {
+			line += fmt.Sprintf(" %x=", a.at)
+			switch {
+			case a.at == atDeclFile || a.at == atCallFile:
+				n := int64(a.value)
+				if values != nil {
+					n = values[dwarf.Attr(a.at)].(int64)
+				}
+				r.count[map[uint64]string{atDeclFile: "decl_file", atCallFile: "call_file"}[a.at]]++
+				line += fmt.Sprint(r.file(n))
+			case a.form == formRefAddr:
+				line += r.places[int64(a.value)]
+			case isUnitRef(a.form):
+				r.count["reference"]++
+				to := at.off + int64(a.value)
+				if values != nil {
+					to = int64(values[dwarf.Attr(a.at)].(dwarf.Offset))
+				}
+				line += at.dies[to]
+			case a.at == atLocation || a.at == atFrameBase:
+				line += r.expression(at, a.end-int64(a.value), a.end, at.section)
+			case a.at == atLowPC:
+				low, fate := r.address(at.section, a.off)
+				high, highFate := r.address(at.section, a.off+8)
+				switch {
+				case fate == Kept && highFate == Kept:
+				case die.abbrev.tag != tagCompileUnit:
+					r.count["tombstone"]++
+					low, high = "0", "0"
+				default:
+					if highFate == Gone {
+						high = r.lastEnd(at.section, u)
+					}
+					if low == "" || high == "" {
+						low, high = "0", "0"
+					}
+					r.count["unit at kept"]++
+				}
+				line += low + " to " + high
+			case a.at == atHighPC: // shown above
+			case a.at == atUseLocation:
+				line += r.locations(at, int64(a.value), at.section, a.off)
+			case a.at == atRanges:
+				line += r.ranges(int64(a.value), at.section, a.off)
+			case a.form == formString, a.at == 0x1c:
+				line += string(r.sections[at.section].Bytes[a.off:a.end])
+			case a.at == atStmtList:
+				line += r.symbols[at.section][a.off].Section
+			default:
+				r.t.Fatalf("attribute %x in form %x (%d)", a.at, a.form, k)
+			}
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (r *reading) lastEnd(section string, u *unit) (last string) {
+	for _, d := range u.dies {
+		if d.abbrev == nil || d.abbrev.tag != tagSubprogram {
+			continue
+		}
+		for _, a := range d.attrs {
+			if a.at == atHighPC {
+				if name, fate := r.address(section, a.off); fate == Kept {
+					last = name
+				}
+			}
+		}
+	}
+	return last
+}
+
+// sectionOffset is the value of an attribute that is a section offset.
+func (r *reading) sectionOffset(value int64, section string, at int64) int64 {
+	if f, ok := r.symbols[section][at]; ok {
+		return f.Addend
+	}
+	if r.module == nil {
+		r.t.Errorf("%s+%d is a plain number", section, at)
+	}
+	return value
+}
+
+func (r *reading) ranges(value int64, section string, at int64) (line string) {
+	data := r.sections[".debug_ranges"].Bytes
+	for p := r.sectionOffset(value, section, at); ; p += 16 {
+		if _, ok := r.symbols[".debug_ranges"][p]; !ok && strings.Trim(string(data[p:p+16]), "\x00") == "" {
+			return line
+		}
+		low, high := r.pair(".debug_ranges", p, "1")
+		line += fmt.Sprintf("[%s to %s]", low, high)
+		r.count["range"]++
+	}
+}
+
+func (r *reading) locations(u *readUnitAt, value int64, section string, at int64) (line string) {
+	data := r.sections[".debug_loc"].Bytes
+	for p := r.sectionOffset(value, section, at); ; {
+		if _, ok := r.symbols[".debug_loc"][p]; !ok && strings.Trim(string(data[p:p+16]), "\x00") == "" {
+			return line
+		}
+		low, high := r.pair(".debug_loc", p, "1")
+		end := p + 18 + int64(binary.LittleEndian.Uint16(data[p+16:]))
+		line += fmt.Sprintf("[%s to %s: %s]", low, high, r.expression(u, p+18, end, ".debug_loc"))
+		p = end
+		r.count["list entry"]++
+	}
+}
+
+// expression disassembles what the generator writes.
+func (r *reading) expression(u *readUnitAt, from, end int64, section string) string {
+	data := r.sections[section].Bytes
+	type op struct {
+		at, branch int64
+		text       string
+	}
+	var ops []op
+	rd := &reader{section: section, data: data[:end], at: from}
+	die := func(off uint64) string { return u.dies[u.off+int64(off)] }
+	width := int64(4)
+	if u.version == 2 {
+		width = 8
+	}
+	for rd.at < end {
+		o := op{at: rd.at, branch: -1}
+		code := rd.uint(1)
+		r.count[fmt.Sprintf("DW_OP %x", code)]++
+		switch code {
+		case 0x98:
+			code = 0x99
+			o.text = die(rd.uint(2))
+		case 0x99, 0xfa:
+			o.text = die(rd.uint(4))
+		case 0x9a, 0xfd, 0xa0, 0xf2:
+			o.text = r.places[int64(rd.uint(width))]
+			if code == 0xa0 || code == 0xf2 {
+				o.text += fmt.Sprint(rd.sleb())
+			}
+		case 0xa3, 0xf3:
+			length := int64(rd.uleb())
+			o.text = "(" + r.expression(u, rd.at, rd.at+length, section) + ")"
+			rd.skip(uint64(length))
+		case 0xa4, 0xf4:
+			o.text = fmt.Sprint(die(rd.uleb()), rd.uint(3))
+		case 0xa5, 0xf5:
+			o.text = fmt.Sprint(rd.uleb(), die(rd.uleb()))
+		case 0xa6, 0xf6, 0xa7:
+			o.text = fmt.Sprint(rd.uint(1), die(rd.uleb()))
+		case 0xa8, 0xf7:
+			o.text = die(rd.uleb())
+		case 0xa9, 0xf9:
+			o.text = fmt.Sprint(rd.uleb())
+		case 0x28, 0x2f:
+			distance := int64(int16(rd.uint(2)))
+			o.branch = rd.at + distance
+		case 0x03:
+			name, fate := r.address(section, rd.at)
+			if fate == Gone {
+				name = "0"
+			}
+			o.text = name
+			rd.skip(8)
+		case 0x9e:
+			o.text = fmt.Sprintf("%x", data[rd.at:rd.at+4])
+			rd.skip(4)
+		case 0x90:
+			o.text = fmt.Sprint(rd.uleb())
+		case 0x35:
+			o.text = fmt.Sprintf("%x", data[rd.at:rd.at+9])
+			rd.skip(9)
+		}
+		o.text = fmt.Sprintf("%x %s", code, o.text)
+		ops = append(ops, o)
+	}
+	if rd.err != nil {
+		r.t.Fatal(rd.err)
+	}
+	var text []string
+	for _, o := range ops {
+		if o.branch >= 0 {
+			i := slices.IndexFunc(ops, func(p op) bool { return p.at == o.branch })
+			if i < 0 && o.branch == end {
+				i = len(ops)
+			}
+			o.text += fmt.Sprint("to operation ", i)
+		}
+		text = append(text, o.text)
+	}
+	return strings.Join(text, ", ")
+}
+
+func (r *reading) pubnames() (lines []string) {
+	s := r.sections[".debug_pubnames"]
+	if s == nil {
+		return nil
+	}
+	rd := &reader{data: s.Bytes}
+	for rd.at < int64(len(s.Bytes)) && rd.err == nil {
+		rd.uint(6)
+		unit := int64(rd.uint(4))
+		if f, ok := r.symbols[".debug_pubnames"][rd.at-4]; ok {
+			unit = f.Addend
+		}
+		size := int64(rd.uint(4))
+		line := fmt.Sprint("names of a unit that ends: ", r.places[unit+size-1])
+		for off := rd.uint(4); off != 0 && rd.err == nil; off = rd.uint(4) {
+			from := rd.at
+			rd.cstring()
+			line += fmt.Sprintf(" %s=%s", s.Bytes[from:rd.at], r.places[unit+int64(off)])
+			r.count["pubname"]++
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
