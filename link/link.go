@@ -68,7 +68,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	// Every byte of the output is decided. No message after this.
 
 	if !o.CheckOnly {
-		if err := outputRoom(in.files); err != nil {
+		if err := outputRoom(p.size); err != nil {
 			return nil, err
 		}
 		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
@@ -77,18 +77,14 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	return r, nil
 }
 
-// outputRoom returns an error if there is no memory for the output, which is about
-// as large as all inputs together.
-func outputRoom(files []*object.File) error {
-	size := int64(0)
-	for _, f := range files {
-		size += int64(len(f.Src.Text))
-	}
+// outputRoom returns an error if there is no memory for an output of size bytes. Small
+// outputs are not worth the question.
+func outputRoom(size int) error {
 	const few = 16 << 20
 	if size < few {
 		return nil
 	}
-	return room.For(size / 2)
+	return room.For(int64(size))
 }
 
 // check returns an error if an option is invalid.

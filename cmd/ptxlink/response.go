@@ -9,9 +9,9 @@ import (
 	"strings"
 )
 
-// Bounds of response files, beyond what any build writes. A file that names
-// itself is told apart before that; these are for a chain that never ends, files
-// that name each other many times over, and a device without an end.
+// Limits of response files, larger than any build needs. A file that names itself is
+// detected earlier. The limits stop an endless chain of files, files that name each
+// other many times, and an endless device.
 const (
 	maxNesting  = 16
 	maxResponse = 1000     // files that are read

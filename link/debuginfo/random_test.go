@@ -331,7 +331,7 @@ func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at, form uint64
 			b.bytes = appendUleb(b.bytes, uint64(len(x.bytes)))
 		}
 		b.join(x)
-	case 7: // a block that is no expression
+	case 7: // a block that is not an expression
 		at, form = 0x1c, formBlock1
 		b.append(4, 0x98, 1, 0xa8, 2)
 	case 8:
