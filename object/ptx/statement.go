@@ -78,6 +78,7 @@ func (r *codeReader) statement() bool {
 	case Word:
 		r.st.Kind = Directive
 		r.directive()
+		r.balanced()
 	case Ident:
 		r.instruction()
 	case Punct:
@@ -244,6 +245,24 @@ func (r *codeReader) directive() {
 		r.next()
 		r.st.Operands = int32(len(r.tokens))
 		r.operands()
+	}
+}
+
+// balanced checks that the braces of a directive match: Outline finds the end of a
+// body by counting them.
+func (r *codeReader) balanced() {
+	depth := 0
+	for _, t := range r.tokens[r.st.First:] {
+		switch {
+		case t.isPunct('{'):
+			depth++
+		case t.isPunct('}'):
+			depth--
+		}
+		if depth < 0 || depth > 0 && t.isPunct(';') {
+			r.errorAt(t.Span(), "", "the braces of this statement do not match")
+			return
+		}
 	}
 }
 
