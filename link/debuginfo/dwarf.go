@@ -557,6 +557,9 @@ func (t *abbrevReader) table(offset int64) (map[uint64]*abbrev, *dwarfError) {
 			if s.at == 0 && s.form == 0 {
 				break
 			}
+			if s.at == 0 || s.form == 0 { // some readers end the list here, others do not
+				r.fail("attribute 0x%x of form 0x%x", s.at, s.form)
+			}
 			a.specs = append(a.specs, s)
 		}
 		table[code] = a

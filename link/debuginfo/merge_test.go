@@ -213,6 +213,8 @@ func TestMergeRefuses(t *testing.T) {
 		"names":        {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": unit(2, 'u', 0), ".debug_names": {1, 2, 3}}, ".debug_names"},
 		"tables":       {map[string][]byte{".debug_abbrev": {1, 0x11, 0, 3, 8, 0, 0, 1, 0x11, 0, 3, 8, 0, 0, 0}, ".debug_info": slices.Concat(unit(2, 0), at7(unit(2, 0)), unit(2, 0))}, ""},
 		"good list":    {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list}, ""},
+		"attribute 0":  {map[string][]byte{".debug_abbrev": abbrev(0, formFlag), ".debug_info": unit(2, '0')}, "its abbreviations: attribute 0x0 of form 0xc at byte 0 of .debug_info"},
+		"form 0":       {map[string][]byte{".debug_abbrev": abbrev(3, 0), ".debug_info": unit(2, '0')}, "its abbreviations: attribute 0x3 of form 0x0 at byte 0 of .debug_info"},
 		"64-bit DWARF": {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}}, "64-bit DWARF at byte 4 of .debug_info"},
 	} {
 		var log diag.Log
