@@ -103,7 +103,7 @@ const description = `Options may be anywhere, with one dash or two; a word that 
 arguments after -- are files.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
-read or written, 70 a bug in ptxlink.`
+read or written, 70 a bug in ptxlink, 130 interrupted.`
 
 // help returns the text of --help: the options by category, in the order of the
 // table. The library would sort them.
@@ -142,6 +142,9 @@ func helpLine(f cli.Flag) string {
 		heads += value
 	default:
 		heads += " " + value
+	}
+	if len(heads) > 31 { // the text on a line of its own, as ld does
+		heads += "\n" + strings.Repeat(" ", 33)
 	}
 	return fmt.Sprintf("  %-31s %s\n", heads, text)
 }
