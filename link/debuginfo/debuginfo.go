@@ -216,12 +216,17 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 			continue
 		}
 		for _, f := range data.Fixups {
-			if f.Section == "" {
+			to := m.sections[f.Section]
+			switch {
+			case f.Section == "":
 				if _, fate := m.name(f.Symbol); fate == Unknown {
 					return &ptx.Error{Span: f.Span, Text: fmt.Sprintf("nothing in the module is called %s", f.Symbol)}
 				}
-			} else if f.Section != ".debug_line" && m.sections[f.Section] == nil {
+			case f.Section == ".debug_line": // ptxas writes it
+			case to == nil:
 				return &ptx.Error{Span: f.Span, Text: "the module has no section " + f.Section}
+			case f.Addend > int64(len(to.Bytes)):
+				return &ptx.Error{Span: f.Span, Text: f.String() + " lies outside its section"}
 			}
 		}
 	}
@@ -238,7 +243,7 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 
 // String returns the place of the name of an inlined function: label+addend of the
 // input as an offset into the merged .debug_str. ok is false if the module has no
-// such label there.
+// such label there, or the place lies outside.
 func (m *Module) String(label string, addend int64) (expression string, ok bool) {
 	l := m.layouts[".debug_str"]
 	if l == nil {
@@ -251,5 +256,8 @@ func (m *Module) String(label string, addend int64) (expression string, ok bool)
 		}
 	}
 	offset, ok := m.strings[label]
-	return ptx.Fixup{Section: ".debug_str", Addend: l.at(offset + addend)}.String(), ok
+	if end := int64(len(l.data.Bytes)); !ok || addend < 0 || addend > end-offset {
+		return "", false
+	}
+	return ptx.Fixup{Section: ".debug_str", Addend: l.at(offset + addend)}.String(), true
 }

@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -31,6 +32,31 @@ func module(t testing.TB, name string, sections map[string][]byte) *Module {
 		t.Fatal(err, log.Messages)
 	}
 	return &Module{File: files[0], Files: map[int64]int64{1: 1}, Name: func(string) (string, Fate) { return "", Unknown }}
+}
+
+// addressed makes a module with fixups in its sections.
+func addressed(t testing.TB, name string, sections []Section) *Module {
+	t.Helper()
+	text := ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n"
+	for i := range sections {
+		text += string(sections[i].Text())
+	}
+	var log diag.Log
+	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
+	if err != nil || len(files) != 1 {
+		t.Fatal(err, log.Messages)
+	}
+	return &Module{File: files[0], Files: map[int64]int64{1: 300}, Name: func(symbol string) (string, Fate) {
+		switch symbol {
+		case "kept":
+			return symbol, Kept
+		case "gone":
+			return "", Gone
+		case "moved":
+			return "kept", Gone
+		}
+		return "", Unknown
+	}}
 }
 
 // reread reads the merged .debug_info again.
@@ -182,6 +208,11 @@ func TestMergeLines(t *testing.T) {
 		if _, ok := m.String("t", 0); ok {
 			t.Errorf("module %d has a label t", i)
 		}
+		for _, addend := range []int64{-1, 3, math.MaxInt64} {
+			if text, ok := m.String("s", addend); ok {
+				t.Errorf("module %d: s+%d is %s, outside its strings", i, addend, text)
+			}
+		}
 	}
 }
 
@@ -242,6 +273,58 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
+// TestMergeFixups: the merge refuses an address that it would cut or that lies
+// outside its section. The end of a dropped body disappears from an attribute that
+// cannot hold 0 in as many bytes.
+func TestMergeFixups(t *testing.T) {
+	const constValue = 0x1c
+	for what, test := range map[string]struct {
+		specs   []byte // attributes and forms of a DIE
+		value   []byte // of the second attribute
+		fixups  []ptx.Fixup
+		dropped string
+		attrs   int // kept
+	}{
+		"kept":         {[]byte{atLowPC, formAddr, atHighPC, formAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}, {Offset: 20, Width: 8, Symbol: "kept"}}, "", 2},
+		"gone":         {[]byte{atLowPC, formAddr, atHighPC, formAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}, {Offset: 20, Width: 8, Symbol: "gone"}}, "", 2},
+		"table":        {[]byte{constValue, formData16}, nil, []ptx.Fixup{{Offset: 6, Width: 4, Symbol: "kept"}}, "the unit takes its abbreviations from kept", 0},
+		"file":         {[]byte{constValue, formData4, atDeclFile, formData4, constValue, formData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
+		"lines":        {[]byte{constValue, formData4, atStmtList, formSecOffset, constValue, formData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
+		"outside":      {[]byte{atLowPC, formAddr, constValue, formData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 29}}, ".debug_info+29 lies outside its section", 0},
+		"its end":      {[]byte{atLowPC, formAddr, constValue, formData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 28}}, "", 2},
+		"second start": {[]byte{atLowPC, formUdata, atLowPC, formAddr, constValue, formData4, constValue, formData2, constValue, formData1}, nil, []ptx.Fixup{{Offset: 13, Width: 8, Symbol: "moved"}}, "", 5},
+		"LEB128":       {[]byte{atLowPC, formAddr, atHighPC, formAddrx, constValue, formData4, constValue, formData2}, []byte{0x80, 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 3},
+		"block":        {[]byte{atLowPC, formAddr, atHighPC, formBlock1, constValue, formData4}, []byte{3}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
+		"string":       {[]byte{atLowPC, formAddr, atHighPC, formString, constValue, formData4}, []byte{'a', 'b', 'c', 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
+	} {
+		abbrev := append(append([]byte{1, 0x11, 0}, test.specs...), 0, 0, 0)
+		info := append([]byte{24, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, make([]byte, 16)...)
+		copy(info[20:], test.value)
+		m := addressed(t, "m.c", []Section{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info, Fixups: test.fixups}})
+		var log diag.Log
+		sections, kept, _ := Merge(context.Background(), []*Module{m}, &log)
+		text := ""
+		for _, m := range log.Messages {
+			text += m.Text
+		}
+		if (test.dropped == "") != (text == "") || !strings.Contains(text, test.dropped) {
+			t.Errorf("%s: message %q, want %q", what, text, test.dropped)
+		}
+		if len(kept) == 0 {
+			continue
+		}
+		if err := checkFixups(sections); err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
+		units, err := reread(sections)
+		if err != nil {
+			t.Errorf("%s: %v", what, err)
+		} else if dies := units[0].dies; len(dies) != 1 || len(dies[0].attrs) != test.attrs {
+			t.Errorf("%s: %d entries, the first with %d attributes, want %d", what, len(dies), len(dies[0].attrs), test.attrs)
+		}
+	}
+}
+
 // at7 gives a unit the abbreviations at byte 7.
 func at7(unit []byte) []byte {
 	unit[6] = 7
@@ -289,30 +372,18 @@ func FuzzMergeLists(f *testing.F) {
 		[]byte{20, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 23, 0, 0, 0, 2}, []byte{}, make([]byte, 48),
 		append([]byte{44, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0}, make([]byte, 32)...))
 	f.Fuzz(func(t *testing.T, abbrev, info, types, loc, ranges, aranges []byte) {
-		var modules []*Module
-		for _, name := range []string{"a.c", "b.c"} {
-			text := ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n"
-			for _, s := range []Section{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info}, {Name: ".debug_types", Bytes: types},
-				{Name: ".debug_loc", Bytes: loc}, {Name: ".debug_ranges", Bytes: ranges}, {Name: ".debug_aranges", Bytes: aranges}} {
-				for at := 0; at+8 <= len(s.Bytes) && s.Name != ".debug_abbrev"; at += 8 { // 170 is a kept name, 187 one that is gone
-					if symbol := map[byte]string{170: "kept", 187: "gone"}[s.Bytes[at]]; symbol != "" {
-						s.Fixups = append(s.Fixups, ptx.Fixup{Offset: int64(at), Width: 8, Symbol: symbol})
-					}
-				}
-				text += string(s.Text())
-			}
-			var log diag.Log
-			files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
-			if err != nil || len(files) != 1 {
-				t.Fatal(err, log.Messages)
-			}
-			modules = append(modules, &Module{File: files[0], Files: map[int64]int64{1: 300}, Name: func(symbol string) (string, Fate) {
-				return symbol, map[string]Fate{"kept": Kept, "gone": Gone}[symbol]
-			}})
+		sections := []Section{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info}, {Name: ".debug_types", Bytes: types},
+			{Name: ".debug_loc", Bytes: loc}, {Name: ".debug_ranges", Bytes: ranges}, {Name: ".debug_aranges", Bytes: aranges}}
+		for i := range sections[1:] {
+			sections[i+1].Fixups = fuzzFixups(sections[i+1].Bytes)
 		}
+		modules := []*Module{addressed(t, "a.c", sections), addressed(t, "b.c", sections)}
 		merged, kept, _ := Merge(context.Background(), modules, &diag.Log{})
 		if len(kept) == 0 {
 			return
+		}
+		if err := checkFixups(merged); err != nil {
+			t.Fatal(err)
 		}
 		units, err := reread(merged)
 		if err != nil {
@@ -322,4 +393,53 @@ func FuzzMergeLists(f *testing.F) {
 			t.Fatalf("%d units, want %d", len(units), want)
 		}
 	})
+}
+
+// fuzzFixups turns some bytes into fixups that start there: of a kept name, of one
+// that is gone, and of a place in another section.
+func fuzzFixups(b []byte) (fixups []ptx.Fixup) {
+	for at := 0; at < len(b); {
+		f := ptx.Fixup{Offset: int64(at), Width: 8}
+		switch b[at] {
+		case 170, 171:
+			f.Symbol = "kept"
+		case 187, 188:
+			f.Symbol = "gone"
+		case 204, 205:
+			f.Section = ".debug_info"
+		case 221, 222:
+			f.Section = ".debug_loc"
+		}
+		if b[at]%17 == 1 { // 171, 188, 205, 222
+			f.Width = 4
+		}
+		if f.Symbol == "" && f.Section == "" || at+f.Width > len(b) {
+			at++
+			continue
+		}
+		if f.Section != "" {
+			f.Addend = int64(b[at+1])
+		}
+		fixups = append(fixups, f)
+		at += f.Width
+	}
+	return fixups
+}
+
+// checkFixups checks that the fixups of merged sections are addresses that PTX can
+// write, one after the other.
+func checkFixups(merged []Section) error {
+	for _, s := range merged {
+		at := int64(0)
+		for _, f := range s.Fixups {
+			if f.Offset < at || f.Width != 4 && f.Width != 8 || f.Addend < 0 || f.Section == "" && f.Symbol == "" {
+				return fmt.Errorf("%s: the fixup %s of %d bytes at byte %d, where byte %d is the next", s.Name, f, f.Width, f.Offset, at)
+			}
+			at = f.Offset + int64(f.Width)
+		}
+		if at > int64(len(s.Bytes)) {
+			return fmt.Errorf("%s: a fixup ends at byte %d of %d", s.Name, at, len(s.Bytes))
+		}
+	}
+	return nil
 }

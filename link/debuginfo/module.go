@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -37,8 +38,15 @@ func (m *Module) prepare(ctx context.Context) *dwarfError {
 			return &dwarfError{name, 0, "lists overlap"}
 		}
 	}
+	for _, name := range []string{".debug_info", ".debug_types", ".debug_loc", ".debug_ranges"} {
+		if l := m.layouts[name]; l != nil {
+			if f := l.cutFixup(); f != nil {
+				return &dwarfError{name, f.Offset, fmt.Sprintf("the merge would cut the address %s", f)}
+			}
+		}
+	}
 	for _, name := range []string{".debug_pubnames", ".debug_pubtypes", ".debug_aranges"} {
-		if l := m.layouts[name]; l != nil && !m.index(l) {
+		if l := m.layouts[name]; l != nil && (!m.index(l) || l.cutFixup() != nil) {
 			delete(m.layouts, name)
 		}
 	}
@@ -340,20 +348,23 @@ func (m *Module) lastEnd(l *layout, u *unit) string {
 	return ""
 }
 
-// replace writes an end of the code: a symbol, or 0.
+// replace writes an end of the code: a symbol, or 0. It omits the attribute if its
+// form can hold neither.
 func (m *Module) replace(l *layout, a *attr, to *bound) spec {
 	s := spec{at: a.at, form: a.form}
+	size := a.end - a.off
 	switch {
 	case a.form == formImplicit: // and its value, 0, in the abbreviation
-	case to.symbol != "":
+	case a.form != formAddr && !a.isConstant():
+		l.put(a.start, a.end, nil)
+		return spec{}
+	case to.symbol != "" && size >= 4 && a.form != formUdata && a.form != formSdata:
 		l.direct(a)
-		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: a.end - a.off, kind: address, symbol: to.symbol})
-	default: // 0, in as many bytes: of LEB128 too
-		b := make([]byte, a.end-a.off)
-		if a.form == formUdata || a.form == formSdata {
-			b = []byte{0}
-		}
-		l.put(a.start, a.end, b)
+		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: size, kind: address, symbol: to.symbol})
+	case a.form == formUdata || a.form == formSdata:
+		l.put(a.start, a.end, []byte{0})
+	default:
+		l.put(a.start, a.end, make([]byte, size))
 	}
 	return s
 }
@@ -382,7 +393,7 @@ func (m *Module) macinfo() {
 			r.fail("macro entry %d", kind)
 		}
 	}
-	if r.err != nil { // the contents are invalid: leave them unchanged
+	if r.err != nil || l.cutFixup() != nil { // the contents are invalid: leave them unchanged
 		l.patches = nil
 	}
 }

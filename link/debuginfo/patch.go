@@ -79,6 +79,23 @@ func (l *layout) fixupAt(off int64) *ptx.Fixup {
 	return nil
 }
 
+// cutFixup returns a fixup that a patch replaces only a part of; nil if there is
+// none.
+func (l *layout) cutFixup() *ptx.Fixup {
+	patches := l.patches
+	for i := range l.data.Fixups {
+		f := &l.data.Fixups[i]
+		end := f.Offset + int64(f.Width)
+		for len(patches) > 0 && patches[0].end <= f.Offset {
+			patches = patches[1:]
+		}
+		if len(patches) > 0 && patches[0].off < end && (patches[0].off > f.Offset || patches[0].end < end) {
+			return f
+		}
+	}
+	return nil
+}
+
 // write appends the section to out.
 func (l *layout) write(m *Module, out *Section) {
 	at, next := int64(0), 0
