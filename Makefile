@@ -1,7 +1,8 @@
 # make          build ./ptxlink
 # make test     fetch the oracles and run every test
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
-# make bench    time ptxlink beside cat and nvptx-none-ld
+# make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
+# make bench SETS=M,symbols ROUNDS=3   print tables of some sets
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
 # make differential  link random sets of modules, and compare with nvlink, until interrupted
 # make corpus   link what real compilers make of testdata/src at many settings
@@ -34,10 +35,9 @@ lint:
 	$(GO) mod tidy -diff
 	bash -n internal/oracles/fetch.sh .ci/run
 
+# A quick look does not replace the page.
 bench:
-	$(GO) run ./bench
-	$(GO) run ./bench -modules 1000 -rounds 3
-	$(GO) run ./bench -archive -modules 5000 -kb 10
+	$(GO) run ./bench $(if $(SETS)$(ROUNDS),-sets "$(SETS)" -rounds $(or $(ROUNDS),7),-o docs/benchmarks.md)
 
 fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)

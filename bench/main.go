@@ -1,156 +1,154 @@
 //go:build linux
 
-// Bench compares ptxlink with other tools on generated modules. Each ratio comes from
-// a single run: go run ./bench
+// Bench compares ptxlink with cat, nvptx-none-ld and nvlink on generated programs:
 //
-// The modules call each other in a ring, have colliding module-local names and,
-// with -line, .loc lines; ptxas and nvlink accept them. With -archive they are
-// members of an archive, of which a kernel needs one in a hundred.
+//	go run ./bench                            all sets, tables on standard output
+//	go run ./bench -sets M,symbols -rounds 3  some sets
+//	go run ./bench -o docs/benchmarks.md      what make bench does
+//
+// One round runs every command of every set, so that a change of the machine's speed
+// affects all alike. The median of the rounds counts.
 package main
 
 import (
-	"bytes"
+	"context"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
-
-	"ptxlink/internal/oracles"
 )
 
 func main() {
 	log.SetFlags(0)
-	modules := flag.Int("modules", 100, "number of modules")
-	kb := flag.Int("kb", 500, "size of a module in KB")
-	lines := flag.Bool("line", false, "add .file and .loc")
-	rounds := flag.Int("rounds", 9, "runs of each command; the median counts")
-	archived := flag.Bool("archive", false, "link a kernel with an archive of the modules")
-	keep := flag.String("keep", "", "write the modules to this folder and keep them")
+	b := bench{}
+	names := flag.String("sets", "", "sets to run, separated by commas (default: all)")
+	flag.IntVar(&b.rounds, "rounds", 7, "rounds; the median counts")
+	flag.IntVar(&b.cubins, "cubins", 10, "modules of the set cubins; 100 is all of M, for which ptxas needs minutes")
+	flag.StringVar(&b.page, "o", "", "write the tables to `FILE` and a plot beside it, named .svg")
+	flag.StringVar(&b.dir, "dir", "", "folder for inputs and outputs (default: a new one in /dev/shm or the temporary folder)")
 	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	b.ctx = ctx
+	if err := b.main(*names); err != nil {
+		log.Fatal(err)
+	}
+}
 
-	dir := *keep
-	if dir == "" {
-		var err error
-		if dir, err = os.MkdirTemp("", "ptxlink-bench"); err != nil {
-			log.Fatal(err)
+type bench struct {
+	ctx    context.Context
+	rounds int
+	cubins int
+	page   string
+	dir    string
+	binary string // ptxlink
+	sets   []*set
+}
+
+// set is a program and the commands that read it.
+type set struct {
+	name, title string
+	dir         string // where its commands run
+	bytes       int64  // of all inputs
+	repeat      int    // runs of each command in a round
+	commands    []*command
+}
+
+// command is a command line and what it took. It writes to out, or to standard
+// output, which then goes to out.
+type command struct {
+	name     string
+	args     []string
+	toStdout bool
+	wall     []time.Duration
+	cpu      []time.Duration // user and system time
+	peak     int64           // resident bytes
+}
+
+const out = "out"
+
+func (b *bench) main(names string) error {
+	if b.dir == "" {
+		dir, err := os.MkdirTemp(memoryFolder(), "ptxlink-bench")
+		if err != nil {
+			return err
 		}
 		defer os.RemoveAll(dir)
-	} else if err := os.MkdirAll(dir, 0o777); err != nil {
-		log.Fatal(err)
+		b.dir = dir
 	}
-	binary := filepath.Join(dir, "ptxlink")
-	if out, err := exec.Command("go", "build", "-o", binary, "./cmd/ptxlink").CombinedOutput(); err != nil {
-		log.Fatalf("%v\n%s", err, out)
+	b.binary = filepath.Join(b.dir, "ptxlink")
+	if err := b.run("go", "build", "-o", b.binary, "./cmd/ptxlink"); err != nil {
+		return err
 	}
-	out := filepath.Join(dir, "out")
-	var commands []command
-	total := 0
-	if *archived {
-		commands, total = archiveCommands(dir, binary, out, *modules, *kb*1000)
-	} else {
-		commands, total = moduleCommands(dir, binary, out, *modules, *kb*1000, *lines)
+	if err := b.makeSets(names); err != nil {
+		return err
 	}
-	times := make([][]time.Duration, len(commands))
-	peak := make([]int64, len(commands))
-	for range *rounds { // round robin, so that drift affects all equally
-		for i, c := range commands {
-			os.Remove(out)
-			cmd := exec.Command(c.args[0], c.args[1:]...)
-			start := time.Now()
-			if text, err := cmd.CombinedOutput(); err != nil {
-				log.Fatalf("%s: %v\n%s", c.name, err, text)
+	for round := range b.rounds {
+		start := time.Now()
+		for _, s := range b.sets {
+			for range s.repeat {
+				for _, c := range s.commands {
+					if err := b.measure(s, c); err != nil {
+						return err
+					}
+				}
 			}
-			times[i] = append(times[i], time.Since(start))
-			peak[i] = max(peak[i], int64(cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss))
 		}
+		log.Printf("round %d of %d: %.1f s", round+1, b.rounds, time.Since(start).Seconds())
 	}
-	fmt.Printf("%-16s %10s %8s %10s %9s\n", "command", "median", "x cat", "peak", "x input")
-	base := median(times[0])
-	for i, c := range commands {
-		m := median(times[i])
-		fmt.Printf("%-16s %7.1f ms %8.2f %6.0f MiB %9.2f\n", c.name, float64(m.Microseconds())/1000, float64(m)/float64(base), float64(peak[i])/1024, float64(peak[i])*1024/float64(total))
-	}
+	return b.report()
 }
 
-// command is one line of the table. Its peak is compared with the bytes of all inputs.
-type command struct {
-	name string
-	args []string
+// memoryFolder returns a folder without a disk behind it if it has room, else "".
+func memoryFolder() string {
+	const folder, enough = "/dev/shm", 3 << 30
+	var fs syscall.Statfs_t
+	if syscall.Statfs(folder, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= enough {
+		return folder
+	}
+	return ""
 }
 
-func moduleCommands(dir, binary, out string, modules, size int, lines bool) (commands []command, total int) {
-	var paths []string
-	for i := range modules {
-		text := module(i, modules, size, lines)
-		paths = append(paths, write(dir, fmt.Sprintf("m%04d.ptx", i), text))
-		total += len(text)
+func (b *bench) run(name string, args ...string) error {
+	if text, err := exec.CommandContext(b.ctx, name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", strings.Join(append([]string{name}, args...), " "), err, text)
 	}
-	fmt.Printf("%d modules, %.1f MB\n", modules, float64(total)/1e6)
-	commands = []command{
-		{"cat", append([]string{"sh", "-c", `cat "$@" >` + out, "cat"}, paths...)},
-		{"ptxlink", append([]string{binary, "-o", out}, paths...)},
-		{"ptxlink -j1", append([]string{binary, "-j1", "-o", out}, paths...)},
-	}
-	if tool, ok := oracles.Find("nvptx-none-ld"); ok {
-		commands = append(commands, command{"nvptx-none-ld", append([]string{tool, "-o", out}, paths...)})
-	}
-	return commands, total
+	return nil
 }
 
-func write(dir, name string, data []byte) string {
-	path := filepath.Join(dir, name)
-	if err := os.WriteFile(path, data, 0o666); err != nil {
-		log.Fatal(err)
+func (b *bench) measure(s *set, c *command) error {
+	path := filepath.Join(s.dir, out)
+	os.Remove(path)
+	cmd := exec.CommandContext(b.ctx, c.args[0], c.args[1:]...)
+	cmd.Dir = s.dir
+	var messages strings.Builder
+	cmd.Stdout, cmd.Stderr = &messages, &messages
+	if c.toStdout {
+		f, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		cmd.Stdout = f
 	}
-	return path
+	start := time.Now()
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("%s, %s: %w\n%s", s.name, c.name, err, messages.String())
+	}
+	c.wall = append(c.wall, time.Since(start))
+	c.cpu = append(c.cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
+	c.peak = max(c.peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss<<10)
+	return nil
 }
 
 func median(d []time.Duration) time.Duration {
-	slices.Sort(d)
+	d = slices.Sorted(slices.Values(d))
 	return d[len(d)/2]
-}
-
-// module returns a module of about size bytes in the style of nvcc.
-func module(index, modules, size int, lines bool) []byte {
-	var b bytes.Buffer
-	next := (index + 1) % modules
-	fmt.Fprintf(&b, "//\n// Generated by ptxlink's bench\n//\n\n.version 7.8\n.target sm_75\n.address_size 64\n\n")
-	if lines {
-		fmt.Fprintf(&b, "\t.file\t1 \"/src/unit%d.cu\", 1700000000, 1234\n\t.file\t2 \"/src/common.h\", 1700000000, 99\n", index)
-	}
-	name := func(module, fn int) string {
-		plain := fmt.Sprintf("unit%04d_%d", module, fn)
-		return fmt.Sprintf("_Z%d%sPfi", len(plain), plain)
-	}
-	if next != index {
-		fmt.Fprintf(&b, "\t// .globl\t%s\n.extern .func (.param .b32 func_retval0) %s\n(\n\t.param .b64 param_0,\n\t.param .b32 param_1\n)\n;\n", name(next, 0), name(next, 0))
-	}
-	fmt.Fprintf(&b, ".global .align 4 .b32 table[4] = {1, 2, 3, %d};\n.global .align 1 .b8 $str[8] = {37, 100, 10, 0, 0, 0, 0, %d};\n\n", index, index%256)
-	for fn := 0; b.Len() < size; fn++ {
-		function(&b, name(index, fn), name(next, 0), fn, next > index, lines)
-	}
-	fmt.Fprintf(&b, ".visible .entry kernel%d(\n\t.param .u64 kernel_param_0\n)\n{\n\t.reg .b64 \t%%rd<2>;\n\n\tld.param.u64 \t%%rd1, [kernel_param_0];\n\tst.global.u32 \t[%%rd1], 0;\n\tret;\n}\n", index)
-	return b.Bytes()
-}
-
-func function(b *bytes.Buffer, name, callee string, fn int, calls, lines bool) {
-	fmt.Fprintf(b, "\t// .globl\t%s\n.visible .func  (.param .b32 func_retval0) %s(\n\t.param .b64 %s_param_0,\n\t.param .b32 %s_param_1\n)\n{\n", name, name, name, name)
-	fmt.Fprintf(b, "\t.reg .pred \t%%p<2>;\n\t.reg .f32 \t%%f<32>;\n\t.reg .b32 \t%%r<32>;\n\t.reg .b64 \t%%rd<8>;\n\n")
-	fmt.Fprintf(b, "\tld.param.u64 \t%%rd1, [%s_param_0];\n\tld.param.u32 \t%%r1, [%s_param_1];\n\tmov.f32 \t%%f1, 0f3F800000;\n\tsetp.lt.s32 \t%%p1, %%r1, 1;\n\t@%%p1 bra \t$L__BB%d_2;\n\n", name, name, fn)
-	for i := range 24 {
-		if lines {
-			fmt.Fprintf(b, "\t.loc\t%d %d 5\n", 1+i%2, 10+i)
-		}
-		fmt.Fprintf(b, "\tmul.wide.s32 \t%%rd2, %%r1, %d;\n\tadd.s64 \t%%rd3, %%rd1, %%rd2;\n\tld.global.f32 \t%%f%d, [%%rd3+%d];\n\tfma.rn.f32 \t%%f1, %%f1, %%f%d, 0f3F%06X;\n", 4+4*i, 2+i, 4*i, 2+i, 0x100000+i*4097)
-	}
-	fmt.Fprintf(b, "\tld.global.u32 \t%%r2, [table+%d];\n\tadd.s32 \t%%r1, %%r1, %%r2;\n", 4*(fn%4))
-	if calls {
-		fmt.Fprintf(b, "\t{ // callseq %d, 0\n\t.reg .b32 temp_param_reg;\n\t.param .b64 param0;\n\tst.param.b64 \t[param0+0], %%rd1;\n\t.param .b32 param1;\n\tst.param.b32 \t[param1+0], %%r1;\n\t.param .b32 retval0;\n\tcall.uni (retval0), \n\t%s, \n\t(\n\tparam0, \n\tparam1\n\t);\n\tld.param.b32 \t%%r3, [retval0+0];\n\t} // callseq %d\n\tadd.s32 \t%%r1, %%r1, %%r3;\n", fn, callee, fn)
-	}
-	fmt.Fprintf(b, "\n$L__BB%d_2:\n\tst.global.f32 \t[%%rd1], %%f1;\n\tst.param.b32 \t[func_retval0+0], %%r1;\n\tret;\n\n}\n", fn)
 }

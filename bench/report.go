@@ -1,0 +1,193 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"ptxlink/internal/oracles"
+)
+
+// ratio is one line of the first table.
+type ratio struct {
+	what          string
+	set, command  string
+	against       string // as the table says it
+	baseSet, base string
+	measure       func(*set, *command) float64
+}
+
+func wall(_ *set, c *command) float64    { return float64(median(c.wall)) }
+func cpu(_ *set, c *command) float64     { return float64(median(c.cpu)) }
+func perByte(s *set, c *command) float64 { return wall(s, c) / float64(s.bytes) }
+
+var ratios = []ratio{
+	{"M: 100 modules, 55 MB", "M", "ptxlink", "cat, time", "M", "cat", wall},
+	{"M, one thread", "M", "ptxlink -j1", "cat, time", "M", "cat", wall},
+	{"M, `-r`", "M", "ptxlink -r", "cat, time", "M", "cat", wall},
+	{"L: 1000 modules, 560 MB", "L", "ptxlink", "cat, time", "L", "cat", wall},
+	{"L", "L", "ptxlink", "M, time per byte", "M", "ptxlink", perByte},
+	{"1000 modules of 55 KB", "modules", "ptxlink", "cat, time", "modules", "cat", wall},
+	{"145,000 small functions", "symbols", "ptxlink", "cat, time", "symbols", "cat", wall},
+	{"archive without an index, 1 % needed", "archive", "ptxlink, no index", "cat, time", "archive", "cat", wall},
+	{"archive with an index, 1 % needed", "archive", "ptxlink, index", "cat, time", "archive", "cat", wall},
+	{"M with marker comments", "markers", "ptxlink", "nvptx-none-ld, time", "markers", "nvptx-none-ld", wall},
+	{"archive without an index", "archive", "ptxlink, no index", "nvptx-none-ld, time", "archive", "nvptx-none-ld", wall},
+	{"gcc's libraries", "gcc", "ptxlink", "nvptx-none-ld, time", "gcc", "nvptx-none-ld", wall},
+	{"modules of M", "cubins", "ptxlink", "nvlink on their cubins, CPU time", "cubins", "nvlink", cpu},
+	{"`nvcc -G`", "nvcc-G", "ptxlink", "the same modules stripped, time", "nvcc-G", "ptxlink, stripped", wall},
+	{"`clang -g`", "clang-g", "ptxlink", "the same modules stripped, time", "clang-g", "ptxlink, stripped", wall},
+	{"two tiny modules", "tiny", "ptxlink", "an empty Go program, time", "tiny", "empty Go program", wall},
+	{"two tiny modules", "tiny", "ptxlink", "nvptx-none-ld, time", "tiny", "nvptx-none-ld", wall},
+}
+
+func (b *bench) find(setName, name string) (*set, *command) {
+	for _, s := range b.sets {
+		for _, c := range s.commands {
+			if s.name == setName && c.name == name {
+				return s, c
+			}
+		}
+	}
+	return nil, nil
+}
+
+// lowestPeak returns the resident bytes that every process starts with: those of bench.
+func (b *bench) lowestPeak() int64 {
+	lowest := b.sets[0].commands[0].peak
+	for _, s := range b.sets {
+		for _, c := range s.commands {
+			lowest = min(lowest, c.peak)
+		}
+	}
+	return lowest
+}
+
+// report writes the tables to standard output, and to the page with its plot.
+func (b *bench) report() error {
+	var t bytes.Buffer
+	fmt.Fprintf(&t, "| ptxlink on | against | ratio |\n|---|---|---:|\n")
+	for _, r := range ratios {
+		s, c := b.find(r.set, r.command)
+		baseSet, base := b.find(r.baseSet, r.base)
+		if c != nil && base != nil {
+			fmt.Fprintf(&t, "| %s | %s | %.2f |\n", r.what, r.against, r.measure(s, c)/r.measure(baseSet, base))
+		}
+	}
+	for _, name := range []string{"M", "L", "symbols", "nvcc-G"} {
+		if s, c := b.find(name, "ptxlink"); c != nil {
+			fmt.Fprintf(&t, "| %s | size of the inputs, peak memory | %.2f |\n", name, float64(c.peak)/float64(s.bytes))
+		}
+	}
+	for _, s := range b.sets {
+		fmt.Fprintf(&t, "\n### %s: %s, %s\n\n", s.name, s.title, megabytes(s.bytes))
+		fmt.Fprintf(&t, "| command | time | against %s | user+sys | peak memory | against input |\n|---|---:|---:|---:|---:|---:|\n", s.commands[0].name)
+		for _, c := range s.commands {
+			memory := "-"
+			if s.bytes > 2*b.lowestPeak() {
+				memory = fmt.Sprintf("%.2f", float64(c.peak)/float64(s.bytes))
+			}
+			fmt.Fprintf(&t, "| %s | %s | %.2f | %s | %s | %s |\n", c.name, milliseconds(median(c.wall)), wall(s, c)/wall(s, s.commands[0]),
+				milliseconds(median(c.cpu)), megabytes(c.peak), memory)
+		}
+	}
+	if b.page == "" {
+		_, err := os.Stdout.Write(t.Bytes())
+		return err
+	}
+	var page bytes.Buffer
+	plot := strings.TrimSuffix(b.page, filepath.Ext(b.page)) + ".svg"
+	fmt.Fprintf(&page, `# Benchmarks
+
+Written by `+"`make bench`"+` on %s at commit %s. Times are medians of %d rounds; a round runs every command once (the
+tiny ones %d times), so that a change of the machine's speed affects all alike. Ratios below 1 mean that ptxlink takes less.
+
+![time of ptxlink and nvptx-none-ld as a multiple of cat](%s)
+
+%s
+`+"`cat`"+` copies the inputs to a file. nvptx-none-ld concatenates modules and checks nothing; it needs comments of gcc's, which `+"`markers`"+`,
+`+"`archive`, `gcc` and `tiny`"+` have. nvlink reads cubins that ptxas made beforehand. ptxlink runs with two threads unless `+"`-j1`"+` is given.
+Peak memory includes mapped files, and is never below %s, what bench itself has when it starts a command.
+
+%s
+## Run it again
+
+    internal/oracles/fetch.sh --compilers    # nvptx-none-ld, nvlink, nvcc, clang; sets that lack their tool are left out
+    make bench                               # writes this page
+    make bench SETS=M,symbols ROUNDS=3       # prints tables of some sets
+    go run ./bench -sets cubins -cubins 100  # nvlink on all of M; ptxas needs minutes
+    go test ./link ./object/ptx -run xxx -bench .
+`, time.Now().Format(time.DateOnly), commit(), b.rounds, b.sets[0].repeat, filepath.Base(plot), machine(b.dir), megabytes(b.lowestPeak()), t.Bytes())
+	if err := os.WriteFile(plot, b.plot(), 0o666); err != nil {
+		return err
+	}
+	return os.WriteFile(b.page, page.Bytes(), 0o666)
+}
+
+func milliseconds(d time.Duration) string {
+	if d < 10*time.Millisecond {
+		return fmt.Sprintf("%.2f ms", d.Seconds()*1000)
+	}
+	return fmt.Sprintf("%.0f ms", d.Seconds()*1000)
+}
+
+func megabytes(n int64) string {
+	if n < 10e6 {
+		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
+	}
+	return fmt.Sprintf("%.0f MB", float64(n)/1e6)
+}
+
+func commit() string {
+	text, err := exec.Command("git", "describe", "--always", "--dirty", "--exclude=*").Output()
+	if err != nil {
+		return "unknown"
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// machine returns a table of what the figures depend on.
+func machine(dir string) string {
+	var t strings.Builder
+	t.WriteString("| | |\n|---|---|\n")
+	row := func(what, value string) {
+		if value != "" {
+			fmt.Fprintf(&t, "| %s | %s |\n", what, value)
+		}
+	}
+	row("processor", fmt.Sprintf("%s, %d CPUs", find("/proc/cpuinfo", `model name\s*: (.*)`), runtime.NumCPU()))
+	row("memory", find("/proc/meminfo", `MemTotal:\s*(.*)`))
+	row("kernel", "Linux "+find("/proc/sys/kernel/osrelease", `(.*)`))
+	row("load at the end", find("/proc/loadavg", `(\S+)`))
+	row("files in", filepath.Dir(dir))
+	row("Go", runtime.Version())
+	for _, tool := range []struct{ name, pattern string }{
+		{"nvptx-none-ld", `(.*)`}, {"nvlink", `release (\S+),`}, {"ptxas", `release (\S+),`}, {"nvcc", `release (\S+),`}, {"clang", `clang version (\S+)`},
+	} {
+		if path, ok := oracles.Find(tool.name); ok {
+			text, _ := exec.Command(path, "--version").CombinedOutput()
+			row(tool.name, match(text, tool.pattern))
+		}
+	}
+	return t.String()
+}
+
+func find(path, pattern string) string {
+	text, _ := os.ReadFile(path)
+	return match(text, pattern)
+}
+
+func match(text []byte, pattern string) string {
+	if m := regexp.MustCompile(pattern).FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
