@@ -110,7 +110,7 @@ func TestGCCPulls(t *testing.T) {
 		// strtol.o declares __global_locale and does not use it. For
 		// nvptx-none-ld a declaration is a reference, and it brings in locale.o
 		// with what that needs; ptxas takes the module without.
-		{"strings", top, words("strlen strtol"), 50, words("libc.a(lib_a-locale.o) libc.a(lib_a-mbtowc_r.o) libc.a(lib_a-strcmp.o) libc.a(lib_a-wctomb_r.o)")},
+		{"strings", top, words("strlen strtol"), 50, words("locale.o mbtowc_r.o strcmp.o wctomb_r.o")},
 		{"printf", top, words("snprintf"), 60, nil},
 		{"libgcc", top, words("__divdc3 __popcountti2 __divti3"), 6, nil},
 		{"libgfortran strings", top, words("_gfortran_string_len_trim _gfortran_compare_string"), 50, nil},
@@ -129,7 +129,10 @@ func TestGCCPulls(t *testing.T) {
 			}
 			slices.Sort(got)
 			want := gccLinker(t, test.needs, members)
-			want = slices.DeleteFunc(want, func(name string) bool { return slices.Contains(test.not, name) })
+			want = slices.DeleteFunc(want, func(name string) bool {
+				_, object, _ := strings.Cut(name, "_a-") // lib_a-, or libc_a- in later newlibs
+				return slices.Contains(test.not, strings.TrimSuffix(object, ")"))
+			})
 			if d := cmp.Diff(want, got); d != "" {
 				t.Errorf("members differ from those of nvptx-none-ld (-):\n%s", d)
 			}

@@ -65,3 +65,24 @@ func bodies(t *testing.T, text []byte) map[string]string {
 	}
 	return list
 }
+
+// unused lists the local functions that nothing in the module uses. gcc keeps those
+// that it has inlined everywhere.
+func unused(t *testing.T, text []byte) []string {
+	t.Helper()
+	m, err := ptx.Parse(&diag.Source{Text: text})
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := map[ptx.NameID]bool{}
+	for _, u := range m.Uses {
+		used[u.Name] = true
+	}
+	var list []string
+	for _, d := range m.Decls {
+		if d.HasBody && d.Linkage == ptx.Local && d.Kind == ptx.Func && !used[d.Name] {
+			list = append(list, m.Names[d.Name])
+		}
+	}
+	return list
+}
