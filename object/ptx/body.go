@@ -22,7 +22,11 @@ func (p *parser) body(d *Decl) diag.Span {
 			p.local(LocalDecl{Kind: Parameter, Name: list[i].NameSpan, Count: -1})
 		}
 	}
-	for r.tokens = r.tokens[:0]; r.statement(); r.tokens = r.tokens[:0] {
+	for {
+		r.tokens = r.tokens[:0]
+		if p.skim(); !r.statement() {
+			break
+		}
 		p.statementUses()
 		switch r.st.Kind {
 		case Instruction:

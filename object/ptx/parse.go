@@ -10,23 +10,20 @@ import (
 
 // Parse reads one module. The error, if any, is the first in the text; the module
 // then holds the statements before it.
-func Parse(src *diag.Source) (*Module, *Error) { return read(src, false) }
+func Parse(src *diag.Source) (*Module, *Error) { return read(src, &parser{}) }
 
 // Outline reads the declarations of a module and skips bodies, initial values and
 // sections, several times faster than Parse. The Module has no uses, calls or
 // lines, and arrays without a length have no size. Errors in skipped text are not
 // reported.
-func Outline(src *diag.Source) (*Module, *Error) { return read(src, true) }
+func Outline(src *diag.Source) (*Module, *Error) { return read(src, &parser{outline: true}) }
 
-func read(src *diag.Source, outline bool) (*Module, *Error) {
+func read(src *diag.Source, p *parser) (*Module, *Error) {
 	if len(src.Text) >= math.MaxInt32 {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
 	}
-	p := &parser{
-		cursor: cursor{Lexer: NewLexer(src.Text, 0)},
-		m:      &Module{Src: src, ids: make(map[string]NameID, 16)},
-	}
-	p.outline = outline
+	p.cursor = cursor{Lexer: NewLexer(src.Text, 0)}
+	p.m = &Module{Src: src, ids: make(map[string]NameID, 16)}
 	p.next()
 	p.header()
 	for p.Err == nil && p.tok.Kind != EOF {
@@ -40,6 +37,8 @@ type parser struct {
 	m *Module
 	// outline skips everything in braces.
 	outline bool
+	// unskimmed makes tokens of every statement, to compare with skim in tests.
+	unskimmed bool
 
 	// pct is set once a module-scope name starts with %; before that, registers are
 	// skipped without a lookup.

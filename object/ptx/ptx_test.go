@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -213,6 +214,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(".section .debug_info { a: .b32 1, b+4 } .file 1 \"x\" \n .loc 1 2 3")
 	f.Add(".global .u32 a<3>; .func f(){ .reg .b32 x<5>, a1; mov.b64 {x2, a02}, a2; { L: x4: bra L; } bra L0; T: .branchtargets L<2>; L0: L1: ret; }")
 	f.Add(".global .u32 g; .func f(.param .b32 g){ P: .callprototype _ (.param .b32 g); call (g), g, (g), P; { .param .u32 g; .local .u64 h = g; @!g ld.u32 g, [g+4]; } }")
+	f.Add(".func f(){ L: .loc 1 2 3 // a.cu\n .reg .b32 %r<9>; @!%p1 bra L; { ld.global.v2.u32 {%r1, _}, [g+4]; } mov.f32 x, 0f3F800000; mov.u32 %r1, %tid.x; $L_1: ret; }")
+	f.Add(".global .u32 g; .func f(){ .loc 1 2\n.loc 1 2 3, function_name L+4, inlined_at 1 2 3\n add.f32 1.5, g, 4.u32; // g\n g: mov.shared::cta.b32 g, g ; }")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Text: []byte(top + text)}
 		m, err := Parse(src)
@@ -225,6 +228,7 @@ func FuzzParse(f *testing.F) {
 			check(err.Span)
 		}
 		sameOutline(t, src, m, err)
+		sameUnskimmed(t, src, m, err)
 		last := int32(-1)
 		for _, u := range m.Uses {
 			if u.Off < last || u.Off == last && len(m.TargetRanges) == 0 {
@@ -254,6 +258,23 @@ func FuzzParse(f *testing.F) {
 			check(s)
 		}
 	})
+}
+
+// sameUnskimmed checks that a module, or the error in it, is the same if the reader
+// reads every statement.
+func sameUnskimmed(t *testing.T, src *diag.Source, m *Module, err *Error) {
+	t.Helper()
+	read, fault := read(src, &parser{unskimmed: true})
+	if diff := cmp.Diff(fault, err); diff != "" {
+		t.Fatalf("error without skim (-) and with it (+):\n%s", diff)
+	}
+	if err != nil {
+		return // statements before it may differ
+	}
+	if !reflect.DeepEqual(read, m) {
+		diff := cmp.Diff(read, m, cmp.AllowUnexported(Module{}, Decl{}))
+		t.Fatalf("without skim (-) and with it (+):\n%s", diff)
+	}
 }
 
 // sameOutline checks that an outline has the declarations of the whole module.

@@ -1,0 +1,358 @@
+package ptx
+
+import (
+	"bytes"
+
+	"ptxlink/internal/diag"
+)
+
+// What the bytes of operands mean to skim.
+const (
+	skimSpace = iota // spaces, and punctuation without meaning
+	skimName         // may start a name
+	skimDigit        // starts a number
+	skimRegister
+	skimDot
+	skimOpen
+	skimClose
+	skimEnd
+	skimOther // needs the reader
+)
+
+var skimClass = func() (t [256]uint8) {
+	for c := range t {
+		t[c] = skimOther
+		switch class[c] {
+		case cSpace:
+			t[c] = skimSpace
+		case cLetter, cSigil:
+			t[c] = skimName
+		case cDigit:
+			t[c] = skimDigit
+		}
+	}
+	for _, c := range ",:()[]<>+-*=!@|&~?^" {
+		t[c] = skimSpace
+	}
+	t['%'], t['.'], t['{'], t['}'], t[';'] = skimRegister, skimDot, skimOpen, skimClose, skimEnd
+	return t
+}()
+
+// skim passes the statements that most of a body consists of without making tokens:
+// instructions other than calls, blocks, labels, .loc and .reg. It stops before the
+// first statement with anything unusual in it, such as a comment between operands or
+// a float with a decimal point, and the reader reads that one. FuzzSkim checks that a
+// module is the same without it.
+func (p *parser) skim() {
+	r := &p.code
+	if p.pct || p.unskimmed || r.Err != nil || r.done {
+		return
+	}
+	from := int(r.tok.Off)
+	at := from
+	for {
+		end := p.skimStatement(at)
+		if end < 0 {
+			break
+		}
+		r.latest = -1
+		r.last.End = int32(end)
+		at = p.gap(end)
+	}
+	if at != from {
+		r.at = at
+		r.tok = r.Next()
+	}
+}
+
+// gap skips white space and comments to the end of their line.
+func (p *parser) gap(at int) int {
+	text := p.text
+	for at < len(text) {
+		switch c := text[at]; {
+		case class[c] == cSpace:
+			at++
+		case c == '/' && at+1 < len(text) && text[at+1] == '/':
+			line := bytes.IndexByte(text[at:], '\n')
+			if line < 0 {
+				line = len(text) - at
+			}
+			if cr := bytes.IndexByte(text[at:at+line], '\r'); cr >= 0 {
+				line = cr
+			}
+			at += line
+		default:
+			return at
+		}
+	}
+	return at
+}
+
+// nameEnd returns the end of the run of letters, digits, _ and $ at a place.
+func (p *parser) nameEnd(at int) int {
+	text := p.text
+	for at < len(text) && inName[text[at]] {
+		at++
+	}
+	return at
+}
+
+// skimStatement reads the statement at a place and returns its end, or -1 if the
+// reader must read it.
+func (p *parser) skimStatement(at int) int {
+	r, text := &p.code, p.text
+	if at >= len(text) {
+		return -1
+	}
+	switch c := text[at]; {
+	case c == '{':
+		r.begun = append(r.begun, len(r.visible))
+		return at + 1
+	case c == '}' && len(r.begun) > 1:
+		r.leave(r.begun[len(r.begun)-1])
+		r.begun = r.begun[:len(r.begun)-1]
+		return at + 1
+	case c == '.':
+		return p.skimDirective(at)
+	case c == '@': // @%p1, @!%p1
+		if at++; at < len(text) && text[at] == '!' {
+			at++
+		}
+		if at+1 >= len(text) || text[at] != '%' || !inName[text[at+1]] {
+			return -1
+		}
+		at = p.nameEnd(at + 1)
+		for at < len(text) && class[text[at]] == cSpace {
+			at++
+		}
+		if at >= len(text) || class[text[at]] != cLetter {
+			return -1
+		}
+		return p.skimInstruction(at, false)
+	case class[c] == cLetter:
+		return p.skimInstruction(at, true)
+	case c == '$' || c == '_':
+		end := p.nameEnd(at)
+		if end-at > 1 && end < len(text) && text[end] == ':' {
+			return p.skimLabel(at, end)
+		}
+	}
+	return -1
+}
+
+// skimLabel records the label text[at:end], which a colon follows. Labels of
+// prototypes and lists, and those that hide a module-scope name, are left to the
+// reader.
+func (p *parser) skimLabel(at, end int) int {
+	name := p.text[at:end]
+	next := p.gap(end + 1)
+	if next+1 >= len(p.text) {
+		return -1
+	}
+	switch c := p.text[next]; {
+	case c == '@', c == '{', c == '}', class[c] == cLetter, class[c] == cSigil:
+	case c == '.' && p.text[next+1] != 'c' && p.text[next+1] != 'b' && class[p.text[next+1]] == cLetter:
+	default:
+		return -1
+	}
+	if _, ok := p.m.moduleName(name); ok {
+		return -1
+	}
+	p.local(LocalDecl{Kind: CodeLabel, Name: diag.Span{Off: int32(at), Len: int32(end - at)}, Count: -1})
+	return end + 1
+}
+
+// skimInstruction reads a label, or an opcode, its modifiers and its operands.
+func (p *parser) skimInstruction(at int, label bool) int {
+	text := p.text
+	from := at
+	at = p.nameEnd(at)
+	if at < len(text) && text[at] == ':' {
+		if !label {
+			return -1
+		}
+		return p.skimLabel(from, at)
+	}
+	if at-from == 4 && string(text[from:at]) == "call" {
+		return -1
+	}
+	for at < len(text) && text[at] == '.' {
+		end := p.nameEnd(at + 1)
+		if end == at+1 {
+			return -1
+		}
+		at = end
+		for at+2 < len(text) && text[at] == ':' && text[at+1] == ':' && inName[text[at+2]] {
+			at = p.nameEnd(at + 2)
+		}
+	}
+	for at < len(text) && class[text[at]] == cSpace {
+		at++
+	}
+	if at < len(text) && text[at] == ':' {
+		return -1 // a label, and an error behind modifiers
+	}
+	return p.skimOperands(at)
+}
+
+// skimOperands reads operands and records the module-scope names in them.
+func (p *parser) skimOperands(at int) int {
+	text := p.text
+	uses, depth := len(p.m.Uses), 0
+	for at < len(text) {
+		switch skimClass[text[at]] {
+		case skimSpace:
+			at++
+			continue
+		case skimRegister:
+			for at++; at < len(text) && inName[text[at]]; at++ {
+			}
+			continue
+		case skimDigit:
+			for at++; at < len(text) && inName[text[at]]; at++ {
+			}
+			if at < len(text) && text[at] != '.' {
+				continue
+			}
+		case skimName:
+			from := at
+			for at++; at < len(text) && inName[text[at]]; at++ {
+			}
+			if at-from > 1 || class[text[from]] == cLetter {
+				p.use(int32(from), text[from:at])
+				continue
+			}
+			if text[from] == '_' {
+				continue
+			}
+		case skimDot: // %tid.x
+			end := p.nameEnd(at + 1)
+			if end > at+1 && (end >= len(text) || text[end] != ':') {
+				at = end
+				continue
+			}
+		case skimOpen:
+			depth++
+			at++
+			continue
+		case skimClose:
+			if depth--; depth >= 0 {
+				at++
+				continue
+			}
+		case skimEnd:
+			if depth == 0 {
+				return at + 1
+			}
+		}
+		break
+	}
+	p.m.Uses = p.m.Uses[:uses]
+	return -1
+}
+
+// skimDirective reads `.loc 1 20 3` and `.reg .b32 %r<9>;`.
+func (p *parser) skimDirective(at int) int {
+	text := p.text
+	end := p.nameEnd(at + 1)
+	switch string(text[at:end]) {
+	case ".loc":
+		return p.skimLoc(at, end)
+	case ".reg":
+		return p.skimRegisters(end)
+	}
+	return -1
+}
+
+func (p *parser) skimLoc(from, at int) int {
+	text := p.text
+	loc := Loc{}
+	end := at
+	for i, n := range []*int64{&loc.File, &loc.Line, &loc.Column} {
+		for at < len(text) && class[text[at]] == cSpace {
+			at++
+		}
+		value, digits := p.decimal(at)
+		if digits == at {
+			if i == 2 {
+				break
+			}
+			return -1
+		}
+		*n = value
+		if i == 0 {
+			loc.FileSpan = diag.Span{Off: int32(at), Len: int32(digits - at)}
+		}
+		at, end = digits, digits
+	}
+	// More numbers, and a comma, belong to the directive.
+	next := p.gap(end)
+	if next >= len(text) {
+		return -1
+	}
+	switch c := text[next]; {
+	case class[c] == cLetter, class[c] == cSigil, c == '@', c == '{', c == '}', c == '.' && next > end:
+		loc.Span = diag.Span{Off: int32(from), Len: int32(end - from)}
+		p.m.Locs = append(p.m.Locs, loc)
+		return end
+	}
+	return -1
+}
+
+// decimal reads a decimal number that ends before anything that could be part of it.
+// end is at if there is none.
+func (p *parser) decimal(at int) (value int64, end int) {
+	text := p.text
+	end = at
+	for end < len(text) && class[text[end]] == cDigit && end-at < 10 {
+		value = 10*value + int64(text[end]-'0')
+		end++
+	}
+	if end == at || text[at] == '0' && end-at > 1 || end >= len(text) || inName[text[end]] || text[end] == '.' {
+		return 0, at
+	}
+	return value, end
+}
+
+// skimRegisters reads the rest of a declaration of one range of registers whose names
+// start with %. It declares nothing that a module-scope name could meet.
+func (p *parser) skimRegisters(at int) int {
+	text := p.text
+	space := func() {
+		for at < len(text) && class[text[at]] == cSpace {
+			at++
+		}
+	}
+	is := func(c byte) bool {
+		if at < len(text) && text[at] == c {
+			at++
+			return true
+		}
+		return false
+	}
+	space()
+	if !is('.') || at >= len(text) || bytes.IndexByte([]byte("bfpsu"), text[at]) < 0 {
+		return -1
+	}
+	at = p.nameEnd(at)
+	space()
+	if !is('%') {
+		return -1
+	}
+	name := at
+	if at = p.nameEnd(at); at == name || bytes.IndexByte(text[name:at], '$') >= 0 || !is('<') {
+		return -1
+	}
+	_, end := p.decimal(at)
+	if end == at {
+		return -1
+	}
+	at = end
+	if !is('>') {
+		return -1
+	}
+	if space(); !is(';') {
+		return -1
+	}
+	return at
+}
