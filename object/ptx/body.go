@@ -79,7 +79,7 @@ func (p *parser) use(off int32, name []byte) {
 		return
 	}
 	p.m.Padded = p.m.Padded || len(name) != len(p.m.Names[id])
-	p.m.Uses = append(p.m.Uses, Use{off, id})
+	p.m.Uses = append(grown(p.m.Uses, int(off), len(p.text)), Use{off, id})
 }
 
 // local records a name that the function declares, if it may conflict with a
@@ -101,7 +101,7 @@ func (p *parser) local(l LocalDecl) {
 	case l.Kind == Register:
 		m.LocalRegisters = append(m.LocalRegisters, l.Name)
 	default:
-		m.Locals = append(m.Locals, l.Name)
+		m.Locals = append(grown(m.Locals, int(l.Name.Off), len(p.text)), l.Name)
 	}
 	if Suffixed(name) {
 		m.Reserved = append(m.Reserved, string(name))
@@ -167,14 +167,15 @@ func (p *parser) call() {
 			c.Proto = r.locals[i].Proto
 		}
 	}
-	p.m.Calls = append(p.m.Calls, c)
+	p.m.Calls = append(grown(p.m.Calls, int(op.Off), len(p.text)), c)
 }
 
 // callOperands reads a parenthesised list of arguments or results. Objects in
 // .param have their type; registers and constants have none.
 func (p *parser) callOperands(o Operand) []CallOperand {
 	r := &p.code
-	var list []CallOperand
+	var buffer [8]CallOperand
+	list := buffer[:0]
 	for _, e := range operands(r.tokens, o.First+1, o.End-1) {
 		if e.First == e.End {
 			continue
@@ -188,5 +189,8 @@ func (p *parser) callOperands(o Operand) []CallOperand {
 		}
 		list = append(list, operand)
 	}
-	return list
+	if len(list) == 0 {
+		return nil
+	}
+	return p.pool.operands.keep(list)
 }

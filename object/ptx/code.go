@@ -203,7 +203,7 @@ func (m *Module) Code(d *Decl) *Code {
 		return nil
 	}
 	b := codeBuilder{Code: &Code{Module: m}, pending: map[string][]forward{}}
-	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true}
+	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true, pool: &pool{}}
 	b.cursor.next()
 	b.tokens = b.tokens[:0]
 	b.begin(m, d, true)

@@ -18,6 +18,7 @@ type cursor struct {
 	// If keep is set, tokens collects the tokens that next passes.
 	keep   bool
 	tokens []Token
+	pool   *pool
 }
 
 func (c *cursor) next() {
@@ -35,11 +36,28 @@ func (c *cursor) spelling() string { return string(c.text[c.tok.Off:c.tok.End]) 
 // word returns the spelling of a Word token without white space after its dot.
 func (c *cursor) word() string {
 	s := c.text[c.tok.Off:c.tok.End]
+	if w, ok := words[string(s)]; ok {
+		return w
+	}
 	if len(s) > 1 && inName[s[1]] {
 		return string(s)
 	}
 	return "." + strings.TrimLeft(string(s[1:]), " \t\r\n")
 }
+
+// words holds the words that declarations consist of, so that they are not copied
+// each time.
+var words = func() map[string]string {
+	m := map[string]string{}
+	for _, w := range strings.Fields(`.func .entry .param .reg .global .const .shared .local .tex .sreg .align .ptr .space
+		.extern .visible .weak .common .loc .file .section .pragma .alias .noreturn .attribute
+		.maxntid .minnctapersm .maxnreg .reqntid .callprototype .branchtargets .calltargets
+		.b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 .pred .v2 .v4
+		.texref .samplerref .surfref`) {
+		m[w] = w
+	}
+	return m
+}()
 
 func (c *cursor) isWord(w string) bool { return c.tok.Kind == Word && c.word() == w }
 

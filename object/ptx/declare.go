@@ -54,7 +54,7 @@ func (p *parser) function(start int32, linkage Linkage) {
 	}
 	d.Span = p.from(start)
 	d.EndUse = int32(len(p.m.Uses))
-	p.m.Decls = append(p.m.Decls, d)
+	p.m.Decls = append(grown(p.m.Decls, int(d.Span.End()), len(p.text)), d)
 }
 
 // attr reads one directive with its operands: .maxntid 256, 1, 1. Before the result

@@ -12,7 +12,7 @@ func (m *Module) FindInstruction(match func(opcode string) bool) (diag.Span, boo
 			continue
 		}
 		var r codeReader
-		r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true}
+		r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true, pool: &pool{}}
 		r.next()
 		r.begin(m, d, false)
 		for r.tokens = r.tokens[:0]; r.statement(); r.tokens = r.tokens[:0] {

@@ -4,6 +4,7 @@ package ptx
 
 import (
 	"fmt"
+	"hash/maphash"
 	"sort"
 	"strconv"
 
@@ -58,13 +59,13 @@ type Module struct {
 	// Padded is set if a name of a range is used with leading zeros.
 	Padded bool
 
-	ids    map[string]NameID
+	table  nameTable
 	ranges map[string]int64 // `.global .u32 a<3>` at module scope: base and count
 }
 
 // moduleName finds a module-scope name as code spells it.
 func (m *Module) moduleName(name []byte) (NameID, bool) {
-	if id, ok := m.ids[string(name)]; ok {
+	if id, ok := find(&m.table, m.Names, maphash.Bytes(hashSeed, name), name); ok {
 		return id, true
 	}
 	return m.padded(name)
@@ -106,8 +107,7 @@ type NameID int32
 
 // Lookup returns the ID of a module-scope name, if the module has it.
 func (m *Module) Lookup(name string) (NameID, bool) {
-	id, ok := m.ids[name]
-	return id, ok
+	return find(&m.table, m.Names, NameHash(name), name)
 }
 
 // Version is a PTX ISA version.

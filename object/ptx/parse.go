@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"hash/maphash"
 	"math"
 	"strconv"
 	"strings"
@@ -22,8 +23,8 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	if len(src.Text) >= math.MaxInt32 {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
 	}
-	p.cursor = cursor{Lexer: NewLexer(src.Text, 0)}
-	p.m = &Module{Src: src, ids: make(map[string]NameID, 16)}
+	p.cursor = cursor{Lexer: NewLexer(src.Text, 0), pool: &pool{}}
+	p.m = &Module{Src: src}
 	p.next()
 	p.header()
 	for p.Err == nil && p.tok.Kind != EOF {
@@ -66,12 +67,11 @@ func (p *parser) name() (NameID, diag.Span) {
 }
 
 func (p *parser) named(s []byte) NameID {
-	id, ok := p.m.ids[string(s)]
+	hash := maphash.Bytes(hashSeed, s)
+	id, ok := find(&p.m.table, p.m.Names, hash, s)
 	if !ok {
 		id = NameID(len(p.m.Names))
-		text := string(s)
-		p.m.Names = append(p.m.Names, text)
-		p.m.ids[text] = id
+		p.m.Names = append(p.m.Names, p.m.table.add(hash, s))
 		p.pct = p.pct || s[0] == '%'
 	}
 	return id

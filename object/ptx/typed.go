@@ -4,7 +4,8 @@ import "math"
 
 // params reads a parenthesised parameter list.
 func (c *cursor) params(nameless bool) []Param {
-	list := []Param{}
+	var buffer [8]Param
+	list := buffer[:0]
 	c.next()
 	for !c.is(')') {
 		list = append(list, c.param(nameless))
@@ -12,11 +13,11 @@ func (c *cursor) params(nameless bool) []Param {
 			c.next()
 		} else if !c.is(')') {
 			c.expected("',' or ')' in the parameter list")
-			return list
+			break
 		}
 	}
 	c.next()
-	return list
+	return c.pool.params.keep(list)
 }
 
 // param reads one parameter. In a .callprototype the name may be missing or _.

@@ -1,22 +1,23 @@
 package ptx
 
-// typeSize holds the size in bytes of every PTX type, which is also its natural
-// alignment (PTX Interoperability 1.1; ISA "Fundamental Types"). Opaque types are
-// 64-bit handles.
-var typeSize = map[string]int64{
-	".b8": 1, ".u8": 1, ".s8": 1,
-	".b16": 2, ".u16": 2, ".s16": 2, ".f16": 2, ".bf16": 2,
-	".b32": 4, ".u32": 4, ".s32": 4, ".f32": 4, ".f16x2": 4, ".bf16x2": 4, ".tf32": 4, ".u16x2": 4, ".s16x2": 4,
-	".b64": 8, ".u64": 8, ".s64": 8, ".f64": 8, ".f32x2": 8,
-	".b128":   16,
-	".pred":   1,
-	".texref": 8, ".samplerref": 8, ".surfref": 8,
-	".e4m3": 1, ".e5m2": 1, ".e4m3x2": 2, ".e5m2x2": 2,
-}
-
 // TypeSize returns the size in bytes of a type word such as ".b32", or 0 if the
-// word is not a type. It is also the natural alignment.
-func TypeSize(word string) int64 { return typeSize[word] }
+// word is not a type. It is also the natural alignment (PTX Interoperability 1.1; ISA
+// "Fundamental Types"). Opaque types are 64-bit handles.
+func TypeSize(word string) int64 {
+	switch word {
+	case ".b8", ".u8", ".s8", ".pred", ".e4m3", ".e5m2":
+		return 1
+	case ".b16", ".u16", ".s16", ".f16", ".bf16", ".e4m3x2", ".e5m2x2":
+		return 2
+	case ".b32", ".u32", ".s32", ".f32", ".f16x2", ".bf16x2", ".tf32", ".u16x2", ".s16x2":
+		return 4
+	case ".b64", ".u64", ".s64", ".f64", ".f32x2", ".texref", ".samplerref", ".surfref":
+		return 8
+	case ".b128":
+		return 16
+	}
+	return 0
+}
 
 // Opaque reports whether a type has no bytes of its own: textures, samplers and
 // surfaces.
