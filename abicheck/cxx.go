@@ -54,10 +54,23 @@ func cxxName(f *object.File, name ptx.NameID, log *diag.Log) {
 // cxxDifference returns how a function differs from its mangled name, in the words
 // of a message. It returns "" if it does not, or if the name does not determine it.
 func cxxDifference(name string, d *ptx.Decl, addressSize int) string {
+	var buffer [8]cxxType
+	if params, ok := plainCxx(name, buffer[:0]); ok {
+		sig := cxxSignature{params: params}
+		if sig.difference(d, addressSize) == "" {
+			return ""
+		}
+	}
 	sig, ok := parseCxx(name)
 	if !ok {
 		return ""
 	}
+	return sig.difference(d, addressSize)
+}
+
+// difference returns how a function differs from a signature, whose hidden parameters
+// it may have. It returns "" if it does not.
+func (sig *cxxSignature) difference(d *ptx.Decl, addressSize int) string {
 	difference := sig.differs(d, addressSize, sig.this)
 	for hidden := sig.this + 1; hidden <= sig.this+2 && difference != "" && mayBeHidden(d, addressSize, hidden); hidden++ {
 		if sig.differs(d, addressSize, hidden) == "" {
