@@ -89,9 +89,10 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 			WithHelp("rename one of the two")
 		return
 	}
-	if a.decl.Kind == ptx.Variable {
+	switch {
+	case a.decl.Kind == ptx.Variable:
 		c.object(s.Name, a, b)
-	} else {
+	case !a.decl.SameSignature(b.decl) || len(a.decl.Attrs)+len(b.decl.Attrs) > 0:
 		c.prototype(s.Name, a, b)
 	}
 }

@@ -19,7 +19,10 @@ import (
 //  4. Alignments go up to 128 bytes.
 //  5. Textures, samplers and surfaces are passed to functions as 64-bit handles.
 func Conventions(t *resolve.Table, log *diag.Log) {
-	called := map[object.ID]bool{} // definitions, or first declarations if there are none
+	called := make([][]bool, len(t.Files)) // definitions, or first declarations if there are none
+	for i, f := range t.Files {
+		called[i] = make([]bool, len(f.Names))
+	}
 	for i, f := range t.Files {
 		if len(f.Calls) > 0 && f.Version.Less(ptx.Version{Major: 2}) {
 			log.Error(diag.NoABICalls, f.At(f.Calls[0].Target), fmt.Sprintf("call in PTX %s, which has no ABI calls", f.Version)).
@@ -34,7 +37,7 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 						id = t.Symbols[s].Mentions[0]
 					}
 				}
-				called[id] = true
+				called[id.File][id.Name] = true
 			}
 		}
 	}
@@ -44,7 +47,7 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 			if decl.Kind != ptx.Func {
 				continue
 			}
-			isCalled := called[object.ID{File: int32(i), Name: decl.Name}]
+			isCalled := called[i][decl.Name]
 			for _, list := range [][]ptx.Param{decl.Params, decl.Results} {
 				for _, p := range list {
 					convention(f, decl, p, isCalled && f.Symbols[decl.Name].Decl == int32(d), log)

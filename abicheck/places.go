@@ -157,7 +157,25 @@ func NewParamAlignments(t *resolve.Table) *ParamAlignments {
 
 // largest returns nil if all declarations have the same alignments.
 func largest(t *resolve.Table, s *resolve.Symbol) (list []int64) {
+	if len(s.Mentions) < 2 {
+		return nil
+	}
 	differ := false
+	var first *ptx.Decl
+	for _, id := range s.Mentions {
+		d := t.Files[id.File].DeclOf(id.Name)
+		if d == nil || d.Kind != ptx.Func {
+			continue
+		}
+		if first == nil {
+			first = d
+		}
+		differ = differ || !d.SameSignature(first)
+	}
+	if !differ {
+		return nil
+	}
+	differ = false
 	for _, id := range s.Mentions {
 		d := t.Files[id.File].DeclOf(id.Name)
 		if d == nil || d.Kind != ptx.Func {

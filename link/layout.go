@@ -135,7 +135,7 @@ func (pl *planner) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
 	}
 	for _, id := range s.Mentions {
 		d := pl.table.Files[id.File].DeclOf(id.Name)
-		if d != nil && d != ref && (differ(d.Params, ref.Params) || differ(d.Results, ref.Results)) {
+		if d != nil && d != ref && !d.SameSignature(ref) && (differ(d.Params, ref.Params) || differ(d.Results, ref.Results)) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -40,7 +41,7 @@ type Table struct {
 	Files   []*object.File
 	Symbols []Symbol // in order of first mention
 	of      [][]SymbolID
-	byName  map[string]SymbolID
+	byName  hashed.Table
 }
 
 // Of returns the external symbol of a name in a file, or None.
@@ -48,8 +49,8 @@ func (t *Table) Of(id object.ID) SymbolID { return t.of[id.File][id.Name] }
 
 // Lookup returns the external symbol of a name.
 func (t *Table) Lookup(name string) (*Symbol, bool) {
-	id, ok := t.byName[name]
-	if !ok {
+	id := t.find(hashed.String(name), name)
+	if id == None {
 		return nil, false
 	}
 	return &t.Symbols[id], true
@@ -115,17 +116,8 @@ type Options struct {
 // binds it by name. Without linkage it counts as .weak. A .visible or .weak prototype
 // without a body is a reference, like .extern.
 func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
-	t := &Table{Files: files, of: make([][]SymbolID, len(files)), byName: map[string]SymbolID{}}
-	for i, f := range files {
-		t.of[i] = make([]SymbolID, len(f.Names))
-		for n := range f.Names {
-			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-			t.of[i][n] = None
-			if f.Symbols[n].Exported() || textureReference(f, ptx.NameID(n)) {
-				t.mention(id)
-			}
-		}
-	}
+	t := &Table{Files: files, of: make([][]SymbolID, len(files))}
+	t.mention()
 	for i := range t.Symbols {
 		t.choose(&t.Symbols[i], log)
 	}
@@ -140,16 +132,50 @@ func textureReference(f *object.File, name ptx.NameID) bool {
 	return d != nil && d.Kind == ptx.Variable && ptx.Opaque(d.Word)
 }
 
-func (t *Table) mention(id object.ID) {
-	name := t.Files[id.File].Names[id.Name]
-	s, ok := t.byName[name]
-	if !ok {
-		s = SymbolID(len(t.Symbols))
-		t.byName[name] = s
-		t.Symbols = append(t.Symbols, Symbol{Name: name, Def: object.ID{File: -1}})
+// mention makes the symbols and lists their mentions.
+func (t *Table) mention() {
+	total := 0
+	for _, f := range t.Files {
+		total += len(f.Names)
 	}
-	t.of[id.File][id.Name] = s
-	t.Symbols[s].Mentions = append(t.Symbols[s].Mentions, id)
+	ids := make([]SymbolID, total)
+	var counts []int32 // of mentions, by symbol
+	mentions := 0
+	for i, f := range t.Files {
+		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
+		for n := range f.Names {
+			t.of[i][n] = None
+			if !f.Symbols[n].Exported() && !textureReference(f, ptx.NameID(n)) {
+				continue
+			}
+			hash := f.NameHash(ptx.NameID(n))
+			s := t.find(hash, f.Names[n])
+			if s == None {
+				s = SymbolID(t.byName.Add(hash))
+				t.Symbols = append(t.Symbols, Symbol{Name: f.Names[n], Def: object.ID{File: -1}})
+				counts = append(counts, 0)
+			}
+			t.of[i][n] = s
+			counts[s]++
+			mentions++
+		}
+	}
+	list := make([]object.ID, mentions)
+	for s := range t.Symbols {
+		t.Symbols[s].Mentions, list = list[:0:counts[s]], list[counts[s]:]
+	}
+	for i := range t.Files {
+		for n, s := range t.of[i] {
+			if s != None {
+				t.Symbols[s].Mentions = append(t.Symbols[s].Mentions, object.ID{File: int32(i), Name: ptx.NameID(n)})
+			}
+		}
+	}
+}
+
+// find returns the symbol of a name, or None.
+func (t *Table) find(hash uint64, name string) SymbolID {
+	return SymbolID(t.byName.Find(hash, func(n int32) bool { return t.Symbols[n].Name == name }))
 }
 
 // strength ranks definitions in the order given at Resolve; 0 is no definition.

@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"math/bits"
 	"strconv"
 	"strings"
 )
@@ -27,6 +28,7 @@ func (p *parser) function(start int32, linkage Linkage) {
 		p.attr(&d, false)
 	}
 	d.Header = p.from(headerOff)
+	d.signature = signature(d.Results, d.Params)
 	switch {
 	case p.is(';'):
 		p.next()
@@ -55,6 +57,33 @@ func (p *parser) function(start int32, linkage Linkage) {
 	d.Span = p.from(start)
 	d.EndUse = int32(len(p.m.Uses))
 	p.m.Decls = append(grown(p.m.Decls, int(d.Span.End()), len(p.text)), d)
+}
+
+// signature returns a hash of the types of results and parameters.
+func signature(results, params []Param) uint64 {
+	h := uint64(len(results))
+	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9E3779B97F4A7C15, 29) }
+	for _, list := range [2][]Param{results, params} {
+		for i := range list {
+			t := &list[i].Type
+			for _, word := range [2]string{t.Space, t.Word} {
+				for _, c := range []byte(word) {
+					mix(uint64(c))
+				}
+			}
+			shape := uint64(t.Vector) << 2
+			if t.Array {
+				shape |= 1
+			}
+			if t.Unsized {
+				shape |= 2
+			}
+			mix(shape)
+			mix(uint64(t.Align))
+			mix(uint64(t.Count))
+		}
+	}
+	return h
 }
 
 // attr reads one directive with its operands: .maxntid 256, 1, 1. Before the result

@@ -4,11 +4,11 @@ package ptx
 
 import (
 	"fmt"
-	"hash/maphash"
 	"sort"
 	"strconv"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
 )
 
 // Source is a text with the name that messages use for it. Its Text must not change
@@ -65,7 +65,7 @@ type Module struct {
 
 // moduleName finds a module-scope name as code spells it.
 func (m *Module) moduleName(name []byte) (NameID, bool) {
-	if id, ok := find(&m.table, m.Names, maphash.Bytes(hashSeed, name), name); ok {
+	if id, ok := m.find(name); ok {
 		return id, true
 	}
 	return m.padded(name)
@@ -107,7 +107,8 @@ type NameID int32
 
 // Lookup returns the ID of a module-scope name, if the module has it.
 func (m *Module) Lookup(name string) (NameID, bool) {
-	return find(&m.table, m.Names, NameHash(name), name)
+	id := m.table.Find(hashed.String(name), func(n int32) bool { return m.Names[n] == name })
+	return NameID(id), id >= 0
 }
 
 // Version is a PTX ISA version.
@@ -188,8 +189,13 @@ type Decl struct {
 	Managed   bool      // .attribute(.managed)
 	Unified   bool      // .attribute(.unified(...))
 
-	known NameID // names below it were declared before the body or initialiser
+	known     NameID // names below it were declared before the body or initialiser
+	signature uint64 // of a function: see SameSignature
 }
+
+// SameSignature reports whether two functions have the same results and parameters,
+// to the word; their names may differ. It compares hashes of 64 bits.
+func (d *Decl) SameSignature(e *Decl) bool { return d.signature == e.signature }
 
 // Type describes the storage of an object or parameter.
 type Type struct {

@@ -1,12 +1,12 @@
 package ptx
 
 import (
-	"hash/maphash"
 	"math"
 	"strconv"
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
 )
 
 // Parse reads one module. The error, if any, is the first in the text; the module
@@ -67,11 +67,9 @@ func (p *parser) name() (NameID, diag.Span) {
 }
 
 func (p *parser) named(s []byte) NameID {
-	hash := maphash.Bytes(hashSeed, s)
-	id, ok := find(&p.m.table, p.m.Names, hash, s)
+	id, ok := p.m.find(s)
 	if !ok {
-		id = NameID(len(p.m.Names))
-		p.m.Names = append(p.m.Names, p.m.table.add(hash, s))
+		id = p.m.addName(hashed.Bytes(s), s)
 		p.pct = p.pct || s[0] == '%'
 	}
 	return id

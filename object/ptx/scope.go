@@ -2,10 +2,10 @@ package ptx
 
 import (
 	"bytes"
-	"hash/maphash"
 	"math"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
 )
 
 // LocalKind is the kind of declaration inside a function.
@@ -55,8 +55,6 @@ type scopes struct {
 	ranges  map[uint64]int32 // by hash of the base
 }
 
-var hashSeed = maphash.MakeSeed()
-
 func (s *scopes) reset(text []byte) {
 	s.text = text
 	s.locals, s.visible = s.locals[:0], s.visible[:0]
@@ -76,7 +74,7 @@ func (s *scopes) nameOf(i int32) []byte {
 func (s *scopes) enter(l LocalDecl) int32 {
 	i := int32(len(s.locals))
 	name := s.text[l.Name.Off:l.Name.End()]
-	l.hash, l.outer = maphash.Bytes(hashSeed, name), -1
+	l.hash, l.outer = hashed.Bytes(name), -1
 	table := s.names
 	if l.Count >= 0 {
 		table = s.ranges
@@ -111,7 +109,7 @@ func (s *scopes) leave(n int) {
 func (s *scopes) find(name []byte) int32 {
 	single := int32(-1)
 	if len(s.names) > 0 {
-		if i, ok := s.names[maphash.Bytes(hashSeed, name)]; ok {
+		if i, ok := s.names[hashed.Bytes(name)]; ok {
 			for ; i >= 0; i = s.locals[i].outer {
 				if bytes.Equal(s.nameOf(i), name) {
 					single = i
@@ -124,7 +122,7 @@ func (s *scopes) find(name []byte) int32 {
 		return single
 	}
 	base, number := splitNumber(name)
-	i, ok := s.ranges[maphash.Bytes(hashSeed, base)]
+	i, ok := s.ranges[hashed.Bytes(base)]
 	if !ok {
 		return single
 	}
