@@ -13,6 +13,7 @@ import (
 	"ptxlink/abicheck/atomics"
 	"ptxlink/abicheck/dwarftypes"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -47,7 +48,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	// No file or symbol is added after this.
 
 	var c checked
-	clock.pass("check", func() { c = check(table, host, o, log) })
+	clock.pass("check", func() { c = check(ctx, table, host, o, log) })
 	if err := refused(in, log, clock); err != nil {
 		return nil, err
 	}
@@ -124,29 +125,38 @@ type checked struct {
 	debug  *debugSections
 }
 
-func check(t *resolve.Table, host object.Host, o Options, log *diag.Log) (c checked) {
+// check runs the checks in parallel: they only read the table. Their messages come in
+// the order of the list.
+func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, log *diag.Log) (c checked) {
 	var addressSize int
 	addressSize, c.host = abicheck.Hosts(t.Files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, log)
 	c.header = mergeHeaders(t.Files, addressSize, log)
 	checkArch(t.Files, c.header, o.Arch, log)
-	abicheck.Conventions(t, log)
-	abicheck.Symbols(t, log)
-	abicheck.SystemCalls(t, c.header.addressSize, log)
-	abicheck.WeakBodies(t, log)
-	dwarftypes.Check(t, log)
-	abicheck.CxxNames(t, log)
-	abicheck.Commons(t, log)
-	abicheck.PrivateCopies(t, log)
-	abicheck.Alignments(t, log)
-	abicheck.Calls(t, log)
-	abicheck.SharedObjects(t, log)
+	checks := []func(*diag.Log){
+		func(log *diag.Log) { abicheck.Conventions(t, log) },
+		func(log *diag.Log) { abicheck.Symbols(t, log) },
+		func(log *diag.Log) { abicheck.SystemCalls(t, c.header.addressSize, log) },
+		func(log *diag.Log) { abicheck.WeakBodies(t, log) },
+		func(log *diag.Log) { dwarftypes.Check(t, log) },
+		func(log *diag.Log) { abicheck.CxxNames(t, log) },
+		func(log *diag.Log) { abicheck.Commons(t, log) },
+		func(log *diag.Log) { abicheck.PrivateCopies(t, log) },
+		func(log *diag.Log) { abicheck.Alignments(t, log) },
+		func(log *diag.Log) { abicheck.Calls(t, log) },
+		func(log *diag.Log) { abicheck.SharedObjects(t, log) },
+	}
 	if !o.Relocatable {
-		abicheck.IndirectCalls(t, log)
+		checks = append(checks, func(log *diag.Log) { abicheck.IndirectCalls(t, log) })
 	}
 	if o.Atomics {
-		atomics.Check(t, log)
+		checks = append(checks, func(log *diag.Log) { atomics.Check(t, log) })
 	}
-	c.debug = newDebugSections(t, o, log)
+	checks = append(checks, func(log *diag.Log) { c.debug = newDebugSections(t, o, log) })
+	logs := make([]diag.Log, len(checks))
+	parallel.Each(ctx, len(checks), o.Jobs, func(int) string { return "checking" }, func(i int) { checks[i](&logs[i]) })
+	for i := range logs {
+		log.Append(&logs[i])
+	}
 	return c
 }
 

@@ -2,15 +2,10 @@ package object
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"runtime"
-	"runtime/debug"
 	"strconv"
 	"strings"
-
-	"golang.org/x/sync/errgroup"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object/container"
@@ -55,47 +50,6 @@ func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files 
 		}
 	}
 	return files, set.Unread, nil
-}
-
-// each runs work for 0 to n-1 in several goroutines.
-func each(ctx context.Context, n, jobs int, name func(int) string, work func(int)) error {
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(jobs)
-	for i := range n {
-		group.Go(func() (err error) {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			defer func() {
-				// A panic in a worker would end the process without our message.
-				if r := recover(); r != nil {
-					err = &Panic{Input: name(i), Value: r, Stack: debug.Stack()}
-				}
-			}()
-			work(i)
-			return nil
-		})
-	}
-	err := group.Wait()
-	var p *Panic
-	if errors.As(err, &p) {
-		panic(p)
-	}
-	return err
-}
-
-// Panic is a panic of a worker of Load, raised again in the caller of Load.
-type Panic struct {
-	Input string
-	Value any
-	Stack []byte // of the worker
-}
-
-func (p *Panic) Error() string {
-	return fmt.Sprintf("reading %s: %v\n%s", p.Input, p.Value, p.Stack)
 }
 
 func (in Input) name() string {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
 )
 
@@ -124,7 +125,7 @@ func (broken) Read([]byte) (int, error) { panic("broken reader") }
 
 func TestPanicOfAWorkerReachesTheCaller(t *testing.T) {
 	defer func() {
-		if p, ok := recover().(*Panic); !ok || p.Value != "broken reader" {
+		if p, ok := recover().(*parallel.Panic); !ok || p.Value != "broken reader" {
 			t.Errorf("got %v", p)
 		}
 	}()

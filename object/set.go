@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
@@ -51,12 +52,12 @@ type Unit struct {
 // index of a package, without looking at the members, or else from their
 // outlines. The log gets every error, in command-line order.
 //
-// Open and Set.Read are the only worker pools for reading. Each worker writes
+// Open and Set.Read read in parallel. Each worker writes
 // only its own slot of the result and its own log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable()}
 	opened := make([]opening, len(inputs))
-	err := each(ctx, len(inputs), o.Jobs, func(i int) string { return inputs[i].Name + inputs[i].Path }, func(i int) {
+	err := parallel.Each(ctx, len(inputs), o.Jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
 		opened[i].open(ctx, s.files, &s.inputs[i], i, o)
 	})
 	if err == nil {
@@ -72,7 +73,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		return nil, err
 	}
 	logs := make([]diag.Log, len(all))
-	err = each(ctx, len(all), o.Jobs, func(i int) string { return all[i].member.Name }, func(i int) {
+	err = parallel.Each(ctx, len(all), o.Jobs, func(i int) string { return "reading " + all[i].member.Name }, func(i int) {
 		all[i].start(s, &logs[i])
 	})
 	if err != nil {
@@ -112,7 +113,7 @@ func (s *Set) Close() { s.files.close() }
 func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	logs := make([]diag.Log, len(units))
 	stale := make([]*container.Error, len(units))
-	err := each(ctx, len(units), s.options.Jobs, func(i int) string { return units[i].member.Name }, func(i int) {
+	err := parallel.Each(ctx, len(units), s.options.Jobs, func(i int) string { return "reading " + units[i].member.Name }, func(i int) {
 		if units[i].File == nil {
 			stale[i] = units[i].read(s, &logs[i])
 		}

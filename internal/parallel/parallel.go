@@ -1,0 +1,55 @@
+// Package parallel runs independent work in several goroutines.
+package parallel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// Each calls work with 0 to n-1 in several goroutines, at most jobs at a time; 0 means
+// one per CPU. If work panics, Each panics with a *Panic. It returns the error of a
+// cancelled context.
+func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int)) error {
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(jobs)
+	for i := range n {
+		group.Go(func() (err error) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			defer func() {
+				// A panic in a worker would end the process without our message.
+				if r := recover(); r != nil {
+					err = &Panic{Doing: name(i), Value: r, Stack: debug.Stack()}
+				}
+			}()
+			work(i)
+			return nil
+		})
+	}
+	err := group.Wait()
+	var p *Panic
+	if errors.As(err, &p) {
+		panic(p)
+	}
+	return err
+}
+
+// Panic is a panic of a worker, raised again in the caller of Each.
+type Panic struct {
+	Doing string // what it worked on
+	Value any
+	Stack []byte // of the worker
+}
+
+func (p *Panic) Error() string {
+	return fmt.Sprintf("%s: %v\n%s", p.Doing, p.Value, p.Stack)
+}
