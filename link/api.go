@@ -44,6 +44,13 @@ type Options struct {
 	AllowUndefined []string
 	// CheckOnly runs all checks but produces no output; Result.PTX is empty.
 	CheckOnly bool
+	// MapInputs maps large files into memory, until the process ends, and does not
+	// read them: for a program that links once. A file that becomes shorter meanwhile
+	// ends the process unless its goroutines have called debug.SetPanicOnFault.
+	MapInputs bool
+	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
+	// which then needs no memory.
+	Stream bool
 	// Atomics adds the lint of atomic operations (PTX Interoperability 4).
 	Atomics bool
 	// Arch is the GPU that the output is for, such as "sm_80". If an input has PTX
@@ -134,6 +141,9 @@ type Result struct {
 	Messages []*Message
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
+
+	size int   // bytes of the output
+	plan *plan // of a link with Options.Stream
 }
 
 // Module is one linked input, for the map file.

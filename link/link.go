@@ -68,7 +68,11 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	r := describe(p, in, table, names, o, log)
 	// Every byte of the output is decided. No message after this.
 
-	if !o.CheckOnly {
+	switch {
+	case o.CheckOnly:
+	case o.Stream:
+		r.plan = p
+	default:
 		if err := outputRoom(p.size); err != nil {
 			return nil, err
 		}

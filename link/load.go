@@ -28,7 +28,7 @@ func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
 	named := objectInputs(namedOnce(o.Inputs, log))
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages)}
-		set, err := object.Open(ctx, named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, &try)
+		set, err := object.Open(ctx, named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: o.MapInputs}, &try)
 		if err != nil {
 			return inputs{}, err
 		}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ptxlink/internal/mapped"
 	"ptxlink/internal/room"
 	"ptxlink/object/container"
 )
@@ -29,6 +30,7 @@ type fileTable struct {
 	closed bool
 
 	bytes atomic.Int64 // number of bytes read
+	maps  bool         // Options.Map
 }
 
 func newFileTable() *fileTable {
@@ -109,12 +111,36 @@ const asked = 16 << 20
 // readRegular is container.ReadRegular for the members of thin archives.
 func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
 	return t.with(func() ([]byte, error) {
+		if data, ok := t.mapFile(path, limit); ok {
+			return data, nil
+		}
 		data, err := container.ReadRegular(path, limit)
 		if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
 			err = room.For(asked) // the room that records and outputs of many small files need
 		}
 		return data, err
 	})
+}
+
+// mapFile maps a large regular file. ok is false if it must be read: then it is none,
+// or has an error to report.
+func (t *fileTable) mapFile(path string, limit int64) (data []byte, ok bool) {
+	large := func(info fs.FileInfo, err error) bool {
+		return err == nil && info.Mode().IsRegular() && info.Size() >= mapped.Least && info.Size() <= limit
+	}
+	if !t.maps || !large(os.Stat(path)) { // opening a pipe would block
+		return nil, false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if !large(info, err) {
+		return nil, false
+	}
+	return mapped.Read(path, f.Fd(), info.Size())
 }
 
 // close closes the packages. Those that are being read are closed afterwards.

@@ -27,6 +27,7 @@ type Options struct {
 	Jobs    int    // inputs read in parallel; 0 means one per CPU
 	Arch    string // "sm_80": selects one PTX of a fatbin; empty selects the highest
 	All     bool   // take all PTX of a fatbin
+	Map     bool   // see link.Options.MapInputs
 	MaxSize int64  // bytes of decompressed data of one input; 0 means 4 GiB
 }
 

@@ -56,6 +56,7 @@ type Unit struct {
 // only its own slot of the result and its own log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable()}
+	s.files.maps = o.Map
 	opened := make([]opening, len(inputs))
 	err := parallel.Each(ctx, len(inputs), o.Jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
 		opened[i].open(ctx, s.files, &s.inputs[i], i, o)

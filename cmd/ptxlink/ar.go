@@ -524,7 +524,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 		}
 	}
 	if job.operation == 'p' {
-		return c.write([]string{archive}, c.toStdout(out.Bytes()))
+		return c.write([]string{archive}, c.toStdout(outfile.File{Data: out.Bytes()}))
 	}
 	if err := c.write([]string{archive}, files...); err != nil {
 		return err

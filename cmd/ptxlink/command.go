@@ -68,13 +68,15 @@ func (c *command) run(ctx *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	data := result.PTX
+	output := outfile.File{Path: c.output, From: result}
 	if c.cubin {
-		if data, err = c.assemble(ctx.Context, result); err != nil {
+		cubin, err := c.assemble(ctx.Context, result)
+		if err != nil {
 			return err
 		}
+		output = outfile.File{Path: c.output, Data: cubin}
 	}
-	if err := c.writeResult(result, data); err != nil {
+	if err := c.writeResult(result, output); err != nil {
 		return err
 	}
 	if ctx.Bool("time") {
@@ -151,6 +153,8 @@ func (c *command) readOptions(ctx *cli.Context) error {
 		AllowHostMismatch: ctx.Bool("allow-host-mismatch"),
 		StripDebug:        ctx.Bool("strip-debug"),
 		KeepLines:         ctx.Bool("keep-line-info"),
+
+		MapInputs: true,
 	}
 	c.printPulls = ctx.Bool("print-dependencies")
 	c.output = ctx.String("output")
@@ -161,6 +165,7 @@ func (c *command) readOptions(ctx *cli.Context) error {
 			c.output = "a.out.cubin"
 		}
 	}
+	c.linkOptions.Stream = !c.cubin // ptxas needs the module in memory
 	if err := checkOutputName(c.output, c.cubin); err != nil {
 		return err
 	}
@@ -312,7 +317,7 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 
 // writeResult writes the files, the output last, so that the others exist once it
 // does.
-func (c *command) writeResult(result *link.Result, data []byte) error {
+func (c *command) writeResult(result *link.Result, output outfile.File) error {
 	defer c.timed("write", time.Now())
 	var files []outfile.File
 	if c.depFile != "" {
@@ -335,16 +340,15 @@ func (c *command) writeResult(result *link.Result, data []byte) error {
 			return err
 		}
 		if c.mapFile == "-" {
-			files = append(files, c.toStdout(b.Bytes()))
+			files = append(files, c.toStdout(outfile.File{Data: b.Bytes()}))
 		} else {
 			files = append(files, outfile.File{Path: c.mapFile, Data: b.Bytes()})
 		}
 	}
 	if c.output == "-" {
-		files = append(files, c.toStdout(data))
-	} else {
-		files = append(files, outfile.File{Path: c.output, Data: data})
+		output = c.toStdout(output)
 	}
+	files = append(files, output)
 	return c.write(c.paths, files...)
 }
 

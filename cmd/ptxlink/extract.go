@@ -67,7 +67,7 @@ func (c *command) extract(ctx *cli.Context) error {
 	case ctx.Bool("list"):
 		return c.showTable(list)
 	case output == "-":
-		return c.write(nil, c.toStdout(list[0].Text))
+		return c.write(nil, c.toStdout(outfile.File{Data: list[0].Text}))
 	}
 	if err := c.writeTexts(list, output, ctx.Bool("force")); err != nil {
 		return err

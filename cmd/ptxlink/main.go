@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"ptxlink/internal/mapped"
 )
 
 // Exit codes. Scripts rely on them.
@@ -37,13 +39,18 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
 	defer func() {
 		if what := recover(); what != nil {
+			if err := mapped.Fault(what); err != nil {
+				code = c.finish(err)
+				return
+			}
 			reportBug(stderr, what, debug.Stack())
 			code = exitBug
 		}
 	}()
-	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
+	mapped.PanicOnFault()
 	c.report.w = stderr
 	c.report.style.Color = useColor("auto", stderr)
 	app := &cli.App{

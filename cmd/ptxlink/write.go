@@ -4,6 +4,7 @@ import (
 	"errors"
 	"syscall"
 
+	"ptxlink/internal/mapped"
 	"ptxlink/internal/outfile"
 )
 
@@ -17,12 +18,16 @@ func (c *command) write(inputs []string, files ...outfile.File) error {
 	if errors.Is(err, outfile.ErrStdoutUnread) {
 		return &exitError{code: exitPipe}
 	}
+	if mapped.Changed(err) {
+		return mapped.ErrChanged
+	}
 	return err
 }
 
 // toStdout is a file of write that goes to standard output.
-func (c *command) toStdout(data []byte) outfile.File {
-	return outfile.File{Path: "standard output", Data: data, To: c.stdout}
+func (c *command) toStdout(f outfile.File) outfile.File {
+	f.Path, f.To = "standard output", c.stdout
+	return f
 }
 
 // show writes text for people to standard output. Unlike the output of a link, the

@@ -20,6 +20,7 @@ import (
 type File struct {
 	Path string
 	Data []byte
+	From io.WriterTo // writes the data in place of Data, if it is not nil
 	Mode fs.FileMode // permissions; 0 leaves them to the umask
 	// To receives the data in place of a file, such as standard output. Path is
 	// then the name in messages.
@@ -171,11 +172,20 @@ func stage(f File) (s stagedFile, err error) {
 	if err != nil {
 		return s, err
 	}
-	_, err = temp.Write(f.Data)
+	err = f.writeTo(temp)
 	if f.Mode != 0 {
 		err = errors.Join(err, temp.Chmod(f.Mode))
 	}
 	return s, errors.Join(err, temp.Close())
+}
+
+func (f *File) writeTo(w io.Writer) (err error) {
+	if f.From != nil {
+		_, err = f.From.WriteTo(w)
+	} else {
+		_, err = w.Write(f.Data)
+	}
+	return err
 }
 
 // createBeside creates a file in the folder of path: a rename is atomic only within
@@ -245,7 +255,7 @@ func writeSpecial(f File) error {
 	if err := begin(); err != nil {
 		return err
 	}
-	_, err := to.Write(f.Data)
+	err := f.writeTo(to)
 	if f.To != nil && errors.Is(err, syscall.EPIPE) {
 		return ErrStdoutUnread
 	}

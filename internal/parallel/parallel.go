@@ -25,6 +25,7 @@ func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 			if err := ctx.Err(); err != nil {
 				return err
 			}
+			debug.SetPanicOnFault(true) // of memory whose file became shorter
 			defer func() {
 				// A panic in a worker would end the process without our message.
 				if r := recover(); r != nil {

@@ -1,0 +1,7 @@
+//go:build !unix
+
+package mapped
+
+import "errors"
+
+func mapFile(uintptr, int) ([]byte, error) { return nil, errors.ErrUnsupported }

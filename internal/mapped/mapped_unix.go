@@ -1,0 +1,9 @@
+//go:build unix
+
+package mapped
+
+import "syscall"
+
+func mapFile(fd uintptr, size int) ([]byte, error) {
+	return syscall.Mmap(int(fd), 0, size, syscall.PROT_READ, syscall.MAP_PRIVATE)
+}
