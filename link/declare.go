@@ -67,10 +67,7 @@ func (pl *planner) files() {
 }
 
 func (pl *planner) linkageWord(d resolve.DeclID) string {
-	if linkage := pl.linkage(d); linkage != ptx.Local {
-		return linkage.String() + " "
-	}
-	return ""
+	return [...]string{"", ".extern ", ".visible ", ".weak ", ".common "}[pl.linkage(d)]
 }
 
 // nameEdits renames the uses in Uses[first:end] of a file.
@@ -126,7 +123,9 @@ func untype(edits []ptx.Edit, decl *ptx.Decl) []ptx.Edit {
 func (pl *planner) prototype(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
-	pl.line(f.Src, decl.Span.Off, pl.linkageWord(d)+string(ptx.Compact(prototype(f, decl, edits))))
+	pl.buffer = append(pl.buffer[:0], pl.linkageWord(d)...)
+	pl.buffer = ptx.AppendCompact(pl.buffer, prototype(f, decl, edits))
+	pl.lineOfBuffer(f.Src, decl.Span.Off)
 }
 
 // within returns the edits inside a span.
@@ -146,6 +145,9 @@ func prototype(f *object.File, decl *ptx.Decl, edits []ptx.Edit) []byte {
 		if !onPrototype(decl.Kind, a.Word) {
 			edits = append(edits, erase(f.Src, a.Span))
 		}
+	}
+	if len(edits) == 0 {
+		return f.Src.Bytes(decl.Header)
 	}
 	ptx.SortEdits(edits)
 	return ptx.Apply(nil, f.Src.Text, decl.Header, edits)
@@ -247,7 +249,7 @@ func (pl *planner) extern(s *resolve.Symbol) {
 	}
 	text := prototype(f, decl, edits)
 	if decl.Has(".noreturn") && !pl.allHave(s, ".noreturn") {
-		text = bytes.Replace(text, []byte(".noreturn"), nil, 1)
+		text = bytes.Replace(text, []byte(".noreturn"), nil, 1) // a copy
 	}
 	pl.line(f.Src, decl.Span.Off, ".extern "+string(ptx.Compact(text)))
 }

@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
@@ -61,7 +62,9 @@ type planner struct {
 	aligns  *abicheck.ParamAlignments
 
 	pieces []piece
-	ends   string // the last bytes of the output so far
+	ends   string          // the last bytes of the output so far
+	texts  strings.Builder // holds many texts of pieces, to allocate them together
+	buffer []byte
 }
 
 // newPlan returns the plan of the output:
@@ -90,6 +93,8 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 		return p, nil
 	}
 
+	count := 8 + len(p.pragmas) + len(p.externs) + len(p.prototypes) + len(p.forwards) + len(p.variables) + len(p.aliases) + len(p.bodies)
+	pl.pieces = make([]piece, 0, count)
 	pl.header(sections.target)
 	pl.files()
 	for _, pragma := range p.pragmas {
@@ -151,7 +156,21 @@ func (pl *planner) own(text string) { pl.add(piece{text: text}) }
 // line adds a declaration written by the linker, on one line. Its origin is the line
 // at off.
 func (pl *planner) line(src *diag.Source, off int32, text string) {
-	pl.add(piece{src: src, span: diag.Span{Off: off}, text: text + ";\n", fixed: true})
+	pl.buffer = append(pl.buffer[:0], text...)
+	pl.lineOfBuffer(src, off)
+}
+
+// lineOfBuffer is line with the declaration in pl.buffer.
+func (pl *planner) lineOfBuffer(src *diag.Source, off int32) {
+	pl.buffer = append(pl.buffer, ";\n"...)
+	if pl.texts.Cap()-pl.texts.Len() < len(pl.buffer) {
+		size := min(max(1<<10, 2*pl.texts.Cap()), 1<<20)
+		pl.texts = strings.Builder{}
+		pl.texts.Grow(max(size, len(pl.buffer)))
+	}
+	pl.texts.Write(pl.buffer)
+	all := pl.texts.String()
+	pl.add(piece{src: src, span: diag.Span{Off: off}, text: all[len(all)-len(pl.buffer):], fixed: true})
 }
 
 // blank reports whether an empty line must be added to leave one.

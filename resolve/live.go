@@ -110,6 +110,9 @@ func newSelection(units []*object.Unit) *selection {
 func (l *selection) add(u *object.Unit) {
 	l.live[u] = true
 	l.next = append(l.next, u)
+	if len(l.offers) == 0 {
+		return // there is nothing to pull in
+	}
 	u.Definitions(func(name string, linkage ptx.Linkage) {
 		if known, ok := l.defined[name]; !ok || known == ptx.Common {
 			l.defined[name] = linkage

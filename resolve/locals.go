@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -48,7 +49,7 @@ func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
 // undocumented conditions it does the same for parameters, call objects and
 // registers (testdata/script/local_capture.txtar, label_forward.txtar).
 func (r *renamer) captured() {
-	o := newOwners(r.t.Files, r.out)
+	o := newOwners(r.t, r.out)
 	for i, f := range r.t.Files {
 		for _, d := range o.suspects(f, int32(i)) {
 			at := DeclID{int32(i), d}
@@ -57,7 +58,7 @@ func (r *renamer) captured() {
 			for k := range p.code.Locals {
 				l := &p.code.Locals[k]
 				name := f.Src.String(l.Name)
-				if l.Count < 0 && o.foreign(name, int32(i), end) || l.Count >= 0 && o.foreignMember(name, l.Count, int32(i), end) {
+				if l.Count < 0 && o.foreign(f.Src.Bytes(l.Name), int32(i), end) || l.Count >= 0 && o.foreignMember(name, l.Count, int32(i), end) {
 					r.renameLocal(at, p, int32(k))
 				}
 			}
@@ -201,7 +202,11 @@ func inDecls(f *object.File, spans []diag.Span, visit func(d int32, span diag.Sp
 // owners records which file has which module-scope name in the output.
 type owners struct {
 	files []*object.File
-	of    map[string]int32 // by output name: the file, or several
+	t     *Table
+	// of holds the file of each module-local name in the output, and external the
+	// file of each symbol, or several: that of all its mentions.
+	of       map[string]int32
+	external []int32
 	// numbered lists the names that end in a number, by the part before it.
 	numbered map[string]*numbered
 	percent  bool // some name starts with %
@@ -223,8 +228,15 @@ type numberedName struct {
 	file, off int32
 }
 
-func newOwners(files []*object.File, out [][]string) *owners {
-	o := &owners{files: files, of: map[string]int32{}, numbered: map[string]*numbered{}}
+func newOwners(t *Table, out [][]string) *owners {
+	files := t.Files
+	o := &owners{files: files, t: t, of: map[string]int32{}, external: make([]int32, len(t.Symbols)), numbered: map[string]*numbered{}}
+	for i := range t.Symbols {
+		mentions := t.Symbols[i].Mentions
+		if o.external[i] = mentions[0].File; mentions[len(mentions)-1].File != mentions[0].File {
+			o.external[i] = several
+		}
+	}
 	ranges := false
 	for _, f := range files {
 		ranges = ranges || len(f.LocalRanges) > 0
@@ -234,9 +246,7 @@ func newOwners(files []*object.File, out [][]string) *owners {
 	}
 	for i, f := range files {
 		for j, name := range out[i] {
-			if other, ok := o.of[name]; ok && other != int32(i) {
-				o.of[name] = several
-			} else {
+			if t.of[i][j] == None {
 				o.of[name] = int32(i)
 			}
 			if !ranges && !o.percent {
@@ -257,9 +267,6 @@ func newOwners(files []*object.File, out [][]string) *owners {
 // suspects returns the functions of a file that may declare a module-scope name of
 // another input.
 func (o *owners) suspects(f *object.File, file int32) []int32 {
-	if len(o.of) == 0 {
-		return nil
-	}
 	var list []int32
 	add := func(d int32) {
 		if n := len(list); n == 0 || list[n-1] != d {
@@ -276,7 +283,7 @@ func (o *owners) suspects(f *object.File, file int32) []int32 {
 	}
 	for _, names := range [][]diag.Span{f.Locals, f.LocalRegisters} {
 		inDecls(f, names, func(d int32, name diag.Span) {
-			if o.foreign(string(f.Src.Bytes(name)), file, f.Decls[d].Span.End()) {
+			if o.foreign(f.Src.Bytes(name), file, f.Decls[d].Span.End()) {
 				add(d)
 			}
 		})
@@ -303,12 +310,15 @@ func spansOf(ranges []ptx.LocalRange) []diag.Span {
 // foreign reports whether a name is declared before a function of the file, which
 // ends at end, in the output but not in the input: it belongs to another file, or
 // the file declares it after the function.
-func (o *owners) foreign(name string, file, end int32) bool {
-	owner, ok := o.of[name]
+func (o *owners) foreign(name []byte, file, end int32) bool {
+	owner, ok := o.of[string(name)]
+	if s := o.t.byName.Find(hashed.Bytes(name), func(n int32) bool { return o.t.Symbols[n].Name == string(name) }); s >= 0 {
+		owner, ok = o.external[s], true
+	}
 	if !ok || owner != file {
 		return ok
 	}
-	id, ok := o.files[file].Lookup(name)
+	id, ok := o.files[file].Lookup(string(name))
 	return ok && o.files[file].NamePlace(id).Span.Off >= end
 }
 

@@ -97,14 +97,7 @@ type renamer struct {
 }
 
 func (r *renamer) moduleNames() {
-	spelled := 0
-	for _, f := range r.t.Files {
-		spelled += len(f.Names)
-	}
-	first := make(map[string]bool, spelled)
-	for i := range r.t.Symbols {
-		first[r.t.Symbols[i].Name] = true
-	}
+	local := map[string]bool{} // names of module-local symbols so far
 	for i, f := range r.t.Files {
 		r.out[i] = make([]string, len(f.Names))
 		for j, name := range f.Names {
@@ -112,12 +105,12 @@ func (r *renamer) moduleNames() {
 			if r.t.of[i][j] != None {
 				continue
 			}
-			if first[name] {
+			if local[name] || r.t.find(f.NameHash(ptx.NameID(j)), name) != None {
 				r.out[i][j] = r.fresh.name(name)
 				r.differ[i] = true
 				r.Renamed = append(r.Renamed, object.ID{File: int32(i), Name: ptx.NameID(j)})
 			}
-			first[name] = true
+			local[name] = true
 		}
 	}
 }

@@ -134,12 +134,19 @@ func textureReference(f *object.File, name ptx.NameID) bool {
 
 // mention makes the symbols and lists their mentions.
 func (t *Table) mention() {
-	total := 0
+	total, defined := 0, 0
 	for _, f := range t.Files {
 		total += len(f.Names)
+		for n := range f.Symbols {
+			if f.Symbols[n].Defined() && f.Symbols[n].Exported() {
+				defined++
+			}
+		}
 	}
+	t.Symbols = make([]Symbol, 0, defined)
+	t.byName.Reserve(defined)
 	ids := make([]SymbolID, total)
-	var counts []int32 // of mentions, by symbol
+	counts := make([]int32, 0, defined) // of mentions, by symbol
 	mentions := 0
 	for i, f := range t.Files {
 		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
