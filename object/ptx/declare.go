@@ -7,11 +7,10 @@ import (
 )
 
 func (p *parser) function(start int32, linkage Linkage) {
-	d := Decl{Kind: Func, Linkage: linkage, FirstUse: int32(len(p.m.Uses))}
+	d := Decl{Kind: Func, Linkage: linkage}
 	if p.isWord(".entry") {
 		d.Kind = Entry
 	}
-	p.in = int32(len(p.m.Decls))
 	headerOff := p.tok.Off
 	p.next()
 	for p.tok.Kind == Word { // .attribute(.unified(1, 2))
@@ -28,16 +27,22 @@ func (p *parser) function(start int32, linkage Linkage) {
 		p.attr(&d, false)
 	}
 	d.Header = p.from(headerOff)
+	p.declared(start, d)
+}
+
+// declared reads what follows the header of a function.
+func (p *parser) declared(start int32, d Decl) {
+	p.in, d.FirstUse = int32(len(p.m.Decls)), int32(len(p.m.Uses))
 	d.signature = signature(d.Results, d.Params)
 	switch {
 	case p.is(';'):
 		p.next()
 	case p.is('{'):
-		if linkage == Extern {
+		if d.Linkage == Extern {
 			p.errorAt(d.NameSpan, "drop .extern or the body", "%s is .extern and has a body", p.m.Names[d.Name])
 			return
 		}
-		if linkage == Common {
+		if d.Linkage == Common {
 			p.errorAt(d.NameSpan, "", ".common is for variables in .global")
 			return
 		}

@@ -140,6 +140,11 @@ func (p *parser) statement() {
 		p.expected("a directive")
 		return
 	}
+	var d Decl
+	if p.skimHeader(&d) {
+		p.declared(start, d)
+		return
+	}
 	firstUse := int32(len(p.m.Uses))
 	p.in = -1
 	linkage := Local

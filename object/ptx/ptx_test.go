@@ -215,6 +215,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(".global .u32 a<3>; .func f(){ .reg .b32 x<5>, a1; mov.b64 {x2, a02}, a2; { L: x4: bra L; } bra L0; T: .branchtargets L<2>; L0: L1: ret; }")
 	f.Add(".global .u32 g; .func f(.param .b32 g){ P: .callprototype _ (.param .b32 g); call (g), g, (g), P; { .param .u32 g; .local .u64 h = g; @!g ld.u32 g, [g+4]; } }")
 	f.Add(".func f(){ L: .loc 1 2 3 // a.cu\n .reg .b32 %r<9>; @!%p1 bra L; { ld.global.v2.u32 {%r1, _}, [g+4]; } mov.f32 x, 0f3F800000; mov.u32 %r1, %tid.x; $L_1: ret; }")
+	f.Add(".visible .func (.param .align 8 .b8 r[8]) f (.param .b64 .ptr .global .align 4 p, .param .b32 n) { .param .b64 a; .reg .b32 t; .param .align 8 .b8 b [ 8 ] ; call (a), f, (p, 4, b), P; call f; call.uni (), %r1, (%p, a) ; }")
+	f.Add(".extern .func f ( ) ; .weak .entry k (.param .u64 p) .maxntid 1 { P: .callprototype _ (.param .b32 _); call %rd1, (x), P; }")
 	f.Add(".global .u32 g; .func f(){ .loc 1 2\n.loc 1 2 3, function_name L+4, inlined_at 1 2 3\n add.f32 1.5, g, 4.u32; // g\n g: mov.shared::cta.b32 g, g ; }")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Text: []byte(top + text)}

@@ -173,9 +173,7 @@ func (p *parser) skimInstruction(at int, label bool) int {
 		}
 		return p.skimLabel(from, at)
 	}
-	if at-from == 4 && string(text[from:at]) == "call" {
-		return -1
-	}
+	call := at-from == 4 && string(text[from:at]) == "call"
 	for at < len(text) && text[at] == '.' {
 		end := p.nameEnd(at + 1)
 		if end == at+1 {
@@ -189,8 +187,11 @@ func (p *parser) skimInstruction(at int, label bool) int {
 	for at < len(text) && class[text[at]] == cSpace {
 		at++
 	}
-	if at < len(text) && text[at] == ':' {
+	switch {
+	case at < len(text) && text[at] == ':':
 		return -1 // a label, and an error behind modifiers
+	case call:
+		return p.skimCall(from, at)
 	}
 	return p.skimOperands(at)
 }
@@ -259,7 +260,12 @@ func (p *parser) skimDirective(at int) int {
 	case ".loc":
 		return p.skimLoc(at, end)
 	case ".reg":
-		return p.skimRegisters(end)
+		if at := p.skimRegisters(end); at >= 0 {
+			return at
+		}
+		return p.skimObject(end, ".reg")
+	case ".param":
+		return p.skimObject(end, ".param")
 	}
 	return -1
 }
@@ -272,7 +278,7 @@ func (p *parser) skimLoc(from, at int) int {
 		for at < len(text) && class[text[at]] == cSpace {
 			at++
 		}
-		value, digits := p.decimal(at)
+		value, digits := decimal(text, at)
 		if digits == at {
 			if i == 2 {
 				break
@@ -301,8 +307,7 @@ func (p *parser) skimLoc(from, at int) int {
 
 // decimal reads a decimal number that ends before anything that could be part of it.
 // end is at if there is none.
-func (p *parser) decimal(at int) (value int64, end int) {
-	text := p.text
+func decimal(text []byte, at int) (value int64, end int) {
 	end = at
 	for end < len(text) && class[text[end]] == cDigit && end-at < 10 {
 		value = 10*value + int64(text[end]-'0')
@@ -317,42 +322,21 @@ func (p *parser) decimal(at int) (value int64, end int) {
 // skimRegisters reads the rest of a declaration of one range of registers whose names
 // start with %. It declares nothing that a module-scope name could meet.
 func (p *parser) skimRegisters(at int) int {
-	text := p.text
-	space := func() {
-		for at < len(text) && class[text[at]] == cSpace {
-			at++
-		}
-	}
-	is := func(c byte) bool {
-		if at < len(text) && text[at] == c {
-			at++
-			return true
-		}
-		return false
-	}
-	space()
-	if !is('.') || at >= len(text) || bytes.IndexByte([]byte("bfpsu"), text[at]) < 0 {
+	s := scan{text: p.text, at: at, ok: true}
+	w := s.bytes(s.word())
+	if !s.ok || !bytes.ContainsRune([]byte("bfpsu"), rune(w[1])) || !s.is('%') {
 		return -1
 	}
-	at = p.nameEnd(at)
-	space()
-	if !is('%') {
+	name := s.at
+	s.at = p.nameEnd(name)
+	if s.at == name || s.at >= len(s.text) || s.text[s.at] != '<' || bytes.IndexByte(s.text[name:s.at], '$') >= 0 {
 		return -1
 	}
-	name := at
-	if at = p.nameEnd(at); at == name || bytes.IndexByte(text[name:at], '$') >= 0 || !is('<') {
+	s.at++
+	s.number()
+	s.need('>')
+	if s.need(';'); !s.ok {
 		return -1
 	}
-	_, end := p.decimal(at)
-	if end == at {
-		return -1
-	}
-	at = end
-	if !is('>') {
-		return -1
-	}
-	if space(); !is(';') {
-		return -1
-	}
-	return at
+	return s.at
 }
