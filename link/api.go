@@ -142,7 +142,6 @@ type Result struct {
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 
-	size int   // bytes of the output
 	plan *plan // of a link with Options.Stream
 }
 

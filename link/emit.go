@@ -22,6 +22,14 @@ func (p *plan) emit() ([]byte, *LineMap) {
 	return out.Bytes(), &LineMap{out: diag.Source{Text: out.Bytes()}, runs: p.runs()}
 }
 
+// Size returns the number of bytes of the output.
+func (r *Result) Size() int {
+	if r.plan != nil {
+		return r.plan.size
+	}
+	return len(r.PTX)
+}
+
 // WriteTo writes the output of a link with Options.Stream, straight from the inputs.
 // It may be called more than once.
 func (r *Result) WriteTo(w io.Writer) (int64, error) {

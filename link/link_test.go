@@ -112,6 +112,32 @@ func TestOutputDoesNotDependOnJobs(t *testing.T) {
 	}
 }
 
+func TestStream(t *testing.T) {
+	inputs := texts(many(40)...)
+	want := mustLink(t, link.Options{Inputs: inputs})
+	got := mustLink(t, link.Options{Inputs: inputs, Stream: true})
+	for range 2 {
+		var out bytes.Buffer
+		n, err := got.WriteTo(&out)
+		if err != nil || int(n) != len(want.PTX) || !bytes.Equal(out.Bytes(), want.PTX) || got.PTX != nil || got.Size() != len(want.PTX) {
+			t.Errorf("%d bytes written, %d expected: %v", n, len(want.PTX), err)
+		}
+	}
+	var out bytes.Buffer
+	if n, err := want.WriteTo(&out); err != nil || int(n) != want.Size() || !bytes.Equal(out.Bytes(), want.PTX) {
+		t.Errorf("%d bytes written, %d expected: %v", n, want.Size(), err)
+	}
+	if _, err := got.WriteTo(brokenWriter{}); err != errBroken {
+		t.Errorf("got %v", err)
+	}
+}
+
+var errBroken = errors.New("broken")
+
+type brokenWriter struct{}
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
 func TestRelinkEqualsLinkingAtOnce(t *testing.T) {
 	m := many(3)
 	all := mustLink(t, link.Options{Inputs: texts(m...)}).PTX

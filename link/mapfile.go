@@ -88,7 +88,7 @@ func (r *Result) mapTotals(w io.Writer) {
 	for _, x := range totals {
 		fmt.Fprintf(t, "  %s\t%d\t%d\n", x.name, x.count, x.bytes)
 	}
-	fmt.Fprintf(t, "  output\t\t%d\n", r.size)
+	fmt.Fprintf(t, "  output\t\t%d\n", r.Size())
 	t.Flush()
 }
 

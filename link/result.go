@@ -21,7 +21,6 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		Debug:       p.debug,
 		Unused:      in.unused,
 		LineInfo:    p.lineInfo,
-		size:        p.size,
 	}
 	r.Symbols = make([]Symbol, 0, len(p.externs)+len(p.variables)+len(p.aliases)+len(p.bodies))
 	for _, f := range t.Files {
