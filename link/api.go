@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strings"
+	"sync"
 	"time"
 
 	"ptxlink/internal/diag"
@@ -88,19 +89,19 @@ func CheckHost(host string) error {
 }
 
 var (
-	gpuName   = regexp.MustCompile(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`)
-	gpuDigits = regexp.MustCompile(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
+	gpuName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`) })
+	gpuDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`) })
 )
 
 // CheckArch returns an error if arch is not valid as the Arch of options. The empty
 // string is valid.
 func CheckArch(arch string) error {
-	if arch == "" || gpuName.MatchString(arch) {
+	if arch == "" || gpuName().MatchString(arch) {
 		return nil
 	}
 	// sm_8, 80, sm80, sm-80, SM_80, 8.0
 	suggestion := ""
-	if part := gpuDigits.FindStringSubmatch(arch); part != nil && part[1] != "0" {
+	if part := gpuDigits().FindStringSubmatch(arch); part != nil && part[1] != "0" {
 		kind := "sm"
 		if strings.HasPrefix(strings.ToLower(arch), "c") {
 			kind = "compute"

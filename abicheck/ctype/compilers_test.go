@@ -291,7 +291,7 @@ func program(compiler string, all, wanted []*Type) string {
 	if compiler == "clang" {
 		b.WriteString("#define __device__\n")
 		var names []string
-		for name, t := range typesByName {
+		for name, t := range typesByName() {
 			if t.Kind == Vector && regexp.MustCompile(`^u?(char|short|int|long|longlong|float|double)[1-4]$`).MatchString(name) {
 				names = append(names, name)
 			}
@@ -299,7 +299,7 @@ func program(compiler string, all, wanted []*Type) string {
 		slices.Sort(names)
 		for _, name := range names {
 			// As in CUDA's vector_types.h.
-			t := typesByName[name]
+			t := typesByName()[name]
 			l, _ := LayOut(t, LP64)
 			align := ""
 			if t.Count%2 == 0 {

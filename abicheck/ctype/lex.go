@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"ptxlink/internal/diag"
@@ -27,7 +28,9 @@ func (p *parser) fail(span diag.Span, help, format string, args ...any) {
 
 // noLayout matches directives of preprocessed text that do not affect layout: line
 // markers, and pragmas other than pack.
-var noLayout = regexp.MustCompile(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
+var noLayout = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
+})
 
 // lex splits the text into tokens, without comments.
 func (p *parser) lex() {
@@ -56,7 +59,7 @@ func (p *parser) lex() {
 			continue
 		case c == '#':
 			line, _, _ := strings.Cut(text[i:], "\n")
-			if noLayout.MatchString(line) {
+			if noLayout().MatchString(line) {
 				i += len(line)
 				continue
 			}

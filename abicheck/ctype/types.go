@@ -3,6 +3,7 @@ package ctype
 
 import (
 	"strings"
+	"sync"
 
 	"ptxlink/internal/diag"
 )
@@ -146,9 +147,9 @@ func ArrayOf(elem *Type, count int64) *Type { return &Type{Kind: Array, Elem: el
 // Named returns a type that needs no declaration: the fundamental types of C in
 // their shortest spelling ("unsigned long"), those of stdint.h, and CUDA's. It
 // returns nil for other names.
-func Named(name string) *Type { return typesByName[name] }
+func Named(name string) *Type { return typesByName()[name] }
 
-var typesByName = makeTypes()
+var typesByName = sync.OnceValue(makeTypes)
 
 // makeTypes returns the types of PTX Interoperability 1.1 and 1.2 by their names in
 // C. Every size is also the alignment, except for vectors and structs.

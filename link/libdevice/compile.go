@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"ptxlink/internal/bridge"
@@ -171,10 +172,10 @@ func compile(ctx context.Context, log *diag.Log, dir, tool string, args ...strin
 	return nil, ErrRejected
 }
 
-var approximateRoot = regexp.MustCompile(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)
+var approximateRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`) })
 
 func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
-	if approximateRoot.Match(ptx) {
+	if approximateRoot().Match(ptx) {
 		log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" compiled __nv_sqrtf, and functions that use it, with approximate square roots (sqrt.approx.f32); nvcc uses sqrt.rn.f32").
 			WithHelp("a toolkit with nvvm/bin/cicc, named with --cuda, compiles it as nvcc does")
 	}

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/diag"
 	"ptxlink/link"
@@ -76,9 +77,9 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 // The first of each directive, at the start of a line. This is only for a listing,
 // so it needs no parser.
 var (
-	versionLine = regexp.MustCompile(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`)
-	targetLine  = regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+(\w+)`)
-	addressLine = regexp.MustCompile(`(?m)^[ \t]*\.address_size[ \t]+(32|64)`)
+	versionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`) })
+	targetLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+(\w+)`) })
+	addressLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\.address_size[ \t]+(32|64)`) })
 )
 
 func extracted(m container.Member) Extracted {
@@ -88,13 +89,13 @@ func extracted(m container.Member) Extracted {
 	}
 	// The directives are at the top; comments before them may be long.
 	head := m.Text[:min(len(m.Text), 1<<16)]
-	if found := versionLine.FindSubmatch(head); found != nil {
+	if found := versionLine().FindSubmatch(head); found != nil {
 		e.Version = string(found[1])
 	}
-	if found := targetLine.FindSubmatch(head); found != nil && e.Target == "" {
+	if found := targetLine().FindSubmatch(head); found != nil && e.Target == "" {
 		e.Target = string(found[1])
 	}
-	if found := addressLine.FindSubmatch(head); found != nil && e.AddressSize == 0 {
+	if found := addressLine().FindSubmatch(head); found != nil && e.AddressSize == 0 {
 		e.AddressSize, _ = strconv.Atoi(string(found[1]))
 	}
 	return e

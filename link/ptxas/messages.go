@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
@@ -20,7 +21,9 @@ import (
 //	    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //
 // An indented line continues the previous message. There is never a column.
-var said = regexp.MustCompile(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
+var said = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
+})
 
 // aborted follows errors that were already reported.
 const aborted = "Ptx assembly aborted due to errors"
@@ -47,7 +50,7 @@ func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
 	var last *diag.Message
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
-		found := said.FindStringSubmatch(line)
+		found := said().FindStringSubmatch(line)
 		switch {
 		case strings.TrimSpace(line) == "":
 		case found == nil && last != nil && line[0] == ' ':
@@ -102,13 +105,13 @@ func message(log *diag.Log, kind, text string, number int, merged *diag.Source, 
 	return m.Note(where, fmt.Sprintf("this is line %d of the linked module", number))
 }
 
-var quoted = regexp.MustCompile(`'([^']+)'`)
+var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']+)'`) })
 
 // narrow shrinks the span of a line to the first word that the message quotes, or
 // else trims white space, because ptxas gives no column.
 func narrow(src *diag.Source, span diag.Span, text string) diag.Span {
 	line := src.Bytes(span)
-	for _, q := range quoted.FindAllStringSubmatch(text, -1) {
+	for _, q := range quoted().FindAllStringSubmatch(text, -1) {
 		if at := findWord(line, q[1]); at >= 0 {
 			return diag.Span{Off: span.Off + int32(at), Len: int32(len(q[1]))}
 		}

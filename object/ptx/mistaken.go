@@ -4,6 +4,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/diag"
 )
@@ -18,9 +19,9 @@ func mistaken(src *diag.Source) (what, help string) {
 	switch {
 	case strings.HasPrefix(head, "\xff\xfe") || strings.HasPrefix(head, "\xfe\xff"):
 		return "this file is UTF-16, which ptxas does not read", "save it as UTF-8 without BOM; in PowerShell, write it with -o rather than with >"
-	case llvmIR.MatchString(head):
+	case llvmIR().MatchString(head):
 		return "this is LLVM IR, not PTX", "compile it first: llc -mtriple=nvptx64-nvidia-cuda -mcpu=sm_80 " + file
-	case extension == ".cu" || extension == ".cuh" || cuda.MatchString(head):
+	case extension == ".cu" || extension == ".cuh" || cuda().MatchString(head):
 		return "this is CUDA C++, not PTX", "compile it first: nvcc -ptx -rdc=true " + file
 	case cpp || strings.HasPrefix(head, "#include"):
 		return "this is C or C++, not PTX", "compile it first: clang --target=nvptx64-nvidia-cuda -march=sm_80 -S " + file
@@ -29,6 +30,10 @@ func mistaken(src *diag.Source) (what, help string) {
 }
 
 var (
-	llvmIR = regexp.MustCompile(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
-	cuda   = regexp.MustCompile(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
+	llvmIR = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
+	})
+	cuda = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
+	})
 )
