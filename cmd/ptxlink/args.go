@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -92,6 +93,31 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 		options = append(options, option)
 	}
 	return options, inputs, nil
+}
+
+// given reports whether the options from reorder include one, by its first name.
+func given(options []string, name string) bool {
+	return slices.ContainsFunc(options, func(option string) bool {
+		got, _, _ := strings.Cut(option[2:], "=")
+		return got == name
+	})
+}
+
+// used returns the flags that the options from reorder include, and those with a
+// default. Others have the zero value in urfave/cli whether it knows them or not, and
+// it looks up every flag in the whole list, with a regular expression for each name.
+func used(flags []cli.Flag, options []string) []cli.Flag {
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
+		switch f := f.(type) {
+		case *cli.BoolFlag:
+			return !given(options, f.Name)
+		case *cli.StringSliceFlag:
+			return !given(options, f.Name)
+		case *cli.StringFlag:
+			return f.Value == "" && !given(options, f.Name)
+		}
+		return false
+	})
 }
 
 // mistakenFor returns an error for a word that is a letter with its value but looks

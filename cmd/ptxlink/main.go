@@ -69,9 +69,6 @@ func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	sub, args, isSub := findSubcommand(args)
 	if isSub {
 		sub.become(app, c)
-		app.CustomAppHelpTemplate = help(app) // a template that is all text
-	} else {
-		app.CustomAppHelpTemplate = helpWithSubcommands(app)
 	}
 	args, err := expand(args)
 	if sub.letters {
@@ -84,6 +81,14 @@ func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 		args, c.inputs, err = reorder(app.Flags, args)
 	}
 	if err == nil {
+		switch { // a template that is all text
+		case !given(args, "help"):
+			app.Flags = used(app.Flags, args)
+		case isSub:
+			app.CustomAppHelpTemplate = help(app)
+		default:
+			app.CustomAppHelpTemplate = helpWithSubcommands(app)
+		}
 		err = app.RunContext(ctx, append([]string{app.Name}, args...))
 	}
 	if isSub {
