@@ -11,9 +11,9 @@ import (
 // ending are the signals that end the process.
 var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGXCPU}
 
-func init() {
-	// Without these, Go ends the process where it stands: on a write to a closed
-	// standard output, and with a trace where a file grows over ulimit -f. The
-	// write fails instead.
+// failWrites makes a write fail on a closed standard output and where a file grows
+// over ulimit -f. Otherwise Go ends the process where it stands, with a trace for the
+// second.
+func failWrites() {
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
 }

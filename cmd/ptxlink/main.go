@@ -30,6 +30,8 @@ func main() {
 	// What ends Go itself, such as a failed allocation, is then SIGABRT; it would
 	// be exit code 2, which is wrong usage.
 	debug.SetTraceback("crash")
+	failWrites()
+	failWrites()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }
 
