@@ -90,7 +90,7 @@ func strip(w io.Writer, path string) error {
 		word, _, _ = strings.Cut(word, " ")
 		switch {
 		case word == ".section":
-			inSection = true
+			inSection = !strings.HasSuffix(line, "}")
 		case inSection:
 			inSection = word != "}"
 		case word == ".file", word == ".loc":

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 
@@ -87,6 +88,11 @@ func (b *bench) report() error {
 			fmt.Fprintf(&t, "| %s | size of the inputs, peak memory | %.2f |\n", name, float64(c.peak)/float64(s.bytes))
 		}
 	}
+	library, err := b.library()
+	if err != nil {
+		return err
+	}
+	t.WriteString(library)
 	for _, s := range b.sets {
 		fmt.Fprintf(&t, "\n### %s: %s, %s\n\n", s.name, s.title, megabytes(s.bytes))
 		fmt.Fprintf(&t, "| command | time | against %s | user+sys | peak memory | against input |\n|---|---:|---:|---:|---:|---:|\n", s.commands[0].name)
@@ -130,6 +136,27 @@ Peak memory includes mapped files, and is never below %s, what bench itself has 
 		return err
 	}
 	return os.WriteFile(b.page, page.Bytes(), 0o666)
+}
+
+// library returns a sentence about link.Link of two tiny modules, if they were measured.
+func (b *bench) library() (string, error) {
+	if s, _ := b.find("tiny", "ptxlink"); s == nil {
+		return "", nil
+	}
+	text, err := exec.CommandContext(b.ctx, "go", "test", "./link", "-run", "xxx", "-bench", "Tiny", "-count", strconv.Itoa(b.rounds)).CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go test: %w\n%s", err, text)
+	}
+	var times []time.Duration
+	var allocations string
+	for _, m := range regexp.MustCompile(`(\d+) ns/op.* (\d+) allocs/op`).FindAllStringSubmatch(string(text), -1) {
+		ns, _ := strconv.Atoi(m[1])
+		times, allocations = append(times, time.Duration(ns)), m[2]
+	}
+	if len(times) == 0 {
+		return "", fmt.Errorf("go test reports no time:\n%s", text)
+	}
+	return fmt.Sprintf("\nAs a library, `link.Link` links the two tiny modules in %d microseconds with %s allocations.\n", median(times).Microseconds(), allocations), nil
 }
 
 func milliseconds(d time.Duration) string {

@@ -1,0 +1,86 @@
+package link
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"ptxlink/bench/gen"
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/resolve"
+)
+
+// BenchmarkTiny links two modules of a few lines.
+func BenchmarkTiny(b *testing.B) {
+	var inputs []Input
+	for i, text := range gen.Tiny {
+		inputs = append(inputs, Input{Name: fmt.Sprintf("m%d.ptx", i), Text: []byte(text)})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := Link(context.Background(), Options{Inputs: inputs}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkPass measures the passes of Link one by one, on 20 modules of nvcc's
+// density. Before each run of a pass, the passes before it run without being counted.
+func BenchmarkPass(b *testing.B) {
+	p := gen.Program{Modules: 20, Functions: 177, Externs: 216, Size: 550_000}
+	o := Options{}
+	size := 0
+	for i := range p.Modules {
+		var text bytes.Buffer
+		if err := p.Write(&text, i); err != nil {
+			b.Fatal(err)
+		}
+		size += text.Len()
+		o.Inputs = append(o.Inputs, Input{Name: fmt.Sprintf("m%d.ptx", i), Text: text.Bytes()})
+	}
+	var l passes
+	all := []struct {
+		name string
+		run  func()
+	}{
+		{"load", func() { l = passes{log: &diag.Log{}}; l.in, l.err = load(context.Background(), o, l.log) }},
+		{"resolve", func() {
+			l.table = resolve.Resolve(l.in.files, resolve.Options{Unlinked: l.in.set.Outlines}, l.log)
+			l.in.close()
+		}},
+		{"check", func() { l.checked = check(context.Background(), l.table, object.Host{}, o, l.log) }},
+		{"rename", func() { l.names = rename(l.table, l.checked.debug, l.log) }},
+		{"plan", func() { l.plan, l.err = newPlan(context.Background(), l.table, l.names, l.checked, o, l.log) }},
+		{"emit", func() { l.plan.emit() }},
+	}
+	for i, pass := range all {
+		b.Run(pass.name, func(b *testing.B) {
+			b.SetBytes(int64(size))
+			b.ReportAllocs()
+			for b.Loop() {
+				b.StopTimer()
+				for _, before := range all[:i] {
+					before.run()
+				}
+				b.StartTimer()
+				pass.run()
+				if l.err != nil || l.log.Errors() > 0 {
+					b.Fatal(l.err, l.log.Messages)
+				}
+			}
+		})
+	}
+}
+
+// passes holds what the passes of Link hand on.
+type passes struct {
+	log     *diag.Log
+	in      inputs
+	table   *resolve.Table
+	checked checked
+	names   *resolve.Names
+	plan    *plan
+	err     error
+}
