@@ -94,7 +94,7 @@ func (b *bench) report() error {
 	}
 	t.WriteString(library)
 	for _, s := range b.sets {
-		fmt.Fprintf(&t, "\n### %s: %s, %s\n\n", s.name, s.title, megabytes(s.bytes))
+		fmt.Fprintf(&t, "\n### %s: %s, %s\n\n", s.name, s.title, bytesOf(s.bytes))
 		fmt.Fprintf(&t, "| command | time | against %s | user+sys | peak memory | against input |\n|---|---:|---:|---:|---:|---:|\n", s.commands[0].name)
 		for _, c := range s.commands {
 			memory := "-"
@@ -102,7 +102,7 @@ func (b *bench) report() error {
 				memory = fmt.Sprintf("%.2f", float64(c.peak)/float64(s.bytes))
 			}
 			fmt.Fprintf(&t, "| %s | %s | %.2f | %s | %s | %s |\n", c.name, milliseconds(median(c.wall)), wall(s, c)/wall(s, s.commands[0]),
-				milliseconds(median(c.cpu)), megabytes(c.peak), memory)
+				milliseconds(median(c.cpu)), bytesOf(c.peak), memory)
 		}
 	}
 	if b.page == "" {
@@ -131,7 +131,7 @@ Peak memory includes mapped files, and is never below %s, what bench itself has 
     make bench SETS=M,symbols ROUNDS=3       # prints tables of some sets
     go run ./bench -sets cubins -cubins 100  # nvlink on all of M; ptxas needs minutes
     go test ./link ./object/ptx -run xxx -bench .
-`, time.Now().Format(time.DateOnly), commit(), b.rounds, b.sets[0].repeat, filepath.Base(plot), machine(b.dir), megabytes(b.lowestPeak()), t.Bytes())
+`, time.Now().Format(time.DateOnly), commit(), b.rounds, b.sets[0].repeat, filepath.Base(plot), machine(b.dir), bytesOf(b.lowestPeak()), t.Bytes())
 	if err := os.WriteFile(plot, b.plot(), 0o666); err != nil {
 		return err
 	}
@@ -166,7 +166,10 @@ func milliseconds(d time.Duration) string {
 	return fmt.Sprintf("%.0f ms", d.Seconds()*1000)
 }
 
-func megabytes(n int64) string {
+func bytesOf(n int64) string {
+	if n < 100e3 {
+		return fmt.Sprintf("%.1f KB", float64(n)/1e3)
+	}
 	if n < 10e6 {
 		return fmt.Sprintf("%.1f MB", float64(n)/1e6)
 	}

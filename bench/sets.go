@@ -32,7 +32,7 @@ var makers = []struct {
 	title string
 	make  func(b *bench, s *set) error
 }{
-	{"tiny", "two modules of 400 bytes", (*bench).tiny},
+	{"tiny", "a kernel and the function that it calls", (*bench).tiny},
 	{"M", "100 modules of 550 KB", (*bench).m},
 	{"L", "1000 modules of 560 KB", (*bench).l},
 	{"modules", "1000 modules of 55 KB", (*bench).many},
@@ -71,7 +71,7 @@ func (b *bench) makeSets(names string) error {
 			return fmt.Errorf("%s: %w", m.name, err)
 		}
 		b.sets = append(b.sets, s)
-		log.Printf("%s: %s, %.1f MB, made in %.1f s", s.name, s.title, float64(s.bytes)/1e6, time.Since(start).Seconds())
+		log.Printf("%s: %s, %s, made in %.1f s", s.name, s.title, bytesOf(s.bytes), time.Since(start).Seconds())
 	}
 	for name := range wanted {
 		return fmt.Errorf("no set %q", name)

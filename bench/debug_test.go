@@ -1,0 +1,25 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestStrip: the base of the debug sets has the code of the modules, and nothing else.
+func TestStrip(t *testing.T) {
+	const in = ".version 7.8\n.target sm_80, debug\n\t.file\t1 \"a.cu\"\n.visible .func f()\n{\n\t.loc\t1 2 3\n\t.local .b32 x;\n\tret;\n}\n" +
+		"\t.section\t.debug_loc\t{\t}\n.visible .func g()\n{\n\tret;\n}\n.section .debug_info\n{\n.b8 1\n}\n"
+	const want = ".version 7.8\n.target sm_80\n.visible .func f()\n{\n\t.local .b32 x;\n\tret;\n}\n.visible .func g()\n{\n\tret;\n}\n"
+	path := filepath.Join(t.TempDir(), "in.ptx")
+	if err := os.WriteFile(path, []byte(in), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := strip(&out, path); err != nil || out.String() != want {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
