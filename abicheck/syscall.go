@@ -2,6 +2,7 @@ package abicheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -23,6 +24,12 @@ const driverPrototypes = `
 // definitions. ptxas accepts any prototype, and the call then passes garbage. A
 // module that defines such a function itself may choose its prototype.
 func SystemCalls(t *resolve.Table, addressSize int, log *diag.Log) {
+	if !slices.ContainsFunc([]string{"vprintf", "malloc", "free", "__assertfail"}, func(name string) bool {
+		s, ok := t.Lookup(name)
+		return ok && s.Open
+	}) {
+		return
+	}
 	word := fmt.Sprintf(".b%d", addressSize)
 	text := ".version 7.0 .target sm_50 .address_size 64" + strings.NewReplacer(" P ", " "+word+" ", " Z ", " "+word+" ").Replace(driverPrototypes)
 	driver, err := ptx.Parse(&diag.Source{Name: "driver", Text: []byte(text)})

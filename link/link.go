@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"sort"
 	"time"
 
@@ -136,28 +137,32 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	addressSize, c.host = abicheck.Hosts(t.Files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, log)
 	c.header = mergeHeaders(t.Files, addressSize, log)
 	checkArch(t.Files, c.header, o.Arch, log)
-	checks := []func(*diag.Log){
-		func(log *diag.Log) { abicheck.Conventions(t, log) },
-		func(log *diag.Log) { abicheck.Symbols(t, log) },
-		func(log *diag.Log) { abicheck.SystemCalls(t, c.header.addressSize, log) },
-		func(log *diag.Log) { abicheck.WeakBodies(t, log) },
-		func(log *diag.Log) { dwarftypes.Check(t, log) },
-		func(log *diag.Log) { abicheck.CxxNames(t, log) },
-		func(log *diag.Log) { abicheck.Commons(t, log) },
-		func(log *diag.Log) { abicheck.PrivateCopies(t, log) },
-		func(log *diag.Log) { abicheck.Alignments(t, log) },
-		func(log *diag.Log) { abicheck.Calls(t, log) },
-		func(log *diag.Log) { abicheck.SharedObjects(t, log) },
+	checks := []func(*resolve.Table, *diag.Log){
+		abicheck.Conventions,
+		abicheck.Symbols,
+		func(t *resolve.Table, log *diag.Log) { abicheck.SystemCalls(t, c.header.addressSize, log) },
+		abicheck.WeakBodies,
+		dwarftypes.Check,
+		abicheck.CxxNames,
+		abicheck.Commons,
+		abicheck.PrivateCopies,
+		abicheck.Alignments,
+		abicheck.Calls,
+		abicheck.SharedObjects,
+		func(t *resolve.Table, log *diag.Log) { c.debug = newDebugSections(t, o, log) },
 	}
 	if !o.Relocatable {
-		checks = append(checks, func(log *diag.Log) { abicheck.IndirectCalls(t, log) })
+		checks = append(checks, abicheck.IndirectCalls)
 	}
 	if o.Atomics {
-		checks = append(checks, func(log *diag.Log) { atomics.Check(t, log) })
+		checks = append(checks, atomics.Check)
 	}
-	checks = append(checks, func(log *diag.Log) { c.debug = newDebugSections(t, o, log) })
 	logs := make([]diag.Log, len(checks))
-	parallel.Each(ctx, len(checks), o.Jobs, func(int) string { return "checking" }, func(i int) { checks[i](&logs[i]) })
+	jobs := o.Jobs
+	if len(t.Symbols) < 500 && !slices.ContainsFunc(t.Files, func(f *object.File) bool { return f.Debug }) {
+		jobs = 1 // starting goroutines would take longer
+	}
+	parallel.Each(ctx, len(checks), jobs, func(int) string { return "checking" }, func(i int) { checks[i](t, &logs[i]) })
 	for i := range logs {
 		log.Append(&logs[i])
 	}

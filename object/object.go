@@ -4,6 +4,7 @@ package object
 
 import (
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"sync"
@@ -228,7 +229,8 @@ func (f *File) readPreamble(digest string, log *diag.Log) {
 		f.Digests = []string{digest}
 	}
 	if len(f.Digests) == 0 {
-		f.Digests = []string{fmt.Sprintf("%x", sha256.Sum256(f.Src.Text))}
+		sum := sha256.Sum256(f.Src.Text)
+		f.Digests = []string{hex.EncodeToString(sum[:])}
 	}
 	if f.Producer == "" {
 		f.Producer = producer(preamble)

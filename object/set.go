@@ -58,7 +58,11 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable()}
 	s.files.maps = o.Map
 	opened := make([]opening, len(inputs))
-	err := parallel.Each(ctx, len(inputs), o.Jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
+	jobs := o.Jobs
+	if !slices.ContainsFunc(inputs, func(in Input) bool { return in.Text == nil }) {
+		jobs = 1 // nothing to wait for
+	}
+	err := parallel.Each(ctx, len(inputs), jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
 		opened[i].open(ctx, s.files, &s.inputs[i], i, o)
 	})
 	if err == nil {
@@ -74,7 +78,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		return nil, err
 	}
 	logs := make([]diag.Log, len(all))
-	err = parallel.Each(ctx, len(all), o.Jobs, func(i int) string { return "reading " + all[i].member.Name }, func(i int) {
+	err = parallel.Each(ctx, len(all), few(all, o.Jobs), func(i int) string { return "reading " + all[i].member.Name }, func(i int) {
 		all[i].start(s, &logs[i])
 	})
 	if err != nil {
@@ -92,6 +96,19 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		}
 	}
 	return s, nil
+}
+
+// few returns jobs, or 1 if the units are so small that starting goroutines would take
+// longer than reading them.
+func few(units []*Unit, jobs int) int {
+	const little = 1 << 15
+	size := 0
+	for _, u := range units {
+		if size += len(u.member.Text); size > little || u.indexed != nil {
+			return jobs
+		}
+	}
+	return 1
 }
 
 // Archives returns the paths of the inputs with lazy units, in command-line order.
@@ -114,7 +131,7 @@ func (s *Set) Close() { s.files.close() }
 func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	logs := make([]diag.Log, len(units))
 	stale := make([]*container.Error, len(units))
-	err := parallel.Each(ctx, len(units), s.options.Jobs, func(i int) string { return "reading " + units[i].member.Name }, func(i int) {
+	err := parallel.Each(ctx, len(units), few(units, s.options.Jobs), func(i int) string { return "reading " + units[i].member.Name }, func(i int) {
 		if units[i].File == nil {
 			stale[i] = units[i].read(s, &logs[i])
 		}

@@ -18,28 +18,40 @@ func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(jobs)
-	for i := range n {
-		group.Go(func() (err error) {
-			if err := ctx.Err(); err != nil {
-				return err
+	one := func(ctx context.Context, i int) (err error) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		defer func() {
+			// A panic in a worker would end the process without our message.
+			if r := recover(); r != nil {
+				err = &Panic{Doing: name(i), Value: r, Stack: debug.Stack()}
 			}
-			debug.SetPanicOnFault(true) // of memory whose file became shorter
-			defer func() {
-				// A panic in a worker would end the process without our message.
-				if r := recover(); r != nil {
-					err = &Panic{Doing: name(i), Value: r, Stack: debug.Stack()}
-				}
-			}()
-			work(i)
-			return nil
-		})
+		}()
+		work(i)
+		return nil
 	}
-	err := group.Wait()
-	var p *Panic
-	if errors.As(err, &p) {
-		panic(p)
+	err := error(nil)
+	if jobs == 1 || n == 1 { // without goroutines, which cost more than little work
+		for i := 0; i < n && err == nil; i++ {
+			err = one(ctx, i)
+		}
+	} else {
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(jobs)
+		for i := range n {
+			group.Go(func() error {
+				debug.SetPanicOnFault(true) // of memory whose file became shorter
+				return one(ctx, i)
+			})
+		}
+		err = group.Wait()
+	}
+	if err != nil {
+		var p *Panic
+		if errors.As(err, &p) {
+			panic(p)
+		}
 	}
 	return err
 }

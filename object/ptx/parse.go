@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
@@ -25,13 +26,31 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	}
 	p.cursor = cursor{Lexer: NewLexer(src.Text, 0), pool: &pool{}}
 	p.m = &Module{Src: src}
+	p.scratch = scratches.Get().(*scratch)
 	p.next()
 	p.header()
 	for p.Err == nil && p.tok.Kind != EOF {
 		p.statement()
 	}
+	p.scratch.clear()
+	scratches.Put(p.scratch)
 	return p.m, p.Err
 }
+
+// scratch is what reading a module needs meanwhile; the next module uses it again.
+type scratch struct {
+	code   codeReader // of the body being read
+	buffer []Token    // for its tokens
+}
+
+// clear keeps only memory for the next module.
+func (s *scratch) clear() {
+	old := s.code
+	s.code = codeReader{begun: old.begun[:0], declared: old.declared[:0]}
+	s.code.scopes = scopes{locals: old.locals[:0], visible: old.visible[:0], names: old.names, ranges: old.ranges}
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 type parser struct {
 	cursor
@@ -47,10 +66,9 @@ type parser struct {
 	// in is the declaration being parsed, -1 outside.
 	in int32
 
-	code     codeReader // of the body being read
-	buffer   []Token    // for its tokens
-	listed   int64      // variables of all ranges so far
-	firstUse int        // index in Uses for the current statement
+	*scratch
+	listed   int64 // variables of all ranges so far
+	firstUse int   // index in Uses for the current statement
 }
 
 // name reads a module-scope name, and adds it if it is new.
