@@ -46,22 +46,27 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 			WithHelp("an entry is launched, not called; make it a .func")
 		return
 	}
-	if def.decl.Kind == ptx.Variable || mismatch(signatureOf(own), signatureOf(def.decl)) != "" {
+	if def.decl.Kind == ptx.Variable {
 		return // Symbols has reported it
 	}
-	if !sameAlignments(signatureOf(own), signatureOf(def.decl)) {
-		def = side{f, own} // the calls are rewritten to match it
+	if !own.SameSignature(def.decl) {
+		if mismatch(signatureOf(own), signatureOf(def.decl)) != "" {
+			return // the same
+		}
+		if !sameAlignments(signatureOf(own), signatureOf(def.decl)) {
+			def = side{f, own} // the calls are rewritten to match it
+		}
 	}
 	name := f.Names[id.Name]
 	if !c.operandCount(f, name, "argument", call, call.Args, def, def.decl.Params) ||
 		!c.operandCount(f, name, "result", call, call.Results, def, def.decl.Results) {
 		return
 	}
-	for i, x := range call.Args {
-		c.operand(f, name, "passes", "argument", i, x, def, def.decl.Params[i])
+	for i := range call.Args {
+		c.operand(f, name, "passes", "argument", i, &call.Args[i], def, &def.decl.Params[i])
 	}
-	for i, x := range call.Results {
-		c.operand(f, name, "expects", "result", i, x, def, def.decl.Results[i])
+	for i := range call.Results {
+		c.operand(f, name, "expects", "result", i, &call.Results[i], def, &def.decl.Results[i])
 	}
 }
 
@@ -97,7 +102,10 @@ func parameterOf(what string) string {
 	return what
 }
 
-func (c *checker) operand(f *object.File, name, verb, what string, i int, x ptx.CallOperand, def side, y ptx.Param) {
+func (c *checker) operand(f *object.File, name, verb, what string, i int, x *ptx.CallOperand, def side, y *ptx.Param) {
+	if a, b := &x.Type, &y.Type; a.Word == b.Word && a.Align == b.Align && a.Count == b.Count && a.Array == b.Array && a.Vector == b.Vector && !b.Unsized {
+		return // to the word
+	}
 	difference := callDifference(x.Type, y.Type)
 	if difference == "" {
 		return

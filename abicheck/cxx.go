@@ -55,7 +55,10 @@ func cxxName(f *object.File, name ptx.NameID, log *diag.Log) {
 // of a message. It returns "" if it does not, or if the name does not determine it.
 func cxxDifference(name string, d *ptx.Decl, addressSize int) string {
 	var buffer [8]cxxType
-	if params, ok := plainCxx(name, buffer[:0]); ok {
+	switch params, found := plainCxx(name, buffer[:0]); found {
+	case unsure:
+		return ""
+	case plain:
 		sig := cxxSignature{params: params}
 		if sig.difference(d, addressSize) == "" {
 			return ""
