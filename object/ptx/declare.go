@@ -49,7 +49,7 @@ func (p *parser) declared(start int32, d Decl) {
 		d.HasBody = true
 		d.known = NameID(len(p.m.Names))
 		if p.outline {
-			d.Body = p.block(stops, "'}' of "+p.m.Names[d.Name])
+			d.Body = p.block(bodyStops, "'}' of "+p.m.Names[d.Name])
 		} else {
 			d.Body = p.body(&d)
 		}

@@ -1,34 +1,49 @@
 package ptx
 
-import "ptxlink/internal/diag"
+import (
+	"bytes"
+
+	"ptxlink/internal/diag"
+)
 
 // The bytes at which block must check more closely: in bodies, and in initial
 // values, where parentheses count like braces.
-var stops, valueStops = stopsAt("{}/\"#\x00"), stopsAt("{}()/\"#\x00")
+const bodyStops, valueStops = "{}/\"#\x00", "{}/\"#\x00()"
 
-func stopsAt(bytes string) *[256]bool {
-	var t [256]bool
-	for _, c := range bytes {
-		t[c] = true
+// ahead finds the next of some bytes. Each part of the text is searched once for each
+// byte, with instructions that compare many bytes at a time.
+type ahead [len(valueStops)]int
+
+// next returns the place of the first of stops at or behind at, or the length of the
+// text. at must not decrease from call to call.
+func (a *ahead) next(text []byte, at int, stops string) int {
+	first := len(text)
+	for i := range stops {
+		if a[i] < at {
+			if n := bytes.IndexByte(text[at:], stops[i]); n < 0 {
+				a[i] = len(text)
+			} else {
+				a[i] = at + n
+			}
+		}
+		first = min(first, a[i])
 	}
-	return &t
+	return first
 }
 
 // block skips braced text, from the current brace on, and returns its span. Stops
 // are the bytes that matter. The lexer is used only where a brace may not be one:
 // in comments, strings and line markers.
-func (p *parser) block(stops *[256]bool, what string) diag.Span {
+func (p *parser) block(stops, what string) diag.Span {
 	from := p.tok.Off
 	text := p.text
 	depth := 1
-	at := int(p.tok.End)
-	for at < len(text) {
-		c := text[at]
-		if !stops[c] {
-			at++
-			continue
+	for at := int(p.tok.End); ; {
+		at = p.ahead.next(text, at, stops)
+		if at == len(text) {
+			break
 		}
-		switch c {
+		switch c := text[at]; c {
 		case '{', '(':
 			depth++
 			at++

@@ -15,8 +15,8 @@ import (
 func Parse(src *diag.Source) (*Module, *Error) { return read(src, &parser{}) }
 
 // Outline reads the declarations of a module and skips bodies, initial values and
-// sections, several times faster than Parse. The Module has no uses, calls or
-// lines, and arrays without a length have no size. Errors in skipped text are not
+// sections, several times faster than Parse. The Module has no parameters, uses,
+// calls or lines, and arrays without a length have no size. Errors in skipped text are not
 // reported.
 func Outline(src *diag.Source) (*Module, *Error) { return read(src, &parser{outline: true}) }
 
@@ -26,6 +26,9 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	}
 	p.cursor = cursor{Lexer: NewLexer(src.Text, 0), pool: &pool{}}
 	p.m = &Module{Src: src}
+	for i := range p.ahead {
+		p.ahead[i] = -1
+	}
 	p.scratch = scratches.Get().(*scratch)
 	p.next()
 	p.header()
@@ -57,6 +60,7 @@ type parser struct {
 	m *Module
 	// outline skips everything in braces.
 	outline bool
+	ahead   ahead // for an outline
 	// unskimmed makes tokens of every statement, to compare with skim in tests.
 	unskimmed bool
 
@@ -293,7 +297,7 @@ func (p *parser) section() {
 	}
 	s.Body.Off = p.tok.End
 	if p.outline {
-		p.block(stops, "'}' of the section")
+		p.block(bodyStops, "'}' of the section")
 		return
 	}
 	for p.next(); !p.is('}'); {

@@ -1,6 +1,10 @@
 package ptx
 
-import "ptxlink/internal/diag"
+import (
+	"bytes"
+
+	"ptxlink/internal/diag"
+)
 
 // scan moves over text byte by byte. What it reads fails once ok is false; the reader
 // then reads the statement again.
@@ -135,13 +139,13 @@ func (p *parser) skimHeader(d *Decl) bool {
 	var buffer [16]Param
 	list := buffer[:0]
 	if s.is('(') {
-		list = s.params(list)
+		list = s.params(list, p.outline)
 	}
 	results := len(list)
 	d.NameSpan = s.name(false)
 	end := s.at
 	if s.is('(') {
-		list = s.params(list)
+		list = s.params(list, p.outline)
 		end = s.at
 	}
 	s.space()
@@ -163,9 +167,15 @@ func (p *parser) skimHeader(d *Decl) bool {
 	return true
 }
 
-// params reads a parameter list behind its parenthesis.
-func (s *scan) params(list []Param) []Param {
+// params reads a parameter list behind its parenthesis, or only finds its end.
+func (s *scan) params(list []Param, skip bool) []Param {
 	if s.is(')') {
+		return list
+	}
+	if skip {
+		end := bytes.IndexByte(s.text[s.at:], ')') // errors in what is skipped do not matter
+		s.ok = s.ok && end >= 0 && !bytes.ContainsAny(s.text[s.at:s.at+end], "/#\"(;\x00")
+		s.at += end + 1
 		return list
 	}
 	for s.ok {

@@ -107,7 +107,13 @@ func (c *cursor) dimensions(t *Type) {
 			c.next()
 			continue
 		}
-		n, ok := c.constant()
+		n, end := decimal(c.text, int(c.tok.Off))
+		ok := end < len(c.text) && c.text[end] == ']' && end > int(c.tok.Off)
+		if ok {
+			c.next()
+		} else {
+			n, ok = c.constant()
+		}
 		if c.Err != nil {
 			return
 		}
