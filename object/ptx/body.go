@@ -79,7 +79,7 @@ func (p *parser) use(off int32, name []byte) {
 		return
 	}
 	p.m.Padded = p.m.Padded || len(name) != len(p.m.Names[id])
-	p.m.Uses = append(grown(p.m.Uses, int(off), len(p.text)), Use{off, id})
+	p.m.Uses = append(p.m.Uses, Use{off, id})
 }
 
 // local records a name that the function declares, if it may conflict with a
@@ -101,7 +101,7 @@ func (p *parser) local(l LocalDecl) {
 	case l.Kind == Register:
 		m.LocalRegisters = append(m.LocalRegisters, l.Name)
 	default:
-		m.Locals = append(grown(m.Locals, int(l.Name.Off), len(p.text)), l.Name)
+		m.Locals = append(m.Locals, l.Name)
 	}
 	if Suffixed(name) {
 		m.Reserved = append(m.Reserved, string(name))
@@ -167,7 +167,7 @@ func (p *parser) call() {
 			c.Proto = r.locals[i].Proto
 		}
 	}
-	p.m.Calls = append(grown(p.m.Calls, int(op.Off), len(p.text)), c)
+	p.m.Calls = append(p.m.Calls, c)
 }
 
 // callOperands reads a parenthesised list of arguments or results. Objects in

@@ -61,7 +61,7 @@ func (p *parser) declared(start int32, d Decl) {
 	}
 	d.Span = p.from(start)
 	d.EndUse = int32(len(p.m.Uses))
-	p.m.Decls = append(grown(p.m.Decls, int(d.Span.End()), len(p.text)), d)
+	p.m.Decls = append(p.m.Decls, d)
 }
 
 // signature returns a hash of the types of results and parameters.

@@ -30,12 +30,13 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 		p.ahead[i] = -1
 	}
 	p.scratch = scratches.Get().(*scratch)
+	p.lend(p.m)
 	p.next()
 	p.header()
 	for p.Err == nil && p.tok.Kind != EOF {
 		p.statement()
 	}
-	p.scratch.clear()
+	p.takeBack(p.m)
 	scratches.Put(p.scratch)
 	return p.m, p.Err
 }
@@ -44,13 +45,43 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 type scratch struct {
 	code   codeReader // of the body being read
 	buffer []Token    // for its tokens
+
+	// The long lists of the module. It gets copies of their exact size.
+	names  []string
+	decls  []Decl
+	uses   []Use
+	locs   []Loc
+	calls  []Call
+	locals []diag.Span
 }
 
-// clear keeps only memory for the next module.
-func (s *scratch) clear() {
+func (s *scratch) lend(m *Module) {
+	m.Names, m.Decls, m.Uses, m.Locs, m.Calls, m.Locals = s.names[:0], s.decls[:0], s.uses[:0], s.locs[:0], s.calls[:0], s.locals[:0]
+}
+
+// takeBack replaces the lists of the module by copies, and keeps only memory for the
+// next one.
+func (s *scratch) takeBack(m *Module) {
+	s.names, m.Names = copied(m.Names)
+	s.decls, m.Decls = copied(m.Decls)
+	s.uses, m.Uses = copied(m.Uses)
+	s.locs, m.Locs = copied(m.Locs)
+	s.calls, m.Calls = copied(m.Calls)
+	s.locals, m.Locals = copied(m.Locals)
 	old := s.code
 	s.code = codeReader{begun: old.begun[:0], declared: old.declared[:0]}
 	s.code.scopes = scopes{locals: old.locals[:0], visible: old.visible[:0], names: old.names, ranges: old.ranges}
+}
+
+// copied returns the memory of a list, cleared, and a copy of the list; nil if it is
+// empty.
+func copied[T any](list []T) (memory, kept []T) {
+	if len(list) > 0 {
+		kept = make([]T, len(list))
+		copy(kept, list)
+	}
+	clear(list)
+	return list, kept
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

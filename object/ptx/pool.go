@@ -22,16 +22,3 @@ func (c *chunk[T]) keep(list []T) []T {
 	copy(kept, list)
 	return kept
 }
-
-// grown returns a list with room for one more element. The room is what the list will
-// need if it goes on as it did in the part of the text before at.
-func grown[T any](list []T, at, length int) []T {
-	if len(list) < cap(list) || len(list) < 4 {
-		return list
-	}
-	n := len(list)
-	want := int(float64(n) * float64(length) / float64(max(1, at)) * 1.05)
-	longer := make([]T, n, min(max(want, n+n/8, 8), 4*n)+1)
-	copy(longer, list)
-	return longer
-}

@@ -264,7 +264,7 @@ func (p *parser) skimCall(op, at int) int {
 			c.Args = kept[arguments:]
 		}
 	}
-	p.m.Calls = append(grown(p.m.Calls, op, len(p.text)), c)
+	p.m.Calls = append(p.m.Calls, c)
 	return s.at
 }
 
