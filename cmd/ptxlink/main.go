@@ -30,6 +30,9 @@ func main() {
 	// What ends Go itself, such as a failed allocation, is then SIGABRT; it would
 	// be exit code 2, which is wrong usage.
 	debug.SetTraceback("crash")
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(200) // nearly all that a link allocates lives to its end
+	}
 	failWrites()
 	failWrites()
 	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
