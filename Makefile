@@ -25,9 +25,9 @@ oracles: FORCE
 
 test: oracles
 	$(GO) vet ./...
-	$(GO) test ./...
+	$(GO) test -timeout 30m ./...
 # The race detector needs a C compiler, which a bare machine lacks.
-	@if command -v "$$($(GO) env CC)" >/dev/null; then set -x; CGO_ENABLED=1 $(GO) test -race -short $(RACE); \
+	@if command -v "$$($(GO) env CC)" >/dev/null; then set -x; CGO_ENABLED=1 $(GO) test -timeout 30m -race -short $(RACE); \
 	else echo 'no C compiler: the race detector is left out'; fi
 
 # The modules of staticcheck stay out of go.mod, which users of package link read.
