@@ -79,6 +79,7 @@ if [[ $compilers ]]; then
 		"nvrtc|11.8.89 12.4.127 ${CUDA_NEW_PIN%% *}|fetch_nvrtc"
 		"clang-14|$MACHINE_PIN|fetch_clang_14"
 		"clang-16|$MACHINE_PIN|fetch_clang_16"
+		"clang-22|$MACHINE_PIN|fetch_clang_22"
 	)
 fi
 
@@ -588,6 +589,7 @@ fetch_clang() {
 # Other releases, for make corpus: each compiler lays out calls in its own way.
 fetch_clang_14() { fetch_clang_release 14; }
 fetch_clang_16() { fetch_clang_release 16; }
+fetch_clang_22() { fetch_clang_release 22; }
 fetch_clang_release() {
 	local v=$1
 	if first_on_path "clang-$v" >/dev/null; then

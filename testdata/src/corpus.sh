@@ -17,6 +17,9 @@ trap 'rm -rf "$tmp"' EXIT
 (cd "$root" && go build -o "$tmp/ptxlink" ./cmd/ptxlink)
 cuda=$(echo "$oracles"/nvcc-*/include)
 
+# Without a CUDA toolkit, clang 22 assumes PTX 4.2, which has no newer GPU than sm_52.
+ptx78='-Xclang -target-feature -Xclang +ptx78'
+
 sets=0 failed=0
 # link NAME ARCH PTXAS-FLAGS FILES: gcc writes no DWARF, which is said beside modules
 # that do.
@@ -34,10 +37,10 @@ link() {
 	echo "ok   $name"
 }
 
-# Callers and callees of twelve compilers, each with each: nvcc and NVRTC 11.8, 12.4
-# and 13.5, clang 14, 16 and the newest of the machine.
+# Callers and callees, each with each, from nvcc and NVRTC 11.8, 12.4 and 13.5, and
+# from clang 14, 16, 19 and 22 at two optimisation levels.
 calls() {
-	local unit c opt a b jobs=()
+	local unit c opt more a b jobs=()
 	mkdir "$tmp/calls"
 	for unit in caller callee; do
 		for c in nvcc-old nvcc nvcc-new nvrtc-old nvrtc nvrtc-new; do
@@ -48,9 +51,12 @@ calls() {
 			jobs+=($!)
 		done
 		wait "${jobs[@]}"; jobs=()
-		for c in clang-14 clang-16 clang; do
+		for c in clang-14 clang-16 clang clang-22; do
+			more=
+			[[ $c == clang-22 ]] && more=$ptx78
 			for opt in -O0 -O2; do
-				"$bin/$c" -std=c++17 -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_75 -fgpu-rdc $opt -S calls/$unit.cu -o "$tmp/calls/$unit.$c$opt.ptx"
+				# shellcheck disable=SC2086
+				"$bin/$c" -std=c++17 -x cuda -nocudainc -nocudalib --cuda-device-only --cuda-gpu-arch=sm_75 -fgpu-rdc $opt $more -S calls/$unit.cu -o "$tmp/calls/$unit.$c$opt.ptx"
 			done
 		done
 	done
@@ -94,13 +100,25 @@ for arch in 50 60 70 75 80 86 89 90 90a; do
 	for opt in -O0 -O2; do
 		for debug in '' -g; do
 			"$bin/nvcc" -I"$cuda" -Wno-deprecated-gpu-targets -rdc=true -arch=compute_$arch ${debug:+-G} -ptx mixed/kernel.cu -o "$tmp/kernel.ptx"
-			"$bin/clang" --target=nvptx64-nvidia-cuda -march=sm_$arch $opt $debug -S mixed/clang.c -o "$tmp/clang.ptx"
 			"$bin/gcc-nvptx" $opt $debug mixed/gcc.c -o "$tmp/gcc.ptx"
-			link "mixed $opt $debug sm_$arch" "sm_$arch" "${debug:+-g}" "$tmp/kernel.ptx" "$tmp/clang.ptx" "$tmp/gcc.ptx"
-			for unit in caller callee; do
-				"$bin/clang" --target=nvptx64-nvidia-cuda -march=sm_$arch $opt $debug -S clang-debug/$unit.c -o "$tmp/$unit.ptx"
+			for clang in clang-14 clang clang-22; do
+				more=
+				case $clang in
+					clang-14) # knows no GPU after sm_86, and crashes on optimised code with DWARF 5
+						[[ $arch -gt 86 ]] && continue
+						more="-Wno-unknown-attributes ${debug:+-gdwarf-2}" ;;
+					clang-22) more=$ptx78 ;;
+				esac
+				flags="--target=nvptx64-nvidia-cuda -march=sm_$arch $opt $debug $more"
+				# shellcheck disable=SC2086
+				"$bin/$clang" $flags -S mixed/clang.c -o "$tmp/clang.ptx"
+				link "mixed $clang $opt $debug sm_$arch" "sm_$arch" "${debug:+-g}" "$tmp/kernel.ptx" "$tmp/clang.ptx" "$tmp/gcc.ptx"
+				for unit in caller callee; do
+					# shellcheck disable=SC2086
+					"$bin/$clang" $flags -S clang-debug/$unit.c -o "$tmp/$unit.ptx"
+				done
+				link "$clang $opt $debug sm_$arch" "sm_$arch" "${debug:+-g}" "$tmp/caller.ptx" "$tmp/callee.ptx"
 			done
-			link "clang $opt $debug sm_$arch" "sm_$arch" "${debug:+-g}" "$tmp/caller.ptx" "$tmp/callee.ptx"
 		done
 	done
 done
