@@ -181,7 +181,7 @@ type mergedDebug struct {
 }
 
 // merge merges the debug sections.
-func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *lineTable, log *diag.Log) (*mergedDebug, error) {
+func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *lineTable, jobs int, log *diag.Log) (*mergedDebug, error) {
 	merged := &mergedDebug{verbatim: d.verbatim, modules: map[int32]*debuginfo.Module{}}
 	switch {
 	case d.verbatim >= 0:
@@ -197,7 +197,7 @@ func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *
 		}
 		var kept []*debuginfo.Module
 		var err error
-		if merged.sections, kept, err = debuginfo.Merge(ctx, modules, log); err != nil {
+		if merged.sections, kept, err = debuginfo.Merge(ctx, modules, jobs, log); err != nil {
 			return nil, err
 		}
 		info := false

@@ -379,7 +379,7 @@ func TestDebugControls(t *testing.T) {
 			}
 			modules = append(modules, m)
 		}
-		sections, _, _ := debuginfo.Merge(context.Background(), modules, &diag.Log{})
+		sections, _, _ := debuginfo.Merge(context.Background(), modules, 1, &diag.Log{})
 		out := code
 		for i := range sections {
 			out += "\n" + string(sections[i].Text())

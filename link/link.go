@@ -55,7 +55,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	}
 
 	var names *resolve.Names
-	clock.pass("rename", func() { names = rename(table, c.debug, log) })
+	clock.pass("rename", func() { names = rename(table, c.debug, o.Jobs, log) })
 	// Every name of the output is decided, those that DWARF needs included.
 
 	var p *plan
@@ -170,8 +170,8 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 }
 
 // rename decides all names of the output.
-func rename(t *resolve.Table, debug *debugSections, log *diag.Log) *resolve.Names {
-	names := resolve.Rename(t, debug.lookedUp)
+func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *resolve.Names {
+	names := resolve.Rename(t, debug.lookedUp, jobs)
 	for _, id := range names.Renamed {
 		f := t.Files[id.File]
 		if d := f.DeclOf(id.Name); d != nil && d.Kind == ptx.Entry {

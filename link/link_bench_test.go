@@ -51,7 +51,7 @@ func BenchmarkPass(b *testing.B) {
 			l.in.close()
 		}},
 		{"check", func() { l.checked = check(context.Background(), l.table, object.Host{}, o, l.log) }},
-		{"rename", func() { l.names = rename(l.table, l.checked.debug, l.log) }},
+		{"rename", func() { l.names = rename(l.table, l.checked.debug, 1, l.log) }},
 		{"plan", func() { l.plan, l.err = newPlan(context.Background(), l.table, l.names, l.checked, o, l.log) }},
 		{"emit", func() { l.plan.emit() }},
 	}

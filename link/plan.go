@@ -83,7 +83,7 @@ type planner struct {
 func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c checked, o Options, log *diag.Log) (*plan, error) {
 	pl := &planner{table: t, names: names, checked: c, options: o, log: log, aligns: abicheck.NewParamAlignments(t)}
 	pl.lines = newLineTable(t, c.debug, o, log)
-	sections, err := c.debug.merge(ctx, names, pl.lines, log)
+	sections, err := c.debug.merge(ctx, names, pl.lines, o.Jobs, log)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"context"
 	"slices"
 	"sort"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/parallel"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -16,6 +18,26 @@ import (
 type localPlan struct {
 	code *ptx.Code
 	new  map[int32]string // by index in code.Locals
+	// first holds, for each name but those of registers, its first declaration, made
+	// when it is needed.
+	first map[string]int32
+}
+
+// find returns the first local of a name that is not a register.
+func (p *localPlan) find(name string) (i int32, ok bool) {
+	if p.first == nil {
+		p.first = map[string]int32{}
+		for i := range p.code.Locals {
+			if l := &p.code.Locals[i]; l.Kind != ptx.Register && l.Count < 0 {
+				spelling := p.code.Module.Src.Bytes(l.Name)
+				if _, known := p.first[string(spelling)]; !known {
+					p.first[string(spelling)] = int32(i)
+				}
+			}
+		}
+	}
+	i, ok = p.first[name]
+	return i, ok
 }
 
 func (r *renamer) planOf(at DeclID) *localPlan {
@@ -29,6 +51,21 @@ func (r *renamer) planOf(at DeclID) *localPlan {
 		r.plans[at] = p
 	}
 	return p
+}
+
+// read reads functions that planOf will be asked for.
+func (r *renamer) read(list []DeclID) {
+	codes := make([]*ptx.Code, len(list))
+	parallel.Each(context.Background(), len(list), r.jobs, func(int) string { return "renaming" }, func(i int) {
+		f := r.t.Files[list[i].File]
+		codes[i] = f.Code(&f.Decls[list[i].Decl])
+	})
+	if r.plans == nil {
+		r.plans = map[DeclID]*localPlan{}
+	}
+	for i, at := range list {
+		r.plans[at] = &localPlan{code: codes[i], new: map[int32]string{}}
+	}
 }
 
 func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
@@ -94,28 +131,33 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 			})
 		}
 	}
+	alone := func(name string) bool { return declared[name] < 2 && !r.linked[name+"$"] }
+	var functions []DeclID
+	listed := map[DeclID]bool{}
+	for _, l := range lookedUp {
+		if !listed[l.DeclID] && r.plans[l.DeclID] == nil && !alone(l.Name) {
+			listed[l.DeclID] = true
+			functions = append(functions, l.DeclID)
+		}
+	}
+	r.read(functions)
 	for _, l := range lookedUp {
 		if _, done := r.local[l]; done {
 			continue
 		}
 		r.local[l] = l.Name
-		alone := declared[l.Name] < 2 && !r.linked[l.Name+"$"]
+		alone := alone(l.Name)
 		if alone && r.plans[l.DeclID] == nil {
 			continue // the name stays, and its function need not be read
 		}
 		p := r.planOf(l.DeclID)
-		for k := range p.code.Locals {
-			local := &p.code.Locals[k]
-			if local.Kind == ptx.Register || local.Count >= 0 || string(r.t.Files[l.File].Src.Bytes(local.Name)) != l.Name {
-				continue
+		if k, ok := p.find(l.Name); ok { // ptxas uses the first
+			if p.new[k] == "" && !alone {
+				r.renameLocal(l.DeclID, p, k)
 			}
-			if p.new[int32(k)] == "" && !alone {
-				r.renameLocal(l.DeclID, p, int32(k))
-			}
-			if name := p.new[int32(k)]; name != "" {
+			if name := p.new[k]; name != "" {
 				r.local[l] = name
 			}
-			break // ptxas uses the first
 		}
 	}
 	for i, f := range r.t.Files {
@@ -124,9 +166,17 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 		}
 		inDecls(f, f.TargetRanges, func(d int32, _ diag.Span) { r.planOf(DeclID{int32(i), d}) })
 	}
-	for at, p := range r.plans { // the order does not matter: functions are independent
-		if edits := p.edits(r.out[at.File]); len(edits) > 0 {
-			r.edits[at] = edits
+	functions = functions[:0]
+	for at := range r.plans { // the order does not matter: functions are independent
+		functions = append(functions, at)
+	}
+	edits := make([][]ptx.Edit, len(functions))
+	parallel.Each(context.Background(), len(functions), r.jobs, func(int) string { return "renaming" }, func(i int) {
+		edits[i] = r.plans[functions[i]].edits(r.out[functions[i].File])
+	})
+	for i, at := range functions {
+		if len(edits[i]) > 0 {
+			r.edits[at] = edits[i]
 		}
 	}
 }

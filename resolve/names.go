@@ -70,10 +70,11 @@ func (n *Names) Local(l LocalName) string {
 //  5. A new name must not be a module-scope name of any input, or declared in a
 //     function: the renamed symbol would silently bind to the local.
 //
-// The order is always the command-line order, never that of a map.
-func Rename(t *Table, lookedUp []LocalName) *Names {
+// The order is always the command-line order, never that of a map. Functions are read
+// in parallel, at most jobs at a time; 0 means one per CPU.
+func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files)), edits: map[DeclID][]ptx.Edit{}, local: map[LocalName]string{}}
-	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files)}
+	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files), jobs: jobs}
 	r.linked = maps.Clone(r.fresh.bases)
 	r.moduleNames()
 	r.captured()
@@ -90,6 +91,7 @@ type renamer struct {
 	*Names
 	t     *Table
 	fresh *fresh
+	jobs  int // functions read at a time
 	plans map[DeclID]*localPlan
 	// linked holds the names, including the $, from which an earlier link derived
 	// names.

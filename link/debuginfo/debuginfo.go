@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/parallel"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -100,15 +101,21 @@ type Section struct {
 // like a module with Lines set. Sections of unknown kinds are dropped with a
 // warning.
 //
-// Merge returns the error of the context.
-func Merge(ctx context.Context, modules []*Module, log *diag.Log) (sections []Section, kept []*Module, err error) {
+// Modules are read in parallel, at most jobs at a time. Merge returns the error of
+// the context.
+func Merge(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (sections []Section, kept []*Module, err error) {
 	w := &merger{table: newAbbrevTable()}
-	for _, m := range modules {
-		if err := ctx.Err(); err != nil {
-			return nil, nil, err
-		}
+	logs, usable := make([]diag.Log, len(modules)), make([]bool, len(modules))
+	err = parallel.Each(ctx, len(modules), jobs, func(i int) string { return "debug information of " + modules[i].File.Name }, func(i int) {
+		usable[i] = !modules[i].Lines && modules[i].usable(ctx, &logs[i])
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, m := range modules {
+		log.Append(&logs[i])
 		switch {
-		case !m.Lines && m.usable(ctx, log):
+		case usable[i]:
 			kept = append(kept, m)
 			w.modules = append(w.modules, m)
 		case m.lines():

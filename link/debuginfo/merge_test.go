@@ -99,7 +99,7 @@ func TestMergeMovesReferences(t *testing.T) {
 	b := module(t, "b.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})
 	b.Files[1] = 300 // outgrows data1; and ref1 becomes ref4
 	var log diag.Log
-	sections, kept, _ := Merge(context.Background(), []*Module{a, b}, &log)
+	sections, kept, _ := Merge(context.Background(), []*Module{a, b}, 1, &log)
 	if len(kept) != 2 || len(log.Messages) != 0 {
 		t.Fatalf("%d kept, messages %v", len(kept), log.Messages)
 	}
@@ -156,7 +156,7 @@ func TestMergeCancelled(t *testing.T) {
 	for _, asked := range []int{1, 2, 3, 4, 5, 6} {
 		ctx := &countdown{Context: context.Background(), left: asked}
 		var log diag.Log
-		_, _, err := Merge(ctx, []*Module{module(t, "a.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})}, &log)
+		_, _, err := Merge(ctx, []*Module{module(t, "a.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})}, 1, &log)
 		if err != context.Canceled || len(log.Messages) > 0 {
 			t.Errorf("cancelled when asked for the %d. time: %v, messages %v", asked, err, log.Messages)
 		}
@@ -193,7 +193,7 @@ func TestMergeLines(t *testing.T) {
 	lines := named("lines", ".section .debug_info { .b8 1 }\n")
 	lines.Lines = true
 	var log diag.Log
-	sections, kept, _ := Merge(context.Background(), []*Module{whole, bad, lines}, &log)
+	sections, kept, _ := Merge(context.Background(), []*Module{whole, bad, lines}, 1, &log)
 	if len(kept) != 1 || kept[0] != whole || len(log.Messages) != 1 {
 		t.Errorf("%d modules kept, messages %v", len(kept), log.Messages)
 	}
@@ -250,7 +250,7 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		var log diag.Log
 		good := module(t, "good.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})
-		sections, kept, _ := Merge(context.Background(), []*Module{good, module(t, "m.c", test.sections)}, &log)
+		sections, kept, _ := Merge(context.Background(), []*Module{good, module(t, "m.c", test.sections)}, 1, &log)
 		text := ""
 		for _, m := range log.Messages {
 			text += m.Text
@@ -302,7 +302,7 @@ func TestMergeFixups(t *testing.T) {
 		copy(info[20:], test.value)
 		m := addressed(t, "m.c", []Section{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info, Fixups: test.fixups}})
 		var log diag.Log
-		sections, kept, _ := Merge(context.Background(), []*Module{m}, &log)
+		sections, kept, _ := Merge(context.Background(), []*Module{m}, 1, &log)
 		text := ""
 		for _, m := range log.Messages {
 			text += m.Text
@@ -341,7 +341,7 @@ func FuzzMerge(f *testing.F) {
 		sections := map[string][]byte{".debug_abbrev": abbrev, ".debug_info": info, ".debug_macinfo": macinfo, ".debug_pubnames": pubnames}
 		a, b := module(t, "a.c", sections), module(t, "b.c", sections)
 		a.Files, b.Files = map[int64]int64{1: 1}, map[int64]int64{1: 70000, 2: 3}
-		merged, kept, _ := Merge(context.Background(), []*Module{a, b}, &diag.Log{})
+		merged, kept, _ := Merge(context.Background(), []*Module{a, b}, 1, &diag.Log{})
 		if len(kept) == 0 {
 			return
 		}
@@ -378,7 +378,7 @@ func FuzzMergeLists(f *testing.F) {
 			sections[i+1].Fixups = fuzzFixups(sections[i+1].Bytes)
 		}
 		modules := []*Module{addressed(t, "a.c", sections), addressed(t, "b.c", sections)}
-		merged, kept, _ := Merge(context.Background(), modules, &diag.Log{})
+		merged, kept, _ := Merge(context.Background(), modules, 1, &diag.Log{})
 		if len(kept) == 0 {
 			return
 		}

@@ -54,7 +54,7 @@ func TestMergeRandom(t *testing.T) {
 			modules[i] = m
 		}
 		var log diag.Log
-		merged, kept, _ := Merge(context.Background(), modules, &log)
+		merged, kept, _ := Merge(context.Background(), modules, 1, &log)
 		if len(kept) != len(modules) {
 			t.Fatalf("seed %d: %d of %d modules are kept: %v", seed, len(kept), len(modules), log.Messages[0].Text)
 		}

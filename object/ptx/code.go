@@ -205,7 +205,8 @@ func (m *Module) Code(d *Decl) *Code {
 	b := codeBuilder{Code: &Code{Module: m}, pending: map[string][]forward{}}
 	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true, pool: &pool{}}
 	b.cursor.next()
-	b.tokens = b.tokens[:0]
+	b.tokens = make([]Token, 0, span.Len/5)
+	b.refs = make([]Reference, 0, span.Len/5)
 	b.begin(m, d, true)
 	if d.Kind == Variable {
 		b.initialValue(Opaque(d.Word))
