@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -303,14 +305,28 @@ func FuzzDebugTypes(f *testing.F) {
 		info, _ := files[0].SectionData(".debug_info")
 		f.Add(abbrev.Bytes, info.Bytes)
 	}
-	list := func(b []byte) string { return strings.ReplaceAll(strings.Trim(fmt.Sprint(b), "[]"), " ", ", ") }
+	known, _, err := object.Load(context.Background(), fromTestdata(f, "debug-types-same/clang.ptx"), object.Options{}, &diag.Log{})
+	if err != nil {
+		f.Fatal(err)
+	}
+	section := func(text []byte, name string, data []byte) []byte {
+		text = append(text, "\n.section "+name+" {"...)
+		for _, c := range data {
+			text = strconv.AppendUint(append(text, "\n.b8 "...), uint64(c), 10)
+		}
+		return append(text, '}')
+	}
 	f.Fuzz(func(t *testing.T, abbrev, info []byte) {
 		if len(abbrev) == 0 || len(info) == 0 {
 			return
 		}
-		text := ".version 7.8 .target sm_75, debug .address_size 64 .visible .global .b32 x; .file 1 \"a.h\"\n.section .debug_abbrev { .b8 " +
-			list(abbrev) + " } .section .debug_info { .b8 " + list(info) + " }"
-		known, _ := os.ReadFile("../../testdata/ptx/debug-types-same/clang.ptx")
-		check(t, object.Input{Name: "a.ptx", Text: known}, object.Input{Name: "b.ptx", Text: []byte(text)})
+		text := []byte(".version 7.8 .target sm_75, debug .address_size 64 .visible .global .b32 x; .file 1 \"a.h\"")
+		text = section(section(text, ".debug_abbrev", abbrev), ".debug_info", info)
+		var faults diag.Log
+		files, _, err := object.Load(context.Background(), []object.Input{{Name: "b.ptx", Text: text}}, object.Options{Jobs: 1}, &faults)
+		if err != nil || len(faults.Messages) > 0 {
+			t.Fatal(err, faults.Messages)
+		}
+		Check(resolve.Resolve(append(slices.Clone(known), files...), resolve.Options{Relocatable: true}, &diag.Log{}), &diag.Log{})
 	})
 }
