@@ -352,13 +352,59 @@ func FuzzMerge(f *testing.F) {
 		if len(units) != 2*len(a.units) {
 			t.Fatalf("%d units of %d", len(units), len(a.units))
 		}
+		bytes := map[string][]byte{}
+		for _, s := range merged {
+			bytes[s.Name] = s.Bytes
+		}
 		for i, u := range units {
-			from := a.units[i%len(a.units)]
+			m := []*Module{a, b}[i/len(a.units)]
+			from := m.units[i%len(a.units)]
 			if len(u.dies) != len(from.dies) {
 				t.Fatalf("unit %d has %d entries of %d", i, len(u.dies), len(from.dies))
 			}
+			for k := range u.dies {
+				if err := sameDIE(m, from, u, k, m.sections[from.section].Bytes, bytes[u.section]); err != nil {
+					t.Fatalf("entry %d of unit %d: %v", k, i, err)
+				}
+			}
 		}
 	})
+}
+
+// sameDIE checks that entry k of a merged unit, u, has the tag and the values of the
+// entry that it was. It does not compare expressions and section offsets.
+func sameDIE(m *Module, from, u *unit, k int, before, after []byte) error {
+	old, d := &from.dies[k], &u.dies[k]
+	if old.abbrev == nil || d.abbrev == nil {
+		if old.abbrev != d.abbrev {
+			return fmt.Errorf("one ends a list, the other does not")
+		}
+		return nil
+	}
+	if d.abbrev.tag != old.abbrev.tag || d.abbrev.children != old.abbrev.children || len(d.attrs) != len(old.attrs) {
+		return fmt.Errorf("tag %x, children %d, %d attributes; was tag %x, children %d, %d attributes",
+			d.abbrev.tag, d.abbrev.children, len(d.attrs), old.abbrev.tag, old.abbrev.children, len(old.attrs))
+	}
+	dieAt := func(u *unit, off uint64) int {
+		return slices.IndexFunc(u.dies, func(d die) bool { return d.off == u.off+int64(off) })
+	}
+	for i := range d.attrs {
+		a, was := &d.attrs[i], &old.attrs[i]
+		same := true
+		switch {
+		case isUnitRef(was.form):
+			same = dieAt(u, a.value) == dieAt(from, was.value)
+		case was.isConstant() && (was.at == atDeclFile || was.at == atCallFile):
+			same = a.value == uint64(m.Files[int64(was.value)])
+		case was.isExpression(), was.form == formStrp, was.form == formLineStrp, was.form == formRefAddr, was.isOffset(u.version) && sectionOf(was.at, u.version) != "":
+		default:
+			same = a.form == was.form && a.value == was.value && string(after[a.off:a.end]) == string(before[was.off:was.end])
+		}
+		if a.at != was.at || !same {
+			return fmt.Errorf("attribute %x, form %x, value %d; was %x, form %x, value %d", a.at, a.form, a.value, was.at, was.form, was.value)
+		}
+	}
+	return nil
 }
 
 // FuzzMergeLists does the same for the sections that FuzzMerge leaves out, with
