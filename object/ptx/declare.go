@@ -169,6 +169,9 @@ func (p *parser) variables(start int32, linkage Linkage) {
 				return
 			}
 			p.m.Decls = append(p.m.Decls, d)
+			if p.linked != nil {
+				p.link(d)
+			}
 		}
 		if p.is(',') {
 			p.next()
@@ -205,8 +208,10 @@ func (p *parser) declarator(d *Decl, from int32) {
 	d.EndUse = int32(len(p.m.Uses))
 }
 
-// variableRange reads the count of `a<3>`, which declares a0, a1 and a2. ptxas
-// accepts neither dimensions nor a value after it.
+// variableRange reads the count of `a<3>`, which declares a0, a1 and a2, except
+// those that are declared with linkage before. A base with digits at its end, as in
+// a7<2>, declares nothing, because ptxas strips all digits of a name to find its
+// range. ptxas accepts neither dimensions nor a value after the count.
 func (p *parser) variableRange(d Decl, base Token) bool {
 	p.next()
 	count, ok := int64(0), false
@@ -227,17 +232,30 @@ func (p *parser) variableRange(d Decl, base Token) bool {
 	d.NameSpan = p.from(base.Off)
 	d.Declared, d.Type.Count = d.NameSpan, 1
 	prefix := p.text[base.Off:base.End:base.End]
+	if b, _ := splitNumber(prefix); len(b) < len(prefix) {
+		return p.Err == nil
+	}
+	if p.linked == nil {
+		p.linked, p.m.ranges = map[NameID]bool{}, map[string]int64{}
+		for _, d := range p.m.Decls {
+			p.link(d)
+		}
+	}
 	for i := range count {
 		d.Name = p.named(strconv.AppendInt(prefix, i, 10))
-		p.m.Decls = append(p.m.Decls, d)
-	}
-	if b, _ := splitNumber(prefix); len(b) == len(prefix) {
-		if p.m.ranges == nil {
-			p.m.ranges = map[string]int64{}
+		if !p.linked[d.Name] {
+			p.m.Decls = append(p.m.Decls, d)
 		}
-		p.m.ranges[string(prefix)] = max(count, p.m.ranges[string(prefix)])
 	}
+	p.m.ranges[string(prefix)] = max(count, p.m.ranges[string(prefix)])
 	return p.Err == nil
+}
+
+// link notes a variable with linkage.
+func (p *parser) link(d Decl) {
+	if d.Kind == Variable && d.Linkage != Local {
+		p.linked[d.Name] = true
+	}
 }
 
 // countInit sets the size of x[] = {1, 2, 3}.

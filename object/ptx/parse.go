@@ -102,8 +102,9 @@ type parser struct {
 	in int32
 
 	*scratch
-	listed   int64 // variables of all ranges so far
-	firstUse int   // index in Uses for the current statement
+	listed   int64           // variables of all ranges so far
+	linked   map[NameID]bool // variables with linkage so far; nil before the first range
+	firstUse int             // index in Uses for the current statement
 }
 
 // name reads a module-scope name, and adds it if it is new.
