@@ -36,6 +36,20 @@ const (
 	documented = "documented: " // docs/abi.md has the row
 )
 
+// Reasons of documented differences. docs/abi.md has a row with each of these
+// sentences.
+const (
+	twoAlignments = "ptxlink refuses two alignments"
+	localKernel   = "nvlink confuses a kernel with a local of the name"
+	localTexture  = "nvlink confuses a texture reference with a local of the name"
+	unusedAlias   = "nvlink fails on an alias that nothing uses"
+	addressTaken  = "ptxas compiles a function differently if something takes its address"
+	registerLimit = "ptxas gives a function more registers in another module"
+	lostAddress   = "ptxas loses the address of a function in an object of a function"
+)
+
+var reasons = []string{twoAlignments, localKernel, localTexture, unusedAlias, addressTaken, registerLimit, lostAddress}
+
 // A comparer runs the tools in its own folder.
 type comparer struct {
 	dir string
@@ -124,8 +138,11 @@ func (c *comparer) compare(s *set) outcome {
 	}
 	linked, refusal := c.nvlink(s, "linked", names...)
 	merged, err := tryLink(inputs)
+	quiet := *s
+	quiet.noise = false
+	plain := strings.Join(quiet.texts(), "\n")
 	if merged == nil {
-		switch why := ours(err); {
+		switch why := ours(err, plain); {
 		case strings.HasPrefix(err.Error(), "panic"):
 			return outcome{"ptxlink panics", err.Error()}
 		case refusal != "":
@@ -141,23 +158,31 @@ func (c *comparer) compare(s *set) outcome {
 		return outcome{alone + kindOf(refusal), refusal}
 	}
 	if refusal != "" {
-		plain := *s
-		plain.noise = false
-		if why := theirs(refusal, plain.texts()); why != "" {
+		if why := theirs(refusal, plain); why != "" {
 			return outcome{documented + why, refusal}
 		}
 		return outcome{"only nvlink refuses: " + kindOf(refusal), refusal}
 	}
 	mergedCubin, message := c.assemble(s, "merged", string(merged.PTX))
+	if overLimit.MatchString(message) {
+		return outcome{documented + registerLimit, message}
+	}
 	if message != "" {
 		return outcome{"ptxas refuses the merged text: " + kindOf(message), message}
 	}
 	mergedLinked, message := c.nvlink(s, "merged.linked", "merged")
+	if strings.HasPrefix(message, "nvlink fatal   : Internal error: reference to deleted symbol\n") && bytes.Contains(merged.PTX, []byte("\n.alias ")) {
+		return outcome{documented + unusedAlias, message}
+	}
 	if message != "" {
 		return outcome{"nvlink refuses the merged cubin: " + kindOf(message), message}
 	}
 	return c.compareCubins(s, separate, linked, merged, mergedCubin, mergedLinked)
 }
+
+// overLimit matches ptxas's refusal of a kernel that limits its registers, by
+// .maxnreg or .maxntid with .minnctapersm, and may call a function that uses more.
+var overLimit = regexp.MustCompile(`^ptxas error\s*: Entry function '.*' with max regcount of \d+ calls function '.*' with regcount of \d+\n`)
 
 func tryLink(inputs []link.Input) (r *link.Result, err error) {
 	defer func() {
@@ -182,38 +207,37 @@ func ourKind(err error) string {
 
 var identifiers = regexp.MustCompile(`\bm?\d+(_\w+|\.ptx)|'[^']*'`)
 
-// ours returns the row of docs/abi.md for which ptxlink refuses what nvlink links.
-func ours(err error) string {
-	for _, row := range []struct{ words, why string }{
-		{"alignment", "alignment"},
-	} {
-		if strings.Contains(err.Error(), row.words) {
-			return row.why
-		}
+// ours returns the reason why ptxlink refuses what nvlink links.
+func ours(err error, text string) string {
+	switch message := err.Error(); {
+	case strings.Contains(message, "alignment"):
+		return twoAlignments
 	}
 	return ""
 }
 
 // theirs returns the reason why nvlink refuses what ptxlink links.
-func theirs(message string, texts []string) string {
+func theirs(message, text string) string {
 	name := func(pattern string) string {
 		if m := regexp.MustCompile(pattern).FindStringSubmatch(message); m != nil {
 			return regexp.QuoteMeta(m[1])
 		}
 		return ""
 	}
-	all := strings.Join(texts, "\n")
-	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(all) }
-	// nvlink finds kernels by name, including locals of other modules.
-	if n := name(`Function '(.*?)' not declared __global__`); n != "" && has(`\.entry `+n+`\W`) {
-		return "nvlink confuses a kernel with a local of the name"
+	has := func(pattern string) bool { return regexp.MustCompile(pattern).MatchString(text) }
+	local := func(n string) bool {
+		return has(`(?m)^\.(func|const|shared|global (\.align \d+ )?(\.v\d )?\.[busf]\d+) (.*\W)?` + n + `\W`)
+	}
+	// nvlink finds kernels and texture references by name, and then takes a local
+	// of another module for one.
+	if n := name(`Function '(.*?)' not declared __global__`); n != "" && has(`\.entry `+n+`\W`) && local(n) {
+		return localKernel
 	}
 	if strings.Contains(message, "Duplicate weak parameter bank") {
-		return "nvlink confuses a kernel with a local of the name"
+		return localKernel
 	}
-	// nvlink treats references to textures as external, whatever their linkage.
-	if n := name(`(?:Multiple definition of|doesn't match for) '(.*?)'`); n != "" && has(`\.(tex|surf)ref `+n+`\s*;`) {
-		return "nvlink knows no local texture references"
+	if n := name(`(?:Multiple definition of|doesn't match for) '(.*?)'`); n != "" && has(`\.(tex|surf|sampler)ref `+n+`\W`) && local(n) {
+		return localTexture
 	}
 	return ""
 }
@@ -241,12 +265,13 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	if err != nil {
 		return outcome{"a cubin that cannot be read", err.Error()}
 	}
-	after := describe(cubin, func(name string) string {
+	identity := func(name string) string {
 		if as, ok := one[name]; ok {
 			return as
 		}
 		return "?:" + name
-	})
+	}
+	after := describe(cubin, identity)
 	// Each function of the merged module must equal that of its original module.
 	from := map[string]int{}
 	for _, sym := range merged.Symbols {
@@ -279,13 +304,23 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 		// ptxas looks at all calls of the module: if it sees one more caller, it
 		// may schedule differently. Then the effects of the function must agree.
 		diff := sameTargets(before[m-1], was, after, f) + c.instructions(s, fmt.Sprintf("%d.cubin", m), was.Name, "merged.cubin", f.Name)
+		if diff != "" && c.addressed(s, m, s.texts()[m-1], name, merged.PTX, f.Name, identity) {
+			result = outcome{documented + addressTaken, fmt.Sprintf("%s (%s of %d.ptx)", f.Name, name, m)}
+			continue
+		}
 		if diff != "" {
 			return outcome{"code differs", fmt.Sprintf("%s (%s of %d.ptx): %s\n%s", f.Name, name, m, d, diff)}
 		}
-		result = outcome{scheduled, fmt.Sprintf("%s (%s of %d.ptx)", f.Name, name, m)}
+		if result.class == equal {
+			result = outcome{scheduled, fmt.Sprintf("%s (%s of %d.ptx)", f.Name, name, m)}
+		}
 	}
-	if d := sameObjects(before, after); d != "" {
+	d, lost := sameObjects(before, after)
+	if d != "" {
 		return outcome{"data differs", d}
+	}
+	if lost != "" {
+		result = outcome{documented + lostAddress, lost}
 	}
 	// After nvlink: the symbols and their contents.
 	finalWant, err1 := openCubin(linked)
@@ -310,6 +345,27 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 		return outcome{"linked symbols differ", d}
 	}
 	return result
+}
+
+// addressed reports whether a function has the same code in its module and in the
+// merged module if both take its address. In the link the address may be taken by
+// another module, or only by a weak function that is dropped. ptxas compiles a
+// function whose address is taken for callers that it does not see: it uses no
+// uniform registers in a kernel, yields in loops, and expands warp-synchronous
+// instructions differently.
+func (c *comparer) addressed(s *set, m int, text, name string, merged []byte, mergedName string, identity func(string) string) bool {
+	probe := func(file, text, name string, local func(string) string) (*described, *cubinSymbol) {
+		data, _ := c.assemble(s, file, text+"\n.visible .global .u64 ptxlink_probe = "+name+";\n")
+		cubin, err := openCubin(data)
+		if err != nil {
+			return nil, nil
+		}
+		d := describe(cubin, local)
+		return d, d.function(name)
+	}
+	a, f := probe("probe", text, name, func(name string) string { return fmt.Sprintf("%d:%s", m, name) })
+	b, h := probe("merged.probe", string(merged), mergedName, identity)
+	return f != nil && h != nil && sameTargets(a, f, b, h)+c.instructions(s, "probe.cubin", name, "merged.probe.cubin", mergedName) == ""
 }
 
 // A described cubin has an identity for each symbol: its name in its module, or its
@@ -410,8 +466,9 @@ func (d *described) info(f *cubinSymbol) (list []string) {
 }
 
 // sameObjects compares the variables of the merged module with those of the
-// modules: each must equal one of them.
-func sameObjects(before []*described, after *described) string {
+// modules: each must equal one of them. lost is one that equals one of them only
+// without the address of a function.
+func sameObjects(before []*described, after *described) (diff, lost string) {
 	describe := func(d *described, s *cubinSymbol) string {
 		return fmt.Sprintf("%s: %s, bind %d, other %#x, size %d, %x, %q", d.identity[s.index], d.section(s), elf.ST_BIND(s.Info), s.Other, s.Size, d.bytes(s), d.targets(s))
 	}
@@ -426,12 +483,30 @@ func sameObjects(before []*described, after *described) string {
 			continue // belongs to the code
 		}
 		text := describe(after, s)
+		if have[text] == 0 && inFunction.MatchString(s.Name) {
+			for _, other := range sortedKeys(have) {
+				if have[other] > 0 && withoutFunctions(other) == withoutFunctions(text) && (noSymbol.MatchString(other) || noSymbol.MatchString(text)) {
+					text, lost = other, text
+					break
+				}
+			}
+		}
 		if have[text]--; have[text] < 0 {
-			return "no module has it like this: " + text
+			return "no module has it like this: " + text, ""
 		}
 	}
-	return ""
+	return "", lost
 }
+
+// ptxas emits a relocation of type 2, the address of a function, without its symbol
+// if it has not compiled the function: .func f() { .const .u64 c = f; ret; } with
+// another function in the module.
+var (
+	noSymbol       = regexp.MustCompile(`type 0x2 \+`)
+	functionTarget = regexp.MustCompile(`(type 0x2) [^"]*\+`)
+)
+
+func withoutFunctions(targets string) string { return functionTarget.ReplaceAllString(targets, "$1 +") }
 
 // final returns the kernels and the objects of a linked cubin, and the contents of
 // objects. Device functions were compared before: nvlink drops those that nothing
