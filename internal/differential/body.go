@@ -13,6 +13,7 @@ type local struct {
 	count int    // of a register range, -1 for one name
 	typ   typ    // of objects
 	proto *proto // of .callprototype
+	param bool   // of the function, in a register
 	out   bool   // a label after the current code
 }
 
@@ -197,6 +198,10 @@ func (g *generator) makeFunction(s *symbol) *node {
 	// for both: a local may not have the name of a parameter.
 	for _, p := range params {
 		g.scopes[1][p.name] = &local{kind: "fparam", count: -1, typ: p.typ}
+		if s.proto.reg {
+			kind, _ := loadType(p.typ)
+			g.scopes[1][p.name] = &local{kind: kind, count: -1, param: true}
+		}
 	}
 	results := 0
 	if s.proto.result != nil {
@@ -220,6 +225,9 @@ func (g *generator) makeFunction(s *symbol) *node {
 	}
 	for i := range 3 {
 		g.emit("setp.ne.u32 %%zp%d, %%zr%d, %d;", i, i, 100+i)
+	}
+	if s.name == g.private+"k" {
+		g.kernelStart()
 	}
 	for range 2 + g.IntN(4) {
 		g.declareRegisters()
@@ -276,11 +284,32 @@ func (g *generator) readParam(p param) {
 	}
 }
 
-func (g *generator) writeResult(p param) {
-	if l, _ := g.lookup(p.name); l == nil || l.kind != "fparam" {
+// kernelStart declares the label that DWARF names, and uses the flawed symbol.
+func (g *generator) kernelStart() {
+	g.labels = g.newName()
+	if l, s := g.lookup(g.labels); l != nil || s != nil {
+		g.labels = g.fresh("L")
+	}
+	g.declareLocal(g.labels, &local{kind: "label", count: -1})
+	g.emit("%s:", g.labels)
+	s := g.known[flawed]
+	if s == nil {
 		return
 	}
+	if s.kind == "func" {
+		g.callWith(flawed, s.proto, "")
+		return
+	}
+	g.emit("mov.u64 %%zd1, %s;", flawed)
+	g.emit("st.volatile.global.u64 [%%zd0], %%zd1;")
+}
+
+func (g *generator) writeResult(p param) {
+	l, _ := g.lookup(p.name)
 	switch {
+	case l != nil && l.param:
+		g.emit("mov.%s %s, %s;", l.kind, p.name, g.reg(l.kind))
+	case l == nil || l.kind != "fparam":
 	case p.dims != nil:
 		for i := range p.size() / 4 {
 			g.emit("st.param.b32 [%s+%d], %s;", p.name, 4*i, g.reg("b32"))

@@ -46,9 +46,10 @@ const (
 	addressTaken  = "ptxas compiles a function differently if something takes its address"
 	registerLimit = "ptxas gives a function more registers in another module"
 	lostAddress   = "ptxas loses the address of a function in an object of a function"
+	noPrototype   = "nvlink compares no prototypes of a function whose address is taken"
 )
 
-var reasons = []string{twoAlignments, localKernel, localTexture, unusedAlias, addressTaken, registerLimit, lostAddress}
+var reasons = []string{twoAlignments, localKernel, localTexture, unusedAlias, addressTaken, registerLimit, lostAddress, noPrototype}
 
 // A comparer runs the tools in its own folder.
 type comparer struct {
@@ -212,9 +213,13 @@ func ours(err error, text string) string {
 	switch message := err.Error(); {
 	case strings.Contains(message, "alignment"):
 		return twoAlignments
+	case strings.Contains(message, flawed+" ") && strings.Contains(message, "where it is defined") && addressOfFlawed.MatchString(text):
+		return noPrototype
 	}
 	return ""
 }
+
+var addressOfFlawed = regexp.MustCompile(`(mov\.u64 | = ).*\W` + flawed + `\W`)
 
 // theirs returns the reason why nvlink refuses what ptxlink links.
 func theirs(message, text string) string {

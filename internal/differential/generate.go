@@ -4,22 +4,37 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 )
 
 // A symbol is a module-scope name and its meaning.
 type symbol struct {
 	name    string
-	kind    string // "var", "tex", "surf", "func", "entry"
+	kind    string // "var", "tex", "sampler", "surf", "func", "entry"
 	space   string // of variables
 	typ     typ
 	proto   *proto
 	linkage string   // "", "visible", "weak", "common"
 	owners  []int    // modules that define it
 	strong  bool     // the first owner has it .visible, the others .weak
+	count   int      // of a range name<count>, else 0
 	also    []string // of a variable: others in the same statement
 	points  *symbol  // of a variable: another whose address it holds
 	extern  bool     // declared .extern in the current module
+	wrong   *symbol  // what module wrongIn declares instead
+	wrongIn int
+}
+
+// names returns the names that the symbol declares.
+func (s *symbol) names() (list []string) {
+	for i := range s.count {
+		list = append(list, s.name+strconv.Itoa(i))
+	}
+	if s.count == 0 {
+		list = append(list, s.name)
+	}
+	return list
 }
 
 // A typ is the type of a variable or parameter.
@@ -74,6 +89,7 @@ type proto struct {
 	result   *typ
 	params   []typ
 	noreturn bool
+	reg      bool // parameters and result are registers
 }
 
 // A generator generates one set.
@@ -85,6 +101,8 @@ type generator struct {
 	modules int
 	version string
 	arch    string
+	options string // of .target
+	debug   bool   // some modules have DWARF
 
 	// Of the current module:
 	module  int
@@ -93,6 +111,7 @@ type generator struct {
 	known   map[string]*symbol // declared so far
 	planned map[string]bool    // every module-scope name it will have
 	files   int                // of .file
+	labels  string             // a label of the kernel
 
 	function
 }
@@ -121,7 +140,11 @@ func generate(seed uint64) *set {
 		s.suffix = "-new"
 	}
 	g.names()
-	g.modules = 2 + min(g.IntN(3), g.IntN(4))
+	if g.in100(15) {
+		g.options = ", texmode_independent"
+	}
+	g.debug = g.in100(8)
+	g.modules = 2 + min(g.IntN(4), g.IntN(4))
 	g.plan()
 	for i := range g.modules {
 		s.modules = append(s.modules, g.makeModule(i))
@@ -184,16 +207,19 @@ func (g *generator) plan() {
 					s.linkage = "common"
 				}
 			}
+			if s.linkage == "visible" && s.space != "shared" && g.in100(15) {
+				g.makeRange(s, func(name string) bool { return slices.Contains(g.pool[:n], name) })
+			}
 			if s.space == "shared" && g.in100(50) { // dynamic: no module defines it
 				s.typ, s.linkage, s.owners = typ{word: ".b8", align: 16, unsized: true}, "visible", nil
 			}
 		case 4:
-			s.kind, s.space, s.linkage = pick(g, []string{"tex", "surf"}), "global", pick(g, []string{"visible", "visible", "weak"})
+			s.kind, s.space, s.linkage = g.opaque(), "global", pick(g, []string{"visible", "visible", "weak"})
 		case 5:
 			s.kind, s.proto = "entry", &proto{params: g.entryParams()}
 			s.linkage = pick(g, []string{"visible", "weak"})
 		default:
-			s.kind, s.proto = "func", g.makeProto()
+			s.kind, s.proto = "func", g.functionProto()
 			s.linkage = pick(g, []string{"visible", "visible", "weak"})
 		}
 		if s.linkage == "weak" || s.linkage == "common" {
@@ -208,6 +234,78 @@ func (g *generator) plan() {
 	}
 	if g.in100(10) {
 		g.cycle()
+	}
+	if g.in100(8) {
+		g.flaw()
+	}
+}
+
+func (g *generator) opaque() string {
+	if g.options != "" {
+		return pick(g, []string{"tex", "sampler", "surf"})
+	}
+	return pick(g, []string{"tex", "surf"})
+}
+
+// makeRange turns a variable into a range, unless a name of it is taken. ptxas
+// strips all digits from a name to find its range, so the base has none at its end.
+func (g *generator) makeRange(s *symbol, taken func(string) bool) {
+	if _, _, digit := digits(s.name); digit {
+		return
+	}
+	r := *s
+	r.typ.dims, r.count = nil, 2+g.IntN(2)
+	if !slices.ContainsFunc(r.names(), taken) {
+		*s = r
+	}
+}
+
+const flawed = "flaw"
+
+// flaw adds a symbol for which both ways must refuse the set.
+func (g *generator) flaw() {
+	two := g.Perm(g.modules)[:2]
+	s := &symbol{name: flawed, kind: "var", space: "global", typ: typ{word: ".u32"}, linkage: "visible", owners: two[:1]}
+	if g.in100(60) {
+		s.kind, s.proto = "func", &proto{result: &typ{word: ".b32"}, params: []typ{{word: ".u64"}, {word: ".u32"}}}
+	}
+	g.shared = append(g.shared, s)
+	wrong := *s
+	switch g.IntN(4) {
+	case 0: // nothing defines it
+		s.owners = nil
+		return
+	case 1: // two modules define it
+		s.owners = two
+		return
+	}
+	s.wrong, s.wrongIn = &wrong, two[1]
+	if s.kind == "var" {
+		switch g.IntN(3) {
+		case 0:
+			wrong.typ.dims = []int{2}
+		case 1:
+			wrong.space = "const"
+		case 2:
+			wrong.kind, wrong.proto = "func", &proto{}
+		}
+		return
+	}
+	p := *s.proto
+	wrong.proto = &p
+	switch g.IntN(6) {
+	case 0:
+		p.params = p.params[:1]
+	case 1:
+		p.params = append(slices.Clone(p.params), typ{word: ".b32"})
+	case 2:
+		p.result = nil
+	case 3:
+		p.params = []typ{{word: ".u32"}, {word: ".u32"}}
+	case 4:
+		p.params = []typ{{word: ".u64"}, {word: ".f32"}}
+	case 5:
+		p.params = []typ{{word: ".u64"}, {word: ".b8", align: 4, dims: []int{4}}}
 	}
 }
 
@@ -288,6 +386,23 @@ type item struct {
 	extern bool // or a forward declaration
 }
 
+// functionProto returns the prototype of a function, also with registers.
+func (g *generator) functionProto() *proto {
+	p := g.makeProto()
+	words := []string{".b32", ".u32", ".s32", ".f32", ".b64", ".u64"}
+	if !g.in100(10) {
+		return p
+	}
+	r := &proto{reg: true, noreturn: p.noreturn}
+	if p.result != nil {
+		r.result = &typ{word: pick(g, words)}
+	}
+	for range p.params {
+		r.params = append(r.params, typ{word: pick(g, words)})
+	}
+	return r
+}
+
 // makeModule prints module i.
 func (g *generator) makeModule(i int) *node {
 	g.module, g.private, g.count, g.files = i, fmt.Sprintf("m%d_", i), 0, 0
@@ -300,7 +415,7 @@ func (g *generator) makeModule(i int) *node {
 	if g.in100(15) {
 		arch = "sm_75"
 	}
-	m := &node{open: fmt.Sprintf(".version %s\n.target %s\n.address_size 64", version, arch)}
+	m := &node{open: fmt.Sprintf(".version %s\n.target %s%s\n.address_size 64", version, arch, g.options)}
 	if g.in100(20) {
 		g.files = 1 + g.IntN(2)
 		for f := range g.files {
@@ -319,11 +434,16 @@ func (g *generator) makeModule(i int) *node {
 	var front, rest []item
 	for _, s := range g.shared {
 		own := slices.Contains(s.owners, i)
-		needed := s.points != nil && slices.Contains(s.points.owners, i)
+		needed := s.points != nil && slices.Contains(s.points.owners, i) || s.name == flawed
 		if !own && !needed && g.in100(45) {
 			continue
 		}
-		g.planned[s.name] = true
+		if s.wrong != nil && s.wrongIn == i {
+			s = s.wrong
+		}
+		for _, name := range s.names() {
+			g.planned[name] = true
+		}
 		if s.typ.unsized || !own {
 			if it := (item{sym: s, extern: true}); needed || g.in100(70) {
 				front = append(front, it)
@@ -347,18 +467,27 @@ func (g *generator) makeModule(i int) *node {
 		switch g.IntN(9) {
 		case 0, 1, 2, 3:
 			s.kind, s.space, s.typ = "var", pick(g, []string{"global", "global", "global", "const", "shared"}), g.varType()
+			if s.space != "shared" && g.in100(15) {
+				g.makeRange(s, func(name string) bool { return g.planned[name] })
+				for _, name := range s.names() {
+					g.planned[name] = true
+				}
+			}
 			for range g.IntN(2) * g.IntN(3) {
+				if s.count > 0 {
+					break
+				}
 				if name := pick(g, g.pool); !g.planned[name] {
 					g.planned[name] = true
 					s.also = append(s.also, name)
 				}
 			}
 		case 4:
-			s.kind, s.space = pick(g, []string{"tex", "surf"}), "global"
+			s.kind, s.space = g.opaque(), "global"
 			s.name = g.fresh("t") // nvlink does not support local ones
 			g.planned[s.name] = true
 		default:
-			s.kind, s.proto = "func", g.makeProto()
+			s.kind, s.proto = "func", g.functionProto()
 			if g.in100(20) {
 				front = append(front, item{sym: s, extern: true})
 			}
@@ -378,12 +507,17 @@ func (g *generator) makeModule(i int) *node {
 	for _, it := range append(front, rest...) {
 		m.kids = append(m.kids, g.declaration(it)...)
 	}
+	// Without debug in .target ptxas drops the sections; it crashes on many with it.
+	if g.debug && g.in100(60) {
+		m.kids = append(m.kids, leaf(".section .debug_abbrev {\n.b8 1, 17, 0, 17, 1, 18, 1, 0, 0, 0\n}"),
+			leaf(".section .debug_info {\n.b32 24\n.b8 2, 0\n.b32 .debug_abbrev\n.b8 8, 1\n.b64 %s\n.b64 %s\n}", k.name, g.labels))
+	}
 	return m
 }
 
 // forward reports whether a definition may have a declaration before it.
 func forward(s *symbol) bool {
-	return s.kind == "func" || s.kind == "entry" || s.kind == "var" && s.linkage != ""
+	return s.kind == "func" || s.kind == "entry" || s.kind == "var" && s.linkage != "" && s.count == 0
 }
 
 func (g *generator) linkageWord(s *symbol) string {
@@ -400,7 +534,13 @@ func (g *generator) declaration(it item) (list []*node) {
 	s := it.sym
 	own := slices.Contains(s.owners, g.module)
 	known := *s
-	defer func() { g.known[s.name] = &known }()
+	defer func() {
+		for _, name := range s.names() {
+			one := known
+			one.name, one.count = name, 0
+			g.known[name] = &one
+		}
+	}()
 	switch {
 	case it.extern && !own || it.extern && s.kind == "var":
 		known.extern = true
@@ -411,8 +551,11 @@ func (g *generator) declaration(it item) (list []*node) {
 			if !t.unsized && t.vec == 0 && len(t.dims) == 1 && g.in100(15) {
 				t.dims, t.unsized = nil, true
 			}
+			if s.count > 0 {
+				return append(list, leaf(".extern .%s %s %s<%d>;", s.space, t.prefix(), s.name, s.count))
+			}
 			return append(list, leaf(".extern .%s %s;", s.space, t.declare(s.name)))
-		case "tex", "surf":
+		case "tex", "surf", "sampler":
 			return append(list, leaf(".extern .global .%sref %s;", s.kind, s.name))
 		}
 		return append(list, leaf("%s%s;", head, g.header(s)))
@@ -420,7 +563,9 @@ func (g *generator) declaration(it item) (list []*node) {
 		return append(list, leaf("%s%s;", g.linkageWord(s), g.header(s)))
 	case s.kind == "var":
 		return g.variable(s)
-	case s.kind == "tex" || s.kind == "surf":
+	case s.kind == "sampler" && g.in100(50):
+		return append(list, leaf("%s.global .samplerref %s = { addr_mode_0 = clamp_to_edge, filter_mode = nearest };", g.linkageWord(s), s.name))
+	case s.kind == "tex" || s.kind == "surf" || s.kind == "sampler":
 		return append(list, leaf("%s.global .%sref %s;", g.linkageWord(s), s.kind, s.name))
 	}
 	g.known[s.name] = &known // it may call itself
@@ -454,6 +599,10 @@ type param struct {
 
 func (g *generator) headerNames(s *symbol) (text string, params []param) {
 	taken := map[string]bool{}
+	space := ".param "
+	if s.proto.reg {
+		space = ".reg "
+	}
 	var print = func(t typ) string {
 		name := pick(g, g.pool)
 		if taken[name] || g.in100(30) || g.crashes(name) || name == s.name {
@@ -464,7 +613,7 @@ func (g *generator) headerNames(s *symbol) (text string, params []param) {
 		if s.kind == "entry" && t.word == ".u64" && t.dims == nil && len(params) == 1 && g.in100(20) {
 			return ".param .u64 .ptr .global .align 4 " + name
 		}
-		return ".param " + t.declare(name)
+		return space + t.declare(name)
 	}
 	text = "." + s.kind + " "
 	if s.proto.result != nil {
@@ -487,6 +636,10 @@ func (g *generator) headerNames(s *symbol) (text string, params []param) {
 // variable defines a variable, or several in one statement.
 func (g *generator) variable(s *symbol) []*node {
 	text := fmt.Sprintf("%s.%s ", g.linkageWord(s), s.space)
+	if s.count > 0 { // ptxas emits only those that something names
+		return []*node{leaf("%s%s %s<%d>;", text, s.typ.prefix(), s.name, s.count),
+			leaf(".global .u64 %s[] = {%s};", g.fresh("range"), strings.Join(s.names(), ", "))}
+	}
 	if s.space == "global" && g.in100(3) && s.linkage == "visible" {
 		// .managed is required in every declaration; no other module declares it
 		// that way.
@@ -556,7 +709,7 @@ func (g *generator) addressable() *symbol {
 	var list []*symbol
 	for _, s := range g.symbols() {
 		switch {
-		case s.kind == "func" && !s.proto.noreturn, s.kind == "entry", s.kind == "var" && (s.space == "global" || s.space == "const"):
+		case s.kind == "func" && !s.proto.noreturn && !s.proto.reg, s.kind == "entry", s.kind == "var" && (s.space == "global" || s.space == "const"):
 			list = append(list, s)
 		}
 	}

@@ -217,7 +217,7 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 		object := func(t typ) string {
 			name := g.newName()
 			// ptxas uses the parameter of the function if it has this name.
-			if l := g.scopes[1][name]; name == target || name == prototype || name == g.self.name || l != nil && l.kind == "fparam" {
+			if l := g.scopes[1][name]; name == target || name == prototype || name == g.self.name || l != nil && (l.kind == "fparam" || l.param) {
 				name = g.fresh("o")
 			}
 			if t.word == ".b8" {
@@ -237,18 +237,22 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 			if t.unsized {
 				t = typ{word: ".b8", align: t.align, dims: []int{8}}
 			}
-			if t.word != ".b8" && g.in100(25) { // in a register
+			if p.reg || t.word != ".b8" && g.in100(25) { // in a register
 				args = append(args, "")
 				continue
 			}
 			args = append(args, object(t))
 		}
 		result := ""
-		if p.result != nil {
+		if p.result != nil && !p.reg {
 			result = object(*p.result)
 		}
 		if g.in100(15) {
 			g.declareRegisters()
+		}
+		if p.result != nil && p.reg {
+			kind, _ := loadType(*p.result)
+			result = g.reg(kind)
 		}
 		for i, t := range p.params {
 			if t.unsized {
@@ -304,7 +308,7 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 			text += ", (" + strings.Join(args, ", ") + ")"
 		}
 		g.emit("%s%s%s;", g.guard(), text, suffix)
-		if result != "" {
+		if result != "" && !p.reg {
 			switch t := *p.result; {
 			case t.dims != nil:
 				g.emit("ld.param.b32 %s, [%s+%d];", g.reg("b32"), result, t.size()-4)
@@ -343,7 +347,7 @@ func (p *proto) print(name func() string) string {
 // whatever the register holds.
 func (g *generator) indirectCall() {
 	p := g.makeProto()
-	list := g.visible(func(s *symbol) bool { return s.kind == "func" })
+	list := g.visible(func(s *symbol) bool { return s.kind == "func" && !s.proto.reg })
 	d := g.reg("b64")
 	if len(list) > 0 && g.in100(70) {
 		s := pick(g, list)
@@ -490,11 +494,19 @@ func (g *generator) texture() {
 	}
 	s := pick(g, list)
 	if s.kind == "tex" {
+		object := s.name
+		if g.options != "" {
+			samplers := g.visible(func(s *symbol) bool { return s.kind == "sampler" })
+			if len(samplers) == 0 {
+				return
+			}
+			object += ", " + pick(g, samplers).name
+		}
 		switch g.IntN(3) {
 		case 0:
-			g.emit("tex.1d.v4.f32.s32 {%s}, [%s, {%s}];", g.regs("f32", 4), s.name, g.reg("b32"))
+			g.emit("tex.1d.v4.f32.s32 {%s}, [%s, {%s}];", g.regs("f32", 4), object, g.reg("b32"))
 		case 1:
-			g.emit("%stex.2d.v4.f32.f32 {%s}, [%s, {%s}];", g.guard(), g.regs("f32", 4), s.name, g.regs("f32", 2))
+			g.emit("%stex.2d.v4.f32.f32 {%s}, [%s, {%s}];", g.guard(), g.regs("f32", 4), object, g.regs("f32", 2))
 		case 2:
 			g.emit("txq.width.b32 %s, [%s];", g.reg("b32"), s.name)
 		}
@@ -569,7 +581,7 @@ func (g *generator) odd() {
 	case 4:
 		g.emit("isspacep.global %s, %s;", g.reg("pred"), g.reg("b64"))
 	case 5:
-		list := g.visible(func(s *symbol) bool { return s.kind == "func" || s.kind == "entry" })
+		list := g.visible(func(s *symbol) bool { return s.kind == "func" && !s.proto.reg || s.kind == "entry" })
 		if len(list) > 0 {
 			d := g.reg("b64")
 			g.emit("mov.u64 %s, %s;", d, pick(g, list).name)

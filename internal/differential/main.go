@@ -18,9 +18,10 @@
 //     is the same only if it belongs to the same module.
 //  2. After nvlink: kernels and every object, with binding, size and bytes.
 //
-// If one way refuses a set, the other must too. Sets are counted but not compared
-// if docs/abi.md lists the difference, if ptxas refuses one module alone, or if
-// ptxas or nvlink crashes or reports an internal error.
+// If one way refuses a set, the other must too; some sets have a symbol that is
+// undefined, defined twice or declared with another type. Differences that
+// docs/abi.md lists are counted by reason. Sets are not compared if ptxas refuses
+// one module alone, or if ptxas or nvlink crashes or reports an internal error.
 //
 // A line of the log holds the seed, the kind of outcome, and its detail. Equal sets
 // have no line; a line starting with # counts every hundred sets. The last lines
