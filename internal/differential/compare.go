@@ -44,12 +44,13 @@ const (
 	localTexture  = "nvlink confuses a texture reference with a local of the name"
 	unusedAlias   = "nvlink fails on an alias that nothing uses"
 	addressTaken  = "ptxas compiles a function differently if something takes its address"
+	samplerValue  = "ptxas compiles a texture access differently if it sees the value of the sampler"
 	registerLimit = "ptxas gives a function more registers in another module"
 	lostAddress   = "ptxas loses the address of a function in an object of a function"
 	noPrototype   = "nvlink compares no prototypes of a function whose address is taken"
 )
 
-var reasons = []string{twoAlignments, localKernel, localTexture, unusedAlias, addressTaken, registerLimit, lostAddress, noPrototype}
+var reasons = []string{twoAlignments, localKernel, localTexture, unusedAlias, addressTaken, samplerValue, registerLimit, lostAddress, noPrototype}
 
 // A comparer runs the tools in its own folder.
 type comparer struct {
@@ -309,11 +310,11 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 		// ptxas looks at all calls of the module: if it sees one more caller, it
 		// may schedule differently. Then the effects of the function must agree.
 		diff := sameTargets(before[m-1], was, after, f) + c.instructions(s, fmt.Sprintf("%d.cubin", m), was.Name, "merged.cubin", f.Name)
-		if diff != "" && c.addressed(s, m, s.texts()[m-1], name, merged.PTX, f.Name, identity) {
-			result = outcome{documented + addressTaken, fmt.Sprintf("%s (%s of %d.ptx)", f.Name, name, m)}
-			continue
-		}
 		if diff != "" {
+			if why := c.explain(s, m, name, merged, f.Name, identity); why != "" {
+				result = outcome{documented + why, fmt.Sprintf("%s (%s of %d.ptx)", f.Name, name, m)}
+				continue
+			}
 			return outcome{"code differs", fmt.Sprintf("%s (%s of %d.ptx): %s\n%s", f.Name, name, m, d, diff)}
 		}
 		if result.class == equal {
@@ -352,15 +353,32 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	return result
 }
 
-// addressed reports whether a function has the same code in its module and in the
-// merged module if both take its address. In the link the address may be taken by
-// another module, or only by a weak function that is dropped. ptxas compiles a
-// function whose address is taken for callers that it does not see: it uses no
-// uniform registers in a kernel, yields in loops, and expands warp-synchronous
-// instructions differently.
-func (c *comparer) addressed(s *set, m int, text, name string, merged []byte, mergedName string, identity func(string) string) bool {
+// explain returns the reason why ptxas gives a function other code in the merged
+// module than in its own, or "" if it finds none. It changes what ptxas sees, and
+// expects the same code:
+//
+//   - A module declares a sampler that another one initialises. Here it has the
+//     definition of the link.
+//   - In the link another module takes the address of the function, or only a weak
+//     function that is dropped does. Here both modules take it. ptxas then does not
+//     see all callers: it uses no uniform registers in a kernel, yields in loops, and
+//     expands warp-synchronous instructions differently.
+func (c *comparer) explain(s *set, m int, name string, merged *link.Result, mergedName string, identity func(string) string) string {
+	quiet := *s
+	quiet.noise = false
+	texts := quiet.texts()
+	own := sampler.ReplaceAllStringFunc(texts[m-1], func(declared string) string {
+		name := regexp.QuoteMeta(sampler.FindStringSubmatch(declared)[1])
+		for _, linkage := range []string{"visible", "weak"} {
+			definition := regexp.MustCompile(`(?m)^\.` + linkage + ` \.global \.samplerref ` + name + `( =.*)?;$`)
+			if d := definition.FindString(strings.Join(texts, "\n")); d != "" {
+				return d
+			}
+		}
+		return declared
+	})
 	probe := func(file, text, name string, local func(string) string) (*described, *cubinSymbol) {
-		data, _ := c.assemble(s, file, text+"\n.visible .global .u64 ptxlink_probe = "+name+";\n")
+		data, _ := c.assemble(s, file, text)
 		cubin, err := openCubin(data)
 		if err != nil {
 			return nil, nil
@@ -368,10 +386,22 @@ func (c *comparer) addressed(s *set, m int, text, name string, merged []byte, me
 		d := describe(cubin, local)
 		return d, d.function(name)
 	}
-	a, f := probe("probe", text, name, func(name string) string { return fmt.Sprintf("%d:%s", m, name) })
-	b, h := probe("merged.probe", string(merged), mergedName, identity)
-	return f != nil && h != nil && sameTargets(a, f, b, h)+c.instructions(s, "probe.cubin", name, "merged.probe.cubin", mergedName) == ""
+	same := func(text, mergedText string) bool {
+		a, f := probe("probe", text, name, func(name string) string { return fmt.Sprintf("%d:%s", m, name) })
+		b, h := probe("merged.probe", mergedText, mergedName, identity)
+		return f != nil && h != nil && sameTargets(a, f, b, h)+c.instructions(s, "probe.cubin", name, "merged.probe.cubin", mergedName) == ""
+	}
+	const take = "\n.visible .global .u64 ptxlink_probe = %s;\n"
+	switch {
+	case own != texts[m-1] && same(own, string(merged.PTX)):
+		return samplerValue
+	case same(own+fmt.Sprintf(take, name), string(merged.PTX)+fmt.Sprintf(take, mergedName)):
+		return addressTaken
+	}
+	return ""
 }
+
+var sampler = regexp.MustCompile(`(?m)^\.(?:extern|weak) \.global \.samplerref (\S+?)(?: =.*)?;$`)
 
 // A described cubin has an identity for each symbol: its name in its module, or its
 // contents.
