@@ -533,15 +533,17 @@ func sameObjects(before []*described, after *described) (diff, lost string) {
 	return "", lost
 }
 
-// ptxas emits a relocation of type 2, the address of a function, without its symbol
-// if it has not compiled the function: .func f() { .const .u64 c = f; ret; } with
+// ptxas emits the address of a function, a relocation of type 2 or 0x66, as one of
+// type 2 without a symbol if it has not compiled the function: .func f() { .const .u64 c = f; ret; } with
 // another function in the module.
 var (
 	noSymbol       = regexp.MustCompile(`type 0x2 \+`)
-	functionTarget = regexp.MustCompile(`(type 0x2) [^"]*\+`)
+	functionTarget = regexp.MustCompile(`type (?:0x2|0x66) [^"]*\+`)
 )
 
-func withoutFunctions(targets string) string { return functionTarget.ReplaceAllString(targets, "$1 +") }
+func withoutFunctions(targets string) string {
+	return functionTarget.ReplaceAllString(targets, "function +")
+}
 
 // final returns the kernels and the objects of a linked cubin, and the contents of
 // objects. Device functions were compared before: nvlink drops those that nothing
