@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
@@ -62,7 +63,15 @@ func (c *comparer) run(tool string, args ...string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("no %s", tool)
 	}
-	out, err := exec.Command(path, args...).CombinedOutput()
+	// nvlink 13.5 runs for ever on some sets.
+	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	defer stop()
+	cmd := exec.CommandContext(ctx, path, args...)
+	cmd.WaitDelay = time.Second
+	out, err := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return "", fmt.Errorf("Internal error: %s runs for more than two minutes", tool)
+	}
 	return string(out), err
 }
 
