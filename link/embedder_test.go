@@ -23,6 +23,7 @@ import (
 	"ptxlink/abicheck"
 	"ptxlink/abicheck/ctype"
 	"ptxlink/link"
+	"ptxlink/link/libdevice"
 	"ptxlink/link/pack"
 	"ptxlink/link/ptxas"
 	"ptxlink/object"
@@ -79,7 +80,21 @@ func main() {
 		panic(err)
 	}
 	show(p.Messages)
+	_, err = ptxas.Find("./no\x1b[31m")
+	message(err)
+	_, err = libdevice.Find("./no\x1b[31m")
+	message(err)
 	passes(ctx)
+}
+
+// message shows an error that is one message.
+func message(err error) {
+	var m *link.Message
+	if !errors.As(fmt.Errorf("wrapped: %w", err), &m) {
+		panic(err)
+	}
+	show([]*link.Message{m})
+	link.WriteMessages(os.Stdout, []*link.Message{m}, link.Style{})
 }
 
 // passes calls the passes of a link one by one.
@@ -112,6 +127,8 @@ func passes(ctx context.Context) {
 	}
 	declared, err := ctype.Parse(&ptx.Source{Name: "s.h", Text: []byte("struct s { char c; double d; };")}, model)
 	fmt.Println(len(declared), err)
+	_, err = ctype.Parse(&ptx.Source{Name: "s.h", Text: []byte("struct {")}, model)
+	message(err)
 }
 `
 
@@ -148,9 +165,18 @@ linked.ptx:12:1: note: this is line 12 of the linked module
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 warning "empty-member" none.ptx:0:0 [0+0] this module defines nothing that other modules can use; help "make .visible what it is to define"
+error "tool" :0:0 [0+0] cannot run ./no\x1b[31m, which --ptxas names: no such file or directory; help "name the program itself, such as /usr/local/cuda/bin/ptxas"
+ptxlink: error: cannot run ./no\x1b[31m, which --ptxas names: no such file or directory
+help: name the program itself, such as /usr/local/cuda/bin/ptxas
+error "tool" :0:0 [0+0] there is no ./no\x1b[31m, which --cuda names; help ""
+ptxlink: error: there is no ./no\x1b[31m, which --cuda names
 error param-size a.ptx 4 18
 { ld ret } 
 1 <nil>
+error "c-syntax" s.h:1:8 [7+1] the "{" is not closed; help ""
+s.h:1:8: error: the "{" is not closed
+    1 | struct {
+      |        ^
 `
 
 // TestEmbedder compiles and runs that program: link, its line map and messages,

@@ -8,7 +8,8 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// Message is an error, a warning or a note.
+// Message is an error, a warning or a note. errors.As finds one in the errors of
+// this package and of those beside it, such as link/ptxas.
 type Message struct {
 	// Kind says how much the message matters.
 	Kind Kind
@@ -123,6 +124,13 @@ func publicPlace(at diag.Place) Place {
 func init() {
 	bridge.PublicMessages = func(list []*diag.Message) any { return publicMessages(list) }
 	bridge.InternalPlace = func(p any) diag.Place { return p.(Place).internal() }
+	diag.ToPublic = func(m *diag.Message, target any) bool {
+		public, ok := target.(**Message)
+		if ok {
+			*public = publicMessages([]*diag.Message{m})[0]
+		}
+		return ok
+	}
 }
 
 // Errors is the error that Link returns when the inputs cannot be linked.

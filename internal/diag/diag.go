@@ -169,6 +169,14 @@ type Message struct {
 // Unwrap returns Err, so that errors.Is finds fs.ErrNotExist.
 func (m *Message) Unwrap() error { return m.Err }
 
+// ToPublic sets target, a **link.Message, to the message in the type of the Go API.
+// It reports whether target has that type. Package link sets it.
+var ToPublic func(m *Message, target any) bool
+
+// As lets a program, which cannot import this package, find a message in an error:
+// errors.As with a *link.Message.
+func (m *Message) As(target any) bool { return ToPublic != nil && ToPublic(m, target) }
+
 // Note adds a second place and returns the message, for chaining.
 func (m *Message) Note(place Place, text string) *Message {
 	m.Notes = append(m.Notes, Remark{place, text})

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -90,6 +91,10 @@ func named(who, name string) (string, error) {
 		var e *exec.Error
 		if errors.As(err, &e) {
 			err = e.Err
+		}
+		var p *fs.PathError // of a name with a separator; it repeats the name
+		if errors.As(err, &p) {
+			err = p.Err
 		}
 		return "", &diag.Message{
 			ID:   diag.Tool,
