@@ -173,18 +173,43 @@ func (m *matcher) match() bool {
 		if i == len(m.x.Statements) || j == len(m.y.Statements) {
 			return i == len(m.x.Statements) && j == len(m.y.Statements) && m.sameTargets()
 		}
-		a, b := m.x.Statements[i], m.y.Statements[j]
-		if a.Kind != b.Kind || a.End-a.First != b.End-b.First {
+		if !m.sameStatement(m.x.Statements[i], m.y.Statements[j]) {
 			return false
-		}
-		for k := range a.End - a.First {
-			if !m.sameToken(int(a.First+k), int(b.First+k)) {
-				return false
-			}
 		}
 		i++
 		j++
 	}
+}
+
+func (m *matcher) sameStatement(a, b ptx.Statement) bool {
+	if a.Kind != b.Kind {
+		return false
+	}
+	if a.Kind == ptx.Directive && m.x.Opcode(a) == ".callprototype" {
+		return slices.EqualFunc(unnamed(m.x, a), unnamed(m.y, b), func(t, u ptx.Token) bool {
+			return t.Kind == u.Kind && bytes.Equal(m.x.Text(t), m.y.Text(u))
+		})
+	}
+	if a.End-a.First != b.End-b.First {
+		return false
+	}
+	for k := range a.End - a.First {
+		if !m.sameToken(int(a.First+k), int(b.First+k)) {
+			return false
+		}
+	}
+	return true
+}
+
+// unnamed returns the tokens of a .callprototype without its names, which may be
+// missing, _, or a word without meaning.
+func unnamed(c *ptx.Code, st ptx.Statement) (list []ptx.Token) {
+	for _, t := range c.Tokens[st.First:st.End] {
+		if t.Kind != ptx.Ident && (t.Kind != ptx.Punct || t.Ch != '_') {
+			list = append(list, t)
+		}
+	}
+	return list
 }
 
 func unknown(n int) []int32 {
