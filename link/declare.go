@@ -22,11 +22,6 @@ func (pl *planner) nameOf(d resolve.DeclID) string {
 	return pl.names.Of(object.ID{File: d.File, Name: pl.table.Files[d.File].Decls[d.Decl].Name})
 }
 
-// erase returns the edit that removes a span except for its line ends.
-func erase(src *diag.Source, span diag.Span) ptx.Edit {
-	return ptx.Edit{Span: span, Text: strings.Repeat("\n", bytes.Count(src.Bytes(span), []byte{'\n'}))}
-}
-
 // header adds the header of the output. fatbinary 12.4 blanks the first line, so
 // that line has no information; the record below it survives and is read back.
 func (pl *planner) header(debug bool) {
@@ -124,7 +119,7 @@ func (pl *planner) prototype(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
 	pl.buffer = append(pl.buffer[:0], pl.linkageWord(d)...)
-	pl.buffer = ptx.AppendCompact(pl.buffer, prototype(f, decl, edits))
+	pl.buffer = ptx.AppendCompact(pl.buffer, f.Prototype(decl, edits))
 	pl.lineOfBuffer(f.Src, decl.Span.Off)
 }
 
@@ -136,25 +131,6 @@ func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 		}
 	}
 	return in
-}
-
-// prototype returns the header of a function for a forward declaration, without
-// tuning directives, which ptxas accepts only on definitions.
-func prototype(f *object.File, decl *ptx.Decl, edits []ptx.Edit) []byte {
-	for _, a := range decl.Attrs {
-		if !onPrototype(decl.Kind, a.Word) {
-			edits = append(edits, erase(f.Src, a.Span))
-		}
-	}
-	if len(edits) == 0 {
-		return f.Src.Bytes(decl.Header)
-	}
-	ptx.SortEdits(edits)
-	return ptx.Apply(nil, f.Src.Text, decl.Header, edits)
-}
-
-func onPrototype(kind ptx.DeclKind, word string) bool {
-	return kind == ptx.Func && word != ".pragma" || word == ".attribute"
 }
 
 func (pl *planner) body(p *plan, d resolve.DeclID, debug *mergedDebug) {
@@ -191,15 +167,10 @@ func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {
 	return string(ptx.Compact(ptx.Apply(nil, src.Text, decl.Prefix, edits)))
 }
 
-// shape returns the dimensions of an object: [2][3].
-func shape(f *object.File, decl *ptx.Decl) string {
-	return string(ptx.Compact(f.Src.Bytes(decl.Dims)))
-}
-
 // forward adds a forward declaration of a variable.
 func (pl *planner) forward(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
-	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, p.align[d], "")+" "+pl.nameOf(d)+shape(f, decl))
+	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, p.align[d], "")+" "+pl.nameOf(d)+f.Shape(decl))
 }
 
 func (pl *planner) variable(p *plan, d resolve.DeclID) {
@@ -240,14 +211,14 @@ func (pl *planner) extern(s *resolve.Symbol) {
 				word = ".b8"
 			}
 		}
-		pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, align, word)+" "+s.Name+shape(f, decl))
+		pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, align, word)+" "+s.Name+f.Shape(decl))
 		return
 	}
 	edits := pl.aligns.Header(s.Mentions[best].File, decl)
 	if pl.wordsDiffer(s, decl) {
 		edits = untype(edits, decl)
 	}
-	text := prototype(f, decl, edits)
+	text := f.Prototype(decl, edits)
 	if decl.Has(".noreturn") && !pl.allHave(s, ".noreturn") {
 		text = bytes.Replace(text, []byte(".noreturn"), nil, 1) // a copy
 	}

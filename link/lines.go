@@ -213,7 +213,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 			break
 		}
 		if own.In >= 0 {
-			edits = append(edits, erase(f.Src, own.Span))
+			edits = append(edits, f.Erase(own.Span))
 		}
 	}
 	return edits
@@ -224,12 +224,12 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug) []ptx.Edit {
 	f, loc := l.files[file], &l.files[file].Locs[i]
 	if l.strip {
-		return append(edits, erase(f.Src, loc.Span))
+		return append(edits, f.Erase(loc.Span))
 	}
 	n, ok := l.of[file][loc.File]
 	if !ok {
 		l.warnUndeclared(file, loc.FileSpan)
-		return append(edits, erase(f.Src, loc.Span))
+		return append(edits, f.Erase(loc.Span))
 	}
 	if n != loc.File {
 		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: itoa(n)})
@@ -239,7 +239,7 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 	}
 	m, name, ok := l.inlined(file, loc, debug)
 	if !ok {
-		return append(edits, erase(f.Src, loc.Tail))
+		return append(edits, f.Erase(loc.Tail))
 	}
 	if name != "" {
 		edits = append(edits, ptx.Edit{Span: loc.FunctionSpan, Text: name})

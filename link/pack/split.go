@@ -86,6 +86,12 @@ func (s *splitter) split(roots []string) (members []link.Input) {
 	for _, o := range f.Others {
 		s.log.Error(diag.Split, f.At(o.Span), "a module with a statement that ptxlink does not know cannot be split")
 	}
+	for i := range f.Aliases {
+		a := &f.Aliases[i]
+		if target := f.Symbols[a.Name].Target; target < 0 || f.Symbols[target].Def < 0 {
+			s.log.Error(diag.AliasTarget, f.At(a.TargetSpan), diag.Name(f.Names[a.Name])+" leads to no function that this module defines")
+		}
+	}
 	for _, flags := range []*[]bool{&s.reached, &s.member, &s.root, &s.aliased} {
 		*flags = make([]bool, len(f.Names))
 	}
@@ -125,12 +131,8 @@ func (s *splitter) rootNames(roots []string) (names []ptx.NameID) {
 
 // target returns the target of an alias, or the name itself.
 func (s *splitter) target(name ptx.NameID) ptx.NameID {
-	for range s.f.Aliases {
-		sym := s.f.Symbols[name]
-		if sym.Def >= 0 || sym.Alias < 0 {
-			break
-		}
-		name = s.f.Aliases[sym.Alias].Target
+	if target := s.f.Symbols[name].Target; target >= 0 {
+		return target
 	}
 	return name
 }
@@ -320,13 +322,13 @@ func (s *splitter) declare(name ptx.NameID, inside bool) string {
 		if s.out[name] != f.Names[d.Name] {
 			edits = append(edits, ptx.Edit{Span: d.NameSpan, Text: s.out[name]})
 		}
-		return linkage + string(ptx.Compact(prototype(f, d, edits))) + ";\n"
+		return linkage + string(ptx.Compact(f.Prototype(d, edits))) + ";\n"
 	case !inside:
-		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(f, d) + ";\n"
+		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + f.Shape(d) + ";\n"
 	}
 	for i := range f.Decls[:sym.Def] {
 		if early := &f.Decls[i]; early.Name == name && linkage != "" {
-			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + shape(f, d) + ";\n"
+			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + f.Shape(d) + ";\n"
 		}
 	}
 	return ""

@@ -179,8 +179,10 @@ func TestSplitCycle(t *testing.T) {
 // TestSplitRefuses what cannot be cut.
 func TestSplitRefuses(t *testing.T) {
 	for name, want := range map[string]string{
-		".visible .func f () { ret; }\n.section .debug_str { .b8 0 }\n": "a module with debug sections cannot be split",
-		".visible .func f () { ret; }\n.tomorrow f;\n":                  "a statement that ptxlink does not know",
+		".visible .func f ();\n.visible .func g ();\n.alias f, g;\n.alias g, f;\n": "f leads to no function that this module defines",
+		".visible .func f ();\n.extern .func g ();\n.alias f, g;\n":                "f leads to no function that this module defines",
+		".visible .func f () { ret; }\n.section .debug_str { .b8 0 }\n":            "a module with debug sections cannot be split",
+		".visible .func f () { ret; }\n.tomorrow f;\n":                             "a statement that ptxlink does not know",
 	} {
 		_, err := pack.Split(context.Background(), link.Input{Name: "in", Text: []byte(top + name)}, pack.SplitOptions{})
 		if err == nil || !strings.Contains(err.Error(), want) {

@@ -1,7 +1,9 @@
 package ptx
 
 import (
+	"bytes"
 	"sort"
+	"strings"
 
 	"ptxlink/internal/diag"
 )
@@ -31,3 +33,27 @@ func Apply(out, text []byte, span diag.Span, edits []Edit) []byte {
 	}
 	return append(out, text[at:span.End()]...)
 }
+
+// Erase returns the edit that removes a span except for its line ends.
+func (m *Module) Erase(span diag.Span) Edit {
+	return Edit{Span: span, Text: strings.Repeat("\n", bytes.Count(m.Src.Bytes(span), []byte{'\n'}))}
+}
+
+// Prototype returns the header of a function for a forward declaration, with the
+// edits applied and without tuning directives, which ptxas accepts only on
+// definitions. The result may be text of the module.
+func (m *Module) Prototype(d *Decl, edits []Edit) []byte {
+	for _, a := range d.Attrs {
+		if (d.Kind != Func || a.Word == ".pragma") && a.Word != ".attribute" {
+			edits = append(edits, m.Erase(a.Span))
+		}
+	}
+	if len(edits) == 0 {
+		return m.Src.Bytes(d.Header)
+	}
+	SortEdits(edits)
+	return Apply(nil, m.Src.Text, d.Header, edits)
+}
+
+// Shape returns the dimensions of a variable: [2][3].
+func (m *Module) Shape(d *Decl) string { return string(Compact(m.Src.Bytes(d.Dims))) }
