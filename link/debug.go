@@ -44,7 +44,7 @@ type sameBody struct {
 // newDebugSections finds the inputs with debug sections, and the meanings of the
 // names in them. If only one input has sections, they are copied, provided that
 // everything they name is in the output. The sections of several inputs are merged.
-func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections {
+func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) *debugSections {
 	d := &debugSections{t: t, verbatim: -1, names: map[int32]map[string]debugName{}, bodies: map[resolve.DeclID]sameBody{}}
 	if o.StripDebug && !o.KeepLines {
 		return d
@@ -63,7 +63,7 @@ func newDebugSections(t *resolve.Table, o Options, log *diag.Log) *debugSections
 	}
 	if len(d.files) == 1 {
 		switch file := d.files[0]; {
-		case !d.module(file, nil).Check(context.Background(), log):
+		case !d.module(file, nil).Check(ctx, log):
 			d.lines = true
 		case !gone:
 			d.verbatim = file

@@ -149,7 +149,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.Alignments,
 		abicheck.Calls,
 		abicheck.SharedObjects,
-		func(t *resolve.Table, log *diag.Log) { c.debug = newDebugSections(t, o, log) },
+		func(t *resolve.Table, log *diag.Log) { c.debug = newDebugSections(ctx, t, o, log) },
 	}
 	if !o.Relocatable {
 		checks = append(checks, abicheck.IndirectCalls)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -225,4 +226,45 @@ func TestCancelWhileReading(t *testing.T) {
 	if _, err := link.Link(ctx, link.Options{Inputs: []link.Input{{Name: "pipe", Reader: r}}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
+}
+
+// TestCancelInOnlyDWARF: the checks ask the context again and again while they read
+// the DWARF of a single module.
+func TestCancelInOnlyDWARF(t *testing.T) {
+	asked := func(entries, cancelAt int) (int, error) {
+		info := ".b8 2, 0\n.b32 .debug_abbrev\n.b8 8, 1" + strings.Repeat(", 2", entries) + ", 0"
+		text := strings.Replace(top, "sm_75", "sm_75, debug", 1) + ".visible .func f () { ret; }\n" +
+			".section .debug_abbrev { .b8 1, 0x11, 1, 0, 0, 2, 0x24, 0, 0, 0, 0 }\n" +
+			fmt.Sprintf(".section .debug_info {\n.b32 %d\n%s\n}\n", 7+1+entries+1, info)
+		ctx := &asking{Context: t.Context(), end: cancelAt}
+		_, err := link.Link(ctx, link.Options{Inputs: texts(text), Jobs: 1})
+		return int(ctx.asked.Load()), err
+	}
+	few, err := asked(10, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	many, err := asked(20000, 1<<30)
+	if err != nil || many < few+3 {
+		t.Errorf("asked %d times for 10 entries and %d times for 20000; %v", few, many, err)
+	}
+	for at := 1; at <= many; at++ {
+		if _, err := asked(20000, at); err != context.Canceled {
+			t.Errorf("cancelled when asked for the %d. time: %v", at, err)
+		}
+	}
+}
+
+// asking counts how often it is asked, and is cancelled from one time on.
+type asking struct {
+	context.Context
+	asked atomic.Int32
+	end   int
+}
+
+func (c *asking) Err() error {
+	if int(c.asked.Add(1)) >= c.end {
+		return context.Canceled
+	}
+	return nil
 }
