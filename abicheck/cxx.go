@@ -119,19 +119,11 @@ func parseCxx(name string) (sig cxxSignature, ok bool) {
 		return sig, false
 	}
 	for _, arg := range ft.Args {
-		switch a := arg.(type) {
-		case *demangle.PackExpansion, *demangle.ArgumentPack, *demangle.ExprList, *demangle.TemplateParamPack, *demangle.ExplicitObjectParameter:
-			return sig, false
-		case *demangle.BuiltinType:
-			if a.Name == "..." {
-				return sig, false
-			}
-			if a.Name == "void" {
-				continue
-			}
+		if b, ok := arg.(*demangle.BuiltinType); ok && b.Name == "void" {
+			continue
 		}
 		t := classify(arg)
-		if t.kind == 0 {
+		if t.kind == 0 { // a class, a pack, variable arguments
 			return sig, false
 		}
 		sig.params = append(sig.params, t)

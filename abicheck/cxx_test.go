@@ -1,6 +1,8 @@
 package abicheck
 
 import (
+	"strconv"
+	"strings"
 	"testing"
 
 	"ptxlink/internal/diag"
@@ -18,12 +20,19 @@ func TestCxxNames(t *testing.T) {
 		{"a float for an int", ".func _Z1fi (.param .f32 a)", "has a .f32 as parameter 1, but its name says int"},
 		{"a structure for a long", ".func _Z1fl (.param .align 8 .b8 a[16])", "has 16 bytes aligned to 8 as parameter 1, but its name says long"},
 		{"a member without this", ".func _ZNK1A1fEf (.param .f32 x)", "has 1 parameter here, but its name says 2"},
+		{"none", ".func _Z1fv (.param .b32 a)", "has 1 parameter here, but its name says 0"},
+		{"a float for a template argument", ".func _Z1fIiEvT_ (.param .f32 a)", "has a .f32 as parameter 1, but its name says int"},
+		{"a float for a constant", ".func _Z1fIKiEvT_ (.param .f32 a)", "has a .f32 as parameter 1, but its name says int const"},
+		{"__grid_constant__ of another size", ".entry _Z1gi (.param .align 8 .b8 a[8])", "has 8 bytes aligned to 8 as parameter 1, but its name says int"},
+		{"the longest name", ".func _Z" + long(diag.MaxMangled) + " (.param .f32 a)", "has a .f32 as parameter 1, but its name says int"},
 
+		{"a name that is longer", ".func _Z" + long(diag.MaxMangled+1) + " (.param .f32 a)", ""},
 		{"this", ".func _ZN1A1fEf (.param .b64 this, .param .f32 x)", ""},
 		{"a static member", ".func _ZN1A1fEf (.param .f32 x)", ""},
 		{"a constant member", ".func _ZNK1A1fEf (.param .b64 this, .param .f32 x)", ""},
 		{"result of a class with a copy constructor (nvcc, clang)", ".func _Z4makei (.param .b64 r, .param .b32 x)", ""},
 		{"the same of a member", ".func _ZNK1A4makeEi (.param .b64 r, .param .b64 this, .param .b32 x)", ""},
+		{"the same of a member that is not const", ".func _ZN1A4makeEi (.param .b64 r, .param .b64 this, .param .b32 x)", ""},
 		{"a class, empty or not", ".func _Z1f3Tagi (.param .b32 x)", ""},
 		{"a class in two registers", ".func _Z1f3Tagi (.param .b64 t, .param .b64 u, .param .b32 x)", ""},
 		{"a pack of three", ".entry _Z1kIfJKiKfS1_fEEvPT_iDpPT0_ (.param .u64 a, .param .u32 b, .param .u64 c, .param .u64 d, .param .u64 e, .param .u64 f)", ""},
@@ -83,4 +92,11 @@ func TestCxxNames(t *testing.T) {
 			t.Errorf("%s: %s: %q, want %q", test.what, test.text, got, test.want)
 		}
 	}
+}
+
+// long returns the rest of a mangled name of n bytes: a function of an int.
+func long(n int) string {
+	letters := n - len("_Zi")
+	digits := len(strconv.Itoa(letters))
+	return strconv.Itoa(letters-digits) + strings.Repeat("a", letters-digits) + "i"
 }
