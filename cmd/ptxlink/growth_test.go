@@ -281,6 +281,27 @@ var growths = []growth{
 		}
 		return files{"a.ptx", text("a"), "b.ptx", text("b")}
 	}},
+	{name: "units of DWARF", n: 1500, input: func(n int) files {
+		// Each has a table of abbreviations of 8 bytes, and a label.
+		return dwarf(repeat(n, ".b8 1, 17, 0, 17, 1, 0, 0, 0\n"), list(n, func(i int) string {
+			return fmt.Sprintf(".b32 16\n.b8 2, 0\n.b32 .debug_abbrev+%d\n.b8 8, 1\n.b64 L%d\n", 8*i, i)
+		}), repeat(n, "L#:\n"))
+	}},
+	{name: "units that share abbreviations", n: 2000, input: func(n int) files {
+		abbrevs := list(n, func(i int) string {
+			return fmt.Sprintf(".b8 %s52, 0, 3, 8, %s11, 0, 0\n", uleb(2+i), uleb(0x2000+i))
+		})
+		return dwarf(".b8 1, 17, 1, 0, 0\n"+abbrevs+".b8 0\n", list(n, func(i int) string {
+			code := uleb(2 + i)
+			return fmt.Sprintf(".b32 %d\n.b8 2, 0\n.b32 .debug_abbrev\n.b8 8, 1, %s65, 0, 7, 0\n", 2+4+1+1+strings.Count(code, ",")+4, code)
+		}), "")
+	}},
+	{name: "labels that DWARF names", n: 4000, input: func(n int) files {
+		return dwarf(".b8 1, 17, 1, 0, 0, 2, 52, 0, 73, 19, 17, 1, 0, 0, 0\n", labelled(n), repeat(n, "L#:\n"))
+	}},
+	{name: "functions of labels that DWARF names", n: 2500, input: func(n int) files {
+		return dwarf(".b8 1, 17, 1, 0, 0, 2, 52, 0, 73, 19, 17, 1, 0, 0, 0\n", labelled(n), "ret; }\n"+repeat(n, ".func @#() {\nL#: ret; }\n")+".visible .func @() {\n")
+	}},
 	{name: "sections", n: 5000, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".section .debug_x# {\nL#:\n.b32 L#\n}\n") + kernel("")}
 	}},
@@ -308,6 +329,40 @@ var growths = []growth{
 	{name: "arguments", n: 5000, args: []string{"@args"}, input: func(n int) files {
 		return files{"a.ptx", kernel(""), "args", strings.Repeat("--threads=2 ", n)}
 	}},
+}
+
+// list joins what format returns for each number below n.
+func list(n int, format func(i int) string) string {
+	var b strings.Builder
+	for i := range n {
+		b.WriteString(format(i))
+	}
+	return b.String()
+}
+
+// uleb is a number in LEB128, each byte followed by a comma.
+func uleb(n int) (s string) {
+	for ; n >= 0x80; n >>= 7 {
+		s += fmt.Sprint(n&0x7f|0x80, ", ")
+	}
+	return s + fmt.Sprint(n, ", ")
+}
+
+// labelled is a unit of n entries, each with a label, and a reference to the entry
+// in the middle.
+func labelled(n int) string {
+	const size = 1 + 4 + 8
+	return fmt.Sprintf(".b32 %d\n.b8 2, 0\n.b32 .debug_abbrev\n.b8 8, 1\n", 2+4+1+1+size*n+1) + list(n, func(i int) string {
+		return fmt.Sprintf(".b8 2\n.b32 %d\n.b64 L%d\n", 12+size*(n/2), i)
+	}) + ".b8 0\n"
+}
+
+// dwarf is two modules with the same DWARF and the same code, in which @ is the
+// name of the module.
+func dwarf(abbrev, info, code string) files {
+	text := ".version 7.8\n.target sm_75, debug\n.address_size 64\n.visible .entry k@() {\n" + code + "ret; }\n" +
+		".section .debug_abbrev {\n" + abbrev + "}\n.section .debug_info {\n" + info + "}\n"
+	return files{"a.raw", strings.ReplaceAll(text, "@", "a"), "b.raw", strings.ReplaceAll(text, "@", "b")}
 }
 
 // filesOf are n inputs, in which # is the number of the input.
@@ -394,7 +449,7 @@ func isSubcommand(name string) bool {
 // still, a family fails only if it does so three times.
 func TestGrowth(t *testing.T) {
 	if testing.Short() {
-		t.Skip("links 70 large inputs")
+		t.Skip("links 75 large inputs")
 	}
 	const most, tries = 9, 3
 	// Less is noise: the start of the program takes as long.
