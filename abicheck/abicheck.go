@@ -118,7 +118,7 @@ func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
 	sym, target := f.Symbols[a.Name], f.Symbols[a.Target]
 	switch {
 	case sym.Decl < 0:
-		c.log.Error(diag.Alias, f.At(a.NameSpan), name+" is made an alias without being declared").
+		c.log.Error(diag.Alias, f.At(a.NameSpan), name+" is an alias but is not declared").
 			WithHelp("declare it with the prototype of its target before the .alias")
 	case sym.Target < 0:
 		c.log.Error(diag.AliasTarget, f.At(a.NameSpan), name+" is an alias of itself").

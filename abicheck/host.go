@@ -42,7 +42,7 @@ func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int,
 	if known && host.Model != "" && (host.Model == "ilp32") != (addressSize == 32) {
 		for _, f := range files {
 			if f.AddressSize != 0 {
-				log.Error(diag.AddressSizeMismatch, f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the host %s has others", addressSize, host)).
+				log.Error(diag.AddressSizeMismatch, f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the host %s has %d-bit addresses", addressSize, host, 32+64-addressSize)).
 					WithHelp("compile for that host, or omit --host")
 				break
 			}

@@ -15,7 +15,7 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// workspace is a copy of integrations with a ptxlink to build it.
+// workspace returns a copy of integrations and the path of a ptxlink for it.
 type workspace struct {
 	*testing.T
 	root, bazel, make, ptxlink string
@@ -47,8 +47,8 @@ func newWorkspace(t *testing.T) *workspace {
 	return w
 }
 
-// offline holds repositories that Bazel fetches for its own Java toolchains
-// before it builds anything at all. A test has no network; none of this is used.
+// offline lists repositories that Bazel fetches for its own Java toolchains before
+// any build. Tests have no network, and nothing uses these repositories.
 var offline = map[string]string{
 	"rules_cc/WORKSPACE": "",
 	"rules_cc/cc/BUILD":  "",
@@ -98,7 +98,7 @@ func (w *workspace) write(name, text string) {
 	}
 }
 
-// replace changes one place of a file.
+// replace replaces one string in a file.
 func (w *workspace) replace(name, old, new string) {
 	w.Helper()
 	text := w.read(name)
@@ -108,7 +108,7 @@ func (w *workspace) replace(name, old, new string) {
 	w.write(name, strings.Replace(text, old, new, 1))
 }
 
-// run runs a program in a folder and returns what it wrote.
+// run runs a program in a folder and returns its output.
 func (w *workspace) run(folder, program string, args ...string) string {
 	w.Helper()
 	cmd := exec.Command(program, args...)
@@ -126,13 +126,13 @@ var (
 	processes = regexp.MustCompile(`(?m)^INFO: \d+ process.*`)
 )
 
-// startup are the options that make it a Bazel of this test alone. Should the
-// test be killed, the server goes after a minute.
+// startup holds the options that give the test a Bazel server of its own. If the
+// test is killed, the server exits after a minute.
 func (w *workspace) startup() []string {
 	return []string{"--nohome_rc", "--max_idle_secs=60", "--output_user_root=" + w.path("output")}
 }
 
-// buildArgs are the arguments for Bazel that build a target.
+// buildArgs returns Bazel's arguments for building a target.
 func (w *workspace) buildArgs(target string, options ...string) []string {
 	args := append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no",
 		"--override_repository=rules_cc="+w.path("offline/rules_cc"), "--override_repository=rules_java="+w.path("offline/rules_java"))
@@ -151,7 +151,7 @@ func (w *workspace) build(target string, options ...string) (ran []string) {
 	return ran
 }
 
-// makes runs Make and returns what was made, sorted.
+// makes runs Make and returns the targets that it built, sorted.
 func (w *workspace) makes() (made []string) {
 	w.Helper()
 	out := w.run(w.path("make"), w.make)
@@ -181,8 +181,8 @@ func TestBazel(t *testing.T) {
 	t.Run("refused", w.refused)
 }
 
-// example builds the example, changes one file after another, and sees that
-// Bazel and Make run what that file needs, and no more, and agree on the output.
+// example builds the example, changes one file after another, and checks that Bazel
+// and Make rerun exactly the actions that depend on it, with the same output.
 func (w workspace) example(t *testing.T) {
 	w.T = t // of this copy
 	const (
@@ -225,13 +225,13 @@ func (w workspace) example(t *testing.T) {
 			outputHolds: "fma.rz.f32",
 		},
 		{
-			// Bazel knows from --unused-inputs that the link need not run.
+			// From --unused-inputs Bazel knows that the link need not run.
 			name: "an archive of which nothing is linked", change: func() { w.replace(src+"debug/trace.ptx", "116, 114", "84, 82") },
 			bazel: []string{listDebug, packDebug}, make: []string{app, debug},
 			outputStays: true,
 		},
 		{
-			// But it now offers what another archive gave, and stands in front of that.
+			// Now it defines a name that a later archive defined.
 			name: "a symbol more in that archive", change: func() {
 				w.write(src+"debug/trace.ptx", w.read(src+"debug/trace.ptx")+strings.Replace(w.read(src+"math/sqrt.ptx"),
 					".version 7.8\n.target sm_75\n.address_size 64\n", "", 1))
@@ -262,8 +262,8 @@ func (w workspace) example(t *testing.T) {
 	}
 }
 
-// names builds files with names that a response file must quote, with an option
-// that has a backslash.
+// names builds files whose names must be quoted in a response file, and passes an
+// option with a backslash.
 func (w workspace) names(t *testing.T) {
 	w.T = t // of this copy
 	const odd = `it's a #1, $x "q" (k).ptx`
@@ -299,8 +299,8 @@ ptx_link(
 	}
 }
 
-// cubin builds a cubin with a ptxas of the environment of actions, and with that
-// of the toolchain.
+// cubin builds a cubin, with ptxas from the environment of the actions and from the
+// toolchain.
 func (w workspace) cubin(t *testing.T) {
 	w.T = t // of this copy
 	ptxas := oracles.Require(t, "ptxas")
@@ -325,7 +325,7 @@ ptx_link(
 	}
 }
 
-// refused builds what cannot be built, and looks at what is said of it.
+// refused builds targets that must fail, and checks the messages.
 func (w workspace) refused(t *testing.T) {
 	w.T = t // of this copy
 	w.write("bazel/example/refused/BUILD.bazel", `load("@rules_ptx//ptx:defs.bzl", "ptx_archive")
@@ -339,7 +339,7 @@ ptx_archive(
 `)
 	w.write("bazel/example/refused/k.ptx", "")
 	for _, test := range []struct{ ptxlink, target, want string }{
-		{w.ptxlink, "//refused:nv", `compress does not go with format = "nv"`},
+		{w.ptxlink, "//refused:nv", `compress cannot be combined with format = "nv"`},
 		{"/none/ptxlink", "//:app", "there is no file /none/ptxlink, which PTXLINK names"},
 		{"tools/ptxlink", "//:app", "PTXLINK must be an absolute path, not tools/ptxlink"},
 	} {

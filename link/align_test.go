@@ -30,7 +30,7 @@ func (a aggregate) declare(name string, callee bool) string {
 	return fmt.Sprintf(".param .align %d .b8 %s[%d]", align, name, a.n)
 }
 
-// header writes a prototype.
+// header returns a prototype.
 func header(number int, result *aggregate, params []aggregate, callee bool) string {
 	s := ".func "
 	if result != nil {
@@ -46,11 +46,11 @@ func header(number int, result *aggregate, params []aggregate, callee bool) stri
 	return s + ")"
 }
 
-// TestMixedAlignments links callers and callees that align their parameters
-// differently, as clang and nvcc do. Functions that the link refuses have
-// parameters in different places (TestPlaces); the others assemble to what they
-// assemble to on their own, with every ptxas, and vector accesses keep the
-// alignment they rely on.
+// TestMixedAlignments links callers and callees whose alignments of parameters
+// differ, as those of clang and nvcc do. Functions that the link refuses pass
+// parameters in different places (TestPlaces). The others assemble to the same code
+// as the separate modules, with every ptxas, and vector accesses keep the alignment
+// that they require.
 func TestMixedAlignments(t *testing.T) {
 	r := rand.New(rand.NewSource(3))
 	const top = ".version 7.0\n.target sm_75\n.address_size 64\n.global .align 16 .b8 out%s[64];\n"
@@ -80,7 +80,7 @@ func TestMixedAlignments(t *testing.T) {
 			a := any()
 			result = &a
 		}
-		// Each side moves words or vectors, whichever its alignment allows.
+		// Each side uses words or vectors, as its alignment allows.
 		move := func(b *strings.Builder, op, name string, n, align int) {
 			unit, word := 1, ".b8"
 			switch {
@@ -169,7 +169,7 @@ func TestMixedAlignments(t *testing.T) {
 
 var sassLine = regexp.MustCompile(`/\*[0-9a-f]{4}\*/\s+(.*?)\s*;`)
 
-// sass disassembles each function of a module that ptxas -c assembles.
+// sass disassembles each function of a module assembled by ptxas -c.
 func sass(t *testing.T, text []byte) map[string]string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "a.cubin")

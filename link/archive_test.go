@@ -15,7 +15,7 @@ import (
 	"ptxlink/link/pack"
 )
 
-// archive makes a GNU archive; names are short.
+// archive returns a GNU archive; the names are short.
 func archive(members ...string) []byte {
 	b := []byte("!<arch>\n")
 	for i := 0; i < len(members); i += 2 {
@@ -35,8 +35,8 @@ func names(r *link.Result) (list []string) {
 	return list
 }
 
-// TestArchive: members are linked if something needs them, wherever the archive
-// stands, and out of compressed data too.
+// TestArchive checks that members are linked if something needs them, wherever the
+// archive is on the command line, and also from compressed archives.
 func TestArchive(t *testing.T) {
 	lib := archive(
 		"f.ptx", top+".extern .func g ();\n.visible .func f () { call g; ret; }\n",
@@ -70,8 +70,8 @@ func TestArchive(t *testing.T) {
 	}
 }
 
-// TestGCCLibraries links a kernel with gcc's libm, of which few members come in,
-// and ptxas takes the program.
+// TestGCCLibraries links a kernel with gcc's libm. Only a few members are linked,
+// and ptxas accepts the result.
 func TestGCCLibraries(t *testing.T) {
 	lib := filepath.Join(oracles.Dir(), "gcc-nvptx", "libm.a")
 	if _, err := os.Stat(lib); err != nil {
@@ -104,8 +104,8 @@ func TestGCCLibraries(t *testing.T) {
 	}
 }
 
-// TestIndexChangesNothing: a package gives the same link with its index and
-// without, plain and compressed, and where its index lies a warning says so.
+// TestIndexChangesNothing checks that a package links the same with and without its
+// index, plain and compressed, and that a wrong index gives a warning.
 func TestIndexChangesNothing(t *testing.T) {
 	module := func(name, text string) link.Input { return link.Input{Name: name, Text: []byte(top + text)} }
 	members := []link.Input{
@@ -154,8 +154,8 @@ func TestIndexChangesNothing(t *testing.T) {
 	}
 }
 
-// TestHostOfPackage: what a package says of the host of a member is checked when
-// the member is linked, and not before.
+// TestHostOfPackage checks that the recorded host of a member is checked when the
+// member is linked, not before.
 func TestHostOfPackage(t *testing.T) {
 	module := func(name, text string) link.Input { return link.Input{Name: name, Text: []byte(top + text)} }
 	for _, format := range []pack.Format{pack.Plain, pack.Zstd} {

@@ -22,7 +22,7 @@ import (
 	"ptxlink/object"
 )
 
-// debugSets are compared with nvlink. Files are of testdata/ptx.
+// debugSets are compared with nvlink. The files are in testdata/ptx.
 var debugSets = map[string][]string{
 	"nvcc pair":       {"nvcc-debug/main.ptx", "nvcc-debug/math.ptx", "nvcc-debug/shapes.ptx", "nvcc-debug/table.ptx", "nvcc-debug/log.ptx"},
 	"nvcc backwards":  {"nvcc-debug/log.ptx", "nvcc-debug/table.ptx", "nvcc-debug/shapes.ptx", "nvcc-debug/math.ptx", "nvcc-debug/main.ptx"},
@@ -36,8 +36,8 @@ var debugSets = map[string][]string{
 	"C types":         {"debug-types-c/define.ptx", "debug-types-c/same.ptx"},
 }
 
-// debugCubin links inputs with ptxlink and has ptxas -g and nvlink -g make a
-// cubin of the result; nvlinkCubin goes the other way round.
+// debugCubin links inputs with ptxlink, ptxas -g and nvlink -g; nvlinkCubin
+// assembles each input and links the cubins with nvlink.
 func debugCubin(t *testing.T, inputs []link.Input) []byte {
 	r := mustLink(t, link.Options{Inputs: inputs})
 	return nvlink(t, arch, assemble(t, arch, r.PTX, "-c", "-g"))
@@ -55,7 +55,7 @@ func nvlinkCubin(t *testing.T, inputs []link.Input) []byte {
 	return nvlink(t, arch, cubins...)
 }
 
-// What a dump says of where things stand in the file, and nothing else.
+// places matches file offsets in a dump.
 var places = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^0x[0-9a-f]+:`),
 	regexp.MustCompile(`\(0x[0-9a-f]{8} `),
@@ -65,7 +65,7 @@ var places = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^.*file format.*\n`),
 }
 
-// dump is llvm-dwarfdump of a cubin, without places.
+// dump returns the output of llvm-dwarfdump for a cubin, without file offsets.
 func dump(t *testing.T, cubin []byte, what string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "x.cubin")
@@ -83,8 +83,8 @@ func dump(t *testing.T, cubin []byte, what string) string {
 	return text
 }
 
-// relocations of .debug_info and .debug_loc in a linked cubin: offsets that the
-// layout of variables decides are left to the symbol.
+// relocations returns the relocations of .debug_info and .debug_loc in a linked
+// cubin. Offsets that depend on the layout of variables are replaced by the symbol.
 func relocations(t *testing.T, cubin []byte) []string {
 	t.Helper()
 	f := oracles.OpenCubin(t, cubin)
@@ -132,10 +132,10 @@ func readInputs(t *testing.T, names []string) []link.Input {
 	return inputs
 }
 
-// TestDebugEqualsNvlink: the debug information of a linked program is that which
-// nvlink makes of the separate cubins. Units, attributes, types, lines of
-// declarations, addresses and locations are equal; only the line table of a unit
-// differs, since there is one.
+// TestDebugEqualsNvlink checks that the debug information of a linked program
+// equals what nvlink gives for the separate cubins: units, attributes, types,
+// declaration lines, addresses and locations. Only the line table of a unit
+// differs, because the output has one table.
 func TestDebugEqualsNvlink(t *testing.T) {
 	for name, files := range debugSets {
 		t.Run(name, func(t *testing.T) {
@@ -160,7 +160,7 @@ func TestDebugEqualsNvlink(t *testing.T) {
 	}
 }
 
-// compareLines compares the rows of .debug_line: function, address, file, line.
+// compareLines compares the rows of .debug_line: function, address, file and line.
 func compareLines(t *testing.T, theirs, ours []byte) {
 	t.Helper()
 	want := lineRows(t, theirs)
@@ -178,9 +178,9 @@ var (
 	quoted   = regexp.MustCompile(`name: "(.*)"`)
 )
 
-// lineRows reads the line tables of a cubin. Each sequence starts at the symbol
-// of one relocation, in order. nvlink keeps the rows of dropped functions too,
-// under the kept one's name, so equal rows count once.
+// lineRows reads the line tables of a cubin. The sequences start at the symbols of
+// the relocations, in order. nvlink also keeps the rows of dropped functions under
+// the name of the kept one, so equal rows count once.
 func lineRows(t *testing.T, cubin []byte) []string {
 	t.Helper()
 	f := oracles.OpenCubin(t, cubin)
@@ -238,8 +238,8 @@ func lineRows(t *testing.T, cubin []byte) []string {
 	return slices.Compact(rows)
 }
 
-// TestLinesEqualNvlink: line information alone, and mixed with DWARF and with
-// modules that have none.
+// TestLinesEqualNvlink compares line information alone, mixed with DWARF, and mixed
+// with modules without lines.
 func TestLinesEqualNvlink(t *testing.T) {
 	for name, files := range map[string][]string{
 		"lines":           {"nvcc-lineinfo/main.ptx", "nvcc-lineinfo/math.ptx", "nvcc-lineinfo/shapes.ptx", "nvcc-lineinfo/table.ptx", "nvcc-lineinfo/log.ptx"},
@@ -266,7 +266,8 @@ func TestLinesEqualNvlink(t *testing.T) {
 				cubins = append(cubins, assemble(t, arch, in.Text, "-c", own))
 			}
 			if r.Debug {
-				// Unoptimised code has other addresses: functions, files and lines.
+				// Addresses differ in unoptimised code, so only functions, files
+				// and lines are compared.
 				want := withoutAddress(lineRows(t, nvlink(t, arch, cubins...)))
 				got := withoutAddress(lineRows(t, nvlink(t, arch, assemble(t, arch, r.PTX, "-c", flag))))
 				for _, row := range want {
@@ -291,8 +292,8 @@ func withoutAddress(rows []string) []string {
 	return slices.Compact(rows)
 }
 
-// TestDebugManyFiles: a file number that outgrows DW_FORM_data1 gets a larger
-// form, and its unit is laid out anew.
+// TestDebugManyFiles checks that a file number too large for DW_FORM_data1 gets a
+// larger form, and that the layout of its unit is adjusted.
 func TestDebugManyFiles(t *testing.T) {
 	many := ".version 7.5\n.target sm_75\n.address_size 64\n"
 	for i := range 300 {
@@ -310,8 +311,8 @@ func TestDebugManyFiles(t *testing.T) {
 	}
 }
 
-// TestDebugMalformed: a module whose sections cannot be read loses them with a
-// warning, keeps its lines, and the others keep theirs.
+// TestDebugMalformed checks that a module with unreadable sections loses them with
+// a warning and keeps its lines, and that other modules keep theirs.
 func TestDebugMalformed(t *testing.T) {
 	inputs := readInputs(t, debugSets["clang pair"])
 	good := string(inputs[1].Text)
@@ -345,8 +346,8 @@ func TestDebugMalformed(t *testing.T) {
 	}
 }
 
-// TestDebugControls leaves out one step of the merge at a time; each must change
-// what TestDebugEqualsNvlink looks at, or that test proves nothing.
+// TestDebugControls skips one step of the merge at a time. Each must change a
+// result that TestDebugEqualsNvlink compares; otherwise that test proves nothing.
 func TestDebugControls(t *testing.T) {
 	inputs := readInputs(t, debugSets["clang pair"])
 	text := string(mustLink(t, link.Options{Inputs: inputs}).PTX)
@@ -428,9 +429,8 @@ func TestDebugControls(t *testing.T) {
 	}
 }
 
-// TestDebugVerify: llvm-dwarfdump --verify finds no class of error in our output
-// that nvlink's has not, shared line tables aside. LLVM 19 ends with counts
-// of the errors, under a heading of their own.
+// TestDebugVerify checks that llvm-dwarfdump --verify reports no class of error in
+// our output that it does not report in nvlink's, apart from shared line tables.
 func TestDebugVerify(t *testing.T) {
 	classes := func(cubin []byte) []string {
 		path := filepath.Join(t.TempDir(), "x.cubin")
@@ -458,8 +458,8 @@ func TestDebugVerify(t *testing.T) {
 	}
 }
 
-// TestDebugPubnames: the second unit of a merged .debug_pubnames says where that
-// unit is.
+// TestDebugPubnames checks that the second unit of a merged .debug_pubnames refers
+// to its unit.
 func TestDebugPubnames(t *testing.T) {
 	text := dump(t, debugCubin(t, readInputs(t, debugSets["guide"])), "--debug-pubnames")
 	for _, want := range []string{"unit_offset = 0x00000000, unit_size = 0x000000aa", "_Z3fooii", "unit_offset = 0x000000aa, unit_size = 0x000000a6", "_Z4testPi"} {
@@ -469,8 +469,8 @@ func TestDebugPubnames(t *testing.T) {
 	}
 }
 
-// TestDebugRepeats: the same inputs give the same bytes each time. Names are
-// decided in the order of the inputs, never in that of a map.
+// TestDebugRepeats checks that the same inputs give the same bytes each time: names
+// must not depend on the order of a map.
 func TestDebugRepeats(t *testing.T) {
 	runs := 40
 	if testing.Short() {

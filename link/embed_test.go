@@ -13,7 +13,7 @@ import (
 	"ptxlink/link/ptxas"
 )
 
-// TestErrorsUnwrap: what lies behind a message is found by errors.Is.
+// TestErrorsUnwrap checks that errors.Is finds the error behind a message.
 func TestErrorsUnwrap(t *testing.T) {
 	_, err := link.Link(context.Background(), link.Options{Inputs: append(texts("not ptx"), link.Input{Path: "/does/not/exist.ptx"})})
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -28,7 +28,7 @@ func TestErrorsUnwrap(t *testing.T) {
 	}
 }
 
-// TestBadPattern: a pattern that is none is refused, as on the command line.
+// TestBadPattern checks that an invalid pattern is refused, as on the command line.
 func TestBadPattern(t *testing.T) {
 	_, err := link.Link(context.Background(), link.Options{Inputs: texts(top), AllowUndefined: []string{"f*", "[a"}})
 	if !errors.Is(err, path.ErrBadPattern) || !strings.Contains(err.Error(), `"[a"`) {
@@ -36,7 +36,7 @@ func TestBadPattern(t *testing.T) {
 	}
 }
 
-// TestNamelessInputs: messages tell inputs in memory apart.
+// TestNamelessInputs checks that messages distinguish inputs in memory.
 func TestNamelessInputs(t *testing.T) {
 	inputs := texts(top, "not ptx", "nor this")
 	inputs[1].Name, inputs[2].Name = "", ""
@@ -46,7 +46,7 @@ func TestNamelessInputs(t *testing.T) {
 	}
 }
 
-// TestEmbedding is a program that links and assembles, with nothing internal.
+// TestEmbedding links and assembles with the public API only.
 func TestEmbedding(t *testing.T) {
 	r := mustLink(t, link.Options{Inputs: texts(top + ".visible .entry k () {\n\tfrob;\n}\n")})
 	_, messages, err := ptxas.Assemble(context.Background(), ptxas.Options{Path: oracles.Require(t, "ptxas"), Arch: "sm_75"}, r.PTX, r.Lines)

@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// embedder is a program of another module, to which nothing internal is open.
+// embedder is a program of another module, which cannot import internal packages.
 const embedder = `package main
 
 import (
@@ -33,7 +33,7 @@ import (
 
 const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
-// lines is an Origin of this program's own.
+// lines is an Origin that the program implements itself.
 type lines struct{}
 
 func (lines) Origin(line int) (link.Place, bool) {
@@ -87,7 +87,7 @@ func main() {
 	passes(ctx)
 }
 
-// message shows an error that is one message.
+// message prints an error that is a single message.
 func message(err error) {
 	var m *link.Message
 	if !errors.As(fmt.Errorf("wrapped: %w", err), &m) {
@@ -179,8 +179,8 @@ s.h:1:8: error: the "{" is not closed
       |        ^
 `
 
-// TestEmbedder compiles and runs that program: link, its line map and messages,
-// link/ptxas and link/pack serve whoever imports them.
+// TestEmbedder compiles and runs that program. It uses link, its line map and
+// messages, link/ptxas, link/libdevice, link/pack and the passes.
 func TestEmbedder(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("a shell script stands in for ptxas")

@@ -21,11 +21,10 @@ import (
 	"ptxlink/link/pack"
 )
 
-// units are the modules of the program in testdata/forms, in the order in which
-// every form links them.
+// units are the modules of the program in testdata/forms, in link order.
 var units = []string{"kernel", "alpha", "beta", "gamma"}
 
-// unit reads one of the program's modules as nvcc or clang wrote it.
+// unit reads one module of the program, as compiled by nvcc or clang.
 func unit(t *testing.T, compiler, name string) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../testdata/forms/" + compiler + "/" + name)
@@ -35,7 +34,7 @@ func unit(t *testing.T, compiler, name string) []byte {
 	return text
 }
 
-// eachUnit makes one input of every module of nvcc's.
+// eachUnit returns one input for each module compiled by nvcc.
 func eachUnit(t *testing.T, suffix string, wrap func(ptx []byte) []byte) (inputs []link.Input) {
 	for _, u := range units {
 		inputs = append(inputs, link.Input{Name: u + suffix, Text: wrap(unit(t, "nvcc", u+".ptx"))})
@@ -43,7 +42,7 @@ func eachUnit(t *testing.T, suffix string, wrap func(ptx []byte) []byte) (inputs
 	return inputs
 }
 
-// files are inputs of testdata/forms.
+// files returns inputs from testdata/forms.
 func files(compiler string, names ...string) (inputs []link.Input) {
 	for _, name := range names {
 		inputs = append(inputs, link.Input{Path: "../testdata/forms/" + compiler + "/" + name})
@@ -56,7 +55,7 @@ func whole(in link.Input) link.Input {
 	return in
 }
 
-// gnu is an archive of so many files of testdata/forms.
+// gnu returns an archive of files of testdata/forms.
 func gnu(t *testing.T, compiler, suffix string, names ...string) link.Input {
 	var members []string
 	for _, name := range names {
@@ -86,8 +85,8 @@ func lz4ed(text []byte) []byte {
 	return b.Bytes()
 }
 
-// fatbinOf is what fatbinary makes of one PTX; flag is how the entry must be
-// compressed.
+// fatbinOf returns the fatbin that fatbinary writes for one PTX; flag is the
+// expected compression flag of the entry.
 func fatbinOf(t *testing.T, tool, option string, flag uint64, text []byte) []byte {
 	t.Helper()
 	const lz4, zstd = 0x2000, 0x8000
@@ -109,7 +108,7 @@ func fatbinOf(t *testing.T, tool, option string, flag uint64, text []byte) []byt
 	return made
 }
 
-// A form is one way to give the program to the linker.
+// A form is one way to pass the program to the linker.
 type form struct {
 	name     string
 	compiler string
@@ -173,11 +172,11 @@ func programForms(t *testing.T) []form {
 	}
 }
 
-// TestForms links one program out of everything that PTX comes in. The kernel
-// and device functions, a variable of one unit that others use, a weak function of
-// two, and a static function of one name in two are the same each time as
-// with plain PTX, and so is the text but for the comments and blanks that
-// fatbinary drops. ptxas and nvlink agree on what the plain program holds.
+// TestForms links one program from every format that can contain PTX. The symbols
+// are the same each time: the kernel, the device functions, a variable that several
+// units use, a weak function defined in two units, and a static function of the
+// same name in two. The text is the same up to comments and white space, which
+// fatbinary drops. ptxas and nvlink agree on the symbols of the plain program.
 func TestForms(t *testing.T) {
 	plain := map[string]*link.Result{}
 	for _, compiler := range []string{"nvcc", "clang"} {
@@ -218,7 +217,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// sameAsNvlink compares what ptxas makes of a result with a linked cubin.
+// sameAsNvlink compares a result, assembled by ptxas, with a linked cubin.
 func sameAsNvlink(t *testing.T, r *link.Result, linked []byte) {
 	t.Helper()
 	renamed := map[string]string{}
@@ -234,7 +233,7 @@ func sameAsNvlink(t *testing.T, r *link.Result, linked []byte) {
 	}
 }
 
-// outline is what a result defines, in order, leaving out where it came from.
+// outline lists the definitions of a result in order, without their origin.
 func outline(r *link.Result) (list []string) {
 	for _, s := range append(r.Symbols, r.Dropped...) {
 		size := s.Size
@@ -248,7 +247,7 @@ func outline(r *link.Result) (list []string) {
 
 var comments = regexp.MustCompile(`//.*`)
 
-// words is the text of a result without its record, comments and blanks.
+// words returns the text of a result without its record, comments and white space.
 func words(ptx []byte) string {
 	return strings.Join(strings.Fields(comments.ReplaceAllString(body(ptx), "")), " ")
 }

@@ -19,9 +19,9 @@ import (
 
 var gccLibraries = []string{"m", "c", "gfortran", "gcc"} // -lm -lc -lgfortran -lgcc
 
-// gccMembers maps the text of each member of gcc's libraries to "libm.a(x.o)". A
-// few are in libm and libc alike; they have the name of the library that comes
-// first.
+// gccMembers maps the text of each member of gcc's libraries to a name such as
+// "libm.a(x.o)". Members of both libm and libc get the name of the library that is
+// read first.
 func gccMembers(t *testing.T) map[string]string {
 	members := map[string]string{}
 	for _, lib := range gccLibraries {
@@ -38,9 +38,10 @@ func gccMembers(t *testing.T) map[string]string {
 	return members
 }
 
-// gccLinker gives nvptx-none-ld a program that declares names, and returns the
-// members that it linked: it writes their texts one behind the other, each ended
-// by a NUL. It reads gcc's comments only, so an nvcc kernel is spelt out for it.
+// gccLinker passes a program that declares names to nvptx-none-ld and returns the
+// members that it linked. nvptx-none-ld concatenates their texts, each followed by
+// a NUL. It finds symbols only by gcc's comments, so they are written for an nvcc
+// kernel.
 func gccLinker(t *testing.T, names []string, members map[string]string) (pulled []string) {
 	main := "// BEGIN PREAMBLE\n.version 6.0\n.target sm_30\n.address_size 64\n// END PREAMBLE\n\n"
 	for _, name := range names {
@@ -75,9 +76,9 @@ func gccLinker(t *testing.T, names []string, members map[string]string) (pulled 
 	return pulled
 }
 
-// TestGCCPulls: out of gcc's libraries come the members that nvptx-none-ld
-// links for the same program, in one module that ptxas takes. The program is a
-// kernel of nvcc's, or names of -u.
+// TestGCCPulls checks that ptxlink links the same members of gcc's libraries as
+// nvptx-none-ld, and that ptxas accepts the result. The program is a kernel
+// compiled by nvcc, or a list of -u names.
 func TestGCCPulls(t *testing.T) {
 	kernel, err := os.ReadFile("../testdata/forms/gcc/main.ptx")
 	if err != nil {
@@ -107,9 +108,9 @@ func TestGCCPulls(t *testing.T) {
 		{"libm", top, words("sin pow"), 50, nil},
 		{"complex", top, words("cexp ctanh"), 50, nil},
 		{"memory", top, words("memcpy memset memmove bsearch qsort"), 5, nil},
-		// strtol.o declares __global_locale and does not use it. For
-		// nvptx-none-ld a declaration is a reference, and it brings in locale.o
-		// with what that needs; ptxas takes the module without.
+		// strtol.o declares __global_locale without using it. nvptx-none-ld treats
+		// the declaration as a reference and links locale.o with everything it
+		// needs. ptxas accepts the module without it.
 		{"strings", top, words("strlen strtol"), 50, words("locale.o mbtowc_r.o strcmp.o wctomb_r.o")},
 		{"printf", top, words("snprintf"), 60, nil},
 		{"libgcc", top, words("__divdc3 __popcountti2 __divti3"), 6, nil},

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestOrder checks the order of random variables: each stands after those that
-// it names, unless they are declared ahead, and only external variables on a
-// cycle are.
+// TestOrder checks the order of random variables: each comes after the variables
+// that its initialiser names, unless those are declared first, and only external
+// variables on a cycle are.
 func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
@@ -54,7 +54,7 @@ func numbers(n int) (list []int32) {
 	return list
 }
 
-// reaches says whether some variable reaches itself through variables that pass.
+// reaches reports whether some variable reaches itself through variables that pass.
 func (g *graph) reaches(pass func(int32) bool) bool {
 	for v := range g.next {
 		if g.onCycle(int32(v), pass) {
@@ -87,8 +87,8 @@ func (g *graph) onCycle(v int32, pass func(int32) bool) bool {
 	return visit(v)
 }
 
-// A ring of a million initialisers needs no deep stack and one
-// declaration ahead.
+// A ring of a million initialisers needs no deep stack and only one forward
+// declaration.
 func TestOrderDeep(t *testing.T) {
 	const n = 1_000_000
 	g := graph{next: make([][]int32, n), local: make([]bool, n)}

@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// TestImports keeps the arrows of DESIGN.md pointing one way.
+// TestImports checks that packages import each other only in the direction that
+// DESIGN.md gives.
 func TestImports(t *testing.T) {
 	allowed := map[string]string{
 		"ptxlink/internal/bridge":       "internal/diag",

@@ -37,7 +37,7 @@ func mustLink(t *testing.T, o link.Options) *link.Result {
 	return r
 }
 
-// body is what follows the meta block: that names its inputs by digest.
+// body returns the text after the meta block, which contains digests of the inputs.
 func body(ptx []byte) string {
 	_, rest, _ := strings.Cut(string(ptx), "*/\n")
 	return rest
@@ -77,7 +77,7 @@ func TestErrorsAreReturned(t *testing.T) {
 	}
 }
 
-// many makes modules that call each other, with colliding module-local names.
+// many returns modules that call each other, with colliding module-local names.
 func many(n int) []string {
 	var list []string
 	for i := range n {
@@ -173,8 +173,9 @@ func TestLineMap(t *testing.T) {
 	}
 }
 
-// FuzzLink: linking never panics; what it accepts parses, links again to the
-// same text, and keeps every body byte for byte where nothing collides.
+// FuzzLink checks that linking never panics, and that accepted inputs give output
+// that parses, links again to the same text, and keeps every body byte for byte if
+// no names collide.
 func FuzzLink(f *testing.F) {
 	f.Add(".global .u32 x = 1; .visible .func f(){ x: bra x; }", ".global .u32 x; .extern .func f(); .visible .func g(){ call f; }")
 	f.Add(".weak .func (.param .f32 r) w(.param .u32 a){ ret; }", ".extern .func (.param .b32 r) w(.param .b32 a); .alias w2, w;")
@@ -214,7 +215,8 @@ func TestSingleModuleKeepsBodies(t *testing.T) {
 	}
 }
 
-// TestCancelWhileReading: a link can be given up while an input does not come.
+// TestCancelWhileReading checks that a link can be cancelled while it waits for an
+// input.
 func TestCancelWhileReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r, w := io.Pipe()
@@ -228,8 +230,8 @@ func TestCancelWhileReading(t *testing.T) {
 	}
 }
 
-// TestCancelInOnlyDWARF: the checks ask the context again and again while they read
-// the DWARF of a single module.
+// TestCancelInOnlyDWARF checks that a link of a single module can be cancelled
+// while its DWARF is read.
 func TestCancelInOnlyDWARF(t *testing.T) {
 	asked := func(entries, cancelAt int) (int, error) {
 		info := ".b8 2, 0\n.b32 .debug_abbrev\n.b8 8, 1" + strings.Repeat(", 2", entries) + ", 0"
@@ -255,7 +257,7 @@ func TestCancelInOnlyDWARF(t *testing.T) {
 	}
 }
 
-// asking counts how often it is asked, and is cancelled from one time on.
+// asking counts the calls of Err and is cancelled from call number end on.
 type asking struct {
 	context.Context
 	asked atomic.Int32

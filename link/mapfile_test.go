@@ -69,7 +69,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
-// onLine is a place on the given line of some text.
+// onLine returns a place on the given line of some text.
 func onLine(n int) diag.Place {
 	src := &diag.Source{Text: []byte(strings.Repeat("x\n", n))}
 	return diag.At(src, src.LineSpan(n))

@@ -24,15 +24,15 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// arch is the GPU that modules without a higher target are assembled for: the
-// lowest that the newest ptxas knows.
+// arch is the GPU to assemble modules for that need no newer one: the oldest that
+// the newest ptxas supports.
 const arch = "sm_75"
 
-// gpuOf is the GPU to assemble a module for that was linked for the target.
+// gpuOf returns the GPU to assemble a module with this target for.
 func gpuOf(target string) string { return oracles.GPU(target) }
 
-// assemble runs ptxas over a module and returns its cubin. The exit code proves
-// little (ptxas stops at a NUL and exits 0), so callers look at the symbols.
+// assemble runs ptxas on a module and returns its cubin. The exit code proves
+// little (ptxas stops at a NUL and exits 0), so callers check the symbols.
 func assemble(t *testing.T, gpu string, text []byte, flags ...string) []byte {
 	t.Helper()
 	return assembleWith(t, "ptxas", gpu, text, flags...)
@@ -75,15 +75,15 @@ func tryNvlink(t *testing.T, gpu string, cubins ...[]byte) (linked []byte, outpu
 // symbols reads the symbol table of a cubin.
 func symbols(t *testing.T, cubin []byte) []elf.Symbol { return oracles.Symbols(t, cubin) }
 
-// objects lists the entries and data objects of a cubin: name, kind, size. A
-// suffix that ptxlink gave to a module-local name is taken off.
+// objects lists the entries and data objects of a cubin: name, kind, size. It
+// removes the suffixes that ptxlink gave to module-local names.
 func objects(t *testing.T, cubin []byte, renamed map[string]string) []string {
 	return oracles.Objects(t, cubin, renamed)
 }
 
-// TestLinkSets links every set of testdata/ptx with real tools beside: ptxas
-// takes the result whole and with -c, and its entries and data objects are those
-// that nvlink makes of the modules one by one.
+// TestLinkSets links every set of testdata/ptx. ptxas accepts the result with and
+// without -c, and its entries and data objects are those that nvlink gives for the
+// separate modules.
 func TestLinkSets(t *testing.T) {
 	sets, err := filepath.Glob("../testdata/ptx/*")
 	if err != nil || len(sets) == 0 {
@@ -119,8 +119,8 @@ func linkSet(t *testing.T, paths []string) {
 	}
 	linked, output, err := tryNvlink(t, gpu, separate...)
 	if err != nil && strings.Contains(output, "Prototype doesn't match") {
-		// nvlink refuses gcc's .f32 against the .b32 of nvcc and clang, though
-		// the call is the same. It takes the modules spelled alike.
+		// nvlink refuses gcc's .f32 against the .b32 of nvcc and clang, though the
+		// call is the same. It accepts the modules with equal types.
 		for i, in := range inputs {
 			separate[i] = assemble(t, gpu, bytes.ReplaceAll(in.Text, []byte(".param .f32"), []byte(".param .b32")), "-c")
 		}
@@ -162,8 +162,8 @@ func entries(objects []string) []string {
 	return slices.DeleteFunc(slices.Clone(objects), func(s string) bool { return !strings.HasPrefix(s, "entry") })
 }
 
-// TestGCCArchives links every member of gcc's libraries, 1577 modules in gcc
-// 12, on its own: bodies stay byte for byte and ptxas takes the result.
+// TestGCCArchives links every member of gcc's libraries, 1577 modules in gcc 12, on
+// its own: bodies stay the same byte for byte, and ptxas accepts the result.
 func TestGCCArchives(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs ptxas 1577 times")
@@ -251,7 +251,7 @@ func linkMember(t *testing.T, name string, text []byte) {
 	}
 }
 
-// bodies are the function bodies of a module by name.
+// bodies returns the function bodies of a module by name.
 func bodies(t *testing.T, text []byte) map[string]string {
 	m, err := ptx.Parse(&diag.Source{Text: text})
 	if err != nil {
@@ -297,8 +297,8 @@ func gnuMembers(t *testing.T, archive []byte) map[string][]byte {
 // wholeExample is the guide's example before it was split into two modules.
 const wholeExample = "call_example.ptx"
 
-// TestGuideExample is the example of PTX Interoperability, chapter 6, in two
-// modules: foo ends up in the output of ptxas and test calls it.
+// TestGuideExample links the two modules of the example in PTX Interoperability,
+// chapter 6: the output of ptxas contains foo, and test calls it.
 func TestGuideExample(t *testing.T) {
 	inputs := []link.Input{{Path: "../testdata/ptx/guide/foo.ptx"}, {Path: "../testdata/ptx/guide/test.ptx"}}
 	defined := map[string]bool{}

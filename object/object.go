@@ -119,10 +119,10 @@ func declared(m *ptx.Module, log *diag.Log) *File {
 		s := &f.Symbols[a.Name]
 		switch {
 		case s.Alias >= 0:
-			log.Error(diag.Alias, f.At(a.NameSpan), m.Names[a.Name]+" is given a second alias").
-				Note(f.At(m.Aliases[s.Alias].NameSpan), "first alias here")
+			log.Error(diag.Alias, f.At(a.NameSpan), m.Names[a.Name]+" is an alias of two functions").
+				Note(f.At(m.Aliases[s.Alias].NameSpan), "first made an alias here")
 		case s.Def >= 0:
-			log.Error(diag.Alias, f.At(a.NameSpan), m.Names[a.Name]+" is defined and made an alias").
+			log.Error(diag.Alias, f.At(a.NameSpan), m.Names[a.Name]+" is both defined and an alias").
 				Note(f.At(m.Decls[s.Def].NameSpan), "defined here")
 		}
 		s.Alias = int32(i)

@@ -12,8 +12,9 @@ import (
 	"testing"
 )
 
-// TestParallelArchive: runs that change one archive at the same time, as make -j
-// starts them, lose nothing, whatever the archive is called.
+// TestParallelArchive checks that processes that change one archive at the same
+// time, as make -j starts them, lose nothing, whatever name they use for the
+// archive.
 func TestParallelArchive(t *testing.T) {
 	const runs = 20
 	dir := t.TempDir()

@@ -154,8 +154,8 @@ func TestExpand(t *testing.T) {
 	}
 }
 
-// No option may hide another: a name of two letters that starts with a letter
-// of joined would take "-l" "x" away from "-lx".
+// No option may hide another: an option of two letters that starts with a letter of
+// joined would take -lx away from "-l x".
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range newFlags() {

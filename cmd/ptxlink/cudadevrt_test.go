@@ -12,7 +12,7 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// parent is a kernel that starts another, as nvcc 12.4 writes it.
+// parent is a kernel that launches another, as nvcc 12.4 compiles it.
 const parent = `.version 8.4
 .target sm_90
 .address_size 64
@@ -48,9 +48,9 @@ $L:
 }
 `
 
-// TestCudadevrt is docs/libraries.md on kernels that start kernels: libcudadevrt.a
-// has PTX for one GPU, for which ptxlink links it; for others nvlink takes the
-// cubin out of it.
+// TestCudadevrt checks what docs/libraries.md says about kernels that launch
+// kernels: libcudadevrt.a has PTX for one GPU, and ptxlink links it for that GPU;
+// for others nvlink takes the cubin from it.
 func TestCudadevrt(t *testing.T) {
 	lib := filepath.Dir(oracles.RequireFile(t, "cudadevrt/libcudadevrt.a"))
 	ptxas, nvlink := oracles.Require(t, "ptxas-new"), oracles.Require(t, "nvlink-new") // of the library's CUDA
@@ -92,7 +92,7 @@ func TestCudadevrt(t *testing.T) {
 	hasSymbols(t, linked, "parent", "child", "__cudaCDP2LaunchDeviceV2")
 }
 
-// hasSymbols looks for names in the string table of a cubin.
+// hasSymbols reports whether names are in the string table of a cubin.
 func hasSymbols(t *testing.T, path string, names ...string) {
 	t.Helper()
 	data, err := os.ReadFile(path)

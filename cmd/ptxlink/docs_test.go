@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestABITable holds docs/abi.md to what there is: each row of its tables names
-// a script or Go test that exists, and functions that exist.
+// TestABITable compares docs/abi.md with the tree: each row of its tables names a
+// script or Go test and functions, all of which must exist.
 func TestABITable(t *testing.T) {
 	const root = "../.."
 	functions := map[string]bool{} // tests by name, others as package.Name
@@ -79,8 +79,8 @@ func TestABITable(t *testing.T) {
 	}
 }
 
-// TestContributing holds CONTRIBUTING.md to what there is: the files, functions
-// and tests that it names exist.
+// TestContributing checks that the files, functions and tests that CONTRIBUTING.md
+// names exist.
 func TestContributing(t *testing.T) {
 	const root = "../.."
 	text, err := os.ReadFile(filepath.Join(root, "CONTRIBUTING.md"))

@@ -14,9 +14,8 @@ import (
 	"time"
 )
 
-// A growth is a family of inputs that can be made as large as one likes. The
-// time of a link grows as n log n in each: four times the input takes about
-// four times the CPU time, not sixteen.
+// A growth is a family of inputs of any size n. The CPU time of a link must grow as
+// n log n: four times the input takes about four times as long, not sixteen times.
 type growth struct {
 	name  string
 	n     int
@@ -26,8 +25,8 @@ type growth struct {
 	args  []string
 }
 
-// files are inputs: name and text of the first, of the second and so on. Those
-// that end in .ptx are linked, after a header is put in front.
+// files holds input files: name, text, name, text, ... Files that end in .ptx are
+// linked and get a header.
 type files []string
 
 // repeat writes format once for each number below n.
@@ -39,12 +38,12 @@ func repeat(n int, format string) string {
 	return b.String()
 }
 
-// kernel is an entry that runs code, which may use %r and %rd.
+// kernel returns an entry that runs code, which may use %r and %rd.
 func kernel(code string) string {
 	return ".visible .entry k() { .reg .u32 %r; .reg .u64 %rd;\n" + code + "ret; }\n"
 }
 
-// loads reads the word variables NAME0, NAME1 and so on.
+// loads returns loads of the word variables NAME0, NAME1 and so on.
 func loads(n int, name string) string { return repeat(n, "ld.global.u32 %r, ["+name+"];\n") }
 
 var growths = []growth{
@@ -202,7 +201,7 @@ var growths = []growth{
 		return files{"a.ptx", repeat(n, ".visible .func f#(.param .b32 a) { ret; }\n") + ".visible .global .u64 table[] = {" + strings.TrimSuffix(repeat(n, "f#,"), ",") + "};\n" +
 			kernel(".param .b64 p;\n"+repeat(n, "p#: .callprototype _ (.param .b64 _);\ncall %rd, (p), p#;\n"))}
 	}},
-	{name: "call prototypes that are near", n: 2000, want: "fits no function", input: func(n int) files {
+	{name: "call prototypes that are near", n: 2000, want: "matches no function", input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".visible .func f#(.param .b32 n, .param .align 4 .b8 a[8]) { ret; }\n") + ".visible .global .u64 table[] = {" + strings.TrimSuffix(repeat(n, "f#,"), ",") + "};\n" +
 			kernel(".param .b32 q;\n.param .align 8 .b8 p[8];\n"+repeat(n, "p#: .callprototype _ (.param .b32 _, .param .align 8 .b8 _[8]);\ncall %rd, (q, p), p#;\n"))}
 	}},
@@ -331,7 +330,7 @@ var growths = []growth{
 	}},
 }
 
-// list joins what format returns for each number below n.
+// list joins the results of format for each number below n.
 func list(n int, format func(i int) string) string {
 	var b strings.Builder
 	for i := range n {
@@ -340,7 +339,7 @@ func list(n int, format func(i int) string) string {
 	return b.String()
 }
 
-// uleb is a number in LEB128, each byte followed by a comma.
+// uleb returns a number in LEB128, each byte followed by a comma.
 func uleb(n int) (s string) {
 	for ; n >= 0x80; n >>= 7 {
 		s += fmt.Sprint(n&0x7f|0x80, ", ")
@@ -348,8 +347,8 @@ func uleb(n int) (s string) {
 	return s + fmt.Sprint(n, ", ")
 }
 
-// labelled is a unit of n entries, each with a label, and a reference to the entry
-// in the middle.
+// labelled returns a unit of n entries, each with a label and a reference to the
+// entry in the middle.
 func labelled(n int) string {
 	const size = 1 + 4 + 8
 	return fmt.Sprintf(".b32 %d\n.b8 2, 0\n.b32 .debug_abbrev\n.b8 8, 1\n", 2+4+1+1+size*n+1) + list(n, func(i int) string {
@@ -357,15 +356,15 @@ func labelled(n int) string {
 	}) + ".b8 0\n"
 }
 
-// dwarf is two modules with the same DWARF and the same code, in which @ is the
-// name of the module.
+// dwarf returns two modules with the same DWARF and the same code, in which @ is
+// the name of the module.
 func dwarf(abbrev, info, code string) files {
 	text := ".version 7.8\n.target sm_75, debug\n.address_size 64\n.visible .entry k@() {\n" + code + "ret; }\n" +
 		".section .debug_abbrev {\n" + abbrev + "}\n.section .debug_info {\n" + info + "}\n"
 	return files{"a.raw", strings.ReplaceAll(text, "@", "a"), "b.raw", strings.ReplaceAll(text, "@", "b")}
 }
 
-// filesOf are n inputs, in which # is the number of the input.
+// filesOf returns n inputs, in which # is the number of the input.
 func filesOf(n int, format string) (list files) {
 	for i := range n {
 		list = append(list, fmt.Sprintf("%06d.ptx", i), strings.ReplaceAll(format, "#", fmt.Sprint(i)))
@@ -373,7 +372,7 @@ func filesOf(n int, format string) (list files) {
 	return list
 }
 
-// archive is an ar archive of n members, all called m.ptx.
+// archive returns an ar archive of n members, all called m.ptx.
 func archive(n int, format string) string {
 	var b strings.Builder
 	b.WriteString("!<arch>\n")
@@ -406,7 +405,7 @@ func (list files) write(t *testing.T, dir string) (linked []string) {
 	return linked
 }
 
-// cpu is the CPU time of one run on an input of size n.
+// cpu returns the CPU time of one run on an input of size n.
 func (g *growth) cpu(t *testing.T, n int, limit time.Duration) time.Duration {
 	t.Helper()
 	dir := t.TempDir()
@@ -444,15 +443,14 @@ func isSubcommand(name string) bool {
 	return ok
 }
 
-// TestGrowth measures each family at n and at 4n. What grows with the square
-// takes sixteen times as long, so nine is a bound that noise does not reach;
-// still, a family fails only if it does so three times.
+// TestGrowth measures each family at n and at 4n. Quadratic growth gives a ratio of
+// 16, and noise does not reach 9. A family fails only if it exceeds 9 three times.
 func TestGrowth(t *testing.T) {
 	if testing.Short() {
 		t.Skip("links 75 large inputs")
 	}
 	const most, tries = 9, 3
-	// Less is noise: the start of the program takes as long.
+	// Less is noise: starting the program takes as long.
 	const least = 30 * time.Millisecond
 	for i := range growths {
 		g := &growths[i]

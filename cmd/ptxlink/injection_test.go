@@ -16,13 +16,13 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
-// hostile is what a name may hold that a terminal would act on: escape
-// sequences of 7 and 8 bits, a mark of text direction, a byte that is no UTF-8,
-// and a line end with a message of its own behind it.
+// hostile holds everything in a name that a terminal would act on: 7-bit and 8-bit
+// escape sequences, a bidirectional control, invalid UTF-8, and a line end followed
+// by a forged message.
 const hostile = "\x1b]0;title\a\x1b[31m\u009b2J\u202e\u2066\xff\x7f\r\nforged: error: made up"
 
-// inputs are files with that in their own names, in those of their members, in
-// comments and in records.
+// hostileFiles are inputs with hostile text in their names, in the names of their
+// members, in comments and in records.
 type hostileFiles struct{ good, other, twice, bad, archive, clean, elf, gone, ptxas, llc, empty string }
 
 func writeHostile(t *testing.T) hostileFiles {
@@ -38,7 +38,7 @@ func writeHostile(t *testing.T) hostileFiles {
 	comment := strings.NewReplacer("\r", " ", "\n", " ").Replace(hostile)
 	const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 	text := "//\n/* ptxlink-meta: os=linux" + comment + " input=" + comment + " */\n// " + comment + "\n" + top
-	// BSD's long names may hold a line end.
+	// Long names in BSD format may contain a line end.
 	member := func(name, text string) string {
 		return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n%s%s%s", fmt.Sprintf("#1/%d", len(name)), 0, 0, 0, "644", len(name)+len(text), name, text, strings.Repeat("\n", (len(name)+len(text))%2))
 	}
@@ -59,10 +59,9 @@ func writeHostile(t *testing.T) hostileFiles {
 	}
 }
 
-// TestNothingHostileIsWritten runs every subcommand with every option that is on
-// or off, and the forms of output that are options with a value, on hostile
-// files. No text that comes out has a character that a terminal acts on, and no
-// line of it begins as the names say.
+// TestNothingHostileIsWritten runs every subcommand with each of its boolean
+// options, and with the options that write text, on hostile files. No output may
+// contain a character that a terminal acts on, or a line forged by a name.
 func TestNothingHostileIsWritten(t *testing.T) {
 	f := writeHostile(t)
 	t.Chdir(t.TempDir()) // extract writes here
@@ -108,7 +107,8 @@ func TestNothingHostileIsWritten(t *testing.T) {
 					files[name] = out + "." + name
 				}
 			}
-			// Make and Bazel cannot take such names: those two files refuse them.
+			// Make and Bazel do not support such names, so these two files refuse
+			// them.
 			delete(files, "dependency-file")
 			delete(files, "unused-inputs")
 			args = append(args, "-o", out+".ptx")
@@ -163,13 +163,14 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	}
 }
 
-// findsLink reports whether args are those of linking.
+// findsLink reports whether args are those of a link.
 func findsLink(args []string) bool {
 	_, _, sub := findSubcommand(args)
 	return !sub
 }
 
-// harmful says what in a text a terminal would act on, or which line is not ours.
+// harmful returns a description of what a terminal would act on in a text, or of a
+// forged line; "" if there is neither.
 func harmful(text string) string {
 	for at := 0; at < len(text); {
 		r, n := utf8.DecodeRuneInString(text[at:])
@@ -186,8 +187,8 @@ func harmful(text string) string {
 	return ""
 }
 
-// TestNamesInDependencyFiles: what another program reads holds names as they are,
-// or refuses them.
+// TestNamesInDependencyFiles checks that files for other programs contain names
+// unchanged, and that names with control characters are refused.
 func TestNamesInDependencyFiles(t *testing.T) {
 	dir := t.TempDir()
 	for _, test := range []struct {

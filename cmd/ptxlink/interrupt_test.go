@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestInterrupt: the first signal ends ptxlink wherever it blocks, with exit code
-// 130, and no file that it made stays behind.
+// TestInterrupt checks that the first signal ends ptxlink wherever it blocks, with
+// exit code 130, and that no temporary file remains.
 func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for every case to block")
@@ -99,7 +99,7 @@ func TestInterrupt(t *testing.T) {
 			before := entries(t, dir)
 			var cmd *exec.Cmd
 			var said bytes.Buffer
-			// On a busy machine it may not have come far enough to hear signals.
+			// On a busy machine the signal handler may not be installed yet.
 			for wait := 400 * time.Millisecond; wait < 10*time.Second; wait *= 4 {
 				said.Reset()
 				cmd = exec.Command("ptxlink", strings.Fields(test.args)...)
@@ -141,7 +141,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// entries lists a folder.
+// entries lists the files in a folder.
 func entries(t *testing.T, dir string) string {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -155,8 +155,8 @@ func entries(t *testing.T, dir string) string {
 	return strings.Join(names, " ")
 }
 
-// TestIgnoredSignal: a signal that the parent ignores, as nohup does, stays
-// ignored.
+// TestIgnoredSignal checks that a signal that the parent ignores, as under nohup,
+// stays ignored.
 func TestIgnoredSignal(t *testing.T) {
 	dir := t.TempDir()
 	cmd := exec.Command("sh", "-c", `trap '' HUP; exec ptxlink abi -`)
@@ -178,8 +178,8 @@ func TestIgnoredSignal(t *testing.T) {
 	}
 }
 
-// TestBrokenPipe: where nobody reads standard output any more, ptxlink ends
-// without a word, and without files.
+// TestBrokenPipe checks that ptxlink ends silently and leaves no files when the
+// reader of its standard output has gone.
 func TestBrokenPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "a.ptx"), []byte(".version 7.0\n.target sm_80\n.visible .entry k() { ret; }\n"), 0o666); err != nil {
@@ -214,7 +214,7 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
-// TestFileSizeLimit: ulimit -f is an error like a full disk.
+// TestFileSizeLimit checks that ulimit -f gives an error like that of a full disk.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()
 	text := ".version 7.0\n.target sm_80\n.visible .entry k() { ret; }\n//" + strings.Repeat("x", 100<<10) + "\n.visible .entry l() { ret; }\n"

@@ -13,9 +13,9 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// TestLibdevice builds the package of a real libdevice with every compiler that
-// is here, and links all of it and a part. make test has CUDA 12.4 with cicc where
-// Debian's non-free is in reach, and no llc.
+// TestLibdevice builds the package from a real libdevice with every compiler found
+// here, and links all of it and a part. With the tools of make test, that is cicc
+// of CUDA 12.4 if Debian's non-free section is reachable, and no llc.
 func TestLibdevice(t *testing.T) {
 	toolkit := filepath.Join(oracles.Dir(), "cuda-12.4")
 	if _, err := os.Stat(filepath.Join(toolkit, "nvvm/libdevice/libdevice.10.bc")); err != nil {
@@ -84,7 +84,8 @@ func TestLibdevice(t *testing.T) {
 			}
 			pulls := ptxlink(in("kernel.ptx"), "-L", dir, "-ldevice", "-o", in("part.ptx"), "--print-dependencies")
 			for _, member := range []string{"__nv_sin", "__nv_exp", "__nv_log", "__internal_trig_reduction_slowpathd", "__cudart_i2opi_d", "__cudart_sin_cos_coeffs"} {
-				// What functions share has a name that tells the module, __cudart_i2opi_d$m0123456789abcdef.
+				// The name of a shared local contains the hash of its module:
+				// __cudart_i2opi_d$m0123456789abcdef.
 				if own := regexp.QuoteMeta(member) + `(\$m[0-9a-f]{16})?`; !regexp.MustCompile(`libdevice\.a\(` + own + `\.ptx\)\t` + own + `\n`).MatchString(pulls) {
 					t.Errorf("%s was not pulled", member)
 				}

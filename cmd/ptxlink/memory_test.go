@@ -22,9 +22,9 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// TestPeakMemory links large inputs with the program itself, which may take 4
-// times the bytes of the file and of what it decompresses to. Its time is not looked
-// at.
+// TestPeakMemory links large inputs with the ptxlink program. Its peak memory may
+// be 4 times the size of the file plus what it decompresses to. Time is not
+// measured.
 func TestPeakMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("writes files of 100 MB")
@@ -92,9 +92,9 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
-// runForPeak runs a command and returns its peak memory in bytes and what it
-// prints. The kernel's own count (ru_maxrss) includes that of the process which
-// started it, this test, so the peak is read while the command runs.
+// runForPeak runs a command and returns its peak memory in bytes and its output.
+// ru_maxrss includes the peak of the parent, this test, so the peak is sampled
+// while the command runs.
 func runForPeak(t *testing.T, cmd *exec.Cmd) (peak int64, said []byte, err error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -123,8 +123,8 @@ func runForPeak(t *testing.T, cmd *exec.Cmd) (peak int64, said []byte, err error
 	}
 }
 
-// TestBombMemory: a bomb takes no more memory than twice the limit, and one of
-// NULs next to none.
+// TestBombMemory checks that a bomb takes at most twice the limit, and one of NULs
+// hardly any memory.
 func TestBombMemory(t *testing.T) {
 	if testing.Short() {
 		t.Skip("decompresses to 400 MB, six times")
@@ -170,9 +170,9 @@ func TestBombMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryLimit: under ulimit -v an input that there is no memory for is an error
-// like one that cannot be read. Under some limits Go cannot even start, and ends
-// with exit code 2; that cannot be helped.
+// TestMemoryLimit checks that under ulimit -v an input too large for memory is an
+// error like an unreadable one. Under some limits the Go runtime cannot start and
+// exits with code 2, which ptxlink cannot change.
 func TestMemoryLimit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 100 MB many times")
@@ -223,7 +223,7 @@ const (
 	memoryHeader = ".version 8.0\n.target sm_80\n.address_size 64\n"
 )
 
-// memoryBody is nearly all of a module.
+// memoryBody is the bulk of a module.
 var memoryBody = sync.OnceValue(func() string {
 	var b strings.Builder
 	for n := 0; b.Len() < memorySize; n++ {
@@ -232,7 +232,7 @@ var memoryBody = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// memoryModule is a module of about memorySize bytes.
+// memoryModule returns a module of about memorySize bytes.
 func memoryModule(i int) string {
 	return fmt.Sprintf("%s.visible .func f%d ()\n{\n\t.reg .b32 %%r<8>;\n%s\tret;\n}\n", memoryHeader, i, memoryBody())
 }
@@ -249,8 +249,8 @@ func memoryArchive(w io.Writer, members int, body func(w io.Writer, i int)) {
 	}
 }
 
-// memoryELF is an executable of so much host code, and of fatbins with one
-// module each, compressed as nvcc does.
+// memoryELF returns an executable with host code, and fatbins of one module each,
+// compressed like those of nvcc.
 func memoryELF(w io.Writer, code, fatbins int) {
 	var device bytes.Buffer
 	put := func(w io.Writer, values ...any) {

@@ -41,7 +41,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Values["T"] = env.T()
-			// Wherever a tool lies, ptxlink finds it as a user's would be found.
+			// ptxlink finds each tool on PATH, as for a user.
 			if path, ok := oracles.Find("ptxas"); ok {
 				env.Setenv("PTXAS", path)
 			}
@@ -60,7 +60,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// oracle is the command that runs a tool we compare ptxlink with.
+// oracle returns the script command that runs a tool that ptxlink is compared with.
 func oracle(tool string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
 		path, ok := oracles.Find(tool)

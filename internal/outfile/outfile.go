@@ -263,7 +263,7 @@ func writeSpecial(f File) error {
 }
 
 // ErrStdoutUnread is returned if the reader of File.To has stopped reading.
-var ErrStdoutUnread = errors.New("nobody reads it")
+var ErrStdoutUnread = errors.New("the reader has closed it")
 
 // isStdout reports whether a path refers to the initial standard output.
 func isStdout(path string) bool {

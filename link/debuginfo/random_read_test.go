@@ -12,8 +12,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// reading lists what debug sections say, without offsets. With a module it lists
-// what they should say once merged.
+// reading lists the contents of debug sections, without offsets. With a module, it
+// lists the contents expected after the merge.
 type reading struct {
 	t        *testing.T
 	sections map[string]*ptx.Data
@@ -37,7 +37,7 @@ func (r *reading) file(n int64) int64 {
 	return n
 }
 
-// address is what an address says at an offset of a section.
+// address returns the meaning of an address at an offset of a section.
 func (r *reading) address(section string, at int64) (name string, fate Fate) {
 	if r.symbols == nil {
 		r.symbols = map[string]map[int64]ptx.Fixup{}
@@ -64,7 +64,7 @@ func (r *reading) address(section string, at int64) (name string, fate Fate) {
 	return r.module.Name(f.Symbol)
 }
 
-// pair is what becomes of two addresses: with none, of both if one is gone.
+// pair returns the expected form of two addresses: neither if one of them is gone.
 func (r *reading) pair(section string, at int64, none string) (string, string) {
 	low, lowFate := r.address(section, at)
 	high, highFate := r.address(section, at+8)
@@ -88,8 +88,8 @@ func (r *reading) all() (lines []string) {
 		r.t.Fatal(err)
 	}
 	r.places = map[int64]string{}
-	// First the DIEs, so that references have something to lead to. Go's reader
-	// knows no offsets in .debug_types: our own shows those units.
+	// The DIEs come first, because references lead to them. Go's reader does not
+	// report offsets in .debug_types; our reader lists those units.
 	abbrevs := newAbbrevReader(r.sections[".debug_abbrev"])
 	for _, section := range []string{".debug_info", ".debug_types"} {
 		units, fault := readUnits(context.Background(), r.sections[section], abbrevs)
@@ -118,8 +118,8 @@ func (u *unit) uint32(data *ptx.Data, at int64) uint32 {
 	return binary.LittleEndian.Uint32(data.Bytes[at:])
 }
 
-// unit lists the DIEs of a unit as Go's reader has them; the offsets of their
-// values, which it does not say, are ours.
+// unit lists the DIEs of a unit as Go's reader returns them. It does not return the
+// offsets of values; those come from our reader.
 func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) {
 	reader := d.Reader()
 	for i, die := range u.dies {
@@ -212,7 +212,7 @@ func (r *reading) lastEnd(section string, u *unit) (last string) {
 	return last
 }
 
-// sectionOffset is the value of an attribute that is a section offset.
+// sectionOffset returns the value of an attribute that is a section offset.
 func (r *reading) sectionOffset(value int64, section string, at int64) int64 {
 	if f, ok := r.symbols[section][at]; ok {
 		return f.Addend
@@ -249,7 +249,7 @@ func (r *reading) locations(u *readUnitAt, value int64, section string, at int64
 	}
 }
 
-// expression disassembles what the generator writes.
+// expression disassembles an expression of the generator.
 func (r *reading) expression(u *readUnitAt, from, end int64, section string) string {
 	data := r.sections[section].Bytes
 	type op struct {

@@ -16,9 +16,9 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// TestMergeRandom merges random modules and compares what Go's DWARF reader and
-// the small readers below find in the merged sections with what they find in
-// each module.
+// TestMergeRandom merges random modules. It compares the contents of the merged
+// sections with those of each module, as read by Go's DWARF reader and the small
+// readers below.
 func TestMergeRandom(t *testing.T) {
 	rounds := 300
 	if testing.Short() {
@@ -103,7 +103,7 @@ func (b *testBytes) fixup(width int, section, symbol string, addend int64) {
 
 func (b *testBytes) append(bytes ...byte) { b.bytes = append(b.bytes, bytes...) }
 
-// testUnit has its DIEs at fixed distances: each takes dieSize bytes, filled up
+// testUnit has its DIEs at fixed distances: each takes dieSize bytes and is padded
 // with a string.
 type testUnit struct {
 	version int
@@ -215,7 +215,7 @@ func (g *generator) unit(b *testBytes, u *testUnit) {
 	b.append(0)
 }
 
-// die writes DIE i of a unit: a unit with the others as its children.
+// die writes DIE i of a unit: DIE 0 is the unit, the others are its children.
 func (g *generator) die(b *testBytes, u *testUnit, i int) {
 	from := len(b.bytes)
 	g.codes += 1 + g.IntN(20)
@@ -235,7 +235,7 @@ func (g *generator) die(b *testBytes, u *testUnit, i int) {
 		}
 		abbrev = appendUleb(abbrev, at)
 		if form != formImplicit && g.IntN(8) == 0 && tail == nil {
-			// The form goes in front of a value that is there already.
+			// The form precedes the value, which is written already.
 			abbrev = append(abbrev, formIndirect)
 			tail = []byte{}
 			g.indirect(b, from, form)
@@ -254,7 +254,7 @@ func (g *generator) die(b *testBytes, u *testUnit, i int) {
 	b.append(0)
 }
 
-// last is where the value of the attribute at hand starts.
+// last is the offset of the value of the current attribute.
 var last int
 
 func (g *generator) indirect(b *testBytes, _ int, form uint64) {
@@ -367,7 +367,7 @@ func (b *testBytes) join(x testBytes) {
 	b.append(x.bytes...)
 }
 
-// label is a name that is kept, gone, or gone with another function instead.
+// label returns a name that is kept, gone, or gone in favour of another function.
 func (g *generator) label() string {
 	g.labels++
 	return []string{"l", "l", "l", "gone", "moved"}[g.IntN(5)] + fmt.Sprint(g.labels)
@@ -420,7 +420,7 @@ func (g *generator) list(b *testBytes, u *testUnit) (at, form uint64, tail []byt
 	return atUseLocation, form, nil
 }
 
-// expression is a random one of at most 60 bytes.
+// expression returns a random expression of at most 60 bytes.
 func (g *generator) expression(u *testUnit, depth int) (x testBytes) {
 	target := func() uint64 { return uint64(u.die(g.IntN(u.dies))) }
 	var starts []int

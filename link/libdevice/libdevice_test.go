@@ -16,7 +16,7 @@ import (
 	"ptxlink/link"
 )
 
-// bitWriter writes what bitReader reads.
+// bitWriter writes the format that bitReader reads.
 type bitWriter struct {
 	data []byte
 	at   int
@@ -71,8 +71,7 @@ func (w *bitWriter) record(values ...uint64) {
 	}
 }
 
-// bitcode is a module that has nothing but a table of symbols, as NVIDIA's
-// libdevice.
+// bitcode returns a module with only a symbol table, as in NVIDIA's libdevice.
 func bitcode(names ...string) []byte {
 	w := &bitWriter{}
 	w.fixed(0xdec04342, 32)
@@ -92,8 +91,8 @@ func bitcode(names ...string) []byte {
 	return w.data
 }
 
-// abbreviated is a module as LLVM writes it since 5: names in a string table,
-// written with an abbreviation that BLOCKINFO holds.
+// abbreviated returns a module in the format of LLVM 5 and later: the names are in
+// a string table, written with an abbreviation from BLOCKINFO.
 func abbreviated() []byte {
 	const table = "__nv_a__nv_b__nv_declared"
 	w := &bitWriter{}
@@ -158,7 +157,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// write makes files below a new folder, whose name it returns.
+// write creates files in a new folder and returns its path.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -239,7 +238,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// fakeLLC is an llc that knows PTX and then runs a script.
+// fakeLLC writes an llc that lists nvptx64 and then runs a script.
 func fakeLLC(script string) string {
 	return "#!/bin/sh\ncase $1 in --version) echo '    nvptx64 - NVIDIA PTX 64-bit'; exit;; esac\n" + script
 }
@@ -367,7 +366,7 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 	}
 }
 
-// TestRealNames reads the library of CUDA 12.4, which fetch.sh brings with nvcc.
+// TestRealNames reads libdevice of CUDA 12.4, which fetch.sh downloads with nvcc.
 func TestRealNames(t *testing.T) {
 	data, err := os.ReadFile(filepath.Join(oracles.Dir(), "cuda-12.4", "nvvm", "libdevice", fileName))
 	if err != nil {

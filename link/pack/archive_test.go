@@ -10,8 +10,9 @@ import (
 	"ptxlink/link/pack"
 )
 
-// TestArchiveOfForeignObjects: an object of a compiler is not taken for one of an
-// nv package: neither put in place of nor found by the name of a PTX file.
+// TestArchiveOfForeignObjects checks that an object of a compiler is not treated as
+// a member of an nv package: it is neither replaced nor found by the name of a PTX
+// file.
 func TestArchiveOfForeignObjects(t *testing.T) {
 	object, err := os.ReadFile(filepath.Join("..", "..", "testdata", "forms", "nvcc", "alpha.o"))
 	if err != nil {
@@ -40,8 +41,8 @@ func TestArchiveOfForeignObjects(t *testing.T) {
 	}
 }
 
-// TestArchiveKeepsForeignObjects: nor does an object made for an nv package take
-// the place of one that a compiler made.
+// TestArchiveKeepsForeignObjects checks the reverse: an object made for an nv
+// package does not replace one of a compiler.
 func TestArchiveKeepsForeignObjects(t *testing.T) {
 	object, err := os.ReadFile(filepath.Join("..", "..", "testdata", "forms", "nvcc", "alpha.o"))
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 
 const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
-// arch is the GPU that modules without a higher target are assembled for.
+// arch is the GPU to assemble modules for that need no newer one.
 const arch = "sm_75"
 
 func texts(modules ...string) []link.Input {
@@ -37,7 +37,7 @@ func assemble(t *testing.T, gpu string, text []byte, flags ...string) []byte {
 	return oracles.Assemble(t, "ptxas", gpu, text, flags...)
 }
 
-// archive makes a GNU archive; names are short.
+// archive returns a GNU archive; the names are short.
 func archive(members ...string) []byte {
 	b := []byte("!<arch>\n")
 	for i := 0; i < len(members); i += 2 {
@@ -50,7 +50,7 @@ func archive(members ...string) []byte {
 	return b
 }
 
-// bodies are the function bodies of a module by name.
+// bodies returns the function bodies of a module by name.
 func bodies(t *testing.T, text []byte) map[string]string {
 	t.Helper()
 	m, err := ptx.Parse(&diag.Source{Text: text})

@@ -33,8 +33,8 @@ func memberNames(members []pack.Member) (list []string) {
 	return list
 }
 
-// TestPackNames: members are named after the files they come from, once each,
-// and no name can lead out of a folder.
+// TestPackNames checks that members are named after their files, without
+// duplicates, and that no name leads out of a folder.
 func TestPackNames(t *testing.T) {
 	text := top + ".visible .func f () { ret; }\n"
 	lib := archive("k.o", text, "k.ptx", text)
@@ -59,7 +59,8 @@ func TestPackNames(t *testing.T) {
 	}
 }
 
-// TestPackTakesAll: from packages too, members that no link would take.
+// TestPackTakesAll checks that a package gets all members of its inputs, also those
+// that no link would use.
 func TestPackTakesAll(t *testing.T) {
 	p := mustMake(t, pack.Options{Host: "windows-x86_64", Inputs: []link.Input{
 		{Name: "none.ptx", Text: []byte(top + ".func own () { ret; }\n")},
@@ -80,8 +81,8 @@ func TestPackTakesAll(t *testing.T) {
 	}
 }
 
-// TestPackIsTheSameAnyway: for any number of jobs, and whether made at once or
-// member by member.
+// TestPackIsTheSameAnyway checks that a package does not depend on the number of
+// jobs, or on whether it was made at once or member by member.
 func TestPackIsTheSameAnyway(t *testing.T) {
 	var inputs []link.Input
 	for i := range 40 {
@@ -139,8 +140,8 @@ func TestPackRefuses(t *testing.T) {
 	}
 }
 
-// TestGCCArchivesAsPackages: gcc's libraries get an index and records, keep
-// every byte of their members, and link as they did.
+// TestGCCArchivesAsPackages checks that packages made from gcc's libraries have an
+// index and records, keep every byte of the members, and link as the libraries do.
 func TestGCCArchivesAsPackages(t *testing.T) {
 	for _, name := range []string{"libm.a", "libc.a", "libgomp.a"} {
 		path := oracles.RequireFile(t, "gcc-nvptx/"+name)
@@ -189,8 +190,8 @@ func TestGCCArchivesAsPackages(t *testing.T) {
 	}
 }
 
-// TestHostArchive: the index of an archive of nvcc's objects stays what ranlib
-// makes of their host symbols, and its members stay.
+// TestHostArchive checks that an archive of nvcc's objects keeps its members and
+// the index of host symbols that ranlib wrote.
 func TestHostArchive(t *testing.T) {
 	data, err := os.ReadFile(oracles.RequireFile(t, "cudadevrt/libcudadevrt.a"))
 	if err != nil {
@@ -227,7 +228,7 @@ func TestHostArchive(t *testing.T) {
 	}
 }
 
-// TestNVPackageOfGCC: nvlink takes a library of gcc's as host objects.
+// TestNVPackageOfGCC checks that nvlink accepts a library of gcc as host objects.
 func TestNVPackageOfGCC(t *testing.T) {
 	if testing.Short() {
 		t.Skip("nvlink compiles all 65 members")
@@ -264,7 +265,8 @@ func TestNVPackageOfGCC(t *testing.T) {
 	}
 }
 
-// TestPackOptions: what is wrong with the options is no fault of the inputs.
+// TestPackOptions checks that an invalid option is not reported as an error in an
+// input.
 func TestPackOptions(t *testing.T) {
 	inputs := []link.Input{{Name: "a.ptx", Text: []byte(top + ".visible .func f () { ret; }\n")}}
 	for _, o := range []pack.Options{

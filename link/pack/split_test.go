@@ -22,8 +22,8 @@ import (
 	"ptxlink/link/pack"
 )
 
-// library is what compilers make of a library: helpers and tables that are local,
-// some used by one function, some by several, some by none.
+// library resembles a compiled library: local helpers and tables that one function,
+// several or none use.
 const library = top + `
 .extern .func host ();
 .func (.param .b32 r) shared_helper (.param .b32 a);
@@ -74,18 +74,18 @@ func mustSplit(t *testing.T, name, text string, o pack.SplitOptions) map[string]
 	return texts
 }
 
-// shared is the name of a local of a module that several members use.
+// shared returns the name of a local of a module that several members use.
 func shared(name, module string) string {
 	return fmt.Sprintf("%s$m%x", name, sha256.Sum256([]byte(module)))[:len(name)+2+16]
 }
 
 var sharedSuffix = regexp.MustCompile(`\$m[0-9a-f]{16}\b`)
 
-// unshared gives such names back the spelling of their module.
+// unshared replaces such names with their spelling in the module.
 func unshared(text string) string { return sharedSuffix.ReplaceAllString(text, "") }
 
-// TestSplit: a local that one definition uses goes with it, one that several use
-// becomes a member, one that none uses is left out.
+// TestSplit checks that a local used by one definition goes with it, that a local
+// used by several becomes a member, and that an unused one is omitted.
 func TestSplit(t *testing.T) {
 	members := mustSplit(t, "library", library, pack.SplitOptions{})
 	helper, table := shared("shared_helper", library), shared("table", library)
@@ -122,7 +122,8 @@ func TestSplit(t *testing.T) {
 	}
 }
 
-// TestSplitRoots: the roots may be local; what they do not need is left out.
+// TestSplitRoots checks that roots may be local, and that what they do not need is
+// omitted.
 func TestSplitRoots(t *testing.T) {
 	members := mustSplit(t, "library", library, pack.SplitOptions{Roots: []string{"own_helper", "cos"}, Weak: true})
 	if d := cmp.Diff([]string{"cos.ptx", shared("own_table", library) + ".ptx", "own_helper.ptx", shared("shared_helper", library) + ".ptx", shared("table", library) + ".ptx"}, slices.Sorted(maps.Keys(members)), cmpopts.SortSlices(strings.Compare)); d != "" {
@@ -146,7 +147,8 @@ func TestSplitRoots(t *testing.T) {
 	}
 }
 
-// TestSplitAlias: an alias stays with what it names, and others find it.
+// TestSplitAlias checks that an alias goes with its target, and that other members
+// find it.
 func TestSplitAlias(t *testing.T) {
 	members := mustSplit(t, "alias", top+`
 .visible .func f () { ret; }
@@ -163,7 +165,8 @@ func TestSplitAlias(t *testing.T) {
 	assemble(t, arch, mustLink(t, link.Options{Inputs: splitInputs(members)}).PTX, "-c")
 }
 
-// TestSplitCycle: variables that name each other were declared ahead, and are.
+// TestSplitCycle checks that variables whose initialisers name each other keep
+// their forward declarations.
 func TestSplitCycle(t *testing.T) {
 	members := mustSplit(t, "cycle", top+`
 .extern .global .align 8 .u64 a;
@@ -176,7 +179,7 @@ func TestSplitCycle(t *testing.T) {
 	assemble(t, arch, []byte(members["a.ptx"]), "-c")
 }
 
-// TestSplitRefuses what cannot be cut.
+// TestSplitRefuses checks modules that cannot be split.
 func TestSplitRefuses(t *testing.T) {
 	for name, want := range map[string]string{
 		".visible .func f ();\n.visible .func g ();\n.alias f, g;\n.alias g, f;\n": "f leads to no function that this module defines",
@@ -198,8 +201,8 @@ func splitInputs(members map[string]string) (list []link.Input) {
 	return list
 }
 
-// TestSplitDimensions: a member declares an array as its definition has it, or
-// ptxas refuses the two together.
+// TestSplitDimensions checks that a member declares an array with the dimensions of
+// its definition, as ptxas requires.
 func TestSplitDimensions(t *testing.T) {
 	text := top + ".extern .global .u32 a[2][2];\n.visible .global .u64 p = a;\n.visible .global .u32 a[2][2] = {{1,2},{3,4}};\n"
 	for name, member := range mustSplit(t, "a.ptx", text, pack.SplitOptions{}) {
@@ -210,7 +213,7 @@ func TestSplitDimensions(t *testing.T) {
 	}
 }
 
-// TestSplitRange: each name of b<2> is a member of its own.
+// TestSplitRange checks that each name of b<2> is a member of its own.
 func TestSplitRange(t *testing.T) {
 	members := mustSplit(t, "a.ptx", top+".visible .global .u32 b<2>;\n.visible .func f () { .reg .u64 %r; mov.u64 %r, b1; ret; }\n", pack.SplitOptions{})
 	for _, name := range []string{"b0", "b1"} {
@@ -221,9 +224,9 @@ func TestSplitRange(t *testing.T) {
 	assemble(t, arch, mustLink(t, link.Options{Inputs: splitInputs(members)}).PTX)
 }
 
-// TestSplitAgain: all members linked again have the bodies of the module, and
-// ptxas makes the same functions and objects of them, but for locals that nothing
-// uses.
+// TestSplitAgain checks that all members linked together have the bodies of the
+// module, and that ptxas gives the same functions and objects, except for unused
+// locals.
 func TestSplitAgain(t *testing.T) {
 	oracles.Require(t, "ptxas")
 	paths, _ := filepath.Glob("../../testdata/ptx/*/*.ptx")
@@ -281,8 +284,8 @@ func defined(t *testing.T, cubin []byte) []string {
 	return list
 }
 
-// TestSplitNames: a module may have locals of the names that members share; each
-// keeps its own, and the data of the library is there once.
+// TestSplitNames checks that a module may have locals with the names of shared
+// ones: each keeps its own, and the data of the library occurs once.
 func TestSplitNames(t *testing.T) {
 	inputs := splitInputs(mustSplit(t, "library", library, pack.SplitOptions{Weak: true}))
 	inputs = append(inputs, link.Input{Name: "user", Text: []byte(top + `
@@ -315,7 +318,7 @@ func TestSplitNames(t *testing.T) {
 	assemble(t, arch, []byte(ptx), "-c")
 }
 
-// twoOf is a library of two functions, which call its helper and point to its
+// twoOf returns a library of two functions, which call its helper and point to its
 // table. Its parameters are spelled like module-scope names.
 func twoOf(first, second, value string) string {
 	body := ` () {
@@ -351,9 +354,9 @@ const takesBoth = top + `
 .visible .entry main () { call f1; call g1; ret; }
 `
 
-// TestSplitSameNames: modules of different compilers have locals of the same
-// names. Packed into one archive or two, split in one call or two, each function
-// finds its own, and what the user calls so stands beside them.
+// TestSplitSameNames checks libraries of different compilers with locals of the
+// same names. Packed into one archive or two, split in one call or two, each
+// function finds its own locals, and the user's names are kept apart.
 func TestSplitSameNames(t *testing.T) {
 	f, g := twoOf("f1", "f2", "111"), twoOf("g1", "g2", "222")
 	packed := func(name string, inputs ...link.Input) link.Input {
@@ -438,8 +441,8 @@ func TestSplitSameNames(t *testing.T) {
 	}
 }
 
-// TestSplitTwiceLinked: two links that took the same members of a weak package,
-// split twice, can be linked, and all is there once.
+// TestSplitTwiceLinked checks that two links with the same members of a weak
+// package can be linked, and that everything occurs once.
 func TestSplitTwiceLinked(t *testing.T) {
 	var linked []link.Input
 	for _, function := range []string{"f1", "f2"} {
@@ -457,8 +460,9 @@ func TestSplitTwiceLinked(t *testing.T) {
 	assemble(t, arch, both)
 }
 
-// TestSplitWeakAlias: ptxas takes no alias to a weak function, so the two stay as
-// they are, the target local unless another member calls it by its own name.
+// TestSplitWeakAlias checks that an alias and its target do not become weak,
+// because ptxas accepts no alias to a weak function. The target stays local unless
+// another member calls it by its own name.
 func TestSplitWeakAlias(t *testing.T) {
 	const module = top + `
 .func own () { ret; }

@@ -9,8 +9,8 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// leastCubin is the header of a cubin, a table of two sections and eight bytes in
-// the second of them.
+// leastCubin is the header of a cubin, followed by a table of two sections and the
+// eight bytes of the second one.
 var leastCubin = func() []byte {
 	b := make([]byte, 64+2*64+8)
 	copy(b, "\x7fELF\x02\x01\x01\x33\x07")
@@ -30,7 +30,7 @@ var leastCubin = func() []byte {
 	return b
 }()
 
-// octal is data as an argument of printf.
+// octal returns data as an argument of printf.
 func octal(data []byte) string {
 	var b strings.Builder
 	for _, c := range data {
@@ -73,8 +73,8 @@ func TestCheckCubin(t *testing.T) {
 	}
 }
 
-// TestCheckRealCubins: what ptxas writes is taken, whole programs and relocatable
-// ones, and no part of it.
+// TestCheckRealCubins checks that the cubins of ptxas are accepted, complete and
+// relocatable, and that truncated ones are not.
 func TestCheckRealCubins(t *testing.T) {
 	ptx := []byte(".version 7.0\n.target sm_80\n.address_size 64\n.global .u32 g[4];\n.visible .func f() { ret; }\n.visible .entry k() { .shared .u32 s; call f; ret; }\n")
 	for _, tool := range []string{"ptxas", "ptxas-old", "ptxas-new"} {

@@ -30,7 +30,7 @@ func fake(t *testing.T, script string) string {
 	return path
 }
 
-// input is where every second line of the merged module comes from.
+// input is the origin of every second line of the linked module.
 type input struct{ src *diag.Source }
 
 func (i input) Origin(line int) (link.Place, bool) {
@@ -254,7 +254,7 @@ func TestFind(t *testing.T) {
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
-	// Each one that follows is preferred to those before it.
+	// Each of these takes precedence over those before it.
 	steps := []struct {
 		path     string
 		set      func(path string)
@@ -290,7 +290,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The real one agrees with the script above on how its messages look.
+// The real ptxas writes messages in the form of the script above.
 func TestRealPtxas(t *testing.T) {
 	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
 	for _, tool := range []string{"ptxas", "ptxas-old", "ptxas-new"} {
@@ -325,7 +325,7 @@ func TestRealPtxas(t *testing.T) {
 	}
 }
 
-// A byte order mark crashes ptxas 12.4; other versions say something.
+// A byte order mark crashes ptxas 12.4; other versions report an error.
 func TestRealPtxasCrash(t *testing.T) {
 	path := oracles.Require(t, "ptxas")
 	var log diag.Log

@@ -5,7 +5,7 @@ load("//ptx:toolchain.bzl", "TOOLCHAIN_TYPE", "quoted", "response_file", "run_pt
 
 def _ptx_archive_impl(ctx):
     if ctx.attr.compress and ctx.attr.format != "plain":
-        fail("compress does not go with format = \"%s\", whose members are compressed already" % ctx.attr.format, attr = "compress")
+        fail("compress cannot be combined with format = \"%s\", whose members are already compressed" % ctx.attr.format, attr = "compress")
     out = ctx.actions.declare_file("lib%s.a" % ctx.label.name)
     args = response_file(ctx)
     if ctx.attr.format != "plain":
@@ -30,22 +30,22 @@ def _ptx_archive_impl(ctx):
 
 ptx_archive = rule(
     implementation = _ptx_archive_impl,
-    doc = "Packs modules into libNAME.a, of which a link takes the members that it needs.",
+    doc = "Packs modules into libNAME.a, from which a link uses the members that it needs.",
     attrs = {
         "compress": attr.bool(
             doc = "Compress the members with zstd.",
         ),
         "deps": attr.label_list(
-            doc = "ptx_library and ptx_archive targets that the sources call. They are not packed, but linked with the archive.",
+            doc = "ptx_library and ptx_archive targets that the sources call. They are linked with the archive, not packed into it.",
             providers = [PtxInfo],
         ),
         "format": attr.string(
-            doc = "plain: PTX text; nv: host objects with fatbins, which nvlink and nvcc -dlink take too.",
+            doc = "plain: PTX text; nv: host objects with fatbins, which nvlink and nvcc -dlink also accept.",
             default = "plain",
             values = ["plain", "nv"],
         ),
         "srcs": attr.label_list(
-            doc = "The members, in this order.",
+            doc = "The members, in archive order.",
             mandatory = True,
             allow_empty = False,
             allow_files = True,

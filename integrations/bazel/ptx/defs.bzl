@@ -1,6 +1,6 @@
 """Rules that link PTX modules and package them as libraries.
 
-The README beside this folder shows how they are used.
+See README.md in the parent folder.
 """
 
 load("//ptx:archive.bzl", _ptx_archive = "ptx_archive")

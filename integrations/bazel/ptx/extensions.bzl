@@ -1,4 +1,4 @@
-"""The machine's ptxlink for MODULE.bazel. WORKSPACE uses host.bzl directly."""
+"""Module extension for an installed ptxlink. WORKSPACE uses host.bzl directly."""
 
 load("//ptx:host.bzl", "ptxlink_host")
 
@@ -11,16 +11,16 @@ def _ptxlink_impl(ctx):
     ptxlink_host(name = "ptxlink", ptxas = ptxas)
 
 _host = tag_class(
-    doc = "What the root module says of the machine.",
+    doc = "Settings for the machine. Only those of the root module count.",
     attrs = {
         "ptxas": attr.string(
-            doc = "The path of the ptxas for links to a cubin.",
+            doc = "Path of the ptxas for links to a cubin.",
         ),
     },
 )
 
 ptxlink = module_extension(
     implementation = _ptxlink_impl,
-    doc = "Makes the repository ptxlink, with :toolchain in it.",
+    doc = "Creates the repository ptxlink with the target :toolchain.",
     tag_classes = {"host": _host},
 )

@@ -1,7 +1,7 @@
-"""Takes the ptxlink that is installed on the machine as the toolchain."""
+"""Uses the ptxlink that is installed on the machine as the toolchain."""
 
 def _program(ctx, path, whose):
-    """Links bin/ to a program of the machine, and returns its name there."""
+    """Creates a symbolic link in bin/ to an installed program and returns its name."""
     if not str(path).startswith("/") and str(path)[1:2] != ":":
         fail("%s must be an absolute path, not %s" % (whose, path))
     path = ctx.path(str(path))
@@ -46,10 +46,10 @@ toolchain(
 
 ptxlink_host = repository_rule(
     implementation = _ptxlink_host_impl,
-    doc = "A repository with :toolchain, which runs $PTXLINK or the ptxlink on PATH.",
+    doc = "A repository whose :toolchain runs $PTXLINK or the ptxlink on PATH.",
     attrs = {
         "ptxas": attr.string(
-            doc = "The path of the ptxas for links to a cubin. Without one, ptxlink looks for it when it runs.",
+            doc = "Path of the ptxas for links to a cubin. If empty, ptxlink searches for it when it runs.",
         ),
     },
     environ = [
@@ -60,12 +60,12 @@ ptxlink_host = repository_rule(
 )
 
 def ptxlink_host_toolchain(name = "ptxlink", ptxas = ""):
-    """For WORKSPACE: takes the machine's ptxlink and registers it.
+    """Registers the ptxlink that is installed on the machine, for WORKSPACE.
 
     Args:
-      name: what to call the repository.
-      ptxas: the path of the ptxas for links to a cubin. Without one, ptxlink
-        looks for it when it runs.
+      name: name of the repository.
+      ptxas: path of the ptxas for links to a cubin. If empty, ptxlink searches
+        for it when it runs.
     """
     ptxlink_host(name = name, ptxas = ptxas)
     native.register_toolchains("@%s//:toolchain" % name)

@@ -1,17 +1,17 @@
-"""What the rules hand to each other."""
+"""The provider that the rules exchange."""
 
 load("//ptx:toolchain.bzl", "quoted", "response_file", "run_ptxlink")
 
 PtxInfo = provider(
-    doc = "What goes into a link: modules and libraries, a target's own before those of its deps.",
+    doc = "Inputs of a link: modules and libraries, those of a target before those of its deps.",
     fields = {
         "inputs": "depset of File, in link order: PTX, archives, fatbins, host objects",
-        "symbols": "depset of File: for each input that may be an archive, what it defines",
+        "symbols": "depset of File: for each input that may be an archive, the list of its symbols",
     },
 )
 
 def ptx_info(ctx, direct, deps):
-    """Makes the PtxInfo of a target, and the actions that list symbols.
+    """Creates the PtxInfo of a target and the actions that list symbols.
 
     Args:
       ctx: the rule's context.
@@ -39,9 +39,9 @@ def ptx_info(ctx, direct, deps):
     )
 
 def _list_symbols(ctx, file, i):
-    # An archive that a link did not use can change the link only by defining
-    # other names, or with another linkage. The link takes this list as an input
-    # that is always used, so that unused_inputs_list may leave out the archive.
+    # An unused archive can change the link only if it defines other names, or
+    # defines them with another linkage. This list is an input of the link that is
+    # always used, so unused_inputs_list may contain the archive.
     out = ctx.actions.declare_file("_%s/%d_%s.symbols" % (ctx.label.name, i, file.basename))
     args = response_file(ctx)
     args.add("-gU")

@@ -1,4 +1,4 @@
-"""ptx_library: modules and libraries that are there already."""
+"""ptx_library: existing modules and libraries."""
 
 load("//ptx:info.bzl", "PtxInfo", "ptx_info")
 load("//ptx:toolchain.bzl", "TOOLCHAIN_TYPE")
@@ -11,17 +11,17 @@ def _ptx_library_impl(ctx):
 
 ptx_library = rule(
     implementation = _ptx_library_impl,
-    doc = """Files for a link, and what they need.
+    doc = """Files for a link and their dependencies.
 
-Nothing is run for PTX text. A .ptx is linked whether something needs it or not; of an archive (.a) the
-members that something needs.""",
+PTX text needs no action. A .ptx file is always linked; from an archive (.a), only the members that
+something needs.""",
     attrs = {
         "deps": attr.label_list(
             doc = "ptx_library and ptx_archive targets that the sources call.",
             providers = [PtxInfo],
         ),
         "srcs": attr.label_list(
-            doc = "PTX, and what ptxlink finds PTX in: archives, fatbins, host objects, compressed or not.",
+            doc = "PTX, or files that contain PTX: archives, fatbins and host objects, compressed or not.",
             allow_files = True,
         ),
     },

@@ -34,23 +34,23 @@ def _ptx_link_impl(ctx):
 
 ptx_link = rule(
     implementation = _ptx_link_impl,
-    doc = "Links sources and libraries into one PTX module, or through ptxas into a cubin.",
+    doc = "Links sources and libraries into one PTX module, or into a cubin with ptxas.",
     attrs = {
         "deps": attr.label_list(
             doc = "ptx_library and ptx_archive targets.",
             providers = [PtxInfo],
         ),
         "linkopts": attr.string_list(
-            doc = "Options for ptxlink, in front of the inputs: --whole-archive, -S, --allow-undefined=GLOB, -r.",
+            doc = "Options of ptxlink, placed before the inputs: --whole-archive, -S, --allow-undefined=GLOB, -r.",
         ),
         "map": attr.output(
-            doc = "Also write a map of inputs, symbols and sizes to this file.",
+            doc = "Write a map of inputs, symbols and sizes to this file.",
         ),
         "out": attr.output(
-            doc = "The output, NAME.ptx if not given. A name that ends in .cubin is assembled with ptxas.",
+            doc = "The output; NAME.ptx by default. If it ends in .cubin, ptxas assembles it.",
         ),
         "srcs": attr.label_list(
-            doc = "Files to link, as for ptx_library.",
+            doc = "Files to link; see ptx_library.",
             allow_files = True,
         ),
     },

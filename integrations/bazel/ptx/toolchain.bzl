@@ -1,6 +1,6 @@
 """The toolchain: which ptxlink the rules run."""
 
-# Bazel 2 reads a plain "//ptx:..." as one of the main repository.
+# Bazel 2 resolves a plain "//ptx:..." in the main repository.
 TOOLCHAIN_TYPE = str(Label("//ptx:toolchain_type"))
 
 def _ptx_toolchain_impl(ctx):
@@ -16,16 +16,16 @@ def _ptx_toolchain_impl(ctx):
 
 ptx_toolchain = rule(
     implementation = _ptx_toolchain_impl,
-    doc = "A ptxlink that runs on the build machine. A toolchain() of the type //ptx:toolchain_type leads to it.",
+    doc = "A ptxlink that runs on the build machine. A toolchain() of type //ptx:toolchain_type refers to it.",
     attrs = {
         "ptxas": attr.label(
-            doc = "The ptxas for links to a cubin. Without one, ptxlink looks in what --action_env sets of PTXAS, CUDA_HOME, CUDA_PATH and PATH.",
+            doc = "The ptxas for links to a cubin. By default ptxlink searches PTXAS, CUDA_HOME, CUDA_PATH and PATH as set by --action_env.",
             allow_single_file = True,
             executable = True,
             cfg = "exec",
         ),
         "ptxlink": attr.label(
-            doc = "The program. A file of its own, or a rule that builds it.",
+            doc = "The ptxlink program: a file, or a rule that builds one.",
             mandatory = True,
             allow_single_file = True,
             executable = True,
@@ -39,20 +39,20 @@ def run_ptxlink(ctx, **kwargs):
 
     Args:
       ctx: the rule's context.
-      **kwargs: as for ctx.actions.run.
+      **kwargs: arguments of ctx.actions.run.
     """
     toolchain = ctx.toolchains[TOOLCHAIN_TYPE]
     ctx.actions.run(
         executable = toolchain.ptxlink,
         tools = toolchain.tools,
-        # ptxlink looks for ptxas in $PTXAS, $CUDA_HOME, $CUDA_PATH and $PATH,
-        # which come from --action_env.
+        # ptxlink searches $PTXAS, $CUDA_HOME, $CUDA_PATH and $PATH for ptxas.
+        # --action_env sets them.
         use_default_shell_env = True,
         **kwargs
     )
 
 def response_file(ctx):
-    """An Args that reaches ptxlink as @FILE. What is added must be quoted.
+    """Returns an Args that is passed to ptxlink as @FILE. Its contents must be quoted.
 
     Args:
       ctx: the rule's context.
@@ -61,22 +61,22 @@ def response_file(ctx):
       An Args for add_all(..., map_each = quoted).
     """
 
-    # ptxlink splits the file as GCC does. Bazel's "shell" format is not that:
-    # GCC takes a backslash between single quotes as an escape. So the file is
-    # verbatim, always there, and each argument is quoted.
+    # ptxlink splits the file like GCC, which treats a backslash within single
+    # quotes as an escape; Bazel's "shell" format does not. So the file is written
+    # verbatim in all cases, and each argument is quoted.
     args = ctx.actions.args()
     args.use_param_file("@%s", use_always = True)
     args.set_param_file_format("multiline")
     return args
 
 def quoted(arg):
-    """A string, or the path of a file, as ptxlink reads it in a response file.
+    """Quotes a string or the path of a file for a response file of ptxlink.
 
     Args:
       arg: a string or a File.
 
     Returns:
-      The text with a backslash before each byte that means something.
+      The text with a backslash before each special character.
     """
     text = arg if type(arg) == type("") else arg.path
     for special in ["\\", "'", "\"", " ", "\t", "\n"]:
