@@ -125,6 +125,8 @@ func Describe(t ptx.Type) string {
 	switch {
 	case t.Unsized:
 		return fmt.Sprintf("any number of bytes aligned to %d%s", t.Alignment(), reg)
+	case t.Array && t.Size() < 0:
+		return fmt.Sprintf("an unknown number of bytes aligned to %d%s", t.Alignment(), reg)
 	case t.Array:
 		return fmt.Sprintf("%d bytes aligned to %d%s", t.Size(), t.Alignment(), reg)
 	case t.Vector > 0:
