@@ -70,7 +70,7 @@ func (c *comparer) run(tool string, args ...string) (string, error) {
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	if ctx.Err() != nil {
-		return "", fmt.Errorf("Internal error: %s runs for more than two minutes", tool)
+		return "", fmt.Errorf("%s: Internal error: it runs for more than two minutes", tool)
 	}
 	return string(out), err
 }
