@@ -114,41 +114,6 @@ func untype(edits []ptx.Edit, decl *ptx.Decl) []ptx.Edit {
 	return edits
 }
 
-// prototype adds a forward declaration of a function.
-func (pl *planner) prototype(p *plan, d resolve.DeclID) {
-	f, decl := pl.decl(d)
-	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
-	pl.buffer = append(pl.buffer[:0], pl.linkageWord(d)...)
-	pl.buffer = ptx.AppendCompact(pl.buffer, f.Prototype(decl, edits))
-	pl.lineOfBuffer(f.Src, decl.Span.Off)
-}
-
-// within returns the edits inside a span.
-func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
-	for _, e := range edits {
-		if e.Span.Off >= span.Off && e.Span.End() <= span.End() {
-			in = append(in, e)
-		}
-	}
-	return in
-}
-
-func (pl *planner) body(p *plan, d resolve.DeclID, debug *mergedDebug) {
-	f, decl := pl.decl(d)
-	span := diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
-	edits := append(pl.headerEdits(&p.layout, d), pl.aligns.Body(d.File, decl)...)
-	if decl.Kind == ptx.Entry {
-		for _, pragma := range p.pushed[d.File] {
-			edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Header.End()}, Text: " .pragma " + pragma + ";"})
-		}
-	}
-	edits = append(edits, pl.names.LocalEdits(d)...)
-	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
-	edits = pl.lines.edits(edits, d.File, span, debug)
-	ptx.SortEdits(edits)
-	pl.add(piece{src: f.Src, span: span, edits: edits, text: pl.linkageWord(d), before: pl.blank(), after: true})
-}
-
 // prefix returns the start of a variable statement: space, alignment, type. Non-zero
 // align and word replace the declared alignment and type.
 func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {

@@ -3,7 +3,6 @@ package link
 import (
 	"context"
 	"strconv"
-	"strings"
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
@@ -62,9 +61,7 @@ type planner struct {
 	aligns  *abicheck.ParamAlignments
 
 	pieces []piece
-	ends   string          // the last bytes of the output so far
-	texts  strings.Builder // holds many texts of pieces, to allocate them together
-	buffer []byte
+	ends   string // the last bytes of the output so far
 }
 
 // newPlan returns the plan of the output:
@@ -103,8 +100,13 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	for _, s := range p.externs {
 		pl.extern(s)
 	}
-	for _, d := range p.prototypes {
-		pl.prototype(p, d)
+	prototypes, edits := pl.functions(ctx, p)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i, d := range p.prototypes {
+		f, decl := pl.decl(d)
+		pl.add(piece{src: f.Src, span: diag.Span{Off: decl.Span.Off}, text: prototypes[i], fixed: true})
 	}
 	for _, d := range p.forwards {
 		pl.forward(p, d)
@@ -116,8 +118,8 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 		pl.alias(id)
 	}
 	pl.others()
-	for _, d := range p.bodies {
-		pl.body(p, d, sections)
+	for i, d := range p.bodies {
+		pl.body(d, edits[i], sections)
 	}
 	pl.sections(sections)
 
@@ -156,21 +158,7 @@ func (pl *planner) own(text string) { pl.add(piece{text: text}) }
 // line adds a declaration written by the linker, on one line. Its origin is the line
 // at off.
 func (pl *planner) line(src *diag.Source, off int32, text string) {
-	pl.buffer = append(pl.buffer[:0], text...)
-	pl.lineOfBuffer(src, off)
-}
-
-// lineOfBuffer is line with the declaration in pl.buffer.
-func (pl *planner) lineOfBuffer(src *diag.Source, off int32) {
-	pl.buffer = append(pl.buffer, ";\n"...)
-	if pl.texts.Cap()-pl.texts.Len() < len(pl.buffer) {
-		size := min(max(1<<10, 2*pl.texts.Cap()), 1<<20)
-		pl.texts = strings.Builder{}
-		pl.texts.Grow(max(size, len(pl.buffer)))
-	}
-	pl.texts.Write(pl.buffer)
-	all := pl.texts.String()
-	pl.add(piece{src: src, span: diag.Span{Off: off}, text: all[len(all)-len(pl.buffer):], fixed: true})
+	pl.add(piece{src: src, span: diag.Span{Off: off}, text: text + ";\n", fixed: true})
 }
 
 // blank reports whether an empty line must be added to leave one.

@@ -87,8 +87,12 @@ func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
 // registers (testdata/script/local_capture.txtar, label_forward.txtar).
 func (r *renamer) captured() {
 	o := newOwners(r.t, r.out)
+	suspects := make([][]int32, len(r.t.Files))
+	parallel.Each(context.Background(), len(suspects), r.jobs, func(int) string { return "renaming" }, func(i int) {
+		suspects[i] = o.suspects(r.t.Files[i], int32(i))
+	})
 	for i, f := range r.t.Files {
-		for _, d := range o.suspects(f, int32(i)) {
+		for _, d := range suspects[i] {
 			at := DeclID{int32(i), d}
 			end := f.Decls[d].Span.End()
 			p := r.planOf(at)
@@ -311,6 +315,9 @@ func newOwners(t *Table, out [][]string) *owners {
 			}
 		}
 	}
+	for _, n := range o.numbered {
+		n.sort()
+	}
 	return o
 }
 
@@ -378,7 +385,6 @@ func (o *owners) foreignMember(base string, count int64, file, end int32) bool {
 	if n == nil {
 		return false
 	}
-	n.sort()
 	last := sort.Search(len(n.names), func(i int) bool { return n.names[i].number >= count }) - 1
 	return last >= 0 && (n.mixed[last] || n.names[0].file != file || n.latest[last] >= end)
 }

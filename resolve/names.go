@@ -74,6 +74,9 @@ func (n *Names) Local(l LocalName) string {
 // in parallel, at most jobs at a time; 0 means one per CPU.
 func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files)), edits: map[DeclID][]ptx.Edit{}, local: map[LocalName]string{}}
+	if len(t.Symbols) < 500 && len(lookedUp) == 0 {
+		jobs = 1 // starting goroutines would take longer
+	}
 	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files), jobs: jobs}
 	r.linked = maps.Clone(r.fresh.bases)
 	r.moduleNames()

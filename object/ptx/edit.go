@@ -2,7 +2,8 @@ package ptx
 
 import (
 	"bytes"
-	"sort"
+	"cmp"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -16,7 +17,7 @@ type Edit struct {
 
 // SortEdits sorts edits by place, and keeps the order of those at one place.
 func SortEdits(edits []Edit) {
-	sort.SliceStable(edits, func(i, j int) bool { return edits[i].Span.Off < edits[j].Span.Off })
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Span.Off, b.Span.Off) })
 }
 
 // Apply appends a span of text with its edits applied. The edits must be sorted. An
