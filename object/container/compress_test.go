@@ -127,7 +127,7 @@ func TestBombs(t *testing.T) {
 			want  string
 		}{
 			{spaces, limit, 2*limit + 10<<20, "decompresses to more than"},
-			{nuls, 0, 10 << 20, "decompresses to NULs"},
+			{nuls, 0, size / 3, "decompresses to NULs"}, // with -race, pools lose buffers of 4 MB
 		} {
 			if name == "zlib section" && test.limit == 0 {
 				continue
