@@ -39,10 +39,10 @@ var skimClass = func() (t [256]uint8) {
 }()
 
 // skim passes the statements that most of a body consists of without making tokens:
-// instructions other than calls, blocks, labels, .loc and .reg. It stops before the
-// first statement with anything unusual in it, such as a comment between operands or
-// a float with a decimal point, and the reader reads that one. FuzzSkim checks that a
-// module is the same without it.
+// instructions, calls, blocks, labels, .loc, .reg and .param. It stops before the first
+// statement with anything unusual in it, such as a comment between operands or a float
+// with a decimal point, and the reader reads that one. FuzzParse checks that a module
+// is the same without it.
 func (p *parser) skim() {
 	r := &p.code
 	if p.pct || p.unskimmed || r.Err != nil || r.done {
@@ -73,14 +73,9 @@ func (p *parser) gap(at int) int {
 		case class[c] == cSpace:
 			at++
 		case c == '/' && at+1 < len(text) && text[at+1] == '/':
-			line := bytes.IndexByte(text[at:], '\n')
-			if line < 0 {
-				line = len(text) - at
+			for at < len(text) && text[at] != '\n' && text[at] != '\r' {
+				at++
 			}
-			if cr := bytes.IndexByte(text[at:at+line], '\r'); cr >= 0 {
-				line = cr
-			}
-			at += line
 		default:
 			return at
 		}
