@@ -218,7 +218,7 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 		}) {
 			continue
 		}
-		var ignored diag.Log // Load has told all of it
+		var ignored diag.Log // Load has reported it
 		members, _ := object.Members(ctx, in, object.Options{All: true, MaxSize: o.MaxInputSize}, &ignored)
 		var texts []string
 		times := map[string]int{}
