@@ -181,19 +181,14 @@ func (f *File) declare(i int32, log *diag.Log) {
 				Note(f.At(f.Decls[s.Def].NameSpan), "first defined here")
 			return
 		}
+		s.Linkage = s.Linkage.Merge(d.Linkage, true, true)
 		s.Def, s.Decl = i, i
-		// A prototype may be .visible where the definition has no linkage.
-		if d.Linkage != ptx.Local || s.Linkage == ptx.Extern {
-			s.Linkage = d.Linkage
-		}
 		return
 	}
 	if s.Decl < 0 {
 		s.Decl = i
 	}
-	if s.Def < 0 && s.Linkage == ptx.Local || d.Linkage == ptx.Visible && s.Linkage == ptx.Local {
-		s.Linkage = d.Linkage
-	}
+	s.Linkage = s.Linkage.Merge(d.Linkage, false, s.Def >= 0)
 }
 
 // producers are found by words in the comments before .version.

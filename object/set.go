@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
 	"ptxlink/object/container"
@@ -43,14 +44,13 @@ type Unit struct {
 	unread   bool   // it does not fit into memory
 	index    *container.Index
 	indexed  *container.Indexed
-	defines  map[string]ptx.Linkage // names from the index, once read
-	outline  *File                  // declarations of a unit without an index
+	recorded map[string]ptx.Linkage // what the index records for the unit, once read
+	defines  []ptx.Definition       // of a lazy unit without an index
 }
 
 // Open finds the modules of all inputs, in parallel, and reads those that are
 // linked in any case. It learns the names that archive members define from the
-// index of a package, without looking at the members, or else from their
-// outlines. The log gets every error, in command-line order.
+// index of a package, without looking at the members, or else with ptx.Definitions. The log gets every error, in command-line order.
 //
 // Open and Set.Read read in parallel. Each worker writes
 // only its own slot of the result and its own log.
@@ -168,19 +168,19 @@ func (s *Set) Outlines() (files []*File) {
 		if u.File != nil || u.unusable != "" {
 			continue
 		}
-		f := u.outline
-		if f == nil {
-			member, err := u.index.Read(u.indexed)
-			if err != nil {
+		member := u.member
+		if u.indexed != nil {
+			var err error
+			if member, err = u.index.Read(u.indexed); err != nil {
 				continue
 			}
-			m, fault := ptx.Outline(&diag.Source{Name: member.Name, Text: member.Text})
-			if fault != nil {
-				continue
-			}
-			var ignored diag.Log
-			f = declared(m, &ignored)
 		}
+		m, fault := ptx.Outline(&diag.Source{Name: member.Name, Text: member.Text})
+		if fault != nil {
+			continue
+		}
+		var ignored diag.Log
+		f := declared(m, &ignored)
 		f.Producer = producer(string(f.preamble()))
 		files = append(files, f)
 	}
@@ -336,7 +336,7 @@ func warnStale(log *diag.Log, fault *container.Error) {
 		WithHelp("ptxlink ar s " + fault.Name + " rebuilds it")
 }
 
-// start reads a unit that is linked in any case, and only the outline of a lazy
+// start reads a unit that is linked in any case, and only the definitions of a lazy
 // one.
 func (u *Unit) start(s *Set, log *diag.Log) {
 	switch {
@@ -344,10 +344,8 @@ func (u *Unit) start(s *Set, log *diag.Log) {
 	case !u.Lazy:
 		u.read(s, log)
 	default:
-		m, err := ptx.Outline(&diag.Source{Name: u.member.Name, Text: u.member.Text})
-		if err == nil {
-			var ignored diag.Log // reported when all of it is read
-			u.outline = declared(m, &ignored)
+		var ok bool
+		if u.defines, ok = ptx.Definitions(&diag.Source{Name: u.member.Name, Text: u.member.Text}); ok {
 			return
 		}
 		// The full parser reports the error, if it is one.
@@ -383,7 +381,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	f := newFile(m, u.member.SHA256, log)
 	f.Path = s.inputs[u.input].Path
 	f.claim(&u.member, log)
-	u.File, u.outline = f, nil
+	u.File, u.defines = f, nil
 	return nil
 }
 
@@ -397,79 +395,62 @@ func (u *Unit) refuse(o Options, log *diag.Log) {
 }
 
 // Offers calls visit with every name that the unit may define for others, before it
-// is read. Linkage gives the exact answer for a name.
-func (u *Unit) Offers(visit func(name string)) {
-	if u.indexed != nil {
+// is read. A name from an index comes with Local; Linkage gives the exact answer.
+func (u *Unit) Offers(visit func(name string, hash uint64, linkage ptx.Linkage)) {
+	if u.File == nil && u.indexed != nil {
 		for _, name := range u.indexed.Defines {
-			visit(name)
+			visit(name, hashed.String(name), ptx.Local)
 		}
 		return
 	}
-	f := u.known()
-	for n, s := range f.Symbols {
-		if s.Defined() && s.Exported() {
-			visit(f.Names[n])
-		}
-	}
-}
-
-// known returns the outline, or the record, of a unit without an index.
-func (u *Unit) known() *File {
-	if u.File != nil {
-		return u.File
-	}
-	return u.outline
+	u.Definitions(visit)
 }
 
 // Definitions calls visit with every name that the unit defines for others.
-func (u *Unit) Definitions(visit func(name string, linkage ptx.Linkage)) {
-	if u.File == nil && u.indexed != nil {
-		for name, linkage := range u.recorded() {
-			visit(name, linkage)
+func (u *Unit) Definitions(visit func(name string, hash uint64, linkage ptx.Linkage)) {
+	switch {
+	case u.File != nil:
+		f := u.File
+		for n, s := range f.Symbols {
+			if s.Defined() && s.Exported() {
+				visit(f.Names[n], f.NameHash(ptx.NameID(n)), s.Linkage)
+			}
 		}
-		return
-	}
-	f := u.known()
-	for n, s := range f.Symbols {
-		if s.Defined() && s.Exported() {
-			visit(f.Names[n], s.Linkage)
+	case u.indexed != nil:
+		for name, linkage := range u.linkages() {
+			visit(name, hashed.String(name), linkage)
+		}
+	default:
+		for _, d := range u.defines {
+			visit(d.Name, d.Hash, d.Linkage)
 		}
 	}
 }
 
-// Linkage returns the linkage with which the unit defines a name for others; Local
-// if it does not.
-func (u *Unit) Linkage(name string) ptx.Linkage {
-	if u.File == nil && u.indexed != nil {
-		return u.recorded()[name]
-	}
-	f := u.known()
-	if n, ok := f.Lookup(name); ok && f.Symbols[n].Defined() {
-		return f.Symbols[n].Linkage
-	}
-	return ptx.Local
-}
+// Linkage returns the linkage with which the index says that the unit defines
+// a name for others; Local if it does not.
+func (u *Unit) Linkage(name string) ptx.Linkage { return u.linkages()[name] }
 
-// recorded returns the definitions that the index records for the unit. If the
+// linkages returns the definitions that the index records for the unit. If the
 // record cannot be read, the unit counts as defining all names in the index, so
 // that it is read and the error is reported.
-func (u *Unit) recorded() map[string]ptx.Linkage {
-	if u.defines != nil {
-		return u.defines
+func (u *Unit) linkages() map[string]ptx.Linkage {
+	if u.recorded != nil {
+		return u.recorded
 	}
-	u.defines = map[string]ptx.Linkage{}
+	u.recorded = map[string]ptx.Linkage{}
 	r, err := u.index.Record(u.indexed)
 	if err != nil {
 		r = container.Record{Defines: u.indexed.Defines}
 	}
 	for _, name := range r.Common {
-		u.defines[name] = ptx.Common
+		u.recorded[name] = ptx.Common
 	}
 	for _, name := range r.Weak {
-		u.defines[name] = ptx.Weak
+		u.recorded[name] = ptx.Weak
 	}
 	for _, name := range r.Defines {
-		u.defines[name] = ptx.Visible
+		u.recorded[name] = ptx.Visible
 	}
-	return u.defines
+	return u.recorded
 }

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"ptxlink/internal/hashed"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -31,13 +32,13 @@ type Pull struct {
 // on the members. Units that cannot be read are omitted.
 func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
 	l := newSelection(units)
-	for _, u := range units {
+	for i, u := range units {
 		if !u.Lazy {
-			l.add(u)
+			l.add(int32(i))
 		}
 	}
 	for _, name := range roots {
-		l.need(name, false, nil)
+		l.need(name, hashed.String(name), false, nil)
 	}
 	for len(l.next) > 0 {
 		round := l.next
@@ -51,8 +52,8 @@ func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error)
 			}
 		}
 	}
-	for _, u := range units {
-		if l.live[u] && u.File != nil {
+	for i, u := range units {
+		if l.live[i] && u.File != nil {
 			u.File.Rank, u.File.Pulled = len(live), u.Lazy
 			live = append(live, u.File)
 		}
@@ -67,13 +68,32 @@ func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error)
 
 // selection is the state of one call of Live.
 type selection struct {
-	offers  map[string]*object.Unit   // the first lazy unit that defines a name
-	more    map[string][]*object.Unit // the other lazy units that define it
-	asked   map[string]offer          // what offer has found
-	defined map[string]ptx.Linkage    // by live units; other definitions replace a .common one
-	live    map[*object.Unit]bool
-	next    []*object.Unit
-	pulls   []pull
+	units []*object.Unit
+	live  []bool // by unit
+	next  []*object.Unit
+	pulls []pull
+
+	names  hashed.Table // of the names that lazy units offer
+	wanted []wanted     // by number of the name
+	offers []offer
+}
+
+// wanted is a name that lazy units offer.
+type wanted struct {
+	name        string
+	first, last int32       // in offers
+	live        ptx.Linkage // of the definition in a live unit, Local if there is none; other definitions replace a .common one
+	asked       bool        // definition and common are set
+	// definition is the first unit that defines the name .visible or .weak, common the
+	// first that defines it .common; -1 if there is none.
+	definition, common int32
+}
+
+// offer is one unit of the list of a name.
+type offer struct {
+	unit    int32
+	linkage ptx.Linkage // Local if the unit must be asked
+	next    int32       // in offers, -1 at the end
 }
 
 type pull struct {
@@ -83,100 +103,105 @@ type pull struct {
 }
 
 func newSelection(units []*object.Unit) *selection {
-	l := &selection{
-		offers:  map[string]*object.Unit{},
-		more:    map[string][]*object.Unit{},
-		defined: map[string]ptx.Linkage{},
-		live:    map[*object.Unit]bool{},
-		asked:   map[string]offer{},
-	}
-	for _, u := range units {
+	l := &selection{units: units, live: make([]bool, len(units)), next: make([]*object.Unit, 0, len(units))}
+	for i, u := range units {
 		if !u.Lazy {
 			continue
 		}
-		u.Offers(func(name string) {
-			if l.offers[name] == nil {
-				l.offers[name] = u
-			} else {
-				l.more[name] = append(l.more[name], u)
+		u.Offers(func(name string, hash uint64, linkage ptx.Linkage) {
+			at := int32(len(l.offers))
+			l.offers = append(l.offers, offer{int32(i), linkage, -1})
+			n := l.find(name, hash)
+			if n < 0 {
+				l.names.Add(hash)
+				l.wanted = append(l.wanted, wanted{name: name, first: at, last: at, definition: -1, common: -1})
+				return
 			}
+			w := &l.wanted[n]
+			l.offers[w.last].next, w.last = at, at
 		})
 	}
 	return l
 }
 
+// find returns the number of a name that lazy units offer, or -1.
+func (l *selection) find(name string, hash uint64) int32 {
+	return l.names.Find(hash, func(n int32) bool { return l.wanted[n].name == name })
+}
+
 // add makes a unit live. Its definitions count at once, so that no other member is
 // read for them.
-func (l *selection) add(u *object.Unit) {
-	l.live[u] = true
+func (l *selection) add(unit int32) {
+	u := l.units[unit]
+	l.live[unit] = true
 	l.next = append(l.next, u)
 	if len(l.offers) == 0 {
 		return // there is nothing to pull in
 	}
-	u.Definitions(func(name string, linkage ptx.Linkage) {
-		if known, ok := l.defined[name]; !ok || known == ptx.Common {
-			l.defined[name] = linkage
+	u.Definitions(func(name string, hash uint64, linkage ptx.Linkage) {
+		if n := l.find(name, hash); n >= 0 {
+			if w := &l.wanted[n]; w.live == ptx.Local || w.live == ptx.Common {
+				w.live = linkage
+			}
 		}
 	})
 }
 
 // needs pulls in what a file needs.
 func (l *selection) needs(f *object.File) {
+	if len(l.offers) == 0 {
+		return
+	}
 	for n, s := range f.Symbols {
 		switch {
 		case !s.Exported():
 		case !s.Defined() && s.Uses > 0:
-			l.need(f.Names[n], false, f)
+			l.need(f.Names[n], f.NameHash(ptx.NameID(n)), false, f)
 		case s.Defined() && s.Linkage == ptx.Common:
-			l.need(f.Names[n], true, f)
+			l.need(f.Names[n], f.NameHash(ptx.NameID(n)), true, f)
 		}
 	}
 }
 
-// offer is what the lazy units have of one name: the first that defines it .visible
-// or .weak, and the first that defines it .common.
-type offer struct{ definition, common *object.Unit }
-
-// offer asks the units for a name once.
-func (l *selection) offer(name string) offer {
-	o, known := l.asked[name]
-	if known {
-		return o
-	}
-	for i := -1; i < len(l.more[name]) && o.definition == nil; i++ {
-		u := l.offers[name]
-		if i >= 0 {
-			u = l.more[name][i]
+// ask finds the units whose definitions count.
+func (l *selection) ask(w *wanted) {
+	w.asked = true
+	for at := w.first; at >= 0 && w.definition < 0; at = l.offers[at].next {
+		o := l.offers[at]
+		if o.linkage == ptx.Local {
+			o.linkage = l.units[o.unit].Linkage(w.name)
 		}
-		switch u.Linkage(name) {
+		switch o.linkage {
 		case ptx.Visible, ptx.Weak:
-			o.definition = u
+			w.definition = o.unit
 		case ptx.Common:
-			if o.common == nil {
-				o.common = u
+			if w.common < 0 {
+				w.common = o.unit
 			}
 		}
 	}
-	l.asked[name] = o
-	return o
 }
 
 // need pulls in the member that defines a name. common is set if there is a .common
 // definition, which only a stronger one replaces.
-func (l *selection) need(name string, common bool, by *object.File) {
-	if l.offers[name] == nil || IsSyscall(name) {
+func (l *selection) need(name string, hash uint64, common bool, by *object.File) {
+	n := l.find(name, hash)
+	if n < 0 || IsSyscall(name) {
 		return
 	}
-	if linkage, ok := l.defined[name]; ok && !(common && linkage == ptx.Common) {
+	w := &l.wanted[n]
+	if w.live != ptx.Local && !(common && w.live == ptx.Common) {
 		return
 	}
-	o := l.offer(name)
-	found := o.definition
-	if found == nil && !common {
-		found = o.common
+	if !w.asked {
+		l.ask(w)
 	}
-	if found != nil && !l.live[found] {
-		l.pulls = append(l.pulls, pull{found, name, by})
+	found := w.definition
+	if found < 0 && !common {
+		found = w.common
+	}
+	if found >= 0 && !l.live[found] {
+		l.pulls = append(l.pulls, pull{l.units[found], name, by})
 		l.add(found)
 	}
 }

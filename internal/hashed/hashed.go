@@ -51,6 +51,15 @@ func (t *Table) Add(hash uint64) int32 {
 	return n
 }
 
+// Clear removes all names. It keeps memory for a few.
+func (t *Table) Clear() {
+	if len(t.slots) > 1<<10 {
+		*t = Table{}
+	}
+	clear(t.slots)
+	t.hashes = t.hashes[:0]
+}
+
 // Reserve makes room for a number of names.
 func (t *Table) Reserve(names int) {
 	if len(t.slots) >= 2*names || len(t.hashes) > 0 {

@@ -143,6 +143,17 @@ func (l Linkage) String() string {
 	return [...]string{"", ".extern", ".visible", ".weak", ".common"}[l]
 }
 
+// Merge returns the linkage of a name after one more declaration, which may be the
+// definition. defined is set if the module has defined the name so far.
+func (l Linkage) Merge(next Linkage, defines, defined bool) Linkage {
+	switch {
+	case defines && next == Local && l != Extern: // a prototype may be .visible where the definition has no linkage
+	case defines, l == Local && (!defined || next == Visible):
+		return next
+	}
+	return l
+}
+
 // DeclKind distinguishes functions, entries and variables.
 type DeclKind uint8
 

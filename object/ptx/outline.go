@@ -6,9 +6,16 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// The bytes at which block must check more closely: in bodies, and in initial
-// values, where parentheses count like braces.
-const bodyStops, valueStops = "{}/\"#\x00", "{}/\"#\x00()"
+// Outline reads the declarations of a module and skips bodies, initial values and
+// sections, several times faster than Parse. The Module has no parameters, uses,
+// calls or lines, and arrays without a length have no size. Errors in skipped text are not
+// reported.
+func Outline(src *diag.Source) (*Module, *Error) { return read(src, &parser{outline: true}) }
+
+// The bytes that start comments, strings and line markers, those at which block must
+// check more closely in bodies, and those in initial values, where parentheses count
+// like braces. Each list starts with the one before.
+const quoteStops, bodyStops, valueStops = "/\"#\x00", "/\"#\x00{}", "/\"#\x00{}()"
 
 // ahead finds the next of some bytes. Each part of the text is searched once for each
 // byte, with instructions that compare many bytes at a time.

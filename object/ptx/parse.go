@@ -14,12 +14,6 @@ import (
 // then holds the statements before it.
 func Parse(src *diag.Source) (*Module, *Error) { return read(src, &parser{}) }
 
-// Outline reads the declarations of a module and skips bodies, initial values and
-// sections, several times faster than Parse. The Module has no parameters, uses,
-// calls or lines, and arrays without a length have no size. Errors in skipped text are not
-// reported.
-func Outline(src *diag.Source) (*Module, *Error) { return read(src, &parser{outline: true}) }
-
 func read(src *diag.Source, p *parser) (*Module, *Error) {
 	if len(src.Text) >= math.MaxInt32 {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}

@@ -230,6 +230,7 @@ func FuzzParse(f *testing.F) {
 			check(err.Span)
 		}
 		sameOutline(t, src, m, err)
+		sameDefinitions(t, src)
 		sameUnskimmed(t, src, m, err)
 		last := int32(-1)
 		for _, u := range m.Uses {
@@ -307,12 +308,31 @@ func sameOutline(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	}
 }
 
+// sameDefinitions checks that Definitions returns what the parser reads without skim.
+func sameDefinitions(t *testing.T, src *diag.Source) {
+	t.Helper()
+	got, ok := Definitions(src)
+	d := new(definer)
+	d.read(src, false)
+	if ok != (d.Err == nil) {
+		t.Fatalf("ok is %v, and the error without skim is %v", ok, d.Err)
+	}
+	if ok {
+		if diff := cmp.Diff(d.list(), got); diff != "" {
+			t.Fatalf("definitions without skim (-) and with it (+):\n%s", diff)
+		}
+	}
+}
+
 func TestOutline(t *testing.T) {
 	for _, text := range []string{
 		".visible .func f(){ { // }\n /* } */ } ret; } .weak .global .b8 x[] = {1, 2}, y = 3;",
 		".func f(){\n# 1 \"a}.cu\"\n.file 1 \"}\"\n ret; }\n.visible .func g; .alias g, f;",
 		".section .debug_info { a: .b8 1\n .b32 f } .common .global .b32 c;",
 		".global .u64 p = f + 1; .global .u64 q[2] = {(1 ? 2 : 3), {}}; .func f();",
+		".visible .func f(.param .b32 a); .func f(.param .b32 a){ ret; } .func g(); .weak .func g() { ret; } .func h(){ ret; } .visible .func h();",
+		".extern .global .align 4 .b8 x[4]; .visible .global .align 4 .b8 x[4] = {1, 2, 3, 4}; .weak .const .u32 c = 1; .visible .shared .b8 s[2][3];",
+		".visible .global .u32 a<3>; .weak .global .b8 a1[2] = {1, 2}, b[2] = {3}; .common .global .b32 d; .visible .func (.param .b32 r) e(.param .b32 p /* ) */);",
 	} {
 		src := &diag.Source{Text: []byte(top + text)}
 		m, err := Parse(src)
@@ -320,6 +340,7 @@ func TestOutline(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 		sameOutline(t, src, m, err)
+		sameDefinitions(t, src)
 	}
 	for _, text := range []string{".func f(){ {} ", ".func f(){ \"} }", ".func f(){ /* } ", ".section .debug_info { ", ".global .b8 x[] = { 1", ".func f(){ #x } }"} {
 		if _, err := Outline(&diag.Source{Text: []byte(top + text)}); err == nil {
