@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -38,11 +39,14 @@ func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 		}
 	} else {
 		group, ctx := errgroup.WithContext(ctx)
-		group.SetLimit(jobs)
-		for i := range n {
-			group.Go(func() error {
+		var next atomic.Int64
+		for range min(jobs, n) {
+			group.Go(func() (err error) {
 				debug.SetPanicOnFault(true) // of memory whose file became shorter
-				return one(ctx, i)
+				for i := next.Add(1) - 1; i < int64(n) && err == nil; i = next.Add(1) - 1 {
+					err = one(ctx, int(i))
+				}
+				return err
 			})
 		}
 		err = group.Wait()
