@@ -168,7 +168,10 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 		if !r.differ[i] {
 			continue // no target is a renamed function
 		}
-		inDecls(f, f.TargetRanges, func(d int32, _ diag.Span) { r.planOf(DeclID{int32(i), d}) })
+		in := inDecls{f: f}
+		for _, list := range f.TargetRanges {
+			r.planOf(DeclID{int32(i), in.at(list.Off)})
+		}
 	}
 	functions = functions[:0]
 	for at := range r.plans { // the order does not matter: functions are independent
@@ -239,18 +242,25 @@ func (p *localPlan) edits(out []string) []ptx.Edit {
 // EachLocal calls visit with every name that a function of the file declares and
 // that debug sections may look up, and the declaration of the function. The names
 // are labels, parameters and objects. It reads no body.
-func EachLocal(f *object.File, visit func(d int32, name diag.Span)) { inDecls(f, f.Locals, visit) }
-
-// inDecls calls visit with each span and the declaration that contains it. The
-// spans must be in text order.
-func inDecls(f *object.File, spans []diag.Span, visit func(d int32, span diag.Span)) {
-	d := int32(0)
-	for _, span := range spans {
-		for f.Decls[d].Span.End() <= span.Off {
-			d++
-		}
-		visit(d, span)
+func EachLocal(f *object.File, visit func(d int32, name diag.Span)) {
+	in := inDecls{f: f}
+	for _, l := range f.Locals {
+		visit(in.at(l.Off), f.LocalSpan(l))
 	}
+}
+
+// inDecls finds the declarations that contain places. The places must be in text
+// order.
+type inDecls struct {
+	f *object.File
+	d int32
+}
+
+func (in *inDecls) at(off int32) int32 {
+	for in.f.Decls[in.d].Span.End() <= off {
+		in.d++
+	}
+	return in.d
 }
 
 // owners records which file has which module-scope name in the output.
@@ -264,7 +274,24 @@ type owners struct {
 	// numbered lists the names that end in a number, by the part before it.
 	numbered map[string]*numbered
 	percent  bool // some name starts with %
+	tails    tails
 }
+
+// tails holds the Tail of every module-scope name: most locals have another.
+type tails []uint64
+
+// newTails makes tails for a number of names.
+func newTails(names int) tails {
+	words := 1
+	for words*64 < names*16 {
+		words *= 2
+	}
+	return make(tails, words)
+}
+
+func (t tails) add(tail uint32) { t[int(tail>>6)&(len(t)-1)] |= 1 << (tail & 63) }
+
+func (t tails) has(tail uint32) bool { return t[int(tail>>6)&(len(t)-1)]>>(tail&63)&1 != 0 }
 
 const several = -1
 
@@ -298,8 +325,14 @@ func newOwners(t *Table, out [][]string) *owners {
 			o.percent = o.percent || name[0] == '%'
 		}
 	}
+	count := 0
+	for i := range files {
+		count += len(out[i])
+	}
+	o.tails = newTails(count)
 	for i, f := range files {
 		for j, name := range out[i] {
+			o.tails.add(ptx.Tail([]byte(name)))
 			if t.of[i][j] == None {
 				o.of[name] = int32(i)
 			}
@@ -338,30 +371,25 @@ func (o *owners) suspects(f *object.File, file int32) []int32 {
 		}
 		return list
 	}
-	for _, names := range [][]diag.Span{f.Locals, f.LocalRegisters} {
-		inDecls(f, names, func(d int32, name diag.Span) {
-			if o.foreign(f.Src.Bytes(name), file, f.Decls[d].Span.End()) {
+	for _, names := range [][]ptx.LocalName{f.Locals, f.LocalRegisters} {
+		in := inDecls{f: f}
+		for _, name := range names {
+			if !o.tails.has(name.Tail) {
+				continue
+			}
+			if d := in.at(name.Off); o.foreign(f.Src.Bytes(f.LocalSpan(name)), file, f.Decls[d].Span.End()) {
 				add(d)
 			}
-		})
+		}
 	}
-	at := 0
-	inDecls(f, spansOf(f.LocalRanges), func(d int32, base diag.Span) {
-		if o.foreignMember(string(f.Src.Bytes(base)), f.LocalRanges[at].Count, file, f.Decls[d].Span.End()) {
+	in := inDecls{f: f}
+	for _, r := range f.LocalRanges {
+		if d := in.at(r.Base.Off); o.foreignMember(string(f.Src.Bytes(r.Base)), r.Count, file, f.Decls[d].Span.End()) {
 			add(d)
 		}
-		at++
-	})
+	}
 	sort.Slice(list, func(i, j int) bool { return list[i] < list[j] })
 	return slices.Compact(list)
-}
-
-func spansOf(ranges []ptx.LocalRange) []diag.Span {
-	spans := make([]diag.Span, len(ranges))
-	for i, r := range ranges {
-		spans[i] = r.Base
-	}
-	return spans
 }
 
 // foreign reports whether a name is declared before a function of the file, which

@@ -3,6 +3,7 @@
 package ptx
 
 import (
+	"encoding/binary"
 	"fmt"
 	"sort"
 	"strconv"
@@ -46,8 +47,8 @@ type Module struct {
 	// declare, LocalRegisters those of registers, and LocalRanges the ranges of
 	// both, in order and without names that start with %. ptxas may confuse such a
 	// name with a module-scope name declared earlier.
-	Locals         []diag.Span
-	LocalRegisters []diag.Span
+	Locals         []LocalName
+	LocalRegisters []LocalName
 	LocalRanges    []LocalRange
 	// Reserved are names declared inside functions that have the form of the
 	// linker's new names (Suffixed). The linker avoids them.
@@ -94,6 +95,26 @@ func (m *Module) padded(name []byte) (NameID, bool) {
 type Range struct {
 	Base  string
 	Count int64
+}
+
+// LocalName is a name that a function declares: its place, and its Tail.
+type LocalName struct {
+	Off  int32
+	Tail uint32
+}
+
+// Tail returns a hash of the length and the last eight bytes of a name: a parameter or
+// label seldom ends as a function does.
+func Tail(name []byte) uint32 {
+	h := uint64(0)
+	if n := len(name); n >= 8 {
+		h = binary.LittleEndian.Uint64(name[n-8:])
+	} else {
+		for _, c := range name {
+			h = h<<8 | uint64(c)
+		}
+	}
+	return uint32((h ^ uint64(len(name))) * 0x9E3779B97F4A7C15 >> 32)
 }
 
 // LocalRange is a Range and its place.
@@ -287,12 +308,18 @@ type Use struct {
 }
 
 // UseSpan returns the span of the name at a use.
-func (m *Module) UseSpan(u Use) diag.Span {
-	end := u.Off + 1
+func (m *Module) UseSpan(u Use) diag.Span { return m.nameSpan(u.Off) }
+
+// LocalSpan returns the span of a LocalName.
+func (m *Module) LocalSpan(l LocalName) diag.Span { return m.nameSpan(l.Off) }
+
+// nameSpan returns the span of the name at a place.
+func (m *Module) nameSpan(off int32) diag.Span {
+	end := off + 1
 	for int(end) < len(m.Src.Text) && inName[m.Src.Text[end]] {
 		end++
 	}
-	return diag.Span{Off: u.Off, Len: end - u.Off}
+	return diag.Span{Off: off, Len: end - off}
 }
 
 // Call is one call instruction.

@@ -46,7 +46,7 @@ type scratch struct {
 	uses   []Use
 	locs   []Loc
 	calls  []Call
-	locals []diag.Span
+	locals []LocalName
 }
 
 func (s *scratch) lend(m *Module) {

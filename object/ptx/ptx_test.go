@@ -258,7 +258,7 @@ func FuzzParse(f *testing.F) {
 			check(l.Tail)
 		}
 		for _, s := range m.Locals {
-			check(s)
+			check(m.LocalSpan(s))
 		}
 	})
 }
