@@ -92,7 +92,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 	switch {
 	case a.decl.Kind == ptx.Variable:
 		c.object(s.Name, a, b)
-	case !a.decl.SameSignature(b.decl) || len(a.decl.Attrs)+len(b.decl.Attrs) > 0:
+	case !a.decl.Signature.Same(b.decl.Signature) || len(a.decl.Attrs)+len(b.decl.Attrs) > 0:
 		c.prototype(s.Name, a, b)
 	}
 }

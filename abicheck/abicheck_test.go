@@ -14,7 +14,7 @@ func param(t *testing.T, text string) ptx.Type {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return m.Decls[0].Params[0].Type
+	return m.Decls[0].Signature.Params[0]
 }
 
 func TestDifference(t *testing.T) {

@@ -49,43 +49,47 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 	if def.decl.Kind == ptx.Variable {
 		return // Symbols has reported it
 	}
-	if !own.SameSignature(def.decl) {
-		if mismatch(signatureOf(own), signatureOf(def.decl)) != "" {
+	if !own.Signature.Same(def.decl.Signature) {
+		if mismatch(own.Signature, def.decl.Signature) != "" {
 			return // the same
 		}
-		if !sameAlignments(signatureOf(own), signatureOf(def.decl)) {
+		if !sameAlignments(own.Signature, def.decl.Signature) {
 			def = side{f, own} // the calls are rewritten to match it
 		}
 	}
-	name := f.Names[id.Name]
-	if !c.operandCount(f, name, "argument", call, call.Args, def, def.decl.Params) ||
-		!c.operandCount(f, name, "result", call, call.Results, def, def.decl.Results) {
+	x, y := call.Signature, def.decl.Signature
+	if x.Same(y) {
 		return
 	}
-	for i := range call.Args {
-		c.operand(f, name, "passes", "argument", i, &call.Args[i], def, &def.decl.Params[i])
+	name := f.Names[id.Name]
+	if !c.operandCount(f, name, "argument", call, x.Params, def, y.Params) ||
+		!c.operandCount(f, name, "result", call, x.Results, def, y.Results) {
+		return
 	}
-	for i := range call.Results {
-		c.operand(f, name, "expects", "result", i, &call.Results[i], def, &def.decl.Results[i])
+	for i := range x.Params {
+		c.operand(f, name, "passes", "argument", i, call, len(x.Results)+i, def, len(y.Results)+i)
+	}
+	for i := range x.Results {
+		c.operand(f, name, "expects", "result", i, call, i, def, i)
 	}
 }
 
 // mismatch returns the first ABI difference of two prototypes, or "" if a call may
 // be written against one and defined with the other.
-func mismatch(a, b signature) string {
-	if len(a.results) != len(b.results) || len(a.params) != len(b.params) {
+func mismatch(a, b *ptx.Signature) string {
+	if len(a.Results) != len(b.Results) || len(a.Params) != len(b.Params) {
 		return "count"
 	}
 	apart := moved(a, b)
-	for i := range a.len() {
-		if d := Difference(a.at(i).Type, b.at(i).Type); d != "" && (d != "alignment" || apart[i]) {
+	for i := range a.Len() {
+		if d := Difference(*a.At(i), *b.At(i)); d != "" && (d != "alignment" || apart[i]) {
 			return d
 		}
 	}
 	return ""
 }
 
-func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call, x []ptx.CallOperand, def side, y []ptx.Param) bool {
+func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call, x []ptx.Type, def side, y []ptx.Type) bool {
 	// The unsized last parameter may be omitted.
 	if len(x) == len(y) || len(y) > 0 && y[len(y)-1].Unsized && len(x) == len(y)-1 {
 		return true
@@ -95,6 +99,17 @@ func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call
 	return false
 }
 
+// callOperands reads the operands of a call again, for their places.
+func callOperands(f *object.File, call *ptx.Call) []ptx.CallOperand {
+	code := f.Code(&f.Decls[call.In])
+	for _, st := range code.Statements {
+		if code.Tokens[st.Op].Off == call.Span.Off {
+			return code.CallOperands(st)
+		}
+	}
+	panic("no call at its place")
+}
+
 func parameterOf(what string) string {
 	if what == "argument" {
 		return "parameter"
@@ -102,14 +117,14 @@ func parameterOf(what string) string {
 	return what
 }
 
-func (c *checker) operand(f *object.File, name, verb, what string, i int, x *ptx.CallOperand, def side, y *ptx.Param) {
-	if a, b := &x.Type, &y.Type; a.Word == b.Word && a.Align == b.Align && a.Count == b.Count && a.Array == b.Array && a.Vector == b.Vector && !b.Unsized {
-		return // to the word
-	}
-	difference := callDifference(x.Type, y.Type)
+// operand compares operand xAt of a call with parameter yAt of the function: indexes of
+// Signature.At. As an argument or result it is number i.
+func (c *checker) operand(f *object.File, name, verb, what string, i int, call *ptx.Call, xAt int, def side, yAt int) {
+	difference := callDifference(*call.Signature.At(xAt), *def.decl.Signature.At(yAt))
 	if difference == "" {
 		return
 	}
+	x, y := callOperands(f, call)[xAt], def.file.Params(def.decl)[yAt]
 	c.log.Error(ruleOf(difference), f.At(x.Span), fmt.Sprintf("call of %s %s %s, but its %s %d is %s %s", diag.Name(name), verb, Describe(x.Type), parameterOf(what), i+1, Describe(y.Type), def.where())).
 		Note(def.at(y.Span), def.note()).
 		WithHelp(strconv.Quote(f.Src.String(x.Span)) + " differs from it in " + difference)

@@ -47,19 +47,38 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 			if decl.Kind != ptx.Func {
 				continue
 			}
-			isCalled := called[i][decl.Name]
-			for _, list := range [][]ptx.Param{decl.Params, decl.Results} {
-				for _, p := range list {
-					convention(f, decl, p, isCalled && f.Symbols[decl.Name].Decl == int32(d), log)
-				}
+			if conventional(decl.Signature) {
+				continue
+			}
+			isCalled := called[i][decl.Name] && f.Symbols[decl.Name].Decl == int32(d)
+			params, results := f.Params(decl), len(decl.Signature.Results)
+			for i := range params[results:] {
+				convention(f, decl, &params[results+i], isCalled, log)
+			}
+			for i := range params[:results] {
+				convention(f, decl, &params[i], isCalled && i > 0, log)
 			}
 		}
 	}
 }
 
-func convention(f *object.File, d *ptx.Decl, p ptx.Param, called bool, log *diag.Log) {
+// conventional reports whether convention has nothing to say of any function with the
+// signature.
+func conventional(s *ptx.Signature) bool {
+	for i := range s.Len() {
+		t := s.At(i)
+		usual := t.Word == ".b8" && t.Array || t.Word == ".b32" || t.Word == ".b64" || t.Word == ".f32" || t.Word == ".f64" || t.Word == ".u32" || t.Word == ".u64"
+		if !usual || t.Align > ctype.MaxParamAlign {
+			return false
+		}
+	}
+	return true
+}
+
+// convention checks a parameter, or the result of a function. narrow reports whether
+// an integer below 32 bits is an error.
+func convention(f *object.File, d *ptx.Decl, p *ptx.Param, narrow bool, log *diag.Log) {
 	name := func() string { return diag.Name(f.Names[d.Name]) } // demangling is slow
-	isResult := len(d.Results) > 0 && p.Span == d.Results[0].Span
 	switch {
 	case p.Space != ".param":
 	case ptx.Opaque(p.Word):
@@ -72,7 +91,7 @@ func convention(f *object.File, d *ptx.Decl, p ptx.Param, called bool, log *diag
 	case p.Word == ".f16" || p.Word == ".bf16":
 		log.Warn(diag.ABI, f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).
 			WithHelp("pass it as .b32, or in a structure of two bytes (PTX Interoperability 2.3, note C)")
-	case called && !isResult && p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0:
+	case narrow && p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0:
 		log.Error(diag.NarrowParam, f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).
 			WithHelp("declare it .b32 in every module (PTX Interoperability 2.3, note A)")
 	}

@@ -151,10 +151,10 @@ func special(name demangle.AST) bool {
 // mayBeHidden reports whether the first parameters, as many as hidden, can be
 // missing from the name: they are addresses or structures.
 func mayBeHidden(d *ptx.Decl, addressSize, hidden int) bool {
-	if len(d.Params) < hidden {
+	if len(d.Signature.Params) < hidden {
 		return false
 	}
-	for _, p := range d.Params[:hidden] {
+	for _, p := range d.Signature.Params[:hidden] {
 		if !p.Array && (isFloat(p.Word) || addressSize != 0 && p.Size() != int64(addressSize)/8) {
 			return false
 		}
@@ -215,11 +215,11 @@ func inAddressSpace(pointer demangle.AST) bool {
 // many hidden parameters, or "" if there is none.
 func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 	want := len(sig.params) + hidden
-	if have := len(d.Params); have != want {
+	if have := len(d.Signature.Params); have != want {
 		return fmt.Sprintf("has %s here, but its name says %d", plural(have, "parameter"), want)
 	}
 	for i, t := range sig.params {
-		x := d.Params[i+hidden]
+		x := d.Signature.Params[i+hidden]
 		bad := false
 		size := t.size
 		if x.Array && d.Kind == ptx.Entry && (t.kind == 'p' || x.Size() == size) {
@@ -237,7 +237,7 @@ func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 			bad = x.Array || isFloat(x.Word) || x.Size() != size && !(size < 4 && x.Size() == 4)
 		}
 		if bad {
-			return fmt.Sprintf("has %s as parameter %d, but its name says %s", Describe(x.Type), i+hidden+1, t.text)
+			return fmt.Sprintf("has %s as parameter %d, but its name says %s", Describe(x), i+hidden+1, t.text)
 		}
 	}
 	return ""

@@ -46,7 +46,7 @@ func newTargets(list []side) *targets {
 	t := &targets{bySizes: map[string][]side{}}
 	seen := map[string]bool{}
 	for _, to := range list {
-		signature, sizes, unsized := signatureKeys(to.decl.Results, to.decl.Params)
+		signature, sizes, unsized := signatureKeys(to.decl.Signature)
 		if seen[signature] {
 			continue
 		}
@@ -63,7 +63,7 @@ func newTargets(list []side) *targets {
 
 // candidates returns the functions that a prototype may fit or be similar to.
 func (t *targets) candidates(proto *ptx.Prototype) []side {
-	_, sizes, unsized := signatureKeys(proto.Results, proto.Params)
+	_, sizes, unsized := signatureKeys(proto.Signature)
 	if unsized {
 		return t.all
 	}
@@ -72,11 +72,11 @@ func (t *targets) candidates(proto *ptx.Prototype) []side {
 
 // signatureKeys returns what the comparison of two prototypes depends on: all of
 // it, and the number and sizes alone.
-func signatureKeys(results, params []ptx.Param) (signature, sizes string, unsized bool) {
+func signatureKeys(s *ptx.Signature) (signature, sizes string, unsized bool) {
 	var all, some strings.Builder
-	for _, list := range [][]ptx.Param{results, params} {
+	for _, list := range [][]ptx.Type{s.Results, s.Params} {
 		for i := range list {
-			t := &list[i].Type
+			t := &list[i]
 			fmt.Fprintf(&all, "%s %s %d %t %t %d,", t.Space, t.Word, t.Alignment(), t.Array, t.Unsized, t.Size())
 			fmt.Fprintf(&some, "%d,", t.Size())
 			unsized = unsized || t.Unsized
@@ -91,7 +91,7 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *target
 	var near side
 	var difference string
 	for _, to := range targets.candidates(proto) {
-		passed, taken := signature{proto.Results, proto.Params}, signatureOf(to.decl)
+		passed, taken := proto.Signature, to.decl.Signature
 		d := mismatch(passed, taken)
 		if d == "" && underaligned(passed, taken) {
 			d = "alignment"
@@ -99,7 +99,7 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *target
 		if d == "" {
 			return
 		}
-		if near.decl == nil && sameSizes(proto.Results, to.decl.Results) && sameSizes(proto.Params, to.decl.Params) {
+		if near.decl == nil && sameSizes(passed.Results, taken.Results) && sameSizes(passed.Params, taken.Params) {
 			near, difference = to, d
 		}
 	}
@@ -115,19 +115,19 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *target
 // underaligned reports whether a caller stores an operand in memory with less
 // alignment than the function may rely on. The link cannot change such a caller,
 // unlike a direct call.
-func underaligned(passed, taken signature) bool {
+func underaligned(passed, taken *ptx.Signature) bool {
 	if sameAlignments(passed, taken) {
 		return false
 	}
-	for i, p := range places(passed.results, passed.params) {
-		if p.in != 'r' && passed.at(i).Alignment() < taken.at(i).Alignment() {
+	for i, p := range places(passed) {
+		if p.in != 'r' && passed.At(i).Alignment() < taken.At(i).Alignment() {
 			return true
 		}
 	}
 	return false
 }
 
-func sameSizes(a, b []ptx.Param) bool {
+func sameSizes(a, b []ptx.Type) bool {
 	if len(a) != len(b) {
 		return false
 	}

@@ -123,7 +123,7 @@ func Commons(t *resolve.Table, log *diag.Log) {
 func Alignment(t *resolve.Table, s *resolve.Symbol) (align int64, by int) {
 	by = -1
 	if s.Defined() {
-		if d := t.Files[s.Def.File].DeclOf(s.Def.Name); d != nil {
+		if d := t.Files[s.Def.File].DeclOf(s.Def.Name); d != nil && d.Kind == ptx.Variable {
 			align = d.Alignment()
 		}
 	}

@@ -80,12 +80,13 @@ func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
 // sameParameterNames reports whether parameters and results have the same names in
 // the same order, so that equal text means the same.
 func sameParameterNames(x, y content) bool {
-	same := func(a, b []ptx.Param) bool {
-		return slices.EqualFunc(a, b, func(p, q ptx.Param) bool {
+	if x.decl.Kind == ptx.Variable || bytes.Equal(x.f.Src.Bytes(x.decl.Header), y.f.Src.Bytes(y.decl.Header)) {
+		return true
+	}
+	return len(x.decl.Signature.Results) == len(y.decl.Signature.Results) &&
+		slices.EqualFunc(x.f.Params(x.decl), y.f.Params(y.decl), func(p, q ptx.Param) bool {
 			return bytes.Equal(x.f.Src.Bytes(p.NameSpan), y.f.Src.Bytes(q.NameSpan))
 		})
-	}
-	return same(x.decl.Results, y.decl.Results) && same(x.decl.Params, y.decl.Params)
 }
 
 // content is the body of a function or the initial value of a variable.

@@ -2,6 +2,7 @@ package abicheck
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -35,7 +36,8 @@ const (
 //     the next multiple of its alignment, at least 4 bytes.
 //
 // In all three places the bytes of a parameter are contiguous.
-func places(results, params []ptx.Param) (list []place) {
+func places(s *ptx.Signature) (list []place) {
+	results, params := s.Results, s.Params
 	var used [callRegisters]bool
 	for i := range results {
 		r := place{in: 'r'}
@@ -83,24 +85,9 @@ func alignable(t ptx.Type) bool {
 	return t.Space == ".param" && t.Array && !t.Unsized && t.Size() >= 0
 }
 
-// signature holds the results and parameters of a function.
-type signature struct{ results, params []ptx.Param }
-
-func signatureOf(d *ptx.Decl) signature { return signature{d.Results, d.Params} }
-
-func (c signature) len() int { return len(c.results) + len(c.params) }
-
-// at returns result i, or a parameter if i is beyond the results.
-func (c signature) at(i int) *ptx.Param {
-	if i < len(c.results) {
-		return &c.results[i]
-	}
-	return &c.params[i-len(c.results)]
-}
-
-func sameAlignments(a, b signature) bool {
-	for i := range a.len() {
-		if a.at(i).Alignment() != b.at(i).Alignment() {
+func sameAlignments(a, b *ptx.Signature) bool {
+	for i := range a.Len() {
+		if a.At(i).Alignment() != b.At(i).Alignment() {
 			return false
 		}
 	}
@@ -111,16 +98,16 @@ func sameAlignments(a, b signature) bool {
 // with equal numbers of both pass it in different places because they align it
 // differently. If nothing is moved, a call written against one works with the
 // other. It returns nil if all alignments are equal.
-func moved(a, b signature) []bool {
+func moved(a, b *ptx.Signature) []bool {
 	if sameAlignments(a, b) {
 		return nil
 	}
-	x, y := places(a.results, a.params), places(b.results, b.params)
+	x, y := places(a), places(b)
 	list := make([]bool, len(x))
 	for i := range list {
-		p, q := a.at(i), b.at(i)
+		p, q := a.At(i), b.At(i)
 		if p.Alignment() != q.Alignment() {
-			list[i] = !alignable(p.Type) || !alignable(q.Type) || x[i] != y[i]
+			list[i] = !alignable(*p) || !alignable(*q) || x[i] != y[i]
 		}
 	}
 	return list
@@ -136,7 +123,7 @@ type ParamAlignments struct {
 }
 
 // alignEdit sets the alignment of a type, also of one without .align.
-func alignEdit(t ptx.Type, align int64) ptx.Edit {
+func alignEdit(t ptx.TypeAt, align int64) ptx.Edit {
 	n := strconv.FormatInt(align, 10)
 	if t.AlignSpan.Len > 0 {
 		return ptx.Edit{Span: t.AlignSpan, Text: n}
@@ -173,7 +160,7 @@ func largest(t *resolve.Table, s *resolve.Symbol) (list []int64) {
 		if first == nil {
 			first = d
 		}
-		differ = differ || !d.SameSignature(first)
+		differ = differ || !d.Signature.Same(first.Signature)
 	}
 	if !differ {
 		return nil
@@ -184,15 +171,15 @@ func largest(t *resolve.Table, s *resolve.Symbol) (list []int64) {
 		if d == nil || d.Kind != ptx.Func {
 			continue
 		}
-		sig := signatureOf(d)
+		sig := d.Signature
 		if list == nil {
-			for i := range sig.len() {
-				list = append(list, sig.at(i).Alignment())
+			for i := range sig.Len() {
+				list = append(list, sig.At(i).Alignment())
 			}
 			continue
 		}
-		for i := range min(sig.len(), len(list)) {
-			align := sig.at(i).Alignment()
+		for i := range min(sig.Len(), len(list)) {
+			align := sig.At(i).Alignment()
 			differ = differ || align != list[i]
 			list[i] = max(list[i], align)
 		}
@@ -205,10 +192,16 @@ func largest(t *resolve.Table, s *resolve.Symbol) (list []int64) {
 
 // Header returns the edits of the header of a function.
 func (p *ParamAlignments) Header(file int32, d *ptx.Decl) (edits []ptx.Edit) {
-	sig := signatureOf(d)
+	if len(p.of) == 0 {
+		return nil
+	}
+	var params []ptx.Param
 	for i, align := range p.of[p.t.Of(object.ID{File: file, Name: d.Name})] {
-		if x := sig.at(i); x.Alignment() != align {
-			edits = append(edits, alignEdit(x.Type, align))
+		if d.Signature.At(i).Alignment() != align {
+			if params == nil {
+				params = p.t.Files[file].Params(d)
+			}
+			edits = append(edits, alignEdit(params[i].TypeAt, align))
 		}
 	}
 	return edits
@@ -220,19 +213,51 @@ func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	if len(p.of) == 0 {
 		return nil
 	}
-	calls := p.t.Files[file].Calls
-	calls = calls[sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= d.Body.Off }):]
+	calls := callsIn(p.t.Files[file], d)
+	if !slices.ContainsFunc(calls, func(c ptx.Call) bool { return p.changes(file, &c) }) {
+		return nil
+	}
 	done := map[int32]bool{}
-	for i := 0; i < len(calls) && calls[i].Span.Off < d.Body.End(); i++ {
-		for n, o := range operands(&calls[i]) {
-			at := o.Type.WordSpan.Off
-			if align := p.wanted(file, &calls[i], n); at > d.Body.Off && align != o.Type.Alignment() && !done[at] {
+	eachCall(p.t.Files[file], d, calls, func(call *ptx.Call, operands []ptx.CallOperand) {
+		for n, o := range operands {
+			at := o.WordSpan.Off
+			if align := p.wanted(file, call, n); at > d.Body.Off && align != o.Alignment() && !done[at] {
 				done[at] = true
-				edits = append(edits, alignEdit(o.Type, align))
+				edits = append(edits, alignEdit(o.TypeAt, align))
 			}
 		}
-	}
+	})
 	return edits
+}
+
+// callsIn returns the calls of a function.
+func callsIn(f *object.File, d *ptx.Decl) []ptx.Call {
+	calls := f.Calls[sort.Search(len(f.Calls), func(i int) bool { return f.Calls[i].Span.Off >= d.Body.Off }):]
+	return calls[:sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= d.Body.End() })]
+}
+
+// eachCall reads a function again, for the places of the operands of its calls.
+func eachCall(f *object.File, d *ptx.Decl, calls []ptx.Call, visit func(call *ptx.Call, operands []ptx.CallOperand)) {
+	if len(calls) == 0 {
+		return
+	}
+	code := f.Code(d)
+	for _, st := range code.Statements {
+		if len(calls) > 0 && code.Tokens[st.Op].Off == calls[0].Span.Off {
+			visit(&calls[0], code.CallOperands(st))
+			calls = calls[1:]
+		}
+	}
+}
+
+// changes reports whether a call passes an operand that wanted changes.
+func (p *ParamAlignments) changes(file int32, call *ptx.Call) bool {
+	for n := range call.Signature.Len() {
+		if p.wanted(file, call, n) != call.Signature.At(n).Alignment() {
+			return true
+		}
+	}
+	return false
 }
 
 // wanted returns the alignment that ptxas requires of an operand of a call.
@@ -242,12 +267,7 @@ func (p *ParamAlignments) wanted(file int32, call *ptx.Call, n int) int64 {
 			return list[n]
 		}
 	}
-	return operands(call)[n].Type.Alignment()
-}
-
-// operands returns the results and then the arguments of a call.
-func operands(call *ptx.Call) []ptx.CallOperand {
-	return append(call.Results[:len(call.Results):len(call.Results)], call.Args...)
+	return call.Signature.At(n).Alignment()
 }
 
 // SharedObjects reports .param objects that two calls need with different
@@ -265,31 +285,36 @@ func SharedObjects(t *resolve.Table, log *diag.Log) {
 		first := map[int32]need{} // by place of the object's type
 		for k := range f.Decls {  // a function may pass on its own parameter
 			d := &f.Decls[k]
-			sig := signatureOf(d)
 			list := p.of[t.Of(object.ID{File: int32(i), Name: d.Name})]
-			for n := range sig.len() {
-				x := sig.at(n)
+			for n, x := range f.Params(d) {
 				first[x.WordSpan.Off] = need{x.Alignment(), x.Span}
 				if n < len(list) {
 					first[x.WordSpan.Off] = need{list[n], x.Span}
 				}
 			}
 		}
-		for k := range f.Calls {
-			call := &f.Calls[k]
-			for n, o := range operands(call) {
+		check := func(call *ptx.Call, operands []ptx.CallOperand) {
+			for n, o := range operands {
 				if !alignable(o.Type) {
 					continue
 				}
 				now := need{p.wanted(int32(i), call, n), o.Span}
-				before, seen := first[o.Type.WordSpan.Off]
+				before, seen := first[o.WordSpan.Off]
 				if !seen {
-					first[o.Type.WordSpan.Off] = now
+					first[o.WordSpan.Off] = now
 				} else if before.align != now.align {
 					log.Error(diag.ParamAlign, f.At(now.by), fmt.Sprintf("%s must be aligned to %d here but to %d at another place, since modules align these parameters differently", f.Src.String(o.Span), now.align, before.align)).
 						Note(f.At(before.by), fmt.Sprintf("aligned to %d here", before.align)).
 						WithHelp("pass an object of its own to each call")
 				}
+			}
+		}
+		for k := range f.Decls {
+			d := &f.Decls[k]
+			calls := callsIn(f, d)
+			own := p.of[t.Of(object.ID{File: int32(i), Name: d.Name})]
+			if own != nil || slices.ContainsFunc(calls, func(c ptx.Call) bool { return p.changes(int32(i), &c) }) {
+				eachCall(f, d, calls, check)
 			}
 		}
 	}
@@ -310,15 +335,15 @@ func NoteAlignments(t *resolve.Table, log *diag.Log) {
 			if d == nil {
 				continue
 			}
-			sig := signatureOf(d)
+			params, results := f.Params(d), len(d.Signature.Results)
 			for n, align := range list {
-				x := sig.at(n)
+				x := &params[n]
 				if x.Alignment() == align {
 					continue
 				}
-				what := numbered("result", n, len(sig.results))
-				if n >= len(sig.results) {
-					what = numbered("parameter", n-len(sig.results), 0)
+				what := numbered("result", n, results)
+				if n >= results {
+					what = numbered("parameter", n-results, 0)
 				}
 				log.Note(f.At(x.Span), fmt.Sprintf("%s of %s is aligned to %d here and to %d in the output, as another module declares it; it is passed in the same place", what, diag.Name(s.Name), x.Alignment(), align))
 			}

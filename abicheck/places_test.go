@@ -96,7 +96,7 @@ func askPlaces(t *testing.T, ptxas, options []string, disassembler, header strin
 	t.Helper()
 	type question struct {
 		text  string
-		sig   signature
+		sig   *ptx.Signature
 		i     int   // which result or parameter
 		off   int64 // in it
 		place place
@@ -109,9 +109,9 @@ func askPlaces(t *testing.T, ptxas, options []string, disassembler, header strin
 		if err != nil {
 			t.Fatal(err)
 		}
-		sig := signatureOf(&m.Decls[0])
-		for i, p := range places(sig.results, sig.params) {
-			x := sig.at(i)
+		sig, params := m.Decls[0].Signature, m.Params(&m.Decls[0])
+		for i, p := range places(sig) {
+			x := params[i]
 			for off := int64(0); off < x.Size(); off += registerSize {
 				if off > 0 && !x.Array {
 					break
@@ -124,11 +124,11 @@ func askPlaces(t *testing.T, ptxas, options []string, disassembler, header strin
 				declared := strings.Replace(text, "f (", "%s%d (", 1)
 				var objects, fill, args string
 				result := ""
-				for k := range sig.len() {
-					y := sig.at(k)
+				for k := range params {
+					y := params[k]
 					objects += m.Src.String(y.Span) + "; "
 					object := m.Src.String(y.NameSpan)
-					if k < len(sig.results) {
+					if k < len(sig.Results) {
 						result = "(" + object + "), "
 						continue
 					}
@@ -137,7 +137,7 @@ func askPlaces(t *testing.T, ptxas, options []string, disassembler, header strin
 				}
 				args = strings.TrimPrefix(args, ", ")
 				fmt.Fprintf(&b, ".extern .func "+declared+";\n", "g", n)
-				if i < len(sig.results) {
+				if i < len(sig.Results) {
 					fmt.Fprintf(&b, ".visible .func "+declared+" { st.param%s [%s+%d], %d; ret; }\n", "callee", n, word, name, off, probe)
 					fmt.Fprintf(&b, ".visible .func caller%d () { .reg %s %%x; %s%scall %sg%d, (%s); ld.param%s %%x, [%s+%d]; st.global%s [out], %%x; ret; }\n", n, reg, objects, fill, result, n, args, word, name, off, word)
 				} else {
@@ -168,7 +168,7 @@ func askPlaces(t *testing.T, ptxas, options []string, disassembler, header strin
 			t.Fatalf("no code for probe %d", n)
 		}
 		var got [2]string
-		if q.i < len(q.sig.results) {
+		if q.i < len(q.sig.Results) {
 			got = [2]string{written(callee), read(caller)}
 		} else {
 			got = [2]string{read(callee), written(caller)}
@@ -294,14 +294,14 @@ func TestMoved(t *testing.T) {
 		{"f (.param .b32 a)", "f (.param .align 8 .b32 a)", "0"},
 		{"f (.param .align 4 .b8 p[])", "f (.param .align 8 .b8 p[])", "0"},
 	} {
-		parse := func(text string) signature {
+		parse := func(text string) *ptx.Signature {
 			m, err := ptx.Parse(&diag.Source{Text: []byte(".version 7.0 .target sm_75 .address_size 64 .extern .func " + text + ";")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return signatureOf(&m.Decls[0])
+			return m.Decls[0].Signature
 		}
-		for _, x := range [][2]signature{{parse(test.a), parse(test.b)}, {parse(test.b), parse(test.a)}} {
+		for _, x := range [][2]*ptx.Signature{{parse(test.a), parse(test.b)}, {parse(test.b), parse(test.a)}} {
 			got := ""
 			for i, m := range moved(x[0], x[1]) {
 				if m {

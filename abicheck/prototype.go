@@ -12,8 +12,8 @@ import (
 // prototype reports the first difference between the calls that two prototypes
 // describe (PTX Interoperability 2.3).
 func (c *checker) prototype(name string, a, b side) {
-	if c.count(name, "result", a, b, a.decl.Results, b.decl.Results) ||
-		c.count(name, "parameter", a, b, a.decl.Params, b.decl.Params) {
+	if c.count(name, "result", a, b, a.decl.Signature.Results, b.decl.Signature.Results) ||
+		c.count(name, "parameter", a, b, a.decl.Signature.Params, b.decl.Signature.Params) {
 		return
 	}
 	if a.decl.Has(".noreturn") && b.decl.HasBody && !b.decl.Has(".noreturn") {
@@ -29,18 +29,14 @@ func (c *checker) prototype(name string, a, b side) {
 				WithHelp("caller and function would keep different registers; " + rebuild)
 		}
 	}
-	apart := moved(signatureOf(a.decl), signatureOf(b.decl))
+	apart := moved(a.decl.Signature, b.decl.Signature)
 	if apart != nil && (a.file == b.file || a.decl.Kind == ptx.Entry || c.aliased(a) || c.aliased(b)) {
 		for i := range apart {
 			apart[i] = true // ptxas requires these to be equal
 		}
 	}
-	results := len(a.decl.Results)
-	for i := range a.decl.Results {
-		c.param(name, "returns", "result", i, a, b, a.decl.Results[i], b.decl.Results[i], apart != nil && apart[i])
-	}
-	for i := range a.decl.Params {
-		c.param(name, "takes", "parameter", i, a, b, a.decl.Params[i], b.decl.Params[i], apart != nil && apart[results+i])
+	for i := range a.decl.Signature.Len() {
+		c.param(name, i, a, b, apart != nil && apart[i])
 	}
 }
 
@@ -76,7 +72,7 @@ func (c *checker) aliased(s side) bool {
 
 const rebuild = "rebuild the module that saw the old prototype"
 
-func (c *checker) count(name, what string, a, b side, x, y []ptx.Param) (differs bool) {
+func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs bool) {
 	if len(x) == len(y) {
 		return false
 	}
@@ -96,12 +92,18 @@ func plural(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-func (c *checker) param(name, verb, what string, i int, a, b side, x, y ptx.Param, moved bool) {
-	difference := Difference(x.Type, y.Type)
+// param compares result or parameter i, an index of Signature.At.
+func (c *checker) param(name string, i int, a, b side, moved bool) {
+	difference := Difference(*a.decl.Signature.At(i), *b.decl.Signature.At(i))
 	if difference == "" || difference == "alignment" && !moved {
 		return
 	}
-	what = numbered(what, i, len(a.decl.Results))
+	x, y := a.file.Params(a.decl)[i], b.file.Params(b.decl)[i]
+	results := len(a.decl.Signature.Results)
+	verb, what := "returns", numbered("result", i, results)
+	if i >= results {
+		verb, what = "takes", numbered("parameter", i-results, 0)
+	}
 	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).
 		Note(b.at(y.Span), b.note()).
 		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, rebuild))

@@ -53,18 +53,19 @@ func SystemCalls(t *resolve.Table, addressSize int, log *diag.Log) {
 
 func systemCall(a side, name string, def *ptx.Decl, log *diag.Log) {
 	help := "a system call is declared as PTX Interoperability 3 has it"
-	for _, list := range []struct {
+	for n, list := range []struct {
 		verb, what string
-		x, y       []ptx.Param
-	}{{"returns", "result", a.decl.Results, def.Results}, {"takes", "parameter", a.decl.Params, def.Params}} {
+		x, y       []ptx.Type
+	}{{"returns", "result", a.decl.Signature.Results, def.Signature.Results}, {"takes", "parameter", a.decl.Signature.Params, def.Signature.Params}} {
 		if len(list.x) != len(list.y) {
 			log.Error(diag.SystemCall, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s in the driver", name, plural(len(list.x), list.what), plural(len(list.y), list.what))).
 				WithHelp(help)
 			return
 		}
 		for i, x := range list.x {
-			if d := Difference(x.Type, list.y[i].Type); d != "" {
-				log.Error(diag.SystemCall, a.at(x.Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x.Type), Describe(list.y[i].Type))).
+			if d := Difference(x, list.y[i]); d != "" {
+				at := a.file.Params(a.decl)[n*len(a.decl.Signature.Results)+i]
+				log.Error(diag.SystemCall, a.at(at.Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x), Describe(list.y[i]))).
 					WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(list.what, i, len(list.x)), d, help))
 			}
 		}

@@ -97,18 +97,16 @@ func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
 	}
 	edits = append(edits, pl.aligns.Header(d.File, decl)...)
 	if l.untyped[d] {
-		edits = untype(edits, decl)
+		edits = untype(edits, f.Params(decl))
 	}
 	return edits
 }
 
 // untype changes the types of scalar parameters of a function to .bN.
-func untype(edits []ptx.Edit, decl *ptx.Decl) []ptx.Edit {
-	for _, list := range [][]ptx.Param{decl.Results, decl.Params} {
-		for _, param := range list {
-			if bits := ptx.BitType(param.Word); !param.Array && bits != param.Word {
-				edits = append(edits, ptx.Edit{Span: param.WordSpan, Text: bits})
-			}
+func untype(edits []ptx.Edit, params []ptx.Param) []ptx.Edit {
+	for _, param := range params {
+		if bits := ptx.BitType(param.Word); !param.Array && bits != param.Word {
+			edits = append(edits, ptx.Edit{Span: param.WordSpan, Text: bits})
 		}
 	}
 	return edits
@@ -181,7 +179,7 @@ func (pl *planner) extern(s *resolve.Symbol) {
 	}
 	edits := pl.aligns.Header(s.Mentions[best].File, decl)
 	if pl.wordsDiffer(s, decl) {
-		edits = untype(edits, decl)
+		edits = untype(edits, f.Params(decl))
 	}
 	text := f.Prototype(decl, edits)
 	if decl.Has(".noreturn") && !pl.allHave(s, ".noreturn") {

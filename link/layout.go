@@ -125,7 +125,7 @@ func (pl *planner) unify(l *layout, s *resolve.Symbol) {
 // wordsDiffer reports whether a declaration has a scalar parameter of another type
 // than ref.
 func (pl *planner) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
-	differ := func(x, y []ptx.Param) bool {
+	differ := func(x, y []ptx.Type) bool {
 		for i := range x {
 			if i < len(y) && !x[i].Array && x[i].Word != y[i].Word {
 				return true
@@ -135,7 +135,7 @@ func (pl *planner) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
 	}
 	for _, id := range s.Mentions {
 		d := pl.table.Files[id.File].DeclOf(id.Name)
-		if d != nil && d != ref && !d.SameSignature(ref) && (differ(d.Params, ref.Params) || differ(d.Results, ref.Results)) {
+		if d != nil && d != ref && !d.Signature.Same(ref.Signature) && (differ(d.Signature.Params, ref.Signature.Params) || differ(d.Signature.Results, ref.Signature.Results)) {
 			return true
 		}
 	}

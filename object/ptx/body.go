@@ -10,17 +10,15 @@ import (
 // module-scope names, calls, lines, and the names declared inside. Module-scope
 // names must be declared before they are used, so the body can refer only to the
 // names known when it starts.
-func (p *parser) body(d *Decl) diag.Span {
+func (p *parser) body(d *Decl, params []Param) diag.Span {
 	from := p.tok.Off
 	r := &p.code
 	r.cursor = p.cursor
 	r.keep, r.tokens = true, p.buffer
 	r.pct, r.lean = p.pct, true
-	r.begin(p.m, d, false)
-	for _, list := range [][]Param{d.Results, d.Params} {
-		for i := range list {
-			p.local(LocalDecl{Kind: Parameter, Name: list[i].NameSpan, Count: -1})
-		}
+	r.begin(p.m, d, params, false)
+	for i := range params {
+		p.local(&LocalDecl{Kind: Parameter, Name: params[i].NameSpan, Count: -1})
 	}
 	for {
 		r.tokens = r.tokens[:0]
@@ -36,8 +34,8 @@ func (p *parser) body(d *Decl) diag.Span {
 		case Directive:
 			p.bodyDirective()
 		}
-		for _, l := range r.declared {
-			p.local(l)
+		for i := range r.declared {
+			p.local(&r.declared[i])
 		}
 		r.enterDeclared()
 	}
@@ -84,7 +82,7 @@ func (p *parser) use(off int32, name []byte) {
 
 // local records a name that the function declares, if it may conflict with a
 // module-scope name of another module.
-func (p *parser) local(l LocalDecl) {
+func (p *parser) local(l *LocalDecl) {
 	name := p.text[l.Name.Off:l.Name.End()]
 	m := p.m
 	if l.Count >= 0 {
@@ -128,11 +126,12 @@ func (p *parser) bodyDirective() {
 		r.file.In = p.in
 		p.m.Files = append(p.m.Files, r.file)
 	case ".callprototype":
+		proto := Prototype{Signature: p.signature(r.proto, r.results)}
 		if r.label >= 0 {
 			l := &r.locals[r.label]
-			r.proto.Label, l.Proto = l.Name, int32(len(p.m.Prototypes))
+			proto.Label, l.Proto = l.Name, int32(len(p.m.Prototypes))
 		}
-		p.m.Prototypes = append(p.m.Prototypes, r.proto)
+		p.m.Prototypes = append(p.m.Prototypes, proto)
 	}
 }
 
@@ -141,11 +140,13 @@ func (p *parser) bodyDirective() {
 func (p *parser) call() {
 	r := &p.code
 	list := operands(r.tokens, r.st.Operands, r.st.End-1)
+	types, results := p.types[:0], 0
 	op := r.tokens[r.st.Op]
 	c := Call{Use: -1, Proto: -1, In: p.in}
 	c.Span = diag.Span{Off: op.Off, Len: r.tokens[r.st.End-2].End - op.Off}
 	if len(list) > 0 && list[0].Shape == List {
-		c.Results = p.callOperands(list[0])
+		types = p.operandTypes(types, list[0])
+		results = len(types)
 		list = list[1:]
 	}
 	if len(list) == 0 || list[0].Shape != NameOperand {
@@ -158,7 +159,7 @@ func (p *parser) call() {
 		}
 	}
 	if list = list[1:]; len(list) > 0 && list[0].Shape == List {
-		c.Args = p.callOperands(list[0])
+		types = p.operandTypes(types, list[0])
 		list = list[1:]
 	}
 	if len(list) > 0 && list[0].Shape == NameOperand {
@@ -167,30 +168,32 @@ func (p *parser) call() {
 			c.Proto = r.locals[i].Proto
 		}
 	}
+	p.types = types
+	c.Signature = p.intern(types, results)
 	p.m.Calls = append(p.m.Calls, c)
 }
 
-// callOperands reads a parenthesised list of arguments or results. Objects in
-// .param have their type; registers and constants have none.
-func (p *parser) callOperands(o Operand) []CallOperand {
+// operandTypes appends the types of a parenthesised list of arguments or results.
+func (p *parser) operandTypes(types []Type, o Operand) []Type {
 	r := &p.code
-	var buffer [8]CallOperand
-	list := buffer[:0]
 	for _, e := range operands(r.tokens, o.First+1, o.End-1) {
 		if e.First == e.End {
 			continue
 		}
-		from := r.tokens[e.First].Off
-		operand := CallOperand{Span: diag.Span{Off: from, Len: r.tokens[e.End-1].End - from}}
+		var t Type
 		if e.Shape == NameOperand {
-			if i := r.find(p.text[from:operand.Span.End()]); i >= 0 && r.locals[i].Type.Space == ".param" {
-				operand.Type = r.locals[i].Type
-			}
+			t = r.operandType(p.text[r.tokens[e.First].Off:r.tokens[e.First].End])
 		}
-		list = append(list, operand)
+		types = append(types, t)
 	}
-	if len(list) == 0 {
-		return nil
+	return types
+}
+
+// operandType returns the type of a call's operand: that of an object in .param, or
+// else none.
+func (s *scopes) operandType(name []byte) Type {
+	if i := s.find(name); i >= 0 && s.locals[i].Type.Space == ".param" {
+		return s.locals[i].Type.Type
 	}
-	return p.pool.operands.keep(list)
+	return Type{}
 }

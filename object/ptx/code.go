@@ -150,6 +150,37 @@ func (c *Code) Operands(st Statement) []Operand {
 // Elements splits the contents of the brackets of a Vector, List or Address.
 func (c *Code) Elements(o Operand) []Operand { return operands(c.Tokens, o.First+1, o.End-1) }
 
+// CallOperands returns the results and then the arguments of a call, in the order of
+// Signature.At. A name outside .param, a constant and anything else have no type.
+func (c *Code) CallOperands(st Statement) []CallOperand {
+	var list []CallOperand
+	operands := c.Operands(st)
+	if len(operands) > 0 && operands[0].Shape == List {
+		list, operands = c.callOperands(list, operands[0]), operands[1:]
+	}
+	if len(operands) > 1 && operands[1].Shape == List {
+		list = c.callOperands(list, operands[1])
+	}
+	return list
+}
+
+func (c *Code) callOperands(list []CallOperand, o Operand) []CallOperand {
+	for _, e := range c.Elements(o) {
+		if e.First == e.End {
+			continue
+		}
+		from := c.Tokens[e.First].Off
+		operand := CallOperand{Span: diag.Span{Off: from, Len: c.Tokens[e.End-1].End - from}}
+		if e.Shape == NameOperand {
+			if i, ok := c.refs[e.First].Local(); ok && c.Locals[i].Type.Space == ".param" {
+				operand.TypeAt = c.Locals[i].Type
+			}
+		}
+		list = append(list, operand)
+	}
+	return list
+}
+
 func operands(tokens []Token, first, end int32) (list []Operand) {
 	for at := first; at < end; {
 		from, depth := at, 0
@@ -203,11 +234,11 @@ func (m *Module) Code(d *Decl) *Code {
 		return nil
 	}
 	b := codeBuilder{Code: &Code{Module: m}, pending: map[string][]forward{}}
-	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true, pool: &pool{}}
+	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true}
 	b.cursor.next()
 	b.tokens = make([]Token, 0, span.Len/5)
 	b.refs = make([]Reference, 0, span.Len/5)
-	b.begin(m, d, true)
+	b.begin(m, d, m.Params(d), true)
 	if d.Kind == Variable {
 		b.initialValue(Opaque(d.Word))
 	} else {

@@ -18,7 +18,6 @@ type cursor struct {
 	// If keep is set, tokens collects the tokens that next passes.
 	keep   bool
 	tokens []Token
-	pool   *pool
 }
 
 func (c *cursor) next() {
@@ -36,7 +35,7 @@ func (c *cursor) spelling() string { return string(c.text[c.tok.Off:c.tok.End]) 
 // word returns the spelling of a Word token without white space after its dot.
 func (c *cursor) word() string {
 	s := c.text[c.tok.Off:c.tok.End]
-	if w, ok := words[string(s)]; ok {
+	if w := known(s); w != "" {
 		return w
 	}
 	if len(s) > 1 && inName[s[1]] {
@@ -58,6 +57,17 @@ var words = func() map[string]string {
 	}
 	return m
 }()
+
+// known returns one of words, or "". The types that most parameters have are found
+// without a look into the map.
+func known(word []byte) string {
+	for _, w := range [...]string{".b64", ".b32", ".b8", ".u64", ".u32", ".f32", ".f64"} {
+		if string(word) == w {
+			return w
+		}
+	}
+	return words[string(word)]
+}
 
 func (c *cursor) isWord(w string) bool { return c.tok.Kind == Word && c.word() == w }
 

@@ -1,39 +1,49 @@
 package ptx
 
 import (
-	"math/bits"
 	"strconv"
 	"strings"
 )
 
 func (p *parser) function(start int32, linkage Linkage) {
-	d := Decl{Kind: Func, Linkage: linkage}
+	d := Decl{Linkage: linkage}
+	params, results := p.functionHeader(&d)
+	p.declared(start, d, params, results)
+}
+
+// functionHeader reads a function from .func or .entry up to its body or semicolon. It
+// returns the results and parameters; the first of them are results.
+func (p *parser) functionHeader(d *Decl) (params []Param, results int) {
+	d.Kind = Func
 	if p.isWord(".entry") {
 		d.Kind = Entry
 	}
 	headerOff := p.tok.Off
 	p.next()
 	for p.tok.Kind == Word { // .attribute(.unified(1, 2))
-		p.attr(&d, true)
+		p.attr(d, true)
 	}
+	params = p.paramList[:0]
 	if p.is('(') {
-		d.Results = p.params(false)
+		params = p.params(params, false)
 	}
+	results = len(params)
 	d.Name, d.NameSpan = p.name()
 	if p.is('(') {
-		d.Params = p.params(false)
+		params = p.params(params, false)
 	}
 	for p.tok.Kind == Word {
-		p.attr(&d, false)
+		p.attr(d, false)
 	}
 	d.Header = p.from(headerOff)
-	p.declared(start, d)
+	p.paramList = params
+	return params, results
 }
 
 // declared reads what follows the header of a function.
-func (p *parser) declared(start int32, d Decl) {
+func (p *parser) declared(start int32, d Decl, params []Param, results int) {
 	p.in, d.FirstUse = int32(len(p.m.Decls)), int32(len(p.m.Uses))
-	d.signature = signature(d.Results, d.Params)
+	d.Signature = p.signature(params, results)
 	switch {
 	case p.is(';'):
 		p.next()
@@ -51,7 +61,7 @@ func (p *parser) declared(start int32, d Decl) {
 		if p.outline {
 			d.Body = p.block(bodyStops, "'}' of "+p.m.Names[d.Name])
 		} else {
-			d.Body = p.body(&d)
+			d.Body = p.body(&d, params)
 		}
 	default:
 		p.expected("{ or ;")
@@ -62,33 +72,6 @@ func (p *parser) declared(start int32, d Decl) {
 	d.Span = p.from(start)
 	d.EndUse = int32(len(p.m.Uses))
 	p.m.Decls = append(p.m.Decls, d)
-}
-
-// signature returns a hash of the types of results and parameters.
-func signature(results, params []Param) uint64 {
-	h := uint64(len(results))
-	mix := func(x uint64) { h = bits.RotateLeft64((h^x)*0x9E3779B97F4A7C15, 29) }
-	for _, list := range [2][]Param{results, params} {
-		for i := range list {
-			t := &list[i].Type
-			for _, word := range [2]string{t.Space, t.Word} {
-				for _, c := range []byte(word) {
-					mix(uint64(c))
-				}
-			}
-			shape := uint64(t.Vector) << 2
-			if t.Array {
-				shape |= 1
-			}
-			if t.Unsized {
-				shape |= 2
-			}
-			mix(shape)
-			mix(uint64(t.Align))
-			mix(uint64(t.Count))
-		}
-	}
-	return h
 }
 
 // attr reads one directive with its operands: .maxntid 256, 1, 1. Before the result
@@ -121,7 +104,7 @@ func (p *parser) lastIs(word string) bool { return string(p.text[p.last.Off:p.la
 
 // variables reads a variable statement; each declarator becomes a Decl.
 func (p *parser) variables(start int32, linkage Linkage) {
-	var t Type
+	var t TypeAt
 	t.Space = p.word()
 	prefixOff, spaceSpan := p.tok.Off, p.tok.Span()
 	p.next()
@@ -147,7 +130,7 @@ func (p *parser) variables(start int32, linkage Linkage) {
 	prefix := p.from(prefixOff)
 	first := len(p.m.Decls)
 	for {
-		d := Decl{Kind: Variable, Linkage: linkage, Type: t, Prefix: prefix, SpaceSpan: spaceSpan, Managed: managed, Unified: unified}
+		d := Decl{Kind: Variable, Linkage: linkage, Storage: &Storage{TypeAt: t, Prefix: prefix, SpaceSpan: spaceSpan, Managed: managed, Unified: unified}}
 		p.in = int32(len(p.m.Decls))
 		d.FirstUse = int32(len(p.m.Uses))
 		d.EndUse = d.FirstUse

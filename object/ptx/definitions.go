@@ -63,7 +63,7 @@ func (d *definer) read(src *diag.Source, skim bool) {
 	d.symbols, d.unusual = d.symbols[:0], false
 	d.module = Module{Src: src}
 	d.parser = parser{m: &d.module, outline: true, scratch: &d.memory}
-	d.parser.cursor = cursor{Lexer: NewLexer(src.Text, 0), pool: &pool{}}
+	d.parser.cursor = cursor{Lexer: NewLexer(src.Text, 0)}
 	for i := range d.ahead {
 		d.ahead[i] = -1
 	}

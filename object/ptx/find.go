@@ -12,9 +12,9 @@ func (m *Module) FindInstruction(match func(opcode string) bool) (diag.Span, boo
 			continue
 		}
 		var r codeReader
-		r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true, pool: &pool{}}
+		r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true}
 		r.next()
-		r.begin(m, d, false)
+		r.begin(m, d, m.Params(d), false)
 		for r.tokens = r.tokens[:0]; r.statement(); r.tokens = r.tokens[:0] {
 			if r.st.Kind != Instruction {
 				continue

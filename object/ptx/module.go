@@ -205,14 +205,20 @@ type Decl struct {
 	EndUse   int32
 
 	// Functions and entries.
-	Results, Params []Param
-	Header          diag.Span // from .func or .entry to the last token before { or ;
-	Attrs           []Attr    // directives after the parameter list, in order
-	HasBody         bool
-	Body            diag.Span // including its braces
+	Signature *Signature
+	Header    diag.Span // from .func or .entry to the last token before { or ;
+	Attrs     []Attr    // directives after the parameter list, in order
+	HasBody   bool
+	Body      diag.Span // including its braces
 
-	// Variables.
-	Type                // state space, type, alignment, shape
+	*Storage // of a variable; nil for functions and entries
+
+	known NameID // names below it were declared before the body or initialiser
+}
+
+// Storage is what the declaration of a variable says about it.
+type Storage struct {
+	TypeAt              // state space, type, alignment, shape
 	Prefix    diag.Span // from the state space to the last token before the first declarator
 	SpaceSpan diag.Span
 	Declared  diag.Span // the declarator: name, shape, initialiser
@@ -220,26 +226,47 @@ type Decl struct {
 	Init      diag.Span // the initialiser; zero Len if there is none
 	Managed   bool      // .attribute(.managed)
 	Unified   bool      // .attribute(.unified(...))
-
-	known     NameID // names below it were declared before the body or initialiser
-	signature uint64 // of a function: see SameSignature
 }
 
-// SameSignature reports whether two functions have the same results and parameters,
-// to the word; their names may differ. It compares hashes of 64 bits.
-func (d *Decl) SameSignature(e *Decl) bool { return d.signature == e.signature }
+// Signature holds the types of the results and parameters of functions, or of the
+// operands of calls. Those of one module that are equal to the word share one.
+// Module.Params and Code.CallOperands have the places.
+type Signature struct {
+	Results, Params []Type
+	hash            uint64
+}
+
+// Same reports whether two signatures are equal to the word. It compares hashes of 64
+// bits.
+func (s *Signature) Same(t *Signature) bool { return s == t || s.hash == t.hash }
+
+// Len returns the number of results and parameters.
+func (s *Signature) Len() int { return len(s.Results) + len(s.Params) }
+
+// At returns result i, or a parameter if i is beyond the results.
+func (s *Signature) At(i int) *Type {
+	if i < len(s.Results) {
+		return &s.Results[i]
+	}
+	return &s.Params[i-len(s.Results)]
+}
 
 // Type describes the storage of an object or parameter.
 type Type struct {
-	Space     string // ".global", ".param", ".reg"; with the bank for .const[n]
-	Word      string // ".b32"
+	Space   string // ".global", ".param", ".reg"; with the bank for .const[n]
+	Word    string // ".b32"
+	Align   int64
+	Count   int64 // elements of the array; -1 if it is not a constant that we can read
+	Vector  uint8 // 2 or 4 for .v2, .v4; else 0
+	Array   bool
+	Unsized bool // [] as the last or only dimension
+}
+
+// TypeAt is a type and its places in a declaration.
+type TypeAt struct {
+	Type
 	WordSpan  diag.Span
-	Vector    int // 2 or 4 for .v2, .v4; else 0
-	Align     int64
 	AlignSpan diag.Span // the number after .align; zero Len if there is none
-	Array     bool
-	Unsized   bool  // [] as the last or only dimension
-	Count     int64 // elements of the array; -1 if it is not a constant that we can read
 }
 
 // ElementSize returns the size in bytes of the type or native vector, or 0 if
@@ -269,7 +296,7 @@ func (t Type) Alignment() int64 {
 
 // Param is one parameter or result of a function.
 type Param struct {
-	Type
+	TypeAt
 	NameSpan diag.Span
 	Span     diag.Span
 }
@@ -324,26 +351,28 @@ func (m *Module) nameSpan(off int32) diag.Span {
 
 // Call is one call instruction.
 type Call struct {
-	Span    diag.Span // from the opcode to its last operand
-	Target  diag.Span
-	Use     int32 // index in Uses of a direct call's target, -1 otherwise
-	Results []CallOperand
-	Args    []CallOperand
-	Proto   int32 // index in Prototypes of an indirect call, -1 if unknown
-	In      int32 // the enclosing declaration
+	Span   diag.Span // from the opcode to its last operand
+	Target diag.Span
+	Use    int32 // index in Uses of a direct call's target, -1 otherwise
+	Proto  int32 // index in Prototypes of an indirect call, -1 if unknown
+	In     int32 // the enclosing declaration
+	// Signature has the types of the operands. A register or constant has an empty
+	// Word.
+	Signature *Signature
 }
 
 // CallOperand is one argument or result of a call: a .param object of the function,
-// with its type, or a register or constant, with an empty Word.
+// with its type and the places of its declaration, or a register or constant, with an
+// empty Word.
 type CallOperand struct {
 	Span diag.Span
-	Type
+	TypeAt
 }
 
 // Prototype is a .callprototype: the signature of an indirect call.
 type Prototype struct {
-	Label           diag.Span
-	Results, Params []Param
+	Label     diag.Span
+	Signature *Signature
 }
 
 // Alias is `.alias Name, Target;`.

@@ -18,7 +18,7 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	if len(src.Text) >= math.MaxInt32 {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
 	}
-	p.cursor = cursor{Lexer: NewLexer(src.Text, 0), pool: &pool{}}
+	p.cursor = cursor{Lexer: NewLexer(src.Text, 0)}
 	p.m = &Module{Src: src}
 	for i := range p.ahead {
 		p.ahead[i] = -1
@@ -37,8 +37,10 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 
 // scratch is what reading a module needs meanwhile; the next module uses it again.
 type scratch struct {
-	code   codeReader // of the body being read
-	buffer []Token    // for its tokens
+	code      codeReader // of the body being read
+	buffer    []Token    // for its tokens
+	paramList []Param    // of the function being read
+	signatures
 
 	// The long lists of the module. It gets copies of their exact size.
 	names  []string
@@ -65,6 +67,7 @@ func (s *scratch) takeBack(m *Module) {
 	old := s.code
 	s.code = codeReader{begun: old.begun[:0], declared: old.declared[:0]}
 	s.code.scopes = scopes{locals: old.locals[:0], visible: old.visible[:0], names: old.names, ranges: old.ranges}
+	s.signatures.reset()
 }
 
 // copied returns the memory of a list, cleared, and a copy of the list; nil if it is
@@ -189,8 +192,8 @@ func (p *parser) statement() {
 		return
 	}
 	var d Decl
-	if p.skimHeader(&d) {
-		p.declared(start, d)
+	if results, ok := p.skimHeader(&d); ok {
+		p.declared(start, d, p.paramList, results)
 		return
 	}
 	firstUse := int32(len(p.m.Uses))

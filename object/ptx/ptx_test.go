@@ -2,10 +2,12 @@ package ptx
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ptxlink/internal/diag"
 )
@@ -123,13 +125,13 @@ func TestFunctions(t *testing.T) {
 .visible .entry k(.param .u64 .ptr .global .align 16 p) .maxntid 256, 1, 1 .pragma "nounroll"; { ret; }
 .func .attribute(.unified(19, 95)) (.param .b32 r) g (.param .b32 a) { ret; }`)
 	f, k, g := m.Decls[0], m.Decls[1], m.Decls[2]
-	if !f.Has(".noreturn") || len(f.Params) != 3 || f.Results[0].Size() != 16 || f.Params[1].Space != ".reg" || !f.Params[2].Unsized || f.HasBody {
+	if s := f.Signature; !f.Has(".noreturn") || len(s.Params) != 3 || s.Results[0].Size() != 16 || s.Params[1].Space != ".reg" || !s.Params[2].Unsized || f.HasBody {
 		t.Errorf("f: %+v", f)
 	}
-	if k.Kind != Entry || k.Params[0].Align != 0 || k.Params[0].Word != ".u64" || !k.Has(".pragma") || !k.HasBody {
+	if k.Kind != Entry || k.Signature.Params[0].Align != 0 || k.Signature.Params[0].Word != ".u64" || !k.Has(".pragma") || !k.HasBody {
 		t.Errorf("k: %+v", k)
 	}
-	if len(g.Results) != 1 || !g.Has(".attribute") {
+	if len(g.Signature.Results) != 1 || !g.Has(".attribute") {
 		t.Errorf("g: %+v", g)
 	}
 }
@@ -249,7 +251,13 @@ func FuzzParse(f *testing.F) {
 			if err == nil {
 				codeLaws(t, m, d)
 			}
-			for _, s := range []diag.Span{d.Span, d.NameSpan, d.Header, d.Body, d.Prefix, d.Declared, d.Init} {
+			spans := []diag.Span{d.Span, d.NameSpan, d.Header, d.Body}
+			if d.Kind == Variable {
+				spans = append(spans, d.Prefix, d.Declared, d.Init)
+			} else if err == nil {
+				sameSignatures(t, m, int32(i))
+			}
+			for _, s := range spans {
 				check(s)
 			}
 		}
@@ -261,6 +269,37 @@ func FuzzParse(f *testing.F) {
 			check(m.LocalSpan(s))
 		}
 	})
+}
+
+// sameSignatures checks that the parameters of a function and the operands of its
+// calls, read again, have the types of their signatures.
+func sameSignatures(t *testing.T, m *Module, decl int32) {
+	t.Helper()
+	d := &m.Decls[decl]
+	var types []Type
+	for _, p := range m.Params(d) {
+		types = append(types, p.Type)
+	}
+	if want := slices.Concat(d.Signature.Results, d.Signature.Params); !slices.Equal(types, want) {
+		t.Fatalf("%s has the types %v, and again %v", m.Names[d.Name], want, types)
+	}
+	code := m.Code(d)
+	for _, call := range m.Calls {
+		if call.In != decl {
+			continue
+		}
+		at := slices.IndexFunc(code.Statements, func(st Statement) bool { return code.Tokens[st.Op].Off == call.Span.Off })
+		if at < 0 {
+			t.Fatalf("no call at %d", call.Span.Off)
+		}
+		types = types[:0]
+		for _, o := range code.CallOperands(code.Statements[at]) {
+			types = append(types, o.Type)
+		}
+		if want := slices.Concat(call.Signature.Results, call.Signature.Params); !slices.Equal(types, want) {
+			t.Fatalf("call at %d has the types %v, and again %v", call.Span.Off, want, types)
+		}
+	}
 }
 
 // sameUnskimmed checks that a module, or the error in it, is the same if the reader
@@ -275,7 +314,7 @@ func sameUnskimmed(t *testing.T, src *diag.Source, m *Module, err *Error) {
 		return // statements before it may differ
 	}
 	if !reflect.DeepEqual(read, m) {
-		diff := cmp.Diff(read, m, cmp.AllowUnexported(Module{}, Decl{}))
+		diff := cmp.Diff(read, m, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreTypes(strings.Builder{}))
 		t.Fatalf("without skim (-) and with it (+):\n%s", diff)
 	}
 }
@@ -295,7 +334,7 @@ func sameOutline(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	}
 	for i := range m.Decls {
 		a, b := &m.Decls[i], &outline.Decls[i]
-		if m.Names[a.Name] != outline.Names[b.Name] || a.Span != b.Span || a.Body != b.Body || a.Init != b.Init ||
+		if m.Names[a.Name] != outline.Names[b.Name] || a.Span != b.Span || a.Body != b.Body || a.Kind == Variable && a.Init != b.Init ||
 			a.Kind != b.Kind || a.Linkage != b.Linkage || a.Defines() != b.Defines() {
 			t.Fatalf("%s: %+v\nin the outline: %+v", m.Names[a.Name], a, b)
 		}
@@ -362,17 +401,17 @@ func TestCalls(t *testing.T) {
 		t.Fatalf("%d calls, %d prototypes", len(m.Calls), len(m.Prototypes))
 	}
 	direct, indirect := m.Calls[0], m.Calls[1]
-	if direct.Use < 0 || len(direct.Args) != 2 || direct.Args[0].Word != ".u32" || direct.Args[1].Size() != 16 || direct.Results[0].Word != ".b32" || direct.Proto != -1 {
+	if direct.Use < 0 || len(direct.Signature.Params) != 2 || direct.Signature.Params[0].Word != ".u32" || direct.Signature.Params[1].Size() != 16 || direct.Signature.Results[0].Word != ".b32" || direct.Proto != -1 {
 		t.Errorf("direct call: %+v", direct)
 	}
-	if indirect.Use >= 0 || indirect.Proto != 0 || len(indirect.Args) != 3 || indirect.Args[0].Word != "" || indirect.Args[1].Word != ".u64" || indirect.Args[2].Word != "" {
+	if indirect.Use >= 0 || indirect.Proto != 0 || len(indirect.Signature.Params) != 3 || indirect.Signature.Params[0].Word != "" || indirect.Signature.Params[1].Word != ".u64" || indirect.Signature.Params[2].Word != "" {
 		t.Errorf("indirect call: %+v", indirect)
 	}
-	if p := m.Prototypes[0]; len(p.Results) != 1 || len(p.Params) != 2 || p.Params[1].Size() != 12 || m.Src.String(p.Label) != "P" {
+	if p := m.Prototypes[0]; len(p.Signature.Results) != 1 || len(p.Signature.Params) != 2 || p.Signature.Params[1].Size() != 12 || m.Src.String(p.Label) != "P" {
 		t.Errorf("prototype: %+v", p)
 	}
 	for _, c := range m.Calls[2:] {
-		if c.Use < 0 || len(c.Args)+len(c.Results) != 0 {
+		if c.Use < 0 || c.Signature.Len() != 0 {
 			t.Errorf("call without operands: %+v", c)
 		}
 	}

@@ -27,13 +27,13 @@ type LocalDecl struct {
 	// Count is the number of names in a range, `.reg .b32 Name<Count>`; -1 for a
 	// single name.
 	Count int64
-	Type  Type  // of all but labels
-	Proto int32 // of a ProtoLabel: index in Module.Prototypes while it is read
+	Type  TypeAt // of all but labels
+	Proto int32  // of a ProtoLabel: index in Module.Prototypes while it is read
 
 	token int32 // the declaring token; -1 for parameters
 	block int32 // of a label: the opening token of its block
 	hash  uint64
-	outer int32 // the LocalDecl that this hash referred to before
+	outer int32 // the next in its chain: a LocalDecl farther out, or -1
 }
 
 // scopes records which locals are visible. ptxas follows these rules
@@ -50,19 +50,40 @@ type LocalDecl struct {
 type scopes struct {
 	text    []byte
 	locals  []LocalDecl
-	visible []int32          // indexes of locals, innermost last
-	names   map[uint64]int32 // by hash of a single name
-	ranges  map[uint64]int32 // by hash of the base
+	visible []int32 // indexes of locals, innermost last
+	names   chains  // of single names
+	ranges  chains  // by base
+}
+
+// chains finds visible locals by the low bits of their hash: heads holds the innermost
+// and one more than its index, or 0, and LocalDecl.outer leads to the next.
+type chains struct {
+	heads []int32
+	size  int
+}
+
+func (c *chains) head(hash uint64) *int32 { return &c.heads[hash&uint64(len(c.heads)-1)] }
+
+func (c *chains) reset() {
+	if c.size > 0 {
+		clear(c.heads)
+		c.size = 0
+	}
+}
+
+// enter adds locals[i], which is innermost.
+func (c *chains) enter(locals []LocalDecl, i int32) {
+	head := c.head(locals[i].hash)
+	locals[i].outer = *head - 1
+	*head = i + 1
+	c.size++
 }
 
 func (s *scopes) reset(text []byte) {
 	s.text = text
 	s.locals, s.visible = s.locals[:0], s.visible[:0]
-	if s.names == nil {
-		s.names, s.ranges = map[uint64]int32{}, map[uint64]int32{}
-	}
-	clear(s.names)
-	clear(s.ranges)
+	s.names.reset()
+	s.ranges.reset()
 }
 
 func (s *scopes) nameOf(i int32) []byte {
@@ -74,18 +95,28 @@ func (s *scopes) nameOf(i int32) []byte {
 func (s *scopes) enter(l LocalDecl) int32 {
 	i := int32(len(s.locals))
 	name := s.text[l.Name.Off:l.Name.End()]
-	l.hash, l.outer = hashed.Bytes(name), -1
-	table := s.names
-	if l.Count >= 0 {
-		table = s.ranges
-	}
-	if outer, ok := table[l.hash]; ok {
-		l.outer = outer
-	}
-	table[l.hash] = i
+	l.hash = hashed.Bytes(name)
 	s.locals = append(s.locals, l)
 	s.visible = append(s.visible, i)
+	c := s.chainsOf(&l)
+	if c.size < len(c.heads) {
+		c.enter(s.locals, i)
+		return i
+	}
+	*c = chains{heads: make([]int32, max(64, 4*len(c.heads)))}
+	for _, i := range s.visible {
+		if s.chainsOf(&s.locals[i]) == c {
+			c.enter(s.locals, i)
+		}
+	}
 	return i
+}
+
+func (s *scopes) chainsOf(l *LocalDecl) *chains {
+	if l.Count >= 0 {
+		return &s.ranges
+	}
+	return &s.names
 }
 
 // leave hides all locals but the first n.
@@ -93,41 +124,31 @@ func (s *scopes) leave(n int) {
 	for len(s.visible) > n {
 		l := &s.locals[s.visible[len(s.visible)-1]]
 		s.visible = s.visible[:len(s.visible)-1]
-		table := s.names
-		if l.Count >= 0 {
-			table = s.ranges
-		}
-		if l.outer >= 0 {
-			table[l.hash] = l.outer
-		} else {
-			delete(table, l.hash)
-		}
+		c := s.chainsOf(l)
+		*c.head(l.hash) = l.outer + 1
+		c.size--
 	}
 }
 
 // find returns the index of the visible local that a name refers to, or -1.
 func (s *scopes) find(name []byte) int32 {
 	single := int32(-1)
-	if len(s.names) > 0 {
-		if i, ok := s.names[hashed.Bytes(name)]; ok {
-			for ; i >= 0; i = s.locals[i].outer {
-				if bytes.Equal(s.nameOf(i), name) {
-					single = i
-					break
-				}
+	if s.names.size > 0 {
+		hash := hashed.Bytes(name)
+		for i := *s.names.head(hash) - 1; i >= 0; i = s.locals[i].outer {
+			if l := &s.locals[i]; l.hash == hash && bytes.Equal(s.nameOf(i), name) {
+				single = i
+				break
 			}
 		}
 	}
-	if len(s.ranges) == 0 || class[name[len(name)-1]] != cDigit {
+	if s.ranges.size == 0 || class[name[len(name)-1]] != cDigit {
 		return single
 	}
 	base, number := splitNumber(name)
-	i, ok := s.ranges[hashed.Bytes(base)]
-	if !ok {
-		return single
-	}
-	for ; i >= 0; i = s.locals[i].outer {
-		if number < s.locals[i].Count && bytes.Equal(s.nameOf(i), base) {
+	hash := hashed.Bytes(base)
+	for i := *s.ranges.head(hash) - 1; i >= 0; i = s.locals[i].outer {
+		if l := &s.locals[i]; l.hash == hash && number < l.Count && bytes.Equal(s.nameOf(i), base) {
 			return max(single, i) // the later of two visible ones is the inner one
 		}
 	}

@@ -153,7 +153,7 @@ func (p *parser) skimLabel(at, end int) int {
 	if _, ok := p.m.moduleName(name); ok {
 		return -1
 	}
-	p.local(LocalDecl{Kind: CodeLabel, Name: diag.Span{Off: int32(at), Len: int32(end - at)}, Count: -1})
+	p.local(&LocalDecl{Kind: CodeLabel, Name: diag.Span{Off: int32(at), Len: int32(end - at)}, Count: -1})
 	return end + 1
 }
 

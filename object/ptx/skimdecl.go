@@ -75,7 +75,7 @@ func (s *scan) number() (value int64, span diag.Span) {
 
 // typed reads `.align 8 .b8 name[16]`, what follows the state space of a parameter
 // or local.
-func (s *scan) typed(space string, parameter bool) (t Type, name diag.Span) {
+func (s *scan) typed(space string, parameter bool) (t TypeAt, name diag.Span) {
 	t.Space, t.Count = space, 1
 	w := s.word()
 	if string(s.bytes(w)) == ".align" {
@@ -83,7 +83,7 @@ func (s *scan) typed(space string, parameter bool) (t Type, name diag.Span) {
 		s.ok = s.ok && t.Align > 0 && t.Align&(t.Align-1) == 0
 		w = s.word()
 	}
-	t.Word, t.WordSpan = words[string(s.bytes(w))], w
+	t.Word, t.WordSpan = known(s.bytes(w)), w
 	s.ok = s.ok && TypeSize(t.Word) != 0
 	if s.space(); parameter && s.at < len(s.text) && s.text[s.at] == '.' {
 		s.ok = s.ok && string(s.bytes(s.word())) == ".ptr"
@@ -111,9 +111,9 @@ func (s *scan) bytes(span diag.Span) []byte { return s.text[span.Off:span.End()]
 // skimHeader reads a plain function up to its body or semicolon: its linkage, results,
 // name and parameters. It returns false, and does nothing, if anything else or a
 // comment is in it.
-func (p *parser) skimHeader(d *Decl) bool {
+func (p *parser) skimHeader(d *Decl) (results int, ok bool) {
 	if p.unskimmed || p.tok.Kind != Word {
-		return false
+		return 0, false
 	}
 	s := scan{text: p.text, at: int(p.tok.Off), ok: true}
 	w := s.word()
@@ -134,14 +134,13 @@ func (p *parser) skimHeader(d *Decl) bool {
 	case ".entry":
 		d.Kind = Entry
 	default:
-		return false
+		return 0, false
 	}
-	var buffer [16]Param
-	list := buffer[:0]
+	list := p.paramList[:0]
 	if s.is('(') {
 		list = s.params(list, p.outline)
 	}
-	results := len(list)
+	results = len(list)
 	d.NameSpan = s.name(false)
 	end := s.at
 	if s.is('(') {
@@ -150,21 +149,15 @@ func (p *parser) skimHeader(d *Decl) bool {
 	}
 	s.space()
 	if !s.ok || s.at >= len(s.text) || s.text[s.at] != '{' && s.text[s.at] != ';' {
-		return false
+		return 0, false
 	}
-	kept := p.pool.params.keep(list)
-	if results > 0 {
-		d.Results = kept[:results:results]
-	}
-	if len(kept) > results {
-		d.Params = kept[results:]
-	}
+	p.paramList = list
 	d.Header = diag.Span{Off: w.Off, Len: int32(end) - w.Off}
 	d.Name = p.named(s.bytes(d.NameSpan))
 	p.at = s.at + 1
 	p.last.End = int32(end)
 	p.tok = Token{Kind: Punct, Ch: s.text[s.at], Off: int32(s.at), End: int32(s.at + 1)}
-	return true
+	return results, true
 }
 
 // params reads a parameter list behind its parenthesis, or only finds its end.
@@ -185,7 +178,7 @@ func (s *scan) params(list []Param, skip bool) []Param {
 			break
 		}
 		var a Param
-		a.Type, a.NameSpan = s.typed(".param", true)
+		a.TypeAt, a.NameSpan = s.typed(".param", true)
 		a.Span = diag.Span{Off: w.Off, Len: int32(s.at) - w.Off}
 		list = append(list, a)
 		if s.is(')') {
@@ -208,7 +201,7 @@ func (p *parser) skimObject(at int, space string) int {
 	if s.need(';'); !s.ok {
 		return -1
 	}
-	p.local(l)
+	p.local(&l)
 	p.code.enter(l)
 	return s.at
 }
@@ -218,12 +211,10 @@ func (p *parser) skimCall(op, at int) int {
 	s := scan{text: p.text, at: at, ok: true}
 	uses := len(p.m.Uses)
 	c := Call{Use: -1, Proto: -1, In: p.in}
-	var buffer [16]CallOperand
-	list := buffer[:0]
-	results := -1
+	types, results := p.types[:0], 0
 	if s.is('(') {
-		list = p.skimOperandList(&s, list)
-		results = len(list)
+		types = p.skimOperandList(&s, types)
+		results = len(types)
 		s.need(',')
 	}
 	c.Target = s.name(true)
@@ -236,7 +227,7 @@ func (p *parser) skimCall(op, at int) int {
 	end := s.at
 	if s.is(',') {
 		if s.need('('); s.ok {
-			list = p.skimOperandList(&s, list)
+			types = p.skimOperandList(&s, types)
 		}
 		end = s.at
 		if s.is(',') {
@@ -255,40 +246,31 @@ func (p *parser) skimCall(op, at int) int {
 		return -1
 	}
 	c.Span = diag.Span{Off: int32(op), Len: int32(end - op)}
-	if len(list) > 0 {
-		kept := p.pool.operands.keep(list)
-		if results > 0 {
-			c.Results = kept[:results:results]
-		}
-		if arguments := max(results, 0); len(kept) > arguments {
-			c.Args = kept[arguments:]
-		}
-	}
+	p.types = types
+	c.Signature = p.intern(types, results)
 	p.m.Calls = append(p.m.Calls, c)
 	return s.at
 }
 
 // skimOperandList reads names and numbers behind a parenthesis.
-func (p *parser) skimOperandList(s *scan, list []CallOperand) []CallOperand {
+func (p *parser) skimOperandList(s *scan, types []Type) []Type {
 	if s.is(')') {
-		return list
+		return types
 	}
 	for s.ok {
-		var o CallOperand
+		var t Type
 		if s.space(); s.at < len(s.text) && class[s.text[s.at]] == cDigit {
-			_, o.Span = s.number()
-		} else if o.Span = s.name(true); s.ok {
-			name := s.bytes(o.Span)
-			p.use(o.Span.Off, name)
-			if i := p.code.find(name); i >= 0 && p.code.locals[i].Type.Space == ".param" {
-				o.Type = p.code.locals[i].Type
-			}
+			s.number()
+		} else if span := s.name(true); s.ok {
+			name := s.bytes(span)
+			p.use(span.Off, name)
+			t = p.code.operandType(name)
 		}
-		list = append(list, o)
+		types = append(types, t)
 		if s.is(')') {
-			return list
+			return types
 		}
 		s.need(',')
 	}
-	return list
+	return types
 }

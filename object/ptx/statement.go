@@ -34,7 +34,8 @@ type codeReader struct {
 	listed   int64 // targets of all lists so far
 	loc      Loc
 	file     File
-	proto    Prototype
+	proto    []Param // of a .callprototype
+	results  int     // of it
 }
 
 type targetRange struct {
@@ -45,14 +46,12 @@ type targetRange struct {
 }
 
 // begin starts the body of a declaration: the cursor is at its opening brace.
-func (r *codeReader) begin(m *Module, d *Decl, all bool) {
+func (r *codeReader) begin(m *Module, d *Decl, params []Param, all bool) {
 	r.m, r.all, r.done, r.begun, r.latest = m, all, false, r.begun[:0], -1
 	r.known = d.known
 	r.scopes.reset(r.Lexer.text)
-	for _, list := range [][]Param{d.Results, d.Params} {
-		for i := range list {
-			r.enter(LocalDecl{Kind: Parameter, Name: list[i].NameSpan, Count: -1, Type: list[i].Type, token: -1})
-		}
+	for i := range params {
+		r.enter(LocalDecl{Kind: Parameter, Name: params[i].NameSpan, Count: -1, Type: params[i].TypeAt, token: -1})
 	}
 }
 
@@ -305,15 +304,16 @@ func (r *codeReader) targetList() {
 // callPrototype reads `label: .callprototype (results) _ (params) .noreturn;`. Its
 // names have no meaning outside.
 func (r *codeReader) callPrototype() {
-	r.proto = Prototype{}
+	r.proto = r.proto[:0]
 	if r.next(); r.is('(') {
-		r.proto.Results = r.params(true)
+		r.proto = r.params(r.proto, true)
 	}
+	r.results = len(r.proto)
 	if r.is('_') || r.tok.Kind == Ident {
 		r.next()
 	}
 	if r.is('(') {
-		r.proto.Params = r.params(true)
+		r.proto = r.params(r.proto, true)
 	}
 	for !r.is(';') && r.tok.Kind != EOF {
 		r.next()
@@ -325,7 +325,7 @@ func (r *codeReader) callPrototype() {
 // names are visible after the whole statement: in `x = x` the second x is the outer
 // one.
 func (r *codeReader) declaration(space string) {
-	t := Type{Space: space}
+	t := TypeAt{Type: Type{Space: space}}
 	for r.next(); r.tok.Kind == Word; {
 		r.typeWord(&t)
 	}
@@ -351,7 +351,7 @@ func (r *codeReader) declaration(space string) {
 			r.need('>')
 		}
 		from := len(r.tokens)
-		r.dimensions(&l.Type)
+		r.dimensions(&l.Type.Type)
 		for i := from; i < len(r.tokens); i++ {
 			r.tokens[i].setRole(Nothing) // WARP_SZ
 		}

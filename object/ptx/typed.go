@@ -2,10 +2,8 @@ package ptx
 
 import "math"
 
-// params reads a parenthesised parameter list.
-func (c *cursor) params(nameless bool) []Param {
-	var buffer [8]Param
-	list := buffer[:0]
+// params appends a parenthesised parameter list.
+func (c *cursor) params(list []Param, nameless bool) []Param {
 	c.next()
 	for !c.is(')') {
 		list = append(list, c.param(nameless))
@@ -17,7 +15,7 @@ func (c *cursor) params(nameless bool) []Param {
 		}
 	}
 	c.next()
-	return c.pool.params.keep(list)
+	return list
 }
 
 // param reads one parameter. In a .callprototype the name may be missing or _.
@@ -39,7 +37,7 @@ func (c *cursor) param(nameless bool) Param {
 			}
 			continue
 		default:
-			c.typeWord(&a.Type)
+			c.typeWord(&a.TypeAt)
 			continue
 		}
 		c.next()
@@ -63,7 +61,7 @@ func (c *cursor) param(nameless bool) Param {
 
 // typeWord reads one word of a type: the type itself, .align N, .vN,
 // .attribute(...), or a word of a later ISA.
-func (c *cursor) typeWord(t *Type) {
+func (c *cursor) typeWord(t *TypeAt) {
 	w := c.word()
 	span := c.tok.Span()
 	c.next()
@@ -80,7 +78,7 @@ func (c *cursor) typeWord(t *Type) {
 		t.Align, t.AlignSpan = n, c.tok.Span()
 		c.next()
 	case w == ".v2" || w == ".v4" || w == ".v8":
-		t.Vector = int(w[2] - '0')
+		t.Vector = w[2] - '0'
 	case c.is('('): // .attribute(.managed)
 		for depth := 0; c.tok.Kind != EOF; c.next() {
 			if c.is('(') {
