@@ -5,6 +5,8 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
+	"ptxlink/internal/parallel"
 	"ptxlink/link/debuginfo"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -20,17 +22,37 @@ type debugSections struct {
 	verbatim int32
 	// lines is set if only the names of inlined functions are kept.
 	lines    bool
-	names    map[int32]map[string]debugName
+	names    map[int32]*sectionNames
 	lookedUp []resolve.LocalName // the names inside functions among them
+	// others finds names of lookedUp that are not among those of their own file.
+	others map[resolve.LocalName]int32
 
 	bodies map[resolve.DeclID]sameBody // by dropped definition
 }
 
-// debugName is the meaning of a name in a debug section.
+// sectionNames holds the names in the debug sections of one file, by first appearance.
+type sectionNames struct {
+	table hashed.Table
+	list  []debugName
+}
+
+// debugName is a name in a debug section and its meaning.
 type debugName struct {
+	name  string
+	local resolve.LocalName // the function of the file that first declares it, if any does
+
 	fate   debuginfo.Fate
-	symbol object.ID         // at module scope, if local is empty; the function of a name that is gone
-	local  resolve.LocalName // inside a function
+	symbol object.ID // at module scope, if index is -1; the function of a name that is gone
+	index  int32     // in lookedUp: a name inside a function
+	listed int32     // of local in lookedUp, or -1
+}
+
+func (s *sectionNames) find(name string) *debugName {
+	n := s.table.Find(hashed.String(name), func(n int32) bool { return s.list[n].name == name })
+	if n < 0 {
+		return &debugName{index: -1}
+	}
+	return &s.list[n]
 }
 
 // sameBody maps the names of a dropped body to those of the body that was kept. names
@@ -45,7 +67,7 @@ type sameBody struct {
 // names in them. If only one input has sections, they are copied, provided that
 // everything they name is in the output. The sections of several inputs are merged.
 func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) *debugSections {
-	d := &debugSections{t: t, verbatim: -1, names: map[int32]map[string]debugName{}, bodies: map[resolve.DeclID]sameBody{}}
+	d := &debugSections{t: t, verbatim: -1, names: map[int32]*sectionNames{}, others: map[resolve.LocalName]int32{}, bodies: map[resolve.DeclID]sameBody{}}
 	if o.StripDebug && !o.KeepLines {
 		return d
 	}
@@ -57,9 +79,23 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	if d.lines = o.StripDebug; d.lines {
 		return d
 	}
+	names := make([]*sectionNames, len(d.files))
+	parallel.Each(ctx, len(d.files), o.Jobs, func(i int) string { return "debug information of " + t.Files[d.files[i]].Name }, func(i int) {
+		names[i] = namesIn(t.Files[d.files[i]], d.files[i])
+	})
+	if ctx.Err() != nil {
+		return d
+	}
+	for i, file := range d.files {
+		d.names[file] = names[i]
+	}
 	gone := false
 	for _, file := range d.files {
-		gone = d.lookUp(file) || gone
+		for i := range d.names[file].list {
+			n := &d.names[file].list[i]
+			d.lookUp(file, n)
+			gone = gone || n.fate == debuginfo.Gone
+		}
 	}
 	if len(d.files) == 1 {
 		switch file := d.files[0]; {
@@ -72,37 +108,34 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	return d
 }
 
-// lookUp finds the meanings of the names in the sections of a file, in the order of
-// the text. gone reports whether one of them is in a dropped body.
-func (d *debugSections) lookUp(file int32) (gone bool) {
-	f := d.t.Files[file]
-	names := map[string]debugName{}
-	d.names[file] = names
-	// ptxas uses the first function that declares a name.
-	declares := map[string]int32{}
-	resolve.EachLocal(f, func(decl int32, name diag.Span) {
-		if _, ok := declares[string(f.Src.Bytes(name))]; !ok {
-			declares[f.Src.String(name)] = decl
-		}
-	})
+// namesIn returns the names in the sections of a file, in the order of the text.
+func namesIn(f *object.File, file int32) *sectionNames {
+	s := &sectionNames{}
+	var texts texts
+	find := func(hash uint64, name []byte) int32 {
+		return s.table.Find(hash, func(n int32) bool { return s.list[n].name == string(name) })
+	}
 	for i := range f.Sections {
 		for _, ref := range f.Sections[i].Refs {
-			name := f.Src.String(ref)
-			n, known := names[name]
-			if !known {
-				n = d.meaning(file, name, declares)
-				names[name] = n
-				if n.local.Name != "" {
-					d.lookedUp = append(d.lookedUp, n.local)
-				}
+			name := f.Src.Bytes(ref)
+			if hash := hashed.Bytes(name); find(hash, name) < 0 {
+				s.table.Add(hash)
+				s.list = append(s.list, debugName{name: texts.keep(name), index: -1, listed: -1})
 			}
-			gone = gone || n.fate == debuginfo.Gone
 		}
 	}
-	return gone
+	// ptxas uses the first function that declares a name.
+	resolve.EachLocal(f, func(decl int32, span diag.Span) {
+		name := f.Src.Bytes(span)
+		if i := find(hashed.Bytes(name), name); i >= 0 && s.list[i].local.Name == "" {
+			n := &s.list[i]
+			n.local = resolve.LocalName{DeclID: resolve.DeclID{File: file, Decl: decl}, Name: n.name, Declared: span}
+		}
+	})
+	return s
 }
 
-// meaning returns the meaning of a name in the debug sections of a file.
+// lookUp finds the meaning of a name in the debug sections of a file.
 //
 //  1. A module-scope name follows its symbol.
 //  2. A local name refers to the first one of that spelling, because ptxas searches
@@ -110,32 +143,53 @@ func (d *debugSections) lookUp(file int32) (gone bool) {
 //  3. In a body that was dropped for another one with the same text, it becomes the
 //     name in that body, as with nvlink. If the texts differ, the name is gone, and
 //     the function that was kept is used instead.
-func (d *debugSections) meaning(file int32, name string, declares map[string]int32) debugName {
+func (d *debugSections) lookUp(file int32, n *debugName) {
 	f := d.t.Files[file]
-	if id, ok := f.Lookup(name); ok {
-		n := debugName{fate: debuginfo.Kept, symbol: object.ID{File: file, Name: id}}
+	if id, ok := f.Lookup(n.name); ok {
+		n.fate, n.symbol = debuginfo.Kept, object.ID{File: file, Name: id}
 		if s := d.t.Of(n.symbol); s != resolve.None && !d.t.Symbols[s].Defined() && !d.t.Symbols[s].Open {
 			n.fate, n.symbol.File = debuginfo.Gone, -1
 		}
-		return n
+		return
 	}
-	decl, ok := declares[name]
-	if !ok {
-		return debugName{fate: debuginfo.Unknown}
+	if n.local.Name == "" {
+		return // unknown
 	}
-	at := resolve.DeclID{File: file, Decl: decl}
-	if !d.t.LiveDecl(at) {
-		same := d.bodyInPlaceOf(at)
-		if name = same.names[name]; name == "" {
-			gone := debugName{fate: debuginfo.Gone, symbol: object.ID{File: -1}}
+	local := n.local
+	if !d.t.LiveDecl(local.DeclID) {
+		same := d.bodyInPlaceOf(local.DeclID)
+		name := same.names[local.Name]
+		if name == "" {
+			n.fate, n.symbol.File = debuginfo.Gone, -1
 			if same.known {
-				gone.symbol = object.ID{File: file, Name: f.Decls[decl].Name}
+				n.symbol = object.ID{File: file, Name: f.Decls[local.Decl].Name}
 			}
-			return gone
+			return
 		}
-		at = same.winner
+		local = resolve.LocalName{DeclID: same.winner, Name: name}
 	}
-	return debugName{fate: debuginfo.Kept, local: resolve.LocalName{DeclID: at, Name: name}}
+	n.fate, n.index = debuginfo.Kept, d.list(local)
+}
+
+// list returns the index of a name in lookedUp, and adds it if it is new.
+func (d *debugSections) list(l resolve.LocalName) int32 {
+	index := int32(len(d.lookedUp))
+	if names := d.names[l.File]; names != nil {
+		if own := names.find(l.Name); own.local.DeclID == l.DeclID && own.local.Name != "" {
+			if own.listed >= 0 {
+				return own.listed
+			}
+			own.listed = index
+			d.lookedUp = append(d.lookedUp, own.local)
+			return index
+		}
+	}
+	if i, ok := d.others[l]; ok {
+		return i
+	}
+	d.others[l] = index
+	d.lookedUp = append(d.lookedUp, l)
+	return index
 }
 
 func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
@@ -154,7 +208,7 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 // names of the input.
 func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
 	return &debuginfo.Module{File: d.t.Files[file], Lines: d.lines, Name: func(name string) (string, debuginfo.Fate) {
-		n := d.names[file][name]
+		n := d.names[file].find(name)
 		if names != nil && n.fate != debuginfo.Unknown {
 			name = n.output(names)
 		}
@@ -162,9 +216,9 @@ func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Modu
 	}}
 }
 
-func (n debugName) output(names *resolve.Names) string {
-	if n.local.Name != "" {
-		return names.Local(n.local)
+func (n *debugName) output(names *resolve.Names) string {
+	if n.index >= 0 {
+		return names.Local(n.index)
 	}
 	if n.symbol.File < 0 {
 		return ""
@@ -274,7 +328,7 @@ func (pl *planner) sections(debug *mergedDebug) {
 		var edits []ptx.Edit
 		for _, ref := range s.Refs {
 			name := f.Src.String(ref)
-			if n := names[name]; n.fate == debuginfo.Kept && n.output(pl.names) != name {
+			if n := names.find(name); n.fate == debuginfo.Kept && n.output(pl.names) != name {
 				edits = append(edits, ptx.Edit{Span: ref, Text: n.output(pl.names)})
 			}
 		}

@@ -53,21 +53,6 @@ func (r *renamer) planOf(at DeclID) *localPlan {
 	return p
 }
 
-// read reads functions that planOf will be asked for.
-func (r *renamer) read(list []DeclID) {
-	codes := make([]*ptx.Code, len(list))
-	parallel.Each(context.Background(), len(list), r.jobs, func(int) string { return "renaming" }, func(i int) {
-		f := r.t.Files[list[i].File]
-		codes[i] = f.Code(&f.Decls[list[i].Decl])
-	})
-	if r.plans == nil {
-		r.plans = map[DeclID]*localPlan{}
-	}
-	for i, at := range list {
-		r.plans[at] = &localPlan{code: codes[i], new: map[int32]string{}}
-	}
-}
-
 func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
 	f := r.t.Files[at.File]
 	l := &p.code.Locals[i]
@@ -106,84 +91,6 @@ func (r *renamer) captured() {
 			if len(p.new) == 0 {
 				delete(r.plans, at)
 			}
-		}
-	}
-}
-
-// debugNames makes the names unique that debug sections look up, and then the edits
-// of all functions. A name keeps its spelling if no other function of the output
-// declares it, and no earlier link derived a new name from it: adding modules to
-// the output of -r gives the same result as linking all at once.
-func (r *renamer) debugNames(lookedUp []LocalName) {
-	declared := map[string]int{} // number of functions of the output that declare it
-	for _, l := range lookedUp {
-		declared[l.Name] = 0
-	}
-	if len(declared) > 0 {
-		for i, f := range r.t.Files {
-			last := map[string]int32{}
-			EachLocal(f, func(d int32, span diag.Span) {
-				n, ok := declared[string(f.Src.Bytes(span))]
-				if !ok || !r.t.LiveDecl(DeclID{int32(i), d}) {
-					return
-				}
-				name := f.Src.String(span)
-				if in, known := last[name]; !known || in != d {
-					last[name] = d
-					declared[name] = n + 1
-				}
-			})
-		}
-	}
-	alone := func(name string) bool { return declared[name] < 2 && !r.linked[name+"$"] }
-	var functions []DeclID
-	listed := map[DeclID]bool{}
-	for _, l := range lookedUp {
-		if !listed[l.DeclID] && r.plans[l.DeclID] == nil && !alone(l.Name) {
-			listed[l.DeclID] = true
-			functions = append(functions, l.DeclID)
-		}
-	}
-	r.read(functions)
-	for _, l := range lookedUp {
-		if _, done := r.local[l]; done {
-			continue
-		}
-		r.local[l] = l.Name
-		alone := alone(l.Name)
-		if alone && r.plans[l.DeclID] == nil {
-			continue // the name stays, and its function need not be read
-		}
-		p := r.planOf(l.DeclID)
-		if k, ok := p.find(l.Name); ok { // ptxas uses the first
-			if p.new[k] == "" && !alone {
-				r.renameLocal(l.DeclID, p, k)
-			}
-			if name := p.new[k]; name != "" {
-				r.local[l] = name
-			}
-		}
-	}
-	for i, f := range r.t.Files {
-		if !r.differ[i] {
-			continue // no target is a renamed function
-		}
-		in := inDecls{f: f}
-		for _, list := range f.TargetRanges {
-			r.planOf(DeclID{int32(i), in.at(list.Off)})
-		}
-	}
-	functions = functions[:0]
-	for at := range r.plans { // the order does not matter: functions are independent
-		functions = append(functions, at)
-	}
-	edits := make([][]ptx.Edit, len(functions))
-	parallel.Each(context.Background(), len(functions), r.jobs, func(int) string { return "renaming" }, func(i int) {
-		edits[i] = r.plans[functions[i]].edits(r.out[functions[i].File])
-	})
-	for i, at := range functions {
-		if len(edits[i]) > 0 {
-			r.edits[at] = edits[i]
 		}
 	}
 }

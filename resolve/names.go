@@ -1,8 +1,9 @@
 package resolve
 
 import (
+	"cmp"
 	"maps"
-	"sort"
+	"slices"
 	"strconv"
 
 	"ptxlink/internal/diag"
@@ -21,13 +22,16 @@ type Names struct {
 	out    [][]string // by file and NameID
 	differ []bool     // by file: some name of it is in Renamed
 	edits  map[DeclID][]ptx.Edit
-	local  map[LocalName]string // of Locals that debug sections look up
+	local  []string // by index in the names that debug sections look up
 }
 
-// LocalName is a name that a function declares.
+// LocalName is a name that a function declares and that debug sections look up.
 type LocalName struct {
 	DeclID
 	Name string
+	// Declared is where the function first declares it; the zero Span if that is not
+	// known.
+	Declared diag.Span
 }
 
 // LocalRename renames one name, or a range of names, inside a function. Another
@@ -49,13 +53,9 @@ func (n *Names) Differ(file int32) bool { return n.differ[file] }
 // header and body, in text order.
 func (n *Names) LocalEdits(at DeclID) []ptx.Edit { return n.edits[at] }
 
-// Local returns the output name of a local that was passed to Rename.
-func (n *Names) Local(l LocalName) string {
-	if name, ok := n.local[l]; ok {
-		return name
-	}
-	return l.Name
-}
+// Local returns the output name of the local with an index in the list that was passed
+// to Rename.
+func (n *Names) Local(i int32) string { return n.local[i] }
 
 // Rename chooses the spelling of every name in the output:
 //
@@ -70,10 +70,10 @@ func (n *Names) Local(l LocalName) string {
 //  5. A new name must not be a module-scope name of any input, or declared in a
 //     function: the renamed symbol would silently bind to the local.
 //
-// The order is always the command-line order, never that of a map. Functions are read
+// No name is in lookedUp twice. The order is always the command-line order, never that of a map. Functions are read
 // in parallel, at most jobs at a time; 0 means one per CPU.
 func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
-	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files)), edits: map[DeclID][]ptx.Edit{}, local: map[LocalName]string{}}
+	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files)), edits: map[DeclID][]ptx.Edit{}}
 	if len(t.Symbols) < 500 && len(lookedUp) == 0 {
 		jobs = 1 // starting goroutines would take longer
 	}
@@ -82,9 +82,8 @@ func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	r.moduleNames()
 	r.captured()
 	r.debugNames(lookedUp)
-	sort.SliceStable(n.Locals, func(i, j int) bool {
-		a, b := n.Locals[i], n.Locals[j]
-		return a.File < b.File || a.File == b.File && a.Span.Off < b.Span.Off
+	slices.SortStableFunc(n.Locals, func(a, b LocalRename) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Off, b.Span.Off))
 	})
 	return n
 }
@@ -155,16 +154,19 @@ func (n *fresh) take(name string) {
 	}
 }
 
-// name derives a new name from old.
+// name derives a new name from old. No two of these are equal: all before the last $ is
+// the old one.
 func (n *fresh) name(old string) string {
-	for {
-		n.next[old]++
-		name := old + "$" + strconv.Itoa(n.next[old])
-		base, number, _ := ptx.SplitNumber(name)
-		if count, ok := n.ranges[base]; n.taken[name] || ok && number < count {
+	for next := n.next[old] + 1; ; next++ {
+		name := old + "$" + strconv.Itoa(next)
+		base := name[:len(old)+1]
+		if n.taken[name] || int64(next) < n.ranges[base] {
 			continue
 		}
-		n.take(name)
+		n.next[old] = next
+		if !n.bases[base] {
+			n.bases[base] = true
+		}
 		return name
 	}
 }

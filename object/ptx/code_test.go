@@ -12,6 +12,7 @@ import (
 //
 //  1. The statements hold every token of the text, in order, and nothing else.
 //  2. A name refers to a module-scope declaration exactly where Module.Uses has it.
+//  3. PlainPlaces finds the same places for a local, or gives up.
 func codeLaws(t *testing.T, m *Module, d *Decl) {
 	t.Helper()
 	c := m.Code(d)
@@ -76,6 +77,77 @@ func codeLaws(t *testing.T, m *Module, d *Decl) {
 	}
 	if d := cmp.Diff(used, found); d != "" {
 		t.Fatalf("uses by the walk (-) and by the reader (+):\n%s", d)
+	}
+	if d.HasBody {
+		plainPlaces(t, m, d, c)
+	}
+}
+
+// plainPlaces compares PlainPlaces with the code of a function and returns for how many
+// names it gives up.
+func plainPlaces(t *testing.T, m *Module, d *Decl, c *Code) (given int) {
+	seen := map[string]bool{}
+	for k, l := range c.Locals {
+		name := m.Src.String(l.Name)
+		if l.Kind == Register || l.Count >= 0 || name[0] == '%' || seen[name] {
+			continue
+		}
+		seen[name] = true
+		places, ok := m.PlainPlaces(d, []Span{l.Name})
+		if !ok {
+			given++
+			continue
+		}
+		var want []NamePlace
+		for i, tok := range c.Tokens {
+			if local, ok := c.Reference(i).Local(); ok && int(local) == k {
+				want = append(want, NamePlace{Span: tok.Span()})
+			}
+		}
+		if d := cmp.Diff(want, places); d != "" {
+			t.Fatalf("places of %s by the reader (-) and by the search (+):\n%s", name, d)
+		}
+	}
+	return given
+}
+
+// TestPlainPlaces checks which uses of a local are found without reading the code.
+func TestPlainPlaces(t *testing.T) {
+	const depot = "\n.local .b8 x[4];\n"
+	for _, test := range []struct {
+		body  string
+		plain bool
+	}{
+		{"x: ret;", true},
+		{"{ x: ret; } // y\n", true},
+		{depot + ".reg .b32 %r<3>;\n// use\n\n\tmov.u32 %r1, x;\n.loc 1 2 3 // a.cu\n@!%p ld.u32 %r2, [x+4], x;", true},
+		{depot + "add.u32 %r1, %xx, $x, x1;", true},
+		{"bra x; x:", false},                                               // ahead
+		{"x: { bra x; } ", false},                                          // on one line
+		{"{\n" + depot + "}\nmov.u32 %r1, x;", false},                      // behind its block
+		{depot + "{\n.reg .b32 x;\nmov.u32 %r1, x;\n}", false},             // hidden
+		{depot + "{\nx:\nbra x;\n}", false},                                // hidden
+		{"\nx:\n{\n.reg .b32 y;\n.reg .b32 x;\nmov.u32 %r1, x;\n}", false}, // hidden
+		{depot + ".reg .b32 y,\nx ;", false},                               // declared again
+		{depot + "ret;\nx %r1, x;", false},                                 // an opcode
+		{depot + "ret;\n@%p x %r1;", false},                                // an opcode
+		{depot + "ret;\n@ %p x %r1;", false},                               // an opcode
+		{depot + "ret; // to\nx %r1;", false},                              // an opcode
+		{depot + "// \r mov.u32 %r1,\nmov.u32 x, x;", false},               // operands
+		{depot + ".pragma \"a, x\";", false},                               // a string
+		{depot + "/* ;\nmov.u32 a, x; */", false},                          // a comment
+		{depot + "// mov.u32 a, x;\n", false},                              // a comment
+		{depot + "mov . x %r1;", false},                                    // a modifier
+		{depot + "P: .callprototype _ (.param .b32 x);", false},            // a name without meaning
+		{depot + ".loc 1 2 3, function_name\nx, inlined_at 1 2 3\nret;", false},
+		{depot + ".loc 1 2 3\n, function_name x, inlined_at 1 2 3\nret;", false},
+		{depot + "T: .branchtargets\nx, x;", false},
+	} {
+		m := parse(t, ".func f(){"+test.body+" }")
+		d := &m.Decls[0]
+		if given := plainPlaces(t, m, d, m.Code(d)); given == 0 != test.plain {
+			t.Errorf("%q: gave up on %d names", test.body, given)
+		}
 	}
 }
 

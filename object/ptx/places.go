@@ -1,0 +1,155 @@
+package ptx
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
+)
+
+// NamePlace is a place in a body that means a name: the index of its declaration in the
+// list passed to PlainPlaces.
+type NamePlace struct {
+	Span diag.Span
+	Name int32
+}
+
+// PlainPlaces returns the places in the body of a function that mean names it declares
+// there, by offset; declared holds the places of the declarations. It searches the text
+// and reads no code. ok is false if that is not enough: the code of the function then
+// decides.
+//
+// A name that occurs nowhere else needs only its declaration. Where it occurs again, the
+// declaration must be in the outermost block, and each use an operand on the line of its
+// opcode, behind the end of another statement.
+func (m *Module) PlainPlaces(d *Decl, declared []diag.Span) (places []NamePlace, ok bool) {
+	s := placeSearch{m: m, text: m.Src.Text, body: d.Body}
+	var first [256]bool
+	for _, span := range declared {
+		if span.Off < d.Body.Off || span.End() > d.Body.End() {
+			return nil, false
+		}
+		name := m.Src.Bytes(span)
+		hash := hashed.Bytes(name)
+		if s.find(hash, name) >= 0 {
+			return nil, false
+		}
+		s.names.Add(hash)
+		s.declared = append(s.declared, span)
+		first[name[0]] = true
+	}
+	places = make([]NamePlace, 0, len(declared)+1)
+	for c, is := range first {
+		if !is {
+			continue
+		}
+		if places, ok = s.search(byte(c), places); !ok {
+			return nil, false
+		}
+	}
+	slices.SortFunc(places, func(a, b NamePlace) int { return cmp.Compare(a.Span.Off, b.Span.Off) })
+	return places, true
+}
+
+type placeSearch struct {
+	m        *Module
+	text     []byte
+	body     diag.Span
+	names    hashed.Table
+	declared []diag.Span // by number in names
+
+	// Known once a name occurs again:
+	head  int  // where the first block, string or comment in the body starts
+	block bool // the body has a comment /* */
+}
+
+func (s *placeSearch) find(hash uint64, name []byte) int32 {
+	return s.names.Find(hash, func(n int32) bool { return bytes.Equal(s.m.Src.Bytes(s.declared[n]), name) })
+}
+
+// search adds the places of names that start with c.
+func (s *placeSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
+	text, end := s.text, int(s.body.End())
+	for at := int(s.body.Off); ; {
+		i := bytes.IndexByte(text[at:end], c)
+		if i < 0 {
+			return places, true
+		}
+		from := at + i
+		for at = from + 1; at < end && inName[text[at]]; at++ {
+		}
+		if inName[text[from-1]] || text[from-1] == '%' {
+			continue
+		}
+		name := diag.Span{Off: int32(from), Len: int32(at - from)}
+		n := s.find(hashed.Bytes(text[from:at]), text[from:at])
+		if n < 0 {
+			continue
+		}
+		if name != s.declared[n] && !s.plain(from, int(s.declared[n].Off)) {
+			return places, false
+		}
+		places = append(places, NamePlace{name, n})
+	}
+}
+
+// plain reports whether a name at a place is an operand that refers to the declaration
+// at another.
+func (s *placeSearch) plain(at, declaration int) bool {
+	m, text, body := s.m, s.text, int(s.body.Off)
+	if s.head == 0 {
+		s.head = body + 1 + bytes.IndexAny(text[body+1:s.body.End()], "{}/\"#")
+		s.block = bytes.Contains(text[body:s.body.End()], []byte("/*"))
+	}
+	if declaration > s.head || at < declaration || s.block || len(m.LocalRanges) > 0 || len(m.Prototypes) > 0 || len(m.TargetRanges) > 0 {
+		return false
+	}
+	const long = 200 // more is not plain, and takes time
+	near := max(body, at-long)
+	i := bytes.LastIndexByte(text[near:at], '\n')
+	if i < 0 {
+		return false
+	}
+	line := near + i + 1
+	before := bytes.Trim(text[line:at], " \t")
+	for i, c := range before {
+		switch {
+		case i == 0 && class[c] != cLetter && c != '@', c == '.' && i == len(before)-1:
+			return false
+		case inName[c], c == ' ', c == '\t', c == '.', c == ',', c == '%', c == '[', c == ']', c == '+', c == '@', c == '!':
+		default:
+			return false
+		}
+	}
+	if rest, guarded := bytes.CutPrefix(before, []byte("@")); guarded { // @%p1 bra, @!%p1 bra
+		rest = bytes.TrimPrefix(rest, []byte("!"))
+		if len(rest) == 0 || rest[0] != '%' || bytes.IndexAny(rest, " \t") < 0 {
+			return false
+		}
+	}
+	return len(before) > 0 && endsStatement(text[max(body, line-long):line])
+}
+
+// endsStatement reports whether a statement ends where text does. The first line of text
+// may be incomplete.
+func endsStatement(text []byte) bool {
+	for {
+		text = bytes.TrimRight(text, " \t\r\n")
+		from := bytes.LastIndexByte(text, '\n') + 1
+		line := bytes.TrimLeft(text[from:], " \t")
+		if from == 0 || len(line) == 0 || line[0] == '#' || bytes.IndexByte(line, '\r') >= 0 {
+			return false
+		}
+		code, _, comment := bytes.Cut(line, []byte("//"))
+		switch last := line[len(line)-1]; {
+		case comment && len(code) == 0:
+			text = text[:from]
+		case bytes.HasPrefix(code, []byte(".loc")):
+			return len(bytes.Trim(code[4:], "0123456789 \t")) == 0
+		default:
+			return !comment && (last == ';' || last == ':' || last == '}')
+		}
+	}
+}
