@@ -12,11 +12,8 @@ FUZZTIME ?= 10m
 SEED ?= 1000
 RACE = ./internal/diag ./object/... ./resolve/... ./abicheck/... ./link/...
 
-# Without the tag, urfave/cli brings a Markdown parser that takes 0.6 ms at every start.
-TAGS = -tags urfave_cli_no_docs
-
 ptxlink: FORCE
-	$(GO) build $(TAGS) -o $@ ./cmd/ptxlink
+	$(GO) build -o $@ ./cmd/ptxlink
 
 # The tools that tests compare with are large and not ours to ship; fetch.sh
 # keeps them in a cache outside the tree.
@@ -63,7 +60,7 @@ corpus:
 	testdata/src/corpus.sh
 
 install:
-	$(GO) install $(TAGS) ./cmd/ptxlink
+	$(GO) install ./cmd/ptxlink
 
 clean:
 	rm -f ptxlink

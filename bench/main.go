@@ -86,8 +86,7 @@ func (b *bench) main(names string) error {
 		b.dir = dir
 	}
 	b.binary = filepath.Join(b.dir, "ptxlink")
-	// As the Makefile builds it.
-	if err := b.run("go", "build", "-tags", "urfave_cli_no_docs", "-o", b.binary, "./cmd/ptxlink"); err != nil {
+	if err := b.run("go", "build", "-o", b.binary, "./cmd/ptxlink"); err != nil {
 		return err
 	}
 	if err := b.makeSets(names); err != nil {

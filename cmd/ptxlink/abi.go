@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/room"
@@ -18,14 +17,14 @@ var abiCommand = subcommand{
 	name:  "abi",
 	usage: "show the layout of a C type and how it is passed",
 	args:  "'DECLARATION...' | -",
-	flags: func() []cli.Flag {
+	flags: func() []option {
 		const types, output = "Types", "Output"
-		return append([]cli.Flag{
-			&cli.StringFlag{Name: "host", Category: types, Usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
-			&cli.StringFlag{Name: "model", Category: types, Usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
-			&cli.StringFlag{Name: "lang", Category: types, Usage: "`LANG` is c or c++ (an empty struct has size 1)"},
-			&cli.BoolFlag{Name: "all", Category: output, Usage: "show all declared types, not only the last"},
-			&cli.BoolFlag{Name: "json", Category: output, Usage: "write JSON"},
+		return append([]option{
+			{kind: textKind, name: "host", category: types, usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
+			{kind: textKind, name: "model", category: types, usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
+			{kind: textKind, name: "lang", category: types, usage: "`LANG` is c or c++ (an empty struct has size 1)"},
+			{kind: toggleKind, name: "all", category: output, usage: "show all declared types, not only the last"},
+			{kind: toggleKind, name: "json", category: output, usage: "write JSON"},
 		}, commonFlags()...)
 	},
 	description: `Takes C declarations: ptxlink abi 'struct { char c; int b : 5; double d; }'.
@@ -42,8 +41,8 @@ read.`,
 }
 
 // abi is ptxlink abi.
-func (c *command) abi(ctx *cli.Context) error {
-	model, err := abiModel(ctx)
+func (c *command) abi(opts *options) error {
+	model, err := abiModel(opts)
 	if err != nil {
 		return err
 	}
@@ -65,7 +64,7 @@ func (c *command) abi(ctx *cli.Context) error {
 	if err != nil {
 		return &exitError{exitLink, err}
 	}
-	if !ctx.Bool("all") {
+	if !opts.toggle("all") {
 		declared = declared[len(declared)-1:]
 	}
 	var out bytes.Buffer
@@ -85,7 +84,7 @@ func (c *command) abi(ctx *cli.Context) error {
 		}
 		t.write(&out, l, model)
 	}
-	if ctx.Bool("json") {
+	if opts.toggle("json") {
 		out.Reset()
 		if err := diag.WriteJSON(&out, report); err != nil {
 			return err
@@ -94,25 +93,25 @@ func (c *command) abi(ctx *cli.Context) error {
 	return c.show(out.Bytes())
 }
 
-func abiModel(ctx *cli.Context) (ctype.Model, error) {
+func abiModel(opts *options) (ctype.Model, error) {
 	model := ctype.LP64
-	name := ctx.String("host")
-	if ctx.IsSet("model") {
+	name := opts.text("host")
+	if opts.given("model") {
 		if name != "" {
 			return model, &usageError{text: "--host and --model both say how large types are", help: "leave one out"}
 		}
-		name = ctx.String("model")
+		name = opts.text("model")
 	}
 	if name != "" {
 		var err error
-		if model, err = ctype.ModelOf(name); err != nil || strings.Contains(name, "-") != ctx.IsSet("host") {
-			if ctx.IsSet("host") {
+		if model, err = ctype.ModelOf(name); err != nil || strings.Contains(name, "-") != opts.given("host") {
+			if opts.given("host") {
 				return model, &usageError{text: fmt.Sprintf("unknown host %q", name), help: "--host wants linux, mac or windows, then x86_64, aarch64 or x86: linux-x86_64"}
 			}
 			return model, &usageError{text: fmt.Sprintf("unknown data model %q", name), help: "--model wants lp64, llp64 or ilp32"}
 		}
 	}
-	switch lang := ctx.String("lang"); lang {
+	switch lang := opts.text("lang"); lang {
 	case "", "c++":
 	case "c":
 		model.C = true

@@ -14,7 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
@@ -26,14 +25,14 @@ var arCommand = subcommand{
 	name:  "ar",
 	usage: "create, list, change and extract packages of PTX",
 	args:  "[OPERATION] ARCHIVE [FILE...]",
-	flags: func() []cli.Flag {
+	flags: func() []option {
 		const packages = "Packages"
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store members as zstd frames; same as --format=zstd"},
-			&cli.StringFlag{Name: "format", Category: packages, Usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
-			&cli.StringFlag{Name: "host", Category: packages, Usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
-			&cli.StringFlag{Name: "arch", Category: packages, Usage: "select the PTX for `sm_NN` (default: the highest)"},
-			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, extract to the folder `DIR`"},
+		return append([]option{
+			{kind: toggleKind, name: "compress", category: packages, usage: "store members as zstd frames; same as --format=zstd"},
+			{kind: textKind, name: "format", category: packages, usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
+			{kind: textKind, name: "host", category: packages, usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
+			{kind: textKind, name: "arch", category: packages, usage: "select the PTX for `sm_NN` (default: the highest)"},
+			{kind: textKind, name: "output", category: packages, usage: "with x, extract to the folder `DIR`"},
 		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)
 	},
 	description: `ptxlink ar ARCHIVE FILE... creates ARCHIVE from the PTX in the files: PTX, host
@@ -86,7 +85,7 @@ func isOperation(word string) bool {
 // takeOperation finds the operation of ar: the first argument that is not an option,
 // if it consists of ar's letters and an archive follows. It may have a dash, like an
 // option.
-func takeOperation(c *command, flags []cli.Flag, args []string) []string {
+func takeOperation(c *command, flags []option, args []string) []string {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -149,11 +148,11 @@ func readLetters(word string) (job arJob, err error) {
 }
 
 // ar runs ptxlink ar.
-func (c *command) ar(ctx *cli.Context) error {
-	if err := c.readMessageOptions(ctx); err != nil {
+func (c *command) ar(opts *options) error {
+	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	options, err := packOptions(ctx)
+	options, err := packOptions(opts)
 	if err != nil {
 		return err
 	}
@@ -179,14 +178,14 @@ func (c *command) ar(ctx *cli.Context) error {
 		return &exitError{exitIO, &diag.Message{ID: diag.IO, Text: archive + " is a device or a pipe, and an archive is a file that can be read again and replaced"}}
 	}
 	if c.operation == "" {
-		return c.arFresh(ctx.Context, archive, options)
+		return c.arFresh(opts.ctx, archive, options)
 	}
 	job, err := readLetters(c.operation)
 	if err != nil {
 		return err
 	}
 	for name, operation := range map[string]string{"compress": "rq", "format": "rq", "host": "rq", "arch": "rq", "output": "x"} {
-		if ctx.IsSet(name) && strings.IndexByte(operation, job.operation) < 0 {
+		if opts.given(name) && strings.IndexByte(operation, job.operation) < 0 {
 			return &usageError{text: fmt.Sprintf("option --%s has no effect with operation %c", name, job.operation)}
 		}
 	}
@@ -199,7 +198,7 @@ func (c *command) ar(ctx *cli.Context) error {
 			}
 			c.stdin = bytes.NewReader(text)
 		}
-		unlock, err := c.lock(ctx.Context, archive)
+		unlock, err := c.lock(opts.ctx, archive)
 		if err != nil {
 			return err
 		}
@@ -207,13 +206,13 @@ func (c *command) ar(ctx *cli.Context) error {
 	}
 	switch job.operation {
 	case 'r', 'q':
-		return c.arInsert(ctx.Context, archive, job, options)
+		return c.arInsert(opts.ctx, archive, job, options)
 	case 's':
-		return c.arRewrite(ctx.Context, archive, job)
+		return c.arRewrite(opts.ctx, archive, job)
 	case 'd':
-		return c.arDelete(ctx.Context, archive, job)
+		return c.arDelete(opts.ctx, archive, job)
 	}
-	return c.arShow(archive, job, ctx.String("output"))
+	return c.arShow(archive, job, opts.text("output"))
 }
 
 // lock waits until no other ptxlink changes archives in the folder.
@@ -223,17 +222,17 @@ func (c *command) lock(ctx context.Context, archive string) (unlock func(), err 
 	})
 }
 
-func packOptions(ctx *cli.Context) (o pack.Options, err error) {
+func packOptions(opts *options) (o pack.Options, err error) {
 	o = pack.Options{
-		Format: pack.Format(ctx.String("format")), Arch: ctx.String("arch"), Host: ctx.String("host"),
-		Jobs: ctx.Int("threads"), MaxInputSize: ctx.Int64("max-input-size"),
+		Format: pack.Format(opts.text("format")), Arch: opts.text("arch"), Host: opts.text("host"),
+		Jobs: int(opts.number("threads")), MaxInputSize: opts.number("max-input-size"),
 	}
 	switch o.Format {
 	case "", pack.Plain, pack.Zstd, pack.NV:
 	default:
 		return o, &usageError{text: fmt.Sprintf("%q is not a package format", o.Format), help: "--format is plain, zstd or nv"}
 	}
-	if ctx.Bool("compress") {
+	if opts.toggle("compress") {
 		if o.Format != "" && o.Format != pack.Zstd {
 			return o, &usageError{text: fmt.Sprintf("--compress does not go with --format=%s", o.Format)}
 		}

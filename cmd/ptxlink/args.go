@@ -2,10 +2,8 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 )
 
@@ -25,8 +23,7 @@ func (e *usageError) message() *diag.Message {
 	return &diag.Message{ID: diag.Usage, Text: e.text, Help: e.help}
 }
 
-// reorder puts options before inputs, the only order that urfave/cli understands: it
-// stops at the first input and silently treats the other arguments as inputs. The
+// reorder separates options and inputs: package flag stops at the first input. The
 // rules are those of GNU ld and mold:
 //
 //  1. Options and inputs may be mixed. Arguments after "--" are inputs.
@@ -37,8 +34,9 @@ func (e *usageError) message() *diag.Message {
 //     looks like a long option, such as "-output", is an error.
 //  4. "-" alone is standard input.
 //
-// It returns the arguments for urfave/cli, and the inputs in order.
-func reorder(flags []cli.Flag, args []string) (options []string, inputs []input, err error) {
+// It returns the arguments for readOptions, each as --name or --name=value, and the
+// inputs in order.
+func reorder(flags []option, args []string) (options []string, inputs []input, err error) {
 	whole := false
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
@@ -85,8 +83,7 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 		if name == "l" {
 			inputs = append(inputs, input{name: value, library: true, whole: whole})
 		}
-		// One name for each option: urfave/cli refuses "-o a --output b".
-		option := "--" + f.Names()[0]
+		option := "--" + f.name
 		if hasValue {
 			option += "=" + value
 		}
@@ -95,34 +92,9 @@ func reorder(flags []cli.Flag, args []string) (options []string, inputs []input,
 	return options, inputs, nil
 }
 
-// given reports whether the options from reorder include one, by its first name.
-func given(options []string, name string) bool {
-	return slices.ContainsFunc(options, func(option string) bool {
-		got, _, _ := strings.Cut(option[2:], "=")
-		return got == name
-	})
-}
-
-// used returns the flags that the options from reorder include, and those with a
-// default. Others have the zero value in urfave/cli whether it knows them or not, and
-// it looks up every flag in the whole list, with a regular expression for each name.
-func used(flags []cli.Flag, options []string) []cli.Flag {
-	return slices.DeleteFunc(flags, func(f cli.Flag) bool {
-		switch f := f.(type) {
-		case *cli.BoolFlag:
-			return !given(options, f.Name)
-		case *cli.StringSliceFlag:
-			return !given(options, f.Name)
-		case *cli.StringFlag:
-			return f.Value == "" && !given(options, f.Name)
-		}
-		return false
-	})
-}
-
 // mistakenFor returns an error for a word that is a letter with its value but looks
 // like a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
-func mistakenFor(flags []cli.Flag, arg string) error {
+func mistakenFor(flags []option, arg string) error {
 	word, value, assigned := strings.Cut(arg[1:], "=")
 	if len(word) < 2 || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" || lookup(flags, word[:1]) == nil {
 		return nil
@@ -154,7 +126,7 @@ func mistakenFor(flags []cli.Flag, arg string) error {
 
 // splitLetters turns "-gC" into "-g -C" if both are options without a value, as in
 // nm. Linkers do not do this, so linking does not either.
-func splitLetters(flags []cli.Flag, args []string) (split []string) {
+func splitLetters(flags []option, args []string) (split []string) {
 	for _, arg := range args {
 		if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' || lookup(flags, arg[1:]) != nil {
 			split = append(split, arg)
@@ -173,7 +145,7 @@ func splitLetters(flags []cli.Flag, args []string) (split []string) {
 	return split
 }
 
-func unknownOption(flags []cli.Flag, arg, name string) error {
+func unknownOption(flags []option, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	text := fmt.Sprintf("unknown option %q", arg)
 	if near := nearest(flags, name); near != "" {
@@ -183,10 +155,10 @@ func unknownOption(flags []cli.Flag, arg, name string) error {
 }
 
 // nearest returns the option that was probably meant, or "" if none is similar.
-func nearest(flags []cli.Flag, name string) string {
+func nearest(flags []option, name string) string {
 	var names []string
 	for _, f := range flags {
-		names = append(names, f.Names()...)
+		names = append(names, f.names()...)
 	}
 	return nearestOf(names, name)
 }

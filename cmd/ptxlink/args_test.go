@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/urfave/cli/v2"
 )
 
 func TestReorder(t *testing.T) {
@@ -159,7 +158,7 @@ func TestExpand(t *testing.T) {
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range newFlags() {
-		for _, name := range f.Names() {
+		for _, name := range f.names() {
 			if seen[name] {
 				t.Errorf("two options are called %s", name)
 			}
@@ -168,11 +167,11 @@ func TestTable(t *testing.T) {
 				t.Errorf("-%s could also be -%s %s", name, name[:1], name[1:])
 			}
 		}
-		if f.(cli.DocGenerationFlag).GetUsage() == "" || f.(cli.CategorizableFlag).GetCategory() == "" {
-			t.Errorf("%s has no place in --help", f.Names()[0])
+		if f.usage == "" || f.category == "" {
+			t.Errorf("%s has no place in --help", f.name)
 		}
-		if doc := f.(cli.DocGenerationFlag); doc.TakesValue() != strings.Contains(doc.GetUsage(), "`") {
-			t.Errorf("%s: --help must name the value, and only a value", f.Names()[0])
+		if (f.kind != toggleKind) != strings.Contains(f.usage, "`") {
+			t.Errorf("%s: --help must name the value, and only a value", f.name)
 		}
 	}
 	for _, letter := range joined {

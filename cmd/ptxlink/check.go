@@ -2,18 +2,16 @@ package main
 
 import (
 	"slices"
-
-	"github.com/urfave/cli/v2"
 )
 
 var checkCommand = subcommand{
 	name:  "check",
 	usage: "run all checks of a link without writing output",
 	args:  "FILE...",
-	flags: func() []cli.Flag {
+	flags: func() []option {
 		const checks = "Checks"
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "atomics", Category: checks, Usage: "also check atomic operations against the mappings of C++"},
+		return append([]option{
+			{kind: toggleKind, name: "atomics", category: checks, usage: "also check atomic operations against the mappings of C++"},
 		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "allow-undefined", "host", "allow-host-mismatch",
 			"help", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)
 	},
@@ -26,24 +24,24 @@ cannot be read.`,
 }
 
 // linkFlags are the options of linking with these names.
-func linkFlags(names ...string) []cli.Flag {
-	return slices.DeleteFunc(newFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
+func linkFlags(names ...string) []option {
+	return slices.DeleteFunc(newFlags(), func(f option) bool { return !slices.Contains(names, f.name) })
 }
 
 // check runs ptxlink check.
-func (c *command) check(ctx *cli.Context) error {
-	if err := c.readOptions(ctx); err != nil {
+func (c *command) check(opts *options) error {
+	if err := c.readOptions(opts); err != nil {
 		return err
 	}
-	if err := c.findInputs(ctx.StringSlice("L")); err != nil {
+	if err := c.findInputs(opts.list("L")); err != nil {
 		return err
 	}
 	c.linkOptions.CheckOnly = true
-	c.linkOptions.Atomics = ctx.Bool("atomics")
-	if _, err := c.link(ctx.Context); err != nil {
+	c.linkOptions.Atomics = opts.toggle("atomics")
+	if _, err := c.link(opts.ctx); err != nil {
 		return err
 	}
-	if ctx.Bool("time") {
+	if opts.toggle("time") {
 		c.showTimes()
 	}
 	return nil

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
@@ -42,17 +41,17 @@ type command struct {
 
 // run runs a link. Errors that need no input are reported first; files are written
 // last, all or none.
-func (c *command) run(ctx *cli.Context) error {
-	if ctx.Bool("version") {
+func (c *command) run(opts *options) error {
+	if opts.toggle("version") {
 		return c.show([]byte(version() + "\n"))
 	}
-	if err := c.readOptions(ctx); err != nil {
+	if err := c.readOptions(opts); err != nil {
 		return err
 	}
 	if err := c.misspelt(); err != nil {
 		return err
 	}
-	if err := c.findInputs(ctx.StringSlice("L")); err != nil {
+	if err := c.findInputs(opts.list("L")); err != nil {
 		return err
 	}
 	if err := c.checkFiles(); err != nil {
@@ -60,17 +59,17 @@ func (c *command) run(ctx *cli.Context) error {
 	}
 	if c.cubin {
 		var err error
-		if c.assembler.Path, err = ptxas.Find(ctx.String("ptxas")); err != nil {
+		if c.assembler.Path, err = ptxas.Find(opts.text("ptxas")); err != nil {
 			return &exitError{exitIO, err}
 		}
 	}
-	result, err := c.link(ctx.Context)
+	result, err := c.link(opts.ctx)
 	if err != nil {
 		return err
 	}
 	output := outfile.File{Path: c.output, From: result}
 	if c.cubin {
-		cubin, err := c.assemble(ctx.Context, result)
+		cubin, err := c.assemble(opts.ctx, result)
 		if err != nil {
 			return err
 		}
@@ -79,7 +78,7 @@ func (c *command) run(ctx *cli.Context) error {
 	if err := c.writeResult(result, output); err != nil {
 		return err
 	}
-	if ctx.Bool("time") {
+	if opts.toggle("time") {
 		c.showTimes()
 	}
 	return nil
@@ -94,14 +93,14 @@ func checkArch(arch string) error {
 }
 
 // readMessageOptions reads the options for the display of messages.
-func (c *command) readMessageOptions(ctx *cli.Context) error {
+func (c *command) readMessageOptions(opts *options) error {
 	c.report.style = link.Style{
-		Color:      useColor(*ctx.Generic("color-diagnostics").(*colorWhen), c.stderr),
-		ErrorLimit: ctx.Int("error-limit"),
+		Color:      useColor(opts.color(), c.stderr),
+		ErrorLimit: int(opts.number("error-limit")),
 	}
-	c.report.quiet = ctx.Bool("w")
-	c.report.fatal = ctx.Bool("fatal-warnings")
-	for _, w := range ctx.StringSlice("W") {
+	c.report.quiet = opts.toggle("w")
+	c.report.fatal = opts.toggle("fatal-warnings")
+	for _, w := range opts.list("W") {
 		id, ok := strings.CutPrefix(w, "no-")
 		if w == "error" {
 			c.report.fatal = true
@@ -115,24 +114,24 @@ func (c *command) readMessageOptions(ctx *cli.Context) error {
 		c.report.hidden = append(c.report.hidden, id)
 	}
 	for _, name := range []string{"error-limit", "threads"} {
-		if ctx.Int(name) < 0 {
+		if opts.number(name) < 0 {
 			return &usageError{text: fmt.Sprintf("option --%s wants a number that is not negative", name)}
 		}
 	}
 	return nil
 }
 
-// readOptions reads the options from urfave/cli and makes the checks that it cannot.
-func (c *command) readOptions(ctx *cli.Context) error {
-	if err := c.readMessageOptions(ctx); err != nil {
+// readOptions reads the options and makes the checks that package flag cannot.
+func (c *command) readOptions(opts *options) error {
+	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, glob := range ctx.StringSlice("allow-undefined") {
+	for _, glob := range opts.list("allow-undefined") {
 		if _, err := path.Match(glob, ""); err != nil {
 			return &usageError{text: fmt.Sprintf("%q is not a pattern for --allow-undefined", glob), help: "* is any name, ? any character, [ab] one of these"}
 		}
 	}
-	if err := link.CheckHost(ctx.String("host")); err != nil {
+	if err := link.CheckHost(opts.text("host")); err != nil {
 		return &usageError{text: err.Error()}
 	}
 	if len(c.inputs) == 0 {
@@ -140,25 +139,25 @@ func (c *command) readOptions(ctx *cli.Context) error {
 	}
 
 	c.linkOptions = link.Options{
-		Jobs:           ctx.Int("threads"),
-		Relocatable:    ctx.Bool("relocatable"),
-		AllowUndefined: ctx.StringSlice("allow-undefined"),
-		Host:           ctx.String("host"),
-		Arch:           ctx.String("arch"),
-		MaxInputSize:   ctx.Int64("max-input-size"),
-		Undefined:      ctx.StringSlice("undefined"),
-		RequireDefined: ctx.StringSlice("require-defined"),
-		Verbose:        ctx.Bool("verbose"),
+		Jobs:           int(opts.number("threads")),
+		Relocatable:    opts.toggle("relocatable"),
+		AllowUndefined: opts.list("allow-undefined"),
+		Host:           opts.text("host"),
+		Arch:           opts.text("arch"),
+		MaxInputSize:   opts.number("max-input-size"),
+		Undefined:      opts.list("undefined"),
+		RequireDefined: opts.list("require-defined"),
+		Verbose:        opts.toggle("verbose"),
 
-		AllowHostMismatch: ctx.Bool("allow-host-mismatch"),
-		StripDebug:        ctx.Bool("strip-debug"),
-		KeepLines:         ctx.Bool("keep-line-info"),
+		AllowHostMismatch: opts.toggle("allow-host-mismatch"),
+		StripDebug:        opts.toggle("strip-debug"),
+		KeepLines:         opts.toggle("keep-line-info"),
 
 		MapInputs: true,
 	}
-	c.printPulls = ctx.Bool("print-dependencies")
-	c.output = ctx.String("output")
-	c.cubin = ctx.Bool("cubin") || ctx.Bool("compile-only") || strings.HasSuffix(c.output, ".cubin")
+	c.printPulls = opts.toggle("print-dependencies")
+	c.output = opts.text("output")
+	c.cubin = opts.toggle("cubin") || opts.toggle("compile-only") || strings.HasSuffix(c.output, ".cubin")
 	if c.output == "" {
 		c.output = "a.out.ptx"
 		if c.cubin {
@@ -169,17 +168,17 @@ func (c *command) readOptions(ctx *cli.Context) error {
 	if err := checkOutputName(c.output, c.cubin); err != nil {
 		return err
 	}
-	c.mapFile, c.depFile, c.unusedFile = ctx.String("Map"), ctx.String("dependency-file"), ctx.String("unused-inputs")
+	c.mapFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dependency-file"), opts.text("unused-inputs")
 
-	c.assembler = ptxas.Options{Arch: ctx.String("arch"), Compile: ctx.Bool("compile-only")}
+	c.assembler = ptxas.Options{Arch: opts.text("arch"), Compile: opts.toggle("compile-only")}
 	if err := checkArch(c.assembler.Arch); err != nil {
 		return err
 	}
-	for _, list := range ctx.StringSlice("Xptxas") {
+	for _, list := range opts.list("Xptxas") {
 		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
 	}
 	for _, name := range []string{"ptxas", "Xptxas"} { // --arch also chooses between PTX for several GPUs
-		if ctx.IsSet(name) && !c.cubin {
+		if opts.given(name) && !c.cubin {
 			var log diag.Log
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
 			if c.report.log(&log) > 0 {

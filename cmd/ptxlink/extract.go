@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/pack"
@@ -18,14 +17,14 @@ var extractCommand = subcommand{
 	name:  "extract",
 	usage: "extract PTX from files of any kind",
 	args:  "FILE...",
-	flags: func() []cli.Flag {
+	flags: func() []option {
 		const output, choice = "Output", "Choice"
-		return append([]cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a folder, a file if there is one PTX, or - (default: .)"},
-			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "overwrite files with other contents"},
-			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "list the contents and write nothing"},
-			&cli.BoolFlag{Name: "json", Category: output, Usage: "list the contents as JSON"},
-			&cli.StringFlag{Name: "arch", Category: choice, Usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
+		return append([]option{
+			{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `PATH`: a folder, a file if there is one PTX, or - (default: .)"},
+			{kind: toggleKind, name: "force", aliases: []string{"f"}, category: output, usage: "overwrite files with other contents"},
+			{kind: toggleKind, name: "list", aliases: []string{"t"}, category: output, usage: "list the contents and write nothing"},
+			{kind: toggleKind, name: "json", category: output, usage: "list the contents as JSON"},
+			{kind: textKind, name: "arch", category: choice, usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
 		}, linkFlags("max-input-size", "help", "error-limit", "color-diagnostics")...)
 	},
 	description: `Writes all PTX in the files, byte for byte, to files named after the innermost
@@ -40,9 +39,9 @@ read or written, or exists with other contents.`,
 }
 
 // extract runs ptxlink extract.
-func (c *command) extract(ctx *cli.Context) error {
-	c.report.style.ErrorLimit = ctx.Int("error-limit")
-	arch := ctx.String("arch")
+func (c *command) extract(opts *options) error {
+	c.report.style.ErrorLimit = int(opts.number("error-limit"))
+	arch := opts.text("arch")
 	if err := checkArch(arch); err != nil {
 		return err
 	}
@@ -52,24 +51,24 @@ func (c *command) extract(ctx *cli.Context) error {
 	if err := c.findInputs(nil); err != nil {
 		return err
 	}
-	list, err := pack.Extract(ctx.Context, pack.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: ctx.Int64("max-input-size")})
+	list, err := pack.Extract(opts.ctx, pack.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: opts.number("max-input-size")})
 	if err != nil {
 		return c.refused(err)
 	}
-	look := ctx.Bool("list") || ctx.Bool("json")
-	output := ctx.String("output")
+	look := opts.toggle("list") || opts.toggle("json")
+	output := opts.text("output")
 	if err := placeFiles(list, output); err != nil && !look {
 		return err
 	}
 	switch {
-	case ctx.Bool("json"):
+	case opts.toggle("json"):
 		return c.showJSON(list)
-	case ctx.Bool("list"):
+	case opts.toggle("list"):
 		return c.showTable(list)
 	case output == "-":
 		return c.write(nil, c.toStdout(outfile.File{Data: list[0].Text}))
 	}
-	if err := c.writeTexts(list, output, ctx.Bool("force")); err != nil {
+	if err := c.writeTexts(list, output, opts.toggle("force")); err != nil {
 		return err
 	}
 	if output != "" && len(list) == 1 && list[0].File == output {

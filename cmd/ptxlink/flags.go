@@ -1,57 +1,81 @@
 package main
 
 import (
+	"context"
+	"flag"
 	"fmt"
+	"io"
+	"slices"
+	"strconv"
 	"strings"
+)
 
-	"github.com/urfave/cli/v2"
+// option is an option of the command line.
+type option struct {
+	kind     kind
+	name     string   // in code and on the left of "="; --help shows it last
+	aliases  []string // other spellings
+	category string   // in --help
+	usage    string   // its line in --help. A word in backquotes is the name of the value
+	preset   string   // the value if it is not given
+}
+
+func (o *option) names() []string { return append([]string{o.name}, o.aliases...) }
+
+type kind int
+
+const (
+	toggleKind kind = iota
+	textKind
+	numberKind
+	listKind // may be given several times
+	whenKind // see colorWhen
 )
 
 // newFlags returns the table of options. Parsing (args.go) and --help both read it,
-// so an option is added only here. A word in backquotes is the name of the value in
-// --help.
-func newFlags() []cli.Flag {
+// so an option is added only here.
+func newFlags() []option {
 	const output, input, linking, assembler, messages = "Output", "Inputs", "Linking", "ptxas", "Messages"
-	return []cli.Flag{
-		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `FILE` (default: a.out.ptx or a.out.cubin)"},
-		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, for another link"},
-		&cli.BoolFlag{Name: "cubin", Category: output, Usage: "assemble to a cubin with ptxas; -o NAME.cubin implies it"},
-		&cli.BoolFlag{Name: "compile-only", Aliases: []string{"c"}, Category: output, Usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
-		&cli.BoolFlag{Name: "print-dependencies", Category: output, Usage: "print why each archive member is linked"},
-		&cli.StringFlag{Name: "Map", Category: output, Usage: "write a link map to `FILE`"},
-		&cli.StringFlag{Name: "dependency-file", Category: output, Usage: "write a dependency file for Make to `FILE`"},
-		&cli.StringFlag{Name: "unused-inputs", Category: output, Usage: "write the names of unused archives to `FILE`"},
+	return []option{
+		{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `FILE` (default: a.out.ptx or a.out.cubin)"},
+		{kind: toggleKind, name: "relocatable", aliases: []string{"r"}, category: output, usage: "keep undefined symbols, for another link"},
+		{kind: toggleKind, name: "cubin", category: output, usage: "assemble to a cubin with ptxas; -o NAME.cubin implies it"},
+		{kind: toggleKind, name: "compile-only", aliases: []string{"c"}, category: output, usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
+		{kind: toggleKind, name: "print-dependencies", category: output, usage: "print why each archive member is linked"},
+		{kind: textKind, name: "Map", category: output, usage: "write a link map to `FILE`"},
+		{kind: textKind, name: "dependency-file", category: output, usage: "write a dependency file for Make to `FILE`"},
+		{kind: textKind, name: "unused-inputs", category: output, usage: "write the names of unused archives to `FILE`"},
 
-		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "search `DIR` for -l libraries"},
-		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx from a -L folder; -l:FILE: that file"},
-		&cli.BoolFlag{Name: "whole-archive", Category: input, Usage: "link all members of the following archives"},
-		&cli.BoolFlag{Name: "no-whole-archive", Category: input, Usage: "link only the needed members of the following archives"},
-		&cli.BoolFlag{Name: "start-group", Category: input, Usage: "ignored: the order of archives does not matter"},
-		&cli.BoolFlag{Name: "end-group", Category: input, Usage: "ignored"},
-		&cli.StringSliceFlag{Name: "undefined", Aliases: []string{"u"}, Category: input, Usage: "link the archive member that defines `NAME`"},
-		&cli.StringSliceFlag{Name: "require-defined", Category: input, Usage: "like -u, and report an error if `NAME` is undefined"},
-		&cli.Int64Flag{Name: "max-input-size", Category: input, Usage: "limit of decompressed inputs and pipes in `BYTES` (default: 4 GiB)"},
-		&cli.IntFlag{Name: "threads", Aliases: []string{"j"}, Category: input, Usage: "read `N` inputs in parallel (default: number of CPUs)"},
+		{kind: listKind, name: "L", category: input, usage: "search `DIR` for -l libraries"},
+		{kind: listKind, name: "l", category: input, usage: "link lib`NAME`.a or .ptx from a -L folder; -l:FILE: that file"},
+		{kind: toggleKind, name: "whole-archive", category: input, usage: "link all members of the following archives"},
+		{kind: toggleKind, name: "no-whole-archive", category: input, usage: "link only the needed members of the following archives"},
+		{kind: toggleKind, name: "start-group", category: input, usage: "ignored: the order of archives does not matter"},
+		{kind: toggleKind, name: "end-group", category: input, usage: "ignored"},
+		{kind: listKind, name: "undefined", aliases: []string{"u"}, category: input, usage: "link the archive member that defines `NAME`"},
+		{kind: listKind, name: "require-defined", category: input, usage: "like -u, and report an error if `NAME` is undefined"},
+		{kind: numberKind, name: "max-input-size", category: input, usage: "limit of decompressed inputs and pipes in `BYTES` (default: 4 GiB)"},
+		{kind: numberKind, name: "threads", aliases: []string{"j"}, category: input, usage: "read `N` inputs in parallel (default: number of CPUs)"},
 
-		&cli.StringSliceFlag{Name: "allow-undefined", Category: linking, Usage: "allow undefined symbols that match `GLOB`"},
-		&cli.BoolFlag{Name: "strip-debug", Aliases: []string{"S", "strip-all", "s"}, Category: linking, Usage: "remove debug information"},
-		&cli.BoolFlag{Name: "keep-line-info", Category: linking, Usage: "with -S, keep .file and .loc"},
-		&cli.StringFlag{Name: "host", Category: linking, Usage: "host platform of inputs without one: `OS-CPU`, e.g. linux-x86_64"},
-		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "allow different host operating systems, with a warning"},
+		{kind: listKind, name: "allow-undefined", category: linking, usage: "allow undefined symbols that match `GLOB`"},
+		{kind: toggleKind, name: "strip-debug", aliases: []string{"S", "strip-all", "s"}, category: linking, usage: "remove debug information"},
+		{kind: toggleKind, name: "keep-line-info", category: linking, usage: "with -S, keep .file and .loc"},
+		{kind: textKind, name: "host", category: linking, usage: "host platform of inputs without one: `OS-CPU`, e.g. linux-x86_64"},
+		{kind: toggleKind, name: "allow-host-mismatch", category: linking, usage: "allow different host operating systems, with a warning"},
 
-		&cli.StringFlag{Name: "arch", Category: assembler, Usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},
-		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
-		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
+		{kind: textKind, name: "arch", category: assembler, usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},
+		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
+		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
-		&cli.BoolFlag{Name: "version", Aliases: []string{"v"}, Category: messages, Usage: "show the version"},
-		&cli.BoolFlag{Name: "verbose", Category: messages, Usage: "print what was renamed, dropped and assumed"},
-		&cli.BoolFlag{Name: "time", Category: messages, Usage: "print the time of each pass"},
-		&cli.BoolFlag{Name: "w", Category: messages, Usage: "suppress all warnings"},
-		&cli.StringSliceFlag{Name: "W", Category: messages, Usage: "`no-ID` suppresses the warnings marked [-WID]"},
-		&cli.BoolFlag{Name: "fatal-warnings", Category: messages, Usage: "treat warnings as errors; same as -Werror"},
-		&cli.IntFlag{Name: "error-limit", Category: messages, Value: 20, Usage: "print at most `N` errors; 0: no limit (default: 20)"},
-		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: new(colorWhen), Usage: "colour messages: `WHEN` is auto, always or never"},
+		{kind: toggleKind, name: "help", aliases: []string{"h"}, category: messages, usage: "show this help"},
+		{kind: toggleKind, name: "version", aliases: []string{"v"}, category: messages, usage: "show the version"},
+		{kind: toggleKind, name: "verbose", category: messages, usage: "print what was renamed, dropped and assumed"},
+		{kind: toggleKind, name: "time", category: messages, usage: "print the time of each pass"},
+		{kind: toggleKind, name: "w", category: messages, usage: "suppress all warnings"},
+		{kind: listKind, name: "W", category: messages, usage: "`no-ID` suppresses the warnings marked [-WID]"},
+		{kind: toggleKind, name: "fatal-warnings", category: messages, usage: "treat warnings as errors; same as -Werror"},
+		{kind: numberKind, name: "error-limit", category: messages, preset: "20", usage: "print at most `N` errors; 0: no limit (default: 20)"},
+		{kind: whenKind, name: "color-diagnostics", category: messages, usage: "colour messages: `WHEN` is auto, always or never"},
 	}
 }
 
@@ -74,28 +98,80 @@ func (c *colorWhen) Set(value string) error {
 }
 
 func (c *colorWhen) String() string   { return string(*c) }
+func (c *colorWhen) Get() any         { return *c }
 func (c *colorWhen) IsBoolFlag() bool { return true }
+
+// values are those of an option that may be given several times.
+type values []string
+
+func (v *values) Set(value string) error { *v = append(*v, value); return nil }
+func (v *values) String() string         { return strings.Join(*v, ",") }
+func (v *values) Get() any               { return []string(*v) }
 
 // needsValue reports whether the next argument is the option's value when none
 // was given with "=".
-func needsValue(f cli.Flag) bool {
-	if g, ok := f.(*cli.GenericFlag); ok {
-		_, optional := g.Value.(interface{ IsBoolFlag() bool })
-		return !optional
-	}
-	return f.(cli.DocGenerationFlag).TakesValue()
-}
+func needsValue(o *option) bool { return o.kind != toggleKind && o.kind != whenKind }
 
 // lookup finds an option by one of its names, without dashes.
-func lookup(flags []cli.Flag, name string) cli.Flag {
-	for _, f := range flags {
-		for _, n := range f.Names() {
-			if n == name {
-				return f
-			}
+func lookup(table []option, name string) *option {
+	for i := range table {
+		if table[i].name == name || slices.Contains(table[i].aliases, name) {
+			return &table[i]
 		}
 	}
 	return nil
+}
+
+// options are the options of one run, by their first names. An option that is not in
+// the table, or not given, has the zero value or its preset.
+type options struct {
+	ctx context.Context
+	set *flag.FlagSet
+}
+
+// parse reads the arguments from reorder.
+func parse(ctx context.Context, table []option, args []string) (*options, error) {
+	set := flag.NewFlagSet("ptxlink", flag.ContinueOnError)
+	set.SetOutput(io.Discard)
+	for _, o := range table {
+		switch o.kind {
+		case toggleKind:
+			set.Bool(o.name, false, "")
+		case textKind:
+			set.String(o.name, o.preset, "")
+		case numberKind:
+			preset, _ := strconv.ParseInt(o.preset, 10, 64)
+			set.Int64(o.name, preset, "")
+		case listKind:
+			set.Var(new(values), o.name, "")
+		case whenKind:
+			set.Var(new(colorWhen), o.name, "")
+		}
+	}
+	if err := set.Parse(args); err != nil {
+		words := strings.NewReplacer(" for flag -", " for option --", " for -", " for option --")
+		return nil, &usageError{text: words.Replace(err.Error()), help: "ptxlink --help lists the options"}
+	}
+	return &options{ctx, set}, nil
+}
+
+func get[T any](o *options, name string) (value T) {
+	if f := o.set.Lookup(name); f != nil {
+		value = f.Value.(flag.Getter).Get().(T)
+	}
+	return value
+}
+
+func (o *options) toggle(name string) bool   { return get[bool](o, name) }
+func (o *options) text(name string) string   { return get[string](o, name) }
+func (o *options) number(name string) int64  { return get[int64](o, name) }
+func (o *options) list(name string) []string { return get[[]string](o, name) }
+func (o *options) color() colorWhen          { return get[colorWhen](o, "color-diagnostics") }
+
+// given reports whether an option is in the arguments.
+func (o *options) given(name string) (found bool) {
+	o.set.Visit(func(f *flag.Flag) { found = found || f.Name == name })
+	return found
 }
 
 const description = `Options may be anywhere, with one dash or two; a word that begins with -o is
@@ -105,29 +181,35 @@ arguments after -- are files.
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written, 70 a bug in ptxlink, 130 interrupted.`
 
-// help returns the text of --help: the options by category, in the order of the
-// table. The library would sort them.
-func help(app *cli.App) string {
+// help returns the text of --help: the options by category, in the order of the table.
+func (s subcommand) help() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n\nUsage: %s\n", app.Usage, app.UsageText)
+	fmt.Fprintf(&b, "%s\n\nUsage: %s\n", s.usage, strings.TrimSpace(strings.TrimSpace("ptxlink "+s.name)+" [options] "+s.args))
 	category := ""
-	for _, f := range app.Flags {
-		if c := f.(cli.CategorizableFlag).GetCategory(); c != category {
-			category = c
+	for _, f := range s.flags() {
+		if f.category != category {
+			category = f.category
 			fmt.Fprintf(&b, "\n%s:\n", category)
 		}
-		b.WriteString(helpLine(f))
+		b.WriteString(helpLine(&f))
 	}
-	fmt.Fprintf(&b, "\n%s\n", app.Description)
+	if s.name == "" {
+		b.WriteString("\nSubcommands, as the first argument (./NAME is a file):\n")
+		for _, sub := range subcommands() {
+			fmt.Fprintf(&b, "  %-31s %s\n", sub.name, sub.usage)
+		}
+		b.WriteString("\n" + warningHelp())
+	}
+	fmt.Fprintf(&b, "\n%s\n", s.description)
 	return b.String()
 }
 
 // helpLine returns the line of one option: "  -o, --output FILE  write to FILE".
-func helpLine(f cli.Flag) string {
-	before, value, after := cutQuoted(f.(cli.DocGenerationFlag).GetUsage())
+func helpLine(f *option) string {
+	before, value, after := cutQuoted(f.usage)
 	text := before + value + after
 	var names []string
-	for _, name := range f.Names() {
+	for _, name := range f.names() {
 		names = append([]string{spell(name)}, names...) // the short one first
 	}
 	heads := strings.Join(names, ", ")

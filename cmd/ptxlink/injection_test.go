@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
-
-	"github.com/urfave/cli/v2"
 )
 
 // hostile holds everything in a name that a terminal would act on: 7-bit and 8-bit
@@ -66,7 +64,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	f := writeHostile(t)
 	t.Chdir(t.TempDir()) // extract writes here
 	type job struct {
-		flags []cli.Flag
+		flags []option
 		args  []string
 	}
 	jobs := []job{
@@ -141,11 +139,11 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	}
 	for _, j := range jobs {
 		check(j.args)
-		for _, flag := range j.flags {
-			if b, ok := flag.(*cli.BoolFlag); ok && b.Name != "help" && b.Name != "version" {
-				option := "--" + b.Name
-				if len(b.Name) == 1 {
-					option = "-" + b.Name
+		for _, b := range j.flags {
+			if b.kind == toggleKind && b.name != "help" && b.name != "version" {
+				option := "--" + b.name
+				if len(b.name) == 1 {
+					option = "-" + b.name
 				}
 				args := []string{option}
 				if !findsLink(j.args) {
@@ -165,8 +163,8 @@ func TestNothingHostileIsWritten(t *testing.T) {
 
 // findsLink reports whether args are those of a link.
 func findsLink(args []string) bool {
-	_, _, sub := findSubcommand(args)
-	return !sub
+	sub, _ := findSubcommand(args)
+	return sub.name == ""
 }
 
 // harmful returns a description of what a terminal would act on in a text, or of a

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
@@ -18,9 +17,9 @@ var infoCommand = subcommand{
 	name:  "info",
 	usage: "show the object record of a file",
 	args:  "FILE...",
-	flags: func() []cli.Flag {
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records"},
+	flags: func() []option {
+		return append([]option{
+			{kind: toggleKind, name: "json", category: "Output", usage: "print a JSON list of object records"},
 		}, commonFlags()...)
 	},
 	description: `Prints the object record of each file: ISA version, target, address size, host
@@ -34,17 +33,17 @@ var nmCommand = subcommand{
 	name:  "nm",
 	usage: "list the symbols of files",
 	args:  "FILE...",
-	flags: func() []cli.Flag {
+	flags: func() []option {
 		const symbols = "Symbols"
-		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: symbols, Usage: "demangle C++ and Rust names"},
-			&cli.BoolFlag{Name: "undefined-only", Aliases: []string{"u"}, Category: symbols, Usage: "only undefined symbols"},
-			&cli.BoolFlag{Name: "defined-only", Aliases: []string{"U"}, Category: symbols, Usage: "only defined symbols"},
-			&cli.BoolFlag{Name: "extern-only", Aliases: []string{"g"}, Category: symbols, Usage: "only external symbols"},
-			&cli.BoolFlag{Name: "no-sort", Aliases: []string{"p"}, Category: symbols, Usage: "do not sort by name"},
-			&cli.BoolFlag{Name: "print-size", Aliases: []string{"S"}, Category: symbols, Usage: "print the size of objects in hexadecimal"},
-			&cli.BoolFlag{Name: "print-file-name", Aliases: []string{"A"}, Category: symbols, Usage: "print the file name before every symbol"},
-			&cli.StringFlag{Name: "output", Category: symbols, Usage: "write to `FILE` (default: standard output)"},
+		return append([]option{
+			{kind: toggleKind, name: "demangle", aliases: []string{"C"}, category: symbols, usage: "demangle C++ and Rust names"},
+			{kind: toggleKind, name: "undefined-only", aliases: []string{"u"}, category: symbols, usage: "only undefined symbols"},
+			{kind: toggleKind, name: "defined-only", aliases: []string{"U"}, category: symbols, usage: "only defined symbols"},
+			{kind: toggleKind, name: "extern-only", aliases: []string{"g"}, category: symbols, usage: "only external symbols"},
+			{kind: toggleKind, name: "no-sort", aliases: []string{"p"}, category: symbols, usage: "do not sort by name"},
+			{kind: toggleKind, name: "print-size", aliases: []string{"S"}, category: symbols, usage: "print the size of objects in hexadecimal"},
+			{kind: toggleKind, name: "print-file-name", aliases: []string{"A"}, category: symbols, usage: "print the file name before every symbol"},
+			{kind: textKind, name: "output", category: symbols, usage: "write to `FILE` (default: standard output)"},
 		}, commonFlags()...)
 	},
 	description: `PTX has no addresses, so the first column of a defined symbol has dashes, as
@@ -58,14 +57,14 @@ Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be re
 }
 
 // inspect reads the object records of the arguments.
-func (c *command) inspect(ctx *cli.Context) ([]*link.Object, error) {
+func (c *command) inspect(opts *options) ([]*link.Object, error) {
 	if len(c.inputs) == 0 {
 		return nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
 	if err := c.findInputs(nil); err != nil {
 		return nil, err
 	}
-	list, err := link.Inspect(ctx.Context, c.linkOptions.Inputs, 0)
+	list, err := link.Inspect(opts.ctx, c.linkOptions.Inputs, 0)
 	if err != nil {
 		return nil, c.refused(err)
 	}
@@ -73,13 +72,13 @@ func (c *command) inspect(ctx *cli.Context) ([]*link.Object, error) {
 }
 
 // info runs ptxlink info.
-func (c *command) info(ctx *cli.Context) error {
-	list, err := c.inspect(ctx)
+func (c *command) info(opts *options) error {
+	list, err := c.inspect(opts)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	if ctx.Bool("json") {
+	if opts.toggle("json") {
 		if err := diag.WriteJSON(&out, list); err != nil {
 			return err
 		}
@@ -161,33 +160,33 @@ func orUnknown(s string) string {
 }
 
 // nm runs ptxlink nm.
-func (c *command) nm(ctx *cli.Context) error {
-	list, err := c.inspect(ctx)
+func (c *command) nm(opts *options) error {
+	list, err := c.inspect(opts)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
 	for i, o := range list {
-		if len(list) > 1 && !ctx.Bool("A") {
+		if len(list) > 1 && !opts.toggle("print-file-name") {
 			if i > 0 {
 				out.WriteByte('\n')
 			}
 			fmt.Fprintf(&out, "%s:\n", diag.Escape(o.Name))
 		}
 		symbols := slices.DeleteFunc(o.Symbols, func(s link.ObjectSymbol) bool {
-			return ctx.Bool("u") && s.Defined || ctx.Bool("U") && !s.Defined || ctx.Bool("g") && s.Linkage == "local"
+			return opts.toggle("undefined-only") && s.Defined || opts.toggle("defined-only") && !s.Defined || opts.toggle("extern-only") && s.Linkage == "local"
 		})
-		if !ctx.Bool("p") {
+		if !opts.toggle("no-sort") {
 			slices.SortStableFunc(symbols, func(a, b link.ObjectSymbol) int { return strings.Compare(a.Name, b.Name) })
 		}
 		for _, s := range symbols {
-			if ctx.Bool("A") {
+			if opts.toggle("print-file-name") {
 				out.WriteString(diag.Escape(o.Name) + ":")
 			}
-			writeSymbol(&out, s, ctx.Bool("S"), ctx.Bool("C"))
+			writeSymbol(&out, s, opts.toggle("print-size"), opts.toggle("demangle"))
 		}
 	}
-	if path := ctx.String("output"); path != "" && path != "-" {
+	if path := opts.text("output"); path != "" && path != "-" {
 		return c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()})
 	}
 	return c.show(out.Bytes())

@@ -9,9 +9,6 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
-	"strings"
-
-	"github.com/urfave/cli/v2"
 
 	"ptxlink/internal/mapped"
 )
@@ -57,51 +54,40 @@ func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr
 	mapped.PanicOnFault()
 	c.report.w = stderr
 	c.report.style.Color = useColor("auto", stderr)
-	app := &cli.App{
-		Name:        "ptxlink",
-		Usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",
-		UsageText:   "ptxlink [options] FILE...",
-		Description: description,
-		Flags:       newFlags(),
-		Action:      c.run,
-		Writer:      stdout, ErrWriter: stderr,
-		HideHelp: true, HideVersion: true, // both are in the table
-		DisableSliceFlagSeparator: true, // or a comma would split -L a,b
-		OnUsageError:              func(_ *cli.Context, err error, _ bool) error { return parseError(err) },
-		ExitErrHandler:            func(*cli.Context, error) {}, // only run decides how to exit
-	}
-	sub, args, isSub := findSubcommand(args)
-	if isSub {
-		sub.become(app, c)
-	}
-	args, err := expand(args)
-	if sub.letters {
-		args = splitLetters(app.Flags, args)
-	}
-	if err == nil && sub.before != nil {
-		args = sub.before(c, app.Flags, args)
-	}
-	if err == nil {
-		args, c.inputs, err = reorder(app.Flags, args)
-	}
-	if err == nil {
-		switch { // a template that is all text
-		case !given(args, "help"):
-			app.Flags = used(app.Flags, args)
-		case isSub:
-			app.CustomAppHelpTemplate = help(app)
-		default:
-			app.CustomAppHelpTemplate = helpWithSubcommands(app)
-		}
-		err = app.RunContext(ctx, append([]string{app.Name}, args...))
-	}
-	if isSub {
-		err = sub.own(err)
-	}
+	sub, args := findSubcommand(args)
+	err := sub.start(ctx, c, args)
 	if err != nil && ctx.Err() != nil {
 		err = ctx.Err() // of what went wrong then, the signal is the cause
 	}
 	return c.finish(err)
+}
+
+// start parses the arguments and runs the command.
+func (s subcommand) start(ctx context.Context, c *command, args []string) error {
+	table := s.flags()
+	args, err := expand(args)
+	if s.letters {
+		args = splitLetters(table, args)
+	}
+	if err == nil && s.before != nil {
+		args = s.before(c, table, args)
+	}
+	var opts *options
+	if err == nil {
+		args, c.inputs, err = reorder(table, args)
+	}
+	if err == nil {
+		opts, err = parse(ctx, table, args)
+	}
+	switch {
+	case err != nil:
+	case opts.toggle("help"):
+		io.WriteString(c.stdout, s.help())
+	default:
+		c.report.style.Color = useColor(opts.color(), c.stderr)
+		err = s.run(c, opts)
+	}
+	return s.own(err)
 }
 
 // finish writes err, unless it was reported already, and returns its exit code.
@@ -134,9 +120,3 @@ type exitError struct {
 }
 
 func (e *exitError) Error() string { return fmt.Sprint(e.err) }
-
-// parseError rewords an error of package flag.
-func parseError(err error) error {
-	words := strings.NewReplacer(" for flag -", " for option --", " for -", " for option --")
-	return &usageError{text: words.Replace(err.Error()), help: "ptxlink --help lists the options"}
-}
