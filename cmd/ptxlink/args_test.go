@@ -183,7 +183,7 @@ func TestTable(t *testing.T) {
 
 func TestHelpFitsTheScreen(t *testing.T) {
 	var out bytes.Buffer
-	if code := run([]string{"a.ptx", "--help"}, nil, &out, &out); code != exitOK {
+	if code := run(t.Context(), []string{"a.ptx", "--help"}, nil, &out, &out); code != exitOK {
 		t.Fatalf("exit code %d\n%s", code, out.String())
 	}
 	for line := range strings.Lines(out.String()) {
@@ -212,7 +212,7 @@ func (panicWriter) Write([]byte) (int, error) { panic("out of cheese") }
 
 func TestPanicIsOurBug(t *testing.T) {
 	var stderr bytes.Buffer
-	if code := run([]string{"--version"}, nil, panicWriter{}, &stderr); code != exitBug {
+	if code := run(t.Context(), []string{"--version"}, nil, panicWriter{}, &stderr); code != exitBug {
 		t.Errorf("exit code %d, want %d", code, exitBug)
 	}
 	for _, want := range []string{"internal error: out of cheese", version(), "panicWriter.Write", "this is a bug in ptxlink", "nothing was written"} {

@@ -61,7 +61,7 @@ func TestCudadevrt(t *testing.T) {
 	}
 	ptxlink := func(args ...string) (code int, said string) {
 		var stdout, stderr bytes.Buffer
-		code = run(args, nil, &stdout, &stderr)
+		code = run(t.Context(), args, nil, &stdout, &stderr)
 		return code, stderr.String()
 	}
 

@@ -115,7 +115,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 			args = append(args, "--"+name+"="+path)
 		}
 		var stdout, stderr bytes.Buffer
-		code := run(args, strings.NewReader(".version 7.8\n"), &stdout, &stderr)
+		code := run(t.Context(), args, strings.NewReader(".version 7.8\n"), &stdout, &stderr)
 		if code == exitBug {
 			t.Errorf("%q: %s", args, stderr.String())
 		}
@@ -198,7 +198,7 @@ func TestNamesInDependencyFiles(t *testing.T) {
 			t.Skip(err)
 		}
 		var stderr bytes.Buffer
-		code := run([]string{path, "-o", filepath.Join(dir, "out.ptx"), "--dependency-file=" + filepath.Join(dir, "out.d")}, strings.NewReader(""), &bytes.Buffer{}, &stderr)
+		code := run(t.Context(), []string{path, "-o", filepath.Join(dir, "out.ptx"), "--dependency-file=" + filepath.Join(dir, "out.d")}, strings.NewReader(""), &bytes.Buffer{}, &stderr)
 		if code != test.code || harmful(stderr.String()) != "" {
 			t.Errorf("%q: exit code %d: %q", test.name, code, stderr.String())
 		}

@@ -18,19 +18,21 @@ import (
 const patience = 300 * time.Millisecond
 
 // untilSignal runs work and returns its exit code. The first signal cancels the
-// context of work; the process ends soon after that, without temporary files.
+// context of work; the process ends soon after that, without temporary files. It is
+// called once in a process, and does not stop catching signals.
 func untilSignal(stderr io.Writer, work func(context.Context) int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	done := make(chan int, 1)
+	release := outfile.Hold()
+	go func() { done <- work(ctx) }() // meanwhile: Notify takes a switch of threads for each signal
 	// Not those that the parent ignores: nohup, or a shell's background job.
-	heard := slices.DeleteFunc(slices.Clone(ending), signal.Ignored)
+	heard := slices.DeleteFunc(endings(), signal.Ignored)
 	signals := make(chan os.Signal, 1)
 	if len(heard) > 0 { // without signals, Notify would catch all of them
 		signal.Notify(signals, heard...)
-		defer signal.Stop(signals)
 	}
-	done := make(chan int, 1)
-	go func() { done <- work(ctx) }()
+	release()
 	select {
 	case code := <-done:
 		return code

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// ending are the signals that end the process.
-var ending = []os.Signal{os.Interrupt, syscall.SIGTERM}
+// endings returns the signals that end the process.
+func endings() []os.Signal { return []os.Signal{os.Interrupt, syscall.SIGTERM} }
 
 // failWrites does nothing: there is no signal for a failed write.
 func failWrites() {}

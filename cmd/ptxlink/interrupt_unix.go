@@ -8,12 +8,30 @@ import (
 	"syscall"
 )
 
-// ending are the signals that end the process.
-var ending = []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGXCPU}
+// endings returns the signals that end the process.
+func endings() []os.Signal {
+	list := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+	if limited(syscall.RLIMIT_CPU) {
+		list = append(list, syscall.SIGXCPU)
+	}
+	return list
+}
 
 // failWrites makes a write fail on a closed standard output and where a file grows
 // over ulimit -f. Otherwise Go ends the process where it stands, with a trace for the
 // second.
 func failWrites() {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE, syscall.SIGXFSZ)
+	c := make(chan os.Signal, 1)
+	signal.Notify(c, syscall.SIGPIPE)
+	if limited(syscall.RLIMIT_FSIZE) {
+		signal.Notify(c, syscall.SIGXFSZ)
+	}
+}
+
+// limited reports whether the process has a limit. Without one, its signal never comes,
+// and catching a signal takes a switch of threads.
+func limited(resource int) bool {
+	const huge = 1 << 62 // the value for no limit differs between systems, and is larger
+	var limit syscall.Rlimit
+	return syscall.Getrlimit(resource, &limit) != nil || uint64(limit.Cur) < huge
 }

@@ -42,7 +42,7 @@ func TestLibdevice(t *testing.T) {
 			ptxlink := func(args ...string) (said string) {
 				t.Helper()
 				var stdout, stderr bytes.Buffer
-				if code := run(args, nil, &stdout, &stderr); code != 0 {
+				if code := run(t.Context(), args, nil, &stdout, &stderr); code != 0 {
 					t.Fatalf("ptxlink %s: exit code %d\n%s", args, code, &stderr)
 				}
 				return stderr.String()

@@ -31,15 +31,11 @@ func main() {
 		debug.SetGCPercent(200) // nearly all that a link allocates lives to its end
 	}
 	failWrites()
-	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	os.Exit(untilSignal(os.Stderr, func(ctx context.Context) int { return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }))
 }
 
-// run is main without the process, for tests.
-func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return untilSignal(stderr, func(ctx context.Context) int { return runWith(ctx, args, stdin, stdout, stderr) })
-}
-
-func runWith(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
+// run is main without the process.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
 	defer func() {
 		if what := recover(); what != nil {

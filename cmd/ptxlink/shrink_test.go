@@ -33,7 +33,7 @@ func TestInputBecomesShorter(t *testing.T) {
 		t.Fatal(err)
 	}
 	var said bytes.Buffer
-	code := run([]string{"-j1", "-o", out, large, "-"}, shorten{large}, io.Discard, &said)
+	code := run(t.Context(), []string{"-j1", "-o", out, large, "-"}, shorten{large}, io.Discard, &said)
 	want := large + ": an input became shorter while it was linked; link again"
 	if code != exitIO || !strings.Contains(said.String(), want) {
 		t.Errorf("exit code %d, want %d:\n%s", code, exitIO, said.String())

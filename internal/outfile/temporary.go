@@ -44,6 +44,13 @@ func Abandon() (written bool) {
 	return made.written
 }
 
+// Hold makes everything that writes wait until release is called, so that Abandon knows
+// of it.
+func Hold() (release func()) {
+	made.Lock()
+	return made.Unlock
+}
+
 // create calls mk, which creates a file or a folder, and records how to remove it.
 func create(mk func() (string, error), remove func(string) error) error {
 	made.Lock()
