@@ -18,6 +18,9 @@ func Symbols(t *resolve.Table, log *diag.Log) {
 	c := checker{t: t, log: log}
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
+		if s.Uniform {
+			continue
+		}
 		ref := s.Def
 		if !s.Defined() {
 			ref = s.Mentions[0]

@@ -18,9 +18,15 @@ func Calls(t *resolve.Table, log *diag.Log) {
 	c := checker{t: t, log: log}
 	for i, f := range t.Files {
 		for n := range f.Calls {
-			if call := &f.Calls[n]; call.Use >= 0 {
-				c.call(object.ID{File: int32(i), Name: f.Uses[call.Use].Name}, call)
+			call := &f.Calls[n]
+			if call.Use < 0 {
+				continue
 			}
+			id := object.ID{File: int32(i), Name: f.Uses[call.Use].Name}
+			if s := t.Of(id); (s == resolve.None || t.Symbols[s].Uniform) && f.Fits(call) {
+				continue
+			}
+			c.call(id, call)
 		}
 	}
 }

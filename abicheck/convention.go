@@ -19,16 +19,45 @@ import (
 //  4. Alignments go up to 128 bytes.
 //  5. Textures, samplers and surfaces are passed to functions as 64-bit handles.
 func Conventions(t *resolve.Table, log *diag.Log) {
-	called := make([][]bool, len(t.Files)) // definitions, or first declarations if there are none
-	for i, f := range t.Files {
-		called[i] = make([]bool, len(f.Names))
-	}
+	var suspects []resolve.DeclID // functions that convention must look at
 	for i, f := range t.Files {
 		if len(f.Calls) > 0 && f.Version.Less(ptx.Version{Major: 2}) {
 			log.Error(diag.NoABICalls, f.At(f.Calls[0].Target), fmt.Sprintf("call in PTX %s, which has no ABI calls", f.Version)).
 				Note(f.At(f.VersionSpan), "version here").
 				WithHelp("recompile the module for PTX 2.0 or later (PTX Interoperability 2)")
 		}
+		for d := range f.Decls {
+			if decl := &f.Decls[d]; decl.Kind == ptx.Func && !conventional(decl.Signature) {
+				suspects = append(suspects, resolve.DeclID{File: int32(i), Decl: int32(d)})
+			}
+		}
+	}
+	if len(suspects) == 0 {
+		return
+	}
+	called := calledNames(t)
+	for _, at := range suspects {
+		f := t.Files[at.File]
+		decl := &f.Decls[at.Decl]
+		isCalled := called[at.File][decl.Name] && f.Symbols[decl.Name].Decl == at.Decl
+		params, results := f.Params(decl), len(decl.Signature.Results)
+		for i := range params[results:] {
+			convention(f, decl, &params[results+i], isCalled, log)
+		}
+		for i := range params[:results] {
+			convention(f, decl, &params[i], isCalled && i > 0, log)
+		}
+	}
+}
+
+// calledNames returns, by file and name, the definitions that direct calls lead to, or
+// the first declarations if there are none.
+func calledNames(t *resolve.Table) [][]bool {
+	called := make([][]bool, len(t.Files))
+	for i, f := range t.Files {
+		called[i] = make([]bool, len(f.Names))
+	}
+	for i, f := range t.Files {
 		for n := range f.Calls {
 			if call := &f.Calls[n]; call.Use >= 0 {
 				id := object.ID{File: int32(i), Name: f.Uses[call.Use].Name}
@@ -41,25 +70,7 @@ func Conventions(t *resolve.Table, log *diag.Log) {
 			}
 		}
 	}
-	for i, f := range t.Files {
-		for d := range f.Decls {
-			decl := &f.Decls[d]
-			if decl.Kind != ptx.Func {
-				continue
-			}
-			if conventional(decl.Signature) {
-				continue
-			}
-			isCalled := called[i][decl.Name] && f.Symbols[decl.Name].Decl == int32(d)
-			params, results := f.Params(decl), len(decl.Signature.Results)
-			for i := range params[results:] {
-				convention(f, decl, &params[results+i], isCalled, log)
-			}
-			for i := range params[:results] {
-				convention(f, decl, &params[i], isCalled && i > 0, log)
-			}
-		}
-	}
+	return called
 }
 
 // conventional reports whether convention has nothing to say of any function with the

@@ -141,7 +141,7 @@ func Alignment(t *resolve.Table, s *resolve.Symbol) (align int64, by int) {
 func Alignments(t *resolve.Table, log *diag.Log) {
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
-		if !s.Defined() {
+		if !s.Defined() || s.Uniform {
 			continue
 		}
 		def := t.Files[s.Def.File].DeclOf(s.Def.Name)

@@ -147,25 +147,10 @@ func NewParamAlignments(t *resolve.Table) *ParamAlignments {
 
 // largest returns nil if all declarations have the same alignments.
 func largest(t *resolve.Table, s *resolve.Symbol) (list []int64) {
-	if len(s.Mentions) < 2 {
+	if len(s.Mentions) < 2 || s.Uniform {
 		return nil
 	}
 	differ := false
-	var first *ptx.Decl
-	for _, id := range s.Mentions {
-		d := t.Files[id.File].DeclOf(id.Name)
-		if d == nil || d.Kind != ptx.Func {
-			continue
-		}
-		if first == nil {
-			first = d
-		}
-		differ = differ || !d.Signature.Same(first.Signature)
-	}
-	if !differ {
-		return nil
-	}
-	differ = false
 	for _, id := range s.Mentions {
 		d := t.Files[id.File].DeclOf(id.Name)
 		if d == nil || d.Kind != ptx.Func {

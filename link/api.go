@@ -120,10 +120,6 @@ type Result struct {
 	Lines *LineMap
 	// Modules are the inputs that were linked, in command-line order.
 	Modules []Module
-	// Symbols are the module-scope symbols of the output, in output order.
-	Symbols []Symbol
-	// Dropped are definitions that lost to another one.
-	Dropped []Symbol
 	// Pulls holds the reason why each archive member was linked, in link order.
 	Pulls []Pull
 	// Unused are the paths, as given and in command-line order, of the archives
@@ -143,7 +139,21 @@ type Result struct {
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 
+	describer func() (symbols, dropped []Symbol)
+
 	plan *plan // of a link with Options.Stream
+}
+
+// Symbols returns the module-scope symbols of the output, in output order.
+func (r *Result) Symbols() []Symbol {
+	symbols, _ := r.describer()
+	return symbols
+}
+
+// Dropped returns the definitions that lost to another one.
+func (r *Result) Dropped() []Symbol {
+	_, dropped := r.describer()
+	return dropped
 }
 
 // Module is one linked input, for the map file.

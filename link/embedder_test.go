@@ -66,7 +66,7 @@ func main() {
 	if err != nil {
 		panic(err)
 	}
-	for _, s := range r.Symbols {
+	for _, s := range r.Symbols() {
 		fmt.Println(s.Name, s.Place().File, s.Line(), s.Place().Column)
 	}
 	for _, origin := range []ptxas.Origin{r.Lines, lines{}, nil} {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -207,7 +208,7 @@ func TestForms(t *testing.T) {
 				t.Error("the bytes differ from those of plain PTX")
 			}
 			renamed := map[string]string{}
-			for _, s := range got.Symbols {
+			for _, s := range got.Symbols() {
 				renamed[s.Name] = s.Original
 			}
 			if list := entries(objects(t, assemble(t, "sm_80", got.PTX), renamed)); len(list) != 2 {
@@ -221,7 +222,7 @@ func TestForms(t *testing.T) {
 func sameAsNvlink(t *testing.T, r *link.Result, linked []byte) {
 	t.Helper()
 	renamed := map[string]string{}
-	for _, s := range r.Symbols {
+	for _, s := range r.Symbols() {
 		renamed[s.Name] = s.Original
 	}
 	want := objects(t, linked, nil)
@@ -235,7 +236,7 @@ func sameAsNvlink(t *testing.T, r *link.Result, linked []byte) {
 
 // outline lists the definitions of a result in order, without their origin.
 func outline(r *link.Result) (list []string) {
-	for _, s := range append(r.Symbols, r.Dropped...) {
+	for _, s := range slices.Concat(r.Symbols(), r.Dropped()) {
 		size := s.Size
 		if s.Kind != "object" {
 			size = 0 // of the text, which fatbinary shortens

@@ -40,15 +40,15 @@ func (pl *planner) arrange() layout {
 	entryUsed := pl.referencedEntries()
 	var variables []resolve.DeclID
 	for i, f := range pl.table.Files {
-		for n, sym := range f.Symbols {
-			if id := (object.ID{File: int32(i), Name: ptx.NameID(n)}); sym.Alias >= 0 && pl.table.Live(id) {
+		for n := range f.Symbols {
+			if id := (object.ID{File: int32(i), Name: ptx.NameID(n)}); f.Symbols[n].Alias >= 0 && pl.table.Live(id) {
 				l.aliases = append(l.aliases, id)
 			}
 		}
 		for d := range f.Decls {
 			decl := &f.Decls[d]
 			id := object.ID{File: int32(i), Name: decl.Name}
-			sym := f.Symbols[decl.Name]
+			sym := &f.Symbols[decl.Name]
 			if sym.Decl != int32(d) || !pl.table.Live(id) {
 				continue
 			}
@@ -58,7 +58,7 @@ func (pl *planner) arrange() layout {
 				variables = append(variables, at)
 			case !sym.Defined():
 				// A module-local prototype without a body, never called.
-			case decl.Kind == ptx.Func || entryUsed[id]:
+			case decl.Kind == ptx.Func || len(entryUsed) > 0 && entryUsed[id]:
 				l.prototypes = append(l.prototypes, at)
 				fallthrough
 			default:
@@ -85,7 +85,8 @@ func (pl *planner) arrange() layout {
 func (pl *planner) referencedEntries() map[object.ID]bool {
 	used := map[object.ID]bool{}
 	for i, f := range pl.table.Files {
-		for n, sym := range f.Symbols {
+		for n := range f.Symbols {
+			sym := &f.Symbols[n]
 			if sym.Uses == 0 || sym.Decl < 0 || f.Decls[sym.Decl].Kind != ptx.Entry {
 				continue
 			}
@@ -102,7 +103,7 @@ func (pl *planner) referencedEntries() map[object.ID]bool {
 // unify adapts the winning definition to the declarations of other modules: it gets
 // .bN for parameters with different types, and the largest alignment.
 func (pl *planner) unify(l *layout, s *resolve.Symbol) {
-	if !s.Defined() {
+	if !s.Defined() || s.Uniform {
 		return
 	}
 	f := pl.table.Files[s.Def.File]

@@ -78,6 +78,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 			return nil, err
 		}
 		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
+		r.describer() // it then no longer needs the inputs
 	}
 	r.Passes = clock.passes
 	return r, nil

@@ -44,7 +44,7 @@ func (r *Result) mapInputs(w io.Writer) {
 
 func (r *Result) mapSymbols(w io.Writer) {
 	t := table(w, "Symbols, in the order of the output (bytes of a body are bytes of text)", "kind\tlinkage\tspace\tbytes\talign\tfrom\tname")
-	for _, s := range r.Symbols {
+	for _, s := range r.Symbols() {
 		linkage := s.Linkage
 		if linkage == "" {
 			linkage = "local"
@@ -67,7 +67,7 @@ func (r *Result) mapTotals(w io.Writer) {
 		bytes int64
 	}
 	var totals []total
-	for _, s := range r.Symbols {
+	for _, s := range r.Symbols() {
 		name := s.Kind
 		if s.Kind == "object" {
 			name = "." + s.Space
@@ -94,7 +94,7 @@ func (r *Result) mapTotals(w io.Writer) {
 
 func (r *Result) mapRenamed(w io.Writer) {
 	var t *tabwriter.Writer
-	for _, s := range r.Symbols {
+	for _, s := range r.Symbols() {
 		if s.Original == "" || s.Original == s.Name {
 			continue
 		}
@@ -109,11 +109,11 @@ func (r *Result) mapRenamed(w io.Writer) {
 }
 
 func (r *Result) mapDropped(w io.Writer) {
-	if len(r.Dropped) == 0 {
+	if len(r.Dropped()) == 0 {
 		return
 	}
 	t := table(w, "Dropped", "from\tkind\tname\twhy")
-	for _, s := range r.Dropped {
+	for _, s := range r.Dropped() {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name)), dash(diag.Escape(s.Reason)))
 	}
 	t.Flush()

@@ -10,19 +10,20 @@ import (
 )
 
 func TestWriteMap(t *testing.T) {
+	symbols := []Symbol{
+		{Name: "_Z3addii", Original: "_Z3addii", Module: "a.ptx", Kind: "func", Linkage: "visible", Size: 70, place: onLine(5)},
+		{Name: "$str__1", Original: "$str", Module: "my lib/b.ptx", Kind: "object", Space: "global", Size: 16, Align: 1, place: onLine(9)},
+		{Name: "table", Original: "table", Module: "a.ptx", Kind: "object", Space: "const", Linkage: "weak", Size: 256, Align: 4, place: onLine(2)},
+		{Name: "vprintf", Original: "vprintf", Kind: "func", Linkage: "extern"},
+	}
+	dropped := []Symbol{{Name: "table", Original: "table", Module: "my lib/b.ptx", Kind: "object", place: onLine(3), Reason: "weak, and a.ptx came first"}}
 	r := &Result{
 		PTX: []byte("0123456789"), Version: "8.4", Target: "sm_80", AddressSize: 64,
 		Modules: []Module{
 			{Name: "a.ptx", Version: "7.0", Target: "sm_52", AddressSize: 64, Producer: "nvcc 12.4", Bytes: 120},
 			{Name: "my lib/b.ptx", Version: "8.4", Target: "sm_80", AddressSize: 64, Bytes: 4096},
 		},
-		Symbols: []Symbol{
-			{Name: "_Z3addii", Original: "_Z3addii", Module: "a.ptx", Kind: "func", Linkage: "visible", Size: 70, place: onLine(5)},
-			{Name: "$str__1", Original: "$str", Module: "my lib/b.ptx", Kind: "object", Space: "global", Size: 16, Align: 1, place: onLine(9)},
-			{Name: "table", Original: "table", Module: "a.ptx", Kind: "object", Space: "const", Linkage: "weak", Size: 256, Align: 4, place: onLine(2)},
-			{Name: "vprintf", Original: "vprintf", Kind: "func", Linkage: "extern"},
-		},
-		Dropped: []Symbol{{Name: "table", Original: "table", Module: "my lib/b.ptx", Kind: "object", place: onLine(3), Reason: "weak, and a.ptx came first"}},
+		describer: func() ([]Symbol, []Symbol) { return symbols, dropped },
 	}
 	var b strings.Builder
 	if err := r.WriteMap(&b); err != nil {

@@ -141,7 +141,7 @@ func linkSet(t *testing.T, paths []string) {
 			t.Errorf("%v", m)
 		}
 		renamed := map[string]string{}
-		for _, s := range r.Symbols {
+		for _, s := range r.Symbols() {
 			renamed[s.Name] = s.Original
 		}
 		if d := cmp.Diff(want, objects(t, nvlink(t, gpu, assemble(t, gpu, r.PTX, "-c")), renamed)); d != "" {

@@ -3,6 +3,7 @@ package link
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
@@ -13,8 +14,9 @@ import (
 
 // describe returns the Result of a plan, without the output itself.
 func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Options, log *diag.Log) *Result {
-	d := describer{t, names}
+	d := describer{t, names, p}
 	r := &Result{
+		describer:   sync.OnceValues(d.symbols),
 		Version:     p.header.version.String(),
 		Target:      p.header.arch.String(),
 		AddressSize: p.header.addressSize,
@@ -22,7 +24,6 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		Unused:      in.unused,
 		LineInfo:    p.lineInfo,
 	}
-	r.Symbols = make([]Symbol, 0, len(p.externs)+len(p.variables)+len(p.aliases)+len(p.bodies))
 	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{
 			Name: f.Name, Path: f.Path, Version: f.Version.String(), Target: targetWords(f),
@@ -36,6 +37,18 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		}
 		r.Pulls = append(r.Pulls, Pull{pull.File.Name, pull.Symbol, by})
 	}
+	if o.Verbose {
+		d.explain(r, log)
+	}
+	sortMessages(t.Files, log)
+	r.Messages = publicMessages(log.Messages)
+	return r
+}
+
+// symbols describes the symbols of the output, and the definitions that are not in it.
+func (d describer) symbols() (symbols, dropped []Symbol) {
+	p := d.plan
+	symbols = make([]Symbol, 0, len(p.externs)+len(p.variables)+len(p.aliases)+len(p.bodies))
 	for _, s := range p.externs {
 		id := s.Mentions[0]
 		sym := d.symbol(id)
@@ -46,18 +59,18 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		case resolve.DynamicShared(d.t.Files[id.File].DeclOf(id.Name)):
 			sym.Supplier = "launch"
 		}
-		r.Symbols = append(r.Symbols, sym)
+		symbols = append(symbols, sym)
 	}
 	for _, at := range p.variables {
 		sym := d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
 		sym.Align = max(sym.Align, p.align[at])
-		r.Symbols = append(r.Symbols, sym)
+		symbols = append(symbols, sym)
 	}
 	for _, id := range p.aliases {
-		r.Symbols = append(r.Symbols, d.symbol(id))
+		symbols = append(symbols, d.symbol(id))
 	}
 	for _, at := range p.bodies {
-		r.Symbols = append(r.Symbols, d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name}))
+		symbols = append(symbols, d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name}))
 	}
 	for i := range d.t.Symbols {
 		s := &d.t.Symbols[i]
@@ -66,22 +79,18 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 				lost := d.symbol(id)
 				winner := d.t.Files[s.Def.File]
 				lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
-				r.Dropped = append(r.Dropped, lost)
+				dropped = append(dropped, lost)
 			}
 		}
 	}
-	if o.Verbose {
-		d.explain(r, log)
-	}
-	sortMessages(t.Files, log)
-	r.Messages = publicMessages(log.Messages)
-	return r
+	return symbols, dropped
 }
 
 // describer describes symbols of the output.
 type describer struct {
 	t     *resolve.Table
 	names *resolve.Names
+	plan  *plan
 }
 
 func targetWords(f *object.File) string {
@@ -125,7 +134,7 @@ func (d describer) explain(r *Result, log *diag.Log) {
 		}
 	}
 	abicheck.NoteAlignments(d.t, log)
-	for _, s := range r.Dropped {
+	for _, s := range r.Dropped() {
 		log.Note(s.place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason))
 	}
 }

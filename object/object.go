@@ -74,6 +74,13 @@ func (f *File) DeclOf(name ptx.NameID) *ptx.Decl {
 	return nil
 }
 
+// Fits reports whether the module declares the target of a direct call as a function
+// with the types of the operands, to the word.
+func (f *File) Fits(call *ptx.Call) bool {
+	d := f.DeclOf(f.Uses[call.Use].Name)
+	return d != nil && d.Kind == ptx.Func && d.Signature == call.Signature
+}
+
 // At returns a place in the file.
 func (f *File) At(span diag.Span) diag.Place { return diag.At(f.Src, span) }
 

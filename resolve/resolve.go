@@ -31,6 +31,9 @@ type Symbol struct {
 	// Open is set for a name that stays .extern in the output: a system call,
 	// dynamic shared memory, or a symbol that the user allowed.
 	Open bool
+	// Uniform is set if all mentions declare a function without directives and with
+	// the same signature: there is nothing to compare.
+	Uniform bool
 }
 
 // Defined reports whether the link has a definition.
@@ -171,11 +174,24 @@ func (t *Table) mention() {
 	for s := range t.Symbols {
 		t.Symbols[s].Mentions, list = list[:0:counts[s]], list[counts[s]:]
 	}
-	for i := range t.Files {
-		for n, s := range t.of[i] {
-			if s != None {
-				t.Symbols[s].Mentions = append(t.Symbols[s].Mentions, object.ID{File: int32(i), Name: ptx.NameID(n)})
+	first := make([]*ptx.Signature, len(t.Symbols))
+	for i, f := range t.Files {
+		for n, id := range t.of[i] {
+			if id == None {
+				continue
 			}
+			s := &t.Symbols[id]
+			d := f.DeclOf(ptx.NameID(n))
+			plain := d != nil && d.Kind == ptx.Func && len(d.Attrs) == 0
+			if len(s.Mentions) == 0 {
+				s.Uniform = plain
+				if plain {
+					first[id] = d.Signature
+				}
+			} else if s.Uniform {
+				s.Uniform = plain && d.Signature.Same(first[id])
+			}
+			s.Mentions = append(s.Mentions, object.ID{File: int32(i), Name: ptx.NameID(n)})
 		}
 	}
 }

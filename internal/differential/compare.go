@@ -262,7 +262,7 @@ func theirs(message, text string) string {
 func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merged *link.Result, mergedCubin, mergedLinked []byte) outcome {
 	one := map[string]string{} // of the output's module-local names: module and original name
 	original := map[string]string{}
-	for _, sym := range merged.Symbols {
+	for _, sym := range merged.Symbols() {
 		original[sym.Name] = sym.Original
 		if sym.Linkage == "" && sym.Module != "" {
 			one[sym.Name] = strings.TrimSuffix(sym.Module, ".ptx") + ":" + sym.Original
@@ -289,7 +289,7 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	after := describe(cubin, identity)
 	// Each function of the merged module must equal that of its original module.
 	from := map[string]int{}
-	for _, sym := range merged.Symbols {
+	for _, sym := range merged.Symbols() {
 		if (sym.Kind == "func" || sym.Kind == "entry") && sym.Module != "" {
 			var m int
 			fmt.Sscanf(sym.Module, "%d", &m)

@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"bytes"
 	"reflect"
 	"slices"
 	"strings"
@@ -259,6 +260,10 @@ func FuzzParse(f *testing.F) {
 			}
 			for _, s := range spans {
 				check(s)
+				text := src.Bytes(s)
+				if plain, ok := appendPlain(nil, text); ok && !bytes.Equal(plain, appendTokens(nil, text)) {
+					t.Fatalf("%q on one line is %q, by tokens %q", text, plain, appendTokens(nil, text))
+				}
 			}
 		}
 		for _, l := range m.Locs {
