@@ -67,7 +67,7 @@ type sameBody struct {
 // names in them. If only one input has sections, they are copied, provided that
 // everything they name is in the output. The sections of several inputs are merged.
 func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) *debugSections {
-	d := &debugSections{t: t, verbatim: -1, names: map[int32]*sectionNames{}, others: map[resolve.LocalName]int32{}, bodies: map[resolve.DeclID]sameBody{}}
+	d := &debugSections{t: t, verbatim: -1}
 	if o.StripDebug && !o.KeepLines {
 		return d
 	}
@@ -76,9 +76,10 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 			d.files = append(d.files, int32(i))
 		}
 	}
-	if d.lines = o.StripDebug; d.lines {
+	if d.lines = o.StripDebug; d.lines || len(d.files) == 0 {
 		return d
 	}
+	d.names, d.others, d.bodies = map[int32]*sectionNames{}, map[resolve.LocalName]int32{}, map[resolve.DeclID]sameBody{}
 	names := make([]*sectionNames, len(d.files))
 	parallel.Each(ctx, len(d.files), o.Jobs, func(i int) string { return "debug information of " + t.Files[d.files[i]].Name }, func(i int) {
 		names[i] = namesIn(t.Files[d.files[i]], d.files[i])

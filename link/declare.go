@@ -27,6 +27,7 @@ func (pl *planner) nameOf(d resolve.DeclID) string {
 func (pl *planner) header(debug bool) {
 	h, host := pl.checked.header, pl.checked.host
 	var b strings.Builder
+	b.Grow(256 + 80*len(pl.table.Files))
 	b.WriteString("// Linked by ptxlink\n" + object.MetaMark + " address_size=" + itoa(int64(h.addressSize)))
 	for _, field := range [][2]string{{"os", host.OS}, {"arch", host.Arch}, {"model", host.Model}} {
 		if field[1] != "" {

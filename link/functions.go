@@ -22,7 +22,7 @@ func (pl *planner) functions(ctx context.Context, p *plan) (prototypes []string,
 	parts := (max(len(prototypes), len(edits)) + together - 1) / together
 	parallel.Each(ctx, parts, jobs, func(int) string { return "planning" }, func(i int) {
 		var texts texts
-		var buffer []byte
+		buffer := make([]byte, 0, 256)
 		from := i * together
 		for k := from; k < min(from+together, len(prototypes)); k++ {
 			buffer = pl.prototype(buffer[:0], p, p.prototypes[k])

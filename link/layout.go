@@ -36,7 +36,7 @@ const constantBank = 65536
 
 // arrange decides the contents of the output and their order.
 func (pl *planner) arrange() layout {
-	l := layout{untyped: map[resolve.DeclID]bool{}, align: map[resolve.DeclID]int64{}}
+	var l layout
 	entryUsed := pl.referencedEntries()
 	var variables []resolve.DeclID
 	for i, f := range pl.table.Files {
@@ -83,7 +83,7 @@ func (pl *planner) arrange() layout {
 
 // referencedEntries returns the entries that code or initialisers refer to.
 func (pl *planner) referencedEntries() map[object.ID]bool {
-	used := map[object.ID]bool{}
+	var used map[object.ID]bool
 	for i, f := range pl.table.Files {
 		for n := range f.Symbols {
 			sym := &f.Symbols[n]
@@ -93,6 +93,9 @@ func (pl *planner) referencedEntries() map[object.ID]bool {
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
 			if s := pl.table.Of(id); s != resolve.None {
 				id = pl.table.Symbols[s].Def
+			}
+			if used == nil {
+				used = map[object.ID]bool{}
 			}
 			used[id] = true
 		}
@@ -114,11 +117,17 @@ func (pl *planner) unify(l *layout, s *resolve.Symbol) {
 	at := resolve.DeclID{File: s.Def.File, Decl: f.Symbols[s.Def.Name].Decl}
 	if def.Kind == ptx.Variable {
 		if align, by := abicheck.Alignment(pl.table, s); by >= 0 {
+			if l.align == nil {
+				l.align = map[resolve.DeclID]int64{}
+			}
 			l.align[at] = align
 		}
 		return
 	}
 	if pl.wordsDiffer(s, def) {
+		if l.untyped == nil {
+			l.untyped = map[resolve.DeclID]bool{}
+		}
 		l.untyped[at] = true
 	}
 }

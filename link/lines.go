@@ -40,7 +40,7 @@ type lineTable struct {
 func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.Log) *lineTable {
 	n := len(t.Files)
 	l := &lineTable{
-		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: make([]bool, n), warned: make([]bool, n), written: map[ptx.LocPlace]bool{}, at: make([]map[ptx.LocPlace][]int32, n),
+		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: make([]bool, n), warned: make([]bool, n), written: map[ptx.LocPlace]bool{},
 		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
 	}
 	l.number(debug.verbatim)
@@ -96,7 +96,9 @@ func (r fileRow) stamp() string {
 // there is none.
 func (l *lineTable) number(keep int32) {
 	for i := range l.of {
-		l.of[i] = map[int64]int64{}
+		if len(l.files[i].Files) > 0 {
+			l.of[i] = map[int64]int64{}
+		}
 	}
 	if l.strip {
 		return
@@ -135,6 +137,9 @@ type ownFile struct {
 // ownFiles returns the usable .file directives of an input, sorted by index. ptxas
 // ignores index 0, and keeps 16 bits of the others.
 func (l *lineTable) ownFiles(f *object.File) []ownFile {
+	if len(f.Files) == 0 {
+		return nil
+	}
 	list := make([]ownFile, 0, len(f.Files))
 	seen := map[int64]diag.Span{}
 	for _, file := range f.Files {
@@ -304,6 +309,9 @@ func (l *lineTable) write(file int32, i int) {
 
 // linesAt returns the lines of a file by their place.
 func (l *lineTable) linesAt(file int32) map[ptx.LocPlace][]int32 {
+	if l.at == nil {
+		l.at = make([]map[ptx.LocPlace][]int32, len(l.files))
+	}
 	if l.at[file] == nil {
 		l.at[file] = map[ptx.LocPlace][]int32{}
 		for i := range l.files[file].Locs {

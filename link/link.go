@@ -31,7 +31,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 		return nil, err
 	}
 	log := &diag.Log{}
-	clock := &clock{ctx: ctx}
+	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 6)}
 
 	var in inputs
 	clock.pass("load", func() { in, err = load(ctx, o, log) })

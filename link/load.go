@@ -71,7 +71,7 @@ func loaded(in inputs, log *diag.Log) error {
 func namedOnce(list []Input, log *diag.Log) []Input {
 	type place struct{ input, kept int }
 	first := map[string]place{}
-	var kept []Input
+	kept := make([]Input, 0, len(list))
 	for i, in := range list {
 		if in.Name == "" && in.Path == "" {
 			in.Name = nameless(i)

@@ -24,6 +24,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		Unused:      in.unused,
 		LineInfo:    p.lineInfo,
 	}
+	r.Modules = make([]Module, 0, len(t.Files))
 	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{
 			Name: f.Name, Path: f.Path, Version: f.Version.String(), Target: targetWords(f),

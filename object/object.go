@@ -3,6 +3,7 @@
 package object
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -217,9 +218,9 @@ const MetaMark = "/* ptxlink-meta:"
 // values that ptxlink never writes is ignored as a whole, with a warning;
 // unknown keys may come from a later version and are skipped.
 func (f *File) readPreamble(digest string, log *diag.Log) {
-	preamble := string(f.preamble())
-	if at := strings.Index(preamble, MetaMark); at >= 0 {
-		meta, _, _ := strings.Cut(preamble[at+len(MetaMark):], "*/")
+	preamble := f.preamble()
+	if at := bytes.Index(preamble, []byte(MetaMark)); at >= 0 {
+		meta, _, _ := strings.Cut(string(preamble[at+len(MetaMark):]), "*/")
 		span := diag.Span{Off: int32(at), Len: int32(len(MetaMark))}
 		if host, digests, bad := readMeta(meta); bad == "" {
 			f.Producer, f.HostSpan, f.Host, f.Digests = "ptxlink", span, host, digests
@@ -232,7 +233,9 @@ func (f *File) readPreamble(digest string, log *diag.Log) {
 	}
 	if len(f.Digests) == 0 {
 		sum := sha256.Sum256(f.Src.Text)
-		f.Digests = []string{hex.EncodeToString(sum[:])}
+		var text [2 * sha256.Size]byte
+		hex.Encode(text[:], sum[:])
+		f.Digests = []string{string(text[:])}
 	}
 	if f.Producer == "" {
 		f.Producer = producer(preamble)
@@ -273,14 +276,14 @@ func isDigest(s string) bool {
 }
 
 // producer returns the producer of a module, from the comments before .version.
-func producer(preamble string) string {
-	if _, rest, ok := strings.Cut(preamble, "Cuda compilation tools, release "); ok {
-		if end := len(rest) - len(strings.TrimLeft(rest, "0123456789.")); end > 0 {
-			return "nvcc " + rest[:end]
+func producer(preamble []byte) string {
+	if _, rest, ok := bytes.Cut(preamble, []byte("Cuda compilation tools, release ")); ok {
+		if end := len(rest) - len(bytes.TrimLeft(rest, "0123456789.")); end > 0 {
+			return "nvcc " + string(rest[:end])
 		}
 	}
 	for _, p := range producers {
-		if strings.Contains(preamble, p.words) {
+		if bytes.Contains(preamble, []byte(p.words)) {
 			return p.name
 		}
 	}

@@ -85,6 +85,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		s.Close()
 		return nil, err
 	}
+	s.Units = make([]*Unit, 0, len(all))
 	next := 0
 	for i := range opened {
 		log.Append(&opened[i].log)
@@ -129,6 +130,9 @@ func (s *Set) Close() { s.files.close() }
 // Read reads units that have not been read yet, in parallel. File stays nil for
 // units with errors, which are in the log.
 func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
+	if !slices.ContainsFunc(units, func(u *Unit) bool { return u.File == nil }) {
+		return nil
+	}
 	logs := make([]diag.Log, len(units))
 	stale := make([]*container.Error, len(units))
 	err := parallel.Each(ctx, len(units), few(units, s.options.Jobs), func(i int) string { return "reading " + units[i].member.Name }, func(i int) {
@@ -181,7 +185,7 @@ func (s *Set) Outlines() (files []*File) {
 		}
 		var ignored diag.Log
 		f := declared(m, &ignored)
-		f.Producer = producer(string(f.preamble()))
+		f.Producer = producer(f.preamble())
 		files = append(files, f)
 	}
 	return files
@@ -248,7 +252,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	indexed := !in.Whole && !in.NoIndex && !o.All
 	switch {
 	case in.Text != nil:
-		if indexed {
+		if indexed && container.IsArchive(in.Text) {
 			index = op.index(in.name(), bytes.NewReader(in.Text), int64(len(in.Text)), o)
 		}
 		return in.Text, index, nil

@@ -46,7 +46,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	}
 	for i := range plain {
 		if p := &plain[i]; r.plans[p.DeclID] == nil {
-			r.edits[p.DeclID] = p.edits(r.local)
+			put(&r.edits, p.DeclID, p.edits(r.local))
 		}
 	}
 	var functions []DeclID
@@ -59,7 +59,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	})
 	for i, at := range functions {
 		if len(edits[i]) > 0 {
-			r.edits[at] = edits[i]
+			put(&r.edits, at, edits[i])
 		}
 	}
 }

@@ -218,7 +218,7 @@ type numberedName struct {
 
 func newOwners(t *Table, out [][]string) *owners {
 	files := t.Files
-	o := &owners{files: files, t: t, of: map[string]int32{}, external: make([]int32, len(t.Symbols)), numbered: map[string]*numbered{}}
+	o := &owners{files: files, t: t, external: make([]int32, len(t.Symbols))}
 	for i := range t.Symbols {
 		mentions := t.Symbols[i].Mentions
 		if o.external[i] = mentions[0].File; mentions[len(mentions)-1].File != mentions[0].File {
@@ -241,14 +241,14 @@ func newOwners(t *Table, out [][]string) *owners {
 		for j, name := range out[i] {
 			o.tails.add(ptx.Tail([]byte(name)))
 			if t.of[i][j] == None {
-				o.of[name] = int32(i)
+				put(&o.of, name, int32(i))
 			}
 			if !ranges && !o.percent {
 				continue
 			}
 			if base, number, ok := ptx.SplitNumber(name); ok {
 				if o.numbered[base] == nil {
-					o.numbered[base] = &numbered{}
+					put(&o.numbered, base, &numbered{})
 				}
 				n := o.numbered[base]
 				n.names = append(n.names, numberedName{number, int32(i), f.NamePlace(ptx.NameID(j)).Span.Off})

@@ -73,7 +73,7 @@ func (n *Names) Local(i int32) string { return n.local[i] }
 // No name is in lookedUp twice. The order is always the command-line order, never that of a map. Functions are read
 // in parallel, at most jobs at a time; 0 means one per CPU.
 func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
-	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files)), edits: map[DeclID][]ptx.Edit{}}
+	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files))}
 	if len(t.Symbols) < 500 && len(lookedUp) == 0 {
 		jobs = 1 // starting goroutines would take longer
 	}
@@ -119,6 +119,14 @@ func (r *renamer) moduleNames() {
 	}
 }
 
+// put adds to a map that is made when it is needed: few links rename anything.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}
+
 // fresh creates names that no input has.
 type fresh struct {
 	taken map[string]bool
@@ -130,13 +138,13 @@ type fresh struct {
 }
 
 func newFresh(files []*object.File) *fresh {
-	n := &fresh{taken: map[string]bool{}, ranges: map[string]int64{}, bases: map[string]bool{}, next: map[string]int{}}
+	n := &fresh{}
 	for _, f := range files {
 		for _, name := range f.Reserved {
 			n.take(name)
 		}
 		for _, r := range f.ReservedRanges {
-			n.ranges[r.Base] = max(r.Count, n.ranges[r.Base])
+			put(&n.ranges, r.Base, max(r.Count, n.ranges[r.Base]))
 		}
 		for _, name := range f.Names {
 			if ptx.Suffixed([]byte(name)) {
@@ -148,9 +156,9 @@ func newFresh(files []*object.File) *fresh {
 }
 
 func (n *fresh) take(name string) {
-	n.taken[name] = true
+	put(&n.taken, name, true)
 	if base, _, ok := ptx.SplitNumber(name); ok {
-		n.bases[base] = true
+		put(&n.bases, base, true)
 	}
 }
 
@@ -163,9 +171,9 @@ func (n *fresh) name(old string) string {
 		if n.taken[name] || int64(next) < n.ranges[base] {
 			continue
 		}
-		n.next[old] = next
+		put(&n.next, old, next)
 		if !n.bases[base] {
-			n.bases[base] = true
+			put(&n.bases, base, true)
 		}
 		return name
 	}
@@ -175,12 +183,12 @@ func (n *fresh) name(old string) string {
 // have the form of the other new names.
 func (n *fresh) base(old string, count int64) string {
 	for {
-		n.next[old]++
+		put(&n.next, old, n.next[old]+1)
 		base := old + "$" + strconv.Itoa(n.next[old]) + "$"
 		if _, ok := n.ranges[base]; ok || n.bases[base] {
 			continue
 		}
-		n.ranges[base] = count
+		put(&n.ranges, base, count)
 		return base
 	}
 }

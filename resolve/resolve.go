@@ -299,9 +299,9 @@ type patterns struct {
 }
 
 func newPatterns(list []string) patterns {
-	p := patterns{names: map[string]bool{}}
+	p := patterns{}
 	for _, pattern := range list {
-		p.names[pattern] = true
+		put(&p.names, pattern, true)
 		if strings.ContainsAny(pattern, `*?[\`) {
 			p.globs = append(p.globs, pattern)
 		}

@@ -19,37 +19,13 @@ func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
 	}
-	one := func(ctx context.Context, i int) (err error) {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		defer func() {
-			// A panic in a worker would end the process without our message.
-			if r := recover(); r != nil {
-				err = &Panic{Doing: name(i), Value: r, Stack: debug.Stack()}
-			}
-		}()
-		work(i)
-		return nil
-	}
 	err := error(nil)
-	if jobs == 1 || n == 1 { // without goroutines, which cost more than little work
+	if jobs == 1 || n <= 1 { // without goroutines, which cost more than little work
 		for i := 0; i < n && err == nil; i++ {
-			err = one(ctx, i)
+			err = one(ctx, i, name, work)
 		}
 	} else {
-		group, ctx := errgroup.WithContext(ctx)
-		var next atomic.Int64
-		for range min(jobs, n) {
-			group.Go(func() (err error) {
-				debug.SetPanicOnFault(true) // of memory whose file became shorter
-				for i := next.Add(1) - 1; i < int64(n) && err == nil; i = next.Add(1) - 1 {
-					err = one(ctx, int(i))
-				}
-				return err
-			})
-		}
-		err = group.Wait()
+		err = several(ctx, n, jobs, name, work)
 	}
 	if err != nil {
 		var p *Panic
@@ -58,6 +34,35 @@ func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 		}
 	}
 	return err
+}
+
+func one(ctx context.Context, i int, name func(int) string, work func(int)) (err error) {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	defer func() {
+		// A panic in a worker would end the process without our message.
+		if r := recover(); r != nil {
+			err = &Panic{Doing: name(i), Value: r, Stack: debug.Stack()}
+		}
+	}()
+	work(i)
+	return nil
+}
+
+func several(ctx context.Context, n, jobs int, name func(int) string, work func(int)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range min(jobs, n) {
+		group.Go(func() (err error) {
+			debug.SetPanicOnFault(true) // of memory whose file became shorter
+			for i := next.Add(1) - 1; i < int64(n) && err == nil; i = next.Add(1) - 1 {
+				err = one(ctx, int(i), name, work)
+			}
+			return err
+		})
+	}
+	return group.Wait()
 }
 
 // Panic is a panic of a worker, raised again in the caller of Each.

@@ -48,7 +48,7 @@ func (c *cursor) word() string {
 // each time.
 var words = func() map[string]string {
 	m := map[string]string{}
-	for _, w := range strings.Fields(`.func .entry .param .reg .global .const .shared .local .tex .sreg .align .ptr .space
+	for _, w := range strings.Fields(`.version .target .address_size .func .entry .param .reg .global .const .shared .local .tex .sreg .align .ptr .space
 		.extern .visible .weak .common .loc .file .section .pragma .alias .noreturn .attribute
 		.maxntid .minnctapersm .maxnreg .reqntid .callprototype .branchtargets .calltargets
 		.b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 .pred .v2 .v4
