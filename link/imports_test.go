@@ -22,7 +22,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/internal/typo":         "",
 		"ptxlink/internal/outfile":      "internal/diag",
 		"ptxlink/object/ptx":            "internal/diag internal/hashed",
-		"ptxlink/object/container":      "internal/diag internal/room",
+		"ptxlink/object/container":      "internal/diag internal/hashed internal/room",
 		"ptxlink/object":                "internal/diag internal/hashed internal/mapped internal/parallel internal/room object/ptx object/container",
 		"ptxlink/resolve":               "internal/diag internal/hashed internal/parallel internal/typo object object/ptx",
 		"ptxlink/abicheck":              "internal/diag object object/ptx resolve abicheck/ctype",

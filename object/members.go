@@ -38,7 +38,7 @@ func Members(ctx context.Context, in Input, o Options, log *diag.Log) (members [
 			u.refuse(o, log)
 			continue
 		}
-		members = append(members, u.member)
+		members = append(members, *u.member)
 	}
 	return members, op.unread
 }

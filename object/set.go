@@ -38,10 +38,10 @@ type Unit struct {
 	Lazy bool
 	File *File // nil until it is read, or if it has errors
 
-	input    int // index in Set.inputs
-	member   container.Member
-	unusable string // why it cannot be linked
-	unread   bool   // it does not fit into memory
+	input    int               // index in Set.inputs
+	member   *container.Member // nil until it is read through an index
+	unusable string            // why it cannot be linked
+	unread   bool              // it does not fit into memory
 	index    *container.Index
 	indexed  *container.Indexed
 	recorded map[string]ptx.Linkage // what the index records for the unit, once read
@@ -78,7 +78,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		return nil, err
 	}
 	logs := make([]diag.Log, len(all))
-	err = parallel.Each(ctx, len(all), few(all, o.Jobs), func(i int) string { return "reading " + all[i].member.Name }, func(i int) {
+	err = parallel.Each(ctx, len(all), few(all, o.Jobs), func(i int) string { return all[i].reading() }, func(i int) {
 		all[i].start(s, &logs[i])
 	})
 	if err != nil {
@@ -99,13 +99,24 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	return s, nil
 }
 
+// reading returns what a worker does with the unit, for the report of a panic.
+func (u *Unit) reading() string {
+	if u.member == nil {
+		return "reading a member"
+	}
+	return "reading " + u.member.Name
+}
+
 // few returns jobs, or 1 if the units are so small that starting goroutines would take
 // longer than reading them.
 func few(units []*Unit, jobs int) int {
 	const little = 1 << 15
 	size := 0
 	for _, u := range units {
-		if size += len(u.member.Text); size > little || u.indexed != nil {
+		if u.indexed != nil {
+			return jobs
+		}
+		if size += len(u.member.Text); size > little {
 			return jobs
 		}
 	}
@@ -135,7 +146,7 @@ func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	}
 	logs := make([]diag.Log, len(units))
 	stale := make([]*container.Error, len(units))
-	err := parallel.Each(ctx, len(units), few(units, s.options.Jobs), func(i int) string { return "reading " + units[i].member.Name }, func(i int) {
+	err := parallel.Each(ctx, len(units), few(units, s.options.Jobs), func(i int) string { return units[i].reading() }, func(i int) {
 		if units[i].File == nil {
 			stale[i] = units[i].read(s, &logs[i])
 		}
@@ -174,10 +185,11 @@ func (s *Set) Outlines() (files []*File) {
 		}
 		member := u.member
 		if u.indexed != nil {
-			var err error
-			if member, err = u.index.Read(u.indexed); err != nil {
+			read, err := u.index.Read(u.indexed)
+			if err != nil {
 				continue
 			}
+			member = &read
 		}
 		m, fault := ptx.Outline(&diag.Source{Name: member.Name, Text: member.Text})
 		if fault != nil {
@@ -222,27 +234,27 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 		Refuse(in.name(), err, &op.log)
 		return
 	}
-	add := func(m container.Member) *Unit {
+	add := func(m *container.Member) *Unit {
 		u := &Unit{Lazy: m.Archive && !in.Whole, input: i, member: m}
 		op.units = append(op.units, u)
 		return u
 	}
 	if o.All {
-		for _, m := range members {
-			add(m)
+		for i := range members {
+			add(&members[i])
 		}
 		return
 	}
 	alternatives(members, o.Arch, func(group []container.Member, best int) {
 		if best >= 0 {
-			add(group[best])
+			add(&group[best])
 			return
 		}
 		var targets []string
 		for _, m := range group {
 			targets = append(targets, m.Target)
 		}
-		add(group[0]).unusable = fmt.Sprintf("no PTX in it runs on %s; there is %s", o.Arch, strings.Join(targets, ", "))
+		add(&group[0]).unusable = fmt.Sprintf("no PTX in it runs on %s; there is %s", o.Arch, strings.Join(targets, ", "))
 	})
 }
 
@@ -366,8 +378,8 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 		return nil
 	}
 	if u.indexed != nil {
-		var err error
-		if u.member, err = u.index.Read(u.indexed); err != nil {
+		member, err := u.index.Read(u.indexed)
+		if err != nil {
 			var f *container.Error
 			if errors.As(err, &f) && f.Stale {
 				return f
@@ -376,6 +388,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 			Refuse(s.inputs[u.input].name(), err, log)
 			return nil
 		}
+		u.member = &member
 	}
 	m, err := ptx.Parse(&diag.Source{Name: u.member.Name, Text: u.member.Text})
 	if err != nil {
@@ -384,7 +397,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	}
 	f := newFile(m, u.member.SHA256, log)
 	f.Path = s.inputs[u.input].Path
-	f.claim(&u.member, log)
+	f.claim(u.member, log)
 	u.File, u.defines = f, nil
 	return nil
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+
+	"ptxlink/internal/hashed"
 )
 
 // Index is the index of a package: the names that its members define, known without
@@ -70,11 +72,11 @@ func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok 
 	if meta == nil || err != nil {
 		return nil, false, err
 	}
-	armap, next, wide, err := x.armap(start)
-	if armap == nil || err != nil {
+	head, armap, next, wide, err := x.armap(start)
+	if head == nil || err != nil {
 		return nil, false, err
 	}
-	if err = x.records(meta, next); err != nil {
+	if err = x.records(meta, head); err != nil {
 		return nil, false, err
 	}
 	if len(x.lines) == 0 {
@@ -155,36 +157,41 @@ func (x *Index) metadata(size int64) (body []byte, start int64, err error) {
 	return body, start, err
 }
 
-// armap reads the / index, and the table of long names if there is one; next is the
-// offset of the first member. It returns nil if the archive has no index.
-func (x *Index) armap(end int64) (body []byte, next int64, wide bool, err error) {
+// armap reads the / index, and the table of long names if there is one. head is all
+// of it, with the headers, and next the offset of the first member. head is nil if the
+// archive has no index.
+func (x *Index) armap(end int64) (head, body []byte, next int64, wide bool, err error) {
 	name, size, ok, err := x.header(8)
 	if err != nil || !ok || name != "/" && name != "/SYM64/" || size > min(maxIndex, end-8-arHeader) {
-		return nil, 0, false, err
+		return nil, nil, 0, false, err
 	}
-	if body, err = x.bytes(8+arHeader, size); err != nil {
-		return nil, 0, false, err
-	}
-	next = 8 + arHeader + size + size%2
 	wide = name == "/SYM64/"
-	if name, size, ok, err = x.header(next); err == nil && ok && name == "//" && size <= min(maxIndex, end-next-arHeader) {
-		x.names, err = x.bytes(next+arHeader, size)
+	index := size
+	names := 8 + arHeader + size + size%2
+	next = names
+	if name, size, ok, err = x.header(names); err == nil && ok && name == "//" && size <= min(maxIndex, end-names-arHeader) {
 		next += arHeader + size + size%2
 	}
-	return body, next, wide, err
+	if err != nil {
+		return nil, nil, 0, false, err
+	}
+	if head, err = x.bytes(8, next-8); err != nil {
+		return nil, nil, 0, false, err
+	}
+	if next > names {
+		x.names = head[names-8+arHeader:][:size]
+	}
+	return head, head[arHeader:][:index], next, wide, nil
 }
 
-// records splits the metadata into lines. The members start at next.
-func (x *Index) records(meta []byte, next int64) error {
+// records splits the metadata into lines. head is all before the first member.
+func (x *Index) records(meta, head []byte) error {
 	first, rest, _ := bytes.Cut(meta[:len(meta)-trailerSize], []byte("\n"))
 	if !prefixed(first, metaMark) {
 		return stale(x.name, "its metadata is of another version of ptxlink, or none")
 	}
-	head, err := x.bytes(8, next-8)
-	if err != nil {
-		return err
-	}
 	records := rest
+	x.lines = make([][]byte, 0, bytes.Count(rest, []byte("\n"))+1)
 	for len(rest) > 0 {
 		var line []byte
 		line, rest, _ = bytes.Cut(rest, []byte("\n"))
@@ -249,6 +256,8 @@ func (x *Index) offers(armap []byte, wide bool) error {
 		return damaged
 	}
 	words := string(armap[width*int(1+count):])
+	names := make([]string, 0, count)
+	x.Members = make([]Indexed, 0, min(int(count), len(x.lines)))
 	previous := int64(-1)
 	for i := range int(count) {
 		name, rest, ok := strings.Cut(words, "\x00")
@@ -261,8 +270,9 @@ func (x *Index) offers(armap []byte, wide bool) error {
 			x.Members = append(x.Members, Indexed{offset: offset})
 			previous = offset
 		}
+		names = append(names, name)
 		m := &x.Members[len(x.Members)-1]
-		m.Defines = append(m.Defines, name)
+		m.Defines = names[len(names)-len(m.Defines)-1:]
 	}
 	return nil
 }
@@ -331,12 +341,23 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 func (x *Index) memberName(name string, line int) string {
 	x.count.Do(func() {
 		// The name is the first field of a line.
-		seen := map[string]int32{}
+		first := func(line []byte) []byte {
+			name, _, _ := bytes.Cut(line, []byte(`,"offset":`))
+			return name
+		}
+		var seen hashed.Table
+		var latest []int32 // by number of a name: the last line with it
 		x.same = make([]int32, len(x.lines))
 		for i, line := range x.lines {
-			first, _, _ := bytes.Cut(line, []byte(`,"offset":`))
-			seen[string(first)]++
-			x.same[i] = seen[string(first)]
+			name := first(line)
+			hash := hashed.Bytes(name)
+			n := seen.Find(hash, func(n int32) bool { return bytes.Equal(first(x.lines[latest[n]]), name) })
+			if n < 0 {
+				n = seen.Add(hash)
+				latest = append(latest, int32(i))
+			}
+			x.same[i] = x.same[latest[n]] + 1
+			latest[n] = int32(i)
 		}
 	})
 	full := x.name + "(" + name + ")"
