@@ -12,6 +12,7 @@ import (
 type writer interface {
 	io.Writer
 	io.StringWriter
+	AvailableBuffer() []byte // to append to and then write
 }
 
 // emit returns the output of the plan. It makes no decisions and reports nothing.
@@ -57,7 +58,11 @@ func (p *piece) write(w writer) {
 		w.WriteString("\n")
 	}
 	w.WriteString(p.text)
-	if p.span.Len > 0 {
+	switch {
+	case p.folded > 0:
+		w.Write(p.fold(w.AvailableBuffer()))
+		w.WriteString(prototypeEnd)
+	case p.span.Len > 0:
 		at := p.span.Off
 		for _, e := range p.edits {
 			w.Write(p.src.Text[at:e.Span.Off])

@@ -2,7 +2,7 @@ package link
 
 import (
 	"context"
-	"strings"
+	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
@@ -10,52 +10,52 @@ import (
 	"ptxlink/resolve"
 )
 
-// functions returns the text of each prototype, and the edits of each body except those
-// of its lines. It reads them in parallel.
-func (pl *planner) functions(ctx context.Context, p *plan) (prototypes []string, edits [][]ptx.Edit) {
+// functions adds the prototypes, and returns the edits of each body except those of its
+// lines. It reads them in parallel.
+func (pl *planner) functions(ctx context.Context, p *plan) (edits [][]ptx.Edit) {
 	const together = 256
-	prototypes, edits = make([]string, len(p.prototypes)), make([][]ptx.Edit, len(p.bodies))
+	at := len(pl.pieces)
+	pl.pieces = slices.Grow(pl.pieces, len(p.prototypes))[:at+len(p.prototypes)]
+	prototypes := pl.pieces[at:]
+	edits = make([][]ptx.Edit, len(p.bodies))
 	jobs := pl.options.Jobs
 	if len(p.bodies) < 2*together {
 		jobs = 1 // starting goroutines would take longer
 	}
 	parts := (max(len(prototypes), len(edits)) + together - 1) / together
 	parallel.Each(ctx, parts, jobs, func(int) string { return "planning" }, func(i int) {
-		var texts texts
 		buffer := make([]byte, 0, 256)
 		from := i * together
 		for k := from; k < min(from+together, len(prototypes)); k++ {
-			buffer = pl.prototype(buffer[:0], p, p.prototypes[k])
-			prototypes[k] = texts.keep(buffer)
+			prototypes[k] = pl.prototype(p, p.prototypes[k])
+			buffer = prototypes[k].fold(buffer[:0])
+			prototypes[k].folded = int32(len(buffer))
 		}
 		for k := from; k < min(from+together, len(edits)); k++ {
 			edits[k] = pl.bodyEdits(p, p.bodies[k])
 		}
 	})
-	return prototypes, edits
-}
-
-// texts allocates strings together.
-type texts struct{ strings.Builder }
-
-func (t *texts) keep(text []byte) string {
-	if t.Cap()-t.Len() < len(text) {
-		size := min(max(1<<8, 2*t.Cap()), 1<<16)
-		t.Builder = strings.Builder{}
-		t.Grow(max(size, len(text)))
+	if len(prototypes) > 0 {
+		pl.ends = prototypeEnd
 	}
-	t.Write(text)
-	all := t.String()
-	return all[len(all)-len(text):]
+	return edits
 }
 
-// prototype appends a forward declaration of a function.
-func (pl *planner) prototype(out []byte, p *plan, d resolve.DeclID) []byte {
+// prototype returns a forward declaration of a function, not folded yet.
+func (pl *planner) prototype(p *plan, d resolve.DeclID) piece {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
-	out = append(out, pl.linkageWord(d)...)
-	out = ptx.AppendCompact(out, f.Prototype(decl, edits))
-	return append(out, ";\n"...)
+	edits = f.PrototypeEdits(decl, edits)
+	return piece{src: f.Src, span: decl.Header, edits: edits, text: pl.linkageWord(d), fixed: true}
+}
+
+// fold appends the span of a prototype with its edits, on one line.
+func (p *piece) fold(out []byte) []byte {
+	text := p.src.Bytes(p.span)
+	if len(p.edits) > 0 {
+		text = ptx.Apply(nil, p.src.Text, p.span, p.edits)
+	}
+	return ptx.AppendCompact(out, text)
 }
 
 // within returns the edits inside a span.

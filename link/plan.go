@@ -34,9 +34,17 @@ type piece struct {
 	fixed bool
 	// before and after add line ends around the piece that have no origin.
 	before, after bool
+	// folded is not 0 for a prototype: the number of bytes of the span with its edits
+	// on one line, which is how it is written, followed by a semicolon.
+	folded int32
 }
 
+const prototypeEnd = ";\n"
+
 func (p *piece) size() int {
+	if p.folded > 0 {
+		return len(p.text) + int(p.folded) + len(prototypeEnd)
+	}
 	n := len(p.text) + int(p.span.Len)
 	for _, e := range p.edits {
 		n += len(e.Text) - int(e.Span.Len)
@@ -100,13 +108,9 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	for _, s := range p.externs {
 		pl.extern(s)
 	}
-	prototypes, edits := pl.functions(ctx, p)
+	edits := pl.functions(ctx, p)
 	if err := ctx.Err(); err != nil {
 		return nil, err
-	}
-	for i, d := range p.prototypes {
-		f, decl := pl.decl(d)
-		pl.add(piece{src: f.Src, span: diag.Span{Off: decl.Span.Off}, text: prototypes[i], fixed: true})
 	}
 	for _, d := range p.forwards {
 		pl.forward(p, d)

@@ -41,19 +41,26 @@ func (m *Module) Erase(span diag.Span) Edit {
 }
 
 // Prototype returns the header of a function for a forward declaration, with the
-// edits applied and without tuning directives, which ptxas accepts only on
-// definitions. The result may be text of the module.
+// edits applied, without what PrototypeEdits removes. The result may be text of the
+// module.
 func (m *Module) Prototype(d *Decl, edits []Edit) []byte {
+	if edits = m.PrototypeEdits(d, edits); len(edits) == 0 {
+		return m.Src.Bytes(d.Header)
+	}
+	return Apply(nil, m.Src.Text, d.Header, edits)
+}
+
+// PrototypeEdits sorts the edits of the header of a function for a forward declaration,
+// and adds those that remove tuning directives, which ptxas accepts only on
+// definitions.
+func (m *Module) PrototypeEdits(d *Decl, edits []Edit) []Edit {
 	for _, a := range d.Attrs {
 		if (d.Kind != Func || a.Word == ".pragma") && a.Word != ".attribute" {
 			edits = append(edits, m.Erase(a.Span))
 		}
 	}
-	if len(edits) == 0 {
-		return m.Src.Bytes(d.Header)
-	}
 	SortEdits(edits)
-	return Apply(nil, m.Src.Text, d.Header, edits)
+	return edits
 }
 
 // Shape returns the dimensions of a variable: [2][3].
