@@ -113,6 +113,9 @@ func (p *parser) skimStatement(at int) int {
 		if at++; at < len(text) && text[at] == '!' {
 			at++
 		}
+		for at < len(text) && class[text[at]] == cSpace { // gcc writes @ %r1
+			at++
+		}
 		if at+1 >= len(text) || text[at] != '%' || !inName[text[at+1]] {
 			return -1
 		}
@@ -261,6 +264,8 @@ func (p *parser) skimDirective(at int) int {
 		return p.skimObject(end, ".reg")
 	case ".param":
 		return p.skimObject(end, ".param")
+	case ".local":
+		return p.skimObject(end, ".local")
 	}
 	return -1
 }
@@ -314,8 +319,8 @@ func decimal(text []byte, at int) (value int64, end int) {
 	return value, end
 }
 
-// skimRegisters reads the rest of a declaration of one range of registers whose names
-// start with %. It declares nothing that a module-scope name could meet.
+// skimRegisters reads the rest of a declaration of one register whose name starts with
+// %, or of one range of these. It declares nothing that a module-scope name could meet.
 func (p *parser) skimRegisters(at int) int {
 	s := scan{text: p.text, at: at, ok: true}
 	w := s.bytes(s.word())
@@ -324,7 +329,15 @@ func (p *parser) skimRegisters(at int) int {
 	}
 	name := s.at
 	s.at = p.nameEnd(name)
-	if s.at == name || s.at >= len(s.text) || s.text[s.at] != '<' || bytes.IndexByte(s.text[name:s.at], '$') >= 0 {
+	if s.at == name || s.at >= len(s.text) || bytes.IndexByte(s.text[name:s.at], '$') >= 0 {
+		return -1
+	}
+	switch s.text[s.at] {
+	case ';': // it may hide the object of a call
+		p.code.enter(LocalDecl{Kind: Register, Name: diag.Span{Off: int32(name - 1), Len: int32(s.at - name + 1)}, Count: -1})
+		return s.at + 1
+	case '<':
+	default:
 		return -1
 	}
 	s.at++

@@ -93,7 +93,7 @@ func (s *scan) typed(space string, parameter bool) (t TypeAt, name diag.Span) {
 			}
 		}
 	}
-	name = s.name(false)
+	name = s.name(true)
 	end := s.at
 	if s.is('[') {
 		t.Array = true
@@ -189,8 +189,7 @@ func (s *scan) params(list []Param, skip bool) []Param {
 	return list
 }
 
-// skimObject reads the rest of a declaration of one .param object or register whose
-// name does not start with %.
+// skimObject reads the rest of a declaration of one object or register.
 func (p *parser) skimObject(at int, space string) int {
 	s := scan{text: p.text, at: at, ok: true}
 	l := LocalDecl{Kind: Object, Count: -1}
