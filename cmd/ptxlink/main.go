@@ -28,7 +28,7 @@ func main() {
 	// be exit code 2, which is wrong usage.
 	debug.SetTraceback("crash")
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(200) // nearly all that a link allocates lives to its end
+		debug.SetGCPercent(1000) // nearly all that a link allocates lives to its end
 	}
 	failWrites()
 	os.Exit(untilSignal(os.Stderr, func(ctx context.Context) int { return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }))
