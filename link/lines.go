@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -29,6 +30,10 @@ type lineTable struct {
 	inlines bool
 	written map[ptx.LocPlace]bool
 	at      []map[ptx.LocPlace][]int32
+
+	// spelt is the index that spell returned last, as spelling.
+	spelt    int64
+	spelling string
 
 	files []*object.File
 	log   *diag.Log
@@ -199,7 +204,9 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	}
 	f := l.files[file]
 	first := sort.Search(len(f.Locs), func(i int) bool { return f.Locs[i].Span.Off >= span.Off })
-	for i := first; i < len(f.Locs) && f.Locs[i].Span.Off < span.End(); i++ {
+	end := first + sort.Search(len(f.Locs)-first, func(i int) bool { return f.Locs[first+i].Span.Off >= span.End() })
+	edits = slices.Grow(edits, end-first)
+	for i := first; i < end; i++ {
 		if text := l.missing(file, i, debug); text != "" {
 			if i == first { // ptxas assigns the first instructions to the first line
 				loc := &f.Locs[i]
@@ -224,6 +231,14 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	return edits
 }
 
+// spell returns the text of an index. Most lines have that of the line before them.
+func (l *lineTable) spell(index int64) string {
+	if index != l.spelt {
+		l.spelt, l.spelling = index, itoa(index)
+	}
+	return l.spelling
+}
+
 // line rewrites one .loc. It drops the .loc if the module does not declare the file,
 // because in the merged table the number may belong to another module's file.
 func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug) []ptx.Edit {
@@ -237,7 +252,7 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 		return append(edits, f.Erase(loc.Span))
 	}
 	if n != loc.File {
-		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: itoa(n)})
+		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: l.spell(n)})
 	}
 	if loc.Tail.Len == 0 {
 		return edits
@@ -250,7 +265,7 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 		edits = append(edits, ptx.Edit{Span: loc.FunctionSpan, Text: name})
 	}
 	if m != loc.InlinedAt.File {
-		edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: itoa(m)})
+		edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: l.spell(m)})
 	}
 	return edits
 }
