@@ -59,8 +59,8 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	s.files.maps = o.Map
 	opened := make([]opening, len(inputs))
 	jobs := o.Jobs
-	if !slices.ContainsFunc(inputs, func(in Input) bool { return in.Text == nil }) {
-		jobs = 1 // nothing to wait for
+	if small(inputs) {
+		jobs = 1
 	}
 	err := parallel.Each(ctx, len(inputs), jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
 		opened[i].open(ctx, s.files, &s.inputs[i], i, o)
@@ -107,10 +107,35 @@ func (u *Unit) reading() string {
 	return "reading " + u.member.Name
 }
 
+// little is a number of bytes that one goroutine reads before others are started.
+const little = 1 << 15
+
+// small reports whether the inputs are in memory, or so small that one goroutine opens
+// them before others are started. It returns false if one may have to be waited for.
+func small(inputs []Input) bool {
+	size := int64(0)
+	for i := range inputs {
+		in := &inputs[i]
+		if in.Text != nil {
+			continue
+		}
+		if in.Reader != nil {
+			return false
+		}
+		info, err := os.Stat(in.Path)
+		if err != nil || !info.Mode().IsRegular() {
+			return false
+		}
+		if size += info.Size(); size > little {
+			return false
+		}
+	}
+	return true
+}
+
 // few returns jobs, or 1 if the units are so small that starting goroutines would take
 // longer than reading them.
 func few(units []*Unit, jobs int) int {
-	const little = 1 << 15
 	size := 0
 	for _, u := range units {
 		if u.indexed != nil {
