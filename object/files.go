@@ -83,7 +83,7 @@ func (t *fileTable) read(path string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().IsRegular() && info.Size() > 0 { // files in /proc have size 0
-		return t.readRegular(path, math.MaxInt64)
+		return t.readSized(path, info.Size(), math.MaxInt64)
 	}
 	if info.Mode()&os.ModeDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
 		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
@@ -110,9 +110,20 @@ const asked = 16 << 20
 
 // readRegular is container.ReadRegular for the members of thin archives.
 func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
+	size := int64(0)
+	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // opening a pipe would block
+		size = info.Size()
+	}
+	return t.readSized(path, size, limit)
+}
+
+// readSized reads a regular file that had this size.
+func (t *fileTable) readSized(path string, size, limit int64) ([]byte, error) {
 	return t.with(func() ([]byte, error) {
-		if data, ok := t.mapFile(path, limit); ok {
-			return data, nil
+		if t.maps && size >= mapped.Least {
+			if data, ok := mapFile(path, limit); ok {
+				return data, nil
+			}
 		}
 		data, err := container.ReadRegular(path, limit)
 		if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
@@ -122,22 +133,16 @@ func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
 	})
 }
 
-// mapFile maps a large regular file. ok is false if it must be read: then it is none,
-// or has an error to report.
-func (t *fileTable) mapFile(path string, limit int64) (data []byte, ok bool) {
-	large := func(info fs.FileInfo, err error) bool {
-		return err == nil && info.Mode().IsRegular() && info.Size() >= mapped.Least && info.Size() <= limit
-	}
-	if !t.maps || !large(os.Stat(path)) { // opening a pipe would block
-		return nil, false
-	}
+// mapFile maps a large regular file. ok is false if it must be read: then it has become
+// something else, or has an error to report.
+func mapFile(path string, limit int64) (data []byte, ok bool) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false
 	}
 	defer f.Close()
 	info, err := f.Stat()
-	if !large(info, err) {
+	if err != nil || !info.Mode().IsRegular() || info.Size() < mapped.Least || info.Size() > limit {
 		return nil, false
 	}
 	return mapped.Read(path, f.Fd(), info.Size())

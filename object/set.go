@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -286,7 +287,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 // read returns the contents of an input, or the index of a package, which makes the
 // rest unnecessary.
 func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Options) (data []byte, index *container.Index, err error) {
-	indexed := !in.Whole && !in.NoIndex && !o.All
+	indexed := !in.Whole && !in.NoIndex && !o.All && filepath.Ext(in.Path) != ".ptx" // which would be opened twice
 	switch {
 	case in.Text != nil:
 		if indexed && container.IsArchive(in.Text) {

@@ -97,8 +97,9 @@ func Check(path string, inputs []string) error {
 	if path == "" {
 		return &diag.Message{ID: diag.Usage, Text: "the name of the output is empty"}
 	}
+	same := sameAs(path)
 	for _, input := range inputs {
-		if input != "" && !isSpecial(path) && Same(path, input) {
+		if input != "" && !isSpecial(path) && same(input) {
 			m := &diag.Message{ID: diag.OutputIsInput, Text: fmt.Sprintf("the output %s is also an input", path), Help: "choose another name for the output"}
 			if input != path {
 				m.Text = fmt.Sprintf("the output %s is the same file as the input %s", path, input)
@@ -127,13 +128,18 @@ func Check(path string, inputs []string) error {
 }
 
 // Same reports whether two names refer to one file, or would if it existed.
-func Same(a, b string) bool {
+func Same(a, b string) bool { return sameAs(a)(b) }
+
+// sameAs returns Same with one of the names, whose file it looks up once.
+func sameAs(a string) func(b string) bool {
 	ia, errA := os.Stat(a)
-	ib, errB := os.Stat(b)
-	if errA == nil && errB == nil {
-		return os.SameFile(ia, ib)
+	return func(b string) bool {
+		ib, errB := os.Stat(b)
+		if errA == nil && errB == nil {
+			return os.SameFile(ia, ib)
+		}
+		return errA != nil && errB != nil && canonical(a) == canonical(b)
 	}
-	return errA != nil && errB != nil && canonical(a) == canonical(b)
 }
 
 // canonical returns the name of a file, which need not exist, in a form that does
