@@ -6,7 +6,6 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
-	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/debuginfo"
 	"ptxlink/object"
@@ -23,18 +22,12 @@ type debugSections struct {
 	verbatim int32
 	// lines is set if only the names of inlined functions are kept.
 	lines    bool
-	names    map[int32]*sectionNames
-	lookedUp []resolve.LocalName // the names inside functions among them
+	names    map[int32][]debugName // of each file, by number (ptx.Module.SectionNames)
+	lookedUp []resolve.LocalName   // the names inside functions among them
 	// others finds names of lookedUp that are not among those of their own file.
 	others map[resolve.LocalName]int32
 
 	bodies map[resolve.DeclID]sameBody // by dropped definition
-}
-
-// sectionNames holds the names in the debug sections of one file, by first appearance.
-type sectionNames struct {
-	table hashed.Table
-	list  []debugName
 }
 
 // debugName is a name in a debug section and its meaning.
@@ -46,14 +39,6 @@ type debugName struct {
 	symbol object.ID // at module scope, if index is -1; the function of a name that is gone
 	index  int32     // in lookedUp: a name inside a function
 	listed int32     // of local in lookedUp, or -1
-}
-
-func (s *sectionNames) find(name string) *debugName {
-	n := s.table.Find(hashed.String(name), func(n int32) bool { return s.list[n].name == name })
-	if n < 0 {
-		return &debugName{index: -1}
-	}
-	return &s.list[n]
 }
 
 // sameBody maps the names of a dropped body to those of the body that was kept. names
@@ -80,8 +65,8 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	if d.lines = o.StripDebug; d.lines || len(d.files) == 0 {
 		return d
 	}
-	d.names, d.others, d.bodies = map[int32]*sectionNames{}, map[resolve.LocalName]int32{}, map[resolve.DeclID]sameBody{}
-	names := make([]*sectionNames, len(d.files))
+	d.names, d.others, d.bodies = map[int32][]debugName{}, map[resolve.LocalName]int32{}, map[resolve.DeclID]sameBody{}
+	names := make([][]debugName, len(d.files))
 	parallel.Each(ctx, len(d.files), o.Jobs, func(i int) string { return "debug information of " + t.Files[d.files[i]].Name }, func(i int) {
 		names[i] = namesIn(t.Files[d.files[i]], d.files[i])
 	})
@@ -93,8 +78,8 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	}
 	gone := false
 	for _, file := range d.files {
-		for i := range d.names[file].list {
-			n := &d.names[file].list[i]
+		for i := range d.names[file] {
+			n := &d.names[file][i]
 			d.lookUp(file, n)
 			gone = gone || n.fate == debuginfo.Gone
 		}
@@ -110,31 +95,20 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	return d
 }
 
-// namesIn returns the names in the sections of a file, in the order of the text.
-func namesIn(f *object.File, file int32) *sectionNames {
-	s := &sectionNames{}
-	var texts texts
-	find := func(hash uint64, name []byte) int32 {
-		return s.table.Find(hash, func(n int32) bool { return s.list[n].name == string(name) })
-	}
-	for i := range f.Sections {
-		for _, ref := range f.Sections[i].Refs {
-			name := f.Src.Bytes(ref)
-			if hash := hashed.Bytes(name); find(hash, name) < 0 {
-				s.table.Add(hash)
-				s.list = append(s.list, debugName{name: texts.keep(name), index: -1, listed: -1})
-			}
-		}
+// namesIn returns the names in the sections of a file.
+func namesIn(f *object.File, file int32) []debugName {
+	list := make([]debugName, len(f.SectionNames()))
+	for i, name := range f.SectionNames() {
+		list[i] = debugName{name: name, index: -1, listed: -1}
 	}
 	// ptxas uses the first function that declares a name.
 	resolve.EachLocal(f, func(decl int32, span diag.Span) {
-		name := f.Src.Bytes(span)
-		if i := find(hashed.Bytes(name), name); i >= 0 && s.list[i].local.Name == "" {
-			n := &s.list[i]
-			n.local = resolve.LocalName{DeclID: resolve.DeclID{File: file, Decl: decl}, Name: n.name, Declared: span}
+		i := f.SectionName(f.Src.Bytes(span))
+		if i >= 0 && list[i].local.Name == "" {
+			list[i].local = resolve.LocalName{DeclID: resolve.DeclID{File: file, Decl: decl}, Name: list[i].name, Declared: span}
 		}
 	})
-	return s
+	return list
 }
 
 // lookUp finds the meaning of a name in the debug sections of a file.
@@ -176,8 +150,8 @@ func (d *debugSections) lookUp(file int32, n *debugName) {
 // list returns the index of a name in lookedUp, and adds it if it is new.
 func (d *debugSections) list(l resolve.LocalName) int32 {
 	index := int32(len(d.lookedUp))
-	if names := d.names[l.File]; names != nil {
-		if own := names.find(l.Name); own.local.DeclID == l.DeclID && own.local.Name != "" {
+	if i := d.t.Files[l.File].SectionName([]byte(l.Name)); i >= 0 {
+		if own := &d.names[l.File][i]; own.local.DeclID == l.DeclID && own.local.Name != "" {
 			if own.listed >= 0 {
 				return own.listed
 			}
@@ -209,8 +183,9 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 // module returns a file as package debuginfo reads it. If names is nil, it keeps the
 // names of the input.
 func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
-	return &debuginfo.Module{File: d.t.Files[file], Lines: d.lines, Name: func(name string) (string, debuginfo.Fate) {
-		n := d.names[file].find(name)
+	return &debuginfo.Module{File: d.t.Files[file], Lines: d.lines, Name: func(number int32) (string, debuginfo.Fate) {
+		n := &d.names[file][number]
+		name := n.name
 		if names != nil && n.fate != debuginfo.Unknown {
 			name = n.output(names)
 		}
@@ -329,9 +304,8 @@ func (pl *planner) sections(debug *mergedDebug) {
 	for _, s := range f.Sections {
 		var edits []ptx.Edit
 		for _, ref := range s.Refs {
-			name := f.Src.String(ref)
-			if n := names.find(name); n.fate == debuginfo.Kept && n.output(pl.names) != name {
-				edits = append(edits, ptx.Edit{Span: ref, Text: n.output(pl.names)})
+			if n := &names[ref.Name]; n.fate == debuginfo.Kept && n.output(pl.names) != n.name {
+				edits = append(edits, ptx.Edit{Span: ref.Span, Text: n.output(pl.names)})
 			}
 		}
 		pl.add(piece{src: f.Src, span: s.Span, edits: edits, before: pl.blank(), after: true})

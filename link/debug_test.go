@@ -369,8 +369,8 @@ func TestDebugControls(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			m := &debuginfo.Module{File: loaded[0], Files: map[int64]int64{}, Name: func(name string) (string, debuginfo.Fate) {
-				return rename(k, name), debuginfo.Kept
+			m := &debuginfo.Module{File: loaded[0], Files: map[int64]int64{}, Name: func(number int32) (string, debuginfo.Fate) {
+				return rename(k, loaded[0].SectionNames()[number]), debuginfo.Kept
 			}}
 			for _, f := range loaded[0].Files {
 				m.Files[f.Index] = f.Index

@@ -32,7 +32,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/link/ptxas":            "internal/bridge internal/diag internal/outfile link",
 		"ptxlink/link/libdevice":        "internal/bridge internal/diag internal/outfile link link/ptxas",
 		"ptxlink/link/debuginfo":        "internal/diag internal/parallel object object/ptx",
-		"ptxlink/link":                  "internal/bridge internal/diag internal/hashed internal/parallel internal/room object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo",
+		"ptxlink/link":                  "internal/bridge internal/diag internal/parallel internal/room object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo",
 		"ptxlink/link/pack":             "internal/bridge internal/diag link object object/ptx object/container resolve",
 		"ptxlink/cmd/ptxlink":           "internal/bridge internal/diag internal/mapped internal/outfile internal/room internal/typo abicheck/ctype link link/pack link/ptxas link/libdevice",
 		"ptxlink/bench":                 "bench/gen internal/oracles",

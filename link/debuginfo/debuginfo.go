@@ -20,11 +20,12 @@ type Module struct {
 	File *object.File
 	// Files maps the .file indexes of the input to those of the output.
 	Files map[int64]int64
-	// Name returns the output name of a name outside the sections. If its body was
+	// Name returns the output name of a name outside the sections, by its number in
+	// File.SectionNames. If its body was
 	// dropped and differs from the body that was kept, the fate is Gone, and the name
 	// is that of the function that was kept, if there is one. A name that the module
 	// does not declare is Unknown.
-	Name func(symbol string) (string, Fate)
+	Name func(number int32) (string, Fate)
 	// Lines keeps only .debug_str, which has the names of inlined functions for the
 	// .loc lines.
 	Lines bool
@@ -34,28 +35,10 @@ type Module struct {
 	types    []*unit // of .debug_types
 	layouts  map[string]*layout
 	shapes   map[*abbrev]*abbrev        // for an abbreviation, its latest other form in the output
-	names    map[string]named           // results of Name
 	strings  map[string]int64           // labels of .debug_str
 	seen     map[string]map[int64]*unit // entries of lists, and who referred to them first
 	shared   bool                       // units share a list of .debug_loc or .debug_ranges
 	moving   bool                       // an expression of .debug_loc refers to DIEs
-}
-
-type named struct {
-	symbol string
-	fate   Fate
-}
-
-func (m *Module) name(symbol string) (string, Fate) {
-	n, ok := m.names[symbol]
-	if !ok {
-		n.symbol, n.fate = m.Name(symbol)
-		if m.names == nil {
-			m.names = map[string]named{}
-		}
-		m.names[symbol] = n
-	}
-	return n.symbol, n.fate
 }
 
 // isGone reports whether a fixup, which may be nil, names something in a dropped
@@ -64,7 +47,7 @@ func (m *Module) isGone(f *ptx.Fixup) bool {
 	if f == nil || f.Section != "" {
 		return false
 	}
-	_, fate := m.name(f.Symbol)
+	_, fate := m.Name(f.Name)
 	return fate != Kept
 }
 
@@ -226,7 +209,7 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 			to := m.sections[f.Section]
 			switch {
 			case f.Section == "":
-				if _, fate := m.name(f.Symbol); fate == Unknown {
+				if _, fate := m.Name(f.Name); fate == Unknown {
 					return &ptx.Error{Span: f.Span, Text: fmt.Sprintf("nothing in the module is called %s", f.Symbol)}
 				}
 			case f.Section == ".debug_line": // ptxas writes it

@@ -74,7 +74,7 @@ func (w *merger) place() {
 func (m *Module) translate(f ptx.Fixup) ptx.Fixup {
 	switch f.Section {
 	case "":
-		name, fate := m.name(f.Symbol)
+		name, fate := m.Name(f.Name)
 		if fate != Kept {
 			name, f.Addend = "", 0
 		}

@@ -31,7 +31,7 @@ func module(t testing.TB, name string, sections map[string][]byte) *Module {
 	if err != nil || len(files) != 1 {
 		t.Fatal(err, log.Messages)
 	}
-	return &Module{File: files[0], Files: map[int64]int64{1: 1}, Name: func(string) (string, Fate) { return "", Unknown }}
+	return &Module{File: files[0], Files: map[int64]int64{1: 1}, Name: func(int32) (string, Fate) { return "", Unknown }}
 }
 
 // addressed makes a module with fixups in its sections.
@@ -46,8 +46,8 @@ func addressed(t testing.TB, name string, sections []Section) *Module {
 	if err != nil || len(files) != 1 {
 		t.Fatal(err, log.Messages)
 	}
-	return &Module{File: files[0], Files: map[int64]int64{1: 300}, Name: func(symbol string) (string, Fate) {
-		switch symbol {
+	return &Module{File: files[0], Files: map[int64]int64{1: 300}, Name: func(number int32) (string, Fate) {
+		switch symbol := files[0].SectionNames()[number]; symbol {
 		case "kept":
 			return symbol, Kept
 		case "gone":
@@ -186,7 +186,7 @@ func TestMergeLines(t *testing.T) {
 		if err != nil || len(files) != 1 {
 			t.Fatal(err, log.Messages)
 		}
-		return &Module{File: files[0], Files: map[int64]int64{1: 1}, Name: func(string) (string, Fate) { return "", Unknown }}
+		return &Module{File: files[0], Files: map[int64]int64{1: 1}, Name: func(int32) (string, Fate) { return "", Unknown }}
 	}
 	whole := named("whole", "")
 	bad := named("bad", ".section .debug_info { .b8 1 }\n")

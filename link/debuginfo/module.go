@@ -288,7 +288,7 @@ func (m *Module) bounds(l *layout, u *unit, d *die) (low, high *bound) {
 		}
 		symbol, fate := "", Kept
 		if f := l.fixupOf(a); f != nil && f.Section == "" {
-			symbol, fate = m.name(f.Symbol)
+			symbol, fate = m.Name(f.Name)
 		}
 		if a.at == atLowPC {
 			hasLow, lowSymbol, lowFate = true, symbol, fate
@@ -338,7 +338,7 @@ func (m *Module) lastEnd(l *layout, u *unit) string {
 		for k := range d.attrs {
 			if a := &d.attrs[k]; a.at == atHighPC {
 				if f := l.fixupOf(a); f != nil && f.Section == "" {
-					if symbol, fate := m.name(f.Symbol); fate == Kept {
+					if symbol, fate := m.Name(f.Name); fate == Kept {
 						return symbol
 					}
 				}

@@ -61,7 +61,7 @@ func (r *reading) address(section string, at int64) (name string, fate Fate) {
 	case r.module == nil:
 		return f.Symbol, Kept
 	}
-	return r.module.Name(f.Symbol)
+	return r.module.Name(f.Name)
 }
 
 // pair returns the expected form of two addresses: neither if one of them is gone.

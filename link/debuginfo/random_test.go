@@ -37,7 +37,8 @@ func TestMergeRandom(t *testing.T) {
 				m.Files[int64(k+1)] = int64(1 + r.IntN([]int{100, 300, 70000}[r.IntN(3)]))
 			}
 			tag := fmt.Sprintf("$%d", i)
-			m.Name = func(symbol string) (string, Fate) {
+			m.Name = func(number int32) (string, Fate) {
+				symbol := m.File.SectionNames()[number]
 				switch {
 				case strings.HasPrefix(symbol, "gone"):
 					return "", Gone

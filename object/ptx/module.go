@@ -60,8 +60,9 @@ type Module struct {
 	// Padded is set if a name of a range is used with leading zeros.
 	Padded bool
 
-	table  nameTable
-	ranges map[string]int64 // `.global .u32 a<3>` at module scope: base and count
+	table        nameTable
+	sectionNames nameList
+	ranges       map[string]int64 // `.global .u32 a<3>` at module scope: base and count
 }
 
 // moduleName finds a module-scope name as code spells it.
@@ -125,6 +126,13 @@ type LocalRange struct {
 
 // NameID indexes Module.Names.
 type NameID int32
+
+// SectionNames returns the names that sections refer to, by number: in the order of the
+// text.
+func (m *Module) SectionNames() []string { return m.sectionNames.names }
+
+// SectionName returns the number of a name that sections refer to, or -1.
+func (m *Module) SectionName(name []byte) int32 { return m.sectionNames.find(hashed.Bytes(name), name) }
 
 // Lookup returns the ID of a module-scope name, if the module has it.
 func (m *Module) Lookup(name string) (NameID, bool) {
@@ -415,13 +423,26 @@ type Loc struct {
 // LocPlace is a place in a source: the index of a .file, a line, a column.
 type LocPlace struct{ File, Line, Column int64 }
 
+// Ref is a name that a section refers to, a label or symbol: its place, and its number
+// (SectionNames).
+type Ref struct {
+	Span diag.Span
+	Name int32
+}
+
 // Section is one .section block: DWARF.
 type Section struct {
 	Name   string
 	Span   diag.Span
 	Body   diag.Span   // between the braces
 	Labels []diag.Span // labels that it defines
-	Refs   []diag.Span // names it refers to: labels, symbols, section names
+	Refs   []Ref       // names it refers to
+
+	// What skimSection has read, if it knows all of the section.
+	skimmed bool
+	bytes   []byte       // zeros at expressions
+	items   []expression // by offset
+	offsets []int64      // of Labels
 }
 
 // Other is an unknown module-scope statement, which is copied to the output.

@@ -23,7 +23,33 @@ func (m *Module) find(name []byte) (NameID, bool) {
 // addName gives a new name the next ID. One string holds many names: that is one
 // allocation for all of them.
 func (m *Module) addName(hash uint64, name []byte) NameID {
-	text := &m.table.text
+	m.Names = append(m.Names, keepText(&m.table.text, name))
+	return NameID(m.table.Add(hash))
+}
+
+// nameList numbers names. One string holds many of them.
+type nameList struct {
+	table hashed.Table
+	names []string
+	text  strings.Builder
+}
+
+func (l *nameList) find(hash uint64, name []byte) int32 {
+	return l.table.Find(hash, func(n int32) bool { return l.names[n] == string(name) })
+}
+
+// add returns the number of a name, a new one if it has none.
+func (l *nameList) add(name []byte) int32 {
+	hash := hashed.Bytes(name)
+	if n := l.find(hash, name); n >= 0 {
+		return n
+	}
+	l.names = append(l.names, keepText(&l.text, name))
+	return l.table.Add(hash)
+}
+
+// keepText returns a string that shares memory with others.
+func keepText(text *strings.Builder, name []byte) string {
 	if text.Cap()-text.Len() < len(name) {
 		size := min(max(64, 2*text.Cap()), 1<<16)
 		*text = strings.Builder{}
@@ -31,6 +57,5 @@ func (m *Module) addName(hash uint64, name []byte) NameID {
 	}
 	text.Write(name)
 	all := text.String()
-	m.Names = append(m.Names, all[len(all)-len(name):])
-	return NameID(m.table.Add(hash))
+	return all[len(all)-len(name):]
 }

@@ -41,6 +41,7 @@ type scratch struct {
 	buffer    []Token    // for its tokens
 	paramList []Param    // of the function being read
 	signatures
+	section Section // for its lists
 
 	// The long lists of the module. It gets copies of their exact size.
 	names  []string
@@ -305,54 +306,6 @@ func (p *parser) alias() {
 	if p.Err == nil {
 		p.m.Aliases = append(p.m.Aliases, a)
 	}
-}
-
-// section reads a .section block. Its names may be declared later, so they are kept
-// as references for the linker to resolve.
-func (p *parser) section() {
-	from := p.tok.Off
-	p.next()
-	if p.tok.Kind != Word && p.tok.Kind != Ident {
-		p.expected("a section name")
-		return
-	}
-	s := Section{Name: p.word()}
-	if p.tok.Kind == Ident {
-		s.Name = p.spelling()
-	}
-	if p.next(); !p.is('{') {
-		p.expected("'{'")
-		return
-	}
-	s.Body.Off = p.tok.End
-	if p.outline {
-		p.block(bodyStops, "'}' of the section")
-		return
-	}
-	for p.next(); !p.is('}'); {
-		switch {
-		case p.tok.Kind == EOF:
-			p.expected("'}' of the section")
-			return
-		case p.is('{'):
-			p.expected("data or '}' of the section")
-			return
-		case p.tok.Kind == Ident:
-			span := p.tok.Span()
-			if p.next(); p.is(':') {
-				s.Labels = append(s.Labels, span)
-				p.next()
-			} else {
-				s.Refs = append(s.Refs, span)
-			}
-			continue
-		}
-		p.next()
-	}
-	s.Body.Len = p.tok.Off - s.Body.Off
-	p.next()
-	s.Span = p.from(from)
-	p.m.Sections = append(p.m.Sections, s)
 }
 
 // other keeps an unknown statement: up to its semicolon, or to the end of its

@@ -313,9 +313,30 @@ func sameUnskimmed(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	if err != nil {
 		return // statements before it may differ
 	}
+	sameData(t, read, m)
+	unread := *m
+	m = &unread
+	m.Sections = slices.Clone(m.Sections)
+	for i := range m.Sections {
+		s := &m.Sections[i]
+		s.skimmed, s.bytes, s.items, s.offsets = false, nil, nil, nil
+	}
 	if !reflect.DeepEqual(read, m) {
 		diff := cmp.Diff(read, m, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreTypes(strings.Builder{}))
 		t.Fatalf("without skim (-) and with it (+):\n%s", diff)
+	}
+}
+
+// sameData checks that two modules have the same sections and the same error in them.
+func sameData(t *testing.T, a, b *Module) {
+	t.Helper()
+	one, faultOne := a.AllSections()
+	two, faultTwo := b.AllSections()
+	if diff := cmp.Diff(faultOne, faultTwo); diff != "" {
+		t.Fatalf("error in sections without skim (-) and with it (+):\n%s", diff)
+	}
+	if diff := cmp.Diff(one, two, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("sections without skim (-) and with it (+):\n%s", diff)
 	}
 }
 

@@ -35,8 +35,9 @@ type Fixup struct {
 	// absent: ptxas writes .debug_line.
 	Section string
 	// Symbol is any other name: a code label, a module-scope name, a parameter
-	// or object of a function.
+	// or object of a function. Name is its number in the module (SectionNames).
 	Symbol string
+	Name   int32
 	Addend int64     // never negative
 	Span   diag.Span // the whole expression
 }
@@ -155,11 +156,12 @@ type sectionReader struct {
 // expression is an item that depends on labels: name+addend or name-minus.
 type expression struct {
 	offset      int64
-	width       int
-	name, minus string
-	section     bool // name is the name of a section
 	addend      int64
+	name, minus int32 // SectionNames; -1 if there is none
 	span        diag.Span
+	nameLen     int32 // at the start of span
+	width       int8
+	section     bool // the name is that of a section
 }
 
 func (r *sectionReader) next() { r.tok = r.Next() }
@@ -192,6 +194,10 @@ func (r *sectionReader) read(name string) {
 		if r.Err != nil {
 			return
 		}
+		if s.skimmed && r.want < 0 {
+			r.append(s)
+			continue
+		}
 		r.Lexer = NewLexer(r.set.m.Src.Text[:s.Body.End()], s.Body.Off)
 		for r.next(); r.tok.Kind != EOF; {
 			switch r.tok.Kind {
@@ -206,10 +212,34 @@ func (r *sectionReader) read(name string) {
 	}
 }
 
-func (r *sectionReader) label() {
-	name, span := r.spelling(), r.tok.Span()
+// append adds a block that the parser has read.
+func (r *sectionReader) append(s *Section) {
+	base := int64(len(r.data.Bytes))
+	for i, span := range s.Labels {
+		if r.addLabel(span, base+s.offsets[i]); r.Err != nil {
+			return
+		}
+	}
+	r.data.Bytes = append(r.data.Bytes, s.bytes...)
+	at := len(r.pending)
+	for r.pending = append(r.pending, s.items...); at < len(r.pending); at++ {
+		r.pending[at].offset += base
+	}
+}
+
+func (r *sectionReader) addLabel(span diag.Span, offset int64) {
+	name := r.set.m.Src.String(span)
 	if _, ok := r.labels[name]; ok {
 		r.errorAt(span, "label %s is defined twice", name)
+		return
+	}
+	r.labels[name] = offset
+	r.data.Labels = append(r.data.Labels, Label{name, offset, span})
+}
+
+func (r *sectionReader) label() {
+	span := r.tok.Span()
+	if r.addLabel(span, int64(len(r.data.Bytes))); r.Err != nil {
 		return
 	}
 	if r.next(); !r.is(':') {
@@ -217,9 +247,6 @@ func (r *sectionReader) label() {
 		return
 	}
 	r.next()
-	offset := int64(len(r.data.Bytes))
-	r.labels[name] = offset
-	r.data.Labels = append(r.data.Labels, Label{name, offset, span})
 }
 
 // word returns the spelling of a Word without white space after its dot.
@@ -234,7 +261,11 @@ func (r *sectionReader) width() int {
 	if len(s) > 1 && !inName[s[1]] {
 		s = []byte(r.word())
 	}
-	switch string(s) {
+	return wordWidth(string(s))
+}
+
+func wordWidth(word string) int {
+	switch word {
 	case ".b8":
 		return 1
 	case ".b16":
@@ -294,22 +325,17 @@ func (r *sectionReader) unsigned() (uint64, bool) {
 		r.expected("a number")
 		return 0, false
 	}
-	if digits := r.text[r.tok.Off:r.tok.End]; len(digits) < 4 && (digits[0] != '0' || len(digits) == 1) { // the common case
-		n, plain := uint64(0), true
-		for _, c := range digits {
-			n, plain = 10*n+uint64(c-'0'), plain && class[c] == cDigit
-		}
-		if plain {
-			return n, true
-		}
-	}
-	s := strings.TrimSuffix(r.spelling(), "U")
-	n, err := strconv.ParseUint(s, 0, 64)
-	if err != nil || strings.ContainsAny(s, "_oO") {
+	n, ok := integer(r.spelling())
+	if !ok {
 		r.errorAt(r.tok.Span(), "%s is not an integer of at most 64 bits", r.spelling())
-		return 0, false
 	}
-	return n, true
+	return n, ok
+}
+
+// integer reads 12, 0x1f, 017 or 0b1, with an optional U.
+func integer(s string) (uint64, bool) {
+	n, err := strconv.ParseUint(strings.TrimSuffix(s, "U"), 0, 64)
+	return n, err == nil && !strings.ContainsAny(s, "_oO")
 }
 
 // put appends the low bytes of n in little-endian order.
@@ -324,9 +350,10 @@ func (r *sectionReader) put(width int, n uint64, span diag.Span) {
 }
 
 func (r *sectionReader) expression(width int) {
-	e := expression{offset: int64(len(r.data.Bytes)), width: width, name: r.spelling(), section: r.tok.Kind == Word, span: r.tok.Span()}
-	if e.section {
-		e.name = r.word()
+	e := expression{offset: int64(len(r.data.Bytes)), width: int8(width), name: -1, minus: -1, section: r.tok.Kind == Word, span: r.tok.Span()}
+	e.nameLen = e.span.Len
+	if !e.section {
+		e.name = r.set.m.SectionName(r.text[r.tok.Off:r.tok.End])
 	}
 	if width < 4 {
 		r.errorAt(e.span, "an address needs .b32 or .b64")
@@ -344,7 +371,7 @@ func (r *sectionReader) expression(width int) {
 		if r.next(); r.tok.Kind != Ident {
 			r.expected("a label")
 		}
-		e.minus = r.spelling()
+		e.minus = r.set.m.SectionName(r.text[r.tok.Off:r.tok.End])
 	default:
 		r.add(e)
 		return
@@ -358,23 +385,36 @@ func (r *sectionReader) expression(width int) {
 
 func (r *sectionReader) add(e expression) {
 	r.pending = append(r.pending, e)
-	r.put(e.width, 0, e.span)
+	r.put(int(e.width), 0, e.span)
 }
 
 // resolve turns the expressions into fixups and numbers, once every label of the
 // section is known.
 func (r *sectionReader) resolve() {
 	pending := r.pending
-	r.pending = nil
-	for _, e := range pending {
-		section, offset := r.find(e)
-		if r.Err != nil {
+	if r.pending = nil; len(pending) == 0 {
+		return
+	}
+	fixups := 0
+	for i := range pending {
+		if pending[i].minus < 0 {
+			fixups++
+		}
+	}
+	r.data.Fixups = make([]Fixup, 0, fixups)
+	names := r.set.m.sectionNames.names
+	for i := range pending {
+		e := &pending[i]
+		section, offset := "", int64(0)
+		if e.section {
+			section = "." + strings.TrimLeft(r.set.m.Src.String(diag.Span{Off: e.span.Off + 1, Len: e.nameLen - 1}), " \t\r\n\f")
+		} else if section, offset = r.find(names[e.name]); r.Err != nil {
 			return
 		}
-		if e.minus == "" {
-			f := Fixup{Offset: e.offset, Width: e.width, Section: section, Addend: e.addend, Span: e.span}
+		if e.minus < 0 {
+			f := Fixup{Offset: e.offset, Width: int(e.width), Section: section, Name: -1, Addend: e.addend, Span: e.span}
 			if section == "" {
-				f.Symbol = e.name
+				f.Symbol, f.Name = names[e.name], e.name
 			} else if f.Addend += offset; f.Addend < 0 {
 				r.errorAt(e.span, "%s lies outside every section", r.set.m.Src.String(e.span))
 				return
@@ -382,9 +422,7 @@ func (r *sectionReader) resolve() {
 			r.data.Fixups = append(r.data.Fixups, f)
 			continue
 		}
-		minus := e
-		minus.name = e.minus
-		section2, offset2 := r.find(minus)
+		section2, offset2 := r.find(names[e.minus])
 		if r.Err != nil {
 			return
 		}
@@ -403,16 +441,13 @@ func (r *sectionReader) resolve() {
 	}
 }
 
-// find returns the section and offset of a name; section is empty if it is not in
+// find returns the section and offset of a label; section is empty if it is not in
 // one.
-func (r *sectionReader) find(e expression) (section string, offset int64) {
-	if e.section {
-		return e.name, 0
-	}
-	if at, ok := r.labels[e.name]; ok {
+func (r *sectionReader) find(label string) (section string, offset int64) {
+	if at, ok := r.labels[label]; ok {
 		return r.data.Name, at
 	}
-	name, ok := r.set.definer(e.name)
+	name, ok := r.set.definer(label)
 	if !ok {
 		return "", 0
 	}
@@ -421,7 +456,7 @@ func (r *sectionReader) find(e expression) (section string, offset int64) {
 		r.Err = other.Err
 		return "", 0
 	}
-	return name, other.labels[e.name]
+	return name, other.labels[label]
 }
 
 // String returns the resolved expression: .debug_loc+133.

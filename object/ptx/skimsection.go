@@ -1,0 +1,295 @@
+package ptx
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"ptxlink/internal/diag"
+)
+
+// section reads a .section block. Its names may be declared later, so they are kept
+// as references for the linker to resolve.
+func (p *parser) section() {
+	from := p.tok.Off
+	p.next()
+	if p.tok.Kind != Word && p.tok.Kind != Ident {
+		p.expected("a section name")
+		return
+	}
+	s := Section{Name: p.word()}
+	if p.tok.Kind == Ident {
+		s.Name = p.spelling()
+	}
+	if p.next(); !p.is('{') {
+		p.expected("'{'")
+		return
+	}
+	s.Body.Off = p.tok.End
+	if p.outline {
+		p.block(bodyStops, "'}' of the section")
+		return
+	}
+	if !p.unskimmed && p.skimSection(&s) {
+		p.next()
+		p.next()
+		s.Span = p.from(from)
+		p.m.Sections = append(p.m.Sections, s)
+		return
+	}
+	for p.next(); !p.is('}'); {
+		switch {
+		case p.tok.Kind == EOF:
+			p.expected("'}' of the section")
+			return
+		case p.is('{'):
+			p.expected("data or '}' of the section")
+			return
+		case p.tok.Kind == Ident:
+			span := p.tok.Span()
+			if p.next(); p.is(':') {
+				s.Labels = append(s.Labels, span)
+				p.next()
+			} else {
+				s.Refs = append(s.Refs, Ref{span, p.m.sectionNames.add(p.text[span.Off:span.End()])})
+			}
+			continue
+		}
+		p.next()
+	}
+	s.Body.Len = p.tok.Off - s.Body.Off
+	p.next()
+	s.Span = p.from(from)
+	p.m.Sections = append(p.m.Sections, s)
+}
+
+// skimSection reads the labels, numbers and expressions of a section byte by byte and
+// keeps them, and stops at its closing brace. If it finds anything else, such as a
+// number that does not fit, it returns false and keeps nothing: sectionReader then reads
+// the section, and reports errors, once its data is wanted.
+func (p *parser) skimSection(s *Section) bool {
+	old := &p.scratch.section
+	r := sectionSkim{p: p, text: p.text, at: int(s.Body.Off)}
+	r.s = Section{bytes: old.bytes[:0], items: old.items[:0], offsets: old.offsets[:0], Labels: old.Labels[:0], Refs: old.Refs[:0]}
+	for r.next() {
+	}
+	*old = r.s
+	if !r.done {
+		return false
+	}
+	s.skimmed = true
+	_, s.bytes = copied(r.s.bytes)
+	_, s.items = copied(r.s.items)
+	_, s.offsets = copied(r.s.offsets)
+	_, s.Labels = copied(r.s.Labels)
+	_, s.Refs = copied(r.s.Refs)
+	s.Body.Len = int32(r.at) - s.Body.Off
+	p.at = r.at
+	return true
+}
+
+type sectionSkim struct {
+	p    *parser
+	s    Section // its lists
+	text []byte
+	at   int
+	done bool // at the closing brace
+}
+
+// next reads one item or label. It returns false at the closing brace and before
+// anything unusual.
+func (r *sectionSkim) next() bool {
+	text := r.text
+	r.gap()
+	if r.at >= len(text) {
+		return false
+	}
+	switch c := text[r.at]; {
+	case c == '.':
+		return r.item()
+	case class[c] == cLetter, class[c] == cSigil:
+		name, ok := r.name()
+		if r.gap(); !ok || !r.is(':') {
+			return false
+		}
+		r.s.Labels = append(r.s.Labels, name)
+		r.s.offsets = append(r.s.offsets, int64(len(r.s.bytes)))
+		return true
+	case c == '}':
+		r.done = true
+	}
+	return false
+}
+
+// gap skips white space and comments to the end of their line.
+func (r *sectionSkim) gap() {
+	text, at := r.text, r.at
+	for at < len(text) {
+		if at+8 <= len(text) && string(text[at:at+8]) == "        " { // before clang's comments
+			at += 8
+			continue
+		}
+		if class[text[at]] == cSpace {
+			at++
+			continue
+		}
+		if text[at] != '/' || at+1 >= len(text) || text[at+1] != '/' {
+			break
+		}
+		end := bytes.IndexByte(text[at:], '\n')
+		if end < 0 {
+			end = len(text) - at
+		}
+		if cr := bytes.IndexByte(text[at:at+end], '\r'); cr >= 0 {
+			end = cr
+		}
+		at += end
+	}
+	r.at = at
+}
+
+func (r *sectionSkim) is(c byte) bool {
+	if r.at < len(r.text) && r.text[r.at] == c {
+		r.at++
+		return true
+	}
+	return false
+}
+
+func (r *sectionSkim) name() (diag.Span, bool) {
+	from := r.at
+	if from >= len(r.text) || class[r.text[from]] != cLetter && class[r.text[from]] != cSigil {
+		return diag.Span{}, false
+	}
+	r.at = r.p.nameEnd(from + 1)
+	return diag.Span{Off: int32(from), Len: int32(r.at - from)}, r.at-from > 1 || class[r.text[from]] == cLetter
+}
+
+// item reads .b8, .b16, .b32 or .b64 with a list of numbers or an expression.
+func (r *sectionSkim) item() bool {
+	text, at := r.text, r.at
+	if at+4 >= len(text) {
+		return false
+	}
+	width, next := 0, byte(' ')
+	switch {
+	case text[at+1] == 'b' && text[at+2] == '8':
+		width, next = 1, text[at+3]
+		r.at = at + 3
+	case text[at+1] == 'b':
+		switch string(text[at+2 : at+4]) {
+		case "16":
+			width = 2
+		case "32":
+			width = 4
+		case "64":
+			width = 8
+		}
+		next = text[at+4]
+		r.at = at + 4
+	}
+	if width == 0 || class[next] != cSpace {
+		return false
+	}
+	r.gap()
+	if at := r.at; at < len(text) && (text[at] == '.' || class[text[at]] == cLetter || class[text[at]] == cSigil) {
+		return width >= 4 && len(r.s.bytes) < 2*len(text) && r.expression(width)
+	}
+	for {
+		negative := r.is('-')
+		if negative {
+			r.gap()
+		}
+		n, ok := r.number()
+		limit := uint64(1) << (8*width - 1) // magnitude of the lowest negative number
+		if !ok || negative && n > limit || !negative && width < 8 && n >= 2*limit {
+			return false
+		}
+		if negative {
+			n = -n
+		}
+		if width == 1 {
+			r.s.bytes = append(r.s.bytes, byte(n))
+		} else {
+			r.s.bytes = binary.LittleEndian.AppendUint64(r.s.bytes, n)
+			r.s.bytes = r.s.bytes[:len(r.s.bytes)-8+width]
+		}
+		if r.gap(); !r.is(',') {
+			// Few bytes of text must not take much memory in every link.
+			return len(r.s.bytes) < 2*len(text)
+		}
+		r.gap()
+	}
+}
+
+// number reads a number without a sign.
+func (r *sectionSkim) number() (n uint64, ok bool) {
+	text, at := r.text, r.at
+	end := at
+	for end < len(text) && class[text[end]] == cDigit {
+		n = 10*n + uint64(text[end]-'0')
+		end++
+	}
+	if end == at || end >= len(text) {
+		return 0, false
+	}
+	r.at = end
+	if end-at < 19 && !inName[text[end]] && text[end] != '.' && (text[at] != '0' || end-at == 1) {
+		return n, true
+	}
+	if r.at = r.p.nameEnd(end); r.at >= len(text) || text[r.at] == '.' {
+		return 0, false
+	}
+	return integer(string(text[at:r.at]))
+}
+
+// expression reads name, name+number, name-name, and the same with the name of a section.
+func (r *sectionSkim) expression(width int) bool {
+	from := r.at
+	e := expression{offset: int64(len(r.s.bytes)), width: int8(width), name: -1, minus: -1}
+	if r.text[from] == '.' {
+		e.section = true
+		if r.at = r.p.nameEnd(from + 1); r.at == from+1 || r.at >= len(r.text) || r.text[r.at] == ':' {
+			return false
+		}
+		if word := string(r.text[from:r.at]); wordWidth(word) != 0 {
+			return false
+		}
+	} else if name, ok := r.name(); !ok || !r.ref(&e.name, name) {
+		return false
+	}
+	end := r.at
+	e.nameLen = int32(end - from)
+	r.gap()
+	switch {
+	case r.is('+'):
+		r.gap()
+		n, ok := r.number()
+		if !ok || n > math.MaxInt64 {
+			return false
+		}
+		e.addend, end = int64(n), r.at
+	case !e.section && r.is('-'):
+		r.gap()
+		name, ok := r.name()
+		if end = r.at; !ok || !r.ref(&e.minus, name) {
+			return false
+		}
+	}
+	e.span = diag.Span{Off: int32(from), Len: int32(end - from)}
+	r.s.items = append(r.s.items, e)
+	r.s.bytes = append(r.s.bytes, "\x00\x00\x00\x00\x00\x00\x00\x00"[:width]...)
+	return true
+}
+
+// ref numbers a name that the section refers to. A label may not follow.
+func (r *sectionSkim) ref(number *int32, name diag.Span) bool {
+	at := r.at
+	if r.gap(); r.is(':') {
+		return false
+	}
+	r.at = at
+	*number = r.p.m.sectionNames.add(r.text[name.Off:name.End()])
+	r.s.Refs = append(r.s.Refs, Ref{name, *number})
+	return true
+}
