@@ -34,11 +34,13 @@ type Module struct {
 	units    []*unit // of .debug_info
 	types    []*unit // of .debug_types
 	layouts  map[string]*layout
-	shapes   map[*abbrev]*abbrev        // for an abbreviation, its latest other form in the output
-	strings  map[string]int64           // labels of .debug_str
-	seen     map[string]map[int64]*unit // entries of lists, and who referred to them first
-	shared   bool                       // units share a list of .debug_loc or .debug_ranges
-	moving   bool                       // an expression of .debug_loc refers to DIEs
+	shapes   map[*abbrev]int64 // for an abbreviation, its latest form in the output
+	// shapeList holds the forms that abbreviations have in the output.
+	shapeList []*abbrev
+	strings   map[string]int64           // labels of .debug_str
+	seen      map[string]map[int64]*unit // entries of lists, and who referred to them first
+	shared    bool                       // units share a list of .debug_loc or .debug_ranges
+	moving    bool                       // an expression of .debug_loc refers to DIEs
 }
 
 // isGone reports whether a fixup, which may be nil, names something in a dropped

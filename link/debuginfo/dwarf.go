@@ -1,11 +1,9 @@
 package debuginfo
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"ptxlink/object/ptx"
 )
@@ -30,7 +28,10 @@ type unit struct {
 	addrSize int
 	abbrevAt int64 // position of the offset of its abbreviations
 	typeAt   int64 // position of the offset of the type in a type unit; 0 in others
-	dies     []die
+	data     []byte
+	abbrevs  *abbrevCodes
+	starts   []uint64 // a bit for each byte of the unit: a DIE starts there
+	changing int      // codes and references
 }
 
 // die is one debugging information entry; code 0 ends a list of children.
@@ -39,6 +40,40 @@ type die struct {
 	body   int64 // after the code
 	abbrev *abbrev
 	attrs  []attr
+}
+
+// dieReader reads the DIEs of a unit, one at a time.
+type dieReader struct {
+	reader
+	u *unit
+	die
+}
+
+// dies starts to read the DIEs of the unit.
+func (u *unit) dies() dieReader {
+	return dieReader{reader: reader{section: u.section, data: u.data, at: u.off + u.header}, u: u}
+}
+
+// next reads the next DIE. It returns false behind the last one and after an error.
+func (r *dieReader) next() bool {
+	if r.err != nil || r.at >= r.u.end {
+		return false
+	}
+	r.off = r.at
+	code := r.uleb()
+	r.body, r.abbrev, r.attrs = r.at, nil, r.attrs[:0]
+	if code == 0 {
+		return r.err == nil
+	}
+	if r.abbrev = r.u.abbrevs.of(code); r.abbrev == nil {
+		r.fail("abbreviation %d is not defined", code)
+		return false
+	}
+	for i := range r.abbrev.specs {
+		r.attrs = append(r.attrs, attr{})
+		r.attribute(r.u, &r.abbrev.specs[i], &r.attrs[i])
+	}
+	return r.err == nil
 }
 
 // attr is an attribute. Its value is at bytes off to end.
@@ -299,13 +334,10 @@ func readUnits(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader) ([]*u
 	if info == nil {
 		return nil, nil
 	}
-	fixups := map[int64]ptx.Fixup{}
-	for _, f := range info.Fixups {
-		fixups[f.Offset] = f
-	}
+	fixups := fixups{list: info.Fixups}
 	var units []*unit
 	for off := int64(0); off < int64(len(info.Bytes)); {
-		u, err := readUnit(ctx, info, abbrevs, fixups, off)
+		u, err := readUnit(ctx, info, abbrevs, &fixups, off)
 		if err != nil {
 			return nil, err
 		}
@@ -315,7 +347,7 @@ func readUnits(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader) ([]*u
 	return units, nil
 }
 
-func readUnit(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader, fixups map[int64]ptx.Fixup, off int64) (*unit, *dwarfError) {
+func readUnit(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader, fixups *fixups, off int64) (*unit, *dwarfError) {
 	const compile, typ, partial = 1, 2, 3 // unit types
 	r := &reader{section: info.Name, data: info.Bytes, at: off}
 	u := &unit{section: info.Name, off: off}
@@ -365,7 +397,7 @@ func readUnit(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader, fixups
 	}
 	u.header = r.at - off
 	offset := int64(binary.LittleEndian.Uint32(info.Bytes[u.abbrevAt:]))
-	if f, ok := fixups[u.abbrevAt]; ok {
+	if f := fixups.find(u.abbrevAt); f != nil {
 		if f.Section != ".debug_abbrev" {
 			r.fail("the unit takes its abbreviations from %s", f)
 		}
@@ -374,79 +406,74 @@ func readUnit(ctx context.Context, info *ptx.Data, abbrevs *abbrevReader, fixups
 	if r.err != nil {
 		return nil, r.err
 	}
-	table, err := abbrevs.table(offset)
-	if err != nil {
+	var err *dwarfError
+	if u.abbrevs, err = abbrevs.table(offset); err != nil {
 		return nil, &dwarfError{info.Name, off, "its abbreviations: " + err.text}
 	}
+	u.data = info.Bytes[:u.end]
+	u.starts = make([]uint64, (u.end-u.off+63)/64)
+	references := abbrevs.references[:0]
+	d := u.dies()
 	depth := 0
-	for r.err == nil && r.at < u.end {
-		if isCancelled(ctx, len(u.dies)) {
-			r.fail("interrupted")
+	for n := 0; d.next(); n++ {
+		if isCancelled(ctx, n) {
+			d.fail("interrupted")
 			break
 		}
-		d := die{off: r.at}
-		code := r.uleb()
-		d.body = r.at
-		if code == 0 {
+		u.starts[(d.off-u.off)/64] |= 1 << ((d.off - u.off) % 64)
+		if d.abbrev == nil {
 			depth--
 			if depth < -64 { // padding after the last DIE
-				r.fail("the unit has too many ends of lists")
+				d.fail("the unit has too many ends of lists")
 			}
-			u.dies = append(u.dies, d)
 			continue
 		}
-		a, ok := table[code]
-		if !ok {
-			r.fail("abbreviation %d is not defined", code)
-			break
-		}
-		d.abbrev = a
-		if a.children != 0 {
+		if u.changing++; d.abbrev.children != 0 {
 			depth++
 		}
-		d.attrs = make([]attr, 0, len(a.specs))
-		for _, s := range a.specs {
-			d.attrs = append(d.attrs, r.attribute(u, s))
+		for i := range d.attrs {
+			if a := &d.attrs[i]; isUnitRef(a.form) {
+				u.changing++
+				if fixups.find(a.off) == nil {
+					references = append(references, unitReference{a.off, a.value})
+				}
+			}
 		}
-		u.dies = append(u.dies, d)
 	}
-	if r.err != nil {
-		return nil, r.err
+	abbrevs.references = references
+	if d.err != nil {
+		return nil, d.err
 	}
-	return u, u.checkReferences(fixups)
+	for _, to := range references {
+		if !u.hasDIE(to.value) {
+			return nil, &dwarfError{u.section, to.at, "a reference leads to no entry"}
+		}
+	}
+	return u, nil
+}
+
+// unitReference is a reference within a unit and its place.
+type unitReference struct {
+	at    int64
+	value uint64
 }
 
 // isCancelled reports whether the context has ended. It asks only for some n.
 func isCancelled(ctx context.Context, n int) bool { return n%4096 == 0 && ctx.Err() != nil }
-
-// checkReferences checks that references within the unit point to DIEs.
-func (u *unit) checkReferences(fixups map[int64]ptx.Fixup) *dwarfError {
-	for _, d := range u.dies {
-		for _, a := range d.attrs {
-			if _, ok := fixups[a.off]; ok || !isUnitRef(a.form) {
-				continue
-			}
-			if !u.hasDIE(a.value) {
-				return &dwarfError{u.section, a.off, "a reference leads to no entry"}
-			}
-		}
-	}
-	return nil
-}
 
 // hasDIE reports whether a DIE starts at an offset from the start of the unit.
 func (u *unit) hasDIE(off uint64) bool {
 	if off >= uint64(u.end-u.off) {
 		return false
 	}
-	_, ok := slices.BinarySearchFunc(u.dies, u.off+int64(off), func(d die, off int64) int { return cmp.Compare(d.off, off) })
-	return ok
+	return u.starts[off/64]&(1<<(off%64)) != 0
 }
 
 func isUnitRef(form uint64) bool { return form >= formRef1 && form <= formRefUdata }
 
-func (r *reader) attribute(u *unit, s spec) attr {
-	a := attr{spec: s, start: r.at, off: r.at}
+// attribute reads an attribute into a.
+func (r *reader) attribute(u *unit, s *spec, a *attr) {
+	a.spec, a.start, a.off = *s, r.at, r.at
 	if s.form == formIndirect {
 		a.form = r.uleb()
 		if a.form == formIndirect || a.form == formImplicit {
@@ -496,7 +523,6 @@ func (r *reader) attribute(u *unit, s spec) attr {
 		r.fail("form 0x%x is not known", a.form)
 	}
 	a.end = r.at
-	return a
 }
 
 // refAddrSize returns the size of DW_FORM_ref_addr: an address in DWARF 2, an offset
@@ -511,19 +537,46 @@ func (u *unit) refAddrSize() int64 {
 // abbrevReader reads the tables of .debug_abbrev, each once.
 type abbrevReader struct {
 	data   []byte
-	tables map[int64]map[uint64]*abbrev // by offset
-	read   int                          // bytes read so far
+	tables map[int64]*abbrevCodes // by offset
+	read   int                    // bytes read so far
+
+	references []unitReference // memory for those of a unit
+}
+
+// abbrevCodes holds the abbreviations of a table by code. Compilers number them from 1.
+type abbrevCodes struct {
+	numbered []*abbrev
+	others   map[uint64]*abbrev
+}
+
+func (t *abbrevCodes) set(code uint64, a *abbrev) {
+	switch n := uint64(len(t.numbered)); {
+	case code < n:
+		t.numbered[code] = a
+	case code == n && t.others[code] == nil:
+		t.numbered = append(t.numbered, a)
+	default:
+		t.others[code] = a
+	}
+}
+
+// of returns the abbreviation with a code, or nil.
+func (t *abbrevCodes) of(code uint64) *abbrev {
+	if code < uint64(len(t.numbered)) {
+		return t.numbered[code]
+	}
+	return t.others[code]
 }
 
 func newAbbrevReader(abbrevs *ptx.Data) *abbrevReader {
-	r := &abbrevReader{tables: map[int64]map[uint64]*abbrev{}}
+	r := &abbrevReader{tables: map[int64]*abbrevCodes{}}
 	if abbrevs != nil {
 		r.data = abbrevs.Bytes
 	}
 	return r
 }
 
-func (t *abbrevReader) table(offset int64) (map[uint64]*abbrev, *dwarfError) {
+func (t *abbrevReader) table(offset int64) (*abbrevCodes, *dwarfError) {
 	if table, ok := t.tables[offset]; ok {
 		return table, nil
 	}
@@ -542,7 +595,7 @@ func (t *abbrevReader) table(offset int64) (map[uint64]*abbrev, *dwarfError) {
 		r.fail("they overlap with others")
 		return nil, r.err
 	}
-	table := map[uint64]*abbrev{}
+	table := &abbrevCodes{numbered: []*abbrev{nil}, others: map[uint64]*abbrev{}}
 	for {
 		code := r.uleb()
 		if code == 0 || r.err != nil {
@@ -562,7 +615,7 @@ func (t *abbrevReader) table(offset int64) (map[uint64]*abbrev, *dwarfError) {
 			}
 			a.specs = append(a.specs, s)
 		}
-		table[code] = a
+		table.set(code, a)
 		if r.at >= int64(len(t.data)) { // the guide's example has no final 0
 			break
 		}

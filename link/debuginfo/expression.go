@@ -87,7 +87,7 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	first := len(l.patches)
 	var branches []branch
 	var starts []int64 // of operations
-	ref := func(off, end int64, size int64, kind patchKind, to uint64) {
+	ref := func(off, end int64, size int32, kind patchKind, to uint64) {
 		if !u.hasDIE(to) {
 			r.fail("an expression refers to no entry")
 			return
@@ -147,7 +147,7 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 				return 0, err
 			}
 			bytes := appendUleb(nil, uint64(size))
-			l.patches[i] = patch{off: at, end: inner, size: int64(len(bytes)), bytes: bytes}
+			l.patches[i] = patch{off: at, end: inner, size: int32(len(bytes)), text: string(bytes)}
 		case opRef2: // the distance may outgrow it
 			if n := r.uint(2); r.err == nil {
 				l.put(at, at+1, []byte{call4})
@@ -192,7 +192,7 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	added := l.patches[first:]
 	moved := make([]int64, len(added)+1) // by the patches before
 	for i, p := range added {
-		moved[i+1] = moved[i] + p.size - (p.end - p.off)
+		moved[i+1] = moved[i] + int64(p.size) - (p.end - p.off)
 	}
 	grown := moved[len(added)]
 	if grown == 0 || len(branches) == 0 {

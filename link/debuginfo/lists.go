@@ -158,7 +158,7 @@ func (m *Module) index(l *layout) bool {
 			continue
 		}
 		left := lengthField(b[at+10:], u)
-		l.patches = append(l.patches, patch{off: at + 10, end: at + 14, size: 4, kind: reference, in: info, value: u.end, from: u.off, add: -left})
+		l.patches = append(l.patches, patch{off: at + 10, end: at + 14, size: 4, kind: reference, in: info, value: u.end, from: u.off + left})
 		for p := at + 14; p+4 <= end; {
 			off := int64(le.Uint32(b[p:]))
 			if off == 0 {

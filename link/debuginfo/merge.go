@@ -43,6 +43,13 @@ func (w *merger) merge(ctx context.Context) ([]Section, error) {
 			}
 		}
 	}
+	for _, m := range w.modules {
+		for name, l := range m.layouts {
+			if name != ".debug_str" { // String asks for it
+				l.patches, l.blocks, l.fixups, l.data.Fixups = nil, nil, fixups{}, nil
+			}
+		}
+	}
 	return sections, nil
 }
 
@@ -55,10 +62,14 @@ func (w *merger) place() {
 			if l == nil {
 				continue
 			}
+			codes := make([]uint64, len(m.shapeList)) // 0 is not known yet
 			for i := range l.patches {
 				if p := &l.patches[i]; p.kind == code {
-					n := w.table.code(p.shape)
-					p.value, p.size = int64(n), ulebSize(n)
+					n := &codes[p.value]
+					if *n == 0 {
+						*n = w.table.code(m.shapeList[p.value])
+					}
+					p.value, p.size = int64(*n), ulebSize(*n)
 				}
 			}
 		}
@@ -94,18 +105,14 @@ func (m *Module) translate(f ptx.Fixup) ptx.Fixup {
 // abbrevTable is the abbreviation table of all units, in order of first use.
 type abbrevTable struct {
 	list  []*abbrev
-	known map[*abbrev]uint64
 	codes map[string]uint64
 }
 
 func newAbbrevTable() *abbrevTable {
-	return &abbrevTable{known: map[*abbrev]uint64{}, codes: map[string]uint64{}}
+	return &abbrevTable{codes: map[string]uint64{}}
 }
 
 func (t *abbrevTable) code(a *abbrev) uint64 {
-	if code, ok := t.known[a]; ok {
-		return code
-	}
 	key := string(a.append(nil))
 	code, ok := t.codes[key]
 	if !ok {
@@ -113,7 +120,6 @@ func (t *abbrevTable) code(a *abbrev) uint64 {
 		code = uint64(len(t.list))
 		t.codes[key] = code
 	}
-	t.known[a] = code
 	return code
 }
 

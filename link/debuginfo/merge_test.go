@@ -72,6 +72,16 @@ func reread(sections []Section) ([]*unit, error) {
 	return units, nil
 }
 
+// allDies returns the DIEs of a unit.
+func allDies(u *unit) (list []die) {
+	for d := u.dies(); d.next(); {
+		entry := d.die
+		entry.attrs = slices.Clone(d.attrs)
+		list = append(list, entry)
+	}
+	return list
+}
+
 // abbrevs: 1 is a unit with children, a name and a sibling reference; 2 a
 // variable with a file and a reference by each width.
 var abbrevs = []byte{
@@ -109,14 +119,15 @@ func TestMergeMovesReferences(t *testing.T) {
 	}
 	for i, want := range []uint64{1, 300} {
 		u := units[i]
-		for _, d := range u.dies {
+		dies := allDies(u)
+		for _, d := range dies {
 			for _, at := range d.attrs {
 				switch {
 				case at.at == atDeclFile && at.value != want:
 					t.Errorf("unit %d: file %d, want %d", i, at.value, want)
 				case isUnitRef(at.form):
-					if u.off+int64(at.value) != u.dies[1].off {
-						t.Errorf("unit %d: a reference leads to %d, want %d", i, at.value, u.dies[1].off-u.off)
+					if u.off+int64(at.value) != dies[1].off {
+						t.Errorf("unit %d: a reference leads to %d, want %d", i, at.value, dies[1].off-u.off)
 					}
 				}
 			}
@@ -319,7 +330,7 @@ func TestMergeFixups(t *testing.T) {
 		units, err := reread(sections)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
-		} else if dies := units[0].dies; len(dies) != 1 || len(dies[0].attrs) != test.attrs {
+		} else if dies := allDies(units[0]); len(dies) != 1 || len(dies[0].attrs) != test.attrs {
 			t.Errorf("%s: %d entries, the first with %d attributes, want %d", what, len(dies), len(dies[0].attrs), test.attrs)
 		}
 	}
@@ -359,11 +370,12 @@ func FuzzMerge(f *testing.F) {
 		for i, u := range units {
 			m := []*Module{a, b}[i/len(a.units)]
 			from := m.units[i%len(a.units)]
-			if len(u.dies) != len(from.dies) {
-				t.Fatalf("unit %d has %d entries of %d", i, len(u.dies), len(from.dies))
+			old, dies := allDies(from), allDies(u)
+			if len(dies) != len(old) {
+				t.Fatalf("unit %d has %d entries of %d", i, len(dies), len(old))
 			}
-			for k := range u.dies {
-				if err := sameDIE(m, from, u, k, m.sections[from.section].Bytes, bytes[u.section]); err != nil {
+			for k := range dies {
+				if err := sameDIE(m, from, u, old, dies, k, m.sections[from.section].Bytes, bytes[u.section]); err != nil {
 					t.Fatalf("entry %d of unit %d: %v", k, i, err)
 				}
 			}
@@ -373,8 +385,8 @@ func FuzzMerge(f *testing.F) {
 
 // sameDIE checks that entry k of a merged unit, u, has the tag and the values of the
 // entry that it was. It does not compare expressions and section offsets.
-func sameDIE(m *Module, from, u *unit, k int, before, after []byte) error {
-	old, d := &from.dies[k], &u.dies[k]
+func sameDIE(m *Module, from, u *unit, oldDies, dies []die, k int, before, after []byte) error {
+	old, d := &oldDies[k], &dies[k]
 	if old.abbrev == nil || d.abbrev == nil {
 		if old.abbrev != d.abbrev {
 			return fmt.Errorf("one ends a list, the other does not")
@@ -385,15 +397,15 @@ func sameDIE(m *Module, from, u *unit, k int, before, after []byte) error {
 		return fmt.Errorf("tag %x, children %d, %d attributes; was tag %x, children %d, %d attributes",
 			d.abbrev.tag, d.abbrev.children, len(d.attrs), old.abbrev.tag, old.abbrev.children, len(old.attrs))
 	}
-	dieAt := func(u *unit, off uint64) int {
-		return slices.IndexFunc(u.dies, func(d die) bool { return d.off == u.off+int64(off) })
+	dieAt := func(u *unit, dies []die, off uint64) int {
+		return slices.IndexFunc(dies, func(d die) bool { return d.off == u.off+int64(off) })
 	}
 	for i := range d.attrs {
 		a, was := &d.attrs[i], &old.attrs[i]
 		same := true
 		switch {
 		case isUnitRef(was.form):
-			same = dieAt(u, a.value) == dieAt(from, was.value)
+			same = dieAt(u, dies, a.value) == dieAt(from, oldDies, was.value)
 		case was.isConstant() && (was.at == atDeclFile || was.at == atCallFile):
 			same = a.value == uint64(m.Files[int64(was.value)])
 		case was.isExpression(), was.form == formStrp, was.form == formLineStrp, was.form == formRefAddr, was.isOffset(u.version) && sectionOf(was.at, u.version) != "":

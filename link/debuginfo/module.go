@@ -15,11 +15,11 @@ import (
 // move.
 func (m *Module) prepare(ctx context.Context) *dwarfError {
 	m.layouts = map[string]*layout{}
-	m.shapes = map[*abbrev]*abbrev{}
+	m.shapes, m.shapeList = map[*abbrev]int64{}, nil
 	m.seen, m.shared, m.moving = map[string]map[int64]*unit{}, false, false
 	for name, data := range m.sections {
 		if m.mergeable(name) {
-			m.layouts[name] = &layout{data: data, pairs: name == ".debug_loc" || name == ".debug_ranges"}
+			m.layouts[name] = &layout{data: data, fixups: fixups{list: data.Fixups}, pairs: name == ".debug_loc" || name == ".debug_ranges"}
 		}
 	}
 	m.macinfo()
@@ -68,7 +68,7 @@ func (m *Module) mergeable(name string) bool {
 func (m *Module) unit(ctx context.Context, u *unit) *dwarfError {
 	l := m.layouts[u.section]
 	l.patches = append(l.patches,
-		patch{off: u.off, end: u.off + 4, size: 4, kind: reference, in: l, value: u.end, from: u.off, add: -4},
+		patch{off: u.off, end: u.off + 4, size: 4, kind: reference, in: l, value: u.end, from: u.off + 4},
 		patch{off: u.abbrevAt, end: u.abbrevAt + 4, size: 4, kind: offset, in: abbrevTables})
 	if u.typeAt > 0 {
 		to := uint64(binary.LittleEndian.Uint32(l.data.Bytes[u.typeAt:]))
@@ -78,11 +78,13 @@ func (m *Module) unit(ctx context.Context, u *unit) *dwarfError {
 		l.patches = append(l.patches, patch{off: u.typeAt, end: u.typeAt + 4, size: 4, kind: reference, in: l, value: u.off + int64(to), from: u.off})
 	}
 	var specs []spec
-	for i := range u.dies {
-		if isCancelled(ctx, i) {
+	l.patches = slices.Grow(l.patches, u.changing)
+	dies := u.dies()
+	for n := 0; dies.next(); n++ {
+		if isCancelled(ctx, n) {
 			return nil // Merge gives up
 		}
-		d := &u.dies[i]
+		d := &dies.die
 		if d.abbrev == nil {
 			continue
 		}
@@ -109,20 +111,22 @@ func (m *Module) unit(ctx context.Context, u *unit) *dwarfError {
 				specs = append(specs, s)
 			}
 		}
-		l.patches[at].shape = m.shape(d.abbrev, specs)
+		l.patches[at].value = m.shape(d.abbrev, specs)
 	}
 	return nil
 }
 
-// shape returns the abbreviation a with other attributes.
-func (m *Module) shape(a *abbrev, specs []spec) *abbrev {
-	if slices.Equal(specs, a.specs) {
-		return a
-	}
-	last := m.shapes[a] // nearly always the same
-	if last == nil || !slices.Equal(specs, last.specs) {
-		last = &abbrev{tag: a.tag, children: a.children, specs: slices.Clone(specs)}
+// shape returns the number of the abbreviation a with other attributes.
+func (m *Module) shape(a *abbrev, specs []spec) int64 {
+	last, known := m.shapes[a] // nearly always the same
+	if !known || !slices.Equal(specs, m.shapeList[last].specs) {
+		shape := a
+		if !slices.Equal(specs, a.specs) {
+			shape = &abbrev{tag: a.tag, children: a.children, specs: slices.Clone(specs)}
+		}
+		last = int64(len(m.shapeList))
 		m.shapes[a] = last
+		m.shapeList = append(m.shapeList, shape)
 	}
 	return last
 }
@@ -144,7 +148,7 @@ func (m *Module) attribute(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 	case (a.at == atDeclFile || a.at == atCallFile) && a.isConstant() && fixup == nil:
 		return l.file(a, uint64(m.Files[int64(a.value)])), nil // 0, no file, stays 0
 	case isUnitRef(a.form) && fixup == nil:
-		form, size := uint64(formRef4), int64(4) // the distance may outgrow a smaller one
+		form, size := uint64(formRef4), int32(4) // the distance may outgrow a smaller one
 		if a.form == formRef8 {
 			form, size = formRef8, 8
 		}
@@ -182,7 +186,7 @@ func (m *Module) attribute(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 		to, section = fixup.Addend, fixup.Section
 	case section == ".debug_line":
 		l.direct(a)
-		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: a.end - a.off, kind: offset, in: lineTable})
+		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: int32(a.end - a.off), kind: offset, in: lineTable})
 	case in == nil:
 		return fail("the module has no section " + section)
 	case to < 0 || to > int64(len(in.data.Bytes)):
@@ -238,7 +242,9 @@ func (l *layout) file(a *attr, n uint64) spec {
 	default:
 		form, b = formData4, appendUint(nil, n, 4)
 	}
-	l.put(a.start, a.end, b)
+	if string(b) != string(l.data.Bytes[a.start:a.end]) || l.hasFixup(a.start, a.end) {
+		l.put(a.start, a.end, b)
+	}
 	return spec{at: a.at, form: form}
 }
 
@@ -262,7 +268,7 @@ func (m *Module) block(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 	default:
 		form, b = formBlock4, appendUint(nil, n, 4)
 	}
-	l.patches[at] = patch{off: a.start, end: a.end - int64(a.value), size: int64(len(b)), bytes: b}
+	l.patches[at] = patch{off: a.start, end: a.end - int64(a.value), size: int32(len(b)), text: string(b)}
 	return spec{at: a.at, form: form}, nil
 }
 
@@ -329,9 +335,8 @@ func (l *layout) fixupOf(a *attr) *ptx.Fixup {
 }
 
 // lastEnd returns the end of the last function of the unit that was kept.
-func (m *Module) lastEnd(l *layout, u *unit) string {
-	for i := len(u.dies) - 1; i >= 0; i-- {
-		d := &u.dies[i]
+func (m *Module) lastEnd(l *layout, u *unit) (last string) {
+	for d := u.dies(); d.next(); {
 		if d.abbrev == nil || d.abbrev.tag != tagSubprogram {
 			continue
 		}
@@ -339,20 +344,21 @@ func (m *Module) lastEnd(l *layout, u *unit) string {
 			if a := &d.attrs[k]; a.at == atHighPC {
 				if f := l.fixupOf(a); f != nil && f.Section == "" {
 					if symbol, fate := m.Name(f.Name); fate == Kept {
-						return symbol
+						last = symbol
+						break
 					}
 				}
 			}
 		}
 	}
-	return ""
+	return last
 }
 
 // replace writes an end of the code: a symbol, or 0. It omits the attribute if its
 // form can hold neither.
 func (m *Module) replace(l *layout, a *attr, to *bound) spec {
 	s := spec{at: a.at, form: a.form}
-	size := a.end - a.off
+	size := int32(a.end - a.off)
 	switch {
 	case a.form == formImplicit: // and its value, 0, in the abbreviation
 	case a.form != formAddr && !a.isConstant():
@@ -360,7 +366,7 @@ func (m *Module) replace(l *layout, a *attr, to *bound) spec {
 		return spec{}
 	case to.symbol != "" && size >= 4 && a.form != formUdata && a.form != formSdata:
 		l.direct(a)
-		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: size, kind: address, symbol: to.symbol})
+		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: size, kind: address, text: to.symbol})
 	case a.form == formUdata || a.form == formSdata:
 		l.put(a.start, a.end, []byte{0})
 	default:

@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"slices"
 	"sort"
 
 	"ptxlink/object/ptx"
@@ -12,6 +13,10 @@ type layout struct {
 	data    *ptx.Data
 	base    int64   // where it starts in the merged section
 	patches []patch // by offset, without overlap
+	// blocks holds, for each block of the section, the first patch that ends behind its
+	// start.
+	blocks []int32
+	fixups
 	// pairs is set for lists of address pairs. A fixup without a target becomes 1
 	// there, because two zeros would end the list.
 	pairs bool
@@ -20,16 +25,13 @@ type layout struct {
 // patch replaces the bytes off to end.
 type patch struct {
 	off, end int64
-	size     int64 // in the output
-	moved    int64 // distance by which the following bytes move
-	kind     patchKind
-	bytes    []byte  // literal
+	moved    int64   // distance by which the following bytes move
 	in       *layout // reference, offset: the section that value is in
-	value    int64   // reference, offset: an offset there
+	value    int64   // reference, offset: an offset there; code: the shape; literal: up to 8 bytes
 	from     int64   // reference: the offset it is relative to
-	add      int64   // reference: added to the distance
-	symbol   string  // address
-	shape    *abbrev // code
+	text     string  // literal: more bytes; address: the symbol
+	size     int32   // in the output
+	kind     patchKind
 }
 
 type patchKind uint8
@@ -45,13 +47,20 @@ const (
 	address              // of an output symbol, as a fixup
 )
 
+// A block is small, so that at looks at few patches.
+const blockSize = 64
+
 // settle computes the distance by which each patch moves the bytes after it, once all
 // sizes are known. It returns the size of the section in the output.
 func (l *layout) settle() int64 {
 	moved := int64(0)
+	l.blocks = make([]int32, 0, len(l.data.Bytes)/blockSize+1)
 	for i := range l.patches {
 		p := &l.patches[i]
-		moved += p.size - (p.end - p.off)
+		for int64(len(l.blocks))*blockSize < p.end {
+			l.blocks = append(l.blocks, int32(i))
+		}
+		moved += int64(p.size) - (p.end - p.off)
 		p.moved = moved
 	}
 	return int64(len(l.data.Bytes)) + moved
@@ -59,24 +68,59 @@ func (l *layout) settle() int64 {
 
 // at returns the output offset of a byte of the input.
 func (l *layout) at(off int64) int64 {
-	i := sort.Search(len(l.patches), func(i int) bool { return l.patches[i].end > off })
+	i := len(l.patches)
+	if block := off / blockSize; block < int64(len(l.blocks)) {
+		i = int(l.blocks[block])
+		for ; i < len(l.patches) && l.patches[i].end <= off; i++ {
+		}
+	}
 	to := l.base + off
 	if i > 0 {
 		to += l.patches[i-1].moved
 	}
 	if i < len(l.patches) && off > l.patches[i].off { // inside a patch
-		to -= max(0, off-l.patches[i].off-l.patches[i].size)
+		to -= max(0, off-l.patches[i].off-int64(l.patches[i].size))
 	}
 	return to
 }
 
-func (l *layout) fixupAt(off int64) *ptx.Fixup {
-	list := l.data.Fixups
-	i := sort.Search(len(list), func(i int) bool { return list[i].Offset >= off })
-	if i < len(list) && list[i].Offset == off {
-		return &list[i]
+// fixups finds the fixups of a section, quickly if it is asked for them in order.
+type fixups struct {
+	list []ptx.Fixup
+	near int // the first one at or behind the offset asked for last
+}
+
+// find returns the fixup at an offset, or nil.
+func (f *fixups) find(off int64) *ptx.Fixup {
+	if f.seek(off); f.near < len(f.list) && f.list[f.near].Offset == off {
+		return &f.list[f.near]
 	}
 	return nil
+}
+
+func (f *fixups) seek(off int64) {
+	const few = 8
+	from := f.near
+	if from > 0 && f.list[from-1].Offset >= off {
+		from = 0
+	}
+	for i := range few {
+		if from+i == len(f.list) || f.list[from+i].Offset >= off {
+			f.near = from + i
+			return
+		}
+	}
+	rest := f.list[from+few:]
+	f.near = from + few + sort.Search(len(rest), func(i int) bool { return rest[i].Offset >= off })
+}
+
+func (l *layout) fixupAt(off int64) *ptx.Fixup { return l.find(off) }
+
+// hasFixup reports whether a fixup overlaps the bytes off to end.
+func (l *layout) hasFixup(off, end int64) bool {
+	l.seek(off)
+	i := l.near
+	return i < len(l.list) && l.list[i].Offset < end || i > 0 && l.list[i-1].Offset+int64(l.list[i-1].Width) > off
 }
 
 // cutFixup returns a fixup that a patch replaces only a part of; nil if there is
@@ -99,6 +143,7 @@ func (l *layout) cutFixup() *ptx.Fixup {
 // write appends the section to out.
 func (l *layout) write(m *Module, out *Section) {
 	at, next := int64(0), 0
+	out.Fixups = slices.Grow(out.Fixups, len(l.data.Fixups))
 	copyTo := func(end int64) {
 		base := int64(len(out.Bytes)) - at
 		out.Bytes = append(out.Bytes, l.data.Bytes[at:end]...)
@@ -139,14 +184,14 @@ func (p *patch) write(m *Module, out *Section) {
 	}
 	switch p.kind {
 	case literal:
-		if p.bytes == nil {
-			out.Bytes = appendUint(out.Bytes, uint64(n), p.size)
+		if p.text == "" {
+			out.Bytes = appendUint(out.Bytes, uint64(n), int64(p.size))
 		}
-		out.Bytes = append(out.Bytes, p.bytes...)
+		out.Bytes = append(out.Bytes, p.text...)
 	case code:
 		out.Bytes = appendUleb(out.Bytes, uint64(n))
 	case reference:
-		out.Bytes = appendUint(out.Bytes, uint64(n-p.in.at(p.from)+p.add), p.size)
+		out.Bytes = appendUint(out.Bytes, uint64(n-p.in.at(p.from)), int64(p.size))
 	case uleb:
 		n -= p.in.at(p.from)
 		for range p.size - 1 {
@@ -155,25 +200,28 @@ func (p *patch) write(m *Module, out *Section) {
 		}
 		out.Bytes = append(out.Bytes, byte(n)&0x7f)
 	case number:
-		out.Bytes = appendUint(out.Bytes, uint64(n), p.size)
+		out.Bytes = appendUint(out.Bytes, uint64(n), int64(p.size))
 	case unitOffset:
 		if n == 0 {
 			fixup(ptx.Fixup{Section: p.in.data.Name})
 			return
 		}
-		out.Bytes = appendUint(out.Bytes, uint64(n), p.size)
+		out.Bytes = appendUint(out.Bytes, uint64(n), int64(p.size))
 	case offset:
 		fixup(ptx.Fixup{Section: p.in.data.Name, Addend: n})
 	case address:
-		fixup(ptx.Fixup{Symbol: p.symbol})
+		fixup(ptx.Fixup{Symbol: p.text})
 	}
 }
 
 // put adds a patch with literal bytes.
 func (l *layout) put(off, end int64, bytes []byte) {
-	p := patch{off: off, end: end, size: int64(len(bytes))}
+	if off == end && len(bytes) == 0 {
+		return
+	}
+	p := patch{off: off, end: end, size: int32(len(bytes))}
 	if len(bytes) > 8 {
-		p.bytes = bytes
+		p.text = string(bytes)
 	} else {
 		for i, b := range bytes {
 			p.value |= int64(b) << (8 * i)
@@ -184,7 +232,7 @@ func (l *layout) put(off, end int64, bytes []byte) {
 
 // putSection turns a plain number into an offset into a section.
 func (l *layout) putSection(off, end int64, in *layout, value uint64) {
-	l.patches = append(l.patches, patch{off: off, end: end, size: end - off, kind: offset, in: in, value: int64(value)})
+	l.patches = append(l.patches, patch{off: off, end: end, size: int32(end - off), kind: offset, in: in, value: int64(value)})
 }
 
 // inOrder sorts the patches and reports whether none overlap.
@@ -206,8 +254,8 @@ func appendUint(b []byte, n uint64, size int64) []byte {
 	return b
 }
 
-func ulebSize(n uint64) int64 {
-	size := int64(1)
+func ulebSize(n uint64) int32 {
+	size := int32(1)
 	for ; n >= 0x80; n >>= 7 {
 		size++
 	}

@@ -98,10 +98,10 @@ func (r *reading) all() (lines []string) {
 		}
 		for _, u := range units {
 			at := readUnitAt{section: section, off: u.off, end: u.end, version: u.version, dies: map[int64]string{}}
-			for i, d := range u.dies {
+			for i, d := range allDies(u) {
 				at.dies[d.off] = fmt.Sprintf("die %d", i)
 				if section == ".debug_info" {
-					r.places[d.off] = fmt.Sprintf("die %d of a unit of %d", i, len(u.dies))
+					r.places[d.off] = fmt.Sprintf("die %d of a unit of %d", i, len(allDies(u)))
 				}
 			}
 			if u.typeAt > 0 {
@@ -122,7 +122,7 @@ func (u *unit) uint32(data *ptx.Data, at int64) uint32 {
 // offsets of values; those come from our reader.
 func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) {
 	reader := d.Reader()
-	for i, die := range u.dies {
+	for i, die := range allDies(u) {
 		if die.abbrev == nil {
 			continue
 		}
@@ -197,7 +197,7 @@ func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) 
 }
 
 func (r *reading) lastEnd(section string, u *unit) (last string) {
-	for _, d := range u.dies {
+	for _, d := range allDies(u) {
 		if d.abbrev == nil || d.abbrev.tag != tagSubprogram {
 			continue
 		}
