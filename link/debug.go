@@ -102,7 +102,7 @@ func namesIn(f *object.File, file int32) []debugName {
 		list[i] = debugName{name: name, index: -1, listed: -1}
 	}
 	// ptxas uses the first function that declares a name.
-	resolve.EachLocal(f, func(decl int32, span diag.Span) {
+	resolve.EachLocal(f, f.SectionNames(), func(decl int32, span diag.Span) {
 		i := f.SectionName(f.Src.Bytes(span))
 		if i >= 0 && list[i].local.Name == "" {
 			list[i].local = resolve.LocalName{DeclID: resolve.DeclID{File: file, Decl: decl}, Name: list[i].name, Declared: span}
@@ -207,8 +207,8 @@ func (n *debugName) output(names *resolve.Names) string {
 type mergedDebug struct {
 	verbatim int32 // the input whose sections are copied, -1 if there is none
 	modules  map[int32]*debuginfo.Module
-	sections []debuginfo.Section
-	target   bool // .target carries debug
+	texts    []string // of the merged sections
+	target   bool     // .target carries debug
 }
 
 // merge merges the debug sections.
@@ -226,15 +226,19 @@ func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *
 			merged.modules[i] = m
 			modules = append(modules, m)
 		}
-		var kept []*debuginfo.Module
-		var err error
-		if merged.sections, kept, err = debuginfo.Merge(ctx, modules, jobs, log); err != nil {
+		sections, kept, err := debuginfo.Merge(ctx, modules, jobs, log)
+		if err != nil {
 			return nil, err
 		}
 		info := false
-		for _, s := range merged.sections {
+		for _, s := range sections {
 			info = info || s.Name == ".debug_info" && len(s.Bytes) > 0
 		}
+		merged.texts = make([]string, len(sections))
+		parallel.Each(ctx, len(sections), jobs, func(i int) string { return "writing " + sections[i].Name }, func(i int) {
+			merged.texts[i] = sections[i].Text()
+			sections[i] = debuginfo.Section{} // its memory is free
+		})
 		for _, m := range kept {
 			merged.target = merged.target || info && says(m.File, "debug")
 		}
@@ -293,8 +297,8 @@ func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok boo
 
 // sections adds the debug sections.
 func (pl *planner) sections(debug *mergedDebug) {
-	for i := range debug.sections {
-		pl.add(piece{text: string(debug.sections[i].Text()), before: pl.blank()})
+	for _, text := range debug.texts {
+		pl.add(piece{text: text, before: pl.blank()})
 	}
 	if debug.verbatim < 0 {
 		return

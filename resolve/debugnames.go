@@ -6,6 +6,7 @@ import (
 	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
+	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
@@ -73,6 +74,10 @@ func (r *renamer) alone(lookedUp []LocalName) []bool {
 	find := func(name []byte) int32 {
 		return table.Find(hashed.Bytes(name), func(n int32) bool { return lookedUp[first[n]].Name == string(name) })
 	}
+	if len(lookedUp) == 0 {
+		return nil
+	}
+	among := newTails(len(lookedUp))
 	alone := make([]bool, len(lookedUp))
 	spelling := make([]int32, len(lookedUp))
 	for i, l := range lookedUp {
@@ -80,15 +85,13 @@ func (r *renamer) alone(lookedUp []LocalName) []bool {
 		n := table.Find(hash, func(n int32) bool { return lookedUp[first[n]].Name == l.Name })
 		if n < 0 {
 			n = table.Add(hash)
+			among.add(ptx.Tail([]byte(l.Name)))
 			first, count, last = append(first, int32(i)), append(count, 0), append(last, DeclID{-1, -1})
 		}
 		spelling[i] = n
 	}
 	for i, f := range r.t.Files {
-		if len(first) == 0 {
-			break
-		}
-		EachLocal(f, func(d int32, span diag.Span) {
+		eachLocal(f, among, func(d int32, span diag.Span) {
 			n := find(f.Src.Bytes(span))
 			if at := (DeclID{int32(i), d}); n >= 0 && last[n] != at && r.t.LiveDecl(at) {
 				last[n] = at
@@ -104,6 +107,27 @@ func (r *renamer) alone(lookedUp []LocalName) []bool {
 		alone[i] = kept[spelling[i]]
 	}
 	return alone
+}
+
+// EachLocal calls visit with every name that a function of the file declares and that
+// debug sections may look up, if it is one of names, and with the declaration of the
+// function. It may call it with other names too. The names are labels, parameters and
+// objects. It reads no body.
+func EachLocal(f *object.File, names []string, visit func(d int32, name diag.Span)) {
+	among := newTails(len(names))
+	for _, name := range names {
+		among.add(ptx.Tail([]byte(name)))
+	}
+	eachLocal(f, among, visit)
+}
+
+func eachLocal(f *object.File, among tails, visit func(d int32, name diag.Span)) {
+	in := inDecls{f: f}
+	for _, l := range f.Locals {
+		if among.has(l.Tail) {
+			visit(in.at(l.Off), f.LocalSpan(l))
+		}
+	}
 }
 
 // plainPlan holds the places of the names in one function that its debug information

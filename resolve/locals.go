@@ -146,16 +146,6 @@ func (p *localPlan) edits(out []string) []ptx.Edit {
 	return edits
 }
 
-// EachLocal calls visit with every name that a function of the file declares and
-// that debug sections may look up, and the declaration of the function. The names
-// are labels, parameters and objects. It reads no body.
-func EachLocal(f *object.File, visit func(d int32, name diag.Span)) {
-	in := inDecls{f: f}
-	for _, l := range f.Locals {
-		visit(in.at(l.Off), f.LocalSpan(l))
-	}
-}
-
 // inDecls finds the declarations that contain places. The places must be in text
 // order.
 type inDecls struct {

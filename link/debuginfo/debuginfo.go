@@ -110,7 +110,7 @@ func Merge(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (sec
 	if err := ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	sections, err = w.merge(ctx)
+	sections, err = w.merge(ctx, jobs)
 	return sections, kept, err
 }
 

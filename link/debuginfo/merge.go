@@ -3,7 +3,9 @@ package debuginfo
 import (
 	"context"
 	"strconv"
+	"strings"
 
+	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
 )
 
@@ -13,7 +15,7 @@ type merger struct {
 	table   *abbrevTable
 }
 
-func (w *merger) merge(ctx context.Context) ([]Section, error) {
+func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
 	// The sections come in the order of the inputs.
 	var names []string
 	index := map[string]bool{}
@@ -25,23 +27,30 @@ func (w *merger) merge(ctx context.Context) ([]Section, error) {
 			}
 		}
 	}
-	w.place()
+	size := w.place()
 	sections := make([]Section, len(names))
-	for i, name := range names {
+	err := parallel.Each(ctx, len(names), jobs, func(i int) string { return "merging " + names[i] }, func(i int) {
 		s := &sections[i]
-		s.Name = name
-		if name == ".debug_abbrev" {
+		s.Name = names[i]
+		if s.Name == ".debug_abbrev" {
 			s.Bytes = w.table.bytes()
-			continue
+			return
 		}
+		fixups := 0
 		for _, m := range w.modules {
-			if err := ctx.Err(); err != nil {
-				return nil, err
+			if l := m.layouts[s.Name]; l != nil {
+				fixups += len(l.list) + l.places
 			}
-			if l := m.layouts[name]; l != nil {
+		}
+		s.Bytes, s.Fixups = make([]byte, 0, size[s.Name]), make([]ptx.Fixup, 0, fixups)
+		for _, m := range w.modules {
+			if l := m.layouts[s.Name]; l != nil && ctx.Err() == nil {
 				l.write(m, s)
 			}
 		}
+	})
+	if err != nil || ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	for _, m := range w.modules {
 		for name, l := range m.layouts {
@@ -53,8 +62,9 @@ func (w *merger) merge(ctx context.Context) ([]Section, error) {
 	return sections, nil
 }
 
-// place assigns the codes of abbreviations and the offsets of everything.
-func (w *merger) place() {
+// place assigns the codes of abbreviations and the offsets of everything. It returns the
+// sizes of the merged sections.
+func (w *merger) place() map[string]int64 {
 	size := map[string]int64{}
 	for _, m := range w.modules {
 		for _, name := range []string{".debug_info", ".debug_types"} {
@@ -78,6 +88,7 @@ func (w *merger) place() {
 			size[name] += l.settle()
 		}
 	}
+	return size
 }
 
 // translate turns a fixup of the module into one of the output. Without section and
@@ -164,32 +175,47 @@ func appendSleb(b []byte, n int64) []byte {
 
 // Text returns a section as PTX: bytes in lists, and each fixup on its own line.
 // ptxas accepts no other form.
-func (s *Section) Text() []byte {
-	b := []byte(".section " + s.Name + "\n{\n")
+func (s *Section) Text() string {
+	const inLine = 16
+	var b strings.Builder
+	b.Grow(len(s.Bytes)*(5*inLine+6)/inLine + len(s.Fixups)*50 + 100)
+	b.WriteString(".section " + s.Name + "\n{\n")
 	next := 0
+	var buffer [5*inLine + 10]byte
 	for at := int64(0); at < int64(len(s.Bytes)); {
 		if next < len(s.Fixups) && s.Fixups[next].Offset == at {
-			f := s.Fixups[next]
-			b = append(strconv.AppendInt(append(b, "\t.b"...), int64(8*f.Width), 10), ' ')
-			b = append(append(b, f.String()...), '\n')
+			f := &s.Fixups[next]
+			b.Write(append(strconv.AppendInt(append(buffer[:0], "\t.b"...), int64(8*f.Width), 10), ' '))
+			b.WriteString(f.Section)
+			b.WriteString(f.Symbol)
+			if f.Addend != 0 {
+				b.Write(strconv.AppendInt(append(buffer[:0], '+'), f.Addend, 10))
+			}
+			b.WriteByte('\n')
 			at += int64(f.Width)
 			next++
 			continue
 		}
-		end := min(int64(len(s.Bytes)), at+16)
+		end := min(int64(len(s.Bytes)), at+inLine)
 		if next < len(s.Fixups) {
 			end = min(end, s.Fixups[next].Offset)
 		}
-		for i, c := range s.Bytes[at:end] {
-			if i == 0 {
-				b = append(b, "\t.b8 "...)
-			} else {
-				b = append(b, ", "...)
-			}
-			b = strconv.AppendUint(b, uint64(c), 10)
+		line := append(buffer[:0], "\t.b8 "...)
+		for _, c := range s.Bytes[at:end] {
+			line = append(line, decimals[c]...)
 		}
-		b = append(b, '\n')
+		line = append(line[:len(line)-2], '\n')
+		b.Write(line)
 		at = end
 	}
-	return append(b, "}\n"...)
+	b.WriteString("}\n")
+	return b.String()
 }
+
+// decimals holds each byte as a list has it.
+var decimals = func() (t [256]string) {
+	for c := range t {
+		t[c] = strconv.Itoa(c) + ", "
+	}
+	return t
+}()

@@ -39,7 +39,7 @@ func addressed(t testing.TB, name string, sections []Section) *Module {
 	t.Helper()
 	text := ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n"
 	for i := range sections {
-		text += string(sections[i].Text())
+		text += sections[i].Text()
 	}
 	var log diag.Log
 	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
@@ -133,7 +133,7 @@ func TestMergeMovesReferences(t *testing.T) {
 			}
 		}
 	}
-	if text := string(sections[0].Text()); !strings.HasPrefix(text, ".section .debug_abbrev\n{\n\t.b8 1, 17, 1, 3, 8, 16, 6, 0, 0, 2, 36, 0, 3, 8, 0, 0\n") {
+	if text := sections[0].Text(); !strings.HasPrefix(text, ".section .debug_abbrev\n{\n\t.b8 1, 17, 1, 3, 8, 16, 6, 0, 0, 2, 36, 0, 3, 8, 0, 0\n") {
 		t.Errorf("abbreviations in order of first use:\n%s", text)
 	}
 }

@@ -1,7 +1,6 @@
 package debuginfo
 
 import (
-	"slices"
 	"sort"
 
 	"ptxlink/object/ptx"
@@ -16,6 +15,7 @@ type layout struct {
 	// blocks holds, for each block of the section, the first patch that ends behind its
 	// start.
 	blocks []int32
+	places int // patches that become fixups
 	fixups
 	// pairs is set for lists of address pairs. A fixup without a target becomes 1
 	// there, because two zeros would end the list.
@@ -41,8 +41,8 @@ const (
 	code                 // of an abbreviation in the merged table
 	reference            // the distance between two places of one section
 	uleb                 // the same as a padded LEB128
-	offset               // a place in a section, as a fixup
-	number               // the same as a plain number
+	number               // a place in a section, as a plain number
+	offset               // the same as a fixup
 	unitOffset           // the same as a fixup if it is 0, which ptxas accepts
 	address              // of an output symbol, as a fixup
 )
@@ -62,6 +62,9 @@ func (l *layout) settle() int64 {
 		}
 		moved += int64(p.size) - (p.end - p.off)
 		p.moved = moved
+		if p.kind >= offset {
+			l.places++
+		}
 	}
 	return int64(len(l.data.Bytes)) + moved
 }
@@ -143,7 +146,6 @@ func (l *layout) cutFixup() *ptx.Fixup {
 // write appends the section to out.
 func (l *layout) write(m *Module, out *Section) {
 	at, next := int64(0), 0
-	out.Fixups = slices.Grow(out.Fixups, len(l.data.Fixups))
 	copyTo := func(end int64) {
 		base := int64(len(out.Bytes)) - at
 		out.Bytes = append(out.Bytes, l.data.Bytes[at:end]...)

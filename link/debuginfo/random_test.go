@@ -174,7 +174,7 @@ func (g *generator) module(t *testing.T, name string) *Module {
 	} {
 		if len(s.data.bytes) > 0 {
 			section := Section{Name: s.name, Bytes: s.data.bytes, Fixups: s.data.fixups}
-			g.text.Write(section.Text())
+			g.text.WriteString(section.Text())
 		}
 	}
 	var log diag.Log

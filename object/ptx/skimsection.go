@@ -100,6 +100,7 @@ type sectionSkim struct {
 // anything unusual.
 func (r *sectionSkim) next() bool {
 	text := r.text
+	r.byteLists()
 	r.gap()
 	if r.at >= len(text) {
 		return false
@@ -119,6 +120,47 @@ func (r *sectionSkim) next() bool {
 		r.done = true
 	}
 	return false
+}
+
+// byteLists reads what most of a section consists of: lines such as `.b8 1,255`. It
+// stops at the start of the first line that is not one.
+func (r *sectionSkim) byteLists() {
+	text, at := r.text, r.at
+	list := r.s.bytes
+	for at+4 < len(text) && string(text[at:at+4]) == ".b8 " {
+		end, count, ok := at+3, len(list), false
+		for end+4 < len(text) { // text[end] is a space or comma
+			n := uint(text[end+1] - '0')
+			if ok = n <= 9; !ok {
+				break
+			}
+			end += 2
+			if d := uint(text[end] - '0'); n > 0 && d <= 9 {
+				n = 10*n + d
+				end++
+				if d := uint(text[end] - '0'); d <= 9 {
+					n = 10*n + d
+					end++
+				}
+			}
+			list = append(list, byte(n))
+			if ok = n <= 255 && (text[end] == '\n' || text[end] == ' '); text[end] != ',' || n > 255 {
+				break
+			}
+		}
+		if !ok {
+			list = list[:count]
+			break
+		}
+		r.at = end
+		if r.gap(); r.at < len(text) && text[r.at] == ',' {
+			r.at, list = at, list[:count]
+			break
+		}
+		at = r.at
+	}
+	r.s.bytes = list
+	r.at = at
 }
 
 // gap skips white space and comments to the end of their line.
