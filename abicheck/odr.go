@@ -274,7 +274,7 @@ func (m *matcher) sameTargets() bool {
 func (m *matcher) alike(a, b ptx.NameID) bool {
 	x, y := m.a.file.DeclOf(a), m.b.file.DeclOf(b)
 	return x == nil && y == nil || x != nil && y != nil && x.Kind == y.Kind &&
-		x.Space == y.Space && x.Word == y.Word && x.Size() == y.Size()
+		(x.Kind != ptx.Variable || x.Space == y.Space && x.Word == y.Word && x.Size() == y.Size())
 }
 
 // sameLocal pairs two locals.
