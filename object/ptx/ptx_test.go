@@ -220,6 +220,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(".visible .func (.param .align 8 .b8 r[8]) f (.param .b64 .ptr .global .align 4 p, .param .b32 n) { .param .b64 a; .reg .b32 t; .param .align 8 .b8 b [ 8 ] ; call (a), f, (p, 4, b), P; call f; call.uni (), %r1, (%p, a) ; }")
 	f.Add(".extern .func f ( ) ; .weak .entry k (.param .u64 p) .maxntid 1 { P: .callprototype _ (.param .b32 _); call %rd1, (x), P; }")
 	f.Add(".global .u32 g; .func f(){ .loc 1 2\n.loc 1 2 3, function_name L+4, inlined_at 1 2 3\n add.f32 1.5, g, 4.u32; // g\n g: mov.shared::cta.b32 g, g ; }")
+	f.Add(".visible .func (.param .u32 %value_out) f (.param .u64 %in_ar0) { .param .u32 %a; .reg .u32 %b; .reg .pred %p; @ %p call f, (%a); @ !%p call f, (%b); .local .align 16 .b8 %frame_ar[16]; }")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Text: []byte(top + text)}
 		m, err := Parse(src)

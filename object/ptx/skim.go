@@ -333,8 +333,7 @@ func (p *parser) skimRegisters(at int) int {
 		return -1
 	}
 	switch s.text[s.at] {
-	case ';': // it may hide the object of a call
-		p.code.enter(LocalDecl{Kind: Register, Name: diag.Span{Off: int32(name - 1), Len: int32(s.at - name + 1)}, Count: -1})
+	case ';':
 		return s.at + 1
 	case '<':
 	default:

@@ -201,7 +201,9 @@ func (p *parser) skimObject(at int, space string) int {
 		return -1
 	}
 	p.local(&l)
-	p.code.enter(l)
+	if s.text[l.Name.Off] != '%' || space == ".param" { // as enterDeclared does
+		p.code.enter(l)
+	}
 	return s.at
 }
 
