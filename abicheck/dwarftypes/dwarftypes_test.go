@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -329,4 +330,40 @@ func FuzzDebugTypes(f *testing.F) {
 		}
 		Check(resolve.Resolve(append(slices.Clone(known), files...), resolve.Options{Relocatable: true}, &diag.Log{}), &diag.Log{})
 	})
+}
+
+// TestSkipFunctions checks that the entries are the same if the contents of functions
+// are skipped without making entries of them, and that this is possible.
+func TestSkipFunctions(t *testing.T) {
+	var log diag.Log
+	files, _, err := object.Load(context.Background(), fromTestdata(t, "*debug*/*.ptx"), object.Options{}, &log)
+	if err != nil || log.Errors() > 0 {
+		t.Fatal(err, log.Messages)
+	}
+	functions := 0
+	for _, f := range files {
+		data, skip, ok := loadDWARF(f)
+		if !ok {
+			continue
+		}
+		read := debugInfo{file: f, at: map[dwarf.Offset]int32{}}
+		if !read.readTree(data, &skipper{}) {
+			t.Fatalf("%s: no entries", f.Name)
+		}
+		skipped := debugInfo{file: f, at: map[dwarf.Offset]int32{}}
+		if !skipped.readTree(data, skip) || !reflect.DeepEqual(read, skipped) {
+			t.Errorf("%s: %d entries, %d with functions skipped", f.Name, len(read.dies), len(skipped.dies))
+		}
+		for _, d := range read.dies {
+			if d.Tag == dwarf.TagSubprogram && d.Children {
+				functions++
+				if _, _, ok := skip.function(d.Offset); !ok {
+					t.Errorf("%s: the function at %#x is not skipped", f.Name, d.Offset)
+				}
+			}
+		}
+	}
+	if functions < 10 {
+		t.Errorf("%d functions", functions)
+	}
 }

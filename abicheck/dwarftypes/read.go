@@ -75,12 +75,12 @@ func readDebug(f *object.File) (d *debugInfo) {
 			d = nil
 		}
 	}()
-	data, ok := loadDWARF(f)
+	data, skip, ok := loadDWARF(f)
 	if !ok {
 		return nil
 	}
 	d = &debugInfo{file: f, at: map[dwarf.Offset]int32{}}
-	if !d.readTree(data) {
+	if !d.readTree(data, skip) {
 		return nil
 	}
 	d.names, d.asked = make([]string, len(d.dies)), make([]bool, len(d.dies))
@@ -104,12 +104,12 @@ func readDebug(f *object.File) (d *debugInfo) {
 
 // loadDWARF lays out the sections as if loaded at 0. Types contain no code
 // addresses, so those stay 0.
-func loadDWARF(f *object.File) (*dwarf.Data, bool) {
+func loadDWARF(f *object.File) (*dwarf.Data, *skipper, bool) {
 	var sections [3][]byte
 	for i, name := range []string{".debug_abbrev", ".debug_info", ".debug_str"} {
 		s, err := f.SectionData(name)
 		if err != nil || i < 2 && len(s.Bytes) == 0 {
-			return nil, false
+			return nil, nil, false
 		}
 		for _, fix := range s.Fixups {
 			if fix.Section == "" {
@@ -122,10 +122,11 @@ func loadDWARF(f *object.File) (*dwarf.Data, bool) {
 		sections[i] = s.Bytes
 	}
 	data, err := dwarf.New(sections[0], nil, nil, sections[1], nil, nil, nil, sections[2])
-	return data, err == nil
+	skip := &skipper{abbrev: sections[0], info: sections[1], str: sections[2], tables: map[uint32]map[uint64]*skippedAbbrev{}}
+	return data, skip, err == nil
 }
 
-func (d *debugInfo) readTree(data *dwarf.Data) bool {
+func (d *debugInfo) readTree(data *dwarf.Data, skip *skipper) bool {
 	r := data.Reader()
 	var unit *debugUnit
 	var open []int32 // the DIEs that enclose the next one
@@ -163,10 +164,36 @@ func (d *debugInfo) readTree(data *dwarf.Data) bool {
 		}
 		d.at[e.Offset] = i
 		d.dies = append(d.dies, die{Entry: e, unit: unit, parent: parent})
-		if e.Children {
-			open = append(open, i)
+		if !e.Children {
+			continue
 		}
+		if e.Tag == dwarf.TagSubprogram && len(open) < maxDebugNesting {
+			if parameters, end, ok := skip.function(e.Offset); ok {
+				if !d.readParameters(r, i, parameters) {
+					return false
+				}
+				r.Seek(end)
+				continue
+			}
+		}
+		open = append(open, i)
 	}
+}
+
+// readParameters reads the parameters of a function.
+func (d *debugInfo) readParameters(r *dwarf.Reader, function int32, parameters []dwarf.Offset) bool {
+	for _, at := range parameters {
+		r.Seek(at)
+		e, err := r.Next()
+		if err != nil {
+			return false
+		}
+		i := int32(len(d.dies))
+		d.dies[function].children = append(d.dies[function].children, i)
+		d.at[at] = i
+		d.dies = append(d.dies, die{Entry: e, unit: d.dies[function].unit, parent: function})
+	}
+	return true
 }
 
 func newUnit(e *dwarf.Entry, addressSize int64) *debugUnit {

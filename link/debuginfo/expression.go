@@ -86,7 +86,8 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	}
 	first := len(l.patches)
 	var branches []branch
-	var starts []int64 // of operations
+	var memory [16]int64
+	starts := memory[:0] // of operations
 	ref := func(off, end int64, size int32, kind patchKind, to uint64) {
 		if !u.hasDIE(to) {
 			r.fail("an expression refers to no entry")

@@ -224,23 +224,24 @@ func (l *layout) direct(a *attr) {
 // file writes a file number in the form of the attribute, or in a larger form if it
 // does not fit.
 func (l *layout) file(a *attr, n uint64) spec {
-	var b []byte
+	var memory [10]byte
+	b := memory[:0]
 	form := a.form
 	switch {
 	case form == formImplicit:
 		return spec{at: a.at, form: form, implicit: int64(n)}
 	case form == formUdata:
-		b = appendUleb(nil, n)
+		b = appendUleb(b, n)
 	case form == formSdata:
-		b = appendSleb(nil, int64(n))
+		b = appendSleb(b, int64(n))
 	case form == formData1 && n <= 0xff:
-		b = appendUint(nil, n, 1)
+		b = appendUint(b, n, 1)
 	case form == formData8:
-		b = appendUint(nil, n, 8)
+		b = appendUint(b, n, 8)
 	case (form == formData1 || form == formData2) && n <= 0xffff:
-		form, b = formData2, appendUint(nil, n, 2)
+		form, b = formData2, appendUint(b, n, 2)
 	default:
-		form, b = formData4, appendUint(nil, n, 4)
+		form, b = formData4, appendUint(b, n, 4)
 	}
 	if string(b) != string(l.data.Bytes[a.start:a.end]) || l.hasFixup(a.start, a.end) {
 		l.put(a.start, a.end, b)
@@ -257,16 +258,21 @@ func (m *Module) block(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 		return spec{}, err
 	}
 	form, n := a.form, uint64(size)
-	var b []byte
+	var memory [10]byte
+	b := memory[:0]
 	switch {
 	case form == formExprloc || form == formBlock:
-		b = appendUleb(nil, n)
+		b = appendUleb(b, n)
 	case form == formBlock1 && n <= 0xff:
-		b = appendUint(nil, n, 1)
+		b = appendUint(b, n, 1)
 	case form != formBlock4 && n <= 0xffff:
-		form, b = formBlock2, appendUint(nil, n, 2)
+		form, b = formBlock2, appendUint(b, n, 2)
 	default:
-		form, b = formBlock4, appendUint(nil, n, 4)
+		form, b = formBlock4, appendUint(b, n, 4)
+	}
+	if before := a.end - int64(a.value); len(l.patches) == at+1 && string(b) == string(l.data.Bytes[a.start:before]) && !l.hasFixup(a.start, before) {
+		l.patches = l.patches[:at] // nothing changes
+		return spec{at: a.at, form: form}, nil
 	}
 	l.patches[at] = patch{off: a.start, end: a.end - int64(a.value), size: int32(len(b)), text: string(b)}
 	return spec{at: a.at, form: form}, nil

@@ -71,12 +71,31 @@ func (p *parser) gap(at int) int {
 	for at < len(text) {
 		switch c := text[at]; {
 		case class[c] == cSpace:
-			at++
-		case c == '/' && at+1 < len(text) && text[at+1] == '/':
-			for at < len(text) && text[at] != '\n' && text[at] != '\r' {
-				at++
+			if at++; at+8 <= len(text) && string(text[at:at+8]) == "        " { // before clang's comments
+				at += 8
 			}
+		case c == '/' && at+1 < len(text) && text[at+1] == '/':
+			at = lineEnd(text, at)
 		default:
+			return at
+		}
+	}
+	return at
+}
+
+// lineEnd returns the end of the line at a place: that of a comment. It looks at few
+// bytes at a time, since lines may all end in one of the two characters.
+func lineEnd(text []byte, at int) int {
+	for at < len(text) {
+		part := text[at:min(len(text), at+128)]
+		end := bytes.IndexByte(part, '\n')
+		if end >= 0 {
+			part = part[:end]
+		}
+		if cr := bytes.IndexByte(part, '\r'); cr >= 0 {
+			return at + cr
+		}
+		if at += len(part); end >= 0 {
 			return at
 		}
 	}

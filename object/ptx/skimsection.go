@@ -1,7 +1,6 @@
 package ptx
 
 import (
-	"bytes"
 	"encoding/binary"
 	"math"
 
@@ -164,31 +163,7 @@ func (r *sectionSkim) byteLists() {
 }
 
 // gap skips white space and comments to the end of their line.
-func (r *sectionSkim) gap() {
-	text, at := r.text, r.at
-	for at < len(text) {
-		if at+8 <= len(text) && string(text[at:at+8]) == "        " { // before clang's comments
-			at += 8
-			continue
-		}
-		if class[text[at]] == cSpace {
-			at++
-			continue
-		}
-		if text[at] != '/' || at+1 >= len(text) || text[at+1] != '/' {
-			break
-		}
-		end := bytes.IndexByte(text[at:], '\n')
-		if end < 0 {
-			end = len(text) - at
-		}
-		if cr := bytes.IndexByte(text[at:at+end], '\r'); cr >= 0 {
-			end = cr
-		}
-		at += end
-	}
-	r.at = at
-}
+func (r *sectionSkim) gap() { r.at = r.p.gap(r.at) }
 
 func (r *sectionSkim) is(c byte) bool {
 	if r.at < len(r.text) && r.text[r.at] == c {
