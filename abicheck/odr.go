@@ -69,12 +69,18 @@ func sameCompiler(a, b *object.File) bool {
 
 // sameText is SameBody with a fast path for the common case.
 func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
-	x, y := contents(t, a), contents(t, b)
-	if bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && len(x.f.Locs)+len(y.f.Locs) == 0 && x.namesNothingLocal(t) && y.namesNothingLocal(t) {
+	if EqualText(t, a, b) {
 		return true
 	}
 	_, same := SameBody(t, a, b)
 	return same
+}
+
+// EqualText reports whether two bodies or initial values are equal to the letter and use
+// the same symbols. SameBody then maps every name to itself.
+func EqualText(t *resolve.Table, a, b resolve.DeclID) bool {
+	x, y := contents(t, a), contents(t, b)
+	return len(x.uses()) == len(y.uses()) && bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && x.namesNothingLocal(t) && y.namesNothingLocal(t)
 }
 
 // sameParameterNames reports whether parameters and results have the same names in
@@ -107,8 +113,10 @@ func contents(t *resolve.Table, at resolve.DeclID) content {
 	return content{at.File, f, d, f.Src.Bytes(span)}
 }
 
+func (c content) uses() []ptx.Use { return c.f.Uses[c.decl.FirstUse:c.decl.EndUse] }
+
 func (c content) namesNothingLocal(t *resolve.Table) bool {
-	for _, u := range c.f.Uses[c.decl.FirstUse:c.decl.EndUse] {
+	for _, u := range c.uses() {
 		if t.Of(object.ID{File: c.file, Name: u.Name}) == resolve.None {
 			return false
 		}

@@ -45,6 +45,7 @@ type debugName struct {
 // is nil if the two bodies differ.
 type sameBody struct {
 	known  bool // a body was kept
+	equal  bool // to the letter: every name is its own
 	winner resolve.DeclID
 	names  abicheck.LocalNames
 }
@@ -73,9 +74,12 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	if ctx.Err() != nil {
 		return d
 	}
+	count := 0
 	for i, file := range d.files {
 		d.names[file] = names[i]
+		count += len(names[i])
 	}
+	d.lookedUp = make([]resolve.LocalName, 0, count)
 	gone := false
 	for _, file := range d.files {
 		for i := range d.names[file] {
@@ -135,6 +139,9 @@ func (d *debugSections) lookUp(file int32, n *debugName) {
 	if !d.t.LiveDecl(local.DeclID) {
 		same := d.bodyInPlaceOf(local.DeclID)
 		name := same.names[local.Name]
+		if same.equal {
+			name = local.Name
+		}
 		if name == "" {
 			n.fate, n.symbol.File = debuginfo.Gone, -1
 			if same.known {
@@ -172,7 +179,7 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 	same, known := d.bodies[at]
 	if !known {
 		same.winner, same.known = d.t.Definition(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
-		if same.known {
+		if same.equal = same.known && abicheck.EqualText(d.t, at, same.winner); same.known && !same.equal {
 			same.names, _ = abicheck.SameBody(d.t, at, same.winner)
 		}
 		d.bodies[at] = same

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"context"
+	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
@@ -18,6 +19,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	alone := r.alone(lookedUp)
 	plain := r.searched(lookedUp, alone)
 	r.local = make([]string, len(lookedUp))
+	r.Locals = slices.Grow(r.Locals, len(lookedUp))
 	for i, l := range lookedUp {
 		r.local[i] = l.Name
 		p := r.plans[l.DeclID]
