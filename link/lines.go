@@ -60,12 +60,14 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 		for k := 0; same && k < len(f.Locs); k++ {
 			loc := &f.Locs[k]
 			_, known := l.of[i][loc.File]
-			_, knownInlined := l.of[i][loc.InlinedAt.File]
-			same = known && (loc.Tail.Len == 0 || knownInlined && int32(i) == debug.verbatim)
+			if same = known; loc.Inlining != nil {
+				_, known := l.of[i][loc.InlinedAt.File]
+				same = same && known && int32(i) == debug.verbatim
+			}
 		}
 		l.same[i] = same
 		for k := 0; k < len(f.Locs) && !l.inlines && !l.strip; k++ {
-			l.inlines = f.Locs[k].Tail.Len > 0
+			l.inlines = f.Locs[k].Inlining != nil
 		}
 	}
 	return l
@@ -254,7 +256,7 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 	if n != loc.File {
 		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: l.spell(n)})
 	}
-	if loc.Tail.Len == 0 {
+	if loc.Inlining == nil {
 		return edits
 	}
 	m, name, ok := l.inlined(file, loc, debug)
@@ -288,7 +290,7 @@ func (l *lineTable) missing(file int32, i int, debug *mergedDebug) string {
 	var chain []int
 	for {
 		loc := &f.Locs[i]
-		if loc.Tail.Len == 0 || l.strip {
+		if loc.Inlining == nil || l.strip {
 			break
 		}
 		place := loc.InlinedAt

@@ -140,7 +140,7 @@ func (m *Module) lines() bool {
 		return false
 	}
 	for i := range m.File.Locs {
-		if m.File.Locs[i].Tail.Len > 0 {
+		if m.File.Locs[i].Inlining != nil {
 			m.sections = map[string]*ptx.Data{".debug_str": &data}
 			m.layouts = map[string]*layout{".debug_str": {data: &data}}
 			return true

@@ -411,7 +411,12 @@ type Loc struct {
 	Span     diag.Span // from .loc to its last token
 	FileSpan diag.Span // the file index
 	LocPlace
-	Tail     diag.Span // ", function_name ..., inlined_at ..."; zero Len if there is none
+	*Inlining // of a line that is inlined; else nil
+}
+
+// Inlining is what a .loc says of the place that a line is inlined at.
+type Inlining struct {
+	Tail     diag.Span // ", function_name ..., inlined_at ..."
 	Function diag.Span // the label after function_name
 	Addend   int64     // the offset added to the label
 	// FunctionSpan is the label including its addend.

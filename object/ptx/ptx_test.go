@@ -264,7 +264,9 @@ func FuzzParse(f *testing.F) {
 		}
 		for _, l := range m.Locs {
 			check(l.Span)
-			check(l.Tail)
+			if l.Inlining != nil {
+				check(l.Tail)
+			}
 		}
 		for _, s := range m.Locals {
 			check(m.LocalSpan(s))

@@ -420,6 +420,8 @@ func (c *cursor) readLoc() Loc {
 	l.LocPlace, l.FileSpan = c.lineNumbers()
 	if c.is(',') {
 		tail := c.last.End
+		in := &Inlining{}
+		l.Inlining = in
 		c.next()
 		if c.tok.Kind != Ident || c.spelling() != "function_name" {
 			c.expected("function_name")
@@ -429,21 +431,21 @@ func (c *cursor) readLoc() Loc {
 			c.expected("a label")
 			return l
 		}
-		l.Function = c.tok.Span()
-		l.FunctionSpan = l.Function
+		in.Function = c.tok.Span()
+		in.FunctionSpan = in.Function
 		if c.next(); c.is('+') {
 			c.next()
-			l.Addend, _ = ParseInt(c.spelling())
+			in.Addend, _ = ParseInt(c.spelling())
 			c.next()
-			l.FunctionSpan = c.from(l.Function.Off)
+			in.FunctionSpan = c.from(in.Function.Off)
 		}
 		if c.need(','); c.tok.Kind != Ident || c.spelling() != "inlined_at" {
 			c.expected("inlined_at")
 			return l
 		}
 		c.next()
-		l.InlinedAt, l.Inlined = c.lineNumbers()
-		l.Tail = c.from(tail)
+		in.InlinedAt, in.Inlined = c.lineNumbers()
+		in.Tail = c.from(tail)
 	}
 	l.Span = c.from(from)
 	return l
