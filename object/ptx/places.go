@@ -26,6 +26,7 @@ type NamePlace struct {
 // opcode, behind the end of another statement.
 func (m *Module) PlainPlaces(d *Decl, declared []diag.Span) (places []NamePlace, ok bool) {
 	s := placeSearch{m: m, text: m.Src.Text, body: d.Body}
+	s.names.Reserve(len(declared))
 	var first [256]bool
 	for _, span := range declared {
 		if span.Off < d.Body.Off || span.End() > d.Body.End() {
@@ -61,8 +62,9 @@ type placeSearch struct {
 	declared []diag.Span // by number in names
 
 	// Known once a name occurs again:
-	head  int  // where the first block, string or comment in the body starts
-	block bool // the body has a comment /* */
+	head  int  // a place before which the body has no block, string or comment
+	clear int  // no comment /* */ before it
+	block bool // there is one
 }
 
 func (s *placeSearch) find(hash uint64, name []byte) int32 {
@@ -98,15 +100,22 @@ func (s *placeSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
 // plain reports whether a name at a place is an operand that refers to the declaration
 // at another.
 func (s *placeSearch) plain(at, declaration int) bool {
+	const long = 200 // more is not plain, and takes time
 	m, text, body := s.m, s.text, int(s.body.Off)
 	if s.head == 0 {
-		s.head = body + 1 + bytes.IndexAny(text[body+1:s.body.End()], "{}/\"#")
-		s.block = bytes.Contains(text[body:s.body.End()], []byte("/*"))
+		s.head = min(body+1+long, int(s.body.End()))
+		if i := bytes.IndexAny(text[body+1:s.head], "{}/\"#"); i >= 0 {
+			s.head = body + 1 + i
+		}
+		s.clear = s.head
+	}
+	if at > s.clear && !s.block {
+		s.block = bytes.Contains(text[s.clear:at], []byte("/*"))
+		s.clear = at - 1
 	}
 	if declaration > s.head || at < declaration || s.block || len(m.LocalRanges) > 0 || len(m.Prototypes) > 0 || len(m.TargetRanges) > 0 {
 		return false
 	}
-	const long = 200 // more is not plain, and takes time
 	near := max(body, at-long)
 	i := bytes.LastIndexByte(text[near:at], '\n')
 	if i < 0 {
