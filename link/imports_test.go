@@ -18,6 +18,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/internal/mapped":       "internal/parallel",
 		"ptxlink/internal/oracles":      "",
 		"ptxlink/internal/parallel":     "",
+		"ptxlink/internal/ptxsim":       "internal/diag object/ptx",
 		"ptxlink/internal/room":         "",
 		"ptxlink/internal/typo":         "",
 		"ptxlink/internal/outfile":      "internal/diag",

@@ -1,0 +1,299 @@
+package ptxsim
+
+import (
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// memory is the memory operand of ld, st, atom and red.
+type memory struct {
+	address
+	space  space
+	t      typ
+	size   int // bytes of the access
+	lanes  []operand
+	dsts   []int32
+	widths []int // of the destinations
+	op     string
+	fn     func(old, b, c uint64) uint64
+	flush  bool // atom.add.f32 in global memory
+}
+
+func init() {
+	opcodes["ld"] = func(r *reader) { r.loadOrStore(true) }
+	opcodes["ldu"] = opcodes["ld"]
+	opcodes["st"] = func(r *reader) { r.loadOrStore(false) }
+	opcodes["atom"] = func(r *reader) { r.atomic(true) }
+	opcodes["red"] = func(r *reader) { r.atomic(false) }
+	opcodes["cvta"] = (*reader).cvta
+	opcodes["isspacep"] = (*reader).isspacep
+	opcodes["alloca"] = (*reader).alloca
+}
+
+// spaceOf takes the state space of an instruction.
+func (r *reader) space() space {
+	for i, w := range r.mods {
+		base, _, _ := strings.Cut(w, "::")
+		for s := global; s <= param; s++ {
+			if base == spaceNames[s] {
+				r.mods = append(r.mods[:i:i], r.mods[i+1:]...)
+				if strings.HasSuffix(w, "::entry") || strings.HasSuffix(w, "::func") || strings.HasSuffix(w, "::cta") || w == base {
+					return s
+				}
+				r.fail("%s is not supported", w)
+				return s
+			}
+		}
+	}
+	return generic
+}
+
+// dropHints removes modifiers that do not change what an access does when there is one
+// interleaving of all threads.
+func (r *reader) dropHints() {
+	kept := r.mods[:0]
+	for _, w := range r.mods {
+		switch w {
+		case ".weak", ".relaxed", ".acquire", ".release", ".acq_rel", ".sc", ".volatile", ".mmio", ".nc", ".cta", ".cluster", ".gpu", ".sys",
+			".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt", ".unified":
+			continue
+		}
+		if strings.HasPrefix(w, ".L1::") || strings.HasPrefix(w, ".L2::") && w != ".L2::cache_hint" {
+			continue
+		}
+		kept = append(kept, w)
+	}
+	r.mods = kept
+}
+
+// where translates the address of an access of size bytes.
+func (r *reader) where(o ptx.Operand, mem *memory) {
+	mem.address = r.address(o)
+	switch {
+	case r.err != "":
+	case mem.fixed != generic && mem.fixed != mem.space && !(mem.space == generic && mem.fixed == global):
+		r.fail("%s is in %s", r.operandText(o), mem.fixed)
+	case mem.address.size >= 0 && (mem.slot == nil || !mem.slot.unsized) && (int64(mem.off) < 0 || int64(mem.off)+int64(mem.size) > mem.address.size):
+		r.fail("access of %d bytes at %s is outside the object, which has %d bytes", mem.size, r.operandText(o), mem.address.size)
+	}
+	// An address of .param in a register comes from mov, which moves the parameters
+	// of functions to .local (PTX ISA, Kernel and Device Function Parameters).
+	if mem.space == param && mem.slot == nil && mem.fixed == generic && r.f.decl.Kind == ptx.Func {
+		mem.space = local
+	}
+}
+
+// memoryAt returns the memory of an access.
+func (t *thread) memoryAt(mem *memory, store bool) ([]byte, *Object) {
+	addr := t.get(&mem.base) + mem.off
+	if mem.slot == nil {
+		return t.at(mem.space, addr, mem.size, store)
+	}
+	if addr&uint64(mem.size-1) != 0 {
+		t.fail("%s of %d bytes at %s+%d is misaligned", access(store), mem.size, mem.slot.name, mem.off)
+		return nil, nil
+	}
+	if addr+uint64(mem.size) > t.frame.end() {
+		t.fail("%s of %d bytes at %s+%d is outside the frame", access(store), mem.size, mem.slot.name, mem.off)
+		return nil, nil
+	}
+	return t.local[addr : addr+uint64(mem.size)], nil
+}
+
+func (r *reader) loadOrStore(isLoad bool) {
+	mem := &memory{space: r.space()}
+	r.dropHints()
+	lanes := 1
+	switch r.takeAny(".v2", ".v4", ".v8") {
+	case ".v2":
+		lanes = 2
+	case ".v4":
+		lanes = 4
+	case ".v8":
+		lanes = 8
+	}
+	t := r.typ()
+	if t.class == 'p' {
+		r.fail("%s of %s", r.op, t.word)
+	}
+	mem.t, mem.size = t, lanes*t.bits/8
+	if !r.operands(2) {
+		return
+	}
+	r.in.kind, r.in.mem = kRun, mem
+	value, at := r.ops[0], r.ops[1]
+	if !isLoad {
+		value, at = at, value
+	}
+	r.where(at, mem)
+	elements := []ptx.Operand{value}
+	if value.Shape == ptx.Vector {
+		elements = r.c.Elements(value)
+	}
+	if regs, bits := r.vectorRegister(value); regs != nil {
+		elements = nil
+		for _, n := range regs {
+			mem.dsts, mem.widths = append(mem.dsts, n), append(mem.widths, bits)
+			mem.lanes = append(mem.lanes, operand{kind: opReg, reg: n})
+		}
+		if bits < t.bits {
+			r.fail("elements of %s have %d bits, the type %d", r.operandText(value), bits, t.bits)
+		}
+	}
+	for _, e := range elements {
+		if !isLoad {
+			mem.lanes = append(mem.lanes, r.source(e, t, true))
+			continue
+		}
+		reg, width := r.dest(e, 0)
+		if reg >= 0 && (width < t.bits || width == 1) {
+			r.fail("register %s has %d bits, the type %d", r.operandText(e), width, t.bits)
+		}
+		mem.dsts = append(mem.dsts, reg)
+		mem.widths = append(mem.widths, width)
+	}
+	if n := max(len(mem.lanes), len(mem.dsts)); n != lanes {
+		r.fail("%d values for %d elements", n, lanes)
+	}
+	r.in.run = doStore
+	if isLoad {
+		r.in.run = doLoad
+	}
+}
+
+func doLoad(t *thread, in *instr) {
+	mem := in.mem
+	b, _ := t.memoryAt(mem, false)
+	if b == nil {
+		return
+	}
+	n := mem.t.bits / 8
+	for i, reg := range mem.dsts {
+		v := load(b[i*n : i*n+n])
+		if mem.t.class == 's' {
+			v = extend(v, mem.t.bits) & mask(mem.widths[i])
+		}
+		t.set(reg, v)
+	}
+}
+
+func doStore(t *thread, in *instr) {
+	mem := in.mem
+	b, o := t.memoryAt(mem, true)
+	if b == nil {
+		return
+	}
+	n := mem.t.bits / 8
+	for i := range mem.lanes {
+		store(b[i*n:i*n+n], t.get(&mem.lanes[i]))
+	}
+	if o != nil && t.m.opt.Trace {
+		t.record("st", mem, o, append([]byte(nil), b...))
+	}
+}
+
+// record adds a store to the trace.
+func (t *thread) record(op string, mem *memory, o *Object, value []byte) {
+	addr := t.get(&mem.base) + mem.off
+	t.m.Stores = append(t.m.Stores, Store{t.m.launch, t.number(), op, o.Name, int64(addr - o.addr), value})
+}
+
+// cvta is PTX ISA, cvta.
+func (r *reader) cvta() {
+	to := r.take(".to")
+	s := r.space()
+	t := r.typ()
+	if s == generic || t.bits != 64 {
+		r.fail("cvta without a state space, or of 32 bits")
+	}
+	if !r.operands(2) {
+		return
+	}
+	r.in.dst, _ = r.dest(r.ops[0], 64)
+	r.in.mask = mask(64)
+	r.in.src[0] = r.addressOperand(r.ops[1], t, s)
+	window := s.window()
+	if r.f.decl.Kind == ptx.Func && s == param {
+		window = localWindow
+	}
+	if to {
+		window = -window
+	}
+	r.in.alu = func(a, _, _ uint64) uint64 { return a + window }
+}
+
+// addressOperand is a source that may be the name of a variable, x or x+4. The address of
+// a parameter of a function is in .local.
+func (r *reader) addressOperand(o ptx.Operand, t typ, in space) operand {
+	if _, _, ok := r.anyRegister(o.First); ok {
+		return r.source(o, t, false)
+	}
+	base, s, slot, _, ok := r.named(o.First)
+	if !ok {
+		return r.source(o, t, false)
+	}
+	if in != generic && s != in {
+		r.fail("%s is in %s", r.operandText(o), s)
+	}
+	if slot != nil && s == param {
+		if li := r.mustLocal(o.First); r.c.Locals[li].Kind != ptx.Parameter {
+			r.fail("the address of %s, an argument of a call, cannot be taken", slot.name)
+		}
+		slot.addressed = true
+	}
+	if o.End-o.First > 1 {
+		e := expr{m: r.m, mod: r.f.mod, c: r.c, at: o.First + 1, end: o.End}
+		if !e.is('+') && !e.is('-') {
+			e.err = "not understood"
+		}
+		base.val += e.sum()
+		if e.err != "" || e.at < e.end {
+			r.fail("operand %s is not supported", r.operandText(o))
+		}
+	}
+	return base
+}
+
+func (r *reader) isspacep() {
+	s := r.space()
+	if !r.operands(2) {
+		return
+	}
+	r.in.dst, _ = r.dest(r.ops[0], 1)
+	r.in.src[0] = r.source(r.ops[1], typ{".u64", 'u', 64, false}, false)
+	r.in.mask = 1
+	r.in.alu = func(a, _, _ uint64) uint64 { return truth(spaceAt(a) == s) }
+}
+
+// alloca is PTX ISA, Stack Manipulation Instructions.
+func (r *reader) alloca() {
+	t := r.typ()
+	if len(r.ops) != 2 && len(r.ops) != 3 || t.bits != 64 {
+		r.fail("this form of alloca is not supported")
+		return
+	}
+	r.in.kind = kRun
+	r.in.dst, _ = r.dest(r.ops[0], 64)
+	r.in.src[0] = r.source(r.ops[1], t, false)
+	r.in.src[1] = operand{val: 8}
+	if len(r.ops) == 3 {
+		r.in.src[1] = r.source(r.ops[2], typ{".u32", 'u', 32, false}, false)
+	}
+	r.in.run = func(t *thread, in *instr) {
+		size, align := t.get(&in.src[0]), t.get(&in.src[1])
+		at := alignedTo(t.frame.end()+redZone, int64(align))
+		if at+size > uint64(t.m.opt.Stack) || size > 1<<30 {
+			t.fail("stack overflow by alloca of %d bytes", size)
+			return
+		}
+		for uint64(len(t.local)) < at+size {
+			t.local = append(t.local, t.m.opt.Fill)
+		}
+		for i := at; i < at+size; i++ {
+			t.local[i] = t.m.opt.Fill
+		}
+		t.frame.dynamic = append(t.frame.dynamic, dynamicObject{at, size})
+		t.set(in.dst, at)
+	}
+}

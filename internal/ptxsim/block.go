@@ -1,0 +1,288 @@
+package ptxsim
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// block is one block of threads (CTA).
+type block struct {
+	m       *Machine
+	grid    Grid
+	index   int
+	id      [3]uint32
+	size    int
+	threads []*thread
+	warps   []*warp
+	left    int // threads that have not exited
+	shared  []byte
+	dynamic *Object
+	bars    [16]barrier
+}
+
+// barrier is the state of one barrier of a block.
+type barrier struct {
+	count   int // arrivals that complete it; 0 for all threads
+	arrived int // without those that wait
+	waiting []*thread
+	all     bool // of bar.red
+	any     bool
+	sum     uint64
+}
+
+// barrierOp is bar, barrier or bar.red.
+type barrierOp struct {
+	wait    bool   // false for arrive
+	aligned bool   // all threads of a warp are at the same instruction
+	red     string // .popc, .and, .or
+	counted bool   // has an operand with the number of threads
+}
+
+// resident is the number of blocks that take turns.
+const resident = 64
+
+// Launch runs an entry until all threads have exited. The arguments are integers and
+// floats of the size of their parameter, objects (their address), or []byte. Memory
+// keeps its contents from launch to launch.
+func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
+	f := m.entry(entry)
+	if f == nil {
+		return &Error{Thread: -1, Text: fmt.Sprintf("no entry %s", entry)}
+	}
+	if err := m.arguments(f, args); err != nil {
+		return err
+	}
+	total := 1
+	size := 1
+	for i := range 3 {
+		grid.Blocks[i], grid.Threads[i] = max(1, grid.Blocks[i]), max(1, grid.Threads[i])
+		total *= grid.Blocks[i]
+		size *= grid.Threads[i]
+	}
+	if size > 1024 {
+		return &Error{Thread: -1, Text: fmt.Sprintf("a block of %d threads", size)}
+	}
+	m.launch++
+	m.steps = 0
+	var blocks []*block
+	for next := 0; next < total || len(blocks) > 0; {
+		for ; next < total && len(blocks) < resident; next++ {
+			b, err := m.newBlock(f, grid, next, size)
+			if err != nil {
+				return err
+			}
+			blocks = append(blocks, b)
+		}
+		// A block runs for as long as it can, then the next one.
+		kept := blocks[:0]
+		for _, b := range blocks {
+			if err := b.run(); err != nil {
+				return err
+			}
+			if b.left > 0 {
+				kept = append(kept, b)
+			}
+		}
+		blocks = kept
+	}
+	return nil
+}
+
+// arguments fills the parameters of an entry.
+func (m *Machine) arguments(f *function, args []any) error {
+	m.params = f.entryParams()
+	if len(args) != len(m.params.objects) {
+		return &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("%d arguments for %d parameters", len(args), len(m.params.objects))}
+	}
+	for i, o := range m.params.objects {
+		o.Data = bytesOf(args[i])
+		if int64(len(o.Data)) != o.size {
+			return &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("argument %d has %d bytes, its parameter %d", i, len(o.Data), o.size)}
+		}
+	}
+	return nil
+}
+
+func (m *Machine) newBlock(f *function, grid Grid, index, size int) (*block, error) {
+	b := &block{m: m, grid: grid, index: index, size: size, left: size}
+	b.id = coordinates(index, grid.Blocks)
+	d := *m.dynamic
+	d.size = grid.Shared
+	b.dynamic = &d
+	end := d.addr + uint64(d.size)
+	if int64(end) > m.opt.Shared {
+		return nil, &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("%d bytes of shared memory", end)}
+	}
+	b.shared = make([]byte, end)
+	for i := range b.shared {
+		b.shared[i] = m.opt.Fill
+	}
+	for i := range size {
+		if i%32 == 0 {
+			b.warps = append(b.warps, &warp{block: b})
+		}
+		w := b.warps[i/32]
+		t := &thread{m: m, block: b, warp: w, lane: i % 32, index: i, id: coordinates(i, grid.Threads)}
+		w.threads = append(w.threads, t)
+		w.left++
+		b.threads = append(b.threads, t)
+		fr := t.enter(f, nil, 0)
+		if fr == nil {
+			return nil, &Error{Function: f.name, Thread: t.number(), Text: t.err}
+		}
+		t.push(fr)
+	}
+	return b, nil
+}
+
+func coordinates(i int, extent [3]int) [3]uint32 {
+	return [3]uint32{uint32(i % extent[0]), uint32(i / extent[0] % extent[1]), uint32(i / extent[0] / extent[1])}
+}
+
+// findShared returns the object that holds an address in .shared, or nil.
+func (b *block) findShared(addr uint64) *Object {
+	if d := b.dynamic; addr >= d.addr {
+		if addr-d.addr < uint64(d.size) {
+			return d
+		}
+		return nil
+	}
+	return b.m.shared.find(addr)
+}
+
+// run gives every warp turns until all threads have exited, or 100 turns each have
+// passed.
+func (b *block) run() *Error {
+	for turn := 0; b.left > 0 && turn < 100; turn++ {
+		before := b.m.steps
+		for _, w := range b.warps {
+			if w.left == 0 {
+				continue
+			}
+			if err := w.run(); err != nil {
+				return err
+			}
+		}
+		if b.m.steps == before {
+			return b.deadlock()
+		}
+	}
+	return nil
+}
+
+// deadlock returns the error for a block in which no thread can run.
+func (b *block) deadlock() *Error {
+	places := map[string]int{}
+	var first *thread
+	for _, t := range b.threads {
+		if t.state == done {
+			continue
+		}
+		if first == nil {
+			first = t
+		}
+		f := t.frame
+		places[fmt.Sprintf("%s line %d", f.fn.name, f.fn.mod.Src.Line(f.fn.code[f.pc].off))]++
+	}
+	var list []string
+	for p, n := range places {
+		list = append(list, fmt.Sprintf("%d threads wait in %s", n, p))
+	}
+	sort.Strings(list)
+	return first.fault(&first.frame.fn.code[first.frame.pc], "deadlock: "+strings.Join(list, ", "))
+}
+
+// arrive brings a thread to a barrier (PTX ISA, bar and barrier).
+func (t *thread) arrive(in *instr) {
+	n := t.get(&in.src[0])
+	if n >= 16 {
+		t.fail("there is no barrier %d", n)
+		return
+	}
+	b := &t.block.bars[n]
+	count := 0
+	if in.bar.counted {
+		count = int(t.get(&in.src[1]))
+		if count <= 0 || count%32 != 0 || count > (t.block.size+31)/32*32 {
+			t.fail("barrier %d for %d threads of a block of %d", n, count, t.block.size)
+			return
+		}
+	}
+	if (len(b.waiting) > 0 || b.arrived > 0) && b.count != count {
+		t.fail("barrier %d for %d threads, which others reached for %d", n, count, b.count)
+		return
+	}
+	if len(b.waiting) == 0 && b.arrived == 0 {
+		*b = barrier{all: true}
+	}
+	b.count = count
+	if in.bar.red != "" {
+		p := t.get(&in.src[2])
+		b.all = b.all && p != 0
+		b.any = b.any || p != 0
+		b.sum += p
+	}
+	if !in.bar.wait {
+		b.arrived++
+		t.frame.pc++
+		return
+	}
+	t.state, t.barNum = atBarrier, n
+	b.waiting = append(b.waiting, t)
+}
+
+// barriers releases the threads of barriers that are complete.
+func (b *block) barriers() *Error {
+	for i := range b.bars {
+		bar := &b.bars[i]
+		if len(bar.waiting) == 0 {
+			continue
+		}
+		need := bar.count
+		if need == 0 {
+			need = b.left
+		} else if last := b.warps[len(b.warps)-1]; need > b.size {
+			need -= 32 - len(last.threads)
+		}
+		if len(bar.waiting)+bar.arrived < need {
+			continue
+		}
+		at := map[*warp]*thread{}
+		for _, t := range bar.waiting {
+			in := &t.frame.fn.code[t.frame.pc]
+			if u := at[t.warp]; u != nil && in.bar.aligned && !u.sameCode(t) {
+				return t.fault(in, fmt.Sprintf("an aligned barrier, which thread %d of the warp reached at another place", u.number()))
+			}
+			at[t.warp] = t
+		}
+		for _, t := range bar.waiting {
+			in := &t.frame.fn.code[t.frame.pc]
+			switch in.bar.red {
+			case ".popc":
+				t.set(in.dst, bar.sum)
+			case ".and":
+				t.set(in.dst, truth(bar.all))
+			case ".or":
+				t.set(in.dst, truth(bar.any))
+			}
+			t.state = ready
+			t.frame.pc++
+		}
+		*bar = barrier{}
+	}
+	return nil
+}
+
+// sameCode reports whether two threads are at the same instruction of the same
+// function.
+func (t *thread) sameCode(u *thread) bool {
+	return t.frame.fn == u.frame.fn && t.frame.pc == u.frame.pc
+}
+
+func truth(b bool) uint64 {
+	if b {
+		return 1
+	}
+	return 0
+}

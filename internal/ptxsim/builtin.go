@@ -1,0 +1,175 @@
+package ptxsim
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+)
+
+// builtins are the system calls that the interpreter provides.
+var builtins = map[string]func(t *thread, c *call){
+	"vprintf":      (*thread).vprintf,
+	"malloc":       (*thread).malloc,
+	"free":         (*thread).free,
+	"__assertfail": (*thread).assertfail,
+}
+
+// args returns the arguments of a call of a builtin, which takes n.
+func (t *thread) args(c *call, n int) (v []uint64) {
+	if len(c.args) != n {
+		t.fail("call of %s with %d arguments", c.sym.name, len(c.args))
+		return make([]uint64, n)
+	}
+	for i := range c.args {
+		b := make([]byte, 8)
+		size := c.args[i].size
+		if size < 0 || size > 8 {
+			size = 8
+		}
+		copy(b, t.bytesOf(&c.args[i], t.frame, size))
+		v = append(v, load(b))
+	}
+	return v
+}
+
+// result sets the result of a builtin, if the call takes it.
+func (t *thread) result(c *call, v uint64) {
+	if len(c.results) == 0 {
+		return
+	}
+	a := &c.results[0]
+	if a.slot != nil {
+		store(t.local[t.frame.base+uint64(a.slot.off):][:a.size], v)
+	} else {
+		t.set(a.reg, v)
+	}
+}
+
+// vprintf records a call. It returns the number of arguments.
+func (t *thread) vprintf(c *call) {
+	v := t.args(c, 2)
+	p := Print{Launch: t.m.launch, Thread: t.number(), Format: t.text(v[0])}
+	at := v[1]
+	sizes := conversions(p.Format)
+	for _, size := range sizes {
+		n := uint64(max(size, -size))
+		for at%n != 0 {
+			at++
+		}
+		for uint64(len(p.Args))%n != 0 {
+			p.Args = append(p.Args, 0)
+		}
+		b, _ := t.at(generic, at, int(n), false)
+		if b == nil {
+			return
+		}
+		if size < 0 {
+			p.Strings = append(p.Strings, t.text(load(b)))
+			b = make([]byte, n)
+		}
+		p.Args = append(p.Args, b...)
+		at += n
+	}
+	t.m.Prints = append(t.m.Prints, p)
+	t.result(c, uint64(len(sizes)))
+}
+
+// conversions returns the sizes of the arguments of a format; -8 for %s.
+func conversions(format string) (sizes []int) {
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			continue
+		}
+		size := 4
+		for i++; i < len(format); i++ {
+			ch := format[i]
+			if ch == '*' {
+				sizes = append(sizes, 4)
+			}
+			if ch == 'l' || ch == 'j' || ch == 'z' || ch == 't' {
+				size = 8
+			}
+			if strings.IndexByte("0123456789.+-# *hljztL", ch) < 0 {
+				break
+			}
+		}
+		if i >= len(format) {
+			break
+		}
+		switch format[i] {
+		case '%':
+		case 's':
+			sizes = append(sizes, -8)
+		case 'p', 'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A':
+			sizes = append(sizes, 8)
+		default:
+			sizes = append(sizes, size)
+		}
+	}
+	return sizes
+}
+
+// malloc returns memory whose address depends on the thread and the number of its
+// calls.
+func (t *thread) malloc(c *call) {
+	size := t.args(c, 1)[0]
+	if t.err != "" {
+		return
+	}
+	if size == 0 || size > 64<<20 {
+		t.result(c, 0)
+		return
+	}
+	t.heap++
+	o := &Object{Name: fmt.Sprintf("malloc %d.%d.%d", t.m.launch, t.number(), t.heap), Space: "heap", Data: make([]byte, size), size: int64(size), align: 16}
+	for i := range o.Data {
+		o.Data[i] = t.m.opt.Fill
+	}
+	t.m.place(o, o.Name)
+	t.result(c, o.addr)
+}
+
+func (t *thread) free(c *call) {
+	addr := t.args(c, 1)[0]
+	if addr == 0 || t.err != "" {
+		return
+	}
+	o := t.m.objectAt(addr)
+	if o == nil || o.Space != "heap" || o.addr != addr {
+		t.fail("free of %s, which is not from malloc", t.describe(generic, addr))
+		return
+	}
+	o.freed = true
+	t.m.last = nil
+}
+
+// assertfail is `__assertfail(message, file, line, function, charsize)`.
+func (t *thread) assertfail(c *call) {
+	v := t.args(c, 5)
+	message := t.text(v[0])
+	if t.err == "" {
+		t.fail("assertion failed: %s", message)
+	}
+}
+
+// bytesOf returns an argument of Launch in memory.
+func bytesOf(arg any) []byte {
+	switch v := arg.(type) {
+	case *Object:
+		return binary.LittleEndian.AppendUint64(nil, v.Address())
+	case []byte:
+		return v
+	case int:
+		return binary.LittleEndian.AppendUint32(nil, uint32(v))
+	case float32:
+		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
+	case float64:
+		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
+	}
+	b, err := binary.Append(nil, binary.LittleEndian, arg)
+	if err != nil {
+		panic(fmt.Sprintf("ptxsim: argument of type %T", arg))
+	}
+	return b
+}

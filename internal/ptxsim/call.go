@@ -1,0 +1,303 @@
+package ptxsim
+
+import (
+	"sort"
+
+	"ptxlink/object/ptx"
+)
+
+// call is a call instruction.
+type call struct {
+	target                    operand // the address of the function
+	sym                       *symbol // of a direct call
+	results                   []actual
+	args                      []actual
+	proto                     bool
+	protoResults, protoParams []int64 // sizes, of an indirect call
+}
+
+// actual is an argument or result of a call: an object in the frame, or a value.
+type actual struct {
+	slot *slot
+	val  operand
+	reg  int32 // of a result
+	size int64
+}
+
+func init() {
+	opcodes["call"] = (*reader).call
+	opcodes["ret"] = func(r *reader) { r.simple(kRet) }
+	opcodes["exit"] = func(r *reader) { r.simple(kExit) }
+	opcodes["trap"] = func(r *reader) {
+		r.in.kind, r.in.bad = kBad, "trap"
+	}
+	opcodes["brkpt"] = opcodes["trap"]
+	opcodes["bra"] = (*reader).branch
+	opcodes["brx"] = (*reader).indexedBranch
+	for _, op := range []string{"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "griddepcontrol", "discard", "applypriority"} {
+		opcodes[op] = func(r *reader) { r.mods, r.in.kind = nil, kNop }
+	}
+}
+
+// simple is an instruction without operands that ends the straight line.
+func (r *reader) simple(k kind) {
+	r.take(".uni")
+	r.operands(0)
+	r.in.kind = k
+}
+
+func (r *reader) label(token int32) int32 {
+	li, ok := r.c.Reference(int(token)).Local()
+	if !ok || r.locals[li].kind < ptx.CodeLabel {
+		r.fail("%s is not a label", r.text(token))
+	}
+	return li
+}
+
+func (r *reader) branch() {
+	r.take(".uni")
+	if !r.operands(1) {
+		return
+	}
+	r.in.kind, r.in.targets = kBra, []int32{0}
+	r.fixups = append(r.fixups, fixup{len(r.f.code), 0, r.label(r.ops[0].First)})
+}
+
+// indexedBranch is brx.idx with its list of labels.
+func (r *reader) indexedBranch() {
+	r.take(".uni")
+	if !r.take(".idx") || !r.operands(2) {
+		r.fail("brx without .idx is not supported")
+		return
+	}
+	r.in.kind = kBrx
+	r.in.src[0] = r.source(r.ops[0], typ{".u32", 'u', 32, false}, false)
+	list := r.label(r.ops[1].First)
+	at := len(r.f.code)
+	for _, st := range r.c.Statements {
+		if st.Kind != ptx.LabelStatement {
+			continue
+		}
+		if li, ok := r.c.Reference(int(st.Op)).Local(); !ok || li != list {
+			continue
+		}
+		// The directive follows its label.
+		directive := r.c.Tokens[st.End:]
+		for i := st.End; i < st.End+int32(len(directive)) && !r.isPunct(i, ';'); i++ {
+			for _, tr := range r.c.TargetRanges {
+				if tr.Span.Off != r.c.Tokens[i].Off {
+					continue
+				}
+				for _, ref := range tr.Targets {
+					if li, ok := ref.Local(); ok {
+						r.fixups = append(r.fixups, fixup{at, len(r.in.targets), li})
+						r.in.targets = append(r.in.targets, 0)
+					}
+				}
+			}
+			if li, ok := r.c.Reference(int(i)).Local(); ok && r.locals[li].kind >= ptx.CodeLabel {
+				r.fixups = append(r.fixups, fixup{at, len(r.in.targets), li})
+				r.in.targets = append(r.in.targets, 0)
+			}
+		}
+		return
+	}
+	r.fail("no list of targets")
+}
+
+// call is `call (results), function, (arguments), prototype`.
+func (r *reader) call() {
+	r.take(".uni")
+	r.in.kind = kCall
+	c := &call{}
+	r.in.call = c
+	ops := r.ops
+	if len(ops) > 0 && ops[0].Shape == ptx.List {
+		for _, o := range r.c.Elements(ops[0]) {
+			c.results = append(c.results, r.actual(o, true))
+		}
+		ops = ops[1:]
+	}
+	if len(ops) == 0 {
+		r.fail("call without a function")
+		return
+	}
+	target := ops[0]
+	ops = ops[1:]
+	if len(ops) > 0 && ops[0].Shape == ptx.List {
+		for _, o := range r.c.Elements(ops[0]) {
+			c.args = append(c.args, r.actual(o, false))
+		}
+		ops = ops[1:]
+	}
+	if id, ok := r.c.Reference(int(target.First)).Name(); ok {
+		c.sym = r.f.mod.symbols[id]
+		if c.sym == nil || c.sym.kind == ptx.Variable {
+			r.fail("%s is not a function", r.text(target.First))
+		}
+		return
+	}
+	c.target = operand{kind: opReg, reg: r.registerAt(target.First, 64)}
+	calls := r.f.mod.Calls
+	at := r.c.Tokens[r.st.Op].Off
+	i := sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= at })
+	if i == len(calls) || calls[i].Span.Off != at || calls[i].Proto < 0 {
+		if len(ops) != 1 {
+			r.fail("indirect call without a prototype")
+		}
+		return // through .calltargets
+	}
+	c.proto = true
+	p := r.f.mod.Prototypes[calls[i].Proto]
+	c.protoResults, c.protoParams = sizes(p.Signature.Results), sizes(p.Signature.Params)
+}
+
+func sizes(list []ptx.Type) (out []int64) {
+	for _, p := range list {
+		size := p.Size()
+		if p.Unsized {
+			size = -1
+		}
+		out = append(out, size)
+	}
+	return out
+}
+
+// actual translates one argument or result of a call.
+func (r *reader) actual(o ptx.Operand, result bool) actual {
+	if li, ok := r.c.Reference(int(o.First)).Local(); ok && r.locals[li].slot != nil && o.End-o.First == 1 {
+		s := r.locals[li].slot
+		return actual{slot: s, size: s.size, reg: -1}
+	}
+	if n, bits, ok := r.anyRegister(o.First); ok {
+		return actual{val: operand{kind: opReg, reg: n}, reg: n, size: int64(max(8, bits) / 8)}
+	}
+	if result {
+		reg, _ := r.dest(o, 0)
+		return actual{reg: reg, size: -1}
+	}
+	return actual{val: operand{val: r.constant(o, typ{"", 'b', 64, false})}, reg: -1, size: -1}
+}
+
+// doCall starts the function that a call names.
+func (t *thread) doCall(in *instr) {
+	c := in.call
+	var f *function
+	if c.sym != nil {
+		if c.sym.fn == nil && c.sym.builtin == nil {
+			t.fail("call of %s, which is not defined", c.sym.name)
+			return
+		}
+		if c.sym.builtin != nil {
+			c.sym.builtin(t, c)
+			if t.err == "" {
+				t.frame.pc++
+			}
+			return
+		}
+		f = c.sym.fn
+	} else {
+		addr := t.get(&c.target)
+		if f = t.m.funcs[addr]; f == nil {
+			t.fail("call of 0x%x, which is not a function", addr)
+			return
+		}
+		if c.proto && !agree(c.protoResults, f.results, false) || c.proto && !agree(c.protoParams, f.params, true) {
+			t.fail("call of %s through a prototype with other sizes", f.name)
+			return
+		}
+	}
+	if len(c.args) != len(f.params) || len(c.results) != len(f.results) {
+		t.fail("call of %s with %d arguments and %d results, which has %d and %d", f.name, len(c.args), len(c.results), len(f.params), len(f.results))
+		return
+	}
+	extra := uint64(0)
+	if n := len(f.params); n > 0 && f.params[n-1].slot != nil && f.params[n-1].slot.unsized {
+		extra = uint64(max(0, c.args[n-1].size))
+	}
+	fr := t.enter(f, in, extra)
+	if fr == nil {
+		return
+	}
+	for i, p := range f.params {
+		a := &c.args[i]
+		size := p.size
+		if p.slot != nil && p.slot.unsized {
+			size = int64(extra)
+			fr.dynamic = append(fr.dynamic, dynamicObject{fr.base + uint64(p.slot.off), extra})
+		}
+		if a.size >= 0 && a.size != size {
+			t.fail("argument %d of the call of %s has %d bytes, its parameter %d", i, f.name, a.size, size)
+			return
+		}
+		from := t.bytesOf(a, t.frame, size)
+		if p.slot != nil {
+			copy(t.local[fr.base+uint64(p.slot.off):][:size], from)
+		} else {
+			fr.regs[p.reg] = load(from)
+			if fr.written != nil {
+				fr.written[p.reg] = true
+			}
+		}
+	}
+	t.push(fr)
+}
+
+// agree reports whether a prototype has the sizes of a function.
+func agree(proto []int64, list []formal, params bool) bool {
+	if len(proto) != len(list) {
+		return false
+	}
+	for i, size := range proto {
+		if unsized := list[i].slot != nil && list[i].slot.unsized; size != list[i].size && !(unsized && size < 0) {
+			return false
+		}
+	}
+	return true
+}
+
+// bytesOf returns the bytes of an argument.
+func (t *thread) bytesOf(a *actual, fr *frame, size int64) []byte {
+	if a.slot != nil {
+		return t.local[fr.base+uint64(a.slot.off):][:size]
+	}
+	b := make([]byte, max(8, size))
+	store(b[:8], t.get(&a.val))
+	return b[:size]
+}
+
+// doReturn ends the innermost function and copies its results.
+func (t *thread) doReturn() {
+	fr := t.frame
+	if len(t.frames) == 1 {
+		t.exit()
+		return
+	}
+	caller := t.frames[len(t.frames)-2]
+	c := fr.site.call
+	for i, res := range fr.fn.results {
+		a := &c.results[i]
+		if a.size >= 0 && a.size != res.size {
+			t.fail("result %d of %s has %d bytes, %d expected", i, fr.fn.name, res.size, a.size)
+			return
+		}
+		var b [8]byte
+		from := b[:]
+		if res.slot != nil {
+			from = t.local[fr.base+uint64(res.slot.off):][:res.size]
+		} else {
+			store(from, t.regs[res.reg])
+		}
+		switch {
+		case a.slot != nil:
+			copy(t.local[caller.base+uint64(a.slot.off):][:res.size], from)
+		case a.reg >= 0:
+			caller.regs[a.reg] = load(from[:min(8, res.size)])
+			if caller.written != nil {
+				caller.written[a.reg] = true
+			}
+		}
+	}
+	t.pop()
+	t.frame.pc++
+}

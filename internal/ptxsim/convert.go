@@ -1,0 +1,231 @@
+package ptxsim
+
+import (
+	"math"
+	"math/big"
+)
+
+func init() { opcodes["cvt"] = (*reader).cvt }
+
+// cvt is PTX ISA, cvt.
+func (r *reader) cvt() {
+	ftz, sat := r.take(".ftz"), r.take(".sat")
+	relu := r.take(".relu")
+	toInteger := r.takeAny(".rni", ".rzi", ".rmi", ".rpi")
+	mode := r.rounding()
+	if r.take(".rna") {
+		mode = tiesAway
+	}
+	if r.take(".tf32") {
+		r.tf32(mode)
+		return
+	}
+	d, s := r.typ(), r.typ()
+	if d.class == 'b' || s.class == 'b' || d.class == 'p' || s.class == 'p' || s.pair {
+		r.fail("cvt%s%s is not supported", d.word, s.word)
+		return
+	}
+	if d.pair {
+		r.packed(d, s, mode, relu)
+		return
+	}
+	if !r.operands(2) {
+		return
+	}
+	var fn aluFunc
+	switch {
+	case !d.float() && !s.float():
+		fn = integerToInteger(d, s, sat)
+	case !d.float():
+		mode := map[string]rounding{".rni": toNearest, ".rzi": toZero, ".rmi": down, ".rpi": up}[toInteger]
+		if toInteger == "" {
+			r.fail("cvt of a float to an integer without a rounding mode")
+		}
+		fn = floatToInteger(d, s, mode, ftz)
+	case !s.float():
+		fn = integerToFloat(d, s, mode, sat)
+	default:
+		integral := ""
+		if toInteger != "" {
+			integral = toInteger
+		}
+		fn = floatToFloat(d, s, mode, integral, ftz, sat, relu)
+	}
+	reg, width := r.dest(r.ops[0], 0)
+	if width < d.bits || width == 1 || d.float() && width != d.bits {
+		r.fail("register %s has %d bits, the type %d", r.operandText(r.ops[0]), width, d.bits)
+	}
+	r.in.dst, r.in.mask = reg, mask(width)
+	if d.float() {
+		r.in.mask = mask(d.bits)
+	}
+	r.in.src[0] = r.source(r.ops[1], s, true)
+	source, signed, n := mask(s.bits), d.signed(), d.bits
+	r.in.alu = func(a, _, _ uint64) uint64 {
+		v := fn(a&source, 0, 0) & mask(n)
+		if signed {
+			v = extend(v, n)
+		}
+		return v
+	}
+}
+
+func integerToInteger(d, s typ, sat bool) aluFunc {
+	return func(a, _, _ uint64) uint64 {
+		if s.signed() {
+			a = extend(a, s.bits)
+		}
+		if !sat {
+			return a
+		}
+		// a is below 0 only if the source is signed.
+		negative := s.signed() && int64(a) < 0
+		switch {
+		case d.signed() && negative:
+			return clampTo(int64(a), d.bits)
+		case d.signed():
+			return min(a, mask(d.bits-1))
+		case negative:
+			return 0
+		}
+		return min(a, mask(d.bits))
+	}
+}
+
+// integral rounds to an integer.
+func integral(x float64, mode rounding) float64 {
+	switch mode {
+	case toZero:
+		return math.Trunc(x)
+	case down:
+		return math.Floor(x)
+	case up:
+		return math.Ceil(x)
+	}
+	return math.RoundToEven(x)
+}
+
+// floatToInteger clamps to the range of the destination. NaN becomes 0, but for .f64
+// sources and 64-bit destinations the value with only the top bit set.
+func floatToInteger(d, s typ, mode rounding, ftz bool) aluFunc {
+	f := s.format()
+	return func(a, _, _ uint64) uint64 {
+		if ftz {
+			a = f.flush(a)
+		}
+		x := f.value(a)
+		if x != x {
+			if f == f64 || d.bits == 64 {
+				return 1 << (d.bits - 1)
+			}
+			return 0
+		}
+		x = integral(x, mode)
+		if d.signed() {
+			limit := math.Ldexp(1, d.bits-1)
+			switch {
+			case x >= limit:
+				return mask(d.bits - 1)
+			case x < -limit:
+				return 1 << (d.bits - 1)
+			}
+			return uint64(int64(x))
+		}
+		switch {
+		case x < 0:
+			return 0
+		case x >= math.Ldexp(1, d.bits):
+			return mask(d.bits)
+		}
+		return uint64(x)
+	}
+}
+
+func integerToFloat(d, s typ, mode rounding, sat bool) aluFunc {
+	f := d.format()
+	return func(a, _, _ uint64) uint64 {
+		if s.signed() {
+			a = extend(a, s.bits)
+		}
+		negative := s.signed() && int64(a) < 0
+		magnitude := a
+		if negative {
+			magnitude = -a
+		}
+		// Up to 53 bits are exact in f64.
+		x := float64(magnitude >> 11 << 11)
+		if magnitude>>53 == 0 {
+			x = float64(magnitude)
+		} else if f == f64 {
+			x = bigToFloat(magnitude, negative, mode)
+		} else {
+			x = odd(x, float64(magnitude&0x7ff))
+		}
+		if negative {
+			x = -x
+		}
+		v := f.round(x, mode)
+		if sat {
+			v = f.saturate(v)
+		}
+		return v
+	}
+}
+
+// bigToFloat rounds an integer of more than 53 bits to f64, as a magnitude.
+func bigToFloat(magnitude uint64, negative bool, mode rounding) float64 {
+	to := map[rounding]big.RoundingMode{toNearest: big.ToNearestEven, toZero: big.ToZero, down: big.ToZero, up: big.AwayFromZero}[mode]
+	if negative && mode == down {
+		to = big.AwayFromZero
+	} else if negative && mode == up {
+		to = big.ToZero
+	}
+	x, _ := new(big.Float).SetPrec(53).SetMode(to).SetInt(new(big.Int).SetUint64(magnitude)).Float64()
+	return x
+}
+
+func floatToFloat(d, s typ, mode rounding, toInteger string, ftz, sat, relu bool) aluFunc {
+	from, to := s.format(), d.format()
+	integer := map[string]rounding{".rni": toNearest, ".rzi": toZero, ".rmi": down, ".rpi": up}
+	return func(a, _, _ uint64) uint64 {
+		if ftz && from == f32 {
+			a = from.flush(a)
+		}
+		x := from.value(a)
+		if toInteger != "" && x == x {
+			x = math.Copysign(integral(x, integer[toInteger]), x)
+		}
+		v := to.round(x, mode)
+		if ftz && to == f32 {
+			v = to.flush(v)
+		}
+		if sat {
+			v = to.saturate(v)
+		}
+		if relu && v&to.sign() != 0 && x == x {
+			v = 0
+		}
+		return v
+	}
+}
+
+// packed is cvt to .f16x2 and .bf16x2: a becomes the upper half.
+func (r *reader) packed(d, s typ, mode rounding, relu bool) {
+	one := d
+	one.pair, one.bits = false, 16
+	fn := floatToFloat(one, s, mode, "", false, false, relu)
+	if s.word != ".f32" {
+		r.fail("cvt%s%s is not supported", d.word, s.word)
+	}
+	r.alu(32, func(a, b, _ uint64) uint64 { return fn(a, 0, 0)<<16 | fn(b, 0, 0) }, s, s)
+}
+
+// tf32 is cvt to .tf32: the fraction has 10 bits, the others are 0.
+func (r *reader) tf32(mode rounding) {
+	s := r.typ()
+	if s.word != ".f32" {
+		r.fail("cvt.tf32%s is not supported", s.word)
+	}
+	tf := format{19, 10}
+	r.alu(32, func(a, _, _ uint64) uint64 { return tf.round(f32.value(a), mode) << 13 }, s)
+}

@@ -1,0 +1,137 @@
+package ptxsim
+
+import "math"
+
+// floatMods are the modifiers of an operation on floats.
+type floatMods struct {
+	t        typ
+	mode     rounding
+	ftz, sat bool
+}
+
+// floatMods takes the modifiers if the type is one of floats. ok is false, and
+// nothing is taken, for other types.
+func (r *reader) floatMods() (m floatMods, ok bool) {
+	kept := append([]string(nil), r.mods...)
+	m.ftz, m.sat = r.take(".ftz"), r.take(".sat")
+	approx := r.takeAny(".approx", ".full") != ""
+	m.mode = r.rounding()
+	m.t = r.typ()
+	if !m.t.float() {
+		r.mods = kept
+		return m, false
+	}
+	if approx && m.mode != toNearest {
+		r.fail("%s with .approx and a rounding mode", r.op)
+	}
+	return m, true
+}
+
+// rounding takes a rounding mode.
+func (r *reader) rounding() rounding {
+	switch r.takeAny(".rn", ".rz", ".rm", ".rp") {
+	case ".rz":
+		return toZero
+	case ".rm":
+		return down
+	case ".rp":
+		return up
+	}
+	return toNearest
+}
+
+func init() {
+	opcodes["fma"] = (*reader).fma
+	opcodes["rcp"] = func(r *reader) {
+		m := r.mustFloat()
+		fn := arithmetic("div", m.t.format(), m.mode, m.ftz, false)
+		one := m.t.format().round(1, toNearest)
+		r.alu(m.t.bits, func(a, _, _ uint64) uint64 { return fn(one, a, 0) }, m.t)
+	}
+	opcodes["sqrt"] = func(r *reader) {
+		m := r.mustFloat()
+		fn := arithmetic("sqrt", m.t.format(), m.mode, m.ftz, false)
+		r.alu(m.t.bits, func(a, _, _ uint64) uint64 { return fn(a, 0, 0) }, m.t)
+	}
+	for op, fn := range map[string]func(float64) float64{
+		"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) },
+		"sin":   math.Sin,
+		"cos":   math.Cos,
+		"lg2":   math.Log2,
+		"ex2":   math.Exp2,
+		"tanh":  math.Tanh,
+	} {
+		opcodes[op] = func(r *reader) { r.approximate(fn) }
+	}
+	opcodes["testp"] = (*reader).testp
+	opcodes["copysign"] = func(r *reader) {
+		t := r.typ()
+		f := t.format()
+		r.alu(t.bits, func(a, b, _ uint64) uint64 { return b&^f.sign() | a&f.sign() }, t, t)
+	}
+}
+
+func (r *reader) mustFloat() floatMods {
+	m, ok := r.floatMods()
+	if !ok {
+		r.fail("%s has no type of floats", r.op)
+	}
+	return m
+}
+
+func (r *reader) fma() {
+	relu := r.take(".relu")
+	m := r.mustFloat()
+	f := m.t.format()
+	fn := arithmetic("fma", f, m.mode, m.ftz, m.sat)
+	if relu {
+		inner := fn
+		fn = func(a, b, c uint64) uint64 {
+			v := inner(a, b, c)
+			if v&f.sign() != 0 && !f.isNaN(v) {
+				return 0
+			}
+			return v
+		}
+	}
+	r.alu(m.t.bits, halves(m.t, fn), m.t, m.t, m.t)
+}
+
+// approximate makes an instruction that rounds the result of a function in f64.
+func (r *reader) approximate(fn func(float64) float64) {
+	m := r.mustFloat()
+	f := m.t.format()
+	r.alu(m.t.bits, halves(m.t, func(a, _, _ uint64) uint64 {
+		if m.ftz {
+			a = f.flush(a)
+		}
+		v := f.round(fn(f.value(a)), toNearest)
+		if m.ftz {
+			v = f.flush(v)
+		}
+		return v
+	}), m.t)
+}
+
+// testp is PTX ISA, testp.
+func (r *reader) testp() {
+	what := r.takeAny(".finite", ".infinite", ".number", ".notanumber", ".normal", ".subnormal")
+	t := r.typ()
+	f := t.format()
+	r.alu(1, func(a, _, _ uint64) uint64 {
+		m := a &^ f.sign()
+		switch what {
+		case ".finite":
+			return truth(m < f.infinity())
+		case ".infinite":
+			return truth(m == f.infinity())
+		case ".number":
+			return truth(m <= f.infinity())
+		case ".notanumber":
+			return truth(m > f.infinity())
+		case ".normal":
+			return truth(m < f.infinity() && !f.subnormal(m)) // 0 is normal
+		}
+		return truth(f.subnormal(m))
+	}, t)
+}

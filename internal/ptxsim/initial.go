@@ -1,0 +1,280 @@
+package ptxsim
+
+import (
+	"math/bits"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// dims reads the dimensions [2][3] of an array; -1 for [].
+func (mod *module) dims(span diag.Span) (list []int64) {
+	lex := ptx.NewLexer(mod.Src.Text[:span.End()], span.Off)
+	for t := lex.Next(); t.Kind != ptx.EOF; t = lex.Next() {
+		switch {
+		case t.Kind == ptx.Punct && t.Ch == '[':
+			list = append(list, -1)
+		case t.Kind == ptx.Number:
+			n, _ := ptx.ParseInt(mod.Src.String(t.Span()))
+			list[len(list)-1] = n
+		}
+	}
+	return list
+}
+
+// initialise stores the initial value in Tokens[first:end] (PTX ISA, Initializers).
+// What it leaves out is zero.
+func (m *Machine) initialise(mod *module, c *ptx.Code, first, end int32, t ptx.Type, dims []int64, o *Object) error {
+	in := initialiser{expr: expr{m: m, mod: mod, c: c, at: first, end: end}, word: t.Word, size: ptx.TypeSize(t.Word), o: o}
+	if t.Vector > 0 {
+		dims = append(dims, int64(t.Vector))
+	}
+	if in.size == 0 || ptx.Opaque(t.Word) {
+		return mod.errorAt(c.Tokens[first].Off, "initial values of %s are not supported", t.Word)
+	}
+	if len(dims) == 0 && in.is('{') { // .u32 x = {1}
+		dims = []int64{1}
+	}
+	in.value(dims, 0)
+	if in.err == "" && in.at < in.end {
+		in.err = "text behind the initial value"
+	}
+	if in.err != "" {
+		return mod.errorAt(c.Tokens[min(in.at, int32(len(c.Tokens)-1))].Off, "initial value of %s: %s", o.Name, in.err)
+	}
+	return nil
+}
+
+type initialiser struct {
+	expr
+	word string
+	size int64
+	o    *Object
+}
+
+// value stores a scalar, or a braced list of a dimension, at an offset.
+func (in *initialiser) value(dims []int64, off int64) {
+	if len(dims) == 0 {
+		v := in.scalar(in.word)
+		if in.err != "" {
+			return
+		}
+		if off+in.size > int64(len(in.o.Data)) {
+			in.err = "more values than elements"
+			return
+		}
+		store(in.o.Data[off:off+in.size], v)
+		return
+	}
+	step := in.size
+	for _, d := range dims[1:] {
+		step *= d
+	}
+	if !in.take('{') {
+		in.err = "'{' expected"
+		return
+	}
+	for n := int64(0); in.err == "" && !in.take('}'); n++ {
+		if dims[0] >= 0 && n >= dims[0] {
+			in.err = "more values than elements"
+			return
+		}
+		in.value(dims[1:], off+n*step)
+		if !in.take(',') && !in.is('}') && in.err == "" {
+			in.err = "',' expected"
+		}
+	}
+}
+
+// expr evaluates constant expressions in the tokens of code. Names are addresses.
+type expr struct {
+	m       *Machine
+	mod     *module
+	c       *ptx.Code
+	at, end int32
+	err     string
+	// name finds the value of a name; nil means that of module scope.
+	name func(token int32) (uint64, bool)
+}
+
+func (e *expr) is(ch byte) bool {
+	return e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Punct && e.c.Tokens[e.at].Ch == ch
+}
+
+func (e *expr) take(ch byte) bool {
+	if e.is(ch) {
+		e.at++
+		return true
+	}
+	return false
+}
+
+// scalar reads a value of a type.
+func (e *expr) scalar(word string) uint64 {
+	if f, isFloat := formatOf(word); isFloat {
+		minus := e.take('-')
+		if e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Number {
+			if v, ok := floatLiteral(string(e.c.Text(e.c.Tokens[e.at])), f); ok {
+				e.at++
+				if minus {
+					v ^= f.sign()
+				}
+				return v
+			}
+		}
+		if v := e.sum(); e.err == "" {
+			x := float64(int64(v))
+			if minus {
+				x = -x
+			}
+			return f.round(x, toNearest)
+		}
+		return 0
+	}
+	return e.sum()
+}
+
+func (e *expr) sum() uint64 {
+	v := e.product()
+	for e.err == "" {
+		switch {
+		case e.take('+'):
+			v += e.product()
+		case e.take('-'):
+			v -= e.product()
+		case e.take('|'):
+			v |= e.product()
+		case e.take('&'):
+			v &= e.product()
+		default:
+			return v
+		}
+	}
+	return v
+}
+
+func (e *expr) product() uint64 {
+	v := e.unary()
+	for e.err == "" {
+		switch {
+		case e.take('*'):
+			v *= e.unary()
+		case e.is('<') || e.is('>'):
+			ch := e.c.Tokens[e.at].Ch
+			e.at++
+			if !e.take(ch) {
+				e.err = "comparisons are not supported"
+			}
+			if n := e.unary(); ch == '<' {
+				v <<= n & 63
+			} else {
+				v >>= n & 63
+			}
+		default:
+			return v
+		}
+	}
+	return v
+}
+
+func (e *expr) unary() uint64 {
+	switch {
+	case e.at >= e.end:
+		e.err = "a value is missing"
+		return 0
+	case e.take('-'):
+		return -e.unary()
+	case e.take('+'):
+		return e.unary()
+	case e.take('~'):
+		return ^e.unary()
+	case e.take('('):
+		if e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Word { // a cast
+			e.at++
+			if !e.take(')') {
+				e.err = "')' expected"
+			}
+			return e.unary()
+		}
+		v := e.sum()
+		if !e.take(')') && e.err == "" {
+			e.err = "')' expected"
+		}
+		return v
+	}
+	t := e.c.Tokens[e.at]
+	text := string(e.c.Text(t))
+	switch t.Kind {
+	case ptx.Number:
+		v, ok := integerLiteral(text)
+		if !ok {
+			e.err = "integer expected"
+		}
+		e.at++
+		// 0xff00(x) are some bytes of an address (PTX ISA, Initializers: mask()).
+		if e.take('(') {
+			x := e.sum()
+			if !e.take(')') && e.err == "" {
+				e.err = "')' expected"
+			}
+			return (x & v) >> bits.TrailingZeros64(v)
+		}
+		return v
+	case ptx.Ident:
+		at := e.at
+		e.at++
+		if text == "generic" && e.take('(') {
+			name := e.at
+			v := e.sum()
+			if !e.take(')') && e.err == "" {
+				e.err = "')' expected"
+			}
+			return v | e.spaceOf(name).window()
+		}
+		if text == "WARP_SZ" {
+			return 32
+		}
+		find := e.name
+		if find == nil {
+			find = e.moduleName
+		}
+		if v, ok := find(at); ok {
+			return v
+		}
+		if e.err == "" {
+			e.err = text + " is not a constant"
+		}
+		return 0
+	}
+	e.err = "unexpected " + text
+	return 0
+}
+
+// spaceOf returns the state space of the variable that a token names.
+func (e *expr) spaceOf(token int32) space {
+	if id, ok := e.c.Reference(int(token)).Name(); ok {
+		if s := e.mod.symbols[id]; s != nil {
+			return s.space
+		}
+	}
+	return generic
+}
+
+// moduleName returns the address of the module-scope name at a token, in its space.
+func (e *expr) moduleName(token int32) (uint64, bool) {
+	id, ok := e.c.Reference(int(token)).Name()
+	if !ok {
+		return 0, false
+	}
+	s := e.mod.symbols[id]
+	switch {
+	case s == nil:
+		return 0, false
+	case s.fn != nil:
+		return s.fn.addr, true
+	case s.obj != nil:
+		return s.obj.addr, true
+	}
+	// Nothing is at this address, so that only its use is an error.
+	return missingWindow | hashOf(s.name)>>16, true
+}

@@ -1,0 +1,233 @@
+package ptxsim
+
+import (
+	"fmt"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// module is one loaded module.
+type module struct {
+	*ptx.Module
+	symbols map[ptx.NameID]*symbol
+}
+
+// symbol is what a module-scope name refers to: a function, an object, or nothing.
+type symbol struct {
+	name    string
+	kind    ptx.DeclKind
+	fn      *function
+	obj     *Object
+	space   space
+	builtin func(t *thread, c *call) // of an undefined function
+	decl    *ptx.Decl                // the winning declaration
+	mod     *module
+}
+
+// function is a function with a body.
+type function struct {
+	name  string
+	index int
+	mod   *module
+	decl  *ptx.Decl
+	sym   *symbol
+	addr  uint64
+
+	code      []instr
+	registers int
+	fill      []uint64 // the pattern of the registers
+	slots     []*slot  // .param and .local objects
+	results   []formal
+	params    []formal
+	size      uint64 // of the frame
+	align     int64
+	free      []*frame
+}
+
+// slot is an object in the frame of a function.
+type slot struct {
+	name      string
+	off, size int64
+	align     int64
+	addressed bool // pointers to it are valid
+	unsized   bool // the last parameter of a variadic function; it ends the frame
+}
+
+// formal is a parameter or result: a slot, or a register where it is in .reg space.
+type formal struct {
+	slot *slot
+	reg  int32
+	size int64
+}
+
+func (m *Machine) load(modules []*ptx.Module) error {
+	for _, p := range modules {
+		if p.AddressSize == 32 {
+			return &Error{File: p.Src.Name, Thread: -1, Text: "modules with 32-bit addresses are not supported"}
+		}
+		mod := &module{p, map[ptx.NameID]*symbol{}}
+		m.modules = append(m.modules, mod)
+		for i := range p.Decls {
+			if err := m.declare(mod, &p.Decls[i]); err != nil {
+				return err
+			}
+		}
+		for _, a := range p.Aliases {
+			if s, target := mod.symbols[a.Name], mod.symbols[a.Target]; s != nil && target != nil && s != target {
+				s.decl, s.mod = target.decl, target.mod
+			}
+		}
+	}
+	m.dynamic = &Object{Name: "dynamic shared memory", Space: ".shared", align: 4}
+	// All names are resolved here. An alias shares the declaration of its target.
+	done := map[*ptx.Decl]*symbol{}
+	for _, mod := range m.modules {
+		for i := range mod.Decls {
+			if d := &mod.Decls[i]; d.Kind == ptx.Variable && d.Linkage == ptx.Extern && d.Space == ".shared" && d.Unsized {
+				m.dynamic.align = max(m.dynamic.align, d.Alignment())
+			}
+			s := mod.symbols[mod.Decls[i].Name]
+			first, seen := done[s.decl]
+			if seen {
+				s.fn, s.obj, s.space, s.builtin = first.fn, first.obj, first.space, first.builtin
+				continue
+			}
+			done[s.decl] = s
+			if err := m.define(s); err != nil {
+				return err
+			}
+		}
+	}
+	var readers []*reader
+	for _, f := range m.inOrder {
+		r, err := m.scan(f)
+		if err != nil {
+			return err
+		}
+		readers = append(readers, r)
+	}
+	// The size of static .shared memory is known here.
+	statics := m.shared.objects
+	m.shared.add(m.dynamic)
+	m.shared.objects = statics
+	for _, r := range readers {
+		r.translate()
+	}
+	for _, mod := range m.modules {
+		for i := range mod.Decls {
+			d := &mod.Decls[i]
+			s := mod.symbols[d.Name]
+			if d.Kind == ptx.Variable && d.Init.Len > 0 && s.decl == d {
+				c := mod.Code(d)
+				if err := m.initialise(mod, c, 0, int32(len(c.Tokens)), d.Type, mod.dims(d.Dims), s.obj); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// declare enters a declaration into the symbols, and replaces a weaker one.
+func (m *Machine) declare(mod *module, d *ptx.Decl) error {
+	name := mod.Names[d.Name]
+	s := mod.symbols[d.Name]
+	if s == nil && d.Linkage != ptx.Local {
+		s = m.symbols[name]
+	}
+	if s == nil {
+		s = &symbol{name: name, kind: d.Kind}
+	}
+	if mod.symbols[d.Name] == nil && d.Linkage != ptx.Local {
+		m.symbols[name] = s
+	}
+	mod.symbols[d.Name] = s
+	if s.decl == nil {
+		s.decl, s.mod = d, mod
+		return nil
+	}
+	old := s.decl
+	if old.Kind == ptx.Variable != (d.Kind == ptx.Variable) {
+		return mod.errorAt(d.NameSpan.Off, "%s is both a function and a variable", name)
+	}
+	switch rank, was := strength(d), strength(old); {
+	case rank > was:
+		s.decl, s.mod = d, mod
+	case rank == was && rank == 4:
+		return mod.errorAt(d.NameSpan.Off, "%s is defined twice", name)
+	case rank == was && rank == 1 && d.Size() > old.Size():
+		s.decl, s.mod = d, mod
+	}
+	return nil
+}
+
+// strength orders declarations of one name by what wins.
+func strength(d *ptx.Decl) int {
+	switch {
+	case !d.Defines():
+		return 0
+	case d.Linkage == ptx.Common:
+		return 1
+	case d.Linkage == ptx.Weak:
+		return 2
+	}
+	return 4
+}
+
+// define gives a symbol its function or memory.
+func (m *Machine) define(s *symbol) error {
+	d := s.decl
+	if d.Kind != ptx.Variable {
+		if !d.HasBody {
+			s.builtin = builtins[s.name]
+			return nil
+		}
+		f := &function{name: s.name, index: len(m.inOrder), mod: s.mod, decl: d, sym: s}
+		f.addr = alignedTo(codeWindow|hashOf(s.name)>>16, 16)
+		for m.funcs[f.addr] != nil {
+			f.addr += 32
+		}
+		m.funcs[f.addr] = f
+		m.inOrder = append(m.inOrder, f)
+		s.fn = f
+		return nil
+	}
+	o := &Object{Name: s.name, size: d.Size(), align: d.Alignment()}
+	if d.Linkage == ptx.Extern {
+		if d.Space == ".shared" && d.Unsized {
+			s.obj, s.space = m.dynamic, shared
+		}
+		return nil
+	}
+	return m.defineObject(s, o, d.Space, d.NameSpan.Off)
+}
+
+// defineObject places a variable of the module or of a function.
+func (m *Machine) defineObject(s *symbol, o *Object, where string, off int32) error {
+	if o.size < 0 {
+		return s.mod.errorAt(off, "the size of %s is unknown", o.Name)
+	}
+	o.Space = where
+	switch {
+	case where == ".global":
+		s.space = global
+		o.Data = make([]byte, o.size)
+		m.place(o, o.Name)
+	case strings.HasPrefix(where, ".const"):
+		s.space, o.Space = constant, ".const"
+		o.Data = make([]byte, o.size)
+		m.consts.add(o)
+	case where == ".shared":
+		s.space = shared
+		m.shared.add(o)
+	default:
+		return s.mod.errorAt(off, "variables in %s are not supported", where)
+	}
+	s.obj = o
+	return nil
+}
+
+func (mod *module) errorAt(off int32, format string, args ...any) error {
+	return &Error{File: mod.Src.Name, Line: mod.Src.Line(off), Thread: -1, Text: fmt.Sprintf(format, args...)}
+}

@@ -1,0 +1,269 @@
+package ptxsim
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"sort"
+)
+
+// Generic addresses. The address of a .global object is its generic address; the
+// others are a window and an address in the state space (PTX ISA, Generic
+// Addressing). Addresses in a window start at firstAddress, so that 0 is never valid.
+const (
+	localWindow  = 1 << 56
+	sharedWindow = 2 << 56
+	constWindow  = 3 << 56
+	paramWindow  = 4 << 56
+	codeWindow   = 5 << 56
+	// Names that nothing defines have addresses here.
+	missingWindow = 6 << 56
+	globalWindow  = 0x40 << 56
+
+	windowMask   = 0xff << 56
+	firstAddress = 1024
+	redZone      = 64 // bytes between objects of a window
+)
+
+// space is a state space.
+type space uint8
+
+const (
+	generic space = iota
+	global
+	constant
+	shared
+	local
+	param
+)
+
+var spaceNames = [...]string{"", ".global", ".const", ".shared", ".local", ".param"}
+
+func (s space) String() string { return spaceNames[s] }
+
+// window returns the window of a space in generic addresses.
+func (s space) window() uint64 {
+	return [...]uint64{0, 0, constWindow, sharedWindow, localWindow, paramWindow}[s]
+}
+
+// spaceAt returns the state space of a generic address.
+func spaceAt(addr uint64) space {
+	switch addr & windowMask {
+	case localWindow:
+		return local
+	case sharedWindow:
+		return shared
+	case constWindow:
+		return constant
+	case paramWindow:
+		return param
+	}
+	return global
+}
+
+// window is a state space whose objects lie side by side.
+type window struct {
+	objects []*Object // sorted by address
+	end     uint64
+}
+
+// alignedTo returns the first address from at that is a multiple of align, but not
+// of 2*align: code that needs more alignment than was asked for must not work by
+// chance.
+func alignedTo(at uint64, align int64) uint64 {
+	a := uint64(max(1, align))
+	at = (at + a - 1) &^ (a - 1)
+	if at&(2*a-1) == 0 {
+		at += a
+	}
+	return at
+}
+
+// add places an object behind the others.
+func (w *window) add(o *Object) {
+	o.addr = alignedTo(max(w.end, firstAddress), o.align)
+	w.end = o.addr + uint64(o.size) + redZone
+	w.objects = append(w.objects, o)
+}
+
+// find returns the object that holds an address, or nil.
+func (w *window) find(addr uint64) *Object {
+	i := sort.Search(len(w.objects), func(i int) bool { return w.objects[i].addr > addr }) - 1
+	if i < 0 || addr-w.objects[i].addr >= uint64(max(1, w.objects[i].size)) {
+		return nil
+	}
+	return w.objects[i]
+}
+
+func hashOf(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64() ^ h.Sum64()>>32
+}
+
+// place gives a global object its address, which depends on the key alone unless
+// two keys have the same hash.
+func (m *Machine) place(o *Object, key string) {
+	slot := uint32(hashOf(key))&(1<<30-1) | globalWindow>>32
+	for m.global[slot] != nil {
+		slot = (slot+1)&(1<<30-1) | globalWindow>>32
+	}
+	o.addr = uint64(slot)<<32 + alignedTo(firstAddress, o.align)
+	m.global[slot] = o
+	m.objects = append(m.objects, o)
+}
+
+// objectAt returns the global object that holds an address, or nil.
+func (m *Machine) objectAt(addr uint64) *Object {
+	if o := m.last; o != nil && addr-o.addr < uint64(o.size) {
+		return o
+	}
+	o := m.global[uint32(addr>>32)]
+	if o == nil || addr-o.addr >= uint64(o.size) || o.freed {
+		return nil
+	}
+	m.last = o
+	return o
+}
+
+// at returns the memory of an access, or nil and a fault. It returns the object if
+// that is in .global.
+func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object) {
+	if s == generic {
+		s = spaceAt(addr)
+		addr &^= s.window()
+	}
+	if addr&uint64(size-1) != 0 {
+		t.fail("%s of %d bytes at %s is misaligned", access(store), size, t.describe(s, addr))
+		return nil, nil
+	}
+	var o *Object
+	var data []byte
+	switch s {
+	case global:
+		if o = t.m.objectAt(addr); o != nil {
+			data = o.Data
+		}
+	case shared:
+		if o = t.block.findShared(addr); o != nil {
+			data = t.block.shared[o.addr : o.addr+uint64(o.size)]
+		}
+	case constant:
+		if o = t.m.consts.find(addr); o != nil {
+			data = o.Data
+		}
+	case param:
+		if o = t.m.params.find(addr); o != nil {
+			data = o.Data
+		}
+	case local:
+		if base, n, ok := t.findLocal(addr); ok && addr-base+uint64(size) <= n {
+			return t.local[addr : addr+uint64(size)], nil
+		}
+	}
+	if o == nil {
+		t.fail("%s of %d bytes at %s is outside all objects", access(store), size, t.describe(s, addr))
+		return nil, nil
+	}
+	off := addr - o.addr
+	if off+uint64(size) > uint64(len(data)) {
+		t.fail("%s of %d bytes at %s is outside %s, which has %d bytes", access(store), size, t.describe(s, addr), o.Name, len(data))
+		return nil, nil
+	}
+	if store && s != global && s != shared {
+		t.fail("store to %s, which is in %s", t.describe(s, addr), s)
+		return nil, nil
+	}
+	if s != global {
+		o = nil
+	}
+	return data[off : off+uint64(size)], o
+}
+
+func access(store bool) string {
+	if store {
+		return "store"
+	}
+	return "load"
+}
+
+// describe returns an address in words for messages.
+func (t *thread) describe(s space, addr uint64) string {
+	var o *Object
+	switch s {
+	case global:
+		if o = t.m.global[uint32(addr>>32)]; o != nil && o.freed {
+			return fmt.Sprintf("freed %s+%d", o.Name, int64(addr-o.addr))
+		}
+	case shared:
+		o = t.block.findShared(addr)
+	case constant:
+		o = t.m.consts.find(addr)
+	case param:
+		o = t.m.params.find(addr)
+	}
+	if o != nil {
+		return fmt.Sprintf("%s+%d", o.Name, int64(addr-o.addr))
+	}
+	return fmt.Sprintf("%s 0x%x", s, addr)
+}
+
+// findLocal returns the object of a live frame, and its size, that holds an address
+// in .local.
+func (t *thread) findLocal(addr uint64) (base, size uint64, ok bool) {
+	i := sort.Search(len(t.frames), func(i int) bool { return t.frames[i].base > addr }) - 1
+	if i < 0 {
+		return 0, 0, false
+	}
+	f := t.frames[i]
+	off := addr - f.base
+	for _, o := range f.fn.slots {
+		if o.addressed && off >= uint64(o.off) && off < uint64(o.off)+uint64(max(1, o.size)) {
+			return f.base + uint64(o.off), uint64(o.size), true
+		}
+	}
+	for _, o := range f.dynamic {
+		if addr >= o.off && addr < o.off+o.size {
+			return o.off, o.size, true
+		}
+	}
+	return 0, 0, false
+}
+
+func load(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}
+
+func store(b []byte, v uint64) {
+	switch len(b) {
+	case 1:
+		b[0] = byte(v)
+	case 2:
+		binary.LittleEndian.PutUint16(b, uint16(v))
+	case 4:
+		binary.LittleEndian.PutUint32(b, uint32(v))
+	default:
+		binary.LittleEndian.PutUint64(b, v)
+	}
+}
+
+// text returns the string at a generic address, up to its NUL.
+func (t *thread) text(addr uint64) string {
+	var s []byte
+	for ; len(s) < 1<<16; addr++ {
+		b, _ := t.at(generic, addr, 1, false)
+		if b == nil || b[0] == 0 {
+			break
+		}
+		s = append(s, b[0])
+	}
+	return string(s)
+}

@@ -1,0 +1,130 @@
+package ptxsim
+
+import "ptxlink/object/ptx"
+
+// vectorRegister returns the registers of a vector register, `.reg .v2 .u32 x`, that
+// stands for all its elements.
+func (r *reader) vectorRegister(o ptx.Operand) (regs []int32, bits int) {
+	li, ok := r.c.Reference(int(o.First)).Local()
+	if !ok || o.End-o.First != 1 || r.locals[li].lanes == 0 {
+		return nil, 0
+	}
+	first, bits, _ := r.anyRegister(o.First)
+	base := int64(0)
+	for key, n := range r.regs {
+		if n == first {
+			base = key[1]
+		}
+	}
+	for k := range r.locals[li].lanes {
+		regs = append(regs, r.register(li, base+int64(k)))
+	}
+	return regs, bits
+}
+
+// sources translates {a, b} or a vector register whose elements have a type. It
+// returns nil for other operands.
+func (r *reader) sources(o ptx.Operand, element func(n int) typ) (list []operand) {
+	if regs, bits := r.vectorRegister(o); regs != nil {
+		if t := element(len(regs)); bits != t.bits {
+			r.fail("elements of %s have %d bits, not %d", r.operandText(o), bits, t.bits)
+		}
+		for _, n := range regs {
+			list = append(list, operand{kind: opReg, reg: n})
+		}
+		return list
+	}
+	if o.Shape != ptx.Vector {
+		return nil
+	}
+	parts := r.c.Elements(o)
+	t := element(len(parts))
+	for _, p := range parts {
+		list = append(list, r.source(p, t, false))
+	}
+	return list
+}
+
+// dests is like sources, for destinations; -1 stands for _.
+func (r *reader) dests(o ptx.Operand, element func(n int) typ) (list []int32) {
+	if regs, bits := r.vectorRegister(o); regs != nil {
+		if t := element(len(regs)); bits != t.bits {
+			r.fail("elements of %s have %d bits, not %d", r.operandText(o), bits, t.bits)
+		}
+		return regs
+	}
+	if o.Shape != ptx.Vector {
+		return nil
+	}
+	parts := r.c.Elements(o)
+	t := element(len(parts))
+	for _, p := range parts {
+		reg, _ := r.dest(p, t.bits)
+		list = append(list, reg)
+	}
+	return list
+}
+
+// mov is PTX ISA, mov, with packing and unpacking of vectors.
+func (r *reader) mov() {
+	vector := r.takeAny(".v2", ".v4")
+	t := r.typ()
+	if !r.operands(2) {
+		return
+	}
+	to, from := r.ops[0], r.ops[1]
+	r.in.kind = kRun
+	part := func(n int) typ { return typ{"", 'b', t.bits / max(1, n), false} }
+	if vector != "" {
+		part = func(int) typ { return t }
+	}
+	srcs, dsts := r.sources(from, part), r.dests(to, part)
+	if n := len(srcs); vector != "" && n != int(vector[2]-'0') || n > 0 && len(dsts) > 0 && n != len(dsts) {
+		r.fail("mov%s%s of %d and %d elements", vector, t.word, n, len(dsts))
+		return
+	}
+	if len(srcs) > 0 && len(dsts) > 0 { // element by element
+		r.in.run = func(t *thread, in *instr) {
+			values := make([]uint64, len(srcs))
+			for i := range srcs {
+				values[i] = t.get(&srcs[i])
+			}
+			for i, reg := range dsts {
+				t.set(reg, values[i])
+			}
+		}
+		return
+	}
+	if len(srcs) > 0 {
+		r.in.dst, _ = r.dest(to, t.bits)
+		width := t.bits / len(srcs)
+		r.in.run = func(t *thread, in *instr) {
+			v := uint64(0)
+			for i := range srcs {
+				v |= t.get(&srcs[i]) << (i * width)
+			}
+			t.set(in.dst, v)
+		}
+		return
+	}
+	if len(dsts) > 0 {
+		r.in.src[0] = r.source(from, t, false)
+		width := t.bits / len(dsts)
+		r.in.run = func(t *thread, in *instr) {
+			v := t.get(&in.src[0])
+			for i, reg := range dsts {
+				t.set(reg, v>>(i*width)&mask(width))
+			}
+		}
+		return
+	}
+	r.in.kind = kAlu
+	r.in.dst, _ = r.dest(to, t.bits)
+	r.in.mask = mask(t.bits)
+	r.in.alu = func(a, _, _ uint64) uint64 { return a }
+	if t.bits >= 32 && !t.float() {
+		r.in.src[0] = r.addressOperand(from, t, generic)
+	} else {
+		r.in.src[0] = r.source(from, t, false)
+	}
+}

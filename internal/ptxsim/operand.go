@@ -1,0 +1,299 @@
+package ptxsim
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// operand is a source operand.
+type operand struct {
+	kind opKind
+	reg  int32
+	val  uint64
+}
+
+type opKind uint8
+
+const (
+	opConst   opKind = iota
+	opReg            // the value of a register
+	opNot            // a negated predicate
+	opFrame          // val bytes behind the start of the frame
+	opSpecial        // a special register
+	opSink           // _
+)
+
+// get returns the value of an operand.
+func (t *thread) get(o *operand) uint64 {
+	switch o.kind {
+	case opConst:
+		return o.val
+	case opReg:
+		if t.frame.written != nil {
+			t.checkWritten(o.reg)
+		}
+		return t.regs[o.reg]
+	case opNot:
+		if t.frame.written != nil {
+			t.checkWritten(o.reg)
+		}
+		return t.regs[o.reg] ^ 1
+	case opFrame:
+		return t.frame.base + o.val
+	case opSpecial:
+		return t.special(o.reg)
+	}
+	return 0
+}
+
+// set writes a register.
+func (t *thread) set(reg int32, v uint64) {
+	if reg < 0 {
+		return
+	}
+	t.regs[reg] = v
+	if t.frame.written != nil {
+		t.frame.written[reg] = true
+	}
+}
+
+func (t *thread) checkWritten(reg int32) {
+	if !t.frame.written[reg] {
+		t.fail("a register is read that was not written")
+	}
+}
+
+// source translates a source operand of a type. Its width must be that of the type;
+// wide accepts wider registers too (PTX ISA, Operand Size Exceeding
+// Instruction-Type Size).
+func (r *reader) source(o ptx.Operand, t typ, wide bool) operand {
+	first := o.First
+	not := o.End-first == 2 && r.isPunct(first, '!')
+	if not {
+		first++
+	}
+	if o.End-first == 1 && r.isPunct(first, '_') {
+		return operand{kind: opSink}
+	}
+	if n, bits, ok := r.anyRegister(first); ok {
+		switch {
+		case bits != t.bits && !(wide && bits > t.bits && t.bits > 1 && bits > 1):
+			r.fail("register %s has %d bits, not %d", r.text(first), bits, t.bits)
+		case not && bits == 1:
+			return operand{kind: opNot, reg: n}
+		case not:
+			r.fail("! before %s, which is not a predicate", r.text(first))
+		case o.End-first > 1 && r.locals[r.mustLocal(first)].lanes == 0:
+			r.fail("operand %s is not supported", r.operandText(o))
+		}
+		return operand{kind: opReg, reg: n}
+	}
+	if code, bits, ok := r.specialRegister(o); ok {
+		if bits != t.bits && !(bits == 32 && t.bits == 64) && !(bits == 32 && t.bits == 16) {
+			r.fail("%s has %d bits, not %d", r.operandText(o), bits, t.bits)
+		}
+		return operand{kind: opSpecial, reg: code}
+	}
+	return operand{kind: opConst, val: r.constant(o, t)}
+}
+
+func (r *reader) mustLocal(token int32) int32 {
+	li, _ := r.c.Reference(int(token)).Local()
+	return li
+}
+
+func (r *reader) operandText(o ptx.Operand) string {
+	from := r.c.Tokens[o.First].Off
+	return string(r.c.Module.Src.Text[from:r.c.Tokens[o.End-1].End])
+}
+
+// constant evaluates an immediate operand.
+func (r *reader) constant(o ptx.Operand, t typ) uint64 {
+	e := expr{m: r.m, mod: r.f.mod, c: r.c, at: o.First, end: o.End}
+	word := t.word
+	if t.pair {
+		word = ".b32"
+	}
+	if word == "" || t.class == 'b' {
+		// A .bN operand may be a float constant of its width.
+		if last := r.c.Tokens[o.End-1]; last.Kind == ptx.Number {
+			if _, ok := integerLiteral(string(r.c.Text(last))); !ok && t.bits >= 32 {
+				word = map[int]string{32: ".f32", 64: ".f64"}[t.bits]
+			}
+		}
+	}
+	v := e.scalar(word)
+	if e.err == "" && e.at < e.end {
+		e.err = "not understood"
+	}
+	if e.err != "" {
+		r.fail("operand %s: %s", r.operandText(o), e.err)
+	}
+	return v & mask(t.bits)
+}
+
+// dest translates a destination of exactly this width; any width for 0.
+func (r *reader) dest(o ptx.Operand, bits int) (reg int32, width int) {
+	if o.End-o.First == 1 && r.isPunct(o.First, '_') {
+		return -1, bits
+	}
+	n, have, ok := r.anyRegister(o.First)
+	if !ok {
+		r.fail("%s is not a register", r.operandText(o))
+		return -1, bits
+	}
+	if bits != 0 && have != bits {
+		r.fail("register %s has %d bits, not %d", r.text(o.First), have, bits)
+	}
+	return n, have
+}
+
+// pair translates a destination p|q, or p alone.
+func (r *reader) pair(o ptx.Operand, first, second int) (p, q int32) {
+	for i := o.First; i < o.End; i++ {
+		if r.isPunct(i, '|') {
+			p, _ = r.dest(ptx.Operand{First: o.First, End: i}, first)
+			q, _ = r.dest(ptx.Operand{First: i + 1, End: o.End}, second)
+			return p, q
+		}
+	}
+	p, _ = r.dest(o, first)
+	return p, -1
+}
+
+// integerLiteral reads a literal of up to 64 bits (PTX ISA, Integer Constants).
+func integerLiteral(s string) (uint64, bool) {
+	if len(s) > 2 && s[0] == '0' && strings.ContainsRune("fFdD", rune(s[1])) {
+		return 0, false
+	}
+	s = strings.TrimSuffix(s, "U")
+	v, err := strconv.ParseUint(s, 0, 64)
+	return v, err == nil
+}
+
+// floatLiteral reads 0f3F800000, 0d3FF0000000000000 or 1.5 (PTX ISA,
+// Floating-Point Constants).
+func floatLiteral(s string, f format) (uint64, bool) {
+	if len(s) > 2 && s[0] == '0' {
+		v, err := strconv.ParseUint(s[2:], 16, 64)
+		switch s[1] {
+		case 'f', 'F':
+			if f == f32 {
+				return v, err == nil
+			}
+			return f.round(f32.value(v), toNearest), err == nil
+		case 'd', 'D':
+			if f == f64 {
+				return v, err == nil
+			}
+			return f.round(math.Float64frombits(v), toNearest), err == nil
+		}
+	}
+	if !strings.Contains(s, ".") {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(s, 64)
+	return f.round(v, toNearest), err == nil
+}
+
+// address is the place that a memory operand names.
+type address struct {
+	slot  *slot // in the frame
+	base  operand
+	off   uint64
+	fixed space // the space of the name; generic if the base is a register
+	size  int64 // of the named object, -1 if the base is a register
+}
+
+// address translates [x+4], [%rd1+-8] or [16].
+func (r *reader) address(o ptx.Operand) (a address) {
+	if o.Shape != ptx.Address {
+		r.fail("%s is not an address", r.operandText(o))
+		return a
+	}
+	parts := r.c.Elements(o)
+	if len(parts) != 1 {
+		r.fail("address %s is not supported", r.operandText(o))
+		return a
+	}
+	first, end := parts[0].First, parts[0].End
+	a.size = -1
+	rest := first + 1
+	if n, bits, ok := r.anyRegister(first); ok {
+		if bits != 64 && bits != 32 {
+			r.fail("register %s has %d bits and cannot be an address", r.text(first), bits)
+		}
+		a.base = operand{kind: opReg, reg: n}
+	} else if a.base, a.fixed, a.slot, a.size, ok = r.named(first); !ok {
+		rest = first
+	}
+	if rest < end {
+		e := expr{m: r.m, mod: r.f.mod, c: r.c, at: rest, end: end}
+		if rest > first && !e.is('+') && !e.is('-') {
+			e.err = "'+' expected"
+		}
+		if a.off = e.sum(); e.err == "" && e.at < e.end {
+			e.err = "not understood"
+		}
+		if e.err != "" {
+			r.fail("address %s: %s", r.operandText(o), e.err)
+		}
+	}
+	return a
+}
+
+// named returns the place of an object: its address is the base.
+func (r *reader) named(token int32) (base operand, s space, in *slot, size int64, ok bool) {
+	ref := r.c.Reference(int(token))
+	var sym *symbol
+	if li, isLocal := ref.Local(); isLocal {
+		p := r.locals[li]
+		switch {
+		case p.slot != nil && r.c.Locals[li].Count >= 0:
+			r.fail("%s: ranges of objects are not supported", r.text(token))
+			return
+		case p.slot != nil:
+			s = param
+			if r.c.Locals[li].Type.Space == ".local" {
+				s = local
+			}
+			return operand{kind: opFrame, val: uint64(p.slot.off)}, s, p.slot, p.slot.size, true
+		case p.param != nil:
+			return operand{val: r.entryParam(li)}, param, nil, p.param.size, true
+		case p.sym == nil:
+			return
+		}
+		sym = p.sym
+	} else if id, isName := ref.Name(); isName {
+		sym = r.f.mod.symbols[id]
+	}
+	if sym == nil || sym.fn != nil {
+		return // a function is a constant
+	}
+	if sym.obj == nil {
+		r.fail("%s is not defined as a variable", sym.name)
+		return
+	}
+	size = sym.obj.size
+	if sym.obj == r.m.dynamic {
+		size = -1
+	}
+	return operand{val: sym.obj.addr}, sym.space, nil, size, true
+}
+
+// entryParam returns the address of a parameter of an entry in .param.
+func (r *reader) entryParam(local int32) uint64 {
+	w := r.f.entryParams()
+	return w.objects[local].addr
+}
+
+// entryParams returns the .param memory of an entry, without contents.
+func (f *function) entryParams() (w window) {
+	for _, p := range f.mod.Params(f.decl) {
+		w.add(&Object{Name: f.mod.Src.String(p.NameSpan), Space: ".param", size: p.Size(), align: p.Alignment()})
+	}
+	return w
+}

@@ -1,0 +1,319 @@
+package ptxsim
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// reader translates the body of one function into instructions. An instruction that
+// it cannot translate becomes one that fails when it is executed.
+type reader struct {
+	m      *Machine
+	f      *function
+	c      *ptx.Code
+	locals []place            // by index of Code.Locals
+	regs   map[[2]int64]int32 // register numbers by local and number in its range
+	labels map[int32]int32    // label to instruction
+	lists  map[int32]int32    // .branchtargets label to its statement
+	fixups []fixup
+
+	// The current instruction.
+	st   ptx.Statement
+	op   string
+	mods []string // those not yet taken
+	ops  []ptx.Operand
+	in   instr
+	err  string
+}
+
+// place is where a local of a function is.
+type place struct {
+	kind  ptx.LocalKind
+	slot  *slot
+	param *Object // of an entry
+	sym   *symbol // a static object
+	bits  int     // of a register
+	lanes int     // of a vector register
+}
+
+type fixup struct {
+	instr, target int
+	label         int32
+}
+
+// scan reads the declarations of a function and places its static objects.
+func (m *Machine) scan(f *function) (*reader, error) {
+	c := f.mod.Code(f.decl)
+	r := &reader{m: m, f: f, c: c, regs: map[[2]int64]int32{}, labels: map[int32]int32{}, lists: map[int32]int32{}}
+	f.align = 16
+	formals := f.decl.Signature.Len()
+	for i := range c.Locals {
+		l := &c.Locals[i]
+		p := place{kind: l.Kind}
+		name := f.mod.Src.String(l.Name)
+		s := &slot{name: name, size: l.Type.Size(), align: l.Type.Alignment(), unsized: l.Type.Unsized}
+		switch {
+		case l.Kind == ptx.Register || l.Type.Space == ".reg":
+			p.kind = ptx.Register
+			p.bits, p.lanes = int(8*ptx.TypeSize(l.Type.Word)), int(l.Type.Vector)
+			if l.Type.Word == ".pred" {
+				p.bits = 1
+			}
+		case l.Kind == ptx.Parameter && f.decl.Kind == ptx.Entry:
+			p.param = &Object{Name: name, Space: ".param", size: s.size, align: s.align}
+		case l.Kind == ptx.Parameter, l.Kind == ptx.Object && (l.Type.Space == ".param" || l.Type.Space == ".local"):
+			if s.size < 0 {
+				return nil, f.mod.errorAt(l.Name.Off, "the size of %s is unknown", name)
+			}
+			s.addressed = l.Type.Space == ".local"
+			p.slot = s
+			count := max(1, l.Count)
+			if l.Count >= 0 {
+				s.size *= count // never named through its base
+			}
+			f.slots = append(f.slots, s)
+		case l.Kind == ptx.Object:
+			p.sym = &symbol{name: f.name + "." + name, kind: ptx.Variable, mod: f.mod}
+			if l.Type.Unsized { // .extern .shared in a body
+				return nil, f.mod.errorAt(l.Name.Off, "%s has no size", name)
+			}
+			o := &Object{Name: p.sym.name, size: l.Type.Size(), align: l.Type.Alignment()}
+			if err := m.defineObject(p.sym, o, l.Type.Space, l.Name.Off); err != nil {
+				return nil, err
+			}
+		}
+		r.locals = append(r.locals, p)
+		if i < formals {
+			fm := formal{slot: p.slot, reg: -1, size: l.Type.Size()}
+			if p.kind == ptx.Register {
+				fm.reg = r.register(int32(i), 0)
+			}
+			if i < len(f.decl.Signature.Results) {
+				f.results = append(f.results, fm)
+			} else {
+				f.params = append(f.params, fm)
+			}
+		}
+	}
+	sort.SliceStable(f.slots, func(i, j int) bool { return !f.slots[i].unsized && f.slots[j].unsized })
+	for _, s := range f.slots {
+		s.off = int64(alignedTo(f.size, s.align))
+		f.align = max(f.align, s.align)
+		f.size = uint64(s.off + s.size)
+		if s.addressed {
+			f.size += redZone
+		}
+	}
+	return r, r.initialValues()
+}
+
+// initialValues stores the initial values of static objects in the body.
+func (r *reader) initialValues() error {
+	for _, st := range r.c.Statements {
+		if st.Kind != ptx.Directive {
+			continue
+		}
+		for i := st.First; i < st.End; i++ {
+			li, ok := r.c.Reference(int(i)).Local()
+			if !ok || r.c.Tokens[i].Role() != ptx.Declares || r.locals[li].sym == nil {
+				continue
+			}
+			depth, eq, end := 0, int32(0), i+1
+			for ; end < st.End; end++ {
+				t := r.c.Tokens[end]
+				if t.Kind != ptx.Punct {
+					continue
+				}
+				if t.Ch == '{' || t.Ch == '(' || t.Ch == '[' {
+					depth++
+				} else if t.Ch == '}' || t.Ch == ')' || t.Ch == ']' {
+					depth--
+				} else if t.Ch == '=' && depth == 0 {
+					eq = end
+				} else if (t.Ch == ',' || t.Ch == ';') && depth == 0 {
+					break
+				}
+			}
+			if eq == 0 {
+				continue
+			}
+			l := r.c.Locals[li]
+			dims := l.Name
+			dims.Off = l.Name.End()
+			dims.Len = r.c.Tokens[eq].Off - dims.Off
+			if err := r.m.initialise(r.f.mod, r.c, eq+1, end, l.Type.Type, r.f.mod.dims(dims), r.locals[li].sym.obj); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// translate makes the instructions of the function.
+func (r *reader) translate() {
+	f := r.f
+	for i, st := range r.c.Statements {
+		switch st.Kind {
+		case ptx.LabelStatement:
+			if li, ok := r.c.Reference(int(st.Op)).Local(); ok {
+				r.labels[li] = int32(len(f.code))
+				if r.locals[li].kind == ptx.TargetList {
+					r.lists[li] = int32(i + 1)
+				}
+			}
+		case ptx.Instruction:
+			r.instruction(st)
+		}
+	}
+	f.code = append(f.code, instr{kind: kRet, guard: -1, dst: -1, off: f.decl.Body.End() - 1})
+	for _, x := range r.fixups {
+		at, ok := r.labels[x.label]
+		if !ok {
+			f.code[x.instr] = instr{kind: kBad, bad: "branch to a label that is not in the function", guard: -1, dst: -1, off: f.code[x.instr].off}
+			continue
+		}
+		f.code[x.instr].targets[x.target] = at
+	}
+	f.fill = make([]uint64, f.registers)
+	pattern := uint64(r.m.opt.Fill) * 0x0101010101010101
+	for k, n := range r.regs {
+		f.fill[n] = pattern & mask(r.locals[k[0]].bits)
+	}
+}
+
+func (r *reader) instruction(st ptx.Statement) {
+	r.st, r.op, r.mods, r.ops, r.err = st, r.c.Opcode(st), r.c.Modifiers(st), r.c.Operands(st), ""
+	r.in = instr{guard: -1, dst: -1, dst2: -1, off: r.c.Tokens[st.Op].Off}
+	if st.Guarded() {
+		at := st.First + 1
+		if r.c.Tokens[at].Kind == ptx.Punct { // !
+			r.in.unless = true
+			at++
+		}
+		r.in.guard = r.registerAt(at, 1)
+	}
+	if decode := opcodes[r.op]; decode == nil {
+		r.fail("instruction %s is not supported", r.op)
+	} else {
+		decode(r)
+	}
+	if r.err == "" && len(r.mods) > 0 {
+		r.fail("%s%s: %s is not supported", r.op, strings.Join(r.c.Modifiers(st), ""), r.mods[0])
+	}
+	if r.err != "" {
+		// The guard stays: an instruction that is never executed does no harm.
+		r.in = instr{kind: kBad, bad: r.err, guard: r.in.guard, unless: r.in.unless, dst: -1, off: r.in.off}
+	}
+	r.f.code = append(r.f.code, r.in)
+}
+
+// fail records the first reason why the instruction cannot be translated.
+func (r *reader) fail(format string, args ...any) {
+	if r.err == "" {
+		r.err = fmt.Sprintf(format, args...)
+	}
+}
+
+// take removes a modifier and reports whether it was there.
+func (r *reader) take(word string) bool {
+	for i, w := range r.mods {
+		if w == word {
+			r.mods = append(r.mods[:i:i], r.mods[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// takeAny removes the first modifier that is one of these words, and returns it.
+func (r *reader) takeAny(words ...string) string {
+	for _, w := range words {
+		if r.take(w) {
+			return w
+		}
+	}
+	return ""
+}
+
+// typ takes the first modifier that is a type.
+func (r *reader) typ() typ {
+	for i, w := range r.mods {
+		if t, ok := typeOf(w); ok {
+			r.mods = append(r.mods[:i:i], r.mods[i+1:]...)
+			return t
+		}
+	}
+	r.fail("%s has no type that is supported", r.op)
+	return typ{class: 'b', bits: 32}
+}
+
+// operands checks the number of operands.
+func (r *reader) operands(n int) bool {
+	if len(r.ops) != n {
+		r.fail("%s has %d operands, not %d", r.op, len(r.ops), n)
+	}
+	return r.err == ""
+}
+
+// text returns the spelling of a token.
+func (r *reader) text(token int32) string { return string(r.c.Text(r.c.Tokens[token])) }
+
+// isPunct reports whether a token is this byte.
+func (r *reader) isPunct(token int32, ch byte) bool {
+	t := r.c.Tokens[token]
+	return t.Kind == ptx.Punct && t.Ch == ch
+}
+
+// register returns the number of a register: a local, with its number in a range.
+func (r *reader) register(local int32, number int64) int32 {
+	key := [2]int64{int64(local), number}
+	n, ok := r.regs[key]
+	if !ok {
+		n = int32(r.f.registers)
+		r.f.registers++
+		r.regs[key] = n
+	}
+	return n
+}
+
+// registerAt returns the register that a token names, which must have this width;
+// 0 accepts any width.
+func (r *reader) registerAt(token int32, bits int) int32 {
+	n, have, ok := r.anyRegister(token)
+	if !ok {
+		r.fail("%s is not a register", r.text(token))
+		return 0
+	}
+	if bits != 0 && have != bits {
+		r.fail("register %s has %d bits, not %d", r.text(token), have, bits)
+	}
+	return n
+}
+
+// anyRegister returns the register that a token names, and its width.
+func (r *reader) anyRegister(token int32) (n int32, bits int, ok bool) {
+	li, ok := r.c.Reference(int(token)).Local()
+	if !ok || r.locals[li].kind != ptx.Register {
+		return 0, 0, false
+	}
+	number := int64(0)
+	l := r.c.Locals[li]
+	if l.Count >= 0 {
+		_, number, _ = ptx.SplitNumber(r.text(token))
+	}
+	p := r.locals[li]
+	if p.lanes > 0 {
+		number *= int64(p.lanes)
+		if next := token + 1; next < r.st.End && r.c.Tokens[next].Kind == ptx.Word {
+			lane := strings.IndexByte("xyzw", r.text(next)[1])
+			if lane < 0 {
+				lane = strings.IndexByte("rgba", r.text(next)[1])
+			}
+			number += int64(max(0, lane))
+		}
+	}
+	return r.register(li, number), p.bits, true
+}

@@ -1,0 +1,192 @@
+package ptxsim
+
+import "fmt"
+
+// kind says how an instruction is executed.
+type kind uint8
+
+const (
+	kAlu kind = iota // dst = alu(sources)
+	kRun             // run, for one thread after the other
+	// After the others the threads of a group may be at different places.
+	kBra // to targets[0]
+	kBrx // to targets[src[0]]
+	kCall
+	kRet
+	kExit
+	kBar  // a barrier of the block
+	kWarp // an operation of several lanes
+	kNop
+	kBad // not supported; an error if it is executed
+)
+
+// instr is one translated instruction.
+type instr struct {
+	kind      kind
+	unless    bool  // the guard is negated
+	guard     int32 // a predicate, or -1
+	dst, dst2 int32 // registers, or -1
+	src       [4]operand
+	mask      uint64 // of the destination
+	alu       func(a, b, c uint64) uint64
+	run       func(t *thread, in *instr)
+	targets   []int32
+	mem       *memory
+	call      *call
+	warp      *warpOp
+	bar       *barrierOp
+	bad       string
+	off       int32 // in the text
+}
+
+// state is what a thread waits for.
+type state uint8
+
+const (
+	ready state = iota
+	atBarrier
+	atWarpOp
+	done
+)
+
+// thread is one thread of a block.
+type thread struct {
+	m     *Machine
+	block *block
+	warp  *warp
+	lane  int
+	index int // in the block
+	id    [3]uint32
+
+	state  state
+	frames []*frame
+	frame  *frame // the innermost
+	regs   []uint64
+	local  []byte
+	carry  uint64 // CC.CF
+	heap   int    // number of blocks from malloc
+	err    string // the fault of the current instruction
+
+	// At a warp operation.
+	lanes  uint32 // its mask
+	values [3]uint64
+	barNum uint64 // at a barrier
+}
+
+// frame is one activation of a function.
+type frame struct {
+	fn      *function
+	pc      int32
+	base    uint64 // of its slots in .local
+	regs    []uint64
+	written []bool // of each register; nil if that is not checked
+	dynamic []dynamicObject
+	site    *instr // the call in the caller
+}
+
+// dynamicObject is memory from alloca, or the last argument of a variadic function.
+type dynamicObject struct{ off, size uint64 }
+
+// fail records a fault of the current instruction.
+func (t *thread) fail(format string, args ...any) {
+	if t.err == "" {
+		t.err = fmt.Sprintf(format, args...)
+	}
+}
+
+// fault returns the error at an instruction of a thread.
+func (t *thread) fault(in *instr, text string) *Error {
+	f := t.frame.fn
+	e := &Error{File: f.mod.Src.Name, Function: f.name, Thread: t.number(), Text: text}
+	if in != nil {
+		e.Line = f.mod.Src.Line(in.off)
+	}
+	return e
+}
+
+// number returns the index of the thread in the grid.
+func (t *thread) number() int { return t.block.index*t.block.size + t.index }
+
+// enter starts an activation of a function. The fault, if any, is in t.err.
+func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
+	top := uint64(firstAddress)
+	if t.frame != nil {
+		top = t.frame.end()
+	}
+	a := 2*uint64(f.align) - 1
+	base := (top + a) &^ a
+	end := base + f.size + extra
+	if int64(end) > t.m.opt.Stack || int64(len(t.frames)) > t.m.opt.Stack/16 {
+		t.fail("stack overflow: %d calls, %d bytes", len(t.frames), end)
+		return nil
+	}
+	var fr *frame
+	if n := len(f.free); n > 0 {
+		fr = f.free[n-1]
+		f.free = f.free[:n-1]
+	} else {
+		fr = &frame{fn: f, regs: make([]uint64, f.registers)}
+		if t.m.opt.Registers {
+			fr.written = make([]bool, f.registers)
+		}
+	}
+	copy(fr.regs, f.fill)
+	clear(fr.written)
+	fr.pc, fr.base, fr.site, fr.dynamic = 0, base, site, fr.dynamic[:0]
+	for uint64(len(t.local)) < end {
+		t.local = append(t.local, t.m.opt.Fill)
+	}
+	fresh := t.local[base:end]
+	for i := range fresh {
+		fresh[i] = t.m.opt.Fill
+	}
+	return fr
+}
+
+// end returns the first address behind a frame.
+func (f *frame) end() uint64 {
+	end := f.base + f.fn.size
+	for _, d := range f.dynamic {
+		end = max(end, d.off+d.size)
+	}
+	return end
+}
+
+// push makes a frame the innermost.
+func (t *thread) push(f *frame) {
+	t.frames = append(t.frames, f)
+	t.frame, t.regs = f, f.regs
+}
+
+// pop ends the innermost activation.
+func (t *thread) pop() {
+	f := t.frame
+	f.fn.free = append(f.fn.free, f)
+	t.frames = t.frames[:len(t.frames)-1]
+	t.frame, t.regs = nil, nil
+	if n := len(t.frames); n > 0 {
+		t.frame = t.frames[n-1]
+		t.regs = t.frame.regs
+	}
+}
+
+// exit ends the thread.
+func (t *thread) exit() {
+	for len(t.frames) > 0 {
+		t.pop()
+	}
+	t.state = done
+	t.warp.left--
+	t.block.left--
+}
+
+// passes reports whether the guard of an instruction holds.
+func (t *thread) passes(in *instr) bool {
+	if in.guard < 0 {
+		return true
+	}
+	if t.frame.written != nil {
+		t.checkWritten(in.guard)
+	}
+	return t.regs[in.guard] != 0 != in.unless
+}
