@@ -5,6 +5,7 @@
 # make bench SETS=M,symbols ROUNDS=3   print tables of some sets
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
 # make differential  link random sets of modules, and compare with nvlink, until interrupted
+# make simulate  compare the PTX interpreter of the tests with programs compiled for the host
 # make corpus   link what real compilers make of testdata/src at many settings
 
 GO ?= go
@@ -56,6 +57,11 @@ fuzz:
 differential: oracles
 	$(GO) run ./internal/differential -seed $(SEED) -o differences
 
+PROGRAMS ?= 200
+simulate:
+	internal/oracles/fetch.sh --compilers
+	$(GO) run ./internal/ptxsim/simulate -seed $(SEED) -programs $(PROGRAMS) -o differences
+
 corpus:
 	testdata/src/corpus.sh
 
@@ -66,4 +72,4 @@ clean:
 	rm -f ptxlink
 
 FORCE:
-.PHONY: FORCE oracles test lint bench fuzz differential corpus install clean
+.PHONY: FORCE oracles test lint bench fuzz differential simulate corpus install clean

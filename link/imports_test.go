@@ -39,6 +39,9 @@ func TestImports(t *testing.T) {
 		"ptxlink/bench":                 "bench/gen internal/oracles",
 		"ptxlink/bench/gen":             "",
 		"ptxlink/integrations":          "",
+
+		"ptxlink/internal/ptxsim/kernels":  "internal/ptxsim object/ptx",
+		"ptxlink/internal/ptxsim/simulate": "internal/oracles internal/ptxsim internal/ptxsim/kernels",
 	}
 	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "ptxlink/...").Output()
 	if err != nil {

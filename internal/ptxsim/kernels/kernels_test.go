@@ -1,0 +1,66 @@
+package kernels_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"ptxlink/internal/oracles"
+	"ptxlink/internal/ptxsim"
+	"ptxlink/internal/ptxsim/kernels"
+)
+
+// TestKernels compares some programs in the interpreter and on the host; make simulate
+// continues with others.
+func TestKernels(t *testing.T) {
+	cxx, ok := oracles.Find("g++")
+	if !ok {
+		t.Skip("no g++")
+	}
+	programs := 10
+	if testing.Short() {
+		programs = 2
+	}
+	for seed := range uint64(programs) {
+		c := kernels.Compilers[int(seed)%len(kernels.Compilers)]
+		t.Run(fmt.Sprint(seed, " ", c.Name), func(t *testing.T) {
+			t.Parallel()
+			path, ok := oracles.Find(c.Tool)
+			if !ok {
+				t.Skipf("no %s: run internal/oracles/fetch.sh --compilers", c.Tool)
+			}
+			p, dir := kernels.Generate(seed), t.TempDir()
+			want, err := p.RunOnHost(cxx, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			units, err := p.Compile(c, path, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			modules, err := kernels.Parse(units)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Uninitialised memory does not matter.
+			for _, fill := range []byte{0xa5, 0xff} {
+				got, _, err := p.Simulate(ptxsim.Options{Fill: fill}, modules...)
+				if err != nil {
+					t.Error(err)
+				} else if d := kernels.Diff(want, got); d != "" {
+					t.Error(d)
+				}
+			}
+			t.Logf("%d kernels", p.Kernels)
+		})
+	}
+}
+
+// TestGenerate checks that a program depends on its seed alone.
+func TestGenerate(t *testing.T) {
+	for seed := range uint64(20) {
+		if a, b := kernels.Generate(seed), kernels.Generate(seed); !slices.Equal(a.Units, b.Units) {
+			t.Errorf("seed %d makes two programs", seed)
+		}
+	}
+}

@@ -1,0 +1,85 @@
+package kernels
+
+import (
+	"bytes"
+	"fmt"
+	"sort"
+
+	"ptxlink/internal/ptxsim"
+	"ptxlink/object/ptx"
+)
+
+// Parse parses the PTX of the units.
+func Parse(units []string) (modules []*ptx.Module, err error) {
+	for i, text := range units {
+		m, err := ptx.Parse(&ptx.Source{Name: fmt.Sprintf("unit%d.ptx", i), Text: []byte(text)})
+		if err != nil {
+			return nil, err
+		}
+		modules = append(modules, m)
+	}
+	return modules, nil
+}
+
+// Simulate runs the kernels of the program in modules, which may have been linked,
+// and returns the memory that they leave, as RunOnHost does, and the machine.
+func (p Program) Simulate(opt ptxsim.Options, modules ...*ptx.Module) (map[string][]byte, *ptxsim.Machine, error) {
+	m, err := ptxsim.New(opt, modules...)
+	if err != nil {
+		return nil, nil, err
+	}
+	memory := map[string][]byte{}
+	in := m.Alloc("in", Input(), 256)
+	for i := range p.Kernels {
+		name := fmt.Sprintf("out%d", i)
+		out := m.Alloc(name, make([]byte, p.Slab*p.Threads*Blocks), 256)
+		kernel := fmt.Sprintf("k%d", i)
+		sizes := m.Params(kernel)
+		if len(sizes) != 4 {
+			return nil, m, fmt.Errorf("%s has %d parameters", kernel, len(sizes))
+		}
+		grid := ptxsim.Grid{Blocks: [3]int{Blocks}, Threads: [3]int{p.Threads}, Shared: 512}
+		if err := m.Launch(kernel, grid, out, in, Struct()[:sizes[2]], int32(N)); err != nil {
+			return nil, m, err
+		}
+		memory[name] = out.Data
+	}
+	for _, g := range p.Globals {
+		o := m.Global(g)
+		if o == nil {
+			return nil, m, fmt.Errorf("no variable %s", g)
+		}
+		memory[g] = o.Data
+	}
+	return memory, m, nil
+}
+
+// Diff returns the first difference between two memories, or "".
+func Diff(want, got map[string][]byte) string {
+	var names []string
+	for name := range want {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		a, b := want[name], got[name]
+		if bytes.Equal(a, b) {
+			continue
+		}
+		at, count := -1, 0
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				if at < 0 {
+					at = i
+				}
+				count++
+			}
+		}
+		if len(a) != len(b) || at < 0 {
+			return fmt.Sprintf("%s has %d bytes, want %d", name, len(b), len(a))
+		}
+		from := at &^ 7
+		return fmt.Sprintf("%s+%d is %x, want %x (%d bytes differ)", name, at, b[from:min(from+8, len(b))], a[from:min(from+8, len(a))], count)
+	}
+	return ""
+}
