@@ -221,6 +221,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(".extern .func f ( ) ; .weak .entry k (.param .u64 p) .maxntid 1 { P: .callprototype _ (.param .b32 _); call %rd1, (x), P; }")
 	f.Add(".global .u32 g; .func f(){ .loc 1 2\n.loc 1 2 3, function_name L+4, inlined_at 1 2 3\n add.f32 1.5, g, 4.u32; // g\n g: mov.shared::cta.b32 g, g ; }")
 	f.Add(".visible .func (.param .u32 %value_out) f (.param .u64 %in_ar0) { .param .u32 %a; .reg .u32 %b; .reg .pred %p; @ %p call f, (%a); @ !%p call f, (%b); .local .align 16 .b8 %frame_ar[16]; }")
+	f.Add(".func f(.param .b32 %r2) { .param .b32 %r1; { .reg .b32 %r<3>; call f, (%r1); } .reg .b32 %r1; .reg .v2 .b32 %r3; call f, (%r2); }")
+	f.Add(".func f(.param .b32 %a) { .param .u32 %b; { .reg .u32 %a; .local .u32 %b; call f, (%a); call f, (%b); } call f, (%a); call f, (%b); }")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Text: []byte(top + text)}
 		m, err := Parse(src)

@@ -53,6 +53,14 @@ type scopes struct {
 	visible []int32 // indexes of locals, innermost last
 	names   chains  // of single names
 	ranges  chains  // by base
+	// percent is set if an object in .param has been entered whose name starts with %.
+	percent bool
+}
+
+// hides reports whether a register with a % in its name hides an object in .param, so
+// that a call that passes the register would seem to pass the object.
+func (s *scopes) hides(name []byte, isRange bool) bool {
+	return s.percent && (isRange || s.find(name) >= 0)
 }
 
 // chains finds visible locals by the low bits of their hash: heads holds the innermost
@@ -96,6 +104,7 @@ func (s *scopes) enter(l LocalDecl) int32 {
 	i := int32(len(s.locals))
 	name := s.text[l.Name.Off:l.Name.End()]
 	l.hash = hashed.Bytes(name)
+	s.percent = s.percent || name[0] == '%' && l.Type.Space == ".param"
 	s.locals = append(s.locals, l)
 	s.visible = append(s.visible, i)
 	c := s.chainsOf(&l)

@@ -353,8 +353,14 @@ func (p *parser) skimRegisters(at int) int {
 	}
 	switch s.text[s.at] {
 	case ';':
+		if p.code.hides(s.text[name-1:s.at], false) {
+			return -1
+		}
 		return s.at + 1
 	case '<':
+		if p.code.hides(nil, true) {
+			return -1
+		}
 	default:
 		return -1
 	}

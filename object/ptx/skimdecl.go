@@ -201,7 +201,7 @@ func (p *parser) skimObject(at int, space string) int {
 		return -1
 	}
 	p.local(&l)
-	if s.text[l.Name.Off] != '%' || space == ".param" { // as enterDeclared does
+	if s.text[l.Name.Off] != '%' || space == ".param" || p.code.hides(s.bytes(l.Name), false) { // as enterDeclared does
 		p.code.enter(l)
 	}
 	return s.at

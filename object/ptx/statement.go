@@ -397,7 +397,7 @@ func (r *codeReader) enterDeclared() {
 	for _, l := range r.declared {
 		if !r.all {
 			name := r.scopes.text[l.Name.Off:l.Name.End()]
-			if name[0] == '%' && !r.pct && l.Kind != ProtoLabel && l.Type.Space != ".param" {
+			if name[0] == '%' && !r.pct && l.Kind != ProtoLabel && l.Type.Space != ".param" && !r.hides(name, l.Count >= 0) {
 				continue
 			}
 			if _, ok := r.m.moduleName(name); !ok && l.Kind == CodeLabel {
