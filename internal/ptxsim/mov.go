@@ -74,7 +74,13 @@ func (r *reader) mov() {
 	}
 	to, from := r.ops[0], r.ops[1]
 	r.in.kind = kRun
-	part := func(n int) typ { return typ{"", 'b', t.bits / max(1, n), false} }
+	part := func(n int) typ {
+		if n == 0 || t.bits%n != 0 {
+			r.fail("mov%s of %d elements", t.word, n)
+			n = 1
+		}
+		return typ{"", 'b', t.bits / n, false}
+	}
 	if vector != "" {
 		part = func(int) typ { return t }
 	}

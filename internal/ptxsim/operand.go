@@ -23,7 +23,6 @@ const (
 	opNot            // a negated predicate
 	opFrame          // val bytes behind the start of the frame
 	opSpecial        // a special register
-	opSink           // _
 )
 
 // get returns the value of an operand.
@@ -43,10 +42,8 @@ func (t *thread) get(o *operand) uint64 {
 		return t.regs[o.reg] ^ 1
 	case opFrame:
 		return t.frame.base + o.val
-	case opSpecial:
-		return t.special(o.reg)
 	}
-	return 0
+	return t.special(o.reg)
 }
 
 // set writes a register.
@@ -74,9 +71,6 @@ func (r *reader) source(o ptx.Operand, t typ, wide bool) operand {
 	not := o.End-first == 2 && r.isPunct(first, '!')
 	if not {
 		first++
-	}
-	if o.End-first == 1 && r.isPunct(first, '_') {
-		return operand{kind: opSink}
 	}
 	if n, bits, ok := r.anyRegister(first); ok {
 		switch {

@@ -19,11 +19,11 @@ const runHeader = `.version 8.0
 .extern .shared .align 8 .b8 dynamic[];
 `
 
-// run runs entry k of a module with a buffer of 32 words and returns them.
+// run runs entry k of a module with a buffer of 64 words and returns them.
 func run(t testing.TB, opt ptxsim.Options, threads int, text string) (*ptxsim.Machine, []int32, error) {
 	t.Helper()
 	m := machine(t, opt, read(t, "t.ptx", runHeader+text))
-	out := m.Alloc("out", make([]byte, 128), 4)
+	out := m.Alloc("out", make([]byte, 256), 4)
 	err := m.Launch("k", ptxsim.Grid{Threads: [3]int{threads}, Shared: 64}, out)
 	return m, words(out.Data), err
 }
