@@ -273,5 +273,6 @@ var isaCarry = []isaRow{
 	{"sub.cc.u32 r, 0, 1; subc.cc.u32 r, 0, 0; subc.u32 r, 5, 0", []string{" -> ffffffff ffffffff 4"}},
 	{"add.cc.u64 d, 0xffffffffffffffff, 1; addc.u64 d, 0, 0", []string{" -> 0 1"}},
 	{"mad.lo.cc.u32 r, 0xffffffff, 0xffffffff, 0xffffffff; madc.hi.u32 r, 0xffffffff, 0xffffffff, 0", []string{" -> 0 ffffffff"}},
+	{"add.cc.u32 r, 0xffffffff, 1; addc.u32 r, 5, 0; addc.u32 r, 5, 0", []string{" -> 0 6 6"}},
 	{"mad.lo.cc.u32 r, 2, 3, 4; madc.hi.u32 r, 2, 3, 4", []string{" -> a 4"}},
 }
