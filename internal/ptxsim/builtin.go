@@ -126,7 +126,7 @@ func (t *thread) malloc(c *call) {
 	for i := range o.Data {
 		o.Data[i] = t.m.opt.Fill
 	}
-	t.m.place(o, o.Name)
+	t.m.place(o)
 	t.result(c, o.addr)
 }
 

@@ -160,3 +160,34 @@ func TestPrint(t *testing.T) {
 		t.Errorf("%q, %d conversions\nwant %q", p, got[0], want)
 	}
 }
+
+// TestAddresses checks that addresses in memory stay when other objects go and when
+// the linker has renamed one.
+func TestAddresses(t *testing.T) {
+	const tables = ".global .u64 p[3] = {g, generic(%s), f};\n"
+	const f = ".func f() { ret; }\n"
+	var want string
+	for _, text := range []string{
+		".const .align 4 .u32 other[5];\n.global .u32 more;\n.global .u32 g;\n.const .u32 c;\n.func h() { ret; }\n" + f + fmt.Sprintf(tables, "c"),
+		".global .u32 g;\n.const .u32 c$1;\n" + f + fmt.Sprintf(tables, "c$1"),
+	} {
+		m := machine(t, ptxsim.Options{}, read(t, "t.ptx", runHeader+text))
+		got := fmt.Sprintf("%x", m.Global("p").Data)
+		if want == "" {
+			want = got
+		}
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	// Large .const objects do not overlap.
+	m := machine(t, ptxsim.Options{}, read(t, "t.ptx", runHeader+".const .b8 a[65536];\n.const .b8 b[65536];\n.const .b8 c[65536];\n"))
+	for _, name := range []string{"a", "b", "c"} {
+		from := m.Const(name).Address()
+		for _, other := range []string{"a", "b", "c"} {
+			if to := m.Const(other).Address(); other != name && to >= from && to < from+65536 {
+				t.Errorf("%s at %x overlaps %s at %x", name, from, other, to)
+			}
+		}
+	}
+}

@@ -184,7 +184,7 @@ func (m *Machine) define(s *symbol) error {
 			return nil
 		}
 		f := &function{name: s.name, index: len(m.inOrder), mod: s.mod, decl: d, sym: s}
-		f.addr = alignedTo(codeWindow|hashOf(s.name)>>16, 16)
+		f.addr = alignedTo(codeWindow|hashOf(original(s.name))>>16, 16)
 		for m.funcs[f.addr] != nil {
 			f.addr += 32
 		}
@@ -213,11 +213,11 @@ func (m *Machine) defineObject(s *symbol, o *Object, where string, off int32) er
 	case where == ".global":
 		s.space = global
 		o.Data = make([]byte, o.size)
-		m.place(o, o.Name)
+		m.place(o)
 	case strings.HasPrefix(where, ".const"):
 		s.space, o.Space = constant, ".const"
 		o.Data = make([]byte, o.size)
-		m.consts.add(o)
+		m.placeConst(o)
 	case where == ".shared":
 		s.space = shared
 		m.shared.add(o)

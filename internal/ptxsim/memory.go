@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sort"
+	"strings"
 )
 
 // Generic addresses. The address of a .global object is its generic address; the
@@ -101,16 +102,56 @@ func hashOf(name string) uint64 {
 	return h.Sum64() ^ h.Sum64()>>32
 }
 
-// place gives a global object its address, which depends on the key alone unless
-// two keys have the same hash.
-func (m *Machine) place(o *Object, key string) {
-	slot := uint32(hashOf(key))&(1<<30-1) | globalWindow>>32
+// original returns a name without the number that the linker adds to rename it,
+// so that addresses are the same before and after.
+func original(name string) string {
+	if s := strings.TrimRight(name, "0123456789"); len(s) < len(name) && len(s) > 1 && s[len(s)-1] == '$' {
+		return s[:len(s)-1]
+	}
+	return name
+}
+
+// place gives a global object its address, which depends on its name alone unless
+// two names have the same hash.
+func (m *Machine) place(o *Object) {
+	slot := uint32(hashOf(original(o.Name)))&(1<<30-1) | globalWindow>>32
 	for m.global[slot] != nil {
 		slot = (slot+1)&(1<<30-1) | globalWindow>>32
 	}
 	o.addr = uint64(slot)<<32 + alignedTo(firstAddress, o.align)
 	m.global[slot] = o
 	m.objects = append(m.objects, o)
+}
+
+// bankSize is the distance of .const objects, of which larger ones take several.
+const bankSize = 1 << 16
+
+// placeConst gives a .const object its address, in the same way, below 4 GiB.
+func (m *Machine) placeConst(o *Object) {
+	n := uint32((o.size + 2*max(firstAddress, o.align)) / bankSize)
+	slot := uint32(hashOf(original(o.Name)) % (1 << 16))
+	for k := uint32(0); k <= n; k++ {
+		if m.banks[slot+k] != nil || slot+k >= 1<<16 {
+			slot, k = (slot+k+1)%(1<<16), ^uint32(0)
+		}
+	}
+	o.addr = alignedTo(uint64(slot)*bankSize+firstAddress, o.align)
+	for k := range n + 1 {
+		m.banks[slot+k] = o
+	}
+	m.consts = append(m.consts, o)
+}
+
+// constAt returns the .const object that holds an address, or nil.
+func (m *Machine) constAt(addr uint64) *Object {
+	if addr >= 1<<32 {
+		return nil
+	}
+	o := m.banks[uint32(addr/bankSize)]
+	if o == nil || addr-o.addr >= uint64(max(1, o.size)) {
+		return nil
+	}
+	return o
 }
 
 // objectAt returns the global object that holds an address, or nil.
@@ -149,7 +190,7 @@ func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object
 			data = t.block.shared[o.addr : o.addr+uint64(o.size)]
 		}
 	case constant:
-		if o = t.m.consts.find(addr); o != nil {
+		if o = t.m.constAt(addr); o != nil {
 			data = o.Data
 		}
 	case param:
@@ -198,7 +239,7 @@ func (t *thread) describe(s space, addr uint64) string {
 	case shared:
 		o = t.block.findShared(addr)
 	case constant:
-		o = t.m.consts.find(addr)
+		o = t.m.constAt(addr)
 	case param:
 		o = t.m.params.find(addr)
 	}

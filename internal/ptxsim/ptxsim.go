@@ -27,7 +27,8 @@
 //   - Registers, .local, .shared and uninitialised .param memory hold a pattern
 //     (Options.Fill). Objects of .global and .const are zero, as the ISA says.
 //   - Each object has exactly the alignment that its declaration asks for and not
-//     more, and the address of a .global object depends on its name alone.
+//     more. The addresses of functions and of .global and .const objects depend on their
+//     names alone, without the number that the linker adds to a name (x$1).
 //
 // # Errors
 //
@@ -82,7 +83,8 @@ type Machine struct {
 	objects []*Object            // .global objects, buffers and heap blocks, in order
 	global  map[uint32]*Object   // by the upper half of the address
 	last    *Object              // the object of the latest access
-	consts  window               // .const
+	consts  []*Object            // .const
+	banks   map[uint32]*Object   // .const by address
 	shared  window               // .shared, without dynamic memory
 	dynamic *Object              // dynamic shared memory: its alignment and start
 	funcs   map[uint64]*function // by address
@@ -162,7 +164,7 @@ func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 	if opt.Stack == 0 {
 		opt.Stack = 64 << 10
 	}
-	m := &Machine{opt: opt, symbols: map[string]*symbol{}, global: map[uint32]*Object{}, funcs: map[uint64]*function{}}
+	m := &Machine{opt: opt, symbols: map[string]*symbol{}, global: map[uint32]*Object{}, banks: map[uint32]*Object{}, funcs: map[uint64]*function{}}
 	if err := m.load(modules); err != nil {
 		return nil, err
 	}
@@ -173,7 +175,7 @@ func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 // identifies it in Stores.
 func (m *Machine) Alloc(name string, data []byte, align int64) *Object {
 	o := &Object{Name: name, Space: ".global", Data: data, size: int64(len(data)), align: align}
-	m.place(o, name)
+	m.place(o)
 	return o
 }
 
@@ -193,7 +195,7 @@ func (m *Machine) Global(name string) *Object {
 
 // Const returns the .const object with a name, or nil.
 func (m *Machine) Const(name string) *Object {
-	for _, o := range m.consts.objects {
+	for _, o := range m.consts {
 		if o.Name == name {
 			return o
 		}

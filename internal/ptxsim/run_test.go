@@ -219,6 +219,7 @@ func TestDiffStores(t *testing.T) {
 		{[]ptxsim.Store{a, b, c}, []ptxsim.Store{c, a, b}, ""},
 		{[]ptxsim.Store{a, b, c}, []ptxsim.Store{b, a, c}, b.String() + "\nwant " + a.String()},
 		{[]ptxsim.Store{a, b, c}, []ptxsim.Store{a, c}, "no store\nwant " + b.String()},
+		{[]ptxsim.Store{a}, []ptxsim.Store{{Launch: 1, Op: "st", Object: "g$1", Value: []byte{1}}}, ""},
 		{[]ptxsim.Store{a, c}, []ptxsim.Store{a, b, c}, b.String() + "\nwant no more stores"},
 	} {
 		if d := ptxsim.DiffStores(test.want, test.got); d != test.diff {

@@ -22,11 +22,12 @@ func (s Store) String() string {
 
 // equal reports whether two stores are the same.
 func (s Store) equal(t Store) bool {
-	return s.Launch == t.Launch && s.Thread == t.Thread && s.Op == t.Op && s.Object == t.Object && s.Offset == t.Offset && bytes.Equal(s.Value, t.Value)
+	return s.Launch == t.Launch && s.Thread == t.Thread && s.Op == t.Op && original(s.Object) == original(t.Object) && s.Offset == t.Offset && bytes.Equal(s.Value, t.Value)
 }
 
 // DiffStores returns the first difference between two traces, or "". The order of
-// stores counts within a thread, but not between threads.
+// stores counts within a thread, but not between threads. A number that the linker
+// added to the name of an object (x$1) does not count.
 func DiffStores(want, got []Store) string {
 	type key struct{ launch, thread int }
 	rest := map[key][]Store{}
