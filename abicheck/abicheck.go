@@ -33,7 +33,7 @@ func Symbols(t *resolve.Table, log *diag.Log) {
 	}
 	for i, f := range t.Files {
 		for k := range f.Aliases {
-			if a := &f.Aliases[k]; t.Live(object.ID{File: int32(i), Name: a.Name}) {
+			if a := &f.Aliases[k]; t.Chosen(object.ID{File: int32(i), Name: a.Name}) {
 				c.aliasTarget(f, a)
 			}
 		}

@@ -92,7 +92,8 @@ func (b *bench) addLinkers(s *set, inputs ...string) {
 }
 
 func (b *bench) addPtxlink(s *set, name string, args ...string) {
-	s.add(name, append([]string{b.binary, "-o", out}, args...)...)
+	// cat and the other linkers keep everything.
+	s.add(name, append([]string{b.binary, "--no-gc-sections", "-o", out}, args...)...)
 }
 
 func addMarkerLinker(s *set, args ...string) {

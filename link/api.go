@@ -66,6 +66,22 @@ type Options struct {
 	// them (-u). RequireDefined does the same, and it is an error if no input defines
 	// the name.
 	Undefined, RequireDefined []string
+	// KeepUnused keeps the definitions that nothing in the output refers to. By default
+	// the output holds what the entries, the variables in .global and .const, which
+	// the host can look up, and the names below lead to. If it has no entry, it is a
+	// library, and all functions with linkage stay. Relocatable implies KeepUnused.
+	KeepUnused bool
+	// Entries are glob patterns of the entries that stay; empty: all. It is an error
+	// if one matches no entry.
+	Entries []string
+	// Exports are glob patterns of further definitions that stay. Those in Undefined
+	// and RequireDefined stay, too.
+	Exports []string
+	// CollectVariables removes also variables that only the host could use.
+	CollectVariables bool
+	// WhyLive lists names whose Result.Ways explain why they are in the output.
+	WhyLive []string
+
 	// Host is the host platform, such as "linux-x86_64", of inputs that do not record
 	// one. It is recorded in the output.
 	Host string
@@ -134,27 +150,32 @@ type Result struct {
 	// Debug reports whether the output has DWARF (.target ..., debug), and LineInfo
 	// whether it has .loc lines. ptxas then needs -g or -lineinfo.
 	Debug, LineInfo bool
+	// Ways holds, for each name of Options.WhyLive, the way from a root to it, the root
+	// first and each the user of the next; nil if it is not in the output.
+	Ways [][]Symbol
 	// Messages are warnings and notes, in command-line order.
 	Messages []*Message
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 
-	describer func() (symbols, dropped []Symbol)
+	describer func() description
 
 	plan *plan // of a link with Options.Stream
 }
 
 // Symbols returns the module-scope symbols of the output, in output order.
 func (r *Result) Symbols() []Symbol {
-	symbols, _ := r.describer()
-	return symbols
+	return r.describer().symbols
 }
 
 // Dropped returns the definitions that lost to another one.
 func (r *Result) Dropped() []Symbol {
-	_, dropped := r.describer()
-	return dropped
+	return r.describer().dropped
 }
+
+// Removed returns the definitions that are not in the output because nothing in it
+// refers to them.
+func (r *Result) Removed() []Symbol { return r.describer().removed }
 
 // Module is one linked input, for the map file.
 type Module struct {

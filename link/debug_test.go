@@ -39,7 +39,7 @@ var debugSets = map[string][]string{
 // debugCubin links inputs with ptxlink, ptxas -g and nvlink -g; nvlinkCubin
 // assembles each input and links the cubins with nvlink.
 func debugCubin(t *testing.T, inputs []link.Input) []byte {
-	r := mustLink(t, link.Options{Inputs: inputs})
+	r := mustLink(t, link.Options{Inputs: inputs, KeepUnused: true})
 	return nvlink(t, arch, assemble(t, arch, r.PTX, "-c", "-g"))
 }
 

@@ -62,7 +62,7 @@ func main() {
 	show(refused.Messages)
 	link.WriteMessages(os.Stdout, refused.Messages, link.Style{})
 
-	r, err := link.Link(ctx, link.Options{Inputs: []link.Input{one}})
+	r, err := link.Link(ctx, link.Options{Inputs: []link.Input{one}, KeepUnused: true})
 	if err != nil {
 		panic(err)
 	}

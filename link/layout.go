@@ -70,6 +70,9 @@ func (pl *planner) arrange() layout {
 	}
 	for i := range pl.table.Symbols {
 		if s := &pl.table.Symbols[i]; s.Open {
+			if !pl.table.Needed(s) {
+				continue
+			}
 			l.externs = append(l.externs, s)
 		} else {
 			pl.unify(&l, s)

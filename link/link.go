@@ -24,7 +24,7 @@ import (
 // Link links the inputs into one module. If they cannot be linked, it returns
 // *Errors with every error found, and no Result. Other errors are a cancelled
 // context, an empty list of inputs, an unknown Options.Host or Arch, and an invalid
-// pattern in AllowUndefined. Link may be called concurrently.
+// pattern. Link may be called concurrently.
 func Link(ctx context.Context, o Options) (*Result, error) {
 	host, err := o.check()
 	if err != nil {
@@ -44,6 +44,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	clock.pass("resolve", func() {
 		table = resolve.Resolve(in.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, Unlinked: in.set.Outlines}, log)
 		requireDefined(table, o.RequireDefined, log)
+		collect(table, o, log)
 	})
 	in.close()
 	// No file or symbol is added after this.
@@ -107,9 +108,14 @@ func (o Options) check() (host object.Host, err error) {
 	if err := CheckArch(o.Arch); err != nil {
 		return host, err
 	}
-	for _, pattern := range o.AllowUndefined {
-		if _, err := path.Match(pattern, ""); err != nil {
-			return host, fmt.Errorf("%q of AllowUndefined is not a pattern: %w", pattern, err)
+	for _, list := range []struct {
+		name     string
+		patterns []string
+	}{{"AllowUndefined", o.AllowUndefined}, {"Entries", o.Entries}, {"Exports", o.Exports}} {
+		for _, pattern := range list.patterns {
+			if _, err := path.Match(pattern, ""); err != nil {
+				return host, fmt.Errorf("%q of %s is not a pattern: %w", pattern, list.name, err)
+			}
 		}
 	}
 	return host, nil
@@ -122,6 +128,22 @@ func requireDefined(t *resolve.Table, names []string, log *diag.Log) {
 			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined requires")
 		}
 	}
+}
+
+// collect removes what nothing in the output refers to.
+func collect(t *resolve.Table, o Options, log *diag.Log) {
+	for _, glob := range o.Entries {
+		if !t.HasEntry(glob) {
+			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines an entry that matches "+diag.Name(glob)+", which --entry requires")
+		}
+	}
+	if o.KeepUnused || o.Relocatable {
+		return
+	}
+	t.Collect(resolve.Roots{
+		Entries: o.Entries, Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined),
+		Variables: !o.CollectVariables, Ways: len(o.WhyLive) > 0,
+	})
 }
 
 // checked holds the results of the checks.

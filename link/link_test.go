@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -201,9 +202,85 @@ func FuzzLink(f *testing.F) {
 	})
 }
 
+// FuzzCollect checks what the removal of unused definitions leaves: the same entries
+// and variables in .global and .const, bodies and initial values that are the same
+// and whose names mean the same, and nothing to remove from the output.
+func FuzzCollect(f *testing.F) {
+	f.Add(".visible .func f(){ ret; } .func g(){ call f; } .visible .entry k(){ call g; }", ".extern .func f(); .func h(){ call f; } .global .u64 p = h; .shared .u32 s;")
+	f.Add(".func b(){ ret; } .visible .func a(); .alias a, b; .visible .func c(); .alias c, a;", ".extern .func c(); .visible .entry k(){ call c; } .weak .func w(){ ret; }")
+	f.Add(".visible .entry k(){ .reg .b64 %r; mov.b64 %r, t; T: .branchtargets T; L: .calltargets f<2>; } .func f0(){ ret; }", ".visible .const .u64 t[2] = {f, 0}; .extern .func f(); .tex .u32 u;")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		o := link.Options{Inputs: texts(top+a, top+b), AllowUndefined: []string{"*"}, KeepUnused: true}
+		all, err := link.Link(context.Background(), o)
+		if err != nil {
+			return
+		}
+		x, uses := declarations(all.PTX)
+		if _, inputs := declarations([]byte(top+a), []byte(top+b)); inputs != uses {
+			o.Inputs = texts(string(all.PTX)) // a name was used before it is declared, which ptxas refuses
+		}
+		o.KeepUnused = false
+		few := mustLink(t, o)
+		y, _ := declarations(few.PTX)
+		if x == nil || y == nil {
+			t.Fatalf("an output cannot be read:\n%s\n%s", all.PTX, few.PTX)
+		}
+		for name, d := range x {
+			if _, ok := y[name]; !ok && (d.kind == ptx.Entry || d.kind == ptx.Variable && (d.space == ".global" || d.space == ".const")) {
+				t.Fatalf("%s is gone:\n%s", name, few.PTX)
+			}
+		}
+		for name, d := range y {
+			if old, ok := x[name]; !ok || !slices.Equal(old.uses, d.uses) || old.text != d.text {
+				t.Fatalf("%s was %v, is %v:\n%s\nof\n%s", name, old, d, few.PTX, all.PTX)
+			}
+		}
+		o.Inputs = []link.Input{{Name: "again.ptx", Text: few.PTX}}
+		if again := mustLink(t, o); len(again.Removed()) > 0 {
+			t.Fatalf("%v can be removed from\n%s", again.Removed(), few.PTX)
+		}
+	})
+}
+
+// definition is a definition of an output.
+type definition struct {
+	kind  ptx.DeclKind
+	space string
+	text  string   // the body or initial value
+	uses  []string // module-scope names in it
+}
+
+// declarations returns the definitions of modules by name, and the number of uses; nil
+// if one cannot be read.
+func declarations(texts ...[]byte) (list map[string]definition, uses int) {
+	list = map[string]definition{}
+	for _, text := range texts {
+		m, err := ptx.Parse(&diag.Source{Text: text})
+		if err != nil {
+			return nil, -1
+		}
+		uses += len(m.Uses)
+		for i := range m.Decls {
+			d := &m.Decls[i]
+			if !d.Defines() {
+				continue
+			}
+			def := definition{kind: d.Kind, text: m.Src.String(d.Body)}
+			if d.Kind == ptx.Variable {
+				def.space, def.text = d.Space, m.Src.String(d.Init)
+			}
+			for _, u := range m.Uses[d.FirstUse:d.EndUse] {
+				def.uses = append(def.uses, m.Names[u.Name])
+			}
+			list[m.Names[d.Name]] = def
+		}
+	}
+	return list, uses
+}
+
 func TestSingleModuleKeepsBodies(t *testing.T) {
 	text := many(1)[0] + ".func g() // comment\n{\n/* kept */ ret;\n\n}\n"
-	r := mustLink(t, link.Options{Inputs: texts(text)})
+	r := mustLink(t, link.Options{Inputs: texts(text), KeepUnused: true})
 	m, err := ptx.Parse(&diag.Source{Text: []byte(text)})
 	if err != nil {
 		t.Fatal(err)

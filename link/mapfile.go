@@ -12,7 +12,7 @@ import (
 )
 
 // WriteMap writes the link map as text: the inputs, every symbol of the output with
-// its module, the totals, and the renamed and dropped symbols. The text depends only
+// its module, the totals, and the renamed, dropped and removed symbols. The text depends only
 // on the inputs.
 func (r *Result) WriteMap(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps the first error until Flush
@@ -22,6 +22,7 @@ func (r *Result) WriteMap(w io.Writer) error {
 	r.mapTotals(out)
 	r.mapRenamed(out)
 	r.mapDropped(out)
+	r.mapRemoved(out)
 	return out.Flush()
 }
 
@@ -115,6 +116,17 @@ func (r *Result) mapDropped(w io.Writer) {
 	t := table(w, "Dropped", "from\tkind\tname\twhy")
 	for _, s := range r.Dropped() {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name)), dash(diag.Escape(s.Reason)))
+	}
+	t.Flush()
+}
+
+func (r *Result) mapRemoved(w io.Writer) {
+	if len(r.Removed()) == 0 {
+		return
+	}
+	t := table(w, "Removed, since nothing in the output refers to it", "kind\tbytes\tfrom\tname")
+	for _, s := range r.Removed() {
+		fmt.Fprintf(t, "  %s\t%d\t%s\t%s\n", s.Kind, s.Size, s.from(), readable(cmp.Or(s.Original, s.Name)))
 	}
 	t.Flush()
 }

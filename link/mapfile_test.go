@@ -23,7 +23,7 @@ func TestWriteMap(t *testing.T) {
 			{Name: "a.ptx", Version: "7.0", Target: "sm_52", AddressSize: 64, Producer: "nvcc 12.4", Bytes: 120},
 			{Name: "my lib/b.ptx", Version: "8.4", Target: "sm_80", AddressSize: 64, Bytes: 4096},
 		},
-		describer: func() ([]Symbol, []Symbol) { return symbols, dropped },
+		describer: func() description { return description{symbols: symbols, dropped: dropped} },
 	}
 	var b strings.Builder
 	if err := r.WriteMap(&b); err != nil {

@@ -16,7 +16,7 @@ import (
 func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Options, log *diag.Log) *Result {
 	d := describer{t, names, p}
 	r := &Result{
-		describer:   sync.OnceValues(d.symbols),
+		describer:   sync.OnceValue(d.describe),
 		Version:     p.header.version.String(),
 		Target:      p.header.arch.String(),
 		AddressSize: p.header.addressSize,
@@ -25,6 +25,9 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		LineInfo:    p.lineInfo,
 	}
 	r.Modules = make([]Module, 0, len(t.Files))
+	for _, name := range o.WhyLive {
+		r.Ways = append(r.Ways, d.way(name))
+	}
 	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{
 			Name: f.Name, Path: f.Path, Version: f.Version.String(), Target: targetWords(f),
@@ -46,10 +49,14 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	return r
 }
 
-// symbols describes the symbols of the output, and the definitions that are not in it.
-func (d describer) symbols() (symbols, dropped []Symbol) {
+// description is what Result.Symbols, Dropped and Removed return.
+type description struct{ symbols, dropped, removed []Symbol }
+
+// describe describes the symbols of the output, and the definitions that are not in it.
+func (d describer) describe() description {
 	p := d.plan
-	symbols = make([]Symbol, 0, len(p.externs)+len(p.variables)+len(p.aliases)+len(p.bodies))
+	var dropped, removed []Symbol
+	symbols := make([]Symbol, 0, len(p.externs)+len(p.variables)+len(p.aliases)+len(p.bodies))
 	for _, s := range p.externs {
 		id := s.Mentions[0]
 		sym := d.symbol(id)
@@ -84,7 +91,26 @@ func (d describer) symbols() (symbols, dropped []Symbol) {
 			}
 		}
 	}
-	return symbols, dropped
+	for _, id := range d.t.Removed() {
+		removed = append(removed, d.symbol(id))
+	}
+	return description{symbols, dropped, removed}
+}
+
+// way returns the way from a root to the definition of a name.
+func (d describer) way(name string) (way []Symbol) {
+	for i, f := range d.t.Files {
+		n, ok := f.Lookup(name)
+		id := object.ID{File: int32(i), Name: n}
+		if !ok || !f.Symbols[n].Defined() || !d.t.Live(id) {
+			continue
+		}
+		for _, step := range d.t.WhyLive(id) {
+			way = append(way, d.symbol(step))
+		}
+		break
+	}
+	return way
 }
 
 // describer describes symbols of the output.

@@ -45,6 +45,7 @@ type Table struct {
 	Symbols []Symbol // in order of first mention
 	of      [][]SymbolID
 	byName  hashed.Table
+	reach   *reach // nil if everything stays
 }
 
 // Of returns the external symbol of a name in a file, or None.
@@ -60,8 +61,11 @@ func (t *Table) Lookup(name string) (*Symbol, bool) {
 }
 
 // Live reports whether the definition of a name in a module is part of the output.
-// An external definition that lost to another is not.
-func (t *Table) Live(id object.ID) bool {
+// An external definition that lost to another is not, nor is one that Collect removed.
+func (t *Table) Live(id object.ID) bool { return t.Chosen(id) && !t.removed(id) }
+
+// Chosen reports whether the name is local to its module or has its definition there.
+func (t *Table) Chosen(id object.ID) bool {
 	s := t.Of(id)
 	return s == None || t.Symbols[s].Def == id
 }
@@ -76,12 +80,15 @@ func (t *Table) LiveDecl(at DeclID) bool {
 
 // Definition returns the declaration that gives a name its body or storage in the
 // output, through resolution and aliases. ok is false if there is none: the name is
-// undefined, or an alias of an undefined name.
+// undefined, an alias of an undefined name, or removed by Collect.
 func (t *Table) Definition(id object.ID) (at DeclID, ok bool) {
 	if s := t.Of(id); s != None {
 		if id = t.Symbols[s].Def; id.File < 0 {
 			return DeclID{}, false
 		}
+	}
+	if t.removed(id) {
+		return DeclID{}, false
 	}
 	f := t.Files[id.File]
 	sym := f.Symbols[id.Name]

@@ -34,7 +34,7 @@ func Check(t *resolve.Table, log *diag.Log) {
 	bodies := make([][]atomicBody, len(t.Files))
 	for i, f := range t.Files {
 		for n := range f.Decls {
-			if d := &f.Decls[n]; d.HasBody && t.Live(object.ID{File: int32(i), Name: d.Name}) {
+			if d := &f.Decls[n]; d.HasBody && t.Chosen(object.ID{File: int32(i), Name: d.Name}) {
 				b := readAtomics(f, d)
 				bodies[i] = append(bodies[i], b)
 				v.add(int32(i), b)

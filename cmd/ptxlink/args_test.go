@@ -51,7 +51,7 @@ func TestReorder(t *testing.T) {
 
 func TestReorderRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"--gc-section":    `unknown option "--gc-section"`,
+		"--gc-section":    `unknown option "--gc-section" (did you mean --gc-sections?)`,
 		"--relocatible":   `unknown option "--relocatible" (did you mean --relocatable?)`,
 		"-fatal-warning":  `unknown option "-fatal-warning" (did you mean --fatal-warnings?)`,
 		"--outptu=x.ptx":  `unknown option "--outptu" (did you mean --output?)`,

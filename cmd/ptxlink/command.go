@@ -37,6 +37,8 @@ type command struct {
 	paths       []string // of the inputs that are files
 	passes      []link.Pass
 	printPulls  bool
+	// printRemoved is --print-gc-sections.
+	printRemoved bool
 }
 
 // run runs a link. Errors that need no input are reported first; files are written
@@ -126,9 +128,11 @@ func (c *command) readOptions(opts *options) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, glob := range opts.list("allow-undefined") {
-		if _, err := path.Match(glob, ""); err != nil {
-			return &usageError{text: fmt.Sprintf("%q is not a pattern for --allow-undefined", glob), help: "* is any name, ? any character, [ab] one of these"}
+	for _, name := range []string{"allow-undefined", "entry", "export"} {
+		for _, glob := range opts.list(name) {
+			if _, err := path.Match(glob, ""); err != nil {
+				return &usageError{text: fmt.Sprintf("%q is not a pattern for --%s", glob, name), help: "* is any name, ? any character, [ab] one of these"}
+			}
 		}
 	}
 	if err := link.CheckHost(opts.text("host")); err != nil {
@@ -150,12 +154,18 @@ func (c *command) readOptions(opts *options) error {
 		Verbose:        opts.toggle("verbose"),
 
 		AllowHostMismatch: opts.toggle("allow-host-mismatch"),
+		Entries:           opts.list("entry"),
+		Exports:           opts.list("export"),
+		CollectVariables:  opts.toggle("gc-variables"),
+		WhyLive:           opts.list("why-live"),
 		StripDebug:        opts.toggle("strip-debug"),
 		KeepLines:         opts.toggle("keep-line-info"),
 
 		MapInputs: true,
 	}
-	c.printPulls = opts.toggle("print-dependencies")
+	// Other cubins may call every function of a relocatable one.
+	c.linkOptions.KeepUnused = opts.toggle("no-gc-sections") || opts.toggle("compile-only") && !opts.toggle("gc-sections")
+	c.printPulls, c.printRemoved = opts.toggle("print-dependencies"), opts.toggle("print-gc-sections")
 	c.output = opts.text("output")
 	c.cubin = opts.toggle("cubin") || opts.toggle("compile-only") || strings.HasSuffix(c.output, ".cubin")
 	if c.output == "" {
@@ -276,10 +286,33 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 			fmt.Fprintf(c.stderr, "%s\t%s\t%s\n", diag.Escape(by), diag.Escape(p.Member), diag.Escape(p.Symbol))
 		}
 	}
+	if c.printRemoved {
+		for _, s := range result.Removed() {
+			fmt.Fprintf(c.stderr, "removed\t%s\t%s:%d\t%s\n", s.Kind, diag.Escape(s.Module), s.Line(), diag.Escape(s.Name))
+		}
+	}
+	for i, name := range c.linkOptions.WhyLive {
+		c.printWay(name, result.Ways[i])
+	}
 	if c.report.write(result.Messages) > 0 {
 		return nil, &exitError{code: exitLink}
 	}
 	return result, nil
+}
+
+// printWay prints what leads to a symbol, the root first.
+func (c *command) printWay(name string, way []link.Symbol) {
+	if len(way) == 0 {
+		fmt.Fprintf(c.stderr, "%s is not in the output\n", diag.Escape(name))
+		return
+	}
+	for i, s := range way {
+		what := "is used by the line above"
+		if i == 0 {
+			what = "is a root"
+		}
+		fmt.Fprintf(c.stderr, "%*s%s %s (%s:%d) %s\n", 2*i, "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), s.Line(), what)
+	}
 }
 
 // refused writes the messages of a *link.Errors and returns its exit code. It returns

@@ -58,6 +58,13 @@ func newFlags() []option {
 		{kind: numberKind, name: "threads", aliases: []string{"j"}, category: input, usage: "read `N` inputs in parallel (default: number of CPUs)"},
 
 		{kind: listKind, name: "allow-undefined", category: linking, usage: "allow undefined symbols that match `GLOB`"},
+		{kind: toggleKind, name: "gc-sections", category: linking, usage: "remove what nothing refers to (default, except with -r and -c)"},
+		{kind: toggleKind, name: "no-gc-sections", category: linking, usage: "keep what nothing refers to"},
+		{kind: toggleKind, name: "gc-variables", category: linking, usage: "remove also variables that only the host could use"},
+		{kind: listKind, name: "entry", aliases: []string{"e"}, category: linking, usage: "keep only entries that match `GLOB`"},
+		{kind: listKind, name: "export", category: linking, usage: "keep definitions that match `GLOB`"},
+		{kind: toggleKind, name: "print-gc-sections", category: linking, usage: "print what is removed"},
+		{kind: listKind, name: "why-live", category: linking, usage: "print what leads to `SYMBOL`"},
 		{kind: toggleKind, name: "strip-debug", aliases: []string{"S", "strip-all", "s"}, category: linking, usage: "remove debug information"},
 		{kind: toggleKind, name: "keep-line-info", category: linking, usage: "with -S, keep .file and .loc"},
 		{kind: textKind, name: "host", category: linking, usage: "host platform of inputs without one: `OS-CPU`, e.g. linux-x86_64"},

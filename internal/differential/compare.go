@@ -201,7 +201,7 @@ func tryLink(inputs []link.Input) (r *link.Result, err error) {
 			r, err = nil, fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return link.Link(context.Background(), link.Options{Inputs: inputs})
+	return link.Link(context.Background(), link.Options{Inputs: inputs, KeepUnused: true})
 }
 
 func ourKind(err error) string {

@@ -398,7 +398,7 @@ func TestSplitSameNames(t *testing.T) {
 			"a definition of own": {own, packed("f.a", fs...), packed("g.a", gs...)},
 		} {
 			t.Run(fmt.Sprintf("%s, weak %v", name, weak), func(t *testing.T) {
-				r := mustLink(t, link.Options{Inputs: append([]link.Input{{Name: "main.ptx", Text: []byte(takesBoth)}}, libraries...)})
+				r := mustLink(t, link.Options{Inputs: append([]link.Input{{Name: "main.ptx", Text: []byte(takesBoth)}}, libraries...), KeepUnused: true})
 				for _, m := range r.Messages {
 					t.Error(m)
 				}

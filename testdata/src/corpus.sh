@@ -27,7 +27,7 @@ link() {
 	local name=$1 arch=$2 flags=$3
 	shift 3
 	sets=$((sets + 1))
-	if ! "$tmp/ptxlink" --fatal-warnings -Wno-debug-mixed "$@" -o "$tmp/out.ptx" >"$tmp/said" 2>&1; then
+	if ! "$tmp/ptxlink" --no-gc-sections --fatal-warnings -Wno-debug-mixed "$@" -o "$tmp/out.ptx" >"$tmp/said" 2>&1; then
 		echo "FAIL $name: ptxlink"; head -n 12 "$tmp/said"; failed=$((failed + 1)); return
 	fi
 	# shellcheck disable=SC2086
