@@ -45,6 +45,42 @@ type checker struct {
 	t       *resolve.Table
 	log     *diag.Log
 	aliases map[*ptx.Decl]bool // made on first need
+
+	// The headers and the body read last: a message needs the places in them, and
+	// there may be many messages about one function.
+	headers [2]header
+	body    *ptx.Code
+	bodyOf  *ptx.Decl
+	at      map[int32]ptx.Statement // of body, by the place of its opcode
+}
+
+type header struct {
+	of     *ptx.Decl
+	params []ptx.Param
+}
+
+// params reads the header of a function again.
+func (c *checker) params(s side) []ptx.Param {
+	for _, h := range c.headers {
+		if h.of == s.decl {
+			return h.params
+		}
+	}
+	c.headers[0] = c.headers[1]
+	c.headers[1] = header{s.decl, s.file.Params(s.decl)}
+	return c.headers[1].params
+}
+
+// operands reads the operands of a call again.
+func (c *checker) operands(f *object.File, call *ptx.Call) []ptx.CallOperand {
+	if d := &f.Decls[call.In]; c.bodyOf != d {
+		c.body, c.bodyOf = f.Code(d), d
+		c.at = make(map[int32]ptx.Statement)
+		for _, st := range c.body.Statements {
+			c.at[c.body.Tokens[st.Op].Off] = st
+		}
+	}
+	return c.body.CallOperands(c.at[call.Span.Off])
 }
 
 // declOf returns the declaration of an ID; for an alias without a declaration, that

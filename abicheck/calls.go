@@ -105,17 +105,6 @@ func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call
 	return false
 }
 
-// callOperands reads the operands of a call again, for their places.
-func callOperands(f *object.File, call *ptx.Call) []ptx.CallOperand {
-	code := f.Code(&f.Decls[call.In])
-	for _, st := range code.Statements {
-		if code.Tokens[st.Op].Off == call.Span.Off {
-			return code.CallOperands(st)
-		}
-	}
-	panic("no call at its place")
-}
-
 func parameterOf(what string) string {
 	if what == "argument" {
 		return "parameter"
@@ -130,7 +119,7 @@ func (c *checker) operand(f *object.File, name, verb, what string, i int, call *
 	if difference == "" {
 		return
 	}
-	x, y := callOperands(f, call)[xAt], def.file.Params(def.decl)[yAt]
+	x, y := c.operands(f, call)[xAt], c.params(def)[yAt]
 	c.log.Error(ruleOf(difference), f.At(x.Span), fmt.Sprintf("call of %s %s %s, but its %s %d is %s %s", diag.Name(name), verb, Describe(x.Type), parameterOf(what), i+1, Describe(y.Type), def.where())).
 		Note(def.at(y.Span), def.note()).
 		WithHelp(strconv.Quote(f.Src.String(x.Span)) + " differs from it in " + difference)

@@ -98,7 +98,7 @@ func (c *checker) param(name string, i int, a, b side, moved bool) {
 	if difference == "" || difference == "alignment" && !moved {
 		return
 	}
-	x, y := a.file.Params(a.decl)[i], b.file.Params(b.decl)[i]
+	x, y := c.params(a)[i], c.params(b)[i]
 	results := len(a.decl.Signature.Results)
 	verb, what := "returns", numbered("result", i, results)
 	if i >= results {

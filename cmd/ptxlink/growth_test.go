@@ -250,6 +250,13 @@ var growths = []growth{
 		list := strings.TrimSuffix(repeat(n, ".param .b32 a#,"), ",")
 		return files{"a.ptx", ".visible .func f(" + list + ") { ret; }\n", "b.ptx", ".extern .func f(" + strings.ReplaceAll(list, "b32", "b64") + ");\n"}
 	}},
+	{name: "calls that differ", n: 3000, exit: exitLink, want: "passes a", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return files{"a.ptx", ".visible .func f(.param .b32 a) { ret; }\n" + kernel(".param .b64 p;\n"+strings.Repeat("call f, (p);\n", n))}
+	}},
+	{name: "calls with other alignments", n: 3000, input: func(n int) files {
+		return files{"a.ptx", ".visible .func f(.param .align 16 .b8 a[16]) { ret; }\n",
+			"b.ptx", ".extern .func f(.param .align 4 .b8 a[16]);\n" + kernel(strings.Repeat("{ .param .align 4 .b8 p[16];\ncall f, (p); }\n", n))}
+	}},
 	{name: "directives of a function", n: 10000, input: func(n int) files {
 		return files{"a.ptx", ".visible .entry k() " + strings.Repeat(".maxntid 1 ", n) + "{ ret; }\n"}
 	}},
