@@ -44,7 +44,7 @@ const resident = 64
 
 // Launch runs an entry until all threads have exited. The arguments are integers and
 // floats of the size of their parameter, objects (their address), or []byte. Memory
-// keeps its contents from launch to launch.
+// keeps its contents from launch to launch. After an error the machine is of no use.
 func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
 	f := m.entry(entry)
 	if f == nil {

@@ -57,6 +57,7 @@ func TestFeatures(t *testing.T) {
 
 		// Calls and parameters.
 		{"an unsized parameter", 1, variadic + kernel(call16), []int32{32}},
+		{"an unsized parameter through a pointer", 1, variadic + kernel("mov.u64 %d1, f; P: .callprototype (.param .b32 _) _ (.param .b32 _, .param .align 8 .b8 _[]);"+strings.Replace(call16, "f, (n, v)", "%d1, (n, v), P", 1)), []int32{32}},
 		{"ld.param through a register", 1, ".func (.param .b32 r) f(.param .align 4 .b8 s[8]) { .reg .b64 %d; .reg .b32 %r; mov.b64 %d, s; ld.param.u32 %r, [%d+4]; st.param.b32 [r], %r; ret; }\n" + kernel("{ .param .align 4 .b8 s[8]; .param .b32 a; st.param.b32 [s+4], 3; call (a), f, (s); ld.param.b32 %r1, [a]; }"), []int32{3}},
 		{"the address of a parameter of an entry", 1, kernel("mov.b64 %d1, out; ld.param.u64 %d2, [%d1]; cvta.param.u64 %d3, %d1; ld.u64 %d4, [%d3]; sub.u64 %d2, %d2, %d4; cvt.u32.u64 %r1, %d2; isspacep.param %p1, %d3; selp.u32 %r2, 1, 2, %p1; add.u32 %r1, %r1, %r2;"), []int32{1}},
 		{"results that are not taken", 1, ".func (.param .b32 r) f() { .reg .b32 %r; mov.u32 %r, 1; st.param.b32 [r], %r; ret; }\n" + kernel("{ .param .b32 a; call (a), f, (); } mov.u32 %r1, 3;"), []int32{3}},

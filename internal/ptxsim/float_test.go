@@ -115,3 +115,83 @@ func TestArithmetic(t *testing.T) {
 	}
 	t.Logf("%d results", count)
 }
+
+// TestConversions compares conversions between floats, and from and to integers,
+// with package big.
+func TestConversions(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	types := map[string]typ{}
+	for _, word := range []string{".f16", ".bf16", ".f32", ".f64", ".s8", ".u8", ".s16", ".u16", ".s32", ".u32", ".s64", ".u64"} {
+		types[word], _ = typeOf(word)
+	}
+	count := 0
+	for range 300 {
+		for _, s := range types {
+			v := rnd.Uint64() >> rnd.IntN(64) & mask(s.bits)
+			if s.float() && rnd.IntN(2) == 0 { // of the size of integers
+				f := s.format()
+				v = f.round(math.Ldexp(float64(int64(rnd.Uint64())), -rnd.IntN(70)), toNearest)
+			}
+			x := new(big.Float).SetPrec(200)
+			switch {
+			case s.float():
+				f := s.format()
+				if v&^f.sign() >= f.infinity() {
+					continue
+				}
+				x.SetFloat64(f.value(v))
+			case s.signed():
+				x.SetInt64(int64(extend(v, s.bits)))
+			default:
+				x.SetUint64(v)
+			}
+			if x.Sign() == 0 {
+				continue
+			}
+			for _, d := range types {
+				for mode := toNearest; mode <= up; mode++ {
+					var got, want uint64
+					switch {
+					case d.float() && s.float():
+						got, want = floatToFloat(d, s, mode, "", false, false, false)(v, 0, 0), reference(d.format(), x, mode)
+					case d.float():
+						got, want = integerToFloat(d, s, mode, false)(v, 0, 0), reference(d.format(), x, mode)
+					case s.float():
+						got, want = floatToInteger(d, s, mode, false)(v, 0, 0)&mask(d.bits), bigToInteger(x, d, mode)
+					default:
+						got, want = integerToInteger(d, s, true)(v, 0, 0)&mask(d.bits), bigToInteger(x, d, mode)
+					}
+					if got != want {
+						t.Fatalf("cvt mode %d %s from %s %x is %x, want %x", mode, d.word, s.word, v, got, want)
+					}
+					count++
+				}
+			}
+		}
+	}
+	t.Logf("%d results", count)
+}
+
+// bigToInteger rounds and clamps with package big.
+func bigToInteger(x *big.Float, d typ, mode rounding) uint64 {
+	whole, acc := x.Int(nil)
+	rest := new(big.Float).SetPrec(400).Sub(x, new(big.Float).SetPrec(400).SetInt(whole))
+	away := int64(x.Sign())
+	if acc != big.Exact {
+		half := rest.Abs(rest).Cmp(big.NewFloat(0.5))
+		if mode == toNearest && (half > 0 || half == 0 && whole.Bit(0) == 1) || mode == up && away > 0 || mode == down && away < 0 {
+			whole.Add(whole, big.NewInt(away))
+		}
+	}
+	low, high := big.NewInt(0), new(big.Int).SetUint64(mask(d.bits))
+	if d.signed() {
+		high.SetUint64(mask(d.bits - 1))
+		low.Neg(high).Sub(low, big.NewInt(1))
+	}
+	if whole.Cmp(low) < 0 {
+		whole = low
+	} else if whole.Cmp(high) > 0 {
+		whole = high
+	}
+	return new(big.Int).And(whole, new(big.Int).SetUint64(mask(d.bits))).Uint64()
+}

@@ -37,6 +37,7 @@ type function struct {
 	code      []instr
 	registers int
 	fill      []uint64 // the pattern of the registers
+	names     []string // of the registers
 	slots     []*slot  // .param and .local objects
 	results   []formal
 	params    []formal

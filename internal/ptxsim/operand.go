@@ -59,7 +59,7 @@ func (t *thread) set(reg int32, v uint64) {
 
 func (t *thread) checkWritten(reg int32) {
 	if !t.frame.written[reg] {
-		t.fail("a register is read that was not written")
+		t.fail("%s is read, but was not written", t.frame.fn.names[reg])
 	}
 }
 
@@ -222,7 +222,7 @@ func (r *reader) address(o ptx.Operand) (a address) {
 		}
 		a.base = operand{kind: opReg, reg: n}
 	} else if a.base, a.fixed, a.slot, a.size, ok = r.named(first); !ok {
-		rest = first
+		rest, a.size = first, -1
 	}
 	if rest < end {
 		e := expr{m: r.m, mod: r.f.mod, c: r.c, at: rest, end: end}

@@ -17,7 +17,6 @@ type reader struct {
 	locals []place            // by index of Code.Locals
 	regs   map[[2]int64]int32 // register numbers by local and number in its range
 	labels map[int32]int32    // label to instruction
-	lists  map[int32]int32    // .branchtargets label to its statement
 	fixups []fixup
 
 	// The current instruction.
@@ -47,7 +46,7 @@ type fixup struct {
 // scan reads the declarations of a function and places its static objects.
 func (m *Machine) scan(f *function) (*reader, error) {
 	c := f.mod.Code(f.decl)
-	r := &reader{m: m, f: f, c: c, regs: map[[2]int64]int32{}, labels: map[int32]int32{}, lists: map[int32]int32{}}
+	r := &reader{m: m, f: f, c: c, regs: map[[2]int64]int32{}, labels: map[int32]int32{}}
 	f.align = 16
 	formals := f.decl.Signature.Len()
 	for i := range c.Locals {
@@ -155,14 +154,11 @@ func (r *reader) initialValues() error {
 // translate makes the instructions of the function.
 func (r *reader) translate() {
 	f := r.f
-	for i, st := range r.c.Statements {
+	for _, st := range r.c.Statements {
 		switch st.Kind {
 		case ptx.LabelStatement:
 			if li, ok := r.c.Reference(int(st.Op)).Local(); ok {
 				r.labels[li] = int32(len(f.code))
-				if r.locals[li].kind == ptx.TargetList {
-					r.lists[li] = int32(i + 1)
-				}
 			}
 		case ptx.Instruction:
 			r.instruction(st)
@@ -179,8 +175,14 @@ func (r *reader) translate() {
 	}
 	f.fill = make([]uint64, f.registers)
 	pattern := uint64(r.m.opt.Fill) * 0x0101010101010101
+	f.names = make([]string, f.registers)
 	for k, n := range r.regs {
 		f.fill[n] = pattern & mask(r.locals[k[0]].bits)
+		l := r.c.Locals[k[0]]
+		f.names[n] = f.mod.Src.String(l.Name)
+		if l.Count >= 0 {
+			f.names[n] += fmt.Sprint(k[1])
+		}
 	}
 }
 

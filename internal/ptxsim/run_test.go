@@ -59,7 +59,7 @@ func TestRun(t *testing.T) {
 	}{
 		{"special registers", 2, kernel("mov.u32 %r2, %ntid.x; shl.b32 %r2, %r2, 8; mov.u32 %r3, %laneid; add.u32 %r1, %r2, %r3;"), []int32{512, 513}},
 		{"a loop and a predicated branch", 3, kernel("mov.u32 %r1, 0; mov.u32 %r2, 0; L: setp.ge.u32 %p1, %r2, %t; @%p1 bra E; add.u32 %r1, %r1, 10; add.u32 %r2, %r2, 1; bra L; E:"), []int32{0, 10, 20}},
-		{"brx.idx with a range of labels", 4, kernel("T: .branchtargets L<2>, M, L1; brx.idx %t, T; L0: mov.u32 %r1, 5; bra E; L1: mov.u32 %r1, 6; bra E; M: mov.u32 %r1, 7; E:"), []int32{5, 6, 7, 6}},
+		{"brx.idx with a range of labels", 4, kernel("X: U: .branchtargets M, M; T: .branchtargets L<2>, M, L1; brx.idx %t, T; L0: mov.u32 %r1, 5; bra E; L1: mov.u32 %r1, 6; bra E; M: mov.u32 %r1, 7; E:"), []int32{5, 6, 7, 6}},
 		{"sign extension of narrow loads", 1, ".global .align 2 .b8 g[4] = {255, 128, 1, 2};\n" + kernel("ld.global.s8 %r2, [g]; ld.global.u8 %r3, [g+1]; ld.global.s16 %r4, [g]; add.s32 %r1, %r2, %r3; add.s32 %r1, %r1, %r4;"), []int32{-1 + 128 - 32513}},
 		{"a store of the low bits", 1, ".global .u32 g = -1;\n" + kernel("mov.u32 %r2, 0x1234; st.global.u8 [g+1], %r2; ld.global.u32 %r1, [g];"), []int32{-0xcb01}},
 		{"vectors", 1, ".global .align 16 .u32 g[4] = {1, 2, 3, 4};\n" + kernel("ld.global.v4.u32 {%r2, %r3, _, %r4}, [g]; mad.lo.u32 %r1, %r2, 100, %r4; st.global.v2.u32 [g+8], {%r1, 9}; ld.global.u32 %r1, [g+8];"), []int32{104}},
@@ -86,6 +86,7 @@ func TestRun(t *testing.T) {
 		{"lanes meet at different places", 2, kernel("setp.eq.u32 %p1, %t, 0; @%p1 bra A; shfl.sync.bfly.b32 %r1, %t, 1, 0x1f, 3; bra E; A: shfl.sync.bfly.b32 %r1, %t, 1, 0x1f, 3; E:"), []int32{1, 0}},
 		{"activemask in a branch", 3, kernel("mov.u32 %r1, 0; setp.eq.u32 %p1, %t, 0; @%p1 bra E; activemask.b32 %r1; E:"), []int32{0, 6, 6}},
 		{"a spinning lane lets others run", 2, ".global .u32 g;\n" + kernel("setp.eq.u32 %p1, %t, 1; @%p1 bra W; L: ld.volatile.global.u32 %r1, [g]; setp.eq.u32 %p2, %r1, 0; @%p2 bra L; bra E; W: mov.u32 %r1, 7; st.global.u32 [g], %r1; E:"), []int32{7, 7}},
+		{"a spinning warp lets others run", 64, ".shared .u32 s;\n" + kernel("setp.eq.u32 %p1, %t, 0; @%p1 st.shared.u32 [s], 0; bar.sync 0; setp.ge.u32 %p1, %t, 32; @%p1 bra W; L: ld.volatile.shared.u32 %r1, [s]; setp.eq.u32 %p2, %r1, 0; @%p2 bra L; bra E; W: mov.u32 %r1, 7; st.shared.u32 [s], %r1; E:"), []int32{7, 7}},
 		{"malloc", 1, kernel("{ .param .b64 n, p; mov.u64 %d1, 8; st.param.b64 [n], %d1; call (p), malloc, (n); ld.param.b64 %d2, [p]; mov.u32 %r2, 6; st.u32 [%d2+4], %r2; ld.global.u32 %r1, [%d2+4]; } { .param .b64 p; st.param.b64 [p], %d2; call free, (p); }"), []int32{6}},
 		{"alloca", 1, kernel("alloca.u64 %d1, 16; cvta.local.u64 %d2, %d1; mov.u32 %r2, 3; st.u32 [%d2+12], %r2; ld.local.u32 %r1, [%d1+12];"), []int32{3}},
 		{"addressed names with offsets", 1, ".global .u32 g[3] = {1, 2, 3};\n" + kernel("mov.u64 %d1, g+4; ld.global.u32 %r1, [%d1+4]; ld.global.u32 %r2, [%d1+-4]; mad.lo.u32 %r1, %r1, 10, %r2;"), []int32{31}},
@@ -121,6 +122,7 @@ func TestFaults(t *testing.T) {
 		{"behind an object", 1, ".global .u32 g[2];\n" + kernel("mov.u64 %d1, g; ld.global.u32 %r1, [%d1+8];"), "load of 4 bytes at g+8 is outside all objects"},
 		{"half behind an object", 1, ".global .align 8 .b8 g[12];\n" + kernel("mov.u64 %d1, g; ld.global.u64 %d2, [%d1+8];"), "outside g, which has 12 bytes"},
 		{"behind a named object", 1, ".global .u32 g[2];\n" + kernel("ld.global.u32 %r1, [g+8];"), "[g+8] is outside the object"},
+		{"an absolute address", 1, kernel("ld.global.u32 %r1, [16+8];"), ".global 0x18 is outside all objects"},
 		{"a null pointer", 1, kernel("mov.u64 %d1, 0; ld.u32 %r1, [%d1];"), "outside all objects"},
 		{"misaligned", 1, ".global .align 8 .b8 g[16];\n" + kernel("mov.u64 %d1, g; ld.global.u32 %r1, [%d1+2];"), "misaligned"},
 		{"a vector that asks for more than the alignment", 1, ".global .align 4 .b8 g[16];\n" + kernel("ld.global.v2.u32 {%r1, %r2}, [g];"), "misaligned"},
@@ -149,7 +151,8 @@ func TestFaults(t *testing.T) {
 		{"a register of another width", 1, kernel("add.u32 %r1, %d1, 1;"), "register %d1 has 64 bits, not 32"},
 		{"an index beyond the targets", 4, kernel("T: .branchtargets A, B; brx.idx %t, T; A: B: mov.u32 %r1, 0;"), "index 2 in a list of 2 targets"},
 		{"an atomic in .local", 1, kernel(".local .u32 x; mov.u64 %d1, x; cvta.local.u64 %d1, %d1; atom.add.u32 %r1, [%d1], 1;"), "atomic operation outside"},
-		{"an unwritten register", 1, kernel("add.u32 %r1, %r2, 1;"), "not written"},
+		{"an unwritten register", 1, kernel("add.u32 %r1, %r2, 1;"), "%r2 is read, but was not written"},
+		{"an unwritten predicate", 1, kernel("@%p3 mov.u32 %r1, 1;"), "%p3 is read"},
 	} {
 		opt := ptxsim.Options{Steps: 1e6, Registers: strings.Contains(test.what, "unwritten")}
 		_, _, err := run(t, opt, test.threads, test.text)
@@ -322,5 +325,15 @@ func TestLaunches(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), what) {
 			t.Errorf("%s: %v", what, err)
 		}
+	}
+}
+
+// TestBlocksTakeTurns checks that a block that waits for a later one does not hold
+// it up.
+func TestBlocksTakeTurns(t *testing.T) {
+	m := machine(t, ptxsim.Options{}, read(t, "t.ptx", runHeader+".global .u32 flag;\n"+kernel("mov.u32 %r2, %ctaid.x; setp.eq.u32 %p1, %r2, 9; @%p1 bra W; L: ld.volatile.global.u32 %r1, [flag]; setp.eq.u32 %p2, %r1, 0; @%p2 bra L; bra E; W: mov.u32 %r1, 7; st.global.u32 [flag], %r1; E:")))
+	out := m.Alloc("out", make([]byte, 4), 4)
+	if err := m.Launch("k", ptxsim.Grid{Blocks: [3]int{10}}, out); err != nil || words(out.Data)[0] != 7 {
+		t.Error(words(out.Data), err)
 	}
 }
