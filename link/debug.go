@@ -127,7 +127,7 @@ func (d *debugSections) lookUp(file int32, n *debugName) {
 	f := d.t.Files[file]
 	if id, ok := f.Lookup(n.name); ok {
 		n.fate, n.symbol = debuginfo.Kept, object.ID{File: file, Name: id}
-		if s := d.t.Of(n.symbol); s != resolve.None && !d.t.Symbols[s].Defined() && !d.t.Symbols[s].Open {
+		if s := d.t.Of(n.symbol); s != resolve.None && !d.t.Symbols[s].Defined() && !d.t.Symbols[s].Open || !d.t.Kept(n.symbol) {
 			n.fate, n.symbol.File = debuginfo.Gone, -1
 		}
 		return

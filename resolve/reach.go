@@ -21,12 +21,17 @@ type Roots struct {
 	Ways bool
 }
 
-// reach is the result of Collect. All lists are by file and name.
+// reach is the result of Collect.
 type reach struct {
-	removed [][]bool    // definitions
-	unused  [][]bool    // names that nothing in the output uses
-	list    []object.ID // the removed definitions, in the order of the files
-	why     map[object.ID]object.ID
+	marks   [][]mark                // by file and name
+	removed []object.ID             // definitions, in the order of the files
+	why     map[object.ID]object.ID // the definition that first led to another
+}
+
+// mark is what Collect knows of a name in a file.
+type mark struct {
+	live bool // the file has the definition, and it is in the output
+	used bool // something in the output uses the name
 }
 
 // Collect removes the definitions that no root leads to: uses in the bodies of
@@ -36,27 +41,33 @@ type reach struct {
 //
 // Without Collect, everything is in the output.
 func (t *Table) Collect(r Roots) {
-	c := collector{t: t, roots: r, exports: newPatterns(slices.Concat(r.Exports, r.Names)), entries: newPatterns(r.Entries)}
-	c.live, c.used = make([][]bool, len(t.Files)), make([][]bool, len(t.Files))
-	for i, f := range t.Files {
-		c.live[i], c.used[i] = make([]bool, len(f.Names)), make([]bool, len(f.Names))
+	c := collector{t: t, roots: r, exports: newPatterns(r.Exports), entries: newPatterns(r.Entries)}
+	for _, name := range r.Names {
+		put(&c.exports.names, name, true)
 	}
 	if r.Ways {
 		c.why = map[object.ID]object.ID{}
 	}
+	names := 0
+	for _, f := range t.Files {
+		names += len(f.Names)
+	}
+	c.marks = make([][]mark, len(t.Files))
+	all := make([]mark, names)
+	for i, f := range t.Files {
+		c.marks[i], all = all[:len(f.Names)], all[len(f.Names):]
+	}
+	c.queue = make([]object.ID, 0, 32)
 	c.mark()
-	t.reach = &reach{removed: c.live, unused: c.used, why: c.why}
 	for i, f := range t.Files {
 		for n := range f.Symbols {
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-			kept := c.live[i][n]
-			c.live[i][n] = f.Symbols[n].Defined() && !kept
-			c.used[i][n] = !c.used[i][n]
-			if c.live[i][n] && t.Chosen(id) {
-				t.reach.list = append(t.reach.list, id)
+			if f.Symbols[n].Defined() && !c.marks[i][n].live && t.Chosen(id) {
+				c.removed = append(c.removed, id)
 			}
 		}
 	}
+	t.reach = &c.reach
 }
 
 // HasEntry reports whether some file has an entry that matches a pattern (path.Match).
@@ -77,23 +88,34 @@ func (t *Table) Removed() []object.ID {
 	if t.reach == nil {
 		return nil
 	}
-	return t.reach.list
+	return t.reach.removed
 }
 
 // removed reports whether Collect removed a definition.
 func (t *Table) removed(id object.ID) bool {
-	return t.reach != nil && t.reach.removed[id.File][id.Name]
+	return t.reach != nil && !t.reach.marks[id.File][id.Name].live
 }
 
 // Needed reports whether the output uses a symbol that nothing defines.
 func (t *Table) Needed(s *Symbol) bool {
-	return t.reach == nil || slices.ContainsFunc(s.Mentions, func(id object.ID) bool { return !t.reach.unused[id.File][id.Name] })
+	return t.reach == nil || slices.ContainsFunc(s.Mentions, func(id object.ID) bool { return t.reach.marks[id.File][id.Name].used })
+}
+
+// Kept reports whether the definition that a name refers to is in the output, or may be
+// in another module: Collect did not remove it.
+func (t *Table) Kept(id object.ID) bool {
+	if s := t.Of(id); s != None {
+		if id = t.Symbols[s].Def; id.File < 0 {
+			return true
+		}
+	}
+	return !t.Files[id.File].Symbols[id.Name].Defined() || !t.removed(id)
 }
 
 // WhyLive returns the way from a root to a definition: the root first, each the user
 // of the next. It returns nil if the definition was removed, and needs Roots.Ways.
 func (t *Table) WhyLive(id object.ID) (way []object.ID) {
-	if t.reach == nil || t.reach.removed[id.File][id.Name] {
+	if t.reach == nil || !t.reach.marks[id.File][id.Name].live {
 		return nil
 	}
 	for {
@@ -111,9 +133,8 @@ type collector struct {
 	t                *Table
 	roots            Roots
 	exports, entries patterns
-	live, used       [][]bool
-	why              map[object.ID]object.ID // the definition that first led to another
 	queue            []object.ID
+	reach
 }
 
 // mark marks what the roots lead to.
@@ -173,7 +194,7 @@ func (c *collector) mark() {
 }
 
 func (c *collector) add(id object.ID) {
-	c.live[id.File][id.Name] = true
+	c.marks[id.File][id.Name].live = true
 	c.queue = append(c.queue, id)
 }
 
@@ -185,16 +206,17 @@ func (c *collector) uses(file int32, uses []ptx.Use, by *object.ID) {
 
 // use marks what a name refers to.
 func (c *collector) use(id object.ID, by *object.ID) {
-	if c.used[id.File][id.Name] {
+	m := &c.marks[id.File][id.Name]
+	if m.used {
 		return
 	}
-	c.used[id.File][id.Name] = true
+	m.used = true
 	if s := c.t.Of(id); s != None {
 		if id = c.t.Symbols[s].Def; id.File < 0 {
 			return
 		}
 	}
-	if c.live[id.File][id.Name] || !c.t.Files[id.File].Symbols[id.Name].Defined() {
+	if c.marks[id.File][id.Name].live || !c.t.Files[id.File].Symbols[id.Name].Defined() {
 		return
 	}
 	if by != nil && c.why != nil {
