@@ -36,7 +36,8 @@ func (pl *planner) header(debug bool) {
 	}
 	for _, f := range pl.table.Files {
 		for _, digest := range f.Digests {
-			b.WriteString("\n   input=" + digest)
+			b.WriteString("\n   input=")
+			b.WriteString(digest)
 		}
 	}
 	b.WriteString(" */\n")
