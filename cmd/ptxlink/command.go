@@ -115,7 +115,7 @@ func (c *command) readMessageOptions(opts *options) error {
 		}
 		c.report.hidden = append(c.report.hidden, id)
 	}
-	for _, name := range []string{"error-limit", "threads"} {
+	for _, name := range []string{"error-limit", "threads", "cache-size"} {
 		if opts.number(name) < 0 {
 			return &usageError{text: fmt.Sprintf("option --%s wants a number that is not negative", name)}
 		}
@@ -187,7 +187,10 @@ func (c *command) readOptions(opts *options) error {
 	for _, list := range opts.list("Xptxas") {
 		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
 	}
-	for _, name := range []string{"ptxas", "Xptxas"} { // --arch also chooses between PTX for several GPUs
+	if dir := cmp.Or(opts.text("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
+		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.number("cache-size")}
+	}
+	for _, name := range []string{"ptxas", "Xptxas", "cache-dir", "cache-size"} { // --arch also chooses between PTX for several GPUs
 		if opts.given(name) && !c.cubin {
 			var log diag.Log
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")

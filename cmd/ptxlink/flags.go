@@ -73,6 +73,8 @@ func newFlags() []option {
 		{kind: textKind, name: "arch", category: assembler, usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},
 		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
 		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
+		{kind: textKind, name: "cache-dir", category: assembler, usage: "keep cubins in `DIR`, by content (default: $PTXLINK_CACHE)"},
+		{kind: numberKind, name: "cache-size", category: assembler, usage: "limit of the cache in `BYTES` (default: 1 GiB)"},
 
 		{kind: toggleKind, name: "help", aliases: []string{"h"}, category: messages, usage: "show this help"},
 		{kind: toggleKind, name: "version", aliases: []string{"v"}, category: messages, usage: "show the version"},

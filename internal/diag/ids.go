@@ -77,6 +77,7 @@ const (
 	AddressSize
 	Align
 	Atomics
+	Cache
 	DebugDropped
 	DebugMixed
 	DuplicateMemberSymbol
@@ -172,6 +173,7 @@ var rules = [...]Rule{
 	AddressSize:           {"address-size", Warning, "a module has no .address_size and gets that of the others"},
 	Align:                 {"align", Warning, "a variable gets the larger alignment of another module"},
 	Atomics:               {"atomics", Warning, "an atomic sequence does not match any C++ operation, or scopes differ between modules (--atomics)"},
+	Cache:                 {"cache", Warning, "the cache of cubins cannot be read or written"},
 	DebugDropped:          {"debug-dropped", Warning, "the debug information of a module, or a section of it, cannot be read or merged and is dropped"},
 	DebugMixed:            {"debug-mixed", Warning, "a module without debug information is assembled unoptimised because another module has some"},
 	DuplicateMemberSymbol: {"duplicate-member-symbol", Warning, "two members of an nv package define the same symbol, and nvlink links every member"},

@@ -90,6 +90,24 @@ func place(staged []stagedFile) error {
 	return nil
 }
 
+// Keep writes a file that is not an output, such as an entry of a cache: whole or not
+// at all, like Write.
+func Keep(path string, data []byte) error {
+	s, err := stage(File{Path: path, Data: data})
+	if s.temp != "" {
+		defer discard(s.temp)
+	}
+	if err != nil {
+		return err
+	}
+	made.Lock()
+	defer made.Unlock()
+	if made.abandoned {
+		return errAbandoned
+	}
+	return os.Rename(s.temp, s.final)
+}
+
 // Check returns an error if path cannot be an output, so that this is known before
 // any work is done. Another spelling of an input, a hard link to it and a symbolic
 // link to it all count as the input.
@@ -194,12 +212,20 @@ func (f *File) writeTo(w io.Writer) (err error) {
 	return err
 }
 
+// A temporary file is called .ptxlink-0123abcd.tmp.
+const temporaryStart, temporaryEnd = ".ptxlink-", ".tmp"
+
+// IsTemporary reports whether a file has the name of a temporary file.
+func IsTemporary(name string) bool {
+	return len(name) == len(temporaryStart)+8+len(temporaryEnd) && strings.HasPrefix(name, temporaryStart) && strings.HasSuffix(name, temporaryEnd)
+}
+
 // createBeside creates a file in the folder of path: a rename is atomic only within
 // one file system. os.CreateTemp would give it mode 0600; a compiler's output has
 // the mode that the umask gives.
 func createBeside(path string) (*os.File, error) {
 	for try := 0; ; try++ {
-		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(".ptxlink-%08x.tmp", rand.Uint32()))
+		name := filepath.Join(filepath.Dir(path), fmt.Sprintf(temporaryStart+"%08x"+temporaryEnd, rand.Uint32()))
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) && try < 100 {
 			continue
@@ -278,12 +304,12 @@ func isStdout(path string) bool {
 
 // CannotWrite returns the error for a failed write to path.
 func CannotWrite(path string, err error) error {
-	return fmt.Errorf("cannot write %s: %w", path, reason(err))
+	return fmt.Errorf("cannot write %s: %w", path, Reason(err))
 }
 
-// reason removes the operation and the path of an *fs.PathError: the path may be
+// Reason removes the operation and the path of an *fs.PathError: the path may be
 // that of a temporary file, which means nothing to the user.
-func reason(err error) error {
+func Reason(err error) error {
 	var perr *fs.PathError
 	var lerr *os.LinkError
 	switch {

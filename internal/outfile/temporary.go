@@ -113,7 +113,7 @@ func TempDir() (dir string, remove func(), err error) {
 	if err != nil && !errors.Is(err, errAbandoned) {
 		return "", nil, &diag.Message{
 			ID:   diag.IO,
-			Text: fmt.Sprintf("cannot make a temporary folder in %s: %v", os.TempDir(), reason(err)),
+			Text: fmt.Sprintf("cannot make a temporary folder in %s: %v", os.TempDir(), Reason(err)),
 			Help: "name a folder that is there and can be written with the environment variable " + map[bool]string{false: "TMPDIR", true: "TMP"}[runtime.GOOS == "windows"],
 		}
 	}
@@ -128,7 +128,7 @@ func MakeFolder(path string) (undo func(), err error) {
 	}
 	err = create(func() (string, error) { return path, os.Mkdir(path, 0o777) }, os.Remove)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the folder %s: %w", path, reason(err))
+		return nil, fmt.Errorf("cannot make the folder %s: %w", path, Reason(err))
 	}
 	return func() { discard(path) }, nil
 }

@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
@@ -33,6 +32,8 @@ type Options struct {
 	Debug, LineInfo bool
 	// Compile writes a relocatable cubin (-c).
 	Compile bool
+	// Cache keeps what ptxas writes; it may be nil.
+	Cache *Cache
 }
 
 // Origin maps a line of the module to the input line it came from. ok is false for a
@@ -54,75 +55,116 @@ const inputName, outputName = "linked.ptx", "linked.cubin"
 func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	var log diag.Log
 	cubin, err = assemble(ctx, o, ptx, origin, &log)
+	if o.Cache != nil {
+		o.Cache.finish(&log)
+	}
 	return cubin, bridge.Messages[*link.Message](log.Messages), err
 }
 
 func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
-	if o.Arch == "" && !given(o.Args, "-arch", "--gpu-name") {
-		return nil, errors.New("ptxas needs the name of a GPU, such as sm_80")
+	t := teller{o, &diag.Source{Name: inputName, Text: ptx}, origin}
+	if err := t.check(log); err != nil {
+		return nil, err
+	}
+	return t.assemble(ctx, unit{text: ptx}, log)
+}
+
+// teller reports what ptxas says about a linked module.
+type teller struct {
+	Options
+	linked *diag.Source
+	origin Origin
+}
+
+// unit is a text for ptxas: the linked module or a part of it.
+type unit struct {
+	text []byte
+	line func(int) int // the line of the linked module; nil if this is that module
+}
+
+// check returns an error if the module cannot be given to ptxas.
+func (t *teller) check(log *diag.Log) error {
+	if t.Arch == "" && !given(t.Args, "-arch", "--gpu-name") {
+		return errors.New("ptxas needs the name of a GPU, such as sm_80")
 	}
 	// ptxas 12.4 stops at a NUL and exits 0, with a cubin of the part before it.
-	if at := bytes.IndexByte(ptx, 0); at >= 0 {
-		merged := &diag.Source{Name: inputName, Text: ptx}
-		log.Error(diag.NUL, diag.At(merged, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore everything after this NUL")
-		return nil, ErrRejected
+	if at := bytes.IndexByte(t.linked.Text, 0); at >= 0 {
+		log.Error(diag.NUL, diag.At(t.linked, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore everything after this NUL")
+		return ErrRejected
 	}
+	return nil
+}
+
+// assemble returns the cubin of a unit, from the cache or from ptxas, and keeps it.
+func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []byte, err error) {
+	key := ""
+	if t.Cache != nil {
+		key = t.Cache.key(ctx, t.Path, t.args(inputName, outputName), u.text)
+		if kept, ok := t.Cache.load(key); ok {
+			t.retell(kept.said, u, log)
+			return kept.cubin, nil
+		}
+	}
+	said, cubin, err := t.run(ctx, u, log)
+	if err == nil && key != "" {
+		t.Cache.store(key, result{said, cubin})
+	}
+	return cubin, err
+}
+
+// run runs ptxas.
+func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubin []byte, err error) {
 	dir, remove, err := outfile.TempDir()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	defer remove()
-	if err := os.WriteFile(filepath.Join(dir, inputName), ptx, 0o600); err != nil {
-		return nil, err
+	if err := os.WriteFile(filepath.Join(dir, inputName), u.text, 0o600); err != nil {
+		return "", nil, err
 	}
-
-	cmd := exec.CommandContext(ctx, o.Path, o.args()...)
-	cmd.Dir = dir
-	// A wrapper script may be killed while its child still holds the pipe.
-	cmd.WaitDelay = 2 * time.Second
-	said, runErr := cmd.CombinedOutput()
+	said, cmd, runErr := run(ctx, dir, t.Path, t.args(inputName, outputName)...)
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return "", nil, ctx.Err()
 	}
 	var exit *exec.ExitError
 	if runErr != nil && !errors.As(runErr, &exit) {
-		return nil, fmt.Errorf("cannot run %s: %w", o.Path, runErr)
+		return "", nil, fmt.Errorf("cannot run %s: %w", t.Path, runErr)
 	}
 
 	errorsBefore := log.Errors()
-	retell(string(said), o, ptx, origin, log)
+	t.retell(string(said), u, log)
 	if how := crashed(cmd.ProcessState); how != "" {
 		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas crashed (%s)", how)).
-			WithHelp(fmt.Sprintf("the program is %s; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on", o.Path))
-		return nil, ErrRejected
+			WithHelp(fmt.Sprintf("the program is %s; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on", t.Path))
+		return "", nil, ErrRejected
 	}
 	if log.Errors() > errorsBefore {
-		return nil, ErrRejected
+		return "", nil, ErrRejected
 	}
 	if exit != nil {
 		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas failed without a message (exit code %d)", exit.ExitCode())).
-			WithHelp("the program is " + o.Path)
-		return nil, ErrRejected
+			WithHelp("the program is " + t.Path)
+		return "", nil, ErrRejected
 	}
 	cubin, err = os.ReadFile(filepath.Join(dir, outputName))
 	switch {
 	case err != nil || len(cubin) == 0:
 		m := log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote no cubin")
-		if strings.HasPrefix(o.Arch, "compute_") {
-			m.WithHelp(o.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80")
+		if strings.HasPrefix(t.Arch, "compute_") {
+			m.WithHelp(t.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80")
 		}
-		return nil, ErrRejected
+		return "", nil, ErrRejected
 	}
 	if err := checkCubin(cubin); err != nil {
 		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote something that is not a cubin: "+err.Error()).
-			WithHelp("the program is " + o.Path)
-		return nil, ErrRejected
+			WithHelp("the program is " + t.Path)
+		return "", nil, ErrRejected
 	}
-	return cubin, nil
+	return string(said), cubin, nil
 }
 
 // args returns the command line. The user's arguments come last.
-func (o Options) args() []string {
+func (o Options) args(input, output string) []string {
 	var args []string
 	if !given(o.Args, "-arch", "--gpu-name") {
 		args = append(args, "-arch="+o.Arch)
@@ -139,7 +181,7 @@ func (o Options) args() []string {
 		}
 	}
 	args = append(args, o.Args...)
-	return append(args, inputName, "-o", outputName)
+	return append(args, input, "-o", output)
 }
 
 // given reports whether one of the names is among the arguments, alone or as

@@ -10,7 +10,6 @@ import (
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
-	"ptxlink/link"
 )
 
 // ptxas writes messages of these forms:
@@ -44,8 +43,7 @@ func lineOf(text []byte, word string) int {
 }
 
 // retell adds the messages of ptxas to the log, in their order.
-func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
-	merged := &diag.Source{Name: inputName, Text: ptx}
+func (t *teller) retell(text string, u unit, log *diag.Log) {
 	before := log.Errors()
 	var last *diag.Message
 	for line := range strings.Lines(text) {
@@ -61,26 +59,21 @@ func retell(text string, o Options, ptx []byte, origin Origin, log *diag.Log) {
 		case found[3] == aborted && log.Errors() > before:
 		default:
 			number, _ := strconv.Atoi(found[1])
-			if number == 0 && strings.HasPrefix(found[3], targetTooHigh) {
-				number = lineOf(ptx, ".target")
+			if u.line != nil {
+				number = u.line(number)
 			}
-			last = message(log, found[2], found[3], number, merged, origin)
-			last.Help = advice(found[3], o)
+			if number == 0 && strings.HasPrefix(found[3], targetTooHigh) {
+				number = lineOf(t.linked.Text, ".target")
+			}
+			last = t.message(log, found[2], found[3], number)
+			last.Help = advice(found[3], t.Options)
 		}
 	}
 }
 
-// message places one message. number is a line of the merged module, or 0.
-func message(log *diag.Log, kind, text string, number int, merged *diag.Source, origin Origin) *diag.Message {
-	var place diag.Place
-	var mapped bool
-	if number > 0 && origin != nil {
-		var from link.Place
-		if from, mapped = origin.Origin(number); mapped {
-			place = bridge.Place(from)
-			mapped = place.Source != nil && place.Source.Text != nil // otherwise a caller created it
-		}
-	}
+// message places one message. number is a line of the linked module, or 0.
+func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Message {
+	place, mapped := t.place(number)
 	if mapped {
 		place.Span = narrow(place.Source, place.Span, text)
 	}
@@ -96,13 +89,27 @@ func message(log *diag.Log, kind, text string, number int, merged *diag.Source, 
 	if number == 0 {
 		return m
 	}
-	// Show the merged line if the linker wrote it, or changed names in it.
-	line := merged.LineSpan(number)
+	// Show the linked line if the linker wrote it, or changed names in it.
+	line := t.linked.LineSpan(number)
 	where := diag.Place{}
-	if !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(merged.Bytes(line))) {
-		where = diag.At(merged, narrow(merged, line, text))
+	if !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(t.linked.Bytes(line))) {
+		where = diag.At(t.linked, narrow(t.linked, line, text))
 	}
 	return m.Note(where, fmt.Sprintf("this is line %d of the linked module", number))
+}
+
+// place returns the place in an input that a line of the linked module comes from.
+// mapped is false if there is none, or its text is unknown.
+func (t *teller) place(number int) (place diag.Place, mapped bool) {
+	if number <= 0 || t.origin == nil {
+		return diag.Place{}, false
+	}
+	from, ok := t.origin.Origin(number)
+	if !ok {
+		return diag.Place{}, false
+	}
+	place = bridge.Place(from)
+	return place, place.Source != nil && place.Source.Text != nil // otherwise a caller created it
 }
 
 var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']+)'`) })

@@ -1,0 +1,272 @@
+package ptxas
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
+)
+
+// DefaultCacheSize is the limit of a cache in bytes, if none is given.
+const DefaultCacheSize = 1 << 30
+
+// Cache keeps what ptxas wrote in a folder, by content:
+//
+//  1. The key is a digest of the text, the version of ptxas and its arguments. The
+//     value is the cubin and the messages, which are placed in the inputs of the link
+//     that uses them.
+//  2. An entry has a digest of itself and its key. A damaged entry is replaced.
+//  3. Entries are written whole, so several links may share the folder.
+//  4. The entries used least recently are removed when the folder exceeds its limit.
+//     Files with other names are left alone.
+//  5. Nothing is kept of a run that failed, and no error of the cache fails a link.
+type Cache struct {
+	Dir string
+	// Size is the limit in bytes; 0 means DefaultCacheSize.
+	Size int64
+
+	mu       sync.Mutex
+	versions map[string]string // by path of ptxas; "" if it is unknown
+	problem  error             // the first
+	stored   bool
+	// Hits and Misses count the runs of ptxas that were saved and made.
+	Hits, Misses int
+}
+
+// result is what a successful run of ptxas gave.
+type result struct {
+	said  string
+	cubin []byte
+}
+
+const (
+	entrySuffix = ".ptxlink"
+	entryMagic  = "ptxlink cache 1\n"
+)
+
+// key returns the name of the entry for one run; "" if it cannot be kept.
+func (c *Cache) key(ctx context.Context, path string, args []string, text []byte) string {
+	// The contents of a file of options are not in the key.
+	if slices.ContainsFunc(args, func(arg string) bool {
+		return strings.HasPrefix(arg, "@") || given([]string{arg}, "-optf", "--options-file")
+	}) {
+		return ""
+	}
+	version := c.version(ctx, path)
+	if version == "" {
+		return ""
+	}
+	h := sha256.New()
+	for _, part := range append([]string{entryMagic, version}, args...) {
+		fmt.Fprintf(h, "%d\n%s", len(part), part)
+	}
+	fmt.Fprintf(h, "%d\n", len(text))
+	h.Write(text)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// version returns what ptxas --version prints. It is kept under the path, size and
+// time of the program, unless that is a script, which may run any program.
+func (c *Cache) version(ctx context.Context, path string) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if version, ok := c.versions[path]; ok {
+		return version
+	}
+	name := ""
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		if info, err := os.Stat(real); err == nil && !isScript(real) {
+			digest := sha256.Sum256(fmt.Appendf(nil, "%s\n%d\n%d", real, info.Size(), info.ModTime().UnixNano()))
+			name = hex.EncodeToString(digest[:])
+		}
+	}
+	var version string
+	if kept, ok := c.read(name); ok {
+		version = kept.said
+	} else {
+		cmd := command(ctx, "", path, "--version")
+		said, err := cmd.Output()
+		if err == nil {
+			version = string(bytes.TrimSpace(said))
+		}
+		if version != "" && name != "" {
+			c.write(name, result{said: version})
+		}
+	}
+	if c.versions == nil {
+		c.versions = map[string]string{}
+	}
+	c.versions[path] = version
+	return version
+}
+
+func isScript(path string) bool {
+	f, err := os.Open(path)
+	if err != nil {
+		return true
+	}
+	defer f.Close()
+	var start [2]byte
+	f.Read(start[:])
+	return string(start[:]) == "#!"
+}
+
+// load returns the entry of a key.
+func (c *Cache) load(key string) (result, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r, ok := c.read(key)
+	if ok {
+		c.Hits++
+	} else {
+		c.Misses++
+	}
+	return r, ok
+}
+
+// store keeps a result.
+func (c *Cache) store(key string, r result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.write(key, r)
+	c.stored = true
+}
+
+func (c *Cache) file(key string) string { return filepath.Join(c.Dir, key+entrySuffix) }
+
+func (c *Cache) read(key string) (r result, ok bool) {
+	if key == "" {
+		return r, false
+	}
+	data, err := os.ReadFile(c.file(key))
+	if err != nil {
+		if !errors.Is(err, fs.ErrNotExist) {
+			c.note(fmt.Errorf("cannot read the cache %s: %w", c.Dir, outfile.Reason(err)))
+		}
+		return r, false
+	}
+	if r, ok = decodeEntry(key, data); ok {
+		now := time.Now()
+		os.Chtimes(c.file(key), now, now) // fails in a folder that is only read
+	}
+	return r, ok
+}
+
+func (c *Cache) write(key string, r result) {
+	err := os.MkdirAll(c.Dir, 0o777)
+	if err == nil {
+		err = outfile.Keep(c.file(key), encodeEntry(key, r))
+	}
+	if err != nil {
+		c.note(fmt.Errorf("cannot write the cache %s: %w", c.Dir, outfile.Reason(err)))
+	}
+}
+
+func (c *Cache) note(err error) {
+	if c.problem == nil {
+		c.problem = err
+	}
+}
+
+// finish removes old entries and reports the first problem, once.
+func (c *Cache) finish(log *diag.Log) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.stored && c.problem == nil {
+		c.trim()
+	}
+	if c.problem != nil {
+		log.Warn(diag.Cache, diag.Place{}, c.problem.Error()).WithHelp("the link does not need it; name another folder with --cache-dir or $PTXLINK_CACHE")
+		c.problem = nil
+	}
+	c.stored = false
+}
+
+// trim removes the entries that were used least recently until a tenth of the folder is
+// free, so that the next link need not do so. Another link may remove the same.
+func (c *Cache) trim() {
+	limit := cmp.Or(c.Size, DefaultCacheSize)
+	list, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return
+	}
+	var files []fs.FileInfo
+	total := int64(0)
+	for _, entry := range list {
+		info, err := entry.Info()
+		switch name := entry.Name(); {
+		case err != nil || !info.Mode().IsRegular():
+		case len(name) == 2*sha256.Size+len(entrySuffix) && strings.HasSuffix(name, entrySuffix):
+			files = append(files, info)
+			total += info.Size()
+		case outfile.IsTemporary(name) && time.Since(info.ModTime()) > time.Hour: // of a process that was killed
+			os.Remove(filepath.Join(c.Dir, name))
+		}
+	}
+	if total <= limit {
+		return
+	}
+	slices.SortFunc(files, func(a, b fs.FileInfo) int { return a.ModTime().Compare(b.ModTime()) })
+	for _, info := range files {
+		if total <= limit-limit/10 {
+			break
+		}
+		if os.Remove(filepath.Join(c.Dir, info.Name())) == nil {
+			total -= info.Size()
+		}
+	}
+}
+
+// An entry is the magic, a digest of the key and everything behind it, and the
+// messages and the cubin, each after its length.
+
+func encodeEntry(key string, r result) []byte {
+	var body []byte
+	for _, part := range [][]byte{[]byte(r.said), r.cubin} {
+		body = binary.LittleEndian.AppendUint64(body, uint64(len(part)))
+		body = append(body, part...)
+	}
+	digest := entryDigest(key, body)
+	return slices.Concat([]byte(entryMagic), digest[:], body)
+}
+
+func decodeEntry(key string, data []byte) (r result, ok bool) {
+	rest, ok := bytes.CutPrefix(data, []byte(entryMagic))
+	if !ok || len(rest) < sha256.Size {
+		return r, false
+	}
+	body := rest[sha256.Size:]
+	if digest := entryDigest(key, body); !bytes.Equal(digest[:], rest[:sha256.Size]) {
+		return r, false
+	}
+	var parts [2][]byte
+	for i := range parts {
+		if len(body) < 8 {
+			return r, false
+		}
+		n := binary.LittleEndian.Uint64(body)
+		if body = body[8:]; n > uint64(len(body)) {
+			return r, false
+		}
+		parts[i], body = body[:n], body[n:]
+	}
+	return result{string(parts[0]), parts[1]}, true
+}
+
+func entryDigest(key string, body []byte) [sha256.Size]byte {
+	return sha256.Sum256(append([]byte(key), body...))
+}
