@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"strings"
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
@@ -321,18 +320,4 @@ func (pl *planner) sections(debug *mergedDebug) {
 		}
 		pl.add(piece{src: f.Src, span: s.Span, edits: edits, before: pl.blank(), after: true})
 	}
-}
-
-// texts allocates strings together.
-type texts struct{ strings.Builder }
-
-func (t *texts) keep(text []byte) string {
-	if t.Cap()-t.Len() < len(text) {
-		size := min(max(1<<8, 2*t.Cap()), 1<<16)
-		t.Builder = strings.Builder{}
-		t.Grow(max(size, len(text)))
-	}
-	t.Write(text)
-	all := t.String()
-	return all[len(all)-len(text):]
 }

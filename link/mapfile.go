@@ -12,7 +12,7 @@ import (
 )
 
 // WriteMap writes the link map as text: the inputs, every symbol of the output with
-// its module, the totals, and the renamed, dropped and removed symbols. The text depends only
+// its module, the totals, the calls, and the renamed, dropped and removed symbols. The text depends only
 // on the inputs.
 func (r *Result) WriteMap(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps the first error until Flush
@@ -20,6 +20,7 @@ func (r *Result) WriteMap(w io.Writer) error {
 	r.mapInputs(out)
 	r.mapSymbols(out)
 	r.mapTotals(out)
+	r.mapCalls(out)
 	r.mapRenamed(out)
 	r.mapDropped(out)
 	r.mapRemoved(out)
@@ -90,6 +91,17 @@ func (r *Result) mapTotals(w io.Writer) {
 		fmt.Fprintf(t, "  %s\t%d\t%d\n", x.name, x.count, x.bytes)
 	}
 	fmt.Fprintf(t, "  output\t\t%d\n", r.Size())
+	t.Flush()
+}
+
+func (r *Result) mapCalls(w io.Writer) {
+	if len(r.Edges()) == 0 {
+		return
+	}
+	t := table(w, "Calls (addresses are uses other than a direct call)", "calls\taddresses\tfrom\tto")
+	for _, e := range r.Edges() {
+		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\n", e.Calls, e.Addresses, diag.Escape(e.From), readable(e.To))
+	}
 	t.Flush()
 }
 

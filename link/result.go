@@ -49,8 +49,11 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	return r
 }
 
-// description is what Result.Symbols, Dropped and Removed return.
-type description struct{ symbols, dropped, removed []Symbol }
+// description is what Result.Symbols, Dropped, Removed and Edges return.
+type description struct {
+	symbols, dropped, removed []Symbol
+	edges                     []Edge
+}
 
 // describe describes the symbols of the output, and the definitions that are not in it.
 func (d describer) describe() description {
@@ -94,7 +97,7 @@ func (d describer) describe() description {
 	for _, id := range d.t.Removed() {
 		removed = append(removed, d.symbol(id))
 	}
-	return description{symbols, dropped, removed}
+	return description{symbols, dropped, removed, d.edges()}
 }
 
 // way returns the way from a root to the definition of a name.

@@ -30,6 +30,7 @@ type command struct {
 	cubin       bool
 	output      string // "-" is standard output
 	mapFile     string
+	dotFile     string
 	depFile     string
 	unusedFile  string
 	assembler   ptxas.Options
@@ -178,7 +179,7 @@ func (c *command) readOptions(opts *options) error {
 	if err := checkOutputName(c.output, c.cubin); err != nil {
 		return err
 	}
-	c.mapFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dependency-file"), opts.text("unused-inputs")
+	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dot"), opts.text("dependency-file"), opts.text("unused-inputs")
 
 	c.assembler = ptxas.Options{Arch: opts.text("arch"), Compile: opts.toggle("compile-only")}
 	if err := checkArch(c.assembler.Arch); err != nil {
@@ -246,7 +247,7 @@ func (c *command) checkFiles() error {
 	if c.cubin && c.output == "-" && isTerminal(c.stdout) {
 		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
 	}
-	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}}
+	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dot", c.dotFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}}
 	for i, a := range named {
 		if a.path == "" {
 			continue
@@ -369,15 +370,21 @@ func (c *command) writeResult(result *link.Result, output outfile.File) error {
 		}
 		files = append(files, outfile.File{Path: c.unusedFile, Data: b.Bytes()})
 	}
-	if c.mapFile != "" {
+	for _, report := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{{c.mapFile, result.WriteMap}, {c.dotFile, result.WriteDot}} {
+		if report.path == "" {
+			continue
+		}
 		var b bytes.Buffer
-		if err := result.WriteMap(&b); err != nil {
+		if err := report.write(&b); err != nil {
 			return err
 		}
-		if c.mapFile == "-" {
+		if report.path == "-" {
 			files = append(files, c.toStdout(outfile.File{Data: b.Bytes()}))
 		} else {
-			files = append(files, outfile.File{Path: c.mapFile, Data: b.Bytes()})
+			files = append(files, outfile.File{Path: report.path, Data: b.Bytes()})
 		}
 	}
 	if c.output == "-" {

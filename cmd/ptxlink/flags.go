@@ -43,6 +43,7 @@ func newFlags() []option {
 		{kind: toggleKind, name: "compile-only", aliases: []string{"c"}, category: output, usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
 		{kind: toggleKind, name: "print-dependencies", category: output, usage: "print why each archive member is linked"},
 		{kind: textKind, name: "Map", category: output, usage: "write a link map to `FILE`"},
+		{kind: textKind, name: "dot", category: output, usage: "write the call graph to `FILE`, for Graphviz"},
 		{kind: textKind, name: "dependency-file", category: output, usage: "write a dependency file for Make to `FILE`"},
 		{kind: textKind, name: "unused-inputs", category: output, usage: "write the names of unused archives to `FILE`"},
 

@@ -134,7 +134,7 @@ func (s *placeSearch) plain(at, declaration int) bool {
 	}
 	if rest, guarded := bytes.CutPrefix(before, []byte("@")); guarded { // @%p1 bra, @!%p1 bra
 		rest = bytes.TrimPrefix(rest, []byte("!"))
-		if len(rest) == 0 || rest[0] != '%' || bytes.IndexAny(rest, " \t") < 0 {
+		if len(rest) == 0 || rest[0] != '%' || !bytes.ContainsAny(rest, " \t") {
 			return false
 		}
 	}

@@ -1,0 +1,121 @@
+package link
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"sort"
+	"strconv"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// Edge is an edge of the call graph: what a function, entry or variable does with a
+// function.
+type Edge struct {
+	From, To string // names in the output
+	Calls    int    // direct calls
+	// Addresses counts the other uses: the address is taken, or listed in
+	// .calltargets. An indirect call may lead there.
+	Addresses int
+}
+
+// Edges returns the call graph of the output, in the order of the functions in it. With
+// Options.Optimize, it is the graph before inlining.
+func (r *Result) Edges() []Edge { return r.describer().edges }
+
+// edges returns the call graph of the plan.
+func (d describer) edges() (edges []Edge) {
+	add := func(at resolve.DeclID) {
+		f := d.t.Files[at.File]
+		decl := &f.Decls[at.Decl]
+		from := d.names.Of(object.ID{File: at.File, Name: decl.Name})
+		calls := f.Calls[sort.Search(len(f.Calls), func(i int) bool { return f.Calls[i].Span.Off >= decl.Span.Off }):]
+		first := len(edges)
+		index := map[string]int{}
+		for u := decl.FirstUse; u < decl.EndUse; u++ {
+			for len(calls) > 0 && calls[0].Use < u {
+				calls = calls[1:]
+			}
+			to, ok := d.function(object.ID{File: at.File, Name: f.Uses[u].Name})
+			if !ok {
+				continue
+			}
+			n, known := index[to]
+			if !known {
+				n = len(edges)
+				index[to] = n
+				edges = append(edges, Edge{From: from, To: to})
+			}
+			if len(calls) > 0 && calls[0].Use == u {
+				edges[n].Calls++
+			} else {
+				edges[n].Addresses++
+			}
+		}
+		sort.SliceStable(edges[first:], func(i, j int) bool { return edges[first+i].To < edges[first+j].To })
+	}
+	for _, v := range d.plan.variables {
+		add(v)
+	}
+	for _, b := range d.plan.bodies {
+		add(b)
+	}
+	return edges
+}
+
+// function returns the output name of the function that a name refers to. ok is false
+// for a variable.
+func (d describer) function(id object.ID) (name string, ok bool) {
+	if s := d.t.Of(id); s != resolve.None {
+		id = d.t.Symbols[s].Mentions[0]
+		if d.t.Symbols[s].Defined() {
+			id = d.t.Symbols[s].Def
+		}
+	}
+	f := d.t.Files[id.File]
+	if decl := f.DeclOf(id.Name); decl != nil && decl.Kind == ptx.Variable {
+		return "", false
+	}
+	return d.names.Of(id), true
+}
+
+// WriteDot writes the call graph in the language of Graphviz. Entries are bold,
+// functions that the output only declares and variables are dashed boxes and ovals;
+// an edge has the number of calls, and is dashed if an address is taken.
+func (r *Result) WriteDot(w io.Writer) error {
+	out := bufio.NewWriter(w) // keeps the first error until Flush
+	fmt.Fprint(out, "digraph ptxlink {\n\trankdir=LR;\n\tnode [shape=box];\n")
+	points := map[string]bool{} // variables with an edge
+	for _, e := range r.Edges() {
+		points[e.From] = true
+	}
+	for _, s := range r.Symbols() {
+		style := ""
+		switch {
+		case s.Kind == "entry":
+			style = ", style=bold"
+		case s.Kind == "object" && !points[s.Name]:
+			continue
+		case s.Kind == "object":
+			style = ", shape=ellipse"
+		case s.Module == "":
+			style = ", style=dashed"
+		}
+		fmt.Fprintf(out, "\t%s [label=%s%s];\n", strconv.Quote(diag.Escape(s.Name)), strconv.Quote(diag.Escape(diag.Demangle(s.Name))), style)
+	}
+	for _, e := range r.Edges() {
+		from, to := strconv.Quote(diag.Escape(e.From)), strconv.Quote(diag.Escape(e.To))
+		if e.Calls > 0 {
+			fmt.Fprintf(out, "\t%s -> %s [label=%d];\n", from, to, e.Calls)
+		}
+		if e.Addresses > 0 {
+			fmt.Fprintf(out, "\t%s -> %s [style=dashed];\n", from, to)
+		}
+	}
+	fmt.Fprint(out, "}\n")
+	return out.Flush()
+}
