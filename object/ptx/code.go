@@ -150,6 +150,53 @@ func (c *Code) Operands(st Statement) []Operand {
 // Elements splits the contents of the brackets of a Vector, List or Address.
 func (c *Code) Elements(o Operand) []Operand { return operands(c.Tokens, o.First+1, o.End-1) }
 
+// AddressParts splits an Address such as [x], [x+4] or [x+-4] into the token of its
+// base, and the offset. ok is false for all other forms.
+func (c *Code) AddressParts(o Operand) (base int32, offset int64, ok bool) {
+	if o.Shape != Address || o.End-o.First < 3 || c.Tokens[o.First+1].Kind != Ident {
+		return 0, 0, false
+	}
+	base = o.First + 1
+	rest := c.Tokens[base+1 : o.End-1]
+	negative := false
+	for i, t := range rest {
+		switch {
+		case i == len(rest)-1 && t.Kind == Number && i > 0:
+			offset, ok = ParseInt(string(c.Text(t)))
+		case i == 0 && t.isPunct('+'):
+		case i < 2 && t.isPunct('-') && !negative:
+			negative = true
+		default:
+			return 0, 0, false
+		}
+	}
+	if negative {
+		offset = -offset
+	}
+	return base, offset, ok || len(rest) == 0
+}
+
+// Register returns the register that a token refers to: the index of its declaration
+// in Code.Locals, and its number if the declaration is a range. ok is false for all
+// other names.
+func (c *Code) Register(token int32) (r RegisterID, ok bool) {
+	i, ok := c.refs[token].Local()
+	if !ok || c.Locals[i].Type.Space != ".reg" {
+		return RegisterID{}, false
+	}
+	r.Local = i
+	if c.Locals[i].Count >= 0 {
+		_, r.Number = splitNumber(c.Text(c.Tokens[token]))
+	}
+	return r, true
+}
+
+// RegisterID is one register of a function: see Code.Register.
+type RegisterID struct {
+	Local  int32
+	Number int64
+}
+
 // CallOperands returns the results and then the arguments of a call, in the order of
 // Signature.At. A name outside .param, a constant and anything else have no type.
 func (c *Code) CallOperands(st Statement) []CallOperand {
