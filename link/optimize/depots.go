@@ -1,0 +1,79 @@
+package optimize
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// depots are the .local objects of the functions that are inlined into one function.
+// The calls of one function never overlap in time, so all use the same objects. They
+// are declared at the top of the function: ptxas gives each declaration in a nested
+// block memory of its own.
+type depots struct {
+	slots []slot
+}
+
+// slot is one object that the calls share.
+type slot struct {
+	name        string
+	size, align int64
+}
+
+// move assigns the .local objects of a callee to slots, the largest first. It returns
+// the edits that remove their declarations, and adds their new names.
+func (d *depots) move(s *state, c *ptx.Code, names map[int32]string, removed map[int32]bool) (edits []edit) {
+	var moved []int32
+	for _, st := range c.Statements {
+		if st.Kind != ptx.Directive || c.Opcode(st) != ".local" {
+			continue
+		}
+		list := declared(c, st)
+		if slices.ContainsFunc(list, func(i int32) bool { return !movable(c, i) }) {
+			continue
+		}
+		moved = append(moved, list...)
+		edits = append(edits, edit{span: c.Span(st)})
+	}
+	size := func(i int32) int64 { return c.Locals[i].Type.Size() }
+	slices.SortStableFunc(moved, func(a, b int32) int { return cmp.Compare(size(b), size(a)) })
+	for n, i := range moved {
+		if n == len(d.slots) {
+			d.slots = append(d.slots, slot{name: s.register()})
+		}
+		at := &d.slots[n]
+		at.size, at.align = max(at.size, size(i)), max(at.align, c.Locals[i].Type.Alignment())
+		names[i], removed[i] = at.name, true
+	}
+	return edits
+}
+
+// movable reports whether a .local object can become an array of bytes.
+func movable(c *ptx.Code, i int32) bool {
+	l := &c.Locals[i]
+	if l.Count >= 0 || l.Type.Size() <= 0 {
+		return false
+	}
+	for n := range c.Tokens {
+		if local, ok := c.Reference(n).Local(); ok && local == i && c.Tokens[n].Role() != ptx.Declares && followed(c, n, '[') {
+			return false // object[2] counts elements
+		}
+	}
+	return true
+}
+
+func followed(c *ptx.Code, token int, ch byte) bool {
+	next := c.Tokens[token+1]
+	return next.Kind == ptx.Punct && next.Ch == ch
+}
+
+func (d *depots) declaration() string {
+	var b strings.Builder
+	for _, s := range d.slots {
+		fmt.Fprintf(&b, "\n.local .align %d .b8 %s[%d];", s.align, s.name, s.size)
+	}
+	return b.String()
+}

@@ -1,0 +1,171 @@
+package optimize
+
+import (
+	"ptxlink/object/ptx"
+)
+
+// devirtualise turns calls through a register into direct calls if the register has one
+// definition in the function, which is the address of a function or a copy of such a
+// register. It removes the definitions that nothing uses any more: while the address of
+// a function is taken, ptxas gives every caller 24 registers. It reports whether it
+// changed something.
+func (s *state) devirtualise() (changed bool, err error) {
+	var edits []edit
+	last := int32(-1)
+	for _, call := range s.m.Calls {
+		if call.Use >= 0 || call.In == last {
+			continue
+		}
+		last = call.In
+		if d := &s.m.Decls[call.In]; !s.described(d) {
+			edits = append(edits, s.devirtualiseIn(d)...)
+		}
+	}
+	sortEdits(edits)
+	return len(edits) > 0, s.rewrite(edits)
+}
+
+// value is what is known of one register.
+type value struct {
+	definitions int
+	statement   int32 // of the definition
+	uses        int
+}
+
+func (s *state) devirtualiseIn(d *ptx.Decl) (edits []edit) {
+	c := s.code(d)
+	values := valuesOf(c)
+	functions := s.signatures()
+	for _, st := range c.Statements {
+		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
+			continue
+		}
+		operands := c.Operands(st)
+		at := 0
+		if len(operands) > 0 && operands[0].Shape == ptx.List {
+			at = 1
+		}
+		if at+3 != len(operands) || operands[at+1].Shape != ptx.List || operands[at+2].Shape != ptx.NameOperand || operands[at].Shape != ptx.NameOperand {
+			continue
+		}
+		target, list, prototype := operands[at], operands[at+1], operands[at+2]
+		r, ok := c.Register(target.First)
+		if !ok {
+			continue
+		}
+		name, ok := functionIn(c, values, r)
+		if !ok || functions[name] == nil || !fitsCall(c, st, functions[name]) {
+			continue
+		}
+		edits = append(edits,
+			edit{span: c.Tokens[target.First].Span(), text: s.m.Names[name]},
+			edit{span: between(c.Tokens[list.End-1].End, c.Tokens[prototype.End-1].End)})
+		// Remove the definitions that only this call used.
+		for {
+			v := values[r]
+			if v.uses--; v.uses > 0 {
+				break
+			}
+			def := c.Statements[v.statement]
+			edits = append(edits, edit{span: c.Span(def)})
+			if r, ok = c.Register(c.Operands(def)[1].First); !ok {
+				break
+			}
+		}
+	}
+	return edits
+}
+
+func between(from, end int32) ptx.Span { return ptx.Span{Off: from, Len: end - from} }
+
+// valuesOf counts the definitions and uses of all registers. Every register in the first
+// operand of an instruction, and in the results of a call, counts as defined. An
+// address is no definition.
+func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
+	values := map[ptx.RegisterID]*value{}
+	get := func(r ptx.RegisterID) *value {
+		if values[r] == nil {
+			values[r] = &value{}
+		}
+		return values[r]
+	}
+	for n, st := range c.Statements {
+		var defined ptx.Operand
+		if st.Kind == ptx.Instruction {
+			if operands := c.Operands(st); len(operands) > 0 && operands[0].Shape != ptx.Address && (c.Opcode(st) != "call" || operands[0].Shape == ptx.List) {
+				defined = operands[0]
+			}
+		}
+		for i := st.First; i < st.End; i++ {
+			t := c.Tokens[i]
+			if t.Kind != ptx.Ident || t.Role() != ptx.Refers {
+				continue
+			}
+			r, ok := c.Register(i)
+			if !ok {
+				continue
+			}
+			v := get(r)
+			if i >= defined.First && i < defined.End {
+				v.definitions++
+				v.statement = int32(n)
+			} else {
+				v.uses++
+			}
+		}
+	}
+	return values
+}
+
+// functionIn returns the function whose address a register holds.
+func functionIn(c *ptx.Code, values map[ptx.RegisterID]*value, r ptx.RegisterID) (ptx.NameID, bool) {
+	for range 64 {
+		v := values[r]
+		if v == nil || v.definitions != 1 {
+			return 0, false
+		}
+		st := c.Statements[v.statement]
+		operands := c.Operands(st)
+		if c.Opcode(st) != "mov" || st.Guarded() || len(operands) != 2 || operands[0].Shape != ptx.NameOperand || operands[1].Shape != ptx.NameOperand {
+			return 0, false
+		}
+		if id, ok := c.Reference(int(operands[1].First)).Name(); ok {
+			return id, true
+		}
+		var ok bool
+		if r, ok = c.Register(operands[1].First); !ok {
+			return 0, false
+		}
+	}
+	return 0, false
+}
+
+// signatures returns the signatures of all functions.
+func (s *state) signatures() map[ptx.NameID]*ptx.Signature {
+	list := map[ptx.NameID]*ptx.Signature{}
+	for i := range s.m.Decls {
+		if d := &s.m.Decls[i]; d.Kind == ptx.Func {
+			list[d.Name] = d.Signature
+		}
+	}
+	return list
+}
+
+// fitsCall reports whether the operands of a call are what a function declares. ptxas
+// compares them more strictly for direct calls.
+func fitsCall(c *ptx.Code, st ptx.Statement, f *ptx.Signature) bool {
+	operands := c.CallOperands(st)
+	if len(operands) != f.Len() || (c.Operands(st)[0].Shape == ptx.List) != (len(f.Results) > 0) {
+		return false
+	}
+	for i := range operands {
+		a, b := operands[i].Type, *f.At(i)
+		if a.Space != ".param" || b.Space != ".param" || a.Array != b.Array || a.Unsized || b.Unsized || a.Vector != b.Vector || a.Size() != b.Size() || a.Alignment() != b.Alignment() {
+			return false
+		}
+		if a.Word != b.Word && (ptx.BitType(a.Word) != ptx.BitType(b.Word) || a.Array || classOf(a.Word) == 'f' || classOf(b.Word) == 'f') {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,586 @@
+package optimize
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// count returns "1 call" or "2 calls".
+func count(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return strconv.Itoa(n) + " " + what + "s"
+}
+
+// site is one call that is inlined.
+type site struct {
+	statement int32 // in the caller
+	callee    *ptx.Decl
+	name      string
+	code      *ptx.Code // of the callee
+	usages    []usage   // of its parameters
+	places    []place   // by parameter, the results first
+	operands  []ptx.Operand
+	objects   []int32 // by parameter: the local of the caller that is passed, or -1
+	edits     []edit  // of the caller's accesses
+	inner     []edit  // of the callee's body
+}
+
+// round inlines calls of finished functions into the functions of one level.
+func (s *state) round(level int) error {
+	var callers []*ptx.Decl
+	last := int32(-1)
+	for _, c := range s.m.Calls { // in the order of the text
+		decl := &s.m.Decls[c.In]
+		if c.In != last && s.level[s.m.Names[decl.Name]]%maxNesting == level {
+			callers = append(callers, decl)
+		}
+		last = c.In
+	}
+	if len(callers) == 0 {
+		return nil
+	}
+	d := s.decls()
+	var edits []edit
+	for _, decl := range callers {
+		edits = append(edits, s.inlineInto(d, decl)...)
+	}
+	return s.rewrite(edits)
+}
+
+// inlineInto returns the edits that inline calls into a function.
+func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
+	m := s.m
+	c := s.code(caller)
+	used, _ := usages(c)
+	locals := namesOf(c)
+	var sites []*site
+	for n, st := range c.Statements {
+		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
+			continue
+		}
+		callee, ok := calledName(c, st)
+		if !ok {
+			continue
+		}
+		name := d.callee(callee)
+		body := d.bodies[name]
+		if body == nil {
+			continue // a system call
+		}
+		at := &site{statement: int32(n), callee: body, name: name}
+		reason := s.refusal(d, locals, caller, at)
+		if reason == "" {
+			reason = s.bind(c, used, at)
+		}
+		s.tell(Call{m.Names[caller.Name], name, s.origin(c.Span(st).Off), reason == "", reason})
+		if reason == "" {
+			s.inlined[name] = true
+			sites = append(sites, at)
+		}
+	}
+	if len(sites) == 0 {
+		return nil
+	}
+	return s.paste(c, caller, sites)
+}
+
+// calledName returns the name of the function that a call refers to directly.
+func calledName(c *ptx.Code, st ptx.Statement) (name string, ok bool) {
+	operands := c.Operands(st)
+	if len(operands) > 0 && operands[0].Shape == ptx.List {
+		operands = operands[1:]
+	}
+	if len(operands) == 0 || len(operands) > 2 || operands[0].Shape != ptx.NameOperand {
+		return "", false
+	}
+	id, ok := c.Reference(int(operands[0].First)).Name()
+	if !ok {
+		return "", false
+	}
+	return c.Module.Names[id], true
+}
+
+// refusal returns the reason why a call is not inlined, as far as it does not depend on
+// the arguments.
+func (s *state) refusal(d *decls, locals localNames, caller *ptx.Decl, at *site) string {
+	from, to := s.m.Names[caller.Name], at.name
+	switch {
+	case s.recursive[to]:
+		return "it is recursive"
+	case s.described(caller):
+		return "the caller has debug information"
+	}
+	if reason := s.unwanted(to, at.callee); reason != "" {
+		return reason
+	}
+	if s.level[to]%maxNesting >= s.level[from]%maxNesting {
+		return "it is nested too deep"
+	}
+	return s.capture(d, locals, caller, at.callee)
+}
+
+// capture returns a reason if a name in the callee would mean something else in the
+// caller: a local of the caller, or something that is declared after it.
+func (s *state) capture(d *decls, locals localNames, caller, callee *ptx.Decl) string {
+	c := s.code(callee)
+	seen := func(name string) string {
+		base, number, ok := ptx.SplitNumber(name)
+		if locals.single[name] || ok && number < locals.ranges[base] {
+			return name + " is also a local name in the caller"
+		}
+		return ""
+	}
+	for i, t := range c.Tokens {
+		if t.Kind != ptx.Ident || t.Role() != ptx.Refers {
+			continue
+		}
+		ref := c.Reference(i)
+		if _, local := ref.Local(); local {
+			continue
+		}
+		if id, ok := ref.Name(); ok && d.first[id] > caller.Body.Off {
+			return s.m.Names[id] + " is declared after the caller"
+		}
+		if reason := seen(string(c.Text(t))); reason != "" {
+			return reason
+		}
+	}
+	for _, list := range c.TargetRanges {
+		for _, target := range list.Targets {
+			if id, ok := target.Name(); ok {
+				if reason := seen(s.m.Names[id]); reason != "" {
+					return reason
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// localNames are the names that a function declares.
+type localNames struct {
+	single map[string]bool
+	ranges map[string]int64 // by base
+}
+
+func namesOf(c *ptx.Code) localNames {
+	n := localNames{map[string]bool{}, map[string]int64{}}
+	for i := range c.Locals {
+		l := &c.Locals[i]
+		name := c.Module.Src.String(l.Name)
+		if l.Count >= 0 {
+			n.ranges[name] = max(n.ranges[name], l.Count)
+		} else {
+			n.single[name] = true
+		}
+	}
+	return n
+}
+
+// bind finds what takes the place of each parameter of a call. It returns a reason if
+// the call cannot be inlined.
+func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
+	at.code = s.code(at.callee)
+	at.usages, _ = usages(at.code)
+	st := c.Statements[at.statement]
+	operands := c.Operands(st)
+	var results, arguments []ptx.Operand
+	if operands[0].Shape == ptx.List {
+		results, operands = c.Elements(operands[0]), operands[1:]
+	}
+	switch {
+	case len(operands) == 1:
+	case operands[1].Shape == ptx.List:
+		arguments = c.Elements(operands[1])
+	default:
+		return "a call of a form that is not understood"
+	}
+	at.operands = append(slices.Clone(results), arguments...)
+	signature := at.callee.Signature
+	if len(results) != len(signature.Results) || len(arguments) != len(signature.Params) {
+		return "the arguments do not match the parameters"
+	}
+	for i, o := range at.operands {
+		reason := s.bindOne(c, used, at, i, i < len(results), o)
+		if reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// bindOne finds what takes the place of parameter i, a result or an argument.
+func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool, o ptx.Operand) string {
+	t := at.callee.Signature.At(i)
+	inner := &at.usages[i] // the parameters are the first locals
+	what := "argument " + spell(c, o.First, o.End)
+	if t.Space == ".reg" {
+		if o.Shape != ptx.Immediate {
+			if _, bits, class, ok := registerOf(c, o); !ok || bits != 8*t.Size() || (class == 'p') != (t.Word == ".pred") {
+				return what + " has another type than the parameter"
+			}
+		} else if result {
+			return what + " has another type than the parameter"
+		}
+		at.places = append(at.places, place{name: s.register(), size: t.Size()})
+		at.objects = append(at.objects, -1)
+		return ""
+	}
+	if inner.other || len(inner.calls) > 0 {
+		return "its code uses a parameter in a way that is not understood"
+	}
+	for k := range inner.accesses {
+		if inner.accesses[k].store != result {
+			return "it loads from a result or stores to an argument"
+		}
+	}
+	p := place{size: t.Size(), align: t.Alignment()}
+	accesses := slices.Clone(inner.accesses)
+	var outer *usage
+	object := int32(-1)
+	if local, ok := c.Reference(int(o.First)).Local(); ok && o.Shape == ptx.NameOperand && c.Locals[local].Type.Space == ".param" {
+		l := &c.Locals[local]
+		outer = &used[local]
+		object = local
+		switch {
+		case l.Kind != ptx.Object || l.Count >= 0 || l.Type.Vector != 0 || l.Type.Unsized:
+			return what + " is not an object of the caller"
+		case l.Type.Size() != p.size:
+			return what + " has another size than the parameter"
+		case outer.other || len(outer.taken) > 0 || len(outer.calls) != 1:
+			return what + " is used by other statements"
+		}
+		for k := range outer.accesses {
+			if outer.accesses[k].store == result {
+				return what + " is loaded before or stored after the call"
+			}
+		}
+		p.align = max(p.align, l.Type.Alignment())
+		accesses = append(accesses, outer.accesses...)
+	} else {
+		_, bits, class, ok := registerOf(c, o)
+		if t.Array || !(ok && bits == 8*p.size && class != 'p' || o.Shape == ptx.Immediate && !result) {
+			return what + " is not understood"
+		}
+		accesses = append(accesses, access{store: !result, word: t.Word, elements: []ptx.Operand{o}})
+	}
+	for k := range accesses {
+		a := &accesses[k]
+		if a.offset < 0 || a.offset+a.width()*int64(len(a.elements)) > p.size {
+			return what + " is accessed outside its bytes"
+		}
+	}
+	at.objects = append(at.objects, object)
+	if list, ok := cells(accesses); ok && len(inner.taken) == 0 {
+		p.cells = list
+		for k := range p.cells {
+			p.cells[k].name = s.register()
+		}
+		if s.fit(c, at, inner, outer, &p) {
+			at.places = append(at.places, p)
+			return ""
+		}
+		p.cells = nil
+	}
+	switch {
+	case outer == nil:
+		return what + " is passed without an object, and the parameter needs one"
+	case p.size > maxObject:
+		return what + " has " + count(int(p.size), "byte")
+	case !result && len(inner.taken) > 0 && !straight(c, outer, at.statement):
+		// The callee may change its copy, so each call needs a new one.
+		return what + " is not stored right before the call"
+	}
+	p.memory = s.register()
+	if !s.fit(c, at, inner, outer, &p) {
+		return what + " is accessed in a way that is not understood"
+	}
+	at.places = append(at.places, p)
+	return ""
+}
+
+// fit adds the edits of the accesses of one parameter on both sides, if there are
+// instructions for them.
+func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, p *place) bool {
+	edits, ok := p.rewrite(at.code, inner)
+	if !ok {
+		return false
+	}
+	if outer != nil {
+		outside, ok := p.rewrite(c, outer)
+		if !ok {
+			return false
+		}
+		at.edits = append(at.edits, outside...)
+	}
+	at.inner = append(at.inner, edits...)
+	return true
+}
+
+// straight reports whether all stores of an object come right before a call: no other
+// code can branch in between.
+func straight(c *ptx.Code, u *usage, call int32) bool {
+	for i := range u.accesses {
+		from := u.accesses[i].statement
+		if from > call {
+			return false
+		}
+		for _, st := range c.Statements[from:call] {
+			if st.Kind == ptx.LabelStatement {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// paste returns the edits of a caller for the calls that are inlined into it.
+func (s *state) paste(c *ptx.Code, caller *ptx.Decl, sites []*site) (edits []edit) {
+	replaced := map[int32]*place{} // by local of the caller
+	// ptxas takes an object of a nested block for a parameter of the function with the
+	// same name, so locals of callees may not have such a name.
+	parameters := map[string]bool{}
+	for i := range c.Locals {
+		if c.Locals[i].Kind == ptx.Parameter {
+			parameters[s.m.Src.String(c.Locals[i].Name)] = true
+		}
+	}
+	var depots depots
+	for _, at := range sites {
+		edits = append(edits, at.edits...)
+		for i, local := range at.objects {
+			if local >= 0 {
+				replaced[local] = &at.places[i]
+			}
+		}
+		edits = append(edits, s.pasteOne(c, at, parameters, &depots))
+	}
+	edits = append(edits, s.declarations(c, replaced)...)
+	if text := depots.declaration(); text != "" {
+		edits = append(edits, edit{span: ptx.Span{Off: caller.Body.Off + 1}, text: text})
+	}
+	sortEdits(edits)
+	return edits
+}
+
+// declarations returns the edits of the declarations of objects that registers or other
+// objects take the place of.
+func (s *state) declarations(c *ptx.Code, replaced map[int32]*place) (edits []edit) {
+	for _, st := range c.Statements {
+		if st.Kind != ptx.Directive || c.Opcode(st) != ".param" {
+			continue
+		}
+		span := c.Span(st)
+		var text, kept []string
+		prefix, found := "", false
+		for _, i := range declared(c, st) {
+			l := &c.Locals[i]
+			if prefix == "" {
+				prefix = string(c.Module.Src.Text[span.Off:l.Name.Off])
+			}
+			if p := replaced[i]; p != nil {
+				found = true
+				if d := p.declaration(); d != "" {
+					text = append(text, d)
+				}
+			} else {
+				kept = append(kept, declarator(c, st, l))
+			}
+		}
+		if !found {
+			continue
+		}
+		if len(kept) > 0 {
+			text = append([]string{prefix + strings.Join(kept, ", ") + ";"}, text...)
+		}
+		edits = append(edits, edit{span: span, text: strings.Join(text, " ")})
+	}
+	return edits
+}
+
+// declared returns the locals that a statement declares.
+func declared(c *ptx.Code, st ptx.Statement) (list []int32) {
+	for i := st.First; i < st.End; i++ {
+		if t := c.Tokens[i]; t.Kind == ptx.Ident && t.Role() == ptx.Declares {
+			if local, ok := c.Reference(int(i)).Local(); ok {
+				list = append(list, local)
+			}
+		}
+	}
+	return list
+}
+
+// declarator returns the text of one name in a declaration, with its dimensions.
+func declarator(c *ptx.Code, st ptx.Statement, l *ptx.LocalDecl) string {
+	end := l.Name.End()
+	for _, t := range c.Tokens[st.First:st.End] {
+		if t.Off < l.Name.Off {
+			continue
+		}
+		if t.Kind == ptx.Punct && (t.Ch == ',' || t.Ch == ';') {
+			break
+		}
+		end = t.End
+	}
+	return string(c.Module.Src.Text[l.Name.Off:end])
+}
+
+// pasteOne returns the edit that replaces a call by the body of its callee.
+func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depots *depots) edit {
+	st := c.Statements[at.statement]
+	end, skip := s.label(), ""
+	inner, ends := s.body(at, parameters, end, depots)
+
+	var before, after strings.Builder
+	if st.Guarded() {
+		skip = s.label()
+		fmt.Fprintf(&before, "%s bra %s;\n", inverted(c, st), skip)
+	}
+	for i := range at.places {
+		s.pass(c, at, i, &before, &after)
+	}
+	if ends {
+		after2 := after.String()
+		after.Reset()
+		after.WriteString("\n" + end + ":" + after2)
+	}
+	if skip != "" {
+		after.WriteString("\n" + skip + ":")
+	}
+	off := c.Span(st).Off
+	after.WriteString(lastLoc(c, at.statement, at.code))
+	return edit{span: c.Span(st), write: func(w *writer) {
+		w.own(before.String(), off)
+		w.copy(at.callee.Body, inner)
+		w.own(after.String(), off)
+	}}
+}
+
+// inverted returns the opposite of the predicate of a statement.
+func inverted(c *ptx.Code, st ptx.Statement) string {
+	guard := spell(c, st.First, st.Op)
+	if rest, ok := strings.CutPrefix(guard, "@!"); ok {
+		return "@" + rest
+	}
+	return "@!" + strings.TrimPrefix(guard, "@")
+}
+
+// pass writes the instructions that pass one operand of the call that has no object.
+func (s *state) pass(c *ptx.Code, at *site, i int, before, after *strings.Builder) {
+	p := &at.places[i]
+	t := at.callee.Signature.At(i)
+	operand := spell(c, at.operands[i].First, at.operands[i].End)
+	name, word := p.name, t.Word
+	switch {
+	case at.objects[i] >= 0:
+		return
+	case name != "":
+		fmt.Fprintf(before, ".reg %s %s;\n", word, name)
+	default:
+		before.WriteString(p.declaration() + "\n")
+		name = p.cells[0].name
+		if at.operands[i].Shape != ptx.Immediate {
+			word = fmt.Sprintf(".b%d", 8*p.size)
+		}
+	}
+	if i < len(at.callee.Signature.Results) {
+		fmt.Fprintf(after, "\nmov%s %s, %s;", word, operand, name)
+	} else {
+		fmt.Fprintf(before, "mov%s %s, %s;\n", word, name, operand)
+	}
+}
+
+// body returns the edits of the callee's body. ends is set if it branches to the label
+// end, which stands behind it.
+func (s *state) body(at *site, parameters map[string]bool, end string, depots *depots) (edits []edit, ends bool) {
+	c := at.code
+	names, removed := map[int32]string{}, map[int32]bool{} // of locals
+	for i := range c.Locals {
+		switch l := &c.Locals[i]; {
+		case l.Kind >= ptx.CodeLabel:
+			names[int32(i)] = s.label()
+		case l.Kind != ptx.Parameter && l.Count < 0 && parameters[c.Module.Src.String(l.Name)]:
+			names[int32(i)] = s.register()
+		}
+	}
+	for i := range at.places {
+		if at.places[i].name != "" {
+			names[int32(i)] = at.places[i].name
+		}
+	}
+	edits = append(slices.Clone(at.inner), depots.move(s, c, names, removed)...)
+	last := lastReturn(c)
+	for n, st := range c.Statements {
+		if st.Kind != ptx.Instruction || c.Opcode(st) != "ret" {
+			continue
+		}
+		text := ""
+		if int32(n) != last {
+			ends = true
+			text = guardOf(c, st) + "bra" + strings.Join(c.Modifiers(st), "") + " " + end + ";"
+		}
+		edits = append(edits, edit{span: c.Span(st), text: text})
+	}
+	edits = append(edits, rename(c, names, removed)...)
+	sortEdits(edits)
+	return edits, ends
+}
+
+// lastReturn returns the statement of a ret at the end of a body, or -1: to go on
+// behind the body is the same.
+func lastReturn(c *ptx.Code) int32 {
+	n := len(c.Statements) - 2
+	if n >= 0 && c.Statements[n].Kind == ptx.Instruction && c.Opcode(c.Statements[n]) == "ret" {
+		return int32(n)
+	}
+	return -1
+}
+
+// rename returns the edits that give locals new names. It leaves alone the declarations
+// of those that are removed.
+func rename(c *ptx.Code, names map[int32]string, removed map[int32]bool) (edits []edit) {
+	for i, t := range c.Tokens {
+		if t.Kind != ptx.Ident {
+			continue
+		}
+		if local, ok := c.Reference(i).Local(); ok && names[local] != "" && !(removed[local] && t.Role() == ptx.Declares) {
+			edits = append(edits, edit{span: t.Span(), text: names[local]})
+		}
+	}
+	for _, list := range c.TargetRanges {
+		var targets []string
+		for _, target := range list.Targets {
+			if local, ok := target.Local(); ok && names[local] != "" {
+				targets = append(targets, names[local])
+			} else if id, ok := target.Name(); ok {
+				targets = append(targets, c.Module.Names[id])
+			}
+		}
+		if len(targets) == len(list.Targets) {
+			edits = append(edits, edit{span: list.Span, text: strings.Join(targets, ", ")})
+		}
+	}
+	return edits
+}
+
+// lastLoc returns the .loc that holds at a call, for the code behind it, if the callee
+// has others.
+func lastLoc(c *ptx.Code, call int32, callee *ptx.Code) string {
+	if !slices.ContainsFunc(callee.Statements, func(st ptx.Statement) bool {
+		return st.Kind == ptx.Directive && callee.Opcode(st) == ".loc"
+	}) {
+		return ""
+	}
+	for n := call; n >= 0; n-- {
+		if st := c.Statements[n]; st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
+			return "\n" + c.Module.Src.String(c.Span(st)) + "\n"
+		}
+	}
+	return ""
+}

@@ -1,0 +1,388 @@
+package optimize
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// usage is how the code of one function uses one of its parameters, or an object that
+// it passes to calls.
+type usage struct {
+	accesses []access
+	taken    []int32 // tokens in `mov r, object`
+	calls    []int32 // statements that pass the object
+	other    bool    // it is used in a way that is not understood
+}
+
+// access is one ld or st of an object at a constant offset.
+type access struct {
+	statement int32
+	store     bool
+	offset    int64
+	word      string        // the type: .u32
+	elements  []ptx.Operand // the registers and constants, one unless it is a vector
+	base      int32         // the token of the object
+}
+
+func (a *access) width() int64 { return ptx.TypeSize(a.word) }
+
+// usages returns how code uses its parameters and its objects in .param. indirect is set
+// if it may access .param through registers: an address of a parameter is then not one
+// in .local.
+func usages(c *ptx.Code) (list []usage, indirect bool) {
+	list = make([]usage, len(c.Locals))
+	find := func(token int32) *usage {
+		i, ok := c.Reference(int(token)).Local()
+		if !ok {
+			return nil
+		}
+		l := &c.Locals[i]
+		if l.Kind == ptx.Parameter && l.Type.Space != ".reg" || l.Kind == ptx.Object && l.Type.Space == ".param" {
+			return &list[i]
+		}
+		return nil
+	}
+	for n, st := range c.Statements {
+		understood := int32(-1) // the token that is understood
+		if st.Kind == ptx.Instruction {
+			operands := c.Operands(st)
+			switch op := c.Opcode(st); op {
+			case "ld", "st":
+				a, ok := accessOf(c, st, operands, op == "st")
+				if !ok {
+					indirect = indirect || paramSpace(c, st)
+					break
+				}
+				a.statement = int32(n)
+				if u := find(a.base); u != nil {
+					u.accesses = append(u.accesses, a)
+					understood = a.base
+				} else if paramSpace(c, st) {
+					indirect = true
+				}
+			case "mov":
+				if len(operands) == 2 && operands[1].Shape == ptx.NameOperand {
+					if u := find(operands[1].First); u != nil {
+						u.taken = append(u.taken, operands[1].First)
+						understood = operands[1].First
+					}
+				}
+			case "call":
+				passed(c, operands, func(o ptx.Operand) {
+					if o.Shape == ptx.NameOperand {
+						if u := find(o.First); u != nil {
+							u.calls = append(u.calls, int32(n))
+						}
+					}
+				})
+				continue
+			default: // cvta.param
+				indirect = indirect || paramSpace(c, st)
+			}
+		}
+		for i := st.First; i < st.End; i++ {
+			if t := c.Tokens[i]; t.Kind == ptx.Ident && t.Role() != ptx.Declares && i != understood {
+				if u := find(i); u != nil {
+					u.other = true
+				}
+			}
+		}
+	}
+	return list, indirect
+}
+
+// passed calls f for each result and argument of a call.
+func passed(c *ptx.Code, operands []ptx.Operand, f func(o ptx.Operand)) {
+	for i, o := range operands {
+		if o.Shape == ptx.List && i < 3 {
+			for _, e := range c.Elements(o) {
+				f(e)
+			}
+		}
+	}
+}
+
+func paramSpace(c *ptx.Code, st ptx.Statement) bool {
+	return slices.ContainsFunc(c.Modifiers(st), func(word string) bool { return strings.HasPrefix(word, ".param") })
+}
+
+// accessOf reads `ld.param.v2.u32 {a, b}, [x+8]` and the like.
+func accessOf(c *ptx.Code, st ptx.Statement, operands []ptx.Operand, store bool) (a access, ok bool) {
+	words := c.Modifiers(st)
+	if len(words) < 2 || words[0] != ".param" && words[0] != ".param::func" || len(operands) != 2 {
+		return a, false
+	}
+	value, address := operands[0], operands[1]
+	if store {
+		value, address = address, value
+	}
+	a = access{store: store, word: words[len(words)-1], elements: []ptx.Operand{value}}
+	count := 1
+	if len(words) == 3 {
+		count = map[string]int{".v2": 2, ".v4": 4, ".v8": 8}[words[1]]
+		if value.Shape != ptx.Vector || count == 0 {
+			return a, false
+		}
+		a.elements = c.Elements(value)
+	}
+	if len(words) > 3 || len(a.elements) != count || a.width() == 0 {
+		return a, false
+	}
+	a.base, a.offset, ok = c.AddressParts(address)
+	return a, ok
+}
+
+// cell is a part of an object that a register takes the place of.
+type cell struct {
+	offset, width int64
+	name          string
+}
+
+// bits returns the width of the register of a cell: there are none of 8 bits.
+func (c *cell) bits() int64 { return max(16, 8*c.width) }
+
+// cells splits an object into the parts that are stored, so that each load reads one
+// of them. ok is false if that is not possible.
+func cells(accesses []access) (list []cell, ok bool) {
+	parts := map[cell]bool{}
+	add := func(a *access) {
+		for i := range a.elements {
+			parts[cell{offset: a.offset + int64(i)*a.width(), width: a.width()}] = true
+		}
+	}
+	for i := range accesses {
+		switch a := &accesses[i]; {
+		case a.width() > 8:
+			return nil, false
+		case a.store:
+			add(a)
+		}
+	}
+	for i := range accesses {
+		a := &accesses[i]
+		if a.store {
+			continue
+		}
+		for k := range a.elements {
+			from := a.offset + int64(k)*a.width()
+			inside := false
+			for p := range parts {
+				inside = inside || p.offset <= from && from+a.width() <= p.offset+p.width
+			}
+			if !inside { // padding, or bytes of a result that a path does not write
+				parts[cell{offset: from, width: a.width()}] = true
+			}
+		}
+		if len(parts) > maxCells {
+			return nil, false
+		}
+	}
+	for p := range parts {
+		list = append(list, p)
+	}
+	slices.SortFunc(list, func(a, b cell) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.width, b.width)) })
+	for i := range list {
+		if i > 0 && list[i].offset < list[i-1].offset+list[i-1].width {
+			return nil, false
+		}
+	}
+	return list, len(list) <= maxCells
+}
+
+// place is what takes the place of a parameter and its argument at one call.
+type place struct {
+	cells  []cell
+	memory string // a .local object
+	name   string // a register that replaces a parameter in .reg
+	size   int64
+	align  int64
+}
+
+// declaration returns the declarations of the registers or the object.
+func (p *place) declaration() string {
+	var b strings.Builder
+	switch {
+	case p.memory != "":
+		fmt.Fprintf(&b, ".local .align %d .b8 %s[%d];", p.align, p.memory, p.size)
+	default:
+		for i := range p.cells {
+			if i > 0 {
+				b.WriteByte(' ')
+			}
+			fmt.Fprintf(&b, ".reg .b%d %s;", p.cells[i].bits(), p.cells[i].name)
+		}
+	}
+	return b.String()
+}
+
+// rewrite returns the edits of all accesses of an object by the code of one function.
+// ok is false if a type does not fit.
+func (p *place) rewrite(c *ptx.Code, u *usage) (edits []edit, ok bool) {
+	for i := range u.accesses {
+		a := &u.accesses[i]
+		st := c.Statements[a.statement]
+		if p.memory != "" {
+			space := c.Tokens[st.Op+1].Span()
+			edits = append(edits, edit{span: space, text: ".local"}, edit{span: c.Tokens[a.base].Span(), text: p.memory})
+			continue
+		}
+		text, ok := p.moves(c, a)
+		if !ok {
+			return nil, false
+		}
+		edits = append(edits, edit{span: c.Span(st), text: text})
+	}
+	for _, token := range u.taken {
+		edits = append(edits, edit{span: c.Tokens[token].Span(), text: p.memory})
+	}
+	return edits, len(u.taken) == 0 || p.memory != ""
+}
+
+// moves returns the instructions that take the place of an access of registers.
+func (p *place) moves(c *ptx.Code, a *access) (string, bool) {
+	guard := guardOf(c, c.Statements[a.statement])
+	var list []string
+	for i, o := range a.elements {
+		from := a.offset + int64(i)*a.width()
+		at := slices.IndexFunc(p.cells, func(cell cell) bool {
+			return cell.offset <= from && from+a.width() <= cell.offset+cell.width
+		})
+		if at < 0 {
+			return "", false
+		}
+		cell := &p.cells[at]
+		var text string
+		ok := false
+		switch {
+		case a.store && cell.width == a.width():
+			text, ok = storeCell(c, cell, a.word, o, guard)
+		case !a.store && sink(c, o):
+			continue
+		case !a.store:
+			text, ok = loadCell(c, cell, from-cell.offset, a.word, o, guard)
+		}
+		if !ok {
+			return "", false
+		}
+		list = append(list, text)
+	}
+	return strings.Join(list, " "), true
+}
+
+// sink reports whether an element of a vector is _, which discards the value.
+func sink(c *ptx.Code, o ptx.Operand) bool {
+	return o.End == o.First+1 && string(c.Text(c.Tokens[o.First])) == "_"
+}
+
+// guardOf returns the predicate of a statement with a space after it, or "".
+func guardOf(c *ptx.Code, st ptx.Statement) string {
+	if !st.Guarded() {
+		return ""
+	}
+	return spell(c, st.First, st.Op) + " "
+}
+
+// spell returns the text of some tokens without white space between them.
+func spell(c *ptx.Code, first, end int32) string {
+	var b strings.Builder
+	for _, t := range c.Tokens[first:end] {
+		b.Write(c.Text(t))
+	}
+	return b.String()
+}
+
+// registerOf returns the name, the width in bits and the class ('b', 'u', 's', 'f' or
+// 'p') of a register. ok is false for all other operands.
+func registerOf(c *ptx.Code, o ptx.Operand) (name string, bits int64, class byte, ok bool) {
+	if o.Shape != ptx.NameOperand {
+		return "", 0, 0, false
+	}
+	i, ok := c.Reference(int(o.First)).Local()
+	if !ok || c.Locals[i].Type.Space != ".reg" || c.Locals[i].Type.Vector != 0 {
+		return "", 0, 0, false
+	}
+	return spell(c, o.First, o.End), 8 * ptx.TypeSize(c.Locals[i].Type.Word), classOf(c.Locals[i].Type.Word), true
+}
+
+// classOf returns the class of a type: 'b', 'u', 's' or 'f', or 'p' for predicates.
+func classOf(word string) byte {
+	if strings.HasPrefix(word, ".bf") {
+		return 'f'
+	}
+	return word[1]
+}
+
+// storeCell returns the instruction that stores an operand in a cell of the same width
+// as the type of the store.
+func storeCell(c *ptx.Code, cell *cell, word string, o ptx.Operand, guard string) (string, bool) {
+	if o.Shape == ptx.Immediate {
+		switch {
+		case cell.width == 1:
+			word = ".u16"
+		case cell.width == 2 && classOf(word) == 'f':
+			return "", false // mov takes no such constants
+		}
+		return fmt.Sprintf("%smov%s %s, %s;", guard, word, cell.name, spell(c, o.First, o.End)), true
+	}
+	name, bits, class, ok := registerOf(c, o)
+	switch {
+	case !ok || class == 'p' || bits < cell.bits():
+		return "", false
+	case bits == cell.bits():
+		return fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, cell.name, name), true
+	case class == 'f' || bits > 64:
+		return "", false
+	}
+	return fmt.Sprintf("%scvt.u%d.u%d %s, %s;", guard, cell.bits(), bits, cell.name, name), true
+}
+
+// loadCell returns the instructions that load a register from a cell, or from the part
+// of it at a distance in bytes. ld extends a value to the width of its register by the
+// sign of its type.
+func loadCell(c *ptx.Code, cell *cell, distance int64, word string, o ptx.Operand, guard string) (string, bool) {
+	name, bits, class, ok := registerOf(c, o)
+	width := 8 * ptx.TypeSize(word)
+	switch {
+	case !ok || class == 'p' || bits < 16 || bits > 64 || bits < width:
+		return "", false
+	case width == cell.bits() && bits == width:
+		return fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, name, cell.name), true
+	case (classOf(word) == 'f' || class == 'f') && bits != width:
+		return "", false
+	}
+	sign := byte('u')
+	if classOf(word) == 's' {
+		sign = 's'
+	}
+	from, to, before, after := cell.name, name, "", ""
+	declarations := ""
+	if distance > 0 {
+		// The names are in a block of their own, and the block uses no others that
+		// could be one of them: new names contain a word of their own.
+		declarations = fmt.Sprintf(".reg .b%d %ss; ", cell.bits(), cell.name)
+		before = fmt.Sprintf("%sshr.u%d %ss, %s, %d; ", guard, cell.bits(), cell.name, cell.name, 8*distance)
+		from = cell.name + "s"
+	}
+	if class == 'f' {
+		declarations += fmt.Sprintf(".reg .b%d %sf; ", bits, cell.name)
+		to = cell.name + "f"
+		after = fmt.Sprintf(" %smov.b%d %s, %s;", guard, bits, name, to)
+	}
+	var convert string
+	switch {
+	case bits == width && width == cell.bits():
+		convert = fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, to, from)
+	case bits == width:
+		convert = fmt.Sprintf("%scvt.u%d.u%d %s, %s;", guard, bits, cell.bits(), to, from)
+	default:
+		convert = fmt.Sprintf("%scvt.%c%d.%c%d %s, %s;", guard, sign, bits, sign, width, to, from)
+	}
+	if declarations == "" {
+		return convert, true
+	}
+	return "{ " + declarations + before + convert + after + " }", true
+}

@@ -1,0 +1,245 @@
+package optimize_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"ptxlink/link/optimize"
+)
+
+const header = `.version 8.0
+.target sm_80
+.address_size 64
+.global .align 16 .b8 log[8192];
+.global .align 4 .b32 gv = 70;
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+`
+
+// prologue declares the registers of the functions below. %at is the part of log that
+// belongs to the thread, and %t the thread.
+const prologue = `
+	.reg .pred %p<5>;
+	.reg .b16 %h<9>;
+	.reg .b32 %r<20>;
+	.reg .f32 %f<9>;
+	.reg .b64 %d<20>;
+	.reg .b32 %t;
+	.reg .b64 %at;
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %at, %t, 1024;
+	mov.u64 %d19, log;
+	add.u64 %at, %at, %d19;
+`
+
+// kernel returns the entry that tests run. It stores %r1 at the end.
+func kernel(body string) string {
+	return ".visible .entry k(.param .u32 seed)\n{" + prologue + "\tmov.u32 %r1, 0;\n" + body + "\n\tst.global.u32 [%at], %r1;\n\tret;\n}\n"
+}
+
+// function returns a device function.
+func function(head, body string) string { return ".func " + head + "\n{" + prologue + body + "\n}\n" }
+
+// call returns the block of a call, as nvcc writes it. The results are r, the arguments
+// a, b and so on, and stores and loads are given.
+func call(declarations, stores, instruction, loads string) string {
+	return "\t{\n\t" + declarations + "\n\t" + stores + "\n\t" + instruction + "\n\t" + loads + "\n\t}\n"
+}
+
+// one calls f with %r2 and adds its result to %r1.
+func one(guard string) string {
+	return call(".param .b32 x; .param .b32 q;", "st.param.b32 [x+0], %r2;", guard+"call.uni (q), f, (x);", "ld.param.b32 %r3, [q+0]; add.u32 %r1, %r1, %r3;")
+}
+
+const (
+	plain  = "(.param .b32 r) f(.param .b32 a)"
+	double = "ld.param.u32 %r1, [a]; add.u32 %r1, %r1, %r1; st.param.b32 [r], %r1; ret;"
+)
+
+type check struct {
+	what    string
+	options optimize.Options
+	text    string
+	calls   int      // CALL instructions that are left, as ptxas counts them
+	reasons []string // of calls that are not inlined
+	want    []string // in the output; with ! before it: not in the output
+	reject  bool     // ptxas refuses the module as it is
+}
+
+var checks = []check{
+	{what: "a scalar becomes a register", text: function(plain, double) + kernel("mov.u32 %r2, 21;"+one("")), want: []string{"!call", "!.func", "!.param .b32", "!ld.param.u32 %r1"}},
+	{what: "a return in the middle", text: function(plain, "ld.param.u32 %r1, [a]; setp.gt.u32 %p1, %r1, 1; st.param.b32 [r], %r1; @%p1 ret; st.global.u32 [%at+8], %r1; @!%p1 bra L; ret; L: st.param.b32 [r], 99; ret;") + kernel("mov.u32 %r2, %t;"+one("")+"st.global.u32 [%at+4], %r1;")},
+	{what: "a return for all threads stays one", text: function(plain, "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; bra.uni L; M: st.global.u32 [%at+8], %r1; ret.uni; L: setp.eq.u32 %p1, %r1, 3; @%p1 bra M; ret.uni;") + kernel("mov.u32 %r2, %t;"+one("")), want: []string{"bra.uni $inl_"}},
+	{what: "a body that ends without a return", text: function(plain, "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1;") + kernel("mov.u32 %r2, %t;"+one("")), want: []string{"!bra"}},
+	{what: "a predicate before the last return", text: function(plain, "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; setp.eq.u32 %p1, %r1, 3; @%p1 ret;") + kernel("mov.u32 %r2, %t;"+one(""))},
+	{what: "a label at the end of a body", text: function(plain, "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; setp.eq.u32 %p1, %r1, 3; @%p1 bra E; st.global.u32 [%at+8], %r1; E: ret;") + kernel("mov.u32 %r2, %t;"+one(""))},
+	{what: "a guarded call", text: function(plain, "ld.param.u32 %r1, [a]; st.global.u32 [%at+8], %r1; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t; setp.lt.u32 %p1, %t, 2; mov.u32 %r3, 5;\n{ .param .b32 a, q; st.param.b32 [a], %r2; @%p1 call (q), f, (a); @!%p1 bra N; ld.param.b32 %r3, [q]; N: } add.u32 %r1, %r1, %r3;")},
+	{what: "a call guarded by the opposite", text: function("f(.param .b32 a)", "ld.param.u32 %r1, [a]; st.global.u32 [%at+8], %r1; ret;") + kernel("mov.u32 %r2, %t; setp.lt.u32 %p1, %t, 2;\n{ .param .b32 a; st.param.b32 [a], %r2; @!%p1 call f, (a); }")},
+	{what: "a guarded call whose body returns early", text: function("f(.param .b32 a)", "ld.param.u32 %r1, [a]; setp.eq.u32 %p1, %r1, 1; @%p1 ret; st.global.u32 [%at+8], %r1; ret;") + kernel("mov.u32 %r2, %t; setp.lt.u32 %p1, %t, 2;\n{ .param .b32 a; st.param.b32 [a], %r2; @%p1 call f, (a); } @%p1 st.global.u32 [%at+12], %r2;")},
+	{what: "a guarded argument", text: function(plain, double) + kernel("mov.u32 %r2, %t; setp.lt.u32 %p1, %t, 2;"+call(".param .b32 a; .param .b32 q;", "st.param.b32 [a], 5; @%p1 st.param.b32 [a], %r2; @!%p1 st.param.b32 [a], 9;", "call (q), f, (a);", "ld.param.b32 %r1, [q];"))},
+	{what: "a guarded load of a parameter", text: function(plain, "mov.u32 %r1, 7; setp.lt.u32 %p1, %t, 2; @%p1 ld.param.u32 %r1, [a]; mov.u32 %r2, 7; @!%p1 ld.param.s8 %r2, [a+1]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, 0x8180;"+one(""))},
+
+	{what: "narrow loads of a negative argument", text: function(plain, "ld.param.s8 %r1, [a]; ld.param.u8 %r2, [a]; mad.lo.u32 %r1, %r1, 3, %r2; ld.param.s16 %r2, [a]; mad.lo.u32 %r1, %r1, 3, %r2; ld.param.u16 %r2, [a]; mad.lo.u32 %r1, %r1, 3, %r2; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, -2;"+one("")), want: []string{"!.local", "cvt.s32.s8", "cvt.u32.u8", "cvt.s32.s16", "cvt.u32.u16"}},
+	{what: "narrow loads into 16 bits", text: function(plain, "ld.param.s8 %h1, [a]; cvt.s32.s16 %r1, %h1; ld.param.u8 %h2, [a]; cvt.u32.u16 %r2, %h2; mad.lo.u32 %r1, %r1, 3, %r2; ld.param.u16 %h3, [a]; cvt.s32.s16 %r2, %h3; mad.lo.u32 %r1, %r1, 3, %r2; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, 0x18284;"+one("")), want: []string{"!.local", "cvt.s16.s8", "cvt.u16.u8"}},
+	{what: "loads into wider registers", text: function(plain, "ld.param.s32 %d1, [a]; shr.s64 %d1, %d1, 4; cvt.u32.u64 %r1, %d1; ld.param.u32 %d2, [a]; shr.s64 %d2, %d2, 4; cvt.u32.u64 %r2, %d2; ld.param.b32 %d3, [a]; shr.u64 %d3, %d3, 31; cvt.u32.u64 %r3, %d3; mad.lo.u32 %r1, %r1, 3, %r2; add.u32 %r1, %r1, %r3; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, -77;"+one("")), want: []string{"!.local", "cvt.s64.s32", "cvt.u64.u32"}},
+	{what: "loads of the bytes behind the first", text: function(plain, "ld.param.s8 %r1, [a+3]; ld.param.u8 %r2, [a+1]; mad.lo.u32 %r1, %r1, 3, %r2; ld.param.s16 %r2, [a+2]; mad.lo.u32 %r1, %r1, 3, %r2; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, 0x81f28384;"+one("")), want: []string{"!.local", "shr.u32"}},
+	{what: "the halves of 64 bits", text: function("(.param .b64 r) f(.param .b64 a)", "ld.param.u32 %r1, [a]; ld.param.s32 %r2, [a+4]; ld.param.f32 %f1, [a+4]; mov.b32 %r3, %f1; add.u32 %r2, %r2, %r3; mov.b64 %d1, {%r1, %r2}; st.param.b64 [r], %d1; ret;") + kernel("mov.u64 %d2, 0xfedcba9876543210;"+call(".param .b64 a; .param .b64 q;", "st.param.b64 [a], %d2;", "call (q), f, (a);", "ld.param.b64 %d3, [q]; st.global.u64 [%at+8], %d3;")), want: []string{"!.local"}},
+	{what: "floats as bits", text: function("(.param .f32 r) f(.param .f32 a)", "ld.param.f32 %f1, [a]; add.f32 %f1, %f1, %f1; st.param.f32 [r], %f1; ret;") + kernel(call(".param .b32 a; .param .b32 q;", "st.param.f32 [a], 0f3F800000;", "call (q), f, (a);", "ld.param.b32 %r1, [q];"))},
+	{what: "a result that no path writes", text: function("(.param .b32 r) f()", "st.global.u32 [%at+8], %t; ret;") + kernel(call(".param .b32 q;", "", "call (q), f, ();", "")), want: []string{"!.param .b32"}},
+	{what: "an argument that nothing writes", text: function(plain, "st.param.b32 [r], 5; ret;") + kernel(call(".param .b32 a, q;", "", "call (q), f, (a);", "ld.param.b32 %r1, [q];"))},
+
+	{what: "an aggregate becomes registers", text: function("(.param .align 8 .b8 r[16]) f(.param .align 8 .b8 a[16])", "ld.param.u64 %d1, [a]; ld.param.v2.u32 {%r1, %r2}, [a+8]; ld.param.s8 %r3, [a+5]; add.u32 %r1, %r1, %r3; st.param.v2.b32 [r], {%r2, %r1}; st.param.b64 [r+8], %d1; ret;") +
+		kernel("mov.u64 %d2, 0x8182838485868788; mov.u32 %r4, 9;"+call(".param .align 8 .b8 a[16]; .param .align 8 .b8 q[16];", "st.param.b64 [a], %d2; st.param.v2.b32 [a+8], {%r4, -3};", "call (q), f, (a);", "ld.param.v2.b32 {_, %r5}, [q]; ld.param.b32 %r6, [q+0]; ld.param.b64 %d3, [q+8]; st.global.v2.u32 [%at+8], {%r5, %r6}; st.global.u64 [%at+16], %d3;")), want: []string{"!.local", "!.param .align"}},
+	{what: "a load of two stored parts", text: function("(.param .align 8 .b8 r[8]) f(.param .align 8 .b8 a[8])", "ld.param.u64 %d1, [a]; st.param.b64 [r], %d1; ret;") +
+		kernel("mov.u32 %r4, 9;"+call(".param .align 8 .b8 a[8]; .param .align 8 .b8 q[8];", "st.param.b32 [a], %r4; st.param.b32 [a+4], -3;", "call (q), f, (a);", "ld.param.b64 %d3, [q]; st.global.u64 [%at+16], %d3;")), want: []string{".local .align 8 .b8", "!.param .align"}},
+	{what: "the address of an argument", text: function("(.param .b32 r) f(.param .align 16 .b8 a[32])", "mov.b64 %d1, a; cvta.local.u64 %d3, %d1; and.b32 %r1, %t, 7; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2; ld.local.u32 %r1, [%d2]; st.u32 [%d3], 5; ld.local.v4.u32 {%r2, %r3, %r4, %r5}, [%d1+16]; add.u32 %r1, %r1, %r5; st.param.b32 [r], %r1; ret;") +
+		kernel(call(".param .align 16 .b8 a[32]; .param .b32 q;", "st.param.v4.b32 [a], {1, 2, 3, 4}; st.param.v4.b32 [a+16], {5, 6, 7, 8};", "call (q), f, (a);", "ld.param.b32 %r1, [q];")), want: []string{".local .align 16 .b8"}},
+	{what: "a parameter through a register", text: function("(.param .b32 r) f(.param .align 4 .b8 a[8])", "mov.b64 %d1, a; ld.param.u32 %r1, [%d1+4]; st.param.b32 [r], %r1; ret;") + kernel(call(".param .align 4 .b8 x[8]; .param .b32 q;", "st.param.b32 [x+4], 7;", "call (q), f, (x);", "ld.param.b32 %r1, [q];")), reasons: []string{"an access of parameters through a register"}, reject: true},
+	{what: "a generic address of a parameter", text: function("(.param .b32 r) f(.param .align 4 .b8 a[8])", "mov.b64 %d1, a; cvta.param.u64 %d1, %d1; ld.u32 %r1, [%d1+4]; st.param.b32 [r], %r1; ret;") + kernel(call(".param .align 4 .b8 x[8]; .param .b32 q;", "st.param.b32 [x+4], 7;", "call (q), f, (x);", "ld.param.b32 %r1, [q];")), reasons: []string{"an access of parameters through a register"}, reject: true},
+	{what: "a call in a loop behind its argument", text: function("(.param .b32 r) f(.param .align 4 .b8 a[8])", "mov.b64 %d1, a; ld.local.u32 %r1, [%d1]; add.u32 %r2, %r1, 1; st.local.u32 [%d1], %r2; st.param.b32 [r], %r1; ret;") +
+		kernel("mov.u32 %r5, 0;"+call(".param .align 4 .b8 a[8]; .param .b32 q;", "st.param.b32 [a], 7; L:", "call (q), f, (a);", "ld.param.b32 %r2, [q]; add.u32 %r1, %r1, %r2; add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 3; @%p1 bra L;")), calls: 1, reasons: []string{"argument a is not stored right before the call"}, reject: true},
+	{what: "a large argument in memory", text: function("(.param .b32 r) f(.param .align 4 .b8 a[600])", "mov.b64 %d1, a; ld.local.u32 %r1, [%d1+596]; st.param.b32 [r], %r1; ret;") +
+		kernel(call(".param .align 4 .b8 a[600]; .param .b32 q;", "st.param.b32 [a+596], 7;", "call (q), f, (a);", "ld.param.b32 %r1, [q];")), calls: 1, reasons: []string{"argument a has 600 bytes"}},
+	{what: "an argument of two calls", text: function(plain, double) + kernel("{ .param .b32 a, q, s; st.param.b32 [a], %t; call (q), f, (a); call (s), f, (a); ld.param.b32 %r1, [q]; }"), reasons: []string{"argument a is used by other statements"}, calls: 2},
+	{what: "an argument of another size", text: function("f(.param .b32 a)", "ret;") + kernel("{ .param .b64 a; st.param.b64 [a], 1; call f, (a); }"), reasons: []string{"argument a has another size than the parameter"}, reject: true},
+	{what: "registers and constants as arguments", text: function("(.param .b32 r, .param .b64 s) f(.param .b32 a, .param .b32 b, .param .f32 c)", "ld.param.s8 %r1, [a]; ld.param.u32 %r2, [b]; add.u32 %r1, %r1, %r2; ld.param.f32 %f1, [c]; mov.b32 %r3, %f1; add.u32 %r1, %r1, %r3; st.param.b32 [r], %r1; st.param.b64 [s], 12; ret;") + kernel("mov.u32 %r2, 0x81; mov.f32 %f3, 0f40000000; setp.lt.u32 %p1, %t, 2; mov.u64 %d1, 3; @%p1 call (%r1, %d1), f, (%r2, -7, %f3); st.global.u64 [%at+8], %d1;")},
+	{what: "parameters in registers", text: function("(.reg .u32 r) f(.reg .u32 a, .reg .pred %p1)", "add.u32 r, a, 1; @%p1 add.u32 r, r, 10; @%p1 ret; st.global.u32 [%at+8], a;") + kernel("setp.lt.u32 %p2, %t, 2; { .reg .u32 a; mov.u32 a, %t; call (%r1), f, (a, %p2); }"), reject: true},
+
+	{what: "a depot of each of two calls is one object", text: function(plain, ".local .align 8 .b8 depot[64]; ld.param.u32 %r1, [a]; and.b32 %r2, %r1, 15; mul.wide.u32 %d1, %r2, 4; mov.u64 %d2, depot; add.u64 %d1, %d1, %d2; st.local.u32 [%d1], %r1; ld.local.u32 %r3, [%d1]; st.param.b32 [r], %r3; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), want: []string{"1*.local .", ".local .align 8 .b8 %inl_"}},
+	{what: "the caller's depot is another", text: function(plain, ".local .align 8 .b8 depot[16]; ld.param.u32 %r1, [a]; st.local.u32 [depot+4], %r1; ld.local.u32 %r3, [depot+4]; st.param.b32 [r], %r3; ret;") + kernel(".local .align 8 .b8 depot[16]; mov.u32 %r2, %t; st.local.u32 [depot+4], 77;"+one("")+"ld.local.u32 %r4, [depot+4]; add.u32 %r1, %r1, %r4;"), want: []string{"2*.local ."}},
+	{what: "the depot of a function between", options: optimize.Options{Inline: []string{"*"}}, text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 4 .b8 depot[8]; ld.param.u32 %r1, [a]; st.local.u32 [depot], %r1; ld.local.u32 %r3, [depot]; st.param.b32 [r], %r3; ret;") +
+		function(plain, ".local .align 4 .b8 depot[8]; st.local.u32 [depot], 5; ld.param.u32 %r2, [a]; mov.u32 %r1, 0;"+strings.ReplaceAll(one(""), ", f,", ", g,")+"ld.local.u32 %r3, [depot]; mad.lo.u32 %r1, %r1, 100, %r3; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), want: []string{"2*.local ."}},
+	{what: "the largest size and alignment", text: function(plain, ".local .align 4 .b8 depot[64]; ld.param.u32 %r1, [a]; st.local.u32 [depot+60], %r1; ld.local.u32 %r3, [depot+60]; st.param.b32 [r], %r3; ret;") +
+		function("(.param .b32 r) g(.param .b32 a)", ".local .align 16 .b8 depot[16]; ld.param.u32 %r1, [a]; st.local.v4.u32 [depot], {%r1, %r1, %r1, %r1}; mov.u64 %d1, depot; ld.local.v4.u32 {%r1, %r2, %r3, %r4}, [%d1]; st.param.b32 [r], %r4; ret;") + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), want: []string{"1*.local .", ".local .align 16", "[64]"}},
+	{what: "an indexed depot stays", text: function(plain, ".local .b32 depot[4]; ld.param.u32 %r1, [a]; st.local.u32 [depot+8], %r1; mov.u64 %d1, depot[2]; ld.local.u32 %r3, [%d1]; st.param.b32 [r], %r3; ret;") + kernel("mov.u32 %r2, %t;"+one("")), want: []string{".local .b32 depot[4]"}},
+
+	{what: "a register of the caller hides a global", text: function(plain, "ld.param.u32 %r1, [a]; ld.global.u32 %r2, [gv]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + kernel(".reg .b64 gv; mov.u64 gv, 0; mov.u32 %r2, %t;"+one("")+"cvt.u32.u64 %r2, gv; add.u32 %r1, %r1, %r2;")},
+	{what: "a depot of the caller hides a global", text: function(plain, "ld.param.u32 %r1, [a]; mov.u64 %d1, gv; ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + kernel(".local .align 4 .b32 gv; st.local.u32 [gv], 5; mov.u32 %r2, %t;"+one("")), reject: true},
+	{what: "an object of the caller hides a global", text: function(plain, "ld.param.u32 %r1, [a]; ld.global.u32 %r2, [gv]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t; { .param .b32 gv, q; st.param.b32 [gv], %r2; call (q), f, (gv); ld.param.b32 %r1, [q]; }")},
+	{what: "a parameter of the caller hides a global", text: function(plain, "ld.param.u32 %r1, [a]; ld.global.u32 %r2, [gv]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + strings.Replace(kernel("ld.param.u32 %r2, [gv];"+one("")), "seed", "gv", 1)},
+	{what: "a range of the caller hides a global", text: ".global .b32 v2 = 9;\n" + function(plain, "ld.param.u32 %r1, [a]; ld.global.u32 %r2, [v2]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + kernel(".reg .b64 v<3>; mov.u64 v2, 3; mov.u32 %r2, %t;"+one("")), calls: 1, reasons: []string{"v2 is also a local name in the caller"}},
+	{what: "a range of the callee hides a global", text: ".global .b32 v2 = 9;\n" + function(plain, ".reg .b32 v<3>; ld.param.u32 v2, [a]; st.param.b32 [r], v2; ret;") + kernel("mov.u32 %r2, %t;"+one("")), calls: 1, reasons: []string{"names that hide those of the module"}},
+	{what: "an object of the callee is called as a parameter of the caller", options: optimize.Options{Inline: []string{"f", "g"}}, text: function("(.param .b32 r) h(.param .b32 z)", strings.ReplaceAll(double, "[a]", "[z]")) + function("(.param .b32 r) g(.param .b32 z)", "ld.param.u32 %r2, [z]; mov.u32 %r1, 3;"+strings.ReplaceAll(one(""), ", f,", ", h,")+"st.param.b32 [r], %r1; ret;") +
+		function("(.param .b32 q) w(.param .b32 x)", "ld.param.u32 %r2, [x]; mov.u32 %r1, 4; { .param .b32 y, p; st.param.b32 [y], %r2; call (p), g, (y); ld.param.b32 %r3, [p]; } add.u32 %r1, %r1, %r3; st.param.b32 [q], %r1; ret;") + kernel("mov.u32 %r2, %t;"+strings.ReplaceAll(one(""), ", f,", ", w,")), calls: 2, reasons: []string{"no --inline pattern matches", "no --inline pattern matches"}},
+	{what: "a register of the caller is called as a label", text: function(plain, "ld.param.u32 %r1, [a]; setp.gt.u32 %p1, %r1, 1; @%p1 bra X; st.global.u32 [%at+8], %r1; X: st.param.b32 [r], %r1; ret;") + kernel(".reg .b32 X; mov.u32 X, 4; mov.u32 %r2, %t;"+one("")+"add.u32 %r1, %r1, X;")},
+	{what: "labels of one name in the caller and two calls", text: function(plain, "ld.param.u32 %r1, [a]; setp.gt.u32 %p1, %r1, 1; @%p1 bra L; st.global.u32 [%at+8], %r1; L: st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t; setp.eq.u32 %p1, %t, 0; @%p1 bra L;"+one("")+one("")+"L: st.global.u32 [%at+12], %t;")},
+	{what: "a table of branches", text: function(plain, "ld.param.u32 %r1, [a]; B: .branchtargets L<3>, M; brx.idx %r1, B; L0: st.param.b32 [r], 10; ret; L1: st.param.b32 [r], 11; ret; L2: st.global.u32 [%at+8], %r1; M: st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one(""))},
+	{what: "a loop with a pragma", text: function(plain, "ld.param.u32 %r1, [a]; mov.u32 %r2, 0; L: .pragma \"nounroll\"; add.u32 %r2, %r2, 1; st.global.u32 [%at+8], %r2; setp.lt.u32 %p1, %r2, %r1; @%p1 bra L; st.param.b32 [r], %r2; ret;") + kernel("mov.u32 %r2, %t;"+one(""))},
+	{what: "a name declared behind the caller", text: ".func " + plain + ";\n" + kernel("mov.u32 %r2, %t;"+one("")) + ".global .b32 late = 3;\n" + function(plain, "ld.param.u32 %r1, [a]; ld.global.u32 %r2, [late]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;"), calls: 1, reasons: []string{"late is declared after the caller"}},
+	{what: "a callee behind the caller", text: ".func " + plain + ";\n" + kernel("mov.u32 %r2, %t;"+one("")) + function(plain, double), want: []string{"!.func " + plain}},
+
+	{what: "static objects are one object", text: function(plain, ".global .align 4 .b32 count = 5; .shared .align 4 .b32 s[4]; .const .align 4 .b32 c[2] = {7, 8}; .const .align 8 .u64 p = generic(gv); ld.param.u32 %r1, [a]; atom.global.add.u32 %r2, [count], 1; ld.const.u32 %r3, [c+4]; st.shared.u32 [s+4], %r3; ld.shared.u32 %r3, [s+4]; ld.const.u64 %d1, [p]; ld.u32 %r4, [%d1]; add.u32 %r3, %r3, %r4; add.u32 %r1, %r1, %r3; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), want: []string{"1*.global .align 4 .b32 f$count = 5;", "1*.shared .", "1*f$c["}},
+	{what: "a static object whose value is declared late", text: ".func " + plain + ";\n" + kernel("mov.u32 %r2, %t;"+one("")) + ".global .b32 late = 3;\n" + function(plain, ".global .u64 count = late; ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;"), calls: 1, reasons: []string{"its static object count cannot be moved"}},
+
+	{what: "recursion", options: optimize.Options{Inline: []string{"*"}}, text: ".func (.param .b32 r) g(.param .b32 a);\n" + function(plain, "ld.param.u32 %r2, [a]; mov.u32 %r1, 1; setp.eq.u32 %p1, %r2, 0; st.param.b32 [r], 1; @%p1 ret; sub.u32 %r2, %r2, 1;"+strings.ReplaceAll(one(""), ", f,", ", g,")+"st.param.b32 [r], %r1; ret;") + function("(.param .b32 r) g(.param .b32 a)", "ld.param.u32 %r2, [a]; mov.u32 %r1, 1; setp.eq.u32 %p1, %r2, 0; st.param.b32 [r], 1; @%p1 ret; sub.u32 %r2, %r2, 1;"+one("")+"st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, 5;"+one("")), calls: 3, reasons: []string{"it is recursive", "it is recursive", "it is recursive"}},
+	{what: "alloca", text: function(plain, "ld.param.u32 %r1, [a]; alloca.u64 %d1, 16; st.local.u32 [%d1], %r1; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")), reasons: []string{"it uses alloca"}, calls: 1},
+	{what: "a function that does not return", text: ".func f(.param .b32 a) .noreturn\n{ trap; }\n" + kernel("setp.eq.u32 %p1, %t, 99; { .param .b32 a; st.param.b32 [a], 1; @%p1 call f, (a); }"), reasons: []string{"it has .noreturn"}, calls: 1},
+	{what: "a variable number of arguments", text: function("f(.param .align 4 .b8 a[])", "ret;") + kernel("{ .param .align 4 .b8 a[4]; st.param.b32 [a], 1; call f, (a); }"), reasons: []string{"it has a variable number of arguments"}, calls: 1, reject: true},
+	{what: "a call of the driver", text: kernel("{ .param .b64 x, y; .param .b32 q; st.param.b64 [x], 0; st.param.b64 [y], 0; setp.eq.u32 %p1, %t, 99; @%p1 call (q), vprintf, (x, y); }"), calls: 1},
+	{what: "a thread that ends", text: function(plain, "ld.param.u32 %r1, [a]; st.global.u32 [%at+8], %r1; st.param.b32 [r], %r1; setp.eq.u32 %p1, %r1, 2; @%p1 exit; ret;") + kernel("mov.u32 %r2, %t;"+one(""))},
+	{what: "a barrier", text: function(plain, ".shared .align 4 .b32 s[32]; mul.wide.u32 %d1, %t, 4; mov.u64 %d2, s; add.u64 %d2, %d2, %d1; ld.param.u32 %r1, [a]; st.shared.u32 [%d2], %r1; bar.sync 0; ld.shared.u32 %r2, [s+8]; st.param.b32 [r], %r2; ret;") + kernel("add.u32 %r2, %t, 5;"+one(""))},
+	{what: "a function whose address is taken stays", text: function(plain, double) + ".global .u64 table = f;\n" + kernel("mov.u32 %r2, %t;"+one("")), want: []string{".func " + plain, "!call"}},
+	{what: "an alias", text: ".visible .func (.param .b32 r) h(.param .b32 a);\n" + strings.Replace(function(plain, double), ".func", ".visible .func", 1) + ".alias h, f;\n" + kernel("mov.u32 %r2, %t;"+strings.ReplaceAll(one(""), ", f,", ", h,")), want: []string{".alias h, f", "!call"}},
+	{what: "weak functions for nvlink", options: optimize.Options{Level: 2, Interposable: true}, text: ".weak " + function(plain, double) + ".visible " + function("(.param .b32 r) g(.param .b32 a)", double) + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), calls: 1, reasons: []string{"nvlink may choose another definition"}, want: []string{".visible .func (.param .b32 r) g"}},
+	{what: "weak functions in a whole program", text: ".weak " + function(plain, double) + kernel("mov.u32 %r2, %t;"+one("")), want: []string{"!.func (.param .b32 r) f"}},
+	{what: "--no-inline", options: optimize.Options{Level: 2, NoInline: []string{"[f]"}}, text: function(plain, double) + kernel("mov.u32 %r2, %t;"+one("")), calls: 1, reasons: []string{"--no-inline"}},
+	{what: "the limit", options: optimize.Options{Level: 1, Limit: 7}, text: function(plain, double) + kernel("mov.u32 %r2, %t;"+one("")+one("")), calls: 2, reasons: []string{"8 instructions and 2 calls", "8 instructions and 2 calls"}},
+	{what: "growth at level 2", options: optimize.Options{Level: 2, Limit: 7}, text: function(plain, double) + kernel("mov.u32 %r2, %t;"+one("")+one(""))},
+
+	{what: "a function behind a register", text: function(plain, double) + kernel("mov.u32 %r2, %t; mov.u64 %d1, f; mov.b64 %d2, %d1;"+"P: .callprototype (.param .b32 _) _ (.param .b32 _);"+strings.ReplaceAll(strings.ReplaceAll(one(""), ", f,", ", %d2,"), "(x);", "(x), P;")), want: []string{"!.func", "!%d1,", "!%d2,"}},
+	{what: "a function that is an argument", text: function(plain, double) + function("(.param .b32 r) g(.param .b64 fn, .param .b32 b)", "mov.u32 %r1, 0; ld.param.u64 %d1, [fn]; ld.param.u32 %r2, [b]; P: .callprototype (.param .b32 _) _ (.param .b32 _);"+strings.ReplaceAll(strings.ReplaceAll(one(""), ", f,", ", %d1,"), "(x);", "(x), P;")+"st.param.b32 [r], %r1; ret;") +
+		kernel("mov.u32 %r2, %t; mov.u64 %d1, f;"+call(".param .b64 x; .param .b32 y; .param .b32 q;", "st.param.b64 [x], %d1; st.param.b32 [y], %r2;", "call (q), g, (x, y);", "ld.param.b32 %r1, [q];")), want: []string{"!.func (.param .b32 r)"}},
+	{what: "a register with two definitions", text: function(plain, double) + function("(.param .b32 r) g(.param .b32 a)", "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t; setp.eq.u32 %p1, %t, 1; mov.u64 %d1, f; @%p1 mov.u64 %d1, g;"+"P: .callprototype (.param .b32 _) _ (.param .b32 _);"+strings.ReplaceAll(strings.ReplaceAll(one(""), ", f,", ", %d1,"), "(x);", "(x), P;")), calls: 1, want: []string{".func (.param .b32 r) g", ".func " + plain}},
+	{what: "a register of a call", text: function("(.param .b64 r) g()", "mov.u64 %d1, f; st.param.b64 [r], %d1; ret;") + kernel(""), reject: true},
+}
+
+// TestInline checks what becomes of calls of each form: the interpreter sees no
+// difference, ptxas accepts the module, and the code has as many calls as it should.
+func TestInline(t *testing.T) {
+	for _, c := range checks {
+		t.Run(c.what, func(t *testing.T) {
+			t.Parallel()
+			o := c.options
+			if !o.Enabled() {
+				o.Level = 1
+			}
+			text := header + c.text
+			r, err := same(text, o, 3)
+			if err != nil && !(strings.HasPrefix(err.Error(), "before: ") && (c.reject || strings.Contains(err.Error(), "not supported"))) {
+				if r != nil {
+					t.Logf("%s", r.Text)
+				}
+				t.Fatal(err)
+			}
+			var reasons []string
+			for _, call := range r.Calls {
+				if !call.Inlined {
+					reasons = append(reasons, call.Reason)
+				}
+			}
+			if !slices.Equal(reasons, c.reasons) {
+				t.Errorf("reasons %q, want %q", reasons, c.reasons)
+			}
+			out := string(r.Text)
+			_, body, _ := strings.Cut(out, "vprintf (")
+			for _, want := range c.want {
+				n := -1
+				if count, rest, ok := strings.Cut(want, "*"); ok && len(count) == 1 {
+					n, want = int(count[0]-'0'), rest
+				}
+				if absent, ok := strings.CutPrefix(want, "!"); ok {
+					n, want = 0, absent
+				}
+				if got := strings.Count(body, want); n >= 0 && got != n || got == 0 && n < 0 {
+					t.Errorf("%q is in the output %d times", want, got)
+				}
+			}
+			if t.Failed() {
+				t.Log(out)
+			}
+			if c.reject {
+				return
+			}
+			sass := assemble(t, "ptxas", out)
+			if got := strings.Count(sass, "CALL."); got != c.calls && sass != "" {
+				t.Errorf("%d calls in the code, want %d\n%s", got, c.calls, out)
+			}
+			if !testing.Short() {
+				assemble(t, "ptxas-new", out)
+			}
+		})
+	}
+}
+
+// TestNesting inlines a chain of functions: no scope is nested deeper than ptxas can
+// read, and no round is needed for each function.
+func TestNesting(t *testing.T) {
+	var b strings.Builder
+	const n = 130
+	for i := range n {
+		inner := "ld.param.u32 %r2, [a]; mov.u32 %r1, 1;"
+		if i > 0 {
+			inner += strings.ReplaceAll(one(""), ", f,", fmt.Sprintf(", f%d,", i-1))
+		}
+		b.WriteString(function(fmt.Sprintf("(.param .b32 r) f%d(.param .b32 a)", i), inner+"add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;"))
+	}
+	text := header + b.String() + kernel("mov.u32 %r2, %t;"+strings.ReplaceAll(one(""), ", f,", fmt.Sprintf(", f%d,", n-1)))
+	r, err := same(text, optimize.Options{Level: 1}, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, c := range r.Calls {
+		if !c.Inlined {
+			refused++
+			if c.Reason != "it is nested too deep" {
+				t.Error(c)
+			}
+		}
+	}
+	if refused != 2 {
+		t.Errorf("%d calls are left, want 2", refused)
+	}
+	assemble(t, "ptxas", string(r.Text))
+}

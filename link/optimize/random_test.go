@@ -1,0 +1,118 @@
+package optimize_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/ptxsim"
+	"ptxlink/link/optimize"
+	"ptxlink/object/ptx"
+)
+
+// outcome is what a module did: memory, and the stores in order.
+type outcome struct {
+	log    []byte
+	stores []ptxsim.Store
+}
+
+// run runs entry k with several threads.
+func run(m *ptx.Module, seed int32) (outcome, error) {
+	machine, err := ptxsim.New(ptxsim.Options{Trace: true, Steps: 2e6}, m)
+	if err != nil {
+		return outcome{}, err
+	}
+	err = machine.Launch("k", ptxsim.Grid{Threads: [3]int{4}}, seed)
+	return outcome{machine.Global("log").Data, rename(machine.Stores)}, err
+}
+
+// rename gives the static objects of functions the names that they have at module scope.
+func rename(stores []ptxsim.Store) []ptxsim.Store {
+	for i := range stores {
+		if f, object, ok := cutLast(stores[i].Object, '.'); ok {
+			stores[i].Object = f + "$" + object
+		}
+	}
+	return stores
+}
+
+func cutLast(s string, ch byte) (before, after string, ok bool) {
+	i := bytes.LastIndexByte([]byte(s), ch)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+func parse(text string) (*ptx.Module, error) {
+	m, err := ptx.Parse(&diag.Source{Name: "t.ptx", Text: []byte(text)})
+	if err != nil {
+		return nil, fmt.Errorf("line %d: %s", m.Src.Line(err.Span.Off), err.Text)
+	}
+	return m, nil
+}
+
+var levels = []optimize.Options{{Level: 1}, {Level: 2}, {Inline: []string{"*"}}, {Level: 1, Limit: 8, Interposable: true}}
+
+// same optimises a module and returns an error if what it does differs.
+func same(text string, o optimize.Options, seeds ...int32) (*optimize.Result, error) {
+	m, err := parse(text)
+	if err != nil {
+		return nil, err
+	}
+	r, err := optimize.Optimize(m, o)
+	if err != nil {
+		return nil, err
+	}
+	after, err := parse(string(r.Text))
+	if err != nil {
+		return r, err
+	}
+	for _, seed := range seeds {
+		want, err := run(m, seed)
+		if err != nil {
+			return r, fmt.Errorf("before: %w", err)
+		}
+		got, err := run(after, seed)
+		if err != nil {
+			return r, fmt.Errorf("after: %w", err)
+		}
+		if diff := ptxsim.DiffStores(want.stores, got.stores); diff != "" {
+			return r, fmt.Errorf("seed %d: %s", seed, diff)
+		}
+		if !bytes.Equal(want.log, got.log) {
+			return r, fmt.Errorf("seed %d: memory differs", seed)
+		}
+	}
+	return r, nil
+}
+
+// TestRandom compares random modules before and after.
+func TestRandom(t *testing.T) {
+	n := uint64(200)
+	if testing.Short() {
+		n = 40
+	}
+	if s := os.Getenv("PTXLINK_MODULES"); s != "" { // for a long run
+		fmt.Sscan(s, &n)
+	}
+	calls, inlined := 0, 0
+	for seed := range n {
+		text := generate(seed)
+		for _, o := range levels {
+			r, err := same(text, o, 3, -1)
+			if err != nil {
+				t.Fatalf("module %d, %+v: %v\n%s", seed, o, err, text)
+			}
+			for _, c := range r.Calls {
+				calls++
+				if c.Inlined {
+					inlined++
+				}
+			}
+		}
+	}
+	t.Logf("%d of %d calls inlined", inlined, calls)
+}
