@@ -50,8 +50,10 @@ type Options struct {
 	// ends the process unless its goroutines have called debug.SetPanicOnFault.
 	MapInputs bool
 	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
-	// which then needs no memory.
+	// which then needs no memory. With Optimize the output is in memory nevertheless.
 	Stream bool
+	// Optimize rewrites the linked module (-O). It excludes Relocatable.
+	Optimize Optimize
 	// Atomics adds the lint of atomic operations (PTX Interoperability 4).
 	Atomics bool
 	// Arch is the GPU that the output is for, such as "sm_80". If an input has PTX
@@ -155,6 +157,8 @@ type Result struct {
 	Ways [][]Symbol
 	// Messages are warnings and notes, in command-line order.
 	Messages []*Message
+	// InlinedCalls are the calls that Options.Optimize looked at.
+	InlinedCalls []InlinedCall
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 

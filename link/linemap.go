@@ -11,6 +11,11 @@ import (
 type LineMap struct {
 	out  diag.Source
 	runs []lineRun // by out
+
+	// After Options.Optimize: each line of out comes from a line of the linked module,
+	// whose own map is inner.
+	inner *LineMap
+	lines []int32
 }
 
 // lineRun is a stretch of the output. It starts at byte out and comes from byte
@@ -26,6 +31,12 @@ type lineRun struct {
 // Origin returns where a line (1-based) of the output comes from. ok is false for
 // lines that the linker wrote itself.
 func (m *LineMap) Origin(line int) (place Place, ok bool) {
+	if m.inner != nil {
+		if line < 1 || line > len(m.lines) {
+			return Place{}, false
+		}
+		return m.inner.Origin(int(m.lines[line-1]))
+	}
 	span := m.out.LineSpan(line)
 	if span == (diag.Span{}) {
 		return Place{}, false

@@ -72,6 +72,15 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 	switch {
 	case o.CheckOnly:
+	case o.Optimize.options().Enabled():
+		if err := outputRoom(3 * p.size); err != nil {
+			return nil, err
+		}
+		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
+		clock.pass("optimise", func() { err = optimise(r, o) })
+		if err != nil {
+			return nil, err
+		}
 	case o.Stream:
 		r.plan = p
 	default:
@@ -106,6 +115,9 @@ func (o Options) check() (host object.Host, err error) {
 		}
 	}
 	if err := CheckArch(o.Arch); err != nil {
+		return host, err
+	}
+	if err := o.Optimize.check(o.Relocatable); err != nil {
 		return host, err
 	}
 	for _, list := range []struct {

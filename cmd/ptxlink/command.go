@@ -40,6 +40,9 @@ type command struct {
 	printPulls  bool
 	// printRemoved is --print-gc-sections.
 	printRemoved bool
+
+	optimize      link.Optimize
+	printInlining bool
 }
 
 // run runs a link. Errors that need no input are reported first; files are written
@@ -129,12 +132,15 @@ func (c *command) readOptions(opts *options) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, name := range []string{"allow-undefined", "entry", "export"} {
+	for _, name := range []string{"allow-undefined", "entry", "export", "inline", "no-inline"} {
 		for _, glob := range opts.list(name) {
 			if _, err := path.Match(glob, ""); err != nil {
 				return &usageError{text: fmt.Sprintf("%q is not a pattern for --%s", glob, name), help: "* is any name, ? any character, [ab] one of these"}
 			}
 		}
+	}
+	if err := c.readOptimisation(opts); err != nil {
+		return err
 	}
 	if err := link.CheckHost(opts.text("host")); err != nil {
 		return &usageError{text: err.Error()}
@@ -161,6 +167,8 @@ func (c *command) readOptions(opts *options) error {
 		WhyLive:           opts.list("why-live"),
 		StripDebug:        opts.toggle("strip-debug"),
 		KeepLines:         opts.toggle("keep-line-info"),
+
+		Optimize: c.optimize,
 
 		MapInputs: true,
 	}
@@ -297,6 +305,9 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 	}
 	for i, name := range c.linkOptions.WhyLive {
 		c.printWay(name, result.Ways[i])
+	}
+	if c.printInlining {
+		c.showInlining(result)
 	}
 	if c.report.write(result.Messages) > 0 {
 		return nil, &exitError{code: exitLink}

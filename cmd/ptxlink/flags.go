@@ -35,7 +35,7 @@ const (
 // newFlags returns the table of options. Parsing (args.go) and --help both read it,
 // so an option is added only here.
 func newFlags() []option {
-	const output, input, linking, assembler, messages = "Output", "Inputs", "Linking", "ptxas", "Messages"
+	const output, input, linking, optimising, assembler, messages = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages"
 	return []option{
 		{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `FILE` (default: a.out.ptx or a.out.cubin)"},
 		{kind: toggleKind, name: "relocatable", aliases: []string{"r"}, category: output, usage: "keep undefined symbols, for another link"},
@@ -71,6 +71,12 @@ func newFlags() []option {
 		{kind: textKind, name: "host", category: linking, usage: "host platform of inputs without one: `OS-CPU`, e.g. linux-x86_64"},
 		{kind: toggleKind, name: "allow-host-mismatch", category: linking, usage: "allow different host operating systems, with a warning"},
 
+		{kind: numberKind, name: "O", category: optimising, usage: "inline functions: `LEVEL` 1 small ones, 2 more (default: 0)"},
+		{kind: listKind, name: "inline", category: optimising, usage: "inline functions that match `GLOB`, whatever their size"},
+		{kind: listKind, name: "no-inline", category: optimising, usage: "never inline functions that match `GLOB`"},
+		{kind: numberKind, name: "inline-limit", category: optimising, usage: "a small function has at most `N` instructions (default: 40)"},
+		{kind: toggleKind, name: "print-inlining", category: optimising, usage: "print which calls are inlined, and why others are not"},
+
 		{kind: textKind, name: "arch", category: assembler, usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},
 		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
 		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
@@ -89,8 +95,8 @@ func newFlags() []option {
 	}
 }
 
-// joined are the letters whose value may be attached: -Ldir, -oFILE, -j8.
-const joined = "LlojWu"
+// joined are the letters whose value may be attached: -Ldir, -oFILE, -j8, -O2.
+const joined = "LlojWuO"
 
 // colorWhen is the value of --color-diagnostics, which is optional.
 type colorWhen string

@@ -37,7 +37,7 @@ func (s *state) drop() (dropped []string, err error) {
 		for i := range m.Decls {
 			d := &m.Decls[i]
 			name := m.Names[d.Name]
-			if d.Kind != ptx.Func || !d.HasBody || !s.inlined[name] || gone[d.Name] || uses[d.Name] > 0 || s.Interposable && d.Linkage != ptx.Local {
+			if d.Kind != ptx.Func || !d.HasBody || !s.inlined[name] || gone[d.Name] || uses[d.Name] > 0 || s.Interposable && d.Linkage != ptx.Local || matches(s.Keep, name) {
 				continue
 			}
 			gone[d.Name], again = true, true

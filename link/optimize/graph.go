@@ -193,7 +193,7 @@ func (s *state) unwanted(name string, d *ptx.Decl) string {
 
 // kept reports whether a function stays in the module when all its calls are inlined.
 func (s *state) kept(name string, d *ptx.Decl) bool {
-	return s.taken[name] || s.Interposable && d.Linkage != ptx.Local
+	return s.taken[name] || s.Interposable && d.Linkage != ptx.Local || matches(s.Keep, name)
 }
 
 func matches(globs []string, name string) bool {

@@ -5,6 +5,7 @@ package optimize
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
@@ -24,7 +25,10 @@ type Options struct {
 	Limit int
 	// Interposable is set if the module will be linked with others by nvlink: other
 	// modules can then call its .visible and .weak functions and replace the latter.
+	// A module without an entry is a library, for which the same holds.
 	Interposable bool
+	// Keep lists functions that stay in the module.
+	Keep []string
 }
 
 // DefaultLimit is the number of instructions of a small function.
@@ -96,6 +100,9 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 		o.Limit = DefaultLimit
 	}
 	s := &state{Options: o, m: m, inlined: map[string]bool{}, reported: map[reportKey]int{}, hoisted: map[string]bool{}}
+	if !slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Entry && d.HasBody }) {
+		s.Interposable = true
+	}
 	s.chooseWord()
 	s.forget()
 	const passes = 4 // each one finds the functions behind one more level of pointers

@@ -1,0 +1,53 @@
+package main
+
+import (
+	"fmt"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+// readOptimisation reads the options for the second stage of a link.
+func (c *command) readOptimisation(opts *options) error {
+	c.optimize = link.Optimize{
+		Level:        int(opts.number("O")),
+		Inline:       opts.list("inline"),
+		NoInline:     opts.list("no-inline"),
+		InlineLimit:  int(opts.number("inline-limit")),
+		Interposable: opts.toggle("compile-only"),
+	}
+	c.printInlining = opts.toggle("print-inlining")
+	switch level := opts.number("O"); {
+	case level < 0 || level > 2:
+		return &usageError{text: fmt.Sprintf("there is no -O%d", level), help: "-O0, -O1 and -O2 are the levels of optimisation"}
+	case opts.number("inline-limit") < 0:
+		return &usageError{text: "option --inline-limit wants a number that is not negative"}
+	}
+	enabled := c.optimize.Level > 0 || len(c.optimize.Inline) > 0
+	if enabled && opts.toggle("relocatable") {
+		return &usageError{text: "-r excludes -O and --inline", help: "optimise when everything is linked"}
+	}
+	if !enabled {
+		for _, name := range []string{"no-inline", "inline-limit", "print-inlining"} {
+			if opts.given(name) {
+				var log diag.Log
+				log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without -O or --inline")
+				if c.report.log(&log) > 0 {
+					return &exitError{code: exitUsage}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// showInlining writes a line for each call that could be inlined.
+func (c *command) showInlining(result *link.Result) {
+	for _, call := range result.InlinedCalls {
+		what := "inlined"
+		if !call.Inlined {
+			what = "not inlined: " + call.Reason
+		}
+		fmt.Fprintf(c.stderr, "%s:%d\t%s\t%s\t%s\n", diag.Escape(call.Place.File), call.Place.Line, diag.Escape(call.Caller), diag.Escape(call.Callee), diag.Escape(what))
+	}
+}

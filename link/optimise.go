@@ -1,0 +1,91 @@
+package link
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link/optimize"
+	"ptxlink/object/ptx"
+)
+
+// Optimize says what the second stage of a link does to the linked module. The zero
+// value leaves it as it is.
+type Optimize struct {
+	// Level is 0, 1 or 2. 1 inlines device functions that are called once, and small
+	// ones. 2 also inlines larger ones that add little code.
+	Level int
+	// Inline and NoInline are patterns (path.Match) of names in the output: functions
+	// to inline at any level, and functions never to inline.
+	Inline, NoInline []string
+	// InlineLimit is the number of instructions of a small function; 0 means 40.
+	InlineLimit int
+	// Interposable is set if nvlink will link the output with other modules. All
+	// functions with linkage are then kept.
+	Interposable bool
+}
+
+// InlinedCall is one direct call of a device function, and whether it is inlined.
+type InlinedCall struct {
+	Caller, Callee string // names in the output
+	Place          Place  // in the input
+	Inlined        bool
+	Reason         string // why it is not inlined
+}
+
+func (o Optimize) options() optimize.Options {
+	return optimize.Options{Level: o.Level, Inline: o.Inline, NoInline: o.NoInline, Limit: o.InlineLimit, Interposable: o.Interposable}
+}
+
+// check returns an error if an option is invalid.
+func (o Optimize) check(relocatable bool) error {
+	if err := o.options().Check(); err != nil {
+		return err
+	}
+	if relocatable && o.options().Enabled() {
+		return errors.New("a module that will be linked again cannot be optimised")
+	}
+	return nil
+}
+
+// optimise replaces the output of a result by the optimised module.
+func optimise(r *Result, o Options) error {
+	m, invalid := ptx.Parse(&diag.Source{Name: "the linked module", Text: r.PTX})
+	if invalid != nil {
+		return fmt.Errorf("the linked module cannot be read: %s", invalid.Text)
+	}
+	options := o.Optimize.options()
+	options.Keep = slices.Concat(o.Exports, o.Undefined, o.RequireDefined)
+	if o.KeepUnused {
+		options.Keep = []string{"*"}
+	}
+	optimised, err := optimize.Optimize(m, options)
+	if err != nil {
+		return err
+	}
+	first := r.Lines
+	r.PTX = optimised.Text
+	r.Lines = &LineMap{out: diag.Source{Text: r.PTX}, inner: first, lines: optimised.Lines}
+	for _, c := range optimised.Calls {
+		call := InlinedCall{Caller: c.Caller, Callee: c.Callee, Inlined: c.Inlined, Reason: c.Reason}
+		call.Place, _ = first.Origin(c.Line)
+		r.InlinedCalls = append(r.InlinedCalls, call)
+	}
+	gone := map[string]bool{}
+	for _, name := range optimised.Dropped {
+		gone[name] = true
+	}
+	all := r.describer()
+	d := description{dropped: all.dropped, removed: all.removed}
+	for _, s := range all.symbols {
+		if gone[s.Name] {
+			s.Reason = "all its calls are inlined"
+			d.dropped = append(d.dropped, s)
+		} else {
+			d.symbols = append(d.symbols, s)
+		}
+	}
+	r.describer = func() description { return d }
+	return nil
+}
