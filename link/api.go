@@ -79,6 +79,11 @@ type Options struct {
 	// Exports are glob patterns of further definitions that stay. Those in Undefined
 	// and RequireDefined stay, too.
 	Exports []string
+	// Localize are glob patterns of definitions that lose their linkage: the host and
+	// other modules no longer find them. Those that Exports matches as well keep it; a
+	// name goes before a pattern, and any pattern before "*", as in the version scripts
+	// of GNU ld.
+	Localize []string
 	// CollectVariables removes also variables that only the host could use.
 	CollectVariables bool
 	// WhyLive lists names whose Result.Ways explain why they are in the output.

@@ -156,8 +156,16 @@ func (pl *planner) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
 }
 
 func (pl *planner) linkage(d resolve.DeclID) ptx.Linkage {
-	f := pl.table.Files[d.File]
-	return f.Symbols[f.Decls[d.Decl].Name].Linkage
+	name := pl.table.Files[d.File].Decls[d.Decl].Name
+	return linkageOf(pl.table, object.ID{File: d.File, Name: name})
+}
+
+// linkageOf returns the linkage of a definition in the output.
+func linkageOf(t *resolve.Table, id object.ID) ptx.Linkage {
+	if s := t.Of(id); s != resolve.None && t.Symbols[s].Hidden {
+		return ptx.Local
+	}
+	return t.Files[id.File].Symbols[id.Name].Linkage
 }
 
 // checkConstants reports constants that exceed the constant bank, with their names.

@@ -44,6 +44,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	clock.pass("resolve", func() {
 		table = resolve.Resolve(in.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, Unlinked: in.set.Outlines}, log)
 		requireDefined(table, o.RequireDefined, log)
+		table.Hide(o.Localize, o.Exports)
 		collect(table, o, log)
 	})
 	in.close()
@@ -123,7 +124,7 @@ func (o Options) check() (host object.Host, err error) {
 	for _, list := range []struct {
 		name     string
 		patterns []string
-	}{{"AllowUndefined", o.AllowUndefined}, {"Entries", o.Entries}, {"Exports", o.Exports}} {
+	}{{"AllowUndefined", o.AllowUndefined}, {"Entries", o.Entries}, {"Exports", o.Exports}, {"Localize", o.Localize}} {
 		for _, pattern := range list.patterns {
 			if _, err := path.Match(pattern, ""); err != nil {
 				return host, fmt.Errorf("%q of %s is not a pattern: %w", pattern, list.name, err)

@@ -138,7 +138,7 @@ func (d describer) symbol(id object.ID) Symbol {
 	s := f.Symbols[id.Name]
 	sym := Symbol{
 		Name: d.names.Of(id), Original: f.Names[id.Name], Module: f.Name,
-		Linkage: linkageName(s.Linkage), place: f.NamePlace(id.Name),
+		Linkage: linkageName(linkageOf(d.t, id)), place: f.NamePlace(id.Name),
 	}
 	if decl := f.DeclOf(id.Name); decl != nil {
 		sym.Kind, sym.Space, sym.Size, sym.Align = measure(decl)

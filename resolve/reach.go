@@ -37,7 +37,7 @@ type mark struct {
 // Collect removes the definitions that no root leads to: uses in the bodies of
 // functions, in initial values, by aliases and by statements that the linker does not
 // know are followed. A link without a kept entry is a library of functions: all
-// external ones are then roots, too. Debug sections keep nothing.
+// external ones that are not hidden are then roots, too. Debug sections keep nothing.
 //
 // Without Collect, everything is in the output.
 func (t *Table) Collect(r Roots) {
@@ -101,6 +101,11 @@ func (t *Table) Needed(s *Symbol) bool {
 	return t.reach == nil || slices.ContainsFunc(s.Mentions, func(id object.ID) bool { return t.reach.marks[id.File][id.Name].used })
 }
 
+func (t *Table) hidden(id object.ID) bool {
+	s := t.Of(id)
+	return s != None && t.Symbols[s].Hidden
+}
+
 // Kept reports whether the definition that a name refers to is in the output, or may be
 // in another module: Collect did not remove it.
 func (t *Table) Kept(id object.ID) bool {
@@ -162,7 +167,7 @@ func (c *collector) mark() {
 				if c.roots.Variables && (d.Space == ".global" || d.Space == ".const") {
 					c.add(id)
 				}
-			case sym.Exported():
+			case sym.Exported() && !t.hidden(id):
 				functions = append(functions, id)
 			}
 		}

@@ -31,6 +31,8 @@ type Symbol struct {
 	// Open is set for a name that stays .extern in the output: a system call,
 	// dynamic shared memory, or a symbol that the user allowed.
 	Open bool
+	// Hidden is set by Table.Hide: the definition has no linkage in the output.
+	Hidden bool
 	// Uniform is set if all mentions declare a function without directives and with
 	// the same signature: there is nothing to compare.
 	Uniform bool

@@ -36,6 +36,7 @@ type command struct {
 	assembler   ptxas.Options
 	linkOptions link.Options
 	paths       []string // of the inputs that are files
+	scripts     []string // --version-script
 	passes      []link.Pass
 	printPulls  bool
 	// printRemoved is --print-gc-sections.
@@ -132,7 +133,7 @@ func (c *command) readOptions(opts *options) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, name := range []string{"allow-undefined", "entry", "export", "inline", "no-inline"} {
+	for _, name := range []string{"allow-undefined", "entry", "export", "localize", "inline", "no-inline"} {
 		for _, glob := range opts.list(name) {
 			if _, err := path.Match(glob, ""); err != nil {
 				return &usageError{text: fmt.Sprintf("%q is not a pattern for --%s", glob, name), help: "* is any name, ? any character, [ab] one of these"}
@@ -163,6 +164,7 @@ func (c *command) readOptions(opts *options) error {
 		AllowHostMismatch: opts.toggle("allow-host-mismatch"),
 		Entries:           opts.list("entry"),
 		Exports:           opts.list("export"),
+		Localize:          opts.list("localize"),
 		CollectVariables:  opts.toggle("gc-variables"),
 		WhyLive:           opts.list("why-live"),
 		StripDebug:        opts.toggle("strip-debug"),
@@ -171,6 +173,15 @@ func (c *command) readOptions(opts *options) error {
 		Optimize: c.optimize,
 
 		MapInputs: true,
+	}
+	if script := opts.text("version-script"); script != "" {
+		global, local, err := readVersionScript(script)
+		if err != nil {
+			return err
+		}
+		c.linkOptions.Exports = append(c.linkOptions.Exports, global...)
+		c.linkOptions.Localize = append(c.linkOptions.Localize, local...)
+		c.scripts = append(c.scripts, script)
 	}
 	// Other cubins may call every function of a relocatable one.
 	c.linkOptions.KeepUnused = opts.toggle("no-gc-sections") || opts.toggle("compile-only") && !opts.toggle("gc-sections")
@@ -234,6 +245,7 @@ func (c *command) findInputs(folders []string) error {
 		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name, WholeArchive: in.whole})
 		c.paths = append(c.paths, name)
 	}
+	c.paths = append(c.paths, c.scripts...) // no output may take their place
 	if c.report.log(&log) > 0 {
 		return &exitError{code: exitLink}
 	}

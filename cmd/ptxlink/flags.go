@@ -64,6 +64,8 @@ func newFlags() []option {
 		{kind: toggleKind, name: "gc-variables", category: linking, usage: "remove also variables that only the host could use"},
 		{kind: listKind, name: "entry", aliases: []string{"e"}, category: linking, usage: "keep only entries that match `GLOB`"},
 		{kind: listKind, name: "export", category: linking, usage: "keep definitions that match `GLOB`"},
+		{kind: listKind, name: "localize", category: linking, usage: "take the linkage of definitions that match `GLOB` away"},
+		{kind: textKind, name: "version-script", category: linking, usage: "export and localize what `FILE` lists, in the language of GNU ld"},
 		{kind: toggleKind, name: "print-gc-sections", category: linking, usage: "print what is removed"},
 		{kind: listKind, name: "why-live", category: linking, usage: "print what leads to `SYMBOL`"},
 		{kind: toggleKind, name: "strip-debug", aliases: []string{"S", "strip-all", "s"}, category: linking, usage: "remove debug information"},

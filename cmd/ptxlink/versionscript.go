@@ -1,0 +1,140 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"text/scanner"
+	"unicode"
+)
+
+// readVersionScript reads a version script of GNU ld:
+//
+//	VERSION { global: name; pattern*; local: *; };
+//
+// PTX has no versions, so their names mean nothing, and all versions count as one. An
+// extern "C" block is a list like others; extern "C++" is an error. It returns the
+// patterns of global and of local.
+func readVersionScript(file string) (global, local []string, err error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, nil, &exitError{exitIO, err}
+	}
+	p := scriptParser{global: &global, local: &local}
+	p.Init(bytes.NewReader(hashComment().ReplaceAll(text, nil)))
+	p.Filename = file
+	p.Mode = scanner.ScanIdents | scanner.ScanStrings | scanner.ScanComments | scanner.SkipComments
+	p.IsIdentRune = func(ch rune, i int) bool {
+		return ch != scanner.EOF && (unicode.IsLetter(ch) || unicode.IsDigit(ch) || strings.ContainsRune("_$.*?[]^-!@", ch))
+	}
+	p.Error = func(*scanner.Scanner, string) {} // the text of a bad token is reported
+	for p.next(); p.tok != scanner.EOF && p.err == nil; {
+		if p.tok == scanner.Ident {
+			p.next() // the name of the version
+		}
+		p.block()
+		if p.tok == scanner.Ident {
+			p.next() // the version it depends on
+		}
+		p.need(';')
+	}
+	return global, local, p.err
+}
+
+// hashComment is the comment that text/scanner does not know.
+var hashComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#.*`) })
+
+type scriptParser struct {
+	scanner.Scanner
+	tok           rune
+	global, local *[]string
+	err           error
+}
+
+func (p *scriptParser) next() { p.tok = p.Scan() }
+
+func (p *scriptParser) need(tok rune) {
+	if p.tok != tok {
+		p.fail("expected " + strconv.QuoteRune(tok))
+		return
+	}
+	p.next()
+}
+
+func (p *scriptParser) fail(what string) {
+	if p.err == nil {
+		found := strconv.Quote(p.TokenText())
+		if p.tok == scanner.EOF {
+			found = "the end of the file"
+		}
+		p.err = &usageError{text: fmt.Sprintf("%s:%d:%d: %s, found %s", p.Filename, p.Line, p.Column, what, found),
+			help: "a version script looks like { global: name; pattern*; local: *; };"}
+	}
+	p.tok = scanner.EOF
+}
+
+// block reads the lists between braces. Names before local: are global.
+func (p *scriptParser) block() {
+	list := p.global
+	for p.need('{'); p.tok != '}' && p.err == nil; {
+		switch {
+		case p.tok == scanner.EOF:
+			p.fail("expected '}'")
+		case p.tok == scanner.Ident && p.TokenText() == "extern":
+			if p.next(); p.tok != scanner.String || p.TokenText() != `"C"` {
+				p.fail(`expected "C": patterns match mangled names`)
+				return
+			}
+			p.next()
+			for p.need('{'); p.tok != '}' && p.err == nil; {
+				*list = append(*list, p.pattern())
+				p.end()
+			}
+			p.need('}')
+			p.need(';')
+		default:
+			word := p.pattern()
+			switch {
+			case p.tok == ':' && word == "global":
+				list = p.global
+				p.next()
+			case p.tok == ':' && word == "local":
+				list = p.local
+				p.next()
+			default:
+				*list = append(*list, word)
+				p.end()
+			}
+		}
+	}
+	p.need('}')
+}
+
+// pattern reads a name or pattern.
+func (p *scriptParser) pattern() string {
+	text := p.TokenText()
+	if name, err := strconv.Unquote(text); p.tok == scanner.String && err == nil {
+		text = name
+	} else if p.tok != scanner.Ident {
+		p.fail("expected a name or pattern")
+		return ""
+	}
+	if _, err := path.Match(text, ""); err != nil {
+		p.fail("expected a valid pattern")
+		return ""
+	}
+	p.next()
+	return text
+}
+
+// end reads the semicolon of a pattern, which the last one may lack.
+func (p *scriptParser) end() {
+	if p.tok != '}' {
+		p.need(';')
+	}
+}
