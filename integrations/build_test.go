@@ -208,7 +208,7 @@ func (w workspace) example(t *testing.T) {
 		{
 			name: "from nothing", change: func() {},
 			bazel: []string{link, listDebug, listMath, packDebug, packMath}, make: []string{app, debug, math},
-			outputHolds: "sqrt.rn.f32", outputHasNot: "debug_trace",
+			outputHolds: "sqrt.rn.f32", outputHasNot: "text[7]",
 		},
 		{
 			name: "nothing changed", change: func() {},
@@ -237,7 +237,7 @@ func (w workspace) example(t *testing.T) {
 					".version 7.8\n.target sm_75\n.address_size 64\n", "", 1))
 			},
 			bazel: []string{link, listDebug, packDebug}, make: []string{app, debug},
-			outputHolds: "debug_trace",
+			outputHolds: "text[7]",
 		},
 	} {
 		time.Sleep(20 * time.Millisecond) // files have the time of the last tick; Make compares it
