@@ -106,6 +106,7 @@ func TestMoreFaults(t *testing.T) {
 		{1, kernel("mov.b64 {%r1, %r2, %r3}, %d1;"), "mov.b64 of 3 elements"},
 		{1, kernel("ld.global.v2.u32 {%r1, %r2, %r3}, [%out];"), "3 values for 2 elements"},
 		{1, kernel("ld.global.u64 %r1, [%out];"), "register %r1 has 32 bits"},
+		{1, ".visible .entry k(.param .u64 out) { .reg .b32 %r; ld.param.u64 %r, [out]; }", "register %r has 32 bits"},
 		{1, kernel("cvt.s32.f32 %r1, %r2;"), "without a rounding mode"},
 		{1, kernel("mov.u32 %r1, nothing;"), "nothing is not a constant"},
 		{1, ".func (.param .b64 r) f() { ret; }\n" + kernel("{ .param .b32 a; call (a), f, (); }"), "result 0 of f has 8 bytes, 4 expected"},
