@@ -29,6 +29,8 @@ type Options struct {
 	Interposable bool
 	// Keep lists functions that stay in the module.
 	Keep []string
+	// Fold replaces functions by others with the same code.
+	Fold bool
 }
 
 // DefaultLimit is the number of instructions of a small function.
@@ -52,6 +54,8 @@ type Result struct {
 	// Dropped are the functions that are not in Text because all their calls are
 	// inlined.
 	Dropped []string
+	// Folded are the functions that another one with the same code replaces.
+	Folded []Fold
 }
 
 // Call is one call and what became of it.
@@ -63,7 +67,7 @@ type Call struct {
 }
 
 // Enabled reports whether the options ask for anything.
-func (o Options) Enabled() bool { return o.Level > 0 || len(o.Inline) > 0 }
+func (o Options) Enabled() bool { return o.Level > 0 || len(o.Inline) > 0 || o.Fold }
 
 // Check returns an error if an option is invalid.
 func (o Options) Check() error {
@@ -89,6 +93,7 @@ func (o Options) Check() error {
 //	          objects of a function that outlive its calls move to module scope;
 //	          names that hide others get new ones
 //	inline    callees before callers, in rounds; each round writes the module again
+//	fold      functions with the same code become one
 //	drop      functions that nothing refers to any more
 //
 // Inlining can show which function a register holds, so the first two are repeated.
@@ -124,11 +129,18 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 			}
 		}
 	}
+	var folded []Fold
+	if o.Fold {
+		var err error
+		if folded, err = s.fold(); err != nil {
+			return nil, err
+		}
+	}
 	dropped, err := s.drop()
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Text: s.m.Src.Text, Lines: s.origins(), Calls: s.report, Dropped: dropped}, nil
+	return &Result{Folded: folded, Text: s.m.Src.Text, Lines: s.origins(), Calls: s.report, Dropped: dropped}, nil
 }
 
 // state is the module between two steps, and what the steps know of its functions.

@@ -1,0 +1,253 @@
+package optimize
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// Fold is a function that another one with the same code replaces.
+type Fold struct{ Name, Into string }
+
+// fold removes functions whose code another function has, and makes their callers call
+// that one. Two functions have the same code if their tokens are the same except for
+// the names of locals, and where they refer to functions, these have the same code,
+// too: identical code folding to a fixpoint. Lines do not count.
+//
+// These stay what they are:
+//
+//   - functions whose address is taken, as two functions have two addresses
+//   - functions with objects in .shared, .global or .const of their own, which would
+//     become one object
+//   - modules with DWARF, which describes each function
+func (s *state) fold() ([]Fold, error) {
+	m := s.m
+	if len(m.Sections) > 0 {
+		return nil, nil
+	}
+	s.analyse()
+	bodies := s.decls().bodies
+	var list []*foldable
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		if d.Kind == ptx.Func && d.HasBody {
+			if f := s.skeleton(d, bodies); f != nil {
+				list = append(list, f)
+			}
+		}
+	}
+	refine(list)
+	var folds []Fold
+	into := map[string]string{}
+	first := map[int]*foldable{} // by class
+	for _, f := range list {
+		kept := first[f.class]
+		switch {
+		case kept == nil:
+			first[f.class] = f
+		case !s.replaceable(f):
+			if s.replaceable(kept) && into[kept.name] == "" { // this one must stay, the first need not
+				first[f.class] = f
+				folds = append(folds, Fold{kept.name, f.name})
+				into[kept.name] = f.name
+			}
+		default:
+			folds = append(folds, Fold{f.name, kept.name})
+			into[f.name] = kept.name
+		}
+	}
+	for name, to := range into { // what was first may have been replaced later
+		if last := into[to]; last != "" {
+			into[name] = last
+		}
+	}
+	for i := range folds {
+		folds[i].Into = into[folds[i].Name]
+	}
+	folds, into = s.nameable(folds, into)
+	return folds, s.rewrite(s.foldEdits(into))
+}
+
+// replaceable reports whether a function may be missing in the output.
+func (s *state) replaceable(f *foldable) bool {
+	return !s.taken[f.name] && !matches(s.Keep, f.name) && !(s.Interposable && f.decl.Linkage != ptx.Local)
+}
+
+// foldable is a function without what makes it different from all others.
+type foldable struct {
+	name  string
+	decl  *ptx.Decl
+	text  string   // its tokens
+	refs  []string // the functions in it, in order
+	class int      // functions of one class have the same code
+}
+
+// skeleton returns the tokens of a function: locals by number, and functions left to
+// refs. It returns nil for a function that cannot be folded.
+func (s *state) skeleton(d *ptx.Decl, bodies map[string]*ptx.Decl) *foldable {
+	m, c := s.m, s.code(d)
+	f := &foldable{name: m.Names[d.Name], decl: d}
+	var out []byte
+	word := func(text []byte) {
+		out = binary.AppendUvarint(out, uint64(len(text)))
+		out = append(out, text...)
+	}
+	for _, p := range d.Signature.Results {
+		word([]byte(p.Space + p.Word))
+		out = binary.AppendVarint(binary.AppendVarint(append(out, p.Vector, flag(p.Array), flag(p.Unsized)), p.Align), p.Count)
+	}
+	word([]byte("->"))
+	for _, p := range d.Signature.Params {
+		word([]byte(p.Space + p.Word))
+		out = binary.AppendVarint(binary.AppendVarint(append(out, p.Vector, flag(p.Array), flag(p.Unsized)), p.Align), p.Count)
+	}
+	for _, a := range d.Attrs {
+		word(m.Src.Bytes(a.Span))
+	}
+	for _, l := range c.Locals {
+		switch l.Type.Space {
+		case "", ".reg", ".param", ".local":
+		default:
+			return nil
+		}
+	}
+	for _, st := range c.Statements {
+		if st.Kind == ptx.Directive {
+			switch c.Opcode(st) {
+			case ".loc", ".file":
+				continue
+			}
+		}
+		for i := st.First; i < st.End; i++ {
+			t := c.Tokens[i]
+			ref := c.Reference(int(i))
+			if local, ok := ref.Local(); ok {
+				l := &c.Locals[local]
+				out = binary.AppendUvarint(append(out, 'L'), uint64(local))
+				word(c.Text(t)[min(int(l.Name.Len), int(t.End-t.Off)):]) // the number in a range
+				continue
+			}
+			if id, ok := ref.Name(); ok && bodies[m.Names[id]] != nil && bodies[m.Names[id]].Kind == ptx.Func {
+				out = append(out, 'F')
+				f.refs = append(f.refs, m.Names[id])
+				continue
+			}
+			out = append(out, 'T', byte(t.Kind))
+			word(c.Text(t))
+		}
+	}
+	for _, list := range c.TargetRanges {
+		for _, target := range list.Targets {
+			if local, ok := target.Local(); ok {
+				out = binary.AppendUvarint(append(out, 'L'), uint64(local))
+			} else if id, ok := target.Name(); ok {
+				word([]byte(m.Names[id]))
+			}
+		}
+	}
+	f.text = string(out)
+	return f
+}
+
+func flag(b bool) byte {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// refine gives the functions their classes: at first those with the same tokens have
+// one, then also the functions that they refer to must agree in it, until no class
+// is divided any more. Functions that are not in the list differ from all others.
+func refine(list []*foldable) {
+	byName := map[string]*foldable{}
+	for _, f := range list {
+		byName[f.name] = f
+	}
+	key := func(f *foldable) string { return f.text }
+	for classes := 0; ; {
+		numbers := map[string]int{}
+		next := make([]int, len(list))
+		for i, f := range list {
+			k := key(f)
+			n, known := numbers[k]
+			if !known {
+				n = len(numbers)
+				numbers[k] = n
+			}
+			next[i] = n
+		}
+		for i, f := range list {
+			f.class = next[i]
+		}
+		if len(numbers) == classes {
+			return
+		}
+		classes = len(numbers)
+		key = func(f *foldable) string {
+			out := binary.AppendUvarint(nil, uint64(f.class))
+			for _, name := range f.refs {
+				if g := byName[name]; g != nil {
+					out = binary.AppendUvarint(append(out, 'c'), uint64(g.class))
+				} else {
+					out = append(append(append(out, 'n'), name...), 0)
+				}
+			}
+			return string(out)
+		}
+	}
+}
+
+// nameable leaves out the folds whose new name means something else in a caller: a
+// local of that spelling hides the function.
+func (s *state) nameable(folds []Fold, into map[string]string) ([]Fold, map[string]string) {
+	hidden := map[string]bool{} // functions that some caller cannot name
+	for _, call := range s.m.Calls {
+		if call.Use < 0 {
+			continue
+		}
+		to := into[s.m.Names[s.m.Uses[call.Use].Name]]
+		if to == "" || hidden[to] {
+			continue
+		}
+		c := s.code(&s.m.Decls[call.In])
+		hidden[to] = slices.ContainsFunc(c.Locals, func(l ptx.LocalDecl) bool {
+			name := s.m.Src.String(l.Name)
+			return l.Count < 0 && name == to || l.Count >= 0 && strings.HasPrefix(to, name)
+		})
+	}
+	folds = slices.DeleteFunc(folds, func(f Fold) bool {
+		if hidden[f.Into] {
+			delete(into, f.Name)
+		}
+		return hidden[f.Into]
+	})
+	return folds, into
+}
+
+// foldEdits removes the declarations of the folded functions and renames the calls.
+func (s *state) foldEdits(into map[string]string) (edits []edit) {
+	m := s.m
+	var spans []ptx.Span
+	for i := range m.Decls {
+		if d := &m.Decls[i]; into[m.Names[d.Name]] != "" {
+			edits = append(edits, edit{span: d.Span})
+			spans = append(spans, d.Span)
+		}
+	}
+	gone := func(off int32) bool {
+		i, _ := slices.BinarySearchFunc(spans, off, func(s ptx.Span, off int32) int { return int(s.End()) - int(off) - 1 })
+		return i < len(spans) && spans[i].Off <= off
+	}
+	for _, u := range m.Uses {
+		to := into[m.Names[u.Name]]
+		if span := m.UseSpan(u); to != "" && !gone(u.Off) && !bytes.Equal(m.Src.Bytes(span), []byte(to)) {
+			edits = append(edits, edit{span: span, text: to})
+		}
+	}
+	sortEdits(edits)
+	return edits
+}
