@@ -164,6 +164,8 @@ type Result struct {
 	Messages []*Message
 	// InlinedCalls are the calls that Options.Optimize looked at.
 	InlinedCalls []InlinedCall
+	// Folded are the functions that another one replaces (Optimize.Fold).
+	Folded []FoldedFunction
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 

@@ -21,6 +21,9 @@ type Optimize struct {
 	Inline, NoInline []string
 	// InlineLimit is the number of instructions of a small function; 0 means 40.
 	InlineLimit int
+	// Fold replaces device functions by others with the same code (--icf). Two
+	// functions whose address is taken stay two.
+	Fold bool
 	// Interposable is set if nvlink will link the output with other modules. All
 	// functions with linkage are then kept.
 	Interposable bool
@@ -34,8 +37,12 @@ type InlinedCall struct {
 	Reason         string // why it is not inlined
 }
 
+// FoldedFunction is a function that another one with the same code replaces: names in
+// the output, or what they would be there.
+type FoldedFunction struct{ Name, Into string }
+
 func (o Optimize) options() optimize.Options {
-	return optimize.Options{Level: o.Level, Inline: o.Inline, NoInline: o.NoInline, Limit: o.InlineLimit, Interposable: o.Interposable}
+	return optimize.Options{Level: o.Level, Inline: o.Inline, NoInline: o.NoInline, Limit: o.InlineLimit, Fold: o.Fold, Interposable: o.Interposable}
 }
 
 // check returns an error if an option is invalid.
@@ -72,15 +79,20 @@ func optimise(r *Result, o Options) error {
 		call.Place, _ = first.Origin(c.Line)
 		r.InlinedCalls = append(r.InlinedCalls, call)
 	}
-	gone := map[string]bool{}
+	for _, f := range optimised.Folded {
+		r.Folded = append(r.Folded, FoldedFunction{Name: f.Name, Into: f.Into})
+	}
+	gone := map[string]string{}
 	for _, name := range optimised.Dropped {
-		gone[name] = true
+		gone[name] = "all its calls are inlined"
+	}
+	for _, f := range optimised.Folded {
+		gone[f.Name] = "folded into " + f.Into + ", which has the same code"
 	}
 	all := r.describer()
-	d := description{dropped: all.dropped, removed: all.removed}
+	d := description{dropped: all.dropped, removed: all.removed, edges: all.edges}
 	for _, s := range all.symbols {
-		if gone[s.Name] {
-			s.Reason = "all its calls are inlined"
+		if s.Reason = gone[s.Name]; s.Reason != "" {
 			d.dropped = append(d.dropped, s)
 		} else {
 			d.symbols = append(d.symbols, s)

@@ -44,6 +44,7 @@ type command struct {
 
 	optimize      link.Optimize
 	printInlining bool
+	printFolded   bool
 }
 
 // run runs a link. Errors that need no input are reported first; files are written
@@ -317,6 +318,9 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 	}
 	for i, name := range c.linkOptions.WhyLive {
 		c.printWay(name, result.Ways[i])
+	}
+	if c.printFolded {
+		c.showFolded(result)
 	}
 	if c.printInlining {
 		c.showInlining(result)

@@ -77,6 +77,8 @@ func newFlags() []option {
 		{kind: listKind, name: "inline", category: optimising, usage: "inline functions that match `GLOB`, whatever their size"},
 		{kind: listKind, name: "no-inline", category: optimising, usage: "never inline functions that match `GLOB`"},
 		{kind: numberKind, name: "inline-limit", category: optimising, usage: "a small function has at most `N` instructions (default: 40)"},
+		{kind: toggleKind, name: "icf", category: optimising, usage: "replace functions by others with the same code"},
+		{kind: toggleKind, name: "print-icf-sections", category: optimising, usage: "print which functions --icf replaces"},
 		{kind: toggleKind, name: "print-inlining", category: optimising, usage: "print which calls are inlined, and why others are not"},
 
 		{kind: textKind, name: "arch", category: assembler, usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},

@@ -14,20 +14,22 @@ func (c *command) readOptimisation(opts *options) error {
 		Inline:       opts.list("inline"),
 		NoInline:     opts.list("no-inline"),
 		InlineLimit:  int(opts.number("inline-limit")),
+		Fold:         opts.toggle("icf"),
 		Interposable: opts.toggle("compile-only"),
 	}
 	c.printInlining = opts.toggle("print-inlining")
+	c.printFolded = opts.toggle("print-icf-sections")
 	switch level := opts.number("O"); {
 	case level < 0 || level > 2:
 		return &usageError{text: fmt.Sprintf("there is no -O%d", level), help: "-O0, -O1 and -O2 are the levels of optimisation"}
 	case opts.number("inline-limit") < 0:
 		return &usageError{text: "option --inline-limit wants a number that is not negative"}
 	}
-	enabled := c.optimize.Level > 0 || len(c.optimize.Inline) > 0
-	if enabled && opts.toggle("relocatable") {
-		return &usageError{text: "-r excludes -O and --inline", help: "optimise when everything is linked"}
+	inlines := c.optimize.Level > 0 || len(c.optimize.Inline) > 0
+	if (inlines || c.optimize.Fold) && opts.toggle("relocatable") {
+		return &usageError{text: "-r excludes -O, --inline and --icf", help: "optimise when everything is linked"}
 	}
-	if !enabled {
+	if !inlines {
 		for _, name := range []string{"no-inline", "inline-limit", "print-inlining"} {
 			if opts.given(name) {
 				var log diag.Log
@@ -39,6 +41,13 @@ func (c *command) readOptimisation(opts *options) error {
 		}
 	}
 	return nil
+}
+
+// showFolded writes a line for each function that another one replaces.
+func (c *command) showFolded(result *link.Result) {
+	for _, f := range result.Folded {
+		fmt.Fprintf(c.stderr, "folded\t%s\tinto\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
+	}
 }
 
 // showInlining writes a line for each call that could be inlined.
