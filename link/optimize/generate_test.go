@@ -27,7 +27,6 @@ type generator struct {
 	made []signature
 	next int // number of labels and objects so far
 	// The function being written:
-	labels []string
 	depot  int64  // bytes; 0 if there is none
 	static string // a static object with a word for each thread, or ""
 	depth  int
