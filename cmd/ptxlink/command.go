@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -33,12 +32,14 @@ type command struct {
 	dotFile     string
 	depFile     string
 	unusedFile  string
-	assembler   ptxas.Options
+	assembler   ptxas.Build
 	linkOptions link.Options
 	paths       []string // of the inputs that are files
 	scripts     []string // --version-script
 	passes      []link.Pass
 	printPulls  bool
+	saveTemps   bool
+	dryRun      bool
 	// printRemoved is --print-gc-sections.
 	printRemoved bool
 
@@ -66,9 +67,8 @@ func (c *command) run(opts *options) error {
 		return err
 	}
 	if c.cubin {
-		var err error
-		if c.assembler.Path, err = ptxas.Find(opts.text("ptxas")); err != nil {
-			return &exitError{exitIO, err}
+		if err := c.findTools(opts); err != nil {
+			return err
 		}
 	}
 	result, err := c.link(opts.ctx)
@@ -78,10 +78,13 @@ func (c *command) run(opts *options) error {
 	output := outfile.File{Path: c.output, From: result}
 	if c.cubin {
 		cubin, err := c.assemble(opts.ctx, result)
-		if err != nil {
+		if err != nil || c.dryRun {
 			return err
 		}
 		output = outfile.File{Path: c.output, Data: cubin}
+	}
+	if c.dryRun {
+		return nil
 	}
 	if err := c.writeResult(result, output); err != nil {
 		return err
@@ -121,7 +124,7 @@ func (c *command) readMessageOptions(opts *options) error {
 		}
 		c.report.hidden = append(c.report.hidden, id)
 	}
-	for _, name := range []string{"error-limit", "threads", "cache-size"} {
+	for _, name := range []string{"error-limit", "threads", "ptxas-jobs", "cache-size"} {
 		if opts.number(name) < 0 {
 			return &usageError{text: fmt.Sprintf("option --%s wants a number that is not negative", name)}
 		}
@@ -201,26 +204,7 @@ func (c *command) readOptions(opts *options) error {
 	}
 	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dot"), opts.text("dependency-file"), opts.text("unused-inputs")
 
-	c.assembler = ptxas.Options{Arch: opts.text("arch"), Compile: opts.toggle("compile-only")}
-	if err := checkArch(c.assembler.Arch); err != nil {
-		return err
-	}
-	for _, list := range opts.list("Xptxas") {
-		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
-	}
-	if dir := cmp.Or(opts.text("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
-		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.number("cache-size")}
-	}
-	for _, name := range []string{"ptxas", "Xptxas", "cache-dir", "cache-size"} { // --arch also chooses between PTX for several GPUs
-		if opts.given(name) && !c.cubin {
-			var log diag.Log
-			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
-			if c.report.log(&log) > 0 {
-				return &exitError{code: exitUsage}
-			}
-		}
-	}
-	return nil
+	return c.readAssembler(opts)
 }
 
 // findInputs turns the arguments into inputs of the link.
@@ -358,24 +342,6 @@ func (c *command) refused(err error) error {
 		return &exitError{code: exitIO}
 	}
 	return &exitError{code: exitLink}
-}
-
-// assemble runs ptxas on the module and reports its messages.
-func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, error) {
-	defer c.timed("ptxas", time.Now())
-	o := c.assembler
-	o.Arch = cmp.Or(o.Arch, result.Target)
-	o.Debug, o.LineInfo = result.Debug, result.LineInfo
-	var log diag.Log
-	if c.linkOptions.Verbose {
-		log.Note(diag.Place{}, fmt.Sprintf("assembling for %s with %s", o.Arch, o.Path))
-	}
-	cubin, messages, err := ptxas.Assemble(ctx, o, result.PTX, result.Lines)
-	failed := c.report.log(&log)+c.report.write(messages) > 0
-	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
-		return nil, &exitError{code: exitLink}
-	}
-	return cubin, err
 }
 
 // writeResult writes the files, the output last, so that the others exist once it

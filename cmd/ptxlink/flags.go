@@ -84,6 +84,12 @@ func newFlags() []option {
 		{kind: textKind, name: "arch", category: assembler, usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},
 		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
 		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
+		{kind: textKind, name: "ptxas-mode", category: assembler, usage: "whole clones callees, separate needs nvlink: `MODE` (default: auto)"},
+		{kind: textKind, name: "partition", category: assembler, usage: "assemble at most `N` parts in parallel, or auto; implies separate"},
+		{kind: numberKind, name: "ptxas-jobs", category: assembler, usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
+		{kind: textKind, name: "nvlink", category: assembler, usage: "`PATH` of nvlink (default: $NVLINK, else beside ptxas)"},
+		{kind: toggleKind, name: "save-temps", category: assembler, usage: "keep the linked PTX and the parts beside the output"},
+		{kind: toggleKind, name: "dry-run", category: assembler, usage: "print the commands that make the cubin, and write nothing"},
 		{kind: textKind, name: "cache-dir", category: assembler, usage: "keep cubins in `DIR`, by content (default: $PTXLINK_CACHE)"},
 		{kind: numberKind, name: "cache-size", category: assembler, usage: "limit of the cache in `BYTES` (default: 1 GiB)"},
 

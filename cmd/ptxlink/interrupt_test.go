@@ -34,6 +34,8 @@ func TestInterrupt(t *testing.T) {
 		"quiet":  "#!/bin/sh\nsleep 60\n",
 		"child":  "#!/bin/sh\ntrap '' TERM\nsleep 3 & wait\n",
 		"rsp":    "a.ptx @ff",
+		"b.ptx":  strings.ReplaceAll(small, "k()", "l()"),
+		"works":  "#!/bin/sh\nprintf '" + smallestCubin + "' > linked.cubin\n",
 		"thin.a": "!<thin>\nff/             0           0     0     644     100       `\n",
 	}
 	for i, test := range []struct {
@@ -65,6 +67,8 @@ func TestInterrupt(t *testing.T) {
 		{"ar/insert", "ar rc new.a a.ptx -", false},
 		{"ptxas", "a.ptx -o a.cubin --ptxas ./quiet", false},
 		{"ptxas/child", "a.ptx -o a.cubin --ptxas ./child", false},
+		{"ptxas/parts", "a.ptx b.ptx -o a.cubin --partition=2 --save-temps --cache-dir=cache --ptxas ./child --nvlink ./quiet", false},
+		{"nvlink", "a.ptx b.ptx -o a.cubin --ptxas-mode=separate --ptxas ./works --nvlink ./child", false},
 		{"ptxas/map", "m.ptx -o a.cubin --ptxas ./quiet -Map=ff", true},
 	} {
 		sent := []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP}[i%3]
@@ -138,6 +142,56 @@ func TestInterrupt(t *testing.T) {
 				t.Errorf("left in TMPDIR: %s", left)
 			}
 		})
+	}
+}
+
+// smallestCubin is what checkCubin of link/ptxas accepts, for printf of a shell.
+var smallestCubin = `\177ELF\2\1\1\63\7` + strings.Repeat(`\0`, 7) + `\2\0\276\0` + strings.Repeat(`\0`, 20) + `\100` + strings.Repeat(`\0`, 19) + `\1\0\0\0` + strings.Repeat(`\0`, 64)
+
+// TestInterruptKillsPrograms checks that no ptxas runs on after an interrupt, although
+// it ignores signals and is behind a script.
+func TestInterruptKillsPrograms(t *testing.T) {
+	dir := t.TempDir()
+	small := ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+	for name, text := range map[string]string{
+		"a.ptx": small,
+		"b.ptx": strings.ReplaceAll(small, "k()", "l()"),
+		"ptxas": "#!/bin/sh\ntrap '' TERM INT HUP\nsh -c 'sleep 60; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("ptxlink", "a.ptx", "b.ptx", "-o", "a.cubin", "--partition=2", "--ptxas-jobs=2", "--ptxas=./ptxas", "--nvlink=./ptxas")
+	cmd.Dir = dir
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	for range 200 {
+		text, _ := os.ReadFile(filepath.Join(dir, "ids"))
+		if ids = strings.Fields(string(text)); len(ids) == 4 {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	if len(ids) != 4 || cmd.ProcessState.ExitCode() != exitInterrupt {
+		t.Fatalf("%v, %s", ids, cmd.ProcessState)
+	}
+	for _, id := range ids {
+		for try := 0; ; try++ {
+			state, err := os.ReadFile("/proc/" + id + "/stat")
+			if err != nil || strings.Contains(string(state), ") Z ") {
+				break
+			}
+			if try == 40 {
+				t.Errorf("process %s still runs", id)
+				break
+			}
+			time.Sleep(50 * time.Millisecond)
+		}
 	}
 }
 

@@ -44,6 +44,7 @@ const (
 	NothingLinked
 	NUL
 	NVMember
+	NvlinkError
 	OpaqueParam
 	OutputExists
 	OutputIsInput
@@ -53,6 +54,7 @@ const (
 	ParamSize
 	ParamSpace
 	ParamType
+	Partition
 	PtxasError
 	PtxasFailed
 	Split
@@ -91,6 +93,7 @@ const (
 	Mangled
 	MemberName
 	NVEntry
+	Nvlink
 	ODR
 	Pragma
 	Ptxas
@@ -140,6 +143,7 @@ var rules = [...]Rule{
 	NothingLinked:       {"nothing-linked", Error, "no module is linked, because all inputs are archives and nothing in them is needed"},
 	NUL:                 {"nul", Error, "the linked module contains a NUL, at which ptxas stops reading"},
 	NVMember:            {"nv-member", Error, "a module cannot be a member of an nv package"},
+	NvlinkError:         {"nvlink-error", Error, "nvlink does not link the cubins that ptxas wrote"},
 	OpaqueParam:         {"opaque-param", Error, "a function takes a texture, sampler or surface"},
 	OutputExists:        {"output-exists", Error, "an output file exists with other contents"},
 	OutputIsInput:       {"output-is-input", Error, "an output is also an input"},
@@ -149,6 +153,7 @@ var rules = [...]Rule{
 	ParamSize:           {"param-size", Error, "a parameter or result differs in size"},
 	ParamSpace:          {"param-space", Error, "a parameter or result is in .param on one side and in .reg on the other"},
 	ParamType:           {"param-type", Error, "a parameter or result is an integer on one side and a float on the other"},
+	Partition:           {"partition", Error, "the linked module cannot be cut into parts"},
 	PtxasError:          {"ptxas-error", Error, "ptxas refuses the linked module"},
 	PtxasFailed:         {"ptxas-failed", Error, "ptxas crashes, or writes no cubin and gives no reason"},
 	Split:               {"split", Error, "a module cannot be split into members"},
@@ -187,6 +192,7 @@ var rules = [...]Rule{
 	Mangled:               {"mangled", Warning, "the parameters of a function contradict its C++ name"},
 	MemberName:            {"member-name", Warning, "ptxlink ar replaced a member, but another one may have been meant"},
 	NVEntry:               {"nv-entry", Warning, "the host cannot launch the entries of an nv package"},
+	Nvlink:                {"nvlink", Warning, "nvlink gives a warning"},
 	ODR:                   {"odr", Warning, "a type or an inline function differs between modules"},
 	Pragma:                {"pragma", Warning, "a pragma of a module is kept only for its entries"},
 	Ptxas:                 {"ptxas", Warning, "ptxas gives a warning"},

@@ -105,7 +105,13 @@ func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []b
 			return kept.cubin, nil
 		}
 	}
-	said, cubin, err := t.run(ctx, u, log)
+	var said string
+	before := len(log.Messages)
+	err = withRoom(func() error {
+		log.Messages = log.Messages[:before]
+		said, cubin, err = t.run(ctx, u, log)
+		return err
+	})
 	if err == nil && key != "" {
 		t.Cache.store(key, result{said, cubin})
 	}
@@ -122,7 +128,8 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	if err := os.WriteFile(filepath.Join(dir, inputName), u.text, 0o600); err != nil {
 		return "", nil, err
 	}
-	said, cmd, runErr := run(ctx, dir, t.Path, t.args(inputName, outputName)...)
+	cmd := command(ctx, dir, t.Path, t.args(inputName, outputName)...)
+	said, runErr := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return "", nil, ctx.Err()
 	}
@@ -148,6 +155,8 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	}
 	cubin, err = os.ReadFile(filepath.Join(dir, outputName))
 	switch {
+	case scarce(err):
+		return "", nil, err
 	case err != nil || len(cubin) == 0:
 		m := log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote no cubin")
 		if strings.HasPrefix(t.Arch, "compute_") {

@@ -164,6 +164,8 @@ func advice(text string, o Options) string {
 		return fmt.Sprintf("%s does not know %s; name another GPU with --arch, or another ptxas with --ptxas", o.Path, o.Arch)
 	case strings.HasPrefix(text, "Unresolved extern") && !o.Compile:
 		return "a finished cubin has no undefined symbols; -c makes one that can be linked further"
+	case strings.Contains(text, " with max regcount of ") && o.Compile:
+		return "--ptxas-mode=whole gives each kernel copies of functions that keep its limit of registers"
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
 	case strings.HasPrefix(text, "Unknown option"):

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"os/exec"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -20,25 +20,25 @@ func command(ctx context.Context, dir, path string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// running counts the programs that run.
-var running atomic.Int32
+// alone is held for reading while programs run at the same time, and for writing by one
+// that runs alone.
+var alone sync.RWMutex
 
-// run runs a program and returns its output. If there are no processes, files or
-// memory for it, it waits for another of our programs to end.
-func run(ctx context.Context, dir, path string, args ...string) (said []byte, cmd *exec.Cmd, err error) {
-	for {
-		cmd = command(ctx, dir, path, args...)
-		others := running.Add(1) - 1
-		said, err = cmd.CombinedOutput()
-		running.Add(-1)
-		if cmd.Process != nil || others == 0 || ctx.Err() != nil || !scarce(err) {
-			return said, cmd, err
-		}
-		time.Sleep(20 * time.Millisecond)
+// withRoom calls work, which runs a program. If there are no processes, files or
+// memory for it, withRoom calls it once more when no other program of ours runs.
+func withRoom(work func() error) error {
+	alone.RLock()
+	err := work()
+	alone.RUnlock()
+	if err == nil || !scarce(err) {
+		return err
 	}
+	alone.Lock()
+	defer alone.Unlock()
+	return work()
 }
 
-// scarce reports whether a program could not be started because the host is at a limit.
+// scarce reports whether the host is at a limit.
 func scarce(err error) bool {
 	for _, limit := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
 		if errors.Is(err, limit) {

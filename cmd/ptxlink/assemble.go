@@ -1,0 +1,147 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
+	"ptxlink/link"
+	"ptxlink/link/partition"
+	"ptxlink/link/ptxas"
+)
+
+// readAssembler reads the options for the way from the linked module to a cubin.
+func (c *command) readAssembler(opts *options) error {
+	c.assembler.Arch, c.assembler.Compile = opts.text("arch"), opts.toggle("compile-only")
+	c.assembler.Jobs, c.assembler.Verbose = int(opts.number("ptxas-jobs")), opts.toggle("verbose")
+	c.saveTemps, c.dryRun = opts.toggle("save-temps"), opts.toggle("dry-run")
+	if c.saveTemps && c.output == "-" {
+		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
+	}
+	if err := checkArch(c.assembler.Arch); err != nil {
+		return err
+	}
+	for _, list := range opts.list("Xptxas") {
+		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
+	}
+	if err := c.readMode(opts.text("ptxas-mode"), opts.text("partition")); err != nil {
+		return err
+	}
+	if dir := cmp.Or(opts.text("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
+		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.number("cache-size")}
+	}
+	// --arch also chooses between PTX for several GPUs.
+	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "save-temps", "cache-dir", "cache-size"} {
+		if opts.given(name) && !c.cubin {
+			var log diag.Log
+			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
+			if c.report.log(&log) > 0 {
+				return &exitError{code: exitUsage}
+			}
+		}
+	}
+	return nil
+}
+
+// readMode reads --ptxas-mode and --partition.
+func (c *command) readMode(mode, parts string) error {
+	b := &c.assembler
+	switch mode {
+	case "", "auto":
+	case "whole":
+		b.Mode = ptxas.Whole
+	case "separate":
+		b.Mode, b.Parts = ptxas.Separate, 1
+	default:
+		return &usageError{text: fmt.Sprintf("%q is not a mode of --ptxas-mode", mode), help: "the modes are auto, whole and separate"}
+	}
+	if parts == "" {
+		return nil
+	}
+	switch {
+	case b.Mode == ptxas.Whole:
+		return &usageError{text: "--partition does not go with --ptxas-mode=whole", help: "whole mode assembles all functions in one run"}
+	case b.Compile:
+		return &usageError{text: "--partition does not go with -c", help: "nvlink joins the parts to a finished cubin"}
+	}
+	b.Mode, b.Parts = ptxas.Separate, 0
+	if parts != "auto" {
+		n, err := strconv.Atoi(parts)
+		if err != nil || n < 1 || n > partition.MaxParts {
+			return &usageError{text: fmt.Sprintf("%q is not a number of parts", parts), help: fmt.Sprintf("--partition wants auto or a number from 1 to %d", partition.MaxParts)}
+		}
+		b.Parts = n
+	}
+	return nil
+}
+
+// findTools finds ptxas, and nvlink if it may be needed.
+func (c *command) findTools(opts *options) error {
+	b := &c.assembler
+	var err error
+	if b.Path, err = ptxas.Find(opts.text("ptxas")); err != nil {
+		return &exitError{exitIO, err}
+	}
+	if b.Mode == ptxas.Whole || b.Compile {
+		return nil
+	}
+	b.Nvlink, err = ptxas.FindNvlink(opts.text("nvlink"), b.Path)
+	if err != nil && (b.Mode == ptxas.Separate || opts.given("nvlink") || os.Getenv("NVLINK") != "") {
+		return &exitError{exitIO, err}
+	}
+	return nil
+}
+
+// assemble makes a cubin of the module and reports the messages.
+func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, error) {
+	defer c.timed("ptxas", time.Now())
+	b := c.assembler
+	b.Arch = cmp.Or(b.Arch, result.Target)
+	b.Debug, b.LineInfo = result.Debug, result.LineInfo
+	var saved []outfile.File
+	if c.saveTemps && !c.dryRun {
+		stem := strings.TrimSuffix(c.output, filepath.Ext(c.output))
+		b.Temporary = func(name string, data []byte) {
+			saved = append(saved, outfile.File{Path: stem + "." + name, Data: data})
+		}
+	}
+	if c.dryRun {
+		b.Command = func(args []string) { fmt.Fprintln(c.stdout, commandLine(args)) }
+	}
+	cubin, messages, err := b.Assemble(ctx, result.PTX, result.Lines)
+	failed := c.report.write(messages) > 0
+	// Also if ptxas failed: the files show on what.
+	if len(saved) > 0 && ctx.Err() == nil {
+		if err := c.write(c.paths, saved...); err != nil {
+			return nil, err
+		}
+	}
+	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
+		return nil, &exitError{code: exitLink}
+	}
+	var refused *diag.Message
+	if errors.As(err, &refused) && refused.ID == diag.Partition {
+		return nil, &exitError{exitLink, err}
+	}
+	return cubin, err
+}
+
+// commandLine quotes a command for a shell.
+func commandLine(args []string) string {
+	var words []string
+	for _, arg := range args {
+		if strings.Trim(arg, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+:,./@%") != "" || arg == "" {
+			arg = "'" + strings.ReplaceAll(diag.Escape(arg), "'", `'\''`) + "'"
+		}
+		words = append(words, arg)
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,450 @@
+package partition
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// Part is one module for ptxas -c.
+type Part struct {
+	Text []byte
+	// Names are the functions and entries that it defines.
+	Names []string
+
+	runs []run
+}
+
+// run is a stretch of lines of a part, line by line from the linked module; all from
+// one line if fixed.
+type run struct {
+	line, from int
+	fixed      bool
+}
+
+// Line returns the line of the linked module that a line of the part comes from; 0 if
+// there is none.
+func (p *Part) Line(line int) int {
+	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].line > line }) - 1
+	switch {
+	case line <= 0 || i < 0:
+		return 0
+	case p.runs[i].fixed || p.runs[i].from == 0:
+		return p.runs[i].from
+	}
+	return p.runs[i].from + line - p.runs[i].line
+}
+
+// Cut cuts a module into parts. Each function and variable is defined in one part and
+// declared .extern in the others that refer to it. What other parts refer to and has
+// no linkage becomes .visible; names are unique in a linked module. A part holds
+// only what it refers to, and its own table of files, so that it does not change with
+// the others. The module has passed Check.
+func Cut(m *ptx.Module, o Options) []*Part {
+	p := newProgram(m)
+	c := &cutter{program: p}
+	var parts int
+	c.home, parts = p.assign(o)
+	if parts > 1 {
+		parts = c.number()
+	}
+	if parts <= 1 {
+		return []*Part{{Text: m.Src.Text, Names: c.names(-1), runs: []run{{1, 1, false}}}}
+	}
+	c.placeVariables(parts)
+	c.findUsers(parts)
+	list := make([]*Part, parts)
+	for i := range list {
+		list[i] = c.write(int32(i))
+	}
+	return list
+}
+
+// cutter cuts one module.
+type cutter struct {
+	*program
+	home []int32 // the part of each definition, by declaration
+	// needs lists the names that each part refers to, without repetitions.
+	needs [][]ptx.NameID
+	// crosses is set for the definitions that other parts refer to.
+	crosses []bool
+	at      map[ptx.LocPlace][]int // Locs by place
+}
+
+// number numbers the parts that have functions, without gaps, and returns their
+// number.
+func (c *cutter) number() int {
+	used := map[int32]bool{}
+	for _, f := range c.functions {
+		used[c.home[f]] = true
+	}
+	var parts []int32
+	for part := range used {
+		parts = append(parts, part)
+	}
+	slices.Sort(parts)
+	to := map[int32]int32{}
+	for i, part := range parts {
+		to[part] = int32(i)
+	}
+	for _, f := range c.functions {
+		c.home[f] = to[c.home[f]]
+	}
+	return len(parts)
+}
+
+// names returns the names of the functions in a part, or of all if part is negative.
+func (c *cutter) names(part int32) (names []string) {
+	for _, f := range c.functions {
+		if part < 0 || c.home[f] == part {
+			names = append(names, c.m.Names[c.m.Decls[f].Name])
+		}
+	}
+	return names
+}
+
+// placeVariables gives each variable a part: the only one that uses it, else one of
+// those, chosen by the name. A variable comes after those that its initialiser uses,
+// so its users are placed first, except in cycles.
+func (c *cutter) placeVariables(parts int) {
+	users := make(map[int32][]int32) // by variable
+	add := func(decl int32) {
+		for _, to := range c.uses(decl) {
+			if c.m.Decls[to].Kind == ptx.Variable && c.home[decl] >= 0 && !slices.Contains(users[to], c.home[decl]) {
+				users[to] = append(users[to], c.home[decl])
+			}
+		}
+	}
+	for _, f := range c.functions {
+		add(f)
+	}
+	for i := len(c.m.Decls) - 1; i >= 0; i-- {
+		d := &c.m.Decls[i]
+		if d.Kind != ptx.Variable || c.define[d.Name] != int32(i) {
+			continue
+		}
+		candidates := users[int32(i)]
+		if len(candidates) == 0 {
+			candidates = make([]int32, parts)
+			for k := range candidates {
+				candidates[k] = int32(k)
+			}
+		}
+		slices.Sort(candidates)
+		h := c.cluster([]int32{int32(i)}, 0, func(int32) string { return c.m.Names[d.Name] }).hash
+		c.home[i] = slices.MaxFunc(candidates, func(a, b int32) int {
+			if mix(h^mix(uint64(a)+1)) < mix(h^mix(uint64(b)+1)) {
+				return -1
+			}
+			return 1
+		})
+		add(int32(i))
+	}
+}
+
+// findUsers finds what each part refers to.
+func (c *cutter) findUsers(parts int) {
+	c.needs = make([][]ptx.NameID, parts)
+	c.crosses = make([]bool, len(c.m.Decls))
+	seen := make([]map[ptx.NameID]bool, parts)
+	for i := range seen {
+		seen[i] = map[ptx.NameID]bool{}
+	}
+	for i, part := range c.home {
+		if part < 0 {
+			continue
+		}
+		d := &c.m.Decls[i]
+		for _, u := range c.m.Uses[d.FirstUse:d.EndUse] {
+			if seen[part][u.Name] {
+				continue
+			}
+			seen[part][u.Name] = true
+			c.needs[part] = append(c.needs[part], u.Name)
+			if to := c.define[u.Name]; to >= 0 && c.home[to] != part {
+				c.crosses[to] = true
+				if name := c.m.Decls[to].Name; name != u.Name { // an alias
+					c.crosses[c.declare[u.Name]] = true
+				}
+			}
+		}
+	}
+}
+
+// partWriter writes one part.
+type partWriter struct {
+	*cutter
+	Part
+	part   int32
+	line   int             // of the end of Text
+	lines  []int           // Locs that it has, in order
+	chains map[int][]int   // Locs that come before a Loc
+	files  map[int64]int64 // the new index of each file
+}
+
+// write writes a part, in the order of the linked module.
+func (c *cutter) write(part int32) *Part {
+	w := &partWriter{cutter: c, part: part, line: 1, chains: map[int][]int{}, files: map[int64]int64{}}
+	w.planLines()
+	w.Names = c.names(part)
+	w.copy(c.m.VersionSpan, nil)
+	w.copy(c.m.TargetSpan, nil)
+	if c.m.AddressSpan.Len > 0 {
+		w.copy(c.m.AddressSpan, nil)
+	}
+	w.fileTable()
+	for _, pragma := range c.m.Pragmas {
+		w.copy(pragma.Span, nil)
+	}
+	needed := make([]bool, len(c.m.Names))
+	for _, n := range c.needs[part] {
+		needed[n] = true
+	}
+	aliases := false
+	for i := range c.m.Decls {
+		d := &c.m.Decls[i]
+		if d.HasBody && !aliases { // their targets have been declared
+			aliases = true
+			w.aliases()
+		}
+		def := c.define[d.Name]
+		switch {
+		case def >= 0 && c.home[def] == part:
+			w.declaration(int32(i), d)
+		case needed[d.Name]:
+			w.extern(d)
+			needed[d.Name] = false
+		}
+	}
+	if !aliases {
+		w.aliases()
+	}
+	w.inlinedNames()
+	return &w.Part
+}
+
+// planLines decides which lines this part has: those of its bodies, and before them
+// the lines that they are inlined at and that other parts have. ptxas refuses an
+// inlined_at whose place has no .loc before it
+// (testdata/script/loc_inlined_dropped.txtar).
+func (w *partWriter) planLines() {
+	written := map[ptx.LocPlace]bool{}
+	for d, part := range w.home {
+		decl := &w.m.Decls[d]
+		if part != w.part || !decl.HasBody {
+			continue
+		}
+		first, end := w.locs(decl.Body)
+		for i := first; i < end; i++ {
+			var chain []int
+			for at := i; at >= 0 && w.m.Locs[at].Inlining != nil && !written[w.m.Locs[at].InlinedAt]; {
+				before := w.linesAt(w.m.Locs[at].InlinedAt)
+				k := sort.SearchInts(before, at)
+				if k == 0 {
+					break
+				}
+				at = before[k-1]
+				chain = append(chain, at)
+			}
+			slices.Reverse(chain)
+			if len(chain) > 0 {
+				w.chains[i] = chain
+			}
+			for _, at := range append(chain, i) {
+				written[w.m.Locs[at].LocPlace] = true
+				w.lines = append(w.lines, at)
+			}
+		}
+	}
+}
+
+// locs returns the range of Locs in a body.
+func (c *cutter) locs(body diag.Span) (first, end int) {
+	at := func(off int32) int {
+		return sort.Search(len(c.m.Locs), func(i int) bool { return c.m.Locs[i].Span.Off >= off })
+	}
+	return at(body.Off), at(body.End())
+}
+
+// linesAt returns the lines with a place, in order.
+func (c *cutter) linesAt(place ptx.LocPlace) []int {
+	if c.at == nil {
+		c.at = map[ptx.LocPlace][]int{}
+		for i := range c.m.Locs {
+			c.at[c.m.Locs[i].LocPlace] = append(c.at[c.m.Locs[i].LocPlace], i)
+		}
+	}
+	return c.at[place]
+}
+
+// fileTable writes the files of the lines in this part, numbered from 1 without gaps,
+// because ptxas writes its table by position.
+func (w *partWriter) fileTable() {
+	m := w.m
+	used := map[int64]bool{}
+	for _, i := range w.lines {
+		used[m.Locs[i].File] = true
+		if l := m.Locs[i].Inlining; l != nil && l.Inlined.Len > 0 {
+			used[l.InlinedAt.File] = true
+		}
+	}
+	for i := range m.Files {
+		f := &m.Files[i]
+		if !used[f.Index] || f.In >= 0 {
+			continue
+		}
+		w.files[f.Index] = int64(len(w.files) + 1)
+		text := m.Src.Bytes(f.Span)
+		number := bytes.IndexAny(text, "0123456789")
+		digits := number
+		for digits < len(text) && '0' <= text[digits] && text[digits] <= '9' {
+			digits++
+		}
+		at := diag.Span{Off: f.Span.Off + int32(number), Len: int32(digits - number)}
+		w.copy(f.Span, []ptx.Edit{{Span: at, Text: strconv.FormatInt(w.files[f.Index], 10)}})
+	}
+}
+
+// declaration writes a declaration of something that this part defines.
+func (w *partWriter) declaration(i int32, d *ptx.Decl) {
+	linkage := d.Linkage
+	if linkage == ptx.Local && (w.crosses[w.define[d.Name]] || w.crosses[i]) {
+		linkage = ptx.Visible
+	}
+	front := ""
+	if linkage != ptx.Local {
+		front = linkage.String() + " "
+	}
+	if d.Kind == ptx.Variable {
+		front += string(ptx.Compact(w.m.Src.Bytes(d.Prefix))) + " "
+		w.add(front, d.Declared, nil, ";\n")
+		return
+	}
+	from := d.Header
+	from.Len = d.Span.End() - from.Off
+	w.add(front, from, w.lineEdits(d), "\n")
+}
+
+// extern declares something that another part, or nothing, defines.
+func (w *partWriter) extern(d *ptx.Decl) {
+	var text string
+	if d.Kind == ptx.Variable {
+		text = string(ptx.Compact(w.m.Src.Bytes(d.Prefix))) + " " + w.m.Names[d.Name] + w.m.Shape(d)
+	} else {
+		text = string(ptx.Compact(w.m.Prototype(d, nil)))
+	}
+	w.mark(d.NameSpan.Off, true)
+	w.own(".extern " + text + ";\n")
+}
+
+func (w *partWriter) aliases() {
+	for _, a := range w.m.Aliases {
+		if def := w.define[a.Name]; def >= 0 && w.home[def] == w.part {
+			w.copy(a.Span, nil)
+		}
+	}
+}
+
+// lineEdits returns the edits to the lines of a body.
+func (w *partWriter) lineEdits(d *ptx.Decl) (edits []ptx.Edit) {
+	if !d.HasBody {
+		return nil
+	}
+	first, end := w.locs(d.Body)
+	for i := first; i < end; i++ {
+		if chain := w.chains[i]; chain != nil {
+			var text []byte
+			if i == first { // ptxas assigns the first instructions to the first line
+				l := w.m.Locs[i].LocPlace
+				text = fmt.Appendf(nil, ".loc %d %d %d ", w.files[l.File], l.Line, l.Column)
+			}
+			for _, at := range chain {
+				line := ptx.Apply(nil, w.m.Src.Text, w.m.Locs[at].Span, w.renumber(nil, at))
+				text = append(append(text, ptx.Compact(line)...), ' ')
+			}
+			edits = append(edits, ptx.Edit{Span: diag.Span{Off: w.m.Locs[i].Span.Off}, Text: string(text)})
+		}
+		edits = w.renumber(edits, i)
+	}
+	return edits
+}
+
+// renumber adds the edits that renumber the files of a line.
+func (w *partWriter) renumber(edits []ptx.Edit, i int) []ptx.Edit {
+	number := func(span diag.Span, file int64) {
+		if to, ok := w.files[file]; ok && to != file {
+			edits = append(edits, ptx.Edit{Span: span, Text: strconv.FormatInt(to, 10)})
+		}
+	}
+	l := &w.m.Locs[i]
+	number(l.FileSpan, l.File)
+	if l.Inlining != nil && l.Inlined.Len > 0 {
+		number(l.Inlined, l.InlinedAt.File)
+	}
+	return edits
+}
+
+// inlinedNames writes the strings of .debug_str that the lines of this part refer to.
+func (w *partWriter) inlinedNames() {
+	used := map[string]bool{}
+	whole := false
+	for _, i := range w.lines {
+		if l := w.m.Locs[i].Inlining; l != nil {
+			used[w.m.Src.String(l.Function)] = true
+			whole = whole || l.Addend != 0
+		}
+	}
+	if len(used) == 0 {
+		return
+	}
+	for i := range w.m.Sections {
+		s := &w.m.Sections[i]
+		if whole {
+			w.copy(s.Span, nil)
+			continue
+		}
+		w.own(".section " + s.Name + " {\n")
+		for k, label := range s.Labels {
+			end := s.Body.End()
+			if k+1 < len(s.Labels) {
+				end = s.Labels[k+1].Off
+			}
+			if used[w.m.Src.String(label)] {
+				w.copy(diag.Span{Off: label.Off, Len: end - label.Off}, nil)
+			}
+		}
+		w.own("}\n")
+	}
+}
+
+func (w *partWriter) copy(span diag.Span, edits []ptx.Edit) { w.add("", span, edits, "\n") }
+
+// add writes a span of the linked module with edits that keep its lines.
+func (w *partWriter) add(front string, span diag.Span, edits []ptx.Edit, end string) {
+	w.mark(span.Off, false)
+	w.own(front)
+	before := len(w.Text)
+	w.Text = ptx.Apply(w.Text, w.m.Src.Text, span, edits)
+	w.line += bytes.Count(w.Text[before:], []byte{'\n'})
+	w.own(end)
+}
+
+// own writes text of one line.
+func (w *partWriter) own(text string) {
+	w.Text = append(w.Text, text...)
+	for _, c := range text {
+		if c == '\n' {
+			w.line++
+		}
+	}
+}
+
+// mark records that the next line comes from the line at off.
+func (w *partWriter) mark(off int32, fixed bool) {
+	w.runs = append(w.runs, run{w.line, w.m.Src.Line(off), fixed})
+}

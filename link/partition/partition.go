@@ -1,0 +1,453 @@
+// Package partition cuts a linked module into modules that ptxas -c assembles in
+// parallel and nvlink joins, and estimates what whole-program mode would clone.
+package partition
+
+import (
+	"errors"
+	"hash/fnv"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// Options holds the options of Cut.
+type Options struct {
+	// Parts is the largest number of parts; 0 chooses it by the size of the module.
+	Parts int
+	// Unit returns the name of the input that a place of the module comes from, or
+	// "". The functions of one input stay together where they fit into a part, so
+	// that a changed input changes one part. It may be nil.
+	Unit func(off int32) string
+}
+
+// MaxParts is the largest useful value of Options.Parts.
+const MaxParts = 1024
+
+// Check returns an error if the module cannot be cut. DWARF of one function refers to
+// that of others, and an unknown statement may belong to any part.
+func Check(m *ptx.Module) error {
+	for i := range m.Sections {
+		// Names of inlined functions, for .loc.
+		if name := m.Sections[i].Name; name != ".debug_str" {
+			return &diag.Message{ID: diag.Partition, Text: "a module with DWARF cannot be partitioned", Help: "-S removes debug information; with --keep-line-info it keeps .file and .loc"}
+		}
+	}
+	if len(m.Others) > 0 {
+		return &diag.Message{ID: diag.Partition, Text: "the module has a statement that ptxlink does not know, so it cannot be partitioned",
+			Place: diag.At(m.Src, m.Others[0].Span)}
+	}
+	if m.AddressSize == 32 {
+		return &diag.Message{ID: diag.Partition, Text: "a module with 32-bit addresses cannot be partitioned"}
+	}
+	return nil
+}
+
+// program is the graph of one module.
+type program struct {
+	m    *ptx.Module
+	unit []string // by node, of functions
+	// define and declare are the definition of each name and its first declaration of
+	// any kind, as indexes of Decls; -1 if there is none. The name of an alias has the
+	// definition of its target.
+	define, declare []int32
+	functions       []int32 // definitions of functions and entries, in order
+	cost            []int64 // by declaration
+}
+
+// newProgram reads the graph of a module.
+func newProgram(m *ptx.Module) *program {
+	p := &program{m: m, define: make([]int32, len(m.Names)), declare: make([]int32, len(m.Names)), cost: make([]int64, len(m.Decls))}
+	for n := range m.Names {
+		p.define[n], p.declare[n] = -1, -1
+	}
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		if p.declare[d.Name] < 0 {
+			p.declare[d.Name] = int32(i)
+		}
+		if !d.Defines() {
+			continue
+		}
+		p.define[d.Name] = int32(i)
+		if d.Kind != ptx.Variable {
+			p.functions = append(p.functions, int32(i))
+			p.cost[i] = cost(m.Src.Bytes(d.Body))
+		}
+	}
+	// An alias may lead to another one.
+	for range m.Aliases {
+		done := true
+		for _, a := range m.Aliases {
+			if to := p.define[a.Target]; p.define[a.Name] != to {
+				p.define[a.Name], done = to, false
+			}
+		}
+		if done {
+			break
+		}
+	}
+	return p
+}
+
+// cost estimates the number of instructions of a body, by its semicolons.
+func cost(body []byte) int64 {
+	n := int64(1)
+	for _, c := range body {
+		if c == ';' {
+			n++
+		}
+	}
+	return n
+}
+
+// uses returns the definitions that a definition refers to.
+func (p *program) uses(decl int32) (list []int32) {
+	d := &p.m.Decls[decl]
+	for _, u := range p.m.Uses[d.FirstUse:d.EndUse] {
+		if to := p.define[u.Name]; to >= 0 {
+			list = append(list, to)
+		}
+	}
+	return list
+}
+
+// Cloning estimates the instructions that ptxas assembles in whole-program mode, where
+// each kernel gets a copy of every function that it reaches, and the instructions of
+// the program with one copy of each. It stops at limit times the latter, because the
+// number of kernels times the number of functions may be large.
+func Cloning(m *ptx.Module, limit int64) (cloned, once int64) {
+	p := newProgram(m)
+	for _, f := range p.functions {
+		once += p.cost[f]
+	}
+	seen := make([]int32, len(m.Decls)) // the last kernel that reached it
+	steps := int64(0)
+	var stack []int32
+	for k, f := range p.functions {
+		if m.Decls[f].Kind != ptx.Entry {
+			continue
+		}
+		round := int32(k + 1)
+		for stack = append(stack[:0], f); len(stack) > 0; {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if seen[at] == round {
+				continue
+			}
+			seen[at] = round
+			cloned += p.cost[at]
+			for _, to := range p.uses(at) {
+				steps++
+				// A kernel refers to another one to launch it.
+				if seen[to] != round && m.Decls[to].Kind != ptx.Entry {
+					stack = append(stack, to)
+				}
+			}
+		}
+		if cloned > limit*once || steps > 64*limit*int64(len(m.Uses)+1) {
+			break
+		}
+	}
+	return max(cloned, once), once
+}
+
+// errOne is returned by assign if there is nothing to cut.
+var errOne = errors.New("one part")
+
+// cluster is a set of functions that go to one part.
+type cluster struct {
+	key    string // the name of its unit or function that comes first
+	hash   uint64
+	weight int64
+	decls  []int32
+}
+
+// assign returns the part of each function, and the number of parts.
+func (p *program) assign(o Options) (part []int32, parts int) {
+	total := int64(0)
+	units := map[string]bool{}
+	p.unit = make([]string, len(p.m.Decls))
+	for _, f := range p.functions {
+		total += p.cost[f] + perFunction
+		if o.Unit != nil {
+			p.unit[f] = o.Unit(p.m.Decls[f].NameSpan.Off)
+		}
+		units[p.unit[f]] = true
+	}
+	if parts = o.Parts; parts == 0 {
+		parts = choose(quantise(total), len(units))
+	}
+	parts = max(1, min(parts, len(p.functions), MaxParts))
+	part = make([]int32, len(p.m.Decls))
+	for i := range part {
+		part[i] = -1
+	}
+	limit := max(1, quantise(total)*3/2/int64(parts)) // of a cluster: parts need not be equal
+	clusters := p.clusters(limit)
+
+	// The most expensive clusters first, because they are the hardest to place. Equal
+	// weights are ordered by the hash of their keys, which an edit does not change.
+	sum := int64(0)
+	for i := range clusters {
+		sum += clusters[i].weight
+	}
+	slices.SortFunc(clusters, func(a, b cluster) int {
+		switch {
+		case a.weight != b.weight:
+			return int(min(1, max(-1, b.weight-a.weight)))
+		case a.hash != b.hash:
+			return map[bool]int{true: -1, false: 1}[a.hash < b.hash]
+		}
+		return strings.Compare(a.key, b.key)
+	})
+	room := quantise(sum/int64(parts)) * 5 / 4
+	load := make([]int64, parts)
+	for _, c := range clusters {
+		to := place(c, load, room)
+		load[to] += c.weight
+		for _, d := range c.decls {
+			part[d] = int32(to)
+		}
+	}
+	return part, parts
+}
+
+// The number of parts by size. A start of ptxas costs as much as some 400
+// instructions, so that small parts cost time; large ones are assembled again whole
+// if one function changes. More parts than inputs are made only of large ones, so that
+// ptxas is not started more often than for the separate inputs.
+const smallPart, largePart, mostParts = 300, 4000, 64
+
+// choose returns the number of parts for a number of instructions and units. The steps
+// keep it from changing with every edit.
+func choose(total int64, units int) int {
+	n := min(total/smallPart, max(int64(units), total/largePart), mostParts)
+	chosen := 1
+	for _, step := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64} {
+		if int64(step) <= n {
+			chosen = step
+		}
+	}
+	return chosen
+}
+
+// quantise rounds a cost to a power of the square root of 2, so that the small edits
+// of a function do not move others to other parts.
+func quantise(n int64) int64 {
+	return int64(math.Round(math.Exp2(math.Round(2*math.Log2(float64(max(1, n)))) / 2)))
+}
+
+// place returns the part for a cluster: the first in its own order of preference that
+// has room, else the one with the least load.
+func place(c cluster, load []int64, room int64) int {
+	best, first, least := -1, uint64(0), 0
+	for i := range load {
+		if load[i] < load[least] {
+			least = i
+		}
+		preference := mix(c.hash ^ mix(uint64(i)+1))
+		if load[i]+c.weight <= room && (best < 0 || preference > first) {
+			best, first = i, preference
+		}
+	}
+	if best < 0 {
+		return least
+	}
+	return best
+}
+
+// mix scatters the bits of a number.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 29
+	hi, lo := bits.Mul64(x, 0xc4ceb9fe1a85ec53)
+	return hi ^ lo
+}
+
+// clusters groups the functions of the module:
+//
+//  1. the functions of an input, and inputs that call each other in a cycle, if they
+//     fit into a part
+//  2. else the functions of an input
+//  3. else the functions that call each other in a cycle
+//  4. else each function by itself
+//
+// The target of an alias has its names in its own part.
+func (p *program) clusters(limit int64) (done []cluster) {
+	component := p.components()
+	byUnit := func(f int32) string { return p.unit[f] }
+	var queue = p.split(p.functions, func(join func(a, b int32)) {
+		p.joinUnits(p.functions, join)
+		for _, f := range p.functions {
+			join(f, component[f])
+		}
+	})
+	refine := func(level func(join func(a, b int32), group []int32), key func(int32) string, last bool) {
+		var rest [][]int32
+		for _, group := range queue {
+			sets := [][]int32{group}
+			if level != nil {
+				sets = p.split(group, func(join func(a, b int32)) { level(join, group) })
+			}
+			for _, set := range sets {
+				if weight := p.weight(set); weight <= limit || last || len(set) == 1 {
+					done = append(done, p.cluster(set, weight, key))
+				} else {
+					rest = append(rest, set)
+				}
+			}
+		}
+		queue = rest
+	}
+	name := func(f int32) string { return p.m.Names[p.m.Decls[f].Name] }
+	if slices.ContainsFunc(p.functions, func(f int32) bool { return p.unit[f] != "" }) {
+		refine(nil, byUnit, false)
+		refine(func(join func(a, b int32), group []int32) { p.joinUnits(group, join) }, byUnit, false)
+	}
+	refine(func(join func(a, b int32), group []int32) {
+		for _, f := range group {
+			join(f, component[f])
+		}
+	}, name, false)
+	refine(func(func(a, b int32), []int32) {}, name, true)
+	return done
+}
+
+func (p *program) joinUnits(group []int32, join func(a, b int32)) {
+	first := map[string]int32{}
+	for _, f := range group {
+		if p.unit[f] == "" {
+			continue
+		}
+		if at, ok := first[p.unit[f]]; ok {
+			join(at, f)
+		} else {
+			first[p.unit[f]] = f
+		}
+	}
+}
+
+// perFunction is added to the cost of each function, for what ptxas does besides
+// instructions. It also keeps the weights of short functions from changing by an edit.
+const perFunction = 32
+
+func (p *program) weight(set []int32) int64 {
+	sum := int64(0)
+	for _, f := range set {
+		sum += p.cost[f] + perFunction
+	}
+	return quantise(sum)
+}
+
+func (p *program) cluster(set []int32, weight int64, key func(int32) string) cluster {
+	c := cluster{key: key(set[0]), weight: weight, decls: set}
+	for _, f := range set {
+		c.key = min(c.key, key(f))
+	}
+	h := fnv.New64a()
+	h.Write([]byte(c.key))
+	c.hash = mix(h.Sum64())
+	return c
+}
+
+// split returns the sets of functions that unite joins. Functions outside the group
+// are ignored.
+func (p *program) split(group []int32, unite func(join func(a, b int32))) (sets [][]int32) {
+	parent := make(map[int32]int32, len(group))
+	for _, f := range group {
+		parent[f] = f
+	}
+	find := func(f int32) int32 {
+		for parent[f] != f {
+			parent[f] = parent[parent[f]]
+			f = parent[f]
+		}
+		return f
+	}
+	unite(func(a, b int32) {
+		if _, ok := parent[a]; !ok {
+			return
+		}
+		if _, ok := parent[b]; ok {
+			parent[find(b)] = find(a)
+		}
+	})
+	index := map[int32]int{}
+	for _, f := range group {
+		root := find(f)
+		i, ok := index[root]
+		if !ok {
+			i = len(sets)
+			index[root] = i
+			sets = append(sets, nil)
+		}
+		sets[i] = append(sets[i], f)
+	}
+	return sets
+}
+
+// components returns, for each function, one function of its strongly connected
+// component (Tarjan, without recursion: chains of calls may be long).
+func (p *program) components() []int32 {
+	n := len(p.m.Decls)
+	component, rank, low := make([]int32, n), make([]int32, n), make([]int32, n)
+	for i := range component {
+		component[i] = -1
+	}
+	type frame struct {
+		at   int32
+		next int
+		uses []int32
+	}
+	var frames []frame
+	var open []int32
+	count := int32(0)
+	enter := func(f int32) {
+		count++
+		rank[f], low[f] = count, count
+		open = append(open, f)
+		frames = append(frames, frame{at: f, uses: p.uses(f)})
+	}
+	for _, root := range p.functions {
+		if rank[root] != 0 {
+			continue
+		}
+		for enter(root); len(frames) > 0; {
+			top := &frames[len(frames)-1]
+			if top.next < len(top.uses) {
+				to := top.uses[top.next]
+				top.next++
+				switch {
+				case p.m.Decls[to].Kind == ptx.Variable:
+				case rank[to] == 0:
+					enter(to)
+				case component[to] < 0:
+					low[top.at] = min(low[top.at], rank[to])
+				}
+				continue
+			}
+			at := top.at
+			frames = frames[:len(frames)-1]
+			if len(frames) > 0 {
+				up := frames[len(frames)-1].at
+				low[up] = min(low[up], low[at])
+			}
+			if low[at] == rank[at] {
+				for {
+					f := open[len(open)-1]
+					open = open[:len(open)-1]
+					component[f] = at
+					if f == at {
+						break
+					}
+				}
+			}
+		}
+	}
+	return component
+}

@@ -1,0 +1,273 @@
+package partition
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// program writes a module of several units. Its functions call others and use
+// variables; edited gets one more instruction.
+func writeProgram(seed uint64, units int, edited string) string {
+	r := rand.New(rand.NewPCG(seed, 1))
+	var heads, bodies strings.Builder
+	heads.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
+	var names []string
+	for u := range units {
+		for f := range 1 + r.IntN(4) {
+			names = append(names, fmt.Sprintf("u%02d_f%d", u, f))
+		}
+	}
+	for i, name := range names {
+		linkage := []string{"", ".visible ", ".weak "}[r.IntN(3)]
+		fmt.Fprintf(&heads, "%s.func %s();\n", linkage, name)
+		fmt.Fprintf(&bodies, "%s.func %s()\n{\n\t.reg .b32 %%r<9>;\n", linkage, name)
+		for range 5 + r.IntN(200) {
+			fmt.Fprintf(&bodies, "\tadd.s32 %%r%d, %%r%d, %d;\n", r.IntN(9), r.IntN(9), r.IntN(1000))
+		}
+		if name == edited {
+			bodies.WriteString("\tadd.s32 %r0, %r0, 77777;\n")
+		}
+		fmt.Fprintf(&bodies, "\tld.global.u32 %%r0, [v%d];\n", r.IntN(8))
+		for range r.IntN(3) {
+			to := r.IntN(len(names))
+			if r.IntN(4) > 0 && i > 0 { // few cycles
+				to = r.IntN(i)
+			}
+			fmt.Fprintf(&bodies, "\tcall %s;\n", names[to])
+		}
+		bodies.WriteString("\tret;\n}\n")
+	}
+	for v := range 8 {
+		fmt.Fprintf(&heads, "%s.global .align 4 .u32 v%d = %d;\n", []string{"", ".visible "}[v%2], v, v)
+	}
+	for k := range units / 2 {
+		fmt.Fprintf(&bodies, ".visible .entry u%02d_k()\n{\n\tcall %s;\n\tret;\n}\n", k, names[r.IntN(len(names))])
+	}
+	return heads.String() + bodies.String()
+}
+
+func parse(t *testing.T, text string) *ptx.Module {
+	t.Helper()
+	m, err := ptx.Parse(&diag.Source{Name: "linked.ptx", Text: []byte(text)})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	return m
+}
+
+// unitOf returns the unit of a function of writeProgram by its name.
+func unitOf(m *ptx.Module) func(off int32) string {
+	return func(off int32) string { return string(m.Src.Text[off : off+3]) }
+}
+
+// TestCut checks that the parts hold each definition once and declare what they use,
+// and that their lines lead back to the module.
+func TestCut(t *testing.T) {
+	for seed := range uint64(40) {
+		text := writeProgram(seed, 12, "")
+		m := parse(t, text)
+		for _, o := range []Options{{Parts: 2}, {Parts: 5, Unit: unitOf(m)}, {Parts: 1000}, {Unit: unitOf(m)}} {
+			defined := map[string]int{}
+			parts := Cut(m, o)
+			if len(parts) < 2 {
+				t.Fatalf("seed %d, %d parts: one part", seed, o.Parts)
+			}
+			for i, part := range parts {
+				p := parse(t, string(part.Text))
+				for d := range p.Decls {
+					if decl := &p.Decls[d]; decl.Defines() {
+						defined[p.Names[decl.Name]]++
+					}
+				}
+				if len(part.Names) == 0 {
+					t.Errorf("part %d has no functions", i)
+				}
+				checkLines(t, m, part)
+			}
+			for d := range m.Decls {
+				if decl := &m.Decls[d]; decl.Defines() && defined[m.Names[decl.Name]] != 1 {
+					t.Errorf("seed %d: %s is defined %d times", seed, m.Names[decl.Name], defined[m.Names[decl.Name]])
+				}
+			}
+			again := Cut(parse(t, text), o)
+			if !slices.EqualFunc(parts, again, func(a, b *Part) bool { return bytes.Equal(a.Text, b.Text) }) {
+				t.Errorf("seed %d: another cut of the same module differs", seed)
+			}
+		}
+	}
+}
+
+// checkLines compares the instructions of a part with the lines that they come from.
+func checkLines(t *testing.T, m *ptx.Module, part *Part) {
+	t.Helper()
+	lines := strings.Split(string(m.Src.Text), "\n")
+	for i, line := range strings.Split(string(part.Text), "\n") {
+		from := part.Line(i + 1)
+		if from < 0 || from > len(lines) {
+			t.Fatalf("line %d comes from line %d of %d", i+1, from, len(lines))
+		}
+		if strings.HasPrefix(line, "\t") && (from == 0 || lines[from-1] != line) {
+			t.Fatalf("line %d, %q, comes from line %d", i+1, line, from)
+		}
+		if name := nameIn(line); name != "" && (from == 0 || nameIn(lines[from-1]) != name) {
+			t.Fatalf("line %d, %q, comes from line %d, %q", i+1, line, from, lines[max(0, from-1)])
+		}
+	}
+}
+
+func nameIn(line string) string {
+	for _, word := range strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" ();", r) }) {
+		if len(word) > 4 && word[0] == 'u' && word[3] == '_' {
+			return word
+		}
+	}
+	return ""
+}
+
+// TestSmallEdit checks that an edit of one function changes one part, in nearly all
+// programs: a cost that crosses a step may move a function.
+func TestSmallEdit(t *testing.T) {
+	changed, more := 0, 0
+	for seed := range uint64(60) {
+		m := parse(t, writeProgram(seed, 16, ""))
+		edited := parse(t, writeProgram(seed, 16, fmt.Sprintf("u%02d_f0", seed%16)))
+		before := Cut(m, Options{Unit: unitOf(m)})
+		after := Cut(edited, Options{Unit: unitOf(edited)})
+		if len(before) < 4 {
+			t.Fatalf("seed %d: %d parts", seed, len(before))
+		}
+		old := map[string]bool{}
+		for _, part := range before {
+			old[string(part.Text)] = true
+		}
+		n := 0
+		for _, part := range after {
+			if !old[string(part.Text)] {
+				n++
+			}
+		}
+		if n == 0 {
+			t.Errorf("seed %d: nothing changed", seed)
+		}
+		changed++
+		if n > 1 {
+			more++
+		}
+	}
+	if more > changed/10 {
+		t.Errorf("%d of %d edits changed more than one part", more, changed)
+	}
+}
+
+// TestUnitsStayTogether checks that the functions of a unit go to one part where they fit.
+func TestUnitsStayTogether(t *testing.T) {
+	m := parse(t, writeProgram(3, 16, ""))
+	for i, part := range Cut(m, Options{Parts: 2, Unit: unitOf(m)}) {
+		for _, name := range part.Names {
+			if name[4] == 'k' {
+				continue
+			}
+			first := name[:3] + "_f0"
+			if !slices.Contains(part.Names, first) {
+				t.Errorf("part %d has %s and not %s", i, name, first)
+			}
+		}
+	}
+}
+
+// TestCycle checks that functions that call each other stay together, and that a
+// cycle larger than a part is cut.
+func TestCycle(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
+	for i := range 20 {
+		fmt.Fprintf(&b, ".func f%d();\n", i)
+	}
+	for i := range 20 {
+		to := i ^ 1 // pairs
+		fmt.Fprintf(&b, ".func f%d()\n{\n%s\tcall f%d;\n\tret;\n}\n", i, strings.Repeat("\tbar.sync 0;\n", 20), to)
+	}
+	m := parse(t, b.String())
+	parts := Cut(m, Options{Parts: 5})
+	for _, part := range parts {
+		for _, name := range part.Names {
+			var n int
+			fmt.Sscanf(name, "f%d", &n)
+			if !slices.Contains(part.Names, fmt.Sprintf("f%d", n^1)) {
+				t.Errorf("%s is alone", name)
+			}
+		}
+	}
+	if len(parts) < 4 {
+		t.Errorf("%d parts", len(parts))
+	}
+	ring := parse(t, strings.ReplaceAll(b.String(), "call f0;", "call f19;\n\tcall f2;\n\tcall f4;\n\tcall f6;\n\tcall f8;\n\tcall f10;\n\tcall f12;\n\tcall f14;\n\tcall f16;\n\tcall f18;"))
+	back := strings.ReplaceAll(string(ring.Src.Text), "bar.sync 0;\n\tcall", "call f0;\n\tcall")
+	if parts := Cut(parse(t, back), Options{Parts: 5}); len(parts) < 4 {
+		t.Errorf("one cycle: %d parts", len(parts))
+	}
+}
+
+// TestCheck checks what cannot be cut.
+func TestCheck(t *testing.T) {
+	head := ".version 7.0\n.target sm_80\n.address_size 64\n"
+	for text, want := range map[string]string{
+		head: "",
+		head + ".section .debug_str { $L: .b8 0 }\n":         "",
+		head + ".section .debug_info { .b32 0 }\n":           "DWARF",
+		head + ".future .thing x;\n":                         "does not know",
+		strings.Replace(head, "size 64", "size 32", 1):       "32-bit",
+		head + ".section .debug_abbrev { .b8 0 }\n":          "DWARF",
+		head + ".visible .entry k() { ret; }\n":              "",
+		head + ".file 1 \"a\"\n.visible .entry k() { ret; }": "",
+	} {
+		err := Check(parse(t, text))
+		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestCloning checks the estimate.
+func TestCloning(t *testing.T) {
+	var b strings.Builder
+	b.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n.visible .func f();\n.visible .func f()\n{\n" + strings.Repeat("bar.sync 0;\n", 98) + "ret;\n}\n")
+	for i := range 10 {
+		fmt.Fprintf(&b, ".visible .entry k%d()\n{\n%scall f;\nret;\n}\n", i, strings.Repeat("bar.sync 0;\n", 7))
+	}
+	cloned, once := Cloning(parse(t, b.String()), 16)
+	if cloned != 1100 || once != 200 {
+		t.Errorf("%d, %d", cloned, once)
+	}
+	if cloned, once = Cloning(parse(t, b.String()), 2); cloned < 2*once || cloned > 3*once {
+		t.Errorf("with a limit: %d, %d", cloned, once)
+	}
+}
+
+// TestKinds cuts a module with every kind of declaration: see link/ptxas TestModes,
+// which assembles it.
+func TestKinds(t *testing.T) {
+	text, err := os.ReadFile("../ptxas/testdata/kinds_c.ptx")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := parse(t, string(text))
+	all := ""
+	for _, part := range Cut(m, Options{Parts: 4}) {
+		parse(t, string(part.Text))
+		all += string(part.Text)
+	}
+	for _, want := range []string{".visible .global .align 4 .u32 cnt = 3", ".extern .global .align 4 .u32 cnt;", ".extern .func (.param .b32 r) loc (.param .b32 a);"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %s in\n%s", want, all)
+		}
+	}
+}

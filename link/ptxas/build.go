@@ -1,0 +1,266 @@
+package ptxas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"ptxlink/internal/bridge"
+	"ptxlink/internal/diag"
+	"ptxlink/internal/parallel"
+	"ptxlink/link"
+	"ptxlink/link/partition"
+	"ptxlink/object/ptx"
+)
+
+// Mode is how ptxas treats the functions of a module.
+type Mode uint8
+
+const (
+	// Auto chooses by the cloning that Whole would cost.
+	Auto Mode = iota
+	// Whole assembles in one run. Each kernel gets a copy of every function that it
+	// reaches, with a calling convention of its own.
+	Whole
+	// Separate assembles each function once (ptxas -c) and links with nvlink.
+	Separate
+)
+
+// Build is one way from a linked module to a cubin.
+type Build struct {
+	Options // with Compile, the cubin is that of one run and Mode has no effect
+
+	Mode Mode
+	// Parts is the largest number of modules that Separate assembles in parallel; 0
+	// chooses by size, and 1 does not cut the module. Whole has no parts.
+	Parts int
+	// Jobs is the number of runs of ptxas at a time; 0 means one per CPU.
+	Jobs int
+	// Nvlink is the path of nvlink, as returned by FindNvlink; empty if there is none.
+	Nvlink string
+	// Verbose adds notes about what was chosen.
+	Verbose bool
+	// Temporary is called with each intermediate file, in order: linked.ptx, and
+	// part0.ptx, part0.cubin and so on. It may be nil.
+	Temporary func(name string, data []byte)
+	// Command is called with each command instead of running it, if it is not nil.
+	// There is then no cubin.
+	Command func(args []string)
+}
+
+// Assemble assembles a linked module to a cubin. It returns messages with input lines;
+// there may be messages without an error. An error other than ErrRejected means that a
+// program could not be run.
+func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
+	var log diag.Log
+	cubin, err = b.assemble(ctx, ptx, origin, &log)
+	if b.Cache != nil {
+		b.Cache.finish(&log)
+	}
+	return cubin, bridge.Messages[*link.Message](log.Messages), err
+}
+
+// Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
+// cloneSmall instructions more. Its time is proportional to what it assembles
+// (docs/ptxas.md); below these limits it costs no more than what separate inputs cost
+// in starts of ptxas, and the code is better.
+const cloneLimit, cloneSmall = 1.25, 1000
+
+func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) ([]byte, error) {
+	t := &teller{b.Options, &diag.Source{Name: inputName, Text: text}, origin}
+	if err := t.check(log); err != nil {
+		return nil, err
+	}
+	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
+	if b.Temporary != nil {
+		b.Temporary(inputName, text)
+	}
+	if b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole {
+		return b.whole(ctx, t, log)
+	}
+	m, perr := ptx.Parse(t.linked)
+	if perr != nil { // ptxas reports what is wrong, or knows more than we do
+		return b.whole(ctx, t, log)
+	}
+	if b.Mode == Auto {
+		cloned, once := partition.Cloning(m, 16)
+		if float64(cloned) <= cloneLimit*float64(once) || cloned-once <= cloneSmall {
+			b.note(log, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", cloned, once))
+			return b.whole(ctx, t, log)
+		}
+		if b.Nvlink == "" || m.AddressSize == 32 {
+			b.note(log, fmt.Sprintf("whole program, because there is no nvlink beside ptxas: ptxas clones %d instructions to %d", once, cloned))
+			return b.whole(ctx, t, log)
+		}
+		b.note(log, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", once, cloned))
+	}
+	var own diag.Log
+	cubin, err := b.separate(ctx, t, m, &own)
+	if b.Mode == Auto && errors.Is(err, ErrRejected) {
+		// A limit of registers of a kernel holds for the copies of functions in whole
+		// mode only (testdata/script/cubin_mode_registers.txtar).
+		b.note(log, "whole program, because the separate functions are refused: "+firstError(&own))
+		t.Compile = false
+		return b.whole(ctx, t, log)
+	}
+	log.Messages = append(log.Messages, own.Messages...)
+	return cubin, err
+}
+
+func firstError(log *diag.Log) string {
+	for _, m := range log.Messages {
+		if m.Kind == diag.Error {
+			return m.Text
+		}
+	}
+	return ""
+}
+
+func (b Build) note(log *diag.Log, text string) {
+	if b.Verbose {
+		log.Note(diag.Place{}, text)
+	}
+}
+
+// whole assembles the module in one run.
+func (b Build) whole(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
+	if b.Command != nil {
+		b.Command(append([]string{t.Path}, t.args(inputName, outputName)...))
+		return nil, nil
+	}
+	return t.assemble(ctx, unit{text: t.linked.Text}, log)
+}
+
+// separate assembles the parts of a module and links their cubins.
+func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
+	parts, err := b.cut(t, m, log)
+	if err != nil {
+		return nil, err
+	}
+	t.Compile = true
+	if b.Command != nil {
+		return nil, b.commands(t, parts)
+	}
+	jobs := b.Jobs
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	cubins, logs, errs := make([][]byte, len(parts)), make([]diag.Log, len(parts)), make([]error, len(parts))
+	before := b.cached()
+	err = parallel.Each(ctx, len(parts), jobs, func(i int) string { return partName(i, len(parts)) }, func(i int) {
+		cubins[i], errs[i] = t.assemble(ctx, unit{text: parts[i].Text, line: parts[i].Line}, &logs[i])
+	})
+	if err != nil {
+		return nil, err
+	}
+	merge(log, logs)
+	for i := range parts {
+		if b.Temporary != nil && len(parts) > 1 {
+			b.Temporary(partName(i, len(parts))+".ptx", parts[i].Text)
+		}
+		if b.Temporary != nil && cubins[i] != nil {
+			b.Temporary(partName(i, len(parts))+".cubin", cubins[i])
+		}
+	}
+	if b.Cache != nil {
+		b.note(log, fmt.Sprintf("%d of %d parts were in the cache", b.cached()-before, len(parts)))
+	}
+	for _, err := range errs { // one that is not ErrRejected matters most
+		if err != nil && !errors.Is(err, ErrRejected) {
+			return nil, err
+		}
+	}
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	return b.join(ctx, t, m, cubins, log)
+}
+
+func (b Build) cached() int {
+	if b.Cache == nil {
+		return 0
+	}
+	return b.Cache.Hits
+}
+
+// cut cuts the module, if that is wanted and possible.
+func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) ([]*partition.Part, error) {
+	whole := []*partition.Part{{Text: t.linked.Text}}
+	if b.Parts == 1 {
+		return whole, nil
+	}
+	if err := partition.Check(m); err != nil {
+		if b.Mode == Auto && b.Parts == 0 {
+			b.note(log, "one part: "+err.Error())
+			return whole, nil
+		}
+		return nil, err
+	}
+	parts := partition.Cut(m, partition.Options{Parts: b.Parts, Unit: t.unit})
+	if len(parts) == 1 {
+		return whole, nil
+	}
+	if b.Verbose {
+		for i, part := range parts {
+			b.note(log, fmt.Sprintf("part %d of %d: %s", i, len(parts), first(part.Names, 8)))
+		}
+	}
+	return parts, nil
+}
+
+// unit returns the name of the input that a place of the linked module comes from.
+func (t *teller) unit(off int32) string {
+	if t.origin != nil {
+		if place, ok := t.origin.Origin(t.linked.Line(off)); ok {
+			return place.File
+		}
+	}
+	return ""
+}
+
+// first lists some names.
+func first(names []string, n int) (text string) {
+	for i, name := range names {
+		if i == n {
+			return text + fmt.Sprintf(" and %d more", len(names)-n)
+		}
+		if i > 0 {
+			text += ", "
+		}
+		text += name
+	}
+	return text
+}
+
+func partName(i, parts int) string {
+	if parts == 1 {
+		return "linked"
+	}
+	return "part" + strconv.Itoa(i)
+}
+
+// merge adds the messages of the parts to a log, in order. What several parts say in
+// the same words about the same place is said once.
+func merge(log *diag.Log, logs []diag.Log) {
+	type said struct {
+		kind diag.Kind
+		text string
+		src  *diag.Source
+		span diag.Span
+	}
+	seen := map[said]int{} // the part that said it first
+	for i := range logs {
+		for _, m := range logs[i].Messages {
+			key := said{m.Kind, m.Text, m.Place.Source, m.Place.Span}
+			if first, ok := seen[key]; ok && first != i {
+				continue
+			}
+			seen[key] = i
+			log.Messages = append(log.Messages, m)
+		}
+	}
+}

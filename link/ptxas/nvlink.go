@@ -1,0 +1,192 @@
+package ptxas
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"sync"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
+	"ptxlink/link/partition"
+	"ptxlink/object/ptx"
+)
+
+var nvlinkProgram = "nvlink" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
+
+// FindNvlink returns the absolute path of nvlink: explicit, the value of --nvlink; else
+// $NVLINK; else the program beside ptxas. One of another release may not read the
+// cubins, so PATH is not searched.
+func FindNvlink(explicit, ptxas string) (string, error) {
+	if explicit != "" {
+		return named("--nvlink", explicit)
+	}
+	if name := os.Getenv("NVLINK"); name != "" {
+		return named("$NVLINK", name)
+	}
+	folders := []string{filepath.Dir(ptxas)}
+	if real, err := filepath.EvalSymlinks(ptxas); err == nil && filepath.Dir(real) != folders[0] {
+		folders = append(folders, filepath.Dir(real))
+	}
+	for _, folder := range folders {
+		if path := filepath.Join(folder, nvlinkProgram); isProgram(path) {
+			return path, nil
+		}
+	}
+	return "", &diag.Message{
+		ID:   diag.Tool,
+		Text: "cannot find nvlink; looked in " + strings.Join(folders, ", "),
+		Help: "name the program with --nvlink or $NVLINK, or assemble the whole program at once with --ptxas-mode=whole",
+	}
+}
+
+// gpu returns the name of the GPU that ptxas assembles for.
+func (o Options) gpu() string {
+	gpu := o.Arch
+	for i, arg := range o.Args {
+		switch {
+		case !given(o.Args[i:i+1], "-arch", "--gpu-name"):
+		case strings.Contains(arg, "="):
+			_, gpu, _ = strings.Cut(arg, "=")
+		case i+1 < len(o.Args):
+			gpu = o.Args[i+1]
+		}
+	}
+	return gpu
+}
+
+// nvlinkArgs returns the command line of nvlink. The names are the same in every run.
+func (t *teller) nvlinkArgs(inputs []string, output string) []string {
+	args := []string{"-arch=" + t.gpu()}
+	if t.Debug || given(t.Args, "-g", "--device-debug") {
+		args = append(args, "-g")
+	}
+	return append(append(args, inputs...), "-o", output)
+}
+
+// nvlink writes messages of these forms:
+//
+//	nvlink error   : Undefined reference to 'f' in 'part0.cubin'
+//	nvlink warning : Stack size for entry function 'k' cannot be statically determined
+var nvlinkSaid = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^nvlink (fatal|error|warning|info) *: *(.*)$`)
+})
+
+// ourFile matches the name of a part at the end of a message.
+var ourFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` in '[^']*\.cubin'`) })
+
+// join links cubins with nvlink.
+func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]byte, log *diag.Log) ([]byte, error) {
+	dir, remove, err := outfile.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	var names []string
+	for i, cubin := range cubins {
+		names = append(names, partName(i, len(cubins))+".o.cubin")
+		if err := os.WriteFile(filepath.Join(dir, names[i]), cubin, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	cmd := command(ctx, dir, b.Nvlink, t.nvlinkArgs(names, outputName)...)
+	said, runErr := cmd.CombinedOutput()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var exit *exec.ExitError
+	if runErr != nil && !errors.As(runErr, &exit) {
+		return nil, fmt.Errorf("cannot run %s: %w", b.Nvlink, runErr)
+	}
+	var own diag.Log
+	t.nvlinkSays(string(said), m, &own)
+	cubin, readErr := os.ReadFile(filepath.Join(dir, outputName))
+	if readErr == nil {
+		readErr = checkCubin(cubin)
+	}
+	how := ""
+	switch crash := crashed(cmd.ProcessState); {
+	case crash != "":
+		how = fmt.Sprintf("nvlink crashed (%s)", crash)
+	case own.Errors() > 0:
+	case exit != nil:
+		how = fmt.Sprintf("nvlink failed without a message (exit code %d)", exit.ExitCode())
+	case readErr != nil:
+		how = "nvlink reported success and wrote no cubin"
+	}
+	if how != "" {
+		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp("the program is " + b.Nvlink + "; --ptxas-mode=whole needs no nvlink")
+	}
+	log.Messages = append(log.Messages, own.Messages...)
+	if own.Errors() > 0 {
+		return nil, ErrRejected
+	}
+	return cubin, nil
+}
+
+// nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
+func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if strings.TrimSpace(line) == "" {
+			continue
+		}
+		found := nvlinkSaid().FindStringSubmatch(line)
+		if found == nil {
+			log.Note(diag.Place{}, "nvlink: "+line)
+			continue
+		}
+		text := "nvlink: " + ourFile().ReplaceAllString(found[2], "")
+		place := t.symbol(m, found[2])
+		switch found[1] {
+		case "warning":
+			log.Warn(diag.Nvlink, place, text)
+		case "info":
+			log.Note(place, text)
+		default:
+			message := log.Error(diag.NvlinkError, place, text)
+			if strings.HasPrefix(found[2], "Undefined reference") {
+				message.WithHelp("a finished cubin has no undefined symbols; -c makes one that can be linked further")
+			}
+		}
+	}
+}
+
+// symbol returns the place in an input of the first symbol that a message quotes.
+func (t *teller) symbol(m *ptx.Module, text string) diag.Place {
+	for _, q := range quoted().FindAllStringSubmatch(text, -1) {
+		id, ok := m.Lookup(q[1])
+		if !ok {
+			continue
+		}
+		span := diag.Span{}
+		for i := range m.Decls {
+			if d := &m.Decls[i]; d.Name == id && (span.Len == 0 || d.Defines()) {
+				span = d.NameSpan
+			}
+		}
+		if place, mapped := t.place(t.linked.Line(span.Off)); mapped && span.Len > 0 {
+			place.Span = narrow(place.Source, place.Span, "'"+q[1]+"'")
+			return place
+		}
+	}
+	return diag.Place{}
+}
+
+// commands shows the commands of a separate build.
+func (b Build) commands(t *teller, parts []*partition.Part) error {
+	var names []string
+	for i := range parts {
+		name := partName(i, len(parts))
+		names = append(names, name+".o.cubin")
+		b.Command(append([]string{t.Path}, t.args(name+".ptx", name+".o.cubin")...))
+	}
+	b.Command(append([]string{b.Nvlink}, t.nvlinkArgs(names, outputName)...))
+	return nil
+}
