@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"slices"
+	"strings"
 
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -36,7 +37,8 @@ type mark struct {
 
 // Collect removes the definitions that no root leads to: uses in the bodies of
 // functions, in initial values, by aliases and by statements that the linker does not
-// know are followed. A link without a kept entry is a library of functions: all
+// know are followed. So are functions that the host finds by name, as it does entries.
+// A link without a kept entry is a library of functions: all
 // external ones that are not hidden are then roots, too. Debug sections keep nothing.
 //
 // Without Collect, everything is in the output.
@@ -167,6 +169,8 @@ func (c *collector) mark() {
 				if c.roots.Variables && (d.Space == ".global" || d.Space == ".const") {
 					c.add(id)
 				}
+			case foundByName(f.Names[n], d):
+				c.add(id)
 			case sym.Exported() && !t.hidden(id):
 				functions = append(functions, id)
 			}
@@ -196,6 +200,13 @@ func (c *collector) mark() {
 			c.use(object.ID{File: id.File, Name: target}, &id)
 		}
 	}
+}
+
+// foundByName reports whether the host can find a function that is not an entry: OptiX
+// looks for its callables by the start of their name, and
+// cuLibraryGetUnifiedFunction for functions with .attribute(.unified).
+func foundByName(name string, d *ptx.Decl) bool {
+	return strings.HasPrefix(name, "__direct_callable__") || strings.HasPrefix(name, "__continuation_callable__") || d.Has(".attribute")
 }
 
 func (c *collector) add(id object.ID) {
