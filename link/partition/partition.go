@@ -3,7 +3,6 @@
 package partition
 
 import (
-	"errors"
 	"hash/fnv"
 	"math"
 	"math/bits"
@@ -154,9 +153,6 @@ func Cloning(m *ptx.Module, limit int64) (cloned, once int64) {
 	}
 	return max(cloned, once), once
 }
-
-// errOne is returned by assign if there is nothing to cut.
-var errOne = errors.New("one part")
 
 // cluster is a set of functions that go to one part.
 type cluster struct {
