@@ -2,6 +2,7 @@
 # make test     fetch the oracles and run every test
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
+# make codegen  compare the machine code of small programs with and without -O, and write docs/codegen.md
 # make bench SETS=M,symbols ROUNDS=3   print tables of some sets
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
 # make differential  link random sets of modules, and compare with nvlink, until interrupted
@@ -40,6 +41,9 @@ lint:
 bench:
 	$(GO) run ./bench $(if $(SETS)$(ROUNDS),-sets "$(SETS)" -rounds $(or $(ROUNDS),7),-o docs/benchmarks.md)
 
+codegen:
+	$(GO) run ./bench/codegen -o docs/codegen.md
+
 fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
 	$(GO) test ./link -run xxx -fuzz FuzzLink -fuzztime $(FUZZTIME)
@@ -73,4 +77,4 @@ clean:
 	rm -f ptxlink
 
 FORCE:
-.PHONY: FORCE oracles test lint bench fuzz differential simulate corpus install clean
+.PHONY: FORCE oracles test lint bench codegen fuzz differential simulate corpus install clean

@@ -1,0 +1,232 @@
+// Codegen compares the machine code of small programs of two units, linked in several
+// ways, with that of the same program as one source file:
+//
+//	go run ./bench/codegen                      table on standard output
+//	go run ./bench/codegen -o docs/codegen.md   what make codegen does
+package main
+
+import (
+	"embed"
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"log"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"ptxlink/internal/oracles"
+)
+
+//go:embed src
+var sources embed.FS
+
+const arch = "sm_80"
+
+// programs are the folders of src with what they are about.
+var programs = [][2]string{
+	{"leaf", "leaf in a loop"}, {"early", "early returns"}, {"nested", "nested calls"}, {"structs", "structures by value and returned"},
+	{"narrow", "narrow arguments"}, {"negative", "negative narrow arguments"}, {"templates", "templates in two units"},
+	{"pointers", "function pointers"}, {"recursion", "recursion"}, {"shared", "shared memory in a callee"}, {"depots", "big local arrays"},
+	{"barriers", "divergence and warp barriers"}, {"numeric", "a numeric kernel"}, {"switches", "a switch in a loop"}, {"output", "a pointer to a structure"},
+}
+
+func main() {
+	log.SetFlags(0)
+	page := flag.String("o", "", "write the page to `FILE`")
+	flag.Parse()
+	text, err := report()
+	if err != nil {
+		log.Fatal(err)
+	}
+	if *page == "" {
+		fmt.Print(text)
+	} else if err := os.WriteFile(*page, []byte(text), 0o666); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// code is what a cubin holds, and what ptxas and nvlink took to make it.
+type code struct {
+	instructions, calls, local int // local: LDL and STL
+	registers, stack           int // of the kernel
+	cpu                        time.Duration
+}
+
+func (c code) String() string {
+	stack := strconv.Itoa(c.stack)
+	if c.stack < 0 {
+		stack = "?"
+	}
+	return fmt.Sprintf("%d / %d / %d / %d / %s", c.instructions, c.calls, c.local, c.registers, stack)
+}
+
+func report() (string, error) {
+	dir, err := os.MkdirTemp("", "codegen")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(dir)
+	ptxlink := filepath.Join(dir, "ptxlink")
+	if _, err := run("", "go", "build", "-o", ptxlink, "./cmd/ptxlink"); err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	b.WriteString(`# The code of linked programs
+
+Written by ` + "`make codegen`" + `. Each program has two units, compiled by nvcc 12.4 for ` + arch + ` (bench/codegen/src). A cell holds the instructions of
+all functions without NOP / CALL / LDL and STL / registers of the kernel / bytes of its stack, with ptxas 12.4.
+
+| program | ptxas -c and nvlink | ptxlink | ptxlink -O1 | ptxlink -O2 | one source file |
+|---|---|---|---|---|---|
+`)
+	var cpu [5]time.Duration
+	for _, program := range programs {
+		ways, err := build(filepath.Join(dir, program[0]), program[0], ptxlink)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", program[0], err)
+		}
+		fmt.Fprintf(&b, "| %s |", program[1])
+		for i, c := range ways {
+			fmt.Fprintf(&b, " %s |", c)
+			cpu[i] += c.cpu
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("| CPU time of ptxas and nvlink, all programs |")
+	for _, d := range cpu {
+		fmt.Fprintf(&b, " %.2f s |", d.Seconds())
+	}
+	b.WriteString("\n")
+	return b.String(), nil
+}
+
+// build makes a program in all ways.
+func build(dir, name, ptxlink string) (ways []code, err error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	files, err := sources.ReadDir("src/" + name)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range files {
+		text, err := fs.ReadFile(sources, "src/"+name+"/"+f.Name())
+		if err != nil {
+			return nil, err
+		}
+		if err := os.WriteFile(filepath.Join(dir, f.Name()), text, 0o666); err != nil {
+			return nil, err
+		}
+	}
+	one := "#include \"a.cu\"\n#include \"b.cu\"\n"
+	if err := os.WriteFile(filepath.Join(dir, "one.cu"), []byte(one), 0o666); err != nil {
+		return nil, err
+	}
+	tools := map[string]string{"ptxlink": ptxlink}
+	for _, tool := range []string{"nvcc", "ptxas", "nvlink", "cuobjdump"} {
+		path, ok := oracles.Find(tool)
+		if !ok {
+			return nil, errors.New(tool + " is missing; internal/oracles/fetch.sh --compilers fetches it")
+		}
+		tools[tool] = path
+	}
+	step := func(args ...string) (time.Duration, error) { return run(dir, tools[args[0]], args[1:]...) }
+	for _, unit := range []string{"a", "b"} {
+		if _, err := step("nvcc", "-arch="+arch, "-rdc=true", "-ptx", unit+".cu", "-o", unit+".ptx"); err != nil {
+			return nil, err
+		}
+	}
+	if _, err := step("nvcc", "-arch="+arch, "-ptx", "one.cu", "-o", "one.ptx"); err != nil {
+		return nil, err
+	}
+	for _, level := range []string{"0", "1", "2"} {
+		if _, err := step("ptxlink", "-O"+level, "a.ptx", "b.ptx", "-o", "linked"+level+".ptx"); err != nil {
+			return nil, err
+		}
+	}
+	assemble := func(in, out string, args ...string) (time.Duration, error) {
+		return step(append([]string{"ptxas", "-arch=" + arch, in, "-o", out}, args...)...)
+	}
+	for i, way := range []string{"separate", "linked0", "linked1", "linked2", "one"} {
+		least := time.Duration(1 << 62)
+		for range 3 {
+			var total time.Duration
+			var errs []error
+			timed := func(d time.Duration, err error) { total += d; errs = append(errs, err) }
+			if i == 0 {
+				timed(assemble("a.ptx", "a.cubin", "-c"))
+				timed(assemble("b.ptx", "b.cubin", "-c"))
+				timed(step("nvlink", "-arch="+arch, "a.cubin", "b.cubin", "-o", way+".cubin"))
+			} else {
+				timed(assemble(way+".ptx", way+".cubin"))
+			}
+			if err := errors.Join(errs...); err != nil {
+				return nil, err
+			}
+			least = min(least, total)
+		}
+		c, err := inspect(tools["cuobjdump"], filepath.Join(dir, way+".cubin"))
+		if err != nil {
+			return nil, err
+		}
+		c.cpu = least
+		ways = append(ways, c)
+	}
+	return ways, nil
+}
+
+// run runs a command and returns its CPU time.
+func run(dir, tool string, args ...string) (time.Duration, error) {
+	cmd := exec.Command(tool, args...)
+	cmd.Dir = dir
+	if said, err := cmd.CombinedOutput(); err != nil {
+		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said)
+	}
+	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
+}
+
+var (
+	instruction = regexp.MustCompile(`(?m)^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][A-Z0-9_.]*)`)
+	usage       = regexp.MustCompile(`Function (\S+):\s+REG:(\d+) STACK:(\d+|\w+)`)
+)
+
+func inspect(cuobjdump, cubin string) (c code, err error) {
+	sass, err := exec.Command(cuobjdump, "-sass", cubin).Output()
+	if err != nil {
+		return c, err
+	}
+	for _, m := range instruction.FindAllStringSubmatch(string(sass), -1) {
+		op, _, _ := strings.Cut(m[1], ".")
+		switch op {
+		case "NOP":
+			continue
+		case "CALL":
+			c.calls++
+		case "LDL", "STL":
+			c.local++
+		}
+		c.instructions++
+	}
+	used, err := exec.Command(cuobjdump, "-res-usage", cubin).CombinedOutput()
+	if err != nil {
+		return c, err
+	}
+	for _, m := range usage.FindAllStringSubmatch(string(used), -1) {
+		if strings.HasPrefix(m[1], "_Z1k") { // the kernel of each program is called k
+			c.registers, _ = strconv.Atoi(m[2])
+			if c.stack, err = strconv.Atoi(m[3]); err != nil {
+				c.stack = -1 // unknown, with recursion
+			}
+		}
+	}
+	if c.instructions == 0 || c.registers == 0 {
+		return c, fmt.Errorf("cuobjdump says nothing of %s that can be understood", cubin)
+	}
+	return c, nil
+}

@@ -1,0 +1,2 @@
+#pragma once
+__device__ int stage(int *s, int x);

@@ -1,0 +1,2 @@
+#pragma once
+__device__ int find(const int *p, int n, int x);

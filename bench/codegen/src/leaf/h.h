@@ -1,0 +1,2 @@
+#pragma once
+__device__ float leaf(float x, float y);

@@ -1,0 +1,3 @@
+#pragma once
+__device__ double force(double dx, double dy, double dz, double eps);
+__device__ double potential(double r2);
