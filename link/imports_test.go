@@ -39,6 +39,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/link/pack":             "internal/bridge internal/diag link object object/ptx object/container resolve",
 		"ptxlink/cmd/ptxlink":           "internal/bridge internal/diag internal/mapped internal/outfile internal/room internal/typo abicheck/ctype link link/pack link/partition link/ptxas link/libdevice",
 		"ptxlink/bench":                 "bench/gen internal/oracles",
+		"ptxlink/bench/codegen":         "internal/oracles",
 		"ptxlink/bench/gen":             "",
 		"ptxlink/integrations":          "",
 
