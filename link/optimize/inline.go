@@ -50,6 +50,8 @@ func (s *state) round(level int) error {
 	for _, decl := range callers {
 		edits = append(edits, s.inlineInto(d, decl)...)
 	}
+	edits = append(edits, s.names()...)
+	sortEdits(edits) // .debug_str may stand before the functions
 	return s.rewrite(edits)
 }
 
@@ -436,6 +438,9 @@ func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depo
 	st := c.Statements[at.statement]
 	end, skip := s.label(), ""
 	inner, ends := s.body(at, parameters, end, depots)
+	locs, loc := s.inlineLocs(at, lastLoc(c, at.statement))
+	inner = append(inner, locs...)
+	sortEdits(inner)
 
 	var before, after strings.Builder
 	if st.Guarded() {
@@ -454,7 +459,7 @@ func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depo
 		after.WriteString("\n" + skip + ":")
 	}
 	off := c.Span(st).Off
-	after.WriteString(lastLoc(c, at.statement, at.code))
+	after.WriteString(loc)
 	return edit{span: c.Span(st), write: func(w *writer) {
 		w.own(before.String(), off)
 		w.copy(at.callee.Body, inner)
@@ -527,9 +532,7 @@ func (s *state) body(at *site, parameters map[string]bool, end string, depots *d
 		}
 		edits = append(edits, edit{span: c.Span(st), text: text})
 	}
-	edits = append(edits, rename(c, names, removed)...)
-	sortEdits(edits)
-	return edits, ends
+	return append(edits, rename(c, names, removed)...), ends
 }
 
 // lastReturn returns the statement of a ret at the end of a body, or -1: to go on
@@ -567,20 +570,4 @@ func rename(c *ptx.Code, names map[int32]string, removed map[int32]bool) (edits 
 		}
 	}
 	return edits
-}
-
-// lastLoc returns the .loc that holds at a call, for the code behind it, if the callee
-// has others.
-func lastLoc(c *ptx.Code, call int32, callee *ptx.Code) string {
-	if !slices.ContainsFunc(callee.Statements, func(st ptx.Statement) bool {
-		return st.Kind == ptx.Directive && callee.Opcode(st) == ".loc"
-	}) {
-		return ""
-	}
-	for n := call; n >= 0; n-- {
-		if st := c.Statements[n]; st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
-			return "\n" + c.Module.Src.String(c.Span(st)) + "\n"
-		}
-	}
-	return ""
 }

@@ -104,7 +104,7 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
-	s := &state{Options: o, m: m, inlined: map[string]bool{}, reported: map[reportKey]int{}, hoisted: map[string]bool{}}
+	s := &state{Options: o, m: m, inlined: map[string]bool{}, reported: map[reportKey]int{}, hoisted: map[string]bool{}, locs: lineInfo{labels: map[string]string{}}}
 	if !slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Entry && d.HasBody }) {
 		s.Interposable = true
 	}
@@ -162,6 +162,7 @@ type state struct {
 
 	inlined  map[string]bool
 	hoisted  map[string]bool // names at module scope of objects that functions had
+	locs     lineInfo
 	report   []Call
 	reported map[reportKey]int // index in report
 }

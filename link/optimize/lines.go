@@ -1,0 +1,106 @@
+package optimize
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// lineInfo keeps the .loc lines of inlined functions right, as nvcc does: a line of the
+// callee says at which line of the caller it is inlined, and under which name. A line
+// that was inlined into the callee before refers to one of the callee's lines, which
+// stands before it.
+type lineInfo struct {
+	// labels are those of the names of functions in .debug_str.
+	labels map[string]string
+	added  []string // functions whose names are not yet in the text
+}
+
+// locAt returns the .loc that starts at a place.
+func locAt(m *ptx.Module, off int32) *ptx.Loc {
+	i := sort.Search(len(m.Locs), func(i int) bool { return m.Locs[i].Span.Off >= off })
+	if i == len(m.Locs) || m.Locs[i].Span.Off != off {
+		return nil
+	}
+	return &m.Locs[i]
+}
+
+// lastLoc returns the .loc that holds at a statement, or nil.
+func lastLoc(c *ptx.Code, statement int32) *ptx.Loc {
+	for n := statement; n >= 0; n-- {
+		if st := c.Statements[n]; st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
+			return locAt(c.Module, c.Span(st).Off)
+		}
+	}
+	return nil
+}
+
+// inlineLocs returns the edits of the .loc lines of a callee, and the line that follows
+// the call. Without a line for the call, those of the callee go: they would hold for the
+// rest of the caller.
+func (s *state) inlineLocs(at *site, call *ptx.Loc) (edits []edit, after string) {
+	c := at.code
+	tail := ""
+	for _, st := range c.Statements {
+		if st.Kind != ptx.Directive || c.Opcode(st) != ".loc" {
+			continue
+		}
+		loc := locAt(c.Module, c.Span(st).Off)
+		if loc == nil {
+			continue
+		}
+		if call == nil {
+			edits = append(edits, edit{span: loc.Span})
+			continue
+		}
+		after = "\n" + s.m.Src.String(call.Span) + "\n"
+		if loc.Inlining != nil || s.m.Version.Less(ptx.Version{Major: 7, Minor: 2}) {
+			continue
+		}
+		if tail == "" {
+			tail = fmt.Sprintf(", function_name %s, inlined_at %d %d %d", s.nameLabel(at.name), call.File, call.Line, call.Column)
+		}
+		edits = append(edits, edit{span: ptx.Span{Off: loc.Span.End()}, text: tail})
+	}
+	return edits, after
+}
+
+// nameLabel returns the label of the name of a function in .debug_str.
+func (s *state) nameLabel(function string) string {
+	label := s.locs.labels[function]
+	if label == "" {
+		label = s.label()
+		s.locs.labels[function] = label
+		s.locs.added = append(s.locs.added, function)
+	}
+	return label
+}
+
+// names returns the edit that adds the names of functions to .debug_str.
+func (s *state) names() (edits []edit) {
+	if len(s.locs.added) == 0 {
+		return nil
+	}
+	var b strings.Builder
+	for _, function := range s.locs.added {
+		fmt.Fprintf(&b, "\n%s:", s.locs.labels[function])
+		for i, ch := range []byte(function + "\x00") {
+			sep := ","
+			if i%40 == 0 {
+				sep = "\n.b8 "
+			}
+			fmt.Fprintf(&b, "%s%d", sep, ch)
+		}
+		b.WriteByte('\n')
+	}
+	s.locs.added = nil
+	for i := range s.m.Sections {
+		if section := &s.m.Sections[i]; section.Name == ".debug_str" {
+			return []edit{{span: ptx.Span{Off: section.Body.End()}, text: b.String()}}
+		}
+	}
+	end := ptx.Span{Off: int32(len(s.m.Src.Text))}
+	return []edit{{span: end, text: "\n.section .debug_str\n{" + b.String() + "}\n"}}
+}
