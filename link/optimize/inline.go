@@ -299,6 +299,15 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 		// The callee may change its copy, so each call needs a new one.
 		return what + " is not stored right before the call"
 	}
+	// What ptxas places by the ABI is aligned better than declared.
+	for k := range accesses {
+		if n := accesses[k].width() * int64(len(accesses[k].elements)); n <= 16 && n&(n-1) == 0 {
+			p.align = max(p.align, n)
+		}
+	}
+	if len(inner.taken) > 0 {
+		p.align = max(p.align, 8)
+	}
 	p.memory = s.register()
 	if !s.fit(c, at, inner, outer, &p) {
 		return what + " is accessed in a way that is not understood"
@@ -558,14 +567,20 @@ func rename(c *ptx.Code, names map[int32]string, removed map[int32]bool) (edits 
 	}
 	for _, list := range c.TargetRanges {
 		var targets []string
+		renamed := false
 		for _, target := range list.Targets {
-			if local, ok := target.Local(); ok && names[local] != "" {
-				targets = append(targets, names[local])
-			} else if id, ok := target.Name(); ok {
+			local, ok := target.Local()
+			switch id, global := target.Name(); {
+			case global:
 				targets = append(targets, c.Module.Names[id])
+			case ok && names[local] != "":
+				targets = append(targets, names[local])
+				renamed = true
+			case ok:
+				targets = append(targets, c.Module.Src.String(c.Locals[local].Name))
 			}
 		}
-		if len(targets) == len(list.Targets) {
+		if renamed {
 			edits = append(edits, edit{span: list.Span, text: strings.Join(targets, ", ")})
 		}
 	}
