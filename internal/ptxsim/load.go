@@ -83,20 +83,27 @@ func (m *Machine) load(modules []*ptx.Module) error {
 	m.dynamic = &Object{Name: "dynamic shared memory", Space: ".shared", align: 4}
 	// All names are resolved here. An alias shares the declaration of its target.
 	done := map[*ptx.Decl]*symbol{}
-	for _, mod := range m.modules {
-		for i := range mod.Decls {
-			if d := &mod.Decls[i]; d.Kind == ptx.Variable && d.Linkage == ptx.Extern && d.Space == ".shared" && d.Unsized {
-				m.dynamic.align = max(m.dynamic.align, d.Alignment())
-			}
-			s := mod.symbols[mod.Decls[i].Name]
-			first, seen := done[s.decl]
-			if seen {
-				s.fn, s.obj, s.space, s.builtin = first.fn, first.obj, first.space, first.builtin
-				continue
-			}
-			done[s.decl] = s
-			if err := m.define(s); err != nil {
-				return err
+	// Names that a linker or compiler may have numbered come last, so that they leave the
+	// addresses of the others as they are.
+	for _, numbered := range []bool{false, true} {
+		for _, mod := range m.modules {
+			for i := range mod.Decls {
+				if d := &mod.Decls[i]; d.Kind == ptx.Variable && d.Linkage == ptx.Extern && d.Space == ".shared" && d.Unsized {
+					m.dynamic.align = max(m.dynamic.align, d.Alignment())
+				}
+				s := mod.symbols[mod.Decls[i].Name]
+				if numbered != (original(s.name) != s.name) {
+					continue
+				}
+				first, seen := done[s.decl]
+				if seen {
+					s.fn, s.obj, s.space, s.builtin = first.fn, first.obj, first.space, first.builtin
+					continue
+				}
+				done[s.decl] = s
+				if err := m.define(s); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -157,7 +164,7 @@ func (m *Machine) declare(mod *module, d *ptx.Decl) error {
 		s.decl, s.mod = d, mod
 	case rank == was && rank == 4:
 		return mod.errorAt(d.NameSpan.Off, "%s is defined twice", name)
-	case rank == was && rank == 1 && d.Size() > old.Size():
+	case rank == was && rank == 1 && (d.Size() > old.Size() || d.Size() == old.Size() && d.Init.Len > 0 && old.Init.Len == 0):
 		s.decl, s.mod = d, mod
 	}
 	return nil

@@ -1,6 +1,7 @@
 package ptxsim_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -335,5 +336,21 @@ func TestBlocksTakeTurns(t *testing.T) {
 	out := m.Alloc("out", make([]byte, 4), 4)
 	if err := m.Launch("k", ptxsim.Grid{Blocks: [3]int{10}}, out); err != nil || words(out.Data)[0] != 7 {
 		t.Error(words(out.Data), err)
+	}
+}
+
+// TestNumberedAddresses checks that the address of a name does not depend on a numbered
+// one in front of it.
+func TestNumberedAddresses(t *testing.T) {
+	const one, two = ".global .u32 x;\n.func f () { ret; }\n", ".global .u32 x$1;\n.func f$1 () { ret; }\n"
+	address := func(text string) (data, code string) {
+		m := machine(t, ptxsim.Options{}, read(t, "t.ptx", ".version 7.0\n.target sm_70\n.address_size 64\n"+text+".global .u64 p[2] = {x, f};\n"))
+		return fmt.Sprintf("%x", m.Global("p").Data), fmt.Sprintf("%x", m.Global("x").Address())
+	}
+	for _, text := range []string{one + two, two + one} {
+		p, x := address(text)
+		if wantP, wantX := address(one); p != wantP || x != wantX {
+			t.Errorf("%s: %s %s, want %s %s", text, p, x, wantP, wantX)
+		}
 	}
 }
