@@ -43,6 +43,7 @@ package ptxsim
 
 import (
 	"fmt"
+	"sort"
 
 	"ptxlink/object/ptx"
 )
@@ -149,7 +150,7 @@ func (e *Error) Error() string {
 
 // New loads modules into a new machine. Names with linkage are joined as a linker
 // does: a strong definition wins, then the first weak one, then the largest common
-// one; anything else is an error. Names that nothing defines are errors when code
+// one, among equals one with a value; anything else is an error. Names that nothing defines are errors when code
 // uses them.
 func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 	if opt.Fill == 0 {
@@ -228,6 +229,14 @@ func (m *Machine) Describe(addr uint64) (string, bool) {
 	return "", false
 }
 
+// ObjectAt returns the .global or .const object at a generic address, or nil.
+func (m *Machine) ObjectAt(addr uint64) *Object {
+	if spaceAt(addr) == constant {
+		return m.constAt(addr &^ constWindow)
+	}
+	return m.objectAt(addr)
+}
+
 // Params returns the sizes of the parameters of an entry, or nil if there is none.
 func (m *Machine) Params(entry string) (sizes []int64) {
 	f := m.entry(entry)
@@ -238,6 +247,17 @@ func (m *Machine) Params(entry string) (sizes []int64) {
 		sizes = append(sizes, p.Size())
 	}
 	return sizes
+}
+
+// Entries returns the names of the entries, sorted.
+func (m *Machine) Entries() (names []string) {
+	for _, f := range m.inOrder {
+		if f.decl.Kind == ptx.Entry {
+			names = append(names, f.name)
+		}
+	}
+	sort.Strings(names)
+	return names
 }
 
 // entry finds an entry by its name.

@@ -119,6 +119,22 @@ var Compilers = []Compiler{
 	{"clang -O1", "clang", append([]string{"-O1"}, clang...)},
 }
 
+// Others are compilers that are not compared with the host in turn, as their code
+// differs in little: settings with line numbers and DWARF, and other versions.
+var Others = []Compiler{
+	{"nvrtc -G", "nvrtc", append(nvrtc[:len(nvrtc):len(nvrtc)], "-G")},
+	{"clang -O0 -g", "clang", append([]string{"-O0", "-g"}, clang...)},
+	{"nvrtc -lineinfo", "nvrtc", append(nvrtc[:len(nvrtc):len(nvrtc)], "-lineinfo")},
+	{"clang -O2 -gline-tables-only", "clang", append([]string{"-O2", "-gline-tables-only"}, clang...)},
+	{"nvcc", "nvcc", append(nvrtc[:len(nvrtc):len(nvrtc)], "-ptx")},
+	{"clang-16 -O1", "clang-16", append([]string{"-O1"}, clang...)},
+	{"clang-22 -O2", "clang-22", append([]string{"-O2"}, clang...)},
+	{"nvrtc -dopt -G", "nvrtc-new", []string{"-rdc=true", "-fmad=false", "-arch=compute_75", "-std=c++14", "-w", "-G", "-dopt=on"}},
+	{"clang -O3", "clang", append([]string{"-O3"}, clang...)},
+}
+
+var nvrtc = []string{"-rdc=true", "-fmad=false", "-arch=compute_70", "-std=c++14", "-w"}
+
 var clang = []string{"-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_70", "--cuda-feature=+ptx70", "-fgpu-rdc", "-ffp-contract=off", "-w", "-S"}
 
 // Compile compiles the units in a folder, with the compiler at a path.

@@ -70,6 +70,9 @@ DEVICE inline u32 exchange(u32 v, u32 with)
 	u32 lane = threadIdx.x & 31, from = lane ^ with;
 	return __shfl_sync(lanes(), v, lanes() >> from & 1 ? from : lane);
 }
+#if defined __NVCC__ && !defined __CUDACC_RTC__
+#define ballot ballot_ // CUDA has one for old GPUs
+#endif
 DEVICE inline u32 ballot(bool p) { return __ballot_sync(lanes(), p); }
 #endif
 #define EXTERN extern

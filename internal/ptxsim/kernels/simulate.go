@@ -28,6 +28,13 @@ func (p Program) Simulate(opt ptxsim.Options, modules ...*ptx.Module) (map[strin
 	if err != nil {
 		return nil, nil, err
 	}
+	memory, err := p.Launch(m)
+	return memory, m, err
+}
+
+// Launch runs the kernels of the program in a machine that has its modules, and
+// returns the memory that they leave.
+func (p Program) Launch(m *ptxsim.Machine) (map[string][]byte, error) {
 	memory := map[string][]byte{}
 	in := m.Alloc("in", Input(), 256)
 	for i := range p.Kernels {
@@ -36,22 +43,22 @@ func (p Program) Simulate(opt ptxsim.Options, modules ...*ptx.Module) (map[strin
 		kernel := fmt.Sprintf("k%d", i)
 		sizes := m.Params(kernel)
 		if len(sizes) != 4 {
-			return nil, m, fmt.Errorf("%s has %d parameters", kernel, len(sizes))
+			return nil, fmt.Errorf("%s has %d parameters", kernel, len(sizes))
 		}
 		grid := ptxsim.Grid{Blocks: [3]int{Blocks}, Threads: [3]int{p.Threads}, Shared: 512}
 		if err := m.Launch(kernel, grid, out, in, Struct()[:sizes[2]], int32(N)); err != nil {
-			return nil, m, err
+			return nil, err
 		}
 		memory[name] = out.Data
 	}
 	for _, g := range p.Globals {
 		o := m.Global(g)
 		if o == nil {
-			return nil, m, fmt.Errorf("no variable %s", g)
+			return nil, fmt.Errorf("no variable %s", g)
 		}
 		memory[g] = o.Data
 	}
-	return memory, m, nil
+	return memory, nil
 }
 
 // Diff returns the first difference between two memories, or "".
