@@ -7,6 +7,7 @@
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
 # make differential  link random sets of modules, and compare with nvlink, until interrupted
 # make simulate  compare the PTX interpreter of the tests with programs compiled for the host
+# make equivalence  compare what such programs do unlinked, linked and optimised
 # make corpus   link what real compilers make of testdata/src at many settings
 
 GO ?= go
@@ -67,6 +68,12 @@ simulate:
 	internal/oracles/fetch.sh --compilers
 	$(GO) run ./internal/ptxsim/simulate -seed $(SEED) -programs $(PROGRAMS) -o differences
 
+# ASSEMBLE=n assembles the outputs of every nth program.
+ASSEMBLE ?= 8
+equivalence:
+	internal/oracles/fetch.sh --compilers
+	$(GO) run ./internal/equivalence -seed $(SEED) -programs $(PROGRAMS) -ptxas $(ASSEMBLE) -o differences
+
 corpus:
 	testdata/src/corpus.sh
 
@@ -77,4 +84,4 @@ clean:
 	rm -f ptxlink
 
 FORCE:
-.PHONY: FORCE oracles test lint bench codegen fuzz differential simulate corpus install clean
+.PHONY: FORCE oracles test lint bench codegen fuzz differential simulate equivalence corpus install clean

@@ -1,0 +1,279 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"ptxlink/internal/oracles"
+	"ptxlink/internal/ptxsim"
+	"ptxlink/internal/ptxsim/kernels"
+)
+
+// folder reads the modules of a pattern in testdata/ptx.
+func folder(t *testing.T, pattern string) (units []unit) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("../../testdata/ptx", pattern))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no files %s (%v)", pattern, err)
+	}
+	for _, p := range paths {
+		text, err := os.ReadFile(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		units = append(units, unit{filepath.Base(p), text})
+	}
+	return units
+}
+
+// check reports the faults of a program.
+func check(t *testing.T, units []unit, launch launcher, stores int) {
+	t.Helper()
+	res, err := compare(units, launch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.want.err != nil {
+		t.Fatal(res.want.err)
+	}
+	for _, f := range res.faults {
+		t.Errorf("%s: %s", f.variant, f.text)
+	}
+	if len(res.want.stores) < stores {
+		t.Errorf("%d stores", len(res.want.stores))
+	}
+	if testing.Short() {
+		return
+	}
+	for _, tool := range []string{"ptxas", "ptxas-new"} {
+		_, faults, err := assemble(tool, tool == "ptxas", res.outputs, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range faults {
+			t.Errorf("%s: %s", f.variant, f.text)
+		}
+	}
+}
+
+// TestTestdata compares the programs of testdata/ptx.
+func TestTestdata(t *testing.T) {
+	for _, test := range []struct {
+		files   string
+		threads int
+	}{
+		{"nvcc-rdc/*.ptx", 32}, {"nvcc-lineinfo/*.ptx", 32}, {"nvcc-debug/*.ptx", 32}, {"mixed/*.ptx", 32},
+		{"clang-debug/*.ptx", 1}, {"clang-linked/both.ptx", 1}, {"example/*.ptx", 8},
+	} {
+		t.Run(test.files, func(t *testing.T) {
+			check(t, folder(t, test.files), func(m *ptxsim.Machine) error {
+				out := m.Alloc("out", make([]byte, 64), 256)
+				for range 2 {
+					if err := m.Launch("k_main", ptxsim.Grid{Threads: [3]int{test.threads}, Shared: 128}, out, int32(5)); err != nil {
+						return err
+					}
+				}
+				return nil
+			}, 2)
+		})
+	}
+	t.Run("opencl/*.ptx", func(t *testing.T) {
+		check(t, folder(t, "opencl/*.ptx"), func(m *ptxsim.Machine) error {
+			out := m.Alloc("out", make([]byte, 16), 4)
+			in := m.Alloc("in", slices.Repeat([]byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40}, 8), 16)
+			return m.Launch("k_main", ptxsim.Grid{Threads: [3]int{4}, Shared: 16}, out, in, int32(0), m.Dynamic())
+		}, 4)
+	})
+}
+
+// TestRecorded compares the recorded programs of package kernels, for machines without
+// compilers.
+func TestRecorded(t *testing.T) {
+	for _, seed := range []uint64{7, 8, 220} {
+		a, err := txtar.ParseFile(fmt.Sprintf("../ptxsim/kernels/testdata/seed%d.txtar", seed))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var units []unit
+		for _, f := range a.Files[:len(a.Files)-1] {
+			units = append(units, unit{f.Name, f.Data})
+		}
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			check(t, units, launcherOf(kernels.Generate(seed)), 100)
+		})
+	}
+}
+
+// TestGenerated compares some programs of the compilers that the machine has; make
+// equivalence continues with others.
+func TestGenerated(t *testing.T) {
+	programs := 4
+	if testing.Short() {
+		programs = 1
+	}
+	for seed := range uint64(programs) {
+		c := kernels.Compilers[int(seed)%len(kernels.Compilers)]
+		path, ok := oracles.Find(c.Tool)
+		if !ok {
+			continue // fetch.sh --compilers fetches them
+		}
+		p := kernels.Generate(seed)
+		texts, err := p.Compile(c, path, t.TempDir())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run(fmt.Sprint(seed, " ", c.Name), func(t *testing.T) { check(t, unitsOf(texts), launcherOf(p), 100) })
+	}
+}
+
+// TestScripts compares the modules of the links in testdata/script which the interpreter
+// can run, with arguments that suit pointers and small numbers.
+func TestScripts(t *testing.T) {
+	scripts, err := filepath.Glob("../../testdata/script/*.txtar")
+	if err != nil || len(scripts) == 0 {
+		t.Fatalf("no scripts (%v)", err)
+	}
+	ran, stores := 0, 0
+	for _, script := range scripts {
+		a, err := txtar.ParseFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts := map[string][]byte{}
+		for _, f := range a.Files {
+			texts[f.Name] = f.Data
+		}
+		done := map[string]bool{}
+		for line := range strings.Lines(string(a.Comment)) {
+			args := strings.Fields(line)
+			if len(args) == 0 || args[0] != "ptxlink" {
+				continue
+			}
+			var units []unit
+			for i, arg := range args {
+				if text, ok := texts[arg]; ok && strings.HasSuffix(arg, ".ptx") && args[i-1] != "-o" {
+					units = append(units, unit{arg, text})
+				}
+			}
+			if key := fmt.Sprint(units); len(units) == 0 || done[key] {
+				continue
+			} else {
+				done[key] = true
+			}
+			want, err := run(units, launchAll, 1e5)
+			if err != nil || want.err != nil || len(want.stores) == 0 {
+				continue // not a whole program, or not one that these arguments suit
+			}
+			if _, err := variants[0].link(units); err != nil {
+				continue // needs other options
+			}
+			ran++
+			stores += len(want.stores)
+			res, err := compare(units, launchAll)
+			if err != nil {
+				t.Errorf("%s: %s: %v", filepath.Base(script), line, err)
+			}
+			for _, f := range res.faults {
+				if !strings.HasPrefix(f.text, "message: ") {
+					t.Errorf("%s: %s%s: %s", filepath.Base(script), line, f.variant, f.text)
+				}
+			}
+		}
+	}
+	t.Logf("%d programs, %d stores", ran, stores)
+	if ran < 50 {
+		t.Errorf("only %d programs ran", ran)
+	}
+}
+
+// TestDiff checks that each kind of difference is found.
+func TestDiff(t *testing.T) {
+	const text = `.version 7.8
+.target sm_75
+.address_size 64
+.extern .func (.param .b32 r) vprintf (.param .b64 f, .param .b64 a);
+.visible .global .u32 seen;
+.global .u32 count = 4;
+.global .u32 count$1 = 5;
+.global .b8 $str[4] = {37, 117, 10, 0};
+.func one () { .reg .u32 x; atom.global.add.u32 x, [count], 1; ret; }
+.func two () { .reg .u32 x; atom.global.add.u32 x, [count], 1; ret; }
+.visible .global .u64 table[3] = {one, generic(count), generic($str)};
+.visible .entry k (.param .u64 p) {
+	.reg .u64 %p<3>;
+	.reg .u32 %r<3>;
+	ld.param.u64 %p0, [p];
+	mov.u32 %r0, %tid.x;
+	st.u32 [%p0], %r0;
+	st.u32 [%p0], 7;
+	st.global.u32 [seen], 1;
+	ld.global.u64 %p1, [table];
+	call %p1, (), proto;
+proto: .callprototype _ ();
+	.param .b64 f;
+	.param .b64 a;
+	.param .b32 r;
+	mov.u64 %p2, $str;
+	cvta.global.u64 %p2, %p2;
+	st.param.b64 [f], %p2;
+	st.param.b64 [a], %p0;
+	call (r), vprintf, (f, a);
+	ret;
+}
+`
+	outcomeOf := func(text string) outcome {
+		o, err := run([]unit{{"t.ptx", []byte(text)}}, launchAll, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o
+	}
+	want := outcomeOf(text)
+	linkage, err := external([]unit{{"t.ptx", []byte(text)}})
+	if err != nil || want.err != nil || len(want.prints) != 3 {
+		t.Fatal(err, want.err, want.prints)
+	}
+	for _, test := range []struct {
+		name, old, new string
+		differs        bool
+	}{
+		{"nothing", "", "", false},
+		{"names of locals", ".func two", ".func three", false},
+		{"order of objects of one name", ".global .u32 count = 4;\n.global .u32 count$1 = 5;", ".global .u32 count$1 = 5;\n.global .u32 count = 4;", false},
+		{"an object that nothing uses", ".global .u32 count$1 = 5;\n", "", false},
+		{"a value", "st.u32 [%p0], %r0", "st.u32 [%p0], 9", true},
+		{"a store that is overwritten", "st.u32 [%p0], %r0;", "", true},
+		{"the order of stores", "st.u32 [%p0], %r0;\n\tst.u32 [%p0], 7;", "st.u32 [%p0], 7;\n\tst.u32 [%p0], %r0;", true},
+		{"an object", "[seen], 1", "[count], 1", true},
+		{"a function in a table", "{one", "{two", true},
+		{"an object in a table", "generic(count)", "generic(count$1)", true},
+		{"an initial value", "count$1 = 5", "count$1 = 6", true},
+		{"a new object", ".global .u32 count = 4;", ".global .u32 other;\n.global .u32 count = 4;", true},
+		{"a new value for a string", "37, 117", "37, 100", true},
+		{"no print", "call (r), vprintf, (f, a);", "", true},
+		{"an atomic", "add.u32 x, [count], 1", "add.u32 x, [count], 2", true},
+		{"a trap", "ret;\n}", "trap;\n}", true},
+	} {
+		changed := strings.Replace(text, test.old, test.new, 1)
+		if test.old != "" && changed == text {
+			t.Errorf("%s: not changed", test.name)
+		}
+		if d := diff(want, outcomeOf(changed), linkage); (d != "") != test.differs {
+			t.Errorf("%s: difference %q", test.name, d)
+		}
+	}
+	gone := strings.Replace(strings.Replace(text, ".visible .global .u32 seen;\n", "", 1), "st.global.u32 [seen], 1;", "", 1)
+	without := want
+	without.stores = nil
+	got := outcomeOf(gone)
+	got.stores = nil
+	if d := diff(without, got, linkage); d != "seen is not in the result" {
+		t.Errorf("a variable that the host can look up: %q", d)
+	}
+}

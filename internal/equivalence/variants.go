@@ -1,0 +1,305 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sort"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/ptxsim"
+	"ptxlink/internal/ptxsim/kernels"
+	"ptxlink/link"
+	"ptxlink/object/ptx"
+)
+
+// unit is one module of a program.
+type unit struct {
+	name string
+	text []byte
+}
+
+// variant is one way of making one module of a program.
+type variant struct {
+	name string
+	link func(units []unit) (*link.Result, error)
+}
+
+// variants are all ways. The first one is the link without options.
+var variants = []variant{
+	{"linked", with(link.Options{})},
+	{"--no-gc-sections", with(link.Options{KeepUnused: true})},
+	{"-r, linked again", again},
+	{"-O1", with(link.Options{Optimize: link.Optimize{Level: 1}})},
+	{"-O2", with(link.Options{Optimize: link.Optimize{Level: 2}})},
+	{"--inline=*", with(link.Options{Optimize: link.Optimize{Inline: []string{"*"}}})},
+	{"--icf", with(link.Options{Optimize: link.Optimize{Fold: true}})},
+	{"-O2 --icf", with(link.Options{Optimize: link.Optimize{Level: 2, Fold: true}})},
+	// A function with DWARF is not inlined.
+	{"-S -O2 --icf", with(link.Options{StripDebug: true, Optimize: link.Optimize{Level: 2, Fold: true}})},
+	{"-S --inline=*", with(link.Options{StripDebug: true, Optimize: link.Optimize{Inline: []string{"*"}}})},
+	{"--no-gc-sections -O1 --icf", with(link.Options{KeepUnused: true, Optimize: link.Optimize{Level: 1, Fold: true}})},
+}
+
+// with links the units with some options.
+func with(o link.Options) func([]unit) (*link.Result, error) {
+	return func(units []unit) (*link.Result, error) {
+		o := o
+		o.Inputs = nil
+		for _, u := range units {
+			o.Inputs = append(o.Inputs, link.Input{Name: u.name, Text: u.text})
+		}
+		return link.Link(context.Background(), o)
+	}
+}
+
+// again links the first units and the others apart with -r, and both results together.
+func again(units []unit) (*link.Result, error) {
+	var parts []unit
+	for i, part := range [][]unit{units[:(len(units)+1)/2], units[(len(units)+1)/2:]} {
+		if len(part) == 0 {
+			continue
+		}
+		r, err := with(link.Options{Relocatable: true})(part)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, unit{fmt.Sprintf("part%d.ptx", i), r.PTX})
+	}
+	return with(link.Options{})(parts)
+}
+
+// outcome is what a program did.
+type outcome struct {
+	err     error
+	stores  []ptxsim.Store
+	prints  []string            // of each thread, in order
+	buffers map[string][]string // the contents of all objects in .global, by name
+}
+
+// launcher runs the kernels of a program.
+type launcher func(m *ptxsim.Machine) error
+
+// parse parses modules.
+func parse(units []unit) (modules []*ptx.Module, err error) {
+	for _, u := range units {
+		m, invalid := ptx.Parse(&diag.Source{Name: u.name, Text: u.text})
+		if invalid != nil {
+			return nil, invalid
+		}
+		modules = append(modules, m)
+	}
+	return modules, nil
+}
+
+// run runs a program in at most that many steps per launch, 0 for the default. An error
+// of the run is part of the outcome.
+func run(units []unit, launch launcher, steps int64) (o outcome, err error) {
+	modules, err := parse(units)
+	if err != nil {
+		return o, err
+	}
+	m, err := ptxsim.New(ptxsim.Options{Trace: true, Steps: steps}, modules...)
+	if err != nil {
+		return o, err
+	}
+	o.err = launch(m)
+	o.stores = m.Stores
+	for i := range o.stores {
+		o.stores[i].Object = plain(o.stores[i].Object)
+		o.stores[i].Value = []byte(pointers(m, o.stores[i].Value, 0))
+	}
+	type key struct{ launch, thread int }
+	count := map[key]int{}
+	for _, p := range m.Prints {
+		k := key{p.Launch, p.Thread}
+		o.prints = append(o.prints, fmt.Sprintf("launch %4d, thread %6d, %6d: %q %x %q", p.Launch, p.Thread, count[k], p.Format, p.Args, p.Strings))
+		count[k]++
+	}
+	sort.Strings(o.prints)
+	o.buffers = map[string][]string{}
+	for _, b := range m.Objects() {
+		name := plain(b.Name)
+		o.buffers[name] = append(o.buffers[name], pointers(m, b.Data, 0))
+	}
+	for _, list := range o.buffers {
+		sort.Strings(list)
+	}
+	return o, nil
+}
+
+// pointers returns data with its pointers replaced by what they point to: the name of
+// a function, or the name and contents of an object. Among objects of one name and no
+// linkage, addresses depend on the order.
+func pointers(m *ptxsim.Machine, data []byte, depth int) string {
+	if len(data)%8 != 0 || depth > 3 {
+		return string(data)
+	}
+	var b strings.Builder
+	for at := 0; at < len(data); at += 8 {
+		word := data[at : at+8]
+		addr := binary.LittleEndian.Uint64(word)
+		if addr>>56 == 0 {
+			b.Write(word)
+		} else if o := m.ObjectAt(addr); o != nil {
+			fmt.Fprintf(&b, "<%s+%d: %x>", plain(o.Name), addr-o.Address(), pointers(m, o.Data, depth+1))
+		} else if name, ok := m.Describe(addr); ok {
+			fmt.Fprintf(&b, "<%s>", plain(name))
+		} else {
+			b.Write(word)
+		}
+	}
+	return b.String()
+}
+
+// plain returns the name of an object without what linking adds: the numbers of
+// renamed names, and $ where an object of a function moved to module scope.
+func plain(name string) string {
+	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '$' || r == '.' })
+	kept := parts[:0]
+	for i, p := range parts {
+		if i == 0 || strings.Trim(p, "0123456789") != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "$")
+}
+
+// diff returns the first difference of two outcomes, or "". Names with linkage must be
+// in both; an object without linkage may have been removed.
+func diff(want, got outcome, linkage map[string]bool) string {
+	if (want.err == nil) != (got.err == nil) {
+		return fmt.Sprintf("error %v, want %v", got.err, want.err)
+	}
+	if d := ptxsim.DiffStores(want.stores, got.stores); d != "" {
+		return d
+	}
+	if a, b := strings.Join(want.prints, "\n"), strings.Join(got.prints, "\n"); a != b {
+		return fmt.Sprintf("prints %s\nwant %s", b, a)
+	}
+	var names []string
+	for name := range want.buffers {
+		names = append(names, name)
+	}
+	for name := range got.buffers {
+		if want.buffers[name] == nil {
+			return name + " is an object of the result only"
+		}
+	}
+	sort.Strings(names)
+	for _, name := range names {
+		rest := want.buffers[name]
+		for _, b := range got.buffers[name] {
+			i := sort.SearchStrings(rest, b)
+			if i == len(rest) || rest[i] != b {
+				return fmt.Sprintf("%s is %x, want %x", name, got.buffers[name], want.buffers[name])
+			}
+			rest = rest[i+1:]
+		}
+		if len(got.buffers[name]) == 0 && linkage[name] {
+			return name + " is not in the result"
+		}
+	}
+	return ""
+}
+
+// external returns the objects and functions that other modules or the host can name.
+func external(units []unit) (map[string]bool, error) {
+	modules, err := parse(units)
+	names := map[string]bool{}
+	for _, m := range modules {
+		for _, d := range m.Decls {
+			if d.Linkage != ptx.Local {
+				names[plain(m.Names[d.Name])] = true
+			}
+		}
+	}
+	return names, err
+}
+
+// fault is a difference between the modules of a program and what a link made of them.
+type fault struct {
+	variant, text string
+	output        []byte
+}
+
+// result is what compare found.
+type result struct {
+	faults  []fault
+	outputs [][]byte // by variant; nil where the link failed
+	want    outcome
+}
+
+// compare runs the modules of a program, and all variants of it.
+func compare(units []unit, launch launcher) (res result, err error) {
+	if res.want, err = run(units, launch, 0); err != nil {
+		return res, err
+	}
+	linkage, err := external(units)
+	if err != nil {
+		return res, err
+	}
+	done := map[string]bool{}
+	for _, v := range variants {
+		r, err := v.link(units)
+		if err != nil {
+			res.outputs = append(res.outputs, nil)
+			res.faults = append(res.faults, fault{v.name, err.Error(), nil})
+			continue
+		}
+		res.outputs = append(res.outputs, r.PTX)
+		for _, m := range r.Messages {
+			// The DWARF of clang names its private strings, which PTX has by another name.
+			if text := fmt.Sprintf("message: %v", m); !done[text] && !strings.Contains(text, "has no section .str") {
+				done[text] = true
+				res.faults = append(res.faults, fault{v.name, text, r.PTX})
+			}
+		}
+		if done[string(r.PTX)] {
+			continue
+		}
+		done[string(r.PTX)] = true
+		got, err := run([]unit{{"out.ptx", r.PTX}}, launch, 0)
+		if err != nil {
+			res.faults = append(res.faults, fault{v.name, err.Error(), r.PTX})
+		} else if d := diff(res.want, got, linkage); d != "" {
+			res.faults = append(res.faults, fault{v.name, d, r.PTX})
+		}
+	}
+	return res, nil
+}
+
+func unitsOf(texts []string) (units []unit) {
+	for i, text := range texts {
+		units = append(units, unit{fmt.Sprintf("unit%d.ptx", i), []byte(text)})
+	}
+	return units
+}
+
+func launcherOf(p kernels.Program) launcher {
+	return func(m *ptxsim.Machine) error {
+		_, err := p.Launch(m)
+		return err
+	}
+}
+
+// launchAll runs each entry with some threads. A parameter of 8 bytes is a pointer to a
+// buffer; in others all bytes are 3.
+func launchAll(m *ptxsim.Machine) error {
+	for _, entry := range m.Entries() {
+		var args []any
+		for i, size := range m.Params(entry) {
+			if size == 8 {
+				args = append(args, m.Alloc(fmt.Sprintf("%s_%d", entry, i), bytes.Repeat([]byte{3}, 1024), 256))
+			} else {
+				args = append(args, bytes.Repeat([]byte{3}, int(size)))
+			}
+		}
+		if err := m.Launch(entry, ptxsim.Grid{Threads: [3]int{3}, Shared: 256}, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
