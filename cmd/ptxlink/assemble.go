@@ -39,7 +39,7 @@ func (c *command) readAssembler(opts *options) error {
 		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.number("cache-size")}
 	}
 	// --arch also chooses between PTX for several GPUs.
-	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "save-temps", "cache-dir", "cache-size"} {
+	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "fatbinary", "save-temps", "cache-dir", "cache-size"} {
 		if opts.given(name) && !c.cubin {
 			var log diag.Log
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
@@ -90,6 +90,11 @@ func (c *command) findTools(opts *options) error {
 	if b.Path, err = ptxas.Find(opts.text("ptxas")); err != nil {
 		return &exitError{exitIO, err}
 	}
+	if c.format == "fatbin" {
+		if c.fatbinary, err = ptxas.FindFatbinary(opts.text("fatbinary"), b.Path); err != nil {
+			return &exitError{exitIO, err}
+		}
+	}
 	if b.Mode == ptxas.Whole || b.Compile {
 		return nil
 	}
@@ -127,8 +132,11 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}
+	if err == nil && c.format == "fatbin" {
+		cubin, err = b.Fatbin(ctx, c.fatbinary, result.PTX, cubin)
+	}
 	var refused *diag.Message
-	if errors.As(err, &refused) && refused.ID == diag.Partition {
+	if errors.As(err, &refused) && (refused.ID == diag.Partition || refused.ID == diag.Fatbinary) {
 		return nil, &exitError{exitLink, err}
 	}
 	return cubin, err

@@ -26,7 +26,8 @@ type command struct {
 	stdout, stderr io.Writer
 	report         reporter
 
-	cubin       bool
+	format      string // "ptx", "cubin" or "fatbin"
+	cubin       bool   // not PTX
 	output      string // "-" is standard output
 	mapFile     string
 	dotFile     string
@@ -38,6 +39,7 @@ type command struct {
 	scripts     []string // --version-script
 	passes      []link.Pass
 	printPulls  bool
+	fatbinary   string // its path
 	saveTemps   bool
 	dryRun      bool
 	// printRemoved is --print-gc-sections.
@@ -190,18 +192,10 @@ func (c *command) readOptions(opts *options) error {
 	// Other cubins may call every function of a relocatable one.
 	c.linkOptions.KeepUnused = opts.toggle("no-gc-sections") || opts.toggle("compile-only") && !opts.toggle("gc-sections")
 	c.printPulls, c.printRemoved = opts.toggle("print-dependencies"), opts.toggle("print-gc-sections")
-	c.output = opts.text("output")
-	c.cubin = opts.toggle("cubin") || opts.toggle("compile-only") || strings.HasSuffix(c.output, ".cubin")
-	if c.output == "" {
-		c.output = "a.out.ptx"
-		if c.cubin {
-			c.output = "a.out.cubin"
-		}
-	}
-	c.linkOptions.Stream = !c.cubin // ptxas needs the module in memory
-	if err := checkOutputName(c.output, c.cubin); err != nil {
+	if err := c.readOutput(opts); err != nil {
 		return err
 	}
+	c.linkOptions.Stream = !c.cubin // ptxas needs the module in memory
 	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dot"), opts.text("dependency-file"), opts.text("unused-inputs")
 
 	return c.readAssembler(opts)

@@ -37,9 +37,10 @@ const (
 func newFlags() []option {
 	const output, input, linking, optimising, assembler, messages = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages"
 	return []option{
-		{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `FILE` (default: a.out.ptx or a.out.cubin)"},
+		{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `FILE` (default: a.out.ptx, a.out.cubin, a.out.fatbin)"},
 		{kind: toggleKind, name: "relocatable", aliases: []string{"r"}, category: output, usage: "keep undefined symbols, for another link"},
 		{kind: toggleKind, name: "cubin", category: output, usage: "assemble to a cubin with ptxas; -o NAME.cubin implies it"},
+		{kind: textKind, name: "format", category: output, usage: "write `FORMAT`: ptx, cubin or fatbin (default: by the suffix of -o)"},
 		{kind: toggleKind, name: "compile-only", aliases: []string{"c"}, category: output, usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
 		{kind: toggleKind, name: "print-dependencies", category: output, usage: "print why each archive member is linked"},
 		{kind: textKind, name: "Map", category: output, usage: "write a link map to `FILE`"},
@@ -88,6 +89,7 @@ func newFlags() []option {
 		{kind: textKind, name: "partition", category: assembler, usage: "assemble at most `N` parts in parallel, or auto; implies separate"},
 		{kind: numberKind, name: "ptxas-jobs", category: assembler, usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
 		{kind: textKind, name: "nvlink", category: assembler, usage: "`PATH` of nvlink (default: $NVLINK, else beside ptxas)"},
+		{kind: textKind, name: "fatbinary", category: assembler, usage: "`PATH` of fatbinary (default: $FATBINARY, else beside ptxas)"},
 		{kind: toggleKind, name: "save-temps", category: assembler, usage: "keep the linked PTX and the parts beside the output"},
 		{kind: toggleKind, name: "dry-run", category: assembler, usage: "print the commands that make the cubin, and write nothing"},
 		{kind: textKind, name: "cache-dir", category: assembler, usage: "keep cubins in `DIR`, by content (default: $PTXLINK_CACHE)"},

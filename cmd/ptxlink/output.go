@@ -7,9 +7,8 @@ import (
 )
 
 // otherOutputs maps suffixes of files that a link does not write to the programs that
-// write them. A user who names one expects another format than PTX.
+// write them.
 var otherOutputs = []struct{ endings, is, help string }{
-	{".fatbin", "a fatbin", "write out.ptx or out.cubin, and make a fatbin of it with fatbinary"},
 	{".o .obj", "an object file", "write out.ptx, or out.cubin, which nvlink reads; ptxlink ar --format=nv makes host objects of PTX"},
 	{".a .lib", "an archive", "ptxlink ar libx.a a.ptx makes one of separate modules"},
 	{".so .dll .dylib .exe", "a program of the host", "write out.ptx or out.cubin, and load it with cuModuleLoad"},
@@ -18,19 +17,52 @@ var otherOutputs = []struct{ endings, is, help string }{
 	{".c .cc .cpp .cxx .cu .cuh .h .hpp .rs .py", "source code", "write out.ptx or out.cubin"},
 }
 
-// checkOutputName returns an error if the suffix of an output belongs to another
-// format. Names without a suffix, or with an unknown one, are accepted.
-func checkOutputName(path string, cubin bool) error {
-	ending := strings.ToLower(filepath.Ext(path))
-	what := "PTX"
-	if cubin {
-		what = "a cubin"
-		switch ending {
-		case ".o", ".obj": // ptxas and nvcc also use these names for cubins
-			return nil
-		case ".ptx":
-			return &usageError{text: fmt.Sprintf("a cubin would be written to %s", path), help: "write out.cubin, or PTX without --cubin and -c"}
+// readOutput reads the options that say what is written, and where.
+func (c *command) readOutput(opts *options) error {
+	c.output = opts.text("output")
+	c.format = opts.text("format")
+	ending := strings.ToLower(filepath.Ext(c.output))
+	switch {
+	case c.format != "" && c.format != "ptx" && c.format != "cubin" && c.format != "fatbin":
+		return &usageError{text: fmt.Sprintf("%q is not a format of --format", c.format), help: "the formats are ptx, cubin and fatbin"}
+	case c.format != "":
+		if c.format != "cubin" && (opts.toggle("cubin") || opts.toggle("compile-only")) {
+			return &usageError{text: fmt.Sprintf("--format=%s does not go with --cubin and -c", c.format)}
 		}
+	case opts.toggle("cubin") || opts.toggle("compile-only"):
+		c.format = "cubin"
+	case ending == ".cubin" || ending == ".fatbin":
+		c.format = ending[1:]
+	default:
+		c.format = "ptx"
+	}
+	c.cubin = c.format != "ptx"
+	if c.output == "" {
+		c.output = "a.out." + c.format
+	}
+	if c.format == "fatbin" && opts.toggle("relocatable") {
+		return &usageError{text: "a fatbin is not linked again", help: "-r writes PTX, and -c -r a relocatable cubin"}
+	}
+	if opts.text("format") != "" {
+		return nil
+	}
+	return checkOutputName(c.output, c.format)
+}
+
+// checkOutputName returns an error if a link does not write files with the suffix of
+// an output, or not in this format. Names without a suffix are accepted.
+func checkOutputName(path, format string) error {
+	ending := strings.ToLower(filepath.Ext(path))
+	what := map[string]string{"ptx": "PTX", "cubin": "a cubin", "fatbin": "a fatbin"}[format]
+	switch {
+	case ending == "" || ending == "." || ending == "."+format:
+		return nil
+	case format == "cubin" && (ending == ".o" || ending == ".obj"): // as ptxas and nvcc call them
+		return nil
+	case format == "cubin" && ending == ".ptx":
+		return &usageError{text: "a cubin would be written to " + path, help: "write out.cubin, or PTX without --cubin and -c"}
+	case ending == ".fatbin":
+		return &usageError{text: fmt.Sprintf("%s would be written to %s", what, path), help: "write out.cubin, or a fatbin without --cubin and -c"}
 	}
 	for _, other := range otherOutputs {
 		for _, known := range strings.Fields(other.endings) {
@@ -39,5 +71,8 @@ func checkOutputName(path string, cubin bool) error {
 			}
 		}
 	}
-	return nil
+	return &usageError{
+		text: fmt.Sprintf("%s would be written to %s, whose suffix is not known", what, path),
+		help: fmt.Sprintf("write out.%s, or say --format=%s", format, format),
+	}
 }

@@ -29,6 +29,7 @@ const (
 	DuplicateInput
 	DuplicateSymbol
 	EmptyInput
+	Fatbinary
 	FileIndex
 	HostMismatch
 	InitialiserCycle
@@ -128,6 +129,7 @@ var rules = [...]Rule{
 	DuplicateInput:      {"duplicate-input", Error, "a file is named twice"},
 	DuplicateSymbol:     {"duplicate-symbol", Error, "two strong definitions have the same name"},
 	EmptyInput:          {"empty-input", Error, "an input has no bytes"},
+	Fatbinary:           {"fatbinary", Error, "fatbinary does not pack the cubin and the PTX"},
 	FileIndex:           {"file-index", Error, "a module uses an index of .file twice"},
 	HostMismatch:        {"host-mismatch", Error, "inputs were compiled for operating systems with different data layouts"},
 	InitialiserCycle:    {"initialiser-cycle", Error, "initialisers of module-local variables refer to each other in a cycle"},

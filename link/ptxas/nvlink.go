@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"strings"
 	"sync"
 
@@ -18,31 +17,40 @@ import (
 	"ptxlink/object/ptx"
 )
 
-var nvlinkProgram = "nvlink" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
-
 // FindNvlink returns the absolute path of nvlink: explicit, the value of --nvlink; else
 // $NVLINK; else the program beside ptxas. One of another release may not read the
 // cubins, so PATH is not searched.
 func FindNvlink(explicit, ptxas string) (string, error) {
+	return beside("nvlink", explicit, ptxas, "or assemble the whole program at once with --ptxas-mode=whole")
+}
+
+// FindFatbinary returns the absolute path of fatbinary, like FindNvlink.
+func FindFatbinary(explicit, ptxas string) (string, error) {
+	return beside("fatbinary", explicit, ptxas, "or write PTX or a cubin")
+}
+
+// beside finds a program that belongs to ptxas.
+func beside(tool, explicit, ptxas, otherwise string) (string, error) {
+	option, variable := "--"+tool, strings.ToUpper(tool)
 	if explicit != "" {
-		return named("--nvlink", explicit)
+		return named(option, explicit)
 	}
-	if name := os.Getenv("NVLINK"); name != "" {
-		return named("$NVLINK", name)
+	if name := os.Getenv(variable); name != "" {
+		return named("$"+variable, name)
 	}
 	folders := []string{filepath.Dir(ptxas)}
 	if real, err := filepath.EvalSymlinks(ptxas); err == nil && filepath.Dir(real) != folders[0] {
 		folders = append(folders, filepath.Dir(real))
 	}
 	for _, folder := range folders {
-		if path := filepath.Join(folder, nvlinkProgram); isProgram(path) {
+		if path := filepath.Join(folder, tool+filepath.Ext(program)); isProgram(path) {
 			return path, nil
 		}
 	}
 	return "", &diag.Message{
 		ID:   diag.Tool,
-		Text: "cannot find nvlink; looked in " + strings.Join(folders, ", "),
-		Help: "name the program with --nvlink or $NVLINK, or assemble the whole program at once with --ptxas-mode=whole",
+		Text: fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(folders, ", ")),
+		Help: fmt.Sprintf("name the program with %s or $%s, %s", option, variable, otherwise),
 	}
 }
 
