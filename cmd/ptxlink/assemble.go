@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 	"time"
 
 	"ptxlink/internal/diag"
@@ -22,7 +23,7 @@ import (
 func (c *command) readAssembler(opts *options) error {
 	c.assembler.Arch, c.assembler.Compile = opts.text("arch"), opts.toggle("compile-only")
 	c.assembler.Jobs, c.assembler.Verbose = int(opts.number("ptxas-jobs")), opts.toggle("verbose")
-	c.saveTemps, c.dryRun = opts.toggle("save-temps"), opts.toggle("dry-run")
+	c.saveTemps, c.dryRun, c.usage = opts.toggle("save-temps"), opts.toggle("dry-run"), opts.toggle("resource-usage")
 	if c.saveTemps && c.output == "-" {
 		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
 	}
@@ -39,7 +40,7 @@ func (c *command) readAssembler(opts *options) error {
 		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.number("cache-size")}
 	}
 	// --arch also chooses between PTX for several GPUs.
-	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "fatbinary", "save-temps", "cache-dir", "cache-size"} {
+	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "fatbinary", "save-temps", "resource-usage", "cache-dir", "cache-size"} {
 		if opts.given(name) && !c.cubin {
 			var log diag.Log
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
@@ -132,6 +133,11 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}
+	if err == nil && c.usage && !c.dryRun {
+		if err = c.showUsage(cubin); err != nil {
+			return nil, err
+		}
+	}
 	if err == nil && c.format == "fatbin" {
 		cubin, err = b.Fatbin(ctx, c.fatbinary, result.PTX, cubin)
 	}
@@ -140,6 +146,27 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 		return nil, &exitError{exitLink, err}
 	}
 	return cubin, err
+}
+
+// showUsage writes a table of what each kernel and function uses.
+func (c *command) showUsage(cubin []byte) error {
+	list, err := ptxas.Usages(cubin)
+	if err != nil {
+		return err
+	}
+	w := tabwriter.NewWriter(c.stderr, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "registers\tstack\tshared\tconstant\tcode\tname")
+	for _, u := range list {
+		stack, shared, constant := "-", "-", "-"
+		if u.Kernel {
+			if stack = "?"; u.Stack >= 0 {
+				stack = strconv.FormatInt(u.Stack, 10)
+			}
+			shared, constant = strconv.FormatInt(u.Shared, 10), strconv.FormatInt(u.Constant, 10)
+		}
+		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\n", u.Registers, stack, shared, constant, u.Code, diag.Demangle(u.Name))
+	}
+	return w.Flush()
 }
 
 // commandLine quotes a command for a shell.

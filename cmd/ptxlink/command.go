@@ -40,6 +40,7 @@ type command struct {
 	passes      []link.Pass
 	printPulls  bool
 	fatbinary   string // its path
+	usage       bool   // --resource-usage
 	saveTemps   bool
 	dryRun      bool
 	// printRemoved is --print-gc-sections.

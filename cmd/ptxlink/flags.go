@@ -90,6 +90,7 @@ func newFlags() []option {
 		{kind: numberKind, name: "ptxas-jobs", category: assembler, usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
 		{kind: textKind, name: "nvlink", category: assembler, usage: "`PATH` of nvlink (default: $NVLINK, else beside ptxas)"},
 		{kind: textKind, name: "fatbinary", category: assembler, usage: "`PATH` of fatbinary (default: $FATBINARY, else beside ptxas)"},
+		{kind: toggleKind, name: "resource-usage", category: assembler, usage: "print the registers, memory and code size of each kernel"},
 		{kind: toggleKind, name: "save-temps", category: assembler, usage: "keep the linked PTX and the parts beside the output"},
 		{kind: toggleKind, name: "dry-run", category: assembler, usage: "print the commands that make the cubin, and write nothing"},
 		{kind: textKind, name: "cache-dir", category: assembler, usage: "keep cubins in `DIR`, by content (default: $PTXLINK_CACHE)"},

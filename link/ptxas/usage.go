@@ -1,0 +1,119 @@
+package ptxas
+
+import (
+	"bytes"
+	"cmp"
+	"debug/elf"
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+// Usage is what a kernel or function needs of the GPU. The figures come from the
+// cubin, so nvlink has seen them and the cache has them too.
+type Usage struct {
+	Name      string
+	Kernel    bool
+	Registers int
+	Stack     int64 // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
+	Shared    int64 // bytes that are not chosen at launch
+	Constant  int64 // bytes of parameters and of what the driver puts before them
+	Code      int64 // bytes
+}
+
+// Attributes of .nv.info. A value of each is the index of a symbol and a number.
+const (
+	svalFormat    = 4
+	attrMinStack  = 0x12
+	attrRegisters = 0x2f
+)
+
+// Usages returns the usage of all functions of a cubin, kernels first, by name.
+func Usages(cubin []byte) ([]Usage, error) {
+	f, err := openCubin(cubin)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil {
+		return nil, err
+	}
+	sizes := map[string]int64{}
+	for _, s := range f.Sections {
+		sizes[s.Name] = int64(s.Size)
+	}
+	index := map[uint32]*Usage{}
+	for i, s := range symbols {
+		if _, own := sizes[".text."+s.Name]; elf.ST_TYPE(s.Info) != elf.STT_FUNC || !own {
+			continue // also copies in the code of a kernel
+		}
+		const entry = 0x10 // STO_CUDA_ENTRY
+		u := &Usage{Name: s.Name, Kernel: s.Other&entry != 0, Code: int64(s.Size), Stack: -1}
+		if u.Kernel {
+			u.Shared, u.Constant = sizes[".nv.shared."+s.Name], sizes[".nv.constant0."+s.Name]
+		}
+		index[uint32(i+1)] = u
+	}
+	for _, s := range f.Sections {
+		if s.Name != ".nv.info" {
+			continue
+		}
+		data, err := s.Data()
+		if err != nil {
+			return nil, err
+		}
+		for len(data) >= 4 {
+			format, attribute, size := data[0], data[1], int(binary.LittleEndian.Uint16(data[2:]))
+			data = data[4:]
+			if format != svalFormat { // the value is in the header
+				continue
+			}
+			if size > len(data) {
+				return nil, errors.New("its .nv.info is cut short")
+			}
+			if u := index[symbolOf(data[:size])]; size == 8 && u != nil {
+				switch value := binary.LittleEndian.Uint32(data[4:]); attribute {
+				case attrRegisters:
+					u.Registers = int(value)
+				case attrMinStack:
+					u.Stack = int64(int32(value))
+				}
+			}
+			data = data[size:]
+		}
+	}
+	var list []Usage
+	for _, u := range index {
+		list = append(list, *u)
+	}
+	slices.SortFunc(list, func(a, b Usage) int {
+		if a.Kernel != b.Kernel {
+			return map[bool]int{true: -1, false: 1}[a.Kernel]
+		}
+		return cmp.Compare(a.Name, b.Name)
+	})
+	return list, nil
+}
+
+func symbolOf(value []byte) uint32 {
+	if len(value) < 4 {
+		return 0
+	}
+	return binary.LittleEndian.Uint32(value)
+}
+
+// openCubin opens a cubin with debug/elf, which does not accept the versions and ABIs of
+// CUDA in the header.
+func openCubin(cubin []byte) (*elf.File, error) {
+	if err := checkCubin(cubin); err != nil {
+		return nil, err
+	}
+	cubin = bytes.Clone(cubin)
+	if len(cubin) < 64 {
+		return nil, errors.New("it ends in its header")
+	}
+	cubin[elf.EI_VERSION], cubin[elf.EI_OSABI], cubin[elf.EI_ABIVERSION] = 1, 0, 0
+	copy(cubin[20:24], []byte{1, 0, 0, 0})
+	return elf.NewFile(bytes.NewReader(cubin))
+}
