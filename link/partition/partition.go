@@ -213,15 +213,15 @@ func (p *program) assign(o Options) (part []int32, parts int) {
 }
 
 // The number of parts by size. A start of ptxas costs as much as some 400
-// instructions, so that small parts cost time; large ones are assembled again whole
-// if one function changes. More parts than inputs are made only of large ones, so that
-// ptxas is not started more often than for the separate inputs.
-const smallPart, largePart, mostParts = 300, 4000, 64
+// instructions, so small parts cost time; of a large one, all is assembled again if one
+// function changes. There are no more parts than half the inputs, so that ptxas is
+// started less often than for the separate inputs, except where the parts are large.
+const smallPart, largePart, mostParts = 800, 4000, 64
 
 // choose returns the number of parts for a number of instructions and units. The steps
 // keep it from changing with every edit.
 func choose(total int64, units int) int {
-	n := min(total/smallPart, max(int64(units), total/largePart), mostParts)
+	n := min(total/smallPart, max(int64(units)/2, total/largePart), mostParts)
 	chosen := 1
 	for _, step := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64} {
 		if int64(step) <= n {

@@ -66,7 +66,7 @@ func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin [
 // cloneSmall instructions more. Its time is proportional to what it assembles
 // (docs/ptxas.md); below these limits it costs no more than what separate inputs cost
 // in starts of ptxas, and the code is better.
-const cloneLimit, cloneSmall = 1.25, 1000
+const cloneLimit, cloneSmall = 1.25, 500
 
 func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) ([]byte, error) {
 	t := &teller{b.Options, &diag.Source{Name: inputName, Text: text}, origin}
