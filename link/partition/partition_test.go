@@ -162,8 +162,36 @@ func TestSmallEdit(t *testing.T) {
 			more++
 		}
 	}
-	if more > changed/10 {
+	if more > changed/20 {
 		t.Errorf("%d of %d edits changed more than one part", more, changed)
+	}
+}
+
+// TestNewFunction checks that a function added before all others changes the part of
+// its unit, and nearly never another one.
+func TestNewFunction(t *testing.T) {
+	more := 0
+	for seed := range uint64(60) {
+		text := writeProgram(seed, 16, "")
+		head, rest, _ := strings.Cut(text, ".address_size 64\n")
+		m := parse(t, text)
+		grown := parse(t, head+".address_size 64\n"+fmt.Sprintf(".visible .func u%02d_new()\n{\n\tret;\n}\n", seed%16)+rest)
+		old := map[string]bool{}
+		for _, part := range Cut(m, Options{Unit: unitOf(m)}) {
+			old[string(part.Text)] = true
+		}
+		n := 0
+		for _, part := range Cut(grown, Options{Unit: unitOf(grown)}) {
+			if !old[string(part.Text)] {
+				n++
+			}
+		}
+		if n > 1 {
+			more++
+		}
+	}
+	if more > 12 {
+		t.Errorf("%d of 60 new functions changed more than one part", more)
 	}
 }
 
