@@ -140,6 +140,8 @@ var notLetters = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 func (v variant) file() string { return "out" + notLetters.ReplaceAllString(v.name, "_") + ".ptx" }
 
+var debugTarget = regexp.MustCompile(`(?m)^\.target .*\bdebug\b`)
+
 // inLine is the place in a message of ptxas.
 var inLine = regexp.MustCompile(`, line \d+`)
 
@@ -163,7 +165,12 @@ func assemble(tool string, relocatable bool, outputs [][]byte, dir string) (n in
 		}
 		os.Remove(cubin)
 		// Little optimisation, as the module of whole programs takes minutes otherwise.
-		args := []string{"-O1", "-arch=" + oracles.GPU("sm_70"), in, "-o", cubin}
+		// ptxas has none for .target ..., debug.
+		level := "-O1"
+		if debugTarget.Match(outputs[0]) {
+			level = "-O0"
+		}
+		args := []string{level, "-arch=" + oracles.GPU("sm_70"), in, "-o", cubin}
 		if relocatable {
 			args = append(args, "-c")
 		}
