@@ -204,15 +204,21 @@ func refine(list []*foldable) {
 // nameable leaves out the folds whose new name means something else in a caller: a
 // local of that spelling hides the function.
 func (s *state) nameable(folds []Fold, into map[string]string) ([]Fold, map[string]string) {
-	hidden := map[string]bool{} // functions that some caller cannot name
+	type inCaller struct {
+		caller int32
+		name   string
+	}
+	hidden, checked := map[string]bool{}, map[inCaller]bool{} // functions that some caller cannot name
 	for _, call := range s.m.Calls {
 		if call.Use < 0 {
 			continue
 		}
 		to := into[s.m.Names[s.m.Uses[call.Use].Name]]
-		if to == "" || hidden[to] {
+		pair := inCaller{call.In, to}
+		if to == "" || hidden[to] || checked[pair] {
 			continue
 		}
+		checked[pair] = true
 		c := s.code(&s.m.Decls[call.In])
 		hidden[to] = slices.ContainsFunc(c.Locals, func(l ptx.LocalDecl) bool {
 			name := s.m.Src.String(l.Name)
