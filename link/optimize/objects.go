@@ -142,7 +142,7 @@ type cell struct {
 	name          string
 }
 
-// bits returns the width of the register of a cell: there are none of 8 bits.
+// bits returns the width of the register of a cell: 8 bits need one of 16.
 func (c *cell) bits() int64 { return max(16, 8*c.width) }
 
 // cells splits an object into the parts that are stored, so that each load reads one
