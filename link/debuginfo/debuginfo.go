@@ -207,6 +207,11 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 		if data == nil {
 			continue
 		}
+		// clang calls a private string .str here and _$_str in the code. ptxas writes
+		// address 0 for it.
+		data.Fixups = slices.DeleteFunc(data.Fixups, func(f ptx.Fixup) bool {
+			return f.Section != "" && m.sections[f.Section] == nil && !strings.HasPrefix(f.Section, ".debug_")
+		})
 		for _, f := range data.Fixups {
 			to := m.sections[f.Section]
 			switch {
