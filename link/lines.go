@@ -44,8 +44,9 @@ type lineTable struct {
 // refers to them.
 func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.Log) *lineTable {
 	n := len(t.Files)
+	flags := make([]bool, 2*n)
 	l := &lineTable{
-		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: make([]bool, n), warned: make([]bool, n), written: map[ptx.LocPlace]bool{},
+		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: flags[:n], warned: flags[n:], written: map[ptx.LocPlace]bool{},
 		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
 	}
 	l.number(debug.verbatim)

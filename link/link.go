@@ -186,9 +186,10 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.Calls,
 		abicheck.SharedObjects,
 		func(t *resolve.Table, log *diag.Log) { c.debug = newDebugSections(ctx, t, o, log) },
+		abicheck.IndirectCalls, // last: not with -r
 	}
-	if !o.Relocatable {
-		checks = append(checks, abicheck.IndirectCalls)
+	if o.Relocatable {
+		checks = checks[:len(checks)-1]
 	}
 	if o.Atomics {
 		checks = append(checks, atomics.Check)

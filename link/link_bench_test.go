@@ -12,12 +12,30 @@ import (
 	"ptxlink/resolve"
 )
 
-// BenchmarkTiny links two modules of a few lines.
-func BenchmarkTiny(b *testing.B) {
-	var inputs []Input
+// tiny returns two modules of a few lines.
+func tiny() (inputs []Input) {
 	for i, text := range gen.Tiny {
 		inputs = append(inputs, Input{Name: fmt.Sprintf("m%d.ptx", i), Text: []byte(text)})
 	}
+	return inputs
+}
+
+// TestTinyAllocs limits the allocations of a small link, which a JIT makes often.
+func TestTinyAllocs(t *testing.T) {
+	inputs := tiny()
+	got := testing.AllocsPerRun(20, func() {
+		if _, err := Link(context.Background(), Options{Inputs: inputs}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if got > 150 {
+		t.Errorf("%v allocations, want at most 150", got)
+	}
+}
+
+// BenchmarkTiny links two modules of a few lines.
+func BenchmarkTiny(b *testing.B) {
+	inputs := tiny()
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := Link(context.Background(), Options{Inputs: inputs}); err != nil {
