@@ -77,7 +77,7 @@ func newFlags() []option {
 		{kind: numberKind, name: "O", category: optimising, usage: "inline functions: `LEVEL` 1 small ones, 2 more (default: 0)"},
 		{kind: listKind, name: "inline", category: optimising, usage: "inline functions that match `GLOB`, whatever their size"},
 		{kind: listKind, name: "no-inline", category: optimising, usage: "never inline functions that match `GLOB`"},
-		{kind: numberKind, name: "inline-limit", category: optimising, usage: "a small function has at most `N` instructions (default: 40)"},
+		{kind: numberKind, name: "inline-limit", category: optimising, usage: "a small function adds at most `N` instructions (default: 40)"},
 		{kind: toggleKind, name: "icf", category: optimising, usage: "replace functions by others with the same code"},
 		{kind: toggleKind, name: "print-icf-sections", category: optimising, usage: "print which functions --icf replaces"},
 		{kind: toggleKind, name: "print-inlining", category: optimising, usage: "print which calls are inlined, and why others are not"},

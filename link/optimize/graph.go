@@ -177,7 +177,7 @@ func (s *state) unwanted(name string, d *ptx.Decl) string {
 	if s.Level == 0 {
 		return "no --inline pattern matches"
 	}
-	size, sites := instructions(s.code(d)), s.sites[name]
+	size, sites := s.size(name, d), s.sites[name]
 	if size <= s.Limit || sites == 1 && !s.kept(name, d) {
 		return ""
 	}
@@ -205,10 +205,39 @@ func matches(globs []string, name string) bool {
 	return false
 }
 
+// size returns the instructions of a function.
+func (s *state) size(name string, d *ptx.Decl) int {
+	n, known := s.sizes[name]
+	if !known {
+		n = instructions(s.code(d))
+		s.sizes[name] = n
+	}
+	return n
+}
+
+// instructions returns the number of instructions that an inlined copy of a function
+// adds. Loads of parameters, stores of results and returns go away. A branch that is
+// always taken mostly disappears when ptxas orders the blocks, so it counts as nothing,
+// as in LLVM: a switch is not larger for the ends of its cases.
 func instructions(c *ptx.Code) (n int) {
 	for _, st := range c.Statements {
-		if st.Kind == ptx.Instruction {
+		if st.Kind != ptx.Instruction {
+			continue
+		}
+		switch c.Opcode(st) {
+		case "ret":
+		case "bra":
+			if st.Guarded() {
+				n++
+			}
+		default:
 			n++
+		}
+	}
+	used, _ := usages(c)
+	for i := range used {
+		if c.Locals[i].Kind == ptx.Parameter {
+			n -= len(used[i].accesses)
 		}
 	}
 	return n

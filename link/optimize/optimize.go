@@ -15,7 +15,7 @@ import (
 // compared with the names in the module.
 type Options struct {
 	// Level is 0, 1 or 2. 1 inlines functions that one call refers to, and functions
-	// of at most Limit instructions. 2 also inlines functions whose calls together
+	// of at most Limit instructions (see instructions). 2 also inlines functions whose calls together
 	// add at most maxGrowth instructions.
 	Level int
 	// Inline lists functions to inline whatever their size, even at level 0. NoInline
@@ -157,6 +157,7 @@ type state struct {
 	// Of m:
 	codes    map[string]*ptx.Code  // by function
 	reasons  map[ptx.NameID]string // why a function cannot be inlined, or ""
+	sizes    map[string]int        // by function: see instructions
 	numbered map[string]int64      // the least number behind each base of a name
 	prepared bool                  // see prepare
 
@@ -198,7 +199,7 @@ func (s *state) code(d *ptx.Decl) *ptx.Code {
 
 // forget drops what is known of the current module.
 func (s *state) forget() {
-	s.codes, s.reasons, s.numbered = map[string]*ptx.Code{}, map[ptx.NameID]string{}, nil
+	s.codes, s.reasons, s.sizes, s.numbered = map[string]*ptx.Code{}, map[ptx.NameID]string{}, map[string]int{}, nil
 }
 
 // rewrite writes the module with edits and reads it again.
