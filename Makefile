@@ -1,5 +1,6 @@
 # make          build ./ptxlink
 # make test     fetch the oracles and run every test
+# make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
 # make codegen  compare the machine code of small programs with and without -O, and write docs/codegen.md
@@ -29,6 +30,10 @@ test: oracles
 # The race detector needs a C compiler, which a bare machine lacks.
 	@if command -v "$$($(GO) env CC)" >/dev/null; then set -x; CGO_ENABLED=1 $(GO) test -timeout 30m -race -short $(RACE); \
 	else echo 'no C compiler: the race detector is left out'; fi
+
+test-integrations: FORCE
+	internal/oracles/fetch.sh --compilers
+	PTXLINK_REQUIRE_ORACLES=1 PTXLINK_REQUIRE_COMPILERS=1 $(GO) test -timeout 30m ./docs ./integrations/...
 
 # The modules of staticcheck stay out of go.mod, which users of package link read.
 lint:
@@ -84,4 +89,4 @@ clean:
 	rm -f ptxlink
 
 FORCE:
-.PHONY: FORCE oracles test lint bench codegen fuzz differential simulate equivalence corpus install clean
+.PHONY: FORCE oracles test test-integrations lint bench codegen fuzz differential simulate equivalence corpus install clean

@@ -14,6 +14,10 @@ import (
 // pass as a green run.
 const RequireVar = "PTXLINK_REQUIRE_ORACLES"
 
+// RequireCompilersVar is RequireVar for the compilers, which only fetch.sh
+// --compilers fetches. make test-integrations sets it to 1.
+const RequireCompilersVar = "PTXLINK_REQUIRE_COMPILERS"
+
 // Dir returns the folder that fetch.sh fills: $PTXLINK_ORACLES, else
 // ptxlink/oracles in the user's cache folder. It may not exist. It holds gcc's
 // archives of PTX as gcc-nvptx/*.a, NVIDIA's cudadevrt/libcudadevrt.a, and the
@@ -75,6 +79,21 @@ func RequireFile(t testing.TB, name string) string {
 	path := filepath.Join(Dir(), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
 		missing(t, name)
+	}
+	return path
+}
+
+// RequireCompiler is Require for a compiler, such as nvcc. A missing one fails the
+// test under [RequireCompilersVar].
+func RequireCompiler(t testing.TB, tool string) string {
+	t.Helper()
+	path, ok := Find(tool)
+	switch {
+	case ok:
+	case os.Getenv(RequireCompilersVar) == "1":
+		t.Fatalf("no %s, and %s is 1: run internal/oracles/fetch.sh --compilers", tool, RequireCompilersVar)
+	default:
+		t.Skipf("no %s: run internal/oracles/fetch.sh --compilers", tool)
 	}
 	return path
 }

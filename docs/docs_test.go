@@ -1,0 +1,176 @@
+// Package docs_test runs the commands of README.md and of the pages in this folder.
+package docs_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+// TestCommands runs the code blocks of each page in a copy of the tree, in order,
+// each from the root. A block of sh must succeed. A block of console holds commands
+// after "$ ", each followed by what it prints, where a line of "..." stands for any
+// lines. "norun" after the language leaves a block out: it needs a GPU, a download,
+// or files of the reader.
+//
+// A page that calls a compiler is skipped if that is missing (fetch.sh --compilers).
+func TestCommands(t *testing.T) {
+	pages, err := filepath.Glob("*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages = append(pages, "../README.md")
+	bin := t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "ptxlink"), "ptxlink/cmd/ptxlink").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	ran := 0
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := readBlocks(string(text))
+		ran += len(blocks)
+		if len(blocks) == 0 {
+			continue
+		}
+		t.Run(filepath.Base(page), func(t *testing.T) {
+			t.Parallel()
+			for _, tool := range compilers(blocks) {
+				oracles.RequireCompiler(t, tool)
+			}
+			root := copyTree(t)
+			for _, b := range blocks {
+				b.run(t, page, root, bin)
+			}
+		})
+	}
+	if ran < 8 {
+		t.Errorf("only %d blocks", ran)
+	}
+}
+
+// block is a code block.
+type block struct {
+	line    int // of its first line in the page
+	console bool
+	text    string
+}
+
+// readBlocks returns the blocks of a page that can be run.
+func readBlocks(page string) (list []block) {
+	lines := strings.Split(page, "\n")
+	for i := 0; i < len(lines); i++ {
+		info, ok := strings.CutPrefix(lines[i], "```")
+		if !ok {
+			continue
+		}
+		start := i + 1
+		for i++; i < len(lines) && lines[i] != "```"; i++ {
+		}
+		if info == "sh" || info == "console" {
+			list = append(list, block{start + 1, info == "console", strings.Join(lines[start:i], "\n") + "\n"})
+		}
+	}
+	return list
+}
+
+// compilers returns the compilers that the blocks call.
+func compilers(blocks []block) (tools []string) {
+	for _, b := range blocks {
+		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|x86_64-linux-gnu-accel-nvptx-none-gcc-12)\b`).FindAllStringSubmatch(b.text, -1) {
+			tool := m[1]
+			if strings.HasPrefix(tool, "x86_64") {
+				tool = "gcc-nvptx"
+			}
+			if !slices.Contains(tools, tool) {
+				tools = append(tools, tool)
+			}
+		}
+	}
+	return tools
+}
+
+// prelude stands before each block: the program is built, and the tests run already.
+const prelude = `set -e
+go() {
+	if [ "$1 $2" = "run ./cmd/ptxlink" ]; then shift 2; ptxlink "$@"; else command go "$@"; fi
+}
+make() {
+	case $1 in test | install) ;; *) command make "$@" ;; esac
+}
+`
+
+func (b block) run(t *testing.T, page, root, bin string) {
+	script, want := b.text, ""
+	if b.console {
+		script, want = "", b.text
+		for line := range strings.Lines(b.text) {
+			if command, ok := strings.CutPrefix(line, "$ "); ok {
+				script += "cat <<'=='\n" + line + "==\n" + "{ " + strings.TrimSuffix(command, "\n") + "\n} 2>&1 || true\n"
+			}
+		}
+	}
+	cmd := exec.Command("bash", "-c", prelude+script)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "NO_COLOR=1", "PTXLINK_CACHE=",
+		"GCC="+filepath.Join(oracles.Dir(), "gcc-nvptx"),
+		"PATH="+strings.Join([]string{bin, filepath.Join(oracles.Dir(), "bin"), filepath.Join(oracles.Dir(), "gcc-nvptx/root/usr/bin"), os.Getenv("PATH")}, ":"))
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Errorf("%s:%d: %v\n%s\n%s", page, b.line, err, b.text, out)
+	} else if b.console && !like(string(out), want) {
+		t.Errorf("%s:%d: the commands print\n%s\nthe page has\n%s", page, b.line, out, want)
+	}
+}
+
+// like compares the lines of two texts but for space at their ends. A line of "..."
+// in want stands for any lines.
+func like(got, want string) bool {
+	quoted := regexp.QuoteMeta(want)
+	quoted = regexp.MustCompile(`(?m)^\\\.\\\.\\\.$`).ReplaceAllString(quoted, `(?:.*\n)*?.*`)
+	trim := regexp.MustCompile(`(?m)[ \t]+$`)
+	return regexp.MustCompile(`^` + trim.ReplaceAllString(quoted, "") + `$`).MatchString(trim.ReplaceAllString(got, ""))
+}
+
+func TestLike(t *testing.T) {
+	for _, c := range []struct {
+		got, want string
+		ok        bool
+	}{
+		{"a \nb\n", "a\nb\n", true},
+		{"a\nx\ny\nb\n", "a\n...\nb\n", true},
+		{"a\nx\ny\n", "a\n...\nb\n", false},
+		{"a...\n", "a...\n", true},
+		{"abcd\n", "a...\n", false},
+		{"a\nb\n", "a\n", false},
+	} {
+		if like(c.got, c.want) != c.ok {
+			t.Errorf("like(%q, %q) is %t", c.got, c.want, !c.ok)
+		}
+	}
+}
+
+// copyTree copies what the commands of the pages use.
+func copyTree(t *testing.T) string {
+	root := t.TempDir()
+	for _, folder := range []string{"testdata/quickstart", "testdata/ptx", "integrations"} {
+		to := filepath.Join(root, folder)
+		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.CopyFS(to, os.DirFS(filepath.Join("..", folder))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	return root
+}

@@ -1,0 +1,3 @@
+#include "shapes.h"
+
+__device__ float area(float scale, Shape shape) { return scale * scale * shape.width * shape.height; }
