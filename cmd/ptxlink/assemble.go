@@ -14,24 +14,23 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
-	"ptxlink/link"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
 )
 
 // readAssembler reads the options for the way from the linked module to a cubin.
 func (c *command) readAssembler(opts *options) error {
-	c.assembler.Arch, c.assembler.Compile = opts.text("arch"), opts.toggle("compile-only")
+	c.assembler.Compile = opts.toggle("compile-only")
 	c.assembler.Jobs, c.assembler.Verbose = int(opts.number("ptxas-jobs")), opts.toggle("verbose")
 	c.saveTemps, c.dryRun, c.usage = opts.toggle("save-temps"), opts.toggle("dry-run"), opts.toggle("resource-usage")
 	if c.saveTemps && c.output == "-" {
 		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
 	}
-	if err := checkArch(c.assembler.Arch); err != nil {
-		return err
-	}
 	for _, list := range opts.list("Xptxas") {
 		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
+	}
+	if len(c.archs) > 0 && ptxas.SetsArch(c.assembler.Args) {
+		return &usageError{text: "-Xptxas names a GPU, but --arch names several", help: "name the GPUs with --arch only"}
 	}
 	if err := c.readMode(opts.text("ptxas-mode"), opts.text("partition")); err != nil {
 		return err
@@ -106,12 +105,10 @@ func (c *command) findTools(opts *options) error {
 	return nil
 }
 
-// assemble makes a cubin of the module and reports the messages.
-func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, error) {
+// assemble makes the output of the linked modules and reports the messages.
+func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte, error) {
 	defer c.timed("ptxas", time.Now())
 	b := c.assembler
-	b.Arch = cmp.Or(b.Arch, result.Target)
-	b.Debug, b.LineInfo = result.Debug, result.LineInfo
 	var saved []outfile.File
 	if c.saveTemps && !c.dryRun {
 		stem := strings.TrimSuffix(c.output, filepath.Ext(c.output))
@@ -122,7 +119,7 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 	if c.dryRun {
 		b.Command = func(args []string) { fmt.Fprintln(c.stdout, commandLine(args)) }
 	}
-	cubin, messages, err := b.Assemble(ctx, result.PTX, result.Lines)
+	cubins, messages, err := b.AssembleAll(ctx, targets)
 	failed := c.report.write(messages) > 0
 	// Also if ptxas failed: the files show on what.
 	if len(saved) > 0 && ctx.Err() == nil {
@@ -134,26 +131,43 @@ func (c *command) assemble(ctx context.Context, result *link.Result) ([]byte, er
 		return nil, &exitError{code: exitLink}
 	}
 	if err == nil && c.usage && !c.dryRun {
-		if err = c.showUsage(cubin); err != nil {
+		if err = c.showUsage(targets, cubins); err != nil {
 			return nil, err
 		}
 	}
-	if err == nil && c.format == "fatbin" {
-		cubin, err = b.Fatbin(ctx, c.fatbinary, result.PTX, cubin)
+	var output []byte
+	switch {
+	case err != nil:
+	case c.format == "fatbin":
+		output, err = b.Fatbin(ctx, c.fatbinary, targets, cubins)
+	default:
+		output = cubins[0]
 	}
 	var refused *diag.Message
 	if errors.As(err, &refused) && (refused.ID == diag.Partition || refused.ID == diag.Fatbinary) {
 		return nil, &exitError{exitLink, err}
 	}
-	return cubin, err
+	return output, err
 }
 
-// showUsage writes a table of what each kernel and function uses.
-func (c *command) showUsage(cubin []byte) error {
-	list, err := ptxas.Usages(cubin)
-	if err != nil {
-		return err
+// showUsage writes a table of what each kernel and function uses, for each GPU.
+func (c *command) showUsage(targets []ptxas.Target, cubins [][]byte) error {
+	for i, cubin := range cubins {
+		list, err := ptxas.Usages(cubin)
+		if err != nil {
+			return err
+		}
+		if len(cubins) > 1 {
+			fmt.Fprintf(c.stderr, "%s:\n", targets[i].Arch)
+		}
+		if err := c.showUsageTable(list); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+func (c *command) showUsageTable(list []ptxas.Usage) error {
 	w := tabwriter.NewWriter(c.stderr, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "registers\tstack\tshared\tconstant\tcode\tname")
 	for _, u := range list {

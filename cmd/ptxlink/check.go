@@ -30,15 +30,15 @@ func linkFlags(names ...string) []option {
 
 // check runs ptxlink check.
 func (c *command) check(opts *options) error {
+	c.checkOnly = true
 	if err := c.readOptions(opts); err != nil {
 		return err
 	}
 	if err := c.findInputs(opts.list("L")); err != nil {
 		return err
 	}
-	c.linkOptions.CheckOnly = true
 	c.linkOptions.Atomics = opts.toggle("atomics")
-	if _, err := c.link(opts.ctx); err != nil {
+	if _, err := c.linkAll(opts.ctx); err != nil {
 		return err
 	}
 	if opts.toggle("time") {

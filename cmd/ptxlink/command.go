@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,9 +25,10 @@ type command struct {
 	stdout, stderr io.Writer
 	report         reporter
 
-	format      string // "ptx", "cubin" or "fatbin"
-	cubin       bool   // not PTX
-	output      string // "-" is standard output
+	format      string   // "ptx", "cubin" or "fatbin"
+	cubin       bool     // not PTX
+	archs       []string // the GPUs of a fatbin, if there are several
+	output      string   // "-" is standard output
 	mapFile     string
 	dotFile     string
 	depFile     string
@@ -42,6 +42,7 @@ type command struct {
 	fatbinary   string // its path
 	usage       bool   // --resource-usage
 	saveTemps   bool
+	checkOnly   bool // ptxlink check
 	dryRun      bool
 	// printRemoved is --print-gc-sections.
 	printRemoved bool
@@ -74,13 +75,14 @@ func (c *command) run(opts *options) error {
 			return err
 		}
 	}
-	result, err := c.link(opts.ctx)
+	targets, err := c.linkAll(opts.ctx)
 	if err != nil {
 		return err
 	}
+	result := ptxas.Portable(targets).Result
 	output := outfile.File{Path: c.output, From: result}
 	if c.cubin {
-		cubin, err := c.assemble(opts.ctx, result)
+		cubin, err := c.assemble(opts.ctx, targets)
 		if err != nil || c.dryRun {
 			return err
 		}
@@ -89,19 +91,11 @@ func (c *command) run(opts *options) error {
 	if c.dryRun {
 		return nil
 	}
-	if err := c.writeResult(result, output); err != nil {
+	if err := c.writeResult(result, unused(targets), output); err != nil {
 		return err
 	}
 	if opts.toggle("time") {
 		c.showTimes()
-	}
-	return nil
-}
-
-// checkArch returns an error if the name is not that of a GPU.
-func checkArch(arch string) error {
-	if err := link.CheckArch(arch); err != nil {
-		return &usageError{text: err.Error(), help: "--arch wants a name such as sm_80 or sm_90a"}
 	}
 	return nil
 }
@@ -162,7 +156,6 @@ func (c *command) readOptions(opts *options) error {
 		Relocatable:    opts.toggle("relocatable"),
 		AllowUndefined: opts.list("allow-undefined"),
 		Host:           opts.text("host"),
-		Arch:           opts.text("arch"),
 		MaxInputSize:   opts.number("max-input-size"),
 		Undefined:      opts.list("undefined"),
 		RequireDefined: opts.list("require-defined"),
@@ -180,6 +173,7 @@ func (c *command) readOptions(opts *options) error {
 		Optimize: c.optimize,
 
 		MapInputs: true,
+		CheckOnly: c.checkOnly,
 	}
 	if script := opts.text("version-script"); script != "" {
 		global, local, err := readVersionScript(script)
@@ -194,6 +188,9 @@ func (c *command) readOptions(opts *options) error {
 	c.linkOptions.KeepUnused = opts.toggle("no-gc-sections") || opts.toggle("compile-only") && !opts.toggle("gc-sections")
 	c.printPulls, c.printRemoved = opts.toggle("print-dependencies"), opts.toggle("print-gc-sections")
 	if err := c.readOutput(opts); err != nil {
+		return err
+	}
+	if err := c.readArchs(opts.list("arch")); err != nil {
 		return err
 	}
 	c.linkOptions.Stream = !c.cubin // ptxas needs the module in memory
@@ -219,10 +216,10 @@ func (c *command) findInputs(folders []string) error {
 				return &usageError{text: "standard input is named twice"}
 			}
 			stdin = true
-			c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Name: "<stdin>", Reader: c.stdin})
+			c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Name: "<stdin>", Reader: c.again(c.stdin)})
 			continue
 		}
-		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name, WholeArchive: in.whole})
+		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name, Reader: c.againIfPipe(name), WholeArchive: in.whole})
 		c.paths = append(c.paths, name)
 	}
 	c.paths = append(c.paths, c.scripts...) // no output may take their place
@@ -274,57 +271,6 @@ func sameOutput(a, b string) bool {
 	return a != "/dev/null" && outfile.Same(a, b)
 }
 
-// link links and writes the messages of the linker.
-func (c *command) link(ctx context.Context) (*link.Result, error) {
-	result, err := link.Link(ctx, c.linkOptions)
-	if err != nil {
-		return nil, c.refused(err)
-	}
-	c.passes = result.Passes
-	if c.printPulls {
-		for _, p := range result.Pulls {
-			by := p.By
-			if by == "" {
-				by = "-u"
-			}
-			fmt.Fprintf(c.stderr, "%s\t%s\t%s\n", diag.Escape(by), diag.Escape(p.Member), diag.Escape(p.Symbol))
-		}
-	}
-	if c.printRemoved {
-		for _, s := range result.Removed() {
-			fmt.Fprintf(c.stderr, "removed\t%s\t%s:%d\t%s\n", s.Kind, diag.Escape(s.Module), s.Line(), diag.Escape(s.Name))
-		}
-	}
-	for i, name := range c.linkOptions.WhyLive {
-		c.printWay(name, result.Ways[i])
-	}
-	if c.printFolded {
-		c.showFolded(result)
-	}
-	if c.printInlining {
-		c.showInlining(result)
-	}
-	if c.report.write(result.Messages) > 0 {
-		return nil, &exitError{code: exitLink}
-	}
-	return result, nil
-}
-
-// printWay prints what leads to a symbol, the root first.
-func (c *command) printWay(name string, way []link.Symbol) {
-	if len(way) == 0 {
-		fmt.Fprintf(c.stderr, "%s is not in the output\n", diag.Escape(name))
-		return
-	}
-	for i, s := range way {
-		what := "is used by the line above"
-		if i == 0 {
-			what = "is a root"
-		}
-		fmt.Fprintf(c.stderr, "%*s%s %s (%s:%d) %s\n", 2*i, "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), s.Line(), what)
-	}
-}
-
 // refused writes the messages of a *link.Errors and returns its exit code. It returns
 // other errors unchanged.
 func (c *command) refused(err error) error {
@@ -341,7 +287,7 @@ func (c *command) refused(err error) error {
 
 // writeResult writes the files, the output last, so that the others exist once it
 // does.
-func (c *command) writeResult(result *link.Result, output outfile.File) error {
+func (c *command) writeResult(result *link.Result, unused []string, output outfile.File) error {
 	defer c.timed("write", time.Now())
 	var files []outfile.File
 	if c.depFile != "" {
@@ -353,7 +299,7 @@ func (c *command) writeResult(result *link.Result, output outfile.File) error {
 	}
 	if c.unusedFile != "" {
 		var b bytes.Buffer
-		if err := outfile.UnusedInputs(&b, regularFiles(result.Unused)); err != nil {
+		if err := outfile.UnusedInputs(&b, regularFiles(unused)); err != nil {
 			return err
 		}
 		files = append(files, outfile.File{Path: c.unusedFile, Data: b.Bytes()})

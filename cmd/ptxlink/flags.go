@@ -82,7 +82,7 @@ func newFlags() []option {
 		{kind: toggleKind, name: "print-icf-sections", category: optimising, usage: "print which functions --icf replaces"},
 		{kind: toggleKind, name: "print-inlining", category: optimising, usage: "print which calls are inlined, and why others are not"},
 
-		{kind: textKind, name: "arch", category: assembler, usage: "GPU to link and assemble for: `sm_NN` (default: the .target)"},
+		{kind: listKind, name: "arch", category: assembler, usage: "link for the GPU `sm_NN` (default: the .target); several: a fatbin"},
 		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
 		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 		{kind: textKind, name: "ptxas-mode", category: assembler, usage: "whole clones callees, separate needs nvlink: `MODE` (default: auto)"},

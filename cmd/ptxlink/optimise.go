@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 
 	"ptxlink/internal/diag"
 	"ptxlink/link"
@@ -44,19 +45,19 @@ func (c *command) readOptimisation(opts *options) error {
 }
 
 // showFolded writes a line for each function that another one replaces.
-func (c *command) showFolded(result *link.Result) {
+func showFolded(w io.Writer, result *link.Result) {
 	for _, f := range result.Folded {
-		fmt.Fprintf(c.stderr, "folded\t%s\tinto\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
+		fmt.Fprintf(w, "folded\t%s\tinto\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
 	}
 }
 
 // showInlining writes a line for each call that could be inlined.
-func (c *command) showInlining(result *link.Result) {
+func showInlining(w io.Writer, result *link.Result) {
 	for _, call := range result.InlinedCalls {
 		what := "inlined"
 		if !call.Inlined {
 			what = "not inlined: " + call.Reason
 		}
-		fmt.Fprintf(c.stderr, "%s:%d\t%s\t%s\t%s\n", diag.Escape(call.Place.File), call.Place.Line, diag.Escape(call.Caller), diag.Escape(call.Callee), diag.Escape(what))
+		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", diag.Escape(call.Place.File), call.Place.Line, diag.Escape(call.Caller), diag.Escape(call.Callee), diag.Escape(what))
 	}
 }

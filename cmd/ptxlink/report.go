@@ -21,6 +21,9 @@ type reporter struct {
 	quiet  bool     // -w
 	hidden []string // -Wno-ID
 	fatal  bool     // --fatal-warnings
+	// told are the messages written so far, by kind, text and place, if each is to be
+	// written once: several links of the same inputs have most in common.
+	told map[string]bool
 }
 
 // write filters and writes messages, and counts the errors among them.
@@ -41,6 +44,13 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 		}
 		if m.Kind == link.Error {
 			errors++
+		}
+		if r.told != nil {
+			key := fmt.Sprintf("%d %q %q %d %d", m.Kind, m.Text, m.Place.File, m.Place.Line, m.Place.Column)
+			if r.told[key] {
+				continue
+			}
+			r.told[key] = true
 		}
 		shown = append(shown, m)
 	}

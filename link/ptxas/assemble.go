@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"ptxlink/internal/bridge"
@@ -62,7 +63,7 @@ func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin 
 }
 
 func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
-	t := teller{o, &diag.Source{Name: inputName, Text: ptx}, origin}
+	t := &teller{Options: o, linked: &diag.Source{Name: inputName, Text: ptx}, origin: origin}
 	if err := t.check(log); err != nil {
 		return nil, err
 	}
@@ -74,6 +75,8 @@ type teller struct {
 	Options
 	linked *diag.Source
 	origin Origin
+	slots  slots
+	hits   atomic.Int32 // what the cache had
 }
 
 // unit is a text for ptxas: the linked module or a part of it.
@@ -84,7 +87,7 @@ type unit struct {
 
 // check returns an error if the module cannot be given to ptxas.
 func (t *teller) check(log *diag.Log) error {
-	if t.Arch == "" && !given(t.Args, "-arch", "--gpu-name") {
+	if t.Arch == "" && !SetsArch(t.Args) {
 		return errors.New("ptxas needs the name of a GPU, such as sm_80")
 	}
 	// ptxas 12.4 stops at a NUL and exits 0, with a cubin of the part before it.
@@ -101,16 +104,19 @@ func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []b
 	if t.Cache != nil {
 		key = t.Cache.key(ctx, t.Path, t.args(inputName, outputName), u.text)
 		if kept, ok := t.Cache.load(key); ok {
+			t.hits.Add(1)
 			t.retell(kept.said, u, log)
 			return kept.cubin, nil
 		}
 	}
 	var said string
 	before := len(log.Messages)
-	err = withRoom(func() error {
-		log.Messages = log.Messages[:before]
-		said, cubin, err = t.run(ctx, u, log)
-		return err
+	err = t.slots.with(ctx, func() error {
+		return withRoom(func() error {
+			log.Messages = log.Messages[:before]
+			said, cubin, err = t.run(ctx, u, log)
+			return err
+		})
 	})
 	if err == nil && key != "" {
 		t.Cache.store(key, result{said, cubin})
@@ -175,7 +181,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 // args returns the command line. The user's arguments come last.
 func (o Options) args(input, output string) []string {
 	var args []string
-	if !given(o.Args, "-arch", "--gpu-name") {
+	if !SetsArch(o.Args) {
 		args = append(args, "-arch="+o.Arch)
 	}
 	if o.Compile && !given(o.Args, "-c", "--compile-only") {
@@ -192,6 +198,9 @@ func (o Options) args(input, output string) []string {
 	args = append(args, o.Args...)
 	return append(args, input, "-o", output)
 }
+
+// SetsArch reports whether arguments for ptxas (-Xptxas) name a GPU.
+func SetsArch(args []string) bool { return given(args, "-arch", "--gpu-name") }
 
 // given reports whether one of the names is among the arguments, alone or as
 // name=value.

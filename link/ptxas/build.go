@@ -48,6 +48,15 @@ type Build struct {
 	// Command is called with each command instead of running it, if it is not nil.
 	// There is then no cubin.
 	Command func(args []string)
+
+	slots  slots
+	prefix string // of the names of intermediate files
+}
+
+// Target is a linked module and the GPU to assemble it for.
+type Target struct {
+	Arch string
+	*link.Result
 }
 
 // Assemble assembles a linked module to a cubin. It returns messages with input lines;
@@ -55,11 +64,89 @@ type Build struct {
 // program could not be run.
 func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	var log diag.Log
+	b.slots = newSlots(b.Jobs)
 	cubin, err = b.assemble(ctx, ptx, origin, &log)
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
 	return cubin, bridge.Messages[*link.Message](log.Messages), err
+}
+
+// AssembleAll assembles linked modules for several GPUs, of which it sets the options
+// Arch, Debug and LineInfo. Jobs limits the runs of ptxas for all of them. The names of
+// intermediate files begin with the GPU if there is more than one. AssembleAll
+// returns the cubins in the order of the targets, and messages and errors as Assemble does.
+func (b Build) AssembleAll(ctx context.Context, targets []Target) (cubins [][]byte, messages []*link.Message, err error) {
+	b.slots = newSlots(b.Jobs)
+	type file struct {
+		name string
+		data []byte
+	}
+	cubins, files := make([][]byte, len(targets)), make([][]file, len(targets))
+	logs, errs := make([]diag.Log, len(targets)), make([]error, len(targets))
+	jobs := len(targets)
+	if b.Command != nil { // in order
+		jobs = 1
+	}
+	arch := func(i int) string { return targets[i].Arch }
+	err = parallel.Each(ctx, len(targets), jobs, arch, func(i int) {
+		b, t := b, targets[i]
+		b.Arch, b.Debug, b.LineInfo = t.Arch, t.Result.Debug, t.Result.LineInfo
+		if len(targets) > 1 {
+			b.prefix = t.Arch + "."
+		}
+		if b.Temporary != nil {
+			b.Temporary = func(name string, data []byte) { files[i] = append(files[i], file{name, data}) }
+		}
+		cubins[i], errs[i] = b.assemble(ctx, t.PTX, t.Lines, &logs[i])
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	var log diag.Log
+	merge(&log, logs)
+	for _, list := range files {
+		for _, f := range list {
+			b.Temporary(f.name, f.data)
+		}
+	}
+	if b.Cache != nil {
+		b.Cache.finish(&log)
+	}
+	return cubins, bridge.Messages[*link.Message](log.Messages), worst(errs)
+}
+
+// worst returns the error that matters most, one that is not ErrRejected.
+func worst(errs []error) (err error) {
+	for _, e := range errs {
+		if e != nil && (err == nil || errors.Is(err, ErrRejected)) {
+			err = e
+		}
+	}
+	return err
+}
+
+// slots limits the programs that run at a time.
+type slots chan struct{}
+
+func newSlots(jobs int) slots {
+	if jobs <= 0 {
+		jobs = runtime.GOMAXPROCS(0)
+	}
+	return make(slots, jobs)
+}
+
+// with calls work when a slot is free. A nil slots has no limit.
+func (s slots) with(ctx context.Context, work func() error) error {
+	if s != nil {
+		select {
+		case s <- struct{}{}:
+			defer func() { <-s }()
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return work()
 }
 
 // Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
@@ -69,13 +156,13 @@ func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin [
 const cloneLimit, cloneSmall = 1.25, 500
 
 func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) ([]byte, error) {
-	t := &teller{b.Options, &diag.Source{Name: inputName, Text: text}, origin}
+	t := &teller{Options: b.Options, linked: &diag.Source{Name: inputName, Text: text}, origin: origin, slots: b.slots}
 	if err := t.check(log); err != nil {
 		return nil, err
 	}
 	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
 	if b.Temporary != nil {
-		b.Temporary(inputName, text)
+		b.Temporary(b.prefix+inputName, text)
 	}
 	if b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole {
 		return b.whole(ctx, t, log)
@@ -127,7 +214,7 @@ func (b Build) note(log *diag.Log, text string) {
 // whole assembles the module in one run.
 func (b Build) whole(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	if b.Command != nil {
-		b.Command(append([]string{t.Path}, t.args(inputName, outputName)...))
+		b.Command(append([]string{t.Path}, t.args(b.prefix+inputName, b.prefix+outputName)...))
 		return nil, nil
 	}
 	return t.assemble(ctx, unit{text: t.linked.Text}, log)
@@ -143,13 +230,8 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	if b.Command != nil {
 		return nil, b.commands(t, parts)
 	}
-	jobs := b.Jobs
-	if jobs <= 0 {
-		jobs = runtime.GOMAXPROCS(0)
-	}
 	cubins, logs, errs := make([][]byte, len(parts)), make([]diag.Log, len(parts)), make([]error, len(parts))
-	before := b.cached()
-	err = parallel.Each(ctx, len(parts), jobs, func(i int) string { return partName(i, len(parts)) }, func(i int) {
+	err = parallel.Each(ctx, len(parts), cap(b.slots), func(i int) string { return partName(i, len(parts)) }, func(i int) {
 		cubins[i], errs[i] = t.assemble(ctx, unit{text: parts[i].Text, line: parts[i].Line}, &logs[i])
 	})
 	if err != nil {
@@ -158,33 +240,19 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	merge(log, logs)
 	for i := range parts {
 		if b.Temporary != nil && len(parts) > 1 {
-			b.Temporary(partName(i, len(parts))+".ptx", parts[i].Text)
+			b.Temporary(b.prefix+partName(i, len(parts))+".ptx", parts[i].Text)
 		}
 		if b.Temporary != nil && cubins[i] != nil {
-			b.Temporary(partName(i, len(parts))+".cubin", cubins[i])
+			b.Temporary(b.prefix+partName(i, len(parts))+".cubin", cubins[i])
 		}
 	}
 	if b.Cache != nil {
-		b.note(log, fmt.Sprintf("%d of %d parts were in the cache", b.cached()-before, len(parts)))
+		b.note(log, fmt.Sprintf("%d of %d parts were in the cache", t.hits.Load(), len(parts)))
 	}
-	for _, err := range errs { // one that is not ErrRejected matters most
-		if err != nil && !errors.Is(err, ErrRejected) {
-			return nil, err
-		}
-	}
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
+	if err := worst(errs); err != nil {
+		return nil, err
 	}
 	return b.join(ctx, t, m, cubins, log)
-}
-
-func (b Build) cached() int {
-	if b.Cache == nil {
-		return 0
-	}
-	return b.Cache.Hits
 }
 
 // cut cuts the module, if that is wanted and possible.
@@ -249,13 +317,17 @@ func merge(log *diag.Log, logs []diag.Log) {
 	type said struct {
 		kind diag.Kind
 		text string
-		src  *diag.Source
+		file string // links for several GPUs have read it once each
+		size int
 		span diag.Span
 	}
 	seen := map[said]int{} // the part that said it first
 	for i := range logs {
 		for _, m := range logs[i].Messages {
-			key := said{m.Kind, m.Text, m.Place.Source, m.Place.Span}
+			key := said{kind: m.Kind, text: m.Text, span: m.Place.Span}
+			if src := m.Place.Source; src != nil {
+				key.file, key.size = src.Name, len(src.Text)
+			}
 			if first, ok := seen[key]; ok && first != i {
 				continue
 			}

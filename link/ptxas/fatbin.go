@@ -7,26 +7,63 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 )
 
-// fatbinArgs returns the command line of fatbinary for a cubin and its PTX.
-func fatbinArgs(gpu string) []string {
-	sm := strings.TrimPrefix(gpu, "sm_")
-	return []string{
-		"-64", "--create=linked.fatbin",
-		"--image3=kind=elf,sm=" + sm + ",file=" + outputName,
-		"--image3=kind=ptx,sm=" + sm + ",file=" + inputName,
+// fatbinArgs returns the command line of fatbinary.
+func (b Build) fatbinArgs(targets []Target) []string {
+	number := func(name string) string { return name[strings.IndexByte(name, '_')+1:] } // of sm_90a or compute_90a
+	args := []string{"-64", "--create=linked.fatbin"}
+	for _, t := range targets {
+		args = append(args, "--image3=kind=elf,sm="+number(b.gpuOf(t))+",file="+filePrefix(targets, t)+outputName)
 	}
+	t := Portable(targets)
+	return append(args, "--image3=kind=ptx,sm="+number(t.Result.Target)+",file="+filePrefix(targets, t)+inputName)
 }
 
-// Fatbin packs a cubin of Assemble and the module that it was made of into a fatbin:
-// the driver compiles the PTX for later GPUs. fatbinary is its path.
-func (b Build) Fatbin(ctx context.Context, fatbinary string, ptx, cubin []byte) ([]byte, error) {
-	args := fatbinArgs(b.gpu())
+// filePrefix returns the prefix of the names of intermediate files for a target.
+func filePrefix(targets []Target, t Target) string {
+	if len(targets) == 1 {
+		return ""
+	}
+	return t.Arch + "."
+}
+
+// gpuOf returns the GPU that ptxas assembles a target for.
+func (b Build) gpuOf(t Target) string {
+	b.Arch = t.Arch
+	return b.gpu()
+}
+
+// Portable returns the target whose PTX the driver compiles for later GPUs: of those
+// that later GPUs run, which excludes sm_90a and sm_100f, the one for the highest GPU.
+// If there is none it is the one for the highest GPU of all.
+func Portable(targets []Target) Target {
+	rank := func(t Target) int {
+		name := t.Result.Target
+		number, _ := strconv.Atoi(strings.TrimRight(t.Arch[strings.IndexByte(t.Arch, '_')+1:], "af"))
+		if strings.TrimRight(name, "af") == name {
+			number += 1 << 16
+		}
+		return number
+	}
+	best := targets[0]
+	for _, t := range targets[1:] {
+		if rank(t) > rank(best) {
+			best = t
+		}
+	}
+	return best
+}
+
+// Fatbin packs the cubins of AssembleAll and the PTX of the Portable target into a
+// fatbin. fatbinary is its path.
+func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, cubins [][]byte) ([]byte, error) {
+	args := b.fatbinArgs(targets)
 	if b.Command != nil {
 		b.Command(append([]string{fatbinary}, args...))
 		return nil, nil
@@ -36,7 +73,12 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, ptx, cubin []byte) 
 		return nil, err
 	}
 	defer remove()
-	for name, data := range map[string][]byte{inputName: ptx, outputName: cubin} {
+	t := Portable(targets)
+	files := map[string][]byte{filePrefix(targets, t) + inputName: t.PTX}
+	for i, t := range targets {
+		files[filePrefix(targets, t)+outputName] = cubins[i]
+	}
+	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			return nil, err
 		}

@@ -59,7 +59,7 @@ func (o Options) gpu() string {
 	gpu := o.Arch
 	for i, arg := range o.Args {
 		switch {
-		case !given(o.Args[i:i+1], "-arch", "--gpu-name"):
+		case !SetsArch(o.Args[i : i+1]):
 		case strings.Contains(arg, "="):
 			_, gpu, _ = strings.Cut(arg, "=")
 		case i+1 < len(o.Args):
@@ -104,7 +104,11 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 		}
 	}
 	cmd := command(ctx, dir, b.Nvlink, t.nvlinkArgs(names, outputName)...)
-	said, runErr := cmd.CombinedOutput()
+	var said []byte
+	runErr := b.slots.with(ctx, func() (err error) {
+		said, err = cmd.CombinedOutput()
+		return err
+	})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -191,10 +195,10 @@ func (t *teller) symbol(m *ptx.Module, text string) diag.Place {
 func (b Build) commands(t *teller, parts []*partition.Part) error {
 	var names []string
 	for i := range parts {
-		name := partName(i, len(parts))
+		name := b.prefix + partName(i, len(parts))
 		names = append(names, name+".o.cubin")
 		b.Command(append([]string{t.Path}, t.args(name+".ptx", name+".o.cubin")...))
 	}
-	b.Command(append([]string{b.Nvlink}, t.nvlinkArgs(names, outputName)...))
+	b.Command(append([]string{b.Nvlink}, t.nvlinkArgs(names, b.prefix+outputName)...))
 	return nil
 }
