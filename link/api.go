@@ -28,6 +28,8 @@ type Input struct {
 	// WholeArchive links every member of an archive, needed or not. Other inputs
 	// are always linked.
 	WholeArchive bool
+
+	opened *object.Opened // a library of a Linker
 }
 
 // Options holds the inputs and options of a link. The zero value of every field

@@ -43,6 +43,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/bench/codegen":         "internal/oracles",
 		"ptxlink/bench/gen":             "",
 		"ptxlink/integrations":          "",
+		"ptxlink/docs":                  "",
 
 		"ptxlink/internal/ptxsim/kernels":  "internal/ptxsim object/ptx",
 		"ptxlink/internal/ptxsim/simulate": "internal/oracles internal/ptxsim internal/ptxsim/kernels",

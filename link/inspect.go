@@ -70,7 +70,7 @@ func objectInputs(inputs []Input) []object.Input {
 		if in.Name == "" && in.Path == "" {
 			in.Name = nameless(i)
 		}
-		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive}
+		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive, Opened: in.opened}
 	}
 	return list
 }

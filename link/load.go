@@ -76,7 +76,7 @@ func namedOnce(list []Input, log *diag.Log) []Input {
 		if in.Name == "" && in.Path == "" {
 			in.Name = nameless(i)
 		}
-		if in.Path == "" || in.Text != nil || in.Reader != nil {
+		if in.Path == "" || in.Text != nil || in.Reader != nil || in.opened != nil {
 			kept = append(kept, in)
 			continue
 		}

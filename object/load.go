@@ -11,7 +11,7 @@ import (
 	"ptxlink/object/container"
 )
 
-// Input is a source of modules: Text, else Reader, else Path.
+// Input is a source of modules: Opened, else Text, else Reader, else Path.
 type Input struct {
 	Name   string // as in messages; Path if empty
 	Path   string
@@ -20,6 +20,8 @@ type Input struct {
 	Whole  bool // --whole-archive: all members of an archive are linked
 	// NoIndex reads all members of an archive and ignores its index.
 	NoIndex bool
+	// Opened is what Keep has read of the input, for the same Arch.
+	Opened *Opened
 }
 
 // Options control reading.

@@ -47,6 +47,7 @@ type Unit struct {
 	indexed  *container.Indexed
 	recorded map[string]ptx.Linkage // what the index records for the unit, once read
 	defines  []ptx.Definition       // of a lazy unit without an index
+	opened   *openedUnit            // shared with other links; nil if it is not
 }
 
 // Open finds the modules of all inputs, in parallel, and reads those that are
@@ -64,6 +65,10 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		jobs = 1
 	}
 	err := parallel.Each(ctx, len(inputs), jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
+		if s.inputs[i].Opened != nil {
+			opened[i].from(&s.inputs[i], i, o)
+			return
+		}
 		opened[i].open(ctx, s.files, &s.inputs[i], i, o)
 	})
 	if err == nil {
@@ -121,7 +126,7 @@ func small(inputs []Input) bool {
 	size := int64(0)
 	for i := range inputs {
 		in := &inputs[i]
-		if in.Text != nil {
+		if in.Text != nil || in.Opened != nil {
 			continue
 		}
 		if in.Reader != nil {
@@ -391,7 +396,12 @@ func (u *Unit) start(s *Set, log *diag.Log) {
 		u.read(s, log)
 	default:
 		var ok bool
-		if u.defines, ok = ptx.Definitions(&diag.Source{Name: u.member.Name, Text: u.member.Text}); ok {
+		if u.opened != nil {
+			u.defines, ok = u.opened.definitions()
+		} else {
+			u.defines, ok = ptx.Definitions(&diag.Source{Name: u.member.Name, Text: u.member.Text})
+		}
+		if ok {
 			return
 		}
 		// The full parser reports the error, if it is one.
@@ -420,14 +430,16 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 		}
 		u.member = &member
 	}
-	m, err := ptx.Parse(&diag.Source{Name: u.member.Name, Text: u.member.Text})
-	if err != nil {
-		log.Error(diag.Syntax, diag.At(m.Src, err.Span), err.Text).Help = err.Help
+	var f *File
+	if u.opened != nil {
+		f = u.opened.read(log)
+	} else {
+		f = parse(u.member, log)
+	}
+	if f == nil {
 		return nil
 	}
-	f := newFile(m, u.member.SHA256, log)
 	f.Path = s.inputs[u.input].Path
-	f.claim(u.member, log)
 	u.File, u.defines = f, nil
 	return nil
 }

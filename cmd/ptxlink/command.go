@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
@@ -199,15 +198,19 @@ func (c *command) readOptions(opts *options) error {
 	return c.readAssembler(opts)
 }
 
-// findInputs turns the arguments into inputs of the link.
+// findInputs turns the arguments into inputs of the link. As in GNU ld, the position of
+// -L does not matter.
 func (c *command) findInputs(folders []string) error {
-	var log diag.Log
+	var missing []*link.Message
 	stdin := false
 	for _, in := range c.inputs {
 		name := in.name
 		if in.library {
-			var ok bool
-			if name, ok = findLibrary(in.name, folders, &log); !ok {
+			var err error
+			if name, err = link.FindLibrary(in.name, folders); err != nil {
+				var m *link.Message
+				errors.As(err, &m)
+				missing = append(missing, m)
 				continue
 			}
 		}
@@ -223,7 +226,7 @@ func (c *command) findInputs(folders []string) error {
 		c.paths = append(c.paths, name)
 	}
 	c.paths = append(c.paths, c.scripts...) // no output may take their place
-	if c.report.log(&log) > 0 {
+	if c.report.write(missing) > 0 {
 		return &exitError{code: exitLink}
 	}
 	return nil

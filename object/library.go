@@ -1,4 +1,4 @@
-package main
+package object
 
 import (
 	"fmt"
@@ -9,10 +9,10 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// findLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
-// -L folder that has one, or exactly <file> for -l:<file>. As in GNU ld, the position
-// of -L does not matter.
-func findLibrary(name string, folders []string, log *diag.Log) (path string, ok bool) {
+// FindLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
+// -L folder that has one, or exactly <file> for -l:<file>. It logs an error if there is
+// none.
+func FindLibrary(name string, folders []string, log *diag.Log) (path string, ok bool) {
 	candidates := []string{"lib" + name + ".a", "lib" + name + ".ptx"}
 	if file, exact := strings.CutPrefix(name, ":"); exact {
 		candidates = []string{file}

@@ -1,0 +1,67 @@
+package link
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+)
+
+// Linker holds libraries that many links share. It reads them once and parses a
+// member when a link first needs it. A Linker may be used by several goroutines at
+// the same time.
+type Linker struct {
+	libraries []Input
+	arch      string
+}
+
+// NewLinker reads the libraries, completely. Files and Text may change afterwards.
+// arch is the Arch of all links: it selects the PTX of a library that has several.
+// If a library cannot be read, the error is *Errors.
+func NewLinker(ctx context.Context, arch string, libraries ...Input) (*Linker, error) {
+	if err := CheckArch(arch); err != nil {
+		return nil, err
+	}
+	l := &Linker{arch: arch}
+	var log diag.Log
+	io := false
+	for i, in := range objectInputs(libraries) {
+		in.Text = slices.Clone(in.Text)
+		opened, unread := object.Keep(ctx, in, object.Options{Arch: arch}, &log)
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		io = io || unread
+		l.libraries = append(l.libraries, Input{Name: in.Name, Path: in.Path, WholeArchive: libraries[i].WholeArchive, opened: opened})
+	}
+	if log.Errors() > 0 {
+		return nil, &Errors{Messages: publicMessages(log.Messages), IO: io}
+	}
+	return l, nil
+}
+
+// Link links the inputs of o, followed by the libraries, like [Link]. The zero Arch
+// of o stands for that of the Linker; it is an error if o has another one.
+func (l *Linker) Link(ctx context.Context, o Options) (*Result, error) {
+	switch {
+	case o.Arch == "":
+		o.Arch = l.arch
+	case o.Arch != l.arch:
+		return nil, fmt.Errorf("the link is for %s, and the libraries of the Linker were read for %q", o.Arch, l.arch)
+	}
+	o.Inputs = slices.Concat(o.Inputs, l.libraries)
+	return Link(ctx, o)
+}
+
+// FindLibrary returns the file that -l name finds: lib<name>.a or lib<name>.ptx in
+// the first folder that has one of them, or exactly <file> if name is ":<file>". The
+// error is a *Message.
+func FindLibrary(name string, folders []string) (path string, err error) {
+	var log diag.Log
+	if path, ok := object.FindLibrary(name, folders, &log); ok {
+		return path, nil
+	}
+	return "", publicMessages(log.Messages)[0]
+}

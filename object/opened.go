@@ -1,0 +1,104 @@
+package object
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/container"
+	"ptxlink/object/ptx"
+)
+
+// Opened is an input that has been read, for several links, which may run at the same
+// time. Its modules are parsed when a link first needs them.
+type Opened struct {
+	name, path string
+	options    Options
+	units      []*openedUnit
+}
+
+// openedUnit is one unit of an Opened.
+type openedUnit struct {
+	archive  bool
+	member   container.Member
+	unusable string // see Unit
+
+	scanOnce sync.Once
+	defines  []ptx.Definition
+	scanned  bool // the scan of the definitions succeeded
+
+	parseOnce sync.Once
+	file      *File // nil if the module has errors
+	log       diag.Log
+}
+
+// Keep reads an input to its end, for Input.Opened. Of the options, it uses Arch and
+// MaxSize. The log gets the errors; the result is then nil, and unread says whether
+// the input could not be read at all.
+func Keep(ctx context.Context, in Input, o Options, log *diag.Log) (opened *Opened, unread bool) {
+	in.NoIndex = true
+	o.Map, o.All = false, false
+	var op opening
+	files := newFileTable()
+	defer files.close()
+	op.open(ctx, files, &in, 0, o)
+	log.Append(&op.log)
+	if op.log.Errors() > 0 {
+		return nil, op.unread
+	}
+	opened = &Opened{name: in.name(), path: in.Path, options: o}
+	for _, u := range op.units {
+		opened.units = append(opened.units, &openedUnit{archive: u.member.Archive, member: *u.member, unusable: u.unusable})
+	}
+	return opened, false
+}
+
+// from fills the opening with the units of an input that has been read.
+func (op *opening) from(in *Input, i int, o Options) {
+	if in.Opened.options.Arch != o.Arch {
+		op.log.Error(diag.ArchMismatch, diag.At(&diag.Source{Name: in.name()}, diag.Span{}), fmt.Sprintf("the library was opened for %q, and the link is for %q", in.Opened.options.Arch, o.Arch))
+		return
+	}
+	for _, u := range in.Opened.units {
+		op.units = append(op.units, &Unit{Lazy: u.archive && !in.Whole, input: i, member: &u.member, unusable: u.unusable, opened: u})
+	}
+}
+
+// definitions returns the names that the unit defines for others.
+func (u *openedUnit) definitions() ([]ptx.Definition, bool) {
+	u.scanOnce.Do(func() {
+		u.defines, u.scanned = ptx.Definitions(&diag.Source{Name: u.member.Name, Text: u.member.Text})
+	})
+	return u.defines, u.scanned
+}
+
+// read returns a record of the unit that one link may change, and logs the errors of
+// the unit, which are the same in every link.
+func (u *openedUnit) read(log *diag.Log) *File {
+	u.parseOnce.Do(func() { u.file = parse(&u.member, &u.log) })
+	for _, m := range u.log.Messages {
+		again := *m
+		log.Messages = append(log.Messages, &again)
+	}
+	if u.file == nil {
+		return nil
+	}
+	f := u.file
+	return &File{
+		Module: f.Module, Name: f.Name, Symbols: f.Symbols, Digests: f.Digests, Producer: f.Producer,
+		Host: f.Host, HostSpan: f.HostSpan, Debug: f.Debug, LineInfo: f.LineInfo,
+	}
+}
+
+// parse returns the record of a module, or nil if it has errors.
+func parse(member *container.Member, log *diag.Log) *File {
+	m, err := ptx.Parse(&diag.Source{Name: member.Name, Text: member.Text})
+	if err != nil {
+		log.Error(diag.Syntax, diag.At(m.Src, err.Span), err.Text).Help = err.Help
+		return nil
+	}
+	f := newFile(m, member.SHA256, log)
+	f.claim(member, log)
+	return f
+}
