@@ -1,4 +1,5 @@
 # make          build ./ptxlink
+# make install  install ptxlink, its manual pages and completions under DESTDIR and PREFIX
 # make test     fetch the oracles and run every test
 # make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
@@ -82,8 +83,16 @@ equivalence:
 corpus:
 	testdata/src/corpus.sh
 
-install:
-	$(GO) install ./cmd/ptxlink
+# Packagers set DESTDIR; PREFIX=$$HOME/.local needs no root.
+PREFIX ?= /usr/local
+SHARE = $(DESTDIR)$(PREFIX)/share
+install: ptxlink
+	mkdir -p $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	cp ptxlink $(DESTDIR)$(PREFIX)/bin/ptxlink
+	./ptxlink manual --output-dir $(SHARE)/man/man1
+	./ptxlink completion bash > $(SHARE)/bash-completion/completions/ptxlink
+	./ptxlink completion zsh > $(SHARE)/zsh/site-functions/_ptxlink
+	./ptxlink completion fish > $(SHARE)/fish/vendor_completions.d/ptxlink.fish
 
 clean:
 	rm -f ptxlink

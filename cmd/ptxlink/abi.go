@@ -21,8 +21,8 @@ var abiCommand = subcommand{
 		const types, output = "Types", "Output"
 		return append([]option{
 			{kind: textKind, name: "host", category: types, usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
-			{kind: textKind, name: "model", category: types, usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
-			{kind: textKind, name: "lang", category: types, usage: "`LANG` is c or c++ (an empty struct has size 1)"},
+			{kind: textKind, name: "model", category: types, choices: "lp64 llp64 ilp32", usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
+			{kind: textKind, name: "lang", category: types, choices: "c c++", usage: "`LANG` is c or c++ (an empty struct has size 1)"},
 			{kind: toggleKind, name: "all", category: output, usage: "show all declared types, not only the last"},
 			{kind: toggleKind, name: "json", category: output, usage: "write JSON"},
 		}, commonFlags()...)
@@ -32,8 +32,8 @@ Structs can use structs declared before them, and CUDA's types such as float4.
 The attributes aligned and packed are supported. - reads standard input.
 
 Offsets are in bytes; bits are numbered from the least significant bit of the
-byte at the offset. The parameter is that of a device function. Bit fields follow
-the PTX ABI for every host; only those for Linux were compared with nvcc.
+byte at the offset. The parameter is that of a device function. Bit fields
+follow the PTX ABI for every host; only those for Linux were compared with nvcc.
 
 Exit codes: 0 success, 1 a type has no layout, 2 usage error, 3 a file cannot be
 read.`,

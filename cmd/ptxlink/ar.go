@@ -29,7 +29,7 @@ var arCommand = subcommand{
 		const packages = "Packages"
 		return append([]option{
 			{kind: toggleKind, name: "compress", category: packages, usage: "store members as zstd frames; same as --format=zstd"},
-			{kind: textKind, name: "format", category: packages, usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
+			{kind: textKind, name: "format", category: packages, choices: "plain zstd nv", usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
 			{kind: textKind, name: "host", category: packages, usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
 			{kind: textKind, name: "arch", category: packages, usage: "select the PTX for `sm_NN` (default: the highest)"},
 			{kind: textKind, name: "output", category: packages, usage: "with x, extract to the folder `DIR`"},

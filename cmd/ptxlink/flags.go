@@ -18,6 +18,8 @@ type option struct {
 	category string   // in --help
 	usage    string   // its line in --help. A word in backquotes is the name of the value
 	preset   string   // the value if it is not given
+	choices  string   // the values that completion offers, separated by spaces
+	more     string   // further sentences for the manual page and docs/options.md
 }
 
 func (o *option) names() []string { return append([]string{o.name}, o.aliases...) }
@@ -40,7 +42,7 @@ func newFlags() []option {
 		{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `FILE` (default: a.out.ptx, a.out.cubin, a.out.fatbin)"},
 		{kind: toggleKind, name: "relocatable", aliases: []string{"r"}, category: output, usage: "keep undefined symbols, for another link"},
 		{kind: toggleKind, name: "cubin", category: output, usage: "assemble to a cubin with ptxas; -o NAME.cubin implies it"},
-		{kind: textKind, name: "format", category: output, usage: "write `FORMAT`: ptx, cubin or fatbin (default: by the suffix of -o)"},
+		{kind: textKind, name: "format", category: output, choices: "ptx cubin fatbin", usage: "write `FORMAT`: ptx, cubin or fatbin (default: by the suffix of -o)"},
 		{kind: toggleKind, name: "compile-only", aliases: []string{"c"}, category: output, usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
 		{kind: toggleKind, name: "print-dependencies", category: output, usage: "print why each archive member is linked"},
 		{kind: textKind, name: "Map", category: output, usage: "write a link map to `FILE`"},
@@ -74,7 +76,7 @@ func newFlags() []option {
 		{kind: textKind, name: "host", category: linking, usage: "host platform of inputs without one: `OS-CPU`, e.g. linux-x86_64"},
 		{kind: toggleKind, name: "allow-host-mismatch", category: linking, usage: "allow different host operating systems, with a warning"},
 
-		{kind: numberKind, name: "O", category: optimising, usage: "inline functions: `LEVEL` 1 small ones, 2 more (default: 0)"},
+		{kind: numberKind, name: "O", category: optimising, choices: "0 1 2", usage: "inline functions: `LEVEL` 1 small ones, 2 more (default: 0)"},
 		{kind: listKind, name: "inline", category: optimising, usage: "inline functions that match `GLOB`, whatever their size"},
 		{kind: listKind, name: "no-inline", category: optimising, usage: "never inline functions that match `GLOB`"},
 		{kind: numberKind, name: "inline-limit", category: optimising, usage: "a small function adds at most `N` instructions (default: 40)"},
@@ -85,7 +87,7 @@ func newFlags() []option {
 		{kind: listKind, name: "arch", category: assembler, usage: "link for the GPU `sm_NN` (default: the .target); several: a fatbin"},
 		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
 		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
-		{kind: textKind, name: "ptxas-mode", category: assembler, usage: "whole clones callees, separate needs nvlink: `MODE` (default: auto)"},
+		{kind: textKind, name: "ptxas-mode", category: assembler, choices: "auto whole separate", usage: "whole clones callees, separate needs nvlink: `MODE` (default: auto)"},
 		{kind: textKind, name: "partition", category: assembler, usage: "assemble at most `N` parts in parallel, or auto; implies separate"},
 		{kind: numberKind, name: "ptxas-jobs", category: assembler, usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
 		{kind: textKind, name: "nvlink", category: assembler, usage: "`PATH` of nvlink (default: $NVLINK, else beside ptxas)"},
@@ -104,7 +106,7 @@ func newFlags() []option {
 		{kind: listKind, name: "W", category: messages, usage: "`no-ID` suppresses the warnings marked [-WID]"},
 		{kind: toggleKind, name: "fatal-warnings", category: messages, usage: "treat warnings as errors; same as -Werror"},
 		{kind: numberKind, name: "error-limit", category: messages, preset: "20", usage: "print at most `N` errors; 0: no limit (default: 20)"},
-		{kind: whenKind, name: "color-diagnostics", category: messages, usage: "colour messages: `WHEN` is auto, always or never"},
+		{kind: whenKind, name: "color-diagnostics", category: messages, choices: "auto always never", usage: "colour messages: `WHEN` is auto, always or never"},
 	}
 }
 
@@ -225,7 +227,7 @@ func (s subcommand) help() string {
 	if s.name == "" {
 		b.WriteString("\nSubcommands, as the first argument (./NAME is a file):\n")
 		for _, sub := range subcommands() {
-			fmt.Fprintf(&b, "  %-31s %s\n", sub.name, sub.usage)
+			b.WriteString(helpRow(sub.name, sub.usage))
 		}
 		b.WriteString("\n" + warningHelp())
 	}
@@ -241,23 +243,55 @@ func helpLine(f *option) string {
 	for _, name := range f.names() {
 		names = append([]string{spell(name)}, names...) // the short one first
 	}
-	heads := strings.Join(names, ", ")
+	heads := strings.Join(names, ", ") + valueSuffix(f, value)
 	if strings.HasPrefix(heads, "--") {
 		heads = "    " + heads
 	}
+	return helpRow(heads, text)
+}
+
+// valueSuffix returns what follows the last spelling of an option: " FILE", "DIR" after
+// a letter, or "[=WHEN]".
+func valueSuffix(f *option, value string) string {
 	switch {
 	case value == "":
+		return ""
 	case !needsValue(f):
-		heads += "[=" + value + "]"
-	case len(heads) == 2:
-		heads += value
-	default:
-		heads += " " + value
+		return "[=" + value + "]"
+	case len(f.name) == 1 && len(f.aliases) == 0:
+		return value
 	}
-	if len(heads) > 31 { // the text on a line of its own, as ld does
-		heads += "\n" + strings.Repeat(" ", 33)
+	return " " + value
+}
+
+// helpWidth is the number of columns of a terminal that --help fits in.
+const helpWidth = 80
+
+// helpRow returns a row of --help, with the text in a column of its own.
+func helpRow(head, text string) string {
+	const column = 34
+	if len(head) > column-3 { // the text on a line of its own, as ld does
+		head += "\n" + strings.Repeat(" ", column-1)
 	}
-	return fmt.Sprintf("  %-31s %s\n", heads, text)
+	lines := wrap(text, helpWidth-column)
+	return fmt.Sprintf("  %-*s %s\n", column-3, head, strings.Join(lines, "\n"+strings.Repeat(" ", column)))
+}
+
+// wrap breaks text into lines of at most width columns.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) > width:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
 }
 
 // spell writes the name of an option the way ld and nvcc do: -L, -Map, -Xptxas

@@ -25,7 +25,8 @@ var infoCommand = subcommand{
 	description: `Prints the object record of each file: ISA version, target, address size, host
 platform, compiler, digest, defined and undefined symbols.
 
-Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be read.`,
+Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
+read.`,
 	run: (*command).info,
 }
 
@@ -51,7 +52,8 @@ llvm-nm prints for bitcode. The letters are nm's, lower case for local symbols:
   T entry or function   W weak function   V weak object   C common   U undefined
   D initialised object   B other object   R constant   S shared memory
 
-Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be read.`,
+Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
+read.`,
 	letters: true,
 	run:     (*command).nm,
 }

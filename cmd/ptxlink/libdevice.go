@@ -32,8 +32,8 @@ var libdeviceCommand = subcommand{
 PATH, and in the usual folders and Python's site-packages. Each function of
 libdevice becomes a member, so a link with -ldevice uses only what it needs.
 
-Exit codes: 0 success, 1 libdevice cannot be compiled, 2 usage error, 3 libdevice
-or its compiler is not found, or a file cannot be read or written.`,
+Exit codes: 0 success, 1 libdevice cannot be compiled, 2 usage error,
+3 libdevice or its compiler is not found, or a file cannot be read or written.`,
 	run: (*command).libdevice,
 }
 

@@ -34,7 +34,7 @@ func linking() subcommand {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, extractCommand, infoCommand, libdeviceCommand, nmCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, versionCommand}
 }
 
 // findSubcommand returns the subcommand in args, or linking, and the arguments after it. Only the
@@ -90,6 +90,6 @@ func commonFlags() []option {
 	const messages = "Messages"
 	return []option{
 		{kind: toggleKind, name: "help", aliases: []string{"h"}, category: messages, usage: "show this help"},
-		{kind: whenKind, name: "color-diagnostics", category: messages, usage: "colour messages: `WHEN` is auto, always or never"},
+		{kind: whenKind, name: "color-diagnostics", category: messages, choices: "auto always never", usage: "colour messages: `WHEN` is auto, always or never"},
 	}
 }

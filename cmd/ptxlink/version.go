@@ -7,6 +7,22 @@ import (
 	"runtime/debug"
 )
 
+var versionCommand = subcommand{
+	name:  "version",
+	usage: "show the version, the commit and the release of Go",
+	flags: commonFlags,
+	description: `Prints one line: the version of ptxlink, the commit that it was built from, the
+release of Go, and the platform. ptxlink --version prints the same.
+
+Exit codes: 0 success, 2 usage error.`,
+	run: func(c *command, _ *options) error {
+		if len(c.inputs) > 0 {
+			return &usageError{text: "version takes no arguments", help: "ptxlink --help shows the usage"}
+		}
+		return c.show([]byte(version() + "\n"))
+	},
+}
+
 // version is "ptxlink v1.2.3 (9ea99a8b1c2d, modified) go1.26.0 linux/amd64". A
 // build from a clone has "(devel)" or the pseudo-version of the commit.
 func version() string {

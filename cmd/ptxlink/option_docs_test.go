@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestOptionDocs compares docs/options.md with the table of options.
+func TestOptionDocs(t *testing.T) {
+	const page = "../../docs/options.md"
+	if *update {
+		if err := os.WriteFile(page, markdown(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if text, err := os.ReadFile(page); err != nil || !bytes.Equal(text, markdown()) {
+		t.Errorf("docs/options.md is not that of the table of options (%v): go test ./cmd/ptxlink -run OptionDocs -update", err)
+	}
+}
+
+// TestOptionTable checks that each option that the parser takes is in the help, the
+// manual, the page of options and the completions of all shells, by all of its names.
+func TestOptionTable(t *testing.T) {
+	page := string(markdown())
+	shells := map[string]string{"bash": string(bashCompletion()), "zsh": string(zshCompletion()), "fish": string(fishCompletion()), "powershell": string(powershellCompletion())}
+	options := 0
+	for _, s := range allCommands() {
+		_, section, _ := strings.Cut(page, "\n## "+s.command()+"\n")
+		section, _, _ = strings.Cut(section, "\n## ")
+		manual := strings.ReplaceAll(string(s.manualPage()), `\-`, "-")
+		help := s.help()
+		bash, zsh := part(shells["bash"], "    ", s.name), part(shells["zsh"], "  ", s.name)
+		for line := range strings.SplitSeq(help, "\n") {
+			if len(line) > helpWidth {
+				t.Errorf("%s --help: the line has %d columns: %s", s.command(), len(line), line)
+			}
+		}
+		for _, o := range s.flags() {
+			if strings.TrimSpace(o.usage) == "" || o.category == "" {
+				t.Errorf("%s: %s has no usage or category", s.command(), o.name)
+			}
+			if _, value, _ := cutQuoted(o.usage); (value == "") == (needsValue(&o) || o.kind == whenKind) {
+				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.command(), o.name)
+			}
+			for _, name := range o.names() {
+				options++
+				word := regexp.QuoteMeta(spell(name))
+				for where, found := range map[string]bool{
+					"help":       regexp.MustCompile(`(?m)^.* ` + word + `([ ,=\[A-Z]|no-ID|$)`).MatchString(help),
+					"manual":     strings.Contains(manual, `\fB`+spell(name)+`\fR`),
+					"markdown":   regexp.MustCompile("`" + word + "([`A-Z \\[]|no-ID)").MatchString(section),
+					"bash":       regexp.MustCompile(`words=\S*[n']` + word + `[\\']`).MatchString(bash),
+					"zsh":        regexp.MustCompile(`'\*` + word + `[\[=+]`).MatchString(zsh),
+					"fish":       regexp.MustCompile(`(?m)^complete -c ptxlink -n '?__ptxlink_(link|command ` + s.name + `)'? .*-[sol] ` + regexp.QuoteMeta(name) + ` `).MatchString(shells["fish"]),
+					"powershell": strings.Contains(shells["powershell"], "@('"+s.name+"', '"+spell(name)+"', "),
+				} {
+					if !found {
+						t.Errorf("%s: option %s is not in %s", s.command(), spell(name), where)
+					}
+				}
+			}
+		}
+	}
+	if options < 100 {
+		t.Errorf("only %d names of options", options)
+	}
+}
+
+// part returns the case of a subcommand in a completion script; that of linking is the
+// last one.
+func part(script, indent, name string) string {
+	if name == "" {
+		name = "*"
+	}
+	_, rest, _ := strings.Cut(script, "\n"+indent+name+")\n")
+	end := regexp.MustCompile(`\n` + indent + `\S`).FindStringIndex(rest)
+	if end == nil {
+		return ""
+	}
+	return rest[:end[0]]
+}
+
+// TestCompletionBash completes command lines in a real bash.
+func TestCompletionBash(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"completion": string(bashCompletion()), "main.ptx": "", "map file.txt": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "libs"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		words string // separated by spaces as bash separates them; the last one is completed
+		want  string // some of the replies
+		not   string
+	}{
+		{"ptxlink --depend", "--dependency-file", "--depfile"},
+		{"ptxlink a.ptx --why", "--why-live", ""},
+		{"ptxlink ex", "extract", "check"},
+		{"ptxlink ma", "manual main.ptx map file.txt", ""},
+		{"ptxlink a.ptx ma", "main.ptx map file.txt", "manual"},
+		{"ptxlink nm --und", "--undefined-only", "--undefined\n"},
+		{"ptxlink nm --dep", "", "--dependency-file"},
+		{"ptxlink -L ", "libs", "main.ptx"},
+		{"ptxlink --format ", "ptx cubin fatbin", "main.ptx"},
+		{"ptxlink --format = cu", "cubin", "fatbin"},
+		{"ptxlink -format cu", "cubin", "fatbin"},
+		{"ptxlink --color-diagnostics =", "auto always never", "main.ptx"},
+		{"ptxlink --color-diagnostics mai", "main.ptx", "auto"},
+		{"ptxlink ar --format z", "zstd", "ptx"},
+		{"ptxlink -O", "-O0 -O1 -O2", ""},
+		{"ptxlink --arch ", "", "main.ptx"},
+		{"ptxlink -Map ma", "main.ptx map file.txt", ""},
+		{"ptxlink completion ", "bash zsh fish powershell", "main.ptx"},
+		{"ptxlink manual n", "nm", "main.ptx"},
+	} {
+		words := strings.Split(test.words, " ")
+		var script strings.Builder
+		script.WriteString("source ./completion || exit 9\nCOMP_WORDS=(")
+		for _, w := range words {
+			script.WriteString(quote(w) + " ")
+		}
+		script.WriteString(")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_ptxlink\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n")
+		cmd := exec.Command(bash, "--norc", "-c", script.String())
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Errorf("%q: %v\n%s", test.words, err, out)
+		}
+		replies := strings.Split(string(out), "\n")
+		for _, want := range strings.Fields(strings.ReplaceAll(test.want, "map file", "map\x00file")) {
+			if want = strings.ReplaceAll(want, "\x00", " "); !slices.Contains(replies, want) {
+				t.Errorf("%q: %q is not among the replies %q", test.words, want, replies)
+			}
+		}
+		if test.not != "" && slices.Contains(replies, strings.TrimSpace(test.not)) {
+			t.Errorf("%q: %q is among the replies", test.words, test.not)
+		}
+	}
+}
+
+// TestCompletionFish completes command lines in a real fish.
+func TestCompletionFish(t *testing.T) {
+	fish, err := exec.LookPath("fish")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for name, text := range map[string]string{"completion": string(fishCompletion()), "main.ptx": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ line, want, not string }{
+		{"ptxlink --depend", "--dependency-file", ""},
+		{"ptxlink ex", "extract", "check"},
+		{"ptxlink main.ptx ex", "", "extract"},
+		{"ptxlink nm --und", "--undefined-only", "--undefined"},
+		{"ptxlink --format ", "cubin", "main.ptx"},
+		{"ptxlink ar --format ", "zstd", "cubin"},
+		{"ptxlink -o ma", "main.ptx", ""},
+		{"ptxlink completion ", "powershell", "main.ptx"},
+		{"ptxlink -Ma", "-Map", ""},
+	} {
+		cmd := exec.Command(fish, "--no-config", "-c", "source completion; complete -C "+quote(test.line))
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		var replies []string
+		for line := range strings.SplitSeq(string(out), "\n") {
+			reply, _, _ := strings.Cut(line, "\t")
+			replies = append(replies, reply)
+		}
+		if test.want != "" && !slices.Contains(replies, test.want) || test.not != "" && slices.Contains(replies, test.not) {
+			t.Errorf("%q: %q", test.line, replies)
+		}
+	}
+}
+
+// TestCompletionSyntax reads the scripts with the shells that are there.
+func TestCompletionSyntax(t *testing.T) {
+	dir := t.TempDir()
+	for shell, script := range map[string]struct {
+		text []byte
+		args []string
+	}{
+		"bash": {bashCompletion(), []string{"-n"}},
+		"zsh":  {zshCompletion(), []string{"-n"}},
+		"fish": {fishCompletion(), []string{"--no-execute"}},
+		"pwsh": {powershellCompletion(), []string{"-NoProfile", "-File"}},
+	} {
+		path, err := exec.LookPath(shell)
+		if err != nil {
+			t.Logf("no %s", shell)
+			continue
+		}
+		file := filepath.Join(dir, shell+".ps1")
+		if err := os.WriteFile(file, script.text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command(path, append(script.args, file)...).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", shell, err, out)
+		}
+	}
+}
+
+// TestManualPages checks the pages with groff, which warns of unknown macros.
+func TestManualPages(t *testing.T) {
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, s := range allCommands() {
+		cmd := exec.Command(groff, "-man", "-Tascii", "-ww", "-z")
+		cmd.Stdin = bytes.NewReader(s.manualPage())
+		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", s.title(), err, out)
+		}
+	}
+}
+
+// TestInstall runs make install into a folder.
+func TestInstall(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds ptxlink")
+	}
+	make, err := exec.LookPath("make")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	if out, err := exec.Command(make, "-C", "../..", "install", "DESTDIR="+dir, "PREFIX=/usr").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	for path, starts := range map[string]string{
+		"share/man/man1/ptxlink.1":                     `.\" Made by: ptxlink manual`,
+		"share/man/man1/ptxlink-nm.1":                  `.\" Made by: ptxlink manual nm`,
+		"share/bash-completion/completions/ptxlink":    "# Made by: ptxlink completion bash",
+		"share/zsh/site-functions/_ptxlink":            "#compdef ptxlink",
+		"share/fish/vendor_completions.d/ptxlink.fish": "# Made by: ptxlink completion fish",
+	} {
+		if text, err := os.ReadFile(filepath.Join(dir, "usr", path)); err != nil || !strings.HasPrefix(string(text), starts) {
+			t.Errorf("%s: %v, begins with %.40q", path, err, text)
+		}
+	}
+	if out, err := exec.Command(filepath.Join(dir, "usr/bin/ptxlink"), "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "ptxlink ") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
