@@ -1,4 +1,9 @@
-// Package link links PTX modules into one. This file is the order of the passes.
+// Package link links PTX modules into one module, as the ptxlink command does.
+//
+// [Link] takes modules from files, from memory or from a reader, and returns the
+// linked text, what became of each symbol, and warnings. If the modules do not fit
+// together, the error is [*Errors], with every fault at its place in the inputs.
+// [Linker] shares libraries between links. Package ptxlink/link/ptxas makes cubins.
 package link
 
 import (
@@ -20,6 +25,8 @@ import (
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
+
+// This file is the order of the passes.
 
 // Link links the inputs into one module. If they cannot be linked, it returns
 // *Errors with every error found, and no Result. Other errors are a cancelled

@@ -29,6 +29,19 @@ type Message struct {
 	Err error
 }
 
+// ID is the name of a rule as an error: errors.Is(err, link.ID("undefined-symbol"))
+// reports whether a link failed for that reason. docs/messages.md lists the names.
+type ID string
+
+// Error returns the name.
+func (id ID) Error() string { return string(id) }
+
+// Is reports whether target is the ID of the message.
+func (m *Message) Is(target error) bool {
+	id, ok := target.(ID)
+	return ok && m.ID == string(id) && m.ID != ""
+}
+
 // Remark is a second place of a message.
 type Remark struct {
 	Place Place
