@@ -4,6 +4,7 @@
 # make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
+# make route    compare the ways from modules to a cubin, for the table of docs/ptxas.md
 # make codegen  compare the machine code of small programs with and without -O, and write docs/codegen.md
 # make bench SETS=M,symbols ROUNDS=3   print tables of some sets
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
@@ -50,6 +51,9 @@ bench:
 
 codegen:
 	$(GO) run ./bench/codegen -o docs/codegen.md
+
+route: oracles
+	$(GO) run ./bench/route
 
 fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
@@ -98,4 +102,4 @@ clean:
 	rm -f ptxlink
 
 FORCE:
-.PHONY: FORCE oracles test test-integrations lint bench codegen fuzz differential simulate equivalence corpus install clean
+.PHONY: FORCE oracles test test-integrations lint bench codegen route fuzz differential simulate equivalence corpus install clean

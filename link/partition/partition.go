@@ -13,6 +13,19 @@ import (
 	"ptxlink/object/ptx"
 )
 
+// Units returns the number of inputs with functions in the module, and the
+// instructions of the largest of them. unit is Options.Unit.
+func Units(m *ptx.Module, unit func(off int32) string) (largest int64, units int) {
+	p := newProgram(m)
+	costs := map[string]int64{}
+	for _, f := range p.functions {
+		name := unit(m.Decls[f].NameSpan.Off)
+		costs[name] += p.cost[f]
+		largest = max(largest, costs[name])
+	}
+	return largest, len(costs)
+}
+
 // Options holds the options of Cut.
 type Options struct {
 	// Parts is the largest number of parts; 0 chooses it by the size of the module.
@@ -216,7 +229,7 @@ func (p *program) assign(o Options) (part []int32, parts int) {
 // instructions, so small parts cost time; of a large one, all is assembled again if one
 // function changes. There are no more parts than half the inputs, so that ptxas is
 // started less often than for the separate inputs, except where the parts are large.
-const smallPart, largePart, mostParts = 800, 4000, 64
+const smallPart, largePart, mostParts = 600, 4000, 64
 
 // choose returns the number of parts for a number of instructions and units. The steps
 // keep it from changing with every edit.

@@ -155,6 +155,20 @@ func (s slots) with(ctx context.Context, work func() error) error {
 // in starts of ptxas, and the code is better.
 const cloneLimit, cloneSmall = 1.25, 500
 
+// Nor is it chosen for a large program that two runs of ptxas -c at a time, one for
+// each input, assemble sooner. A program is small if whole mode takes no more than
+// about 0.1 s. A start of ptxas counts as ptxasStart instructions.
+const wholeSmall, ptxasStart = 4000, 400
+
+// slower reports whether whole mode takes longer than the separate inputs would.
+func (b Build) slower(t *teller, m *ptx.Module, cloned, once int64) bool {
+	if cloned <= wholeSmall || b.Nvlink == "" || partition.Check(m) != nil {
+		return false
+	}
+	largest, units := partition.Units(m, t.unit)
+	return units > 1 && cloned > max(largest, (once+int64(units-1)*ptxasStart)/2)
+}
+
 func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) ([]byte, error) {
 	t := &teller{Options: b.Options, linked: &diag.Source{Name: inputName, Text: text}, origin: origin, slots: b.slots}
 	if err := t.check(log); err != nil {
@@ -173,15 +187,19 @@ func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *di
 	}
 	if b.Mode == Auto {
 		cloned, once := partition.Cloning(m, 16)
-		if float64(cloned) <= cloneLimit*float64(once) || cloned-once <= cloneSmall {
+		clones := float64(cloned) > cloneLimit*float64(once) && cloned-once > cloneSmall
+		switch {
+		case !clones && !b.slower(t, m, cloned, once):
 			b.note(log, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", cloned, once))
 			return b.whole(ctx, t, log)
-		}
-		if b.Nvlink == "" || m.AddressSize == 32 {
+		case b.Nvlink == "" || m.AddressSize == 32:
 			b.note(log, fmt.Sprintf("whole program, because there is no nvlink beside ptxas: ptxas clones %d instructions to %d", once, cloned))
 			return b.whole(ctx, t, log)
+		case clones:
+			b.note(log, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", once, cloned))
+		default:
+			b.note(log, fmt.Sprintf("separate functions: one ptxas would take longer for %d instructions than several", cloned))
 		}
-		b.note(log, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", once, cloned))
 	}
 	var own diag.Log
 	cubin, err := b.separate(ctx, t, m, &own)
