@@ -229,7 +229,7 @@ func (p *program) assign(o Options) (part []int32, parts int) {
 // instructions, so small parts cost time; of a large one, all is assembled again if one
 // function changes. There are no more parts than half the inputs, so that ptxas is
 // started less often than for the separate inputs, except where the parts are large.
-const smallPart, largePart, mostParts = 600, 4000, 64
+const smallPart, largePart, mostParts = 600, 2000, 64
 
 // choose returns the number of parts for a number of instructions and units. The steps
 // keep it from changing with every edit.

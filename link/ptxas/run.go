@@ -3,7 +3,9 @@ package ptxas
 import (
 	"context"
 	"errors"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"sync"
 	"syscall"
 	"time"
@@ -14,6 +16,11 @@ import (
 func command(ctx context.Context, dir, path string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
+	// ptxas leaves temporary files behind if it is killed, and reads the whole folder
+	// at its end.
+	if full, err := filepath.Abs(dir); err == nil && dir != "" {
+		cmd.Env = append(os.Environ(), "TMPDIR="+full)
+	}
 	// A wrapper script may be killed while its child still holds the pipe.
 	cmd.WaitDelay = 2 * time.Second
 	group(cmd)
