@@ -119,7 +119,9 @@ func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte,
 	if c.dryRun {
 		b.Command = func(args []string) { fmt.Fprintln(c.stdout, commandLine(args)) }
 	}
+	stop := c.showProgress(&b, targets)
 	cubins, messages, err := b.AssembleAll(ctx, targets)
+	stop()
 	failed := c.report.write(messages) > 0
 	// Also if ptxas failed: the files show on what.
 	if len(saved) > 0 && ctx.Err() == nil {

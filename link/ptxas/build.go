@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"sync"
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
@@ -45,12 +46,16 @@ type Build struct {
 	// Temporary is called with each intermediate file, in order: linked.ptx, and
 	// part0.ptx, part0.cubin and so on. It may be nil.
 	Temporary func(name string, data []byte)
+	// Progress is called when the number of parts is known, and after each, with the
+	// parts of all GPUs. It may be nil. Calls do not overlap.
+	Progress func(done, parts int)
 	// Command is called with each command instead of running it, if it is not nil.
 	// There is then no cubin.
 	Command func(args []string)
 
-	slots  slots
-	prefix string // of the names of intermediate files
+	slots    slots
+	progress *progress
+	prefix   string // of the names of intermediate files
 }
 
 // Target is a linked module and the GPU to assemble it for.
@@ -64,7 +69,7 @@ type Target struct {
 // program could not be run.
 func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	var log diag.Log
-	b.slots = newSlots(b.Jobs)
+	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	cubin, err = b.assemble(ctx, ptx, origin, &log)
 	if b.Cache != nil {
 		b.Cache.finish(&log)
@@ -77,7 +82,7 @@ func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin [
 // intermediate files begin with the GPU if there is more than one. AssembleAll
 // returns the cubins in the order of the targets, and messages and errors as Assemble does.
 func (b Build) AssembleAll(ctx context.Context, targets []Target) (cubins [][]byte, messages []*link.Message, err error) {
-	b.slots = newSlots(b.Jobs)
+	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	type file struct {
 		name string
 		data []byte
@@ -124,6 +129,23 @@ func worst(errs []error) (err error) {
 		}
 	}
 	return err
+}
+
+// progress counts the parts of all targets.
+type progress struct {
+	mu          sync.Mutex
+	done, parts int
+	tell        func(done, parts int)
+}
+
+func (p *progress) add(done, parts int) {
+	if p.tell == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done, p.parts = p.done+done, p.parts+parts
+	p.tell(p.done, p.parts)
 }
 
 // slots limits the programs that run at a time.
@@ -235,6 +257,8 @@ func (b Build) whole(ctx context.Context, t *teller, log *diag.Log) ([]byte, err
 		b.Command(append([]string{t.Path}, t.args(b.prefix+inputName, b.prefix+outputName)...))
 		return nil, nil
 	}
+	b.progress.add(0, 1)
+	defer b.progress.add(1, 0)
 	return t.assemble(ctx, unit{text: t.linked.Text}, log)
 }
 
@@ -249,8 +273,10 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 		return nil, b.commands(t, parts)
 	}
 	cubins, logs, errs := make([][]byte, len(parts)), make([]diag.Log, len(parts)), make([]error, len(parts))
+	b.progress.add(0, len(parts))
 	err = parallel.Each(ctx, len(parts), cap(b.slots), func(i int) string { return partName(i, len(parts)) }, func(i int) {
 		cubins[i], errs[i] = t.assemble(ctx, unit{text: parts[i].Text, line: parts[i].Line}, &logs[i])
+		b.progress.add(1, 0)
 	})
 	if err != nil {
 		return nil, err

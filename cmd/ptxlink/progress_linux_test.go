@@ -1,0 +1,95 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// TestProgress checks the line that shows the progress of ptxas on a terminal.
+func TestProgress(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"a.ptx": ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n",
+		"b.ptx": ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry l() { ret; }\n",
+		"slow":  "#!/bin/sh\nsleep 1.7\nprintf '" + smallestCubin + "' > linked.cubin\n",
+		"works": "#!/bin/sh\nprintf '" + smallestCubin + "' > linked.cubin\n",
+		"fails": "#!/bin/sh\nsleep 1.3\nexit 1\n",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const erased = `\r +\r`
+	for _, test := range []struct{ name, args, env, want string }{
+		{"whole", "--ptxas=./slow", "", `^(\rptxlink: assembling \(sm_80\), \d s)+` + erased + `$`},
+		{"parts", "--ptxas=./slow --partition=2 --ptxas-jobs=1 --nvlink=./works", "",
+			`^(\rptxlink: assembling 1 of 2 parts \(sm_80\), \d s)+(\rptxlink: assembling 2 of 2 parts \(sm_80\), \d s)+` + erased + `$`},
+		{"error", "--ptxas=./fails", "", `^(\rptxlink: assembling \(sm_80\), \d s)+` + erased + `ptxlink: error: ptxas failed`},
+		{"narrow", "--ptxas=./slow", "narrow", `^(\rptxlink: assembling)+` + erased + `$`},
+		{"fast", "--ptxas=./works", "", `^$`},
+		{"dumb", "--ptxas=./slow", "TERM=dumb", `^$`},
+		{"verbose", "--ptxas=./slow --verbose", "", `^ptxlink: note: [^\r]*\n$`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			master, slave := terminal(t)
+			if test.env == "narrow" {
+				if err := unix.IoctlSetWinsize(int(master.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 20}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cmd := exec.Command("ptxlink", append(strings.Fields(test.args), "a.ptx", "b.ptx", "-o", test.name+".cubin")...)
+			cmd.Dir, cmd.Stderr = dir, slave
+			cmd.Env = append(os.Environ(), "TERM=xterm", "NO_COLOR=1", test.env)
+			start := time.Now()
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			slave.Close()
+			said, err := io.ReadAll(master)
+			if err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) { // the other side is closed
+				t.Fatal(err)
+			}
+			cmd.Wait()
+			if test.name == "fast" && time.Since(start) >= time.Second {
+				t.Skip("the machine is busy")
+			}
+			text := strings.ReplaceAll(string(said), "\r\n", "\n")
+			if !regexp.MustCompile(test.want).MatchString(text) {
+				t.Errorf("%q does not match %s", text, test.want)
+			}
+		})
+	}
+}
+
+// terminal opens a new terminal and its other side.
+func terminal(t *testing.T) (master, slave *os.File) {
+	t.Helper()
+	master, err := os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { master.Close() })
+	if err := unix.IoctlSetPointerInt(int(master.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+		t.Skip(err)
+	}
+	number, err := unix.IoctlGetInt(int(master.Fd()), unix.TIOCGPTN)
+	if err != nil {
+		t.Skip(err)
+	}
+	slave, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
+	if err != nil {
+		t.Skip(err)
+	}
+	return master, slave
+}
