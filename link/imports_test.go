@@ -42,6 +42,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/bench":                 "bench/gen internal/oracles",
 		"ptxlink/bench/codegen":         "internal/oracles",
 		"ptxlink/bench/gen":             "",
+		"ptxlink/bench/route":           "bench/gen internal/oracles",
 		"ptxlink/integrations":          "",
 		"ptxlink/docs":                  "",
 

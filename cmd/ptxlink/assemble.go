@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"ptxlink/internal/diag"
@@ -22,7 +21,10 @@ import (
 func (c *command) readAssembler(opts *options) error {
 	c.assembler.Compile = opts.toggle("compile-only")
 	c.assembler.Jobs, c.assembler.Verbose = int(opts.number("ptxas-jobs")), opts.toggle("verbose")
-	c.saveTemps, c.dryRun, c.usage = opts.toggle("save-temps"), opts.toggle("dry-run"), opts.toggle("resource-usage")
+	c.saveTemps, c.dryRun = opts.toggle("save-temps"), opts.toggle("dry-run")
+	if err := c.readUsage(opts); err != nil {
+		return err
+	}
 	if c.saveTemps && c.output == "-" {
 		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
 	}
@@ -120,7 +122,7 @@ func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte,
 		b.Command = func(args []string) { fmt.Fprintln(c.stdout, commandLine(args)) }
 	}
 	stop := c.showProgress(&b, targets)
-	cubins, messages, err := b.AssembleAll(ctx, targets)
+	outputs, messages, err := b.AssembleAll(ctx, targets)
 	stop()
 	failed := c.report.write(messages) > 0
 	// Also if ptxas failed: the files show on what.
@@ -132,8 +134,14 @@ func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte,
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}
-	if err == nil && c.usage && !c.dryRun {
-		if err = c.showUsage(targets, cubins); err != nil {
+	if err == nil && b.Usage {
+		var before []ptxas.Output
+		if c.compare {
+			if before, err = c.unoptimized(ctx, targets); err != nil {
+				return nil, err
+			}
+		}
+		if err = c.showUsage(targets, outputs, before); err != nil {
 			return nil, err
 		}
 	}
@@ -141,48 +149,15 @@ func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte,
 	switch {
 	case err != nil:
 	case c.format == "fatbin":
-		output, err = b.Fatbin(ctx, c.fatbinary, targets, cubins)
+		output, err = b.Fatbin(ctx, c.fatbinary, targets, outputs)
 	default:
-		output = cubins[0]
+		output = outputs[0].Cubin
 	}
 	var refused *diag.Message
 	if errors.As(err, &refused) && (refused.ID == diag.Partition || refused.ID == diag.Fatbinary) {
 		return nil, &exitError{exitLink, err}
 	}
 	return output, err
-}
-
-// showUsage writes a table of what each kernel and function uses, for each GPU.
-func (c *command) showUsage(targets []ptxas.Target, cubins [][]byte) error {
-	for i, cubin := range cubins {
-		list, err := ptxas.Usages(cubin)
-		if err != nil {
-			return err
-		}
-		if len(cubins) > 1 {
-			fmt.Fprintf(c.stderr, "%s:\n", targets[i].Arch)
-		}
-		if err := c.showUsageTable(list); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *command) showUsageTable(list []ptxas.Usage) error {
-	w := tabwriter.NewWriter(c.stderr, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "registers\tstack\tshared\tconstant\tcode\tname")
-	for _, u := range list {
-		stack, shared, constant := "-", "-", "-"
-		if u.Kernel {
-			if stack = "?"; u.Stack >= 0 {
-				stack = strconv.FormatInt(u.Stack, 10)
-			}
-			shared, constant = strconv.FormatInt(u.Shared, 10), strconv.FormatInt(u.Constant, 10)
-		}
-		fmt.Fprintf(w, "%d\t%s\t%s\t%s\t%d\t%s\n", u.Registers, stack, shared, constant, u.Code, diag.Demangle(u.Name))
-	}
-	return w.Flush()
 }
 
 // commandLine quotes a command for a shell.

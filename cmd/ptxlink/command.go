@@ -39,7 +39,7 @@ type command struct {
 	passes      []link.Pass
 	printPulls  bool
 	fatbinary   string // its path
-	usage       bool   // --resource-usage
+	compare     bool   // --resource-usage=compare
 	saveTemps   bool
 	checkOnly   bool // ptxlink check
 	dryRun      bool

@@ -30,8 +30,9 @@ const (
 	toggleKind kind = iota
 	textKind
 	numberKind
-	listKind // may be given several times
-	whenKind // see colorWhen
+	listKind  // may be given several times
+	whenKind  // see colorWhen
+	usageKind // see usageWhen
 )
 
 // newFlags returns the table of options. Parsing (args.go) and --help both read it,
@@ -92,7 +93,7 @@ func newFlags() []option {
 		{kind: numberKind, name: "ptxas-jobs", category: assembler, usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
 		{kind: textKind, name: "nvlink", category: assembler, usage: "`PATH` of nvlink (default: $NVLINK, else beside ptxas)"},
 		{kind: textKind, name: "fatbinary", category: assembler, usage: "`PATH` of fatbinary (default: $FATBINARY, else beside ptxas)"},
-		{kind: toggleKind, name: "resource-usage", category: assembler, usage: "print the registers, memory and code size of each kernel"},
+		{kind: usageKind, name: "resource-usage", category: assembler, choices: "compare", usage: "print registers, spills, sizes; `compare`: also those without -O"},
 		{kind: toggleKind, name: "save-temps", category: assembler, usage: "keep the linked PTX and the parts beside the output"},
 		{kind: toggleKind, name: "dry-run", category: assembler, usage: "print the commands that make the cubin, and write nothing"},
 		{kind: textKind, name: "cache-dir", category: assembler, usage: "keep cubins in `DIR`, by content (default: $PTXLINK_CACHE)"},
@@ -141,7 +142,9 @@ func (v *values) Get() any               { return []string(*v) }
 
 // needsValue reports whether the next argument is the option's value when none
 // was given with "=".
-func needsValue(o *option) bool { return o.kind != toggleKind && o.kind != whenKind }
+func needsValue(o *option) bool {
+	return o.kind != toggleKind && o.kind != whenKind && o.kind != usageKind
+}
 
 // lookup finds an option by one of its names, without dashes.
 func lookup(table []option, name string) *option {
@@ -177,6 +180,8 @@ func parse(ctx context.Context, table []option, args []string) (*options, error)
 			set.Var(new(values), o.name, "")
 		case whenKind:
 			set.Var(new(colorWhen), o.name, "")
+		case usageKind:
+			set.Var(new(usageWhen), o.name, "")
 		}
 	}
 	if err := set.Parse(args); err != nil {

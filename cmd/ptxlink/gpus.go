@@ -164,7 +164,7 @@ func unused(targets []ptxas.Target) []string {
 
 // again returns a reader that several links read from the start.
 func (c *command) again(r io.Reader) io.Reader {
-	if len(c.archs) == 0 {
+	if len(c.archs) == 0 && !c.compare {
 		return r
 	}
 	return &replay{from: r}
@@ -173,7 +173,7 @@ func (c *command) again(r io.Reader) io.Reader {
 // againIfPipe returns such a reader for a file that can be read only once, such as
 // /dev/fd/63, if there are several links.
 func (c *command) againIfPipe(path string) io.Reader {
-	if len(c.archs) == 0 {
+	if len(c.archs) == 0 && !c.compare {
 		return nil
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 
@@ -33,6 +34,9 @@ type Options struct {
 	Debug, LineInfo bool
 	// Compile writes a relocatable cubin (-c).
 	Compile bool
+	// Usage runs ptxas with -v, except with DWARF, for the spills of Output.Usages. What -v prints becomes
+	// messages only if Args has -v too.
+	Usage bool
 	// Cache keeps what ptxas writes; it may be nil.
 	Cache *Cache
 }
@@ -77,6 +81,9 @@ type teller struct {
 	origin Origin
 	slots  slots
 	hits   atomic.Int32 // what the cache had
+
+	mu     sync.Mutex
+	spills map[string]Spills // with Usage
 }
 
 // unit is a text for ptxas: the linked module or a part of it.
@@ -105,7 +112,7 @@ func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []b
 		key = t.Cache.key(ctx, t.Path, t.args(inputName, outputName), u.text)
 		if kept, ok := t.Cache.load(key); ok {
 			t.hits.Add(1)
-			t.retell(kept.said, u, log)
+			t.hear(kept.said, u, log)
 			return kept.cubin, nil
 		}
 	}
@@ -145,7 +152,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	}
 
 	errorsBefore := log.Errors()
-	t.retell(string(said), u, log)
+	t.hear(string(said), u, log)
 	if how := crashed(cmd.ProcessState); how != "" {
 		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas crashed (%s)", how)).
 			WithHelp(fmt.Sprintf("the program is %s; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on", t.Path))
@@ -187,6 +194,11 @@ func (o Options) args(input, output string) []string {
 	if o.Compile && !given(o.Args, "-c", "--compile-only") {
 		args = append(args, "-c")
 	}
+	// With -g ptxas 13 writes its command line into the cubin, which must not depend
+	// on what is printed.
+	if o.Usage && !talks(o.Args) && !o.Debug && !given(o.Args, "-g", "--device-debug") {
+		args = append(args, "-v")
+	}
 	// ptxas accepts -g or -lineinfo, but not both.
 	if !given(o.Args, "-g", "--device-debug", "-lineinfo", "--generate-line-info") {
 		if o.Debug {
@@ -198,6 +210,8 @@ func (o Options) args(input, output string) []string {
 	args = append(args, o.Args...)
 	return append(args, input, "-o", output)
 }
+
+func talks(args []string) bool { return given(args, "-v", "--verbose") }
 
 // SetsArch reports whether arguments for ptxas (-Xptxas) name a GPU.
 func SetsArch(args []string) bool { return given(args, "-arch", "--gpu-name") }

@@ -70,24 +70,30 @@ type Target struct {
 func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	var log diag.Log
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
-	cubin, err = b.assemble(ctx, ptx, origin, &log)
+	output, err := b.assemble(ctx, ptx, origin, &log)
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
-	return cubin, bridge.Messages[*link.Message](log.Messages), err
+	return output.Cubin, bridge.Messages[*link.Message](log.Messages), err
+}
+
+// Output is a finished cubin.
+type Output struct {
+	Cubin  []byte
+	Usages []Usage // with Options.Usage, those of Usages, and their spills
 }
 
 // AssembleAll assembles linked modules for several GPUs, of which it sets the options
 // Arch, Debug and LineInfo. Jobs limits the runs of ptxas for all of them. The names of
 // intermediate files begin with the GPU if there is more than one. AssembleAll
-// returns the cubins in the order of the targets, and messages and errors as Assemble does.
-func (b Build) AssembleAll(ctx context.Context, targets []Target) (cubins [][]byte, messages []*link.Message, err error) {
+// returns one output for each target, and messages and errors as Assemble does.
+func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Output, messages []*link.Message, err error) {
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	type file struct {
 		name string
 		data []byte
 	}
-	cubins, files := make([][]byte, len(targets)), make([][]file, len(targets))
+	outputs, files := make([]Output, len(targets)), make([][]file, len(targets))
 	logs, errs := make([]diag.Log, len(targets)), make([]error, len(targets))
 	jobs := len(targets)
 	if b.Command != nil { // in order
@@ -103,7 +109,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (cubins [][]by
 		if b.Temporary != nil {
 			b.Temporary = func(name string, data []byte) { files[i] = append(files[i], file{name, data}) }
 		}
-		cubins[i], errs[i] = b.assemble(ctx, t.PTX, t.Lines, &logs[i])
+		outputs[i], errs[i] = b.assemble(ctx, t.PTX, t.Lines, &logs[i])
 	})
 	if err != nil {
 		return nil, nil, err
@@ -118,7 +124,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (cubins [][]by
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
-	return cubins, bridge.Messages[*link.Message](log.Messages), worst(errs)
+	return outputs, bridge.Messages[*link.Message](log.Messages), worst(errs)
 }
 
 // worst returns the error that matters most, one that is not ErrRejected.
@@ -191,8 +197,26 @@ func (b Build) slower(t *teller, m *ptx.Module, cloned, once int64) bool {
 	return units > 1 && cloned > max(largest, (once+int64(units-1)*ptxasStart)/2)
 }
 
-func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) ([]byte, error) {
+func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) (o Output, err error) {
 	t := &teller{Options: b.Options, linked: &diag.Source{Name: inputName, Text: text}, origin: origin, slots: b.slots}
+	o.Cubin, err = b.choose(ctx, t, log)
+	if err != nil || !b.Usage || o.Cubin == nil {
+		return o, err
+	}
+	if o.Usages, err = Usages(o.Cubin); err != nil {
+		return o, err
+	}
+	for i := range o.Usages {
+		if s, ok := t.spills[o.Usages[i].Name]; ok {
+			o.Usages[i].Spills = &s
+		}
+	}
+	return o, nil
+}
+
+// choose chooses the way to a cubin, and goes it.
+func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
+	text := t.linked.Text
 	if err := t.check(log); err != nil {
 		return nil, err
 	}
@@ -230,6 +254,7 @@ func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *di
 		// mode only (testdata/script/cubin_mode_registers.txtar).
 		b.note(log, "whole program, because the separate functions are refused: "+firstError(&own))
 		t.Compile = false
+		clear(t.spills)
 		return b.whole(ctx, t, log)
 	}
 	log.Messages = append(log.Messages, own.Messages...)

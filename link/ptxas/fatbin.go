@@ -60,9 +60,9 @@ func Portable(targets []Target) Target {
 	return best
 }
 
-// Fatbin packs the cubins of AssembleAll and the PTX of the Portable target into a
+// Fatbin packs the outputs of AssembleAll and the PTX of the Portable target into a
 // fatbin. fatbinary is its path.
-func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, cubins [][]byte) ([]byte, error) {
+func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, outputs []Output) ([]byte, error) {
 	args := b.fatbinArgs(targets)
 	if b.Command != nil {
 		b.Command(append([]string{fatbinary}, args...))
@@ -76,7 +76,7 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, c
 	t := Portable(targets)
 	files := map[string][]byte{filePrefix(targets, t) + inputName: t.PTX}
 	for i, t := range targets {
-		files[filePrefix(targets, t)+outputName] = cubins[i]
+		files[filePrefix(targets, t)+outputName] = outputs[i].Cubin
 	}
 	for name, data := range files {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {

@@ -42,6 +42,25 @@ func lineOf(text []byte, word string) int {
 	return 0
 }
 
+// hear keeps the spills and retells the rest.
+func (t *teller) hear(text string, u unit, log *diag.Log) {
+	if t.Usage {
+		rest, list := readSpills(text)
+		t.mu.Lock()
+		if t.spills == nil {
+			t.spills = map[string]Spills{}
+		}
+		for name, s := range list {
+			t.spills[name] = s
+		}
+		t.mu.Unlock()
+		if !talks(t.Args) {
+			text = rest
+		}
+	}
+	t.retell(text, u, log)
+}
+
 // retell adds the messages of ptxas to the log, in their order.
 func (t *teller) retell(text string, u unit, log *diag.Log) {
 	before := log.Errors()

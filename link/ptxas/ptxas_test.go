@@ -193,6 +193,10 @@ func TestArguments(t *testing.T) {
 		{Options{Debug: true, Args: []string{"--device-debug"}}, "-arch=sm_80 --device-debug"},
 		{Options{Args: []string{"--gpu-name=sm_90"}}, "--gpu-name=sm_90"},
 		{Options{Args: []string{"-arch", "sm_90"}}, "-arch sm_90"},
+		{Options{Usage: true}, "-arch=sm_80 -v"},
+		{Options{Usage: true, Args: []string{"--verbose"}}, "-arch=sm_80 --verbose"},
+		{Options{Usage: true, Debug: true}, "-arch=sm_80 -g"},
+		{Options{Usage: true, Args: []string{"-g"}}, "-arch=sm_80 -g"},
 	} {
 		_, messages, _ := assembleFake(t, `echo "$@"; exit 1`, test.o)
 		want := "ptxlink: note: ptxas: " + test.want + " linked.ptx -o linked.cubin\n"

@@ -10,7 +10,8 @@ import (
 )
 
 // Usage is what a kernel or function needs of the GPU. The figures come from the
-// cubin, so nvlink has seen them and the cache has them too.
+// cubin, so nvlink has seen them and the cache has them too; those of Spills come from
+// ptxas -v.
 type Usage struct {
 	Name      string
 	Kernel    bool
@@ -19,6 +20,8 @@ type Usage struct {
 	Shared    int64 // bytes that are not chosen at launch
 	Constant  int64 // bytes of parameters and of what the driver puts before them
 	Code      int64 // bytes
+	// Spills are those of its own code; nil if they are unknown.
+	*Spills
 }
 
 // Attributes of .nv.info. A value of each is the index of a symbol and a number.

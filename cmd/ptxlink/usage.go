@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+	"ptxlink/link/ptxas"
+)
+
+// usageWhen is the value of --resource-usage, which is optional.
+type usageWhen string
+
+func (u *usageWhen) Set(value string) error {
+	switch value {
+	case "true": // what package flag says for an option without a value
+		*u = "table"
+	case "false":
+		*u = ""
+	case "compare":
+		*u = "compare"
+	default:
+		return fmt.Errorf("want compare or nothing")
+	}
+	return nil
+}
+
+func (u *usageWhen) String() string   { return string(*u) }
+func (u *usageWhen) Get() any         { return *u }
+func (u *usageWhen) IsBoolFlag() bool { return true }
+
+// readUsage reads --resource-usage.
+func (c *command) readUsage(opts *options) error {
+	when := get[usageWhen](opts, "resource-usage")
+	c.assembler.Usage = when != "" && !opts.toggle("dry-run")
+	c.compare = when == "compare"
+	if c.compare && c.optimize.Level == 0 && len(c.optimize.Inline) == 0 && !c.optimize.Fold {
+		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}
+	}
+	return nil
+}
+
+// showUsage writes a table of what each kernel and function uses, for each GPU. before
+// are the outputs without optimisation, if they are to be compared.
+func (c *command) showUsage(targets []ptxas.Target, outputs, before []ptxas.Output) error {
+	for i, o := range outputs {
+		if len(outputs) > 1 {
+			fmt.Fprintf(c.stderr, "%s:\n", targets[i].Arch)
+		}
+		w := tabwriter.NewWriter(c.stderr, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "registers\tstack\tspill stores\tspill loads\tshared\tconstant\tcode\tname")
+		var old []ptxas.Usage
+		if before != nil {
+			old = before[i].Usages
+		}
+		writeUsages(w, o.Usages, old)
+		if err := w.Flush(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeUsages writes a line for each function, and then for each of old that is gone.
+// Where a number differs from the old one, it writes both.
+func writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
+	was := map[string][]string{}
+	for _, u := range old {
+		was[u.Name] = cells(u)
+	}
+	for _, u := range list {
+		now := cells(u)
+		for i, number := range was[u.Name] {
+			if number != now[i] {
+				now[i] = number + " -> " + now[i]
+			}
+		}
+		delete(was, u.Name)
+		fmt.Fprintf(w, "%s\t%s\n", strings.Join(now, "\t"), diag.Demangle(u.Name))
+	}
+	for _, u := range old {
+		if numbers, gone := was[u.Name]; gone {
+			fmt.Fprintf(w, "%s\t%s (inlined, folded or removed)\n", strings.Join(numbers, "\t"), diag.Demangle(u.Name))
+		}
+	}
+}
+
+// cells returns the columns of one function but its name.
+func cells(u ptxas.Usage) []string {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	stack, stores, loads, shared, constant := "-", "?", "?", "-", "-"
+	if u.Kernel {
+		if stack = "?"; u.Stack >= 0 {
+			stack = number(u.Stack)
+		}
+		shared, constant = number(u.Shared), number(u.Constant)
+	}
+	if u.Spills != nil {
+		stores, loads = number(u.Stores), number(u.Loads)
+	}
+	return []string{strconv.Itoa(u.Registers), stack, stores, loads, shared, constant, number(u.Code)}
+}
+
+// unoptimized assembles the code without -O, --inline and --icf. It returns nil if
+// that fails; the reason is a note, because the output does not need it.
+func (c *command) unoptimized(ctx context.Context, targets []ptxas.Target) ([]ptxas.Output, error) {
+	b := c.assembler
+	b.Temporary = nil
+	plain := make([]ptxas.Target, len(targets))
+	for i, t := range targets {
+		o := c.linkOptions
+		o.Optimize = link.Optimize{}
+		if len(c.archs) > 0 {
+			o.Arch = t.Arch
+		}
+		result, err := link.Link(ctx, o)
+		if err != nil {
+			return nil, c.refused(err)
+		}
+		plain[i] = ptxas.Target{Arch: t.Arch, Result: result}
+	}
+	stop := c.showProgress(&b, plain)
+	outputs, messages, err := b.AssembleAll(ctx, plain)
+	stop()
+	if !errors.Is(err, ptxas.ErrRejected) {
+		return outputs, err
+	}
+	for _, m := range messages {
+		if m.Kind == link.Error {
+			c.report.note("nothing is compared, because the code without optimisation is refused: " + m.Text)
+			break
+		}
+	}
+	return nil, nil
+}
