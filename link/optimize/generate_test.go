@@ -13,6 +13,7 @@ func generate(seed uint64) string {
 	g := &generator{rand: rand.New(rand.NewPCG(seed, 1))}
 	g.printf(".version 7.8\n.target sm_80\n.address_size 64\n.global .align 8 .b8 log[8192];\n")
 	g.printf(".global .align 4 .b32 shade0 = 77;\n.global .align 4 .b32 shade1 = 78;\n.const .align 4 .b32 fixed[4] = {3, -5, 1000, 70000};\n")
+	g.printf(".shared .align 8 .b8 pad[64];\n%s", touches)
 	n := 2 + g.rand.IntN(5)
 	for i := range n {
 		g.function(i)
@@ -153,6 +154,97 @@ func boolean(b bool) int {
 	return 0
 }
 
+// touches are functions that access the two words at a generic address. touch works for
+// all spaces, count not for .local, and walk changes its pointer.
+const touches = `.func (.param .b32 res) touch(.param .b64 at, .param .b32 by)
+{
+	.reg .b64 %a<6>;
+	.reg .b32 %v<6>;
+	ld.param.u64 %a0, [at];
+	ld.param.u32 %v0, [by];
+	ld.u32 %v1, [%a0];
+	st.u32 [%a0+4], %v0;
+	and.b32 %v2, %v0, 1;
+	mul.wide.u32 %a1, %v2, 4;
+	add.s64 %a2, %a1, %a0;
+	ld.s16 %v3, [%a2+2];
+	st.u32 [%a2+0], %v1;
+	add.u32 %v1, %v1, %v3;
+	st.param.b32 [res], %v1;
+	ret;
+}
+.func (.param .b32 res) count(.param .b64 at, .param .b32 by)
+{
+	.reg .b64 %a<6>;
+	.reg .b32 %v<6>;
+	ld.param.u64 %a0, [at];
+	ld.param.u32 %v0, [by];
+	atom.relaxed.gpu.add.u32 %v1, [%a0+4], %v0;
+	red.xor.b32 [%a0], %v1;
+	ld.volatile.u32 %v2, [%a0];
+	st.param.b32 [res], %v2;
+	ret;
+}
+.func (.param .b32 res) walk(.param .b64 at, .param .b32 by)
+{
+	.reg .b64 %a<6>;
+	.reg .b32 %v<6>;
+	.reg .pred %again, %odd;
+	ld.param.u64 %a0, [at];
+	ld.param.u32 %v0, [by];
+	mov.u32 %v1, 0;
+	and.b32 %v2, %v0, 1;
+	setp.ne.u32 %odd, %v2, 0;
+L:
+	ld.u32 %v3, [%a0];
+	add.u32 %v0, %v0, %v3;
+	@%odd st.u32 [%a0], %v0;
+	@%odd sub.s64 %a0, %a0, -4;
+	@!%odd add.u64 %a0, %a0, 4;
+	add.u32 %v1, %v1, 1;
+	setp.lt.u32 %again, %v1, 2;
+	@%again bra L;
+	st.param.b32 [res], %v0;
+	ret;
+}
+`
+
+// touch passes a generic address, or one of two, to a function.
+func (g *generator) touch() {
+	place := func(r string) (local bool) {
+		kind := g.rand.IntN(3)
+		if kind == 2 && g.depot == 0 {
+			kind = 0
+		}
+		switch kind {
+		case 0:
+			g.printf("\tadd.u64 %%g1, %%log, %d;\n\tcvta.global.u64 %s, %%g1;\n", 8*g.rand.IntN(100), r)
+		case 1:
+			g.printf("\tmul.wide.u32 %%g1, %%thr, 8;\n\tmov.u64 %%g2, pad;\n\tcvta.shared.u64 %%g2, %%g2;\n\tadd.s64 %s, %%g2, %%g1;\n", r)
+			if g.chance(50) {
+				g.printf("\tmov.u64 %%g3, pad;\n\tadd.u64 %%g3, %%g3, %%g1;\n\tcvta.shared.u64 %s, %%g3;\n", r)
+			}
+			g.printf("\tst.v2.u32 [%s], {%s, 5};\n", r, g.r())
+		default:
+			g.printf("\tcvta.local.u64 %%g1, %%d1;\n\tadd.u64 %s, %%g1, %d;\n", r, 8*g.rand.IntN(int(g.depot/8)))
+			return true
+		}
+		return false
+	}
+	g.printf("\t{\n\t.reg .b64 %%g<6>;\n\t.param .b64 to;\n\t.param .b32 by, from;\n")
+	local := place("%g4")
+	if g.chance(30) {
+		other := place("%g5")
+		local = local || other
+		g.printf("%s", g.pick("\tselp.b64 %g4, %g4, %g5, %p1;\n", "\t@%p2 mov.b64 %g4, %g5;\n", "\t@!%p1 add.u64 %g4, %g5, 0;\n"))
+	}
+	callee := g.pick("touch", "walk", "count")
+	if callee == "count" && local {
+		callee = "touch"
+	}
+	g.printf("\tst.param.b64 [to], %%g4;\n\tst.param.b32 [by], %s;\n\tcall (from), %s, (to, by);\n\tld.param.b32 %s, [from];\n\t}\n", g.r(), callee, g.r())
+}
+
 // static0 counts in the static object of the function.
 func (g *generator) static0() {
 	if g.static == "" {
@@ -282,7 +374,7 @@ func (g *generator) block() {
 
 func (g *generator) statement() {
 	n := g.number()
-	switch g.rand.IntN(16) {
+	switch g.rand.IntN(18) {
 	case 0, 1, 2:
 		g.printf("\t%s %s, %s, %s;\n", g.pick("add.u32", "sub.u32", "xor.b32", "mul.lo.u32", "min.s32", "max.u32"), g.r(), g.r(), g.pick(g.r(), "13", "-2"))
 	case 3:
@@ -335,6 +427,8 @@ func (g *generator) statement() {
 			g.printf("\tand.b32 %%r7, %s, %d;\n\tmul.wide.u32 %%d5, %%r7, 4;\n\tadd.u64 %%d5, %%d1, %%d5;\n", g.r(), mask)
 			g.printf("\tld.local.u32 %%r7, [%%d5];\n\tadd.u32 %s, %%r7, %s;\n\tst.local.u32 [%%d5], %s;\n", g.r(), g.r(), g.r())
 		}
+	case 12, 13:
+		g.touch()
 	default:
 		g.call()
 	}

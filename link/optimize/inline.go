@@ -89,6 +89,7 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 	if len(sites) == 0 {
 		return nil
 	}
+	s.grown[m.Names[caller.Name]] = true
 	return s.paste(c, caller, sites)
 }
 

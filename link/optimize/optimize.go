@@ -93,6 +93,7 @@ func (o Options) Check() error {
 //	          objects of a function that outlive its calls move to module scope;
 //	          names that hide others get new ones
 //	inline    callees before callers, in rounds; each round writes the module again
+//	spaces    generic accesses in the functions that grew name the space that they access
 //	fold      functions with the same code become one
 //	drop      functions that nothing refers to any more
 //
@@ -104,7 +105,7 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
-	s := &state{Options: o, m: m, inlined: map[string]bool{}, reported: map[reportKey]int{}, hoisted: map[string]bool{}, locs: lineInfo{labels: map[string]string{}}}
+	s := &state{Options: o, m: m, inlined: map[string]bool{}, grown: map[string]bool{}, reported: map[reportKey]int{}, hoisted: map[string]bool{}, locs: lineInfo{labels: map[string]string{}}}
 	if !slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Entry && d.HasBody }) {
 		s.Interposable = true
 	}
@@ -128,6 +129,9 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 				return nil, err
 			}
 		}
+	}
+	if err := s.spaces(); err != nil {
+		return nil, err
 	}
 	var folded []Fold
 	if o.Fold {
@@ -162,6 +166,7 @@ type state struct {
 	prepared bool                  // see prepare
 
 	inlined  map[string]bool
+	grown    map[string]bool // functions that others are inlined into
 	hoisted  map[string]bool // names at module scope of objects that functions had
 	locs     lineInfo
 	report   []Call

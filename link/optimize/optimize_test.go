@@ -169,9 +169,58 @@ var checks = []check{
 	{what: "a pointer that is also stored", text: function(plain, double) + kernel("mov.u32 %r2, %t; mov.u64 %d1, f;"+"P: .callprototype (.param .b32 _) _ (.param .b32 _);"+strings.ReplaceAll(strings.ReplaceAll(one(""), ", f,", ", %d1,"), "(x);", "(x), P;")+"setp.eq.u64 %p1, %d1, 0; @%p1 mov.u32 %r1, 4;"), want: []string{"mov.u64 %d1, f;", "!call.uni"}},
 }
 
+// pointed calls f with an address in %d3 and %t, and f accesses what it points to.
+func pointed(setup, body string) string {
+	return ".const .align 4 .b32 c[2] = {7, 8};\n" + function("(.param .b32 r) f(.param .b64 a, .param .b32 b)", "ld.param.u64 %d1, [a]; ld.param.u32 %r1, [b];"+body+"st.param.b32 [r], %r1; ret;") +
+		kernel(".local .align 16 .b8 x[16]; .shared .align 8 .b8 y[64]; st.local.v4.u32 [x], {1, 2, 3, 4}; mul.wide.u32 %d4, %t, 8; mov.u64 %d5, y; add.u64 %d6, %d5, %d4; st.shared.v2.u32 [%d6], {%t, 9}; setp.lt.u32 %p1, %t, 2;"+setup+
+			call(".param .b64 z; .param .b32 w; .param .b32 q;", "st.param.b64 [z], %d3; st.param.b32 [w], %t;", "call.uni (q), f, (z, w);", "ld.param.b32 %r1, [q];")+"ld.local.u32 %r5, [x]; ld.local.u32 %r6, [x+4]; st.global.v2.u32 [%at+8], {%r5, %r6}; ld.shared.u32 %r5, [%d6]; ld.shared.u32 %r6, [%d6+4]; st.global.v2.u32 [%at+16], {%r5, %r6};")
+}
+
+const local, shared, change = "cvta.local.u64 %d7, %d2;", "cvta.shared.u64 %d8, %d6;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2; st.u32 [%d1+4], %r1;"
+
+// spaceChecks are accesses through generic addresses, and the forms that are left of them.
+var spaceChecks = []check{
+	{what: "of .local", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", change), want: []string{"ld.local.u32 %r2", "!ld.u32", "!st.u32"}},
+	{what: "of .shared", text: pointed(shared+"mov.b64 %d3, %d8;", change), want: []string{"ld.shared.u32 %r2", "!ld.u32", "!st.u32"}},
+	{what: "of .global", text: pointed("add.u64 %d2, %at, 64; cvta.global.u64 %d3, %d2;", change), want: []string{"ld.global.u32 %r2", "!ld.u32", "!st.u32"}},
+	{what: "of .const", text: pointed("cvta.const.u64 %d3, c;", "ld.u32 %r2, [%d1+4]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.const.u32 %r2", "!ld.u32"}},
+	{what: "of a variable", text: pointed("cvta.global.u64 %d3, gv;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.global.u32 %r2", "!ld.u32"}},
+	{what: "with an index", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", "and.b32 %r2, %r1, 1; mul.wide.u32 %d2, %r2, 4; add.s64 %d3, %d2, %d1; ld.u8 %r2, [%d3+4]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u8", "!ld.u8"}},
+	{what: "with an index of a table", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", "ld.u32 %d2, [%d1]; shl.b64 %d2, %d2, 2; add.s64 %d3, %d1, %d2; ld.u8 %r2, [%d3]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u8", "!ld.u8"}},
+	{what: "with a masked index", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", "ld.u64 %d4, [%d1]; and.b64 %d2, %d4, 4; add.s64 %d3, %d1, %d2; ld.u8 %r2, [%d3]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u8", "!ld.u8"}},
+	{what: "with an index of 64 bits", text: pointed("mov.u64 %d2, x; mov.u64 %d10, 4; st.local.u64 [x+8], %d10;"+local+"add.u64 %d3, %d7, 0;", "ld.u64 %d2, [%d1+8]; add.s64 %d3, %d1, %d2; ld.u8 %r2, [%d3]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u64", "ld.u8"}},
+	{what: "with a sum of indices in a loop", text: pointed(shared+"mov.b64 %d3, %d8;", "mov.u64 %d2, 0; mov.u64 %d4, 0; L: add.u64 %d3, %d1, %d2; ld.u32 %r2, [%d3]; add.u32 %r1, %r1, %r2; add.u64 %d2, %d2, %d4; add.u64 %d4, %d4, 4; setp.lt.u64 %p1, %d4, 12; @%p1 bra L;"), want: []string{"ld.shared.u32 %r2", "!ld.u32"}},
+	{what: "with an index of 64 bits in a loop", text: pointed(shared+"mov.b64 %d3, %d8; st.global.u64 [%at+40], 4;", "ld.global.u64 %d5, [%at+40]; mov.u64 %d2, 0; mov.u64 %d4, 0; L: add.u64 %d3, %d1, %d2; ld.u32 %r2, [%d3]; add.u32 %r1, %r1, %r2; add.u64 %d2, %d2, %d4; mov.b64 %d4, %d5; setp.lt.u64 %p1, %d2, 8; add.u32 %r3, %r1, 0; @%p1 setp.lt.u32 %p1, %r1, 60; @%p1 bra L;"), want: []string{"!ld.shared.u32 %r2", "ld.u32"}},
+	{what: "through the distance of two addresses", text: pointed("mov.u64 %d2, x;"+local+shared+"sub.u64 %d9, %d8, %d7; add.u64 %d3, %d7, %d9;", change), want: []string{"ld.u32 %r2", "st.u32"}},
+	{what: "through the distance of two addresses in 32 bits", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d10, %d7, 4; sub.u64 %d9, %d10, %d7; cvt.u32.u64 %r7, %d9; cvt.s64.s32 %d11, %r7; add.u64 %d3, %d11, %d7;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.u32 %r2"}},
+	{what: "in a loop", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", "mov.u32 %r3, 0; L: ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2; add.s64 %d1, %d1, 4; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 3; @%p1 bra L;"), want: []string{"ld.local.u32 %r2", "!ld.u32"}},
+	{what: "backwards", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 12;", "mov.u32 %r3, 0; L: ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2; sub.s64 %d1, %d1, 4; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 3; @%p1 bra L;"), want: []string{"ld.local.u32 %r2", "!ld.u32"}},
+	{what: "with two definitions in one space", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0; @%p1 add.u64 %d3, %d7, 8;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u32 %r2", "!ld.u32"}},
+	{what: "with a choice in one space", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d10, %d7, 8; selp.b64 %d3, %d7, %d10, %p1;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u32 %r2", "!ld.u32"}},
+	{what: "with two definitions in two spaces", text: pointed("mov.u64 %d2, x;"+local+shared+"add.u64 %d3, %d7, 0; @%p1 mov.b64 %d3, %d8;", change), want: []string{"ld.u32 %r2", "st.u32"}},
+	{what: "with a choice of two spaces", text: pointed("mov.u64 %d2, x;"+local+shared+"selp.b64 %d3, %d7, %d8, %p1;", change), want: []string{"ld.u32 %r2", "st.u32"}},
+	{what: "with a definition that is not understood", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; @%p1 xor.b64 %d3, %d7, 8;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, 1;"), want: []string{"ld.u32 %r2"}},
+	{what: "with a definition from memory", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.u64 [%at+40], %d8; @%p1 ld.global.u64 %d3, [%at+40];", change), want: []string{"ld.u32 %r2"}},
+	{what: "with a definition in a vector", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.u64 [%at+40], %d8; @%p1 ld.global.v2.u32 {%r3, %r4}, [%at+40]; @%p1 mov.b64 %d3, {%r3, %r4};", change), want: []string{"ld.u32 %r2"}},
+	{what: "with a register that also holds another address", text: pointed("mov.u64 %d3, x; cvta.local.u64 %d3, %d3;", change), want: []string{"ld.u32 %r2"}},
+	{what: "made of a register that changes", text: pointed("mov.u64 %d2, x; cvta.local.u64 %d3, %d2; mov.u64 %d2, 0;", change), want: []string{"ld.local.u32 %r2"}},
+	{what: "with vectors and narrow types", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", "ld.v2.u32 {%r2, %r3}, [%d1+8]; st.v2.u32 [%d1], {%r3, %r2}; ld.s8 %h1, [%d1+1]; st.u16 [%d1+6], %h1; @%p1 ld.f32 %f1, [%d1]; @!%p1 st.b8 [%d1], %h1;"), want: []string{"ld.local.v2.u32", "st.local.v2.u32", "ld.local.s8", "st.local.u16", "ld.local.f32", "@!%p1 st.local.b8"}},
+	{what: "volatile", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", "ld.volatile.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.volatile.u32"}},
+	{what: "volatile in .shared", text: pointed(shared+"mov.b64 %d3, %d8;", "ld.volatile.u32 %r2, [%d1]; st.relaxed.cta.u32 [%d1+4], %r2; add.u32 %r1, %r1, %r2;"), want: []string{"ld.volatile.shared.u32", "st.relaxed.cta.shared.u32"}},
+	{what: "by atomic operations", text: pointed(shared+"mov.b64 %d3, %d8;", "atom.add.u32 %r2, [%d1], 5; red.relaxed.gpu.or.b32 [%d1+4], 64; atom.acq_rel.cta.cas.b32 %r3, [%d1], 5, %r1; add.u32 %r1, %r3, %r2;"), want: []string{"atom.shared.add.u32", "red.relaxed.gpu.shared.or.b32", "atom.acq_rel.cta.shared.cas.b32"}},
+	{what: "back to the space", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 4;", "cvta.to.local.u64 %d2, %d1; ld.local.u32 %r2, [%d2]; add.u32 %r1, %r1, %r2;"), want: []string{"!cvta.to"}},
+	{what: "of a parameter of the kernel", text: strings.Replace(pointed("mov.u64 %d2, gv; cvta.global.u64 %d3, %d2; setp.gt.u32 %p2, %t, 99; @%p2 ld.param.u32 %d3, [seed];", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), "gv", "gv", 1), want: []string{"ld.u32 %r2"}},
+	{what: "in a function that did not grow", options: optimize.Options{Level: 1, NoInline: []string{"f"}}, text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0; ld.u32 %r4, [%d3];", "ld.u32 %r2, [%d1];"), calls: 1, reasons: []string{"--no-inline"}, want: []string{"ld.u32 %r4"}},
+}
+
 // TestInline checks what becomes of calls of each form: the interpreter sees no
 // difference, ptxas accepts the module, and the code has as many calls as it should.
-func TestInline(t *testing.T) {
+func TestInline(t *testing.T) { runChecks(t, checks) }
+
+// TestSpaces does the same for accesses through generic addresses.
+func TestSpaces(t *testing.T) { runChecks(t, spaceChecks) }
+
+func runChecks(t *testing.T, checks []check) {
 	for _, c := range checks {
 		t.Run(c.what, func(t *testing.T) {
 			t.Parallel()

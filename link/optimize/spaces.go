@@ -1,0 +1,414 @@
+package optimize
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// spaces turns generic accesses into accesses of the state space that their address lies
+// in, in the functions that others are inlined into. A compiler does the same before it
+// writes PTX; ptxas does not, neither 12.4 nor 13.5 (testdata/script/opt_spaces.txtar). An
+// object in .local whose address a callee got stays in memory otherwise.
+//
+// An address lies in a space if each definition of its register is
+//
+//  1. cvta.SPACE, which makes a generic address of one in that space;
+//  2. mov or selp of such registers;
+//  3. add or sub of such a register and an index: a constant, or a number of at most 32
+//     bits that is not made of an address.
+//
+// An index does not depend on where the space lies among the generic addresses, so an
+// access that is valid wherever it lies stays in it. Parameters of kernels prove nothing:
+// only some compilers define that they hold addresses in .global.
+//
+// Each definition of such a register is accompanied by the same one of another register,
+// which holds the address in the space. Nothing else changes.
+func (s *state) spaces() error {
+	if s.m.AddressSize != 64 {
+		return nil
+	}
+	var edits []edit
+	for i := range s.m.Decls {
+		d := &s.m.Decls[i]
+		if d.HasBody && s.grown[s.m.Names[d.Name]] && !s.described(d) {
+			if a := newAddresses(s.code(d)); a != nil {
+				edits = append(edits, a.rewrite(s, d)...)
+			}
+		}
+	}
+	sortEdits(edits)
+	return s.rewrite(edits)
+}
+
+// addresses are the registers of a function that hold generic addresses.
+type addresses struct {
+	c           *ptx.Code
+	definitions map[ptx.RegisterID][]int32
+	derived     map[ptx.RegisterID]bool   // from the address of an object, by any instructions
+	space       map[ptx.RegisterID]string // of the registers that are proved; "" if the definitions do not agree
+	large       map[ptx.RegisterID]bool   // of 64 bits, and not made of constants and numbers of at most 32 bits
+}
+
+// newAddresses returns nil if a function has no addresses that could be proved.
+func newAddresses(c *ptx.Code) *addresses {
+	if !slices.ContainsFunc(c.Statements, func(st ptx.Statement) bool { return st.Kind == ptx.Instruction && c.Opcode(st) == "cvta" }) {
+		return nil
+	}
+	a := &addresses{c, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
+	for n, st := range c.Statements {
+		for _, r := range a.defined(st) {
+			a.definitions[r] = append(a.definitions[r], int32(n))
+		}
+	}
+	a.measure()
+	a.derive()
+	a.propose()
+	a.prune()
+	return a
+}
+
+// defined returns the registers that a statement defines: those in its first operand.
+func (a *addresses) defined(st ptx.Statement) (list []ptx.RegisterID) {
+	if st.Kind != ptx.Instruction {
+		return nil
+	}
+	operands := a.c.Operands(st)
+	if len(operands) == 0 || operands[0].Shape == ptx.Address || a.c.Opcode(st) == "call" && operands[0].Shape != ptx.List {
+		return nil
+	}
+	for i := operands[0].First; i < operands[0].End; i++ {
+		if r, ok := a.c.Register(i); ok {
+			list = append(list, r)
+		}
+	}
+	return list
+}
+
+// measure finds the registers that hold large numbers.
+func (a *addresses) measure() {
+	for again := true; again; {
+		again = false
+		for _, st := range a.c.Statements {
+			list := a.defined(st)
+			if len(list) == 0 || len(list) == 1 && a.small(st) {
+				continue
+			}
+			for _, r := range list {
+				if !a.large[r] && plainRegister(a.c, r) {
+					a.large[r], again = true, true
+				}
+			}
+		}
+	}
+}
+
+// derive finds what is made of addresses by instructions. What comes from memory is not
+// followed.
+func (a *addresses) derive() {
+	c := a.c
+	for again := true; again; {
+		again = false
+		for _, st := range c.Statements {
+			list := a.defined(st)
+			if len(list) == 0 {
+				continue
+			}
+			op := c.Opcode(st)
+			if op == "ld" || op == "atom" || op == "call" {
+				continue
+			}
+			depends := op == "cvta"
+			for i := st.Operands; i < st.End && !depends; i++ {
+				r, ok := c.Register(i)
+				depends = ok && a.derived[r]
+			}
+			for _, r := range list {
+				if depends && !a.derived[r] {
+					a.derived[r], again = true, true
+				}
+			}
+		}
+	}
+}
+
+// propose gives a space to each register that one definition proves.
+func (a *addresses) propose() {
+	for again := true; again; {
+		again = false
+		for _, st := range a.c.Statements {
+			r, space, _, bases, ok := a.definition(st)
+			for _, q := range bases {
+				if space == "" {
+					space = a.space[q]
+				}
+			}
+			if ok && space != "" && a.space[r] == "" {
+				a.space[r], again = space, true
+			}
+		}
+	}
+}
+
+// definition reads a statement that may define an address: the register, and either the
+// space and the address in it, or the registers it is made of. A sum may have either
+// operand as its base; the one that is a candidate counts.
+func (a *addresses) definition(st ptx.Statement) (r ptx.RegisterID, space string, in ptx.Operand, bases []ptx.RegisterID, ok bool) {
+	c := a.c
+	if st.Kind != ptx.Instruction {
+		return
+	}
+	operands, words := c.Operands(st), c.Modifiers(st)
+	if len(operands) < 2 || len(words) == 0 || operands[0].Shape != ptx.NameOperand {
+		return
+	}
+	if r, ok = c.Register(operands[0].First); !ok || !plainRegister(c, r) {
+		return r, "", in, nil, false
+	}
+	ok = false
+	switch op := c.Opcode(st); {
+	case op == "cvta" && len(words) == 2 && len(operands) == 2 && words[1] == ".u64":
+		switch words[0] {
+		case ".local", ".shared", ".global", ".const":
+			return r, words[0], operands[1], nil, operands[1].Shape == ptx.NameOperand
+		}
+	case len(words) != 1 || !slices.Contains([]string{".b64", ".u64", ".s64"}, words[0]):
+	case op == "mov" && len(operands) == 2:
+		if q, is := a.register(operands[1]); is {
+			return r, "", in, []ptx.RegisterID{q}, true
+		}
+	case op == "selp" && len(operands) == 4:
+		q, is := a.register(operands[1])
+		p, also := a.register(operands[2])
+		return r, "", in, []ptx.RegisterID{q, p}, is && also
+	case (op == "add" || op == "sub") && len(operands) == 3:
+		q, first := a.register(operands[1])
+		if p, second := a.register(operands[2]); op == "add" && second && !(first && a.space[q] != "") {
+			return r, "", in, []ptx.RegisterID{p}, a.indexOperand(operands[1])
+		}
+		return r, "", in, []ptx.RegisterID{q}, first && a.indexOperand(operands[2])
+	}
+	return
+}
+
+// register returns the register of an operand of 64 bits.
+func (a *addresses) register(o ptx.Operand) (r ptx.RegisterID, ok bool) {
+	if o.Shape != ptx.NameOperand {
+		return r, false
+	}
+	r, ok = a.c.Register(o.First)
+	return r, ok && plainRegister(a.c, r)
+}
+
+// plainRegister reports whether a register has 64 bits and is not a parameter or a
+// vector.
+func plainRegister(c *ptx.Code, r ptx.RegisterID) bool {
+	l := &c.Locals[r.Local]
+	return l.Kind != ptx.Parameter && l.Type.Vector == 0 && ptx.TypeSize(l.Type.Word) == 8
+}
+
+// prune drops candidates until each definition of each is one that spaces allows.
+func (a *addresses) prune() {
+	for again := true; again; {
+		again = false
+		for r, space := range a.space {
+			for _, n := range a.definitions[r] {
+				_, of, _, bases, ok := a.definition(a.c.Statements[n])
+				ok = ok && (of == "" || of == space)
+				for _, q := range bases {
+					ok = ok && a.space[q] == space
+				}
+				if !ok {
+					delete(a.space, r)
+					again = true
+					break
+				}
+			}
+		}
+	}
+}
+
+// indexOperand reports whether an operand is a constant or an index.
+func (a *addresses) indexOperand(o ptx.Operand) bool {
+	r, ok := a.register(o)
+	return o.Shape == ptx.Immediate || ok && !a.large[r] && !a.derived[r] && len(a.definitions[r]) > 0
+}
+
+// small reports whether a statement makes a number of 64 bits from constants and numbers
+// of at most 32 bits.
+func (a *addresses) small(st ptx.Statement) bool {
+	c := a.c
+	operands, words := c.Operands(st), c.Modifiers(st)
+	if len(words) == 0 || len(operands) < 2 || operands[0].Shape != ptx.NameOperand {
+		return false
+	}
+	last := words[len(words)-1]
+	operands = operands[1:]
+	switch op := c.Opcode(st); op {
+	case "mul", "mad":
+		if words[0] == ".wide" {
+			operands = operands[2:]
+		}
+	case "cvt":
+		return ptx.TypeSize(last) <= 4 && strings.ContainsRune("su", rune(last[1]))
+	case "ld":
+		return ptx.TypeSize(last) <= 4
+	case "and":
+		for _, o := range operands {
+			if n, ok := constant(c, o); ok && n >= 0 && n < 1<<32 {
+				return true
+			}
+		}
+	case "shl", "shr":
+		operands = operands[:1]
+	case "mov", "add", "sub", "or", "xor", "min", "max", "neg":
+	default:
+		return false
+	}
+	for _, o := range operands {
+		r, ok := a.register(o)
+		if o.Shape != ptx.Immediate && !(ok && !a.large[r] && len(a.definitions[r]) > 0) {
+			return false
+		}
+	}
+	return true
+}
+
+func constant(c *ptx.Code, o ptx.Operand) (int64, bool) {
+	if o.Shape != ptx.Immediate {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(spell(c, o.First, o.End), 0, 64)
+	return n, err == nil
+}
+
+// rewrite returns the edits of the accesses whose space is known, and of the
+// definitions that they need.
+func (a *addresses) rewrite(s *state, d *ptx.Decl) (edits []edit) {
+	c := a.c
+	names := map[ptx.RegisterID]string{}
+	var needed []ptx.RegisterID
+	name := func(r ptx.RegisterID) string {
+		if names[r] == "" {
+			names[r] = s.register()
+			needed = append(needed, r)
+		}
+		return names[r]
+	}
+	for _, st := range c.Statements {
+		if r, ok := a.back(st); ok {
+			source := c.Operands(st)[1]
+			edits = append(edits,
+				edit{span: c.OpSpan(st), text: "mov.u64"},
+				edit{span: c.Tokens[source.First].Span(), text: name(r)})
+			continue
+		}
+		base, at, ok := a.access(st)
+		if !ok {
+			continue
+		}
+		r, _ := c.Register(base)
+		edits = append(edits,
+			edit{span: ptx.Span{Off: c.Tokens[at].Off}, text: a.space[r]},
+			edit{span: c.Tokens[base].Span(), text: name(r)})
+	}
+	for i := 0; i < len(needed); i++ { // needed grows
+		for _, n := range a.definitions[needed[i]] {
+			st := c.Statements[n]
+			_, _, in, bases, _ := a.definition(st)
+			operands := c.Operands(st)
+			var text string
+			if len(bases) == 0 {
+				text = fmt.Sprintf("mov.u64 %s, %s;", names[needed[i]], spell(c, in.First, in.End))
+			} else {
+				list := []string{names[needed[i]]}
+				for _, o := range operands[1:] {
+					if q, ok := a.register(o); ok && slices.Contains(bases, q) {
+						list = append(list, name(q))
+					} else {
+						list = append(list, spell(c, o.First, o.End))
+					}
+				}
+				text = spell(c, st.Op, st.Operands) + " " + strings.Join(list, ", ") + ";"
+			}
+			edits = append(edits, edit{span: ptx.Span{Off: c.Span(st).Off}, text: guardOf(c, st) + text + "\n\t"})
+		}
+	}
+	if len(needed) > 0 {
+		var list []string
+		for _, r := range needed {
+			list = append(list, names[r])
+		}
+		edits = append(edits, edit{span: ptx.Span{Off: d.Body.Off + 1}, text: "\n\t.reg .b64 " + strings.Join(list, ", ") + ";"})
+	}
+	return edits
+}
+
+// back reads a cvta.to that makes an address in the space that its operand is proved to
+// lie in.
+func (a *addresses) back(st ptx.Statement) (r ptx.RegisterID, ok bool) {
+	c := a.c
+	if st.Kind != ptx.Instruction || c.Opcode(st) != "cvta" {
+		return r, false
+	}
+	operands, words := c.Operands(st), c.Modifiers(st)
+	if len(operands) != 2 || len(words) != 3 || words[0] != ".to" || words[2] != ".u64" {
+		return r, false
+	}
+	r, ok = a.register(operands[1])
+	return r, ok && a.space[r] == words[1]
+}
+
+// access reads a generic access of an address whose space is known: the token of the
+// register, and the token before which the space is written.
+func (a *addresses) access(st ptx.Statement) (base, at int32, ok bool) {
+	c := a.c
+	if st.Kind != ptx.Instruction {
+		return
+	}
+	operands := c.Operands(st)
+	address := 0
+	atomic := false
+	switch c.Opcode(st) {
+	case "st":
+	case "red":
+		atomic = true
+	case "ld":
+		address = 1
+	case "atom":
+		address, atomic = 1, true
+	default:
+		return
+	}
+	if len(operands) <= address {
+		return
+	}
+	if base, _, ok = c.AddressParts(operands[address]); !ok {
+		return
+	}
+	r, ok := c.Register(base)
+	if !ok || a.space[r] == "" {
+		return 0, 0, false
+	}
+	space := a.space[r]
+	words := c.Modifiers(st)
+	n := 0
+	for n < len(words) && slices.Contains([]string{".weak", ".volatile", ".relaxed", ".acquire", ".release", ".acq_rel", ".cta", ".cluster", ".gpu", ".sys"}, words[n]) {
+		n++
+	}
+	for _, word := range words[n:] {
+		if ptx.TypeSize(word) == 0 && !slices.Contains([]string{".v2", ".v4", ".v8"}, word) && !atomic {
+			return 0, 0, false // a space, or a way of caching
+		}
+	}
+	switch {
+	case atomic && (n == len(words) || !slices.Contains([]string{".add", ".min", ".max", ".and", ".or", ".xor", ".exch", ".cas", ".inc", ".dec"}, words[n])):
+		return 0, 0, false
+	case space == ".local" && (atomic || n > 0), space == ".const" && (c.Opcode(st) != "ld" || n > 0):
+		return 0, 0, false
+	}
+	return base, st.Op + 1 + int32(n), true
+}
