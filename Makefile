@@ -35,7 +35,7 @@ test: oracles
 
 test-integrations: FORCE
 	internal/oracles/fetch.sh --compilers
-	PTXLINK_REQUIRE_ORACLES=1 PTXLINK_REQUIRE_COMPILERS=1 $(GO) test -timeout 30m ./docs ./integrations/...
+	PTXLINK_REQUIRE_ORACLES=1 PTXLINK_REQUIRE_COMPILERS=1 $(GO) test -timeout 30m ./docs ./integrations/... ./link/report
 
 # The modules of staticcheck stay out of go.mod, which users of package link read.
 lint:

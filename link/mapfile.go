@@ -12,8 +12,9 @@ import (
 )
 
 // WriteMap writes the link map as text: the inputs, every symbol of the output with
-// its module, the totals, the calls, and the renamed, dropped and removed symbols. The text depends only
-// on the inputs.
+// its module, the totals, the calls, the reasons why archive members are linked, the
+// inlined calls, and the renamed, folded, dropped and removed symbols. The text depends
+// only on the inputs and options.
 func (r *Result) WriteMap(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps the first error until Flush
 	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", r.Version, r.Target, r.AddressSize)
@@ -21,6 +22,9 @@ func (r *Result) WriteMap(w io.Writer) error {
 	r.mapSymbols(out)
 	r.mapTotals(out)
 	r.mapCalls(out)
+	r.mapPulls(out)
+	r.mapInlined(out)
+	r.mapFolded(out)
 	r.mapRenamed(out)
 	r.mapDropped(out)
 	r.mapRemoved(out)
@@ -101,6 +105,43 @@ func (r *Result) mapCalls(w io.Writer) {
 	t := table(w, "Calls (addresses are uses other than a direct call)", "calls\taddresses\tfrom\tto")
 	for _, e := range r.Edges() {
 		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\n", e.Calls, e.Addresses, diag.Escape(e.From), readable(e.To))
+	}
+	t.Flush()
+}
+
+func (r *Result) mapPulls(w io.Writer) {
+	if len(r.Pulls) == 0 {
+		return
+	}
+	t := table(w, "Members of archives", "needed for\tby\tmember")
+	for _, p := range r.Pulls {
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", diag.Escape(p.Symbol), diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member))
+	}
+	t.Flush()
+}
+
+func (r *Result) mapInlined(w io.Writer) {
+	if len(r.InlinedCalls) == 0 {
+		return
+	}
+	t := table(w, "Inlining", "from\tcaller\tcallee\twhat")
+	for _, c := range r.InlinedCalls {
+		what := "inlined"
+		if !c.Inlined {
+			what = "not inlined: " + diag.Escape(c.Reason)
+		}
+		fmt.Fprintf(t, "  %s:%d\t%s\t%s\t%s\n", diag.Escape(c.Place.File), c.Place.Line, diag.Escape(c.Caller), diag.Escape(c.Callee), what)
+	}
+	t.Flush()
+}
+
+func (r *Result) mapFolded(w io.Writer) {
+	if len(r.Folded) == 0 {
+		return
+	}
+	t := table(w, "Folded, since another function has the same code", "name\tinto")
+	for _, f := range r.Folded {
+		fmt.Fprintf(t, "  %s\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
 	}
 	t.Flush()
 }

@@ -15,6 +15,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
+	"ptxlink/link/report"
 )
 
 // readAssembler reads the options for the way from the linked module to a cubin.
@@ -134,7 +135,12 @@ func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte,
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}
-	if err == nil && b.Usage {
+	if c.fromPtxas = messages; err == nil && c.pageFile != "" && !c.dryRun {
+		for i, o := range outputs {
+			c.gpus = append(c.gpus, report.GPU{Arch: targets[i].Arch, Usages: o.Usages})
+		}
+	}
+	if err == nil && c.usage {
 		var before []ptxas.Output
 		if c.compare {
 			if before, err = c.unoptimized(ctx, targets); err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +15,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
+	"ptxlink/link/report"
 )
 
 // command is one run of ptxlink.
@@ -30,6 +32,9 @@ type command struct {
 	output      string   // "-" is standard output
 	mapFile     string
 	dotFile     string
+	pageFile    string
+	gpus        []report.GPU    // for the page
+	fromPtxas   []*link.Message // likewise
 	depFile     string
 	unusedFile  string
 	assembler   ptxas.Build
@@ -39,6 +44,7 @@ type command struct {
 	passes      []link.Pass
 	printPulls  bool
 	fatbinary   string // its path
+	usage       bool   // --resource-usage
 	compare     bool   // --resource-usage=compare
 	saveTemps   bool
 	checkOnly   bool // ptxlink check
@@ -193,6 +199,7 @@ func (c *command) readOptions(opts *options) error {
 		return err
 	}
 	c.linkOptions.Stream = !c.cubin // ptxas needs the module in memory
+	c.pageFile = opts.text("report")
 	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dot"), opts.text("dependency-file"), opts.text("unused-inputs")
 
 	return c.readAssembler(opts)
@@ -247,7 +254,7 @@ func (c *command) checkFiles() error {
 	if c.cubin && c.output == "-" && isTerminal(c.stdout) {
 		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
 	}
-	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dot", c.dotFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}}
+	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dot", c.dotFile}, {"--report", c.pageFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}}
 	for i, a := range named {
 		if a.path == "" {
 			continue
@@ -307,21 +314,30 @@ func (c *command) writeResult(result *link.Result, unused []string, output outfi
 		}
 		files = append(files, outfile.File{Path: c.unusedFile, Data: b.Bytes()})
 	}
-	for _, report := range []struct {
+	writeMap := result.WriteMap
+	if filepath.Ext(c.mapFile) == ".json" {
+		writeMap = result.WriteMapJSON
+	}
+	page := func(w io.Writer) error {
+		facts := result.Map()
+		facts.Messages = append(facts.Messages, link.MapMessages(c.fromPtxas)...)
+		return report.Report{Title: filepath.Base(c.output), Map: facts, GPUs: c.gpus}.Write(w)
+	}
+	for _, f := range []struct {
 		path  string
 		write func(io.Writer) error
-	}{{c.mapFile, result.WriteMap}, {c.dotFile, result.WriteDot}} {
-		if report.path == "" {
+	}{{c.mapFile, writeMap}, {c.dotFile, result.WriteDot}, {c.pageFile, page}} {
+		if f.path == "" {
 			continue
 		}
 		var b bytes.Buffer
-		if err := report.write(&b); err != nil {
+		if err := f.write(&b); err != nil {
 			return err
 		}
-		if report.path == "-" {
+		if f.path == "-" {
 			files = append(files, c.toStdout(outfile.File{Data: b.Bytes()}))
 		} else {
-			files = append(files, outfile.File{Path: report.path, Data: b.Bytes()})
+			files = append(files, outfile.File{Path: f.path, Data: b.Bytes()})
 		}
 	}
 	if c.output == "-" {

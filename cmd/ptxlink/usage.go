@@ -37,7 +37,8 @@ func (u *usageWhen) IsBoolFlag() bool { return true }
 // readUsage reads --resource-usage.
 func (c *command) readUsage(opts *options) error {
 	when := get[usageWhen](opts, "resource-usage")
-	c.assembler.Usage = when != "" && !opts.toggle("dry-run")
+	c.usage = when != "" && !opts.toggle("dry-run")
+	c.assembler.Usage = c.usage || c.pageFile != "" && !opts.toggle("dry-run")
 	c.compare = when == "compare"
 	if c.compare && c.optimize.Level == 0 && len(c.optimize.Inline) == 0 && !c.optimize.Fold {
 		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}

@@ -80,6 +80,7 @@ if [[ $compilers ]]; then
 		"clang-14|$MACHINE_PIN|fetch_clang_14"
 		"clang-16|$MACHINE_PIN|fetch_clang_16"
 		"clang-22|$MACHINE_PIN|fetch_clang_22"
+		"chromium|$MACHINE_PIN|fetch_chromium"
 	)
 fi
 
@@ -584,6 +585,18 @@ fetch_clang() {
 		found=$part/root/usr/lib/llvm-$v/bin/$t
 		wrap "$t" "${found#"$part"/}" "$(lib_path "$part/root")"
 	done
+}
+
+# A browser without a window, for the page of --report.
+fetch_chromium() {
+	local found
+	if found=$(first_on_path chromium-headless-shell chromium chromium-browser google-chrome); then
+		link chromium "$found"
+		return
+	fi
+	own_apt
+	deb_closure "$part/root" chromium-headless-shell || return
+	wrap chromium root/usr/lib/chromium/chromium-headless-shell "$(lib_path "$part/root"):$part/root/usr/lib/$(gcc -print-multiarch 2>/dev/null || echo "$(uname -m)-linux-gnu")/pulseaudio"
 }
 
 # Other releases, for make corpus: each compiler lays out calls in its own way.

@@ -1,0 +1,209 @@
+package link
+
+import (
+	"encoding/json"
+	"io"
+
+	"ptxlink/internal/diag"
+)
+
+// Map holds the facts of the link map. WriteMapJSON writes it as JSON. Lists may be
+// empty but never null.
+type Map struct {
+	Output   MapOutput    `json:"output"`
+	Inputs   []MapInput   `json:"inputs"`
+	Symbols  []MapSymbol  `json:"symbols"` // in the order of the output
+	Calls    []MapCall    `json:"calls"`
+	Pulled   []MapPull    `json:"pulled"` // why each archive member is linked
+	Unused   []string     `json:"unused"` // archives without a linked member
+	Dropped  []MapSymbol  `json:"dropped"`
+	Removed  []MapSymbol  `json:"removed"` // nothing in the output refers to them
+	Inlined  []MapInlined `json:"inlined"`
+	Folded   []MapFolded  `json:"folded"`
+	Messages []MapMessage `json:"messages"`
+	// Demangled holds the plain form of mangled names that only other lists mention.
+	Demangled map[string]string `json:"demangled"`
+}
+
+// MapOutput describes the output.
+type MapOutput struct {
+	Version     string `json:"version"` // PTX ISA
+	Target      string `json:"target"`
+	AddressSize int    `json:"address_size"`
+	Bytes       int    `json:"bytes"`
+}
+
+// MapInput is one linked module.
+type MapInput struct {
+	Name        string `json:"name"`
+	Path        string `json:"path,omitempty"`
+	Version     string `json:"version"`
+	Target      string `json:"target"`
+	AddressSize int    `json:"address_size"`
+	Producer    string `json:"producer,omitempty"`
+	Bytes       int    `json:"bytes"`
+}
+
+// MapSymbol is one symbol of the output, or one that is not in it.
+type MapSymbol struct {
+	Name      string `json:"name"`
+	Demangled string `json:"demangled,omitempty"` // if it is mangled
+	Original  string `json:"original,omitempty"`  // in the input, if it was renamed
+	Kind      string `json:"kind"`                // "entry", "func", "object", "alias"
+	Linkage   string `json:"linkage"`             // "local" for module-local
+	Space     string `json:"space,omitempty"`     // of an object
+	Bytes     int64  `json:"bytes"`               // of memory, or of the text of a body
+	Align     int64  `json:"align,omitempty"`
+	Module    string `json:"module,omitempty"`
+	Line      int    `json:"line,omitempty"`     // of the definition in its module
+	Supplier  string `json:"supplier,omitempty"` // "driver" or "launch", of an undefined one
+	Reason    string `json:"reason,omitempty"`   // why it was dropped
+}
+
+// MapCall is an [Edge].
+type MapCall struct {
+	From      string `json:"from"`
+	To        string `json:"to"`
+	Calls     int    `json:"calls"`
+	Addresses int    `json:"addresses"`
+}
+
+// MapPull is a [Pull].
+type MapPull struct {
+	Member string `json:"member"`
+	Symbol string `json:"symbol"`
+	By     string `json:"by,omitempty"`
+}
+
+// MapInlined is an [InlinedCall].
+type MapInlined struct {
+	Caller  string `json:"caller"`
+	Callee  string `json:"callee"`
+	File    string `json:"file,omitempty"`
+	Line    int    `json:"line,omitempty"`
+	Inlined bool   `json:"inlined"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// MapFolded is a [FoldedFunction].
+type MapFolded struct {
+	Name string `json:"name"`
+	Into string `json:"into"`
+}
+
+// MapMessage is a warning or note of the link.
+type MapMessage struct {
+	Severity string    `json:"severity"`
+	ID       string    `json:"id,omitempty"`
+	Text     string    `json:"text"`
+	File     string    `json:"file,omitempty"`
+	Line     int       `json:"line,omitempty"`
+	Column   int       `json:"column,omitempty"`
+	Notes    []MapNote `json:"notes,omitempty"`
+	Help     string    `json:"help,omitempty"`
+}
+
+// MapNote is a second place of a message.
+type MapNote struct {
+	Text string `json:"text"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+}
+
+// Map returns the facts of the link map.
+func (r *Result) Map() *Map {
+	m := &Map{
+		Output: MapOutput{r.Version, r.Target, r.AddressSize, r.Size()},
+		Inputs: []MapInput{}, Symbols: mapSymbols(r.Symbols()), Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{},
+		Demangled: map[string]string{},
+		Dropped:   mapSymbols(r.Dropped()), Removed: mapSymbols(r.Removed()), Inlined: []MapInlined{}, Folded: []MapFolded{}, Messages: MapMessages(r.Messages),
+	}
+	for _, in := range r.Modules {
+		m.Inputs = append(m.Inputs, MapInput(in))
+	}
+	for _, e := range r.Edges() {
+		m.Calls = append(m.Calls, MapCall(e))
+	}
+	for _, p := range r.Pulls {
+		m.Pulled = append(m.Pulled, MapPull(p))
+	}
+	m.Unused = append(m.Unused, r.Unused...)
+	for _, c := range r.InlinedCalls {
+		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, c.Place.File, c.Place.Line, c.Inlined, c.Reason})
+	}
+	for _, f := range r.Folded {
+		m.Folded = append(m.Folded, MapFolded(f))
+	}
+	m.demangle()
+	return m
+}
+
+// demangle fills Demangled.
+func (m *Map) demangle() {
+	symbols := map[string]bool{}
+	for _, s := range m.Symbols {
+		symbols[s.Name] = true
+	}
+	mention := func(names ...string) {
+		for _, name := range names {
+			if plain := diag.Demangle(name); !symbols[name] && plain != name {
+				m.Demangled[name] = plain
+			}
+		}
+	}
+	for _, c := range m.Calls {
+		mention(c.From, c.To)
+	}
+	for _, p := range m.Pulled {
+		mention(p.Symbol)
+	}
+	for _, c := range m.Inlined {
+		mention(c.Caller, c.Callee)
+	}
+	for _, f := range m.Folded {
+		mention(f.Name, f.Into)
+	}
+}
+
+func mapSymbols(list []Symbol) []MapSymbol {
+	symbols := make([]MapSymbol, 0, len(list))
+	for _, s := range list {
+		x := MapSymbol{
+			Name: s.Name, Kind: s.Kind, Linkage: s.Linkage, Space: s.Space, Bytes: s.Size, Align: s.Align,
+			Module: s.Module, Line: s.Line(), Supplier: s.Supplier, Reason: s.Reason,
+		}
+		if x.Linkage == "" {
+			x.Linkage = "local"
+		}
+		if plain := diag.Demangle(s.Name); plain != s.Name {
+			x.Demangled = plain
+		}
+		if s.Original != s.Name {
+			x.Original = s.Original
+		}
+		symbols = append(symbols, x)
+	}
+	return symbols
+}
+
+// MapMessages returns messages in the form of the map.
+func MapMessages(list []*Message) []MapMessage {
+	messages := make([]MapMessage, 0, len(list))
+	for _, m := range list {
+		x := MapMessage{Severity: m.Kind.String(), ID: m.ID, Text: m.Text, File: m.Place.File, Line: m.Place.Line, Column: m.Place.Column, Help: m.Help}
+		for _, n := range m.Notes {
+			x.Notes = append(x.Notes, MapNote{n.Text, n.Place.File, n.Place.Line})
+		}
+		messages = append(messages, x)
+	}
+	return messages
+}
+
+// WriteMapJSON writes the facts of WriteMap, and the messages, as a JSON object: a
+// [Map]. The text depends only on the inputs and options.
+func (r *Result) WriteMapJSON(w io.Writer) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", " ")
+	e.SetEscapeHTML(false)
+	return e.Encode(r.Map())
+}

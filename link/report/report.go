@@ -1,0 +1,49 @@
+// Package report writes what a link did as one HTML page, which needs no network.
+package report
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html"
+	"io"
+
+	"ptxlink/link"
+	"ptxlink/link/ptxas"
+)
+
+//go:embed report.html
+var page []byte
+
+// Report is the content of a page.
+type Report struct {
+	Title string    // usually the name of the output
+	Map   *link.Map // of the link
+	GPUs  []GPU     // where ptxas ran
+}
+
+// GPU holds what the kernels and functions of a cubin use.
+type GPU struct {
+	Arch   string        `json:"arch"`
+	Usages []ptxas.Usage `json:"usages"`
+}
+
+// Write writes the page. Its text depends only on the report.
+func (r Report) Write(w io.Writer) error {
+	// Marshal escapes <, > and &, so no name can end the script element.
+	data, err := json.Marshal(struct {
+		*link.Map
+		GPUs []GPU `json:"gpus"`
+	}{r.Map, r.GPUs})
+	if err != nil {
+		return err
+	}
+	out := bytes.Replace(page, []byte("@TITLE@"), []byte(html.EscapeString(r.Title)), 2)
+	before, after, _ := bytes.Cut(out, []byte("@DATA@"))
+	for _, part := range [][]byte{before, data, after} {
+		if _, err := w.Write(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+package report
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"ptxlink/internal/oracles"
+	"ptxlink/link"
+	"ptxlink/link/ptxas"
+)
+
+// write returns the page of a report.
+func write(t *testing.T, r Report) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// hostile is a report whose names try to leave their place.
+func hostile(t *testing.T) Report {
+	name := `</script><script>document.title="broken"</script><b onmouseover=x>&amp;`
+	r, err := link.Link(t.Context(), link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(".version 7.8\n.target sm_75\n.address_size 64\n.visible .entry k () { ret; }\n")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Map()
+	m.Inputs = []link.MapInput{{Name: name}}
+	m.Symbols = []link.MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
+	m.Messages = []link.MapMessage{{Severity: "warning", Text: name, File: name, Line: 3}}
+	return Report{Title: name, Map: m}
+}
+
+func TestWrite(t *testing.T) {
+	page := write(t, hostile(t))
+	if n := strings.Count(page, "<script"); n != 2 {
+		t.Errorf("%d script elements", n)
+	}
+	if strings.Contains(page, "<b onmouseover") || strings.Contains(page, "@TITLE@") || strings.Contains(page, "@DATA@") {
+		t.Error("a name is not escaped, or a place was not filled")
+	}
+	for _, address := range regexp.MustCompile(`(?i)(https?:)?//[a-z][a-z0-9.]+`).FindAllString(page, -1) {
+		if address != "http://www.w3.org" { // the name of SVG
+			t.Errorf("the page names %s", address)
+		}
+	}
+	if page != write(t, hostile(t)) {
+		t.Error("two pages differ")
+	}
+	data := regexp.MustCompile(`(?s)id="data">(.*?)</script>`).FindStringSubmatch(page)
+	var back link.Map
+	if err := json.Unmarshal([]byte(data[1]), &back); err != nil || back.Symbols[0].Name != hostile(t).Map.Symbols[0].Name {
+		t.Errorf("the data is not what was written: %v", err)
+	}
+}
+
+// large returns the report of a program of 50 modules.
+func large(t *testing.T) Report {
+	const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
+	var o link.Options
+	main := top
+	calls := ""
+	for i := range 50 {
+		name := fmt.Sprintf("_Z3f%02di", i)
+		main += ".extern .func " + name + " ();\n"
+		calls += "call " + name + ";\n"
+		text := top + fmt.Sprintf(".visible .global .u32 data%d[%d];\n.global .u32 counter;\n.visible .func %s () {\n.reg .b32 %%r<4>;\n", i, i*i+1, name)
+		for range i * 3 {
+			text += "add.s32 %r1, %r2, %r3;\n"
+		}
+		text += fmt.Sprintf("st.global.u32 [counter], %%r1;\nst.global.u32 [data%d], %%r1;\nret;\n}\n", i)
+		o.Inputs = append(o.Inputs, link.Input{Name: fmt.Sprintf("/build/program/modules/m%02d.ptx", i), Text: []byte(text)})
+	}
+	main += ".visible .entry k () {\n" + calls + "ret;\n}\n"
+	o.Inputs = append(o.Inputs, link.Input{Name: "/build/program/main.ptx", Text: []byte(main)})
+	o.Verbose = true
+	r, err := link.Link(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Report{Title: "app.cubin", Map: r.Map(), GPUs: []GPU{{Arch: "sm_80", Usages: []ptxas.Usage{{Name: "k", Kernel: true, Registers: 24, Stack: -1, Code: 512}, {Name: "_Z3f03i", Registers: 8}}}}}
+}
+
+// drive opens a page in a browser, runs a script in it, and returns what the script
+// gives to say.
+func drive(t *testing.T, page, fragment, script string) string {
+	t.Helper()
+	browser := oracles.RequireCompiler(t, "chromium")
+	page = strings.Replace(page, "</body>", `<pre id="said"></pre><script>
+const said = [];
+const say = text => said.push(text);
+const wait = () => new Promise(done => setTimeout(done, 20));
+const type = text => { const input = main.querySelector("input[type=search]"); input.value = text; input.dispatchEvent(new Event("input")); };
+(async () => {
+	try { `+script+` } catch (e) { say("failed: " + e); }
+	document.getElementById("said").textContent = said.join("|");
+})();
+</script></body>`, 1)
+	path := filepath.Join(t.TempDir(), "page.html")
+	if err := os.WriteFile(path, []byte(page), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+path+fragment)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text := regexp.MustCompile(`(?s)<pre id="said">(.*?)</pre>`).FindSubmatch(out)
+	if text == nil {
+		t.Fatalf("the page did not load:\n%.2000s", out)
+	}
+	return string(text[1])
+}
+
+func TestInBrowser(t *testing.T) {
+	program := write(t, large(t))
+	for _, c := range []struct{ name, page, fragment, script, want string }{
+		{"the first part has two maps of 51 and 50 modules", program, "",
+			`const maps = document.querySelectorAll("main > svg"); say(maps.length); say(maps[0].querySelectorAll("rect").length); say(maps[2].querySelectorAll("rect").length);`, "3|51|50"},
+		{"a click on a module opens it, and one on a symbol leads to the table", program, "",
+			`const rect = [...document.querySelectorAll("svg a")].find(a => a.textContent.includes("m49.ptx")); location.hash = rect.getAttribute("href"); await wait();
+			say(document.querySelectorAll("svg")[0].querySelectorAll("rect").length); location.hash = document.querySelector("svg a").getAttribute("href"); await wait();
+			say(document.querySelector("nav a[aria-current]").textContent.split(" ")[0]); say(main.querySelectorAll("tbody tr").length);`, "1|Symbols|1"},
+		{"the search of symbols filters, and keeps its state in the address", program, "#symbols",
+			`const all = main.querySelectorAll("tbody tr").length; type("f49"); await wait(); say(all > 100); say(main.querySelectorAll("tbody tr").length); say(location.hash); say(document.activeElement.type);`, "true|1|#symbols?q=f49|search"},
+		{"a search finds demangled names", program, "#symbols?q=f07(int)", `say(main.querySelectorAll("tbody tr").length);`, "1"},
+		{"kinds filter too", program, "#symbols?kind=entry", `say(document.getElementById("count").textContent.split(" ")[0]);`, "1"},
+		{"a column sorts down, then up", program, "#symbols?kind=func",
+			`const names = () => main.querySelector("tbody tr td:nth-child(6)").textContent; const press = () => [...main.querySelectorAll("th button")].find(b => b.textContent.startsWith("bytes")).click();
+			press(); await wait(); say(names()); press(); await wait(); say(names());`, "f49(int)|f00(int)"},
+		{"the tree of calls opens at the entry and folds", program, "#calls",
+			`const d = main.querySelector("details"); say(d.open); say(main.querySelectorAll("#tree .leaf").length); d.querySelector("summary").click(); await wait(); say(main.querySelector("details").open);`, "true|50|false"},
+		{"a search in the tree", program, "#calls?q=f12", `say(main.querySelectorAll("mark").length);`, "1"},
+		{"the callers of a function", program, "#calls?root=_Z3f12i", `say(main.querySelectorAll("h2")[1].nextSibling.textContent.includes("k"));`, "true"},
+		{"kernels", program, "#kernels", `say(main.querySelector("tbody tr").textContent);`, "24?00512kernelk"},
+		{"renamed symbols, with short paths", program, "#changes?q=counter$", `say(main.querySelectorAll("tbody tr").length); say(main.textContent.includes("/build/"));`, "49|false"},
+		{"messages filter by text", program, "#messages", `const n = main.querySelectorAll(".message").length; type("no such text"); await wait(); say(n > 0); say(main.querySelectorAll(".message").length);`, "true|0"},
+		{"hostile names stay text", write(t, hostile(t)), "#symbols", `say(document.title.endsWith("- ptxlink")); say(main.querySelectorAll("b").length); say(main.querySelectorAll("tbody tr").length);`, "true|0|1"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := drive(t, c.page, c.fragment, c.script); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
