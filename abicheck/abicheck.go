@@ -123,7 +123,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 		return
 	}
 	if a.decl.Kind != b.decl.Kind {
-		c.log.Error(diag.SymbolKind, a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).
+		c.log.Error(diag.SymbolKind, a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).Of(s.Name).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp("rename one of the two")
 		return
@@ -157,17 +157,17 @@ func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
 	sym, target := f.Symbols[a.Name], f.Symbols[a.Target]
 	switch {
 	case sym.Decl < 0:
-		c.log.Error(diag.Alias, f.At(a.NameSpan), name+" is an alias but is not declared").
+		c.log.Error(diag.Alias, f.At(a.NameSpan), name+" is an alias but is not declared").Of(f.Names[a.Name]).
 			WithHelp("declare it with the prototype of its target before the .alias")
 	case sym.Target < 0:
-		c.log.Error(diag.AliasTarget, f.At(a.NameSpan), name+" is an alias of itself").
+		c.log.Error(diag.AliasTarget, f.At(a.NameSpan), name+" is an alias of itself").Of(f.Names[a.Name]).
 			WithHelp("an alias must lead to a function that the module defines (PTX ISA, .alias)")
 	case !target.Defined() && !target.Exported(): // resolve has reported it
 	case !target.Defined():
-		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which this module does not define").
+		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which this module does not define").Of(f.Names[a.Target]).
 			WithHelp("an alias and its target must be in one module (PTX ISA, .alias)")
 	case target.Linkage == ptx.Weak:
-		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which is .weak").
+		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which is .weak").Of(f.Names[a.Target]).
 			Note(f.NamePlace(a.Target), "defined here").
 			WithHelp("ptxas takes no alias to a weak function (PTX ISA, .alias)")
 	}

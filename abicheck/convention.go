@@ -93,17 +93,17 @@ func convention(f *object.File, d *ptx.Decl, p *ptx.Param, narrow bool, log *dia
 	switch {
 	case p.Space != ".param":
 	case ptx.Opaque(p.Word):
-		log.Error(diag.OpaqueParam, f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).
+		log.Error(diag.OpaqueParam, f.At(p.Span), fmt.Sprintf("%s takes a %s, which only an entry can", name(), p.Word)).Of(f.Names[d.Name]).
 			WithHelp("pass the 64-bit handle as a .b64 (PTX Interoperability 2.3, note E)")
 	case p.Alignment() > ctype.MaxParamAlign:
-		log.Error(diag.ParamAlign, f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).
+		log.Error(diag.ParamAlign, f.At(p.Span), fmt.Sprintf("%s has a parameter aligned to %d, and %d is the most", name(), p.Alignment(), ctype.MaxParamAlign)).Of(f.Names[d.Name]).
 			WithHelp("pass a pointer to it (PTX Interoperability 2.3, note D)")
 	case p.Array || p.Vector > 0:
 	case p.Word == ".f16" || p.Word == ".bf16":
-		log.Warn(diag.ABI, f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).
+		log.Warn(diag.ABI, f.At(p.Span), fmt.Sprintf("%s passes a %s, a type that is for storage only", name(), p.Word)).Of(f.Names[d.Name]).
 			WithHelp("pass it as .b32, or in a structure of two bytes (PTX Interoperability 2.3, note C)")
 	case narrow && p.ElementSize() < 4 && ptx.TypeSize(p.Word) != 0:
-		log.Error(diag.NarrowParam, f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).
+		log.Error(diag.NarrowParam, f.At(p.Span), fmt.Sprintf("%s takes a %s and is called; integers below 32 bits are passed as 32 bits", name(), p.Word)).Of(f.Names[d.Name]).
 			WithHelp("declare it .b32 in every module (PTX Interoperability 2.3, note A)")
 	}
 }

@@ -107,7 +107,7 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *target
 		return
 	}
 	name := near.file.Names[near.decl.Name]
-	c.log.Warn(diag.IndirectCall, f.At(proto.Label), fmt.Sprintf("this prototype matches no function whose address is taken; %s differs in %s", diag.Name(name), difference)).
+	c.log.Warn(diag.IndirectCall, f.At(proto.Label), fmt.Sprintf("this prototype matches no function whose address is taken; %s differs in %s", diag.Name(name), difference)).Of(name).
 		Note(near.at(near.decl.NameSpan), "defined here").
 		WithHelp("if the call can reach it, rebuild the module that saw the old prototype")
 }

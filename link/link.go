@@ -145,7 +145,7 @@ func (o Options) check() (host object.Host, err error) {
 func requireDefined(t *resolve.Table, names []string, log *diag.Log) {
 	for _, name := range names {
 		if s, ok := t.Lookup(name); !ok || !s.Defined() {
-			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined requires")
+			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined requires").Of(name)
 		}
 	}
 }
@@ -219,7 +219,7 @@ func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *re
 	for _, id := range names.Renamed {
 		f := t.Files[id.File]
 		if d := f.DeclOf(id.Name); d != nil && d.Kind == ptx.Entry {
-			log.Warn(diag.EntryRenamed, f.At(d.NameSpan), fmt.Sprintf("entry %s is called %s in the output: it has no linkage, and another input has the name too", diag.Name(f.Names[id.Name]), names.Of(id))).
+			log.Warn(diag.EntryRenamed, f.At(d.NameSpan), fmt.Sprintf("entry %s is called %s in the output: it has no linkage, and another input has the name too", diag.Name(f.Names[id.Name]), names.Of(id))).Of(f.Names[id.Name]).
 				WithHelp("make it .visible under a name of its own, so that the host can find it")
 		}
 	}

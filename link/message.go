@@ -21,6 +21,9 @@ type Message struct {
 	Text string
 	// Place is what the message is about.
 	Place Place
+	// Symbol is the symbol that the message is about, as the input spells it; empty if
+	// there is none.
+	Symbol string
 	// Notes are related places, such as the other definition.
 	Notes []Remark
 	// Help suggests what to do about it, on one line; it may be empty.
@@ -85,12 +88,16 @@ func (m *Message) Unwrap() error { return m.Err }
 
 // Style holds the options of WriteMessages.
 type Style struct {
-	Color      bool // use terminal colours
-	ErrorLimit int  // stop after this many errors; 0 means no limit
+	Format     string // "text", which is the default, "json", "sarif" or "github"
+	Color      bool   // use terminal colours
+	ErrorLimit int    // stop after this many errors; 0 means no limit
+	Version    string // of ptxlink, in SARIF
 }
 
-// WriteMessages writes messages as the ptxlink command does: a line with file, line
-// and column, the line of the input with a marker below it, the notes and the help.
+// WriteMessages writes messages as the ptxlink command does. As text, a message is a
+// line with file, line and column, the line of the input with a marker below it, the
+// notes and the help. As JSON it is one line. SARIF is one document; GitHub reads
+// workflow commands. docs/messages.md describes the formats.
 func WriteMessages(w io.Writer, messages []*Message, style Style) error {
 	list := make([]*diag.Message, len(messages))
 	for i, m := range messages {
@@ -100,7 +107,7 @@ func WriteMessages(w io.Writer, messages []*Message, style Style) error {
 }
 
 func (m *Message) internal() *diag.Message {
-	d := &diag.Message{Kind: diag.Kind(m.Kind), ID: diag.Find(m.ID), Place: m.Place.internal(), Text: m.Text, Help: m.Help, Err: m.Err}
+	d := &diag.Message{Kind: diag.Kind(m.Kind), ID: diag.Find(m.ID), Place: m.Place.internal(), Text: m.Text, Symbol: m.Symbol, Help: m.Help, Err: m.Err}
 	for _, n := range m.Notes {
 		d.Note(n.Place.internal(), n.Text)
 	}
@@ -118,7 +125,7 @@ func (p Place) internal() diag.Place {
 func publicMessages(list []*diag.Message) []*Message {
 	var public []*Message
 	for _, d := range list {
-		m := &Message{Kind: Kind(d.Kind), ID: d.ID.String(), Text: diag.Escape(d.Text), Place: publicPlace(d.Place), Help: diag.Escape(d.Help), Err: d.Err}
+		m := &Message{Kind: Kind(d.Kind), ID: d.ID.String(), Text: diag.Escape(d.Text), Symbol: d.Symbol, Place: publicPlace(d.Place), Help: diag.Escape(d.Help), Err: d.Err}
 		for _, n := range d.Notes {
 			m.Notes = append(m.Notes, Remark{publicPlace(n.Place), diag.Escape(n.Text)})
 		}

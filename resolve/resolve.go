@@ -241,7 +241,7 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 		case strength > best, strength == weak && best == weak && t.Files[s.Def.File].Pulled && !t.Files[id.File].Pulled:
 			best, s.Def = strength, id
 		case strength == strong: // best is strong too
-			log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).
+			log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).Of(s.Name).
 				Note(t.place(s.Def), "first defined here").
 				WithHelp("keep one of the two, make one .weak, or drop its linkage so that it stays in its module")
 		case strength == 1 && best == 1 && t.largerCommon(id, s.Def):
@@ -293,7 +293,7 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 		for n, s := range f.Symbols {
 			if !s.Exported() && !s.Defined() && s.Uses > 0 {
 				id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-				log.Error(diag.UndefinedLocal, f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", diag.Name(f.Names[n]))).
+				log.Error(diag.UndefinedLocal, f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", diag.Name(f.Names[n]))).Of(f.Names[n]).
 					WithHelp("declare it .extern if another module defines it")
 			}
 		}

@@ -17,7 +17,7 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 		return
 	}
 	first := uses[0]
-	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first))
+	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first)).Of(s.Name)
 	for i, u := range uses[1:] {
 		if i == maxUses-1 {
 			more := "more uses"

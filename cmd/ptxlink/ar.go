@@ -33,7 +33,7 @@ var arCommand = subcommand{
 			{kind: textKind, name: "host", category: packages, usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
 			{kind: textKind, name: "arch", category: packages, usage: "select the PTX for `sm_NN` (default: the highest)"},
 			{kind: textKind, name: "output", category: packages, usage: "with x, extract to the folder `DIR`"},
-		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)
+		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
 	description: `ptxlink ar ARCHIVE FILE... creates ARCHIVE from the PTX in the files: PTX, host
 objects, fatbins, archives. With an operation it works like ar. The dash before

@@ -9,7 +9,6 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"ptxlink/internal/outfile"
@@ -107,24 +106,14 @@ func (c *command) run(opts *options) error {
 
 // readMessageOptions reads the options for the display of messages.
 func (c *command) readMessageOptions(opts *options) error {
-	c.report.style = link.Style{
-		Color:      useColor(opts.color(), c.stderr),
-		ErrorLimit: int(opts.number("error-limit")),
+	if c.report.text() || opts.given("error-limit") { // other programs get all errors
+		c.report.style.ErrorLimit = int(opts.number("error-limit"))
 	}
-	c.report.quiet = opts.toggle("w")
-	c.report.fatal = opts.toggle("fatal-warnings")
+	c.report.warnings = warningOptions{quiet: opts.toggle("w"), fatal: opts.toggle("fatal-warnings")}
 	for _, w := range opts.list("W") {
-		id, ok := strings.CutPrefix(w, "no-")
-		if w == "error" {
-			c.report.fatal = true
-			continue
-		} else if !ok {
-			return &usageError{text: fmt.Sprintf("unknown option \"-W%s\"", w), help: "-Wno-ID hides a warning; all of them are on already"}
-		}
-		if err := checkWarning(id); err != nil {
+		if err := c.report.warnings.read(w); err != nil {
 			return err
 		}
-		c.report.hidden = append(c.report.hidden, id)
 	}
 	for _, name := range []string{"error-limit", "threads", "ptxas-jobs", "cache-size"} {
 		if opts.number(name) < 0 {

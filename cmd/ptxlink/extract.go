@@ -25,7 +25,7 @@ var extractCommand = subcommand{
 			{kind: toggleKind, name: "list", aliases: []string{"t"}, category: output, usage: "list the contents and write nothing"},
 			{kind: toggleKind, name: "json", category: output, usage: "list the contents as JSON"},
 			{kind: textKind, name: "arch", category: choice, usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
-		}, linkFlags("max-input-size", "help", "error-limit", "color-diagnostics")...)
+		}, linkFlags("max-input-size", "help", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
 	description: `Writes all PTX in the files, byte for byte, to files named after the innermost
 file: k.sm_80.ptx for the sm_80 PTX in k.o, whether k.o is in an archive or not.

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"ptxlink/internal/diag"
 )
 
 // hostile holds everything in a name that a terminal would act on: 7-bit and 8-bit
@@ -79,6 +81,11 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	for _, extra := range []string{"-Map=-", "-L" + f.gone, "-l" + hostile, "-u" + hostile, "--require-defined=" + hostile, "--allow-undefined=[" + hostile, "--arch=" + hostile, "--host=" + hostile, "-W" + hostile, "-Wno-" + hostile,
 		"--" + hostile, "-j" + hostile, "--output=" + f.gone + "/x", "--output=" + f.good, "-Xptxas=" + hostile, "@" + f.gone} {
 		jobs = append(jobs, job{nil, []string{extra, f.good, f.other, f.archive}})
+	}
+	for _, format := range diag.Formats {
+		for _, args := range [][]string{{f.good, f.twice, f.other, f.archive}, {"--cubin", "--ptxas", f.ptxas, f.good, f.archive}, {f.bad}, {f.gone}, {"--" + hostile, f.good}} {
+			jobs = append(jobs, job{nil, append([]string{"--diagnostics-format=" + format, "--verbose"}, args...)})
+		}
 	}
 	for _, sub := range subcommands() {
 		args := map[string][][]string{

@@ -26,7 +26,7 @@ var libdeviceCommand = subcommand{
 			{kind: toggleKind, name: "ftz", category: compiling, usage: "flush denormals to zero, like nvcc -ftz=true"},
 			{kind: textKind, name: "cuda", category: compiling, usage: "`PATH` of a toolkit, a venv or libdevice.10.bc"},
 			{kind: textKind, name: "llc", category: compiling, usage: "compile with the llc at `PATH` (default: the toolkit's cicc)"},
-		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "color-diagnostics")...)
+		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "diagnostics-format", "color-diagnostics")...)
 	},
 	description: `Searches for the toolkit in --cuda, $CUDA_HOME, $CUDA_PATH, next to the nvcc on
 PATH, and in the usual folders and Python's site-packages. Each function of

@@ -9,7 +9,9 @@ import (
 	"io"
 	"os"
 	"runtime/debug"
+	"strings"
 
+	"ptxlink/internal/diag"
 	"ptxlink/internal/mapped"
 )
 
@@ -37,13 +39,14 @@ func main() {
 // run is main without the process.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
+	defer c.report.close()
 	defer func() {
 		if what := recover(); what != nil {
 			if err := mapped.Fault(what); err != nil {
 				code = c.finish(err)
 				return
 			}
-			reportBug(stderr, what, debug.Stack())
+			c.report.bug(what, debug.Stack())
 			code = exitBug
 		}
 	}()
@@ -62,6 +65,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	table := s.flags()
 	args, err := expand(args)
+	c.report.style.Format, c.report.style.Version = findFormat(args), strings.TrimPrefix(version(), "ptxlink ")
 	if s.letters {
 		args = splitLetters(table, args)
 	}
@@ -81,7 +85,9 @@ func (s subcommand) start(ctx context.Context, c *command, args []string) error 
 		io.WriteString(c.stdout, s.help())
 	default:
 		c.report.style.Color = useColor(opts.color(), c.stderr)
-		err = s.run(c, opts)
+		if err = checkFormat(opts); err == nil {
+			err = s.run(c, opts)
+		}
 	}
 	return s.own(err)
 }
@@ -102,11 +108,21 @@ func (c *command) finish(err error) int {
 		c.report.fail(usage.message(), exitUsage)
 		return exitUsage
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintln(c.stderr, "ptxlink: interrupted; nothing was written")
+		c.interrupted()
 		return exitInterrupt
 	}
 	c.report.fail(err, exitIO)
 	return exitIO
+}
+
+// interrupted reports that a signal ended the program.
+func (c *command) interrupted() {
+	const text = "interrupted; nothing was written"
+	if c.report.text() {
+		fmt.Fprintln(c.stderr, "ptxlink: "+text) // no error of the inputs
+	} else {
+		c.report.log(&diag.Log{Messages: []*diag.Message{{ID: diag.Interrupted, Text: text}}})
+	}
 }
 
 // exitError is an exit code; err is nil if the reason was reported already.

@@ -16,11 +16,10 @@ import (
 
 // reporter writes messages according to the options.
 type reporter struct {
-	w      io.Writer
-	style  link.Style
-	quiet  bool     // -w
-	hidden []string // -Wno-ID
-	fatal  bool     // --fatal-warnings
+	w        io.Writer
+	style    link.Style
+	warnings warningOptions
+	held     []*link.Message // of a SARIF document, which is written at the end
 	// told are the messages written so far, by kind, text and place, if each is to be
 	// written once: several links of the same inputs have most in common.
 	told map[string]bool
@@ -30,17 +29,8 @@ type reporter struct {
 func (r *reporter) write(messages []*link.Message) (errors int) {
 	var shown []*link.Message
 	for _, m := range messages {
-		if m.Kind == link.Warning {
-			if r.quiet || slices.Contains(r.hidden, m.ID) {
-				continue
-			}
-			if r.fatal {
-				// Copy the message, because it belongs to the linker. Keep the ID,
-				// so that the user can disable the warning.
-				copied := *m
-				copied.Kind = link.Error
-				m = &copied
-			}
+		if m = r.warnings.apply(m); m == nil {
+			continue
 		}
 		if m.Kind == link.Error {
 			errors++
@@ -54,8 +44,52 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 		}
 		shown = append(shown, m)
 	}
-	link.WriteMessages(r.w, shown, r.style)
+	if r.style.Format == "sarif" {
+		r.held = append(r.held, shown...)
+	} else {
+		link.WriteMessages(r.w, shown, r.style)
+	}
 	return errors
+}
+
+// close writes what is left to write, at the end of the program.
+func (r *reporter) close() {
+	if r.style.Format == "sarif" {
+		link.WriteMessages(r.w, r.held, r.style)
+	}
+}
+
+// text reports whether messages are for people.
+func (r *reporter) text() bool { return r.style.Format == "" || r.style.Format == "text" }
+
+// findFormat returns the last valid --diagnostics-format in args, so that errors in the
+// command line have that format too.
+func findFormat(args []string) (format string) {
+	for i, arg := range args {
+		if arg == "--" {
+			break
+		}
+		name, value, assigned := strings.Cut(arg, "=")
+		if !assigned && i+1 < len(args) {
+			value = args[i+1]
+		}
+		if (name == "--diagnostics-format" || name == "-diagnostics-format") && slices.Contains(diag.Formats, value) {
+			format = value
+		}
+	}
+	return format
+}
+
+// checkFormat returns an error if the value of --diagnostics-format is not one.
+func checkFormat(opts *options) error {
+	if format := opts.text("diagnostics-format"); format != "" && !slices.Contains(diag.Formats, format) {
+		text := fmt.Sprintf("%q is not a format of --diagnostics-format", format)
+		if near := nearestOf(diag.Formats, strings.ToLower(format)); near != "" {
+			text += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		return &usageError{text: text, help: "the formats are text, json, sarif and github"}
+	}
+	return nil
 }
 
 // log writes the messages of a log.
@@ -99,9 +133,9 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// reportBug reports a panic. There are no outputs yet, because they are written last.
+// bug reports a panic. There are no outputs yet, because they are written last.
 // The stack is cut to the frames between the panic and main.
-func reportBug(w io.Writer, what any, stack []byte) {
+func (r *reporter) bug(what any, stack []byte) {
 	const keep = 8
 	var frames []string
 	lines := strings.Split(string(bytes.TrimSpace(stack)), "\n")
@@ -114,7 +148,16 @@ func reportBug(w io.Writer, what any, stack []byte) {
 	for i := 2; i+1 < len(lines) && len(frames) < keep; i += 2 {
 		frames = append(frames, "  "+lines[i]+"\n  "+lines[i+1])
 	}
-	fmt.Fprintf(w, "ptxlink: internal error: %s\n", diag.Escape(fmt.Sprint(what)))
-	fmt.Fprintf(w, "%s\n%s\n", version(), strings.Join(frames, "\n"))
-	fmt.Fprintln(w, "ptxlink: note: this is a bug in ptxlink, not in your files; nothing was written. Please report it with the lines above and the inputs.")
+	const advice = "this is a bug in ptxlink, not in your files; nothing was written. Please report it with the lines above and the inputs."
+	if !r.text() {
+		m := &diag.Message{ID: diag.Internal, Text: fmt.Sprint(what), Help: advice}
+		for _, line := range append([]string{version()}, frames...) {
+			m.Note(diag.Place{}, line)
+		}
+		r.log(&diag.Log{Messages: []*diag.Message{m}})
+		return
+	}
+	fmt.Fprintf(r.w, "ptxlink: internal error: %s\n", diag.Escape(fmt.Sprint(what)))
+	fmt.Fprintf(r.w, "%s\n%s\n", version(), strings.Join(frames, "\n"))
+	fmt.Fprintln(r.w, "ptxlink: note: "+advice)
 }

@@ -90,6 +90,7 @@ func commonFlags() []option {
 	const messages = "Messages"
 	return []option{
 		{kind: toggleKind, name: "help", aliases: []string{"h"}, category: messages, usage: "show this help"},
+		{kind: textKind, name: "diagnostics-format", category: messages, choices: "text json sarif github", usage: "write messages as `FORMAT`: text, json, sarif or github"},
 		{kind: whenKind, name: "color-diagnostics", category: messages, choices: "auto always never", usage: "colour messages: `WHEN` is auto, always or never"},
 	}
 }

@@ -7,9 +7,77 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/typo"
+	"ptxlink/link"
 )
 
-// warnings returns the names that -Wno- accepts, sorted.
+// warningOptions say which warnings are shown, and which are errors. The rules are
+// those of GCC and clang:
+//
+//  1. Of -WID and -Wno-ID the last one counts, and of -Werror and -Wno-error.
+//  2. -Werror=ID shows the warning as an error, and -Wno-error=ID as a warning,
+//     whether -Werror is given or not.
+//  3. -w hides all warnings.
+type warningOptions struct {
+	quiet  bool            // -w
+	fatal  bool            // -Werror
+	hidden map[string]bool // by ID
+	errors map[string]bool // -Werror=ID, or false for -Wno-error=ID
+}
+
+// read reads one -W option, without the W.
+func (o *warningOptions) read(option string) error {
+	if o.hidden == nil {
+		o.hidden, o.errors = map[string]bool{}, map[string]bool{}
+	}
+	name, no := strings.CutPrefix(option, "no-")
+	id, named := strings.CutPrefix(name, "error=")
+	switch {
+	case name == "error":
+		o.fatal = !no
+		return nil
+	case name == "all": // all warnings are on already
+		o.quiet = o.quiet || no
+		return nil
+	case !named:
+		id = name
+	}
+	if err := checkWarning("-W"+strings.TrimSuffix(option, id), id); err != nil {
+		return err
+	}
+	if !named {
+		o.hidden[id] = no
+		return nil
+	}
+	o.errors[id] = !no
+	if !no {
+		o.hidden[id] = false
+	}
+	return nil
+}
+
+// apply returns the message as the options want it; nil if it is not shown.
+func (o *warningOptions) apply(m *link.Message) *link.Message {
+	if m.Kind != link.Warning {
+		return m
+	}
+	if o.quiet || o.hidden[m.ID] {
+		return nil
+	}
+	fatal, named := o.errors[m.ID]
+	if !named {
+		fatal = o.fatal
+	}
+	if fatal {
+		// Copy the message, because it belongs to the linker. Keep the ID, so that
+		// the user can disable the warning.
+		copied := *m
+		copied.Kind = link.Error
+		m = &copied
+	}
+	return m
+}
+
+// warnings returns the names that -W and -Wno- accept, sorted.
 var warnings = func() (names []string) {
 	for _, r := range diag.Rules(diag.Warning) {
 		names = append(names, r.Name)
@@ -17,14 +85,18 @@ var warnings = func() (names []string) {
 	return names
 }()
 
-// checkWarning returns an error if no warning has the name.
-func checkWarning(id string) error {
+// checkWarning returns an error if no warning has the name. prefix is the option in
+// front of it.
+func checkWarning(prefix, id string) error {
 	if slices.Contains(warnings, id) {
 		return nil
 	}
+	if diag.Find(id) != diag.None {
+		return &usageError{text: id + " is an error, and -W options are for warnings", help: "ptxlink --explain=" + id + " says what to do about it"}
+	}
 	text := fmt.Sprintf("there is no warning called %q", id)
 	if near := nearestOf(warnings, id); near != "" {
-		text += fmt.Sprintf(" (did you mean -Wno-%s?)", near)
+		text += fmt.Sprintf(" (did you mean %s%s?)", prefix, near)
 	}
 	return &usageError{text: text, help: "ptxlink --help lists the warnings"}
 }

@@ -147,6 +147,15 @@ func (p Place) Position() (file string, line, column int) {
 	return p.Source.Name, line, column
 }
 
+// End returns the line and column behind the last character of the place; both are 0
+// if it is a whole file, or its text is unknown.
+func (p Place) End() (line, column int) {
+	if p.Source == nil || p.Span == (Span{}) {
+		return 0, 0
+	}
+	return p.Source.LineColumn(p.Span.End())
+}
+
 // Remark is a second place that explains a message, such as the other definition.
 type Remark struct {
 	Place Place
@@ -161,6 +170,8 @@ type Message struct {
 	Text  string
 	Notes []Remark
 	Help  string
+	// Symbol is the symbol that the message is about, mangled; empty if there is none.
+	Symbol string
 	// Err is the cause of the message, if there is one, such as the error from
 	// reading a file.
 	Err error
@@ -180,6 +191,12 @@ func (m *Message) As(target any) bool { return ToPublic != nil && ToPublic(m, ta
 // Note adds a second place and returns the message, for chaining.
 func (m *Message) Note(place Place, text string) *Message {
 	m.Notes = append(m.Notes, Remark{place, text})
+	return m
+}
+
+// Of sets the symbol that the message is about and returns the message.
+func (m *Message) Of(symbol string) *Message {
+	m.Symbol = symbol
 	return m
 }
 

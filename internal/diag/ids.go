@@ -33,6 +33,8 @@ const (
 	FileIndex
 	HostMismatch
 	InitialiserCycle
+	Internal
+	Interrupted
 	IO
 	LibdeviceCompiler
 	Library
@@ -133,6 +135,8 @@ var rules = [...]Rule{
 	FileIndex:           {"file-index", Error, "a module uses an index of .file twice"},
 	HostMismatch:        {"host-mismatch", Error, "inputs were compiled for operating systems with different data layouts"},
 	InitialiserCycle:    {"initialiser-cycle", Error, "initialisers of module-local variables refer to each other in a cycle"},
+	Internal:            {"internal-error", Error, "a bug in ptxlink"},
+	Interrupted:         {"interrupted", Error, "a signal ended ptxlink"},
 	IO:                  {"io", Error, "a file cannot be read or written, or a program cannot be run"},
 	LibdeviceCompiler:   {"libdevice-compiler", Error, "a compiler does not accept libdevice"},
 	Library:             {"library", Error, "no -L folder contains a -l library"},

@@ -9,10 +9,12 @@ import (
 	"unicode/utf8"
 )
 
-// Style controls how messages are written as text.
+// Style controls how messages are written.
 type Style struct {
-	Color      bool
-	ErrorLimit int // stop after this many errors; 0 means show them all
+	Format     string // one of Formats; empty is text
+	Color      bool   // of text
+	ErrorLimit int    // stop after this many errors; 0 means show them all
+	Version    string // of ptxlink, for SARIF
 }
 
 // palette holds the escape sequences in use; all are empty without colour.
@@ -35,26 +37,13 @@ func (p palette) of(kind string) string {
 	return p.note
 }
 
-// Write renders messages as text: one "file:line:col: kind: text" line each,
+// writeText renders messages as text: one "file:line:col: kind: text" line each,
 // with the source line and a marker under the span, then notes and help.
-func Write(w io.Writer, messages []*Message, style Style) error {
+func writeText(w io.Writer, messages []*Message, style Style) error {
 	var b strings.Builder
 	p := style.palette()
-	shown, hidden := 0, 0
 	for _, m := range messages {
-		if m.Kind == Error {
-			if style.ErrorLimit > 0 && shown >= style.ErrorLimit {
-				hidden++
-				continue
-			}
-			shown++
-		} else if hidden > 0 {
-			continue
-		}
 		writeOne(&b, m, p)
-	}
-	if hidden > 0 {
-		fmt.Fprintf(&b, "ptxlink: %snote:%s %d more error%s not shown; --error-limit=0 shows all\n", p.note, p.off, hidden, plural(hidden))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -364,7 +364,7 @@ func finish(members []Member, format Format, log *diag.Log) {
 		}
 		for _, name := range m.Record.Defines {
 			if before, ok := first[name]; ok {
-				log.Warn(diag.DuplicateMemberSymbol, diag.Place{}, fmt.Sprintf("%s and %s both define %s, and nvlink links every member of an archive", before, m.Name, diag.Name(name)))
+				log.Warn(diag.DuplicateMemberSymbol, diag.Place{}, fmt.Sprintf("%s and %s both define %s, and nvlink links every member of an archive", before, m.Name, diag.Name(name))).Of(name)
 				continue
 			}
 			first[name] = m.Name

@@ -1,0 +1,200 @@
+package diag
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Formats are the values of Style.Format.
+var Formats = []string{"text", "json", "sarif", "github"}
+
+// Write writes messages in the format of the style.
+func Write(w io.Writer, messages []*Message, style Style) error {
+	messages = limit(messages, style.ErrorLimit)
+	switch style.Format {
+	case "json":
+		return writeJSONLines(w, messages)
+	case "sarif":
+		return writeSARIF(w, messages, style.Version)
+	case "github":
+		return writeGitHub(w, messages)
+	}
+	return writeText(w, messages, style)
+}
+
+// limit returns the messages up to the last error that is shown, and a note with the
+// number of errors that follow.
+func limit(messages []*Message, most int) (shown []*Message) {
+	if most <= 0 {
+		return messages
+	}
+	errors, hidden := 0, 0
+	for _, m := range messages {
+		if m.Kind == Error {
+			if errors++; errors > most {
+				hidden++
+			}
+		}
+		if hidden == 0 {
+			shown = append(shown, m)
+		}
+	}
+	if hidden > 0 {
+		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown; --error-limit=0 shows all", hidden, plural(hidden))})
+	}
+	return shown
+}
+
+// jsonMessage is a message in JSON. docs/messages.md describes it; a field never
+// changes its meaning.
+type jsonMessage struct {
+	ID       string      `json:"id,omitempty"` // notes have none
+	Severity string      `json:"severity"`
+	Message  string      `json:"message"`
+	Symbol   *jsonSymbol `json:"symbol,omitempty"`
+	Places   []jsonPlace `json:"places"`
+	Notes    []string    `json:"notes,omitempty"` // without a place
+	Help     string      `json:"help,omitempty"`
+}
+
+type jsonSymbol struct {
+	Mangled   string `json:"mangled"`
+	Demangled string `json:"demangled"`
+}
+
+// jsonPlace is a place of a message. Line and Column count from 1, a column is a
+// character, and the end is behind the last one; all are missing if the place is the
+// whole file.
+type jsonPlace struct {
+	Role      Role   `json:"role"`
+	File      string `json:"file"`
+	Line      int    `json:"line,omitempty"`
+	Column    int    `json:"column,omitempty"`
+	EndLine   int    `json:"endLine,omitempty"`
+	EndColumn int    `json:"endColumn,omitempty"`
+	Message   string `json:"message,omitempty"` // of a note
+}
+
+// writeJSONLines writes each message as one line of JSON.
+func writeJSONLines(w io.Writer, messages []*Message) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	for _, m := range messages {
+		j := jsonMessage{ID: m.ID.String(), Severity: m.Kind.String(), Message: m.Text, Places: []jsonPlace{}, Help: m.Help}
+		if m.Symbol != "" {
+			j.Symbol = &jsonSymbol{m.Symbol, demangled(m.Symbol)}
+		}
+		if m.Place.Source != nil {
+			j.Places = append(j.Places, placeJSON(m.Place, Primary, ""))
+		}
+		for _, n := range m.Notes {
+			if n.Place.Source == nil {
+				j.Notes = append(j.Notes, n.Text)
+			} else {
+				j.Places = append(j.Places, placeJSON(n.Place, n.Role(), n.Text))
+			}
+		}
+		if err := e.Encode(j); err != nil {
+			return err
+		}
+	}
+	_, err := w.Write(EscapeJSON(b.Bytes()))
+	return err
+}
+
+func placeJSON(at Place, role Role, text string) jsonPlace {
+	p := jsonPlace{Role: role, Message: text}
+	p.File, p.Line, p.Column = at.Position()
+	p.EndLine, p.EndColumn = at.End()
+	return p
+}
+
+// Role says what a place of a message is.
+type Role string
+
+// The roles of places.
+const (
+	Primary     Role = "primary"     // what the message is about
+	Definition  Role = "definition"  // of the symbol, or the first of two
+	Declaration Role = "declaration" // of the symbol
+	UsePlace    Role = "use"         // of the symbol
+	SourcePlace Role = "source"      // the line that the compiler read
+	Linked      Role = "linked"      // the line that ptxas read
+	Related     Role = "related"     // any other
+)
+
+// Role returns the role of the place of a note, by its text.
+func (r Remark) Role() Role {
+	for _, word := range []struct {
+		text string
+		role Role
+	}{
+		{"in the source", SourcePlace}, {"linked module", Linked}, {"used here", UsePlace}, {"accessed at", UsePlace},
+		{"defined", Definition}, {"definition", Definition}, {"initialised", Definition}, {"reserved", Definition}, {"declared", Declaration},
+	} {
+		if strings.Contains(r.Text, word.text) {
+			return word.role
+		}
+	}
+	return Related
+}
+
+// writeGitHub writes workflow commands, which GitHub shows beside the lines of a
+// change. It shows ten errors and ten warnings of a step there, and all in the log.
+func writeGitHub(w io.Writer, messages []*Message) error {
+	var b strings.Builder
+	for _, m := range messages {
+		command := m.Kind.String()
+		if m.Kind == Note {
+			command = "notice"
+		}
+		var properties []string
+		add := func(key, value string) {
+			properties = append(properties, key+"="+githubProperty.Replace(Escape(value)))
+		}
+		if file, line, column := m.Place.Position(); m.Place.Source != nil {
+			add("file", file)
+			if line > 0 {
+				add("line", fmt.Sprint(line))
+			}
+			if endLine, endColumn := m.Place.End(); endLine > 0 {
+				add("endLine", fmt.Sprint(endLine))
+				if endLine == line { // GitHub refuses columns of several lines
+					add("col", fmt.Sprint(column))
+					add("endColumn", fmt.Sprint(endColumn))
+				}
+			} else if column > 0 {
+				add("col", fmt.Sprint(column))
+			}
+		}
+		if m.ID != None {
+			add("title", m.ID.String())
+		}
+		text := shown(m.Text, maxText)
+		for _, n := range m.Notes {
+			var head strings.Builder
+			writeHead(&head, n.Place, "note", n.Text, None, palette{})
+			text += "\n" + strings.TrimSuffix(head.String(), "\n")
+		}
+		if m.Help != "" {
+			text += "\nhelp: " + shown(m.Help, maxText)
+		}
+		b.WriteString("::" + command)
+		if len(properties) > 0 {
+			b.WriteString(" " + strings.Join(properties, ","))
+		}
+		b.WriteString("::" + githubData.Replace(text) + "\n")
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// The runner of GitHub reads these escapes in properties and in texts.
+var (
+	githubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+	githubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+)

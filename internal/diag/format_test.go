@@ -1,0 +1,138 @@
+package diag
+
+import (
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// everyKind returns messages with every kind of place, and with names that each format
+// must escape.
+func everyKind() []*Message {
+	a := &Source{Name: "dir, 100%/a:b.ptx", Text: []byte("one\n.extern .func f;\n")}
+	b := &Source{Name: "/abs/lib.a(m é.ptx)", Text: []byte("é .func f() {\n}\n")}
+	var log Log
+	log.Error(DuplicateSymbol, At(a, find(a, "f;")), "100% of f(int): odd, \x1b[31m\r\nforged").Of("_Z1fi").
+		Note(At(b, find(b, "f()")), "first defined here").
+		Note(Place{}, "and 3 more uses").
+		WithHelp("rename f,\nor: drop it")
+	log.Warn(ODR, At(b, Span{}), "odd")
+	log.Warn(ODR, At(b, find(b, "() {\n}")), "spans two lines")
+	log.Error(Usage, Place{}, "no input files")
+	log.Note(At(a, find(a, "one")), "renamed")
+	log.Note(Place{}, "ptxas: hello")
+	log.Error(IO, At(&Source{Name: "gen.cu", FixedLine: 7, FixedColumn: 2}, Span{}), "text unknown")
+	log.Error(IO, At(&Source{Name: "c:d"}, Span{}), "a name with a colon")
+	return log.Messages
+}
+
+func written(t *testing.T, messages []*Message, style Style) string {
+	t.Helper()
+	var out strings.Builder
+	if err := Write(&out, messages, style); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestJSONLines(t *testing.T) {
+	want := `{"id":"duplicate-symbol","severity":"error","message":"100% of f(int): odd, \u001b[31m\r\nforged","symbol":{"mangled":"_Z1fi","demangled":"f(int)"},"places":[{"role":"primary","file":"dir, 100%/a:b.ptx","line":2,"column":15,"endLine":2,"endColumn":17},{"role":"definition","file":"/abs/lib.a(m é.ptx)","line":1,"column":9,"endLine":1,"endColumn":12,"message":"first defined here"}],"notes":["and 3 more uses"],"help":"rename f,\nor: drop it"}
+{"id":"odr","severity":"warning","message":"odd","places":[{"role":"primary","file":"/abs/lib.a(m é.ptx)"}]}
+{"id":"odr","severity":"warning","message":"spans two lines","places":[{"role":"primary","file":"/abs/lib.a(m é.ptx)","line":1,"column":10,"endLine":2,"endColumn":2}]}
+{"id":"usage","severity":"error","message":"no input files","places":[]}
+{"severity":"note","message":"renamed","places":[{"role":"primary","file":"dir, 100%/a:b.ptx","line":1,"column":1,"endLine":1,"endColumn":4}]}
+{"severity":"note","message":"ptxas: hello","places":[]}
+{"id":"io","severity":"error","message":"text unknown","places":[{"role":"primary","file":"gen.cu","line":7,"column":2}]}
+{"id":"io","severity":"error","message":"a name with a colon","places":[{"role":"primary","file":"c:d"}]}
+`
+	if d := cmp.Diff(want, written(t, everyKind(), Style{Format: "json"})); d != "" {
+		t.Error(d)
+	}
+	limited := strings.Split(written(t, everyKind(), Style{Format: "json", ErrorLimit: 2}), "\n")
+	if last := limited[len(limited)-2]; len(limited) != 8 || last != `{"severity":"note","message":"2 more errors not shown; --error-limit=0 shows all","places":[]}` {
+		t.Errorf("%q", limited)
+	}
+}
+
+// TestGitHub compares the workflow commands with what GitHub's runner reads: it splits
+// properties at commas, and the text follows the next two colons.
+func TestGitHub(t *testing.T) {
+	want := `::error file=dir%2C 100%25/a%3Ab.ptx,line=2,endLine=2,col=15,endColumn=17,title=duplicate-symbol::100%25 of f(int): odd, \x1b[31m\r\nforged%0A/abs/lib.a(m é.ptx):1:9: note: first defined here%0Aptxlink: note: and 3 more uses%0Ahelp: rename f,\nor: drop it
+::warning file=/abs/lib.a(m é.ptx),title=odr::odd
+::warning file=/abs/lib.a(m é.ptx),line=1,endLine=2,title=odr::spans two lines
+::error title=usage::no input files
+::notice file=dir%2C 100%25/a%3Ab.ptx,line=1,endLine=1,col=1,endColumn=4::renamed
+::notice::ptxas: hello
+::error file=gen.cu,line=7,col=2,title=io::text unknown
+::error file=c%3Ad,title=io::a name with a colon
+`
+	if d := cmp.Diff(want, written(t, everyKind(), Style{Format: "github"})); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestSARIF validates a document against the schema of OASIS, whose licence
+// (testdata/README.md) allows copies.
+func TestSARIF(t *testing.T) {
+	file, err := os.Open("testdata/sarif-schema-2.1.0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	parsed, err := jsonschema.UnmarshalJSON(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.AssertFormat()
+	if err := compiler.AddResource("sarif.json", parsed); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, messages := range [][]*Message{nil, everyKind(), everyKind()[1:2]} {
+		text := written(t, messages, Style{Format: "sarif", Version: "1.0"})
+		document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err == nil {
+			err = schema.Validate(document)
+		}
+		if err != nil {
+			t.Errorf("%v\n%s", err, text)
+		}
+	}
+	if schema.Validate(map[string]any{"version": "2.1.0", "runs": []any{map[string]any{"results": []any{}}}}) == nil {
+		t.Error("the schema accepts a run without a tool")
+	}
+
+	var log sarifLog
+	if err := json.Unmarshal([]byte(written(t, everyKind(), Style{Format: "sarif"})), &log); err != nil {
+		t.Fatal(err)
+	}
+	run := log.Runs[0]
+	if run.Invocations[0].Successful || len(run.Invocations[0].Notifications) != 3 || len(run.Results) != 5 {
+		t.Errorf("%+v", run)
+	}
+	for _, r := range run.Results {
+		if len(r.Locations) != 1 || run.Tool.Driver.Rules[r.RuleIndex].ID != r.RuleID {
+			t.Errorf("%+v", r)
+		}
+	}
+	var uris []string
+	for _, r := range run.Results {
+		uris = append(uris, r.Locations[0].Physical.Artifact.URI)
+	}
+	want := []string{"dir,%20100%25/a:b.ptx", "file:///abs/lib.a%28m%20%C3%A9.ptx%29", "file:///abs/lib.a%28m%20%C3%A9.ptx%29", "gen.cu", "./c:d"}
+	if d := cmp.Diff(want, uris); d != "" {
+		t.Error(d)
+	}
+	first := run.Results[0]
+	if len(first.Related) != 1 || first.Related[0].Props["role"] != "definition" || first.Locations[0].Logical[0] != (sarifLogical{"f(int)", "_Z1fi"}) || *first.Locations[0].Physical.Region != (sarifRegion{2, 15, 2, 17}) {
+		t.Errorf("%+v", first)
+	}
+}

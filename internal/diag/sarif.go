@@ -1,0 +1,188 @@
+package diag
+
+import (
+	"io"
+	"net/url"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// The parts of SARIF 2.1.0 that ptxlink writes (OASIS, Static Analysis Results
+// Interchange Format). TestSARIF validates them against the schema.
+type (
+	sarifLog struct {
+		Schema  string     `json:"$schema"`
+		Version string     `json:"version"`
+		Runs    []sarifRun `json:"runs"`
+	}
+	sarifRun struct {
+		Tool        sarifTool         `json:"tool"`
+		Invocations []sarifInvocation `json:"invocations"`
+		ColumnKind  string            `json:"columnKind"`
+		Results     []sarifResult     `json:"results"`
+	}
+	sarifTool struct {
+		Driver sarifDriver `json:"driver"`
+	}
+	sarifDriver struct {
+		Name    string      `json:"name"`
+		Version string      `json:"version,omitempty"`
+		Rules   []sarifRule `json:"rules"`
+	}
+	sarifRule struct {
+		ID      string      `json:"id"`
+		Short   sarifText   `json:"shortDescription"`
+		Default sarifConfig `json:"defaultConfiguration"`
+	}
+	sarifConfig struct {
+		Level string `json:"level"`
+	}
+	sarifText struct {
+		Text string `json:"text"`
+	}
+	sarifInvocation struct {
+		Successful    bool                `json:"executionSuccessful"`
+		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
+	}
+	sarifNotification struct {
+		Descriptor *sarifDescriptor `json:"descriptor,omitempty"`
+		Level      string           `json:"level"`
+		Message    sarifText        `json:"message"`
+		Locations  []sarifLocation  `json:"locations,omitempty"`
+	}
+	sarifDescriptor struct {
+		ID string `json:"id"`
+	}
+	sarifResult struct {
+		RuleID     string           `json:"ruleId"`
+		RuleIndex  int              `json:"ruleIndex"`
+		Level      string           `json:"level"`
+		Message    sarifText        `json:"message"`
+		Locations  []sarifLocation  `json:"locations"`
+		Related    []sarifLocation  `json:"relatedLocations,omitempty"`
+		Properties *sarifProperties `json:"properties,omitempty"`
+	}
+	sarifLocation struct {
+		ID       *int              `json:"id,omitempty"`
+		Physical sarifPhysical     `json:"physicalLocation"`
+		Logical  []sarifLogical    `json:"logicalLocations,omitempty"`
+		Message  *sarifText        `json:"message,omitempty"`
+		Props    map[string]string `json:"properties,omitempty"`
+	}
+	sarifLogical struct {
+		Name      string `json:"name"`
+		Decorated string `json:"decoratedName,omitempty"`
+	}
+	sarifPhysical struct {
+		Artifact sarifArtifact `json:"artifactLocation"`
+		Region   *sarifRegion  `json:"region,omitempty"`
+	}
+	sarifArtifact struct {
+		URI string `json:"uri"`
+	}
+	sarifRegion struct {
+		StartLine   int `json:"startLine"`
+		StartColumn int `json:"startColumn,omitempty"`
+		EndLine     int `json:"endLine,omitempty"`
+		EndColumn   int `json:"endColumn,omitempty"`
+	}
+	sarifProperties struct {
+		Help string `json:"help,omitempty"`
+	}
+)
+
+// writeSARIF writes one document with all messages. A message about no file, which is
+// one about the command line, is a notification: readers such as GitHub want a location
+// in every result. So is a note, because it belongs to no rule.
+func writeSARIF(w io.Writer, messages []*Message, version string) error {
+	run := sarifRun{
+		Tool:        sarifTool{sarifDriver{Name: "ptxlink", Version: version, Rules: []sarifRule{}}},
+		Invocations: []sarifInvocation{{Successful: true}},
+		ColumnKind:  "unicodeCodePoints",
+		Results:     []sarifResult{},
+	}
+	rules := map[ID]int{}
+	invocation := &run.Invocations[0]
+	for _, m := range messages {
+		if m.Kind == Error {
+			invocation.Successful = false
+		}
+		text := sarifText{sarifMessage(m)}
+		if m.ID == None || m.Place.Source == nil {
+			n := sarifNotification{Level: m.Kind.String(), Message: text}
+			if m.ID != None {
+				n.Descriptor = &sarifDescriptor{m.ID.String()}
+			}
+			if m.Place.Source != nil {
+				n.Locations = []sarifLocation{sarifAt(m.Place)}
+			}
+			invocation.Notifications = append(invocation.Notifications, n)
+			continue
+		}
+		rule := m.ID.Rule()
+		index, known := rules[m.ID]
+		if !known {
+			index = len(rules)
+			rules[m.ID] = index
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule.Name, sarifText{rule.About}, sarifConfig{rule.Kind.String()}})
+		}
+		r := sarifResult{RuleID: rule.Name, RuleIndex: index, Level: m.Kind.String(), Message: text, Locations: []sarifLocation{sarifAt(m.Place)}}
+		if m.Symbol != "" {
+			r.Locations[0].Logical = []sarifLogical{{Name: Demangle(m.Symbol), Decorated: m.Symbol}}
+		}
+		if m.Help != "" {
+			r.Properties = &sarifProperties{m.Help}
+		}
+		for _, n := range m.Notes {
+			if n.Place.Source == nil {
+				continue // it is in the text
+			}
+			id, at := len(r.Related), sarifAt(n.Place)
+			at.ID, at.Message, at.Props = &id, &sarifText{n.Text}, map[string]string{"role": string(n.Role())}
+			r.Related = append(r.Related, at)
+		}
+		run.Results = append(run.Results, r)
+	}
+	return WriteJSON(w, sarifLog{"https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json", "2.1.0", []sarifRun{run}})
+}
+
+// sarifMessage returns the text with what has no place in SARIF behind it: the notes
+// about no file, and the help.
+func sarifMessage(m *Message) string {
+	lines := []string{m.Text}
+	for _, n := range m.Notes {
+		if n.Place.Source == nil {
+			lines = append(lines, "note: "+n.Text)
+		}
+	}
+	if m.Help != "" {
+		lines = append(lines, "help: "+m.Help)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func sarifAt(at Place) sarifLocation {
+	file, line, column := at.Position()
+	l := sarifLocation{Physical: sarifPhysical{Artifact: sarifArtifact{fileURI(file)}}}
+	if line > 0 {
+		l.Physical.Region = &sarifRegion{StartLine: line, StartColumn: column}
+		l.Physical.Region.EndLine, l.Physical.Region.EndColumn = at.End()
+	}
+	return l
+}
+
+// fileURI returns a name as a URI reference. An absolute path is a file URI, as
+// readers outside the folder need it.
+func fileURI(name string) string {
+	slashed := filepath.ToSlash(name)
+	u := url.URL{Path: slashed}
+	if filepath.IsAbs(name) {
+		u.Scheme = "file"
+		u.Path = path.Clean("/" + slashed)
+	} else if first, _, _ := strings.Cut(slashed, "/"); slices.Contains([]byte(first), ':') {
+		u.Path = "./" + slashed // otherwise the text before the colon is a scheme
+	}
+	return u.String()
+}
