@@ -14,7 +14,7 @@ type Message struct {
 	// Kind says how much the message matters.
 	Kind Kind
 	// ID is the name of the rule of an error or warning, such as "undefined-symbol".
-	// A name never changes its meaning; docs/messages.md lists them. A note has none.
+	// A name never changes its meaning; docs/errors.md lists them. A note has none.
 	ID string
 	// Text is one line, in lower case and without a full stop. Control characters
 	// from names in the input are escaped.
@@ -97,7 +97,7 @@ type Style struct {
 // WriteMessages writes messages as the ptxlink command does. As text, a message is a
 // line with file, line and column, the line of the input with a marker below it, the
 // notes and the help. As JSON it is one line. SARIF is one document; GitHub reads
-// workflow commands. docs/messages.md describes the formats.
+// workflow commands. docs/errors.md describes the formats.
 func WriteMessages(w io.Writer, messages []*Message, style Style) error {
 	list := make([]*diag.Message, len(messages))
 	for i, m := range messages {

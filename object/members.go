@@ -20,7 +20,11 @@ func Refuse(name string, err error, log *diag.Log) {
 	if fault.Offset > 0 {
 		text = fmt.Sprintf("at byte %#x: %s", fault.Offset, text)
 	}
-	log.Error(diag.BadContainer, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
+	id := diag.BadContainer
+	if fault.NoPTX {
+		id = diag.NotPTX
+	}
+	log.Error(id, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
 }
 
 // Members returns the unparsed PTX texts of one input, linkable or not: all of

@@ -95,7 +95,13 @@ func (u *openedUnit) read(log *diag.Log) *File {
 func parse(member *container.Member, log *diag.Log) *File {
 	m, err := ptx.Parse(&diag.Source{Name: member.Name, Text: member.Text})
 	if err != nil {
-		log.Error(diag.Syntax, diag.At(m.Src, err.Span), err.Text).Help = err.Help
+		id := diag.Syntax
+		if err.NotPTX {
+			id = diag.NotPTX
+		} else if at := int(err.Span.Off); at < len(m.Src.Text) && m.Src.Text[at] == 0 {
+			id = diag.NUL
+		}
+		log.Error(id, diag.At(m.Src, err.Span), err.Text).Help = err.Help
 		return nil
 	}
 	f := newFile(m, member.SHA256, log)

@@ -62,6 +62,9 @@ func (c *command) run(opts *options) error {
 	if opts.toggle("version") {
 		return c.show([]byte(version() + "\n"))
 	}
+	if opts.given("explain") {
+		return c.explain(opts.text("explain"))
+	}
 	if err := c.readOptions(opts); err != nil {
 		return err
 	}

@@ -108,6 +108,7 @@ func newFlags() []option {
 		{kind: listKind, name: "W", category: messages, usage: "`no-ID` hides the warnings marked [-WID], error=ID refuses them"},
 		{kind: toggleKind, name: "fatal-warnings", category: messages, usage: "treat warnings as errors; same as -Werror"},
 		{kind: numberKind, name: "error-limit", category: messages, preset: "20", usage: "print at most `N` errors; 0: no limit (default: 20)"},
+		{kind: textKind, name: "explain", category: messages, usage: "explain the error or warning `ID`"},
 		{kind: textKind, name: "diagnostics-format", category: messages, choices: "text json sarif github", usage: "write messages as `FORMAT`: text, json, sarif or github"},
 		{kind: whenKind, name: "color-diagnostics", category: messages, choices: "auto always never", usage: "colour messages: `WHEN` is auto, always or never"},
 	}

@@ -28,15 +28,18 @@ func TestMain(m *testing.M) {
 //
 // and likewise the other tools below. With PTXLINK_REQUIRE_ORACLES=1 a missing
 // oracle is a failure.
-func TestScripts(t *testing.T) {
+func TestScripts(t *testing.T) { testscript.Run(t, scripts("../../testdata/script")) }
+
+// scripts returns the parameters of the scripts in a folder.
+func scripts(folder string) testscript.Params {
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
 	for _, tool := range []string{
 		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "fatbinary", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld",
 	} {
 		commands[tool] = oracle(tool)
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:           "../../testdata/script",
+	return testscript.Params{
+		Dir:           folder,
 		Cmds:          commands,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
@@ -57,7 +60,7 @@ func TestScripts(t *testing.T) {
 			}
 			return ok, nil
 		},
-	})
+	}
 }
 
 // oracle returns the script command that runs a tool that ptxlink is compared with.

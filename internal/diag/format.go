@@ -48,7 +48,7 @@ func limit(messages []*Message, most int) (shown []*Message) {
 	return shown
 }
 
-// jsonMessage is a message in JSON. docs/messages.md describes it; a field never
+// jsonMessage is a message in JSON. docs/errors.md describes it; a field never
 // changes its meaning.
 type jsonMessage struct {
 	ID       string      `json:"id,omitempty"` // notes have none

@@ -7,7 +7,7 @@ import (
 
 // ID identifies a rule that errors or warnings come from. Users write the name of a
 // warning in -Wno-NAME, and programs distinguish messages by it, so a name never
-// changes its meaning. Notes have no ID. docs/messages.md lists all IDs.
+// changes its meaning. Notes have no ID. docs/errors.md lists all IDs.
 type ID uint8
 
 // The rules, errors first.
@@ -147,7 +147,7 @@ var rules = [...]Rule{
 	NotAnArchive:        {"not-an-archive", Error, "the archive to change is not an archive"},
 	NotPTX:              {"not-ptx", Error, "an input is neither PTX nor a file that contains PTX"},
 	NothingLinked:       {"nothing-linked", Error, "no module is linked, because all inputs are archives and nothing in them is needed"},
-	NUL:                 {"nul", Error, "the linked module contains a NUL, at which ptxas stops reading"},
+	NUL:                 {"nul", Error, "a module contains a NUL, at which ptxas stops reading"},
 	NVMember:            {"nv-member", Error, "a module cannot be a member of an nv package"},
 	NvlinkError:         {"nvlink-error", Error, "nvlink does not link the cubins that ptxas wrote"},
 	OpaqueParam:         {"opaque-param", Error, "a function takes a texture, sampler or surface"},

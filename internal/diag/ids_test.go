@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/messages.md")
+var update = flag.Bool("update", false, "write docs/errors.md")
 
 // TestRules checks that every ID has its own rule, and that errors come first.
 func TestRules(t *testing.T) {
@@ -28,6 +28,11 @@ func TestRules(t *testing.T) {
 		seen[r.Name] = true
 		if (r.Kind == Error) != (id < ABI) {
 			t.Errorf("%s stands among the other kind", r.Name)
+		}
+	}
+	for id := None + 1; int(id) < len(rules); id++ {
+		if a := id.Advice(); a.Cure == "" || !strings.HasSuffix(a.Cure, ".") || a.See == "" || strings.HasSuffix(a.See, ".") || !strings.HasPrefix(id.Example(), "$ ptxlink ") {
+			t.Errorf("%s: advice %+v, example %q", id, a, id.Example())
 		}
 	}
 	if len(rules) != int(UnusedOption)+1 {
@@ -140,9 +145,9 @@ func idsByGoName(t *testing.T) map[string]ID {
 	return ids
 }
 
-// TestMessagesPage compares docs/messages.md with the rules.
+// TestMessagesPage compares docs/errors.md with the rules.
 func TestMessagesPage(t *testing.T) {
-	const page, mark = "../../docs/messages.md", "<!-- go test ./internal/diag -update writes what follows -->\n"
+	const page, mark = "../../docs/errors.md", "<!-- go test ./internal/diag -update writes what follows -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +164,13 @@ func TestMessagesPage(t *testing.T) {
 	}{{"Errors", Error}, {"Warnings", Warning}} {
 		fmt.Fprintf(&b, "\n## %s\n| name | meaning |\n|---|---|\n", part.title)
 		for _, r := range Rules(part.kind) {
-			fmt.Fprintf(&b, "| `%s` | %s |\n", r.Name, r.About)
+			fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", r.Name, r.Name, r.About)
+		}
+	}
+	for _, kind := range []Kind{Error, Warning} {
+		for _, r := range Rules(kind) {
+			id := Find(r.Name)
+			fmt.Fprintf(&b, "\n### %s\n%s:\n```\n%s```\n%s\n\nSee %s.\n", r.Name, strings.ToUpper(r.About[:1])+r.About[1:], id.Example(), wrap(id.Advice().Cure, 0, 160), id.Advice().See)
 		}
 	}
 	if *update {

@@ -52,6 +52,8 @@ type Error struct {
 	Offset int64
 	Text   string
 	Help   string
+	// NoPTX is set if the file is not damaged but holds something else.
+	NoPTX bool
 	// Stale is set if only the index of a package is wrong: Open can read the file.
 	Stale bool
 	// Err is the cause if the file could not be read, rather than being damaged.
@@ -413,7 +415,7 @@ func (h *holdings) fault(name string, bare bool) *Error {
 			help = kindWords[what].help
 		}
 	}
-	err := &Error{Name: name, Offset: -1, Help: help}
+	err := &Error{Name: name, Offset: -1, Help: help, NoPTX: true}
 	switch {
 	case len(parts) == 0:
 		err.Text = "holds nothing, so no PTX"

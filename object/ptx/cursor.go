@@ -79,7 +79,7 @@ func (c *cursor) from(off int32) diag.Span {
 
 func (c *cursor) errorAt(span diag.Span, help, format string, args ...any) {
 	if c.Err == nil {
-		c.Err = &Error{span, fmt.Sprintf(format, args...), help}
+		c.Err = &Error{Span: span, Text: fmt.Sprintf(format, args...), Help: help}
 	}
 	c.at = len(c.text)
 	c.tok = Token{Off: c.tok.Off, End: c.tok.Off}

@@ -99,9 +99,10 @@ type Lexer struct {
 
 // Error is an error in the text of one module.
 type Error struct {
-	Span diag.Span
-	Text string
-	Help string
+	Span   diag.Span
+	Text   string
+	Help   string
+	NotPTX bool // the text is that of another language
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -111,7 +112,7 @@ func NewLexer(text []byte, off int32) Lexer { return Lexer{text: text, at: int(o
 
 func (l *Lexer) fail(off, end int, help, format string, args ...any) Token {
 	if l.Err == nil {
-		l.Err = &Error{diag.Span{Off: int32(off), Len: int32(end - off)}, fmt.Sprintf(format, args...), help}
+		l.Err = &Error{Span: diag.Span{Off: int32(off), Len: int32(end - off)}, Text: fmt.Sprintf(format, args...), Help: help}
 	}
 	l.at = len(l.text)
 	return Token{Off: int32(off), End: int32(off)}

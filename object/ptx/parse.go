@@ -130,7 +130,7 @@ func (p *parser) named(s []byte) NameID {
 func (p *parser) header() {
 	if !p.isWord(".version") {
 		if what, help := mistaken(p.m.Src); what != "" {
-			p.Err = &Error{diag.Span{}, what, help}
+			p.Err = &Error{Text: what, Help: help, NotPTX: true}
 			return
 		}
 		if p.Err == nil {

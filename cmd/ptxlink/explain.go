@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// explain prints what an ID means. It takes the forms in which messages show it, too:
+// [-Walign], -Wno-align.
+func (c *command) explain(name string) error {
+	name = strings.Trim(name, "[] ")
+	if short, ok := strings.CutPrefix(name, "-W"); ok {
+		name = strings.TrimPrefix(strings.TrimPrefix(short, "no-"), "error=")
+	}
+	id := diag.Find(strings.ToLower(name))
+	if id == diag.None {
+		var names []string
+		for _, kind := range []diag.Kind{diag.Error, diag.Warning} {
+			for _, r := range diag.Rules(kind) {
+				names = append(names, r.Name)
+			}
+		}
+		text := fmt.Sprintf("there is no error or warning called %q", name)
+		if near := nearestOf(names, name); near != "" {
+			text += fmt.Sprintf(" (did you mean %s?)", near)
+		} else if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); at >= 0 {
+			text += fmt.Sprintf(" (did you mean %s?)", names[at])
+		}
+		return &usageError{text: text, help: "docs/errors.md lists all of them"}
+	}
+	return c.show([]byte(id.Explain()))
+}

@@ -1,0 +1,378 @@
+package diag
+
+// Advice is what --explain adds to the rule of an ID: what to do about a message, and
+// where to read on. docs/errors.md has the same text.
+type Advice struct {
+	Cure string // a few sentences
+	See  string // chapters and pages
+}
+
+var advice = [...]Advice{
+	ABIPreserve: {
+		"Rebuild the module that saw the old prototype. The registers that a function keeps are part of its call: a caller relies on those that its declaration names.",
+		"PTX ISA, .abi_preserve; docs/abi.md, 2",
+	},
+	AddressSizeMismatch: {
+		"Compile all modules for one address size: -m64 for nvcc and clang. Pointers and the layout of structures differ.",
+		"PTX Interoperability 1.1; docs/abi.md, 1",
+	},
+	Alias: {
+		"Define each name once: as a function, or as one alias whose prototype is declared before the .alias.",
+		"PTX ISA, .alias",
+	},
+	AliasTarget: {
+		"Define the target in the module of the alias, without .weak. ptxas accepts no other alias.",
+		"PTX ISA, .alias",
+	},
+	ArchMismatch: {
+		"Compile the module for the GPU that --arch names or an older one, or name a newer GPU. A target such as sm_90a runs on that GPU only.",
+		"PTX ISA, .target",
+	},
+	ArchiveFormat: {
+		"Keep one format in a package, or create another package of the other format: ptxlink ar --format=FORMAT libnew.a libold.a.",
+		"docs/packages.md",
+	},
+	BadContainer: {
+		"Fetch or build the file again. If other tools read it, report a bug: ptxlink names the byte at which it stopped.",
+		"docs/packages.md",
+	},
+	CallEntry: {
+		"Move the code that both need to a .func. An entry is launched by the host or with a launch of dynamic parallelism.",
+		"PTX ISA, call; docs/abi.md, 2",
+	},
+	CommonInitialised: {
+		"Initialise the variable in one module. The others declare it .common without a value.",
+		"PTX ISA, .common",
+	},
+	CommonSize: {
+		"Declare the largest size in the module that initialises the variable.",
+		"PTX ISA, .common",
+	},
+	ConstantOverflow: {
+		"Move the largest variables to .global memory, or load them through a pointer. ptxas limits all .const variables of a module together to 64 KiB.",
+		"PTX ISA, .const; CUDA C++ Programming Guide, __constant__",
+	},
+	CSyntax: {
+		"Write the type as in C, preprocessed: types, structures, unions, enumerations, arrays and bit fields. ptxlink abi reads no statements and no templates.",
+		"PTX Interoperability 1; ptxlink abi --help",
+	},
+	DuplicateInput: {
+		"Name the file once. Make passes a file twice if two rules add it.",
+		"README, In Make",
+	},
+	DuplicateSymbol: {
+		"Keep one of the two definitions. If both are meant, make one .weak (inline or a template in C++), or drop the linkage (static in C++) so that each module has its own.",
+		"PTX ISA, .visible and .weak",
+	},
+	EmptyInput: {
+		"Look at the command that wrote the file. A compiler that fails, or a full disk, leaves such files.",
+		"README, Inputs",
+	},
+	Fatbinary: {
+		"Run the command of --dry-run by hand, or name another fatbinary with --fatbinary. Without it, write PTX or a cubin.",
+		"docs/ptxas.md",
+	},
+	FileIndex: {
+		"Give each .file of the module its own index. Compilers do; text that was pasted together does not.",
+		"PTX ISA, .file",
+	},
+	HostMismatch: {
+		"Compile all modules on, or for, one operating system: long and the layout of structures differ. --allow-host-mismatch turns the error into a warning.",
+		"PTX Interoperability 1.1; docs/abi.md, 1",
+	},
+	InitialiserCycle: {
+		"Make one of the variables .visible, so that it can be declared before the other. PTX has no declaration of a variable without linkage.",
+		"PTX ISA, initializers",
+	},
+	Internal: {
+		"Nothing was written. Report the bug with the lines of the message and the inputs. Until it is mended, leaving an input or an option out often helps.",
+		"CONTRIBUTING.md",
+	},
+	Interrupted: {
+		"Run the link again. Outputs are renamed into place when they are whole, so an old output is still there and no part of a new one is.",
+		"README, What a mistake looks like",
+	},
+	IO: {
+		"Check the path, the permissions and the space on the disk. The message ends with the reason of the system.",
+		"README, Inputs",
+	},
+	LibdeviceCompiler: {
+		"Choose an architecture that the compiler knows with --arch, another toolkit with --cuda, or a newer llc with --llc. Lines that start with \"it says\" are those of the compiler.",
+		"docs/libraries.md",
+	},
+	Library: {
+		"Add the folder with -L. -lm stands for libm.a or libm.ptx; -l:FILE for exactly that file.",
+		"README, Inputs; docs/libraries.md",
+	},
+	NarrowParam: {
+		"Declare the parameter .b32 in every module. Integers below 32 bits are passed as 32 bits, and ptxas refuses narrower parameters of functions.",
+		"PTX Interoperability 2.3, note A; docs/abi.md, 2",
+	},
+	NoABICalls: {
+		"Compile the module for PTX 2.0 or later. Before, there was no calling convention.",
+		"PTX Interoperability 2",
+	},
+	NoMember: {
+		"List the members with ptxlink ar t ARCHIVE. Members are named after the files they were made from, without folders.",
+		"docs/packages.md",
+	},
+	Noreturn: {
+		"Rebuild the module that saw the old prototype. The compiler of the caller removes the code behind the call, so a function that returns continues somewhere else.",
+		"PTX ISA, .noreturn; docs/abi.md, 2",
+	},
+	NotAnArchive: {
+		"Put the archive first: ptxlink ar libx.a a.ptx b.ptx. An operation, such as r or t, comes before it.",
+		"docs/packages.md",
+	},
+	NotPTX: {
+		"Compile the source to PTX first (nvcc -ptx -rdc=true, clang -S), or keep the PTX in the object: -gencode arch=compute_80,code=compute_80. A cubin holds machine code only.",
+		"README, Inputs",
+	},
+	NothingLinked: {
+		"Name a module with the kernels, choose a member with -u NAME, or link all members with --whole-archive.",
+		"docs/packages.md",
+	},
+	NUL: {
+		"Split the file at the NUL. ptxas would ignore everything behind it without a message.",
+		"PTX ISA, source format",
+	},
+	NVMember: {
+		"Choose another host with --host, or another format: a package of plain PTX holds modules of every host.",
+		"docs/packages.md",
+	},
+	NvlinkError: {
+		"Read the message of nvlink; it is placed at the declaration of the symbol that it names. --save-temps keeps the cubins. --ptxas-mode=whole does without nvlink.",
+		"docs/ptxas.md",
+	},
+	OpaqueParam: {
+		"Pass the 64-bit handle of the texture, sampler or surface as a .b64. Only entries take opaque parameters.",
+		"PTX Interoperability 2.3, note E; docs/abi.md, 2",
+	},
+	OutputExists: {
+		"Remove the file, choose another folder with -o, or overwrite it with -f. ptxlink extract overwrites only files with the same contents.",
+		"ptxlink extract --help",
+	},
+	OutputIsInput: {
+		"Choose another name for the output. An output never replaces an input.",
+		"README, In Make",
+	},
+	ParamAlign: {
+		"Rebuild the module that saw the old prototype. If two compilers align the type differently, pass a pointer, or align the type in the source (alignas).",
+		"PTX Interoperability 2.3, note D; docs/abi.md, Where parameters are passed",
+	},
+	ParamCount: {
+		"Rebuild the module that saw the old prototype.",
+		"PTX Interoperability 2.3; docs/abi.md, 2",
+	},
+	ParamShape: {
+		"Rebuild the module that saw the old prototype. A structure with one member is an array of bytes, and its member alone is a scalar.",
+		"PTX Interoperability 2.3; docs/abi.md, 2",
+	},
+	ParamSize: {
+		"Rebuild the module that saw the old prototype: a type has changed, or differs between hosts, as long does.",
+		"PTX Interoperability 2.3; docs/abi.md, 2",
+	},
+	ParamSpace: {
+		"Declare the parameters in .param on both sides. Parameters in registers follow no convention.",
+		"PTX Interoperability 2.3; docs/abi.md, 2",
+	},
+	ParamType: {
+		"Make the declarations agree. .b32 matches .u32 as well as .f32; an integer and a float do not match each other.",
+		"PTX Interoperability 2.3; docs/abi.md, 2",
+	},
+	Partition: {
+		"Leave --partition out, or remove what cannot be cut: -S removes DWARF and --keep-line-info keeps the lines.",
+		"docs/ptxas.md",
+	},
+	PtxasError: {
+		"Mend the line of the input that the message shows. If only the linked text is wrong, --save-temps keeps it; report that as a bug.",
+		"docs/ptxas.md; PTX ISA",
+	},
+	PtxasFailed: {
+		"Try another ptxas with --ptxas, or other options. Write PTX instead of a cubin to see the text that it failed on.",
+		"docs/ptxas.md",
+	},
+	Split: {
+		"Link the module with -S, which removes debug information, and split the result.",
+		"docs/packages.md",
+	},
+	SymbolKind: {
+		"Rename one of the two, or make the declaration match the definition.",
+		"PTX ISA, declarations",
+	},
+	Syntax: {
+		"Compare the file with what the compiler wrote: it may be cut off or edited. ptxlink reads declarations and braces; ptxas checks the instructions.",
+		"PTX ISA, syntax",
+	},
+	SystemCall: {
+		"Declare the function as the driver defines it. Nothing else checks that.",
+		"PTX Interoperability 3; docs/abi.md, 3",
+	},
+	TargetMismatch: {
+		"Compile the modules for GPUs of one kind. sm_90a and sm_100a run on one GPU only, and sm_1x treats denormals differently.",
+		"PTX ISA, .target",
+	},
+	TargetName: {
+		"Write an architecture such as sm_80 into .target.",
+		"PTX ISA, .target",
+	},
+	TextureMode: {
+		"Compile all modules for one mode. texmode_independent pairs each texture with a sampler; OpenCL uses it, CUDA does not.",
+		"PTX ISA, texturing modes; docs/abi.md, 1",
+	},
+	ThinArchive: {
+		"Make a package of it: ptxlink ar libnew.a thin.a. A thin archive holds only names; its members are files already.",
+		"docs/packages.md",
+	},
+	Tool: {
+		"Install the toolkit or ptxas (pip install nvidia-cuda-nvcc), or name the program with --ptxas, --nvlink, --cuda or the variables PTXAS, NVLINK, CUDA_HOME.",
+		"docs/ptxas.md",
+	},
+	TypeLayout: {
+		"Complete or correct the type. Some layouts depend on the compiler, and ptxlink abi does not guess.",
+		"PTX Interoperability 1.2 and 1.3; docs/abi.md, 1",
+	},
+	UndefinedLocal: {
+		"Declare the function .extern if another module defines it, or define it here.",
+		"PTX ISA, .extern",
+	},
+	UndefinedSymbol: {
+		"Add the module or the library that defines the symbol, with -L and -l for libraries. If it is there but spelt differently or without .visible, a note points at it. --allow-undefined=GLOB and -r leave symbols open.",
+		"PTX Interoperability 7 for what device code does not have; docs/libraries.md",
+	},
+	Usage: {
+		"Read the help line of the message, or ptxlink --help. Options may stand anywhere, with one dash or two.",
+		"ptxlink --help",
+	},
+	VarAttribute: {
+		"Declare the variable with the same attribute in every module. The driver places .managed and .unified variables.",
+		"PTX ISA, .attribute; docs/abi.md, 4",
+	},
+	VarSize: {
+		"Rebuild the module that saw the old declaration.",
+		"PTX Interoperability 1.2; docs/abi.md, 1",
+	},
+	VarSpace: {
+		"Declare the variable in the state space of its definition: __constant__ is .const, __device__ is .global, __shared__ is .shared.",
+		"PTX ISA, state spaces; docs/abi.md",
+	},
+	VarType: {
+		"Make the declarations agree: a texture, a sampler and a surface are different objects.",
+		"PTX Interoperability 1.4; docs/abi.md, 1",
+	},
+	ABI: {
+		"Pass the number as .b32, or in a structure of two bytes. 16-bit floats are for storage only.",
+		"PTX Interoperability 2.3, note C; docs/abi.md, 2",
+	},
+	AddressSize: {
+		"Write .address_size 64 into the module, or compile it with a compiler that does.",
+		"PTX ISA, .address_size; docs/abi.md, 1",
+	},
+	Align: {
+		"Declare the same alignment in every module. The output has the larger one; ptxas and nvlink ignore the difference, and vector loads trap.",
+		"PTX Interoperability 1.2; docs/abi.md, 1",
+	},
+	Atomics: {
+		"Use the sequence that the mapping prescribes, with one scope in all modules. For inline assembly, see the table of the C++ operations.",
+		"PTX Interoperability 4; docs/abi.md, 4",
+	},
+	Cache: {
+		"Name a folder that can be written with --cache-dir or PTXLINK_CACHE. The cubin is right in any case.",
+		"docs/ptxas.md",
+	},
+	DebugDropped: {
+		"Compile the module again with -g or -G. If the compiler wrote the section that way, report a bug.",
+		"docs/abi.md; DESIGN.md, Debug information",
+	},
+	DebugMixed: {
+		"Compile all modules with debug information, or remove it with -S. ptxas assembles the whole output without optimisation if it has DWARF.",
+		"DESIGN.md, Debug information",
+	},
+	DuplicateMemberSymbol: {
+		"Keep one of the two members. nvlink links every member of an archive, so the symbol would be defined twice.",
+		"docs/packages.md",
+	},
+	EmptyMember: {
+		"Compile the file with -rdc=true, or make its functions .visible. Without the option, nvcc keeps only kernels.",
+		"docs/packages.md",
+	},
+	EntryRenamed: {
+		"Make the entry .visible and give it a name of its own, so that the host can find it.",
+		"PTX ISA, .entry",
+	},
+	FileName: {
+		"Compile the source under a name in ASCII. ptxas 12.4 crashes on other names, and ptxas 13 refuses them.",
+		"PTX ISA, .file",
+	},
+	Host: {
+		"Compile all inputs for one host, or make a package for each.",
+		"PTX Interoperability 1.1; docs/abi.md, 1",
+	},
+	IndirectCall: {
+		"Compare the type of the pointer in the source with the function. The note points at the function that differs least.",
+		"PTX Interoperability 2.3; docs/abi.md, 2",
+	},
+	LibdeviceSqrt: {
+		"Name a toolkit with nvvm/bin/cicc with --cuda: it compiles libdevice as nvcc does.",
+		"docs/libraries.md",
+	},
+	Loc: {
+		"Declare the file with .file in the module. The lines are dropped, because the number may mean a file of another module.",
+		"PTX ISA, .loc",
+	},
+	Mangled: {
+		"Rebuild the module: the mangled name says what the source declared. Rename functions that are written by hand.",
+		"PTX Interoperability 2; docs/abi.md",
+	},
+	MemberName: {
+		"Name the file as the member is named, or make the package again from all its files. Two files of one name became two members with numbers.",
+		"docs/packages.md",
+	},
+	NVEntry: {
+		"Keep kernels out of an nv package: let nvcc compile them, or load a linked module with cuModuleLoadData.",
+		"docs/packages.md",
+	},
+	Nvlink: {
+		"Read the message of nvlink. --save-temps keeps the cubins that it linked.",
+		"docs/ptxas.md",
+	},
+	ODR: {
+		"Rebuild the module that saw the old source. One definition is used for all modules; the others expect what their own says.",
+		"The C++ standard, [basic.def.odr]; docs/abi.md",
+	},
+	Pragma: {
+		"Put the pragma into the functions that it is for. ptxas would apply it to the functions of all inputs.",
+		"PTX ISA, .pragma",
+	},
+	Ptxas: {
+		"Read the message of ptxas at the line of the input. -Xptxas passes options that change what it warns of.",
+		"docs/ptxas.md",
+	},
+	Raised: {
+		"Recompile the old module for the version and target of the output, or write the instruction with .sync.",
+		"PTX ISA, release notes of the instruction",
+	},
+	RDC: {
+		"Compile the module with -rdc=true if both mean one variable. Without it, nvcc makes a variable of extern __device__ declarations.",
+		"CUDA C++ Programming Guide, separate compilation; docs/abi.md",
+	},
+	Record: {
+		"Link from the original modules. The comment ptxlink-meta was edited or damaged; its contents are ignored.",
+		"DESIGN.md, Shape of the output",
+	},
+	StaleIndex: {
+		"Rebuild the index: ptxlink ar s ARCHIVE. The archive was read whole instead, which is slower and right.",
+		"docs/packages.md",
+	},
+	Target: {
+		"Pass --arch if the newer GPU is meant, or use a member for the older one. The program no longer runs on the GPUs of its own modules.",
+		"PTX ISA, .target",
+	},
+	UnusedOption: {
+		"Remove the option, or add the one that it needs.",
+		"ptxlink --help",
+	},
+}
+
+// Advice returns the advice of the ID; the zero Advice for None.
+func (id ID) Advice() Advice { return advice[id] }

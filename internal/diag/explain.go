@@ -1,0 +1,61 @@
+package diag
+
+import (
+	_ "embed"
+	"strings"
+	"sync"
+)
+
+// examples holds a command and its messages for each ID, below a line "-- ID --".
+// TestExplain of cmd/ptxlink writes it from testdata/explain.
+//
+//go:embed examples.txt
+var examples string
+
+var exampleOf = sync.OnceValue(func() map[string]string {
+	of := map[string]string{}
+	for _, part := range strings.Split("\n"+examples, "\n-- ")[1:] {
+		id, text, _ := strings.Cut(part, " --\n")
+		of[id] = strings.TrimSuffix(text, "\n") + "\n"
+	}
+	return of
+})
+
+// Example returns a command that gives the message, and what it prints.
+func (id ID) Example() string { return exampleOf()[id.String()] }
+
+// Explain returns the text of --explain for an ID, in lines of at most 80 characters,
+// except those of the example.
+func (id ID) Explain() string {
+	r, a := id.Rule(), id.Advice()
+	var b strings.Builder
+	b.WriteString(r.Name + " (" + r.Kind.String() + "): ")
+	b.WriteString(wrap(r.About, len(r.Name)+len(r.Kind.String())+5, 80) + "\n\n")
+	for line := range strings.Lines(id.Example()) {
+		b.WriteString("  " + line)
+	}
+	b.WriteString("\n" + wrap(a.Cure, 0, 80) + "\n")
+	if r.Kind == Warning {
+		b.WriteString(wrap("-Wno-"+r.Name+" hides the warning, and -Werror="+r.Name+" makes it an error.", 0, 80) + "\n")
+	}
+	b.WriteString("\nSee " + wrap(a.See+"; docs/errors.md", 4, 80) + "\n")
+	return b.String()
+}
+
+// wrap breaks a text into lines. at is the column at which it starts.
+func wrap(text string, at, width int) string {
+	var b strings.Builder
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i > 0 && at+1+len(word) > width:
+			b.WriteByte('\n')
+			at = 0
+		case i > 0:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(word)
+		at += len(word)
+	}
+	return b.String()
+}
