@@ -207,10 +207,15 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 		if data == nil {
 			continue
 		}
-		// clang calls a private string .str here and _$_str in the code. ptxas writes
-		// address 0 for it.
+		// clang calls a private string .str here and _$_str in the code, and rustc's
+		// tables of methods have another number here, or are not in the code. ptxas
+		// writes address 0 for them.
 		data.Fixups = slices.DeleteFunc(data.Fixups, func(f ptx.Fixup) bool {
-			return f.Section != "" && m.sections[f.Section] == nil && !strings.HasPrefix(f.Section, ".debug_")
+			if f.Section == "" {
+				_, fate := m.Name(f.Name)
+				return fate == Unknown && strings.HasPrefix(f.Symbol, "__unnamed_")
+			}
+			return m.sections[f.Section] == nil && !strings.HasPrefix(f.Section, ".debug_")
 		})
 		for _, f := range data.Fixups {
 			to := m.sections[f.Section]
