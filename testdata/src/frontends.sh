@@ -1,0 +1,75 @@
+#!/usr/bin/env bash
+# Makes the link sets triton, numba, numba-debug, rust and rust-debug of testdata/ptx with the
+# real compilers of these languages. No GPU is needed.
+#
+#   frontends.sh
+#
+# It fetches 500 MB into the oracles' folder: Triton and Numba from PyPI, Debian
+# bookworm's rustc-web and the sources of its core library. nvcc comes from
+# fetch.sh --compilers.
+set -euo pipefail
+cd "$(dirname "$0")"
+root=$(cd ../.. && pwd)
+"$root/internal/oracles/fetch.sh" --compilers
+oracles=$("$root/internal/oracles/fetch.sh" --print-dir)
+bin=$oracles/bin
+TRITON=3.4.0 NUMBA=0.30.4 RUST='1.85.0+dfsg3-1~deb12u3'
+
+# venv NAME PACKAGE...: a virtual environment with these packages.
+venv() {
+	local at=$oracles/$1
+	shift
+	[[ -e $at/.stamp && $(<"$at/.stamp") == "$*" ]] && return
+	rm -rf "$at"
+	python3 -m venv "$at"
+	"$at/bin/pip" --disable-pip-version-check install -q "$@"
+	echo "$*" >"$at/.stamp"
+}
+venv triton "triton==$TRITON" numpy==2.2.6 setuptools==80.9.0
+venv numba "numba-cuda==$NUMBA" numba==0.68.1 numpy==2.4.6 \
+	nvidia-cuda-nvcc-cu12==12.4.131 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-nvrtc-cu12==12.4.127
+
+rust=$oracles/rust
+rustc() {
+	LD_LIBRARY_PATH=$rust/usr/lib/$(gcc -print-multiarch):$(echo "$oracles"/clang/root/usr/lib/*-linux-gnu) RUSTC_BOOTSTRAP=1 \
+		"$rust/usr/bin/rustc" --edition 2021 --target nvptx64-nvidia-cuda -C target-cpu=sm_80 -C panic=abort -L "$rust/core" "$@"
+}
+if [[ ! -e $rust/.stamp ]]; then
+	rm -rf "$rust"
+	mkdir -p "$rust/debs" "$rust/core"
+	(cd "$rust/debs" && apt-get download -q "rustc-web=$RUST" "rust-web-src=$RUST" "libstd-rust-web-1.85=$RUST")
+	for deb in "$rust"/debs/*.deb; do
+		dpkg-deb -x "$deb" "$rust"
+	done
+	rm -rf "$rust/debs"
+	rustc -O --cap-lints allow --crate-name core --crate-type rlib --out-dir "$rust/core" "$rust"/usr/src/rustc-*/library/core/src/lib.rs
+	rustc -O --cap-lints allow --crate-name compiler_builtins --crate-type rlib --out-dir "$rust/core" rust/builtins.rs
+	echo "$RUST" >"$rust/.stamp"
+fi
+
+# One fixed place, since the compilers write paths.
+at=/tmp/ptxlink-testdata
+rm -rf "$at"
+mkdir -m 700 "$at"
+trap 'rm -rf "$at"' EXIT
+cp -R triton numba rust "$at"
+cd "$at"
+ptx=$root/testdata/ptx
+mkdir -p "$ptx"/{triton,numba,numba-debug,rust,rust-debug}
+
+TRITON_CACHE_DIR=$at/cache "$oracles/triton/bin/python" -W ignore triton/kernels.py "$ptx/triton"
+"$bin/nvcc" -rdc=true -arch=compute_80 -lineinfo -ptx triton/scale.cu -o "$ptx/triton/scale.ptx"
+
+"$oracles/numba/bin/python" -W ignore numba/device.py "$ptx/numba"
+"$bin/nvcc" -rdc=true -arch=compute_80 -lineinfo -ptx numba/kernel.cu -o "$ptx/numba/kernel.ptx"
+"$oracles/numba/bin/python" -W ignore numba/device.py "$ptx/numba-debug" --debug
+"$bin/nvcc" -rdc=true -arch=compute_80 -G -ptx numba/kernel.cu -o "$ptx/numba-debug/kernel.ptx"
+
+cd rust
+for crate in kernel device; do
+	rustc --crate-type rlib -C codegen-units=1 --emit asm -O "$crate.rs" -o "$ptx/rust/$crate.ptx"
+	# No ptxas takes the .debug_aranges that rustc writes unless it is told otherwise.
+	rustc --crate-type rlib -C codegen-units=1 --emit asm -g -C opt-level=1 -C llvm-args=-generate-arange-section=0 "$crate.rs" -o "$ptx/rust-debug/$crate.ptx"
+done
+"$bin/nvcc" -rdc=true -arch=compute_80 -ptx scale.cu -o "$ptx/rust/scale.ptx"
+"$bin/nvcc" -rdc=true -arch=compute_80 -G -ptx scale.cu -o "$ptx/rust-debug/scale.ptx"
