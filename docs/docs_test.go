@@ -163,7 +163,7 @@ func TestLike(t *testing.T) {
 // copyTree copies what the commands of the pages use.
 func copyTree(t *testing.T) string {
 	root := t.TempDir()
-	for _, folder := range []string{"testdata/quickstart", "testdata/ptx", "integrations"} {
+	for _, folder := range []string{"testdata/quickstart", "testdata/ptx", "testdata/src", "integrations"} {
 		to := filepath.Join(root, folder)
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			t.Fatal(err)
