@@ -145,51 +145,77 @@ type cell struct {
 // bits returns the width of the register of a cell: 8 bits need one of 16.
 func (c *cell) bits() int64 { return max(16, 8*c.width) }
 
-// cells splits an object into the parts that are stored, so that each load reads one
-// of them. ok is false if that is not possible.
+// cells splits an object into parts, so that each load reads a part, or bytes of one, and
+// each store writes one. Where accesses overlap, larger ones are of 2 or 4 parts of the
+// same size. ok is false if that is not possible.
 func cells(accesses []access) (list []cell, ok bool) {
-	parts := map[cell]bool{}
-	add := func(a *access) {
-		for i := range a.elements {
-			parts[cell{offset: a.offset + int64(i)*a.width(), width: a.width()}] = true
-		}
-	}
-	for i := range accesses {
-		switch a := &accesses[i]; {
-		case a.width() > 8:
-			return nil, false
-		case a.store:
-			add(a)
-		}
-	}
+	var stores, loads []cell
 	for i := range accesses {
 		a := &accesses[i]
-		if a.store {
-			continue
+		if a.width() > 8 {
+			return nil, false
 		}
 		for k := range a.elements {
-			from := a.offset + int64(k)*a.width()
-			inside := false
-			for p := range parts {
-				inside = inside || p.offset <= from && from+a.width() <= p.offset+p.width
-			}
-			if !inside { // padding, or bytes of a result that a path does not write
-				parts[cell{offset: from, width: a.width()}] = true
+			part := cell{offset: a.offset + int64(k)*a.width(), width: a.width()}
+			if a.store {
+				stores = append(stores, part)
+			} else {
+				loads = append(loads, part)
 			}
 		}
-		if len(parts) > maxCells {
+	}
+	parts := map[int64]int64{} // widths by offset
+	covered := func(p cell) []int64 {
+		var inside []int64
+		for offset, width := range parts {
+			if offset < p.offset+p.width && p.offset < offset+width {
+				inside = append(inside, offset)
+			}
+		}
+		slices.Sort(inside)
+		return inside
+	}
+	// Add one access after the other; what overlaps is cut into equal parts.
+	cut := func(p cell, load bool) bool {
+		inside := covered(p)
+		if len(inside) == 0 {
+			parts[p.offset] = p.width
+			return len(parts) <= maxCells
+		}
+		first, last := inside[0], inside[len(inside)-1]
+		if len(inside) == 1 && first <= p.offset && p.offset+p.width <= first+parts[first] && (load || parts[first] == p.width) {
+			return true
+		}
+		least := p.width
+		from, end := min(p.offset, first), max(p.offset+p.width, last+parts[last])
+		for _, offset := range inside {
+			least = min(least, parts[offset])
+		}
+		for _, offset := range append(inside, p.offset) {
+			for offset%least != 0 {
+				least /= 2
+			}
+			delete(parts, offset)
+		}
+		for offset := from; offset < end; offset += least {
+			parts[offset] = least
+		}
+		return least > 1 && len(parts) <= maxCells
+	}
+	for _, p := range stores {
+		if !cut(p, false) {
 			return nil, false
 		}
 	}
-	for p := range parts {
-		list = append(list, p)
-	}
-	slices.SortFunc(list, func(a, b cell) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.width, b.width)) })
-	for i := range list {
-		if i > 0 && list[i].offset < list[i-1].offset+list[i-1].width {
+	for _, p := range loads {
+		if !cut(p, true) {
 			return nil, false
 		}
 	}
+	for offset, width := range parts {
+		list = append(list, cell{offset: offset, width: width})
+	}
+	slices.SortFunc(list, func(a, b cell) int { return cmp.Compare(a.offset, b.offset) })
 	return list, len(list) <= maxCells
 }
 
@@ -248,16 +274,17 @@ func (p *place) moves(c *ptx.Code, a *access) (string, bool) {
 	var list []string
 	for i, o := range a.elements {
 		from := a.offset + int64(i)*a.width()
-		at := slices.IndexFunc(p.cells, func(cell cell) bool {
-			return cell.offset <= from && from+a.width() <= cell.offset+cell.width
-		})
-		if at < 0 {
+		at := slices.IndexFunc(p.cells, func(cell cell) bool { return from < cell.offset+cell.width })
+		if at < 0 || p.cells[at].offset > from {
 			return "", false
 		}
 		cell := &p.cells[at]
 		var text string
 		ok := false
 		switch {
+		case cell.offset != from && (a.store || from+a.width() > cell.offset+cell.width):
+		case cell.width < a.width():
+			text, ok = severalCells(c, p.cells[at:], a, o, guard)
 		case a.store && cell.width == a.width():
 			text, ok = storeCell(c, cell, a.word, o, guard)
 		case !a.store && sink(c, o):
@@ -271,6 +298,36 @@ func (p *place) moves(c *ptx.Code, a *access) (string, bool) {
 		list = append(list, text)
 	}
 	return strings.Join(list, " "), true
+}
+
+// severalCells returns the instructions of an access of 2 or 4 cells.
+func severalCells(c *ptx.Code, cells []cell, a *access, o ptx.Operand, guard string) (string, bool) {
+	n := a.width() / cells[0].width
+	if cells[0].width == 1 || int64(len(cells)) < n {
+		return "", false
+	}
+	var names []string
+	for i, cell := range cells[:n] {
+		if cell.width != cells[0].width || cell.offset != cells[0].offset+int64(i)*cell.width {
+			return "", false
+		}
+		names = append(names, cell.name)
+	}
+	bits := 8 * a.width()
+	list := "{" + strings.Join(names, ", ") + "}"
+	name, width, class, ok := registerOf(c, o)
+	switch {
+	case !a.store && sink(c, o):
+		return "", true
+	case a.store && o.Shape == ptx.Immediate:
+		whole := cells[0].name + "w"
+		return fmt.Sprintf("{ .reg .b%d %s; %smov%s %s, %s; %smov.b%d %s, %s; }", bits, whole, guard, a.word, whole, spell(c, o.First, o.End), guard, bits, list, whole), true
+	case !ok || width != bits || class == 'p':
+		return "", false
+	case a.store:
+		return fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, list, name), true
+	}
+	return fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, name, list), true
 }
 
 // sink reports whether an element of a vector is _, which discards the value.
