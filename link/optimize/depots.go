@@ -24,15 +24,18 @@ type slot struct {
 }
 
 // move assigns the .local objects of a callee to slots, the largest first. It returns
-// the edits that remove their declarations, and adds their new names.
-func (d *depots) move(s *state, c *ptx.Code, names map[int32]string, removed map[int32]bool) (edits []edit) {
+// the edits that remove their declarations, and adds their new names. An object that
+// ptxas keeps in registers stays an object of its own: in one slot with another, it would
+// be in memory.
+func (d *depots) move(s *state, at *site, names map[int32]string, removed map[int32]bool) (edits []edit) {
+	c := at.code
 	var moved []int32
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Directive || c.Opcode(st) != ".local" {
 			continue
 		}
 		list := declared(c, st)
-		if slices.ContainsFunc(list, func(i int32) bool { return !movable(c, i) }) {
+		if slices.ContainsFunc(list, func(i int32) bool { return !at.frame.resident[i] || !movable(c, i) }) {
 			continue
 		}
 		moved = append(moved, list...)
@@ -44,9 +47,9 @@ func (d *depots) move(s *state, c *ptx.Code, names map[int32]string, removed map
 		if n == len(d.slots) {
 			d.slots = append(d.slots, slot{name: s.register()})
 		}
-		at := &d.slots[n]
-		at.size, at.align = max(at.size, size(i)), max(at.align, c.Locals[i].Type.Alignment())
-		names[i], removed[i] = at.name, true
+		slot := &d.slots[n]
+		slot.size, slot.align = max(slot.size, size(i)), max(slot.align, c.Locals[i].Type.Alignment())
+		names[i], removed[i] = slot.name, true
 	}
 	return edits
 }

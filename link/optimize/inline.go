@@ -20,9 +20,11 @@ func count(n int, what string) string {
 // site is one call that is inlined.
 type site struct {
 	statement int32 // in the caller
+	call      int   // index in the report of the caller
 	callee    *ptx.Decl
 	name      string
 	code      *ptx.Code // of the callee
+	frame     *frame    // of the callee
 	usages    []usage   // of its parameters
 	places    []place   // by parameter, the results first
 	operands  []ptx.Operand
@@ -62,6 +64,7 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 	used, _ := usages(c)
 	locals := namesOf(c)
 	var sites []*site
+	var calls []Call
 	for n, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
 			continue
@@ -80,17 +83,30 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 		if reason == "" {
 			reason = s.bind(c, used, at)
 		}
-		s.tell(Call{m.Names[caller.Name], name, s.origin(c.Span(st).Off), reason == "", reason})
 		if reason == "" {
-			s.inlined[name] = true
+			at.call = len(calls)
+			at.frame = s.frame(d, name)
 			sites = append(sites, at)
 		}
+		calls = append(calls, Call{m.Names[caller.Name], name, s.origin(c.Span(st).Off), reason == "", reason})
 	}
-	if len(sites) == 0 {
+	kept := s.limitStack(d, caller, sites)
+	for _, at := range sites {
+		if !slices.Contains(kept, at) {
+			calls[at.call].Inlined, calls[at.call].Reason = false, "its objects in .local would add to the stack of other calls"
+		}
+	}
+	for _, call := range calls {
+		s.tell(call)
+	}
+	if len(kept) == 0 {
 		return nil
 	}
+	for _, at := range kept {
+		s.inlined[at.name] = true
+	}
 	s.grown[m.Names[caller.Name]] = true
-	return s.paste(c, caller, sites)
+	return s.paste(c, caller, kept)
 }
 
 // calledName returns the name of the function that a call refers to directly.
@@ -124,6 +140,9 @@ func (s *state) refusal(d *decls, locals localNames, caller *ptx.Decl, at *site)
 	}
 	if s.level[to]%maxNesting >= s.level[from]%maxNesting {
 		return "it is nested too deep"
+	}
+	if reason := s.repeats(d, to); reason != "" {
+		return reason
 	}
 	return s.capture(d, locals, caller, at.callee)
 }
@@ -529,7 +548,7 @@ func (s *state) body(at *site, parameters map[string]bool, end string, depots *d
 			names[int32(i)] = at.places[i].name
 		}
 	}
-	edits = append(slices.Clone(at.inner), depots.move(s, c, names, removed)...)
+	edits = append(slices.Clone(at.inner), depots.move(s, at, names, removed)...)
 	last := lastReturn(c)
 	for n, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "ret" {

@@ -162,6 +162,7 @@ type state struct {
 	codes    map[string]*ptx.Code  // by function
 	reasons  map[ptx.NameID]string // why a function cannot be inlined, or ""
 	sizes    map[string]int        // by function: see instructions
+	frames   map[string]*frame     // by function
 	numbered map[string]int64      // the least number behind each base of a name
 	prepared bool                  // see prepare
 
@@ -205,6 +206,7 @@ func (s *state) code(d *ptx.Decl) *ptx.Code {
 // forget drops what is known of the current module.
 func (s *state) forget() {
 	s.codes, s.reasons, s.sizes, s.numbered = map[string]*ptx.Code{}, map[ptx.NameID]string{}, map[string]int{}, nil
+	s.frames = map[string]*frame{}
 }
 
 // rewrite writes the module with edits and reads it again.

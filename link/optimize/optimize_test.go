@@ -54,17 +54,22 @@ func one(guard string) string {
 
 const (
 	plain  = "(.param .b32 r) f(.param .b32 a)"
-	double = "ld.param.u32 %r1, [a]; add.u32 %r1, %r1, %r1; st.param.b32 [r], %r1; ret;"
+	copies = "its objects stay in .local, and it would remain too or have several copies"
+	stack  = "its objects in .local would add to the stack of other calls"
+	// indexed keeps an object called depot, of 8 bytes or more, in memory.
+	indexed = "mov.u64 %d7, depot; and.b32 %r9, %t, 1; mul.wide.u32 %d8, %r9, 4; add.u64 %d7, %d7, %d8; ld.local.u32 %r9, [%d7];"
+	double  = "ld.param.u32 %r1, [a]; add.u32 %r1, %r1, %r1; st.param.b32 [r], %r1; ret;"
 )
 
 type check struct {
-	what    string
-	options optimize.Options
-	text    string
-	calls   int      // CALL instructions that are left, as ptxas counts them
-	reasons []string // of calls that are not inlined
-	want    []string // in the output; with ! before it: not in the output
-	reject  bool     // ptxas refuses the module as it is
+	what      string
+	options   optimize.Options
+	text      string
+	calls     int      // CALL instructions that are left, as ptxas counts them
+	reasons   []string // of calls that are not inlined
+	want      []string // in the output; with ! before it: not in the output
+	registers bool     // ptxas keeps all objects in registers
+	reject    bool     // ptxas refuses the module as it is
 }
 
 var checks = []check{
@@ -99,6 +104,8 @@ var checks = []check{
 		kernel("mov.u32 %r4, 9; mov.u64 %d4, 77;"+call(".param .align 8 .b8 x[8]; .param .b32 q;", "st.param.b64 [x], %d4; st.param.b32 [x], %r4;", "call (q), f, (x);", "ld.param.b32 %r1, [q];")), want: []string{"!.local"}},
 	{what: "loads and stores of halves and quarters", text: function("(.param .align 16 .b8 r[16]) f(.param .align 8 .b8 a[24])", "setp.eq.u32 %p1, %t, 1; ld.param.u64 %d1, [a]; ld.param.f64 %d2, [a+8]; ld.param.s16 %h1, [a+18]; ld.param.v2.u32 {%r1, %r2}, [a+16]; ld.param.u8 %r3, [a+12]; cvt.u32.u16 %r4, %h1; add.u32 %r1, %r1, %r3; add.u32 %r2, %r2, %r4; st.param.b64 [r], %d1; st.param.b64 [r+8], -2; st.param.v2.b32 [r+8], {%r1, %r2}; @%p1 st.param.b64 [r+8], 7; @!%p1 st.param.b64 [r+8], %d2; ret;") +
 		kernel("mov.u32 %r4, 9; mov.u64 %d4, 0x8182838485868788; mov.u16 %h1, 0x8182; mov.u16 %h2, 3; setp.eq.u32 %p1, %t, 1; "+call(".param .align 8 .b8 x[24]; .param .align 16 .b8 q[16];", "st.param.b16 [x+4], %h1; st.param.b16 [x+6], %h2; st.param.b32 [x], %r4; st.param.b64 [x+8], 0x4142434445464748; @%p1 st.param.b32 [x+8], %t; st.param.b64 [x+16], %d4; st.param.b16 [x+22], 5;", "call (q), f, (x);", "ld.param.b32 %r1, [q]; ld.param.v2.b64 {%d5, %d6}, [q]; ld.param.v2.b64 {_, %d7}, [q]; st.global.v2.u64 [%at+16], {%d5, %d6}; st.global.u64 [%at+32], %d7;")), want: []string{"!.local", "!.param .align", "mov.b64 {"}},
+	{what: "a load of bytes that are stored one by one", text: function(plain, "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") +
+		kernel("mov.u16 %h1, 5;"+call(".param .b32 x; .param .b32 q;", "st.param.b8 [x], %h1; st.param.b8 [x+1], %h1; st.param.b16 [x+2], %h1;", "call (q), f, (x);", "ld.param.b32 %r1, [q];")), calls: 1, reasons: []string{stack}},
 	{what: "the address of an argument", text: function("(.param .b32 r) f(.param .align 16 .b8 a[32])", "mov.b64 %d1, a; cvta.local.u64 %d3, %d1; and.b32 %r1, %t, 7; mul.wide.u32 %d2, %r1, 4; add.u64 %d2, %d1, %d2; ld.local.u32 %r1, [%d2]; st.u32 [%d3], 5; ld.local.v4.u32 {%r2, %r3, %r4, %r5}, [%d1+16]; add.u32 %r1, %r1, %r5; st.param.b32 [r], %r1; ret;") +
 		kernel(call(".param .align 16 .b8 a[32]; .param .b32 q;", "st.param.v4.b32 [a], {1, 2, 3, 4}; st.param.v4.b32 [a+16], {5, 6, 7, 8};", "call (q), f, (a);", "ld.param.b32 %r1, [q];")), want: []string{".local .align 16 .b8"}},
 	{what: "a parameter through a register", text: function("(.param .b32 r) f(.param .align 4 .b8 a[8])", "mov.b64 %d1, a; ld.param.u32 %r1, [%d1+4]; st.param.b32 [r], %r1; ret;") + kernel(call(".param .align 4 .b8 x[8]; .param .b32 q;", "st.param.b32 [x+4], 7;", "call (q), f, (x);", "ld.param.b32 %r1, [q];")), reasons: []string{"an access of parameters through a register"}, reject: true},
@@ -112,12 +119,23 @@ var checks = []check{
 	{what: "registers and constants as arguments", text: function("(.param .b32 r, .param .b64 s) f(.param .b32 a, .param .b32 b, .param .f32 c)", "ld.param.s8 %r1, [a]; ld.param.u32 %r2, [b]; add.u32 %r1, %r1, %r2; ld.param.f32 %f1, [c]; mov.b32 %r3, %f1; add.u32 %r1, %r1, %r3; st.param.b32 [r], %r1; st.param.b64 [s], 12; ret;") + kernel("mov.u32 %r2, 0x81; mov.f32 %f3, 0f40000000; setp.lt.u32 %p1, %t, 2; mov.u64 %d1, 3; @%p1 call (%r1, %d1), f, (%r2, -7, %f3); st.global.u64 [%at+8], %d1;")},
 	{what: "parameters in registers", text: function("(.reg .u32 r) f(.reg .u32 a, .reg .pred %p1)", "add.u32 r, a, 1; @%p1 add.u32 r, r, 10; @%p1 ret; st.global.u32 [%at+8], a;") + kernel("setp.lt.u32 %p2, %t, 2; { .reg .u32 a; mov.u32 a, %t; call (%r1), f, (a, %p2); }"), reject: true},
 
-	{what: "a depot of each of two calls is one object", text: function(plain, ".local .align 8 .b8 depot[64]; ld.param.u32 %r1, [a]; and.b32 %r2, %r1, 15; mul.wide.u32 %d1, %r2, 4; mov.u64 %d2, depot; add.u64 %d1, %d1, %d2; st.local.u32 [%d1], %r1; ld.local.u32 %r3, [%d1]; st.param.b32 [r], %r3; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), want: []string{"1*.local .", ".local .align 8 .b8 %inl_"}},
+	{what: "several copies of an indexed object", text: function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), calls: 2, reasons: []string{copies, copies}},
+	{what: "an indexed object of a function that stays", options: optimize.Options{Level: 1, Keep: []string{"f"}}, text: function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")), calls: 1, reasons: []string{copies}},
+	{what: "several copies of an object at constant offsets", text: function(plain, ".local .align 8 .b8 depot[64]; mov.b64 %d1, depot; cvta.local.u64 %d2, %d1; add.u64 %d3, %d2, 8; ld.param.u32 %r1, [a]; st.u32 [%d3+4], %r1; ld.local.u32 %r2, [depot+12]; st.param.b32 [r], %r2; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), registers: true},
+	{what: "several copies of an object whose address is an argument", text: function("(.param .b32 r) g(.param .b64 p, .param .b32 b)", "ld.param.u64 %d1, [p]; ld.param.u32 %r1, [b]; ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2; st.u32 [%d1+4], %r1; st.param.b32 [r], %r2; ret;") +
+		function(plain, ".local .align 8 .b8 depot[8]; mov.b64 %d1, depot; cvta.local.u64 %d2, %d1; ld.param.u32 %r2, [a]; st.local.u32 [%d1], %r2;"+call(".param .b64 x; .param .b32 y; .param .b32 q;", "st.param.b64 [x], %d2; st.param.b32 [y], %r2;", "call (q), g, (x, y);", "ld.param.b32 %r1, [q];")+"ld.local.u32 %r2, [%d1+4]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), registers: true},
+	{what: "an indexed object beside a call that stays", options: optimize.Options{Level: 1, NoInline: []string{"g"}}, text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 8 .b8 depot[32];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), calls: 2, reasons: []string{stack, "--no-inline"}},
+	{what: "an indexed object beside a call through a register", options: optimize.Options{Level: 1, NoInline: []string{"g"}}, text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 8 .b8 depot[32];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + ".const .u64 to = g;\n" + kernel("ld.const.u64 %d4, [to]; P: .callprototype (.param .b32 _) _ (.param .b32 _); mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(strings.ReplaceAll(one(""), ", f,", ", %d4,"), "(x);", "(x), P;")), calls: 2, reasons: []string{stack}},
+	{what: "an indexed object beside a call of a function without", options: optimize.Options{Level: 1, NoInline: []string{"g"}}, text: function("(.param .b32 r) g(.param .b32 a)", double) + function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), calls: 1, reasons: []string{"--no-inline"}},
+	{what: "an indexed object above a call that stays", options: optimize.Options{Level: 1, NoInline: []string{"g"}}, text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 8 .b8 depot[32];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r2, [a]; mov.u32 %r1, 1;"+strings.ReplaceAll(one(""), ", f,", ", g,")+"st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")), calls: 1, reasons: []string{"--no-inline"}},
+	{what: "indexed objects of two calls", text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 8 .b8 depot[32];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), want: []string{"1*.local ."}},
+	{what: "an indexed object and one at constant offsets", text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 8 .b8 depot[32]; ld.param.u32 %r1, [a]; st.local.u32 [depot+4], %r1; ld.local.u32 %r2, [depot+4]; st.param.b32 [r], %r2; ret;") + function(plain, ".local .align 8 .b8 depot[64];"+indexed+"ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), want: []string{"2*.local ."}},
+	{what: "a depot of each of two calls is one object", options: optimize.Options{Inline: []string{"f"}}, text: function(plain, ".local .align 8 .b8 depot[64]; ld.param.u32 %r1, [a]; and.b32 %r2, %r1, 15; mul.wide.u32 %d1, %r2, 4; mov.u64 %d2, depot; add.u64 %d1, %d1, %d2; st.local.u32 [%d1], %r1; ld.local.u32 %r3, [%d1]; st.param.b32 [r], %r3; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), want: []string{"1*.local .", ".local .align 8 .b8 %inl_"}},
 	{what: "the caller's depot is another", text: function(plain, ".local .align 8 .b8 depot[16]; ld.param.u32 %r1, [a]; st.local.u32 [depot+4], %r1; ld.local.u32 %r3, [depot+4]; st.param.b32 [r], %r3; ret;") + kernel(".local .align 8 .b8 depot[16]; mov.u32 %r2, %t; st.local.u32 [depot+4], 77;"+one("")+"ld.local.u32 %r4, [depot+4]; add.u32 %r1, %r1, %r4;"), want: []string{"2*.local ."}},
-	{what: "the depot of a function between", options: optimize.Options{Inline: []string{"*"}}, text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 4 .b8 depot[8]; ld.param.u32 %r1, [a]; st.local.u32 [depot], %r1; ld.local.u32 %r3, [depot]; st.param.b32 [r], %r3; ret;") +
-		function(plain, ".local .align 4 .b8 depot[8]; st.local.u32 [depot], 5; ld.param.u32 %r2, [a]; mov.u32 %r1, 0;"+strings.ReplaceAll(one(""), ", f,", ", g,")+"ld.local.u32 %r3, [depot]; mad.lo.u32 %r1, %r1, 100, %r3; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), want: []string{"2*.local ."}},
-	{what: "the largest size and alignment", text: function(plain, ".local .align 4 .b8 depot[64]; ld.param.u32 %r1, [a]; st.local.u32 [depot+60], %r1; ld.local.u32 %r3, [depot+60]; st.param.b32 [r], %r3; ret;") +
-		function("(.param .b32 r) g(.param .b32 a)", ".local .align 16 .b8 depot[16]; ld.param.u32 %r1, [a]; st.local.v4.u32 [depot], {%r1, %r1, %r1, %r1}; mov.u64 %d1, depot; ld.local.v4.u32 {%r1, %r2, %r3, %r4}, [%d1]; st.param.b32 [r], %r4; ret;") + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), want: []string{"1*.local .", ".local .align 16", "[64]"}},
+	{what: "the depot of a function between", options: optimize.Options{Inline: []string{"*"}}, text: function("(.param .b32 r) g(.param .b32 a)", ".local .align 4 .b8 depot[8];"+indexed+"ld.param.u32 %r1, [a]; st.local.u32 [depot], %r1; ld.local.u32 %r3, [depot]; st.param.b32 [r], %r3; ret;") +
+		function(plain, ".local .align 4 .b8 depot[8];"+indexed+"st.local.u32 [depot], 5; ld.param.u32 %r2, [a]; mov.u32 %r1, 0;"+strings.ReplaceAll(one(""), ", f,", ", g,")+"ld.local.u32 %r3, [depot]; mad.lo.u32 %r1, %r1, 100, %r3; st.param.b32 [r], %r1; ret;") + kernel("mov.u32 %r2, %t;"+one("")+one("")), want: []string{"2*.local ."}},
+	{what: "the largest size and alignment", text: function(plain, ".local .align 4 .b8 depot[64]; ld.param.u32 %r1, [a];"+indexed+"st.local.u32 [depot+60], %r1; ld.local.u32 %r3, [depot+60]; st.param.b32 [r], %r3; ret;") +
+		function("(.param .b32 r) g(.param .b32 a)", ".local .align 16 .b8 depot[16];"+indexed+"ld.param.u32 %r1, [a]; st.local.v4.u32 [depot], {%r1, %r1, %r1, %r1}; mov.u64 %d1, depot; ld.local.v4.u32 {%r1, %r2, %r3, %r4}, [%d1]; st.param.b32 [r], %r4; ret;") + kernel("mov.u32 %r2, %t;"+one("")+strings.ReplaceAll(one(""), ", f,", ", g,")), want: []string{"1*.local .", ".local .align 16", "[64]"}},
 	{what: "an indexed depot stays", text: function(plain, ".local .b32 depot[4]; ld.param.u32 %r1, [a]; st.local.u32 [depot+8], %r1; mov.u64 %d1, depot[2]; ld.local.u32 %r3, [%d1]; st.param.b32 [r], %r3; ret;") + kernel("mov.u32 %r2, %t;"+one("")), want: []string{".local .b32 depot[4]"}},
 
 	{what: "a register of the caller hides a global", text: function(plain, "ld.param.u32 %r1, [a]; ld.global.u32 %r2, [gv]; add.u32 %r1, %r1, %r2; st.param.b32 [r], %r1; ret;") + kernel(".reg .b64 gv; mov.u64 gv, 0; mov.u32 %r2, %t;"+one("")+"cvt.u32.u64 %r2, gv; add.u32 %r1, %r1, %r2;")},
@@ -270,6 +288,9 @@ func runChecks(t *testing.T, checks []check) {
 			sass := assemble(t, "ptxas", out)
 			if got := strings.Count(sass, "CALL."); got != c.calls && sass != "" {
 				t.Errorf("%d calls in the code, want %d\n%s", got, c.calls, out)
+			}
+			if c.registers && (strings.Contains(sass, "LDL") || strings.Contains(sass, "STL")) {
+				t.Errorf("the code accesses local memory\n%s", out)
 			}
 			if !testing.Short() {
 				assemble(t, "ptxas-new", out)

@@ -1,0 +1,265 @@
+package optimize
+
+import (
+	"cmp"
+	"slices"
+
+	"ptxlink/object/ptx"
+)
+
+// Objects in .local that ptxas keeps in memory limit what is inlined, so that a program
+// does not need more of that memory than with its calls, nor more instructions for it:
+//
+//  1. A function with such objects is inlined only if no other copy of it remains: each
+//     copy has the loads and stores again.
+//  2. Calls of such functions are not inlined into a function if its stack would grow.
+//     The frames of two calls use the same memory, one after the other; an inlined object
+//     is in the frame of the caller, also while that calls other functions.
+//
+// Functions that --inline matches are exempt.
+
+// frame is the memory in .local that a function needs.
+type frame struct {
+	resident map[int32]bool // locals that stay in memory
+	own      int64          // bytes of those, and of parameters whose address is taken
+	depth    int64          // with that of the functions it calls
+}
+
+// frame returns the frame of a function with a body.
+func (s *state) frame(d *decls, name string) *frame {
+	if f := s.frames[name]; f != nil {
+		return f // a call in a cycle finds the depth of one round
+	}
+	f := newFrame(s.code(d.bodies[name]))
+	s.frames[name] = f
+	f.depth = f.own
+	for _, callee := range s.callees(d, d.bodies[name]) {
+		f.depth = max(f.depth, f.own+s.frame(d, callee).depth)
+	}
+	return f
+}
+
+// callees returns the functions with bodies that a function may call. A call through a
+// register may call those whose address is taken.
+func (s *state) callees(d *decls, decl *ptx.Decl) (list []string) {
+	m := s.m
+	i, _ := slices.BinarySearchFunc(m.Calls, decl, func(c ptx.Call, decl *ptx.Decl) int {
+		return cmp.Compare(m.Decls[c.In].Span.Off, decl.Span.Off)
+	})
+	indirect := false
+	for ; i < len(m.Calls) && &m.Decls[m.Calls[i].In] == decl; i++ {
+		if use := m.Calls[i].Use; use < 0 {
+			indirect = true
+		} else if name := d.callee(m.Names[m.Uses[use].Name]); d.bodies[name] != nil {
+			list = append(list, name)
+		}
+	}
+	if indirect {
+		for name := range s.taken {
+			if body := d.bodies[name]; body != nil && body.Kind == ptx.Func {
+				list = append(list, name)
+			}
+		}
+	}
+	return list
+}
+
+func newFrame(c *ptx.Code) *frame {
+	f := &frame{resident: map[int32]bool{}}
+	local := func(l *ptx.LocalDecl) bool { return l.Kind == ptx.Object && l.Type.Space == ".local" }
+	if slices.ContainsFunc(c.Locals, func(l ptx.LocalDecl) bool { return local(&l) }) {
+		f.resident = residents(c)
+	}
+	used, _ := usages(c)
+	for i := range c.Locals {
+		l := &c.Locals[i]
+		if l.Kind == ptx.Parameter && len(used[i].taken) > 0 || f.resident[int32(i)] {
+			f.own += l.Type.Size() * max(1, l.Count)
+		}
+	}
+	return f
+}
+
+// residents returns the objects in .local that ptxas keeps in memory. It keeps those in
+// registers whose every access is plain and at a constant offset, through addresses in
+// .local or through generic ones, which spaces turns into such.
+func residents(c *ptx.Code) map[int32]bool {
+	pointers := map[ptx.RegisterID]int32{} // the object that a register points into
+	resident := map[int32]bool{}
+	object := func(token int32) (int32, bool) {
+		if r, ok := c.Register(token); ok {
+			i, ok := pointers[r]
+			return i, ok
+		}
+		i, ok := c.Reference(int(token)).Local()
+		return i, ok && c.Locals[i].Kind == ptx.Object && c.Locals[i].Type.Space == ".local"
+	}
+	for again := true; again; {
+		again = false
+		for _, st := range c.Statements {
+			r, from, ok := pointerTo(c, st)
+			if !ok {
+				continue
+			}
+			i, ok := object(from)
+			before, known := pointers[r]
+			switch {
+			case !ok:
+			case !known:
+				pointers[r], again = i, true
+			case before != i && !resident[i]:
+				resident[i], resident[before], again = true, true, true
+			}
+		}
+	}
+	defined := map[ptx.RegisterID]bool{}
+	for _, st := range c.Statements {
+		if st.Kind == ptx.Directive && c.Opcode(st) == ".local" {
+			for _, i := range declared(c, st) {
+				if c.Locals[i].Count >= 0 {
+					resident[i] = true
+				}
+			}
+			continue
+		}
+		if st.Kind != ptx.Instruction {
+			continue
+		}
+		understood := []int32{-1, -1}
+		operands := c.Operands(st)
+		if r, from, ok := pointerTo(c, st); ok {
+			if i, ok := object(from); ok {
+				understood = []int32{from, operands[0].First}
+				if defined[r] {
+					resident[i] = true
+				}
+				defined[r] = true
+			}
+		} else if address, ok := plainAddress(c, st, operands); ok {
+			understood[0] = address
+		}
+		for token := st.Operands; token < st.End; token++ {
+			if i, ok := object(token); ok && !slices.Contains(understood, token) {
+				resident[i] = true
+			}
+		}
+	}
+	return resident
+}
+
+// pointerTo reads a statement that makes a register of an address without changing it by
+// more than a constant. It returns the token of the address.
+func pointerTo(c *ptx.Code, st ptx.Statement) (r ptx.RegisterID, from int32, ok bool) {
+	if st.Kind != ptx.Instruction {
+		return r, 0, false
+	}
+	operands := c.Operands(st)
+	switch op := c.Opcode(st); {
+	case op == "mov" && len(operands) == 2, op == "cvta" && len(operands) == 2:
+	case (op == "add" || op == "sub") && len(operands) == 3 && operands[2].Shape == ptx.Immediate:
+	default:
+		return r, 0, false
+	}
+	if operands[0].Shape != ptx.NameOperand || operands[1].Shape != ptx.NameOperand {
+		return r, 0, false
+	}
+	r, ok = c.Register(operands[0].First)
+	return r, operands[1].First, ok
+}
+
+// plainAddress returns the token of the base of an ordinary ld or st.
+func plainAddress(c *ptx.Code, st ptx.Statement, operands []ptx.Operand) (base int32, ok bool) {
+	op := c.Opcode(st)
+	if op != "ld" && op != "st" || len(operands) != 2 {
+		return 0, false
+	}
+	for _, word := range c.Modifiers(st) {
+		if ptx.TypeSize(word) == 0 && !slices.Contains([]string{".local", ".v2", ".v4", ".v8"}, word) {
+			return 0, false
+		}
+	}
+	address := operands[0]
+	if op == "ld" {
+		address = operands[1]
+	}
+	base, _, ok = c.AddressParts(address)
+	return base, ok
+}
+
+// repeats returns a reason if a second copy of a function would access memory in .local:
+// rule 1.
+func (s *state) repeats(d *decls, name string) string {
+	body := d.bodies[name]
+	if s.frame(d, name).own == 0 || s.sites[name] == 1 && !s.kept(name, body) || matches(s.Inline, name) {
+		return ""
+	}
+	return "its objects stay in .local, and it would remain too or have several copies"
+}
+
+// limitStack returns the sites that do not make the stack of the caller grow: rule 2.
+func (s *state) limitStack(d *decls, caller *ptx.Decl, sites []*site) (list []*site) {
+	free := func(at *site) bool { return at.frame.own == 0 && at.memory() == 0 || matches(s.Inline, at.name) }
+	if !slices.ContainsFunc(sites, func(at *site) bool { return !free(at) }) {
+		return sites
+	}
+	before, after, added := int64(0), int64(0), int64(0)
+	inlined := map[string]int{}
+	var slots []int64
+	for _, at := range sites {
+		inlined[at.name]++
+		added += at.memory()
+		after = max(after, at.frame.depth-at.frame.own)
+		for n, size := range at.shared() {
+			if n == len(slots) {
+				slots = append(slots, 0)
+			}
+			slots[n] = max(slots[n], size)
+		}
+	}
+	for _, size := range slots {
+		added += size
+	}
+	for _, callee := range s.callees(d, caller) {
+		depth := s.frame(d, callee).depth
+		before = max(before, depth)
+		if inlined[callee]--; inlined[callee] < 0 {
+			after = max(after, depth)
+		}
+	}
+	if after+added <= before {
+		return sites
+	}
+	for _, at := range sites {
+		if free(at) {
+			list = append(list, at)
+		}
+	}
+	return list
+}
+
+// memory returns the bytes in .local that take the place of arguments, and those of
+// objects that no other call can use.
+func (at *site) memory() (n int64) {
+	for i := range at.places {
+		if at.places[i].memory != "" {
+			n += at.places[i].size
+		}
+	}
+	for i := range at.frame.resident {
+		if !movable(at.code, i) {
+			n += at.code.Locals[i].Type.Size() * max(1, at.code.Locals[i].Count)
+		}
+	}
+	return n
+}
+
+// shared returns the sizes of the objects that use slots, the largest first.
+func (at *site) shared() (sizes []int64) {
+	for i := range at.frame.resident {
+		if movable(at.code, i) {
+			sizes = append(sizes, at.code.Locals[i].Type.Size())
+		}
+	}
+	slices.SortFunc(sizes, func(a, b int64) int { return cmp.Compare(b, a) })
+	return sizes
+}
