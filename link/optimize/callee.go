@@ -66,7 +66,7 @@ func (s *state) findUnfit(d *ptx.Decl) string {
 		if l.Count >= 0 && l.Kind == ptx.Object && l.Type.Space == ".param" {
 			return "a range of objects"
 		}
-		if l.Count >= 0 && s.hides(m.Src.String(l.Name), l.Count) {
+		if s.prepared && l.Count >= 0 && s.hides(m.Src.String(l.Name), l.Count) {
 			return "names that hide those of the module"
 		}
 	}

@@ -582,7 +582,11 @@ func rename(c *ptx.Code, names map[int32]string, removed map[int32]bool) (edits 
 			continue
 		}
 		if local, ok := c.Reference(i).Local(); ok && names[local] != "" && !(removed[local] && t.Role() == ptx.Declares) {
-			edits = append(edits, edit{span: t.Span(), text: names[local]})
+			text := names[local]
+			if l := &c.Locals[local]; l.Count >= 0 && t.Role() != ptx.Declares {
+				text += strings.TrimPrefix(string(c.Text(t)), c.Module.Src.String(l.Name))
+			}
+			edits = append(edits, edit{span: t.Span(), text: text})
 		}
 	}
 	for _, list := range c.TargetRanges {

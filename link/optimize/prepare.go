@@ -35,12 +35,19 @@ func (s *state) prepare() error {
 		names, removed := map[int32]string{}, map[int32]bool{}
 		for i := range c.Locals {
 			l := &c.Locals[i]
-			if _, hides := m.Lookup(m.Src.String(l.Name)); !hides || l.Count >= 0 {
+			_, hides := m.Lookup(m.Src.String(l.Name))
+			if l.Count >= 0 {
+				hides = l.Kind < ptx.CodeLabel && s.hides(m.Src.String(l.Name), l.Count)
+			}
+			if !hides {
 				continue
 			}
 			names[int32(i)] = s.register()
-			if l.Kind >= ptx.CodeLabel {
+			switch {
+			case l.Kind >= ptx.CodeLabel:
 				names[int32(i)] = s.label()
+			case l.Count >= 0:
+				names[int32(i)] += "_" // a number follows
 			}
 			if l.Kind == ptx.Parameter {
 				edits = append(edits, edit{span: l.Name, text: names[int32(i)]})
