@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/link/optimize"
@@ -98,6 +99,24 @@ func optimise(r *Result, o Options) error {
 			d.symbols = append(d.symbols, s)
 		}
 	}
+	d.symbols = addMoved(d.symbols, all.symbols, optimised.Moved)
 	r.describer = func() description { return d }
 	return nil
+}
+
+// addMoved adds the objects that functions had to the symbols of the output, where
+// optimize puts them: before the first function.
+func addMoved(symbols, all []Symbol, moved []optimize.Moved) []Symbol {
+	var list []Symbol
+	for _, o := range moved {
+		i := slices.IndexFunc(all, func(s Symbol) bool { return s.Name == o.Function })
+		if i >= 0 {
+			list = append(list, Symbol{Name: o.Name, Original: o.Object, Module: all[i].Module, Kind: "object", Space: strings.TrimPrefix(o.Space, "."), Size: o.Size, Align: o.Align, place: all[i].place})
+		}
+	}
+	first := slices.IndexFunc(symbols, func(s Symbol) bool { return s.Module != "" && (s.Kind == "entry" || s.Kind == "func") })
+	if first < 0 {
+		first = len(symbols)
+	}
+	return slices.Insert(symbols, first, list...)
 }

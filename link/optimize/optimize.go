@@ -54,8 +54,18 @@ type Result struct {
 	// Dropped are the functions that are not in Text because all their calls are
 	// inlined.
 	Dropped []string
+	// Moved are the objects of functions that are at module scope in Text.
+	Moved []Moved
 	// Folded are the functions that another one with the same code replaces.
 	Folded []Fold
+}
+
+// Moved is an object in .shared, .global or .const that a function declared.
+type Moved struct {
+	Name             string // at module scope
+	Function, Object string
+	Space            string // with its dot
+	Size, Align      int64
 }
 
 // Call is one call and what became of it.
@@ -144,7 +154,7 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Folded: folded, Text: s.m.Src.Text, Lines: s.origins(), Calls: s.report, Dropped: dropped}, nil
+	return &Result{Folded: folded, Text: s.m.Src.Text, Lines: s.origins(), Calls: s.report, Dropped: dropped, Moved: s.moved}, nil
 }
 
 // state is the module between two steps, and what the steps know of its functions.
@@ -169,6 +179,7 @@ type state struct {
 	inlined  map[string]bool
 	grown    map[string]bool // functions that others are inlined into
 	hoisted  map[string]bool // names at module scope of objects that functions had
+	moved    []Moved
 	locs     lineInfo
 	report   []Call
 	reported map[reportKey]int // index in report

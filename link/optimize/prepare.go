@@ -98,6 +98,7 @@ func (s *state) moveStatics(c *ptx.Code, st ptx.Statement, function string, plac
 	for _, i := range declared(c, st) {
 		l := &c.Locals[i]
 		names[i], removed[i] = s.static(function, s.m.Src.String(l.Name)), true
+		s.moved = append(s.moved, Moved{names[i], function, s.m.Src.String(l.Name), l.Type.Space, l.Type.Size(), l.Type.Alignment()})
 		declarations = append(declarations, edit{span: l.Name, text: names[i]})
 	}
 	sortEdits(declarations)
