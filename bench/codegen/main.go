@@ -205,7 +205,7 @@ func build(dir, name, ptxlink string) (ways []code, err error) {
 	}
 	for i, way := range []string{"separate", "linked0", "linked1", "linked2", "one"} {
 		least := time.Duration(1 << 62)
-		for range 3 {
+		for range 8 {
 			var total time.Duration
 			var errs []error
 			timed := func(d time.Duration, err error) { total += d; errs = append(errs, err) }
