@@ -116,8 +116,9 @@ func (r *reporter) fail(err error, code int) {
 	}
 }
 
-// useColor reports whether to use colour on w. The option overrides NO_COLOR
-// (no-color.org); without either, terminals get colour.
+// useColor reports whether to use colour on w. The option overrides the environment, of
+// which NO_COLOR (no-color.org) goes before FORCE_COLOR (force-color.org) and
+// CLICOLOR_FORCE (bixense.com/clicolors); without them, terminals get colour.
 func useColor(when colorWhen, w io.Writer) bool {
 	switch when {
 	case "always":
@@ -125,7 +126,14 @@ func useColor(when colorWhen, w io.Writer) bool {
 	case "never":
 		return false
 	}
-	return os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb" && isTerminal(w)
+	isSet := func(name string) bool { return os.Getenv(name) != "" && os.Getenv(name) != "0" }
+	switch {
+	case os.Getenv("NO_COLOR") != "":
+		return false
+	case isSet("FORCE_COLOR"), isSet("CLICOLOR_FORCE"):
+		return true
+	}
+	return os.Getenv("CLICOLOR") != "0" && os.Getenv("TERM") != "dumb" && isTerminal(w)
 }
 
 func isTerminal(w io.Writer) bool {
