@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -38,12 +39,24 @@ var nmCommand = subcommand{
 		const symbols = "Symbols"
 		return append([]option{
 			{kind: toggleKind, name: "demangle", aliases: []string{"C"}, category: symbols, usage: "demangle C++ and Rust names"},
+			{kind: toggleKind, name: "no-demangle", category: symbols, usage: "show names as they are (default)"},
 			{kind: toggleKind, name: "undefined-only", aliases: []string{"u"}, category: symbols, usage: "only undefined symbols"},
 			{kind: toggleKind, name: "defined-only", aliases: []string{"U"}, category: symbols, usage: "only defined symbols"},
 			{kind: toggleKind, name: "extern-only", aliases: []string{"g"}, category: symbols, usage: "only external symbols"},
+			{kind: toggleKind, name: "no-weak", category: symbols, usage: "no weak symbols"},
 			{kind: toggleKind, name: "no-sort", aliases: []string{"p"}, category: symbols, usage: "do not sort by name"},
+			{kind: toggleKind, name: "numeric-sort", aliases: []string{"n", "v"}, category: symbols, usage: "sort by line, for lack of addresses"},
+			{kind: toggleKind, name: "size-sort", category: symbols, usage: "sort definitions by size, and print it in place of an address"},
+			{kind: toggleKind, name: "reverse-sort", aliases: []string{"r"}, category: symbols, usage: "sort in reverse"},
 			{kind: toggleKind, name: "print-size", aliases: []string{"S"}, category: symbols, usage: "print the size of objects in hexadecimal"},
-			{kind: toggleKind, name: "print-file-name", aliases: []string{"A"}, category: symbols, usage: "print the file name before every symbol"},
+			{kind: textKind, name: "radix", aliases: []string{"t"}, category: symbols, choices: "d o x", usage: "print sizes in `RADIX` d, o or x"},
+			{kind: toggleKind, name: "portability", aliases: []string{"P"}, category: symbols, usage: "print the format of POSIX: name, letter, address, size"},
+			{kind: textKind, name: "format", aliases: []string{"f"}, category: symbols, choices: "bsd posix just-symbols json", usage: "`FORMAT`: bsd (default), posix, just-symbols or json"},
+			{kind: toggleKind, name: "just-symbols", aliases: []string{"j"}, category: symbols, usage: "print only names"},
+			{kind: toggleKind, name: "json", category: symbols, usage: "print a JSON list of files with their symbols"},
+			{kind: toggleKind, name: "line-numbers", aliases: []string{"l"}, category: symbols, usage: "print the file and line of every symbol"},
+			{kind: toggleKind, name: "debug-syms", aliases: []string{"a"}, category: symbols, usage: "ignored: PTX has no other symbols"},
+			{kind: toggleKind, name: "print-file-name", aliases: []string{"A", "o"}, category: symbols, usage: "print the file name before every symbol"},
 			{kind: textKind, name: "output", category: symbols, usage: "write to `FILE` (default: standard output)"},
 		}, commonFlags()...)
 	},
@@ -51,6 +64,8 @@ var nmCommand = subcommand{
 llvm-nm prints for bitcode. The letters are nm's, lower case for local symbols:
   T entry or function   W weak function   V weak object   C common   U undefined
   D initialised object   B other object   R constant   S shared memory
+The size of a function is that of its PTX text, which only --size-sort, -P and
+JSON print.
 
 Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
 read.`,
@@ -167,26 +182,31 @@ func (c *command) nm(opts *options) error {
 	if err != nil {
 		return err
 	}
+	style, err := readListing(opts)
+	if err != nil {
+		return err
+	}
+	for _, o := range list {
+		o.Symbols = style.choose(opts, o.Symbols)
+	}
 	var out bytes.Buffer
-	for i, o := range list {
-		if len(list) > 1 && !opts.toggle("print-file-name") {
-			if i > 0 {
-				out.WriteByte('\n')
+	if style.format == "json" {
+		err = writeListing(&out, list)
+	} else {
+		for i, o := range list {
+			if len(list) > 1 && !style.files {
+				if i > 0 {
+					out.WriteByte('\n')
+				}
+				fmt.Fprintf(&out, "%s:\n", diag.Escape(o.Name))
 			}
-			fmt.Fprintf(&out, "%s:\n", diag.Escape(o.Name))
-		}
-		symbols := slices.DeleteFunc(o.Symbols, func(s link.ObjectSymbol) bool {
-			return opts.toggle("undefined-only") && s.Defined || opts.toggle("defined-only") && !s.Defined || opts.toggle("extern-only") && s.Linkage == "local"
-		})
-		if !opts.toggle("no-sort") {
-			slices.SortStableFunc(symbols, func(a, b link.ObjectSymbol) int { return strings.Compare(a.Name, b.Name) })
-		}
-		for _, s := range symbols {
-			if opts.toggle("print-file-name") {
-				out.WriteString(diag.Escape(o.Name) + ":")
+			for _, s := range o.Symbols {
+				style.write(&out, o.Name, s)
 			}
-			writeSymbol(&out, s, opts.toggle("print-size"), opts.toggle("demangle"))
 		}
+	}
+	if err != nil {
+		return err
 	}
 	if path := opts.text("output"); path != "" && path != "-" {
 		return c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()})
@@ -194,19 +214,128 @@ func (c *command) nm(opts *options) error {
 	return c.show(out.Bytes())
 }
 
-func writeSymbol(w io.Writer, s link.ObjectSymbol, size, demangle bool) {
+// listing is the form of the output of nm.
+type listing struct {
+	format             string // "bsd", "posix", "just-symbols" or "json"
+	radix              string // "%016x", or the verb of another radix
+	files, lines       bool
+	demangle           bool
+	sizes, sizeForBody bool
+}
+
+func readListing(opts *options) (listing, error) {
+	l := listing{
+		format: cmp.Or(opts.text("format"), "bsd"), files: opts.toggle("print-file-name"), lines: opts.toggle("line-numbers"),
+		demangle: opts.toggle("demangle") && !opts.toggle("no-demangle"), sizes: opts.toggle("print-size"), sizeForBody: opts.toggle("size-sort"),
+	}
+	switch radix := cmp.Or(opts.text("radix"), "x"); radix {
+	case "d", "o", "x":
+		l.radix = "%016" + radix
+	default:
+		return l, &usageError{text: fmt.Sprintf("%q is not a value of --radix", radix), help: "d, o and x are"}
+	}
+	for _, name := range []string{"portability", "just-symbols", "json"} {
+		if opts.toggle(name) {
+			l.format = strings.Replace(name, "portability", "posix", 1)
+		}
+	}
+	if !slices.Contains([]string{"bsd", "posix", "just-symbols", "json"}, l.format) {
+		return l, &usageError{text: fmt.Sprintf("%q is not a format of nm", l.format), help: "bsd, posix, just-symbols and json are"}
+	}
+	return l, nil
+}
+
+// choose returns the symbols to list, in order.
+func (l *listing) choose(opts *options, symbols []link.ObjectSymbol) []link.ObjectSymbol {
+	symbols = slices.DeleteFunc(symbols, func(s link.ObjectSymbol) bool {
+		return opts.toggle("undefined-only") && s.Defined || (opts.toggle("defined-only") || opts.toggle("size-sort")) && !s.Defined ||
+			opts.toggle("extern-only") && s.Linkage == "local" || opts.toggle("no-weak") && s.Linkage == "weak"
+	})
+	if opts.toggle("no-sort") {
+		return symbols
+	}
+	slices.SortStableFunc(symbols, func(a, b link.ObjectSymbol) int {
+		order := strings.Compare(a.Name, b.Name)
+		switch {
+		case opts.toggle("size-sort"):
+			order = cmp.Or(cmp.Compare(a.Size, b.Size), order)
+		case opts.toggle("numeric-sort"):
+			order = cmp.Or(cmp.Compare(a.Line, b.Line), order)
+		}
+		if opts.toggle("reverse-sort") {
+			order = -order
+		}
+		return order
+	})
+	return symbols
+}
+
+// write writes the line of a symbol.
+func (l *listing) write(w io.Writer, file string, s link.ObjectSymbol) {
+	name := s.Name
+	if l.demangle {
+		name = diag.Demangle(name)
+	}
+	name = diag.Escape(name)
+	prefix := ""
+	if l.files {
+		prefix = diag.Escape(file) + ":"
+		if l.format == "posix" {
+			prefix += " "
+		}
+	}
+	place := ""
+	if l.lines && s.Line > 0 {
+		place = fmt.Sprintf("\t%s:%d", diag.Escape(file), s.Line)
+	}
 	value := strings.Repeat("-", 16)
 	if !s.Defined {
 		value = strings.Repeat(" ", 16)
 	}
-	if size && s.Defined && s.Space != "" {
-		value += fmt.Sprintf(" %016x", s.Size)
+	size := fmt.Sprintf(l.radix, s.Size)
+	switch {
+	case l.format == "just-symbols":
+		fmt.Fprintf(w, "%s%s\n", prefix, name)
+		return
+	case l.format == "posix":
+		if !s.Defined {
+			size = ""
+		}
+		line := fmt.Sprintf("%s%s %c %s %s", prefix, name, letter(s), strings.TrimSpace(value), size)
+		fmt.Fprintln(w, strings.TrimRight(line, " ")+place)
+		return
+	case l.sizeForBody && !l.sizes:
+		value = size
+	case l.sizes && s.Defined && (s.Space != "" || l.sizeForBody):
+		value += " " + size
 	}
-	name := s.Name
-	if demangle {
-		name = diag.Demangle(name)
+	fmt.Fprintf(w, "%s%s %c %s%s\n", prefix, value, letter(s), name, place)
+}
+
+// writeListing writes the symbols as JSON.
+func writeListing(w io.Writer, list []*link.Object) error {
+	type symbol struct {
+		Letter    string `json:"letter"`
+		Demangled string `json:"demangled,omitempty"`
+		link.ObjectSymbol
 	}
-	fmt.Fprintf(w, "%s %c %s\n", value, letter(s), diag.Escape(name))
+	type file struct {
+		Name    string   `json:"name"`
+		Symbols []symbol `json:"symbols"`
+	}
+	files := []file{}
+	for _, o := range list {
+		f := file{o.Name, []symbol{}}
+		for _, s := range o.Symbols {
+			row := symbol{string(letter(s)), "", s}
+			if plain := diag.Demangle(s.Name); plain != s.Name {
+				row.Demangled = plain
+			}
+			f.Symbols = append(f.Symbols, row)
+		}
+		files = append(files, f)
+	}
+	return diag.WriteJSON(w, files)
 }
 
 // letter returns nm's letter for the symbol.
