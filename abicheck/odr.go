@@ -133,16 +133,14 @@ type LocalNames map[string]string
 // without meaning outside, and maps those of the first to those of the second.
 // Lines are ignored.
 func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same bool) {
-	m := matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
-	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
-	m.x, m.y = m.a.file.Code(m.a.decl), m.b.file.Code(m.b.decl)
-	if m.x == nil || m.y == nil {
-		return LocalNames{}, m.x == m.y
-	}
-	if !m.match() {
+	m, same := match(t, a, b)
+	if !same {
 		return nil, false
 	}
 	names = LocalNames{}
+	if m == nil {
+		return names, true
+	}
 	for i := range m.x.Locals {
 		l := &m.x.Locals[i]
 		name := m.a.file.Src.String(l.Name)
@@ -151,6 +149,17 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same boo
 		}
 	}
 	return names, true
+}
+
+// match compares two bodies or initial values; the matcher is nil if there are none.
+func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
+	m = &matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
+	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
+	m.x, m.y = m.a.file.Code(m.a.decl), m.b.file.Code(m.b.decl)
+	if m.x == nil || m.y == nil {
+		return nil, m.x == m.y
+	}
+	return m, m.match()
 }
 
 // matcher walks two bodies side by side. forth and back map the locals of one to

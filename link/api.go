@@ -101,6 +101,27 @@ type Options struct {
 	StripDebug, KeepLines bool
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
+
+	// Wrap lists names whose uses go to other functions (--wrap): a module that uses
+	// NAME, and does not define it, uses __wrap_NAME, and one that uses __real_NAME
+	// uses NAME.
+	Wrap []string
+	// Define defines symbols (--defsym).
+	Define []Definition
+	// AllowDuplicates takes the first of several strong definitions of a name. They
+	// must still agree in what their callers depend on.
+	AllowDuplicates bool
+	// DedupeIdentical takes the first of several strong definitions of a name if all
+	// have the same text, with a note. Others are errors still.
+	DedupeIdentical bool
+	// Weaken and LocalizeInputs are glob patterns of definitions that become .weak, or
+	// lose their linkage, in each input before the inputs are linked: what each module
+	// defines for itself then does not clash. Localize acts on the output.
+	Weaken, LocalizeInputs []string
+	// TraceSymbols lists names: a note shows each module that defines or uses one.
+	TraceSymbols []string
+	// CrossReference asks for Result.References.
+	CrossReference bool
 }
 
 // CheckHost returns an error if host is not valid as Options.Host. The empty string
@@ -162,6 +183,8 @@ type Result struct {
 	// Ways holds, for each name of Options.WhyLive, the way from a root to it, the root
 	// first and each the user of the next; nil if it is not in the output.
 	Ways [][]Symbol
+	// References holds the external symbols, with Options.CrossReference.
+	References []Reference
 	// Messages are warnings and notes, in command-line order.
 	Messages []*Message
 	// InlinedCalls are the calls that Options.Optimize looked at.
@@ -238,6 +261,7 @@ type Pull struct {
 
 // Pass is one step of the link and the wall time it took.
 type Pass struct {
-	Name string
-	Time time.Duration
+	Name  string
+	Time  time.Duration
+	Start time.Time
 }

@@ -180,6 +180,9 @@ func (pl *planner) extern(s *resolve.Symbol) {
 		return
 	}
 	edits := pl.aligns.Header(s.Mentions[best].File, decl)
+	if f.Names[decl.Name] != s.Name { // resolve.Options.Redirect
+		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: s.Name})
+	}
 	if pl.wordsDiffer(s, decl) {
 		edits = untype(edits, f.Params(decl))
 	}

@@ -49,7 +49,11 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 	var table *resolve.Table
 	clock.pass("resolve", func() {
-		table = resolve.Resolve(in.files, resolve.Options{Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, Unlinked: in.set.Outlines}, log)
+		traceSymbols(in.files, o.TraceSymbols, log)
+		table = resolve.Resolve(in.files, resolve.Options{
+			Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, Unlinked: in.set.Outlines,
+			Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
+		}, log)
 		requireDefined(table, o.RequireDefined, log)
 		table.Hide(o.Localize, o.Exports)
 		collect(table, o, log)
@@ -131,7 +135,7 @@ func (o Options) check() (host object.Host, err error) {
 	for _, list := range []struct {
 		name     string
 		patterns []string
-	}{{"AllowUndefined", o.AllowUndefined}, {"Entries", o.Entries}, {"Exports", o.Exports}, {"Localize", o.Localize}} {
+	}{{"AllowUndefined", o.AllowUndefined}, {"Entries", o.Entries}, {"Exports", o.Exports}, {"Localize", o.Localize}, {"Weaken", o.Weaken}, {"LocalizeInputs", o.LocalizeInputs}} {
 		for _, pattern := range list.patterns {
 			if _, err := path.Match(pattern, ""); err != nil {
 				return host, fmt.Errorf("%q of %s is not a pattern: %w", pattern, list.name, err)
@@ -198,6 +202,9 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	if o.Relocatable {
 		checks = checks[:len(checks)-1]
 	}
+	if o.DedupeIdentical && !o.AllowDuplicates {
+		checks = append(checks, abicheck.Duplicates)
+	}
 	if o.Atomics {
 		checks = append(checks, atomics.Check)
 	}
@@ -231,7 +238,11 @@ func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *re
 func refused(in inputs, log *diag.Log, clock *clock) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
-		return &Errors{Messages: publicMessages(log.Messages)}
+		e := &Errors{Messages: publicMessages(log.Messages)}
+		for _, f := range in.files {
+			e.Modules = append(e.Modules, f.Name)
+		}
+		return e
 	}
 	return clock.ctx.Err()
 }
@@ -260,5 +271,5 @@ type clock struct {
 func (c *clock) pass(name string, run func()) {
 	start := time.Now()
 	run()
-	c.passes = append(c.passes, Pass{name, time.Since(start)})
+	c.passes = append(c.passes, Pass{Name: name, Time: time.Since(start), Start: start})
 }

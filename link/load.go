@@ -20,11 +20,17 @@ type inputs struct {
 	pulls  []resolve.Pull
 	unused []string // paths of archives with no linked member
 	set    *object.Set
+
+	redirect map[string]string // see resolve.Options
 }
 
 // load reads the inputs, and the needed members of archives. If the index of an
 // archive turns out to be wrong, load reads the archive again without it.
 func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
+	redirect, err := o.redirect()
+	if err != nil {
+		return inputs{}, err
+	}
 	named := objectInputs(namedOnce(o.Inputs, log))
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages)}
@@ -32,16 +38,25 @@ func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
 		if err != nil {
 			return inputs{}, err
 		}
-		in := inputs{set: set}
+		in := inputs{set: set, redirect: redirect}
 		if try.Errors() == 0 {
 			read := func(units []*object.Unit) error { return set.Read(ctx, units, &try) }
-			in.files, in.pulls, err = resolve.Live(set.Units, append(slices.Clone(o.Undefined), o.RequireDefined...), read)
+			in.files, in.pulls, err = resolve.Live(set.Units, append(slices.Clone(o.Undefined), o.RequireDefined...), redirect, read)
 			in.unused = unused(set.Archives(), in.files)
 		}
 		if err == nil {
 			if named = set.Distrusted(log); named == nil {
 				*log = try
-				if err = loaded(in, log); err == nil {
+				if len(o.Weaken) > 0 || len(o.LocalizeInputs) > 0 {
+					relink(in.files, o, log)
+				}
+				if len(o.Define) > 0 {
+					err = in.define(ctx, o, log)
+				}
+				if err == nil {
+					err = loaded(in, log)
+				}
+				if err == nil {
 					return in, nil
 				}
 			}
@@ -51,6 +66,15 @@ func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
 			return inputs{}, err
 		}
 	}
+}
+
+// define adds the variables of Options.Define.
+func (in *inputs) define(ctx context.Context, o Options, log *diag.Log) error {
+	made, err := definedByOptions(ctx, in.files, o, log)
+	if made != nil {
+		in.files = append(in.files, made)
+	}
+	return err
 }
 
 // loaded returns an error if the inputs cannot be linked at all.

@@ -159,6 +159,9 @@ type Errors struct {
 	Messages []*Message
 	// IO is set if an input could not be read.
 	IO bool
+	// Modules are the names of the modules that were read, unless one of them could
+	// not be.
+	Modules []string
 }
 
 // Unwrap returns the errors among the messages, so that errors.Is finds, for example,

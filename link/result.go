@@ -28,6 +28,9 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	for _, name := range o.WhyLive {
 		r.Ways = append(r.Ways, d.way(name))
 	}
+	if o.CrossReference {
+		r.References = d.references()
+	}
 	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{
 			Name: f.Name, Path: f.Path, Version: f.Version.String(), Target: targetWords(f),

@@ -30,8 +30,11 @@ type Pull struct {
 //
 // The result is in command-line order, and Live sets Rank to that order and Pulled
 // on the members. Units that cannot be read are omitted.
-func Live(units []*object.Unit, roots []string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
+//
+// redirect is that of Options.
+func Live(units []*object.Unit, roots []string, redirect map[string]string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
 	l := newSelection(units)
+	l.redirect = redirect
 	for i, u := range units {
 		if !u.Lazy {
 			l.add(int32(i))
@@ -72,6 +75,8 @@ type selection struct {
 	live  []bool // by unit
 	next  []*object.Unit
 	pulls []pull
+
+	redirect map[string]string
 
 	names  hashed.Table // of the names that lazy units offer
 	wanted []wanted     // by number of the name
@@ -156,6 +161,10 @@ func (l *selection) needs(f *object.File) {
 		switch {
 		case !s.Exported():
 		case !s.Defined() && s.Uses > 0:
+			if to, ok := l.redirect[f.Names[n]]; ok {
+				l.need(to, hashed.String(to), false, f)
+				continue
+			}
 			l.need(f.Names[n], f.NameHash(ptx.NameID(n)), false, f)
 		case s.Defined() && s.Linkage == ptx.Common:
 			l.need(f.Names[n], f.NameHash(ptx.NameID(n)), true, f)

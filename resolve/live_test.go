@@ -32,7 +32,7 @@ func selected(t *testing.T, roots []string, main int, archive bool, texts ...str
 	for i, u := range set.Units {
 		u.Lazy = i != main
 	}
-	live, pulls, err := Live(set.Units, roots, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
+	live, pulls, err := Live(set.Units, roots, nil, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
 	if err != nil || log.Errors() > 0 {
 		t.Fatal(err, log.Messages)
 	}

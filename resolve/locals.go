@@ -214,6 +214,10 @@ func newOwners(t *Table, out [][]string) *owners {
 		if o.external[i] = mentions[0].File; mentions[len(mentions)-1].File != mentions[0].File {
 			o.external[i] = several
 		}
+		// In text that is redirected, a local of the new name would hide the symbol.
+		if len(mentions) > 1 && t.options.Redirect != nil {
+			o.external[i] = several
+		}
 	}
 	ranges := false
 	for _, f := range files {

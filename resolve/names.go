@@ -59,7 +59,8 @@ func (n *Names) Local(i int32) string { return n.local[i] }
 
 // Rename chooses the spelling of every name in the output:
 //
-//  1. External names, defined or not, keep theirs.
+//  1. External names, defined or not, keep theirs; a redirected one is that of its
+//     symbol.
 //  2. The first module-local name of a spelling keeps it unless an external name
 //     has it; later ones get a suffix: $str, $str$1, $str$2.
 //  3. A name inside a function that has the spelling of a module-scope name of
@@ -106,7 +107,11 @@ func (r *renamer) moduleNames() {
 		r.out[i] = make([]string, len(f.Names))
 		for j, name := range f.Names {
 			r.out[i][j] = name
-			if r.t.of[i][j] != None {
+			if s := r.t.of[i][j]; s != None {
+				if to := r.t.Symbols[s].Name; to != name { // Options.Redirect
+					r.out[i][j] = to
+					r.differ[i] = true
+				}
 				continue
 			}
 			if local[name] || r.t.find(f.NameHash(ptx.NameID(j)), name) != None {

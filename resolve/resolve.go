@@ -48,6 +48,7 @@ type Table struct {
 	of      [][]SymbolID
 	byName  hashed.Table
 	reach   *reach // nil if everything stays
+	options Options
 }
 
 // Of returns the external symbol of a name in a file, or None.
@@ -107,6 +108,12 @@ type DeclID struct{ File, Decl int32 }
 type Options struct {
 	Relocatable    bool     // all may
 	AllowUndefined []string // path.Match patterns
+	// Redirect maps names to those of other symbols: a module that refers to the first
+	// and does not define it refers to the second.
+	Redirect map[string]string
+	// Multiple allows several strong definitions, of which the first wins. Compared
+	// leaves the message about them to the caller, who calls Table.Duplicate.
+	Multiple, Compared bool
 	// Unlinked returns the archive members that are not linked. It is called if a
 	// symbol is undefined, to suggest what was meant; nil if there are no such
 	// members.
@@ -128,12 +135,13 @@ type Options struct {
 // binds it by name. Without linkage it counts as .weak. A .visible or .weak prototype
 // without a body is a reference, like .extern.
 func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
-	t := &Table{Files: files, of: make([][]SymbolID, len(files))}
+	t := &Table{Files: files, of: make([][]SymbolID, len(files)), options: o}
 	t.mention()
 	for i := range t.Symbols {
 		t.choose(&t.Symbols[i], log)
 	}
 	t.undefined(o, log)
+	t.options.Unlinked = nil // it holds the inputs
 	return t
 }
 
@@ -146,6 +154,7 @@ func textureReference(f *object.File, name ptx.NameID) bool {
 
 // mention makes the symbols and lists their mentions.
 func (t *Table) mention() {
+	o := &t.options
 	total, defined := 0, 0
 	for _, f := range t.Files {
 		total += len(f.Names)
@@ -167,11 +176,14 @@ func (t *Table) mention() {
 			if !f.Symbols[n].Exported() && !textureReference(f, ptx.NameID(n)) {
 				continue
 			}
-			hash := f.NameHash(ptx.NameID(n))
-			s := t.find(hash, f.Names[n])
+			name, hash := f.Names[n], f.NameHash(ptx.NameID(n))
+			if to, ok := o.Redirect[name]; ok && !f.Symbols[n].Defined() {
+				name, hash = to, hashed.String(to)
+			}
+			s := t.find(hash, name)
 			if s == None {
 				s = SymbolID(t.byName.Add(hash))
-				t.Symbols = append(t.Symbols, Symbol{Name: f.Names[n], Def: object.ID{File: -1}})
+				t.Symbols = append(t.Symbols, Symbol{Name: name, Def: object.ID{File: -1}})
 				counts = append(counts, 0)
 			}
 			t.of[i][n] = s
@@ -230,7 +242,17 @@ const weak, strong = 2, 3
 // Clash reports whether two definitions cannot be in one link, whatever their
 // contents: both are strong. Resolve has reported them.
 func (t *Table) Clash(a, b object.ID) bool {
-	return t.strength(a) == strong && t.strength(b) == strong
+	return !t.options.Multiple && t.strength(a) == strong && t.strength(b) == strong
+}
+
+// Strong reports whether a module has a strong definition of the name.
+func (t *Table) Strong(id object.ID) bool { return t.strength(id) == strong }
+
+// Duplicate reports the second strong definition of a symbol.
+func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
+	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).Of(s.Name).
+		Note(t.place(s.Def), "first defined here").
+		WithHelp("keep one of the two, make one .weak, or drop its linkage so that it stays in its module")
 }
 
 func (t *Table) choose(s *Symbol, log *diag.Log) {
@@ -241,9 +263,9 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 		case strength > best, strength == weak && best == weak && t.Files[s.Def.File].Pulled && !t.Files[id.File].Pulled:
 			best, s.Def = strength, id
 		case strength == strong: // best is strong too
-			log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).Of(s.Name).
-				Note(t.place(s.Def), "first defined here").
-				WithHelp("keep one of the two, make one .weak, or drop its linkage so that it stays in its module")
+			if !t.options.Multiple && !t.options.Compared {
+				t.Duplicate(s, id, log)
+			}
 		case strength == 1 && best == 1 && t.largerCommon(id, s.Def):
 			s.Def = id
 		}

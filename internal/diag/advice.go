@@ -56,6 +56,10 @@ var advice = [...]Advice{
 		"Write the type as in C, preprocessed: types, structures, unions, enumerations, arrays and bit fields. ptxlink abi reads no statements and no templates.",
 		"PTX Interoperability 1; ptxlink abi --help",
 	},
+	Defsym: {
+		"Give a number that the declared type holds, or the name of another symbol. A symbol that an input defines cannot be defined again; --wrap puts another function in its place.",
+		"docs/options.md, --defsym",
+	},
 	DuplicateInput: {
 		"Name the file once. Make passes a file twice if two rules add it.",
 		"README, In Make",

@@ -11,10 +11,16 @@ const (
 	maxDemangled = 13
 )
 
+var showMangled bool
+
+// ShowMangled shows names as they are, in messages and reports (--no-demangle). It is
+// for a program at its start.
+func ShowMangled(on bool) { showMangled = on }
+
 // demangled returns the source spelling of a name, or the name itself if it is
 // not mangled or too long.
 func demangled(name string) string {
-	if len(name) > MaxMangled {
+	if showMangled || len(name) > MaxMangled {
 		return name
 	}
 	return demangle.Filter(name, demangle.MaxLength(maxDemangled))

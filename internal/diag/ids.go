@@ -26,6 +26,7 @@ const (
 	CommonSize
 	ConstantOverflow
 	CSyntax
+	Defsym
 	DuplicateInput
 	DuplicateSymbol
 	EmptyInput
@@ -128,6 +129,7 @@ var rules = [...]Rule{
 	CommonSize:          {"common-size", Error, "an initialised .common variable is smaller than in another module"},
 	ConstantOverflow:    {"constant-overflow", Error, "the variables in constant memory exceed 64 KiB"},
 	CSyntax:             {"c-syntax", Error, "ptxlink abi cannot read a C declaration"},
+	Defsym:              {"defsym", Error, "--defsym gives a symbol a value that it cannot have"},
 	DuplicateInput:      {"duplicate-input", Error, "a file is named twice"},
 	DuplicateSymbol:     {"duplicate-symbol", Error, "two strong definitions have the same name"},
 	EmptyInput:          {"empty-input", Error, "an input has no bytes"},

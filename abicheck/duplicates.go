@@ -1,0 +1,104 @@
+package abicheck
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+	"ptxlink/resolve"
+)
+
+// Duplicates reports second strong definitions of a name: with a note if they have the
+// text of the first, which then stands for both, and as errors otherwise.
+func Duplicates(t *resolve.Table, log *diag.Log) {
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		if len(s.Mentions) < 2 || !s.Defined() || !t.Strong(s.Def) {
+			continue
+		}
+		for _, id := range s.Mentions {
+			if id == s.Def || !t.Strong(id) {
+				continue
+			}
+			c := copies{t: t, a: s.Def.File, b: id.File, pairs: map[ptx.NameID]ptx.NameID{}}
+			if reason := c.differ(s.Def.Name, id.Name); reason != "" {
+				t.Duplicate(s, id, log).Note(diag.Place{}, "--dedupe-identical keeps both apart: "+reason)
+				continue
+			}
+			log.Note(t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is defined with the same text in %s, whose definition is used", diag.Name(s.Name), t.Files[s.Def.File].Name))
+		}
+	}
+}
+
+// copies compares definitions of two modules with all that is private to the modules
+// and that they use.
+type copies struct {
+	t     *resolve.Table
+	a, b  int32
+	pairs map[ptx.NameID]ptx.NameID // names of a, and those of b that they stand for
+}
+
+// differ returns why two definitions are not copies of each other, or "".
+func (c *copies) differ(a, b ptx.NameID) string {
+	f, g := c.t.Files[c.a], c.t.Files[c.b]
+	x, y := f.Symbols[a], g.Symbols[b]
+	if x.Def < 0 || y.Def < 0 {
+		return "one is an alias"
+	}
+	d, e := &f.Decls[x.Def], &g.Decls[y.Def]
+	if d.Kind != e.Kind || !bytes.Equal(declared(f, d), declared(g, e)) {
+		return "they are declared differently"
+	}
+	m, same := match(c.t, resolve.DeclID{File: c.a, Decl: x.Def}, resolve.DeclID{File: c.b, Decl: y.Def})
+	if !same {
+		return "their text differs"
+	}
+	if m == nil {
+		return ""
+	}
+	for p, q := range m.statics {
+		if known, ok := c.pairs[p]; ok {
+			if known != q {
+				return "their text differs"
+			}
+			continue
+		}
+		c.pairs[p] = q
+		if reason := c.differPrivate(p, q); reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// differPrivate compares what is private to the modules. A variable that could be
+// written, and that other code of its module uses, has two values in the program, of
+// which the copies would use one.
+func (c *copies) differPrivate(a, b ptx.NameID) string {
+	f, g := c.t.Files[c.a], c.t.Files[c.b]
+	d := f.DeclOf(a)
+	if d == nil || f.Symbols[a].Def < 0 || g.Symbols[b].Def < 0 {
+		return ""
+	}
+	if reason := c.differ(a, b); reason != "" {
+		return fmt.Sprintf("they use %s, which is private to each module, and of that %s", diag.Name(f.Names[a]), reason)
+	}
+	constant := d.Kind != ptx.Variable || d.Space == ".const" || strings.Contains(f.Names[a], "$") || strings.HasPrefix(f.Names[a], "__unnamed_")
+	if !constant {
+		return fmt.Sprintf("they use %s, which is private to each module and can change", diag.Name(f.Names[a]))
+	}
+	return ""
+}
+
+// declared returns the declaration of a definition without linkage, name, body and
+// value, in one spelling.
+func declared(f *object.File, d *ptx.Decl) []byte {
+	if d.Kind == ptx.Variable {
+		return fmt.Appendf(nil, "%s %s %v %v", ptx.Compact(f.Src.Bytes(d.Prefix)), ptx.Compact(f.Src.Bytes(d.Dims)), d.Managed, d.Unified)
+	}
+	edits := []ptx.Edit{{Span: d.NameSpan}}
+	return ptx.Compact(ptx.Apply(nil, f.Src.Text, d.Header, edits))
+}

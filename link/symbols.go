@@ -1,0 +1,282 @@
+package link
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// Definition is a symbol that the command line defines (--defsym).
+type Definition struct {
+	// Name is the symbol. No input may define it.
+	Name string
+	// Value is another symbol, which Name then stands for: no symbol of the output is
+	// called Name. Or it is a number: Name is then a variable of this value, with the
+	// state space and type that the inputs declare.
+	Value string
+}
+
+func (d Definition) isNumber() bool { return strings.ContainsAny(d.Value[:1], "0123456789+-.") }
+
+// redirect returns resolve.Options.Redirect.
+func (o Options) redirect() (map[string]string, error) {
+	if len(o.Wrap) == 0 && len(o.Define) == 0 {
+		return nil, nil
+	}
+	names := map[string]string{}
+	for _, d := range o.Define {
+		if d.Name == "" || d.Value == "" {
+			return nil, errors.New("a definition needs a name and a value")
+		}
+		if !d.isNumber() {
+			names[d.Name] = d.Value
+		}
+	}
+	for name, to := range names { // a chain of names ends at a symbol
+		for range names {
+			if next, ok := names[to]; ok {
+				to = next
+			}
+		}
+		if _, ok := names[to]; ok {
+			return nil, fmt.Errorf("the definition of %s leads back to itself", name)
+		}
+		names[name] = to
+	}
+	for _, name := range o.Wrap {
+		names[name] = "__wrap_" + name
+		names["__real_"+name] = name
+	}
+	return names, nil
+}
+
+// relink gives definitions another linkage before anything looks at it, as objcopy
+// does with the files.
+func relink(files []*object.File, o Options, log *diag.Log) {
+	match := func(globs []string, name string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool {
+			ok, _ := path.Match(glob, name)
+			return ok
+		})
+	}
+	for _, f := range files {
+		own := false // Symbols may belong to several links
+		for n := range f.Symbols {
+			s, name := f.Symbols[n], f.Names[n]
+			switch {
+			case !s.Defined() || !s.Exported():
+				continue
+			case match(o.LocalizeInputs, name):
+				s.Linkage = ptx.Local
+			case s.Linkage == ptx.Visible && match(o.Weaken, name):
+				if inAlias(f, ptx.NameID(n)) {
+					log.Error(diag.Alias, f.NamePlace(ptx.NameID(n)), diag.Name(name)+" cannot be weak: ptxas takes no weak aliases, nor aliases of weak functions")
+					continue
+				}
+				s.Linkage = ptx.Weak
+			default:
+				continue
+			}
+			if !own {
+				f.Symbols, own = slices.Clone(f.Symbols), true
+			}
+			f.Symbols[n] = s
+		}
+	}
+}
+
+// inAlias reports whether a name is an alias or has one.
+func inAlias(f *object.File, name ptx.NameID) bool {
+	return slices.ContainsFunc(f.Aliases, func(a ptx.Alias) bool { return a.Name == name || a.Target == name })
+}
+
+// definedByOptions returns a module with the variables that Options.Define gives a
+// number, or nil if there are none. Its header is that of an input that refers to one.
+func definedByOptions(ctx context.Context, files []*object.File, o Options, log *diag.Log) (*object.File, error) {
+	var text strings.Builder
+	for _, d := range o.Define {
+		f, name := mention(files, d.Name)
+		if f == nil {
+			log.Warn(diag.UnusedOption, diag.Place{}, "no input refers to "+diag.Name(d.Name)+", which --defsym defines")
+			continue
+		}
+		refuse := func(reason string) {
+			log.Error(diag.Defsym, f.NamePlace(name), fmt.Sprintf("--defsym gives %s the value %s, but %s", diag.Name(d.Name), d.Value, reason)).Of(d.Name)
+		}
+		if f.Symbols[name].Defined() {
+			refuse("it is defined here")
+			continue
+		}
+		if !d.isNumber() {
+			continue
+		}
+		decl := f.DeclOf(name)
+		switch {
+		case decl == nil || decl.Kind != ptx.Variable:
+			refuse("it is a function")
+			continue
+		case decl.Space != ".const" && decl.Space != ".global":
+			refuse("variables in " + decl.Space + " have no initial value")
+			continue
+		case decl.Array || decl.Vector > 0:
+			refuse("it is not a scalar")
+			continue
+		}
+		value, ok := initialValue(decl.Word, d.Value)
+		if !ok {
+			refuse("that is not a value of a " + decl.Word)
+			continue
+		}
+		if text.Len() == 0 {
+			fmt.Fprintf(&text, "// Variables of --defsym\n.version %s\n.target %s\n", f.Version, f.Target[0].Word)
+			if f.AddressSize != 0 {
+				fmt.Fprintf(&text, ".address_size %d\n", f.AddressSize)
+			}
+		}
+		fmt.Fprintf(&text, ".visible %s %s = %s;\n", ptx.Compact(f.Src.Bytes(decl.Prefix)), d.Name, value)
+	}
+	if text.Len() == 0 {
+		return nil, nil
+	}
+	made, _, err := object.Load(ctx, []object.Input{{Name: "<--defsym>", Text: []byte(text.String())}}, object.Options{}, log)
+	if err != nil || len(made) == 0 {
+		return nil, err
+	}
+	made[0].Rank = len(files)
+	return made[0], nil
+}
+
+// mention returns the first file that refers to a name of other modules or defines one
+// for them; a file that defines it comes first.
+func mention(files []*object.File, name string) (in *object.File, id ptx.NameID) {
+	for _, f := range files {
+		n, ok := f.Lookup(name)
+		if !ok || !f.Symbols[n].Exported() {
+			continue
+		}
+		if f.Symbols[n].Defined() {
+			return f, n
+		}
+		if in == nil {
+			in, id = f, n
+		}
+	}
+	return in, id
+}
+
+// initialValue returns a number as PTX spells it for a variable of a type. ok is false
+// if the type cannot hold it.
+func initialValue(word, number string) (text string, ok bool) {
+	bits := int(8 * ptx.TypeSize(word))
+	switch word {
+	case ".f32", ".f64":
+		v, err := strconv.ParseFloat(number, bits)
+		if word == ".f32" {
+			return fmt.Sprintf("0f%08X", math.Float32bits(float32(v))), err == nil
+		}
+		return fmt.Sprintf("0d%016X", math.Float64bits(v)), err == nil
+	case ".b8", ".b16", ".b32", ".b64", ".u8", ".u16", ".u32", ".u64", ".s8", ".s16", ".s32", ".s64":
+		signed, err := strconv.ParseInt(number, 0, bits)
+		if err == nil && (signed >= 0 || word[1] != 'u') {
+			return itoa(signed), true
+		}
+		unsigned, err := strconv.ParseUint(strings.TrimPrefix(number, "+"), 0, bits)
+		return strconv.FormatUint(unsigned, 10), err == nil && word[1] != 's'
+	}
+	return "", false
+}
+
+// traceSymbols adds a note for each module that defines or uses one of the names.
+func traceSymbols(files []*object.File, names []string, log *diag.Log) {
+	for _, name := range names {
+		found := false
+		for _, f := range files {
+			n, ok := f.Lookup(name)
+			if !ok {
+				continue
+			}
+			s := f.Symbols[n]
+			switch {
+			case s.Defined() && s.Exported():
+				log.Note(f.NamePlace(n), "definition of "+diag.Name(name))
+			case s.Defined():
+				log.Note(f.NamePlace(n), "definition of "+diag.Name(name)+", for this module alone")
+			case s.Uses > 0:
+				at := f.NamePlace(n)
+				if i := slices.IndexFunc(f.Uses, func(u ptx.Use) bool { return u.Name == n }); i >= 0 {
+					at = f.At(f.UseSpan(f.Uses[i]))
+				}
+				log.Note(at, "reference to "+diag.Name(name))
+			default:
+				continue
+			}
+			found = true
+		}
+		if !found {
+			log.Note(diag.Place{}, "no module of the link defines "+diag.Name(name)+" or refers to it")
+		}
+	}
+}
+
+// Reference is an external symbol with the modules that know it, as in a cross
+// reference table.
+type Reference struct {
+	Name string
+	// Modules are the names of modules: that of the definition first, then those with
+	// other definitions and those that use the symbol, in command-line order.
+	Modules []string
+	Defined bool // the first module defines it
+}
+
+// references returns the external symbols in the order of their names.
+func (d describer) references() (list []Reference) {
+	for i := range d.t.Symbols {
+		s := &d.t.Symbols[i]
+		r := Reference{Name: s.Name, Defined: s.Defined()}
+		if r.Defined {
+			r.Modules = append(r.Modules, d.t.Files[s.Def.File].Name)
+		}
+		for _, id := range s.Mentions {
+			f := d.t.Files[id.File]
+			if sym := f.Symbols[id.Name]; id != s.Def && (sym.Defined() || sym.Uses > 0) {
+				r.Modules = append(r.Modules, f.Name)
+			}
+		}
+		if len(r.Modules) > 0 {
+			list = append(list, r)
+		}
+	}
+	slices.SortFunc(list, func(a, b Reference) int { return strings.Compare(a.Name, b.Name) })
+	return list
+}
+
+// WriteReferences writes Result.References in the form of --cref of GNU ld.
+func (r *Result) WriteReferences(w io.Writer) error {
+	out := bufio.NewWriter(w) // keeps the first error until Flush
+	fmt.Fprintf(out, "Cross Reference Table\n\n%-50s%s\n", "Symbol", "File")
+	for _, ref := range r.References {
+		column := 0
+		if name := readable(ref.Name); len(name) < 50 {
+			fmt.Fprintf(out, "%-50s", name)
+			column = 50
+		} else {
+			fmt.Fprintln(out, name)
+		}
+		for _, module := range ref.Modules {
+			fmt.Fprintf(out, "%*s%s\n", 50-column, "", diag.Escape(module))
+			column = 0
+		}
+	}
+	return out.Flush()
+}
