@@ -38,6 +38,7 @@ func (e *usageError) message() *diag.Message {
 // inputs in order.
 func reorder(flags []option, args []string) (options []string, inputs []input, err error) {
 	whole := false
+	var states []bool // of --push-state
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
@@ -80,7 +81,15 @@ func reorder(flags []option, args []string) (options []string, inputs []input, e
 		if name == "whole-archive" || name == "no-whole-archive" {
 			whole = name == "whole-archive" && value != "false"
 		}
-		if name == "l" {
+		switch {
+		case name == "push-state":
+			states = append(states, whole)
+		case name == "pop-state" && len(states) == 0:
+			return nil, nil, &usageError{text: "--pop-state has no --push-state before it"}
+		case name == "pop-state":
+			whole, states = states[len(states)-1], states[:len(states)-1]
+		}
+		if f.name == "l" {
 			inputs = append(inputs, input{name: value, library: true, whole: whole})
 		}
 		option := "--" + f.name
@@ -147,6 +156,9 @@ func splitLetters(flags []option, args []string) (split []string) {
 
 func unknownOption(flags []option, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
+	if why := refusedOption(name); why != "" {
+		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
+	}
 	text := fmt.Sprintf("unknown option %q", arg)
 	if near := nearest(flags, name); near != "" {
 		text += fmt.Sprintf(" (did you mean --%s?)", near)

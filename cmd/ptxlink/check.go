@@ -12,8 +12,8 @@ var checkCommand = subcommand{
 		const checks = "Checks"
 		return append([]option{
 			{kind: toggleKind, name: "atomics", category: checks, usage: "also check atomic operations against the mappings of C++"},
-		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "export", "localize", "version-script", "allow-undefined", "host", "allow-host-mismatch",
-			"help", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
+		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
+			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
 	description: `Reads, resolves and checks the inputs as a link does, and prints every message.
 -r allows undefined symbols.

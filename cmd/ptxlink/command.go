@@ -51,6 +51,14 @@ type command struct {
 	// printRemoved is --print-gc-sections.
 	printRemoved bool
 
+	arguments     []string // the options from reorder
+	cref          bool
+	onlyCref      bool // without the map
+	trace         bool // -t
+	pullsFile     string
+	traceFile     string // --time-trace
+	reproduceFile string
+
 	optimize      link.Optimize
 	printInlining bool
 	printFolded   bool
@@ -74,7 +82,16 @@ func (c *command) run(opts *options) error {
 	if err := c.findInputs(opts.list("L")); err != nil {
 		return err
 	}
+	switch {
+	case c.cref && c.mapFile == "":
+		c.mapFile, c.onlyCref = "-", true
+	case c.cref && filepath.Ext(c.mapFile) == ".json":
+		return &usageError{text: "--cref does not go with a map in JSON", help: "the map has the module of each symbol and all calls"}
+	}
 	if err := c.checkFiles(); err != nil {
+		return err
+	}
+	if err := c.reproduce(opts); err != nil {
 		return err
 	}
 	if c.cubin {
@@ -104,6 +121,9 @@ func (c *command) run(opts *options) error {
 	if opts.toggle("time") {
 		c.showTimes()
 	}
+	if opts.toggle("stats") {
+		c.showStats(result)
+	}
 	return nil
 }
 
@@ -131,7 +151,7 @@ func (c *command) readOptions(opts *options) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, name := range []string{"allow-undefined", "entry", "export", "localize", "inline", "no-inline"} {
+	for _, name := range []string{"allow-undefined", "entry", "export", "localize", "inline", "no-inline", "weaken-symbol", "localize-symbol"} {
 		for _, glob := range opts.list(name) {
 			if _, err := path.Match(glob, ""); err != nil {
 				return &usageError{text: fmt.Sprintf("%q is not a pattern for --%s", glob, name), help: "* is any name, ? any character, [ab] one of these"}
@@ -182,8 +202,12 @@ func (c *command) readOptions(opts *options) error {
 		c.scripts = append(c.scripts, script)
 	}
 	// Other cubins may call every function of a relocatable one.
+	if err := c.readLinkerOptions(opts); err != nil {
+		return err
+	}
 	c.linkOptions.KeepUnused = opts.toggle("no-gc-sections") || opts.toggle("compile-only") && !opts.toggle("gc-sections")
-	c.printPulls, c.printRemoved = opts.toggle("print-dependencies"), opts.toggle("print-gc-sections")
+	c.printPulls, c.pullsFile = opts.maybe("print-dependencies").given, opts.maybe("print-dependencies").value
+	c.printRemoved = opts.toggle("print-gc-sections")
 	if err := c.readOutput(opts); err != nil {
 		return err
 	}
@@ -193,6 +217,9 @@ func (c *command) readOptions(opts *options) error {
 	c.linkOptions.Stream = !c.cubin // ptxas needs the module in memory
 	c.pageFile = opts.text("report")
 	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dot"), opts.text("dependency-file"), opts.text("unused-inputs")
+	if opts.toggle("print-map") && c.mapFile == "" {
+		c.mapFile = "-"
+	}
 
 	return c.readAssembler(opts)
 }
@@ -246,7 +273,7 @@ func (c *command) checkFiles() error {
 	if c.cubin && c.output == "-" && isTerminal(c.stdout) {
 		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
 	}
-	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dot", c.dotFile}, {"--report", c.pageFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}}
+	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dot", c.dotFile}, {"--report", c.pageFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}, {"--print-dependencies", c.pullsFile}, {"--time-trace", c.traceFile}, {"--reproduce", c.reproduceFile}}
 	for i, a := range named {
 		if a.path == "" {
 			continue
@@ -257,6 +284,9 @@ func (c *command) checkFiles() error {
 			}
 		}
 		if a.path == "-" {
+			if a.option == "--reproduce" {
+				return &usageError{text: "--reproduce cannot be standard output"}
+			}
 			continue
 		}
 		if err := outfile.Check(a.path, c.paths); err != nil {
@@ -280,6 +310,7 @@ func (c *command) refused(err error) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
+	c.traceModules(refused.Modules)
 	c.report.write(refused.Messages)
 	if refused.IO {
 		return &exitError{code: exitIO}
@@ -318,7 +349,7 @@ func (c *command) writeResult(result *link.Result, unused []string, output outfi
 	for _, f := range []struct {
 		path  string
 		write func(io.Writer) error
-	}{{c.mapFile, writeMap}, {c.dotFile, result.WriteDot}, {c.pageFile, page}} {
+	}{{c.mapFile, c.mapWriter(result, writeMap)}, {c.dotFile, result.WriteDot}, {c.pageFile, page}, {c.pullsFile, func(w io.Writer) error { return writePulls(w, result) }}, {c.traceFile, c.writeTimeTrace}} {
 		if f.path == "" {
 			continue
 		}
@@ -350,7 +381,7 @@ func regularFiles(paths []string) []string {
 
 // timed adds a pass outside the linker.
 func (c *command) timed(name string, start time.Time) {
-	c.passes = append(c.passes, link.Pass{Name: name, Time: time.Since(start)})
+	c.passes = append(c.passes, link.Pass{Name: name, Time: time.Since(start), Start: start})
 }
 
 func (c *command) showTimes() {

@@ -33,29 +33,37 @@ const (
 	listKind  // may be given several times
 	whenKind  // see colorWhen
 	usageKind // see usageWhen
+	maybeKind // a text that only "=" gives
 )
 
 // newFlags returns the table of options. Parsing (args.go) and --help both read it,
 // so an option is added only here.
 func newFlags() []option {
 	const output, input, linking, optimising, assembler, messages = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages"
-	return []option{
+	table := []option{
 		{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `FILE` (default: a.out.ptx, a.out.cubin, a.out.fatbin)"},
 		{kind: toggleKind, name: "relocatable", aliases: []string{"r"}, category: output, usage: "keep undefined symbols, for another link"},
 		{kind: toggleKind, name: "cubin", category: output, usage: "assemble to a cubin with ptxas; -o NAME.cubin implies it"},
 		{kind: textKind, name: "format", category: output, choices: "ptx cubin fatbin", usage: "write `FORMAT`: ptx, cubin or fatbin (default: by the suffix of -o)"},
 		{kind: toggleKind, name: "compile-only", aliases: []string{"c"}, category: output, usage: "write a relocatable cubin (with -r: undefined symbols allowed)"},
-		{kind: toggleKind, name: "print-dependencies", category: output, usage: "print why each archive member is linked"},
+		{kind: maybeKind, name: "print-dependencies", category: output, usage: "print why each archive member is linked, or write it to `FILE`"},
 		{kind: textKind, name: "Map", category: output, usage: "write a link map to `FILE`, as JSON if it ends in .json"},
+		{kind: toggleKind, name: "print-map", aliases: []string{"M"}, category: output, usage: "write the link map to standard output; same as -Map -"},
+		{kind: toggleKind, name: "cref", category: output, usage: "add the modules that use each symbol to the map, or print them"},
 		{kind: textKind, name: "report", category: output, usage: "write a page about the link, in HTML, to `FILE`"},
 		{kind: textKind, name: "dot", category: output, usage: "write the call graph to `FILE`, for Graphviz"},
 		{kind: textKind, name: "dependency-file", category: output, usage: "write a dependency file for Make to `FILE`"},
 		{kind: textKind, name: "unused-inputs", category: output, usage: "write the names of unused archives to `FILE`"},
+		{kind: textKind, name: "reproduce", category: output, usage: "write a tar `FILE` with the inputs and options of this link",
+			more: "It is written before the link, for a report of a fault: tar xf x.tar; cd x; ptxlink @response.txt. It does not hold the programs that ptxlink runs."},
+		{kind: textKind, name: "time-trace", category: output, usage: "write the time of each pass to `FILE`, as JSON for Chrome's tracing"},
 
 		{kind: listKind, name: "L", category: input, usage: "search `DIR` for -l libraries"},
 		{kind: listKind, name: "l", category: input, usage: "link lib`NAME`.a or .ptx from a -L folder; -l:FILE: that file"},
 		{kind: toggleKind, name: "whole-archive", category: input, usage: "link all members of the following archives"},
 		{kind: toggleKind, name: "no-whole-archive", category: input, usage: "link only the needed members of the following archives"},
+		{kind: toggleKind, name: "push-state", category: input, usage: "remember --whole-archive, for --pop-state"},
+		{kind: toggleKind, name: "pop-state", category: input, usage: "go back to the --whole-archive of --push-state"},
 		{kind: toggleKind, name: "start-group", category: input, usage: "ignored: the order of archives does not matter"},
 		{kind: toggleKind, name: "end-group", category: input, usage: "ignored"},
 		{kind: listKind, name: "undefined", aliases: []string{"u"}, category: input, usage: "link the archive member that defines `NAME`"},
@@ -64,6 +72,18 @@ func newFlags() []option {
 		{kind: numberKind, name: "threads", aliases: []string{"j"}, category: input, usage: "read `N` inputs in parallel (default: number of CPUs)"},
 
 		{kind: listKind, name: "allow-undefined", category: linking, usage: "allow undefined symbols that match `GLOB`"},
+		{kind: textKind, name: "unresolved-symbols", category: linking, choices: "report-all ignore-all ignore-in-object-files ignore-in-shared-libs",
+			usage: "`HOW`: report-all (default); ignore-all allows all undefined symbols", more: "ignore-in-object-files is ignore-all, and ignore-in-shared-libs is report-all, since PTX has no shared libraries."},
+		{kind: listKind, name: "defsym", category: linking, usage: "define a symbol: `NAME=SYMBOL` or NAME=NUMBER",
+			more: "NAME=SYMBOL: what refers to NAME refers to SYMBOL; the output has no symbol NAME. NAME=NUMBER: NAME is a variable of this value, with the state space and type that the inputs declare, because symbols of PTX have no absolute addresses."},
+		{kind: listKind, name: "wrap", category: linking, usage: "uses of `NAME` become uses of __wrap_NAME",
+			more: "Uses of __real_NAME become uses of NAME. As in GNU ld, uses in the module that defines NAME stay. NAME may be a system call, such as malloc."},
+		{kind: toggleKind, name: "allow-multiple-definition", category: linking, usage: "take the first of several strong definitions; same as -z muldefs"},
+		{kind: listKind, name: "z", category: linking, choices: "defs undefs muldefs", usage: "`KEYWORD`: defs, undefs and muldefs; ignores others"},
+		{kind: toggleKind, name: "dedupe-identical", category: linking, usage: "take the first of several strong definitions with the same text",
+			more: "What they use that is private to their modules must be the same too, and must not change while the program runs."},
+		{kind: listKind, name: "weaken-symbol", category: linking, usage: "make definitions that match `GLOB` .weak in each input"},
+		{kind: listKind, name: "localize-symbol", category: linking, usage: "make definitions that match `GLOB` private to each input", more: "--localize takes the linkage away in the output only."},
 		{kind: toggleKind, name: "gc-sections", category: linking, usage: "remove what nothing refers to (default, except with -r and -c)"},
 		{kind: toggleKind, name: "no-gc-sections", category: linking, usage: "keep what nothing refers to"},
 		{kind: toggleKind, name: "gc-variables", category: linking, usage: "remove also variables that only the host could use"},
@@ -102,8 +122,13 @@ func newFlags() []option {
 
 		{kind: toggleKind, name: "help", aliases: []string{"h"}, category: messages, usage: "show this help"},
 		{kind: toggleKind, name: "version", aliases: []string{"v"}, category: messages, usage: "show the version"},
+		{kind: toggleKind, name: "trace", aliases: []string{"t"}, category: messages, usage: "print the name of each module that is linked"},
+		{kind: listKind, name: "trace-symbol", aliases: []string{"y"}, category: messages, usage: "print the modules that define or use `SYMBOL`"},
 		{kind: toggleKind, name: "verbose", category: messages, usage: "print what was renamed, dropped and assumed"},
 		{kind: toggleKind, name: "time", category: messages, usage: "print the time of each pass"},
+		{kind: toggleKind, name: "stats", category: messages, usage: "print the numbers of modules, symbols and bytes"},
+		{kind: toggleKind, name: "demangle", category: messages, usage: "show C++ and Rust names as in their source (default)"},
+		{kind: toggleKind, name: "no-demangle", category: messages, usage: "show names as they are"},
 		{kind: toggleKind, name: "w", category: messages, usage: "suppress all warnings"},
 		{kind: listKind, name: "W", category: messages, usage: "`no-ID` hides the warnings marked [-WID], error=ID refuses them"},
 		{kind: toggleKind, name: "fatal-warnings", category: messages, usage: "treat warnings as errors; same as -Werror"},
@@ -112,10 +137,60 @@ func newFlags() []option {
 		{kind: textKind, name: "diagnostics-format", category: messages, choices: "text json sarif github", usage: "write messages as `FORMAT`: text, json, sarif or github"},
 		{kind: whenKind, name: "color-diagnostics", category: messages, choices: "auto always never", usage: "colour messages: `WHEN` is auto, always or never"},
 	}
+	return append(table, ignored()...)
+}
+
+const ignoredCategory = "Ignored"
+
+// ignored are options of ld that have no meaning for PTX. A compiler driver or a build
+// system passes them to every linker.
+func ignored() []option {
+	var list []option
+	for _, o := range []struct {
+		kind     kind
+		names    string
+		why, use string
+	}{
+		{toggleKind, "as-needed", "there are no shared libraries", ""},
+		{toggleKind, "no-as-needed", "there are no shared libraries", ""},
+		{toggleKind, "Bstatic static dn", "there are no shared libraries", ""},
+		{toggleKind, "Bdynamic dy", "there are no shared libraries", ""},
+		{toggleKind, "no-undefined", "this is the default", ""},
+		{toggleKind, "no-allow-shlib-undefined", "there are no shared libraries", ""},
+		{toggleKind, "export-dynamic E", "the host finds what has linkage", ""},
+		{maybeKind, "build-id", "the output carries the digests of its inputs", "HASH"},
+		{textKind, "hash-style", "PTX has no hash table", "STYLE"},
+		{toggleKind, "eh-frame-hdr", "PTX has no unwind tables", ""},
+		{toggleKind, "no-eh-frame-hdr", "PTX has no unwind tables", ""},
+		{textKind, "plugin", "there are no plugins", "FILE"},
+		{listKind, "plugin-opt", "there are no plugins", "OPTION"},
+		{textKind, "m", "the inputs say for what they are", "EMULATION"},
+		{toggleKind, "m64", "the inputs say for what they are", ""},
+		{textKind, "sysroot", "only -L names folders", "DIR"},
+		{toggleKind, "nostdlib", "only -L names folders", ""},
+		{textKind, "compress-debug-sections", "debug sections of PTX are text", "FORM"},
+		{toggleKind, "discard-all x", "names without linkage cost nothing", ""},
+		{toggleKind, "discard-locals X", "names without linkage cost nothing", ""},
+		{maybeKind, "sort-common", "the output has the order of the inputs", "ORDER"},
+		{toggleKind, "relax", "ptxas chooses the instructions", ""},
+		{toggleKind, "no-relax", "ptxas chooses the instructions", ""},
+		{toggleKind, "warn-common", "commons of different sizes are warned of anyway", ""},
+		{toggleKind, "no-fatal-warnings", "this is the default", ""},
+		{toggleKind, "no-gc-variables", "this is the default", ""},
+	} {
+		names := strings.Fields(o.names)
+		usage := "ignored: " + o.why
+		switch {
+		case o.use != "":
+			usage = "`" + o.use + "` is ignored: " + o.why
+		}
+		list = append(list, option{kind: o.kind, name: names[0], aliases: names[1:], category: ignoredCategory, usage: usage})
+	}
+	return list
 }
 
 // joined are the letters whose value may be attached: -Ldir, -oFILE, -j8, -O2.
-const joined = "LlojWuO"
+const joined = "LlojWuOyz"
 
 // colorWhen is the value of --color-diagnostics, which is optional.
 type colorWhen string
@@ -143,10 +218,27 @@ func (v *values) Set(value string) error { *v = append(*v, value); return nil }
 func (v *values) String() string         { return strings.Join(*v, ",") }
 func (v *values) Get() any               { return []string(*v) }
 
+// maybe is an option whose value may be missing.
+type maybe struct {
+	given bool
+	value string
+}
+
+func (m *maybe) Set(value string) error {
+	if *m = (maybe{true, value}); value == "true" { // as for colorWhen
+		m.value = ""
+	}
+	return nil
+}
+
+func (m *maybe) String() string   { return m.value }
+func (m *maybe) Get() any         { return *m }
+func (m *maybe) IsBoolFlag() bool { return true }
+
 // needsValue reports whether the next argument is the option's value when none
 // was given with "=".
 func needsValue(o *option) bool {
-	return o.kind != toggleKind && o.kind != whenKind && o.kind != usageKind
+	return o.kind != toggleKind && o.kind != whenKind && o.kind != usageKind && o.kind != maybeKind
 }
 
 // lookup finds an option by one of its names, without dashes.
@@ -185,6 +277,8 @@ func parse(ctx context.Context, table []option, args []string) (*options, error)
 			set.Var(new(colorWhen), o.name, "")
 		case usageKind:
 			set.Var(new(usageWhen), o.name, "")
+		case maybeKind:
+			set.Var(new(maybe), o.name, "")
 		}
 	}
 	if err := set.Parse(args); err != nil {
@@ -205,6 +299,7 @@ func (o *options) toggle(name string) bool   { return get[bool](o, name) }
 func (o *options) text(name string) string   { return get[string](o, name) }
 func (o *options) number(name string) int64  { return get[int64](o, name) }
 func (o *options) list(name string) []string { return get[[]string](o, name) }
+func (o *options) maybe(name string) maybe   { return get[maybe](o, name) }
 func (o *options) color() colorWhen          { return get[colorWhen](o, "color-diagnostics") }
 
 // given reports whether an option is in the arguments.
@@ -225,12 +320,25 @@ func (s subcommand) help() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n\nUsage: %s\n", s.usage, strings.TrimSpace(strings.TrimSpace("ptxlink "+s.name)+" [options] "+s.args))
 	category := ""
+	var ignored []string
 	for _, f := range s.flags() {
+		if f.category == ignoredCategory {
+			names, value := f.spellings()
+			names[len(names)-1] += valueSuffix(&f, value)
+			ignored = append(ignored, names...)
+			continue
+		}
 		if f.category != category {
 			category = f.category
 			fmt.Fprintf(&b, "\n%s:\n", category)
 		}
 		b.WriteString(helpLine(&f))
+	}
+	if ignored != nil {
+		b.WriteString("\nIgnored, for programs that call every linker alike:\n")
+		for _, line := range wrap(strings.Join(ignored, ", "), helpWidth-2) {
+			b.WriteString("  " + line + "\n")
+		}
 	}
 	if s.name == "" {
 		b.WriteString("\nSubcommands, as the first argument (./NAME is a file):\n")

@@ -106,20 +106,19 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 		return nil, c.refused(err)
 	}
 	c.passes = append(c.passes, result.Passes...)
+	var names []string
+	for _, m := range result.Modules {
+		names = append(names, m.Name)
+	}
+	c.traceModules(names)
 	return result, nil
 }
 
 // describe returns what the options ask to print about a link.
 func (c *command) describe(result *link.Result) string {
 	var w strings.Builder
-	if c.printPulls {
-		for _, p := range result.Pulls {
-			by := p.By
-			if by == "" {
-				by = "-u"
-			}
-			fmt.Fprintf(&w, "%s\t%s\t%s\n", diag.Escape(by), diag.Escape(p.Member), diag.Escape(p.Symbol))
-		}
+	if c.printPulls && c.pullsFile == "" {
+		writePulls(&w, result)
 	}
 	if c.printRemoved {
 		for _, s := range result.Removed() {
@@ -164,7 +163,7 @@ func unused(targets []ptxas.Target) []string {
 
 // again returns a reader that several links read from the start.
 func (c *command) again(r io.Reader) io.Reader {
-	if len(c.archs) == 0 && !c.compare {
+	if len(c.archs) == 0 && !c.compare && c.reproduceFile == "" {
 		return r
 	}
 	return &replay{from: r}
@@ -173,7 +172,7 @@ func (c *command) again(r io.Reader) io.Reader {
 // againIfPipe returns such a reader for a file that can be read only once, such as
 // /dev/fd/63, if there are several links.
 func (c *command) againIfPipe(path string) io.Reader {
-	if len(c.archs) == 0 && !c.compare {
+	if len(c.archs) == 0 && !c.compare && c.reproduceFile == "" {
 		return nil
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {

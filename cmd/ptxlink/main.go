@@ -75,6 +75,7 @@ func (s subcommand) start(ctx context.Context, c *command, args []string) error 
 	var opts *options
 	if err == nil {
 		args, c.inputs, err = reorder(table, args)
+		c.arguments = args
 	}
 	if err == nil {
 		opts, err = parse(ctx, table, args)

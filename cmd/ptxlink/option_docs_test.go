@@ -45,7 +45,7 @@ func TestOptionTable(t *testing.T) {
 			if strings.TrimSpace(o.usage) == "" || o.category == "" {
 				t.Errorf("%s: %s has no usage or category", s.command(), o.name)
 			}
-			if _, value, _ := cutQuoted(o.usage); (value == "") == (needsValue(&o) || o.kind == whenKind || o.kind == usageKind) {
+			if _, value, _ := cutQuoted(o.usage); (value == "") == (needsValue(&o) || o.kind == whenKind || o.kind == usageKind || o.kind == maybeKind) {
 				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.command(), o.name)
 			}
 			for _, name := range o.names() {

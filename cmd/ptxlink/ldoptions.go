@@ -1,0 +1,189 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"runtime"
+	"strings"
+	"time"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+// refusedOptions holds options of ld that cannot be ignored, and why.
+var refusedOptions = []struct{ names, why string }{
+	{"T script dT default-script Ttext Tdata Tbss section-start image-base", "the parts of a PTX module have no addresses"},
+	{"shared Bshareable pie pic-executable no-dynamic-linker dynamic-linker", "there are no shared libraries of PTX; the output is one module"},
+	{"rpath rpath-link soname h f auxiliary F filter R just-symbols", "there are no shared libraries of PTX"},
+	{"init fini", "the host starts the kernels"},
+	{"dynamic-list retain-symbols-file", "--version-script and --export choose what the host finds"},
+	{"oformat b format-input", "--format chooses the form of the output"},
+	{"start-lib end-lib", "ptxlink ar makes an archive of modules, whose members are linked when they are needed"},
+}
+
+// refusedOption returns why an option of ld is not one of ptxlink, or "".
+func refusedOption(name string) string {
+	for _, r := range refusedOptions {
+		for known := range strings.FieldsSeq(r.names) {
+			if name == known || len(known) == 1 && known == "T" && strings.HasPrefix(name, known) {
+				return r.why
+			}
+		}
+	}
+	return ""
+}
+
+// readLinkerOptions reads options that ld has too.
+func (c *command) readLinkerOptions(opts *options) error {
+	o := &c.linkOptions
+	o.Wrap, o.TraceSymbols = opts.list("wrap"), opts.list("trace-symbol")
+	o.Weaken, o.LocalizeInputs = opts.list("weaken-symbol"), opts.list("localize-symbol")
+	o.AllowDuplicates, o.DedupeIdentical = opts.toggle("allow-multiple-definition"), opts.toggle("dedupe-identical")
+	ignore := false
+	switch how := opts.text("unresolved-symbols"); how {
+	case "", "report-all", "ignore-in-shared-libs":
+	case "ignore-all", "ignore-in-object-files":
+		ignore = true
+	default:
+		return &usageError{text: fmt.Sprintf("%q is not a value of --unresolved-symbols", how), help: "report-all and ignore-all are; --allow-undefined=GLOB allows some symbols"}
+	}
+	for _, keyword := range opts.list("z") {
+		switch keyword {
+		case "muldefs":
+			o.AllowDuplicates = true
+		case "undefs":
+			ignore = true
+		case "defs":
+			ignore = false
+		}
+	}
+	if ignore {
+		o.AllowUndefined = append(o.AllowUndefined, "*")
+	}
+	for _, d := range opts.list("defsym") {
+		name, value, ok := strings.Cut(d, "=")
+		if !ok || name == "" || value == "" {
+			return &usageError{text: fmt.Sprintf("--defsym wants NAME=SYMBOL or NAME=NUMBER, not %q", d)}
+		}
+		o.Define = append(o.Define, link.Definition{Name: name, Value: value})
+	}
+	c.cref, c.trace = opts.toggle("cref"), opts.toggle("trace")
+	o.CrossReference = c.cref
+	c.traceFile, c.reproduceFile = opts.text("time-trace"), opts.text("reproduce")
+	if opts.given("demangle") || opts.given("no-demangle") {
+		diag.ShowMangled(opts.toggle("no-demangle"))
+	}
+	return nil
+}
+
+// traceModules is -t. Like ld, it prints the modules also if they cannot be linked.
+func (c *command) traceModules(names []string) {
+	if !c.trace {
+		return
+	}
+	for _, name := range names {
+		fmt.Fprintln(c.stderr, diag.Escape(name))
+	}
+}
+
+// writePulls writes why each archive member is linked.
+func writePulls(w io.Writer, result *link.Result) error {
+	for _, p := range result.Pulls {
+		by := p.By
+		if by == "" {
+			by = "-u"
+		}
+		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", diag.Escape(by), diag.Escape(p.Member), diag.Escape(p.Symbol)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mapWriter returns what writes the file of -Map; --cref goes to its end, or alone to
+// standard output.
+func (c *command) mapWriter(result *link.Result, writeMap func(io.Writer) error) func(io.Writer) error {
+	switch {
+	case !c.cref:
+		return writeMap
+	case c.onlyCref:
+		return result.WriteReferences
+	}
+	return func(w io.Writer) error {
+		if err := writeMap(w); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, "\n"); err != nil {
+			return err
+		}
+		return result.WriteReferences(w)
+	}
+}
+
+// writeTimeTrace writes the passes as events of the trace event format, which
+// chrome://tracing and ui.perfetto.dev show.
+func (c *command) writeTimeTrace(w io.Writer) error {
+	type event struct {
+		Name  string `json:"name"`
+		Phase string `json:"ph"`
+		Start int64  `json:"ts"` // microseconds
+		Time  int64  `json:"dur"`
+		PID   int    `json:"pid"`
+		TID   int    `json:"tid"`
+	}
+	var first time.Time
+	events := []event{}
+	for _, p := range c.passes {
+		if first.IsZero() || p.Start.Before(first) {
+			first = p.Start
+		}
+	}
+	for _, p := range c.passes {
+		events = append(events, event{p.Name, "X", p.Start.Sub(first).Microseconds(), p.Time.Microseconds(), 1, 1})
+	}
+	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
+}
+
+// showStats is --stats.
+func (c *command) showStats(result *link.Result) {
+	bytes, archives := 0, map[string]bool{}
+	for _, m := range result.Modules {
+		bytes += m.Bytes
+		if m.Name != path.Clean(m.Path) && strings.HasSuffix(m.Name, ")") {
+			archives[m.Path] = true
+		}
+	}
+	kinds := map[string]int{}
+	for _, s := range result.Symbols() {
+		kind := s.Kind
+		if s.Module == "" {
+			kind = "undefined"
+		}
+		kinds[kind]++
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	for _, row := range []struct {
+		n    int
+		what string
+	}{
+		{len(result.Modules), "modules"},
+		{bytes, "bytes in them"},
+		{len(archives), "containers with a linked member"},
+		{len(result.Pulls), "archive members linked because something needs them"},
+		{kinds["entry"], "entries in the output"},
+		{kinds["func"], "functions in the output"},
+		{kinds["object"], "variables in the output"},
+		{kinds["alias"], "aliases in the output"},
+		{kinds["undefined"], "symbols that the output does not define"},
+		{len(result.Dropped()), "definitions dropped because another one is used"},
+		{len(result.Removed()), "definitions removed because nothing refers to them"},
+		{result.Size(), "bytes of PTX in the output"},
+		{int(memory.TotalAlloc), "bytes allocated"},
+	} {
+		fmt.Fprintf(c.stderr, "%12d  %s\n", row.n, row.what)
+	}
+}

@@ -1,0 +1,163 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/outfile"
+	"ptxlink/link"
+)
+
+// reproduction is the tar of --reproduce: a folder called like the tar, with the
+// inputs, response.txt and version.txt.
+type reproduction struct {
+	folder   string
+	inputs   []link.Input
+	names    []string // of the inputs in the folder
+	scripts  []string
+	response string
+}
+
+// reproduce writes the tar of --reproduce. That it exists when ptxlink crashes is the
+// point of it, so it is written before the link.
+func (c *command) reproduce(opts *options) error {
+	if c.reproduceFile == "" {
+		return nil
+	}
+	base := filepath.Base(c.reproduceFile)
+	r := &reproduction{folder: strings.TrimSuffix(base, filepath.Ext(base)), inputs: c.linkOptions.Inputs, scripts: c.scripts}
+	if r.folder == "" || r.folder == "." || r.folder == base {
+		r.folder = base + ".d"
+	}
+	var words []string
+	for _, arg := range c.arguments {
+		if word := reproduced(opts, arg); word != "" {
+			words = append(words, word)
+		}
+	}
+	whole := false
+	taken := map[string]bool{"response.txt": true, "version.txt": true}
+	for _, in := range r.inputs {
+		if in.WholeArchive != whole {
+			whole = in.WholeArchive
+			words = append(words, map[bool]string{true: "--whole-archive", false: "--no-whole-archive"}[whole])
+		}
+		name := "stdin"
+		if in.Path != "" {
+			name = insideFolder(in.Path)
+		}
+		for taken[name] {
+			name += "_"
+		}
+		taken[name] = true
+		r.names = append(r.names, name)
+		words = append(words, "./"+name)
+	}
+	r.response = responseFile(words)
+	return c.write(c.paths, outfile.File{Path: c.reproduceFile, From: r})
+}
+
+// reproduced returns an argument as the response file has it, or "" if it is left out.
+func reproduced(opts *options, arg string) string {
+	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+	switch name {
+	case "reproduce", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "cache-dir", "cache-size":
+		return ""
+	case "version-script":
+		return "--version-script=" + insideFolder(value)
+	case "output", "Map", "dot", "dependency-file", "unused-inputs", "time-trace", "print-dependencies", "report":
+		if !hasValue || value == "-" {
+			return arg
+		}
+		return "--" + name + "=" + filepath.Base(value)
+	case "ptxas", "nvlink", "fatbinary":
+		if strings.ContainsRune(value, filepath.Separator) {
+			if full, err := filepath.Abs(value); err == nil {
+				value = full
+			}
+		}
+		return "--" + name + "=" + value
+	}
+	return arg
+}
+
+// insideFolder returns the path of a file in the tar, with slashes. Names below the
+// working folder stay, so that messages show them as before.
+func insideFolder(name string) string {
+	name = filepath.ToSlash(filepath.Clean(name))
+	if filepath.IsLocal(name) {
+		return name
+	}
+	if full, err := filepath.Abs(name); err == nil {
+		name = filepath.ToSlash(full)
+	}
+	return path.Join("root", strings.ReplaceAll(name, ":", ""))
+}
+
+// responseFile returns the text of a response file with a word on each line.
+func responseFile(words []string) string {
+	var b strings.Builder
+	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
+	for _, w := range words {
+		fmt.Fprintf(&b, "\"%s\"\n", quote.Replace(w))
+	}
+	return b.String()
+}
+
+// WriteTo writes the tar. It has no times and users: the same link gives the same tar.
+func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
+	t := tar.NewWriter(w)
+	add := func(name string, size int64, from io.Reader) error {
+		if err := t.WriteHeader(&tar.Header{Name: r.folder + "/" + name, Mode: 0o644, Size: size, Format: tar.FormatPAX}); err != nil {
+			return err
+		}
+		_, err := io.CopyN(t, from, size)
+		return err
+	}
+	text := func(name, text string) error { return add(name, int64(len(text)), strings.NewReader(text)) }
+	file := func(name, path string) error {
+		f, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return err
+		}
+		return add(name, info.Size(), f)
+	}
+	if err := text("response.txt", r.response); err != nil {
+		return 0, err
+	}
+	if err := text("version.txt", version()+"\n"); err != nil {
+		return 0, err
+	}
+	for i, in := range r.inputs {
+		var err error
+		if in.Reader == nil {
+			err = file(r.names[i], in.Path)
+		} else {
+			var data []byte
+			if data, err = io.ReadAll(in.Reader); err == nil {
+				err = add(r.names[i], int64(len(data)), bytes.NewReader(data))
+			}
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	for _, script := range slices.Compact(slices.Sorted(slices.Values(r.scripts))) {
+		if err := file(insideFolder(script), script); err != nil {
+			return 0, err
+		}
+	}
+	return 0, t.Close()
+}
