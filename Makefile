@@ -1,4 +1,7 @@
 # make          build ./ptxlink
+# make release  build the binaries, tarballs and Debian packages of a release in dist
+# make release-twice  build a release twice, and compare the bytes
+# make release-chroot  install the Debian package in a bare Debian, and use it there (needs root)
 # make install  install ptxlink, its manual pages and completions under DESTDIR and PREFIX
 # make test     fetch the oracles and run every test
 # make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
@@ -43,7 +46,7 @@ lint:
 	$(GO) vet ./...
 	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
-	bash -n internal/oracles/fetch.sh .ci/run
+	bash -n internal/oracles/fetch.sh internal/release/*.sh .ci/run
 
 # A quick look does not replace the page.
 bench:
@@ -91,15 +94,22 @@ corpus:
 PREFIX ?= /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
 install: ptxlink
-	mkdir -p $(DESTDIR)$(PREFIX)/bin $(SHARE)/man/man1 $(SHARE)/bash-completion/completions $(SHARE)/zsh/site-functions $(SHARE)/fish/vendor_completions.d
+	mkdir -p $(DESTDIR)$(PREFIX)/bin
 	cp ptxlink $(DESTDIR)$(PREFIX)/bin/ptxlink
-	./ptxlink manual --output-dir $(SHARE)/man/man1
-	./ptxlink completion bash > $(SHARE)/bash-completion/completions/ptxlink
-	./ptxlink completion zsh > $(SHARE)/zsh/site-functions/_ptxlink
-	./ptxlink completion fish > $(SHARE)/fish/vendor_completions.d/ptxlink.fish
+	internal/release/share.sh ./ptxlink $(SHARE)
+
+# TARGETS="linux/amd64" builds for one platform.
+release: FORCE
+	internal/release/build.sh dist
+
+release-twice:
+	internal/release/twice.sh
+
+release-chroot: release
+	internal/release/chroot.sh dist/ptxlink_*_$$($(GO) env GOHOSTARCH).deb
 
 clean:
-	rm -f ptxlink
+	rm -rf ptxlink dist
 
 FORCE:
-.PHONY: FORCE oracles test test-integrations lint bench codegen route fuzz differential simulate equivalence corpus install clean
+.PHONY: FORCE oracles test test-integrations lint bench codegen route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean

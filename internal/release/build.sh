@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# build.sh DIR: builds the files of a release in DIR: for each platform a static binary
+# in a tarball with manual pages, completions and docs; Debian packages; SHA256SUMS.
+# TARGETS restricts the platforms: "linux/amd64 darwin/arm64".
+#
+# The same commit gives the same bytes: nothing depends on the folder, the user, the
+# umask or the time; files have the time of the commit, or SOURCE_DATE_EPOCH. Go takes
+# the version and the commit from a clone, not from a further worktree.
+set -euo pipefail
+umask 022
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+cd "$(dirname "$0")/../.."
+export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
+export LC_ALL=C TZ=UTC CGO_ENABLED=0 GOFLAGS=-trimpath GOAMD64=v1 GOARM64=v8.0 GOWORK=off
+targets=${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64}
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+build() { # GOOS GOARCH FILE
+	GOOS=$1 GOARCH=$2 go build -buildvcs=auto -ldflags='-s -w -buildid=' -o "$3" ./cmd/ptxlink
+}
+
+# archive DIR FILE: the folder DIR, below $work, in sorted order and without users.
+archive() {
+	tar -C "$work" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@"$SOURCE_DATE_EPOCH" -cf - "$1" | gzip -9n > "$2"
+}
+
+build "$(go env GOHOSTOS)" "$(go env GOHOSTARCH)" "$work/host"
+internal/release/share.sh "$work/host" "$work/share"
+version=$("$work/host" version | cut -d' ' -f2)
+case $version in
+v[0-9]*) version=${version#v} ;;
+*) version=0.0.0 ;; # not a clone of the repository
+esac
+
+rm -f "$out"/ptxlink[-_]* "$out"/SHA256SUMS
+for target in $targets; do
+	os=${target%/*} arch=${target#*/} suffix=
+	[ "$os" = windows ] && suffix=.exe
+	name=ptxlink-$version-$os-$arch
+	mkdir -p "$work/$name/bin" "$work/$name/docs"
+	build "$os" "$arch" "$work/$name/bin/ptxlink$suffix"
+	cp -R "$work/share" "$work/$name/"
+	cp LICENSE README.md CHANGELOG.md "$work/$name/"
+	cp docs/* "$work/$name/docs/"
+	archive "$name" "$out/$name.tar.gz"
+	echo "$name.tar.gz"
+
+	if [ "$os" = linux ] && command -v dpkg-deb > /dev/null; then
+		internal/release/deb.sh "$work/$name" "$version" "$arch" "$out"
+	fi
+	rm -rf "${work:?}/$name"
+done
+command -v dpkg-deb > /dev/null || echo 'no dpkg-deb: the Debian packages are left out'
+cd "$out"
+sha256sum ptxlink[-_]* > SHA256SUMS

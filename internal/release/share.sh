@@ -1,0 +1,10 @@
+#!/bin/sh
+# share.sh PTXLINK DIR: writes the manual pages and completions of a ptxlink to DIR,
+# which is called share.
+set -eu
+mkdir -p "$2/man/man1" "$2/bash-completion/completions" "$2/zsh/site-functions" "$2/fish/vendor_completions.d" "$2/powershell"
+"$1" manual --output-dir "$2/man/man1"
+"$1" completion bash > "$2/bash-completion/completions/ptxlink"
+"$1" completion zsh > "$2/zsh/site-functions/_ptxlink"
+"$1" completion fish > "$2/fish/vendor_completions.d/ptxlink.fish"
+"$1" completion powershell > "$2/powershell/ptxlink.ps1"
