@@ -249,7 +249,11 @@ func (d describer) references() (list []Reference) {
 		}
 		for _, id := range s.Mentions {
 			f := d.t.Files[id.File]
-			if sym := f.Symbols[id.Name]; id != s.Def && (sym.Defined() || sym.Uses > 0) {
+			// With --wrap, a module may have several names of one symbol.
+			if n := len(r.Modules); id.File == s.Def.File || n > 0 && r.Modules[n-1] == f.Name {
+				continue
+			}
+			if sym := f.Symbols[id.Name]; sym.Defined() || sym.Uses > 0 {
 				r.Modules = append(r.Modules, f.Name)
 			}
 		}
