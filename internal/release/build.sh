@@ -42,7 +42,7 @@ for target in $targets; do
 	build "$os" "$arch" "$work/$name/bin/ptxlink$suffix"
 	cp -R "$work/share" "$work/$name/"
 	cp LICENSE README.md CHANGELOG.md "$work/$name/"
-	cp docs/* "$work/$name/docs/"
+	cp docs/*.md docs/*.svg "$work/$name/docs/"
 	archive "$name" "$out/$name.tar.gz"
 	echo "$name.tar.gz"
 
