@@ -55,7 +55,7 @@ func newFlags() []option {
 		{kind: textKind, name: "dependency-file", category: output, usage: "write a dependency file for Make to `FILE`"},
 		{kind: textKind, name: "unused-inputs", category: output, usage: "write the names of unused archives to `FILE`"},
 		{kind: textKind, name: "reproduce", category: output, usage: "write a tar `FILE` with the inputs and options of this link",
-			more: "It is written before the link, for a report of a fault: tar xf x.tar; cd x; ptxlink @response.txt. It does not hold the programs that ptxlink runs."},
+			more: "It is written before the link, for a report of a fault: tar xf x.tar; cd x; ptxlink @response.txt. It holds neither the programs that ptxlink runs nor the members of thin archives."},
 		{kind: textKind, name: "time-trace", category: output, usage: "write the time of each pass to `FILE`, as JSON for Chrome's tracing"},
 
 		{kind: listKind, name: "L", category: input, usage: "search `DIR` for -l libraries"},

@@ -3,8 +3,10 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -143,7 +145,9 @@ func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 	for i, in := range r.inputs {
 		var err error
 		if in.Reader == nil {
-			err = file(r.names[i], in.Path)
+			if err = file(r.names[i], in.Path); errors.Is(err, fs.ErrNotExist) {
+				err = nil // the link reports it
+			}
 		} else {
 			var data []byte
 			if data, err = io.ReadAll(in.Reader); err == nil {
