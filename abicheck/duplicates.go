@@ -3,6 +3,7 @@ package abicheck
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -14,6 +15,7 @@ import (
 // Duplicates reports second strong definitions of a name: with a note if they have the
 // text of the first, which then stands for both, and as errors otherwise.
 func Duplicates(t *resolve.Table, log *diag.Log) {
+	same := map[[2]int32]map[ptx.NameID]ptx.NameID{} // by the two files
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if len(s.Mentions) < 2 || !s.Defined() || !t.Strong(s.Def) {
@@ -23,10 +25,16 @@ func Duplicates(t *resolve.Table, log *diag.Log) {
 			if id == s.Def || !t.Strong(id) {
 				continue
 			}
-			c := copies{t: t, a: s.Def.File, b: id.File, pairs: map[ptx.NameID]ptx.NameID{}}
+			files := [2]int32{s.Def.File, id.File}
+			c := copies{t: t, a: s.Def.File, b: id.File, same: same[files], pairs: map[ptx.NameID]ptx.NameID{}}
 			if reason := c.differ(s.Def.Name, id.Name); reason != "" {
 				t.Duplicate(s, id, log).Note(diag.Place{}, "--dedupe-identical keeps both apart: "+reason)
 				continue
+			}
+			if same[files] == nil {
+				same[files] = c.pairs
+			} else {
+				maps.Copy(same[files], c.pairs)
 			}
 			log.Note(t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is defined with the same text in %s, whose definition is used", diag.Name(s.Name), t.Files[s.Def.File].Name))
 		}
@@ -39,6 +47,7 @@ type copies struct {
 	t     *resolve.Table
 	a, b  int32
 	pairs map[ptx.NameID]ptx.NameID // names of a, and those of b that they stand for
+	same  map[ptx.NameID]ptx.NameID // such pairs of earlier definitions, which were copies
 }
 
 // differ returns why two definitions are not copies of each other, or "".
@@ -60,7 +69,11 @@ func (c *copies) differ(a, b ptx.NameID) string {
 		return ""
 	}
 	for p, q := range m.statics {
-		if known, ok := c.pairs[p]; ok {
+		known, ok := c.same[p]
+		if !ok {
+			known, ok = c.pairs[p]
+		}
+		if ok {
 			if known != q {
 				return "their text differs"
 			}

@@ -43,16 +43,8 @@ func (o Options) redirect() (map[string]string, error) {
 			names[d.Name] = d.Value
 		}
 	}
-	for name, to := range names { // a chain of names ends at a symbol
-		for range names {
-			if next, ok := names[to]; ok {
-				to = next
-			}
-		}
-		if _, ok := names[to]; ok {
-			return nil, fmt.Errorf("the definition of %s leads back to itself", name)
-		}
-		names[name] = to
+	if err := followChains(names); err != nil {
+		return nil, err
 	}
 	for _, name := range o.Wrap {
 		names[name] = "__wrap_" + name
@@ -61,26 +53,72 @@ func (o Options) redirect() (map[string]string, error) {
 	return names, nil
 }
 
+// followChains lets each name stand for the end of its chain of names.
+func followChains(names map[string]string) error {
+	done := map[string]bool{}
+	for name := range names {
+		var chain []string
+		to, more := name, true
+		for more && !done[to] {
+			chain = append(chain, to)
+			if len(chain) > len(names) {
+				return fmt.Errorf("the definition of %s leads back to itself", name)
+			}
+			to = names[to]
+			_, more = names[to]
+		}
+		if done[to] {
+			to = names[to]
+		}
+		for _, link := range chain {
+			names[link], done[link] = to, true
+		}
+	}
+	return nil
+}
+
+// patterns are plain names, of which there may be many, and patterns of path.Match.
+type patterns struct {
+	names map[string]bool
+	globs []string
+}
+
+func newPatterns(list []string) patterns {
+	p := patterns{names: map[string]bool{}}
+	for _, pattern := range list {
+		if p.names[pattern] = true; strings.ContainsAny(pattern, `*?[\`) {
+			p.globs = append(p.globs, pattern)
+		}
+	}
+	return p
+}
+
+func (p patterns) match(name string) bool {
+	return p.names[name] || slices.ContainsFunc(p.globs, func(glob string) bool {
+		ok, _ := path.Match(glob, name)
+		return ok
+	})
+}
+
 // relink gives definitions another linkage before anything looks at it, as objcopy
 // does with the files.
 func relink(files []*object.File, o Options, log *diag.Log) {
-	match := func(globs []string, name string) bool {
-		return slices.ContainsFunc(globs, func(glob string) bool {
-			ok, _ := path.Match(glob, name)
-			return ok
-		})
-	}
+	weaken, localize := newPatterns(o.Weaken), newPatterns(o.LocalizeInputs)
 	for _, f := range files {
 		own := false // Symbols may belong to several links
+		var aliased map[ptx.NameID]bool
 		for n := range f.Symbols {
 			s, name := f.Symbols[n], f.Names[n]
 			switch {
 			case !s.Defined() || !s.Exported():
 				continue
-			case match(o.LocalizeInputs, name):
+			case localize.match(name):
 				s.Linkage = ptx.Local
-			case s.Linkage == ptx.Visible && match(o.Weaken, name):
-				if inAlias(f, ptx.NameID(n)) {
+			case s.Linkage == ptx.Visible && weaken.match(name):
+				if aliased == nil {
+					aliased = aliasNames(f)
+				}
+				if aliased[ptx.NameID(n)] {
 					log.Error(diag.Alias, f.NamePlace(ptx.NameID(n)), diag.Name(name)+" cannot be weak: ptxas takes no weak aliases, nor aliases of weak functions")
 					continue
 				}
@@ -96,9 +134,13 @@ func relink(files []*object.File, o Options, log *diag.Log) {
 	}
 }
 
-// inAlias reports whether a name is an alias or has one.
-func inAlias(f *object.File, name ptx.NameID) bool {
-	return slices.ContainsFunc(f.Aliases, func(a ptx.Alias) bool { return a.Name == name || a.Target == name })
+// aliasNames returns the names that are aliases or have one.
+func aliasNames(f *object.File) map[ptx.NameID]bool {
+	names := map[ptx.NameID]bool{}
+	for _, a := range f.Aliases {
+		names[a.Name], names[a.Target] = true, true
+	}
+	return names
 }
 
 // definedByOptions returns a module with the variables that Options.Define gives a
@@ -199,9 +241,10 @@ func initialValue(word, number string) (text string, ok bool) {
 
 // traceSymbols adds a note for each module that defines or uses one of the names.
 func traceSymbols(files []*object.File, names []string, log *diag.Log) {
-	for _, name := range names {
-		found := false
-		for _, f := range files {
+	found := map[string]bool{}
+	for _, f := range files {
+		var uses map[ptx.NameID]ptx.Use // the first of each name
+		for _, name := range names {
 			n, ok := f.Lookup(name)
 			if !ok {
 				continue
@@ -213,20 +256,35 @@ func traceSymbols(files []*object.File, names []string, log *diag.Log) {
 			case s.Defined():
 				log.Note(f.NamePlace(n), "definition of "+diag.Name(name)+", for this module alone")
 			case s.Uses > 0:
+				if uses == nil {
+					uses = firstUses(f)
+				}
 				at := f.NamePlace(n)
-				if i := slices.IndexFunc(f.Uses, func(u ptx.Use) bool { return u.Name == n }); i >= 0 {
-					at = f.At(f.UseSpan(f.Uses[i]))
+				if u, ok := uses[n]; ok {
+					at = f.At(f.UseSpan(u))
 				}
 				log.Note(at, "reference to "+diag.Name(name))
 			default:
 				continue
 			}
-			found = true
+			found[name] = true
 		}
-		if !found {
+	}
+	for _, name := range names {
+		if !found[name] {
 			log.Note(diag.Place{}, "no module of the link defines "+diag.Name(name)+" or refers to it")
 		}
 	}
+}
+
+func firstUses(f *object.File) map[ptx.NameID]ptx.Use {
+	uses := map[ptx.NameID]ptx.Use{}
+	for _, u := range f.Uses {
+		if _, ok := uses[u.Name]; !ok {
+			uses[u.Name] = u
+		}
+	}
+	return uses
 }
 
 // Reference is an external symbol with the modules that know it, as in a cross

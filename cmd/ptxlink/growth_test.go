@@ -65,6 +65,18 @@ var growths = []growth{
 		return files{"a.ptx", repeat(n, ".extern .global .u32 s#;\n") + kernel(loads(n, "s#")),
 			"args", repeat(n, "--allow-undefined=s#\n")}
 	}},
+	{name: "wrapped, weakened and traced symbols", n: 3000, args: []string{"@args"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .global .u32 s#;\n") + kernel(loads(n, "s#")), "b.ptx", repeat(n, ".visible .global .u32 __wrap_s#;\n"),
+			"args", repeat(n, "--wrap=s# --weaken-symbol=__wrap_s# -y s#\n")}
+	}},
+	{name: "a chain of --defsym", n: 6000, args: []string{"@args"}, input: func(n int) files {
+		return files{"a.ptx", ".extern .global .u32 s0;\n.visible .global .u32 end;\n" + kernel(loads(1, "s#")),
+			"args", strings.ReplaceAll(repeat(n, "--defsym=s#-=s#\n"), "--defsym=s0=s0\n", "") + "--defsym=s" + fmt.Sprint(n-1) + "=end\n"}
+	}},
+	{name: "identical functions that use one helper", n: 2000, args: []string{"--dedupe-identical"}, input: func(n int) files {
+		text := ".func helper() {\n" + repeat(n, "bar.sync 0;\n") + "ret; }\n" + repeat(n, ".visible .func f#() { call helper; ret; }\n")
+		return files{"a.ptx", text, "b.ptx", text}
+	}},
 	{name: "required symbols", n: 3000, args: []string{"@args"}, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".visible .global .u32 s#;\n"), "args", repeat(n, "--require-defined=s#\n-u s#\n")}
 	}},
