@@ -14,7 +14,15 @@ import (
 // are declared at the top of the function: ptxas gives each declaration in a nested
 // block memory of its own.
 type depots struct {
-	slots []slot
+	slots     []slot
+	registers map[registerKey]*slot
+	order     []*slot // of registers
+	bytes     int64   // of registers
+}
+
+type registerKey struct {
+	callee string
+	local  int32
 }
 
 // slot is one object that the calls share.
@@ -25,8 +33,8 @@ type slot struct {
 
 // move assigns the .local objects of a callee to slots, the largest first. It returns
 // the edits that remove their declarations, and adds their new names. An object that
-// ptxas keeps in registers stays an object of its own: in one slot with another, it would
-// be in memory.
+// ptxas keeps in registers shares a slot only with itself in the other copies of its
+// function: in one slot with another, it would be in memory.
 func (d *depots) move(s *state, at *site, names map[int32]string, removed map[int32]bool) (edits []edit) {
 	c := at.code
 	var moved []int32
@@ -35,10 +43,16 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 			continue
 		}
 		list := declared(c, st)
-		if slices.ContainsFunc(list, func(i int32) bool { return !at.frame.resident[i] || !movable(c, i) }) {
+		if slices.ContainsFunc(list, func(i int32) bool { return !movable(c, i) }) {
 			continue
 		}
-		moved = append(moved, list...)
+		for _, i := range list {
+			if at.frame.resident[i] || !d.fits(at, i) {
+				moved = append(moved, i)
+			} else {
+				names[i], removed[i] = d.register(s, at, i), true
+			}
+		}
 		edits = append(edits, edit{span: c.Span(st)})
 	}
 	size := func(i int32) int64 { return c.Locals[i].Type.Size() }
@@ -52,6 +66,27 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 		names[i], removed[i] = slot.name, true
 	}
 	return edits
+}
+
+// fits reports whether ptxas has registers for an object that is in no memory yet. What
+// does not fit shares slots with all others.
+func (d *depots) fits(at *site, local int32) bool {
+	return d.registers[registerKey{at.name, local}] != nil || d.bytes+at.code.Locals[local].Type.Size() <= maxRegisters
+}
+
+// register returns the name of the slot of an object that ptxas keeps in registers.
+func (d *depots) register(s *state, at *site, local int32) string {
+	key := registerKey{at.name, local}
+	if d.registers[key] == nil {
+		if d.registers == nil {
+			d.registers = map[registerKey]*slot{}
+		}
+		t := &at.code.Locals[local].Type
+		d.registers[key] = &slot{s.register(), t.Size(), t.Alignment()}
+		d.order = append(d.order, d.registers[key])
+		d.bytes += t.Size()
+	}
+	return d.registers[key].name
 }
 
 // movable reports whether a .local object can become an array of bytes.
@@ -75,6 +110,9 @@ func followed(c *ptx.Code, token int, ch byte) bool {
 
 func (d *depots) declaration() string {
 	var b strings.Builder
+	for _, s := range d.order {
+		fmt.Fprintf(&b, "\n.local .align %d .b8 %s[%d];", s.align, s.name, s.size)
+	}
 	for _, s := range d.slots {
 		fmt.Fprintf(&b, "\n.local .align %d .b8 %s[%d];", s.align, s.name, s.size)
 	}

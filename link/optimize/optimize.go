@@ -41,6 +41,9 @@ const (
 	maxNesting = 50  // of inlined functions; 3000 scopes exhaust ptxas
 	maxObject  = 512 // bytes of an argument in .local
 	maxCells   = 64  // registers that take the place of one argument
+
+	// A thread has 255 registers of 4 bytes.
+	maxRegisters = 1020
 )
 
 // Result is the rewritten module.
