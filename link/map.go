@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 
@@ -10,17 +11,18 @@ import (
 // Map holds the facts of the link map. WriteMapJSON writes it as JSON. Lists may be
 // empty but never null.
 type Map struct {
-	Output   MapOutput    `json:"output"`
-	Inputs   []MapInput   `json:"inputs"`
-	Symbols  []MapSymbol  `json:"symbols"` // in the order of the output
-	Calls    []MapCall    `json:"calls"`
-	Pulled   []MapPull    `json:"pulled"` // why each archive member is linked
-	Unused   []string     `json:"unused"` // archives without a linked member
-	Dropped  []MapSymbol  `json:"dropped"`
-	Removed  []MapSymbol  `json:"removed"` // nothing in the output refers to them
-	Inlined  []MapInlined `json:"inlined"`
-	Folded   []MapFolded  `json:"folded"`
-	Messages []MapMessage `json:"messages"`
+	Output  MapOutput    `json:"output"`
+	Inputs  []MapInput   `json:"inputs"`
+	Symbols []MapSymbol  `json:"symbols"` // in the order of the output
+	Calls   []MapCall    `json:"calls"`
+	Pulled  []MapPull    `json:"pulled"` // why each archive member is linked
+	Unused  []string     `json:"unused"` // archives without a linked member
+	Dropped []MapSymbol  `json:"dropped"`
+	Removed []MapSymbol  `json:"removed"` // nothing in the output refers to them
+	Inlined []MapInlined `json:"inlined"`
+	Folded  []MapFolded  `json:"folded"`
+	// Messages are the warnings and notes, as --diagnostics-format=json writes them.
+	Messages []json.RawMessage `json:"messages"`
 	// Demangled holds the plain form of mangled names that only other lists mention.
 	Demangled map[string]string `json:"demangled"`
 }
@@ -89,25 +91,6 @@ type MapInlined struct {
 type MapFolded struct {
 	Name string `json:"name"`
 	Into string `json:"into"`
-}
-
-// MapMessage is a warning or note of the link.
-type MapMessage struct {
-	Severity string    `json:"severity"`
-	ID       string    `json:"id,omitempty"`
-	Text     string    `json:"text"`
-	File     string    `json:"file,omitempty"`
-	Line     int       `json:"line,omitempty"`
-	Column   int       `json:"column,omitempty"`
-	Notes    []MapNote `json:"notes,omitempty"`
-	Help     string    `json:"help,omitempty"`
-}
-
-// MapNote is a second place of a message.
-type MapNote struct {
-	Text string `json:"text"`
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
 }
 
 // Map returns the facts of the link map.
@@ -187,14 +170,12 @@ func mapSymbols(list []Symbol) []MapSymbol {
 }
 
 // MapMessages returns messages in the form of the map.
-func MapMessages(list []*Message) []MapMessage {
-	messages := make([]MapMessage, 0, len(list))
-	for _, m := range list {
-		x := MapMessage{Severity: m.Kind.String(), ID: m.ID, Text: m.Text, File: m.Place.File, Line: m.Place.Line, Column: m.Place.Column, Help: m.Help}
-		for _, n := range m.Notes {
-			x.Notes = append(x.Notes, MapNote{n.Text, n.Place.File, n.Place.Line})
-		}
-		messages = append(messages, x)
+func MapMessages(list []*Message) []json.RawMessage {
+	var b bytes.Buffer
+	WriteMessages(&b, list, Style{Format: "json"})
+	messages := []json.RawMessage{}
+	for line := range bytes.Lines(b.Bytes()) {
+		messages = append(messages, bytes.TrimSpace(line))
 	}
 	return messages
 }

@@ -38,7 +38,7 @@ func hostile(t *testing.T) Report {
 	m := r.Map()
 	m.Inputs = []link.MapInput{{Name: name}}
 	m.Symbols = []link.MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
-	m.Messages = []link.MapMessage{{Severity: "warning", Text: name, File: name, Line: 3}}
+	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: link.Place{File: name, Line: 3}}})
 	return Report{Title: name, Map: m}
 }
 
