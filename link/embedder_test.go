@@ -145,23 +145,21 @@ k a.ptx 4 17
 f a.ptx 5 16
 ptxas did not accept the module
 error "ptxas-error" a.ptx:5:1 [74+28] ptxas: Bad \x1b[31m thing; help ""
-  :0:0 this is line 12 of the linked module
 a.ptx:5:1: error: ptxas: Bad \x1b[31m thing
     5 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
-ptxlink: note: this is line 12 of the linked module
 ptxas did not accept the module
 error "ptxas-error" gen.cu:120:2 [0+0] ptxas: Bad \x1b[31m thing; help ""
-  linked.ptx:12:1 this is line 12 of the linked module
+  <linked module>:12:1 ptxas read this line; --save-temps keeps the linked module
 gen.cu:120:2: error: ptxas: Bad \x1b[31m thing
-linked.ptx:12:1: note: this is line 12 of the linked module
+<linked module>:12:1: note: ptxas read this line; --save-temps keeps the linked module
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 ptxas did not accept the module
 error "ptxas-error" :0:0 [0+0] ptxas: Bad \x1b[31m thing; help ""
-  linked.ptx:12:1 this is line 12 of the linked module
+  <linked module>:12:1 ptxas read this line; --save-temps keeps the linked module
 ptxlink: error: ptxas: Bad \x1b[31m thing
-linked.ptx:12:1: note: this is line 12 of the linked module
+<linked module>:12:1: note: ptxas read this line; --save-temps keeps the linked module
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 warning "empty-member" none.ptx:0:0 [0+0] this module defines nothing that other modules can use; help "make .visible what it is to define"

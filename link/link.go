@@ -21,6 +21,7 @@ import (
 	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
+	"ptxlink/internal/srcline"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -238,6 +239,7 @@ func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *re
 func refused(in inputs, log *diag.Log, clock *clock) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
+		addSourceLines(in.files, log)
 		e := &Errors{Messages: publicMessages(log.Messages)}
 		for _, f := range in.files {
 			e.Modules = append(e.Modules, f.Name)
@@ -260,6 +262,20 @@ func sortMessages(files []*object.File, log *diag.Log) {
 		}
 		return a.Span.Off < b.Span.Off
 	})
+}
+
+// addSourceLines adds the source lines that places in bodies were compiled from.
+func addSourceLines(files []*object.File, log *diag.Log) {
+	if len(log.Messages) == 0 {
+		return
+	}
+	var lines srcline.Finder
+	for _, f := range files {
+		lines.Know(f.Module)
+	}
+	for _, m := range log.Messages {
+		lines.Explain(m)
+	}
 }
 
 // clock measures the passes.

@@ -48,6 +48,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		d.explain(r, log)
 	}
 	sortMessages(t.Files, log)
+	addSourceLines(t.Files, log)
 	r.Messages = publicMessages(log.Messages)
 	return r
 }

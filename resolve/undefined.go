@@ -4,11 +4,12 @@ import (
 	"fmt"
 
 	"ptxlink/internal/diag"
+	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
 // maxUses limits the uses listed in one message.
-const maxUses = 3
+const maxUses = 2
 
 // reportUndefined reports one undefined symbol with the places that use it. An
 // unused declaration is not an error: compilers leave such declarations behind.
@@ -23,16 +24,29 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 	}
 	for i, u := range uses[1:] {
 		if i == maxUses-1 {
-			more := "more uses"
-			if len(uses) == maxUses+1 {
-				more = "more use"
-			}
-			m.Note(diag.Place{}, fmt.Sprintf("and %d %s", len(uses)-maxUses, more))
+			m.Note(diag.Place{}, andMore(uses[maxUses:]))
 			break
 		}
 		m.Note(u.file.At(u.span), "also used here"+inside(u))
 	}
 	h.suggest(s, m)
+}
+
+// andMore counts uses that are not shown, and the functions and modules that they are
+// in.
+func andMore(uses []usePlace) string {
+	if len(uses) == 1 {
+		return "and 1 more use" + inside(uses[0])
+	}
+	modules := map[*object.File]bool{}
+	for _, u := range uses {
+		modules[u.file] = true
+	}
+	text := fmt.Sprintf("and %d more uses", len(uses))
+	if len(modules) > 1 {
+		text += fmt.Sprintf(" in %d modules", len(modules))
+	}
+	return text
 }
 
 func inside(u usePlace) string {

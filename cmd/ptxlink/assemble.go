@@ -115,6 +115,7 @@ func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte,
 	var saved []outfile.File
 	if c.saveTemps && !c.dryRun {
 		stem := strings.TrimSuffix(c.output, filepath.Ext(c.output))
+		b.SavedAs = stem + "."
 		b.Temporary = func(name string, data []byte) {
 			saved = append(saved, outfile.File{Path: stem + "." + name, Data: data})
 		}

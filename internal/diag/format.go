@@ -133,7 +133,7 @@ func (r Remark) Role() Role {
 		text string
 		role Role
 	}{
-		{"in the source", SourcePlace}, {"linked module", Linked}, {"used here", UsePlace}, {"accessed at", UsePlace},
+		{"source line", SourcePlace}, {"linked module", Linked}, {"used here", UsePlace}, {"accessed at", UsePlace},
 		{"defined", Definition}, {"definition", Definition}, {"initialised", Definition}, {"reserved", Definition}, {"declared", Declaration},
 	} {
 		if strings.Contains(r.Text, word.text) {

@@ -17,6 +17,7 @@ import (
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/srcline"
 	"ptxlink/link"
 )
 
@@ -63,11 +64,11 @@ func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin 
 	if o.Cache != nil {
 		o.Cache.finish(&log)
 	}
-	return cubin, bridge.Messages[*link.Message](log.Messages), err
+	return cubin, public(&log), err
 }
 
 func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
-	t := &teller{Options: o, linked: &diag.Source{Name: inputName, Text: ptx}, origin: origin}
+	t := newTeller(o, ptx, origin)
 	if err := t.check(log); err != nil {
 		return nil, err
 	}
@@ -84,6 +85,22 @@ type teller struct {
 
 	mu     sync.Mutex
 	spills map[string]Spills // with Usage
+}
+
+// linkedName stands for the linked module in messages if no file has it.
+const linkedName = "<linked module>"
+
+func newTeller(o Options, text []byte, origin Origin) *teller {
+	return &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: origin}
+}
+
+// public returns the messages of a log with the source lines of their places.
+func public(log *diag.Log) []*link.Message {
+	lines := srcline.Parsing()
+	for _, m := range log.Messages {
+		lines.Explain(m)
+	}
+	return bridge.Messages[*link.Message](log.Messages)
 }
 
 // unit is a text for ptxas: the linked module or a part of it.

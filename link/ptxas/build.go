@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"sync"
 
-	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
 	"ptxlink/link"
@@ -46,6 +45,9 @@ type Build struct {
 	// Temporary is called with each intermediate file, in order: linked.ptx, and
 	// part0.ptx, part0.cubin and so on. It may be nil.
 	Temporary func(name string, data []byte)
+	// SavedAs is what Temporary puts before the names to make paths: messages then
+	// refer to lines of the linked module by its path.
+	SavedAs string
 	// Progress is called when the number of parts is known, and after each, with the
 	// parts of all GPUs. It may be nil. Calls do not overlap.
 	Progress func(done, parts int)
@@ -74,7 +76,7 @@ func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin [
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
-	return output.Cubin, bridge.Messages[*link.Message](log.Messages), err
+	return output.Cubin, public(&log), err
 }
 
 // Output is a finished cubin.
@@ -124,7 +126,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
-	return outputs, bridge.Messages[*link.Message](log.Messages), worst(errs)
+	return outputs, public(&log), worst(errs)
 }
 
 // worst returns the error that matters most, one that is not ErrRejected.
@@ -198,7 +200,11 @@ func (b Build) slower(t *teller, m *ptx.Module, cloned, once int64) bool {
 }
 
 func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) (o Output, err error) {
-	t := &teller{Options: b.Options, linked: &diag.Source{Name: inputName, Text: text}, origin: origin, slots: b.slots}
+	t := newTeller(b.Options, text, origin)
+	t.slots = b.slots
+	if b.Temporary != nil && b.SavedAs != "" {
+		t.linked.Name = b.SavedAs + b.prefix + inputName
+	}
 	o.Cubin, err = b.choose(ctx, t, log)
 	if err != nil || !b.Usage || o.Cubin == nil {
 		return o, err

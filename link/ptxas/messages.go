@@ -110,11 +110,20 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 	}
 	// Show the linked line if the linker wrote it, or changed names in it.
 	line := t.linked.LineSpan(number)
-	where := diag.Place{}
-	if !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(t.linked.Bytes(line))) {
-		where = diag.At(t.linked, narrow(t.linked, line, text))
+	saved := t.linked.Name != linkedName
+	switch {
+	case line == (diag.Span{}):
+		m.Note(diag.Place{}, fmt.Sprintf("ptxas names line %d, and the linked module has fewer", number))
+	case !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(t.linked.Bytes(line))):
+		said := "ptxas read this line; --save-temps keeps the linked module"
+		if saved {
+			said = "ptxas read this line of the linked module"
+		}
+		m.Note(diag.At(t.linked, narrow(t.linked, line, text)), said)
+	case saved:
+		m.Note(diag.Place{}, fmt.Sprintf("this is line %d of %s, the linked module", number, t.linked.Name))
 	}
-	return m.Note(where, fmt.Sprintf("this is line %d of the linked module", number))
+	return m
 }
 
 // place returns the place in an input that a line of the linked module comes from.

@@ -84,13 +84,13 @@ echo "ptxas fatal   : Ptx assembly aborted due to errors" >&2
 exit 255`, `a.ptx:1:2: error: ptxas: Arguments mismatch for instruction 'add'
     1 | 	add.u32 %add, x, y;
       | 	^^^
-linked.ptx:2:2: note: this is line 2 of the linked module
+<linked module>:2:2: note: ptxas read this line; --save-temps keeps the linked module
     2 | 	add.u32 %add, x__1, y;
       | 	^^^
 a.ptx:1:2: error: ptxas: Unknown symbol 'x__1'
     1 | 	add.u32 %add, x, y;
       | 	^^^^^^^^^^^^^^^^^^^
-linked.ptx:2:16: note: this is line 2 of the linked module
+<linked module>:2:16: note: ptxas read this line; --save-temps keeps the linked module
     2 | 	add.u32 %add, x__1, y;
       | 	              ^^^^
 `},
@@ -99,13 +99,12 @@ echo "ptxas linked.ptx, line 4; fatal   : Parsing error near 'ret': syntax error
 exit 255`, `a.ptx:2:1: error: ptxas: Parsing error near 'ret': syntax error
     2 | ret;
       | ^^^
-ptxlink: note: this is line 4 of the linked module
 `},
 		{"the linker's own line", `
 echo "ptxas linked.ptx, line 3; fatal   : Unsupported .version 9.0; current version is '8.4'"
 echo "ptxas fatal   : Ptx assembly aborted due to errors"
 exit 255`, `ptxlink: error: ptxas: Unsupported .version 9.0; current version is '8.4'
-linked.ptx:3:1: note: this is line 3 of the linked module
+<linked module>:3:1: note: ptxas read this line; --save-temps keeps the linked module
     3 | .version 9.0
       | ^^^^^^^^^^^^
 help: PTXAS is older than the PTX; name a newer ptxas with --ptxas or $PTXAS
@@ -121,7 +120,7 @@ exit 255`, "ptxlink: error: ptxas: Ptx assembly aborted due to errors\n"},
 		{"line that does not exist", `
 echo "ptxas linked.ptx, line 99; error   : odd"
 exit 255`, `ptxlink: error: ptxas: odd
-linked.ptx: note: this is line 99 of the linked module
+ptxlink: note: ptxas names line 99, and the linked module has fewer
 `},
 		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without a message (exit code 3)
 help: the program is PTXAS
@@ -168,7 +167,6 @@ END`, Options{})
 a.ptx:2:1: warning: ptxas: odd [-Wptxas]
     2 | ret;
       | ^^^^
-ptxlink: note: this is line 4 of the linked module
 ptxlink: note: ptxas: Function properties for k: 0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 ptxlink: note: ptxas: Used 4 registers
 ptxlink: note: ptxas: wrapper: hello
@@ -302,8 +300,8 @@ func TestRealPtxas(t *testing.T) {
 			path := oracles.Require(t, tool)
 			for _, test := range []struct{ ptx, want string }{
 				{head + ".visible .entry k() { ret; }\n", ""},
-				{head + ".visible .entry k() { add.u32 a, b, c; ret; }\n", "Unknown symbol 'b'\nlinked.ptx:4:34: note: this is line 4"},
-				{head + ".visible .entry k( { ret; }\n", "linked.ptx:4:20: note: this is line 4"},
+				{head + ".visible .entry k() { add.u32 a, b, c; ret; }\n", "Unknown symbol 'b'\n<linked module>:4:34: note: ptxas read this line"},
+				{head + ".visible .entry k( { ret; }\n", "<linked module>:4:20: note: ptxas read this line"},
 				{head + ".extern .func f;\n.visible .entry k() { call f; ret; }\n", "error: ptxas: Unresolved extern function 'f'\nhelp: "},
 				{".version 19.0\n.target sm_80\n", "help: " + path + " is older than the PTX"},
 				{".version 7.8\n.target sm_90\n", "help: the module needs a newer GPU than sm_80"},

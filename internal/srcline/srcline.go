@@ -1,0 +1,263 @@
+// Package srcline finds the lines of source code that places in PTX were compiled
+// from, and adds them to messages.
+package srcline
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// maxSource is the largest source file that is read.
+const maxSource = 16 << 20
+
+// maxChain limits the calls that are shown of an inlined line.
+const maxChain = 8
+
+// Finder finds source lines. The zero Finder knows no modules. It reads each source
+// file once, if it is there and a regular file.
+type Finder struct {
+	modules map[*diag.Source]*module
+	parse   bool // modules that are not known
+	sources map[string]*diag.Source
+}
+
+// module is a module with indexes that are made when they are needed.
+type module struct {
+	*ptx.Module
+	files   map[int64]*ptx.File      // by number
+	lines   map[ptx.LocPlace][]int32 // the .loc lines of a place, in order
+	strings *ptx.Data                // .debug_str; nil if it cannot be read
+	labels  map[string]int64         // in strings
+}
+
+// Parsing returns a Finder that reads the modules that it does not know.
+func Parsing() *Finder { return &Finder{parse: true} }
+
+// Know adds a module.
+func (f *Finder) Know(m *ptx.Module) {
+	if f.modules == nil {
+		f.modules = map[*diag.Source]*module{}
+	}
+	f.modules[m.Src] = &module{Module: m}
+}
+
+// Explain adds the source lines of all places in a message, each behind its place,
+// except those of the place before. Messages that are notes stay as they are.
+func (f *Finder) Explain(m *diag.Message) {
+	if m.Kind == diag.Note {
+		return
+	}
+	last := f.lines(m.Place)
+	notes := slices.Clone(last)
+	for _, n := range m.Notes {
+		notes = append(notes, n)
+		if lines := f.lines(n.Place); len(lines) > 0 && !slices.EqualFunc(lines, last, same) {
+			notes = append(notes, lines...)
+			last = lines
+		}
+	}
+	m.Notes = notes
+}
+
+// same reports whether two notes show the same.
+func same(a, b diag.Remark) bool {
+	file, line, column := a.Place.Position()
+	file2, line2, column2 := b.Place.Position()
+	return a.Text == b.Text && file == file2 && line == line2 && column == column2
+}
+
+// lines returns notes with the source line of a place in a body. If it was inlined,
+// those of the calls follow.
+func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
+	m := f.module(at.Source)
+	if m == nil || len(m.Locs) == 0 || len(m.Files) == 0 {
+		return nil
+	}
+	d := bodyAround(m.Module, at.Span.Off)
+	if d == nil {
+		return nil
+	}
+	loc := locBefore(m.Module, at.Span.Off)
+	if loc < 0 || m.Locs[loc].Span.Off < d.Body.Off {
+		// The compiler loads parameters before the first line.
+		if loc++; loc >= len(m.Locs) || m.Locs[loc].Span.Off >= d.Body.End() {
+			return nil
+		}
+	}
+	text := "source line"
+	for len(notes) < maxChain {
+		l := &m.Locs[loc]
+		in := diag.Demangle(m.Names[d.Name])
+		if l.Inlining != nil {
+			in = m.inlined(l.Inlining)
+		}
+		place, ok := f.place(m, l.LocPlace)
+		if !ok {
+			return notes
+		}
+		notes = append(notes, diag.Remark{Place: place, Text: text + ", in " + in})
+		if l.Inlining == nil {
+			break
+		}
+		text = "inlined at this source line"
+		next := m.lineBefore(l.InlinedAt, loc)
+		if next < 0 {
+			if place, ok := f.place(m, l.InlinedAt); ok {
+				notes = append(notes, diag.Remark{Place: place, Text: text})
+			}
+			break
+		}
+		loc = next
+	}
+	return notes
+}
+
+func (f *Finder) module(src *diag.Source) *module {
+	if src == nil {
+		return nil
+	}
+	if f.modules[src] == nil && f.parse && len(src.Text) > 0 {
+		m, err := ptx.Parse(src)
+		if err != nil {
+			m = &ptx.Module{Src: src}
+		}
+		f.Know(m)
+	}
+	return f.modules[src]
+}
+
+// lineBefore returns the last .loc before another one that has a place; -1 if there is
+// none.
+func (m *module) lineBefore(place ptx.LocPlace, before int) int {
+	if m.lines == nil {
+		m.lines = map[ptx.LocPlace][]int32{}
+		for i := range m.Locs {
+			at := m.Locs[i].LocPlace
+			m.lines[at] = append(m.lines[at], int32(i))
+		}
+	}
+	list := m.lines[place]
+	n := sort.Search(len(list), func(i int) bool { return int(list[i]) >= before })
+	if n == 0 {
+		return -1
+	}
+	return int(list[n-1])
+}
+
+// bodyAround returns the declaration whose body holds an offset; nil if none does.
+func bodyAround(m *ptx.Module, off int32) *ptx.Decl {
+	i := sort.Search(len(m.Decls), func(i int) bool { return m.Decls[i].Span.Off > off }) - 1
+	if i < 0 || !m.Decls[i].HasBody || off < m.Decls[i].Body.Off || off >= m.Decls[i].Body.End() {
+		return nil
+	}
+	return &m.Decls[i]
+}
+
+// locBefore returns the last .loc that starts at an offset or before it; -1 if there
+// is none.
+func locBefore(m *ptx.Module, off int32) int {
+	return sort.Search(len(m.Locs), func(i int) bool { return m.Locs[i].Span.Off > off }) - 1
+}
+
+// inlined returns the name of an inlined function, which .debug_str has.
+func (m *module) inlined(in *ptx.Inlining) string {
+	if m.labels == nil {
+		m.labels = map[string]int64{}
+		if data, err := m.SectionData(".debug_str"); err == nil {
+			m.strings = &data
+			for _, l := range data.Labels {
+				m.labels[l.Name] = l.Offset
+			}
+		}
+	}
+	off, ok := m.labels[m.Src.String(in.Function)]
+	if off += in.Addend; ok && 0 <= off && off < int64(len(m.strings.Bytes)) {
+		name, _, _ := bytes.Cut(m.strings.Bytes[off:], []byte{0})
+		return diag.Demangle(string(name))
+	}
+	return "an inlined function"
+}
+
+// place returns the place of a line in a source file. ok is false if the module does
+// not declare the file.
+func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
+	if m.files == nil {
+		m.files = map[int64]*ptx.File{}
+		for i := range m.Files {
+			if _, twice := m.files[m.Files[i].Index]; !twice {
+				m.files[m.Files[i].Index] = &m.Files[i]
+			}
+		}
+	}
+	file := m.files[loc.File]
+	if file == nil || loc.Line <= 0 || file.Path == "" {
+		return at, false
+	}
+	src := f.source(file, m.Src.Name)
+	if line := src.LineSpan(int(loc.Line)); src.Text != nil && line.Len > 0 {
+		return diag.At(src, narrow(src, line, loc.Column)), true
+	}
+	return diag.At(&diag.Source{Name: src.Name, FixedLine: int(loc.Line), FixedColumn: int(loc.Column)}, diag.Span{}), true
+}
+
+// narrow returns the span of the word at a column, which compilers count in bytes, or
+// of the line without white space if there is no such column.
+func narrow(src *diag.Source, line diag.Span, column int64) diag.Span {
+	text := src.Bytes(line)
+	if column <= 0 || column > int64(len(text)) {
+		trimmed := bytes.TrimSpace(text)
+		return diag.Span{Off: line.Off + int32(bytes.Index(text, trimmed)), Len: max(1, int32(len(trimmed)))}
+	}
+	n := column - 1
+	for n < int64(len(text)) && isWord(text[n]) {
+		n++
+	}
+	return diag.Span{Off: line.Off + int32(column-1), Len: max(1, int32(n-column+1))}
+}
+
+func isWord(c byte) bool {
+	return c == '_' || c >= 0x80 || '0' <= c && c <= '9' || 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z'
+}
+
+// source returns a source file under the name that messages use: relative to the
+// working folder if it is in there. Text is nil if the file cannot be read, or is not
+// the one that was compiled. Compilers write relative names relative to their own
+// folder; the one of the module is tried too.
+func (f *Finder) source(file *ptx.File, module string) *diag.Source {
+	key := fmt.Sprintf("%s\x00%s\x00%d", file.Path, filepath.Dir(module), file.Size)
+	if src := f.sources[key]; src != nil {
+		return src
+	}
+	name := file.Path
+	if filepath.IsAbs(name) {
+		if folder, err := os.Getwd(); err == nil {
+			if short, err := filepath.Rel(folder, name); err == nil && short != ".." && !strings.HasPrefix(short, ".."+string(filepath.Separator)) {
+				name = short
+			}
+		}
+	}
+	src := &diag.Source{Name: name}
+	for _, path := range []string{name, filepath.Join(filepath.Dir(module), name)} {
+		info, err := os.Stat(path)
+		if err != nil || !info.Mode().IsRegular() || info.Size() > maxSource || file.Size > 0 && info.Size() != file.Size {
+			continue
+		}
+		if text, err := os.ReadFile(path); err == nil {
+			src = &diag.Source{Name: path, Text: text}
+			break
+		}
+	}
+	if f.sources == nil {
+		f.sources = map[string]*diag.Source{}
+	}
+	f.sources[key] = src
+	return src
+}
