@@ -113,6 +113,10 @@ func mistakenFor(flags []option, arg string) error {
 		as += "=" + value
 	}
 	switch word[0] {
+	case 'l':
+		if word == "lineinfo" {
+			return &usageError{text: as, help: compilerOptions[word]}
+		}
 	case 'o':
 		help := "write -o FILE or --output FILE; a word that begins with -o is -o and the name of a file"
 		if word == "optf" || word == "options-file" {
@@ -154,12 +158,35 @@ func splitLetters(flags []option, args []string) (split []string) {
 	return split
 }
 
+// compilerOptions are what to do in place of options of nvcc that a link command may
+// have.
+var compilerOptions = map[string]string{
+	"lineinfo":           "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines, and -Xptxas=-lineinfo does so anyway",
+	"generate-line-info": "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines",
+	"G":                  "-G is for the compiler; ptxlink passes -g to ptxas if a module has DWARF",
+	"g":                  "-g is for the compiler; ptxlink passes it to ptxas if a module has DWARF",
+	"rdc":                "-rdc=true is for the compiler; ptxlink always links relocatable device code",
+	"dc":                 "compile with nvcc -ptx -rdc=true; ptxlink links the result",
+	"dlink":              "ptxlink always links device code; -o NAME.cubin assembles the result",
+	"gencode":            "--arch sm_80 names the GPU",
+	"gpu-architecture":   "--arch sm_80 names the GPU",
+	"maxrregcount":       "-Xptxas=-maxrregcount=N passes it to ptxas",
+	"use_fast_math":      "-use_fast_math is for the compiler",
+	"I":                  "-I is for the compiler; -L names a folder with libraries",
+	"D":                  "-D is for the compiler",
+	"shared":             "a cubin has no shared libraries; -r joins modules for another link",
+	"T":                  "PTX has no addresses, so there are no linker scripts; --version-script chooses the symbols that stay visible",
+}
+
 func unknownOption(flags []option, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	if why := refusedOption(name); why != "" {
 		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
 	}
 	text := fmt.Sprintf("unknown option %q", arg)
+	if help := compilerOptions[name]; help != "" {
+		return &usageError{text: text, help: help}
+	}
 	if near := nearest(flags, name); near != "" {
 		text += fmt.Sprintf(" (did you mean --%s?)", near)
 	}

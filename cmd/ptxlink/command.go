@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
@@ -229,6 +231,11 @@ func (c *command) readOptions(opts *options) error {
 func (c *command) findInputs(folders []string) error {
 	var missing []*link.Message
 	stdin := false
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+			missing = append(missing, &link.Message{Kind: link.Warning, ID: diag.UnusedOption.String(), Text: "there is no folder " + diag.Escape(folder) + ", which -L names"})
+		}
+	}
 	for _, in := range c.inputs {
 		name := in.name
 		if in.library {

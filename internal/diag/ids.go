@@ -209,7 +209,7 @@ var rules = [...]Rule{
 	Record:                {"record", Warning, "a module has a record of an earlier link that ptxlink did not write"},
 	StaleIndex:            {"stale-index", Warning, "the index of a package does not match its members"},
 	Target:                {"target", Warning, "an archive member changes the target of the output"},
-	UnusedOption:          {"unused-option", Warning, "an option has no effect without another one"},
+	UnusedOption:          {"unused-option", Warning, "an option has no effect, for example without another one"},
 }
 
 // Rules returns the rules of a kind, sorted by name.
