@@ -91,6 +91,8 @@ type Style struct {
 	Format     string // "text", which is the default, "json", "sarif" or "github"
 	Color      bool   // use terminal colours
 	ErrorLimit int    // stop after this many errors; 0 means no limit
+	Width      int    // of the terminal, in columns; 0 means 128
+	Full       bool   // do not shorten names in text
 	Version    string // of ptxlink, in SARIF
 }
 

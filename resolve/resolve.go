@@ -311,6 +311,7 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 			t.reportUndefined(s, uses.of(SymbolID(i)), h, log)
 		}
 	}
+	h.several()
 	for i, f := range t.Files {
 		for n, s := range f.Symbols {
 			if !s.Exported() && !s.Defined() && s.Uses > 0 {

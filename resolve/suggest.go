@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,18 @@ type hints struct {
 	based    map[string][]int // external functions and variables by baseName
 	searches int              // number of searches for misspellings
 	closed   func() *object.File
+	unknown  []*diag.Message // about symbols of which nothing is known
+}
+
+// several replaces the help for single symbols if more than one needs it, so that it is
+// the same text for all.
+func (h *hints) several() {
+	if len(h.unknown) < 2 {
+		return
+	}
+	for _, m := range h.unknown {
+		m.Help = fmt.Sprintf("add the modules or libraries that define these %d symbols, or pass --allow-undefined=GLOB to leave them open", len(h.unknown))
+	}
 }
 
 // maxSearches limits the undefined symbols for which a misspelling is searched,
@@ -153,6 +166,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.Help = "add the module that defines it, or pass --allow-undefined=" + s.Name + " to leave it open"
 		f := h.closed()
 		if f == nil {
+			h.unknown = append(h.unknown, m)
 			break
 		}
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")

@@ -85,7 +85,7 @@ func (s subcommand) start(ctx context.Context, c *command, args []string) error 
 	case opts.toggle("help"):
 		io.WriteString(c.stdout, s.help())
 	default:
-		c.report.style.Color = useColor(opts.color(), c.stderr)
+		c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.color(), c.stderr), terminalWidth(c.stderr), opts.toggle("verbose")
 		if err = checkFormat(opts); err == nil {
 			err = s.run(c, opts)
 		}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/term"
@@ -114,6 +115,20 @@ func (r *reporter) fail(err error, code int) {
 		}
 		r.log(&diag.Log{Messages: []*diag.Message{{ID: id, Text: err.Error()}}})
 	}
+}
+
+// terminalWidth returns the columns of the terminal, or of $COLUMNS; 0 if neither is
+// known.
+func terminalWidth(w io.Writer) int {
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		return min(n, 10000)
+	}
+	if f, ok := w.(*os.File); ok && isTerminal(w) {
+		if columns, _, err := term.GetSize(int(f.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
 }
 
 // useColor reports whether to use colour on w. The option overrides the environment, of

@@ -247,6 +247,6 @@ func (l *Log) Errors() int {
 // single message can be returned as one.
 func (m *Message) Error() string {
 	var b strings.Builder
-	writeHead(&b, m.Place, m.Kind.String(), m.Text, m.ID, palette{})
+	writeHead(&b, m.Place, m.Kind.String(), m.Text, m.ID, palette{full: true})
 	return strings.TrimSuffix(b.String(), "\n")
 }

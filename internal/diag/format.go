@@ -177,7 +177,7 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 		text := shown(m.Text, maxText)
 		for _, n := range m.Notes {
 			var head strings.Builder
-			writeHead(&head, n.Place, "note", n.Text, None, palette{})
+			writeHead(&head, n.Place, "note", n.Text, None, palette{full: true})
 			text += "\n" + strings.TrimSuffix(head.String(), "\n")
 		}
 		if m.Help != "" {

@@ -136,3 +136,54 @@ func TestSARIF(t *testing.T) {
 		t.Errorf("%+v", first)
 	}
 }
+
+// TestMarkersUnderWideCharacters compares columns, not characters: a CJK character has
+// two, a combining one none.
+func TestMarkersUnderWideCharacters(t *testing.T) {
+	src := &Source{Name: "a.ptx", Text: []byte("\t// 漢字 e\u0301 \u200bé name\n")}
+	var log Log
+	log.Error(Syntax, At(src, find(src, "name")), "here")
+	log.Error(Syntax, At(src, find(src, "漢字")), "there")
+	want := "a.ptx:1:14: error: here\n" +
+		"    1 | \t// 漢字 e\u0301 \ufffdé name\n" +
+		"      | \t             ^^^^\n" +
+		"a.ptx:1:5: error: there\n" +
+		"    1 | \t// 漢字 e\u0301 \ufffdé name\n" +
+		"      | \t   ^^^^\n"
+	if d := cmp.Diff(want, written(t, log.Messages, Style{})); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestWidth checks that excerpts fit the terminal.
+func TestWidth(t *testing.T) {
+	src := &Source{Name: "a.ptx", Text: []byte(strings.Repeat("x", 500) + "name" + strings.Repeat("y", 500))}
+	var log Log
+	log.Error(Syntax, At(src, find(src, "name")), "here")
+	for _, columns := range []int{40, 80, 200} {
+		lines := strings.Split(written(t, log.Messages, Style{Width: columns}), "\n")
+		at := strings.Index(lines[2], "^")
+		if len(lines[1]) != columns || lines[1][at:at+4] != "name" {
+			t.Errorf("%d columns for %d, name at %d:\n%s", len(lines[1]), columns, at, lines[1])
+		}
+	}
+}
+
+// TestLongNames checks that text shortens template arguments and mangled names, and
+// that JSON does not.
+func TestLongNames(t *testing.T) {
+	arguments := strings.Repeat("cute::tuple<int, long>, ", 20) + "last"
+	mangled := "_Z1f" + strings.Repeat("N4cute5tupleE", 20)
+	name := "void f<" + arguments + ">(a<b>*) (" + mangled + ")"
+	var log Log
+	log.Error(UndefinedSymbol, Place{}, "undefined symbol: "+name+", x->y, operator<")
+	text := written(t, log.Messages, Style{})
+	if !strings.HasPrefix(text, "ptxlink: error: undefined symbol: void f<cute::tuple<int, long>, cute::tupl...ong>, cute::tuple<int, long>, last>(a<b>*) (_Z1fN4cute5") || len(text) > 400 || !strings.HasSuffix(text, "), x->y, operator<\n") {
+		t.Error(text)
+	}
+	for _, style := range []Style{{Full: true}, {Format: "json"}, {Format: "sarif"}, {Format: "github"}} {
+		if all := written(t, log.Messages, style); !strings.Contains(all, arguments) || !strings.Contains(all, mangled) {
+			t.Errorf("%+v: %s", style, all)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package diag
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -14,17 +15,28 @@ type Style struct {
 	Format     string // one of Formats; empty is text
 	Color      bool   // of text
 	ErrorLimit int    // stop after this many errors; 0 means show them all
+	Width      int    // of the terminal, in columns; 0 means 128
+	Full       bool   // do not shorten names in text
 	Version    string // of ptxlink, for SARIF
 }
 
 // palette holds the escape sequences in use; all are empty without colour.
-type palette struct{ place, err, warn, note, help, mark, off string }
+type palette struct {
+	place, err, warn, note, help, mark, off string
+
+	width int // of excerpts; 0 means excerptWidth
+	full  bool
+}
 
 func (s Style) palette() palette {
-	if !s.Color {
-		return palette{}
+	p := palette{full: s.Full}
+	if s.Width > 0 {
+		p.width = max(s.Width-len("12345 | ......"), 20)
 	}
-	return palette{place: "\x1b[1m", err: "\x1b[1;31m", warn: "\x1b[1;35m", note: "\x1b[1;36m", help: "\x1b[1;32m", mark: "\x1b[32m", off: "\x1b[0m"}
+	if !s.Color {
+		return p
+	}
+	return palette{width: p.width, full: p.full, place: "\x1b[1m", err: "\x1b[1;31m", warn: "\x1b[1;35m", note: "\x1b[1;36m", help: "\x1b[1;32m", mark: "\x1b[32m", off: "\x1b[0m"}
 }
 
 func (p palette) of(kind string) string {
@@ -42,7 +54,19 @@ func (p palette) of(kind string) string {
 func writeText(w io.Writer, messages []*Message, style Style) error {
 	var b strings.Builder
 	p := style.palette()
-	for _, m := range messages {
+	last := map[string]int{} // of messages about undefined symbols with this help
+	for i, m := range messages {
+		if m.ID == UndefinedSymbol {
+			last[m.Help] = i
+		}
+	}
+	for i, m := range messages {
+		if m.ID == UndefinedSymbol && last[m.Help] != i {
+			// One cause, and its help stands behind the last symbol.
+			alone := *m
+			alone.Help = ""
+			m = &alone
+		}
 		writeOne(&b, m, p)
 	}
 	_, err := io.WriteString(w, b.String())
@@ -78,6 +102,9 @@ func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette
 	default:
 		fmt.Fprintf(b, "%s:%d:%d:", shown(file, maxName), line, column)
 	}
+	if !p.full {
+		text = abridge(text)
+	}
 	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, shown(text, maxText))
 	if id.Rule().Kind == Warning { // including one that --fatal-warnings made an error
 		b.WriteString(" [-W" + id.String() + "]")
@@ -99,10 +126,10 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	from := clamp(int(at.Span.Off-span.Off), 0, len(raw))
 	to := clamp(int(at.Span.End()-span.Off), from, len(raw))
 	head, tail := "", ""
-	if len(raw) > excerptWidth {
+	if most := cmp.Or(p.width, excerptWidth); len(raw) > most {
 		// Only this part is read: many messages may point into one line.
-		lo := clamp(from-excerptWidth/3, 0, len(raw))
-		hi := clamp(lo+excerptWidth, lo, len(raw))
+		lo := clamp(from-most/3, 0, len(raw))
+		hi := clamp(lo+most, lo, len(raw))
 		lo, hi = runeStart(raw, lo, -1), runeStart(raw, hi, +1)
 		if lo > 0 {
 			head = "..."
@@ -116,14 +143,13 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	// The marker line repeats the tabs of the source line, so that it lines up at
 	// any tab width.
 	var pad strings.Builder
-	for _, r := range line[:from] {
-		if r == '\t' {
+	for i, part := range strings.Split(line[:from], "\t") {
+		if i > 0 {
 			pad.WriteByte('\t')
-		} else {
-			pad.WriteByte(' ')
 		}
+		pad.WriteString(strings.Repeat(" ", width(part)))
 	}
-	marks := strings.Repeat("^", max(1, utf8.RuneCountInString(line[from:to])))
+	marks := strings.Repeat("^", max(1, width(strings.ReplaceAll(line[from:to], "\t", " "))))
 	fmt.Fprintf(b, "%5d | %s\n      | %s%s%s%s\n", number, line, pad.String(), p.mark, marks, p.off)
 }
 
