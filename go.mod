@@ -15,7 +15,7 @@ require (
 	golang.org/x/term v0.47.0
 )
 
-require golang.org/x/tools v0.26.0 // indirect
+require golang.org/x/tools v0.26.0
 
 require (
 	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
