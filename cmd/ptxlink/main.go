@@ -51,7 +51,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}()
 	mapped.PanicOnFault()
-	c.report.w = stderr
+	c.report.w, c.report.hint = stderr, isTerminal(stderr)
 	c.report.style.Color = useColor("auto", stderr)
 	sub, args := findSubcommand(args)
 	err := sub.start(ctx, c, args)

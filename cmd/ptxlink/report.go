@@ -21,6 +21,8 @@ type reporter struct {
 	style    link.Style
 	warnings warningOptions
 	held     []*link.Message // of a SARIF document, which is written at the end
+	hint     bool            // tell of --explain at the end: w is a terminal
+	ids      []string        // of the errors
 	// told are the messages written so far, by kind, text and place, if each is to be
 	// written once: several links of the same inputs have most in common.
 	told map[string]bool
@@ -35,6 +37,9 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 		}
 		if m.Kind == link.Error {
 			errors++
+			if m.ID != "" && !slices.Contains(r.ids, m.ID) {
+				r.ids = append(r.ids, m.ID)
+			}
 		}
 		if r.told != nil {
 			key := fmt.Sprintf("%d %q %q %d %d", m.Kind, m.Text, m.Place.File, m.Place.Line, m.Place.Column)
@@ -55,8 +60,13 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 
 // close writes what is left to write, at the end of the program.
 func (r *reporter) close() {
-	if r.style.Format == "sarif" {
+	switch {
+	case r.style.Format == "sarif":
 		link.WriteMessages(r.w, r.held, r.style)
+	case r.hint && r.text() && len(r.ids) == 1 && r.ids[0] != diag.Usage.String():
+		r.note("ptxlink --explain=" + r.ids[0] + " says more")
+	case r.hint && r.text() && len(r.ids) > 1:
+		r.note("ptxlink --explain=ID says more about " + strings.Join(r.ids, ", "))
 	}
 }
 
