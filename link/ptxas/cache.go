@@ -24,11 +24,11 @@ import (
 // DefaultCacheSize is the limit of a cache in bytes, if none is given.
 const DefaultCacheSize = 1 << 30
 
-// Cache keeps what ptxas wrote in a folder, by content:
+// Cache keeps what ptxas and nvlink wrote in a folder, by content:
 //
-//  1. The key is a digest of the text, the version of ptxas and its arguments. The
-//     value is the cubin and the messages, which are placed in the inputs of the link
-//     that uses them.
+//  1. The key is a digest of the text, or of the digests of cubins, the version of the
+//     program and its arguments. The value is the cubin and the messages, which are
+//     placed in the inputs of the link that uses them.
 //  2. An entry has a digest of itself and its key. A damaged entry is replaced.
 //  3. Entries are written whole, so several links may share the folder.
 //  4. The entries used least recently are removed when the folder exceeds its limit.
@@ -40,14 +40,14 @@ type Cache struct {
 	Size int64
 
 	mu       sync.Mutex
-	versions map[string]string // by path of ptxas; "" if it is unknown
+	versions map[string]string // by path of the program; "" if it is unknown
 	problem  error             // the first
 	stored   bool
-	// Hits and Misses count the runs of ptxas that were saved and made.
+	// Hits and Misses count the runs of ptxas and nvlink that were saved and made.
 	Hits, Misses int
 }
 
-// result is what a successful run of ptxas gave.
+// result is what a successful run of ptxas or nvlink gave.
 type result struct {
 	said  string
 	cubin []byte
@@ -79,7 +79,7 @@ func (c *Cache) key(ctx context.Context, path string, args []string, text []byte
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// version returns what ptxas --version prints. It is kept under the path, size and
+// version returns what the program prints with --version. It is kept under the path, size and
 // time of the program, unless that is a script, which may run any program.
 func (c *Cache) version(ctx context.Context, path string) string {
 	c.mu.Lock()

@@ -2,6 +2,7 @@ package ptxas
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"os"
@@ -89,32 +90,57 @@ var nvlinkSaid = sync.OnceValue(func() *regexp.Regexp {
 // ourFile matches the name of a part at the end of a message.
 var ourFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` in '[^']*\.cubin'`) })
 
-// join links cubins with nvlink.
+// join links cubins with nvlink, or takes the result from the cache.
 func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]byte, log *diag.Log) ([]byte, error) {
-	dir, remove, err := outfile.TempDir()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
 	var names []string
-	for i, cubin := range cubins {
+	for i := range cubins {
 		names = append(names, partName(i, len(cubins))+".o.cubin")
-		if err := os.WriteFile(filepath.Join(dir, names[i]), cubin, 0o600); err != nil {
-			return nil, err
+	}
+	args := t.nvlinkArgs(names, outputName)
+	key := ""
+	if b.Cache != nil {
+		var digests []byte
+		for _, cubin := range cubins {
+			digest := sha256.Sum256(cubin)
+			digests = append(digests, digest[:]...)
+		}
+		key = b.Cache.key(ctx, b.Nvlink, args, digests)
+		if kept, ok := b.Cache.load(key); ok {
+			t.nvlinkSays(kept.said, m, log)
+			return kept.cubin, nil
 		}
 	}
-	cmd := command(ctx, dir, b.Nvlink, t.nvlinkArgs(names, outputName)...)
+	said, cubin, err := b.nvlink(ctx, t, m, args, names, cubins, log)
+	if err == nil && key != "" {
+		b.Cache.store(key, result{said, cubin})
+	}
+	return cubin, err
+}
+
+// nvlink runs nvlink.
+func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names []string, cubins [][]byte, log *diag.Log) (_ string, cubin []byte, err error) {
+	dir, remove, err := outfile.TempDir()
+	if err != nil {
+		return "", nil, err
+	}
+	defer remove()
+	for i, cubin := range cubins {
+		if err := os.WriteFile(filepath.Join(dir, names[i]), cubin, 0o600); err != nil {
+			return "", nil, err
+		}
+	}
+	cmd := command(ctx, dir, b.Nvlink, args...)
 	var said []byte
 	runErr := b.slots.with(ctx, func() (err error) {
 		said, err = cmd.CombinedOutput()
 		return err
 	})
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return "", nil, ctx.Err()
 	}
 	var exit *exec.ExitError
 	if runErr != nil && !errors.As(runErr, &exit) {
-		return nil, fmt.Errorf("cannot run %s: %w", b.Nvlink, runErr)
+		return "", nil, fmt.Errorf("cannot run %s: %w", b.Nvlink, runErr)
 	}
 	var own diag.Log
 	t.nvlinkSays(string(said), m, &own)
@@ -137,9 +163,9 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 	}
 	log.Messages = append(log.Messages, own.Messages...)
 	if own.Errors() > 0 {
-		return nil, ErrRejected
+		return "", nil, ErrRejected
 	}
-	return cubin, nil
+	return string(said), cubin, nil
 }
 
 // nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
