@@ -3,6 +3,7 @@
 package partition
 
 import (
+	"bytes"
 	"hash/fnv"
 	"math"
 	"math/bits"
@@ -106,15 +107,7 @@ func newProgram(m *ptx.Module) *program {
 }
 
 // cost estimates the number of instructions of a body, by its semicolons.
-func cost(body []byte) int64 {
-	n := int64(1)
-	for _, c := range body {
-		if c == ';' {
-			n++
-		}
-	}
-	return n
-}
+func cost(body []byte) int64 { return int64(bytes.Count(body, []byte{';'})) + 1 }
 
 // uses returns the definitions that a definition refers to.
 func (p *program) uses(decl int32) (list []int32) {
