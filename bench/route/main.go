@@ -27,7 +27,7 @@ func main() {
 	flag.IntVar(&b.jobs, "jobs", 2, "runs of ptxas at a time, in both ways")
 	flag.IntVar(&b.modules, "modules", 60, "modules of the large program, of 560 KB each")
 	flag.StringVar(&b.ptxlink, "ptxlink", "", "`PATH` of ptxlink (default: build it)")
-	only := flag.String("sets", "shared,apart,large", "programs to measure")
+	only := flag.String("sets", "shared,few,apart,large", "programs to measure")
 	flag.Parse()
 	if err := b.run(strings.Split(*only, ",")); err != nil {
 		fmt.Fprintln(os.Stderr, "route:", err)
@@ -70,7 +70,8 @@ func (b *bench) run(only []string) (err error) {
 	fmt.Println("| program | way | CPU s | wall s |\n|---|---|---|---|")
 	for _, p := range []program{
 		{"shared", "16 kernels that call one function of 800 instructions", b.rounds, shared},
-		{"apart", "32 modules of 1000 instructions that call only their own functions", b.rounds, apart},
+		{"few", "4 modules of 1000 instructions that call only their own functions", b.rounds, apart(4)},
+		{"apart", "32 such modules", b.rounds, apart(32)},
 		{"large", "", max(1, b.rounds/4), large},
 	} {
 		if slices.Contains(only, p.name) {
@@ -202,16 +203,18 @@ func shared(*bench) (modules []module, err error) {
 	return modules, nil
 }
 
-func apart(*bench) (modules []module, err error) {
-	for i := range 32 {
-		text, callees := header, []string{}
-		for k := range 3 {
-			callees = append(callees, fmt.Sprintf("f%d_%d", i, k))
-			text += function("", callees[k], 3*i+k, 250)
+func apart(n int) func(*bench) ([]module, error) {
+	return func(*bench) (modules []module, err error) {
+		for i := range n {
+			text, callees := header, []string{}
+			for k := range 3 {
+				callees = append(callees, fmt.Sprintf("f%d_%d", i, k))
+				text += function("", callees[k], 3*i+k, 250)
+			}
+			modules = append(modules, module{fmt.Sprintf("a%d.ptx", i), []byte(text + kernel(i, 200, callees...))})
 		}
-		modules = append(modules, module{fmt.Sprintf("a%d.ptx", i), []byte(text + kernel(i, 200, callees...))})
+		return modules, nil
 	}
-	return modules, nil
 }
 
 func large(b *bench) (modules []module, err error) {
