@@ -23,6 +23,7 @@ func TestProgress(t *testing.T) {
 		"b.ptx": ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry l() { ret; }\n",
 		"slow":  "#!/bin/sh\nsleep 1.7\nprintf '" + smallestCubin + "' > linked.cubin\n",
 		"works": "#!/bin/sh\nprintf '" + smallestCubin + "' > linked.cubin\n",
+		"stays": "#!/bin/sh\nsleep 60\n",
 		"fails": "#!/bin/sh\nsleep 1.3\nexit 1\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
@@ -35,6 +36,7 @@ func TestProgress(t *testing.T) {
 		{"parts", "--ptxas=./slow --partition=2 --ptxas-jobs=1 --nvlink=./works", "",
 			`^(\rptxlink: assembling 1 of 2 parts \(sm_80\), \d s)+(\rptxlink: assembling 2 of 2 parts \(sm_80\), \d s)+` + erased + `$`},
 		{"error", "--ptxas=./fails", "", `^(\rptxlink: assembling \(sm_80\), \d s)+` + erased + `ptxlink: error: ptxas failed`},
+		{"interrupt", "--ptxas=./stays", "", `^(\rptxlink: assembling \(sm_80\), \d s)+` + erased + `ptxlink: interrupted; nothing was written\n$`},
 		{"narrow", "--ptxas=./slow", "narrow", `^(\rptxlink: assembling)+` + erased + `$`},
 		{"fast", "--ptxas=./works", "", `^$`},
 		{"dumb", "--ptxas=./slow", "TERM=dumb", `^$`},
@@ -56,6 +58,9 @@ func TestProgress(t *testing.T) {
 				t.Fatal(err)
 			}
 			slave.Close()
+			if test.name == "interrupt" {
+				time.AfterFunc(2500*time.Millisecond, func() { cmd.Process.Signal(syscall.SIGTERM) })
+			}
 			said, err := io.ReadAll(master)
 			if err != nil && !strings.Contains(err.Error(), syscall.EIO.Error()) { // the other side is closed
 				t.Fatal(err)
