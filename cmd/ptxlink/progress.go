@@ -25,7 +25,7 @@ type progressLine struct {
 // showProgress shows how far ptxas is, from one second on, if standard error is a
 // terminal. stop erases the line.
 func (c *command) showProgress(b *ptxas.Build, targets []ptxas.Target) (stop func()) {
-	if !isTerminal(c.stderr) || os.Getenv("TERM") == "dumb" || b.Verbose || c.dryRun {
+	if !isTerminal(c.stderr) || os.Getenv("TERM") == "dumb" || b.Verbose || c.dryRun || !c.report.text() {
 		return func() {}
 	}
 	p := &progressLine{file: c.stderr.(*os.File), start: time.Now()}

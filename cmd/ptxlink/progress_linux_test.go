@@ -40,6 +40,7 @@ func TestProgress(t *testing.T) {
 		{"narrow", "--ptxas=./slow", "narrow", `^(\rptxlink: assembling)+` + erased + `$`},
 		{"fast", "--ptxas=./works", "", `^$`},
 		{"dumb", "--ptxas=./slow", "TERM=dumb", `^$`},
+		{"json", "--ptxas=./slow --diagnostics-format=json", "", `^[^\r]*$`},
 		{"verbose", "--ptxas=./slow --verbose", "", `^ptxlink: note: [^\r]*\n$`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
