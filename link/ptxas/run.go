@@ -45,9 +45,10 @@ func withRoom(work func() error) error {
 	return work()
 }
 
-// scarce reports whether the host is at a limit.
+// scarce reports whether the host is at a limit. EBADF is what a new process gets that
+// moves a descriptor to a number beyond the limit.
 func scarce(err error) bool {
-	for _, limit := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE} {
+	for _, limit := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EBADF} {
 		if errors.Is(err, limit) {
 			return true
 		}
