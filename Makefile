@@ -83,9 +83,11 @@ simulate:
 
 # ASSEMBLE=n assembles the outputs of every nth program.
 ASSEMBLE ?= 8
+MODULES ?= 2000
 equivalence:
 	internal/oracles/fetch.sh --compilers
 	$(GO) run ./internal/equivalence -seed $(SEED) -programs $(PROGRAMS) -ptxas $(ASSEMBLE) -o differences
+	PTXLINK_MODULES=$(MODULES) $(GO) test ./link/optimize -run 'TestRandom$$|TestFoldRandom$$' -timeout 0 -short -v
 
 corpus:
 	testdata/src/corpus.sh

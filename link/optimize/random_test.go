@@ -89,30 +89,44 @@ func same(text string, o optimize.Options, seeds ...int32) (*optimize.Result, er
 	return r, nil
 }
 
-// TestRandom compares random modules before and after.
+// TestRandom compares random modules before and after. A long run
+// (PTXLINK_MODULES=2000) also assembles what it makes, with the ptxas of two releases.
 func TestRandom(t *testing.T) {
-	n := uint64(200)
+	n, long := uint64(200), os.Getenv("PTXLINK_MODULES")
 	if testing.Short() {
 		n = 40
 	}
-	if s := os.Getenv("PTXLINK_MODULES"); s != "" { // for a long run
-		fmt.Sscan(s, &n)
+	if long != "" {
+		fmt.Sscan(long, &n)
 	}
-	calls, inlined := 0, 0
-	for seed := range n {
-		text := generate(seed)
-		for _, o := range levels {
-			r, err := same(text, o, 3, -1)
-			if err != nil {
-				t.Fatalf("module %d, %+v: %v\n%s", seed, o, err, text)
-			}
-			for _, c := range r.Calls {
-				calls++
-				if c.Inlined {
-					inlined++
+	const shares = 4
+	for share := range uint64(shares) {
+		t.Run(fmt.Sprint(share), func(t *testing.T) {
+			t.Parallel()
+			calls, inlined, assembled := 0, 0, 0
+			for seed := share; seed < n; seed += shares {
+				text := generate(seed)
+				made := map[string]bool{}
+				for _, o := range levels {
+					r, err := same(text, o, 3, -1)
+					if err != nil {
+						t.Fatalf("module %d, %+v: %v\n%s", seed, o, err, text)
+					}
+					for _, c := range r.Calls {
+						calls++
+						if c.Inlined {
+							inlined++
+						}
+					}
+					if long != "" && !made[string(r.Text)] {
+						made[string(r.Text)] = true
+						assemble(t, "ptxas", string(r.Text))
+						assemble(t, "ptxas-new", string(r.Text))
+						assembled++
+					}
 				}
 			}
-		}
+			t.Logf("%d of %d calls inlined, %d outputs assembled", inlined, calls, assembled)
+		})
 	}
-	t.Logf("%d of %d calls inlined", inlined, calls)
 }
