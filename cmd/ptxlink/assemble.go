@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/link"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
 	"ptxlink/link/report"
@@ -38,11 +40,17 @@ func (c *command) readAssembler(opts *options) error {
 	if err := c.readMode(opts.text("ptxas-mode"), opts.text("partition")); err != nil {
 		return err
 	}
+	if err := c.checkParts(opts); err != nil {
+		return err
+	}
 	if dir := cmp.Or(opts.text("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
 		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.number("cache-size")}
 	}
 	// --arch also chooses between PTX for several GPUs.
 	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "fatbinary", "save-temps", "resource-usage", "cache-dir", "cache-size"} {
+		if name == "partition" && c.partFiles != "" {
+			continue
+		}
 		if opts.given(name) && !c.cubin {
 			var log diag.Log
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
@@ -84,6 +92,43 @@ func (c *command) readMode(mode, parts string) error {
 		b.Parts = n
 	}
 	return nil
+}
+
+// checkParts checks the use of --emit-parts.
+func (c *command) checkParts(opts *options) error {
+	if !opts.given("emit-parts") {
+		return nil
+	}
+	number := partNumber.FindAllString(c.partFiles, -1)
+	switch {
+	case len(number) != 1 || number[0] != "%d":
+		return &usageError{text: fmt.Sprintf("%q is not a pattern for --emit-parts", c.partFiles), help: "it has one %d, which is replaced by the number of the part: dir/part%d.ptx"}
+	case c.cubin:
+		return &usageError{text: "--emit-parts goes with PTX as the output", help: "--save-temps keeps the parts of a cubin"}
+	case !opts.given("partition"):
+		return &usageError{text: "--emit-parts needs --partition", help: "--partition=N writes exactly N parts, and auto chooses their number"}
+	}
+	return nil
+}
+
+var partNumber = regexp.MustCompile(`%.?`)
+
+// partFile returns the name of a part.
+func partFile(pattern string, i int) string {
+	return strings.Replace(pattern, "%d", strconv.Itoa(i), 1)
+}
+
+// cut returns the files of --emit-parts.
+func (c *command) cut(result *link.Result) (files []outfile.File, err error) {
+	defer c.timed("partition", time.Now())
+	parts, err := ptxas.Parts(result.PTX, result.Lines, c.assembler.Parts)
+	if err != nil {
+		return nil, &exitError{exitLink, err}
+	}
+	for i, text := range parts {
+		files = append(files, outfile.File{Path: partFile(c.partFiles, i), Data: text})
+	}
+	return files, nil
 }
 
 // findTools finds ptxas, and nvlink if it may be needed.

@@ -32,6 +32,7 @@ type command struct {
 	archs       []string // the GPUs of a fatbin, if there are several
 	output      string   // "-" is standard output
 	mapFile     string
+	partFiles   string // --emit-parts
 	dotFile     string
 	pageFile    string
 	gpus        []report.GPU    // for the page
@@ -114,10 +115,17 @@ func (c *command) run(opts *options) error {
 		}
 		output = outfile.File{Path: c.output, Data: cubin}
 	}
+	var parts []outfile.File
+	if c.partFiles != "" {
+		output = outfile.File{Path: c.output, Data: result.PTX}
+		if parts, err = c.cut(result); err != nil {
+			return err
+		}
+	}
 	if c.dryRun {
 		return nil
 	}
-	if err := c.writeResult(result, unused(targets), output); err != nil {
+	if err := c.writeResult(result, unused(targets), append(parts, output)...); err != nil {
 		return err
 	}
 	if opts.toggle("time") {
@@ -216,7 +224,8 @@ func (c *command) readOptions(opts *options) error {
 	if err := c.readArchs(opts.list("arch")); err != nil {
 		return err
 	}
-	c.linkOptions.Stream = !c.cubin // ptxas needs the module in memory
+	c.partFiles = opts.text("emit-parts")
+	c.linkOptions.Stream = !c.cubin && c.partFiles == "" // ptxas needs the module in memory
 	c.pageFile = opts.text("report")
 	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dot"), opts.text("dependency-file"), opts.text("unused-inputs")
 	if opts.toggle("print-map") && c.mapFile == "" {
@@ -281,6 +290,11 @@ func (c *command) checkFiles() error {
 		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
 	}
 	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dot", c.dotFile}, {"--report", c.pageFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}, {"--print-dependencies", c.pullsFile}, {"--time-trace", c.traceFile}, {"--reproduce", c.reproduceFile}}
+	for i := range c.assembler.Parts {
+		if c.partFiles != "" {
+			named = append(named, struct{ option, path string }{"--emit-parts", partFile(c.partFiles, i)})
+		}
+	}
 	for i, a := range named {
 		if a.path == "" {
 			continue
@@ -327,7 +341,7 @@ func (c *command) refused(err error) error {
 
 // writeResult writes the files, the output last, so that the others exist once it
 // does.
-func (c *command) writeResult(result *link.Result, unused []string, output outfile.File) error {
+func (c *command) writeResult(result *link.Result, unused []string, output ...outfile.File) error {
 	defer c.timed("write", time.Now())
 	var files []outfile.File
 	if c.depFile != "" {
@@ -370,10 +384,10 @@ func (c *command) writeResult(result *link.Result, unused []string, output outfi
 			files = append(files, outfile.File{Path: f.path, Data: b.Bytes()})
 		}
 	}
-	if c.output == "-" {
-		output = c.toStdout(output)
+	if last := len(output) - 1; c.output == "-" {
+		output[last] = c.toStdout(output[last])
 	}
-	files = append(files, output)
+	files = append(files, output...)
 	return c.write(c.paths, files...)
 }
 

@@ -111,6 +111,7 @@ func newFlags() []option {
 		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 		{kind: textKind, name: "ptxas-mode", category: assembler, choices: "auto whole separate", usage: "whole clones callees, separate needs nvlink: `MODE` (default: auto)"},
 		{kind: textKind, name: "partition", category: assembler, usage: "assemble at most `N` parts in parallel, or auto; implies separate"},
+		{kind: textKind, name: "emit-parts", category: assembler, usage: "write the parts as PTX to `PATTERN`, such as dir/part%d.ptx"},
 		{kind: numberKind, name: "ptxas-jobs", category: assembler, usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
 		{kind: textKind, name: "nvlink", category: assembler, usage: "`PATH` of nvlink (default: $NVLINK, else beside ptxas)"},
 		{kind: textKind, name: "fatbinary", category: assembler, usage: "`PATH` of fatbinary (default: $FATBINARY, else beside ptxas)"},

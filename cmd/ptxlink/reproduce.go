@@ -74,7 +74,7 @@ func reproduced(opts *options, arg string) string {
 		return ""
 	case "version-script":
 		return "--version-script=" + insideFolder(value)
-	case "output", "Map", "dot", "dependency-file", "unused-inputs", "time-trace", "print-dependencies", "report":
+	case "output", "Map", "dot", "dependency-file", "unused-inputs", "time-trace", "print-dependencies", "report", "emit-parts":
 		if !hasValue || value == "-" {
 			return arg
 		}

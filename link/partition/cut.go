@@ -65,6 +65,13 @@ func Cut(m *ptx.Module, o Options) []*Part {
 	return list
 }
 
+// Empty returns a module with the header of m and nothing else.
+func Empty(m *ptx.Module) *Part {
+	w := &partWriter{cutter: &cutter{program: &program{m: m}}, line: 1}
+	w.header()
+	return &w.Part
+}
+
 // cutter cuts one module.
 type cutter struct {
 	*program
@@ -192,11 +199,7 @@ func (c *cutter) write(part int32) *Part {
 	w := &partWriter{cutter: c, part: part, line: 1, chains: map[int][]int{}, files: map[int64]int64{}}
 	w.planLines()
 	w.Names = c.names(part)
-	w.copy(c.m.VersionSpan, nil)
-	w.copy(c.m.TargetSpan, nil)
-	if c.m.AddressSpan.Len > 0 {
-		w.copy(c.m.AddressSpan, nil)
-	}
+	w.header()
 	w.fileTable()
 	for _, pragma := range c.m.Pragmas {
 		w.copy(pragma.Span, nil)
@@ -226,6 +229,14 @@ func (c *cutter) write(part int32) *Part {
 	}
 	w.inlinedNames()
 	return &w.Part
+}
+
+func (w *partWriter) header() {
+	w.copy(w.m.VersionSpan, nil)
+	w.copy(w.m.TargetSpan, nil)
+	if w.m.AddressSpan.Len > 0 {
+		w.copy(w.m.AddressSpan, nil)
+	}
 }
 
 // planLines decides which lines this part has: those of its bodies, and before them

@@ -355,6 +355,30 @@ func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) ([]*partition.Part, 
 	return parts, nil
 }
 
+// Parts cuts a linked module as Separate does with so many parts, but does not
+// assemble them. It returns exactly that many modules, the last of which may be empty;
+// with 0, as many as Separate would choose. An error is a message about what cannot be
+// cut.
+func Parts(text []byte, origin Origin, parts int) (list [][]byte, err error) {
+	t := &teller{linked: &diag.Source{Name: inputName, Text: text}, origin: origin}
+	m, perr := ptx.Parse(t.linked)
+	if perr != nil {
+		return nil, perr
+	}
+	if parts != 1 {
+		if err := partition.Check(m); err != nil {
+			return nil, err
+		}
+	}
+	for _, part := range partition.Cut(m, partition.Options{Parts: parts, Unit: t.unit}) {
+		list = append(list, part.Text)
+	}
+	for len(list) < parts {
+		list = append(list, partition.Empty(m).Text)
+	}
+	return list, nil
+}
+
 // unit returns the name of the input that a place of the linked module comes from.
 func (t *teller) unit(off int32) string {
 	if t.origin != nil {
