@@ -2,6 +2,8 @@
 package integrations_test
 
 import (
+	"bytes"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -178,6 +180,7 @@ func TestBazel(t *testing.T) {
 	t.Run("example", w.example)
 	t.Run("names", w.names)
 	t.Run("cubin", w.cubin)
+	t.Run("partitions", w.partitions)
 	t.Run("refused", w.refused)
 }
 
@@ -323,6 +326,208 @@ ptx_link(
 	if ran := w.build("//cubin:k", "--action_env=PTXAS=/none/ptxas"); !slices.Contains(ran, "Linking cubin/k.cubin") || w.read(cubin) != want {
 		t.Errorf("with the ptxas of the toolchain Bazel ran %q, and the cubin is the same: %v", ran, w.read(cubin) == want)
 	}
+}
+
+// partitions builds a cubin in parts, changes one source, and checks that one part is
+// assembled again, and that the cubin is that of ptxlink --partition.
+func (w workspace) partitions(t *testing.T) {
+	w.T = t // of this copy
+	ptxas, nvlink := oracles.Require(t, "ptxas"), oracles.Require(t, "nvlink")
+	w.toolchain(`ptxas = "` + ptxas + `"`)
+	const header = ".version 7.8\n.target sm_75\n.address_size 64\n"
+	var sources []string
+	for i := range 6 {
+		name := fmt.Sprintf("parts/k%d.ptx", i)
+		sources = append(sources, name)
+		w.write("bazel/example/"+name, fmt.Sprintf(header+`.extern .func twice ();
+.visible .entry k%d (.param .u64 out)
+{
+	.reg .u64 %%p;
+	ld.param.u64 %%p, [out];
+	st.global.u32 [%%p], %d;
+	call twice;
+	ret;
+}
+`, i, i))
+	}
+	w.write("bazel/example/parts/twice.ptx", header+".visible .func twice () { bar.sync 0; bar.sync 0; ret; }\n")
+	sources = append(sources, "parts/twice.ptx")
+	const rules = `load("@rules_ptx//ptx:defs.bzl", "ptx_cubin", "ptx_library")
+
+ptx_library(
+    name = "twice",
+    srcs = ["twice.ptx"],
+)
+
+[ptx_cubin(
+    name = name,
+    srcs = ["k%d.ptx" % i for i in range(6)],
+    arch = "sm_80",
+    partitions = partitions,
+    deps = [":twice"],
+) for name, partitions in [
+    ("one", 1),
+    ("four", 4),
+    ("ten", 10),
+]]
+`
+	w.write("bazel/example/parts/BUILD.bazel", rules)
+	const assembling, joining, linking = "Assembling part%d.ptx of parts/%s.cubin", "Joining parts/%s.cubin", "Linking parts/_%s/linked.ptx"
+	actions := func(name string, parts int) (all []string) {
+		for i := range parts {
+			all = append(all, fmt.Sprintf(assembling, i, name))
+		}
+		return append(all, fmt.Sprintf(joining, name), fmt.Sprintf(linking, name))
+	}
+	built := func(name string) string { return w.path("bazel/example/bazel-bin/parts/" + name + ".cubin") }
+	// same checks a cubin in parts against that of ptxlink itself.
+	same := func(name string, parts int) {
+		t.Helper()
+		want := filepath.Join(t.TempDir(), "want.cubin")
+		w.run(w.path("bazel/example"), w.ptxlink, append([]string{"-o", want, "--arch=sm_80", "--ptxas=" + ptxas, "--nvlink=" + nvlink,
+			fmt.Sprintf("--partition=%d", parts)}, sources...)...)
+		got, _ := os.ReadFile(built(name))
+		if direct, err := os.ReadFile(want); err != nil || !bytes.Equal(got, direct) {
+			t.Errorf("%s.cubin is not that of ptxlink --partition=%d: %v", name, parts, err)
+		}
+	}
+	if ran := w.build("//parts:one"); !slices.Equal(ran, []string{"Linking parts/one.cubin"}) {
+		t.Errorf("one part: Bazel ran %q", ran)
+	}
+	if ran := w.build("//parts:four"); !slices.Equal(ran, actions("four", 4)) {
+		t.Errorf("four parts: Bazel ran %q, want %q", ran, actions("four", 4))
+	}
+	same("four", 4)
+	// There are seven functions, so some of ten parts are empty.
+	if ran, want := w.build("//parts:ten"), actions("ten", 10); !slices.Equal(ran, want) {
+		t.Errorf("ten parts: Bazel ran %q, want %q", ran, want)
+	}
+	same("ten", 10)
+	if empty := w.read("bazel/example/bazel-bin/parts/_ten/part9.ptx"); empty != header {
+		t.Errorf("the last of ten parts is %q", empty)
+	}
+	kernels := w.functions(built("one"))
+	if want := []string{"k0", "k1", "k2", "k3", "k4", "k5", "twice"}; !slices.Equal(w.functions(built("four")), want) || !slices.Equal(w.functions(built("ten")), want) {
+		t.Errorf("functions in four parts: %q, in ten: %q, want %q", w.functions(built("four")), w.functions(built("ten")), want)
+	}
+	// In whole mode the function may be a copy in each kernel.
+	if got := slices.DeleteFunc(kernels, func(name string) bool { return !strings.HasPrefix(name, "k") }); !slices.Equal(got, []string{"k0", "k1", "k2", "k3", "k4", "k5"}) {
+		t.Errorf("kernels in one part: %q", got)
+	}
+
+	if ran := w.build("//parts:four"); len(ran) > 0 {
+		t.Errorf("nothing changed: Bazel ran %q", ran)
+	}
+	w.replace("bazel/example/parts/k3.ptx", "[%p], 3", "[%p], 33")
+	ran := w.build("//parts:four")
+	again := 0
+	for _, action := range ran {
+		if strings.HasPrefix(action, "Assembling ") {
+			again++
+		}
+	}
+	if again != 1 || len(ran) != 3 {
+		t.Errorf("a changed source: Bazel ran %q, want one part, the link and the join", ran)
+	}
+	same("four", 4)
+
+	// What has no nvlink or cannot be cut.
+	w.write("bazel/example/parts/BUILD.bazel", rules+`
+ptx_cubin(
+    name = "none",
+    srcs = ["k0.ptx"],
+    arch = "sm_80",
+    partitions = 0,
+)
+`)
+	w.fails("//parts:none", "0 is not a number from 1 to 1024")
+	w.toolchain("")
+	w.fails("//parts:four", "nvlink joins partitions, but the toolchain has none; set nvlink in ptx_toolchain, or ptxas or nvlink in ptxlink_host_toolchain")
+}
+
+// toolchain sets the arguments of the toolchain in WORKSPACE.
+func (w workspace) toolchain(args string) {
+	const name = "bazel/example/WORKSPACE"
+	before, _, _ := strings.Cut(w.read(name), "\nptxlink_host_toolchain(")
+	w.write(name, before+"\nptxlink_host_toolchain("+args+")\n")
+}
+
+// functions returns the functions in a cubin, sorted.
+func (w workspace) functions(cubin string) (names []string) {
+	w.Helper()
+	out := w.run(".", oracles.Require(w.T, "readelf"), "-SW", cubin)
+	for _, m := range regexp.MustCompile(`(?m) \.text\.(\S+) `).FindAllStringSubmatch(out, -1) {
+		names = append(names, m[1])
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fails builds a target that must fail with a message.
+func (w workspace) fails(target, want string) {
+	w.Helper()
+	cmd := exec.Command(w.bazel, w.buildArgs(target)...)
+	cmd.Dir = w.path("bazel/example")
+	cmd.Env = append(os.Environ(), "PTXLINK="+w.ptxlink)
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), want) {
+		w.Errorf("%s: %v, want %q in:\n%s", target, err, want, out)
+	}
+}
+
+// TestBazelCompile builds the .cu of the example with nvcc and with clang, and checks
+// what runs again after a change.
+func TestBazelCompile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds with Bazel many times")
+	}
+	w := newWorkspace(t)
+	nvcc, clang, ptxas := oracles.RequireCompiler(t, "nvcc"), oracles.RequireCompiler(t, "clang"), oracles.Require(t, "ptxas")
+	const compiling, linking, joining = "Compiling cuda/nearest.cu for sm_75", "Linking cuda/_app/linked.ptx", "Joining cuda/app.cubin"
+	const part0, part1 = "Assembling part0.ptx of cuda/app.cubin", "Assembling part1.ptx of cuda/app.cubin"
+	for _, compiler := range []struct{ name, args, generator string }{
+		{"nvcc", `nvcc = "` + nvcc + `"`, "Generated by NVIDIA NVVM Compiler"},
+		{"clang", `clang = "` + clang + `", nvcc = ""`, "Generated by LLVM NVPTX Back-End"},
+	} {
+		w.toolchain(`ptxas = "` + ptxas + `", ` + compiler.args)
+		if compiler.name == "clang" {
+			w.replace("bazel/example/cuda/BUILD.bazel", `    arch = "sm_75",
+`, `    arch = "sm_75",
+    compiler = "clang",
+    copts = ["-O2", "-nocudainc", "-nocudalib"],
+`)
+		}
+		ran := w.build("//cuda:app")
+		for _, want := range []string{compiling, linking, part0, part1, joining} {
+			if !slices.Contains(ran, want) {
+				t.Errorf("%s: Bazel ran %q, not %q", compiler.name, ran, want)
+			}
+		}
+		text := w.read("bazel/example/bazel-bin/cuda/_nearest/cuda/nearest.cu.ptx")
+		if !strings.Contains(text, compiler.generator) || !strings.Contains(text, ".target sm_75") {
+			t.Errorf("%s wrote:\n%s", compiler.name, text)
+		}
+		names := w.functions(w.path("bazel/example/bazel-bin/cuda/app.cubin"))
+		for _, kernel := range []string{"nearest", "distances"} {
+			if !slices.Contains(names, kernel) {
+				t.Errorf("%s: the functions of the cubin are %q", compiler.name, names)
+			}
+		}
+		if ran := w.build("//cuda:app"); len(ran) > 0 {
+			t.Errorf("%s: nothing changed, but Bazel ran %q", compiler.name, ran)
+		}
+		// A comment in the header compiles the source again and changes nothing else.
+		w.write("bazel/example/cuda/point.h", w.read("bazel/example/cuda/point.h")+"// x and y in metres\n")
+		if ran := w.build("//cuda:app"); !slices.Equal(ran, []string{compiling}) {
+			t.Errorf("%s: after a change of a header Bazel ran %q", compiler.name, ran)
+		}
+		w.replace("bazel/example/cuda/nearest.cu", "< radius", "<= radius")
+		if ran := w.build("//cuda:app"); len(ran) != 4 || !slices.Contains(ran, compiling) {
+			t.Errorf("%s: after a change of a kernel Bazel ran %q", compiler.name, ran)
+		}
+		w.replace("bazel/example/cuda/nearest.cu", "<= radius", "< radius")
+	}
+	w.toolchain(`clang = "/none/clang"`)
+	w.fails("//cuda:app", "there is no file /none/clang, which the attribute clang names")
 }
 
 // refused builds targets that must fail, and checks the messages.

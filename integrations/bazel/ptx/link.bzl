@@ -1,14 +1,21 @@
 """ptx_link: links modules and libraries into one module or cubin."""
 
 load("//ptx:info.bzl", "PtxInfo", "ptx_info")
-load("//ptx:toolchain.bzl", "TOOLCHAIN_TYPE", "quoted", "response_file", "run_ptxlink")
+load("//ptx:toolchain.bzl", "TOOLCHAIN_TYPE", "add_programs", "quoted", "response_file", "run_ptxlink")
 
-def _ptx_link_impl(ctx):
+def run_link(ctx, info, out, options = [], outputs = []):
+    """Declares the action that links.
+
+    Args:
+      ctx: the rule's context. The rule has the attributes linkopts and map.
+      info: the PtxInfo of what is linked.
+      out: File, the linked module or cubin.
+      options: options of ptxlink, before those of linkopts.
+      outputs: list of File, other outputs.
+    """
     toolchain = ctx.toolchains[TOOLCHAIN_TYPE]
-    info = ptx_info(ctx, ctx.files.srcs, ctx.attr.deps)
-    out = ctx.outputs.out or ctx.actions.declare_file(ctx.label.name + ".ptx")
     unused = ctx.actions.declare_file("_%s/unused_inputs" % ctx.label.name)
-    outputs = [out, unused]
+    outputs = outputs + [out, unused]
 
     args = response_file(ctx)
     args.add_all([out], map_each = quoted, before_each = "-o")
@@ -16,8 +23,9 @@ def _ptx_link_impl(ctx):
     if ctx.outputs.map:
         outputs.append(ctx.outputs.map)
         args.add_all([ctx.outputs.map], map_each = quoted, format_each = "-Map=%s")
-    if toolchain.ptxas and out.extension == "cubin":
-        args.add_all([toolchain.ptxas], map_each = quoted, format_each = "--ptxas=%s")
+    if out.extension == "cubin":
+        add_programs(args, toolchain)
+    args.add_all(options, map_each = quoted)
     args.add_all(ctx.attr.linkopts, map_each = quoted)
     args.add("--")
     args.add_all(info.inputs, map_each = quoted)
@@ -30,6 +38,11 @@ def _ptx_link_impl(ctx):
         mnemonic = "PtxLink",
         progress_message = "Linking %s" % out.short_path,
     )
+
+def _ptx_link_impl(ctx):
+    info = ptx_info(ctx, ctx.files.srcs, ctx.attr.deps)
+    out = ctx.outputs.out or ctx.actions.declare_file(ctx.label.name + ".ptx")
+    run_link(ctx, info, out)
     return [DefaultInfo(files = depset([out]))]
 
 ptx_link = rule(
