@@ -222,6 +222,9 @@ type Module struct {
 	AddressSize int
 	Producer    string // "nvcc 12.4", "clang 19", "gcc", or empty
 	Bytes       int
+	// PtxasOptions are the options that the module's fatbin records for ptxas, such as
+	// "--compile-only -maxrregcount=32". A link does not use them.
+	PtxasOptions string
 }
 
 // Symbol is one module-scope symbol, for the map file.

@@ -44,6 +44,8 @@ type MapInput struct {
 	AddressSize int    `json:"address_size"`
 	Producer    string `json:"producer,omitempty"`
 	Bytes       int    `json:"bytes"`
+	// PtxasOptions are those that the fatbin of the input records.
+	PtxasOptions string `json:"ptxas_options,omitempty"`
 }
 
 // MapSymbol is one symbol of the output, or one that is not in it.

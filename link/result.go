@@ -34,7 +34,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{
 			Name: f.Name, Path: f.Path, Version: f.Version.String(), Target: targetWords(f),
-			AddressSize: f.AddressSize, Producer: f.Producer, Bytes: len(f.Src.Text),
+			AddressSize: f.AddressSize, Producer: f.Producer, Bytes: len(f.Src.Text), PtxasOptions: f.PtxasOptions,
 		})
 	}
 	for _, pull := range in.pulls {

@@ -110,6 +110,7 @@ func plainNumber(target string) int { return number(strings.TrimRight(target, "a
 
 // claim copies what the container records of the host into empty fields of f.
 func (f *File) claim(m *container.Member, log *diag.Log) {
+	f.PtxasOptions = m.Options
 	if f.Host.OS == "" && m.OS != "" {
 		if h, err := ParseHost(m.OS); err == nil {
 			f.Host.OS, f.Host.Model = h.OS, h.Model

@@ -35,6 +35,8 @@ type File struct {
 	Host     Host
 	HostSpan diag.Span // where the module records its host
 
+	PtxasOptions string // as the fatbin records them
+
 	Debug    bool // has DWARF sections that describe code
 	LineInfo bool // has .loc lines
 

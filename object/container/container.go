@@ -33,6 +33,9 @@ type Member struct {
 
 	// SHA256 is the digest of Text in hexadecimal, if reading computed it.
 	SHA256 string
+
+	// Options are those that a fatbin records for ptxas: "-O1 --compile-only".
+	Options string
 }
 
 // Options sets limits for Open.
@@ -106,6 +109,8 @@ type opener struct {
 	held    holdings
 	bare    bool     // held describes the file itself
 	thin    []string // paths of the thin archives being read, to find cycles
+
+	codes *hostCodes // set for HostCodes, which opens nothing but host objects
 }
 
 // newOpener returns the state for a file of size bytes.
@@ -133,6 +138,7 @@ type place struct {
 	bits    int
 	target  string
 	group   int
+	options string
 }
 
 // in returns the place of something inside p.
@@ -164,6 +170,10 @@ func (op *opener) open(data []byte, p place) *Error {
 		err := p.fault(0, "containers nested deeper than %d", maxDepth)
 		err.Help = "take the PTX out first and link that"
 		return err
+	}
+	if op.codes != nil && !IsArchive(data) && (!prefixed(data, "\x7fELF") || isCubin(data)) {
+		op.codes.others++
+		return nil
 	}
 	switch {
 	case prefixed(data, "!<arch>\n"):
@@ -208,7 +218,7 @@ func prefixed(data []byte, magic string) bool {
 // texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
 // a file linked by gcc holds several.
 func (op *opener) texts(data []byte, p place) *Error {
-	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group}
+	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group, Options: p.options}
 	whole := trimNUL(data)
 	if bytes.IndexByte(whole, 0) >= 0 {
 		first, parted := len(op.members), true

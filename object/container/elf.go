@@ -16,12 +16,15 @@ var deviceSections = []string{"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading"
 // elf opens a host object, executable or shared library. Compilers that add fatbins
 // also add a wrapper for each; only nvlink needs those.
 func (op *opener) elf(data []byte, p place) *Error {
-	if len(data) >= 0x34 && le.Uint16(data[18:]) == machineCUDA {
+	if isCubin(data) {
 		return op.none(cubin, cubinTarget(data), p)
 	}
 	file, err := readELF(data, p)
 	if err != nil {
 		return err
+	}
+	if op.codes != nil {
+		return op.hostCode(file, p)
 	}
 	if host := machines[file.machine]; host != "" {
 		p.arch = host
@@ -65,6 +68,8 @@ func (op *opener) elf(data []byte, p place) *Error {
 	}
 	return nil
 }
+
+func isCubin(data []byte) bool { return len(data) >= 0x34 && le.Uint16(data[18:]) == machineCUDA }
 
 // section returns the contents of a section, decompressed.
 func (op *opener) section(file *elfFile, s elfSection, p place) ([]byte, *Error) {

@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"fmt"
+	"strings"
 )
 
 const (
@@ -201,7 +202,22 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	if e.kind == fatbinConcat {
 		return op.fatbinIndex(header, body, p, where)
 	}
+	p.options = e.optionsIn(header)
 	return op.fatbinText(e, body, p)
+}
+
+// optionsIn returns the options for ptxas in the header of an entry. They decide
+// nothing here, so an invalid offset means that there are none.
+func (e fatbinEntry) optionsIn(header []byte) string {
+	if e.options == 0 {
+		return ""
+	}
+	at, ok := span(header, e.options, 8)
+	if !ok {
+		return ""
+	}
+	text, _ := span(header, uint64(le.Uint32(at)), uint64(le.Uint32(at[4:])))
+	return strings.TrimSpace(string(trimNUL(text)))
 }
 
 // fatbinIndex opens an entry that holds several texts. After the usual header come

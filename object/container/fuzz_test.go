@@ -201,7 +201,12 @@ func mendFatbin(data []byte, mend byte) []byte {
 
 func FuzzELF(f *testing.F) {
 	seeds(f, isELF)
-	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendELF(data, mend)) })
+	f.Add(ldr("__nv_relfatbin", one, "__nv_module_id", []byte("_1_a_cu\x00def _2_b_cu")), byte(0))
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
+		data = mendELF(data, mend)
+		openBounded(t, data)
+		hostCodesBounded(t, data)
+	})
 }
 
 func mendELF(data []byte, mend byte) []byte {

@@ -1,0 +1,84 @@
+package container
+
+import (
+	"bytes"
+	"debug/elf"
+	"strings"
+)
+
+// HostCode is a host object with relocatable device code (nvcc -dc), which the device
+// link of nvcc links.
+type HostCode struct {
+	Name   string   // as in messages: "app.o", "libx.a(k.o)"
+	Fatbin []byte   // one or several. It shares memory with the data given to HostCodes
+	IDs    []string // the names under which the object registers its device code
+	// Linked are the IDs of objects whose device code was linked earlier: this is the
+	// output of nvcc -dlink.
+	Linked []string
+}
+
+// HostCodes returns the host objects with relocatable device code in a file, which is
+// an object or an archive, and the outputs of earlier device links. It skips objects
+// without either. other is set if the file is something else, or holds only other
+// things. name is used in messages. Errors are of type *Error.
+func HostCodes(name string, data []byte, o Options) (list []HostCode, other bool, err error) {
+	op := newOpener(o, int64(len(data)))
+	op.codes = &hostCodes{}
+	if err := op.open(data, place{name: name, path: name}); err != nil {
+		return nil, false, err
+	}
+	return op.codes.list, op.codes.others > 0 && op.codes.objects == 0, nil
+}
+
+type hostCodes struct {
+	objects, others int
+	list            []HostCode
+}
+
+// hostCode adds the device code of a host object to op.codes. Programs and shared
+// libraries went through a device link of their own.
+func (op *opener) hostCode(file *elfFile, p place) *Error {
+	op.codes.objects++
+	if kind := elf.Type(file.order.Uint16(file.data[16:])); kind != elf.ET_REL {
+		return nil
+	}
+	code, total := HostCode{Name: p.name}, uint64(0)
+	for i := range file.count {
+		section := file.section(i)
+		if section.kind == elf.SHT_NOBITS || section.name != "__nv_relfatbin" && section.name != "__nv_module_id" {
+			continue
+		}
+		inner := p.in(p.name + ":" + section.name)
+		body, err := op.section(file, section, inner)
+		if err != nil {
+			return err
+		}
+		// Overlapping sections would expand to more than the file.
+		if total += section.size; total > uint64(len(file.data)) {
+			return inner.fault(-1, "sections of device code overlap")
+		}
+		if section.name == "__nv_relfatbin" {
+			if body = bytes.TrimLeft(body, "\x00"); len(code.Fatbin) > 0 {
+				body = append(code.Fatbin[:len(code.Fatbin):len(code.Fatbin)], body...)
+			}
+			code.Fatbin = body
+			continue
+		}
+		for id := range strings.SplitSeq(string(body), "\x00") {
+			if linked, ok := strings.CutPrefix(id, "def "); ok && isIdentifier(linked) {
+				code.Linked = append(code.Linked, linked)
+			} else if isIdentifier(id) {
+				code.IDs = append(code.IDs, id)
+			}
+		}
+	}
+	if len(code.Fatbin) > 0 || len(code.Linked) > 0 {
+		op.codes.list = append(op.codes.list, code)
+	}
+	return nil
+}
+
+// isIdentifier reports whether an ID can be part of a C identifier: it becomes C.
+func isIdentifier(id string) bool {
+	return id != "" && strings.Trim(id, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_$") == ""
+}

@@ -1,0 +1,107 @@
+package container
+
+import (
+	"bytes"
+	"debug/elf"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+func TestHostCodes(t *testing.T) {
+	fb := fatbin(entry(1, 80, 0x11, 0x50, one))
+	object := func(kind elf.Type, parts ...any) []byte {
+		data := bytes.Clone(ldr(parts...))
+		le.PutUint16(data[16:], uint16(kind))
+		return data
+	}
+	code := object(elf.ET_REL, "__nv_relfatbin", fb, "__nv_module_id", []byte("_1_a_cu\x00\x00_2_b_cu\x00_3)\n\x00"))
+	done := object(elf.ET_REL, "__nv_module_id", []byte("def _1_a_cu\x00def _3_c_cu\x00"))
+	library := object(elf.ET_DYN, "__nv_relfatbin", fb)
+	host := object(elf.ET_REL, ".text", []byte("code"))
+	cubin := bytes.Clone(host)
+	le.PutUint16(cubin[18:], machineCUDA)
+	thin := []byte("!<thin>\n" + head("//", 8) + "sub/a.o/" + head("/0", len(code)))
+
+	a := HostCode{Name: "f", Fatbin: pad(bytes.Clone(fb)), IDs: []string{"_1_a_cu", "_2_b_cu"}}
+	named := func(name string) HostCode { a := a; a.Name = name; return a }
+	linked := HostCode{Name: "f(d.o)", Linked: []string{"_1_a_cu", "_3_c_cu"}}
+	for name, test := range map[string]struct {
+		data  []byte
+		want  []HostCode
+		other bool
+	}{
+		"object":         {code, []HostCode{a}, false},
+		"host object":    {host, nil, false},
+		"shared library": {library, nil, false},
+		"archive":        {arMembers("a.o/", code, "h.o/", host, "d.o/", done, "readme/", []byte("hello")), []HostCode{named("f(a.o)"), linked}, false},
+		"thin archive":   {thin, []HostCode{named("f(sub/a.o)")}, false},
+		"empty archive":  {[]byte("!<arch>\n"), nil, false},
+		"PTX":            {one, nil, true},
+		"cubin":          {cubin, nil, true},
+		"fatbin":         {fb, nil, true},
+		"archive of PTX": {arMembers("a.ptx/", one), nil, true},
+		"of cubins":      {arMembers("a.cubin/", cubin), nil, true},
+	} {
+		open := func(path string, _ int64) ([]byte, error) {
+			if path != filepath.FromSlash("sub/a.o") {
+				t.Errorf("%s: opens %s", name, path)
+			}
+			return code, nil
+		}
+		got, other, err := HostCodes("f", test.data, Options{Open: open})
+		if err != nil || other != test.other || !reflect.DeepEqual(got, test.want) {
+			t.Errorf("%s: %+v, %v, %v", name, got, other, err)
+		}
+	}
+	// ld -r of two objects.
+	two := object(elf.ET_REL, "__nv_relfatbin", fb, "__nv_relfatbin", fb)
+	got, _, err := HostCodes("f", two, Options{})
+	if err != nil || len(got) != 1 {
+		t.Fatal(got, err)
+	}
+	if members, err := Open("f", got[0].Fatbin, Options{}); err != nil || len(members) != 2 {
+		t.Error(members, err)
+	}
+	if _, _, err := HostCodes("f", code[:len(code)-1], Options{}); err == nil || !strings.Contains(err.Error(), "cut short") {
+		t.Error(err)
+	}
+}
+
+// ldr returns an ELF object of x86-64 with sections of these names and contents.
+func ldr(parts ...any) []byte {
+	names, body := "\x00", []byte(nil)
+	headers := make([]byte, 64)
+	section := func(name string, kind uint32, text []byte) {
+		headers = append(headers, put(uint32(len(names)), kind, uint64(0), uint64(0), uint64(64+len(body)), uint64(len(text)), uint64(0), uint64(8), uint64(0))...)
+		names += name + "\x00"
+		body = append(body, pad(bytes.Clone(text))...)
+	}
+	for i := 0; i < len(parts); i += 2 {
+		section(parts[i].(string), uint32(elf.SHT_PROGBITS), pad(bytes.Clone(parts[i+1].([]byte))))
+	}
+	section("", uint32(elf.SHT_STRTAB), []byte(names))
+	count := uint16(len(headers) / 64)
+	return put("\x7fELF\x02\x01\x01", [9]byte{}, uint16(elf.ET_REL), uint16(elf.EM_X86_64), uint32(1), uint64(0), uint64(0), uint64(64+len(body)),
+		uint32(0), uint16(64), uint16(0), uint16(0), uint16(64), count, count-1, body, headers)
+}
+
+// hostCodesBounded checks the limits of openBounded for HostCodes.
+func hostCodesBounded(t *testing.T, data []byte) {
+	t.Helper()
+	list, _, err := HostCodes("f", data, Options{MaxSize: fuzzLimit, Open: func(string, int64) ([]byte, error) { return data, nil }})
+	if err != nil && (err.(*Error).Name == "" || err.(*Error).Text == "") {
+		t.Errorf("%#v", err)
+	}
+	total := 0
+	for _, code := range list {
+		total += len(code.Fatbin)
+		for _, id := range append(code.IDs, code.Linked...) {
+			total += len(id)
+		}
+	}
+	if total > len(data)+fuzzLimit {
+		t.Errorf("%d bytes of device code in %d bytes", total, len(data))
+	}
+}
