@@ -33,7 +33,9 @@ func main() {
 		debug.SetGCPercent(1000) // nearly all that a link allocates lives to its end
 	}
 	failWrites()
-	os.Exit(untilSignal(os.Stderr, func(ctx context.Context) int { return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr) }))
+	os.Exit(untilSignal(os.Stderr, func(ctx context.Context) int {
+		return run(ctx, calledAs(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr)
+	}))
 }
 
 // run is main without the process.
@@ -64,6 +66,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // start parses the arguments and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	table := s.flags()
+	if s.first != nil {
+		args = s.first(args)
+	}
 	args, err := expand(args)
 	c.report.style.Format, c.report.style.Version = findFormat(args), strings.TrimPrefix(version(), "ptxlink ")
 	if s.letters {

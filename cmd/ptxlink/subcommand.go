@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -16,7 +17,8 @@ type subcommand struct {
 	description string
 	flags       func() []option
 	letters     bool                                        // options of one letter may stand together
-	before      func(*command, []option, []string) []string // sees the arguments first, and returns them
+	first       func([]string) []string                     // sees the arguments before @FILE is read, and returns them
+	before      func(*command, []option, []string) []string // sees the arguments afterwards, and returns them
 	run         func(*command, *options) error              // the arguments are c.inputs
 }
 
@@ -34,7 +36,7 @@ func linking() subcommand {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, versionCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, versionCommand}
 }
 
 // findSubcommand returns the subcommand in args, or linking, and the arguments after it. Only the
@@ -56,6 +58,16 @@ func findSubcommand(args []string) (sub subcommand, rest []string) {
 		}
 	}
 	return linking(), args
+}
+
+// calledAs returns the arguments of a program that is called by another name: nvlink,
+// as a link or a copy, stands for ptxlink nvlink.
+func calledAs(program string, args []string) []string {
+	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
+	if name == nvlinkCommand.name {
+		return append([]string{name}, args...)
+	}
+	return args
 }
 
 // misspelt returns an error if the first argument is not a file but similar to a

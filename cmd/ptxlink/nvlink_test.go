@@ -1,0 +1,32 @@
+package main
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestCalledAs checks the names under which ptxlink is another program.
+func TestCalledAs(t *testing.T) {
+	for program, want := range map[string]string{
+		"ptxlink": "", "nvlink": "nvlink", "/usr/local/cuda/bin/nvlink": "nvlink", "./nvlink.exe": "nvlink",
+		"/home/nvlink/ptxlink": "", "nvlink-old": "", "mynvlink": "",
+	} {
+		args := calledAs(program, []string{"-o", "x"})
+		if want == "" && !slices.Equal(args, []string{"-o", "x"}) || want != "" && !slices.Equal(args, []string{want, "-o", "x"}) {
+			t.Errorf("%s: %q", program, args)
+		}
+	}
+}
+
+func TestOptionFiles(t *testing.T) {
+	for _, test := range []struct{ args, want []string }{
+		{[]string{"-optf", "a,b", "x.o"}, []string{"@a", "@b", "x.o"}},
+		{[]string{"--options-file=a", "optf"}, []string{"@a", "optf"}},
+		{[]string{"-o", "x", "--", "-optf", "a"}, []string{"-o", "x", "--", "-optf", "a"}},
+		{[]string{"-optf"}, []string{"-optf"}},
+	} {
+		if got := optionFiles(test.args); !slices.Equal(got, test.want) {
+			t.Errorf("%q: %q, want %q", test.args, got, test.want)
+		}
+	}
+}
