@@ -91,6 +91,9 @@ type Options struct {
 	// WhyLive lists names whose Result.Ways explain why they are in the output.
 	WhyLive []string
 
+	// OffloadMaps collects Result.OffloadMaps.
+	OffloadMaps bool
+
 	// Host is the host platform, such as "linux-x86_64", of inputs that do not record
 	// one. It is recorded in the output.
 	Host string
@@ -191,6 +194,10 @@ type Result struct {
 	InlinedCalls []InlinedCall
 	// Folded are the functions that another one replaces (Optimize.Fold).
 	Folded []FoldedFunction
+	// OffloadMaps are the lines that start with "//:" in the linked modules, if
+	// Options.OffloadMaps is set. gcc writes the names of what its host code offloads
+	// there, and its mkoffload reads them from the output.
+	OffloadMaps []byte
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"sync"
@@ -37,6 +38,11 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 			AddressSize: f.AddressSize, Producer: f.Producer, Bytes: len(f.Src.Text), PtxasOptions: f.PtxasOptions,
 		})
 	}
+	if o.OffloadMaps {
+		for _, f := range t.Files {
+			r.OffloadMaps = appendMaps(r.OffloadMaps, f.Src.Text)
+		}
+	}
 	for _, pull := range in.pulls {
 		by := ""
 		if pull.By != nil {
@@ -51,6 +57,17 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	addSourceLines(t.Files, log)
 	r.Messages = publicMessages(log.Messages)
 	return r
+}
+
+// appendMaps appends the lines of a module that start with "//:".
+func appendMaps(maps, text []byte) []byte {
+	mark := []byte("\n//:")
+	for at := bytes.Index(text, mark); at >= 0; at = bytes.Index(text, mark) {
+		text = text[at+1:]
+		line, _, _ := bytes.Cut(text, []byte("\n"))
+		maps = append(append(maps, bytes.TrimRight(line, "\r")...), '\n')
+	}
+	return maps
 }
 
 // description is what Result.Symbols, Dropped, Removed and Edges return.

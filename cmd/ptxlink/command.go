@@ -31,6 +31,7 @@ type command struct {
 	cubin       bool     // not PTX
 	archs       []string // the GPUs of a fatbin, if there are several
 	output      string   // "-" is standard output
+	anySuffix   bool     // of the output
 	mapFile     string
 	partFiles   string // --emit-parts
 	dotFile     string

@@ -9,7 +9,8 @@ import (
 func TestCalledAs(t *testing.T) {
 	for program, want := range map[string]string{
 		"ptxlink": "", "nvlink": "nvlink", "/usr/local/cuda/bin/nvlink": "nvlink", "./nvlink.exe": "nvlink",
-		"/home/nvlink/ptxlink": "", "nvlink-old": "", "mynvlink": "",
+		"/usr/bin/nvptx-none-ld": "nvptx-none-ld", "/usr/nvptx-none/bin/ld": "nvptx-none-ld", "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none/ld": "nvptx-none-ld",
+		"/usr/bin/ld": "", "ld": "", "bin/ld": "", "/home/nvlink/ptxlink": "", "nvlink-old": "", "mynvlink": "",
 	} {
 		args := calledAs(program, []string{"-o", "x"})
 		if want == "" && !slices.Equal(args, []string{"-o", "x"}) || want != "" && !slices.Equal(args, []string{want, "-o", "x"}) {

@@ -43,7 +43,7 @@ func (c *command) readOutput(opts *options) error {
 	if c.format == "fatbin" && opts.toggle("relocatable") {
 		return &usageError{text: "a fatbin is not linked again", help: "-r writes PTX, and -c -r a relocatable cubin"}
 	}
-	if opts.text("format") != "" {
+	if opts.text("format") != "" || c.anySuffix {
 		return nil
 	}
 	return checkOutputName(c.output, c.format)

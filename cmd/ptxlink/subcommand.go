@@ -36,7 +36,7 @@ func linking() subcommand {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, versionCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, versionCommand}
 }
 
 // findSubcommand returns the subcommand in args, or linking, and the arguments after it. Only the
@@ -60,11 +60,20 @@ func findSubcommand(args []string) (sub subcommand, rest []string) {
 	return linking(), args
 }
 
-// calledAs returns the arguments of a program that is called by another name: nvlink,
-// as a link or a copy, stands for ptxlink nvlink.
+// calledAs returns the arguments of a program that is called by another name, as a link
+// or a copy: nvlink stands for ptxlink nvlink, and nvptx-none-ld for ptxlink
+// nvptx-none-ld. So does ld in a folder of gcc's offload compiler, nvptx-none/bin or
+// accel/nvptx-none.
 func calledAs(program string, args []string) []string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
-	if name == nvlinkCommand.name {
+	folder := filepath.Dir(program)
+	if filepath.Base(folder) == "bin" {
+		folder = filepath.Dir(folder)
+	}
+	if name == "ld" && filepath.Base(folder) == "nvptx-none" {
+		name = nvptxLdCommand.name
+	}
+	if name == nvlinkCommand.name || name == nvptxLdCommand.name {
 		return append([]string{name}, args...)
 	}
 	return args
