@@ -2,7 +2,7 @@
 # make release  build the binaries, tarballs and Debian packages of a release in dist
 # make release-twice  build a release twice, and compare the bytes
 # make release-chroot  install the Debian package in a bare Debian, and use it there (needs root)
-# make install  install ptxlink, its manual pages and completions under DESTDIR and PREFIX
+# make install  install ptxlink, its manual pages, completions and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run every test
 # make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax

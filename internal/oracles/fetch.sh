@@ -26,6 +26,7 @@ CUDA_OLD=11.8    CUDA_OLD_PIN='11.8.89 layout 2'
 GCC_PIN='gcc-offload-nvptx nvptx-tools layout 2'
 MACHINE_PIN='layout 2'
 BAZEL_PIN='2.1.0 layout 2'
+CMAKE_PIN='cmake 3.31.6 ninja 1.13.2'
 DEBIAN_SUITE=trixie # the Debian release whose non-free carries CUDA 12.4
 
 die() { echo "fetch.sh: $*" >&2; exit 1; }
@@ -77,6 +78,7 @@ if [[ $compilers ]]; then
 		"nvcc-$CUDA_OLD|$CUDA_OLD_PIN nvcc|fetch_nvcc_old"
 		"nvcc-$CUDA_NEW|$CUDA_NEW_PIN nvcc|fetch_nvcc_new"
 		"nvrtc|11.8.89 12.4.127 ${CUDA_NEW_PIN%% *}|fetch_nvrtc"
+		"cmake|$CMAKE_PIN|fetch_cmake"
 		"clang-14|$MACHINE_PIN|fetch_clang_14"
 		"clang-16|$MACHINE_PIN|fetch_clang_16"
 		"clang-22|$MACHINE_PIN|fetch_clang_22"
@@ -678,6 +680,33 @@ fetch_nvrtc() {
 		mkdir -p "$part/wrappers"
 		printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec python3 %s %s "$@"\n' "'${lib%/*}'" "'$home/nvrtc.py'" "'$lib'" >"$part/wrappers/${name%%:*}"
 		chmod 755 "$part/wrappers/${name%%:*}"
+	done
+}
+
+# CMake, Ninja and pkg-config: the machine's own if it has them.
+fetch_cmake() {
+	local root=$part/root tool found
+	for tool in cmake ninja pkg-config; do
+		if found=$(first_on_path "$tool"); then
+			link "$tool" "$found"
+			continue
+		fi
+		case $tool in
+			cmake)
+				wheel "$root" cmake==3.31.6 || return
+				chmod 755 "$root"/cmake/data/bin/*
+				wrap cmake root/cmake/data/bin/cmake ;;
+			ninja)
+				wheel "$root" ninja==1.13.2 || return
+				chmod 755 "$root"/ninja-1.13.2.data/scripts/ninja
+				wrap ninja root/ninja-1.13.2.data/scripts/ninja ;;
+			pkg-config)
+				own_apt
+				found=pkgconf
+				[[ $(candidate pkgconf-bin) ]] && found=pkgconf-bin
+				deb_closure "$root" "$found" || return
+				wrap pkg-config root/usr/bin/pkgconf "$(lib_path "$root")" ;;
+		esac
 	done
 }
 
