@@ -112,7 +112,11 @@ func plainNumber(target string) int { return number(strings.TrimRight(target, "a
 func (f *File) claim(m *container.Member, log *diag.Log) {
 	f.PtxasOptions = m.Options
 	if f.Host.OS == "" && m.OS != "" {
-		if h, err := ParseHost(m.OS); err == nil {
+		h, err := ParseHost(m.OS + "-" + m.Arch)
+		if err != nil { // another processor than those of --host
+			h, err = ParseHost(m.OS)
+		}
+		if err == nil {
 			f.Host.OS, f.Host.Model = h.OS, h.Model
 		}
 	}

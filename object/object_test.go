@@ -7,6 +7,7 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
+	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )
 
@@ -131,4 +132,18 @@ func TestPanicOfAWorkerReachesTheCaller(t *testing.T) {
 	}()
 	Load(context.Background(), []Input{{Name: "r", Reader: broken{}}}, Options{Jobs: 1}, &diag.Log{})
 	t.Error("no panic")
+}
+
+// TestContainerHostModel checks the data model that follows from the host of a container.
+func TestContainerHostModel(t *testing.T) {
+	for _, test := range []struct{ os, arch, want string }{
+		{"windows", "x86_64", "llp64"}, {"windows", "i386", "ilp32"}, {"linux", "i386", "ilp32"}, {"linux", "riscv", "lp64"}, {"linux", "", "lp64"},
+	} {
+		f := &File{Module: &ptx.Module{}}
+		var log diag.Log
+		f.claim(&container.Member{OS: test.os, Arch: test.arch}, &log)
+		if want := (Host{OS: test.os, Arch: test.arch, Model: test.want}); f.Host != want || len(log.Messages) > 0 {
+			t.Errorf("%s-%s: got %+v, %v", test.os, test.arch, f.Host, log.Messages)
+		}
+	}
 }
