@@ -62,7 +62,7 @@ fuzz:
 	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
 	$(GO) test ./link -run xxx -fuzz FuzzLink -fuzztime $(FUZZTIME)
 	$(GO) test ./link -run xxx -fuzz FuzzCollect -fuzztime $(FUZZTIME)
-	for form in FuzzOpen FuzzAr FuzzFatbin FuzzELF FuzzOffload FuzzPackage; do \
+	for form in FuzzOpen FuzzAr FuzzFatbin FuzzELF FuzzCOFF FuzzOffload FuzzPackage; do \
 		$(GO) test ./object/container -run xxx -fuzz $$form -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; done
 	$(GO) test ./object -run xxx -fuzz FuzzMeta -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
 	$(GO) test ./object/container -run xxx -fuzz FuzzWritePackage -fuzztime $(FUZZTIME)

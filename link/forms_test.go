@@ -168,6 +168,9 @@ func programForms(t *testing.T) []form {
 			{Name: "libgamma.a.gz", Text: gzipped(gnu(t, "nvcc", ".o", "gamma").Text)},
 		}, false},
 		{"clang's old driver", "clang", files("clang", "kernel.o", "alpha.o", "beta.o", "gamma.o"), false},
+		{"objects for Windows", "clang", files("windows", "kernel.obj", "alpha.obj", "beta.obj", "gamma.obj"), false},
+		{"kernel of /bigobj and Microsoft's archive", "clang", files("windows", "kernel-bigobj.obj", "units.lib"), false},
+		{"Windows program", "clang", files("windows", "program.exe"), false},
 		{"OffloadBinary", "clang", files("clang", "units.offload"), true},
 		{"clang's archive of OffloadBinary", "clang", []link.Input{whole(gnu(t, "clang", ".offload", "units"))}, true},
 	}

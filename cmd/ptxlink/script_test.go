@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"testing"
 
@@ -25,6 +26,7 @@ func TestMain(m *testing.M) {
 //	exits N prog args...  a program that must end with exit code N
 //	ptxas args...         an oracle; the script is skipped where there is none
 //	[ptxas]               whether there is one
+//	$FORMS                testdata/forms, files of real compilers
 //
 // and likewise the other tools below. With PTXLINK_REQUIRE_ORACLES=1 a missing
 // oracle is a failure.
@@ -44,6 +46,11 @@ func scripts(folder string) testscript.Params {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Values["T"] = env.T()
+			forms, err := filepath.Abs("../../testdata/forms")
+			if err != nil {
+				return err
+			}
+			env.Setenv("FORMS", forms)
 			// ptxlink finds each tool on PATH, as for a user.
 			if path, ok := oracles.Find("ptxas"); ok {
 				env.Setenv("PTXAS", path)

@@ -190,6 +190,12 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 		}
 		members[i].Symbols = m.ELFSymbols()
 		name := a.Name + "(" + m.Name + ")"
+		if m.IsWindowsObject() {
+			// The new index would lack the symbols that link.exe looks up.
+			log.Error(diag.ArchiveFormat, diag.At(&diag.Source{Name: name}, diag.Span{}), "this is an object for Windows; ptxlink does not change archives of these").
+				WithHelp("change the archive with Microsoft's lib or llvm-lib")
+			break
+		}
 		texts, err := m.PTX(name, container.Options{MaxSize: max(left, 1)})
 		if err != nil {
 			object.Refuse(name, err, log)

@@ -119,6 +119,9 @@ func (m ArchiveMember) IsMeta() bool { return isMeta(m.Name, m.Data) }
 // IsHostObject reports whether the member is an ELF file.
 func (m ArchiveMember) IsHostObject() bool { return prefixed(m.Data, "\x7fELF") }
 
+// IsWindowsObject reports whether the member is an object for Windows, or an import.
+func (m ArchiveMember) IsWindowsObject() bool { return isCOFF(m.Data) || prefixed(m.Data, anonymous) }
+
 // IsZstd reports whether the member is stored as a zstd frame.
 func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 

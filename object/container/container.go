@@ -2,7 +2,7 @@
 // members.
 //
 // It recognises every form by its first bytes, not by the name of the file: ar
-// archives, fatbins, host ELF files, OffloadBinary, and gzip, zstd and LZ4
+// archives, fatbins, host ELF and COFF files, OffloadBinary, and gzip, zstd and LZ4
 // frames, nested up to maxDepth. Anything else is treated as PTX and left to the
 // parser.
 package container
@@ -132,7 +132,7 @@ type place struct {
 	depth   int
 	archive bool
 	inside  bool // in a container that also holds other things than PTX
-	section bool // of an ELF file; all of it may be one fatbin
+	section bool // of an ELF or COFF file; all of it may be one fatbin
 	os      string
 	arch    string
 	bits    int
@@ -182,6 +182,12 @@ func (op *opener) open(data []byte, p place) *Error {
 		return op.archive(data, p, true)
 	case prefixed(data, "\x7fELF"):
 		return op.elf(data, p)
+	case prefixed(data, "MZ"):
+		return op.program(data, p)
+	case prefixed(data, anonymous):
+		return op.anonymous(data, p)
+	case isCOFF(data):
+		return op.coff(&coffFile{data: data}, data, coffHeader, p)
 	case prefixed(data, fatbinMagic):
 		return op.fatbins(data, p)
 	case prefixed(data, offloadMagic):
@@ -205,7 +211,7 @@ func (op *opener) open(data []byte, p place) *Error {
 	}
 	if !p.inside && isBinary(data) && !looksLikePTX(data) {
 		err := p.fault(-1, "this is neither PTX nor a file that contains PTX; it begins with %.40q", data[:min(len(data), 12)])
-		err.Help = "archives, fatbins, ELF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
+		err.Help = "archives, fatbins, ELF and COFF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
 		return err
 	}
 	return op.texts(data, p)
@@ -344,31 +350,33 @@ const (
 	obfuscated
 	bitcode
 	bundle
-	foreign // COFF, Mach-O
+	foreign // Mach-O
 	packed  // xz and the like
 	spirv
 	segment
 	deviceOther
 	host
 	stripped
+	wholeProgram
 	other
 	kinds
 )
 
 var kindWords = [kinds]struct{ one, many, help string }{
-	cubin:       {"a cubin", "cubins", "a cubin is machine code; compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang) so that the PTX is kept"},
-	ltoIR:       {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80"},
-	obfuscated:  {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
-	bitcode:     {"LLVM bitcode", "LLVM bitcode", "compile it to PTX first: llc -mcpu=sm_80, or clang without -foffload-lto and -flto"},
-	bundle:      {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
-	foreign:     {"a COFF or Mach-O file", "COFF or Mach-O files", "only ELF host objects are read; take the PTX out with cuobjdump -xptx all"},
-	packed:      {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
-	spirv:       {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
-	segment:     {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
-	deviceOther: {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
-	host:        {"host code", "host code", "compile it with nvcc -dc or -rdc=true, and so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
-	stripped:    {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
-	other:       {"a file without device code", "files without device code", ""},
+	cubin:        {"a cubin", "cubins", "a cubin is machine code; compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang) so that the PTX is kept"},
+	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80"},
+	obfuscated:   {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
+	bitcode:      {"LLVM bitcode", "LLVM bitcode", "compile it to PTX first: llc -mcpu=sm_80, or clang without -foffload-lto and -flto"},
+	bundle:       {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
+	foreign:      {"a Mach-O file", "Mach-O files", "only ELF and COFF host objects are read; take the PTX out with cuobjdump -xptx all"},
+	packed:       {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
+	spirv:        {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
+	segment:      {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
+	deviceOther:  {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
+	host:         {"host code", "host code", "compile it with nvcc -dc or -rdc=true, and so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
+	stripped:     {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
+	wholeProgram: {"an object of cl /GL", "objects of cl /GL", "only Microsoft's linker reads it; compile without /GL"},
+	other:        {"a file without device code", "files without device code", ""},
 }
 
 // refused lists forms that are recognised but hold nothing to link.
@@ -378,7 +386,6 @@ var refused = []struct {
 }{
 	{"BC\xc0\xde", bitcode}, {"\xde\xc0\x17\x0b", bitcode},
 	{"CCOB", bundle}, {"__CLANG_OFFLOAD_BUNDLE__", bundle}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle},
-	{"MZ", foreign}, {"\x64\x86", foreign}, {"\x64\xaa", foreign}, {"\x00\x00\xff\xff", foreign},
 	{"\xcf\xfa\xed\xfe", foreign}, {"\xce\xfa\xed\xfe", foreign}, {"\xca\xfe\xba\xbe", foreign},
 	{"\xfd7zXZ\x00", packed}, {"BZh", packed}, {"PK\x03\x04", packed}, {"7z\xbc\xaf\x27\x1c", packed},
 	{"\x03\x02\x23\x07", spirv}, {"\xb1\x43\x62\x46", segment},

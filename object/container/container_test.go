@@ -117,6 +117,34 @@ func hostELF(section string, body []byte) []byte {
 		body, tail, sh(0, 0, 0, 0), sh(1, 1, at, len(body)), sh(uint32(2+len(section)), 3, at+len(body), len(names)))
 }
 
+// coffOf returns a file for Windows with one section. headers are the bytes before
+// the COFF header: none for an object, and the MZ and PE headers of a program. A name
+// of more than 8 bytes is stored in the table of long names, except in a program.
+func coffOf(headers []byte, machine uint16, section string, body []byte) []byte {
+	at := uint32(len(headers) + coffHeader + coffSection)
+	field, virtual := section, 0
+	if len(headers) > 0 {
+		field, virtual = section[:min(len(section), 8)], len(body)
+		body = append(bytes.Clone(body), make([]byte, -len(body)&511)...)
+	} else if len(section) > 8 {
+		field = "/4"
+	}
+	return put(string(headers), machine, uint16(1), uint32(0), at+uint32(len(body)), uint32(0), uint32(0),
+		fmt.Sprintf("%-8s", field)[:len(field)], make([]byte, 8-len(field)), uint32(virtual), uint32(0), uint32(len(body)), at, [12]byte{}, uint32(0x40000040),
+		body, uint32(4+len(section)+1), section+"\x00")
+}
+
+// program is the MZ header of a program and the mark of its PE header.
+var program = append(put("MZ", make([]byte, 0x3a), uint32(0x80)), append(make([]byte, 0x40), peMagic...)...)
+
+// bigobjOf returns an object of cl /bigobj, whose name of the section is given in base64.
+func bigobjOf(section string, body []byte) []byte {
+	at := uint32(bigHeader + coffSection)
+	return put(anonymous, uint16(2), uint16(0x8664), uint32(0), bigObject, [16]byte{}, uint32(1), at+uint32(len(body)), uint32(0),
+		"//AAAAAE", [8]byte{}, uint32(len(body)), at, [12]byte{}, uint32(0x40000040),
+		body, uint32(4+len(section)+1), section+"\x00")
+}
+
 // offloadOf returns an OffloadBinary with one image of each text.
 func offloadOf(version uint32, compress bool, arch string, texts ...[]byte) []byte {
 	size, sz := 32, 16
@@ -172,6 +200,13 @@ func forms() map[string][]byte {
 		"fatbin":     fb,
 		"fatbins":    bytes.Join([][]byte{fatbin(entry(1, 80, 0x11, 0x50, one)), fatbin(entry(0x77, 80, 0, 0x50, one), entry(1, 80, 0x41, 0x70, two))}, make([]byte, 24)),
 		"elf":        hostELF("__nv_relfatbin", fb),
+		"coff":       coffOf(nil, 0x8664, "__nv_relfatbin", fb),
+		"bigobj":     bigobjOf(".nv_fatbin", fatbin(entry(1, 80, 0x41, 0x50, one))),
+		"pe":         coffOf(program, 0xaa64, ".nv_fatbin", fb),
+		"pe32":       coffOf(program, 0x14c, "__nv_relfatbin", fatbin(entry(1, 50, 0x40, 0x50, one))),
+		"msnv":       coffOf(nil, 0x8664, ".nv_fatb", fb),
+		"peoffload":  coffOf(program, 0x8664, ".llvm.offloading", offloadOf(1, false, "sm_80", fb)),
+		"lib":        arMembers("/", make([]byte, 4), "/", make([]byte, 8), "//", []byte("x64\\Release\\a_long_name.obj\x00import.dll\x00"), "/0", coffOf(nil, 0x8664, "__nv_relfatbin", fatbin(entry(1, 80, 0x41, 0x50, one))), "/28", put(anonymous, uint16(0), uint16(0x8664), [12]byte{}, "f\x00import.dll\x00")),
 		"offload1":   append(offloadOf(1, false, "sm_80", one), offloadOf(1, false, "sm_90", two)...),
 		"offload2":   offloadOf(2, false, "sm_80", one, two),
 		"offload3":   offloadOf(3, false, "sm_80", one, two),
@@ -193,6 +228,13 @@ func TestForms(t *testing.T) {
 		"fatbin":     "f:sm_80 one linux 64 sm_80 1,f:sm_90a two linux 64 sm_90a 1",
 		"fatbins":    "f:sm_80 one linux 64 sm_80 1,f:sm_80#2 two windows 64 sm_80 2",
 		"elf":        "f:__nv_relfatbin:sm_80 one linux x86_64 64 sm_80 1,f:__nv_relfatbin:sm_90a two linux x86_64 64 sm_90a 1",
+		"coff":       "f:__nv_relfatbin:sm_80 one windows x86_64 64 sm_80 1,f:__nv_relfatbin:sm_90a two windows x86_64 64 sm_90a 1",
+		"bigobj":     "f:.nv_fatbin one windows x86_64 64 sm_80 1",
+		"pe":         "f:.nv_fatb:sm_80 one windows aarch64 64 sm_80 1,f:.nv_fatb:sm_90a two windows aarch64 64 sm_90a 1",
+		"pe32":       "f:__nv_rel one windows i386 32 sm_50 1",
+		"msnv":       "f:.nv_fatb:sm_80 one windows x86_64 64 sm_80 1,f:.nv_fatb:sm_90a two windows x86_64 64 sm_90a 1",
+		"peoffload":  "f:.llvm.of:sm_80:sm_80 one windows x86_64 64 sm_80 2,f:.llvm.of:sm_80:sm_90a two windows x86_64 64 sm_90a 2",
+		"lib":        "f(x64\\Release\\a_long_name.obj):__nv_relfatbin one A windows x86_64 64 sm_80 1",
 		"offload1":   "f:sm_80 one 64 sm_80 1,f:sm_90 two 64 sm_90 1",
 		"offload2":   "f:sm_80 one 64 sm_80 1,f:sm_80#2 two 64 sm_80 2",
 		"offload3":   "f:sm_80 one 64 sm_80 1,f:sm_80#2 two 64 sm_80 2",
@@ -249,6 +291,8 @@ func TestPlainTextIsNotCopied(t *testing.T) {
 func TestRefused(t *testing.T) {
 	cubin := put("\x7fELF\x02\x01\x01\x33\x07", [7]byte{}, uint16(1), uint16(190), uint32(124), [24]byte{}, uint32(0x500550))
 	cubin13 := put("\x7fELF\x02\x01\x01\x41\x08", [7]byte{}, uint16(1), uint16(190), uint32(1), [24]byte{}, uint32(0x06004b04))
+	cutCOFF := coffOf(nil, 0x8664, ".nv_fatb", forms()["fatbin"])
+	binary.LittleEndian.PutUint32(cutCOFF[8:], 0) // no symbols
 	lying := fatbin(entry(1, 80, 0x11|fatbinLZ4, 0x50, one))
 	binary.LittleEndian.PutUint64(lying[16+0x38:], 1<<40)
 	for _, test := range []struct {
@@ -267,6 +311,19 @@ func TestRefused(t *testing.T) {
 		{arMembers("a.o/", cubin, "b.o/", cubin13, "c", []byte("x")), 0, "f: holds no PTX, only cubins for sm_80, sm_75"},
 		{fatbin(entry(8, 90, 0, 0x50, one)), 0, "f: holds no PTX, only LTO-IR for sm_90"},
 		{hostELF(".text", one), 0, "f: this is host code for x86_64, not PTX"},
+		{coffOf(nil, 0x8664, ".text", one), 0, "f: this is host code for x86_64, not PTX"},
+		{coffOf(program, 0x8664, ".text", one), 0, "f: this is host code for x86_64, not PTX"},
+		{forms()["coff"][:59], 0, "f: COFF file is cut short: its symbols and names are at byte 0x214, and it ends at 0x3b"},
+		{cutCOFF[:59], 0, "f: at byte 0x14: COFF file is cut short: its section headers, 1 of 40 bytes, are at byte 0x14, and it ends at 0x3b"},
+		{cutCOFF[:200], 0, "f:.nv_fatb: section has 472 bytes at byte 0x3c, but the file ends at 0xc8"},
+		{forms()["pe"][:200], 0, "f:.nv_fatb: section has 472 bytes at byte 0xc0, but the file ends at 0xc8"},
+		{forms()["pe"][:0x30], 0, "f: Windows program is cut short in its header"},
+		{forms()["pe"][:0x90], 0, "f: at byte 0x3c: Windows program is cut short: its PE header is at byte 0x80, and it ends at 0x90"},
+		{forms()["bigobj"][:50], 0, "f: COFF object is cut short in its header"},
+		{forms()["bigobj"][:90], 0, "f: COFF file is cut short: its symbols and names are at byte 0x118, and it ends at 0x5a"},
+		{put(anonymous, uint16(1), uint16(0x8664), [24]byte{}), 0, "f: this is an object of cl /GL for x86_64, not PTX"},
+		{put("MZ", make([]byte, 0x3e)), 0, "f: this is host code, not PTX"},
+		{[]byte("\xcf\xfa\xed\xfe"), 0, "f: this is a Mach-O file, not PTX"},
 		{lying, 0, "f: at byte 0x60: 83 bytes of LZ4 data cannot be the 1099511627776 bytes that the header says"},
 		{forms()["fatbin"][:100], 0, "f: fatbin has"},
 		{forms()["gnu"][:100], 0, "f: at byte 0x48: archive is cut short in the header of a member"},

@@ -275,7 +275,9 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 func (op *opener) fatbinText(e fatbinEntry, text []byte, p place) *Error {
 	p.bits = e.bits()
 	p.target = e.target()
-	if host := e.os(); host != "" {
+	// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
+	// for Windows: there the object counts.
+	if host := e.os(); host != "" && p.os != "windows" {
 		p.os = host
 	}
 	return op.texts(text, p)

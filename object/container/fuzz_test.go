@@ -258,6 +258,67 @@ func mendELF(data []byte, mend byte) []byte {
 	return data
 }
 
+// FuzzCOFF reads objects and programs for Windows, whose headers differ.
+func FuzzCOFF(f *testing.F) {
+	seeds(f, func(data []byte) bool { return isCOFF(data) || prefixed(data, "MZ") || prefixed(data, anonymous) })
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendCOFF(data, mend)) })
+}
+
+func mendCOFF(data []byte, mend byte) []byte {
+	if len(data) < 0x80 {
+		return data
+	}
+	data = bytes.Clone(data)
+	head, sections, count := uint64(0), uint64(coffHeader), uint64(0)
+	switch {
+	case prefixed(data, anonymous):
+		if mend&1 != 0 {
+			le.PutUint16(data[4:], 2)
+			copy(data[12:], bigObject)
+		}
+		sections, count = bigHeader, uint64(le.Uint32(data[44:]))
+	case prefixed(data, "MZ"):
+		if mend&1 != 0 && uint64(le.Uint32(data[0x3c:])) > uint64(len(data))-24 {
+			le.PutUint32(data[0x3c:], 0x40)
+		}
+		at := uint64(le.Uint32(data[0x3c:]))
+		if at > uint64(len(data))-24 {
+			return data
+		}
+		copy(data[at:], peMagic)
+		head = at + 4
+		sections, count = head+coffHeader+uint64(le.Uint16(data[head+16:])), uint64(le.Uint16(data[head+2:]))
+	default:
+		if mend&1 != 0 {
+			le.PutUint16(data, 0x8664)
+			le.PutUint16(data[16:], 0)
+		}
+		count = uint64(le.Uint16(data[2:]))
+	}
+	if mend&2 != 0 && !prefixed(data, anonymous) && count > uint64(len(data))/coffSection {
+		count = 1
+		le.PutUint16(data[head+2:], 1)
+	}
+	for i := range count {
+		s, ok := span(data, sections+coffSection*i, coffSection)
+		if !ok {
+			break
+		}
+		if mend&4 != 0 && s[0]%2 != 0 {
+			copy(s, ".nv_fatb")
+		}
+		if mend&8 != 0 {
+			if le.Uint32(s[20:]) > uint32(len(data)) {
+				le.PutUint32(s[20:], le.Uint32(s[20:])%uint32(len(data)))
+			}
+			if left := uint32(len(data)) - le.Uint32(s[20:]); le.Uint32(s[16:]) > left {
+				le.PutUint32(s[16:], left)
+			}
+		}
+	}
+	return data
+}
+
 func FuzzOffload(f *testing.F) {
 	seeds(f, isOffload)
 	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendOffload(data, mend)) })

@@ -5,8 +5,9 @@
 #
 #   regenerate.sh
 #
-# Wants internal/oracles/fetch.sh --compilers, gcc, ld, ar, strip, llvm-ar, and
-# clang-offload-packager of clang's own version on PATH or in $PACKAGER.
+# Wants internal/oracles/fetch.sh --compilers, gcc, ld, ar, strip, llvm-ar,
+# llvm-lib, lld-link (or $LLD_LINK), and clang-offload-packager of clang's own version
+# on PATH or in $PACKAGER.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../../.. && pwd)
@@ -25,7 +26,7 @@ cp ./*.cu ./*.h ./*.c "$at"
 find "$at" -exec touch -h -d '2024-01-01 00:00:00 UTC' {} +
 cd "$at"
 rm -rf "$forms"
-mkdir -p "$forms/nvcc" "$forms/clang" "$forms/gcc"
+mkdir -p "$forms/nvcc" "$forms/clang" "$forms/gcc" "$forms/windows"
 
 for u in $units; do
 	gen='-gencode arch=compute_80,code=compute_80'
@@ -51,7 +52,7 @@ llvm-ar --format=darwin -rcD darwin.a $texts
 cd "$at"
 mkdir -p cuda/bin cuda/include cuda/nvvm/libdevice
 ln -s "$bin/ptxas" "$bin/fatbinary" cuda/bin/
-ln -s "$oracles"/nvcc-*/include/cuda.h cuda/include/
+ln -s "$oracles"/nvcc-12.4/include/cuda.h cuda/include/
 ln -s "$oracles"/cuda-12.4/nvvm/libdevice/* cuda/nvvm/libdevice/
 for u in $units; do
 	clang=("$bin/clang" -x cuda --cuda-path="$at/cuda" -Wno-unknown-cuda-version -nocudainc -nocudalib --cuda-gpu-arch=sm_80 -fgpu-rdc -O2 "$u.cu")
@@ -66,3 +67,23 @@ for u in $units; do
 	images+=("--image=file=$u.s,triple=nvptx64-nvidia-cuda,arch=sm_80,kind=cuda")
 done
 "$packager" -o "$forms/clang/units.offload" "${images[@]}"
+
+# For Windows: objects, one with the long header, a library and a program. The paths in
+# the library are long and have backslashes, as those of Visual Studio.
+export PATH=$bin:$PATH
+lld=${LLD_LINK:-lld-link}
+for u in $units; do
+	"$bin/clang" --target=x86_64-pc-windows-msvc -x cuda --cuda-path="$at/cuda" -Wno-unknown-cuda-version -nocudainc -nocudalib --cuda-gpu-arch=sm_80 -fgpu-rdc -O2 \
+		--no-offload-new-driver -c "$u.cu" -o "$u.obj"
+	objcopy --strip-unneeded "$u.obj" "$forms/windows/$u.obj"
+done
+objcopy -I pe-x86-64 -O pe-bigobj-x86-64 kernel.obj "$forms/windows/kernel-bigobj.obj"
+"$bin/clang" --target=x86_64-pc-windows-msvc -c stub.c -o stub.obj
+cd "$forms/windows"
+"$lld" /entry:main /nodefaultlib /force:unresolved /opt:noref /timestamp:0 kernel.obj alpha.obj beta.obj gamma.obj "$at/stub.obj" /out:program.exe 2>/dev/null
+cd "$at"
+for u in $units; do
+	cp "$u.obj" "device\\release\\$u.obj"
+done
+llvm-lib /out:units.lib device*.obj
+cp units.lib "$forms/windows/"

@@ -1,0 +1,220 @@
+package container
+
+import (
+	"bytes"
+	"encoding/base64"
+	"strconv"
+	"strings"
+)
+
+const (
+	peMagic      = "PE\x00\x00"
+	anonymous    = "\x00\x00\xff\xff"                                                 // object of another form than COFF: cl /bigobj, cl /GL, or an import
+	bigObject    = "\xc7\xa1\xba\xd1\xee\xba\xa9\x4b\xaf\x20\xfa\xf6\x6a\xa4\xdc\xb8" // class of anonymous objects with sections
+	coffHeader   = 20
+	bigHeader    = 56
+	coffSection  = 40
+	coffNoData   = 0x80 // IMAGE_SCN_CNT_UNINITIALIZED_DATA
+	coffNameSize = 8
+)
+
+// coffMachines are the values of the first two bytes of an object.
+var coffMachines = map[uint16]string{
+	0x8664: "x86_64",
+	0xaa64: "aarch64",
+	0xa641: "aarch64", // ARM64EC
+	0x014c: "i386",
+	0x01c4: "arm",
+}
+
+// isCOFF reports whether data starts like an object for Windows. Only programs have
+// an optional header, so the zeros of its size make the two bytes of the machine a
+// usable mark.
+func isCOFF(data []byte) bool {
+	if len(data) < coffHeader || le.Uint16(data[16:]) != 0 {
+		return false
+	}
+	return coffMachines[le.Uint16(data)] != ""
+}
+
+// coffFile is an object, program or DLL for Windows. debug/pe cannot be used: it knows
+// neither /bigobj nor all machines, and reads all symbols and relocations.
+type coffFile struct {
+	data     []byte
+	image    bool // a program or DLL
+	machine  uint16
+	sections uint64 // offset of the section headers
+	count    uint64
+	strings  []byte // table of long names, from its size on
+}
+
+type coffSectionHeader struct {
+	name      string // cut to the length of known names
+	flags     uint32
+	off, size uint64
+}
+
+// program opens a program or DLL for Windows.
+func (op *opener) program(data []byte, p place) *Error {
+	if len(data) < 0x40 {
+		return p.fault(0, "Windows program is cut short in its header")
+	}
+	at := uint64(le.Uint32(data[0x3c:]))
+	head, ok := span(data, at, uint64(len(peMagic)+coffHeader))
+	if !ok {
+		return p.fault(0x3c, "Windows program is cut short: its PE header is at byte %#x, and it ends at %#x", at, len(data))
+	}
+	if !prefixed(head, peMagic) {
+		return op.none(host, "", p) // for DOS
+	}
+	head = head[len(peMagic):]
+	at += uint64(len(peMagic) + coffHeader)
+	return op.coff(&coffFile{data: data, image: true}, head, at+uint64(le.Uint16(head[16:])), p)
+}
+
+// anonymous opens an object with the long header. cl /bigobj writes it around
+// sections; link.exe's imports and the objects of cl /GL have none.
+func (op *opener) anonymous(data []byte, p place) *Error {
+	if len(data) < coffHeader {
+		return p.fault(0, "COFF object is cut short in its header")
+	}
+	version, machine := le.Uint16(data[4:]), le.Uint16(data[6:])
+	if version < 2 || len(data) >= 28 && string(data[12:28]) != bigObject {
+		kind := host
+		if version > 0 {
+			kind = wholeProgram
+		}
+		return op.none(kind, coffMachines[machine], p)
+	}
+	if len(data) < bigHeader {
+		return p.fault(0, "COFF object is cut short in its header")
+	}
+	f := &coffFile{data: data, machine: machine, sections: bigHeader, count: uint64(le.Uint32(data[44:]))}
+	const symbol = 20
+	if err := f.readStrings(le.Uint32(data[48:]), le.Uint32(data[52:]), symbol, p); err != nil {
+		return err
+	}
+	return op.coffSections(f, p)
+}
+
+// coff opens a file whose COFF header is head and whose section headers begin at
+// sections.
+func (op *opener) coff(f *coffFile, head []byte, sections uint64, p place) *Error {
+	const symbol = 18
+	f.machine, f.count, f.sections = le.Uint16(head), uint64(le.Uint16(head[2:])), sections
+	if err := f.readStrings(le.Uint32(head[8:]), le.Uint32(head[12:]), symbol, p); err != nil {
+		return err
+	}
+	return op.coffSections(f, p)
+}
+
+// readStrings finds the table of long names, behind the symbols. In programs the
+// field may be left from an object, and long names are rare.
+func (f *coffFile) readStrings(symbols, count uint32, size uint64, p place) *Error {
+	at := uint64(symbols) + uint64(count)*size
+	if symbols == 0 {
+		return nil
+	}
+	head, ok := span(f.data, at, 4)
+	if ok {
+		f.strings, ok = span(f.data, at, uint64(le.Uint32(head)))
+	}
+	if !ok && !f.image {
+		return p.fault(0, "COFF file is cut short: its symbols and names are at byte %#x, and it ends at %#x", symbols, len(f.data))
+	}
+	return nil
+}
+
+// coffSections opens the device code in the sections.
+func (op *opener) coffSections(f *coffFile, p place) *Error {
+	p.os, p.arch = "windows", coffMachines[f.machine]
+	if headers := uint64(len(f.data)) - min(f.sections, uint64(len(f.data))); f.count > headers/coffSection {
+		return p.fault(int(f.sections), "COFF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, coffSection, f.sections, len(f.data))
+	}
+	found, total := false, uint64(0)
+	for i := range f.count {
+		at := f.sections + i*coffSection
+		section := f.section(at)
+		if !section.holdsDeviceCode() {
+			continue
+		}
+		inner := p.in(p.name + ":" + section.name)
+		inner.section = true
+		body, ok := span(f.data, section.off, section.size)
+		if !ok {
+			return inner.fault(-1, "section has %d bytes at byte %#x, but the file ends at %#x", section.size, section.off, len(f.data))
+		}
+		// Overlapping sections would expand to more than the file.
+		if total += section.size; total > uint64(len(f.data)) {
+			return inner.fault(-1, "sections of device code overlap")
+		}
+		body = bytes.TrimLeft(body, "\x00")
+		if len(body) == 0 {
+			continue
+		}
+		found = true
+		if err := op.open(body, inner); err != nil {
+			return err
+		}
+	}
+	if !found {
+		return op.none(host, p.arch, p)
+	}
+	return nil
+}
+
+// section reads the section header at an offset, which exists.
+func (f *coffFile) section(at uint64) coffSectionHeader {
+	b := f.data[at : at+coffSection]
+	s := coffSectionHeader{size: uint64(le.Uint32(b[16:])), off: uint64(le.Uint32(b[20:])), flags: le.Uint32(b[36:])}
+	// A program pads its sections. The size in memory may be missing, or larger.
+	if size := uint64(le.Uint32(b[8:])); f.image && size > 0 {
+		s.size = min(s.size, size)
+	}
+	s.name = f.name(b[:coffNameSize])
+	return s
+}
+
+// name returns the name in a section header: the name itself, or / and its offset in
+// the table of long names in decimal, or // and the offset in base64.
+func (f *coffFile) name(field []byte) string {
+	short := string(bytes.TrimRight(field, "\x00"))
+	where, long := strings.CutPrefix(short, "/")
+	if !long {
+		return short
+	}
+	var at uint64
+	if digits, ok := strings.CutPrefix(where, "/"); ok {
+		b, err := base64.StdEncoding.DecodeString(strings.Repeat("A", max(8-len(digits), 0)) + digits)
+		if err != nil {
+			return short
+		}
+		for _, c := range b {
+			at = at<<8 | uint64(c)
+		}
+	} else if n, err := strconv.ParseUint(where, 10, 32); err == nil {
+		at = n
+	} else {
+		return short
+	}
+	name := f.strings[min(at, uint64(len(f.strings))):]
+	name = name[:min(len(name), 32)]
+	if end := bytes.IndexByte(name, 0); end >= 0 {
+		name = name[:end]
+	}
+	return string(name)
+}
+
+// holdsDeviceCode reports whether compilers store device code in a section of this
+// name. Linkers cut the names in programs to 8 bytes.
+func (s coffSectionHeader) holdsDeviceCode() bool {
+	if s.flags&coffNoData != 0 || s.off == 0 {
+		return false
+	}
+	for _, name := range deviceSections {
+		if s.name == name || s.name == name[:coffNameSize] {
+			return true
+		}
+	}
+	return false
+}
