@@ -107,7 +107,7 @@ func newFlags() []option {
 		{kind: toggleKind, name: "print-inlining", category: optimising, usage: "print which calls are inlined, and why others are not"},
 
 		{kind: listKind, name: "arch", category: assembler, usage: "link for the GPU `sm_NN` (default: the .target); several: a fatbin"},
-		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH)"},
+		{kind: textKind, name: "ptxas", category: assembler, usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH, the usual folders, pip's wheels)"},
 		{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 		{kind: textKind, name: "ptxas-mode", category: assembler, choices: "auto whole separate", usage: "whole clones callees, separate needs nvlink: `MODE` (default: auto)"},
 		{kind: textKind, name: "partition", category: assembler, usage: "assemble at most `N` parts in parallel, or auto; implies separate"},

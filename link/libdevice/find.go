@@ -133,16 +133,10 @@ var installed = func() []string {
 	}
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
-			list = append(list, root, filepath.Join(root, sitePackages))
+			list = append(list, root)
 		}
 	}
-	if runtime.GOOS != "windows" {
-		if home := os.Getenv("HOME"); home != "" {
-			list = append(list, filepath.Join(home, ".local/lib/python3*/site-packages"))
-		}
-		list = append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
-	}
-	return list
+	return append(list, ptxas.SitePackages()...)
 }
 
 var exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]

@@ -24,6 +24,8 @@ import (
 //  3. $CUDA_HOME/bin and $CUDA_PATH/bin
 //  4. PATH
 //  5. the folders that CUDA is usually installed in, the newest version first
+//  6. the wheels that pip installed in the active virtual or conda environment, the
+//     user's folder or that of the system: NVIDIA's nvidia-cuda-nvcc, then Triton
 //
 // A program that the user named must exist; the other places may have no ptxas. The
 // error lists every place.
@@ -61,10 +63,25 @@ func Find(explicit string) (string, error) {
 		}
 		looked = append(looked, pattern)
 	}
+	if os.Getenv("VIRTUAL_ENV") == "" {
+		looked = append(looked, "$VIRTUAL_ENV (not set)")
+	}
+	for _, packages := range SitePackages() {
+		for _, wheel := range wheels {
+			found, _ := filepath.Glob(filepath.Join(packages, filepath.FromSlash(wheel), program))
+			slices.SortFunc(found, NewestFirst)
+			for _, path := range found {
+				if isProgram(path) {
+					return filepath.Abs(path)
+				}
+			}
+		}
+		looked = append(looked, packages)
+	}
 	return "", &diag.Message{
 		ID:   diag.Tool,
 		Text: "cannot find ptxas; looked in " + strings.Join(looked, ", "),
-		Help: "install the CUDA toolkit, or name the program with --ptxas or $PTXAS; writing PTX needs neither",
+		Help: "install the CUDA toolkit, or its wheel with pip install nvidia-cuda-nvcc, or name the program with --ptxas or $PTXAS; writing PTX needs none of these",
 	}
 }
 
@@ -82,6 +99,40 @@ var installed = func() []string {
 		"/opt/cuda/bin",
 		"/usr/lib/nvidia-cuda-toolkit/bin",
 	}
+}
+
+// wheels are the folders of ptxas below site-packages: of the nvidia-cuda-nvcc wheels of
+// CUDA 13 and later, of those before, and of Triton, in that order.
+var wheels = []string{"nvidia/cu[1-9]*/bin", "nvidia/cuda_nvcc/bin", "triton/backends/nvidia/bin"}
+
+// SitePackages lists patterns of the folders that pip and conda install wheels in: those
+// of the active environments, of the user, and of the system. It is a variable for the
+// test.
+var SitePackages = func() (list []string) {
+	unix := "lib/python3*/site-packages"
+	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
+		switch root := os.Getenv(variable); {
+		case root == "":
+		case runtime.GOOS == "windows":
+			list = append(list, filepath.Join(root, "Lib", "site-packages"))
+		default:
+			list = append(list, filepath.Join(root, unix))
+		}
+	}
+	if runtime.GOOS == "windows" {
+		if data := os.Getenv("APPDATA"); data != "" {
+			list = append(list, filepath.Join(data, "Python", "Python3*", "site-packages"))
+		}
+		return list
+	}
+	user := os.Getenv("PYTHONUSERBASE")
+	if home := os.Getenv("HOME"); user == "" && home != "" {
+		user = filepath.Join(home, ".local")
+	}
+	if user != "" {
+		list = append(list, filepath.Join(user, unix))
+	}
+	return append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
 }
 
 // named returns the path of the program that the user named.

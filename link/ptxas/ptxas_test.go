@@ -229,6 +229,29 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// TestSitePackages checks the folders of wheels and their order.
+func TestSitePackages(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("has the folders of Unix")
+	}
+	for _, v := range []string{"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "HOME"} {
+		t.Setenv(v, "")
+	}
+	system := len(SitePackages())
+	t.Setenv("HOME", "/h")
+	t.Setenv("CONDA_PREFIX", "/c")
+	t.Setenv("VIRTUAL_ENV", "/v")
+	const below = "/lib/python3*/site-packages"
+	list := SitePackages()
+	if got, want := strings.Join(list[:len(list)-system], " "), "/v"+below+" /c"+below+" /h/.local"+below; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	t.Setenv("PYTHONUSERBASE", "/u")
+	if got := SitePackages()[2]; got != "/u"+below {
+		t.Error(got)
+	}
+}
+
 func TestFind(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("makes programs with mode bits")
@@ -250,10 +273,23 @@ func TestFind(t *testing.T) {
 	old := installed
 	installed = func() []string { return []string{filepath.Join(root, "cuda-*/bin")} }
 	defer func() { installed = old }()
+	for _, v := range []string{"CONDA_PREFIX", "PYTHONUSERBASE", "HOME"} {
+		t.Setenv(v, "")
+	}
+	t.Setenv("VIRTUAL_ENV", "")
+	// The machine may have wheels of its own.
+	sitePackages := SitePackages
+	SitePackages = func() []string {
+		return sitePackages()[:strings.Count(os.Getenv("HOME")+os.Getenv("VIRTUAL_ENV"), root)]
+	}
+	defer func() { SitePackages = sitePackages }()
 
-	_, err := Find("")
-	want := "ptxlink: error: cannot find ptxas; looked in $CUDA_HOME (not set), $CUDA_PATH (not set), $PATH, " + filepath.Join(root, "cuda-*/bin")
-	if err == nil || err.Error() != want {
+	want := "ptxlink: error: cannot find ptxas; looked in $CUDA_HOME (not set), $CUDA_PATH (not set), $PATH, " + filepath.Join(root, "cuda-*/bin") + ", "
+	if _, err := Find(""); err == nil || err.Error() != want+"$VIRTUAL_ENV (not set)" {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+	t.Setenv("VIRTUAL_ENV", filepath.Join(root, "venv"))
+	if _, err := Find(""); err == nil || err.Error() != want+filepath.Join(root, "venv/lib/python3*/site-packages") {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	// Each of these takes precedence over those before it.
@@ -262,6 +298,11 @@ func TestFind(t *testing.T) {
 		set      func(path string)
 		explicit string
 	}{
+		{path: put("home/.local/lib/python3.9/site-packages/nvidia/cu13/bin"), set: func(string) { t.Setenv("HOME", filepath.Join(root, "home")) }},
+		{path: put("venv/lib/python3.13/site-packages/triton/backends/nvidia/bin")},
+		{path: put("venv/lib/python3.13/site-packages/nvidia/cuda_nvcc/bin")},
+		{path: put("venv/lib/python3.13/site-packages/nvidia/cu13/bin")},
+		{path: put("venv/lib/python3.13/site-packages/nvidia/cu14/bin")},
 		{path: put("cuda-9.2/bin")},
 		{path: put("cuda-12.4/bin")},
 		{path: put("cuda-12.10/bin")},
