@@ -53,7 +53,7 @@ func (c *command) readAssembler(opts *options) error {
 		}
 		if opts.given(name) && !c.cubin {
 			var log diag.Log
-			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without --cubin")
+			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without "+map[bool]string{false: "--cubin", true: "--assemble"}[c.checkOnly])
 			if c.report.log(&log) > 0 {
 				return &exitError{code: exitUsage}
 			}

@@ -12,14 +12,18 @@ var checkCommand = subcommand{
 		const checks = "Checks"
 		return append([]option{
 			{kind: toggleKind, name: "atomics", category: checks, usage: "also check atomic operations against the mappings of C++"},
+			{kind: toggleKind, name: "assemble", category: checks, usage: "also run ptxas on the result"},
 		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
+			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "nvlink", "cache-dir", "cache-size",
 			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
 	description: `Reads, resolves and checks the inputs as a link does, and prints every message.
--r allows undefined symbols.
+-r allows undefined symbols. --assemble also runs ptxas, as for a cubin; with -r
+it runs ptxas -c. Without it, a note on a terminal, or with --verbose, is the
+reminder that ptxas may still refuse the result.
 
-Exit codes: 0 no errors, 1 the inputs cannot be linked, 2 usage error, 3 a file
-cannot be read.`,
+Exit codes: 0 no errors, 1 the inputs cannot be linked or ptxas refuses the
+result, 2 usage error, 3 a file cannot be read or ptxas cannot be run.`,
 	run: (*command).check,
 }
 
@@ -38,11 +42,27 @@ func (c *command) check(opts *options) error {
 		return err
 	}
 	c.linkOptions.Atomics = opts.toggle("atomics")
-	if _, err := c.linkAll(opts.ctx); err != nil {
+	if c.cubin {
+		c.assembler.Compile = opts.toggle("relocatable")
+		if err := c.findTools(opts); err != nil {
+			return err
+		}
+	}
+	targets, err := c.linkAll(opts.ctx)
+	if err != nil {
 		return err
+	}
+	if c.cubin {
+		if _, err := c.assemble(opts.ctx, targets); err != nil {
+			return err
+		}
 	}
 	if opts.toggle("time") {
 		c.showTimes()
+	}
+	// Scripts expect nothing where there is nothing wrong.
+	if !c.cubin && (opts.toggle("verbose") || c.report.text() && isTerminal(c.stderr)) {
+		c.report.note("ptxas has not run on the result; --assemble runs it")
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func (c *command) readOptions(opts *options) error {
 		Optimize: c.optimize,
 
 		MapInputs: true,
-		CheckOnly: c.checkOnly,
+		CheckOnly: c.checkOnly && !opts.toggle("assemble"),
 	}
 	if script := opts.text("version-script"); script != "" {
 		global, local, err := readVersionScript(script)

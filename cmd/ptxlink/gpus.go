@@ -52,7 +52,7 @@ func (c *command) readArchs(archs []string) error {
 		}
 	}
 	for _, arch := range c.archs {
-		if strings.HasPrefix(arch, "compute_") && !c.checkOnly {
+		if strings.HasPrefix(arch, "compute_") && c.cubin {
 			return &usageError{
 				text: arch + " is a virtual architecture, for which there is no cubin",
 				help: "name the GPUs, such as sm_80; a fatbin holds the PTX too",

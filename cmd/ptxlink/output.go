@@ -29,7 +29,7 @@ func (c *command) readOutput(opts *options) error {
 		if c.format != "cubin" && (opts.toggle("cubin") || opts.toggle("compile-only")) {
 			return &usageError{text: fmt.Sprintf("--format=%s does not go with --cubin and -c", c.format)}
 		}
-	case opts.toggle("cubin") || opts.toggle("compile-only"):
+	case opts.toggle("cubin") || opts.toggle("compile-only") || opts.toggle("assemble"):
 		c.format = "cubin"
 	case ending == ".cubin" || ending == ".fatbin":
 		c.format = ending[1:]
