@@ -350,6 +350,8 @@ func (w workspace) partitions(t *testing.T) {
 }
 `, i, i))
 	}
+	k0 := w.read("bazel/example/parts/k0.ptx")
+	w.write("bazel/example/parts/lines.ptx", strings.Replace(k0, "\tcall twice;", "\t.loc 1 7 2\n\tcall twice;", 1)+".file 1 \"k0.cu\"\n")
 	w.write("bazel/example/parts/twice.ptx", header+".visible .func twice () { bar.sync 0; bar.sync 0; ret; }\n")
 	sources = append(sources, "parts/twice.ptx")
 	const rules = `load("@rules_ptx//ptx:defs.bzl", "ptx_cubin", "ptx_library")
@@ -363,13 +365,25 @@ ptx_library(
     name = name,
     srcs = ["k%d.ptx" % i for i in range(6)],
     arch = "sm_80",
+    opt = opt,
     partitions = partitions,
+    ptxasopts = ptxasopts,
     deps = [":twice"],
-) for name, partitions in [
-    ("one", 1),
-    ("four", 4),
-    ("ten", 10),
+) for name, partitions, opt, ptxasopts in [
+    ("one", 1, 0, []),
+    ("four", 4, 0, []),
+    ("ten", 10, 0, []),
+    ("one_options", 1, 1, ["-O0", "-maxrregcount=24"]),
+    ("two_options", 2, 1, ["-O0", "-maxrregcount=24"]),
 ]]
+
+ptx_cubin(
+    name = "lines",
+    srcs = ["lines.ptx"],
+    arch = "sm_80",
+    partitions = 2,
+    deps = [":twice"],
+)
 `
 	w.write("bazel/example/parts/BUILD.bazel", rules)
 	const assembling, joining, linking = "Assembling part%d.ptx of parts/%s.cubin", "Joining parts/%s.cubin", "Linking parts/_%s/linked.ptx"
@@ -381,14 +395,14 @@ ptx_library(
 	}
 	built := func(name string) string { return w.path("bazel/example/bazel-bin/parts/" + name + ".cubin") }
 	// same checks a cubin in parts against that of ptxlink itself.
-	same := func(name string, parts int) {
+	same := func(name string, options ...string) {
 		t.Helper()
 		want := filepath.Join(t.TempDir(), "want.cubin")
-		w.run(w.path("bazel/example"), w.ptxlink, append([]string{"-o", want, "--arch=sm_80", "--ptxas=" + ptxas, "--nvlink=" + nvlink,
-			fmt.Sprintf("--partition=%d", parts)}, sources...)...)
+		args := append([]string{"-o", want, "--arch=sm_80", "--ptxas=" + ptxas, "--nvlink=" + nvlink}, options...)
+		w.run(w.path("bazel/example"), w.ptxlink, append(args, sources...)...)
 		got, _ := os.ReadFile(built(name))
 		if direct, err := os.ReadFile(want); err != nil || !bytes.Equal(got, direct) {
-			t.Errorf("%s.cubin is not that of ptxlink --partition=%d: %v", name, parts, err)
+			t.Errorf("%s.cubin is not that of ptxlink %q: %v", name, options, err)
 		}
 	}
 	if ran := w.build("//parts:one"); !slices.Equal(ran, []string{"Linking parts/one.cubin"}) {
@@ -397,12 +411,22 @@ ptx_library(
 	if ran := w.build("//parts:four"); !slices.Equal(ran, actions("four", 4)) {
 		t.Errorf("four parts: Bazel ran %q, want %q", ran, actions("four", 4))
 	}
-	same("four", 4)
+	same("four", "--partition=4")
 	// There are seven functions, so some of ten parts are empty.
 	if ran, want := w.build("//parts:ten"), actions("ten", 10); !slices.Equal(ran, want) {
 		t.Errorf("ten parts: Bazel ran %q, want %q", ran, want)
 	}
-	same("ten", 10)
+	same("ten", "--partition=10")
+	same("one")
+	w.build("//parts:one_options")
+	same("one_options", "-O1", "-Xptxas=-O0", "-Xptxas=-maxrregcount=24")
+	w.build("//parts:two_options")
+	same("two_options", "-O1", "-Xptxas=-O0", "-Xptxas=-maxrregcount=24", "--partition=2")
+	// ptxlink passes -lineinfo for the part with lines.
+	w.build("//parts:lines")
+	if out := w.run(".", oracles.Require(t, "readelf"), "-SW", built("lines")); !strings.Contains(out, " .debug_line ") {
+		t.Errorf("lines.cubin has no lines:\n%s", out)
+	}
 	if empty := w.read("bazel/example/bazel-bin/parts/_ten/part9.ptx"); empty != header {
 		t.Errorf("the last of ten parts is %q", empty)
 	}
@@ -429,7 +453,7 @@ ptx_library(
 	if again != 1 || len(ran) != 3 {
 		t.Errorf("a changed source: Bazel ran %q, want one part, the link and the join", ran)
 	}
-	same("four", 4)
+	same("four", "--partition=4")
 
 	// What has no nvlink or cannot be cut.
 	w.write("bazel/example/parts/BUILD.bazel", rules+`
