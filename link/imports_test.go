@@ -80,3 +80,18 @@ func TestImports(t *testing.T) {
 		t.Errorf("go list shows %d packages, %d expected", packages, len(allowed))
 	}
 }
+
+// TestNoCgo checks that nothing brings the C library into the program: it would take
+// longer to start and need more memory.
+func TestNoCgo(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "ptxlink/cmd/ptxlink").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range strings.Fields(string(out)) {
+		switch name {
+		case "runtime/cgo", "os/user", "net":
+			t.Errorf("ptxlink depends on %s", name)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"archive/tar"
 	"bytes"
 	"errors"
 	"fmt"
@@ -115,14 +114,8 @@ func responseFile(words []string) string {
 
 // WriteTo writes the tar. It has no times and users: the same link gives the same tar.
 func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
-	t := tar.NewWriter(w)
-	add := func(name string, size int64, from io.Reader) error {
-		if err := t.WriteHeader(&tar.Header{Name: r.folder + "/" + name, Mode: 0o644, Size: size, Format: tar.FormatPAX}); err != nil {
-			return err
-		}
-		_, err := io.CopyN(t, from, size)
-		return err
-	}
+	t := &tarWriter{w: w}
+	add := func(name string, size int64, from io.Reader) error { return t.add(r.folder+"/"+name, size, from) }
 	text := func(name, text string) error { return add(name, int64(len(text)), strings.NewReader(text)) }
 	file := func(name, path string) error {
 		f, err := os.Open(path)
@@ -163,5 +156,5 @@ func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 			return 0, err
 		}
 	}
-	return 0, t.Close()
+	return 0, t.close()
 }
