@@ -5,6 +5,7 @@
 # make install  install ptxlink, its manual pages, completions and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run every test
 # make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
+# make test-remote  build with Bazel on a remote-execution server, on loopback
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
 # make route    compare the ways from modules to a cubin, for the table of docs/ptxas.md
@@ -39,6 +40,10 @@ test: oracles
 test-integrations: FORCE
 	internal/oracles/fetch.sh --compilers
 	PTXLINK_REQUIRE_ORACLES=1 PTXLINK_REQUIRE_COMPILERS=1 $(GO) test -timeout 30m ./docs ./integrations/... ./link/report
+
+test-remote: ptxlink
+	internal/oracles/fetch.sh
+	tools=$$(internal/oracles/fetch.sh --print-dir)/bin && python3 integrations/bazel/remote/run.py $$tools/bazel $$tools/ptxas ./ptxlink
 
 # The modules of staticcheck stay out of go.mod, which users of package link read.
 lint:
@@ -114,4 +119,4 @@ clean:
 	rm -rf ptxlink dist
 
 FORCE:
-.PHONY: FORCE oracles test test-integrations lint bench codegen route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean
+.PHONY: FORCE oracles test test-integrations test-remote lint bench codegen route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean
