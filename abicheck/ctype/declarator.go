@@ -161,6 +161,10 @@ func (p *parser) attribute(attrs *attributes) {
 		p.expect(")", "behind the alignment")
 	case "packed":
 		attrs.packed = true
+	case "deprecated", "unused", "visibility", "nothrow", "warn_if_not_aligned", "designated_init", "may_alias":
+		if open := p.peek(); p.take("(") {
+			p.skipGroup(open)
+		}
 	default:
 		p.fail(w.span, "only aligned(N) and packed are; remove the others", "attribute %s is not supported", w)
 	}

@@ -17,6 +17,8 @@ type Layout struct {
 	Size, Align int64          // bytes
 	Members     []MemberLayout // of a Struct or Union, in declaration order, including unnamed ones
 	Elem        *Layout        // of an Array
+
+	data int64 // bits up to the tail padding, of a Struct or Union
 }
 
 // MemberLayout describes where a member is in its struct or union.
@@ -64,6 +66,8 @@ const maxSize = 1 << 50
 //  4. The type has the alignment of its strictest member. Unnamed bit fields,
 //     zero-width or not, do not count. Compilers do the same in unions.
 //  5. The size is a multiple of the alignment. It is 1 without members, or 0 in C.
+//  6. In C++, the members of a class go into the tail padding of its base, unless that is
+//     a POD of C++03.
 func LayOut(t *Type, m Model) (*Layout, error) {
 	b := layouter{model: m, done: map[*Type]*Layout{}}
 	return b.layOut(t)
@@ -229,10 +233,21 @@ func (b *layouter) record(l *Layout) error {
 		// The member after a bit field may start within its last byte if it is a
 		// bit field too; otherwise its own rounding moves it.
 		end = max(end, start+m.Bits)
+		if m.Base {
+			switch {
+			case of.data == 0:
+				return fail("empty base classes are not supported", "remove the base; it takes no space unless a member has its type")
+			case t.Packed:
+				return fail("a base class of a packed class is not supported", "write its members as the first ones")
+			case m.Type.notPOD:
+				end = of.data
+			}
+		}
 		if end/8 > maxSize {
 			return fail(fmt.Sprintf("the type is larger than %d bytes", int64(maxSize)), "")
 		}
 	}
+	l.data = roundUp(end, 8)
 	l.Align = max(l.Align, t.Align)
 	if empty && !b.model.C {
 		end = 8
@@ -401,6 +416,8 @@ func (l *Layout) Param(m Model) (ParamForm, error) {
 	}
 	form := ParamForm{Size: l.Size, Align: l.Align}
 	switch {
+	case l.Type.byAddress:
+		return form, &Error{Text: "a class with a destructor or a copy constructor is passed by its address"}
 	case l.Size == 0:
 		return form, &Error{Text: "a type without bytes cannot be passed"}
 	case l.Align > MaxParamAlign:

@@ -11,9 +11,10 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// token is a word, a number or an operator of C. Kind 0 is the end.
+// token is a word, a number or an operator of C; in a header also a string or
+// #pragma pack. Kind 0 is the end.
 type token struct {
-	kind byte // 'w', 'n', 'p', or 0
+	kind byte // 'w', 'n', 'p', 's', '#', or 0
 	text string
 	span diag.Span
 }
@@ -63,7 +64,22 @@ func (p *parser) lex() {
 				i += len(line)
 				continue
 			}
+			if p.header {
+				i += len(line)
+				if strings.Contains(line, "pack") && strings.Contains(line, "pragma") {
+					p.tokens = append(p.tokens, token{'#', line, span(from, len(line))})
+				}
+				continue
+			}
 			p.fail(span(i, 1), "pass the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not supported")
+		case p.header && (c == '"' || c == '\''):
+			for i++; i < len(text) && text[i] != c && text[i] != '\n'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			i = min(i+1, len(text))
+			kind = 's'
 		case isWordByte(c):
 			for i < len(text) && isWordByte(text[i]) {
 				i++
@@ -79,7 +95,7 @@ func (p *parser) lex() {
 					i = from + 2
 				}
 			}
-			if !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)) {
+			if !p.header && !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)) {
 				r, size := utf8.DecodeRuneInString(text[from:])
 				p.fail(span(from, size), "", "unexpected %q in a declaration", r)
 			}

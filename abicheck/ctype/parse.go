@@ -24,7 +24,7 @@ type Declared struct {
 //
 // An error is a *diag.Message that points into src.
 func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
-	p := &parser{src: src, model: m, tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}}
+	p := newParser(src, m)
 	defer func() {
 		if what := recover(); what != nil {
 			failed, ours := what.(parseError)
@@ -53,6 +53,10 @@ func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
 	return p.declared, nil
 }
 
+func newParser(src *diag.Source, m Model) *parser {
+	return &parser{src: src, model: m, tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}, ambiguous: map[string]bool{}}
+}
+
 type parser struct {
 	src    *diag.Source
 	model  Model
@@ -64,6 +68,13 @@ type parser struct {
 	typedefs    map[string]*Type
 	enumerators map[string]int64
 	declared    []Declared
+
+	header   bool // of ParseHeader
+	failures []failure
+	// ambiguous are enumerators with several values.
+	ambiguous map[string]bool
+	pack      string // of #pragma pack; empty if there is none
+	packs     []string
 }
 
 // attributes holds alignas and similar attributes.
@@ -75,6 +86,7 @@ type attributes struct {
 // declaration reads one declaration, which ends at ";" or at the end of the text.
 func (p *parser) declaration() {
 	from := p.peek()
+	p.take("__extension__")
 	isTypedef := p.take("typedef")
 	var attrs attributes
 	base, introduces := p.specifiers(&attrs)
@@ -224,6 +236,11 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		if w.text == "std" && p.peekAt(1).text == "::" {
 			p.next()
 			p.next()
+			if w = p.peek(); Named(w.text) == nil {
+				p.fail(w.span, "write a struct with its members", "unknown type std::%s", w.text)
+			}
+			t, found = Named(w.text), true
+			p.next()
 			continue
 		}
 		if named := p.named(w.text); named != nil {
@@ -317,8 +334,9 @@ func (p *parser) record() (*Type, introduced) {
 		}
 	}
 	p.attributes(&attrs)
+	var base *Member
 	if p.peek().text == ":" && p.peekAt(1).kind == 'w' && tag.text != "" {
-		p.fail(p.peek().span, "write the members of the base class as a first member", "base classes are not supported")
+		base = p.base(kind)
 	}
 	if !p.take("{") {
 		if tag.text == "" {
@@ -333,6 +351,8 @@ func (p *parser) record() (*Type, introduced) {
 		case known == nil:
 			p.tags[tag.text] = t
 		case !known.incomplete:
+			// One may be within a class of C++. Nothing may use the wrong one.
+			known.incomplete = p.header
 			p.fail(tag.span, "rename one of the two", "%s is declared twice", tag.text)
 		case known.Kind != kind:
 			p.fail(tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
@@ -340,7 +360,14 @@ func (p *parser) record() (*Type, introduced) {
 			t = known
 		}
 	}
-	p.members(t)
+	if p.pack != "" {
+		p.fail(word.span, "__attribute__((packed)) does what #pragma pack(1) does", "#pragma pack(%s) is not supported", p.pack)
+	}
+	if base != nil {
+		p.add(t, *base, attributes{})
+		t.notPOD = true
+	}
+	p.members(t, word.text != "class")
 	p.attributes(&attrs)
 	t.Align, t.Packed, t.incomplete = attrs.align, attrs.packed, false
 	return t, introduced{defined: true}
@@ -362,8 +389,30 @@ func (p *parser) tagged(tag token, kind Kind) *Type {
 	return known
 }
 
-// members reads up to the closing brace of t.
-func (p *parser) members(t *Type) {
+// base reads the base class of a class in C++, from the colon on.
+func (p *parser) base(kind Kind) *Member {
+	p.next()
+	for p.peek().text == "public" || p.peek().text == "private" || p.peek().text == "protected" {
+		p.next()
+	}
+	w := p.next()
+	t := p.named(w.text)
+	switch {
+	case w.text == "virtual":
+		p.fail(w.span, refusedWords["virtual"], "virtual is not supported")
+	case p.model.C:
+		p.fail(w.span, "use --lang=c++", "C has no base classes")
+	case p.peek().text == ",":
+		p.fail(p.peek().span, "write the members of the second as a first member", "several base classes are not supported")
+	case p.peek().text != "{" || kind != Struct || !t.isRecord():
+		p.fail(w.span, "write the members of the base class as a first member", "this base class is not supported")
+	}
+	return &Member{Type: t, Base: true, Span: w.span}
+}
+
+// members reads up to the closing brace of t. public says whether members are public
+// before the first label.
+func (p *parser) members(t *Type, public bool) {
 	p.enter()
 	defer p.leave()
 	open := p.tokens[p.at-1]
@@ -373,18 +422,25 @@ func (p *parser) members(t *Type) {
 		}
 		w := p.peek()
 		switch {
+		case w.kind == '#':
+			p.fail(w.span, "move it before the struct", "a directive within a struct is not supported")
 		case w.kind == 0:
 			p.fail(open.span, "", "the \"{\" is not closed")
 		case (w.text == "public" || w.text == "private" || w.text == "protected") && p.peekAt(1).text == ":":
+			public = w.text == "public"
 			p.next()
 			p.next()
+			continue
+		case w.text != "typedef" && p.takesNoSpace(t):
 			continue
 		case w.text == "typedef":
 			p.fail(w.span, "move it before the struct", "a typedef within a struct is not supported")
 		case w.text == "~" || w.text == t.Name && p.peekAt(1).text == "(":
 			p.fail(w.span, "remove it; it takes no space", "constructors and destructors are not supported")
 		}
+		before := len(t.Members)
 		p.memberDeclaration(t)
+		t.notPOD = t.notPOD || !public && len(t.Members) > before
 	}
 	seen := map[string]bool{}
 	for _, name := range t.names(nil) {
@@ -402,7 +458,7 @@ func (t *Type) names(names []string) []string {
 		m := &t.Members[i]
 		if m.Name != "" {
 			names = append(names, m.Name)
-		} else if m.Type.isRecord() {
+		} else if m.Type.isRecord() && !m.Base {
 			names = m.Type.names(names)
 		}
 	}
@@ -442,7 +498,7 @@ func (p *parser) memberDeclaration(t *Type) {
 			m.Width = p.constant()
 			p.attributes(&own)
 		}
-		p.noInitialiser()
+		p.initialiser(t)
 		p.add(t, m, own)
 		if !p.take(",") {
 			break
@@ -457,6 +513,7 @@ func (p *parser) add(t *Type, m Member, attrs attributes) {
 		p.fail(m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
 	}
 	if inner := m.Type.element(); inner.isRecord() {
+		t.byAddress, t.notPOD = t.byAddress || inner.byAddress, t.notPOD || inner.notPOD
 		if inner.incomplete {
 			p.fail(m.Span, "declare its members before, or make this a pointer", "the members of %s are not known here", inner)
 		}
@@ -520,7 +577,13 @@ func (p *parser) enum() (*Type, introduced) {
 		if p.take("=") {
 			next = p.constant()
 		}
-		p.enumerators[name.text] = next
+		// In C++ one may be within a class. Nothing may use the wrong one.
+		if old, known := p.enumerators[name.text]; p.header && (p.ambiguous[name.text] || known && old != next) {
+			p.ambiguous[name.text] = true
+			delete(p.enumerators, name.text)
+		} else {
+			p.enumerators[name.text] = next
+		}
 		least, most = min(least, next), max(most, next)
 		next++
 		if !p.take(",") && p.peek().text != "}" {

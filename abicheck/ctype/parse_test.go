@@ -33,8 +33,13 @@ func TestParse(t *testing.T) {
 		"enum class E : short { a, b }; struct { E e; enum E f : 3; }":                  "4/2 e@0:16 f@16:3",
 		"struct { std::uint8_t a; }":                                                    "1/1 a@0:8",
 		"struct { int a /* one */; // two\n char b; }":                                  "8/4 a@0:32 b@32:8",
-		"struct { int : 3, b : 010; }":                                                  "4/4 @0:3 b@3:8",
-		"struct { char *const p; int &r; }":                                             "16/8 p@0:64 r@64:64",
+		"struct A { int a; char b; }; struct D : A { char c; }":                         "12/4 @0:64 a@0:32 b@32:8 c@64:8",
+		"struct A { A(int); int a; char b; }; struct D : public A { char b; }":          "8/4 @0:64 a@0:32 b@32:8 b@40:8",
+		"class A { int a; char b; }; class D : A { char c; }; struct E : D { char d; }": "8/4 @0:64 @0:64 a@0:32 b@32:8 c@40:8 d@48:8",
+		"struct S { static int n; S() : a{3} {} ~S(); int f() const { return a; } friend int g(S &); int a; int operator()(int); }": "4/4 a@0:32",
+		"struct A { int a = f(1, 2), b{3}; char c; }; struct D : A { char d; }":                                                     "12/4 @0:96 a@0:32 b@32:32 c@64:8 d@72:8",
+		"struct { int : 3, b : 010; }":      "4/4 @0:3 b@3:8",
+		"struct { char *const p; int &r; }": "16/8 p@0:64 r@64:64",
 	} {
 		if got := places(parse(t, text, LP64)); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
@@ -44,46 +49,50 @@ func TestParse(t *testing.T) {
 
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
-		"":                                            "there is no declaration",
-		" ; ":                                         "there is no declaration",
-		"struct {":                                    `1:8: error: the "{" is not closed`,
-		"struct { int a; } }":                         `expected ";", not "}"`,
-		"struct { int; }":                             "1:13: error: expected the name of a member",
-		"struct { void v; }":                          "1:15: error: a member cannot be void",
-		"struct { int f(int); }":                      "f is a function",
-		"struct { int a; char a; }":                   "two members are called a",
-		"struct { int a; union { int a; }; }":         "two members are called a",
-		"struct A { int a; }; struct A { }":           "A is declared twice",
-		"struct A { int a; }; union A b":              "A was declared as a struct",
-		"struct A b":                                  "the members of struct A are not known",
-		"struct { struct B b; }":                      "the members of struct B are not known here",
-		"struct : Base { int a; }":                    "expected a name or",
-		"struct D : Base { int a; }":                  "base classes are not supported",
-		"struct { static int a; }":                    "static is not supported",
-		"struct { int a = 3; }":                       "an initial value is not allowed here",
-		"struct { int a[n]; }":                        "the value of n is not known",
-		"struct { int a[-1]; }":                       "an array cannot have -1 elements",
-		"struct { int a[1/0]; }":                      "division by zero",
-		"struct { int a[1 << 80]; }":                  "cannot shift by 80",
-		"struct { alignas(3) int a; }":                "3 is not an alignment",
-		"struct { int a __attribute__((mode(DI))); }": `attribute "mode" is not supported`,
-		"struct { [[deprecated]] int a; }":            "attributes in [[ ]]",
-		"typedef int T __attribute__((aligned(8)));":  "an alignment of a typedef",
-		"unsigned float x":                            `"unsigned float" is not a type`,
-		"long long long x":                            `"long long long" is not a type`,
-		"signed unsigned x":                           "is not a type",
-		"int int x":                                   "is not a type",
-		"int float4 x":                                `expected ";"`,
-		"#pragma pack(1)":                             "directives are not supported",
-		"struct { int a; } /* ":                       "the comment is not closed",
-		"struct { int a é; }":                         "unexpected 'é' in a declaration",
-		"struct { int ((((((a; }":                     "is not closed",
-		"int x : 3":                                   "a bit field outside a struct",
-		"enum E e":                                    "the values of enum E are not known",
-		strings.Repeat("struct {", 400):               "nested too deep",
-		"char c[" + strings.Repeat("(", 4000):         "nested too deep",
-		"char " + strings.Repeat("(*", 4000):          "is not closed",
-		"char a" + strings.Repeat("[2]", 4000):        "nested too deep",
+		"":                                      "there is no declaration",
+		" ; ":                                   "there is no declaration",
+		"struct {":                              `1:8: error: the "{" is not closed`,
+		"struct { int a; } }":                   `expected ";", not "}"`,
+		"struct { int; }":                       "1:13: error: expected the name of a member",
+		"struct { void v; }":                    "1:15: error: a member cannot be void",
+		"struct { int f(int), a; }; int f(int)": "f is a function",
+		"struct { virtual int f(int); }":        "virtual is not supported",
+		"struct { int a; char a; }":             "two members are called a",
+		"struct { int a; union { int a; }; }":   "two members are called a",
+		"struct A { int a; }; struct A { }":     "A is declared twice",
+		"struct A { int a; }; union A b":        "A was declared as a struct",
+		"struct A b":                            "the members of struct A are not known",
+		"struct { struct B b; }":                "the members of struct B are not known here",
+		"struct : Base { int a; }":              "expected a name or",
+		"struct D : Base { int a; }":            "this base class is not supported",
+		"struct A { int a; }; struct B { int b; }; struct D : A, B { }": "several base classes are not supported",
+		"struct A { int a; }; struct D : virtual A { }":                 "virtual is not supported",
+		"struct A { }; struct D : A { int a; }":                         "empty base classes are not supported",
+		"static int a":                                                  "static is not supported",
+		"int a = 3":                                                     "an initial value is not allowed here",
+		"struct { int a[n]; }":                                          "the value of n is not known",
+		"struct { int a[-1]; }":                                         "an array cannot have -1 elements",
+		"struct { int a[1/0]; }":                                        "division by zero",
+		"struct { int a[1 << 80]; }":                                    "cannot shift by 80",
+		"struct { alignas(3) int a; }":                                  "3 is not an alignment",
+		"struct { int a __attribute__((mode(DI))); }":                   `attribute "mode" is not supported`,
+		"struct { [[deprecated]] int a; }":                              "attributes in [[ ]]",
+		"typedef int T __attribute__((aligned(8)));":                    "an alignment of a typedef",
+		"unsigned float x":                                              `"unsigned float" is not a type`,
+		"long long long x":                                              `"long long long" is not a type`,
+		"signed unsigned x":                                             "is not a type",
+		"int int x":                                                     "is not a type",
+		"int float4 x":                                                  `expected ";"`,
+		"#pragma pack(1)":                                               "directives are not supported",
+		"struct { int a; } /* ":                                         "the comment is not closed",
+		"struct { int a é; }":                                           "unexpected 'é' in a declaration",
+		"struct { int ((((((a; }":                                       "is not closed",
+		"int x : 3":                                                     "a bit field outside a struct",
+		"enum E e":                                                      "the values of enum E are not known",
+		strings.Repeat("struct {", 400):                                 "nested too deep",
+		"char c[" + strings.Repeat("(", 4000):                           "nested too deep",
+		"char " + strings.Repeat("(*", 4000):                            "is not closed",
+		"char a" + strings.Repeat("[2]", 4000):                          "nested too deep",
 	} {
 		declared, err := Parse(&diag.Source{Name: "test", Text: []byte(text)}, LP64)
 		if err == nil {
@@ -99,9 +108,16 @@ func TestParseRefuses(t *testing.T) {
 // text.
 func FuzzParse(f *testing.F) {
 	f.Add("struct S { char c; int b : 5, : 0; struct { float4 v[3]; }; int (*f)(int); } __attribute__((aligned(8))) s, *p;")
+	f.Add("enum E : short { a = 1 << 3, b }) ")
+	f.Add("extern \"C\" { class S : B { ~S() {} static int f(); using T = int; int a{1}; }; }\n#pragma pack(1)\n")
 	f.Add("enum E : short { a = 1 << 3, b }; typedef union { long double x; E e; } U; U u[sizeof(U) * 2];")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Name: "fuzz", Text: []byte(text)}
+		if h, err := ParseHeader(src, LP64); err == nil {
+			if q, err := h.Type("S"); err == nil {
+				LayOut(q, LP64)
+			}
+		}
 		declared, err := Parse(src, LP64)
 		if err != nil {
 			m := err.(*diag.Message)
@@ -129,4 +145,30 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestHeaderNamesTwice checks that a name with two meanings, one within a class, gives an
+// error where the wrong one might be used.
+func TestHeaderNamesTwice(t *testing.T) {
+	for text, want := range map[string]string{
+		"struct A { struct P { int x; } p; }; struct P { double d; }; struct Q { P p; };": "the members of struct P are not known",
+		"enum { N = 2 }; struct A { enum { N = 4 }; int a; }; struct Q { int a[N]; };":    "the value of N is not known",
+		"typedef double T; struct Q { using T = char; T a; };":                            "T has two meanings",
+		"typedef int vector; struct Q { std::vector v; };":                                "unknown type std::vector",
+		"struct __attribute__((strange)) Q { int a; };":                                   `attribute "strange" is not supported`,
+		"struct Q;": "struct Q is declared without members",
+		"#pragma pack(push, x, 4)\nstruct A { int a; };\n#pragma pack(pop)\nstruct Q { A a; };": "the members of struct A are not known",
+	} {
+		h, err := ParseHeader(&diag.Source{Name: "test", Text: []byte(text)}, LP64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q, err := h.Type("Q")
+		if err == nil {
+			_, err = LayOut(q, LP64)
+		}
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
+		}
+	}
 }

@@ -63,6 +63,8 @@ type Type struct {
 	size       func(Model) int64 // of the fundamental types
 	most       int64             // largest alignment of a Vector
 	incomplete bool              // a struct or union whose members Parse has not read
+	byAddress  bool              // a class with a destructor or a copy constructor
+	notPOD     bool              // no POD of C++03: a class derived from it uses its tail padding
 }
 
 // Member is a member of a struct or union.
@@ -73,6 +75,7 @@ type Member struct {
 	Width    int64 // of a bit field, in bits
 	Align    int64 // bytes, raises the alignment; 0 if there is none
 	Packed   bool  // __attribute__((packed)) on the member
+	Base     bool  // the base class of a class in C++; it is the first member, without a name
 
 	Span diag.Span // where Parse read it
 }

@@ -2,9 +2,12 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"os/exec"
 	"strings"
 	"text/tabwriter"
 
@@ -16,10 +19,11 @@ import (
 var abiCommand = subcommand{
 	name:  "abi",
 	usage: "show the layout of a C type and how it is passed",
-	args:  "'DECLARATION...' | -",
+	args:  "'DECLARATION...' | - | FILE -t TYPE",
 	flags: func() []option {
 		const types, output = "Types", "Output"
 		return append([]option{
+			{kind: textKind, name: "type", aliases: []string{"t"}, category: types, usage: "read a C or C++ file and show its `TYPE`"},
 			{kind: textKind, name: "host", category: types, usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
 			{kind: textKind, name: "model", category: types, choices: "lp64 llp64 ilp32", usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
 			{kind: textKind, name: "lang", category: types, choices: "c c++", usage: "`LANG` is c or c++ (an empty struct has size 1)"},
@@ -30,6 +34,10 @@ var abiCommand = subcommand{
 	description: `Takes C declarations: ptxlink abi 'struct { char c; int b : 5; double d; }'.
 Structs can use structs declared before them, and CUDA's types such as float4.
 The attributes aligned and packed are supported. - reads standard input.
+
+ptxlink abi FILE.h -t TYPE runs the preprocessor of $CC, cc or clang first, and
+skips what is no type. Of C++, it takes extern "C", member functions, static
+members and one base class, but no virtual functions, templates and namespaces.
 
 Offsets are in bytes; bits are numbered from the least significant bit of the
 byte at the offset. The parameter is that of a device function. Bit fields
@@ -53,6 +61,9 @@ func (c *command) abi(opts *options) error {
 		}
 		return &usageError{text: text, help: "put it in quotes: ptxlink abi 'struct { char c; int b : 5; }'"}
 	}
+	if opts.given("type") {
+		return c.abiOfFile(opts, model)
+	}
 	src := &diag.Source{Name: "<argument>", Text: []byte(c.inputs[0].name)}
 	if c.inputs[0].name == "-" {
 		src.Name = "<stdin>"
@@ -67,6 +78,62 @@ func (c *command) abi(opts *options) error {
 	if !opts.toggle("all") {
 		declared = declared[len(declared)-1:]
 	}
+	return c.showLayouts(opts, src, declared, model)
+}
+
+// abiOfFile shows one type of a file, which a compiler preprocesses.
+func (c *command) abiOfFile(opts *options, model ctype.Model) error {
+	lang, language := "c++", "C++"
+	if model.C {
+		lang, language = "c", "C"
+	}
+	path := c.inputs[0].name
+	compiler, text, err := preprocess(opts.ctx, c.stdin, path, lang)
+	if err != nil {
+		return err
+	}
+	// What follows from the machine that this runs on, and not from the file.
+	c.report.note(fmt.Sprintf("assumed %s (--lang), the sizes of %s (--host), and the headers and macros of %s", language, model.Name, compiler))
+	src := &diag.Source{Name: path + " (preprocessed)", Text: text}
+	header, err := ctype.ParseHeader(src, model)
+	if err != nil {
+		return &exitError{exitLink, err}
+	}
+	t, err := header.Type(opts.text("type"))
+	if err != nil {
+		return &exitError{exitLink, err}
+	}
+	return c.showLayouts(opts, src, []ctype.Declared{{Type: t}}, model)
+}
+
+// preprocess runs the preprocessor of $CC, cc or clang on a file.
+func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compiler string, text []byte, err error) {
+	candidates := [][]string{{"cc"}, {"clang"}}
+	if words := strings.Fields(os.Getenv("CC")); len(words) > 0 {
+		candidates = [][]string{words}
+	}
+	var words []string
+	for _, words = range candidates {
+		if _, err = exec.LookPath(words[0]); err == nil {
+			break
+		}
+	}
+	if err != nil {
+		return "", nil, &exitError{exitIO, &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot run %s for its preprocessor: %v", words[0], errors.Unwrap(err)), Help: "name a C compiler with $CC, or pass the text of cc -E to ptxlink abi -"}}
+	}
+	compiler = strings.Join(words, " ")
+	var said bytes.Buffer
+	cmd := exec.CommandContext(ctx, words[0], append(words[1:], "-E", "-x", lang, path)...)
+	cmd.Stdin, cmd.Stderr = stdin, &said
+	if text, err = cmd.Output(); err != nil {
+		lines := strings.TrimSpace(said.String())
+		return "", nil, &exitError{exitLink, &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("%s -E failed on %s: %v", compiler, path, err), Help: lines}}
+	}
+	return compiler, text, nil
+}
+
+// showLayouts writes the layouts of types.
+func (c *command) showLayouts(opts *options, src *diag.Source, declared []ctype.Declared, model ctype.Model) error {
 	var out bytes.Buffer
 	report := abiReport{Model: model.Name}
 	for i, d := range declared {
@@ -160,8 +227,9 @@ type abiMember struct {
 	Bits     int64  `json:"bits"`
 	BitField bool   `json:"bitField"`
 	Signed   bool   `json:"signed"`
-	Size     int64  `json:"size"`  // of its type
-	Align    int64  `json:"align"` // that it asks of its struct
+	Base     bool   `json:"base,omitempty"` // the base class
+	Size     int64  `json:"size"`           // of its type
+	Align    int64  `json:"align"`          // that it asks of its struct
 
 	letter byte
 }
@@ -182,7 +250,7 @@ func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, er
 			return t, fmt.Errorf("%s has more than %d members", t.Type, maxParts)
 		}
 		m := abiMember{
-			Path: p.Path, Depth: p.Depth, Type: p.TypeString(),
+			Path: p.Path, Base: p.Base, Depth: p.Depth, Type: p.TypeString(),
 			Offset: p.Bit / 8, Bit: p.Bit, Bits: p.Bits, BitField: p.BitField,
 			Signed: p.Type.Kind == ctype.Integer && !p.Type.Unsigned || p.Type.Kind == ctype.Enum && !p.Type.Unsigned,
 			Size:   p.Layout.Size, Align: p.Alignment,
@@ -247,7 +315,7 @@ func (t *abiType) writeMembers(w io.Writer) {
 	for _, m := range t.Members {
 		name := m.Path
 		if name == "" || strings.HasSuffix(name, ".") {
-			name += "(unnamed)"
+			name += map[bool]string{false: "(unnamed)", true: "(base)"}[m.Base]
 		}
 		bits, size := "", fmt.Sprint(m.Size)
 		switch {
