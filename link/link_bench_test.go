@@ -20,8 +20,14 @@ func tiny() (inputs []Input) {
 	return inputs
 }
 
+// raceDetector is set if the race detector is on, which allocates too.
+var raceDetector bool
+
 // TestTinyAllocs limits the allocations of a small link, which a JIT makes often.
 func TestTinyAllocs(t *testing.T) {
+	if raceDetector {
+		t.Skip("the race detector allocates too")
+	}
 	inputs := tiny()
 	got := testing.AllocsPerRun(20, func() {
 		if _, err := Link(context.Background(), Options{Inputs: inputs}); err != nil {
