@@ -52,6 +52,9 @@ lint:
 	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
 	bash -n internal/oracles/fetch.sh internal/release/*.sh .ci/run
+# What a tool leaves in the tree must not be committed with it.
+	@large=$$(git ls-files -z | xargs -0 -r stat -c '%s %n' | awk '$$1 > 1048576'); \
+	test -z "$$large" || { echo "$$large"; echo 'files over 1 MiB do not belong in the tree'; exit 1; }
 
 # A quick look does not replace the page.
 bench:
