@@ -149,7 +149,7 @@ func (a *Archive) warnOfNamesakes(name string, added map[string]bool, log *diag.
 	}
 	if len(others) > 0 {
 		log.Warn(diag.MemberName, diag.Place{}, fmt.Sprintf("%s of %s was replaced, but %s may have been meant", name, a.Name, strings.Join(others, " or "))).
-			WithHelp("give the file the name of the member, or make the package anew of all its files")
+			WithHelp("give the file the name of the member, or create the package again from all its files")
 	}
 }
 
