@@ -1,38 +1,93 @@
 //go:build linux
 
-package outfile_test
+package outfile
 
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"testing"
 
-	"ptxlink/internal/outfile"
+	"github.com/gofrs/flock"
 )
 
 // TestLock checks that a second lock of a folder waits until the first is released,
-// or until its context ends.
+// or until its context ends, by the lock of this system and by that of Windows.
 func TestLock(t *testing.T) {
-	dir := t.TempDir()
 	slow := func() {}
-	unlock, err := outfile.Lock(context.Background(), filepath.Join(dir, "a.a"), slow)
-	if err != nil {
-		t.Fatal(err)
+	for _, system := range []string{"linux", "windows"} {
+		t.Run(system, func(t *testing.T) {
+			temporary := t.TempDir()
+			t.Setenv("TMPDIR", temporary)
+			dir, other := t.TempDir(), t.TempDir()
+			take := func(ctx context.Context, folder string) (func(), error) {
+				return lock(ctx, filepath.Join(folder, "a.a"), lockOf(folder, system), slow)
+			}
+			if system == "linux" {
+				take = func(ctx context.Context, folder string) (func(), error) {
+					return Lock(ctx, filepath.Join(folder, "a.a"), slow)
+				}
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			unlock, err := take(ctx, dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			unlockOther, err := take(ctx, other)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer unlockOther()
+			cancel()
+			// Another spelling of the folder is the same folder.
+			if _, err := take(ctx, filepath.Join(dir, "..", filepath.Base(dir))); !errors.Is(err, context.Canceled) {
+				t.Errorf("a second lock: %v, want %v", err, context.Canceled)
+			}
+			unlock()
+			if unlock, err = take(context.Background(), dir); err != nil {
+				t.Errorf("after unlock: %v", err)
+			}
+			unlock()
+			for _, folder := range []string{dir, other} {
+				if list, _ := os.ReadDir(folder); len(list) > 0 {
+					t.Errorf("the lock left %s in the folder", list[0].Name())
+				}
+			}
+			if list, _ := os.ReadDir(temporary); (len(list) == 2) != (system == "windows") {
+				t.Errorf("%d files in the temporary folder", len(list))
+			}
+		})
 	}
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if _, err := outfile.Lock(ctx, filepath.Join(dir, "b.a"), slow); !errors.Is(err, context.Canceled) {
-		t.Errorf("a second lock: %v, want %v", err, context.Canceled)
-	}
-	unlock()
-	if unlock, err = outfile.Lock(context.Background(), filepath.Join(dir, "b.a"), slow); err != nil {
-		t.Errorf("after unlock: %v", err)
-	}
-	unlock()
 	// Nothing to lock: the write reports the error.
-	if unlock, err = outfile.Lock(context.Background(), filepath.Join(dir, "none", "b.a"), slow); err != nil {
+	unlock, err := Lock(context.Background(), filepath.Join(t.TempDir(), "none", "b.a"), slow)
+	if err != nil {
 		t.Errorf("no folder: %v", err)
 	}
 	unlock()
+}
+
+// TestLockHeldElsewhere checks that a lock of another process, as flock(1) takes it on
+// the folder, is waited for.
+func TestLockHeldElsewhere(t *testing.T) {
+	dir := t.TempDir()
+	held := flock.New(dir, flock.SetFlag(os.O_RDONLY))
+	if ok, err := held.TryLock(); !ok || err != nil {
+		t.Fatal(ok, err)
+	}
+	said := make(chan bool)
+	go func() {
+		<-said
+		held.Unlock()
+	}()
+	unlock, err := Lock(context.Background(), filepath.Join(dir, "a.a"), func() { close(said) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	unlock()
+	select {
+	case <-said:
+	default:
+		t.Error("the lock was taken while it was held")
+	}
 }

@@ -37,6 +37,10 @@ type File struct {
 //  3. A device or a pipe (/dev/null, /dev/stdout) is written directly, before files
 //     are renamed.
 //  4. A folder and a file that is also an input are refused.
+//
+// Libraries do less: google/renameio and natefinch/atomic write one file at a time and
+// wait for the disk, renameio does not build for Windows, and natefinch/atomic replaces
+// symbolic links.
 func Write(inputs []string, files ...File) error {
 	var staged []stagedFile
 	defer func() {
