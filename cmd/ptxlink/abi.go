@@ -109,7 +109,9 @@ func (c *command) abiOfFile(opts *options, model ctype.Model) error {
 // preprocess runs the preprocessor of $CC, cc or clang on a file.
 func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compiler string, text []byte, err error) {
 	candidates := [][]string{{"cc"}, {"clang"}}
-	if words := strings.Fields(os.Getenv("CC")); len(words) > 0 {
+	if words, err := compilerWords(os.Getenv("CC")); err != nil {
+		return "", nil, &usageError{text: "$CC: " + err.Error()}
+	} else if len(words) > 0 {
 		candidates = [][]string{words}
 	}
 	var words []string
@@ -130,6 +132,15 @@ func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compil
 		return "", nil, &exitError{exitLink, &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("%s -E failed on %s: %v", compiler, path, err), Help: lines}}
 	}
 	return compiler, text, nil
+}
+
+// compilerWords splits $CC. It may be a path with spaces or backslashes, or a command
+// with arguments.
+func compilerWords(cc string) ([]string, error) {
+	if _, err := exec.LookPath(cc); err == nil {
+		return []string{cc}, nil
+	}
+	return splitGNU(cc)
 }
 
 // showLayouts writes the layouts of types.

@@ -87,7 +87,9 @@ func (r *responses) read(name string) (string, error) {
 
 // splitGNU splits text into arguments as GCC does: white space separates, both
 // kinds of quotes group, and a backslash takes the next byte as it is, within
-// quotes too.
+// quotes too. Libraries split as a shell does: google/shlex, mattn/go-shellwords and
+// kballard/go-shellquote refuse 'q\'q', which GCC writes; the first drops what follows
+// #, the second what follows ;.
 func splitGNU(text string) ([]string, error) {
 	text = strings.TrimPrefix(text, "\ufeff")
 	var args []string
