@@ -25,6 +25,7 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	}
 	p.scratch = scratches.Get().(*scratch)
 	p.lend(p.m)
+	p.events.end = 0
 	p.next()
 	p.header()
 	for p.Err == nil && p.tok.Kind != EOF {
@@ -41,6 +42,7 @@ type scratch struct {
 	buffer    []Token    // for its tokens
 	paramList []Param    // of the function being read
 	signatures
+	events
 	section Section // for its lists
 
 	// The long lists of the module. It gets copies of their exact size.

@@ -223,6 +223,9 @@ func FuzzParse(f *testing.F) {
 	f.Add(".visible .func (.param .u32 %value_out) f (.param .u64 %in_ar0) { .param .u32 %a; .reg .u32 %b; .reg .pred %p; @ %p call f, (%a); @ !%p call f, (%b); .local .align 16 .b8 %frame_ar[16]; }")
 	f.Add(".func f(.param .b32 %r2) { .param .b32 %r1; { .reg .b32 %r<3>; call f, (%r1); } .reg .b32 %r1; .reg .v2 .b32 %r3; call f, (%r2); }")
 	f.Add(".func f(.param .b32 %a) { .param .u32 %b; { .reg .u32 %a; .local .u32 %b; call f, (%a); call f, (%b); } call f, (%a); call f, (%b); }")
+	f.Add(".global .u32 g; .func f(){ mov.u32 x, . g; mov.b32 {_, x}, 4.g; ld.shared::g.v2.b32 {x, _g}, [g+4]; @!%p ld.v2.f32 %x, [$g]; add.u32 x, %1.g, .g; call: calls.g g; }")
+	f.Add(".func f(){ mov.u32 %r1, %rd.; }")
+	f.Add(".func f(){ mov.u32 %r1, %r2; $: bra $; }")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Text: []byte(top + text)}
 		m, err := Parse(src)
@@ -237,6 +240,10 @@ func FuzzParse(f *testing.F) {
 		sameOutline(t, src, m, err)
 		sameDefinitions(t, src)
 		sameUnskimmed(t, src, m, err)
+		// Nothing is skimmed in the last bytes of a module.
+		padded := &diag.Source{Text: []byte(top + text + strings.Repeat(" ", 64))}
+		m2, err2 := Parse(padded)
+		sameUnskimmed(t, padded, m2, err2)
 		last := int32(-1)
 		for _, u := range m.Uses {
 			if u.Off < last || u.Off == last && len(m.TargetRanges) == 0 {

@@ -6,38 +6,6 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// What the bytes of operands mean to skim.
-const (
-	skimSpace = iota // spaces, and punctuation without meaning
-	skimName         // may start a name
-	skimDigit        // starts a number
-	skimRegister
-	skimDot
-	skimOpen
-	skimClose
-	skimEnd
-	skimOther // needs the reader
-)
-
-var skimClass = func() (t [256]uint8) {
-	for c := range t {
-		t[c] = skimOther
-		switch class[c] {
-		case cSpace:
-			t[c] = skimSpace
-		case cLetter, cSigil:
-			t[c] = skimName
-		case cDigit:
-			t[c] = skimDigit
-		}
-	}
-	for _, c := range ",:()[]<>+-*=!@|&~?^" {
-		t[c] = skimSpace
-	}
-	t['%'], t['.'], t['{'], t['}'], t[';'] = skimRegister, skimDot, skimOpen, skimClose, skimEnd
-	return t
-}()
-
 // skim passes the statements that most of a body consists of without making tokens:
 // instructions, calls, blocks, labels, .loc, .reg and .param. It stops before the first
 // statement with anything unusual in it, such as a comment between operands or a float
@@ -179,94 +147,71 @@ func (p *parser) skimLabel(at, end int) int {
 	return end + 1
 }
 
-// skimInstruction reads a label, or an opcode, its modifiers and its operands.
-func (p *parser) skimInstruction(at int, label bool) int {
+// skimInstruction reads a label, or an opcode, its modifiers and its operands. It
+// records the module-scope names in them.
+func (p *parser) skimInstruction(from int, label bool) int {
 	text := p.text
-	from := at
-	at = p.nameEnd(at)
-	if at < len(text) && text[at] == ':' {
-		if !label {
-			return -1
+	if from+4 < len(text) && string(text[from:from+4]) == "call" && !inName[text[from+4]] && text[from+4] != ':' {
+		at := p.opcodeEnd(from)
+		for at < len(text) && class[text[at]] == cSpace {
+			at++
 		}
-		return p.skimLabel(from, at)
-	}
-	call := at-from == 4 && string(text[from:at]) == "call"
-	for at < len(text) && text[at] == '.' {
-		end := p.nameEnd(at + 1)
-		if end == at+1 {
-			return -1
-		}
-		at = end
-		for at+2 < len(text) && text[at] == ':' && text[at+1] == ':' && inName[text[at+2]] {
-			at = p.nameEnd(at + 2)
-		}
-	}
-	for at < len(text) && class[text[at]] == cSpace {
-		at++
-	}
-	switch {
-	case at < len(text) && text[at] == ':':
-		return -1 // a label, and an error behind modifiers
-	case call:
 		return p.skimCall(from, at)
 	}
-	return p.skimOperands(at)
-}
-
-// skimOperands reads operands and records the module-scope names in them.
-func (p *parser) skimOperands(at int) int {
-	text := p.text
 	uses, depth := len(p.m.Uses), 0
-	for at < len(text) {
-		switch skimClass[text[at]] {
-		case skimSpace:
-			at++
-			continue
-		case skimRegister:
-			for at++; at < len(text) && inName[text[at]]; at++ {
+	for at := from + 1; ; {
+		if at = p.events.next(text, at); at >= len(text) || text[at-1] == '.' {
+			break
+		}
+		switch c := text[at]; {
+		case c == ';':
+			if depth == 0 {
+				return at + 1
 			}
-			continue
-		case skimDigit:
-			for at++; at < len(text) && inName[text[at]]; at++ {
-			}
-			if at < len(text) && text[at] != '.' {
-				continue
-			}
-		case skimName:
-			from := at
-			for at++; at < len(text) && inName[text[at]]; at++ {
-			}
-			if at-from > 1 || class[text[from]] == cLetter {
-				p.use(int32(from), text[from:at])
-				continue
-			}
-			if text[from] == '_' {
-				continue
-			}
-		case skimDot: // %tid.x
-			end := p.nameEnd(at + 1)
-			if end > at+1 && (end >= len(text) || text[end] != ':') {
-				at = end
-				continue
-			}
-		case skimOpen:
+		case c == '{':
 			depth++
 			at++
 			continue
-		case skimClose:
+		case c == '}':
 			if depth--; depth >= 0 {
 				at++
 				continue
 			}
-		case skimEnd:
-			if depth == 0 {
-				return at + 1
+		case class[c] == cLetter, class[c] == cSigil:
+			end := p.nameEnd(at + 1)
+			if end-at > 1 || class[c] == cLetter {
+				p.use(int32(at), text[at:end])
+			}
+			if end-at > 1 || c != '$' { // _ alone is the sink
+				at = end
+				continue
+			}
+		case c == ':' && label && p.nameEnd(from) == at:
+			return p.skimLabel(from, at)
+		case c == ':', c == '.': // .shared::cluster, .v2.f32
+			if end := p.opcodeEnd(from); at < end {
+				at = end
+				continue
 			}
 		}
 		break
 	}
 	p.m.Uses = p.m.Uses[:uses]
 	return -1
+}
+
+// opcodeEnd returns the end of an opcode and the modifiers that follow it without a
+// space.
+func (p *parser) opcodeEnd(from int) int {
+	text := p.text
+	at := p.nameEnd(from)
+	for at+1 < len(text) && text[at] == '.' && inName[text[at+1]] {
+		at = p.nameEnd(at + 1)
+		for at+2 < len(text) && text[at] == ':' && text[at+1] == ':' && inName[text[at+2]] {
+			at = p.nameEnd(at + 2)
+		}
+	}
+	return at
 }
 
 // skimDirective reads `.loc 1 20 3` and `.reg .b32 %r<9>;`.
