@@ -22,26 +22,9 @@ func (pl *planner) nameOf(d resolve.DeclID) string {
 	return pl.names.Of(object.ID{File: d.File, Name: pl.table.Files[d.File].Decls[d.Decl].Name})
 }
 
-// header adds the header of the output. fatbinary 12.4 blanks the first line, so
-// that line has no information; the record below it survives and is read back.
+// header adds .version, .target and .address_size.
 func (pl *planner) header(debug bool) {
-	h, host := pl.checked.header, pl.checked.host
-	var b strings.Builder
-	b.Grow(256 + 80*len(pl.table.Files))
-	b.WriteString("// Linked by ptxlink\n" + object.MetaMark + " address_size=" + itoa(int64(h.addressSize)))
-	for _, field := range [][2]string{{"os", host.OS}, {"arch", host.Arch}, {"model", host.Model}} {
-		if field[1] != "" {
-			b.WriteString(" " + field[0] + "=" + field[1])
-		}
-	}
-	for _, f := range pl.table.Files {
-		for _, digest := range f.Digests {
-			b.WriteString("\n   input=")
-			b.WriteString(digest)
-		}
-	}
-	b.WriteString(" */\n")
-	pl.own(b.String())
+	h := pl.checked.header
 	options := append([]string{h.arch.String()}, h.options...)
 	if debug {
 		options = append(options, "debug")

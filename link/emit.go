@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"strings"
 
 	"ptxlink/internal/diag"
 )
@@ -17,9 +18,11 @@ type writer interface {
 
 // emit returns the output of the plan. It makes no decisions and reports nothing.
 func (p *plan) emit() ([]byte, *LineMap) {
-	var out bytes.Buffer
+	var out bytes.Buffer // which gives no errors
 	out.Grow(p.size)
-	p.write(&out) // a Buffer gives no errors
+	out.Write(out.AvailableBuffer()[:p.record.size])
+	p.record.meanwhile(func() { p.write(&out) })
+	copy(out.Bytes(), p.record.text())
 	return out.Bytes(), &LineMap{out: diag.Source{Text: out.Bytes()}, runs: p.runs()}
 }
 
@@ -34,16 +37,49 @@ func (r *Result) Size() int {
 // WriteTo writes the output of a link with Options.Stream, straight from the inputs.
 // It may be called more than once.
 func (r *Result) WriteTo(w io.Writer) (int64, error) {
-	if r.plan == nil {
+	p := r.plan
+	if p == nil {
 		n, err := w.Write(r.PTX)
 		return int64(n), err
 	}
-	out := bufio.NewWriterSize(w, 1<<18)
-	r.plan.write(out) // out keeps the first error until Flush
-	if err := out.Flush(); err != nil {
+	var err error
+	if file, start, ok := rewritable(w); ok {
+		p.record.meanwhile(func() { err = p.stream(w, strings.Repeat(" ", p.record.size)) })
+		if err == nil {
+			_, err = file.WriteAt([]byte(p.record.text()), start)
+		}
+	} else {
+		err = p.stream(w, p.record.text())
+	}
+	if err != nil {
 		return 0, err
 	}
-	return int64(r.plan.size), nil
+	return int64(p.size), nil
+}
+
+// rewritable returns a file whose bytes can be replaced once they have been written,
+// and the place of the next byte.
+func rewritable(w io.Writer) (file io.WriterAt, start int64, ok bool) {
+	f, ok := w.(interface {
+		io.WriterAt
+		io.Seeker
+	})
+	if !ok {
+		return nil, 0, false
+	}
+	start, err := f.Seek(0, io.SeekCurrent) // a pipe gives an error here,
+	if err == nil {
+		_, err = f.WriteAt(nil, start) // a file opened for appending here
+	}
+	return f, start, err == nil
+}
+
+// stream writes a record and all pieces.
+func (p *plan) stream(w io.Writer, record string) error {
+	out := bufio.NewWriterSize(w, 1<<18)
+	out.WriteString(record)
+	p.write(out) // out keeps the first error until Flush
+	return out.Flush()
 }
 
 // write writes all pieces. A writer that can fail keeps its first error.
@@ -78,13 +114,15 @@ func (p *piece) write(w writer) {
 
 // runs returns the stretches of the output by their origin.
 func (p *plan) runs() []lineRun {
-	runs := make([]lineRun, 0, len(p.pieces))
+	runs := make([]lineRun, 0, 1+len(p.pieces))
 	out := 0
 	mark := func(src *diag.Source, off int32, fixed bool) {
 		if n := len(runs); n == 0 || src != nil || runs[n-1].src != nil {
 			runs = append(runs, lineRun{out: out, src: src, off: off, fixed: fixed})
 		}
 	}
+	mark(nil, 0, false)
+	out += p.record.size
 	for i := range p.pieces {
 		piece := &p.pieces[i]
 		end := out + piece.size()

@@ -79,7 +79,7 @@ func inspect(f *object.File) *Object {
 	o := &Object{
 		Name: f.Name, Path: f.Path, Version: f.Version.String(), AddressSize: f.AddressSize,
 		HostOS: f.Host.OS, HostArch: f.Host.Arch, DataModel: f.Host.Model,
-		Producer: f.Producer, Bytes: len(f.Src.Text), Digests: f.Digests, Debug: f.Debug, LineInfo: f.LineInfo,
+		Producer: f.Producer, Bytes: len(f.Src.Text), Digests: f.Digests(), Debug: f.Debug, LineInfo: f.LineInfo,
 		Symbols: []ObjectSymbol{},
 	}
 	for _, word := range f.Target {

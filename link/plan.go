@@ -13,8 +13,9 @@ import (
 // plan holds every byte of one output, and the data for its Result. It is a value:
 // several outputs are several plans.
 type plan struct {
+	record record // at the start of the output
 	pieces []piece
-	size   int // bytes of all pieces
+	size   int // bytes of the output
 
 	layout
 	header   header
@@ -74,7 +75,7 @@ type planner struct {
 
 // newPlan returns the plan of the output:
 //
-//	header, record of the object
+//	record of the inputs, header
 //	files, pragmas
 //	symbols that stay .extern
 //	prototypes of functions, and of entries that are referenced
@@ -127,7 +128,8 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	}
 	pl.sections(sections)
 
-	p.pieces = pl.pieces
+	pl.record(&p.record)
+	p.pieces, p.size = pl.pieces, p.record.size
 	for i := range p.pieces {
 		p.size += p.pieces[i].size()
 	}

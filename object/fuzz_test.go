@@ -34,7 +34,7 @@ func FuzzMeta(f *testing.F) {
 		m := newFile(parsed, "", &log)
 		least := ^uint64(0) // of several tries: others may allocate meanwhile
 		for range 3 {
-			m.Digests, m.Host, m.Producer = nil, Host{}, ""
+			m.digests, m.Host, m.Producer = nil, Host{}, ""
 			start, from := time.Now(), allocated()
 			m.readPreamble("", &log)
 			least = min(least, allocated()-from)
@@ -45,15 +45,15 @@ func FuzzMeta(f *testing.F) {
 		if least > uint64(4*len(text))+1<<16 {
 			t.Errorf("allocates %d bytes for %d", least, len(text))
 		}
-		if len(m.Digests) == 0 {
+		if len(m.Digests()) == 0 {
 			t.Error("no digest")
 		}
-		for _, d := range m.Digests {
+		for _, d := range m.Digests() {
 			if !isDigest(d) {
 				t.Errorf("digest %q", d)
 			}
 		}
-		for _, word := range append([]string{m.Host.OS, m.Host.Arch, m.Host.Model}, m.Digests...) {
+		for _, word := range append([]string{m.Host.OS, m.Host.Arch, m.Host.Model}, m.Digests()...) {
 			if !regexp.MustCompile(`^[a-z0-9_]*$`).MatchString(word) {
 				t.Errorf("%q is carried on", word)
 			}

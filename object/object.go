@@ -28,9 +28,6 @@ type File struct {
 	// Symbols describes each name of the module; NameID indexes it.
 	Symbols []Symbol
 
-	// Digests identify the PTX: the SHA-256 of the text, or, for the output of an
-	// earlier link, those of its modules.
-	Digests  []string
 	Producer string // "nvcc 12.4", "clang", "gcc", "ptxlink"; empty if unknown
 	Host     Host
 	HostSpan diag.Span // where the module records its host
@@ -39,6 +36,10 @@ type File struct {
 
 	Debug    bool // has DWARF sections that describe code
 	LineInfo bool // has .loc lines
+
+	digestOnce sync.Once
+	digests    []string // see Digests
+	recorded   int      // the number of digests that were known when the file was read
 
 	handOnce    sync.Once
 	handWritten bool // see HandWritten
@@ -225,23 +226,43 @@ func (f *File) readPreamble(digest string, log *diag.Log) {
 		meta, _, _ := strings.Cut(string(preamble[at+len(MetaMark):]), "*/")
 		span := diag.Span{Off: int32(at), Len: int32(len(MetaMark))}
 		if host, digests, bad := readMeta(meta); bad == "" {
-			f.Producer, f.HostSpan, f.Host, f.Digests = "ptxlink", span, host, digests
+			f.Producer, f.HostSpan, f.Host, f.digests = "ptxlink", span, host, digests
 		} else {
 			log.Warn(diag.Record, f.At(span), "the record of an earlier link in this module is ignored: "+bad)
 		}
 	}
-	if len(f.Digests) == 0 && digest != "" {
-		f.Digests = []string{digest}
+	if len(f.digests) == 0 && digest != "" {
+		f.digests = []string{digest}
 	}
-	if len(f.Digests) == 0 {
-		sum := sha256.Sum256(f.Src.Text)
-		var text [2 * sha256.Size]byte
-		hex.Encode(text[:], sum[:])
-		f.Digests = []string{string(text[:])}
-	}
+	f.recorded = len(f.digests)
 	if f.Producer == "" {
 		f.Producer = producer(preamble)
 	}
+}
+
+// DigestLength is the number of characters of a digest.
+const DigestLength = 2 * sha256.Size
+
+// Digests identifies the PTX: by the SHA-256 of the text, or, for the output of an
+// earlier link, by those of its modules. The first call may read all of the text.
+func (f *File) Digests() []string {
+	f.digestOnce.Do(func() {
+		if len(f.digests) == 0 {
+			sum := sha256.Sum256(f.Src.Text)
+			var text [DigestLength]byte
+			hex.Encode(text[:], sum[:])
+			f.digests = []string{string(text[:])}
+		}
+	})
+	return f.digests
+}
+
+// DigestCount returns the number of Digests without computing them.
+func (f *File) DigestCount() int {
+	if f.recorded > 0 {
+		return f.recorded
+	}
+	return 1
 }
 
 // readMeta parses the fields of a record. bad describes the first error.
@@ -274,7 +295,7 @@ func readMeta(meta string) (host Host, digests []string, bad string) {
 
 // isDigest reports whether s is a SHA-256 digest in lower-case hexadecimal.
 func isDigest(s string) bool {
-	return len(s) == 2*sha256.Size && strings.Trim(s, "0123456789abcdef") == ""
+	return len(s) == DigestLength && strings.Trim(s, "0123456789abcdef") == ""
 }
 
 // producer returns the producer of a module, from the comments before .version.

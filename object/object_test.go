@@ -96,8 +96,8 @@ func TestRecordOfNonsense(t *testing.T) {
 			t.Errorf("%q: %v", test.meta, log.Messages[0])
 		case test.want != "" && (len(log.Messages) != 1 || log.Messages[0].ID != diag.Record || !strings.HasSuffix(log.Messages[0].Text, test.want)):
 			t.Errorf("%q: %v", test.meta, log.Messages)
-		case test.want != "" && (f.Host != Host{} || len(f.Digests) != 1 || !isDigest(f.Digests[0]) || f.Digests[0] == digestA):
-			t.Errorf("%q: host %v, digests %q", test.meta, f.Host, f.Digests)
+		case test.want != "" && (f.Host != Host{} || len(f.Digests()) != 1 || !isDigest(f.Digests()[0]) || f.Digests()[0] == digestA):
+			t.Errorf("%q: host %v, digests %q", test.meta, f.Host, f.Digests())
 		}
 	}
 }
@@ -114,8 +114,8 @@ func TestProducer(t *testing.T) {
 		if f.Producer != test.want {
 			t.Errorf("%q: producer %q, want %q", test.preamble, f.Producer, test.want)
 		}
-		if test.want == "ptxlink" && (strings.Join(f.Digests, " ") != digestA+" "+digestB || f.Host.OS != "linux") {
-			t.Errorf("meta block: digests %v host %+v", f.Digests, f.Host)
+		if test.want == "ptxlink" && (strings.Join(f.Digests(), " ") != digestA+" "+digestB || f.Host.OS != "linux") {
+			t.Errorf("meta block: digests %v host %+v", f.Digests(), f.Host)
 		}
 	}
 }

@@ -86,8 +86,8 @@ func (u *openedUnit) read(log *diag.Log) *File {
 	}
 	f := u.file
 	return &File{
-		Module: f.Module, Name: f.Name, Symbols: f.Symbols, Digests: f.Digests, Producer: f.Producer,
-		Host: f.Host, HostSpan: f.HostSpan, Debug: f.Debug, LineInfo: f.LineInfo,
+		Module: f.Module, Name: f.Name, Symbols: f.Symbols, Producer: f.Producer,
+		digests: f.Digests(), recorded: f.recorded, Host: f.Host, HostSpan: f.HostSpan, Debug: f.Debug, LineInfo: f.LineInfo,
 	}
 }
 
