@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-	"strings"
 
 	"ptxlink/internal/diag"
 )
@@ -13,7 +12,6 @@ import (
 type writer interface {
 	io.Writer
 	io.StringWriter
-	AvailableBuffer() []byte // to append to and then write
 }
 
 // emit returns the output of the plan. It makes no decisions and reports nothing.
@@ -44,9 +42,9 @@ func (r *Result) WriteTo(w io.Writer) (int64, error) {
 	}
 	var err error
 	if file, start, ok := rewritable(w); ok {
-		p.record.meanwhile(func() { err = p.stream(w, strings.Repeat(" ", p.record.size)) })
+		p.record.meanwhile(func() { err = p.stream(w, bytes.Repeat([]byte(" "), p.record.size)) })
 		if err == nil {
-			_, err = file.WriteAt([]byte(p.record.text()), start)
+			_, err = file.WriteAt(p.record.text(), start)
 		}
 	} else {
 		err = p.stream(w, p.record.text())
@@ -75,9 +73,9 @@ func rewritable(w io.Writer) (file io.WriterAt, start int64, ok bool) {
 }
 
 // stream writes a record and all pieces.
-func (p *plan) stream(w io.Writer, record string) error {
+func (p *plan) stream(w io.Writer, record []byte) error {
 	out := bufio.NewWriterSize(w, 1<<18)
-	out.WriteString(record)
+	out.Write(record)
 	p.write(out) // out keeps the first error until Flush
 	return out.Flush()
 }
@@ -94,11 +92,7 @@ func (p *piece) write(w writer) {
 		w.WriteString("\n")
 	}
 	w.WriteString(p.text)
-	switch {
-	case p.folded > 0:
-		w.Write(p.fold(w.AvailableBuffer()))
-		w.WriteString(prototypeEnd)
-	case p.span.Len > 0:
+	if p.span.Len > 0 {
 		at := p.span.Off
 		for _, e := range p.edits {
 			w.Write(p.src.Text[at:e.Span.Off])

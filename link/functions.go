@@ -24,12 +24,10 @@ func (pl *planner) functions(ctx context.Context, p *plan) (edits [][]ptx.Edit) 
 	}
 	parts := (max(len(prototypes), len(edits)) + together - 1) / together
 	parallel.Each(ctx, parts, jobs, func(int) string { return "planning" }, func(i int) {
-		buffer := make([]byte, 0, 256)
 		from := i * together
+		buffer := make([]byte, 0, 256)
 		for k := from; k < min(from+together, len(prototypes)); k++ {
-			prototypes[k] = pl.prototype(p, p.prototypes[k])
-			buffer = prototypes[k].fold(buffer[:0])
-			prototypes[k].folded = int32(len(buffer))
+			prototypes[k] = pl.prototype(p, p.prototypes[k], &buffer)
 		}
 		for k := from; k < min(from+together, len(edits)); k++ {
 			edits[k] = pl.bodyEdits(p, p.bodies[k])
@@ -41,21 +39,18 @@ func (pl *planner) functions(ctx context.Context, p *plan) (edits [][]ptx.Edit) 
 	return edits
 }
 
-// prototype returns a forward declaration of a function, not folded yet.
-func (pl *planner) prototype(p *plan, d resolve.DeclID) piece {
+// prototype returns a forward declaration of a function, on one line.
+func (pl *planner) prototype(p *plan, d resolve.DeclID, buffer *[]byte) piece {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
 	edits = f.PrototypeEdits(decl, edits)
-	return piece{src: f.Src, span: decl.Header, edits: edits, text: pl.linkageWord(d), fixed: true}
-}
-
-// fold appends the span of a prototype with its edits, on one line.
-func (p *piece) fold(out []byte) []byte {
-	text := p.src.Bytes(p.span)
-	if len(p.edits) > 0 {
-		text = ptx.Apply(nil, p.src.Text, p.span, p.edits)
+	text := f.Src.Bytes(decl.Header)
+	if len(edits) > 0 {
+		text = ptx.Apply(nil, f.Src.Text, decl.Header, edits)
 	}
-	return ptx.AppendCompact(out, text)
+	*buffer = append((*buffer)[:0], pl.linkageWord(d)...)
+	*buffer = append(ptx.AppendCompact(*buffer, text), prototypeEnd...)
+	return piece{src: f.Src, span: diag.Span{Off: decl.Header.Off}, text: string(*buffer), fixed: true}
 }
 
 // within returns the edits inside a span.

@@ -35,17 +35,11 @@ type piece struct {
 	fixed bool
 	// before and after add line ends around the piece that have no origin.
 	before, after bool
-	// folded is not 0 for a prototype: the number of bytes of the span with its edits
-	// on one line, which is how it is written, followed by a semicolon.
-	folded int32
 }
 
 const prototypeEnd = ";\n"
 
 func (p *piece) size() int {
-	if p.folded > 0 {
-		return len(p.text) + int(p.folded) + len(prototypeEnd)
-	}
 	n := len(p.text) + int(p.span.Len)
 	for _, e := range p.edits {
 		n += len(e.Text) - int(e.Span.Len)

@@ -4,7 +4,7 @@ import (
 	"context"
 	"runtime"
 	"runtime/debug"
-	"strings"
+	"strconv"
 	"sync"
 
 	"ptxlink/internal/parallel"
@@ -14,13 +14,12 @@ import (
 // record is the comment at the start of the output that describes its inputs. Their
 // digests take a while, and nothing else waits for them.
 type record struct {
-	start string // without the digests
 	files []*object.File
 	size  int // bytes of text
 	jobs  int
 
-	once   sync.Once
-	result string
+	once  sync.Once
+	bytes []byte // with room for the digests
 }
 
 const recordDigest, recordEnd = "\n   input=", " */\n"
@@ -30,13 +29,15 @@ const recordDigest, recordEnd = "\n   input=", " */\n"
 func (pl *planner) record(r *record) {
 	h, host := pl.checked.header, pl.checked.host
 	r.files, r.jobs = pl.table.Files, pl.options.Jobs
-	r.start = "// Linked by ptxlink\n" + object.MetaMark + " address_size=" + itoa(int64(h.addressSize))
+	b := make([]byte, 0, 256+len(r.files)*(len(recordDigest)+object.DigestLength))
+	b = append(b, "// Linked by ptxlink\n"+object.MetaMark+" address_size="...)
+	b = strconv.AppendInt(b, int64(h.addressSize), 10)
 	for _, field := range [][2]string{{"os", host.OS}, {"arch", host.Arch}, {"model", host.Model}} {
 		if field[1] != "" {
-			r.start += " " + field[0] + "=" + field[1]
+			b = append(b, " "+field[0]+"="+field[1]...)
 		}
 	}
-	r.size = len(r.start) + len(recordEnd)
+	r.bytes, r.size = b, len(b)+len(recordEnd)
 	read := 0
 	for _, f := range r.files {
 		r.size += f.DigestCount() * (len(recordDigest) + object.DigestLength)
@@ -51,27 +52,22 @@ func (pl *planner) record(r *record) {
 }
 
 // text returns the record. The first call computes the digests.
-func (r *record) text() string {
+func (r *record) text() []byte {
 	r.once.Do(func() {
 		if r.jobs > 2 { // one is busy writing
 			parallel.Each(context.Background(), len(r.files), r.jobs-1, func(i int) string { return "hashing " + r.files[i].Name }, func(i int) { r.files[i].Digests() })
 		}
-		var b strings.Builder
-		b.Grow(r.size)
-		b.WriteString(r.start)
 		for _, f := range r.files {
 			for _, d := range f.Digests() {
-				b.WriteString(recordDigest)
-				b.WriteString(d)
+				r.bytes = append(append(r.bytes, recordDigest...), d...)
 			}
 		}
-		b.WriteString(recordEnd)
-		r.result = b.String()
+		r.bytes = append(r.bytes, recordEnd...)
 	})
-	if len(r.result) != r.size {
+	if len(r.bytes) != r.size {
 		panic("the record of the inputs is incomplete")
 	}
-	return r.result
+	return r.bytes
 }
 
 // meanwhile computes the record while the rest of the output is written.
