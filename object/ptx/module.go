@@ -115,7 +115,8 @@ func Tail(name []byte) uint32 {
 			h = h<<8 | uint64(c)
 		}
 	}
-	return uint32((h ^ uint64(len(name))) * 0x9E3779B97F4A7C15 >> 32)
+	h = (h ^ uint64(len(name))) * 0x9E3779B97F4A7C15
+	return uint32(h>>32 ^ h>>47) // the last letters affect only the highest bits of h
 }
 
 // LocalRange is a Range and its place.
@@ -134,9 +135,26 @@ func (m *Module) SectionNames() []string { return m.sectionNames.names }
 // SectionName returns the number of a name that sections refer to, or -1.
 func (m *Module) SectionName(name []byte) int32 { return m.sectionNames.find(hashed.Bytes(name), name) }
 
+// SectionNameHashed is SectionName of a name whose hash is known.
+func (m *Module) SectionNameHashed(hash uint64, name string) int32 {
+	return m.sectionNames.table.Find(hash, func(n int32) bool { return m.sectionNames.names[n] == name })
+}
+
+// SectionNameHash returns hashed.String of the name with a number in SectionNames.
+func (m *Module) SectionNameHash(n int32) uint64 { return m.sectionNames.table.Hash(n) }
+
+// NameIs reports whether the name at a place of the text is this one.
+func (m *Module) NameIs(off int32, name string) bool {
+	text := m.Src.Text[off:]
+	return len(text) >= len(name) && string(text[:len(name)]) == name && (len(text) == len(name) || !inName[text[len(name)]])
+}
+
 // Lookup returns the ID of a module-scope name, if the module has it.
-func (m *Module) Lookup(name string) (NameID, bool) {
-	id := m.table.Find(hashed.String(name), func(n int32) bool { return m.Names[n] == name })
+func (m *Module) Lookup(name string) (NameID, bool) { return m.LookupHashed(hashed.String(name), name) }
+
+// LookupHashed is Lookup of a name whose hash is known.
+func (m *Module) LookupHashed(hash uint64, name string) (NameID, bool) {
+	id := m.table.Find(hash, func(n int32) bool { return m.Names[n] == name })
 	return NameID(id), id >= 0
 }
 
