@@ -31,13 +31,14 @@ type debugSections struct {
 
 // debugName is a name in a debug section and its meaning.
 type debugName struct {
-	name  string
-	local resolve.LocalName // the function of the file that first declares it, if any does
+	name     string
+	in       resolve.DeclID // the function of the file that first declares it, if Decl is not negative
+	declared int32          // where
 
 	fate   debuginfo.Fate
 	symbol object.ID // at module scope, if index is -1; the function of a name that is gone
 	index  int32     // in lookedUp: a name inside a function
-	listed int32     // of local in lookedUp, or -1
+	listed int32     // the index of the file's own name in lookedUp, or -1
 }
 
 // sameBody maps the names of a dropped body to those of the body that was kept. names
@@ -82,9 +83,8 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	gone := false
 	for _, file := range d.files {
 		for i := range d.names[file] {
-			n := &d.names[file][i]
-			d.lookUp(file, n)
-			gone = gone || n.fate == debuginfo.Gone
+			d.lookUp(file, int32(i))
+			gone = gone || d.names[file][i].fate == debuginfo.Gone
 		}
 	}
 	if len(d.files) == 1 {
@@ -102,13 +102,12 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 func namesIn(f *object.File, file int32) []debugName {
 	list := make([]debugName, len(f.SectionNames()))
 	for i, name := range f.SectionNames() {
-		list[i] = debugName{name: name, index: -1, listed: -1}
+		list[i] = debugName{name: name, in: resolve.DeclID{File: file, Decl: -1}, index: -1, listed: -1}
 	}
 	// ptxas uses the first function that declares a name.
-	resolve.EachLocal(f, f.SectionNames(), func(decl int32, span diag.Span) {
-		i := f.SectionName(f.Src.Bytes(span))
-		if i >= 0 && list[i].local.Name == "" {
-			list[i].local = resolve.LocalName{DeclID: resolve.DeclID{File: file, Decl: decl}, Name: list[i].name, Declared: span}
+	resolve.SectionLocals(f, func(decl, name, off int32) {
+		if n := &list[name]; n.in.Decl < 0 {
+			n.in.Decl, n.declared = decl, off
 		}
 	})
 	return list
@@ -122,55 +121,63 @@ func namesIn(f *object.File, file int32) []debugName {
 //  3. In a body that was dropped for another one with the same text, it becomes the
 //     name in that body, as with nvlink. If the texts differ, the name is gone, and
 //     the function that was kept is used instead.
-func (d *debugSections) lookUp(file int32, n *debugName) {
-	f := d.t.Files[file]
-	if id, ok := f.Lookup(n.name); ok {
+func (d *debugSections) lookUp(file, number int32) {
+	f, n := d.t.Files[file], &d.names[file][number]
+	hash := f.SectionNameHash(number)
+	if id, ok := f.LookupHashed(hash, n.name); ok {
 		n.fate, n.symbol = debuginfo.Kept, object.ID{File: file, Name: id}
 		if s := d.t.Of(n.symbol); s != resolve.None && !d.t.Symbols[s].Defined() && !d.t.Symbols[s].Open || !d.t.Kept(n.symbol) {
 			n.fate, n.symbol.File = debuginfo.Gone, -1
 		}
 		return
 	}
-	if n.local.Name == "" {
+	if n.in.Decl < 0 {
 		return // unknown
 	}
-	local := n.local
-	if !d.t.LiveDecl(local.DeclID) {
-		same := d.bodyInPlaceOf(local.DeclID)
-		name := same.names[local.Name]
-		if same.equal {
-			name = local.Name
-		}
-		if name == "" {
-			n.fate, n.symbol.File = debuginfo.Gone, -1
-			if same.known {
-				n.symbol = object.ID{File: file, Name: f.Decls[local.Decl].Name}
-			}
-			return
-		}
-		local = resolve.LocalName{DeclID: same.winner, Name: name}
+	if d.t.LiveDecl(n.in) {
+		n.fate, n.index = debuginfo.Kept, d.own(file, number)
+		return
 	}
-	n.fate, n.index = debuginfo.Kept, d.list(local)
+	same := d.bodyInPlaceOf(n.in)
+	name := same.names[n.name]
+	if same.equal {
+		name = n.name
+	}
+	if name == "" {
+		n.fate, n.symbol.File = debuginfo.Gone, -1
+		if same.known {
+			n.symbol = object.ID{File: file, Name: f.Decls[n.in.Decl].Name}
+		}
+		return
+	}
+	n.fate, n.index = debuginfo.Kept, d.list(resolve.LocalNameIn(same.winner, name))
 }
 
-// list returns the index of a name in lookedUp, and adds it if it is new.
+// own returns the index in lookedUp of a name of a file, and adds it if it is new.
+func (d *debugSections) own(file, number int32) int32 {
+	n := &d.names[file][number]
+	if n.listed < 0 {
+		n.listed = int32(len(d.lookedUp))
+		d.lookedUp = append(d.lookedUp, resolve.LocalName{
+			DeclID: n.in, Name: n.name, Hash: d.t.Files[file].SectionNameHash(number),
+			Declared: diag.Span{Off: n.declared, Len: int32(len(n.name))},
+		})
+	}
+	return n.listed
+}
+
+// list returns the index in lookedUp of a name in any function, and adds it if it is new.
 func (d *debugSections) list(l resolve.LocalName) int32 {
-	index := int32(len(d.lookedUp))
-	if i := d.t.Files[l.File].SectionName([]byte(l.Name)); i >= 0 {
-		if own := &d.names[l.File][i]; own.local.DeclID == l.DeclID && own.local.Name != "" {
-			if own.listed >= 0 {
-				return own.listed
-			}
-			own.listed = index
-			d.lookedUp = append(d.lookedUp, own.local)
-			return index
-		}
+	f := d.t.Files[l.File]
+	if i := f.SectionNameHashed(l.Hash, l.Name); i >= 0 && d.names[l.File][i].in == l.DeclID {
+		return d.own(l.File, i)
 	}
-	if i, ok := d.others[l]; ok {
-		return i
+	index, ok := d.others[l]
+	if !ok {
+		index = int32(len(d.lookedUp))
+		d.others[l] = index
+		d.lookedUp = append(d.lookedUp, l)
 	}
-	d.others[l] = index
-	d.lookedUp = append(d.lookedUp, l)
 	return index
 }
 

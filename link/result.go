@@ -176,7 +176,7 @@ func (d describer) explain(r *Result, log *diag.Log) {
 		f := d.t.Files[id.File]
 		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, because another input has the same name", diag.Name(f.Names[id.Name]), d.names.Of(id))).Of(f.Names[id.Name])
 	}
-	for _, local := range d.names.Locals {
+	for _, local := range d.names.Locals() {
 		log.Note(d.t.Files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, because another input has a symbol of that name", local.Old, local.New))
 	}
 	for i := range d.t.Symbols {

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"context"
-	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
@@ -16,28 +15,32 @@ import (
 // declares it, and no earlier link derived a new name from it: adding modules to
 // the output of -r gives the same result as linking all at once.
 func (r *renamer) debugNames(lookedUp []LocalName) {
-	alone := r.alone(lookedUp)
-	plain := r.searched(lookedUp, alone)
+	spellings := r.spellings(lookedUp)
+	plain := r.searched(lookedUp, spellings)
 	r.local = make([]string, len(lookedUp))
-	r.Locals = slices.Grow(r.Locals, len(lookedUp))
 	for i, l := range lookedUp {
 		r.local[i] = l.Name
+		s := &spellings.list[spellings.of[i]]
 		p := r.plans[l.DeclID]
 		switch {
 		case p != nil:
 			if k, ok := p.find(l.Name); ok { // ptxas uses the first
-				if p.new[k] == "" && !alone[i] {
+				if p.new[k] == "" && !s.alone {
 					r.renameLocal(l.DeclID, p, k)
 				}
 				if name := p.new[k]; name != "" {
 					r.local[i] = name
 				}
 			}
-		case !alone[i]:
-			r.local[i] = r.fresh.name(l.Name)
-			r.Locals = append(r.Locals, LocalRename{l.DeclID, l.Name, r.local[i], l.Declared})
+		case !s.alone:
+			if s.fresh == nil {
+				s.fresh = r.fresh.from(l.Name)
+			}
+			r.local[i] = r.fresh.next(s.fresh)
+			r.debugRenames = append(r.debugRenames, int32(i))
 		}
 	}
+	r.lookedUp = lookedUp
 	for i, f := range r.t.Files {
 		if !r.differ[i] {
 			continue // no target is a renamed function
@@ -67,69 +70,65 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	}
 }
 
-// alone reports for each of the names whether it keeps its spelling.
-func (r *renamer) alone(lookedUp []LocalName) []bool {
-	var table hashed.Table // spellings, and for each of them:
-	var first []int32      // an index in lookedUp
-	var count []int32      // the functions of the output that declare it
-	var last []DeclID      // of these
-	find := func(name []byte) int32 {
-		return table.Find(hashed.Bytes(name), func(n int32) bool { return lookedUp[first[n]].Name == string(name) })
-	}
+// spellings holds the spellings of the names that debug sections look up.
+type spellings struct {
+	list []spelling
+	of   []int32 // by name
+}
+
+type spelling struct {
+	alone bool // it stays
+	fresh *derived
+}
+
+func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 	if len(lookedUp) == 0 {
-		return nil
+		return s
 	}
-	among := newTails(len(lookedUp))
-	alone := make([]bool, len(lookedUp))
-	spelling := make([]int32, len(lookedUp))
-	for i, l := range lookedUp {
-		hash := hashed.String(l.Name)
-		n := table.Find(hash, func(n int32) bool { return lookedUp[first[n]].Name == l.Name })
+	var table hashed.Table
+	var names []string
+	s.of = make([]int32, len(lookedUp))
+	for i := range lookedUp {
+		l := &lookedUp[i]
+		n := table.Find(l.Hash, func(n int32) bool { return names[n] == l.Name })
 		if n < 0 {
-			n = table.Add(hash)
-			among.add(ptx.Tail([]byte(l.Name)))
-			first, count, last = append(first, int32(i)), append(count, 0), append(last, DeclID{-1, -1})
+			n = table.Add(l.Hash)
+			names = append(names, l.Name)
 		}
-		spelling[i] = n
+		s.of[i] = n
 	}
+	count := make([]int32, len(names)) // functions of the output that declare it
+	last := make([]DeclID, len(names)) // of these
+	for n := range last {
+		last[n].Decl = -1
+	}
+	tails := newTailTable(names, func(name []byte) int32 {
+		return table.Find(hashed.Bytes(name), func(n int32) bool { return names[n] == string(name) })
+	})
 	for i, f := range r.t.Files {
-		eachLocal(f, among, func(d int32, span diag.Span) {
-			n := find(f.Src.Bytes(span))
-			if at := (DeclID{int32(i), d}); n >= 0 && last[n] != at && r.t.LiveDecl(at) {
+		tails.eachLocal(f, func(d, n int32, _ ptx.LocalName) {
+			if at := (DeclID{int32(i), d}); last[n] != at && r.t.LiveDecl(at) {
 				last[n] = at
 				count[n]++
 			}
 		})
 	}
-	kept := make([]bool, len(first))
-	for n := range kept {
-		kept[n] = count[n] < 2 && !r.linked[lookedUp[first[n]].Name+"$"]
+	s.list = make([]spelling, len(names))
+	for n, name := range names {
+		s.list[n].alone = count[n] < 2 && (len(r.linked) == 0 || !r.linked[name+"$"])
 	}
-	for i := range alone {
-		alone[i] = kept[spelling[i]]
-	}
-	return alone
+	return s
 }
 
-// EachLocal calls visit with every name that a function of the file declares and that
-// debug sections may look up, if it is one of names, and with the declaration of the
-// function. It may call it with other names too. The names are labels, parameters and
-// objects. It reads no body.
-func EachLocal(f *object.File, names []string, visit func(d int32, name diag.Span)) {
-	among := newTails(len(names))
-	for _, name := range names {
-		among.add(ptx.Tail([]byte(name)))
+// SectionLocals calls visit with the names in sections of the file that a function
+// declares: with the function, the number of the name (ptx.Module.SectionNames), and the
+// place of the declaration. The names are labels, parameters and objects. It reads no
+// body.
+func SectionLocals(f *object.File, visit func(d, name, off int32)) {
+	if len(f.SectionNames()) == 0 {
+		return
 	}
-	eachLocal(f, among, visit)
-}
-
-func eachLocal(f *object.File, among tails, visit func(d int32, name diag.Span)) {
-	in := inDecls{f: f}
-	for _, l := range f.Locals {
-		if among.has(l.Tail) {
-			visit(in.at(l.Off), f.LocalSpan(l))
-		}
-	}
+	newTailTable(f.SectionNames(), f.SectionName).eachLocal(f, func(d, name int32, l ptx.LocalName) { visit(d, name, l.Off) })
 }
 
 // plainPlan holds the places of the names in one function that its debug information
@@ -142,32 +141,41 @@ type plainPlan struct {
 
 // searched finds the places of the names that are not alone, in the functions without
 // a plan. Where that needs the code of the function, it makes a plan.
-func (r *renamer) searched(lookedUp []LocalName, alone []bool) []plainPlan {
+func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPlan {
+	const together = 32
 	var list []plainPlan
 	index := map[DeclID]int32{}
-	for i, l := range lookedUp {
-		if alone[i] || r.plans[l.DeclID] != nil {
+	n := int32(-1)
+	for i := range lookedUp {
+		at := lookedUp[i].DeclID
+		if spellings.list[spellings.of[i]].alone || r.plans[at] != nil {
 			continue
 		}
-		n, ok := index[l.DeclID]
-		if !ok {
-			n = int32(len(list))
-			index[l.DeclID] = n
-			list = append(list, plainPlan{DeclID: l.DeclID})
+		if n < 0 || list[n].DeclID != at { // else that of the last name
+			known := false
+			if n, known = index[at]; !known {
+				n = int32(len(list))
+				index[at] = n
+				list = append(list, plainPlan{DeclID: at})
+			}
 		}
 		list[n].names = append(list[n].names, int32(i))
 	}
 	codes := make([]*ptx.Code, len(list))
-	parallel.Each(context.Background(), len(list), r.jobs, func(int) string { return "renaming" }, func(i int) {
-		p := &list[i]
-		f := r.t.Files[p.File]
-		declared := make([]diag.Span, len(p.names))
-		for k, n := range p.names {
-			declared[k] = lookedUp[n].Declared
-		}
-		ok := false
-		if p.places, ok = f.PlainPlaces(&f.Decls[p.Decl], declared); !ok {
-			codes[i] = f.Code(&f.Decls[p.Decl])
+	parallel.Each(context.Background(), (len(list)+together-1)/together, r.jobs, func(int) string { return "renaming" }, func(part int) {
+		var search ptx.PlaceSearch
+		var declared []diag.Span
+		for i := part * together; i < min(len(list), (part+1)*together); i++ {
+			p := &list[i]
+			f := r.t.Files[p.File]
+			declared = declared[:0]
+			for _, n := range p.names {
+				declared = append(declared, lookedUp[n].Declared)
+			}
+			ok := false
+			if p.places, ok = search.PlainPlaces(f.Module, &f.Decls[p.Decl], declared); !ok {
+				codes[i] = f.Code(&f.Decls[p.Decl])
+			}
 		}
 	})
 	for i := range list {

@@ -62,7 +62,7 @@ func (r *renamer) renameLocal(at DeclID, p *localPlan, i int32) {
 	} else {
 		p.new[i] = r.fresh.name(old)
 	}
-	r.Locals = append(r.Locals, LocalRename{at, old, p.new[i], l.Name})
+	r.locals = append(r.locals, LocalRename{at, old, p.new[i], l.Name})
 }
 
 // captured renames names inside functions that have the spelling of a module-scope
@@ -173,22 +173,6 @@ type owners struct {
 	percent  bool // some name starts with %
 	tails    tails
 }
-
-// tails holds the Tail of every module-scope name: most locals have another.
-type tails []uint64
-
-// newTails makes tails for a number of names.
-func newTails(names int) tails {
-	words := 1
-	for words*64 < names*16 {
-		words *= 2
-	}
-	return make(tails, words)
-}
-
-func (t tails) add(tail uint32) { t[int(tail>>6)&(len(t)-1)] |= 1 << (tail & 63) }
-
-func (t tails) has(tail uint32) bool { return t[int(tail>>6)&(len(t)-1)]>>(tail&63)&1 != 0 }
 
 const several = -1
 

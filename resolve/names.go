@@ -5,8 +5,10 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/hashed"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -15,23 +17,32 @@ import (
 type Names struct {
 	// Renamed lists the module-scope names whose spelling differs from their input.
 	Renamed []object.ID
-	// Locals lists the names inside functions whose spelling differs from their
-	// input, in file order.
-	Locals []LocalRename
 
 	out    [][]string // by file and NameID
 	differ []bool     // by file: some name of it is in Renamed
 	edits  map[DeclID][]ptx.Edit
-	local  []string // by index in the names that debug sections look up
+
+	locals []LocalRename // except those of debugRenames
+	// lookedUp are the names that debug sections look up, local those of the output for
+	// them, and debugRenames the indexes of those that differ.
+	lookedUp     []LocalName
+	local        []string
+	debugRenames []int32
 }
 
 // LocalName is a name that a function declares and that debug sections look up.
 type LocalName struct {
 	DeclID
 	Name string
+	Hash uint64 // hashed.String of Name
 	// Declared is where the function first declares it; the zero Span if that is not
 	// known.
 	Declared diag.Span
+}
+
+// LocalNameIn returns the name of a function.
+func LocalNameIn(at DeclID, name string) LocalName {
+	return LocalName{DeclID: at, Name: name, Hash: hashed.String(name)}
 }
 
 // LocalRename renames one name, or a range of names, inside a function. Another
@@ -56,6 +67,20 @@ func (n *Names) LocalEdits(at DeclID) []ptx.Edit { return n.edits[at] }
 // Local returns the output name of the local with an index in the list that was passed
 // to Rename.
 func (n *Names) Local(i int32) string { return n.local[i] }
+
+// Locals returns the names inside functions whose spelling differs from their input, in
+// file order.
+func (n *Names) Locals() []LocalRename {
+	list := slices.Clone(n.locals)
+	for _, i := range n.debugRenames {
+		l := &n.lookedUp[i]
+		list = append(list, LocalRename{l.DeclID, l.Name, n.local[i], l.Declared})
+	}
+	slices.SortStableFunc(list, func(a, b LocalRename) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Off, b.Span.Off))
+	})
+	return list
+}
 
 // Rename chooses the spelling of every name in the output:
 //
@@ -83,9 +108,6 @@ func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	r.moduleNames()
 	r.captured()
 	r.debugNames(lookedUp)
-	slices.SortStableFunc(n.Locals, func(a, b LocalRename) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Span.Off, b.Span.Off))
-	})
 	return n
 }
 
@@ -139,7 +161,15 @@ type fresh struct {
 	// bases of the names taken: neither may declare a name of the other.
 	ranges map[string]int64
 	bases  map[string]bool
-	next   map[string]int // the last suffix given to a base name
+	last   map[string]*derived
+	text   strings.Builder // of names
+}
+
+// derived is the state of the names that are derived from one.
+type derived struct {
+	base   string // the old name and a $
+	suffix int    // the last one given
+	named  bool   // base is in fresh.bases, so that no range will be called so
 }
 
 func newFresh(files []*object.File) *fresh {
@@ -167,29 +197,66 @@ func (n *fresh) take(name string) {
 	}
 }
 
-// name derives a new name from old. No two of these are equal: all before the last $ is
-// the old one.
-func (n *fresh) name(old string) string {
-	for next := n.next[old] + 1; ; next++ {
-		name := old + "$" + strconv.Itoa(next)
-		base := name[:len(old)+1]
-		if n.taken[name] || int64(next) < n.ranges[base] {
+// name derives a new name from old.
+func (n *fresh) name(old string) string { return n.next(n.from(old)) }
+
+func (n *fresh) from(old string) *derived {
+	d := n.last[old]
+	if d == nil {
+		d = &derived{base: old + "$"}
+		put(&n.last, old, d)
+	}
+	return d
+}
+
+// next derives a new name. No two of these are equal: all before the last $ is the old
+// one.
+func (n *fresh) next(d *derived) string {
+	for {
+		d.suffix++
+		if len(n.ranges) > 0 && int64(d.suffix) < n.ranges[d.base] {
 			continue
 		}
-		put(&n.next, old, next)
-		if !n.bases[base] {
-			put(&n.bases, base, true)
+		name := n.numbered(d)
+		if len(n.taken) > 0 && n.taken[name] {
+			continue
+		}
+		if !d.named {
+			d.named = true
+			put(&n.bases, d.base, true)
 		}
 		return name
 	}
 }
 
+// numbered returns a string that shares memory with others.
+func (n *fresh) numbered(d *derived) string {
+	const together = 4096
+	var memory [20]byte
+	digits := strconv.AppendInt(memory[:0], int64(d.suffix), 10)
+	size := len(d.base) + len(digits)
+	if n.text.Cap()-n.text.Len() < size {
+		few := n.text.Cap() == 0
+		n.text = strings.Builder{}
+		if few { // most links rename little
+			n.text.Grow(max(64, size))
+		} else {
+			n.text.Grow(max(together, size))
+		}
+	}
+	n.text.WriteString(d.base)
+	n.text.Write(digits)
+	all := n.text.String()
+	return all[len(all)-size:]
+}
+
 // base derives a new base of a range from old. It ends in $, so that its members
 // have the form of the other new names.
 func (n *fresh) base(old string, count int64) string {
+	d := n.from(old)
 	for {
-		put(&n.next, old, n.next[old]+1)
-		base := old + "$" + strconv.Itoa(n.next[old]) + "$"
+		d.suffix++
+		base := d.base + strconv.Itoa(d.suffix) + "$"
 		if _, ok := n.ranges[base]; ok || n.bases[base] {
 			continue
 		}

@@ -93,7 +93,7 @@ func plainPlaces(t *testing.T, m *Module, d *Decl, c *Code) (given int) {
 			continue
 		}
 		seen[name] = true
-		places, ok := m.PlainPlaces(d, []Span{l.Name})
+		places, ok := new(PlaceSearch).PlainPlaces(m, d, []Span{l.Name})
 		if !ok {
 			given++
 			continue

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"ptxlink/internal/diag"
-	"ptxlink/internal/hashed"
 )
 
 // NamePlace is a place in a body that means a name: the index of its declaration in the
@@ -14,6 +13,26 @@ import (
 type NamePlace struct {
 	Span diag.Span
 	Name int32
+}
+
+// PlaceSearch finds the places of names that functions declare. It keeps memory from one
+// function to the next; the zero PlaceSearch is ready.
+type PlaceSearch struct {
+	m     *Module
+	text  []byte
+	body  diag.Span
+	names []searchedName
+	slots []int32 // by Tail: number+1 in names; 0 is free. Its length is a power of two
+
+	// Known once a name occurs again:
+	head  int  // a place before which the body has no block, string or comment
+	clear int  // no comment /* */ before it
+	block bool // there is one
+}
+
+type searchedName struct {
+	declared diag.Span
+	tail     uint32
 }
 
 // PlainPlaces returns the places in the body of a function that mean names it declares
@@ -24,22 +43,14 @@ type NamePlace struct {
 // A name that occurs nowhere else needs only its declaration. Where it occurs again, the
 // declaration must be in the outermost block, and each use an operand on the line of its
 // opcode, behind the end of another statement.
-func (m *Module) PlainPlaces(d *Decl, declared []diag.Span) (places []NamePlace, ok bool) {
-	s := placeSearch{m: m, text: m.Src.Text, body: d.Body}
-	s.names.Reserve(len(declared))
+func (s *PlaceSearch) PlainPlaces(m *Module, d *Decl, declared []diag.Span) (places []NamePlace, ok bool) {
+	s.begin(m, d.Body, len(declared))
 	var first [256]bool
 	for _, span := range declared {
-		if span.Off < d.Body.Off || span.End() > d.Body.End() {
+		if span.Off < d.Body.Off || span.End() > d.Body.End() || !s.add(span) {
 			return nil, false
 		}
-		name := m.Src.Bytes(span)
-		hash := hashed.Bytes(name)
-		if s.find(hash, name) >= 0 {
-			return nil, false
-		}
-		s.names.Add(hash)
-		s.declared = append(s.declared, span)
-		first[name[0]] = true
+		first[s.text[span.Off]] = true
 	}
 	places = make([]NamePlace, 0, len(declared)+1)
 	for c, is := range first {
@@ -50,29 +61,65 @@ func (m *Module) PlainPlaces(d *Decl, declared []diag.Span) (places []NamePlace,
 			return nil, false
 		}
 	}
-	slices.SortFunc(places, func(a, b NamePlace) int { return cmp.Compare(a.Span.Off, b.Span.Off) })
+	byPlace := func(a, b NamePlace) int { return cmp.Compare(a.Span.Off, b.Span.Off) }
+	if !slices.IsSortedFunc(places, byPlace) {
+		slices.SortFunc(places, byPlace)
+	}
 	return places, true
 }
 
-type placeSearch struct {
-	m        *Module
-	text     []byte
-	body     diag.Span
-	names    hashed.Table
-	declared []diag.Span // by number in names
-
-	// Known once a name occurs again:
-	head  int  // a place before which the body has no block, string or comment
-	clear int  // no comment /* */ before it
-	block bool // there is one
+func (s *PlaceSearch) begin(m *Module, body diag.Span, names int) {
+	size := 16
+	for size < 4*names {
+		size *= 2
+	}
+	slots := s.slots[:min(size, cap(s.slots))]
+	if len(slots) < size {
+		slots = make([]int32, size)
+	}
+	clear(slots)
+	*s = PlaceSearch{m: m, text: m.Src.Text, body: body, names: s.names[:0], slots: slots}
 }
 
-func (s *placeSearch) find(hash uint64, name []byte) int32 {
-	return s.names.Find(hash, func(n int32) bool { return bytes.Equal(s.m.Src.Bytes(s.declared[n]), name) })
+// far limits how far from its slot a name may lie, whatever the names are.
+const far = 32
+
+// add adds a name by its declaration. It returns false if the name is not new, or too far
+// from its slot.
+func (s *PlaceSearch) add(declared diag.Span) bool {
+	name := s.m.Src.Bytes(declared)
+	tail, mask := Tail(name), len(s.slots)-1
+	for i := range far {
+		slot := &s.slots[(int(tail)+i)&mask]
+		if *slot == 0 {
+			s.names = append(s.names, searchedName{declared, tail})
+			*slot = int32(len(s.names))
+			return true
+		}
+		if n := &s.names[*slot-1]; n.tail == tail && bytes.Equal(s.m.Src.Bytes(n.declared), name) {
+			return false
+		}
+	}
+	return false
+}
+
+// find returns the number of a name, or -1.
+func (s *PlaceSearch) find(name []byte) int32 {
+	tail, mask := Tail(name), len(s.slots)-1
+	for i := range far {
+		number := s.slots[(int(tail)+i)&mask] - 1
+		if number < 0 {
+			return -1
+		}
+		if n := &s.names[number]; n.tail == tail && bytes.Equal(s.m.Src.Bytes(n.declared), name) {
+			return number
+		}
+	}
+	return -1
 }
 
 // search adds the places of names that start with c.
-func (s *placeSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
+func (s *PlaceSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
 	text, end := s.text, int(s.body.End())
 	for at := int(s.body.Off); ; {
 		i := bytes.IndexByte(text[at:end], c)
@@ -85,21 +132,21 @@ func (s *placeSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
 		if inName[text[from-1]] || text[from-1] == '%' {
 			continue
 		}
-		name := diag.Span{Off: int32(from), Len: int32(at - from)}
-		n := s.find(hashed.Bytes(text[from:at]), text[from:at])
+		n := s.find(text[from:at])
 		if n < 0 {
 			continue
 		}
-		if name != s.declared[n] && !s.plain(from, int(s.declared[n].Off)) {
+		declared := s.names[n].declared
+		if from != int(declared.Off) && !s.plain(from, int(declared.Off)) {
 			return places, false
 		}
-		places = append(places, NamePlace{name, n})
+		places = append(places, NamePlace{diag.Span{Off: int32(from), Len: int32(at - from)}, n})
 	}
 }
 
 // plain reports whether a name at a place is an operand that refers to the declaration
 // at another.
-func (s *placeSearch) plain(at, declaration int) bool {
+func (s *PlaceSearch) plain(at, declaration int) bool {
 	const long = 200 // more is not plain, and takes time
 	m, text, body := s.m, s.text, int(s.body.Off)
 	if s.head == 0 {
