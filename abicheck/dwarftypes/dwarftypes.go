@@ -44,7 +44,7 @@ func Check(t *resolve.Table, log *diag.Log) {
 		if !f.Debug {
 			continue
 		}
-		if d := readDebug(f); d != nil {
+		if d := readDebug(f, false); d != nil {
 			c.add(d)
 		}
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/resolve"
@@ -57,7 +59,7 @@ func TestDebugTypesAlike(t *testing.T) {
 	files, _, _ := object.Load(context.Background(), inputs, object.Options{}, &diag.Log{})
 	in := map[string]string{}
 	for _, f := range files {
-		for _, typ := range readDebug(f).types {
+		for _, typ := range readDebug(f, false).types {
 			in[typ.name] += strings.TrimSuffix(f.Name, ".ptx") + " "
 		}
 	}
@@ -332,8 +334,17 @@ func FuzzDebugTypes(f *testing.F) {
 	})
 }
 
+// describe returns what is compared of each type.
+func describe(d *debugInfo) (list []string) {
+	for _, t := range d.types {
+		list = append(list, fmt.Sprint(t.name, t.kind(), t.size, t.members, t.line, t.alignment(), d.dies[t.die].Offset))
+	}
+	return list
+}
+
 // TestSkipFunctions checks that the entries are the same if the contents of functions
-// are skipped without making entries of them, and that this is possible.
+// are skipped without making entries of them, that this is possible, and that the types
+// are the same without functions.
 func TestSkipFunctions(t *testing.T) {
 	var log diag.Log
 	files, _, err := object.Load(context.Background(), fromTestdata(t, "*debug*/*.ptx"), object.Options{}, &log)
@@ -346,13 +357,19 @@ func TestSkipFunctions(t *testing.T) {
 		if !ok {
 			continue
 		}
-		read := debugInfo{file: f, at: map[dwarf.Offset]int32{}}
-		if !read.readTree(data, &skipper{}) {
+		read, skipped, types := newDebugInfo(f), newDebugInfo(f), newDebugInfo(f)
+		if !read.readTree(data.Reader(), &skipper{}) {
 			t.Fatalf("%s: no entries", f.Name)
 		}
-		skipped := debugInfo{file: f, at: map[dwarf.Offset]int32{}}
-		if !skipped.readTree(data, skip) || !reflect.DeepEqual(read, skipped) {
+		if !types.readTypes(data.Reader(), skip) {
+			t.Errorf("%s: types cannot be read alone", f.Name)
+		}
+		_, skip, _ = loadDWARF(f)
+		if !skipped.readTree(data.Reader(), skip) || !reflect.DeepEqual(read, skipped) {
 			t.Errorf("%s: %d entries, %d with functions skipped", f.Name, len(read.dies), len(skipped.dies))
+		}
+		if d := cmp.Diff(describe(readDebug(f, true)), describe(readDebug(f, false))); d != "" {
+			t.Errorf("%s: types with functions (-) and alone (+):\n%s", f.Name, d)
 		}
 		for _, d := range read.dies {
 			if d.Tag == dwarf.TagSubprogram && d.Children {

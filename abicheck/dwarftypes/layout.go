@@ -55,10 +55,6 @@ func (d *debugInfo) text(l sourceLine) string {
 
 func (d *debugInfo) newType(i int32) *debugType {
 	x := &d.dies[i]
-	if x.Tag == dwarf.TagSubprogram || x.Tag == dwarf.TagVariable {
-		d.export(i)
-		return nil
-	}
 	if !aggregate(x.Tag) || x.unit.language == otherLanguage || d.incomplete(i) {
 		return nil
 	}

@@ -3,13 +3,14 @@ package dwarftypes
 import (
 	"debug/dwarf"
 	"strings"
+	"sync"
 
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
-// debugInfo is the DWARF of one module as a tree, without the contents of
-// functions.
+// debugInfo is the DWARF of one module as a tree, without the contents of functions. It
+// has functions and variables only if they are asked for.
 type debugInfo struct {
 	file  *object.File
 	dies  []die // in order
@@ -18,10 +19,11 @@ type debugInfo struct {
 
 	names    []string // per die: its shared name, once computed
 	asked    []bool
-	depth    int     // of sharedName
-	aligns   []int64 // per die: alignOf, once computed; -1 if unknown
-	exports  []export
-	typedefs map[int32]int32 // unnamed aggregates: the first typedef that names them
+	depth    int               // of sharedName
+	aligns   []int64           // per die: alignOf, once computed; -1 if unknown
+	exports  []export          // functions and variables
+	whole    func() *debugInfo // with functions and variables; nil if they cannot be read
+	typedefs map[int32]int32   // unnamed aggregates: the first typedef that names them
 }
 
 type die struct {
@@ -65,9 +67,10 @@ const (
 	anonymousNamespaceTag = "_GLOBAL__N_"
 )
 
-// readDebug reads the types of a module. It returns nil if the DWARF cannot be
-// read: tools that merge or load the sections report the error.
-func readDebug(f *object.File) (d *debugInfo) {
+// readDebug reads the types of a module, and its functions and variables if they are
+// asked for. It returns nil if the DWARF cannot be read: tools that merge or load the
+// sections report the error.
+func readDebug(f *object.File, functions bool) (d *debugInfo) {
 	defer func() {
 		// debug/dwarf is not hardened against hostile input, according to its
 		// documentation.
@@ -79,10 +82,13 @@ func readDebug(f *object.File) (d *debugInfo) {
 	if !ok {
 		return nil
 	}
-	d = &debugInfo{file: f, at: map[dwarf.Offset]int32{}}
-	if !d.readTree(data, skip) {
-		return nil
+	d = newDebugInfo(f)
+	if functions || !d.readTypes(data.Reader(), skip) {
+		if d = newDebugInfo(f); !d.readTree(data.Reader(), skip) {
+			return nil
+		}
 	}
+	d.whole = sync.OnceValue(func() *debugInfo { return readDebug(f, true) })
 	d.names, d.asked = make([]string, len(d.dies)), make([]bool, len(d.dies))
 	d.aligns = make([]int64, len(d.dies))
 	d.typedefs = map[int32]int32{}
@@ -98,8 +104,15 @@ func readDebug(f *object.File) (d *debugInfo) {
 		if t := d.newType(int32(i)); t != nil {
 			d.types = append(d.types, t)
 		}
+		if functions && (d.dies[i].Tag == dwarf.TagSubprogram || d.dies[i].Tag == dwarf.TagVariable) {
+			d.export(int32(i))
+		}
 	}
 	return d
+}
+
+func newDebugInfo(f *object.File) *debugInfo {
+	return &debugInfo{file: f, at: map[dwarf.Offset]int32{}}
 }
 
 // loadDWARF lays out the sections as if loaded at 0. Types contain no code
@@ -107,27 +120,74 @@ func readDebug(f *object.File) (d *debugInfo) {
 func loadDWARF(f *object.File) (*dwarf.Data, *skipper, bool) {
 	var sections [3][]byte
 	for i, name := range []string{".debug_abbrev", ".debug_info", ".debug_str"} {
-		s, err := f.SectionData(name)
-		if err != nil || i < 2 && len(s.Bytes) == 0 {
+		data, err := f.LoadedSection(name)
+		if err != nil || i < 2 && len(data) == 0 {
 			return nil, nil, false
 		}
-		for _, fix := range s.Fixups {
-			if fix.Section == "" {
-				continue
-			}
-			for k := range fix.Width {
-				s.Bytes[fix.Offset+int64(k)] = byte(fix.Addend >> (8 * k))
-			}
-		}
-		sections[i] = s.Bytes
+		sections[i] = data
 	}
 	data, err := dwarf.New(sections[0], nil, nil, sections[1], nil, nil, nil, sections[2])
-	skip := &skipper{abbrev: sections[0], info: sections[1], str: sections[2], tables: map[uint32]map[uint64]*skippedAbbrev{}}
+	skip := &skipper{abbrev: sections[0], info: sections[1], str: sections[2], tables: map[uint32]*skippedTable{}}
 	return data, skip, err == nil
 }
 
-func (d *debugInfo) readTree(data *dwarf.Data, skip *skipper) bool {
-	r := data.Reader()
+// readTypes reads the units without their functions and variables, which are most of
+// the DWARF. It returns false if skip cannot read everything.
+func (d *debugInfo) readTypes(r *dwarf.Reader, skip *skipper) bool {
+	var unit *debugUnit
+	var open []int32 // the DIEs that enclose the next one
+	for skip.ok = true; skip.unit.end < len(skip.info); {
+		for skip.enter(); skip.ok && skip.at < skip.unit.end; {
+			at := dwarf.Offset(skip.at)
+			a := skip.die()
+			if a == nil {
+				open = open[:max(0, len(open)-1)] // nvcc ends more lists than it starts
+				continue
+			}
+			parent, outside := int32(-1), true
+			if len(open) > 0 {
+				parent = open[len(open)-1]
+				outside = d.dies[parent].Tag == dwarf.TagCompileUnit || d.dies[parent].Tag == dwarf.TagNamespace
+			}
+			if outside && (a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagVariable) {
+				skip.rest(a)
+				continue
+			}
+			r.Seek(at)
+			e, err := r.Next()
+			if err != nil || e == nil || e.Tag != a.tag || len(open) > maxDebugNesting {
+				return false
+			}
+			if e.Tag == dwarf.TagCompileUnit {
+				unit = newUnit(e, int64(r.AddressSize()))
+			}
+			if unit == nil || e.Tag == dwarf.TagCompileUnit && parent >= 0 {
+				return false
+			}
+			i := int32(len(d.dies))
+			if parent >= 0 {
+				d.dies[parent].children = append(d.dies[parent].children, i)
+			}
+			d.at[at] = i
+			d.dies = append(d.dies, die{Entry: e, unit: unit, parent: parent})
+			switch {
+			case a.tag == dwarf.TagSubprogram:
+				skip.rest(a)
+				continue
+			case a.children:
+				open = append(open, i)
+			}
+			skip.values(a)
+		}
+		if !skip.ok {
+			return false
+		}
+		open = open[:0]
+	}
+	return true
+}
+
+func (d *debugInfo) readTree(r *dwarf.Reader, skip *skipper) bool {
 	var unit *debugUnit
 	var open []int32 // the DIEs that enclose the next one
 	for {
@@ -303,6 +363,9 @@ func (d *debugInfo) reaches(types []dwarf.Offset, name string) bool {
 // shares reports whether both modules name an external function or variable whose
 // declaration here leads to the type.
 func (d *debugInfo) shares(name string, other *object.File) bool {
+	if d = d.whole(); d == nil {
+		return false
+	}
 	for _, e := range d.exports {
 		if exports(d.file, e.symbol) && exports(other, e.symbol) && d.reaches(e.types, name) {
 			return true

@@ -12,7 +12,7 @@ import (
 type skipper struct {
 	info, abbrev, str []byte
 	unit              skippedUnit
-	tables            map[uint32]map[uint64]*skippedAbbrev // by offset
+	tables            map[uint32]*skippedTable // by offset
 
 	at int
 	ok bool
@@ -23,7 +23,20 @@ type skippedUnit struct {
 	end         int
 	version     uint16
 	addressSize int
-	abbrevs     map[uint64]*skippedAbbrev
+	abbrevs     *skippedTable
+}
+
+// skippedTable holds abbreviations by code. Compilers number them from 1.
+type skippedTable struct {
+	numbered []skippedAbbrev
+	others   map[uint64]*skippedAbbrev
+}
+
+func (t *skippedTable) of(code uint64) *skippedAbbrev {
+	if code-1 < uint64(len(t.numbered)) {
+		return &t.numbered[code-1]
+	}
+	return t.others[code]
 }
 
 // skippedAbbrev is the shape of a DIE.
@@ -43,30 +56,57 @@ func (s *skipper) function(at dwarf.Offset) (parameters []dwarf.Offset, end dwar
 	s.at = int(at)
 	for depth := 0; s.ok; {
 		at := s.at
-		code := s.uleb()
-		if code == 0 {
+		a := s.die()
+		if a == nil {
 			if depth--; depth <= 0 {
 				break
 			}
 			continue
 		}
-		a := s.unit.abbrevs[code]
-		if a == nil {
-			return nil, 0, false
-		}
 		if depth == 1 && a.tag == dwarf.TagFormalParameter {
 			parameters = append(parameters, dwarf.Offset(at))
 			s.ok = s.ok && !a.children
 		}
-		for _, form := range a.forms {
-			s.value(form)
-		}
+		s.values(a)
 		if a.children {
 			depth++
 		}
 	}
 	// No DIE can be sought behind the unit.
 	return parameters, dwarf.Offset(s.at), s.ok && s.at < s.unit.end
+}
+
+// die passes the code of a DIE. It returns nil at the end of a list of children.
+func (s *skipper) die() *skippedAbbrev {
+	code := s.uleb()
+	if code == 0 {
+		return nil
+	}
+	a := s.unit.abbrevs.of(code)
+	s.ok = s.ok && a != nil
+	return a
+}
+
+func (s *skipper) values(a *skippedAbbrev) {
+	for _, form := range a.forms {
+		s.value(form)
+	}
+}
+
+// rest passes the rest of a DIE behind its code: its values and children.
+func (s *skipper) rest(a *skippedAbbrev) {
+	for depth := 0; s.ok; a = s.die() {
+		if a == nil {
+			depth--
+		} else {
+			if s.values(a); a.children {
+				depth++
+			}
+		}
+		if depth <= 0 {
+			return
+		}
+	}
 }
 
 // enter reads the header of the next unit.
@@ -85,7 +125,7 @@ func (s *skipper) enter() {
 		table = uint32(s.uint(4))
 		u.addressSize = int(s.uint(1))
 	case u.version == 5:
-		s.uint(1)
+		s.ok = s.uint(1) == 1 // a compile unit
 		u.addressSize = int(s.uint(1))
 		table = uint32(s.uint(4))
 	default:
@@ -97,18 +137,20 @@ func (s *skipper) enter() {
 }
 
 // table reads the abbreviations at an offset.
-func (s *skipper) table(off uint32) map[uint64]*skippedAbbrev {
+func (s *skipper) table(off uint32) *skippedTable {
 	if table, ok := s.tables[off]; ok {
 		return table
 	}
-	table := map[uint64]*skippedAbbrev{}
+	table := &skippedTable{}
 	r := skipper{info: s.abbrev, at: int(off), ok: int(off) < len(s.abbrev)}
+	var forms []uint64
 	for r.ok {
 		code := r.uleb()
 		if code == 0 {
 			break
 		}
-		a := &skippedAbbrev{tag: dwarf.Tag(r.uleb()), children: r.uint(1) != 0}
+		a := skippedAbbrev{tag: dwarf.Tag(r.uleb()), children: r.uint(1) != 0}
+		first := len(forms)
 		for r.ok {
 			attr, form := r.uleb(), r.uleb()
 			if attr == 0 && form == 0 {
@@ -117,9 +159,17 @@ func (s *skipper) table(off uint32) map[uint64]*skippedAbbrev {
 			if form == 0x21 { // DW_FORM_implicit_const
 				r.uleb()
 			}
-			a.forms = append(a.forms, form)
+			forms = append(forms, form)
 		}
-		table[code] = a
+		a.forms = forms[first:len(forms):len(forms)]
+		if code == uint64(len(table.numbered))+1 && table.others[code] == nil {
+			table.numbered = append(table.numbered, a)
+			continue
+		}
+		if table.others == nil {
+			table.others = map[uint64]*skippedAbbrev{}
+		}
+		table.others[code] = &a
 	}
 	s.ok = s.ok && r.ok
 	s.tables[off] = table
@@ -148,7 +198,8 @@ func (s *skipper) value(form uint64) {
 	case 0x07, 0x14, 0x20: // data8, ref8, ref_sig8
 		s.skip(8)
 	case 0x0d, 0x0f, 0x15: // sdata, udata, ref_udata
-		s.uleb()
+		for s.ok && s.uint(1) >= 0x80 { // nvcc writes 64 bits of -1
+		}
 	case 0x08: // string
 		if n := bytes.IndexByte(s.info[min(s.at, len(s.info)):], 0); n >= 0 {
 			s.skip(uint64(n) + 1)

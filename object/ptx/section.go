@@ -13,7 +13,7 @@ import (
 // Data is the contents of all .section blocks of one name, concatenated.
 type Data struct {
 	Name   string
-	Bytes  []byte  // zeros at fixups
+	Bytes  []byte  // zeros at fixups; not to be changed
 	Fixups []Fixup // by offset
 	Labels []Label // defined in the blocks, by offset
 }
@@ -54,6 +54,18 @@ type Fixup struct {
 func (m *Module) SectionData(name string) (Data, *Error) {
 	set := sectionSet{m: m}
 	return set.data(name)
+}
+
+// LoadedSection returns the bytes of a section as if all sections lay at address 0. Names
+// outside the sections are 0.
+func (m *Module) LoadedSection(name string) ([]byte, *Error) {
+	set := sectionSet{m: m}
+	r := set.reader(name)
+	if r.Err == nil {
+		r.load = true
+		r.resolve()
+	}
+	return r.data.Bytes, r.Err
 }
 
 // AllSections reads every section of the module except those named, like
@@ -149,6 +161,8 @@ type sectionReader struct {
 	data    Data
 	labels  map[string]int64 // of this section
 	pending []expression
+	shared  bool  // data.Bytes and pending are those of the module
+	load    bool  // write addresses instead of making fixups
 	want    int64 // the offset to look for, or -1
 	found   diag.Span
 }
@@ -190,12 +204,13 @@ func (r *sectionReader) expected(what string) {
 func (r *sectionReader) read(name string) {
 	r.data.Name = name
 	r.labels = map[string]int64{}
-	for _, s := range r.set.blocksOf(name) {
+	blocks := r.set.blocksOf(name)
+	for _, s := range blocks {
 		if r.Err != nil {
 			return
 		}
 		if s.skimmed && r.want < 0 {
-			r.append(s)
+			r.append(s, len(blocks) == 1)
 			continue
 		}
 		r.Lexer = NewLexer(r.set.m.Src.Text[:s.Body.End()], s.Body.Off)
@@ -212,13 +227,17 @@ func (r *sectionReader) read(name string) {
 	}
 }
 
-// append adds a block that the parser has read.
-func (r *sectionReader) append(s *Section) {
+// append adds a block that the parser has read. only is set if the section has no other.
+func (r *sectionReader) append(s *Section, only bool) {
 	base := int64(len(r.data.Bytes))
 	for i, span := range s.Labels {
 		if r.addLabel(span, base+s.offsets[i]); r.Err != nil {
 			return
 		}
+	}
+	if only {
+		r.data.Bytes, r.pending, r.shared = s.bytes, s.items, true
+		return
 	}
 	r.data.Bytes = append(r.data.Bytes, s.bytes...)
 	at := len(r.pending)
@@ -401,7 +420,12 @@ func (r *sectionReader) resolve() {
 			fixups++
 		}
 	}
-	r.data.Fixups = make([]Fixup, 0, fixups)
+	if r.shared && (r.load || fixups < len(pending)) {
+		r.data.Bytes = slices.Clone(r.data.Bytes)
+	}
+	if !r.load {
+		r.data.Fixups = make([]Fixup, 0, fixups)
+	}
 	names := r.set.m.sectionNames.names
 	for i := range pending {
 		e := &pending[i]
@@ -419,7 +443,12 @@ func (r *sectionReader) resolve() {
 				r.errorAt(e.span, "%s lies outside every section", r.set.m.Src.String(e.span))
 				return
 			}
-			r.data.Fixups = append(r.data.Fixups, f)
+			switch {
+			case !r.load:
+				r.data.Fixups = append(r.data.Fixups, f)
+			case section != "":
+				r.fill(e, uint64(f.Addend))
+			}
 			continue
 		}
 		section2, offset2 := r.find(names[e.minus])
@@ -435,9 +464,14 @@ func (r *sectionReader) resolve() {
 			r.errorAt(e.span, "%s does not fit .b32", r.set.m.Src.String(e.span))
 			return
 		}
-		for i := range e.width {
-			r.data.Bytes[e.offset+int64(i)] = byte(n >> (8 * i))
-		}
+		r.fill(e, n)
+	}
+}
+
+// fill writes the value of an expression.
+func (r *sectionReader) fill(e *expression, n uint64) {
+	for i := range e.width {
+		r.data.Bytes[e.offset+int64(i)] = byte(n >> (8 * i))
 	}
 }
 
