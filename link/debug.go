@@ -220,8 +220,8 @@ func (n *debugName) output(names *resolve.Names) string {
 type mergedDebug struct {
 	verbatim int32 // the input whose sections are copied, -1 if there is none
 	modules  map[int32]*debuginfo.Module
-	texts    []string // of the merged sections
-	target   bool     // .target carries debug
+	texts    [][]string // of the merged sections, in parts
+	target   bool       // .target carries debug
 }
 
 // merge merges the debug sections.
@@ -244,14 +244,10 @@ func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *
 			return nil, err
 		}
 		info := false
-		for _, s := range sections {
-			info = info || s.Name == ".debug_info" && len(s.Bytes) > 0
+		for i := range sections {
+			info = info || sections[i].Name == ".debug_info" && sections[i].Size > 0
+			merged.texts = append(merged.texts, sections[i].Texts)
 		}
-		merged.texts = make([]string, len(sections))
-		parallel.Each(ctx, len(sections), jobs, func(i int) string { return "writing " + sections[i].Name }, func(i int) {
-			merged.texts[i] = sections[i].Text()
-			sections[i] = debuginfo.Section{} // its memory is free
-		})
 		for _, m := range kept {
 			merged.target = merged.target || info && says(m.File, "debug")
 		}
@@ -310,8 +306,10 @@ func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok boo
 
 // sections adds the debug sections.
 func (pl *planner) sections(debug *mergedDebug) {
-	for _, text := range debug.texts {
-		pl.add(piece{text: text, before: pl.blank()})
+	for _, texts := range debug.texts {
+		for i, text := range texts {
+			pl.add(piece{text: text, before: i == 0 && pl.blank()})
+		}
 	}
 	if debug.verbatim < 0 {
 		return

@@ -383,7 +383,7 @@ func TestDebugControls(t *testing.T) {
 		sections, _, _ := debuginfo.Merge(context.Background(), modules, 1, &diag.Log{})
 		out := code
 		for i := range sections {
-			out += "\n" + sections[i].Text()
+			out += "\n" + strings.Join(sections[i].Texts, "")
 		}
 		return out
 	}

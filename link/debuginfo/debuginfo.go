@@ -37,10 +37,9 @@ type Module struct {
 	shapes   map[*abbrev]int64 // for an abbreviation, its latest form in the output
 	// shapeList holds the forms that abbreviations have in the output.
 	shapeList []*abbrev
-	strings   map[string]int64           // labels of .debug_str
-	seen      map[string]map[int64]*unit // entries of lists, and who referred to them first
-	shared    bool                       // units share a list of .debug_loc or .debug_ranges
-	moving    bool                       // an expression of .debug_loc refers to DIEs
+	strings   map[string]int64 // labels of .debug_str
+	shared    bool             // units share a list of .debug_loc or .debug_ranges
+	moving    bool             // an expression of .debug_loc refers to DIEs
 }
 
 // isGone reports whether a fixup, which may be nil, names something in a dropped
@@ -62,12 +61,12 @@ const (
 	Gone
 )
 
-// Section is one merged section: bytes, and the fixups into them. A fixup's
-// Symbol is an output name.
+// Section is one merged section. Texts are its text, in parts, and Size is the number of
+// bytes that they describe.
 type Section struct {
-	Name   string
-	Bytes  []byte
-	Fixups []ptx.Fixup
+	Name  string
+	Size  int64
+	Texts []string
 }
 
 // Merge merges the sections of all modules, in order:
@@ -89,7 +88,17 @@ type Section struct {
 // Modules are read in parallel, at most jobs at a time. Merge returns the error of
 // the context.
 func Merge(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (sections []Section, kept []*Module, err error) {
-	w := &merger{table: newAbbrevTable()}
+	w, kept, err := prepare(ctx, modules, jobs, log)
+	if err != nil {
+		return nil, nil, err
+	}
+	sections, err = w.merge(ctx, jobs)
+	return sections, kept, err
+}
+
+// prepare reads the modules that are merged.
+func prepare(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (w *merger, kept []*Module, err error) {
+	w = &merger{table: newAbbrevTable()}
 	logs, usable := make([]diag.Log, len(modules)), make([]bool, len(modules))
 	err = parallel.Each(ctx, len(modules), jobs, func(i int) string { return "debug information of " + modules[i].File.Name }, func(i int) {
 		usable[i] = !modules[i].Lines && modules[i].usable(ctx, &logs[i])
@@ -107,11 +116,7 @@ func Merge(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (sec
 			w.modules = append(w.modules, m)
 		}
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, nil, err
-	}
-	sections, err = w.merge(ctx, jobs)
-	return sections, kept, err
+	return w, kept, ctx.Err()
 }
 
 // usable reads the module and prepares it for the merge, and warns about dropped

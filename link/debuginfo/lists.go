@@ -51,18 +51,12 @@ func (l *layout) tombstone(u *unit, at int64) {
 // it has seen before.
 func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dwarfError)) *dwarfError {
 	l := m.layouts[name]
-	if m.seen[name] == nil {
-		m.seen[name] = map[int64]*unit{}
-	}
 	gone := false // the base is
 	for {
-		if by, ok := m.seen[name][at]; ok {
-			if by != u {
-				m.shared = true
-			}
+		if again, shared := l.seen(u, at); again {
+			m.shared = m.shared || shared
 			return nil
 		}
-		m.seen[name][at] = u
 		e := m.entry(l, u, at)
 		switch {
 		case !e.fits:
@@ -82,6 +76,41 @@ func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at i
 		}
 		at = next
 	}
+}
+
+// seenEntries holds the entries of lists that were walked: a bit for each byte of the
+// section.
+type seenEntries struct {
+	all, own []uint64 // of all units, and of one
+	unit     *unit
+	places   []int64 // in own
+}
+
+// seen reports whether the entry at a place was walked before and, if so, whether another
+// unit refers to it too.
+func (l *layout) seen(u *unit, at int64) (again, shared bool) {
+	s := &l.walked
+	if at < 0 || at >= int64(len(l.data.Bytes)) {
+		return false, false
+	}
+	if s.all == nil {
+		words := len(l.data.Bytes)/64 + 1
+		s.all, s.own = make([]uint64, words), make([]uint64, words)
+	}
+	if s.unit != u {
+		for _, at := range s.places {
+			s.own[at/64] = 0
+		}
+		s.unit, s.places = u, s.places[:0]
+	}
+	word, bit := at/64, uint64(1)<<(at%64)
+	if s.all[word]&bit != 0 {
+		return true, s.own[word]&bit == 0
+	}
+	s.all[word] |= bit
+	s.own[word] |= bit
+	s.places = append(s.places, at)
+	return false, false
 }
 
 // ranges walks a list of .debug_ranges.

@@ -2,8 +2,6 @@ package debuginfo
 
 import (
 	"context"
-	"strconv"
-	"strings"
 
 	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
@@ -15,9 +13,8 @@ type merger struct {
 	table   *abbrevTable
 }
 
-func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
-	// The sections come in the order of the inputs.
-	var names []string
+// sections returns the names of the merged sections, in the order of the inputs.
+func (w *merger) sections() (names []string) {
 	index := map[string]bool{}
 	for _, m := range w.modules {
 		for i := range m.File.Sections {
@@ -27,27 +24,17 @@ func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
 			}
 		}
 	}
-	size := w.place()
+	return names
+}
+
+func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
+	names := w.sections()
+	w.place()
 	sections := make([]Section, len(names))
 	err := parallel.Each(ctx, len(names), jobs, func(i int) string { return "merging " + names[i] }, func(i int) {
-		s := &sections[i]
-		s.Name = names[i]
-		if s.Name == ".debug_abbrev" {
-			s.Bytes = w.table.bytes()
-			return
-		}
-		fixups := 0
-		for _, m := range w.modules {
-			if l := m.layouts[s.Name]; l != nil {
-				fixups += len(l.list) + l.places
-			}
-		}
-		s.Bytes, s.Fixups = make([]byte, 0, size[s.Name]), make([]ptx.Fixup, 0, fixups)
-		for _, m := range w.modules {
-			if l := m.layouts[s.Name]; l != nil && ctx.Err() == nil {
-				l.write(m, s)
-			}
-		}
+		out := newTextSink(names[i])
+		w.write(ctx, names[i], out)
+		sections[i] = Section{Name: names[i], Size: out.size, Texts: out.texts()}
 	})
 	if err != nil || ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -62,9 +49,21 @@ func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
 	return sections, nil
 }
 
-// place assigns the codes of abbreviations and the offsets of everything. It returns the
-// sizes of the merged sections.
-func (w *merger) place() map[string]int64 {
+// write writes one of the merged sections.
+func (w *merger) write(ctx context.Context, name string, out sink) {
+	if name == ".debug_abbrev" {
+		out.bytes(w.table.bytes())
+		return
+	}
+	for _, m := range w.modules {
+		if l := m.layouts[name]; l != nil && ctx.Err() == nil {
+			l.write(m, out)
+		}
+	}
+}
+
+// place assigns the codes of abbreviations and the offsets of everything.
+func (w *merger) place() {
 	size := map[string]int64{}
 	for _, m := range w.modules {
 		for _, name := range []string{".debug_info", ".debug_types"} {
@@ -88,29 +87,29 @@ func (w *merger) place() map[string]int64 {
 			size[name] += l.settle()
 		}
 	}
-	return size
 }
 
-// translate turns a fixup of the module into one of the output. Without section and
-// symbol, its target is gone.
-func (m *Module) translate(f ptx.Fixup) ptx.Fixup {
+// translate turns a fixup of the module into an address in the output. ok is false if its
+// target is gone.
+func (m *Module) translate(f *ptx.Fixup) (to target, ok bool) {
+	to = target{section: f.Section, addend: f.Addend, width: f.Width}
 	switch f.Section {
 	case "":
 		name, fate := m.Name(f.Name)
-		if fate != Kept {
-			name, f.Addend = "", 0
+		if fate != Kept || name == "" {
+			return to, false
 		}
-		f.Symbol = name
+		to.symbol = name
 	case ".debug_abbrev", ".debug_line":
-		f.Addend = 0
+		to.addend = 0
 	default:
-		if l := m.layouts[f.Section]; l != nil {
-			f.Addend = l.at(f.Addend)
-		} else {
-			f.Section = ""
+		l := m.layouts[f.Section]
+		if l == nil {
+			return to, false
 		}
+		to.addend = l.at(f.Addend)
 	}
-	return f
+	return to, true
 }
 
 // abbrevTable is the abbreviation table of all units, in order of first use.
@@ -172,50 +171,3 @@ func appendSleb(b []byte, n int64) []byte {
 		b = append(b, c|0x80)
 	}
 }
-
-// Text returns a section as PTX: bytes in lists, and each fixup on its own line.
-// ptxas accepts no other form.
-func (s *Section) Text() string {
-	const inLine = 16
-	var b strings.Builder
-	b.Grow(len(s.Bytes)*(5*inLine+6)/inLine + len(s.Fixups)*50 + 100)
-	b.WriteString(".section " + s.Name + "\n{\n")
-	next := 0
-	var buffer [5*inLine + 10]byte
-	for at := int64(0); at < int64(len(s.Bytes)); {
-		if next < len(s.Fixups) && s.Fixups[next].Offset == at {
-			f := &s.Fixups[next]
-			b.Write(append(strconv.AppendInt(append(buffer[:0], "\t.b"...), int64(8*f.Width), 10), ' '))
-			b.WriteString(f.Section)
-			b.WriteString(f.Symbol)
-			if f.Addend != 0 {
-				b.Write(strconv.AppendInt(append(buffer[:0], '+'), f.Addend, 10))
-			}
-			b.WriteByte('\n')
-			at += int64(f.Width)
-			next++
-			continue
-		}
-		end := min(int64(len(s.Bytes)), at+inLine)
-		if next < len(s.Fixups) {
-			end = min(end, s.Fixups[next].Offset)
-		}
-		line := append(buffer[:0], "\t.b8 "...)
-		for _, c := range s.Bytes[at:end] {
-			line = append(line, decimals[c]...)
-		}
-		line = append(line[:len(line)-2], '\n')
-		b.Write(line)
-		at = end
-	}
-	b.WriteString("}\n")
-	return b.String()
-}
-
-// decimals holds each byte as a list has it.
-var decimals = func() (t [256]string) {
-	for c := range t {
-		t[c] = strconv.Itoa(c) + ", "
-	}
-	return t
-}()

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -34,12 +36,48 @@ func module(t testing.TB, name string, sections map[string][]byte) *Module {
 	return &Module{File: files[0], Files: map[int64]int64{1: 1}, Name: func(int32) (string, Fate) { return "", Unknown }}
 }
 
+// dataSink keeps a section as bytes and fixups.
+type dataSink struct{ ptx.Data }
+
+func (s *dataSink) bytes(b []byte) { s.Bytes = append(s.Bytes, b...) }
+
+func (s *dataSink) address(to target) {
+	s.Fixups = append(s.Fixups, ptx.Fixup{Offset: int64(len(s.Bytes)), Width: to.width, Section: to.section, Symbol: to.symbol, Addend: to.addend})
+	s.Bytes = append(s.Bytes, make([]byte, to.width)...)
+}
+
+// mergedData is Merge with another kind of result.
+func mergedData(modules []*Module, log *diag.Log) (sections []ptx.Data, kept []*Module) {
+	ctx := context.Background()
+	w, kept, _ := prepare(ctx, modules, 1, log)
+	w.place()
+	for _, name := range w.sections() {
+		out := dataSink{ptx.Data{Name: name}}
+		w.write(ctx, name, &out)
+		sections = append(sections, out.Data)
+	}
+	return sections, kept
+}
+
+// textOf returns a section as Merge writes it.
+func textOf(s ptx.Data) string {
+	out := newTextSink(s.Name)
+	at := int64(0)
+	for _, f := range s.Fixups {
+		out.bytes(s.Bytes[at:f.Offset])
+		out.address(target{f.Section, f.Symbol, f.Addend, f.Width})
+		at = f.Offset + int64(f.Width)
+	}
+	out.bytes(s.Bytes[at:])
+	return strings.Join(out.texts(), "")
+}
+
 // addressed makes a module with fixups in its sections.
-func addressed(t testing.TB, name string, sections []Section) *Module {
+func addressed(t testing.TB, name string, sections []ptx.Data) *Module {
 	t.Helper()
 	text := ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n"
 	for i := range sections {
-		text += sections[i].Text()
+		text += textOf(sections[i])
 	}
 	var log diag.Log
 	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
@@ -60,10 +98,10 @@ func addressed(t testing.TB, name string, sections []Section) *Module {
 }
 
 // reread reads the merged .debug_info again.
-func reread(sections []Section) ([]*unit, error) {
+func reread(sections []ptx.Data) ([]*unit, error) {
 	data := map[string]*ptx.Data{}
-	for _, s := range sections {
-		data[s.Name] = &ptx.Data{Name: s.Name, Bytes: s.Bytes, Fixups: s.Fixups}
+	for i := range sections {
+		data[sections[i].Name] = &sections[i]
 	}
 	units, err := readUnits(context.Background(), data[".debug_info"], newAbbrevReader(data[".debug_abbrev"]))
 	if err != nil {
@@ -109,7 +147,7 @@ func TestMergeMovesReferences(t *testing.T) {
 	b := module(t, "b.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})
 	b.Files[1] = 300 // outgrows data1; and ref1 becomes ref4
 	var log diag.Log
-	sections, kept, _ := Merge(context.Background(), []*Module{a, b}, 1, &log)
+	sections, kept := mergedData([]*Module{a, b}, &log)
 	if len(kept) != 2 || len(log.Messages) != 0 {
 		t.Fatalf("%d kept, messages %v", len(kept), log.Messages)
 	}
@@ -133,7 +171,7 @@ func TestMergeMovesReferences(t *testing.T) {
 			}
 		}
 	}
-	if text := sections[0].Text(); !strings.HasPrefix(text, ".section .debug_abbrev\n{\n\t.b8 1, 17, 1, 3, 8, 16, 6, 0, 0, 2, 36, 0, 3, 8, 0, 0\n") {
+	if text := textOf(sections[0]); !strings.HasPrefix(text, ".section .debug_abbrev\n{\n\t.b8 1, 17, 1, 3, 8, 16, 6, 0, 0, 2, 36, 0, 3, 8, 0, 0\n") {
 		t.Errorf("abbreviations in order of first use:\n%s", text)
 	}
 }
@@ -204,12 +242,12 @@ func TestMergeLines(t *testing.T) {
 	lines := named("lines", ".section .debug_info { .b8 1 }\n")
 	lines.Lines = true
 	var log diag.Log
-	sections, kept, _ := Merge(context.Background(), []*Module{whole, bad, lines}, 1, &log)
+	sections, kept := mergedData([]*Module{whole, bad, lines}, &log)
 	if len(kept) != 1 || kept[0] != whole || len(log.Messages) != 1 {
 		t.Errorf("%d modules kept, messages %v", len(kept), log.Messages)
 	}
 	if len(sections) != 1 || string(sections[0].Bytes) != "A\x00B\x00A\x00B\x00A\x00B\x00" {
-		t.Errorf("sections %q", sections)
+		t.Errorf("sections %v", sections)
 	}
 	for i, m := range []*Module{whole, bad, lines} {
 		want := fmt.Sprintf(".debug_str+%d", 4*i+3)
@@ -224,6 +262,38 @@ func TestMergeLines(t *testing.T) {
 				t.Errorf("module %d: s+%d is %s, outside its strings", i, addend, text)
 			}
 		}
+	}
+}
+
+// TestSectionTexts checks that the parts of a long section are the text of its data.
+func TestSectionTexts(t *testing.T) {
+	want := ptx.Data{Name: ".debug_info"}
+	for i := range 100_000 {
+		if i%37 == 5 {
+			f := ptx.Fixup{Offset: int64(len(want.Bytes)), Width: 4 + i%2*4, Section: ".debug_str", Addend: int64(i)}
+			if i%3 == 0 {
+				f.Section, f.Symbol, f.Addend = "", "kept", 0
+			}
+			want.Fixups = append(want.Fixups, f)
+			want.Bytes = append(want.Bytes, make([]byte, f.Width)...)
+		}
+		want.Bytes = append(want.Bytes, byte(i*i>>3))
+	}
+	m := addressed(t, "a.c", []ptx.Data{want, {Name: ".debug_str", Bytes: make([]byte, 100_000)}})
+	got, err := m.File.SectionData(want.Name)
+	if err != nil {
+		t.Fatal(err.Text)
+	}
+	for i := range got.Fixups {
+		got.Fixups[i].Span, got.Fixups[i].Name = diag.Span{}, 0
+	}
+	if d := cmp.Diff(want, got); d != "" {
+		t.Errorf("data (-) and what is read of its text (+):\n%s", d)
+	}
+	out := newTextSink(want.Name)
+	out.bytes(want.Bytes)
+	if parts := len(out.texts()); parts < 3 {
+		t.Errorf("%d parts", parts)
 	}
 }
 
@@ -261,7 +331,7 @@ func TestMergeRefuses(t *testing.T) {
 	} {
 		var log diag.Log
 		good := module(t, "good.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})
-		sections, kept, _ := Merge(context.Background(), []*Module{good, module(t, "m.c", test.sections)}, 1, &log)
+		sections, kept := mergedData([]*Module{good, module(t, "m.c", test.sections)}, &log)
 		text := ""
 		for _, m := range log.Messages {
 			text += m.Text
@@ -311,9 +381,9 @@ func TestMergeFixups(t *testing.T) {
 		abbrev := append(append([]byte{1, 0x11, 0}, test.specs...), 0, 0, 0)
 		info := append([]byte{24, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, make([]byte, 16)...)
 		copy(info[20:], test.value)
-		m := addressed(t, "m.c", []Section{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info, Fixups: test.fixups}})
+		m := addressed(t, "m.c", []ptx.Data{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info, Fixups: test.fixups}})
 		var log diag.Log
-		sections, kept, _ := Merge(context.Background(), []*Module{m}, 1, &log)
+		sections, kept := mergedData([]*Module{m}, &log)
 		text := ""
 		for _, m := range log.Messages {
 			text += m.Text
@@ -352,7 +422,7 @@ func FuzzMerge(f *testing.F) {
 		sections := map[string][]byte{".debug_abbrev": abbrev, ".debug_info": info, ".debug_macinfo": macinfo, ".debug_pubnames": pubnames}
 		a, b := module(t, "a.c", sections), module(t, "b.c", sections)
 		a.Files, b.Files = map[int64]int64{1: 1}, map[int64]int64{1: 70000, 2: 3}
-		merged, kept, _ := Merge(context.Background(), []*Module{a, b}, 1, &diag.Log{})
+		merged, kept := mergedData([]*Module{a, b}, &diag.Log{})
 		if len(kept) == 0 {
 			return
 		}
@@ -430,13 +500,13 @@ func FuzzMergeLists(f *testing.F) {
 		[]byte{20, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1, 2, 3, 4, 5, 6, 7, 8, 23, 0, 0, 0, 2}, []byte{}, make([]byte, 48),
 		append([]byte{44, 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 0, 0, 0, 0, 0}, make([]byte, 32)...))
 	f.Fuzz(func(t *testing.T, abbrev, info, types, loc, ranges, aranges []byte) {
-		sections := []Section{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info}, {Name: ".debug_types", Bytes: types},
+		sections := []ptx.Data{{Name: ".debug_abbrev", Bytes: abbrev}, {Name: ".debug_info", Bytes: info}, {Name: ".debug_types", Bytes: types},
 			{Name: ".debug_loc", Bytes: loc}, {Name: ".debug_ranges", Bytes: ranges}, {Name: ".debug_aranges", Bytes: aranges}}
 		for i := range sections[1:] {
 			sections[i+1].Fixups = fuzzFixups(sections[i+1].Bytes)
 		}
 		modules := []*Module{addressed(t, "a.c", sections), addressed(t, "b.c", sections)}
-		merged, kept, _ := Merge(context.Background(), modules, 1, &diag.Log{})
+		merged, kept := mergedData(modules, &diag.Log{})
 		if len(kept) == 0 {
 			return
 		}
@@ -486,7 +556,7 @@ func fuzzFixups(b []byte) (fixups []ptx.Fixup) {
 
 // checkFixups checks that the fixups of merged sections are addresses that PTX can
 // write, one after the other.
-func checkFixups(merged []Section) error {
+func checkFixups(merged []ptx.Data) error {
 	for _, s := range merged {
 		at := int64(0)
 		for _, f := range s.Fixups {

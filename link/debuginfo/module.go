@@ -16,7 +16,7 @@ import (
 func (m *Module) prepare(ctx context.Context) *dwarfError {
 	m.layouts = map[string]*layout{}
 	m.shapes, m.shapeList = map[*abbrev]int64{}, nil
-	m.seen, m.shared, m.moving = map[string]map[int64]*unit{}, false, false
+	m.shared, m.moving = false, false
 	for name, data := range m.sections {
 		if m.mergeable(name) {
 			m.layouts[name] = &layout{data: data, fixups: fixups{list: data.Fixups}, pairs: name == ".debug_loc" || name == ".debug_ranges"}

@@ -15,11 +15,11 @@ type layout struct {
 	// blocks holds, for each block of the section, the first patch that ends behind its
 	// start.
 	blocks []int32
-	places int // patches that become fixups
 	fixups
 	// pairs is set for lists of address pairs. A fixup without a target becomes 1
 	// there, because two zeros would end the list.
-	pairs bool
+	pairs  bool
+	walked seenEntries
 }
 
 // patch replaces the bytes off to end.
@@ -62,9 +62,6 @@ func (l *layout) settle() int64 {
 		}
 		moved += int64(p.size) - (p.end - p.off)
 		p.moved = moved
-		if p.kind >= offset {
-			l.places++
-		}
 	}
 	return int64(len(l.data.Bytes)) + moved
 }
@@ -143,29 +140,31 @@ func (l *layout) cutFixup() *ptx.Fixup {
 	return nil
 }
 
-// write appends the section to out.
-func (l *layout) write(m *Module, out *Section) {
+// write writes the section to out.
+func (l *layout) write(m *Module, out sink) {
 	at, next := int64(0), 0
+	memory := make([]byte, 16)
 	copyTo := func(end int64) {
-		base := int64(len(out.Bytes)) - at
-		out.Bytes = append(out.Bytes, l.data.Bytes[at:end]...)
 		for ; next < len(l.data.Fixups) && l.data.Fixups[next].Offset < end; next++ {
-			f := m.translate(l.data.Fixups[next])
-			f.Offset += base
-			if f.Section == "" && f.Symbol == "" {
-				if l.pairs {
-					out.Bytes[f.Offset] = 1
-				}
+			f := &l.data.Fixups[next]
+			out.bytes(l.data.Bytes[at:f.Offset])
+			at = f.Offset + int64(f.Width)
+			if to, ok := m.translate(f); ok {
+				out.address(to)
 				continue
 			}
-			out.Fixups = append(out.Fixups, f)
+			none := uint64(0)
+			if l.pairs {
+				none = 1
+			}
+			out.bytes(appendUint(memory[:0], none, int64(f.Width)))
 		}
-		at = end
+		out.bytes(l.data.Bytes[at:end])
 	}
 	for i := range l.patches {
 		p := &l.patches[i]
 		copyTo(p.off)
-		p.write(m, out)
+		p.write(out, memory)
 		at = p.end
 		for next < len(l.data.Fixups) && l.data.Fixups[next].Offset < at {
 			next++
@@ -174,46 +173,47 @@ func (l *layout) write(m *Module, out *Section) {
 	copyTo(int64(len(l.data.Bytes)))
 }
 
-func (p *patch) write(m *Module, out *Section) {
-	fixup := func(f ptx.Fixup) {
-		f.Offset, f.Width = int64(len(out.Bytes)), int(p.size)
-		out.Fixups = append(out.Fixups, f)
-		out.Bytes = append(out.Bytes, make([]byte, p.size)...)
-	}
+// write writes the patch. It may use the memory.
+func (p *patch) write(out sink, memory []byte) {
 	n := p.value
 	if p.in != nil {
 		n = p.in.at(p.value)
 	}
+	b := memory[:0]
 	switch p.kind {
 	case literal:
-		if p.text == "" {
-			out.Bytes = appendUint(out.Bytes, uint64(n), int64(p.size))
+		if p.text != "" {
+			out.bytes([]byte(p.text))
+			return
 		}
-		out.Bytes = append(out.Bytes, p.text...)
+		b = appendUint(b, uint64(n), int64(p.size))
 	case code:
-		out.Bytes = appendUleb(out.Bytes, uint64(n))
+		b = appendUleb(b, uint64(n))
 	case reference:
-		out.Bytes = appendUint(out.Bytes, uint64(n-p.in.at(p.from)), int64(p.size))
+		b = appendUint(b, uint64(n-p.in.at(p.from)), int64(p.size))
 	case uleb:
 		n -= p.in.at(p.from)
 		for range p.size - 1 {
-			out.Bytes = append(out.Bytes, byte(n)|0x80)
+			b = append(b, byte(n)|0x80)
 			n >>= 7
 		}
-		out.Bytes = append(out.Bytes, byte(n)&0x7f)
+		b = append(b, byte(n)&0x7f)
 	case number:
-		out.Bytes = appendUint(out.Bytes, uint64(n), int64(p.size))
+		b = appendUint(b, uint64(n), int64(p.size))
 	case unitOffset:
 		if n == 0 {
-			fixup(ptx.Fixup{Section: p.in.data.Name})
+			out.address(target{section: p.in.data.Name, width: int(p.size)})
 			return
 		}
-		out.Bytes = appendUint(out.Bytes, uint64(n), int64(p.size))
+		b = appendUint(b, uint64(n), int64(p.size))
 	case offset:
-		fixup(ptx.Fixup{Section: p.in.data.Name, Addend: n})
+		out.address(target{section: p.in.data.Name, addend: n, width: int(p.size)})
+		return
 	case address:
-		fixup(ptx.Fixup{Symbol: p.text})
+		out.address(target{symbol: p.text, width: int(p.size)})
+		return
 	}
+	out.bytes(b)
 }
 
 // put adds a patch with literal bytes.

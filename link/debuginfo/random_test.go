@@ -55,13 +55,13 @@ func TestMergeRandom(t *testing.T) {
 			modules[i] = m
 		}
 		var log diag.Log
-		merged, kept, _ := Merge(context.Background(), modules, 1, &log)
+		merged, kept := mergedData(modules, &log)
 		if len(kept) != len(modules) {
 			t.Fatalf("seed %d: %d of %d modules are kept: %v", seed, len(kept), len(modules), log.Messages[0].Text)
 		}
 		sections := map[string]*ptx.Data{}
-		for _, s := range merged {
-			sections[s.Name] = &ptx.Data{Name: s.Name, Bytes: s.Bytes, Fixups: s.Fixups}
+		for i := range merged {
+			sections[merged[i].Name] = &merged[i]
 		}
 		got := (&reading{t: t, sections: sections, count: map[string]int{}}).all()
 		slices.Sort(want) // .debug_types of all modules stands behind .debug_info of all
@@ -173,8 +173,7 @@ func (g *generator) module(t *testing.T, name string) *Module {
 		{".debug_loc", g.loc}, {".debug_ranges", g.ranges}, {".debug_pubnames", pubnames},
 	} {
 		if len(s.data.bytes) > 0 {
-			section := Section{Name: s.name, Bytes: s.data.bytes, Fixups: s.data.fixups}
-			g.text.WriteString(section.Text())
+			g.text.WriteString(textOf(ptx.Data{Name: s.name, Bytes: s.data.bytes, Fixups: s.data.fixups}))
 		}
 	}
 	var log diag.Log
