@@ -35,10 +35,10 @@ type debugName struct {
 	in       resolve.DeclID // the function of the file that first declares it, if Decl is not negative
 	declared int32          // where
 
-	fate   debuginfo.Fate
 	symbol object.ID // at module scope, if index is -1; the function of a name that is gone
 	index  int32     // in lookedUp: a name inside a function
 	listed int32     // the index of the file's own name in lookedUp, or -1
+	fate   debuginfo.Fate
 }
 
 // sameBody maps the names of a dropped body to those of the body that was kept. names

@@ -40,7 +40,7 @@ const far = 32
 
 func newTailTable(names []string, full func(name []byte) int32) *tailTable {
 	size := 16
-	for size < 4*len(names) {
+	for size < 2*len(names) {
 		size *= 2
 	}
 	t := &tailTable{names: names, full: full, among: newTails(len(names)), slots: make([]tailSlot, size)}

@@ -30,7 +30,7 @@ func main() {
 	// be exit code 2, which is wrong usage.
 	debug.SetTraceback("crash")
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(1000) // nearly all that a link allocates lives to its end
+		debug.SetGCPercent(2000) // most of what a link allocates lives to its end
 	}
 	failWrites()
 	os.Exit(untilSignal(os.Stderr, func(ctx context.Context) int {

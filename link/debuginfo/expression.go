@@ -148,7 +148,7 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 				return 0, err
 			}
 			bytes := appendUleb(nil, uint64(size))
-			l.patches[i] = patch{off: at, end: inner, size: int32(len(bytes)), text: string(bytes)}
+			l.patches[i] = l.literal(at, inner, bytes)
 		case opRef2: // the distance may outgrow it
 			if n := r.uint(2); r.err == nil {
 				l.put(at, at+1, []byte{call4})

@@ -92,7 +92,7 @@ func (w *merger) place() {
 // translate turns a fixup of the module into an address in the output. ok is false if its
 // target is gone.
 func (m *Module) translate(f *ptx.Fixup) (to target, ok bool) {
-	to = target{section: f.Section, addend: f.Addend, width: f.Width}
+	to = target{section: f.Section, addend: f.Addend, width: int(f.Width)}
 	switch f.Section {
 	case "":
 		name, fate := m.Name(f.Name)

@@ -42,7 +42,7 @@ type dataSink struct{ ptx.Data }
 func (s *dataSink) bytes(b []byte) { s.Bytes = append(s.Bytes, b...) }
 
 func (s *dataSink) address(to target) {
-	s.Fixups = append(s.Fixups, ptx.Fixup{Offset: int64(len(s.Bytes)), Width: to.width, Section: to.section, Symbol: to.symbol, Addend: to.addend})
+	s.Fixups = append(s.Fixups, ptx.Fixup{Offset: int64(len(s.Bytes)), Width: int32(to.width), Section: to.section, Symbol: to.symbol, Addend: to.addend})
 	s.Bytes = append(s.Bytes, make([]byte, to.width)...)
 }
 
@@ -65,7 +65,7 @@ func textOf(s ptx.Data) string {
 	at := int64(0)
 	for _, f := range s.Fixups {
 		out.bytes(s.Bytes[at:f.Offset])
-		out.address(target{f.Section, f.Symbol, f.Addend, f.Width})
+		out.address(target{f.Section, f.Symbol, f.Addend, int(f.Width)})
 		at = f.Offset + int64(f.Width)
 	}
 	out.bytes(s.Bytes[at:])
@@ -270,7 +270,7 @@ func TestSectionTexts(t *testing.T) {
 	want := ptx.Data{Name: ".debug_info"}
 	for i := range 100_000 {
 		if i%37 == 5 {
-			f := ptx.Fixup{Offset: int64(len(want.Bytes)), Width: 4 + i%2*4, Section: ".debug_str", Addend: int64(i)}
+			f := ptx.Fixup{Offset: int64(len(want.Bytes)), Width: int32(4 + i%2*4), Section: ".debug_str", Addend: int64(i)}
 			if i%3 == 0 {
 				f.Section, f.Symbol, f.Addend = "", "kept", 0
 			}
@@ -541,7 +541,7 @@ func fuzzFixups(b []byte) (fixups []ptx.Fixup) {
 		if b[at]%17 == 1 { // 171, 188, 205, 222
 			f.Width = 4
 		}
-		if f.Symbol == "" && f.Section == "" || at+f.Width > len(b) {
+		if f.Symbol == "" && f.Section == "" || at+int(f.Width) > len(b) {
 			at++
 			continue
 		}
@@ -549,7 +549,7 @@ func fuzzFixups(b []byte) (fixups []ptx.Fixup) {
 			f.Addend = int64(b[at+1])
 		}
 		fixups = append(fixups, f)
-		at += f.Width
+		at += int(f.Width)
 	}
 	return fixups
 }

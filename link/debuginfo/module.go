@@ -274,7 +274,7 @@ func (m *Module) block(l *layout, u *unit, a *attr) (spec, *dwarfError) {
 		l.patches = l.patches[:at] // nothing changes
 		return spec{at: a.at, form: form}, nil
 	}
-	l.patches[at] = patch{off: a.start, end: a.end - int64(a.value), size: int32(len(b)), text: string(b)}
+	l.patches[at] = l.literal(a.start, a.end-int64(a.value), b)
 	return spec{at: a.at, form: form}, nil
 }
 
@@ -372,7 +372,7 @@ func (m *Module) replace(l *layout, a *attr, to *bound) spec {
 		return spec{}
 	case to.symbol != "" && size >= 4 && a.form != formUdata && a.form != formSdata:
 		l.direct(a)
-		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: size, kind: address, text: to.symbol})
+		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: size, kind: address, from: l.text(to.symbol)})
 	case a.form == formUdata || a.form == formSdata:
 		l.put(a.start, a.end, []byte{0})
 	default:

@@ -10,8 +10,9 @@ import (
 // patches are copied, with their fixups translated.
 type layout struct {
 	data    *ptx.Data
-	base    int64   // where it starts in the merged section
-	patches []patch // by offset, without overlap
+	base    int64    // where it starts in the merged section
+	patches []patch  // by offset, without overlap
+	texts   []string // of patches: more than 8 bytes, or the symbol of an address
 	// blocks holds, for each block of the section, the first patch that ends behind its
 	// start.
 	blocks []int32
@@ -28,8 +29,7 @@ type patch struct {
 	moved    int64   // distance by which the following bytes move
 	in       *layout // reference, offset: the section that value is in
 	value    int64   // reference, offset: an offset there; code: the shape; literal: up to 8 bytes
-	from     int64   // reference: the offset it is relative to
-	text     string  // literal: more bytes; address: the symbol
+	from     int64   // reference: the offset it is relative to; literal, address: a number in texts, from 1
 	size     int32   // in the output
 	kind     patchKind
 }
@@ -164,7 +164,7 @@ func (l *layout) write(m *Module, out sink) {
 	for i := range l.patches {
 		p := &l.patches[i]
 		copyTo(p.off)
-		p.write(out, memory)
+		l.writePatch(p, out, memory)
 		at = p.end
 		for next < len(l.data.Fixups) && l.data.Fixups[next].Offset < at {
 			next++
@@ -173,8 +173,8 @@ func (l *layout) write(m *Module, out sink) {
 	copyTo(int64(len(l.data.Bytes)))
 }
 
-// write writes the patch. It may use the memory.
-func (p *patch) write(out sink, memory []byte) {
+// writePatch writes a patch. It may use the memory.
+func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 	n := p.value
 	if p.in != nil {
 		n = p.in.at(p.value)
@@ -182,8 +182,8 @@ func (p *patch) write(out sink, memory []byte) {
 	b := memory[:0]
 	switch p.kind {
 	case literal:
-		if p.text != "" {
-			out.bytes([]byte(p.text))
+		if p.from > 0 {
+			out.bytes([]byte(l.texts[p.from-1]))
 			return
 		}
 		b = appendUint(b, uint64(n), int64(p.size))
@@ -210,7 +210,7 @@ func (p *patch) write(out sink, memory []byte) {
 		out.address(target{section: p.in.data.Name, addend: n, width: int(p.size)})
 		return
 	case address:
-		out.address(target{symbol: p.text, width: int(p.size)})
+		out.address(target{symbol: l.texts[p.from-1], width: int(p.size)})
 		return
 	}
 	out.bytes(b)
@@ -221,15 +221,26 @@ func (l *layout) put(off, end int64, bytes []byte) {
 	if off == end && len(bytes) == 0 {
 		return
 	}
+	l.patches = append(l.patches, l.literal(off, end, bytes))
+}
+
+// text keeps the text of a patch and returns its number, from 1.
+func (l *layout) text(s string) int64 {
+	l.texts = append(l.texts, s)
+	return int64(len(l.texts))
+}
+
+// literal returns a patch with bytes, in the place of others.
+func (l *layout) literal(off, end int64, bytes []byte) patch {
 	p := patch{off: off, end: end, size: int32(len(bytes))}
 	if len(bytes) > 8 {
-		p.text = string(bytes)
-	} else {
-		for i, b := range bytes {
-			p.value |= int64(b) << (8 * i)
-		}
+		p.from = l.text(string(bytes))
+		return p
 	}
-	l.patches = append(l.patches, p)
+	for i, b := range bytes {
+		p.value |= int64(b) << (8 * i)
+	}
+	return p
 }
 
 // putSection turns a plain number into an offset into a section.

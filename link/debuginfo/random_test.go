@@ -98,7 +98,7 @@ type testBytes struct {
 }
 
 func (b *testBytes) fixup(width int, section, symbol string, addend int64) {
-	b.fixups = append(b.fixups, ptx.Fixup{Offset: int64(len(b.bytes)), Width: width, Section: section, Symbol: symbol, Addend: addend})
+	b.fixups = append(b.fixups, ptx.Fixup{Offset: int64(len(b.bytes)), Width: int32(width), Section: section, Symbol: symbol, Addend: addend})
 	b.bytes = append(b.bytes, make([]byte, width)...)
 }
 

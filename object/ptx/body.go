@@ -97,9 +97,9 @@ func (p *parser) local(l *LocalDecl) {
 	switch {
 	case name[0] == '%':
 	case l.Kind == Register:
-		m.LocalRegisters = append(m.LocalRegisters, LocalName{l.Name.Off, Tail(name)})
+		m.LocalRegisters = append(doubled(m.LocalRegisters), LocalName{l.Name.Off, Tail(name)})
 	default:
-		m.Locals = append(m.Locals, LocalName{l.Name.Off, Tail(name)})
+		m.Locals = append(doubled(m.Locals), LocalName{l.Name.Off, Tail(name)})
 	}
 	if Suffixed(name) {
 		m.Reserved = append(m.Reserved, string(name))

@@ -38,6 +38,14 @@ func (l *nameList) find(hash uint64, name []byte) int32 {
 	return l.table.Find(hash, func(n int32) bool { return l.names[n] == string(name) })
 }
 
+// reserve makes room for a number of names in an empty list.
+func (l *nameList) reserve(names int) {
+	if len(l.names) == 0 && cap(l.names) == 0 {
+		l.table.Reserve(names)
+		l.names = make([]string, 0, names)
+	}
+}
+
 // add returns the number of a name, a new one if it has none.
 func (l *nameList) add(name []byte) int32 {
 	if n := len(l.names); n > 0 && l.names[n-1] == string(name) { // the end of a range starts the next

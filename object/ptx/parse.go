@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -44,6 +45,9 @@ type scratch struct {
 	signatures
 	events
 	section Section // for its lists
+	// sectionNames is how many names the sections of the last module referred to: those
+	// of the next one are likely to refer to as many.
+	sectionNames int
 
 	// The long lists of the module. It gets copies of their exact size.
 	names  []string
@@ -67,6 +71,7 @@ func (s *scratch) takeBack(m *Module) {
 	s.locs, m.Locs = copied(m.Locs)
 	s.calls, m.Calls = copied(m.Calls)
 	s.locals, m.Locals = copied(m.Locals)
+	s.sectionNames = len(m.sectionNames.names)
 	old := s.code
 	s.code = codeReader{begun: old.begun[:0], declared: old.declared[:0]}
 	s.code.scopes = scopes{locals: old.locals[:0], visible: old.visible[:0], names: old.names, ranges: old.ranges}
@@ -82,6 +87,15 @@ func copied[T any](list []T) (memory, kept []T) {
 	}
 	clear(list)
 	return list, kept
+}
+
+// doubled returns the list with room for one more element, and doubles its room if it is
+// full: append would make less, and throw away more.
+func doubled[T any](list []T) []T {
+	if len(list) == cap(list) {
+		list = slices.Grow(list, max(64, len(list)))
+	}
+	return list
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}

@@ -326,8 +326,11 @@ func sameUnskimmed(t *testing.T, src *diag.Source, m *Module, err *Error) {
 		return // statements before it may differ
 	}
 	sameData(t, read, m)
-	unread := *m
-	m = &unread
+	again, unread := *read, *m
+	read, m = &again, &unread
+	for _, m := range []*Module{read, m} { // they may have room for more names
+		m.sectionNames = nameList{names: append([]string(nil), m.sectionNames.names...)}
+	}
 	m.Sections = slices.Clone(m.Sections)
 	for i := range m.Sections {
 		s := &m.Sections[i]

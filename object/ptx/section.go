@@ -29,7 +29,6 @@ type Label struct {
 // Section is empty, Symbol+Addend.
 type Fixup struct {
 	Offset int64
-	Width  int // in bytes: 4 or 8
 	// Section names a section: ".debug_abbrev". A label inside a section of the
 	// module is given as that section plus its offset. The section itself may be
 	// absent: ptxas writes .debug_line.
@@ -38,6 +37,7 @@ type Fixup struct {
 	// or object of a function. Name is its number in the module (SectionNames).
 	Symbol string
 	Name   int32
+	Width  int32     // in bytes: 4 or 8
 	Addend int64     // never negative
 	Span   diag.Span // the whole expression
 }
@@ -436,7 +436,7 @@ func (r *sectionReader) resolve() {
 			return
 		}
 		if e.minus < 0 {
-			f := Fixup{Offset: e.offset, Width: int(e.width), Section: section, Name: -1, Addend: e.addend, Span: e.span}
+			f := Fixup{Offset: e.offset, Width: int32(e.width), Section: section, Name: -1, Addend: e.addend, Span: e.span}
 			if section == "" {
 				f.Symbol, f.Name = names[e.name], e.name
 			} else if f.Addend += offset; f.Addend < 0 {

@@ -263,7 +263,10 @@ func (p *parser) skimLoc(from, at int) int {
 	switch c := text[next]; {
 	case class[c] == cLetter, class[c] == cSigil, c == '@', c == '{', c == '}', c == '.' && next > end:
 		loc.Span = diag.Span{Off: int32(from), Len: int32(end - from)}
-		p.m.Locs = append(p.m.Locs, loc)
+		if cap(p.m.Locs) == 0 {
+			p.m.Locs = make([]Loc, 0, 16+(len(text)-at)/256) // clang's lines are denser than others
+		}
+		p.m.Locs = append(doubled(p.m.Locs), loc)
 		return end
 	}
 	return -1

@@ -70,6 +70,7 @@ func (p *parser) skimSection(s *Section) bool {
 	old := &p.scratch.section
 	r := sectionSkim{p: p, text: p.text, at: int(s.Body.Off)}
 	r.s = Section{bytes: old.bytes[:0], items: old.items[:0], offsets: old.offsets[:0], Labels: old.Labels[:0], Refs: old.Refs[:0]}
+	p.m.sectionNames.reserve(min(p.scratch.sectionNames, (len(p.text)-r.at)/8))
 	for r.next() {
 	}
 	*old = r.s
@@ -294,7 +295,7 @@ func (r *sectionSkim) expression(width int) bool {
 		}
 	}
 	e.span = diag.Span{Off: int32(from), Len: int32(end - from)}
-	r.s.items = append(r.s.items, e)
+	r.s.items = append(doubled(r.s.items), e)
 	r.s.bytes = append(r.s.bytes, "\x00\x00\x00\x00\x00\x00\x00\x00"[:width]...)
 	return true
 }
@@ -307,6 +308,6 @@ func (r *sectionSkim) ref(number *int32, name diag.Span) bool {
 	}
 	r.at = at
 	*number = r.p.m.sectionNames.add(r.text[name.Off:name.End()])
-	r.s.Refs = append(r.s.Refs, Ref{name, *number})
+	r.s.Refs = append(doubled(r.s.Refs), Ref{name, *number})
 	return true
 }
