@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/mapped"
 	"ptxlink/object"
 )
 
@@ -47,8 +48,8 @@ type Options struct {
 	AllowUndefined []string
 	// CheckOnly runs all checks but produces no output; Result.PTX is empty.
 	CheckOnly bool
-	// MapInputs maps large files into memory, until the process ends, and does not
-	// read them: for a program that links once. A file that becomes shorter meanwhile
+	// MapInputs maps large files into memory and does not read them. They stay mapped
+	// until Close of the Result or of the Errors. A file that becomes shorter meanwhile
 	// ends the process unless its goroutines have called debug.SetPanicOnFault.
 	MapInputs bool
 	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
@@ -204,6 +205,7 @@ type Result struct {
 	describer func() description
 
 	plan *plan // of a link with Options.Stream
+	maps *mapped.Files
 }
 
 // Symbols returns the module-scope symbols of the output, in output order.

@@ -24,6 +24,10 @@ func (p *plan) emit() ([]byte, *LineMap) {
 	return out.Bytes(), &LineMap{out: diag.Source{Text: out.Bytes()}, runs: p.runs()}
 }
 
+// Close unmaps the inputs of a link with Options.MapInputs. Afterwards only PTX may be
+// used of the Result. Without the option it does nothing.
+func (r *Result) Close() error { return r.maps.Close() }
+
 // Size returns the number of bytes of the output.
 func (r *Result) Size() int {
 	if r.plan != nil {

@@ -38,7 +38,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/link/debuginfo":        "internal/diag internal/parallel object object/ptx",
 		"ptxlink/link/dlink":            "internal/mapped link object/container",
 		"ptxlink/link/optimize":         "internal/diag object/ptx",
-		"ptxlink/link":                  "internal/bridge internal/diag internal/parallel internal/room internal/srcline object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo link/optimize",
+		"ptxlink/link":                  "internal/bridge internal/diag internal/mapped internal/parallel internal/room internal/srcline object object/ptx object/container resolve abicheck abicheck/atomics abicheck/dwarftypes link/debuginfo link/optimize",
 		"ptxlink/link/pack":             "internal/bridge internal/diag link object object/ptx object/container resolve",
 		"ptxlink/link/report":           "link link/ptxas",
 		"ptxlink/cmd/ptxlink":           "internal/bridge internal/diag internal/mapped internal/outfile internal/room internal/typo abicheck/ctype link link/pack link/dlink link/partition link/ptxas link/report link/libdevice",

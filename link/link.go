@@ -19,6 +19,7 @@ import (
 	"ptxlink/abicheck/atomics"
 	"ptxlink/abicheck/dwarftypes"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/mapped"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
 	"ptxlink/internal/srcline"
@@ -34,6 +35,25 @@ import (
 // context, an empty list of inputs, an unknown Options.Host or Arch, and an invalid
 // pattern. Link may be called concurrently.
 func Link(ctx context.Context, o Options) (*Result, error) {
+	if !o.MapInputs {
+		return runPasses(ctx, o, nil)
+	}
+	maps := &mapped.Files{}
+	r, err := runPasses(ctx, o, maps)
+	var errs *Errors
+	switch {
+	case err == nil:
+		r.maps = maps
+	case errors.As(err, &errs):
+		errs.maps = maps
+	default:
+		maps.Close()
+	}
+	return r, err
+}
+
+// runPasses links. Large inputs are mapped if maps is not nil.
+func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, error) {
 	host, err := o.check()
 	if err != nil {
 		return nil, err
@@ -42,7 +62,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 6)}
 
 	var in inputs
-	clock.pass("load", func() { in, err = load(ctx, o, log) })
+	clock.pass("load", func() { in, err = load(ctx, o, maps, log) })
 	if err != nil {
 		return nil, err
 	}

@@ -69,7 +69,7 @@ func BenchmarkPass(b *testing.B) {
 		name string
 		run  func()
 	}{
-		{"load", func() { l = passes{log: &diag.Log{}}; l.in, l.err = load(context.Background(), o, l.log) }},
+		{"load", func() { l = passes{log: &diag.Log{}}; l.in, l.err = load(context.Background(), o, nil, l.log) }},
 		{"resolve", func() {
 			l.table = resolve.Resolve(l.in.files, resolve.Options{Unlinked: l.in.set.Outlines}, l.log)
 			l.in.close()

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/mapped"
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/resolve"
@@ -26,7 +27,7 @@ type inputs struct {
 
 // load reads the inputs, and the needed members of archives. If the index of an
 // archive turns out to be wrong, load reads the archive again without it.
-func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
+func load(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (inputs, error) {
 	redirect, err := o.redirect()
 	if err != nil {
 		return inputs{}, err
@@ -34,7 +35,7 @@ func load(ctx context.Context, o Options, log *diag.Log) (inputs, error) {
 	named := objectInputs(namedOnce(o.Inputs, log))
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages)}
-		set, err := object.Open(ctx, named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: o.MapInputs}, &try)
+		set, err := object.Open(ctx, named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, &try)
 		if err != nil {
 			return inputs{}, err
 		}

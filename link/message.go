@@ -6,6 +6,7 @@ import (
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/mapped"
 )
 
 // Message is an error, a warning or a note. errors.As finds one in the errors of
@@ -164,7 +165,13 @@ type Errors struct {
 	// Modules are the names of the modules that were read, unless one of them could
 	// not be.
 	Modules []string
+
+	maps *mapped.Files
 }
+
+// Close unmaps the inputs of a link with Options.MapInputs. The errors must not be used
+// afterwards. Without the option it does nothing.
+func (e *Errors) Close() error { return e.maps.Close() }
 
 // Unwrap returns the errors among the messages, so that errors.Is finds, for example,
 // fs.ErrNotExist.

@@ -29,8 +29,8 @@ type fileTable struct {
 	idle   []*packageFile // open and not being read; the last is the most recently used
 	closed bool
 
-	bytes atomic.Int64 // number of bytes read
-	maps  bool         // Options.Map
+	bytes atomic.Int64  // number of bytes read
+	maps  *mapped.Files // Options.Map
 }
 
 func newFileTable() *fileTable {
@@ -120,8 +120,8 @@ func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
 // readSized reads a regular file that had this size.
 func (t *fileTable) readSized(path string, size, limit int64) ([]byte, error) {
 	return t.with(func() ([]byte, error) {
-		if t.maps && size >= mapped.Least {
-			if data, ok := mapFile(path, limit); ok {
+		if t.maps != nil && size >= mapped.Least {
+			if data, ok := t.mapFile(path, limit); ok {
 				return data, nil
 			}
 		}
@@ -135,7 +135,7 @@ func (t *fileTable) readSized(path string, size, limit int64) ([]byte, error) {
 
 // mapFile maps a large regular file. ok is false if it must be read: then it has become
 // something else, or has an error to report.
-func mapFile(path string, limit int64) (data []byte, ok bool) {
+func (t *fileTable) mapFile(path string, limit int64) (data []byte, ok bool) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, false
@@ -145,7 +145,7 @@ func mapFile(path string, limit int64) (data []byte, ok bool) {
 	if err != nil || !info.Mode().IsRegular() || info.Size() < mapped.Least || info.Size() > limit {
 		return nil, false
 	}
-	return mapped.Read(path, f.Fd(), info.Size())
+	return t.maps.Read(path, f.Fd(), info.Size())
 }
 
 // close closes the packages. Those that are being read are closed afterwards.

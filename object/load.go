@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/mapped"
 	"ptxlink/object/container"
 )
 
@@ -26,11 +27,11 @@ type Input struct {
 
 // Options control reading.
 type Options struct {
-	Jobs    int    // inputs read in parallel; 0 means one per CPU
-	Arch    string // "sm_80": selects one PTX of a fatbin; empty selects the highest
-	All     bool   // take all PTX of a fatbin
-	Map     bool   // see link.Options.MapInputs
-	MaxSize int64  // bytes of decompressed data of one input; 0 means 4 GiB
+	Jobs    int           // inputs read in parallel; 0 means one per CPU
+	Arch    string        // "sm_80": selects one PTX of a fatbin; empty selects the highest
+	All     bool          // take all PTX of a fatbin
+	Map     *mapped.Files // maps large files, which are read if it is nil
+	MaxSize int64         // bytes of decompressed data of one input; 0 means 4 GiB
 }
 
 // Load reads and parses all inputs, in parallel, and returns their modules in

@@ -38,7 +38,7 @@ type openedUnit struct {
 // the input could not be read at all.
 func Keep(ctx context.Context, in Input, o Options, log *diag.Log) (opened *Opened, unread bool) {
 	in.NoIndex = true
-	o.Map, o.All = false, false
+	o.Map, o.All = nil, false
 	var op opening
 	files := newFileTable()
 	defer files.close()

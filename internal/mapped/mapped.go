@@ -16,27 +16,51 @@ import (
 // Least is the size in bytes from which mapping a file is faster than reading it.
 const Least = 1 << 18
 
+// Files are mapped files that are unmapped together. It may be used concurrently.
+type Files struct {
+	list []mapping // guarded by all
+}
+
 type mapping struct {
 	data []byte
 	name string
 }
 
-var files struct {
+// all holds the files that are mapped now, for Fault.
+var all = struct {
 	sync.Mutex
-	list []mapping
-}
+	files map[*Files]bool
+}{files: map[*Files]bool{}}
 
-// Read maps a file of a known size, until the process ends. ok is false if the system
-// cannot map it.
-func Read(name string, fd uintptr, size int64) (data []byte, ok bool) {
+// Read maps a file of a known size. ok is false if the system cannot map it.
+func (f *Files) Read(name string, fd uintptr, size int64) (data []byte, ok bool) {
 	data, err := mapFile(fd, int(size))
 	if err != nil {
 		return nil, false
 	}
-	files.Lock()
-	defer files.Unlock()
-	files.list = append(files.list, mapping{data, name})
+	all.Lock()
+	defer all.Unlock()
+	f.list = append(f.list, mapping{data, name})
+	all.files[f] = true
 	return data, true
+}
+
+// Close unmaps the files, which must no longer be in use. It may be called again, and
+// on nil.
+func (f *Files) Close() error {
+	if f == nil {
+		return nil
+	}
+	all.Lock()
+	list := f.list
+	f.list = nil
+	delete(all.files, f)
+	all.Unlock()
+	var err error
+	for _, m := range list {
+		err = errors.Join(err, unmapFile(m.data))
+	}
+	return err
 }
 
 // PanicOnFault makes reads of memory that its file no longer has panic, in this
@@ -53,11 +77,13 @@ func Fault(recovered any) error {
 	if !ok {
 		return nil
 	}
-	files.Lock()
-	defer files.Unlock()
-	for _, m := range files.list {
-		if at := uintptr(unsafe.Pointer(unsafe.SliceData(m.data))); at <= fault.Addr() && fault.Addr() < at+uintptr(len(m.data)) {
-			return fmt.Errorf("%s: %w", m.name, ErrChanged)
+	all.Lock()
+	defer all.Unlock()
+	for f := range all.files {
+		for _, m := range f.list {
+			if at := uintptr(unsafe.Pointer(unsafe.SliceData(m.data))); at <= fault.Addr() && fault.Addr() < at+uintptr(len(m.data)) {
+				return fmt.Errorf("%s: %w", m.name, ErrChanged)
+			}
 		}
 	}
 	return nil

@@ -5,3 +5,5 @@ package mapped
 import "errors"
 
 func mapFile(uintptr, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+
+func unmapFile([]byte) error { return nil }

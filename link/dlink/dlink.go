@@ -117,7 +117,7 @@ func Read(files []File, o Options) *Job {
 	return j
 }
 
-// read maps or reads a regular file.
+// read maps a regular file, until the process ends, or reads it.
 func read(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -129,7 +129,7 @@ func read(path string) ([]byte, error) {
 		return nil, err
 	}
 	if info.Mode().IsRegular() && info.Size() >= mapped.Least {
-		if data, ok := mapped.Read(path, f.Fd(), info.Size()); ok {
+		if data, ok := new(mapped.Files).Read(path, f.Fd(), info.Size()); ok {
 			return data, nil
 		}
 	}
