@@ -134,7 +134,7 @@ func passes(ctx context.Context) {
 
 const embedderSays = `error "duplicate-symbol" b` + "\x1b" + `[31m.ptx:4:16 [59+1] multiple definition of f; help "keep one of the two, make one .weak, or drop its linkage so that it stays in its module"
   a.ptx:5:16 first defined here
-b\x1b[31m.ptx:4:16: error: multiple definition of f
+b\x1b[31m.ptx:4:16: error: multiple definition of f [duplicate-symbol]
     4 | .visible .func f () { ret; }
       |                ^
 a.ptx:5:16: note: first defined here
@@ -145,34 +145,34 @@ k a.ptx 4 17
 f a.ptx 5 16
 ptxas did not accept the module
 error "ptxas-error" a.ptx:5:1 [74+28] ptxas: Bad \x1b[31m thing; help ""
-a.ptx:5:1: error: ptxas: Bad \x1b[31m thing
+a.ptx:5:1: error: ptxas: Bad \x1b[31m thing [ptxas-error]
     5 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 ptxas did not accept the module
 error "ptxas-error" gen.cu:120:2 [0+0] ptxas: Bad \x1b[31m thing; help ""
   <linked module>:12:1 ptxas read this line; --save-temps keeps the linked module
-gen.cu:120:2: error: ptxas: Bad \x1b[31m thing
+gen.cu:120:2: error: ptxas: Bad \x1b[31m thing [ptxas-error]
 <linked module>:12:1: note: ptxas read this line; --save-temps keeps the linked module
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 ptxas did not accept the module
 error "ptxas-error" :0:0 [0+0] ptxas: Bad \x1b[31m thing; help ""
   <linked module>:12:1 ptxas read this line; --save-temps keeps the linked module
-ptxlink: error: ptxas: Bad \x1b[31m thing
+ptxlink: error: ptxas: Bad \x1b[31m thing [ptxas-error]
 <linked module>:12:1: note: ptxas read this line; --save-temps keeps the linked module
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 warning "empty-member" none.ptx:0:0 [0+0] this module defines nothing that other modules can use; help "make .visible what it is to define"
 error "tool" :0:0 [0+0] cannot run ./no\x1b[31m, which --ptxas names: no such file or directory; help "name the program itself, such as /usr/local/cuda/bin/ptxas"
-ptxlink: error: cannot run ./no\x1b[31m, which --ptxas names: no such file or directory
+ptxlink: error: cannot run ./no\x1b[31m, which --ptxas names: no such file or directory [tool]
 help: name the program itself, such as /usr/local/cuda/bin/ptxas
 error "tool" :0:0 [0+0] there is no ./no\x1b[31m, which --cuda names; help ""
-ptxlink: error: there is no ./no\x1b[31m, which --cuda names
+ptxlink: error: there is no ./no\x1b[31m, which --cuda names [tool]
 error param-size a.ptx 4 18
 { ld ret } 
 1 <nil>
 error "c-syntax" s.h:1:8 [7+1] the "{" is not closed; help ""
-s.h:1:8: error: the "{" is not closed
+s.h:1:8: error: the "{" is not closed [c-syntax]
     1 | struct {
       |        ^
 `

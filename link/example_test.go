@@ -91,7 +91,7 @@ func ExampleWriteMessages() {
 		link.WriteMessages(os.Stdout, refused.Messages, link.Style{})
 	}
 	// Output:
-	// kernel.ptx:10:7: error: undefined symbol: scale, used in k
+	// kernel.ptx:10:7: error: undefined symbol: scale, used in k [undefined-symbol]
 	//    10 | 	call scale, (p);
 	//       | 	     ^^^^^
 	// help: add the module that defines it, or pass --allow-undefined=scale to leave it open

@@ -34,7 +34,7 @@ type Message struct {
 }
 
 // ID is the name of a rule as an error: errors.Is(err, link.ID("undefined-symbol"))
-// reports whether a link failed for that reason. docs/messages.md lists the names.
+// reports whether a link failed for that reason. docs/errors.md lists the names.
 type ID string
 
 // Error returns the name.

@@ -66,7 +66,7 @@ func TestCudadevrt(t *testing.T) {
 	}
 
 	code, said := ptxlink(in, "-L", lib, "-lcudadevrt", "-o", out, "--arch", "sm_90")
-	target := regexp.MustCompile(`error: no PTX in it runs on sm_90; there is (sm_\d+)\n`).FindStringSubmatch(said)
+	target := regexp.MustCompile(`error: no PTX in it runs on sm_90; there is (sm_\d+) \[arch-mismatch\]\n`).FindStringSubmatch(said)
 	if code != exitLink || target == nil {
 		t.Fatalf("for sm_90: exit code %d\n%s", code, said)
 	}

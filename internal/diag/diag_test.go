@@ -24,7 +24,7 @@ func TestWriteTwoPlaces(t *testing.T) {
 	if err := Write(&out, log.Messages, Style{}); err != nil {
 		t.Fatal(err)
 	}
-	want := "a.ptx:2:15: error: helper differs\n" +
+	want := "a.ptx:2:15: error: helper differs [symbol-kind]\n" +
 		"    2 | .extern .func\thelper;\n" +
 		"      |              \t^^^^^^\n" +
 		"b.ptx:1:1: note: defined here\n" +

@@ -238,3 +238,16 @@ func (id ID) Rule() Rule { return rules[id] }
 
 // String returns the name, or "" for None.
 func (id ID) String() string { return rules[id].Name }
+
+// mark returns what text messages show of the ID behind their first line: the option of
+// a warning, including one that --fatal-warnings made an error, or the name of an error.
+// It returns "" for errors that are not about the inputs, to which --explain adds little.
+func (id ID) mark() string {
+	switch {
+	case id == None, id == Usage, id == IO, id == Interrupted, id == Internal:
+		return ""
+	case id.Rule().Kind == Warning:
+		return " [-W" + id.String() + "]"
+	}
+	return " [" + id.String() + "]"
+}

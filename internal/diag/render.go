@@ -106,9 +106,7 @@ func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette
 		text = abridge(text)
 	}
 	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, shown(text, maxText))
-	if id.Rule().Kind == Warning { // including one that --fatal-warnings made an error
-		b.WriteString(" [-W" + id.String() + "]")
-	}
+	b.WriteString(id.mark())
 	b.WriteByte('\n')
 }
 

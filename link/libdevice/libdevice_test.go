@@ -232,7 +232,7 @@ func TestFind(t *testing.T) {
 	t.Setenv("CUDA_PATH", "")
 	t.Setenv("PATH", in("empty"))
 	_, err := Find("")
-	want := "cannot find libdevice.10.bc; looked in " + in("empty") + ", $CUDA_PATH (not set), the toolkit of nvcc (not on $PATH), " + in("empty")
+	want := "cannot find libdevice.10.bc; looked in " + in("empty") + ", $CUDA_PATH (not set), the toolkit of nvcc (not on $PATH), " + in("empty") + " [tool]"
 	if err == nil || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("%v\nwant %s", err, want)
 	}

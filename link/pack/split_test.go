@@ -498,7 +498,7 @@ func TestSplitWeakAlias(t *testing.T) {
 		oracles.Assemble(t, ptxas, arch, first, "-c")
 	}
 	_, err := link.Link(context.Background(), link.Options{Inputs: texts(string(first), string(first))})
-	if err == nil || !strings.Contains(err.Error(), "multiple definition of second\n") {
+	if err == nil || !strings.Contains(err.Error(), "multiple definition of second [duplicate-symbol]\n") {
 		t.Errorf("two links that took an alias: %v", err)
 	}
 }

@@ -81,13 +81,13 @@ func TestMessages(t *testing.T) {
 echo "ptxas linked.ptx, line 2; error   : Arguments mismatch for instruction 'add'" >&2
 echo "ptxas linked.ptx, line 2; error   : Unknown symbol 'x__1'" >&2
 echo "ptxas fatal   : Ptx assembly aborted due to errors" >&2
-exit 255`, `a.ptx:1:2: error: ptxas: Arguments mismatch for instruction 'add'
+exit 255`, `a.ptx:1:2: error: ptxas: Arguments mismatch for instruction 'add' [ptxas-error]
     1 | 	add.u32 %add, x, y;
       | 	^^^
 <linked module>:2:2: note: ptxas read this line; --save-temps keeps the linked module
     2 | 	add.u32 %add, x__1, y;
       | 	^^^
-a.ptx:1:2: error: ptxas: Unknown symbol 'x__1'
+a.ptx:1:2: error: ptxas: Unknown symbol 'x__1' [ptxas-error]
     1 | 	add.u32 %add, x, y;
       | 	^^^^^^^^^^^^^^^^^^^
 <linked module>:2:16: note: ptxas read this line; --save-temps keeps the linked module
@@ -96,14 +96,14 @@ a.ptx:1:2: error: ptxas: Unknown symbol 'x__1'
 `},
 		{"mapped line as it was, on stdout", `
 echo "ptxas linked.ptx, line 4; fatal   : Parsing error near 'ret': syntax error"
-exit 255`, `a.ptx:2:1: error: ptxas: Parsing error near 'ret': syntax error
+exit 255`, `a.ptx:2:1: error: ptxas: Parsing error near 'ret': syntax error [ptxas-error]
     2 | ret;
       | ^^^
 `},
 		{"the linker's own line", `
 echo "ptxas linked.ptx, line 3; fatal   : Unsupported .version 9.0; current version is '8.4'"
 echo "ptxas fatal   : Ptx assembly aborted due to errors"
-exit 255`, `ptxlink: error: ptxas: Unsupported .version 9.0; current version is '8.4'
+exit 255`, `ptxlink: error: ptxas: Unsupported .version 9.0; current version is '8.4' [ptxas-error]
 <linked module>:3:1: note: ptxas read this line; --save-temps keeps the linked module
     3 | .version 9.0
       | ^^^^^^^^^^^^
@@ -111,32 +111,32 @@ help: PTXAS is older than the PTX; name a newer ptxas with --ptxas or $PTXAS
 `},
 		{"no line", `
 echo "ptxas fatal   : Unresolved extern function 'foo'"
-exit 255`, `ptxlink: error: ptxas: Unresolved extern function 'foo'
+exit 255`, `ptxlink: error: ptxas: Unresolved extern function 'foo' [ptxas-error]
 help: a finished cubin has no undefined symbols; -c makes one that can be linked further
 `},
 		{"aborted, and nothing before it", `
 echo "ptxas fatal   : Ptx assembly aborted due to errors"
-exit 255`, "ptxlink: error: ptxas: Ptx assembly aborted due to errors\n"},
+exit 255`, "ptxlink: error: ptxas: Ptx assembly aborted due to errors [ptxas-error]\n"},
 		{"line that does not exist", `
 echo "ptxas linked.ptx, line 99; error   : odd"
-exit 255`, `ptxlink: error: ptxas: odd
+exit 255`, `ptxlink: error: ptxas: odd [ptxas-error]
 ptxlink: note: ptxas names line 99, and the linked module has fewer
 `},
-		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without a message (exit code 3)
+		{"nothing said", "exit 3", `ptxlink: error: ptxas failed without a message (exit code 3) [ptxas-failed]
 help: the program is PTXAS
 `},
 		{"exit code 0 with an error", succeed + `
 echo "ptxas error   : Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max)"`,
-			"ptxlink: error: ptxas: Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max)\n"},
-		{"exit code 0 and no cubin", "exit 0", "ptxlink: error: ptxas reported success and wrote no cubin\n"},
-		{"exit code 0 and an empty cubin", ": > linked.cubin", "ptxlink: error: ptxas reported success and wrote no cubin\n"},
-		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin: it is not an ELF file
+			"ptxlink: error: ptxas: Entry function 'k' uses too much shared data (0xf4240 bytes, 0x29000 max) [ptxas-error]\n"},
+		{"exit code 0 and no cubin", "exit 0", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\n"},
+		{"exit code 0 and an empty cubin", ": > linked.cubin", "ptxlink: error: ptxas reported success and wrote no cubin [ptxas-failed]\n"},
+		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin: it is not an ELF file [ptxas-failed]
 help: the program is PTXAS
 `},
-		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas crashed (segmentation fault)
+		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas crashed (segmentation fault) [ptxas-failed]
 help: the program is PTXAS; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on
 `},
-		{"crash below a shell", "exit 137", `ptxlink: error: ptxas crashed (killed, perhaps out of memory)
+		{"crash below a shell", "exit 137", `ptxlink: error: ptxas crashed (killed, perhaps out of memory) [ptxas-failed]
 help: the program is PTXAS; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on
 `},
 	} {
@@ -285,11 +285,11 @@ func TestFind(t *testing.T) {
 	defer func() { SitePackages = sitePackages }()
 
 	want := "ptxlink: error: cannot find ptxas; looked in $CUDA_HOME (not set), $CUDA_PATH (not set), $PATH, " + filepath.Join(root, "cuda-*/bin") + ", "
-	if _, err := Find(""); err == nil || err.Error() != want+"$VIRTUAL_ENV (not set)" {
+	if _, err := Find(""); err == nil || err.Error() != want+"$VIRTUAL_ENV (not set) [tool]" {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	t.Setenv("VIRTUAL_ENV", filepath.Join(root, "venv"))
-	if _, err := Find(""); err == nil || err.Error() != want+filepath.Join(root, "venv/lib/python3*/site-packages") {
+	if _, err := Find(""); err == nil || err.Error() != want+filepath.Join(root, "venv/lib/python3*/site-packages")+" [tool]" {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	// Each of these takes precedence over those before it.
@@ -341,9 +341,9 @@ func TestRealPtxas(t *testing.T) {
 			path := oracles.Require(t, tool)
 			for _, test := range []struct{ ptx, want string }{
 				{head + ".visible .entry k() { ret; }\n", ""},
-				{head + ".visible .entry k() { add.u32 a, b, c; ret; }\n", "Unknown symbol 'b'\n<linked module>:4:34: note: ptxas read this line"},
+				{head + ".visible .entry k() { add.u32 a, b, c; ret; }\n", "Unknown symbol 'b' [ptxas-error]\n<linked module>:4:34: note: ptxas read this line"},
 				{head + ".visible .entry k( { ret; }\n", "<linked module>:4:20: note: ptxas read this line"},
-				{head + ".extern .func f;\n.visible .entry k() { call f; ret; }\n", "error: ptxas: Unresolved extern function 'f'\nhelp: "},
+				{head + ".extern .func f;\n.visible .entry k() { call f; ret; }\n", "error: ptxas: Unresolved extern function 'f' [ptxas-error]\nhelp: "},
 				{".version 19.0\n.target sm_80\n", "help: " + path + " is older than the PTX"},
 				{".version 7.8\n.target sm_90\n", "help: the module needs a newer GPU than sm_80"},
 				{"", "Missing .version directive"},
