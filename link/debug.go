@@ -274,7 +274,7 @@ func warnMixed(files []*object.File, log *diag.Log) {
 		for d := range f.Decls {
 			if f.Decls[d].HasBody {
 				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has no debug information, and is assembled unoptimised because "+with.Name+" has").
-					WithHelp("-S drops debug information; or link the two apart")
+					WithHelp(diag.Join(diag.With("-S", "%s drops debug information"), "or link the two apart"))
 				break
 			}
 		}

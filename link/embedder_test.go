@@ -150,24 +150,24 @@ a.ptx:5:1: error: ptxas: Bad \x1b[31m thing [ptxas-error]
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 ptxas did not accept the module
 error "ptxas-error" gen.cu:120:2 [0+0] ptxas: Bad \x1b[31m thing; help ""
-  <linked module>:12:1 ptxas read this line; --save-temps keeps the linked module
+  <linked module>:12:1 ptxas read this line
 gen.cu:120:2: error: ptxas: Bad \x1b[31m thing [ptxas-error]
-<linked module>:12:1: note: ptxas read this line; --save-temps keeps the linked module
+<linked module>:12:1: note: ptxas read this line
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 ptxas did not accept the module
 error "ptxas-error" :0:0 [0+0] ptxas: Bad \x1b[31m thing; help ""
-  <linked module>:12:1 ptxas read this line; --save-temps keeps the linked module
+  <linked module>:12:1 ptxas read this line
 ptxlink: error: ptxas: Bad \x1b[31m thing [ptxas-error]
-<linked module>:12:1: note: ptxas read this line; --save-temps keeps the linked module
+<linked module>:12:1: note: ptxas read this line
    12 | .visible .func f () { ret; }
       | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
 warning "empty-member" none.ptx:0:0 [0+0] this module defines nothing that other modules can use; help "make .visible what it is to define"
-error "tool" :0:0 [0+0] cannot run ./no\x1b[31m, which --ptxas names: no such file or directory; help "name the program itself, such as /usr/local/cuda/bin/ptxas"
-ptxlink: error: cannot run ./no\x1b[31m, which --ptxas names: no such file or directory [tool]
+error "tool" :0:0 [0+0] cannot run ./no\x1b[31m, which Options.Path names: no such file or directory; help "name the program itself, such as /usr/local/cuda/bin/ptxas"
+ptxlink: error: cannot run ./no\x1b[31m, which Options.Path names: no such file or directory [tool]
 help: name the program itself, such as /usr/local/cuda/bin/ptxas
-error "tool" :0:0 [0+0] there is no ./no\x1b[31m, which --cuda names; help ""
-ptxlink: error: there is no ./no\x1b[31m, which --cuda names [tool]
+error "tool" :0:0 [0+0] there is no ./no\x1b[31m; help ""
+ptxlink: error: there is no ./no\x1b[31m [tool]
 error param-size a.ptx 4 18
 { ld ret } 
 1 <nil>

@@ -94,5 +94,5 @@ func ExampleWriteMessages() {
 	// kernel.ptx:10:7: error: undefined symbol: scale, used in k [undefined-symbol]
 	//    10 | 	call scale, (p);
 	//       | 	     ^^^^^
-	// help: add the module that defines it, or pass --allow-undefined=scale to leave it open
+	// help: add the module that defines it, or pass Options.AllowUndefined to leave it open
 }

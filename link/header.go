@@ -117,7 +117,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	for _, f := range files {
 		a := archOf(f, &ignored)
 		if gpu != "" && !a.runsOn(gpu) {
-			log.Error(diag.ArchMismatch, a.place(), fmt.Sprintf("this module is for %s, but --arch is %s", a.where(), gpu)).WithHelp(a.remedy(gpu))
+			log.Error(diag.ArchMismatch, a.place(), fmt.Sprintf("this module is for %s, but %s is %s", a.where(), diag.Option("--arch"), gpu)).WithHelp(a.remedy(gpu))
 		}
 		switch {
 		case a.number == 0:
@@ -133,7 +133,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || renamed(was.number) != renamed(h.arch.number) {
 		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
-			WithHelp(fmt.Sprintf("use a library made for %s, or pass --arch %s to accept the change", was, h.arch))
+			WithHelp("use a library made for " + was.String() + diag.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
 	}
 }
 
@@ -157,7 +157,7 @@ func (a arch) remedy(gpu string) string {
 	if a.suffix == 0 {
 		lower = " or lower"
 	}
-	return fmt.Sprintf("compile it for %s%s, or link with --arch %s", gpu, lower, a)
+	return "compile it for " + gpu + lower + diag.With("--arch "+a.String(), ", or link with %s")
 }
 
 // renamed returns the number of an architecture since ISA 9.0.

@@ -170,7 +170,7 @@ func (o Options) check() (host object.Host, err error) {
 func requireDefined(t *resolve.Table, names []string, log *diag.Log) {
 	for _, name := range names {
 		if s, ok := t.Lookup(name); !ok || !s.Defined() {
-			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which --require-defined requires").Of(name)
+			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which "+diag.Option("--require-defined")+" requires").Of(name)
 		}
 	}
 }
@@ -179,7 +179,7 @@ func requireDefined(t *resolve.Table, names []string, log *diag.Log) {
 func collect(t *resolve.Table, o Options, log *diag.Log) {
 	for _, glob := range o.Entries {
 		if !t.HasEntry(glob) {
-			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines an entry that matches "+diag.Name(glob)+", which --entry requires")
+			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines an entry that matches "+diag.Name(glob)+", which "+diag.Option("--entry")+" requires")
 		}
 	}
 	if o.KeepUnused || o.Relocatable {

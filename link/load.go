@@ -82,7 +82,7 @@ func (in *inputs) define(ctx context.Context, o Options, log *diag.Log) error {
 func loaded(in inputs, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
 		log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, and nothing in them is needed").
-			WithHelp("--whole-archive links all members (add -r for a library on its own); -u NAME links the one that defines NAME")
+			WithHelp(diag.Join(diag.With("--whole-archive", "%s links all members"+diag.With("-r", " (add %s for a library on its own)")), diag.With("-u NAME", "%s links the one that defines NAME")))
 	}
 	if log.Errors() > 0 {
 		return &Errors{Messages: publicMessages(log.Messages), IO: in.set.Unread}

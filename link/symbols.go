@@ -150,11 +150,11 @@ func definedByOptions(ctx context.Context, files []*object.File, o Options, log 
 	for _, d := range o.Define {
 		f, name := mention(files, d.Name)
 		if f == nil {
-			log.Warn(diag.UnusedOption, diag.Place{}, "no input refers to "+diag.Name(d.Name)+", which --defsym defines")
+			log.Warn(diag.UnusedOption, diag.Place{}, "no input refers to "+diag.Name(d.Name)+", which "+diag.Option("--defsym")+" defines")
 			continue
 		}
 		refuse := func(reason string) {
-			log.Error(diag.Defsym, f.NamePlace(name), fmt.Sprintf("--defsym gives %s the value %s, but %s", diag.Name(d.Name), d.Value, reason)).Of(d.Name)
+			log.Error(diag.Defsym, f.NamePlace(name), diag.Option("--defsym")+fmt.Sprintf(" gives %s the value %s, but %s", diag.Name(d.Name), d.Value, reason)).Of(d.Name)
 		}
 		if f.Symbols[name].Defined() {
 			refuse("it is defined here")

@@ -28,9 +28,9 @@ func FindLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 	}
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
-		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit; -L names its folder")
+		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + diag.With("-L", "; %s names its folder"))
 	} else if len(folders) == 0 {
-		m.WithHelp("name the folder that holds " + strings.Join(candidates, " or ") + " with -L")
+		m.WithHelp("name the folder that holds " + strings.Join(candidates, " or ") + diag.With("-L", " with %s"))
 	}
 	for _, folder := range folders {
 		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", strings.Join(candidates, " or "), folder))

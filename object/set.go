@@ -446,9 +446,9 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 
 // refuse reports why the unit cannot be linked.
 func (u *Unit) refuse(o Options, log *diag.Log) {
-	help := "compile it for " + o.Arch + " or lower, or choose another --arch"
+	help := "compile it for " + o.Arch + " or lower" + diag.With("--arch", ", or choose another %s")
 	if strings.Contains(u.member.Name, "libcudadevrt.a(") { // it has PTX only for the newest GPU
-		help = "leave it to nvlink, which takes its cubins: link with -c and --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
+		help = "leave it to nvlink, which takes its cubins: link with ptxlink -c --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
 	}
 	log.Error(diag.ArchMismatch, diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)
 }

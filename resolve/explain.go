@@ -26,11 +26,11 @@ var explanations = []struct{ prefix, text string }{
 	{"_ZNSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"_ZNKSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"_ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
-	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and -L. -ldevice links it"},
-	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; use --allow-undefined='__cudaCDP2*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
-	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; use --allow-undefined='__cuda*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
-	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; use --allow-undefined='__cuda*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
-	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; use --allow-undefined='cuda*' with -c, then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and ptxlink FILE... -L. -ldevice links it"},
+	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; link with ptxlink -c --allow-undefined='__cudaCDP2*', then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; link with ptxlink -c --allow-undefined='__cuda*', then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; link with ptxlink -c --allow-undefined='__cuda*', then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; link with ptxlink -c --allow-undefined='cuda*', then nvlink -lcudadevrt (docs/libraries.md)"},
 }
 
 // stdio holds the C functions that device code does not have. It has only printf,

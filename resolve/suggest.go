@@ -35,7 +35,7 @@ func (h *hints) several() {
 		return
 	}
 	for _, m := range h.unknown {
-		m.Help = fmt.Sprintf("add the modules or libraries that define these %d symbols, or pass --allow-undefined=GLOB to leave them open", len(h.unknown))
+		m.Help = fmt.Sprintf("add the modules or libraries that define these %d symbols", len(h.unknown)) + diag.With("--allow-undefined=GLOB", ", or pass %s to leave them open")
 	}
 }
 
@@ -163,7 +163,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	case why != "":
 		m.Help = why
 	default:
-		m.Help = "add the module that defines it, or pass --allow-undefined=" + s.Name + " to leave it open"
+		m.Help = "add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s to leave it open")
 		f := h.closed()
 		if f == nil {
 			h.unknown = append(h.unknown, m)
@@ -172,7 +172,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
 		m.Help = "compile " + f.Name + " with -rdc=true if it is to define it; without it nvcc keeps, or drops, all but entries"
 		if !slices.Contains(h.t.Files, f) { // it may be unrelated
-			m.Help += "; if not, add the module that defines it, or pass --allow-undefined=" + s.Name
+			m.Help += "; if not, add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s")
 		}
 	}
 }

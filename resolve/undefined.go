@@ -20,7 +20,7 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 	first := uses[0]
 	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first)).Of(s.Name)
 	if word := first.file.Src.String(first.span); t.options.Redirect[word] == s.Name {
-		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of --wrap or --defsym", diag.Name(word), diag.Name(s.Name)))
+		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of %s or %s", diag.Name(word), diag.Name(s.Name), diag.Option("--wrap"), diag.Option("--defsym")))
 	}
 	for i, u := range uses[1:] {
 		if i == maxUses-1 {

@@ -401,7 +401,7 @@ func (p *parser) base(kind Kind) *Member {
 	case w.text == "virtual":
 		p.fail(w.span, refusedWords["virtual"], "virtual is not supported")
 	case p.model.C:
-		p.fail(w.span, "use --lang=c++", "C has no base classes")
+		p.fail(w.span, diag.With("--lang=c++", "use %s"), "C has no base classes")
 	case p.peek().text == ",":
 		p.fail(p.peek().span, "write the members of the second as a first member", "several base classes are not supported")
 	case p.peek().text != "{" || kind != Struct || !t.isRecord():

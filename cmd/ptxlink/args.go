@@ -115,10 +115,10 @@ func mistakenFor(flags []option, arg string) error {
 	switch word[0] {
 	case 'l':
 		if word == "lineinfo" {
-			return &usageError{text: as, help: compilerOptions[word]}
+			return &usageError{text: as, help: compilerAdvice(word)}
 		}
 	case 'o':
-		help := "write -o FILE or --output FILE; a word that begins with -o is -o and the name of a file"
+		help := "write -o FILE" + diag.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
 		if word == "optf" || word == "options-file" {
 			help = "@FILE stands for the arguments in FILE"
 		}
@@ -158,24 +158,38 @@ func splitLetters(flags []option, args []string) (split []string) {
 	return split
 }
 
-// compilerOptions are what to do in place of options of nvcc that a link command may
-// have.
-var compilerOptions = map[string]string{
-	"lineinfo":           "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines, and -Xptxas=-lineinfo does so anyway",
-	"generate-line-info": "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines",
-	"G":                  "-G is for the compiler; ptxlink passes -g to ptxas if a module has DWARF",
-	"g":                  "-g is for the compiler; ptxlink passes it to ptxas if a module has DWARF",
-	"rdc":                "-rdc=true is for the compiler; ptxlink always links relocatable device code",
-	"dc":                 "compile with nvcc -ptx -rdc=true; ptxlink links the result",
-	"dlink":              "ptxlink always links device code; -o NAME.cubin assembles the result",
-	"gencode":            "--arch sm_80 names the GPU",
-	"gpu-architecture":   "--arch sm_80 names the GPU",
-	"maxrregcount":       "-Xptxas=-maxrregcount=N passes it to ptxas",
-	"use_fast_math":      "-use_fast_math is for the compiler",
-	"I":                  "-I is for the compiler; -L names a folder with libraries",
-	"D":                  "-D is for the compiler",
-	"shared":             "a cubin has no shared libraries; -r joins modules for another link",
-	"T":                  "PTX has no addresses, so there are no linker scripts; --version-script chooses the symbols that stay visible",
+// compilerAdvice returns what to do in place of an option of nvcc that a link command may
+// have, or "".
+func compilerAdvice(name string) string {
+	const forCompiler = " is for the compiler"
+	switch name {
+	case "lineinfo", "generate-line-info":
+		return "-lineinfo" + forCompiler + "; ptxlink passes it to ptxas if a module has .loc lines" +
+			diag.With("-Xptxas=-lineinfo", ", and %s does so anyway")
+	case "G":
+		return "-G" + forCompiler + "; ptxlink passes -g to ptxas if a module has DWARF"
+	case "g":
+		return "-g" + forCompiler + "; ptxlink passes it to ptxas if a module has DWARF"
+	case "rdc":
+		return "-rdc=true" + forCompiler + "; ptxlink always links relocatable device code"
+	case "dc":
+		return "compile with nvcc -ptx -rdc=true; ptxlink links the result"
+	case "dlink":
+		return diag.Join("ptxlink always links device code", diag.With("-o NAME.cubin", "%s assembles the result"))
+	case "gencode", "gpu-architecture":
+		return diag.With("--arch sm_80", "%s names the GPU")
+	case "maxrregcount":
+		return diag.With("-Xptxas=-maxrregcount=N", "%s passes it to ptxas")
+	case "use_fast_math", "D":
+		return "-" + name + forCompiler
+	case "I":
+		return diag.Join("-I"+forCompiler, diag.With("-L", "%s names a folder with libraries"))
+	case "shared":
+		return diag.Join("a cubin has no shared libraries", diag.With("-r", "%s joins modules for another link"))
+	case "T":
+		return diag.Join("PTX has no addresses, so there are no linker scripts", diag.With("--version-script", "%s chooses the symbols that stay visible"))
+	}
+	return ""
 }
 
 func unknownOption(flags []option, arg, name string) error {
@@ -184,7 +198,7 @@ func unknownOption(flags []option, arg, name string) error {
 		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
 	}
 	text := fmt.Sprintf("unknown option %q", arg)
-	if help := compilerOptions[name]; help != "" {
+	if help := compilerAdvice(name); help != "" {
 		return &usageError{text: text, help: help}
 	}
 	if near := nearest(flags, name); near != "" {

@@ -13,15 +13,16 @@ import (
 	"ptxlink/link"
 )
 
-// refusedOptions holds options of ld that cannot be ignored, and why.
-var refusedOptions = []struct{ names, why string }{
-	{"T script dT default-script Ttext Tdata Tbss section-start image-base", "the parts of a PTX module have no addresses"},
-	{"shared Bshareable pie pic-executable no-dynamic-linker dynamic-linker", "there are no shared libraries of PTX; the output is one module"},
-	{"rpath rpath-link soname h f auxiliary F filter R just-symbols", "there are no shared libraries of PTX"},
-	{"init fini", "the host starts the kernels"},
-	{"dynamic-list retain-symbols-file", "--version-script and --export choose what the host finds"},
-	{"oformat b format-input", "--format chooses the form of the output"},
-	{"start-lib end-lib", "ptxlink ar makes an archive of modules, whose members are linked when they are needed"},
+// refusedOptions holds options of ld that cannot be ignored, why, and an option to use
+// instead.
+var refusedOptions = []struct{ names, why, option, use string }{
+	{"T script dT default-script Ttext Tdata Tbss section-start image-base", "the parts of a PTX module have no addresses", "", ""},
+	{"shared Bshareable pie pic-executable no-dynamic-linker dynamic-linker", "there are no shared libraries of PTX; the output is one module", "", ""},
+	{"rpath rpath-link soname h f auxiliary F filter R just-symbols", "there are no shared libraries of PTX", "", ""},
+	{"init fini", "the host starts the kernels", "", ""},
+	{"dynamic-list retain-symbols-file", "the host finds what has linkage", "--version-script", "%s and --export choose"},
+	{"oformat b format-input", "the output is PTX, or what ptxas makes of it", "--format", "%s chooses its form"},
+	{"start-lib end-lib", "ptxlink ar makes an archive of modules, whose members are linked when they are needed", "", ""},
 }
 
 // refusedOption returns why an option of ld is not one of ptxlink, or "".
@@ -29,7 +30,7 @@ func refusedOption(name string) string {
 	for _, r := range refusedOptions {
 		for known := range strings.FieldsSeq(r.names) {
 			if name == known || len(known) == 1 && known == "T" && strings.HasPrefix(name, known) {
-				return r.why
+				return diag.Join(r.why, diag.With(r.option, r.use))
 			}
 		}
 	}

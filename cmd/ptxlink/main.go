@@ -66,6 +66,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // start parses the arguments and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	table := s.flags()
+	diag.SpeakAs(s.spell(table))
 	if s.first != nil {
 		args = s.first(args)
 	}

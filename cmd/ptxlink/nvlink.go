@@ -62,6 +62,7 @@ how to let nvcc call ptxlink.
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written.`,
 	first: optionFiles,
+	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
 	run:   (*command).nvlink,
 }
 

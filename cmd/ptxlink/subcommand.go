@@ -20,6 +20,7 @@ type subcommand struct {
 	first       func([]string) []string                     // sees the arguments before @FILE is read, and returns them
 	before      func(*command, []option, []string) []string // sees the arguments afterwards, and returns them
 	run         func(*command, *options) error              // the arguments are c.inputs
+	like        map[string]string                           // options of linking that are spelled otherwise
 }
 
 // linking is the command without a subcommand.
@@ -104,6 +105,16 @@ func (s subcommand) own(err error) error {
 		usage.help = strings.Replace(usage.help, "ptxlink --help", "ptxlink "+s.name+" --help", 1)
 	}
 	return err
+}
+
+// spell returns how messages spell an option of linking; see diag.SpeakAs.
+func (s subcommand) spell(table []option) func(string) (string, bool) {
+	return func(option string) (string, bool) {
+		if like := s.like[option]; like != "" {
+			return like, true
+		}
+		return option, lookup(table, strings.TrimLeft(option, "-")) != nil
+	}
 }
 
 // commonFlags are the options that every subcommand has.

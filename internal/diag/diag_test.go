@@ -44,7 +44,7 @@ func TestErrorLimit(t *testing.T) {
 	}
 	var out strings.Builder
 	Write(&out, log.Messages, Style{ErrorLimit: 2})
-	want := "ptxlink: error: bad\nptxlink: error: bad\nptxlink: note: 3 more errors not shown; --error-limit=0 shows all\n"
+	want := "ptxlink: error: bad\nptxlink: error: bad\nptxlink: note: 3 more errors not shown\n"
 	if d := cmp.Diff(want, out.String()); d != "" {
 		t.Error(d)
 	}

@@ -43,7 +43,7 @@ func limit(messages []*Message, most int) (shown []*Message) {
 		}
 	}
 	if hidden > 0 {
-		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown; --error-limit=0 shows all", hidden, plural(hidden))})
+		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown", hidden, plural(hidden)) + With("--error-limit=0", "; %s shows all")})
 	}
 	return shown
 }

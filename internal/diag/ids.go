@@ -246,7 +246,7 @@ func (id ID) mark() string {
 	switch {
 	case id == None, id == Usage, id == IO, id == Interrupted, id == Internal:
 		return ""
-	case id.Rule().Kind == Warning:
+	case id.Rule().Kind == Warning && With("-W", "%s") != "":
 		return " [-W" + id.String() + "]"
 	}
 	return " [" + id.String() + "]"

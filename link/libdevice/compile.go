@@ -65,7 +65,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 		return nil, &diag.Message{
 			ID:   diag.Tool,
 			Text: "there are no functions of libdevice in " + o.Bitcode,
-			Help: "--cuda wants the " + fileName + " of a CUDA toolkit",
+			Help: "name the " + fileName + " of a CUDA toolkit" + diag.With("--cuda", " with %s"),
 		}
 	}
 	llc, err := chooseLLC(o)
@@ -107,8 +107,8 @@ func chooseLLC(o Options) (string, error) {
 	if o.FTZ {
 		return "", &diag.Message{
 			ID:   diag.Tool,
-			Text: "--ftz needs cicc, the compiler of the CUDA toolkit: llc cannot set __CUDA_FTZ",
-			Help: "name a toolkit that has nvvm/bin/cicc with --cuda, or drop --ftz",
+			Text: diag.Option("--ftz") + " needs cicc, the compiler of the CUDA toolkit: llc cannot set __CUDA_FTZ",
+			Help: "name a toolkit that has nvvm/bin/cicc" + diag.With("--cuda", " with %s") + diag.With("--ftz", ", or drop %s"),
 		}
 	}
 	if o.LLC == "" {
@@ -118,15 +118,15 @@ func chooseLLC(o Options) (string, error) {
 		return "", &diag.Message{
 			ID:   diag.Tool,
 			Text: "nothing here compiles libdevice: there is no cicc beside " + o.Bitcode + " and no llc on $PATH that makes PTX",
-			Help: "install nvcc or LLVM, or name an llc with --llc",
+			Help: "install nvcc or LLVM" + diag.With("--llc", ", or name an llc with %s"),
 		}
 	}
 	llc, err := program(o.LLC)
 	if err != nil {
-		return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot run %s, which --llc names: %v", o.LLC, withoutPath(err))}
+		return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot run %s, which %s names: %v", o.LLC, diag.Option("--llc"), withoutPath(err))}
 	}
 	if !makesPTX(llc) {
-		return "", &diag.Message{ID: diag.Tool, Text: o.LLC + " does not make PTX: llc --version lists no nvptx64", Help: "name another llc with --llc"}
+		return "", &diag.Message{ID: diag.Tool, Text: o.LLC + " does not make PTX: llc --version lists no nvptx64", Help: "name another llc" + diag.With("--llc", " with %s")}
 	}
 	return llc, nil
 }
@@ -163,7 +163,7 @@ func compile(ctx context.Context, log *diag.Log, dir, tool string, args ...strin
 		return ptx, nil
 	}
 	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, tool+" cannot compile libdevice").
-		WithHelp("if it does not know the architecture, --arch names another")
+		WithHelp("if it does not know the architecture, name another" + diag.With("--arch", " with %s"))
 	lines := slices.DeleteFunc(strings.Split(string(said), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 	lines = slices.Compact(lines)
 	for _, line := range lines[:min(3, len(lines))] {
@@ -177,6 +177,6 @@ var approximateRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustC
 func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
 	if approximateRoot().Match(ptx) {
 		log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" compiled __nv_sqrtf, and functions that use it, with approximate square roots (sqrt.approx.f32); nvcc uses sqrt.rn.f32").
-			WithHelp("a toolkit with nvvm/bin/cicc, named with --cuda, compiles it as nvcc does")
+			WithHelp("a toolkit with nvvm/bin/cicc" + diag.With("--cuda", ", named with %s,") + " compiles it as nvcc does")
 	}
 }

@@ -44,13 +44,13 @@ var folders = []string{
 func Find(explicit string) (string, error) {
 	if explicit != "" {
 		if info, err := os.Stat(explicit); errors.Is(err, fs.ErrNotExist) {
-			return "", &diag.Message{ID: diag.Tool, Text: "there is no " + explicit + ", which --cuda names"}
+			return "", &diag.Message{ID: diag.Tool, Text: "there is no " + explicit + diag.With("--cuda", ", which %s names")}
 		} else if err != nil {
-			return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot read %s, which --cuda names: %v", explicit, withoutPath(err))}
+			return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot read %s: %v", explicit, withoutPath(err))}
 		} else if info.Mode().IsRegular() {
 			return explicit, nil
 		} else if !info.IsDir() {
-			return "", &diag.Message{ID: diag.Tool, Text: explicit + ", which --cuda names, is a device or a pipe, not " + fileName}
+			return "", &diag.Message{ID: diag.Tool, Text: explicit + diag.With("--cuda", ", which %s names,") + " is a device or a pipe, not " + fileName}
 		}
 		for _, root := range []string{explicit, filepath.Join(explicit, sitePackages)} {
 			if path := below(root); path != "" {
@@ -59,7 +59,7 @@ func Find(explicit string) (string, error) {
 		}
 		return "", &diag.Message{
 			ID:   diag.Tool,
-			Text: "there is no " + fileName + " in " + explicit + ", which --cuda names",
+			Text: "there is no " + fileName + " in " + explicit + diag.With("--cuda", ", which %s names"),
 			Help: "name the file itself, or the folder that holds " + folders[0],
 		}
 	}
@@ -97,7 +97,7 @@ func Find(explicit string) (string, error) {
 	return "", &diag.Message{
 		ID:   diag.Tool,
 		Text: "cannot find " + fileName + "; looked in " + strings.Join(looked, ", "),
-		Help: "it comes with the CUDA toolkit, or with pip install nvidia-nvvm; name the file or the toolkit with --cuda",
+		Help: "it comes with the CUDA toolkit, or with pip install nvidia-nvvm; name the file or the toolkit" + diag.With("--cuda", " with %s"),
 	}
 }
 

@@ -3,6 +3,7 @@ package optimize
 import (
 	"path"
 
+	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
 )
 
@@ -169,13 +170,13 @@ func (s *state) unwanted(name string, d *ptx.Decl) string {
 		return reason
 	}
 	if matches(s.NoInline, name) {
-		return "--no-inline"
+		return diag.Option("--no-inline")
 	}
 	if matches(s.Inline, name) {
 		return ""
 	}
 	if s.Level == 0 {
-		return "no --inline pattern matches"
+		return "no " + diag.Option("--inline") + " pattern matches"
 	}
 	size, sites := s.size(name, d), s.sites[name]
 	if size <= s.Limit || sites == 1 && !s.kept(name, d) {

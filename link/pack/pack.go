@@ -252,7 +252,7 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 			}
 			m := log.Note(diag.At(&diag.Source{Name: name}, diag.Span{}), text)
 			if o.Arch == "" {
-				m.WithHelp("--arch chooses; ptxlink extract writes all of them to files")
+				m.WithHelp(diag.Join(diag.With("--arch", "%s chooses"), "ptxlink extract writes all of them to files"))
 			}
 		}
 	}

@@ -46,7 +46,7 @@ func Check(m *ptx.Module) error {
 	for i := range m.Sections {
 		// Names of inlined functions, for .loc.
 		if name := m.Sections[i].Name; name != ".debug_str" {
-			return &diag.Message{ID: diag.Partition, Text: "a module with DWARF cannot be partitioned", Help: "-S removes debug information; with --keep-line-info it keeps .file and .loc"}
+			return &diag.Message{ID: diag.Partition, Text: "a module with DWARF cannot be partitioned", Help: diag.With("-S", "%s removes debug information") + diag.With("--keep-line-info", "; with %s it keeps .file and .loc")}
 		}
 	}
 	if len(m.Others) > 0 {

@@ -172,7 +172,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	t.hear(string(said), u, log)
 	if how := crashed(cmd.ProcessState); how != "" {
 		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas crashed (%s)", how)).
-			WithHelp(fmt.Sprintf("the program is %s; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on", t.Path))
+			WithHelp("the program is " + t.Path + "; try another version" + diag.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on")
 		return "", nil, ErrRejected
 	}
 	if log.Errors() > errorsBefore {

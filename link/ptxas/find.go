@@ -31,7 +31,7 @@ import (
 // error lists every place.
 func Find(explicit string) (string, error) {
 	if explicit != "" {
-		return named("--ptxas", explicit)
+		return named(diag.Option("--ptxas"), explicit)
 	}
 	if name := os.Getenv("PTXAS"); name != "" {
 		return named("$PTXAS", name)
@@ -81,7 +81,7 @@ func Find(explicit string) (string, error) {
 	return "", &diag.Message{
 		ID:   diag.Tool,
 		Text: "cannot find ptxas; looked in " + strings.Join(looked, ", "),
-		Help: "install the CUDA toolkit, or its wheel with pip install nvidia-cuda-nvcc, or name the program with --ptxas or $PTXAS; writing PTX needs none of these",
+		Help: "install the CUDA toolkit, or its wheel with pip install nvidia-cuda-nvcc, or name the program with " + diag.With("--ptxas", "%s or ") + "$PTXAS; writing PTX needs none of these",
 	}
 }
 

@@ -115,7 +115,7 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 	case line == (diag.Span{}):
 		m.Note(diag.Place{}, fmt.Sprintf("ptxas names line %d, and the linked module has fewer", number))
 	case !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(t.linked.Bytes(line))):
-		said := "ptxas read this line; --save-temps keeps the linked module"
+		said := "ptxas read this line" + diag.With("--save-temps", "; %s keeps the linked module")
 		if saved {
 			said = "ptxas read this line of the linked module"
 		}
@@ -185,19 +185,24 @@ func isNameByte(c byte) bool {
 func advice(text string, o Options) string {
 	switch {
 	case strings.HasPrefix(text, "Unsupported .version"):
-		return fmt.Sprintf("%s is older than the PTX; name a newer ptxas with --ptxas or $PTXAS", o.Path)
+		return o.Path + " is older than the PTX; name a newer ptxas with " + diag.With("--ptxas", "%s or ") + "$PTXAS"
 	case strings.HasPrefix(text, targetTooHigh):
-		return fmt.Sprintf("the module needs a newer GPU than %s; leave out --arch to assemble for its own .target", o.Arch)
+		return fmt.Sprintf("the module needs a newer GPU than %s; name it with %s", o.Arch, diag.Option("--arch"))
 	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):
-		return fmt.Sprintf("%s does not know %s; name another GPU with --arch, or another ptxas with --ptxas", o.Path, o.Arch)
+		return fmt.Sprintf("%s does not know %s; name another GPU with %s, or another ptxas with %s$PTXAS", o.Path, o.Arch, diag.Option("--arch"), diag.With("--ptxas", "%s or "))
 	case strings.HasPrefix(text, "Unresolved extern") && !o.Compile:
-		return "a finished cubin has no undefined symbols; -c makes one that can be linked further"
+		return unfinished()
 	case strings.Contains(text, " with max regcount of ") && o.Compile:
-		return "--ptxas-mode=whole gives each kernel copies of functions that keep its limit of registers"
+		return diag.With("--ptxas-mode=whole", "%s gives each kernel copies of functions that keep its limit of registers")
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
 	case strings.HasPrefix(text, "Unknown option"):
-		return "the option comes from -Xptxas; see " + o.Path + " --help"
+		return "the option comes from " + diag.Option("-Xptxas") + "; see " + o.Path + " --help"
 	}
 	return ""
+}
+
+// unfinished returns the help for an undefined symbol in a finished cubin.
+func unfinished() string {
+	return diag.Join("a finished cubin has no undefined symbols", diag.With("-c", "%s makes one that can be linked further"))
 }

@@ -22,19 +22,19 @@ import (
 // $NVLINK; else the program beside ptxas. One of another release may not read the
 // cubins, so PATH is not searched.
 func FindNvlink(explicit, ptxas string) (string, error) {
-	return beside("nvlink", explicit, ptxas, "or assemble the whole program at once with --ptxas-mode=whole")
+	return beside("nvlink", explicit, ptxas, diag.With("--ptxas-mode=whole", ", or assemble the whole program at once with %s"))
 }
 
 // FindFatbinary returns the absolute path of fatbinary, like FindNvlink.
 func FindFatbinary(explicit, ptxas string) (string, error) {
-	return beside("fatbinary", explicit, ptxas, "or write PTX or a cubin")
+	return beside("fatbinary", explicit, ptxas, ", or write PTX or a cubin")
 }
 
 // beside finds a program that belongs to ptxas.
 func beside(tool, explicit, ptxas, otherwise string) (string, error) {
 	option, variable := "--"+tool, strings.ToUpper(tool)
 	if explicit != "" {
-		return named(option, explicit)
+		return named(diag.Option(option), explicit)
 	}
 	if name := os.Getenv(variable); name != "" {
 		return named("$"+variable, name)
@@ -51,7 +51,7 @@ func beside(tool, explicit, ptxas, otherwise string) (string, error) {
 	return "", &diag.Message{
 		ID:   diag.Tool,
 		Text: fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(folders, ", ")),
-		Help: fmt.Sprintf("name the program with %s or $%s, %s", option, variable, otherwise),
+		Help: fmt.Sprintf("name the program with %s$%s%s", diag.With(option, "%s or "), variable, otherwise),
 	}
 }
 
@@ -159,7 +159,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 		how = "nvlink reported success and wrote no cubin"
 	}
 	if how != "" {
-		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp("the program is " + b.Nvlink + "; --ptxas-mode=whole needs no nvlink")
+		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp(diag.Join("the program is "+b.Nvlink, diag.With("--ptxas-mode=whole", "%s needs no nvlink")))
 	}
 	log.Messages = append(log.Messages, own.Messages...)
 	if own.Errors() > 0 {
@@ -190,7 +190,7 @@ func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
 		default:
 			message := log.Error(diag.NvlinkError, place, text)
 			if strings.HasPrefix(found[2], "Undefined reference") {
-				message.WithHelp("a finished cubin has no undefined symbols; -c makes one that can be linked further")
+				message.WithHelp(unfinished())
 			}
 		}
 	}

@@ -84,13 +84,13 @@ echo "ptxas fatal   : Ptx assembly aborted due to errors" >&2
 exit 255`, `a.ptx:1:2: error: ptxas: Arguments mismatch for instruction 'add' [ptxas-error]
     1 | 	add.u32 %add, x, y;
       | 	^^^
-<linked module>:2:2: note: ptxas read this line; --save-temps keeps the linked module
+<linked module>:2:2: note: ptxas read this line
     2 | 	add.u32 %add, x__1, y;
       | 	^^^
 a.ptx:1:2: error: ptxas: Unknown symbol 'x__1' [ptxas-error]
     1 | 	add.u32 %add, x, y;
       | 	^^^^^^^^^^^^^^^^^^^
-<linked module>:2:16: note: ptxas read this line; --save-temps keeps the linked module
+<linked module>:2:16: note: ptxas read this line
     2 | 	add.u32 %add, x__1, y;
       | 	              ^^^^
 `},
@@ -104,15 +104,15 @@ exit 255`, `a.ptx:2:1: error: ptxas: Parsing error near 'ret': syntax error [ptx
 echo "ptxas linked.ptx, line 3; fatal   : Unsupported .version 9.0; current version is '8.4'"
 echo "ptxas fatal   : Ptx assembly aborted due to errors"
 exit 255`, `ptxlink: error: ptxas: Unsupported .version 9.0; current version is '8.4' [ptxas-error]
-<linked module>:3:1: note: ptxas read this line; --save-temps keeps the linked module
+<linked module>:3:1: note: ptxas read this line
     3 | .version 9.0
       | ^^^^^^^^^^^^
-help: PTXAS is older than the PTX; name a newer ptxas with --ptxas or $PTXAS
+help: PTXAS is older than the PTX; name a newer ptxas with Options.Path or $PTXAS
 `},
 		{"no line", `
 echo "ptxas fatal   : Unresolved extern function 'foo'"
 exit 255`, `ptxlink: error: ptxas: Unresolved extern function 'foo' [ptxas-error]
-help: a finished cubin has no undefined symbols; -c makes one that can be linked further
+help: a finished cubin has no undefined symbols; Options.Compile makes one that can be linked further
 `},
 		{"aborted, and nothing before it", `
 echo "ptxas fatal   : Ptx assembly aborted due to errors"
@@ -134,10 +134,10 @@ echo "ptxas error   : Entry function 'k' uses too much shared data (0xf4240 byte
 help: the program is PTXAS
 `},
 		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas crashed (segmentation fault) [ptxas-failed]
-help: the program is PTXAS; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on
+help: the program is PTXAS; try another version with Options.Path, and write the PTX instead of a cubin to see what it crashed on
 `},
 		{"crash below a shell", "exit 137", `ptxlink: error: ptxas crashed (killed, perhaps out of memory) [ptxas-failed]
-help: the program is PTXAS; try another version with --ptxas, and write the PTX instead of a cubin to see what it crashed on
+help: the program is PTXAS; try another version with Options.Path, and write the PTX instead of a cubin to see what it crashed on
 `},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -324,7 +324,7 @@ func TestFind(t *testing.T) {
 			t.Errorf("got %q, %v; want %q", got, err, s.path)
 		}
 	}
-	if got, err := Find("none"); err == nil || !strings.Contains(err.Error(), "cannot run none, which --ptxas names") {
+	if got, err := Find("none"); err == nil || !strings.Contains(err.Error(), "cannot run none, which Options.Path names") {
 		t.Errorf("%q, %v", got, err)
 	}
 	os.Remove(filepath.Join(root, "env", "ptxas"))

@@ -1,0 +1,254 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+// namedOption matches an option in a message, with what is before it.
+var namedOption = regexp.MustCompile(`(?:^|[\s(\['"])(--?[A-Za-z][A-Za-z-]*)`)
+
+// otherProgram matches words after which an option is one of another program, or of the
+// command of ptxlink that is named.
+var otherProgram = regexp.MustCompile(`\b(compil\w+|nvcc|clang|clang-offload-bundler|gcc|llc|nvlink|ptxas|cuobjdump|objcopy|pip|PowerShell)\b[^;]*$`)
+
+// ownCommand matches a command of ptxlink that is written out.
+var ownCommand = regexp.MustCompile(`^.*\bptxlink( [a-z]+)?[^;]*$`)
+
+// strangers returns the options in a message that the command does not take and that
+// are not those of a program named before them.
+func strangers(s subcommand, text string) (list []string) {
+	for _, at := range namedOption.FindAllStringSubmatchIndex(text, -1) {
+		before, option, of := text[:at[2]], text[at[2]:at[3]], s
+		if m := ownCommand.FindStringSubmatch(before); m != nil && !strings.HasPrefix(before, "ptxlink:") {
+			of = linking()
+			for _, sub := range subcommands() {
+				if m[1] == " "+sub.name {
+					of = sub
+				}
+			}
+		} else if option == "-rdc" || otherProgram.MatchString(before) {
+			continue
+		}
+		name := strings.TrimLeft(option, "-")
+		if strings.HasPrefix(option, "-W") && option != "-W" {
+			name = "W"
+		}
+		taken := lookup(of.flags(), name) != nil || len(option) > 2 && option[1] != '-' && strings.IndexByte(joined, option[1]) >= 0 && lookup(of.flags(), option[1:2]) != nil
+		for _, like := range of.like {
+			taken = taken || like == option
+		}
+		if !taken {
+			list = append(list, option)
+		}
+	}
+	return list
+}
+
+// TestAdviceFits links the modules of every script and example under each command that
+// links, with a ptxas that refuses them, and checks that the messages name only options
+// of the command. Those of the Go API name none.
+func TestAdviceFits(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the ptxas of the test is a shell script")
+	}
+	defer diag.SpeakAs(nil)
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var scripts []string
+	for _, folder := range []string{"explain", "script"} {
+		found, err := filepath.Glob(filepath.Join(root, "testdata", folder, "*.txtar"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		scripts = append(scripts, found...)
+	}
+	fake := filepath.Join(t.TempDir(), "ptxas")
+	const said = `#!/bin/sh
+[ "$1" = --version ] && exit
+cat <<'EOF' >&2
+ptxas fatal   : Unsupported .version 9.9; current version is '8.4'
+ptxas fatal   : SM version specified by .target is higher than default SM version assumed
+ptxas fatal   : Value 'sm_75' is not defined for option 'gpu-name'
+ptxas fatal   : Unresolved extern function 'f'
+ptxas fatal   : Optimized debugging not supported
+ptxas fatal   : Unknown option '-odd'
+ptxas fatal   : k calls f with max regcount of 20
+ptxas in.ptx, line 5; error   : Odd
+EOF
+exit 255
+`
+	if err := os.WriteFile(fake, []byte(said), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PTXAS", fake)
+	commands := []struct {
+		sub  subcommand
+		args []string
+	}{
+		{linking(), []string{"-o", "out.cubin"}},
+		{checkCommand, []string{"--assemble"}},
+		{nvlinkCommand, []string{"-arch=sm_52", "-o", "out.cubin"}},
+		{nvptxLdCommand, []string{"-o", "a.out"}},
+		{arCommand, []string{"c.a"}},
+	}
+	checked := map[string]int{}
+	for _, script := range scripts {
+		archive, err := txtar.ParseFile(script)
+		if err != nil {
+			t.Fatal(err)
+		}
+		folder := t.TempDir()
+		var inputs []string
+		var modules []link.Input
+		for _, f := range archive.Files {
+			if filepath.Ext(f.Name) == ".ptx" && filepath.Base(f.Name) == f.Name && !strings.HasPrefix(f.Name, "want") {
+				if err := os.WriteFile(filepath.Join(folder, f.Name), f.Data, 0o666); err != nil {
+					t.Fatal(err)
+				}
+				inputs = append(inputs, f.Name)
+				modules = append(modules, link.Input{Name: f.Name, Text: f.Data})
+			}
+		}
+		if inputs == nil {
+			continue
+		}
+		t.Chdir(folder)
+		for _, c := range commands {
+			var out, messages strings.Builder
+			args := append(slices.Clone(c.args), inputs...)
+			if c.sub.name != "" {
+				args = append([]string{c.sub.name}, args...)
+			}
+			run(t.Context(), args, nil, &out, &messages)
+			for line := range strings.Lines(messages.String()) {
+				if excerpt.MatchString(line) {
+					continue
+				}
+				checked[c.sub.name]++
+				if list := strangers(c.sub, line); list != nil {
+					t.Errorf("%s: ptxlink %s does not take %v:\n%s", filepath.Base(script), c.sub.name, list, line)
+				}
+			}
+		}
+		diag.SpeakAs(nil)
+		_, err = link.Link(context.Background(), link.Options{Inputs: modules})
+		var refused *link.Errors
+		if !errors.As(err, &refused) {
+			continue
+		}
+		for _, m := range refused.Messages {
+			checked["library"]++
+			if list := strangers(subcommand{flags: func() []option { return nil }}, m.Text+"; "+m.Help); list != nil {
+				t.Errorf("%s: the Go API has no %v:\n%s\n%s", filepath.Base(script), list, m.Text, m.Help)
+			}
+		}
+	}
+	for _, sub := range append(subcommands(), linking()) {
+		for _, option := range foreignOptions() {
+			var messages strings.Builder
+			args := []string{option, "a.ptx"}
+			if sub.name != "" {
+				args = append([]string{sub.name}, args...)
+			}
+			if code := run(t.Context(), args, strings.NewReader(""), io.Discard, &messages); code == exitBug {
+				t.Errorf("%q: %s", args, &messages)
+			}
+			_, help, _ := strings.Cut(messages.String(), "help: ")
+			_, why, _ := strings.Cut(messages.String(), " is not an option of ptxlink: ")
+			for _, text := range []string{help, why} {
+				if list := strangers(sub, forOthers.ReplaceAllString(text, "")); list != nil {
+					t.Errorf("%q: ptxlink %s does not take %v:\n%s", args, sub.name, list, &messages)
+				}
+			}
+		}
+	}
+	t.Log(checked)
+	if len(checked) != len(commands)+1 {
+		t.Error("a command gave no message")
+	}
+}
+
+// foreignOptions are options of other tools, and misspelt ones, for which there is advice.
+func foreignOptions() []string {
+	list := []string{"-lineinfo", "-generate-line-info", "-G", "-g", "-rdc=true", "-dc", "-dlink", "-gencode=x", "--gpu-architecture=sm_80", "-maxrregcount=3", "-use_fast_math", "-I", "-D", "-shared", "-Tx",
+		"-optf=x", "-out", "-output=x", "-undefind", "--gc-section", "--alow-undefined=x"}
+	for _, r := range refusedOptions {
+		for name := range strings.FieldsSeq(r.names) {
+			list = append(list, "--"+name)
+		}
+	}
+	return list
+}
+
+// forOthers matches an option of another tool in the advice for it.
+var forOthers = regexp.MustCompile(`-\S+ is for the compiler|passes -g to ptxas`)
+
+// excerpt matches a line of an input, and the marker below it.
+var excerpt = regexp.MustCompile(`^ +[0-9]* \| `)
+
+// TestAdviceIsFitted checks that no text of the linker names an option of ptxlink as it
+// is: diag.With and diag.Option spell it for the program that runs.
+func TestAdviceIsFitted(t *testing.T) {
+	texts := 0
+	for _, root := range []string{"link", "object", "resolve", "abicheck"} {
+		err := filepath.WalkDir("../../"+root, func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			files := token.NewFileSet()
+			file, err := parser.ParseFile(files, path, nil, 0)
+			if err != nil {
+				return err
+			}
+			fitted := map[ast.Node]bool{}
+			ast.Inspect(file, func(n ast.Node) bool {
+				if call, ok := n.(*ast.CallExpr); ok {
+					if f, ok := call.Fun.(*ast.SelectorExpr); ok && (f.Sel.Name == "With" || f.Sel.Name == "Option") {
+						fitted[call.Args[0]] = true
+						ast.Inspect(call.Args[0], func(n ast.Node) bool { fitted[n] = true; return true })
+					}
+				}
+				l, ok := n.(*ast.BasicLit)
+				if !ok || l.Kind != token.STRING || fitted[n] {
+					return true
+				}
+				text, err := strconv.Unquote(l.Value)
+				if err != nil || !strings.Contains(strings.TrimSpace(text), " ") || strings.HasPrefix(text, "-g --dont-merge") || strings.HasPrefix(text, "cannot find -l") || strings.HasPrefix(text, "// ") {
+					return true
+				}
+				texts++
+				if list := strangers(subcommand{flags: func() []option { return nil }}, text); list != nil {
+					t.Errorf("%s: %v is not fitted to the program: %s", files.Position(l.Pos()), list, text)
+				}
+				return true
+			})
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if texts < 1000 {
+		t.Errorf("only %d texts were found", texts)
+	}
+}

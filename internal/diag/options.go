@@ -1,0 +1,86 @@
+package diag
+
+import "strings"
+
+// The words of a message depend on the program that prints it: each command takes other
+// options, and a program that uses the Go API sets fields. TestAdviceFits of
+// cmd/ptxlink checks that no message names an option that the command does not take.
+
+// command spells the options of the command that runs; nil in other programs.
+var command func(option string) (spelling string, taken bool)
+
+// SpeakAs sets how messages spell an option, which is given with its dashes and without
+// a value. It is for a program at its start; nil stands for the Go API.
+func SpeakAs(spell func(option string) (spelling string, taken bool)) { command = spell }
+
+// fields are the options of the Go API.
+var fields = map[string]string{
+	"--allow-undefined":  "Options.AllowUndefined",
+	"--arch":             "Options.Arch",
+	"--cache-dir":        "Cache.Dir",
+	"--dedupe-identical": "Options.DedupeIdentical",
+	"--defsym":           "Options.Define",
+	"--entry":            "Options.Entries",
+	"--ftz":              "Options.FTZ",
+	"--host":             "Options.Host",
+	"--inline":           "Options.Optimize.Inline",
+	"--keep-line-info":   "Options.KeepLines",
+	"--llc":              "Options.LLC",
+	"--no-inline":        "Options.Optimize.NoInline",
+	"--nvlink":           "Build.Nvlink",
+	"--ptxas":            "Options.Path",
+	"--ptxas-mode":       "Build.Mode",
+	"--require-defined":  "Options.RequireDefined",
+	"--whole-archive":    "Input.WholeArchive",
+	"--wrap":             "Options.Wrap",
+	"-S":                 "Options.StripDebug",
+	"-W":                 "-W",
+	"-Xptxas":            "Options.Args",
+	"-c":                 "Options.Compile",
+	"-r":                 "Options.Relocatable",
+	"-u":                 "Options.Undefined",
+}
+
+// spelled returns an option, with its value if it has one, as the program spells it.
+func spelled(option string) (spelling string, taken bool) {
+	name := option
+	if end := strings.IndexAny(option, "= "); end >= 0 {
+		name = option[:end]
+	}
+	if command == nil {
+		field, ok := fields[name]
+		return field, ok
+	}
+	spelling, taken = command(name)
+	return spelling + option[len(name):], taken
+}
+
+// Option returns an option that was given, such as "--arch", as the program spells it.
+func Option(option string) string {
+	if spelling, ok := spelled(option); ok {
+		return spelling
+	}
+	return option
+}
+
+// With returns advice that names an option as %s, or "" if the program does not take
+// the option. The option may have a value: --allow-undefined=f, -u NAME.
+func With(option, advice string) string {
+	spelling, ok := spelled(option)
+	if !ok {
+		return ""
+	}
+	before, after, _ := strings.Cut(advice, "%s")
+	return before + spelling + after
+}
+
+// Join joins pieces of advice with semicolons, without those that are empty.
+func Join(pieces ...string) string {
+	var kept []string
+	for _, p := range pieces {
+		if p != "" {
+			kept = append(kept, p)
+		}
+	}
+	return strings.Join(kept, "; ")
+}
