@@ -99,6 +99,8 @@ func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette
 		b.WriteString("ptxlink:")
 	case line == 0:
 		b.WriteString(shown(file, maxName) + ":")
+	case column == 0: // DWARF has lines without a column
+		fmt.Fprintf(b, "%s:%d:", shown(file, maxName), line)
 	default:
 		fmt.Fprintf(b, "%s:%d:%d:", shown(file, maxName), line, column)
 	}

@@ -36,6 +36,8 @@ type module struct {
 	lines   map[ptx.LocPlace][]int32 // the .loc lines of a place, in order
 	strings *ptx.Data                // .debug_str; nil if it cannot be read
 	labels  map[string]int64         // in strings
+
+	declarations map[string]declaration // by symbol; nil until they are read
 }
 
 // Parsing returns a Finder that reads the modules that it does not know.
@@ -75,16 +77,37 @@ func same(a, b diag.Remark) bool {
 }
 
 // lines returns notes with the source line of a place in a body. If it was inlined,
-// those of the calls follow.
+// those of the calls follow. Without .loc lines, and outside of bodies, it is the line
+// that DWARF has for the function or variable.
 func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 	m := f.module(at.Source)
-	if m == nil || len(m.Locs) == 0 || len(m.Files) == 0 {
+	if m == nil || at.Span == (diag.Span{}) {
 		return nil
 	}
-	d := bodyAround(m.Module, at.Span.Off)
+	d := declAround(m.Module, at.Span.Off)
 	if d == nil {
 		return nil
 	}
+	inBody := d.HasBody && d.Body.Off <= at.Span.Off && at.Span.Off < d.Body.End()
+	if inBody && len(m.Locs) > 0 && len(m.Files) > 0 {
+		notes = f.bodyLines(m, d, at)
+	}
+	if len(notes) > 0 || len(m.Sections) == 0 {
+		return notes
+	}
+	symbol := m.Names[d.Name]
+	if place, ok := f.declared(m, symbol); ok {
+		text := "source line of " + diag.Demangle(symbol)
+		if inBody {
+			text = "in " + diag.Demangle(symbol) + ", which starts at this source line"
+		}
+		notes = append(notes, diag.Remark{Place: place, Text: text})
+	}
+	return notes
+}
+
+// bodyLines returns the notes for a place in a body with .loc lines.
+func (f *Finder) bodyLines(m *module, d *ptx.Decl, at diag.Place) (notes []diag.Remark) {
 	loc := locBefore(m.Module, at.Span.Off)
 	if loc < 0 || m.Locs[loc].Span.Off < d.Body.Off {
 		// The compiler loads parameters before the first line.
@@ -152,11 +175,15 @@ func (m *module) lineBefore(place ptx.LocPlace, before int) int {
 	return int(list[n-1])
 }
 
-// bodyAround returns the declaration whose body holds an offset; nil if none does.
-func bodyAround(m *ptx.Module, off int32) *ptx.Decl {
+// declAround returns the declaration that holds an offset; nil if none does.
+func declAround(m *ptx.Module, off int32) *ptx.Decl {
 	i := sort.Search(len(m.Decls), func(i int) bool { return m.Decls[i].Span.Off > off }) - 1
-	if i < 0 || !m.Decls[i].HasBody || off < m.Decls[i].Body.Off || off >= m.Decls[i].Body.End() {
+	if i < 0 || off >= max(m.Decls[i].Span.End(), m.Decls[i].Body.End()) {
 		return nil
+	}
+	// .global .u32 a, b; is two declarations with one span.
+	for i > 0 && m.Decls[i-1].Span == m.Decls[i].Span && m.Decls[i].Storage != nil && off < m.Decls[i].Declared.Off {
+		i--
 	}
 	return &m.Decls[i]
 }
@@ -201,11 +228,16 @@ func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
 	if file == nil || loc.Line <= 0 || file.Path == "" {
 		return at, false
 	}
+	return f.inFile(m, file, loc), true
+}
+
+// inFile returns the place of a line in a source file.
+func (f *Finder) inFile(m *module, file *ptx.File, loc ptx.LocPlace) diag.Place {
 	src := f.source(file, m.Src.Name)
 	if line := src.LineSpan(int(loc.Line)); src.Text != nil && line.Len > 0 {
-		return diag.At(src, narrow(src, line, loc.Column)), true
+		return diag.At(src, narrow(src, line, loc.Column))
 	}
-	return diag.At(&diag.Source{Name: src.Name, FixedLine: int(loc.Line), FixedColumn: int(loc.Column)}, diag.Span{}), true
+	return diag.At(&diag.Source{Name: src.Name, FixedLine: int(loc.Line), FixedColumn: int(loc.Column)}, diag.Span{})
 }
 
 // narrow returns the span of the word at a column, which compilers count in bytes, or
