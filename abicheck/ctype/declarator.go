@@ -28,6 +28,7 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 		case w.text == "*" || w.text == "&":
 			p.next()
 			t = PointerTo(t)
+			t.reference = w.text == "&"
 			continue
 		case slices.Contains(ignoredWords, w.text):
 			p.next()
@@ -62,7 +63,8 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 // noFunction refuses function types. Pointers to functions are allowed.
 func (p *parser) noFunction(name token, t *Type) (token, *Type) {
 	// Before a ")" the declarator continues, as in "int (*f)(int)".
-	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" {
+	mayBe := p.mayBeFunction && t != nil && t.Kind == function
+	if t.element() != nil && t.element().Kind == function && p.peek().text != ")" && !mayBe {
 		p.fail(name.span, "remove it; a function takes no space", "%s is a function", cmp.Or(name.text, "this"))
 	}
 	return name, t
@@ -125,7 +127,17 @@ func (p *parser) attributes(attrs *attributes) {
 		w := p.peek()
 		switch {
 		case w.text == "[[":
-			p.fail(w.span, "write it as __attribute__((...))", "attributes in [[ ]] are not supported")
+			p.next()
+			for p.peek().text != "]" {
+				if p.peekAt(1).text == "::" { // gnu::packed
+					p.next()
+					p.next()
+				}
+				p.attribute(attrs)
+				p.take(",")
+			}
+			p.next()
+			p.expect("]", "behind the attribute")
 		case w.kind != 'w' || !isAttributeWord(w.text):
 			return
 		case w.text == "__attribute__" || w.text == "__attribute" || w.text == "__declspec":
@@ -161,7 +173,7 @@ func (p *parser) attribute(attrs *attributes) {
 		p.expect(")", "behind the alignment")
 	case "packed":
 		attrs.packed = true
-	case "deprecated", "unused", "visibility", "nothrow", "warn_if_not_aligned", "designated_init", "may_alias":
+	case "deprecated", "unused", "visibility", "nothrow", "warn_if_not_aligned", "designated_init", "may_alias", "nodiscard", "maybe_unused", "noreturn":
 		if open := p.peek(); p.take("(") {
 			p.skipGroup(open)
 		}
@@ -190,6 +202,8 @@ func (p *parser) alignment(attrs *attributes, w token) {
 }
 
 func (p *parser) enumeratorOrSize(w string) bool {
-	_, value := p.enumerators[w]
+	at := p.at
+	defer func() { p.at = at }()
+	_, value := p.valueAt(p.next())
 	return value || w == "sizeof" || w == "alignof" || w == "_Alignof" || w == "__alignof__"
 }

@@ -25,48 +25,119 @@ func ParseHeader(src *diag.Source, m Model) (*Header, error) {
 	return &Header{p}, nil
 }
 
-// Type returns the type with this name: a tag or a typedef. If its declaration was
-// skipped, the error is the one in it.
+// Type returns the type with this name: a tag or a typedef, with its namespaces and the
+// arguments of a template. If its declaration was skipped, the error is the one in it.
 func (h *Header) Type(name string) (*Type, error) {
 	p := h.p
 	name = strings.Join(strings.Fields(name), " ")
-	var t *Type
-	if kind, tag, ok := strings.Cut(name, " "); ok && slices.Contains([]string{"struct", "union", "class", "enum"}, kind) {
-		name = tag
-		t = p.tags[tag]
-	} else {
-		t = p.named(name)
+	if strings.Contains(name, "<") {
+		return p.written(name)
 	}
-	if t == nil || t.incomplete {
-		for _, f := range p.failures {
-			if p.tokens[f.from].text != "namespace" && p.declares(f, name) {
-				return nil, f.err
+	kind, tag, _ := strings.Cut(name, " ")
+	tagged := isRecordWord(kind) && tag != ""
+	if tagged {
+		name = tag
+	}
+	name = strings.TrimPrefix(name, "::")
+	scope, last := "", name
+	for head, rest, deeper := strings.Cut(last, "::"); deeper; head, rest, deeper = strings.Cut(last, "::") {
+		if inner, ok := p.scopes(scope, false, head); ok {
+			scope = inner
+		} else {
+			scope += head + "::"
+		}
+		last = rest
+	}
+	var t *Type
+	if full := p.within(scope, last, func(full string) bool { return p.tags[full] != nil }, nil); tagged {
+		t = p.tags[full]
+	} else {
+		t = p.typeIn(scope, false, last)
+	}
+	if t != nil && !t.incomplete {
+		return t, nil
+	}
+	for _, f := range p.failures {
+		if f.scope == scope && p.declares(f, last) {
+			return nil, f.err
+		}
+	}
+	m := &diag.Message{ID: diag.CSyntax, Place: diag.At(p.src, diag.Span{})}
+	switch {
+	case t != nil:
+		m.Text = fmt.Sprintf("%s is declared without members", t)
+	case p.templates[scope+last] != nil:
+		m.Text, m.Help = fmt.Sprintf("%s is a template", name), fmt.Sprintf("give it arguments: %s<int>", name)
+	default:
+		m.Text, m.Help = fmt.Sprintf("no type %s is declared", name), "functions, variables and macros have no layout"
+		if full := p.hidden(last); full != "" {
+			m.Help = "there is " + full
+		}
+	}
+	return nil, m
+}
+
+// written returns the type that a text names, such as Pair<int>.
+func (p *parser) written(name string) (t *Type, err error) {
+	text := p.src.Text
+	defer func(src *diag.Source, tokens []token) { p.src, p.tokens = src, tokens }(p.src, p.tokens)
+	p.src = &diag.Source{Name: p.src.Name, Text: append(slices.Clip(text), "\n"+name...)}
+	from := len(p.tokens)
+	p.tokens = slices.Clip(p.tokens)
+	err = p.try(func() {
+		all := p.src
+		p.src = &diag.Source{Name: all.Name, Text: []byte(name)}
+		p.lex()
+		p.src, p.at = all, from
+		for i := range p.tokens[from:] {
+			p.tokens[from+i].span.Off += int32(len(text) + 1)
+		}
+		t = p.typeName()
+		if end := p.peek(); end.kind != 0 {
+			p.fail(end.span, "", "expected the end of the name, not %s", end)
+		}
+	})
+	if m, ok := err.(*diag.Message); ok && int(m.Place.Span.Off) > len(text) {
+		m.Place = diag.At(&diag.Source{Name: "<argument>", Text: []byte(name)}, diag.Span{Off: m.Place.Span.Off - int32(len(text)+1), Len: m.Place.Span.Len})
+	}
+	return t, err
+}
+
+// hidden returns the full name of a type in a namespace or class; "" if there is none,
+// the least if there are several.
+func (p *parser) hidden(name string) (full string) {
+	for _, table := range []map[string]*Type{p.tags, p.typedefs} {
+		for other := range table {
+			if strings.HasSuffix(other, "::"+name) && !strings.ContainsAny(other, "<(") && (full == "" || other < full) {
+				full = other
 			}
 		}
-		if t == nil {
-			return nil, &diag.Message{ID: diag.CSyntax, Place: diag.At(p.src, diag.Span{}), Text: fmt.Sprintf("no type %s is declared", name), Help: "types in namespaces and templates are not read"}
-		}
-		return nil, &diag.Message{ID: diag.CSyntax, Place: diag.At(p.src, diag.Span{}), Text: fmt.Sprintf("%s is declared without members", t)}
 	}
-	return t, nil
+	return full
 }
 
 // failure is a declaration of a header that was skipped.
 type failure struct {
+	scope     string
 	from, end int // tokens
 	err       error
 }
 
+// failed records the declaration from a token to the present one as skipped.
+func (p *parser) failed(from int, err error) {
+	p.failures = append(p.failures, failure{p.scope, from, p.at, err})
+}
+
 // try calls read and returns the error that it fails with.
 func (p *parser) try(read func()) (err error) {
-	depth := p.depth
+	depth, scope, angles, pack := p.depth, p.scope, p.angles, p.pack
 	defer func() {
 		if what := recover(); what != nil {
 			failed, ours := what.(parseError)
 			if !ours {
 				panic(what)
 			}
-			p.depth, err = depth, failed.Message
+			p.depth, p.scope, p.angles, p.pack, p.instance, err = depth, scope, angles, pack, "", failed.Message
 		}
 	}()
 	read()
@@ -75,50 +146,84 @@ func (p *parser) try(read func()) (err error) {
 
 // topLevel reads or skips one declaration of a header.
 func (p *parser) topLevel() {
-	switch t := p.peek(); {
-	case t.text == ";" || t.text == "}": // the end of extern "C"
-		p.next()
-		return
-	case t.kind == '#':
-		p.pragma(p.next())
-		return
-	case t.text == "extern" && p.peekAt(1).kind == 's':
-		p.next()
-		p.next()
-		p.take("{")
-		return
-	}
 	from := p.at
-	if err := p.try(p.declaration); err != nil {
+	structure := false
+	err := p.try(func() { structure = p.structure() })
+	switch {
+	case err == nil && structure:
+		return
+	case err == nil && p.peek().text == "}": // one too many
+		p.next()
+		return
+	case err == nil && p.constantDeclaration():
+		return
+	case err == nil:
+		err = p.try(p.declaration)
+	}
+	if err != nil {
 		p.at = from
 		p.skipDeclaration()
-		p.failures = append(p.failures, failure{from, p.at, err})
+		p.failed(from, err)
+		p.unknown(from)
 	}
 }
 
-// pragma reads #pragma pack, inside of which no record is laid out.
-func (p *parser) pragma(t token) {
-	switch args := strings.Join(strings.Fields(t.text[strings.Index(t.text, "pack")+len("pack"):]), ""); {
-	case strings.HasPrefix(args, "(push"):
-		p.packs = append(p.packs, p.pack)
-		if i := strings.LastIndexByte(args, ','); i >= 0 {
-			p.pack = strings.TrimRight(args[i+1:], ")")
+// unknown makes the name of a skipped typedef or alias one of a type whose members are
+// not known, where it hides another.
+func (p *parser) unknown(from int) {
+	name := p.tokens[max(p.at-2, from)].text
+	if p.tokens[from].text == "using" {
+		name = p.tokens[min(from+1, p.at)].text
+	} else if p.tokens[from].text != "typedef" {
+		return
+	}
+	if full := p.scope + name; p.scope != "" && p.typedefs[full] == nil && p.tags[full] == nil && p.named(name) != nil {
+		p.typedefs[full] = &Type{Kind: Struct, Name: full, incomplete: true}
+	}
+}
+
+// nameWithin reads a typedef or an alias within a class, or skips it.
+func (p *parser) nameWithin() {
+	from := p.at
+	err := p.try(func() {
+		if p.peek().text == "using" {
+			p.using()
+			return
 		}
-	case strings.HasPrefix(args, "(pop"):
-		p.pack = ""
-		if n := len(p.packs); n > 0 {
-			p.pack, p.packs = p.packs[n-1], p.packs[:n-1]
-		}
-	default:
-		p.pack = strings.Trim(args, "()")
+		p.declaration()
+	})
+	if err != nil {
+		p.at = from
+		p.skipDeclaration()
+		p.unknown(from)
 	}
 }
 
 // skipDeclaration skips to the end of a declaration: a semicolon, or the closing brace
 // of a function or a namespace.
 func (p *parser) skipDeclaration() {
-	body := p.peek().text == "namespace" || p.peek().text == "inline" && p.peekAt(1).text == "namespace"
-	for depth := 0; ; {
+	if p.peek().text == "template" && p.peekAt(1).text == "<" {
+		p.next()
+		p.next()
+		for depth := 1; depth > 0 && p.peek().kind != 0; {
+			switch w := p.next(); w.text {
+			case "<":
+				depth++
+			case ">":
+				depth--
+			case "(", "[", "{":
+				if p.try(func() { p.skipGroup(w) }) != nil {
+					return
+				}
+			}
+		}
+	}
+	first := p.peek().text
+	body := first == "namespace" || first == "inline" && p.peekAt(1).text == "namespace"
+	// A "{" behind "(...)" is that of a function, except in a class and an initial value.
+	mayBeFunction := !isRecordWord(first) && first != "typedef" && first != "using"
+	constructor := false // behind its ":"; a{1} is no body
+	for depth, last := 0, false; ; {
 		t := p.next()
 		switch {
 		case t.kind == 0:
@@ -128,7 +233,15 @@ func (p *parser) skipDeclaration() {
 		case t.text == "{" && depth == 0:
 			before := p.tokens[max(p.at-2, 0)]
 			body = body || slices.Contains([]string{")", "const", "noexcept", "override", "final", "try"}, before.text)
+			last = body && !(constructor && (before.kind == 'w' || before.text == ">"))
 			depth++
+		case t.text == ":" && depth == 0:
+			constructor = body
+		case t.text == "(" && depth == 0:
+			body = body || mayBeFunction && !isAttributeWord(p.tokens[max(p.at-2, 0)].text)
+			depth++
+		case t.text == "=" && depth == 0 && p.tokens[max(p.at-2, 0)].text != "operator":
+			body, mayBeFunction = false, false
 		case t.text == "(" || t.text == "[" || t.text == "{":
 			depth++
 		case t.text == "[[":
@@ -139,7 +252,7 @@ func (p *parser) skipDeclaration() {
 				return
 			}
 			depth = max(depth-1, 0)
-			if depth == 0 && t.text == "}" && body {
+			if depth == 0 && t.text == "}" && last {
 				return
 			}
 		case t.text == ";" && depth == 0:
@@ -173,19 +286,27 @@ func (p *parser) takesNoSpace(t *Type) bool {
 		switch w.text {
 		case "virtual":
 			p.fail(w.span, "the document covers C structs only (PTX Interoperability 7 for C++)", "virtual is not supported")
-		case "static", "friend", "using", "static_assert", "_Static_assert", "template", "operator", "explicit", "~":
+		case "static":
+			if p.constantDeclaration() {
+				return true
+			}
+		case "friend", "static_assert", "_Static_assert", "template", "operator", "explicit", "~":
 		case "", ";", "{", "}", ":", "=", ",", "[":
 			return false
+		case "[[":
+			p.at = i + 1
+			p.skipGroup(w)
+			p.at, i = from, p.at-1
+			continue
 		case "(":
 			before, after := p.tokens[i-1], p.peekAt(i+1-p.at).text
 			if isAttributeWord(before.text) || before.text == "decltype" {
-				from := p.at
 				p.at = i + 1
 				p.skipGroup(w)
 				p.at, i = from, p.at-1
 				continue
 			}
-			constructor := before.text == t.Name && t.Name != ""
+			constructor := before.text == t.word && t.word != ""
 			if before.kind != 'w' || isTypeWord(before.text) || !constructor && p.named(before.text) != nil || after == "*" || after == "&" || after == "(" {
 				return false
 			}
@@ -194,32 +315,57 @@ func (p *parser) takesNoSpace(t *Type) bool {
 		}
 		break
 	}
-	if p.peek().text == "using" && p.peekAt(2).text == "=" && p.named(p.peekAt(1).text) != nil {
-		p.fail(p.peek().span, "rename one of the two", "%s has two meanings", p.peekAt(1).text)
-	}
 	p.skipDeclaration()
-	p.special(t, p.tokens[from:p.at])
+	p.noteMember(t, p.tokens[from:p.at])
 	return true
 }
 
-// special notes constructors, destructors and assignments. An object with a destructor
-// or a copy or move constructor of its own is passed by its address.
-func (p *parser) special(t *Type, tokens []token) {
+// noteMember notes constructors, destructors and assignments. An object with a destructor
+// or a copy or move constructor of its own is passed by its address. Compilers disagree on
+// what is a POD where such a function is defaulted or deleted.
+func (p *parser) noteMember(t *Type, tokens []token) {
 	var words []string
-	for _, w := range tokens {
-		if !slices.Contains(ignoredWords, w.text) && w.text != "inline" {
-			words = append(words, w.text)
+	for depth, i := 0, 0; i < len(tokens); i++ {
+		switch w := tokens[i].text; {
+		case w == "[[":
+			depth += 2
+		case depth > 0:
+			depth -= strings.Count(w, "]")
+		case !slices.Contains(ignoredWords, w) && w != "inline" && w != "volatile":
+			words = append(words, w)
 		}
 	}
 	text := strings.Join(words, " ")
-	if strings.HasPrefix(text, "~") || strings.HasPrefix(strings.TrimPrefix(text, "explicit "), t.Name+" (") || strings.Contains(text, "operator = ( "+t.Name+" &") {
+	given := !strings.HasSuffix(text, "= default ;") && !strings.HasSuffix(text, "= delete ;")
+	explicit := strings.HasPrefix(text, "explicit ")
+	text = strings.TrimPrefix(text, "explicit ")
+	params, constructor := strings.CutPrefix(text, t.word+" ( ")
+	assigned, assignment := "", false
+	if _, assigned, assignment = strings.Cut(text, "operator = ( "); assignment {
+		assigned, assignment = strings.CutPrefix(assigned, t.word+" ")
+	}
+	behindArguments := func(text string) string { // of Pair<T>
+		if _, rest, ok := strings.Cut(text, "> "); ok && strings.HasPrefix(text, "< ") {
+			return rest
+		}
+		return text
+	}
+	switch {
+	case strings.HasPrefix(text, "~"):
+		t.notPOD = t.notPOD || given
+		t.byAddress = t.byAddress || given
+	case constructor:
+		of, own := strings.CutPrefix(params, t.word+" ")
+		copies := own && strings.HasPrefix(behindArguments(of), "&")
+		t.notPOD = t.notPOD || given
+		t.disputed = t.disputed || !given && (explicit || copies)
+		t.byAddress = t.byAddress || copies && !strings.HasSuffix(text, "= default ;")
+	case assignment:
+		moves := strings.HasPrefix(behindArguments(assigned), "& &")
+		t.notPOD = t.notPOD || given && !moves
+		t.disputed = t.disputed || given && moves
+	case strings.HasPrefix(text, "template ") && strings.Contains(text, "> "+t.word+" ( "):
 		t.notPOD = true
-	}
-	if strings.HasSuffix(text, "= default ;") {
-		return
-	}
-	if strings.HasPrefix(text, "~") || strings.HasPrefix(text, t.Name+" ( "+t.Name+" &") {
-		t.byAddress = true
 	}
 }
 

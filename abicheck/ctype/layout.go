@@ -3,6 +3,7 @@ package ctype
 import (
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 
@@ -18,7 +19,10 @@ type Layout struct {
 	Members     []MemberLayout // of a Struct or Union, in declaration order, including unnamed ones
 	Elem        *Layout        // of an Array
 
-	data int64 // bits up to the tail padding, of a Struct or Union
+	used    int64 // of a Struct or Union, bits up to the tail padding
+	data    int64 // of a Struct or Union, the bits that a class derived from it leaves it
+	empty   bool  // a class of C++ without data
+	largest int64 // bits of the largest empty class among the bases and members, at any depth
 }
 
 // MemberLayout describes where a member is in its struct or union.
@@ -66,8 +70,13 @@ const maxSize = 1 << 50
 //  4. The type has the alignment of its strictest member. Unnamed bit fields,
 //     zero-width or not, do not count. Compilers do the same in unions.
 //  5. The size is a multiple of the alignment. It is 1 without members, or 0 in C.
-//  6. In C++, the members of a class go into the tail padding of its base, unless that is
-//     a POD of C++03.
+//  6. Under #pragma pack(N), no alignment within the type exceeds N, and a bit field goes
+//     to the next free bit.
+//  7. In C++, bases come before the members, in order. What follows a base goes into its
+//     tail padding, unless it is a POD of C++03.
+//  8. An empty base goes to offset 0 and takes no space, but two subobjects of one empty
+//     class never share an address: the later base or member moves on by its alignment
+//     (Itanium C++ ABI 2.4).
 func LayOut(t *Type, m Model) (*Layout, error) {
 	b := layouter{model: m, done: map[*Type]*Layout{}}
 	return b.layOut(t)
@@ -91,6 +100,7 @@ func (b *layouter) layOut(t *Type) (*Layout, error) {
 	b.done[t] = nil
 	l, err := b.compute(t)
 	if err != nil {
+		delete(b.done, t)
 		return nil, err
 	}
 	if l.Size > maxSize {
@@ -154,9 +164,11 @@ func (b *layouter) compute(t *Type) (*Layout, error) {
 // record places the members of a struct or union.
 func (b *layouter) record(l *Layout) error {
 	t := l.Type
-	end := int64(0) // in bits, of the members placed so far
-	empty := true   // no member but zero-width bit fields
+	end := int64(0)  // in bits, of the members placed so far
+	size := int64(0) // in bits, with empty bases beyond end
 	l.Align = 1
+	l.empty = !b.model.C
+	places := b.emptyPlaces(t)
 	for i := range t.Members {
 		m := MemberLayout{Member: t.Members[i]}
 		fail := func(text, help string) error {
@@ -187,7 +199,40 @@ func (b *layouter) record(l *Layout) error {
 		if t.Kind == Union {
 			start = 0
 		}
-		if m.BitField {
+		switch {
+		case t.Pack > 0 && m.Align > t.Pack:
+			return fail(fmt.Sprintf("nvcc and clang disagree on an alignment of %d within #pragma pack(%d)", m.Align, t.Pack), "remove the alignment")
+		case t.Pack > 0 && m.BitField && m.Width == 0:
+			return fail("nvcc and clang disagree on a zero-width bit field within #pragma pack", "remove it, and align the next member")
+		case t.Pack > 0 && m.BitField && packed:
+			return fail("nvcc and clang disagree on a packed bit field within #pragma pack", "remove the attribute packed")
+		case !m.BitField && m.Type.element().disputed && !m.Type.element().notPOD && (m.Base && of.used < of.Size*8 || t.Packed):
+			return fail(fmt.Sprintf("nvcc, clang and gcc disagree on whether %s is a POD", m.Type.element()), "remove functions that are defaulted or deleted, or write them")
+		case m.Base && t.Packed && of.Align > 1:
+			return fail("nvcc and clang disagree on a base class of a packed class", "write its members as the first ones")
+		case !m.Base && packed && !m.Type.element().Packed && m.Type.element().notPOD && of.Align > 1:
+			return fail("nvcc and clang disagree on a packed member of "+m.Type.element().String()+", which is no POD", "remove the attribute packed")
+		case m.Base && t.Pack > 0 && of.Align > t.Pack:
+			return fail(fmt.Sprintf("nvcc, clang and gcc disagree on a base class aligned to %d within #pragma pack(%d)", of.Align, t.Pack), "write its members as the first ones")
+		case m.Base && t.Pack > 0 && of.data < of.Size*8:
+			return fail("nvcc 12.4 and 13.5 disagree on a base class with padding within #pragma pack", "write its members as the first ones")
+		case m.Base:
+			start = 0
+			if !of.empty || !places.fit(of, 0) {
+				for start = roundUp(end, align*8); !places.fit(of, start); {
+					start += align * 8
+				}
+			}
+			if of.empty && start > 0 && of.Align > 1 {
+				return fail(fmt.Sprintf("nvcc and clang disagree on an empty base class aligned to %d behind offset 0", of.Align), "remove the base class")
+			}
+			places.put(of, start, of.empty)
+			m.Bits = of.data
+			if of.empty {
+				m.Bits = 0
+				size = max(size, start+of.Size*8)
+			}
+		case m.BitField:
 			switch {
 			case m.Name == "" && m.Align > 0:
 				return fail("nvcc and clang disagree on an alignment of an unnamed bit field", "align the next member")
@@ -207,53 +252,152 @@ func (b *layouter) record(l *Layout) error {
 			}
 			boundary = max(boundary, m.Align*8)
 			switch {
-			case m.Width == 0 || start%boundary+m.Width > of.Size*8:
+			case m.Width == 0 || t.Pack == 0 && start%boundary+m.Width > of.Size*8:
 				start = roundUp(start, boundary)
-			case m.Align > 0:
+			case m.Align > 0 && (t.Pack == 0 || m.Align <= t.Pack):
 				start = roundUp(start, m.Align*8)
+			}
+			if t.Pack > 0 {
+				align = min(of.Align, t.Pack)
 			}
 			if m.Name == "" {
 				align = 1
 			} else {
 				align = max(align, m.Align)
 			}
-		} else {
+			if t.Pack > 0 {
+				align = min(align, t.Pack)
+			}
+		default:
 			if packed {
 				align = 1
 			}
 			align = max(align, m.Align)
-			start = roundUp(start, align*8)
+			if t.Pack > 0 {
+				align = min(align, t.Pack)
+			}
+			for start = roundUp(start, align*8); !places.fit(of, start); {
+				start += align * 8
+			}
+			places.put(of, start, false)
 		}
 		m.Bit, m.Alignment = start, align
 		l.Align = max(l.Align, align)
 		l.Members = append(l.Members, m)
-		if m.Bits > 0 || !m.BitField {
-			empty = false
-		}
+		l.empty = l.empty && (m.Base && of.empty || m.BitField && m.Bits == 0)
+		l.largest = max(l.largest, of.largestEmpty())
 		// The member after a bit field may start within its last byte if it is a
 		// bit field too; otherwise its own rounding moves it.
-		end = max(end, start+m.Bits)
-		if m.Base {
-			switch {
-			case of.data == 0:
-				return fail("empty base classes are not supported", "remove the base; it takes no space unless a member has its type")
-			case t.Packed:
-				return fail("a base class of a packed class is not supported", "write its members as the first ones")
-			case m.Type.notPOD:
-				end = of.data
-			}
+		if !m.Base || !of.empty {
+			end = max(end, start+m.Bits)
 		}
-		if end/8 > maxSize {
+		size = max(size, end)
+		if size/8 > maxSize {
 			return fail(fmt.Sprintf("the type is larger than %d bytes", int64(maxSize)), "")
 		}
+		if places.steps > maxEmpty {
+			return fail(fmt.Sprintf("the type has more than %d empty parts", maxEmpty), "")
+		}
 	}
-	l.data = roundUp(end, 8)
 	l.Align = max(l.Align, t.Align)
-	if empty && !b.model.C {
-		end = 8
+	l.used = roundUp(size, 8)
+	l.data = l.used
+	if l.empty {
+		size = max(size, 8)
 	}
-	l.Size = roundUp(end, l.Align*8) / 8
+	l.Size = roundUp(size, l.Align*8) / 8
+	if !t.notPOD {
+		l.data = l.Size * 8
+	}
 	return nil
+}
+
+// maxEmpty limits the empty classes that are compared for one type.
+const maxEmpty = 100000
+
+// emptyPlaces records where a class has parts of empty classes.
+type emptyPlaces struct {
+	at     map[int64][]*Type // by bit
+	last   int64             // the largest key
+	window int64             // bits of the largest empty part: no later part can collide beyond
+	steps  int
+}
+
+// emptyPlaces returns the record for t. Without bases, no two parts of t collide.
+func (b *layouter) emptyPlaces(t *Type) *emptyPlaces {
+	e := &emptyPlaces{at: map[int64][]*Type{}}
+	if len(t.Members) > 0 && t.Members[0].Base {
+		for i := range t.Members {
+			if l, err := b.layOut(t.Members[i].Type); err == nil {
+				e.window = max(e.window, l.largestEmpty())
+			}
+		}
+	}
+	return e
+}
+
+// largestEmpty returns the bits of the largest empty class that l is or has.
+func (l *Layout) largestEmpty() int64 {
+	for l.Elem != nil {
+		l = l.Elem
+	}
+	if l.empty {
+		return l.Size * 8
+	}
+	return l.largest
+}
+
+// fit reports whether a part may start at a bit.
+func (e *emptyPlaces) fit(l *Layout, bit int64) bool {
+	return len(e.at) == 0 || e.walk(l, bit, e.last, func(t *Type, at int64) bool { return !slices.Contains(e.at[at], t) })
+}
+
+// put records the empty classes of a part. Those beyond the window matter only in an
+// empty base.
+func (e *emptyPlaces) put(l *Layout, bit int64, empty bool) {
+	if e.window == 0 {
+		return
+	}
+	limit := e.window - 1
+	if empty {
+		limit = math.MaxInt64
+	}
+	e.walk(l, bit, limit, func(t *Type, at int64) bool {
+		e.at[at] = append(e.at[at], t)
+		e.last = max(e.last, at)
+		return true
+	})
+}
+
+// walk calls f for the empty classes at bits up to limit, until it returns false.
+func (e *emptyPlaces) walk(l *Layout, bit, limit int64, f func(*Type, int64) bool) bool {
+	if bit > limit || l.largestEmpty() == 0 {
+		return true
+	}
+	if e.steps++; e.steps > maxEmpty {
+		return true
+	}
+	if l.Elem != nil {
+		for i := range l.Type.Count {
+			at := bit + i*l.Elem.Size*8
+			if !e.walk(l.Elem, at, limit, f) {
+				return false
+			}
+			if at > limit || e.steps > maxEmpty {
+				break
+			}
+		}
+		return true
+	}
+	if l.empty && !f(l.Type, bit) {
+		return false
+	}
+	for i := range l.Members {
+		if m := &l.Members[i]; !m.BitField && !e.walk(m.Layout, bit+m.Bit, limit, f) {
+			return false
+		}
+	}
+	return true
 }
 
 // badBitField returns the error in a bit field, or "" if there is none.

@@ -33,6 +33,14 @@ var noLayout = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
 })
 
+// packPragma matches #pragma pack, and pragmaOperator the operators for pragmas.
+var (
+	packPragma     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[ \t]*pragma[ \t]+pack\b.*`) })
+	pragmaOperator = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^(_Pragma[ \t]*\([ \t]*L?"[^"\n]*"[ \t]*\)|__pragma[ \t]*\([^()\n]*(\([^()\n]*\))?[^()\n]*\))`)
+	})
+)
+
 // lex splits the text into tokens, without comments.
 func (p *parser) lex() {
 	text := string(p.src.Text)
@@ -64,15 +72,15 @@ func (p *parser) lex() {
 				i += len(line)
 				continue
 			}
-			if p.header {
+			if pack := packPragma().FindString(line); pack != "" || p.header {
 				i += len(line)
-				if strings.Contains(line, "pack") && strings.Contains(line, "pragma") {
-					p.tokens = append(p.tokens, token{'#', line, span(from, len(line))})
+				if pack != "" {
+					p.tokens = append(p.tokens, token{'#', pack, span(from, len(line))})
 				}
 				continue
 			}
 			p.fail(span(i, 1), "pass the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not supported")
-		case p.header && (c == '"' || c == '\''):
+		case c == '"' || c == '\'':
 			for i++; i < len(text) && text[i] != c && text[i] != '\n'; i++ {
 				if text[i] == '\\' {
 					i++
@@ -88,10 +96,20 @@ func (p *parser) lex() {
 			if '0' <= c && c <= '9' {
 				kind = 'n'
 			}
+			if word := text[from:i]; word == "_Pragma" || word == "__pragma" {
+				if m := pragmaOperator().FindString(text[from:]); m != "" {
+					i = from + len(m)
+					if pack := packPragma().FindString("#pragma " + strings.TrimLeft(m[len(word):], " \t(L\"")); pack != "" {
+						p.tokens = append(p.tokens, token{'#', strings.TrimRight(pack, "\")"), span(from, i-from)})
+					}
+					continue
+				}
+			}
 		default:
 			i++
 			for _, two := range []string{"<<", ">>", "::", "[["} {
-				if strings.HasPrefix(text[from:], two) {
+				// In C++, >> may close two lists of arguments.
+				if strings.HasPrefix(text[from:], two) && (two != ">>" || p.model.C) {
 					i = from + 2
 				}
 			}
@@ -175,11 +193,16 @@ func (p *parser) binary(least int) int64 {
 	left := p.unary()
 	for {
 		op := p.peek()
+		if next := p.peekAt(1); op.text == ">" && next.text == ">" && next.span.Off == op.span.Off+1 && p.angles == 0 {
+			op.text = ">>"
+		}
 		level := precedence[op.text]
 		if level == 0 || level <= least {
 			return left
 		}
-		p.next()
+		if p.next(); op.text == ">>" && !p.model.C {
+			p.next()
+		}
 		right := p.binary(level)
 		switch op.text {
 		case "|":
@@ -238,9 +261,13 @@ func (p *parser) unary() int64 {
 	case t.text == "~":
 		return ^p.unary()
 	case t.text == "(":
+		defer func(angles int) { p.angles = angles }(p.angles)
+		p.angles = 0
 		n := p.constant()
 		p.expect(")", "behind the expression")
 		return n
+	case t.text == "true" || t.text == "false":
+		return map[string]int64{"true": 1}[t.text]
 	case t.text == "sizeof" || t.text == "alignof" || t.text == "_Alignof" || t.text == "__alignof__":
 		p.expect("(", "behind "+t.text)
 		from := p.peek().span
@@ -255,7 +282,7 @@ func (p *parser) unary() int64 {
 		}
 		return l.Align
 	case t.kind == 'w':
-		if n, known := p.enumerators[t.text]; known {
+		if n, known := p.valueAt(t); known {
 			return n
 		}
 		p.fail(t.span, "put the number there", "the value of %s is not known", t.text)

@@ -35,13 +35,13 @@ func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
 		}
 	}()
 	p.lex()
-	for {
-		for p.take(";") {
+	for p.peek().kind != 0 {
+		if !p.structure() {
+			p.declaration()
 		}
-		if p.peek().kind == 0 {
-			break
-		}
-		p.declaration()
+	}
+	if len(p.open) > 0 {
+		p.fail(p.peek().span, "", "the \"{\" of a namespace is not closed")
 	}
 	// "typedef struct S S;" declares no layout if the struct remains unknown.
 	p.declared = slices.DeleteFunc(p.declared, func(d Declared) bool {
@@ -54,7 +54,11 @@ func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
 }
 
 func newParser(src *diag.Source, m Model) *parser {
-	return &parser{src: src, model: m, tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}, ambiguous: map[string]bool{}}
+	return &parser{
+		src: src, model: m,
+		tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}, ambiguous: map[string]bool{}, nested: map[string]*Type{},
+		outer: map[string]string{}, uses: map[string][]string{}, spaces: map[string]string{}, templates: map[string]*template{},
+	}
 }
 
 type parser struct {
@@ -73,8 +77,24 @@ type parser struct {
 	failures []failure
 	// ambiguous are enumerators with several values.
 	ambiguous map[string]bool
-	pack      string // of #pragma pack; empty if there is none
-	packs     []string
+	nested    map[string]*Type // classes within classes, without the scope
+	pack      string           // of #pragma pack; empty if there is none
+	packs     []packing
+
+	mayBeFunction bool // the next declarator is that of a typedef
+
+	scope  string              // "n::S::"
+	open   []string            // the scopes before each "{" that is open
+	outer  map[string]string   // of a scope, the one around it
+	uses   map[string][]string // of a scope, those whose names are its own too
+	spaces map[string]string   // the scope that the name of a namespace stands for
+
+	templates   map[string]*template
+	instance    string // full name of the class that record reads next
+	instances   int
+	special     int    // token of the class behind template <>
+	specialised string // its full name
+	angles      int    // depth of the arguments of templates, where ">>" is two ">"
 }
 
 // attributes holds alignas and similar attributes.
@@ -93,7 +113,9 @@ func (p *parser) declaration() {
 	p.onlyOnStructs(attrs, from)
 	n := 0
 	for t := p.peek(); t.kind != 0 && t.text != ";"; t = p.peek() {
+		p.mayBeFunction = isTypedef
 		name, typ := p.declarator(base)
+		p.mayBeFunction = false
 		var own attributes
 		p.attributes(&own)
 		if name.text == "" && isTypedef {
@@ -106,11 +128,10 @@ func (p *parser) declaration() {
 		p.noInitialiser()
 		switch {
 		case isTypedef:
-			p.typedefs[name.text] = typ
-			if typ.isRecord() && typ.Name == "" {
-				typ.Name = name.text
+			p.define(name, typ)
+			if typ != nil && typ.Kind != function {
+				p.declare(Declared{Type: typ, Span: name.span})
 			}
-			p.declare(Declared{Type: typ, Span: name.span})
 		default:
 			at := name.span
 			if name.text == "" {
@@ -163,22 +184,19 @@ type introduced struct {
 // ignoredWords do not affect the layout.
 var ignoredWords = []string{
 	"const", "volatile", "restrict", "__restrict__", "__restrict", "mutable", "extern", "register", "constexpr", "__extension__",
-	"__device__", "__host__", "__global__", "__constant__", "__shared__", "__managed__", "__device_builtin__", "_Atomic", "final",
+	"__device__", "__host__", "__global__", "__constant__", "__shared__", "__managed__", "__device_builtin__", "_Atomic", "final", "typename",
 }
 
 // refusedWords are used for types whose layout the document does not define.
 var refusedWords = map[string]string{
-	"static":    "a static member takes no space; remove it",
-	"virtual":   "the document covers C structs only (PTX Interoperability 7 for C++)",
-	"template":  "give the struct with the types put in",
-	"using":     "write a typedef",
-	"namespace": "remove the namespace",
-	"operator":  "member functions take no space; remove them",
-	"friend":    "it takes no space; remove it",
-	"_Complex":  "write it as a struct of two",
-	"decltype":  "write the type",
-	"auto":      "write the type",
-	"typename":  "remove the word",
+	"static":   "a static member takes no space; remove it",
+	"virtual":  "the document covers C structs only (PTX Interoperability 7 for C++)",
+	"template": "give the struct with the types put in",
+	"operator": "member functions take no space; remove them",
+	"friend":   "it takes no space; remove it",
+	"_Complex": "write it as a struct of two",
+	"decltype": "write the type",
+	"auto":     "write the type",
 }
 
 // specifiers reads the part before the first declarator: a type and its qualifiers.
@@ -194,7 +212,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 	for {
 		p.attributes(attrs)
 		w := p.peek()
-		if w.kind != 'w' {
+		if w.kind != 'w' && (w.text != "::" || found || len(words) > 0) {
 			break
 		}
 		if help := refusedWords[w.text]; help != "" {
@@ -233,22 +251,13 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		if found || len(words) > 0 {
 			break
 		}
-		if w.text == "std" && p.peekAt(1).text == "::" {
-			p.next()
-			p.next()
-			if w = p.peek(); Named(w.text) == nil {
-				p.fail(w.span, "write a struct with its members", "unknown type std::%s", w.text)
-			}
-			t, found = Named(w.text), true
-			p.next()
-			continue
+		named, name := p.typeAt()
+		if named == nil {
+			p.fail(name.span, "declare it before: struct "+name.text+" { ... };", "unknown type %s", name.text)
 		}
-		if named := p.named(w.text); named != nil {
-			t, found = named, true
-			p.next()
-			continue
+		if t, found = named, true; named == voidType {
+			t = nil
 		}
-		p.fail(w.span, "declare it before: struct "+w.text+" { ... };", "unknown type %s", w.text)
 	}
 	if len(words) > 0 {
 		return p.fundamental(words, start), in
@@ -257,17 +266,6 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		p.fail(p.peek().span, "", "expected a type, not %s", p.peek())
 	}
 	return t, in
-}
-
-// named finds a type by a one-word name.
-func (p *parser) named(name string) *Type {
-	if t := p.typedefs[name]; t != nil {
-		return t
-	}
-	if t := p.tags[name]; t != nil {
-		return t // a tag is a type name in C++
-	}
-	return Named(name)
 }
 
 // fundamental returns the type with these words in any order: "long unsigned int".
@@ -327,16 +325,27 @@ func (p *parser) record() (*Type, introduced) {
 	var attrs attributes
 	p.attributes(&attrs)
 	tag := token{span: word.span}
+	full := p.instance
+	p.instance = ""
 	if p.peek().kind == 'w' {
+		if p.peekAt(1).text == "::" || full == "" && p.peekAt(1).text == "<" && p.special != p.at-1 {
+			return p.elsewhere(kind)
+		}
 		tag = p.next()
+		if full == "" {
+			full = p.scope + tag.text
+		}
+		if p.peek().text == "<" {
+			full = p.specialTag(tag)
+		}
 		for p.peek().text == "final" {
 			p.next()
 		}
 	}
 	p.attributes(&attrs)
-	var base *Member
-	if p.peek().text == ":" && p.peekAt(1).kind == 'w' && tag.text != "" {
-		base = p.base(kind)
+	var bases []Member
+	if p.startsBases() {
+		bases = p.bases(kind)
 	}
 	if !p.take("{") {
 		if tag.text == "" {
@@ -344,44 +353,111 @@ func (p *parser) record() (*Type, introduced) {
 		}
 		return p.tagged(tag, kind), introduced{forward: p.peek().text == ";"}
 	}
-	t := &Type{Kind: kind, Name: tag.text, incomplete: true}
+	t := &Type{Kind: kind, Name: full, word: tag.text, incomplete: true}
 	if tag.text != "" {
-		known := p.tags[tag.text]
+		known := p.tags[full]
 		switch {
 		case known == nil:
-			p.tags[tag.text] = t
+			p.tags[full] = t
+			p.nest(tag.text, t)
 		case !known.incomplete:
-			// One may be within a class of C++. Nothing may use the wrong one.
+			// Nothing may use the wrong one.
 			known.incomplete = p.header
-			p.fail(tag.span, "rename one of the two", "%s is declared twice", tag.text)
+			p.fail(tag.span, "rename one of the two", "%s is declared twice", full)
 		case known.Kind != kind:
-			p.fail(tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
+			p.fail(tag.span, "", "%s was declared as a %s", full, strings.Fields(known.String())[0])
 		default:
 			t = known
+			t.word = tag.text
 		}
 	}
-	if p.pack != "" {
-		p.fail(word.span, "__attribute__((packed)) does what #pragma pack(1) does", "#pragma pack(%s) is not supported", p.pack)
-	}
-	if base != nil {
-		p.add(t, *base, attributes{})
+	return p.body(t, word, attrs, bases), introduced{defined: true}
+}
+
+// body reads a struct, union or class from behind its "{".
+func (p *parser) body(t *Type, word token, attrs attributes, bases []Member) *Type {
+	t.Pack = p.packed(word)
+	for _, base := range bases {
+		p.add(t, base, attributes{})
 		t.notPOD = true
+		if base.Type.Name != "" {
+			p.uses[t.Name+"::"] = append(p.uses[t.Name+"::"], base.Type.Name+"::")
+		}
+	}
+	if t.Name != "" && !p.model.C {
+		defer p.inScope(t.Name + "::")()
+		p.typedefs[p.scope+t.word] = t // within a template, its name is that of this class
 	}
 	p.members(t, word.text != "class")
 	p.attributes(&attrs)
 	t.Align, t.Packed, t.incomplete = attrs.align, attrs.packed, false
-	return t, introduced{defined: true}
+	return t
+}
+
+// nest keeps a class within another one for text that is C but read as C++, where it is
+// known by its name alone.
+func (p *parser) nest(name string, t *Type) {
+	if p.scope == "" || p.spaces[strings.TrimSuffix(p.scope, "::")] != "" {
+		return
+	}
+	if _, twice := p.nested[name]; twice {
+		t = nil
+	}
+	p.nested[name] = t
+}
+
+// elsewhere reads "struct n::S", which may define a class that n declares.
+func (p *parser) elsewhere(kind Kind) (*Type, introduced) {
+	at := p.peek()
+	t, name := p.typeAt()
+	switch {
+	case t == nil:
+		p.fail(name.span, "", "unknown type %s", name.text)
+	case p.peek().text == "{" || p.startsBases():
+		if !t.incomplete || t.Kind != kind || strings.Contains(t.Name, "<") {
+			p.fail(at.span, "", "%s is declared twice", name.text)
+		}
+		var bases []Member
+		if p.peek().text == ":" {
+			bases = p.bases(kind)
+		}
+		p.expect("{", "behind the name")
+		t.word = p.tokens[p.at-2].text
+		if i := strings.LastIndex(t.Name, ":"); i >= 0 {
+			t.word = t.Name[i+1:]
+		}
+		return p.body(t, at, attributes{}, bases), introduced{defined: true}
+	}
+	return t, introduced{}
+}
+
+// specialTag reads the arguments behind the name of a class, and returns its full name.
+func (p *parser) specialTag(tag token) string {
+	tpl := p.template("", true, tag.text)
+	if tpl == nil {
+		p.fail(tag.span, "", "%s is not a template", tag.text)
+	}
+	return p.specialName(tpl)
 }
 
 // tagged returns the type of "struct S" without a body.
 func (p *parser) tagged(tag token, kind Kind) *Type {
-	known := p.tags[tag.text]
+	full := p.scope + tag.text
+	if p.peek().text != ";" || p.tags[full] == nil { // "struct S;" declares one in this scope
+		if known := p.lookUp(tag.text, func(full string) bool { return p.tags[full] != nil }); known != "" && p.peek().text != ";" {
+			full = known
+		}
+	}
+	known := p.tags[full]
+	if known == nil && p.nested[tag.text] != nil && !p.header && p.peek().text != ";" {
+		known = p.nested[tag.text]
+	}
 	if known == nil {
 		if t := Named(tag.text); t != nil && kind == Struct && t.Kind == Vector {
 			return t // struct float4
 		}
-		known = &Type{Kind: kind, Name: tag.text, incomplete: true}
-		p.tags[tag.text] = known
+		known = &Type{Kind: kind, Name: full, incomplete: true}
+		p.tags[full] = known
 	}
 	if known.Kind != kind {
 		p.fail(tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
@@ -389,25 +465,43 @@ func (p *parser) tagged(tag token, kind Kind) *Type {
 	return known
 }
 
-// base reads the base class of a class in C++, from the colon on.
-func (p *parser) base(kind Kind) *Member {
+func (p *parser) startsBases() bool {
+	return p.peek().text == ":" && (p.peekAt(1).kind == 'w' || p.peekAt(1).text == "::")
+}
+
+// bases reads the base classes of a class in C++, from the colon on.
+func (p *parser) bases(kind Kind) (bases []Member) {
 	p.next()
-	for p.peek().text == "public" || p.peek().text == "private" || p.peek().text == "protected" {
-		p.next()
+	for {
+		for p.peek().text == "public" || p.peek().text == "private" || p.peek().text == "protected" {
+			p.next()
+		}
+		w := p.peek()
+		switch {
+		case w.text == "virtual":
+			p.fail(w.span, refusedWords["virtual"], "virtual is not supported")
+		case p.model.C:
+			p.fail(w.span, diag.With("--lang=c++", "use %s"), "C has no base classes")
+		}
+		t, name := p.typeAt()
+		switch {
+		case kind != Struct:
+			p.fail(w.span, "", "a union has no base classes")
+		case t == nil:
+			p.fail(name.span, "declare it before: struct "+name.text+" { ... };", "unknown type %s", name.text)
+		case t.Kind != Struct:
+			p.fail(w.span, "write its members as the first ones", "%s as a base class is not supported", t)
+		case slices.ContainsFunc(bases, func(m Member) bool { return m.Type == t }):
+			p.fail(w.span, "", "%s is a base class twice", t)
+		}
+		bases = append(bases, Member{Type: t, Base: true, Span: w.span})
+		if p.peek().text == "." {
+			p.fail(p.peek().span, "give the struct with the types put in", "any number of base classes is not supported")
+		}
+		if !p.take(",") {
+			return bases
+		}
 	}
-	w := p.next()
-	t := p.named(w.text)
-	switch {
-	case w.text == "virtual":
-		p.fail(w.span, refusedWords["virtual"], "virtual is not supported")
-	case p.model.C:
-		p.fail(w.span, diag.With("--lang=c++", "use %s"), "C has no base classes")
-	case p.peek().text == ",":
-		p.fail(p.peek().span, "write the members of the second as a first member", "several base classes are not supported")
-	case p.peek().text != "{" || kind != Struct || !t.isRecord():
-		p.fail(w.span, "write the members of the base class as a first member", "this base class is not supported")
-	}
-	return &Member{Type: t, Base: true, Span: w.span}
 }
 
 // members reads up to the closing brace of t. public says whether members are public
@@ -431,11 +525,14 @@ func (p *parser) members(t *Type, public bool) {
 			p.next()
 			p.next()
 			continue
-		case w.text != "typedef" && p.takesNoSpace(t):
-			continue
-		case w.text == "typedef":
+		case p.model.C && w.text == "typedef":
 			p.fail(w.span, "move it before the struct", "a typedef within a struct is not supported")
-		case w.text == "~" || w.text == t.Name && p.peekAt(1).text == "(":
+		case w.text == "typedef" || w.text == "using":
+			p.nameWithin()
+			continue
+		case p.takesNoSpace(t):
+			continue
+		case w.text == "~" || w.text == t.word && p.peekAt(1).text == "(":
 			p.fail(w.span, "remove it; it takes no space", "constructors and destructors are not supported")
 		}
 		before := len(t.Members)
@@ -513,12 +610,13 @@ func (p *parser) add(t *Type, m Member, attrs attributes) {
 		p.fail(m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
 	}
 	if inner := m.Type.element(); inner.isRecord() {
-		t.byAddress, t.notPOD = t.byAddress || inner.byAddress, t.notPOD || inner.notPOD
+		t.byAddress, t.notPOD, t.disputed = t.byAddress || inner.byAddress, t.notPOD || inner.notPOD, t.disputed || inner.disputed
 		if inner.incomplete {
 			p.fail(m.Span, "declare its members before, or make this a pointer", "the members of %s are not known here", inner)
 		}
 	}
 	m.Align, m.Packed = attrs.align, attrs.packed
+	t.notPOD = t.notPOD || m.Type.reference
 	t.Members = append(t.Members, m)
 }
 
@@ -535,16 +633,27 @@ func (p *parser) enum() (*Type, introduced) {
 	p.next()
 	var attrs attributes
 	p.attributes(&attrs)
-	if !p.take("class") {
-		p.take("struct")
-	}
+	scoped := p.take("class") || p.take("struct")
+	p.attributes(&attrs)
 	t := &Type{Kind: Enum, Unsigned: true, Elem: Named("unsigned int")}
 	tag := token{}
 	if p.peek().kind == 'w' {
+		if p.peekAt(1).text == "::" {
+			at := p.peek()
+			known, name := p.typeAt()
+			if known == nil || known.Kind != Enum || p.peek().text == "{" {
+				p.fail(at.span, "", "the values of enum %s are not known", name.text)
+			}
+			return known, introduced{}
+		}
 		tag = p.next()
-		t.Name = tag.text
+		t.Name = p.scope + tag.text
 	}
-	fixed := false
+	full := t.Name
+	fixed := scoped
+	if scoped {
+		t.Elem, t.Unsigned = Named("int"), false
+	}
 	if p.peek().text == ":" && (p.peekAt(1).kind == 'w') {
 		p.next()
 		at := p.peek()
@@ -555,34 +664,37 @@ func (p *parser) enum() (*Type, introduced) {
 		t.Elem, t.Unsigned, fixed = underlying, underlying.Unsigned, true
 	}
 	if !p.take("{") {
-		known := p.tags[tag.text]
+		known := p.tags[full]
+		if p.peek().text != ";" {
+			known = p.tags[p.lookUp(tag.text, func(full string) bool { return p.tags[full] != nil })]
+		}
 		switch {
 		case known != nil && known.Kind == Enum:
 			return known, introduced{}
 		case !fixed || tag.text == "":
 			p.fail(tag.span, "declare it before: enum "+tag.text+" { ... };", "the values of enum %s are not known", tag.text)
 		}
-		p.tags[tag.text] = t
+		p.tags[full] = t
 		return t, introduced{}
 	}
 	if tag.text != "" {
-		p.tags[tag.text] = t
+		p.tags[full] = t
 	}
 	next, least, most := int64(0), int64(0), int64(0)
 	for !p.take("}") {
 		name := p.next()
+		p.attributes(&attrs)
 		if name.kind != 'w' {
 			p.fail(name.span, "", "expected a name in the enum, not %s", name)
 		}
 		if p.take("=") {
 			next = p.constant()
 		}
-		// In C++ one may be within a class. Nothing may use the wrong one.
-		if old, known := p.enumerators[name.text]; p.header && (p.ambiguous[name.text] || known && old != next) {
-			p.ambiguous[name.text] = true
-			delete(p.enumerators, name.text)
-		} else {
-			p.enumerators[name.text] = next
+		if !scoped {
+			p.enumerator(p.scope+name.text, next)
+		}
+		if full != "" && !p.model.C {
+			p.enumerator(full+"::"+name.text, next)
 		}
 		least, most = min(least, next), max(most, next)
 		next++

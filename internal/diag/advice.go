@@ -53,7 +53,7 @@ var advice = [...]Advice{
 		"PTX ISA, .const; CUDA C++ Programming Guide, __constant__",
 	},
 	CSyntax: {
-		"Write the type as in C, preprocessed: types, structures, unions, enumerations, arrays and bit fields. ptxlink abi reads no statements and no templates.",
+		"Write the type as in C, preprocessed: types, structures, unions, enumerations, classes, arrays and bit fields. ptxlink abi reads no statements, and no templates with partial specialisations.",
 		"PTX Interoperability 1; ptxlink abi --help",
 	},
 	Defsym: {
