@@ -5,6 +5,7 @@ package link_test
 import (
 	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,5 +61,56 @@ func TestCloseUnmaps(t *testing.T) {
 	o.MapInputs = false
 	if r, err := link.Link(t.Context(), o); err != nil || isMapped() || r.Close() != nil {
 		t.Errorf("not mapped: error %v", err)
+	}
+}
+
+// TestWriteToFile writes an output whose inputs are hashed meanwhile: into a new file,
+// behind what a file has, to one open for appending, and into a pipe.
+func TestWriteToFile(t *testing.T) {
+	text := ".version 7.8\n.target sm_75\n.address_size 64\n.visible .func f() { ret; }\n" + strings.Repeat("// comment\n", 1<<17)
+	inputs := []link.Input{{Name: "a.ptx", Text: []byte(text)}}
+	want, err := link.Link(t.Context(), link.Options{Inputs: inputs, Jobs: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	streamed, err := link.Link(t.Context(), link.Options{Inputs: inputs, Jobs: 4, Stream: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const old = "what was there\n"
+	for _, flags := range []int{os.O_TRUNC, 0, os.O_APPEND} {
+		name := filepath.Join(t.TempDir(), "out.ptx")
+		if err := os.WriteFile(name, []byte(old), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.OpenFile(name, os.O_WRONLY|flags, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		expected := string(want.PTX)
+		if flags != os.O_TRUNC {
+			expected = old + expected
+			if _, err := f.Seek(int64(len(old)), io.SeekStart); err != nil {
+				t.Fatal(err)
+			}
+		}
+		n, err := streamed.WriteTo(f)
+		if err := errors.Join(err, f.Close()); err != nil || int(n) != len(want.PTX) {
+			t.Errorf("flags %#x: %d bytes, error %v", flags, n, err)
+		}
+		if got, _ := os.ReadFile(name); string(got) != expected {
+			t.Errorf("flags %#x: %d bytes differ from the %d expected", flags, len(got), len(expected))
+		}
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		streamed.WriteTo(w)
+		w.Close()
+	}()
+	if got, err := io.ReadAll(r); err != nil || string(got) != string(want.PTX) {
+		t.Errorf("pipe: %d bytes, error %v", len(got), err)
 	}
 }
