@@ -6,8 +6,8 @@ import (
 )
 
 // HandWritten reports whether the text of the module suggests that a person wrote
-// it rather than a compiler. Producer names the compiler, but fatbinary empties all
-// comments, so PTX in objects and fatbins names none.
+// it rather than a compiler. Producer names the compiler, but fatbinary empties or
+// removes all comments, so PTX in objects and fatbins names none.
 func (f *File) HandWritten() bool {
 	f.handOnce.Do(func() { f.handWritten = f.Producer == "" && !emptied(f.preamble()) && !compiled(f.Src.Text) })
 	return f.handWritten
@@ -27,19 +27,21 @@ func OneCompiler(a, b *File) bool {
 // preamble returns the text before .version.
 func (f *File) preamble() []byte { return f.Src.Text[:f.VersionSpan.Off] }
 
-// emptied reports whether the text before .version is only comments without text,
-// as fatbinary leaves them.
+// emptied reports whether the text before .version is what fatbinary leaves of the
+// comments of a compiler: "//" lines, or with CUDA 13 as many empty ones.
 func emptied(preamble []byte) bool {
-	found := false
+	comments, blank := 0, 0
 	for line := range bytes.Lines(preamble) {
 		switch line = bytes.TrimSpace(line); {
 		case string(line) == "//":
-			found = true
+			comments++
 		case len(line) > 0:
 			return false
+		default:
+			blank++
 		}
 	}
-	return found
+	return comments > 0 || blank >= 3
 }
 
 // traces are names that compilers write: LLVM and NVVM, and for the last two gcc.

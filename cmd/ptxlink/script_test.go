@@ -36,7 +36,7 @@ func TestScripts(t *testing.T) { testscript.Run(t, scripts("../../testdata/scrip
 func scripts(folder string) testscript.Params {
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
 	for _, tool := range []string{
-		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "fatbinary", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld",
+		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "fatbinary", "fatbinary-new", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld",
 	} {
 		commands[tool] = oracle(tool)
 	}
