@@ -343,13 +343,14 @@ tools=(ptxas nvlink cuobjdump nvdisasm fatbinary)
 # ---- components: each fills $part, which becomes $home ----
 
 # debian_mirrors: where the machine's own sources fetch Debian from, best
-# guess first. apt reads both forms of sources for us.
+# guess first, after own_apt: apt lists no source that was never updated, as on
+# a fresh machine. It reads both forms of sources for us.
 debian_mirrors() {
 	[[ ${PTXLINK_DEBIAN_MIRROR:-} ]] && { echo "$PTXLINK_DEBIAN_MIRROR"; return; }
 	local id=
 	id=$(. /etc/os-release 2>/dev/null && echo "${ID:-}")
 	[[ $id == debian ]] || return 0
-	apt-get -o APT::Get::IndexTargets::OnlyPresent=false indextargets \
+	apt-get -c "$apt_conf" -o APT::Get::IndexTargets::OnlyPresent=false indextargets \
 		--format '$(REPO_URI) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' 2>/dev/null |
 		awk '$3 == "main" && $2 !~ /security|updates|backports|pgdg/ { print ($1 ~ /\/debian\/?$/ ? 0 : 1), $1 }' |
 		sort -u | cut -d' ' -f2
@@ -378,6 +379,7 @@ debian_keyrings() {
 # ptxas alone, which is all of it that PyPI has, and the newest beside it.
 fetch_cuda() {
 	local mirror key root=$work/cuda v
+	own_apt
 	for mirror in $(debian_mirrors); do
 		key=$(debian_keyrings)
 		echo "deb ${key:+[signed-by=$key] }$mirror $DEBIAN_SUITE non-free" >"$work/cuda.list"
@@ -636,6 +638,7 @@ fetch_nvcc_new() {
 # CUDA 11.8 is that of Debian bookworm; no wheel has its nvcc.
 fetch_nvcc_old() {
 	local mirror key v root=$work/nvcc-old t
+	own_apt
 	for mirror in $(debian_mirrors); do
 		key=$(debian_keyrings)
 		echo "deb ${key:+[signed-by=$key] }$mirror bookworm non-free" >"$work/cuda-old.list"

@@ -130,3 +130,35 @@ func TestVersions(t *testing.T) {
 		})
 	}
 }
+
+// TestFetchOnAFreshMachine checks that fetch.sh asks Debian's non-free for CUDA on a
+// machine that never ran apt-get update: apt lists no source there.
+func TestFetchOnAFreshMachine(t *testing.T) {
+	release, _ := os.ReadFile("/etc/os-release")
+	if !strings.Contains(string(release), "\nID=debian") {
+		t.Skip("not Debian")
+	}
+	dir := t.TempDir()
+	asked := filepath.Join(dir, "asked")
+	for name, script := range map[string]string{
+		"apt-get": `case "$*" in
+*indextargets*) [ -e "$2.updated" ] && echo http://mirror.invalid/debian/ trixie main ;;
+*update*) touch "$2.updated"; cat "$(sed -n 's/.*SourceList "\(.*\)";/\1/p' "$2")" >>'` + asked + `' ;;
+esac
+exit 1`,
+		"apt-cache": "exit 1", "python3": "exit 1", "pip3": "exit 1", "npm": "exit 1",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := os.ReadFile("fetch.sh"); err != nil { // go test reads what its cache depends on
+		t.Fatal(err)
+	}
+	fetch := exec.Command("bash", "fetch.sh")
+	fetch.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"), "PTXLINK_ORACLES="+filepath.Join(dir, "oracles"), "PTXLINK_DEBIAN_MIRROR=")
+	said, _ := fetch.CombinedOutput() // fails: these tools fetch nothing
+	if list, _ := os.ReadFile(asked); !strings.Contains(string(list), "http://mirror.invalid/debian/ trixie non-free\n") {
+		t.Errorf("asked for %q:\n%s", list, said)
+	}
+}
