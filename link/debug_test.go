@@ -137,6 +137,7 @@ func readInputs(t *testing.T, names []string) []link.Input {
 // declaration lines, addresses and locations. Only the line table of a unit
 // differs, because the output has one table.
 func TestDebugEqualsNvlink(t *testing.T) {
+	oracles.RequireRelease(t, "nvlink")
 	for name, files := range debugSets {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -241,6 +242,7 @@ func lineRows(t *testing.T, cubin []byte) []string {
 // TestLinesEqualNvlink compares line information alone, mixed with DWARF, and mixed
 // with modules without lines.
 func TestLinesEqualNvlink(t *testing.T) {
+	oracles.RequireRelease(t, "nvlink")
 	for name, files := range map[string][]string{
 		"lines":           {"nvcc-lineinfo/main.ptx", "nvcc-lineinfo/math.ptx", "nvcc-lineinfo/shapes.ptx", "nvcc-lineinfo/table.ptx", "nvcc-lineinfo/log.ptx"},
 		"lines and DWARF": {"nvcc-debug/main.ptx", "nvcc-lineinfo/math.ptx", "nvcc-debug/shapes.ptx", "nvcc-lineinfo/table.ptx", "nvcc-lineinfo/log.ptx"},

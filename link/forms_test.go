@@ -103,7 +103,7 @@ func fatbinOf(t *testing.T, tool, option string, flag uint64, text []byte) []byt
 	if err != nil || len(made) < 16+0x30 {
 		t.Fatalf("%s: %d bytes, %v", tool, len(made), err)
 	}
-	if got := binary.LittleEndian.Uint64(made[16+0x28:]) & (lz4 | zstd); got != flag {
+	if got := binary.LittleEndian.Uint64(made[16+0x28:]) & (lz4 | zstd); got != flag && !oracles.StandsIn(tool) {
 		t.Errorf("%s %s compresses in another way than it should: flags %#x", tool, option, got)
 	}
 	return made

@@ -43,7 +43,7 @@ func TestBesideOtherLinkers(t *testing.T) {
 	const page, begin, end = "../../docs/errors.md", "<!-- go test ./cmd/ptxlink -run Beside -update writes this table -->\n", "<!-- end of the table -->\n"
 	tools := map[string]string{}
 	for _, tool := range []string{"ptxas", "nvlink", "nvptx-none-ld"} {
-		tools[tool] = oracles.Require(t, tool)
+		tools[tool] = oracles.RequireRelease(t, tool)
 	}
 	var b strings.Builder
 	b.WriteString("| situation | ptxlink | nvlink 12.4, after `ptxas -c` | nvptx-none-ld |\n|---|---|---|---|\n")

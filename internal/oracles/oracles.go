@@ -72,6 +72,24 @@ func Require(t testing.TB, tool string) string {
 	return path
 }
 
+// RequireRelease is Require for a test that holds for the tool of CUDA 12.4 only. It
+// skips if another stands in.
+func RequireRelease(t testing.TB, tool string) string {
+	t.Helper()
+	path := Require(t, tool)
+	if StandsIn(tool) {
+		t.Skipf("%s of CUDA 13.5 stands in for that of 12.4", tool)
+	}
+	return path
+}
+
+// StandsIn reports whether a tool with a plain name is that of CUDA 13.5, as on Ubuntu:
+// where Debian's non-free is out of reach, fetch.sh finds only ptxas of 12.4.
+func StandsIn(tool string) bool {
+	_, err := os.Stat(filepath.Join(Dir(), "cuda-12.4", "stand-in", tool))
+	return err == nil && tool != "ptxas"
+}
+
 // RequireFile returns the path of a file below [Dir] that a test needs, such as
 // "gcc-nvptx/libc.a". A missing file is treated like a missing tool in [Require].
 func RequireFile(t testing.TB, name string) string {

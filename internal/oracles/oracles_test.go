@@ -77,6 +77,23 @@ func TestRequireSkipsUnlessTold(t *testing.T) {
 	}
 }
 
+func TestRequireReleaseSkipsAStandIn(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PTXLINK_ORACLES", dir)
+	for _, tool := range []string{"nvlink", "ptxas", "nvdisasm"} {
+		put(t, filepath.Join(dir, "bin", tool))
+	}
+	put(t, filepath.Join(dir, "cuda-12.4", "stand-in", "nvlink"))
+	put(t, filepath.Join(dir, "cuda-12.4", "stand-in", "ptxas"))
+	for tool, skips := range map[string]bool{"nvlink": true, "ptxas": false, "nvdisasm": false} {
+		r := &tb{TB: t}
+		RequireRelease(r, tool)
+		if r.skipped != skips || r.failed {
+			t.Errorf("%s: skipped %v, failed %v", tool, r.skipped, r.failed)
+		}
+	}
+}
+
 func TestDirAgreesWithTheScript(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {
@@ -120,7 +137,7 @@ func TestVersions(t *testing.T) {
 			if !strings.HasPrefix(path, Dir()+string(filepath.Separator)) {
 				t.Skipf("%s is the machine's own", path)
 			}
-			if _, err := os.Stat(filepath.Join(Dir(), "cuda-12.4", "stand-in", tool)); err == nil && tool != "ptxas" {
+			if StandsIn(tool) {
 				want = "release 13.5" // no Debian mirror; fetch.sh reported it
 			}
 			out, err := exec.Command(path, "--version").CombinedOutput()
