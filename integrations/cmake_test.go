@@ -74,6 +74,53 @@ func install(t *testing.T, prefix string) {
 	}
 }
 
+// TestCMakeVersion asks for versions of several installations.
+func TestCMakeVersion(t *testing.T) {
+	cmake, ninja := oracles.RequireCompiler(t, "cmake"), oracles.RequireCompiler(t, "ninja")
+	const asks = `cmake_minimum_required(VERSION 3.20)
+project(versions NONE)
+foreach(ask "" 1 1.0 1.4.2 1.5 2.0 0.9 "1.4.2;EXACT" "1.4;EXACT" 1.0...1.4.2 1.0...<1.4.2 1.0...1.9 1.5...2)
+	find_package(ptxlink ${ask} QUIET CONFIG)
+	if(ptxlink_FOUND)
+		string(JOIN " " ask ${ask})
+		message(STATUS "<${ask}> ${ptxlink_VERSION}")
+	endif()
+	unset(ptxlink_DIR CACHE)
+endforeach()
+`
+	every := []string{"", "1", "1.0", "1.4.2", "1.5", "2.0", "0.9", "1.0...1.4.2", "1.0...<1.4.2", "1.0...1.9", "1.5...2"}
+	for _, test := range []struct {
+		said, version string
+		found         []string
+	}{
+		{"ptxlink v1.4.2 (0123abc) go1.26 linux/amd64", "1.4.2", []string{"", "1", "1.0", "1.4.2", "1.4.2 EXACT", "1.0...1.4.2", "1.0...1.9"}},
+		{"ptxlink v2.0.0-rc.1 (0123abc) go1.26 linux/amd64", "2.0.0", []string{"", "2.0", "1.5...2"}},
+		{"ptxlink v0.0.0-20261122153431-b2afe7fe7861 (b2afe7fe7861) go1.26 linux/amd64", "0.0.0", every},
+		{"ptxlink (devel) go1.26 linux/amd64", "0.0.0", every},
+	} {
+		t.Run(test.said, func(t *testing.T) {
+			w := &workspace{T: t, root: t.TempDir()}
+			w.write("CMakeLists.txt", asks)
+			w.write("usr/bin/ptxlink", "#!/bin/sh\n[ \"$1\" != --version ] || echo '"+test.said+"'\n")
+			if err := os.Chmod(w.path("usr/bin/ptxlink"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			w.run("..", "internal/release/share.sh", w.path("usr/bin/ptxlink"), w.path("usr/share"))
+			out := w.run(w.root, cmake, "-G", "Ninja", "-DCMAKE_MAKE_PROGRAM="+ninja, "-DCMAKE_PREFIX_PATH="+w.path("usr"), "-S", w.root, "-B", w.path("build"))
+			var found []string
+			for _, m := range regexp.MustCompile(`<(.*)> (.*)`).FindAllStringSubmatch(out, -1) {
+				found = append(found, m[1])
+				if m[2] != test.version {
+					t.Errorf("ptxlink_VERSION is %s, want %s", m[2], test.version)
+				}
+			}
+			if !slices.Equal(found, test.found) {
+				t.Errorf("found for %q, want %q:\n%s", found, test.found, out)
+			}
+		})
+	}
+}
+
 const clangHeader = `#define __device__ __attribute__((device))
 #define __global__ __attribute__((global))
 struct Index { int x; };
