@@ -181,6 +181,7 @@ func TestBazel(t *testing.T) {
 	t.Run("names", w.names)
 	t.Run("cubin", w.cubin)
 	t.Run("partitions", w.partitions)
+	t.Run("deps", w.deps)
 	t.Run("refused", w.refused)
 }
 
@@ -552,6 +553,82 @@ func TestBazelCompile(t *testing.T) {
 	}
 	w.toolchain(`clang = "/none/clang"`)
 	w.fails("//cuda:app", "there is no file /none/clang, which the attribute clang names")
+}
+
+// deps builds a library of .cu files that is packed and used from another package: the
+// headers of a target reach what depends on it, and so do the deps of a source. A
+// script stands in for nvcc; it checks that the headers are there.
+func (w workspace) deps(t *testing.T) {
+	w.T = t // of this copy
+	nvcc := w.path("tools/nvcc")
+	w.write("tools/nvcc", `#!/bin/sh
+for a; do
+	case $a in *.cu) src=$a ;; *.ptx) out=$a ;; esac
+done
+for header in $(sed -n 's/^#include //p' "$src"); do
+	cat "$header" >/dev/null || exit 1
+done
+sed '/^#include/d' "$src" >"$out"
+`)
+	if err := os.Chmod(nvcc, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.toolchain(`nvcc = "` + nvcc + `"`)
+	const header = ".version 7.8\n.target sm_75\n.address_size 64\n"
+	w.write("bazel/example/deps/geom/geom.h", "")
+	w.write("bazel/example/deps/geom/dot.cu", "#include deps/geom/geom.h\n"+header+".visible .func dot () { bar.sync 1; ret; }\n")
+	w.write("bazel/example/deps/geom/length.cu", "#include deps/geom/geom.h\n"+header+".extern .func dot ();\n.visible .func length () { call dot; ret; }\n")
+	w.write("bazel/example/deps/geom/BUILD.bazel", `load("@rules_ptx//ptx:defs.bzl", "ptx_archive", "ptx_compile", "ptx_library")
+
+ptx_compile(
+    name = "dot",
+    srcs = ["dot.cu"],
+    hdrs = ["geom.h"],
+    arch = "sm_75",
+)
+
+ptx_compile(
+    name = "length",
+    srcs = ["length.cu"],
+    arch = "sm_75",
+    deps = [":dot"],
+)
+
+ptx_archive(
+    name = "packed",
+    srcs = [":length"],
+)
+
+ptx_library(
+    name = "geom",
+    visibility = ["//visibility:public"],
+    deps = [":packed"],
+)
+`)
+	w.write("bazel/example/deps/k.cu", "#include deps/geom/geom.h\n"+header+".extern .func length ();\n.visible .entry k () { call length; ret; }\n")
+	w.write("bazel/example/deps/BUILD.bazel", `load("@rules_ptx//ptx:defs.bzl", "ptx_compile", "ptx_link")
+
+ptx_compile(
+    name = "k",
+    srcs = ["k.cu"],
+    arch = "sm_75",
+    deps = ["//deps/geom"],
+)
+
+ptx_link(
+    name = "app",
+    srcs = [":k"],
+)
+`)
+	w.build("//deps:app")
+	if out := w.read("bazel/example/bazel-bin/deps/app.ptx"); !strings.Contains(out, "bar.sync 1") {
+		t.Errorf("output:\n%s", out)
+	}
+	w.write("bazel/example/deps/geom/geom.h", "// changed\n")
+	want := []string{"Compiling deps/geom/dot.cu for sm_75", "Compiling deps/geom/length.cu for sm_75", "Compiling deps/k.cu for sm_75"}
+	if ran := w.build("//deps:app"); !slices.Equal(ran, want) {
+		t.Errorf("after a change of a header Bazel ran %q, want %q", ran, want)
+	}
 }
 
 // refused builds targets that must fail, and checks the messages.

@@ -10,13 +10,17 @@ def _ptx_compile_impl(ctx):
     if not compilers[name]:
         wanted = ctx.attr.compiler or "nvcc or clang"
         fail("the toolchain has no %s; install it, or set it in ptx_toolchain or ptxlink_host_toolchain" % wanted)
-    outs = [_compile(ctx, toolchain, name, compilers[name], src) for src in ctx.files.srcs]
+    headers = depset(
+        ctx.files.hdrs,
+        transitive = [dep[PtxInfo].headers for dep in ctx.attr.deps if hasattr(dep[PtxInfo], "headers")],
+    )
+    outs = [_compile(ctx, toolchain, name, compilers[name], src, headers) for src in ctx.files.srcs]
     return [
         DefaultInfo(files = depset(outs)),
-        ptx_info(ctx, outs, ctx.attr.deps),
+        ptx_info(ctx, outs, ctx.attr.deps, headers = ctx.files.hdrs),
     ]
 
-def _compile(ctx, toolchain, name, compiler, src):
+def _compile(ctx, toolchain, name, compiler, src, headers):
     out = ctx.actions.declare_file("_%s/%s.ptx" % (ctx.label.name, src.short_path.replace("../", "external/")))
     args = ctx.actions.args()
     if name == "nvcc":
@@ -34,7 +38,7 @@ def _compile(ctx, toolchain, name, compiler, src):
         executable = compiler,
         tools = toolchain.compilers,
         arguments = [args],
-        inputs = [src] + ctx.files.hdrs,
+        inputs = depset([src], transitive = [headers]),
         outputs = [out],
         use_default_shell_env = True,  # nvcc searches PATH for the compiler of the host
         mnemonic = "PtxCompile",
@@ -58,11 +62,11 @@ ptx_compile = rule(
             doc = "Options of the compiler.",
         ),
         "deps": attr.label_list(
-            doc = "Targets that define what the sources call.",
+            doc = "Targets that define what the sources call. The sources may include their headers.",
             providers = [PtxInfo],
         ),
         "hdrs": attr.label_list(
-            doc = "Headers, included by their path from the root of the workspace or the folder of the source.",
+            doc = "Headers, included by their path from the root of the workspace or the folder of the source, here and where deps names this target.",
             allow_files = True,
         ),
         "srcs": attr.label_list(

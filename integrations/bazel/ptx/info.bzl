@@ -5,18 +5,21 @@ load("//ptx:toolchain.bzl", "quoted", "response_file", "run_ptxlink")
 PtxInfo = provider(
     doc = "Inputs of a link: modules and libraries, those of a target before those of its deps.",
     fields = {
+        "headers": "depset of File: the hdrs of a ptx_compile and of its deps. May be missing",
         "inputs": "depset of File, in link order: PTX, archives, fatbins, host objects",
+        "needs": "the same of the deps alone, for a target that packs or links the files itself. May be missing",
         "symbols": "depset of File: for each input that may be an archive, the list of its symbols",
     },
 )
 
-def ptx_info(ctx, direct, deps):
+def ptx_info(ctx, direct, deps, headers = []):
     """Creates the PtxInfo of a target and the actions that list symbols.
 
     Args:
       ctx: the rule's context.
       direct: list of File, the target's own inputs.
       deps: list of Target with a PtxInfo.
+      headers: list of File, the target's own headers.
 
     Returns:
       A PtxInfo.
@@ -26,16 +29,19 @@ def ptx_info(ctx, direct, deps):
         for i, file in enumerate(direct)
         if file.extension != "ptx"
     ]
+
+    # The files of a source are among direct; what they need is not.
+    srcs = [src[PtxInfo] for src in ctx.attr.srcs if PtxInfo in src]
+    infos = [dep[PtxInfo] for dep in deps]
+    needs = depset(
+        transitive = [info.needs for info in srcs if hasattr(info, "needs")] + [info.inputs for info in infos],
+        order = "topological",
+    )
     return PtxInfo(
-        inputs = depset(
-            direct,
-            transitive = [dep[PtxInfo].inputs for dep in deps],
-            order = "topological",
-        ),
-        symbols = depset(
-            symbols,
-            transitive = [dep[PtxInfo].symbols for dep in deps],
-        ),
+        headers = depset(headers, transitive = [info.headers for info in srcs + infos if hasattr(info, "headers")]),
+        inputs = depset(direct, transitive = [needs], order = "topological"),
+        needs = needs,
+        symbols = depset(symbols, transitive = [info.symbols for info in srcs + infos]),
     )
 
 def _list_symbols(ctx, file, i):
