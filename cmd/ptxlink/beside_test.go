@@ -38,15 +38,21 @@ var situations = []struct{ id, what string }{
 
 // TestBesideOtherLinkers gives the examples to ptxas -c with nvlink, and to gcc's linker
 // with the comments that gcc writes, and compares what they say with docs/errors.md;
-// -update writes it.
+// -update writes it. The words of gcc's linker are those of gcc 12: later releases have
+// other words, and the same --version but for the copyright.
 func TestBesideOtherLinkers(t *testing.T) {
 	const page, begin, end = "../../docs/errors.md", "<!-- go test ./cmd/ptxlink -run Beside -update writes this table -->\n", "<!-- end of the table -->\n"
 	tools := map[string]string{}
 	for _, tool := range []string{"ptxas", "nvlink", "nvptx-none-ld"} {
 		tools[tool] = oracles.RequireRelease(t, tool)
 	}
+	release, err := exec.Command(tools["nvptx-none-ld"], "--version").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gcc12 := strings.Contains(string(release), "Copyright 2015")
 	var b strings.Builder
-	b.WriteString("| situation | ptxlink | nvlink 12.4, after `ptxas -c` | nvptx-none-ld |\n|---|---|---|---|\n")
+	b.WriteString("| situation | ptxlink | nvlink 12.4, after `ptxas -c` | nvptx-none-ld of gcc 12 |\n|---|---|---|---|\n")
 	for _, s := range situations {
 		example, err := txtar.ParseFile("../../testdata/explain/" + s.id + ".txtar")
 		if err != nil {
@@ -109,9 +115,16 @@ func TestBesideOtherLinkers(t *testing.T) {
 		if err := os.WriteFile(page, []byte(before+begin+b.String()+end+after), 0o666); err != nil {
 			t.Fatal(err)
 		}
+	case !gcc12 && withoutLast(have) == withoutLast(b.String()):
+		t.Log("compared without nvptx-none-ld, which is of a later release")
 	case have != b.String():
 		t.Errorf("%s says otherwise; run go test ./cmd/ptxlink -run Beside -update:\n%s", page, b.String())
 	}
+}
+
+// withoutLast removes the last column of a table.
+func withoutLast(table string) string {
+	return regexp.MustCompile(`(?m)[^|]*\|$`).ReplaceAllString(table, "")
 }
 
 // asGCC adds the comments from which gcc's linker reads the symbols of a module.
