@@ -36,6 +36,7 @@ type module struct {
 	lines   map[ptx.LocPlace][]int32 // the .loc lines of a place, in order
 	strings *ptx.Data                // .debug_str; nil if it cannot be read
 	labels  map[string]int64         // in strings
+	uses    []int32                  // 1 + the index of the first use of each name
 
 	declarations map[string]declaration // by symbol; nil until they are read
 }
@@ -78,7 +79,8 @@ func same(a, b diag.Remark) bool {
 
 // lines returns notes with the source line of a place in a body. If it was inlined,
 // those of the calls follow. Without .loc lines, and outside of bodies, it is the line
-// that DWARF has for the function or variable.
+// that DWARF has for the function or variable. Without DWARF the head of a function
+// gets its first .loc line, and a declaration that of its first use.
 func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 	m := f.module(at.Source)
 	if m == nil || at.Span == (diag.Span{}) {
@@ -89,33 +91,52 @@ func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 		return nil
 	}
 	inBody := d.HasBody && d.Body.Off <= at.Span.Off && at.Span.Off < d.Body.End()
-	if inBody && len(m.Locs) > 0 && len(m.Files) > 0 {
-		notes = f.bodyLines(m, d, at)
+	if inBody {
+		notes = f.bodyLines(m, d, at.Span.Off, "source line")
 	}
-	if len(notes) > 0 || len(m.Sections) == 0 {
+	if len(notes) > 0 {
 		return notes
 	}
-	symbol := m.Names[d.Name]
-	if place, ok := f.declared(m, symbol); ok {
-		text := "source line of " + diag.Demangle(symbol)
-		if inBody {
-			text = "in " + diag.Demangle(symbol) + ", which starts at this source line"
+	if symbol := m.Names[d.Name]; len(m.Sections) > 0 {
+		if place, ok := f.declared(m, symbol); ok {
+			text := "source line of " + diag.Demangle(symbol)
+			if inBody {
+				text = "in " + diag.Demangle(symbol) + ", which starts at this source line"
+			}
+			return []diag.Remark{{Place: place, Text: text}}
 		}
-		notes = append(notes, diag.Remark{Place: place, Text: text})
 	}
-	return notes
+	switch {
+	case inBody:
+	case d.HasBody:
+		// What was inlined there may have the first line.
+		for loc := locBefore(m.Module, d.Body.Off) + 1; loc < len(m.Locs) && m.Locs[loc].Span.Off < d.Body.End(); loc++ {
+			if m.Locs[loc].Inlining == nil {
+				return f.bodyLines(m, d, m.Locs[loc].Span.Off, "source line")
+			}
+		}
+	case d.Linkage == ptx.Extern:
+		use := m.firstUse(d.Name)
+		if user := declAround(m.Module, use); user != nil && user.HasBody {
+			return f.bodyLines(m, user, use, "first used at this source line")
+		}
+	}
+	return nil
 }
 
-// bodyLines returns the notes for a place in a body with .loc lines.
-func (f *Finder) bodyLines(m *module, d *ptx.Decl, at diag.Place) (notes []diag.Remark) {
-	loc := locBefore(m.Module, at.Span.Off)
+// bodyLines returns the notes for an offset in a body with .loc lines; the text is for
+// the line itself.
+func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (notes []diag.Remark) {
+	if len(m.Locs) == 0 || len(m.Files) == 0 {
+		return nil
+	}
+	loc := locBefore(m.Module, off)
 	if loc < 0 || m.Locs[loc].Span.Off < d.Body.Off {
 		// The compiler loads parameters before the first line.
 		if loc++; loc >= len(m.Locs) || m.Locs[loc].Span.Off >= d.Body.End() {
 			return nil
 		}
 	}
-	text := "source line"
 	for len(notes) < maxChain {
 		l := &m.Locs[loc]
 		in := diag.Demangle(m.Names[d.Name])
@@ -173,6 +194,20 @@ func (m *module) lineBefore(place ptx.LocPlace, before int) int {
 		return -1
 	}
 	return int(list[n-1])
+}
+
+// firstUse returns the offset of the first use of a name; -1 if there is none.
+func (m *module) firstUse(name ptx.NameID) int32 {
+	if m.uses == nil {
+		m.uses = make([]int32, len(m.Names))
+		for i, u := range slices.Backward(m.Uses) {
+			m.uses[u.Name] = int32(i + 1)
+		}
+	}
+	if i := m.uses[name]; i > 0 {
+		return m.Uses[i-1].Off
+	}
+	return -1
 }
 
 // declAround returns the declaration that holds an offset; nil if none does.
