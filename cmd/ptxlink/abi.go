@@ -36,10 +36,10 @@ Structs can use structs declared before them, and CUDA's types such as float4.
 The attributes aligned and packed are supported. - reads standard input.
 
 ptxlink abi FILE.h -t TYPE runs the preprocessor of $CC, cc or clang first, and
-skips what is no type. Of C++, it takes extern "C", namespaces (-t n::S), classes
-with base classes and member functions, and class templates (-t 'Pair<int>')
-without partial specialisations. It refuses virtual functions and bases, and
-what nvcc and clang lay out differently. #pragma pack is followed.
+skips what is not a type. Of C++, it takes extern "C", namespaces (-t n::S),
+classes with base classes and member functions, and class templates
+(-t 'Pair<int>') without partial specialisations. It refuses virtual functions
+and bases, and what nvcc and clang lay out differently. It follows #pragma pack.
 
 Offsets are in bytes; bits are numbered from the least significant bit of the
 byte at the offset. The parameter is that of a device function. Bit fields
