@@ -125,9 +125,10 @@ func (r *sectionSkim) next() bool {
 // byteLists reads what most of a section consists of: lines such as `.b8 1,255`. It
 // stops at the start of the first line that is not one.
 func (r *sectionSkim) byteLists() {
+	const word = '.' | 'b'<<8 | '8'<<16 | ' '<<24
 	text, at := r.text, r.at
 	list := r.s.bytes
-	for at+4 < len(text) && string(text[at:at+4]) == ".b8 " {
+	for at+8 < len(text) && binary.LittleEndian.Uint32(text[at:]) == word {
 		end, count, ok := at+3, len(list), false
 		for end+4 < len(text) { // text[end] is a space or comma
 			n := uint(text[end+1] - '0')
@@ -152,6 +153,10 @@ func (r *sectionSkim) byteLists() {
 			list = list[:count]
 			break
 		}
+		if next := r.nextLine(end); next > 0 {
+			at = next
+			continue
+		}
 		r.at = end
 		if r.gap(); r.at < len(text) && text[r.at] == ',' {
 			r.at, list = at, list[:count]
@@ -161,6 +166,29 @@ func (r *sectionSkim) byteLists() {
 	}
 	r.s.bytes = list
 	r.at = at
+}
+
+// nextLine returns the start of the next line if that starts with a dot and only spaces
+// and a comment come before it, else 0.
+func (r *sectionSkim) nextLine(at int) int {
+	const spaces = 0x2020202020202020
+	text := r.text
+	if text[at] == ' ' {
+		for at+8 < len(text) && binary.LittleEndian.Uint64(text[at:]) == spaces {
+			at += 8
+		}
+		for at+2 < len(text) && text[at] == ' ' {
+			at++
+		}
+		if at+2 >= len(text) || text[at] != '/' || text[at+1] != '/' {
+			return 0
+		}
+		at = lineEnd(text, at)
+	}
+	if at+1 < len(text) && text[at] == '\n' && text[at+1] == '.' {
+		return at + 1
+	}
+	return 0
 }
 
 // gap skips white space and comments to the end of their line.
