@@ -196,8 +196,9 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 // module returns a file as package debuginfo reads it. If names is nil, it keeps the
 // names of the input.
 func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
+	list := d.names[file]
 	return &debuginfo.Module{File: d.t.Files[file], Lines: d.lines, Name: func(number int32) (string, debuginfo.Fate) {
-		n := &d.names[file][number]
+		n := &list[number]
 		name := n.name
 		if names != nil && n.fate != debuginfo.Unknown {
 			name = n.output(names)

@@ -105,13 +105,20 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 	tails := newTailTable(names, func(name []byte) int32 {
 		return table.Find(hashed.Bytes(name), func(n int32) bool { return names[n] == string(name) })
 	})
-	for i, f := range r.t.Files {
-		tails.eachLocal(f, func(d, n int32, _ ptx.LocalName) {
-			if at := (DeclID{int32(i), d}); last[n] != at && r.t.LiveDecl(at) {
-				last[n] = at
-				count[n]++
+	type place struct{ spelling, decl int32 }
+	found := make([][]place, len(r.t.Files))
+	parallel.Each(context.Background(), len(found), r.jobs, func(int) string { return "renaming" }, func(i int) {
+		list := make([]place, 0, len(r.t.Files[i].SectionNames()))
+		tails.eachLocal(r.t.Files[i], func(d, n int32, _ ptx.LocalName) { list = append(list, place{n, d}) })
+		found[i] = list
+	})
+	for i, list := range found {
+		for _, p := range list {
+			if at := (DeclID{int32(i), p.decl}); last[p.spelling] != at && r.t.LiveDecl(at) {
+				last[p.spelling] = at
+				count[p.spelling]++
 			}
-		})
+		}
 	}
 	s.list = make([]spelling, len(names))
 	for n, name := range names {
