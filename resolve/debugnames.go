@@ -86,7 +86,7 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 		return s
 	}
 	var table hashed.Table
-	var names []string
+	names := make([]string, 0, 2*len(r.t.Files[lookedUp[0].File].SectionNames())) // most modules have the same
 	s.of = make([]int32, len(lookedUp))
 	for i := range lookedUp {
 		l := &lookedUp[i]
@@ -102,7 +102,9 @@ func (r *renamer) spellings(lookedUp []LocalName) (s spellings) {
 	for n := range last {
 		last[n].Decl = -1
 	}
-	tails := newTailTable(names, func(name []byte) int32 {
+	tails := tailTables.Get().(*tailTable)
+	defer tails.done()
+	tails.fill(names, func(name []byte) int32 {
 		return table.Find(hashed.Bytes(name), func(n int32) bool { return names[n] == string(name) })
 	})
 	type place struct{ spelling, decl int32 }
@@ -135,7 +137,10 @@ func SectionLocals(f *object.File, visit func(d, name, off int32)) {
 	if len(f.SectionNames()) == 0 {
 		return
 	}
-	newTailTable(f.SectionNames(), f.SectionName).eachLocal(f, func(d, name int32, l ptx.LocalName) { visit(d, name, l.Off) })
+	table := tailTables.Get().(*tailTable)
+	defer table.done()
+	table.fill(f.SectionNames(), f.SectionName)
+	table.eachLocal(f, func(d, name int32, l ptx.LocalName) { visit(d, name, l.Off) })
 }
 
 // plainPlan holds the places of the names in one function that its debug information

@@ -1,6 +1,8 @@
 package resolve
 
 import (
+	"sync"
+
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -16,6 +18,9 @@ func newTails(names int) tails {
 	}
 	return make(tails, words)
 }
+
+// tailTables holds tables for later modules.
+var tailTables = sync.Pool{New: func() any { return new(tailTable) }}
 
 func (t tails) add(tail uint32) { t[int(tail>>6)&(len(t)-1)] |= 1 << (tail & 63) }
 
@@ -38,12 +43,18 @@ type tailSlot struct {
 // far limits how far from its slot a name may lie, whatever the names are.
 const far = 32
 
-func newTailTable(names []string, full func(name []byte) int32) *tailTable {
+// fill makes a table of the names.
+func (t *tailTable) fill(names []string, full func(name []byte) int32) {
 	size := 16
 	for size < 2*len(names) {
 		size *= 2
 	}
-	t := &tailTable{names: names, full: full, among: newTails(len(names)), slots: make([]tailSlot, size)}
+	if cap(t.slots) < size {
+		t.slots, t.among = make([]tailSlot, size), make(tails, size/8)
+	}
+	t.names, t.full, t.slots, t.among = names, full, t.slots[:size], t.among[:size/8]
+	clear(t.slots) // new ones too: see hashed.Slots
+	clear(t.among)
 	for i, name := range names {
 		tail := ptx.Tail([]byte(name))
 		t.among.add(tail)
@@ -55,7 +66,12 @@ func newTailTable(names []string, full func(name []byte) int32) *tailTable {
 			slot.number = -1
 		}
 	}
-	return t
+}
+
+// done keeps the memory of the table for another one.
+func (t *tailTable) done() {
+	t.names, t.full = nil, nil
+	tailTables.Put(t)
 }
 
 // slot returns the slot of a tail, or the free one for it; nil if there is none.

@@ -44,7 +44,7 @@ func (t *Table) Add(hash uint64) int32 {
 		t.insert(n)
 		return n
 	}
-	t.slots = make([]int32, max(16, 2*len(t.slots)))
+	t.slots = Slots(max(16, 2*len(t.slots)))
 	for i := range t.hashes {
 		t.insert(int32(i))
 	}
@@ -69,7 +69,15 @@ func (t *Table) Reserve(names int) {
 	for slots < 2*names {
 		slots *= 2
 	}
-	t.slots, t.hashes = make([]int32, slots), make([]uint64, 0, names)
+	t.slots, t.hashes = Slots(slots), make([]uint64, 0, names)
+}
+
+// Slots returns zeroed memory for a table. Fresh memory that is read before it is written
+// gets two page faults, and the second one interrupts the other threads.
+func Slots(n int) []int32 {
+	slots := make([]int32, n)
+	clear(slots)
+	return slots
 }
 
 func (t *Table) insert(n int32) {

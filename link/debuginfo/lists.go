@@ -95,7 +95,9 @@ func (l *layout) seen(u *unit, at int64) (again, shared bool) {
 	}
 	if s.all == nil {
 		words := len(l.data.Bytes)/64 + 1
-		s.all, s.own = make([]uint64, words), make([]uint64, words)
+		both := make([]uint64, 2*words)
+		clear(both) // see hashed.Slots
+		s.all, s.own = both[:words], both[words:]
 	}
 	if s.unit != u {
 		for _, at := range s.places {
