@@ -88,6 +88,9 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 
+	if !o.CheckOnly {
+		defer digestAhead(in.files, o.Jobs)()
+	}
 	var names *resolve.Names
 	clock.pass("rename", func() { names = rename(table, c.debug, o.Jobs, log) })
 	// Every name of the output is decided, those that DWARF needs included.

@@ -87,3 +87,33 @@ func (r *record) meanwhile(write func()) {
 		panic(r)
 	}
 }
+
+// digestAhead starts to compute the digests in another thread, since the passes after it
+// leave one idle now and then. The function that it returns stops that; the record
+// computes the rest.
+func digestAhead(files []*object.File, jobs int) (stop func()) {
+	read := 0
+	for _, f := range files {
+		read += len(f.Src.Text)
+	}
+	if jobs == 1 || read < 1<<20 {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer func() { recover() }() // the text of a digest that is missing is read again
+		debug.SetPanicOnFault(true)
+		for _, f := range files {
+			if ctx.Err() != nil {
+				return
+			}
+			f.Digests()
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}

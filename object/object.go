@@ -37,7 +37,7 @@ type File struct {
 	Debug    bool // has DWARF sections that describe code
 	LineInfo bool // has .loc lines
 
-	digestOnce sync.Once
+	digestLock sync.Mutex
 	digests    []string // see Digests
 	recorded   int      // the number of digests that were known when the file was read
 
@@ -246,14 +246,14 @@ const DigestLength = 2 * sha256.Size
 // Digests identifies the PTX: by the SHA-256 of the text, or, for the output of an
 // earlier link, by those of its modules. The first call may read all of the text.
 func (f *File) Digests() []string {
-	f.digestOnce.Do(func() {
-		if len(f.digests) == 0 {
-			sum := sha256.Sum256(f.Src.Text)
-			var text [DigestLength]byte
-			hex.Encode(text[:], sum[:])
-			f.digests = []string{string(text[:])}
-		}
-	})
+	f.digestLock.Lock()
+	defer f.digestLock.Unlock()
+	if len(f.digests) == 0 {
+		sum := sha256.Sum256(f.Src.Text)
+		var text [DigestLength]byte
+		hex.Encode(text[:], sum[:])
+		f.digests = []string{string(text[:])}
+	}
 	return f.digests
 }
 
