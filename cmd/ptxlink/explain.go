@@ -8,6 +8,28 @@ import (
 	"ptxlink/internal/diag"
 )
 
+var explainCommand = subcommand{
+	name:  "explain",
+	usage: "explain errors and warnings, like --explain",
+	args:  "ID...",
+	flags: commonFlags,
+	description: `Prints an example of each error or warning, what to do, and where to read on.
+docs/errors.md lists the IDs; a message shows its own behind the text.
+
+Exit codes: 0 success, 2 usage error.`,
+	run: func(c *command, _ *options) error {
+		if len(c.inputs) == 0 {
+			return &usageError{text: "no ID", help: "a message shows its ID behind the text: [undefined-symbol]; docs/errors.md lists all of them"}
+		}
+		for _, in := range c.inputs {
+			if err := c.explain(in.name); err != nil {
+				return err
+			}
+		}
+		return nil
+	},
+}
+
 // explain prints what an ID means. It takes the forms in which messages show it, too:
 // [-Walign], -Wno-align.
 func (c *command) explain(name string) error {

@@ -37,7 +37,7 @@ func linking() subcommand {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, versionCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, sizeCommand, versionCommand}
 }
 
 // findSubcommand returns the subcommand in args, or linking, and the arguments after it. Only the

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+var depsCommand = subcommand{
+	name:  "deps",
+	usage: "print why each archive member is linked",
+	args:  "FILE...",
+	flags: func() []option {
+		return append([]option{
+			{kind: toggleKind, name: "json", category: "Output", usage: "print JSON: the inputs, members and unused archives"},
+		}, linkFlags("L", "l", "undefined", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group", "arch", "max-input-size", "threads",
+			"wrap", "defsym", "demangle", "no-demangle", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
+	},
+	description: `Prints the modules that a link of the files has as a tree: below each module the
+archive members that it pulled in, with the symbol that each was needed for. A
+member is below the module that needed it first. Then come the archives of which
+nothing is linked. Symbols that nothing defines are no errors here.
+
+Exit codes: 0 success, 1 the inputs cannot be linked, 2 usage error, 3 a file
+cannot be read.`,
+	run: (*command).deps,
+}
+
+// dependencies is the output of ptxlink deps.
+type dependencies struct {
+	Modules []dependency `json:"modules"` // in link order
+	Unused  []string     `json:"unused"`  // archives
+}
+
+// dependency is a linked module. Symbol is empty for one that is named, and By for -u.
+type dependency struct {
+	Name   string `json:"name"`
+	Symbol string `json:"symbol,omitempty"`
+	By     string `json:"by,omitempty"`
+	named  bool
+}
+
+// deps runs ptxlink deps.
+func (c *command) deps(opts *options) error {
+	if err := c.readMessageOptions(opts); err != nil {
+		return err
+	}
+	if len(c.inputs) == 0 {
+		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+	}
+	if err := checkArch(strings.Join(opts.list("arch"), ",")); err != nil {
+		return err
+	}
+	if err := c.findInputs(opts.list("L")); err != nil {
+		return err
+	}
+	o := &c.linkOptions
+	o.Jobs, o.Undefined, o.MaxInputSize = int(opts.number("threads")), opts.list("undefined"), opts.number("max-input-size")
+	o.Relocatable, o.Arch, o.MapInputs = true, strings.Join(opts.list("arch"), ""), true
+	if err := c.readLinkerOptions(opts); err != nil {
+		return err
+	}
+	result, err := link.Link(opts.ctx, c.linkOptions)
+	if err != nil {
+		return c.refused(err)
+	}
+	if c.report.write(result.Messages) > 0 {
+		return &exitError{code: exitLink}
+	}
+	d := dependencies{Modules: []dependency{}, Unused: append([]string{}, result.Unused...)}
+	pulled := map[string]link.Pull{}
+	for _, p := range result.Pulls {
+		pulled[p.Member] = p
+	}
+	for _, m := range result.Modules {
+		p, ok := pulled[m.Name]
+		d.Modules = append(d.Modules, dependency{Name: m.Name, Symbol: p.Symbol, By: p.By, named: !ok})
+	}
+	var out bytes.Buffer
+	if opts.toggle("json") {
+		if err := diag.WriteJSON(&out, d); err != nil {
+			return err
+		}
+	} else {
+		d.write(&out)
+	}
+	return c.show(out.Bytes())
+}
+
+// maxIndent is the deepest line that is indented more than the one above it: a chain may
+// have as many members as there are.
+const maxIndent = 40
+
+// write writes the tree.
+func (d *dependencies) write(w io.Writer) {
+	below := map[string][]dependency{}
+	for _, m := range d.Modules {
+		if !m.named {
+			below[m.By] = append(below[m.By], m)
+		}
+	}
+	// A chain may have as many members as there are; the stack does not grow with it.
+	type line struct {
+		dependency
+		depth int
+	}
+	var stack []line
+	push := func(list []dependency, depth int) {
+		for i := len(list) - 1; i >= 0; i-- {
+			stack = append(stack, line{list[i], depth})
+		}
+	}
+	print := func() {
+		for len(stack) > 0 {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			for range min(at.depth, maxIndent) {
+				io.WriteString(w, "  ")
+			}
+			io.WriteString(w, diag.Escape(at.Name))
+			if !at.named {
+				fmt.Fprintf(w, "  for %s", diag.Name(at.Symbol))
+			}
+			io.WriteString(w, "\n")
+			push(below[at.Name], at.depth+1)
+		}
+	}
+	for _, m := range d.Modules {
+		if m.named {
+			push([]dependency{m}, 0)
+			print()
+		}
+	}
+	if len(below[""]) > 0 {
+		io.WriteString(w, "-u\n")
+		push(below[""], 1)
+		print()
+	}
+	for _, name := range d.Unused {
+		fmt.Fprintf(w, "%s  nothing in it is needed\n", diag.Escape(name))
+	}
+}

@@ -1,0 +1,189 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"text/tabwriter"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+)
+
+var sizeCommand = subcommand{
+	name:  "size",
+	usage: "print the sizes of files by state space, or by symbol",
+	args:  "FILE...",
+	flags: func() []option {
+		const output = "Output"
+		return append([]option{
+			{kind: toggleKind, name: "A", aliases: []string{"sysv"}, category: output, usage: "print a table for each module, with the numbers of symbols"},
+			{kind: toggleKind, name: "symbols", category: output, usage: "print a line for each symbol, the largest first"},
+			{kind: toggleKind, name: "json", category: output, usage: "print JSON: the modules with their sizes and symbols"},
+			{kind: toggleKind, name: "demangle", aliases: []string{"C"}, category: output, usage: "demangle C++ and Rust names"},
+		}, commonFlags()...)
+	},
+	description: `Sizes are bytes. Those of entries and functions are of their PTX text, from the
+opening to the closing brace; how much machine code it makes, only ptxas knows
+(ptxlink --resource-usage). Those of variables are of memory on the GPU: shared
+is what each block has, and extern shared memory has no size.
+
+Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
+read.`,
+	letters: true,
+	run:     (*command).size,
+}
+
+// spaces are the columns of ptxlink size; the last one holds what is in no other.
+var spaces = []string{"entry", "func", ".global", ".const", ".shared", "other"}
+
+// moduleSizes are the sizes of a module.
+type moduleSizes struct {
+	Name    string       `json:"name"`
+	Bytes   int          `json:"bytes"` // of the file
+	Spaces  []spaceSize  `json:"spaces"`
+	Symbols []symbolSize `json:"symbols"` // the largest first
+}
+
+type spaceSize struct {
+	Space   string `json:"space"` // one of spaces
+	Symbols int    `json:"symbols"`
+	Bytes   int64  `json:"bytes"`
+}
+
+type symbolSize struct {
+	Name      string `json:"name"`
+	Demangled string `json:"demangled,omitempty"` // if it is mangled
+	Space     string `json:"space"`
+	Bytes     int64  `json:"bytes"`
+	module    string
+}
+
+// size runs ptxlink size.
+func (c *command) size(opts *options) error {
+	list, err := c.inspect(opts)
+	if err != nil {
+		return err
+	}
+	modules := make([]moduleSizes, len(list))
+	for i, o := range list {
+		modules[i] = sizesOf(o)
+	}
+	var out bytes.Buffer
+	switch {
+	case opts.toggle("json"):
+		err = diag.WriteJSON(&out, modules)
+	case opts.toggle("symbols"):
+		writeSymbolSizes(&out, modules, opts.toggle("demangle"))
+	case opts.toggle("A"):
+		writeSizeTables(&out, modules)
+	default:
+		writeSizes(&out, modules)
+	}
+	if err != nil {
+		return err
+	}
+	return c.show(out.Bytes())
+}
+
+func sizesOf(o *link.Object) moduleSizes {
+	m := moduleSizes{Name: o.Name, Bytes: o.Bytes, Symbols: []symbolSize{}}
+	for _, space := range spaces {
+		m.Spaces = append(m.Spaces, spaceSize{Space: space})
+	}
+	for _, s := range o.Symbols {
+		if !s.Defined || s.Kind == "alias" {
+			continue
+		}
+		space := s.Kind
+		if s.Kind == "object" {
+			space = "." + s.Space
+		}
+		i := slices.Index(spaces, space)
+		if i < 0 {
+			i = len(spaces) - 1
+		}
+		m.Spaces[i].Symbols++
+		m.Spaces[i].Bytes += s.Size
+		size := symbolSize{Name: s.Name, Space: space, Bytes: s.Size, module: o.Name}
+		if plain := diag.Demangle(s.Name); plain != s.Name {
+			size.Demangled = plain
+		}
+		m.Symbols = append(m.Symbols, size)
+	}
+	sortBySize(m.Symbols)
+	return m
+}
+
+func sortBySize(list []symbolSize) {
+	slices.SortStableFunc(list, func(a, b symbolSize) int {
+		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+// writeSizes writes a line for each module, and one with the totals if there are several.
+func writeSizes(w io.Writer, modules []moduleSizes) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, space := range spaces {
+		fmt.Fprintf(t, "%s\t", space)
+	}
+	fmt.Fprintln(t, "file\t  module")
+	totals, bytes := make([]int64, len(spaces)), 0
+	row := func(sizes func(i int) int64, file int, name string) {
+		for i := range spaces {
+			fmt.Fprintf(t, "%d\t", sizes(i))
+		}
+		fmt.Fprintf(t, "%d\t  %s\n", file, diag.Escape(name))
+	}
+	for _, m := range modules {
+		row(func(i int) int64 { return m.Spaces[i].Bytes }, m.Bytes, m.Name)
+		for i := range spaces {
+			totals[i] += m.Spaces[i].Bytes
+		}
+		bytes += m.Bytes
+	}
+	if len(modules) > 1 {
+		row(func(i int) int64 { return totals[i] }, bytes, "(total)")
+	}
+	t.Flush()
+}
+
+// writeSizeTables writes a table for each module.
+func writeSizeTables(w io.Writer, modules []moduleSizes) {
+	for i, m := range modules {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s:\n", diag.Escape(m.Name))
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(t, "symbols\tbytes\t  space")
+		for _, s := range m.Spaces {
+			if s.Symbols > 0 {
+				fmt.Fprintf(t, "%d\t%d\t  %s\n", s.Symbols, s.Bytes, s.Space)
+			}
+		}
+		fmt.Fprintf(t, "\t%d\t  file\n", m.Bytes)
+		t.Flush()
+	}
+}
+
+// writeSymbolSizes writes the symbols of all modules, the largest first.
+func writeSymbolSizes(w io.Writer, modules []moduleSizes, demangle bool) {
+	var list []symbolSize
+	for _, m := range modules {
+		list = append(list, m.Symbols...)
+	}
+	sortBySize(list)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "bytes\tspace\tmodule\tname")
+	for _, s := range list {
+		name := s.Name
+		if demangle {
+			name = cmp.Or(s.Demangled, s.Name)
+		}
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\n", s.Bytes, s.Space, diag.Escape(s.module), diag.Escape(name))
+	}
+	t.Flush()
+}
