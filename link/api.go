@@ -46,6 +46,8 @@ type Options struct {
 	// AllowUndefined lists glob patterns (path.Match) of symbols that may stay
 	// undefined; they are emitted as .extern.
 	AllowUndefined []string
+	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
+	WarnUndefined bool
 	// CheckOnly runs all checks but produces no output; Result.PTX is empty.
 	CheckOnly bool
 	// MapInputs maps large files into memory and does not read them. They stay mapped
@@ -64,6 +66,10 @@ type Options struct {
 	// the highest of all. A module that does not run on Arch is an error. Arch does
 	// not change .target.
 	Arch string
+	// Version is the .version of the output, such as "7.8"; empty means the highest of
+	// the inputs. One that the target or a directive needs more than is an error, and
+	// one that is lower than an input's a warning.
+	Version string
 	// MaxInputSize limits the decompressed size of one input in bytes; 0 means
 	// 4 GiB.
 	MaxInputSize int64

@@ -78,12 +78,20 @@ func archOf(f *object.File, log *diag.Log) arch {
 }
 
 // mergeHeaders returns the header of the output.
-func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
+func mergeHeaders(files []*object.File, addressSize int, version string, log *diag.Log) header {
 	h := header{versionFile: files[0], addressSize: addressSize}
 	for _, f := range files {
 		if h.version.Less(f.Version) {
 			h.version, h.versionFile = f.Version, f
 		}
+	}
+	var chosen ptx.Version // checked before
+	if version != "" {
+		chosen, _ = parseVersion(version)
+	}
+	lower := version != "" && chosen.Less(h.version)
+	if version != "" && !lower {
+		h.version = chosen
 	}
 	archs := make([]arch, len(files))
 	for i, f := range files {
@@ -97,6 +105,9 @@ func mergeHeaders(files []*object.File, addressSize int, log *diag.Log) header {
 		return h // an error was reported for every .target
 	}
 	h.arch = mergeArchs(known, log)
+	if lower {
+		h.lower(chosen, files, log)
+	}
 	h.options = mergeOptions(files, archs, log)
 	for i, f := range files {
 		raiseHazards(f, archs[i], h, log)

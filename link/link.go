@@ -72,7 +72,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	clock.pass("resolve", func() {
 		traceSymbols(in.files, o.TraceSymbols, log)
 		table = resolve.Resolve(in.files, resolve.Options{
-			Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, Unlinked: in.set.Outlines,
+			Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, WarnUndefined: o.WarnUndefined, Unlinked: in.set.Outlines,
 			Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
 		}, log)
 		requireDefined(table, o.RequireDefined, log)
@@ -153,6 +153,9 @@ func (o Options) check() (host object.Host, err error) {
 	if err := CheckArch(o.Arch); err != nil {
 		return host, err
 	}
+	if err := CheckVersion(o.Version); err != nil {
+		return host, err
+	}
 	if err := o.Optimize.check(o.Relocatable); err != nil {
 		return host, err
 	}
@@ -206,7 +209,7 @@ type checked struct {
 func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, log *diag.Log) (c checked) {
 	var addressSize int
 	addressSize, c.host = abicheck.Hosts(t.Files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, log)
-	c.header = mergeHeaders(t.Files, addressSize, log)
+	c.header = mergeHeaders(t.Files, addressSize, o.Version, log)
 	checkArch(t.Files, c.header, o.Arch, log)
 	checks := []func(*resolve.Table, *diag.Log){
 		abicheck.Conventions,

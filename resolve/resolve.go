@@ -108,6 +108,7 @@ type DeclID struct{ File, Decl int32 }
 type Options struct {
 	Relocatable    bool     // all may
 	AllowUndefined []string // path.Match patterns
+	WarnUndefined  bool     // all may, with a warning
 	// Redirect maps names to those of other symbols: a module that refers to the first
 	// and does not define it refers to the second.
 	Redirect map[string]string
@@ -308,7 +309,8 @@ func (t *Table) undefined(o Options, log *diag.Log) {
 			s.Open = s.Open || DynamicShared(t.decl(id))
 		}
 		if !s.Open {
-			t.reportUndefined(s, uses.of(SymbolID(i)), h, log)
+			t.reportUndefined(s, uses.of(SymbolID(i)), h, o.WarnUndefined, log)
+			s.Open = o.WarnUndefined
 		}
 	}
 	h.several()

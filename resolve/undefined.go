@@ -13,12 +13,15 @@ const maxUses = 2
 
 // reportUndefined reports one undefined symbol with the places that use it. An
 // unused declaration is not an error: compilers leave such declarations behind.
-func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.Log) {
+func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, warn bool, log *diag.Log) {
 	if len(uses) == 0 {
 		return
 	}
 	first := uses[0]
 	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first)).Of(s.Name)
+	if warn {
+		m.Kind = diag.Warning
+	}
 	if word := first.file.Src.String(first.span); t.options.Redirect[word] == s.Name {
 		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of %s or %s", diag.Name(word), diag.Name(s.Name), diag.Option("--wrap"), diag.Option("--defsym")))
 	}

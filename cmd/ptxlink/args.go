@@ -178,6 +178,8 @@ func compilerAdvice(name string) string {
 		return diag.Join("ptxlink always links device code", diag.With("-o NAME.cubin", "%s assembles the result"))
 	case "gencode", "gpu-architecture":
 		return diag.With("--arch sm_80", "%s names the GPU")
+	case "###":
+		return diag.With("--dry-run", "%s prints the commands that it would run")
 	case "maxrregcount":
 		return diag.With("-Xptxas=-maxrregcount=N", "%s passes it to ptxas")
 	case "use_fast_math", "D":

@@ -13,7 +13,7 @@ var checkCommand = subcommand{
 		return append([]option{
 			{kind: toggleKind, name: "atomics", category: checks, usage: "also check atomic operations against the mappings of C++"},
 			{kind: toggleKind, name: "assemble", category: checks, usage: "also run ptxas on the result"},
-		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
+		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "no-threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "warn-unresolved-symbols", "error-unresolved-symbols", "ptx-version", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
 			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "nvlink", "cache-dir", "cache-size",
 			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},

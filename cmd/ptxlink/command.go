@@ -10,6 +10,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"ptxlink/internal/diag"
@@ -175,6 +176,9 @@ func (c *command) readOptions(opts *options) error {
 	if err := link.CheckHost(opts.text("host")); err != nil {
 		return &usageError{text: err.Error()}
 	}
+	if err := link.CheckVersion(opts.text("ptx-version")); err != nil {
+		return &usageError{text: err.Error()}
+	}
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
@@ -184,6 +188,7 @@ func (c *command) readOptions(opts *options) error {
 		Relocatable:    opts.toggle("relocatable"),
 		AllowUndefined: opts.list("allow-undefined"),
 		Host:           opts.text("host"),
+		Version:        opts.text("ptx-version"),
 		MaxInputSize:   opts.number("max-input-size"),
 		Undefined:      opts.list("undefined"),
 		RequireDefined: opts.list("require-defined"),
@@ -233,7 +238,40 @@ func (c *command) readOptions(opts *options) error {
 		c.mapFile = "-"
 	}
 
+	if opts.toggle("no-threads") {
+		c.linkOptions.Jobs = 1
+	}
+	if opts.toggle("MD") && c.depFile == "" && c.output != "-" {
+		c.depFile = c.output + ".d"
+	}
+	if err := c.warnIgnored(opts); err != nil {
+		return err
+	}
 	return c.readAssembler(opts)
+}
+
+// warnIgnored warns about options that have no meaning here. It is shown with -Wignored.
+func (c *command) warnIgnored(opts *options) error {
+	var log diag.Log
+	for _, o := range ignored() {
+		if opts.given(o.name) {
+			_, _, why := cutQuoted(o.usage)
+			_, why, _ = strings.Cut(why, "ignored: ")
+			if why == "" {
+				why = strings.TrimPrefix(o.usage, "ignored: ")
+			}
+			log.Warn(diag.Ignored, diag.Place{}, spell(o.name)+" is ignored: "+why)
+		}
+	}
+	for _, word := range opts.list("z") {
+		if word != "defs" && word != "undefs" && word != "muldefs" {
+			log.Warn(diag.Ignored, diag.Place{}, "-z "+diag.Escape(word)+" is ignored: it is for ELF")
+		}
+	}
+	if c.report.log(&log) > 0 {
+		return &exitError{code: exitLink}
+	}
+	return nil
 }
 
 // findInputs turns the arguments into inputs of the link. As in GNU ld, the position of

@@ -43,6 +43,7 @@ func (c *command) readLinkerOptions(opts *options) error {
 	o.Wrap, o.TraceSymbols = opts.list("wrap"), opts.list("trace-symbol")
 	o.Weaken, o.LocalizeInputs = opts.list("weaken-symbol"), opts.list("localize-symbol")
 	o.AllowDuplicates, o.DedupeIdentical = opts.toggle("allow-multiple-definition"), opts.toggle("dedupe-identical")
+	o.WarnUndefined = c.lastOf("warn-unresolved-symbols", "error-unresolved-symbols")
 	ignore := false
 	switch how := opts.text("unresolved-symbols"); how {
 	case "", "report-all", "ignore-in-shared-libs":
@@ -78,6 +79,19 @@ func (c *command) readLinkerOptions(opts *options) error {
 		diag.ShowMangled(opts.toggle("no-demangle"))
 	}
 	return nil
+}
+
+// lastOf reports whether the first of two options is given after the second.
+func (c *command) lastOf(on, off string) (last bool) {
+	for _, arg := range c.arguments {
+		switch arg {
+		case "--" + on:
+			last = true
+		case "--" + off:
+			last = false
+		}
+	}
+	return last
 }
 
 // traceModules is -t. Like ld, it prints the modules also if they cannot be linked.

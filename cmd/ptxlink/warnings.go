@@ -17,11 +17,13 @@ import (
 //  2. -Werror=ID shows the warning as an error, and -Wno-error=ID as a warning,
 //     whether -Werror is given or not.
 //  3. -w hides all warnings.
+//  4. Ignored options are shown with -Wignored only: a driver passes them to every linker.
 type warningOptions struct {
 	quiet  bool            // -w
 	fatal  bool            // -Werror
 	hidden map[string]bool // by ID
 	errors map[string]bool // -Werror=ID, or false for -Wno-error=ID
+	shown  map[string]bool // -WID, of those that are hidden by default
 }
 
 // read reads one -W option, without the W.
@@ -46,13 +48,22 @@ func (o *warningOptions) read(option string) error {
 	}
 	if !named {
 		o.hidden[id] = no
+		o.show(id, !no)
 		return nil
 	}
 	o.errors[id] = !no
 	if !no {
 		o.hidden[id] = false
+		o.show(id, true)
 	}
 	return nil
+}
+
+func (o *warningOptions) show(id string, on bool) {
+	if o.shown == nil {
+		o.shown = map[string]bool{}
+	}
+	o.shown[id] = on
 }
 
 // apply returns the message as the options want it; nil if it is not shown.
@@ -60,7 +71,7 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 	if m.Kind != link.Warning {
 		return m
 	}
-	if o.quiet || o.hidden[m.ID] {
+	if o.quiet || o.hidden[m.ID] || m.ID == diag.Ignored.String() && !o.shown[m.ID] {
 		return nil
 	}
 	fatal, named := o.errors[m.ID]

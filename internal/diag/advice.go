@@ -188,6 +188,10 @@ var advice = [...]Advice{
 		"Leave --partition out, or remove what cannot be cut: -S removes DWARF and --keep-line-info keeps the lines.",
 		"docs/ptxas.md",
 	},
+	PTXVersion: {
+		"Choose a version that has the target and the directive, or leave the option out: the output then has the highest version of the inputs. A lower --arch may need less.",
+		"PTX ISA, .version and release notes",
+	},
 	PtxasError: {
 		"Mend the line of the input that the message shows. If only the linked text is wrong, --save-temps keeps it; report that as a bug.",
 		"docs/ptxas.md; PTX ISA",
@@ -316,6 +320,10 @@ var advice = [...]Advice{
 		"Compare the type of the pointer in the source with the function. The note points at the function that differs least.",
 		"PTX Interoperability 2.3; docs/abi.md, 2",
 	},
+	Ignored: {
+		"Nothing need be done: the option has no meaning for PTX. The warning is for those who want to know, and is only shown with -Wignored.",
+		"docs/options.md, Ignored",
+	},
 	LibdeviceSqrt: {
 		"Name a toolkit with nvvm/bin/cicc with --cuda: it compiles libdevice as nvcc does.",
 		"docs/libraries.md",
@@ -323,6 +331,10 @@ var advice = [...]Advice{
 	Loc: {
 		"Declare the file with .file in the module. The lines are dropped, because the number may mean a file of another module.",
 		"PTX ISA, .loc",
+	},
+	Lowered: {
+		"Assemble the output with the ptxas that the version is for. It refuses an instruction that the version does not have.",
+		"PTX ISA, .version",
 	},
 	Mangled: {
 		"Rebuild the module: the mangled name says what the source declared. Rename functions that are written by hand.",

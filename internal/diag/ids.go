@@ -59,6 +59,7 @@ const (
 	ParamSpace
 	ParamType
 	Partition
+	PTXVersion
 	PtxasError
 	PtxasFailed
 	Split
@@ -92,8 +93,10 @@ const (
 	FileName
 	Host
 	IndirectCall
+	Ignored
 	LibdeviceSqrt
 	Loc
+	Lowered
 	Mangled
 	MemberName
 	NVEntry
@@ -162,6 +165,7 @@ var rules = [...]Rule{
 	ParamSpace:          {"param-space", Error, "a parameter or result is in .param on one side and in .reg on the other"},
 	ParamType:           {"param-type", Error, "a parameter or result is an integer on one side and a float on the other"},
 	Partition:           {"partition", Error, "the linked module cannot be cut into parts"},
+	PTXVersion:          {"ptx-version", Error, "--ptx-version is lower than the inputs need"},
 	PtxasError:          {"ptxas-error", Error, "ptxas refuses the linked module"},
 	PtxasFailed:         {"ptxas-failed", Error, "ptxas crashes, or writes no cubin and gives no reason"},
 	Split:               {"split", Error, "a module cannot be split into members"},
@@ -194,8 +198,10 @@ var rules = [...]Rule{
 	EntryRenamed:          {"entry-renamed", Warning, "an entry without linkage is renamed"},
 	FileName:              {"file-name", Warning, "a .file name is not ASCII, which ptxas does not accept"},
 	Host:                  {"host", Warning, "inputs or members were compiled for different hosts"},
+	Ignored:               {"ignored", Warning, "an option of other linkers is ignored (only shown with -Wignored)"},
 	IndirectCall:          {"indirect-call", Warning, "the prototype of an indirect call matches no function whose address is taken"},
 	LibdeviceSqrt:         {"libdevice-sqrt", Warning, "llc compiled libdevice with approximate square roots"},
+	Lowered:               {"lowered", Warning, "--ptx-version is lower than that of an input"},
 	Loc:                   {"loc", Warning, "a .loc refers to a .file that the module does not have"},
 	Mangled:               {"mangled", Warning, "the parameters of a function contradict its C++ name"},
 	MemberName:            {"member-name", Warning, "ptxlink ar replaced a member, but another one may have been meant"},

@@ -28,6 +28,7 @@ var fields = map[string]string{
 	"--llc":              "Options.LLC",
 	"--no-inline":        "Options.Optimize.NoInline",
 	"--nvlink":           "Build.Nvlink",
+	"--ptx-version":      "Options.Version",
 	"--ptxas":            "Options.Path",
 	"--ptxas-mode":       "Build.Mode",
 	"--require-defined":  "Options.RequireDefined",

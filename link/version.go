@@ -1,0 +1,94 @@
+package link
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// CheckVersion returns an error if version is not valid as Options.Version. The empty
+// string is valid.
+func CheckVersion(version string) error {
+	if version == "" {
+		return nil
+	}
+	_, err := parseVersion(version)
+	return err
+}
+
+func parseVersion(text string) (v ptx.Version, err error) {
+	major, minor, ok := strings.Cut(text, ".")
+	if ok {
+		if v.Major, err = strconv.Atoi(major); err == nil {
+			v.Minor, err = strconv.Atoi(minor)
+		}
+	}
+	if !ok || err != nil || v.Major < 1 || v.Major > 99 || v.Minor < 0 || v.Minor > 99 {
+		return v, fmt.Errorf("%q is not a version of PTX, such as 7.8", text)
+	}
+	return v, nil
+}
+
+// targetVersions are the first versions of PTX that have a target, by the error of ptxas
+// (testdata/script/ptx_version.txtar). An a target has that of the plain one unless it
+// is listed.
+var targetVersions = map[string]ptx.Version{
+	"sm_20": {Major: 2}, "sm_30": {Major: 3}, "sm_32": {Major: 4}, "sm_35": {Major: 3, Minor: 1}, "sm_37": {Major: 4, Minor: 1},
+	"sm_50": {Major: 4}, "sm_52": {Major: 4, Minor: 1}, "sm_53": {Major: 4, Minor: 2},
+	"sm_60": {Major: 5}, "sm_61": {Major: 5}, "sm_62": {Major: 5},
+	"sm_70": {Major: 6}, "sm_72": {Major: 6, Minor: 1}, "sm_75": {Major: 6, Minor: 3},
+	"sm_80": {Major: 7}, "sm_86": {Major: 7, Minor: 1}, "sm_87": {Major: 7, Minor: 4}, "sm_88": {Major: 9}, "sm_89": {Major: 7, Minor: 8},
+	"sm_90": {Major: 7, Minor: 8}, "sm_90a": {Major: 8},
+	"sm_100": {Major: 8, Minor: 6}, "sm_100f": {Major: 8, Minor: 8}, "sm_101": {Major: 8, Minor: 6}, "sm_101f": {Major: 8, Minor: 8},
+	"sm_103": {Major: 8, Minor: 8}, "sm_110": {Major: 9},
+	"sm_120": {Major: 8, Minor: 7}, "sm_120f": {Major: 8, Minor: 8}, "sm_121": {Major: 8, Minor: 8},
+}
+
+// attributeVersions are the first versions of directives of functions.
+var attributeVersions = map[string]ptx.Version{
+	".noreturn": {Major: 6, Minor: 4}, ".abi_preserve": {Major: 9}, ".abi_preserve_control": {Major: 9},
+	".explicitcluster": {Major: 7, Minor: 8}, ".maxclusterrank": {Major: 7, Minor: 8}, ".reqnctapercluster": {Major: 7, Minor: 8},
+	".blocksareclusters": {Major: 9},
+}
+
+// lower lowers the version of the output to that of Options.Version. It refuses one that
+// does not have what ptxlink reads of the inputs, and warns about others: only ptxas knows
+// whether the instructions are there.
+func (h *header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
+	refuse := func(at diag.Place, what string, needs ptx.Version) {
+		log.Error(diag.PTXVersion, at, fmt.Sprintf("%s needs PTX %s, but %s is %s", what, needs, diag.Option("--ptx-version"), v))
+	}
+	newest, was := h.versionFile, h.version
+	h.version = v
+	before := log.Errors()
+	if needs, ok := targetVersions[h.arch.String()]; h.arch.file != nil && (ok || h.arch.suffix == 'a') {
+		if !ok {
+			needs = targetVersions["sm_"+strconv.Itoa(h.arch.number)]
+		}
+		if v.Less(needs) {
+			refuse(h.arch.place(), "target "+h.arch.String(), needs)
+		}
+	}
+	for _, f := range files {
+		if len(f.Aliases) > 0 && v.Less(ptx.Version{Major: 6, Minor: 3}) {
+			refuse(f.At(f.Aliases[0].Span), ".alias", ptx.Version{Major: 6, Minor: 3})
+		}
+		said := map[string]bool{}
+		for i := range f.Decls {
+			for _, a := range f.Decls[i].Attrs {
+				if needs, ok := attributeVersions[a.Word]; ok && v.Less(needs) && !said[a.Word] {
+					said[a.Word] = true
+					refuse(f.At(a.Span), a.Word, needs)
+				}
+			}
+		}
+	}
+	if log.Errors() == before {
+		log.Warn(diag.Lowered, newest.At(newest.VersionSpan), fmt.Sprintf("the version of the output is lowered from %s, which this module has, to %s", was, v)).
+			WithHelp("only ptxas knows whether its instructions are in " + v.String())
+	}
+}
