@@ -27,6 +27,7 @@ GCC_PIN='gcc-offload-nvptx nvptx-tools layout 2'
 MACHINE_PIN='layout 2'
 BAZEL_PIN='2.1.0 layout 2'
 CMAKE_PIN='cmake 3.31.6 ninja 1.13.2'
+POWERSHELL_PIN='tree-sitter 0.26.1 tree-sitter-powershell 0.26.4'
 DEBIAN_SUITE=trixie # the Debian release whose non-free carries CUDA 12.4
 
 die() { echo "fetch.sh: $*" >&2; exit 1; }
@@ -79,6 +80,7 @@ if [[ $compilers ]]; then
 		"nvcc-$CUDA_NEW|$CUDA_NEW_PIN nvcc|fetch_nvcc_new"
 		"nvrtc|11.8.89 12.4.127 ${CUDA_NEW_PIN%% *}|fetch_nvrtc"
 		"cmake|$CMAKE_PIN|fetch_cmake"
+		"powershell|$POWERSHELL_PIN|fetch_powershell"
 		"clang-14|$MACHINE_PIN|fetch_clang_14"
 		"clang-16|$MACHINE_PIN|fetch_clang_16"
 		"clang-22|$MACHINE_PIN|fetch_clang_22"
@@ -684,6 +686,15 @@ fetch_nvrtc() {
 		printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec python3 %s %s "$@"\n' "'${lib%/*}'" "'$home/nvrtc.py'" "'$lib'" >"$part/wrappers/${name%%:*}"
 		chmod 755 "$part/wrappers/${name%%:*}"
 	done
+}
+
+# A grammar of PowerShell: no registry has PowerShell itself.
+fetch_powershell() {
+	wheel "$part/root" tree-sitter==0.26.1 && wheel "$part/root" tree-sitter-powershell==0.26.4 || return
+	cp "$here/powershell.py" "$part/"
+	mkdir -p "$part/wrappers"
+	printf '#!/bin/sh\nPYTHONPATH=%s exec python3 %s "$@"\n' "'$home/root'" "'$home/powershell.py'" >"$part/wrappers/powershell-syntax"
+	chmod 755 "$part/wrappers/powershell-syntax"
 }
 
 # CMake, Ninja and pkg-config: the machine's own if it has them.
