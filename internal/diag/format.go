@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -145,6 +147,8 @@ func (r Remark) Role() Role {
 
 // writeGitHub writes workflow commands, which GitHub shows beside the lines of a
 // change. It shows ten errors and ten warnings of a step there, and all in the log.
+// PTX is the output of a compiler and in no change, so a message goes to its source
+// line if the file is there.
 func writeGitHub(w io.Writer, messages []*Message) error {
 	var b strings.Builder
 	for _, m := range messages {
@@ -156,12 +160,13 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 		add := func(key, value string) {
 			properties = append(properties, key+"="+githubProperty.Replace(Escape(value)))
 		}
-		if file, line, column := m.Place.Position(); m.Place.Source != nil {
+		at, notes := atSource(m)
+		if file, line, column := at.Position(); at.Source != nil {
 			add("file", file)
 			if line > 0 {
 				add("line", fmt.Sprint(line))
 			}
-			if endLine, endColumn := m.Place.End(); endLine > 0 {
+			if endLine, endColumn := at.End(); endLine > 0 {
 				add("endLine", fmt.Sprint(endLine))
 				if endLine == line { // GitHub refuses columns of several lines
 					add("col", fmt.Sprint(column))
@@ -175,7 +180,7 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 			add("title", m.ID.String())
 		}
 		text := shown(m.Text, maxText)
-		for _, n := range m.Notes {
+		for _, n := range notes {
 			var head strings.Builder
 			writeHead(&head, n.Place, "note", n.Text, None, palette{full: true})
 			text += "\n" + strings.TrimSuffix(head.String(), "\n")
@@ -191,6 +196,22 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// atSource returns the innermost source line of the place of a message in a file below
+// the working folder, with a note for the place in its stead; else the place itself.
+func atSource(m *Message) (Place, []Remark) {
+	for i, n := range m.Notes {
+		if n.Role() != SourcePlace {
+			break
+		}
+		if n.Place.Source != nil && n.Place.Source.Text != nil && filepath.IsLocal(n.Place.Source.Name) {
+			notes := slices.Clone(m.Notes)
+			notes[i] = Remark{Place: m.Place, Text: "in the PTX"}
+			return n.Place, notes
+		}
+	}
+	return m.Place, m.Notes
 }
 
 // The runner of GitHub reads these escapes in properties and in texts.

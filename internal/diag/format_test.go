@@ -75,6 +75,31 @@ func TestGitHub(t *testing.T) {
 	}
 }
 
+// TestGitHubSource checks that a message goes to the innermost source line of its own
+// place that is in a file below the working folder.
+func TestGitHubSource(t *testing.T) {
+	k := &Source{Name: "build/k.ptx", Text: []byte("call f;\n")}
+	call := At(k, find(k, "f"))
+	there := func(name string) Place {
+		src := &Source{Name: name, Text: []byte("\n\tf();\n")}
+		return At(src, find(src, "f"))
+	}
+	other := At(&Source{Name: "k.cu", FixedLine: 3}, Span{})
+	var log Log
+	log.Error(UndefinedSymbol, call, "undefined").Note(there("/usr/h.hpp"), "source line, in g").Note(there("k.cu"), "inlined at this source line, in k")
+	log.Error(UndefinedSymbol, call, "not here").Note(other, "source line, in k")
+	log.Error(DuplicateSymbol, call, "twice").Note(call, "first defined here").Note(there("k.cu"), "source line, in k")
+	log.Error(DuplicateSymbol, call, "above").Note(there("../k.cu"), "source line, in k")
+	const want = `::error file=k.cu,line=2,endLine=2,col=2,endColumn=3,title=undefined-symbol::undefined%0A/usr/h.hpp:2:2: note: source line, in g%0Abuild/k.ptx:1:6: note: in the PTX
+::error file=build/k.ptx,line=1,endLine=1,col=6,endColumn=7,title=undefined-symbol::not here%0Ak.cu:3: note: source line, in k
+::error file=build/k.ptx,line=1,endLine=1,col=6,endColumn=7,title=duplicate-symbol::twice%0Abuild/k.ptx:1:6: note: first defined here%0Ak.cu:2:2: note: source line, in k
+::error file=build/k.ptx,line=1,endLine=1,col=6,endColumn=7,title=duplicate-symbol::above%0A../k.cu:2:2: note: source line, in k
+`
+	if d := cmp.Diff(want, written(t, log.Messages, Style{Format: "github"})); d != "" {
+		t.Error(d)
+	}
+}
+
 // TestSARIF validates a document against the schema of OASIS, whose licence
 // (testdata/README.md) allows copies.
 func TestSARIF(t *testing.T) {
