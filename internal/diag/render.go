@@ -54,14 +54,18 @@ func (p palette) of(kind string) string {
 func writeText(w io.Writer, messages []*Message, style Style) error {
 	var b strings.Builder
 	p := style.palette()
-	last := map[string]int{} // of messages about undefined symbols with this help
+	type cause struct {
+		id   ID
+		help string
+	}
+	last := map[cause]int{}
 	for i, m := range messages {
-		if m.ID == UndefinedSymbol {
-			last[m.Help] = i
+		if m.ID == UndefinedSymbol || m.ID == DuplicateSymbol {
+			last[cause{m.ID, m.Help}] = i
 		}
 	}
 	for i, m := range messages {
-		if m.ID == UndefinedSymbol && last[m.Help] != i {
+		if at, ok := last[cause{m.ID, m.Help}]; ok && at != i {
 			// One cause, and its help stands behind the last symbol.
 			alone := *m
 			alone.Help = ""
