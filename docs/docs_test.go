@@ -59,6 +59,43 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestMakefile builds the quickstart with the Makefile of README.md, and again after
+// changes.
+func TestMakefile(t *testing.T) {
+	oracles.RequireCompiler(t, "nvcc")
+	oracles.Require(t, "ptxas")
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), "```make\n")
+	makefile, _, ok := strings.Cut(rest, "```\n")
+	if !ok {
+		t.Fatal("README.md has no block of make")
+	}
+	root, bin := copyTree(t), t.TempDir()
+	if out, err := exec.Command("go", "build", "-o", filepath.Join(bin, "ptxlink"), "ptxlink/cmd/ptxlink").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	if err := os.WriteFile(filepath.Join(root, "testdata/quickstart/Makefile"), []byte(makefile), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	block{text: `cd testdata/quickstart
+makes() {
+	sleep 0.02 # files have the time of the last tick
+	touch "$1"
+	command make >log
+	[ "$(grep -c . log)" = "$2" ] || { echo "after a change of $1:"; cat log; exit 1; }
+	command make -q # nothing is left to do
+}
+makes main.cu 3
+makes shapes.cu 2
+makes shapes.h 3
+makes main.ptx 1
+head -c 4 app.cubin | grep -q ELF
+`}.run(t, "../README.md", root, bin)
+}
+
 // block is a code block.
 type block struct {
 	line    int // of its first line in the page
