@@ -142,6 +142,9 @@ func (r Remark) Role() Role {
 			return word.role
 		}
 	}
+	if r.Text == inPTX {
+		return Primary
+	}
 	return Related
 }
 
@@ -198,6 +201,9 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 	return err
 }
 
+// inPTX is the note for the place of a message that is shown at its source line.
+const inPTX = "in the PTX"
+
 // atSource returns the innermost source line of the place of a message in a file below
 // the working folder, with a note for the place in its stead; else the place itself.
 func atSource(m *Message) (Place, []Remark) {
@@ -207,7 +213,7 @@ func atSource(m *Message) (Place, []Remark) {
 		}
 		if n.Place.Source != nil && n.Place.Source.Text != nil && filepath.IsLocal(n.Place.Source.Name) {
 			notes := slices.Clone(m.Notes)
-			notes[i] = Remark{Place: m.Place, Text: "in the PTX"}
+			notes[i] = Remark{Place: m.Place, Text: inPTX}
 			return n.Place, notes
 		}
 	}

@@ -98,6 +98,28 @@ func TestGitHubSource(t *testing.T) {
 	if d := cmp.Diff(want, written(t, log.Messages, Style{Format: "github"})); d != "" {
 		t.Error(d)
 	}
+
+	// SARIF, which GitHub shows in the same way, has the same places.
+	var document sarifLog
+	if err := json.Unmarshal([]byte(written(t, log.Messages, Style{Format: "sarif"})), &document); err != nil {
+		t.Fatal(err)
+	}
+	var places []string
+	for _, r := range document.Runs[0].Results {
+		line := r.Locations[0].Physical.Artifact.URI
+		for _, l := range r.Related {
+			line += " " + l.Physical.Artifact.URI + ":" + l.Props["role"]
+		}
+		places = append(places, line)
+	}
+	if d := cmp.Diff([]string{
+		"k.cu file:///usr/h.hpp:source build/k.ptx:primary",
+		"build/k.ptx k.cu:source",
+		"build/k.ptx build/k.ptx:definition k.cu:source",
+		"build/k.ptx ../k.cu:source",
+	}, places); d != "" {
+		t.Error(d)
+	}
 }
 
 // TestSARIF validates a document against the schema of OASIS, whose licence

@@ -95,7 +95,8 @@ type (
 
 // writeSARIF writes one document with all messages. A message about no file, which is
 // one about the command line, is a notification: readers such as GitHub want a location
-// in every result. So is a note, because it belongs to no rule.
+// in every result. So is a note, because it belongs to no rule. A result is at its source
+// line as in writeGitHub.
 func writeSARIF(w io.Writer, messages []*Message, version string) error {
 	run := sarifRun{
 		Tool:        sarifTool{sarifDriver{Name: "ptxlink", Version: version, Rules: []sarifRule{}}},
@@ -128,14 +129,15 @@ func writeSARIF(w io.Writer, messages []*Message, version string) error {
 			rules[m.ID] = index
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule.Name, sarifText{rule.About}, sarifConfig{rule.Kind.String()}})
 		}
-		r := sarifResult{RuleID: rule.Name, RuleIndex: index, Level: m.Kind.String(), Message: text, Locations: []sarifLocation{sarifAt(m.Place)}}
+		place, notes := atSource(m)
+		r := sarifResult{RuleID: rule.Name, RuleIndex: index, Level: m.Kind.String(), Message: text, Locations: []sarifLocation{sarifAt(place)}}
 		if m.Symbol != "" {
 			r.Locations[0].Logical = []sarifLogical{{Name: Demangle(m.Symbol), Decorated: m.Symbol}}
 		}
 		if m.Help != "" {
 			r.Properties = &sarifProperties{m.Help}
 		}
-		for _, n := range m.Notes {
+		for _, n := range notes {
 			if n.Place.Source == nil {
 				continue // it is in the text
 			}
