@@ -131,36 +131,14 @@ func (op *opener) coffSections(f *coffFile, p place) *Error {
 	if headers := uint64(len(f.data)) - min(f.sections, uint64(len(f.data))); f.count > headers/coffSection {
 		return p.fault(int(f.sections), "COFF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, coffSection, f.sections, len(f.data))
 	}
-	found, total := false, uint64(0)
+	var list []deviceSection
 	for i := range f.count {
-		at := f.sections + i*coffSection
-		section := f.section(at)
-		if !section.holdsDeviceCode() {
-			continue
-		}
-		inner := p.in(p.name + ":" + section.name)
-		inner.section = true
-		body, ok := span(f.data, section.off, section.size)
-		if !ok {
-			return inner.fault(-1, "section has %d bytes at byte %#x, but the file ends at %#x", section.size, section.off, len(f.data))
-		}
-		// Overlapping sections would expand to more than the file.
-		if total += section.size; total > uint64(len(f.data)) {
-			return inner.fault(-1, "sections of device code overlap")
-		}
-		body = bytes.TrimLeft(body, "\x00")
-		if len(body) == 0 {
-			continue
-		}
-		found = true
-		if err := op.open(body, inner); err != nil {
-			return err
+		section := f.section(f.sections + i*coffSection)
+		if section.holdsDeviceCode() {
+			list = append(list, deviceSection{name: section.name, off: section.off, size: section.size})
 		}
 	}
-	if !found {
-		return op.none(host, p.arch, p)
-	}
-	return nil
+	return op.sections(f.data, p, list)
 }
 
 // section reads the section header at an offset, which exists.

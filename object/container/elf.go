@@ -38,30 +38,45 @@ func (op *opener) elf(data []byte, p place) *Error {
 	if file.count == 0 {
 		return op.none(stripped, "", p)
 	}
-	found, total := false, uint64(0)
-	for i := range file.count {
-		section := file.section(i)
-		if !section.holdsDeviceCode() {
+	return op.sections(data, p, file.list(elfSection.holdsDeviceCode))
+}
+
+// list returns the sections that are wanted.
+func (f *elfFile) list(wanted func(elfSection) bool) (list []deviceSection) {
+	for i := range f.count {
+		section := f.section(i)
+		if !wanted(section) {
 			continue
 		}
-		inner := p.in(p.name + ":" + section.name)
-		inner.section = true
-		body, err := op.section(file, section, inner)
-		if err != nil {
-			return err
+		s := deviceSection{name: section.name, off: section.off, size: section.size}
+		if section.flags&elf.SHF_COMPRESSED != 0 {
+			s.compressed = f
 		}
-		// Overlapping sections would expand to more than the file.
-		if total += section.size; total > uint64(len(data)) {
-			return inner.fault(-1, "sections of device code overlap")
-		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// deviceSection is a section of a host file with device code.
+type deviceSection struct {
+	name       string
+	off, size  uint64
+	compressed *elfFile // the file, if the section is compressed
+}
+
+// sections opens the device code in sections of a host file.
+func (op *opener) sections(data []byte, p place, sections []deviceSection) *Error {
+	found := false
+	err := op.eachSection(data, p, sections, func(_ string, body []byte, inner place) *Error {
 		body = bytes.TrimLeft(body, "\x00")
 		if len(body) == 0 {
-			continue
+			return nil
 		}
 		found = true
-		if err := op.open(body, inner); err != nil {
-			return err
-		}
+		return op.open(body, inner)
+	})
+	if err != nil {
+		return err
 	}
 	if !found {
 		return op.none(host, p.arch, p)
@@ -69,17 +84,37 @@ func (op *opener) elf(data []byte, p place) *Error {
 	return nil
 }
 
+// eachSection calls use with the contents of each section, decompressed.
+func (op *opener) eachSection(data []byte, p place, sections []deviceSection, use func(name string, body []byte, inner place) *Error) *Error {
+	total := uint64(0)
+	for _, s := range sections {
+		inner := p.in(p.name + ":" + s.name)
+		inner.section = true
+		body, ok := span(data, s.off, s.size)
+		if !ok {
+			return inner.fault(-1, "section has %d bytes at byte %#x, but the file ends at %#x", s.size, s.off, len(data))
+		}
+		if s.compressed != nil {
+			var err *Error
+			if body, err = op.decompressSection(s.compressed, body, inner); err != nil {
+				return err
+			}
+		}
+		// Overlapping sections would expand to more than the file.
+		if total += s.size; total > uint64(len(data)) {
+			return inner.fault(-1, "sections of device code overlap")
+		}
+		if err := use(s.name, body, inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func isCubin(data []byte) bool { return len(data) >= 0x34 && le.Uint16(data[18:]) == machineCUDA }
 
-// section returns the contents of a section, decompressed.
-func (op *opener) section(file *elfFile, s elfSection, p place) ([]byte, *Error) {
-	body, ok := span(file.data, s.off, s.size)
-	if !ok {
-		return nil, p.fault(-1, "section has %d bytes at byte %#x, but the file ends at %#x", s.size, s.off, len(file.data))
-	}
-	if s.flags&elf.SHF_COMPRESSED == 0 {
-		return body, nil
-	}
+// decompressSection decompresses the contents of an ELF section.
+func (op *opener) decompressSection(file *elfFile, body []byte, p place) ([]byte, *Error) {
 	header := 12 // kind, size, alignment
 	if file.wide {
 		header = 24

@@ -42,27 +42,17 @@ func (op *opener) hostCode(file *elfFile, p place) *Error {
 	if kind := elf.Type(file.order.Uint16(file.data[16:])); kind != elf.ET_REL {
 		return nil
 	}
-	code, total := HostCode{Name: p.name}, uint64(0)
-	for i := range file.count {
-		section := file.section(i)
-		if section.kind == elf.SHT_NOBITS || section.name != "__nv_relfatbin" && section.name != "__nv_module_id" {
-			continue
-		}
-		inner := p.in(p.name + ":" + section.name)
-		body, err := op.section(file, section, inner)
-		if err != nil {
-			return err
-		}
-		// Overlapping sections would expand to more than the file.
-		if total += section.size; total > uint64(len(file.data)) {
-			return inner.fault(-1, "sections of device code overlap")
-		}
-		if section.name == "__nv_relfatbin" {
+	code := HostCode{Name: p.name}
+	wanted := func(s elfSection) bool {
+		return s.kind != elf.SHT_NOBITS && (s.name == "__nv_relfatbin" || s.name == "__nv_module_id")
+	}
+	err := op.eachSection(file.data, p, file.list(wanted), func(name string, body []byte, _ place) *Error {
+		if name == "__nv_relfatbin" {
 			if body = bytes.TrimLeft(body, "\x00"); len(code.Fatbin) > 0 {
 				body = append(code.Fatbin[:len(code.Fatbin):len(code.Fatbin)], body...)
 			}
 			code.Fatbin = body
-			continue
+			return nil
 		}
 		for id := range strings.SplitSeq(string(body), "\x00") {
 			if linked, ok := strings.CutPrefix(id, "def "); ok && isIdentifier(linked) {
@@ -71,6 +61,10 @@ func (op *opener) hostCode(file *elfFile, p place) *Error {
 				code.IDs = append(code.IDs, id)
 			}
 		}
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	if len(code.Fatbin) > 0 || len(code.Linked) > 0 {
 		op.codes.list = append(op.codes.list, code)
