@@ -4,36 +4,43 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/diag"
 )
 
 // FindLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
-// -L folder that has one, or exactly <file> for -l:<file>. It logs an error if there is
-// none.
+// -L folder that has one, else <name>.lib or lib<name>.lib, as libraries are called on
+// Windows, or exactly <file> for -l:<file>. It logs an error if there is none.
 func FindLibrary(name string, folders []string, log *diag.Log) (path string, ok bool) {
-	candidates := []string{"lib" + name + ".a", "lib" + name + ".ptx"}
+	rounds := [][]string{{"lib" + name + ".a", "lib" + name + ".ptx"}, {name + ".lib", "lib" + name + ".lib"}}
 	if file, exact := strings.CutPrefix(name, ":"); exact {
-		candidates = []string{file}
+		rounds = [][]string{{file}}
 	}
-	for _, folder := range folders {
-		for _, candidate := range candidates {
-			path := filepath.Join(folder, candidate)
-			if info, err := os.Stat(path); err != nil || info.IsDir() {
-				continue
+	for _, candidates := range rounds {
+		for _, folder := range folders {
+			for _, candidate := range candidates {
+				path := filepath.Join(folder, candidate)
+				if info, err := os.Stat(path); err != nil || info.IsDir() {
+					continue
+				}
+				return path, true
 			}
-			return path, true
 		}
+	}
+	wanted := strings.Join(slices.Concat(rounds...), ", ")
+	if i := strings.LastIndex(wanted, ", "); i >= 0 {
+		wanted = wanted[:i] + " or" + wanted[i+1:]
 	}
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
 		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + diag.With("-L", "; %s names its folder"))
 	} else if len(folders) == 0 {
-		m.WithHelp("name the folder that holds " + strings.Join(candidates, " or ") + diag.With("-L", " with %s"))
+		m.WithHelp("name the folder that holds " + wanted + diag.With("-L", " with %s"))
 	}
 	for _, folder := range folders {
-		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", strings.Join(candidates, " or "), folder))
+		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", wanted, folder))
 	}
 	return "", false
 }

@@ -60,7 +60,7 @@ func newFlags() []option {
 		{kind: textKind, name: "time-trace", category: output, usage: "write the time of each pass to `FILE`, as JSON for Chrome's tracing"},
 
 		{kind: listKind, name: "L", category: input, usage: "search `DIR` for -l libraries"},
-		{kind: listKind, name: "l", category: input, usage: "link lib`NAME`.a or .ptx from a -L folder; -l:FILE: that file"},
+		{kind: listKind, name: "l", category: input, usage: "link lib`NAME`.a or .ptx from a -L folder (or .lib); -l:FILE: that file"},
 		{kind: toggleKind, name: "whole-archive", category: input, usage: "link all members of the following archives"},
 		{kind: toggleKind, name: "no-whole-archive", category: input, usage: "link only the needed members of the following archives"},
 		{kind: toggleKind, name: "push-state", category: input, usage: "remember --whole-archive, for --pop-state"},
