@@ -38,6 +38,8 @@ func TestFold(t *testing.T) {
 			".func p () { call.uni f, (); call.uni g, (); ret; }\n.func q () { call.uni g, (); call.uni f, (); ret; }\n" + entry("p", "q"), ""},
 		{"an address", store("f", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("f", "g"), "ret;", "mov.u64 %r1, g; ret;", 1), "f>g"},
 		{"two addresses", store("f", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("f", "g"), "ret;", "mov.u64 %r1, g; mov.u64 %r2, f; ret;", 1), ""},
+		// g goes to f first, and then f to h.
+		{"the last of three must stay", store("f", "%a", "1") + store("g", "%b", "1") + store("h", "%c", "1") + strings.Replace(entry("f", "g", "h"), "ret;", "mov.u64 %r1, h; ret;", 1), "g>h f>h"},
 		{"an object of its own", ".func f () { .shared .u32 s; st.shared.u32 [s], 1; ret; }\n.func g () { .shared .u32 s; st.shared.u32 [s], 1; ret; }\n" + entry("f", "g"), ""},
 		{"types of parameters", ".func f (.param .b32 a) { ret; }\n.func g (.param .b64 a) { ret; }\n.func h (.param .b32 b) { ret; }\n.visible .entry k () { .param .b32 x; .param .b64 y; st.param.b32 [x], 1; st.param.b64 [y], 1; call f, (x); call g, (y); call h, (x); ret; }\n", "h>f"},
 		{"parameters in another order", ".func f (.param .b32 a, .param .b32 b) { .reg .u32 %r; ld.param.u32 %r, [a]; st.global.u32 [log], %r; ret; }\n.func g (.param .b32 b, .param .b32 a) { .reg .u32 %r; ld.param.u32 %r, [a]; st.global.u32 [log], %r; ret; }\n" + entry(), ""},
