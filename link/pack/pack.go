@@ -4,6 +4,7 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -194,28 +195,45 @@ func rereadable(inputs []object.Input) func() []object.Input {
 	}
 }
 
+// markFatbins marks the inputs with texts from a fatbin, which alone have alternatives:
+// their names have a colon behind that of the input. It returns the number of its steps,
+// which does not grow with the product of inputs and texts.
+func markFatbins(inputs map[string]bool, texts []string) (steps int) {
+	lengths := map[int]bool{}
+	for name := range inputs {
+		lengths[len(name)] = true
+	}
+	for _, text := range texts {
+		colon := strings.LastIndexByte(text, ':')
+		for n := range lengths {
+			if steps++; n > colon || text[n] != ':' && text[n] != '(' {
+				continue
+			}
+			if _, ok := inputs[text[:n]]; ok {
+				inputs[text[:n]] = true
+			}
+		}
+	}
+	return steps
+}
+
 // noteLeftOut notes the PTX that is omitted because a package has PTX for only one GPU
 // from each fatbin. A link of the package cannot choose another.
 func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.File, o Options, log *diag.Log) {
 	kept := map[string]bool{}
-	var parts []string // names of texts inside containers
+	names := make([]string, 0, len(files))
 	for _, f := range files {
 		kept[f.Name] = true
-		if strings.Contains(f.Name, ":") {
-			parts = append(parts, f.Name)
-		}
+		names = append(names, f.Name)
 	}
+	containers := map[string]bool{}
 	for _, in := range inputs {
-		name := in.Name
-		if name == "" {
-			name = in.Path
-		}
-		// Only texts from a fatbin have alternatives, and a colon after the name of
-		// the file.
-		if !slices.ContainsFunc(parts, func(part string) bool {
-			rest, ok := strings.CutPrefix(part, name)
-			return ok && strings.Contains(rest, ":")
-		}) {
+		containers[cmp.Or(in.Name, in.Path)] = false
+	}
+	markFatbins(containers, names)
+	for _, in := range inputs {
+		name := cmp.Or(in.Name, in.Path)
+		if !containers[name] {
 			continue
 		}
 		var ignored diag.Log // Load has reported it
