@@ -1,7 +1,7 @@
 # make          build ./ptxlink
-# make release  build the binaries, tarballs and Debian packages of a release in dist
+# make release  build the binaries, archives and packages of a release in dist
 # make release-twice  build a release twice, and compare the bytes
-# make release-chroot  install the Debian package in a bare Debian, and use it there (needs root)
+# make release-chroot  install the packages in a bare Debian, and use them there (needs root)
 # make install  install ptxlink, its manual pages, completions and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run every test
 # make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
@@ -116,7 +116,7 @@ release-twice:
 	internal/release/twice.sh
 
 release-chroot: release
-	internal/release/chroot.sh dist/ptxlink_*_$$($(GO) env GOHOSTARCH).deb
+	internal/release/chroot.sh dist/ptxlink_*_$$($(GO) env GOHOSTARCH).deb dist/ptxlink-*.$$(uname -m).rpm
 
 clean:
 	rm -rf ptxlink dist

@@ -20,6 +20,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/internal/oracles":      "",
 		"ptxlink/internal/parallel":     "",
 		"ptxlink/internal/ptxsim":       "internal/diag object/ptx",
+		"ptxlink/internal/release/zip":  "",
 		"ptxlink/internal/room":         "",
 		"ptxlink/internal/srcline":      "internal/diag object/ptx",
 		"ptxlink/internal/typo":         "",

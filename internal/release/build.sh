@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # build.sh DIR: builds the files of a release in DIR: for each platform a static binary
-# in a tarball with manual pages, completions and docs; Debian packages; SHA256SUMS.
+# in a tarball (for Windows a zip) with manual pages, completions and docs; packages for
+# dpkg and RPM; SHA256SUMS.
 # TARGETS restricts the platforms: "linux/amd64 darwin/arm64".
 #
 # The same commit gives the same bytes: nothing depends on the folder, the user, the
@@ -22,10 +23,16 @@ build() { # GOOS GOARCH FILE
 
 # archive DIR FILE: the folder DIR, below $work, in sorted order and without users.
 archive() {
+	case $2 in
+	*.zip)
+		"$work/zip" "$work/$1" "$2"
+		return ;;
+	esac
 	tar -C "$work" --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX --mtime=@"$SOURCE_DATE_EPOCH" -cf - "$1" | gzip -9n > "$2"
 }
 
 build "$(go env GOHOSTOS)" "$(go env GOHOSTARCH)" "$work/host"
+go build -o "$work/zip" ./internal/release/zip
 internal/release/share.sh "$work/host" "$work/share"
 version=$("$work/host" version | cut -d' ' -f2)
 case $version in
@@ -35,19 +42,22 @@ esac
 
 rm -f "$out"/ptxlink[-_]* "$out"/SHA256SUMS
 for target in $targets; do
-	os=${target%/*} arch=${target#*/} suffix=
-	[ "$os" = windows ] && suffix=.exe
+	os=${target%/*} arch=${target#*/} suffix='' form=tar.gz
+	[ "$os" = windows ] && suffix=.exe form=zip
 	name=ptxlink-$version-$os-$arch
 	mkdir -p "$work/$name/bin" "$work/$name/docs"
 	build "$os" "$arch" "$work/$name/bin/ptxlink$suffix"
 	cp -R "$work/share" "$work/$name/"
 	cp LICENSE README.md CHANGELOG.md "$work/$name/"
 	cp docs/*.md docs/*.svg "$work/$name/docs/"
-	archive "$name" "$out/$name.tar.gz"
-	echo "$name.tar.gz"
+	archive "$name" "$out/$name.$form"
+	echo "$name.$form"
 
-	if [ "$os" = linux ] && command -v dpkg-deb > /dev/null; then
-		internal/release/deb.sh "$work/$name" "$version" "$arch" "$out"
+	if [ "$os" = linux ]; then
+		internal/release/rpm.sh "$work/$name" "$version" "$arch" "$out"
+		if command -v dpkg-deb > /dev/null; then
+			internal/release/deb.sh "$work/$name" "$version" "$arch" "$out"
+		fi
 	fi
 	rm -rf "${work:?}/$name"
 done
