@@ -3,6 +3,7 @@ package docs_test
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,8 +19,10 @@ import (
 // TestCommands runs the code blocks of each page in a copy of the tree, in order,
 // each from the root. A block of sh must succeed. A block of console holds commands
 // after "$ ", each followed by what it prints, where a line of "..." stands for any
-// lines. "norun" after the language leaves a block out: it needs a GPU, a download,
-// or files of the reader.
+// lines. A block of python, or of sh that runs Python, names the virtual environment that
+// testdata/src/frontends.sh makes (numba, triton), and is left out where that is missing;
+// blocks of python of one page are one program. "norun" and a reason after the language
+// leave a block out: it needs a GPU, or files of the reader.
 //
 // A page that calls a compiler is skipped if that is missing (fetch.sh --compilers).
 func TestCommands(t *testing.T) {
@@ -38,7 +41,10 @@ func TestCommands(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		blocks := readBlocks(string(text))
+		blocks, faults := readBlocks(string(text))
+		for _, fault := range faults {
+			t.Errorf("%s:%s", page, fault)
+		}
 		ran += len(blocks)
 		if len(blocks) == 0 {
 			continue
@@ -49,7 +55,18 @@ func TestCommands(t *testing.T) {
 				oracles.RequireCompiler(t, tool)
 			}
 			root := copyTree(t)
+			program := "" // the blocks of python so far
 			for _, b := range blocks {
+				if b.language == "python" {
+					program += b.text
+					b.text = program
+				}
+				if b.venv != "" {
+					if _, err := os.Stat(filepath.Join(oracles.Dir(), b.venv, "bin/python")); err != nil {
+						t.Logf("%s:%d: not run: testdata/src/frontends.sh makes the environment %s", page, b.line, b.venv)
+						continue
+					}
+				}
 				b.run(t, page, root, bin)
 			}
 		})
@@ -98,13 +115,14 @@ head -c 4 app.cubin | grep -q ELF
 
 // block is a code block.
 type block struct {
-	line    int // of its first line in the page
-	console bool
-	text    string
+	line     int // of its first line in the page
+	language string
+	venv     string // of Python
+	text     string
 }
 
-// readBlocks returns the blocks of a page that can be run.
-func readBlocks(page string) (list []block) {
+// readBlocks returns the blocks of a page that can be run, and what is wrong with others.
+func readBlocks(page string) (list []block, faults []string) {
 	lines := strings.Split(page, "\n")
 	for i := 0; i < len(lines); i++ {
 		info, ok := strings.CutPrefix(lines[i], "```")
@@ -114,11 +132,20 @@ func readBlocks(page string) (list []block) {
 		start := i + 1
 		for i++; i < len(lines) && lines[i] != "```"; i++ {
 		}
-		if info == "sh" || info == "console" {
-			list = append(list, block{start + 1, info == "console", strings.Join(lines[start:i], "\n") + "\n"})
+		language, rest, _ := strings.Cut(info, " ")
+		reason, norun := strings.CutPrefix(rest, "norun")
+		switch {
+		case !slices.Contains([]string{"sh", "console", "python"}, language):
+		case norun && len(reason) < 2:
+			faults = append(faults, fmt.Sprintf("%d: norun without a reason", start))
+		case norun:
+		case language == "python" && rest == "":
+			faults = append(faults, fmt.Sprintf("%d: a block of python names its virtual environment, or norun and a reason", start))
+		default:
+			list = append(list, block{start + 1, language, rest, strings.Join(lines[start:i], "\n") + "\n"})
 		}
 	}
-	return list
+	return list, faults
 }
 
 // compilers returns the compilers that the blocks call.
@@ -142,6 +169,7 @@ const prelude = `set -e
 go() {
 	if [ "$1 $2" = "run ./cmd/ptxlink" ]; then shift 2; ptxlink "$@"; else command go "$@"; fi
 }
+pip() { :; } # the environment has the packages
 make() {
 	case $1 in test | install) ;; *) command make "$@" ;; esac
 }
@@ -149,7 +177,14 @@ make() {
 
 func (b block) run(t *testing.T, page, root, bin string) {
 	script, want := b.text, ""
-	if b.console {
+	path := []string{bin, filepath.Join(oracles.Dir(), "bin"), filepath.Join(oracles.Dir(), "gcc-nvptx/root/usr/bin"), os.Getenv("PATH")}
+	if b.venv != "" {
+		path = slices.Insert(path, 0, filepath.Join(oracles.Dir(), b.venv, "bin"))
+	}
+	if b.language == "python" {
+		script = "python -W ignore - <<'=='\n" + b.text + "==\n"
+	}
+	if b.language == "console" {
 		script, want = "", b.text
 		for line := range strings.Lines(b.text) {
 			if command, ok := strings.CutPrefix(line, "$ "); ok {
@@ -161,11 +196,11 @@ func (b block) run(t *testing.T, page, root, bin string) {
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "NO_COLOR=1", "PTXLINK_CACHE=",
 		"GCC="+filepath.Join(oracles.Dir(), "gcc-nvptx"),
-		"PATH="+strings.Join([]string{bin, filepath.Join(oracles.Dir(), "bin"), filepath.Join(oracles.Dir(), "gcc-nvptx/root/usr/bin"), os.Getenv("PATH")}, ":"))
+		"TRITON_CACHE_DIR="+filepath.Join(root, "triton-cache"), "PATH="+strings.Join(path, ":"))
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s:%d: %v\n%s\n%s", page, b.line, err, b.text, out)
-	} else if b.console && !like(string(out), want) {
+	} else if b.language == "console" && !like(string(out), want) {
 		t.Errorf("%s:%d: the commands print\n%s\nthe page has\n%s", page, b.line, out, want)
 	}
 }
