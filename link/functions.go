@@ -10,9 +10,9 @@ import (
 	"ptxlink/resolve"
 )
 
-// functions adds the prototypes, and returns the edits of each body except those of its
-// lines. It reads them in parallel.
-func (pl *planner) functions(ctx context.Context, p *plan) (edits [][]ptx.Edit) {
+// functions adds the prototypes, and returns the edits of each body; those of its lines
+// too, unless they are ordered. It reads them in parallel.
+func (pl *planner) functions(ctx context.Context, p *plan, debug *mergedDebug) (edits [][]ptx.Edit) {
 	const together = 256
 	at := len(pl.pieces)
 	pl.pieces = slices.Grow(pl.pieces, len(p.prototypes))[:at+len(p.prototypes)]
@@ -31,6 +31,9 @@ func (pl *planner) functions(ctx context.Context, p *plan) (edits [][]ptx.Edit) 
 		}
 		for k := from; k < min(from+together, len(edits)); k++ {
 			edits[k] = pl.bodyEdits(p, p.bodies[k])
+			if !pl.lines.ordered {
+				edits[k] = pl.lineEdits(edits[k], p.bodies[k], debug)
+			}
 		}
 	})
 	if len(prototypes) > 0 {
@@ -76,11 +79,23 @@ func (pl *planner) bodyEdits(p *plan, d resolve.DeclID) []ptx.Edit {
 	return pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 }
 
+// lineEdits adds the edits of the lines of a function, and sorts them all.
+func (pl *planner) lineEdits(edits []ptx.Edit, d resolve.DeclID, debug *mergedDebug) []ptx.Edit {
+	_, decl := pl.decl(d)
+	edits = pl.lines.edits(edits, d.File, bodySpan(decl), debug)
+	ptx.SortEdits(edits)
+	return edits
+}
+
+func bodySpan(decl *ptx.Decl) diag.Span {
+	return diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
+}
+
 // body adds a function with its edits.
 func (pl *planner) body(d resolve.DeclID, edits []ptx.Edit, debug *mergedDebug) {
 	f, decl := pl.decl(d)
-	span := diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
-	edits = pl.lines.edits(edits, d.File, span, debug)
-	ptx.SortEdits(edits)
-	pl.add(piece{src: f.Src, span: span, edits: edits, text: pl.linkageWord(d), before: pl.blank(), after: true})
+	if pl.lines.ordered {
+		edits = pl.lineEdits(edits, d, debug)
+	}
+	pl.add(piece{src: f.Src, span: bodySpan(decl), edits: edits, text: pl.linkageWord(d), before: pl.blank(), after: true})
 }

@@ -31,9 +31,9 @@ type lineTable struct {
 	written map[ptx.LocPlace]bool
 	at      []map[ptx.LocPlace][]int32
 
-	// spelt is the index that spell returned last, as spelling.
-	spelt    int64
-	spelling string
+	// ordered is set if the lines must be rewritten in the order of the output: a line
+	// may repeat others, or warn.
+	ordered bool
 
 	files []*object.File
 	log   *diag.Log
@@ -58,19 +58,24 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 		for _, file := range f.Files {
 			same = same && file.In < 0
 		}
-		for k := 0; same && k < len(f.Locs); k++ {
+		last, known := int64(0), false
+		for k := range f.Locs {
 			loc := &f.Locs[k]
-			_, known := l.of[i][loc.File]
-			if same = known; loc.Inlining != nil {
+			if loc.File != last || k == 0 { // else that of the line before
+				last = loc.File
+				_, known = l.of[i][last]
+				same = same && known
+				l.ordered = l.ordered || !known
+			}
+			if loc.Inlining != nil {
 				_, known := l.of[i][loc.InlinedAt.File]
 				same = same && known && int32(i) == debug.verbatim
+				l.inlines = !l.strip
 			}
 		}
 		l.same[i] = same
-		for k := 0; k < len(f.Locs) && !l.inlines && !l.strip; k++ {
-			l.inlines = f.Locs[k].Inlining != nil
-		}
 	}
+	l.ordered = (l.ordered || l.inlines) && !l.strip
 	return l
 }
 
@@ -199,8 +204,8 @@ func (t *lineTable) addExact(files []ownFile) {
 	}
 }
 
-// edits rewrites the .loc and .file directives in a span of one input. It must be
-// called in the order of the output.
+// edits rewrites the .loc and .file directives in a span of one input. If the lines are
+// ordered, it must be called in the order of the output.
 func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *mergedDebug) []ptx.Edit {
 	if l.same[file] && !l.inlines {
 		return edits
@@ -209,6 +214,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	first := sort.Search(len(f.Locs), func(i int) bool { return f.Locs[i].Span.Off >= span.Off })
 	end := first + sort.Search(len(f.Locs)-first, func(i int) bool { return f.Locs[first+i].Span.Off >= span.End() })
 	edits = slices.Grow(edits, end-first)
+	var s speller
 	for i := first; i < end; i++ {
 		if text := l.missing(file, i, debug); text != "" {
 			if i == first { // ptxas assigns the first instructions to the first line
@@ -218,9 +224,11 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 			edits = append(edits, ptx.Edit{Span: diag.Span{Off: f.Locs[i].Span.Off}, Text: text})
 		}
 		if !l.same[file] {
-			edits = l.line(edits, file, i, debug)
+			edits = l.line(edits, file, i, debug, &s)
 		}
-		l.write(file, i)
+		if l.inlines {
+			l.write(file, i)
+		}
 	}
 	own := f.Files // gcc writes them in bodies, where ptxas does not accept them
 	for _, own := range own[sort.Search(len(own), func(i int) bool { return own[i].Span.Off >= span.Off }):] {
@@ -234,17 +242,22 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	return edits
 }
 
-// spell returns the text of an index. Most lines have that of the line before them.
-func (l *lineTable) spell(index int64) string {
-	if index != l.spelt {
-		l.spelt, l.spelling = index, itoa(index)
+// speller returns the text of an index. Most lines have that of the line before them.
+type speller struct {
+	index int64
+	text  string
+}
+
+func (s *speller) spell(index int64) string {
+	if index != s.index {
+		s.index, s.text = index, itoa(index)
 	}
-	return l.spelling
+	return s.text
 }
 
 // line rewrites one .loc. It drops the .loc if the module does not declare the file,
 // because in the merged table the number may belong to another module's file.
-func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug) []ptx.Edit {
+func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug, s *speller) []ptx.Edit {
 	f, loc := l.files[file], &l.files[file].Locs[i]
 	if l.strip {
 		return append(edits, f.Erase(loc.Span))
@@ -255,7 +268,7 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 		return append(edits, f.Erase(loc.Span))
 	}
 	if n != loc.File {
-		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: l.spell(n)})
+		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: s.spell(n)})
 	}
 	if loc.Inlining == nil {
 		return edits
@@ -268,7 +281,7 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 		edits = append(edits, ptx.Edit{Span: loc.FunctionSpan, Text: name})
 	}
 	if m != loc.InlinedAt.File {
-		edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: l.spell(m)})
+		edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: s.spell(m)})
 	}
 	return edits
 }
@@ -308,8 +321,9 @@ func (l *lineTable) missing(file int32, i int, debug *mergedDebug) string {
 		chain = append(chain, i)
 	}
 	var text []byte
+	var s speller
 	for k := len(chain) - 1; k >= 0; k-- {
-		line := ptx.Apply(nil, f.Src.Text, f.Locs[chain[k]].Span, l.line(nil, file, chain[k], debug))
+		line := ptx.Apply(nil, f.Src.Text, f.Locs[chain[k]].Span, l.line(nil, file, chain[k], debug, &s))
 		text = append(append(text, ptx.Compact(line)...), ' ')
 		l.write(file, chain[k])
 	}
@@ -319,7 +333,7 @@ func (l *lineTable) missing(file int32, i int, debug *mergedDebug) string {
 // write records that a line is in the output.
 func (l *lineTable) write(file int32, i int) {
 	place := l.files[file].Locs[i].LocPlace
-	if n, ok := l.of[file][place.File]; ok && l.inlines {
+	if n, ok := l.of[file][place.File]; ok {
 		place.File = n
 		l.written[place] = true
 	}

@@ -103,7 +103,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	for _, s := range p.externs {
 		pl.extern(s)
 	}
-	edits := pl.functions(ctx, p)
+	edits := pl.functions(ctx, p, sections)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
