@@ -163,6 +163,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("struct S { char c; int b : 5, : 0; struct { float4 v[3]; }; int (*f)(int); } __attribute__((aligned(8))) s, *p;")
 	f.Add("enum E : short { a = 1 << 3, b }) ")
 	f.Add("extern \"C\" { class S : B { ~S() {} static int f(); using T = int; int a{1}; }; }\n#pragma pack(1)\n")
+	f.Add("namespace n { template <class T, int N = 2> struct S : B<T>, ::A { T t[N]; using U = S<T>; }; } using namespace n; struct Q { n::S<int, 3> s; };\n#pragma pack(push, x, 2)\n")
 	f.Add("enum E : short { a = 1 << 3, b }; typedef union { long double x; E e; } U; U u[sizeof(U) * 2];")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Name: "fuzz", Text: []byte(text)}
