@@ -57,6 +57,10 @@ func (h *Header) Type(name string) (*Type, error) {
 	if t != nil && !t.incomplete {
 		return t, nil
 	}
+	if t != nil && t.Name != "" && !strings.Contains(t.Name, "<") { // not the name of a typedef
+		i := strings.LastIndex(t.Name, ":") + 1
+		scope, last = t.Name[:i], t.Name[i:]
+	}
 	for _, f := range p.failures {
 		if f.scope == scope && p.declares(f, last) {
 			return nil, f.err
@@ -164,20 +168,24 @@ func (p *parser) topLevel() {
 		p.at = from
 		p.skipDeclaration()
 		p.failed(from, err)
-		p.unknown(from)
+		p.unknown(from, err)
 	}
 }
 
-// unknown makes the name of a skipped typedef or alias one of a type whose members are
-// not known, where it hides another.
-func (p *parser) unknown(from int) {
+// unknown keeps the error of a skipped typedef or alias. Where its name hides another, it
+// makes it one of a type whose members are not known.
+func (p *parser) unknown(from int, err error) {
 	name := p.tokens[max(p.at-2, from)].text
 	if p.tokens[from].text == "using" {
 		name = p.tokens[min(from+1, p.at)].text
 	} else if p.tokens[from].text != "typedef" {
 		return
 	}
-	if full := p.scope + name; p.scope != "" && p.typedefs[full] == nil && p.tags[full] == nil && p.named(name) != nil {
+	full := p.scope + name
+	if failed, ok := err.(*diag.Message); ok {
+		p.lost[full] = failed
+	}
+	if p.scope != "" && p.typedefs[full] == nil && p.tags[full] == nil && p.named(name) != nil {
 		p.typedefs[full] = &Type{Kind: Struct, Name: full, incomplete: true}
 	}
 }
@@ -195,7 +203,7 @@ func (p *parser) nameWithin() {
 	if err != nil {
 		p.at = from
 		p.skipDeclaration()
-		p.unknown(from)
+		p.unknown(from, err)
 	}
 }
 

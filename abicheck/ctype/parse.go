@@ -56,7 +56,7 @@ func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
 func newParser(src *diag.Source, m Model) *parser {
 	return &parser{
 		src: src, model: m,
-		tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}, ambiguous: map[string]bool{}, nested: map[string]*Type{},
+		tags: map[string]*Type{}, typedefs: map[string]*Type{}, enumerators: map[string]int64{}, ambiguous: map[string]bool{}, nested: map[string]*Type{}, lost: map[string]*diag.Message{},
 		outer: map[string]string{}, uses: map[string][]string{}, spaces: map[string]string{}, templates: map[string]*template{},
 	}
 }
@@ -77,8 +77,9 @@ type parser struct {
 	failures []failure
 	// ambiguous are enumerators with several values.
 	ambiguous map[string]bool
-	nested    map[string]*Type // classes within classes, without the scope
-	pack      string           // of #pragma pack; empty if there is none
+	lost      map[string]*diag.Message // the errors of typedefs that were skipped
+	nested    map[string]*Type         // classes within classes, without the scope
+	pack      string                   // of #pragma pack; empty if there is none
 	packs     []packing
 
 	mayBeFunction bool // the next declarator is that of a typedef
@@ -253,6 +254,10 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		}
 		named, name := p.typeAt()
 		if named == nil {
+			first, _, _ := strings.Cut(name.text, "::")
+			if err := p.lost[p.lookUp(first, func(full string) bool { return p.lost[full] != nil })]; err != nil {
+				panic(parseError{err})
+			}
 			p.fail(name.span, "declare it before: struct "+name.text+" { ... };", "unknown type %s", name.text)
 		}
 		if t, found = named, true; named == voidType {

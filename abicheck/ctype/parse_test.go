@@ -45,6 +45,7 @@ func TestParse(t *testing.T) {
 		"struct A { }; struct B : A { }; struct D : A, B { }":                            "2/1 @0:0 @8:0 @8:0",
 		"struct A { int a; }; struct B { char b; }; struct D : A, private B { char c; }": "8/4 @0:32 a@0:32 @32:8 b@32:8 c@40:8",
 		"struct A { A(); int a; char b; }; struct E { }; struct D : A, E { char c; }":    "8/4 @0:40 a@0:32 b@32:8 @0:0 c@40:8",
+		"struct B { B(const B &) = delete; }; struct D : B { int a; }":                   "4/4 @0:0 a@0:32",
 		// Packing.
 		"#pragma pack(push, 2)\nstruct { char a; int b; }":                                                      "6/2 a@0:8 b@16:32",
 		"#pragma pack(push, 1)\nstruct A { int b; };\n#pragma pack(pop)\nstruct { char c; A a; }":               "5/1 c@0:8 a@8:32 a.b@8:32",
@@ -211,7 +212,9 @@ func TestHeaderNamesTwice(t *testing.T) {
 		"typedef int vector; struct Q { std::vector v; };":            "unknown type std::vector",
 		"struct __attribute__((strange)) Q { int a; };":               `attribute "strange" is not supported`,
 		"struct Q;": "struct Q is declared without members",
-		"#pragma pack(push, x, N)\nstruct A { int a; };\n#pragma pack(pop)\nstruct Q { A a; };": "the members of struct A are not known",
+		"template <class T> struct R { using type = T; };\ntemplate <class T> struct R<T *> { };\nstruct Q { using U = R<int>; U::type a; };": "2:20: error: a partial specialisation of a template",
+		"namespace n { typedef strange T; struct Q { T a; }; } typedef n::Q Q;":                                                               "1:23: error: unknown type strange",
+		"#pragma pack(push, x, N)\nstruct A { int a; };\n#pragma pack(pop)\nstruct Q { A a; };":                                               "the members of struct A are not known",
 	} {
 		h, err := ParseHeader(&diag.Source{Name: "test", Text: []byte(text)}, LP64)
 		if err != nil {
