@@ -83,27 +83,37 @@ func (h *hints) gather() {
 
 func (h *hints) kind(at int) ptx.DeclKind { return h.list[at].file.DeclOf(h.list[at].name).Kind }
 
-// overload returns the first function with the same qualified name, or with the
-// same name and extern "C" on one side only.
+// maxOverloads limits the overloads that are compared.
+const maxOverloads = 20
+
+// overload returns the function with the same qualified name, or with the same name
+// and extern "C" on one side only. Of several it returns the one whose parameters are
+// spelt most alike.
 func (h *hints) overload(name, base string, kind ptx.DeclKind) found {
-	best := len(h.list)
-	first := func(list []int, fits func(other string) bool) {
-		for _, at := range list {
-			if at >= best {
+	var list []int
+	add := func(candidates []int) {
+		for _, at := range candidates {
+			if len(list) == maxOverloads {
 				return
 			}
-			if h.kind(at) == kind && fits(h.list[at].spelling()) {
-				best = at
-				return
+			if h.kind(at) == kind && h.list[at].spelling() != name {
+				list = append(list, at)
 			}
 		}
 	}
+	add(h.based[name])
 	if base != name {
-		first(h.based[base], func(string) bool { return true })
+		add(h.based[base])
 	}
-	first(h.based[name], func(other string) bool { return other != name })
-	if best == len(h.list) {
+	if len(list) == 0 {
 		return found{}
+	}
+	slices.Sort(list)
+	best, wanted, limit := list[0], diag.Demangle(name), 64
+	for _, at := range list {
+		if d := typo.Distance(diag.Demangle(h.list[at].spelling()), wanted, limit); d <= limit {
+			best, limit = at, d-1
+		}
 	}
 	return h.list[best]
 }
