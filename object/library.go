@@ -36,6 +36,10 @@ func FindLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
 		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + diag.With("-L", "; %s names its folder"))
+	} else if hostLibraries[name] {
+		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
+	} else if name == "cudadevrt" {
+		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it (docs/libraries.md)")
 	} else if len(folders) == 0 {
 		m.WithHelp("name the folder that holds " + wanted + diag.With("-L", " with %s"))
 	}
@@ -43,4 +47,10 @@ func FindLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", wanted, folder))
 	}
 	return "", false
+}
+
+// hostLibraries are libraries that link lines of host programs have and that contain no
+// device code.
+var hostLibraries = map[string]bool{
+	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
 }

@@ -170,6 +170,9 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		}
 	case similar.file != nil:
 		m.Note(similar.place(), "did you mean "+diag.Name(similar.spelling())+"? It is defined here")
+		if t := template(s.Name); t != "" && t == template(similar.spelling()) {
+			m.Help = "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"
+		}
 	case why != "":
 		m.Help = why
 	default:
@@ -185,6 +188,16 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 			m.Help += "; if not, add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s")
 		}
 	}
+}
+
+// template returns the name of the template that a function is an instance of, with its
+// scope and without its result; "" if it is no instance.
+func template(name string) string {
+	before, _, ok := strings.Cut(diag.Demangle(name), "<")
+	if !ok || before == name {
+		return ""
+	}
+	return before[strings.LastIndexByte(before, ' ')+1:]
 }
 
 // firstWholeProgram returns the first module that was compiled without

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -104,14 +105,11 @@ func reorder(flags []option, args []string) (options []string, inputs []input, e
 // mistakenFor returns an error for a word that is a letter with its value but looks
 // like a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
 func mistakenFor(flags []option, arg string) error {
-	word, value, assigned := strings.Cut(arg[1:], "=")
+	word, _, assigned := strings.Cut(arg[1:], "=")
 	if len(word) < 2 || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" || lookup(flags, word[:1]) == nil {
 		return nil
 	}
-	as := fmt.Sprintf("-%s would be -%s %s", word, word[:1], word[1:])
-	if assigned {
-		as += "=" + value
-	}
+	as := fmt.Sprintf("-%s means -%s %s", arg[1:], word[:1], arg[2:])
 	switch word[0] {
 	case 'l':
 		if word == "lineinfo" {
@@ -120,7 +118,7 @@ func mistakenFor(flags []option, arg string) error {
 	case 'o':
 		help := "write -o FILE" + diag.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
 		if word == "optf" || word == "options-file" {
-			help = "@FILE stands for the arguments in FILE"
+			help = "@FILE reads arguments from FILE"
 		}
 		if word == "ooutput" && !assigned {
 			return nil
@@ -182,7 +180,15 @@ func compilerAdvice(name string) string {
 		return diag.With("--dry-run", "%s prints the commands that it would run")
 	case "maxrregcount":
 		return diag.With("-Xptxas=-maxrregcount=N", "%s passes it to ptxas")
-	case "use_fast_math", "D":
+	case "Xlinker", "Wl":
+		return "-Xlinker and -Wl, are for compilers; give the option itself"
+	case "ptx":
+		return diag.With("--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin")
+	case "fatbin":
+		return diag.With("--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin")
+	case "keep":
+		return diag.With("--save-temps", "%s keeps the linked PTX and the parts beside the output")
+	case "std", "fPIC", "fpic", "use_fast_math", "D":
 		return "-" + name + forCompiler
 	case "I":
 		return diag.Join("-I"+forCompiler, diag.With("-L", "%s names a folder with libraries"))
@@ -215,5 +221,16 @@ func nearest(flags []option, name string) string {
 	for _, f := range flags {
 		names = append(names, f.names()...)
 	}
-	return nearestOf(names, name)
+	return cmp.Or(nearestOf(names, name), longer(names, name))
+}
+
+// longer returns the longest name that begins another word, or that the word begins, as
+// align in alignment; "" if none of five letters or more does.
+func longer(names []string, word string) (longest string) {
+	for _, n := range names {
+		if len(n) > len(longest) && min(len(n), len(word)) >= 5 && (strings.HasPrefix(word, n) || strings.HasPrefix(n, word)) {
+			longest = n
+		}
+	}
+	return longest
 }

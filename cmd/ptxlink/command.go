@@ -371,11 +371,39 @@ func (c *command) refused(err error) error {
 		return err
 	}
 	c.traceModules(refused.Modules)
+	for _, m := range refused.Messages {
+		if m.Help == "" && errors.Is(m, fs.ErrNotExist) && m.Place.File != "" {
+			m.Help = similarFile(m.Place.File)
+		}
+	}
 	c.report.write(refused.Messages)
 	if refused.IO {
 		return &exitError{code: exitIO}
 	}
 	return &exitError{code: exitLink}
+}
+
+// similarFile returns the help for a file that does not exist, if another one in its
+// folder has nearly its name, or has it with a suffix; else "".
+func similarFile(path string) string {
+	folder, name := filepath.Split(path)
+	entries, err := os.ReadDir(filepath.Clean(folder))
+	if err != nil || len(entries) > 10000 {
+		return ""
+	}
+	var names []string
+	for _, e := range entries {
+		if strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) == name && !e.IsDir() {
+			return "did you mean " + folder + e.Name() + "?"
+		}
+		if !e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	if near := nearestOf(names, name); near != "" {
+		return "did you mean " + folder + near + "?"
+	}
+	return ""
 }
 
 // writeResult writes the files, the output last, so that the others exist once it

@@ -289,6 +289,10 @@ func parse(ctx context.Context, table []option, args []string) (*options, error)
 		}
 	}
 	if err := set.Parse(args); err != nil {
+		if _, name, ok := strings.Cut(err.Error(), " for -"); ok && strings.HasPrefix(err.Error(), "invalid boolean value ") && strings.HasSuffix(name, ": parse error") {
+			name, _, _ = strings.Cut(name, ":")
+			return nil, &usageError{text: "option " + spell(name) + " takes no value", help: "ptxlink --help lists the options"}
+		}
 		words := strings.NewReplacer(" for flag -", " for option --", " for -", " for option --")
 		return nil, &usageError{text: words.Replace(err.Error()), help: "ptxlink --help lists the options"}
 	}

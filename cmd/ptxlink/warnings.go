@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -105,8 +106,11 @@ func checkWarning(prefix, id string) error {
 	if diag.Find(id) != diag.None {
 		return &usageError{text: id + " is an error, and -W options are for warnings", help: "ptxlink --explain=" + id + " says what to do about it"}
 	}
+	if strings.HasPrefix(prefix+id, "-Wl,") {
+		return &usageError{text: "-Wl, is for compilers", help: "give the option itself: " + strings.ReplaceAll(strings.TrimPrefix(prefix+id, "-Wl,"), ",", " ")}
+	}
 	text := fmt.Sprintf("there is no warning called %q", id)
-	if near := nearestOf(warnings, id); near != "" {
+	if near := cmp.Or(nearestOf(warnings, id), longer(warnings, id)); near != "" {
 		text += fmt.Sprintf(" (did you mean %s%s?)", prefix, near)
 	}
 	return &usageError{text: text, help: "ptxlink --help lists the warnings"}
