@@ -84,8 +84,21 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 			if number == 0 && strings.HasPrefix(found[3], targetTooHigh) {
 				number = lineOf(t.linked.Text, ".target")
 			}
+			unresolved := ""
+			if name := quoted().FindStringSubmatch(found[3]); name != nil && strings.HasPrefix(found[3], "Unresolved extern") {
+				unresolved = name[1]
+			}
+			if number == 0 && unresolved != "" {
+				number = externLine(t.linked.Text, unresolved)
+			}
 			last = t.message(log, found[2], found[3], number)
 			last.Help = advice(found[3], t.Options)
+			if unresolved != "" && last.Place.Source != nil {
+				last.Notes = nil // the line that ptxas read is the same declaration
+			}
+			if plain := diag.Demangle(unresolved); plain != unresolved {
+				last.Note(diag.Place{}, unresolved+" is "+plain)
+			}
 		}
 	}
 }
@@ -205,4 +218,21 @@ func advice(text string, o Options) string {
 // unfinished returns the help for an undefined symbol in a finished cubin.
 func unfinished() string {
 	return diag.Join("a finished cubin has no undefined symbols", diag.With("-c", "%s makes one that can be linked further"))
+}
+
+// externLine returns the number of the line that declares a name .extern; 0 if none does.
+func externLine(text []byte, name string) int {
+	number := 0
+	for line := range bytes.Lines(text) {
+		number++
+		if !bytes.HasPrefix(line, []byte(".extern ")) {
+			continue
+		}
+		for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) }) {
+			if string(word) == name {
+				return number
+			}
+		}
+	}
+	return 0
 }

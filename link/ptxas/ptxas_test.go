@@ -343,7 +343,7 @@ func TestRealPtxas(t *testing.T) {
 				{head + ".visible .entry k() { ret; }\n", ""},
 				{head + ".visible .entry k() { add.u32 a, b, c; ret; }\n", "Unknown symbol 'b' [ptxas-error]\n<linked module>:4:34: note: ptxas read this line"},
 				{head + ".visible .entry k( { ret; }\n", "<linked module>:4:20: note: ptxas read this line"},
-				{head + ".extern .func f;\n.visible .entry k() { call f; ret; }\n", "error: ptxas: Unresolved extern function 'f' [ptxas-error]\nhelp: "},
+				{head + ".extern .func f;\n.visible .entry k() { call f; ret; }\n", "error: ptxas: Unresolved extern function 'f' [ptxas-error]\n<linked module>:4:15: note: ptxas read this line"},
 				{".version 19.0\n.target sm_80\n", "help: " + path + " is older than the PTX"},
 				{".version 7.8\n.target sm_90\n", "help: the module needs a newer GPU than sm_80"},
 				{"", "Missing .version directive"},
