@@ -98,6 +98,7 @@ func TestMakefile(t *testing.T) {
 		t.Fatal(err)
 	}
 	block{text: `cd testdata/quickstart
+unset MAKEFLAGS MAKELEVEL # of the make that runs the tests
 makes() {
 	sleep 0.02 # files have the time of the last tick
 	touch "$1"
