@@ -45,13 +45,14 @@ func main() {
 }
 
 type bench struct {
-	ctx    context.Context
-	rounds int
-	cubins int
-	page   string
-	dir    string
-	binary string // ptxlink
-	sets   []*set
+	ctx      context.Context
+	rounds   int
+	cubins   int
+	page     string
+	dir      string
+	programs string // folder of those that are built
+	binary   string // ptxlink
+	sets     []*set
 }
 
 // set is a program and the commands that read it.
@@ -85,8 +86,12 @@ func (b *bench) main(names string) error {
 		defer os.RemoveAll(dir)
 		b.dir = dir
 	}
-	b.binary = filepath.Join(b.dir, "ptxlink")
-	if err := b.run("go", "build", "-o", b.binary, "./cmd/ptxlink"); err != nil {
+	var err error
+	if b.programs, err = os.MkdirTemp("", "ptxlink-bench"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(b.programs)
+	if b.binary, err = b.install("ptxlink", "./cmd/ptxlink"); err != nil {
 		return err
 	}
 	if err := b.makeSets(names); err != nil {
@@ -116,6 +121,17 @@ func memoryFolder() string {
 		return folder
 	}
 	return ""
+}
+
+// install builds a program and copies it, as an installation does, to where the other
+// linkers are: on the disk. The linker of Go maps the file that it writes, and of such a
+// file the kernel loads pages one by one.
+func (b *bench) install(name, source string) (string, error) {
+	built, installed := filepath.Join(b.programs, name+".built"), filepath.Join(b.programs, name)
+	if err := b.run("go", "build", "-o", built, source); err != nil {
+		return "", err
+	}
+	return installed, b.run("install", built, installed)
 }
 
 func (b *bench) run(name string, args ...string) error {

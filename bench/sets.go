@@ -136,11 +136,12 @@ func (b *bench) tiny(s *set) error {
 			return err
 		}
 	}
-	source, empty := filepath.Join(b.dir, "empty.go"), filepath.Join(b.dir, "empty")
+	source := filepath.Join(b.dir, "empty.go")
 	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o666); err != nil {
 		return err
 	}
-	if err := b.run("go", "build", "-o", empty, source); err != nil {
+	empty, err := b.install("empty", source)
+	if err != nil {
 		return err
 	}
 	s.add("empty Go program", empty)
