@@ -44,6 +44,7 @@ var ratios = []ratio{
 	{"archive without an index", "archive", "ptxlink, no index", "nvptx-none-ld, time", "archive", "nvptx-none-ld", wall},
 	{"gcc's libraries", "gcc", "ptxlink", "nvptx-none-ld, time", "gcc", "nvptx-none-ld", wall},
 	{"modules of M", "cubins", "ptxlink", "nvlink on their cubins, CPU time", "cubins", "nvlink", cpu},
+	{"modules of M, `-O1`", "cubins", "ptxlink -O1", "without `-O1`, time", "cubins", "ptxlink", wall},
 	{"`nvcc -G`", "nvcc-G", "ptxlink", "the same modules stripped, time", "nvcc-G", "ptxlink, stripped", wall},
 	{"`clang -g`", "clang-g", "ptxlink", "the same modules stripped, time", "clang-g", "ptxlink, stripped", wall},
 	{"two tiny modules", "tiny", "ptxlink", "an empty Go program, time", "tiny", "empty Go program", wall},

@@ -297,6 +297,7 @@ func (b *bench) assembled(s *set) error {
 		return err
 	}
 	b.addLinkers(s, inputs...)
+	b.addPtxlink(s, "ptxlink -O1", append([]string{"-j2", "-O1"}, inputs...)...)
 	return b.addNvlink(s, inputs)
 }
 
