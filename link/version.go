@@ -34,7 +34,7 @@ func parseVersion(text string) (v ptx.Version, err error) {
 }
 
 // targetVersions are the first versions of PTX that have a target, by the error of ptxas
-// (testdata/script/ptx_version.txtar). An a target has that of the plain one unless it
+// (TestTargetVersions). An a target has that of the plain one unless it
 // is listed.
 var targetVersions = map[string]ptx.Version{
 	"sm_20": {Major: 2}, "sm_30": {Major: 3}, "sm_32": {Major: 4}, "sm_35": {Major: 3, Minor: 1}, "sm_37": {Major: 4, Minor: 1},
