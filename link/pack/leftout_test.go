@@ -29,7 +29,7 @@ func TestMarkFatbins(t *testing.T) {
 			t.Errorf("%s: %v", name, inputs[name])
 		}
 	}
-	// A colon of the name itself, as in C:, is none behind it.
+	// The colon of a drive belongs to the name.
 	drive := map[string]bool{`C:\a.ptx`: false, `C:\b.o`: false}
 	markFatbins(drive, []string{`C:\a.ptx`, `C:\b.o:.nv_fatbin:sm_75`})
 	if drive[`C:\a.ptx`] || !drive[`C:\b.o`] {
