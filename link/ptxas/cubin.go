@@ -9,6 +9,21 @@ import (
 
 const machineCUDA elf.Machine = 190
 
+// holdsBytes reports whether a section of this type takes up room in the file. In a
+// relocatable cubin, .nv.global, .nv.local and .nv.shared have types of their own;
+// nvlink makes them NOBITS (testdata/script/cubin_zeroed.txtar).
+func holdsBytes(kind elf.SectionType) bool {
+	switch kind {
+	case elf.SHT_NULL, elf.SHT_NOBITS,
+		elf.SHT_LOPROC + 0x7,  // CUDA_GLOBAL
+		elf.SHT_LOPROC + 0x9,  // CUDA_LOCAL
+		elf.SHT_LOPROC + 0xa,  // CUDA_SHARED
+		elf.SHT_LOPROC + 0x15: // CUDA_SHARED_RESERVED
+		return false
+	}
+	return true
+}
+
 // checkCubin returns an error if data is not a complete cubin: an ELF file for CUDA
 // with sections, all of which lie within the file, like its segments. It does not
 // check their contents. It cannot use debug/elf, which does not accept cubins.
@@ -52,7 +67,7 @@ func checkCubin(data []byte) error {
 	}
 	for i := range count {
 		kind, off, size, ok := section(i)
-		if !ok || kind != elf.SHT_NOBITS && kind != elf.SHT_NULL && !within(data, off, size) {
+		if !ok || holdsBytes(kind) && !within(data, off, size) {
 			return fmt.Errorf("it is cut short: section %d of %d is not in its %d bytes", i, count, len(data))
 		}
 	}
