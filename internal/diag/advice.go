@@ -376,6 +376,10 @@ var advice = [...]Advice{
 		"Link from the original modules. The comment ptxlink-meta was edited or damaged; its contents are ignored.",
 		"DESIGN.md, Shape of the output",
 	},
+	RegisterLimit: {
+		"Pass --ptxas-mode=whole to say that this is wanted. Or raise the kernel's .maxntid limit, or compile the functions with -maxrregcount, so that they fit into the limit.",
+		"docs/ptxas.md",
+	},
 	StaleIndex: {
 		"Rebuild the index: ptxlink ar s ARCHIVE. The archive was read whole instead, which is slower and right.",
 		"docs/packages.md",

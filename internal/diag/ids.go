@@ -107,6 +107,7 @@ const (
 	Raised
 	RDC
 	Record
+	RegisterLimit
 	StaleIndex
 	Target
 	UnusedOption
@@ -213,6 +214,7 @@ var rules = [...]Rule{
 	Raised:                {"raised", Warning, "an instruction does not assemble for the version or target of the output"},
 	RDC:                   {"rdc", Warning, "a module compiled without -rdc=true keeps a copy of a variable"},
 	Record:                {"record", Warning, "a module has a record of an earlier link that ptxlink did not write"},
+	RegisterLimit:         {"register-limit", Warning, "one ptxas assembles the whole program, because separate functions exceed the limit of registers of a kernel"},
 	StaleIndex:            {"stale-index", Warning, "the index of a package does not match its members"},
 	Target:                {"target", Warning, "an archive member changes the target of the output"},
 	UnusedOption:          {"unused-option", Warning, "an option has no effect, for example without another one"},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strconv"
+	"strings"
 	"sync"
 
 	"ptxlink/internal/diag"
@@ -237,9 +238,10 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	if perr != nil { // ptxas reports what is wrong, or knows more than we do
 		return b.whole(ctx, t, log)
 	}
+	clones := false
 	if b.Mode == Auto {
 		cloned, once := partition.Cloning(m, 16)
-		clones := float64(cloned) > cloneLimit*float64(once) && cloned-once > cloneSmall
+		clones = float64(cloned) > cloneLimit*float64(once) && cloned-once > cloneSmall
 		switch {
 		case !clones && !b.slower(t, m, cloned, once):
 			b.note(log, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", cloned, once))
@@ -255,10 +257,9 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	}
 	var own diag.Log
 	cubin, err := b.separate(ctx, t, m, &own)
-	if b.Mode == Auto && errors.Is(err, ErrRejected) {
-		// A limit of registers of a kernel holds for the copies of functions in whole
-		// mode only (testdata/script/cubin_mode_registers.txtar).
-		b.note(log, "whole program, because the separate functions are refused: "+firstError(&own))
+	if limit := registerLimit(&own); b.Mode == Auto && !clones && limit != "" && errors.Is(err, ErrRejected) {
+		log.Warn(diag.RegisterLimit, diag.Place{}, "one ptxas assembles the whole program, which takes longer: "+limit).
+			WithHelp(diag.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
 		t.Compile = false
 		clear(t.spills)
 		return b.whole(ctx, t, log)
@@ -267,13 +268,23 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	return cubin, err
 }
 
-func firstError(log *diag.Log) string {
+// overLimit is in the messages of ptxas and nvlink about a kernel that calls a function
+// with more registers than .maxntid or an option lets the kernel have. The limit holds
+// for the copies of functions in whole mode (testdata/script/cubin_mode_registers.txtar).
+const overLimit = " with max regcount of "
+
+// registerLimit returns the first error of a log if all are about such limits.
+func registerLimit(log *diag.Log) (first string) {
 	for _, m := range log.Messages {
-		if m.Kind == diag.Error {
-			return m.Text
+		switch {
+		case m.Kind != diag.Error:
+		case !strings.Contains(m.Text, overLimit):
+			return ""
+		case first == "":
+			first = m.Text
 		}
 	}
-	return ""
+	return first
 }
 
 func (b Build) note(log *diag.Log, text string) {

@@ -205,14 +205,19 @@ func advice(text string, o Options) string {
 		return fmt.Sprintf("%s does not know %s; name another GPU with %s, or another ptxas with %s$PTXAS", o.Path, o.Arch, diag.Option("--arch"), diag.With("--ptxas", "%s or "))
 	case strings.HasPrefix(text, "Unresolved extern") && !o.Compile:
 		return unfinished()
-	case strings.Contains(text, " with max regcount of ") && o.Compile:
-		return diag.With("--ptxas-mode=whole", "%s gives each kernel copies of functions that keep its limit of registers")
+	case strings.Contains(text, overLimit) && o.Compile:
+		return copiesKeepLimit()
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
 	case strings.HasPrefix(text, "Unknown option"):
 		return "the option comes from " + diag.Option("-Xptxas") + "; see " + o.Path + " --help"
 	}
 	return ""
+}
+
+// copiesKeepLimit returns the help for a message with overLimit.
+func copiesKeepLimit() string {
+	return diag.With("--ptxas-mode=whole", "%s gives each kernel copies of functions that keep its limit of registers")
 }
 
 // unfinished returns the help for an undefined symbol in a finished cubin.

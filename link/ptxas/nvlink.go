@@ -189,8 +189,11 @@ func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
 			log.Note(place, text)
 		default:
 			message := log.Error(diag.NvlinkError, place, text)
-			if strings.HasPrefix(found[2], "Undefined reference") {
+			switch {
+			case strings.HasPrefix(found[2], "Undefined reference"):
 				message.WithHelp(unfinished())
+			case strings.Contains(found[2], overLimit):
+				message.WithHelp(copiesKeepLimit())
 			}
 		}
 	}
