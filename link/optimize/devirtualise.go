@@ -6,7 +6,7 @@ import (
 
 // devirtualise turns calls through a register into direct calls if the register has one
 // definition in the function, which is the address of a function or a copy of such a
-// register. It removes the definitions that nothing uses any more: while the address of
+// register, and no local hides the name of the function. It removes the definitions that nothing uses any more: while the address of
 // a function is taken, ptxas gives every caller 24 registers. It reports whether it
 // changed something.
 func (s *state) devirtualise() (changed bool, err error) {
@@ -34,7 +34,7 @@ type value struct {
 
 func (s *state) devirtualiseIn(d *ptx.Decl) (edits []edit) {
 	c := s.code(d)
-	values := valuesOf(c)
+	values, locals := valuesOf(c), namesOf(c)
 	functions := s.signatures()
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
@@ -54,7 +54,7 @@ func (s *state) devirtualiseIn(d *ptx.Decl) (edits []edit) {
 			continue
 		}
 		name, ok := functionIn(c, values, r)
-		if !ok || functions[name] == nil || !fitsCall(c, st, functions[name]) {
+		if !ok || functions[name] == nil || locals.contain(s.m.Names[name]) || !fitsCall(c, st, functions[name]) {
 			continue
 		}
 		edits = append(edits,
@@ -78,34 +78,25 @@ func (s *state) devirtualiseIn(d *ptx.Decl) (edits []edit) {
 
 func between(from, end int32) ptx.Span { return ptx.Span{Off: from, Len: end - from} }
 
-// valuesOf counts the definitions and uses of all registers. Every register in the first
-// operand of an instruction, and in the results of a call, counts as defined. An
-// address is no definition.
+// valuesOf counts the definitions and uses of all registers. A parameter in a register
+// also has the value that its caller passes, and a result is used by the caller.
 func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 	values := map[ptx.RegisterID]*value{}
-	get := func(r ptx.RegisterID) *value {
-		if values[r] == nil {
-			values[r] = &value{}
-		}
-		return values[r]
-	}
 	for n, st := range c.Statements {
-		var defined ptx.Operand
-		if st.Kind == ptx.Instruction {
-			if operands := c.Operands(st); len(operands) > 0 && operands[0].Shape != ptx.Address && (c.Opcode(st) != "call" || operands[0].Shape == ptx.List) {
-				defined = operands[0]
-			}
-		}
+		defined := destination(c, st)
 		for i := st.First; i < st.End; i++ {
-			t := c.Tokens[i]
-			if t.Kind != ptx.Ident || t.Role() != ptx.Refers {
-				continue
-			}
 			r, ok := c.Register(i)
-			if !ok {
+			if !ok || c.Tokens[i].Role() != ptx.Refers {
 				continue
 			}
-			v := get(r)
+			v := values[r]
+			if v == nil {
+				v = &value{}
+				values[r] = v
+				if c.Locals[r.Local].Kind == ptx.Parameter {
+					v.definitions, v.uses = 1, 1
+				}
+			}
 			if i >= defined.First && i < defined.End {
 				v.definitions++
 				v.statement = int32(n)
@@ -115,6 +106,20 @@ func valuesOf(c *ptx.Code) map[ptx.RegisterID]*value {
 		}
 	}
 	return values
+}
+
+// destination returns the operand whose registers a statement defines, or an empty one:
+// the results of a call, and the first operand of all other instructions unless that is
+// an address. Instructions that only read their first operand, such as brx, count too.
+func destination(c *ptx.Code, st ptx.Statement) ptx.Operand {
+	if st.Kind != ptx.Instruction {
+		return ptx.Operand{}
+	}
+	operands := c.Operands(st)
+	if len(operands) == 0 || operands[0].Shape == ptx.Address || c.Opcode(st) == "call" && operands[0].Shape != ptx.List {
+		return ptx.Operand{}
+	}
+	return operands[0]
 }
 
 // functionIn returns the function whose address a register holds.

@@ -66,9 +66,6 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 	var sites []*site
 	var calls []Call
 	for n, st := range c.Statements {
-		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
-			continue
-		}
 		callee, ok := calledName(c, st)
 		if !ok {
 			continue
@@ -109,16 +106,29 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 	return s.paste(c, caller, kept)
 }
 
-// calledName returns the name of the function that a call refers to directly.
-func calledName(c *ptx.Code, st ptx.Statement) (name string, ok bool) {
+// callTarget returns the token of what a call names directly: a function, or a register.
+// ok is false for calls with a prototype, and for all other instructions.
+func callTarget(c *ptx.Code, st ptx.Statement) (token int32, ok bool) {
+	if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
+		return -1, false
+	}
 	operands := c.Operands(st)
 	if len(operands) > 0 && operands[0].Shape == ptx.List {
 		operands = operands[1:]
 	}
 	if len(operands) == 0 || len(operands) > 2 || operands[0].Shape != ptx.NameOperand {
+		return -1, false
+	}
+	return operands[0].First, true
+}
+
+// calledName returns the name of the function that a call refers to directly.
+func calledName(c *ptx.Code, st ptx.Statement) (name string, ok bool) {
+	token, ok := callTarget(c, st)
+	if !ok {
 		return "", false
 	}
-	id, ok := c.Reference(int(operands[0].First)).Name()
+	id, ok := c.Reference(int(token)).Name()
 	if !ok {
 		return "", false
 	}
@@ -152,8 +162,7 @@ func (s *state) refusal(d *decls, locals localNames, caller *ptx.Decl, at *site)
 func (s *state) capture(d *decls, locals localNames, caller, callee *ptx.Decl) string {
 	c := s.code(callee)
 	seen := func(name string) string {
-		base, number, ok := ptx.SplitNumber(name)
-		if locals.single[name] || ok && number < locals.ranges[base] {
+		if locals.contain(name) {
 			return name + " is also a local name in the caller"
 		}
 		return ""
@@ -203,6 +212,12 @@ func namesOf(c *ptx.Code) localNames {
 		}
 	}
 	return n
+}
+
+// contain reports whether a name is one of them, somewhere in the function.
+func (n localNames) contain(name string) bool {
+	base, number, ok := ptx.SplitNumber(name)
+	return n.single[name] || ok && number < n.ranges[base]
 }
 
 // bind finds what takes the place of each parameter of a call. It returns a reason if

@@ -71,16 +71,10 @@ func newAddresses(c *ptx.Code) *addresses {
 	return a
 }
 
-// defined returns the registers that a statement defines: those in its first operand.
+// defined returns the registers that a statement defines.
 func (a *addresses) defined(st ptx.Statement) (list []ptx.RegisterID) {
-	if st.Kind != ptx.Instruction {
-		return nil
-	}
-	operands := a.c.Operands(st)
-	if len(operands) == 0 || operands[0].Shape == ptx.Address || a.c.Opcode(st) == "call" && operands[0].Shape != ptx.List {
-		return nil
-	}
-	for i := operands[0].First; i < operands[0].End; i++ {
+	d := destination(a.c, st)
+	for i := d.First; i < d.End; i++ {
 		if r, ok := a.c.Register(i); ok {
 			list = append(list, r)
 		}
