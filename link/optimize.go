@@ -25,8 +25,9 @@ type Optimize struct {
 	// Fold replaces device functions by others with the same code (--icf). Two
 	// functions whose address is taken stay two.
 	Fold bool
-	// Interposable is set if nvlink will link the output with other modules. All
-	// functions with linkage are then kept.
+	// Interposable is set if nvlink will link the output with other modules, as it
+	// must if Options.AllowUndefined left something undefined, or if the output has no
+	// entry. All functions with linkage are then kept, and weak ones may be replaced.
 	Interposable bool
 }
 
@@ -64,6 +65,7 @@ func optimise(r *Result, o Options) error {
 		return fmt.Errorf("the linked module cannot be read: %s", invalid.Text)
 	}
 	options := o.Optimize.options()
+	options.Interposable = options.Interposable || len(o.AllowUndefined) > 0
 	options.Keep = slices.Concat(o.Exports, o.Undefined, o.RequireDefined)
 	if o.KeepUnused {
 		options.Keep = []string{"*"}

@@ -21,7 +21,7 @@ func (s *state) findUnfit(d *ptx.Decl) string {
 	if d.Kind == ptx.Entry {
 		return "it is an entry"
 	}
-	if s.Interposable && d.Linkage == ptx.Weak {
+	if s.interposable(d) {
 		return "nvlink may choose another definition"
 	}
 	for _, a := range d.Attrs {
@@ -75,6 +75,9 @@ func (s *state) findUnfit(d *ptx.Decl) string {
 	}
 	return ""
 }
+
+// interposable reports whether nvlink may choose another definition of a function.
+func (s *state) interposable(d *ptx.Decl) bool { return s.Interposable && d.Linkage == ptx.Weak }
 
 func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	op := c.Opcode(st)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"ptxlink/object/ptx"
 )
@@ -14,29 +13,25 @@ type Fold struct{ Name, Into string }
 
 // fold removes functions whose code another function has, and makes their callers call
 // that one. Two functions have the same code if their tokens are the same except for
-// the names of locals, and where they refer to functions, these have the same code,
-// too: identical code folding to a fixpoint. Lines do not count.
+// the names of locals, and if the functions that they call have the same code, too:
+// identical code folding to a fixpoint. Lines do not count.
 //
-// These stay what they are:
+// These stay what they are, and no function takes their place:
 //
 //   - functions whose address is taken, as two functions have two addresses
 //   - functions with objects in .shared, .global or .const of their own, which would
 //     become one object
-//   - modules with DWARF, which describes each function
+//   - functions that DWARF describes
+//   - functions that nvlink may replace. They have the code of no other function, nor
+//     has a caller of one that of a caller of another.
 func (s *state) fold() ([]Fold, error) {
 	m := s.m
-	if len(m.Sections) > 0 {
-		return nil, nil
-	}
 	s.analyse()
-	bodies := s.decls().bodies
+	d := s.decls()
 	var list []*foldable
 	for i := range m.Decls {
-		d := &m.Decls[i]
-		if d.Kind == ptx.Func && d.HasBody {
-			if f := s.skeleton(d, bodies); f != nil {
-				list = append(list, f)
-			}
+		if f := s.skeleton(&m.Decls[i], d.bodies); f != nil {
+			list = append(list, f)
 		}
 	}
 	refine(list)
@@ -67,7 +62,7 @@ func (s *state) fold() ([]Fold, error) {
 	for i := range folds {
 		folds[i].Into = into[folds[i].Name]
 	}
-	folds, into = s.nameable(folds, into)
+	folds, into = s.nameable(d, folds, into)
 	return folds, s.rewrite(s.foldEdits(into))
 }
 
@@ -85,9 +80,13 @@ type foldable struct {
 	class int      // functions of one class have the same code
 }
 
-// skeleton returns the tokens of a function: locals by number, and functions left to
-// refs. It returns nil for a function that cannot be folded.
+// skeleton returns the tokens of a function: locals by number, and the functions that it
+// calls left to refs. All others count by name, as their address may be compared. It
+// returns nil for what is not folded.
 func (s *state) skeleton(d *ptx.Decl, bodies map[string]*ptx.Decl) *foldable {
+	if d.Kind != ptx.Func || !d.HasBody || s.interposable(d) || s.described(d) {
+		return nil
+	}
 	m, c := s.m, s.code(d)
 	f := &foldable{name: m.Names[d.Name], decl: d}
 	var out []byte
@@ -121,6 +120,7 @@ func (s *state) skeleton(d *ptx.Decl, bodies map[string]*ptx.Decl) *foldable {
 				continue
 			}
 		}
+		target, _ := callTarget(c, st)
 		for i := st.First; i < st.End; i++ {
 			t := c.Tokens[i]
 			ref := c.Reference(int(i))
@@ -130,10 +130,12 @@ func (s *state) skeleton(d *ptx.Decl, bodies map[string]*ptx.Decl) *foldable {
 				word(c.Text(t)[min(int(l.Name.Len), int(t.End-t.Off)):]) // the number in a range
 				continue
 			}
-			if id, ok := ref.Name(); ok && bodies[m.Names[id]] != nil && bodies[m.Names[id]].Kind == ptx.Func {
-				out = append(out, 'F')
-				f.refs = append(f.refs, m.Names[id])
-				continue
+			if id, ok := ref.Name(); ok && i == target {
+				if g := bodies[m.Names[id]]; g != nil && !s.interposable(g) {
+					out = append(out, 'F')
+					f.refs = append(f.refs, m.Names[id])
+					continue
+				}
 			}
 			out = append(out, 'T', byte(t.Kind))
 			word(c.Text(t))
@@ -159,77 +161,30 @@ func flag(b bool) byte {
 	return 0
 }
 
-// refine gives the functions their classes: at first those with the same tokens have
-// one, then also the functions that they refer to must agree in it, until no class
-// is divided any more. Functions that are not in the list differ from all others.
-func refine(list []*foldable) {
-	byName := map[string]*foldable{}
-	for _, f := range list {
-		byName[f.name] = f
-	}
-	key := func(f *foldable) string { return f.text }
-	for classes := 0; ; {
-		numbers := map[string]int{}
-		next := make([]int, len(list))
-		for i, f := range list {
-			k := key(f)
-			n, known := numbers[k]
-			if !known {
-				n = len(numbers)
-				numbers[k] = n
-			}
-			next[i] = n
-		}
-		for i, f := range list {
-			f.class = next[i]
-		}
-		if len(numbers) == classes {
-			return
-		}
-		classes = len(numbers)
-		key = func(f *foldable) string {
-			out := binary.AppendUvarint(nil, uint64(f.class))
-			for _, name := range f.refs {
-				if g := byName[name]; g != nil {
-					out = binary.AppendUvarint(append(out, 'c'), uint64(g.class))
-				} else {
-					out = append(append(append(out, 'n'), name...), 0)
-				}
-			}
-			return string(out)
-		}
-	}
-}
-
-// nameable leaves out the folds whose new name means something else in a caller: a
-// local of that spelling hides the function.
-func (s *state) nameable(folds []Fold, into map[string]string) ([]Fold, map[string]string) {
-	type inCaller struct {
-		caller int32
-		name   string
-	}
-	hidden, checked := map[string]bool{}, map[inCaller]bool{} // functions that some caller cannot name
+// nameable leaves out the folds whose new name some caller cannot use: a local of that
+// spelling hides the function, or it is declared behind the caller.
+func (s *state) nameable(d *decls, folds []Fold, into map[string]string) ([]Fold, map[string]string) {
+	unusable := map[string]bool{}
+	caller, locals := int32(-1), localNames{}
 	for _, call := range s.m.Calls {
 		if call.Use < 0 {
 			continue
 		}
 		to := into[s.m.Names[s.m.Uses[call.Use].Name]]
-		pair := inCaller{call.In, to}
-		if to == "" || hidden[to] || checked[pair] {
+		if to == "" || unusable[to] {
 			continue
 		}
-		checked[pair] = true
-		c := s.code(&s.m.Decls[call.In])
-		hidden[to] = slices.ContainsFunc(c.Locals, func(l ptx.LocalDecl) bool {
-			name := s.m.Src.String(l.Name)
-			return l.Count < 0 && name == to || l.Count >= 0 && strings.HasPrefix(to, name)
-		})
+		if call.In != caller {
+			caller, locals = call.In, namesOf(s.code(&s.m.Decls[call.In]))
+		}
+		id, _ := s.m.Lookup(to)
+		unusable[to] = locals.contain(to) || d.first[id] > s.m.Decls[caller].Body.Off
 	}
 	folds = slices.DeleteFunc(folds, func(f Fold) bool {
-		if hidden[f.Into] {
+		if unusable[f.Into] {
 			delete(into, f.Name)
 		}
-		return hidden[f.Into]
+		return unusable[f.Into]
 	})
 	return folds, into
 }

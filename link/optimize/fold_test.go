@@ -26,7 +26,12 @@ func TestFold(t *testing.T) {
 	store := func(name, local, value string) string {
 		return ".func " + name + " () { .reg .u32 " + local + "; mov.u32 " + local + ", " + value + "; st.global.u32 [log], " + local + "; ret; }\n"
 	}
-	for _, test := range []struct{ name, text, want string }{
+	address := func(name, of string) string {
+		return ".func (.param .b64 r) " + name + " () { .reg .u64 %a; mov.u64 %a, " + of + "; st.param.b64 [r], %a; ret; }\n"
+	}
+	weak := strings.ReplaceAll(store("v", "%a", "1")+store("w", "%b", "1"), ".func", ".weak .func")
+	callers := ".func p () { call.uni v, (); ret; }\n.func q () { call.uni w, (); ret; }\n"
+	for i, test := range []struct{ name, text, want string }{
 		{"names of locals", store("f", "%a", "1") + store("g", "%b", "1") + entry("f", "g"), "g>f"},
 		{"another constant", store("f", "%a", "1") + store("g", "%a", "2") + entry("f", "g"), ""},
 		{"a fixpoint", store("f", "%a", "1") + store("g", "%b", "1") +
@@ -49,6 +54,14 @@ func TestFold(t *testing.T) {
 		{"a range with that name", store("f1", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("g"), "call", ".reg .u32 f<3>; call", 1), ""},
 		{"lines", ".file 1 \"a.cu\"\n.func f () { .loc 1 1 1\n ret; }\n.func g () { .loc 1 2 1\n ret; }\n" + entry("f", "g"), "g>f"},
 		{"labels", ".func f () { A: bra A; B: bra A; }\n.func g () { A: bra A; B: bra B; }\n.func h () { C: bra C; D: bra C; }\n" + entry("f", "g", "h"), "h>f"},
+		{"functions that return two addresses", store("f", "%a", "1") + store("g", "%b", "1") + address("getf", "f") + address("getg", "g") + address("again", "g") + entry("f", "g"), "again>getg"},
+		{"functions with lists of targets", store("f", "%a", "1") + store("g", "%b", "1") + ".func p (.param .b64 a) { .reg .u64 %a; ld.param.u64 %a, [a]; T: .calltargets f; call %a, (), T; ret; }\n.func q (.param .b64 a) { .reg .u64 %a; ld.param.u64 %a, [a]; T: .calltargets g; call %a, (), T; ret; }\n" + entry(), ""},
+		{"what is declared behind a caller", store("f", "%a", "1") + entry("f") + store("g", "%b", "1") + ".visible .entry k2 () { .reg .u64 %r; mov.u64 %r, g; st.global.u64 [log], %r; ret; }\n", ""},
+		{"weak functions of a program", weak + callers + entry("v", "w", "p", "q"), "w>v q>p"},
+		{"weak functions of a library", weak + callers + store("f", "%c", "1") + store("g", "%c", "1") + ".visible .func k () { call v; call w; call p; call q; call f; call g; ret; }\n", "g>f"},
+		{"names of inlined functions", ".file 1 \"a.cu\"\n.func f () { .loc 1 1 1\n .loc 1 3 1, function_name $L__info_string0, inlined_at 1 1 1\n ret; }\n.func g () { .loc 1 2 1\n ret; }\n" + entry("f", "g") + ".section .debug_str { $L__info_string0:\n.b8 102,0\n}\n", "g>f"},
+		{"DWARF", store("f", "%a", "1") + store("g", "%a", "1") + store("h", "%a", "1") + store("i", "%a", "1") + entry("f", "g", "h", "i") + ".section .debug_info { .b64 f\n.b64 h\n}\n", "i>g"},
+		{"a label that DWARF names", ".func f () { A: ret; }\n.func g () { A: ret; }\n.func h () { B: ret; }\n.func i () { B: ret; }\n" + entry("f", "g", "h", "i") + ".section .debug_info { .b64 B\n}\n", "g>f"},
 		{"an alias", ".func f () { ret; }\n.func g () { ret; }\n.visible .func a ();\n.alias a, g;\n" + entry("f", "g", "a"), "f>g"},
 	} {
 		text := foldTop + test.text
@@ -79,8 +92,90 @@ func TestFold(t *testing.T) {
 				t.Errorf("%s: %s is still there:\n%s", test.name, f.Name, r.Text)
 			}
 		}
-		for _, ptxas := range []string{"ptxas", "ptxas-new"} {
-			assemble(t, ptxas, string(r.Text))
+		assemble(t, []string{"ptxas", "ptxas-new"}[i%2], string(r.Text))
+	}
+}
+
+// TestFoldAlone checks that folding alone changes nothing else.
+func TestFoldAlone(t *testing.T) {
+	text := header + function(plain, ".global .b32 count; ld.param.u32 %r1, [a]; st.global.u32 [count], %r1; st.param.b32 [r], %r1; ret;") +
+		kernel("mov.u32 %r2, %t; .reg .b64 %fp; mov.u64 %fp, f;"+indirect+one(""))
+	m, err := parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, fault := optimize.Optimize(m, optimize.Options{Fold: true})
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	if string(r.Text) != text || len(r.Calls) > 0 || len(r.Moved) > 0 {
+		t.Errorf("%d calls, %d objects moved\n%s", len(r.Calls), len(r.Moved), r.Text)
+	}
+}
+
+// TestFoldClasses folds random call graphs, and compares with classes that are divided
+// until no function is in a class with one that differs.
+func TestFoldClasses(t *testing.T) {
+	const n = 24
+	for seed := range uint64(300) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		var body [n]string
+		var calls [n][]int
+		var class [n]int
+		var text strings.Builder
+		text.WriteString(foldTop)
+		for i := range n {
+			fmt.Fprintf(&text, ".func f%d ();\n", i)
+			for range r.IntN(3) {
+				calls[i] = append(calls[i], r.IntN(n))
+			}
+			body[i] = fmt.Sprint(r.IntN(2), len(calls[i]))
+		}
+		for i := range n {
+			fmt.Fprintf(&text, ".func f%d () { bar.sync %c;", i, body[i][0])
+			for _, c := range calls[i] {
+				fmt.Fprintf(&text, " call f%d;", c)
+			}
+			text.WriteString(" ret; }\n")
+		}
+		text.WriteString(".visible .entry k () { call f0; ret; }\n")
+		classes := 1
+		for {
+			known := map[string]int{}
+			var next [n]int
+			for i := range n {
+				key := body[i]
+				for _, c := range calls[i] {
+					key += fmt.Sprint(" ", class[c])
+				}
+				if _, ok := known[key]; !ok {
+					known[key] = len(known)
+				}
+				next[i] = known[key]
+			}
+			class = next
+			if len(known) == classes {
+				break
+			}
+			classes = len(known)
+		}
+		m, err := parse(text.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, fault := optimize.Optimize(m, optimize.Options{Fold: true})
+		if fault != nil {
+			t.Fatal(fault)
+		}
+		if len(res.Folded) != n-classes {
+			t.Fatalf("module %d: %d folded, want %d\n%s", seed, len(res.Folded), n-classes, text.String())
+		}
+		for _, f := range res.Folded {
+			var a, b int
+			fmt.Sscanf(f.Name+" "+f.Into, "f%d f%d", &a, &b)
+			if class[a] != class[b] {
+				t.Fatalf("module %d: %s into %s\n%s", seed, f.Name, f.Into, text.String())
+			}
 		}
 	}
 }

@@ -80,7 +80,9 @@ type Call struct {
 }
 
 // Enabled reports whether the options ask for anything.
-func (o Options) Enabled() bool { return o.Level > 0 || len(o.Inline) > 0 || o.Fold }
+func (o Options) Enabled() bool { return o.inlines() || o.Fold }
+
+func (o Options) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
 
 // Check returns an error if an option is invalid.
 func (o Options) Check() error {
@@ -110,7 +112,8 @@ func (o Options) Check() error {
 //	fold      functions with the same code become one
 //	drop      functions that nothing refers to any more
 //
-// Inlining can show which function a register holds, so the first two are repeated.
+// Inlining can show which function a register holds, so the first two are repeated. Fold
+// alone does nothing but fold.
 func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
@@ -124,27 +127,10 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	}
 	s.chooseWord()
 	s.forget()
-	const passes = 4 // each one finds the functions behind one more level of pointers
-	for i := range passes {
-		if devirtualised, err := s.devirtualise(); err != nil {
-			return nil, err
-		} else if i > 0 && !devirtualised {
-			break
-		}
-		s.prepared = false
-		s.forget()
-		s.analyse()
-		if err := s.prepare(); err != nil {
+	if o.inlines() {
+		if err := s.inline(); err != nil {
 			return nil, err
 		}
-		for level := range maxNesting {
-			if err := s.round(level); err != nil {
-				return nil, err
-			}
-		}
-	}
-	if err := s.spaces(); err != nil {
-		return nil, err
 	}
 	var folded []Fold
 	if o.Fold {
@@ -158,6 +144,30 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 		return nil, err
 	}
 	return &Result{Folded: folded, Text: s.m.Src.Text, Lines: s.origins(), Calls: s.report, Dropped: dropped, Moved: s.moved}, nil
+}
+
+// inline inlines calls until no more can be, and names the spaces of accesses.
+func (s *state) inline() error {
+	const passes = 4 // each one finds the functions behind one more level of pointers
+	for i := range passes {
+		if devirtualised, err := s.devirtualise(); err != nil {
+			return err
+		} else if i > 0 && !devirtualised {
+			break
+		}
+		s.prepared = false
+		s.forget()
+		s.analyse()
+		if err := s.prepare(); err != nil {
+			return err
+		}
+		for level := range maxNesting {
+			if err := s.round(level); err != nil {
+				return err
+			}
+		}
+	}
+	return s.spaces()
 }
 
 // state is the module between two steps, and what the steps know of its functions.
