@@ -16,9 +16,15 @@ require (
 	golang.org/x/term v0.47.0
 )
 
-require golang.org/x/tools v0.26.0
+require (
+	github.com/urfave/cli/v2 v2.27.7
+	golang.org/x/tools v0.26.0
+)
 
 require (
 	github.com/clipperhouse/uax29/v2 v2.2.0 // indirect
+	github.com/cpuguy83/go-md2man/v2 v2.0.7 // indirect
+	github.com/russross/blackfriday/v2 v2.1.0 // indirect
+	github.com/xrash/smetrics v0.0.0-20240521201337-686a1a2994c1 // indirect
 	golang.org/x/text v0.14.0 // indirect
 )

@@ -11,27 +11,18 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/room"
 )
 
 var abiCommand = subcommand{
-	name:  "abi",
-	usage: "show the layout of a C type and how it is passed",
-	args:  "'DECLARATION...' | - | FILE -t TYPE",
-	flags: func() []option {
-		const types, output = "Types", "Output"
-		return append([]option{
-			{kind: textKind, name: "type", aliases: []string{"t"}, category: types, usage: "read a C or C++ file and show its `TYPE`"},
-			{kind: textKind, name: "host", category: types, usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
-			{kind: textKind, name: "model", category: types, choices: "lp64 llp64 ilp32", usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
-			{kind: textKind, name: "lang", category: types, choices: "c c++", usage: "`LANG` is c or c++ (an empty struct has size 1)"},
-			{kind: toggleKind, name: "all", category: output, usage: "show all declared types, not only the last"},
-			{kind: toggleKind, name: "json", category: output, usage: "write JSON"},
-		}, commonFlags()...)
-	},
-	description: `Takes C declarations: ptxlink abi 'struct { char c; int b : 5; double d; }'.
+	Command: cli.Command{
+		Name:      "abi",
+		Usage:     "show the layout of a C type and how it is passed",
+		ArgsUsage: "'DECLARATION...' | - | FILE -t TYPE",
+		Description: `Takes C declarations: ptxlink abi 'struct { char c; int b : 5; double d; }'.
 Structs can use structs declared before them, and CUDA's types such as float4.
 The attributes aligned and packed are supported. - reads standard input.
 
@@ -47,11 +38,23 @@ follow the PTX ABI for every host; only those for Linux were compared with nvcc.
 
 Exit codes: 0 success, 1 a type has no layout, 2 usage error, 3 a file cannot be
 read.`,
+	},
+	flags: func() []cli.Flag {
+		const types, output = "Types", "Output"
+		return append([]cli.Flag{
+			&cli.StringFlag{Name: "type", Aliases: []string{"t"}, Category: types, Usage: "read a C or C++ file and show its `TYPE`"},
+			&cli.StringFlag{Name: "host", Category: types, Usage: "use the sizes of `OS-CPU`, e.g. windows-x86_64"},
+			&cli.GenericFlag{Name: "model", Category: types, Value: oneOf("lp64 llp64 ilp32"), Usage: "use the sizes of `MODEL`: lp64, llp64 or ilp32"},
+			&cli.GenericFlag{Name: "lang", Category: types, Value: oneOf("c c++"), Usage: "`LANG` is c or c++ (an empty struct has size 1)"},
+			&cli.BoolFlag{Name: "all", Category: output, Usage: "show all declared types, not only the last"},
+			&cli.BoolFlag{Name: "json", Category: output, Usage: "write JSON"},
+		}, commonFlags()...)
+	},
 	run: (*command).abi,
 }
 
 // abi is ptxlink abi.
-func (c *command) abi(opts *options) error {
+func (c *command) abi(opts *cli.Context) error {
 	model, err := abiModel(opts)
 	if err != nil {
 		return err
@@ -63,7 +66,7 @@ func (c *command) abi(opts *options) error {
 		}
 		return &usageError{text: text, help: "put it in quotes: ptxlink abi 'struct { char c; int b : 5; }'"}
 	}
-	if opts.given("type") {
+	if opts.IsSet("type") {
 		return c.abiOfFile(opts, model)
 	}
 	src := &diag.Source{Name: "<argument>", Text: []byte(c.inputs[0].name)}
@@ -77,20 +80,20 @@ func (c *command) abi(opts *options) error {
 	if err != nil {
 		return &exitError{exitLink, err}
 	}
-	if !opts.toggle("all") {
+	if !opts.Bool("all") {
 		declared = declared[len(declared)-1:]
 	}
 	return c.showLayouts(opts, src, declared, model)
 }
 
 // abiOfFile shows one type of a file, which a compiler preprocesses.
-func (c *command) abiOfFile(opts *options, model ctype.Model) error {
+func (c *command) abiOfFile(opts *cli.Context, model ctype.Model) error {
 	lang, language := "c++", "C++"
 	if model.C {
 		lang, language = "c", "C"
 	}
 	path := c.inputs[0].name
-	compiler, text, err := preprocess(opts.ctx, c.stdin, path, lang)
+	compiler, text, err := preprocess(opts.Context, c.stdin, path, lang)
 	if err != nil {
 		return err
 	}
@@ -101,7 +104,7 @@ func (c *command) abiOfFile(opts *options, model ctype.Model) error {
 	if err != nil {
 		return &exitError{exitLink, err}
 	}
-	t, err := header.Type(opts.text("type"))
+	t, err := header.Type(opts.String("type"))
 	if err != nil {
 		return &exitError{exitLink, err}
 	}
@@ -146,7 +149,7 @@ func compilerWords(cc string) ([]string, error) {
 }
 
 // showLayouts writes the layouts of types.
-func (c *command) showLayouts(opts *options, src *diag.Source, declared []ctype.Declared, model ctype.Model) error {
+func (c *command) showLayouts(opts *cli.Context, src *diag.Source, declared []ctype.Declared, model ctype.Model) error {
 	var out bytes.Buffer
 	report := abiReport{Model: model.Name}
 	for i, d := range declared {
@@ -164,7 +167,7 @@ func (c *command) showLayouts(opts *options, src *diag.Source, declared []ctype.
 		}
 		t.write(&out, l, model)
 	}
-	if opts.toggle("json") {
+	if opts.Bool("json") {
 		out.Reset()
 		if err := diag.WriteJSON(&out, report); err != nil {
 			return err
@@ -173,31 +176,22 @@ func (c *command) showLayouts(opts *options, src *diag.Source, declared []ctype.
 	return c.show(out.Bytes())
 }
 
-func abiModel(opts *options) (ctype.Model, error) {
+func abiModel(opts *cli.Context) (ctype.Model, error) {
 	model := ctype.LP64
-	name := opts.text("host")
-	if opts.given("model") {
+	name := opts.String("host")
+	if opts.IsSet("model") {
 		if name != "" {
 			return model, &usageError{text: "--host and --model both say how large types are", help: "leave one out"}
 		}
-		name = opts.text("model")
+		name = opts.String("model")
 	}
 	if name != "" {
 		var err error
-		if model, err = ctype.ModelOf(name); err != nil || strings.Contains(name, "-") != opts.given("host") {
-			if opts.given("host") {
-				return model, &usageError{text: fmt.Sprintf("unknown host %q", name), help: "--host wants linux, mac or windows, then x86_64, aarch64 or x86: linux-x86_64"}
-			}
-			return model, &usageError{text: fmt.Sprintf("unknown data model %q", name), help: "--model wants lp64, llp64 or ilp32"}
+		if model, err = ctype.ModelOf(name); err != nil || opts.IsSet("host") && !strings.Contains(name, "-") {
+			return model, &usageError{text: fmt.Sprintf("unknown host %q", name), help: "--host wants linux, mac or windows, then x86_64, aarch64 or x86: linux-x86_64"}
 		}
 	}
-	switch lang := opts.text("lang"); lang {
-	case "", "c++":
-	case "c":
-		model.C = true
-	default:
-		return model, &usageError{text: fmt.Sprintf("unknown language %q", lang), help: "--lang wants c or c++"}
-	}
+	model.C = opts.String("lang") == "c"
 	return model, nil
 }
 

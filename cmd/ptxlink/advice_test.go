@@ -17,6 +17,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/txtar"
 	"ptxlink/internal/diag"
 	"ptxlink/link"
@@ -40,7 +41,7 @@ func strangers(s subcommand, text string) (list []string) {
 		if m := ownCommand.FindStringSubmatch(before); m != nil && !strings.HasPrefix(before, "ptxlink:") {
 			of = linking()
 			for _, sub := range subcommands() {
-				if m[1] == " "+sub.name {
+				if m[1] == " "+sub.Name {
 					of = sub
 				}
 			}
@@ -51,7 +52,8 @@ func strangers(s subcommand, text string) (list []string) {
 		if strings.HasPrefix(option, "-W") && option != "-W" {
 			name = "W"
 		}
-		taken := lookup(of.flags(), name) != nil || len(option) > 2 && option[1] != '-' && strings.IndexByte(joined, option[1]) >= 0 && lookup(of.flags(), option[1:2]) != nil
+		options := newTable(of.flags())
+		taken := options.named[name] != nil || len(option) > 2 && option[1] != '-' && strings.IndexByte(joined, option[1]) >= 0 && options.named[option[1:2]] != nil
 		for _, like := range of.like {
 			taken = taken || like == option
 		}
@@ -136,17 +138,17 @@ exit 255
 		for _, c := range commands {
 			var out, messages strings.Builder
 			args := append(slices.Clone(c.args), inputs...)
-			if c.sub.name != "" {
-				args = append([]string{c.sub.name}, args...)
+			if c.sub.Name != "" {
+				args = append([]string{c.sub.Name}, args...)
 			}
 			run(t.Context(), args, nil, &out, &messages)
 			for line := range strings.Lines(messages.String()) {
 				if excerpt.MatchString(line) {
 					continue
 				}
-				checked[c.sub.name]++
+				checked[c.sub.Name]++
 				if list := strangers(c.sub, line); list != nil {
-					t.Errorf("%s: ptxlink %s does not take %v:\n%s", filepath.Base(script), c.sub.name, list, line)
+					t.Errorf("%s: ptxlink %s does not take %v:\n%s", filepath.Base(script), c.sub.Name, list, line)
 				}
 			}
 		}
@@ -158,7 +160,7 @@ exit 255
 		}
 		for _, m := range refused.Messages {
 			checked["library"]++
-			if list := strangers(subcommand{flags: func() []option { return nil }}, m.Text+"; "+m.Help); list != nil {
+			if list := strangers(subcommand{flags: func() []cli.Flag { return nil }}, m.Text+"; "+m.Help); list != nil {
 				t.Errorf("%s: the Go API has no %v:\n%s\n%s", filepath.Base(script), list, m.Text, m.Help)
 			}
 		}
@@ -167,8 +169,8 @@ exit 255
 		for _, option := range foreignOptions() {
 			var messages strings.Builder
 			args := []string{option, "a.ptx"}
-			if sub.name != "" {
-				args = append([]string{sub.name}, args...)
+			if sub.Name != "" {
+				args = append([]string{sub.Name}, args...)
 			}
 			if code := run(t.Context(), args, strings.NewReader(""), io.Discard, &messages); code == exitBug {
 				t.Errorf("%q: %s", args, &messages)
@@ -177,7 +179,7 @@ exit 255
 			_, why, _ := strings.Cut(messages.String(), " is not an option of ptxlink: ")
 			for _, text := range []string{help, why} {
 				if list := strangers(sub, forOthers.ReplaceAllString(text, "")); list != nil {
-					t.Errorf("%q: ptxlink %s does not take %v:\n%s", args, sub.name, list, &messages)
+					t.Errorf("%q: ptxlink %s does not take %v:\n%s", args, sub.Name, list, &messages)
 				}
 			}
 		}
@@ -237,7 +239,7 @@ func TestAdviceIsFitted(t *testing.T) {
 					return true
 				}
 				texts++
-				if list := strangers(subcommand{flags: func() []option { return nil }}, text); list != nil {
+				if list := strangers(subcommand{flags: func() []cli.Flag { return nil }}, text); list != nil {
 					t.Errorf("%s: %v is not fitted to the program: %s", files.Position(l.Pos()), list, text)
 				}
 				return true

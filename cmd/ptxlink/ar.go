@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
@@ -22,20 +23,11 @@ import (
 )
 
 var arCommand = subcommand{
-	name:  "ar",
-	usage: "create, list, change and extract packages of PTX",
-	args:  "[OPERATION] ARCHIVE [FILE...]",
-	flags: func() []option {
-		const packages = "Packages"
-		return append([]option{
-			{kind: toggleKind, name: "compress", category: packages, usage: "store members as zstd frames; same as --format=zstd"},
-			{kind: textKind, name: "format", category: packages, choices: "plain zstd nv", usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
-			{kind: textKind, name: "host", category: packages, usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
-			{kind: textKind, name: "arch", category: packages, usage: "select the PTX for `sm_NN` (default: the highest)"},
-			{kind: textKind, name: "output", category: packages, usage: "with x, extract to the folder `DIR`"},
-		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
-	},
-	description: `ptxlink ar ARCHIVE FILE... creates ARCHIVE from the PTX in the files: PTX, host
+	Command: cli.Command{
+		Name:      "ar",
+		Usage:     "create, list, change and extract packages of PTX",
+		ArgsUsage: "[OPERATION] ARCHIVE [FILE...]",
+		Description: `ptxlink ar ARCHIVE FILE... creates ARCHIVE from the PTX in the files: PTX, host
 objects, fatbins, archives. With an operation it works like ar. The dash before
 the letters is optional:
   r  add files, replacing members of the same name    q  append files
@@ -49,6 +41,17 @@ archive keeps its format. docs/packages.md describes packages.
 
 Exit codes: 0 success, 1 a file is not PTX or a member does not exist, 2 usage
 error, 3 a file cannot be read or written.`,
+	},
+	flags: func() []cli.Flag {
+		const packages = "Packages"
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store members as zstd frames; same as --format=zstd"},
+			&cli.GenericFlag{Name: "format", Category: packages, Value: oneOf("plain zstd nv"), Usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
+			&cli.StringFlag{Name: "host", Category: packages, Usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
+			&cli.StringFlag{Name: "arch", Category: packages, Usage: "select the PTX for `sm_NN` (default: the highest)"},
+			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, extract to the folder `DIR`"},
+		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
+	},
 	before: takeOperation,
 	run:    (*command).ar,
 }
@@ -85,14 +88,14 @@ func isOperation(word string) bool {
 // takeOperation finds the operation of ar: the first argument that is not an option,
 // if it consists of ar's letters and an archive follows. It may have a dash, like an
 // option.
-func takeOperation(c *command, flags []option, args []string) []string {
+func takeOperation(c *command, t table, args []string) []string {
 	for i := 0; i < len(args); i++ {
 		arg := args[i]
 		if arg == "--" {
 			return args
 		}
 		name, _, hasValue := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-		if f := lookup(flags, name); strings.HasPrefix(arg, "-") && f != nil {
+		if f := t.named[name]; strings.HasPrefix(arg, "-") && f != nil {
 			if !hasValue && needsValue(f) {
 				i++
 			}
@@ -148,7 +151,7 @@ func readLetters(word string) (job arJob, err error) {
 }
 
 // ar runs ptxlink ar.
-func (c *command) ar(opts *options) error {
+func (c *command) ar(opts *cli.Context) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
@@ -178,14 +181,14 @@ func (c *command) ar(opts *options) error {
 		return &exitError{exitIO, &diag.Message{ID: diag.IO, Text: archive + " is a device or a pipe, and an archive is a file that can be read again and replaced"}}
 	}
 	if c.operation == "" {
-		return c.arFresh(opts.ctx, archive, options)
+		return c.arFresh(opts.Context, archive, options)
 	}
 	job, err := readLetters(c.operation)
 	if err != nil {
 		return err
 	}
 	for name, operation := range map[string]string{"compress": "rq", "format": "rq", "host": "rq", "arch": "rq", "output": "x"} {
-		if opts.given(name) && strings.IndexByte(operation, job.operation) < 0 {
+		if opts.IsSet(name) && strings.IndexByte(operation, job.operation) < 0 {
 			return &usageError{text: fmt.Sprintf("option --%s has no effect with operation %c", name, job.operation)}
 		}
 	}
@@ -198,7 +201,7 @@ func (c *command) ar(opts *options) error {
 			}
 			c.stdin = bytes.NewReader(text)
 		}
-		unlock, err := c.lock(opts.ctx, archive)
+		unlock, err := c.lock(opts.Context, archive)
 		if err != nil {
 			return err
 		}
@@ -206,13 +209,13 @@ func (c *command) ar(opts *options) error {
 	}
 	switch job.operation {
 	case 'r', 'q':
-		return c.arInsert(opts.ctx, archive, job, options)
+		return c.arInsert(opts.Context, archive, job, options)
 	case 's':
-		return c.arRewrite(opts.ctx, archive, job)
+		return c.arRewrite(opts.Context, archive, job)
 	case 'd':
-		return c.arDelete(opts.ctx, archive, job)
+		return c.arDelete(opts.Context, archive, job)
 	}
-	return c.arShow(archive, job, opts.text("output"))
+	return c.arShow(archive, job, opts.String("output"))
 }
 
 // lock waits until no other ptxlink changes archives in the folder.
@@ -222,17 +225,12 @@ func (c *command) lock(ctx context.Context, archive string) (unlock func(), err 
 	})
 }
 
-func packOptions(opts *options) (o pack.Options, err error) {
+func packOptions(opts *cli.Context) (o pack.Options, err error) {
 	o = pack.Options{
-		Format: pack.Format(opts.text("format")), Arch: opts.text("arch"), Host: opts.text("host"),
-		Jobs: int(opts.number("threads")), MaxInputSize: opts.number("max-input-size"),
+		Format: pack.Format(opts.String("format")), Arch: opts.String("arch"), Host: opts.String("host"),
+		Jobs: int(opts.Int64("threads")), MaxInputSize: opts.Int64("max-input-size"),
 	}
-	switch o.Format {
-	case "", pack.Plain, pack.Zstd, pack.NV:
-	default:
-		return o, &usageError{text: fmt.Sprintf("%q is not a package format", o.Format), help: "--format is plain, zstd or nv"}
-	}
-	if opts.toggle("compress") {
+	if opts.Bool("compress") {
 		if o.Format != "" && o.Format != pack.Zstd {
 			return o, &usageError{text: fmt.Sprintf("--compress does not go with --format=%s", o.Format)}
 		}

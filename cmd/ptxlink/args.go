@@ -24,7 +24,7 @@ func (e *usageError) message() *diag.Message {
 	return &diag.Message{ID: diag.Usage, Text: e.text, Help: e.help}
 }
 
-// reorder separates options and inputs: package flag stops at the first input. The
+// reorder separates options and inputs: the library stops at the first input. The
 // rules are those of GNU ld and mold:
 //
 //  1. Options and inputs may be mixed. Arguments after "--" are inputs.
@@ -35,9 +35,9 @@ func (e *usageError) message() *diag.Message {
 //     looks like a long option, such as "-output", is an error.
 //  4. "-" alone is standard input.
 //
-// It returns the arguments for readOptions, each as --name or --name=value, and the
-// inputs in order.
-func reorder(flags []option, args []string) (options []string, inputs []input, err error) {
+// It returns the arguments for the library, each as --name or --name=value with the
+// first name of the option, and the inputs in order.
+func reorder(t table, args []string) (options []string, inputs []input, err error) {
 	whole := false
 	var states []bool // of --push-state
 	for i := 0; i < len(args); i++ {
@@ -56,19 +56,19 @@ func reorder(flags []option, args []string) (options []string, inputs []input, e
 			continue
 		}
 		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-		f := lookup(flags, name)
+		f := t.named[name]
 		single := !strings.HasPrefix(arg, "--")
 		if single {
-			if err := mistakenFor(flags, arg); err != nil {
+			if err := mistakenFor(t, arg); err != nil {
 				return nil, nil, err
 			}
 		}
 		if single && len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o' && name != "o") {
 			name, value, hasValue = arg[1:2], arg[2:], true
-			f = lookup(flags, name)
+			f = t.named[name]
 		}
 		if f == nil {
-			return nil, nil, unknownOption(flags, arg, name)
+			return nil, nil, unknownOption(t, arg, name)
 		}
 		if !hasValue && needsValue(f) {
 			if i++; i == len(args) {
@@ -90,10 +90,11 @@ func reorder(flags []option, args []string) (options []string, inputs []input, e
 		case name == "pop-state":
 			whole, states = states[len(states)-1], states[:len(states)-1]
 		}
-		if f.name == "l" {
+		long := f.Names()[0]
+		if long == "l" {
 			inputs = append(inputs, input{name: value, library: true, whole: whole})
 		}
-		option := "--" + f.name
+		option := "--" + long
 		if hasValue {
 			option += "=" + value
 		}
@@ -104,9 +105,9 @@ func reorder(flags []option, args []string) (options []string, inputs []input, e
 
 // mistakenFor returns an error for a word that is a letter with its value but looks
 // like a long option of ptxlink or of another tool: -output, -optf=x, -undefind x.
-func mistakenFor(flags []option, arg string) error {
+func mistakenFor(t table, arg string) error {
 	word, _, assigned := strings.Cut(arg[1:], "=")
-	if len(word) < 2 || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" || lookup(flags, word[:1]) == nil {
+	if len(word) < 2 || strings.Trim(strings.ToLower(word), "abcdefghijklmnopqrstuvwxyz-") != "" || t.named[word[:1]] == nil {
 		return nil
 	}
 	as := fmt.Sprintf("-%s means -%s %s", arg[1:], word[:1], arg[2:])
@@ -128,8 +129,8 @@ func mistakenFor(flags []option, arg string) error {
 			return &usageError{text: as, help: help}
 		}
 	case 'u':
-		if lookup(flags, word) == nil && (assigned || len(nearest(flags, word)) > 3) {
-			return unknownOption(flags, arg, word)
+		if t.named[word] == nil && (assigned || len(nearest(t, word)) > 3) {
+			return unknownOption(t, arg, word)
 		}
 	}
 	return nil
@@ -137,15 +138,15 @@ func mistakenFor(flags []option, arg string) error {
 
 // splitLetters turns "-gC" into "-g -C" if both are options without a value, as in
 // nm. Linkers do not do this, so linking does not either.
-func splitLetters(flags []option, args []string) (split []string) {
+func splitLetters(t table, args []string) (split []string) {
 	for _, arg := range args {
-		if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' || lookup(flags, arg[1:]) != nil {
+		if len(arg) < 3 || arg[0] != '-' || arg[1] == '-' || t.named[arg[1:]] != nil {
 			split = append(split, arg)
 			continue
 		}
 		var group []string
 		for _, letter := range arg[1:] {
-			if f := lookup(flags, string(letter)); f == nil || needsValue(f) {
+			if f := t.named[string(letter)]; f == nil || needsValue(f) {
 				group = []string{arg}
 				break
 			}
@@ -200,7 +201,7 @@ func compilerAdvice(name string) string {
 	return ""
 }
 
-func unknownOption(flags []option, arg, name string) error {
+func unknownOption(t table, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	if why := refusedOption(name); why != "" {
 		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
@@ -209,18 +210,15 @@ func unknownOption(flags []option, arg, name string) error {
 	if help := compilerAdvice(name); help != "" {
 		return &usageError{text: text, help: help}
 	}
-	if near := nearest(flags, name); near != "" {
+	if near := nearest(t, name); near != "" {
 		text += fmt.Sprintf(" (did you mean --%s?)", near)
 	}
 	return &usageError{text: text, help: "ptxlink --help lists the options"}
 }
 
 // nearest returns the option that was probably meant, or "" if none is similar.
-func nearest(flags []option, name string) string {
-	var names []string
-	for _, f := range flags {
-		names = append(names, f.names()...)
-	}
+func nearest(t table, name string) string {
+	names := t.names()
 	return cmp.Or(nearestOf(names, name), longer(names, name))
 }
 

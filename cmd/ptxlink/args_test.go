@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/urfave/cli/v2"
 )
 
 func TestReorder(t *testing.T) {
@@ -29,7 +30,7 @@ func TestReorder(t *testing.T) {
 		{"-o -c", "--output=-c", ""}, // a value may look like an option
 		{"--verbose=false", "--verbose=false", ""},
 	} {
-		options, inputs, err := reorder(newFlags(), strings.Fields(test.args))
+		options, inputs, err := reorder(newTable(newFlags()), strings.Fields(test.args))
 		if err != nil {
 			t.Errorf("%s: %v", test.args, err)
 		}
@@ -72,13 +73,13 @@ func TestReorderRefuses(t *testing.T) {
 		"--Map":           "option --Map needs a value",
 		"-rc":             `unknown option "-rc"`,
 	} {
-		_, _, err := reorder(newFlags(), strings.Fields(args))
+		_, _, err := reorder(newTable(newFlags()), strings.Fields(args))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
 	for _, args := range [][]string{{""}, {"-o", ""}, {"-Map="}, {"-l", ""}} {
-		if _, _, err := reorder(newFlags(), args); err == nil {
+		if _, _, err := reorder(newTable(newFlags()), args); err == nil {
 			t.Errorf("%q names nothing", args)
 		}
 	}
@@ -157,8 +158,9 @@ func TestExpand(t *testing.T) {
 // joined would take -lx away from "-l x".
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	for _, f := range newFlags() {
-		for _, name := range f.names() {
+	options := newTable(newFlags())
+	for _, f := range options.flags {
+		for _, name := range f.Names() {
 			if seen[name] {
 				t.Errorf("two options are called %s", name)
 			}
@@ -167,15 +169,16 @@ func TestTable(t *testing.T) {
 				t.Errorf("-%s could also be -%s %s", name, name[:1], name[1:])
 			}
 		}
-		if f.usage == "" || f.category == "" {
-			t.Errorf("%s has no place in --help", f.name)
+		o := describeFlag(f)
+		if o.text == "" || o.category == "" {
+			t.Errorf("%s has no place in --help", f.Names()[0])
 		}
-		if (f.kind != toggleKind) != strings.Contains(f.usage, "`") {
-			t.Errorf("%s: --help must name the value, and only a value", f.name)
+		if f.(cli.DocGenerationFlag).TakesValue() != (o.value != "") {
+			t.Errorf("%s: --help must name the value, and only a value", f.Names()[0])
 		}
 	}
 	for _, letter := range joined {
-		if f := lookup(newFlags(), string(letter)); f == nil || !needsValue(f) {
+		if f := options.named[string(letter)]; f == nil || !needsValue(f) {
 			t.Errorf("-%c takes no value", letter)
 		}
 	}
@@ -195,7 +198,7 @@ func TestHelpFitsTheScreen(t *testing.T) {
 
 func TestColor(t *testing.T) {
 	for _, test := range []struct {
-		when    colorWhen
+		when    string
 		noColor string
 		want    bool
 	}{{"always", "1", true}, {"never", "", false}, {"auto", "", false}, {"", "1", false}} {

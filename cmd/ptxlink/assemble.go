@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
@@ -21,37 +22,37 @@ import (
 )
 
 // readAssembler reads the options for the way from the linked module to a cubin.
-func (c *command) readAssembler(opts *options) error {
-	c.assembler.Compile = opts.toggle("compile-only")
-	c.assembler.Jobs, c.assembler.Verbose = int(opts.number("ptxas-jobs")), opts.toggle("verbose")
-	c.saveTemps, c.dryRun = opts.toggle("save-temps"), opts.toggle("dry-run")
+func (c *command) readAssembler(opts *cli.Context) error {
+	c.assembler.Compile = opts.Bool("compile-only")
+	c.assembler.Jobs, c.assembler.Verbose = int(opts.Int64("ptxas-jobs")), opts.Bool("verbose")
+	c.saveTemps, c.dryRun = opts.Bool("save-temps"), opts.Bool("dry-run")
 	if err := c.readUsage(opts); err != nil {
 		return err
 	}
 	if c.saveTemps && c.output == "-" {
 		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
 	}
-	for _, list := range opts.list("Xptxas") {
+	for _, list := range opts.StringSlice("Xptxas") {
 		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
 	}
 	if len(c.archs) > 0 && ptxas.SetsArch(c.assembler.Args) {
 		return &usageError{text: "-Xptxas names a GPU, but --arch names several", help: "name the GPUs with --arch only"}
 	}
-	if err := c.readMode(opts.text("ptxas-mode"), opts.text("partition")); err != nil {
+	if err := c.readMode(opts.String("ptxas-mode"), opts.String("partition")); err != nil {
 		return err
 	}
 	if err := c.checkParts(opts); err != nil {
 		return err
 	}
-	if dir := cmp.Or(opts.text("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
-		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.number("cache-size")}
+	if dir := cmp.Or(opts.String("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
+		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.Int64("cache-size")}
 	}
 	// --arch also chooses between PTX for several GPUs.
 	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "fatbinary", "save-temps", "resource-usage", "cache-dir", "cache-size"} {
 		if name == "partition" && c.partFiles != "" {
 			continue
 		}
-		if opts.given(name) && !c.cubin {
+		if opts.IsSet(name) && !c.cubin {
 			var log diag.Log
 			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without "+map[bool]string{false: "--cubin", true: "--assemble"}[c.checkOnly])
 			if c.report.log(&log) > 0 {
@@ -66,13 +67,10 @@ func (c *command) readAssembler(opts *options) error {
 func (c *command) readMode(mode, parts string) error {
 	b := &c.assembler
 	switch mode {
-	case "", "auto":
 	case "whole":
 		b.Mode = ptxas.Whole
 	case "separate":
 		b.Mode, b.Parts = ptxas.Separate, 1
-	default:
-		return &usageError{text: fmt.Sprintf("%q is not a mode of --ptxas-mode", mode), help: "the modes are auto, whole and separate"}
 	}
 	if parts == "" {
 		return nil
@@ -95,8 +93,8 @@ func (c *command) readMode(mode, parts string) error {
 }
 
 // checkParts checks the use of --emit-parts.
-func (c *command) checkParts(opts *options) error {
-	if !opts.given("emit-parts") {
+func (c *command) checkParts(opts *cli.Context) error {
+	if !opts.IsSet("emit-parts") {
 		return nil
 	}
 	number := partNumber.FindAllString(c.partFiles, -1)
@@ -105,7 +103,7 @@ func (c *command) checkParts(opts *options) error {
 		return &usageError{text: fmt.Sprintf("%q is not a pattern for --emit-parts", c.partFiles), help: "it has one %d, which is replaced by the number of the part: dir/part%d.ptx"}
 	case c.cubin:
 		return &usageError{text: "--emit-parts goes with PTX as the output", help: "--save-temps keeps the parts of a cubin"}
-	case !opts.given("partition"):
+	case !opts.IsSet("partition"):
 		return &usageError{text: "--emit-parts needs --partition", help: "--partition=N writes exactly N parts, and auto chooses their number"}
 	}
 	return nil
@@ -132,22 +130,22 @@ func (c *command) cut(result *link.Result) (files []outfile.File, err error) {
 }
 
 // findTools finds ptxas, and nvlink if it may be needed.
-func (c *command) findTools(opts *options) error {
+func (c *command) findTools(opts *cli.Context) error {
 	b := &c.assembler
 	var err error
-	if b.Path, err = ptxas.Find(opts.text("ptxas")); err != nil {
+	if b.Path, err = ptxas.Find(opts.String("ptxas")); err != nil {
 		return &exitError{exitIO, err}
 	}
 	if c.format == "fatbin" {
-		if c.fatbinary, err = ptxas.FindFatbinary(opts.text("fatbinary"), b.Path); err != nil {
+		if c.fatbinary, err = ptxas.FindFatbinary(opts.String("fatbinary"), b.Path); err != nil {
 			return &exitError{exitIO, err}
 		}
 	}
 	if b.Mode == ptxas.Whole || b.Compile {
 		return nil
 	}
-	b.Nvlink, err = ptxas.FindNvlink(opts.text("nvlink"), b.Path)
-	if err != nil && (b.Mode == ptxas.Separate || opts.given("nvlink") || os.Getenv("NVLINK") != "") {
+	b.Nvlink, err = ptxas.FindNvlink(opts.String("nvlink"), b.Path)
+	if err != nil && (b.Mode == ptxas.Separate || opts.IsSet("nvlink") || os.Getenv("NVLINK") != "") {
 		return &exitError{exitIO, err}
 	}
 	return nil

@@ -2,66 +2,70 @@ package main
 
 import (
 	"slices"
+
+	"github.com/urfave/cli/v2"
 )
 
 var checkCommand = subcommand{
-	name:  "check",
-	usage: "run all checks of a link without writing output",
-	args:  "FILE...",
-	flags: func() []option {
-		const checks = "Checks"
-		return append([]option{
-			{kind: toggleKind, name: "atomics", category: checks, usage: "also check atomic operations against the mappings of C++"},
-			{kind: toggleKind, name: "assemble", category: checks, usage: "also run ptxas on the result"},
-		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "no-threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "warn-unresolved-symbols", "error-unresolved-symbols", "ptx-version", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
-			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "nvlink", "cache-dir", "cache-size",
-			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
-	},
-	description: `Reads, resolves and checks the inputs as a link does, and prints every message.
+	Command: cli.Command{
+		Name:      "check",
+		Usage:     "run all checks of a link without writing output",
+		ArgsUsage: "FILE...",
+		Description: `Reads, resolves and checks the inputs as a link does, and prints every message.
 -r allows undefined symbols. --assemble also runs ptxas, as for a cubin; with -r
 it runs ptxas -c. Without it, a note on a terminal, or with --verbose, is the
 reminder that ptxas may still refuse the result.
 
 Exit codes: 0 no errors, 1 the inputs cannot be linked or ptxas refuses the
 result, 2 usage error, 3 a file cannot be read or ptxas cannot be run.`,
+	},
+	flags: func() []cli.Flag {
+		const checks = "Checks"
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "atomics", Category: checks, Usage: "also check atomic operations against the mappings of C++"},
+			&cli.BoolFlag{Name: "assemble", Category: checks, Usage: "also run ptxas on the result"},
+		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "no-threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "warn-unresolved-symbols", "error-unresolved-symbols", "ptx-version", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
+			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "nvlink", "cache-dir", "cache-size",
+			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
+	},
 	run: (*command).check,
 }
 
 // linkFlags are the options of linking with these names.
-func linkFlags(names ...string) []option {
-	return slices.DeleteFunc(newFlags(), func(f option) bool { return !slices.Contains(names, f.name) })
+func linkFlags(names ...string) []cli.Flag {
+	return slices.DeleteFunc(newFlags(), func(f cli.Flag) bool { return !slices.Contains(names, f.Names()[0]) })
 }
 
 // check runs ptxlink check.
-func (c *command) check(opts *options) error {
+func (c *command) check(opts *cli.Context) error {
 	c.checkOnly = true
 	if err := c.readOptions(opts); err != nil {
 		return err
 	}
-	if err := c.findInputs(opts.list("L")); err != nil {
+	if err := c.findInputs(opts.StringSlice("L")); err != nil {
 		return err
 	}
-	c.linkOptions.Atomics = opts.toggle("atomics")
+	c.linkOptions.Atomics = opts.Bool("atomics")
 	if c.cubin {
-		c.assembler.Compile = opts.toggle("relocatable")
+		c.assembler.Compile = opts.Bool("relocatable")
 		if err := c.findTools(opts); err != nil {
 			return err
 		}
 	}
-	targets, err := c.linkAll(opts.ctx)
+	targets, err := c.linkAll(opts.Context)
 	if err != nil {
 		return err
 	}
 	if c.cubin {
-		if _, err := c.assemble(opts.ctx, targets); err != nil {
+		if _, err := c.assemble(opts.Context, targets); err != nil {
 			return err
 		}
 	}
-	if opts.toggle("time") {
+	if opts.Bool("time") {
 		c.showTimes()
 	}
 	// Scripts expect nothing where there is nothing wrong.
-	if !c.cubin && (opts.toggle("verbose") || c.report.text() && isTerminal(c.stderr)) {
+	if !c.cubin && (opts.Bool("verbose") || c.report.text() && isTerminal(c.stderr)) {
 		c.report.note("ptxas has not run on the result; --assemble runs it")
 	}
 	return nil

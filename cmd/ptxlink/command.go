@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
@@ -71,12 +72,12 @@ type command struct {
 
 // run runs a link. Errors that need no input are reported first; files are written
 // last, all or none.
-func (c *command) run(opts *options) error {
-	if opts.toggle("version") {
+func (c *command) run(opts *cli.Context) error {
+	if opts.Bool("version") {
 		return c.show([]byte(version() + "\n"))
 	}
-	if opts.given("explain") {
-		return c.explain(opts.text("explain"))
+	if opts.IsSet("explain") {
+		return c.explain(opts.String("explain"))
 	}
 	if err := c.readOptions(opts); err != nil {
 		return err
@@ -84,7 +85,7 @@ func (c *command) run(opts *options) error {
 	if err := c.misspelt(); err != nil {
 		return err
 	}
-	if err := c.findInputs(opts.list("L")); err != nil {
+	if err := c.findInputs(opts.StringSlice("L")); err != nil {
 		return err
 	}
 	switch {
@@ -104,14 +105,14 @@ func (c *command) run(opts *options) error {
 			return err
 		}
 	}
-	targets, err := c.linkAll(opts.ctx)
+	targets, err := c.linkAll(opts.Context)
 	if err != nil {
 		return err
 	}
 	result := ptxas.Portable(targets).Result
 	output := outfile.File{Path: c.output, From: result}
 	if c.cubin {
-		cubin, err := c.assemble(opts.ctx, targets)
+		cubin, err := c.assemble(opts.Context, targets)
 		if err != nil || c.dryRun {
 			return err
 		}
@@ -130,41 +131,36 @@ func (c *command) run(opts *options) error {
 	if err := c.writeResult(result, unused(targets), append(parts, output)...); err != nil {
 		return err
 	}
-	if opts.toggle("time") {
+	if opts.Bool("time") {
 		c.showTimes()
 	}
-	if opts.toggle("stats") {
+	if opts.Bool("stats") {
 		c.showStats(result)
 	}
 	return nil
 }
 
 // readMessageOptions reads the options for the display of messages.
-func (c *command) readMessageOptions(opts *options) error {
-	if c.report.text() || opts.given("error-limit") { // other programs get all errors
-		c.report.style.ErrorLimit = int(opts.number("error-limit"))
+func (c *command) readMessageOptions(opts *cli.Context) error {
+	if c.report.text() || opts.IsSet("error-limit") { // other programs get all errors
+		c.report.style.ErrorLimit = int(opts.Int64("error-limit"))
 	}
-	c.report.warnings = warningOptions{quiet: opts.toggle("w"), fatal: opts.toggle("fatal-warnings")}
-	for _, w := range opts.list("W") {
+	c.report.warnings = warningOptions{quiet: opts.Bool("w"), fatal: opts.Bool("fatal-warnings")}
+	for _, w := range opts.StringSlice("W") {
 		if err := c.report.warnings.read(w); err != nil {
 			return err
-		}
-	}
-	for _, name := range []string{"error-limit", "threads", "ptxas-jobs", "cache-size"} {
-		if opts.number(name) < 0 {
-			return &usageError{text: fmt.Sprintf("option --%s wants a number that is not negative", name)}
 		}
 	}
 	return nil
 }
 
 // readOptions reads the options and makes the checks that package flag cannot.
-func (c *command) readOptions(opts *options) error {
+func (c *command) readOptions(opts *cli.Context) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
 	for _, name := range []string{"allow-undefined", "entry", "export", "localize", "inline", "no-inline", "weaken-symbol", "localize-symbol"} {
-		for _, glob := range opts.list(name) {
+		for _, glob := range opts.StringSlice(name) {
 			if _, err := path.Match(glob, ""); err != nil {
 				return &usageError{text: fmt.Sprintf("%q is not a pattern for --%s", glob, name), help: "* is any name, ? any character, [ab] one of these"}
 			}
@@ -173,10 +169,10 @@ func (c *command) readOptions(opts *options) error {
 	if err := c.readOptimisation(opts); err != nil {
 		return err
 	}
-	if err := link.CheckHost(opts.text("host")); err != nil {
+	if err := link.CheckHost(opts.String("host")); err != nil {
 		return &usageError{text: err.Error()}
 	}
-	if err := link.CheckVersion(opts.text("ptx-version")); err != nil {
+	if err := link.CheckVersion(opts.String("ptx-version")); err != nil {
 		return &usageError{text: err.Error()}
 	}
 	if len(c.inputs) == 0 {
@@ -184,31 +180,31 @@ func (c *command) readOptions(opts *options) error {
 	}
 
 	c.linkOptions = link.Options{
-		Jobs:           int(opts.number("threads")),
-		Relocatable:    opts.toggle("relocatable"),
-		AllowUndefined: opts.list("allow-undefined"),
-		Host:           opts.text("host"),
-		Version:        opts.text("ptx-version"),
-		MaxInputSize:   opts.number("max-input-size"),
-		Undefined:      opts.list("undefined"),
-		RequireDefined: opts.list("require-defined"),
-		Verbose:        opts.toggle("verbose"),
+		Jobs:           int(opts.Int64("threads")),
+		Relocatable:    opts.Bool("relocatable"),
+		AllowUndefined: opts.StringSlice("allow-undefined"),
+		Host:           opts.String("host"),
+		Version:        opts.String("ptx-version"),
+		MaxInputSize:   opts.Int64("max-input-size"),
+		Undefined:      opts.StringSlice("undefined"),
+		RequireDefined: opts.StringSlice("require-defined"),
+		Verbose:        opts.Bool("verbose"),
 
-		AllowHostMismatch: opts.toggle("allow-host-mismatch"),
-		Entries:           opts.list("entry"),
-		Exports:           opts.list("export"),
-		Localize:          opts.list("localize"),
-		CollectVariables:  opts.toggle("gc-variables"),
-		WhyLive:           opts.list("why-live"),
-		StripDebug:        opts.toggle("strip-debug"),
-		KeepLines:         opts.toggle("keep-line-info"),
+		AllowHostMismatch: opts.Bool("allow-host-mismatch"),
+		Entries:           opts.StringSlice("entry"),
+		Exports:           opts.StringSlice("export"),
+		Localize:          opts.StringSlice("localize"),
+		CollectVariables:  opts.Bool("gc-variables"),
+		WhyLive:           opts.StringSlice("why-live"),
+		StripDebug:        opts.Bool("strip-debug"),
+		KeepLines:         opts.Bool("keep-line-info"),
 
 		Optimize: c.optimize,
 
 		MapInputs: true,
-		CheckOnly: c.checkOnly && !opts.toggle("assemble"),
+		CheckOnly: c.checkOnly && !opts.Bool("assemble"),
 	}
-	if script := opts.text("version-script"); script != "" {
+	if script := opts.String("version-script"); script != "" {
 		global, local, err := readVersionScript(script)
 		if err != nil {
 			return err
@@ -221,27 +217,27 @@ func (c *command) readOptions(opts *options) error {
 	if err := c.readLinkerOptions(opts); err != nil {
 		return err
 	}
-	c.linkOptions.KeepUnused = opts.toggle("no-gc-sections") || opts.toggle("compile-only") && !opts.toggle("gc-sections")
-	c.printPulls, c.pullsFile = opts.maybe("print-dependencies").given, opts.maybe("print-dependencies").value
-	c.printRemoved = opts.toggle("print-gc-sections")
+	c.linkOptions.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
+	c.printPulls, c.pullsFile = opts.IsSet("print-dependencies"), opts.String("print-dependencies")
+	c.printRemoved = opts.Bool("print-gc-sections")
 	if err := c.readOutput(opts); err != nil {
 		return err
 	}
-	if err := c.readArchs(opts.list("arch")); err != nil {
+	if err := c.readArchs(opts.StringSlice("arch")); err != nil {
 		return err
 	}
-	c.partFiles = opts.text("emit-parts")
+	c.partFiles = opts.String("emit-parts")
 	c.linkOptions.Stream = !c.cubin && c.partFiles == "" // ptxas needs the module in memory
-	c.pageFile = opts.text("report")
-	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.text("Map"), opts.text("dot"), opts.text("dependency-file"), opts.text("unused-inputs")
-	if opts.toggle("print-map") && c.mapFile == "" {
+	c.pageFile = opts.String("report")
+	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.String("Map"), opts.String("dot"), opts.String("dependency-file"), opts.String("unused-inputs")
+	if opts.Bool("print-map") && c.mapFile == "" {
 		c.mapFile = "-"
 	}
 
-	if opts.toggle("no-threads") {
+	if opts.Bool("no-threads") {
 		c.linkOptions.Jobs = 1
 	}
-	if opts.toggle("MD") && c.depFile == "" && c.output != "-" {
+	if opts.Bool("MD") && c.depFile == "" && c.output != "-" {
 		c.depFile = c.output + ".d"
 	}
 	if err := c.warnIgnored(opts); err != nil {
@@ -251,19 +247,15 @@ func (c *command) readOptions(opts *options) error {
 }
 
 // warnIgnored warns about options that have no meaning here. It is shown with -Wignored.
-func (c *command) warnIgnored(opts *options) error {
+func (c *command) warnIgnored(opts *cli.Context) error {
 	var log diag.Log
-	for _, o := range ignored() {
-		if opts.given(o.name) {
-			_, _, why := cutQuoted(o.usage)
-			_, why, _ = strings.Cut(why, "ignored: ")
-			if why == "" {
-				why = strings.TrimPrefix(o.usage, "ignored: ")
-			}
-			log.Warn(diag.Ignored, diag.Place{}, spell(o.name)+" is ignored: "+why)
+	for _, f := range opts.Command.Flags {
+		if o := describeFlag(f); o.category == ignoredCategory {
+			_, why, _ := strings.Cut(o.text, "ignored: ")
+			log.Warn(diag.Ignored, diag.Place{}, o.spellings[len(o.spellings)-1]+" is ignored: "+why)
 		}
 	}
-	for _, word := range opts.list("z") {
+	for _, word := range words(opts, "z") {
 		if word != "defs" && word != "undefs" && word != "muldefs" {
 			log.Warn(diag.Ignored, diag.Place{}, "-z "+diag.Escape(word)+" is ignored: it is for ELF")
 		}

@@ -5,27 +5,31 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 func completionCommand() subcommand {
 	return subcommand{
-		name:  "completion",
-		usage: "print a script that completes command lines in a shell",
-		args:  "bash|zsh|fish|powershell",
-		flags: commonFlags,
-		description: `Prints the script for a shell, made from the table of options. To use it:
+		Command: cli.Command{
+			Name:      "completion",
+			Usage:     "print a script that completes command lines in a shell",
+			ArgsUsage: "bash|zsh|fish|powershell",
+			Description: `Prints the script for a shell, made from the table of options. To use it:
   bash        source <(ptxlink completion bash)
   zsh         ptxlink completion zsh > ~/.zfunc/_ptxlink, a folder of $fpath
   fish        ptxlink completion fish > ~/.config/fish/completions/ptxlink.fish
   powershell  ptxlink completion powershell | Out-String | Invoke-Expression
 
 Exit codes: 0 success, 2 usage error.`,
-		run: (*command).completion,
+		},
+		flags: commonFlags,
+		run:   (*command).completion,
 	}
 }
 
 // completion is ptxlink completion.
-func (c *command) completion(*options) error {
+func (c *command) completion(*cli.Context) error {
 	scripts := map[string]func() []byte{"bash": bashCompletion, "zsh": zshCompletion, "fish": fishCompletion, "powershell": powershellCompletion}
 	if len(c.inputs) != 1 || scripts[c.inputs[0].name] == nil {
 		return &usageError{text: "one shell must be named: bash, zsh, fish or powershell"}
@@ -47,16 +51,15 @@ type completing struct {
 // completions returns the options of a command. An option whose value may be attached
 // to its letter, with a list of values, is followed by -O0, -O1 and so on.
 func (s subcommand) completions() (list []completing) {
-	for _, o := range s.flags() {
-		before, value, after := cutQuoted(o.usage)
-		names, _ := o.spellings()
+	for _, f := range s.flags() {
+		o := describeFlag(f)
 		list = append(list, completing{
-			words: names, text: before + value + after, value: value, optional: value != "" && !needsValue(&o),
-			files: value == "FILE" || value == "PATH", folders: value == "DIR", choices: strings.Fields(o.choices),
+			words: o.spellings, text: o.text, value: o.value, optional: o.optional,
+			files: o.value == "FILE" || o.value == "PATH", folders: o.value == "DIR", choices: o.words,
 		})
-		if len(o.name) == 1 && strings.Contains(joined, o.name) {
-			for _, choice := range strings.Fields(o.choices) {
-				list = append(list, completing{words: []string{"-" + o.name + choice}, text: strings.ReplaceAll(before+value+after, value, choice)})
+		if name := f.Names()[0]; len(name) == 1 && strings.Contains(joined, name) {
+			for _, word := range o.words {
+				list = append(list, completing{words: []string{"-" + name + word}, text: strings.ReplaceAll(o.text, o.value, word)})
 			}
 		}
 	}
@@ -68,7 +71,7 @@ func (s subcommand) completions() (list []completing) {
 func commandArguments() map[string][]string {
 	var names []string
 	for _, s := range subcommands() {
-		names = append(names, s.name)
+		names = append(names, s.Name)
 	}
 	return map[string][]string{"completion": {"bash", "zsh", "fish", "powershell"}, "manual": names, "version": {}}
 }
@@ -81,7 +84,7 @@ func bashCompletion() []byte {
 	var b bytes.Buffer
 	var names []string
 	for _, s := range subcommands() {
-		names = append(names, s.name)
+		names = append(names, s.Name)
 	}
 	fmt.Fprintf(&b, madeBy, "bash")
 	b.WriteString(`
@@ -109,7 +112,7 @@ _ptxlink() {
     case $sub in
 `)
 	for _, s := range slices.Concat(subcommands(), []subcommand{linking()}) {
-		pattern := s.name
+		pattern := s.Name
 		if pattern == "" {
 			pattern = "*"
 		}
@@ -145,7 +148,7 @@ _ptxlink() {
 			fmt.Fprintf(&b, "        %s) %s ;;\n", strings.Join(patterns, "|"), action)
 		}
 		fmt.Fprintf(&b, "        esac\n        words=$'%s'", strings.Join(all, `\n`))
-		if arguments, ok := commandArguments()[s.name]; ok {
+		if arguments, ok := commandArguments()[s.Name]; ok {
 			fmt.Fprintf(&b, "\n        [[ $cur == -* ]] || { COMPREPLY=( $(compgen -W $'%s' -- \"$cur\") ); return; }", strings.Join(arguments, `\n`))
 		}
 		b.WriteString(" ;;\n")
@@ -181,13 +184,13 @@ _ptxlink() {
   commands=(
 `)
 	for _, s := range subcommands() {
-		fmt.Fprintf(&b, "    %s\n", quote(zsh(s.name)+":"+zsh(s.usage)))
+		fmt.Fprintf(&b, "    %s\n", quote(zsh(s.Name)+":"+zsh(s.Usage)))
 	}
 	b.WriteString("  )\n  local curcontext=$curcontext\n  case ${words[2]} in\n")
 	for _, s := range slices.Concat(subcommands(), []subcommand{linking()}) {
 		shift := "    shift words; (( CURRENT-- ))\n"
-		pattern := s.name + ")\n    (( CURRENT > 2 )) || { _ptxlink_first; return }\n"
-		if s.name == "" {
+		pattern := s.Name + ")\n    (( CURRENT > 2 )) || { _ptxlink_first; return }\n"
+		if s.Name == "" {
 			pattern, shift = "*)\n    [[ $CURRENT -gt 2 || ${words[2]} == -* ]] || { _ptxlink_first; return }\n", ""
 		}
 		fmt.Fprintf(&b, "  %s%s    _arguments -S", pattern, shift)
@@ -220,7 +223,7 @@ _ptxlink() {
 			}
 		}
 		rest := "*:file:_files"
-		if arguments, ok := commandArguments()[s.name]; ok {
+		if arguments, ok := commandArguments()[s.Name]; ok {
 			rest = "*:argument:(" + strings.Join(arguments, " ") + ")"
 		}
 		fmt.Fprintf(&b, " \\\n      %s ;;\n", quote(rest))
@@ -265,18 +268,18 @@ function __ptxlink_link
     test (count $words) -lt 2; and return 0
     not contains -- "$words[2]"`)
 	for _, s := range subcommands() {
-		b.WriteString(" " + s.name)
+		b.WriteString(" " + s.Name)
 	}
 	b.WriteString("\nend\n\n")
 	for _, s := range subcommands() {
-		fmt.Fprintf(&b, "complete -c ptxlink -n 'test (count (commandline -opc)) -eq 1' -a %s -d %s\n", s.name, fish(s.usage))
+		fmt.Fprintf(&b, "complete -c ptxlink -n 'test (count (commandline -opc)) -eq 1' -a %s -d %s\n", s.Name, fish(s.Usage))
 	}
 	for _, s := range slices.Concat([]subcommand{linking()}, subcommands()) {
 		condition := "__ptxlink_link"
-		if s.name != "" {
-			condition = "'__ptxlink_command " + s.name + "'"
+		if s.Name != "" {
+			condition = "'__ptxlink_command " + s.Name + "'"
 		}
-		if arguments, ok := commandArguments()[s.name]; ok {
+		if arguments, ok := commandArguments()[s.Name]; ok {
 			fmt.Fprintf(&b, "complete -c ptxlink -n %s -f -a %s\n", condition, fish(strings.Join(arguments, " ")))
 		}
 		for _, o := range s.completions() {
@@ -328,7 +331,7 @@ Register-ArgumentCompleter -Native -CommandName ptxlink -ScriptBlock {
     $table = @(
 `)
 	for _, s := range subcommands() {
-		fmt.Fprintf(&b, "        @('first', %s, %s, @())\n", powershell(s.name), powershell(s.usage))
+		fmt.Fprintf(&b, "        @('first', %s, %s, @())\n", powershell(s.Name), powershell(s.Usage))
 	}
 	for _, s := range allCommands() {
 		for _, o := range s.completions() {
@@ -337,11 +340,11 @@ Register-ArgumentCompleter -Native -CommandName ptxlink -ScriptBlock {
 				for _, c := range o.choices {
 					choices = append(choices, powershell(c))
 				}
-				fmt.Fprintf(&b, "        @(%s, %s, %s, @(%s))\n", powershell(s.name), powershell(w), powershell(o.text), strings.Join(choices, ", "))
+				fmt.Fprintf(&b, "        @(%s, %s, %s, @(%s))\n", powershell(s.Name), powershell(w), powershell(o.text), strings.Join(choices, ", "))
 			}
 		}
-		for _, argument := range commandArguments()[s.name] {
-			fmt.Fprintf(&b, "        @(%s, %s, '%s', @())\n", powershell(s.name), powershell(argument), argument)
+		for _, argument := range commandArguments()[s.Name] {
+			fmt.Fprintf(&b, "        @(%s, %s, '%s', @())\n", powershell(s.Name), powershell(argument), argument)
 		}
 	}
 	b.WriteString(`    )

@@ -6,27 +6,30 @@ import (
 	"io"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/link"
 )
 
 var depsCommand = subcommand{
-	name:  "deps",
-	usage: "print why each archive member is linked",
-	args:  "FILE...",
-	flags: func() []option {
-		return append([]option{
-			{kind: toggleKind, name: "json", category: "Output", usage: "print JSON: the inputs, members and unused archives"},
-		}, linkFlags("L", "l", "undefined", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group", "arch", "max-input-size", "threads",
-			"wrap", "defsym", "demangle", "no-demangle", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
-	},
-	description: `Prints the modules that a link of the files has as a tree: below each module the
+	Command: cli.Command{
+		Name:      "deps",
+		Usage:     "print why each archive member is linked",
+		ArgsUsage: "FILE...",
+		Description: `Prints the modules that a link of the files has as a tree: below each module the
 archive members that it pulled in, with the symbol that each was needed for. A
 member is below the module that needed it first. Then come the archives of which
 nothing is linked. Symbols that nothing defines are no errors here.
 
 Exit codes: 0 success, 1 the inputs cannot be linked, 2 usage error, 3 a file
 cannot be read.`,
+	},
+	flags: func() []cli.Flag {
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print JSON: the inputs, members and unused archives"},
+		}, linkFlags("L", "l", "undefined", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group", "arch", "max-input-size", "threads",
+			"wrap", "defsym", "demangle", "no-demangle", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
+	},
 	run: (*command).deps,
 }
 
@@ -45,26 +48,26 @@ type dependency struct {
 }
 
 // deps runs ptxlink deps.
-func (c *command) deps(opts *options) error {
+func (c *command) deps(opts *cli.Context) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	if err := checkArch(strings.Join(opts.list("arch"), ",")); err != nil {
+	if err := checkArch(strings.Join(opts.StringSlice("arch"), ",")); err != nil {
 		return err
 	}
-	if err := c.findInputs(opts.list("L")); err != nil {
+	if err := c.findInputs(opts.StringSlice("L")); err != nil {
 		return err
 	}
 	o := &c.linkOptions
-	o.Jobs, o.Undefined, o.MaxInputSize = int(opts.number("threads")), opts.list("undefined"), opts.number("max-input-size")
-	o.Relocatable, o.Arch, o.MapInputs = true, strings.Join(opts.list("arch"), ""), true
+	o.Jobs, o.Undefined, o.MaxInputSize = int(opts.Int64("threads")), opts.StringSlice("undefined"), opts.Int64("max-input-size")
+	o.Relocatable, o.Arch, o.MapInputs = true, strings.Join(opts.StringSlice("arch"), ""), true
 	if err := c.readLinkerOptions(opts); err != nil {
 		return err
 	}
-	result, err := link.Link(opts.ctx, c.linkOptions)
+	result, err := link.Link(opts.Context, c.linkOptions)
 	if err != nil {
 		return c.refused(err)
 	}
@@ -81,7 +84,7 @@ func (c *command) deps(opts *options) error {
 		d.Modules = append(d.Modules, dependency{Name: m.Name, Symbol: p.Symbol, By: p.By, named: !ok})
 	}
 	var out bytes.Buffer
-	if opts.toggle("json") {
+	if opts.Bool("json") {
 		if err := diag.WriteJSON(&out, d); err != nil {
 			return err
 		}

@@ -5,19 +5,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 )
 
 var explainCommand = subcommand{
-	name:  "explain",
-	usage: "explain errors and warnings, like --explain",
-	args:  "ID...",
-	flags: commonFlags,
-	description: `Prints an example of each error or warning, what to do, and where to read on.
+	Command: cli.Command{
+		Name:      "explain",
+		Usage:     "explain errors and warnings, like --explain",
+		ArgsUsage: "ID...",
+		Description: `Prints an example of each error or warning, what to do, and where to read on.
 docs/errors.md lists the IDs; a message shows its own behind the text.
 
 Exit codes: 0 success, 2 usage error.`,
-	run: func(c *command, _ *options) error {
+	},
+	flags: commonFlags,
+	run: func(c *command, _ *cli.Context) error {
 		if len(c.inputs) == 0 {
 			return &usageError{text: "no ID", help: "a message shows its ID behind the text: [undefined-symbol]; docs/errors.md lists all of them"}
 		}

@@ -8,26 +8,18 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/pack"
 )
 
 var extractCommand = subcommand{
-	name:  "extract",
-	usage: "extract PTX from files of any kind",
-	args:  "FILE...",
-	flags: func() []option {
-		const output, choice = "Output", "Choice"
-		return append([]option{
-			{kind: textKind, name: "output", aliases: []string{"o"}, category: output, usage: "write to `PATH`: a folder, a file if there is one PTX, or - (default: .)"},
-			{kind: toggleKind, name: "force", aliases: []string{"f"}, category: output, usage: "overwrite files with other contents"},
-			{kind: toggleKind, name: "list", aliases: []string{"t"}, category: output, usage: "list the contents and write nothing"},
-			{kind: toggleKind, name: "json", category: output, usage: "list the contents as JSON"},
-			{kind: textKind, name: "arch", category: choice, usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
-		}, linkFlags("max-input-size", "help", "error-limit", "diagnostics-format", "color-diagnostics")...)
-	},
-	description: `Writes all PTX in the files, byte for byte, to files named after the innermost
+	Command: cli.Command{
+		Name:      "extract",
+		Usage:     "extract PTX from files of any kind",
+		ArgsUsage: "FILE...",
+		Description: `Writes all PTX in the files, byte for byte, to files named after the innermost
 file: k.sm_80.ptx for the sm_80 PTX in k.o, whether k.o is in an archive or not.
 If the name exists, a number is added. The inputs can be anything that ptxlink
 links: host objects and executables, fatbins, archives, packages,
@@ -35,13 +27,24 @@ OffloadBinaries, compressed files. The paths of the outputs are printed.
 
 Exit codes: 0 success, 1 a file has no PTX, 2 usage error, 3 a file cannot be
 read or written, or exists with other contents.`,
+	},
+	flags: func() []cli.Flag {
+		const output, choice = "Output", "Choice"
+		return append([]cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a folder, a file if there is one PTX, or - (default: .)"},
+			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "overwrite files with other contents"},
+			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "list the contents and write nothing"},
+			&cli.BoolFlag{Name: "json", Category: output, Usage: "list the contents as JSON"},
+			&cli.StringFlag{Name: "arch", Category: choice, Usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
+		}, linkFlags("max-input-size", "help", "error-limit", "diagnostics-format", "color-diagnostics")...)
+	},
 	run: (*command).extract,
 }
 
 // extract runs ptxlink extract.
-func (c *command) extract(opts *options) error {
-	c.report.style.ErrorLimit = int(opts.number("error-limit"))
-	arch := opts.text("arch")
+func (c *command) extract(opts *cli.Context) error {
+	c.report.style.ErrorLimit = int(opts.Int64("error-limit"))
+	arch := opts.String("arch")
 	if err := checkArch(arch); err != nil {
 		return err
 	}
@@ -51,24 +54,24 @@ func (c *command) extract(opts *options) error {
 	if err := c.findInputs(nil); err != nil {
 		return err
 	}
-	list, err := pack.Extract(opts.ctx, pack.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: opts.number("max-input-size")})
+	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: opts.Int64("max-input-size")})
 	if err != nil {
 		return c.refused(err)
 	}
-	look := opts.toggle("list") || opts.toggle("json")
-	output := opts.text("output")
+	look := opts.Bool("list") || opts.Bool("json")
+	output := opts.String("output")
 	if err := placeFiles(list, output); err != nil && !look {
 		return err
 	}
 	switch {
-	case opts.toggle("json"):
+	case opts.Bool("json"):
 		return c.showJSON(list)
-	case opts.toggle("list"):
+	case opts.Bool("list"):
 		return c.showTable(list)
 	case output == "-":
 		return c.write(nil, c.toStdout(outfile.File{Data: list[0].Text}))
 	}
-	if err := c.writeTexts(list, output, opts.toggle("force")); err != nil {
+	if err := c.writeTexts(list, output, opts.Bool("force")); err != nil {
 		return err
 	}
 	if output != "" && len(list) == 1 && list[0].File == output {

@@ -460,7 +460,7 @@ func (g *growth) cpu(t *testing.T, n int, limit time.Duration) time.Duration {
 
 func isSubcommand(name string) bool {
 	sub, _ := findSubcommand([]string{name})
-	return sub.name != ""
+	return sub.Name != ""
 }
 
 // TestGrowth measures each family at n and at 4n. Quadratic growth gives a ratio of

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 )
 
@@ -66,7 +67,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	f := writeHostile(t)
 	t.Chdir(t.TempDir()) // extract writes here
 	type job struct {
-		flags []option
+		flags []cli.Flag
 		args  []string
 	}
 	jobs := []job{
@@ -92,12 +93,12 @@ func TestNothingHostileIsWritten(t *testing.T) {
 			"abi":       {{"struct " + hostile}, {"struct { int a; } s"}, {"char c['" + hostile + "']"}},
 			"ar":        {{"t", f.archive}, {"tv", f.archive}, {"pv", f.archive, "none" + hostile}, {"pv", f.clean}, {"xv", "--output", t.TempDir(), f.archive}, {f.gone, f.good, f.archive}, {"rcv", f.gone, f.good, f.other}, {"rv", f.gone, f.good}, {"dv", f.gone, hostile}, {"t", f.good}, {hostile, f.archive}, {"dv", f.clean, "clean" + hostile}},
 			"libdevice": {{"--cuda", f.good, "--llc", f.llc}, {"--cuda", f.gone}, {"--cuda", f.good}},
-		}[sub.name]
+		}[sub.Name]
 		if args == nil {
 			args = [][]string{{f.good, f.other, f.archive}, {f.bad}, {f.gone}, {f.archive, f.elf}}
 		}
 		for _, a := range args {
-			jobs = append(jobs, job{sub.flags(), append([]string{sub.name}, a...)})
+			jobs = append(jobs, job{sub.flags(), append([]string{sub.Name}, a...)})
 		}
 	}
 	runs := 0
@@ -147,11 +148,8 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	for _, j := range jobs {
 		check(j.args)
 		for _, b := range j.flags {
-			if b.kind == toggleKind && b.name != "help" && b.name != "version" {
-				option := "--" + b.name
-				if len(b.name) == 1 {
-					option = "-" + b.name
-				}
+			if name := b.Names()[0]; !needsValue(b) && describeFlag(b).value == "" && name != "help" && name != "version" {
+				option := spell(name)
 				args := []string{option}
 				if !findsLink(j.args) {
 					args = []string{j.args[0], option}
@@ -171,7 +169,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 // findsLink reports whether args are those of a link.
 func findsLink(args []string) bool {
 	sub, _ := findSubcommand(args)
-	return sub.name == ""
+	return sub.Name == ""
 }
 
 // harmful returns a description of what a terminal would act on in a text, or of a

@@ -9,58 +9,37 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 )
 
 var infoCommand = subcommand{
-	name:  "info",
-	usage: "show the object record of a file",
-	args:  "FILE...",
-	flags: func() []option {
-		return append([]option{
-			{kind: toggleKind, name: "json", category: "Output", usage: "print a JSON list of object records"},
-		}, commonFlags()...)
-	},
-	description: `Prints the object record of each file: ISA version, target, address size, host
+	Command: cli.Command{
+		Name:      "info",
+		Usage:     "show the object record of a file",
+		ArgsUsage: "FILE...",
+		Description: `Prints the object record of each file: ISA version, target, address size, host
 platform, compiler, digest, defined and undefined symbols.
 
 Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
 read.`,
+	},
+	flags: func() []cli.Flag {
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records"},
+		}, commonFlags()...)
+	},
 	run: (*command).info,
 }
 
 var nmCommand = subcommand{
-	name:  "nm",
-	usage: "list the symbols of files",
-	args:  "FILE...",
-	flags: func() []option {
-		const symbols = "Symbols"
-		return append([]option{
-			{kind: toggleKind, name: "demangle", aliases: []string{"C"}, category: symbols, usage: "demangle C++ and Rust names"},
-			{kind: toggleKind, name: "no-demangle", category: symbols, usage: "show names as they are (default)"},
-			{kind: toggleKind, name: "undefined-only", aliases: []string{"u"}, category: symbols, usage: "only undefined symbols"},
-			{kind: toggleKind, name: "defined-only", aliases: []string{"U"}, category: symbols, usage: "only defined symbols"},
-			{kind: toggleKind, name: "extern-only", aliases: []string{"g"}, category: symbols, usage: "only external symbols"},
-			{kind: toggleKind, name: "no-weak", category: symbols, usage: "no weak symbols"},
-			{kind: toggleKind, name: "no-sort", aliases: []string{"p"}, category: symbols, usage: "do not sort by name"},
-			{kind: toggleKind, name: "numeric-sort", aliases: []string{"n", "v"}, category: symbols, usage: "sort by line, for lack of addresses"},
-			{kind: toggleKind, name: "size-sort", category: symbols, usage: "sort definitions by size, and print it in place of an address"},
-			{kind: toggleKind, name: "reverse-sort", aliases: []string{"r"}, category: symbols, usage: "sort in reverse"},
-			{kind: toggleKind, name: "print-size", aliases: []string{"S"}, category: symbols, usage: "print the size of objects in hexadecimal"},
-			{kind: textKind, name: "radix", aliases: []string{"t"}, category: symbols, choices: "d o x", usage: "print sizes in `RADIX` d, o or x"},
-			{kind: toggleKind, name: "portability", aliases: []string{"P"}, category: symbols, usage: "print the format of POSIX: name, letter, address, size"},
-			{kind: textKind, name: "format", aliases: []string{"f"}, category: symbols, choices: "bsd posix just-symbols json", usage: "`FORMAT`: bsd (default), posix, just-symbols or json"},
-			{kind: toggleKind, name: "just-symbols", aliases: []string{"j"}, category: symbols, usage: "print only names"},
-			{kind: toggleKind, name: "json", category: symbols, usage: "print a JSON list of files with their symbols"},
-			{kind: toggleKind, name: "line-numbers", aliases: []string{"l"}, category: symbols, usage: "print the file and line of every symbol"},
-			{kind: toggleKind, name: "debug-syms", aliases: []string{"a"}, category: symbols, usage: "ignored: PTX has no other symbols"},
-			{kind: toggleKind, name: "print-file-name", aliases: []string{"A", "o"}, category: symbols, usage: "print the file name before every symbol"},
-			{kind: textKind, name: "output", category: symbols, usage: "write to `FILE` (default: standard output)"},
-		}, commonFlags()...)
-	},
-	description: `PTX has no addresses, so the first column of a defined symbol has dashes, as
+	Command: cli.Command{
+		Name:      "nm",
+		Usage:     "list the symbols of files",
+		ArgsUsage: "FILE...",
+		Description: `PTX has no addresses, so the first column of a defined symbol has dashes, as
 llvm-nm prints for bitcode. The letters are nm's, lower case for local symbols:
   T entry or function   W weak function   V weak object   C common   U undefined
   D initialised object   B other object   R constant   S shared memory
@@ -69,19 +48,45 @@ JSON print.
 
 Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
 read.`,
-	letters: true,
-	run:     (*command).nm,
+		UseShortOptionHandling: true,
+	},
+	flags: func() []cli.Flag {
+		const symbols = "Symbols"
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: symbols, Usage: "demangle C++ and Rust names"},
+			&cli.BoolFlag{Name: "no-demangle", Category: symbols, Usage: "show names as they are (default)"},
+			&cli.BoolFlag{Name: "undefined-only", Aliases: []string{"u"}, Category: symbols, Usage: "only undefined symbols"},
+			&cli.BoolFlag{Name: "defined-only", Aliases: []string{"U"}, Category: symbols, Usage: "only defined symbols"},
+			&cli.BoolFlag{Name: "extern-only", Aliases: []string{"g"}, Category: symbols, Usage: "only external symbols"},
+			&cli.BoolFlag{Name: "no-weak", Category: symbols, Usage: "no weak symbols"},
+			&cli.BoolFlag{Name: "no-sort", Aliases: []string{"p"}, Category: symbols, Usage: "do not sort by name"},
+			&cli.BoolFlag{Name: "numeric-sort", Aliases: []string{"n", "v"}, Category: symbols, Usage: "sort by line, for lack of addresses"},
+			&cli.BoolFlag{Name: "size-sort", Category: symbols, Usage: "sort definitions by size, and print it in place of an address"},
+			&cli.BoolFlag{Name: "reverse-sort", Aliases: []string{"r"}, Category: symbols, Usage: "sort in reverse"},
+			&cli.BoolFlag{Name: "print-size", Aliases: []string{"S"}, Category: symbols, Usage: "print the size of objects in hexadecimal"},
+			&cli.GenericFlag{Name: "radix", Aliases: []string{"t"}, Category: symbols, Value: oneOf("d o x"), Usage: "print sizes in `RADIX` d, o or x"},
+			&cli.BoolFlag{Name: "portability", Aliases: []string{"P"}, Category: symbols, Usage: "print the format of POSIX: name, letter, address, size"},
+			&cli.GenericFlag{Name: "format", Aliases: []string{"f"}, Category: symbols, Value: oneOf("bsd posix just-symbols json"), Usage: "`FORMAT`: bsd (default), posix, just-symbols or json"},
+			&cli.BoolFlag{Name: "just-symbols", Aliases: []string{"j"}, Category: symbols, Usage: "print only names"},
+			&cli.BoolFlag{Name: "json", Category: symbols, Usage: "print a JSON list of files with their symbols"},
+			&cli.BoolFlag{Name: "line-numbers", Aliases: []string{"l"}, Category: symbols, Usage: "print the file and line of every symbol"},
+			&cli.BoolFlag{Name: "debug-syms", Aliases: []string{"a"}, Category: symbols, Usage: "ignored: PTX has no other symbols"},
+			&cli.BoolFlag{Name: "print-file-name", Aliases: []string{"A", "o"}, Category: symbols, Usage: "print the file name before every symbol"},
+			&cli.StringFlag{Name: "output", Category: symbols, Usage: "write to `FILE` (default: standard output)"},
+		}, commonFlags()...)
+	},
+	run: (*command).nm,
 }
 
 // inspect reads the object records of the arguments.
-func (c *command) inspect(opts *options) ([]*link.Object, error) {
+func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
 	if len(c.inputs) == 0 {
 		return nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
 	if err := c.findInputs(nil); err != nil {
 		return nil, err
 	}
-	list, err := link.Inspect(opts.ctx, c.linkOptions.Inputs, 0)
+	list, err := link.Inspect(opts.Context, c.linkOptions.Inputs, 0)
 	if err != nil {
 		return nil, c.refused(err)
 	}
@@ -89,13 +94,13 @@ func (c *command) inspect(opts *options) ([]*link.Object, error) {
 }
 
 // info runs ptxlink info.
-func (c *command) info(opts *options) error {
+func (c *command) info(opts *cli.Context) error {
 	list, err := c.inspect(opts)
 	if err != nil {
 		return err
 	}
 	var out bytes.Buffer
-	if opts.toggle("json") {
+	if opts.Bool("json") {
 		if err := diag.WriteJSON(&out, list); err != nil {
 			return err
 		}
@@ -177,7 +182,7 @@ func orUnknown(s string) string {
 }
 
 // nm runs ptxlink nm.
-func (c *command) nm(opts *options) error {
+func (c *command) nm(opts *cli.Context) error {
 	list, err := c.inspect(opts)
 	if err != nil {
 		return err
@@ -208,7 +213,7 @@ func (c *command) nm(opts *options) error {
 	if err != nil {
 		return err
 	}
-	if path := opts.text("output"); path != "" && path != "-" {
+	if path := opts.String("output"); path != "" && path != "-" {
 		return c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()})
 	}
 	return c.show(out.Bytes())
@@ -223,46 +228,38 @@ type listing struct {
 	sizes, sizeForBody bool
 }
 
-func readListing(opts *options) (listing, error) {
+func readListing(opts *cli.Context) (listing, error) {
 	l := listing{
-		format: cmp.Or(opts.text("format"), "bsd"), files: opts.toggle("print-file-name"), lines: opts.toggle("line-numbers"),
-		demangle: opts.toggle("demangle") && !opts.toggle("no-demangle"), sizes: opts.toggle("print-size"), sizeForBody: opts.toggle("size-sort"),
-	}
-	switch radix := cmp.Or(opts.text("radix"), "x"); radix {
-	case "d", "o", "x":
-		l.radix = "%016" + radix
-	default:
-		return l, &usageError{text: fmt.Sprintf("%q is not a value of --radix", radix), help: "d, o and x are"}
+		format: cmp.Or(opts.String("format"), "bsd"), files: opts.Bool("print-file-name"), lines: opts.Bool("line-numbers"),
+		demangle: opts.Bool("demangle") && !opts.Bool("no-demangle"), sizes: opts.Bool("print-size"), sizeForBody: opts.Bool("size-sort"),
+		radix: "%016" + cmp.Or(opts.String("radix"), "x"),
 	}
 	for _, name := range []string{"portability", "just-symbols", "json"} {
-		if opts.toggle(name) {
+		if opts.Bool(name) {
 			l.format = strings.Replace(name, "portability", "posix", 1)
 		}
-	}
-	if !slices.Contains([]string{"bsd", "posix", "just-symbols", "json"}, l.format) {
-		return l, &usageError{text: fmt.Sprintf("%q is not a format of nm", l.format), help: "bsd, posix, just-symbols and json are"}
 	}
 	return l, nil
 }
 
 // choose returns the symbols to list, in order.
-func (l *listing) choose(opts *options, symbols []link.ObjectSymbol) []link.ObjectSymbol {
+func (l *listing) choose(opts *cli.Context, symbols []link.ObjectSymbol) []link.ObjectSymbol {
 	symbols = slices.DeleteFunc(symbols, func(s link.ObjectSymbol) bool {
-		return opts.toggle("undefined-only") && s.Defined || (opts.toggle("defined-only") || opts.toggle("size-sort")) && !s.Defined ||
-			opts.toggle("extern-only") && s.Linkage == "local" || opts.toggle("no-weak") && s.Linkage == "weak"
+		return opts.Bool("undefined-only") && s.Defined || (opts.Bool("defined-only") || opts.Bool("size-sort")) && !s.Defined ||
+			opts.Bool("extern-only") && s.Linkage == "local" || opts.Bool("no-weak") && s.Linkage == "weak"
 	})
-	if opts.toggle("no-sort") {
+	if opts.Bool("no-sort") {
 		return symbols
 	}
 	slices.SortStableFunc(symbols, func(a, b link.ObjectSymbol) int {
 		order := strings.Compare(a.Name, b.Name)
 		switch {
-		case opts.toggle("size-sort"):
+		case opts.Bool("size-sort"):
 			order = cmp.Or(cmp.Compare(a.Size, b.Size), order)
-		case opts.toggle("numeric-sort"):
+		case opts.Bool("numeric-sort"):
 			order = cmp.Or(cmp.Compare(a.Line, b.Line), order)
 		}
-		if opts.toggle("reverse-sort") {
+		if opts.Bool("reverse-sort") {
 			order = -order
 		}
 		return order

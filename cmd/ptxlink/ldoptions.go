@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/link"
 )
@@ -38,21 +39,17 @@ func refusedOption(name string) string {
 }
 
 // readLinkerOptions reads options that ld has too.
-func (c *command) readLinkerOptions(opts *options) error {
+func (c *command) readLinkerOptions(opts *cli.Context) error {
 	o := &c.linkOptions
-	o.Wrap, o.TraceSymbols = opts.list("wrap"), opts.list("trace-symbol")
-	o.Weaken, o.LocalizeInputs = opts.list("weaken-symbol"), opts.list("localize-symbol")
-	o.AllowDuplicates, o.DedupeIdentical = opts.toggle("allow-multiple-definition"), opts.toggle("dedupe-identical")
+	o.Wrap, o.TraceSymbols = opts.StringSlice("wrap"), opts.StringSlice("trace-symbol")
+	o.Weaken, o.LocalizeInputs = opts.StringSlice("weaken-symbol"), opts.StringSlice("localize-symbol")
+	o.AllowDuplicates, o.DedupeIdentical = opts.Bool("allow-multiple-definition"), opts.Bool("dedupe-identical")
 	o.WarnUndefined = c.lastOf("warn-unresolved-symbols", "error-unresolved-symbols")
 	ignore := false
-	switch how := opts.text("unresolved-symbols"); how {
-	case "", "report-all", "ignore-in-shared-libs":
-	case "ignore-all", "ignore-in-object-files":
+	if how := opts.String("unresolved-symbols"); how == "ignore-all" || how == "ignore-in-object-files" {
 		ignore = true
-	default:
-		return &usageError{text: fmt.Sprintf("%q is not a value of --unresolved-symbols", how), help: "report-all and ignore-all are; --allow-undefined=GLOB allows some symbols"}
 	}
-	for _, keyword := range opts.list("z") {
+	for _, keyword := range words(opts, "z") {
 		switch keyword {
 		case "muldefs":
 			o.AllowDuplicates = true
@@ -65,18 +62,18 @@ func (c *command) readLinkerOptions(opts *options) error {
 	if ignore {
 		o.AllowUndefined = append(o.AllowUndefined, "*")
 	}
-	for _, d := range opts.list("defsym") {
+	for _, d := range opts.StringSlice("defsym") {
 		name, value, ok := strings.Cut(d, "=")
 		if !ok || name == "" || value == "" {
 			return &usageError{text: fmt.Sprintf("--defsym wants NAME=SYMBOL or NAME=NUMBER, not %q", d)}
 		}
 		o.Define = append(o.Define, link.Definition{Name: name, Value: value})
 	}
-	c.cref, c.trace = opts.toggle("cref"), opts.toggle("trace")
+	c.cref, c.trace = opts.Bool("cref"), opts.Bool("trace")
 	o.CrossReference = c.cref
-	c.traceFile, c.reproduceFile = opts.text("time-trace"), opts.text("reproduce")
-	if opts.given("demangle") || opts.given("no-demangle") {
-		diag.ShowMangled(opts.toggle("no-demangle"))
+	c.traceFile, c.reproduceFile = opts.String("time-trace"), opts.String("reproduce")
+	if opts.IsSet("demangle") || opts.IsSet("no-demangle") {
+		diag.ShowMangled(opts.Bool("no-demangle"))
 	}
 	return nil
 }

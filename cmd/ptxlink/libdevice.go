@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
@@ -14,42 +15,44 @@ import (
 )
 
 var libdeviceCommand = subcommand{
-	name:  "libdevice",
-	usage: "create a package from the toolkit's libdevice, for -ldevice",
-	args:  "",
-	flags: func() []option {
-		const compiling = "Compiling"
-		return append([]option{
-			{kind: textKind, name: "output", aliases: []string{"o"}, category: "Output", usage: "write to `FILE` (default: libdevice.a)"},
-			{kind: toggleKind, name: "compress", category: "Output", usage: "store members as zstd frames"},
-			{kind: textKind, name: "arch", category: compiling, preset: "sm_75", usage: "compile for the GPU `sm_NN` and later ones (default: sm_75)"},
-			{kind: toggleKind, name: "ftz", category: compiling, usage: "flush denormals to zero, like nvcc -ftz=true"},
-			{kind: textKind, name: "cuda", category: compiling, usage: "`PATH` of a toolkit, a venv or libdevice.10.bc"},
-			{kind: textKind, name: "llc", category: compiling, usage: "compile with the llc at `PATH` (default: the toolkit's cicc)"},
-		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "diagnostics-format", "color-diagnostics")...)
-	},
-	description: `Searches for the toolkit in --cuda, $CUDA_HOME, $CUDA_PATH, next to the nvcc on
+	Command: cli.Command{
+		Name:      "libdevice",
+		Usage:     "create a package from the toolkit's libdevice, for -ldevice",
+		ArgsUsage: "",
+		Description: `Searches for the toolkit in --cuda, $CUDA_HOME, $CUDA_PATH, next to the nvcc on
 PATH, and in the usual folders and Python's site-packages. Each function of
 libdevice becomes a member, so a link with -ldevice uses only what it needs.
 
 Exit codes: 0 success, 1 libdevice cannot be compiled, 2 usage error,
 3 libdevice or its compiler is not found, or a file cannot be read or written.`,
+	},
+	flags: func() []cli.Flag {
+		const compiling = "Compiling"
+		return append([]cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: "Output", Usage: "write to `FILE` (default: libdevice.a)"},
+			&cli.BoolFlag{Name: "compress", Category: "Output", Usage: "store members as zstd frames"},
+			&cli.StringFlag{Name: "arch", Category: compiling, Value: "sm_75", Usage: "compile for the GPU `sm_NN` and later ones (default: sm_75)"},
+			&cli.BoolFlag{Name: "ftz", Category: compiling, Usage: "flush denormals to zero, like nvcc -ftz=true"},
+			&cli.StringFlag{Name: "cuda", Category: compiling, Usage: "`PATH` of a toolkit, a venv or libdevice.10.bc"},
+			&cli.StringFlag{Name: "llc", Category: compiling, Usage: "compile with the llc at `PATH` (default: the toolkit's cicc)"},
+		}, linkFlags("help", "verbose", "w", "W", "fatal-warnings", "diagnostics-format", "color-diagnostics")...)
+	},
 	run: (*command).libdevice,
 }
 
 // libdevice runs ptxlink libdevice.
-func (c *command) libdevice(opts *options) error {
+func (c *command) libdevice(opts *cli.Context) error {
 	if len(c.inputs) > 0 {
 		return &usageError{text: fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), help: "--cuda names a toolkit or libdevice.10.bc"}
 	}
-	if err := checkArch(opts.text("arch")); err != nil {
+	if err := checkArch(opts.String("arch")); err != nil {
 		return err
 	}
-	_, gpu, _ := strings.Cut(opts.text("arch"), "_")
+	_, gpu, _ := strings.Cut(opts.String("arch"), "_")
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	output := opts.text("output")
+	output := opts.String("output")
 	if output == "" {
 		output = "libdevice.a"
 	}
@@ -59,34 +62,34 @@ func (c *command) libdevice(opts *options) error {
 	if output == "-" {
 		return &usageError{text: "a package is not written to standard output", help: "name a file with -o"}
 	}
-	options := libdevice.Options{Arch: "sm_" + gpu, FTZ: opts.toggle("ftz"), LLC: opts.text("llc")}
+	options := libdevice.Options{Arch: "sm_" + gpu, FTZ: opts.Bool("ftz"), LLC: opts.String("llc")}
 	var err error
-	if options.Bitcode, err = libdevice.Find(opts.text("cuda")); err != nil {
+	if options.Bitcode, err = libdevice.Find(opts.String("cuda")); err != nil {
 		return &exitError{exitIO, err}
 	}
 	if err := outfile.Check(output, []string{options.Bitcode}); err != nil {
 		return &exitError{exitIO, err}
 	}
-	library, messages, err := libdevice.Compile(opts.ctx, options)
+	library, messages, err := libdevice.Compile(opts.Context, options)
 	if failed := c.report.write(messages) > 0; errors.Is(err, libdevice.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return &exitError{code: exitLink}
 	}
 	if err != nil {
 		return err
 	}
-	members, err := pack.Split(opts.ctx, link.Input{Name: "libdevice.ptx", Text: library.PTX}, pack.SplitOptions{Roots: library.Names, Weak: true})
+	members, err := pack.Split(opts.Context, link.Input{Name: "libdevice.ptx", Text: library.PTX}, pack.SplitOptions{Roots: library.Names, Weak: true})
 	if err != nil {
 		return c.refused(err)
 	}
 	o := pack.Options{Inputs: members}
-	if opts.toggle("compress") {
+	if opts.Bool("compress") {
 		o.Format = pack.Zstd
 	}
-	archive, err := pack.Make(opts.ctx, o)
+	archive, err := pack.Make(opts.Context, o)
 	if err != nil {
 		return c.refused(err)
 	}
-	if opts.toggle("verbose") {
+	if opts.Bool("verbose") {
 		fmt.Fprintf(c.stderr, "%s: %d functions of %s, compiled for %s by %s\n", diag.Escape(output), len(library.Names), diag.Escape(options.Bitcode), options.Arch, diag.Escape(library.Tool))
 	}
 	return c.write([]string{options.Bitcode}, outfile.File{Path: output, Data: archive.Data})

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -65,35 +66,27 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // start parses the arguments and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
-	table := s.flags()
-	diag.SpeakAs(s.spell(table))
+	t := newTable(s.flags())
+	diag.SpeakAs(s.spell(t))
 	if s.first != nil {
 		args = s.first(args)
 	}
 	args, err := expand(args)
 	c.report.style.Format, c.report.style.Version = findFormat(args), strings.TrimPrefix(version(), "ptxlink ")
-	if s.letters {
-		args = splitLetters(table, args)
+	if s.UseShortOptionHandling {
+		args = splitLetters(t, args)
 	}
 	if err == nil && s.before != nil {
-		args = s.before(c, table, args)
-	}
-	var opts *options
-	if err == nil {
-		args, c.inputs, err = reorder(table, args)
-		c.arguments = args
+		args = s.before(c, t, args)
 	}
 	if err == nil {
-		opts, err = parse(ctx, table, args)
+		c.arguments, c.inputs, err = reorder(t, args)
 	}
-	switch {
-	case err != nil:
-	case opts.toggle("help"):
-		io.WriteString(c.stdout, s.help())
-	default:
-		c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.color(), c.stderr), terminalWidth(c.stderr), opts.toggle("verbose")
-		if err = checkFormat(opts); err == nil {
-			err = s.run(c, opts)
+	if err == nil {
+		var help bytes.Buffer
+		words := append(strings.Fields("ptxlink "+s.Name), c.arguments...)
+		if err = s.app(c, t, c.arguments, &help).RunContext(ctx, words); err == nil {
+			err = c.show(help.Bytes())
 		}
 	}
 	return s.own(err)

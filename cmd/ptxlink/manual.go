@@ -5,28 +5,30 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 )
 
 func manualCommand() subcommand {
 	return subcommand{
-		name:  "manual",
-		usage: "print the manual page of a command",
-		args:  "[COMMAND]",
-		flags: func() []option {
-			const output = "Output"
-			return append([]option{
-				{kind: toggleKind, name: "markdown", category: output, usage: "print all options as Markdown (docs/options.md)"},
-				{kind: textKind, name: "output-dir", category: output, usage: "write the pages of all commands to `DIR`"},
-			}, commonFlags()...)
-		},
-		description: `Prints the manual page of linking or of a subcommand, for man:
+		Command: cli.Command{
+			Name:      "manual",
+			Usage:     "print the manual page of a command",
+			ArgsUsage: "[COMMAND]",
+			Description: `Prints the manual page of linking or of a subcommand, for man:
 ptxlink manual nm | man -l -
 
 Exit codes: 0 success, 2 usage error, 3 a file cannot be written.`,
+		},
+		flags: func() []cli.Flag {
+			const output = "Output"
+			return append([]cli.Flag{
+				&cli.BoolFlag{Name: "markdown", Category: output, Usage: "print all options as Markdown (docs/options.md)"},
+				&cli.StringFlag{Name: "output-dir", Category: output, Usage: "write the pages of all commands to `DIR`"},
+			}, commonFlags()...)
+		},
 		run: (*command).manual,
 	}
 }
@@ -35,14 +37,14 @@ Exit codes: 0 success, 2 usage error, 3 a file cannot be written.`,
 func allCommands() []subcommand { return append([]subcommand{linking()}, subcommands()...) }
 
 // manual is ptxlink manual.
-func (c *command) manual(opts *options) error {
+func (c *command) manual(opts *cli.Context) error {
 	if len(c.inputs) > 1 {
 		return &usageError{text: "one command has one manual page", help: "ptxlink --help lists the subcommands"}
 	}
-	if opts.toggle("markdown") {
+	if opts.Bool("markdown") {
 		return c.show(markdown())
 	}
-	if dir := opts.text("output-dir"); dir != "" {
+	if dir := opts.String("output-dir"); dir != "" {
 		var files []outfile.File
 		for _, s := range allCommands() {
 			files = append(files, outfile.File{Path: filepath.Join(dir, s.title()+".1"), Data: s.manualPage()})
@@ -54,7 +56,7 @@ func (c *command) manual(opts *options) error {
 		name = c.inputs[0].name
 	}
 	for _, s := range allCommands() {
-		if s.name == name {
+		if s.Name == name {
 			return c.show(s.manualPage())
 		}
 	}
@@ -62,19 +64,19 @@ func (c *command) manual(opts *options) error {
 }
 
 // title returns the name of the manual page: ptxlink, or ptxlink-nm.
-func (s subcommand) title() string { return strings.TrimSuffix("ptxlink-"+s.name, "-") }
+func (s subcommand) title() string { return strings.TrimSuffix("ptxlink-"+s.Name, "-") }
 
 // command returns what a user types.
-func (s subcommand) command() string { return strings.TrimSpace("ptxlink " + s.name) }
+func (s subcommand) command() string { return strings.TrimSpace("ptxlink " + s.Name) }
 
 // summary returns what the command does, as in the NAME of a manual page.
 func (s subcommand) summary() string {
-	return strings.TrimSuffix(cmp.Or(strings.TrimPrefix(s.usage, "ptxlink "), s.usage), ".")
+	return strings.TrimSuffix(cmp.Or(strings.TrimPrefix(s.Usage, "ptxlink "), s.Usage), ".")
 }
 
 // paragraphs splits the description; the last paragraph holds the exit codes.
 func (s subcommand) paragraphs() (text []string, codes string) {
-	text = strings.Split(s.description, "\n\n")
+	text = strings.Split(s.Description, "\n\n")
 	last := len(text) - 1
 	if after, ok := strings.CutPrefix(text[last], "Exit codes: "); ok {
 		return text[:last], after
@@ -82,51 +84,23 @@ func (s subcommand) paragraphs() (text []string, codes string) {
 	return text, ""
 }
 
-// groups returns the options by category, in the order of the table.
-func groups(table []option) (list [][]option) {
-	for _, o := range table {
-		i := slices.IndexFunc(list, func(g []option) bool { return g[0].category == o.category })
-		if i < 0 {
-			list = append(list, nil)
-			i = len(list) - 1
-		}
-		list[i] = append(list[i], o)
-	}
-	return list
-}
-
-// spellings returns all spellings of an option, the short ones first, and the name of
-// its value.
-func (o *option) spellings() (names []string, value string) {
-	_, value, _ = cutQuoted(o.usage)
-	for _, name := range o.names() {
-		names = append([]string{spell(name)}, names...)
-	}
-	return names, value
-}
-
 // sentences returns the whole description of an option, as sentences.
-func (o *option) sentences() string {
-	before, value, after := cutQuoted(o.usage)
-	text := before + value + after
+func (o option) sentences() string {
+	text := o.text
 	if text[0] >= 'a' && text[0] <= 'z' && !strings.HasPrefix(text, "no-ID") {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
-	text += "."
-	if o.more != "" {
-		text += " " + o.more
-	}
-	return text
+	return strings.TrimSpace(text + ". " + o.more)
 }
 
 // manualPage returns the page of section 1, in the macros of man(7). It has no date, so
 // that it is the same wherever it is made.
 func (s subcommand) manualPage() []byte {
 	var b bytes.Buffer
-	fmt.Fprintf(&b, ".\\\" Made by: %s\n", strings.TrimSpace("ptxlink manual "+s.name))
+	fmt.Fprintf(&b, ".\\\" Made by: %s\n", strings.TrimSpace("ptxlink manual "+s.Name))
 	fmt.Fprintf(&b, ".TH %s 1 \"\" ptxlink \"User Commands\"\n", roff(strings.ToUpper(s.title())))
 	fmt.Fprintf(&b, ".SH NAME\n%s \\- %s\n", roff(s.title()), roff(s.summary()))
-	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n[options] %s\n", roff(s.command()), roff(s.args))
+	fmt.Fprintf(&b, ".SH SYNOPSIS\n.B %s\n[options] %s\n", roff(s.command()), roff(s.ArgsUsage))
 	text, codes := s.paragraphs()
 	b.WriteString(".SH DESCRIPTION\n")
 	for i, p := range text {
@@ -137,21 +111,21 @@ func (s subcommand) manualPage() []byte {
 	}
 	b.WriteString(".SH OPTIONS\n")
 	for _, group := range groups(s.flags()) {
-		fmt.Fprintf(&b, ".SS %s\n", roff(group[0].category))
-		for _, o := range group {
-			names, value := o.spellings()
-			for i := range names {
-				names[i] = `\fB` + roff(names[i]) + `\fR`
+		fmt.Fprintf(&b, ".SS %s\n", roff(group.Category))
+		for _, f := range group.Flags {
+			o := describeFlag(f)
+			var names []string
+			for _, name := range o.spellings {
+				names = append(names, `\fB`+roff(name)+`\fR`)
 			}
-			if value != "" {
-				suffix := valueSuffix(&o, value)
-				suffix = strings.Replace(suffix, value, `\fI`+value+`\fR`, 1)
-				names[len(names)-1] += suffix
+			suffix := o.suffix
+			if o.value != "" {
+				suffix = strings.Replace(suffix, o.value, `\fI`+o.value+`\fR`, 1)
 			}
-			fmt.Fprintf(&b, ".TP\n%s\n%s\n", strings.Join(names, ", "), roff(o.sentences()))
+			fmt.Fprintf(&b, ".TP\n%s%s\n%s\n", strings.Join(names, ", "), suffix, roff(o.sentences()))
 		}
 	}
-	if s.name == "" {
+	if s.Name == "" {
 		b.WriteString(".SH SUBCOMMANDS\n")
 		for _, sub := range subcommands() {
 			fmt.Fprintf(&b, ".TP\n.B %s\n%s; see\n.BR %s (1).\n", roff(sub.command()), roff(sub.summary()), roff(sub.title()))
@@ -167,7 +141,7 @@ func (s subcommand) manualPage() []byte {
 	}
 	b.WriteString(".SH SEE ALSO\n")
 	also := ".BR ptxlink (1)\n"
-	if s.name == "" {
+	if s.Name == "" {
 		also = ".BR ptxas (1),\n.BR nvlink (1),\n.BR ld (1)\n"
 	}
 	b.WriteString(also)
@@ -213,17 +187,16 @@ func markdown() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Options\n\nMade by `ptxlink manual --markdown` from the table that parses the command line; `go test ./cmd/ptxlink -run OptionDocs -update` rewrites this page.\n")
 	for _, s := range allCommands() {
-		fmt.Fprintf(&b, "\n## %s\n\n`%s [options]%s`\n", s.command(), s.command(), strings.TrimRight(" "+s.args, " "))
+		fmt.Fprintf(&b, "\n## %s\n\n`%s [options]%s`\n", s.command(), s.command(), strings.TrimRight(" "+s.ArgsUsage, " "))
 		text, codes := s.paragraphs()
 		for _, p := range text {
 			b.WriteString("\n" + markdownParagraph(p) + "\n")
 		}
 		for _, group := range groups(s.flags()) {
-			fmt.Fprintf(&b, "\n### %s\n\n| option | meaning |\n|---|---|\n", group[0].category)
-			for _, o := range group {
-				names, value := o.spellings()
-				names[len(names)-1] += valueSuffix(&o, value)
-				fmt.Fprintf(&b, "| `%s` | %s |\n", strings.Join(names, "`, `"), markdownText(o.sentences()))
+			fmt.Fprintf(&b, "\n### %s\n\n| option | meaning |\n|---|---|\n", group.Category)
+			for _, f := range group.Flags {
+				o := describeFlag(f)
+				fmt.Fprintf(&b, "| `%s%s` | %s |\n", strings.Join(o.spellings, "`, `"), o.suffix, markdownText(o.sentences()))
 			}
 		}
 		if codes != "" {

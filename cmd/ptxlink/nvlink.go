@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/dlink"
@@ -17,50 +18,48 @@ import (
 )
 
 var nvlinkCommand = subcommand{
-	name:  "nvlink",
-	usage: "link like NVIDIA's nvlink, with its options; also if called as nvlink",
-	args:  "FILE...",
-	flags: func() []option {
-		const output, input, assembler, messages, ignored = "Output", "Inputs", "ptxas", "Messages", "Accepted, without effect"
-		list := []option{
-			{kind: textKind, name: "output-file", aliases: []string{"o"}, category: output, usage: "write the cubin to `FILE`"},
-			{kind: textKind, name: "register-link-binaries", category: output, usage: "write the names of the linked objects to `FILE`, for nvcc"},
-			{kind: toggleKind, name: "relocatable-link", aliases: []string{"r"}, category: output, usage: "write a relocatable cubin"},
-
-			{kind: listKind, name: "L", aliases: []string{"library-path"}, category: input, usage: "search `DIR` for -l libraries"},
-			{kind: listKind, name: "l", aliases: []string{"library"}, category: input, usage: "link lib`NAME`.a if it is in a -L folder or $LIBRARY_PATH"},
-			{kind: listKind, name: "options-file", aliases: []string{"optf"}, category: input, usage: "read arguments from `FILE`; same as @FILE"},
-			{kind: toggleKind, name: "keep-system-libraries", category: input, usage: "link all of libcudadevrt.a, needed or not"},
-			{kind: listKind, name: "kernels-used", category: input, usage: "keep only kernels whose name contains `NAME`"},
-
-			{kind: textKind, name: "arch", category: assembler, usage: "GPU to link for: `sm_NN`"},
-			{kind: toggleKind, name: "suppress-debug-info", category: assembler, usage: "remove debug information"},
-			{kind: listKind, name: "Xptxas", category: assembler, usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
-			{kind: textKind, name: "maxrregcount", category: assembler, usage: "use at most `N` registers"},
-
-			{kind: toggleKind, name: "help", aliases: []string{"h"}, category: messages, usage: "show this help"},
-			{kind: toggleKind, name: "version", aliases: []string{"V"}, category: messages, usage: "show the version"},
-			{kind: toggleKind, name: "verbose", aliases: []string{"v", "verbose2", "v2"}, category: messages, usage: "print the registers and memory of each kernel"},
-			{kind: toggleKind, name: "w", aliases: []string{"disable-warnings"}, category: messages, usage: "suppress all warnings"},
-			{kind: toggleKind, name: "fatal-warnings", aliases: []string{"warning-as-error", "Werror"}, category: messages, usage: "treat warnings as errors"},
-			{kind: whenKind, name: "color-diagnostics", category: messages, usage: "colour messages: `WHEN` is auto, always or never"},
-		}
-		for _, o := range nvlinkIgnored {
-			o.category = ignored
-			list = append(list, o)
-		}
-		for _, o := range nvlinkRefused {
-			o.option.category = "Refused"
-			list = append(list, o.option)
-		}
-		return list
-	},
-	description: `Takes the command lines of nvcc 11.8 to 13.5. The inputs must hold PTX: compile
+	Command: cli.Command{
+		Name:      "nvlink",
+		Usage:     "link like NVIDIA's nvlink, with its options; also if called as nvlink",
+		ArgsUsage: "FILE...",
+		Description: `Takes the command lines of nvcc 11.8 to 13.5. The inputs must hold PTX: compile
 with -gencode arch=compute_NN,code=[sm_NN,compute_NN]. docs/nvcc.md describes
 how to let nvcc call ptxlink.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written.`,
+	},
+	flags: func() []cli.Flag {
+		const output, input, assembler, messages = "Output", "Inputs", "ptxas", "Messages"
+		list := []cli.Flag{
+			&cli.StringFlag{Name: "output-file", Aliases: []string{"o"}, Category: output, Usage: "write the cubin to `FILE`"},
+			&cli.StringFlag{Name: "register-link-binaries", Category: output, Usage: "write the names of the linked objects to `FILE`, for nvcc"},
+			&cli.BoolFlag{Name: "relocatable-link", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin"},
+
+			&cli.StringSliceFlag{Name: "L", Aliases: []string{"library-path"}, Category: input, Usage: "search `DIR` for -l libraries"},
+			&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a if it is in a -L folder or $LIBRARY_PATH"},
+			&cli.StringSliceFlag{Name: "options-file", Aliases: []string{"optf"}, Category: input, Usage: "read arguments from `FILE`; same as @FILE"},
+			&cli.BoolFlag{Name: "keep-system-libraries", Category: input, Usage: "link all of libcudadevrt.a, needed or not"},
+			&cli.StringSliceFlag{Name: "kernels-used", Category: input, Usage: "keep only kernels whose name contains `NAME`"},
+
+			&cli.StringFlag{Name: "arch", Category: assembler, Usage: "GPU to link for: `sm_NN`"},
+			&cli.BoolFlag{Name: "suppress-debug-info", Category: assembler, Usage: "remove debug information"},
+			&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
+			&cli.StringFlag{Name: "maxrregcount", Category: assembler, Usage: "use at most `N` registers"},
+
+			&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
+			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v", "verbose2", "v2"}, Category: messages, Usage: "print the registers and memory of each kernel"},
+			&cli.BoolFlag{Name: "w", Aliases: []string{"disable-warnings"}, Category: messages, Usage: "suppress all warnings"},
+			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
+			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
+		}
+		list = append(list, nvlinkIgnored()...)
+		for _, o := range nvlinkRefused() {
+			list = append(list, o.option)
+		}
+		return list
+	},
 	first: optionFiles,
 	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
 	run:   (*command).nvlink,
@@ -68,60 +67,69 @@ read or written.`,
 
 // nvlinkIgnored are options that change nothing here: they suit a linker of cubins, or
 // choose between messages that ptxlink does not have.
-var nvlinkIgnored = []option{
-	{kind: textKind, name: "machine", aliases: []string{"m"}, usage: "`64`: addresses have the size that the PTX says"},
-	{kind: toggleKind, name: "m64", usage: "likewise"},
-	{kind: textKind, name: "cpu-arch", usage: "`CPU` of the host"},
-	{kind: textKind, name: "host-ccbin", usage: "`PATH` of the host compiler"},
-	{kind: toggleKind, name: "debug", aliases: []string{"g"}, usage: "debug information is kept if the inputs have it"},
-	{kind: toggleKind, name: "extra-warnings", aliases: []string{"extrawarn"}, usage: "all warnings are on"},
-	{kind: toggleKind, name: "report-arch", usage: "messages name the GPU where it matters"},
-	{kind: toggleKind, name: "suppress-arch-warning", usage: "an input without PTX for the GPU is an error"},
-	{kind: toggleKind, name: "suppress-stack-size-warning", usage: "ptxas has its own warning"},
-	{kind: toggleKind, name: "disable-infos", usage: "there are no messages of this kind"},
-	{kind: toggleKind, name: "preserve-relocs", usage: "the cubin comes from ptxas, which resolves none"},
-	{kind: toggleKind, name: "use-host-info", usage: "all kernels and variables of the host are kept"},
-	{kind: toggleKind, name: "ignore-host-info", usage: "likewise"},
-	{kind: listKind, name: "variables-used", usage: "`NAME`: all variables of the host are kept"},
-	{kind: textKind, name: "split-compile", usage: "`N` threads, for LTO-IR"},
-	{kind: textKind, name: "split-compile-extended", usage: "`N` threads, for LTO-IR"},
-	{kind: listKind, name: "Xnvvm", usage: "`ARG`, for LTO-IR"},
-	{kind: textKind, name: "nvvmpath", usage: "`PATH`, for LTO-IR"},
+func nvlinkIgnored() []cli.Flag {
+	const ignored = "Accepted, without effect"
+	return []cli.Flag{
+		&cli.StringFlag{Name: "machine", Aliases: []string{"m"}, Category: ignored, Usage: "`64`: addresses have the size that the PTX says"},
+		&cli.BoolFlag{Name: "m64", Category: ignored, Usage: "likewise"},
+		&cli.StringFlag{Name: "cpu-arch", Category: ignored, Usage: "`CPU` of the host"},
+		&cli.StringFlag{Name: "host-ccbin", Category: ignored, Usage: "`PATH` of the host compiler"},
+		&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
+		&cli.BoolFlag{Name: "extra-warnings", Aliases: []string{"extrawarn"}, Category: ignored, Usage: "all warnings are on"},
+		&cli.BoolFlag{Name: "report-arch", Category: ignored, Usage: "messages name the GPU where it matters"},
+		&cli.BoolFlag{Name: "suppress-arch-warning", Category: ignored, Usage: "an input without PTX for the GPU is an error"},
+		&cli.BoolFlag{Name: "suppress-stack-size-warning", Category: ignored, Usage: "ptxas has its own warning"},
+		&cli.BoolFlag{Name: "disable-infos", Category: ignored, Usage: "there are no messages of this kind"},
+		&cli.BoolFlag{Name: "preserve-relocs", Category: ignored, Usage: "the cubin comes from ptxas, which resolves none"},
+		&cli.BoolFlag{Name: "use-host-info", Category: ignored, Usage: "all kernels and variables of the host are kept"},
+		&cli.BoolFlag{Name: "ignore-host-info", Category: ignored, Usage: "likewise"},
+		&cli.StringSliceFlag{Name: "variables-used", Category: ignored, Usage: "`NAME`: all variables of the host are kept"},
+		&cli.StringFlag{Name: "split-compile", Category: ignored, Usage: "`N` threads, for LTO-IR"},
+		&cli.StringFlag{Name: "split-compile-extended", Category: ignored, Usage: "`N` threads, for LTO-IR"},
+		&cli.StringSliceFlag{Name: "Xnvvm", Category: ignored, Usage: "`ARG`, for LTO-IR"},
+		&cli.StringFlag{Name: "nvvmpath", Category: ignored, Usage: "`PATH`, for LTO-IR"},
+	}
+}
+
+// nvlinkOption is an option that is refused, with the message and its help.
+type nvlinkOption struct {
+	option     cli.Flag
+	text, help string
 }
 
 // nvlinkRefused are options that ask for something else than what ptxlink writes.
-var nvlinkRefused = []struct {
-	option     option
-	text, help string
-}{
-	{
-		option{kind: toggleKind, name: "link-time-opt", aliases: []string{"lto", "dlto"}, usage: "it reads LTO-IR, which only NVIDIA's tools do"},
-		"link-time optimisation needs LTO-IR, which ptxlink does not read", "compile and link without -dlto; ptxlink links the PTX, and ptxlink -O1 inlines functions",
-	},
-	{
-		option{kind: toggleKind, name: "emit-ptx", usage: "ptxlink without a subcommand writes PTX"},
-		"-emit-ptx needs LTO-IR, which ptxlink does not read", "ptxlink FILE... -o out.ptx writes the linked PTX",
-	},
-	{
-		option{kind: toggleKind, name: "dump-callgraph", aliases: []string{"dump-callgraph-no-demangle"}, usage: "ptxlink --dot writes the call graph"},
-		"ptxlink does not write nvlink's call graph", "ptxlink FILE... --dot=FILE writes one for Graphviz",
-	},
-	{
-		option{kind: textKind, name: "gen-host-linker-script", aliases: []string{"ghls"}, usage: "`TYPE`: there is no host linker script"},
-		"ptxlink writes no host linker script", "nvlink writes it; it depends on the host objects alone",
-	},
-	{
-		option{kind: textKind, name: "time", usage: "`FILE`: ptxlink --time prints the time of each pass"},
-		"ptxlink does not write nvlink's table of times", "ptxlink --time prints the time of each pass",
-	},
-	{
-		option{kind: toggleKind, name: "link-as-tools-patch", aliases: []string{"astoolspatch"}, usage: "it is for cubins"},
-		"-astoolspatch is for cubins", "",
-	},
-	{
-		option{kind: textKind, name: "uidx-file", aliases: []string{"uidx"}, usage: "`FILE`: its format is not known"},
-		"ptxlink does not read uidx files", "",
-	},
+func nvlinkRefused() []nvlinkOption {
+	const refused = "Refused"
+	return []nvlinkOption{
+		{
+			&cli.BoolFlag{Name: "link-time-opt", Aliases: []string{"lto", "dlto"}, Category: refused, Usage: "it reads LTO-IR, which only NVIDIA's tools do"},
+			"link-time optimisation needs LTO-IR, which ptxlink does not read", "compile and link without -dlto; ptxlink links the PTX, and ptxlink -O1 inlines functions",
+		},
+		{
+			&cli.BoolFlag{Name: "emit-ptx", Category: refused, Usage: "ptxlink without a subcommand writes PTX"},
+			"-emit-ptx needs LTO-IR, which ptxlink does not read", "ptxlink FILE... -o out.ptx writes the linked PTX",
+		},
+		{
+			&cli.BoolFlag{Name: "dump-callgraph", Aliases: []string{"dump-callgraph-no-demangle"}, Category: refused, Usage: "ptxlink --dot writes the call graph"},
+			"ptxlink does not write nvlink's call graph", "ptxlink FILE... --dot=FILE writes one for Graphviz",
+		},
+		{
+			&cli.StringFlag{Name: "gen-host-linker-script", Aliases: []string{"ghls"}, Category: refused, Usage: "`TYPE`: there is no host linker script"},
+			"ptxlink writes no host linker script", "nvlink writes it; it depends on the host objects alone",
+		},
+		{
+			&cli.StringFlag{Name: "time", Category: refused, Usage: "`FILE`: ptxlink --time prints the time of each pass"},
+			"ptxlink does not write nvlink's table of times", "ptxlink --time prints the time of each pass",
+		},
+		{
+			&cli.BoolFlag{Name: "link-as-tools-patch", Aliases: []string{"astoolspatch"}, Category: refused, Usage: "it is for cubins"},
+			"-astoolspatch is for cubins", "",
+		},
+		{
+			&cli.StringFlag{Name: "uidx-file", Aliases: []string{"uidx"}, Category: refused, Usage: "`FILE`: its format is not known"},
+			"ptxlink does not read uidx files", "",
+		},
+	}
 }
 
 // optionFiles replaces -optf FILE,... with @FILE.
@@ -146,19 +154,19 @@ func optionFiles(args []string) (out []string) {
 }
 
 // nvlink runs ptxlink nvlink.
-func (c *command) nvlink(opts *options) error {
-	if opts.toggle("version") {
+func (c *command) nvlink(opts *cli.Context) error {
+	if opts.Bool("version") {
 		return c.show([]byte("ptxlink nvlink: " + version() + "\n"))
 	}
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, o := range nvlinkRefused {
-		if opts.given(o.option.name) {
+	for _, o := range nvlinkRefused() {
+		if opts.IsSet(o.option.Names()[0]) {
 			return &usageError{text: o.text, help: o.help}
 		}
 	}
-	arch := opts.text("arch")
+	arch := opts.String("arch")
 	switch {
 	case arch == "":
 		return &usageError{text: "no --arch", help: "--arch=sm_80 names the GPU"}
@@ -173,15 +181,15 @@ func (c *command) nvlink(opts *options) error {
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	if c.output = opts.text("output-file"); c.output == "" {
+	if c.output = opts.String("output-file"); c.output == "" {
 		return &usageError{text: "no output", help: "name the cubin with -o"}
 	}
-	register := opts.text("register-link-binaries")
+	register := opts.String("register-link-binaries")
 	if register != "" && sameOutput(c.output, register) {
 		return &usageError{text: fmt.Sprintf("-o and --register-link-binaries would both write %s", register)}
 	}
 
-	files := c.deviceFiles(append(splitCommas(opts.list("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
+	files := c.deviceFiles(append(splitCommas(opts.StringSlice("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
 	for _, path := range []string{c.output, register} {
 		if path == "" || path == "-" {
 			continue
@@ -190,15 +198,15 @@ func (c *command) nvlink(opts *options) error {
 			return &exitError{exitIO, err}
 		}
 	}
-	job := dlink.Read(files, dlink.Options{Arch: arch, System: opts.toggle("keep-system-libraries")})
+	job := dlink.Read(files, dlink.Options{Arch: arch, System: opts.Bool("keep-system-libraries")})
 	c.linkOptions.Inputs, c.linkOptions.Arch, c.linkOptions.MapInputs = job.Inputs, arch, true
-	c.linkOptions.StripDebug = opts.toggle("suppress-debug-info")
-	for _, name := range splitCommas(opts.list("kernels-used")) {
+	c.linkOptions.StripDebug = opts.Bool("suppress-debug-info")
+	for _, name := range splitCommas(opts.StringSlice("kernels-used")) {
 		c.linkOptions.Entries = append(c.linkOptions.Entries, "*"+escapeGlob(name)+"*")
 	}
-	c.linkOptions.Relocatable = opts.toggle("relocatable-link")
+	c.linkOptions.Relocatable = opts.Bool("relocatable-link")
 
-	c.format, c.cubin, c.usage = "cubin", true, opts.toggle("verbose")
+	c.format, c.cubin, c.usage = "cubin", true, opts.Bool("verbose")
 	c.assembler.Usage = c.usage
 	c.assembler.Compile = c.linkOptions.Relocatable
 	// The nvlink beside ptxas may be this program.
@@ -207,7 +215,7 @@ func (c *command) nvlink(opts *options) error {
 	if c.assembler.Path, err = findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	targets, err := c.linkAll(opts.ctx)
+	targets, err := c.linkAll(opts.Context)
 	if err != nil {
 		return err
 	}
@@ -220,11 +228,11 @@ func (c *command) nvlink(opts *options) error {
 			return &exitError{code: exitLink}
 		}
 	}
-	c.assembler.Args = append(all, splitCommas(opts.list("Xptxas"))...)
-	if n := opts.text("maxrregcount"); n != "" {
+	c.assembler.Args = append(all, splitCommas(opts.StringSlice("Xptxas"))...)
+	if n := opts.String("maxrregcount"); n != "" {
 		c.assembler.Args = append(c.assembler.Args, "--maxrregcount="+n)
 	}
-	cubin, err := c.assemble(opts.ctx, targets)
+	cubin, err := c.assemble(opts.Context, targets)
 	if err != nil {
 		return err
 	}

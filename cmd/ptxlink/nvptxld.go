@@ -4,48 +4,51 @@ import (
 	"os"
 	"slices"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 )
 
 var nvptxLdCommand = subcommand{
-	name:  "nvptx-none-ld",
-	usage: "link like gcc's nvptx-none-ld; also if called so",
-	args:  "FILE...",
-	flags: func() []option {
-		const messages = "Messages"
-		return append(linkFlags("output", "relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "gc-sections", "strip-debug"),
-			append([]option{
-				{kind: toggleKind, name: "verbose", aliases: []string{"v"}, category: messages, usage: "print what was renamed, dropped and assumed"},
-				{kind: toggleKind, name: "version", aliases: []string{"V"}, category: messages, usage: "show the version"},
-			}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)...)
-	},
-	description: `Takes the command lines of gcc's offload compiler, and writes PTX for its
+	Command: cli.Command{
+		Name:      "nvptx-none-ld",
+		Usage:     "link like gcc's nvptx-none-ld; also if called so",
+		ArgsUsage: "FILE...",
+		Description: `Takes the command lines of gcc's offload compiler, and writes PTX for its
 mkoffload (default: a.out). docs/from-gcc.md describes how to let gcc call
 ptxlink.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written.`,
+	},
+	flags: func() []cli.Flag {
+		const messages = "Messages"
+		return append(linkFlags("output", "relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "gc-sections", "strip-debug"),
+			append([]cli.Flag{
+				&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: messages, Usage: "print what was renamed, dropped and assumed"},
+				&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
+			}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)...)
+	},
 	run: (*command).nvptxLd,
 }
 
 // nvptxLd runs ptxlink nvptx-none-ld.
-func (c *command) nvptxLd(opts *options) error {
-	if opts.toggle("version") {
+func (c *command) nvptxLd(opts *cli.Context) error {
+	if opts.Bool("version") {
 		return c.show([]byte("ptxlink nvptx-none-ld: " + version() + "\n"))
 	}
 	c.anySuffix = true
 	if err := c.readOptions(opts); err != nil {
 		return err
 	}
-	if opts.text("output") == "" {
+	if opts.String("output") == "" {
 		c.output = "a.out"
 	}
 	// libgomp looks up functions and variables by the names in the maps.
-	c.linkOptions.KeepUnused = !opts.toggle("gc-sections")
+	c.linkOptions.KeepUnused = !opts.Bool("gc-sections")
 	c.linkOptions.OffloadMaps = true
 	c.linkOptions.Stream = false
 	// gcc names the folders that it may have, also those that it has not.
-	folders := slices.DeleteFunc(opts.list("L"), func(folder string) bool {
+	folders := slices.DeleteFunc(opts.StringSlice("L"), func(folder string) bool {
 		_, err := os.Stat(folder)
 		return err != nil
 	})
@@ -55,7 +58,7 @@ func (c *command) nvptxLd(opts *options) error {
 	if err := c.checkFiles(); err != nil {
 		return err
 	}
-	targets, err := c.linkAll(opts.ctx)
+	targets, err := c.linkAll(opts.Context)
 	if err != nil {
 		return err
 	}

@@ -4,35 +4,30 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/link"
 )
 
 // readOptimisation reads the options for the second stage of a link.
-func (c *command) readOptimisation(opts *options) error {
+func (c *command) readOptimisation(opts *cli.Context) error {
 	c.optimize = link.Optimize{
-		Level:        int(opts.number("O")),
-		Inline:       opts.list("inline"),
-		NoInline:     opts.list("no-inline"),
-		InlineLimit:  int(opts.number("inline-limit")),
-		Fold:         opts.toggle("icf"),
-		Interposable: opts.toggle("compile-only"),
+		Level:        int(opts.Int64("O")),
+		Inline:       opts.StringSlice("inline"),
+		NoInline:     opts.StringSlice("no-inline"),
+		InlineLimit:  int(opts.Int64("inline-limit")),
+		Fold:         opts.Bool("icf"),
+		Interposable: opts.Bool("compile-only"),
 	}
-	c.printInlining = opts.toggle("print-inlining")
-	c.printFolded = opts.toggle("print-icf-sections")
-	switch level := opts.number("O"); {
-	case level < 0 || level > 2:
-		return &usageError{text: fmt.Sprintf("there is no -O%d", level), help: "-O0, -O1 and -O2 are the levels of optimisation"}
-	case opts.number("inline-limit") < 0:
-		return &usageError{text: "option --inline-limit wants a number that is not negative"}
-	}
+	c.printInlining = opts.Bool("print-inlining")
+	c.printFolded = opts.Bool("print-icf-sections")
 	inlines := c.optimize.Level > 0 || len(c.optimize.Inline) > 0
-	if (inlines || c.optimize.Fold) && opts.toggle("relocatable") {
+	if (inlines || c.optimize.Fold) && opts.Bool("relocatable") {
 		return &usageError{text: "-r excludes -O, --inline and --icf", help: "optimise when everything is linked"}
 	}
 	if !inlines {
 		for _, name := range []string{"no-inline", "inline-limit", "print-inlining"} {
-			if opts.given(name) {
+			if opts.IsSet(name) {
 				var log diag.Log
 				log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without -O or --inline")
 				if c.report.log(&log) > 0 {

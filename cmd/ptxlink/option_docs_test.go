@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/oracles"
 )
 
@@ -36,21 +37,22 @@ func TestOptionTable(t *testing.T) {
 		_, section, _ := strings.Cut(page, "\n## "+s.command()+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		manual := strings.ReplaceAll(string(s.manualPage()), `\-`, "-")
-		help := s.help()
-		bash, zsh := part(shells["bash"], "    ", s.name), part(shells["zsh"], "  ", s.name)
+		help := helpText(t, s)
+		bash, zsh := part(shells["bash"], "    ", s.Name), part(shells["zsh"], "  ", s.Name)
 		for line := range strings.SplitSeq(help, "\n") {
 			if len(line) > helpWidth {
 				t.Errorf("%s --help: the line has %d columns: %s", s.command(), len(line), line)
 			}
 		}
-		for _, o := range s.flags() {
-			if strings.TrimSpace(o.usage) == "" || o.category == "" {
-				t.Errorf("%s: %s has no usage or category", s.command(), o.name)
+		for _, f := range s.flags() {
+			o := describeFlag(f)
+			if strings.TrimSpace(o.text) == "" || o.category == "" {
+				t.Errorf("%s: %s has no usage or category", s.command(), o.spellings)
 			}
-			if _, value, _ := cutQuoted(o.usage); (value == "") == (needsValue(&o) || o.kind == whenKind || o.kind == usageKind || o.kind == maybeKind) {
-				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.command(), o.name)
+			if (o.value != "") != f.(cli.DocGenerationFlag).TakesValue() {
+				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.command(), o.spellings)
 			}
-			for _, name := range o.names() {
+			for _, name := range f.Names() {
 				options++
 				word := regexp.QuoteMeta(spell(name))
 				for where, found := range map[string]bool{
@@ -59,8 +61,8 @@ func TestOptionTable(t *testing.T) {
 					"markdown":   regexp.MustCompile("`" + word + "([`A-Z \\[]|no-ID)").MatchString(section),
 					"bash":       regexp.MustCompile(`words=\S*[n']` + word + `[\\']`).MatchString(bash),
 					"zsh":        regexp.MustCompile(`'\*` + word + `[\[=+]`).MatchString(zsh),
-					"fish":       regexp.MustCompile(`(?m)^complete -c ptxlink -n '?__ptxlink_(link|command ` + s.name + `)'? .*-[sol] ` + regexp.QuoteMeta(name) + ` `).MatchString(shells["fish"]),
-					"powershell": strings.Contains(shells["powershell"], "@('"+s.name+"', '"+spell(name)+"', "),
+					"fish":       regexp.MustCompile(`(?m)^complete -c ptxlink -n '?__ptxlink_(link|command ` + s.Name + `)'? .*-[sol] ` + regexp.QuoteMeta(name) + ` `).MatchString(shells["fish"]),
+					"powershell": strings.Contains(shells["powershell"], "@('"+s.Name+"', '"+spell(name)+"', "),
 				} {
 					if !found {
 						t.Errorf("%s: option %s is not in %s", s.command(), spell(name), where)
@@ -264,4 +266,13 @@ func TestInstall(t *testing.T) {
 	if out, err := exec.Command(filepath.Join(dir, "usr/bin/ptxlink"), "version").CombinedOutput(); err != nil || !strings.HasPrefix(string(out), "ptxlink ") {
 		t.Errorf("%v\n%s", err, out)
 	}
+}
+
+// helpText returns what --help prints.
+func helpText(t *testing.T, s subcommand) string {
+	var out, stderr bytes.Buffer
+	if code := run(t.Context(), strings.Fields(s.Name+" --help"), nil, &out, &stderr); code != exitOK {
+		t.Fatalf("%s --help: exit code %d\n%s", s.command(), code, stderr.String())
+	}
+	return out.String()
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 // otherOutputs maps suffixes of files that a link does not write to the programs that
@@ -18,18 +20,16 @@ var otherOutputs = []struct{ endings, is, help string }{
 }
 
 // readOutput reads the options that say what is written, and where.
-func (c *command) readOutput(opts *options) error {
-	c.output = opts.text("output")
-	c.format = opts.text("format")
+func (c *command) readOutput(opts *cli.Context) error {
+	c.output = opts.String("output")
+	c.format = opts.String("format")
 	ending := strings.ToLower(filepath.Ext(c.output))
 	switch {
-	case c.format != "" && c.format != "ptx" && c.format != "cubin" && c.format != "fatbin":
-		return &usageError{text: fmt.Sprintf("%q is not a format of --format", c.format), help: "the formats are ptx, cubin and fatbin"}
 	case c.format != "":
-		if c.format != "cubin" && (opts.toggle("cubin") || opts.toggle("compile-only")) {
+		if c.format != "cubin" && (opts.Bool("cubin") || opts.Bool("compile-only")) {
 			return &usageError{text: fmt.Sprintf("--format=%s does not go with --cubin and -c", c.format)}
 		}
-	case opts.toggle("cubin") || opts.toggle("compile-only") || opts.toggle("assemble"):
+	case opts.Bool("cubin") || opts.Bool("compile-only") || opts.Bool("assemble"):
 		c.format = "cubin"
 	case ending == ".cubin" || ending == ".fatbin":
 		c.format = ending[1:]
@@ -40,10 +40,10 @@ func (c *command) readOutput(opts *options) error {
 	if c.output == "" {
 		c.output = "a.out." + c.format
 	}
-	if c.format == "fatbin" && opts.toggle("relocatable") {
+	if c.format == "fatbin" && opts.Bool("relocatable") {
 		return &usageError{text: "a fatbin is not linked again", help: "-r writes PTX, and -c -r a relocatable cubin"}
 	}
-	if opts.text("format") != "" || c.anySuffix {
+	if opts.String("format") != "" || c.anySuffix {
 		return nil
 	}
 	return checkOutputName(c.output, c.format)

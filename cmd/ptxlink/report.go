@@ -91,18 +91,6 @@ func findFormat(args []string) (format string) {
 	return format
 }
 
-// checkFormat returns an error if the value of --diagnostics-format is not one.
-func checkFormat(opts *options) error {
-	if format := opts.text("diagnostics-format"); format != "" && !slices.Contains(diag.Formats, format) {
-		text := fmt.Sprintf("%q is not a format of --diagnostics-format", format)
-		if near := nearestOf(diag.Formats, strings.ToLower(format)); near != "" {
-			text += fmt.Sprintf(" (did you mean %s?)", near)
-		}
-		return &usageError{text: text, help: "the formats are text, json, sarif and github"}
-	}
-	return nil
-}
-
 // log writes the messages of a log.
 func (r *reporter) log(log *diag.Log) (errors int) {
 	return r.write(bridge.Messages[*link.Message](log.Messages))
@@ -144,7 +132,7 @@ func terminalWidth(w io.Writer) int {
 // useColor reports whether to use colour on w. The option overrides the environment, of
 // which NO_COLOR (no-color.org) goes before FORCE_COLOR (force-color.org) and
 // CLICOLOR_FORCE (bixense.com/clicolors); without them, terminals get colour.
-func useColor(when colorWhen, w io.Writer) bool {
+func useColor(when string, w io.Writer) bool {
 	switch when {
 	case "always":
 		return true

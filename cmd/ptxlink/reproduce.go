@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 )
@@ -28,7 +29,7 @@ type reproduction struct {
 
 // reproduce writes the tar of --reproduce. That it exists when ptxlink crashes is the
 // point of it, so it is written before the link.
-func (c *command) reproduce(opts *options) error {
+func (c *command) reproduce(opts *cli.Context) error {
 	if c.reproduceFile == "" {
 		return nil
 	}
@@ -66,7 +67,7 @@ func (c *command) reproduce(opts *options) error {
 }
 
 // reproduced returns an argument as the response file has it, or "" if it is left out.
-func reproduced(opts *options, arg string) string {
+func reproduced(opts *cli.Context, arg string) string {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	switch name {
 	case "reproduce", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "cache-dir", "cache-size":

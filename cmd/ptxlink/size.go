@@ -8,32 +8,35 @@ import (
 	"slices"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/link"
 )
 
 var sizeCommand = subcommand{
-	name:  "size",
-	usage: "print the sizes of files by state space, or by symbol",
-	args:  "FILE...",
-	flags: func() []option {
-		const output = "Output"
-		return append([]option{
-			{kind: toggleKind, name: "A", aliases: []string{"sysv"}, category: output, usage: "print a table for each module, with the numbers of symbols"},
-			{kind: toggleKind, name: "symbols", category: output, usage: "print a line for each symbol, the largest first"},
-			{kind: toggleKind, name: "json", category: output, usage: "print JSON: the modules with their sizes and symbols"},
-			{kind: toggleKind, name: "demangle", aliases: []string{"C"}, category: output, usage: "demangle C++ and Rust names"},
-		}, commonFlags()...)
-	},
-	description: `Sizes are bytes. Those of entries and functions are of their PTX text, from the
+	Command: cli.Command{
+		Name:      "size",
+		Usage:     "print the sizes of files by state space, or by symbol",
+		ArgsUsage: "FILE...",
+		Description: `Sizes are bytes. Those of entries and functions are of their PTX text, from the
 opening to the closing brace; how much machine code it makes, only ptxas knows
 (ptxlink --resource-usage). Those of variables are of memory on the GPU: shared
 is what each block has, and extern shared memory has no size.
 
 Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
 read.`,
-	letters: true,
-	run:     (*command).size,
+		UseShortOptionHandling: true,
+	},
+	flags: func() []cli.Flag {
+		const output = "Output"
+		return append([]cli.Flag{
+			&cli.BoolFlag{Name: "A", Aliases: []string{"sysv"}, Category: output, Usage: "print a table for each module, with the numbers of symbols"},
+			&cli.BoolFlag{Name: "symbols", Category: output, Usage: "print a line for each symbol, the largest first"},
+			&cli.BoolFlag{Name: "json", Category: output, Usage: "print JSON: the modules with their sizes and symbols"},
+			&cli.BoolFlag{Name: "demangle", Aliases: []string{"C"}, Category: output, Usage: "demangle C++ and Rust names"},
+		}, commonFlags()...)
+	},
+	run: (*command).size,
 }
 
 // spaces are the columns of ptxlink size; the last one holds what is in no other.
@@ -62,7 +65,7 @@ type symbolSize struct {
 }
 
 // size runs ptxlink size.
-func (c *command) size(opts *options) error {
+func (c *command) size(opts *cli.Context) error {
 	list, err := c.inspect(opts)
 	if err != nil {
 		return err
@@ -73,11 +76,11 @@ func (c *command) size(opts *options) error {
 	}
 	var out bytes.Buffer
 	switch {
-	case opts.toggle("json"):
+	case opts.Bool("json"):
 		err = diag.WriteJSON(&out, modules)
-	case opts.toggle("symbols"):
-		writeSymbolSizes(&out, modules, opts.toggle("demangle"))
-	case opts.toggle("A"):
+	case opts.Bool("symbols"):
+		writeSymbolSizes(&out, modules, opts.Bool("demangle"))
+	case opts.Bool("A"):
 		writeSizeTables(&out, modules)
 	default:
 		writeSizes(&out, modules)

@@ -3,34 +3,35 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/urfave/cli/v2"
 )
 
 // subcommand is a command with its own table of options. Linking has no name.
 type subcommand struct {
-	name        string
-	usage       string // one line, for the help of ptxlink
-	args        string // arguments after the options
-	description string
-	flags       func() []option
-	letters     bool                                        // options of one letter may stand together
-	first       func([]string) []string                     // sees the arguments before @FILE is read, and returns them
-	before      func(*command, []option, []string) []string // sees the arguments afterwards, and returns them
-	run         func(*command, *options) error              // the arguments are c.inputs
-	like        map[string]string                           // options of linking that are spelled otherwise
+	cli.Command
+	flags  func() []cli.Flag                        // Command.Flags, made only for the command that runs
+	first  func([]string) []string                  // sees the arguments before @FILE is read, and returns them
+	before func(*command, table, []string) []string // sees the arguments afterwards, and returns them
+	run    func(*command, *cli.Context) error       // the arguments are c.inputs
+	like   map[string]string                        // options of linking that are spelled otherwise
 }
 
 // linking is the command without a subcommand.
 func linking() subcommand {
 	return subcommand{
-		usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",
-		args:        "FILE...",
-		description: description,
-		flags:       newFlags,
-		run:         (*command).run,
+		Command: cli.Command{
+			Usage:       "ptxlink links PTX modules into one PTX module, or into one cubin with ptxas.",
+			ArgsUsage:   "FILE...",
+			Description: description,
+		},
+		flags: newFlags,
+		run:   (*command).run,
 	}
 }
 
@@ -53,7 +54,7 @@ func findSubcommand(args []string) (sub subcommand, rest []string) {
 	}
 	if len(args) > 0 {
 		for _, sub := range subcommands() {
-			if sub.name == args[0] {
+			if sub.Name == args[0] {
 				return sub, args[1:]
 			}
 		}
@@ -72,9 +73,9 @@ func calledAs(program string, args []string) []string {
 		folder = filepath.Dir(folder)
 	}
 	if name == "ld" && filepath.Base(folder) == "nvptx-none" {
-		name = nvptxLdCommand.name
+		name = nvptxLdCommand.Name
 	}
-	if name == nvlinkCommand.name || name == nvptxLdCommand.name {
+	if name == nvlinkCommand.Name || name == nvptxLdCommand.Name {
 		return append([]string{name}, args...)
 	}
 	return args
@@ -89,7 +90,7 @@ func (c *command) misspelt() error {
 	}
 	var names []string
 	for _, s := range subcommands() {
-		names = append(names, s.name)
+		names = append(names, s.Name)
 	}
 	near := nearestOf(names, first.name)
 	if near == "" {
@@ -98,31 +99,77 @@ func (c *command) misspelt() error {
 	return &usageError{text: fmt.Sprintf("there is no file %s (did you mean ptxlink %s?)", first.name, near), help: "ptxlink --help lists the subcommands"}
 }
 
+// app returns what the library runs: linking, or one subcommand of it. Its flags are
+// those that options, from reorder, name; the table of a command that does not run would
+// only cost time.
+func (s subcommand) app(c *command, t table, options []string, output io.Writer) *cli.App {
+	s.Flags = t.used(options)
+	s.Action = func(opts *cli.Context) error { return s.run(c, opts) }
+	s.Before = func(opts *cli.Context) error {
+		c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.String("color-diagnostics"), c.stderr), terminalWidth(c.stderr), opts.Bool("verbose")
+		return checkValues(opts)
+	}
+	s.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return parseError(err) }
+	app := &cli.App{
+		Name:      "ptxlink",
+		Writer:    output,
+		ErrWriter: c.stderr,
+		HideHelp:  true, // the table has it
+		// A comma is a part of the value, as in -L a,b.
+		DisableSliceFlagSeparator: true,
+		CustomAppHelpTemplate:     helpTemplate,
+		OnUsageError:              s.OnUsageError,
+		ExitErrHandler:            func(*cli.Context, error) {}, // finish decides
+	}
+	if s.Name != "" {
+		app.Commands = []*cli.Command{&s.Command}
+		s.HideHelp, s.CustomHelpTemplate = true, helpTemplate
+		return app
+	}
+	app.Usage, app.ArgsUsage, app.Description = s.Usage, s.ArgsUsage, s.Description
+	app.Flags, app.Before, app.Action = s.Flags, s.Before, s.Action
+	for _, sub := range subcommands() {
+		app.Commands = append(app.Commands, &sub.Command)
+	}
+	return app
+}
+
+// parseError rewords an error of package flag.
+func parseError(err error) error {
+	const help = "ptxlink --help lists the options"
+	if _, name, ok := strings.Cut(err.Error(), " for -"); ok && strings.HasPrefix(err.Error(), "invalid boolean value ") && strings.HasSuffix(name, ": parse error") {
+		name, _, _ = strings.Cut(name, ":")
+		return &usageError{text: "option " + spell(name) + " takes no value", help: help}
+	}
+	words := strings.NewReplacer(" for flag -", " for option --", " for -", " for option --")
+	return &usageError{text: words.Replace(err.Error()), help: help}
+}
+
 // own makes messages refer to the help of the subcommand instead of that of linking.
 func (s subcommand) own(err error) error {
 	var usage *usageError
-	if errors.As(err, &usage) && s.name != "" {
-		usage.help = strings.Replace(usage.help, "ptxlink --help", "ptxlink "+s.name+" --help", 1)
+	if errors.As(err, &usage) && s.Name != "" {
+		usage.help = strings.Replace(usage.help, "ptxlink --help", "ptxlink "+s.Name+" --help", 1)
 	}
 	return err
 }
 
 // spell returns how messages spell an option of linking; see diag.SpeakAs.
-func (s subcommand) spell(table []option) func(string) (string, bool) {
+func (s subcommand) spell(t table) func(string) (string, bool) {
 	return func(option string) (string, bool) {
 		if like := s.like[option]; like != "" {
 			return like, true
 		}
-		return option, lookup(table, strings.TrimLeft(option, "-")) != nil
+		return option, t.named[strings.TrimLeft(option, "-")] != nil
 	}
 }
 
 // commonFlags are the options that every subcommand has.
-func commonFlags() []option {
+func commonFlags() []cli.Flag {
 	const messages = "Messages"
-	return []option{
-		{kind: toggleKind, name: "help", aliases: []string{"h"}, category: messages, usage: "show this help"},
-		{kind: textKind, name: "diagnostics-format", category: messages, choices: "text json sarif github", usage: "write messages as `FORMAT`: text, json, sarif or github"},
-		{kind: whenKind, name: "color-diagnostics", category: messages, choices: "auto always never", usage: "colour messages: `WHEN` is auto, always or never"},
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
+		&cli.GenericFlag{Name: "diagnostics-format", Category: messages, Value: oneOf("text json sarif github"), Usage: "write messages as `FORMAT`: text, json, sarif or github"},
+		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 	}
 }

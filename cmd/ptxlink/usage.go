@@ -8,37 +8,17 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
 )
 
-// usageWhen is the value of --resource-usage, which is optional.
-type usageWhen string
-
-func (u *usageWhen) Set(value string) error {
-	switch value {
-	case "true": // what package flag says for an option without a value
-		*u = "table"
-	case "false":
-		*u = ""
-	case "compare":
-		*u = "compare"
-	default:
-		return fmt.Errorf("want compare or nothing")
-	}
-	return nil
-}
-
-func (u *usageWhen) String() string   { return string(*u) }
-func (u *usageWhen) Get() any         { return *u }
-func (u *usageWhen) IsBoolFlag() bool { return true }
-
 // readUsage reads --resource-usage.
-func (c *command) readUsage(opts *options) error {
-	when := get[usageWhen](opts, "resource-usage")
-	c.usage = when != "" && !opts.toggle("dry-run")
-	c.assembler.Usage = c.usage || c.pageFile != "" && !opts.toggle("dry-run")
+func (c *command) readUsage(opts *cli.Context) error {
+	when := opts.String("resource-usage")
+	c.usage = when != "" && !opts.Bool("dry-run")
+	c.assembler.Usage = c.usage || c.pageFile != "" && !opts.Bool("dry-run")
 	c.compare = when == "compare"
 	if c.compare && c.optimize.Level == 0 && len(c.optimize.Inline) == 0 && !c.optimize.Fold {
 		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}

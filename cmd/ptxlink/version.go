@@ -5,17 +5,21 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/urfave/cli/v2"
 )
 
 var versionCommand = subcommand{
-	name:  "version",
-	usage: "show the version, the commit and the release of Go",
-	flags: commonFlags,
-	description: `Prints one line: the version of ptxlink, the commit that it was built from, the
+	Command: cli.Command{
+		Name:  "version",
+		Usage: "show the version, the commit and the release of Go",
+		Description: `Prints one line: the version of ptxlink, the commit that it was built from, the
 release of Go, and the platform. ptxlink --version prints the same.
 
 Exit codes: 0 success, 2 usage error.`,
-	run: func(c *command, _ *options) error {
+	},
+	flags: commonFlags,
+	run: func(c *command, _ *cli.Context) error {
 		if len(c.inputs) > 0 {
 			return &usageError{text: "version takes no arguments", help: "ptxlink --help shows the usage"}
 		}

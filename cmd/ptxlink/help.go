@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+const description = `Options may be anywhere, with one dash or two; a word that begins with -o is
+-o FILE. @FILE reads arguments from FILE, - is standard input or output, and
+arguments after -- are files.
+
+Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
+read or written, 70 a bug in ptxlink, 130 interrupted.`
+
+// helpTemplate is the text of --help, of the app as of each command. The library's own
+// sorts the categories and the options, and breaks no lines.
+const helpTemplate = `{{.Usage}}
+
+Usage: {{.HelpName}} [options]{{with .ArgsUsage}} {{.}}{{end}}
+{{range groups .Flags}}
+{{if eq .Category "Ignored"}}Ignored, for programs that call every linker alike:
+{{heads .Flags}}{{else}}{{.Category}}:
+{{range .Flags}}{{.}}{{end}}{{end}}{{end}}{{with .VisibleCommands}}
+Subcommands, as the first argument (./NAME is a file):
+{{range .}}{{row .Name .Usage}}{{end}}
+{{warnings}}{{end}}
+{{.Description}}
+`
+
+func init() {
+	cli.FlagStringer = helpLine
+	cli.HelpPrinter = func(w io.Writer, template string, command any) {
+		cli.HelpPrinterCustom(w, template, command, map[string]any{"groups": groups, "heads": helpHeads, "row": helpRow, "warnings": warningHelp})
+	}
+}
+
+// group is the options of a category.
+type group struct {
+	Category string
+	Flags    []cli.Flag
+}
+
+// groups returns the options by category, in the order of the table.
+func groups(flags []cli.Flag) (list []group) {
+	for _, f := range flags {
+		category := describeFlag(f).category
+		i := slices.IndexFunc(list, func(g group) bool { return g.Category == category })
+		if i < 0 {
+			i = len(list)
+			list = append(list, group{Category: category})
+		}
+		list[i].Flags = append(list[i].Flags, f)
+	}
+	return list
+}
+
+// helpLine returns the line of one option: "  -o, --output FILE  write to FILE".
+func helpLine(f cli.Flag) string {
+	o := describeFlag(f)
+	heads := strings.Join(o.spellings, ", ") + o.suffix
+	if strings.HasPrefix(heads, "--") {
+		heads = "    " + heads
+	}
+	return helpRow(heads, o.text)
+}
+
+// helpHeads returns only the spellings, in lines that fit the screen.
+func helpHeads(flags []cli.Flag) string {
+	var heads []string
+	for _, f := range flags {
+		o := describeFlag(f)
+		heads = append(heads, strings.Join(o.spellings, ", ")+o.suffix)
+	}
+	return "  " + strings.Join(wrap(strings.Join(heads, ", "), helpWidth-2), "\n  ") + "\n"
+}
+
+// helpWidth is the number of columns of a terminal that --help fits in.
+const helpWidth = 80
+
+// helpRow returns a row of --help, with the text in a column of its own.
+func helpRow(head, text string) string {
+	const column = 34
+	if len(head) > column-3 { // the text on a line of its own, as ld does
+		head += "\n" + strings.Repeat(" ", column-1)
+	}
+	lines := wrap(text, helpWidth-column)
+	return fmt.Sprintf("  %-*s %s\n", column-3, head, strings.Join(lines, "\n"+strings.Repeat(" ", column)))
+}
+
+// wrap breaks text into lines of at most width columns.
+func wrap(text string, width int) (lines []string) {
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		switch {
+		case line == "":
+			line = word
+		case len(line)+1+len(word) > width:
+			lines = append(lines, line)
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	return append(lines, line)
+}

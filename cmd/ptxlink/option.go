@@ -1,0 +1,196 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// choice is the value of a cli.GenericFlag: one of some words, or a value that may be
+// missing.
+type choice struct {
+	words    string // separated by spaces; completion offers them
+	open     bool   // other values are taken too
+	optional bool   // only "=" gives a value
+	bare     string // the value of an optional one without "="
+	given    []string
+}
+
+func oneOf(words string) *choice { return &choice{words: words} }
+
+// maybe is a value that may be missing.
+func maybe() *choice { return &choice{open: true, optional: true} }
+
+// when is the value of --color-diagnostics.
+func when() *choice { return &choice{words: "auto always never", optional: true, bare: "always"} }
+
+// Set adds a value. Package flag says "true" for an option without one.
+func (c *choice) Set(value string) error {
+	if c.optional && value == "true" {
+		value = c.bare
+	}
+	c.given = append(c.given, value)
+	return nil
+}
+
+// String returns the last value, or "".
+func (c *choice) String() string {
+	if len(c.given) == 0 {
+		return ""
+	}
+	return c.given[len(c.given)-1]
+}
+
+func (c *choice) Get() any         { return c.given }
+func (c *choice) IsBoolFlag() bool { return c.optional }
+
+// check returns an error if a value is not one of the words. option is how messages
+// spell the option.
+func (c *choice) check(option string) error {
+	words := strings.Fields(c.words)
+	for _, value := range c.given {
+		if c.open || slices.Contains(words, value) || c.optional && value == c.bare {
+			continue
+		}
+		text := fmt.Sprintf("%q is not a value of %s", value, option)
+		if near := nearestOf(words, strings.ToLower(value)); near != "" {
+			text += fmt.Sprintf(" (did you mean %s?)", near)
+		}
+		help := option + " takes " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+		if len(words) == 1 {
+			help = option + " takes " + words[0] + ", or no value"
+		}
+		return &usageError{text: text, help: help}
+	}
+	return nil
+}
+
+// words returns all values of a choice.
+func words(opts *cli.Context, name string) []string {
+	list, _ := opts.Value(name).([]string)
+	return list
+}
+
+// checkValues checks the values that package flag accepts. No number of any option is
+// negative.
+func checkValues(opts *cli.Context) error {
+	for _, f := range opts.Command.Flags {
+		switch f := f.(type) {
+		case *cli.Int64Flag:
+			if opts.Int64(f.Name) < 0 {
+				return &usageError{text: fmt.Sprintf("option %s wants a number that is not negative", spell(f.Name))}
+			}
+		case *cli.GenericFlag:
+			if err := f.Value.(*choice).check(spell(f.Name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// needsValue reports whether the next argument is the option's value when none
+// was given with "=".
+func needsValue(f cli.Flag) bool {
+	if f, ok := f.(*cli.GenericFlag); ok {
+		return !f.Value.(*choice).optional
+	}
+	return f.(cli.DocGenerationFlag).TakesValue()
+}
+
+// table is the options of a command, also by name.
+type table struct {
+	flags []cli.Flag
+	named map[string]cli.Flag
+}
+
+func newTable(flags []cli.Flag) table {
+	t := table{flags, make(map[string]cli.Flag, 2*len(flags))}
+	for _, f := range flags {
+		for _, name := range f.Names() {
+			t.named[name] = f
+		}
+	}
+	return t
+}
+
+// names returns the names of all options, without dashes.
+func (t table) names() (list []string) {
+	for _, f := range t.flags {
+		list = append(list, f.Names()...)
+	}
+	return list
+}
+
+// used returns the flags that the options from reorder name, and those with a default.
+// For others an empty value is the same. The library compares each flag that is not
+// given with all the others, which takes longer than a small link.
+func (t table) used(options []string) []cli.Flag {
+	given := map[cli.Flag]bool{}
+	for _, option := range options {
+		name, _, _ := strings.Cut(option[2:], "=")
+		given[t.named[name]] = true
+	}
+	if given[t.named["help"]] {
+		return t.flags
+	}
+	return slices.DeleteFunc(slices.Clone(t.flags), func(f cli.Flag) bool {
+		switch f := f.(type) {
+		case *cli.Int64Flag:
+			return f.Value == 0 && !given[f]
+		case *cli.StringFlag:
+			return f.Value == "" && !given[f]
+		case *cli.StringSliceFlag:
+			// By each further name the library would set the list again, from a copy
+			// in JSON, which holds only UTF-8.
+			f.Aliases, f.KeepSpace = nil, true
+		}
+		return !given[f]
+	})
+}
+
+// option is a flag as help, manual pages and completion show it.
+type option struct {
+	spellings []string // the short ones first
+	value     string   // the name of its value
+	suffix    string   // what follows the last spelling: " FILE", "DIR", "[=WHEN]"
+	text      string   // its line in --help
+	more      string   // further sentences
+	category  string
+	optional  bool     // only "=" gives the value
+	words     []string // values that completion offers
+}
+
+func describeFlag(f cli.Flag) option {
+	usage, more, _ := strings.Cut(f.(cli.DocGenerationFlag).GetUsage(), "\n")
+	before, rest, _ := strings.Cut(usage, "`")
+	value, after, _ := strings.Cut(rest, "`")
+	o := option{value: value, text: before + value + after, more: more, category: f.(cli.CategorizableFlag).GetCategory(), optional: value != "" && !needsValue(f)}
+	for _, name := range f.Names() {
+		o.spellings = append([]string{spell(name)}, o.spellings...)
+	}
+	if f, ok := f.(*cli.GenericFlag); ok {
+		o.words = strings.Fields(f.Value.(*choice).words)
+	}
+	switch {
+	case value == "":
+	case o.optional:
+		o.suffix = "[=" + value + "]"
+	case len(o.spellings) == 1 && len(o.spellings[0]) == 2:
+		o.suffix = value
+	default:
+		o.suffix = " " + value
+	}
+	return o
+}
+
+// spell writes the name of an option the way ld and nvcc do: -L, -Map, -Xptxas
+// and --threads.
+func spell(name string) string {
+	if len(name) == 1 || 'A' <= name[0] && name[0] <= 'Z' {
+		return "-" + name
+	}
+	return "--" + name
+}
