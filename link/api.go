@@ -238,7 +238,7 @@ type Module struct {
 	Producer    string // "nvcc 12.4", "clang 19", "gcc", or empty
 	Bytes       int
 	// PtxasOptions are the options that the module's fatbin records for ptxas, such as
-	// "--compile-only -maxrregcount=32". A link does not use them.
+	// "--compile-only -maxrregcount=32". Package ptxas passes them on.
 	PtxasOptions string
 }
 

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
@@ -219,16 +218,7 @@ func (c *command) nvlink(opts *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	result := targets[0].Result
-	all, some := dlink.PtxasOptions(result.Modules)
-	if len(some) > 0 {
-		var log diag.Log
-		log.Warn(diag.UnusedOption, diag.Place{}, "only some inputs were compiled with "+diag.Escape(strings.Join(some, " "))+", which ptxas does not get")
-		if c.report.log(&log) > 0 {
-			return &exitError{code: exitLink}
-		}
-	}
-	c.assembler.Args = append(all, splitCommas(opts.StringSlice("Xptxas"))...)
+	c.assembler.Args = splitCommas(opts.StringSlice("Xptxas"))
 	if n := opts.String("maxrregcount"); n != "" {
 		c.assembler.Args = append(c.assembler.Args, "--maxrregcount="+n)
 	}
@@ -242,7 +232,7 @@ func (c *command) nvlink(opts *cli.Context) error {
 	}
 	written := []outfile.File{output}
 	if register != "" {
-		written = slices.Insert(written, 0, outfile.File{Path: register, Data: job.RegisterFile(result)})
+		written = slices.Insert(written, 0, outfile.File{Path: register, Data: job.RegisterFile(targets[0].Result)})
 	}
 	return c.write(c.paths, written...)
 }

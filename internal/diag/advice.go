@@ -364,6 +364,10 @@ var advice = [...]Advice{
 		"Read the message of ptxas at the line of the input. -Xptxas passes options that change what it warns of.",
 		"docs/ptxas.md",
 	},
+	PtxasOptions: {
+		"Let ptxlink assemble the inputs separately, which --ptxas-mode=auto and --ptxas-mode=separate do; or pass the option for all inputs with -Xptxas.",
+		"docs/ptxas.md",
+	},
 	Raised: {
 		"Recompile the old module for the version and target of the output, or write the instruction with .sync.",
 		"PTX ISA, release notes of the instruction",

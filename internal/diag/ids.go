@@ -104,6 +104,7 @@ const (
 	ODR
 	Pragma
 	Ptxas
+	PtxasOptions
 	Raised
 	RDC
 	Record
@@ -211,6 +212,7 @@ var rules = [...]Rule{
 	ODR:                   {"odr", Warning, "a type or an inline function differs between modules"},
 	Pragma:                {"pragma", Warning, "a pragma of a module is kept only for its entries"},
 	Ptxas:                 {"ptxas", Warning, "ptxas gives a warning"},
+	PtxasOptions:          {"ptxas-options", Warning, "ptxas does not get an option that inputs were compiled with"},
 	Raised:                {"raised", Warning, "an instruction does not assemble for the version or target of the output"},
 	RDC:                   {"rdc", Warning, "a module compiled without -rdc=true keeps a copy of a variable"},
 	Record:                {"record", Warning, "a module has a record of an earlier link that ptxlink did not write"},

@@ -16,6 +16,8 @@ type Part struct {
 	Text []byte
 	// Names are the functions and entries that it defines.
 	Names []string
+	// Setting is that of its functions, by Options.Setting.
+	Setting string
 
 	runs []run
 }
@@ -54,7 +56,7 @@ func Cut(m *ptx.Module, o Options) []*Part {
 		parts = c.number()
 	}
 	if parts <= 1 {
-		return []*Part{{Text: m.Src.Text, Names: c.names(-1), runs: []run{{1, 1, false}}}}
+		return []*Part{{Text: m.Src.Text, Names: c.names(-1), Setting: c.settingOf(-1), runs: []run{{1, 1, false}}}}
 	}
 	c.placeVariables(parts)
 	c.findUsers(parts)
@@ -113,6 +115,16 @@ func (c *cutter) names(part int32) (names []string) {
 		}
 	}
 	return names
+}
+
+// settingOf returns the setting of the functions in a part, or of all if part is negative.
+func (c *cutter) settingOf(part int32) string {
+	for _, f := range c.functions {
+		if part < 0 || c.home[f] == part {
+			return c.setting[f]
+		}
+	}
+	return ""
 }
 
 // placeVariables gives each variable a part: the only one that uses it, else one of
@@ -198,7 +210,7 @@ type partWriter struct {
 func (c *cutter) write(part int32) *Part {
 	w := &partWriter{cutter: c, part: part, line: 1, chains: map[int][]int{}, files: map[int64]int64{}}
 	w.planLines()
-	w.Names = c.names(part)
+	w.Names, w.Setting = c.names(part), c.settingOf(part)
 	w.header()
 	w.fileTable()
 	for _, pragma := range c.m.Pragmas {

@@ -5,6 +5,7 @@ package partition
 import (
 	"bytes"
 	"hash/fnv"
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -35,6 +36,10 @@ type Options struct {
 	// "". The functions of one input stay together where they fit into a part, so
 	// that a changed input changes one part. It may be nil.
 	Unit func(off int32) string
+	// Setting returns what ptxas must be told about the functions of a unit. Functions
+	// with different settings are in different parts, so that there may be more than
+	// Parts. It may be nil.
+	Setting func(unit string) string
 }
 
 // MaxParts is the largest useful value of Options.Parts.
@@ -61,8 +66,8 @@ func Check(m *ptx.Module) error {
 
 // program is the graph of one module.
 type program struct {
-	m    *ptx.Module
-	unit []string // by node, of functions
+	m             *ptx.Module
+	unit, setting []string // by declaration, of functions
 	// define and declare are the definition of each name and its first declaration of
 	// any kind, as indexes of Decls; -1 if there is none. The name of an alias has the
 	// definition of its target.
@@ -170,26 +175,77 @@ type cluster struct {
 
 // assign returns the part of each function, and the number of parts.
 func (p *program) assign(o Options) (part []int32, parts int) {
-	total := int64(0)
-	units := map[string]bool{}
-	p.unit = make([]string, len(p.m.Decls))
-	for _, f := range p.functions {
-		total += p.cost[f] + perFunction
-		if o.Unit != nil {
-			p.unit[f] = o.Unit(p.m.Decls[f].NameSpan.Off)
-		}
-		units[p.unit[f]] = true
-	}
-	if parts = o.Parts; parts == 0 {
-		parts = choose(quantise(total), len(units))
-	}
-	parts = max(1, min(parts, len(p.functions), MaxParts))
+	p.unit, p.setting = make([]string, len(p.m.Decls)), make([]string, len(p.m.Decls))
 	part = make([]int32, len(p.m.Decls))
 	for i := range part {
 		part[i] = -1
 	}
-	limit := max(1, quantise(total)*3/2/int64(parts)) // of a cluster: parts need not be equal
-	clusters := p.clusters(limit)
+	groups := map[string][]int32{} // by setting
+	for _, f := range p.functions {
+		if o.Unit != nil {
+			p.unit[f] = o.Unit(p.m.Decls[f].NameSpan.Off)
+		}
+		if o.Setting != nil {
+			p.setting[f] = o.Setting(p.unit[f])
+		}
+		groups[p.setting[f]] = append(groups[p.setting[f]], f)
+	}
+	settings := slices.Sorted(maps.Keys(groups))
+	numbers := p.share(groups, settings, o.Parts)
+	for i, setting := range settings {
+		p.fill(groups[setting], part, parts, numbers[i])
+		parts += numbers[i]
+	}
+	return part, max(1, parts)
+}
+
+// share returns the number of parts for the functions of each setting: one, and its
+// share of the others. What is left over goes to the largest.
+func (p *program) share(groups map[string][]int32, settings []string, parts int) (numbers []int) {
+	total, left, largest := p.total(p.functions), int64(max(0, parts-len(groups))), 0
+	rest := left
+	for i, setting := range settings {
+		group := groups[setting]
+		n := choose(quantise(p.total(group)), p.units(group))
+		if parts > 0 {
+			more := left * p.total(group) / total
+			n, rest = 1+int(more), rest-more
+		}
+		numbers = append(numbers, n)
+		if p.total(group) > p.total(groups[settings[largest]]) {
+			largest = i
+		}
+	}
+	for i, setting := range settings {
+		if i == largest {
+			numbers[i] += int(rest)
+		}
+		numbers[i] = max(1, min(numbers[i], len(groups[setting]), MaxParts))
+	}
+	return numbers
+}
+
+// total returns the cost of functions.
+func (p *program) total(functions []int32) (sum int64) {
+	for _, f := range functions {
+		sum += p.cost[f] + perFunction
+	}
+	return sum
+}
+
+// units returns the number of units of functions.
+func (p *program) units(functions []int32) int {
+	units := map[string]bool{}
+	for _, f := range functions {
+		units[p.unit[f]] = true
+	}
+	return len(units)
+}
+
+// fill distributes functions over parts, of which first is the first.
+func (p *program) fill(functions, part []int32, first, parts int) {
+	limit := max(1, quantise(p.total(functions))*3/2/int64(parts)) // of a cluster: parts need not be equal
+	clusters := p.clusters(functions, limit)
 
 	// The most expensive clusters first, because they are the hardest to place. Equal
 	// weights are ordered by the hash of their keys, which an edit does not change.
@@ -212,10 +268,9 @@ func (p *program) assign(o Options) (part []int32, parts int) {
 		to := place(c, load, room)
 		load[to] += c.weight
 		for _, d := range c.decls {
-			part[d] = int32(to)
+			part[d] = int32(first + to)
 		}
 	}
-	return part, parts
 }
 
 // The number of parts by size. A start of ptxas costs as much as some 400
@@ -271,7 +326,7 @@ func mix(x uint64) uint64 {
 	return hi ^ lo
 }
 
-// clusters groups the functions of the module:
+// clusters groups functions:
 //
 //  1. the functions of an input, and inputs that call each other in a cycle, if they
 //     fit into a part
@@ -280,12 +335,12 @@ func mix(x uint64) uint64 {
 //  4. else each function by itself
 //
 // The target of an alias has its names in its own part.
-func (p *program) clusters(limit int64) (done []cluster) {
+func (p *program) clusters(functions []int32, limit int64) (done []cluster) {
 	component := p.components()
 	byUnit := func(f int32) string { return p.unit[f] }
-	var queue = p.split(p.functions, func(join func(a, b int32)) {
-		p.joinUnits(p.functions, join)
-		for _, f := range p.functions {
+	var queue = p.split(functions, func(join func(a, b int32)) {
+		p.joinUnits(functions, join)
+		for _, f := range functions {
 			join(f, component[f])
 		}
 	})
@@ -307,7 +362,7 @@ func (p *program) clusters(limit int64) (done []cluster) {
 		queue = rest
 	}
 	name := func(f int32) string { return p.m.Names[p.m.Decls[f].Name] }
-	if slices.ContainsFunc(p.functions, func(f int32) bool { return p.unit[f] != "" }) {
+	if slices.ContainsFunc(functions, func(f int32) bool { return p.unit[f] != "" }) {
 		refine(nil, byUnit, false)
 		refine(func(join func(a, b int32), group []int32) { p.joinUnits(group, join) }, byUnit, false)
 	}

@@ -38,6 +38,8 @@ type Options struct {
 	// Usage runs ptxas with -v, except with DWARF, for the spills of Output.Usages. What -v prints becomes
 	// messages only if Args has -v too.
 	Usage bool
+	// Modules are those of the link. ptxas gets the options that they record.
+	Modules []link.Module
 	// Cache keeps what ptxas writes; it may be nil.
 	Cache *Cache
 }
@@ -72,7 +74,7 @@ func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *di
 	if err := t.check(log); err != nil {
 		return nil, err
 	}
-	return t.assemble(ctx, unit{text: ptx}, log)
+	return t.assemble(ctx, t.single(nil, log, ""), log)
 }
 
 // teller reports what ptxas says about a linked module.
@@ -82,6 +84,9 @@ type teller struct {
 	origin Origin
 	slots  slots
 	hits   atomic.Int32 // what the cache had
+	// recorded are the options of the inputs that record some, by the name of the input.
+	recorded map[string]string
+	refused  []string // recorded options that ptxas does not get
 
 	mu     sync.Mutex
 	spills map[string]Spills // with Usage
@@ -91,7 +96,9 @@ type teller struct {
 const linkedName = "<linked module>"
 
 func newTeller(o Options, text []byte, origin Origin) *teller {
-	return &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: origin}
+	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: origin}
+	t.recorded, t.refused = o.recorded()
+	return t
 }
 
 // public returns the messages of a log with the source lines of their places.
@@ -105,8 +112,9 @@ func public(log *diag.Log) []*link.Message {
 
 // unit is a text for ptxas: the linked module or a part of it.
 type unit struct {
-	text []byte
-	line func(int) int // the line of the linked module; nil if this is that module
+	text    []byte
+	line    func(int) int // the line of the linked module; nil if this is that module
+	options []string      // that its inputs record
 }
 
 // check returns an error if the module cannot be given to ptxas.
@@ -119,6 +127,9 @@ func (t *teller) check(log *diag.Log) error {
 		log.Error(diag.NUL, diag.At(t.linked, diag.Span{Off: int32(at), Len: 1}), "ptxas would ignore everything after this NUL")
 		return ErrRejected
 	}
+	if len(t.refused) > 0 {
+		log.Warn(diag.PtxasOptions, diag.Place{}, diag.Escape("ptxas does not get "+strings.Join(t.refused, " ")+", which inputs record"))
+	}
 	return nil
 }
 
@@ -126,7 +137,7 @@ func (t *teller) check(log *diag.Log) error {
 func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []byte, err error) {
 	key := ""
 	if t.Cache != nil {
-		key = t.Cache.key(ctx, t.Path, t.args(inputName, outputName), u.text)
+		key = t.Cache.key(ctx, t.Path, t.args(u, inputName, outputName), u.text)
 		if kept, ok := t.Cache.load(key); ok {
 			t.hits.Add(1)
 			t.hear(kept.said, u, log)
@@ -158,7 +169,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	if err := os.WriteFile(filepath.Join(dir, inputName), u.text, 0o600); err != nil {
 		return "", nil, err
 	}
-	cmd := command(ctx, dir, t.Path, t.args(inputName, outputName)...)
+	cmd := command(ctx, dir, t.Path, t.args(u, inputName, outputName)...)
 	said, runErr := cmd.CombinedOutput()
 	if ctx.Err() != nil {
 		return "", nil, ctx.Err()
@@ -203,7 +214,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 }
 
 // args returns the command line. The user's arguments come last.
-func (o Options) args(input, output string) []string {
+func (o Options) args(u unit, input, output string) []string {
 	var args []string
 	if !SetsArch(o.Args) {
 		args = append(args, "-arch="+o.Arch)
@@ -224,7 +235,7 @@ func (o Options) args(input, output string) []string {
 			args = append(args, "-lineinfo")
 		}
 	}
-	args = append(args, o.Args...)
+	args = append(append(args, u.options...), o.Args...)
 	return append(args, input, "-o", output)
 }
 

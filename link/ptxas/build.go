@@ -87,7 +87,7 @@ type Output struct {
 }
 
 // AssembleAll assembles linked modules for several GPUs, of which it sets the options
-// Arch, Debug and LineInfo. Jobs limits the runs of ptxas for all of them. The names of
+// Arch, Debug, LineInfo and Modules. Jobs limits the runs of ptxas for all of them. The names of
 // intermediate files begin with the GPU if there is more than one. AssembleAll
 // returns one output for each target, and messages and errors as Assemble does.
 func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Output, messages []*link.Message, err error) {
@@ -105,7 +105,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	arch := func(i int) string { return targets[i].Arch }
 	err = parallel.Each(ctx, len(targets), jobs, arch, func(i int) {
 		b, t := b, targets[i]
-		b.Arch, b.Debug, b.LineInfo = t.Arch, t.Result.Debug, t.Result.LineInfo
+		b.Arch, b.Debug, b.LineInfo, b.Modules = t.Arch, t.Result.Debug, t.Result.LineInfo, t.Result.Modules
 		if len(targets) > 1 {
 			b.prefix = t.Arch + "."
 		}
@@ -232,23 +232,25 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 		b.Temporary(b.prefix+inputName, text)
 	}
 	if b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole {
-		return b.whole(ctx, t, log)
+		return b.whole(ctx, t, nil, log)
 	}
 	m, perr := ptx.Parse(t.linked)
 	if perr != nil { // ptxas reports what is wrong, or knows more than we do
-		return b.whole(ctx, t, log)
+		return b.whole(ctx, t, nil, log)
 	}
 	clones := false
-	if b.Mode == Auto {
+	if b.Mode == Auto && b.Nvlink != "" && len(t.settings(m)) > 1 && partition.Check(m) == nil {
+		b.note(log, "separate functions: the inputs were compiled with different options for ptxas")
+	} else if b.Mode == Auto {
 		cloned, once := partition.Cloning(m, 16)
 		clones = float64(cloned) > cloneLimit*float64(once) && cloned-once > cloneSmall
 		switch {
 		case !clones && !b.slower(t, m, cloned, once):
 			b.note(log, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", cloned, once))
-			return b.whole(ctx, t, log)
+			return b.whole(ctx, t, m, log)
 		case b.Nvlink == "" || m.AddressSize == 32:
 			b.note(log, fmt.Sprintf("whole program, because there is no nvlink beside ptxas: ptxas clones %d instructions to %d", once, cloned))
-			return b.whole(ctx, t, log)
+			return b.whole(ctx, t, m, log)
 		case clones:
 			b.note(log, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", once, cloned))
 		default:
@@ -262,7 +264,7 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 			WithHelp(diag.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
 		t.Compile = false
 		clear(t.spills)
-		return b.whole(ctx, t, log)
+		return b.whole(ctx, t, m, log)
 	}
 	log.Messages = append(log.Messages, own.Messages...)
 	return cubin, err
@@ -293,15 +295,20 @@ func (b Build) note(log *diag.Log, text string) {
 	}
 }
 
-// whole assembles the module in one run.
-func (b Build) whole(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
+// whole assembles the module in one run. m is the parsed module, or nil.
+func (b Build) whole(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
+	help := ""
+	if !b.Compile {
+		help = diag.With("--ptxas-mode=separate", "%s assembles inputs with different options separately")
+	}
+	u := t.single(m, log, help)
 	if b.Command != nil {
-		b.Command(append([]string{t.Path}, t.args(b.prefix+inputName, b.prefix+outputName)...))
+		b.Command(append([]string{t.Path}, t.args(u, b.prefix+inputName, b.prefix+outputName)...))
 		return nil, nil
 	}
 	b.progress.add(0, 1)
 	defer b.progress.add(1, 0)
-	return t.assemble(ctx, unit{text: t.linked.Text}, log)
+	return t.assemble(ctx, u, log)
 }
 
 // separate assembles the parts of a module and links their cubins.
@@ -317,7 +324,7 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	cubins, logs, errs := make([][]byte, len(parts)), make([]diag.Log, len(parts)), make([]error, len(parts))
 	b.progress.add(0, len(parts))
 	err = parallel.Each(ctx, len(parts), cap(b.slots), func(i int) string { return partName(i, len(parts)) }, func(i int) {
-		cubins[i], errs[i] = t.assemble(ctx, unit{text: parts[i].Text, line: parts[i].Line}, &logs[i])
+		cubins[i], errs[i] = t.assemble(ctx, parts[i], &logs[i])
 		b.progress.add(1, 0)
 	})
 	if err != nil {
@@ -326,7 +333,7 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	merge(log, logs)
 	for i := range parts {
 		if b.Temporary != nil && len(parts) > 1 {
-			b.Temporary(b.prefix+partName(i, len(parts))+".ptx", parts[i].Text)
+			b.Temporary(b.prefix+partName(i, len(parts))+".ptx", parts[i].text)
 		}
 		if b.Temporary != nil && cubins[i] != nil {
 			b.Temporary(b.prefix+partName(i, len(parts))+".cubin", cubins[i])
@@ -342,28 +349,26 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 }
 
 // cut cuts the module, if that is wanted and possible.
-func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) ([]*partition.Part, error) {
-	whole := []*partition.Part{{Text: t.linked.Text}}
-	if b.Parts == 1 {
-		return whole, nil
+func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) ([]unit, error) {
+	if b.Parts == 1 && len(t.settings(m)) < 2 {
+		return []unit{t.single(m, log, "")}, nil
 	}
 	if err := partition.Check(m); err != nil {
-		if b.Mode == Auto && b.Parts == 0 {
+		if b.Parts == 1 || b.Mode == Auto && b.Parts == 0 {
 			b.note(log, "one part: "+err.Error())
-			return whole, nil
+			return []unit{t.single(m, log, "")}, nil
 		}
 		return nil, err
 	}
-	parts := partition.Cut(m, partition.Options{Parts: b.Parts, Unit: t.unit})
-	if len(parts) == 1 {
-		return whole, nil
-	}
-	if b.Verbose {
-		for i, part := range parts {
+	var units []unit
+	parts := partition.Cut(m, partition.Options{Parts: b.Parts, Unit: t.unit, Setting: t.setting})
+	for i, part := range parts {
+		units = append(units, unit{part.Text, part.Line, strings.Fields(part.Setting)})
+		if len(parts) > 1 {
 			b.note(log, fmt.Sprintf("part %d of %d: %s", i, len(parts), first(part.Names, 8)))
 		}
 	}
-	return parts, nil
+	return units, nil
 }
 
 // Parts cuts a linked module as Separate does with so many parts, but does not

@@ -22,6 +22,10 @@ func (b Build) fatbinArgs(targets []Target) []string {
 		args = append(args, "--image3=kind=elf,sm="+number(b.gpuOf(t))+",file="+filePrefix(targets, t)+outputName)
 	}
 	t := Portable(targets)
+	b.Modules = t.Result.Modules
+	if all, _ := newTeller(b.Options, t.PTX, t.Lines).common(nil); len(all) > 0 {
+		args = append(args, "--cmdline="+strings.Join(all, " ")) // as nvcc records them
+	}
 	return append(args, "--image3=kind=ptx,sm="+number(t.Result.Target)+",file="+filePrefix(targets, t)+inputName)
 }
 

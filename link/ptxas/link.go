@@ -26,7 +26,7 @@ func Cubin(ctx context.Context, o link.Options) (cubin []byte, r *link.Result, e
 
 // Cubin assembles the result of a link (not one with Stream) and adds the messages to
 // it. Empty fields of b are filled in: Path by Find, Nvlink if it is there, Arch with
-// the .target, Debug and LineInfo with those of the result. If ptxas rejects the
+// the .target, Debug, LineInfo and Modules with those of the result. If ptxas rejects the
 // module, the error is *link.Errors with all messages, and errors.Is finds
 // ErrRejected.
 func (b Build) Cubin(ctx context.Context, r *link.Result) (cubin []byte, err error) {
@@ -39,7 +39,7 @@ func (b Build) Cubin(ctx context.Context, r *link.Result) (cubin []byte, err err
 		b.Nvlink, _ = FindNvlink("", b.Path)
 	}
 	b.Arch = cmp.Or(b.Arch, r.Target)
-	b.Debug, b.LineInfo = b.Debug || r.Debug, b.LineInfo || r.LineInfo
+	b.Debug, b.LineInfo, b.Modules = b.Debug || r.Debug, b.LineInfo || r.LineInfo, r.Modules
 	cubin, messages, err := b.Assemble(ctx, r.PTX, r.Lines)
 	r.Messages = append(r.Messages, messages...)
 	if errors.Is(err, ErrRejected) {

@@ -14,7 +14,6 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
-	"ptxlink/link/partition"
 	"ptxlink/object/ptx"
 )
 
@@ -221,12 +220,12 @@ func (t *teller) symbol(m *ptx.Module, text string) diag.Place {
 }
 
 // commands shows the commands of a separate build.
-func (b Build) commands(t *teller, parts []*partition.Part) error {
+func (b Build) commands(t *teller, parts []unit) error {
 	var names []string
-	for i := range parts {
+	for i, part := range parts {
 		name := b.prefix + partName(i, len(parts))
 		names = append(names, name+".o.cubin")
-		b.Command(append([]string{t.Path}, t.args(name+".ptx", name+".o.cubin")...))
+		b.Command(append([]string{t.Path}, t.args(part, name+".ptx", name+".o.cubin")...))
 	}
 	b.Command(append([]string{b.Nvlink}, t.nvlinkArgs(names, b.prefix+outputName)...))
 	return nil

@@ -454,8 +454,8 @@ func TestFatbinaryAgainstCuobjdump(t *testing.T) {
 		suffix  string
 		options []string
 	}{
-		{"", []string{"", "--compress=false", "--compress-all", "-g", "-ident=a/name.cu -g -c", "-host=windows"}},
-		{"-new", []string{"", "--compress-mode=none", "--compress-mode=size", "--compress-mode=speed", "--concat", "--concat -g -ident=some/name.cu", "--concat --compress-mode=speed"}},
+		{"", []string{"", "--compress=false", "--compress-all", "-g", "-ident=a/name.cu -g -c", "-host=windows", "--cmdline=-maxrregcount=32"}},
+		{"-new", []string{"", "--compress-mode=none", "--compress-mode=size", "--compress-mode=speed", "--concat", "--concat -g -ident=some/name.cu", "--concat --compress-mode=speed", "--cmdline=-maxrregcount=32", "--concat --cmdline=-maxrregcount=32 -ident=name.cu"}},
 	} {
 		fatbinary := oracles.Require(t, "fatbinary"+version.suffix)
 		cuobjdump := oracles.Require(t, "cuobjdump"+version.suffix)
@@ -466,7 +466,23 @@ func TestFatbinaryAgainstCuobjdump(t *testing.T) {
 				t.Errorf("fatbinary%s %s: %v %s", version.suffix, options, err, out)
 				continue
 			}
-			t.Run(version.suffix+options, func(t *testing.T) { sameAsCuobjdump(t, cuobjdump, file) })
+			t.Run(version.suffix+options, func(t *testing.T) {
+				sameAsCuobjdump(t, cuobjdump, file)
+				recorded := ""
+				if strings.Contains(options, "--cmdline=") {
+					recorded = "-maxrregcount=32"
+				}
+				data, err := os.ReadFile(file)
+				if err != nil {
+					t.Fatal(err)
+				}
+				members, _ := Open(file, data, Options{})
+				for _, m := range members {
+					if m.Options != recorded {
+						t.Errorf("%s records %q, not %q", m.Name, m.Options, recorded)
+					}
+				}
+			})
 		}
 	}
 }

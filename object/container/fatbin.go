@@ -243,6 +243,7 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 		}
 		switch {
 		case e.kind == fatbinPTX && e.flags&fatbinObfuscated == 0:
+			p.options = e.optionsIn(header[at:])
 			if err := op.fatbinText(e, text, p); err != nil {
 				return err
 			}

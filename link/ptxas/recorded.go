@@ -1,0 +1,177 @@
+package ptxas
+
+import (
+	"slices"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// A fatbin records the options for ptxas that its module was compiled with, such as
+// -maxrregcount=32:
+//
+//  1. The functions of a module are assembled with the options of its record, so that
+//     modules with different options go to different parts. A module without a record
+//     has none.
+//  2. An option of Args takes the place of the recorded one.
+//  3. One run of ptxas for all modules gets the options that all have. A warning
+//     names the others.
+//  4. Only options that choose code are passed on. Those that only print, and those that
+//     the link decides, are left out; a warning names the rest. A record is part of an
+//     input: -o in it would write any file.
+
+// codeOptions choose code.
+var codeOptions = []string{
+	"maxrregcount", "device-function-maxrregcount", "maxntid", "minnctapersm", "override-directive-values", "register-usage-level",
+	"opt-level", "Ofast-compile", "fmad", "allow-expensive-optimizations", "optimize-float-atomics", "disable-optimizer-constants",
+	"def-load-cache", "def-store-cache", "force-load-cache", "force-store-cache", "dont-merge-basicblocks", "return-at-end",
+	"legacy-bar-warp-wide-behavior", "enable-func-clone-sc", "make-errors-visible-at-exit", "device-stack-protector", "sanitize", "sp-bounds-check",
+	"g-tensor-memory-access-check", "gno-tensor-memory-access-check", "gno-fabric-access-check", "compiler-annotations",
+}
+
+// decided are options that follow from the linked module, or that only print, with
+// those that begin with "warn" or "suppress".
+var decided = []string{"compile-only", "extensible-whole-program", "device-debug", "generate-line-info", "verbose", "disable-warnings"}
+
+// unmerged are options that nvcc adds to -g, which implies them.
+var unmerged = []string{"dont-merge-basicblocks", "return-at-end"}
+
+// longNames are the names of options that nvcc or its users abbreviate.
+var longNames = map[string]string{
+	"c": "compile-only", "ewp": "extensible-whole-program", "g": "device-debug", "lineinfo": "generate-line-info", "v": "verbose", "w": "disable-warnings",
+	"Werror": "warning-as-error", "dlcm": "def-load-cache", "dscm": "def-store-cache", "flcm": "force-load-cache", "fscm": "force-store-cache",
+	"func-maxrregcount": "device-function-maxrregcount", "no-bb-merge": "dont-merge-basicblocks", "ret-end": "return-at-end",
+	"Ofc": "Ofast-compile", "opt-fp-atomics": "optimize-float-atomics", "disable-optimizer-consts": "disable-optimizer-constants",
+	"regUsageLevel": "register-usage-level", "annotate": "compiler-annotations",
+	"g-tmem-access-check": "g-tensor-memory-access-check", "gno-tmem-access-check": "gno-tensor-memory-access-check",
+	"O": "opt-level", "O0": "opt-level", "O1": "opt-level", "O2": "opt-level", "O3": "opt-level", "O4": "opt-level",
+}
+
+// longName returns the name of an option such as "-O1" or "-maxrregcount=32".
+func longName(option string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(option, "-"), "=")
+	if long, ok := longNames[name]; ok {
+		return long
+	}
+	return name
+}
+
+// splitOptions splits a command line into options, each with its value after "=". The
+// last of several options of one name counts, as for ptxas.
+func splitOptions(words []string) (list []string) {
+	for _, word := range words {
+		switch last := len(list) - 1; {
+		case strings.HasPrefix(word, "-"):
+			list = append(list, word)
+		case last >= 0 && !strings.Contains(list[last], "="):
+			list[last] += "=" + word
+		}
+	}
+	for i := len(list) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(list[i+1:], func(later string) bool { return longName(later) == longName(list[i]) }) {
+			list = slices.Delete(list, i, i+1)
+		}
+	}
+	return list
+}
+
+// recorded returns the options that the modules record, by module, and those that are
+// not passed on.
+func (o Options) recorded() (all map[string]string, refused []string) {
+	all = map[string]string{}
+	given := map[string]bool{}
+	for _, option := range splitOptions(o.Args) {
+		given[longName(option)] = true
+	}
+	for _, m := range o.Modules {
+		if m.PtxasOptions == "" {
+			continue
+		}
+		list := splitOptions(strings.Fields(m.PtxasOptions))
+		debug := slices.ContainsFunc(list, func(option string) bool { return longName(option) == "device-debug" })
+		list = slices.DeleteFunc(list, func(option string) bool {
+			name := longName(option)
+			if slices.Contains(codeOptions, name) {
+				return given[name] || debug && slices.Contains(unmerged, name)
+			}
+			if !slices.Contains(decided, name) && !strings.HasPrefix(name, "warn") && !strings.HasPrefix(name, "suppress") && !slices.Contains(refused, option) {
+				refused = append(refused, option)
+			}
+			return true
+		})
+		slices.Sort(list)
+		all[m.Name] = strings.Join(list, " ")
+	}
+	return all, refused
+}
+
+// setting returns what is recorded for an input; "" if nothing is.
+func (t *teller) setting(unit string) string { return t.recorded[unit] }
+
+// settings returns the different options of the inputs that have functions in the
+// linked module. It parses the module if m is nil and the inputs differ.
+func (t *teller) settings(m *ptx.Module) (list []string) {
+	add := func(setting string) {
+		if !slices.Contains(list, setting) {
+			list = append(list, setting)
+		}
+	}
+	for _, in := range t.Modules {
+		add(t.setting(in.Name))
+	}
+	if len(list) < 2 {
+		return list
+	}
+	if m == nil {
+		var err *ptx.Error
+		if m, err = ptx.Parse(t.linked); err != nil { // ptxas reports what is wrong
+			return list
+		}
+	}
+	list = nil
+	for i := range m.Decls {
+		if d := &m.Decls[i]; d.HasBody {
+			add(t.setting(t.unit(d.NameSpan.Off)))
+		}
+	}
+	return list
+}
+
+// common returns the options that all of these inputs have, and the others.
+func (t *teller) common(m *ptx.Module) (all, some []string) {
+	var settings [][]string
+	for _, setting := range t.settings(m) {
+		settings = append(settings, strings.Fields(setting))
+	}
+	for _, setting := range settings {
+		for _, option := range setting {
+			lacks := func(other []string) bool { return !slices.Contains(other, option) }
+			switch {
+			case slices.Contains(all, option) || slices.Contains(some, option):
+			case slices.ContainsFunc(settings, lacks):
+				some = append(some, option)
+			default:
+				all = append(all, option)
+			}
+		}
+	}
+	return all, some
+}
+
+// single returns the unit of a run for all inputs, and warns of the options that only
+// some inputs have. help says how to keep them; m may be nil.
+func (t *teller) single(m *ptx.Module, log *diag.Log, help string) unit {
+	all, some := t.common(m)
+	if len(some) > 0 {
+		var names []string
+		for _, in := range t.Modules {
+			if slices.ContainsFunc(strings.Fields(t.setting(in.Name)), func(option string) bool { return slices.Contains(some, option) }) {
+				names = append(names, in.Name)
+			}
+		}
+		text := "only some inputs were compiled with " + strings.Join(some, " ") + ", which one ptxas for all inputs does not get: " + first(names, 3)
+		log.Warn(diag.PtxasOptions, diag.Place{}, diag.Escape(text)).WithHelp(help)
+	}
+	return unit{text: t.linked.Text, options: all}
+}
