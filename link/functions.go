@@ -68,7 +68,7 @@ func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 
 // bodyEdits returns the edits of a function, header and body, in no order.
 func (pl *planner) bodyEdits(p *plan, d resolve.DeclID) []ptx.Edit {
-	_, decl := pl.decl(d)
+	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), pl.aligns.Body(d.File, decl)...)
 	if decl.Kind == ptx.Entry {
 		for _, pragma := range p.pushed[d.File] {
@@ -76,7 +76,8 @@ func (pl *planner) bodyEdits(p *plan, d resolve.DeclID) []ptx.Edit {
 		}
 	}
 	edits = append(edits, pl.names.LocalEdits(d)...)
-	return pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
+	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
+	return f.OffsetEdits(edits, decl)
 }
 
 // lineEdits adds the edits of the lines of a function, and sorts them all.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -24,6 +25,7 @@ func TestMain(m *testing.M) {
 //
 //	ptxlink args...       ptxlink itself
 //	exits N prog args...  a program that must end with exit code N
+//	accesses OUT IN...    each function of IN accesses the same in OUT
 //	ptxas args...         an oracle; the script is skipped where there is none
 //	[ptxas]               whether there is one
 //	$FORMS                testdata/forms, files of real compilers
@@ -34,7 +36,7 @@ func TestScripts(t *testing.T) { testscript.Run(t, scripts("../../testdata/scrip
 
 // scripts returns the parameters of the scripts in a folder.
 func scripts(folder string) testscript.Params {
-	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits}
+	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "accesses": accesses}
 	for _, tool := range []string{
 		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "fatbinary", "fatbinary-new", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld",
 	} {
@@ -70,21 +72,48 @@ func scripts(folder string) testscript.Params {
 	}
 }
 
-// oracle returns the script command that runs a tool that ptxlink is compared with.
-func oracle(tool string) func(*testscript.TestScript, bool, []string) {
-	return func(ts *testscript.TestScript, neg bool, args []string) {
-		path, ok := oracles.Find(tool)
-		if !ok {
-			if os.Getenv(oracles.RequireVar) == "1" {
-				ts.Fatalf("no %s, and %s is 1", tool, oracles.RequireVar)
-			}
-			ts.Value("T").(testscript.T).Skip("no " + tool)
+// accesses checks that the functions of modules access the same memory in a module
+// linked from them (oracles.Accesses).
+func accesses(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: accesses out.ptx in.ptx...")
+	}
+	read := func(file string) map[string][]string {
+		list, err := oracles.Accesses(tool(ts, "ptxas"), tool(ts, "nvdisasm"), "sm_80", []byte(ts.ReadFile(file)))
+		ts.Check(err)
+		return list
+	}
+	out := read(args[0])
+	for _, in := range args[1:] {
+		different, err := oracles.SameAccesses(read(in), out, nil)
+		ts.Check(err)
+		if len(different) > 0 {
+			ts.Fatalf("%s: %s", in, strings.Join(different, "\n"))
 		}
+	}
+}
+
+// tool returns the path of an oracle, or ends the script where there is none.
+func tool(ts *testscript.TestScript, name string) string {
+	path, ok := oracles.Find(name)
+	if !ok {
+		if os.Getenv(oracles.RequireVar) == "1" {
+			ts.Fatalf("no %s, and %s is 1", name, oracles.RequireVar)
+		}
+		ts.Value("T").(testscript.T).Skip("no " + name)
+	}
+	return path
+}
+
+// oracle returns the script command that runs a tool that ptxlink is compared with.
+func oracle(name string) func(*testscript.TestScript, bool, []string) {
+	return func(ts *testscript.TestScript, neg bool, args []string) {
+		path := tool(ts, name)
 		switch err := ts.Exec(path, args...); {
 		case err != nil && !neg:
-			ts.Fatalf("%s: %v", tool, err)
+			ts.Fatalf("%s: %v", name, err)
 		case err == nil && neg:
-			ts.Fatalf("%s succeeded", tool)
+			ts.Fatalf("%s succeeded", name)
 		}
 	}
 }

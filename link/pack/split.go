@@ -246,6 +246,7 @@ func (s *splitter) edits(d *ptx.Decl) (edits []ptx.Edit) {
 			edits = append(edits, ptx.Edit{Span: f.UseSpan(u), Text: s.out[u.Name]})
 		}
 	}
+	edits = f.OffsetEdits(edits, d)
 	ptx.SortEdits(edits)
 	return edits
 }

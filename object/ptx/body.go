@@ -54,8 +54,8 @@ func (p *parser) statementUses() {
 	r := &p.code
 	p.firstUse = len(p.m.Uses)
 	for i := range r.tokens {
-		if t := &r.tokens[i]; t.Kind == Ident && t.Ch == byte(Refers) {
-			p.use(t.Off, p.text[t.Off:t.End])
+		if t := &r.tokens[i]; t.Kind == Ident && t.Ch == byte(Refers) && p.use(t.Off, p.text[t.Off:t.End]) && r.st.Kind == Instruction {
+			p.index(t.End)
 		}
 	}
 	for _, t := range r.targets {
@@ -68,16 +68,17 @@ func (p *parser) statementUses() {
 }
 
 // use records a name if it refers to a module-scope declaration.
-func (p *parser) use(off int32, name []byte) {
+func (p *parser) use(off int32, name []byte) bool {
 	if name[0] == '%' && !p.pct {
-		return // a register
+		return false // a register
 	}
 	id, ok := p.m.moduleName(name)
 	if !ok || p.code.find(name) >= 0 {
-		return
+		return false
 	}
 	p.m.Padded = p.m.Padded || len(name) != len(p.m.Names[id])
 	p.m.Uses = append(p.m.Uses, Use{off, id})
+	return true
 }
 
 // local records a name that the function declares, if it may conflict with a

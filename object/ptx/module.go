@@ -38,6 +38,7 @@ type Module struct {
 	Sections []Section
 	Others   []Other
 	Uses     []Use // sorted by offset
+	Indices  []Index
 	Locs     []Loc // sorted by offset
 
 	Calls      []Call      // in order

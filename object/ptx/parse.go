@@ -119,6 +119,10 @@ type parser struct {
 	listed   int64           // variables of all ranges so far
 	linked   map[NameID]bool // variables with linkage so far; nil before the first range
 	firstUse int             // index in Uses for the current statement
+	// strides holds how arrays with an index are counted, by the first strided
+	// declarations.
+	strides map[NameID]int64
+	strided int
 }
 
 // name reads a module-scope name, and adds it if it is new.

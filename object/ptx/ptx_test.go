@@ -224,6 +224,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(".func f(.param .b32 %r2) { .param .b32 %r1; { .reg .b32 %r<3>; call f, (%r1); } .reg .b32 %r1; .reg .v2 .b32 %r3; call f, (%r2); }")
 	f.Add(".func f(.param .b32 %a) { .param .u32 %b; { .reg .u32 %a; .local .u32 %b; call f, (%a); call f, (%b); } call f, (%a); call f, (%b); }")
 	f.Add(".global .u32 g; .func f(){ mov.u32 x, . g; mov.b32 {_, x}, 4.g; ld.shared::g.v2.b32 {x, _g}, [g+4]; @!%p ld.v2.f32 %x, [$g]; add.u32 x, %1.g, .g; call: calls.g g; }")
+	f.Add(".global .u32 g[2]; .func f(.param .b32 i[2]){ .reg .u32 r; ld.global.u32 r, g[1]; @p mov.u64 e, g [r + WARP_SZ]; ld.param.b32 r, i[1]; st.u32 g[(1+2)*2], r; mov.u64 e, g/**/[-1]; }")
 	f.Add(".func f(){ mov.u32 %r1, %rd.; }")
 	f.Add(".func f(){ mov.u32 %r1, %r2; $: bra $; }")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -260,6 +261,7 @@ func FuzzParse(f *testing.F) {
 			d := &m.Decls[i]
 			if err == nil {
 				codeLaws(t, m, d)
+				noIndices(t, m, d)
 			}
 			spans := []diag.Span{d.Span, d.NameSpan, d.Header, d.Body}
 			if d.Kind == Variable {
@@ -281,6 +283,27 @@ func FuzzParse(f *testing.F) {
 			check(m.LocalSpan(s))
 		}
 	})
+}
+
+// noIndices checks that a body whose indices are replaced has none, and only then differs.
+func noIndices(t *testing.T, m *Module, d *Decl) {
+	t.Helper()
+	edits := m.OffsetEdits(nil, d)
+	if len(m.IndicesIn(d)) == 0 {
+		if len(edits) > 0 {
+			t.Fatalf("edits without an index: %v", edits)
+		}
+		return
+	}
+	SortEdits(edits)
+	text := Apply(nil, m.Src.Text, diag.Span{Len: int32(len(m.Src.Text))}, edits)
+	again, err := Parse(&diag.Source{Text: text})
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	if left := len(m.Indices) - len(again.Indices); left < len(edits)/3 {
+		t.Fatalf("%d indices replaced by %d edits in %s", left, len(edits), text)
+	}
 }
 
 // sameSignatures checks that the parameters of a function and the operands of its

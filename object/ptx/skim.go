@@ -179,8 +179,10 @@ func (p *parser) skimInstruction(from int, label bool) int {
 			}
 		case class[c] == cLetter, class[c] == cSigil:
 			end := p.nameEnd(at + 1)
-			if end-at > 1 || class[c] == cLetter {
-				p.use(int32(at), text[at:end])
+			if (end-at > 1 || class[c] == cLetter) && p.use(int32(at), text[at:end]) {
+				if next := p.gap(end); next < len(text) && text[next] == '[' {
+					break
+				}
 			}
 			if end-at > 1 || c != '$' { // _ alone is the sink
 				at = end

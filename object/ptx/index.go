@@ -1,0 +1,182 @@
+package ptx
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"ptxlink/internal/diag"
+)
+
+// Index is an operand like x[2] or x[%r1+2] of an instruction, on a variable of the
+// module. ptxas counts in what the declaration before the body says, so the operand
+// keeps its meaning only behind that declaration.
+type Index struct {
+	Use int32 // index in Uses of the variable
+	// Stride is the number of bytes that the index counts in: the size of the type word
+	// of the variable, whatever its vector and dimensions, but 1 if no declaration
+	// before the body gives the array a size (testdata/script/index_stride.txtar).
+	Stride int64
+}
+
+// index records the last use if an index follows the name, which ends at end. Arrays of
+// types that we do not know have none, and ptxas refuses an index on anything else.
+func (p *parser) index(end int32) {
+	lex := NewLexer(p.text, end)
+	if t := lex.Next(); !t.isPunct('[') {
+		return
+	}
+	if p.strides == nil {
+		p.strides = map[NameID]int64{}
+	}
+	for ; p.strided < len(p.m.Decls); p.strided++ {
+		d := &p.m.Decls[p.strided]
+		if d.Kind != Variable || !d.Array {
+			continue
+		}
+		if _, known := p.strides[d.Name]; d.Size() != 0 {
+			p.strides[d.Name] = TypeSize(d.Word)
+		} else if !known {
+			p.strides[d.Name] = 1
+		}
+	}
+	use := len(p.m.Uses) - 1
+	if stride := p.strides[p.m.Uses[use].Name]; stride > 0 {
+		p.m.Indices = append(p.m.Indices, Index{int32(use), stride})
+	}
+}
+
+// IndicesIn returns the indices in the body of a declaration.
+func (m *Module) IndicesIn(d *Decl) []Index {
+	at := func(use int32) int {
+		return sort.Search(len(m.Indices), func(i int) bool { return m.Indices[i].Use >= use })
+	}
+	return m.Indices[at(d.FirstUse):at(d.EndUse)]
+}
+
+// OffsetEdits adds the edits that replace the indices in a body by offsets in bytes,
+// which mean the same behind any declaration: x[2] becomes [x+8] as an address, and x+8
+// in mov. The edits that are there already may rename what is in the operands.
+func (m *Module) OffsetEdits(edits []Edit, d *Decl) []Edit {
+	indices := m.IndicesIn(d)
+	if len(indices) == 0 {
+		return edits
+	}
+	SortEdits(edits)
+	o := offsetter{Code: m.Code(d), others: edits}
+	for _, x := range indices {
+		o.replace(m.Uses[x.Use].Off, x.Stride)
+	}
+	return append(o.edits, edits...) // the first edit at a place counts
+}
+
+// offsetter replaces the indices of one body.
+type offsetter struct {
+	*Code
+	others []Edit // sorted
+	edits  []Edit
+}
+
+// indexed is an operand with an index: a name, and the tokens of the index between
+// brackets.
+type indexed struct {
+	st              Statement
+	name, last, end int32 // the tokens of the name, of its index, and behind it
+	stride          int64
+}
+
+// replace replaces the index on the name at a place.
+func (o *offsetter) replace(off int32, stride int64) {
+	name := int32(sort.Search(len(o.Tokens), func(i int) bool { return o.Tokens[i].Off >= off }))
+	st := o.Statements[sort.Search(len(o.Statements), func(i int) bool { return o.Statements[i].End > name })]
+	x := indexed{st: st, name: name, end: name + 3, stride: stride}
+	for !o.Tokens[x.end-1].isPunct(']') {
+		if x.end++; x.end > st.End {
+			return // ptxas refuses it, and an empty index
+		}
+	}
+	if x.end-1 == name+2 {
+		return
+	}
+	open, closed := "", ""
+	switch o.Opcode(st) {
+	case "ld", "ldu", "st":
+		open, closed = "[", "]"
+	}
+	if first := o.Tokens[name+2]; first.Kind == Ident && string(o.Text(first)) != "WARP_SZ" {
+		o.edits = append(o.edits, Edit{o.span(name, x.end), open + o.compute(x) + closed})
+		return
+	}
+	// The name stays, because another edit may rename it.
+	o.edits = append(o.edits, Edit{Span: diag.Span{Off: off}, Text: open},
+		Edit{o.span(name+1, x.end), "+" + byteOffset(o.inside(name+2, x.end-1), stride) + closed})
+}
+
+// span returns the span of the tokens from first up to end.
+func (o *offsetter) span(first, end int32) diag.Span {
+	from := o.Tokens[first].Off
+	return diag.Span{Off: from, Len: o.Tokens[end-1].End - from}
+}
+
+// inside returns the text of some tokens, with the edits that are made for other reasons.
+func (o *offsetter) inside(first, end int32) string {
+	span := o.span(first, end)
+	i := sort.Search(len(o.others), func(i int) bool { return o.others[i].Span.Off >= span.Off })
+	k := sort.Search(len(o.others), func(i int) bool { return o.others[i].Span.Off >= span.End() })
+	return string(Compact(Apply(nil, o.Module.Src.Text, span, o.others[i:k])))
+}
+
+// byteOffset returns the offset of a constant index. ptxas computes it in 64 bits and
+// keeps 32, without a sign (testdata/script/index_constant.txtar).
+func byteOffset(index string, stride int64) string {
+	if n, ok := ParseInt(index); ok {
+		return strconv.FormatUint(uint64(uint32(n*stride)), 10)
+	}
+	return fmt.Sprintf("((%s)*%d&0xFFFFFFFF)", index, stride)
+}
+
+// compute writes instructions before the statement that compute the address of x[r] or
+// x[r+2], and a block around both. It returns the register of the address. ptxas adds the
+// constant in the type of the register, and keeps 32 bits of the offset here, too
+// (testdata/script/index_register.txtar).
+func (o *offsetter) compute(x indexed) string {
+	text := o.inside(x.st.First, x.st.End)
+	register := func(name string) string {
+		for strings.Contains(text, name) {
+			name += "_"
+		}
+		return name
+	}
+	sum, offset, address, base := register("%sum"), register("%offset"), register("%address"), register("%base")
+	bits := 64
+	if o.Module.AddressSize == 32 || o.Opcode(x.st) == "mov" && TypeSize(wordOf(o.Text(o.Tokens[x.st.Operands-1]))) == 4 {
+		bits = 32
+	}
+	word := ".u32" // of %laneid
+	if i, ok := o.refs[x.name+2].Local(); ok {
+		word = strings.Replace(o.Locals[i].Type.Word, ".b", ".u", 1)
+	}
+	front := fmt.Sprintf("{ .reg %s %s; .reg .b32 %s; .reg .b%d %s, %s; mov%s %s, %s; ", word, sum, offset, bits, address, base, word, sum, o.inside(x.name+2, x.name+3))
+	if more := x.name + 4; more < x.end { // behind a plus
+		front += fmt.Sprintf("add%s %s, %s, %s; ", word, sum, sum, o.inside(more, x.end-1))
+	}
+	front += fmt.Sprintf("cvt.u32%s %s, %s; mul.lo.u32 %s, %s, %d; cvt.u%d.u32 %s, %s; ", word, offset, sum, offset, offset, x.stride, bits, address, offset)
+	front += fmt.Sprintf("mov.u%d %s, %s; add.u%d %s, %s, %s; ", bits, base, o.inside(x.name, x.name+1), bits, address, address, base)
+	if o.generic(x) {
+		front += fmt.Sprintf("cvta.shared.u%d %s, %s; ", bits, address, address)
+	}
+	span := o.Span(x.st)
+	o.edits = append(o.edits, Edit{Span: diag.Span{Off: span.Off}, Text: front}, Edit{Span: diag.Span{Off: span.End()}, Text: " }"})
+	return address
+}
+
+// generic reports whether an access to a variable in .shared names no state space. ptxas
+// then takes that of the variable, which it cannot see behind a register.
+func (o *offsetter) generic(x indexed) bool {
+	id, _ := o.refs[x.name].Name()
+	d := o.Module.Decls[slices.IndexFunc(o.Module.Decls, func(d Decl) bool { return d.Name == id })]
+	access := slices.Contains([]string{"ld", "ldu", "st"}, o.Opcode(x.st))
+	return access && d.Space == ".shared" && !slices.ContainsFunc(o.Modifiers(x.st), func(word string) bool { return strings.HasPrefix(word, ".shared") })
+}
