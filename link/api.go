@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/object"
 )
@@ -51,7 +52,8 @@ type Options struct {
 	// CheckOnly runs all checks but produces no output; Result.PTX is empty.
 	CheckOnly bool
 	// MapInputs maps large files into memory and does not read them. They stay mapped
-	// until Close of the Result or of the Errors. A file that becomes shorter meanwhile
+	// until Close of the Result or of the Errors. Result.Unchanged tells whether another
+	// program has written them in place. A file that becomes shorter meanwhile
 	// ends the process unless its goroutines have called debug.SetPanicOnFault.
 	MapInputs bool
 	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
@@ -212,6 +214,7 @@ type Result struct {
 
 	plan *plan // of a link with Options.Stream
 	maps *mapped.Files
+	read *infile.Files
 }
 
 // Symbols returns the module-scope symbols of the output, in output order.

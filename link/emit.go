@@ -28,6 +28,12 @@ func (p *plan) emit() ([]byte, *LineMap) {
 // used of the Result. Without the option it does nothing.
 func (r *Result) Close() error { return r.maps.Close() }
 
+// Unchanged returns an error that names an input file whose size or time is not the one
+// it had when the link opened it: what was read may be of two states. Call it after the
+// output was written and before it takes the place of an older one. A file that was
+// replaced as a whole is unchanged.
+func (r *Result) Unchanged() error { return r.read.Changed() }
+
 // Size returns the number of bytes of the output.
 func (r *Result) Size() int {
 	if r.plan != nil {

@@ -10,10 +10,42 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
 )
+
+// TestUnchanged checks that an input that is written in place is noticed, mapped or not,
+// and one that is replaced is not.
+func TestUnchanged(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "a.ptx")
+	text := []byte(".version 7.8\n.target sm_75\n.address_size 64\n.visible .func f() { ret; }\n")
+	for _, maps := range []bool{false, true} {
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			t.Fatal(err)
+		}
+		old := time.Now().Add(-time.Hour)
+		os.Chtimes(path, old, old)
+		r, err := link.Link(t.Context(), link.Options{Inputs: []link.Input{{Path: path}}, Relocatable: true, MapInputs: maps})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Unchanged(); err != nil {
+			t.Error(err)
+		}
+		os.WriteFile(path, make([]byte, len(text)), 0o666)
+		if err := r.Unchanged(); err == nil || !strings.Contains(err.Error(), path) {
+			t.Errorf("written in place: %v", err)
+		}
+		os.WriteFile(path+".new", text, 0o666)
+		os.Rename(path+".new", path)
+		if err := r.Unchanged(); err != nil {
+			t.Errorf("replaced: %v", err)
+		}
+		r.Close()
+	}
+}
 
 // TestCloseUnmaps checks that a large input stays mapped until Close, or until Link
 // returns an error that says nothing about it.

@@ -19,6 +19,7 @@ import (
 	"ptxlink/abicheck/atomics"
 	"ptxlink/abicheck/dwarftypes"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
@@ -35,21 +36,25 @@ import (
 // context, an empty list of inputs, an unknown Options.Host or Arch, and an invalid
 // pattern. Link may be called concurrently.
 func Link(ctx context.Context, o Options) (*Result, error) {
-	if !o.MapInputs {
-		return runPasses(ctx, o, nil)
+	var read *infile.Files
+	if slices.ContainsFunc(o.Inputs, func(in Input) bool { return in.Path != "" }) {
+		ctx, read = infile.Record(ctx)
 	}
-	maps := &mapped.Files{}
+	var maps *mapped.Files
+	if o.MapInputs {
+		maps = &mapped.Files{}
+	}
 	r, err := runPasses(ctx, o, maps)
-	var errs *Errors
-	switch {
-	case err == nil:
-		r.maps = maps
-	case errors.As(err, &errs):
+	if err == nil {
+		r.maps, r.read = maps, read
+		return r, nil
+	}
+	if errs := (*Errors)(nil); errors.As(err, &errs) {
 		errs.maps = maps
-	default:
+	} else {
 		maps.Close()
 	}
-	return r, err
+	return nil, err
 }
 
 // runPasses links. Large inputs are mapped if maps is not nil.

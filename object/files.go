@@ -1,6 +1,7 @@
 package object
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/room"
 	"ptxlink/object/container"
@@ -31,10 +33,11 @@ type fileTable struct {
 
 	bytes atomic.Int64  // number of bytes read
 	maps  *mapped.Files // Options.Map
+	read  *infile.Files // of the context
 }
 
-func newFileTable() *fileTable {
-	t := new(fileTable)
+func newFileTable(ctx context.Context) *fileTable {
+	t := &fileTable{read: infile.Of(ctx)}
 	t.change.L = &t.mu
 	return t
 }
@@ -74,16 +77,16 @@ func (t *fileTable) with(read func() ([]byte, error)) ([]byte, error) {
 	return read()
 }
 
-// read reads a finite file, which /dev/zero is not. Names of open files of the
+// readAny reads a finite file, which /dev/zero is not. Names of open files of the
 // process, such as /dev/stdin, are read as they are. limit applies to files that
 // are not regular.
-func (t *fileTable) read(path string, limit int64) ([]byte, error) {
+func (t *fileTable) readAny(path string, limit int64) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
 	if info.Mode().IsRegular() && info.Size() > 0 { // files in /proc have size 0
-		return t.readSized(path, info.Size(), math.MaxInt64)
+		return t.readRegular(path, math.MaxInt64)
 	}
 	if info.Mode()&os.ModeDevice != 0 && !strings.HasPrefix(path, "/dev/std") && !strings.HasPrefix(path, "/dev/fd/") &&
 		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
@@ -108,44 +111,26 @@ func bound(limit int64) int64 {
 // asked is the number of bytes read before room is asked for more memory.
 const asked = 16 << 20
 
-// readRegular is container.ReadRegular for the members of thin archives.
+// readRegular maps or reads a regular file: an input, or a member of a thin archive.
 func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
-	size := int64(0)
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() { // opening a pipe would block
-		size = info.Size()
-	}
-	return t.readSized(path, size, limit)
-}
-
-// readSized reads a regular file that had this size.
-func (t *fileTable) readSized(path string, size, limit int64) ([]byte, error) {
 	return t.with(func() ([]byte, error) {
-		if t.maps != nil && size >= mapped.Least {
-			if data, ok := t.mapFile(path, limit); ok {
+		f, info, err := infile.OpenRegular(path, limit)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		t.read.Add(path, info)
+		if t.maps != nil && info.Size() >= mapped.Least {
+			if data, ok := t.maps.Read(path, f.Fd(), info.Size()); ok {
 				return data, nil
 			}
 		}
-		data, err := container.ReadRegular(path, limit)
+		data, err := infile.Read(f, info)
 		if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
 			err = room.For(asked) // the room that records and outputs of many small files need
 		}
 		return data, err
 	})
-}
-
-// mapFile maps a large regular file. ok is false if it must be read: then it has become
-// something else, or has an error to report.
-func (t *fileTable) mapFile(path string, limit int64) (data []byte, ok bool) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, false
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil || !info.Mode().IsRegular() || info.Size() < mapped.Least || info.Size() > limit {
-		return nil, false
-	}
-	return t.maps.Read(path, f.Fd(), info.Size())
 }
 
 // close closes the packages. Those that are being read are closed afterwards.
@@ -251,6 +236,7 @@ func (p *packageFile) reopen() (*os.File, error) {
 	case err != nil:
 	case p.info == nil:
 		p.info = info
+		p.table.read.Add(p.path, info)
 	case !os.SameFile(p.info, info) || p.info.Size() != info.Size() || !p.info.ModTime().Equal(info.ModTime()):
 		err = p.replaced()
 	}

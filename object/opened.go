@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )
@@ -40,9 +41,14 @@ func Keep(ctx context.Context, in Input, o Options, log *diag.Log) (opened *Open
 	in.NoIndex = true
 	o.Map, o.All = nil, false
 	var op opening
-	files := newFileTable()
+	ctx, read := infile.Record(ctx)
+	files := newFileTable(ctx)
 	defer files.close()
 	op.open(ctx, files, &in, 0, o)
+	if err := read.Changed(); err != nil { // whatever it looked like meanwhile
+		log.Error(diag.IO, diag.Place{}, err.Error()).Err = err
+		return nil, true
+	}
 	log.Append(&op.log)
 	if op.log.Errors() > 0 {
 		return nil, op.unread

@@ -57,7 +57,7 @@ type Unit struct {
 // Open and Set.Read read in parallel. Each worker writes
 // only its own slot of the result and its own log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
-	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable()}
+	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable(ctx)}
 	s.files.maps = o.Map
 	opened := make([]opening, len(inputs))
 	jobs := o.Jobs
@@ -312,7 +312,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 				return nil, index, nil
 			}
 		}
-		data, err = unlessDone(ctx, func() ([]byte, error) { return files.read(in.Path, o.MaxSize) })
+		data, err = unlessDone(ctx, func() ([]byte, error) { return files.readAny(in.Path, o.MaxSize) })
 	}
 	if err == nil {
 		return data, nil, nil

@@ -284,7 +284,7 @@ func (c *command) findMembers(archive string) error {
 	if err := c.findInputs(nil); err != nil {
 		return err
 	}
-	if err := outfile.Check(archive, c.paths); err != nil {
+	if err := outfile.Check(archive, c.paths, c.read); err != nil {
 		return &exitError{exitIO, err}
 	}
 	return nil

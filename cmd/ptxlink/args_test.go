@@ -143,7 +143,7 @@ func TestExpand(t *testing.T) {
 		{"@quote", "", "response file quote: a ' is not closed"},
 		{"@none", "", "cannot read response file none: "},
 	} {
-		got, err := expand(strings.Fields(test.args))
+		got, err := expand(nil, strings.Fields(test.args))
 		if test.err != "" {
 			if err == nil || !strings.Contains(err.Error(), test.err) {
 				t.Errorf("%s: %v, want %s", test.args, err, test.err)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
@@ -28,6 +29,7 @@ type command struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	report         reporter
+	read           *infile.Files // all that were read
 
 	format      string   // "ptx", "cubin" or "fatbin"
 	cubin       bool     // not PTX
@@ -205,7 +207,7 @@ func (c *command) readOptions(opts *cli.Context) error {
 		CheckOnly: c.checkOnly && !opts.Bool("assemble"),
 	}
 	if script := opts.String("version-script"); script != "" {
-		global, local, err := readVersionScript(script)
+		global, local, err := readVersionScript(c.read, script)
 		if err != nil {
 			return err
 		}
@@ -292,6 +294,11 @@ func (c *command) findInputs(folders []string) error {
 				return &usageError{text: "standard input is named twice"}
 			}
 			stdin = true
+			if f, ok := c.stdin.(*os.File); ok {
+				if info, err := f.Stat(); err == nil {
+					c.read.Add("<stdin>", info)
+				}
+			}
 			c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Name: "<stdin>", Reader: c.again(c.stdin)})
 			continue
 		}
@@ -341,7 +348,7 @@ func (c *command) checkFiles() error {
 			}
 			continue
 		}
-		if err := outfile.Check(a.path, c.paths); err != nil {
+		if err := outfile.Check(a.path, c.paths, c.read); err != nil {
 			return &exitError{exitIO, err}
 		}
 	}
@@ -360,6 +367,9 @@ func sameOutput(a, b string) bool {
 func (c *command) refused(err error) error {
 	var refused *link.Errors
 	if !errors.As(err, &refused) {
+		return err
+	}
+	if err := c.read.Changed(); err != nil { // which is why, if it was read half written
 		return err
 	}
 	c.traceModules(refused.Modules)

@@ -67,7 +67,7 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if options.Bitcode, err = libdevice.Find(opts.String("cuda")); err != nil {
 		return &exitError{exitIO, err}
 	}
-	if err := outfile.Check(output, []string{options.Bitcode}); err != nil {
+	if err := outfile.Check(output, []string{options.Bitcode}, c.read); err != nil {
 		return &exitError{exitIO, err}
 	}
 	library, messages, err := libdevice.Compile(opts.Context, options)

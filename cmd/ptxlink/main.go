@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 )
 
@@ -42,10 +44,11 @@ func main() {
 // run is main without the process.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
 	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
+	ctx, c.read = infile.Record(ctx)
 	defer c.report.close()
 	defer func() {
 		if what := recover(); what != nil {
-			if err := mapped.Fault(what); err != nil {
+			if err := cmp.Or(mapped.Fault(what), c.read.Changed()); err != nil {
 				code = c.finish(err)
 				return
 			}
@@ -71,7 +74,7 @@ func (s subcommand) start(ctx context.Context, c *command, args []string) error 
 	if s.first != nil {
 		args = s.first(args)
 	}
-	args, err := expand(args)
+	args, err := expand(c.read, args)
 	c.report.style.Format, c.report.style.Version = findFormat(args), strings.TrimPrefix(version(), "ptxlink ")
 	if s.UseShortOptionHandling {
 		args = splitLetters(t, args)

@@ -193,11 +193,11 @@ func (c *command) nvlink(opts *cli.Context) error {
 		if path == "" || path == "-" {
 			continue
 		}
-		if err := outfile.Check(path, c.paths); err != nil {
+		if err := outfile.Check(path, c.paths, c.read); err != nil {
 			return &exitError{exitIO, err}
 		}
 	}
-	job := dlink.Read(files, dlink.Options{Arch: arch, System: opts.Bool("keep-system-libraries")})
+	job := dlink.Read(opts.Context, files, dlink.Options{Arch: arch, System: opts.Bool("keep-system-libraries")})
 	c.linkOptions.Inputs, c.linkOptions.Arch, c.linkOptions.MapInputs = job.Inputs, arch, true
 	c.linkOptions.StripDebug = opts.Bool("suppress-debug-info")
 	for _, name := range splitCommas(opts.StringSlice("kernels-used")) {

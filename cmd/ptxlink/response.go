@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"slices"
 	"strings"
+
+	"ptxlink/internal/infile"
+	"ptxlink/internal/room"
 )
 
 // Limits of response files, larger than any build needs. A file that names itself is
@@ -21,12 +23,15 @@ const (
 // expand replaces every @FILE with the arguments in FILE, which may name more response
 // files. A relative name is relative to the working folder, as in GCC. Every argument
 // after "--" is a file.
-func expand(args []string) ([]string, error) { return new(responses).expand(args, nil) }
+func expand(read *infile.Files, args []string) ([]string, error) {
+	return (&responses{read: read}).expand(args, nil)
+}
 
 // responses counts the files and bytes read for one command line.
 type responses struct {
 	files int
 	bytes int64
+	read  *infile.Files
 }
 
 // expand expands the arguments in the last file of within.
@@ -51,7 +56,7 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 		if r.files++; r.files > maxResponse {
 			return nil, &usageError{text: fmt.Sprintf("response files name more than %d others: %s", maxResponse, strings.Join(chain, " -> ")), help: "one that is named several times is read as often"}
 		}
-		text, err := r.read(name)
+		text, err := r.readFile(name)
 		if err != nil {
 			return nil, err
 		}
@@ -68,20 +73,16 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 	return out, nil
 }
 
-// read reads a response file as far as the bound allows.
-func (r *responses) read(name string) (string, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return "", &responseError{name, err}
-	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxArgBytes-r.bytes+1))
-	if err != nil {
-		return "", &responseError{name, err}
-	}
-	if r.bytes += int64(len(text)); r.bytes > maxArgBytes {
+// readFile reads a response file as far as the bound allows.
+func (r *responses) readFile(name string) (string, error) {
+	text, err := r.read.ReadFile(name, maxArgBytes-r.bytes)
+	if errors.Is(err, room.ErrTooLong) {
 		return "", &usageError{text: fmt.Sprintf("response file %s: there are more than %d bytes of arguments", name, maxArgBytes), help: "ptxlink ar makes a package of many files, to be named in their place"}
 	}
+	if err != nil {
+		return "", &responseError{name, err}
+	}
+	r.bytes += int64(len(text))
 	return string(text), nil
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
 	"path"
 	"regexp"
 	"strconv"
@@ -11,6 +10,8 @@ import (
 	"sync"
 	"text/scanner"
 	"unicode"
+
+	"ptxlink/internal/infile"
 )
 
 // readVersionScript reads a version script of GNU ld:
@@ -20,8 +21,8 @@ import (
 // PTX has no versions, so their names mean nothing, and all versions count as one. An
 // extern "C" block is a list like others; extern "C++" is an error. It returns the
 // patterns of global and of local.
-func readVersionScript(file string) (global, local []string, err error) {
-	text, err := os.ReadFile(file)
+func readVersionScript(read *infile.Files, file string) (global, local []string, err error) {
+	text, err := read.ReadFile(file, maxArgBytes)
 	if err != nil {
 		return nil, nil, &exitError{exitIO, err}
 	}

@@ -14,6 +14,7 @@ import (
 	"syscall"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 )
 
 // File is one file to write: the output, or a file beside it.
@@ -36,12 +37,14 @@ type File struct {
 //  2. A symbolic link is kept, and its target is replaced.
 //  3. A device or a pipe (/dev/null, /dev/stdout) is written directly, before files
 //     are renamed.
-//  4. A folder and a file that is also an input are refused.
+//  4. A folder, and a file that is also an input or in the record read, are refused.
+//  5. No file is renamed if a file in the record read has changed, and no device or pipe
+//     is written.
 //
 // Libraries do less: google/renameio and natefinch/atomic write one file at a time and
 // wait for the disk, renameio does not build for Windows, and natefinch/atomic replaces
 // symbolic links.
-func Write(inputs []string, files ...File) error {
+func Write(inputs []string, read *infile.Files, files ...File) error {
 	var staged []stagedFile
 	defer func() {
 		for _, s := range staged {
@@ -51,10 +54,13 @@ func Write(inputs []string, files ...File) error {
 	var direct []File
 	for _, f := range files {
 		if f.To != nil {
+			if err := checkOpen(f, inputs, read); err != nil {
+				return err
+			}
 			direct = append(direct, f)
 			continue
 		}
-		if err := Check(f.Path, inputs); err != nil {
+		if err := Check(f.Path, inputs, read); err != nil {
 			return err
 		}
 		if isSpecial(f.Path) {
@@ -62,16 +68,22 @@ func Write(inputs []string, files ...File) error {
 			continue
 		}
 		s, err := stage(f)
-		if s.temp != "" {
-			staged = append(staged, s)
-		}
 		if err != nil {
 			return CannotWrite(f.Path, err)
 		}
+		staged = append(staged, s)
+	}
+	if err := read.Changed(); err != nil {
+		return err
 	}
 	for _, f := range direct {
 		if err := writeSpecial(f); err != nil {
 			return CannotWrite(f.Path, err)
+		}
+	}
+	if len(direct) > 0 { // the reader of a pipe may have taken its time
+		if err := read.Changed(); err != nil {
+			return err
 		}
 	}
 	return place(staged)
@@ -98,12 +110,10 @@ func place(staged []stagedFile) error {
 // at all, like Write.
 func Keep(path string, data []byte) error {
 	s, err := stage(File{Path: path, Data: data})
-	if s.temp != "" {
-		defer discard(s.temp)
-	}
 	if err != nil {
 		return err
 	}
+	defer discard(s.temp)
 	made.Lock()
 	defer made.Unlock()
 	if made.abandoned {
@@ -113,23 +123,25 @@ func Keep(path string, data []byte) error {
 }
 
 // Check returns an error if path cannot be an output, so that this is known before
-// any work is done. Another spelling of an input, a hard link to it and a symbolic
-// link to it all count as the input.
-func Check(path string, inputs []string) error {
+// any work is done. Another spelling of an input, a hard link to it, a symbolic link to
+// it and an open file (/dev/fd/3) all count as the input. The files in the record read
+// are inputs as well, but a device may be both.
+func Check(path string, inputs []string, read *infile.Files) error {
 	if path == "" {
 		return &diag.Message{ID: diag.Usage, Text: "the name of the output is empty"}
 	}
-	same := sameAs(path)
-	for _, input := range inputs {
-		if input != "" && !isSpecial(path) && same(input) {
-			m := &diag.Message{ID: diag.OutputIsInput, Text: fmt.Sprintf("the output %s is also an input", path), Help: "choose another name for the output"}
-			if input != path {
-				m.Text = fmt.Sprintf("the output %s is the same file as the input %s", path, input)
-			}
-			return m
+	info, err := os.Stat(path)
+	if err == nil && info.Mode().IsRegular() {
+		if input := read.Same(info); input != "" {
+			return isInput(path, input)
 		}
 	}
-	info, err := os.Stat(path)
+	same := sameAs(path)
+	for _, input := range inputs {
+		if input != "" && (err != nil || info.Mode().IsRegular()) && same(input) {
+			return isInput(path, input)
+		}
+	}
 	switch {
 	case err == nil && info.IsDir():
 		return CannotWrite(path, errors.New("it is a folder"))
@@ -147,6 +159,35 @@ func Check(path string, inputs []string) error {
 		return CannotWrite(path, fmt.Errorf("there is no folder %s", folder))
 	}
 	return nil
+}
+
+// checkOpen is Check for File.To.
+func checkOpen(f File, inputs []string, read *infile.Files) error {
+	to, ok := f.To.(*os.File)
+	if !ok {
+		return nil
+	}
+	info, err := to.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return nil // if it is closed, the write reports it
+	}
+	if input := read.Same(info); input != "" {
+		return isInput(f.Path, input)
+	}
+	for _, input := range inputs {
+		if other, err := os.Stat(input); err == nil && os.SameFile(info, other) {
+			return isInput(f.Path, input)
+		}
+	}
+	return nil
+}
+
+func isInput(output, input string) error {
+	m := &diag.Message{ID: diag.OutputIsInput, Text: fmt.Sprintf("the output %s is also an input", output), Help: "choose another name for the output"}
+	if input != output {
+		m.Text = fmt.Sprintf("the output %s is the same file as the input %s", output, input)
+	}
+	return m
 }
 
 // Same reports whether two names refer to one file, or would if it existed.
@@ -183,8 +224,8 @@ func canonical(path string) string {
 // stagedFile is a written file that has not been renamed yet.
 type stagedFile struct{ temp, final string }
 
-// stage writes a file beside its final place. The temporary file may exist even
-// after an error.
+// stage writes a file beside its final place. There is no temporary file after an error
+// or a panic, as memory that is no longer there causes (package mapped).
 func stage(f File) (s stagedFile, err error) {
 	if s.final, err = followLinks(f.Path); err != nil {
 		return s, err
@@ -200,11 +241,21 @@ func stage(f File) (s stagedFile, err error) {
 	if err != nil {
 		return s, err
 	}
-	err = f.writeTo(temp)
-	if f.Mode != 0 {
-		err = errors.Join(err, temp.Chmod(f.Mode))
+	whole := false
+	defer func() {
+		if !whole {
+			temp.Close()
+			discard(s.temp)
+		}
+	}()
+	if err = f.writeTo(temp); err == nil && f.Mode != 0 {
+		err = temp.Chmod(f.Mode)
 	}
-	return s, errors.Join(err, temp.Close())
+	if err == nil {
+		err = temp.Close()
+	}
+	whole = err == nil
+	return s, err
 }
 
 func (f *File) writeTo(w io.Writer) (err error) {

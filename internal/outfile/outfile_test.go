@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,7 +51,7 @@ func TestWriteReplaces(t *testing.T) {
 	dir := t.TempDir()
 	out := write(t, filepath.Join(dir, "out.ptx"), "old")
 	before, _ := os.Stat(out)
-	if err := Write(nil, File{Path: out, Data: []byte("new")}); err != nil {
+	if err := Write(nil, nil, File{Path: out, Data: []byte("new")}); err != nil {
 		t.Fatal(err)
 	}
 	after, _ := os.Stat(out)
@@ -72,7 +73,7 @@ func TestWriteKeepsSymlink(t *testing.T) {
 	}
 	out := symlink(t, filepath.Join("sub", "..", "sub", "real.ptx"), filepath.Join(dir, "out.ptx"))
 	for _, text := range []string{"one", "two"} { // dangling, then with a target
-		if err := Write(nil, File{Path: out, Data: []byte(text)}); err != nil {
+		if err := Write(nil, nil, File{Path: out, Data: []byte(text)}); err != nil {
 			t.Fatal(err)
 		}
 		if got := read(t, filepath.Join(dir, "sub", "real.ptx")); got != text {
@@ -83,7 +84,7 @@ func TestWriteKeepsSymlink(t *testing.T) {
 		t.Error("the link was replaced")
 	}
 	loop := symlink(t, "loop", filepath.Join(dir, "loop"))
-	if err := Write(nil, File{Path: loop}); err == nil {
+	if err := Write(nil, nil, File{Path: loop}); err == nil {
 		t.Error("wrote to a loop of links")
 	}
 }
@@ -97,7 +98,7 @@ func TestWriteRefusesInput(t *testing.T) {
 	}
 	soft := symlink(t, "in.ptx", filepath.Join(dir, "soft.ptx"))
 	for _, out := range []string{in, hard, soft, filepath.Join(dir, ".", "x", "..", "in.ptx")} {
-		err := Write([]string{"", "missing.ptx", in}, File{Path: out, Data: []byte("output")})
+		err := Write([]string{"", "missing.ptx", in}, nil, File{Path: out, Data: []byte("output")})
 		if err == nil || !strings.Contains(err.Error(), "input") {
 			t.Errorf("%s: %v", out, err)
 		}
@@ -114,7 +115,7 @@ func TestWriteFails(t *testing.T) {
 		filepath.Join(dir, "none", "out.ptx"): "there is no folder",
 		"":                                    "is empty",
 	} {
-		if err := Write(nil, File{Path: out}); err == nil || !strings.Contains(err.Error(), want) {
+		if err := Write(nil, nil, File{Path: out}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", out, err, want)
 		}
 	}
@@ -126,7 +127,7 @@ func TestWriteFails(t *testing.T) {
 func TestWriteAllOrNone(t *testing.T) {
 	dir := t.TempDir()
 	a, b := write(t, filepath.Join(dir, "a"), "old"), filepath.Join(dir, "none", "b")
-	if err := Write(nil, File{Path: a, Data: []byte("new")}, File{Path: b}); err == nil {
+	if err := Write(nil, nil, File{Path: a, Data: []byte("new")}, File{Path: b}); err == nil {
 		t.Fatal("no error")
 	}
 	if read(t, a) != "old" || names(t, dir) != "a" {
@@ -138,7 +139,7 @@ func TestWriteDevice(t *testing.T) {
 	if _, err := os.Stat("/dev/null"); err != nil {
 		t.Skip(err)
 	}
-	if err := Write([]string{"/dev/null"}, File{Path: "/dev/null", Data: []byte("x")}); err != nil {
+	if err := Write([]string{"/dev/null"}, nil, File{Path: "/dev/null", Data: []byte("x")}); err != nil {
 		t.Error(err)
 	}
 	if info, _ := os.Stat("/dev/null"); info.Mode().IsRegular() {
@@ -162,12 +163,20 @@ func (f writerFunc) Write(data []byte) (int, error) {
 	return len(data), nil
 }
 
+// halfWritten panics as reading a mapped file does that became shorter.
+type halfWritten struct{}
+
+func (halfWritten) WriteTo(w io.Writer) (int64, error) {
+	w.Write(make([]byte, 1<<16))
+	panic("fault")
+}
+
 // TestWriteLeavesNothing checks that neither a failed rename nor a panic leaves a
 // temporary file.
 func TestWriteLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
-	err := Write(nil, File{Path: b}, File{Path: a}, File{To: writerFunc(func() {
+	err := Write(nil, nil, File{Path: b}, File{Path: a}, File{To: writerFunc(func() {
 		if list := names(t, dir); strings.Count(list, ".tmp") != 2 {
 			t.Errorf("temporary files: %s", list)
 		}
@@ -178,10 +187,17 @@ func TestWriteLeavesNothing(t *testing.T) {
 	}
 	func() {
 		defer func() { recover() }()
-		Write(nil, File{Path: a}, File{To: writerFunc(func() { panic("bug") })})
+		Write(nil, nil, File{Path: a}, File{To: writerFunc(func() { panic("bug") })})
 	}()
 	if names(t, dir) != "b" {
 		t.Errorf("after a panic: %s", names(t, dir))
+	}
+	func() {
+		defer func() { recover() }()
+		Write(nil, nil, File{Path: a, From: halfWritten{}})
+	}()
+	if names(t, dir) != "b" {
+		t.Errorf("after a panic while it was written: %s", names(t, dir))
 	}
 }
 

@@ -26,6 +26,9 @@ func For(size int64) error {
 	return nil
 }
 
+// ErrTooLong is wrapped by the error of ReadAll for more data than the limit.
+var ErrTooLong = errors.New("there are more than")
+
 // ReadAll reads data of unknown length, to its end or to limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 	const few = 1 << 20 // read without a check
@@ -35,7 +38,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 		data = data[:len(data)+n]
 		switch {
 		case int64(len(data)) > limit:
-			return nil, fmt.Errorf("there are more than %d bytes", limit)
+			return nil, fmt.Errorf("%w %d bytes", ErrTooLong, limit)
 		case err == io.EOF:
 			return data, nil
 		case err != nil:

@@ -2,12 +2,14 @@
 package dlink
 
 import (
+	"context"
 	"fmt"
-	"os"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/object/container"
@@ -60,12 +62,12 @@ const systemLibrary = "libcudadevrt.a"
 // PTX, fatbins and archives of PTX become inputs as they are, and only the needed
 // members of such an archive are linked. So do files that cannot be read: link.Link
 // reports why.
-func Read(files []File, o Options) *Job {
+func Read(ctx context.Context, files []File, o Options) *Job {
 	var units []unit
 	linked := map[string]bool{}
 	libraries := map[string]bool{}
 	for _, f := range files {
-		data, err := read(f.Path)
+		data, err := read(ctx, f.Path)
 		if archive := err == nil && container.IsArchive(data); archive {
 			path, err := filepath.Abs(f.Path)
 			if err == nil && libraries[path] {
@@ -118,22 +120,19 @@ func Read(files []File, o Options) *Job {
 }
 
 // read maps a regular file, until the process ends, or reads it.
-func read(path string) ([]byte, error) {
-	f, err := os.Open(path)
+func read(ctx context.Context, path string) ([]byte, error) {
+	f, info, err := infile.OpenRegular(path, math.MaxInt64)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return nil, err
-	}
-	if info.Mode().IsRegular() && info.Size() >= mapped.Least {
+	infile.Of(ctx).Add(path, info)
+	if info.Size() >= mapped.Least {
 		if data, ok := new(mapped.Files).Read(path, f.Fd(), info.Size()); ok {
 			return data, nil
 		}
 	}
-	return container.ReadRegular(path, container.DefaultMaxSize)
+	return infile.Read(f, info)
 }
 
 // emptyModule returns a module that every ptxas which knows the GPU accepts.

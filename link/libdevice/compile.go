@@ -16,6 +16,7 @@ import (
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 )
@@ -56,7 +57,7 @@ func Compile(ctx context.Context, o Options) (*Library, []*link.Message, error) 
 }
 
 func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, error) {
-	bitcode, err := os.ReadFile(o.Bitcode)
+	bitcode, err := infile.Of(ctx).ReadFile(o.Bitcode, 1<<30)
 	if err != nil {
 		return nil, err
 	}

@@ -3,15 +3,13 @@ package container
 import (
 	"bytes"
 	"errors"
-	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/room"
+	"ptxlink/internal/infile"
 )
 
 const (
@@ -180,7 +178,7 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 		path = filepath.Join(filepath.Dir(p.path), path)
 	}
 	data, bad := op.Open(path, op.left)
-	if bad == errTooLong {
+	if bad == infile.ErrTooLong {
 		return op.bomb(p, h.at)
 	}
 	if bad != nil {
@@ -210,46 +208,4 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 		return err
 	}
 	return op.open(nested.body, inner)
-}
-
-// ReadRegular reads a regular file of at most limit bytes. It refuses other files:
-// a device may have no end, and a pipe no writer.
-func ReadRegular(path string, limit int64) ([]byte, error) {
-	regular := func(info fs.FileInfo) error {
-		switch {
-		case info.IsDir():
-			return errors.New("it is a folder")
-		case !info.Mode().IsRegular():
-			return errors.New("it is not a regular file but a device, a pipe or a socket")
-		case info.Size() > limit:
-			return errTooLong
-		}
-		return nil
-	}
-	info, err := os.Stat(path)
-	if err == nil {
-		err = regular(info)
-	}
-	if err != nil {
-		return nil, err
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, err
-	}
-	if err := regular(info); err != nil { // the file may have been replaced since
-		return nil, err
-	}
-	if info.Size() > some {
-		if err := room.For(info.Size()); err != nil {
-			return nil, err
-		}
-	}
-	data := make([]byte, info.Size())
-	_, err = io.ReadFull(f, data)
-	return data, err
 }

@@ -12,6 +12,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
+
+	"ptxlink/internal/infile"
 )
 
 // Member is one PTX text inside a file.
@@ -119,7 +121,7 @@ func newOpener(o Options, size int64) *opener {
 		o.MaxSize = DefaultMaxSize
 	}
 	if o.Open == nil {
-		o.Open = ReadRegular
+		o.Open = (*infile.Files)(nil).ReadRegular
 	}
 	return &opener{Options: o, left: o.MaxSize, size: size}
 }

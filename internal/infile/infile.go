@@ -1,0 +1,196 @@
+// Package infile opens the files that a command reads, and records them, so that no
+// output takes the place of one and a change of one is noticed.
+package infile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"ptxlink/internal/room"
+)
+
+// Files are regular files that were read. It may be used concurrently; nil records
+// nothing.
+type Files struct {
+	context.Context // see Record
+
+	mu     sync.Mutex
+	list   []file
+	around *Files // records them too
+}
+
+type file struct {
+	name string
+	info fs.FileInfo // when it was opened
+}
+
+type inContext struct{}
+
+// Record returns a context in which every file that is read is recorded, also for an
+// earlier Record.
+func Record(ctx context.Context) (context.Context, *Files) {
+	f := &Files{Context: ctx, around: Of(ctx)}
+	return f, f
+}
+
+// Value implements context.Context.
+func (f *Files) Value(key any) any {
+	if key == (inContext{}) {
+		return f
+	}
+	return f.Context.Value(key)
+}
+
+// Of returns the record of a context, or nil.
+func Of(ctx context.Context) *Files {
+	f, _ := ctx.Value(inContext{}).(*Files)
+	return f
+}
+
+// Add records a file that was opened. Only regular files have contents that stay, so it
+// ignores others, and those of size 0, as all in /proc are.
+func (f *Files) Add(name string, info fs.FileInfo) {
+	if !info.Mode().IsRegular() || info.Size() == 0 {
+		return
+	}
+	for ; f != nil; f = f.around {
+		f.mu.Lock()
+		f.list = append(f.list, file{name, info})
+		f.mu.Unlock()
+	}
+}
+
+// ErrChanged is wrapped by the errors of Changed.
+var ErrChanged = errors.New("it was changed while it was read; link again when no other program writes it")
+
+// Changed returns an error that names a file whose size or time is not the one it had
+// when it was opened. A file that was deleted or replaced by another one has not
+// changed: what was read is one state of it. (The file system may give a file that is
+// made after another was deleted the number of that one; it then counts as changed.) So
+// has none whose links or permissions
+// alone changed, which build systems do while others read. A program that writes a file
+// in place and then sets its time back is not noticed.
+func (f *Files) Changed() error {
+	if f == nil {
+		return nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var changed []string
+	for _, old := range f.list {
+		now, err := os.Stat(old.name)
+		if err == nil && os.SameFile(old.info, now) && (now.Size() != old.info.Size() || !now.ModTime().Equal(old.info.ModTime())) {
+			changed = append(changed, old.name)
+		}
+	}
+	if len(changed) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", slices.Min(changed), ErrChanged) // the order of reading depends on -j
+}
+
+// Same returns the name under which a file was read, or "" if it was not.
+func (f *Files) Same(info fs.FileInfo) string {
+	if f == nil {
+		return ""
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var same []string
+	for _, read := range f.list {
+		if os.SameFile(read.info, info) {
+			same = append(same, read.name)
+		}
+	}
+	if len(same) == 0 {
+		return ""
+	}
+	return slices.MinFunc(same, strings.Compare)
+}
+
+// ErrTooLong is returned for a file that is larger than the limit.
+var ErrTooLong = errors.New("it is too large")
+
+// OpenRegular opens a regular file of at most limit bytes. It refuses other files: a
+// device may have no end, and a pipe no writer.
+func OpenRegular(path string, limit int64) (*os.File, fs.FileInfo, error) {
+	info, err := os.Stat(path)
+	if err == nil {
+		err = Regular(info, limit)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	if info, err = f.Stat(); err == nil {
+		err = Regular(info, limit) // the file may have been replaced since
+	}
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	return f, info, nil
+}
+
+// Regular returns an error if a file is not a regular one of at most limit bytes.
+func Regular(info fs.FileInfo, limit int64) error {
+	switch {
+	case info.IsDir():
+		return errors.New("it is a folder")
+	case !info.Mode().IsRegular():
+		return errors.New("it is not a regular file but a device, a pipe or a socket")
+	case info.Size() > limit:
+		return ErrTooLong
+	}
+	return nil
+}
+
+// some is the number of bytes that are allocated without asking for memory.
+const some = 1 << 20
+
+// Read reads a file that OpenRegular has opened. It may be empty, but not shorter than
+// info says.
+func Read(f *os.File, info fs.FileInfo) ([]byte, error) {
+	if info.Size() > some {
+		if err := room.For(info.Size()); err != nil {
+			return nil, err
+		}
+	}
+	data := make([]byte, info.Size())
+	_, err := io.ReadFull(f, data)
+	return data, err
+}
+
+// ReadFile reads a file of any kind to its end, which is an error behind limit bytes.
+func (f *Files) ReadFile(path string, limit int64) ([]byte, error) {
+	opened, err := os.Open(path) // opening a pipe blocks until it has a writer
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	if info, err := opened.Stat(); err == nil {
+		f.Add(path, info)
+	}
+	return room.ReadAll(opened, limit)
+}
+
+// ReadRegular opens and reads a regular file of at most limit bytes, and records it.
+func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) {
+	opened, info, err := OpenRegular(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	f.Add(path, info)
+	return Read(opened, info)
+}
