@@ -18,6 +18,9 @@ type Part struct {
 	Names []string
 	// Setting is that of its functions, by Options.Setting.
 	Setting string
+	// Exposed are the names without linkage that are .visible here, because other parts
+	// use them.
+	Exposed []string
 
 	runs []run
 }
@@ -338,6 +341,7 @@ func (w *partWriter) declaration(i int32, d *ptx.Decl) {
 	linkage := d.Linkage
 	if linkage == ptx.Local && (w.crosses[w.define[d.Name]] || w.crosses[i]) {
 		linkage = ptx.Visible
+		w.Exposed = append(w.Exposed, w.m.Names[d.Name])
 	}
 	front := ""
 	if linkage != ptx.Local {

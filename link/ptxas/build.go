@@ -313,7 +313,7 @@ func (b Build) whole(ctx context.Context, t *teller, m *ptx.Module, log *diag.Lo
 
 // separate assembles the parts of a module and links their cubins.
 func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
-	parts, err := b.cut(t, m, log)
+	parts, exposed, err := b.cut(t, m, log)
 	if err != nil {
 		return nil, err
 	}
@@ -345,30 +345,35 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	if err := worst(errs); err != nil {
 		return nil, err
 	}
-	return b.join(ctx, t, m, cubins, log)
+	cubin, err := b.join(ctx, t, m, cubins, log)
+	if err == nil {
+		localise(cubin, exposed)
+	}
+	return cubin, err
 }
 
-// cut cuts the module, if that is wanted and possible.
-func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) ([]unit, error) {
+// cut cuts the module, if that is wanted and possible. It returns the units, and the
+// names without linkage that become visible.
+func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) (units []unit, exposed []string, err error) {
 	if b.Parts == 1 && len(t.settings(m)) < 2 {
-		return []unit{t.single(m, log, "")}, nil
+		return []unit{t.single(m, log, "")}, nil, nil
 	}
 	if err := partition.Check(m); err != nil {
 		if b.Parts == 1 || b.Mode == Auto && b.Parts == 0 {
 			b.note(log, "one part: "+err.Error())
-			return []unit{t.single(m, log, "")}, nil
+			return []unit{t.single(m, log, "")}, nil, nil
 		}
-		return nil, err
+		return nil, nil, err
 	}
-	var units []unit
 	parts := partition.Cut(m, partition.Options{Parts: b.Parts, Unit: t.unit, Setting: t.setting})
 	for i, part := range parts {
 		units = append(units, unit{part.Text, part.Line, strings.Fields(part.Setting)})
+		exposed = append(exposed, part.Exposed...)
 		if len(parts) > 1 {
 			b.note(log, fmt.Sprintf("part %d of %d: %s", i, len(parts), first(part.Names, 8)))
 		}
 	}
-	return units, nil
+	return units, exposed, nil
 }
 
 // Parts cuts a linked module as Separate does with so many parts, but does not

@@ -1,6 +1,7 @@
 package ptxas
 
 import (
+	"bytes"
 	"debug/elf"
 	"encoding/binary"
 	"errors"
@@ -84,6 +85,56 @@ func checkCubin(data []byte) error {
 		}
 	}
 	return nil
+}
+
+// localise makes symbols local that had no linkage before a module was cut into parts,
+// as nvlink leaves those of one cubin, so that the host does not find them. The symbols
+// keep their places, because relocations and attributes refer to them by index: local
+// ones may follow global ones, as in the cubins of whole-program ptxas. The cubin has
+// passed checkCubin.
+func localise(cubin []byte, names []string) {
+	var h elf.Header64
+	if len(names) == 0 || !decode(cubin, 0, &h) || cubin[elf.EI_CLASS] != byte(elf.ELFCLASS64) {
+		return
+	}
+	section := func(i uint64) (s elf.Section64, data []byte) {
+		if !decode(cubin, h.Shoff+i*64, &s) || !within(cubin, s.Off, s.Size) {
+			return s, nil
+		}
+		return s, cubin[s.Off : s.Off+s.Size]
+	}
+	wanted := map[string]bool{}
+	for _, name := range names {
+		wanted[name] = true
+	}
+	for i := range uint64(h.Shnum) {
+		s, table := section(i)
+		if elf.SectionType(s.Type) != elf.SHT_SYMTAB {
+			continue
+		}
+		_, pool := section(uint64(s.Link))
+		locals := s.Info
+		for k := range uint32(len(table) / elf.Sym64Size) {
+			symbol := table[k*elf.Sym64Size:][:elf.Sym64Size]
+			name := binary.LittleEndian.Uint32(symbol)
+			if binary.LittleEndian.Uint16(symbol[6:]) != uint16(elf.SHN_UNDEF) && elf.ST_BIND(symbol[4]) == elf.STB_GLOBAL && wanted[cString(pool, name)] {
+				symbol[4] = elf.ST_INFO(elf.STB_LOCAL, elf.ST_TYPE(symbol[4]))
+			}
+			if k == locals && elf.ST_BIND(symbol[4]) == elf.STB_LOCAL {
+				locals++
+			}
+		}
+		binary.LittleEndian.PutUint32(cubin[h.Shoff+i*64+44:], locals) // sh_info: the first global symbol
+	}
+}
+
+// cString returns the string at an offset of a table, up to its NUL.
+func cString(table []byte, at uint32) string {
+	if uint64(at) > uint64(len(table)) {
+		return ""
+	}
+	text, _, _ := bytes.Cut(table[at:], []byte{0})
+	return string(text)
 }
 
 // decode reads a value at an offset of data.
