@@ -77,12 +77,13 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	clock.pass("resolve", func() {
 		traceSymbols(in.files, o.TraceSymbols, log)
 		table = resolve.Resolve(in.files, resolve.Options{
-			Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, WarnUndefined: o.WarnUndefined, Unlinked: in.set.Outlines,
+			Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, WarnUndefined: o.WarnUndefined,
 			Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
 		}, log)
 		requireDefined(table, o.RequireDefined, log)
 		table.Hide(o.Localize, o.Exports)
 		collect(table, o, log)
+		table.Undefined(in.set, log)
 	})
 	in.close()
 	// No file or symbol is added after this.
@@ -214,8 +215,9 @@ type checked struct {
 func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, log *diag.Log) (c checked) {
 	var addressSize int
 	addressSize, c.host = abicheck.Hosts(t.Files, abicheck.HostOptions{Host: host, AllowMismatch: o.AllowHostMismatch}, log)
-	c.header = mergeHeaders(t.Files, addressSize, o.Version, log)
-	checkArch(t.Files, c.header, o.Arch, log)
+	files := t.Contributing()
+	c.header = mergeHeaders(files, addressSize, o.Version, log)
+	checkArch(files, c.header, o.Arch, log)
 	checks := []func(*resolve.Table, *diag.Log){
 		abicheck.Conventions,
 		abicheck.Symbols,

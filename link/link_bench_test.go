@@ -71,7 +71,7 @@ func BenchmarkPass(b *testing.B) {
 	}{
 		{"load", func() { l = passes{log: &diag.Log{}}; l.in, l.err = load(context.Background(), o, nil, l.log) }},
 		{"resolve", func() {
-			l.table = resolve.Resolve(l.in.files, resolve.Options{Unlinked: l.in.set.Outlines}, l.log)
+			l.table = resolve.Resolve(l.in.files, resolve.Options{}, l.log)
 			l.in.close()
 		}},
 		{"check", func() { l.checked = check(context.Background(), l.table, object.Host{}, o, l.log) }},

@@ -444,6 +444,20 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	return nil
 }
 
+// Unusable returns an error about the first lazy unit that defines a name but cannot be
+// linked, or nil. Such units offer nothing to a link.
+func (s *Set) Unusable(name string) *diag.Message {
+	for _, u := range s.Units {
+		if !u.Lazy || u.unusable == "" || !slices.ContainsFunc(u.defines, func(d ptx.Definition) bool { return d.Name == name }) {
+			continue
+		}
+		var log diag.Log
+		u.refuse(s.options, &log)
+		return log.Messages[0]
+	}
+	return nil
+}
+
 // refuse reports why the unit cannot be linked.
 func (u *Unit) refuse(o Options, log *diag.Log) {
 	help := "compile it for " + o.Arch + " or lower" + diag.With("--arch", ", or choose another %s")
@@ -454,8 +468,11 @@ func (u *Unit) refuse(o Options, log *diag.Log) {
 }
 
 // Offers calls visit with every name that the unit may define for others, before it
-// is read. A name from an index comes with Local; Linkage gives the exact answer.
+// is read. A unit that cannot be linked offers nothing. A name from an index comes with Local; Linkage gives the exact answer.
 func (u *Unit) Offers(visit func(name string, hash uint64, linkage ptx.Linkage)) {
+	if u.unusable != "" {
+		return
+	}
 	if u.File == nil && u.indexed != nil {
 		for _, name := range u.indexed.Defines {
 			visit(name, hashed.String(name), ptx.Local)

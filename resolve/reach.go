@@ -100,7 +100,27 @@ func (t *Table) removed(id object.ID) bool {
 
 // Needed reports whether the output uses a symbol that nothing defines.
 func (t *Table) Needed(s *Symbol) bool {
-	return t.reach == nil || slices.ContainsFunc(s.Mentions, func(id object.ID) bool { return t.reach.marks[id.File][id.Name].used })
+	return t.reach == nil || slices.ContainsFunc(s.Mentions, t.used)
+}
+
+// used reports whether something in the output uses a name of a file.
+func (t *Table) used(id object.ID) bool {
+	return t.reach == nil || t.reach.marks[id.File][id.Name].used
+}
+
+// Contributing returns the files without the archive members of which nothing is in
+// the output: only what Collect removed needed them.
+func (t *Table) Contributing() []*object.File {
+	idle := func(f *object.File) bool {
+		return f.Pulled && len(f.Others) == 0 && !slices.ContainsFunc(t.reach.marks[f.Rank], func(m mark) bool { return m.live })
+	}
+	if t.reach == nil || !slices.ContainsFunc(t.Files, idle) {
+		return t.Files
+	}
+	if list := slices.DeleteFunc(slices.Clone(t.Files), idle); len(list) > 0 {
+		return list
+	}
+	return t.Files
 }
 
 func (t *Table) hidden(id object.ID) bool {

@@ -3,7 +3,6 @@
 package resolve
 
 import (
-	"fmt"
 	"path"
 	"slices"
 	"strings"
@@ -115,14 +114,9 @@ type Options struct {
 	// Multiple allows several strong definitions, of which the first wins. Compared
 	// leaves the message about them to the caller, who calls Table.Duplicate.
 	Multiple, Compared bool
-	// Unlinked returns the archive members that are not linked. It is called if a
-	// symbol is undefined, to suggest what was meant; nil if there are no such
-	// members.
-	Unlinked func() []*object.File
 }
 
-// Resolve chooses the definition of every name. It reports all duplicate and
-// undefined symbols.
+// Resolve chooses the definition of every name. It reports all duplicate symbols.
 //
 // The first definition in this order wins; among equals, the first on the command
 // line:
@@ -141,8 +135,7 @@ func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 	for i := range t.Symbols {
 		t.choose(&t.Symbols[i], log)
 	}
-	t.undefined(o, log)
-	t.options.Unlinked = nil // it holds the inputs
+	t.open()
 	return t
 }
 
@@ -293,34 +286,17 @@ func DynamicShared(d *ptx.Decl) bool {
 	return d != nil && d.Kind == ptx.Variable && d.Space == ".shared" && d.Unsized
 }
 
-// undefined opens the symbols that may stay undefined and reports the others,
-// each with every module that uses it.
-func (t *Table) undefined(o Options, log *diag.Log) {
-	uses := usesBySymbol{t: t}
-	allowed := newPatterns(o.AllowUndefined)
-	h := &hints{t: t, unlinked: o.Unlinked}
+// open opens the symbols that may stay undefined.
+func (t *Table) open() {
+	allowed := newPatterns(t.options.AllowUndefined)
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Defined() {
 			continue
 		}
-		s.Open = o.Relocatable || IsSyscall(s.Name) || allowed.match(s.Name)
+		s.Open = t.options.Relocatable || IsSyscall(s.Name) || allowed.match(s.Name)
 		for _, id := range s.Mentions {
 			s.Open = s.Open || DynamicShared(t.decl(id))
-		}
-		if !s.Open {
-			t.reportUndefined(s, uses.of(SymbolID(i)), h, o.WarnUndefined, log)
-			s.Open = o.WarnUndefined
-		}
-	}
-	h.several()
-	for i, f := range t.Files {
-		for n, s := range f.Symbols {
-			if !s.Exported() && !s.Defined() && s.Uses > 0 {
-				id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-				log.Error(diag.UndefinedLocal, f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", diag.Name(f.Names[n]))).Of(f.Names[n]).
-					WithHelp("declare it .extern if another module defines it")
-			}
 		}
 	}
 }
@@ -348,49 +324,4 @@ func (p *patterns) match(name string) bool {
 		match, _ := path.Match(glob, name)
 		return match
 	})
-}
-
-// usePlace is the place of a use and the function around it.
-type usePlace struct {
-	file *object.File
-	span diag.Span
-	in   *ptx.Decl // the function or variable around the use, nil if there is none
-}
-
-// usesBySymbol lists the uses of symbols; it is filled on first use, since most
-// links have no undefined symbols.
-type usesBySymbol struct {
-	t     *Table
-	lists map[SymbolID][]usePlace
-}
-
-func (u *usesBySymbol) of(s SymbolID) []usePlace {
-	if u.lists == nil {
-		u.lists = map[SymbolID][]usePlace{}
-		for i, f := range u.t.Files {
-			add := func(uses []ptx.Use, in *ptx.Decl) {
-				for _, use := range uses {
-					id := u.t.of[i][use.Name]
-					if id != None && !u.t.Symbols[id].Defined() {
-						u.lists[id] = append(u.lists[id], usePlace{f, f.UseSpan(use), in})
-					}
-				}
-			}
-			for d := range f.Decls {
-				decl := &f.Decls[d]
-				if u.t.Live(object.ID{File: int32(i), Name: decl.Name}) {
-					add(f.Uses[decl.FirstUse:decl.EndUse], decl)
-				}
-			}
-			for _, o := range f.Others {
-				add(f.Uses[o.FirstUse:o.EndUse], nil)
-			}
-			for _, a := range f.Aliases {
-				if id := u.t.of[i][a.Target]; id != None {
-					u.lists[id] = append(u.lists[id], usePlace{f, a.TargetSpan, nil})
-				}
-			}
-		}
-	}
-	return u.lists[s]
 }

@@ -15,9 +15,9 @@ import (
 // hints finds what the user may have meant by an undefined symbol. It also searches
 // archive members that are not linked.
 type hints struct {
-	t        *Table
-	unlinked func() []*object.File
-	files    []*object.File // all of them, once they are needed
+	t       *Table
+	members Members
+	files   []*object.File // all of them, once they are needed
 
 	// Definitions of all files, as indexes into list.
 	list     []found
@@ -58,9 +58,7 @@ func (h *hints) gather() {
 		return
 	}
 	h.files = append(h.files, h.t.Files...)
-	if h.unlinked != nil {
-		h.files = append(h.files, h.unlinked()...)
-	}
+	h.files = append(h.files, h.members.Outlines()...)
 	h.named, h.based = map[string]int{}, map[string][]int{}
 	h.closed = sync.OnceValue(func() *object.File { return firstWholeProgram(h.files) })
 	for _, f := range h.files {

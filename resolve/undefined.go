@@ -2,24 +2,77 @@ package resolve
 
 import (
 	"fmt"
+	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
+// Members are the archive members that are not linked.
+type Members interface {
+	// Outlines returns those that were not needed, to suggest what was meant.
+	Outlines() []*object.File
+	// Unusable returns an error about one that defines a name but cannot be linked; nil
+	// if there is none.
+	Unusable(name string) *diag.Message
+}
+
+// Undefined reports the undefined symbols that may not stay so, each with the modules
+// that use it. What Collect removed needs nothing. With Options.WarnUndefined the
+// symbols are opened.
+func (t *Table) Undefined(members Members, log *diag.Log) {
+	uses := usesBySymbol{t: t}
+	h := &hints{t: t, members: members}
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		if s.Defined() || s.Open && !t.options.Relocatable || !t.Needed(s) {
+			continue
+		}
+		if list := uses.of(SymbolID(i)); len(list) > 0 && !t.unusable(s, list, members, log) && !s.Open {
+			t.reportUndefined(s, list, h, log)
+		}
+		s.Open = s.Open || t.options.WarnUndefined
+	}
+	h.several()
+	for i, f := range t.Files {
+		for n, s := range f.Symbols {
+			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
+			if !s.Exported() && !s.Defined() && s.Uses > 0 {
+				// ptxas -c refuses such a module too.
+				log.Error(diag.UndefinedLocal, f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", diag.Name(f.Names[n]))).Of(f.Names[n]).
+					WithHelp("declare it .extern if another module defines it")
+			}
+		}
+	}
+}
+
+// unusable reports an archive member that defines a symbol but cannot be linked, once
+// for each member. It returns false if there is none.
+func (t *Table) unusable(s *Symbol, uses []usePlace, members Members, log *diag.Log) bool {
+	m := members.Unusable(s.Name)
+	if m == nil {
+		return false
+	}
+	if slices.ContainsFunc(log.Messages, func(other *diag.Message) bool {
+		return other.ID == m.ID && other.Place.Source != nil && other.Place.Source.Name == m.Place.Source.Name
+	}) {
+		return true
+	}
+	log.Messages = append(log.Messages, m.Note(uses[0].file.At(uses[0].span), diag.Name(s.Name)+" of it is needed here"))
+	return true
+}
+
 // maxUses limits the uses listed in one message.
 const maxUses = 2
 
-// reportUndefined reports one undefined symbol with the places that use it. An
-// unused declaration is not an error: compilers leave such declarations behind.
-func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, warn bool, log *diag.Log) {
-	if len(uses) == 0 {
-		return
-	}
+// reportUndefined reports one undefined symbol with the places that use it. There is at
+// least one: an unused declaration is not an error, since compilers leave such
+// declarations behind.
+func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.Log) {
 	first := uses[0]
 	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first)).Of(s.Name)
-	if warn {
+	if t.options.WarnUndefined {
 		m.Kind = diag.Warning
 	}
 	if word := first.file.Src.String(first.span); t.options.Redirect[word] == s.Name {
@@ -61,4 +114,49 @@ func inside(u usePlace) string {
 		verb = "used in the initialiser of "
 	}
 	return ", " + verb + diag.Demangle(u.file.Names[u.in.Name])
+}
+
+// usePlace is the place of a use and the function around it.
+type usePlace struct {
+	file *object.File
+	span diag.Span
+	in   *ptx.Decl // the function or variable around the use, nil if there is none
+}
+
+// usesBySymbol lists the uses of symbols; it is filled on first use, since most
+// links have no undefined symbols.
+type usesBySymbol struct {
+	t     *Table
+	lists map[SymbolID][]usePlace
+}
+
+func (u *usesBySymbol) of(s SymbolID) []usePlace {
+	if u.lists == nil {
+		u.lists = map[SymbolID][]usePlace{}
+		for i, f := range u.t.Files {
+			add := func(uses []ptx.Use, in *ptx.Decl) {
+				for _, use := range uses {
+					id := u.t.of[i][use.Name]
+					if id != None && !u.t.Symbols[id].Defined() {
+						u.lists[id] = append(u.lists[id], usePlace{f, f.UseSpan(use), in})
+					}
+				}
+			}
+			for d := range f.Decls {
+				decl := &f.Decls[d]
+				if u.t.Live(object.ID{File: int32(i), Name: decl.Name}) {
+					add(f.Uses[decl.FirstUse:decl.EndUse], decl)
+				}
+			}
+			for _, o := range f.Others {
+				add(f.Uses[o.FirstUse:o.EndUse], nil)
+			}
+			for _, a := range f.Aliases {
+				if id := u.t.of[i][a.Target]; id != None && u.t.Live(object.ID{File: int32(i), Name: a.Name}) {
+					u.lists[id] = append(u.lists[id], usePlace{f, a.TargetSpan, nil})
+				}
+			}
+		}
+	}
+	return u.lists[s]
 }

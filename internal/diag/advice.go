@@ -245,7 +245,7 @@ var advice = [...]Advice{
 		"PTX ISA, .extern",
 	},
 	UndefinedSymbol: {
-		"Add the module or the library that defines the symbol, with -L and -l for libraries. If it is there but spelt differently or without .visible, a note points at it. --allow-undefined=GLOB and -r leave symbols open.",
+		"Add the module or the library that defines the symbol, with -L and -l for libraries. If it is there but spelt differently or without .visible, a note points at it. What only removed code uses may stay undefined, except with --no-gc-sections. --allow-undefined=GLOB and -r leave symbols open.",
 		"PTX Interoperability 7 for what device code does not have; docs/libraries.md",
 	},
 	Usage: {
