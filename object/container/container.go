@@ -286,7 +286,7 @@ func isBinary(data []byte) bool {
 func looksLikePTX(text []byte) bool {
 	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
 	for {
-		text = bytes.TrimLeft(text, " \t\r\n\v\f\x00")
+		text = bytes.TrimLeft(text, " \t\r\n\v\f\x1a\x00")
 		switch {
 		case prefixed(text, "//"):
 			end := bytes.IndexByte(text, '\n')

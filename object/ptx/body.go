@@ -120,7 +120,7 @@ func Suffixed(name []byte) bool {
 func (p *parser) bodyDirective() {
 	r := &p.code
 	op := r.tokens[r.st.Op]
-	switch wordOf(p.text[op.Off:op.End]) {
+	switch string(p.text[op.Off:op.End]) {
 	case ".loc":
 		p.m.Locs = append(p.m.Locs, r.loc)
 	case ".file":

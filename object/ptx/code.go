@@ -3,7 +3,6 @@ package ptx
 import (
 	"bytes"
 	"strconv"
-	"strings"
 
 	"ptxlink/internal/diag"
 )
@@ -95,7 +94,7 @@ func (c *Code) OpSpan(st Statement) diag.Span {
 
 // Opcode returns the first word of an instruction or directive: "ld", ".reg". For a
 // brace or an empty statement it returns "{", "}" or ";", and for a label its name.
-func (c *Code) Opcode(st Statement) string { return wordOf(c.Text(c.Tokens[st.Op])) }
+func (c *Code) Opcode(st Statement) string { return string(c.Text(c.Tokens[st.Op])) }
 
 // Modifiers returns the words after the opcode: ".global", ".u32".
 func (c *Code) Modifiers(st Statement) []string {
@@ -104,21 +103,13 @@ func (c *Code) Modifiers(st Statement) []string {
 	}
 	var words []string
 	for _, t := range c.Tokens[st.Op+1 : st.Operands] {
-		words = append(words, wordOf(c.Text(t)))
+		words = append(words, string(c.Text(t)))
 	}
 	return words
 }
 
 // Guarded reports whether a predicate stands before the instruction: @p.
 func (st Statement) Guarded() bool { return st.Op > st.First }
-
-// wordOf returns the spelling of a word without white space after its dot.
-func wordOf(s []byte) string {
-	if len(s) > 1 && s[0] == '.' && !inName[s[1]] {
-		return "." + strings.TrimLeft(string(s[1:]), " \t\r\n\f")
-	}
-	return string(s)
-}
 
 // Shape is the form of an operand.
 type Shape uint8

@@ -137,7 +137,6 @@ func TestPlainPlaces(t *testing.T) {
 		{depot + ".pragma \"a, x\";", false},                               // a string
 		{depot + "/* ;\nmov.u32 a, x; */", false},                          // a comment
 		{depot + "// mov.u32 a, x;\n", false},                              // a comment
-		{depot + "mov . x %r1;", false},                                    // a modifier
 		{depot + "P: .callprototype _ (.param .b32 x);", false},            // a name without meaning
 		{depot + ".loc 1 2 3, function_name\nx, inlined_at 1 2 3\nret;", false},
 		{depot + ".loc 1 2 3\n, function_name x, inlined_at 1 2 3\nret;", false},
@@ -206,7 +205,7 @@ func TestScopes(t *testing.T) {
 		{"prototypes", "g: .callprototype (.param .b32 h) _ (.param .b32 g); call (h), h, (g), g;", "g:0 h g h=module h=module g=0 g=0"},
 		{"target ranges", "T: .branchtargets L<2>, M; L0: L1: M: brx.idx a, T;", "T:0 L M=3 L0:1 L1:2 M:3 a T=0 L<=1 L<=2"},
 		{"the word generic", ".reg .b32 generic; .global .u64 p[2] = {generic (g), 0xff(g)}; mov.u32 generic, 1;", "generic:0 p:1 generic g=module g=module generic=0"},
-		{"white space and comments", ".reg .b32 g ; mov . u32 /**/ g , [ g /* g */ + 4 ] ; { // g\n }", "g:0 g=0 g=0"},
+		{"white space and comments", ".reg .b32 g ; mov .u32 /**/ g , [ g /* g */ + 4 ] ; { // g\n }", "g:0 g=0 g=0"},
 	} {
 		m := parse(t, module+".func f(){ "+test.body+" }")
 		d := &m.Decls[len(m.Decls)-1]

@@ -32,16 +32,13 @@ func (c *cursor) is(ch byte) bool { return c.tok.Kind == Punct && c.tok.Ch == ch
 
 func (c *cursor) spelling() string { return string(c.text[c.tok.Off:c.tok.End]) }
 
-// word returns the spelling of a Word token without white space after its dot.
+// word returns the spelling of a Word token.
 func (c *cursor) word() string {
 	s := c.text[c.tok.Off:c.tok.End]
 	if w := known(s); w != "" {
 		return w
 	}
-	if len(s) > 1 && inName[s[1]] {
-		return string(s)
-	}
-	return "." + strings.TrimLeft(string(s[1:]), " \t\r\n")
+	return string(s)
 }
 
 // words holds the words that declarations consist of, so that they are not copied
@@ -91,7 +88,7 @@ func (c *cursor) expected(what string) {
 		return
 	}
 	if c.tok.Kind == EOF {
-		end := int32(len(strings.TrimRight(string(c.text[max(0, len(c.text)-64):]), " \t\r\n\x00")))
+		end := int32(len(strings.TrimRight(string(c.text[max(0, len(c.text)-64):]), space+"\x00")))
 		end += int32(max(0, len(c.text)-64))
 		c.errorAt(diag.Span{Off: max(0, end-1), Len: min(1, end)}, "the file looks truncated", "file ends where %s is expected", what)
 		return

@@ -21,8 +21,8 @@ BYTES(nibble, 0x0f0f0f0f0f0f0f0f)
 
 // A byte that is not always an event has a common bit in byLow, at its low four bits,
 // and byHigh, at its high four bits.
-TABLE(byLow, 0x7c7e7e7e7c7c7e5e, 0x3c7e3f6f3a7b7f7e)
-TABLE(byHigh, 0x4020100804020001, 0)
+TABLE(byLow, 0x7c7e7e7e7c7c7e5e, 0x3c7e3f6f3afb7f7e)
+TABLE(byHigh, 0x4020100804028001, 0)
 
 // LETTERS finds A-Z, a-z, _ and $.
 #define LETTERS(bytes, out, t) \

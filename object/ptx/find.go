@@ -21,7 +21,7 @@ func (m *Module) FindInstruction(match func(opcode string) bool) (diag.Span, boo
 			}
 			opcode := ""
 			for _, t := range r.tokens[r.st.Op:r.st.Operands] {
-				opcode += wordOf(m.Src.Text[t.Off:t.End])
+				opcode += string(m.Src.Text[t.Off:t.End])
 			}
 			if match(opcode) {
 				from := r.tokens[r.st.Op].Off

@@ -1,7 +1,10 @@
 package ptx
 
 import (
+	"bytes"
 	"fmt"
+	"regexp"
+	"sync"
 
 	"ptxlink/internal/diag"
 )
@@ -56,16 +59,20 @@ func (t Token) Span() diag.Span { return diag.Span{Off: t.Off, Len: t.End - t.Of
 
 // Byte classes. An identifier is [A-Za-z][A-Za-z0-9_$]* or [_$%][A-Za-z0-9_$]+.
 const (
-	cBad    = iota
-	cSpace  // space, tab, CR, LF, FF
+	cBad = iota
+	cSpace
 	cLetter // may start an identifier on its own
 	cSigil  // _ and $: start an identifier, need a second character
 	cDigit
 	cPunct
 )
 
+// space holds the white space of ptxas (TestLexicalPtxas): a form feed and SUB, the end
+// of a file in DOS, but no vertical tab. Only LF ends a line.
+const space = " \t\r\n\f\x1a"
+
 var class = func() (t [256]uint8) {
-	for _, c := range " \t\r\n\f" {
+	for _, c := range space {
 		t[c] = cSpace
 	}
 	for c := 'a'; c <= 'z'; c++ {
@@ -207,14 +214,10 @@ func (l *Lexer) number(at int) Token {
 	return Token{Kind: Number, Off: int32(at), End: int32(end)}
 }
 
-// word accepts a dot, any white space (`. global` is legal) and the name, with its
-// `::` parts (`.shared::cluster`).
+// word accepts a dot and the name behind it, with its `::` parts (`.shared::cluster`).
 func (l *Lexer) word(at int) Token {
 	text := l.text
 	end := at + 1
-	for end < len(text) && class[text[end]] == cSpace {
-		end++
-	}
 	if end >= len(text) || !inName[text[end]] {
 		return l.fail(at, at+1, "", "a dot must be followed by a directive name")
 	}
@@ -231,58 +234,81 @@ func (l *Lexer) word(at int) Token {
 	return Token{Kind: Word, Off: int32(at), End: int32(end)}
 }
 
+// string accepts any bytes but NUL up to the next quote, line ends among them.
 func (l *Lexer) string(at int) Token {
-	for end := at + 1; end < len(l.text); end++ {
-		switch l.text[end] {
-		case '"':
-			l.at = end + 1
-			return Token{Kind: String, Off: int32(at), End: int32(end + 1)}
-		case '\n':
-			return l.fail(at, end, "", "string is not closed on its line")
+	end := bytes.IndexByte(l.text[at+1:], '"')
+	if end < 0 {
+		line := bytes.IndexByte(l.text[at:], '\n')
+		if line < 0 {
+			line = len(l.text) - at
 		}
+		return l.fail(at, at+line, "", "string is not closed")
 	}
-	return l.fail(at, len(l.text), "", "string is not closed")
+	if end += at + 2; !l.readable(at, end, false) {
+		return Token{Off: int32(at), End: int32(at)}
+	}
+	l.at = end
+	return Token{Kind: String, Off: int32(at), End: int32(end)}
 }
 
 func (l *Lexer) comment(at int) bool {
-	text := l.text
-	if text[at+1] == '/' {
-		for l.at = at + 2; l.at < len(text) && text[l.at] != '\n' && text[l.at] != '\r'; l.at++ {
-		}
-		return true
+	if l.text[at+1] == '/' {
+		l.at = lineEnd(l.text, at)
+		return l.readable(at, l.at, true)
 	}
-	for end := at + 2; end+1 < len(text); end++ {
-		if text[end] == '*' && text[end+1] == '/' {
-			l.at = end + 2
-			return true
-		}
+	end := bytes.Index(l.text[at+2:], []byte("*/"))
+	if end < 0 {
+		l.fail(at, at+2, "add the missing */", "comment is not closed")
+		return false
 	}
-	l.fail(at, at+2, "add the missing */", "comment is not closed")
-	return false
+	l.at = at + 2 + end + 2
+	return l.readable(at, l.at, true)
 }
+
+// lineEnd returns the end of the line at a place: that of a comment.
+func lineEnd(text []byte, at int) int {
+	if end := bytes.IndexByte(text[at:], '\n'); end >= 0 {
+		return at + end
+	}
+	return len(text)
+}
+
+// readable reports bytes of a comment or string that ptxas does not read as we do: a
+// NUL, where the text ends for it, and in a comment a byte 255, where ptxas before 13
+// takes the line to end, or the comment to have no end. NULs at the end of the text do
+// no harm.
+func (l *Lexer) readable(at, end int, comment bool) bool {
+	if i := bytes.IndexByte(l.text[at:end], 0); i >= 0 {
+		l.bad(at + i)
+		return l.Err == nil
+	}
+	if i := bytes.IndexByte(l.text[at:end], 255); i >= 0 && comment {
+		l.fail(at+i, at+i+1, "remove it, or save the file as UTF-8", "byte 255 in a comment, where ptxas before 13 ends the comment")
+		return false
+	}
+	return true
+}
+
+// marker matches a line marker as ptxas reads it.
+var marker = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^#[ \t\r\f\x1a]*(line[ \t\r\f\x1a]*)?[0-9]+[ \t\r\f\x1a]+"[^"]*"([ \t\r\f\x1a]+[0-9]+)*[ \t\r\f\x1a]*\n`)
+})
 
 // lineMarker skips `# 1 "a.cu"` and `#line 1 "a.cu"`, which ptxas accepts anywhere;
 // ptxas refuses every other preprocessor line too.
 func (l *Lexer) lineMarker(at int) bool {
-	text := l.text
-	end := at + 1
-	for end < len(text) && (text[end] == ' ' || text[end] == '\t') {
-		end++
+	if end := marker().FindIndex(l.text[at:]); end != nil {
+		l.at = at + end[1]
+		return l.readable(at, l.at, false)
 	}
-	from := end
-	for end < len(text) && inName[text[end]] {
-		end++
+	end := lineEnd(l.text, at)
+	name, _, _ := bytes.Cut(bytes.Trim(l.text[at+1:end], space), []byte{' '})
+	if string(name) == "line" || len(name) > 0 && class[name[0]] == cDigit {
+		l.fail(at, end, `write # NUMBER "FILE", and end the line there`, "malformed line marker")
+	} else {
+		l.fail(at, at+bytes.Index(l.text[at:end], name)+len(name), "run the C preprocessor over this file first", "preprocessor directive #%s in PTX", name)
 	}
-	word := string(text[from:end])
-	if word != "line" && (word == "" || class[word[0]] != cDigit) {
-		l.fail(at, max(end, at+1), "run the C preprocessor over this file first", "preprocessor directive #%s in PTX", word)
-		return false
-	}
-	for end < len(text) && text[end] != '\n' && text[end] != '\r' {
-		end++
-	}
-	l.at = end
-	return true
+	return false
 }
 
 func (l *Lexer) bad(at int) Token {

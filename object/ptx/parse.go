@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"bytes"
 	"math"
 	"slices"
 	"strconv"
@@ -27,6 +28,8 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	p.scratch = scratches.Get().(*scratch)
 	p.lend(p.m)
 	p.events.end = 0
+	// Comments with these bytes are errors (Lexer.readable) that only the lexer finds.
+	p.unskimmed = p.unskimmed || bytes.IndexByte(src.Text, 0) >= 0 || bytes.IndexByte(src.Text, 255) >= 0
 	p.next()
 	p.header()
 	for p.Err == nil && p.tok.Kind != EOF {
@@ -162,11 +165,11 @@ func (p *parser) header() {
 		}
 		return
 	}
-	from := p.tok.Off
+	from, word := p.tok.Off, p.tok.End
 	p.next()
 	major, minor, ok := strings.Cut(p.spelling(), ".")
-	if p.tok.Kind != Number || !ok {
-		p.expected("a version such as 8.4")
+	if sameLine := len(bytes.Trim(p.text[word:p.tok.Off], " \t\r\f")) == 0; p.tok.Kind != Number || !ok || !sameLine {
+		p.expected("a version such as 8.4 behind .version")
 		return
 	}
 	p.m.Version.Major, _ = strconv.Atoi(major)

@@ -195,7 +195,7 @@ func endsStatement(text []byte) bool {
 		text = bytes.TrimRight(text, " \t\r\n")
 		from := bytes.LastIndexByte(text, '\n') + 1
 		line := bytes.TrimLeft(text[from:], " \t")
-		if from == 0 || len(line) == 0 || line[0] == '#' || bytes.IndexByte(line, '\r') >= 0 {
+		if from == 0 || len(line) == 0 || line[0] == '#' {
 			return false
 		}
 		code, _, comment := bytes.Cut(line, []byte("//"))

@@ -268,19 +268,10 @@ func (r *sectionReader) label() {
 	r.next()
 }
 
-// word returns the spelling of a Word without white space after its dot.
-func (r *sectionReader) word() string {
-	return "." + strings.TrimLeft(r.spelling()[1:], " \t\r\n\f")
-}
-
 // width returns the width of the items after the current Word, or 0 for other
 // words.
 func (r *sectionReader) width() int {
-	s := r.text[r.tok.Off:r.tok.End]
-	if len(s) > 1 && !inName[s[1]] {
-		s = []byte(r.word())
-	}
-	return wordWidth(string(s))
+	return wordWidth(r.spelling())
 }
 
 func wordWidth(word string) int {
@@ -431,7 +422,7 @@ func (r *sectionReader) resolve() {
 		e := &pending[i]
 		section, offset := "", int64(0)
 		if e.section {
-			section = "." + strings.TrimLeft(r.set.m.Src.String(diag.Span{Off: e.span.Off + 1, Len: e.nameLen - 1}), " \t\r\n\f")
+			section = r.set.m.Src.String(diag.Span{Off: e.span.Off, Len: e.nameLen})
 		} else if section, offset = r.find(names[e.name]); r.Err != nil {
 			return
 		}

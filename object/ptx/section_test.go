@@ -33,7 +33,7 @@ func TestSectionData(t *testing.T) {
 		{".section .debug_x { .b16 65535, -3, -32768 }", "fffffdff0080"},
 		{".section .debug_x { .b32 0x10, 017, 0b11, 5U, -5, 4294967295 }", "100000000f0000000300000005000000fbffffffffffffff"},
 		{".section .debug_x { .b64 0x1122334455667788, -2, 18446744073709551615 }", "8877665544332211feffffffffffffffffffffffffffffff"},
-		{".section .debug_x { . b8 1 .b8 2 // three\n .b8/*4*/3 }", "010203"},
+		{".section .debug_x { .b8 1 .b8 2 // three\n .b8/*4*/3 }", "010203"},
 		{".section .debug_x { .b8 7 .b32 .debug_abbrev .b32 .debug_loc+133 }", "070000000000000000 1:4=.debug_abbrev 5:4=.debug_loc+133"},
 		{".section .debug_x { .b64 $L__tmp0 .b64 counter+4 .b32 .debug_line }", strings.Repeat("00", 20) + " 0:8=$L__tmp0 8:8=counter+4 16:4=.debug_line"},
 		{".section .debug_x { .b32 e - b  b: .b16 1 e: .b32 b-e .b32 e+0x10 }", "020000000100feffffff00000000 10:4=.debug_x+22 b@4 e@6"},

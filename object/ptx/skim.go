@@ -51,25 +51,6 @@ func (p *parser) gap(at int) int {
 	return at
 }
 
-// lineEnd returns the end of the line at a place: that of a comment. It looks at few
-// bytes at a time, since lines may all end in one of the two characters.
-func lineEnd(text []byte, at int) int {
-	for at < len(text) {
-		part := text[at:min(len(text), at+128)]
-		end := bytes.IndexByte(part, '\n')
-		if end >= 0 {
-			part = part[:end]
-		}
-		if cr := bytes.IndexByte(part, '\r'); cr >= 0 {
-			return at + cr
-		}
-		if at += len(part); end >= 0 {
-			return at
-		}
-	}
-	return at
-}
-
 // nameEnd returns the end of the run of letters, digits, _ and $ at a place.
 func (p *parser) nameEnd(at int) int {
 	text := p.text
