@@ -96,6 +96,17 @@ type cxxType struct {
 	size int64 // in bytes; 0 if it depends on the host (pointers, long)
 }
 
+// fills reports whether a value of the type may take a number of bytes.
+func (t cxxType) fills(size int64, addressSize int) bool {
+	switch t.kind {
+	case 'p':
+		return addressSize == 0 || size == int64(addressSize)/8
+	case 's': // long, wchar_t
+		return size == 2 || size == 4 || size == 8
+	}
+	return size == t.size
+}
+
 // parseCxx parses a mangled function name. ok is false for names of other things
 // and for unsupported names.
 func parseCxx(name string) (sig cxxSignature, ok bool) {
@@ -222,7 +233,7 @@ func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 		x := d.Signature.Params[i+hidden]
 		bad := false
 		size := t.size
-		if x.Array && d.Kind == ptx.Entry && (t.kind == 'p' || x.Size() == size) {
+		if x.Array && d.Kind == ptx.Entry && t.fills(x.Size(), addressSize) {
 			continue // __grid_constant__
 		}
 		switch t.kind {
