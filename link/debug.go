@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"fmt"
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/diag"
@@ -59,7 +60,11 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 		return d
 	}
 	for i, f := range t.Files {
-		if len(f.Sections) > 0 {
+		if len(f.SectionEnds) > 0 && !o.StripDebug {
+			span := f.SectionEnds[0]
+			log.Error(diag.Syntax, f.At(span), fmt.Sprintf("%s is a label outside a function, which no ptxas accepts; it belongs to .debug_aranges", f.Src.Bytes(span))).
+				WithHelp(diag.Join("compile without that section: rustc -C llvm-args=-generate-arange-section=0", diag.With("-S", "%s removes debug information")))
+		} else if len(f.Sections) > 0 {
 			d.files = append(d.files, int32(i))
 		}
 	}

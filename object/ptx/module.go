@@ -36,10 +36,13 @@ type Module struct {
 	Pragmas  []Pragma
 	Files    []File
 	Sections []Section
-	Others   []Other
-	Uses     []Use // sorted by offset
-	Indices  []Index
-	Locs     []Loc // sorted by offset
+	// SectionEnds are labels between sections, with which no ptxas accepts the module;
+	// what they belong to is of no use without the sections.
+	SectionEnds []diag.Span
+	Others      []Other
+	Uses        []Use // sorted by offset
+	Indices     []Index
+	Locs        []Loc // sorted by offset
 
 	Calls      []Call      // in order
 	Prototypes []Prototype // .callprototype, in order

@@ -212,7 +212,9 @@ func (p *parser) header() {
 func (p *parser) statement() {
 	start := p.tok.Off
 	if p.tok.Kind != Word {
-		p.expected("a directive")
+		if !p.sectionEnd() {
+			p.expected("a directive")
+		}
 		return
 	}
 	var d Decl
@@ -264,6 +266,17 @@ func (p *parser) statement() {
 		}
 		p.other(start, firstUse)
 	}
+}
+
+// sectionEnd reads a label behind a section, with which rustc -g ends it. No ptxas accepts it.
+func (p *parser) sectionEnd() bool {
+	span := p.tok.Span()
+	if p.tok.Kind != Ident || !bytes.HasPrefix(p.text[span.Off:], []byte("$L__sec_end")) || len(p.m.Sections) == 0 && !p.outline {
+		return false
+	}
+	p.next()
+	p.m.SectionEnds = append(p.m.SectionEnds, span)
+	return p.need(':')
 }
 
 var linkageOf = map[string]Linkage{".extern": Extern, ".visible": Visible, ".weak": Weak, ".common": Common}
