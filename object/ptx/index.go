@@ -151,7 +151,7 @@ func (o *offsetter) compute(x indexed) string {
 	}
 	sum, offset, address, base := register("%sum"), register("%offset"), register("%address"), register("%base")
 	bits := 64
-	if o.Module.AddressSize == 32 || o.Opcode(x.st) == "mov" && TypeSize(wordOf(o.Text(o.Tokens[x.st.Operands-1]))) == 4 {
+	if o.Module.AddressSize == 32 || o.Opcode(x.st) == "mov" && TypeSize(string(o.Text(o.Tokens[x.st.Operands-1]))) == 4 {
 		bits = 32
 	}
 	word := ".u32" // of %laneid
