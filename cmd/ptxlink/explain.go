@@ -42,12 +42,7 @@ func (c *command) explain(name string) error {
 	}
 	id := diag.Find(strings.ToLower(name))
 	if id == diag.None {
-		var names []string
-		for _, kind := range []diag.Kind{diag.Error, diag.Warning} {
-			for _, r := range diag.Rules(kind) {
-				names = append(names, r.Name)
-			}
-		}
+		names := ruleNames()
 		text := fmt.Sprintf("there is no error or warning called %q", name)
 		if near := nearestOf(names, name); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
@@ -57,4 +52,14 @@ func (c *command) explain(name string) error {
 		return &usageError{text: text, help: "docs/errors.md lists all of them"}
 	}
 	return c.show([]byte(id.Explain()))
+}
+
+// ruleNames returns the IDs of all errors, then those of all warnings.
+func ruleNames() (names []string) {
+	for _, kind := range []diag.Kind{diag.Error, diag.Warning} {
+		for _, r := range diag.Rules(kind) {
+			names = append(names, r.Name)
+		}
+	}
+	return names
 }

@@ -13,6 +13,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
@@ -71,28 +72,39 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := newTable(s.flags())
 	diag.SpeakAs(s.spell(t))
+	if words, ok := asked(args); ok {
+		c.arguments = []string{completionFlag}
+		s.BashComplete = func(opts *cli.Context) { io.WriteString(opts.App.Writer, s.complete(t, words)) }
+	} else if err := s.prepare(c, t, args); err != nil {
+		return s.own(err)
+	}
+	var text bytes.Buffer // of --help
+	err := s.app(c, t, &text).RunContext(ctx, append(strings.Fields("ptxlink "+s.Name), c.arguments...))
+	if err == nil {
+		err = c.show(text.Bytes())
+	}
+	return s.own(err)
+}
+
+// prepare is the pre-pass: it turns the arguments into inputs, and options for the
+// library.
+func (s subcommand) prepare(c *command, t table, args []string) error {
 	if s.first != nil {
 		args = s.first(args)
 	}
 	args, err := expand(c.read, args)
 	c.report.style.Format, c.report.style.Version = findFormat(args), strings.TrimPrefix(version(), "ptxlink ")
+	if err != nil {
+		return err
+	}
 	if s.UseShortOptionHandling {
 		args = splitLetters(t, args)
 	}
-	if err == nil && s.before != nil {
+	if s.before != nil {
 		args = s.before(c, t, args)
 	}
-	if err == nil {
-		c.arguments, c.inputs, err = reorder(t, args)
-	}
-	if err == nil {
-		var help bytes.Buffer
-		words := append(strings.Fields("ptxlink "+s.Name), c.arguments...)
-		if err = s.app(c, t, c.arguments, &help).RunContext(ctx, words); err == nil {
-			err = c.show(help.Bytes())
-		}
-	}
-	return s.own(err)
+	c.arguments, c.inputs, err = reorder(t, args)
+	return err
 }
 
 // finish writes err, unless it was reported already, and returns its exit code.

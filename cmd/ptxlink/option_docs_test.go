@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -28,17 +29,15 @@ func TestOptionDocs(t *testing.T) {
 }
 
 // TestOptionTable checks that each option that the parser takes is in the help, the
-// manual, the page of options and the completions of all shells, by all of its names.
+// manual, the page of options and the completion, by all of its names.
 func TestOptionTable(t *testing.T) {
 	page := string(markdown())
-	shells := map[string]string{"bash": string(bashCompletion()), "zsh": string(zshCompletion()), "fish": string(fishCompletion()), "powershell": string(powershellCompletion())}
 	options := 0
 	for _, s := range allCommands() {
 		_, section, _ := strings.Cut(page, "\n## "+s.command()+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		manual := strings.ReplaceAll(string(s.manualPage()), `\-`, "-")
 		help := helpText(t, s)
-		bash, zsh := part(shells["bash"], "    ", s.Name), part(shells["zsh"], "  ", s.Name)
 		for line := range strings.SplitSeq(help, "\n") {
 			if len(line) > helpWidth {
 				t.Errorf("%s --help: the line has %d columns: %s", s.command(), len(line), line)
@@ -59,10 +58,7 @@ func TestOptionTable(t *testing.T) {
 					"help":       regexp.MustCompile(`(?m)^.* ` + word + `([ ,=\[A-Z]|no-ID|$)`).MatchString(help),
 					"manual":     strings.Contains(manual, `\fB`+spell(name)+`\fR`),
 					"markdown":   regexp.MustCompile("`" + word + "([`A-Z \\[]|no-ID)").MatchString(section),
-					"bash":       regexp.MustCompile(`words=\S*[n']` + word + `[\\']`).MatchString(bash),
-					"zsh":        regexp.MustCompile(`'\*` + word + `[\[=+]`).MatchString(zsh),
-					"fish":       regexp.MustCompile(`(?m)^complete -c ptxlink -n '?__ptxlink_(link|command ` + s.Name + `)'? .*-[sol] ` + regexp.QuoteMeta(name) + ` `).MatchString(shells["fish"]),
-					"powershell": strings.Contains(shells["powershell"], "@('"+s.Name+"', '"+spell(name)+"', "),
+					"completion": strings.Contains("\n"+s.complete(newTable(s.flags()), []string{spell(name)}), "\n"+spell(name)+"\t"),
 				} {
 					if !found {
 						t.Errorf("%s: option %s is not in %s", s.command(), spell(name), where)
@@ -76,20 +72,6 @@ func TestOptionTable(t *testing.T) {
 	}
 }
 
-// part returns the case of a subcommand in a completion script; that of linking is the
-// last one.
-func part(script, indent, name string) string {
-	if name == "" {
-		name = "*"
-	}
-	_, rest, _ := strings.Cut(script, "\n"+indent+name+")\n")
-	end := regexp.MustCompile(`\n` + indent + `\S`).FindStringIndex(rest)
-	if end == nil {
-		return ""
-	}
-	return rest[:end[0]]
-}
-
 // TestCompletionBash completes command lines in a real bash.
 func TestCompletionBash(t *testing.T) {
 	bash, err := exec.LookPath("bash")
@@ -97,7 +79,7 @@ func TestCompletionBash(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"completion": string(bashCompletion()), "main.ptx": "", "map file.txt": ""} {
+	for name, text := range map[string]string{"completion": completionScript(t, "bash"), "main.ptx": "", "map file.txt": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +118,7 @@ func TestCompletionBash(t *testing.T) {
 		for _, w := range words {
 			script.WriteString(quote(w) + " ")
 		}
-		script.WriteString(")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_ptxlink\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n")
+		script.WriteString(")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_ptxlink ptxlink\nprintf '%s\\n' \"${COMPREPLY[@]}\"\n")
 		cmd := exec.Command(bash, "--norc", "-c", script.String())
 		cmd.Dir = dir
 		out, err := cmd.CombinedOutput()
@@ -162,7 +144,7 @@ func TestCompletionFish(t *testing.T) {
 		t.Skip(err)
 	}
 	dir := t.TempDir()
-	for name, text := range map[string]string{"completion": string(fishCompletion()), "main.ptx": ""} {
+	for name, text := range map[string]string{"completion": completionScript(t, "fish"), "main.ptx": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
 			t.Fatal(err)
 		}
@@ -195,31 +177,84 @@ func TestCompletionFish(t *testing.T) {
 	}
 }
 
+// TestCompletionZsh completes command lines in a real zsh, on a terminal of its own.
+func TestCompletionZsh(t *testing.T) {
+	zsh, err := exec.LookPath("zsh")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	lines := map[string]string{
+		"ptxlink --dependency-f":     "ptxlink --dependency-file ",
+		"ptxlink ext":                "ptxlink extract ",
+		"ptxlink nm --und":           "ptxlink nm --undefined-only ",
+		"ptxlink --format=cu":        "ptxlink --format=cubin ",
+		"ptxlink -L li":              "ptxlink -L libs/",
+		"ptxlink --output=mai":       "ptxlink --output=main.ptx ",
+		"ptxlink 'main.ptx' -o map":  `ptxlink 'main.ptx' -o map\ file.txt `,
+		"ptxlink --resource-usage=c": "ptxlink --resource-usage=compare ",
+		"ptxlink --print-dep":        "ptxlink --print-dependencies",
+	}
+	// ^X writes the line to a file and clears it; zsh reads the keys in order.
+	script := `zmodload zsh/zpty
+zpty z zsh -f -i
+zpty -w z 'autoload -Uz compinit; compinit -D -u; source ./completion; show() { print -r -- "$BUFFER" >> out; BUFFER=; }; zle -N show; bindkey "^X" show; print ready > ready'
+repeat 100; do [[ -e ready ]] && break; sleep 0.1; done
+`
+	for line := range lines {
+		script += "zpty -w -n z " + quote(line) + "$'\\t\\x18'\n"
+	}
+	script += "repeat 100; do [[ -e out && $(wc -l < out) -ge " + fmt.Sprint(len(lines)) + " ]] && break; sleep 0.1; done\nzpty -d z\n"
+	for name, text := range map[string]string{"completion": completionScript(t, "zsh"), "drive": script, "main.ptx": "", "map file.txt": ""} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(dir, "libs"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(zsh, "-f", "drive")
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range lines {
+		if !strings.Contains(string(text), want+"\n") {
+			t.Errorf("%s: no %q in\n%s", line, want, text)
+		}
+	}
+}
+
 // TestCompletionSyntax reads the scripts with the shells that are there.
 func TestCompletionSyntax(t *testing.T) {
 	dir := t.TempDir()
-	for shell, script := range map[string]struct {
-		text []byte
-		args []string
-	}{
-		"bash": {bashCompletion(), []string{"-n"}},
-		"zsh":  {zshCompletion(), []string{"-n"}},
-		"fish": {fishCompletion(), []string{"--no-execute"}},
-		"pwsh": {powershellCompletion(), []string{"-NoProfile", "-File"}},
+	for program, args := range map[string][]string{
+		"bash": {"-n"},
+		"zsh":  {"-n"},
+		"fish": {"--no-execute"},
+		"pwsh": {"-NoProfile", "-File"},
 		// A grammar, for machines without PowerShell. It reports nothing on success.
-		"powershell-syntax": {powershellCompletion(), nil},
+		"powershell-syntax": nil,
 	} {
-		path, ok := oracles.Find(shell)
+		shell := program
+		if !slices.Contains(shells, shell) {
+			shell = "powershell"
+		}
+		path, ok := oracles.Find(program)
 		if !ok {
-			t.Logf("no %s", shell)
+			t.Logf("no %s", program)
 			continue
 		}
-		file := filepath.Join(dir, shell+".ps1")
-		if err := os.WriteFile(file, script.text, 0o666); err != nil {
+		file := filepath.Join(dir, program+".ps1")
+		if err := os.WriteFile(file, []byte(completionScript(t, shell)), 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if out, err := exec.Command(path, append(script.args, file)...).CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("%s: %v\n%s", shell, err, out)
+		if out, err := exec.Command(path, append(args, file)...).CombinedOutput(); err != nil || len(out) > 0 {
+			t.Errorf("%s: %v\n%s", program, err, out)
 		}
 	}
 }
@@ -276,3 +311,15 @@ func helpText(t *testing.T, s subcommand) string {
 	}
 	return out.String()
 }
+
+// completionScript returns what ptxlink completion prints.
+func completionScript(t *testing.T, shell string) string {
+	script, err := completionScripts.ReadFile("completion/ptxlink." + shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
+}
+
+// quote quotes a word for a POSIX shell.
+func quote(word string) string { return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'" }

@@ -47,7 +47,9 @@ func subcommands() []subcommand {
 //
 // "help nm" is "nm --help", unless there is a file called help.
 func findSubcommand(args []string) (sub subcommand, rest []string) {
-	if len(args) > 0 && args[0] == "help" {
+	if words, ok := asked(args); ok && len(words) == 1 {
+		return linking(), args // the name is being typed
+	} else if len(args) > 0 && args[0] == "help" && !ok {
 		if _, err := os.Stat("help"); err != nil {
 			args = append(slices.Clone(args[1:]), "--help")
 		}
@@ -100,10 +102,10 @@ func (c *command) misspelt() error {
 }
 
 // app returns what the library runs: linking, or one subcommand of it. Its flags are
-// those that options, from reorder, name; the table of a command that does not run would
-// only cost time.
-func (s subcommand) app(c *command, t table, options []string, output io.Writer) *cli.App {
-	s.Flags = t.used(options)
+// those that c.arguments has; the table of a command that does not run would only cost
+// time. The library writes to text, and loses errors of writing.
+func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
+	s.Flags = t.used(c.arguments)
 	s.Action = func(opts *cli.Context) error { return s.run(c, opts) }
 	s.Before = func(opts *cli.Context) error {
 		c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.String("color-diagnostics"), c.stderr), terminalWidth(c.stderr), opts.Bool("verbose")
@@ -112,9 +114,12 @@ func (s subcommand) app(c *command, t table, options []string, output io.Writer)
 	s.OnUsageError = func(_ *cli.Context, err error, _ bool) error { return parseError(err) }
 	app := &cli.App{
 		Name:      "ptxlink",
-		Writer:    output,
+		Writer:    text,
 		ErrWriter: c.stderr,
 		HideHelp:  true, // the table has it
+
+		EnableBashCompletion: true,
+		BashComplete:         s.BashComplete,
 		// A comma is a part of the value, as in -L a,b.
 		DisableSliceFlagSeparator: true,
 		CustomAppHelpTemplate:     helpTemplate,
