@@ -170,10 +170,10 @@ func TestTable(t *testing.T) {
 			}
 		}
 		o := describeFlag(f)
-		if o.text == "" || o.category == "" {
+		if o.Text == "" || o.category == "" {
 			t.Errorf("%s has no place in --help", f.Names()[0])
 		}
-		if f.(cli.DocGenerationFlag).TakesValue() != (o.value != "") {
+		if f.(cli.DocGenerationFlag).TakesValue() != (o.Value != "") {
 			t.Errorf("%s: --help must name the value, and only a value", f.Names()[0])
 		}
 	}

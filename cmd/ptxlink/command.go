@@ -253,8 +253,8 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 	var log diag.Log
 	for _, f := range opts.Command.Flags {
 		if o := describeFlag(f); o.category == ignoredCategory {
-			_, why, _ := strings.Cut(o.text, "ignored: ")
-			log.Warn(diag.Ignored, diag.Place{}, o.spellings[len(o.spellings)-1]+" is ignored: "+why)
+			_, why, _ := strings.Cut(o.Text, "ignored: ")
+			log.Warn(diag.Ignored, diag.Place{}, o.Spellings[len(o.Spellings)-1]+" is ignored: "+why)
 		}
 	}
 	for _, word := range words(opts, "z") {

@@ -77,9 +77,9 @@ func (s subcommand) complete(t table, words []string) string {
 	if f, before := t.completed(words); f != nil {
 		o := describeFlag(f)
 		for _, word := range o.words {
-			offer(before+word, o.text)
+			offer(before+word, o.Text)
 		}
-		switch o.value {
+		switch o.Value {
 		case "FILE", "PATH":
 			answer.WriteString(":files\n")
 		case "DIR":
@@ -90,15 +90,15 @@ func (s subcommand) complete(t table, words []string) string {
 	if strings.HasPrefix(last, "-") {
 		for _, f := range t.flags {
 			o := describeFlag(f)
-			for _, spelling := range o.spellings {
-				offer(spelling, o.text)
+			for _, spelling := range o.Spellings {
+				offer(spelling, o.Text)
 				if o.optional {
-					offer(spelling+"=", o.text)
+					offer(spelling+"=", o.Text)
 				}
 			}
 			if letter := f.Names()[0]; len(letter) == 1 && strings.Contains(joined, letter) {
 				for _, word := range o.words { // -O0, -O1
-					offer("-"+letter+word, o.text)
+					offer("-"+letter+word, o.Text)
 				}
 			}
 		}

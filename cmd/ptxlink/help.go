@@ -23,57 +23,60 @@ const helpTemplate = `{{.Usage}}
 Usage: {{.HelpName}} [options]{{with .ArgsUsage}} {{.}}{{end}}
 {{range groups .Flags}}
 {{if eq .Category "Ignored"}}Ignored, for programs that call every linker alike:
-{{heads .Flags}}{{else}}{{.Category}}:
-{{range .Flags}}{{.}}{{end}}{{end}}{{end}}{{with .VisibleCommands}}
+{{heads .Options}}{{else}}{{.Category}}:
+{{range .Options}}{{line .}}{{end}}{{end}}{{end}}{{with .VisibleCommands}}
 Subcommands, as the first argument (./NAME is a file):
 {{range .}}{{row .Name .Usage}}{{end}}
 {{warnings}}{{end}}
 {{.Description}}
 `
 
+// The library prints help and, for ptxlink manual, manual pages and Markdown with its
+// printer of templates, which gets our functions here.
 func init() {
-	cli.FlagStringer = helpLine
+	functions := map[string]any{
+		"groups": groups, "line": helpLine, "heads": helpHeads, "row": helpRow, "warnings": warningHelp,
+		"roff": roff, "roffLines": roffLines, "upper": strings.ToUpper, "markdown": markdown,
+	}
 	cli.HelpPrinter = func(w io.Writer, template string, command any) {
-		cli.HelpPrinterCustom(w, template, command, map[string]any{"groups": groups, "heads": helpHeads, "row": helpRow, "warnings": warningHelp})
+		cli.HelpPrinterCustom(w, template, command, functions)
 	}
 }
 
 // group is the options of a category.
 type group struct {
 	Category string
-	Flags    []cli.Flag
+	Options  []option
 }
 
 // groups returns the options by category, in the order of the table.
 func groups(flags []cli.Flag) (list []group) {
 	for _, f := range flags {
-		category := describeFlag(f).category
-		i := slices.IndexFunc(list, func(g group) bool { return g.Category == category })
+		o := describeFlag(f)
+		i := slices.IndexFunc(list, func(g group) bool { return g.Category == o.category })
 		if i < 0 {
 			i = len(list)
-			list = append(list, group{Category: category})
+			list = append(list, group{Category: o.category})
 		}
-		list[i].Flags = append(list[i].Flags, f)
+		list[i].Options = append(list[i].Options, o)
 	}
 	return list
 }
 
 // helpLine returns the line of one option: "  -o, --output FILE  write to FILE".
-func helpLine(f cli.Flag) string {
-	o := describeFlag(f)
-	heads := strings.Join(o.spellings, ", ") + o.suffix
+func helpLine(o option) string {
+	heads := o.heads()
 	if strings.HasPrefix(heads, "--") {
 		heads = "    " + heads
 	}
-	return helpRow(heads, o.text)
+	return helpRow(heads, o.Text)
 }
 
 // helpHeads returns only the spellings, in lines that fit the screen.
-func helpHeads(flags []cli.Flag) string {
+func helpHeads(options []option) string {
 	var heads []string
-	for _, f := range flags {
-		o := describeFlag(f)
-		heads = append(heads, strings.Join(o.spellings, ", ")+o.suffix)
+	for _, o := range options {
+		heads = append(heads, o.heads())
 	}
 	return "  " + strings.Join(wrap(strings.Join(heads, ", "), helpWidth-2), "\n  ") + "\n"
 }

@@ -148,7 +148,7 @@ func TestNothingHostileIsWritten(t *testing.T) {
 	for _, j := range jobs {
 		check(j.args)
 		for _, b := range j.flags {
-			if name := b.Names()[0]; !needsValue(b) && describeFlag(b).value == "" && name != "help" && name != "version" {
+			if name := b.Names()[0]; !needsValue(b) && describeFlag(b).Value == "" && name != "help" && name != "version" {
 				option := spell(name)
 				args := []string{option}
 				if !findsLink(j.args) {

@@ -153,37 +153,39 @@ func (t table) used(options []string) []cli.Flag {
 
 // option is a flag as help, manual pages and completion show it.
 type option struct {
-	spellings []string // the short ones first
-	value     string   // the name of its value
-	suffix    string   // what follows the last spelling: " FILE", "DIR", "[=WHEN]"
-	text      string   // its line in --help
-	more      string   // further sentences
-	category  string
-	optional  bool     // only "=" gives the value
-	words     []string // values that completion offers
+	Spellings     []string // the short ones first
+	Value         string   // its name, which Before and After enclose: " FILE", "DIR", "[=WHEN]"
+	Before, After string
+	Text          string // its line in --help
+	More          string // further sentences
+	category      string
+	optional      bool     // only "=" gives the value
+	words         []string // values that completion offers
 }
 
 func describeFlag(f cli.Flag) option {
 	usage, more, _ := strings.Cut(f.(cli.DocGenerationFlag).GetUsage(), "\n")
-	before, rest, _ := strings.Cut(usage, "`")
-	value, after, _ := strings.Cut(rest, "`")
-	o := option{value: value, text: before + value + after, more: more, category: f.(cli.CategorizableFlag).GetCategory(), optional: value != "" && !needsValue(f)}
+	start, rest, _ := strings.Cut(usage, "`")
+	value, end, _ := strings.Cut(rest, "`")
+	o := option{Value: value, Text: start + value + end, More: more, category: f.(cli.CategorizableFlag).GetCategory(), optional: value != "" && !needsValue(f)}
 	for _, name := range f.Names() {
-		o.spellings = append([]string{spell(name)}, o.spellings...)
+		o.Spellings = append([]string{spell(name)}, o.Spellings...)
 	}
 	if f, ok := f.(*cli.GenericFlag); ok {
 		o.words = strings.Fields(f.Value.(*choice).words)
 	}
 	switch {
-	case value == "":
 	case o.optional:
-		o.suffix = "[=" + value + "]"
-	case len(o.spellings) == 1 && len(o.spellings[0]) == 2:
-		o.suffix = value
-	default:
-		o.suffix = " " + value
+		o.Before, o.After = "[=", "]"
+	case value != "" && (len(o.Spellings) > 1 || len(o.Spellings[0]) > 2):
+		o.Before = " "
 	}
 	return o
+}
+
+// heads returns all spellings, and the value.
+func (o option) heads() string {
+	return strings.Join(o.Spellings, ", ") + o.Before + o.Value + o.After
 }
 
 // spell writes the name of an option the way ld and nvcc do: -L, -Map, -Xptxas

@@ -19,11 +19,11 @@ import (
 func TestOptionDocs(t *testing.T) {
 	const page = "../../docs/options.md"
 	if *update {
-		if err := os.WriteFile(page, markdown(), 0o666); err != nil {
+		if err := os.WriteFile(page, render(markdownTemplate, allCommands()...), 0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if text, err := os.ReadFile(page); err != nil || !bytes.Equal(text, markdown()) {
+	if text, err := os.ReadFile(page); err != nil || !bytes.Equal(text, render(markdownTemplate, allCommands()...)) {
 		t.Errorf("docs/options.md is not that of the table of options (%v): go test ./cmd/ptxlink -run OptionDocs -update", err)
 	}
 }
@@ -31,25 +31,25 @@ func TestOptionDocs(t *testing.T) {
 // TestOptionTable checks that each option that the parser takes is in the help, the
 // manual, the page of options and the completion, by all of its names.
 func TestOptionTable(t *testing.T) {
-	page := string(markdown())
+	page := string(render(markdownTemplate, allCommands()...))
 	options := 0
 	for _, s := range allCommands() {
-		_, section, _ := strings.Cut(page, "\n## "+s.command()+"\n")
+		_, section, _ := strings.Cut(page, "\n## "+s.Line()+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
-		manual := strings.ReplaceAll(string(s.manualPage()), `\-`, "-")
+		manual := strings.ReplaceAll(string(render(manTemplate, s)), `\-`, "-")
 		help := helpText(t, s)
 		for line := range strings.SplitSeq(help, "\n") {
 			if len(line) > helpWidth {
-				t.Errorf("%s --help: the line has %d columns: %s", s.command(), len(line), line)
+				t.Errorf("%s --help: the line has %d columns: %s", s.Line(), len(line), line)
 			}
 		}
 		for _, f := range s.flags() {
 			o := describeFlag(f)
-			if strings.TrimSpace(o.text) == "" || o.category == "" {
-				t.Errorf("%s: %s has no usage or category", s.command(), o.spellings)
+			if strings.TrimSpace(o.Text) == "" || o.category == "" {
+				t.Errorf("%s: %s has no usage or category", s.Line(), o.Spellings)
 			}
-			if (o.value != "") != f.(cli.DocGenerationFlag).TakesValue() {
-				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.command(), o.spellings)
+			if (o.Value != "") != f.(cli.DocGenerationFlag).TakesValue() {
+				t.Errorf("%s: the usage of %s names a value, or has none, unlike its kind", s.Line(), o.Spellings)
 			}
 			for _, name := range f.Names() {
 				options++
@@ -61,7 +61,7 @@ func TestOptionTable(t *testing.T) {
 					"completion": strings.Contains("\n"+s.complete(newTable(s.flags()), []string{spell(name)}), "\n"+spell(name)+"\t"),
 				} {
 					if !found {
-						t.Errorf("%s: option %s is not in %s", s.command(), spell(name), where)
+						t.Errorf("%s: option %s is not in %s", s.Line(), spell(name), where)
 					}
 				}
 			}
@@ -267,9 +267,9 @@ func TestManualPages(t *testing.T) {
 	}
 	for _, s := range allCommands() {
 		cmd := exec.Command(groff, "-man", "-Tascii", "-ww", "-z")
-		cmd.Stdin = bytes.NewReader(s.manualPage())
+		cmd.Stdin = bytes.NewReader(render(manTemplate, s))
 		if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
-			t.Errorf("%s: %v\n%s", s.title(), err, out)
+			t.Errorf("%s: %v\n%s", s.Title(), err, out)
 		}
 	}
 }
@@ -307,7 +307,7 @@ func TestInstall(t *testing.T) {
 func helpText(t *testing.T, s subcommand) string {
 	var out, stderr bytes.Buffer
 	if code := run(t.Context(), strings.Fields(s.Name+" --help"), nil, &out, &stderr); code != exitOK {
-		t.Fatalf("%s --help: exit code %d\n%s", s.command(), code, stderr.String())
+		t.Fatalf("%s --help: exit code %d\n%s", s.Line(), code, stderr.String())
 	}
 	return out.String()
 }

@@ -41,6 +41,12 @@ func subcommands() []subcommand {
 	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, sizeCommand, versionCommand}
 }
 
+// allCommands returns linking and the subcommands.
+func allCommands() []subcommand { return append([]subcommand{linking()}, subcommands()...) }
+
+// Line is what a user types.
+func (s subcommand) Line() string { return strings.TrimSpace("ptxlink " + s.Name) }
+
 // findSubcommand returns the subcommand in args, or linking, and the arguments after it. Only the
 // first argument can be a subcommand, so that files may have any name: "./abi",
 // "-- abi", or an option before it, link a file called abi.
