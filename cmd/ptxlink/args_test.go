@@ -184,6 +184,32 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// Every option with a number refuses one that is negative, too large or none, with
+// exit code 2 and a message that names it.
+func TestNumbers(t *testing.T) {
+	options := 0
+	for _, s := range allCommands() {
+		for _, f := range s.flags() {
+			if _, ok := f.(*cli.Int64Flag); !ok {
+				continue
+			}
+			options++
+			for _, value := range []string{"-1", "9223372036854775808", "1.5", "4GiB", "-9223372036854775809", "\x1b[m"} {
+				name := spell(f.Names()[0])
+				args := append(strings.Fields(s.Name), name+"="+value, "none.ptx")
+				var stderr bytes.Buffer
+				code := run(t.Context(), args, strings.NewReader(""), &stderr, &stderr)
+				if want := fmt.Sprintf("%q is not a value of %s\n", value, name); code != exitUsage || !strings.Contains(stderr.String(), want) && value[0] != '\x1b' {
+					t.Errorf("%q: exit code %d, no %q in\n%s", args, code, want, stderr.String())
+				}
+			}
+		}
+	}
+	if options < 10 {
+		t.Errorf("only %d options", options)
+	}
+}
+
 func TestHelpFitsTheScreen(t *testing.T) {
 	var out bytes.Buffer
 	if code := run(t.Context(), []string{"a.ptx", "--help"}, nil, &out, &out); code != exitOK {

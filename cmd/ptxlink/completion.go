@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
 )
 
 // shells are what ptxlink completion has a script for. A script runs ptxlink with the
@@ -111,8 +112,8 @@ func (s subcommand) complete(t table, words []string) string {
 		}
 		return answer.String()
 	case "explain":
-		for _, id := range ruleNames() {
-			offer(id, "message")
+		for _, r := range slices.Concat(diag.Rules(diag.Error), diag.Rules(diag.Warning)) {
+			offer(r.Name, r.About)
 		}
 		return answer.String()
 	case "version":

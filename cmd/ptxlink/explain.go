@@ -13,16 +13,26 @@ var explainCommand = subcommand{
 	Command: cli.Command{
 		Name:      "explain",
 		Usage:     "explain errors and warnings, like --explain",
-		ArgsUsage: "ID...",
-		Description: `Prints an example of each error or warning, what to do, and where to read on.
-docs/errors.md lists the IDs; a message shows its own behind the text.
+		ArgsUsage: "[ID...]",
+		Description: `Prints an example of each error or warning, what to do, and where to read on;
+without an ID, the list of all. A message shows its ID behind the text, also as
+-WID, which explain takes too.
 
 Exit codes: 0 success, 2 usage error.`,
 	},
 	flags: commonFlags,
+	first: func(args []string) (ids []string) {
+		for _, arg := range args {
+			if strings.HasPrefix(arg, "-W") {
+				arg = bareID(arg)
+			}
+			ids = append(ids, arg)
+		}
+		return ids
+	},
 	run: func(c *command, _ *cli.Context) error {
 		if len(c.inputs) == 0 {
-			return &usageError{text: "no ID", help: "a message shows its ID behind the text: [undefined-symbol]; docs/errors.md lists all of them"}
+			return c.listRules()
 		}
 		for _, in := range c.inputs {
 			if err := c.explain(in.name); err != nil {
@@ -33,33 +43,47 @@ Exit codes: 0 success, 2 usage error.`,
 	},
 }
 
-// explain prints what an ID means. It takes the forms in which messages show it, too:
-// [-Walign], -Wno-align.
-func (c *command) explain(name string) error {
+// listRules prints all IDs.
+func (c *command) listRules() error {
+	var b strings.Builder
+	for _, list := range []struct {
+		title string
+		kind  diag.Kind
+	}{{"Errors:\n", diag.Error}, {"\nWarnings:\n", diag.Warning}} {
+		b.WriteString(list.title)
+		for _, r := range diag.Rules(list.kind) {
+			b.WriteString(helpRow(r.Name, r.About))
+		}
+	}
+	return c.show([]byte(b.String()))
+}
+
+// bareID returns the ID in the forms in which messages and options show it: [-Walign],
+// -Wno-align.
+func bareID(name string) string {
 	name = strings.Trim(name, "[] ")
 	if short, ok := strings.CutPrefix(name, "-W"); ok {
 		name = strings.TrimPrefix(strings.TrimPrefix(short, "no-"), "error=")
 	}
+	return name
+}
+
+// explain prints what an ID means.
+func (c *command) explain(name string) error {
+	name = bareID(name)
 	id := diag.Find(strings.ToLower(name))
 	if id == diag.None {
-		names := ruleNames()
+		var names []string
+		for _, r := range slices.Concat(diag.Rules(diag.Error), diag.Rules(diag.Warning)) {
+			names = append(names, r.Name)
+		}
 		text := fmt.Sprintf("there is no error or warning called %q", name)
 		if near := nearestOf(names, name); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
 		} else if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); at >= 0 {
 			text += fmt.Sprintf(" (did you mean %s?)", names[at])
 		}
-		return &usageError{text: text, help: "docs/errors.md lists all of them"}
+		return &usageError{text: text, help: "ptxlink explain lists all of them"}
 	}
 	return c.show([]byte(id.Explain()))
-}
-
-// ruleNames returns the IDs of all errors, then those of all warnings.
-func ruleNames() (names []string) {
-	for _, kind := range []diag.Kind{diag.Error, diag.Warning} {
-		for _, r := range diag.Rules(kind) {
-			names = append(names, r.Name)
-		}
-	}
-	return names
 }

@@ -80,7 +80,7 @@ func checkValues(opts *cli.Context) error {
 		switch f := f.(type) {
 		case *cli.Int64Flag:
 			if opts.Int64(f.Name) < 0 {
-				return &usageError{text: fmt.Sprintf("option %s wants a number that is not negative", spell(f.Name))}
+				return notNumber(f.Name, opts.String(f.Name))
 			}
 		case *cli.GenericFlag:
 			if err := f.Value.(*choice).check(spell(f.Name)); err != nil {

@@ -147,13 +147,19 @@ func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
 
 // parseError rewords an error of package flag.
 func parseError(err error) error {
-	const help = "ptxlink --help lists the options"
-	if _, name, ok := strings.Cut(err.Error(), " for -"); ok && strings.HasPrefix(err.Error(), "invalid boolean value ") && strings.HasSuffix(name, ": parse error") {
-		name, _, _ = strings.Cut(name, ":")
-		return &usageError{text: "option " + spell(name) + " takes no value", help: help}
+	var value, name string
+	if _, no := fmt.Sscanf(err.Error(), "invalid value %q for flag -%s", &value, &name); no == nil {
+		return notNumber(strings.TrimSuffix(name, ":"), value)
 	}
-	words := strings.NewReplacer(" for flag -", " for option --", " for -", " for option --")
-	return &usageError{text: words.Replace(err.Error()), help: help}
+	if _, no := fmt.Sscanf(err.Error(), "invalid boolean value %q for -%s", &value, &name); no == nil {
+		return &usageError{text: "option " + spell(strings.TrimSuffix(name, ":")) + " takes no value", help: "ptxlink --help lists the options"}
+	}
+	return &usageError{text: err.Error(), help: "ptxlink --help lists the options"}
+}
+
+// notNumber is the error of an option with a number. No such option takes a negative one.
+func notNumber(name, value string) error {
+	return &usageError{text: fmt.Sprintf("%q is not a value of %s", value, spell(name)), help: spell(name) + " takes a number from 0 to 2^63 - 1"}
 }
 
 // own makes messages refer to the help of the subcommand instead of that of linking.
