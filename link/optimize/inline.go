@@ -28,9 +28,10 @@ type site struct {
 	usages    []usage   // of its parameters
 	places    []place   // by parameter, the results first
 	operands  []ptx.Operand
-	objects   []int32 // by parameter: the local of the caller that is passed, or -1
-	edits     []edit  // of the caller's accesses
-	inner     []edit  // of the callee's body
+	objects   []int32          // by parameter: the local of the caller that is passed, or -1
+	names     map[int32]string // new names of locals of the callee
+	edits     []edit           // of the caller's accesses
+	inner     []edit           // of the callee's body
 }
 
 // round inlines calls of finished functions into the functions of one level.
@@ -243,6 +244,12 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 	if len(results) != len(signature.Results) || len(arguments) != len(signature.Params) {
 		return "the arguments do not match the parameters"
 	}
+	at.names = map[int32]string{}
+	for i := range signature.Len() { // the parameters are the first locals
+		if signature.At(i).Space == ".reg" {
+			at.names[int32(i)] = s.register()
+		}
+	}
 	for i, o := range at.operands {
 		reason := s.bindOne(c, used, at, i, i < len(results), o)
 		if reason != "" {
@@ -255,17 +262,17 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 // bindOne finds what takes the place of parameter i, a result or an argument.
 func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool, o ptx.Operand) string {
 	t := at.callee.Signature.At(i)
-	inner := &at.usages[i] // the parameters are the first locals
-	what := "argument " + spell(c, o.First, o.End)
+	inner := &at.usages[i]
+	what := "argument " + asWritten(c).spell(o.First, o.End)
 	if t.Space == ".reg" {
 		if o.Shape != ptx.Immediate {
-			if _, bits, class, ok := registerOf(c, o); !ok || bits != 8*t.Size() || (class == 'p') != (t.Word == ".pred") {
+			if _, bits, class, ok := asWritten(c).register(o); !ok || bits != 8*t.Size() || (class == 'p') != (t.Word == ".pred") {
 				return what + " has another type than the parameter"
 			}
 		} else if result {
 			return what + " has another type than the parameter"
 		}
-		at.places = append(at.places, place{name: s.register(), size: t.Size()})
+		at.places = append(at.places, place{name: at.names[int32(i)], size: t.Size()})
 		at.objects = append(at.objects, -1)
 		return ""
 	}
@@ -301,7 +308,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 		p.align = max(p.align, l.Type.Alignment())
 		accesses = append(accesses, outer.accesses...)
 	} else {
-		_, bits, class, ok := registerOf(c, o)
+		_, bits, class, ok := asWritten(c).register(o)
 		if t.Array || !(ok && bits == 8*p.size && class != 'p' || o.Shape == ptx.Immediate && !result) {
 			return what + " is not understood"
 		}
@@ -354,12 +361,12 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 // fit adds the edits of the accesses of one parameter on both sides, if there are
 // instructions for them.
 func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, p *place) bool {
-	edits, ok := p.rewrite(at.code, inner)
+	edits, ok := p.rewrite(view{at.code, at.names}, inner)
 	if !ok {
 		return false
 	}
 	if outer != nil {
-		outside, ok := p.rewrite(c, outer)
+		outside, ok := p.rewrite(asWritten(c), outer)
 		if !ok {
 			return false
 		}
@@ -389,8 +396,8 @@ func straight(c *ptx.Code, u *usage, call int32) bool {
 // paste returns the edits of a caller for the calls that are inlined into it.
 func (s *state) paste(c *ptx.Code, caller *ptx.Decl, sites []*site) (edits []edit) {
 	replaced := map[int32]*place{} // by local of the caller
-	// ptxas takes an object of a nested block for a parameter of the function with the
-	// same name, so locals of callees may not have such a name.
+	// ptxas takes an object of a nested block in .param for a parameter of the function
+	// with the same name, so those of callees may not have such a name.
 	parameters := map[string]bool{}
 	for i := range c.Locals {
 		if c.Locals[i].Kind == ptx.Parameter {
@@ -513,7 +520,7 @@ func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depo
 
 // inverted returns the opposite of the predicate of a statement.
 func inverted(c *ptx.Code, st ptx.Statement) string {
-	guard := spell(c, st.First, st.Op)
+	guard := asWritten(c).spell(st.First, st.Op)
 	if rest, ok := strings.CutPrefix(guard, "@!"); ok {
 		return "@" + rest
 	}
@@ -524,7 +531,7 @@ func inverted(c *ptx.Code, st ptx.Statement) string {
 func (s *state) pass(c *ptx.Code, at *site, i int, before, after *strings.Builder) {
 	p := &at.places[i]
 	t := at.callee.Signature.At(i)
-	operand := spell(c, at.operands[i].First, at.operands[i].End)
+	operand := asWritten(c).spell(at.operands[i].First, at.operands[i].End)
 	name, word := p.name, t.Word
 	switch {
 	case at.objects[i] >= 0:
@@ -548,23 +555,18 @@ func (s *state) pass(c *ptx.Code, at *site, i int, before, after *strings.Builde
 // body returns the edits of the callee's body. ends is set if it branches to the label
 // end, which stands behind it.
 func (s *state) body(at *site, parameters map[string]bool, end string, depots *depots) (edits []edit, ends bool) {
-	c := at.code
-	names, removed := map[int32]string{}, map[int32]bool{} // of locals
+	c := view{at.code, at.names}
 	for i := range c.Locals {
 		switch l := &c.Locals[i]; {
 		case l.Kind >= ptx.CodeLabel:
-			names[int32(i)] = s.label()
-		case l.Kind != ptx.Parameter && l.Count < 0 && parameters[c.Module.Src.String(l.Name)]:
-			names[int32(i)] = s.register()
+			c.names[int32(i)] = s.label()
+		case l.Kind == ptx.Object && l.Type.Space == ".param" && parameters[c.Module.Src.String(l.Name)]:
+			c.names[int32(i)] = s.register()
 		}
 	}
-	for i := range at.places {
-		if at.places[i].name != "" {
-			names[int32(i)] = at.places[i].name
-		}
-	}
-	edits = append(slices.Clone(at.inner), depots.move(s, at, names, removed)...)
-	last := lastReturn(c)
+	removed := map[int32]bool{} // declarations of locals
+	edits = append(slices.Clone(at.inner), depots.move(s, at, c.names, removed)...)
+	last := lastReturn(at.code)
 	for n, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "ret" {
 			continue
@@ -572,11 +574,11 @@ func (s *state) body(at *site, parameters map[string]bool, end string, depots *d
 		text := ""
 		if int32(n) != last {
 			ends = true
-			text = guardOf(c, st) + "bra" + strings.Join(c.Modifiers(st), "") + " " + end + ";"
+			text = c.guard(st) + "bra" + strings.Join(c.Modifiers(st), "") + " " + end + ";"
 		}
 		edits = append(edits, edit{span: c.Span(st), text: text})
 	}
-	return append(edits, rename(c, names, removed)...), ends
+	return append(edits, outside(edits, c.rename(removed))...), ends
 }
 
 // lastReturn returns the statement of a ret at the end of a body, or -1: to go on
@@ -587,41 +589,4 @@ func lastReturn(c *ptx.Code) int32 {
 		return int32(n)
 	}
 	return -1
-}
-
-// rename returns the edits that give locals new names. It leaves alone the declarations
-// of those that are removed.
-func rename(c *ptx.Code, names map[int32]string, removed map[int32]bool) (edits []edit) {
-	for i, t := range c.Tokens {
-		if t.Kind != ptx.Ident {
-			continue
-		}
-		if local, ok := c.Reference(i).Local(); ok && names[local] != "" && !(removed[local] && t.Role() == ptx.Declares) {
-			text := names[local]
-			if l := &c.Locals[local]; l.Count >= 0 && t.Role() != ptx.Declares {
-				text += strings.TrimPrefix(string(c.Text(t)), c.Module.Src.String(l.Name))
-			}
-			edits = append(edits, edit{span: t.Span(), text: text})
-		}
-	}
-	for _, list := range c.TargetRanges {
-		var targets []string
-		renamed := false
-		for _, target := range list.Targets {
-			local, ok := target.Local()
-			switch id, global := target.Name(); {
-			case global:
-				targets = append(targets, c.Module.Names[id])
-			case ok && names[local] != "":
-				targets = append(targets, names[local])
-				renamed = true
-			case ok:
-				targets = append(targets, c.Module.Src.String(c.Locals[local].Name))
-			}
-		}
-		if renamed {
-			edits = append(edits, edit{span: list.Span, text: strings.Join(targets, ", ")})
-		}
-	}
-	return edits
 }

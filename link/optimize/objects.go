@@ -247,7 +247,7 @@ func (p *place) declaration() string {
 
 // rewrite returns the edits of all accesses of an object by the code of one function.
 // ok is false if a type does not fit.
-func (p *place) rewrite(c *ptx.Code, u *usage) (edits []edit, ok bool) {
+func (p *place) rewrite(c view, u *usage) (edits []edit, ok bool) {
 	for i := range u.accesses {
 		a := &u.accesses[i]
 		st := c.Statements[a.statement]
@@ -269,8 +269,8 @@ func (p *place) rewrite(c *ptx.Code, u *usage) (edits []edit, ok bool) {
 }
 
 // moves returns the instructions that take the place of an access of registers.
-func (p *place) moves(c *ptx.Code, a *access) (string, bool) {
-	guard := guardOf(c, c.Statements[a.statement])
+func (p *place) moves(c view, a *access) (string, bool) {
+	guard := c.guard(c.Statements[a.statement])
 	var list []string
 	for i, o := range a.elements {
 		from := a.offset + int64(i)*a.width()
@@ -287,7 +287,7 @@ func (p *place) moves(c *ptx.Code, a *access) (string, bool) {
 			text, ok = severalCells(c, p.cells[at:], a, o, guard)
 		case a.store && cell.width == a.width():
 			text, ok = storeCell(c, cell, a.word, o, guard)
-		case !a.store && sink(c, o):
+		case !a.store && sink(c.Code, o):
 			continue
 		case !a.store:
 			text, ok = loadCell(c, cell, from-cell.offset, a.word, o, guard)
@@ -301,7 +301,7 @@ func (p *place) moves(c *ptx.Code, a *access) (string, bool) {
 }
 
 // severalCells returns the instructions of an access of 2 or 4 cells.
-func severalCells(c *ptx.Code, cells []cell, a *access, o ptx.Operand, guard string) (string, bool) {
+func severalCells(c view, cells []cell, a *access, o ptx.Operand, guard string) (string, bool) {
 	n := a.width() / cells[0].width
 	if cells[0].width == 1 || int64(len(cells)) < n {
 		return "", false
@@ -315,13 +315,13 @@ func severalCells(c *ptx.Code, cells []cell, a *access, o ptx.Operand, guard str
 	}
 	bits := 8 * a.width()
 	list := "{" + strings.Join(names, ", ") + "}"
-	name, width, class, ok := registerOf(c, o)
+	name, width, class, ok := c.register(o)
 	switch {
-	case !a.store && sink(c, o):
+	case !a.store && sink(c.Code, o):
 		return "", true
 	case a.store && o.Shape == ptx.Immediate:
 		whole := cells[0].name + "w"
-		return fmt.Sprintf("{ .reg .b%d %s; %smov%s %s, %s; %smov.b%d %s, %s; }", bits, whole, guard, a.word, whole, spell(c, o.First, o.End), guard, bits, list, whole), true
+		return fmt.Sprintf("{ .reg .b%d %s; %smov%s %s, %s; %smov.b%d %s, %s; }", bits, whole, guard, a.word, whole, c.spell(o.First, o.End), guard, bits, list, whole), true
 	case !ok || width != bits || class == 'p':
 		return "", false
 	case a.store:
@@ -335,36 +335,6 @@ func sink(c *ptx.Code, o ptx.Operand) bool {
 	return o.End == o.First+1 && string(c.Text(c.Tokens[o.First])) == "_"
 }
 
-// guardOf returns the predicate of a statement with a space after it, or "".
-func guardOf(c *ptx.Code, st ptx.Statement) string {
-	if !st.Guarded() {
-		return ""
-	}
-	return spell(c, st.First, st.Op) + " "
-}
-
-// spell returns the text of some tokens without white space between them.
-func spell(c *ptx.Code, first, end int32) string {
-	var b strings.Builder
-	for _, t := range c.Tokens[first:end] {
-		b.Write(c.Text(t))
-	}
-	return b.String()
-}
-
-// registerOf returns the name, the width in bits and the class ('b', 'u', 's', 'f' or
-// 'p') of a register. ok is false for all other operands.
-func registerOf(c *ptx.Code, o ptx.Operand) (name string, bits int64, class byte, ok bool) {
-	if o.Shape != ptx.NameOperand {
-		return "", 0, 0, false
-	}
-	i, ok := c.Reference(int(o.First)).Local()
-	if !ok || c.Locals[i].Type.Space != ".reg" || c.Locals[i].Type.Vector != 0 {
-		return "", 0, 0, false
-	}
-	return spell(c, o.First, o.End), 8 * ptx.TypeSize(c.Locals[i].Type.Word), classOf(c.Locals[i].Type.Word), true
-}
-
 // classOf returns the class of a type: 'b', 'u', 's' or 'f', or 'p' for predicates.
 func classOf(word string) byte {
 	if strings.HasPrefix(word, ".bf") {
@@ -375,7 +345,7 @@ func classOf(word string) byte {
 
 // storeCell returns the instruction that stores an operand in a cell of the same width
 // as the type of the store.
-func storeCell(c *ptx.Code, cell *cell, word string, o ptx.Operand, guard string) (string, bool) {
+func storeCell(c view, cell *cell, word string, o ptx.Operand, guard string) (string, bool) {
 	if o.Shape == ptx.Immediate {
 		switch {
 		case cell.width == 1:
@@ -383,9 +353,9 @@ func storeCell(c *ptx.Code, cell *cell, word string, o ptx.Operand, guard string
 		case cell.width == 2 && classOf(word) == 'f':
 			return "", false // mov takes no such constants
 		}
-		return fmt.Sprintf("%smov%s %s, %s;", guard, word, cell.name, spell(c, o.First, o.End)), true
+		return fmt.Sprintf("%smov%s %s, %s;", guard, word, cell.name, c.spell(o.First, o.End)), true
 	}
-	name, bits, class, ok := registerOf(c, o)
+	name, bits, class, ok := c.register(o)
 	switch {
 	case !ok || class == 'p' || bits < cell.bits():
 		return "", false
@@ -400,8 +370,8 @@ func storeCell(c *ptx.Code, cell *cell, word string, o ptx.Operand, guard string
 // loadCell returns the instructions that load a register from a cell, or from the part
 // of it at a distance in bytes. ld extends a value to the width of its register by the
 // sign of its type.
-func loadCell(c *ptx.Code, cell *cell, distance int64, word string, o ptx.Operand, guard string) (string, bool) {
-	name, bits, class, ok := registerOf(c, o)
+func loadCell(c view, cell *cell, distance int64, word string, o ptx.Operand, guard string) (string, bool) {
+	name, bits, class, ok := c.register(o)
 	width := 8 * ptx.TypeSize(word)
 	switch {
 	case !ok || class == 'p' || bits < 16 || bits > 64 || bits < width:

@@ -60,7 +60,7 @@ func (s *state) prepare() error {
 				}
 			}
 		}
-		edits = append(edits, rename(c, names, removed)...)
+		edits = append(edits, view{c, names}.rename(removed)...)
 	}
 	sortEdits(edits)
 	s.prepared = true

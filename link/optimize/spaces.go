@@ -275,7 +275,7 @@ func constant(c *ptx.Code, o ptx.Operand) (int64, bool) {
 	if o.Shape != ptx.Immediate {
 		return 0, false
 	}
-	n, err := strconv.ParseInt(spell(c, o.First, o.End), 0, 64)
+	n, err := strconv.ParseInt(asWritten(c).spell(o.First, o.End), 0, 64)
 	return n, err == nil
 }
 
@@ -316,19 +316,19 @@ func (a *addresses) rewrite(s *state, d *ptx.Decl) (edits []edit) {
 			operands := c.Operands(st)
 			var text string
 			if len(bases) == 0 {
-				text = fmt.Sprintf("mov.u64 %s, %s;", names[needed[i]], spell(c, in.First, in.End))
+				text = fmt.Sprintf("mov.u64 %s, %s;", names[needed[i]], asWritten(c).spell(in.First, in.End))
 			} else {
 				list := []string{names[needed[i]]}
 				for _, o := range operands[1:] {
 					if q, ok := a.register(o); ok && slices.Contains(bases, q) {
 						list = append(list, name(q))
 					} else {
-						list = append(list, spell(c, o.First, o.End))
+						list = append(list, asWritten(c).spell(o.First, o.End))
 					}
 				}
-				text = spell(c, st.Op, st.Operands) + " " + strings.Join(list, ", ") + ";"
+				text = asWritten(c).spell(st.Op, st.Operands) + " " + strings.Join(list, ", ") + ";"
 			}
-			edits = append(edits, edit{span: ptx.Span{Off: c.Span(st).Off}, text: guardOf(c, st) + text + "\n\t"})
+			edits = append(edits, edit{span: ptx.Span{Off: c.Span(st).Off}, text: asWritten(c).guard(st) + text + "\n\t"})
 		}
 	}
 	if len(needed) > 0 {

@@ -20,6 +20,18 @@ func sortEdits(edits []edit) {
 	slices.SortStableFunc(edits, func(a, b edit) int { return cmp.Compare(a.span.Off, b.span.Off) })
 }
 
+// outside returns those of more edits that are in no span that edits replace.
+func outside(edits, more []edit) []edit {
+	edits = slices.Clone(edits)
+	sortEdits(edits)
+	return slices.DeleteFunc(more, func(e edit) bool {
+		i, _ := slices.BinarySearchFunc(edits, e.span, func(o edit, span ptx.Span) int {
+			return cmp.Compare(o.span.End(), span.Off+1) // the first that ends behind the start of e
+		})
+		return i < len(edits) && edits[i].span.Off <= e.span.Off && e.span.Len > 0
+	})
+}
+
 // writer writes a module from parts of another, and records the origin of each line.
 type writer struct {
 	src   *diag.Source
