@@ -265,14 +265,12 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	inner := &at.usages[i]
 	what := "argument " + asWritten(c).spell(o.First, o.End)
 	if t.Space == ".reg" {
-		if o.Shape != ptx.Immediate {
-			if _, bits, class, ok := asWritten(c).register(o); !ok || bits != 8*t.Size() || (class == 'p') != (t.Word == ".pred") {
-				return what + " has another type than the parameter"
-			}
-		} else if result {
+		p := place{name: at.names[int32(i)], word: t.Word, size: t.Size()}
+		ok := false
+		if p.passes, ok = p.passRegister(asWritten(c), o, result); !ok {
 			return what + " has another type than the parameter"
 		}
-		at.places = append(at.places, place{name: at.names[int32(i)], size: t.Size()})
+		at.places = append(at.places, p)
 		at.objects = append(at.objects, -1)
 		return ""
 	}
@@ -287,6 +285,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	p := place{size: t.Size(), align: t.Alignment()}
 	accesses := slices.Clone(inner.accesses)
 	var outer *usage
+	var passed *access // of an operand that is no object
 	object := int32(-1)
 	if local, ok := c.Reference(int(o.First)).Local(); ok && o.Shape == ptx.NameOperand && c.Locals[local].Type.Space == ".param" {
 		l := &c.Locals[local]
@@ -308,15 +307,20 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 		p.align = max(p.align, l.Type.Alignment())
 		accesses = append(accesses, outer.accesses...)
 	} else {
-		_, bits, class, ok := asWritten(c).register(o)
-		if t.Array || !(ok && bits == 8*p.size && class != 'p' || o.Shape == ptx.Immediate && !result) {
+		a := access{store: !result, word: t.Word, elements: []ptx.Operand{o}}
+		if _, bits, class, ok := asWritten(c).register(o); ok && class != 'p' && bits == 8*p.size && !t.Array {
+			a.word = fmt.Sprintf(".b%d", bits)
+		} else if t.Array || o.Shape != ptx.Immediate || result {
 			return what + " is not understood"
+		} else if _, ok := literal(t.Word, asWritten(c).spell(o.First, o.End)); !ok {
+			return what + " has another type than the parameter"
 		}
-		accesses = append(accesses, access{store: !result, word: t.Word, elements: []ptx.Operand{o}})
+		passed = &a
+		accesses = append(accesses, a)
 	}
 	for k := range accesses {
 		a := &accesses[k]
-		if a.offset < 0 || a.offset+a.width()*int64(len(a.elements)) > p.size {
+		if a.offset < 0 || a.offset > p.size-a.width()*int64(len(a.elements)) {
 			return what + " is accessed outside its bytes"
 		}
 	}
@@ -326,7 +330,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 		for k := range p.cells {
 			p.cells[k].name = s.register()
 		}
-		if s.fit(c, at, inner, outer, &p) {
+		if s.fit(c, at, inner, outer, passed, &p) {
 			at.places = append(at.places, p)
 			return ""
 		}
@@ -351,7 +355,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 		p.align = max(p.align, 8)
 	}
 	p.memory = s.register()
-	if !s.fit(c, at, inner, outer, &p) {
+	if !s.fit(c, at, inner, outer, nil, &p) {
 		return what + " is accessed in a way that is not understood"
 	}
 	at.places = append(at.places, p)
@@ -359,11 +363,16 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 }
 
 // fit adds the edits of the accesses of one parameter on both sides, if there are
-// instructions for them.
-func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, p *place) bool {
+// instructions for them. An operand is either an object, or passed.
+func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, passed *access, p *place) bool {
 	edits, ok := p.rewrite(view{at.code, at.names}, inner)
 	if !ok {
 		return false
+	}
+	if passed != nil {
+		if p.passes, ok = p.moves(asWritten(c), passed, ""); !ok {
+			return false
+		}
 	}
 	if outer != nil {
 		outside, ok := p.rewrite(asWritten(c), outer)
@@ -499,7 +508,7 @@ func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depo
 		fmt.Fprintf(&before, "%s bra %s;\n", inverted(c, st), skip)
 	}
 	for i := range at.places {
-		s.pass(c, at, i, &before, &after)
+		s.pass(at, i, &before, &after)
 	}
 	if ends {
 		after2 := after.String()
@@ -528,27 +537,16 @@ func inverted(c *ptx.Code, st ptx.Statement) string {
 }
 
 // pass writes the instructions that pass one operand of the call that has no object.
-func (s *state) pass(c *ptx.Code, at *site, i int, before, after *strings.Builder) {
+func (s *state) pass(at *site, i int, before, after *strings.Builder) {
 	p := &at.places[i]
-	t := at.callee.Signature.At(i)
-	operand := asWritten(c).spell(at.operands[i].First, at.operands[i].End)
-	name, word := p.name, t.Word
-	switch {
-	case at.objects[i] >= 0:
+	if at.objects[i] >= 0 {
 		return
-	case name != "":
-		fmt.Fprintf(before, ".reg %s %s;\n", word, name)
-	default:
-		before.WriteString(p.declaration() + "\n")
-		name = p.cells[0].name
-		if at.operands[i].Shape != ptx.Immediate {
-			word = fmt.Sprintf(".b%d", 8*p.size)
-		}
 	}
+	before.WriteString(p.declaration() + "\n")
 	if i < len(at.callee.Signature.Results) {
-		fmt.Fprintf(after, "\nmov%s %s, %s;", word, operand, name)
+		after.WriteString("\n" + p.passes)
 	} else {
-		fmt.Fprintf(before, "mov%s %s, %s;\n", word, name, operand)
+		before.WriteString(p.passes + "\n")
 	}
 }
 

@@ -224,6 +224,8 @@ type place struct {
 	cells  []cell
 	memory string // a .local object
 	name   string // a register that replaces a parameter in .reg
+	word   string // its type
+	passes string // the instructions that pass an operand that is not an object
 	size   int64
 	align  int64
 }
@@ -232,6 +234,8 @@ type place struct {
 func (p *place) declaration() string {
 	var b strings.Builder
 	switch {
+	case p.name != "":
+		fmt.Fprintf(&b, ".reg %s %s;", p.word, p.name)
 	case p.memory != "":
 		fmt.Fprintf(&b, ".local .align %d .b8 %s[%d];", p.align, p.memory, p.size)
 	default:
@@ -245,6 +249,34 @@ func (p *place) declaration() string {
 	return b.String()
 }
 
+// passRegister returns the instruction that passes an operand in the register of a
+// parameter, or takes a result from there. ptxas has no mov for floats of 16 bits, nor for
+// any register of 8.
+func (p *place) passRegister(c view, o ptx.Operand, result bool) (string, bool) {
+	if o.Shape == ptx.Immediate {
+		value, ok := literal(p.word, c.spell(o.First, o.End))
+		if p.size == 1 {
+			return fmt.Sprintf("cvt.u8.u16 %s, %#x;", p.name, value), ok && !result
+		}
+		return fmt.Sprintf("mov.b%d %s, %#x;", 8*p.size, p.name, value), ok && !result
+	}
+	name, bits, class, ok := c.register(o)
+	if !ok || bits != 8*p.size || (class == 'p') != (p.word == ".pred") {
+		return "", false
+	}
+	to, from := p.name, name
+	if result {
+		to, from = from, to
+	}
+	switch {
+	case class == 'p':
+		return fmt.Sprintf("mov.pred %s, %s;", to, from), true
+	case bits == 8:
+		return fmt.Sprintf("cvt.u8.u8 %s, %s;", to, from), true
+	}
+	return fmt.Sprintf("mov.b%d %s, %s;", bits, to, from), true
+}
+
 // rewrite returns the edits of all accesses of an object by the code of one function.
 // ok is false if a type does not fit.
 func (p *place) rewrite(c view, u *usage) (edits []edit, ok bool) {
@@ -256,7 +288,7 @@ func (p *place) rewrite(c view, u *usage) (edits []edit, ok bool) {
 			edits = append(edits, edit{span: space, text: ".local"}, edit{span: c.Tokens[a.base].Span(), text: p.memory})
 			continue
 		}
-		text, ok := p.moves(c, a)
+		text, ok := p.moves(c, a, c.guard(st))
 		if !ok {
 			return nil, false
 		}
@@ -268,9 +300,9 @@ func (p *place) rewrite(c view, u *usage) (edits []edit, ok bool) {
 	return edits, len(u.taken) == 0 || p.memory != ""
 }
 
-// moves returns the instructions that take the place of an access of registers.
-func (p *place) moves(c view, a *access) (string, bool) {
-	guard := c.guard(c.Statements[a.statement])
+// moves returns the instructions that take the place of an access of registers, each
+// behind a predicate.
+func (p *place) moves(c view, a *access, guard string) (string, bool) {
 	var list []string
 	for i, o := range a.elements {
 		from := a.offset + int64(i)*a.width()
@@ -320,8 +352,13 @@ func severalCells(c view, cells []cell, a *access, o ptx.Operand, guard string) 
 	case !a.store && sink(c.Code, o):
 		return "", true
 	case a.store && o.Shape == ptx.Immediate:
-		whole := cells[0].name + "w"
-		return fmt.Sprintf("{ .reg .b%d %s; %smov%s %s, %s; %smov.b%d %s, %s; }", bits, whole, guard, a.word, whole, c.spell(o.First, o.End), guard, bits, list, whole), true
+		value, ok := literal(a.word, c.spell(o.First, o.End))
+		var b strings.Builder
+		for i, cell := range cells[:n] {
+			part := value >> (8 * cell.width * int64(i)) & (1<<(8*cell.width) - 1)
+			fmt.Fprintf(&b, "%smov.b%d %s, %#x; ", guard, cell.bits(), cell.name, part)
+		}
+		return strings.TrimSpace(b.String()), ok
 	case !ok || width != bits || class == 'p':
 		return "", false
 	case a.store:
@@ -335,9 +372,13 @@ func sink(c *ptx.Code, o ptx.Operand) bool {
 	return o.End == o.First+1 && string(c.Text(c.Tokens[o.First])) == "_"
 }
 
-// classOf returns the class of a type: 'b', 'u', 's' or 'f', or 'p' for predicates.
+// classOf returns the class of a type: 'b', 'u', 's' or 'f', or 'p' for predicates; 0 if
+// it has no word.
 func classOf(word string) byte {
-	if strings.HasPrefix(word, ".bf") {
+	switch {
+	case len(word) < 2:
+		return 0
+	case strings.HasPrefix(word, ".bf"):
 		return 'f'
 	}
 	return word[1]
@@ -347,17 +388,12 @@ func classOf(word string) byte {
 // as the type of the store.
 func storeCell(c view, cell *cell, word string, o ptx.Operand, guard string) (string, bool) {
 	if o.Shape == ptx.Immediate {
-		switch {
-		case cell.width == 1:
-			word = ".u16"
-		case cell.width == 2 && classOf(word) == 'f':
-			return "", false // mov takes no such constants
-		}
-		return fmt.Sprintf("%smov%s %s, %s;", guard, word, cell.name, c.spell(o.First, o.End)), true
+		value, ok := literal(word, c.spell(o.First, o.End))
+		return fmt.Sprintf("%smov.b%d %s, %#x;", guard, cell.bits(), cell.name, value), ok
 	}
 	name, bits, class, ok := c.register(o)
 	switch {
-	case !ok || class == 'p' || bits < cell.bits():
+	case !ok || class == 'p' || bits < 8*cell.width:
 		return "", false
 	case bits == cell.bits():
 		return fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, cell.name, name), true
@@ -374,7 +410,7 @@ func loadCell(c view, cell *cell, distance int64, word string, o ptx.Operand, gu
 	name, bits, class, ok := c.register(o)
 	width := 8 * ptx.TypeSize(word)
 	switch {
-	case !ok || class == 'p' || bits < 16 || bits > 64 || bits < width:
+	case !ok || class == 'p' || bits > 64 || bits < width:
 		return "", false
 	case width == cell.bits() && bits == width:
 		return fmt.Sprintf("%smov.b%d %s, %s;", guard, bits, name, cell.name), true

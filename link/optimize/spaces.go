@@ -243,13 +243,13 @@ func (a *addresses) small(st ptx.Statement) bool {
 	operands = operands[1:]
 	switch op := c.Opcode(st); op {
 	case "mul", "mad":
-		if words[0] == ".wide" {
-			operands = operands[2:]
+		if words[0] == ".wide" { // of two numbers of 32 bits
+			operands = operands[min(2, len(operands)):]
 		}
 	case "cvt":
-		return ptx.TypeSize(last) <= 4 && strings.ContainsRune("su", rune(last[1]))
+		return narrow(last) && (classOf(last) == 's' || classOf(last) == 'u')
 	case "ld":
-		return ptx.TypeSize(last) <= 4
+		return narrow(last)
 	case "and":
 		for _, o := range operands {
 			if n, ok := constant(c, o); ok && n >= 0 && n < 1<<32 {
@@ -270,6 +270,9 @@ func (a *addresses) small(st ptx.Statement) bool {
 	}
 	return true
 }
+
+// narrow reports whether a type has at most 32 bits.
+func narrow(word string) bool { size := ptx.TypeSize(word); return 0 < size && size <= 4 }
 
 func constant(c *ptx.Code, o ptx.Operand) (int64, bool) {
 	if o.Shape != ptx.Immediate {

@@ -1,0 +1,63 @@
+package optimize
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
+
+// literal returns the bits that ptxas stores or passes for a constant where a type is
+// wanted (testdata/script/opt_literals.txtar). Untyped ones get the low bits: those of a
+// double for decimal literals. mov takes fewer literals than st.param and calls, so the
+// optimiser writes the bits. ok is false for what ptxas refuses, such as 1 for .f32, and
+// for literals in types whose bits are not known.
+func literal(word, text string) (bits uint64, ok bool) {
+	size := uint64(ptx.TypeSize(word))
+	if size == 0 || size > 8 {
+		return 0, false
+	}
+	mask := uint64(1)<<(8*size) - 1
+	if size == 8 {
+		mask = math.MaxUint64
+	}
+	digits, negative := strings.CutPrefix(text, "-")
+	if strings.Contains(digits, "_") {
+		return 0, false
+	}
+	if n, err := strconv.ParseUint(strings.TrimSuffix(digits, "U"), 0, 64); err == nil {
+		if negative {
+			n = -n
+		}
+		return n & mask, strings.IndexByte("bus", classOf(word)) >= 0
+	}
+	var float float64
+	single := false // the literal has the bits of a float
+	switch prefix := strings.ToLower(digits[:min(2, len(digits))]); {
+	case prefix == "0f" || prefix == "0d":
+		n, err := strconv.ParseUint(digits[2:], 16, 64)
+		if err != nil || negative {
+			return 0, false
+		}
+		bits, float, single = n, math.Float64frombits(n), prefix == "0f"
+	case prefix == "0x":
+		return 0, false
+	default:
+		var err error
+		if float, err = strconv.ParseFloat(digits, 64); err != nil {
+			return 0, false
+		}
+		if negative {
+			float = -float
+		}
+		bits = math.Float64bits(float)
+	}
+	switch {
+	case classOf(word) == 'b', word == ".f64", word == ".f32" && single:
+		return bits & mask, true
+	case word == ".f32":
+		return uint64(math.Float32bits(float32(float))), true
+	}
+	return 0, false
+}
