@@ -67,6 +67,17 @@ func (r *reader) dropHints() {
 	r.mods = kept
 }
 
+// place returns the address of an access, or its offset in the frame.
+func (mem *memory) place(t *thread) uint64 {
+	addr := t.get(&mem.base) + mem.off
+	if mem.index.reg.kind == opReg {
+		if addr += mem.index.bytes(t); mem.space != generic && mem.space != global {
+			addr &= mask(32) // these spaces have 32-bit addresses
+		}
+	}
+	return addr
+}
+
 // where translates the address of an access of size bytes.
 func (r *reader) where(o ptx.Operand, mem *memory) {
 	mem.address = r.address(o)
@@ -74,7 +85,7 @@ func (r *reader) where(o ptx.Operand, mem *memory) {
 	case r.err != "":
 	case mem.fixed != generic && mem.fixed != mem.space && !(mem.space == generic && mem.fixed == global):
 		r.fail("%s is in %s", r.operandText(o), mem.fixed)
-	case mem.address.size >= 0 && (mem.slot == nil || !mem.slot.unsized) && (int64(mem.off) < 0 || int64(mem.off)+int64(mem.size) > mem.address.size):
+	case mem.index.reg.kind == opConst && mem.address.size >= 0 && (mem.slot == nil || !mem.slot.unsized) && (int64(mem.off) < 0 || int64(mem.off)+int64(mem.size) > mem.address.size):
 		r.fail("access of %d bytes at %s is outside the object, which has %d bytes", mem.size, r.operandText(o), mem.address.size)
 	}
 	// An address of .param in a register comes from mov, which moves the parameters
@@ -86,7 +97,7 @@ func (r *reader) where(o ptx.Operand, mem *memory) {
 
 // memoryAt returns the memory of an access.
 func (t *thread) memoryAt(mem *memory, store bool) ([]byte, *Object) {
-	addr := t.get(&mem.base) + mem.off
+	addr := mem.place(t)
 	if mem.slot == nil {
 		return t.at(mem.space, addr, mem.size, store)
 	}
@@ -195,7 +206,7 @@ func doStore(t *thread, in *instr) {
 
 // record adds a store to the trace.
 func (t *thread) record(op string, mem *memory, o *Object, value []byte) {
-	addr := t.get(&mem.base) + mem.off
+	addr := mem.place(t)
 	t.m.Stores = append(t.m.Stores, Store{t.m.launch, t.number(), op, o.Name, int64(addr - o.addr), value})
 }
 
@@ -212,7 +223,6 @@ func (r *reader) cvta() {
 	}
 	r.in.dst, _ = r.dest(r.ops[0], 64)
 	r.in.mask = mask(64)
-	r.in.src[0] = r.addressOperand(r.ops[1], t, s)
 	window := s.window()
 	if r.f.decl.Kind == ptx.Func && s == param {
 		window = localWindow
@@ -221,17 +231,20 @@ func (r *reader) cvta() {
 		window = -window
 	}
 	r.in.alu = func(a, _, _ uint64) uint64 { return a + window }
+	r.addressOperand(r.ops[1], t, s)
 }
 
-// addressOperand is a source that may be the name of a variable, x or x+4. The address of
-// a parameter of a function is in .local.
-func (r *reader) addressOperand(o ptx.Operand, t typ, in space) operand {
+// addressOperand makes an operand that may be the name of a variable, x, x+4 or x[1],
+// the source of the instruction. The address of a parameter of a function is in .local.
+func (r *reader) addressOperand(o ptx.Operand, t typ, in space) {
 	if _, _, ok := r.anyRegister(o.First); ok {
-		return r.source(o, t, false)
+		r.in.src[0] = r.source(o, t, false)
+		return
 	}
 	base, s, slot, _, ok := r.named(o.First)
 	if !ok {
-		return r.source(o, t, false)
+		r.in.src[0] = r.source(o, t, false)
+		return
 	}
 	if in != generic && s != in {
 		r.fail("%s is in %s", r.operandText(o), s)
@@ -242,17 +255,38 @@ func (r *reader) addressOperand(o ptx.Operand, t typ, in space) operand {
 		}
 		slot.addressed = true
 	}
-	if o.End-o.First > 1 {
-		e := expr{m: r.m, mod: r.f.mod, c: r.c, at: o.First + 1, end: o.End}
-		if !e.is('+') && !e.is('-') {
-			e.err = "not understood"
-		}
-		base.val += e.sum()
-		if e.err != "" || e.at < e.end {
-			r.fail("operand %s is not supported", r.operandText(o))
-		}
+	r.in.src[0] = base
+	switch x := r.offset(o); {
+	case x.reg.kind == opReg:
+		alu := r.in.alu
+		r.in.kind = kRun
+		r.in.run = func(t *thread, in *instr) { t.set(in.dst, alu(t.get(&in.src[0])+x.bytes(t), 0, 0)&in.mask) }
+	default:
+		r.in.src[0].val += x.off
 	}
-	return base
+}
+
+// offset translates what follows the name in x, x+4 or x[1]. An offset without a
+// register is in bytes.
+func (r *reader) offset(o ptx.Operand) (x index) {
+	if r.indexed(o) {
+		if x = r.index(o); x.reg.kind == opConst {
+			x.off = x.bytes(nil)
+		}
+		return x
+	}
+	if o.End-o.First == 1 {
+		return x
+	}
+	e := expr{m: r.m, mod: r.f.mod, c: r.c, at: o.First + 1, end: o.End}
+	if !e.is('+') && !e.is('-') {
+		e.err = "not understood"
+	}
+	x.off = e.sum()
+	if e.err != "" || e.at < e.end {
+		r.fail("operand %s is not supported", r.operandText(o))
+	}
+	return x
 }
 
 func (r *reader) isspacep() {

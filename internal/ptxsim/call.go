@@ -124,9 +124,14 @@ func (r *reader) call() {
 	}
 	target := ops[0]
 	ops = ops[1:]
+	proto := r.prototype(target)
 	if len(ops) > 0 && ops[0].Shape == ptx.List {
-		for _, o := range r.c.Elements(ops[0]) {
-			c.args = append(c.args, r.actual(o, false))
+		for i, o := range r.c.Elements(ops[0]) {
+			a := r.actual(o, false)
+			if a.slot == nil && a.val.kind == opConst {
+				a.val.val = r.literal(o, proto, i)
+			}
+			c.args = append(c.args, a)
 		}
 		ops = ops[1:]
 	}
@@ -138,18 +143,66 @@ func (r *reader) call() {
 		return
 	}
 	c.target = operand{kind: opReg, reg: r.registerAt(target.First, 64)}
-	calls := r.f.mod.Calls
-	at := r.c.Tokens[r.st.Op].Off
-	i := sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= at })
-	if i == len(calls) || calls[i].Span.Off != at || calls[i].Proto < 0 {
+	if proto == nil {
 		if len(ops) != 1 {
 			r.fail("indirect call without a prototype")
 		}
 		return // through .calltargets
 	}
 	c.proto = true
-	p := r.f.mod.Prototypes[calls[i].Proto]
-	c.protoResults, c.protoParams = sizes(p.Signature.Results), sizes(p.Signature.Params)
+	c.protoResults, c.protoParams = sizes(proto.Results), sizes(proto.Params)
+}
+
+// prototype returns the types that a call is compiled with: those of the declaration of
+// the function in this module, or of .callprototype; nil for other calls.
+func (r *reader) prototype(target ptx.Operand) *ptx.Signature {
+	if id, ok := r.c.Reference(int(target.First)).Name(); ok {
+		for i := range r.f.mod.Decls {
+			if d := &r.f.mod.Decls[i]; d.Name == id && d.Kind != ptx.Variable {
+				return d.Signature
+			}
+		}
+		return nil
+	}
+	calls := r.f.mod.Calls
+	at := r.c.Tokens[r.st.Op].Off
+	i := sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= at })
+	if i == len(calls) || calls[i].Span.Off != at || calls[i].Proto < 0 {
+		return nil
+	}
+	return r.f.mod.Prototypes[calls[i].Proto].Signature
+}
+
+// literal returns what ptxas passes for a constant argument, by the type of the
+// parameter (see TestLiteralPtxas): .f32 converts a decimal or 0d literal, .b32 takes
+// the low word of the double that it stands for, types of 16 and 8 bits take nothing,
+// and .f64 takes the bits of an 0f literal. Integers fit no float type, and float
+// literals no integer type.
+func (r *reader) literal(o ptx.Operand, proto *ptx.Signature, n int) uint64 {
+	last := r.text(o.End - 1)
+	if proto == nil || n >= len(proto.Params) || !isFloat(last) {
+		t := typ{word: "", class: 'b', bits: 64}
+		if proto != nil && n < len(proto.Params) {
+			if p, ok := typeOf(proto.Params[n].Word); ok && p.float() {
+				r.fail("integer %s for a parameter of %s", r.operandText(o), p.word)
+			}
+		}
+		return r.constant(o, t)
+	}
+	t, _ := typeOf(proto.Params[n].Word)
+	single := isSingle(last)
+	switch {
+	case t.class == 'u' || t.class == 's', t.pair && !single, single && o.End-o.First > 1:
+		r.fail("literal %s for a parameter of %s", r.operandText(o), t.word)
+	case t.bits < 32, t.pair:
+	case t.word == ".f32":
+		return r.constant(o, t)
+	case single:
+		return r.constant(o, typ{".b32", 'b', 32, false})
+	default:
+		return r.constant(o, typ{".f64", 'f', 64, false}) // the low word, if it is for .b32
+	}
+	return 0
 }
 
 func sizes(list []ptx.Type) (out []int64) {
@@ -176,7 +229,7 @@ func (r *reader) actual(o ptx.Operand, result bool) actual {
 		reg, _ := r.dest(o, 0)
 		return actual{reg: reg, size: -1}
 	}
-	return actual{val: operand{val: r.constant(o, typ{"", 'b', 64, false})}, reg: -1, size: -1}
+	return actual{reg: -1, size: -1} // see literal
 }
 
 // doCall starts the function that a call names.

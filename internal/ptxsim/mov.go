@@ -69,6 +69,9 @@ func (r *reader) dests(o ptx.Operand, element func(n int) typ) (list []int32) {
 func (r *reader) mov() {
 	vector := r.takeAny(".v2", ".v4")
 	t := r.typ()
+	if t.bits == 8 || t.pair || t.bits == 16 && t.float() {
+		r.fail("mov%s is not valid", t.word)
+	}
 	if !r.operands(2) {
 		return
 	}
@@ -129,7 +132,7 @@ func (r *reader) mov() {
 	r.in.mask = mask(t.bits)
 	r.in.alu = func(a, _, _ uint64) uint64 { return a }
 	if t.bits >= 32 && !t.float() {
-		r.in.src[0] = r.addressOperand(from, t, generic)
+		r.addressOperand(from, t, generic)
 	} else {
 		r.in.src[0] = r.source(from, t, false)
 	}

@@ -111,13 +111,19 @@ func (r *reader) constant(o ptx.Operand, t typ) uint64 {
 	if t.pair {
 		word = ".b32"
 	}
-	if word == "" || t.class == 'b' {
-		// A .bN operand may be a float constant of its width.
-		if last := r.c.Tokens[o.End-1]; last.Kind == ptx.Number {
-			if _, ok := integerLiteral(string(r.c.Text(last))); !ok && t.bits >= 32 {
-				word = map[int]string{32: ".f32", 64: ".f64"}[t.bits]
-			}
-		}
+	// A .b32 operand may be an 0f literal, and a .b64 operand a decimal or 0d literal.
+	last := r.text(o.End - 1)
+	literal := r.c.Tokens[o.End-1].Kind == ptx.Number && isFloat(last)
+	switch {
+	case t.float() && !t.pair && t.bits >= 32 && !literal:
+		r.fail("integer %s as %s", r.operandText(o), t.word)
+	case !literal || t.float() && t.bits >= 32 && !t.pair:
+	case t.class == 'b' && t.bits == 32 && isSingle(last):
+		word = ".f32"
+	case t.class == 'b' && t.bits == 64 && !isSingle(last):
+		word = ".f64"
+	default:
+		r.fail("literal %s as %s", r.operandText(o), t.word)
 	}
 	v := e.scalar(word)
 	if e.err == "" && e.at < e.end {
@@ -160,13 +166,24 @@ func (r *reader) pair(o ptx.Operand, first, second int) (p, q int32) {
 
 // integerLiteral reads a literal of up to 64 bits (PTX ISA, Integer Constants).
 func integerLiteral(s string) (uint64, bool) {
-	if len(s) > 2 && s[0] == '0' && strings.ContainsRune("fFdD", rune(s[1])) {
+	if isFloat(s) {
 		return 0, false
 	}
 	s = strings.TrimSuffix(s, "U")
 	v, err := strconv.ParseUint(s, 0, 64)
 	return v, err == nil
 }
+
+// isFloat reports whether a literal is 0f3F800000, 0d3FF0000000000000, 1.5 or 1e3.
+func isFloat(s string) bool {
+	if len(s) > 1 && s[0] == '0' && strings.IndexByte("xXbB", s[1]) >= 0 {
+		return false
+	}
+	return len(s) > 2 && s[0] == '0' && strings.IndexByte("fFdD", s[1]) >= 0 || strings.ContainsAny(s, ".eE")
+}
+
+// isSingle reports whether a literal is 0f3F800000.
+func isSingle(s string) bool { return len(s) > 2 && s[0] == '0' && (s[1] == 'f' || s[1] == 'F') }
 
 // floatLiteral reads 0f3F800000, 0d3FF0000000000000 or 1.5 (PTX ISA,
 // Floating-Point Constants).
@@ -186,7 +203,7 @@ func floatLiteral(s string, f format) (uint64, bool) {
 			return f.round(math.Float64frombits(v), toNearest), err == nil
 		}
 	}
-	if !strings.Contains(s, ".") {
+	if !isFloat(s) {
 		return 0, false
 	}
 	v, err := strconv.ParseFloat(s, 64)
@@ -198,12 +215,26 @@ type address struct {
 	slot  *slot // in the frame
 	base  operand
 	off   uint64
+	index index // of a register
 	fixed space // the space of the name; generic if the base is a register
 	size  int64 // of the named object, -1 if the base is a register
 }
 
-// address translates [x+4], [%rd1+-8] or [16].
+// address translates [x+4], [%rd1+-8], [16] or x[1].
 func (r *reader) address(o ptx.Operand) (a address) {
+	if r.indexed(o) {
+		var ok bool
+		if a.base, a.fixed, a.slot, a.size, ok = r.named(o.First); !ok {
+			r.fail("index on %s, which is not an array", r.text(o.First))
+			return a
+		}
+		if x := r.offset(o); x.reg.kind == opReg {
+			a.index = x
+		} else {
+			a.off = x.off
+		}
+		return a
+	}
 	if o.Shape != ptx.Address {
 		r.fail("%s is not an address", r.operandText(o))
 		return a
