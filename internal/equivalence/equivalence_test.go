@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -35,7 +36,7 @@ func folder(t *testing.T, pattern string) (units []unit) {
 // check reports the faults of a program.
 func check(t *testing.T, units []unit, launch launcher, stores int) {
 	t.Helper()
-	res, err := compare(units, launch)
+	res, err := compare(units, launch, variants)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func check(t *testing.T, units []unit, launch launcher, stores int) {
 		return
 	}
 	for _, tool := range []string{"ptxas", "ptxas-new"} {
-		_, faults, err := assemble(tool, tool == "ptxas", res.outputs, t.TempDir())
+		_, faults, err := assemble(tool, tool == "ptxas", variants, res.outputs, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -170,12 +171,12 @@ func TestScripts(t *testing.T) {
 			if err != nil || want.err != nil || len(want.stores) == 0 {
 				continue // not a whole program, or not one that these arguments suit
 			}
-			if _, err := variants[0].link(units); err != nil {
+			if _, _, err := variants[0].link(units); err != nil {
 				continue // needs other options
 			}
 			ran++
 			stores += len(want.stores)
-			res, err := compare(units, launchAll)
+			res, err := compare(units, launchAll, variants)
 			if err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(script), line, err)
 			}
@@ -189,6 +190,37 @@ func TestScripts(t *testing.T) {
 	t.Logf("%d programs, %d stores", ran, stores)
 	if ran < 50 {
 		t.Errorf("only %d programs ran", ran)
+	}
+}
+
+// TestModules runs some sets of modules, and checks that ptxas accepts them; make
+// equivalence continues with others.
+func TestModules(t *testing.T) {
+	sets := 8
+	if testing.Short() {
+		sets = 2
+	}
+	for seed := range uint64(sets) {
+		s, again := generateModules(seed), generateModules(seed)
+		for i, u := range s.units {
+			if string(u.text) != string(again.units[i].text) {
+				t.Errorf("seed %d makes two sets", seed)
+			}
+			dir := t.TempDir()
+			in := filepath.Join(dir, u.name)
+			if err := os.WriteFile(in, s.optional[i].text, 0o666); err != nil {
+				t.Fatal(err)
+			}
+			for _, tool := range []string{"ptxas", "ptxas-new"} {
+				if out, err := exec.Command(oracles.Require(t, tool), "-c", "-arch=sm_80", in, "-o", in+".cubin").CombinedOutput(); err != nil {
+					t.Errorf("seed %d: %s: %v\n%s", seed, tool, err, out)
+				}
+			}
+		}
+		o, err := run(s.units, launchAll, 0)
+		if err != nil || o.err != nil || len(o.stores) < 10 {
+			t.Errorf("seed %d: %v %v, %d stores", seed, err, o.err, len(o.stores))
+		}
 	}
 }
 

@@ -2,13 +2,14 @@
 // programs, compiles them with several compilers, and interprets them unlinked, linked,
 // linked in two steps, and optimised in several ways. All must leave the same memory,
 // and every thread must make the same stores and prints in the same order. ptxas must
-// accept every output without new warnings.
+// accept every output without new warnings. Sets of modules written in PTX, whose
+// declarations of one name differ, are compared in the same way.
 //
 //	make equivalence PROGRAMS=200 SEED=1000
-//	go run ./internal/equivalence -programs 100 -seed 1 -ptxas 0 -o /tmp/differences
+//	go run ./internal/equivalence -programs 100 -sets 1000 -seed 1 -ptxas 0 -o /tmp/differences
 //
-// The compilers take turns. Programs with a difference are kept below the folder of -o.
-// The exit code is 1 if there is one.
+// The compilers take turns. Programs and sets with a difference are kept below the folder
+// of -o. The last lines count them; the exit code is 1 if there is one.
 package main
 
 import (
@@ -30,15 +31,16 @@ import (
 // totals counts what was compared.
 type totals struct {
 	sync.Mutex
-	programs, kernels, outputs, assembled, stores, bad int
-	compilers                                          map[string]int
+	programs, sets, kernels, outputs, assembled, stores, bad, badSets int
+	compilers                                                         map[string]int
 }
 
 func main() {
 	programs := flag.Int("programs", 200, "number of programs")
+	sets := flag.Int("sets", 1000, "number of sets of modules written in PTX")
 	seed := flag.Uint64("seed", 1, "seed of the first program")
 	jobs := flag.Int("j", 2, "programs at a time")
-	every := flag.Int("ptxas", 1, "assemble the outputs of each program whose seed this number divides; 0: of none")
+	every := flag.Int("ptxas", 1, "assemble the outputs of each program and set whose seed this number divides; 0: of none")
 	out := flag.String("o", "differences", "folder for programs with a difference")
 	flag.Parse()
 	var compilers []kernels.Compiler
@@ -47,47 +49,65 @@ func main() {
 			compilers = append(compilers, c)
 		}
 	}
-	if len(compilers) == 0 {
+	if len(compilers) == 0 && *programs > 0 {
 		fmt.Fprintln(os.Stderr, "equivalence: no compilers: run internal/oracles/fetch.sh --compilers")
 		os.Exit(2)
 	}
 	sum := &totals{compilers: map[string]int{}}
-	seeds := make(chan uint64)
+	jobsOf := make(chan func())
 	var workers sync.WaitGroup
 	for range *jobs {
 		workers.Go(func() {
-			for s := range seeds {
-				c := compilers[int(s%uint64(len(compilers)))]
-				dir := filepath.Join(*out, fmt.Sprint(s))
-				faults, err := sum.one(s, c, *every > 0 && s%uint64(*every) == 0, dir)
-				if err != nil {
-					faults = append(faults, fault{variant: "unlinked", text: err.Error()})
-				}
-				sum.Lock()
-				sum.programs++
-				sum.compilers[c.Name]++
-				if len(faults) > 0 {
-					sum.bad++
-				}
-				for _, f := range faults {
-					fmt.Printf("%d: %s: %s: %s\n", s, c.Name, f.variant, f.text)
-				}
-				sum.Unlock()
+			for job := range jobsOf {
+				job()
 			}
 		})
 	}
-	for i := range *programs {
-		seeds <- *seed + uint64(i)
+	assembles := func(s uint64) bool { return *every > 0 && s%uint64(*every) == 0 }
+	for i := range uint64(*sets) {
+		s := *seed + i
+		jobsOf <- func() {
+			faults, err := sum.set(s, assembles(s), filepath.Join(*out, fmt.Sprint("set", s)))
+			sum.report(fmt.Sprint("set ", s), &sum.sets, &sum.badSets, faults, err)
+		}
 	}
-	close(seeds)
+	for i := range uint64(*programs) {
+		s := *seed + i
+		c := compilers[int(s%uint64(len(compilers)))]
+		jobsOf <- func() {
+			faults, err := sum.one(s, c, assembles(s), filepath.Join(*out, fmt.Sprint(s)))
+			sum.report(fmt.Sprint(s, ": ", c.Name), &sum.programs, &sum.bad, faults, err)
+			sum.Lock()
+			sum.compilers[c.Name]++
+			sum.Unlock()
+		}
+	}
+	close(jobsOf)
 	workers.Wait()
 	for _, c := range compilers {
 		fmt.Printf("%8d  programs by %s\n", sum.compilers[c.Name], c.Name)
 	}
-	fmt.Printf("%8d  programs with %d kernels and %d stores, %d outputs, %d assembled: %d programs with a difference\n",
-		sum.programs, sum.kernels, sum.stores, sum.outputs, sum.assembled, sum.bad)
-	if sum.bad > 0 {
+	fmt.Printf("%8d  sets of modules: %d sets with a difference\n", sum.sets, sum.badSets)
+	fmt.Printf("%8d  programs: %d programs with a difference\n", sum.programs, sum.bad)
+	fmt.Printf("%8d  kernels of programs, %d stores, %d outputs, %d of them assembled\n", sum.kernels, sum.stores, sum.outputs, sum.assembled)
+	if sum.bad+sum.badSets > 0 {
 		os.Exit(1)
+	}
+}
+
+// report counts one program or set, and prints its faults.
+func (sum *totals) report(name string, count, bad *int, faults []fault, err error) {
+	if err != nil {
+		faults = append(faults, fault{variant: "unlinked", text: err.Error()})
+	}
+	sum.Lock()
+	defer sum.Unlock()
+	*count++
+	if len(faults) > 0 {
+		*bad++
+	}
+	for _, f := range faults {
+		fmt.Printf("%s: %s: %s\n", name, f.variant, f.text)
 	}
 }
 
@@ -102,7 +122,34 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir stri
 	if err != nil {
 		return nil, err
 	}
-	res, err := compare(unitsOf(texts), launcherOf(p))
+	sum.Lock()
+	sum.kernels += p.Kernels
+	sum.Unlock()
+	return sum.compare(unitsOf(texts), launcherOf(p), variants, assembles, dir)
+}
+
+// set compares the modules of a seed. The files stay in dir if there is a fault.
+func (sum *totals) set(seed uint64, assembles bool, dir string) ([]fault, error) {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return nil, err
+	}
+	s := generateModules(seed)
+	for i, u := range s.units {
+		err := os.WriteFile(filepath.Join(dir, u.name), u.text, 0o666)
+		if o := s.optional[i]; err == nil && !bytes.Equal(o.text, u.text) {
+			err = os.WriteFile(filepath.Join(dir, "optional_"+u.name), o.text, 0o666)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	faults, err := sum.compare(s.units, launchAll, s.variants(), assembles, dir)
+	return slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") }), err
+}
+
+// compare compares units with their variants. It removes dir if there is no fault.
+func (sum *totals) compare(units []unit, launch launcher, variants []variant, assembles bool, dir string) ([]fault, error) {
+	res, err := compare(units, launch, variants)
 	if err == nil {
 		err = res.want.err
 	}
@@ -112,7 +159,7 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir stri
 	assembled := 0
 	if assembles {
 		for _, tool := range []string{"ptxas", "ptxas-new"} {
-			n, faults, err := assemble(tool, tool == "ptxas", res.outputs, dir)
+			n, faults, err := assemble(tool, tool == "ptxas", variants, res.outputs, dir)
 			if err != nil {
 				return nil, err
 			}
@@ -121,7 +168,6 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir stri
 		}
 	}
 	sum.Lock()
-	sum.kernels += p.Kernels
 	sum.stores += len(res.want.stores)
 	sum.outputs += len(res.outputs)
 	sum.assembled += assembled
@@ -129,9 +175,11 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir stri
 	if len(res.faults) == 0 {
 		return nil, os.RemoveAll(dir)
 	}
-	for i, text := range res.outputs {
-		if err := os.WriteFile(filepath.Join(dir, variants[i].file()), text, 0o666); err != nil {
-			return nil, err
+	for i, outputs := range res.outputs {
+		for _, u := range outputs {
+			if err := os.WriteFile(filepath.Join(dir, variants[i].file()+u.name), u.text, 0o666); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return res.faults, nil
@@ -139,7 +187,7 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir stri
 
 var notLetters = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
-func (v variant) file() string { return "out" + notLetters.ReplaceAllString(v.name, "_") + ".ptx" }
+func (v variant) file() string { return "out" + notLetters.ReplaceAllString(v.name, "_") + "_" }
 
 var debugTarget = regexp.MustCompile(`(?m)^\.target .*\bdebug\b`)
 
@@ -147,8 +195,8 @@ var debugTarget = regexp.MustCompile(`(?m)^\.target .*\bdebug\b`)
 var inLine = regexp.MustCompile(`, line \d+`)
 
 // assemble assembles the outputs. The first one is not optimised; the others must not
-// have messages that it does not have.
-func assemble(tool string, relocatable bool, outputs [][]byte, dir string) (n int, faults []fault, err error) {
+// have messages that it does not have. Parts can only be relocatable.
+func assemble(tool string, relocatable bool, variants []variant, outputs [][]unit, dir string) (n int, faults []fault, err error) {
 	path, ok := oracles.Find(tool)
 	if !ok {
 		return 0, nil, nil
@@ -156,39 +204,41 @@ func assemble(tool string, relocatable bool, outputs [][]byte, dir string) (n in
 	known := map[string]bool{}
 	done := map[string]bool{}
 	in, cubin := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
-	for i, text := range outputs {
-		if text == nil || done[string(text)] {
-			continue
-		}
-		done[string(text)] = true
-		if err := os.WriteFile(in, text, 0o666); err != nil {
-			return n, nil, err
-		}
-		os.Remove(cubin)
-		// Little optimisation, as the module of whole programs takes minutes otherwise.
-		// ptxas has none for .target ..., debug.
-		level := "-O1"
-		if debugTarget.Match(outputs[0]) {
-			level = "-O0"
-		}
-		args := []string{level, "-arch=" + oracles.GPU("sm_70"), in, "-o", cubin}
-		if relocatable {
-			args = append(args, "-c")
-		}
-		said, failed := exec.Command(path, args...).CombinedOutput()
-		if bytes.Contains(said, []byte("Unsupported .version")) {
-			return n, nil, nil // a module for a later ptxas
-		}
-		n++
-		if info, err := os.Stat(cubin); failed != nil || err != nil || info.Size() == 0 {
-			faults = append(faults, fault{variants[i].name, fmt.Sprintf("%s: %v\n%s", tool, failed, said), text})
-			continue
-		}
-		for line := range strings.Lines(inLine.ReplaceAllString(string(said), "")) {
-			if i == 0 {
-				known[line] = true
-			} else if !known[line] {
-				faults = append(faults, fault{variants[i].name, tool + " warns: " + line, text})
+	for i, list := range outputs {
+		for _, u := range list {
+			if done[string(u.text)] {
+				continue
+			}
+			done[string(u.text)] = true
+			if err := os.WriteFile(in, u.text, 0o666); err != nil {
+				return n, nil, err
+			}
+			os.Remove(cubin)
+			// Little optimisation, as the module of whole programs takes minutes otherwise.
+			// ptxas has none for .target ..., debug.
+			level := "-O1"
+			if debugTarget.Match(u.text) {
+				level = "-O0"
+			}
+			args := []string{level, "-arch=" + oracles.GPU("sm_80"), in, "-o", cubin}
+			if relocatable || len(list) > 1 {
+				args = append(args, "-c")
+			}
+			said, failed := exec.Command(path, args...).CombinedOutput()
+			if bytes.Contains(said, []byte("Unsupported .version")) {
+				return n, nil, nil // a module for a later ptxas
+			}
+			n++
+			if info, err := os.Stat(cubin); failed != nil || err != nil || info.Size() == 0 {
+				faults = append(faults, fault{variants[i].name, fmt.Sprintf("%s: %v\n%s", tool, failed, said)})
+				continue
+			}
+			for line := range strings.Lines(inLine.ReplaceAllString(string(said), "")) {
+				if i == 0 {
+					known[line] = true
+				} else if !known[line] {
+					faults = append(faults, fault{variants[i].name, tool + " warns: " + line})
+				}
 			}
 		}
 	}

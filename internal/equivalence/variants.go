@@ -12,6 +12,7 @@ import (
 	"ptxlink/internal/ptxsim"
 	"ptxlink/internal/ptxsim/kernels"
 	"ptxlink/link"
+	"ptxlink/link/partition"
 	"ptxlink/object/ptx"
 )
 
@@ -21,17 +22,19 @@ type unit struct {
 	text []byte
 }
 
-// variant is one way of making one module of a program.
+// variant is one way of making one module, or the parts of one, of a program. It may
+// return messages and no output.
 type variant struct {
 	name string
-	link func(units []unit) (*link.Result, error)
+	link func(units []unit) (outputs []unit, messages []*link.Message, err error)
 }
 
-// variants are all ways. The first one is the link without options.
+// variants are the ways of all programs. The first one is the link without options.
 var variants = []variant{
 	{"linked", with(link.Options{})},
 	{"--no-gc-sections", with(link.Options{KeepUnused: true})},
 	{"-r, linked again", again},
+	{"--partition=3", parts},
 	{"-O1", with(link.Options{Optimize: link.Optimize{Level: 1}})},
 	{"-O2", with(link.Options{Optimize: link.Optimize{Level: 2}})},
 	{"--inline=*", with(link.Options{Optimize: link.Optimize{Inline: []string{"*"}}})},
@@ -44,31 +47,62 @@ var variants = []variant{
 }
 
 // with links the units with some options.
-func with(o link.Options) func([]unit) (*link.Result, error) {
-	return func(units []unit) (*link.Result, error) {
+func with(o link.Options) func([]unit) ([]unit, []*link.Message, error) {
+	return func(units []unit) ([]unit, []*link.Message, error) {
 		o := o
 		o.Inputs = nil
 		for _, u := range units {
 			o.Inputs = append(o.Inputs, link.Input{Name: u.name, Text: u.text})
 		}
-		return link.Link(context.Background(), o)
+		r, err := tryLink(o)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []unit{{"out.ptx", r.PTX}}, r.Messages, nil
 	}
 }
 
+// tryLink returns a panic as an error.
+func tryLink(o link.Options) (r *link.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return link.Link(context.Background(), o)
+}
+
 // again links the first units and the others apart with -r, and both results together.
-func again(units []unit) (*link.Result, error) {
-	var parts []unit
+func again(units []unit) ([]unit, []*link.Message, error) {
+	var linked []unit
 	for i, part := range [][]unit{units[:(len(units)+1)/2], units[(len(units)+1)/2:]} {
 		if len(part) == 0 {
 			continue
 		}
-		r, err := with(link.Options{Relocatable: true})(part)
+		out, _, err := with(link.Options{Relocatable: true})(part)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		parts = append(parts, unit{fmt.Sprintf("part%d.ptx", i), r.PTX})
+		linked = append(linked, unit{fmt.Sprintf("part%d.ptx", i), out[0].text})
 	}
-	return with(link.Options{})(parts)
+	return with(link.Options{})(linked)
+}
+
+// parts links the units and cuts the output, as the ways to a cubin do. A module with
+// DWARF cannot be cut.
+func parts(units []unit) (outputs []unit, messages []*link.Message, err error) {
+	linked, messages, err := with(link.Options{})(units)
+	if err != nil {
+		return nil, nil, err
+	}
+	modules, err := parse(linked)
+	if err != nil || partition.Check(modules[0]) != nil {
+		return nil, messages, err
+	}
+	for i, part := range partition.Cut(modules[0], partition.Options{Parts: 3}) {
+		outputs = append(outputs, unit{fmt.Sprintf("part%d.ptx", i), part.Text})
+	}
+	return outputs, messages, nil
 }
 
 // outcome is what a program did.
@@ -222,18 +256,17 @@ func external(units []unit) (map[string]bool, error) {
 // fault is a difference between the modules of a program and what a link made of them.
 type fault struct {
 	variant, text string
-	output        []byte
 }
 
 // result is what compare found.
 type result struct {
 	faults  []fault
-	outputs [][]byte // by variant; nil where the link failed
+	outputs [][]unit // by variant; nil where the link failed
 	want    outcome
 }
 
 // compare runs the modules of a program, and all variants of it.
-func compare(units []unit, launch launcher) (res result, err error) {
+func compare(units []unit, launch launcher, variants []variant) (res result, err error) {
 	if res.want, err = run(units, launch, 0); err != nil {
 		return res, err
 	}
@@ -243,28 +276,28 @@ func compare(units []unit, launch launcher) (res result, err error) {
 	}
 	done := map[string]bool{}
 	for _, v := range variants {
-		r, err := v.link(units)
+		outputs, messages, err := v.link(units)
+		res.outputs = append(res.outputs, outputs)
 		if err != nil {
-			res.outputs = append(res.outputs, nil)
-			res.faults = append(res.faults, fault{v.name, err.Error(), nil})
+			res.faults = append(res.faults, fault{v.name, err.Error()})
 			continue
 		}
-		res.outputs = append(res.outputs, r.PTX)
-		for _, m := range r.Messages {
+		for _, m := range messages {
 			if text := fmt.Sprintf("message: %v", m); !done[text] {
 				done[text] = true
-				res.faults = append(res.faults, fault{v.name, text, r.PTX})
+				res.faults = append(res.faults, fault{v.name, text})
 			}
 		}
-		if done[string(r.PTX)] {
+		if key := fmt.Sprintf("%s", outputs); len(outputs) == 0 || done[key] {
 			continue
+		} else {
+			done[key] = true
 		}
-		done[string(r.PTX)] = true
-		got, err := run([]unit{{"out.ptx", r.PTX}}, launch, 0)
+		got, err := run(outputs, launch, 0)
 		if err != nil {
-			res.faults = append(res.faults, fault{v.name, err.Error(), r.PTX})
+			res.faults = append(res.faults, fault{v.name, err.Error()})
 		} else if d := diff(res.want, got, linkage); d != "" {
-			res.faults = append(res.faults, fault{v.name, d, r.PTX})
+			res.faults = append(res.faults, fault{v.name, d})
 		}
 	}
 	return res, nil
