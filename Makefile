@@ -12,9 +12,9 @@
 # make codegen  compare the machine code of small programs with and without -O, and write docs/codegen.md
 # make bench SETS=M,symbols ROUNDS=3   print tables of some sets
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
-# make differential  link random sets of modules, and compare with nvlink, until interrupted
+# make differential SETS=2000  link random sets of modules, and compare with nvlink
 # make simulate  compare the PTX interpreter of the tests with programs compiled for the host
-# make equivalence  compare what such programs do unlinked, linked and optimised
+# make equivalence  compare what such programs, and modules written in PTX, do unlinked, linked and optimised
 # make corpus   link what real compilers make of testdata/src at many settings
 
 GO ?= go
@@ -66,23 +66,25 @@ codegen:
 route: oracles
 	$(GO) run ./bench/route
 
+# Minimising each new input takes longer than running it.
+FUZZ = -run xxx -fuzztime $(FUZZTIME) -fuzzminimizetime 1x
 fuzz:
-	$(GO) test ./object/ptx -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
-	$(GO) test ./link -run xxx -fuzz FuzzLink -fuzztime $(FUZZTIME)
-	$(GO) test ./link -run xxx -fuzz FuzzCollect -fuzztime $(FUZZTIME)
-	for form in FuzzOpen FuzzAr FuzzFatbin FuzzELF FuzzCOFF FuzzOffload FuzzPackage; do \
-		$(GO) test ./object/container -run xxx -fuzz $$form -fuzztime $(FUZZTIME) -fuzzminimizetime 10x || exit 1; done
-	$(GO) test ./object -run xxx -fuzz FuzzMeta -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./object/container -run xxx -fuzz FuzzWritePackage -fuzztime $(FUZZTIME)
-	$(GO) test ./object/ptx -run xxx -fuzz FuzzSection -fuzztime $(FUZZTIME)
-	$(GO) test ./link/debuginfo -run xxx -fuzz 'FuzzMerge$$' -fuzztime $(FUZZTIME)
-	$(GO) test ./link/debuginfo -run xxx -fuzz FuzzMergeLists -fuzztime $(FUZZTIME)
-	$(GO) test ./abicheck/atomics -run xxx -fuzz FuzzAtomics -fuzztime $(FUZZTIME)
-	$(GO) test ./abicheck/dwarftypes -run xxx -fuzz FuzzDebugTypes -fuzztime $(FUZZTIME) -fuzzminimizetime 10x
-	$(GO) test ./abicheck/ctype -run xxx -fuzz FuzzParse -fuzztime $(FUZZTIME)
+	$(GO) test ./object/ptx $(FUZZ) -fuzz FuzzParse
+	$(GO) test ./link $(FUZZ) -fuzz FuzzLink
+	$(GO) test ./link $(FUZZ) -fuzz FuzzCollect
+	for form in FuzzOpen FuzzAr FuzzFatbin FuzzELF FuzzCOFF FuzzOffload FuzzPackage FuzzWritePackage; do \
+		$(GO) test ./object/container $(FUZZ) -fuzz $$form || exit 1; done
+	$(GO) test ./object $(FUZZ) -fuzz FuzzMeta
+	$(GO) test ./object/ptx $(FUZZ) -fuzz FuzzSection
+	$(GO) test ./link/debuginfo $(FUZZ) -fuzz 'FuzzMerge$$'
+	$(GO) test ./link/debuginfo $(FUZZ) -fuzz FuzzMergeLists
+	$(GO) test ./abicheck/atomics $(FUZZ) -fuzz FuzzAtomics
+	$(GO) test ./abicheck/dwarftypes $(FUZZ) -fuzz FuzzDebugTypes
+	$(GO) test ./abicheck/ctype $(FUZZ) -fuzz FuzzParse
 
+# Without SETS it goes on until it is interrupted.
 differential: oracles
-	$(GO) run ./internal/differential -seed $(SEED) -o differences
+	$(GO) run ./internal/differential -seed $(SEED) -sets $(or $(SETS),0) -o differences
 
 PROGRAMS ?= 200
 simulate:
@@ -94,8 +96,8 @@ ASSEMBLE ?= 8
 MODULES ?= 2000
 equivalence:
 	internal/oracles/fetch.sh --compilers
-	$(GO) run ./internal/equivalence -seed $(SEED) -programs $(PROGRAMS) -ptxas $(ASSEMBLE) -o differences
-	PTXLINK_MODULES=$(MODULES) $(GO) test ./link/optimize -run 'TestRandom$$|TestFoldRandom$$' -timeout 0 -short -v
+	$(GO) run ./internal/equivalence -seed $(SEED) -programs $(PROGRAMS) -sets $(MODULES) -ptxas $(ASSEMBLE) -o differences; status=$$?; \
+	PTXLINK_MODULES=$(MODULES) $(GO) test ./link/optimize -run 'TestRandom$$|TestFoldRandom$$' -timeout 0 -short -v && exit $$status
 
 corpus:
 	testdata/src/corpus.sh
