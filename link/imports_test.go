@@ -14,7 +14,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/internal/bridge":       "internal/diag",
 		"ptxlink/internal/diag":         "",
 		"ptxlink/internal/differential": "internal/oracles link",
-		"ptxlink/internal/equivalence":  "internal/diag internal/oracles internal/ptxsim internal/ptxsim/kernels link object/ptx",
+		"ptxlink/internal/equivalence":  "internal/diag internal/oracles internal/ptxsim internal/ptxsim/kernels link link/partition object/ptx",
 		"ptxlink/internal/hashed":       "",
 		"ptxlink/internal/mapped":       "internal/parallel",
 		"ptxlink/internal/infile":       "internal/room",

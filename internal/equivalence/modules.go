@@ -413,7 +413,7 @@ func (g *moduleGenerator) prototypes() {
 		g.printf(".func (.param .b64 r) at_%s();\n", name)
 	}
 	g.printf(".func (.reg .b32 r) through(.reg .b64 f, .reg .b32 i);\n.global .b32 thing0 = 9;\n.global .b32 thing1 = 9;\n")
-	g.params = []string{".f32", g.pick(".u32", ".s32"), g.pick(".u64", ".s64"), ".f64"}
+	g.params = []string{g.pick(".f32", ".b32"), g.pick(".u32", ".s32"), g.pick(".u64", ".s64"), g.pick(".f64", ".b64")}
 	g.block = g.pick(".b8", ".b16", ".b32", ".b64")
 	g.printf("%s.func (.param .b32 r) lit(.param %s a, .param %s b, .param %s c, .param %s d);\n", linkage(g.m == 0), g.params[0], g.params[1], g.params[2], g.params[3])
 	g.printf("%s.func (.param .b32 r) agg(%s);\n", linkage(g.m == 0), g.parameter("a"))
