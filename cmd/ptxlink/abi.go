@@ -15,6 +15,7 @@ import (
 	"ptxlink/abicheck/ctype"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/room"
+	"ptxlink/internal/tool"
 )
 
 var abiCommand = subcommand{
@@ -129,14 +130,15 @@ func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compil
 		return "", nil, &exitError{exitIO, &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot run %s for its preprocessor: %v", words[0], errors.Unwrap(err)), Help: "name a C compiler with $CC, or pass the text of cc -E to ptxlink abi -"}}
 	}
 	compiler = strings.Join(words, " ")
-	var said bytes.Buffer
-	cmd := exec.CommandContext(ctx, words[0], append(words[1:], "-E", "-x", lang, path)...)
-	cmd.Stdin, cmd.Stderr = stdin, &said
-	if text, err = cmd.Output(); err != nil {
-		lines := strings.TrimSpace(said.String())
+	out, err := tool.Run(ctx, tool.Command{Path: words[0], Args: append(words[1:], "-E", "-x", lang, path), Stdin: stdin, Apart: true})
+	if err == nil && !out.State.Success() {
+		err = errors.New(out.State.String())
+	}
+	if err != nil {
+		lines := strings.TrimSpace(string(out.Errors))
 		return "", nil, &exitError{exitLink, &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("%s -E failed on %s: %v", compiler, path, err), Help: lines}}
 	}
-	return compiler, text, nil
+	return compiler, out.Said, nil
 }
 
 // compilerWords splits $CC. It may be a path with spaces or backslashes, or a command

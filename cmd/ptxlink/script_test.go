@@ -79,7 +79,7 @@ func accesses(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Fatalf("usage: accesses out.ptx in.ptx...")
 	}
 	read := func(file string) map[string][]string {
-		list, err := oracles.Accesses(tool(ts, "ptxas"), tool(ts, "nvdisasm"), "sm_80", []byte(ts.ReadFile(file)))
+		list, err := oracles.Accesses(oraclePath(ts, "ptxas"), oraclePath(ts, "nvdisasm"), "sm_80", []byte(ts.ReadFile(file)))
 		ts.Check(err)
 		return list
 	}
@@ -93,8 +93,8 @@ func accesses(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// tool returns the path of an oracle, or ends the script where there is none.
-func tool(ts *testscript.TestScript, name string) string {
+// oraclePath returns the path of an oracle, or ends the script where there is none.
+func oraclePath(ts *testscript.TestScript, name string) string {
 	path, ok := oracles.Find(name)
 	if !ok {
 		if os.Getenv(oracles.RequireVar) == "1" {
@@ -108,7 +108,7 @@ func tool(ts *testscript.TestScript, name string) string {
 // oracle returns the script command that runs a tool that ptxlink is compared with.
 func oracle(name string) func(*testscript.TestScript, bool, []string) {
 	return func(ts *testscript.TestScript, neg bool, args []string) {
-		path := tool(ts, name)
+		path := oraclePath(ts, name)
 		switch err := ts.Exec(path, args...); {
 		case err != nil && !neg:
 			ts.Fatalf("%s: %v", name, err)

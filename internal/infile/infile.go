@@ -194,3 +194,28 @@ func (f *Files) ReadRegular(path string, limit int64) ([]byte, error) {
 	f.Add(path, info)
 	return Read(opened, info)
 }
+
+// ReadOwn reads a regular file of the user who runs the program, of at most limit bytes.
+// It follows no symbolic link at the end of the path. An error that is not of type
+// *fs.PathError says that the file is not of this kind.
+func ReadOwn(path string, limit int64) ([]byte, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|nonblock|nofollow, 0)
+	if errors.Is(err, isLink) {
+		return nil, errors.New("it is a symbolic link")
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err == nil {
+		err = Regular(info, limit)
+	}
+	if err == nil && !own(info) {
+		err = errors.New("it belongs to another user")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return Read(f, info)
+}

@@ -2,4 +2,13 @@
 
 package infile
 
-const nonblock = 0
+import (
+	"errors"
+	"io/fs"
+)
+
+const nonblock, nofollow = 0, 0
+
+var isLink = errors.New("it is a symbolic link")
+
+func own(fs.FileInfo) bool { return true }

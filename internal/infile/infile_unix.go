@@ -2,7 +2,20 @@
 
 package infile
 
-import "syscall"
+import (
+	"io/fs"
+	"os"
+	"syscall"
+)
 
 // nonblock makes opening a pipe without a writer return.
-const nonblock = syscall.O_NONBLOCK
+const nonblock, nofollow = syscall.O_NONBLOCK, syscall.O_NOFOLLOW
+
+// isLink is the error of opening a symbolic link with nofollow.
+const isLink = syscall.ELOOP
+
+// own reports whether a file belongs to the user.
+func own(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}

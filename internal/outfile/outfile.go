@@ -107,9 +107,9 @@ func place(staged []stagedFile) error {
 }
 
 // Keep writes a file that is not an output, such as an entry of a cache: whole or not
-// at all, like Write.
+// at all, like Write. It takes the place of a symbolic link.
 func Keep(path string, data []byte) error {
-	s, err := stage(File{Path: path, Data: data})
+	s, err := stageAt(path, File{Data: data})
 	if err != nil {
 		return err
 	}
@@ -227,9 +227,15 @@ type stagedFile struct{ temp, final string }
 // stage writes a file beside its final place. There is no temporary file after an error
 // or a panic, as memory that is no longer there causes (package mapped).
 func stage(f File) (s stagedFile, err error) {
-	if s.final, err = followLinks(f.Path); err != nil {
+	final, err := followLinks(f.Path)
+	if err != nil {
 		return s, err
 	}
+	return stageAt(final, f)
+}
+
+func stageAt(final string, f File) (s stagedFile, err error) {
+	s.final = final
 	var temp *os.File
 	err = create(func() (string, error) {
 		if temp, err = createBeside(s.final); err != nil {

@@ -6,18 +6,17 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 )
 
@@ -147,25 +146,21 @@ func source(names []string) []byte {
 
 // compile runs a compiler and reads its output. llc warns about an unknown
 // architecture and then compiles for the oldest.
-func compile(ctx context.Context, log *diag.Log, dir, tool string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, tool, args...)
-	cmd.Dir = dir
-	cmd.WaitDelay = 2 * time.Second // a wrapper may be killed while its child holds the pipe
-	said, err := cmd.CombinedOutput()
-	if ctx.Err() != nil {
+func compile(ctx context.Context, log *diag.Log, dir, compiler string, args ...string) ([]byte, error) {
+	out, err := tool.Run(ctx, tool.Command{Path: compiler, Args: args, Dir: dir})
+	switch {
+	case ctx.Err() != nil:
 		return nil, ctx.Err()
+	case err != nil:
+		return nil, fmt.Errorf("cannot run %s: %w", compiler, err)
 	}
-	var exit *exec.ExitError
-	if err != nil && !errors.As(err, &exit) {
-		return nil, fmt.Errorf("cannot run %s: %w", tool, err)
-	}
-	ptx, readErr := os.ReadFile(filepath.Join(dir, outputName))
-	if err == nil && readErr == nil && !bytes.Contains(said, []byte("not a recognized processor")) {
+	ptx, err := tool.ReadFile(dir, outputName)
+	if err == nil && out.State.Success() && !bytes.Contains(out.Said, []byte("not a recognized processor")) {
 		return ptx, nil
 	}
-	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, tool+" cannot compile libdevice").
+	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, compiler+" cannot compile libdevice").
 		WithHelp("if it does not know the architecture, name another" + diag.With("--arch", " with %s"))
-	lines := slices.DeleteFunc(strings.Split(string(said), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
+	lines := slices.DeleteFunc(strings.Split(string(out.Said), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 	lines = slices.Compact(lines)
 	for _, line := range lines[:min(3, len(lines))] {
 		m.Note(diag.Place{}, "it says: "+strings.TrimSpace(line))

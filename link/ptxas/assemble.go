@@ -5,19 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"ptxlink/internal/bridge"
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/room"
 	"ptxlink/internal/srcline"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 )
 
@@ -169,35 +170,35 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	if err := os.WriteFile(filepath.Join(dir, inputName), u.text, 0o600); err != nil {
 		return "", nil, err
 	}
-	cmd := command(ctx, dir, t.Path, t.args(u, inputName, outputName)...)
-	said, runErr := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return "", nil, ctx.Err()
+	out, err := run(ctx, dir, t.Path, t.args(u, inputName, outputName))
+	if err != nil {
+		return "", nil, err
 	}
-	var exit *exec.ExitError
-	if runErr != nil && !errors.As(runErr, &exit) {
-		return "", nil, fmt.Errorf("cannot run %s: %w", t.Path, runErr)
-	}
-
+	said := string(out.Said)
 	errorsBefore := log.Errors()
-	t.hear(string(said), u, log)
-	if how := crashed(cmd.ProcessState); how != "" {
-		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas crashed (%s)", how)).
+	t.hear(said, u, log)
+	noteLeft("ptxas", out.Left, log)
+	if how := out.Killed(); how != "" {
+		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas was ended by "+how).
 			WithHelp("the program is " + t.Path + "; try another version" + diag.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on")
 		return "", nil, ErrRejected
 	}
 	if log.Errors() > errorsBefore {
 		return "", nil, ErrRejected
 	}
-	if exit != nil {
-		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas failed without a message (exit code %d)", exit.ExitCode())).
+	if code := out.State.ExitCode(); code != 0 {
+		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas failed without a message (exit code %d)", code)).
 			WithHelp("the program is " + t.Path)
 		return "", nil, ErrRejected
 	}
-	cubin, err = os.ReadFile(filepath.Join(dir, outputName))
+	cubin, err = tool.ReadFile(dir, outputName)
 	switch {
-	case scarce(err):
+	case scarce(err) || errors.Is(err, room.ErrNone):
 		return "", nil, err
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas reported success, but its cubin cannot be read: %v", outfile.Reason(err))).
+			WithHelp("the program is " + t.Path)
+		return "", nil, ErrRejected
 	case err != nil || len(cubin) == 0:
 		m := log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote no cubin")
 		if strings.HasPrefix(t.Arch, "compute_") {
@@ -210,7 +211,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 			WithHelp("the program is " + t.Path)
 		return "", nil, ErrRejected
 	}
-	return string(said), cubin, nil
+	return said, cubin, nil
 }
 
 // args returns the command line. The user's arguments come last.
@@ -251,29 +252,4 @@ func given(args []string, names ...string) bool {
 		name, _, _ := strings.Cut(arg, "=")
 		return slices.Contains(names, name)
 	})
-}
-
-// crashed returns how a process was terminated, or "" if it exited by itself. ptxas
-// may be a shell script, and a shell reports a signal as 128 plus its number. Windows
-// uses exit codes such as 0xc0000005.
-func crashed(p *os.ProcessState) string {
-	if status, ok := p.Sys().(syscall.WaitStatus); ok && status.Signaled() {
-		return status.Signal().String() + outOfMemory(status.Signal())
-	}
-	code := p.ExitCode()
-	if uint32(code) >= 0xc0000000 && code != -1 {
-		return fmt.Sprintf("exit code %#x", uint32(code))
-	}
-	switch s := syscall.Signal(code - 128); s {
-	case syscall.SIGILL, syscall.SIGABRT, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGKILL, syscall.SIGSEGV, syscall.SIGTERM:
-		return s.String() + outOfMemory(s)
-	}
-	return ""
-}
-
-func outOfMemory(s syscall.Signal) string {
-	if s == syscall.SIGKILL {
-		return ", perhaps out of memory"
-	}
-	return ""
 }

@@ -18,7 +18,9 @@ import (
 	"time"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/tool"
 )
 
 // DefaultCacheSize is the limit of a cache in bytes, if none is given.
@@ -29,7 +31,9 @@ const DefaultCacheSize = 1 << 30
 //  1. The key is a digest of the text, or of the digests of cubins, the version of the
 //     program and its arguments. The value is the cubin and the messages, which are
 //     placed in the inputs of the link that uses them.
-//  2. An entry has a digest of itself and its key. A damaged entry is replaced.
+//  2. An entry has a digest of itself and its key. A damaged entry is replaced, and so is
+//     what is no regular file of the user: a symbolic link, for example, neither read
+//     nor followed.
 //  3. Entries are written whole, so several links may share the folder.
 //  4. The entries used least recently are removed when the folder exceeds its limit.
 //     Files with other names are left alone.
@@ -56,6 +60,7 @@ type result struct {
 const (
 	entrySuffix = ".ptxlink"
 	entryMagic  = "ptxlink cache 1\n"
+	maxEntry    = 1 << 30 // bytes
 )
 
 // key returns the name of the entry for one run; "" if it cannot be kept.
@@ -98,10 +103,9 @@ func (c *Cache) version(ctx context.Context, path string) string {
 	if kept, ok := c.read(name); ok {
 		version = kept.said
 	} else {
-		cmd := command(ctx, "", path, "--version")
-		said, err := cmd.Output()
-		if err == nil {
-			version = string(bytes.TrimSpace(said))
+		out, err := tool.Run(ctx, tool.Command{Path: path, Args: []string{"--version"}, Apart: true})
+		if err == nil && out.State.Success() {
+			version = string(bytes.TrimSpace(out.Said))
 		}
 		if version != "" && name != "" {
 			c.write(name, result{said: version})
@@ -152,9 +156,9 @@ func (c *Cache) read(key string) (r result, ok bool) {
 	if key == "" {
 		return r, false
 	}
-	data, err := os.ReadFile(c.file(key))
+	data, err := infile.ReadOwn(c.file(key), maxEntry)
 	if err != nil {
-		if !errors.Is(err, fs.ErrNotExist) {
+		if path := (*fs.PathError)(nil); errors.As(err, &path) && !errors.Is(err, fs.ErrNotExist) {
 			c.note(fmt.Errorf("cannot read the cache %s: %w", c.Dir, outfile.Reason(err)))
 		}
 		return r, false

@@ -1,3 +1,5 @@
+//go:build unix
+
 package ptxas
 
 import (
@@ -7,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,6 +64,56 @@ func TestCacheDamage(t *testing.T) {
 	}
 	if read(keyOf(2)) {
 		t.Error("read under another key")
+	}
+	var log diag.Log
+	if c.finish(&log); len(log.Messages) > 0 {
+		t.Error(log.Messages[0].Text)
+	}
+}
+
+// TestCachePlanted checks that what another program puts in the place of an entry is
+// neither read nor followed, and is replaced. Names of entries can be predicted.
+func TestCachePlanted(t *testing.T) {
+	c := &Cache{Dir: t.TempDir()}
+	want := result{"ptxas info : x\n", []byte("cubin")}
+	c.store(keyOf(1), want)
+	whole, err := os.ReadFile(c.file(keyOf(1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	for what, plant := range map[string]func(path string) error{
+		"symbolic link":         func(path string) error { return os.Symlink(other, path) },
+		"dangling link":         func(path string) error { return os.Symlink(other+".none", path) },
+		"link to a device":      func(path string) error { return os.Symlink("/dev/zero", path) },
+		"link to an entry":      func(path string) error { os.WriteFile(other, whole, 0o666); return os.Symlink(other, path) },
+		"pipe":                  func(path string) error { return syscall.Mkfifo(path, 0o666) },
+		"sparse file":           func(path string) error { os.WriteFile(path, nil, 0o666); return os.Truncate(path, maxEntry+1) },
+		"entry of another user": func(path string) error { os.WriteFile(path, whole, 0o666); return os.Chown(path, 12345, 12345) },
+	} {
+		path := c.file(keyOf(1))
+		os.Remove(path)
+		if err := os.WriteFile(other, []byte("mine"), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := plant(path); err != nil {
+			t.Log(err) // only root gives files away
+			continue
+		}
+		held, _ := os.ReadFile(other)
+		if _, ok := c.load(keyOf(1)); ok {
+			t.Errorf("%s: read", what)
+		}
+		c.store(keyOf(1), want)
+		if got, ok := c.load(keyOf(1)); !ok || got.said != want.said {
+			t.Errorf("%s: not replaced", what)
+		}
+		if now, _ := os.ReadFile(other); !bytes.Equal(now, held) {
+			t.Errorf("%s: its target is now %.20q", what, now)
+		}
+		if _, err := os.Stat(other + ".none"); err == nil {
+			t.Errorf("%s: its target was made", what)
+		}
 	}
 	var log diag.Log
 	if c.finish(&log); len(log.Messages) > 0 {

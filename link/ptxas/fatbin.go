@@ -2,16 +2,14 @@ package ptxas
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/tool"
 )
 
 // fatbinArgs returns the command line of fatbinary.
@@ -87,20 +85,18 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 			return nil, err
 		}
 	}
-	cmd := command(ctx, dir, fatbinary, args...)
-	said, runErr := cmd.CombinedOutput()
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
+	out, err := run(ctx, dir, fatbinary, args)
+	if err != nil {
+		return nil, err
 	}
-	var exit *exec.ExitError
-	if runErr != nil && !errors.As(runErr, &exit) {
-		return nil, fmt.Errorf("cannot run %s: %w", fatbinary, runErr)
-	}
-	fatbin, err := os.ReadFile(filepath.Join(dir, "linked.fatbin"))
+	fatbin, err := tool.ReadFile(dir, "linked.fatbin")
 	const magic = "\x50\xed\x55\xba"
-	if runErr != nil || err != nil || !strings.HasPrefix(string(fatbin), magic) {
-		text := strings.TrimSpace(string(said))
-		if text == "" {
+	if code := out.State.ExitCode(); code != 0 || err != nil || !strings.HasPrefix(string(fatbin), magic) {
+		text := first(strings.Split(strings.TrimSpace(string(out.Said)), "\n"), 20)
+		switch signal := out.Killed(); {
+		case signal != "":
+			text = "it was ended by " + signal
+		case text == "":
 			text = "it wrote no fatbin"
 		}
 		return nil, &diag.Message{ID: diag.Fatbinary, Text: "fatbinary failed: " + text, Help: "the program is " + fatbinary}

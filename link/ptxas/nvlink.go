@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -14,6 +14,7 @@ import (
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/tool"
 	"ptxlink/object/ptx"
 )
 
@@ -128,34 +129,33 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 			return "", nil, err
 		}
 	}
-	cmd := command(ctx, dir, b.Nvlink, args...)
-	var said []byte
-	runErr := b.slots.with(ctx, func() (err error) {
-		said, err = cmd.CombinedOutput()
+	var out tool.Output
+	if err := b.slots.with(ctx, func() (err error) {
+		out, err = run(ctx, dir, b.Nvlink, args)
 		return err
-	})
-	if ctx.Err() != nil {
-		return "", nil, ctx.Err()
+	}); err != nil {
+		return "", nil, err
 	}
-	var exit *exec.ExitError
-	if runErr != nil && !errors.As(runErr, &exit) {
-		return "", nil, fmt.Errorf("cannot run %s: %w", b.Nvlink, runErr)
-	}
+	said := string(out.Said)
 	var own diag.Log
-	t.nvlinkSays(string(said), m, &own)
-	cubin, readErr := os.ReadFile(filepath.Join(dir, outputName))
+	t.nvlinkSays(said, m, &own)
+	noteLeft("nvlink", out.Left, &own)
+	cubin, readErr := tool.ReadFile(dir, outputName)
 	if readErr == nil {
 		readErr = checkCubin(cubin)
 	}
 	how := ""
-	switch crash := crashed(cmd.ProcessState); {
-	case crash != "":
-		how = fmt.Sprintf("nvlink crashed (%s)", crash)
+	switch signal, code := out.Killed(), out.State.ExitCode(); {
+	case signal != "":
+		how = "nvlink was ended by " + signal
 	case own.Errors() > 0:
-	case exit != nil:
-		how = fmt.Sprintf("nvlink failed without a message (exit code %d)", exit.ExitCode())
+	case code != 0:
+		how = fmt.Sprintf("nvlink failed without a message (exit code %d)", code)
 	case readErr != nil:
 		how = "nvlink reported success and wrote no cubin"
+		if !errors.Is(readErr, fs.ErrNotExist) {
+			how = fmt.Sprintf("nvlink reported success, but its cubin cannot be used: %v", outfile.Reason(readErr))
+		}
 	}
 	if how != "" {
 		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp(diag.Join("the program is "+b.Nvlink, diag.With("--ptxas-mode=whole", "%s needs no nvlink")))
@@ -164,17 +164,22 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 	if own.Errors() > 0 {
 		return "", nil, ErrRejected
 	}
-	return string(said), cubin, nil
+	return said, cubin, nil
 }
 
 // nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
 func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
+	taken := taken{kind: 1}
+	defer func() { noteLeft("nvlink", taken.left, log) }()
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		found := nvlinkSaid().FindStringSubmatch(line)
+		if !taken.take(found) {
+			continue
+		}
 		if found == nil {
 			log.Note(diag.Place{}, "nvlink: "+line)
 			continue

@@ -3,28 +3,55 @@ package ptxas
 import (
 	"context"
 	"errors"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"fmt"
 	"sync"
 	"syscall"
-	"time"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/tool"
 )
 
-// command returns a program that ends, with those that it has started, when the
-// context ends.
-func command(ctx context.Context, dir, path string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir = dir
-	// ptxas leaves temporary files behind if it is killed, and reads the whole folder
-	// at its end.
-	if full, err := filepath.Abs(dir); err == nil && dir != "" {
-		cmd.Env = append(os.Environ(), "TMPDIR="+full)
+// run runs a program in a folder, which is also that of its temporary files.
+func run(ctx context.Context, dir, path string, args []string) (tool.Output, error) {
+	out, err := tool.Run(ctx, tool.Command{Path: path, Args: args, Dir: dir})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("cannot run %s: %w", path, err)
 	}
-	// A wrapper script may be killed while its child still holds the pipe.
-	cmd.WaitDelay = 2 * time.Second
-	group(cmd)
-	return cmd
+	return out, err
+}
+
+// maxMessages is the number of messages of a kind that are taken from one run of a
+// program: to place each in the inputs takes some 20 microseconds.
+const maxMessages = 20_000
+
+// taken counts the lines of a program that become messages.
+type taken struct {
+	kind  int // the part of a match that is the kind
+	count map[string]int
+	left  int // lines that are left out
+}
+
+// take reports whether a line is taken. found is nil for one that is no message.
+func (t *taken) take(found []string) bool {
+	kind := ""
+	if found != nil {
+		kind = found[t.kind]
+	}
+	if t.count == nil {
+		t.count = map[string]int{}
+	}
+	if t.count[kind]++; t.count[kind] > maxMessages {
+		t.left++
+		return false
+	}
+	return true
+}
+
+// noteLeft notes that a program has printed more lines than are taken.
+func noteLeft(program string, lines int, log *diag.Log) {
+	if lines > 0 {
+		log.Note(diag.Place{}, fmt.Sprintf("%s printed %d more lines, which are left out", program, lines))
+	}
 }
 
 // alone is held for reading while programs run at the same time, and for writing by one

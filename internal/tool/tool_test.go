@@ -1,0 +1,178 @@
+//go:build linux
+
+package tool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestMain makes the test a program that runs another one, as ptxlink does.
+func TestMain(m *testing.M) {
+	if script := os.Getenv("TOOL_TEST_RUN"); script != "" {
+		os.Unsetenv("TOOL_TEST_RUN")
+		if os.Getenv("TOOL_TEST_IGNORE") != "" {
+			signal.Ignore(syscall.SIGCHLD)
+		}
+		out, err := Run(context.Background(), Command{Path: "/bin/sh", Args: []string{"-c", script}})
+		fmt.Printf("%s%v\n", out.Said, err)
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// shell runs a script.
+func shell(t *testing.T, script string) (Output, error) {
+	t.Helper()
+	return Run(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", script}, Dir: t.TempDir()})
+}
+
+// gone waits until a process has ended.
+func gone(t *testing.T, id string) {
+	t.Helper()
+	for range 100 {
+		state, err := os.ReadFile("/proc/" + strings.TrimSpace(id) + "/stat")
+		if err != nil || strings.Contains(string(state), ") Z ") {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	t.Errorf("process %s still runs", id)
+}
+
+// TestLeftBehind: what a program leaves behind neither keeps it from ending nor makes it
+// fail, and ends with it unless it is a daemon.
+func TestLeftBehind(t *testing.T) {
+	start := time.Now()
+	out, err := shell(t, "sleep 60 & echo $!")
+	if err != nil || out.State.ExitCode() != 0 {
+		t.Fatal(out, err)
+	}
+	gone(t, string(out.Said))
+	if _, err := exec.LookPath("setsid"); err == nil {
+		out, err = shell(t, "setsid sh -c 'echo $$; exec sleep 60' & while ! pgrep -s 0 >/dev/null; do :; done; sleep 0.3; echo end")
+		if err != nil || out.State.ExitCode() != 0 || !strings.HasSuffix(string(out.Said), "end\n") {
+			t.Fatal(string(out.Said), err)
+		}
+		id := 0
+		fmt.Sscan(string(out.Said), &id)
+		if id == 0 || syscall.Kill(id, 0) != nil {
+			t.Error("the daemon was ended")
+		} else {
+			syscall.Kill(id, syscall.SIGKILL)
+		}
+	}
+	if d := time.Since(start); d > 10*time.Second {
+		t.Errorf("it took %s", d)
+	}
+}
+
+// TestSaid: all that a program prints before it ends is read, up to the limit.
+func TestSaid(t *testing.T) {
+	for range 20 {
+		out, err := shell(t, "head -c 60000 /dev/zero; setsid sleep 5 & exit 3")
+		if err != nil || len(out.Said) != 60000 || out.State.ExitCode() != 3 {
+			t.Fatalf("%d bytes, %v, %v", len(out.Said), out.State, err)
+		}
+	}
+	out, err := shell(t, "echo first; yes ptxas error | head -c 80000000; kill -SEGV $$")
+	if err != nil || len(out.Said) > MaxSaid || len(out.Said) < MaxSaid-100 || !strings.HasPrefix(string(out.Said), "first\n") || out.Said[len(out.Said)-1] != '\n' {
+		t.Errorf("%d bytes, %v", len(out.Said), err)
+	}
+	if lines := (80000000 - MaxSaid) / len("ptxas error\n"); out.Left < lines || out.Left > lines+2 {
+		t.Errorf("%d lines left out, want %d", out.Left, lines)
+	}
+	if how := out.Killed(); how != "SIGSEGV (segmentation fault)" {
+		t.Error(how)
+	}
+	out, err = Run(t.Context(), Command{Path: "/bin/sh", Args: []string{"-c", "cat; echo warning >&2"}, Stdin: strings.NewReader("text"), Apart: true})
+	if err != nil || string(out.Said) != "text" || string(out.Errors) != "warning\n" {
+		t.Errorf("%q, %q, %v", out.Said, out.Errors, err)
+	}
+}
+
+// TestCancelled: the context ends a program that hangs, with its children.
+func TestCancelled(t *testing.T) {
+	ids := filepath.Join(t.TempDir(), "ids")
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		for range 200 {
+			if text, _ := os.ReadFile(ids); strings.Count(string(text), "\n") == 2 {
+				break
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+		cancel()
+	}()
+	_, err := Run(ctx, Command{Path: "/bin/sh", Args: []string{"-c", "trap '' TERM INT; sleep 60 & echo $! >>" + ids + "; echo $$ >>" + ids + "; while :; do wait; done"}})
+	if !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	text, _ := os.ReadFile(ids)
+	for _, id := range strings.Fields(string(text)) {
+		gone(t, id)
+	}
+}
+
+// TestParentKilled: a program ends with ptxlink, even if that is killed.
+func TestParentKilled(t *testing.T) {
+	id := filepath.Join(t.TempDir(), "id")
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "TOOL_TEST_RUN=echo $$ >"+id+"; exec sleep 60")
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var text []byte
+	for range 200 {
+		if text, _ = os.ReadFile(id); len(text) > 0 {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	cmd.Process.Kill()
+	cmd.Wait()
+	if len(text) == 0 {
+		t.Fatal("it was not run")
+	}
+	gone(t, string(text))
+}
+
+// TestIgnoredChildren: the kernel keeps no exit status for a process that ignores
+// SIGCHLD. Programs inherit that.
+func TestIgnoredChildren(t *testing.T) {
+	for _, parent := range []string{"", "trap '' CHLD; "} {
+		cmd := exec.Command("bash", "-c", parent+`exec "$0"`, os.Args[0])
+		cmd.Env = append(os.Environ(), "TOOL_TEST_RUN=sh -c 'exit 4'; echo $?; sleep 0.1")
+		if parent == "" {
+			cmd.Env = append(cmd.Env, "TOOL_TEST_IGNORE=1")
+		}
+		said, err := cmd.CombinedOutput()
+		if err != nil || string(said) != "4\n<nil>\n" {
+			t.Errorf("%q: %v %q", parent, err, said)
+		}
+	}
+}
+
+// TestReadFile: what a program leaves as its output may be anything.
+func TestReadFile(t *testing.T) {
+	dir := t.TempDir()
+	syscall.Mkfifo(filepath.Join(dir, "fifo"), 0o666)
+	os.Symlink("/dev/zero", filepath.Join(dir, "zero"))
+	os.Mkdir(filepath.Join(dir, "dir"), 0o777)
+	os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o666)
+	for name, want := range map[string]string{"fifo": "not a regular file", "zero": "not a regular file", "dir": "it is a folder", "none": "no such file", "file": ""} {
+		data, err := ReadFile(dir, name)
+		if want == "" && (err != nil || string(data) != "x") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+}
