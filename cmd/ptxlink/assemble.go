@@ -10,6 +10,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -97,7 +98,7 @@ func (c *command) checkParts(opts *cli.Context) error {
 	if !opts.IsSet("emit-parts") {
 		return nil
 	}
-	number := partNumber.FindAllString(c.partFiles, -1)
+	number := partNumber().FindAllString(c.partFiles, -1)
 	switch {
 	case len(number) != 1 || number[0] != "%d":
 		return &usageError{text: fmt.Sprintf("%q is not a pattern for --emit-parts", c.partFiles), help: "it has one %d, which is replaced by the number of the part: dir/part%d.ptx"}
@@ -109,7 +110,7 @@ func (c *command) checkParts(opts *cli.Context) error {
 	return nil
 }
 
-var partNumber = regexp.MustCompile(`%.?`)
+var partNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%.?`) })
 
 // partFile returns the name of a part.
 func partFile(pattern string, i int) string {

@@ -73,10 +73,7 @@ func (c *command) explain(name string) error {
 	name = bareID(name)
 	id := diag.Find(strings.ToLower(name))
 	if id == diag.None {
-		var names []string
-		for _, r := range slices.Concat(diag.Rules(diag.Error), diag.Rules(diag.Warning)) {
-			names = append(names, r.Name)
-		}
+		names := ruleNames(diag.Error, diag.Warning)
 		text := fmt.Sprintf("there is no error or warning called %q", name)
 		if near := nearestOf(names, name); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)

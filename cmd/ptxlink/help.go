@@ -34,12 +34,11 @@ Subcommands, as the first argument (./NAME is a file):
 // The library prints help and, for ptxlink manual, manual pages and Markdown with its
 // printer of templates, which gets our functions here.
 func init() {
-	functions := map[string]any{
-		"groups": groups, "line": helpLine, "heads": helpHeads, "row": helpRow, "warnings": warningHelp,
-		"roff": roff, "roffLines": roffLines, "upper": strings.ToUpper, "markdown": markdown,
-	}
 	cli.HelpPrinter = func(w io.Writer, template string, command any) {
-		cli.HelpPrinterCustom(w, template, command, functions)
+		cli.HelpPrinterCustom(w, template, command, map[string]any{
+			"groups": groups, "line": helpLine, "heads": helpHeads, "row": helpRow, "warnings": warningHelp,
+			"roff": roff, "roffLines": roffLines, "upper": strings.ToUpper, "markdown": markdown,
+		})
 	}
 }
 

@@ -93,7 +93,9 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 		args = s.first(args)
 	}
 	args, err := expand(c.read, args)
-	c.report.style.Format, c.report.style.Version = findFormat(args), strings.TrimPrefix(version(), "ptxlink ")
+	if c.report.style.Format = findFormat(args); c.report.style.Format != "" {
+		c.report.style.Version = strings.TrimPrefix(version(), "ptxlink ")
+	}
 	if err != nil {
 		return err
 	}

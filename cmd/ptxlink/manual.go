@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 )
 
@@ -102,7 +103,7 @@ func (s subcommand) Codes() string {
 	return strings.Join(strings.Fields(codes), " ")
 }
 
-func (s subcommand) Warnings() string { return strings.Join(warnings, ", ") }
+func (s subcommand) Warnings() string { return strings.Join(ruleNames(diag.Warning), ", ") }
 
 // Environment is the variables that ptxlink reads.
 func (s subcommand) Environment() []variable {

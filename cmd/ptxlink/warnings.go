@@ -89,17 +89,20 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 	return m
 }
 
-// warnings returns the names that -W and -Wno- accept, sorted.
-var warnings = func() (names []string) {
-	for _, r := range diag.Rules(diag.Warning) {
-		names = append(names, r.Name)
+// ruleNames returns the sorted IDs of each kind. -W and -Wno- accept those of warnings.
+func ruleNames(kinds ...diag.Kind) (names []string) {
+	for _, kind := range kinds {
+		for _, r := range diag.Rules(kind) {
+			names = append(names, r.Name)
+		}
 	}
 	return names
-}()
+}
 
 // checkWarning returns an error if no warning has the name. prefix is the option in
 // front of it.
 func checkWarning(prefix, id string) error {
+	warnings := ruleNames(diag.Warning)
 	if slices.Contains(warnings, id) {
 		return nil
 	}
@@ -132,7 +135,7 @@ func nearestOf(names []string, name string) string {
 func warningHelp() string {
 	var b strings.Builder
 	line := "Warnings:"
-	for _, id := range warnings {
+	for _, id := range ruleNames(diag.Warning) {
 		if len(line)+1+len(id) > 80 {
 			b.WriteString(line + "\n")
 			line = " "

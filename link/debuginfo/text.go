@@ -115,7 +115,7 @@ var decimals = func() (t [256]struct {
 }) {
 	for c := range t {
 		var b [8]byte
-		t[c].size = copy(b[:], strconv.Itoa(c)+", ")
+		t[c].size = len(append(strconv.AppendInt(b[:0], int64(c), 10), ", "...))
 		t[c].text = binary.LittleEndian.Uint64(b[:])
 	}
 	return t
