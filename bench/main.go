@@ -91,7 +91,7 @@ func (b *bench) main(names string) error {
 		return err
 	}
 	defer os.RemoveAll(b.programs)
-	if b.binary, err = b.install("ptxlink", "./cmd/ptxlink"); err != nil {
+	if b.binary, err = b.install("ptxlink", "./cmd/ptxlink", "-tags=urfave_cli_no_docs"); err != nil {
 		return err
 	}
 	if err := b.makeSets(names); err != nil {
@@ -126,9 +126,9 @@ func memoryFolder() string {
 // install builds a program and copies it, as an installation does, to where the other
 // linkers are: on the disk. The linker of Go maps the file that it writes, and of such a
 // file the kernel loads pages one by one.
-func (b *bench) install(name, source string) (string, error) {
+func (b *bench) install(name, source string, flags ...string) (string, error) {
 	built, installed := filepath.Join(b.programs, name+".built"), filepath.Join(b.programs, name)
-	if err := b.run("go", "build", "-o", built, source); err != nil {
+	if err := b.run("go", slices.Concat([]string{"build", "-o", built}, flags, []string{source})...); err != nil {
 		return "", err
 	}
 	return installed, b.run("install", built, installed)

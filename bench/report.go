@@ -49,6 +49,7 @@ var ratios = []ratio{
 	{"`clang -g`", "clang-g", "ptxlink", "the same modules stripped, time", "clang-g", "ptxlink, stripped", wall},
 	{"two tiny modules", "tiny", "ptxlink", "an empty Go program, time", "tiny", "empty Go program", wall},
 	{"two tiny modules", "tiny", "ptxlink", "nvptx-none-ld, time", "tiny", "nvptx-none-ld", wall},
+	{"`--version`", "tiny", "ptxlink --version", "an empty Go program, time", "tiny", "empty Go program", wall},
 }
 
 func (b *bench) find(setName, name string) (*set, *command) {
@@ -121,7 +122,8 @@ tiny ones %d times), so that a change of the machine's speed affects all alike. 
 
 %s
 `+"`cat`"+` copies the inputs to a file. nvptx-none-ld concatenates modules and checks nothing; it needs comments of gcc's, which `+"`markers`"+`,
-`+"`archive`, `gcc` and `tiny`"+` have. nvlink reads cubins that ptxas made beforehand. ptxlink runs with two threads unless `+"`-j1`"+` is given.
+`+"`archive`, `gcc` and `tiny`"+` have. nvlink reads cubins that ptxas made beforehand. ptxlink runs with two threads unless `+"`-j1`"+` is given;
+it is built as for a release, with the tag urfave_cli_no_docs, except for `+"`go install`"+`.
 Peak memory includes mapped files, and is never below %s, what bench itself has when it starts a command.
 
 %s

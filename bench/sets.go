@@ -146,6 +146,12 @@ func (b *bench) tiny(s *set) error {
 	}
 	s.add("empty Go program", empty)
 	b.addPtxlink(s, "ptxlink", inputs...)
+	s.add("ptxlink --version", b.binary, "--version")
+	untagged, err := b.install("ptxlink-untagged", "./cmd/ptxlink")
+	if err != nil {
+		return err
+	}
+	s.add("ptxlink, go install", append([]string{untagged, "--no-gc-sections", "-o", out}, inputs...)...)
 	addMarkerLinker(s, inputs...)
 	return b.addNvlink(s, inputs)
 }

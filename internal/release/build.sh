@@ -18,7 +18,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 build() { # GOOS GOARCH FILE
-	GOOS=$1 GOARCH=$2 go build -buildvcs=auto -ldflags='-s -w -buildid=' -o "$3" ./cmd/ptxlink
+	GOOS=$1 GOARCH=$2 go build -tags urfave_cli_no_docs -buildvcs=auto -ldflags='-s -w -buildid=' -o "$3" ./cmd/ptxlink
 }
 
 # archive DIR FILE: the folder DIR, below $work, in sorted order and without users.
