@@ -61,7 +61,11 @@ func (c *copies) differ(a, b ptx.NameID) string {
 	if d.Kind != e.Kind || !bytes.Equal(declared(f, d), declared(g, e)) {
 		return "they are declared differently"
 	}
-	m, same := match(c.t, resolve.DeclID{File: c.a, Decl: x.Def}, resolve.DeclID{File: c.b, Decl: y.Def})
+	at, other := resolve.DeclID{File: c.a, Decl: x.Def}, resolve.DeclID{File: c.b, Decl: y.Def}
+	if !sameStrides(contents(c.t, at), contents(c.t, other)) {
+		return "their indices count other elements"
+	}
+	m, same := match(c.t, at, other)
 	if !same {
 		return "their text differs"
 	}

@@ -80,7 +80,7 @@ func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
 // the same symbols. SameBody then maps every name to itself.
 func EqualText(t *resolve.Table, a, b resolve.DeclID) bool {
 	x, y := contents(t, a), contents(t, b)
-	return len(x.uses()) == len(y.uses()) && bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && x.namesNothingLocal(t) && y.namesNothingLocal(t)
+	return len(x.uses()) == len(y.uses()) && sameStrides(x, y) && bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && x.namesNothingLocal(t) && y.namesNothingLocal(t)
 }
 
 // sameParameterNames reports whether parameters and results have the same names in
@@ -93,6 +93,12 @@ func sameParameterNames(x, y content) bool {
 		slices.EqualFunc(x.f.Params(x.decl), y.f.Params(y.decl), func(p, q ptx.Param) bool {
 			return bytes.Equal(x.f.Src.Bytes(p.NameSpan), y.f.Src.Bytes(q.NameSpan))
 		})
+}
+
+// sameStrides reports whether the indices of two bodies of equal text count the same
+// elements.
+func sameStrides(x, y content) bool {
+	return slices.EqualFunc(x.f.IndicesIn(x.decl), y.f.IndicesIn(y.decl), func(a, b ptx.Index) bool { return a.Stride == b.Stride })
 }
 
 // content is the body of a function or the initial value of a variable.
@@ -159,7 +165,7 @@ func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
 	if m.x == nil || m.y == nil {
 		return nil, m.x == m.y
 	}
-	return m, m.match()
+	return m, sameStrides(contents(t, a), contents(t, b)) && m.match()
 }
 
 // matcher walks two bodies side by side. forth and back map the locals of one to
