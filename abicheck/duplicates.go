@@ -62,8 +62,8 @@ func (c *copies) differ(a, b ptx.NameID) string {
 		return "they are declared differently"
 	}
 	at, other := resolve.DeclID{File: c.a, Decl: x.Def}, resolve.DeclID{File: c.b, Decl: y.Def}
-	if !sameStrides(contents(c.t, at), contents(c.t, other)) {
-		return "their indices count other elements"
+	if !sameMeaning(contents(c.t, at), contents(c.t, other)) {
+		return "what they use is declared differently"
 	}
 	m, same := match(c.t, at, other)
 	if !same {

@@ -80,7 +80,7 @@ func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
 // the same symbols. SameBody then maps every name to itself.
 func EqualText(t *resolve.Table, a, b resolve.DeclID) bool {
 	x, y := contents(t, a), contents(t, b)
-	return len(x.uses()) == len(y.uses()) && sameStrides(x, y) && bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && x.namesNothingLocal(t) && y.namesNothingLocal(t)
+	return len(x.uses()) == len(y.uses()) && sameMeaning(x, y) && bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && x.namesNothingLocal(t) && y.namesNothingLocal(t)
 }
 
 // sameParameterNames reports whether parameters and results have the same names in
@@ -95,10 +95,28 @@ func sameParameterNames(x, y content) bool {
 		})
 }
 
-// sameStrides reports whether the indices of two bodies of equal text count the same
-// elements.
-func sameStrides(x, y content) bool {
-	return slices.EqualFunc(x.f.IndicesIn(x.decl), y.f.IndicesIn(y.decl), func(a, b ptx.Index) bool { return a.Stride == b.Stride })
+// sameMeaning reports whether two bodies of equal text do not differ in what the
+// declarations of their modules make of it: their indices count the same elements, and
+// their calls pass literals to parameters that both or neither take as .f32.
+func sameMeaning(x, y content) bool {
+	if !slices.EqualFunc(x.f.IndicesIn(x.decl), y.f.IndicesIn(y.decl), func(a, b ptx.Index) bool { return a.Stride == b.Stride }) {
+		return false
+	}
+	takesSingle := func(c content, call *ptx.Call, i int) bool {
+		if call.Use < 0 {
+			return false
+		}
+		d := c.f.DeclOf(c.f.Uses[call.Use].Name)
+		return d != nil && i < d.Signature.Len() && d.Signature.At(i).Word == ".f32"
+	}
+	return slices.EqualFunc(CallsIn(x.f, x.decl), CallsIn(y.f, y.decl), func(a, b ptx.Call) bool {
+		for i := range a.Signature.Len() {
+			if a.Signature.At(i).Word == "" && takesSingle(x, &a, i) != takesSingle(y, &b, i) {
+				return false
+			}
+		}
+		return true
+	})
 }
 
 // content is the body of a function or the initial value of a variable.
@@ -165,7 +183,7 @@ func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
 	if m.x == nil || m.y == nil {
 		return nil, m.x == m.y
 	}
-	return m, sameStrides(contents(t, a), contents(t, b)) && m.match()
+	return m, sameMeaning(contents(t, a), contents(t, b)) && m.match()
 }
 
 // matcher walks two bodies side by side. forth and back map the locals of one to

@@ -198,7 +198,7 @@ func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	if len(p.of) == 0 {
 		return nil
 	}
-	calls := callsIn(p.t.Files[file], d)
+	calls := CallsIn(p.t.Files[file], d)
 	if !slices.ContainsFunc(calls, func(c ptx.Call) bool { return p.changes(file, &c) }) {
 		return nil
 	}
@@ -215,8 +215,8 @@ func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	return edits
 }
 
-// callsIn returns the calls of a function.
-func callsIn(f *object.File, d *ptx.Decl) []ptx.Call {
+// CallsIn returns the calls of a function.
+func CallsIn(f *object.File, d *ptx.Decl) []ptx.Call {
 	calls := f.Calls[sort.Search(len(f.Calls), func(i int) bool { return f.Calls[i].Span.Off >= d.Body.Off }):]
 	return calls[:sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= d.Body.End() })]
 }
@@ -296,7 +296,7 @@ func SharedObjects(t *resolve.Table, log *diag.Log) {
 		}
 		for k := range f.Decls {
 			d := &f.Decls[k]
-			calls := callsIn(f, d)
+			calls := CallsIn(f, d)
 			own := p.of[t.Of(object.ID{File: int32(i), Name: d.Name})]
 			if own != nil || slices.ContainsFunc(calls, func(c ptx.Call) bool { return p.changes(int32(i), &c) }) {
 				eachCall(f, d, calls, check)

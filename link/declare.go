@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"ptxlink/abicheck"
@@ -81,17 +82,58 @@ func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
 	edits = append(edits, pl.aligns.Header(d.File, decl)...)
-	if l.untyped[d] {
-		edits = untype(edits, f.Params(decl))
+	return pl.untype(edits, l, object.ID{File: d.File, Name: decl.Name}, decl)
+}
+
+// untype changes the types of those scalar parameters of a function to .bN that modules
+// declare differently.
+func (pl *planner) untype(edits []ptx.Edit, l *layout, id object.ID, decl *ptx.Decl) []ptx.Edit {
+	if len(l.untyped) == 0 {
+		return edits
+	}
+	list := l.untyped[pl.function(id)]
+	if len(list) < decl.Signature.Len() {
+		return edits
+	}
+	for i, param := range pl.table.Files[id.File].Params(decl) {
+		if bits := ptx.BitType(param.Word); list[i] && bits != param.Word {
+			edits = append(edits, ptx.Edit{Span: param.WordSpan, Text: bits})
+		}
 	}
 	return edits
 }
 
-// untype changes the types of scalar parameters of a function to .bN.
-func untype(edits []ptx.Edit, params []ptx.Param) []ptx.Edit {
-	for _, param := range params {
-		if bits := ptx.BitType(param.Word); !param.Array && bits != param.Word {
-			edits = append(edits, ptx.Edit{Span: param.WordSpan, Text: bits})
+// literalEdits returns the edits of the float literals in the calls of a function whose
+// parameters are printed as .b32: ptxas would pass the low half of a double.
+func (pl *planner) literalEdits(l *layout, d resolve.DeclID) (edits []ptx.Edit) {
+	f, decl := pl.decl(d)
+	if len(l.untyped) == 0 {
+		return nil
+	}
+	loses := func(call *ptx.Call, i int) bool { // .f32 in its own module
+		if call.Use < 0 {
+			return false
+		}
+		name := f.Uses[call.Use].Name
+		list, own := l.untyped[pl.function(object.ID{File: d.File, Name: name})], f.DeclOf(name)
+		return i < len(list) && list[i] && own != nil && i < own.Signature.Len() && own.Signature.At(i).Word == ".f32"
+	}
+	calls := abicheck.CallsIn(f, decl)
+	if !slices.ContainsFunc(calls, func(call ptx.Call) bool {
+		for i := range call.Signature.Len() {
+			if call.Signature.At(i).Word == "" && loses(&call, i) {
+				return true
+			}
+		}
+		return false
+	}) {
+		return nil
+	}
+	code := f.Code(decl)
+	for _, st := range code.Statements {
+		if len(calls) > 0 && code.Tokens[st.Op].Off == calls[0].Span.Off {
+			edits = append(edits, code.LiteralEdits(st, func(i int) bool { return loses(&calls[0], i) })...)
+			calls = calls[1:]
 		}
 	}
 	return edits
@@ -135,7 +177,7 @@ func (pl *planner) variable(p *plan, d resolve.DeclID) {
 
 // extern adds one declaration of a symbol that stays open. ptxas 11.8 does not
 // accept a second .extern of a variable, nor two prototypes that differ in a word.
-func (pl *planner) extern(s *resolve.Symbol) {
+func (pl *planner) extern(l *layout, s *resolve.Symbol) {
 	files := pl.table.Files
 	best := -1
 	var decl *ptx.Decl
@@ -166,9 +208,7 @@ func (pl *planner) extern(s *resolve.Symbol) {
 	if f.Names[decl.Name] != s.Name { // resolve.Options.Redirect
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: s.Name})
 	}
-	if pl.wordsDiffer(s, decl) {
-		edits = untype(edits, f.Params(decl))
-	}
+	edits = pl.untype(edits, l, s.Mentions[best], decl)
 	text := f.Prototype(decl, edits)
 	if decl.Has(".noreturn") && !pl.allHave(s, ".noreturn") {
 		text = bytes.Replace(text, []byte(".noreturn"), nil, 1) // a copy

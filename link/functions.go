@@ -75,6 +75,7 @@ func (pl *planner) bodyEdits(p *plan, d resolve.DeclID) []ptx.Edit {
 			edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Header.End()}, Text: " .pragma " + pragma + ";"})
 		}
 	}
+	edits = append(edits, pl.literalEdits(&p.layout, d)...)
 	edits = append(edits, pl.names.LocalEdits(d)...)
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	return f.OffsetEdits(edits, decl)

@@ -24,9 +24,10 @@ type layout struct {
 
 	// pushed holds, per file, the module pragmas that move to the entries of the file.
 	pushed [][]string
-	// untyped marks definitions whose scalar parameters are emitted as .bN, because
-	// a caller declares them differently.
-	untyped map[resolve.DeclID]bool
+	// untyped marks, for each function that modules declare differently (function), the
+	// scalars among its results and parameters that are emitted as .bN because their types
+	// differ.
+	untyped map[object.ID][]bool
 	align   map[resolve.DeclID]int64 // variables raised above their own alignment
 }
 
@@ -69,14 +70,11 @@ func (pl *planner) arrange() layout {
 		}
 	}
 	for i := range pl.table.Symbols {
-		if s := &pl.table.Symbols[i]; s.Open {
-			if !pl.table.Needed(s) {
-				continue
-			}
+		s := &pl.table.Symbols[i]
+		if s.Open && pl.table.Needed(s) {
 			l.externs = append(l.externs, s)
-		} else {
-			pl.unify(&l, s)
 		}
+		pl.unify(&l, s)
 	}
 	l.variables, l.forwards = pl.order(variables)
 	pl.checkConstants(&l)
@@ -106,53 +104,78 @@ func (pl *planner) referencedEntries() map[object.ID]bool {
 	return used
 }
 
-// unify adapts the winning definition to the declarations of other modules: it gets
-// .bN for parameters with different types, and the largest alignment.
+// unify adapts the declaration of a symbol to those of other modules: it gets .bN for
+// parameters with different types, and a definition the largest alignment.
 func (pl *planner) unify(l *layout, s *resolve.Symbol) {
-	if !s.Defined() || s.Uniform {
+	if s.Uniform {
+		return
+	}
+	if list := pl.differing(s); list != nil {
+		if l.untyped == nil {
+			l.untyped = map[object.ID][]bool{}
+		}
+		id := pl.function(s.Mentions[0])
+		for i, known := range l.untyped[id] { // of another alias
+			list[i] = list[i] || known
+		}
+		l.untyped[id] = list
+	}
+	if !s.Defined() {
 		return
 	}
 	f := pl.table.Files[s.Def.File]
-	def := f.DeclOf(s.Def.Name)
-	if def == nil {
+	if def := f.DeclOf(s.Def.Name); def == nil || def.Kind != ptx.Variable {
 		return
 	}
-	at := resolve.DeclID{File: s.Def.File, Decl: f.Symbols[s.Def.Name].Decl}
-	if def.Kind == ptx.Variable {
-		if align, by := abicheck.Alignment(pl.table, s); by >= 0 {
-			if l.align == nil {
-				l.align = map[resolve.DeclID]int64{}
-			}
-			l.align[at] = align
+	if align, by := abicheck.Alignment(pl.table, s); by >= 0 {
+		if l.align == nil {
+			l.align = map[resolve.DeclID]int64{}
 		}
-		return
-	}
-	if pl.wordsDiffer(s, def) {
-		if l.untyped == nil {
-			l.untyped = map[resolve.DeclID]bool{}
-		}
-		l.untyped[at] = true
+		l.align[resolve.DeclID{File: s.Def.File, Decl: f.Symbols[s.Def.Name].Decl}] = align
 	}
 }
 
-// wordsDiffer reports whether a declaration has a scalar parameter of another type
-// than ref.
-func (pl *planner) wordsDiffer(s *resolve.Symbol, ref *ptx.Decl) bool {
-	differ := func(x, y []ptx.Type) bool {
-		for i := range x {
-			if i < len(y) && !x[i].Array && x[i].Word != y[i].Word {
-				return true
-			}
+// function returns one name for all names of a function: that of its definition, behind
+// aliases, which ptxas accepts only with the prototype of their target.
+func (pl *planner) function(id object.ID) object.ID {
+	if n := pl.table.Of(id); n != resolve.None {
+		if s := &pl.table.Symbols[n]; s.Defined() {
+			id = s.Def
+		} else {
+			id = s.Mentions[0]
 		}
-		return false
 	}
+	if target := pl.table.Files[id.File].Symbols[id.Name].Target; target >= 0 {
+		id.Name = target
+	}
+	return id
+}
+
+// differing marks the scalars among the results and parameters of a function whose types
+// differ between its declarations. It returns nil if there are none.
+func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
+	var first *ptx.Signature
 	for _, id := range s.Mentions {
 		d := pl.table.Files[id.File].DeclOf(id.Name)
-		if d != nil && d != ref && !d.Signature.Same(ref.Signature) && (differ(d.Signature.Params, ref.Signature.Params) || differ(d.Signature.Results, ref.Signature.Results)) {
-			return true
+		if d == nil || d.Kind == ptx.Variable {
+			continue
+		}
+		if first == nil {
+			first = d.Signature
+		}
+		if d.Signature.Same(first) {
+			continue
+		}
+		for i := range min(first.Len(), d.Signature.Len()) {
+			if x, y := first.At(i), d.Signature.At(i); !x.Array && x.Word != y.Word {
+				if list == nil {
+					list = make([]bool, first.Len())
+				}
+				list[i] = true
+			}
 		}
 	}
-	return false
+	return list
 }
 
 func (pl *planner) linkage(d resolve.DeclID) ptx.Linkage {

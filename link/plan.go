@@ -101,7 +101,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 		pl.own(".pragma " + pragma + ";\n")
 	}
 	for _, s := range p.externs {
-		pl.extern(s)
+		pl.extern(&p.layout, s)
 	}
 	edits := pl.functions(ctx, p, sections)
 	if err := ctx.Err(); err != nil {

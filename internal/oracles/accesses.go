@@ -13,7 +13,7 @@ import (
 
 // Accesses compiles a module with ptxas -c and returns what the code of each function
 // accesses: its symbols with their offsets, the offsets of its loads and stores, and the
-// constants that it adds, all sorted. Registers and the order of instructions do not
+// constants that it adds or passes, all sorted. Registers and the order of instructions do not
 // count. Text that means the same gives the same lists.
 func Accesses(ptxas, nvdisasm, gpu string, text []byte) (map[string][]string, error) {
 	dir, err := os.MkdirTemp("", "accesses")
@@ -71,7 +71,9 @@ func accesses(code []byte) map[string][]string {
 			if at := offset.FindString(operands); at != "" && !strings.Contains(at, "(") {
 				list[function] = append(list[function], opcode+" "+register.ReplaceAllString(at, ""))
 			}
-		case opcode == "IADD3", opcode == "LEA":
+		case opcode == "HFMA2": // .MMA, to load constants
+			list[function] = append(list[function], register.ReplaceAllString(operands, ""))
+		case opcode == "IADD3", opcode == "LEA", opcode == "MOV", opcode == "IMAD":
 			for _, n := range added.FindAllStringSubmatch(operands, -1) {
 				list[function] = append(list[function], opcode+" "+n[1])
 			}

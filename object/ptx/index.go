@@ -142,13 +142,7 @@ func byteOffset(index string, stride int64) string {
 // constant in the type of the register, and keeps 32 bits of the offset here, too
 // (testdata/script/index_register.txtar).
 func (o *offsetter) compute(x indexed) string {
-	text := o.inside(x.st.First, x.st.End)
-	register := func(name string) string {
-		for strings.Contains(text, name) {
-			name += "_"
-		}
-		return name
-	}
+	register := unused(o.inside(x.st.First, x.st.End))
 	sum, offset, address, base := register("%sum"), register("%offset"), register("%address"), register("%base")
 	bits := 64
 	if o.Module.AddressSize == 32 || o.Opcode(x.st) == "mov" && TypeSize(string(o.Text(o.Tokens[x.st.Operands-1]))) == 4 {
@@ -158,7 +152,7 @@ func (o *offsetter) compute(x indexed) string {
 	if i, ok := o.refs[x.name+2].Local(); ok {
 		word = strings.Replace(o.Locals[i].Type.Word, ".b", ".u", 1)
 	}
-	front := fmt.Sprintf("{ .reg %s %s; .reg .b32 %s; .reg .b%d %s, %s; mov%s %s, %s; ", word, sum, offset, bits, address, base, word, sum, o.inside(x.name+2, x.name+3))
+	front := fmt.Sprintf(".reg %s %s; .reg .b32 %s; .reg .b%d %s, %s; mov%s %s, %s; ", word, sum, offset, bits, address, base, word, sum, o.inside(x.name+2, x.name+3))
 	if more := x.name + 4; more < x.end { // behind a plus
 		front += fmt.Sprintf("add%s %s, %s, %s; ", word, sum, sum, o.inside(more, x.end-1))
 	}
@@ -167,9 +161,46 @@ func (o *offsetter) compute(x indexed) string {
 	if o.generic(x) {
 		front += fmt.Sprintf("cvta.shared.u%d %s, %s; ", bits, address, address)
 	}
-	span := o.Span(x.st)
-	o.edits = append(o.edits, Edit{Span: diag.Span{Off: span.Off}, Text: front}, Edit{Span: diag.Span{Off: span.End()}, Text: " }"})
+	o.edits = append(o.edits, o.before(x.st, front)...)
 	return address
+}
+
+// unused returns a function that makes names unlike all in a text.
+func unused(text string) func(name string) string {
+	return func(name string) string {
+		for strings.Contains(text, name) {
+			name += "_"
+		}
+		return name
+	}
+}
+
+// before returns the edits that put instructions before a statement, in a block with it.
+func (c *Code) before(st Statement, instructions string) []Edit {
+	span := c.Span(st)
+	return []Edit{{Span: diag.Span{Off: span.Off}, Text: "{ " + instructions}, {Span: diag.Span{Off: span.End()}, Text: " }"}}
+}
+
+// LiteralEdits returns the edits that pass float literals of a call in registers. ptxas
+// makes a single of 2.0 for a parameter of .f32 and for such a register, but keeps the low
+// half of a double for .b32 (testdata/script/abi_words_literal.txtar). The operands are
+// numbered as in CallOperands.
+func (c *Code) LiteralEdits(st Statement, wanted func(operand int) bool) (edits []Edit) {
+	front, register := "", unused(c.Module.Src.String(c.Span(st)))
+	for i, o := range c.CallOperands(st) {
+		text := string(c.Module.Src.Bytes(o.Span))
+		bits := len(text) == 10 && strings.EqualFold(text[:2], "0f")
+		if first := text[0]; !wanted(i) || bits || class[first] == cLetter || class[first] == cSigil || first == '%' {
+			continue
+		}
+		name := register("%literal" + strconv.Itoa(i))
+		front += ".reg .f32 " + name + "; mov.f32 " + name + ", " + string(Compact([]byte(text))) + "; "
+		edits = append(edits, Edit{o.Span, name})
+	}
+	if front == "" {
+		return nil
+	}
+	return append(c.before(st, front), edits...)
 }
 
 // generic reports whether an access to a variable in .shared names no state space. ptxas
