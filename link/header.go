@@ -40,15 +40,10 @@ func (a arch) String() string {
 
 func (a arch) place() diag.Place { return a.file.At(a.span) }
 
-// family is the set of architectures that an f target runs on (PTX ISA, table
-// of family-specific targets).
-func (a arch) family() int {
-	switch a.number {
-	case 101:
-		return 11
-	}
-	return a.number / 10
-}
+// family is the set of architectures that an f target runs on.
+func (a arch) family() int { return a.gpu().Family() }
+
+func (a arch) gpu() object.GPU { return object.GPU{Number: a.number, Suffix: a.suffix} }
 
 // archOf returns the architecture of a module. If .target lists several, the last
 // one counts, as in ptxas. compute_80 means sm_80.
@@ -97,7 +92,7 @@ func mergeHeaders(files []*object.File, addressSize int, version string, log *di
 	for i, f := range files {
 		archs[i] = archOf(f, log)
 		if !h.version.Less(ptx.Version{Major: 9}) {
-			archs[i].number = renamed(archs[i].number)
+			archs[i].number = archs[i].gpu().Renamed().Number
 		}
 	}
 	known := slices.DeleteFunc(slices.Clone(archs), func(a arch) bool { return a.number == 0 })
@@ -141,7 +136,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if gpu != "" || len(named) == 0 || member.file == nil {
 		return
 	}
-	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || renamed(was.number) != renamed(h.arch.number) {
+	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || was.gpu().Renamed().Number != h.arch.gpu().Renamed().Number {
 		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
 			WithHelp("use a library made for " + was.String() + diag.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
@@ -171,34 +166,11 @@ func (a arch) remedy(gpu string) string {
 	return "compile it for " + gpu + lower + diag.With("--arch "+a.String(), ", or link with %s")
 }
 
-// renamed returns the number of an architecture since ISA 9.0.
-func renamed(number int) int {
-	if number == 101 {
-		return 110
-	}
-	return number
-}
-
-// runsOn reports whether PTX for the target can be assembled for a GPU such as
-// sm_90a. For f targets it compares only the family and the number.
+// runsOn reports whether PTX for the target can be assembled for a GPU such as sm_90a.
+// It returns true for names that it does not know.
 func (a arch) runsOn(gpu string) bool {
-	if a.number == 0 {
-		return true
-	}
-	digits := strings.TrimPrefix(strings.TrimPrefix(gpu, "sm_"), "compute_")
-	plain := strings.TrimRight(digits, "af")
-	number, err := strconv.Atoi(plain)
-	if err != nil {
-		return true
-	}
-	mine, theirs := renamed(a.number), renamed(number)
-	switch a.suffix {
-	case 'a':
-		return mine == theirs && digits != plain && digits[len(plain)] == 'a'
-	case 'f':
-		return theirs >= mine && arch{number: number}.family() == a.family()
-	}
-	return theirs >= mine
+	g, known := object.ParseGPU(gpu)
+	return a.number == 0 || !known || g.Runs(a.gpu())
 }
 
 // mergeArchs returns the lowest target that can run every input:

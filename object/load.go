@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/mapped"
@@ -66,10 +64,11 @@ func (in Input) name() string {
 // alternatives picks one member of each group, -1 if none is usable:
 //
 //  1. the one for exactly the architecture, including its a or f
-//  2. the highest without a or f that is not above it
+//  2. the highest that runs on it
 //
 // Without an architecture, it picks the highest without a or f, or the only one.
 func alternatives(members []container.Member, arch string, picked func(group []container.Member, best int)) {
+	gpu, _ := ParseGPU(arch)
 	for i := 0; i < len(members); {
 		end := i + 1
 		for members[i].Group != 0 && end < len(members) && members[end].Group == members[i].Group {
@@ -77,17 +76,18 @@ func alternatives(members []container.Member, arch string, picked func(group []c
 		}
 		group := members[i:end]
 		i = end
-		best := -1
+		best, highest := -1, 0
 		for k, m := range group {
+			target, known := ParseGPU(m.Target)
 			switch {
 			case arch != "" && m.Target == arch:
 				best = k
 			case m.Target == "" && best < 0:
 				best = k
 			case best >= 0 && group[best].Target == arch && arch != "":
-			case number(m.Target) < 0 || arch != "" && number(m.Target) > plainNumber(arch):
-			case best < 0 || number(m.Target) >= number(group[best].Target): // the last among equals, like nvlink
-				best = k
+			case !known, arch == "" && target.Suffix != 0, arch != "" && !gpu.Runs(target):
+			case best < 0 || target.Number >= highest: // the last among equals, like nvlink
+				best, highest = k, target.Number
 			}
 		}
 		if best < 0 && arch == "" {
@@ -96,18 +96,6 @@ func alternatives(members []container.Member, arch string, picked func(group []c
 		picked(group, best)
 	}
 }
-
-// number returns 80 for sm_80, and -1 for sm_90a and for invalid targets.
-func number(target string) int {
-	n, err := strconv.Atoi(strings.TrimPrefix(strings.TrimPrefix(target, "sm_"), "compute_"))
-	if err != nil {
-		return -1
-	}
-	return n
-}
-
-// plainNumber is number without the suffix: 90 for sm_90a.
-func plainNumber(target string) int { return number(strings.TrimRight(target, "af")) }
 
 // claim copies what the container records of the host into empty fields of f.
 func (f *File) claim(m *container.Member, log *diag.Log) {

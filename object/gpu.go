@@ -1,0 +1,59 @@
+package object
+
+import (
+	"strconv"
+	"strings"
+)
+
+// GPU is an architecture: sm_90a is {90, 'a'}.
+type GPU struct {
+	Number int
+	Suffix byte // 'a', 'f' or 0
+}
+
+// ParseGPU reads sm_90a or compute_90a. It returns false for other words.
+func ParseGPU(name string) (g GPU, ok bool) {
+	if name == "" {
+		return g, false
+	}
+	digits := strings.TrimPrefix(strings.TrimPrefix(name, "sm_"), "compute_")
+	if n := len(digits); n > 0 && (digits[n-1] == 'a' || digits[n-1] == 'f') {
+		g.Suffix, digits = digits[n-1], digits[:n-1]
+	}
+	number, err := strconv.Atoi(digits)
+	g.Number = number
+	return g, err == nil
+}
+
+// String returns "sm_90a".
+func (g GPU) String() string {
+	return "sm_" + strconv.Itoa(g.Number) + strings.TrimRight(string([]byte{g.Suffix}), "\x00")
+}
+
+// Family returns the set of architectures that an f target runs on (PTX ISA, table of
+// family-specific targets).
+func (g GPU) Family() int { return g.Renamed().Number / 10 }
+
+// Renamed returns the architecture under the name of CUDA 13, which calls sm_101 sm_110.
+func (g GPU) Renamed() GPU {
+	if g.Number == 101 {
+		g.Number = 110
+	}
+	return g
+}
+
+// Runs reports whether PTX for a target can be assembled for the GPU:
+//
+//  1. an `a` target only for exactly that GPU
+//  2. an `f` target for GPUs of its family, from its number up
+//  3. another target for all GPUs from its number up
+func (g GPU) Runs(target GPU) bool {
+	g, target = g.Renamed(), target.Renamed()
+	switch target.Suffix {
+	case 'a':
+		return g == target
+	case 'f':
+		return g.Number >= target.Number && g.Family() == target.Family()
+	}
+	return g.Number >= target.Number
+}
