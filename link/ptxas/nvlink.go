@@ -18,43 +18,6 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// FindNvlink returns the absolute path of nvlink: explicit, the value of --nvlink; else
-// $NVLINK; else the program beside ptxas. One of another release may not read the
-// cubins, so PATH is not searched.
-func FindNvlink(explicit, ptxas string) (string, error) {
-	return beside("nvlink", explicit, ptxas, diag.With("--ptxas-mode=whole", ", or assemble the whole program at once with %s"))
-}
-
-// FindFatbinary returns the absolute path of fatbinary, like FindNvlink.
-func FindFatbinary(explicit, ptxas string) (string, error) {
-	return beside("fatbinary", explicit, ptxas, ", or write PTX or a cubin")
-}
-
-// beside finds a program that belongs to ptxas.
-func beside(tool, explicit, ptxas, otherwise string) (string, error) {
-	option, variable := "--"+tool, strings.ToUpper(tool)
-	if explicit != "" {
-		return named(diag.Option(option), explicit)
-	}
-	if name := os.Getenv(variable); name != "" {
-		return named("$"+variable, name)
-	}
-	folders := []string{filepath.Dir(ptxas)}
-	if real, err := filepath.EvalSymlinks(ptxas); err == nil && filepath.Dir(real) != folders[0] {
-		folders = append(folders, filepath.Dir(real))
-	}
-	for _, folder := range folders {
-		if path := filepath.Join(folder, tool+filepath.Ext(program)); isProgram(path) {
-			return path, nil
-		}
-	}
-	return "", &diag.Message{
-		ID:   diag.Tool,
-		Text: fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(folders, ", ")),
-		Help: fmt.Sprintf("name the program with %s$%s%s", diag.With(option, "%s or "), variable, otherwise),
-	}
-}
-
 // gpu returns the name of the GPU that ptxas assembles for.
 func (o Options) gpu() string {
 	gpu := o.Arch

@@ -1,0 +1,165 @@
+package ptxas
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"time"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/tool"
+)
+
+// FindNvlink returns the absolute path of NVIDIA's nvlink. ptxlink may be on the way
+// under that name, for nvcc: such programs are passed over. FindNvlink searches in this
+// order:
+//
+//  1. explicit, the value of --nvlink: a path, or a name to look up on PATH
+//  2. $NVLINK, likewise
+//  3. beside ptxas, and where a symbolic link of that name leads to
+//  4. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the folders that CUDA is usually installed
+//     in, if ptxlink was passed over; but only the release of ptxas, because another one
+//     may not read its cubins
+func FindNvlink(explicit, ptxas string) (string, error) {
+	otherwise := diag.With("--ptxas-mode=whole", ", or assemble the whole program at once with %s")
+	path, looked, err := beside("nvlink", explicit, ptxas, isOurs)
+	switch {
+	case err != nil || path != "" && !isOurs(path):
+		return path, err
+	case path != "": // named by the user
+		return "", &diag.Message{ID: diag.Tool, Text: path + " is ptxlink itself", Help: missingHelp("nvlink", otherwise)}
+	}
+	if strings.Contains(strings.Join(looked, ""), ours) {
+		release := releaseOf(ptxas)
+		for _, folder := range toolFolders() {
+			path := filepath.Join(folder, "nvlink"+filepath.Ext(program))
+			switch {
+			case !isProgram(path):
+			case isOurs(path):
+				looked = append(looked, folder+ours)
+			case release != "" && releaseOf(path) == release:
+				return filepath.Abs(path)
+			default:
+				looked = append(looked, folder+" (another release than ptxas)")
+			}
+		}
+	}
+	return "", missing("nvlink", looked, otherwise)
+}
+
+const ours = " (ptxlink itself)"
+
+// FindFatbinary returns the absolute path of fatbinary, by steps 1 to 3 of FindNvlink.
+func FindFatbinary(explicit, ptxas string) (string, error) {
+	path, looked, err := beside("fatbinary", explicit, ptxas, func(string) bool { return false })
+	if err == nil && path == "" {
+		err = missing("fatbinary", looked, ", or write PTX or a cubin")
+	}
+	return path, err
+}
+
+func missing(tool string, looked []string, otherwise string) *diag.Message {
+	return &diag.Message{
+		ID:   diag.Tool,
+		Text: fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(looked, ", ")),
+		Help: missingHelp(tool, otherwise),
+	}
+}
+
+func missingHelp(tool, otherwise string) string {
+	return fmt.Sprintf("name the program with %s$%s%s", diag.With("--"+tool, "%s or "), strings.ToUpper(tool), otherwise)
+}
+
+// beside returns the path of a program that the user named, or that belongs to ptxas and
+// is not to be passed over; "" and the folders it looked in if there is none.
+func beside(tool, explicit, ptxas string, passedOver func(path string) bool) (path string, looked []string, err error) {
+	if explicit != "" {
+		path, err = named(diag.Option("--"+tool), explicit)
+		return path, nil, err
+	}
+	if variable := strings.ToUpper(tool); os.Getenv(variable) != "" {
+		path, err = named("$"+variable, os.Getenv(variable))
+		return path, nil, err
+	}
+	folders := []string{filepath.Dir(ptxas)}
+	if real, err := filepath.EvalSymlinks(ptxas); err == nil && filepath.Dir(real) != folders[0] {
+		folders = append(folders, filepath.Dir(real))
+	}
+	for _, folder := range folders {
+		path := filepath.Join(folder, tool+filepath.Ext(program))
+		switch {
+		case !isProgram(path):
+			looked = append(looked, folder)
+		case passedOver(path):
+			looked = append(looked, folder+ours)
+		default:
+			return path, nil, nil
+		}
+	}
+	return "", looked, nil
+}
+
+// toolFolders lists the folders of step 4.
+func toolFolders() (list []string) {
+	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
+		if root := os.Getenv(variable); root != "" {
+			list = append(list, filepath.Join(root, "bin"))
+		}
+	}
+	list = append(list, filepath.SplitList(os.Getenv("PATH"))...)
+	for _, pattern := range installed() {
+		found, _ := filepath.Glob(pattern)
+		list = append(list, found...)
+	}
+	return list
+}
+
+// isOurs reports whether a program is ptxlink under another name: this file, another copy
+// or version, or a script that runs it. It runs only scripts and programs written in Go
+// to ask them for their version; nvlink is neither.
+func isOurs(path string) bool {
+	if self, err := os.Executable(); err == nil {
+		mine, err1 := os.Stat(self)
+		theirs, err2 := os.Stat(path)
+		if err1 == nil && err2 == nil && os.SameFile(mine, theirs) {
+			return true
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	head := make([]byte, 8<<10)
+	n, _ := io.ReadFull(f, head)
+	// The name of the note with the build ID, which lies behind the headers.
+	if head = head[:n]; bytes.HasPrefix(head, []byte("\x7fELF")) && !bytes.Contains(head, []byte("Go\x00\x00")) {
+		return false
+	}
+	return regexp.MustCompile(`(?m)^ptxlink `).Match(askVersion(path))
+}
+
+// releaseOf returns the release of one of NVIDIA's programs, such as "13.5"; "" if it
+// does not give one.
+func releaseOf(path string) string {
+	found := regexp.MustCompile(`release (\d+\.\d+)`).FindSubmatch(askVersion(path))
+	if found == nil {
+		return ""
+	}
+	return string(found[1])
+}
+
+func askVersion(path string) []byte {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	out, err := tool.Run(ctx, tool.Command{Path: path, Args: []string{"--version"}})
+	if err != nil {
+		return nil
+	}
+	return out.Said
+}
