@@ -92,6 +92,58 @@ func TestCudadevrt(t *testing.T) {
 	hasSymbols(t, linked, "parent", "child", "__cudaCDP2LaunchDeviceV2")
 }
 
+// TestCudadevrtNvlink links the same kernel in nvlink's place: for GPUs that the library
+// has no PTX for, nvlink links its cubin. Without a launch it does not matter.
+func TestCudadevrtNvlink(t *testing.T) {
+	lib := filepath.Dir(oracles.RequireFile(t, "cudadevrt/libcudadevrt.a"))
+	t.Setenv("PTXAS", oracles.Require(t, "ptxas-new"))
+	nvlink := oracles.Require(t, "nvlink-new")
+	t.Setenv("NVLINK", nvlink)
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	for name, text := range map[string]string{
+		"launches.ptx": parent,
+		"none.ptx":     ".version 8.4\n.target sm_90\n.address_size 64\n.visible .entry child () { ret; }\n",
+		// A function that nothing calls launches a kernel, as in the headers of Thrust.
+		"dead.ptx": strings.Replace(parent, ".visible .entry parent", ".func parent", 1),
+	} {
+		if err := os.WriteFile(file(name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ptxlink := func(args ...string) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		if code := run(t.Context(), args, nil, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
+			t.Fatalf("%q: exit code %d\n%s", args, code, &stderr)
+		}
+	}
+	ptxlink("ar", "-w", "--format=nv", file("l.a"), file("launches.ptx"))
+	for _, name := range []string{"none.ptx", "dead.ptx", "l.a"} {
+		reg, cubin := file(name+".c"), file(name+".cubin")
+		ptxlink("nvlink", "--arch=sm_90", "--register-link-binaries="+reg, file(name), "-L"+lib, "-lcudadevrt", "-o", cubin)
+		text, err := os.ReadFile(reg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if launches := name == "l.a"; strings.Contains(string(text), "cuda_device_runtime") != launches {
+			t.Errorf("%s: %s", name, text)
+		}
+	}
+	hasSymbols(t, file("l.a.cubin"), "parent", "child", "__cudaCDP2LaunchDeviceV2")
+	for _, arch := range []string{"sm_90", "compute_90"} {
+		ptxlink("nvlink", "--arch="+arch, "--register-link-binaries="+file("got.c"), file("l.a"), "-L"+lib, "-lcudadevrt", "-o", file("got.cubin"))
+		if out, err := exec.Command(nvlink, "--arch="+arch, "--register-link-binaries="+file("want.c"), file("l.a"), "-L"+lib, "-lcudadevrt", "-o", file("want.cubin")).CombinedOutput(); err != nil {
+			t.Fatalf("nvlink: %v\n%s", err, out)
+		}
+		got, _ := os.ReadFile(file("got.c"))
+		want, err := os.ReadFile(file("want.c"))
+		if err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: register file %q, of nvlink %q, %v", arch, got, want, err)
+		}
+	}
+}
+
 // hasSymbols reports whether names are in the string table of a cubin.
 func hasSymbols(t *testing.T, path string, names ...string) {
 	t.Helper()

@@ -50,10 +50,11 @@ read or written.`,
 			&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v", "verbose2", "v2"}, Category: messages, Usage: "print the registers and memory of each kernel"},
 			&cli.BoolFlag{Name: "w", Aliases: []string{"disable-warnings"}, Category: messages, Usage: "suppress all warnings"},
+			&cli.BoolFlag{Name: "suppress-arch-warning", Category: messages, Usage: "do not warn about objects without code for the GPU"},
 			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
 			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 		}
-		list = append(list, nvlinkIgnored()...)
+		list = slices.Concat(list, linkFlags("diagnostics-format"), nvlinkIgnored())
 		for _, o := range nvlinkRefused() {
 			list = append(list, o.option)
 		}
@@ -71,12 +72,14 @@ func nvlinkIgnored() []cli.Flag {
 	return []cli.Flag{
 		&cli.StringFlag{Name: "machine", Aliases: []string{"m"}, Category: ignored, Usage: "`64`: addresses have the size that the PTX says"},
 		&cli.BoolFlag{Name: "m64", Category: ignored, Usage: "likewise"},
+		&cli.BoolFlag{Name: "shared", Category: ignored, Usage: "the host program is a shared library"},
+		&cli.BoolFlag{Name: "host-relocatable-link", Category: ignored, Usage: "the host program is an object"},
+		&cli.StringFlag{Name: "time", Category: ignored, Usage: "`FILE`: nvcc writes the table; ptxlink --time prints times"},
 		&cli.StringFlag{Name: "cpu-arch", Category: ignored, Usage: "`CPU` of the host"},
 		&cli.StringFlag{Name: "host-ccbin", Category: ignored, Usage: "`PATH` of the host compiler"},
 		&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
 		&cli.BoolFlag{Name: "extra-warnings", Aliases: []string{"extrawarn"}, Category: ignored, Usage: "all warnings are on"},
 		&cli.BoolFlag{Name: "report-arch", Category: ignored, Usage: "messages name the GPU where it matters"},
-		&cli.BoolFlag{Name: "suppress-arch-warning", Category: ignored, Usage: "an input without PTX for the GPU is an error"},
 		&cli.BoolFlag{Name: "suppress-stack-size-warning", Category: ignored, Usage: "ptxas has its own warning"},
 		&cli.BoolFlag{Name: "disable-infos", Category: ignored, Usage: "there are no messages of this kind"},
 		&cli.BoolFlag{Name: "preserve-relocs", Category: ignored, Usage: "the cubin comes from ptxas, which resolves none"},
@@ -115,10 +118,6 @@ func nvlinkRefused() []nvlinkOption {
 		{
 			&cli.StringFlag{Name: "gen-host-linker-script", Aliases: []string{"ghls"}, Category: refused, Usage: "`TYPE`: there is no host linker script"},
 			"ptxlink writes no host linker script", "nvlink writes it; it depends on the host objects alone",
-		},
-		{
-			&cli.StringFlag{Name: "time", Category: refused, Usage: "`FILE`: ptxlink --time prints the time of each pass"},
-			"ptxlink does not write nvlink's table of times", "ptxlink --time prints the time of each pass",
 		},
 		{
 			&cli.BoolFlag{Name: "link-as-tools-patch", Aliases: []string{"astoolspatch"}, Category: refused, Usage: "it is for cubins"},
@@ -171,16 +170,15 @@ func (c *command) nvlink(opts *cli.Context) error {
 		return &usageError{text: "no --arch", help: "--arch=sm_80 names the GPU"}
 	case strings.HasPrefix(arch, "lto_"):
 		return &usageError{text: "--arch=" + arch + " needs LTO-IR, which ptxlink does not read", help: "compile and link without -dlto, for sm_" + arch[len("lto_"):]}
-	case strings.HasPrefix(arch, "compute_"):
-		return &usageError{text: "--arch=" + arch + " is for link-time optimisation", help: "name a GPU, such as sm_" + arch[len("compute_"):]}
 	}
-	if err := checkArch(arch); err != nil {
+	virtual := strings.HasPrefix(arch, "compute_")
+	if err := checkArch(strings.Replace(arch, "compute_", "sm_", 1)); err != nil {
 		return err
 	}
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	if c.output = opts.String("output-file"); c.output == "" {
+	if c.output = opts.String("output-file"); c.output == "" && !virtual {
 		return &usageError{text: "no output", help: "name the cubin with -o"}
 	}
 	register := opts.String("register-link-binaries")
@@ -198,17 +196,25 @@ func (c *command) nvlink(opts *cli.Context) error {
 		}
 	}
 	job := dlink.Read(opts.Context, files, dlink.Options{Arch: arch, System: opts.Bool("keep-system-libraries")})
-	c.linkOptions.Inputs, c.linkOptions.Arch, c.linkOptions.MapInputs = job.Inputs, arch, true
+	if err := c.tell(job.Messages, opts.Bool("suppress-arch-warning")); err != nil {
+		return err
+	}
+	c.linkOptions.Inputs, c.linkOptions.Arch, c.linkOptions.MapInputs = job.Inputs, job.Arch, true
 	c.linkOptions.StripDebug = opts.Bool("suppress-debug-info")
 	for _, name := range splitCommas(opts.StringSlice("kernels-used")) {
 		c.linkOptions.Entries = append(c.linkOptions.Entries, "*"+escapeGlob(name)+"*")
 	}
 	c.linkOptions.Relocatable = opts.Bool("relocatable-link")
+	if job.Library != nil {
+		c.linkOptions.AllowUndefined = job.Library.Names
+	}
+	if virtual {
+		return c.linkVirtual(opts.Context, job, register)
+	}
 
 	c.format, c.cubin, c.usage = "cubin", true, opts.Bool("verbose")
 	c.assembler.Usage = c.usage
 	c.assembler.Compile = c.linkOptions.Relocatable
-	// The nvlink beside ptxas may be this program.
 	c.assembler.Mode = ptxas.Whole
 	var err error
 	if c.assembler.Path, err = findPtxas(); err != nil {
@@ -222,6 +228,12 @@ func (c *command) nvlink(opts *cli.Context) error {
 	if n := opts.String("maxrregcount"); n != "" {
 		c.assembler.Args = append(c.assembler.Args, "--maxrregcount="+n)
 	}
+	result := targets[0].Result
+	if job.NeedsLibrary(result) && !c.assembler.Compile {
+		if err := c.addLibrary(job.Library.Path); err != nil {
+			return err
+		}
+	}
 	cubin, err := c.assemble(opts.Context, targets)
 	if err != nil {
 		return err
@@ -230,11 +242,7 @@ func (c *command) nvlink(opts *cli.Context) error {
 	if c.output == "-" {
 		output = c.toStdout(output)
 	}
-	written := []outfile.File{output}
-	if register != "" {
-		written = slices.Insert(written, 0, outfile.File{Path: register, Data: job.RegisterFile(targets[0].Result)})
-	}
-	return c.write(c.paths, written...)
+	return c.write(c.paths, append(registerFile(job, register, result), output)...)
 }
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library

@@ -340,6 +340,10 @@ var advice = [...]Advice{
 		"Rebuild the module: the mangled name says what the source declared. Rename functions that are written by hand.",
 		"PTX Interoperability 2; docs/abi.md",
 	},
+	MissingGPU: {
+		"Compile the object for that GPU as well, with another -gencode, or leave the GPU out of the link. Kernels that only the object defines cannot be launched on it.",
+		"docs/nvcc.md",
+	},
 	MemberName: {
 		"Name the file as the member is named, or make the package again from all its files. Two files of one name became two members with numbers.",
 		"docs/packages.md",

@@ -99,6 +99,7 @@ const (
 	Lowered
 	Mangled
 	MemberName
+	MissingGPU
 	NVEntry
 	Nvlink
 	ODR
@@ -207,6 +208,7 @@ var rules = [...]Rule{
 	Loc:                   {"loc", Warning, "a .loc refers to a .file that the module does not have"},
 	Mangled:               {"mangled", Warning, "the parameters of a function contradict its C++ name"},
 	MemberName:            {"member-name", Warning, "ptxlink ar replaced a member, but another one may have been meant"},
+	MissingGPU:            {"missing-gpu", Warning, "a host object has no device code for the GPU of --arch and is skipped (ptxlink nvlink)"},
 	NVEntry:               {"nv-entry", Warning, "the host cannot launch the entries of an nv package"},
 	Nvlink:                {"nvlink", Warning, "nvlink gives a warning"},
 	ODR:                   {"odr", Warning, "a type or an inline function differs between modules"},

@@ -9,9 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/bridge"
+	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
+	"ptxlink/object"
 	"ptxlink/object/container"
 )
 
@@ -25,6 +28,9 @@ type File struct {
 type Options struct {
 	// Arch is the GPU of the link, such as "sm_80".
 	Arch string
+	// Arch may also be virtual, such as "compute_80": then the driver links the PTX of
+	// the objects when the program is loaded, and only the register file is written.
+
 	// System links all of libcudadevrt.a, and not only what is needed.
 	System bool
 	// MaxInputSize is the same as in link.Options.
@@ -33,10 +39,18 @@ type Options struct {
 
 // Job is a device link.
 type Job struct {
-	// Inputs are those of link.Options.
+	// Inputs are those of link.Options. Arch is the GPU to link for: that of Options, sm_90a
+	// in place of sm_90, or sm_80 for compute_80.
 	Inputs []link.Input
+	Arch   string
+	// Library is libcudadevrt.a if it has no PTX that runs on the GPU; nil if it has, or
+	// is not among the files.
+	Library *Library
+	// Messages are about objects that are not linked. With an error, there is no link.
+	Messages []*link.Message
 
-	units []unit // one for each input
+	units   []unit // of the inputs, and of the objects that are skipped
+	virtual bool
 }
 
 // unit is an input of the link with the IDs that its objects register.
@@ -44,6 +58,8 @@ type unit struct {
 	input link.Input
 	ids   []string
 	code  bool // a host object, which has an ID
+	// library is set for libcudadevrt.a if nvlink links it.
+	library bool
 }
 
 // systemLibrary is linked only if something needs it: nvcc names it in every link.
@@ -58,65 +74,108 @@ const systemLibrary = "libcudadevrt.a"
 //     linked here is there.
 //  3. What was linked into an output of nvcc -dlink among the files is not linked again.
 //  4. A -l that finds no archive is skipped: it is a library of the host.
+//  5. An object without code for the GPU is skipped with a warning. It registers
+//     nevertheless.
 //
 // PTX, fatbins and archives of PTX become inputs as they are, and only the needed
 // members of such an archive are linked. So do files that cannot be read: link.Link
 // reports why.
 func Read(ctx context.Context, files []File, o Options) *Job {
-	var units []unit
-	linked := map[string]bool{}
-	libraries := map[string]bool{}
+	r := reader{Options: o, linked: map[string]bool{}, libraries: map[string]bool{}}
+	r.gpu, _ = object.ParseGPU(o.Arch)
 	for _, f := range files {
-		data, err := read(ctx, f.Path)
-		if archive := err == nil && container.IsArchive(data); archive {
-			path, err := filepath.Abs(f.Path)
-			if err == nil && libraries[path] {
-				continue
-			}
-			libraries[path] = true
-		} else if f.Library {
-			continue
-		}
-		var codes []container.HostCode
-		other := true
-		if err == nil {
-			codes, other, err = container.HostCodes(f.Path, data, container.Options{MaxSize: o.MaxInputSize})
-		}
-		if err != nil || other {
-			units = append(units, unit{input: link.Input{Path: f.Path}})
-			continue
-		}
-		for _, code := range codes {
-			for _, id := range code.Linked {
-				linked[id] = true
-			}
-		}
-		if filepath.Base(f.Path) == systemLibrary && !o.System {
-			var ids []string
-			for _, code := range codes {
-				ids = append(ids, code.IDs...)
-			}
-			units = append(units, unit{input: link.Input{Path: f.Path}, ids: ids})
-			continue
-		}
-		for _, code := range codes {
-			if len(code.Fatbin) > 0 {
-				units = append(units, unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true})
-			}
-		}
+		r.file(ctx, f)
 	}
-	j := &Job{}
-	for _, u := range units {
-		if u.code && slices.ContainsFunc(u.ids, func(id string) bool { return linked[id] }) {
+	r.candidates = slices.DeleteFunc(r.candidates, func(c candidate) bool {
+		return c.code && slices.ContainsFunc(c.ids, func(id string) bool { return r.linked[id] })
+	})
+	r.judge()
+	j := &Job{Arch: r.gpu.String(), virtual: r.virtual()}
+	var log diag.Log
+	r.report(&log)
+	j.Messages = bridge.Messages[*link.Message](log.Messages)
+	for _, c := range r.candidates {
+		switch {
+		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
 			continue
+		case c.system && r.verdict(c.host) != suits:
+			j.Library = r.library(ctx, c)
+			c.unit.library = true
+		case c.system || c.verdict == suits:
+			j.Inputs = append(j.Inputs, c.input)
 		}
-		j.units = append(j.units, u)
-		j.Inputs = append(j.Inputs, u.input)
+		j.units = append(j.units, c.unit)
 	}
 	if len(j.Inputs) == 0 {
-		j.Inputs = []link.Input{{Name: "<no device code>", Text: emptyModule(o.Arch)}}
+		j.Inputs = []link.Input{{Name: "<no device code>", Text: emptyModule(r.gpu)}}
 	}
 	return j
+}
+
+// reader is the state of Read.
+type reader struct {
+	Options
+	gpu        object.GPU
+	candidates []candidate
+	linked     map[string]bool // IDs in outputs of nvcc -dlink
+	libraries  map[string]bool // archives, by absolute path
+}
+
+// virtual reports whether the link is for a virtual architecture.
+func (r *reader) virtual() bool { return strings.HasPrefix(r.Arch, "compute_") }
+
+// candidate is a unit before it is known whether its device code is linked.
+type candidate struct {
+	unit
+	host    container.HostCode // of a host object
+	system  bool               // libcudadevrt.a
+	verdict verdict
+}
+
+// needy reports whether the candidate may need libcudadevrt.a.
+func (c candidate) needy() bool { return !c.system && c.verdict == suits }
+
+// file adds the units of a file.
+func (r *reader) file(ctx context.Context, f File) {
+	data, err := read(ctx, f.Path)
+	if err == nil && container.IsArchive(data) {
+		path, err := filepath.Abs(f.Path)
+		if err == nil && r.libraries[path] {
+			return
+		}
+		r.libraries[path] = true
+	} else if f.Library {
+		return
+	}
+	var codes []container.HostCode
+	other := true
+	if err == nil {
+		codes, other, err = container.HostCodes(f.Path, data, container.Options{MaxSize: r.MaxInputSize})
+	}
+	if err != nil || other {
+		r.candidates = append(r.candidates, candidate{unit: unit{input: link.Input{Path: f.Path}}})
+		return
+	}
+	if filepath.Base(f.Path) == systemLibrary {
+		library := candidate{unit: unit{input: link.Input{Path: f.Path, WholeArchive: r.System}}, system: true}
+		for _, code := range codes {
+			library.ids = append(library.ids, code.IDs...)
+			library.host.PTX = append(library.host.PTX, code.PTX...)
+		}
+		if len(codes) > 0 {
+			r.candidates = append(r.candidates, library)
+		}
+		return
+	}
+	for _, code := range codes {
+		for _, id := range code.Linked {
+			r.linked[id] = true
+		}
+		if len(code.Fatbin) > 0 {
+			u := unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true}
+			r.candidates = append(r.candidates, candidate{unit: u, host: code})
+		}
+	}
 }
 
 // read maps a regular file, until the process ends, or reads it.
@@ -136,20 +195,20 @@ func read(ctx context.Context, path string) ([]byte, error) {
 }
 
 // emptyModule returns a module that every ptxas which knows the GPU accepts.
-func emptyModule(arch string) []byte {
-	target := "sm_75" // ptxas 13 knows no older one
-	if len(arch) == len(target) && arch < target {
-		target = arch
-	}
-	return fmt.Appendf(nil, "//\n.version 6.3\n.target %s\n.address_size 64\n", target)
+func emptyModule(gpu object.GPU) []byte {
+	// ptxas 13 knows none older than sm_75.
+	return fmt.Appendf(nil, "//\n.version 6.3\n.target sm_%d\n.address_size 64\n", min(gpu.Number, 75))
 }
 
 // RegisterFile returns what nvlink writes to the file of --register-link-binaries,
 // which nvcc compiles into the program: the IDs of the linked objects.
+//
+// Of libcudadevrt.a, it has the ID only if the library is linked; if the driver links,
+// always, and r may be nil.
 func (j *Job) RegisterFile(r *link.Result) []byte {
 	var ids []string
 	for _, u := range j.units {
-		if u.code || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
+		if u.code || j.virtual || u.library && j.NeedsLibrary(r) || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
 			ids = append(ids, u.ids...)
 		}
 	}

@@ -41,6 +41,9 @@ type Options struct {
 	Usage bool
 	// Modules are those of the link. ptxas gets the options that they record.
 	Modules []link.Module
+	// Libraries are absolute paths of archives with cubins, which nvlink links with those
+	// that ptxas writes. With any, Build.Mode must be Separate.
+	Libraries []string
 	// Cache keeps what ptxas writes; it may be nil.
 	Cache *Cache
 }

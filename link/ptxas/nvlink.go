@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -39,7 +40,7 @@ func (t *teller) nvlinkArgs(inputs []string, output string) []string {
 	if t.Debug || given(t.Args, "-g", "--device-debug") {
 		args = append(args, "-g")
 	}
-	return append(append(args, inputs...), "-o", output)
+	return append(slices.Concat(args, inputs, t.Libraries), "-o", output)
 }
 
 // nvlink writes messages of these forms:
@@ -65,6 +66,14 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 		var digests []byte
 		for _, cubin := range cubins {
 			digest := sha256.Sum256(cubin)
+			digests = append(digests, digest[:]...)
+		}
+		for _, path := range b.Libraries {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return nil, err
+			}
+			digest := sha256.Sum256(text)
 			digests = append(digests, digest[:]...)
 		}
 		key = b.Cache.key(ctx, b.Nvlink, args, digests)

@@ -180,6 +180,10 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	if e.flags&fatbinObfuscated != 0 {
 		return op.none(obfuscated, e.target(), p.in(p.name))
 	}
+	if op.codes != nil && e.kind == fatbinPTX { // only the GPU matters
+		op.codes.ptx = append(op.codes.ptx, e.target())
+		return nil
+	}
 	if e.packed > 0 {
 		if e.packed > uint64(len(body)) {
 			return p.fault(where, "fatbin entry has %d compressed bytes, of which %d are there", e.packed, len(body))
@@ -274,6 +278,10 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 }
 
 func (op *opener) fatbinText(e fatbinEntry, text []byte, p place) *Error {
+	if op.codes != nil {
+		op.codes.ptx = append(op.codes.ptx, e.target())
+		return nil
+	}
 	p.bits = e.bits()
 	p.target = e.target()
 	// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles

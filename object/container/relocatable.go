@@ -12,6 +12,10 @@ type HostCode struct {
 	Name   string   // as in messages: "app.o", "libx.a(k.o)"
 	Fatbin []byte   // one or several. It shares memory with the data given to HostCodes
 	IDs    []string // the names under which the object registers its device code
+	// PTX and Cubins are the GPUs that the fatbin has PTX and cubins for, such as
+	// "sm_90a"; LTO is set if it has LTO-IR.
+	PTX, Cubins []string
+	LTO         bool
 	// Linked are the IDs of objects whose device code was linked earlier: this is the
 	// output of nvcc -dlink.
 	Linked []string
@@ -32,6 +36,7 @@ func HostCodes(name string, data []byte, o Options) (list []HostCode, other bool
 
 type hostCodes struct {
 	objects, others int
+	ptx             []string // GPUs of the fatbin that is looked at
 	list            []HostCode
 }
 
@@ -65,6 +70,13 @@ func (op *opener) hostCode(file *elfFile, p place) *Error {
 	})
 	if err != nil {
 		return err
+	}
+	if len(code.Fatbin) > 0 {
+		op.held, op.codes.ptx = holdings{}, nil
+		if err := op.fatbins(code.Fatbin, p); err != nil {
+			return err
+		}
+		code.PTX, code.Cubins, code.LTO = op.codes.ptx, op.held.targets[cubin], op.held.count[ltoIR] > 0
 	}
 	if len(code.Fatbin) > 0 || len(code.Linked) > 0 {
 		op.codes.list = append(op.codes.list, code)

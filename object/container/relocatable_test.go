@@ -24,7 +24,7 @@ func TestHostCodes(t *testing.T) {
 	le.PutUint16(cubin[18:], machineCUDA)
 	thin := []byte("!<thin>\n" + head("//", 8) + "sub/a.o/" + head("/0", len(code)))
 
-	a := HostCode{Name: "f", Fatbin: pad(bytes.Clone(fb)), IDs: []string{"_1_a_cu", "_2_b_cu"}}
+	a := HostCode{Name: "f", Fatbin: pad(bytes.Clone(fb)), IDs: []string{"_1_a_cu", "_2_b_cu"}, PTX: []string{"sm_80"}}
 	named := func(name string) HostCode { a := a; a.Name = name; return a }
 	linked := HostCode{Name: "f(d.o)", Linked: []string{"_1_a_cu", "_3_c_cu"}}
 	for name, test := range map[string]struct {

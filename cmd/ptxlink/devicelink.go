@@ -1,0 +1,65 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"slices"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/outfile"
+	"ptxlink/link"
+	"ptxlink/link/dlink"
+	"ptxlink/link/ptxas"
+)
+
+// tell reports the messages of a device link. quiet suppresses them if they are only
+// warnings.
+func (c *command) tell(messages []*link.Message, quiet bool) error {
+	failed := slices.ContainsFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error })
+	if quiet && !failed {
+		return nil
+	}
+	if c.report.write(messages) > 0 {
+		return &exitError{code: exitLink}
+	}
+	return nil
+}
+
+// linkVirtual links for a virtual architecture, as nvlink does: the driver links the PTX of
+// the objects when the program starts, so only the register file is written. The errors of
+// that link are reported now, unless the driver finds more than the PTX that is read here.
+func (c *command) linkVirtual(ctx context.Context, job *dlink.Job, register string) error {
+	if c.linkOptions.CheckOnly = true; len(job.Messages) == 0 {
+		if _, err := c.linkAll(ctx); err != nil {
+			return err
+		}
+	}
+	return c.write(c.paths, registerFile(job, register, nil)...)
+}
+
+// registerFile returns the file of --register-link-binaries, if there is one. A link for a
+// virtual architecture has no result.
+func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.File {
+	if path == "" {
+		return nil
+	}
+	return []outfile.File{{Path: path, Data: job.RegisterFile(result)}}
+}
+
+// addLibrary lets nvlink link a library of cubins with what ptxas writes.
+func (c *command) addLibrary(path string) error {
+	full, err := filepath.Abs(path)
+	if err == nil {
+		c.assembler.Nvlink, err = ptxas.FindNvlink("", c.assembler.Path)
+	}
+	if err != nil {
+		var m *diag.Message
+		if errors.As(err, &m) {
+			m.Note(diag.At(&diag.Source{Name: path}, diag.Span{}), "needed, and without PTX for "+c.linkOptions.Arch+": nvlink links its cubin")
+		}
+		return &exitError{exitIO, err}
+	}
+	c.assembler.Mode, c.assembler.Libraries = ptxas.Separate, []string{full}
+	return nil
+}
