@@ -33,6 +33,9 @@ func (c *command) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 		if len(outputs) > 1 {
 			fmt.Fprintf(c.stderr, "%s:\n", targets[i].Arch)
 		}
+		if o.Way != "" && !c.assembler.Verbose { // which prints it too
+			fmt.Fprintln(c.stderr, diag.Escape(o.Way))
+		}
 		w := tabwriter.NewWriter(c.stderr, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, "registers\tstack\tspill stores\tspill loads\tshared\tconstant\tcode\tname")
 		var old []ptxas.Usage

@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"sort"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -74,6 +75,10 @@ type program struct {
 	define, declare []int32
 	functions       []int32 // definitions of functions and entries, in order
 	cost            []int64 // by declaration
+	// taken are the functions whose address is taken, and pointers is set for the
+	// definitions that take one or call through a register.
+	taken    []int32
+	pointers []bool
 }
 
 // newProgram reads the graph of a module.
@@ -108,7 +113,44 @@ func newProgram(m *ptx.Module) *program {
 			break
 		}
 	}
+	p.findPointers()
 	return p
+}
+
+// findPointers finds the functions whose address is taken, and who may call them.
+func (p *program) findPointers() {
+	m := p.m
+	p.pointers = make([]bool, len(m.Decls))
+	calls := make([]bool, len(m.Uses))
+	for i := range m.Calls {
+		if use := m.Calls[i].Use; use >= 0 {
+			calls[use] = true
+		}
+	}
+	seen := make([]bool, len(m.Decls))
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		if !d.Defines() {
+			continue
+		}
+		for u := d.FirstUse; u < d.EndUse; u++ {
+			to := p.define[m.Uses[u].Name]
+			if calls[u] || to < 0 || m.Decls[to].Kind != ptx.Func {
+				continue
+			}
+			p.pointers[i] = true
+			if !seen[to] {
+				seen[to] = true
+				p.taken = append(p.taken, to)
+			}
+		}
+		if d.HasBody {
+			first := sort.Search(len(m.Calls), func(k int) bool { return m.Calls[k].Span.Off >= d.Body.Off })
+			for k := first; k < len(m.Calls) && m.Calls[k].Span.Off < d.Body.End(); k++ {
+				p.pointers[i] = p.pointers[i] || m.Calls[k].Use < 0
+			}
+		}
+	}
 }
 
 // cost estimates the number of instructions of a body, by its semicolons.
@@ -125,14 +167,24 @@ func (p *program) uses(decl int32) (list []int32) {
 	return list
 }
 
+// Estimate is what ptxas assembles of a module.
+type Estimate struct {
+	Cloned   int64 // instructions in whole-program mode
+	Once     int64 // instructions with one copy of each function
+	Pointers bool  // a kernel has copies of functions that are called through pointers
+}
+
 // Cloning estimates the instructions that ptxas assembles in whole-program mode, where
-// each kernel gets a copy of every function that it reaches, and the instructions of
-// the program with one copy of each. It stops at limit times the latter, because the
-// number of kernels times the number of functions may be large.
-func Cloning(m *ptx.Module, limit int64) (cloned, once int64) {
+// each kernel gets a copy of every function that it reaches. A kernel that reaches a
+// call through a pointer, or takes the address of a function, gets copies of all
+// functions whose address the module takes, whatever their prototypes
+// (testdata/script/cubin_mode_pointers.txtar). Cloning stops at limit times the
+// instructions with one copy of each, because the number of kernels times the number of
+// functions may be large.
+func Cloning(m *ptx.Module, limit int64) (e Estimate) {
 	p := newProgram(m)
 	for _, f := range p.functions {
-		once += p.cost[f]
+		e.Once += p.cost[f]
 	}
 	seen := make([]int32, len(m.Decls)) // the last kernel that reached it
 	steps := int64(0)
@@ -141,16 +193,9 @@ func Cloning(m *ptx.Module, limit int64) (cloned, once int64) {
 		if m.Decls[f].Kind != ptx.Entry {
 			continue
 		}
-		round := int32(k + 1)
-		for stack = append(stack[:0], f); len(stack) > 0; {
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if seen[at] == round {
-				continue
-			}
-			seen[at] = round
-			cloned += p.cost[at]
-			for _, to := range p.uses(at) {
+		round, pointers := int32(k+1), false
+		push := func(list []int32) {
+			for _, to := range list {
 				steps++
 				// A kernel refers to another one to launch it.
 				if seen[to] != round && m.Decls[to].Kind != ptx.Entry {
@@ -158,11 +203,27 @@ func Cloning(m *ptx.Module, limit int64) (cloned, once int64) {
 				}
 			}
 		}
-		if cloned > limit*once || steps > 64*limit*int64(len(m.Uses)+1) {
+		for stack = append(stack[:0], f); len(stack) > 0; {
+			at := stack[len(stack)-1]
+			stack = stack[:len(stack)-1]
+			if seen[at] == round {
+				continue
+			}
+			seen[at] = round
+			e.Cloned += p.cost[at]
+			push(p.uses(at))
+			if p.pointers[at] && !pointers {
+				pointers = true
+				e.Pointers = e.Pointers || len(p.taken) > 0
+				push(p.taken)
+			}
+		}
+		if e.Cloned > limit*e.Once || steps > 64*limit*int64(len(m.Uses)+1) {
 			break
 		}
 	}
-	return max(cloned, once), once
+	e.Cloned = max(e.Cloned, e.Once)
+	return e
 }
 
 // cluster is a set of functions that go to one part.

@@ -271,12 +271,43 @@ func TestCloning(t *testing.T) {
 	for i := range 10 {
 		fmt.Fprintf(&b, ".visible .entry k%d()\n{\n%scall f;\nret;\n}\n", i, strings.Repeat("bar.sync 0;\n", 7))
 	}
-	cloned, once := Cloning(parse(t, b.String()), 16)
-	if cloned != 1100 || once != 200 {
-		t.Errorf("%d, %d", cloned, once)
+	if e := Cloning(parse(t, b.String()), 16); e != (Estimate{1100, 200, false}) {
+		t.Errorf("%+v", e)
 	}
-	if cloned, once = Cloning(parse(t, b.String()), 2); cloned < 2*once || cloned > 3*once {
-		t.Errorf("with a limit: %d, %d", cloned, once)
+	if e := Cloning(parse(t, b.String()), 2); e.Cloned < 2*e.Once || e.Cloned > 3*e.Once {
+		t.Errorf("with a limit: %+v", e)
+	}
+}
+
+// TestCloningPointers checks that every kernel with an indirect call, or that takes an
+// address, counts all functions whose address is taken, and what they call.
+func TestCloningPointers(t *testing.T) {
+	body := func(n int) string { return "{ " + strings.Repeat("bar.sync 0; ", n-2) }
+	text := ".version 7.0\n.target sm_80\n.address_size 64\n" +
+		".func callee() " + body(100) + "ret; }\n" +
+		".func f() " + body(10) + "call callee; ret; }\n" + // 11 instructions
+		".func g(.param .b32 x) " + body(20) + "ret; }\n" +
+		".func direct() " + body(1000) + "ret; }\n" +
+		".visible .global .u64 table[2] = {f, g};\n" +
+		".visible .entry plain() { ret; }\n"
+	count := func(entry string) Estimate { return Cloning(parse(t, text+entry), 1000) }
+	once := count("").Once
+	for _, test := range []struct {
+		entry  string
+		cloned int64 // of two kernels
+	}{
+		{"{ ret; }", 0},
+		{"{ .reg .b64 a; mov.u64 a, 1; p: .callprototype _ (); call a, (), p; ret; }", 130},
+		{"{ .reg .b64 a; mov.u64 a, table; ret; }", 130},
+		{"{ .reg .b64 a; mov.u64 a, g; ret; }", 130},
+		{"{ call direct; ret; }", 1000},
+	} {
+		e := count(".visible .entry a() " + test.entry + "\n.visible .entry b() " + test.entry + "\n")
+		own := (e.Once - once) / 2
+		want := max(e.Once, 2*own+2+2*test.cloned)
+		if e.Cloned != want || e.Pointers != (test.cloned == 130) {
+			t.Errorf("%s: %+v, want %d cloned", test.entry, e, want)
+		}
 	}
 }
 

@@ -92,6 +92,8 @@ type teller struct {
 	recorded map[string]string
 	refused  []string // recorded options that ptxas does not get
 
+	way string // what Auto chose, and why
+
 	mu     sync.Mutex
 	spills map[string]Spills // with Usage
 }

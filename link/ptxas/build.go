@@ -84,6 +84,7 @@ func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin [
 type Output struct {
 	Cubin  []byte
 	Usages []Usage // with Options.Usage, those of Usages, and their spills
+	Way    string  // with Auto, what was chosen and why: "whole program: ..."
 }
 
 // AssembleAll assembles linked modules for several GPUs, of which it sets the options
@@ -180,26 +181,6 @@ func (s slots) with(ctx context.Context, work func() error) error {
 	return work()
 }
 
-// Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
-// cloneSmall instructions more. Its time is proportional to what it assembles
-// (docs/ptxas.md); below these limits it costs no more than what separate inputs cost
-// in starts of ptxas, and the code is better.
-const cloneLimit, cloneSmall = 1.25, 500
-
-// Nor is it chosen for a large program that two runs of ptxas -c at a time, one for
-// each input, assemble sooner. A program is small if whole mode takes no more than
-// about 0.1 s. A start of ptxas counts as ptxasStart instructions.
-const wholeSmall, ptxasStart = 4000, 400
-
-// slower reports whether whole mode takes longer than the separate inputs would.
-func (b Build) slower(t *teller, m *ptx.Module, cloned, once int64) bool {
-	if cloned <= wholeSmall || b.Nvlink == "" || partition.Check(m) != nil {
-		return false
-	}
-	largest, units := partition.Units(m, t.unit)
-	return units > 1 && cloned > max(largest, (once+int64(units-1)*ptxasStart)/2)
-}
-
 func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *diag.Log) (o Output, err error) {
 	t := newTeller(b.Options, text, origin)
 	t.slots = b.slots
@@ -207,6 +188,7 @@ func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *di
 		t.linked.Name = b.SavedAs + b.prefix + inputName
 	}
 	o.Cubin, err = b.choose(ctx, t, log)
+	o.Way = t.way
 	if err != nil || !b.Usage || o.Cubin == nil {
 		return o, err
 	}
@@ -219,74 +201,6 @@ func (b Build) assemble(ctx context.Context, text []byte, origin Origin, log *di
 		}
 	}
 	return o, nil
-}
-
-// choose chooses the way to a cubin, and goes it.
-func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
-	text := t.linked.Text
-	if err := t.check(log); err != nil {
-		return nil, err
-	}
-	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
-	if b.Temporary != nil {
-		b.Temporary(b.prefix+inputName, text)
-	}
-	if b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole {
-		return b.whole(ctx, t, nil, log)
-	}
-	m, perr := ptx.Parse(t.linked)
-	if perr != nil { // ptxas reports what is wrong, or knows more than we do
-		return b.whole(ctx, t, nil, log)
-	}
-	clones := false
-	if b.Mode == Auto && b.Nvlink != "" && len(t.settings(m)) > 1 && partition.Check(m) == nil {
-		b.note(log, "separate functions: the inputs were compiled with different options for ptxas")
-	} else if b.Mode == Auto {
-		cloned, once := partition.Cloning(m, 16)
-		clones = float64(cloned) > cloneLimit*float64(once) && cloned-once > cloneSmall
-		switch {
-		case !clones && !b.slower(t, m, cloned, once):
-			b.note(log, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", cloned, once))
-			return b.whole(ctx, t, m, log)
-		case b.Nvlink == "" || m.AddressSize == 32:
-			b.note(log, fmt.Sprintf("whole program, because there is no nvlink beside ptxas: ptxas clones %d instructions to %d", once, cloned))
-			return b.whole(ctx, t, m, log)
-		case clones:
-			b.note(log, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", once, cloned))
-		default:
-			b.note(log, fmt.Sprintf("separate functions: one ptxas would take longer for %d instructions than several", cloned))
-		}
-	}
-	var own diag.Log
-	cubin, err := b.separate(ctx, t, m, &own)
-	if limit := registerLimit(&own); b.Mode == Auto && !clones && limit != "" && errors.Is(err, ErrRejected) {
-		log.Warn(diag.RegisterLimit, diag.Place{}, "one ptxas assembles the whole program, which takes longer: "+limit).
-			WithHelp(diag.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
-		t.Compile = false
-		clear(t.spills)
-		return b.whole(ctx, t, m, log)
-	}
-	log.Messages = append(log.Messages, own.Messages...)
-	return cubin, err
-}
-
-// overLimit is in the messages of ptxas and nvlink about a kernel that calls a function
-// with more registers than .maxntid or an option lets the kernel have. The limit holds
-// for the copies of functions in whole mode (testdata/script/cubin_mode_registers.txtar).
-const overLimit = " with max regcount of "
-
-// registerLimit returns the first error of a log if all are about such limits.
-func registerLimit(log *diag.Log) (first string) {
-	for _, m := range log.Messages {
-		switch {
-		case m.Kind != diag.Error:
-		case !strings.Contains(m.Text, overLimit):
-			return ""
-		case first == "":
-			first = m.Text
-		}
-	}
-	return first
 }
 
 func (b Build) note(log *diag.Log, text string) {

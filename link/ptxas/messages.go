@@ -96,6 +96,9 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 			if number == 0 && unresolved != "" {
 				number = externLine(t.linked.Text, unresolved)
 			}
+			if ignoresRegisters(found[3]) {
+				found[2] = "warning"
+			}
 			last = t.message(log, found[2], found[3], number)
 			last.Help = advice(found[3], t.Options)
 			if unresolved != "" && last.Place.Source != nil {
@@ -212,6 +215,8 @@ func advice(text string, o Options) string {
 		return unfinished()
 	case strings.Contains(text, overLimit) && o.Compile:
 		return copiesKeepLimit()
+	case ignoresRegisters(text) && o.Compile:
+		return diag.With("--ptxas-mode=whole", "only a cubin of %s keeps setmaxnreg")
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
 	case strings.HasPrefix(text, "Unknown option"):
@@ -219,6 +224,10 @@ func advice(text string, o Options) string {
 	}
 	return ""
 }
+
+// ignoresRegisters reports whether ptxas says, as an info, that setmaxnreg does nothing
+// (testdata/script/cubin_setmaxnreg.txtar).
+func ignoresRegisters(text string) bool { return strings.Contains(text, "'setmaxnreg' ignored") }
 
 // copiesKeepLimit returns the help for a message with overLimit.
 func copiesKeepLimit() string {

@@ -1,0 +1,255 @@
+package ptxas
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link/partition"
+	"ptxlink/object/ptx"
+)
+
+// The automatic choice is the first of these that applies:
+//
+//  1. Whole mode if the module has setmaxnreg, which ptxas -c ignores.
+//  2. Separate functions if the inputs record different options for ptxas.
+//  3. Separate functions if the copies would cost too much: cloneLimit, cloneSmall.
+//  4. Separate functions if one ptxas takes longer than several: slower.
+//  5. If a kernel calls functions through pointers, the copies may need more registers
+//     and code than the functions, and nothing but ptxas knows. Up to tryLimit
+//     instructions it assembles both; above, separate functions are chosen.
+//  6. Whole mode, which is also what is left where there is no nvlink, or the module
+//     has 32-bit addresses.
+
+// Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
+// cloneSmall instructions more. Its time is proportional to what it assembles
+// (docs/ptxas.md); below these limits it costs no more than what separate inputs cost
+// in starts of ptxas, and the code is better.
+const cloneLimit, cloneSmall = 1.25, 500
+
+// Nor is it chosen for a large program that two runs of ptxas -c at a time, one for
+// each input, assemble sooner. A program is small if whole mode takes no more than
+// about 0.1 s. A start of ptxas counts as ptxasStart instructions.
+const wholeSmall, ptxasStart = 4000, 400
+
+// tryLimit instructions take ptxas about 0.5 s.
+const tryLimit = 20000
+
+// slower reports whether whole mode takes longer than the separate inputs would.
+func (b Build) slower(t *teller, m *ptx.Module, e partition.Estimate) bool {
+	if e.Cloned <= wholeSmall || b.Nvlink == "" || partition.Check(m) != nil {
+		return false
+	}
+	largest, units := partition.Units(m, t.unit)
+	return units > 1 && e.Cloned > max(largest, (e.Once+int64(units-1)*ptxasStart)/2)
+}
+
+// choose chooses the way to a cubin, and goes it.
+func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
+	if err := t.check(log); err != nil {
+		return nil, err
+	}
+	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
+	if b.Temporary != nil {
+		b.Temporary(b.prefix+inputName, t.linked.Text)
+	}
+	if b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole {
+		return b.whole(ctx, t, nil, log)
+	}
+	m, perr := ptx.Parse(t.linked)
+	switch {
+	case perr != nil: // ptxas reports what is wrong, or knows more than we do
+		return b.whole(ctx, t, nil, log)
+	case b.Mode == Separate:
+		return b.separate(ctx, t, m, log)
+	}
+	w := b.prefer(t, m)
+	if w.separate && (b.Nvlink == "" || m.AddressSize == 32) {
+		w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
+	}
+	if t.way = w.why; t.way != "" {
+		b.note(log, t.way)
+	}
+	return w.assemble(ctx, t, m, log)
+}
+
+// way is a way to a cubin, which may need nvlink.
+type way struct {
+	assemble func(context.Context, *teller, *ptx.Module, *diag.Log) ([]byte, error)
+	separate bool
+	why      string
+}
+
+// prefer returns the way that the automatic choice takes if there is an nvlink.
+func (b Build) prefer(t *teller, m *ptx.Module) way {
+	e := partition.Cloning(m, 16)
+	switch {
+	case bytes.Contains(t.linked.Text, []byte("setmaxnreg")):
+		return way{b.whole, false, "whole program: ptxas ignores setmaxnreg in separate functions"}
+	case len(t.settings(m)) > 1 && partition.Check(m) == nil:
+		return way{b.separate, true, "separate functions: the inputs were compiled with different options for ptxas"}
+	case float64(e.Cloned) > cloneLimit*float64(e.Once) && e.Cloned-e.Once > cloneSmall:
+		return way{b.separate, true, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
+	case b.slower(t, m, e):
+		return way{b.sooner, true, fmt.Sprintf("separate functions: one ptxas would take longer for %d instructions than several", e.Cloned)}
+	case e.Pointers && e.Cloned > tryLimit:
+		return way{b.separate, true, fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
+	case e.Pointers && b.Nvlink != "":
+		return way{b.better, true, ""}
+	}
+	return way{b.whole, false, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
+}
+
+// sooner assembles the separate functions only because that is done sooner. What a
+// limit of registers refuses is assembled as a whole.
+func (b Build) sooner(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
+	var own diag.Log
+	cubin, err := b.separate(ctx, t, m, &own)
+	if limit := registerLimit(&own); limit != "" && errors.Is(err, ErrRejected) {
+		log.Warn(diag.RegisterLimit, diag.Place{}, "one ptxas assembles the whole program, which takes longer: "+limit).
+			WithHelp(diag.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
+		t.Compile, t.way = false, "whole program: "+limit
+		clear(t.spills)
+		return b.whole(ctx, t, m, log)
+	}
+	log.Messages = append(log.Messages, own.Messages...)
+	return cubin, err
+}
+
+// overLimit is in the messages of ptxas and nvlink about a kernel that calls a function
+// with more registers than .maxntid or an option lets the kernel have. The limit holds
+// for the copies of functions in whole mode (testdata/script/cubin_mode_registers.txtar).
+const overLimit = " with max regcount of "
+
+// registerLimit returns the first error of a log if all are about such limits.
+func registerLimit(log *diag.Log) (first string) {
+	for _, m := range log.Messages {
+		switch {
+		case m.Kind != diag.Error:
+		case !strings.Contains(m.Text, overLimit):
+			return ""
+		case first == "":
+			first = m.Text
+		}
+	}
+	return first
+}
+
+// trial is one of two ways that are tried.
+type trial struct {
+	*teller
+	cubin []byte
+	err   error
+	log   diag.Log
+	saved []func() // calls of Temporary
+}
+
+// better assembles the whole program and the separate functions at the same time, and
+// returns the better cubin.
+func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
+	if b.Command != nil {
+		b.whole(ctx, t, m, log)
+		return b.separate(ctx, t, m, log)
+	}
+	whole, separate := &trial{teller: t.again()}, &trial{teller: t.again()}
+	var wait sync.WaitGroup
+	for _, try := range []*trial{whole, separate} {
+		b := b
+		if save := b.Temporary; save != nil {
+			b.Temporary = func(name string, data []byte) { try.saved = append(try.saved, func() { save(name, data) }) }
+		}
+		assemble := b.whole
+		if try == separate {
+			assemble = b.separate
+		}
+		wait.Go(func() { try.cubin, try.err = assemble(ctx, try.teller, m, &try.log) })
+	}
+	wait.Wait()
+	chosen := whole
+	switch {
+	case whole.err == nil && separate.err == nil:
+		t.way = "whole program: tried, it needs no more registers, spills and code than the separate functions"
+		if why := whole.worse(separate); why != "" {
+			chosen, t.way = separate, "separate functions: tried, the whole program has "+why
+		}
+	case whole.err == nil:
+		t.way = "whole program: the separate functions are refused"
+	case separate.err == nil:
+		chosen, t.way = separate, "separate functions: the whole program is refused"
+	}
+	if t.way != "" {
+		b.note(log, t.way)
+	}
+	log.Messages = append(log.Messages, chosen.log.Messages...)
+	for _, save := range chosen.saved {
+		save()
+	}
+	t.spills = chosen.spills
+	return chosen.cubin, chosen.err
+}
+
+// again returns a teller of the same module that also collects spills.
+func (t *teller) again() *teller {
+	c := newTeller(t.Options, nil, t.origin)
+	c.linked, c.slots, c.Usage = t.linked, t.slots, true
+	return c
+}
+
+// moreSize is how much more code or spills count.
+const moreSize = 1.05
+
+// worse returns what makes the cubin of a trial worse than another: registers with which
+// fewer warps run, else more code, else more spills without less code; "" if nothing does.
+func (w *trial) worse(than *trial) string {
+	mine, err := Usages(w.cubin)
+	others, err2 := Usages(than.cubin)
+	if err != nil || err2 != nil {
+		return ""
+	}
+	theirs := map[string]Usage{}
+	code, otherCode := int64(0), int64(0)
+	for _, u := range others {
+		theirs[u.Name] = u
+		otherCode += u.Code
+	}
+	warps, loss, example := 0, 0, ""
+	for _, u := range mine {
+		code += u.Code
+		o, both := theirs[u.Name]
+		if !u.Kernel || !both {
+			continue
+		}
+		lost := warpsOf(o.Registers) - warpsOf(u.Registers)
+		if warps += lost; lost > loss {
+			loss, example = lost, fmt.Sprintf("%d registers instead of %d in %s", u.Registers, o.Registers, u.Name)
+		}
+	}
+	spills, otherSpills := w.spilled(), than.spilled()
+	switch {
+	case warps > 0:
+		return example
+	case warps < 0 && float64(code) <= cloneLimit*float64(otherCode):
+		return ""
+	case float64(code) > moreSize*float64(otherCode):
+		return fmt.Sprintf("%d bytes of code instead of %d", code, otherCode)
+	case float64(spills) > moreSize*float64(otherSpills) && moreSize*float64(code) > float64(otherCode):
+		return fmt.Sprintf("%d bytes of spills instead of %d", spills, otherSpills)
+	}
+	return ""
+}
+
+// spilled returns the bytes of all spills.
+func (w *trial) spilled() (sum int64) {
+	for _, s := range w.spills {
+		sum += s.Stores + s.Loads
+	}
+	return sum
+}
+
+// warpsOf returns how many warps with so many registers run in each quarter of a
+// multiprocessor, which has 512 for each thread of a warp and gives them out by eights.
+func warpsOf(registers int) int { return min(16, 512/max(8, (registers+7)/8*8)) }
