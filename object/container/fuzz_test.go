@@ -389,6 +389,7 @@ func FuzzPackage(f *testing.F) {
 		if !ok {
 			return
 		}
+		chained := chained(x)
 		for i := range x.Members {
 			if i == 100 {
 				break
@@ -408,7 +409,7 @@ func FuzzPackage(f *testing.F) {
 				full, _, _ = strings.Cut(full, "#")
 				found = found || full == name && bytes.Equal(other.Text, m.Text)
 			}
-			if !found && len(byName) > 0 { // otherwise another member is damaged
+			if !found && len(byName) > 0 && chained { // otherwise another member is damaged
 				t.Errorf("Open does not give the member %s that the index has", m.Name)
 			}
 		}
@@ -419,6 +420,20 @@ func FuzzPackage(f *testing.F) {
 			t.Errorf("allocates %d bytes for %d bytes, %d members", n, len(data), len(x.Members))
 		}
 	})
+}
+
+// chained reports whether the headers of all members are those of the records, and lead
+// from one member to the next. OpenIndex looks at the first and the last.
+func chained(x *Index) bool {
+	next := int64(-1)
+	for i := range x.lines {
+		r, err := x.record(i)
+		if err != nil || x.verify(r) != nil || next >= 0 && r.Offset != next {
+			return false
+		}
+		next = r.Offset + arHeader + r.Size + r.Size%2
+	}
+	return true
 }
 
 // mendPackage corrects the sizes in an archive, including the last line, and the

@@ -61,8 +61,9 @@ const maxIndex = 1 << 30
 //     PTX drops it.
 //  3. The metadata has a digest of the index and of itself, so that damage is
 //     noticed before it hides a definition.
-//  4. The records of the first and the last member must match them. Read checks the
-//     record of the member it reads, including its digest.
+//  4. The records of the first and the last member must match their headers. Read checks
+//     the record of the member it reads, including its digest. No other header is looked
+//     at: on a cold disk that would cost as much as reading the members.
 func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok bool, err error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
@@ -93,6 +94,11 @@ func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok 
 	if end := last.Offset + arHeader + last.Size; first.Offset != next || end+end%2 != start {
 		return nil, false, stale(name, "its metadata does not fit its members")
 	}
+	for _, r := range []Record{first, last} {
+		if err := x.verify(r); err != nil {
+			return nil, false, err
+		}
+	}
 	if err := x.offers(armap, wide); err != nil {
 		return nil, false, err
 	}
@@ -113,6 +119,23 @@ func (x *Index) bytes(at, size int64) ([]byte, error) {
 		err = stale(x.name, "it is shorter than its index says")
 	}
 	return nil, err
+}
+
+// verify returns an error if the header of a member is not what its record says.
+func (x *Index) verify(r Record) error {
+	name, size, ok, err := x.header(r.Offset)
+	if err != nil {
+		return err
+	}
+	if ok {
+		h := arEntry{name: name}
+		full, bad := h.longName(x.names, place{name: x.name})
+		ok = bad == nil && full == r.Name && size == r.Size && size <= maxIndex
+	}
+	if !ok {
+		return stale(x.name, "its metadata has another member %s than there is", r.Name)
+	}
+	return nil
 }
 
 // header reads the member header at an offset.
@@ -297,19 +320,10 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 	if err != nil {
 		return Member{}, err
 	}
-	name, size, ok, err := x.header(m.offset)
-	if err != nil {
+	if err := x.verify(r); err != nil {
 		return Member{}, err
 	}
-	if ok {
-		h := arEntry{name: name}
-		full, bad := h.longName(x.names, place{name: x.name})
-		ok = bad == nil && full == r.Name && size == r.Size && size <= maxIndex
-	}
-	if !ok {
-		return Member{}, stale(x.name, "its metadata has another member %s than there is", r.Name)
-	}
-	text, err := x.bytes(m.offset+arHeader, size)
+	text, err := x.bytes(r.Offset+arHeader, r.Size)
 	if err != nil {
 		return Member{}, err
 	}

@@ -48,6 +48,29 @@ func openIndex(data []byte) (*Index, bool, error) {
 	return OpenIndex("lib.a", bytes.NewReader(data), int64(len(data)), Options{})
 }
 
+// TestIndexHeaders checks that an index is not used if the header of the first or of the
+// last member has another size or name than its record: a reader of the whole archive
+// then finds other members.
+func TestIndexHeaders(t *testing.T) {
+	whole := packageOf(t, Plain, "a.ptx", "f", "b.ptx", "g", "c.ptx", "h")
+	for _, name := range []string{"a.ptx/", "c.ptx/"} {
+		at := bytes.Index(whole, []byte(name))
+		for what, change := range map[string]func([]byte){
+			"size": func(header []byte) { copy(header[48:], fmt.Sprintf("%-10d", 2)) },
+			"name": func(header []byte) { header[0] = 'x' },
+			"mark": func(header []byte) { header[58] = ' ' },
+		} {
+			data := bytes.Clone(whole)
+			change(data[at:])
+			_, ok, err := openIndex(data)
+			var fault *Error
+			if ok || !errors.As(err, &fault) || !fault.Stale {
+				t.Errorf("%s of %s: used %v, %v", what, name, ok, err)
+			}
+		}
+	}
+}
+
 // sameAsOpen checks that the members found through the index are those found by
 // reading the whole archive.
 func sameAsOpen(t *testing.T, data []byte) int {
