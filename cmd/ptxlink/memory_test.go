@@ -170,6 +170,57 @@ func TestBombMemory(t *testing.T) {
 	}
 }
 
+// TestThinMemory checks that a thin archive that names one file many times takes the
+// memory, and about the time, of that file.
+func TestThinMemory(t *testing.T) {
+	dir := t.TempDir()
+	const times = 2000
+	module := strings.Replace(memoryModule(0), "\tret;", strings.Repeat(memoryBody(), 3)+"\tret;", 1)
+	thin := "!<thin>\n" + fmt.Sprintf("%-48s%-10d`\n%s", "//", 8, "large.o/") + strings.Repeat(fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n", "/0", 0, 0, 0, "644", len(module)), times)
+	for name, text := range map[string]string{"large.o": module, "t.a": thin, "main.ptx": memoryHeader} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range []string{"main.ptx t.a -u f0", "--whole-archive t.a -r", "nm t.a", "check --whole-archive t.a -r"} {
+		cmd := exec.Command("ptxlink", strings.Fields(args)...)
+		cmd.Dir = dir
+		peak, said, err := runForPeak(t, cmd)
+		t.Logf("%s: peak %d MB", args, peak>>20)
+		if err != nil || peak > 60<<20 {
+			t.Errorf("%s: peak %d MB for a file of %d MB: %v %.300s", args, peak>>20, len(module)>>20, err, said)
+		}
+	}
+}
+
+// TestArMemory checks that a package takes no more memory to make than its text twice.
+func TestArMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decompresses to 100 MB")
+	}
+	dir := t.TempDir()
+	const size = 100 << 20
+	f, err := os.Create(filepath.Join(dir, "bomb.gz"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, _ := gzip.NewWriterLevel(f, gzip.BestSpeed)
+	io.WriteString(z, memoryHeader+".visible .func f() { ret; }\n")
+	line := []byte(strings.Repeat("//"+strings.Repeat("x", 1000)+"\n", 1000))
+	for n := 0; n < size; n += len(line) {
+		z.Write(line)
+	}
+	z.Close()
+	f.Close()
+	cmd := exec.Command("ptxlink", "ar", "rc", "x.a", "bomb.gz")
+	cmd.Dir = dir
+	peak, said, err := runForPeak(t, cmd)
+	t.Logf("peak %d MB", peak>>20)
+	if err != nil || peak > size*24/10 {
+		t.Errorf("peak %d MB for a text of %d MB: %v %s", peak>>20, size>>20, err, said)
+	}
+}
+
 // TestMemoryLimit checks that under ulimit -v an input too large for memory is an
 // error like an unreadable one. Under some limits the Go runtime cannot start and
 // exits with code 2, which ptxlink cannot change.

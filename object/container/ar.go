@@ -171,12 +171,28 @@ func (h *arEntry) longName(names []byte, p place) (string, *Error) {
 	return strings.TrimSuffix(string(name), "/"), nil
 }
 
-// thinMember opens a member that is a separate file beside the archive.
+// thinFile is what a member of a thin archive names.
+type thinFile struct {
+	path   string
+	origin int
+}
+
+// thinMember opens a member that is a separate file beside the archive. A file that is
+// named again is not opened again: the first gives every definition in it, and the
+// archive may name it any number of times.
 func (op *opener) thinMember(h arEntry, p place) *Error {
 	path := filepath.FromSlash(h.name)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(p.path), path)
 	}
+	file := thinFile{filepath.Clean(path), h.origin}
+	if op.taken[file] && !slices.Contains(op.thin, path) {
+		return nil
+	}
+	if op.taken == nil {
+		op.taken = map[thinFile]bool{}
+	}
+	op.taken[file] = true
 	data, bad := op.Open(path, op.left)
 	if bad == infile.ErrTooLong {
 		return op.bomb(p, h.at)

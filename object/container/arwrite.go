@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/room"
 )
 
 // arWriter is the state of one call of WriteArchive.
@@ -74,19 +75,27 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 		at += arHeader + even(int64(len(m.Data)))
 	}
 
-	out := make([]byte, 0, at)
-	out = append(out, "!<arch>\n"...)
+	head := []byte("!<arch>\n")
 	if index {
-		out = w.appendIndex(out, offsets, width)
+		head = w.appendIndex(head, offsets, width)
 	}
 	if len(w.names) > 0 {
-		out = fmt.Appendf(out, "%-48s%-10d`\n%s", "//", len(w.names), w.names)
-		out = appendEven(out)
+		head = fmt.Appendf(head, "%-48s%-10d`\n%s", "//", len(w.names), w.names)
+		head = appendEven(head)
 	}
+	meta := w.meta(offsets, head)
+	// Growing it would take the memory of another archive.
+	size := at + arHeader + even(int64(len(meta)))
+	if size > some {
+		if err := room.For(size); err != nil {
+			return nil, err
+		}
+	}
+	out := append(make([]byte, 0, size), head...)
 	for i, m := range w.members {
 		out = appendMember(out, w.heads[i], m.Data)
 	}
-	if meta := w.meta(offsets, out); meta != nil {
+	if meta != nil {
 		out = appendMember(out, metaName+"/", meta)
 	}
 	return out, nil

@@ -111,6 +111,7 @@ type opener struct {
 	held    holdings
 	bare    bool     // held describes the file itself
 	thin    []string // paths of the thin archives being read, to find cycles
+	taken   map[thinFile]bool
 
 	codes *hostCodes // set for HostCodes, which opens nothing but host objects
 }
