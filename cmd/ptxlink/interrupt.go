@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"syscall"
 	"time"
 
 	"ptxlink/internal/outfile"
@@ -33,14 +34,18 @@ func untilSignal(stderr io.Writer, work func(context.Context) int) int {
 		signal.Notify(signals, heard...)
 	}
 	release()
+	var heardOf os.Signal
 	select {
 	case code := <-done:
 		return code
-	case <-signals:
+	case heardOf = <-signals:
 	}
 	cancel()
 	select {
 	case code := <-done:
+		if code == exitInterrupt {
+			code = exitOf(heardOf)
+		}
 		return code
 	case <-signals: // a second one
 	case <-time.After(patience):
@@ -49,6 +54,15 @@ func untilSignal(stderr io.Writer, work func(context.Context) int) int {
 		fmt.Fprintln(stderr, "ptxlink: interrupted while writing its output")
 	} else {
 		fmt.Fprintln(stderr, "ptxlink: interrupted; nothing was written")
+	}
+	return exitOf(heardOf)
+}
+
+// exitOf returns the exit code that a shell shows for a program that a signal ended: 128
+// and its number, so 130 for SIGINT and 143 for SIGTERM.
+func exitOf(s os.Signal) int {
+	if s, ok := s.(syscall.Signal); ok {
+		return 128 + int(s)
 	}
 	return exitInterrupt
 }
