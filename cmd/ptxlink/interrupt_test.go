@@ -268,6 +268,44 @@ func TestBrokenPipe(t *testing.T) {
 	}
 }
 
+// TestFewDescriptors checks that a link with parts ends with an error or an output where
+// few files can be open, and leaves no temporary folder.
+func TestFewDescriptors(t *testing.T) {
+	dir := t.TempDir()
+	os.Mkdir(filepath.Join(dir, "tmp"), 0o777)
+	os.WriteFile(filepath.Join(dir, "works"), []byte("#!/bin/sh\nprintf '"+smallestCubin+"' > linked.cubin\n"), 0o777)
+	var inputs []string
+	for i := range 6 {
+		name := fmt.Sprintf("p%d.ptx", i)
+		inputs = append(inputs, name)
+		os.WriteFile(filepath.Join(dir, name), fmt.Appendf(nil, ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k%d() { ret; }\n", i), 0o666)
+	}
+	ended := map[int]int{}
+	for limit := 4; limit <= 20; limit++ {
+		cmd := exec.Command("sh", "-c", fmt.Sprintf("ulimit -n %d; exec ptxlink %s -o out.cubin --partition=3 --ptxas ./works --nvlink ./works", limit, strings.Join(inputs, " ")))
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "TMPDIR="+filepath.Join(dir, "tmp"))
+		said, _ := cmd.CombinedOutput()
+		code := cmd.ProcessState.ExitCode()
+		ended[code]++
+		// Go's runtime cannot start with fewer descriptors than it needs itself.
+		if code != exitOK && (code != exitIO || !strings.Contains(string(said), "too many open files")) && !strings.Contains(string(said), "runtime: ") {
+			t.Errorf("%d descriptors: exit code %d\n%s", limit, code, said)
+		}
+		if left := entries(t, filepath.Join(dir, "tmp")); left != "" {
+			t.Errorf("%d descriptors: left %s", limit, left)
+			os.RemoveAll(filepath.Join(dir, "tmp"))
+			os.Mkdir(filepath.Join(dir, "tmp"), 0o777)
+		}
+		if left, _ := filepath.Glob(filepath.Join(dir, ".ptxlink-*")); len(left) > 0 {
+			t.Errorf("%d descriptors: left %s", limit, left)
+		}
+	}
+	if ended[exitOK] == 0 || ended[exitIO] == 0 {
+		t.Errorf("exit codes %v; this test shows nothing", ended)
+	}
+}
+
 // TestFileSizeLimit checks that ulimit -f gives an error like that of a full disk.
 func TestFileSizeLimit(t *testing.T) {
 	dir := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -98,9 +99,25 @@ func removeFolder(path string) (err error) {
 		if err = os.RemoveAll(path); err == nil {
 			return nil
 		}
+		if err = removeNames(path); err == nil {
+			return nil
+		}
 		time.Sleep(10 * time.Millisecond)
 	}
 	return err
+}
+
+// removeNames does what os.RemoveAll does with no more than one open file, where two are
+// too many.
+func removeNames(path string) error {
+	list, _ := os.ReadDir(path) // it fails where there is no descriptor, and then no file was made either
+	for _, e := range list {
+		name := filepath.Join(path, e.Name())
+		if err := os.Remove(name); err != nil && e.IsDir() {
+			removeNames(name)
+		}
+	}
+	return os.Remove(path)
 }
 
 // TempDir creates a folder for the files of a program that is run. remove removes
