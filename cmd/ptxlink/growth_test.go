@@ -347,6 +347,57 @@ var growths = []growth{
 	{name: "arguments", n: 5000, args: []string{"@args"}, input: func(n int) files {
 		return files{"a.ptx", kernel(""), "args", strings.Repeat("--threads=2 ", n)}
 	}},
+	{name: "calls of one function, inlined", n: 1500, args: []string{"-O1"}, input: func(n int) files {
+		return files{"a.ptx", ".file 1 \"a.cu\"\n" + leaf("f") + kernel(".loc 1 1 1\n"+repeat(n, "{ .param .b32 p, q; st.param.b32 [p], %r; call (q), f, (p); ld.param.b32 %r, [q]; }\n"))}
+	}},
+	{name: "inlined lines of an inlined function", n: 600, args: []string{"-O1", "--inline=*"}, input: func(n int) files {
+		return files{"a.ptx", ".file 1 \"a.cu\"\n.func f() {\n.loc 1 1 1\n" + repeat(n, ".loc 1 # 2, function_name info_string#, inlined_at 1 1 1\nbar.sync 0;\n") + "ret; }\n" + kernel(".loc 1 5 1\ncall f;\n.loc 1 6 1\ncall f;\n") + ".section .debug_str {\n" + repeat(n, "info_string#:\n.b8 65\n.b8 0\n") + "}\n"}
+	}},
+	{name: "functions that are called once, inlined", n: 1500, args: []string{"-O2"}, input: func(n int) files {
+		return files{"a.ptx", ".file 1 \"a.cu\"\n" + repeat(n, leaf("f#")) + kernel(".loc 1 1 1\n"+repeat(n, "{ .param .b32 p, q; st.param.b32 [p], %r; call (q), f#, (p); ld.param.b32 %r, [q]; }\n"))}
+	}},
+	{name: "a chain of calls, inlined", n: 200, args: []string{"--inline=*"}, input: func(n int) files { return calls(n) }},
+	{name: "a chain of calls, not inlined", n: 2000, args: []string{"-O1", "--no-inline=*"}, input: func(n int) files { return calls(n) }},
+	{name: "statics of inlined functions", n: 1500, args: []string{"-O1"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".func f#() { .global .u32 s; st.global.u32 [s], 1; ret; }\n") + kernel(repeat(n, "call f#;\n"))}
+	}},
+	{name: "functions behind registers", n: 800, args: []string{"-O1"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, leaf("f#")) + repeat(n, ".func g#() { .reg .u64 %rd; .reg .b32 %r; mov.u64 %rd, f#; { .param .b32 p, q; P: .callprototype (.param .b32 _) _ (.param .b32 _); st.param.b32 [p], 1; call (q), %rd, (p), P; } ret; }\n") + kernel(repeat(n, "call g#;\n"))}
+	}},
+	{name: "calls of any function", n: 700, args: []string{"-O2"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, leaf("f#")) + ".visible .global .u64 table[] = {" + strings.TrimSuffix(repeat(n, "f#,"), ",") + "};\n" +
+			repeat(n, ".func g#() { .reg .u64 %rd; .local .b32 x; { .param .b64 p; P: .callprototype (.param .b32 _) _ (.param .b32 _); .param .b32 q, s; ld.global.u64 %rd, [table]; st.local.u32 [x], 1; st.param.b32 [q], 1; call (s), %rd, (q), P; } ret; }\n") + kernel(repeat(n, "call g#;\n"))}
+	}},
+	{name: "addresses made of each other, last first", n: 1500, args: []string{"-O1"}, input: func(n int) files {
+		return files{"a.ptx", leaf("f") + kernel(".reg .u64 %d<"+fmt.Sprint(n+1)+">; .local .b64 x[2];\n.param .b32 p, q; st.param.b32 [p], %r; call (q), f, (p);\nL:\n"+
+			strings.ReplaceAll(repeat(n, "add.u64 %d#-, %d#, 8; st.u32 [%d#], 1;\n"), "%d0, %d0", "%d0, %d1")+fmt.Sprintf("mov.u64 %%rd, x; cvta.local.u64 %%d%d, %%rd; bra L;\n", n-1))}
+	}},
+	{name: "objects of an inlined function", n: 700, args: []string{"-O1"}, input: func(n int) files {
+		return files{"a.ptx", ".func f() { .reg .u32 %r; " + repeat(n, ".local .b32 x#; st.local.u32 [x#], %r;\n") + "ret; }\n" + kernel("call f;\n")}
+	}},
+	{name: "functions that are folded", n: 3000, args: []string{"--icf"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, leaf("f#")) + kernel(repeat(n, "{ .param .b32 p, q; st.param.b32 [p], %r; call (q), f#, (p); ld.param.b32 %r, [q]; }\n"))}
+	}},
+	{name: "a chain of calls, folded", n: 2000, args: []string{"--icf"}, input: func(n int) files { return calls(n) }},
+	{name: "two chains of calls, folded", n: 1500, args: []string{"--icf"}, input: func(n int) files {
+		return append(calls(n), "b.ptx", strings.NewReplacer("k(", "l(", " f", " g").Replace(calls(n)[1]))
+	}},
+	{name: "functions that are dropped, callers first", n: 500, args: []string{"-O1", "--inline=f*"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".func f#();\n") + strings.Replace(repeat(n, ".func f#() { call f#-; ret; }\n"), "call f0;", "", 1) + kernel(fmt.Sprintf("call f%d;\n", n-1))}
+	}},
+}
+
+// leaf returns a function that adds 1.
+func leaf(name string) string {
+	return ".func (.param .b32 r) " + name + "(.param .b32 a) { .reg .b32 %r; .loc 1 2 3\n ld.param.b32 %r, [a]; add.u32 %r, %r, 1; st.param.b32 [r], %r; ret; }\n"
+}
+
+// calls returns a kernel and n functions, each of which calls the one before.
+func calls(n int) files {
+	text := strings.ReplaceAll(leaf("f0"), ".loc 1 2 3\n", "")
+	text += strings.TrimPrefix(repeat(n, ".func (.param .b32 r) f#(.param .b32 a) { .reg .b32 %r; .param .b32 p, q; ld.param.b32 %r, [a]; st.param.b32 [p], %r; call (q), f#-, (p); ld.param.b32 %r, [q]; st.param.b32 [r], %r; ret; }\n"),
+		".func (.param .b32 r) f0(.param .b32 a) { .reg .b32 %r; .param .b32 p, q; ld.param.b32 %r, [a]; st.param.b32 [p], %r; call (q), f0, (p); ld.param.b32 %r, [q]; st.param.b32 [r], %r; ret; }\n")
+	return files{"a.ptx", text + kernel(fmt.Sprintf(".param .b32 p, q; st.param.b32 [p], %%r; call (q), f%d, (p);\n", n-1))}
 }
 
 // list joins the results of format for each number below n.
@@ -467,7 +518,7 @@ func isSubcommand(name string) bool {
 // 16, and noise does not reach 9. A family fails only if it exceeds 9 three times.
 func TestGrowth(t *testing.T) {
 	if testing.Short() {
-		t.Skip("links 75 large inputs")
+		t.Skip("links many large inputs")
 	}
 	const most, tries = 9, 3
 	// Less is noise: starting the program takes as long.

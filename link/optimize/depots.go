@@ -43,7 +43,7 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 			continue
 		}
 		list := declared(c, st)
-		if slices.ContainsFunc(list, func(i int32) bool { return !movable(c, i) }) {
+		if slices.ContainsFunc(list, func(i int32) bool { return !at.movable(i) }) {
 			continue
 		}
 		for _, i := range list {
@@ -90,22 +90,9 @@ func (d *depots) register(s *state, at *site, local int32) string {
 }
 
 // movable reports whether a .local object can become an array of bytes.
-func movable(c *ptx.Code, i int32) bool {
-	l := &c.Locals[i]
-	if l.Count >= 0 || l.Type.Size() <= 0 {
-		return false
-	}
-	for n := range c.Tokens {
-		if local, ok := c.Reference(n).Local(); ok && local == i && c.Tokens[n].Role() != ptx.Declares && followed(c, n, '[') {
-			return false // object[2] counts elements
-		}
-	}
-	return true
-}
-
-func followed(c *ptx.Code, token int, ch byte) bool {
-	next := c.Tokens[token+1]
-	return next.Kind == ptx.Punct && next.Ch == ch
+func (at *site) movable(i int32) bool {
+	l := &at.code.Locals[i]
+	return l.Count < 0 && l.Type.Size() > 0 && !at.frame.indexed[i]
 }
 
 func (d *depots) declaration() string {

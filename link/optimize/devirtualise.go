@@ -11,6 +11,7 @@ import (
 // changed something.
 func (s *state) devirtualise() (changed bool, err error) {
 	var edits []edit
+	functions := s.signatures()
 	last := int32(-1)
 	for _, call := range s.m.Calls {
 		if call.Use >= 0 || call.In == last {
@@ -18,7 +19,7 @@ func (s *state) devirtualise() (changed bool, err error) {
 		}
 		last = call.In
 		if d := &s.m.Decls[call.In]; !s.described(d) {
-			edits = append(edits, s.devirtualiseIn(d)...)
+			edits = append(edits, s.devirtualiseIn(d, functions)...)
 		}
 	}
 	sortEdits(edits)
@@ -32,10 +33,9 @@ type value struct {
 	uses        int
 }
 
-func (s *state) devirtualiseIn(d *ptx.Decl) (edits []edit) {
+func (s *state) devirtualiseIn(d *ptx.Decl, functions map[ptx.NameID]*ptx.Signature) (edits []edit) {
 	c := s.code(d)
 	values, locals := valuesOf(c), namesOf(c)
-	functions := s.signatures()
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
 			continue

@@ -32,17 +32,32 @@ func (s *state) drop() (dropped []string, err error) {
 		}
 	}
 	gone := map[ptx.NameID]bool{}
-	for again := true; again; {
-		again = false
-		for i := range m.Decls {
-			d := &m.Decls[i]
-			name := m.Names[d.Name]
-			if d.Kind != ptx.Func || !d.HasBody || !s.inlined[name] || gone[d.Name] || uses[d.Name] > 0 || s.Interposable && d.Linkage != ptx.Local || matches(s.Keep, name) {
-				continue
+	unused := func(d *ptx.Decl) bool {
+		name := m.Names[d.Name]
+		return d.Kind == ptx.Func && d.HasBody && s.inlined[name] && !gone[d.Name] && uses[d.Name] == 0 &&
+			!(s.Interposable && d.Linkage != ptx.Local) && !matches(s.Keep, name)
+	}
+	bodies := map[ptx.NameID]*ptx.Decl{}
+	var waiting []*ptx.Decl
+	for i := range m.Decls {
+		if d := &m.Decls[i]; d.HasBody {
+			bodies[d.Name] = d
+			waiting = append(waiting, d)
+		}
+	}
+	for len(waiting) > 0 {
+		d := waiting[0]
+		waiting = waiting[1:]
+		if !unused(d) {
+			continue
+		}
+		gone[d.Name] = true
+		dropped = append(dropped, m.Names[d.Name])
+		count(d, -1)
+		for _, u := range m.Uses[d.FirstUse:d.EndUse] {
+			if g := bodies[u.Name]; g != nil && unused(g) {
+				waiting = append(waiting, g)
 			}
-			gone[d.Name], again = true, true
-			dropped = append(dropped, name)
-			count(d, -1)
 		}
 	}
 	var edits []edit

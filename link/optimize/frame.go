@@ -21,6 +21,7 @@ import (
 // frame is the memory in .local that a function needs.
 type frame struct {
 	resident map[int32]bool // locals that stay in memory
+	indexed  map[int32]bool // locals in object[2], which counts elements
 	own      int64          // bytes of those, and of parameters whose address is taken
 	depth    int64          // with that of the functions it calls
 }
@@ -30,17 +31,33 @@ func (s *state) frame(d *decls, name string) *frame {
 	if f := s.frames[name]; f != nil {
 		return f // a call in a cycle finds the depth of one round
 	}
-	f := newFrame(s.code(d.bodies[name]))
+	f := &frame{}
+	var callees []string
+	if name == pointed {
+		for name := range s.taken {
+			if body := d.bodies[name]; body != nil && body.Kind == ptx.Func {
+				callees = append(callees, name)
+			}
+		}
+		slices.Sort(callees) // in a cycle, the order counts
+	} else {
+		f = newFrame(s.code(d.bodies[name]))
+		callees = s.callees(d, d.bodies[name])
+	}
 	s.frames[name] = f
 	f.depth = f.own
-	for _, callee := range s.callees(d, d.bodies[name]) {
+	for _, callee := range callees {
 		f.depth = max(f.depth, f.own+s.frame(d, callee).depth)
 	}
 	return f
 }
 
-// callees returns the functions with bodies that a function may call. A call through a
-// register may call those whose address is taken.
+// pointed stands for all functions whose address is taken, which a call through a
+// register may call.
+const pointed = ""
+
+// callees returns the functions with bodies that a function may call, and pointed if it
+// calls any through a register.
 func (s *state) callees(d *decls, decl *ptx.Decl) (list []string) {
 	m := s.m
 	i, _ := slices.BinarySearchFunc(m.Calls, decl, func(c ptx.Call, decl *ptx.Decl) int {
@@ -55,20 +72,22 @@ func (s *state) callees(d *decls, decl *ptx.Decl) (list []string) {
 		}
 	}
 	if indirect {
-		for name := range s.taken {
-			if body := d.bodies[name]; body != nil && body.Kind == ptx.Func {
-				list = append(list, name)
-			}
-		}
+		list = append(list, pointed)
 	}
 	return list
 }
 
 func newFrame(c *ptx.Code) *frame {
-	f := &frame{resident: map[int32]bool{}}
+	f := &frame{resident: map[int32]bool{}, indexed: map[int32]bool{}}
 	local := func(l *ptx.LocalDecl) bool { return l.Kind == ptx.Object && l.Type.Space == ".local" }
 	if slices.ContainsFunc(c.Locals, func(l ptx.LocalDecl) bool { return local(&l) }) {
 		f.resident = residents(c)
+		for n, t := range c.Tokens {
+			local, ok := c.Reference(n).Local()
+			if next := n + 1; ok && t.Role() != ptx.Declares && c.Tokens[next].Kind == ptx.Punct && c.Tokens[next].Ch == '[' {
+				f.indexed[local] = true
+			}
+		}
 	}
 	used, _ := usages(c)
 	for i := range c.Locals {
@@ -94,22 +113,28 @@ func residents(c *ptx.Code) map[int32]bool {
 		i, ok := c.Reference(int(token)).Local()
 		return i, ok && c.Locals[i].Kind == ptx.Object && c.Locals[i].Type.Space == ".local"
 	}
-	for again := true; again; {
-		again = false
-		for _, st := range c.Statements {
-			r, from, ok := pointerTo(c, st)
-			if !ok {
-				continue
+	var waiting []ptx.Statement
+	copies := map[ptx.RegisterID][]ptx.Statement{} // those that make a pointer of a register
+	for _, st := range c.Statements {
+		if _, from, ok := pointerTo(c, st); ok {
+			waiting = append(waiting, st)
+			if q, ok := c.Register(from); ok {
+				copies[q] = append(copies[q], st)
 			}
-			i, ok := object(from)
-			before, known := pointers[r]
-			switch {
-			case !ok:
-			case !known:
-				pointers[r], again = i, true
-			case before != i && !resident[i]:
-				resident[i], resident[before], again = true, true, true
-			}
+		}
+	}
+	for len(waiting) > 0 {
+		r, from, _ := pointerTo(c, waiting[0])
+		waiting = waiting[1:]
+		i, ok := object(from)
+		before, known := pointers[r]
+		switch {
+		case !ok:
+		case !known:
+			pointers[r] = i
+			waiting = append(waiting, copies[r]...)
+		case before != i:
+			resident[i], resident[before] = true, true
 		}
 	}
 	defined := map[ptx.RegisterID]bool{}
@@ -246,7 +271,7 @@ func (at *site) memory() (n int64) {
 		}
 	}
 	for i := range at.frame.resident {
-		if !movable(at.code, i) {
+		if !at.movable(i) {
 			n += at.code.Locals[i].Type.Size() * max(1, at.code.Locals[i].Count)
 		}
 	}
@@ -256,7 +281,7 @@ func (at *site) memory() (n int64) {
 // shared returns the sizes of the objects that use slots, the largest first.
 func (at *site) shared() (sizes []int64) {
 	for i := range at.frame.resident {
-		if movable(at.code, i) {
+		if at.movable(i) {
 			sizes = append(sizes, at.code.Locals[i].Type.Size())
 		}
 	}

@@ -19,8 +19,9 @@ func count(n int, what string) string {
 
 // site is one call that is inlined.
 type site struct {
-	statement int32 // in the caller
-	call      int   // index in the report of the caller
+	statement int32    // in the caller
+	call      int      // index in the report of the caller
+	loc       *ptx.Loc // the line of the call, or nil
 	callee    *ptx.Decl
 	name      string
 	code      *ptx.Code // of the callee
@@ -66,7 +67,11 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 	locals := namesOf(c)
 	var sites []*site
 	var calls []Call
+	var loc *ptx.Loc // the last one
 	for n, st := range c.Statements {
+		if st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
+			loc = locAt(m, c.Span(st).Off)
+		}
 		callee, ok := calledName(c, st)
 		if !ok {
 			continue
@@ -76,7 +81,7 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 		if body == nil {
 			continue // a system call
 		}
-		at := &site{statement: int32(n), callee: body, name: name}
+		at := &site{statement: int32(n), callee: body, name: name, loc: loc}
 		reason := s.refusal(d, locals, caller, at)
 		if reason == "" {
 			reason = s.bind(c, used, at)
@@ -89,8 +94,10 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 		calls = append(calls, Call{m.Names[caller.Name], name, s.origin(c.Span(st).Off), reason == "", reason})
 	}
 	kept := s.limitStack(d, caller, sites)
-	for _, at := range sites {
-		if !slices.Contains(kept, at) {
+	for i, next := 0, 0; i < len(sites); i++ { // kept has the order of sites
+		if at := sites[i]; next < len(kept) && kept[next] == at {
+			next++
+		} else {
 			calls[at.call].Inlined, calls[at.call].Reason = false, "its objects in .local would add to the stack of other calls"
 		}
 	}
@@ -498,7 +505,7 @@ func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depo
 	st := c.Statements[at.statement]
 	end, skip := s.label(), ""
 	inner, ends := s.body(at, parameters, end, depots)
-	locs, loc := s.inlineLocs(at, lastLoc(c, at.statement))
+	locs, loc := s.inlineLocs(at)
 	inner = append(inner, locs...)
 	sortEdits(inner)
 

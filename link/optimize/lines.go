@@ -27,21 +27,11 @@ func locAt(m *ptx.Module, off int32) *ptx.Loc {
 	return &m.Locs[i]
 }
 
-// lastLoc returns the .loc that holds at a statement, or nil.
-func lastLoc(c *ptx.Code, statement int32) *ptx.Loc {
-	for n := statement; n >= 0; n-- {
-		if st := c.Statements[n]; st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
-			return locAt(c.Module, c.Span(st).Off)
-		}
-	}
-	return nil
-}
-
 // inlineLocs returns the edits of the .loc lines of a callee, and the line that follows
 // the call. Without a line for the call, those of the callee go: they would hold for the
 // rest of the caller.
-func (s *state) inlineLocs(at *site, call *ptx.Loc) (edits []edit, after string) {
-	c := at.code
+func (s *state) inlineLocs(at *site) (edits []edit, after string) {
+	c, call := at.code, at.loc
 	tail := ""
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Directive || c.Opcode(st) != ".loc" {

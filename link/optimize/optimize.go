@@ -121,7 +121,7 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
-	s := &state{Options: o, m: m, inlined: map[string]bool{}, grown: map[string]bool{}, reported: map[reportKey]int{}, hoisted: map[string]bool{}, locs: lineInfo{labels: map[string]string{}}}
+	s := &state{Options: o, m: m, inlined: map[string]bool{}, grown: map[string]bool{}, reported: map[reportKey]int{}, locs: lineInfo{labels: map[string]string{}}}
 	if !slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Entry && d.HasBody }) {
 		s.Interposable = true
 	}
@@ -191,7 +191,7 @@ type state struct {
 
 	inlined  map[string]bool
 	grown    map[string]bool // functions that others are inlined into
-	hoisted  map[string]bool // names at module scope of objects that functions had
+	spelled  map[string]bool // see static
 	moved    []Moved
 	locs     lineInfo
 	report   []Call

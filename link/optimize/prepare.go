@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -111,12 +112,45 @@ func (s *state) moveStatics(c *ptx.Code, st ptx.Statement, function string, plac
 	}
 }
 
-// static returns a name at module scope for an object of a function: function$object.
+// static returns a name at module scope for an object of a function: function$object. No
+// name in the module is called so, nor is it one of a range.
 func (s *state) static(function, object string) string {
+	if s.spelled == nil {
+		s.spelled = namesWithDollar(s.m.Src.Text)
+	}
 	name := function + "$" + strings.TrimLeft(object, "%")
-	for s.hoisted[name] || contains(s.m.Src.Text, name) {
+	for {
+		base, _, ranged := ptx.SplitNumber(name)
+		if !s.spelled[name] && !(ranged && s.spelled[base]) {
+			break
+		}
 		name += "$"
 	}
-	s.hoisted[name] = true
+	s.spelled[name] = true
 	return name
+}
+
+// namesWithDollar returns the words of a text that have a $ behind their first letter.
+func namesWithDollar(text []byte) map[string]bool {
+	list := map[string]bool{}
+	part := func(c byte) bool {
+		return c == '$' || c == '_' || c == '%' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
+	}
+	for at := 0; ; {
+		n := bytes.IndexByte(text[at:], '$')
+		if n < 0 {
+			return list
+		}
+		from, end := at+n, at+n+1
+		for from > 0 && part(text[from-1]) {
+			from--
+		}
+		for end < len(text) && part(text[end]) {
+			end++
+		}
+		if bytes.IndexByte(text[from+1:end], '$') >= 0 {
+			list[string(text[from:end])] = true
+		}
+		at = end
+	}
 }

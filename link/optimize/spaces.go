@@ -48,9 +48,10 @@ func (s *state) spaces() error {
 type addresses struct {
 	c           *ptx.Code
 	definitions map[ptx.RegisterID][]int32
-	derived     map[ptx.RegisterID]bool   // from the address of an object, by any instructions
-	space       map[ptx.RegisterID]string // of the registers that are proved; "" if the definitions do not agree
-	large       map[ptx.RegisterID]bool   // of 64 bits, and not made of constants and numbers of at most 32 bits
+	mentions    map[ptx.RegisterID][]int32 // statements with the register
+	derived     map[ptx.RegisterID]bool    // from the address of an object, by any instructions
+	space       map[ptx.RegisterID]string  // of the registers that are proved; "" if the definitions do not agree
+	large       map[ptx.RegisterID]bool    // of 64 bits, and not made of constants and numbers of at most 32 bits
 }
 
 // newAddresses returns nil if a function has no addresses that could be proved.
@@ -58,10 +59,15 @@ func newAddresses(c *ptx.Code) *addresses {
 	if !slices.ContainsFunc(c.Statements, func(st ptx.Statement) bool { return st.Kind == ptx.Instruction && c.Opcode(st) == "cvta" }) {
 		return nil
 	}
-	a := &addresses{c, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
+	a := &addresses{c, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
 	for n, st := range c.Statements {
 		for _, r := range a.defined(st) {
 			a.definitions[r] = append(a.definitions[r], int32(n))
+		}
+		for i := st.Operands; i < st.End && st.Kind == ptx.Instruction; i++ {
+			if r, ok := c.Register(i); ok {
+				a.mentions[r] = append(a.mentions[r], int32(n))
+			}
 		}
 	}
 	a.measure()
@@ -82,69 +88,87 @@ func (a *addresses) defined(st ptx.Statement) (list []ptx.RegisterID) {
 	return list
 }
 
-// measure finds the registers that hold large numbers.
-func (a *addresses) measure() {
-	for again := true; again; {
-		again = false
-		for _, st := range a.c.Statements {
-			list := a.defined(st)
-			if len(list) == 0 || len(list) == 1 && a.small(st) {
-				continue
-			}
-			for _, r := range list {
-				if !a.large[r] && plainRegister(a.c, r) {
-					a.large[r], again = true, true
+// spread calls f for each statement, and again for those with a register of which f has
+// found something out. f returns these registers.
+func (a *addresses) spread(f func(st ptx.Statement) []ptx.RegisterID) {
+	waiting := make([]int32, len(a.c.Statements))
+	queued := make([]bool, len(a.c.Statements))
+	for n := range waiting {
+		waiting[n], queued[n] = int32(n), true
+	}
+	for len(waiting) > 0 {
+		n := waiting[0]
+		waiting, queued[n] = waiting[1:], false
+		for _, r := range f(a.c.Statements[n]) {
+			for _, m := range a.mentions[r] {
+				if !queued[m] {
+					waiting, queued[m] = append(waiting, m), true
 				}
 			}
 		}
 	}
+}
+
+// measure finds the registers that hold large numbers.
+func (a *addresses) measure() {
+	a.spread(func(st ptx.Statement) (found []ptx.RegisterID) {
+		list := a.defined(st)
+		if len(list) == 0 || len(list) == 1 && a.small(st) {
+			return nil
+		}
+		for _, r := range list {
+			if !a.large[r] && plainRegister(a.c, r) {
+				a.large[r] = true
+				found = append(found, r)
+			}
+		}
+		return found
+	})
 }
 
 // derive finds what is made of addresses by instructions. What comes from memory is not
 // followed.
 func (a *addresses) derive() {
 	c := a.c
-	for again := true; again; {
-		again = false
-		for _, st := range c.Statements {
-			list := a.defined(st)
-			if len(list) == 0 {
-				continue
-			}
-			op := c.Opcode(st)
-			if op == "ld" || op == "atom" || op == "call" {
-				continue
-			}
-			depends := op == "cvta"
-			for i := st.Operands; i < st.End && !depends; i++ {
-				r, ok := c.Register(i)
-				depends = ok && a.derived[r]
-			}
-			for _, r := range list {
-				if depends && !a.derived[r] {
-					a.derived[r], again = true, true
-				}
+	a.spread(func(st ptx.Statement) (found []ptx.RegisterID) {
+		list := a.defined(st)
+		if len(list) == 0 {
+			return nil
+		}
+		op := c.Opcode(st)
+		if op == "ld" || op == "atom" || op == "call" {
+			return nil
+		}
+		depends := op == "cvta"
+		for i := st.Operands; i < st.End && !depends; i++ {
+			r, ok := c.Register(i)
+			depends = ok && a.derived[r]
+		}
+		for _, r := range list {
+			if depends && !a.derived[r] {
+				a.derived[r] = true
+				found = append(found, r)
 			}
 		}
-	}
+		return found
+	})
 }
 
 // propose gives a space to each register that one definition proves.
 func (a *addresses) propose() {
-	for again := true; again; {
-		again = false
-		for _, st := range a.c.Statements {
-			r, space, _, bases, ok := a.definition(st)
-			for _, q := range bases {
-				if space == "" {
-					space = a.space[q]
-				}
-			}
-			if ok && space != "" && a.space[r] == "" {
-				a.space[r], again = space, true
+	a.spread(func(st ptx.Statement) []ptx.RegisterID {
+		r, space, _, bases, ok := a.definition(st)
+		for _, q := range bases {
+			if space == "" {
+				space = a.space[q]
 			}
 		}
-	}
+		if !ok || space == "" || a.space[r] != "" {
+			return nil
+		}
+		a.space[r] = space
+		return []ptx.RegisterID{r}
+	})
 }
 
 // definition reads a statement that may define an address: the register, and either the
@@ -206,23 +230,24 @@ func plainRegister(c *ptx.Code, r ptx.RegisterID) bool {
 
 // prune drops candidates until each definition of each is one that spaces allows.
 func (a *addresses) prune() {
-	for again := true; again; {
-		again = false
-		for r, space := range a.space {
-			for _, n := range a.definitions[r] {
-				_, of, _, bases, ok := a.definition(a.c.Statements[n])
-				ok = ok && (of == "" || of == space)
-				for _, q := range bases {
-					ok = ok && a.space[q] == space
-				}
-				if !ok {
-					delete(a.space, r)
-					again = true
-					break
-				}
+	a.spread(func(st ptx.Statement) (found []ptx.RegisterID) {
+		for _, r := range a.defined(st) {
+			space, candidate := a.space[r]
+			if !candidate {
+				continue
+			}
+			_, of, _, bases, ok := a.definition(st)
+			ok = ok && (of == "" || of == space)
+			for _, q := range bases {
+				ok = ok && a.space[q] == space
+			}
+			if !ok {
+				delete(a.space, r)
+				found = append(found, r)
 			}
 		}
-	}
+		return found
+	})
 }
 
 // indexOperand reports whether an operand is a constant or an index.

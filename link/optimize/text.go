@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
+	"strings"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
@@ -84,7 +85,7 @@ func (w *writer) own(text string, off int32) {
 	}
 	line := w.src.Line(off)
 	for len(text) > 0 {
-		n := 1 + bytes.IndexByte([]byte(text), '\n')
+		n := 1 + strings.IndexByte(text, '\n')
 		if n == 0 {
 			w.add([]byte(text), line, false)
 			return
