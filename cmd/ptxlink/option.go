@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -148,11 +149,11 @@ func (t table) names() (list []string) {
 func (t table) used(options []string) []cli.Flag {
 	given := map[cli.Flag]bool{}
 	for _, option := range options {
-		name, _, _ := strings.Cut(option[2:], "=")
+		name, value, assigned := strings.Cut(option[2:], "=")
 		given[t.named[name]] = true
-	}
-	if given[t.named["help"]] {
-		return t.flags
+		if on, _ := strconv.ParseBool(value); name == "help" && (on || !assigned) {
+			return t.flags // it shows them
+		}
 	}
 	return slices.DeleteFunc(slices.Clone(t.flags), func(f cli.Flag) bool {
 		switch f := f.(type) {
