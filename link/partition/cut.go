@@ -137,7 +137,7 @@ func (c *cutter) placeVariables(parts int) {
 	users := make(map[int32][]int32) // by variable
 	add := func(decl int32) {
 		for _, to := range c.uses(decl) {
-			if c.m.Decls[to].Kind == ptx.Variable && c.home[decl] >= 0 && !slices.Contains(users[to], c.home[decl]) {
+			if c.m.Decls[to].Kind == ptx.Variable && !slices.Contains(users[to], c.home[decl]) {
 				users[to] = append(users[to], c.home[decl])
 			}
 		}
