@@ -5,9 +5,16 @@ import (
 	"strings"
 )
 
+// warpSize is the value of WARP_SZ, which ptxas accepts wherever an integer literal may
+// stand (testdata/script/warp_size.txtar).
+const warpSize = 32
+
 // ParseInt reads an integer literal: decimal, 017 octal, 0x, 0b, with an
-// optional suffix U. Literals above 63 bits are refused.
+// optional suffix U, or WARP_SZ. Literals above 63 bits are refused.
 func ParseInt(s string) (int64, bool) {
+	if s == "WARP_SZ" {
+		return warpSize, true
+	}
 	s = strings.TrimSuffix(s, "U")
 	n, err := strconv.ParseInt(s, 0, 64)
 	return n, err == nil && !strings.Contains(s, "_") && !strings.HasPrefix(s, "0o") && !strings.HasPrefix(s, "0O")
@@ -179,7 +186,7 @@ func (c *cursor) unary(ok *bool) int64 {
 		return v
 	case c.tok.Kind == Ident && c.spelling() == "WARP_SZ":
 		c.next()
-		return 32
+		return warpSize
 	}
 	*ok = false
 	return 0

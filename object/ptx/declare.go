@@ -89,7 +89,7 @@ func (p *parser) attr(d *Decl, beforeResults bool) {
 			depth++
 		} else if p.is(')') {
 			depth--
-		} else if depth == 0 && (p.tok.Kind == Word || p.tok.Kind == Ident || p.is('{') || p.is(';')) {
+		} else if depth == 0 && (p.tok.Kind == Word || p.tok.Kind == Ident && p.spelling() != "WARP_SZ" || p.is('{') || p.is(';')) {
 			break
 		}
 	}
@@ -197,10 +197,7 @@ func (p *parser) declarator(d *Decl, from int32) {
 // range. ptxas accepts neither dimensions nor a value after the count.
 func (p *parser) variableRange(d Decl, base Token) bool {
 	p.next()
-	count, ok := int64(0), false
-	if p.tok.Kind == Number {
-		count, ok = ParseInt(p.spelling())
-	}
+	count, ok := ParseInt(p.spelling())
 	if !ok || count < 1 {
 		p.expected("a number of variables")
 		return false

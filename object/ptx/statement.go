@@ -285,9 +285,8 @@ func (r *codeReader) targetList() {
 			continue
 		}
 		t := targetRange{token: at, base: name.Span()}
-		if r.next(); r.tok.Kind == Number {
-			t.count, _ = ParseInt(r.spelling())
-		}
+		r.next()
+		t.count, _ = ParseInt(r.spelling())
 		if r.listed += t.count; t.count < 0 || r.listed > maxListed {
 			r.errorAt(r.tok.Span(), "", "the lists of this module stand for more than %d targets", maxListed)
 			return

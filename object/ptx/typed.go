@@ -67,10 +67,7 @@ func (c *cursor) typeWord(t *TypeAt) {
 	c.next()
 	switch {
 	case w == ".align":
-		n, ok := int64(0), false
-		if c.tok.Kind == Number {
-			n, ok = ParseInt(c.spelling())
-		}
+		n, ok := ParseInt(c.spelling())
 		if !ok || n <= 0 || n&(n-1) != 0 {
 			c.expected("an alignment (a power of two; keep a space between it and the next dot)")
 			return
