@@ -367,7 +367,7 @@ const (
 
 var kindWords = [kinds]struct{ one, many, help string }{
 	cubin:        {"a cubin", "cubins", "a cubin is machine code; compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang) so that the PTX is kept; cuobjdump -elf shows what a cubin holds"},
-	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80"},
+	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80; of NVRTC take nvrtcGetPTX"},
 	obfuscated:   {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
 	bitcode:      {"LLVM bitcode", "LLVM bitcode", "compile it to PTX first: llc -mcpu=sm_80, or clang without -foffload-lto and -flto"},
 	bundle:       {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
@@ -387,6 +387,7 @@ var refused = []struct {
 	magic string
 	kind  kind
 }{
+	{"\xed\x43\x4e\x7f", ltoIR}, // of nvcc -ltoir, NVRTC and nvJitLink
 	{"BC\xc0\xde", bitcode}, {"\xde\xc0\x17\x0b", bitcode},
 	{"CCOB", bundle}, {"__CLANG_OFFLOAD_BUNDLE__", bundle}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle},
 	{"\xcf\xfa\xed\xfe", foreign}, {"\xce\xfa\xed\xfe", foreign}, {"\xca\xfe\xba\xbe", foreign},
