@@ -76,6 +76,38 @@ func TestLinker(t *testing.T) {
 	group.Wait()
 }
 
+// TestLinkerSharesDWARF links modules with a Linker whose library has DWARF, at the same
+// time: each link names the source line where a variable is declared, which it finds in
+// the DWARF that all of them read. The race detector sees a link that writes to it.
+func TestLinkerSharesDWARF(t *testing.T) {
+	const dwarf = ".file 1 \"lib.cu\"\n.section .debug_abbrev { .b8 1,17,1,0,0,2,52,0,3,8,58,11,59,11,2,10,0,0,0 }\n" +
+		".section .debug_info { .b32 28 .b8 2,0 .b32 .debug_abbrev .b8 8,1,2,116,97,98,108,101,0,1,7,9,3 .b64 table .b8 0 }\n"
+	l, err := link.NewLinker(t.Context(), "", link.Input{Name: "lib.ptx", Text: []byte(strings.Replace(linkerTop, "sm_75", "sm_75, debug", 1) +
+		".visible .global .align 4 .b8 table[16];\n" + dwarf)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			r, err := l.Link(t.Context(), link.Options{Inputs: []link.Input{{Name: "main.ptx", Text: []byte(linkerTop +
+				".extern .global .align 16 .b8 table[16];\n.visible .entry k () { .reg .b64 a; mov.u64 a, table; ret; }\n")}}})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			said := ""
+			for _, w := range r.Messages {
+				said += fmt.Sprintln(w.Error(), w.Notes)
+			}
+			if !strings.Contains(said, "{lib.cu 7 ") {
+				t.Errorf("no source line: %s", said)
+			}
+		})
+	}
+	group.Wait()
+}
+
 func TestLinkerReadsOnce(t *testing.T) {
 	path := library(t, "f")
 	text := []byte(linkerTop + ".visible .func g (.param .b32 n) { ret; }\n")

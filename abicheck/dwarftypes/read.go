@@ -120,7 +120,7 @@ func newDebugInfo(f *object.File) *debugInfo {
 func loadDWARF(f *object.File) (*dwarf.Data, *skipper, bool) {
 	var sections [3][]byte
 	for i, name := range []string{".debug_abbrev", ".debug_info", ".debug_str"} {
-		data, err := f.LoadedSection(name)
+		data, err := f.LoadedSection(name, nil)
 		if err != nil || i < 2 && len(data) == 0 {
 			return nil, nil, false
 		}

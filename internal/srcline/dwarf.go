@@ -153,24 +153,17 @@ func (m *module) linePaths(data *dwarf.Data, unit *dwarf.Entry) (paths []string)
 func (m *module) loadDWARF() (data *dwarf.Data, symbols []string, ok bool) {
 	sections := map[string][]byte{}
 	for _, name := range []string{".debug_abbrev", ".debug_info", ".debug_str", ".debug_line", ".debug_line_str", ".debug_str_offsets", ".debug_addr"} {
-		s, err := m.SectionData(name)
-		if err != nil {
-			continue
-		}
-		for _, fix := range s.Fixups {
-			value := fix.Addend
-			if fix.Section == "" {
-				if fix.Addend != 0 {
-					continue
-				}
-				symbols = append(symbols, fix.Symbol)
-				value = int64(len(symbols))
+		// Other links may be reading the sections: nothing here may write to them.
+		loaded, err := m.LoadedSection(name, func(symbol string, addend int64) uint64 {
+			if addend != 0 {
+				return 0
 			}
-			for k := range fix.Width {
-				s.Bytes[fix.Offset+int64(k)] = byte(value >> (8 * k))
-			}
+			symbols = append(symbols, symbol)
+			return uint64(len(symbols))
+		})
+		if err == nil {
+			sections[name] = loaded
 		}
-		sections[name] = s.Bytes
 	}
 	if len(sections[".debug_abbrev"]) == 0 || len(sections[".debug_info"]) == 0 {
 		return nil, nil, false

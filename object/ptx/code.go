@@ -78,7 +78,7 @@ func (r Reference) Name() (id NameID, ok bool) { return NameID(-2 - r), r <= -2 
 func (c *Code) Reference(token int) Reference { return c.refs[token] }
 
 // Text returns the spelling of a token.
-func (c *Code) Text(t Token) []byte { return c.Module.Src.Text[t.Off:t.End] }
+func (c *Code) Text(t Token) []byte { return c.Module.Src.Text[t.Off:t.End:t.End] }
 
 // Span returns the span of a statement.
 func (c *Code) Span(st Statement) diag.Span {

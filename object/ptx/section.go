@@ -56,13 +56,14 @@ func (m *Module) SectionData(name string) (Data, *Error) {
 	return set.data(name)
 }
 
-// LoadedSection returns the bytes of a section as if all sections lay at address 0. Names
-// outside the sections are 0.
-func (m *Module) LoadedSection(name string) ([]byte, *Error) {
+// LoadedSection returns the bytes of a section as if all sections lay at address 0, and
+// any other name plus a number at the address that other returns; at 0 if other is nil.
+// The bytes are not to be changed.
+func (m *Module) LoadedSection(name string, other func(name string, addend int64) uint64) ([]byte, *Error) {
 	set := sectionSet{m: m}
 	r := set.reader(name)
 	if r.Err == nil {
-		r.load = true
+		r.load, r.other = true, other
 		r.resolve()
 	}
 	return r.data.Bytes, r.Err
@@ -161,9 +162,10 @@ type sectionReader struct {
 	data    Data
 	labels  map[string]int64 // of this section
 	pending []expression
-	shared  bool  // data.Bytes and pending are those of the module
-	load    bool  // write addresses instead of making fixups
-	want    int64 // the offset to look for, or -1
+	shared  bool                                   // data.Bytes and pending are those of the module
+	load    bool                                   // write addresses instead of making fixups
+	other   func(name string, addend int64) uint64 // with load: the address of a name outside the sections
+	want    int64                                  // the offset to look for, or -1
 	found   diag.Span
 }
 
@@ -236,7 +238,7 @@ func (r *sectionReader) append(s *Section, only bool) {
 		}
 	}
 	if only {
-		r.data.Bytes, r.pending, r.shared = s.bytes, s.items, true
+		r.data.Bytes, r.pending, r.shared = slices.Clip(s.bytes), s.items, true
 		return
 	}
 	r.data.Bytes = append(r.data.Bytes, s.bytes...)
@@ -439,6 +441,8 @@ func (r *sectionReader) resolve() {
 				r.data.Fixups = append(r.data.Fixups, f)
 			case section != "":
 				r.fill(e, uint64(f.Addend))
+			case r.other != nil:
+				r.fill(e, r.other(f.Symbol, f.Addend))
 			}
 			continue
 		}
