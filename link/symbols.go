@@ -43,7 +43,7 @@ func (o Options) redirect() (map[string]string, error) {
 			names[d.Name] = d.Value
 		}
 	}
-	if err := followChains(names); err != nil {
+	if err := followChains(o.Define, names); err != nil {
 		return nil, err
 	}
 	for _, name := range o.Wrap {
@@ -54,24 +54,22 @@ func (o Options) redirect() (map[string]string, error) {
 }
 
 // followChains lets each name stand for the end of its chain of names.
-func followChains(names map[string]string) error {
-	done := map[string]bool{}
-	for name := range names {
+func followChains(define []Definition, names map[string]string) error {
+	ended := map[string]bool{} // names that stand for the end already
+	for _, d := range define {
 		var chain []string
-		to, more := name, true
-		for more && !done[to] {
-			chain = append(chain, to)
-			if len(chain) > len(names) {
-				return fmt.Errorf("the definition of %s leads back to itself", name)
+		at := d.Name
+		for to, more := names[at]; more && !ended[at]; to, more = names[at] {
+			if chain = append(chain, at); len(chain) > len(names) {
+				return fmt.Errorf("the definition of %s leads back to itself", d.Name)
 			}
-			to = names[to]
-			_, more = names[to]
+			at = to
 		}
-		if done[to] {
-			to = names[to]
+		if ended[at] {
+			at = names[at]
 		}
-		for _, link := range chain {
-			names[link], done[link] = to, true
+		for _, name := range chain {
+			names[name], ended[name] = at, true
 		}
 	}
 	return nil
@@ -147,8 +145,21 @@ func aliasNames(f *object.File) map[ptx.NameID]bool {
 // number, or nil if there are none. Its header is that of an input that refers to one.
 func definedByOptions(ctx context.Context, files []*object.File, o Options, log *diag.Log) (*object.File, error) {
 	var text strings.Builder
+	standIns := map[string][]string{} // names that stand for another, by that name
+	for _, d := range o.Define {
+		standIns[d.Value] = append(standIns[d.Value], d.Name)
+	}
 	for _, d := range o.Define {
 		f, name := mention(files, d.Name)
+		names := append([]string{d.Name}, standIns[d.Name]...)
+		for i := 1; f == nil && i < len(names); i++ {
+			if f, name = mention(files, names[i]); f != nil && f.Symbols[name].Defined() {
+				f = nil // it stands for itself
+			}
+			if f == nil && len(names) <= len(o.Define) {
+				names = append(names, standIns[names[i]]...)
+			}
+		}
 		if f == nil {
 			log.Warn(diag.UnusedOption, diag.Place{}, "no input refers to "+diag.Name(d.Name)+", which "+diag.Option("--defsym")+" defines")
 			continue
