@@ -78,6 +78,7 @@ func (pl *planner) bodyEdits(p *plan, d resolve.DeclID) []ptx.Edit {
 	edits = append(edits, pl.literalEdits(&p.layout, d)...)
 	edits = append(edits, pl.names.LocalEdits(d)...)
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
+	edits = pl.lowerVolatile(edits, f, decl)
 	return f.OffsetEdits(edits, decl)
 }
 

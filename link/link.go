@@ -218,6 +218,9 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	files := t.Contributing()
 	c.header = mergeHeaders(files, addressSize, o.Version, log)
 	checkArch(files, c.header, o.Arch, log)
+	if o.Version != "" {
+		lowerInstructions(t, c.header, log)
+	}
 	checks := []func(*resolve.Table, *diag.Log){
 		abicheck.Conventions,
 		abicheck.Symbols,

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // CheckVersion returns an error if version is not valid as Options.Version. The empty
@@ -55,9 +57,82 @@ var attributeVersions = map[string]ptx.Version{
 	".blocksareclusters": {Major: 9},
 }
 
+// instructionVersions are the first versions of instructions, by the first words of the
+// opcode and the error of ptxas (TestInstructionVersions). The longest match counts.
+var instructionVersions = map[string]ptx.Version{
+	"redux": {Major: 7}, "cp.async": {Major: 7}, "mbarrier": {Major: 7}, "tanh": {Major: 7},
+	"alloca": {Major: 7, Minor: 3}, "stacksave": {Major: 7, Minor: 3}, "stackrestore": {Major: 7, Minor: 3},
+	"createpolicy": {Major: 7, Minor: 4}, "applypriority": {Major: 7, Minor: 4}, "discard": {Major: 7, Minor: 4},
+	"fence.proxy": {Major: 7, Minor: 5}, "bmsk": {Major: 7, Minor: 6}, "szext": {Major: 7, Minor: 6}, "isspacep.param": {Major: 7, Minor: 7},
+	"stmatrix": {Major: 7, Minor: 8}, "griddepcontrol": {Major: 7, Minor: 8}, "mapa": {Major: 7, Minor: 8}, "getctarank": {Major: 7, Minor: 8},
+	"barrier.cluster": {Major: 7, Minor: 8},
+	"cp.async.bulk":   {Major: 8}, "setmaxnreg": {Major: 8}, "elect": {Major: 8}, "wgmma": {Major: 8}, "fence.mbarrier_init": {Major: 8}, "prefetch.tensormap": {Major: 8},
+	"multimem": {Major: 8, Minor: 1}, "st.async": {Major: 8, Minor: 1}, "red.async": {Major: 8, Minor: 1},
+	"tensormap.replace": {Major: 8, Minor: 3}, "clusterlaunchcontrol": {Major: 8, Minor: 6}, "tcgen05": {Major: 8, Minor: 6},
+}
+
+// instructionVersion returns the first version that has an instruction, and the words of
+// its opcode that need it. ok is false if it is not known.
+func instructionVersion(opcode string) (name string, needs ptx.Version, ok bool) {
+	for name = opcode; ; {
+		if needs, ok = instructionVersions[name]; ok {
+			return name, needs, true
+		}
+		dot := strings.LastIndexByte(name, '.')
+		if dot < 0 {
+			return "", needs, false
+		}
+		name = name[:dot]
+	}
+}
+
+// lowerInstructions reports instructions in the output that its version does not have,
+// each once for a module.
+func lowerInstructions(t *resolve.Table, h header, log *diag.Log) {
+	for i, f := range t.Files {
+		if !h.version.Less(f.Version) {
+			continue
+		}
+		said := map[string]bool{}
+		for k := range f.Decls {
+			d := &f.Decls[k]
+			if !t.LiveDecl(resolve.DeclID{File: int32(i), Decl: int32(k)}) {
+				continue
+			}
+			f.Opcodes(d, func(opcode string, words []diag.Span) bool {
+				if name, needs, ok := instructionVersion(opcode); ok && h.version.Less(needs) && !said[name] {
+					said[name] = true
+					log.Error(diag.PTXVersion, f.At(words[0]), fmt.Sprintf("%s needs PTX %s, but %s is %s", name, needs, diag.Option("--ptx-version"), h.version))
+				}
+				return true
+			})
+		}
+	}
+}
+
+// localVolatile is the first version with ld.volatile.local and st.volatile.local. Before
+// it, nothing in .local was volatile, and nothing had to be: only one thread sees it.
+var localVolatile = ptx.Version{Major: 9, Minor: 1}
+
+// lowerVolatile adds edits that remove .volatile from accesses of .local in a body, if
+// the version of the output does not have it.
+func (pl *planner) lowerVolatile(edits []ptx.Edit, f *object.File, d *ptx.Decl) []ptx.Edit {
+	if !pl.checked.header.version.Less(localVolatile) || f.Version.Less(localVolatile) || !bytes.Contains(f.Src.Bytes(d.Body), []byte("volatile")) {
+		return edits
+	}
+	f.Opcodes(d, func(opcode string, words []diag.Span) bool {
+		opcode += "."
+		if strings.HasPrefix(opcode, "ld.volatile.local.") || strings.HasPrefix(opcode, "st.volatile.local.") {
+			edits = append(edits, ptx.Edit{Span: words[1]})
+		}
+		return true
+	})
+	return edits
+}
+
 // lower lowers the version of the output to that of Options.Version. It refuses one that
 // does not have what ptxlink reads of the inputs, and warns about others: only ptxas knows
-// whether the instructions are there.
+// whether all instructions are there.
 func (h *header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
 	refuse := func(at diag.Place, what string, needs ptx.Version) {
 		log.Error(diag.PTXVersion, at, fmt.Sprintf("%s needs PTX %s, but %s is %s", what, needs, diag.Option("--ptx-version"), v))
@@ -89,6 +164,6 @@ func (h *header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
 	}
 	if log.Errors() == before {
 		log.Warn(diag.Lowered, newest.At(newest.VersionSpan), fmt.Sprintf("the version of the output is lowered from %s, which this module has, to %s", was, v)).
-			WithHelp("only ptxas knows whether its instructions are in " + v.String())
+			WithHelp("only ptxas knows whether all its instructions are in " + v.String())
 	}
 }

@@ -189,7 +189,7 @@ var advice = [...]Advice{
 		"docs/ptxas.md",
 	},
 	PTXVersion: {
-		"Choose a version that has the target and the directive, or leave the option out: the output then has the highest version of the inputs. A lower --arch may need less.",
+		"Choose a version that has the target, the directive and the instruction, or leave the option out: the output then has the highest version of the inputs. A lower --arch may need less.",
 		"PTX ISA, .version and release notes",
 	},
 	PtxasError: {

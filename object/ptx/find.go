@@ -5,29 +5,45 @@ import "ptxlink/internal/diag"
 // FindInstruction returns the first instruction whose opcode with modifiers, such
 // as "shfl.idx.b32", satisfies match. It reads the bodies again: the linker calls
 // it only for messages.
-func (m *Module) FindInstruction(match func(opcode string) bool) (diag.Span, bool) {
+func (m *Module) FindInstruction(match func(opcode string) bool) (found diag.Span, ok bool) {
 	for i := range m.Decls {
-		d := &m.Decls[i]
-		if !d.HasBody {
-			continue
-		}
-		var r codeReader
-		r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true}
-		r.next()
-		r.begin(m, d, m.Params(d), false)
-		for r.tokens = r.tokens[:0]; r.statement(); r.tokens = r.tokens[:0] {
-			if r.st.Kind != Instruction {
-				continue
+		m.Opcodes(&m.Decls[i], func(opcode string, words []diag.Span) bool {
+			if ok = match(opcode); ok {
+				last := words[len(words)-1]
+				found = diag.Span{Off: words[0].Off, Len: last.End() - words[0].Off}
 			}
-			opcode := ""
-			for _, t := range r.tokens[r.st.Op:r.st.Operands] {
-				opcode += string(m.Src.Text[t.Off:t.End])
-			}
-			if match(opcode) {
-				from := r.tokens[r.st.Op].Off
-				return diag.Span{Off: from, Len: r.tokens[r.st.Operands-1].End - from}, true
-			}
+			return !ok
+		})
+		if ok {
+			break
 		}
 	}
-	return diag.Span{}, false
+	return found, ok
+}
+
+// Opcodes calls visit with the opcode of each instruction of a body, such as
+// "shfl.idx.b32", and the places of its words, until visit returns false.
+func (m *Module) Opcodes(d *Decl, visit func(opcode string, words []diag.Span) bool) {
+	if !d.HasBody {
+		return
+	}
+	var r codeReader
+	r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true}
+	r.next()
+	r.begin(m, d, m.Params(d), false)
+	var words []diag.Span
+	for r.tokens = r.tokens[:0]; r.statement(); r.tokens = r.tokens[:0] {
+		if r.st.Kind != Instruction {
+			continue
+		}
+		opcode := ""
+		words = words[:0]
+		for _, t := range r.tokens[r.st.Op:r.st.Operands] {
+			opcode += string(m.Src.Text[t.Off:t.End])
+			words = append(words, t.Span())
+		}
+		if !visit(opcode, words) {
+			return
+		}
+	}
 }
