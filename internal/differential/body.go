@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -265,7 +266,11 @@ func (g *generator) readParam(p param) {
 		if !p.unsized && p.size()%8 == 0 && p.align >= 8 && g.in100(30) {
 			g.emit("ld.param.v2.u32 {%s}, [%s];", g.regs("b32", 2), p.name)
 		} else {
-			g.emit("ld.param.u32 %s, [%s%s];", g.reg("b32"), p.name, offset)
+			where := fmt.Sprintf("[%s%s]", p.name, offset)
+			if g.in100(25) { // bytes
+				where = fmt.Sprintf("%s[%s]", p.name, cmp.Or(strings.TrimPrefix(offset, "+"), "0"))
+			}
+			g.emit("ld.param.u32 %s, %s;", g.reg("b32"), where)
 		}
 		return
 	}

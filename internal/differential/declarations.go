@@ -39,9 +39,10 @@ func (g *generator) declaration(it item) (list []*node) {
 		switch s.kind {
 		case "var":
 			t := s.typ
-			if !t.unsized && t.vec == 0 && len(t.dims) == 1 && g.in100(15) {
-				t.dims, t.unsized = nil, true
+			if !t.unsized && len(t.dims) > 0 && g.in100(25) {
+				t.dims, t.unsized = t.dims[1:], true
 			}
+			known.typ = t
 			if s.count > 0 {
 				return append(list, leaf(".extern .%s %s %s<%d>;", s.space, t.prefix(), s.name, s.count))
 			}

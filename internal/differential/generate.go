@@ -21,6 +21,7 @@ type symbol struct {
 	count   int      // of a range name<count>, else 0
 	also    []string // of a variable: others in the same statement
 	points  *symbol  // of a variable: another whose address it holds
+	varied  bool     // each module declares it with other types of the same size
 	extern  bool     // declared .extern in the current module
 	wrong   *symbol  // what module wrongIn declares instead
 	wrongIn int
@@ -71,10 +72,10 @@ func (t typ) prefix() string {
 }
 
 func (t typ) suffix() string {
-	if t.unsized {
-		return "[]"
-	}
 	s := ""
+	if t.unsized {
+		s = "[]"
+	}
 	for _, d := range t.dims {
 		s += fmt.Sprintf("[%d]", d)
 	}
@@ -230,6 +231,7 @@ func (g *generator) plan() {
 				}
 			}
 		}
+		g.mayVary(s)
 		g.shared = append(g.shared, s)
 	}
 	if g.in100(10) {
@@ -238,6 +240,50 @@ func (g *generator) plan() {
 	if g.in100(8) {
 		g.flaw()
 	}
+}
+
+// mayVary chooses whether the types of a symbol depend on the module. The alignment of
+// an array is then written.
+func (g *generator) mayVary(s *symbol) {
+	switch array := len(s.typ.dims) > 0 || s.typ.unsized; {
+	case s.kind == "var" && array && s.count == 0 && g.in100(40):
+		s.varied, s.typ.align = true, 16
+	case s.kind == "func" && !s.proto.reg && g.in100(40):
+		s.varied = true
+	}
+}
+
+// vary returns the symbol as the current module declares it: arrays with other elements,
+// parameters of the other sign.
+func (g *generator) vary(s *symbol, own bool) *symbol {
+	v := *s
+	if s.kind == "var" {
+		bytes := s.typ.size()
+		v.typ.word = pick(g, []string{".b8", ".u16", ".b32", ".u32", ".s64", ".b64"})
+		if s.typ.unsized {
+			return &v
+		}
+		if bytes%widths[v.typ.word] != 0 {
+			return s
+		}
+		v.typ.vec, v.typ.dims = 0, []int{bytes / widths[v.typ.word]}
+		if n := v.typ.dims[0]; n%2 == 0 && g.in100(25) {
+			v.typ.dims = []int{n / 2, 2}
+		}
+		return &v
+	}
+	if own {
+		return s
+	}
+	p := *s.proto
+	p.params = slices.Clone(p.params)
+	for i, t := range p.params {
+		if other := map[string]string{".u32": ".s32", ".s32": ".u32", ".u64": ".s64", ".s64": ".u64"}[t.word]; other != "" && g.in100(50) {
+			p.params[i].word = other
+		}
+	}
+	v.proto = &p
+	return &v
 }
 
 func (g *generator) opaque() string {
@@ -440,6 +486,8 @@ func (g *generator) makeModule(i int) *node {
 		}
 		if s.wrong != nil && s.wrongIn == i {
 			s = s.wrong
+		} else if s.varied {
+			s = g.vary(s, own)
 		}
 		for _, name := range s.names() {
 			g.planned[name] = true

@@ -154,6 +154,11 @@ func (g *generator) useObject(name, space string, t typ) {
 		}
 	}
 	at = pick(g, []string{"[" + at + "]", "[ " + at + " ]", "[" + at + "]"})
+	address, element := name, at
+	if (len(t.dims) > 0 || t.unsized) && g.in100(40) {
+		element = g.element(name, space, t)
+		address = element
+	}
 	volatile := pick(g, []string{"", ".volatile", ".volatile"})
 	if space == "const" || space == "local" {
 		volatile = ""
@@ -161,21 +166,21 @@ func (g *generator) useObject(name, space string, t typ) {
 	switch g.IntN(8) {
 	case 0:
 		d := g.reg("b64")
-		g.emit("mov.u64 %s, %s;", d, name)
+		g.emit("mov.u64 %s, %s;", d, address)
 		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
 	case 1:
 		d := g.reg("b64")
-		g.emit("cvta.%s.u64 %s, %s;", space, d, name)
+		g.emit("cvta.%s.u64 %s, %s;", space, d, address)
 		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
 	case 2, 3:
 		if space != "const" {
-			g.emit("%sst%s.%s%s %s, %s;", g.guard(), volatile, space, word, at, g.reg(kind))
+			g.emit("%sst%s.%s%s %s, %s;", g.guard(), volatile, space, word, element, g.reg(kind))
 			return
 		}
 		fallthrough
 	case 4, 5:
 		r := g.reg(kind)
-		g.emit("%sld%s.%s%s %s, %s;", g.guard(), volatile, space, word, r, at)
+		g.emit("%sld%s.%s%s %s, %s;", g.guard(), volatile, space, word, r, element)
 		if kind == "b64" {
 			g.emit("st.volatile.global.b64 %s, %s;", g.address(), r)
 		} else {
@@ -198,6 +203,36 @@ func (g *generator) useObject(name, space string, t typ) {
 			g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
 		}
 	}
+}
+
+// element returns name[n], for n in elements of the declaration here, or in bytes if it
+// has no size.
+func (g *generator) element(name, space string, t typ) string {
+	width := widths[t.word]
+	n := g.IntN(max(t.size()/width, 3))
+	if t.unsized {
+		n *= width
+	}
+	switch {
+	case g.in100(12):
+		return fmt.Sprintf("%s[%s]", name, g.reg("b32"))
+	case g.in100(6):
+		return fmt.Sprintf("%s[%s+%d]", name, g.reg("b32"), n)
+	case space == "global" && g.in100(6):
+		return fmt.Sprintf("%s[-%d]", name, width)
+	case space == "global" && g.in100(6):
+		return name + "[WARP_SZ]"
+	}
+	return fmt.Sprintf("%s[%d]", name, n)
+}
+
+// literal returns a constant argument.
+func (g *generator) literal(t typ) string {
+	switch t.word {
+	case ".f32", ".f64", ".b32", ".b64":
+		return pick(g, []string{"2.5", "-1.1", "0f3F8CCCCD", "0d3FF199999999999A", "1e3"})
+	}
+	return pick(g, []string{"-5", "17", "0x7fffffff"})
 }
 
 // call calls a function that is declared here.
@@ -271,6 +306,8 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 				}
 			case name == "":
 				switch {
+				case g.in100(30):
+					args[i] = g.literal(t)
 				case t.word == ".f32":
 					args[i] = g.reg("f32")
 				case t.word == ".f64":
