@@ -183,27 +183,74 @@ func TestFoldClasses(t *testing.T) {
 // TestFoldRandom doubles functions of random modules, spreads the calls over both
 // copies, and checks that folding finds the copies and changes nothing else.
 func TestFoldRandom(t *testing.T) {
-	n := uint64(150)
+	n := uint64(80)
 	if testing.Short() {
 		n = 20
 	}
 	if os.Getenv("PTXLINK_MODULES") != "" {
 		fmt.Sscan(os.Getenv("PTXLINK_MODULES"), &n)
 	}
-	folded := 0
+	folded, differ := 0, 0
+	fault := func(seed uint64, o optimize.Options, err error, text string) {
+		if differ++; differ > 1 {
+			text = "" // the first one is enough to read
+		}
+		t.Errorf("module %d, %+v: %v\n%s", seed, o, err, text)
+	}
 	for seed := range n {
 		text := withCopies(t, generate(seed+5000), rand.New(rand.NewPCG(seed, 9)))
 		for _, o := range []optimize.Options{{Fold: true}, {Fold: true, Level: 1}, {Fold: true, Level: 2}} {
 			r, err := same(text, o, 1, -7)
 			if err != nil {
-				t.Fatalf("module %d, level %d: %v\n%s", seed, o.Level, err, text)
+				fault(seed, o, err, text)
+				continue
 			}
 			folded += len(r.Folded)
 		}
+		// Another module replaces the weak functions later.
+		strong := replacements(t, text)
+		for _, o := range []optimize.Options{{Fold: true, Interposable: true}, {Fold: true, Level: 2, Interposable: true}} {
+			if _, err := sameWith(text, strong, o, 1); err != nil {
+				fault(seed, o, err, text+strong)
+			}
+		}
 	}
+	t.Logf("%d modules, %d functions folded, %d differences", n, folded, differ)
 	if folded < int(n) {
 		t.Errorf("%d functions folded in %d modules", folded, n)
 	}
+}
+
+// private removes the linkage of a function.
+var private = strings.NewReplacer(".visible .func", ".func", ".weak .func", ".func")
+
+// replacements returns a module with strong definitions of the weak functions of another,
+// which do something else.
+func replacements(t *testing.T, text string) string {
+	t.Helper()
+	m, err := ptx.Parse(&diag.Source{Text: []byte(text)})
+	if err != nil {
+		t.Fatal(err.Text)
+	}
+	out := ".version 7.8\n.target sm_80\n.address_size 64\n"
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		if !d.HasBody || d.Linkage != ptx.Weak {
+			continue
+		}
+		out += strings.Replace(string(m.Prototype(d, nil)), ".weak", ".visible", 1) + "\n{\n"
+		for _, p := range m.Params(d)[:len(d.Signature.Results)] {
+			name := m.Src.String(p.NameSpan)
+			if p.Space == ".reg" {
+				out += fmt.Sprintf("\tmov.b32 %s, 4711;\n", name)
+			}
+			for at := int64(0); p.Space == ".param" && at < p.Size(); at += 4 {
+				out += fmt.Sprintf("\tst.param.b32 [%s+%d], %d;\n", name, at, 4711+at)
+			}
+		}
+		out += "\tret;\n}\n"
+	}
+	return out
 }
 
 // withCopies adds a copy of each function that has no object of its own in .shared or
@@ -216,7 +263,7 @@ func withCopies(t *testing.T, text string, r *rand.Rand) string {
 	}
 	copied := map[ptx.NameID]bool{}
 	for i := range m.Decls {
-		if d := &m.Decls[i]; d.Kind == ptx.Func && d.HasBody && d.Linkage != ptx.Weak {
+		if d := &m.Decls[i]; d.Kind == ptx.Func && d.HasBody {
 			copied[d.Name] = true
 		}
 	}
@@ -249,8 +296,8 @@ func withCopies(t *testing.T, text string, r *rand.Rand) string {
 		}
 		if copied[d.Name] {
 			own := m.Names[d.Name] + "_copy"
-			fmt.Fprintf(&protos, "%s;\n%s;\n", m.Prototype(d, nil), m.Prototype(d, []ptx.Edit{{Span: d.NameSpan, Text: own}}))
-			bodies.WriteString(strings.TrimPrefix(body(d, own), ".visible ") + "\n")
+			fmt.Fprintf(&protos, "%s;\n%s;\n", m.Prototype(d, nil), private.Replace(string(m.Prototype(d, []ptx.Edit{{Span: d.NameSpan, Text: own}}))))
+			bodies.WriteString(private.Replace(body(d, own)) + "\n")
 		}
 		bodies.WriteString(body(d, "") + "\n")
 	}

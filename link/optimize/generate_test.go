@@ -13,10 +13,17 @@ func generate(seed uint64) string {
 	g := &generator{rand: rand.New(rand.NewPCG(seed, 1))}
 	g.printf(".version 7.8\n.target sm_80\n.address_size 64\n.global .align 8 .b8 log[8192];\n")
 	g.printf(".global .align 4 .b32 shade0 = 77;\n.global .align 4 .b32 shade1 = 78;\n.const .align 4 .b32 fixed[4] = {3, -5, 1000, 70000};\n")
-	g.printf(".shared .align 8 .b8 pad[64];\n%s", touches)
+	g.printf(".const .align 8 .b8 bytes[16] = {1, 20, 3, 40, 5, 60, 7, 80, 9, 100, 11, 120, 13, 140, 15, 160};\n.global .b32 thing0 = 9;\n.global .b32 thing1 = 9;\n.const .align 8 .b16 shorts[2][4] = {{1, 2, 3, 4}, {5, 6, 7, 8}};\n")
+	g.printf(".shared .align 8 .b8 pad[64];\n%s%s", touches, twins)
+	g.rare = g.chance(30)
 	n := 2 + g.rand.IntN(5)
 	for i := range n {
-		g.function(i)
+		switch {
+		case g.chance(20):
+			g.registerFunction(i)
+		default:
+			g.function(i)
+		}
 	}
 	g.entry()
 	return g.out.String()
@@ -25,6 +32,7 @@ func generate(seed uint64) string {
 type generator struct {
 	rand *rand.Rand
 	out  strings.Builder
+	rare bool // types and literals that few compilers write
 	made []signature
 	next int // number of labels and objects so far
 	// The function being written:
@@ -40,6 +48,7 @@ type signature struct {
 	result *param
 	params []param
 	small  bool
+	reg    bool // results and parameters are registers
 }
 
 // param is a parameter: a scalar, or an array of bytes.
@@ -65,7 +74,7 @@ func (g *generator) number() int                       { g.next++; return g.next
 func (g *generator) r() string                         { return fmt.Sprintf("%%r%d", 1+g.rand.IntN(6)) }
 
 func (g *generator) param(name string) param {
-	switch g.rand.IntN(5) {
+	switch g.rand.IntN(6) {
 	case 0:
 		return param{name: name, word: g.pick(".b64", ".u64", ".s64")}
 	case 1:
@@ -74,6 +83,160 @@ func (g *generator) param(name string) param {
 		return param{name: name, size: int64(8 * (1 + g.rand.IntN(3))), align: 8}
 	}
 	return param{name: name, word: g.pick(".b32", ".u32", ".s32", ".f32")}
+}
+
+// twins are functions that do the same, and functions that return the addresses of
+// twins and of variables.
+var twins = func() string {
+	var b strings.Builder
+	for i := range 2 {
+		fmt.Fprintf(&b, ".func (.param .b32 res) twin%d(.param .b32 in0)\n{\n\t.reg .b32 %%t;\n\tld.param.b32 %%t, [in0];\n\tadd.u32 %%t, %%t, 3;\n\tst.param.b32 [res], %%t;\n\tret;\n}\n", i)
+		for _, name := range []string{"twin", "thing"} {
+			fmt.Fprintf(&b, ".func (.param .b64 res) at_%s%d()\n{\n\t.reg .b64 %%t;\n\tmov.u64 %%t, %s%d;\n\tst.param.b64 [res], %%t;\n\tret;\n}\n", name, i, name, i)
+		}
+	}
+	return b.String()
+}()
+
+// same compares addresses of twins or variables.
+func (g *generator) same() {
+	name := g.pick("twin", "thing")
+	g.printf("\t{\n\t.reg .b64 %%g<4>;\n\t.reg .pred %%same;\n")
+	for i := range 2 {
+		g.printf("\t{\n\t.param .b64 at;\n\tcall (at), at_%s%d, ();\n\tld.param.b64 %%g%d, [at];\n\t}\n", name, i, i)
+	}
+	if g.chance(50) {
+		g.printf("\tmov.u64 %%g%d, %s%d;\n", g.rand.IntN(2), name, g.rand.IntN(2))
+	}
+	g.printf("\tsetp.eq.u64 %%same, %%g0, %%g1;\n\tselp.u32 %%r7, 17, 0, %%same;\n\txor.b32 %s, %s, %%r7;\n\t}\n", g.r(), g.r())
+}
+
+// registerFunction writes a function whose parameters are registers, which it assigns.
+// The first one holds the address of a twin.
+func (g *generator) registerFunction(i int) {
+	f := signature{name: fmt.Sprintf("f%d", i), reg: true, result: &param{name: "res", word: ".b32"}}
+	f.params = append(f.params, param{name: "in0", word: ".b64"})
+	var list []string
+	for k := range 1 + g.rand.IntN(3) {
+		p := param{name: fmt.Sprintf("in%d", k+1), word: g.pick(".b32", ".u32", ".f32", ".b64", ".b16")}
+		if g.rare && g.chance(50) {
+			p.word = g.pick(".f16", ".f16x2", ".b8")
+		}
+		f.params = append(f.params, p)
+	}
+	for _, p := range f.params {
+		list = append(list, fmt.Sprintf(".reg %s %s", p.word, p.name))
+	}
+	g.printf("%s.func (.reg .b32 res) %s(%s)\n{\n", g.pick("", ".visible ", ".weak "), f.name, strings.Join(list, ", "))
+	g.static, g.result = "", nil
+	g.begin(3 + g.rand.IntN(5))
+	for k := range 6 {
+		g.printf("\tmov.u32 %%r%d, %d;\n", k+1, int32(g.rand.Uint32()))
+	}
+	for _, p := range f.params[1:] {
+		g.fromRegister(p.word, p.name, "%r7")
+		g.printf("\txor.b32 %s, %s, %%r7;\n", g.r(), g.r())
+	}
+	for range g.rand.IntN(3) { // assigned
+		p := f.params[1:][g.rand.IntN(len(f.params)-1)]
+		g.toRegister(p.word, p.name, g.pick("", "@%p1 ", "@!%p2 "))
+		g.fromRegister(p.word, p.name, "%r7")
+		g.printf("\tadd.u32 %s, %s, %%r7;\n", g.r(), g.r())
+	}
+	if g.chance(60) {
+		g.printf("\t%smov.u64 in0, twin%d;\n", g.pick("", "@%p1 ", "@!%p2 "), g.rand.IntN(2))
+	}
+	n := g.number()
+	g.printf("\t{\n\t.param .b32 a, q;\n\tst.param.b32 [a], %s;\nP%d:\t.callprototype (.param .b32 _) _ (.param .b32 _);\n\tcall (q), in0, (a), P%d;\n\tld.param.b32 res, [q];\n\t}\n", g.r(), n, n)
+	g.block()
+	g.printf("\txor.b32 res, res, %s;\n", g.r())
+	if g.chance(30) {
+		g.printf("\t@%%p1 ret;\n\tadd.u32 res, res, 1;\n")
+	}
+	g.store()
+	g.printf("\tret;\n}\n")
+	g.made = append(g.made, f)
+}
+
+// fromRegister moves a register of a type to one of 32 bits.
+func (g *generator) fromRegister(word, from, to string) {
+	switch word {
+	case ".b64":
+		g.printf("\tcvt.u32.u64 %s, %s;\n", to, from)
+	case ".f16", ".b16":
+		g.printf("\tmov.b16 %%h2, %s;\n\tcvt.u32.u16 %s, %%h2;\n", from, to)
+	case ".b8":
+		g.printf("\tcvt.u32.u8 %s, %s;\n", to, from)
+	default:
+		g.printf("\tmov.b32 %s, %s;\n", to, from)
+	}
+}
+
+// toRegister gives a register of a type the value of some other.
+func (g *generator) toRegister(word, to, guard string) {
+	switch word {
+	case ".b64":
+		g.printf("\t%scvt.u64.u32 %s, %s;\n", guard, to, g.r())
+	case ".f16", ".b16":
+		g.printf("\tcvt.u16.u32 %%h1, %s;\n\t%smov.b16 %s, %%h1;\n", g.r(), guard, to)
+	case ".b8":
+		g.printf("\t%scvt.u8.u32 %s, %s;\n", guard, to, g.r())
+	default:
+		g.printf("\t%smov.b32 %s, %s;\n", guard, to, g.r())
+	}
+}
+
+// callRegisters calls a function whose parameters are registers.
+func (g *generator) callRegisters(f signature) {
+	g.printf("\t{\n\t.reg .b64 %%fp;\n\tmov.u64 %%fp, twin%d;\n", g.rand.IntN(2))
+	if g.chance(30) {
+		g.printf("\t@%%p2 mov.u64 %%fp, twin%d;\n", g.rand.IntN(2))
+	}
+	args := []string{"%fp"}
+	for k, p := range f.params[1:] {
+		name := fmt.Sprintf("%%a%d", k)
+		g.printf("\t.reg %s %s;\n", p.word, name)
+		g.toRegister(p.word, name, "")
+		args = append(args, name)
+	}
+	g.printf("\tcall (%s), %s, (%s);\n\t}\n", g.r(), f.name, strings.Join(args, ", "))
+}
+
+// element loads through an index.
+func (g *generator) element() {
+	switch g.rand.IntN(5) {
+	case 0:
+		g.printf("\tld.const.u32 %%r7, fixed[%d];\n", g.rand.IntN(4))
+	case 1:
+		g.printf("\tld.const.u8 %%r7, bytes[%d];\n", g.rand.IntN(16))
+	case 2:
+		g.printf("\tmov.u64 %%d8, shorts[%d];\n\tld.const.u16 %%r7, [%%d8];\n", g.rand.IntN(8))
+	case 3:
+		g.printf("\tand.b32 %%r8, %s, 3;\n\tld.const.u16 %%r7, shorts[%%r8+%d];\n", g.r(), g.rand.IntN(5))
+	default:
+		if g.depot > 0 {
+			g.printf("\tld.local.u32 %%r7, depot[%d];\n", 4*g.rand.IntN(int(g.depot/4)))
+		} else {
+			g.printf("\tld.const.u32 %%r7, bytes[WARP_SZ-28];\n")
+		}
+	}
+	g.printf("\tadd.u32 %s, %s, %%r7;\n", g.r(), g.r())
+}
+
+// hide declares a register with the name of something else, and uses it.
+func (g *generator) hide() {
+	name := g.pick("seed", "in3", "p0", "p1", "q", "a", "at", "by", "f9", "twin1", "touch")
+	g.printf("\t{\n")
+	if g.chance(50) {
+		g.printf("\t.reg .pred %s;\n\tsetp.eq.u32 %s, %%thr, %d;\n\t@%s add.u32 %%r1, %%r1, 3;\n", name, name, g.rand.IntN(4), name)
+		if g.chance(50) {
+			g.give()
+			g.printf("\t@%s ret;\n", name)
+		}
+	} else {
+		g.printf("\t.reg .b32 %s;\n\tadd.u32 %s, %s, 9;\n\txor.b32 %s, %s, %s;\n", name, name, g.r(), g.r(), g.r(), name)
+	}
+	g.printf("\t}\n")
 }
 
 // The registers of every function. %r1 to %r6 hold values.
@@ -374,7 +537,13 @@ func (g *generator) block() {
 
 func (g *generator) statement() {
 	n := g.number()
-	switch g.rand.IntN(18) {
+	switch g.rand.IntN(22) {
+	case 18:
+		g.same()
+	case 19, 20:
+		g.element()
+	case 21:
+		g.hide()
 	case 0, 1, 2:
 		g.printf("\t%s %s, %s, %s;\n", g.pick("add.u32", "sub.u32", "xor.b32", "mul.lo.u32", "min.s32", "max.u32"), g.r(), g.r(), g.pick(g.r(), "13", "-2"))
 	case 3:
@@ -439,6 +608,10 @@ func (g *generator) call() {
 		return
 	}
 	f := g.made[g.rand.IntN(len(g.made))]
+	if f.reg {
+		g.callRegisters(f)
+		return
+	}
 	n := g.number()
 	guard := g.pick("", "", "", "@%p1 ", "@!%p2 ")
 	g.printf("\t{\n")
@@ -448,8 +621,24 @@ func (g *generator) call() {
 	var names []string
 	for k, p := range f.params {
 		name := fmt.Sprintf("p%d", k)
-		if p.size == 0 && !strings.HasSuffix(p.word, "64") && p.word != ".f32" && g.chance(10) {
-			names = append(names, g.pick(g.r(), "-100"))
+		if p.size == 0 && g.chance(15) {
+			switch word := p.word; {
+			case !g.rare && (strings.HasSuffix(word, "64") || word == ".f32"):
+				names = append(names, name)
+				g.printf("\t%s;\n", p.declare(name))
+			case !g.rare:
+				names = append(names, g.pick(g.r(), "-100"))
+			case word == ".b64":
+				names = append(names, g.pick("-100", "2.5", "0f3F8CCCCD", "0d3FF199999999999A"))
+			case word == ".u64", word == ".s64":
+				names = append(names, "-100")
+			case word == ".f32":
+				names = append(names, g.pick("2.5", "0f3F8CCCCD", "0d3FF199999999999A", "1e3"))
+			case word == ".b32":
+				names = append(names, g.pick(g.r(), "-100", "2.5", "0f3F8CCCCD", "1e3"))
+			default:
+				names = append(names, g.pick(g.r(), "-100"))
+			}
 			continue
 		}
 		names = append(names, name)
@@ -472,9 +661,13 @@ func (g *generator) call() {
 	if f.result != nil {
 		result = "(q), "
 	}
-	target, prototype := f.name, ""
+	target, prototype, end := f.name, "", ""
 	if g.chance(15) && guard == "" && !strings.Contains(strings.Join(names, ""), "%") && !strings.Contains(strings.Join(names, ""), "-") { // through a register
 		g.printf("\t.reg .b64 %%fp<3>;\n\tmov.u64 %%fp0, %s;\n\tmov.b64 %%fp1, %%fp0;\n", f.name)
+		if g.chance(20) { // a local of its name
+			g.printf("\t{\n\t.reg .b32 %s;\n\tmov.b32 %s, 1;\n", f.name, f.name)
+			end = "\t}\n"
+		}
 		g.printf("P%d: .callprototype ", n)
 		if f.result != nil {
 			g.printf("(%s) ", f.result.declare("_"))
@@ -499,7 +692,7 @@ func (g *generator) call() {
 	if guard != "" && f.result != nil {
 		g.printf("S%d:\n", n)
 	}
-	g.printf("\t}\n")
+	g.printf("%s\t}\n", end)
 	if g.chance(40) {
 		g.store()
 	}

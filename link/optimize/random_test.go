@@ -19,8 +19,8 @@ type outcome struct {
 }
 
 // run runs entry k with several threads.
-func run(m *ptx.Module, seed int32) (outcome, error) {
-	machine, err := ptxsim.New(ptxsim.Options{Trace: true, Steps: 2e6}, m)
+func run(seed int32, modules ...*ptx.Module) (outcome, error) {
+	machine, err := ptxsim.New(ptxsim.Options{Trace: true, Steps: 2e6}, modules...)
 	if err != nil {
 		return outcome{}, err
 	}
@@ -58,11 +58,34 @@ var levels = []optimize.Options{{Level: 1}, {Level: 2}, {Inline: []string{"*"}},
 
 // same optimises a module and returns an error if what it does differs.
 func same(text string, o optimize.Options, seeds ...int32) (*optimize.Result, error) {
+	return sameWith(text, "", o, seeds...)
+}
+
+// tryOptimize returns a panic as an error.
+func tryOptimize(m *ptx.Module, o optimize.Options) (r *optimize.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return optimize.Optimize(m, o)
+}
+
+// sameWith does the same for a module that another one is linked with later.
+func sameWith(text, other string, o optimize.Options, seeds ...int32) (*optimize.Result, error) {
 	m, err := parse(text)
 	if err != nil {
 		return nil, err
 	}
-	r, err := optimize.Optimize(m, o)
+	var others []*ptx.Module
+	if other != "" {
+		second, err := parse(other)
+		if err != nil {
+			return nil, err
+		}
+		others = append(others, second)
+	}
+	r, err := tryOptimize(m, o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,11 +94,11 @@ func same(text string, o optimize.Options, seeds ...int32) (*optimize.Result, er
 		return r, err
 	}
 	for _, seed := range seeds {
-		want, err := run(m, seed)
+		want, err := run(seed, append(others, m)...)
 		if err != nil {
 			return r, fmt.Errorf("before: %w", err)
 		}
-		got, err := run(after, seed)
+		got, err := run(seed, append(others, after)...)
 		if err != nil {
 			return r, fmt.Errorf("after: %w", err)
 		}
@@ -103,14 +126,19 @@ func TestRandom(t *testing.T) {
 	for share := range uint64(shares) {
 		t.Run(fmt.Sprint(share), func(t *testing.T) {
 			t.Parallel()
-			calls, inlined, assembled := 0, 0, 0
+			modules, calls, inlined, assembled, differ := 0, 0, 0, 0, 0
 			for seed := share; seed < n; seed += shares {
 				text := generate(seed)
+				modules++
 				made := map[string]bool{}
 				for _, o := range levels {
 					r, err := same(text, o, 3, -1)
 					if err != nil {
-						t.Fatalf("module %d, %+v: %v\n%s", seed, o, err, text)
+						if differ++; differ > 1 {
+							text = "" // the first one is enough to read
+						}
+						t.Errorf("module %d, %+v: %v\n%s", seed, o, err, text)
+						break
 					}
 					for _, c := range r.Calls {
 						calls++
@@ -126,7 +154,7 @@ func TestRandom(t *testing.T) {
 					}
 				}
 			}
-			t.Logf("%d of %d calls inlined, %d outputs assembled", inlined, calls, assembled)
+			t.Logf("%d modules, %d of %d calls inlined, %d outputs assembled, %d differences", modules, inlined, calls, assembled, differ)
 		})
 	}
 }
