@@ -206,7 +206,7 @@ func (g *generator) useObject(name, space string, t typ) {
 }
 
 // element returns name[n], for n in elements of the declaration here, or in bytes if it
-// has no size.
+// has no size. name[r+n] becomes other instructions, and is left to make equivalence.
 func (g *generator) element(name, space string, t typ) string {
 	width := widths[t.word]
 	n := g.IntN(max(t.size()/width, 3))
@@ -216,8 +216,6 @@ func (g *generator) element(name, space string, t typ) string {
 	switch {
 	case g.in100(12):
 		return fmt.Sprintf("%s[%s]", name, g.reg("b32"))
-	case g.in100(6):
-		return fmt.Sprintf("%s[%s+%d]", name, g.reg("b32"), n)
 	case space == "global" && g.in100(6):
 		return fmt.Sprintf("%s[-%d]", name, width)
 	case space == "global" && g.in100(6):

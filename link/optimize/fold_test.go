@@ -238,7 +238,7 @@ func replacements(t *testing.T, text string) string {
 		if !d.HasBody || d.Linkage != ptx.Weak {
 			continue
 		}
-		out += strings.Replace(string(m.Prototype(d, nil)), ".weak", ".visible", 1) + "\n{\n"
+		out += fmt.Sprintf(".visible %s\n{\n", m.Prototype(d, nil))
 		for _, p := range m.Params(d)[:len(d.Signature.Results)] {
 			name := m.Src.String(p.NameSpan)
 			if p.Space == ".reg" {
@@ -296,7 +296,7 @@ func withCopies(t *testing.T, text string, r *rand.Rand) string {
 		}
 		if copied[d.Name] {
 			own := m.Names[d.Name] + "_copy"
-			fmt.Fprintf(&protos, "%s;\n%s;\n", m.Prototype(d, nil), private.Replace(string(m.Prototype(d, []ptx.Edit{{Span: d.NameSpan, Text: own}}))))
+			fmt.Fprintf(&protos, "%s%s;\n%s;\n", m.Src.Text[d.Span.Off:d.Header.Off], m.Prototype(d, nil), private.Replace(string(m.Prototype(d, []ptx.Edit{{Span: d.NameSpan, Text: own}}))))
 			bodies.WriteString(private.Replace(body(d, own)) + "\n")
 		}
 		bodies.WriteString(body(d, "") + "\n")
