@@ -198,8 +198,7 @@ func newOwners(t *Table, out [][]string) *owners {
 		if o.external[i] = mentions[0].File; mentions[len(mentions)-1].File != mentions[0].File {
 			o.external[i] = several
 		}
-		// In text that is redirected, a local of the new name would hide the symbol.
-		if len(mentions) > 1 && t.options.Redirect != nil {
+		if o.redirected(SymbolID(i)) {
 			o.external[i] = several
 		}
 	}
@@ -229,7 +228,11 @@ func newOwners(t *Table, out [][]string) *owners {
 					put(&o.numbered, base, &numbered{})
 				}
 				n := o.numbered[base]
-				n.names = append(n.names, numberedName{number, int32(i), f.NamePlace(ptx.NameID(j)).Span.Off})
+				owner := int32(i)
+				if s := t.of[i][j]; s != None && o.redirected(s) {
+					owner = several
+				}
+				n.names = append(n.names, numberedName{number, owner, f.NamePlace(ptx.NameID(j)).Span.Off})
 			}
 		}
 	}
@@ -237,6 +240,12 @@ func newOwners(t *Table, out [][]string) *owners {
 		n.sort()
 	}
 	return o
+}
+
+// redirected reports whether other names may have become that of a symbol: a local of this
+// name would hide it from text that had the other name.
+func (o *owners) redirected(s SymbolID) bool {
+	return o.t.options.Redirect != nil && len(o.t.Symbols[s].Mentions) > 1
 }
 
 // suspects returns the functions of a file that may declare a module-scope name of
