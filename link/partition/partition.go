@@ -171,6 +171,7 @@ func (p *program) uses(decl int32) (list []int32) {
 type Estimate struct {
 	Cloned   int64 // instructions in whole-program mode
 	Once     int64 // instructions with one copy of each function
+	Calls    bool  // a kernel calls functions
 	Pointers bool  // a kernel has copies of functions that are called through pointers
 }
 
@@ -211,6 +212,7 @@ func Cloning(m *ptx.Module, limit int64) (e Estimate) {
 			}
 			seen[at] = round
 			e.Cloned += p.cost[at]
+			e.Calls = e.Calls || m.Decls[at].Kind == ptx.Func
 			push(p.uses(at))
 			if p.pointers[at] && !pointers {
 				pointers = true

@@ -271,7 +271,7 @@ func TestCloning(t *testing.T) {
 	for i := range 10 {
 		fmt.Fprintf(&b, ".visible .entry k%d()\n{\n%scall f;\nret;\n}\n", i, strings.Repeat("bar.sync 0;\n", 7))
 	}
-	if e := Cloning(parse(t, b.String()), 16); e != (Estimate{1100, 200, false}) {
+	if e := Cloning(parse(t, b.String()), 16); e != (Estimate{1100, 200, true, false}) {
 		t.Errorf("%+v", e)
 	}
 	if e := Cloning(parse(t, b.String()), 2); e.Cloned < 2*e.Once || e.Cloned > 3*e.Once {
@@ -305,7 +305,7 @@ func TestCloningPointers(t *testing.T) {
 		e := count(".visible .entry a() " + test.entry + "\n.visible .entry b() " + test.entry + "\n")
 		own := (e.Once - once) / 2
 		want := max(e.Once, 2*own+2+2*test.cloned)
-		if e.Cloned != want || e.Pointers != (test.cloned == 130) {
+		if e.Cloned != want || e.Pointers != (test.cloned == 130) || e.Calls != (test.cloned > 0) {
 			t.Errorf("%s: %+v, want %d cloned", test.entry, e, want)
 		}
 	}

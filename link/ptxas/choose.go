@@ -19,9 +19,10 @@ import (
 //  2. Separate functions if the inputs record different options for ptxas.
 //  3. Separate functions if the copies would cost too much: cloneLimit, cloneSmall.
 //  4. Separate functions if one ptxas takes longer than several: slower.
-//  5. If a kernel calls functions through pointers, the copies may need more registers
-//     and code than the functions, and nothing but ptxas knows. Up to tryLimit
-//     instructions it assembles both; above, separate functions are chosen.
+//  5. If a kernel calls functions, the copies may need more registers and code than the
+//     functions, and nothing but ptxas knows: small programs are assembled both ways,
+//     unless they are one input without calls through pointers. Above tryLimit,
+//     functions that are called through pointers stay separate.
 //  6. Whole mode, which is also what is left where there is no nvlink, or the module
 //     has 32-bit addresses.
 
@@ -36,8 +37,9 @@ const cloneLimit, cloneSmall = 1.25, 500
 // about 0.1 s. A start of ptxas counts as ptxasStart instructions.
 const wholeSmall, ptxasStart = 4000, 400
 
-// tryLimit instructions take ptxas about 0.5 s.
-const tryLimit = 20000
+// tryLimit instructions with calls through pointers take ptxas about 0.5 s, callLimit
+// without such calls 0.15 s.
+const tryLimit, callLimit = 20000, 5000
 
 // slower reports whether whole mode takes longer than the separate inputs would.
 func (b Build) slower(t *teller, m *ptx.Module, e partition.Estimate) bool {
@@ -98,10 +100,16 @@ func (b Build) prefer(t *teller, m *ptx.Module) way {
 		return way{b.sooner, true, fmt.Sprintf("separate functions: one ptxas would take longer for %d instructions than several", e.Cloned)}
 	case e.Pointers && e.Cloned > tryLimit:
 		return way{b.separate, true, fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
-	case e.Pointers && b.Nvlink != "":
+	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(m) > 1):
 		return way{b.better, true, ""}
 	}
 	return way{b.whole, false, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
+}
+
+// units returns the number of inputs that have functions in the module.
+func (t *teller) units(m *ptx.Module) int {
+	_, units := partition.Units(m, t.unit)
+	return units
 }
 
 // sooner assembles the separate functions only because that is done sooner. What a
@@ -162,6 +170,7 @@ func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.L
 		if save := b.Temporary; save != nil {
 			b.Temporary = func(name string, data []byte) { try.saved = append(try.saved, func() { save(name, data) }) }
 		}
+		b.Parts = 1 // each part has its own copy of what ptxas adds, such as divisions
 		assemble := b.whole
 		if try == separate {
 			assemble = b.separate
@@ -199,8 +208,8 @@ func (t *teller) again() *teller {
 	return c
 }
 
-// moreSize is how much more code or spills count.
-const moreSize = 1.05
+// moreSize is how much more code or spills count; moreCode bytes of code never do.
+const moreSize, moreCode = 1.05, 4096
 
 // worse returns what makes the cubin of a trial worse than another: registers with which
 // fewer warps run, else more code, else more spills without less code; "" if nothing does.
@@ -234,7 +243,7 @@ func (w *trial) worse(than *trial) string {
 		return example
 	case warps < 0 && float64(code) <= cloneLimit*float64(otherCode):
 		return ""
-	case float64(code) > moreSize*float64(otherCode):
+	case float64(code-moreCode) > moreSize*float64(otherCode):
 		return fmt.Sprintf("%d bytes of code instead of %d", code, otherCode)
 	case float64(spills) > moreSize*float64(otherSpills) && moreSize*float64(code) > float64(otherCode):
 		return fmt.Sprintf("%d bytes of spills instead of %d", spills, otherSpills)
