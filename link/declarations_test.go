@@ -49,8 +49,13 @@ func TestDeclarations(t *testing.T) {
 		}
 		d.check(seed, "split", inputs, mustLink(t, link.Options{Inputs: members, AllowDuplicates: true, KeepUnused: true}).PTX)
 
-		folded := mustLink(t, link.Options{Inputs: inputs, Optimize: link.Optimize{Fold: true}}).PTX
-		d.check(seed, "--icf", inputs, folded)
+		for way, o := range map[string]link.Options{
+			"--icf":              {Optimize: link.Optimize{Fold: true}},
+			"--dedupe-identical": {DedupeIdentical: true},
+		} {
+			o.Inputs = inputs
+			d.check(seed, way, inputs, mustLink(t, o).PTX)
+		}
 		m, fault := ptx.Parse(&diag.Source{Text: twice})
 		if fault != nil {
 			t.Fatal(fault)
