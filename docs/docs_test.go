@@ -196,6 +196,7 @@ func (b block) run(t *testing.T, page, root, bin string) {
 	cmd := exec.Command("bash", "-c", prelude+script)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "NO_COLOR=1", "PTXLINK_CACHE=",
+		"CUDA_HOME=", "CUDA_PATH=", "PTXAS=", "NVLINK=", "FATBINARY=", // the tools on this PATH are meant
 		"GCC="+filepath.Join(oracles.Dir(), "gcc-nvptx"),
 		"TRITON_CACHE_DIR="+filepath.Join(root, "triton-cache"), "PATH="+strings.Join(path, ":"))
 	out, err := cmd.CombinedOutput()
