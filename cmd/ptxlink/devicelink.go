@@ -50,8 +50,8 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 // addLibrary lets nvlink link a library of cubins with what ptxas writes.
 func (c *command) addLibrary(path string) error {
 	full, err := filepath.Abs(path)
-	if err == nil {
-		c.assembler.Nvlink, err = ptxas.FindNvlink("", c.assembler.Path)
+	if err == nil && c.assembler.Nvlink == "" {
+		_, err = ptxas.FindNvlink("", c.assembler.Path)
 	}
 	if err != nil {
 		var m *diag.Message

@@ -215,11 +215,11 @@ func (c *command) nvlink(opts *cli.Context) error {
 	c.format, c.cubin, c.usage = "cubin", true, opts.Bool("verbose")
 	c.assembler.Usage = c.usage
 	c.assembler.Compile = c.linkOptions.Relocatable
-	c.assembler.Mode = ptxas.Whole
 	var err error
 	if c.assembler.Path, err = findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
+	c.assembler.Nvlink, _ = ptxas.FindNvlink("", c.assembler.Path) // without one, the whole program is assembled
 	targets, err := c.linkAll(opts.Context)
 	if err != nil {
 		return err
