@@ -217,7 +217,8 @@ func (w *nvccWorkspace) symbols(cubin string) (list []string) {
 	for line := range strings.Lines(w.run(w.cuobjdump, "-symbols", cubin)) {
 		words := strings.Fields(line)
 		switch {
-		case len(words) < 4 || strings.HasPrefix(words[len(words)-1], ".nv"):
+		// ptxas reserves shared memory in each cubin for some GPUs.
+		case len(words) < 4 || strings.HasPrefix(words[len(words)-1], ".nv") || strings.HasPrefix(words[len(words)-1], "__nv_reservedSMEM"):
 		case slices.Contains(words, "ENTRY") || slices.Contains(words, "STO_ENTRY"):
 			list = append(list, "kernel "+words[len(words)-1])
 		case strings.HasSuffix(words[0], "OBJECT"):
