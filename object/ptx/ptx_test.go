@@ -219,6 +219,8 @@ func FuzzParse(f *testing.F) {
 	f.Add(".func f(){ L: .loc 1 2 3 // a.cu\n .reg .b32 %r<9>; @!%p1 bra L; { ld.global.v2.u32 {%r1, _}, [g+4]; } mov.f32 x, 0f3F800000; mov.u32 %r1, %tid.x; $L_1: ret; }")
 	f.Add(".visible .func (.param .align 8 .b8 r[8]) f (.param .b64 .ptr .global .align 4 p, .param .b32 n) { .param .b64 a; .reg .b32 t; .param .align 8 .b8 b [ 8 ] ; call (a), f, (p, 4, b), P; call f; call.uni (), %r1, (%p, a) ; }")
 	f.Add(".extern .func f ( ) ; .weak .entry k (.param .u64 p) .maxntid 1 { P: .callprototype _ (.param .b32 _); call %rd1, (x), P; }")
+	f.Add(".func f(){ .reg .b32 %r<9>; .loc 2 7 3, function_name $L__info_string0, inlined_at 1 4 62\nadd.s32 %r1, %r2, %r3;\n.loc 2 7, function_name L , inlined_at 1\n.loc 2 7 3 ,function_name L, inlined_at 1 2 3 4\n ret; }")
+	f.Add(".func f(){ .loc 2 7 3, function_name .debug_str+4, inlined_at 1 4 /**/ 62\nret;\n.loc 2 7 3, function_name L, inlined_at 1 4, 5\nret; }")
 	f.Add(".global .u32 g; .func f(){ .loc 1 2\n.loc 1 2 3, function_name L+4, inlined_at 1 2 3\n add.f32 1.5, g, 4.u32; // g\n g: mov.shared::cta.b32 g, g ; }")
 	f.Add(".visible .func (.param .u32 %value_out) f (.param .u64 %in_ar0) { .param .u32 %a; .reg .u32 %b; .reg .pred %p; @ %p call f, (%a); @ !%p call f, (%b); .local .align 16 .b8 %frame_ar[16]; }")
 	f.Add(".func f(.param .b32 %r2) { .param .b32 %r1; { .reg .b32 %r<3>; call f, (%r1); } .reg .b32 %r1; .reg .v2 .b32 %r3; call f, (%r2); }")

@@ -219,24 +219,15 @@ func (p *parser) skimDirective(at int) int {
 
 func (p *parser) skimLoc(from, at int) int {
 	text := p.text
-	loc := Loc{}
-	end := at
-	for i, n := range []*int64{&loc.File, &loc.Line, &loc.Column} {
-		for at < len(text) && class[text[at]] == cSpace {
-			at++
-		}
-		value, digits := decimal(text, at)
-		if digits == at {
-			if i == 2 {
-				break
-			}
+	var loc Loc
+	var end int
+	if loc.LocPlace, loc.FileSpan, end = p.skimPlace(at); end < 0 {
+		return -1
+	}
+	if end < len(text) && text[end] == ',' {
+		if loc.Inlining, end = p.skimInlining(end); end < 0 {
 			return -1
 		}
-		*n = value
-		if i == 0 {
-			loc.FileSpan = diag.Span{Off: int32(at), Len: int32(digits - at)}
-		}
-		at, end = digits, digits
 	}
 	// More numbers, and a comma, belong to the directive.
 	next := p.gap(end)
@@ -253,6 +244,50 @@ func (p *parser) skimLoc(from, at int) int {
 		return end
 	}
 	return -1
+}
+
+// skimPlace reads the numbers of a file, a line and a column, of which the last two may be
+// missing, and returns their end; -1 if the reader must read them.
+func (p *parser) skimPlace(at int) (place LocPlace, file diag.Span, end int) {
+	for i, n := range []*int64{&place.File, &place.Line, &place.Column} {
+		for at < len(p.text) && class[p.text[at]] == cSpace {
+			at++
+		}
+		value, digits := decimal(p.text, at)
+		if digits == at {
+			if i == 2 {
+				break
+			}
+			return place, file, -1
+		}
+		*n = value
+		if i == 0 {
+			file = diag.Span{Off: int32(at), Len: int32(digits - at)}
+		}
+		at, end = digits, digits
+	}
+	return place, file, end
+}
+
+// skimInlining reads `, function_name $L__info_string0, inlined_at 1 20 3`.
+func (p *parser) skimInlining(from int) (*Inlining, int) {
+	s := scan{text: p.text, at: from, ok: true}
+	s.need(',')
+	if string(s.bytes(s.name(false))) != "function_name" {
+		return nil, -1
+	}
+	in := &Inlining{Function: s.name(false)}
+	in.FunctionSpan = in.Function
+	s.need(',')
+	if string(s.bytes(s.name(false))) != "inlined_at" || !s.ok {
+		return nil, -1
+	}
+	var end int
+	if in.InlinedAt, in.Inlined, end = p.skimPlace(s.at); end < 0 {
+		return nil, -1
+	}
+	in.Tail = diag.Span{Off: int32(from), Len: int32(end - from)}
+	return in, end
 }
 
 // decimal reads a decimal number that ends before anything that could be part of it.
