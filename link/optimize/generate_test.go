@@ -89,6 +89,7 @@ func (g *generator) param(name string) param {
 // twins and of variables.
 var twins = func() string {
 	var b strings.Builder
+	b.WriteString(".func (.param .b32 res) other(.param .b32 in0)\n{\n\t.reg .b32 %t;\n\tld.param.b32 %t, [in0];\n\tmul.lo.u32 %t, %t, 5;\n\tst.param.b32 [res], %t;\n\tret;\n}\n")
 	for i := range 2 {
 		fmt.Fprintf(&b, ".func (.param .b32 res) twin%d(.param .b32 in0)\n{\n\t.reg .b32 %%t;\n\tld.param.b32 %%t, [in0];\n\tadd.u32 %%t, %%t, 3;\n\tst.param.b32 [res], %%t;\n\tret;\n}\n", i)
 		for _, name := range []string{"twin", "thing"} {
@@ -144,7 +145,7 @@ func (g *generator) registerFunction(i int) {
 		g.printf("\tadd.u32 %s, %s, %%r7;\n", g.r(), g.r())
 	}
 	if g.chance(60) {
-		g.printf("\t%smov.u64 in0, twin%d;\n", g.pick("", "@%p1 ", "@!%p2 "), g.rand.IntN(2))
+		g.printf("\t%smov.u64 in0, %s;\n", g.pick("", "@%p1 ", "@!%p2 "), g.pick("twin1", "other"))
 	}
 	n := g.number()
 	g.printf("\t{\n\t.param .b32 a, q;\n\tst.param.b32 [a], %s;\nP%d:\t.callprototype (.param .b32 _) _ (.param .b32 _);\n\tcall (q), in0, (a), P%d;\n\tld.param.b32 res, [q];\n\t}\n", g.r(), n, n)
@@ -188,9 +189,9 @@ func (g *generator) toRegister(word, to, guard string) {
 
 // callRegisters calls a function whose parameters are registers.
 func (g *generator) callRegisters(f signature) {
-	g.printf("\t{\n\t.reg .b64 %%fp;\n\tmov.u64 %%fp, twin%d;\n", g.rand.IntN(2))
+	g.printf("\t{\n\t.reg .b64 %%fp;\n\tmov.u64 %%fp, %s;\n", g.pick("twin1", "other"))
 	if g.chance(30) {
-		g.printf("\t@%%p2 mov.u64 %%fp, twin%d;\n", g.rand.IntN(2))
+		g.printf("\t@%%p2 mov.u64 %%fp, %s;\n", g.pick("twin1", "other"))
 	}
 	args := []string{"%fp"}
 	for k, p := range f.params[1:] {
