@@ -45,7 +45,7 @@ func strangers(s subcommand, text string) (list []string) {
 					of = sub
 				}
 			}
-		} else if option == "-rdc" || otherProgram.MatchString(before) {
+		} else if option == "-rdc" || option == "-gencode" || otherProgram.MatchString(before) {
 			continue
 		}
 		name := strings.TrimLeft(option, "-")

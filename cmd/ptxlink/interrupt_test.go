@@ -154,15 +154,16 @@ func TestInterruptKillsPrograms(t *testing.T) {
 	dir := t.TempDir()
 	small := ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
 	for name, text := range map[string]string{
-		"a.ptx": small,
-		"b.ptx": strings.ReplaceAll(small, "k()", "l()"),
-		"ptxas": "#!/bin/sh\ntrap '' TERM INT HUP\nsh -c 'sleep 60; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n",
+		"a.ptx":  small,
+		"b.ptx":  strings.ReplaceAll(small, "k()", "l()"),
+		"ptxas":  "#!/bin/sh\ntrap '' TERM INT HUP\nsh -c 'sleep 60; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n",
+		"nvlink": "#!/bin/sh\n", // it is asked whether it is ptxlink
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command("ptxlink", "a.ptx", "b.ptx", "-o", "a.cubin", "--partition=2", "--ptxas-jobs=2", "--ptxas=./ptxas", "--nvlink=./ptxas")
+	cmd := exec.Command("ptxlink", "a.ptx", "b.ptx", "-o", "a.cubin", "--partition=2", "--ptxas-jobs=2", "--ptxas=./ptxas", "--nvlink=./nvlink")
 	cmd.Dir = dir
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
