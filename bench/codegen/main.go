@@ -13,14 +13,13 @@ import (
 	"io/fs"
 	"log"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"ptxlink/bench/machine"
 	"ptxlink/internal/oracles"
 )
 
@@ -68,18 +67,17 @@ func main() {
 
 // code is what a cubin holds, and what ptxas and nvlink took to make it.
 type code struct {
-	instructions, calls, local int // local: LDL and STL
-	generic                    int // LD, ST and ATOM
-	registers, stack           int // of the kernel
-	cpu                        time.Duration
+	machine.Code
+	kernel machine.Kernel
+	cpu    time.Duration
 }
 
 func (c code) String() string {
-	stack := strconv.Itoa(c.stack)
-	if c.stack < 0 {
+	stack := strconv.Itoa(c.kernel.Stack)
+	if c.kernel.Stack < 0 {
 		stack = "?"
 	}
-	return fmt.Sprintf("%d / %d / %d / %d / %s", c.instructions, c.calls, c.local, c.registers, stack)
+	return fmt.Sprintf("%d / %d / %d / %d / %s", c.Instructions, c.Calls, c.Local, c.kernel.Registers, stack)
 }
 
 func report() (string, error) {
@@ -89,7 +87,7 @@ func report() (string, error) {
 	}
 	defer os.RemoveAll(dir)
 	ptxlink := filepath.Join(dir, "ptxlink")
-	if _, err := run("", "go", "build", "-o", ptxlink, "./cmd/ptxlink"); err != nil {
+	if _, _, err := machine.Run("", nil, 0, "go", "build", "-o", ptxlink, "./cmd/ptxlink"); err != nil {
 		return "", err
 	}
 	var b strings.Builder
@@ -139,12 +137,12 @@ LD, ST and ATOM in the programs that have any. ptxas never finds the state space
 `)
 	for _, p := range programs {
 		ways := built[p.folder]
-		if !slices.ContainsFunc(ways, func(c code) bool { return c.generic > 0 }) {
+		if !slices.ContainsFunc(ways, func(c code) bool { return c.Generic > 0 }) {
 			continue
 		}
 		fmt.Fprintf(&b, "| %s |", p.title)
 		for _, c := range ways {
-			fmt.Fprintf(&b, " %d |", c.generic)
+			fmt.Fprintf(&b, " %d |", c.Generic)
 		}
 		b.WriteString("\n")
 	}
@@ -186,7 +184,10 @@ func build(dir, name, ptxlink string) (ways []code, err error) {
 		}
 		tools[tool] = path
 	}
-	step := func(args ...string) (time.Duration, error) { return run(dir, tools[args[0]], args[1:]...) }
+	step := func(args ...string) (time.Duration, error) {
+		_, cpu, err := machine.Run(dir, nil, 0, tools[args[0]], args[1:]...)
+		return cpu, err
+	}
 	for _, unit := range []string{"a", "b"} {
 		if _, err := step("nvcc", "-arch="+arch, "-rdc=true", "-ptx", unit+".cu", "-o", unit+".ptx"); err != nil {
 			return nil, err
@@ -231,53 +232,16 @@ func build(dir, name, ptxlink string) (ways []code, err error) {
 	return ways, nil
 }
 
-// run runs a command and returns its CPU time.
-func run(dir, tool string, args ...string) (time.Duration, error) {
-	cmd := exec.Command(tool, args...)
-	cmd.Dir = dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		return 0, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, said)
-	}
-	return cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), nil
-}
-
-var (
-	instruction = regexp.MustCompile(`(?m)^\s+/\*[0-9a-f]{4,}\*/\s+(?:@!?U?P\w+ )?([A-Z][A-Z0-9_.]*)`)
-	usage       = regexp.MustCompile(`Function (\S+):\s+REG:(\d+) STACK:(\d+|\w+)`)
-)
-
 func inspect(cuobjdump, cubin string) (c code, err error) {
-	sass, err := exec.Command(cuobjdump, "-sass", cubin).Output()
-	if err != nil {
+	if c.Code, err = machine.Inspect(cuobjdump, cubin); err != nil {
 		return c, err
 	}
-	for _, m := range instruction.FindAllStringSubmatch(string(sass), -1) {
-		op, _, _ := strings.Cut(m[1], ".")
-		switch op {
-		case "NOP":
-			continue
-		case "CALL":
-			c.calls++
-		case "LDL", "STL":
-			c.local++
-		case "LD", "ST", "ATOM":
-			c.generic++
-		}
-		c.instructions++
-	}
-	used, err := exec.Command(cuobjdump, "-res-usage", cubin).CombinedOutput()
-	if err != nil {
-		return c, err
-	}
-	for _, m := range usage.FindAllStringSubmatch(string(used), -1) {
-		if strings.HasPrefix(m[1], "_Z1k") { // the kernel of each program is called k
-			c.registers, _ = strconv.Atoi(m[2])
-			if c.stack, err = strconv.Atoi(m[3]); err != nil {
-				c.stack = -1 // unknown, with recursion
-			}
+	for name, k := range c.Kernels {
+		if strings.HasPrefix(name, "_Z1k") { // the kernel of each program is called k
+			c.kernel = k
 		}
 	}
-	if c.instructions == 0 || c.registers == 0 {
+	if c.kernel.Registers == 0 {
 		return c, fmt.Errorf("cuobjdump says nothing of %s that can be understood", cubin)
 	}
 	return c, nil
