@@ -10,6 +10,7 @@
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
 # make route    compare the ways from modules to a cubin, for the table of docs/ptxas.md
 # make codegen  compare the machine code of small programs with and without -O, and write docs/codegen.md
+# make real DIR=...   compile and link the programs in DIR that bench/real/programs.go names, and write docs/real-programs.md
 # make bench SETS=M,symbols ROUNDS=3   print tables of some sets
 # make fuzz     fuzz the parsers, the linker and the checks, ten minutes each
 # make differential SETS=2000  link random sets of modules, and compare with nvlink
@@ -65,6 +66,12 @@ bench:
 
 codegen:
 	$(GO) run ./bench/codegen -o docs/codegen.md
+
+# RELEASE=13.5 prints the tables for that release and writes no page.
+real:
+	@test -n "$(DIR)" || { echo 'make real DIR=...: a directory with the sources that bench/real/programs.go names'; exit 2; }
+	internal/oracles/fetch.sh --compilers
+	$(GO) run ./bench/real -dir "$(DIR)" $(if $(RELEASE),-cuda $(RELEASE),-o docs/real-programs.md)
 
 route: oracles
 	$(GO) run ./bench/route
@@ -128,4 +135,4 @@ clean:
 	rm -rf ptxlink dist
 
 FORCE:
-.PHONY: FORCE oracles test test-integrations test-remote lint bench codegen route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean
+.PHONY: FORCE oracles test test-integrations test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A program is relocatable device code that other people wrote. Its sources lie in
+// a directory of their own, as their repository or wheel has them.
+type program struct {
+	name    string
+	dir     string   // below DIR
+	prepare string   // shell command, run there before the first compilation
+	units   []string // globs below dir, of what nvcc compiles
+	without []string // base names that the globs match too
+	flags   []string // for nvcc, beside those of every unit
+	libs    []string // archives below DIR
+	cuda    []string // releases that can compile it; nil: all
+	sm      string   // the GPU, if not 80
+}
+
+func (p program) hasRelease(release string) bool {
+	return p.cuda == nil || slices.Contains(p.cuda, release)
+}
+
+// gpu returns the GPU as compute_ or sm_ want it.
+func (p program) gpu() string { return cmp.Or(p.sm, "80") }
+
+const samples = "cuda-samples/Samples/3_CUDA_Features/"
+
+// programs are the recipes. DIR holds cuda-samples (github.com/NVIDIA/cuda-samples),
+// Quicksilver (github.com/LLNL/Quicksilver), nccl (github.com/NVIDIA/nccl), Gpufit
+// (github.com/gpufit/Gpufit), amrex (github.com/AMReX-Codes/amrex), kokkos (github.com/kokkos/kokkos), nvshmem/examples
+// (github.com/NVIDIA/nvshmem), nvshmem-wheel (nvidia-nvshmem-cu12 of PyPI, unpacked) and
+// include (the include directories of nvidia-cuda-cccl-cu12 and nvidia-curand-cu12).
+var programs = []program{
+	{name: "Quicksilver", dir: "Quicksilver/src",
+		prepare: `printf '#define GIT_VERS "0"\n' >git_vers.hh; printf '#define GIT_HASH "0"\n' >git_hash.hh`,
+		units:   []string{"*.cc"}, without: []string{"PhysicalConstants.cc"},
+		flags: []string{"-std=c++14", "-DHAVE_CUDA"}},
+	{name: "NCCL", dir: "nccl/src/device",
+		prepare: `mkdir -p ../../build/include
+ln -sfn ../../src/transport/net_ib/gdaki/doca-gpunetio/include ../../build/include/doca_gpunetio
+NCCL_USE_CMAKE=1 python3 generate.py ../../build/gensrc 'AllReduce Sum f32 * *|AllGather * *|SendRecv|Broadcast * *|ReduceScatter Sum f32 * *|Reduce Sum f32 * *' >/dev/null
+sed 's/${nccl:Major}/2/; s/${nccl:Minor}/30/; s/${nccl:Patch}/0/; s/${nccl:Suffix}//; s/${nccl:Version}/23000/' ../nccl.h.in >../../build/include/nccl.h`,
+		units: []string{"../../build/gensrc/*.cu", "common.cu", "onerank.cu"},
+		flags: []string{"-std=c++17", "-DNCCL_OS_LINUX", "-I.", "-I..", "-I../../build/include", "-I../../build/include/doca_gpunetio", "-I../include", "-I../include/plugin",
+			"--expt-extended-lambda", "-maxrregcount=96"}},
+	{name: "Gpufit", dir: "Gpufit/Gpufit", units: []string{"*.cu"}, flags: []string{"-std=c++14", "-I."}},
+	{name: "Kokkos virtual_functions", dir: "kokkos",
+		prepare: `mkdir -p build && cat >build/KokkosCore_config.h <<END
+#define KOKKOS_VERSION 40699
+#define KOKKOS_VERSION_MAJOR 4
+#define KOKKOS_VERSION_MINOR 6
+#define KOKKOS_VERSION_PATCH 99
+#define KOKKOS_ENABLE_SERIAL
+#define KOKKOS_ENABLE_CUDA
+#define KOKKOS_ENABLE_CUDA_RELOCATABLE_DEVICE_CODE
+#define KOKKOS_ENABLE_CUDA_LAMBDA
+#define KOKKOS_ENABLE_CXX17
+#define KOKKOS_ENABLE_COMPLEX_ALIGN
+#define KOKKOS_ARCH_AMPERE80
+#define KOKKOS_ARCH_AMPERE
+#define KOKKOS_ENABLE_IMPL_CUDA_MALLOC_ASYNC
+#define KOKKOS_ENABLE_IMPL_MDSPAN
+END
+printf '#include <fwd/Kokkos_Fwd_SERIAL.hpp>\n#include <fwd/Kokkos_Fwd_CUDA.hpp>\n' >build/KokkosCore_Config_FwdBackend.hpp
+printf '#include <setup/Kokkos_Setup_Cuda.hpp>\n' >build/KokkosCore_Config_SetupBackend.hpp
+printf '#include <decl/Kokkos_Declare_SERIAL.hpp>\n#include <decl/Kokkos_Declare_CUDA.hpp>\n' >build/KokkosCore_Config_DeclareBackend.hpp
+printf '' >build/KokkosCore_Config_PostInclude.hpp
+mkdir -p build/desul/atomics
+printf '#define DESUL_ATOMICS_ENABLE_CUDA\n#define DESUL_ATOMICS_ENABLE_CUDA_SEPARABLE_COMPILATION\n' >build/desul/atomics/Config.hpp`,
+		units: []string{"core/src/Cuda/*.cpp", "core/src/impl/*.cpp", "tpls/desul/src/*CUDA.cpp", "example/virtual_functions/*.cpp"},
+		flags: []string{"-std=c++17", "--extended-lambda", "--expt-relaxed-constexpr", "-Ibuild", "-Icore/src", "-Itpls/desul/include", "-Itpls/mdspan/include", "-Iexample/virtual_functions"}},
+	{name: "AMReX advection", dir: "amrex",
+		prepare: `mkdir -p build && cat >build/AMReX_Config.H <<END
+#pragma once
+#define AMREX_SPACEDIM 3
+#define BL_SPACEDIM 3
+#define AMREX_USE_CUDA
+#define AMREX_USE_GPU
+#define AMREX_CUDA
+#define AMREX_USE_GPU_RDC
+#define AMREX_GPU_MAX_THREADS 256
+#define AMREX_CUDA_MAX_THREADS 256
+#define AMREX_LINUX
+#define AMREX_GIT_VERSION "0"
+#define AMREX_RELEASE_NUMBER 241001
+#define BL_LAZY
+END`,
+		units: []string{"Tests/Amr/Advection_AmrCore/Source/*.cpp", "Src/AmrCore/AMReX_[FIT]*.cpp", "Src/Boundary/AMReX_[FM]*.cpp",
+			"Src/Base/AMReX_Random.cpp", "Src/Base/AMReX_FArrayBox.cpp", "Src/Base/AMReX_MultiFab*.cpp", "Src/Base/AMReX_PhysBCFunct.cpp", "Src/Base/AMReX_Gpu*.cpp"},
+		flags: []string{"-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Ibuild", "-ISrc/Base", "-ISrc/Base/Parser", "-ISrc/Boundary", "-ISrc/AmrCore",
+			"-ITests/Amr/Advection_AmrCore/Source", "-ITests/Amr/Advection_AmrCore/Source/Src_K", "-ITests/Amr/Advection_AmrCore/Exec"}},
+	{name: "NVSHMEM ring-reduce", dir: "nvshmem/examples", units: []string{"ring-reduce.cu"},
+		flags: []string{"-std=c++17", "-I../../nvshmem-wheel/nvidia/nvshmem/include"},
+		libs:  []string{"nvshmem-wheel/nvidia/nvshmem/lib/libnvshmem_device.a"}, cuda: []string{"12.4"}, sm: "90"},
+	{name: "NVSHMEM thread-group", dir: "nvshmem/examples", units: []string{"thread-group.cu"},
+		flags: []string{"-std=c++17", "-I../../nvshmem-wheel/nvidia/nvshmem/include"},
+		libs:  []string{"nvshmem-wheel/nvidia/nvshmem/lib/libnvshmem_device.a"}, cuda: []string{"12.4"}, sm: "90"},
+	sample("cdpAdvancedQuicksort"), sample("cdpQuadtree"), sample("cdpSimpleQuicksort"), sample("cdpBezierTessellation"),
+}
+
+func sample(name string) program {
+	return program{name: name, dir: samples + name, units: []string{"*.cu"}, flags: []string{"-std=c++17", "-I../../../Common"}, cuda: []string{"13.5"}}
+}
