@@ -79,12 +79,11 @@ type offsetter struct {
 	edits  []Edit
 }
 
-// indexed is an operand with an index: a name, and the tokens of the index between
-// brackets.
+// indexed is an operand with an index in brackets.
 type indexed struct {
-	st              Statement
-	name, last, end int32 // the tokens of the name, of its index, and behind it
-	stride          int64
+	st        Statement
+	name, end int32 // the token of the name, and the one behind the bracket
+	stride    int64
 }
 
 // replace replaces the index on the name at a place.
