@@ -51,6 +51,7 @@ func plainCxx(name string, params []cxxType) ([]cxxType, plainResult) {
 
 type plainName struct {
 	text  string // what is left
+	depth int    // of the pointers around it
 	known [16]cxxType
 	n     int // of known: the types and scopes that S_, S0_, ... stand for
 }
@@ -94,16 +95,19 @@ var plainTypes = [128]cxxType{
 
 // parameter reads one parameter. Its kind is 0 if the name does not determine it.
 func (p *plainName) parameter() (t cxxType, ok bool) {
-	if p.text == "" {
+	const deep = 64 // the demangler reads the rest, and has a limit too
+	if p.text == "" || p.depth > deep {
 		return t, false
 	}
 	c := p.text[0]
 	switch {
 	case c == 'P' || c == 'R' || c == 'O':
 		p.text = p.text[1:]
+		p.depth++
 		if !p.pointee() {
 			return t, false
 		}
+		p.depth--
 		t.kind = 'p'
 		p.substitute(t)
 		return t, true

@@ -23,9 +23,11 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 	p.enter()
 	defer p.leave()
 	t := base
-	for {
+	for pointers := 0; ; {
 		switch w := p.peek(); {
 		case w.text == "*" || w.text == "&":
+			pointers++
+			p.limit(pointers)
 			p.next()
 			t = PointerTo(t)
 			t.reference = w.text == "&"

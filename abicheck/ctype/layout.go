@@ -85,7 +85,13 @@ func LayOut(t *Type, m Model) (*Layout, error) {
 type layouter struct {
 	model Model
 	done  map[*Type]*Layout // nil while a type is being laid out
+	depth int
+
+	tooDeep *Error
 }
+
+// maxNesting limits the depth of types in types.
+const maxNesting = 1000
 
 func (b *layouter) layOut(t *Type) (*Layout, error) {
 	if t == nil {
@@ -97,8 +103,16 @@ func (b *layouter) layOut(t *Type) (*Layout, error) {
 		}
 		return l, nil
 	}
+	if b.depth == maxNesting && b.tooDeep == nil {
+		b.tooDeep = &Error{Text: fmt.Sprintf("%s is nested more than %d deep", t, maxNesting)}
+	}
+	if b.tooDeep != nil { // not asked again on every way to it
+		return nil, b.tooDeep
+	}
 	b.done[t] = nil
+	b.depth++
 	l, err := b.compute(t)
+	b.depth--
 	if err != nil {
 		delete(b.done, t)
 		return nil, err

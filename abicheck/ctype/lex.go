@@ -293,7 +293,13 @@ func (p *parser) unary() int64 {
 
 // enter limits the depth of recursion in the parser.
 func (p *parser) enter() {
-	if p.depth++; p.depth > 256 {
+	p.depth++
+	p.limit(p.depth)
+}
+
+// limit ends the reading of what is nested too deep.
+func (p *parser) limit(depth int) {
+	if depth > 256 {
 		p.fail(p.peek().span, "", "nested too deep")
 	}
 }

@@ -86,7 +86,8 @@ func (p *parser) typeAt() (t *Type, name token) {
 	if p.take("::") {
 		anywhere = false
 	}
-	for {
+	for depth := 1; ; depth++ {
+		p.limit(depth)
 		w := p.next()
 		if w.kind != 'w' {
 			p.at = from
@@ -184,6 +185,7 @@ func (p *parser) structure() bool {
 		p.next()
 		p.next()
 		if p.take("{") {
+			p.limit(len(p.open))
 			p.open = append(p.open, p.scope)
 		}
 	case p.model.C:
@@ -215,7 +217,9 @@ func (p *parser) namespace() {
 		return
 	}
 	scope := outer
-	for named := false; ; named = true {
+	for depth, named := len(p.open), false; ; named = true {
+		depth++
+		p.limit(depth)
 		name := "(anonymous namespace)"
 		if p.peek().kind == 'w' {
 			name = p.next().text

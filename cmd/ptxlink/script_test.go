@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +19,12 @@ import (
 var update = flag.Bool("update", false, "rewrite the want files of testdata/script with what ptxlink does now; read the diff")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ptxlink": main})
+	testscript.Main(m, map[string]func(){"ptxlink": func() {
+		if os.Getenv("PTXLINK_TEST_STACK") != "" { // see TestDeep
+			debug.SetMaxStack(32 << 20)
+		}
+		main()
+	}})
 }
 
 // TestScripts runs testdata/script. Beside what testscript knows, a script has
