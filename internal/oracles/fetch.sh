@@ -7,6 +7,7 @@
 #   fetch.sh                 what the tests need
 #   fetch.sh --compilers     also nvcc, clang, llc, llvm-link and gcc for PTX
 #   fetch.sh --print-dir     where it all lies, and nothing else
+#   fetch.sh --verify FILE...  compare downloaded packages with the digests
 #
 # Needs no root and changes nothing outside its folder,
 # ${PTXLINK_ORACLES:-${XDG_CACHE_HOME:-$HOME/.cache}/ptxlink/oracles}.
@@ -15,6 +16,8 @@
 # renamed into place with its stamp inside, so an interrupted run leaves whole
 # components only; a run that finds every stamp reads a dozen small files and
 # returns.
+# What comes from PyPI and npm must have the SHA-256 digest that the file digests
+# beside this one records; apt checks the signatures of its packages.
 # README.md beside this file says what lies where.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -39,12 +42,32 @@ case $ORACLES in
 	*) ORACLES=$PWD/$ORACLES ;;
 esac
 
+# fail PACKAGE WHY: ends the component that is being fetched, not the others.
+fail() { echo "fetch.sh: cannot fetch $1: $2" >&2; return 1; }
+
+# verified PACKAGE FILE: the file has the digest that is recorded under its name.
+verified() {
+	local name=${2##*/} want have
+	want=$(awk -v name="$name" '$2 == name { print $1 }' "$here/digests")
+	have=$(sha256sum <"$2") have=${have%% *}
+	[[ $want && $have == "$want" ]] && return
+	fail "$1" "$name has the SHA-256 digest $have, and $here/digests records ${want:-none}"
+}
+
+if [[ ${1:-} == --verify ]]; then
+	shift
+	for file; do
+		verified "${file##*/}" "$file" || exit 1
+	done
+	exit 0
+fi
+
 compilers=
 for arg; do
 	case $arg in
 		--compilers) compilers=1 ;;
 		--print-dir) echo "$ORACLES"; exit 0 ;;
-		*) echo 'usage: fetch.sh [--compilers] [--print-dir]' >&2; exit 2 ;;
+		*) echo 'usage: fetch.sh [--compilers] [--print-dir] [--verify FILE...]' >&2; exit 2 ;;
 	esac
 done
 
@@ -123,9 +146,6 @@ run() {
 	tail -n 12 "$work/out" | sed 's/^/    /' >&2
 	return "$rc"
 }
-
-# fail PACKAGE WHY: ends the component that is being fetched, not the others.
-fail() { echo "fetch.sh: cannot fetch $1: $2" >&2; return 1; }
 
 # ---- apt, with private state ----
 
@@ -264,6 +284,7 @@ wheel() {
 	local f
 	for f in "$d"/*.whl; do
 		fetched_bytes=$((fetched_bytes + $(stat -c %s "$f")))
+		verified "$2" "$f" || { rm -f "$f"; return 1; }
 		run python3 -m zipfile -e "$f" "$1" || { fail "$2" 'the wheel does not unpack'; return; }
 		rm -f "$f"
 	done
@@ -292,7 +313,7 @@ find_npm() {
 }
 
 # npm_package FOLDER NAME@VERSION: the package's files, without what it depends
-# on. npm compares them with the registry's digest.
+# on.
 npm_package() {
 	find_npm || return
 	local d=$work/npm
@@ -302,6 +323,7 @@ npm_package() {
 	local f
 	for f in "$d"/*.tgz; do
 		fetched_bytes=$((fetched_bytes + $(stat -c %s "$f")))
+		verified "$2" "$f" || { rm -f "$f"; return 1; }
 		run tar -xzf "$f" -C "$1" --strip-components=1 || { fail "$2" 'the package does not unpack'; return; }
 		rm -f "$f"
 	done

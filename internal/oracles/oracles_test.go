@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -177,5 +178,75 @@ exit 1`,
 	said, _ := fetch.CombinedOutput() // fails: these tools fetch nothing
 	if list, _ := os.ReadFile(asked); !strings.Contains(string(list), "http://mirror.invalid/debian/ trixie non-free\n") {
 		t.Errorf("asked for %q:\n%s", list, said)
+	}
+}
+
+// TestFetchVerifies checks that fetch.sh refuses a package with another digest than the
+// recorded one, and one that has none.
+func TestFetchVerifies(t *testing.T) {
+	dir := t.TempDir()
+	script, err := os.ReadFile("fetch.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const (
+		name  = "some_package-1.0-py3-none-any.whl"
+		right = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881" // of "x"
+		wrong = "3d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+	)
+	for file, text := range map[string]string{"fetch.sh": string(script), name: "x"} {
+		if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, test := range []struct{ digests, want string }{
+		{right + "  " + name + "\n", ""},
+		{right + "  other.whl\n" + right + "  " + name + "\n", ""},
+		{wrong + "  " + name + "\n", "cannot fetch " + name + ": " + name + " has the SHA-256 digest " + right + ", and " + dir + "/digests records " + wrong},
+		{right + "  " + name + ".other\n", "digests records none"},
+		{right + "  some_package-1x0-py3-none-any.whl\n", "digests records none"},
+		{"", "digests records none"},
+	} {
+		if err := os.WriteFile(filepath.Join(dir, "digests"), []byte(test.digests), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		said, err := exec.Command("bash", filepath.Join(dir, "fetch.sh"), "--verify", filepath.Join(dir, name)).CombinedOutput()
+		if (err == nil) != (test.want == "") || !strings.Contains(string(said), test.want) {
+			t.Errorf("%q: %v %s", test.digests, err, said)
+		}
+	}
+}
+
+// TestDigestsOfPins checks that every package whose version fetch.sh names has a digest.
+func TestDigestsOfPins(t *testing.T) {
+	script, err := os.ReadFile("fetch.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	digests, err := os.ReadFile("digests")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(digests)) {
+		if !regexp.MustCompile(`^[0-9a-f]{64}  [A-Za-z0-9._-]+\n$`).MatchString(line) {
+			t.Errorf("no digest and name: %q", line)
+		}
+	}
+	pins := regexp.MustCompile(`([a-z][a-z0-9-]*)==([0-9][0-9.]*)`).FindAllStringSubmatch(string(script), -1)
+	if len(pins) < 8 {
+		t.Fatalf("%d pins", len(pins))
+	}
+	for _, pin := range pins {
+		if !strings.Contains(string(digests), "  "+strings.ReplaceAll(pin[1], "-", "_")+"-"+pin[2]+"-") {
+			t.Errorf("%s has no digest", pin[0])
+		}
+	}
+	for variable, prefixes := range map[string]string{"CUDA_NEW_PIN": "nvidia_cuda_nvcc nvidia_nvvm nvidia_cuda_crt nvidia_cuda_runtime nvidia_cuda_nvrtc nvidia_cuda_cuobjdump nvidia_cuda_nvdisasm", "CUDA_OLD_PIN": "nvidia_cuda_nvcc_cu11 nvidia_cuda_runtime_cu11", "BAZEL_PIN": "bazel-bazel-linux_x64"} {
+		pin := regexp.MustCompile(variable + `='([0-9.]+)`).FindStringSubmatch(string(script))
+		for _, prefix := range strings.Fields(prefixes) {
+			if pin == nil || !strings.Contains(string(digests), "  "+prefix+"-"+pin[1]) {
+				t.Errorf("%s of %s has no digest", prefix, variable)
+			}
+		}
 	}
 }
