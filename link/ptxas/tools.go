@@ -29,10 +29,12 @@ func FindNvlink(explicit, ptxas string) (string, error) {
 	otherwise := diag.With("--ptxas-mode=whole", ", or assemble the whole program at once with %s")
 	path, looked, err := beside("nvlink", explicit, ptxas, isOurs)
 	switch {
-	case err != nil || path != "" && !isOurs(path):
-		return path, err
-	case path != "": // named by the user
+	case err != nil:
+		return "", err
+	case path != "" && (explicit != "" || os.Getenv("NVLINK") != "") && isOurs(path):
 		return "", &diag.Message{ID: diag.Tool, Text: path + " is ptxlink itself", Help: missingHelp("nvlink", otherwise)}
+	case path != "":
+		return path, nil
 	}
 	if strings.Contains(strings.Join(looked, ""), ours) {
 		release := releaseOf(ptxas)
