@@ -144,7 +144,6 @@ type way struct {
 	code  machine.Code
 	text  int    // bytes of machine code
 	other string // how the contents differ from nvlink's
-	wrote string // a choice that ptxlink reports
 }
 
 func (b *bench) measure(p program) (*result, error) {

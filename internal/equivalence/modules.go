@@ -126,20 +126,6 @@ func (g *moduleGenerator) shape(a *array) shape {
 	return s
 }
 
-func (g *moduleGenerator) declaration(a *array, linkage, dims string) string {
-	s := g.shapes[a]
-	return fmt.Sprintf("%s %s .align 16 %s%s %s%s", linkage, a.space, s.vec, s.word, a.name, dims)
-}
-
-// declare notes that an array is declared from here on.
-func (g *moduleGenerator) declare(a *array, open bool) {
-	if s := g.shapes[a]; !open {
-		g.scale[a] = wordSize(s.word)
-	} else if g.scale[a] == 0 {
-		g.scale[a] = 1
-	}
-}
-
 func (g *moduleGenerator) module() {
 	g.printf(".version 8.0\n.target sm_80\n.address_size 64\n")
 	g.prototypes()
