@@ -141,25 +141,45 @@ func aliasNames(f *object.File) map[ptx.NameID]bool {
 	return names
 }
 
+// use is the use of a name in an input.
+type use struct {
+	file *object.File
+	name ptx.NameID
+}
+
+// usesOf returns a use of each name of Options.Define, by itself or by a name that stands
+// for it.
+func usesOf(files []*object.File, define []Definition) map[string]use {
+	uses, value := map[string]use{}, map[string]string{}
+	for _, d := range define {
+		if f, name := mention(files, d.Name); f != nil {
+			uses[d.Name] = use{f, name}
+		}
+		value[d.Name] = d.Value
+	}
+	followed := map[string]bool{}
+	for _, d := range define {
+		u, used := uses[d.Name]
+		if !used || u.file.Symbols[u.name].Defined() { // which stands for itself
+			continue
+		}
+		for at, more := value[d.Name]; more && !followed[at]; at, more = value[at] {
+			followed[at] = true
+			if uses[at].file == nil {
+				uses[at] = u
+			}
+		}
+	}
+	return uses
+}
+
 // definedByOptions returns a module with the variables that Options.Define gives a
 // number, or nil if there are none. Its header is that of an input that refers to one.
 func definedByOptions(ctx context.Context, files []*object.File, o Options, log *diag.Log) (*object.File, error) {
 	var text strings.Builder
-	standIns := map[string][]string{} // names that stand for another, by that name
+	uses := usesOf(files, o.Define)
 	for _, d := range o.Define {
-		standIns[d.Value] = append(standIns[d.Value], d.Name)
-	}
-	for _, d := range o.Define {
-		f, name := mention(files, d.Name)
-		names := append([]string{d.Name}, standIns[d.Name]...)
-		for i := 1; f == nil && i < len(names); i++ {
-			if f, name = mention(files, names[i]); f != nil && f.Symbols[name].Defined() {
-				f = nil // it stands for itself
-			}
-			if f == nil && len(names) <= len(o.Define) {
-				names = append(names, standIns[names[i]]...)
-			}
-		}
+		f, name := uses[d.Name].file, uses[d.Name].name
 		if f == nil {
 			log.Warn(diag.UnusedOption, diag.Place{}, "no input refers to "+diag.Name(d.Name)+", which "+diag.Option("--defsym")+" defines")
 			continue
