@@ -188,26 +188,30 @@ func (l *Lexer) ident(at int) Token {
 	return Token{Kind: Ident, Off: int32(at), End: int32(end)}
 }
 
-// number accepts any run of letters and digits, and a fraction after plain digits:
-// `4.u32` is the float `4.` followed by u32, as in ptxas.
+// number accepts any run of letters and digits, and a fraction or an exponent after
+// plain digits: `4.u32` is the float `4.` followed by u32, as in ptxas, and `2e-1` one.
 func (l *Lexer) number(at int) Token {
-	end := at
-	decimal := true
+	digits := at
+	for digits < len(l.text) && class[l.text[digits]] == cDigit {
+		digits++
+	}
+	end := digits
 	for end < len(l.text) && inName[l.text[end]] {
-		decimal = decimal && class[l.text[end]] == cDigit
 		end++
 	}
-	if decimal && end < len(l.text) && l.text[end] == '.' {
+	if end == digits && end < len(l.text) && l.text[end] == '.' {
 		for end++; end < len(l.text) && class[l.text[end]] == cDigit; end++ {
 		}
-		if e := end; e < len(l.text) && l.text[e]|0x20 == 'e' {
-			if e++; e < len(l.text) && (l.text[e] == '+' || l.text[e] == '-') {
-				e++
+		digits = end
+	}
+	if e := digits; e < len(l.text) && l.text[e]|0x20 == 'e' {
+		if e++; e < len(l.text) && (l.text[e] == '+' || l.text[e] == '-') {
+			e++
+		}
+		if e < len(l.text) && class[l.text[e]] == cDigit {
+			for ; e < len(l.text) && class[l.text[e]] == cDigit; e++ {
 			}
-			if e < len(l.text) && class[l.text[e]] == cDigit {
-				for end = e; end < len(l.text) && class[l.text[end]] == cDigit; end++ {
-				}
-			}
+			end = max(end, e)
 		}
 	}
 	l.at = end
