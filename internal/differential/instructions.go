@@ -214,8 +214,6 @@ func (g *generator) element(name, space string, t typ) string {
 		n *= width
 	}
 	switch {
-	case g.in100(12):
-		return fmt.Sprintf("%s[%s]", name, g.reg("b32"))
 	case space == "global" && g.in100(6):
 		return fmt.Sprintf("%s[-%d]", name, width)
 	case space == "global" && g.in100(6):
