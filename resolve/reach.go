@@ -38,8 +38,8 @@ type mark struct {
 // Collect removes the definitions that no root leads to: uses in the bodies of
 // functions, in initial values, by aliases and by statements that the linker does not
 // know are followed. So are functions that the host finds by name, as it does entries.
-// A link without a kept entry is a library of functions: all
-// external ones that are not hidden are then roots, too. Debug sections keep nothing.
+// A link without a kept entry is a library: all external functions and variables in
+// .shared that are not hidden are then roots, too. Debug sections keep nothing.
 //
 // Without Collect, everything is in the output.
 func (t *Table) Collect(r Roots) {
@@ -168,7 +168,7 @@ type collector struct {
 func (c *collector) mark() {
 	t := c.t
 	entries := 0
-	var functions []object.ID // external
+	var external []object.ID
 	for i, f := range t.Files {
 		for n := range f.Symbols {
 			sym := &f.Symbols[n]
@@ -185,14 +185,14 @@ func (c *collector) mark() {
 					entries++
 					c.add(id)
 				}
-			case d.Kind == ptx.Variable:
-				if c.roots.Variables && (d.Space == ".global" || d.Space == ".const") {
+			case d.Kind == ptx.Variable && (d.Space == ".global" || d.Space == ".const"):
+				if c.roots.Variables {
 					c.add(id)
 				}
 			case foundByName(f.Names[n], d):
 				c.add(id)
 			case sym.Exported() && !t.hidden(id):
-				functions = append(functions, id)
+				external = append(external, id)
 			}
 		}
 		for _, o := range f.Others {
@@ -200,7 +200,7 @@ func (c *collector) mark() {
 		}
 	}
 	if entries == 0 {
-		for _, id := range functions {
+		for _, id := range external {
 			c.add(id)
 		}
 	}
