@@ -209,7 +209,7 @@ func (l *selection) need(name string, hash uint64, common bool, by *object.File)
 	if found < 0 && !common {
 		found = w.common
 	}
-	if found >= 0 && !l.live[found] {
+	if found >= 0 && !l.live[found] { // a unit is added once, so the rounds end
 		l.pulls = append(l.pulls, pull{l.units[found], name, by})
 		l.add(found)
 	}

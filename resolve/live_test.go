@@ -14,7 +14,7 @@ const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
 // selected opens modules named a, b, c and so on, makes all lazy but one, and
 // returns which are live and why.
-func selected(t *testing.T, roots []string, main int, archive bool, texts ...string) (names, why []string) {
+func selected(t *testing.T, roots []string, redirect map[string]string, main int, archive bool, texts ...string) (names, why []string) {
 	t.Helper()
 	var inputs []object.Input
 	for i, text := range texts {
@@ -32,7 +32,7 @@ func selected(t *testing.T, roots []string, main int, archive bool, texts ...str
 	for i, u := range set.Units {
 		u.Lazy = i != main
 	}
-	live, pulls, err := Live(set.Units, roots, nil, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
+	live, pulls, err := Live(set.Units, roots, redirect, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
 	if err != nil || log.Errors() > 0 {
 		t.Fatal(err, log.Messages)
 	}
@@ -93,8 +93,41 @@ func TestLive(t *testing.T) {
 				".visible .func f(){ret;} .visible .func g(){ret;}",
 				".visible .func g(){ret;}",
 			}, []string{"a", "b"}, []string{"b for f by a"}},
+			{"the definition of the main module", nil, 0, []string{
+				".extern .func f(); .visible .func g(){ret;} .visible .entry k(){ call f; ret; }",
+				".extern .func g(); .visible .func f(){ call g; ret; }",
+				".visible .func g(){ret;}",
+			}, []string{"a", "b"}, []string{"b for f by a"}},
+			{"no definition for a local prototype", nil, 0, []string{
+				".func g(); .visible .entry k(){ call g; ret; }",
+				".visible .func g(){ret;}",
+			}, []string{"a"}, nil},
+			{"no common definition for a common one", nil, 0, []string{
+				".common .global .b8 pool[4];",
+				".common .global .b8 pool[4];",
+			}, []string{"a"}, nil},
+			{"no second common definition for a use", nil, 0, []string{
+				".extern .func f(); .common .global .b8 pool[4]; .visible .entry k(){ call f; ret; }",
+				".common .global .b8 pool[4];",
+				".extern .global .b8 pool[4]; .visible .func f(){ st.global.u8 [pool], 1; ret; }",
+			}, []string{"a", "c"}, []string{"c for f by a"}},
+			{"no definition for the common one of a member", nil, 0, []string{
+				".extern .func f(); .visible .global .b8 pool[4]; .visible .entry k(){ call f; ret; }",
+				".common .global .b8 pool[4]; .visible .func f(){ret;}",
+				".visible .global .b8 pool[4];",
+			}, []string{"a", "b"}, []string{"b for f by a"}},
+			{"a definition that a member brings along replaces a common one", nil, 0, []string{
+				".extern .func f(); .visible .entry k(){ call f; ret; } .common .global .b8 pool[4];",
+				".visible .global .b8 pool[4];",
+				".visible .func f(){ret;} .visible .global .b8 pool[4];",
+			}, []string{"a", "c"}, []string{"c for f by a"}},
+			{"what a name is redirected to, not the name", nil, 0, []string{
+				".extern .func old(); .visible .entry k(){ call old; ret; }",
+				".visible .func old(){ret;}",
+				".visible .func new(){ret;}",
+			}, []string{"a", "c"}, []string{"c for new by a"}},
 		} {
-			live, why := selected(t, test.roots, test.main, archive, test.texts...)
+			live, why := selected(t, test.roots, map[string]string{"old": "new"}, test.main, archive, test.texts...)
 			if !slices.Equal(live, test.live) || !slices.Equal(why, test.why) {
 				t.Errorf("%s (in archives: %v): live %v, want %v; %q, want %q", test.what, archive, live, test.live, why, test.why)
 			}
