@@ -17,7 +17,7 @@ type entry struct {
 
 func (m *Module) entry(l *layout, u *unit, at int64) (e entry) {
 	size := int64(u.addrSize)
-	if e.next = at + 2*size; at < 0 || e.next > int64(len(l.data.Bytes)) {
+	if e.next = at + 2*size; e.next > int64(len(l.data.Bytes)) {
 		return e
 	}
 	e.fits = true
@@ -46,8 +46,8 @@ func (l *layout) tombstone(u *unit, at int64) {
 	l.put(at, at+int64(len(b)), b)
 }
 
-// list walks the list of a unit at an offset of .debug_loc or .debug_ranges. It
-// empties entries with an address that is gone. It does not walk entries again that
+// list walks the list of a unit at an offset of .debug_loc or .debug_ranges, which lies
+// in the section or at its end. It empties entries with an address that is gone. It does not walk entries again that
 // it has seen before.
 func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dwarfError)) *dwarfError {
 	l := m.layouts[name]
@@ -90,9 +90,6 @@ type seenEntries struct {
 // unit refers to it too.
 func (l *layout) seen(u *unit, at int64) (again, shared bool) {
 	s := &l.walked
-	if at < 0 || at >= int64(len(l.data.Bytes)) {
-		return false, false
-	}
 	if s.all == nil {
 		words := len(l.data.Bytes)/64 + 1
 		both := make([]uint64, 2*words)

@@ -18,18 +18,19 @@ import (
 // module makes a module with sections of these bytes.
 func module(t testing.TB, name string, sections map[string][]byte) *Module {
 	t.Helper()
-	text := ".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n"
+	var text strings.Builder
+	text.WriteString(".version 7.5\n.target sm_75, debug\n.address_size 64\n.file 1 \"" + name + "\"\n")
 	for _, section := range []string{".debug_abbrev", ".debug_info", ".debug_loc", ".debug_ranges", ".debug_macinfo", ".debug_pubnames", ".debug_str_offsets", ".debug_names"} {
 		if data := sections[section]; data != nil {
-			text += ".section " + section + " {\n"
+			text.WriteString(".section " + section + " {\n")
 			for _, b := range data {
-				text += fmt.Sprintf(".b8 %d\n", b)
+				fmt.Fprintf(&text, ".b8 %d\n", b)
 			}
-			text += "}\n"
+			text.WriteString("}\n")
 		}
 	}
 	var log diag.Log
-	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text)}}, object.Options{Jobs: 1}, &log)
+	files, _, err := object.Load(context.Background(), []object.Input{{Name: name, Text: []byte(text.String())}}, object.Options{Jobs: 1}, &log)
 	if err != nil || len(files) != 1 {
 		t.Fatal(err, log.Messages)
 	}
@@ -319,6 +320,9 @@ func TestMergeRefuses(t *testing.T) {
 		"base":         {map[string][]byte{".debug_abbrev": abbrev(atStrOffsets, formSecOffset), ".debug_info": unit(4, 0, 0, 0, 0), ".debug_str_offsets": {1}}, ".debug_str_offsets"},
 		"unknown":      {map[string][]byte{".debug_abbrev": abbrev(0x7f, formSecOffset), ".debug_info": unit(4, 0, 0, 0, 0)}, "the section of an offset is not known at byte 12 of .debug_info"},
 		"list":         {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list[:20]}, "a list does not end at byte 16 of .debug_loc"},
+		"list length":  {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list[:17]}, "a list does not end at byte 16 of .debug_loc"},
+		"list end":     {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": append(slices.Clone(list[:16]), 0, 0)}, "a list does not end at byte 18 of .debug_loc"},
+		"longer list":  {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": slices.Concat(list[:16], []byte{0x80, 0x70}, slices.Repeat([]byte{0xa8, 11}, 14400), make([]byte, 16))}, "an expression becomes too long at byte 16 of .debug_loc"},
 		"shared list":  {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": append(unit(2, 0, 0, 0, 0), unit(2, 0, 0, 0, 0)...), ".debug_loc": list}, "units share a list that refers to entries at byte 0 of .debug_loc"},
 		"overlap":      {map[string][]byte{".debug_abbrev": []byte{1, 0x11, 0, 2, 6, 0x2a, 6, 0, 0, 0}, ".debug_info": unit(2, 0, 0, 0, 0, 1, 0, 0, 0), ".debug_loc": append(list, list...)}, "a list does not end"},
 		"pubnames":     {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": unit(2, 'u', 0), ".debug_pubnames": {14, 0, 0, 0, 2, 0, 5, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0}}, ".debug_pubnames"},
