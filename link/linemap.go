@@ -41,18 +41,13 @@ func (m *LineMap) Origin(line int) (place Place, ok bool) {
 	if span == (diag.Span{}) {
 		return Place{}, false
 	}
-	// Use the run at the end of the line: a body starts after the linkage word on
-	// its first line.
-	i := sort.Search(len(m.runs), func(i int) bool { return m.runs[i].out > int(span.End()) }) - 1
-	for i > 0 && m.runs[i].src == nil && m.runs[i].out > int(span.Off) {
-		i--
-	}
-	if i < 0 || m.runs[i].src == nil {
+	// No line starts in one run and ends in another, but for its newline.
+	run := m.runs[sort.Search(len(m.runs), func(i int) bool { return m.runs[i].out > int(span.Off) })-1]
+	if run.src == nil {
 		return Place{}, false
 	}
-	run := m.runs[i]
 	at := run.src.Line(run.off)
-	if !run.fixed && int(span.Off) > run.out {
+	if !run.fixed {
 		at += bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
 	}
 	return publicPlace(diag.At(run.src, run.src.LineSpan(at))), true

@@ -47,8 +47,8 @@ func (l *layout) tombstone(u *unit, at int64) {
 }
 
 // list walks the list of a unit at an offset of .debug_loc or .debug_ranges, which lies
-// in the section or at its end. It empties entries with an address that is gone. It does not walk entries again that
-// it has seen before.
+// in the section or at its end. It empties entries with an address that is gone. It does
+// not walk entries again that it has seen before.
 func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dwarfError)) *dwarfError {
 	l := m.layouts[name]
 	gone := false // the base is
