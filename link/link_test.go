@@ -214,6 +214,11 @@ func FuzzLink(f *testing.F) {
 		if err != nil {
 			return
 		}
+		_, target, _ := bytes.Cut(r.PTX, []byte("\n.target "))
+		target, _, _ = bytes.Cut(target, []byte("\n"))
+		if r.Debug != bytes.HasSuffix(target, []byte(", debug")) {
+			t.Fatalf("Debug is %t, but .target %s", r.Debug, target)
+		}
 		again, err := link.Link(context.Background(), link.Options{Inputs: []link.Input{{Name: "again.ptx", Text: r.PTX}}, Relocatable: true})
 		if err != nil {
 			t.Fatalf("the output does not link: %v\n%s", err, r.PTX)

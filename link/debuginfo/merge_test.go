@@ -313,6 +313,7 @@ func TestMergeRefuses(t *testing.T) {
 	}{
 		"operation":    {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 1, 0xff)}, "operation 0xff of an expression is not known at byte 13 of .debug_info"},
 		"reference":    {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 2, 0xa8, 12)}, "an expression refers to no entry at byte 15 of .debug_info"},
+		"no type":      {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 4, 0xa4, 0, 1, 8)}, "an expression refers to no entry at byte 15 of .debug_info"},
 		"value":        {map[string][]byte{".debug_abbrev": abbrev(0x1c, formBlock1), ".debug_info": unit(2, 1, 0xff)}, ""},
 		"branch":       {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 5, 0x2f, 1, 0, 0xa8, 11)}, "a branch of an expression leads to no operation at byte 14 of .debug_info"},
 		"string":       {map[string][]byte{".debug_abbrev": abbrev(3, formStrp), ".debug_info": unit(2, 1, 0, 0, 0)}, "the module has no section .debug_str at byte 12 of .debug_info"},

@@ -288,10 +288,8 @@ func (r *reading) expression(u *readUnitAt, from, end int64, section string) str
 			o.text = fmt.Sprint(rd.uleb(), die(rd.uleb()))
 		case 0xa6, 0xf6, 0xa7:
 			o.text = fmt.Sprint(rd.uint(1), die(rd.uleb()))
-		case 0xa8, 0xf7:
+		case 0xa8, 0xf7, 0xa9, 0xf9: // nothing for the generic type
 			o.text = die(rd.uleb())
-		case 0xa9, 0xf9:
-			o.text = fmt.Sprint(rd.uleb())
 		case 0x28, 0x2f:
 			distance := int64(int16(rd.uint(2)))
 			o.branch = rd.at + distance

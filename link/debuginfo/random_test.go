@@ -464,7 +464,7 @@ func (g *generator) expression(u *testUnit, depth int) (x testBytes) {
 			x.append([]byte{0xa6, 0xf6, 0xa7}[g.IntN(3)], 4)
 			x.bytes = appendUleb(x.bytes, target())
 		case 8:
-			x.append([]byte{0xa8, 0xf7}[g.IntN(2)])
+			x.append([]byte{0xa8, 0xf7, 0xa9, 0xf9}[g.IntN(4)])
 			x.bytes = appendUleb(x.bytes, target())
 		case 9:
 			x.append([]byte{0xa9, 0xf9}[g.IntN(2)], 0)
