@@ -20,6 +20,10 @@ func TestCxxNames(t *testing.T) {
 		{"a float for an int", ".func _Z1fi (.param .f32 a)", "has a .f32 as parameter 1, but its name says int"},
 		{"a structure for a long", ".func _Z1fl (.param .align 8 .b8 a[16])", "has 16 bytes aligned to 8 as parameter 1, but its name says long"},
 		{"a member without this", ".func _ZNK1A1fEf (.param .f32 x)", "has 1 parameter here, but its name says 2"},
+		{"an array for a pointer", ".func _Z1fPi (.param .align 8 .b8 a[8])", "has 8 bytes aligned to 8 as parameter 1, but its name says int*"},
+		{"a float for a pointer", ".func _Z1fPi (.param .f64 a)", "has a .f64 as parameter 1, but its name says int*"},
+		{"half of a pointer", ".func _Z1fPi (.param .b32 a)", "has a .b32 as parameter 1, but its name says int*"},
+		{"only a result of a class", ".func _Z4makev (.param .b64 r)", ""},
 		{"none", ".func _Z1fv (.param .b32 a)", "has 1 parameter here, but its name says 0"},
 		{"a float for a template argument", ".func _Z1fIiEvT_ (.param .f32 a)", "has a .f32 as parameter 1, but its name says int"},
 		{"a float for a constant", ".func _Z1fIKiEvT_ (.param .f32 a)", "has a .f32 as parameter 1, but its name says int const"},
@@ -94,6 +98,9 @@ func TestCxxNames(t *testing.T) {
 		d := &m.Decls[0]
 		if got := cxxDifference(m.Names[d.Name], d, m.AddressSize); got != test.want {
 			t.Errorf("%s: %s: %q, want %q", test.what, test.text, got, test.want)
+		}
+		if got := cxxDifference(m.Names[d.Name], d, 0); test.what == "half of a pointer" && got != "" {
+			t.Errorf("%s: %q, of a module without .address_size", test.text, got)
 		}
 	}
 }
