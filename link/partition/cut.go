@@ -422,8 +422,9 @@ func (w *partWriter) inlinedNames() {
 	whole := false
 	for _, i := range w.lines {
 		if l := w.m.Locs[i].Inlining; l != nil {
-			used[w.m.Src.String(l.Function)] = true
-			whole = whole || l.Addend != 0
+			name := w.m.Src.String(l.Function)
+			used[name] = true
+			whole = whole || l.Addend != 0 || name == ".debug_str"
 		}
 	}
 	if len(used) == 0 {
