@@ -17,6 +17,7 @@ type program struct {
 	libs    []string // archives below DIR
 	cuda    []string // releases that can compile it; nil: all
 	sm      string   // the GPU, if not 80
+	hosts   bool     // kernels launch kernels: only nvcc and CMake link libcudadevrt
 }
 
 func (p program) hasRelease(release string) bool {
@@ -102,5 +103,5 @@ END`,
 }
 
 func sample(name string) program {
-	return program{name: name, dir: samples + name, units: []string{"*.cu"}, flags: []string{"-std=c++17", "-I../../../Common"}, cuda: []string{"13.5"}}
+	return program{name: name, dir: samples + name, units: []string{"*.cu"}, flags: []string{"-std=c++17", "-I../../../Common"}, cuda: []string{"13.5"}, hosts: true}
 }
