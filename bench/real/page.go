@@ -14,7 +14,11 @@ func (b *bench) page(results []*result) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, `# Real programs
 
-Written by `+"`make real`"+` with CUDA %s. The programs were written by others and are fetched by whoever runs it (bench/real/programs.go).
+Written by `+"`make real`"+` with CUDA %s. The programs were written by others; whoever runs it fetches them (bench/real/programs.go). Each is linked from
+its host objects, as nvcc makes them with `+"`-rdc=true -lineinfo`"+`, in every way to a cubin.
+
+CPU is that of ptxlink with ptxas and nvlink, in the first row of ptxas -c for each module and nvlink. Registers and bytes of stack are sums over the kernels. Contents are
+the kernels, the variables and their bytes, and the variables without linkage, compared with those of nvlink: +1 is one that only the output has.
 
 | program | GPU | units | modules | PTX | kernels | variables | locals |
 |---|---|---|---|---|---|---|---|
@@ -30,6 +34,9 @@ Written by `+"`make real`"+` with CUDA %s. The programs were written by others a
 `, r.name)
 		for _, w := range r.ways {
 			fmt.Fprintf(&t, "| %s | %s |\n", w.name, w.cells(b))
+		}
+		if r.why != "" {
+			fmt.Fprintf(&t, "\n%s\n", r.why)
 		}
 		if r.messages != "" {
 			fmt.Fprintf(&t, "\n%d lines of messages.\n", strings.Count(r.messages, "\n"))

@@ -17,6 +17,7 @@ type program struct {
 	libs    []string // archives below DIR
 	cuda    []string // releases that can compile it; nil: all
 	sm      string   // the GPU, if not 80
+	why     string   // where the contents differ, as the cubins show
 	hosts   bool     // kernels launch kernels: only nvcc and CMake link libcudadevrt
 }
 
@@ -47,7 +48,8 @@ sed 's/${nccl:Major}/2/; s/${nccl:Minor}/30/; s/${nccl:Patch}/0/; s/${nccl:Suffi
 		units: []string{"../../build/gensrc/*.cu", "common.cu", "onerank.cu"},
 		flags: []string{"-std=c++17", "-DNCCL_OS_LINUX", "-I.", "-I..", "-I../../build/include", "-I../../build/include/doca_gpunetio", "-I../include", "-I../include/plugin",
 			"--expt-extended-lambda", "-maxrregcount=96"}},
-	{name: "Gpufit", dir: "Gpufit/Gpufit", units: []string{"*.cu"}, flags: []string{"-std=c++14", "-I."}},
+	{name: "Gpufit", dir: "Gpufit/Gpufit", units: []string{"*.cu"}, flags: []string{"-std=c++14", "-I."},
+		why: "nvlink drops a kernel that no host code of the objects launches, which sections of the objects (`.nvHRKE`, `.nvHRKI`) tell it. ptxlink keeps all kernels."},
 	{name: "Kokkos virtual_functions", dir: "kokkos",
 		prepare: `mkdir -p build && cat >build/KokkosCore_config.h <<END
 #define KOKKOS_VERSION 40699
@@ -72,7 +74,8 @@ printf '' >build/KokkosCore_Config_PostInclude.hpp
 mkdir -p build/desul/atomics
 printf '#define DESUL_ATOMICS_ENABLE_CUDA\n#define DESUL_ATOMICS_ENABLE_CUDA_SEPARABLE_COMPILATION\n' >build/desul/atomics/Config.hpp`,
 		units: []string{"core/src/Cuda/*.cpp", "core/src/impl/*.cpp", "tpls/desul/src/*CUDA.cpp", "example/virtual_functions/*.cpp"},
-		flags: []string{"-std=c++17", "--extended-lambda", "--expt-relaxed-constexpr", "-Ibuild", "-Icore/src", "-Itpls/desul/include", "-Itpls/mdspan/include", "-Iexample/virtual_functions"}},
+		flags: []string{"-std=c++17", "--extended-lambda", "--expt-relaxed-constexpr", "-Ibuild", "-Icore/src", "-Itpls/desul/include", "-Itpls/mdspan/include", "-Iexample/virtual_functions"},
+		why:   "The three variables are tables of virtual functions. Whole-program ptxas writes numbers of functions into them, `ptxas -c` zeros with relocations."},
 	{name: "AMReX advection", dir: "amrex",
 		prepare: `mkdir -p build && cat >build/AMReX_Config.H <<END
 #pragma once
