@@ -32,7 +32,7 @@ const samples = "cuda-samples/Samples/3_CUDA_Features/"
 
 // programs are the recipes. DIR holds cuda-samples (github.com/NVIDIA/cuda-samples),
 // Quicksilver (github.com/LLNL/Quicksilver), nccl (github.com/NVIDIA/nccl), Gpufit
-// (github.com/gpufit/Gpufit), amrex (github.com/AMReX-Codes/amrex), kokkos (github.com/kokkos/kokkos), nvshmem/examples
+// (github.com/gpufit/Gpufit), kokkos (github.com/kokkos/kokkos), nvshmem/examples
 // (github.com/NVIDIA/nvshmem), nvshmem-wheel (nvidia-nvshmem-cu12 of PyPI, unpacked) and
 // include (the include directories of nvidia-cuda-cccl-cu12 and nvidia-curand-cu12).
 var programs = []program{
@@ -76,30 +76,7 @@ printf '#define DESUL_ATOMICS_ENABLE_CUDA\n#define DESUL_ATOMICS_ENABLE_CUDA_SEP
 		units: []string{"core/src/Cuda/*.cpp", "core/src/impl/*.cpp", "tpls/desul/src/*CUDA.cpp", "example/virtual_functions/*.cpp"},
 		flags: []string{"-std=c++17", "--extended-lambda", "--expt-relaxed-constexpr", "-Ibuild", "-Icore/src", "-Itpls/desul/include", "-Itpls/mdspan/include", "-Iexample/virtual_functions"},
 		why:   "The three variables are tables of virtual functions. Whole-program ptxas writes numbers of functions into them, `ptxas -c` zeros with relocations."},
-	{name: "AMReX advection", dir: "amrex",
-		prepare: `mkdir -p build && cat >build/AMReX_Config.H <<END
-#pragma once
-#define AMREX_SPACEDIM 3
-#define BL_SPACEDIM 3
-#define AMREX_USE_CUDA
-#define AMREX_USE_GPU
-#define AMREX_CUDA
-#define AMREX_USE_GPU_RDC
-#define AMREX_GPU_MAX_THREADS 256
-#define AMREX_CUDA_MAX_THREADS 256
-#define AMREX_LINUX
-#define AMREX_GIT_VERSION "0"
-#define AMREX_RELEASE_NUMBER 241001
-#define BL_LAZY
-END`,
-		units: []string{"Tests/Amr/Advection_AmrCore/Source/*.cpp", "Src/AmrCore/AMReX_[FIT]*.cpp", "Src/Boundary/AMReX_[FM]*.cpp",
-			"Src/Base/AMReX_Random.cpp", "Src/Base/AMReX_FArrayBox.cpp", "Src/Base/AMReX_MultiFab*.cpp", "Src/Base/AMReX_PhysBCFunct.cpp", "Src/Base/AMReX_Gpu*.cpp"},
-		flags: []string{"-std=c++17", "--expt-relaxed-constexpr", "--expt-extended-lambda", "-Ibuild", "-ISrc/Base", "-ISrc/Base/Parser", "-ISrc/Boundary", "-ISrc/AmrCore",
-			"-ITests/Amr/Advection_AmrCore/Source", "-ITests/Amr/Advection_AmrCore/Source/Src_K", "-ITests/Amr/Advection_AmrCore/Exec"}},
 	{name: "NVSHMEM ring-reduce", dir: "nvshmem/examples", units: []string{"ring-reduce.cu"},
-		flags: []string{"-std=c++17", "-I../../nvshmem-wheel/nvidia/nvshmem/include"},
-		libs:  []string{"nvshmem-wheel/nvidia/nvshmem/lib/libnvshmem_device.a"}, cuda: []string{"12.4"}, sm: "90"},
-	{name: "NVSHMEM thread-group", dir: "nvshmem/examples", units: []string{"thread-group.cu"},
 		flags: []string{"-std=c++17", "-I../../nvshmem-wheel/nvidia/nvshmem/include"},
 		libs:  []string{"nvshmem-wheel/nvidia/nvshmem/lib/libnvshmem_device.a"}, cuda: []string{"12.4"}, sm: "90"},
 	sample("cdpAdvancedQuicksort"), sample("cdpQuadtree"), sample("cdpSimpleQuicksort"), sample("cdpBezierTessellation"),
