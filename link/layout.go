@@ -152,7 +152,7 @@ func (pl *planner) function(id object.ID) object.ID {
 }
 
 // differing marks the scalars among the results and parameters of a function whose types
-// differ between its declarations. It returns nil if there are none.
+// differ between its declarations. It returns nil if all are equal.
 func (pl *planner) differing(s *resolve.Symbol) (list []bool) {
 	var first *ptx.Signature
 	for _, id := range s.Mentions {

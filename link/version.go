@@ -102,7 +102,7 @@ func lowerInstructions(t *resolve.Table, h header, log *diag.Log) {
 			f.Opcodes(d, func(opcode string, words []diag.Span) bool {
 				if name, needs, ok := instructionVersion(opcode); ok && h.version.Less(needs) && !said[name] {
 					said[name] = true
-					log.Error(diag.PTXVersion, f.At(words[0]), fmt.Sprintf("%s needs PTX %s, but %s is %s", name, needs, diag.Option("--ptx-version"), h.version))
+					needsVersion(log, f.At(words[0]), name, needs, h.version)
 				}
 				return true
 			})
@@ -130,13 +130,18 @@ func (pl *planner) lowerVolatile(edits []ptx.Edit, f *object.File, d *ptx.Decl) 
 	return edits
 }
 
+// needsVersion reports that --ptx-version is too low.
+func needsVersion(log *diag.Log, at diag.Place, what string, needs, version ptx.Version) {
+	option := diag.Option("--ptx-version")
+	log.Error(diag.PTXVersion, at, fmt.Sprintf("%s needs PTX %s, but %s is %s", what, needs, option, version)).
+		WithHelp(fmt.Sprintf("raise %s to %s", option, needs))
+}
+
 // lower lowers the version of the output to that of Options.Version. It refuses one that
 // does not have what ptxlink reads of the inputs, and warns about others: only ptxas knows
 // whether all instructions are there.
 func (h *header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
-	refuse := func(at diag.Place, what string, needs ptx.Version) {
-		log.Error(diag.PTXVersion, at, fmt.Sprintf("%s needs PTX %s, but %s is %s", what, needs, diag.Option("--ptx-version"), v))
-	}
+	refuse := func(at diag.Place, what string, needs ptx.Version) { needsVersion(log, at, what, needs, v) }
 	newest, was := h.versionFile, h.version
 	h.version = v
 	before := log.Errors()

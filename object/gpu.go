@@ -13,15 +13,18 @@ type GPU struct {
 
 // ParseGPU reads sm_90a or compute_90a. It returns false for other words.
 func ParseGPU(name string) (g GPU, ok bool) {
-	if name == "" {
+	digits, ok := strings.CutPrefix(name, "sm_")
+	if !ok {
+		digits, ok = strings.CutPrefix(name, "compute_")
+	}
+	if !ok {
 		return g, false
 	}
-	digits := strings.TrimPrefix(strings.TrimPrefix(name, "sm_"), "compute_")
 	if n := len(digits); n > 0 && (digits[n-1] == 'a' || digits[n-1] == 'f') {
 		g.Suffix, digits = digits[n-1], digits[:n-1]
 	}
-	number, err := strconv.Atoi(digits)
-	g.Number = number
+	number, err := strconv.ParseUint(digits, 10, 16)
+	g.Number = int(number)
 	return g, err == nil
 }
 

@@ -120,6 +120,19 @@ func TestProducer(t *testing.T) {
 	}
 }
 
+func TestParseGPU(t *testing.T) {
+	for name, want := range map[string]GPU{"sm_80": {Number: 80}, "compute_90a": {Number: 90, Suffix: 'a'}, "sm_120f": {Number: 120, Suffix: 'f'}} {
+		if g, ok := ParseGPU(name); !ok || g != want {
+			t.Errorf("%s: %v, %v", name, g, ok)
+		}
+	}
+	for _, name := range []string{"", "80", "sm_", "sm_a", "sm_+80", "sm_compute_80", "sm_80x", "sm_99999999999"} {
+		if g, ok := ParseGPU(name); ok {
+			t.Errorf("%q is read as %v", name, g)
+		}
+	}
+}
+
 func TestHandWritten(t *testing.T) {
 	for _, test := range []struct {
 		preamble string

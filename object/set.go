@@ -29,6 +29,8 @@ type Set struct {
 	stale   []*container.Error // by input: the error in its index
 	options Options
 	files   *fileTable
+
+	unusable map[string]*diag.Message // by name, for Unusable; nil until it is called
 }
 
 // Unit is one module of the inputs, or several alternatives in one archive member,
@@ -445,17 +447,25 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 }
 
 // Unusable returns an error about the first lazy unit that defines a name but cannot be
-// linked, or nil. Such units offer nothing to a link.
+// linked, or nil. It is the same error for each of the unit's names. Such units offer
+// nothing to a link.
 func (s *Set) Unusable(name string) *diag.Message {
-	for _, u := range s.Units {
-		if !u.Lazy || u.unusable == "" || !slices.ContainsFunc(u.defines, func(d ptx.Definition) bool { return d.Name == name }) {
-			continue
+	if s.unusable == nil {
+		s.unusable = map[string]*diag.Message{}
+		for _, u := range s.Units {
+			if !u.Lazy || u.unusable == "" {
+				continue
+			}
+			var log diag.Log
+			u.refuse(s.options, &log)
+			for _, d := range u.defines {
+				if s.unusable[d.Name] == nil {
+					s.unusable[d.Name] = log.Messages[0]
+				}
+			}
 		}
-		var log diag.Log
-		u.refuse(s.options, &log)
-		return log.Messages[0]
 	}
-	return nil
+	return s.unusable[name]
 }
 
 // refuse reports why the unit cannot be linked.
@@ -468,7 +478,8 @@ func (u *Unit) refuse(o Options, log *diag.Log) {
 }
 
 // Offers calls visit with every name that the unit may define for others, before it
-// is read. A unit that cannot be linked offers nothing. A name from an index comes with Local; Linkage gives the exact answer.
+// is read. A unit that cannot be linked offers nothing. A name from an index comes with
+// Local; Linkage gives the exact answer.
 func (u *Unit) Offers(visit func(name string, hash uint64, linkage ptx.Linkage)) {
 	if u.unusable != "" {
 		return

@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"fmt"
-	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object"
@@ -13,8 +12,8 @@ import (
 type Members interface {
 	// Outlines returns those that were not needed, to suggest what was meant.
 	Outlines() []*object.File
-	// Unusable returns an error about one that defines a name but cannot be linked; nil
-	// if there is none.
+	// Unusable returns an error about a member that defines a name but cannot be linked,
+	// or nil. It is the same error for each name of one member.
 	Unusable(name string) *diag.Message
 }
 
@@ -24,13 +23,21 @@ type Members interface {
 func (t *Table) Undefined(members Members, log *diag.Log) {
 	uses := usesBySymbol{t: t}
 	h := &hints{t: t, members: members}
+	unusable := map[*diag.Message]bool{}
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Defined() || s.Open && !t.options.Relocatable || !t.Needed(s) {
 			continue
 		}
-		if list := uses.of(SymbolID(i)); len(list) > 0 && !t.unusable(s, list, members, log) && !s.Open {
-			t.reportUndefined(s, list, h, log)
+		if list := uses.of(SymbolID(i)); len(list) > 0 {
+			m := members.Unusable(s.Name)
+			switch {
+			case m == nil && !s.Open:
+				t.reportUndefined(s, list, h, log)
+			case m != nil && !unusable[m]:
+				unusable[m] = true
+				log.Messages = append(log.Messages, m.Note(list[0].file.At(list[0].span), diag.Name(s.Name)+" of it is needed here"))
+			}
 		}
 		s.Open = s.Open || t.options.WarnUndefined
 	}
@@ -45,22 +52,6 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 			}
 		}
 	}
-}
-
-// unusable reports an archive member that defines a symbol but cannot be linked, once
-// for each member. It returns false if there is none.
-func (t *Table) unusable(s *Symbol, uses []usePlace, members Members, log *diag.Log) bool {
-	m := members.Unusable(s.Name)
-	if m == nil {
-		return false
-	}
-	if slices.ContainsFunc(log.Messages, func(other *diag.Message) bool {
-		return other.ID == m.ID && other.Place.Source != nil && other.Place.Source.Name == m.Place.Source.Name
-	}) {
-		return true
-	}
-	log.Messages = append(log.Messages, m.Note(uses[0].file.At(uses[0].span), diag.Name(s.Name)+" of it is needed here"))
-	return true
 }
 
 // maxUses limits the uses listed in one message.

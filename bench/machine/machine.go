@@ -138,8 +138,8 @@ func Read(path string) (c Contents, err error) {
 	return c, nil
 }
 
-// Run runs a command in a directory and returns its output and its CPU time with that
-// of its children. A limit of zero is none.
+// Run runs a command in a directory and returns its output, and the CPU time of it and
+// its children. It ends a command that takes longer than limit, unless limit is 0.
 func Run(dir string, env []string, limit time.Duration, tool string, args ...string) (said []byte, cpu time.Duration, err error) {
 	ctx := context.Background()
 	if limit > 0 {

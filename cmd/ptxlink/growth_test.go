@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -185,6 +186,15 @@ var growths = []growth{
 	{name: "one common variable", n: 500, args: []string{"lib.a"}, input: func(n int) files {
 		list := filesOf(n, ".common .global .align 4 .b8 v[4];\n")
 		return append(list, "lib.a", archive(n, ".common .global .align 4 .b8 v[8]; .visible .global .b8 u#;\n"))
+	}},
+	{name: "functions of a member for another GPU", n: 8000, exit: exitLink, want: "is needed here", args: []string{"--arch=sm_75", "lib.a"}, input: func(n int) files {
+		body := fatbin(repeat(n, ".visible .func f#() { ret; }\n"))
+		return files{"a.ptx", repeat(n, ".extern .func f#();\n") + kernel(repeat(n, "call f#;\n")),
+			"lib.a", fmt.Sprintf("!<arch>\n%-16s%-12d%-6d%-6d%-8s%-10d`\n%s", "m.fatbin/", 0, 0, 0, "644", len(body), body)}
+	}},
+	{name: "indices on shared arrays", n: 16000, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .shared .u32 s#[];\n") + kernel(repeat(n, "ld.u32 %r, s#[%r];\n")),
+			"b.ptx", repeat(n, ".visible .shared .u32 s#[2];\n")}
 	}},
 	{name: "archive chain", n: 1000, args: []string{"lib.a", "--print-dependencies"}, input: func(n int) files {
 		return files{"a.ptx", fmt.Sprintf(".extern .func f%d();\n", n-1) + kernel(fmt.Sprintf("call f%d;\n", n-1)),
@@ -452,6 +462,20 @@ func archive(n int, format string) string {
 		fmt.Fprintf(&b, "%-16s%-12d%-6d%-6d%-8s%-10d`\n%s", "m.ptx/", 0, 0, 0, "644", len(text), text)
 	}
 	return b.String()
+}
+
+// fatbin returns a fatbin with a module for sm_80.
+func fatbin(text string) string {
+	text = strings.ReplaceAll(growthHeader, "sm_75", "sm_80") + text
+	text += strings.Repeat("\n", -len(text)&7)
+	const entry = 0x40
+	return uints(0xba55ed50, 16<<16|1, uint32(entry+len(text)), 0, // the header, and the size of what follows
+		0x101<<16|1, entry, uint32(len(text)), 0, 0, 0, 8<<16, 80, 0, 0, 0x11, 0, 0, 0, 0, 0) + text
+}
+
+func uints(list ...uint32) string {
+	data, _ := binary.Append(nil, binary.LittleEndian, list)
+	return string(data)
 }
 
 const growthHeader = ".version 7.8\n.target sm_75\n.address_size 64\n"

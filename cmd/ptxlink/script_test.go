@@ -101,7 +101,8 @@ func accesses(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// oraclePath returns the path of an oracle, or ends the script where there is none.
+// oraclePath returns the path of an oracle. It skips the rest of the script on a machine
+// that lacks it.
 func oraclePath(ts *testscript.TestScript, name string) string {
 	path, ok := oracles.Find(name)
 	if !ok {

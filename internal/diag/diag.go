@@ -37,7 +37,7 @@ type Span struct{ Off, Len int32 }
 // End returns the offset just past the span.
 func (s Span) End() int32 { return s.Off + s.Len }
 
-// Bytes returns the text of the span, which is not to be changed. To append copies it.
+// Bytes returns the text of the span, which may not be changed; an append copies it.
 func (src *Source) Bytes(s Span) []byte { return src.Text[s.Off : s.Off+s.Len : s.Off+s.Len] }
 
 // String returns the text of the span.

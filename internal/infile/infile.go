@@ -19,8 +19,6 @@ import (
 // Files are regular files that were read. It may be used concurrently; nil records
 // nothing.
 type Files struct {
-	context.Context // see Record
-
 	mu     sync.Mutex
 	list   []file
 	around *Files // records them too
@@ -31,21 +29,27 @@ type file struct {
 	info fs.FileInfo // when it was opened
 }
 
+// recording is a context with Files.
+type recording struct {
+	context.Context
+	files Files
+}
+
 type inContext struct{}
 
 // Record returns a context in which every file that is read is recorded, also for an
 // earlier Record.
 func Record(ctx context.Context) (context.Context, *Files) {
-	f := &Files{Context: ctx, around: Of(ctx)}
-	return f, f
+	r := &recording{Context: ctx, files: Files{around: Of(ctx)}}
+	return r, &r.files
 }
 
 // Value implements context.Context.
-func (f *Files) Value(key any) any {
+func (r *recording) Value(key any) any {
 	if key == (inContext{}) {
-		return f
+		return &r.files
 	}
-	return f.Context.Value(key)
+	return r.Context.Value(key)
 }
 
 // Of returns the record of a context, or nil.
@@ -71,12 +75,14 @@ func (f *Files) Add(name string, info fs.FileInfo) {
 var ErrChanged = errors.New("it was changed while it was read; link again when no other program writes it")
 
 // Changed returns an error that names a file whose size or time is not the one it had
-// when it was opened. A file that was deleted or replaced by another one has not
-// changed: what was read is one state of it. (The file system may give a file that is
-// made after another was deleted the number of that one; it then counts as changed.) So
-// has none whose links or permissions
-// alone changed, which build systems do while others read. A program that writes a file
-// in place and then sets its time back is not noticed.
+// when it was opened. These do not count as changed:
+//
+//   - a file that was deleted, or replaced by another one: what was read is one state
+//     of it. (The file system may give the new file the number of the deleted one; it
+//     then counts as changed.)
+//   - a file with new links or permissions, which build systems set while others read
+//   - a file that was written in place and whose time was then set back, which is not
+//     noticed
 func (f *Files) Changed() error {
 	if f == nil {
 		return nil
@@ -115,9 +121,6 @@ func (f *Files) Same(info fs.FileInfo) string {
 	return slices.MinFunc(same, strings.Compare)
 }
 
-// ErrTooLong is returned for a file that is larger than the limit.
-var ErrTooLong = errors.New("it is too large")
-
 // OpenRegular opens a regular file of at most limit bytes. It refuses other files: a
 // device may have no end, and a pipe no writer.
 func OpenRegular(path string, limit int64) (*os.File, fs.FileInfo, error) {
@@ -150,18 +153,15 @@ func Regular(info fs.FileInfo, limit int64) error {
 	case !info.Mode().IsRegular():
 		return errors.New("it is not a regular file but a device, a pipe or a socket")
 	case info.Size() > limit:
-		return ErrTooLong
+		return room.ErrTooLong
 	}
 	return nil
 }
 
-// some is the number of bytes that are allocated without asking for memory.
-const some = 1 << 20
-
 // Read reads a file that OpenRegular has opened. It may be empty, but not shorter than
 // info says.
 func Read(f *os.File, info fs.FileInfo) ([]byte, error) {
-	if info.Size() > some {
+	if info.Size() > room.Few {
 		if err := room.For(info.Size()); err != nil {
 			return nil, err
 		}

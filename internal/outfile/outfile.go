@@ -225,7 +225,7 @@ func canonical(path string) string {
 type stagedFile struct{ temp, final string }
 
 // stage writes a file beside its final place. There is no temporary file after an error
-// or a panic, as memory that is no longer there causes (package mapped).
+// or a panic (a mapped input that becomes shorter causes one, see package mapped).
 func stage(f File) (s stagedFile, err error) {
 	final, err := followLinks(f.Path)
 	if err != nil {

@@ -237,7 +237,8 @@ func (m *Machine) ObjectAt(addr uint64) *Object {
 	return m.objectAt(addr)
 }
 
-// Params returns the sizes of the parameters of an entry, or nil if there is none.
+// Params returns the sizes in bytes of the parameters of an entry, or nil if the module
+// does not define it.
 func (m *Machine) Params(entry string) (sizes []int64) {
 	f := m.entry(entry)
 	if f == nil {

@@ -26,25 +26,27 @@ func For(size int64) error {
 	return nil
 }
 
-// ErrTooLong is wrapped by the error of ReadAll for more data than the limit.
-var ErrTooLong = errors.New("there are more than")
+// ErrTooLong is returned for more data than a limit.
+var ErrTooLong = errors.New("it is too large")
+
+// Few is the number of bytes that are allocated without a check.
+const Few = 1 << 20
 
 // ReadAll reads data of unknown length, to its end or to limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
-	const few = 1 << 20 // read without a check
 	data := make([]byte, 0, 4096)
 	for {
 		n, err := r.Read(data[len(data):cap(data)])
 		data = data[:len(data)+n]
 		switch {
 		case int64(len(data)) > limit:
-			return nil, fmt.Errorf("%w %d bytes", ErrTooLong, limit)
+			return nil, ErrTooLong
 		case err == io.EOF:
 			return data, nil
 		case err != nil:
 			return nil, err
 		case len(data) == cap(data):
-			if len(data) >= few {
+			if len(data) >= Few {
 				if err := For(int64(len(data))); err != nil {
 					return nil, err
 				}

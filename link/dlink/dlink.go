@@ -26,11 +26,10 @@ type File struct {
 
 // Options are the options of Read.
 type Options struct {
-	// Arch is the GPU of the link, such as "sm_80".
+	// Arch is the GPU of the link, such as "sm_80". It may be virtual, such as
+	// "compute_80": then the driver links the PTX of the objects when the program is
+	// loaded, and only the register file is written.
 	Arch string
-	// Arch may also be virtual, such as "compute_80": then the driver links the PTX of
-	// the objects when the program is loaded, and only the register file is written.
-
 	// System links all of libcudadevrt.a, and not only what is needed.
 	System bool
 	// MaxInputSize is the same as in link.Options.

@@ -19,8 +19,9 @@ type Library struct {
 	whole bool
 }
 
-// library returns libcudadevrt.a as nvlink links it. CUDA 13 has PTX in it for the
-// newest GPU only, but that defines what all of its cubins define.
+// library returns libcudadevrt.a as nvlink links it. That of CUDA 13 has PTX for the
+// newest GPU only. The names that this PTX defines are those that each of its cubins
+// defines.
 func (r *reader) library(ctx context.Context, c candidate) *Library {
 	l := &Library{Path: c.input.Path, whole: c.input.WholeArchive}
 	var ignored diag.Log // names are all that matters here

@@ -53,8 +53,8 @@ func (r *reader) verdict(code container.HostCode) verdict {
 	return unsuited
 }
 
-// cubinFor returns the GPU of a cubin that runs on the GPU of the link: of the same
-// major number and not a later one. It returns "" if there is none.
+// cubinFor returns the GPU of a cubin that runs on the GPU of the link, or "". It runs
+// on GPUs of the same major number that are not older.
 func (r *reader) cubinFor(code container.HostCode) string {
 	for _, target := range code.Cubins {
 		if t, ok := object.ParseGPU(target); ok && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10 {

@@ -292,7 +292,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	p := place{size: t.Size(), align: t.Alignment()}
 	accesses := slices.Clone(inner.accesses)
 	var outer *usage
-	var passed *access // of an operand that is no object
+	var passed *access // to an operand other than an object of the function
 	object := int32(-1)
 	if local, ok := c.Reference(int(o.First)).Local(); ok && o.Shape == ptx.NameOperand && c.Locals[local].Type.Space == ".param" {
 		l := &c.Locals[local]

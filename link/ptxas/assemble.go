@@ -184,7 +184,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	t.hear(said, u, log)
 	noteLeft("ptxas", out.Left, log)
 	if how := out.Killed(); how != "" {
-		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas was ended by "+how).
+		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas was killed by "+how).
 			WithHelp("the program is " + t.Path + "; try another version" + diag.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on")
 		return "", nil, ErrRejected
 	}

@@ -87,9 +87,9 @@ type Output struct {
 	Way    string  // with Auto, what was chosen and why: "whole program: ..."
 }
 
-// AssembleAll assembles linked modules for several GPUs, of which it sets the options
-// Arch, Debug, LineInfo and Modules. Jobs limits the runs of ptxas for all of them. The names of
-// intermediate files begin with the GPU if there is more than one. AssembleAll
+// AssembleAll assembles linked modules for several GPUs. For each it sets the options
+// Arch, Debug, LineInfo and Modules. Jobs limits the runs of ptxas for all of them. The
+// names of intermediate files begin with the GPU if there is more than one. AssembleAll
 // returns one output for each target, and messages and errors as Assemble does.
 func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Output, messages []*link.Message, err error) {
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}

@@ -50,7 +50,7 @@ func (b Build) slower(t *teller, m *ptx.Module, e partition.Estimate) bool {
 	return units > 1 && e.Cloned > max(largest, (e.Once+int64(units-1)*ptxasStart)/2)
 }
 
-// choose chooses the way to a cubin, and goes it.
+// choose makes the cubin in the better of the two ways.
 func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	if err := t.check(log); err != nil {
 		return nil, err

@@ -95,7 +95,7 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 		text := first(strings.Split(strings.TrimSpace(string(out.Said)), "\n"), 20)
 		switch signal := out.Killed(); {
 		case signal != "":
-			text = "it was ended by " + signal
+			text = "it was killed by " + signal
 		case text == "":
 			text = "it wrote no fatbin"
 		}

@@ -64,13 +64,13 @@ func (t *teller) hear(text string, u unit, log *diag.Log) {
 // retell adds the messages of ptxas to the log, in their order.
 func (t *teller) retell(text string, u unit, log *diag.Log) {
 	before := log.Errors()
-	taken := taken{kind: 2}
-	defer func() { noteLeft("ptxas", taken.left, log) }()
+	lines := quota{kind: 2}
+	defer func() { noteLeft("ptxas", lines.left, log) }()
 	var last *diag.Message
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		found := said().FindStringSubmatch(line)
-		if !taken.take(found) {
+		if !lines.take(found) {
 			continue
 		}
 		switch {

@@ -14,6 +14,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/object/ptx"
@@ -69,7 +70,7 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 			digests = append(digests, digest[:]...)
 		}
 		for _, path := range b.Libraries {
-			text, err := os.ReadFile(path)
+			text, err := infile.Of(ctx).ReadFile(path, maxEntry)
 			if err != nil {
 				return nil, err
 			}
@@ -119,7 +120,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 	how := ""
 	switch signal, code := out.Killed(), out.State.ExitCode(); {
 	case signal != "":
-		how = "nvlink was ended by " + signal
+		how = "nvlink was killed by " + signal
 	case own.Errors() > 0:
 	case code != 0:
 		how = fmt.Sprintf("nvlink failed without a message (exit code %d)", code)
@@ -141,15 +142,15 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 
 // nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
 func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
-	taken := taken{kind: 1}
-	defer func() { noteLeft("nvlink", taken.left, log) }()
+	lines := quota{kind: 1}
+	defer func() { noteLeft("nvlink", lines.left, log) }()
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) == "" {
 			continue
 		}
 		found := nvlinkSaid().FindStringSubmatch(line)
-		if !taken.take(found) {
+		if !lines.take(found) {
 			continue
 		}
 		if found == nil {

@@ -133,10 +133,10 @@ echo "ptxas error   : Entry function 'k' uses too much shared data (0xf4240 byte
 		{"exit code 0 and no ELF", "echo text > linked.cubin", `ptxlink: error: ptxas reported success and wrote something that is not a cubin: it is not an ELF file [ptxas-failed]
 help: the program is PTXAS
 `},
-		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas was ended by SIGSEGV (segmentation fault) [ptxas-failed]
+		{"crash", "kill -SEGV $$", `ptxlink: error: ptxas was killed by SIGSEGV (segmentation fault) [ptxas-failed]
 help: the program is PTXAS; try another version with Options.Path, and write the PTX instead of a cubin to see what it crashed on
 `},
-		{"crash below a shell", "exit 137", `ptxlink: error: ptxas was ended by SIGKILL, perhaps out of memory [ptxas-failed]
+		{"crash below a shell", "exit 137", `ptxlink: error: ptxas was killed by SIGKILL, perhaps out of memory [ptxas-failed]
 help: the program is PTXAS; try another version with Options.Path, and write the PTX instead of a cubin to see what it crashed on
 `},
 	} {

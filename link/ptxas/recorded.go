@@ -68,11 +68,14 @@ func splitOptions(words []string) (list []string) {
 			list[last] += "=" + word
 		}
 	}
-	for i := len(list) - 1; i >= 0; i-- {
-		if slices.ContainsFunc(list[i+1:], func(later string) bool { return longName(later) == longName(list[i]) }) {
-			list = slices.Delete(list, i, i+1)
-		}
-	}
+	seen := map[string]bool{}
+	slices.Reverse(list)
+	list = slices.DeleteFunc(list, func(option string) bool {
+		later := seen[longName(option)]
+		seen[longName(option)] = true
+		return later
+	})
+	slices.Reverse(list)
 	return list
 }
 
@@ -80,7 +83,7 @@ func splitOptions(words []string) (list []string) {
 // not passed on.
 func (o Options) recorded() (all map[string]string, refused []string) {
 	all = map[string]string{}
-	given := map[string]bool{}
+	seen, given := map[string]bool{}, map[string]bool{}
 	for _, option := range splitOptions(o.Args) {
 		given[longName(option)] = true
 	}
@@ -95,7 +98,8 @@ func (o Options) recorded() (all map[string]string, refused []string) {
 			if slices.Contains(codeOptions, name) {
 				return given[name] || debug && slices.Contains(unmerged, name)
 			}
-			if !slices.Contains(decided, name) && !strings.HasPrefix(name, "warn") && !strings.HasPrefix(name, "suppress") && !slices.Contains(refused, option) {
+			if !slices.Contains(decided, name) && !strings.HasPrefix(name, "warn") && !strings.HasPrefix(name, "suppress") && !seen[option] {
+				seen[option] = true
 				refused = append(refused, option)
 			}
 			return true
@@ -112,8 +116,10 @@ func (t *teller) setting(unit string) string { return t.recorded[unit] }
 // settings returns the different options of the inputs that have functions in the
 // linked module. It parses the module if m is nil and the inputs differ.
 func (t *teller) settings(m *ptx.Module) (list []string) {
+	seen := map[string]bool{}
 	add := func(setting string) {
-		if !slices.Contains(list, setting) {
+		if !seen[setting] {
+			seen[setting] = true
 			list = append(list, setting)
 		}
 	}
@@ -129,7 +135,7 @@ func (t *teller) settings(m *ptx.Module) (list []string) {
 			return list
 		}
 	}
-	list = nil
+	list, seen = nil, map[string]bool{}
 	for i := range m.Decls {
 		if d := &m.Decls[i]; d.HasBody {
 			add(t.setting(t.unit(d.NameSpan.Off)))
@@ -140,20 +146,21 @@ func (t *teller) settings(m *ptx.Module) (list []string) {
 
 // common returns the options that all of these inputs have, and the others.
 func (t *teller) common(m *ptx.Module) (all, some []string) {
-	var settings [][]string
-	for _, setting := range t.settings(m) {
-		settings = append(settings, strings.Fields(setting))
-	}
+	settings := t.settings(m)
+	having := map[string]int{}
+	var options []string
 	for _, setting := range settings {
-		for _, option := range setting {
-			lacks := func(other []string) bool { return !slices.Contains(other, option) }
-			switch {
-			case slices.Contains(all, option) || slices.Contains(some, option):
-			case slices.ContainsFunc(settings, lacks):
-				some = append(some, option)
-			default:
-				all = append(all, option)
+		for _, option := range strings.Fields(setting) {
+			if having[option]++; having[option] == 1 {
+				options = append(options, option)
 			}
+		}
+	}
+	for _, option := range options {
+		if having[option] == len(settings) {
+			all = append(all, option)
+		} else {
+			some = append(some, option)
 		}
 	}
 	return all, some
@@ -164,9 +171,13 @@ func (t *teller) common(m *ptx.Module) (all, some []string) {
 func (t *teller) single(m *ptx.Module, log *diag.Log, help string) unit {
 	all, some := t.common(m)
 	if len(some) > 0 {
+		partly := map[string]bool{}
+		for _, option := range some {
+			partly[option] = true
+		}
 		var names []string
 		for _, in := range t.Modules {
-			if slices.ContainsFunc(strings.Fields(t.setting(in.Name)), func(option string) bool { return slices.Contains(some, option) }) {
+			if slices.ContainsFunc(strings.Fields(t.setting(in.Name)), func(option string) bool { return partly[option] }) {
 				names = append(names, in.Name)
 			}
 		}

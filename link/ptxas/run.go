@@ -24,15 +24,16 @@ func run(ctx context.Context, dir, path string, args []string) (tool.Output, err
 // program: to place each in the inputs takes some 20 microseconds.
 const maxMessages = 20_000
 
-// taken counts the lines of a program that become messages.
-type taken struct {
+// quota counts the lines of a program that become messages.
+type quota struct {
 	kind  int // the part of a match that is the kind
 	count map[string]int
 	left  int // lines that are left out
 }
 
-// take reports whether a line is taken. found is nil for one that is no message.
-func (t *taken) take(found []string) bool {
+// take counts a line, and reports whether the quota of its kind allows it. found is the
+// match of the line, or nil if it has no kind.
+func (t *quota) take(found []string) bool {
 	kind := ""
 	if found != nil {
 		kind = found[t.kind]

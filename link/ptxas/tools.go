@@ -77,8 +77,9 @@ func missingHelp(tool, otherwise string) string {
 	return fmt.Sprintf("name the program with %s$%s%s", diag.With("--"+tool, "%s or "), strings.ToUpper(tool), otherwise)
 }
 
-// beside returns the path of a program that the user named, or that belongs to ptxas and
-// is not to be passed over; "" and the folders it looked in if there is none.
+// beside returns the path of the program that the user named, or else of the one beside
+// ptxas, unless passedOver says no. Without such a program it returns "" and the folders
+// that it looked in.
 func beside(tool, explicit, ptxas string, passedOver func(path string) bool) (path string, looked []string, err error) {
 	if explicit != "" {
 		path, err = named(diag.Option("--"+tool), explicit)

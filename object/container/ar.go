@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/infile"
+	"ptxlink/internal/room"
 )
 
 const (
@@ -194,7 +194,7 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 	}
 	op.taken[file] = true
 	data, bad := op.Open(path, op.left)
-	if bad == infile.ErrTooLong {
+	if bad == room.ErrTooLong {
 		return op.bomb(p, h.at)
 	}
 	if bad != nil {

@@ -84,7 +84,7 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 		head = appendEven(head)
 	}
 	meta := w.meta(offsets, head)
-	// Growing it would take the memory of another archive.
+	// An archive that grows by append takes its size once more.
 	size := at + arHeader + even(int64(len(meta)))
 	if size > some {
 		if err := room.For(size); err != nil {

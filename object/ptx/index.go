@@ -19,6 +19,7 @@ type Index struct {
 	// of the variable, whatever its vector and dimensions, but 1 if no declaration
 	// before the body gives the array a size (testdata/script/index_stride.txtar).
 	Stride int64
+	Shared bool // the variable is in .shared
 }
 
 // index records the last use if an index follows the name, which ends at end. Arrays of
@@ -28,23 +29,24 @@ func (p *parser) index(end int32) {
 	if t := lex.Next(); !t.isPunct('[') {
 		return
 	}
-	if p.strides == nil {
-		p.strides = map[NameID]int64{}
+	if p.arrays == nil {
+		p.arrays = map[NameID]Index{}
 	}
-	for ; p.strided < len(p.m.Decls); p.strided++ {
-		d := &p.m.Decls[p.strided]
+	for ; p.seen < len(p.m.Decls); p.seen++ {
+		d := &p.m.Decls[p.seen]
 		if d.Kind != Variable || !d.Array {
 			continue
 		}
-		if _, known := p.strides[d.Name]; d.Size() != 0 {
-			p.strides[d.Name] = TypeSize(d.Word)
+		if _, known := p.arrays[d.Name]; d.Size() != 0 {
+			p.arrays[d.Name] = Index{Stride: TypeSize(d.Word), Shared: d.Space == ".shared"}
 		} else if !known {
-			p.strides[d.Name] = 1
+			p.arrays[d.Name] = Index{Stride: 1, Shared: d.Space == ".shared"}
 		}
 	}
 	use := len(p.m.Uses) - 1
-	if stride := p.strides[p.m.Uses[use].Name]; stride > 0 {
-		p.m.Indices = append(p.m.Indices, Index{int32(use), stride})
+	if x := p.arrays[p.m.Uses[use].Name]; x.Stride > 0 {
+		x.Use = int32(use)
+		p.m.Indices = append(p.m.Indices, x)
 	}
 }
 
@@ -67,7 +69,7 @@ func (m *Module) OffsetEdits(edits []Edit, d *Decl) []Edit {
 	SortEdits(edits)
 	o := offsetter{Code: m.Code(d), others: edits}
 	for _, x := range indices {
-		o.replace(m.Uses[x.Use].Off, x.Stride)
+		o.replace(m.Uses[x.Use].Off, x)
 	}
 	return append(o.edits, edits...) // the first edit at a place counts
 }
@@ -83,14 +85,14 @@ type offsetter struct {
 type indexed struct {
 	st        Statement
 	name, end int32 // the token of the name, and the one behind the bracket
-	stride    int64
+	Index
 }
 
 // replace replaces the index on the name at a place.
-func (o *offsetter) replace(off int32, stride int64) {
+func (o *offsetter) replace(off int32, index Index) {
 	name := int32(sort.Search(len(o.Tokens), func(i int) bool { return o.Tokens[i].Off >= off }))
 	st := o.Statements[sort.Search(len(o.Statements), func(i int) bool { return o.Statements[i].End > name })]
-	x := indexed{st: st, name: name, end: name + 3, stride: stride}
+	x := indexed{st: st, name: name, end: name + 3, Index: index}
 	for !o.Tokens[x.end-1].isPunct(']') {
 		if x.end++; x.end > st.End {
 			return // ptxas refuses it, and an empty index
@@ -110,7 +112,7 @@ func (o *offsetter) replace(off int32, stride int64) {
 	}
 	// The name stays, because another edit may rename it.
 	o.edits = append(o.edits, Edit{Span: diag.Span{Off: off}, Text: open},
-		Edit{o.span(name+1, x.end), "+" + byteOffset(o.inside(name+2, x.end-1), stride) + closed})
+		Edit{o.span(name+1, x.end), "+" + byteOffset(o.inside(name+2, x.end-1), x.Stride) + closed})
 }
 
 // span returns the span of the tokens from first up to end.
@@ -155,7 +157,7 @@ func (o *offsetter) compute(x indexed) string {
 	if more := x.name + 4; more < x.end { // behind a plus
 		front += fmt.Sprintf("add%s %s, %s, %s; ", word, sum, sum, o.inside(more, x.end-1))
 	}
-	front += fmt.Sprintf("cvt.u32%s %s, %s; mul.lo.u32 %s, %s, %d; cvt.u%d.u32 %s, %s; ", word, offset, sum, offset, offset, x.stride, bits, address, offset)
+	front += fmt.Sprintf("cvt.u32%s %s, %s; mul.lo.u32 %s, %s, %d; cvt.u%d.u32 %s, %s; ", word, offset, sum, offset, offset, x.Stride, bits, address, offset)
 	front += fmt.Sprintf("mov.u%d %s, %s; add.u%d %s, %s, %s; ", bits, base, o.inside(x.name, x.name+1), bits, address, address, base)
 	if o.generic(x) {
 		front += fmt.Sprintf("cvta.shared.u%d %s, %s; ", bits, address, address)
@@ -205,8 +207,6 @@ func (c *Code) LiteralEdits(st Statement, wanted func(operand int) bool) (edits 
 // generic reports whether an access to a variable in .shared names no state space. ptxas
 // then takes that of the variable, which it cannot see behind a register.
 func (o *offsetter) generic(x indexed) bool {
-	id, _ := o.refs[x.name].Name()
-	d := o.Module.Decls[slices.IndexFunc(o.Module.Decls, func(d Decl) bool { return d.Name == id })]
 	access := slices.Contains([]string{"ld", "ldu", "st"}, o.Opcode(x.st))
-	return access && d.Space == ".shared" && !slices.ContainsFunc(o.Modifiers(x.st), func(word string) bool { return strings.HasPrefix(word, ".shared") })
+	return access && x.Shared && !slices.ContainsFunc(o.Modifiers(x.st), func(word string) bool { return strings.HasPrefix(word, ".shared") })
 }

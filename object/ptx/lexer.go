@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync"
 
 	"ptxlink/internal/diag"
@@ -295,7 +296,8 @@ func (l *Lexer) readable(at, end int, comment bool) bool {
 
 // marker matches a line marker as ptxas reads it.
 var marker = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^#[ \t\r\f\x1a]*(line[ \t\r\f\x1a]*)?[0-9]+[ \t\r\f\x1a]+"[^"]*"([ \t\r\f\x1a]+[0-9]+)*[ \t\r\f\x1a]*\n`)
+	const pattern = `^#_*(line_*)?[0-9]+_+"[^"]*"(_+[0-9]+)*_*\n`
+	return regexp.MustCompile(strings.ReplaceAll(pattern, "_", "["+strings.Replace(space, "\n", "", 1)+"]"))
 })
 
 // lineMarker skips `# 1 "a.cu"` and `#line 1 "a.cu"`, which ptxas accepts anywhere;
@@ -310,7 +312,7 @@ func (l *Lexer) lineMarker(at int) bool {
 	if string(name) == "line" || len(name) > 0 && class[name[0]] == cDigit {
 		l.fail(at, end, `write # NUMBER "FILE", and end the line there`, "malformed line marker")
 	} else {
-		l.fail(at, at+bytes.Index(l.text[at:end], name)+len(name), "run the C preprocessor over this file first", "preprocessor directive #%s in PTX", name)
+		l.fail(at, max(at+1, at+bytes.Index(l.text[at:end], name)+len(name)), "run the C preprocessor over this file first", "preprocessor directive #%s in PTX", name)
 	}
 	return false
 }

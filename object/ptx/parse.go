@@ -122,10 +122,9 @@ type parser struct {
 	listed   int64           // variables of all ranges so far
 	linked   map[NameID]bool // variables with linkage so far; nil before the first range
 	firstUse int             // index in Uses for the current statement
-	// strides holds how arrays with an index are counted, by the first strided
-	// declarations.
-	strides map[NameID]int64
-	strided int
+	// arrays says how indices on the arrays among the first seen declarations count.
+	arrays map[NameID]Index
+	seen   int
 }
 
 // name reads a module-scope name, and adds it if it is new.
@@ -168,7 +167,8 @@ func (p *parser) header() {
 	from, word := p.tok.Off, p.tok.End
 	p.next()
 	major, minor, ok := strings.Cut(p.spelling(), ".")
-	if sameLine := len(bytes.Trim(p.text[word:p.tok.Off], " \t\r\f")) == 0; p.tok.Kind != Number || !ok || !sameLine {
+	sameLine := len(bytes.Trim(p.text[word:p.tok.Off], " \t\r\f")) == 0 // ptxas takes SUB for no space here
+	if p.tok.Kind != Number || !ok || !sameLine {
 		p.expected("a version such as 8.4 behind .version")
 		return
 	}
