@@ -279,8 +279,8 @@ func warnMixed(files []*object.File, log *diag.Log) {
 		}
 		for d := range f.Decls {
 			if f.Decls[d].HasBody {
-				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has no debug information, and is assembled unoptimised because "+with.Name+" has").
-					WithHelp(diag.Join(diag.With("-S", "%s drops debug information"), "or link the two apart"))
+				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has no DWARF, and is assembled unoptimised because "+with.Name+" has some").
+					WithHelp(diag.With("-S", "%s drops debug information; otherwise ") + "link the two apart")
 				break
 			}
 		}

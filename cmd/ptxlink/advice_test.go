@@ -150,6 +150,9 @@ exit 255
 				if list := strangers(c.sub, line); list != nil {
 					t.Errorf("%s: ptxlink %s does not take %v:\n%s", filepath.Base(script), c.sub.Name, list, line)
 				}
+				if half.MatchString(line) {
+					t.Errorf("%s: ptxlink %s gives half a sentence:\n%s", filepath.Base(script), c.sub.Name, line)
+				}
 			}
 		}
 		diag.SpeakAs(nil)
@@ -162,6 +165,9 @@ exit 255
 			checked["library"]++
 			if list := strangers(subcommand{flags: func() []cli.Flag { return nil }}, m.Text+"; "+m.Help); list != nil {
 				t.Errorf("%s: the Go API has no %v:\n%s\n%s", filepath.Base(script), list, m.Text, m.Help)
+			}
+			if half.MatchString("help: " + m.Help) {
+				t.Errorf("%s: the Go API gives half a sentence: %s", filepath.Base(script), m.Help)
 			}
 		}
 	}
@@ -204,6 +210,9 @@ func foreignOptions() []string {
 
 // forOthers matches an option of another tool in the advice for it.
 var forOthers = regexp.MustCompile(`-\S+ is for the compiler|passes -g to ptxas`)
+
+// half matches advice that continues a piece that is not there, or that lacks its end.
+var half = regexp.MustCompile(`^help: (or |and |otherwise |with |\W )|^help: [,;.]|[,;] ?$|( or| and| with)$|  `)
 
 // excerpt matches a line of an input, and the marker below it.
 var excerpt = regexp.MustCompile(`^ +[0-9]* \| `)
