@@ -206,7 +206,11 @@ func isNameByte(c byte) bool {
 func advice(text string, o Options) string {
 	switch {
 	case strings.HasPrefix(text, "Unsupported .version"):
-		return o.Path + " is older than the PTX; name a newer ptxas with " + diag.With("--ptxas", "%s or ") + "$PTXAS"
+		help := o.Path + " is older than the PTX; name a newer ptxas with " + diag.With("--ptxas", "%s or ") + "$PTXAS"
+		if names := quoted().FindStringSubmatch(text); names != nil {
+			help += diag.With("--ptx-version="+names[1], ", or lower the version of the output with %s")
+		}
+		return help
 	case strings.HasPrefix(text, targetTooHigh):
 		return fmt.Sprintf("the module needs a newer GPU than %s; name it with %s", o.Arch, diag.Option("--arch"))
 	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):

@@ -107,7 +107,7 @@ exit 255`, `ptxlink: error: ptxas: Unsupported .version 9.0; current version is 
 <linked module>:3:1: note: ptxas read this line
     3 | .version 9.0
       | ^^^^^^^^^^^^
-help: PTXAS is older than the PTX; name a newer ptxas with Options.Path or $PTXAS
+help: PTXAS is older than the PTX; name a newer ptxas with Options.Path or $PTXAS, or lower the version of the output with Options.Version
 `},
 		{"no line", `
 echo "ptxas fatal   : Unresolved extern function 'foo'"
