@@ -34,7 +34,7 @@ func main() {
 	flag.IntVar(&b.rounds, "rounds", 7, "rounds; the median counts")
 	flag.IntVar(&b.cubins, "cubins", 10, "modules of the set cubins; 100 is all of M, for which ptxas needs minutes")
 	flag.StringVar(&b.page, "o", "", "write the tables to `FILE` and a plot beside it, named .svg")
-	flag.StringVar(&b.dir, "dir", "", "folder for inputs and outputs (default: a new one in /dev/shm or the temporary folder)")
+	flag.StringVar(&b.dir, "dir", "", "directory for inputs and outputs (default: a new one in /dev/shm or the temporary directory)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -50,7 +50,7 @@ type bench struct {
 	cubins   int
 	page     string
 	dir      string
-	programs string // folder of those that are built
+	programs string // directory of those that are built
 	binary   string // ptxlink
 	sets     []*set
 }
@@ -79,7 +79,7 @@ const out = "out"
 
 func (b *bench) main(names string) error {
 	if b.dir == "" {
-		dir, err := os.MkdirTemp(memoryFolder(), "ptxlink-bench")
+		dir, err := os.MkdirTemp(memoryDir(), "ptxlink-bench")
 		if err != nil {
 			return err
 		}
@@ -113,12 +113,12 @@ func (b *bench) main(names string) error {
 	return b.report()
 }
 
-// memoryFolder returns a folder without a disk behind it if it has room, else "".
-func memoryFolder() string {
-	const folder, enough = "/dev/shm", 3 << 30
+// memoryDir returns a directory without a disk behind it if it has room, else "".
+func memoryDir() string {
+	const dir, enough = "/dev/shm", 3 << 30
 	var fs syscall.Statfs_t
-	if syscall.Statfs(folder, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= enough {
-		return folder
+	if syscall.Statfs(dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) >= enough {
+		return dir
 	}
 	return ""
 }

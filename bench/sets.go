@@ -242,11 +242,11 @@ func writeArchive(out io.Writer, p gen.Program) error {
 // gcc links every third function of the libraries. nvptx-none-ld reads symbols from
 // comments, so that a comment defines what the libraries lack.
 func (b *bench) gcc(s *set) error {
-	folder := filepath.Join(oracles.Dir(), "gcc-nvptx")
+	dir := filepath.Join(oracles.Dir(), "gcc-nvptx")
 	var paths []string
 	defined, used := map[string]bool{}, map[string]bool{}
 	for _, library := range []string{"m", "c", "gfortran", "gcc"} {
-		path := filepath.Join(folder, "lib"+library+".a")
+		path := filepath.Join(dir, "lib"+library+".a")
 		f, err := os.Open(path)
 		if err != nil {
 			return errMissing
@@ -290,7 +290,7 @@ func (b *bench) gcc(s *set) error {
 	for _, c := range s.commands[1:] {
 		c.args = append(c.args, options...)
 	}
-	addMarkerLinker(s, "main.ptx", "-L"+folder, "-lm", "-lc", "-lgfortran", "-lgcc")
+	addMarkerLinker(s, "main.ptx", "-L"+dir, "-lm", "-lc", "-lgfortran", "-lgcc")
 	return err
 }
 

@@ -1,4 +1,4 @@
-// Package docs_test runs the commands of README.md and of the pages in this folder.
+// Package docs_test runs the commands of README.md and of the pages in this directory.
 package docs_test
 
 import (
@@ -237,12 +237,12 @@ func TestLike(t *testing.T) {
 // copyTree copies what the commands of the pages use.
 func copyTree(t *testing.T) string {
 	root := t.TempDir()
-	for _, folder := range []string{"testdata/quickstart", "testdata/ptx", "testdata/src", "integrations"} {
-		to := filepath.Join(root, folder)
+	for _, dir := range []string{"testdata/quickstart", "testdata/ptx", "testdata/src", "integrations"} {
+		to := filepath.Join(root, dir)
 		if err := os.MkdirAll(filepath.Dir(to), 0o777); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.CopyFS(to, os.DirFS(filepath.Join("..", folder))); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := os.CopyFS(to, os.DirFS(filepath.Join("..", dir))); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
 	}

@@ -28,8 +28,8 @@ func newWorkspace(t *testing.T) *workspace {
 	for name, text := range offline {
 		w.write("offline/"+name, text)
 	}
-	for _, folder := range []string{"bazel", "make"} {
-		if err := os.CopyFS(filepath.Join(w.root, folder), os.DirFS(folder)); err != nil {
+	for _, dir := range []string{"bazel", "make"} {
+		if err := os.CopyFS(filepath.Join(w.root, dir), os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -110,11 +110,11 @@ func (w *workspace) replace(name, old, new string) {
 	w.write(name, strings.Replace(text, old, new, 1))
 }
 
-// run runs a program in a folder and returns its output.
-func (w *workspace) run(folder, program string, args ...string) string {
+// run runs a program in a directory and returns its output.
+func (w *workspace) run(dir, program string, args ...string) string {
 	w.Helper()
 	cmd := exec.Command(program, args...)
-	cmd.Dir = folder
+	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "PTXLINK="+w.ptxlink, "MAKEFLAGS=") // those of make test
 	out, err := cmd.CombinedOutput()
 	if err != nil {

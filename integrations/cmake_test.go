@@ -42,8 +42,8 @@ func TestCMake(t *testing.T) {
 						prefix:    prefix, cmake: cmake, generator: test.generator,
 						settings: []string{"-DCMAKE_MAKE_PROGRAM=" + test.program, "-Dptxlink_ROOT=" + prefix},
 					}
-					for _, folder := range []string{"bazel", "cmake"} {
-						if err := os.CopyFS(filepath.Join(w.root, folder), os.DirFS(folder)); err != nil {
+					for _, dir := range []string{"bazel", "cmake"} {
+						if err := os.CopyFS(filepath.Join(w.root, dir), os.DirFS(dir)); err != nil {
 							t.Fatal(err)
 						}
 					}

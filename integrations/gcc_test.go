@@ -63,7 +63,7 @@ func TestGCC(t *testing.T) {
 	}
 }
 
-// gccOffloads is TestGCC with the programs of a folder and no others on PATH.
+// gccOffloads is TestGCC with the programs of a directory and no others on PATH.
 func gccOffloads(t *testing.T, tools, isa string) {
 	wrapper := readFile(t, oracles.RequireCompiler(t, "gcc-nvptx"))
 	accel := regexp.MustCompile(`'(/[^']*)/usr/bin/([^'/]*)-accel-nvptx-none-gcc-(\d+)'`).FindStringSubmatch(wrapper)
@@ -72,9 +72,9 @@ func gccOffloads(t *testing.T, tools, isa string) {
 		t.Fatalf("gcc-nvptx:\n%s", wrapper)
 	}
 	root := accel[1]
-	folders, err := filepath.Glob(root + "/usr/lib/gcc/*/" + accel[3])
-	if err != nil || len(folders) != 1 {
-		t.Fatal(folders, err)
+	dirs, err := filepath.Glob(root + "/usr/lib/gcc/*/" + accel[3])
+	if err != nil || len(dirs) != 1 {
+		t.Fatal(dirs, err)
 	}
 	dir := t.TempDir()
 	ld := filepath.Join(dir, "nvptx-none", "bin", "ld")
@@ -103,7 +103,7 @@ func gccOffloads(t *testing.T, tools, isa string) {
 			t.Fatal(err)
 		}
 	}
-	offload := []string{"-fopenmp", "-foffload=nvptx-none", "-B" + folders[0] + "/", "-B" + root + "/usr/bin/"}
+	offload := []string{"-fopenmp", "-foffload=nvptx-none", "-B" + dirs[0] + "/", "-B" + root + "/usr/bin/"}
 	run(gcc[1], append(offload, "-c", "main.c", "square.c")...)
 	run(gcc[1], append(offload, "-save-temps", "-foffload-options="+isa+"-lm -B"+filepath.Dir(ld)+"/", "main.o", "square.o", "-lm", "-o", "app")...)
 	if out := run("./app"); out != "5\n" {

@@ -85,7 +85,7 @@ func TestNvcc(t *testing.T) {
 	t.Run("toolkit", func(t *testing.T) { toolkitOfLinks(t, newest, toolkit) })
 }
 
-// toolkitOf returns the folder of CUDA 13.5, which has libcudart_static.a and crt/link.stub.
+// toolkitOf returns the directory of CUDA 13.5, which has libcudart_static.a and crt/link.stub.
 func toolkitOf(t *testing.T, nvcc string) string {
 	t.Helper()
 	out, err := exec.Command(nvcc, "--dryrun", "-c", "x.cu").CombinedOutput()
@@ -130,7 +130,7 @@ cp "$reg" "$RESULTS/$$/got.c"
 	}
 }
 
-// in returns the workspace for a test of its own, in a new folder.
+// in returns the workspace for a test of its own, in a new directory.
 func (w nvccWorkspace) in(t *testing.T) *nvccWorkspace {
 	w.T, w.dir = t, t.TempDir()
 	if err := os.Mkdir(filepath.Join(w.dir, "results"), 0o777); err != nil {
@@ -231,7 +231,7 @@ func (w *nvccWorkspace) symbols(cubin string) (list []string) {
 	return list
 }
 
-// toolkitOfLinks builds a program with the nvcc of a folder of links, as docs/nvcc.md
+// toolkitOfLinks builds a program with the nvcc of a directory of links, as docs/nvcc.md
 // describes: nvcc itself calls ptxlink.
 func toolkitOfLinks(t *testing.T, nvcc, toolkit string) {
 	w := &nvccWorkspace{T: t, nvcc: nvcc, cuobjdump: oracles.Require(t, "cuobjdump-new"), toolkit: toolkit}

@@ -32,8 +32,8 @@ func TestFrontends(t *testing.T) {
 		{"-r, then -O2 --icf", link.Options{Optimize: both}, true},
 	}
 	for _, set := range []string{"triton", "numba", "numba-debug", "rust", "rust-debug", "rust 7.0"} {
-		folder, version, _ := strings.Cut(set, " ")
-		paths, err := filepath.Glob("../testdata/ptx/" + folder + "/*.ptx")
+		dir, version, _ := strings.Cut(set, " ")
+		paths, err := filepath.Glob("../testdata/ptx/" + dir + "/*.ptx")
 		if err != nil || len(paths) < 2 {
 			t.Fatalf("%s: %d modules, %v", set, len(paths), err)
 		}

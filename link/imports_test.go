@@ -72,7 +72,7 @@ func TestImports(t *testing.T) {
 		}
 		may, known := allowed[p.ImportPath]
 		if !known {
-			t.Errorf("%s is not in DESIGN.md's table of folders", p.ImportPath)
+			t.Errorf("%s is not in DESIGN.md's table of directories", p.ImportPath)
 		}
 		for _, imported := range p.Imports {
 			short, ours := strings.CutPrefix(imported, "ptxlink/")

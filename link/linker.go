@@ -56,11 +56,11 @@ func (l *Linker) Link(ctx context.Context, o Options) (*Result, error) {
 }
 
 // FindLibrary returns the file that -l name finds: lib<name>.a or lib<name>.ptx in
-// the first folder that has one of them, else <name>.lib or lib<name>.lib, or exactly
+// the first directory that has one of them, else <name>.lib or lib<name>.lib, or exactly
 // <file> if name is ":<file>". The error is a *Message.
-func FindLibrary(name string, folders []string) (path string, err error) {
+func FindLibrary(name string, dirs []string) (path string, err error) {
 	var log diag.Log
-	if path, ok := object.FindLibrary(name, folders, &log); ok {
+	if path, ok := object.FindLibrary(name, dirs, &log); ok {
 		return path, nil
 	}
 	return "", publicMessages(log.Messages)[0]

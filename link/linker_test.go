@@ -156,13 +156,13 @@ func TestLinkerErrors(t *testing.T) {
 
 func TestFindLibrary(t *testing.T) {
 	path := library(t, "f")
-	folder := filepath.Dir(path)
+	dir := filepath.Dir(path)
 	for _, name := range []string{"f", ":libf.a"} {
-		if got, err := link.FindLibrary(name, []string{t.TempDir(), folder}); err != nil || got != path {
+		if got, err := link.FindLibrary(name, []string{t.TempDir(), dir}); err != nil || got != path {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}
 	}
-	_, err := link.FindLibrary("g", []string{folder})
+	_, err := link.FindLibrary("g", []string{dir})
 	var m *link.Message
 	if !errors.As(err, &m) || m.Text != "cannot find -lg" || len(m.Notes) != 1 {
 		t.Errorf("a missing library: %v", err)

@@ -11,17 +11,17 @@ import (
 )
 
 // FindLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
-// -L folder that has one, else <name>.lib or lib<name>.lib, as libraries are called on
+// -L directory that has one, else <name>.lib or lib<name>.lib, as libraries are called on
 // Windows, or exactly <file> for -l:<file>. It logs an error if there is none.
-func FindLibrary(name string, folders []string, log *diag.Log) (path string, ok bool) {
+func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok bool) {
 	rounds := [][]string{{"lib" + name + ".a", "lib" + name + ".ptx"}, {name + ".lib", "lib" + name + ".lib"}}
 	if file, exact := strings.CutPrefix(name, ":"); exact {
 		rounds = [][]string{{file}}
 	}
 	for _, candidates := range rounds {
-		for _, folder := range folders {
+		for _, dir := range dirs {
 			for _, candidate := range candidates {
-				path := filepath.Join(folder, candidate)
+				path := filepath.Join(dir, candidate)
 				if info, err := os.Stat(path); err != nil || info.IsDir() {
 					continue
 				}
@@ -35,16 +35,16 @@ func FindLibrary(name string, folders []string, log *diag.Log) (path string, ok 
 	}
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
-		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + diag.With("-L", "; %s names its folder"))
+		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + diag.With("-L", "; %s names its directory"))
 	} else if hostLibraries[name] {
 		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
 	} else if name == "cudadevrt" {
 		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it (docs/libraries.md)")
-	} else if len(folders) == 0 {
-		m.WithHelp("name the folder that holds " + wanted + diag.With("-L", " with %s"))
+	} else if len(dirs) == 0 {
+		m.WithHelp("name the directory that holds " + wanted + diag.With("-L", " with %s"))
 	}
-	for _, folder := range folders {
-		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", wanted, folder))
+	for _, dir := range dirs {
+		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", wanted, dir))
 	}
 	return "", false
 }

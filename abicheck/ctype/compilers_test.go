@@ -206,7 +206,7 @@ func TestLayoutOfLiveCompilers(t *testing.T) {
 	}
 
 	var out bytes.Buffer
-	fmt.Fprintf(&out, "// %d structs and unions, and how nvcc and clang lay them out for nvptx64. Made by\n// make.sh in this folder; README.md explains it.\n//\n// %s\n// %s\n%s",
+	fmt.Fprintf(&out, "// %d structs and unions, and how nvcc and clang lay them out for nvptx64. Made by\n// make.sh in this directory; README.md explains it.\n//\n// %s\n// %s\n%s",
 		count, versionOf(tools["nvcc"], "release"), versionOf(tools["clang"], "version"), prelude)
 	results, params := 0, 0
 	for _, typ := range g.types {

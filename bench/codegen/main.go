@@ -28,9 +28,9 @@ var sources embed.FS
 
 const arch = "sm_80"
 
-// program is a folder of src. Why says where the code of -O1 differs from that of one
+// program is a directory of src. Why says where the code of -O1 differs from that of one
 // source file, as their PTX and machine code show.
-type program struct{ folder, title, why string }
+type program struct{ dir, title, why string }
 
 var programs = []program{
 	{"leaf", "leaf in a loop", ""},
@@ -102,11 +102,11 @@ all functions without NOP / CALL / LDL and STL / registers of the kernel / bytes
 	var cpu [5]time.Duration
 	built := map[string][]code{}
 	for _, p := range programs {
-		ways, err := build(filepath.Join(dir, p.folder), p.folder, ptxlink)
+		ways, err := build(filepath.Join(dir, p.dir), p.dir, ptxlink)
 		if err != nil {
-			return "", fmt.Errorf("%s: %w", p.folder, err)
+			return "", fmt.Errorf("%s: %w", p.dir, err)
 		}
-		built[p.folder] = ways
+		built[p.dir] = ways
 		fmt.Fprintf(&b, "| %s |", p.title)
 		for i, c := range ways {
 			fmt.Fprintf(&b, " %s |", c)
@@ -136,7 +136,7 @@ LD, ST and ATOM in the programs that have any. ptxas never finds the state space
 |---|---|---|---|---|---|
 `)
 	for _, p := range programs {
-		ways := built[p.folder]
+		ways := built[p.dir]
 		if !slices.ContainsFunc(ways, func(c code) bool { return c.Generic > 0 }) {
 			continue
 		}

@@ -77,8 +77,8 @@ func TestAdviceFits(t *testing.T) {
 		t.Fatal(err)
 	}
 	var scripts []string
-	for _, folder := range []string{"explain", "script"} {
-		found, err := filepath.Glob(filepath.Join(root, "testdata", folder, "*.txtar"))
+	for _, dir := range []string{"explain", "script"} {
+		found, err := filepath.Glob(filepath.Join(root, "testdata", dir, "*.txtar"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -119,12 +119,12 @@ exit 255
 		if err != nil {
 			t.Fatal(err)
 		}
-		folder := t.TempDir()
+		dir := t.TempDir()
 		var inputs []string
 		var modules []link.Input
 		for _, f := range archive.Files {
 			if filepath.Ext(f.Name) == ".ptx" && filepath.Base(f.Name) == f.Name && !strings.HasPrefix(f.Name, "want") {
-				if err := os.WriteFile(filepath.Join(folder, f.Name), f.Data, 0o666); err != nil {
+				if err := os.WriteFile(filepath.Join(dir, f.Name), f.Data, 0o666); err != nil {
 					t.Fatal(err)
 				}
 				inputs = append(inputs, f.Name)
@@ -134,7 +134,7 @@ exit 255
 		if inputs == nil {
 			continue
 		}
-		t.Chdir(folder)
+		t.Chdir(dir)
 		for _, c := range commands {
 			var out, messages strings.Builder
 			args := append(slices.Clone(c.args), inputs...)

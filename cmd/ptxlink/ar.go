@@ -49,7 +49,7 @@ error, 3 a file cannot be read or written.`,
 			&cli.GenericFlag{Name: "format", Category: packages, Value: oneOf("plain zstd nv"), Usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
 			&cli.StringFlag{Name: "host", Category: packages, Usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
 			&cli.StringFlag{Name: "arch", Category: packages, Usage: "select the PTX for `sm_NN` (default: the highest)"},
-			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, extract to the folder `DIR`"},
+			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, extract to the directory `DIR`"},
 		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
 	before: takeOperation,
@@ -67,7 +67,7 @@ var arRefused = map[rune]string{
 	'm': "members are not moved",
 	'a': "members stay in the order they were put in", 'b': "members stay in the order they were put in", 'i': "members stay in the order they were put in",
 	'f': "names are not cut", 'M': "there are no scripts", 'N': "members have names of their own", 'O': "offsets are not shown",
-	'P': "members have no folders", 'T': "thin archives are only read", 'V': "ptxlink --version shows the version",
+	'P': "members have no directories", 'T': "thin archives are only read", 'V': "ptxlink --version shows the version",
 	'u': "a package has no times, so no file is newer than a member",
 	'U': "a package has no times and users, so that it is the same wherever it is made",
 }
@@ -218,10 +218,10 @@ func (c *command) ar(opts *cli.Context) error {
 	return c.arShow(archive, job, opts.String("output"))
 }
 
-// lock waits until no other ptxlink changes archives in the folder.
+// lock waits until no other ptxlink changes archives in the directory.
 func (c *command) lock(ctx context.Context, archive string) (unlock func(), err error) {
 	return outfile.Lock(ctx, archive, func() {
-		c.report.note("waiting for the lock of the folder of " + archive + ", which another program holds, or the one that started this")
+		c.report.note("waiting for the lock of the directory of " + archive + ", which another program holds, or the one that started this")
 	})
 }
 
@@ -479,7 +479,7 @@ func nearestMember(a *pack.Archive, name string) string {
 }
 
 // arShow runs t, p and x.
-func (c *command) arShow(archive string, job arJob, folder string) error {
+func (c *command) arShow(archive string, job arJob, dir string) error {
 	a, err := c.openArchive(archive)
 	if err != nil {
 		return err
@@ -517,7 +517,7 @@ func (c *command) arShow(archive string, job arJob, folder string) error {
 			if job.verbose {
 				fmt.Fprintf(&out, "x - %s\n", diag.Escape(m.Name))
 			}
-			files = append(files, outfile.File{Path: filepath.Join(folder, m.Name), Data: m.Data})
+			files = append(files, outfile.File{Path: filepath.Join(dir, m.Name), Data: m.Data})
 		}
 	}
 	if job.operation == 'p' {

@@ -192,7 +192,7 @@ func compilerAdvice(name string) string {
 	case "std", "fPIC", "fpic", "use_fast_math", "D":
 		return "-" + name + forCompiler
 	case "I":
-		return diag.Join("-I"+forCompiler, diag.With("-L", "%s names a folder with libraries"))
+		return diag.Join("-I"+forCompiler, diag.With("-L", "%s names a directory with libraries"))
 	case "shared":
 		return diag.Join("a cubin has no shared libraries", diag.With("-r", "%s joins modules for another link"))
 	case "T":

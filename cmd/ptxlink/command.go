@@ -270,19 +270,19 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 
 // findInputs turns the arguments into inputs of the link. As in GNU ld, the position of
 // -L does not matter.
-func (c *command) findInputs(folders []string) error {
+func (c *command) findInputs(dirs []string) error {
 	var missing []*link.Message
 	stdin := false
-	for _, folder := range folders {
-		if info, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-			missing = append(missing, &link.Message{Kind: link.Warning, ID: diag.UnusedOption.String(), Text: "there is no folder " + diag.Escape(folder) + ", which -L names"})
+	for _, dir := range dirs {
+		if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
+			missing = append(missing, &link.Message{Kind: link.Warning, ID: diag.UnusedOption.String(), Text: "there is no directory " + diag.Escape(dir) + ", which -L names"})
 		}
 	}
 	for _, in := range c.inputs {
 		name := in.name
 		if in.library {
 			var err error
-			if name, err = link.FindLibrary(in.name, folders); err != nil {
+			if name, err = link.FindLibrary(in.name, dirs); err != nil {
 				var m *link.Message
 				errors.As(err, &m)
 				missing = append(missing, m)
@@ -386,24 +386,24 @@ func (c *command) refused(err error) error {
 }
 
 // similarFile returns the help for a file that does not exist, if another one in its
-// folder has nearly its name, or has it with a suffix; else "".
+// directory has nearly its name, or has it with a suffix; else "".
 func similarFile(path string) string {
-	folder, name := filepath.Split(path)
-	entries, err := os.ReadDir(filepath.Clean(folder))
+	dir, name := filepath.Split(path)
+	entries, err := os.ReadDir(filepath.Clean(dir))
 	if err != nil || len(entries) > 10000 {
 		return ""
 	}
 	var names []string
 	for _, e := range entries {
 		if strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) == name && !e.IsDir() {
-			return "did you mean " + folder + e.Name() + "?"
+			return "did you mean " + dir + e.Name() + "?"
 		}
 		if !e.IsDir() {
 			names = append(names, e.Name())
 		}
 	}
 	if near := nearestOf(names, name); near != "" {
-		return "did you mean " + folder + near + "?"
+		return "did you mean " + dir + near + "?"
 	}
 	return ""
 }

@@ -30,7 +30,7 @@ func completionCommand() subcommand {
 			ArgsUsage: "bash|zsh|fish|powershell",
 			Description: `Prints the script for a shell, which asks ptxlink what may follow. To use it:
   bash        source <(ptxlink completion bash)
-  zsh         ptxlink completion zsh > ~/.zfunc/_ptxlink, a folder of $fpath
+  zsh         ptxlink completion zsh > ~/.zfunc/_ptxlink, a directory of $fpath
   fish        ptxlink completion fish > ~/.config/fish/completions/ptxlink.fish
   powershell  ptxlink completion powershell | Out-String | Invoke-Expression
 
@@ -62,7 +62,7 @@ func asked(args []string) (words []string, ok bool) {
 }
 
 // complete returns what the last of words, which are the arguments so far, may become:
-// in each line a word, a tab and its meaning. The line :files or :folders stands for
+// in each line a word, a tab and its meaning. The line :files or :directories stands for
 // those of the user.
 func (s subcommand) complete(t table, words []string) string {
 	var answer strings.Builder
@@ -84,7 +84,7 @@ func (s subcommand) complete(t table, words []string) string {
 		case "FILE", "PATH":
 			answer.WriteString(":files\n")
 		case "DIR":
-			answer.WriteString(":folders\n")
+			answer.WriteString(":directories\n")
 		}
 		return answer.String()
 	}

@@ -15,9 +15,9 @@ import (
 // checks the ID. internal/diag/examples.txt, which is part of the program, has the same
 // text; -update writes it.
 func TestExplain(t *testing.T) {
-	const folder, embedded = "../../testdata/explain/", "../../internal/diag/examples.txt"
+	const dir, embedded = "../../testdata/explain/", "../../internal/diag/examples.txt"
 	t.Run("run", func(t *testing.T) {
-		params := scripts(folder)
+		params := scripts(dir)
 		testscript.Run(t, params)
 	})
 	// Nothing else can cause these without a bug, a signal or a compiler.
@@ -27,7 +27,7 @@ func TestExplain(t *testing.T) {
 	for _, kind := range []diag.Kind{diag.Error, diag.Warning} {
 		for _, r := range diag.Rules(kind) {
 			ids++
-			text, err := os.ReadFile(folder + r.Name + ".txtar")
+			text, err := os.ReadFile(dir + r.Name + ".txtar")
 			if err != nil {
 				t.Errorf("%s has no example", r.Name)
 				continue
@@ -46,7 +46,7 @@ func TestExplain(t *testing.T) {
 			}
 		}
 	}
-	if found, err := filepath.Glob(folder + "*"); err != nil || len(found) != ids {
+	if found, err := filepath.Glob(dir + "*"); err != nil || len(found) != ids {
 		t.Errorf("%d examples of %d IDs, %v", len(found), ids, err)
 	}
 	if *update {

@@ -31,7 +31,7 @@ read or written, or exists with other contents.`,
 	flags: func() []cli.Flag {
 		const output, choice = "Output", "Choice"
 		return append([]cli.Flag{
-			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a folder, a file if there is one PTX, or - (default: .)"},
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a directory, a file if there is one PTX, or - (default: .)"},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "overwrite files with other contents"},
 			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "list the contents and write nothing"},
 			&cli.BoolFlag{Name: "json", Category: output, Usage: "list the contents as JSON"},
@@ -84,7 +84,7 @@ func (c *command) extract(opts *cli.Context) error {
 	return c.show(paths.Bytes())
 }
 
-// placeFiles adds the folder to the names, or replaces the name of a single file.
+// placeFiles adds the directory to the names, or replaces the name of a single file.
 func placeFiles(list []pack.Extracted, output string) error {
 	info, err := os.Stat(output)
 	if err == nil && info.IsDir() || strings.HasSuffix(output, "/") || strings.HasSuffix(output, string(filepath.Separator)) {
@@ -100,7 +100,7 @@ func placeFiles(list []pack.Extracted, output string) error {
 		return &exitError{exitUsage, &diag.Message{
 			ID:   diag.Usage,
 			Text: fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
-			Help: "name a folder, with a / at the end if it is to be made, or choose with --arch; --list shows them",
+			Help: "name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them",
 		}}
 	}
 	list[0].File = output
@@ -123,7 +123,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 			continue
 		case err == nil && !force:
 			log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s is there and is not what %s holds", e.File, e.Name)).
-				WithHelp("choose a folder with -o, or write over it with --force")
+				WithHelp("choose a directory with -o, or write over it with --force")
 			continue
 		}
 		files = append(files, outfile.File{Path: e.File, Data: e.Text})
@@ -131,8 +131,8 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	if c.report.log(&log) > 0 {
 		return &exitError{code: exitIO}
 	}
-	if folder := strings.TrimRightFunc(output, func(r rune) bool { return r == '/' || r == filepath.Separator }); folder != output && folder != "" {
-		undo, err := outfile.MakeFolder(folder)
+	if dir := strings.TrimRightFunc(output, func(r rune) bool { return r == '/' || r == filepath.Separator }); dir != output && dir != "" {
+		undo, err := outfile.MakeDir(dir)
 		if err != nil {
 			return err
 		}

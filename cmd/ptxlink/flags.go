@@ -31,7 +31,7 @@ func newFlags() []cli.Flag {
 		&cli.StringFlag{Name: "time-trace", Category: output, Usage: "write the time of each pass to `FILE`, as JSON for Chrome's tracing"},
 
 		&cli.StringSliceFlag{Name: "L", Category: input, Usage: "search `DIR` for -l libraries"},
-		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx from a -L folder (or .lib); -l:FILE: that file"},
+		&cli.StringSliceFlag{Name: "l", Category: input, Usage: "link lib`NAME`.a or .ptx from a -L directory (or .lib); -l:FILE: that file"},
 		&cli.BoolFlag{Name: "whole-archive", Category: input, Usage: "link all members of the following archives"},
 		&cli.BoolFlag{Name: "no-whole-archive", Category: input, Usage: "link only the needed members of the following archives"},
 		&cli.BoolFlag{Name: "push-state", Category: input, Usage: "remember --whole-archive, for --pop-state"},
@@ -86,7 +86,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "print-inlining", Category: optimising, Usage: "print which calls are inlined, and why others are not"},
 
 		&cli.StringSliceFlag{Name: "arch", Category: assembler, Usage: "link for the GPU `sm_NN` (default: the .target); several: a fatbin"},
-		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH, the usual folders, pip's wheels)"},
+		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH, the usual directories, pip's wheels)"},
 		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 		&cli.GenericFlag{Name: "ptxas-mode", Category: assembler, Value: oneOf("auto whole separate"), Usage: "whole clones callees, separate needs nvlink: `MODE` (default: auto)"},
 		&cli.StringFlag{Name: "partition", Category: assembler, Usage: "assemble at most `N` parts in parallel, or auto; implies separate"},
@@ -141,8 +141,8 @@ func ignored() (list []cli.Flag) {
 		{"plugin-opt", "OPTION", "there are no plugins"},
 		{"m", "EMULATION", "the inputs say for what they are"},
 		{"m64", "", "the inputs say for what they are"},
-		{"sysroot", "DIR", "only -L names folders"},
-		{"nostdlib", "", "only -L names folders"},
+		{"sysroot", "DIR", "only -L names directories"},
+		{"nostdlib", "", "only -L names directories"},
 		{"compress-debug-sections", "FORM", "debug sections of PTX are text"},
 		{"discard-all x", "", "names without linkage cost nothing"},
 		{"discard-locals X", "", "names without linkage cost nothing"},

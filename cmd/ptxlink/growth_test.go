@@ -480,7 +480,7 @@ func uints(list ...uint32) string {
 
 const growthHeader = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
-// write writes the files to a folder and returns those to be linked.
+// write writes the files to a directory and returns those to be linked.
 func (list files) write(t *testing.T, dir string) (linked []string) {
 	t.Helper()
 	for i := 0; i < len(list); i += 2 {

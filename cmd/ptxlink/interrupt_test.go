@@ -57,7 +57,7 @@ func TestInterrupt(t *testing.T) {
 		{"stdin", "a.ptx -", false},
 		{"extract", "extract ff", false},
 		{"extract/output", "extract m.ptx -o ff", true},
-		{"extract/folder", "extract a.ptx ff -o new/", false},
+		{"extract/directory", "extract a.ptx ff -o new/", false},
 		{"nm", "nm ff", false},
 		{"nm/output", "nm a.ptx --output ff", false},
 		{"info", "info ff", true},
@@ -196,7 +196,7 @@ func TestInterruptKillsPrograms(t *testing.T) {
 	}
 }
 
-// entries lists the files in a folder.
+// entries lists the files in a directory.
 func entries(t *testing.T, dir string) string {
 	t.Helper()
 	list, err := os.ReadDir(dir)
@@ -270,7 +270,7 @@ func TestBrokenPipe(t *testing.T) {
 }
 
 // TestFewDescriptors checks that a link with parts ends with an error or an output where
-// few files can be open, and leaves no temporary folder.
+// few files can be open, and leaves no temporary directory.
 func TestFewDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	os.Mkdir(filepath.Join(dir, "tmp"), 0o777)

@@ -109,8 +109,8 @@ func (s subcommand) Warnings() string { return strings.Join(ruleNames(diag.Warni
 func (s subcommand) Environment() []variable {
 	return []variable{
 		{"PTXAS, NVLINK, FATBINARY", "Paths of the programs, unless an option names them."},
-		{"CUDA_HOME, CUDA_PATH", "Folders of a CUDA toolkit, whose bin is searched for ptxas."},
-		{"PTXLINK_CACHE", "The folder of --cache-dir, unless the option names one."},
+		{"CUDA_HOME, CUDA_PATH", "Directories of a CUDA toolkit, whose bin is searched for ptxas."},
+		{"PTXLINK_CACHE", "The directory of --cache-dir, unless the option names one."},
 		{"NO_COLOR, CLICOLOR=0", "Messages have no colour."},
 		{"FORCE_COLOR, CLICOLOR_FORCE", "Unless NO_COLOR is set, messages have colour if the value is neither empty nor 0."},
 		{"GOMAXPROCS, GOGC", "Number of threads, and size of the heap, as for every Go program."},

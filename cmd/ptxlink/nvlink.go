@@ -36,7 +36,7 @@ read or written.`,
 			&cli.BoolFlag{Name: "relocatable-link", Aliases: []string{"r"}, Category: output, Usage: "write a relocatable cubin"},
 
 			&cli.StringSliceFlag{Name: "L", Aliases: []string{"library-path"}, Category: input, Usage: "search `DIR` for -l libraries"},
-			&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a if it is in a -L folder or $LIBRARY_PATH"},
+			&cli.StringSliceFlag{Name: "l", Aliases: []string{"library"}, Category: input, Usage: "link lib`NAME`.a if it is in a -L directory or $LIBRARY_PATH"},
 			&cli.StringSliceFlag{Name: "options-file", Aliases: []string{"optf"}, Category: input, Usage: "read arguments from `FILE`; same as @FILE"},
 			&cli.BoolFlag{Name: "keep-system-libraries", Category: input, Usage: "link all of libcudadevrt.a, needed or not"},
 			&cli.StringSliceFlag{Name: "kernels-used", Category: input, Usage: "keep only kernels whose name contains `NAME`"},
@@ -246,8 +246,8 @@ func (c *command) nvlink(opts *cli.Context) error {
 }
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library
-// that is in no folder belongs to the host, as for nvlink.
-func (c *command) deviceFiles(folders []string) (files []dlink.File) {
+// that is in no directory belongs to the host, as for nvlink.
+func (c *command) deviceFiles(dirs []string) (files []dlink.File) {
 	var libraries []dlink.File
 	for _, in := range c.inputs {
 		if !in.library {
@@ -255,8 +255,8 @@ func (c *command) deviceFiles(folders []string) (files []dlink.File) {
 			continue
 		}
 		for name := range strings.SplitSeq(in.name, ",") {
-			for _, folder := range folders {
-				path := filepath.Join(folder, "lib"+name+".a")
+			for _, dir := range dirs {
+				path := filepath.Join(dir, "lib"+name+".a")
 				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 					libraries = append(libraries, dlink.File{Path: path, Library: true})
 					break
@@ -272,7 +272,7 @@ func (c *command) deviceFiles(folders []string) (files []dlink.File) {
 }
 
 // findPtxas finds the ptxas that nvcc runs: $PTXAS, else the one on PATH, where nvcc puts
-// its own folder first. If nvcc is called by a relative path, so is that folder, which
+// its own directory first. If nvcc is called by a relative path, so is that directory, which
 // package exec refuses only to be safe.
 func findPtxas() (string, error) {
 	if os.Getenv("PTXAS") != "" {

@@ -47,12 +47,12 @@ func (c *command) nvptxLd(opts *cli.Context) error {
 	c.linkOptions.KeepUnused = !opts.Bool("gc-sections")
 	c.linkOptions.OffloadMaps = true
 	c.linkOptions.Stream = false
-	// gcc names the folders that it may have, also those that it has not.
-	folders := slices.DeleteFunc(opts.StringSlice("L"), func(folder string) bool {
-		_, err := os.Stat(folder)
+	// gcc names the directories that it may have, also those that it has not.
+	dirs := slices.DeleteFunc(opts.StringSlice("L"), func(dir string) bool {
+		_, err := os.Stat(dir)
 		return err != nil
 	})
-	if err := c.findInputs(folders); err != nil {
+	if err := c.findInputs(dirs); err != nil {
 		return err
 	}
 	if err := c.checkFiles(); err != nil {

@@ -274,7 +274,7 @@ func TestManualPages(t *testing.T) {
 	}
 }
 
-// TestInstall runs make install into a folder.
+// TestInstall runs make install into a directory.
 func TestInstall(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds ptxlink")

@@ -17,12 +17,12 @@ import (
 	"ptxlink/link"
 )
 
-// reproduction is the tar of --reproduce: a folder called like the tar, with the
+// reproduction is the tar of --reproduce: a directory with the name of the tar, with the
 // inputs, response.txt and version.txt.
 type reproduction struct {
-	folder   string
+	dir      string
 	inputs   []link.Input
-	names    []string // of the inputs in the folder
+	names    []string // of the inputs in the directory
 	scripts  []string
 	response string
 }
@@ -34,9 +34,9 @@ func (c *command) reproduce(opts *cli.Context) error {
 		return nil
 	}
 	base := filepath.Base(c.reproduceFile)
-	r := &reproduction{folder: strings.TrimSuffix(base, filepath.Ext(base)), inputs: c.linkOptions.Inputs, scripts: c.scripts}
-	if r.folder == "" || r.folder == "." || r.folder == base {
-		r.folder = base + ".d"
+	r := &reproduction{dir: strings.TrimSuffix(base, filepath.Ext(base)), inputs: c.linkOptions.Inputs, scripts: c.scripts}
+	if r.dir == "" || r.dir == "." || r.dir == base {
+		r.dir = base + ".d"
 	}
 	var words []string
 	for _, arg := range c.arguments {
@@ -53,7 +53,7 @@ func (c *command) reproduce(opts *cli.Context) error {
 		}
 		name := "stdin"
 		if in.Path != "" {
-			name = insideFolder(in.Path)
+			name = insideDir(in.Path)
 		}
 		for taken[name] {
 			name += "_"
@@ -73,7 +73,7 @@ func reproduced(opts *cli.Context, arg string) string {
 	case "reproduce", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "cache-dir", "cache-size":
 		return ""
 	case "version-script":
-		return "--version-script=" + insideFolder(value)
+		return "--version-script=" + insideDir(value)
 	case "output", "Map", "dot", "dependency-file", "unused-inputs", "time-trace", "print-dependencies", "report", "emit-parts":
 		if !hasValue || value == "-" {
 			return arg
@@ -90,9 +90,9 @@ func reproduced(opts *cli.Context, arg string) string {
 	return arg
 }
 
-// insideFolder returns the path of a file in the tar, with slashes. Names below the
-// working folder stay, so that messages show them as before.
-func insideFolder(name string) string {
+// insideDir returns the path of a file in the tar, with slashes. Names below the
+// working directory stay, so that messages show them as before.
+func insideDir(name string) string {
 	name = filepath.ToSlash(filepath.Clean(name))
 	if filepath.IsLocal(name) {
 		return name
@@ -116,7 +116,7 @@ func responseFile(words []string) string {
 // WriteTo writes the tar. It has no times and users: the same link gives the same tar.
 func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 	t := &tarWriter{w: w}
-	add := func(name string, size int64, from io.Reader) error { return t.add(r.folder+"/"+name, size, from) }
+	add := func(name string, size int64, from io.Reader) error { return t.add(r.dir+"/"+name, size, from) }
 	text := func(name, text string) error { return add(name, int64(len(text)), strings.NewReader(text)) }
 	file := func(name, path string) error {
 		f, err := os.Open(path)
@@ -153,7 +153,7 @@ func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 		}
 	}
 	for _, script := range slices.Compact(slices.Sorted(slices.Values(r.scripts))) {
-		if err := file(insideFolder(script), script); err != nil {
+		if err := file(insideDir(script), script); err != nil {
 			return 0, err
 		}
 	}

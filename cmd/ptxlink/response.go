@@ -21,7 +21,7 @@ const (
 )
 
 // expand replaces every @FILE with the arguments in FILE, which may name more response
-// files. A relative name is relative to the working folder, as in GCC. Every argument
+// files. A relative name is relative to the working directory, as in GCC. Every argument
 // after "--" is a file.
 func expand(read *infile.Files, args []string) ([]string, error) {
 	return (&responses{read: read}).expand(args, nil)

@@ -40,8 +40,8 @@ func TestMain(m *testing.M) {
 // oracle is a failure.
 func TestScripts(t *testing.T) { testscript.Run(t, scripts("../../testdata/script")) }
 
-// scripts returns the parameters of the scripts in a folder.
-func scripts(folder string) testscript.Params {
+// scripts returns the parameters of the scripts in a directory.
+func scripts(dir string) testscript.Params {
 	commands := map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "accesses": accesses}
 	for _, tool := range []string{
 		"ptxas", "ptxas-new", "ptxas-old", "nvlink", "nvlink-new", "cuobjdump", "nvdisasm", "fatbinary", "fatbinary-new", "nvptx-none-ld", "llvm-dwarfdump", "llvm-nm", "readelf", "ar", "nm", "ld",
@@ -49,7 +49,7 @@ func scripts(folder string) testscript.Params {
 		commands[tool] = oracle(tool)
 	}
 	return testscript.Params{
-		Dir:           folder,
+		Dir:           dir,
 		Cmds:          commands,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {

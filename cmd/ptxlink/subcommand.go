@@ -72,15 +72,15 @@ func findSubcommand(args []string) (sub subcommand, rest []string) {
 
 // calledAs returns the arguments of a program that is called by another name, as a link
 // or a copy: nvlink stands for ptxlink nvlink, and nvptx-none-ld for ptxlink
-// nvptx-none-ld. So does ld in a folder of gcc's offload compiler, nvptx-none/bin or
+// nvptx-none-ld. So does ld in a directory of gcc's offload compiler, nvptx-none/bin or
 // accel/nvptx-none.
 func calledAs(program string, args []string) []string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
-	folder := filepath.Dir(program)
-	if filepath.Base(folder) == "bin" {
-		folder = filepath.Dir(folder)
+	dir := filepath.Dir(program)
+	if filepath.Base(dir) == "bin" {
+		dir = filepath.Dir(dir)
 	}
-	if name == "ld" && filepath.Base(folder) == "nvptx-none" {
+	if name == "ld" && filepath.Base(dir) == "nvptx-none" {
 		name = nvptxLdCommand.Name
 	}
 	if name == nvlinkCommand.Name || name == nvptxLdCommand.Name {

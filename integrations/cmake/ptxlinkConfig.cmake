@@ -121,7 +121,7 @@ function(_ptxlink_modules name result)
 			list(APPEND modules "${path}")
 			continue()
 		endif()
-		# Two sources may have one name in different folders.
+		# Two sources may have one name in different directories.
 		file(RELATIVE_PATH module "${CMAKE_CURRENT_SOURCE_DIR}" "${path}")
 		string(REPLACE ".." "__" module "${module}")
 		string(REPLACE ":" "_" module "${module}")
@@ -169,8 +169,8 @@ function(_ptxlink_compile name source module)
 			list(APPEND command -ccbin "${CMAKE_CUDA_HOST_COMPILER}")
 		endif()
 	endif()
-	get_filename_component(folder "${module}" DIRECTORY)
-	file(MAKE_DIRECTORY "${folder}")
+	get_filename_component(directory "${module}" DIRECTORY)
+	file(MAKE_DIRECTORY "${directory}")
 	add_custom_command(OUTPUT "${module}"
 		COMMAND ${command} ${flags} ${arg_OPTIONS} -MD -MT "${module}" -MF "${module}.d" "${source}" -o "${module}"
 		DEPENDS "${source}"

@@ -105,7 +105,7 @@ var advice = [...]Advice{
 		"docs/libraries.md",
 	},
 	Library: {
-		"Add the folder with -L. -lm stands for libm.a or libm.ptx; -l:FILE for exactly that file.",
+		"Add the directory with -L. -lm stands for libm.a or libm.ptx; -l:FILE for exactly that file.",
 		"README, Inputs; docs/libraries.md",
 	},
 	NarrowParam: {
@@ -117,7 +117,7 @@ var advice = [...]Advice{
 		"PTX Interoperability 2",
 	},
 	NoMember: {
-		"List the members with ptxlink ar t ARCHIVE. Members are named after the files they were made from, without folders.",
+		"List the members with ptxlink ar t ARCHIVE. Members are named after the files they were made from, without directories.",
 		"docs/packages.md",
 	},
 	Noreturn: {
@@ -153,7 +153,7 @@ var advice = [...]Advice{
 		"PTX Interoperability 2.3, note E; docs/abi.md, 2",
 	},
 	OutputExists: {
-		"Remove the file, choose another folder with -o, or overwrite it with -f. ptxlink extract overwrites only files with the same contents.",
+		"Remove the file, choose another directory with -o, or overwrite it with -f. ptxlink extract overwrites only files with the same contents.",
 		"ptxlink extract --help",
 	},
 	OutputIsInput: {
@@ -285,7 +285,7 @@ var advice = [...]Advice{
 		"PTX Interoperability 4; docs/abi.md, 4",
 	},
 	Cache: {
-		"Name a folder that can be written with --cache-dir or PTXLINK_CACHE. The cubin is right in any case.",
+		"Name a directory that can be written with --cache-dir or PTXLINK_CACHE. The cubin is right in any case.",
 		"docs/ptxas.md",
 	},
 	DebugDropped: {

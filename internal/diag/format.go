@@ -205,7 +205,7 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 const inPTX = "in the PTX"
 
 // atSource returns the innermost source line of the place of a message in a file below
-// the working folder, with a note for the place in its stead; else the place itself.
+// the working directory, with a note for the place in its stead; else the place itself.
 func atSource(m *Message) (Place, []Remark) {
 	for i, n := range m.Notes {
 		if n.Role() != SourcePlace {

@@ -76,7 +76,7 @@ func TestGitHub(t *testing.T) {
 }
 
 // TestGitHubSource checks that a message goes to the innermost source line of its own
-// place that is in a file below the working folder.
+// place that is in a file below the working directory.
 func TestGitHubSource(t *testing.T) {
 	k := &Source{Name: "build/k.ptx", Text: []byte("call f;\n")}
 	call := At(k, find(k, "f"))

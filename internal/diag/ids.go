@@ -147,7 +147,7 @@ var rules = [...]Rule{
 	Interrupted:         {"interrupted", Error, "a signal ended ptxlink"},
 	IO:                  {"io", Error, "a file cannot be read or written, or a program cannot be run"},
 	LibdeviceCompiler:   {"libdevice-compiler", Error, "a compiler does not accept libdevice"},
-	Library:             {"library", Error, "no -L folder contains a -l library"},
+	Library:             {"library", Error, "no -L directory contains a -l library"},
 	NarrowParam:         {"narrow-param", Error, "a called function takes an integer narrower than 32 bits"},
 	NoABICalls:          {"no-abi-calls", Error, "a module with a PTX version below 2.0 calls a function"},
 	NoMember:            {"no-member", Error, "an archive has no member of that name"},

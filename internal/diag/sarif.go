@@ -176,7 +176,7 @@ func sarifAt(at Place) sarifLocation {
 }
 
 // fileURI returns a name as a URI reference. An absolute path is a file URI, as
-// readers outside the folder need it.
+// readers outside the directory need it.
 func fileURI(name string) string {
 	slashed := filepath.ToSlash(name)
 	u := url.URL{Path: slashed}

@@ -53,7 +53,7 @@ const (
 
 var reasons = []string{twoAlignments, localKernel, localTexture, unusedAlias, addressTaken, samplerValue, registerLimit, lostAddress, noPrototype}
 
-// A comparer runs the tools in its own folder.
+// A comparer runs the tools in its own directory.
 type comparer struct {
 	dir string
 }

@@ -48,7 +48,7 @@ func main() {
 	sets := flag.Int("sets", 0, "number of sets; 0 goes on until interrupted")
 	seed := flag.Uint64("seed", 1, "seed of the first set")
 	jobs := flag.Int("j", 2, "sets at a time")
-	out := flag.String("o", "", "folder for sets that differ")
+	out := flag.String("o", "", "directory for sets that differ")
 	tries := flag.Int("minimise", 400, "links that minimising one set may take")
 	each := flag.Int("each", 2, "sets of one kind of difference that are minimised")
 	flag.Parse()
@@ -68,7 +68,7 @@ func main() {
 // A runner counts the outcomes of sets.
 type runner struct {
 	log         io.Writer
-	out         string // folder for sets that differ, or empty
+	out         string // directory for sets that differ, or empty
 	tries, each int
 
 	mu     sync.Mutex

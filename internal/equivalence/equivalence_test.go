@@ -16,8 +16,8 @@ import (
 	"ptxlink/internal/ptxsim/kernels"
 )
 
-// folder reads the modules of a pattern in testdata/ptx.
-func folder(t *testing.T, pattern string) (units []unit) {
+// dir reads the modules of a pattern in testdata/ptx.
+func dir(t *testing.T, pattern string) (units []unit) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("../../testdata/ptx", pattern))
 	if err != nil || len(paths) == 0 {
@@ -73,7 +73,7 @@ func TestTestdata(t *testing.T) {
 		{"clang-debug/*.ptx", 1}, {"clang-linked/both.ptx", 1}, {"example/*.ptx", 8},
 	} {
 		t.Run(test.files, func(t *testing.T) {
-			check(t, folder(t, test.files), func(m *ptxsim.Machine) error {
+			check(t, dir(t, test.files), func(m *ptxsim.Machine) error {
 				out := m.Alloc("out", make([]byte, 64), 256)
 				for range 2 {
 					if err := m.Launch("k_main", ptxsim.Grid{Threads: [3]int{test.threads}, Shared: 128}, out, int32(5)); err != nil {
@@ -85,7 +85,7 @@ func TestTestdata(t *testing.T) {
 		})
 	}
 	t.Run("opencl/*.ptx", func(t *testing.T) {
-		check(t, folder(t, "opencl/*.ptx"), func(m *ptxsim.Machine) error {
+		check(t, dir(t, "opencl/*.ptx"), func(m *ptxsim.Machine) error {
 			out := m.Alloc("out", make([]byte, 16), 4)
 			in := m.Alloc("in", slices.Repeat([]byte{0, 0, 0x80, 0x3f, 0, 0, 0, 0x40}, 8), 16)
 			return m.Launch("k_main", ptxsim.Grid{Threads: [3]int{4}, Shared: 16}, out, in, int32(0), m.Dynamic())

@@ -8,7 +8,7 @@
 //	make equivalence PROGRAMS=200 SEED=1000
 //	go run ./internal/equivalence -programs 100 -sets 1000 -seed 1 -ptxas 0 -o /tmp/differences
 //
-// The compilers take turns. Programs and sets with a difference are kept below the folder
+// The compilers take turns. Programs and sets with a difference are kept below the directory
 // of -o. The last lines count them; the exit code is 1 if there is one.
 package main
 
@@ -41,7 +41,7 @@ func main() {
 	seed := flag.Uint64("seed", 1, "seed of the first program")
 	jobs := flag.Int("j", 2, "programs at a time")
 	every := flag.Int("ptxas", 1, "assemble the outputs of each program and set whose seed this number divides; 0: of none")
-	out := flag.String("o", "differences", "folder for programs with a difference")
+	out := flag.String("o", "differences", "directory for programs with a difference")
 	flag.Parse()
 	var compilers []kernels.Compiler
 	for _, c := range slices.Concat(kernels.Compilers, kernels.Others) {

@@ -149,7 +149,7 @@ func OpenRegular(path string, limit int64) (*os.File, fs.FileInfo, error) {
 func Regular(info fs.FileInfo, limit int64) error {
 	switch {
 	case info.IsDir():
-		return errors.New("it is a folder")
+		return errors.New("it is a directory")
 	case !info.Mode().IsRegular():
 		return errors.New("it is not a regular file but a device, a pipe or a socket")
 	case info.Size() > limit:

@@ -9,7 +9,7 @@
 #   fetch.sh --print-dir     where it all lies, and nothing else
 #   fetch.sh --verify FILE...  compare downloaded packages with the digests
 #
-# Needs no root and changes nothing outside its folder,
+# Needs no root and changes nothing outside its directory,
 # ${PTXLINK_ORACLES:-${XDG_CACHE_HOME:-$HOME/.cache}/ptxlink/oracles}.
 # Packages come from the machine's own apt sources, from PyPI and from the npm
 # registry, through apt-get, pip and npm. Each component is unpacked aside and
@@ -37,7 +37,7 @@ die() { echo "fetch.sh: $*" >&2; exit 1; }
 
 ORACLES=${PTXLINK_ORACLES:-${XDG_CACHE_HOME:-${HOME:-}/.cache}/ptxlink/oracles}
 case $ORACLES in
-	/.cache/*) die 'neither PTXLINK_ORACLES nor HOME is set; set PTXLINK_ORACLES to a folder that may be written' ;;
+	/.cache/*) die 'neither PTXLINK_ORACLES nor HOME is set; set PTXLINK_ORACLES to a directory that may be written' ;;
 	/*) ;;
 	*) ORACLES=$PWD/$ORACLES ;;
 esac
@@ -149,7 +149,7 @@ run() {
 
 # ---- apt, with private state ----
 
-# apt_setup NAME: folders and a configuration file in $work/apt-NAME. The
+# apt_setup NAME: directories and a configuration file in $work/apt-NAME. The
 # machine's own apt.conf is kept, for its proxy and certificates; its hooks,
 # which want root, are not.
 apt_setup() {
@@ -204,7 +204,7 @@ own_apt() {
 # candidate PACKAGE: the version that apt would fetch, or nothing.
 candidate() { apt-cache -c "$apt_conf" policy "$1" 2>/dev/null | sed -n 's/^  Candidate: //p' | grep -v '(none)' || true; }
 
-# unpack_debs FOLDER: every archive fetched so far, into FOLDER.
+# unpack_debs DIRECTORY: every archive fetched so far, into DIRECTORY.
 unpack_debs() {
 	local deb
 	mkdir -p "$1"
@@ -216,7 +216,7 @@ unpack_debs() {
 	done
 }
 
-# deb FOLDER PACKAGE...: the packages alone, without what they depend on.
+# deb DIRECTORY PACKAGE...: the packages alone, without what they depend on.
 deb() {
 	local to=$1 p
 	shift
@@ -227,7 +227,7 @@ deb() {
 	unpack_debs "$to"
 }
 
-# deb_closure FOLDER PACKAGE...: the packages and what they need that this
+# deb_closure DIRECTORY PACKAGE...: the packages and what they need that this
 # machine does not have. Nothing is installed.
 deb_closure() {
 	local to=$1 p
@@ -274,7 +274,7 @@ find_pip() {
 	fi
 }
 
-# wheel FOLDER NAME==VERSION: the wheel's files, without what it depends on.
+# wheel DIRECTORY NAME==VERSION: the wheel's files, without what it depends on.
 wheel() {
 	find_pip || return
 	local d=$work/wheel
@@ -312,7 +312,7 @@ find_npm() {
 	fi
 }
 
-# npm_package FOLDER NAME@VERSION: the package's files, without what it depends
+# npm_package DIRECTORY NAME@VERSION: the package's files, without what it depends
 # on.
 npm_package() {
 	find_npm || return
@@ -331,7 +331,7 @@ npm_package() {
 
 # ---- wrappers ----
 
-# lib_path ROOT: the library folders of an unpacked root.
+# lib_path ROOT: the library directories of an unpacked root.
 lib_path() {
 	local triplet=$(gcc -print-multiarch 2>/dev/null || true)
 	[[ $triplet ]] || triplet=$(uname -m)-linux-gnu
@@ -339,8 +339,8 @@ lib_path() {
 }
 
 # wrap NAME PROGRAM [LIBRARY_PATH [ARG...]]: $part/wrappers/NAME runs PROGRAM,
-# a path below the component's folder or an absolute one. The program's own
-# folder comes first on PATH, so that nvlink finds the ptxas of its release
+# a path below the component's directory or an absolute one. The program's own
+# directory comes first on PATH, so that nvlink finds the ptxas of its release
 # and cuobjdump its nvdisasm.
 wrap() {
 	local name=$1 prog=$2 libs=${3:-}
@@ -424,7 +424,7 @@ fetch_cuda() {
 	chmod 755 "$part/bin/ptxas"
 	wrap ptxas bin/ptxas
 	# PyPI has no other tool of that release. The newest read its cubins; the
-	# tests know of the folder stand-in and ask for no more than that.
+	# tests know of the directory stand-in and ask for no more than that.
 	wheel_tools "$work/stand-in" "$part/stand-in" || return
 	local t
 	for t in "${tools[@]}"; do
@@ -447,7 +447,7 @@ lay_out_cuda() {
 	done
 }
 
-# wheel_tools SCRATCH FOLDER: the newest CUDA's tools.
+# wheel_tools SCRATCH DIRECTORY: the newest CUDA's tools.
 wheel_tools() {
 	local p t
 	for p in nvcc cuobjdump nvdisasm; do

@@ -18,8 +18,8 @@ const RequireVar = "PTXLINK_REQUIRE_ORACLES"
 // --compilers fetches. make test-integrations sets it to 1.
 const RequireCompilersVar = "PTXLINK_REQUIRE_COMPILERS"
 
-// Dir returns the folder that fetch.sh fills: $PTXLINK_ORACLES, else
-// ptxlink/oracles in the user's cache folder. It may not exist. It holds gcc's
+// Dir returns the directory that fetch.sh fills: $PTXLINK_ORACLES, else
+// ptxlink/oracles in the user's cache directory. It may not exist. It holds gcc's
 // archives of PTX as gcc-nvptx/*.a, NVIDIA's cudadevrt/libcudadevrt.a, and the
 // tools in bin.
 func Dir() string {

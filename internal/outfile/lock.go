@@ -14,7 +14,7 @@ import (
 
 const lockPatience = time.Minute
 
-// Lock keeps other callers of Lock out of the folder of an archive until unlock is
+// Lock keeps other callers of Lock out of the directory of an archive until unlock is
 // called. An edit reads the archive and rewrites it, so one of two concurrent edits
 // would be lost (make -j). Creating an archive needs no lock. The file may not
 // exist yet. The lock is advisory; on systems and file systems without locks, nothing
@@ -29,14 +29,14 @@ func Lock(ctx context.Context, path string, slow func()) (unlock func(), err err
 	return lock(ctx, path, lockOf(filepath.Dir(final), runtime.GOOS), slow)
 }
 
-// lockOf returns the lock of a folder: the folder itself, so that no file is left
-// behind. Windows locks no folders; there it is a file in the temporary folder, named
-// after a digest of the folder.
-func lockOf(folder, system string) *flock.Flock {
+// lockOf returns the lock of a directory: the directory itself, so that no file is left
+// behind. Windows locks no directories; there it is a file in the temporary directory, named
+// after a digest of the directory.
+func lockOf(dir, system string) *flock.Flock {
 	if system != "windows" {
-		return flock.New(folder, flock.SetFlag(os.O_RDONLY))
+		return flock.New(dir, flock.SetFlag(os.O_RDONLY))
 	}
-	digest := sha256.Sum256([]byte(canonical(filepath.Join(folder, "lock"))))
+	digest := sha256.Sum256([]byte(canonical(filepath.Join(dir, "lock"))))
 	return flock.New(filepath.Join(os.TempDir(), fmt.Sprintf("ptxlink-%x.lock", digest[:8])))
 }
 
@@ -51,7 +51,7 @@ func lock(ctx context.Context, path string, l *flock.Flock, slow func()) (unlock
 		case <-moment:
 			slow()
 		case <-end:
-			return nil, fmt.Errorf("cannot lock the folder of %s: another program has held its lock for %s", path, lockPatience)
+			return nil, fmt.Errorf("cannot lock the directory of %s: another program has held its lock for %s", path, lockPatience)
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		}

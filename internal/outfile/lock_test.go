@@ -12,7 +12,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// TestLock checks that a second lock of a folder waits until the first is released,
+// TestLock checks that a second lock of a directory waits until the first is released,
 // or until its context ends, by the lock of this system and by that of Windows.
 func TestLock(t *testing.T) {
 	slow := func() {}
@@ -21,12 +21,12 @@ func TestLock(t *testing.T) {
 			temporary := t.TempDir()
 			t.Setenv("TMPDIR", temporary)
 			dir, other := t.TempDir(), t.TempDir()
-			take := func(ctx context.Context, folder string) (func(), error) {
-				return lock(ctx, filepath.Join(folder, "a.a"), lockOf(folder, system), slow)
+			take := func(ctx context.Context, directory string) (func(), error) {
+				return lock(ctx, filepath.Join(directory, "a.a"), lockOf(directory, system), slow)
 			}
 			if system == "linux" {
-				take = func(ctx context.Context, folder string) (func(), error) {
-					return Lock(ctx, filepath.Join(folder, "a.a"), slow)
+				take = func(ctx context.Context, directory string) (func(), error) {
+					return Lock(ctx, filepath.Join(directory, "a.a"), slow)
 				}
 			}
 			ctx, cancel := context.WithCancel(context.Background())
@@ -40,7 +40,7 @@ func TestLock(t *testing.T) {
 			}
 			defer unlockOther()
 			cancel()
-			// Another spelling of the folder is the same folder.
+			// Another spelling of the directory is the same directory.
 			if _, err := take(ctx, filepath.Join(dir, "..", filepath.Base(dir))); !errors.Is(err, context.Canceled) {
 				t.Errorf("a second lock: %v, want %v", err, context.Canceled)
 			}
@@ -49,26 +49,26 @@ func TestLock(t *testing.T) {
 				t.Errorf("after unlock: %v", err)
 			}
 			unlock()
-			for _, folder := range []string{dir, other} {
-				if list, _ := os.ReadDir(folder); len(list) > 0 {
-					t.Errorf("the lock left %s in the folder", list[0].Name())
+			for _, directory := range []string{dir, other} {
+				if list, _ := os.ReadDir(directory); len(list) > 0 {
+					t.Errorf("the lock left %s in the directory", list[0].Name())
 				}
 			}
 			if list, _ := os.ReadDir(temporary); (len(list) == 2) != (system == "windows") {
-				t.Errorf("%d files in the temporary folder", len(list))
+				t.Errorf("%d files in the temporary directory", len(list))
 			}
 		})
 	}
 	// Nothing to lock: the write reports the error.
 	unlock, err := Lock(context.Background(), filepath.Join(t.TempDir(), "none", "b.a"), slow)
 	if err != nil {
-		t.Errorf("no folder: %v", err)
+		t.Errorf("no directory: %v", err)
 	}
 	unlock()
 }
 
 // TestLockHeldElsewhere checks that a lock of another process, as flock(1) takes it on
-// the folder, is waited for.
+// the directory, is waited for.
 func TestLockHeldElsewhere(t *testing.T) {
 	dir := t.TempDir()
 	held := flock.New(dir, flock.SetFlag(os.O_RDONLY))

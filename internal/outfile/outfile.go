@@ -30,14 +30,14 @@ type File struct {
 
 // Write writes all files, each complete, or none of them.
 //
-//  1. The bytes go to a temporary file in the same folder, which then replaces the
+//  1. The bytes go to a temporary file in the same directory, which then replaces the
 //     file: a reader sees the old file or the new one, and a failure leaves the old
 //     one. No file is renamed before all have been written. They are renamed in the
 //     order given, so the file that other tools wait for (Make, Ninja) comes last.
 //  2. A symbolic link is kept, and its target is replaced.
 //  3. A device or a pipe (/dev/null, /dev/stdout) is written directly, before files
 //     are renamed.
-//  4. A folder, and a file that is also an input or in the record read, are refused.
+//  4. A directory, and a file that is also an input or in the record read, are refused.
 //  5. No file is renamed if a file in the record read has changed, and no device or pipe
 //     is written.
 //
@@ -144,7 +144,7 @@ func Check(path string, inputs []string, read *infile.Files) error {
 	}
 	switch {
 	case err == nil && info.IsDir():
-		return CannotWrite(path, errors.New("it is a folder"))
+		return CannotWrite(path, errors.New("it is a directory"))
 	case err == nil:
 		return nil
 	case !errors.Is(err, fs.ErrNotExist):
@@ -154,9 +154,9 @@ func Check(path string, inputs []string, read *infile.Files) error {
 	if err != nil {
 		return CannotWrite(path, err)
 	}
-	folder := filepath.Dir(final)
-	if _, err := os.Stat(folder); err != nil {
-		return CannotWrite(path, fmt.Errorf("there is no folder %s", folder))
+	dir := filepath.Dir(final)
+	if _, err := os.Stat(dir); err != nil {
+		return CannotWrite(path, fmt.Errorf("there is no directory %s", dir))
 	}
 	return nil
 }
@@ -211,14 +211,14 @@ func canonical(path string) string {
 	if final, err := followLinks(path); err == nil {
 		path = final
 	}
-	folder, err := filepath.Abs(filepath.Dir(path))
+	dir, err := filepath.Abs(filepath.Dir(path))
 	if err != nil {
 		return filepath.Clean(path)
 	}
-	if real, err := filepath.EvalSymlinks(folder); err == nil {
-		folder = real
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		dir = real
 	}
-	return filepath.Join(folder, filepath.Base(path))
+	return filepath.Join(dir, filepath.Base(path))
 }
 
 // stagedFile is a written file that has not been renamed yet.
@@ -281,7 +281,7 @@ func IsTemporary(name string) bool {
 	return len(name) == len(temporaryStart)+8+len(temporaryEnd) && strings.HasPrefix(name, temporaryStart) && strings.HasSuffix(name, temporaryEnd)
 }
 
-// createBeside creates a file in the folder of path: a rename is atomic only within
+// createBeside creates a file in the directory of path: a rename is atomic only within
 // one file system. os.CreateTemp would give it mode 0600; a compiler's output has
 // the mode that the umask gives.
 func createBeside(path string) (*os.File, error) {
@@ -308,7 +308,7 @@ func followLinks(path string) (string, error) {
 			return "", err
 		}
 		if !filepath.IsAbs(target) {
-			// Not filepath.Join: it would treat "link/.." as the folder that holds
+			// Not filepath.Join: it would treat "link/.." as the directory that holds
 			// link.
 			target = filepath.Dir(path) + string(filepath.Separator) + target
 		}

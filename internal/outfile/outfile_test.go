@@ -25,7 +25,7 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// names lists a folder, so that a leftover temporary file is noticed.
+// names lists a directory, so that a leftover temporary file is noticed.
 func names(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -56,7 +56,7 @@ func TestWriteReplaces(t *testing.T) {
 	}
 	after, _ := os.Stat(out)
 	if read(t, out) != "new" || names(t, dir) != "out.ptx" {
-		t.Errorf("holds %q; folder: %s", read(t, out), names(t, dir))
+		t.Errorf("holds %q; directory: %s", read(t, out), names(t, dir))
 	}
 	if os.SameFile(before, after) {
 		t.Error("written in place: a reader could see half of it")
@@ -111,8 +111,8 @@ func TestWriteRefusesInput(t *testing.T) {
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	for out, want := range map[string]string{
-		dir:                                   "it is a folder",
-		filepath.Join(dir, "none", "out.ptx"): "there is no folder",
+		dir:                                   "it is a directory",
+		filepath.Join(dir, "none", "out.ptx"): "there is no directory",
 		"":                                    "is empty",
 	} {
 		if err := Write(nil, nil, File{Path: out}); err == nil || !strings.Contains(err.Error(), want) {
@@ -131,7 +131,7 @@ func TestWriteAllOrNone(t *testing.T) {
 		t.Fatal("no error")
 	}
 	if read(t, a) != "old" || names(t, dir) != "a" {
-		t.Errorf("holds %q; folder: %s", read(t, a), names(t, dir))
+		t.Errorf("holds %q; directory: %s", read(t, a), names(t, dir))
 	}
 }
 
@@ -183,7 +183,7 @@ func TestWriteLeavesNothing(t *testing.T) {
 		os.Mkdir(b, 0o777)
 	})})
 	if err == nil || names(t, dir) != "b" {
-		t.Errorf("%v; folder: %s", err, names(t, dir))
+		t.Errorf("%v; directory: %s", err, names(t, dir))
 	}
 	func() {
 		defer func() { recover() }()
@@ -201,28 +201,28 @@ func TestWriteLeavesNothing(t *testing.T) {
 	}
 }
 
-func TestMakeFolder(t *testing.T) {
+func TestMakeDir(t *testing.T) {
 	dir := t.TempDir()
 	made := filepath.Join(dir, "made")
-	undo, err := MakeFolder(made)
+	undo, err := MakeDir(made)
 	if err != nil || names(t, dir) != "made" {
 		t.Fatal(err, names(t, dir))
 	}
 	if undo(); names(t, dir) != "" {
-		t.Error("an empty folder stays")
+		t.Error("an empty directory stays")
 	}
-	undo, _ = MakeFolder(made)
+	undo, _ = MakeDir(made)
 	write(t, filepath.Join(made, "out"), "")
 	if undo(); names(t, made) != "out" {
-		t.Error("a folder with an output is gone")
+		t.Error("a directory with an output is gone")
 	}
-	if undo, _ = MakeFolder(dir); undo != nil {
+	if undo, _ = MakeDir(dir); undo != nil {
 		undo()
 	}
 	if names(t, dir) != "made" {
-		t.Error("a folder that was there before is gone")
+		t.Error("a directory that was there before is gone")
 	}
-	if _, err := MakeFolder(filepath.Join(dir, "none", "made")); err == nil || !strings.Contains(err.Error(), "cannot make the folder") {
+	if _, err := MakeDir(filepath.Join(dir, "none", "made")); err == nil || !strings.Contains(err.Error(), "cannot make the directory") {
 		t.Error(err)
 	}
 }

@@ -13,8 +13,8 @@ import (
 	"ptxlink/internal/diag"
 )
 
-// made records the files and folders that this process has created and must remove:
-// temporary ones, and folders for outputs that are not written yet. The code that
+// made records the files and directories that this process has created and must remove:
+// temporary ones, and directories for outputs that are not written yet. The code that
 // creates one removes it; Abandon removes the rest if the process ends while that
 // code still runs, or waits for a pipe.
 var made struct {
@@ -32,7 +32,7 @@ type temporary struct {
 // errAbandoned is returned to code that still runs after Abandon.
 var errAbandoned = errors.New("interrupted")
 
-// Abandon removes all temporary files and folders. Afterwards none can be created
+// Abandon removes all temporary files and directories. Afterwards none can be created
 // and no output renamed. The process ends after it. written reports whether outputs
 // exist already.
 func Abandon() (written bool) {
@@ -52,7 +52,7 @@ func Hold() (release func()) {
 	return made.Unlock
 }
 
-// create calls mk, which creates a file or a folder, and records how to remove it.
+// create calls mk, which creates a file or a directory, and records how to remove it.
 func create(mk func() (string, error), remove func(string) error) error {
 	made.Lock()
 	defer made.Unlock()
@@ -92,9 +92,9 @@ func discard(path string) {
 	}
 }
 
-// removeFolder removes a folder and its contents. A program that was run there may
+// removeDir removes a directory and its contents. A program that was run there may
 // still be exiting.
-func removeFolder(path string) (err error) {
+func removeDir(path string) (err error) {
 	for range 20 {
 		if err = os.RemoveAll(path); err == nil {
 			return nil
@@ -120,32 +120,32 @@ func removeNames(path string) error {
 	return os.Remove(path)
 }
 
-// TempDir creates a folder for the files of a program that is run. remove removes
+// TempDir creates a directory for the files of a program that is run. remove removes
 // it and its contents.
 func TempDir() (dir string, remove func(), err error) {
 	err = create(func() (string, error) {
 		dir, err = os.MkdirTemp("", "ptxlink-")
 		return dir, err
-	}, removeFolder)
+	}, removeDir)
 	if err != nil && !errors.Is(err, errAbandoned) {
 		return "", nil, &diag.Message{
 			ID:   diag.IO,
-			Text: fmt.Sprintf("cannot make a temporary folder in %s: %v", os.TempDir(), Reason(err)),
-			Help: "name a folder that is there and can be written with the environment variable " + map[bool]string{false: "TMPDIR", true: "TMP"}[runtime.GOOS == "windows"],
+			Text: fmt.Sprintf("cannot make a temporary directory in %s: %v", os.TempDir(), Reason(err)),
+			Help: "name a directory that is there and can be written with the environment variable " + map[bool]string{false: "TMPDIR", true: "TMP"}[runtime.GOOS == "windows"],
 		}
 	}
 	return dir, func() { discard(dir) }, err
 }
 
-// MakeFolder creates the last folder of a path, if it is missing. undo removes it
+// MakeDir creates the last directory of a path, if it is missing. undo removes it
 // again if it was created here and is empty; so call it even after success.
-func MakeFolder(path string) (undo func(), err error) {
+func MakeDir(path string) (undo func(), err error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return func() {}, nil
 	}
 	err = create(func() (string, error) { return path, os.Mkdir(path, 0o777) }, os.Remove)
 	if err != nil {
-		return nil, fmt.Errorf("cannot make the folder %s: %w", path, Reason(err))
+		return nil, fmt.Errorf("cannot make the directory %s: %w", path, Reason(err))
 	}
 	return func() { discard(path) }, nil
 }

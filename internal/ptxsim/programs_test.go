@@ -24,7 +24,7 @@ func read(t testing.TB, name, text string) *ptx.Module {
 	return m
 }
 
-// files parses the modules of a folder of testdata.
+// files parses the modules of a directory of testdata.
 func files(t testing.TB, pattern string) (list []*ptx.Module) {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join("../../testdata/ptx", pattern))

@@ -4,7 +4,7 @@
 # dpkg and RPM; SHA256SUMS.
 # TARGETS restricts the platforms: "linux/amd64 darwin/arm64".
 #
-# The same commit gives the same bytes: nothing depends on the folder, the user, the
+# The same commit gives the same bytes: nothing depends on the directory, the user, the
 # umask or the time; files have the time of the commit, or SOURCE_DATE_EPOCH. Go takes
 # the version and the commit from a clone, not from a further worktree.
 set -euo pipefail
@@ -21,7 +21,7 @@ build() { # GOOS GOARCH FILE
 	GOOS=$1 GOARCH=$2 go build -tags urfave_cli_no_docs -buildvcs=auto -ldflags='-s -w -buildid=' -o "$3" ./cmd/ptxlink
 }
 
-# archive DIR FILE: the folder DIR, below $work, in sorted order and without users.
+# archive DIR FILE: the directory DIR, below $work, in sorted order and without users.
 archive() {
 	case $2 in
 	*.zip)

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # chroot.sh DEB RPM: installs a Debian package in a bare Debian, which it makes with
 # mmdebstrap (needs root and the network), and links a program there; then the package for
-# RPM, in a folder of its own.
+# RPM, in a directory of its own.
 set -euo pipefail
 deb=$(realpath "$1") rpm=$(realpath "$2")
 cd "$(dirname "$0")/../.."

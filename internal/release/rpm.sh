@@ -19,13 +19,13 @@ rm -r "$root/tree/usr/share/powershell"
 gzip -9n "$root"/tree/usr/share/man/man1/*.1
 cp -R "$tree/README.md" "$tree/CHANGELOG.md" "$tree/docs" "$doc/"
 cp "$tree/LICENSE" "$root/tree/usr/share/licenses/ptxlink/"
-# Other folders belong to other packages.
-printf '%s\n' /usr/share/cmake/ptxlink /usr/share/doc/ptxlink /usr/share/doc/ptxlink/docs /usr/share/licenses/ptxlink > "$root/folders"
+# Other directories belong to other packages.
+printf '%s\n' /usr/share/cmake/ptxlink /usr/share/doc/ptxlink /usr/share/doc/ptxlink/docs /usr/share/licenses/ptxlink > "$root/directories"
 file=ptxlink-$version-1.$arch.rpm
 tar -C "$root/tree" --sort=name --format=ustar --owner=root:0 --group=root:0 --mode=u=rwX,go=rX --mtime=@"$SOURCE_DATE_EPOCH" --transform='s,^,/,' -P -cf "$root/tree.tar" usr
 # GOFLAGS are those of the program; its go.mod does not have the tool.
 GOFLAGS='' GOOS='' GOARCH='' go tool -modfile=internal/tools/go.mod tar2rpm -name ptxlink -version "$version" -release 1 -arch "$arch" \
-	-build_time "$SOURCE_DATE_EPOCH" -use_dir_allowlist -dir_allowlist_file "$root/folders" \
+	-build_time "$SOURCE_DATE_EPOCH" -use_dir_allowlist -dir_allowlist_file "$root/directories" \
 	-summary 'linker for NVIDIA PTX' -licence Apache-2.0 \
 	-description 'ptxlink links separately compiled PTX modules (from nvcc, clang, gcc, Rust,
 Triton, Numba, or written by hand) into one module that ptxas accepts, or into

@@ -295,9 +295,9 @@ func isWord(c byte) bool {
 }
 
 // source returns a source file under the name that messages use: relative to the
-// working folder if it is in there. Text is nil if the file cannot be read, or is not
+// working directory if it is in there. Text is nil if the file cannot be read, or is not
 // the one that was compiled. Compilers write relative names relative to their own
-// folder; the one of the module is tried too.
+// directory; the one of the module is tried too.
 func (f *Finder) source(file *ptx.File, module string) *diag.Source {
 	key := fmt.Sprintf("%s\x00%s\x00%d", file.Path, filepath.Dir(module), file.Size)
 	if src := f.sources[key]; src != nil {
@@ -305,8 +305,8 @@ func (f *Finder) source(file *ptx.File, module string) *diag.Source {
 	}
 	name := file.Path
 	if filepath.IsAbs(name) {
-		if folder, err := os.Getwd(); err == nil {
-			if short, err := filepath.Rel(folder, name); err == nil && short != ".." && !strings.HasPrefix(short, ".."+string(filepath.Separator)) {
+		if dir, err := os.Getwd(); err == nil {
+			if short, err := filepath.Rel(dir, name); err == nil && short != ".." && !strings.HasPrefix(short, ".."+string(filepath.Separator)) {
 				name = short
 			}
 		}

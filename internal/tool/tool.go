@@ -24,7 +24,7 @@ import (
 type Command struct {
 	Path  string
 	Args  []string
-	Dir   string    // the program's folder, also for its temporary files; may be empty
+	Dir   string    // the program's directory, also for its temporary files; may be empty
 	Stdin io.Reader // may be nil
 	Apart bool      // keep standard error apart
 }
@@ -53,7 +53,7 @@ func Run(ctx context.Context, c Command) (out Output, err error) {
 	reapChildren()
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Stdin = c.Dir, c.Stdin
-	// ptxas leaves temporary files behind if it is killed, and reads the whole folder
+	// ptxas leaves temporary files behind if it is killed, and reads the whole directory
 	// at its end.
 	if full, err := filepath.Abs(c.Dir); err == nil && c.Dir != "" {
 		cmd.Env = append(os.Environ(), "TMPDIR="+full)

@@ -169,7 +169,7 @@ func TestReadFile(t *testing.T) {
 	os.Symlink("/dev/zero", filepath.Join(dir, "zero"))
 	os.Mkdir(filepath.Join(dir, "dir"), 0o777)
 	os.WriteFile(filepath.Join(dir, "file"), []byte("x"), 0o666)
-	for name, want := range map[string]string{"fifo": "not a regular file", "zero": "not a regular file", "dir": "it is a folder", "none": "no such file", "file": ""} {
+	for name, want := range map[string]string{"fifo": "not a regular file", "zero": "not a regular file", "dir": "it is a directory", "none": "no such file", "file": ""} {
 		data, err := ReadFile(dir, name)
 		if want == "" && (err != nil || string(data) != "x") || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %q, %v", name, data, err)

@@ -19,10 +19,10 @@ import (
 
 const fileName = "libdevice.10.bc"
 
-// folders lists the folders of the file below the root of a toolkit: of NVIDIA's
+// dirs lists the directories of the file below the root of a toolkit: of NVIDIA's
 // installers, of Debian's package, and of the wheels of PyPI, whose root is
 // site-packages.
-var folders = []string{
+var dirs = []string{
 	"nvvm/libdevice",
 	"libdevice",
 	"nvidia/cu*/nvvm/libdevice",
@@ -32,11 +32,11 @@ var folders = []string{
 
 // Find returns the path of libdevice.10.bc. It searches in this order:
 //
-//  1. explicit, the value of --cuda: the file, the folder of a toolkit, or a
+//  1. explicit, the value of --cuda: the file, the directory of a toolkit, or a
 //     Python virtual environment
 //  2. $CUDA_HOME and $CUDA_PATH
 //  3. the toolkit of the nvcc on PATH
-//  4. the folders that CUDA is usually installed in, the newest version first,
+//  4. the directories that CUDA is usually installed in, the newest version first,
 //     and those that pip and conda install wheels in
 //
 // A place that the user named must contain the file; the other places may not. The
@@ -60,7 +60,7 @@ func Find(explicit string) (string, error) {
 		return "", &diag.Message{
 			ID:   diag.Tool,
 			Text: "there is no " + fileName + " in " + explicit + diag.With("--cuda", ", which %s names"),
-			Help: "name the file itself, or the folder that holds " + folders[0],
+			Help: "name the file itself, or the directory that holds " + dirs[0],
 		}
 	}
 	var looked []string
@@ -101,13 +101,13 @@ func Find(explicit string) (string, error) {
 	}
 }
 
-// below returns the file in the newest folder that matches the pattern, or "".
+// below returns the file in the newest directory that matches the pattern, or "".
 func below(pattern string) string {
 	roots, _ := filepath.Glob(pattern)
 	slices.SortFunc(roots, ptxas.NewestFirst)
 	for _, root := range roots {
-		for _, folder := range folders {
-			found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(folder), fileName))
+		for _, dir := range dirs {
+			found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), fileName))
 			slices.SortFunc(found, ptxas.NewestFirst)
 			for _, path := range found {
 				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
@@ -119,10 +119,10 @@ func below(pattern string) string {
 	return ""
 }
 
-// sitePackages is the folder of the wheels in a virtual or conda environment.
+// sitePackages is the directory of the wheels in a virtual or conda environment.
 var sitePackages = filepath.FromSlash(map[bool]string{true: "Lib/site-packages", false: "lib/python3*/site-packages"}[runtime.GOOS == "windows"])
 
-// installed lists the folders of step 4. It is a variable for the test.
+// installed lists the directories of step 4. It is a variable for the test.
 var installed = func() []string {
 	var list []string
 	if runtime.GOOS == "windows" {
@@ -144,13 +144,13 @@ var exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 // findCicc returns the compiler of the toolkit that a bitcode file belongs to, or the
 // one on PATH; "" if there is none.
 func findCicc(bitcode string) string {
-	folder := filepath.Dir(bitcode)
+	dir := filepath.Dir(bitcode)
 	if real, err := filepath.EvalSymlinks(bitcode); err == nil {
-		folder = filepath.Dir(real)
+		dir = filepath.Dir(real)
 	}
 	for _, path := range []string{
-		filepath.Join(folder, "..", "bin", "cicc"+exe),       // nvvm/bin, and Debian
-		filepath.Join(folder, "..", "..", "bin", "cicc"+exe), // an unpacked toolkit
+		filepath.Join(dir, "..", "bin", "cicc"+exe),       // nvvm/bin, and Debian
+		filepath.Join(dir, "..", "..", "bin", "cicc"+exe), // an unpacked toolkit
 	} {
 		if path, err := program(path); err == nil {
 			return path
@@ -174,7 +174,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// program returns the absolute path of a program, because it runs in another folder;
+// program returns the absolute path of a program, because it runs in another directory;
 // "" if there is an error.
 func program(name string) (string, error) {
 	path, err := exec.LookPath(name)
@@ -188,8 +188,8 @@ func program(name string) (string, error) {
 // there is none.
 func findLLC() string {
 	var found []string
-	for _, folder := range filepath.SplitList(os.Getenv("PATH")) {
-		versions, _ := filepath.Glob(filepath.Join(folder, "llc-[1-9]*"))
+	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
+		versions, _ := filepath.Glob(filepath.Join(dir, "llc-[1-9]*"))
 		found = append(found, versions...)
 	}
 	slices.SortFunc(found, func(a, b string) int { return ptxas.NewestFirst(filepath.Base(a), filepath.Base(b)) })

@@ -157,7 +157,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// write creates files in a new folder and returns its path.
+// write creates files in a new directory and returns its path.
 func write(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -191,15 +191,15 @@ func TestFind(t *testing.T) {
 	installed = func() []string { return []string{filepath.Join(root, "local/cuda-*")} }
 	in := func(path string) string { return filepath.Join(root, filepath.FromSlash(path)) }
 	for _, test := range []struct{ name, explicit, home, path, want, err string }{
-		{name: "a folder", explicit: "toolkit", want: "toolkit/nvvm/libdevice"},
+		{name: "a directory", explicit: "toolkit", want: "toolkit/nvvm/libdevice"},
 		{name: "Debian", explicit: "debian", want: "debian/libdevice"},
 		{name: "a wheel of CUDA 13", explicit: "site", want: "site/nvidia/cu13/nvvm/libdevice"},
 		{name: "a wheel of CUDA 12", explicit: "old/site", want: "old/site/nvidia/cuda_nvcc/nvvm/libdevice"},
 		{name: "a virtual environment", explicit: "venv", want: "venv/" + filepath.ToSlash(strings.ReplaceAll(sitePackages, "*", ".12")) + "/nvidia/cu13/nvvm/libdevice"},
-		{name: "the folder of the file", explicit: "debian/libdevice", want: "debian/libdevice"},
+		{name: "the directory of the file", explicit: "debian/libdevice", want: "debian/libdevice"},
 		{name: "the file", explicit: "debian/libdevice/libdevice.10.bc", want: "debian/libdevice"},
-		{name: "a folder without", explicit: "empty", home: "toolkit", err: "there is no libdevice.10.bc in "},
-		{name: "no such folder", explicit: "none", home: "toolkit", err: "there is no "},
+		{name: "a directory without", explicit: "empty", home: "toolkit", err: "there is no libdevice.10.bc in "},
+		{name: "no such directory", explicit: "none", home: "toolkit", err: "there is no "},
 		{name: "$CUDA_HOME", home: "toolkit", want: "toolkit/nvvm/libdevice"},
 		{name: "$CUDA_HOME without", home: "empty", path: "toolkit/bin", want: "toolkit/nvvm/libdevice"},
 		{name: "the newest that has it", want: "local/cuda-12.10/nvvm/libdevice"},

@@ -274,11 +274,11 @@ func (a *Archive) Delete(at []int) {
 	a.Members = kept
 }
 
-// CanExtract returns an error if a member cannot be written to a folder as a file of
+// CanExtract returns an error if a member cannot be written to a directory as a file of
 // its name.
 func CanExtract(m Member) error {
 	if m.Name == "" || m.Name == "." || m.Name == ".." || strings.ContainsAny(m.Name, "/\\\x00") {
-		return fmt.Errorf("member %q is not written: its name leads to another folder", m.Name)
+		return fmt.Errorf("member %q is not written: its name leads to another directory", m.Name)
 	}
 	return nil
 }

@@ -43,7 +43,7 @@ type Extracted struct {
 // their files. The texts need not be valid. Inputs without PTX give *link.Errors.
 //
 // File is the name of the innermost file with the text, and the target if the
-// container has it: k.sm_80.ptx. It contains no folders.
+// container has it: k.sm_80.ptx. It contains no directories.
 func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	if err := link.CheckArch(o.Arch); err != nil {
 		return nil, err

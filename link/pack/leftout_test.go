@@ -11,7 +11,7 @@ func TestMarkFatbins(t *testing.T) {
 	inputs := map[string]bool{}
 	var texts []string
 	for i := range n {
-		name := fmt.Sprintf("folder/in%d.o", i)
+		name := fmt.Sprintf("directory/in%d.o", i)
 		inputs[name] = false
 		if i%2 == 0 {
 			texts = append(texts, name+":.nv_fatbin:sm_80", name+"(k.o):sm_80")
@@ -24,7 +24,7 @@ func TestMarkFatbins(t *testing.T) {
 		t.Errorf("%d steps for %d inputs and %d texts", steps, len(inputs), len(texts))
 	}
 	for i := range n {
-		name := fmt.Sprintf("folder/in%d.o", i)
+		name := fmt.Sprintf("directory/in%d.o", i)
 		if inputs[name] != (i%2 == 0) {
 			t.Errorf("%s: %v", name, inputs[name])
 		}

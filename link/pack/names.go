@@ -17,7 +17,7 @@ var innerSuffixes = []string{".ptx", ".s", ".o", ".obj", ".fatbin", ".so", ".exe
 // memberName returns the name of a PTX text in an archive. It depends on the name of
 // the text in messages:
 //
-//  1. the innermost file, without folders: k.o for libx.a(lib/k.o):.nv_fatbin
+//  1. the innermost file, without directories: k.o for libx.a(lib/k.o):.nv_fatbin
 //  2. without the suffix of a compressed file: a.ptx for a.ptx.zst
 //  3. with the suffix .ptx if it is not a PTX file itself: k.ptx
 func memberName(name string, inputs []link.Input) string {

@@ -34,7 +34,7 @@ func memberNames(members []pack.Member) (list []string) {
 }
 
 // TestPackNames checks that members are named after their files, without
-// duplicates, and that no name leads out of a folder.
+// duplicates, and that no name leads out of a directory.
 func TestPackNames(t *testing.T) {
 	text := top + ".visible .func f () { ret; }\n"
 	lib := archive("k.o", text, "k.ptx", text)

@@ -57,7 +57,7 @@ type Origin interface {
 // ErrRejected is returned if there is no cubin and the messages give the reason.
 var ErrRejected = errors.New("ptxas did not accept the module")
 
-// The names are the same in every run and contain no folder, because with -g ptxas 13
+// The names are the same in every run and contain no directory, because with -g ptxas 13
 // writes its command line into the cubin.
 const inputName, outputName = "linked.ptx", "linked.cubin"
 

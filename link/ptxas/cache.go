@@ -26,7 +26,7 @@ import (
 // DefaultCacheSize is the limit of a cache in bytes, if none is given.
 const DefaultCacheSize = 1 << 30
 
-// Cache keeps what ptxas and nvlink wrote in a folder, by content:
+// Cache keeps what ptxas and nvlink wrote in a directory, by content:
 //
 //  1. The key is a digest of the text, or of the digests of cubins, the version of the
 //     program and its arguments. The value is the cubin and the messages, which are
@@ -34,8 +34,8 @@ const DefaultCacheSize = 1 << 30
 //  2. An entry has a digest of itself and its key. A damaged entry is replaced, and so is
 //     what is no regular file of the user: a symbolic link, for example, neither read
 //     nor followed.
-//  3. Entries are written whole, so several links may share the folder.
-//  4. The entries used least recently are removed when the folder exceeds its limit.
+//  3. Entries are written whole, so several links may share the directory.
+//  4. The entries used least recently are removed when the directory exceeds its limit.
 //     Files with other names are left alone.
 //  5. Nothing is kept of a run that failed, and no error of the cache fails a link.
 type Cache struct {
@@ -165,7 +165,7 @@ func (c *Cache) read(key string) (r result, ok bool) {
 	}
 	if r, ok = decodeEntry(key, data); ok {
 		now := time.Now()
-		os.Chtimes(c.file(key), now, now) // fails in a folder that is only read
+		os.Chtimes(c.file(key), now, now) // fails in a directory that is only read
 	}
 	return r, ok
 }
@@ -194,13 +194,13 @@ func (c *Cache) finish(log *diag.Log) {
 		c.trim()
 	}
 	if c.problem != nil {
-		log.Warn(diag.Cache, diag.Place{}, c.problem.Error()).WithHelp("the link does not need it; name another folder with " + diag.With("--cache-dir", "%s or ") + "$PTXLINK_CACHE")
+		log.Warn(diag.Cache, diag.Place{}, c.problem.Error()).WithHelp("the link does not need it; name another directory with " + diag.With("--cache-dir", "%s or ") + "$PTXLINK_CACHE")
 		c.problem = nil
 	}
 	c.stored = false
 }
 
-// trim removes the entries that were used least recently until a tenth of the folder is
+// trim removes the entries that were used least recently until a tenth of the directory is
 // free, so that the next link need not do so. Another link may remove the same.
 func (c *Cache) trim() {
 	limit := cmp.Or(c.Size, DefaultCacheSize)

@@ -169,9 +169,9 @@ func TestCacheLimit(t *testing.T) {
 	}
 }
 
-// TestCacheFolder checks that a folder that cannot be used gives one warning and no
+// TestCacheDirectory checks that a directory that cannot be used gives one warning and no
 // error.
-func TestCacheFolder(t *testing.T) {
+func TestCacheDir(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o666); err != nil {
 		t.Fatal(err)

@@ -23,9 +23,9 @@ import (
 //  2. $PTXAS, likewise
 //  3. $CUDA_HOME/bin and $CUDA_PATH/bin
 //  4. PATH
-//  5. the folders that CUDA is usually installed in, the newest version first
+//  5. the directories that CUDA is usually installed in, the newest version first
 //  6. the wheels that pip installed in the active virtual or conda environment, the
-//     user's folder or that of the system: NVIDIA's nvidia-cuda-nvcc, then Triton
+//     user's directory or that of the system: NVIDIA's nvidia-cuda-nvcc, then Triton
 //
 // A program that the user named must exist; the other places may have no ptxas. The
 // error lists every place.
@@ -87,7 +87,7 @@ func Find(explicit string) (string, error) {
 
 var program = "ptxas" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 
-// installed lists the folders of step 5. It is a variable for the test.
+// installed lists the directories of step 5. It is a variable for the test.
 var installed = func() []string {
 	if runtime.GOOS == "windows" {
 		return []string{filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*", "bin")}
@@ -101,11 +101,11 @@ var installed = func() []string {
 	}
 }
 
-// wheels are the folders of ptxas below site-packages: of the nvidia-cuda-nvcc wheels of
+// wheels are the directories of ptxas below site-packages: of the nvidia-cuda-nvcc wheels of
 // CUDA 13 and later, of those before, and of Triton, in that order.
 var wheels = []string{"nvidia/cu[1-9]*/bin", "nvidia/cuda_nvcc/bin", "triton/backends/nvidia/bin"}
 
-// SitePackages lists patterns of the folders that pip and conda install wheels in: those
+// SitePackages lists patterns of the directories that pip and conda install wheels in: those
 // of the active environments, of the user, and of the system. It is a variable for the
 // test.
 var SitePackages = func() (list []string) {
@@ -153,7 +153,7 @@ func named(who, name string) (string, error) {
 			Help: "name the program itself, such as /usr/local/cuda/bin/" + program,
 		}
 	}
-	// ptxas runs in another folder, so the path must be absolute.
+	// ptxas runs in another directory, so the path must be absolute.
 	return filepath.Abs(path)
 }
 

@@ -31,10 +31,10 @@ func ExampleCubin() {
 func TestCubin(t *testing.T) {
 	tool := oracles.Require(t, "ptxas")
 	t.Setenv("PTXAS", tool)
-	folder := "../../testdata/ptx/nvcc-lineinfo/"
+	dir := "../../testdata/ptx/nvcc-lineinfo/"
 	var o link.Options
 	for _, name := range []string{"main", "math", "shapes", "table", "log"} {
-		o.Inputs = append(o.Inputs, link.Input{Path: folder + name + ".ptx"})
+		o.Inputs = append(o.Inputs, link.Input{Path: dir + name + ".ptx"})
 	}
 	cubin, r, err := ptxas.Cubin(t.Context(), o)
 	if err != nil {

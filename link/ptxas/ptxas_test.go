@@ -59,7 +59,7 @@ func assembleFake(t *testing.T, script string, o Options) ([]byte, string, error
 	var b strings.Builder
 	diag.Write(&b, log.Messages, diag.Style{})
 	if left, _ := os.ReadDir(os.Getenv("TMPDIR")); len(left) > 0 {
-		t.Errorf("left behind in the folder for temporary files: %v", left)
+		t.Errorf("left behind in the directory for temporary files: %v", left)
 	}
 	return cubin, strings.ReplaceAll(b.String(), o.Path, "PTXAS"), err
 }
@@ -229,10 +229,10 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestSitePackages checks the folders of wheels and their order.
+// TestSitePackages checks the directories of wheels and their order.
 func TestSitePackages(t *testing.T) {
 	if runtime.GOOS == "windows" {
-		t.Skip("has the folders of Unix")
+		t.Skip("has the directories of Unix")
 	}
 	for _, v := range []string{"VIRTUAL_ENV", "CONDA_PREFIX", "PYTHONUSERBASE", "HOME"} {
 		t.Setenv(v, "")

@@ -11,7 +11,7 @@ import (
 	"ptxlink/internal/tool"
 )
 
-// run runs a program in a folder, which is also that of its temporary files.
+// run runs a program in a directory, which is also that of its temporary files.
 func run(ctx context.Context, dir, path string, args []string) (tool.Output, error) {
 	out, err := tool.Run(ctx, tool.Command{Path: path, Args: args, Dir: dir})
 	if err != nil && ctx.Err() == nil {

@@ -22,7 +22,7 @@ import (
 //  1. explicit, the value of --nvlink: a path, or a name to look up on PATH
 //  2. $NVLINK, likewise
 //  3. beside ptxas, and where a symbolic link of that name leads to
-//  4. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the folders that CUDA is usually installed
+//  4. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the directories that CUDA is usually installed
 //     in, if ptxlink was passed over; but only the release of ptxas, because another one
 //     may not read its cubins
 func FindNvlink(explicit, ptxas string) (string, error) {
@@ -38,16 +38,16 @@ func FindNvlink(explicit, ptxas string) (string, error) {
 	}
 	if strings.Contains(strings.Join(looked, ""), ours) {
 		release := releaseOf(ptxas)
-		for _, folder := range toolFolders() {
-			path := filepath.Join(folder, "nvlink"+filepath.Ext(program))
+		for _, dir := range toolDirs() {
+			path := filepath.Join(dir, "nvlink"+filepath.Ext(program))
 			switch {
 			case !isProgram(path):
 			case isOurs(path):
-				looked = append(looked, folder+ours)
+				looked = append(looked, dir+ours)
 			case release != "" && releaseOf(path) == release:
 				return filepath.Abs(path)
 			default:
-				looked = append(looked, folder+" (another release than ptxas)")
+				looked = append(looked, dir+" (another release than ptxas)")
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func missingHelp(tool, otherwise string) string {
 }
 
 // beside returns the path of the program that the user named, or else of the one beside
-// ptxas, unless passedOver says no. Without such a program it returns "" and the folders
+// ptxas, unless passedOver says no. Without such a program it returns "" and the directories
 // that it looked in.
 func beside(tool, explicit, ptxas string, passedOver func(path string) bool) (path string, looked []string, err error) {
 	if explicit != "" {
@@ -89,17 +89,17 @@ func beside(tool, explicit, ptxas string, passedOver func(path string) bool) (pa
 		path, err = named("$"+variable, os.Getenv(variable))
 		return path, nil, err
 	}
-	folders := []string{filepath.Dir(ptxas)}
-	if real, err := filepath.EvalSymlinks(ptxas); err == nil && filepath.Dir(real) != folders[0] {
-		folders = append(folders, filepath.Dir(real))
+	dirs := []string{filepath.Dir(ptxas)}
+	if real, err := filepath.EvalSymlinks(ptxas); err == nil && filepath.Dir(real) != dirs[0] {
+		dirs = append(dirs, filepath.Dir(real))
 	}
-	for _, folder := range folders {
-		path := filepath.Join(folder, tool+filepath.Ext(program))
+	for _, dir := range dirs {
+		path := filepath.Join(dir, tool+filepath.Ext(program))
 		switch {
 		case !isProgram(path):
-			looked = append(looked, folder)
+			looked = append(looked, dir)
 		case passedOver(path):
-			looked = append(looked, folder+ours)
+			looked = append(looked, dir+ours)
 		default:
 			return path, nil, nil
 		}
@@ -107,8 +107,8 @@ func beside(tool, explicit, ptxas string, passedOver func(path string) bool) (pa
 	return "", looked, nil
 }
 
-// toolFolders lists the folders of step 4.
-func toolFolders() (list []string) {
+// toolDirs lists the directories of step 4.
+func toolDirs() (list []string) {
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		if root := os.Getenv(variable); root != "" {
 			list = append(list, filepath.Join(root, "bin"))

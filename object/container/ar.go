@@ -206,7 +206,7 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 		if err.Help = ""; !errors.Is(bad, fs.ErrNotExist) {
 			return err
 		}
-		err.Help = "a thin archive holds only the paths of its members, seen from its own folder; they must be moved along with it"
+		err.Help = "a thin archive holds only the paths of its members, seen from its own directory; they must be moved along with it"
 		return err
 	}
 	op.left -= int64(len(data))

@@ -1,5 +1,5 @@
 // 700 structs and unions, and how nvcc and clang lay them out for nvptx64. Made by
-// make.sh in this folder; README.md explains it.
+// make.sh in this directory; README.md explains it.
 //
 // Cuda compilation tools, release 12.4, V12.4.131
 // Debian clang version 19.1.7 (3~deb12u1)

@@ -4,7 +4,7 @@
 #
 #   frontends.sh
 #
-# It fetches 500 MB into the oracles' folder: Triton and Numba from PyPI, Debian
+# It fetches 500 MB into the oracles' directory: Triton and Numba from PyPI, Debian
 # bookworm's rustc-web and the sources of its core library. nvcc comes from
 # fetch.sh --compilers.
 set -euo pipefail

@@ -6,7 +6,7 @@
 #
 # Compiling wants internal/oracles/fetch.sh --compilers, checking only fetch.sh.
 # The bytes are the same on every machine with the same compilers: sources and
-# CUDA's headers are copied to one fixed folder, with fixed times, because
+# CUDA's headers are copied to one fixed directory, with fixed times, because
 # nvcc writes paths, times and sizes into .file.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -83,7 +83,7 @@ cd "$at"
 
 cuda="-I$at/cuda"
 : >COMMANDS
-# make FILE.ptx IN COMMAND...: runs COMMAND -o out in folder IN.
+# make FILE.ptx IN COMMAND...: runs COMMAND -o out in directory IN.
 make() {
 	local out=$1 in=$2
 	shift 2

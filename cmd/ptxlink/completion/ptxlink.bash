@@ -22,7 +22,7 @@ _ptxlink() {
     while IFS= read -r line; do
         case $line in
         :files) _ptxlink_files -f ;;
-        :folders) _ptxlink_files -d ;;
+        :directories) _ptxlink_files -d ;;
         *)
             line=${line%%$'\t'*}
             COMPREPLY+=("${line#"$part"}")

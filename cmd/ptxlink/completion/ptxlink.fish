@@ -10,7 +10,7 @@ function __ptxlink_complete
         switch $line
             case :files
                 __fish_complete_path (string replace -r '^-[^=]*=' '' -- "$last") | string replace -r '^' -- "$option"
-            case :folders
+            case :directories
                 __fish_complete_directories (string replace -r '^-[^=]*=' '' -- "$last") | string replace -r '^' -- "$option"
             case '*'
                 printf '%s\n' $line

@@ -7,7 +7,7 @@ _ptxlink() {
   for line in "${(@f)$(${(Q)words[1]} "${(@Q)words[2,CURRENT]}" --generate-bash-completion 2>/dev/null)}"; do
     case $line in
       (:files) files=_files ;;
-      (:folders) files='_files -/' ;;
+      (:directories) files='_files -/' ;;
       (?*)
         word=${line%%$'\t'*}
         line="${word//:/\\:}:${line#*$'\t'}"

@@ -66,7 +66,7 @@ ptx_compile = rule(
             providers = [PtxInfo],
         ),
         "hdrs": attr.label_list(
-            doc = "Headers, included by their path from the root of the workspace or the folder of the source, here and where deps names this target.",
+            doc = "Headers, included by their path from the root of the workspace or the directory of the source, here and where deps names this target.",
             allow_files = True,
         ),
         "srcs": attr.label_list(

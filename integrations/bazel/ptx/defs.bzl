@@ -1,6 +1,6 @@
 """Rules that compile and link PTX modules and package them as libraries.
 
-See README.md in the parent folder.
+See README.md in the parent directory.
 """
 
 load("//ptx:archive.bzl", _ptx_archive = "ptx_archive")

@@ -14,7 +14,7 @@ def _existing(ctx, path, whose):
         fail("there is no file %s, which %s names" % (path, whose))
     return path
 
-def _compiler(ctx, name, folders, path):
+def _compiler(ctx, name, directories, path):
     """Creates a program in bin/ that runs an installed compiler and returns its name.
 
     A compiler finds its other programs and headers beside itself, and nvcc does not
@@ -23,9 +23,9 @@ def _compiler(ctx, name, folders, path):
     if path:
         path = _existing(ctx, path, "the attribute " + name)
     else:
-        for folder in folders:
-            if folder and ctx.path(folder).get_child("bin").get_child(name).exists:
-                path = ctx.path(folder).get_child("bin").get_child(name)
+        for directory in directories:
+            if directory and ctx.path(directory).get_child("bin").get_child(name).exists:
+                path = ctx.path(directory).get_child("bin").get_child(name)
                 break
         path = path or ctx.which(name)
     if not path:
@@ -53,8 +53,8 @@ def _ptxlink_host_impl(ctx):
             nvlink = str(beside)
     if nvlink:
         programs["nvlink"] = _program(ctx, nvlink, "the attribute nvlink")
-    folders = [env.get("CUDA_HOME"), env.get("CUDA_PATH")]
-    programs["nvcc"] = _compiler(ctx, "nvcc", folders, ctx.attr.nvcc)
+    directories = [env.get("CUDA_HOME"), env.get("CUDA_PATH")]
+    programs["nvcc"] = _compiler(ctx, "nvcc", directories, ctx.attr.nvcc)
     programs["clang"] = _compiler(ctx, "clang", [], ctx.attr.clang)
     programs = {name: file for name, file in programs.items() if file}
     ctx.file("bin/BUILD.bazel", "exports_files(%s)\n" % programs.values())

