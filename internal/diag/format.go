@@ -135,15 +135,13 @@ func (r Remark) Role() Role {
 		text string
 		role Role
 	}{
+		{inPTX, Related},
 		{"source line", SourcePlace}, {"linked module", Linked}, {"used here", UsePlace}, {"accessed at", UsePlace},
 		{"defined", Definition}, {"definition", Definition}, {"initialised", Definition}, {"reserved", Definition}, {"declared", Declaration},
 	} {
 		if strings.Contains(r.Text, word.text) {
 			return word.role
 		}
-	}
-	if r.Text == inPTX {
-		return Primary
 	}
 	return Related
 }
@@ -163,7 +161,8 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 		add := func(key, value string) {
 			properties = append(properties, key+"="+githubProperty.Replace(Escape(value)))
 		}
-		at, notes := atSource(m)
+		places := atSource(m, inChange)
+		at, notes := places[0].Place, places[1:]
 		if file, line, column := at.Position(); at.Source != nil {
 			add("file", file)
 			if line > 0 {
@@ -201,24 +200,56 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 	return err
 }
 
-// inPTX is the note for the place of a message that is shown at its source line.
+// inPTX begins the note for a place that is shown at its source line.
 const inPTX = "in the PTX"
 
-// atSource returns the innermost source line of the place of a message in a file below
-// the working directory, with a note for the place in its stead; else the place itself.
-func atSource(m *Message) (Place, []Remark) {
-	for i, n := range m.Notes {
-		if n.Role() != SourcePlace {
-			break
+// atSource returns the place of a message, with its text, and its notes. Where source
+// lines follow a place, the first that is wanted takes its text, and the place comes
+// behind them.
+func atSource(m *Message, wanted func(line Remark) bool) (list []Remark) {
+	rest := append([]Remark{{Place: m.Place, Text: m.Text}}, m.Notes...)
+	for len(rest) > 0 {
+		end := 1
+		for end < len(rest) && rest[end].Role() == SourcePlace {
+			end++
 		}
-		if n.Place.Source != nil && n.Place.Source.Text != nil && filepath.IsLocal(n.Place.Source.Name) {
-			notes := slices.Clone(m.Notes)
-			notes[i] = Remark{Place: m.Place, Text: inPTX}
-			return n.Place, notes
+		at, lines := rest[0], rest[1:end]
+		rest = rest[end:]
+		n := slices.IndexFunc(lines, func(line Remark) bool {
+			return line.Place.Source != nil && line.Place.Source.Text != nil && wanted(line)
+		})
+		if n < 0 {
+			list = append(append(list, at), lines...)
+			continue
 		}
+		list = append(list, Remark{Place: lines[n].Place, Text: at.Text})
+		list = append(append(list, lines[:n]...), lines[n+1:]...)
+		list = append(list, Remark{Place: at.Place, Text: behind(lines[n].Text)})
 	}
-	return m.Place, m.Notes
+	return list
 }
+
+// behind returns the note for a place that follows its source line, by the note that the
+// line had.
+func behind(text string) string {
+	if name, ok := strings.CutPrefix(text, "source line of "); ok {
+		return inPTX + " of " + name
+	}
+	if strings.HasPrefix(text, "first used") {
+		return "declared here, " + inPTX
+	}
+	if _, name, ok := strings.Cut(text, ", in "); ok {
+		return inPTX + " of " + name
+	}
+	return inPTX
+}
+
+// inChange reports whether a source line is in a file below the working directory.
+func inChange(line Remark) bool { return filepath.IsLocal(line.Place.Source.Name) }
+
+// exact reports whether a source line is that of a place itself, and not the start of the
+// function around it.
+func exact(line Remark) bool { return !strings.Contains(line.Text, "which starts") }
 
 // The runner of GitHub reads these escapes in properties and in texts.
 var (

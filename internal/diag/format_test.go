@@ -90,9 +90,9 @@ func TestGitHubSource(t *testing.T) {
 	log.Error(UndefinedSymbol, call, "not here").Note(other, "source line, in k")
 	log.Error(DuplicateSymbol, call, "twice").Note(call, "first defined here").Note(there("k.cu"), "source line, in k")
 	log.Error(DuplicateSymbol, call, "above").Note(there("../k.cu"), "source line, in k")
-	const want = `::error file=k.cu,line=2,endLine=2,col=2,endColumn=3,title=undefined-symbol::undefined%0A/usr/h.hpp:2:2: note: source line, in g%0Abuild/k.ptx:1:6: note: in the PTX
+	const want = `::error file=k.cu,line=2,endLine=2,col=2,endColumn=3,title=undefined-symbol::undefined%0A/usr/h.hpp:2:2: note: source line, in g%0Abuild/k.ptx:1:6: note: in the PTX of k
 ::error file=build/k.ptx,line=1,endLine=1,col=6,endColumn=7,title=undefined-symbol::not here%0Ak.cu:3: note: source line, in k
-::error file=build/k.ptx,line=1,endLine=1,col=6,endColumn=7,title=duplicate-symbol::twice%0Abuild/k.ptx:1:6: note: first defined here%0Ak.cu:2:2: note: source line, in k
+::error file=build/k.ptx,line=1,endLine=1,col=6,endColumn=7,title=duplicate-symbol::twice%0Ak.cu:2:2: note: first defined here%0Abuild/k.ptx:1:6: note: in the PTX of k
 ::error file=build/k.ptx,line=1,endLine=1,col=6,endColumn=7,title=duplicate-symbol::above%0A../k.cu:2:2: note: source line, in k
 `
 	if d := cmp.Diff(want, written(t, log.Messages, Style{Format: "github"})); d != "" {
@@ -113,9 +113,9 @@ func TestGitHubSource(t *testing.T) {
 		places = append(places, line)
 	}
 	if d := cmp.Diff([]string{
-		"k.cu file:///usr/h.hpp:source build/k.ptx:primary",
+		"k.cu file:///usr/h.hpp:source build/k.ptx:related",
 		"build/k.ptx k.cu:source",
-		"build/k.ptx build/k.ptx:definition k.cu:source",
+		"build/k.ptx k.cu:definition build/k.ptx:related",
 		"build/k.ptx ../k.cu:source",
 	}, places); d != "" {
 		t.Error(d)

@@ -49,8 +49,9 @@ func (p palette) of(kind string) string {
 	return p.note
 }
 
-// writeText renders messages as text: one "file:line:col: kind: text" line each,
-// with the source line and a marker under the span, then notes and help.
+// writeText renders messages as text: one "file:line:col: kind: text" line each, with
+// the line of the file and a marker under the span, then notes and help. The line of a
+// .cu file that can be read comes before the PTX that was compiled from it.
 func writeText(w io.Writer, messages []*Message, style Style) error {
 	var b strings.Builder
 	p := style.palette()
@@ -85,10 +86,12 @@ func plural(n int) string {
 }
 
 func writeOne(b *strings.Builder, m *Message, p palette) {
-	writeHead(b, m.Place, m.Kind.String(), m.Text, m.ID, p)
-	writeExcerpt(b, m.Place, p)
-	for _, n := range m.Notes {
-		writeHead(b, n.Place, "note", n.Text, None, p)
+	for i, n := range atSource(m, exact) {
+		kind, id := "note", None
+		if i == 0 {
+			kind, id = m.Kind.String(), m.ID
+		}
+		writeHead(b, n.Place, kind, n.Text, id, p)
 		writeExcerpt(b, n.Place, p)
 	}
 	if m.Help != "" {

@@ -129,7 +129,8 @@ func writeSARIF(w io.Writer, messages []*Message, version string) error {
 			rules[m.ID] = index
 			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule.Name, sarifText{rule.About}, sarifConfig{rule.Kind.String()}})
 		}
-		place, notes := atSource(m)
+		places := atSource(m, inChange)
+		place, notes := places[0].Place, places[1:]
 		r := sarifResult{RuleID: rule.Name, RuleIndex: index, Level: m.Kind.String(), Message: text, Locations: []sarifLocation{sarifAt(place)}}
 		if m.Symbol != "" {
 			r.Locations[0].Logical = []sarifLogical{{Name: Demangle(m.Symbol), Decorated: m.Symbol}}

@@ -26,7 +26,7 @@ func For(size int64) error {
 	return nil
 }
 
-// ErrTooLong is returned for more data than a limit.
+// ErrTooLong is returned, or wrapped, for more data than a limit.
 var ErrTooLong = errors.New("it is too large")
 
 // Few is the number of bytes that are allocated without a check.
@@ -40,7 +40,7 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 		data = data[:len(data)+n]
 		switch {
 		case int64(len(data)) > limit:
-			return nil, ErrTooLong
+			return nil, fmt.Errorf("%w: there are more than %d bytes", ErrTooLong, limit)
 		case err == io.EOF:
 			return data, nil
 		case err != nil:
