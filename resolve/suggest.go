@@ -23,6 +23,9 @@ type hints struct {
 	list     []found
 	named    map[string]int   // the first of each name
 	based    map[string][]int // external functions and variables by baseName
+	spelt    map[int]cxxName  // the same
+	lasts    map[string][]int // the same by cxxName.last
+	static   map[string][]int // what the source made static, by the baseName that other files would use
 	searches int              // number of searches for misspellings
 	closed   func() *object.File
 	unknown  []*diag.Message // about symbols of which nothing is known
@@ -59,7 +62,8 @@ func (h *hints) gather() {
 	}
 	h.files = append(h.files, h.t.Files...)
 	h.files = append(h.files, h.members.Outlines()...)
-	h.named, h.based = map[string]int{}, map[string][]int{}
+	h.named, h.spelt = map[string]int{}, map[int]cxxName{}
+	h.based, h.lasts, h.static = map[string][]int{}, map[string][]int{}, map[string][]int{}
 	h.closed = sync.OnceValue(func() *object.File { return firstWholeProgram(h.files) })
 	for _, f := range h.files {
 		for n, sym := range f.Symbols {
@@ -71,9 +75,17 @@ func (h *hints) gather() {
 			if _, ok := h.named[name]; !ok {
 				h.named[name] = at
 			}
-			if sym.Exported() && f.DeclOf(ptx.NameID(n)) != nil {
-				base := baseName(name)
+			if f.DeclOf(ptx.NameID(n)) == nil {
+				continue
+			}
+			if sym.Exported() {
+				base, spelt := baseName(name), spell(name)
 				h.based[base] = append(h.based[base], at)
+				h.lasts[spelt.last] = append(h.lasts[spelt.last], at)
+				h.spelt[at] = spelt
+			} else if in, ok := diag.StaticName(name); ok {
+				base := withoutParams(in.Name)
+				h.static[base] = append(h.static[base], at)
 			}
 		}
 	}
@@ -107,95 +119,178 @@ func (h *hints) overload(name, base string, kind ptx.DeclKind) found {
 		return found{}
 	}
 	slices.Sort(list)
-	best, wanted, limit := list[0], diag.Demangle(name), 64
+	best, wanted, limit := list[0], diag.Spelling(name), 64
 	for _, at := range list {
-		if d := typo.Distance(diag.Demangle(h.list[at].spelling()), wanted, limit); d <= limit {
+		if d := typo.Distance(diag.Spelling(h.list[at].spelling()), wanted, limit); d <= limit {
 			best, limit = at, d-1
 		}
 	}
 	return h.list[best]
 }
 
-// misspelt returns the definition with the most similar name. One letter may differ
-// in names of four to eleven letters, two in names of up to seventeen, and so on.
-// Shorter names are not treated as misspellings.
+// maxNamesakes limits the names with one last part that are compared.
+const maxNamesakes = 100
+
+// namesake returns the definition that name gets with another scope: a namespace is
+// missing on one side. The parameters are the same if both names have them.
+func (h *hints) namesake(name string, kind ptx.DeclKind) found {
+	wanted := spell(name)
+	for _, at := range first(h.lasts[wanted.last], maxNamesakes) {
+		other := h.spelt[at]
+		if h.kind(at) == kind && wanted.nested(other) && (wanted.params == other.params || wanted.params == "" || other.params == "") {
+			return h.list[at]
+		}
+	}
+	return found{}
+}
+
+// instance returns another instance of the template that name is an instance of.
+func (h *hints) instance(name string, kind ptx.DeclKind) found {
+	wanted := spell(name)
+	for _, at := range first(h.lasts[wanted.last], maxNamesakes) {
+		if other := h.spelt[at]; h.kind(at) == kind && wanted.template && other.template && wanted.scope == other.scope {
+			return h.list[at]
+		}
+	}
+	return found{}
+}
+
+func first(list []int, n int) []int { return list[:min(len(list), n)] }
+
+// misspelt returns the definition with the most similar name in the same scope. One
+// letter of its last part may differ if that has four to eleven letters, two if it has
+// up to seventeen, and so on. Shorter names are not treated as misspellings, nor names
+// that differ in digits only: such functions are numbered.
 func (h *hints) misspelt(name string, kind ptx.DeclKind) (similar found) {
-	limit := len(name) / 6
-	if len(name) >= 4 {
+	wanted := spell(name)
+	limit := len(wanted.last) / 6
+	if len(wanted.last) >= 4 {
 		limit = max(1, limit)
 	}
-	if h.searches++; h.searches > maxSearches || len(name) >= 200 {
+	if h.searches++; h.searches > maxSearches || len(wanted.last) >= 200 {
 		return found{}
 	}
 	for at, f := range h.list {
-		other := f.spelling()
-		if abs(len(other)-len(name)) > limit || !f.file.Symbols[f.name].Exported() || f.file.DeclOf(f.name) == nil || h.kind(at) != kind {
+		other, ok := h.spelt[at]
+		if !ok || other.scope != wanted.scope || abs(len(other.last)-len(wanted.last)) > limit || h.kind(at) != kind {
 			continue
 		}
-		if d := typo.Distance(other, name, limit); d <= limit {
+		if d := typo.Distance(other.last, wanted.last, limit); d <= limit && withoutDigits(other.last) != withoutDigits(wanted.last) {
 			limit, similar = d-1, f
 		}
 	}
 	return similar
 }
 
-// suggest adds what the user may have meant: a module-local definition, the same
-// function with other parameters, or a misspelling.
+// hidden returns the function or variable of the name that its source made static, and
+// reports whether it has the same parameters. A name without C++ parameters has any.
+func (h *hints) hidden(name, base string, kind ptx.DeclKind) (f found, in diag.Static, same bool) {
+	plain := diag.Spelling(name)
+	for _, at := range h.static[base] {
+		if h.kind(at) != kind || same {
+			continue
+		}
+		f = h.list[at]
+		in, _ = diag.StaticName(f.spelling())
+		same = in.Name == plain || name == base
+	}
+	return f, in, same
+}
+
+// suggest adds what the user may have meant: a definition that stays in its module, the
+// same function with other parameters, in another namespace or of another template
+// instance, or a misspelling. The help is the usual one where this may be wrong.
 func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	h.gather()
-	base := baseName(s.Name)
-	kind := h.t.decl(s.Mentions[0]).Kind
-	var local, overload, similar found
+	base, kind := baseName(s.Name), h.t.decl(s.Mentions[0]).Kind
 	if at, ok := h.named[s.Name]; ok {
-		local = h.list[at]
-	} else if overload = h.overload(s.Name, base, kind); overload.file == nil {
-		similar = h.misspelt(s.Name, kind)
-	}
-	switch why := explain(s.Name); {
-	case local.file != nil:
+		local := h.list[at]
 		m.Note(local.place(), "defined here, but without .visible it stays in its module")
-		m.Help = "make the definition .visible"
-		if WholeProgram(local.file) {
-			m.Help = "compile " + local.file.Name + " with -rdc=true; without it nvcc keeps all but entries in the module"
-		}
-	case overload.file != nil:
-		name := overload.spelling()
-		m.Note(overload.place(), "did you mean "+diag.Name(name)+"? It is defined here")
-		if (name == base) != (s.Name == base) {
+		m.Help = export(local)
+		return
+	}
+	static, in, same := h.hidden(s.Name, base, kind)
+	if same {
+		static.explain(in, s.Name, m)
+		return
+	}
+	did := func(f found) { m.Note(f.place(), "did you mean "+diag.Name(f.spelling())+"? It is defined here") }
+	if f := h.overload(s.Name, base, kind); f.file != nil {
+		did(f)
+		m.Help = "the parameters differ; make the declaration match the definition"
+		if (f.spelling() == base) != (s.Name == base) {
 			m.Help = `one of the two is declared extern "C" and the other is not`
-		} else {
-			m.Help = "the parameters differ; make the declaration match the definition"
 		}
-	case similar.file != nil:
-		m.Note(similar.place(), "did you mean "+diag.Name(similar.spelling())+"? It is defined here")
-		if t := template(s.Name); t != "" && t == template(similar.spelling()) {
-			m.Help = "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"
-		}
-	case why != "":
-		m.Help = why
-	default:
-		m.Help = "add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s to leave it open")
-		f := h.closed()
-		if f == nil {
-			h.unknown = append(h.unknown, m)
-			break
-		}
+		return
+	}
+	if static.file != nil {
+		static.explain(in, s.Name, m)
+		m.Help += "; the parameters differ too, make the declaration match"
+		return
+	}
+	if m.Help = explain(s.Name); m.Help != "" {
+		return
+	}
+	if f := h.namesake(s.Name, kind); f.file != nil {
+		did(f)
+		m.Help = "the namespaces differ; make the declaration match the definition" + orAdd(s.Name)
+		return
+	}
+	if f := h.instance(s.Name, kind); f.file != nil {
+		did(f)
+		m.Help = "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"
+		return
+	}
+	if f := h.misspelt(s.Name, kind); f.file != nil {
+		did(f)
+		m.Help = "correct the name" + orAdd(s.Name)
+		return
+	}
+	if f := h.closed(); f != nil {
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
-		m.Help = "compile " + f.Name + " with -rdc=true if it is to define it; without it nvcc keeps, or drops, all but entries"
+		m.Help = "if " + f.Name + " is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")"
 		if !slices.Contains(h.t.Files, f) { // it may be unrelated
-			m.Help += "; if not, add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s")
+			m.Help += orAdd(s.Name)
 		}
+		return
+	}
+	m.Help = "add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s to leave it open")
+	h.unknown = append(h.unknown, m)
+}
+
+// orAdd is the usual help for an undefined symbol, behind other help.
+func orAdd(name string) string {
+	return "; if that is not it, add the module that defines it" + diag.With("--allow-undefined="+name, ", or pass %s")
+}
+
+// export returns how to let other modules use a definition that has the name they use.
+// Without -rdc=true nvcc writes static variables like others.
+func export(local found) string {
+	switch f := local.file; {
+	case f.HandWritten() || f.Producer == "ptxlink":
+		return "make the definition .visible"
+	case f.Producer != "" && !strings.HasPrefix(f.Producer, "nvcc"):
+		return "remove static from the definition"
+	case f.DeclOf(local.name) != nil && f.DeclOf(local.name).Kind == ptx.Variable:
+		return "compile " + f.Name + " with -rdc=true, and remove static if the variable is static; " + NoRDC
+	default:
+		return "compile " + f.Name + " with -rdc=true; " + NoRDC
 	}
 }
 
-// template returns the name of the template that a function is an instance of, with its
-// scope and without its result; "" if it is no instance.
-func template(name string) string {
-	before, _, ok := strings.Cut(diag.Demangle(name), "<")
-	if !ok || before == name {
-		return ""
+// explain adds that the source made f static, which another module uses as name.
+func (f found) explain(in diag.Static, name string, m *diag.Message) {
+	file := sourceFile(f.file, in.File)
+	text, help := " is static in ", "remove static from the definition"
+	if in.Anonymous {
+		text, help = " is in an anonymous namespace in ", "move it out of the anonymous namespace"
 	}
-	return before[strings.LastIndexByte(before, ' ')+1:]
+	m.Note(f.place(), diag.Escape(in.Name)+text+diag.Escape(file)+"; it is defined here")
+	m.Help = help
+	if name == withoutParams(in.Name) && name != in.Name {
+		m.Help += `, and declare it extern "C"`
+	}
+	m.Help += " in " + diag.Escape(file)
 }
 
 // firstWholeProgram returns the first module that was compiled without
@@ -207,29 +302,6 @@ func firstWholeProgram(files []*object.File) *object.File {
 		}
 	}
 	return nil
-}
-
-// baseName returns the qualified name of a mangled function without its parameters;
-// other names are returned unchanged.
-func baseName(name string) string {
-	plain := diag.Demangle(name)
-	if plain == name {
-		return name
-	}
-	depth := 0
-	for i, c := range plain {
-		switch c {
-		case '<':
-			depth++
-		case '>':
-			depth--
-		case '(':
-			if depth == 0 && i > 0 && !strings.HasPrefix(plain[i:], "(anonymous") {
-				return plain[:i]
-			}
-		}
-	}
-	return plain
 }
 
 func abs(x int) int { return max(x, -x) }

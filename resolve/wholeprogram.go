@@ -1,14 +1,20 @@
 package resolve
 
 import (
+	"slices"
 	"strings"
 
+	"ptxlink/internal/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
+// NoRDC says what nvcc does without -rdc=true, for messages.
+const NoRDC = "without -rdc, nvcc makes all functions private or removes them; only kernels remain visible"
+
 // WholeProgram reports whether nvcc seems to have compiled a module without
-// -rdc=true: it exports only entries and imports nothing.
+// -rdc=true: it exports only entries, imports nothing, and has no static variable with
+// the name that nvcc makes with the option.
 func WholeProgram(f *object.File) bool {
 	if !strings.HasPrefix(f.Producer, "nvcc") {
 		return false
@@ -19,5 +25,5 @@ func WholeProgram(f *object.File) bool {
 			return false
 		}
 	}
-	return true
+	return !slices.ContainsFunc(f.Names, diag.IsStaticVariable)
 }

@@ -20,7 +20,16 @@ func ShowMangled(on bool) { showMangled = on }
 // demangled returns the source spelling of a name, or the name itself if it is
 // not mangled or too long.
 func demangled(name string) string {
-	if showMangled || len(name) > MaxMangled {
+	if showMangled {
+		return name
+	}
+	return Spelling(name)
+}
+
+// Spelling returns the source spelling of a name also under --no-demangle, unescaped: to
+// compare names.
+func Spelling(name string) string {
+	if len(name) > MaxMangled {
 		return name
 	}
 	return demangle.Filter(name, demangle.MaxLength(maxDemangled))

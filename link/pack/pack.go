@@ -160,7 +160,7 @@ func warnOfMember(f *object.File, useful bool, format Format, log *diag.Log) {
 	if !useful && len(entries) == 0 {
 		m := log.Warn(diag.EmptyMember, f.At(diag.Span{}), "this module defines nothing that other modules can use")
 		if resolve.WholeProgram(f) {
-			m.WithHelp("compile it with -rdc=true; without it nvcc keeps, or drops, all but entries")
+			m.WithHelp("compile it with -rdc=true; " + resolve.NoRDC)
 		} else {
 			m.WithHelp("make .visible what it is to define")
 		}

@@ -1,0 +1,34 @@
+package diag
+
+import "testing"
+
+func TestStaticName(t *testing.T) {
+	const file = "b463ad89_7_anon_cu_448b6b4d"
+	for name, want := range map[string]Static{
+		// nvcc 11.8, 12.4 and 13.5
+		"__nv_static_19__ad03f3a5_4_1_cu_s1_secret":                                                  {Name: "secret", File: "1_cu"},
+		"__nv_static_24__642874a1_5_pl_cu__Z2fni_sv":                                                 {Name: "sv", File: "pl_cu"},
+		"__nv_static_28__" + file + "__ZN37_INTERNAL_" + file + "3gfx5tableE":                        {Name: "gfx::table", File: "anon_cu"},
+		"__nv_static_28__" + file + "__ZN37_INTERNAL_" + file + "39_GLOBAL__N__" + file + "6hiddenE": {Name: "hidden", File: "anon_cu", Anonymous: true},
+		"_ZN37_INTERNAL_" + file + "39_GLOBAL__N__" + file + "5mixinEff":                             {Name: "mixin(float, float)", File: "anon_cu", Anonymous: true},
+		"_ZN37_INTERNAL_" + file + "3gfx5innerEi":                                                    {Name: "gfx::inner(int)", File: "anon_cu"},
+		// clang
+		"_ZL3stai":                {Name: "sta(int)"},
+		"_ZL6secret":              {Name: "secret"},
+		"_ZN3gfxL5tableE":         {Name: "gfx::table"},
+		"_ZN12_GLOBAL__N_13hidEi": {Name: "hid(int)", Anonymous: true},
+	} {
+		if got, ok := StaticName(name); !ok || got != want {
+			t.Errorf("%s: %+v, %t, want %+v", name, got, ok, want)
+		}
+	}
+	for _, name := range []string{"", "secret", "_Z3stai", "_ZN3gfx5innerEi", "_ZN3gfx1LEi", "_Z4hallLi3E", "_ZL", "_ZN", "_ZN3gfxL", "_ZN99gfx", "__nv_static_", "__nv_static_99_a_b", "__nv_static_1_a", "__nv_static_-1_a_b",
+		"__nv_static_init", "_ZZ6other2PiiE7counter", "_ZN4core3ops17h8b7b8eb54cbdab6aE"} {
+		if got, ok := StaticName(name); ok {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+	if !IsStaticVariable("__nv_static_19__ad03f3a5_4_1_cu_s1_secret") || IsStaticVariable("__nv_static_init") {
+		t.Error("a static variable of nvcc was not recognised")
+	}
+}

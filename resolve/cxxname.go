@@ -1,0 +1,132 @@
+package resolve
+
+import (
+	"path"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object"
+)
+
+// baseName returns the qualified name of a mangled function without its parameters;
+// other names are returned unchanged.
+func baseName(name string) string {
+	if plain := diag.Spelling(name); plain != name {
+		return withoutParams(plain)
+	}
+	return name
+}
+
+// withoutParams removes the parameters from a C++ name.
+func withoutParams(plain string) string { return plain[:paramsAt(plain)] }
+
+// paramsAt returns where the parameters of a C++ name begin.
+func paramsAt(plain string) int {
+	depth := 0
+	for i, c := range plain {
+		switch c {
+		case '<':
+			depth++
+		case '>':
+			depth--
+		case '(':
+			if depth == 0 && i > 0 && !strings.HasPrefix(plain[i:], "(anonymous") {
+				return i
+			}
+		}
+	}
+	return len(plain)
+}
+
+// cxxName is a name taken apart: gfx::blend<float>(int) has the scope "gfx", the last
+// part "blend" and the parameters "(int)". A name that is not mangled is the last part.
+type cxxName struct {
+	scope, last, params string
+	template            bool // an instance of a template
+}
+
+func spell(name string) cxxName {
+	plain := diag.Spelling(name)
+	if plain == name {
+		return cxxName{last: name}
+	}
+	at := paramsAt(plain)
+	base := plain[:at]
+	s := cxxName{last: base, params: plain[at:]}
+	if strings.Contains(base, "operator") {
+		return s
+	}
+	depth, start, scopeEnd, argsAt := 0, 0, 0, 0
+	for i := 0; i < len(base); i++ {
+		switch base[i] {
+		case '<':
+			if depth == 0 {
+				argsAt = i
+			}
+			depth++
+		case '>':
+			depth--
+		case ' ':
+			if depth == 0 && !strings.HasPrefix(base[i:], " namespace)") { // behind the result of a template
+				start, scopeEnd, argsAt = i+1, i+1, 0
+			}
+		case ':':
+			if depth == 0 && strings.HasPrefix(base[i:], "::") {
+				scopeEnd, argsAt = i, 0
+			}
+		}
+	}
+	s.scope, s.last = base[start:scopeEnd], strings.TrimPrefix(base[scopeEnd:], "::")
+	if argsAt > 0 {
+		s.last, s.template = strings.TrimPrefix(base[scopeEnd:argsAt], "::"), true
+	}
+	return s
+}
+
+// nested reports whether the scope of one name lies within that of the other, as far as
+// it is known: gfx::core and core, gfx and nothing.
+func (s cxxName) nested(other cxxName) bool {
+	a, b := "::"+s.scope, "::"+other.scope
+	if s.scope == "" || other.scope == "" {
+		return s.scope != other.scope
+	}
+	return a != b && (strings.HasSuffix(a, b) || strings.HasSuffix(b, a) || strings.HasPrefix(a, b+"::") || strings.HasPrefix(b, a+"::"))
+}
+
+func withoutDigits(name string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' {
+			return -1
+		}
+		return r
+	}, name)
+}
+
+// sourceFile returns the name of the source file that the compiler wrote into a name as
+// 1_cu, or the name of the module.
+func sourceFile(f *object.File, written string) string {
+	stem, _, _ := strings.Cut(path.Base(f.Name), ".")
+	names := []string{stem + ".cu"}
+	for _, file := range f.Files {
+		names = append(names, path.Base(strings.ReplaceAll(file.Path, `\`, "/")))
+	}
+	for _, name := range names {
+		if written != "" && underscored(name) == written {
+			return name
+		}
+	}
+	if stem, ok := strings.CutSuffix(written, "_cu"); ok {
+		return stem + ".cu"
+	}
+	return f.Name
+}
+
+// underscored returns a file name as nvcc writes it into other names.
+func underscored(name string) string {
+	return strings.Map(func(r rune) rune {
+		if '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' {
+			return r
+		}
+		return '_'
+	}, name)
+}
