@@ -4,6 +4,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -144,6 +145,27 @@ func TestWriteDevice(t *testing.T) {
 	}
 	if info, _ := os.Stat("/dev/null"); info.Mode().IsRegular() {
 		t.Fatal("/dev/null was replaced")
+	}
+}
+
+// TestWriteOpenFile: who opened a file sees what is written under its number.
+func TestWriteOpenFile(t *testing.T) {
+	f, err := os.OpenFile(filepath.Join(t.TempDir(), "log"), os.O_CREATE|os.O_RDWR|os.O_APPEND, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, directory := range []string{"/dev/fd", "/proc/self/fd"} {
+		if _, err := os.Stat(directory); err != nil {
+			t.Skip(err)
+		}
+		if err := Write(nil, nil, File{Path: filepath.Join(directory, strconv.Itoa(int(f.Fd()))), Data: []byte(directory)}); err != nil {
+			t.Error(err)
+		}
+	}
+	data := make([]byte, 100)
+	if n, _ := f.ReadAt(data, 0); string(data[:n]) != "/dev/fd/proc/self/fd" {
+		t.Errorf("the file holds %q", data[:n])
 	}
 }
 

@@ -1,0 +1,56 @@
+package ptxas
+
+import (
+	"strings"
+	"testing"
+
+	"ptxlink/internal/bridge"
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+	"ptxlink/link/partition"
+	"ptxlink/object/ptx"
+)
+
+// lines is the origin of a module by line.
+type lines []*diag.Source
+
+func (l lines) Origin(line int) (link.Place, bool) {
+	m := &diag.Message{Place: diag.At(l[line-1], diag.Span{Len: 1})}
+	return bridge.Messages[*link.Message]([]*diag.Message{m})[0].Place, true
+}
+
+// TestSlower checks when separate functions are chosen for the time alone: the whole
+// program must be large, and take longer than the largest input and than half of all.
+func TestSlower(t *testing.T) {
+	a, b := &diag.Source{Name: "a.ptx", Text: []byte("a")}, &diag.Source{Name: "b.ptx", Text: []byte("b")}
+	function := func(name string, instructions int) string {
+		return ".visible .func " + name + "() { .reg .b32 r; " + strings.Repeat("add.u32 r, r, r; ", instructions-1) + "ret; }\n"
+	}
+	for _, test := range []struct {
+		name   string
+		second *diag.Source
+		f, g   int // instructions
+		cloned int64
+		nvlink string
+		want   bool
+	}{
+		{"larger than half", b, 3000, 3000, 4100, "nvlink", true},
+		{"smaller than half, with a start of ptxas", b, 5000, 5000, 5100, "nvlink", false},
+		{"small", b, 3000, 3000, 3900, "nvlink", false},
+		{"no nvlink", b, 3000, 3000, 4100, "", false},
+		{"one input", a, 3000, 3000, 9000, "nvlink", false},
+		{"smaller than the largest input", b, 5500, 500, 5000, "nvlink", false},
+		{"larger than the largest input", b, 5500, 500, 5600, "nvlink", true},
+	} {
+		text := ".version 7.8\n.target sm_80\n.address_size 64\n" + function("f", test.f) + function("g", test.g)
+		build := Build{Nvlink: test.nvlink}
+		teller := newTeller(build.Options, []byte(text), lines{a, a, a, a, test.second})
+		m, err := ptx.Parse(teller.linked)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := build.slower(teller, m, partition.Estimate{Cloned: test.cloned, Once: int64(test.f + test.g)}); got != test.want {
+			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
