@@ -222,7 +222,8 @@ func (r *Result) Symbols() []Symbol {
 	return r.describer().symbols
 }
 
-// Dropped returns the definitions that lost to another one.
+// Dropped returns the definitions that are not in the output because another one is used,
+// all their calls are inlined, or another function has the same code. Reason says which.
 func (r *Result) Dropped() []Symbol {
 	return r.describer().dropped
 }
@@ -254,7 +255,7 @@ type Symbol struct {
 	Kind     string // "entry", "func", "object", "alias"
 	Space    string // "global", "const", "shared", ... for objects
 	Linkage  string // "visible", "weak", "common", "extern", "" for module-local
-	Size     int64  // bytes of an object; bytes of PTX text of a body
+	Size     int64  // bytes of an object; bytes of PTX text of a body, in the output if it is there
 	Align    int64
 	Reason   string // for a dropped definition: why
 

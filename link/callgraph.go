@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -23,47 +24,49 @@ type Edge struct {
 	Addresses int
 }
 
-// Edges returns the call graph of the output, in the order of the functions in it. With
-// Options.Optimize, it is the graph before inlining.
+// Edges returns the call graph of the output, in the order of the functions in it.
 func (r *Result) Edges() []Edge { return r.describer().edges }
 
 // edges returns the call graph of the plan.
 func (d describer) edges() (edges []Edge) {
-	add := func(at resolve.DeclID) {
+	for _, at := range slices.Concat(d.plan.variables, d.plan.bodies) {
 		f := d.t.Files[at.File]
 		decl := &f.Decls[at.Decl]
 		from := d.names.Of(object.ID{File: at.File, Name: decl.Name})
-		calls := f.Calls[sort.Search(len(f.Calls), func(i int) bool { return f.Calls[i].Span.Off >= decl.Span.Off }):]
-		first := len(edges)
-		index := map[string]int{}
-		for u := decl.FirstUse; u < decl.EndUse; u++ {
-			for len(calls) > 0 && calls[0].Use < u {
-				calls = calls[1:]
-			}
-			to, ok := d.function(object.ID{File: at.File, Name: f.Uses[u].Name})
-			if !ok {
-				continue
-			}
-			n, known := index[to]
-			if !known {
-				n = len(edges)
-				index[to] = n
-				edges = append(edges, Edge{From: from, To: to})
-			}
-			if len(calls) > 0 && calls[0].Use == u {
-				edges[n].Calls++
-			} else {
-				edges[n].Addresses++
-			}
+		edges = appendEdges(edges, f.Module, decl, from, func(name ptx.NameID) (string, bool) {
+			return d.function(object.ID{File: at.File, Name: name})
+		})
+	}
+	return edges
+}
+
+// appendEdges appends the edges from a declaration. function returns the output name of
+// the function that a name refers to; ok is false for a variable.
+func appendEdges(edges []Edge, m *ptx.Module, decl *ptx.Decl, from string, function func(ptx.NameID) (name string, ok bool)) []Edge {
+	calls := m.Calls[sort.Search(len(m.Calls), func(i int) bool { return m.Calls[i].Span.Off >= decl.Span.Off }):]
+	first := len(edges)
+	index := map[string]int{}
+	for u := decl.FirstUse; u < decl.EndUse; u++ {
+		for len(calls) > 0 && calls[0].Use < u {
+			calls = calls[1:]
 		}
-		sort.SliceStable(edges[first:], func(i, j int) bool { return edges[first+i].To < edges[first+j].To })
+		to, ok := function(m.Uses[u].Name)
+		if !ok {
+			continue
+		}
+		n, known := index[to]
+		if !known {
+			n = len(edges)
+			index[to] = n
+			edges = append(edges, Edge{From: from, To: to})
+		}
+		if len(calls) > 0 && calls[0].Use == u {
+			edges[n].Calls++
+		} else {
+			edges[n].Addresses++
+		}
 	}
-	for _, v := range d.plan.variables {
-		add(v)
-	}
-	for _, b := range d.plan.bodies {
-		add(b)
-	}
+	sort.SliceStable(edges[first:], func(i, j int) bool { return edges[first+i].To < edges[first+j].To })
 	return edges
 }
 

@@ -15,9 +15,9 @@ type Map struct {
 	Inputs  []MapInput   `json:"inputs"`
 	Symbols []MapSymbol  `json:"symbols"` // in the order of the output
 	Calls   []MapCall    `json:"calls"`
-	Pulled  []MapPull    `json:"pulled"` // why each archive member is linked
-	Unused  []string     `json:"unused"` // archives without a linked member
-	Dropped []MapSymbol  `json:"dropped"`
+	Pulled  []MapPull    `json:"pulled"`  // why each archive member is linked
+	Unused  []string     `json:"unused"`  // archives without a linked member
+	Dropped []MapSymbol  `json:"dropped"` // each with the reason
 	Removed []MapSymbol  `json:"removed"` // nothing in the output refers to them
 	Inlined []MapInlined `json:"inlined"`
 	Folded  []MapFolded  `json:"folded"`

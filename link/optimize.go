@@ -93,7 +93,7 @@ func optimise(r *Result, o Options) error {
 		gone[f.Name] = "folded into " + f.Into + ", which has the same code"
 	}
 	all := r.describer()
-	d := description{dropped: all.dropped, removed: all.removed, edges: all.edges}
+	d := description{dropped: all.dropped, removed: all.removed}
 	for _, s := range all.symbols {
 		if s.Reason = gone[s.Name]; s.Reason != "" {
 			d.dropped = append(d.dropped, s)
@@ -102,6 +102,7 @@ func optimise(r *Result, o Options) error {
 		}
 	}
 	d.symbols = addMoved(d.symbols, all.symbols, optimised.Moved)
+	d.edges = remeasure(optimised.Module, d.symbols)
 	r.describer = func() description { return d }
 	return nil
 }
@@ -121,4 +122,30 @@ func addMoved(symbols, all []Symbol, moved []optimize.Moved) []Symbol {
 		first = len(symbols)
 	}
 	return slices.Insert(symbols, first, list...)
+}
+
+// remeasure gives symbols the sizes of their bodies in the optimised module, and returns
+// the calls in it.
+func remeasure(m *ptx.Module, symbols []Symbol) (edges []Edge) {
+	definitions := map[string]*ptx.Decl{}
+	variables := make([]bool, len(m.Names))
+	for i := range m.Decls {
+		decl := &m.Decls[i]
+		variables[decl.Name] = decl.Kind == ptx.Variable
+		if decl.Defines() {
+			definitions[m.Names[decl.Name]] = decl
+		}
+	}
+	for i := range symbols {
+		s := &symbols[i]
+		decl := definitions[s.Name]
+		if decl == nil {
+			continue
+		}
+		if decl.HasBody {
+			s.Size = int64(decl.Body.Len)
+		}
+		edges = appendEdges(edges, m, decl, s.Name, func(name ptx.NameID) (string, bool) { return m.Names[name], !variables[name] })
+	}
+	return edges
 }

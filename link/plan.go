@@ -17,6 +17,8 @@ type plan struct {
 	pieces []piece
 	size   int // bytes of the output
 
+	firstBody int // in pieces, which has those of layout.bodies from there
+
 	layout
 	header   header
 	debug    bool // .target carries debug
@@ -49,6 +51,18 @@ func (p *piece) size() int {
 	}
 	if p.after {
 		n++
+	}
+	return n
+}
+
+// sizeOf returns the bytes that a part of the span has in the output. What is inserted
+// where the part starts or ends does not count.
+func (p *piece) sizeOf(part diag.Span) int64 {
+	n := int64(part.Len)
+	for _, e := range p.edits {
+		if part.Off <= e.Span.Off && e.Span.End() <= part.End() && (e.Span.Len > 0 || part.Off < e.Span.Off && e.Span.Off < part.End()) {
+			n += int64(len(e.Text)) - int64(e.Span.Len)
+		}
 	}
 	return n
 }
@@ -117,6 +131,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 		pl.alias(id)
 	}
 	pl.others()
+	p.firstBody = len(pl.pieces)
 	for i, d := range p.bodies {
 		pl.body(d, edits[i], sections)
 	}

@@ -101,8 +101,13 @@ func (d describer) describe() description {
 	for _, id := range p.aliases {
 		symbols = append(symbols, d.symbol(id))
 	}
-	for _, at := range p.bodies {
-		symbols = append(symbols, d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name}))
+	for i, at := range p.bodies {
+		decl := &d.t.Files[at.File].Decls[at.Decl]
+		sym := d.symbol(object.ID{File: at.File, Name: decl.Name})
+		if p.firstBody > 0 {
+			sym.Size = p.pieces[p.firstBody+i].sizeOf(decl.Body)
+		}
+		symbols = append(symbols, sym)
 	}
 	for i := range d.t.Symbols {
 		s := &d.t.Symbols[i]

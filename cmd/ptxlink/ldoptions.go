@@ -191,7 +191,7 @@ func (c *command) showStats(result *link.Result) {
 		{kinds["object"], "variables in the output"},
 		{kinds["alias"], "aliases in the output"},
 		{kinds["undefined"], "symbols that the output does not define"},
-		{len(result.Dropped()), "definitions dropped because another one is used"},
+		{len(result.Dropped()), "definitions dropped because another one is used, or all calls are inlined"},
 		{len(result.Removed()), "definitions removed because nothing refers to them"},
 		{result.Size(), "bytes of PTX in the output"},
 		{int(memory.TotalAlloc), "bytes allocated"},

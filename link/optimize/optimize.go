@@ -48,7 +48,8 @@ const (
 
 // Result is the rewritten module.
 type Result struct {
-	Text []byte
+	Text   []byte
+	Module *ptx.Module // Text, parsed
 	// Lines has, for each line of Text, the line of the original module that it comes
 	// from, 1-based.
 	Lines []int32
@@ -143,7 +144,7 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Folded: folded, Text: s.m.Src.Text, Lines: s.origins(), Calls: s.report, Dropped: dropped, Moved: s.moved}, nil
+	return &Result{Folded: folded, Text: s.m.Src.Text, Module: s.m, Lines: s.origins(), Calls: s.report, Dropped: dropped, Moved: s.moved}, nil
 }
 
 // inline inlines calls until no more can be, and names the spaces of accesses.

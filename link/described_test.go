@@ -1,0 +1,171 @@
+package link_test
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
+	"ptxlink/object/ptx"
+)
+
+// TestDescribesOutput checks that Symbols and Edges are those that a reader finds in the
+// output, with their sizes, for the links of the scripts and for the modules of testdata/ptx.
+func TestDescribesOutput(t *testing.T) {
+	sets := scriptLinks(t)
+	for _, glob := range []string{"example/*.ptx", "nvcc-rdc/*.ptx", "nvcc-lineinfo/*.ptx", "nvcc-debug/*.ptx", "clang-debug/*.ptx", "rust/*.ptx"} {
+		paths, err := filepath.Glob("../testdata/ptx/" + glob)
+		if err != nil || len(paths) == 0 {
+			t.Fatal(glob, err)
+		}
+		var set []link.Input
+		for _, path := range paths {
+			set = append(set, link.Input{Path: path})
+			sets = append(sets, []link.Input{{Path: path}})
+		}
+		sets = append(sets, set)
+	}
+	ways := []link.Optimize{{}, {Level: 1}, {Level: 2, Fold: true}, {Inline: []string{"*"}, Interposable: true}, {Fold: true}}
+	linked := make([]int, len(ways))
+	for _, set := range sets {
+		for i, way := range ways {
+			o := link.Options{Inputs: set, AllowUndefined: []string{"*"}, Optimize: way, KeepUnused: i%2 == 1}
+			r, err := link.Link(t.Context(), o)
+			if err != nil {
+				continue // some scripts are about that
+			}
+			linked[i]++
+			symbols, edges := readBack(t, r)
+			if d := gocmp.Diff(symbols, described(r)); d != "" {
+				t.Fatalf("%s with %+v: symbols (-output +map)\n%s", inputNames(set), way, d)
+			}
+			got := slices.Clone(r.Edges())
+			sortEdges(got)
+			if d := gocmp.Diff(edges, got); d != "" {
+				t.Fatalf("%s with %+v: calls (-output +map)\n%s", inputNames(set), way, d)
+			}
+		}
+	}
+	for i, n := range linked {
+		if n < 200 {
+			t.Errorf("only %d links with %+v", n, ways[i])
+		}
+	}
+}
+
+// scriptLinks returns the modules that each command of a script names.
+func scriptLinks(t *testing.T) (sets [][]link.Input) {
+	scripts, err := filepath.Glob("../testdata/script/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range scripts {
+		archive, err := txtar.ParseFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files := map[string][]byte{}
+		for _, f := range archive.Files {
+			files[f.Name] = f.Data
+		}
+		known := map[string]bool{}
+		for line := range strings.Lines(string(archive.Comment)) {
+			var set []link.Input
+			if words := strings.Fields(line); slices.Contains(words, "ptxlink") {
+				for _, word := range words {
+					if text, ok := files[word]; ok && filepath.Ext(word) == ".ptx" {
+						set = append(set, link.Input{Name: word, Text: text})
+					}
+				}
+			}
+			if key := inputNames(set); len(set) > 0 && !known[key] {
+				known[key] = true
+				sets = append(sets, set)
+			}
+		}
+	}
+	return sets
+}
+
+func inputNames(set []link.Input) string {
+	var list []string
+	for _, in := range set {
+		list = append(list, cmp.Or(in.Name, in.Path))
+	}
+	return strings.Join(list, " ")
+}
+
+// described returns a line for each symbol of a result, sorted.
+func described(r *link.Result) (list []string) {
+	for _, s := range r.Symbols() {
+		if s.Module != "" && s.Kind != "alias" {
+			list = append(list, fmt.Sprintf("%s %s %q %s %d %d", s.Name, s.Kind, s.Linkage, s.Space, s.Size, s.Align))
+		} else {
+			list = append(list, s.Name+" "+s.Kind)
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// readBack returns the lines of described and the calls, as the output has them.
+func readBack(t *testing.T, r *link.Result) (symbols []string, edges []link.Edge) {
+	m, invalid := ptx.Parse(&diag.Source{Name: "the output", Text: r.PTX})
+	if invalid != nil {
+		t.Fatal(invalid)
+	}
+	records, err := link.Inspect(t.Context(), []link.Input{{Name: "output", Text: r.PTX}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	functions := map[string]bool{}
+	for _, s := range records[0].Symbols {
+		functions[s.Name] = s.Kind != "object"
+		if s.Defined && s.Kind != "alias" {
+			linkage := strings.Replace(s.Linkage, "local", "", 1)
+			symbols = append(symbols, fmt.Sprintf("%s %s %q %s %d %d", s.Name, s.Kind, linkage, s.Space, s.Size, s.Align))
+		} else {
+			symbols = append(symbols, s.Name+" "+s.Kind)
+		}
+	}
+	slices.Sort(symbols)
+	count := map[[2]string]*link.Edge{}
+	direct := map[int32]bool{}
+	for _, c := range m.Calls {
+		direct[c.Use] = true
+	}
+	for _, d := range m.Decls {
+		for u := d.FirstUse; u < d.EndUse; u++ {
+			from, to := m.Names[d.Name], m.Names[m.Uses[u].Name]
+			if !functions[to] || !d.Defines() {
+				continue
+			}
+			e := count[[2]string{from, to}]
+			if e == nil {
+				e = &link.Edge{From: from, To: to}
+				count[[2]string{from, to}] = e
+			}
+			if direct[u] {
+				e.Calls++
+			} else {
+				e.Addresses++
+			}
+		}
+	}
+	for _, e := range count {
+		edges = append(edges, *e)
+	}
+	sortEdges(edges)
+	return symbols, edges
+}
+
+func sortEdges(list []link.Edge) {
+	slices.SortFunc(list, func(a, b link.Edge) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+}
