@@ -2,7 +2,7 @@
 # make release  build the binaries, archives and packages of a release in dist
 # make release-twice  build a release twice, and compare the bytes
 # make release-chroot  install the packages in a bare Debian, and use them there (needs root)
-# make install  install ptxlink, its manual pages, completions and packages for CMake and pkg-config, under DESTDIR and PREFIX
+# make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run every test
 # make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
 # make test-remote  build with Bazel on a remote-execution server, on loopback

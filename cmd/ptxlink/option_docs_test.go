@@ -293,6 +293,10 @@ func TestInstall(t *testing.T) {
 		"share/bash-completion/completions/ptxlink":    "# Made by: ptxlink completion bash",
 		"share/zsh/site-functions/_ptxlink":            "#compdef ptxlink",
 		"share/fish/vendor_completions.d/ptxlink.fish": "# Made by: ptxlink completion fish",
+		"share/powershell/ptxlink.ps1":                 "# Made by: ptxlink completion powershell",
+		"share/doc/ptxlink/README.md":                  "# ptxlink",
+		"share/doc/ptxlink/docs/errors.md":             "# Errors and warnings",
+		"share/doc/ptxlink/docs/nvjitlink.py":          `"""nvjitlink.py`,
 	} {
 		if text, err := os.ReadFile(filepath.Join(dir, "usr", path)); err != nil || !strings.HasPrefix(string(text), starts) {
 			t.Errorf("%s: %v, begins with %.40q", path, err, text)

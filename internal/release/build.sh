@@ -45,11 +45,11 @@ for target in $targets; do
 	os=${target%/*} arch=${target#*/} suffix='' form=tar.gz
 	[ "$os" = windows ] && suffix=.exe form=zip
 	name=ptxlink-$version-$os-$arch
-	mkdir -p "$work/$name/bin" "$work/$name/docs"
+	mkdir -p "$work/$name/bin"
 	build "$os" "$arch" "$work/$name/bin/ptxlink$suffix"
 	cp -R "$work/share" "$work/$name/"
-	cp LICENSE README.md CHANGELOG.md "$work/$name/"
-	cp docs/*.md docs/*.svg "$work/$name/docs/"
+	mv "$work/$name/share/doc/ptxlink"/* "$work/$name/"
+	rm -r "$work/$name/share/doc"
 	archive "$name" "$out/$name.$form"
 	echo "$name.$form"
 

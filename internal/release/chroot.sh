@@ -19,6 +19,7 @@ chroot "$root" /bin/sh -euxc '
 	ptxlink main.ptx lib.ptx -o out.ptx
 	ptxlink check out.ptx
 	zcat /usr/share/man/man1/ptxlink.1.gz | grep -q "^.TH PTXLINK 1"
+	grep -q "^### undefined-symbol" /usr/share/doc/ptxlink/docs/errors.md
 	bash -c ". /usr/share/bash-completion/completions/ptxlink; complete -p ptxlink"
 	dpkg --verify ptxlink
 	dpkg -P ptxlink
@@ -36,6 +37,7 @@ chroot "$root" /bin/sh -euxc '
 	rpm -qpi ptxlink.rpm
 	rpm -qpl ptxlink.rpm | grep -x /usr/bin/ptxlink
 	rpm -qpl ptxlink.rpm | grep -x /usr/share/man/man1/ptxlink.1.gz
+	rpm -qpl ptxlink.rpm | grep -x /usr/share/doc/ptxlink/docs/errors.md
 	if rpm -qpl ptxlink.rpm | grep -x /usr/share; then exit 1; fi # another package has it
 	rpm -K --nosignature ptxlink.rpm
 	(cd files && rpm2cpio ../ptxlink.rpm | cpio -idm --quiet && find . -type f | sort)
