@@ -2,7 +2,10 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -48,6 +51,14 @@ var targetVersions = map[string]ptx.Version{
 	"sm_100": {Major: 8, Minor: 6}, "sm_100f": {Major: 8, Minor: 8}, "sm_101": {Major: 8, Minor: 6}, "sm_101f": {Major: 8, Minor: 8},
 	"sm_103": {Major: 8, Minor: 8}, "sm_110": {Major: 9},
 	"sm_120": {Major: 8, Minor: 7}, "sm_120f": {Major: 8, Minor: 8}, "sm_121": {Major: 8, Minor: 8},
+}
+
+// Targets returns the GPUs whose first version of PTX is known, sm_20 to sm_121, in the
+// order of their numbers. An a target, such as sm_100a, may be missing.
+func Targets() []string {
+	return slices.SortedFunc(maps.Keys(targetVersions), func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(strings.TrimRight(a, "af")), len(strings.TrimRight(b, "af"))), cmp.Compare(a, b))
+	})
 }
 
 // attributeVersions are the first versions of directives of functions.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/link"
 )
 
 // shells are what ptxlink completion has a script for. A script runs ptxlink with the
@@ -77,8 +78,8 @@ func (s subcommand) complete(t table, words []string) string {
 	}
 	if f, before := t.completed(words); f != nil {
 		o := describeFlag(f)
-		for _, word := range o.words {
-			offer(before+word, o.Text)
+		for _, v := range o.values() {
+			offer(before+v.word, v.meaning)
 		}
 		switch o.Value {
 		case "FILE", "PATH":
@@ -97,10 +98,12 @@ func (s subcommand) complete(t table, words []string) string {
 					offer(spelling+"=", o.Text)
 				}
 			}
-			if letter := f.Names()[0]; len(letter) == 1 && strings.Contains(joined, letter) {
-				for _, word := range o.words { // -O0, -O1
-					offer("-"+letter+word, o.Text)
-				}
+			letter := f.Names()[0]
+			if len(letter) > 1 || !strings.Contains(joined, letter) || letter == "W" && last == "-" { // hundreds
+				continue
+			}
+			for _, v := range o.values() { // -O0, -O1, -Wno-odr
+				offer("-"+letter+v.word, v.meaning)
 			}
 		}
 		return answer.String()
@@ -112,8 +115,8 @@ func (s subcommand) complete(t table, words []string) string {
 		}
 		return answer.String()
 	case "explain":
-		for _, r := range slices.Concat(diag.Rules(diag.Error), diag.Rules(diag.Warning)) {
-			offer(r.Name, r.About)
+		for _, v := range ruleValues("", diag.Error, diag.Warning) {
+			offer(v.word, v.meaning)
 		}
 		return answer.String()
 	case "version":
@@ -128,6 +131,40 @@ func (s subcommand) complete(t table, words []string) string {
 		answer.WriteString(":files\n")
 	}
 	return answer.String()
+}
+
+// value is a value of an option that completion offers.
+type value struct{ word, meaning string }
+
+// values returns what completion offers for an option.
+func (o option) values() (list []value) {
+	for _, word := range o.words {
+		list = append(list, value{word, o.Text})
+	}
+	switch o.Value {
+	case "sm_NN":
+		for _, target := range link.Targets() {
+			list = append(list, value{target, o.Text})
+		}
+	case "ID": // of --explain
+		list = ruleValues("", diag.Error, diag.Warning)
+	case "no-ID": // of -W
+		list = append(list, value{"error", "treat warnings as errors"})
+		for _, prefix := range []string{"no-", "error=", ""} {
+			list = append(list, ruleValues(prefix, diag.Warning)...)
+		}
+	}
+	return list
+}
+
+// ruleValues returns the IDs of messages behind a prefix.
+func ruleValues(prefix string, kinds ...diag.Kind) (list []value) {
+	for _, kind := range kinds {
+		for _, r := range diag.Rules(kind) {
+			list = append(list, value{prefix + r.Name, r.About})
+		}
+	}
+	return list
 }
 
 // completed returns the option whose value is the last word, and what is before the

@@ -107,7 +107,15 @@ func TestCompletionBash(t *testing.T) {
 		{"ptxlink --color-diagnostics mai", "main.ptx", "auto"},
 		{"ptxlink ar --format z", "zstd", "ptx"},
 		{"ptxlink -O", "-O0 -O1 -O2", ""},
-		{"ptxlink --arch ", "", "main.ptx"},
+		{"ptxlink --arch ", "sm_75 sm_80 sm_90a sm_121", "main.ptx"},
+		{"ptxlink --arch = sm_8", "sm_80 sm_86", "sm_90"},
+		{"ptxlink ar --arch sm_9", "sm_90", "sm_80"},
+		{"ptxlink a.ptx -Wno-unused", "-Wno-unused-option", "-Wunused-option"},
+		{"ptxlink a.ptx -W", "-Wno-odr -Wodr -Werror", "-w"},
+		{"ptxlink a.ptx -Werror = od", "odr", "undefined-symbol"},
+		{"ptxlink a.ptx -", "-W --arch", "-Wno-odr"},
+		{"ptxlink --explain undef", "undefined-symbol", ""},
+		{"ptxlink explain ", "undefined-symbol odr", "main.ptx"},
 		{"ptxlink -Map ma", "main.ptx map file.txt", ""},
 		{"ptxlink completion ", "bash zsh fish powershell", "main.ptx"},
 		{"ptxlink manual n", "nm", "main.ptx"},
@@ -159,6 +167,10 @@ func TestCompletionFish(t *testing.T) {
 		{"ptxlink -o ma", "main.ptx", ""},
 		{"ptxlink completion ", "powershell", "main.ptx"},
 		{"ptxlink -Ma", "-Map", ""},
+		{"ptxlink -Wno-od", "-Wno-odr", "-Wodr"},
+		{"ptxlink -Werror=od", "-Werror=odr", ""},
+		{"ptxlink --arch sm_9", "sm_90", "sm_80"},
+		{"ptxlink explain undef", "undefined-symbol", "main.ptx"},
 	} {
 		cmd := exec.Command(fish, "--no-config", "-c", "source completion; complete -C "+quote(test.line))
 		cmd.Dir, cmd.Env = dir, append(os.Environ(), "HOME="+dir)
@@ -194,6 +206,7 @@ func TestCompletionZsh(t *testing.T) {
 		"ptxlink 'main.ptx' -o map":  `ptxlink 'main.ptx' -o map\ file.txt `,
 		"ptxlink --resource-usage=c": "ptxlink --resource-usage=compare ",
 		"ptxlink --print-dep":        "ptxlink --print-dependencies",
+		"ptxlink -Wno-unused-o":      "ptxlink -Wno-unused-option ",
 	}
 	// ^X writes the line to a file and clears it; zsh reads the keys in order.
 	script := `zmodload zsh/zpty
