@@ -47,7 +47,7 @@ error, 3 a file cannot be read or written.`,
 		return append([]cli.Flag{
 			&cli.BoolFlag{Name: "compress", Category: packages, Usage: "store members as zstd frames; same as --format=zstd"},
 			&cli.GenericFlag{Name: "format", Category: packages, Value: oneOf("plain zstd nv"), Usage: "member `FORMAT`: plain, zstd, or nv (host objects for nvlink and nvcc)"},
-			&cli.StringFlag{Name: "host", Category: packages, Usage: "host platform of files without one: `OS-CPU`, e.g. linux-x86_64"},
+			&cli.StringFlag{Name: "host", Category: packages, Usage: "host platform of files that do not record one: `OS-CPU`"},
 			&cli.StringFlag{Name: "arch", Category: packages, Usage: "select the PTX for `sm_NN` (default: the highest)"},
 			&cli.StringFlag{Name: "output", Category: packages, Usage: "with x, extract to the directory `DIR`"},
 		}, linkFlags("max-input-size", "threads", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)

@@ -13,8 +13,8 @@ var checkCommand = subcommand{
 		ArgsUsage: "FILE...",
 		Description: `Reads, resolves and checks the inputs as a link does, and prints every message.
 -r allows undefined symbols. --assemble also runs ptxas, as for a cubin; with -r
-it runs ptxas -c. Without it, a note on a terminal, or with --verbose, is the
-reminder that ptxas may still refuse the result.
+it runs ptxas -c. Without it, on a terminal or with --verbose, a note reminds
+you that ptxas may still refuse the result.
 
 Exit codes: 0 no errors, 1 the inputs cannot be linked or ptxas refuses the
 result, 2 usage error, 3 a file cannot be read or ptxas cannot be run.`,

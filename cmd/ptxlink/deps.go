@@ -16,10 +16,10 @@ var depsCommand = subcommand{
 		Name:      "deps",
 		Usage:     "print why each archive member is linked",
 		ArgsUsage: "FILE...",
-		Description: `Prints the modules that a link of the files has as a tree: below each module the
-archive members that it pulled in, with the symbol that each was needed for. A
-member is below the module that needed it first. Then come the archives of which
-nothing is linked. Symbols that nothing defines are no errors here.
+		Description: `Prints the modules of a link as a tree. Below each module are the archive
+members that it pulled in, each with the symbol that needs it; a member is below
+the first module that needed it. The archives of which no member is linked
+follow. Undefined symbols are not errors here.
 
 Exit codes: 0 success, 1 the inputs cannot be linked, 2 usage error, 3 a file
 cannot be read.`,

@@ -14,9 +14,9 @@ var explainCommand = subcommand{
 		Name:      "explain",
 		Usage:     "explain errors and warnings, like --explain",
 		ArgsUsage: "[ID...]",
-		Description: `Prints an example of each error or warning, what to do, and where to read on;
-without an ID, the list of all. A message shows its ID behind the text, also as
--WID, which explain takes too.
+		Description: `Prints an example of each error or warning, what to do, and where to read on.
+Without an ID, it lists all of them. A message ends with its ID in brackets:
+[undefined-symbol], or [-Wodr] for a warning. explain accepts both forms.
 
 Exit codes: 0 success, 2 usage error.`,
 	},

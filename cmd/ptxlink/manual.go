@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -119,10 +120,12 @@ func (s subcommand) Environment() []variable {
 
 type variable struct{ Name, Text string }
 
-// Sentences are the whole description of an option.
+// Sentences are the whole description of an option. They begin with a capital letter,
+// except for names of programs.
 func (o option) Sentences() string {
 	text := o.Text
-	if text[0] >= 'a' && text[0] <= 'z' && !strings.HasPrefix(text, "no-ID") {
+	first, _, _ := strings.Cut(text, " ")
+	if text[0] >= 'a' && text[0] <= 'z' && !slices.Contains([]string{"ptxlink", "ptxas", "nvlink", "nvcc"}, first) {
 		text = strings.ToUpper(text[:1]) + text[1:]
 	}
 	return strings.TrimSpace(text + ". " + o.More)

@@ -21,9 +21,9 @@ var nvlinkCommand = subcommand{
 		Name:      "nvlink",
 		Usage:     "link like NVIDIA's nvlink, with its options; also if called as nvlink",
 		ArgsUsage: "FILE...",
-		Description: `Takes the command lines of nvcc 11.8 to 13.5. The inputs must hold PTX: compile
-with -gencode arch=compute_NN,code=[sm_NN,compute_NN]. docs/nvcc.md describes
-how to let nvcc call ptxlink.
+		Description: `Accepts the command lines of nvcc 11.8 to 13.5. The inputs must hold PTX:
+compile with -gencode arch=compute_NN,code=[sm_NN,compute_NN]. docs/nvcc.md
+describes how to let nvcc call ptxlink.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written.`,
@@ -70,7 +70,7 @@ read or written.`,
 func nvlinkIgnored() []cli.Flag {
 	const ignored = "Accepted, without effect"
 	return []cli.Flag{
-		&cli.StringFlag{Name: "machine", Aliases: []string{"m"}, Category: ignored, Usage: "`64`: addresses have the size that the PTX says"},
+		&cli.StringFlag{Name: "machine", Aliases: []string{"m"}, Category: ignored, Usage: "`64`: the PTX records the size of addresses"},
 		&cli.BoolFlag{Name: "m64", Category: ignored, Usage: "likewise"},
 		&cli.BoolFlag{Name: "shared", Category: ignored, Usage: "the host program is a shared library"},
 		&cli.BoolFlag{Name: "host-relocatable-link", Category: ignored, Usage: "the host program is an object"},

@@ -13,7 +13,7 @@ var nvptxLdCommand = subcommand{
 		Name:      "nvptx-none-ld",
 		Usage:     "link like gcc's nvptx-none-ld; also if called so",
 		ArgsUsage: "FILE...",
-		Description: `Takes the command lines of gcc's offload compiler, and writes PTX for its
+		Description: `Accepts the command lines of gcc's offload compiler, and writes PTX for its
 mkoffload (default: a.out). docs/from-gcc.md describes how to let gcc call
 ptxlink.
 

@@ -28,6 +28,13 @@ func TestOptionDocs(t *testing.T) {
 	}
 }
 
+// TestProgramNames checks that program names stay in lower case at the start of a line.
+func TestProgramNames(t *testing.T) {
+	for _, name := range regexp.MustCompile(`\b(Ptxlink|Ptxas|Nvlink|Nvcc|Gcc|Clang)\b`).FindAll(render(markdownTemplate, allCommands()...), -1) {
+		t.Errorf("docs/options.md has %s", name)
+	}
+}
+
 // TestOptionTable checks that each option that the parser takes is in the help, the
 // manual, the page of options and the completion, by all of its names.
 func TestOptionTable(t *testing.T) {

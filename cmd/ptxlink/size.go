@@ -18,10 +18,10 @@ var sizeCommand = subcommand{
 		Name:      "size",
 		Usage:     "print the sizes of files by state space, or by symbol",
 		ArgsUsage: "FILE...",
-		Description: `Sizes are bytes. Those of entries and functions are of their PTX text, from the
-opening to the closing brace; how much machine code it makes, only ptxas knows
-(ptxlink --resource-usage). Those of variables are of memory on the GPU: shared
-is what each block has, and extern shared memory has no size.
+		Description: `Sizes are in bytes. The size of a kernel or function is that of its PTX text,
+from the opening to the closing brace; ptxlink --resource-usage prints the size
+of its machine code. The size of a variable is that of its memory on the GPU.
+Shared memory is counted per block; extern shared memory has no size.
 
 Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
 read.`,
