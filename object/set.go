@@ -54,10 +54,11 @@ type Unit struct {
 
 // Open finds the modules of all inputs, in parallel, and reads those that are
 // linked in any case. It learns the names that archive members define from the
-// index of a package, without looking at the members, or else with ptx.Definitions. The log gets every error, in command-line order.
+// index of a package, without looking at the members, or else with ptx.Definitions. The
+// log gets every error, in command-line order.
 //
-// Open and Set.Read read in parallel. Each worker writes
-// only its own slot of the result and its own log.
+// Open and Set.Read read in parallel. Each worker writes only its own slot of the result
+// and its own log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable(ctx)}
 	s.files.maps = o.Map

@@ -96,8 +96,8 @@ func (n *Names) Locals() []LocalRename {
 //  5. A new name must not be a module-scope name of any input, or declared in a
 //     function: the renamed symbol would silently bind to the local.
 //
-// No name is in lookedUp twice. The order is always the command-line order, never that of a map. Functions are read
-// in parallel, at most jobs at a time; 0 means one per CPU.
+// No name is in lookedUp twice. The order is always the command-line order, never that of
+// a map. Functions are read in parallel, at most jobs at a time; 0 means one per CPU.
 func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files))}
 	if len(t.Symbols) < 500 && len(lookedUp) == 0 {

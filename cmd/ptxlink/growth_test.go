@@ -388,6 +388,9 @@ var growths = []growth{
 	{name: "functions that are folded", n: 3000, args: []string{"--icf"}, input: func(n int) files {
 		return files{"a.ptx", repeat(n, leaf("f#")) + kernel(repeat(n, "{ .param .b32 p, q; st.param.b32 [p], %r; call (q), f#, (p); ld.param.b32 %r, [q]; }\n"))}
 	}},
+	{name: "calls of functions of a function that is folded", n: 8000, args: []string{"--icf"}, input: func(n int) files {
+		return files{"a.ptx", ".visible .func g() { bar.sync 0; ret; }\n.visible .func f() {\n" + repeat(n, "call g;\n") + "ret; }\n" + kernel("call f;\n")}
+	}},
 	{name: "a chain of calls, folded", n: 2000, args: []string{"--icf"}, input: func(n int) files { return calls(n) }},
 	{name: "two chains of calls, folded", n: 1500, args: []string{"--icf"}, input: func(n int) files {
 		return append(calls(n), "b.ptx", strings.NewReplacer("k(", "l(", " f", " g").Replace(calls(n)[1]))

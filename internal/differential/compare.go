@@ -543,8 +543,8 @@ func sameObjects(before []*described, after *described) (diff, lost string) {
 }
 
 // ptxas emits the address of a function, a relocation of type 2 or 0x66, as one of
-// type 2 without a symbol if it has not compiled the function: .func f() { .const .u64 c = f; ret; } with
-// another function in the module.
+// type 2 without a symbol if it has not compiled the function:
+// .func f() { .const .u64 c = f; ret; } with another function in the module.
 var (
 	noSymbol       = regexp.MustCompile(`type 0x2 \+`)
 	functionTarget = regexp.MustCompile(`type (?:0x2|0x66) [^"]*\+`)

@@ -150,8 +150,8 @@ func (e *Error) Error() string {
 
 // New loads modules into a new machine. Names with linkage are joined as a linker
 // does: a strong definition wins, then the first weak one, then the largest common
-// one, among equals one with a value; anything else is an error. Names that nothing defines are errors when code
-// uses them.
+// one, among equals one with a value; anything else is an error. Names that nothing
+// defines are errors when code uses them.
 func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 	if opt.Fill == 0 {
 		opt.Fill = 0xa5

@@ -6,9 +6,9 @@ import (
 
 // devirtualise turns calls through a register into direct calls if the register has one
 // definition in the function, which is the address of a function or a copy of such a
-// register, and no local hides the name of the function. It removes the definitions that nothing uses any more: while the address of
-// a function is taken, ptxas gives every caller 24 registers. It reports whether it
-// changed something.
+// register, and no local hides the name of the function. It removes the definitions that
+// nothing uses any more: while the address of a function is taken, ptxas gives every
+// caller 24 registers. It reports whether it changed something.
 func (s *state) devirtualise() (changed bool, err error) {
 	var edits []edit
 	functions := s.signatures()

@@ -48,15 +48,16 @@ func newPartition(list []*foldable) *partition {
 	members := map[string][]int32{}
 	var texts []string // in the order of the list
 	for i, f := range list {
-		text := f.text
+		key := []byte(f.text)
 		for place, name := range f.refs {
 			if g, ok := byName[name]; ok {
 				p.callers[g] = append(p.callers[g], caller{int32(place), int32(i)})
-				text += "\x00"
 			} else {
-				text += name + "\x00"
+				key = append(key, name...)
 			}
+			key = append(key, 0)
 		}
+		text := string(key)
 		if members[text] == nil {
 			texts = append(texts, text)
 		}

@@ -36,8 +36,8 @@ type Options struct {
 	Debug, LineInfo bool
 	// Compile writes a relocatable cubin (-c).
 	Compile bool
-	// Usage runs ptxas with -v, except with DWARF, for the spills of Output.Usages. What -v prints becomes
-	// messages only if Args has -v too.
+	// Usage runs ptxas with -v, except with DWARF, for the spills of Output.Usages. What
+	// -v prints becomes messages only if Args has -v too.
 	Usage bool
 	// Modules are those of the link. ptxas gets the options that they record.
 	Modules []link.Module
