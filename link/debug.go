@@ -279,7 +279,11 @@ func warnMixed(files []*object.File, log *diag.Log) {
 		}
 		for d := range f.Decls {
 			if f.Decls[d].HasBody {
-				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has no DWARF, and is assembled unoptimised because "+with.Name+" has some").
+				has := "no DWARF"
+				if f.LineInfo {
+					has = "line information but no DWARF"
+				}
+				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has "+has+", and is assembled unoptimised because "+with.Name+" has some").
 					WithHelp(diag.With("-S", "%s drops debug information; otherwise ") + "link the two apart")
 				break
 			}

@@ -375,7 +375,7 @@ func (c *command) refused(err error) error {
 	c.traceModules(refused.Modules)
 	for _, m := range refused.Messages {
 		if m.Help == "" && errors.Is(m, fs.ErrNotExist) && m.Place.File != "" {
-			m.Help = similarFile(m.Place.File)
+			m.Help = c.missingFile(m.Place.File)
 		}
 	}
 	c.report.write(refused.Messages)
@@ -385,28 +385,39 @@ func (c *command) refused(err error) error {
 	return &exitError{code: exitLink}
 }
 
-// similarFile returns the help for a file that does not exist, if another one in its
-// directory has nearly its name, or has it with a suffix; else "".
-func similarFile(path string) string {
+// missingFile returns the help for an input that does not exist: one in its directory has
+// nearly its name, or has it with a suffix, or it is the name of an output; else "".
+func (c *command) missingFile(path string) string {
 	dir, name := filepath.Split(path)
-	entries, err := os.ReadDir(filepath.Clean(dir))
-	if err != nil || len(entries) > 10000 {
-		return ""
+	suffix := filepath.Ext(name)
+	names := []string{}
+	if entries, err := os.ReadDir(filepath.Clean(dir)); err == nil && len(entries) <= 10000 {
+		for _, e := range entries {
+			if ext := filepath.Ext(e.Name()); !e.IsDir() && slices.Contains(linkable, ext) {
+				names = append(names, e.Name())
+			}
+		}
 	}
-	var names []string
-	for _, e := range entries {
-		if strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())) == name && !e.IsDir() {
-			return "did you mean " + dir + e.Name() + "?"
+	for _, ext := range linkable {
+		if slices.Contains(names, name+ext) && ext != "" {
+			return "did you mean " + dir + name + ext + "?"
 		}
-		if !e.IsDir() {
-			names = append(names, e.Name())
-		}
+	}
+	if suffix == ".cubin" {
+		names = nil
 	}
 	if near := nearestOf(names, name); near != "" {
 		return "did you mean " + dir + near + "?"
 	}
+	if strings.HasPrefix(c.output, "a.out") && (suffix == ".cubin" || suffix == ".fatbin") {
+		return diag.With("-o "+path, "%s names the output")
+	}
 	return ""
 }
+
+// linkable are the suffixes of files that a link reads, for suggestions: the content of
+// a file decides.
+var linkable = []string{".ptx", ".a", ".o", ".obj", ".lib", ".fatbin", ".gz", ".zst", ".lz4", ".so", ".dll", ".exe", ""}
 
 // writeResult writes the files, the output last, so that the others exist once it
 // does.

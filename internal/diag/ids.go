@@ -195,7 +195,7 @@ var rules = [...]Rule{
 	Atomics:               {"atomics", Warning, "an atomic sequence does not match any C++ operation, or scopes differ between modules (--atomics)"},
 	Cache:                 {"cache", Warning, "the cache of cubins cannot be read or written"},
 	DebugDropped:          {"debug-dropped", Warning, "the debug information of a module, or a section of it, cannot be read or merged and is dropped"},
-	DebugMixed:            {"debug-mixed", Warning, "a module without debug information is assembled unoptimised because another module has some"},
+	DebugMixed:            {"debug-mixed", Warning, "a module without DWARF is assembled unoptimised because another module has some"},
 	DuplicateMemberSymbol: {"duplicate-member-symbol", Warning, "two members of an nv package define the same symbol, and nvlink links every member"},
 	EmptyMember:           {"empty-member", Warning, "a member of a package defines nothing for other modules"},
 	EntryRenamed:          {"entry-renamed", Warning, "an entry without linkage is renamed"},
