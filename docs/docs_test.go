@@ -76,6 +76,29 @@ func TestCommands(t *testing.T) {
 	}
 }
 
+// TestIndex checks that README.md has each page.
+func TestIndex(t *testing.T) {
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, index, _ := strings.Cut(string(readme), "\n## Documentation\n")
+	pages, err := filepath.Glob("*.md")
+	if err != nil || len(pages) < 10 {
+		t.Fatal(pages, err)
+	}
+	for _, page := range pages {
+		if !strings.Contains(index, "](docs/"+page+")") {
+			t.Errorf("the index of README.md lacks docs/%s", page)
+		}
+	}
+	for _, m := range regexp.MustCompile(`\]\(([^):#]+)\)`).FindAllStringSubmatch(string(readme), -1) {
+		if _, err := os.Stat(filepath.Join("..", m[1])); err != nil {
+			t.Errorf("README.md: %v", err)
+		}
+	}
+}
+
 // TestMakefile builds the quickstart with the Makefile of README.md, and again after
 // changes.
 func TestMakefile(t *testing.T) {

@@ -96,6 +96,13 @@ func report() (string, error) {
 Written by ` + "`make codegen`" + `. Each program has two units, compiled by nvcc 12.4 for ` + arch + ` (bench/codegen/src). A cell holds the instructions of
 all functions without NOP / CALL / LDL and STL / registers of the kernel / bytes of its stack, with ptxas 12.4.
 
+ptxas never inlines a device function. ` + "`ptxlink -O1`" + ` inlines functions that are called once and functions that add at most 40 instructions (` + "`--inline-limit`" + `);
+` + "`-O2`" + ` also inlines those whose calls together add at most 400. ` + "`--inline=GLOB`" + ` and ` + "`--no-inline=GLOB`" + ` choose functions by name.
+
+- A function whose local objects stay in memory is inlined only where that adds neither to the stack nor to the code that accesses it.
+- In functions that grow, generic accesses get the state space that the address proves, so that ptxas keeps small local objects in registers.
+- Functions with DWARF stay as they are, unless ` + "`-S`" + ` removes it. With ` + "`-c`" + `, functions that other modules can call or replace stay too.
+
 | program | ptxas -c and nvlink | ptxlink | ptxlink -O1 | ptxlink -O2 | one source file |
 |---|---|---|---|---|---|
 `)
