@@ -95,6 +95,9 @@ type Options struct {
 	// name goes before a pattern, and any pattern before "*", as in the version scripts
 	// of GNU ld.
 	Localize []string
+	// PatternPlaces are the places that messages show for patterns of Exports and Localize,
+	// such as lines of a version script.
+	PatternPlaces map[string]Place
 	// CollectVariables removes also variables that only the host could use.
 	CollectVariables bool
 	// WhyLive lists names whose Result.Ways explain why they are in the output.

@@ -80,9 +80,9 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 			Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, WarnUndefined: o.WarnUndefined,
 			Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
 		}, log)
-		requireDefined(table, o.RequireDefined, log)
+		table.Unmatched(o.named(), in.set, log)
 		table.Hide(o.Localize, o.Exports)
-		collect(table, o, log)
+		collect(table, o)
 		table.Undefined(in.set, log)
 	})
 	in.close()
@@ -178,22 +178,52 @@ func (o Options) check() (host object.Host, err error) {
 	return host, nil
 }
 
-// requireDefined reports names of --require-defined that nothing defines.
-func requireDefined(t *resolve.Table, names []string, log *diag.Log) {
-	for _, name := range names {
-		if s, ok := t.Lookup(name); !ok || !s.Defined() {
-			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines "+diag.Name(name)+", which "+diag.Option("--require-defined")+" requires").Of(name)
+// named returns the options that are given and name symbols.
+func (o Options) named() []resolve.Named {
+	var defined []string
+	values := make(map[string]bool, len(o.Define))
+	for _, d := range o.Define {
+		values[d.Value] = true
+	}
+	for _, d := range o.Define {
+		if !values[d.Name] { // by which another definition may refer to it
+			defined = append(defined, d.Name)
 		}
 	}
+	var places map[string]diag.Place
+	if len(o.PatternPlaces) > 0 {
+		places = map[string]diag.Place{}
+	}
+	for pattern, place := range o.PatternPlaces {
+		places[pattern] = place.internal()
+	}
+	options := [...]resolve.Named{
+		{Option: "--require-defined", Values: o.RequireDefined, Scope: resolve.Exported, Required: true},
+		{Option: "--entry", Values: o.Entries, Scope: resolve.Entries, Required: true},
+		{Option: "-u", Values: o.Undefined, Scope: resolve.Exported},
+		{Option: "--export", Values: o.Exports, Scope: resolve.Definitions, Places: places},
+		{Option: "--localize", Values: o.Localize, Scope: resolve.Definitions, Places: places},
+		{Option: "--localize-symbol", Values: o.LocalizeInputs, Scope: resolve.Definitions},
+		{Option: "--weaken-symbol", Values: o.Weaken, Scope: resolve.Definitions},
+		{Option: "--allow-undefined", Values: o.AllowUndefined, Permits: true},
+		{Option: "--defsym", Values: defined},
+		{Option: "--wrap", Values: o.Wrap},
+		{Option: "--trace-symbol", Values: o.TraceSymbols},
+		{Option: "--why-live", Values: o.WhyLive, Scope: resolve.Definitions},
+		{Option: "--inline", Values: o.Optimize.Inline, Scope: resolve.Functions},
+		{Option: "--no-inline", Values: o.Optimize.NoInline, Scope: resolve.Functions},
+	}
+	var list []resolve.Named
+	for _, named := range options {
+		if len(named.Values) > 0 {
+			list = append(list, named)
+		}
+	}
+	return list
 }
 
 // collect removes what nothing in the output refers to.
-func collect(t *resolve.Table, o Options, log *diag.Log) {
-	for _, glob := range o.Entries {
-		if !t.HasEntry(glob) {
-			log.Error(diag.UndefinedSymbol, diag.Place{}, "no input defines an entry that matches "+diag.Name(glob)+", which "+diag.Option("--entry")+" requires")
-		}
-	}
+func collect(t *resolve.Table, o Options) {
 	if o.KeepUnused || o.Relocatable {
 		return
 	}

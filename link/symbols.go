@@ -181,7 +181,6 @@ func definedByOptions(ctx context.Context, files []*object.File, o Options, log 
 	for _, d := range o.Define {
 		f, name := uses[d.Name].file, uses[d.Name].name
 		if f == nil {
-			log.Warn(diag.UnusedOption, diag.Place{}, "no input refers to "+diag.Name(d.Name)+", which "+diag.Option("--defsym")+" defines")
 			continue
 		}
 		refuse := func(reason string) {
@@ -272,7 +271,6 @@ func initialValue(word, number string) (text string, ok bool) {
 
 // traceSymbols adds a note for each module that defines or uses one of the names.
 func traceSymbols(files []*object.File, names []string, log *diag.Log) {
-	found := map[string]bool{}
 	for _, f := range files {
 		var uses map[ptx.NameID]ptx.Use // the first of each name
 		for _, name := range names {
@@ -295,15 +293,7 @@ func traceSymbols(files []*object.File, names []string, log *diag.Log) {
 					at = f.At(f.UseSpan(u))
 				}
 				log.Note(at, "reference to "+diag.Name(name))
-			default:
-				continue
 			}
-			found[name] = true
-		}
-	}
-	for _, name := range names {
-		if !found[name] {
-			log.Note(diag.Place{}, "no module of the link defines "+diag.Name(name)+" or refers to it")
 		}
 	}
 }

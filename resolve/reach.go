@@ -72,19 +72,6 @@ func (t *Table) Collect(r Roots) {
 	t.reach = &c.reach
 }
 
-// HasEntry reports whether some file has an entry that matches a pattern (path.Match).
-func (t *Table) HasEntry(glob string) bool {
-	p := newPatterns([]string{glob})
-	for _, f := range t.Files {
-		for i := range f.Decls {
-			if d := &f.Decls[i]; d.Kind == ptx.Entry && d.HasBody && p.match(f.Names[d.Name]) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // Removed returns the definitions that Collect removed, in the order of the files.
 func (t *Table) Removed() []object.ID {
 	if t.reach == nil {

@@ -207,10 +207,11 @@ func (c *command) readOptions(opts *cli.Context) error {
 		CheckOnly: c.checkOnly && !opts.Bool("assemble"),
 	}
 	if script := opts.String("version-script"); script != "" {
-		global, local, err := readVersionScript(c.read, script)
+		global, local, places, err := readVersionScript(c.read, script)
 		if err != nil {
 			return err
 		}
+		c.linkOptions.PatternPlaces = places
 		c.linkOptions.Exports = append(c.linkOptions.Exports, global...)
 		c.linkOptions.Localize = append(c.linkOptions.Localize, local...)
 		c.scripts = append(c.scripts, script)

@@ -61,7 +61,7 @@ read or written.`,
 		return list
 	},
 	first: optionFiles,
-	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
+	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r", "--entry": "--kernels-used"},
 	run:   (*command).nvlink,
 }
 

@@ -12,6 +12,7 @@ import (
 	"unicode"
 
 	"ptxlink/internal/infile"
+	"ptxlink/link"
 )
 
 // readVersionScript reads a version script of GNU ld:
@@ -20,13 +21,14 @@ import (
 //
 // PTX has no versions, so their names mean nothing, and all versions count as one. An
 // extern "C" block is a list like others; extern "C++" is an error. It returns the
-// patterns of global and of local.
-func readVersionScript(read *infile.Files, file string) (global, local []string, err error) {
+// patterns of global and of local, and the place of each.
+func readVersionScript(read *infile.Files, file string) (global, local []string, places map[string]link.Place, err error) {
 	text, err := read.ReadFile(file, maxArgBytes)
 	if err != nil {
-		return nil, nil, &exitError{exitIO, err}
+		return nil, nil, nil, &exitError{exitIO, err}
 	}
-	p := scriptParser{global: &global, local: &local}
+	places = map[string]link.Place{}
+	p := scriptParser{global: &global, local: &local, places: places}
 	p.Init(bytes.NewReader(hashComment().ReplaceAll(text, nil)))
 	p.Filename = file
 	p.Mode = scanner.ScanIdents | scanner.ScanStrings | scanner.ScanComments | scanner.SkipComments
@@ -44,7 +46,7 @@ func readVersionScript(read *infile.Files, file string) (global, local []string,
 		}
 		p.need(';')
 	}
-	return global, local, p.err
+	return global, local, places, p.err
 }
 
 // hashComment is the comment that text/scanner does not know.
@@ -54,6 +56,7 @@ type scriptParser struct {
 	scanner.Scanner
 	tok           rune
 	global, local *[]string
+	places        map[string]link.Place
 	err           error
 }
 
@@ -129,6 +132,7 @@ func (p *scriptParser) pattern() string {
 		p.fail("expected a valid pattern")
 		return ""
 	}
+	p.places[text] = link.Place{File: p.Filename, Line: p.Line, Column: p.Column}
 	p.next()
 	return text
 }

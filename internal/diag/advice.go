@@ -396,6 +396,10 @@ var advice = [...]Advice{
 		"Pass --arch if the newer GPU is meant, or use a member for the older one. The program no longer runs on the GPUs of its own modules.",
 		"PTX ISA, .target",
 	},
+	Unmatched: {
+		"Correct the name, or remove it. Names are compared as PTX spells them: those of C++ and Rust are mangled. ptxlink nm lists them, and nm -C what they mean. Options that several links share may name what only some of them have: -Wno-unmatched.",
+		"docs/options.md",
+	},
 	UnusedOption: {
 		"Remove the option, or add the one that it needs.",
 		"ptxlink --help",

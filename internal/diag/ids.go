@@ -112,6 +112,7 @@ const (
 	RegisterLimit
 	StaleIndex
 	Target
+	Unmatched
 	UnusedOption
 )
 
@@ -221,6 +222,7 @@ var rules = [...]Rule{
 	RegisterLimit:         {"register-limit", Warning, "one ptxas assembles the whole program, because separate functions exceed the limit of registers of a kernel"},
 	StaleIndex:            {"stale-index", Warning, "the index of a package does not match its members"},
 	Target:                {"target", Warning, "an archive member changes the target of the output"},
+	Unmatched:             {"unmatched", Warning, "a name or pattern of an option matches nothing in the link"},
 	UnusedOption:          {"unused-option", Warning, "an option has no effect, for example without another one"},
 }
 

@@ -1,0 +1,191 @@
+package resolve
+
+import (
+	"fmt"
+	"path"
+	"strings"
+
+	"ptxlink/internal/diag"
+	"ptxlink/internal/typo"
+	"ptxlink/object"
+	"ptxlink/object/ptx"
+)
+
+// Scope is the set of names that the values of an option are compared with.
+type Scope uint8
+
+const (
+	Symbols     Scope = iota // names that a module defines or uses, not those private to it
+	Definitions              // private ones too
+	Exported                 // definitions that other modules can use
+	Functions                // defined ones that are not entries
+	Entries                  // defined ones
+)
+
+func (s Scope) String() string {
+	return [...]string{"symbol", "definition", "external definition", "function", "entry"}[s]
+}
+
+// has reports whether a name of a file is in the scope.
+func (s Scope) has(f *object.File, name ptx.NameID) bool {
+	sym := &f.Symbols[name]
+	d := f.DeclOf(name)
+	switch s {
+	case Symbols:
+		return sym.Exported() || sym.Defined()
+	case Exported:
+		return sym.Exported() && sym.Defined()
+	case Functions:
+		return sym.Defined() && (d == nil || d.Kind == ptx.Func) // d is nil for some aliases
+	case Entries:
+		return d != nil && d.Kind == ptx.Entry && d.HasBody
+	}
+	return sym.Defined()
+}
+
+// Named is an option that names symbols.
+type Named struct {
+	Option string   // "--export"
+	Values []string // names, or patterns of path.Match
+	Scope  Scope
+	// Required makes it an error if a value matches nothing.
+	Required bool
+	// Permits is set if a pattern only allows what may happen: one that matches nothing
+	// is no mistake.
+	Permits bool
+	// Places are where values are written, if not on the command line.
+	Places map[string]diag.Place
+}
+
+// Unmatched reports values of options that match nothing in the link, each with the
+// names that may have been meant. "*" may match nothing, and so may what a
+// command passes for an option that it does not take.
+func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
+	var h *hints
+	for _, o := range options {
+		for _, value := range o.unmatched(t.Files) {
+			if h == nil {
+				h = &hints{t: t, members: members}
+			}
+			place, inFile := o.Places[value]
+			text := fmt.Sprintf("no %s matches %s", o.Scope, diag.Name(value))
+			var m *diag.Message
+			switch {
+			case o.Required:
+				m = log.Error(diag.UndefinedSymbol, diag.Place{}, text+", which "+diag.Option(o.Option)+" requires")
+			case inFile:
+				m = log.Warn(diag.Unmatched, place, text)
+			default:
+				m = log.Warn(diag.Unmatched, diag.Place{}, text+", which "+diag.Option(o.Option)+" names")
+			}
+			m.Of(value).WithHelp(h.meant(value, o.Scope))
+		}
+	}
+}
+
+// unmatched returns the values that no name of the files matches.
+func (o Named) unmatched(files []*object.File) (list []string) {
+	left := map[string]bool{}
+	var globs []string
+	for _, value := range o.Values {
+		if value == "*" || o.Permits && isGlob(value) || !o.Required && diag.With(o.Option, "%s") == "" {
+			continue
+		}
+		left[o.original(value)] = true
+		if isGlob(value) {
+			globs = append(globs, value)
+		}
+	}
+	for _, f := range files {
+		for n, name := range f.Names {
+			if len(left) == 0 {
+				return nil
+			}
+			if !o.Scope.has(f, ptx.NameID(n)) {
+				continue
+			}
+			delete(left, name)
+			for _, glob := range globs {
+				match, _ := path.Match(glob, name)
+				if !match && o.Scope == Functions {
+					match, _ = path.Match(glob, name+"$1")
+				}
+				if match {
+					delete(left, glob)
+				}
+			}
+		}
+	}
+	for _, value := range o.Values {
+		if left[o.original(value)] {
+			list = append(list, value)
+			delete(left, o.original(value))
+		}
+	}
+	return list
+}
+
+// original returns the name of a function without the number that a link adds to the
+// second of two private ones: Options.Optimize names functions of the output.
+func (o Named) original(value string) string {
+	if at := strings.LastIndexByte(value, '$'); o.Scope == Functions && at > 0 && strings.Trim(value[at+1:], "0123456789") == "" {
+		return value[:at]
+	}
+	return value
+}
+
+func isGlob(value string) bool { return strings.ContainsAny(value, `*?[\`) }
+
+// maxMeant limits the names that one message suggests.
+const maxMeant = 3
+
+// meant returns which names of the scope may have been meant: those that a C++ or Rust
+// compiler made of the value, one in an archive member that is not linked, or the most
+// similar one.
+func (h *hints) meant(value string, scope Scope) string {
+	if h.searches++; h.searches > maxSearches || len(value) >= 200 {
+		return ""
+	}
+	h.gather()
+	var mangled []string
+	similar, limit := "", len(value)/6
+	if len(value) >= 4 {
+		limit = max(1, limit)
+	}
+	seen := map[string]bool{}
+	for _, f := range h.files {
+		for n, name := range f.Names {
+			if seen[name] || !scope.has(f, ptx.NameID(n)) {
+				continue
+			}
+			seen[name] = true
+			if name == value {
+				return f.Name + " defines it, but is not linked" + diag.With("-u "+name, "; %s links it")
+			}
+			plain, base := diag.Demangle(name), baseName(name)
+			last := base[strings.LastIndexByte(base, ':')+1:]
+			for _, spelling := range []string{plain, base, last} {
+				if match, _ := path.Match(value, spelling); plain != name && (match || spelling == value) {
+					mangled = append(mangled, name+", which is "+plain)
+					break
+				}
+			}
+			for _, spelling := range []string{name, last} {
+				if d := typo.Distance(spelling, value, limit); d <= limit && !isGlob(value) {
+					limit, similar = d-1, name
+				}
+			}
+		}
+	}
+	switch {
+	case len(mangled) > maxMeant:
+		return fmt.Sprintf("did you mean %s (and %d more)?", strings.Join(mangled[:maxMeant], ", or "), len(mangled)-maxMeant)
+	case mangled != nil:
+		return "did you mean " + strings.Join(mangled, ", or ") + "?"
+	case similar == "":
+		return ""
+	case diag.Demangle(similar) != similar:
+		similar += ", which is " + diag.Demangle(similar)
+	}
+	return "did you mean " + similar + "?"
+}
