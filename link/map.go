@@ -6,10 +6,10 @@ import (
 	"io"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/srcline"
 )
 
-// Map holds the facts of the link map. WriteMapJSON writes it as JSON. Lists may be
-// empty but never null.
+// Map holds the facts of the link map. Lists may be empty but never null.
 type Map struct {
 	Output  MapOutput    `json:"output"`
 	Inputs  []MapInput   `json:"inputs"`
@@ -21,6 +21,9 @@ type Map struct {
 	Removed []MapSymbol  `json:"removed"` // nothing in the output refers to them
 	Inlined []MapInlined `json:"inlined"`
 	Folded  []MapFolded  `json:"folded"`
+	// GPUs describe the machine code that ptxas made of the output. Result.Map leaves
+	// the list empty.
+	GPUs []GPU `json:"gpus"`
 	// Messages are the warnings and notes, as --diagnostics-format=json writes them.
 	Messages []json.RawMessage `json:"messages"`
 	// Demangled holds the plain form of mangled names that only other lists mention.
@@ -59,9 +62,12 @@ type MapSymbol struct {
 	Bytes     int64  `json:"bytes"`               // of memory, or of the text of a body
 	Align     int64  `json:"align,omitempty"`
 	Module    string `json:"module,omitempty"`
-	Line      int    `json:"line,omitempty"`     // of the definition in its module
-	Supplier  string `json:"supplier,omitempty"` // "driver" or "launch", of an undefined one
-	Reason    string `json:"reason,omitempty"`   // why it was dropped
+	Line      int    `json:"line,omitempty"` // of the definition in its module
+	// Source and SourceLine are the place in the source that DWARF or .loc lines name.
+	Source     string `json:"source,omitempty"`
+	SourceLine int    `json:"source_line,omitempty"`
+	Supplier   string `json:"supplier,omitempty"` // "driver" or "launch", of an undefined one
+	Reason     string `json:"reason,omitempty"`   // why it was dropped
 }
 
 // MapCall is an [Edge].
@@ -81,12 +87,15 @@ type MapPull struct {
 
 // MapInlined is an [InlinedCall].
 type MapInlined struct {
-	Caller  string `json:"caller"`
-	Callee  string `json:"callee"`
-	File    string `json:"file,omitempty"`
-	Line    int    `json:"line,omitempty"`
-	Inlined bool   `json:"inlined"`
-	Reason  string `json:"reason,omitempty"`
+	Caller string `json:"caller"`
+	Callee string `json:"callee"`
+	File   string `json:"file,omitempty"`
+	Line   int    `json:"line,omitempty"`
+	// Source and SourceLine are the place of the call in the source.
+	Source     string `json:"source,omitempty"`
+	SourceLine int    `json:"source_line,omitempty"`
+	Inlined    bool   `json:"inlined"`
+	Reason     string `json:"reason,omitempty"`
 }
 
 // MapFolded is a [FoldedFunction].
@@ -97,11 +106,12 @@ type MapFolded struct {
 
 // Map returns the facts of the link map.
 func (r *Result) Map() *Map {
+	sources := srcline.Recorded()
 	m := &Map{
 		Output: MapOutput{r.Version, r.Target, r.AddressSize, r.Size()},
-		Inputs: []MapInput{}, Symbols: mapSymbols(r.Symbols()), Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{},
+		Inputs: []MapInput{}, Symbols: mapSymbols(r.Symbols(), sources), Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{},
 		Demangled: map[string]string{},
-		Dropped:   mapSymbols(r.Dropped()), Removed: mapSymbols(r.Removed()), Inlined: []MapInlined{}, Folded: []MapFolded{}, Messages: MapMessages(r.Messages),
+		Dropped:   mapSymbols(r.Dropped(), sources), Removed: mapSymbols(r.Removed(), sources), Inlined: []MapInlined{}, Folded: []MapFolded{}, GPUs: []GPU{}, Messages: MapMessages(r.Messages),
 	}
 	for _, in := range r.Modules {
 		m.Inputs = append(m.Inputs, MapInput(in))
@@ -114,7 +124,8 @@ func (r *Result) Map() *Map {
 	}
 	m.Unused = append(m.Unused, r.Unused...)
 	for _, c := range r.InlinedCalls {
-		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, c.Place.File, c.Place.Line, c.Inlined, c.Reason})
+		source, line := sources.Source(c.Place.at)
+		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, c.Place.File, c.Place.Line, source, line, c.Inlined, c.Reason})
 	}
 	for _, f := range r.Folded {
 		m.Folded = append(m.Folded, MapFolded(f))
@@ -150,13 +161,14 @@ func (m *Map) demangle() {
 	}
 }
 
-func mapSymbols(list []Symbol) []MapSymbol {
+func mapSymbols(list []Symbol, sources *srcline.Finder) []MapSymbol {
 	symbols := make([]MapSymbol, 0, len(list))
 	for _, s := range list {
 		x := MapSymbol{
 			Name: s.Name, Kind: s.Kind, Linkage: s.Linkage, Space: s.Space, Bytes: s.Size, Align: s.Align,
 			Module: s.Module, Line: s.Line(), Supplier: s.Supplier, Reason: s.Reason,
 		}
+		x.Source, x.SourceLine = sources.Source(s.place)
 		if x.Linkage == "" {
 			x.Linkage = "local"
 		}
@@ -182,11 +194,14 @@ func MapMessages(list []*Message) []json.RawMessage {
 	return messages
 }
 
-// WriteMapJSON writes the facts of WriteMap, and the messages, as a JSON object: a
-// [Map]. The text depends only on the inputs and options.
-func (r *Result) WriteMapJSON(w io.Writer) error {
+// WriteJSON writes the map as a JSON object. The text depends only on the inputs and
+// options.
+func (m *Map) WriteJSON(w io.Writer) error {
 	e := json.NewEncoder(w)
 	e.SetIndent("", " ")
 	e.SetEscapeHTML(false)
-	return e.Encode(r.Map())
+	return e.Encode(m)
 }
+
+// WriteMapJSON writes the Map as JSON.
+func (r *Result) WriteMapJSON(w io.Writer) error { return r.Map().WriteJSON(w) }

@@ -6,28 +6,33 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"ptxlink/internal/diag"
 )
 
-// WriteMap writes the link map as text: the inputs, every symbol of the output with
-// its module, the totals, the calls, the reasons why archive members are linked, the
-// inlined calls, and the renamed, folded, dropped and removed symbols. The text depends
-// only on the inputs and options.
-func (r *Result) WriteMap(w io.Writer) error {
+// WriteMap writes the Map as text.
+func (r *Result) WriteMap(w io.Writer) error { return r.Map().WriteText(w) }
+
+// WriteText writes the map as text: the inputs, every symbol of the output with its
+// module, the totals, the machine code, the calls, the reasons why archive members are
+// linked, the inlined calls, and the renamed, folded, dropped and removed symbols. The
+// text depends only on the inputs and options.
+func (m *Map) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps the first error until Flush
-	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", r.Version, r.Target, r.AddressSize)
-	r.mapInputs(out)
-	r.mapSymbols(out)
-	r.mapTotals(out)
-	r.mapCalls(out)
-	r.mapPulls(out)
-	r.mapInlined(out)
-	r.mapFolded(out)
-	r.mapRenamed(out)
-	r.mapDropped(out)
-	r.mapRemoved(out)
+	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", m.Output.Version, m.Output.Target, m.Output.AddressSize)
+	m.writeInputs(out)
+	m.writeSymbols(out)
+	m.writeTotals(out)
+	m.writeMachineCode(out)
+	m.writeCalls(out)
+	m.writePulls(out)
+	m.writeInlined(out)
+	m.writeFolded(out)
+	m.writeRenamed(out)
+	m.writeDropped(out)
+	m.writeRemoved(out)
 	return out.Flush()
 }
 
@@ -40,40 +45,36 @@ func table(w io.Writer, title, heads string) *tabwriter.Writer {
 	return t
 }
 
-func (r *Result) mapInputs(w io.Writer) {
+func (m *Map) writeInputs(w io.Writer) {
 	t := table(w, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule")
-	for _, m := range r.Modules {
-		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", m.Bytes, m.Version, diag.Escape(m.Target), m.AddressSize, dash(m.Producer), diag.Escape(m.Name))
+	for _, in := range m.Inputs {
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", in.Bytes, in.Version, diag.Escape(in.Target), in.AddressSize, dash(in.Producer), diag.Escape(in.Name))
 	}
 	t.Flush()
 }
 
-func (r *Result) mapSymbols(w io.Writer) {
+func (m *Map) writeSymbols(w io.Writer) {
 	t := table(w, "Symbols, in the order of the output (bytes of a body are bytes of text)", "kind\tlinkage\tspace\tbytes\talign\tfrom\tname")
-	for _, s := range r.Symbols() {
-		linkage := s.Linkage
-		if linkage == "" {
-			linkage = "local"
-		}
+	for _, s := range m.Symbols {
 		align := "-"
 		if s.Align > 0 {
 			align = fmt.Sprint(s.Align)
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, linkage, dash(s.Space), s.Size, align, s.from(), readable(s.Name))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, dash(s.Space), s.Bytes, align, s.from(), readable(s.Name))
 	}
 	t.Flush()
 }
 
-// mapTotals writes the totals of variables by state space, and of bodies by kind.
+// writeTotals writes the totals of variables by state space, and of bodies by kind.
 // Undefined symbols and aliases have no size.
-func (r *Result) mapTotals(w io.Writer) {
+func (m *Map) writeTotals(w io.Writer) {
 	type total struct {
 		name  string
 		count int
 		bytes int64
 	}
 	var totals []total
-	for _, s := range r.Symbols() {
+	for _, s := range m.Symbols {
 		name := s.Kind
 		if s.Kind == "object" {
 			name = "." + s.Space
@@ -87,112 +88,137 @@ func (r *Result) mapTotals(w io.Writer) {
 			totals = append(totals, total{name: name})
 		}
 		totals[i].count++
-		totals[i].bytes += s.Size
+		totals[i].bytes += s.Bytes
 	}
 	slices.SortFunc(totals, func(a, b total) int { return cmp.Compare(a.name, b.name) })
 	t := table(w, "Totals", "what\tcount\tbytes")
 	for _, x := range totals {
 		fmt.Fprintf(t, "  %s\t%d\t%d\n", x.name, x.count, x.bytes)
 	}
-	fmt.Fprintf(t, "  output\t\t%d\n", r.Size())
+	fmt.Fprintf(t, "  output\t\t%d\n", m.Output.Bytes)
 	t.Flush()
 }
 
-func (r *Result) mapCalls(w io.Writer) {
-	if len(r.Edges()) == 0 {
+func (m *Map) writeMachineCode(w io.Writer) {
+	for _, g := range m.GPUs {
+		t := table(w, "Machine code for "+diag.Escape(g.Arch)+" (bytes)", UsageHeads+"\tkind\tname")
+		for _, u := range g.Usages {
+			kind := "func"
+			if u.Kernel {
+				kind = "entry"
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", strings.Join(u.Columns(), "\t"), kind, readable(u.Name))
+		}
+		t.Flush()
+	}
+}
+
+func (m *Map) writeCalls(w io.Writer) {
+	if len(m.Calls) == 0 {
 		return
 	}
 	t := table(w, "Calls (addresses are uses other than a direct call)", "calls\taddresses\tfrom\tto")
-	for _, e := range r.Edges() {
-		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\n", e.Calls, e.Addresses, diag.Escape(e.From), readable(e.To))
+	for _, e := range m.Calls {
+		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\n", e.Calls, e.Addresses, readable(e.From), readable(e.To))
 	}
 	t.Flush()
 }
 
-func (r *Result) mapPulls(w io.Writer) {
-	if len(r.Pulls) == 0 {
+func (m *Map) writePulls(w io.Writer) {
+	if len(m.Pulled) == 0 {
 		return
 	}
 	t := table(w, "Members of archives", "needed for\tby\tmember")
-	for _, p := range r.Pulls {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", diag.Escape(p.Symbol), diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member))
+	for _, p := range m.Pulled {
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", readable(p.Symbol), diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member))
 	}
 	t.Flush()
 }
 
-func (r *Result) mapInlined(w io.Writer) {
-	if len(r.InlinedCalls) == 0 {
+func (m *Map) writeInlined(w io.Writer) {
+	if len(m.Inlined) == 0 {
 		return
 	}
 	t := table(w, "Inlining", "from\tcaller\tcallee\twhat")
-	for _, c := range r.InlinedCalls {
+	for _, c := range m.Inlined {
 		what := "inlined"
 		if !c.Inlined {
 			what = "not inlined: " + diag.Escape(c.Reason)
 		}
-		fmt.Fprintf(t, "  %s:%d\t%s\t%s\t%s\n", diag.Escape(c.Place.File), c.Place.Line, diag.Escape(c.Caller), diag.Escape(c.Callee), what)
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", c.from(), readable(c.Caller), readable(c.Callee), what)
 	}
 	t.Flush()
 }
 
-func (r *Result) mapFolded(w io.Writer) {
-	if len(r.Folded) == 0 {
+func (m *Map) writeFolded(w io.Writer) {
+	if len(m.Folded) == 0 {
 		return
 	}
 	t := table(w, "Folded, since another function has the same code", "name\tinto")
-	for _, f := range r.Folded {
-		fmt.Fprintf(t, "  %s\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
+	for _, f := range m.Folded {
+		fmt.Fprintf(t, "  %s\t%s\n", readable(f.Name), readable(f.Into))
 	}
 	t.Flush()
 }
 
-func (r *Result) mapRenamed(w io.Writer) {
+func (m *Map) writeRenamed(w io.Writer) {
 	var t *tabwriter.Writer
-	for _, s := range r.Symbols() {
+	for _, s := range m.Symbols {
 		if s.Original == "" || s.Original == s.Name {
 			continue
 		}
 		if t == nil {
 			t = table(w, "Renamed", "from\twas\tis")
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), diag.Escape(s.Original), diag.Escape(s.Name))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), readable(s.Original), diag.Escape(s.Name))
 	}
 	if t != nil {
 		t.Flush()
 	}
 }
 
-func (r *Result) mapDropped(w io.Writer) {
-	if len(r.Dropped()) == 0 {
+func (m *Map) writeDropped(w io.Writer) {
+	if len(m.Dropped) == 0 {
 		return
 	}
 	t := table(w, "Dropped", "from\tkind\tname\twhy")
-	for _, s := range r.Dropped() {
+	for _, s := range m.Dropped {
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name)), dash(diag.Escape(s.Reason)))
 	}
 	t.Flush()
 }
 
-func (r *Result) mapRemoved(w io.Writer) {
-	if len(r.Removed()) == 0 {
+func (m *Map) writeRemoved(w io.Writer) {
+	if len(m.Removed) == 0 {
 		return
 	}
 	t := table(w, "Removed, since nothing in the output refers to it", "kind\tbytes\tfrom\tname")
-	for _, s := range r.Removed() {
-		fmt.Fprintf(t, "  %s\t%d\t%s\t%s\n", s.Kind, s.Size, s.from(), readable(cmp.Or(s.Original, s.Name)))
+	for _, s := range m.Removed {
+		fmt.Fprintf(t, "  %s\t%d\t%s\t%s\n", s.Kind, s.Bytes, s.from(), readable(cmp.Or(s.Original, s.Name)))
 	}
 	t.Flush()
 }
 
-// from returns the place of the definition, as in messages.
-func (s Symbol) from() string {
+// from returns the place of the definition, as in messages: that in the source comes
+// first.
+func (s MapSymbol) from() string {
 	if s.Module == "" {
 		return "(" + cmp.Or(s.Supplier, "undefined") + ")"
 	}
-	if s.Line() == 0 {
-		return diag.Escape(s.Module)
+	return from(s.Source, s.SourceLine, s.Module, s.Line)
+}
+
+func (c MapInlined) from() string { return from(c.Source, c.SourceLine, c.File, c.Line) }
+
+func from(source string, sourceLine int, module string, line int) string {
+	place := diag.Escape(module)
+	if line > 0 {
+		place = fmt.Sprintf("%s:%d", place, line)
 	}
-	return fmt.Sprintf("%s:%d", diag.Escape(s.Module), s.Line())
+	if source == "" {
+		return place
+	}
+	return fmt.Sprintf("%s:%d (%s)", diag.Escape(source), sourceLine, place)
 }
 
 // readable returns a name, followed by its demangled form if it is mangled.

@@ -19,7 +19,6 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
-	"ptxlink/link/report"
 )
 
 // readAssembler reads the options for the way from the linked module to a cubin.
@@ -180,9 +179,11 @@ func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte,
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}
-	if c.fromPtxas = messages; err == nil && c.pageFile != "" && !c.dryRun {
+	if c.fromPtxas = messages; err == nil && !c.dryRun {
 		for i, o := range outputs {
-			c.gpus = append(c.gpus, report.GPU{Arch: targets[i].Arch, Usages: o.Usages})
+			if len(o.Usages) > 0 {
+				c.gpus = append(c.gpus, ptxas.GPU(targets[i].Arch, o.Usages))
+			}
 		}
 	}
 	if err == nil && c.usage {

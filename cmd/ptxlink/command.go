@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -40,8 +41,8 @@ type command struct {
 	partFiles   string // --emit-parts
 	dotFile     string
 	pageFile    string
-	gpus        []report.GPU    // for the page
-	fromPtxas   []*link.Message // likewise
+	gpus        []link.GPU      // for the map and the page
+	fromPtxas   []*link.Message // for the page
 	depFile     string
 	unusedFile  string
 	assembler   ptxas.Build
@@ -439,14 +440,18 @@ func (c *command) writeResult(result *link.Result, unused []string, output ...ou
 		}
 		files = append(files, outfile.File{Path: c.unusedFile, Data: b.Bytes()})
 	}
-	writeMap := result.WriteMap
+	facts := sync.OnceValue(func() *link.Map {
+		m := result.Map()
+		m.GPUs = append(m.GPUs, c.gpus...)
+		m.Messages = append(m.Messages, link.MapMessages(c.fromPtxas)...)
+		return m
+	})
+	writeMap := func(w io.Writer) error { return facts().WriteText(w) }
 	if filepath.Ext(c.mapFile) == ".json" {
-		writeMap = result.WriteMapJSON
+		writeMap = func(w io.Writer) error { return facts().WriteJSON(w) }
 	}
 	page := func(w io.Writer) error {
-		facts := result.Map()
-		facts.Messages = append(facts.Messages, link.MapMessages(c.fromPtxas)...)
-		return report.Report{Title: filepath.Base(c.output), Map: facts, GPUs: c.gpus}.Write(w)
+		return report.Report{Title: filepath.Base(c.output), Map: facts()}.Write(w)
 	}
 	for _, f := range []struct {
 		path  string

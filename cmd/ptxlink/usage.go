@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -18,7 +17,7 @@ import (
 func (c *command) readUsage(opts *cli.Context) error {
 	when := opts.String("resource-usage")
 	c.usage = when != "" && !opts.Bool("dry-run")
-	c.assembler.Usage = c.usage || c.pageFile != "" && !opts.Bool("dry-run")
+	c.assembler.Usage = c.usage || (c.pageFile != "" || c.mapFile != "") && !opts.Bool("dry-run")
 	c.compare = when == "compare"
 	if c.compare && c.optimize.Level == 0 && len(c.optimize.Inline) == 0 && !c.optimize.Fold {
 		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}
@@ -37,7 +36,7 @@ func (c *command) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 			fmt.Fprintln(c.stderr, diag.Escape(o.Way))
 		}
 		w := tabwriter.NewWriter(c.stderr, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "registers\tstack\tspill stores\tspill loads\tshared\tconstant\tcode\tname")
+		fmt.Fprintln(w, link.UsageHeads+"\tname")
 		var old []ptxas.Usage
 		if before != nil {
 			old = before[i].Usages
@@ -55,10 +54,10 @@ func (c *command) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 func writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 	was := map[string][]string{}
 	for _, u := range old {
-		was[u.Name] = cells(u)
+		was[u.Name] = u.Columns()
 	}
 	for _, u := range list {
-		now := cells(u)
+		now := u.Columns()
 		for i, number := range was[u.Name] {
 			if number != now[i] {
 				now[i] = number + " -> " + now[i]
@@ -72,22 +71,6 @@ func writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 			fmt.Fprintf(w, "%s\t%s (inlined, folded or removed)\n", strings.Join(numbers, "\t"), diag.Demangle(u.Name))
 		}
 	}
-}
-
-// cells returns the columns of one function but its name.
-func cells(u ptxas.Usage) []string {
-	number := func(n int64) string { return strconv.FormatInt(n, 10) }
-	stack, stores, loads, shared, constant := "-", "?", "?", "-", "-"
-	if u.Kernel {
-		if stack = "?"; u.Stack >= 0 {
-			stack = number(u.Stack)
-		}
-		shared, constant = number(u.Shared), number(u.Constant)
-	}
-	if u.Spills != nil {
-		stores, loads = number(u.Stores), number(u.Loads)
-	}
-	return []string{strconv.Itoa(u.Registers), stack, stores, loads, shared, constant, number(u.Code)}
 }
 
 // unoptimized assembles the code without -O, --inline and --icf. It returns nil if

@@ -26,7 +26,9 @@ const maxChain = 8
 type Finder struct {
 	modules map[*diag.Source]*module
 	parse   bool // modules that are not known
-	sources map[string]*diag.Source
+	// recorded is set to call source files what the modules call them, and to read none.
+	recorded bool
+	sources  map[string]*diag.Source
 }
 
 // module is a module with indexes that are made when they are needed.
@@ -43,6 +45,21 @@ type module struct {
 
 // Parsing returns a Finder that reads the modules that it does not know.
 func Parsing() *Finder { return &Finder{parse: true} }
+
+// Recorded returns a Finder that reads the modules that it does not know, and no source
+// file, so that places depend only on the modules.
+func Recorded() *Finder { return &Finder{parse: true, recorded: true} }
+
+// Source returns the file and line that a place in a module was compiled from; "" if the
+// module does not record it.
+func (f *Finder) Source(at diag.Place) (file string, line int) {
+	notes := f.lines(at)
+	if len(notes) == 0 {
+		return "", 0
+	}
+	file, line, _ = notes[0].Place.Position()
+	return file, line
+}
 
 // Know adds a module.
 func (f *Finder) Know(m *ptx.Module) {
@@ -268,7 +285,10 @@ func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
 
 // inFile returns the place of a line in a source file.
 func (f *Finder) inFile(m *module, file *ptx.File, loc ptx.LocPlace) diag.Place {
-	src := f.source(file, m.Src.Name)
+	src := &diag.Source{Name: file.Path}
+	if !f.recorded {
+		src = f.source(file, m.Src.Name)
+	}
 	if line := src.LineSpan(int(loc.Line)); src.Text != nil && line.Len > 0 {
 		return diag.At(src, narrow(src, line, loc.Column))
 	}

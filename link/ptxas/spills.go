@@ -7,10 +7,6 @@ import (
 	"sync"
 )
 
-// Spills are the bytes that a function moves between registers and the stack because
-// it has too few registers, as instructions in its text.
-type Spills struct{ Stores, Loads int64 }
-
 // ptxas -v writes messages of these forms, and nothing else has the numbers of spills:
 //
 //	ptxas info    : 0 bytes gmem
@@ -48,7 +44,7 @@ func readSpills(said string) (rest string, list map[string]Spills) {
 			stores, _ := strconv.ParseInt(found[1], 10, 64)
 			loads, _ := strconv.ParseInt(found[2], 10, 64)
 			s := list[name]
-			list[name] = Spills{max(s.Stores, stores), max(s.Loads, loads)}
+			list[name] = Spills{Stores: max(s.Stores, stores), Loads: max(s.Loads, loads)}
 			name = ""
 			continue
 		}

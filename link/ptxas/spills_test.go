@@ -31,7 +31,7 @@ ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions
 	if diff := cmp.Diff(wantRest, rest); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(map[string]Spills{"k": {192, 100}, "g": {8, 12}}, list); diff != "" {
+	if diff := cmp.Diff(map[string]Spills{"k": {Stores: 192, Loads: 100}, "g": {Stores: 8, Loads: 12}}, list); diff != "" {
 		t.Error(diff)
 	}
 }

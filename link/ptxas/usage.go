@@ -7,21 +7,29 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+
+	"ptxlink/internal/diag"
+	"ptxlink/link"
 )
 
 // Usage is what a kernel or function needs of the GPU. The figures come from the
 // cubin, so nvlink has seen them and the cache has them too; those of Spills come from
 // ptxas -v.
-type Usage struct {
-	Name      string
-	Kernel    bool
-	Registers int
-	Stack     int64 // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
-	Shared    int64 // bytes that are not chosen at launch
-	Constant  int64 // bytes of parameters and of what the driver puts before them
-	Code      int64 // bytes
-	// Spills are those of its own code; nil if they are unknown.
-	*Spills
+type Usage = link.Usage
+
+// Spills are those of a Usage.
+type Spills = link.Spills
+
+// GPU returns usages for the map of a link, the largest first.
+func GPU(arch string, usages []Usage) link.GPU {
+	usages = slices.Clone(usages)
+	for i := range usages {
+		if plain := diag.Demangle(usages[i].Name); plain != usages[i].Name {
+			usages[i].Demangled = plain
+		}
+	}
+	slices.SortStableFunc(usages, func(a, b Usage) int { return cmp.Compare(b.Code, a.Code) })
+	return link.GPU{Arch: arch, Usages: usages}
 }
 
 // Attributes of .nv.info. A value of each is the index of a symbol and a number.

@@ -9,7 +9,6 @@ import (
 	"io"
 
 	"ptxlink/link"
-	"ptxlink/link/ptxas"
 )
 
 //go:embed report.html
@@ -19,22 +18,12 @@ var page []byte
 type Report struct {
 	Title string    // usually the name of the output
 	Map   *link.Map // of the link
-	GPUs  []GPU     // where ptxas ran
-}
-
-// GPU holds what the kernels and functions of a cubin use.
-type GPU struct {
-	Arch   string        `json:"arch"`
-	Usages []ptxas.Usage `json:"usages"`
 }
 
 // Write writes the page. Its text depends only on the report.
 func (r Report) Write(w io.Writer) error {
 	// Marshal escapes <, > and &, so no name can end the script element.
-	data, err := json.Marshal(struct {
-		*link.Map
-		GPUs []GPU `json:"gpus"`
-	}{r.Map, r.GPUs})
+	data, err := json.Marshal(r.Map)
 	if err != nil {
 		return err
 	}
