@@ -104,15 +104,21 @@ type MapFolded struct {
 	Into string `json:"into"`
 }
 
+// NewMap returns a map without facts.
+func NewMap() *Map {
+	return &Map{
+		Inputs: []MapInput{}, Symbols: []MapSymbol{}, Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{}, Dropped: []MapSymbol{}, Removed: []MapSymbol{},
+		Inlined: []MapInlined{}, Folded: []MapFolded{}, GPUs: []GPU{}, Messages: []json.RawMessage{}, Demangled: map[string]string{},
+	}
+}
+
 // Map returns the facts of the link map.
 func (r *Result) Map() *Map {
 	sources := srcline.Recorded()
-	m := &Map{
-		Output: MapOutput{r.Version, r.Target, r.AddressSize, r.Size()},
-		Inputs: []MapInput{}, Symbols: mapSymbols(r.Symbols(), sources), Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{},
-		Demangled: map[string]string{},
-		Dropped:   mapSymbols(r.Dropped(), sources), Removed: mapSymbols(r.Removed(), sources), Inlined: []MapInlined{}, Folded: []MapFolded{}, GPUs: []GPU{}, Messages: MapMessages(r.Messages),
-	}
+	m := NewMap()
+	m.Output = MapOutput{r.Version, r.Target, r.AddressSize, r.Size()}
+	m.Symbols, m.Dropped, m.Removed = mapSymbols(r.Symbols(), sources), mapSymbols(r.Dropped(), sources), mapSymbols(r.Removed(), sources)
+	m.Messages = MapMessages(r.Messages)
 	for _, in := range r.Modules {
 		m.Inputs = append(m.Inputs, MapInput(in))
 	}

@@ -43,6 +43,8 @@ type command struct {
 	pageFile    string
 	gpus        []link.GPU      // for the map and the page
 	fromPtxas   []*link.Message // for the page
+	linked      *link.Result
+	written     bool // all files are, or could not be
 	depFile     string
 	unusedFile  string
 	assembler   ptxas.Build
@@ -103,6 +105,15 @@ func (c *command) run(opts *cli.Context) error {
 	if err := c.reproduce(opts); err != nil {
 		return err
 	}
+	err := c.linkAndWrite(opts)
+	if err != nil && c.pageFile != "" && !c.dryRun && !c.written && opts.Context.Err() == nil {
+		return c.writeFailure(err)
+	}
+	return err
+}
+
+// linkAndWrite links and writes all files.
+func (c *command) linkAndWrite(opts *cli.Context) error {
 	if c.cubin {
 		if err := c.findTools(opts); err != nil {
 			return err
@@ -113,6 +124,7 @@ func (c *command) run(opts *cli.Context) error {
 		return err
 	}
 	result := ptxas.Portable(targets).Result
+	c.linked = result
 	output := outfile.File{Path: c.output, From: result}
 	if c.cubin {
 		cubin, err := c.assemble(opts.Context, targets)
@@ -131,6 +143,7 @@ func (c *command) run(opts *cli.Context) error {
 	if c.dryRun {
 		return nil
 	}
+	c.written = true
 	if err := c.writeResult(result, unused(targets), append(parts, output)...); err != nil {
 		return err
 	}
@@ -141,6 +154,29 @@ func (c *command) run(opts *cli.Context) error {
 		c.showStats(result)
 	}
 	return nil
+}
+
+// writeFailure writes the page of a link that failed: the messages and, if ptxas refused
+// its output, what was linked. It reports the error first.
+func (c *command) writeFailure(err error) error {
+	failed := &exitError{code: c.finish(err)}
+	page := report.Report{Title: filepath.Base(c.output), Map: link.NewMap(), Failed: true}
+	if c.linked != nil {
+		page.Map = c.linked.Map()
+	}
+	page.Map.Messages = link.MapMessages(c.report.shown)
+	var b bytes.Buffer
+	if err := page.Write(&b); err != nil {
+		return err
+	}
+	file := outfile.File{Path: c.pageFile, Data: b.Bytes()}
+	if c.pageFile == "-" {
+		file = c.toStdout(file)
+	}
+	if err := c.write(c.paths, file); err != nil {
+		c.finish(err)
+	}
+	return failed
 }
 
 // readMessageOptions reads the options for the display of messages.
@@ -233,6 +269,7 @@ func (c *command) readOptions(opts *cli.Context) error {
 	c.partFiles = opts.String("emit-parts")
 	c.linkOptions.Stream = !c.cubin && c.partFiles == "" // ptxas needs the module in memory
 	c.pageFile = opts.String("report")
+	c.report.keep = c.pageFile != ""
 	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.String("Map"), opts.String("dot"), opts.String("dependency-file"), opts.String("unused-inputs")
 	if opts.Bool("print-map") && c.mapFile == "" {
 		c.mapFile = "-"

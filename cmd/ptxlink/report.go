@@ -21,8 +21,10 @@ type reporter struct {
 	style    link.Style
 	warnings warningOptions
 	held     []*link.Message // of a SARIF document, which is written at the end
-	hint     bool            // tell of --explain at the end: w is a terminal
-	ids      []string        // of the errors
+	keep     bool            // the messages in shown, for the page of a link that fails
+	shown    []*link.Message
+	hint     bool     // tell of --explain at the end: w is a terminal
+	ids      []string // of the errors
 	// told are the messages written so far, by kind, text and place, if each is to be
 	// written once: several links of the same inputs have most in common.
 	told map[string]bool
@@ -49,6 +51,9 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 			r.told[key] = true
 		}
 		shown = append(shown, m)
+	}
+	if r.keep {
+		r.shown = append(r.shown, shown...)
 	}
 	if r.style.Format == "sarif" {
 		r.held = append(r.held, shown...)

@@ -18,12 +18,17 @@ var page []byte
 type Report struct {
 	Title string    // usually the name of the output
 	Map   *link.Map // of the link
+	// Failed is set if the link failed, so that the map has the messages and little else.
+	Failed bool
 }
 
 // Write writes the page. Its text depends only on the report.
 func (r Report) Write(w io.Writer) error {
 	// Marshal escapes <, > and &, so no name can end the script element.
-	data, err := json.Marshal(r.Map)
+	data, err := json.Marshal(struct {
+		*link.Map
+		Failed bool `json:"failed"`
+	}{r.Map, r.Failed})
 	if err != nil {
 		return err
 	}

@@ -94,6 +94,13 @@ func large(t *testing.T) Report {
 	return Report{Title: "app.cubin", Map: m}
 }
 
+// failed returns the report of a link without output.
+func failed() Report {
+	m := link.NewMap()
+	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Error, ID: "undefined-symbol", Text: "undefined symbol: f"}, {Kind: link.Warning, Text: "w"}})
+	return Report{Title: "app.ptx", Map: m, Failed: true}
+}
+
 // drive opens a page in a browser, runs a script in it, and returns what the script
 // gives to say.
 func drive(t *testing.T, page, fragment, script string) string {
@@ -177,6 +184,8 @@ func TestInBrowser(t *testing.T) {
 		{"a column of two words sorts", program, "#kernels?sort=spill loads down", `say(main.querySelector("tbody tr td:last-child").textContent);`, "f03(int)"},
 		{"renamed symbols, with short paths", program, "#changes?q=counter$", `say(main.querySelectorAll("tbody tr").length); say(main.textContent.includes("/build/"));`, "49|false"},
 		{"messages filter by text", program, "#messages", `const n = main.querySelectorAll(".message").length; type("no such text"); await wait(); say(n > 0); say(main.querySelectorAll(".message").length);`, "true|0"},
+		{"a link that failed has its messages alone", write(t, failed()), "",
+			`say(document.getElementById("summary").textContent); say(document.querySelectorAll("nav a").length); say(main.querySelector(".message.error").textContent);`, "The link failed: 1 error|1|error: undefined symbol: f [undefined-symbol]"},
 		{"hostile names stay text", write(t, hostile(t)), "#symbols", `say(document.title.endsWith("- ptxlink")); say(main.querySelectorAll("b").length); say(main.querySelectorAll("tbody tr").length);`, "true|0|1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
