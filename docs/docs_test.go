@@ -21,10 +21,12 @@ import (
 // after "$ ", each followed by what it prints, where a line of "..." stands for any
 // lines. A block of python, or of sh that runs Python, names the virtual environment that
 // testdata/src/frontends.sh makes (numba, triton), and is left out where that is missing;
-// blocks of python of one page are one program. "norun" and a reason after the language
-// leave a block out: it needs a GPU, or files of the reader.
+// blocks of python of one page are one program. A block of "sh toolkit" has the toolkit of
+// CUDA 13.5 in $CUDA_HOME and on PATH. "norun" and a reason after the language leave a
+// block out: it needs a GPU, or downloads.
 //
-// A page that calls a compiler is skipped if that is missing (fetch.sh --compilers).
+// PATH has the oracles that the page names, and the programs of the system. A page that
+// calls a compiler is skipped if that is missing (fetch.sh --compilers).
 func TestCommands(t *testing.T) {
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
@@ -54,20 +56,20 @@ func TestCommands(t *testing.T) {
 			for _, tool := range compilers(blocks) {
 				oracles.RequireCompiler(t, tool)
 			}
-			root := copyTree(t)
+			root, env := copyTree(t), environment(t, bin, blocks)
 			program := "" // the blocks of python so far
 			for _, b := range blocks {
 				if b.language == "python" {
 					program += b.text
 					b.text = program
 				}
-				if b.venv != "" {
+				if b.venv != "" && b.venv != "toolkit" {
 					if _, err := os.Stat(filepath.Join(oracles.Dir(), b.venv, "bin/python")); err != nil {
 						t.Logf("%s:%d: not run: testdata/src/frontends.sh makes the environment %s", page, b.line, b.venv)
 						continue
 					}
 				}
-				b.run(t, page, root, bin)
+				b.run(t, page, root, env)
 			}
 		})
 	}
@@ -134,7 +136,7 @@ makes shapes.cu 2
 makes shapes.h 3
 makes main.ptx 1
 head -c 4 app.cubin | grep -q ELF
-`}.run(t, "../README.md", root, bin)
+`}.run(t, "../README.md", root, environment(t, bin, []block{{text: makefile}}))
 }
 
 // block is a code block.
@@ -175,10 +177,13 @@ func readBlocks(page string) (list []block, faults []string) {
 // compilers returns the compilers that the blocks call.
 func compilers(blocks []block) (tools []string) {
 	for _, b := range blocks {
-		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|x86_64-linux-gnu-accel-nvptx-none-gcc-12)\b`).FindAllStringSubmatch(b.text, -1) {
+		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|gcc-12)\b`).FindAllStringSubmatch(b.text, -1) {
 			tool := m[1]
-			if strings.HasPrefix(tool, "x86_64") {
+			if tool == "gcc-12" {
 				tool = "gcc-nvptx"
+			}
+			if b.venv == "toolkit" {
+				tool = "nvcc-new"
 			}
 			if !slices.Contains(tools, tool) {
 				tools = append(tools, tool)
@@ -186,6 +191,56 @@ func compilers(blocks []block) (tools []string) {
 		}
 	}
 	return tools
+}
+
+// environment returns variables for the blocks of a page, and PATH with the oracles that
+// the blocks name, ptxlink in bin and the programs of the system. The tools of CUDA come
+// together.
+func environment(t *testing.T, bin string, blocks []block) []string {
+	var text strings.Builder
+	for _, b := range blocks {
+		text.WriteString(b.text)
+	}
+	named := regexp.MustCompile(`[\w-]+`).FindAllString(text.String(), -1)
+	toolkit := []string{"nvcc", "ptxas", "nvlink", "cuobjdump", "nvdisasm", "fatbinary"}
+	if strings.Contains(text.String(), ".cubin") || slices.Contains(named, "nvcc") {
+		named = append(named, toolkit...)
+	}
+	tools := t.TempDir()
+	for _, name := range named {
+		if path := filepath.Join(oracles.Dir(), "bin", name); !slices.Contains([]string{"ar", "ld", "nm", "readelf"}, name) {
+			if _, err := os.Stat(path); err == nil {
+				os.Symlink(path, filepath.Join(tools, name)) // fails for the second mention
+			}
+		}
+	}
+	path, gcc := bin+":"+tools, filepath.Join(oracles.Dir(), "gcc-nvptx")
+	env := append(os.Environ(), "MAKEFLAGS=", "NO_COLOR=1", "PTXLINK_CACHE=",
+		"CUDA_HOME=", "CUDA_PATH=", "PTXAS=", "NVLINK=", "FATBINARY=", // the tools on this PATH are meant
+		"GCC="+gcc)
+	if slices.Contains(named, "gcc-12") {
+		// The host's gcc looks for the offload compiler in its own directories.
+		dirs, _ := filepath.Glob(gcc + "/root/usr/lib/gcc/*/12")
+		env = append(env, "GCC_FLAGS=-B"+strings.Join(dirs, "")+"/ -B"+gcc+"/root/usr/bin/")
+		path += ":" + gcc + "/root/usr/bin"
+	}
+	return append(env, "PATH="+path+":/usr/local/bin:/usr/bin:/bin")
+}
+
+// toolkit returns the variables of a block of "sh toolkit": those of a toolkit as NVIDIA
+// installs it.
+func toolkit(t *testing.T, env []string) []string {
+	home, wheels := filepath.Join(t.TempDir(), "cuda"), filepath.Join(oracles.Dir(), "nvcc-13.5/root/nvidia/cu13")
+	if err := os.Mkdir(home, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for to, from := range map[string]string{"bin": "bin", "include": "include", "nvvm": "nvvm", "lib64": "lib"} {
+		if err := os.Symlink(filepath.Join(wheels, from), filepath.Join(home, to)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := strings.TrimPrefix(env[len(env)-1], "PATH=")
+	return append(slices.Clone(env), "CUDA_HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+path)
 }
 
 // prelude stands before each block: the program is built, and the tests run already.
@@ -197,13 +252,16 @@ pip() { :; } # the environment has the packages
 make() {
 	case $1 in test | install) ;; *) command make "$@" ;; esac
 }
+gcc-12() { command gcc-12 $GCC_FLAGS "$@"; }
 `
 
-func (b block) run(t *testing.T, page, root, bin string) {
+func (b block) run(t *testing.T, page, root string, env []string) {
 	script, want := b.text, ""
-	path := []string{bin, filepath.Join(oracles.Dir(), "bin"), filepath.Join(oracles.Dir(), "gcc-nvptx/root/usr/bin"), os.Getenv("PATH")}
-	if b.venv != "" {
-		path = slices.Insert(path, 0, filepath.Join(oracles.Dir(), b.venv, "bin"))
+	if b.venv == "toolkit" {
+		env = toolkit(t, env)
+	} else if b.venv != "" {
+		path := strings.TrimPrefix(env[len(env)-1], "PATH=")
+		env = append(slices.Clone(env), "TRITON_CACHE_DIR="+filepath.Join(root, "triton-cache"), "PATH="+filepath.Join(oracles.Dir(), b.venv, "bin")+":"+path)
 	}
 	if b.language == "python" {
 		script = "python -W ignore - <<'=='\n" + b.text + "==\n"
@@ -218,10 +276,7 @@ func (b block) run(t *testing.T, page, root, bin string) {
 	}
 	cmd := exec.Command("bash", "-c", prelude+script)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "MAKEFLAGS=", "NO_COLOR=1", "PTXLINK_CACHE=",
-		"CUDA_HOME=", "CUDA_PATH=", "PTXAS=", "NVLINK=", "FATBINARY=", // the tools on this PATH are meant
-		"GCC="+filepath.Join(oracles.Dir(), "gcc-nvptx"),
-		"TRITON_CACHE_DIR="+filepath.Join(root, "triton-cache"), "PATH="+strings.Join(path, ":"))
+	cmd.Env = env
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s:%d: %v\n%s\n%s", page, b.line, err, b.text, out)

@@ -1,0 +1,3 @@
+__global__ void child(int *out) { *out = 1; }
+
+extern "C" __global__ void parent(int *out) { child<<<1, 1>>>(out); }
