@@ -107,9 +107,13 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *target
 		return
 	}
 	name := near.file.Names[near.decl.Name]
+	cure := "correct the prototype of the call"
+	if f.Language() == object.CXX && near.file.Language() == object.CXX {
+		cure = "rebuild the module that saw the old prototype"
+	}
 	c.log.Warn(diag.IndirectCall, f.At(proto.Label), fmt.Sprintf("this prototype matches no function whose address is taken; %s differs in %s", diag.Name(name), difference)).Of(name).
 		Note(near.at(near.decl.NameSpan), "defined here").
-		WithHelp("if the call can reach it, rebuild the module that saw the old prototype")
+		WithHelp("if the call can reach it, " + cure)
 }
 
 // underaligned reports whether a caller stores an operand in memory with less

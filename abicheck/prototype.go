@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
 
@@ -20,13 +21,13 @@ func (c *checker) prototype(name string, a, b side) {
 		// ptxas drops the code after a call that does not return.
 		c.log.Error(diag.Noreturn, a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", diag.Name(name))).Of(name).
 			Note(b.at(b.decl.NameSpan), b.note()).
-			WithHelp(rebuild)
+			WithHelp(rebuild(a, b, "prototype"))
 	}
 	for _, word := range []string{".abi_preserve", ".abi_preserve_control"} {
 		if x, y := numberOf(a, word), numberOf(b, word); x != y {
 			c.log.Error(diag.ABIPreserve, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), x, y, b.where())).Of(name).
 				Note(b.at(b.decl.NameSpan), b.note()).
-				WithHelp("caller and function would keep different registers; " + rebuild)
+				WithHelp("caller and function would keep different registers; " + rebuild(a, b, "prototype"))
 		}
 	}
 	apart := moved(a.decl.Signature, b.decl.Signature)
@@ -70,7 +71,21 @@ func (c *checker) aliased(s side) bool {
 	return c.aliases[s.decl]
 }
 
-const rebuild = "rebuild the module that saw the old prototype"
+// rebuild returns how to make two prototypes, or declarations of a variable, agree.
+// Modules of C++ get them from one header, others have their own.
+func rebuild(a, b side, what string) string {
+	if a.decl.Defines() {
+		a, b = b, a
+	}
+	switch {
+	case a.file != b.file && a.file.Language() == object.CXX && b.file.Language() == object.CXX:
+		return "rebuild the module that saw the old " + what
+	case a.decl.Defines():
+		return "make the definitions agree"
+	}
+	name, line, _ := a.at(a.decl.NameSpan).Position()
+	return fmt.Sprintf("correct the declaration at %s:%d", diag.Escape(name), line)
+}
 
 func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs bool) {
 	if len(x) == len(y) {
@@ -78,7 +93,7 @@ func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs 
 	}
 	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), plural(len(x), what), plural(len(y), what), b.where())).Of(name).
 		Note(b.at(b.decl.NameSpan), b.note()).
-		WithHelp(rebuild)
+		WithHelp(rebuild(a, b, "prototype"))
 	return true
 }
 
@@ -106,7 +121,7 @@ func (c *checker) param(name string, i int, a, b side, moved bool) {
 	}
 	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
 		Note(b.at(y.Span), b.note()).
-		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, rebuild))
+		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, rebuild(a, b, "prototype")))
 }
 
 // numbered returns "parameter 2", or "result" if there is one.

@@ -132,7 +132,7 @@ func passes(ctx context.Context) {
 }
 `
 
-const embedderSays = `error "duplicate-symbol" b` + "\x1b" + `[31m.ptx:4:16 [59+1] multiple definition of f; help "keep one of the two, make one .weak, or drop its linkage so that it stays in its module"
+const embedderSays = `error "duplicate-symbol" b` + "\x1b" + `[31m.ptx:4:16 [59+1] multiple definition of f; help "rename one of the two, or drop .visible from one so that it stays in its module; Options.DedupeIdentical keeps one of two identical functions"
   a.ptx:5:16 first defined here
 b\x1b[31m.ptx:4:16: error: multiple definition of f [duplicate-symbol]
     4 | .visible .func f () { ret; }
@@ -140,7 +140,7 @@ b\x1b[31m.ptx:4:16: error: multiple definition of f [duplicate-symbol]
 a.ptx:5:16: note: first defined here
     5 | .visible .func f () { ret; }
       |                ^
-help: keep one of the two, make one .weak, or drop its linkage so that it stays in its module
+help: rename one of the two, or drop .visible from one so that it stays in its module; Options.DedupeIdentical keeps one of two identical functions
 k a.ptx 4 17
 f a.ptx 5 16
 ptxas did not accept the module

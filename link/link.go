@@ -340,7 +340,25 @@ func addSourceLines(files []*object.File, log *diag.Log) {
 		lines.Know(f.Module)
 	}
 	for _, m := range log.Messages {
+		if m.ID == diag.DuplicateSymbol {
+			once(files, &lines, m)
+		}
 		lines.Explain(m)
+	}
+}
+
+// once gives the advice for two definitions that come from one line of a source file.
+func once(files []*object.File, lines *srcline.Finder, m *diag.Message) {
+	header := lines.Shared(m.Place, m.Notes[0].Place)
+	if header == "" {
+		return
+	}
+	for _, f := range files {
+		if f.Src == m.Place.Source {
+			if name := slices.Index(f.Names, m.Symbol); name >= 0 {
+				m.Help = resolve.OnceInFile(f, ptx.NameID(name), diag.Escape(path.Base(header)))
+			}
+		}
 	}
 }
 

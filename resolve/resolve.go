@@ -3,6 +3,7 @@
 package resolve
 
 import (
+	"bytes"
 	"path"
 	"slices"
 	"strings"
@@ -246,7 +247,50 @@ func (t *Table) Strong(id object.ID) bool { return t.strength(id) == strong }
 func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
 	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).Of(s.Name).
 		Note(t.place(s.Def), "first defined here").
-		WithHelp("keep one of the two, make one .weak, or drop its linkage so that it stays in its module")
+		WithHelp(t.once(s.Def, id))
+}
+
+// once returns how to have one definition in place of two.
+func (t *Table) once(a, b object.ID) string {
+	f, d, e := t.Files[b.File], t.decl(a), t.decl(b)
+	if d == nil || e == nil || d.Kind != e.Kind { // an alias
+		return "rename one of the two"
+	}
+	help := "rename one of the two"
+	variable, function := d.Kind == ptx.Variable, d.Kind == ptx.Func
+	switch language := f.Language(); {
+	case d.Kind == ptx.Entry || language != t.Files[a.File].Language():
+	case language == object.CXX && function:
+		help = "if a header defines it, declare it inline there; otherwise rename one of the two"
+	case language == object.CXX:
+		help = "if a header defines it, declare it inline there (C++17); otherwise declare it extern in one of the two files, or rename it"
+	case language == object.PTX && variable:
+		help = "rename one of the two, or declare it .extern in one module"
+	case language == object.PTX:
+		help = "rename one of the two, or drop .visible from one so that it stays in its module"
+	}
+	if function && !t.options.Compared && bytes.Equal(t.Files[a.File].Src.Bytes(d.Span), f.Src.Bytes(e.Span)) {
+		help += diag.With("--dedupe-identical", "; %s keeps one of two identical functions")
+	}
+	return help
+}
+
+// OnceInFile returns how to have one definition in place of those that modules have from
+// one line of a source file. nvcc ignores inline before a kernel.
+func OnceInFile(f *object.File, name ptx.NameID, header string) string {
+	switch path.Ext(header) {
+	case ".cu", ".c", ".cc", ".cpp", ".cxx", ".py", ".rs", ".jl":
+		return "both modules were compiled from " + header + "; link one of them"
+	}
+	switch d := f.DeclOf(name); {
+	case d != nil && d.Kind == ptx.Entry:
+		return "declare it static in " + header + ", or move it to one source file"
+	case f.Language() != object.CXX:
+		return "declare it static in " + header
+	case d != nil && d.Kind == ptx.Variable:
+		return "declare it inline in " + header + " (C++17), or static if each file is to have its own"
+	}
+	return "declare it inline in " + header
 }
 
 func (t *Table) choose(s *Symbol, log *diag.Log) {

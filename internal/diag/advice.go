@@ -9,7 +9,7 @@ type Advice struct {
 
 var advice = [...]Advice{
 	ABIPreserve: {
-		"Rebuild the module that saw the old prototype. The registers that a function keeps are part of its call: a caller relies on those that its declaration names.",
+		"Correct the declaration, or rebuild the module that saw the old prototype. The registers that a function keeps are part of its call: a caller relies on those that its declaration names.",
 		"PTX ISA, .abi_preserve; docs/abi.md, 2",
 	},
 	AddressSizeMismatch: {
@@ -65,7 +65,7 @@ var advice = [...]Advice{
 		"README, In Make",
 	},
 	DuplicateSymbol: {
-		"Keep one of the two definitions. If both are meant, make one .weak (inline or a template in C++), or drop the linkage (static in C++) so that each module has its own.",
+		"Declare inline what a header defines. Rename one of two kernels, functions or variables that differ; what only its own module uses may be static (in PTX, without .visible).",
 		"PTX ISA, .visible and .weak",
 	},
 	EmptyInput: {
@@ -121,7 +121,7 @@ var advice = [...]Advice{
 		"docs/packages.md",
 	},
 	Noreturn: {
-		"Rebuild the module that saw the old prototype. The compiler of the caller removes the code behind the call, so a function that returns continues somewhere else.",
+		"Correct the declaration, or rebuild the module that saw the old prototype. The compiler of the caller removes the code behind the call, so a function that returns continues somewhere else.",
 		"PTX ISA, .noreturn; docs/abi.md, 2",
 	},
 	NotAnArchive: {
@@ -161,19 +161,19 @@ var advice = [...]Advice{
 		"README, In Make",
 	},
 	ParamAlign: {
-		"Rebuild the module that saw the old prototype. If two compilers align the type differently, pass a pointer, or align the type in the source (alignas).",
+		"Correct the declaration, or rebuild the module that saw the old prototype. If two compilers align the type differently, pass a pointer, or align the type in the source (alignas).",
 		"PTX Interoperability 2.3, note D; docs/abi.md, Where parameters are passed",
 	},
 	ParamCount: {
-		"Rebuild the module that saw the old prototype.",
+		"Correct the declaration, or rebuild the module that saw the old prototype.",
 		"PTX Interoperability 2.3; docs/abi.md, 2",
 	},
 	ParamShape: {
-		"Rebuild the module that saw the old prototype. A structure with one member is an array of bytes, and its member alone is a scalar.",
+		"Correct the declaration, or rebuild the module that saw the old prototype. A structure with one member is an array of bytes, and its member alone is a scalar.",
 		"PTX Interoperability 2.3; docs/abi.md, 2",
 	},
 	ParamSize: {
-		"Rebuild the module that saw the old prototype: a type has changed, or differs between hosts, as long does.",
+		"Correct the declaration, or rebuild the module that saw the old prototype: a type has changed, or differs between hosts, as long does.",
 		"PTX Interoperability 2.3; docs/abi.md, 2",
 	},
 	ParamSpace: {
@@ -257,7 +257,7 @@ var advice = [...]Advice{
 		"PTX ISA, .attribute; docs/abi.md, 4",
 	},
 	VarSize: {
-		"Rebuild the module that saw the old declaration.",
+		"Correct the declaration, or rebuild the module that saw the old one.",
 		"PTX Interoperability 1.2; docs/abi.md, 1",
 	},
 	VarSpace: {

@@ -87,6 +87,21 @@ func (f *Finder) Explain(m *diag.Message) {
 	m.Notes = notes
 }
 
+// Shared returns the source file in which one line is the source line of both places, or
+// "" if there is none.
+func (f *Finder) Shared(a, b diag.Place) (file string) {
+	x, y := f.lines(a), f.lines(b)
+	if len(x) == 0 || len(y) == 0 {
+		return ""
+	}
+	file, line, _ := x[0].Place.Position()
+	file2, line2, _ := y[0].Place.Position()
+	if line == 0 || line != line2 || file != file2 {
+		return ""
+	}
+	return file
+}
+
 // same reports whether two notes show the same.
 func same(a, b diag.Remark) bool {
 	file, line, column := a.Place.Position()
