@@ -120,10 +120,11 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	var ignored diag.Log // errors in .target have been reported already
 	var named []arch
 	var member arch // of the member that sets the target of the output
+	var others []arch
 	for _, f := range files {
 		a := archOf(f, &ignored)
 		if gpu != "" && !a.runsOn(gpu) {
-			log.Error(diag.ArchMismatch, a.place(), fmt.Sprintf("this module is for %s, but %s is %s", a.where(), diag.Option("--arch"), gpu)).WithHelp(a.remedy(gpu))
+			others = append(others, a)
 		}
 		switch {
 		case a.number == 0:
@@ -132,6 +133,14 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 		case member.file == nil || a.suffix != 0 && member.suffix == 0 || a.number > member.number && a.suffix == member.suffix:
 			member = a
 		}
+	}
+	if n := len(others); n > 1 && n == len(files) {
+		log.Error(diag.ArchMismatch, others[0].place(), fmt.Sprintf("none of the %d modules runs on %s, which %s names; this one is for %s", n, gpu, diag.Option("--arch"), others[0].where())).
+			WithHelp(h.arch.remedy("them", gpu))
+		others = nil
+	}
+	for _, a := range others {
+		log.Error(diag.ArchMismatch, a.place(), fmt.Sprintf("this module is for %s, but %s is %s", a.where(), diag.Option("--arch"), gpu)).WithHelp(a.remedy("it", gpu))
 	}
 	if gpu != "" || len(named) == 0 || member.file == nil {
 		return
@@ -154,8 +163,9 @@ func (a arch) where() string {
 	return a.String() + " and later"
 }
 
-// remedy returns the help for a module that does not run on a GPU.
-func (a arch) remedy(gpu string) string {
+// remedy returns the help for a module, or several (what is "them"), that do not run on a
+// GPU.
+func (a arch) remedy(what, gpu string) string {
 	if strings.HasPrefix(filepath.Base(a.file.Path), "libdevice") {
 		return "create one with ptxlink libdevice --arch " + gpu
 	}
@@ -163,7 +173,7 @@ func (a arch) remedy(gpu string) string {
 	if a.suffix == 0 {
 		lower = " or lower"
 	}
-	return "compile it for " + gpu + lower + diag.With("--arch "+a.String(), ", or link with %s")
+	return "compile " + what + " for " + gpu + lower + diag.With("--arch "+a.String(), ", or link with %s")
 }
 
 // runsOn reports whether PTX for the target can be assembled for a GPU such as sm_90a.

@@ -38,6 +38,17 @@ func (c *command) readAssembler(opts *cli.Context) error {
 	if len(c.archs) > 0 && ptxas.SetsArch(c.assembler.Args) {
 		return &usageError{text: "-Xptxas names a GPU, but --arch names several", help: "name the GPUs with --arch only"}
 	}
+	for _, arch := range append(c.archs, c.linkOptions.Arch) {
+		name, virtual := strings.CutPrefix(arch, "compute_")
+		if !virtual || !c.cubin || ptxas.SetsArch(c.assembler.Args) {
+			continue
+		}
+		help := "name the GPU: --arch=sm_" + name
+		if c.format == "fatbin" {
+			help += "; a fatbin holds the PTX too"
+		}
+		return &usageError{text: arch + " is a virtual architecture, for which there is no cubin", help: help}
+	}
 	if err := c.readMode(opts.String("ptxas-mode"), opts.String("partition")); err != nil {
 		return err
 	}

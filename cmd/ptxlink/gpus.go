@@ -51,14 +51,6 @@ func (c *command) readArchs(archs []string) error {
 			help: "write out.fatbin, which holds a cubin for each, or link once for each",
 		}
 	}
-	for _, arch := range c.archs {
-		if strings.HasPrefix(arch, "compute_") && c.cubin {
-			return &usageError{
-				text: arch + " is a virtual architecture, for which there is no cubin",
-				help: "name the GPUs, such as sm_80; a fatbin holds the PTX too",
-			}
-		}
-	}
 	return nil
 }
 
