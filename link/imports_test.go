@@ -29,7 +29,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/internal/outfile":      "internal/diag internal/infile",
 		"ptxlink/object/ptx":            "internal/diag internal/hashed",
 		"ptxlink/object/container":      "internal/diag internal/hashed internal/infile internal/room",
-		"ptxlink/object":                "internal/diag internal/hashed internal/infile internal/mapped internal/parallel internal/room object/ptx object/container",
+		"ptxlink/object":                "internal/diag internal/hashed internal/infile internal/mapped internal/parallel internal/room internal/typo object/ptx object/container",
 		"ptxlink/resolve":               "internal/diag internal/hashed internal/parallel internal/typo object object/ptx",
 		"ptxlink/abicheck":              "internal/diag object object/ptx resolve abicheck/ctype",
 		"ptxlink/abicheck/atomics":      "internal/diag object object/ptx resolve",

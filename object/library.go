@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/typo"
 )
 
 // FindLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first
@@ -40,11 +41,53 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
 	} else if name == "cudadevrt" {
 		m.WithHelp("it is in the CUDA toolkit, and only kernels that launch kernels need it (docs/libraries.md)")
+	} else if near := similarLibrary(name, dirs); near != "" {
+		m.WithHelp("did you mean " + near + "?")
 	} else if len(dirs) == 0 {
 		m.WithHelp("name the directory that holds " + wanted + diag.With("-L", " with %s"))
 	}
 	for _, dir := range dirs {
 		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", wanted, dir))
+	}
+	return "", false
+}
+
+// similarLibrary returns the -l of the library in the directories whose name is most similar,
+// as -lmath for -lmaht or -llibmath.a; "" if none is.
+func similarLibrary(name string, dirs []string) (near string) {
+	limit := max(1, len(name)/4)
+	for _, dir := range dirs {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			wanted := strings.TrimPrefix(name, "lib")
+			if bare, ok := bareLibrary(name); ok {
+				wanted = bare
+			}
+			other, ok := bareLibrary(e.Name())
+			if strings.HasPrefix(name, ":") {
+				wanted, other = name, ":"+e.Name()
+			} else if !ok || len(wanted) < 3 && wanted != other {
+				continue
+			}
+			if d := typo.Distance(wanted, other, limit); d <= limit {
+				limit, near = d-1, "-l"+other
+			}
+		}
+	}
+	return near
+}
+
+// bareLibrary returns the name that -l gives a library; ok is false for other files.
+func bareLibrary(file string) (name string, ok bool) {
+	for _, suffix := range []string{".a", ".ptx", ".lib"} {
+		base, cut := strings.CutSuffix(file, suffix)
+		bare, lib := strings.CutPrefix(base, "lib")
+		if cut && (lib || suffix == ".lib") {
+			return bare, true
+		}
 	}
 	return "", false
 }

@@ -416,6 +416,9 @@ func (c *command) refused(err error) error {
 		if m.Help == "" && errors.Is(m, fs.ErrNotExist) && m.Place.File != "" {
 			m.Help = c.missingFile(m.Place.File)
 		}
+		if m.Help == "" && m.Err != nil {
+			m.Help = insteadOfDirectory(m.Place.File)
+		}
 	}
 	c.report.write(refused.Messages)
 	if refused.IO {
@@ -457,6 +460,29 @@ func (c *command) missingFile(path string) string {
 // linkable are the suffixes of files that a link reads, for suggestions: the content of
 // a file decides.
 var linkable = []string{".ptx", ".a", ".o", ".obj", ".lib", ".fatbin", ".gz", ".zst", ".lz4", ".so", ".dll", ".exe", ""}
+
+// insteadOfDirectory returns how to link what is in a directory; "" if it has neither
+// libraries nor PTX, and for other files.
+func insteadOfDirectory(path string) string {
+	if info, err := os.Stat(path); err != nil || !info.IsDir() { // a pipe would block
+		return ""
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return ""
+	}
+	ptx, library := "", ""
+	for _, e := range entries {
+		name := e.Name()
+		switch {
+		case filepath.Ext(name) == ".ptx":
+			ptx = filepath.Join(path, "*.ptx") + " names the modules in it"
+		case filepath.Ext(name) == ".a" && strings.HasPrefix(name, "lib") && library == "":
+			library = diag.With("-L "+path, "%s searches it for libraries") + diag.With("-l "+name[3:len(name)-2], "; %s links "+name)
+		}
+	}
+	return diag.Join(ptx, library)
+}
 
 // writeResult writes the files, the output last, so that the others exist once it
 // does.

@@ -27,8 +27,8 @@ import (
 //  6. the wheels that pip installed in the active virtual or conda environment, the
 //     user's directory or that of the system: NVIDIA's nvidia-cuda-nvcc, then Triton
 //
-// A program that the user named must exist; the other places may have no ptxas. The
-// error lists every place.
+// A program that the user named must exist; the other places may have no ptxas.
+// docs/ptxas.md lists the directories.
 func Find(explicit string) (string, error) {
 	if explicit != "" {
 		return named(diag.Option("--ptxas"), explicit)
@@ -36,11 +36,11 @@ func Find(explicit string) (string, error) {
 	if name := os.Getenv("PTXAS"); name != "" {
 		return named("$PTXAS", name)
 	}
-	var looked []string
+	var looked, unset []string
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
 		root := os.Getenv(variable)
 		if root == "" {
-			looked = append(looked, "$"+variable+" (not set)")
+			unset = append(unset, "$"+variable)
 			continue
 		}
 		path := filepath.Join(root, "bin", program)
@@ -52,7 +52,6 @@ func Find(explicit string) (string, error) {
 	if path, err := exec.LookPath("ptxas"); err == nil {
 		return filepath.Abs(path)
 	}
-	looked = append(looked, "$PATH")
 	for _, pattern := range installed() {
 		found, _ := filepath.Glob(filepath.Join(pattern, program))
 		slices.SortFunc(found, NewestFirst)
@@ -61,10 +60,9 @@ func Find(explicit string) (string, error) {
 				return path, nil
 			}
 		}
-		looked = append(looked, pattern)
 	}
 	if os.Getenv("VIRTUAL_ENV") == "" {
-		looked = append(looked, "$VIRTUAL_ENV (not set)")
+		unset = append(unset, "$VIRTUAL_ENV")
 	}
 	for _, packages := range SitePackages() {
 		for _, wheel := range wheels {
@@ -76,12 +74,14 @@ func Find(explicit string) (string, error) {
 				}
 			}
 		}
-		looked = append(looked, packages)
+	}
+	text := "cannot find ptxas in " + strings.Join(append(looked, "$PATH, the usual directories or pip's wheels"), ", ")
+	if unset != nil {
+		text += " (not set: " + strings.Join(unset, ", ") + ")"
 	}
 	return "", &diag.Message{
-		ID:   diag.Tool,
-		Text: "cannot find ptxas; looked in " + strings.Join(looked, ", "),
-		Help: "install the CUDA toolkit, or its wheel with pip install nvidia-cuda-nvcc, or name the program with " + diag.With("--ptxas", "%s or ") + "$PTXAS; writing PTX needs none of these",
+		ID: diag.Tool, Text: text,
+		Help: "pip install nvidia-cuda-nvcc, install the CUDA toolkit, or name the program with " + diag.With("--ptxas", "%s or ") + "$PTXAS; writing PTX needs none",
 	}
 }
 
