@@ -94,6 +94,22 @@ func large(t *testing.T) Report {
 	return Report{Title: "app.cubin", Map: m}
 }
 
+// small returns the report of a program of two modules.
+func small(t *testing.T) Report {
+	const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
+	r, err := link.Link(t.Context(), link.Options{Inputs: []link.Input{
+		{Name: "a.ptx", Text: []byte(top + ".extern .func f ();\n.visible .entry k () { call f; ret; }\n")},
+		{Name: "b.ptx", Text: []byte(top + ".visible .const .u32 table[4];\n.visible .func f () { ret; }\n")},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := r.Map()
+	at := func(file string, line int) link.Place { return link.Place{File: file, Line: line} }
+	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []link.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}})
+	return Report{Title: "small.ptx", Map: m}
+}
+
 // failed returns the report of a link without output.
 func failed() Report {
 	m := link.NewMap()
@@ -103,7 +119,7 @@ func failed() Report {
 
 // drive opens a page in a browser, runs a script in it, and returns what the script
 // gives to say.
-func drive(t *testing.T, page, fragment, script string) string {
+func drive(t *testing.T, width int, page, fragment, script string) string {
 	t.Helper()
 	browser := oracles.RequireCompiler(t, "chromium")
 	page = strings.Replace(page, "</body>", `<pre id="said"></pre><script>
@@ -122,7 +138,7 @@ const type = text => { const input = main.querySelector("input[type=search]"); i
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+path+fragment)
+	cmd := exec.CommandContext(ctx, browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=20000", fmt.Sprintf("--window-size=%d,900", width), "--user-data-dir="+t.TempDir(), "--dump-dom", "file://"+path+fragment)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -157,11 +173,16 @@ func deep(t *testing.T) Report {
 func TestInBrowser(t *testing.T) {
 	program := write(t, large(t))
 	for _, c := range []struct{ name, page, fragment, script, want string }{
-		{"the first part has two maps of 51 and 50 modules", program, "",
+		{"the first part has two maps of 51 and 50 modules, and one space as bars", program, "",
 			`const maps = document.querySelectorAll("main > svg"); say(maps.length); say(maps[0].querySelectorAll("rect").length); say(maps[2].querySelectorAll("rect").length);`, "3|51|50"},
+		{"a small program has bars, no treemap", write(t, small(t)), "",
+			`say(document.querySelectorAll("svg").length); say([...document.querySelectorAll(".bars a")].map(a => a.textContent)); say(main.offsetHeight < 400);`, "0|a.ptx,b.ptx,table|true"},
+		{"a source line is before the place in PTX", write(t, small(t)), "#messages", `say([...main.querySelectorAll(".message .name")].map(n => n.textContent));`, "a.cu:7,a.ptx:3"},
+		{"no table is wider than the window, and a narrow one lacks what matters less", write(t, small(t)), "#symbols",
+			`say(document.documentElement.scrollWidth <= innerWidth); say(getComputedStyle(main.querySelector("th.minor")).display === (innerWidth < 640 ? "none" : "table-cell"));`, "true|true"},
 		{"a click on a module opens it, and one on a symbol leads to the table", program, "",
 			`const rect = [...document.querySelectorAll("svg a")].find(a => a.textContent.includes("m49.ptx")); location.hash = rect.getAttribute("href"); await wait();
-			say(document.querySelectorAll("svg")[0].querySelectorAll("rect").length); location.hash = document.querySelector("svg a").getAttribute("href"); await wait();
+			const opened = document.querySelectorAll(".bars")[1].querySelectorAll("a"); say(opened.length); location.hash = opened[0].getAttribute("href"); await wait();
 			say(document.querySelector("nav a[aria-current]").textContent.split(" ")[0]); say(main.querySelectorAll("tbody tr").length);`, "1|Symbols|1"},
 		{"the search of symbols filters, and keeps its state in the address", program, "#symbols",
 			`const all = main.querySelectorAll("tbody tr").length; type("f49"); await wait(); say(all > 100); say(main.querySelectorAll("tbody tr").length); say(location.hash); say(document.activeElement.type);`, "true|1|#symbols?q=f49|search"},
@@ -180,8 +201,8 @@ func TestInBrowser(t *testing.T) {
 		{"a search from a function, and the opened branches without one", write(t, deep(t)), "#calls?root=f1990_&q=f1999_",
 			`say([...main.querySelector("ul.tree").querySelectorAll("details[open] > summary > .name")].map(n => n.textContent).join(" ")); type(""); await wait(); say(main.querySelectorAll("details[open]").length);`, "f1990_ f1994_|2"},
 		{"the callers of a function", program, "#calls?root=_Z3f12i", `say(main.querySelectorAll("h2")[1].nextSibling.textContent.includes("k"));`, "true"},
-		{"kernels", program, "#kernels", `say(main.querySelector("tbody tr").textContent);`, "51224?2400kernelk"},
-		{"a column of two words sorts", program, "#kernels?sort=spill loads down", `say(main.querySelector("tbody tr td:last-child").textContent);`, "f03(int)"},
+		{"kernels", program, "#kernels", `say(main.querySelector("tbody tr").textContent);`, "kkernel51224?2400"},
+		{"a column of two words sorts", program, "#kernels?sort=spill loads down", `say(main.querySelector("tbody tr td").textContent);`, "f03(int)"},
 		{"renamed symbols, with short paths", program, "#changes?q=counter$", `say(main.querySelectorAll("tbody tr").length); say(main.textContent.includes("/build/"));`, "49|false"},
 		{"messages filter by text", program, "#messages", `const n = main.querySelectorAll(".message").length; type("no such text"); await wait(); say(n > 0); say(main.querySelectorAll(".message").length);`, "true|0"},
 		{"a link that failed has its messages alone", write(t, failed()), "",
@@ -189,8 +210,10 @@ func TestInBrowser(t *testing.T) {
 		{"hostile names stay text", write(t, hostile(t)), "#symbols", `say(document.title.endsWith("- ptxlink")); say(main.querySelectorAll("b").length); say(main.querySelectorAll("tbody tr").length);`, "true|0|1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := drive(t, c.page, c.fragment, c.script); got != c.want {
-				t.Errorf("%s, want %s", got, c.want)
+			for _, width := range []int{1300, 420} {
+				if got := drive(t, width, c.page, c.fragment, c.script); got != c.want {
+					t.Errorf("%d pixels wide: %s, want %s", width, got, c.want)
+				}
 			}
 		})
 	}
