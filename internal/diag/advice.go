@@ -301,7 +301,7 @@ var advice = [...]Advice{
 		"docs/packages.md",
 	},
 	EmptyMember: {
-		"Compile the file with -rdc=true, or make its functions .visible. Without the option, nvcc keeps only kernels.",
+		"Compile the file with -rdc=true, or make its functions .visible. Without the option, nvcc makes all functions private or removes them.",
 		"docs/packages.md",
 	},
 	EntryRenamed: {
