@@ -16,6 +16,11 @@ import (
 	"ptxlink/internal/oracles"
 )
 
+func TestMain(m *testing.M) {
+	oracles.HideToolkit()
+	m.Run()
+}
+
 // TestCommands runs the code blocks of each page in a copy of the tree, in order,
 // each from the root. A block of sh must succeed. A block of console holds commands
 // after "$ ", each followed by what it prints, where a line of "..." stands for any
@@ -123,7 +128,6 @@ func TestMakefile(t *testing.T) {
 		t.Fatal(err)
 	}
 	block{text: `cd testdata/quickstart
-unset MAKEFLAGS MAKELEVEL # of the make that runs the tests
 makes() {
 	sleep 0.02 # files have the time of the last tick
 	touch "$1"
@@ -215,9 +219,7 @@ func environment(t *testing.T, bin string, blocks []block) []string {
 		}
 	}
 	path, gcc := bin+":"+tools, filepath.Join(oracles.Dir(), "gcc-nvptx")
-	env := append(os.Environ(), "MAKEFLAGS=", "NO_COLOR=1", "PTXLINK_CACHE=",
-		"CUDA_HOME=", "CUDA_PATH=", "PTXAS=", "NVLINK=", "FATBINARY=", // the tools on this PATH are meant
-		"GCC="+gcc)
+	env := append(os.Environ(), "NO_COLOR=1", "GCC="+gcc)
 	if slices.Contains(named, "gcc-12") {
 		// The host's gcc looks for the offload compiler in its own directories.
 		dirs, _ := filepath.Glob(gcc + "/root/usr/lib/gcc/*/12")

@@ -115,7 +115,7 @@ func (w *workspace) run(dir, program string, args ...string) string {
 	w.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "PTXLINK="+w.ptxlink, "MAKEFLAGS=") // those of make test
+	cmd.Env = append(os.Environ(), "PTXLINK="+w.ptxlink)
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.Fatalf("%s %s: %v\n%s", filepath.Base(program), strings.Join(args, " "), err, out)

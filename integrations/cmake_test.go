@@ -67,9 +67,7 @@ func TestCMake(t *testing.T) {
 // install runs make install.
 func install(t *testing.T, prefix string) {
 	t.Helper()
-	cmd := exec.Command(oracles.Require(t, "make"), "-C", "..", "install", "PREFIX="+prefix, "DESTDIR=")
-	cmd.Env = append(os.Environ(), "MAKEFLAGS=")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := exec.Command(oracles.Require(t, "make"), "-C", "..", "install", "PREFIX="+prefix, "DESTDIR=").CombinedOutput(); err != nil {
 		t.Fatalf("make install: %v\n%s", err, out)
 	}
 }

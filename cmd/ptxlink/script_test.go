@@ -19,12 +19,21 @@ import (
 var update = flag.Bool("update", false, "rewrite the want files of testdata/script with what ptxlink does now; read the diff")
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"ptxlink": func() {
+	testscript.Main(tests{m}, map[string]func(){"ptxlink": func() {
 		if os.Getenv("PTXLINK_TEST_STACK") != "" { // see TestDeep
 			debug.SetMaxStack(32 << 20)
 		}
 		main()
 	}})
+}
+
+// tests hides the toolkit from the tests only: ptxlink, which is this program too, runs
+// with the environment that a script sets.
+type tests struct{ *testing.M }
+
+func (t tests) Run() int {
+	oracles.HideToolkit()
+	return t.M.Run()
 }
 
 // TestScripts runs testdata/script. Beside what testscript knows, a script has

@@ -1,0 +1,12 @@
+package ptxas
+
+import (
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+func TestMain(m *testing.M) {
+	oracles.HideToolkit()
+	m.Run()
+}
