@@ -3,8 +3,8 @@
 # make release-twice  build a release twice, and compare the bytes
 # make release-chroot  install the packages in a bare Debian, and use them there (needs root)
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
-# make test     fetch the oracles and run every test
-# make test-integrations  fetch compilers too, and run what needs them: the commands of the documentation, builds with nvcc
+# make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
+# make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
 # make test-remote  build with Bazel on a remote-execution server, on loopback
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
@@ -35,18 +35,15 @@ oracles: FORCE
 	internal/oracles/fetch.sh
 
 test: oracles
-	$(GO) vet ./...
-	$(GO) test -timeout 30m ./...
-# The race detector needs a C compiler, which a bare machine lacks.
-	@if command -v "$$($(GO) env CC)" >/dev/null; then set -x; CGO_ENABLED=1 $(GO) test -timeout 30m -race -short $(RACE); \
-	else echo 'no C compiler: the race detector is left out'; fi
+	$(GO) run ./internal/gotest -timeout 30m -short ./...
 
-test-integrations: FORCE
+test-all: FORCE
 	internal/oracles/fetch.sh --compilers
-	PTXLINK_REQUIRE_ORACLES=1 PTXLINK_REQUIRE_COMPILERS=1 $(GO) test -timeout 30m ./docs ./integrations/... ./link/report
+	$(GO) run ./internal/gotest -timeout 30m ./...
+	CGO_ENABLED=1 $(GO) test -timeout 30m -race -short $(RACE)
 
 test-remote: ptxlink
-	internal/oracles/fetch.sh
+	internal/oracles/fetch.sh --compilers
 	tools=$$(internal/oracles/fetch.sh --print-dir)/bin && python3 integrations/bazel/remote/run.py $$tools/bazel $$tools/ptxas ./ptxlink
 
 # The modules of staticcheck stay out of go.mod, which users of package link read.
@@ -135,4 +132,4 @@ clean:
 	rm -rf ptxlink dist
 
 FORCE:
-.PHONY: FORCE oracles test test-integrations test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean

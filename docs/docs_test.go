@@ -33,6 +33,7 @@ func TestMain(m *testing.M) {
 // PATH has the oracles that the page names, and the programs of the system. A page that
 // calls a compiler is skipped if that is missing (fetch.sh --compilers).
 func TestCommands(t *testing.T) {
+	oracles.Long(t)
 	pages, err := filepath.Glob("*.md")
 	if err != nil {
 		t.Fatal(err)
@@ -109,6 +110,7 @@ func TestIndex(t *testing.T) {
 // TestMakefile builds the quickstart with the Makefile of README.md, and again after
 // changes.
 func TestMakefile(t *testing.T) {
+	oracles.Long(t)
 	oracles.RequireCompiler(t, "nvcc")
 	oracles.Require(t, "ptxas")
 	text, err := os.ReadFile("../README.md")

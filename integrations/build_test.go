@@ -173,9 +173,7 @@ func (w *workspace) makes() (made []string) {
 }
 
 func TestBazel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds with Bazel and Make many times")
-	}
+	oracles.Long(t) // builds with Bazel and Make many times
 	w := newWorkspace(t)
 	t.Run("example", w.example)
 	t.Run("names", w.names)
@@ -502,9 +500,7 @@ func (w workspace) fails(target, want string) {
 // TestBazelCompile builds the .cu of the example with nvcc and with clang, and checks
 // what runs again after a change.
 func TestBazelCompile(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds with Bazel many times")
-	}
+	oracles.Long(t) // builds with Bazel many times
 	w := newWorkspace(t)
 	nvcc, clang, ptxas := oracles.RequireCompiler(t, "nvcc"), oracles.RequireCompiler(t, "clang"), oracles.Require(t, "ptxas")
 	const compiling, linking, joining = "Compiling cuda/nearest.cu for sm_75", "Linking cuda/_app/linked.ptx", "Joining cuda/app.cubin"

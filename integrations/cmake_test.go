@@ -23,9 +23,7 @@ type cmakeWorkspace struct {
 // TestCMake installs ptxlink, builds the example with Ninja and Make, changes one file
 // after another, and checks that exactly what depends on it is built again.
 func TestCMake(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds with CMake many times")
-	}
+	oracles.Long(t) // builds with CMake many times
 	cmake, makeProgram := oracles.RequireCompiler(t, "cmake"), oracles.Require(t, "make")
 	ninja := oracles.RequireCompiler(t, "ninja")
 	prefix := filepath.Join(t.TempDir(), "usr")
@@ -224,6 +222,7 @@ func refusedByCMake(w *cmakeWorkspace) {
 
 // TestPkgConfig reads the file for pkg-config.
 func TestPkgConfig(t *testing.T) {
+	oracles.Long(t)
 	pkgConfig := oracles.RequireCompiler(t, "pkg-config")
 	prefix := filepath.Join(t.TempDir(), "usr")
 	install(t, prefix)

@@ -26,9 +26,7 @@ set_target_properties(kernels app objects both resolved PROPERTIES CUDA_SEPARABL
 // TestCMakeCUDA builds programs and libraries of CMake's CUDA language with ptxlink as
 // nvlink. All device links give what nvlink gives, and programs start.
 func TestCMakeCUDA(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds with CMake")
-	}
+	oracles.Long(t) // builds with CMake
 	cmake, nvcc := oracles.RequireCompiler(t, "cmake"), oracles.RequireCompiler(t, "nvcc-new")
 	w := &nvccWorkspace{T: t, nvcc: nvcc, cuobjdump: oracles.Require(t, "cuobjdump-new"), toolkit: toolkitOf(t, nvcc), tools: t.TempDir()}
 	program := filepath.Join(w.tools, "nvlink")

@@ -36,9 +36,7 @@ double square(double x) { return x * x; }
 // gcc's assembler checks what it writes with the ptxas on PATH, if there is one: for
 // sm_35, which ptxas 12 does not know, so then docs/from-gcc.md names a later GPU.
 func TestGCC(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles for the GPU")
-	}
+	oracles.Long(t) // compiles for the GPU
 	for _, test := range []struct{ name, ptxas, isa string }{
 		{"no ptxas", "", ""}, {"ptxas 12.4", "ptxas", "-misa=sm_53 "}, {"ptxas 13.5", "ptxas-new", "-misa=sm_75 "},
 	} {

@@ -49,9 +49,7 @@ void go3(float *p) { third<<<1, 1>>>(p); }
 // compares the device code and the register file of each device link with those of
 // nvlink.
 func TestNvcc(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles many files")
-	}
+	oracles.Long(t) // compiles many files
 	newest := oracles.RequireCompiler(t, "nvcc-new")
 	toolkit := toolkitOf(t, newest)
 	for _, test := range []struct{ name, nvcc, suffix string }{

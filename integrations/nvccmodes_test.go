@@ -92,9 +92,7 @@ int main() { parent<<<1, 1>>>(0); }
 // compares the verdict, the register file, kernels and variables with those of nvlink. It
 // checks the table of docs/nvcc.md; -update writes it.
 func TestNvccModes(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles many files")
-	}
+	oracles.Long(t) // compiles many files
 	newest := oracles.RequireCompiler(t, "nvcc-new")
 	toolkit := toolkitOf(t, newest)
 	program := filepath.Join(t.TempDir(), "nvlink")

@@ -17,6 +17,7 @@ func TestImports(t *testing.T) {
 		"ptxlink/internal/equivalence":  "internal/diag internal/oracles internal/ptxsim internal/ptxsim/kernels link link/partition object/ptx",
 		"ptxlink/internal/hashed":       "",
 		"ptxlink/internal/mapped":       "internal/parallel",
+		"ptxlink/internal/gotest":       "internal/oracles",
 		"ptxlink/internal/infile":       "internal/room",
 		"ptxlink/internal/oracles":      "",
 		"ptxlink/internal/parallel":     "",

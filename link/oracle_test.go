@@ -165,9 +165,7 @@ func entries(objects []string) []string {
 // TestGCCArchives links every member of gcc's libraries, 1577 modules in gcc 12, on
 // its own: bodies stay the same byte for byte, and ptxas accepts the result.
 func TestGCCArchives(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs ptxas 1577 times")
-	}
+	oracles.Long(t) // runs ptxas 1577 times
 	oracles.Require(t, "ptxas")
 	type member struct {
 		name string

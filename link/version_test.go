@@ -16,9 +16,7 @@ import (
 
 // TestInstructionVersions asks ptxas for the first version of each instruction.
 func TestInstructionVersions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs ptxas 60 times")
-	}
+	oracles.Long(t) // runs ptxas 60 times
 	ptxas := oracles.Require(t, "ptxas-new")
 	samples := map[string][]string{ // for sm_80, sm_90, sm_90a and sm_100a
 		"sm_80": {"redux.sync.add.s32 r, r, r", "cp.async.ca.shared.global [s], [d], 4", "mbarrier.init.shared.b64 [s], 1", "tanh.approx.f32 f, f",
@@ -73,9 +71,7 @@ func TestInstructionVersions(t *testing.T) {
 // TestTargetVersions asks each ptxas that knows a target whether it takes the version of
 // PTX that targetVersions has, and not the one before.
 func TestTargetVersions(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs ptxas 100 times")
-	}
+	oracles.Long(t) // runs ptxas 100 times
 	const refusal = "does not support .target"
 	dir := t.TempDir()
 	says := func(ptxas, target string, v ptx.Version) string {

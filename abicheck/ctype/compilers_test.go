@@ -157,23 +157,14 @@ func canonical(l *Layout) string {
 }
 
 // TestLayoutOfLiveCompilers generates structs and compares LayOut with the
-// compilers of this machine. It needs internal/oracles/fetch.sh --compilers;
-// without them it is skipped, or fails if PTXLINK_REQUIRE_COMPILERS is 1.
+// compilers of internal/oracles/fetch.sh --compilers.
 // PTXLINK_LAYOUT_SEED and PTXLINK_LAYOUT_COUNT select other structs than the
 // recorded ones.
 func TestLayoutOfLiveCompilers(t *testing.T) {
+	oracles.Long(t)
 	tools := map[string]string{}
 	for _, compiler := range []string{"nvcc", "clang"} {
-		path, ok := oracles.Find(compiler)
-		if !ok && os.Getenv("PTXLINK_REQUIRE_COMPILERS") == "1" {
-			t.Fatalf("no %s", compiler)
-		} else if !ok {
-			t.Skipf("no %s: run internal/oracles/fetch.sh --compilers", compiler)
-		}
-		tools[compiler] = path
-	}
-	if testing.Short() {
-		t.Skip("it takes long")
+		tools[compiler] = oracles.RequireCompiler(t, compiler)
 	}
 	seed, count := fromEnv("PTXLINK_LAYOUT_SEED", recordedSeed), fromEnv("PTXLINK_LAYOUT_COUNT", recordedCount)
 	g := &generator{rand: rand.New(rand.NewPCG(uint64(seed), 0))}

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ptxlink/internal/oracles"
 )
 
 // A growth is a family of inputs of any size n. The CPU time of a link must grow as
@@ -544,9 +546,7 @@ func isSubcommand(name string) bool {
 // TestGrowth measures each family at n and at 4n. Quadratic growth gives a ratio of
 // 16, and noise does not reach 9. A family fails only if it exceeds 9 three times.
 func TestGrowth(t *testing.T) {
-	if testing.Short() {
-		t.Skip("links many large inputs")
-	}
+	oracles.Long(t) // links many large inputs
 	const most, tries = 9, 3
 	// Less is noise: starting the program takes as long.
 	const least = 30 * time.Millisecond

@@ -14,14 +14,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ptxlink/internal/oracles"
 )
 
 // TestInterrupt checks that the first signal ends ptxlink wherever it blocks, with
 // exit code 128 and the signal's number, and that no temporary file remains.
 func TestInterrupt(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for every case to block")
-	}
+	oracles.Long(t)          // waits for every case to block
 	var many strings.Builder // its map is more than a pipe holds
 	many.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
 	for i := range 5000 {

@@ -20,15 +20,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
+	"ptxlink/internal/oracles"
 )
 
 // TestPeakMemory links large inputs with the ptxlink program. Its peak memory may
 // be 4 times the size of the file plus what it decompresses to. Time is not
 // measured.
 func TestPeakMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes files of 100 MB")
-	}
+	oracles.Long(t) // writes files of 100 MB
 	dir := t.TempDir()
 	program := filepath.Join(dir, "ptxlink")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
@@ -126,9 +125,7 @@ func runForPeak(t *testing.T, cmd *exec.Cmd) (peak int64, said []byte, err error
 // TestBombMemory checks that a bomb takes at most twice the limit, and one of NULs
 // hardly any memory.
 func TestBombMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decompresses to 400 MB, six times")
-	}
+	oracles.Long(t) // decompresses to 400 MB, six times
 	const size, limit = 400 << 20, 100 << 20
 	dir := t.TempDir()
 	for format, pack := range map[string]func(io.Writer) io.WriteCloser{
@@ -195,9 +192,7 @@ func TestThinMemory(t *testing.T) {
 
 // TestArMemory checks that a package takes no more memory to make than its text twice.
 func TestArMemory(t *testing.T) {
-	if testing.Short() {
-		t.Skip("decompresses to 100 MB")
-	}
+	oracles.Long(t) // decompresses to 100 MB
 	dir := t.TempDir()
 	const size = 100 << 20
 	f, err := os.Create(filepath.Join(dir, "bomb.gz"))
@@ -225,9 +220,7 @@ func TestArMemory(t *testing.T) {
 // error like an unreadable one. Under some limits the Go runtime cannot start and
 // exits with code 2, which ptxlink cannot change.
 func TestMemoryLimit(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads 100 MB many times")
-	}
+	oracles.Long(t) // reads 100 MB many times
 	dir := t.TempDir()
 	program := filepath.Join(dir, "ptxlink")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {

@@ -296,9 +296,7 @@ func TestManualPages(t *testing.T) {
 
 // TestInstall runs make install into a directory.
 func TestInstall(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds ptxlink")
-	}
+	oracles.Long(t) // builds ptxlink
 	make, err := exec.LookPath("make")
 	if err != nil {
 		t.Skip(err)

@@ -10,13 +10,9 @@ import (
 )
 
 // RequireVar names the environment variable under which a missing tool fails a
-// test instead of skipping it. CI sets it to 1, so that a broken fetch cannot
-// pass as a green run.
+// test instead of skipping it. CI sets it to 1 for make test-all, where no test
+// may be skipped (internal/gotest).
 const RequireVar = "PTXLINK_REQUIRE_ORACLES"
-
-// RequireCompilersVar is RequireVar for the compilers, which only fetch.sh
-// --compilers fetches. make test-integrations sets it to 1.
-const RequireCompilersVar = "PTXLINK_REQUIRE_COMPILERS"
 
 // Dir returns the directory that fetch.sh fills: $PTXLINK_ORACLES, else
 // ptxlink/oracles in the user's cache directory. It may not exist. It holds gcc's
@@ -46,9 +42,8 @@ func Dir() string {
 //
 // Plain names are the tools of CUDA 12.4 (ptxas, nvlink, cuobjdump, nvdisasm,
 // fatbinary), with the suffix -new for the newest CUDA and -old for the oldest
-// (ptxas-old). Others are nvptx-none-ld, llvm-dwarfdump, llvm-nm, readelf, ar, nm,
-// ld, hyperfine, bazel. After fetch.sh --compilers also nvcc, clang, llc, llvm-link
-// and gcc-nvptx.
+// (ptxas-old). Others are nvptx-none-ld, llvm-dwarfdump, llvm-nm, readelf, ar, nm, ld.
+// README.md lists those of fetch.sh --compilers.
 func Find(tool string) (path string, ok bool) {
 	if dir := Dir(); dir != "" {
 		// LookPath checks only this file if the name has a slash, and that it is
@@ -67,7 +62,7 @@ func Require(t testing.TB, tool string) string {
 	t.Helper()
 	path, ok := Find(tool)
 	if !ok {
-		missing(t, tool)
+		missing(t, tool, "")
 	}
 	return path
 }
@@ -96,33 +91,35 @@ func RequireFile(t testing.TB, name string) string {
 	t.Helper()
 	path := filepath.Join(Dir(), filepath.FromSlash(name))
 	if _, err := os.Stat(path); err != nil {
-		missing(t, name)
+		missing(t, name, "")
 	}
 	return path
 }
 
-// RequireCompiler is Require for a compiler, such as nvcc. A missing one fails the
-// test under [RequireCompilersVar].
+// RequireCompiler is Require for a tool that only fetch.sh --compilers fetches.
 func RequireCompiler(t testing.TB, tool string) string {
 	t.Helper()
 	path, ok := Find(tool)
-	switch {
-	case ok:
-	case os.Getenv(RequireCompilersVar) == "1":
-		t.Fatalf("no %s, and %s is 1: run internal/oracles/fetch.sh --compilers", tool, RequireCompilersVar)
-	default:
-		t.Skipf("no %s: run internal/oracles/fetch.sh --compilers", tool)
+	if !ok {
+		missing(t, tool, " --compilers")
 	}
 	return path
 }
 
-func missing(t testing.TB, what string) {
+func missing(t testing.TB, what, option string) {
 	t.Helper()
-	const cure = "run internal/oracles/fetch.sh"
 	if os.Getenv(RequireVar) == "1" {
-		t.Fatalf("no %s, and %s is 1: %s", what, RequireVar, cure)
+		t.Fatalf("no %s, and %s is 1: run internal/oracles/fetch.sh%s", what, RequireVar, option)
 	} else {
-		t.Skipf("no %s: %s", what, cure)
+		t.Skipf("no %s: run internal/oracles/fetch.sh%s", what, option)
+	}
+}
+
+// Long skips a test that is too long for make test, which runs go test -short.
+func Long(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("long; make test-all runs it")
 	}
 }
 

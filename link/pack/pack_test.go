@@ -230,9 +230,7 @@ func TestHostArchive(t *testing.T) {
 
 // TestNVPackageOfGCC checks that nvlink accepts a library of gcc as host objects.
 func TestNVPackageOfGCC(t *testing.T) {
-	if testing.Short() {
-		t.Skip("nvlink compiles all 65 members")
-	}
+	oracles.Long(t) // nvlink compiles all 65 members
 	path := oracles.RequireFile(t, "gcc-nvptx/libatomic.a")
 	p := mustMake(t, pack.Options{Inputs: []link.Input{{Path: path}}, Format: pack.NV})
 	dir := t.TempDir()

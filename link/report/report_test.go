@@ -171,6 +171,7 @@ func deep(t *testing.T) Report {
 }
 
 func TestInBrowser(t *testing.T) {
+	oracles.Long(t)
 	program := write(t, large(t))
 	for _, c := range []struct{ name, page, fragment, script, want string }{
 		{"the first part has two maps of 51 and 50 modules, and one space as bars", program, "",
@@ -223,6 +224,7 @@ func TestInBrowser(t *testing.T) {
 // is loaded, where its clock is real. A key takes 70 ms of CPU; the limit
 // is for busy machines, and for a search that follows each path, which does not end.
 func TestSearchTime(t *testing.T) {
+	oracles.Long(t)
 	browser := oracles.RequireCompiler(t, "chromium")
 	page := strings.Replace(write(t, deep(t)), "</body>", `<pre id="said"></pre><script>
 const times = [];

@@ -489,13 +489,8 @@ func TestFatbinaryAgainstCuobjdump(t *testing.T) {
 }
 
 func TestHostObjectAgainstCuobjdump(t *testing.T) {
-	nvcc, ok := oracles.Find("nvcc")
-	if !ok {
-		t.Skip("no nvcc")
-	}
-	if _, err := exec.LookPath("g++"); err != nil {
-		t.Skip("no g++")
-	}
+	oracles.Long(t)
+	nvcc := oracles.RequireCompiler(t, "nvcc")
 	cuobjdump := oracles.Require(t, "cuobjdump")
 	dir := t.TempDir()
 	run := func(name string, args ...string) {
@@ -527,10 +522,7 @@ func TestHostObjectAgainstCuobjdump(t *testing.T) {
 
 // TestGCCArchives compares gcc's own archives with the members that ar extracts.
 func TestGCCArchives(t *testing.T) {
-	ar, err := exec.LookPath("ar")
-	if err != nil {
-		t.Skip("no ar")
-	}
+	ar := oracles.Require(t, "ar")
 	for _, name := range []string{"libc.a", "libatomic.a"} {
 		file := oracles.RequireFile(t, "gcc-nvptx/"+name)
 		data, err := os.ReadFile(file)

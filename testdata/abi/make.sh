@@ -3,4 +3,4 @@
 # them out. Needs internal/oracles/fetch.sh --compilers.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-PTXLINK_REQUIRE_COMPILERS=1 go test ./abicheck/ctype -count=1 -run TestLayoutOfLiveCompilers -v -update
+PTXLINK_REQUIRE_ORACLES=1 go test ./abicheck/ctype -count=1 -run TestLayoutOfLiveCompilers -v -update

@@ -13,10 +13,7 @@ import (
 // TestKernels compares some programs in the interpreter and on the host; make simulate
 // continues with others.
 func TestKernels(t *testing.T) {
-	cxx, ok := oracles.Find("g++")
-	if !ok {
-		t.Skip("no g++")
-	}
+	cxx := oracles.Require(t, "g++")
 	programs := 10
 	if testing.Short() {
 		programs = 2
@@ -25,10 +22,7 @@ func TestKernels(t *testing.T) {
 		c := kernels.Compilers[int(seed)%len(kernels.Compilers)]
 		t.Run(fmt.Sprint(seed, " ", c.Name), func(t *testing.T) {
 			t.Parallel()
-			path, ok := oracles.Find(c.Tool)
-			if !ok {
-				t.Skipf("no %s: run internal/oracles/fetch.sh --compilers", c.Tool)
-			}
+			path := oracles.RequireCompiler(t, c.Tool)
 			p, dir := kernels.Generate(seed), t.TempDir()
 			want, err := p.RunOnHost(cxx, dir)
 			if err != nil {
