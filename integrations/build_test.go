@@ -24,7 +24,7 @@ type workspace struct {
 }
 
 func newWorkspace(t *testing.T) *workspace {
-	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.Require(t, "bazel"), make: oracles.Require(t, "make")}
+	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.RequireCompiler(t, "bazel"), make: oracles.Require(t, "make")}
 	for name, text := range offline {
 		w.write("offline/"+name, text)
 	}

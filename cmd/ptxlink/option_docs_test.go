@@ -154,10 +154,7 @@ func TestCompletionBash(t *testing.T) {
 
 // TestCompletionFish completes command lines in a real fish.
 func TestCompletionFish(t *testing.T) {
-	fish, err := exec.LookPath("fish")
-	if err != nil {
-		t.Skip(err)
-	}
+	fish := oracles.RequireCompiler(t, "fish")
 	dir := t.TempDir()
 	for name, text := range map[string]string{"completion": completionScript(t, "fish"), "main.ptx": ""} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -198,10 +195,7 @@ func TestCompletionFish(t *testing.T) {
 
 // TestCompletionZsh completes command lines in a real zsh, on a terminal of its own.
 func TestCompletionZsh(t *testing.T) {
-	zsh, err := exec.LookPath("zsh")
-	if err != nil {
-		t.Skip(err)
-	}
+	zsh := oracles.RequireCompiler(t, "zsh")
 	dir := t.TempDir()
 	lines := map[string]string{
 		"ptxlink --dependency-f":     "ptxlink --dependency-file ",
@@ -215,10 +209,12 @@ func TestCompletionZsh(t *testing.T) {
 		"ptxlink --print-dep":        "ptxlink --print-dependencies",
 		"ptxlink -Wno-unused-o":      "ptxlink -Wno-unused-option ",
 	}
-	// ^X writes the line to a file and clears it; zsh reads the keys in order.
-	script := `zmodload zsh/zpty
+	// ^X writes the line to a file and clears it; zsh reads the keys in order. fetch.sh names
+	// the modules in $ZSH_MODULES.
+	script := `module_path+=($=ZSH_MODULES)
+zmodload zsh/zpty
 zpty z zsh -f -i
-zpty -w z 'autoload -Uz compinit; compinit -D -u; source ./completion; show() { print -r -- "$BUFFER" >> out; BUFFER=; }; zle -N show; bindkey "^X" show; print ready > ready'
+zpty -w z 'module_path+=($=ZSH_MODULES); zmodload zsh/zle; setopt zle; autoload -Uz compinit; compinit -D -u; source ./completion; show() { print -r -- "$BUFFER" >> out; BUFFER=; }; zle -N show; bindkey "^X" show; print ready > ready'
 repeat 100; do [[ -e ready ]] && break; sleep 0.1; done
 `
 	for line := range lines {

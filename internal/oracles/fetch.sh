@@ -2,10 +2,12 @@
 # Fetches the real tools that the tests compare ptxlink with: ptxas, nvlink,
 # cuobjdump, nvdisasm and fatbinary of three CUDA releases, nvptx-none-ld,
 # gcc's PTX archives, NVIDIA's libcudadevrt.a, llvm-dwarfdump, llvm-nm, readelf,
-# ar, nm, ld, hyperfine, Bazel.
+# ar, nm, ld.
 #
-#   fetch.sh                 what the tests need
-#   fetch.sh --compilers     also nvcc, clang, llc, llvm-link and gcc for PTX
+#   fetch.sh                 what make test needs
+#   fetch.sh --compilers     also what make test-all and the benchmarks need: nvcc,
+#                            clang, llc, llvm-link, gcc for PTX, CMake, Bazel, a browser,
+#                            shells
 #   fetch.sh --print-dir     where it all lies, and nothing else
 #   fetch.sh --verify FILE...  compare downloaded packages with the digests
 #
@@ -91,11 +93,11 @@ components=(
 	"cudadevrt|$CUDA_NEW_PIN|fetch_cudadevrt"
 	"llvm-dwarfdump|$MACHINE_PIN nm|fetch_llvm"
 	"binutils|$MACHINE_PIN ar nm ld|fetch_binutils"
-	"hyperfine|$MACHINE_PIN|fetch_hyperfine"
-	"bazel|$BAZEL_PIN|fetch_bazel"
 )
 if [[ $compilers ]]; then
 	components+=(
+		"bazel|$BAZEL_PIN|fetch_bazel"
+		"shells|$MACHINE_PIN|fetch_shells"
 		"nvcc-$CUDA|$CUDA_PIN|fetch_nvcc"
 		"clang|$MACHINE_PIN|fetch_clang"
 		"gcc-host|$MACHINE_PIN as|fetch_gcc_host"
@@ -545,17 +547,6 @@ fetch_binutils() {
 	done
 }
 
-fetch_hyperfine() {
-	local found
-	if found=$(first_on_path hyperfine); then
-		link hyperfine "$found"
-		return
-	fi
-	own_apt
-	deb "$part/root" hyperfine || return
-	wrap hyperfine root/usr/bin/hyperfine
-}
-
 # npm has Bazel in one file, 42 MB with the Java it runs on; with Debian's
 # bazel-bootstrap a bare machine fetches 254 MB.
 fetch_bazel() {
@@ -717,6 +708,28 @@ fetch_powershell() {
 	mkdir -p "$part/wrappers"
 	printf '#!/bin/sh\nPYTHONPATH=%s exec python3 %s "$@"\n' "'$home/root'" "'$home/powershell.py'" >"$part/wrappers/powershell-syntax"
 	chmod 755 "$part/wrappers/powershell-syntax"
+}
+
+# fish and zsh, for the completion scripts: the machine's own if it has them. Debian's zsh
+# finds neither its functions, except by $FPATH, nor its modules: the test adds $ZSH_MODULES
+# to module_path.
+fetch_shells() {
+	local found root=$part/root
+	own_apt
+	if found=$(first_on_path fish); then
+		link fish "$found"
+	else
+		deb "$root" fish fish-common libpcre2-32-0 || return
+		ln -s ../etc "$root/usr/etc" # fish finds its functions if both are beside it
+		wrap fish root/usr/bin/fish "$(lib_path "$root")"
+	fi
+	if found=$(first_on_path zsh); then
+		link zsh "$found"
+	else
+		deb "$root" zsh zsh-common || return
+		wrap zsh root/bin/zsh
+		sed -i "2i export ZSH_MODULES=\$(echo '$home'/root/usr/lib/*/zsh/*) FPATH=\$(find '$home/root/usr/share/zsh/functions' -type d | tr '\\\\n' :)" "$part/wrappers/zsh"
+	fi
 }
 
 # CMake, Ninja and pkg-config: the machine's own if it has them.

@@ -157,7 +157,7 @@ func TestVersions(t *testing.T) {
 		"bazel":         "bazel 2.1.0",
 	} {
 		t.Run(tool, func(t *testing.T) {
-			path := Require(t, tool)
+			path := RequireCompiler(t, tool)
 			if !strings.HasPrefix(path, Dir()+string(filepath.Separator)) {
 				t.Skipf("%s is the machine's own", path)
 			}
