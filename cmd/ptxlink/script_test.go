@@ -23,6 +23,9 @@ func TestMain(m *testing.M) {
 		if os.Getenv("PTXLINK_TEST_STACK") != "" { // see TestDeep
 			debug.SetMaxStack(32 << 20)
 		}
+		if os.Getenv(checkFirst) != "" {
+			runChecked()
+		}
 		main()
 	}})
 }
@@ -68,6 +71,7 @@ func scripts(dir string) testscript.Params {
 				return err
 			}
 			env.Setenv("FORMS", forms)
+			env.Setenv(checkFirst, "1")
 			// ptxlink finds each tool on PATH, as for a user.
 			if path, ok := oracles.Find("ptxas"); ok {
 				env.Setenv("PTXAS", path)
