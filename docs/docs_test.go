@@ -238,7 +238,7 @@ func toolkit(t *testing.T, env []string) []string {
 	if err := os.Mkdir(home, 0o777); err != nil {
 		t.Fatal(err)
 	}
-	for to, from := range map[string]string{"bin": "bin", "include": "include", "nvvm": "nvvm", "lib64": "lib"} {
+	for to, from := range map[string]string{"bin": "bin", "include": "include", "nvvm": "nvvm", "lib": "lib", "lib64": "lib"} {
 		if err := os.Symlink(filepath.Join(wheels, from), filepath.Join(home, to)); err != nil {
 			t.Fatal(err)
 		}
