@@ -44,19 +44,20 @@ type ObjectSymbol struct {
 }
 
 // Inspect reads inputs as Link does and returns their records in order. The
-// error is *Errors if an input is not a PTX module.
+// error is *Errors if an input is not a PTX module; the records of the others are
+// returned, too.
 func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	var log diag.Log
 	files, unread, err := object.Load(ctx, objectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
 	if err != nil {
 		return nil, err
 	}
-	if log.Errors() > 0 {
-		return nil, &Errors{Messages: publicMessages(log.Messages), IO: unread}
-	}
 	list := make([]*Object, len(files))
 	for i, f := range files {
 		list[i] = inspect(f)
+	}
+	if log.Errors() > 0 {
+		return list, &Errors{Messages: publicMessages(log.Messages), IO: unread}
 	}
 	return list, nil
 }

@@ -55,19 +55,22 @@ func (c *command) extract(opts *cli.Context) error {
 		return err
 	}
 	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: opts.Int64("max-input-size")})
-	if err != nil {
-		return c.refused(err)
-	}
 	look := opts.Bool("list") || opts.Bool("json")
+	unread := err
+	if unread != nil {
+		if unread = c.refused(unread); !look || len(list) == 0 {
+			return unread
+		}
+	}
 	output := opts.String("output")
 	if err := placeFiles(list, output); err != nil && !look {
 		return err
 	}
 	switch {
 	case opts.Bool("json"):
-		return c.showJSON(list)
+		return c.showJSON(list, unread)
 	case opts.Bool("list"):
-		return c.showTable(list)
+		return c.showTable(list, unread)
 	case output == "-":
 		return c.write(nil, c.toStdout(outfile.File{Data: list[0].Text}))
 	}
@@ -147,16 +150,16 @@ func regular(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-func (c *command) showJSON(list []pack.Extracted) error {
+func (c *command) showJSON(list []pack.Extracted, unread error) error {
 	var out bytes.Buffer
 	if err := diag.WriteJSON(&out, list); err != nil {
 		return err
 	}
-	return c.show(out.Bytes())
+	return c.showAll(out.Bytes(), unread)
 }
 
-// showTable writes --list. Unknown values are shown as a dash.
-func (c *command) showTable(list []pack.Extracted) error {
+// showTable writes --list. unread is the error of files without PTX, or nil. Unknown values are shown as a dash.
+func (c *command) showTable(list []pack.Extracted, unread error) error {
 	var out bytes.Buffer
 	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "bytes\ttarget\taddresses\thost\tfile\tfrom")
@@ -169,7 +172,7 @@ func (c *command) showTable(list []pack.Extracted) error {
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Bytes, diag.Escape(orDash(e.Target)), bits, diag.Escape(host), diag.Escape(e.File), diag.Escape(e.Name))
 	}
 	t.Flush()
-	return c.show(out.Bytes())
+	return c.showAll(out.Bytes(), unread)
 }
 
 func orDash(s string) string {

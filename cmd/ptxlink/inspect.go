@@ -21,7 +21,8 @@ var infoCommand = subcommand{
 		Usage:     "show the object record of a file",
 		ArgsUsage: "FILE...",
 		Description: `Prints the object record of each file: ISA version, target, address size, host
-platform, compiler, digest, defined and undefined symbols.
+platform, compiler, digest, defined and undefined symbols. For a file without
+PTX, a message says what it is; the other files are described all the same.
 
 Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
 read.`,
@@ -78,7 +79,9 @@ read.`,
 	run: (*command).nm,
 }
 
-// inspect reads the object records of the arguments.
+// inspect reads the object records of the arguments. If some cannot be read, it reports
+// that and returns those of the others and an error, which is the result of the command
+// after they are shown.
 func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
 	if len(c.inputs) == 0 {
 		return nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
@@ -88,16 +91,25 @@ func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
 	}
 	list, err := link.Inspect(opts.Context, c.linkOptions.Inputs, 0)
 	if err != nil {
-		return nil, c.refused(err)
+		return list, c.refused(err)
 	}
 	return list, nil
 }
 
+// showAll writes text about the files that could be read. unread is the error of the
+// others, or nil.
+func (c *command) showAll(data []byte, unread error) error {
+	if err := c.show(data); err != nil {
+		return err
+	}
+	return unread
+}
+
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
-	list, err := c.inspect(opts)
-	if err != nil {
-		return err
+	list, unread := c.inspect(opts)
+	if len(list) == 0 && unread != nil {
+		return unread
 	}
 	var out bytes.Buffer
 	if opts.Bool("json") {
@@ -112,7 +124,7 @@ func (c *command) info(opts *cli.Context) error {
 			writeInfo(&out, o)
 		}
 	}
-	return c.show(out.Bytes())
+	return c.showAll(out.Bytes(), unread)
 }
 
 func writeInfo(w io.Writer, o *link.Object) {
@@ -183,9 +195,9 @@ func orUnknown(s string) string {
 
 // nm runs ptxlink nm.
 func (c *command) nm(opts *cli.Context) error {
-	list, err := c.inspect(opts)
-	if err != nil {
-		return err
+	list, unread := c.inspect(opts)
+	if len(list) == 0 && unread != nil {
+		return unread
 	}
 	style, err := readListing(opts)
 	if err != nil {
@@ -214,9 +226,9 @@ func (c *command) nm(opts *cli.Context) error {
 		return err
 	}
 	if path := opts.String("output"); path != "" && path != "-" {
-		return c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()})
+		return cmp.Or(c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()}), unread)
 	}
-	return c.show(out.Bytes())
+	return c.showAll(out.Bytes(), unread)
 }
 
 // listing is the form of the output of nm.

@@ -66,15 +66,16 @@ type symbolSize struct {
 
 // size runs ptxlink size.
 func (c *command) size(opts *cli.Context) error {
-	list, err := c.inspect(opts)
-	if err != nil {
-		return err
+	list, unread := c.inspect(opts)
+	if len(list) == 0 && unread != nil {
+		return unread
 	}
 	modules := make([]moduleSizes, len(list))
 	for i, o := range list {
 		modules[i] = sizesOf(o)
 	}
 	var out bytes.Buffer
+	var err error
 	switch {
 	case opts.Bool("json"):
 		err = diag.WriteJSON(&out, modules)
@@ -88,7 +89,7 @@ func (c *command) size(opts *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.show(out.Bytes())
+	return c.showAll(out.Bytes(), unread)
 }
 
 func sizesOf(o *link.Object) moduleSizes {

@@ -40,7 +40,8 @@ type Extracted struct {
 }
 
 // Extract returns every PTX text in the inputs, in the order of the inputs and
-// their files. The texts need not be valid. Inputs without PTX give *link.Errors.
+// their files. The texts need not be valid. Inputs without PTX give *link.Errors, beside
+// the texts of the others.
 //
 // File is the name of the innermost file with the text, and the target if the
 // container has it: k.sm_80.ptx. It contains no directories.
@@ -69,7 +70,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 		}
 	}
 	if log.Errors() > 0 {
-		return nil, &link.Errors{Messages: public(&log), IO: io}
+		return list, &link.Errors{Messages: public(&log), IO: io}
 	}
 	return list, nil
 }
