@@ -546,6 +546,18 @@ func TestBazelCompile(t *testing.T) {
 			t.Errorf("%s: after a change of a kernel Bazel ran %q", compiler.name, ran)
 		}
 		w.replace("bazel/example/cuda/nearest.cu", "<= radius", "< radius")
+		if strings.Contains(text, "\t.loc\t") {
+			t.Errorf("%s wrote lines without lineinfo", compiler.name)
+		}
+		w.replace("bazel/example/cuda/BUILD.bazel", `    arch = "sm_75",
+`, `    arch = "sm_75",
+    lineinfo = True,
+`)
+		w.build("//cuda:nearest")
+		if text := w.read("bazel/example/bazel-bin/cuda/_nearest/cuda/nearest.cu.ptx"); !strings.Contains(text, "\t.loc\t") {
+			t.Errorf("%s wrote no lines with lineinfo:\n%s", compiler.name, text)
+		}
+		w.replace("bazel/example/cuda/BUILD.bazel", "    lineinfo = True,\n", "")
 	}
 	w.toolchain(`clang = "/none/clang"`)
 	w.fails("//cuda:app", "there is no file /none/clang, which the attribute clang names")

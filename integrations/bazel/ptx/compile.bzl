@@ -27,9 +27,13 @@ def _compile(ctx, toolchain, name, compiler, src, headers):
         args.add("-ptx")
         args.add("-rdc=true")
         args.add("-arch=" + ctx.attr.arch)
+        if ctx.attr.lineinfo:
+            args.add("-lineinfo")
     else:
         args.add_all(["-x", "cuda", "--cuda-device-only", "-S", "-fgpu-rdc"])
         args.add("--cuda-gpu-arch=" + ctx.attr.arch)
+        if ctx.attr.lineinfo:
+            args.add("-gline-tables-only")
     args.add_all([".", ctx.bin_dir.path], before_each = "-I")
     args.add_all(ctx.attr.copts)
     args.add(src)
@@ -68,6 +72,9 @@ ptx_compile = rule(
         "hdrs": attr.label_list(
             doc = "Headers, included by their path from the root of the workspace or the directory of the source, here and where deps names this target.",
             allow_files = True,
+        ),
+        "lineinfo": attr.bool(
+            doc = "Keep line numbers, for messages and profilers. nvcc then writes the absolute paths of the sources, which differ between sandboxes.",
         ),
         "srcs": attr.label_list(
             doc = "CUDA C++.",
