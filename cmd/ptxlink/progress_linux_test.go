@@ -68,7 +68,8 @@ func TestProgress(t *testing.T) {
 			}
 			cmd.Wait()
 			if test.name == "fast" && time.Since(start) >= time.Second {
-				t.Skip("the machine is busy")
+				t.Log("the machine is too busy to tell")
+				return
 			}
 			text := strings.ReplaceAll(string(said), "\r\n", "\n")
 			if !regexp.MustCompile(test.want).MatchString(text) {
