@@ -1,6 +1,10 @@
 package diag
 
-import "github.com/ianlancetaylor/demangle"
+import (
+	"strings"
+
+	"github.com/ianlancetaylor/demangle"
+)
 
 const (
 	// MaxMangled is the longest name that is demangled, in bytes: the time grows
@@ -17,13 +21,20 @@ var showMangled bool
 // for a program at its start.
 func ShowMangled(on bool) { showMangled = on }
 
-// demangled returns the source spelling of a name, or the name itself if it is
-// not mangled or too long.
+// demangled returns the source spelling of a name, without what nvcc adds to that of a
+// static variable or function, or the name itself if it is not mangled or too long.
 func demangled(name string) string {
-	if showMangled {
+	if showMangled || len(name) > MaxMangled {
 		return name
 	}
-	return Spelling(name)
+	if _, rest, ok := cutStatic(name); ok {
+		name = rest
+	}
+	plain := Spelling(name)
+	if strings.Contains(plain, internal) {
+		plain = internalScope.ReplaceAllString(plain, "")
+	}
+	return plain
 }
 
 // Spelling returns the source spelling of a name also under --no-demangle, unescaped: to

@@ -32,3 +32,18 @@ func TestStaticName(t *testing.T) {
 		t.Error("a static variable of nvcc was not recognised")
 	}
 }
+
+// TestDemangleStatic checks that names are shown as the source has them, without the
+// words for the file that nvcc adds.
+func TestDemangleStatic(t *testing.T) {
+	for name, want := range map[string]string{
+		"__nv_static_23__192dfadb_4_s_cu__Z1kPf_sv":          "sv",
+		"_ZN32_INTERNAL_192dfadb_4_s_cu__Z1kPf5blendEf":      "blend(float)",
+		"_ZN37_INTERNAL_b463ad89_7_anon_cu_448b6b4d3gfx1fEv": "gfx::f()",
+		"__nv_static_99_a_b":                                 "__nv_static_99_a_b",
+	} {
+		if got := Demangle(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
