@@ -54,8 +54,10 @@ func (m *Map) writeInputs(w io.Writer) {
 }
 
 func (m *Map) writeSymbols(w io.Writer) {
-	t := table(w, "Symbols, in the order of the output (bytes of a body are bytes of text)", "kind\tlinkage\tspace\tbytes\talign\tfrom\tname")
-	for _, s := range m.Symbols {
+	t := table(w, "Symbols, the largest first (bytes of a body are bytes of text)", "kind\tlinkage\tspace\tbytes\talign\tfrom\tname")
+	bySize := slices.Clone(m.Symbols)
+	slices.SortStableFunc(bySize, func(a, b MapSymbol) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	for _, s := range bySize {
 		align := "-"
 		if s.Align > 0 {
 			align = fmt.Sprint(s.Align)

@@ -36,11 +36,11 @@ Inputs
   120    7.0      sm_52   64    nvcc 12.4  a.ptx
   4096   8.4      sm_80   64    -          my lib/b.ptx
 
-Symbols, in the order of the output (bytes of a body are bytes of text)
+Symbols, the largest first (bytes of a body are bytes of text)
   kind    linkage  space   bytes  align  from            name
+  object  weak     const   256    4      a.ptx:2         table
   func    visible  -       70     -      a.ptx:5         _Z3addii = add(int, int)
   object  local    global  16     1      my lib/b.ptx:9  $str__1
-  object  weak     const   256    4      a.ptx:2         table
   func    extern   -       0      -      (undefined)     vprintf
 
 Totals
