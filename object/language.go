@@ -18,6 +18,11 @@ const (
 // Language returns the language of the module: by the names of its source files and of
 // what it defines, and by its compiler. Numba writes what nvcc does.
 func (f *File) Language() Language {
+	f.languageOnce.Do(func() { f.language = f.findLanguage() })
+	return f.language
+}
+
+func (f *File) findLanguage() Language {
 	for _, file := range f.Files {
 		switch path.Ext(file.Path) {
 		case ".cu", ".cuh", ".cpp", ".cc", ".cxx", ".hpp":

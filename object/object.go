@@ -41,8 +41,10 @@ type File struct {
 	digests    []string // see Digests
 	recorded   int      // the number of digests that were known when the file was read
 
-	handOnce    sync.Once
-	handWritten bool // see HandWritten
+	handOnce     sync.Once
+	handWritten  bool // see HandWritten
+	languageOnce sync.Once
+	language     Language // see Language
 }
 
 // ID names a module-scope name of one file.
