@@ -327,7 +327,7 @@ func (l *Lexer) bad(at int) Token {
 				return Token{Off: int32(end), End: int32(end)} // NULs at the end: a C string
 			}
 			if l.text[end] != 0 && class[l.text[end]] != cSpace {
-				return l.fail(at, at+1, "split the file at its NUL bytes and pass the parts as separate inputs", "NUL byte; ptxas would silently ignore everything after it")
+				return l.fail(at, at+1, "remove it; if what follows is a module of its own, start that with .version", "NUL byte; ptxas would silently ignore everything after it")
 			}
 		}
 	case at == 0 && len(l.text) > 2 && string(l.text[:3]) == "\xef\xbb\xbf":
