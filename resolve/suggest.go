@@ -157,16 +157,11 @@ func (h *hints) instance(name string, kind ptx.DeclKind) found {
 
 func first(list []int, n int) []int { return list[:min(len(list), n)] }
 
-// misspelt returns the definition with the most similar name in the same scope. One
-// letter of its last part may differ if that has four to eleven letters, two if it has
-// up to seventeen, and so on. Shorter names are not treated as misspellings, nor names
-// that differ in digits only: such functions are numbered.
+// misspelt returns the definition whose last part is the most similar, in the same scope.
+// Names that differ in digits only are not misspelt: such functions are numbered.
 func (h *hints) misspelt(name string, kind ptx.DeclKind) (similar found) {
 	wanted := spell(name)
-	limit := len(wanted.last) / 6
-	if len(wanted.last) >= 4 {
-		limit = max(1, limit)
-	}
+	limit := typo.Limit(wanted.last)
 	if h.searches++; h.searches > maxSearches || len(wanted.last) >= 200 {
 		return found{}
 	}

@@ -148,10 +148,7 @@ func (h *hints) meant(value string, scope Scope) string {
 	}
 	h.gather()
 	var mangled []string
-	similar, limit := "", len(value)/6
-	if len(value) >= 4 {
-		limit = max(1, limit)
-	}
+	similar, limit := "", typo.Limit(value)
 	seen := map[string]bool{}
 	for _, f := range h.files {
 		for n, name := range f.Names {

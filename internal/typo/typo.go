@@ -1,6 +1,16 @@
 // Package typo compares names that users may have misspelt.
 package typo
 
+// Limit returns how many letters of a name may be wrong if it is a misspelling: one of
+// four to eleven letters, two of up to seventeen, and so on. Shorter names are not
+// treated as misspellings.
+func Limit(name string) int {
+	if len(name) < 4 {
+		return 0
+	}
+	return max(1, len(name)/6)
+}
+
 // Distance returns how many letters must be changed, inserted, removed or swapped
 // with their neighbour to turn a into b (optimal string alignment), or limit+1 if
 // it is more than limit. Letters are bytes. The time is proportional to the length
