@@ -91,6 +91,26 @@ func TestPeakMemory(t *testing.T) {
 	}
 }
 
+// TestPeakMemoryInlined inlines a chain of calls in a large module, which takes a round for
+// each level of calls.
+func TestPeakMemoryInlined(t *testing.T) {
+	oracles.Long(t) // links 8 MB in 46 rounds
+	const levels = 46
+	kernels := strings.Repeat(" add.s32 %r, %r, 1;\n", 400)
+	text := growthHeader + ".func f0() { bar.sync 0; ret; }\n" +
+		strings.TrimPrefix(repeat(levels, ".func f#() { call f#-; ret; }\n"), ".func f0() { call f0; ret; }\n") + kernel(fmt.Sprintf("call f%d;\n", levels-1)) +
+		repeat(1000, ".visible .entry k#() { .reg .s32 %r;\n"+kernels+"ret; }\n")
+	path := filepath.Join(t.TempDir(), "a.ptx")
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	peak, said, err := runForPeak(t, exec.Command("ptxlink", "-O1", path, "-o", path+".out.ptx"))
+	t.Logf("peak %d MB for %d MB", peak>>20, len(text)>>20)
+	if err != nil || peak > 40*int64(len(text)) {
+		t.Errorf("peak %d MB for a text of %d MB: %v %s", peak>>20, len(text)>>20, err, said)
+	}
+}
+
 // runForPeak runs a command and returns its peak memory in bytes and its output.
 // ru_maxrss includes the peak of the parent, this test, so the peak is sampled
 // while the command runs.

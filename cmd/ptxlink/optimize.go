@@ -22,6 +22,9 @@ func (c *command) readOptimisation(opts *cli.Context) error {
 	c.printInlining = opts.Bool("print-inlining")
 	c.printFolded = opts.Bool("print-icf-sections")
 	inlines := c.optimize.Level > 0 || len(c.optimize.Inline) > 0
+	if inlines {
+		collectAt(400) // each round of inlining leaves a module behind
+	}
 	if (inlines || c.optimize.Fold) && opts.Bool("relocatable") {
 		return &usageError{text: "-r excludes -O, --inline and --icf", help: "optimise when everything is linked"}
 	}
