@@ -289,8 +289,10 @@ func TestFewDescriptors(t *testing.T) {
 		said, _ := cmd.CombinedOutput()
 		code := cmd.ProcessState.ExitCode()
 		ended[code]++
-		// Go's runtime cannot start with fewer descriptors than it needs itself.
-		if code != exitOK && (code != exitIO || !strings.Contains(string(said), "too many open files")) && !strings.Contains(string(said), "runtime: ") {
+		// Go's runtime cannot start with fewer descriptors than it needs itself, nor can the
+		// shells of some releases run ./works.
+		short := code == exitIO && strings.Contains(string(said), "too many open files") || code == exitLink && strings.Contains(string(said), "works")
+		if code != exitOK && !short && !strings.Contains(string(said), "runtime: ") {
 			t.Errorf("%d descriptors: exit code %d\n%s", limit, code, said)
 		}
 		if left := entries(t, filepath.Join(dir, "tmp")); left != "" {
