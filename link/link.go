@@ -336,28 +336,29 @@ func addSourceLines(files []*object.File, log *diag.Log) {
 		return
 	}
 	var lines srcline.Finder
+	bySource := make(map[*diag.Source]*object.File, len(files))
 	for _, f := range files {
 		lines.Know(f.Module)
+		bySource[f.Src] = f
 	}
 	for _, m := range log.Messages {
 		if m.ID == diag.DuplicateSymbol {
-			once(files, &lines, m)
+			adviseInline(bySource, &lines, m)
 		}
 		lines.Explain(m)
 	}
 }
 
-// once gives the advice for two definitions that come from one line of a source file.
-func once(files []*object.File, lines *srcline.Finder, m *diag.Message) {
-	header := lines.Shared(m.Place, m.Notes[0].Place)
-	if header == "" {
+// adviseInline gives the advice for two definitions that come from one line of a source
+// file, such as a header.
+func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m *diag.Message) {
+	f := files[m.Place.Source]
+	if f == nil || len(m.Notes) == 0 {
 		return
 	}
-	for _, f := range files {
-		if f.Src == m.Place.Source {
-			if name := slices.Index(f.Names, m.Symbol); name >= 0 {
-				m.Help = resolve.OnceInFile(f, ptx.NameID(name), diag.Escape(path.Base(header)))
-			}
+	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {
+		if name, ok := f.Lookup(m.Symbol); ok {
+			m.Help = resolve.OnceInFile(f, name, diag.Escape(path.Base(header)))
 		}
 	}
 }

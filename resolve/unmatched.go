@@ -3,6 +3,7 @@ package resolve
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/diag"
@@ -105,7 +106,7 @@ func (o Named) unmatched(files []*object.File) (list []string) {
 				continue
 			}
 			delete(left, name)
-			for _, glob := range globs {
+			globs = slices.DeleteFunc(globs, func(glob string) bool {
 				match, _ := path.Match(glob, name)
 				if !match && o.Scope == Functions {
 					match, _ = path.Match(glob, name+"$1")
@@ -113,7 +114,8 @@ func (o Named) unmatched(files []*object.File) (list []string) {
 				if match {
 					delete(left, glob)
 				}
-			}
+				return match
+			})
 		}
 	}
 	for _, value := range o.Values {

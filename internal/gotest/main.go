@@ -74,9 +74,9 @@ func report(w io.Writer, events io.Reader) (skipped bool, err error) {
 			}
 		case e.Action == "fail" && e.Test == "":
 			// A test that panics or runs out of time has no end.
-			for other, output := range running {
+			for _, other := range slices.SortedFunc(maps.Keys(running), func(a, b [2]string) int { return cmp.Compare(a[1], b[1]) }) {
 				if other[0] == e.Package {
-					fmt.Fprint(w, output)
+					fmt.Fprint(w, running[other])
 				}
 			}
 		case e.Action == "fail":

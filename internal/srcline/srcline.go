@@ -87,8 +87,8 @@ func (f *Finder) Explain(m *diag.Message) {
 	m.Notes = notes
 }
 
-// Shared returns the source file in which one line is the source line of both places, or
-// "" if there is none.
+// Shared returns the source file of two places that were compiled from one line of it, or
+// "" for other places.
 func (f *Finder) Shared(a, b diag.Place) (file string) {
 	x, y := f.lines(a), f.lines(b)
 	if len(x) == 0 || len(y) == 0 {
