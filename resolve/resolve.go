@@ -247,11 +247,11 @@ func (t *Table) Strong(id object.ID) bool { return t.strength(id) == strong }
 func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
 	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).Of(s.Name).
 		Note(t.place(s.Def), "first defined here").
-		WithHelp(t.once(s.Def, id))
+		WithHelp(t.duplicateHelp(s.Def, id))
 }
 
-// once returns how to have one definition in place of two.
-func (t *Table) once(a, b object.ID) string {
+// duplicateHelp returns how to have one definition in place of two.
+func (t *Table) duplicateHelp(a, b object.ID) string {
 	f, d, e := t.Files[b.File], t.decl(a), t.decl(b)
 	if d == nil || e == nil || d.Kind != e.Kind { // an alias
 		return "rename one of the two"
