@@ -207,7 +207,7 @@ func definedByOptions(ctx context.Context, files []*object.File, o Options, log 
 		}
 		value, ok := initialValue(decl.Word, d.Value)
 		if !ok {
-			refuse("that is not a value of a " + decl.Word)
+			refuse("a " + decl.Word + " cannot hold it")
 			continue
 		}
 		if text.Len() == 0 {
