@@ -53,31 +53,30 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 }
 
 // similarLibrary returns the -l of the library in the directories whose name is most similar,
-// as -lmath for -lmaht or -llibmath.a; "" if none is.
-func similarLibrary(name string, dirs []string) (near string) {
-	limit := max(1, len(name)/4)
+// as -lmath for -lmaht, -lmath.a or -llibmath.a; "" if none is.
+func similarLibrary(name string, dirs []string) string {
+	var names []string
+	exact := strings.HasPrefix(name, ":")
 	for _, dir := range dirs {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			continue
-		}
+		entries, _ := os.ReadDir(dir)
 		for _, e := range entries {
-			wanted := strings.TrimPrefix(name, "lib")
-			if bare, ok := bareLibrary(name); ok {
-				wanted = bare
-			}
-			other, ok := bareLibrary(e.Name())
-			if strings.HasPrefix(name, ":") {
-				wanted, other = name, ":"+e.Name()
-			} else if !ok || len(wanted) < 3 && wanted != other {
-				continue
-			}
-			if d := typo.Distance(wanted, other, limit); d <= limit {
-				limit, near = d-1, "-l"+other
+			if exact {
+				names = append(names, ":"+e.Name())
+			} else if bare, ok := bareLibrary(e.Name()); ok {
+				names = append(names, bare)
 			}
 		}
 	}
-	return near
+	if !exact {
+		if bare, ok := bareLibrary("lib" + strings.TrimPrefix(name, "lib")); ok {
+			name = bare
+		}
+		name = strings.TrimPrefix(name, "lib")
+	}
+	if near := typo.Nearest(names, name); near != "" {
+		return "-l" + near
+	}
+	return ""
 }
 
 // bareLibrary returns the name that -l gives a library; ok is false for other files.
@@ -96,4 +95,5 @@ func bareLibrary(file string) (name string, ok bool) {
 // device code.
 var hostLibraries = map[string]bool{
 	"cudart": true, "cudart_static": true, "cuda": true, "nvrtc": true, "stdc++": true, "c++": true, "gcc_s": true, "pthread": true, "dl": true, "rt": true,
+	"cublas": true, "cublasLt": true, "cudnn": true, "cufft": true, "curand": true, "cusolver": true, "cusparse": true, "nccl": true, "nvJitLink": true, "nvToolsExt": true,
 }

@@ -18,6 +18,7 @@ import (
 	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
+	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/link/pack"
 )
@@ -475,7 +476,7 @@ func nearestMember(a *pack.Archive, name string) string {
 		}
 		names = append(names, m.Name)
 	}
-	return nearestOf(names, name)
+	return typo.Nearest(names, name)
 }
 
 // arShow runs t, p and x.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/typo"
 )
 
 // input is a file or a -l on the command line. Their order is the link order.
@@ -124,7 +125,7 @@ func mistakenFor(t table, arg string) error {
 		if word == "ooutput" && !assigned {
 			return nil
 		}
-		near := nearestOf([]string{"output", "optimize", "options-file", "output-directory", "output-file"}, word)
+		near := typo.Nearest([]string{"output", "optimize", "options-file", "output-directory", "output-file"}, word)
 		if assigned && len(word) > 3 || word == "out" || word == "optf" || word == "odir" || word == "oformat" || near != "" {
 			return &usageError{text: as, help: help}
 		}
@@ -189,8 +190,10 @@ func compilerAdvice(name string) string {
 		return diag.With("--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin")
 	case "keep":
 		return diag.With("--save-temps", "%s keeps the linked PTX and the parts beside the output")
-	case "std", "fPIC", "fpic", "use_fast_math", "D":
+	case "std", "fPIC", "fpic", "use_fast_math", "D", "pthread", "fopenmp":
 		return "-" + name + forCompiler
+	case "dlto", "flto":
+		return diag.Join("ptxlink links PTX, not LTO-IR; compile without -"+name, diag.With("-O1", "%s inlines functions of other modules"))
 	case "I":
 		return diag.Join("-I"+forCompiler, diag.With("-L", "%s names a directory with libraries"))
 	case "shared":
@@ -207,6 +210,9 @@ func unknownOption(t table, arg, name string) error {
 		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
 	}
 	text := fmt.Sprintf("unknown option %q", arg)
+	if strings.HasPrefix(arg, "-I") || strings.HasPrefix(arg, "-D") { // -Idir, -DNAME
+		name = arg[1:2]
+	}
 	if help := compilerAdvice(name); help != "" {
 		return &usageError{text: text, help: help}
 	}
@@ -219,7 +225,7 @@ func unknownOption(t table, arg, name string) error {
 // nearest returns the option that was probably meant, or "" if none is similar.
 func nearest(t table, name string) string {
 	names := t.names()
-	return cmp.Or(nearestOf(names, name), longer(names, name))
+	return cmp.Or(typo.Nearest(names, name), longer(names, name))
 }
 
 // longer returns the longest name that begins another word, or that the word begins, as

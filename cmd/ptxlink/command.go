@@ -18,6 +18,7 @@ import (
 	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/link/ptxas"
 	"ptxlink/link/report"
@@ -36,6 +37,7 @@ type command struct {
 	cubin       bool     // not PTX
 	archs       []string // the GPUs of a fatbin, if there are several
 	output      string   // "-" is standard output
+	unnamed     bool     // without -o
 	anySuffix   bool     // of the output
 	mapFile     string
 	partFiles   string // --emit-parts
@@ -314,7 +316,8 @@ func (c *command) findInputs(dirs []string) error {
 	stdin := false
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-			missing = append(missing, &link.Message{Kind: link.Warning, ID: diag.UnusedOption.String(), Text: "there is no directory " + diag.Escape(dir) + ", which -L names"})
+			missing = append(missing, &link.Message{Kind: link.Warning, ID: diag.UnusedOption.String(),
+				Text: "there is no directory " + diag.Escape(dir) + ", which -L names", Help: similarDirectory(dir)})
 		}
 	}
 	for _, in := range c.inputs {
@@ -448,11 +451,28 @@ func (c *command) missingFile(path string) string {
 	if suffix == ".cubin" {
 		names = nil
 	}
-	if near := nearestOf(names, name); near != "" {
+	if near := typo.Nearest(names, name); near != "" {
 		return "did you mean " + dir + near + "?"
 	}
-	if strings.HasPrefix(c.output, "a.out") && (suffix == ".cubin" || suffix == ".fatbin") {
+	if c.unnamed && (suffix == ".cubin" || suffix == ".fatbin") {
 		return diag.With("-o "+path, "%s names the output")
+	}
+	return ""
+}
+
+// similarDirectory returns the help for a directory that does not exist: another in the
+// same place has nearly its name; else "".
+func similarDirectory(path string) string {
+	parent, name := filepath.Split(filepath.Clean(path))
+	var names []string
+	entries, _ := os.ReadDir(filepath.Clean(parent))
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	if near := typo.Nearest(names, name); near != "" {
+		return "did you mean " + parent + near + "?"
 	}
 	return ""
 }

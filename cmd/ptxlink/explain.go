@@ -7,6 +7,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/typo"
 )
 
 var explainCommand = subcommand{
@@ -75,7 +76,7 @@ func (c *command) explain(name string) error {
 	if id == diag.None {
 		names := ruleNames(diag.Error, diag.Warning)
 		text := fmt.Sprintf("there is no error or warning called %q", name)
-		if near := nearestOf(names, name); near != "" {
+		if near := typo.Nearest(names, name); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
 		} else if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); at >= 0 {
 			text += fmt.Sprintf(" (did you mean %s?)", names[at])

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/typo"
 )
 
 // choice is the value of a cli.GenericFlag: one of some words, or a value that may be
@@ -56,7 +57,7 @@ func (c *choice) check(option string) error {
 			continue
 		}
 		text := fmt.Sprintf("%q is not a value of %s", value, option)
-		if near := nearestOf(words, strings.ToLower(value)); near != "" {
+		if near := typo.Nearest(words, strings.ToLower(value)); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
 		}
 		help := option + " takes " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]

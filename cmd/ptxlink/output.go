@@ -37,7 +37,7 @@ func (c *command) readOutput(opts *cli.Context) error {
 		c.format = "ptx"
 	}
 	c.cubin = c.format != "ptx"
-	if c.output == "" {
+	if c.unnamed = c.output == ""; c.unnamed {
 		c.output = "a.out." + c.format
 	}
 	if c.format == "fatbin" && opts.Bool("relocatable") {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/typo"
 )
 
 // subcommand is a command with its own table of options. Linking has no name.
@@ -100,7 +101,7 @@ func (c *command) misspelt() error {
 	for _, s := range subcommands() {
 		names = append(names, s.Name)
 	}
-	near := nearestOf(names, first.name)
+	near := typo.Nearest(names, first.name)
 	if near == "" {
 		return nil
 	}

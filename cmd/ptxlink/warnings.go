@@ -113,22 +113,10 @@ func checkWarning(prefix, id string) error {
 		return &usageError{text: "-Wl, is for compilers", help: "give the option itself: " + strings.ReplaceAll(strings.TrimPrefix(prefix+id, "-Wl,"), ",", " ")}
 	}
 	text := fmt.Sprintf("there is no warning called %q", id)
-	if near := cmp.Or(nearestOf(warnings, id), longer(warnings, id)); near != "" {
+	if near := cmp.Or(typo.Nearest(warnings, id), longer(warnings, id)); near != "" {
 		text += fmt.Sprintf(" (did you mean %s%s?)", prefix, near)
 	}
 	return &usageError{text: text, help: "ptxlink --help lists the warnings"}
-}
-
-// nearestOf returns the name that was probably meant, or "" if none is similar: one
-// letter in three may be wrong.
-func nearestOf(names []string, name string) string {
-	limit, near := len(name)/3, ""
-	for _, n := range names {
-		if d := typo.Distance(name, n, limit); len(n) > 1 && d <= limit {
-			limit, near = d-1, n
-		}
-	}
-	return near
 }
 
 // warningHelp returns the list of warnings in lines that fit the screen.

@@ -11,6 +11,19 @@ func Limit(name string) int {
 	return max(1, len(name)/6)
 }
 
+// Nearest returns the name that was probably meant, or "" if none is similar. The limit
+// is that of the longer name, so that a letter may be missing.
+func Nearest(names []string, name string) (near string) {
+	least := len(name)
+	for _, n := range names {
+		limit := min(least, max(Limit(n), Limit(name)))
+		if d := Distance(name, n, limit); d <= limit {
+			least, near = d-1, n
+		}
+	}
+	return near
+}
+
 // Distance returns how many letters must be changed, inserted, removed or swapped
 // with their neighbour to turn a into b (optimal string alignment), or limit+1 if
 // it is more than limit. Letters are bytes. The time is proportional to the length
