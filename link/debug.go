@@ -284,7 +284,7 @@ func warnMixed(files []*object.File, log *diag.Log) {
 					has = "line information but no DWARF"
 				}
 				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has "+has+", and is assembled unoptimised because "+with.Name+" has some").
-					WithHelp(diag.With("-S", "%s drops debug information; otherwise ") + "link the two apart")
+					WithHelp("compile all modules with -G, or none" + diag.With("-S", "; %s drops debug information"))
 				break
 			}
 		}

@@ -204,6 +204,13 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.Help = export(local)
 		return
 	}
+	if place, directive := h.statement(s.Name); directive != "" {
+		m.Note(place, "this statement names it, but ptxlink does not know "+diag.Escape(directive))
+		if near := typo.Nearest(directives, directive); near != "" {
+			m.Help = "did you mean " + near + "?"
+			return
+		}
+	}
 	static, in, same := h.hidden(s.Name, base, kind)
 	if same {
 		static.explain(in, s.Name, m)
@@ -251,6 +258,23 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	}
 	m.Help = "add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s to leave it open")
 	h.unknown = append(h.unknown, m)
+}
+
+// directives begin the statements that define and declare names.
+var directives = []string{".visible", ".extern", ".weak", ".common", ".func", ".entry", ".global", ".const", ".alias"}
+
+// statement returns the place and the directive of a statement that the parser does not
+// know and that contains the name: such statements are copied and define nothing.
+func (h *hints) statement(name string) (place diag.Place, directive string) {
+	for _, f := range h.files {
+		for _, o := range f.Others {
+			words := strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;+=", r) })
+			if slices.Contains(words[1:], name) {
+				return f.At(diag.Span{Off: o.Span.Off, Len: int32(len(words[0]))}), words[0]
+			}
+		}
+	}
+	return diag.Place{}, ""
 }
 
 // orAdd is the usual help for an undefined symbol, behind other help.

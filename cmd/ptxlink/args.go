@@ -193,7 +193,7 @@ func compilerAdvice(name string) string {
 	case "std", "fPIC", "fpic", "use_fast_math", "D", "pthread", "fopenmp":
 		return "-" + name + forCompiler
 	case "dlto", "flto":
-		return diag.Join("ptxlink links PTX, not LTO-IR; compile without -"+name, diag.With("-O1", "%s inlines functions of other modules"))
+		return diag.Join("ptxlink links PTX, not LTO-IR; compile without -"+name, diag.With("-O", "%s1 inlines functions of other modules"))
 	case "I":
 		return diag.Join("-I"+forCompiler, diag.With("-L", "%s names a directory with libraries"))
 	case "shared":

@@ -367,7 +367,7 @@ const (
 
 var kindWords = [kinds]struct{ one, many, help string }{
 	cubin:        {"a cubin", "cubins", "a cubin is machine code; compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang) so that the PTX is kept; cuobjdump -elf shows what a cubin holds"},
-	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80; of NVRTC take nvrtcGetPTX"},
+	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
 	obfuscated:   {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
 	bitcode:      {"LLVM bitcode", "LLVM bitcode", "compile it to PTX first: llc -mcpu=sm_80, or clang without -foffload-lto and -flto"},
 	bundle:       {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
@@ -376,7 +376,7 @@ var kindWords = [kinds]struct{ one, many, help string }{
 	spirv:        {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
 	segment:      {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
 	deviceOther:  {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
-	host:         {"host code", "host code", "compile it with nvcc -dc or -rdc=true, and so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
+	host:         {"host code", "host code", "leave it to the linker of the host; if its source has device code, compile with nvcc -dc -gencode arch=compute_80,code=compute_80"},
 	stripped:     {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
 	wholeProgram: {"an object of cl /GL", "objects of cl /GL", "only Microsoft's linker reads it; compile without /GL"},
 	other:        {"a file without device code", "files without device code", ""},
