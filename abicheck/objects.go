@@ -39,7 +39,7 @@ func (c *checker) object(name string, a, b side) {
 	}
 	c.log.Error(diag.VarSize, a.at(x.Declared), fmt.Sprintf("%s has %d bytes here but %d %s", diag.Name(name), x.Size(), y.Size(), where)).Of(name).
 		Note(b.at(y.Declared), b.note()).
-		WithHelp(rebuild(a, b, "declaration"))
+		WithHelp(remedy(a, b, "declaration"))
 }
 
 func attribute(d *ptx.Decl) string {

@@ -21,13 +21,13 @@ func (c *checker) prototype(name string, a, b side) {
 		// ptxas drops the code after a call that does not return.
 		c.log.Error(diag.Noreturn, a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", diag.Name(name))).Of(name).
 			Note(b.at(b.decl.NameSpan), b.note()).
-			WithHelp(rebuild(a, b, "prototype"))
+			WithHelp(remedy(a, b, "prototype"))
 	}
 	for _, word := range []string{".abi_preserve", ".abi_preserve_control"} {
 		if x, y := numberOf(a, word), numberOf(b, word); x != y {
 			c.log.Error(diag.ABIPreserve, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), x, y, b.where())).Of(name).
 				Note(b.at(b.decl.NameSpan), b.note()).
-				WithHelp("caller and function would keep different registers; " + rebuild(a, b, "prototype"))
+				WithHelp("caller and function would keep different registers; " + remedy(a, b, "prototype"))
 		}
 	}
 	apart := moved(a.decl.Signature, b.decl.Signature)
@@ -71,9 +71,9 @@ func (c *checker) aliased(s side) bool {
 	return c.aliases[s.decl]
 }
 
-// rebuild returns how to make two prototypes, or declarations of a variable, agree.
+// remedy returns how to make two prototypes, or declarations of a variable, agree.
 // Modules of C++ get them from one header, others have their own.
-func rebuild(a, b side, what string) string {
+func remedy(a, b side, what string) string {
 	if a.decl.Defines() {
 		a, b = b, a
 	}
@@ -93,7 +93,7 @@ func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs 
 	}
 	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), plural(len(x), what), plural(len(y), what), b.where())).Of(name).
 		Note(b.at(b.decl.NameSpan), b.note()).
-		WithHelp(rebuild(a, b, "prototype"))
+		WithHelp(remedy(a, b, "prototype"))
 	return true
 }
 
@@ -121,7 +121,7 @@ func (c *checker) param(name string, i int, a, b side, moved bool) {
 	}
 	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
 		Note(b.at(y.Span), b.note()).
-		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, rebuild(a, b, "prototype")))
+		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, remedy(a, b, "prototype")))
 }
 
 // numbered returns "parameter 2", or "result" if there is one.

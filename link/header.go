@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -148,7 +149,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || was.gpu().Renamed().Number != h.arch.gpu().Renamed().Number {
 		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
-			WithHelp("use a library made for " + was.String() + diag.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
+			WithHelp(cmp.Or(object.ForNvlink(member.file.Name), "use a library made for "+was.String()) + diag.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
 	}
 }
 

@@ -469,11 +469,20 @@ func (s *Set) Unusable(name string) *diag.Message {
 	return s.unusable[name]
 }
 
+// ForNvlink returns the advice to leave a member of libcudadevrt, which has PTX only for
+// the newest GPU, to nvlink; "" for other members.
+func ForNvlink(member string) string {
+	if !strings.Contains(member, "libcudadevrt.a(") {
+		return ""
+	}
+	return "leave it to nvlink, which takes its cubins: link with ptxlink -c --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
+}
+
 // refuse reports why the unit cannot be linked.
 func (u *Unit) refuse(o Options, log *diag.Log) {
 	help := "compile it for " + o.Arch + " or lower" + diag.With("--arch", ", or choose another %s")
-	if strings.Contains(u.member.Name, "libcudadevrt.a(") { // it has PTX only for the newest GPU
-		help = "leave it to nvlink, which takes its cubins: link with ptxlink -c --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
+	if devrt := ForNvlink(u.member.Name); devrt != "" {
+		help = devrt
 	}
 	log.Error(diag.ArchMismatch, diag.At(&diag.Source{Name: u.member.Name}, diag.Span{}), u.unusable).WithHelp(help)
 }

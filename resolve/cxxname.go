@@ -8,15 +8,6 @@ import (
 	"ptxlink/object"
 )
 
-// baseName returns the qualified name of a mangled function without its parameters;
-// other names are returned unchanged.
-func baseName(name string) string {
-	if plain := diag.Spelling(name); plain != name {
-		return withoutParams(plain)
-	}
-	return name
-}
-
 // withoutParams removes the parameters from a C++ name.
 func withoutParams(plain string) string { return plain[:paramsAt(plain)] }
 
@@ -38,21 +29,23 @@ func paramsAt(plain string) int {
 	return len(plain)
 }
 
-// cxxName is a name taken apart: gfx::blend<float>(int) has the scope "gfx", the last
-// part "blend" and the parameters "(int)". A name that is not mangled is the last part.
+// cxxName is a name taken apart: gfx::blend<float>(int) has the base "gfx::blend<float>",
+// the scope "gfx", the last part "blend" and the parameters "(int)". A name that is not
+// mangled is its own base and last part.
 type cxxName struct {
-	scope, last, params string
-	template            bool // an instance of a template
+	plain                     string // as the source has it
+	base, scope, last, params string
+	template                  bool // an instance of a template
 }
 
 func spell(name string) cxxName {
 	plain := diag.Spelling(name)
 	if plain == name {
-		return cxxName{last: name}
+		return cxxName{plain: name, base: name, last: name}
 	}
 	at := paramsAt(plain)
 	base := plain[:at]
-	s := cxxName{last: base, params: plain[at:]}
+	s := cxxName{plain: plain, base: base, last: base, params: plain[at:]}
 	if strings.Contains(base, "operator") {
 		return s
 	}

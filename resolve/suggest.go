@@ -22,10 +22,10 @@ type hints struct {
 	// Definitions of all files, as indexes into list.
 	list     []found
 	named    map[string]int   // the first of each name
-	based    map[string][]int // external functions and variables by baseName
+	based    map[string][]int // external functions and variables by cxxName.base
 	spelt    map[int]cxxName  // the same
 	lasts    map[string][]int // the same by cxxName.last
-	static   map[string][]int // what the source made static, by the baseName that other files would use
+	static   map[string][]int // what the source made static, by the cxxName.base that other files would use
 	searches int              // number of searches for misspellings
 	closed   func() *object.File
 	unknown  []*diag.Message // about symbols of which nothing is known
@@ -79,8 +79,8 @@ func (h *hints) gather() {
 				continue
 			}
 			if sym.Exported() {
-				base, spelt := baseName(name), spell(name)
-				h.based[base] = append(h.based[base], at)
+				spelt := spell(name)
+				h.based[spelt.base] = append(h.based[spelt.base], at)
 				h.lasts[spelt.last] = append(h.lasts[spelt.last], at)
 				h.spelt[at] = spelt
 			} else if in, ok := diag.StaticName(name); ok {
@@ -99,33 +99,23 @@ const maxOverloads = 20
 // overload returns the function with the same qualified name, or with the same name
 // and extern "C" on one side only. Of several it returns the one whose parameters are
 // spelt most alike.
-func (h *hints) overload(name, base string, kind ptx.DeclKind) found {
-	var list []int
-	add := func(candidates []int) {
-		for _, at := range candidates {
-			if len(list) == maxOverloads {
-				return
-			}
-			if h.kind(at) == kind && h.list[at].spelling() != name {
-				list = append(list, at)
-			}
+func (h *hints) overload(wanted cxxName, kind ptx.DeclKind) (best found) {
+	compared, limit := 0, 64
+	for _, at := range h.based[wanted.base] {
+		if compared == maxOverloads {
+			break
+		}
+		if h.kind(at) != kind {
+			continue
+		}
+		compared++
+		if d := typo.Distance(h.spelt[at].plain, wanted.plain, limit); d <= limit {
+			best, limit = h.list[at], d-1
+		} else if best.file == nil {
+			best = h.list[at]
 		}
 	}
-	add(h.based[name])
-	if base != name {
-		add(h.based[base])
-	}
-	if len(list) == 0 {
-		return found{}
-	}
-	slices.Sort(list)
-	best, wanted, limit := list[0], diag.Spelling(name), 64
-	for _, at := range list {
-		if d := typo.Distance(diag.Spelling(h.list[at].spelling()), wanted, limit); d <= limit {
-			best, limit = at, d-1
-		}
-	}
-	return h.list[best]
+	return best
 }
 
 // maxNamesakes limits the names with one last part that are compared.
@@ -133,8 +123,7 @@ const maxNamesakes = 100
 
 // namesake returns the definition that name gets with another scope: a namespace is
 // missing on one side. The parameters are the same if both names have them.
-func (h *hints) namesake(name string, kind ptx.DeclKind) found {
-	wanted := spell(name)
+func (h *hints) namesake(wanted cxxName, kind ptx.DeclKind) found {
 	for _, at := range first(h.lasts[wanted.last], maxNamesakes) {
 		other := h.spelt[at]
 		if h.kind(at) == kind && wanted.nested(other) && (wanted.params == other.params || wanted.params == "" || other.params == "") {
@@ -145,8 +134,7 @@ func (h *hints) namesake(name string, kind ptx.DeclKind) found {
 }
 
 // instance returns another instance of the template that name is an instance of.
-func (h *hints) instance(name string, kind ptx.DeclKind) found {
-	wanted := spell(name)
+func (h *hints) instance(wanted cxxName, kind ptx.DeclKind) found {
 	for _, at := range first(h.lasts[wanted.last], maxNamesakes) {
 		if other := h.spelt[at]; h.kind(at) == kind && wanted.template && other.template && wanted.scope == other.scope {
 			return h.list[at]
@@ -159,8 +147,7 @@ func first(list []int, n int) []int { return list[:min(len(list), n)] }
 
 // misspelt returns the definition whose last part is the most similar, in the same scope.
 // Names that differ in digits only are not misspelt: such functions are numbered.
-func (h *hints) misspelt(name string, kind ptx.DeclKind) (similar found) {
-	wanted := spell(name)
+func (h *hints) misspelt(wanted cxxName, kind ptx.DeclKind) (similar found) {
 	limit := typo.Limit(wanted.last)
 	if h.searches++; h.searches > maxSearches || len(wanted.last) >= 200 {
 		return found{}
@@ -179,15 +166,14 @@ func (h *hints) misspelt(name string, kind ptx.DeclKind) (similar found) {
 
 // hidden returns the function or variable of the name that its source made static, and
 // reports whether it has the same parameters. A name without C++ parameters has any.
-func (h *hints) hidden(name, base string, kind ptx.DeclKind) (f found, in diag.Static, same bool) {
-	plain := diag.Spelling(name)
-	for _, at := range h.static[base] {
+func (h *hints) hidden(wanted cxxName, kind ptx.DeclKind) (f found, in diag.Static, same bool) {
+	for _, at := range h.static[wanted.base] {
 		if h.kind(at) != kind || same {
 			continue
 		}
 		f = h.list[at]
 		in, _ = diag.StaticName(f.spelling())
-		same = in.Name == plain || name == base
+		same = in.Name == wanted.plain || wanted.params == ""
 	}
 	return f, in, same
 }
@@ -197,7 +183,7 @@ func (h *hints) hidden(name, base string, kind ptx.DeclKind) (f found, in diag.S
 // instance, or a misspelling. The help is the usual one where this may be wrong.
 func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	h.gather()
-	base, kind := baseName(s.Name), h.t.decl(s.Mentions[0]).Kind
+	wanted, kind := spell(s.Name), h.t.decl(s.Mentions[0]).Kind
 	if at, ok := h.named[s.Name]; ok {
 		local := h.list[at]
 		m.Note(local.place(), "defined here, but without .visible it stays in its module")
@@ -211,16 +197,16 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 			return
 		}
 	}
-	static, in, same := h.hidden(s.Name, base, kind)
+	static, in, same := h.hidden(wanted, kind)
 	if same {
 		static.explain(in, s.Name, m)
 		return
 	}
 	did := func(f found) { m.Note(f.place(), "did you mean "+diag.Name(f.spelling())+"? It is defined here") }
-	if f := h.overload(s.Name, base, kind); f.file != nil {
+	if f := h.overload(wanted, kind); f.file != nil {
 		did(f)
 		m.Help = "the parameters differ; make the declaration match the definition"
-		if (f.spelling() == base) != (s.Name == base) {
+		if (f.spelling() == wanted.base) != (s.Name == wanted.base) {
 			m.Help = `one of the two is declared extern "C" and the other is not`
 		}
 		return
@@ -233,17 +219,17 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	if m.Help = explain(s.Name); m.Help != "" {
 		return
 	}
-	if f := h.namesake(s.Name, kind); f.file != nil {
+	if f := h.namesake(wanted, kind); f.file != nil {
 		did(f)
 		m.Help = "the namespaces differ; make the declaration match the definition" + orAdd(s.Name)
 		return
 	}
-	if f := h.instance(s.Name, kind); f.file != nil {
+	if f := h.instance(wanted, kind); f.file != nil {
 		did(f)
 		m.Help = "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"
 		return
 	}
-	if f := h.misspelt(s.Name, kind); f.file != nil {
+	if f := h.misspelt(wanted, kind); f.file != nil {
 		did(f)
 		m.Help = "correct the name" + orAdd(s.Name)
 		return

@@ -161,11 +161,11 @@ func (h *hints) meant(value string, scope Scope) string {
 			if name == value {
 				return f.Name + " defines it, but is not linked" + diag.With("-u "+name, "; %s links it")
 			}
-			plain, base := diag.Demangle(name), baseName(name)
-			last := base[strings.LastIndexByte(base, ':')+1:]
-			for _, spelling := range []string{plain, base, last} {
-				if match, _ := path.Match(value, spelling); plain != name && (match || spelling == value) {
-					mangled = append(mangled, name+", which is "+plain)
+			spelt := spell(name)
+			last := spelt.base[strings.LastIndexByte(spelt.base, ':')+1:]
+			for _, spelling := range []string{spelt.plain, spelt.base, last} {
+				if match, _ := path.Match(value, spelling); spelt.plain != name && (match || spelling == value) {
+					mangled = append(mangled, name+", which is "+diag.Escape(spelt.plain))
 					break
 				}
 			}
