@@ -59,6 +59,25 @@ func TestInputForms(t *testing.T) {
 	}
 }
 
+// TestUnmatchedNames checks that a field which names nothing is reported under its own name.
+func TestUnmatchedNames(t *testing.T) {
+	result := mustLink(t, link.Options{
+		Inputs: texts(top + ".visible .entry scale() { ret; }"), Exports: []string{"scael"}, Wrap: []string{"malloc"}, WhyLive: []string{"none*"},
+	})
+	var got []string
+	for _, m := range result.Messages {
+		got = append(got, m.ID+": "+m.Text+"; "+m.Help)
+	}
+	want := []string{
+		"unmatched: no definition matches scael, which Options.Exports names; did you mean scale?",
+		"unmatched: no symbol matches malloc, which Options.Wrap names; ",
+		"unmatched: no definition matches none*, which Options.WhyLive names; ",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestErrorsAreReturned(t *testing.T) {
 	_, err := link.Link(context.Background(), link.Options{Inputs: append(texts("not ptx"), link.Input{Path: "/does/not/exist.ptx"})})
 	var failed *link.Errors

@@ -424,11 +424,20 @@ func (c *command) refused(err error) error {
 		}
 	}
 	c.report.write(refused.Messages)
+	exit := &exitError{code: exitLink}
 	if refused.IO {
-		return &exitError{code: exitIO}
+		exit.code = exitIO
 	}
-	return &exitError{code: exitLink}
+	return &refusedError{exit, refused.Messages}
 }
+
+// refusedError is the exit code for messages that were written.
+type refusedError struct {
+	*exitError
+	messages []*link.Message
+}
+
+func (e *refusedError) Unwrap() error { return e.exitError }
 
 // missingFile returns the help for an input that does not exist: one in its directory has
 // nearly its name, or has it with a suffix, or it is the name of an output; else "".

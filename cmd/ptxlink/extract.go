@@ -34,7 +34,7 @@ read or written, or exists with other contents.`,
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `PATH`: a directory, a file if there is one PTX, or - (default: .)"},
 			&cli.BoolFlag{Name: "force", Aliases: []string{"f"}, Category: output, Usage: "overwrite files with other contents"},
 			&cli.BoolFlag{Name: "list", Aliases: []string{"t"}, Category: output, Usage: "list the contents and write nothing"},
-			&cli.BoolFlag{Name: "json", Category: output, Usage: "list the contents as JSON"},
+			&cli.BoolFlag{Name: "json", Category: output, Usage: "list the contents as JSON; files without PTX have an error"},
 			&cli.StringFlag{Name: "arch", Category: choice, Usage: "extract only the PTX that a link for `sm_NN` uses (default: all)"},
 		}, linkFlags("max-input-size", "help", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
@@ -58,7 +58,7 @@ func (c *command) extract(opts *cli.Context) error {
 	look := opts.Bool("list") || opts.Bool("json")
 	unread := err
 	if unread != nil {
-		if unread = c.refused(unread); !look || len(list) == 0 {
+		if unread = c.refused(unread); !look || len(list) == 0 && !opts.Bool("json") {
 			return unread
 		}
 	}
@@ -68,7 +68,7 @@ func (c *command) extract(opts *cli.Context) error {
 	}
 	switch {
 	case opts.Bool("json"):
-		return c.showJSON(list, unread)
+		return showRows(c, list, unread)
 	case opts.Bool("list"):
 		return c.showTable(list, unread)
 	case output == "-":
@@ -148,14 +148,6 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
-}
-
-func (c *command) showJSON(list []pack.Extracted, unread error) error {
-	var out bytes.Buffer
-	if err := diag.WriteJSON(&out, list); err != nil {
-		return err
-	}
-	return c.showAll(out.Bytes(), unread)
 }
 
 // showTable writes --list. unread is the error of files without PTX, or nil. Unknown values are shown as a dash.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -29,7 +30,7 @@ read.`,
 	},
 	flags: func() []cli.Flag {
 		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records"},
+			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records; files without PTX have an error"},
 		}, commonFlags()...)
 	},
 	run: (*command).info,
@@ -108,21 +109,50 @@ func (c *command) showAll(data []byte, unread error) error {
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
 	list, unread := c.inspect(opts)
+	if opts.Bool("json") {
+		return showRows(c, list, unread)
+	}
 	if len(list) == 0 && unread != nil {
 		return unread
 	}
 	var out bytes.Buffer
-	if opts.Bool("json") {
-		if err := diag.WriteJSON(&out, list); err != nil {
-			return err
+	for i, o := range list {
+		if i > 0 {
+			out.WriteByte('\n')
 		}
-	} else {
-		for i, o := range list {
-			if i > 0 {
-				out.WriteByte('\n')
+		writeInfo(&out, o)
+	}
+	return c.showAll(out.Bytes(), unread)
+}
+
+// unreadRow stands for a file without PTX in a JSON list. Error says what the file is.
+type unreadRow struct {
+	Name  string `json:"name"`
+	ID    string `json:"id,omitempty"`
+	Error string `json:"error"`
+}
+
+// showRows writes a JSON list of the files that could be read, and behind them of those
+// that could not. unread is the error of these, or nil.
+func showRows[T any](c *command, list []T, unread error) error {
+	rows := make([]any, len(list))
+	for i, row := range list {
+		rows[i] = row
+	}
+	var refused *refusedError
+	if errors.As(unread, &refused) {
+		for _, m := range refused.messages {
+			if m.Kind == link.Error && m.Place.File != "" {
+				rows = append(rows, unreadRow{m.Place.File, m.ID, m.Text})
 			}
-			writeInfo(&out, o)
 		}
+	}
+	if len(rows) == 0 && unread != nil {
+		return unread
+	}
+	var out bytes.Buffer
+	if err := diag.WriteJSON(&out, rows); err != nil {
+		return err
 	}
 	return c.showAll(out.Bytes(), unread)
 }
