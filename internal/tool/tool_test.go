@@ -59,7 +59,7 @@ func TestLeftBehind(t *testing.T) {
 	}
 	gone(t, string(out.Said))
 	if _, err := exec.LookPath("setsid"); err == nil {
-		out, err = shell(t, "setsid sh -c 'echo $$; exec sleep 60' & while ! pgrep -s 0 >/dev/null; do :; done; sleep 0.3; echo end")
+		out, err = shell(t, "setsid sh -c 'echo $$ >id; exec sleep 60' & until test -s id; do sleep 0.01; done; cat id; echo end")
 		if err != nil || out.State.ExitCode() != 0 || !strings.HasSuffix(string(out.Said), "end\n") {
 			t.Fatal(string(out.Said), err)
 		}
