@@ -17,14 +17,21 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// workspace returns a copy of integrations and the path of a ptxlink for it.
+// workspace is a copy of integrations with a ptxlink for it.
 type workspace struct {
 	*testing.T
 	root, bazel, make, ptxlink string
+	module                     bool // Bazel reads MODULE.bazel, not WORKSPACE
 }
 
-func newWorkspace(t *testing.T) *workspace {
-	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.RequireCompiler(t, "bazel"), make: oracles.Require(t, "make")}
+// newWorkspace returns a workspace for a Bazel: bazel is 2.1, which reads WORKSPACE, and
+// bazel-new is 7.7, which reads MODULE.bazel.
+func newWorkspace(t *testing.T, bazel string) *workspace {
+	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.RequireCompiler(t, bazel), make: oracles.Require(t, "make"), module: bazel == "bazel-new"}
+	for _, name := range modules {
+		w.write("offline/"+name+"/MODULE.bazel", "module(name = \""+name+"\")\n")
+		w.write("offline/"+name+"/BUILD", "")
+	}
 	for name, text := range offline {
 		w.write("offline/"+name, text)
 	}
@@ -79,6 +86,9 @@ def java_toolchain(**attrs):
 `,
 }
 
+// modules lists what the modules of Bazel 7 itself ask the registry for.
+var modules = []string{"apple_support", "buildozer", "protobuf", "zlib"}
+
 func (w *workspace) path(name string) string { return filepath.Join(w.root, filepath.FromSlash(name)) }
 
 func (w *workspace) read(name string) string {
@@ -129,15 +139,25 @@ var (
 )
 
 // startup holds the options that give the test a Bazel server of its own. If the
-// test is killed, the server exits after a minute.
+// test is killed, the server exits after a minute. Java's second compiler costs more
+// than it saves in so short a time.
 func (w *workspace) startup() []string {
-	return []string{"--nohome_rc", "--max_idle_secs=60", "--output_user_root=" + w.path("output")}
+	return []string{"--nohome_rc", "--max_idle_secs=60", "--host_jvm_args=-XX:TieredStopAtLevel=1", "--output_user_root=" + w.path("output")}
 }
 
 // buildArgs returns Bazel's arguments for building a target.
 func (w *workspace) buildArgs(target string, options ...string) []string {
-	args := append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no",
-		"--override_repository=rules_cc="+w.path("offline/rules_cc"), "--override_repository=rules_java="+w.path("offline/rules_java"))
+	args := append(w.startup(), "build", "--subcommands", "--color=no", "--curses=no")
+	if w.module {
+		args = append(args, "--noenable_workspace")
+		for _, name := range modules {
+			args = append(args, "--override_module="+name+"="+w.path("offline/"+name))
+		}
+	} else {
+		for _, name := range []string{"rules_cc", "rules_java"} {
+			args = append(args, "--override_repository="+name+"="+w.path("offline/"+name))
+		}
+	}
 	return append(append(args, options...), target)
 }
 
@@ -174,11 +194,17 @@ func (w *workspace) makes() (made []string) {
 
 func TestBazel(t *testing.T) {
 	oracles.Long(t) // builds with Bazel and Make many times
-	w := newWorkspace(t)
+	t.Run("2.1", func(t *testing.T) {
+		w := newWorkspace(t, "bazel")
+		w.example(t)
+		w.names(t)
+	})
+	w := newWorkspace(t, "bazel-new")
 	t.Run("example", w.example)
 	t.Run("names", w.names)
 	t.Run("cubin", w.cubin)
 	t.Run("partitions", w.partitions)
+	t.Run("compile", w.compile)
 	t.Run("deps", w.deps)
 	t.Run("refused", w.refused)
 }
@@ -321,7 +347,7 @@ ptx_link(
 	if !strings.HasPrefix(want, "\x7fELF") {
 		t.Errorf("no cubin: %q", want)
 	}
-	w.replace("bazel/example/WORKSPACE", "ptxlink_host_toolchain()", `ptxlink_host_toolchain(ptxas = "`+ptxas+`")`)
+	w.toolchain(`ptxas = "` + ptxas + `"`)
 	if ran := w.build("//cubin:k", "--action_env=PTXAS=/none/ptxas"); !slices.Contains(ran, "Linking cubin/k.cubin") || w.read(cubin) != want {
 		t.Errorf("with the ptxas of the toolchain Bazel ran %q, and the cubin is the same: %v", ran, w.read(cubin) == want)
 	}
@@ -468,11 +494,11 @@ ptx_cubin(
 	w.fails("//parts:four", "nvlink joins partitions, but the toolchain has none; set nvlink in ptx_toolchain, or ptxas or nvlink in ptxlink_host_toolchain")
 }
 
-// toolchain sets the arguments of the toolchain in WORKSPACE.
+// toolchain sets the arguments of the toolchain in MODULE.bazel.
 func (w workspace) toolchain(args string) {
-	const name = "bazel/example/WORKSPACE"
-	before, _, _ := strings.Cut(w.read(name), "\nptxlink_host_toolchain(")
-	w.write(name, before+"\nptxlink_host_toolchain("+args+")\n")
+	const name = "bazel/example/MODULE.bazel"
+	text := regexp.MustCompile(`(?m)^ptxlink\.host\(.*\n`).ReplaceAllString(w.read(name), "")
+	w.write(name, text+"ptxlink.host("+args+")\n")
 }
 
 // functions returns the functions in a cubin, sorted.
@@ -497,11 +523,10 @@ func (w workspace) fails(target, want string) {
 	}
 }
 
-// TestBazelCompile builds the .cu of the example with nvcc and with clang, and checks
-// what runs again after a change.
-func TestBazelCompile(t *testing.T) {
-	oracles.Long(t) // builds with Bazel many times
-	w := newWorkspace(t)
+// compile builds the .cu of the example with nvcc and with clang, and checks what runs
+// again after a change.
+func (w workspace) compile(t *testing.T) {
+	w.T = t // of this copy
 	nvcc, clang, ptxas := oracles.RequireCompiler(t, "nvcc"), oracles.RequireCompiler(t, "clang"), oracles.Require(t, "ptxas")
 	const compiling, linking, joining = "Compiling cuda/nearest.cu for sm_75", "Linking cuda/_app/linked.ptx", "Joining cuda/app.cubin"
 	const part0, part1 = "Assembling part0.ptx of cuda/app.cubin", "Assembling part1.ptx of cuda/app.cubin"

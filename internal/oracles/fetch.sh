@@ -31,9 +31,11 @@ CUDA_OLD=11.8    CUDA_OLD_PIN='11.8.89 layout 2'
 GCC_PIN='gcc-offload-nvptx nvptx-tools layout 2'
 MACHINE_PIN='layout 2'
 BAZEL_PIN='2.1.0 layout 2'
+BAZEL_NEW=7.7.1   BAZEL_NEW_PIN="$BAZEL_NEW layout 1"
 CMAKE_PIN='cmake 3.31.6 ninja 1.13.2'
 POWERSHELL_PIN='tree-sitter 0.26.1 tree-sitter-powershell 0.26.4'
 DEBIAN_SUITE=trixie # the Debian release whose non-free carries CUDA 12.4
+BAZEL_SUITE=forky   # the one whose main carries Bazel 7
 
 die() { echo "fetch.sh: $*" >&2; exit 1; }
 
@@ -97,6 +99,7 @@ components=(
 if [[ $compilers ]]; then
 	components+=(
 		"bazel|$BAZEL_PIN|fetch_bazel"
+		"bazel-new|$BAZEL_NEW_PIN|fetch_bazel_new"
 		"shells|$MACHINE_PIN|fetch_shells"
 		"nvcc-$CUDA|$CUDA_PIN|fetch_nvcc"
 		"clang|$MACHINE_PIN|fetch_clang"
@@ -400,21 +403,29 @@ debian_keyrings() {
 	done
 }
 
+# from_debian NAME SUITE COMPONENT PACKAGE VERSION: apt over the first mirror of
+# Debian whose SUITE has the package in a version that matches.
+from_debian() {
+	local mirror key
+	own_apt
+	for mirror in $(debian_mirrors); do
+		key=$(debian_keyrings)
+		echo "deb ${key:+[signed-by=$key] }$mirror $2 $3" >"$work/$1.list"
+		apt_setup "$1" "$work/$1.list"
+		run apt-get -c "$apt_conf" update || continue
+		[[ $(candidate "$4") == $5 ]] && return
+	done
+	return 1
+}
+
 # CUDA 12.4 from Debian's non-free; where that is out of reach, from the
 # machine's own distribution if it has 12.4 or later of the 12 series; else
 # ptxas alone, which is all of it that PyPI has, and the newest beside it.
 fetch_cuda() {
-	local mirror key root=$work/cuda v
-	own_apt
-	for mirror in $(debian_mirrors); do
-		key=$(debian_keyrings)
-		echo "deb ${key:+[signed-by=$key] }$mirror $DEBIAN_SUITE non-free" >"$work/cuda.list"
-		apt_setup cuda "$work/cuda.list"
-		run apt-get -c "$apt_conf" update || continue
-		v=$(candidate nvidia-cuda-toolkit)
-		[[ $v == 12.4.* ]] || continue
+	local root=$work/cuda v
+	if from_debian cuda "$DEBIAN_SUITE" non-free nvidia-cuda-toolkit '12.4.*'; then
 		deb "$root" nvidia-cuda-toolkit && { lay_out_cuda "$root"; return; }
-	done
+	fi
 	own_apt
 	v=$(candidate nvidia-cuda-toolkit)
 	case $v in
@@ -547,8 +558,7 @@ fetch_binutils() {
 	done
 }
 
-# npm has Bazel in one file, 42 MB with the Java it runs on; with Debian's
-# bazel-bootstrap a bare machine fetches 254 MB.
+# npm has Bazel in one file, 42 MB with the Java it runs on.
 fetch_bazel() {
 	[[ $(uname -m) == x86_64 ]] || { fail bazel 'npm has it for x86_64 only'; return; }
 	npm_package "$work/bazel-package" "@bazel/bazel-linux_x64@${BAZEL_PIN%% *}" || return
@@ -556,6 +566,56 @@ fetch_bazel() {
 	mv "$work/bazel-package"/bazel-*-linux-x86_64 "$part/bin/bazel"
 	chmod 755 "$part/bin/bazel"
 	wrap bazel bin/bazel
+}
+
+# in_root FILE ROOT PROGRAM [ARG...]: FILE runs a program with the loader and the libraries
+# of ROOT, the unpacked packages of a later release.
+in_root() {
+	local file=$1 root=$2
+	shift 2
+	{
+		echo '#!/bin/sh'
+		printf "exec '%s'" "$root/usr/lib64/ld-linux-x86-64.so.2"
+		printf " '%s'" --library-path "$root/usr/lib/x86_64-linux-gnu:$root/usr/lib/jvm/default-java/lib" "$@"
+		echo ' "$@"'
+	} >"$file"
+	chmod 755 "$file"
+}
+
+# Bazel 7 with the Java and the libraries of its Debian release, without compilers and
+# Python: a build of PTX needs none.
+fetch_bazel_new() {
+	[[ $(uname -m) == x86_64 ]] || { fail bazel-bootstrap 'fetch.sh unpacks it on x86_64 only'; return; }
+	from_debian bazel "$BAZEL_SUITE" main bazel-bootstrap "$BAZEL_NEW+*" ||
+		{ fail bazel-bootstrap "Debian $BAZEL_SUITE has Bazel $BAZEL_NEW, and it is out of reach"; return; }
+	local p root=$part/root at=$home/root
+	for p in build-essential default-jdk-headless python3 zlib1g-dev debconf ca-certificates-java; do
+		printf 'Package: %s\nStatus: install ok installed\nVersion: 9:9\nArchitecture: amd64\n\n' "$p"
+	done >"$apt_dir/status"
+	echo "Dir::State::Status \"$apt_dir/status\";" >>"$apt_conf"
+	deb_closure "$root" bazel-bootstrap default-jre-headless || return
+	rm -rf "$root"/usr/share/{doc,man,locale,maven-repo,nodejs,javascript}
+	# What Debian has at fixed places is below $at here.
+	find "$root" -type l -lname '/*' | while read -r p; do
+		ln -sfn "$at$(readlink "$p")" "$p"
+	done
+	p=usr/share/bazel/bazel_classpath_debian_depends.txt
+	{
+		cat "$root/$p"
+		printf '\n/usr/share/java/perfmark-%s.jar' api impl # gRPC needs them, and the list lacks them
+	} | sed "s,^/,$at/," >"$work/classpath"
+	mv "$work/classpath" "$root/$p"
+	sed -n "s,^\(common --override_module=.*\)=/,\1=$at/,p" "$root/etc/bazel/bazelrc" >"$part/bazelrc"
+	for p in build-runfiles daemonize linux-sandbox process-wrapper; do
+		rm "$root/usr/share/bazel/$p"
+		in_root "$root/usr/share/bazel/$p" "$at" "$at/usr/libexec/x86_64-linux-gnu/bazel/$p"
+	done
+	mkdir -p "$part/java/bin" "$part/java/lib" "$part/wrappers"
+	in_root "$part/java/bin/java" "$at" "$at/usr/lib/jvm/default-java/bin/java"
+	# By default Java starts programs through one that has no such wrapper.
+	in_root "$part/wrappers/bazel-new" "$at" "$at/usr/bin/bazel" --nosystem_rc "--bazelrc=$home/bazelrc" \
+		"--install_base=$at/usr/share/bazel" --trust_install_base "--server_javabase=$home/java" \
+		--host_jvm_args=-Djdk.lang.Process.launchMechanism=VFORK
 }
 
 # nvcc finds the rest of the toolkit through the nvcc.profile beside it. The
@@ -652,18 +712,8 @@ fetch_nvcc_new() {
 
 # CUDA 11.8 is that of Debian bookworm; no wheel has its nvcc.
 fetch_nvcc_old() {
-	local mirror key v root=$work/nvcc-old t
-	own_apt
-	for mirror in $(debian_mirrors); do
-		key=$(debian_keyrings)
-		echo "deb ${key:+[signed-by=$key] }$mirror bookworm non-free" >"$work/cuda-old.list"
-		apt_setup cuda-old "$work/cuda-old.list"
-		run apt-get -c "$apt_conf" update || continue
-		v=$(candidate nvidia-cuda-toolkit)
-		[[ $v == 11.8.* ]] && deb "$root" nvidia-cuda-toolkit && break
-		v=
-	done
-	[[ ${v:-} ]] || { fail nvidia-cuda-toolkit "Debian bookworm's non-free has nvcc $CUDA_OLD, and it is out of reach"; return; }
+	local root=$work/nvcc-old t
+	from_debian cuda-old bookworm non-free nvidia-cuda-toolkit '11.8.*' && deb "$root" nvidia-cuda-toolkit || { fail nvidia-cuda-toolkit "Debian bookworm's non-free has nvcc $CUDA_OLD, and it is out of reach"; return; }
 	wheel "$root" "nvidia-cuda-nvcc-cu11==${CUDA_OLD_PIN%% *}" || return
 	wheel "$root" "nvidia-cuda-runtime-cu11==${CUDA_OLD_PIN%% *}" || return
 	mkdir -p "$part/bin" "$part/nvvm/libdevice"

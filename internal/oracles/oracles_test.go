@@ -155,6 +155,7 @@ func TestVersions(t *testing.T) {
 		"fatbinary-new": "release 13.5",
 		"ptxas-old":     "release 11.8",
 		"bazel":         "bazel 2.1.0",
+		"bazel-new":     "bazel 7.7.1",
 	} {
 		t.Run(tool, func(t *testing.T) {
 			path := RequireCompiler(t, tool)
