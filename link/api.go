@@ -214,6 +214,7 @@ type Result struct {
 	Passes []Pass
 
 	describer func() description
+	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 
 	plan *plan // of a link with Options.Stream
 	maps *mapped.Files

@@ -124,7 +124,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 			return nil, err
 		}
 	case o.Stream:
-		r.plan = p
+		r.plan, r.files = p, table.Files
 	default:
 		if err := outputRoom(p.size); err != nil {
 			return nil, err

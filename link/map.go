@@ -115,6 +115,9 @@ func NewMap() *Map {
 // Map returns the facts of the link map.
 func (r *Result) Map() *Map {
 	sources := srcline.Recorded()
+	for _, f := range r.files {
+		sources.Know(f.Module)
+	}
 	m := NewMap()
 	m.Output = MapOutput{r.Version, r.Target, r.AddressSize, r.Size()}
 	m.Symbols, m.Dropped, m.Removed = mapSymbols(r.Symbols(), sources), mapSymbols(r.Dropped(), sources), mapSymbols(r.Removed(), sources)
