@@ -102,7 +102,7 @@ func optimise(r *Result, o Options) error {
 		}
 	}
 	d.symbols = addMoved(d.symbols, all.symbols, optimised.Moved)
-	d.edges = remeasure(optimised.Module, d.symbols)
+	d.edges = remeasure(optimised.Statements, d.symbols)
 	r.describer = func() description { return d }
 	return nil
 }
@@ -124,28 +124,29 @@ func addMoved(symbols, all []Symbol, moved []optimize.Moved) []Symbol {
 	return slices.Insert(symbols, first, list...)
 }
 
-// remeasure gives symbols the sizes of their bodies in the optimised module, and returns
-// the calls in it.
-func remeasure(m *ptx.Module, symbols []Symbol) (edges []Edge) {
-	definitions := map[string]*ptx.Decl{}
-	variables := make([]bool, len(m.Names))
-	for i := range m.Decls {
-		decl := &m.Decls[i]
-		variables[decl.Name] = decl.Kind == ptx.Variable
-		if decl.Defines() {
-			definitions[m.Names[decl.Name]] = decl
+// remeasure gives symbols the sizes of their bodies after optimisation, and returns the
+// calls in them.
+func remeasure(list []optimize.Statement, symbols []Symbol) (edges []Edge) {
+	definitions := map[string]optimize.Statement{}
+	for _, d := range list {
+		if name := d.Module.Names[d.Decl.Name]; d.Decl.Defines() || definitions[name].Decl == nil {
+			definitions[name] = d
 		}
 	}
 	for i := range symbols {
 		s := &symbols[i]
-		decl := definitions[s.Name]
-		if decl == nil {
+		d, ok := definitions[s.Name]
+		if !ok {
 			continue
 		}
-		if decl.HasBody {
-			s.Size = int64(decl.Body.Len)
+		if d.Decl.HasBody {
+			s.Size = int64(d.Decl.Body.Len)
 		}
-		edges = appendEdges(edges, m, decl, s.Name, func(name ptx.NameID) (string, bool) { return m.Names[name], !variables[name] })
+		edges = appendEdges(edges, d.Module, d.Decl, s.Name, func(id ptx.NameID) (string, bool) {
+			name := d.Module.Names[id]
+			to, defined := definitions[name]
+			return name, !defined || to.Decl.Kind != ptx.Variable
+		})
 	}
 	return edges
 }

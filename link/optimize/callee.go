@@ -7,21 +7,28 @@ import (
 )
 
 // unfit returns the reason why a function cannot be inlined anywhere, or "".
-func (s *state) unfit(d *ptx.Decl) string {
-	reason, known := s.reasons[d.Name]
-	if !known {
-		reason = s.findUnfit(d)
-		s.reasons[d.Name] = reason
+func (s *state) unfit(f *function) string {
+	if f.reason == nil {
+		reason := s.findUnfit(f)
+		f.reason = &reason
 	}
-	return reason
+	return *f.reason
 }
 
-func (s *state) findUnfit(d *ptx.Decl) string {
-	m := s.m
+// reconsider forgets why functions cannot be inlined.
+func (s *state) reconsider() {
+	for _, f := range s.functions {
+		f.reason = nil
+	}
+	s.numbered = nil
+}
+
+func (s *state) findUnfit(f *function) string {
+	d := f.decl
 	if d.Kind == ptx.Entry {
 		return "it is an entry"
 	}
-	if s.interposable(d) {
+	if s.interposable(f) {
 		return "nvlink may choose another definition"
 	}
 	for _, a := range d.Attrs {
@@ -36,10 +43,10 @@ func (s *state) findUnfit(d *ptx.Decl) string {
 			return "parameter types that are not understood"
 		}
 	}
-	if s.described(d) {
+	if s.described(f) {
 		return "it has debug information"
 	}
-	c := s.code(d)
+	c := f.code()
 	for _, st := range c.Statements {
 		if reason := unfitStatement(c, st); reason != "" {
 			return reason
@@ -58,7 +65,7 @@ func (s *state) findUnfit(d *ptx.Decl) string {
 		case "", ".reg", ".param", ".local":
 		case ".shared", ".global", ".const":
 			if s.prepared {
-				return "its static object " + m.Src.String(l.Name) + " cannot be moved"
+				return "its static object " + f.src.String(l.Name) + " cannot be moved"
 			}
 		default:
 			return "it declares " + l.Type.Space
@@ -66,18 +73,18 @@ func (s *state) findUnfit(d *ptx.Decl) string {
 		if l.Count >= 0 && l.Kind == ptx.Object && l.Type.Space == ".param" {
 			return "a range of objects"
 		}
-		if s.prepared && l.Count >= 0 && s.hides(m.Src.String(l.Name), l.Count) {
+		if s.prepared && l.Count >= 0 && s.hides(f.src.String(l.Name), l.Count) {
 			return "names that hide those of the module"
 		}
 	}
-	if _, indirect := usages(c); indirect {
+	if _, indirect := f.usages(); indirect {
 		return "an access of parameters through a register"
 	}
 	return ""
 }
 
 // interposable reports whether nvlink may choose another definition of a function.
-func (s *state) interposable(d *ptx.Decl) bool { return s.Interposable && d.Linkage == ptx.Weak }
+func (s *state) interposable(f *function) bool { return s.Interposable && f.decl.Linkage == ptx.Weak }
 
 func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	op := c.Opcode(st)
@@ -104,16 +111,28 @@ func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	return ""
 }
 
+// declares reports whether the module declares a name.
+func (s *state) declares(name string) bool {
+	_, ok := s.m.Lookup(name)
+	return ok || s.added[name]
+}
+
 // hides reports whether the module has a name that a range declares.
 func (s *state) hides(base string, count int64) bool {
 	if s.numbered == nil {
 		s.numbered = map[string]int64{}
-		for _, name := range s.m.Names {
+		note := func(name string) {
 			if b, number, ok := ptx.SplitNumber(name); ok {
 				if least, known := s.numbered[b]; !known || number < least {
 					s.numbered[b] = number
 				}
 			}
+		}
+		for _, name := range s.m.Names {
+			note(name)
+		}
+		for name := range s.added {
+			note(name)
 		}
 	}
 	least, known := s.numbered[base]
@@ -122,17 +141,17 @@ func (s *state) hides(base string, count int64) bool {
 
 // described reports whether DWARF describes a function: a section refers to its name or
 // to a label in it.
-func (s *state) described(d *ptx.Decl) bool {
+func (s *state) described(f *function) bool {
 	m := s.m
 	if len(m.SectionNames()) == 0 {
 		return false
 	}
-	if m.SectionName([]byte(m.Names[d.Name])) >= 0 {
+	if m.SectionName([]byte(f.name)) >= 0 {
 		return true
 	}
-	c := s.code(d)
+	c := f.code()
 	for i := range c.Locals {
-		if c.Locals[i].Kind == ptx.CodeLabel && m.SectionName(m.Src.Bytes(c.Locals[i].Name)) >= 0 {
+		if c.Locals[i].Kind == ptx.CodeLabel && m.SectionName(f.src.Bytes(c.Locals[i].Name)) >= 0 {
 			return true
 		}
 	}

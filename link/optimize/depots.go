@@ -47,7 +47,7 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 			continue
 		}
 		for _, i := range list {
-			if at.frame.resident[i] || !d.fits(at, i) {
+			if at.callee.frame().resident[i] || !d.fits(at, i) {
 				moved = append(moved, i)
 			} else {
 				names[i], removed[i] = d.register(s, at, i), true
@@ -71,12 +71,12 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 // fits reports whether ptxas has registers for an object that is in no memory yet. What
 // does not fit shares slots with all others.
 func (d *depots) fits(at *site, local int32) bool {
-	return d.registers[registerKey{at.name, local}] != nil || d.bytes+at.code.Locals[local].Type.Size() <= maxRegisters
+	return d.registers[registerKey{at.callee.name, local}] != nil || d.bytes+at.code.Locals[local].Type.Size() <= maxRegisters
 }
 
 // register returns the name of the slot of an object that ptxas keeps in registers.
 func (d *depots) register(s *state, at *site, local int32) string {
-	key := registerKey{at.name, local}
+	key := registerKey{at.callee.name, local}
 	if d.registers[key] == nil {
 		if d.registers == nil {
 			d.registers = map[registerKey]*slot{}
@@ -92,7 +92,7 @@ func (d *depots) register(s *state, at *site, local int32) string {
 // movable reports whether a .local object can become an array of bytes.
 func (at *site) movable(i int32) bool {
 	l := &at.code.Locals[i]
-	return l.Count < 0 && l.Type.Size() > 0 && !at.frame.indexed[i]
+	return l.Count < 0 && l.Type.Size() > 0 && !at.callee.frame().indexed[i]
 }
 
 func (d *depots) declaration() string {

@@ -1,6 +1,8 @@
 package optimize
 
 import (
+	"slices"
+
 	"ptxlink/object/ptx"
 )
 
@@ -10,20 +12,20 @@ import (
 // nothing uses any more: while the address of a function is taken, ptxas gives every
 // caller 24 registers. It reports whether it changed something.
 func (s *state) devirtualise() (changed bool, err error) {
-	var edits []edit
-	functions := s.signatures()
-	last := int32(-1)
-	for _, call := range s.m.Calls {
-		if call.Use >= 0 || call.In == last {
+	var changes []change
+	var functions map[string]*ptx.Signature
+	for _, f := range s.functions {
+		if !slices.ContainsFunc(f.calls, func(c ptx.Call) bool { return c.Use < 0 }) || s.described(f) {
 			continue
 		}
-		last = call.In
-		if d := &s.m.Decls[call.In]; !s.described(d) {
-			edits = append(edits, s.devirtualiseIn(d, functions)...)
+		if functions == nil {
+			functions = s.signatures()
+		}
+		if edits := devirtualiseIn(f, functions); len(edits) > 0 {
+			changes = append(changes, change{f, edits})
 		}
 	}
-	sortEdits(edits)
-	return len(edits) > 0, s.rewrite(edits)
+	return len(changes) > 0, s.apply(changes)
 }
 
 // value is what is known of one register.
@@ -33,8 +35,8 @@ type value struct {
 	uses        int
 }
 
-func (s *state) devirtualiseIn(d *ptx.Decl, functions map[ptx.NameID]*ptx.Signature) (edits []edit) {
-	c := s.code(d)
+func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []edit) {
+	c := f.code()
 	values, locals := valuesOf(c), namesOf(c)
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Instruction || c.Opcode(st) != "call" {
@@ -53,12 +55,16 @@ func (s *state) devirtualiseIn(d *ptx.Decl, functions map[ptx.NameID]*ptx.Signat
 		if !ok {
 			continue
 		}
-		name, ok := functionIn(c, values, r)
-		if !ok || functions[name] == nil || locals.contain(s.m.Names[name]) || !fitsCall(c, st, functions[name]) {
+		id, ok := functionIn(c, values, r)
+		if !ok {
+			continue
+		}
+		name := f.m.Names[id]
+		if functions[name] == nil || locals.contain(name) || !fitsCall(c, st, functions[name]) {
 			continue
 		}
 		edits = append(edits,
-			edit{span: c.Tokens[target.First].Span(), text: s.m.Names[name]},
+			edit{span: c.Tokens[target.First].Span(), text: name},
 			edit{span: between(c.Tokens[list.End-1].End, c.Tokens[prototype.End-1].End)})
 		// Remove the definitions that only this call used.
 		for {
@@ -146,11 +152,11 @@ func functionIn(c *ptx.Code, values map[ptx.RegisterID]*value, r ptx.RegisterID)
 }
 
 // signatures returns the signatures of all functions.
-func (s *state) signatures() map[ptx.NameID]*ptx.Signature {
-	list := map[ptx.NameID]*ptx.Signature{}
+func (s *state) signatures() map[string]*ptx.Signature {
+	list := map[string]*ptx.Signature{}
 	for i := range s.m.Decls {
 		if d := &s.m.Decls[i]; d.Kind == ptx.Func {
-			list[d.Name] = d.Signature
+			list[s.m.Names[d.Name]] = d.Signature
 		}
 	}
 	return list

@@ -1,70 +1,84 @@
 package optimize
 
-import "ptxlink/object/ptx"
+import (
+	"slices"
 
-// drop removes the functions that nothing refers to any more because their calls are
-// inlined.
-func (s *state) drop() (dropped []string, err error) {
-	m := s.m
-	uses := make([]int, len(m.Names)) // of each name, outside its own declaration
-	count := func(d *ptx.Decl, n int) {
-		for _, u := range m.Uses[d.FirstUse:d.EndUse] {
-			if u.Name != d.Name {
-				uses[u.Name] += n
-			}
+	"ptxlink/object/ptx"
+)
+
+// tally adds n to the uses of all names in a function.
+func (s *state) tally(f *function, n int) {
+	for _, u := range f.uses() {
+		if name := f.m.Names[u.Name]; name != f.name {
+			s.uses[name] += n
 		}
 	}
-	for i := range m.Decls {
-		count(&m.Decls[i], 1)
+}
+
+// drop removes those of some functions that nothing refers to any more because their
+// calls are inlined, and what only they referred to.
+func (s *state) drop(functions []*function) {
+	unused := func(f *function) bool {
+		return f.decl.Kind == ptx.Func && s.inlined[f.name] && !f.gone && s.uses[f.name] == 0 &&
+			!(s.Interposable && f.decl.Linkage != ptx.Local) && !matches(s.Keep, f.name)
 	}
-	for _, a := range m.Aliases {
-		uses[a.Name]++
-		uses[a.Target]++
-	}
-	for _, o := range m.Others {
-		for _, u := range m.Uses[o.FirstUse:o.EndUse] {
-			uses[u.Name]++
-		}
-	}
-	for i, name := range m.Names {
-		if m.SectionName([]byte(name)) >= 0 {
-			uses[i]++
-		}
-	}
-	gone := map[ptx.NameID]bool{}
-	unused := func(d *ptx.Decl) bool {
-		name := m.Names[d.Name]
-		return d.Kind == ptx.Func && d.HasBody && s.inlined[name] && !gone[d.Name] && uses[d.Name] == 0 &&
-			!(s.Interposable && d.Linkage != ptx.Local) && !matches(s.Keep, name)
-	}
-	bodies := map[ptx.NameID]*ptx.Decl{}
-	var waiting []*ptx.Decl
-	for i := range m.Decls {
-		if d := &m.Decls[i]; d.HasBody {
-			bodies[d.Name] = d
-			waiting = append(waiting, d)
-		}
-	}
+	waiting := slices.Clone(functions)
 	for len(waiting) > 0 {
-		d := waiting[0]
+		f := waiting[0]
 		waiting = waiting[1:]
-		if !unused(d) {
+		if !unused(f) {
 			continue
 		}
-		gone[d.Name] = true
-		dropped = append(dropped, m.Names[d.Name])
-		count(d, -1)
-		for _, u := range m.Uses[d.FirstUse:d.EndUse] {
-			if g := bodies[u.Name]; g != nil && unused(g) {
+		s.dropped = append(s.dropped, f.name)
+		for _, u := range f.uses() {
+			if g := s.byName[f.m.Names[u.Name]]; g != nil {
 				waiting = append(waiting, g)
 			}
 		}
+		s.remove(f)
 	}
-	var edits []edit
-	for i := range m.Decls {
-		if d := &m.Decls[i]; gone[d.Name] {
-			edits = append(edits, edit{span: d.Span})
+	s.compact()
+}
+
+// remove removes a function.
+func (s *state) remove(f *function) {
+	s.tally(f, -1)
+	s.gone[f.name] = true
+	delete(s.byName, f.name)
+	*f = function{name: f.name, original: f.original, decl: f.original, gone: true}
+}
+
+// compact takes the removed functions from the list.
+func (s *state) compact() {
+	s.functions = slices.DeleteFunc(s.functions, func(f *function) bool { return f.gone })
+}
+
+// otherUses calls f for each name that something other than the code of a function uses:
+// variables, aliases, unknown statements, sections.
+func (s *state) otherUses(f func(name string)) {
+	m := s.m
+	next := 0 // the first use behind the last function
+	uses := func(end int32) {
+		for ; next < int(end); next++ {
+			f(m.Names[m.Uses[next].Name])
 		}
 	}
-	return dropped, s.rewrite(edits)
+	for i := range m.Decls {
+		if d := &m.Decls[i]; d.HasBody {
+			uses(d.FirstUse)
+			next = int(d.EndUse)
+		}
+	}
+	uses(int32(len(m.Uses)))
+	for _, v := range s.variables {
+		for _, u := range v.m.Uses {
+			f(v.m.Names[u.Name])
+		}
+	}
+	for _, a := range m.Aliases {
+		f(m.Names[a.Target])
+	}
+	for _, name := range m.SectionNames() {
+		f(name)
+	}
 }

@@ -24,13 +24,11 @@ type Fold struct{ Name, Into string }
 //   - functions that DWARF describes
 //   - functions that nvlink may replace. They have the code of no other function, nor
 //     has a caller of one that of a caller of another.
-func (s *state) fold() ([]Fold, error) {
-	m := s.m
+func (s *state) fold() error {
 	s.analyse()
-	d := s.decls()
 	var list []*foldable
-	for i := range m.Decls {
-		if f := s.skeleton(&m.Decls[i], d.bodies); f != nil {
+	for _, f := range s.functions {
+		if f := s.skeleton(f); f != nil {
 			list = append(list, f)
 		}
 	}
@@ -62,8 +60,8 @@ func (s *state) fold() ([]Fold, error) {
 	for i := range folds {
 		folds[i].Into = into[folds[i].Name]
 	}
-	folds, into = s.nameable(d, folds, into)
-	return folds, s.rewrite(s.foldEdits(into))
+	s.folded = s.nameable(folds, into)
+	return s.redirect(into)
 }
 
 // replaceable reports whether a function may be missing in the output.
@@ -73,22 +71,22 @@ func (s *state) replaceable(f *foldable) bool {
 
 // foldable is a function without what makes it different from all others.
 type foldable struct {
-	name  string
-	decl  *ptx.Decl
-	text  string   // its tokens
-	refs  []string // the functions in it, in order
-	class int      // functions of one class have the same code
+	*function
+	tokens string
+	refs   []string // the functions in it, in order
+	class  int      // functions of one class have the same code
 }
 
 // skeleton returns the tokens of a function: locals by number, and the functions that it
 // calls left to refs. All others count by name, as their address may be compared. It
 // returns nil for what is not folded.
-func (s *state) skeleton(d *ptx.Decl, bodies map[string]*ptx.Decl) *foldable {
-	if d.Kind != ptx.Func || !d.HasBody || s.interposable(d) || s.described(d) {
+func (s *state) skeleton(of *function) *foldable {
+	d := of.decl
+	if d.Kind != ptx.Func || s.interposable(of) || s.described(of) {
 		return nil
 	}
-	m, c := s.m, s.code(d)
-	f := &foldable{name: m.Names[d.Name], decl: d}
+	m, c := of.m, of.code()
+	f := &foldable{function: of}
 	var out []byte
 	word := func(text []byte) {
 		out = binary.AppendUvarint(out, uint64(len(text)))
@@ -131,7 +129,7 @@ func (s *state) skeleton(d *ptx.Decl, bodies map[string]*ptx.Decl) *foldable {
 				continue
 			}
 			if id, ok := ref.Name(); ok && i == target {
-				if g := bodies[m.Names[id]]; g != nil && !s.interposable(g) {
+				if g := s.byName[m.Names[id]]; g != nil && !s.interposable(g) {
 					out = append(out, 'F')
 					f.refs = append(f.refs, m.Names[id])
 					continue
@@ -150,7 +148,7 @@ func (s *state) skeleton(d *ptx.Decl, bodies map[string]*ptx.Decl) *foldable {
 			}
 		}
 	}
-	f.text = string(out)
+	f.tokens = string(out)
 	return f
 }
 
@@ -163,52 +161,57 @@ func flag(b bool) byte {
 
 // nameable leaves out the folds whose new name some caller cannot use: a local of that
 // spelling hides the function, or it is declared behind the caller.
-func (s *state) nameable(d *decls, folds []Fold, into map[string]string) ([]Fold, map[string]string) {
+func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 	unusable := map[string]bool{}
-	caller, locals := int32(-1), localNames{}
-	for _, call := range s.m.Calls {
-		if call.Use < 0 {
-			continue
+	for _, f := range s.functions {
+		var locals *localNames
+		for _, call := range f.calls {
+			callee, _ := f.target(call)
+			to := into[callee]
+			if to == "" || unusable[to] {
+				continue
+			}
+			if locals == nil {
+				list := namesOf(f.code())
+				locals = &list
+			}
+			unusable[to] = locals.contain(to) || s.declaredAt(to) > f.original.Body.Off
 		}
-		to := into[s.m.Names[s.m.Uses[call.Use].Name]]
-		if to == "" || unusable[to] {
-			continue
-		}
-		if call.In != caller {
-			caller, locals = call.In, namesOf(s.code(&s.m.Decls[call.In]))
-		}
-		id, _ := s.m.Lookup(to)
-		unusable[to] = locals.contain(to) || d.first[id] > s.m.Decls[caller].Body.Off
 	}
-	folds = slices.DeleteFunc(folds, func(f Fold) bool {
+	return slices.DeleteFunc(folds, func(f Fold) bool {
 		if unusable[f.Into] {
 			delete(into, f.Name)
 		}
 		return unusable[f.Into]
 	})
-	return folds, into
 }
 
-// foldEdits removes the declarations of the folded functions and renames the calls.
-func (s *state) foldEdits(into map[string]string) (edits []edit) {
-	m := s.m
-	var spans []ptx.Span
-	for i := range m.Decls {
-		if d := &m.Decls[i]; into[m.Names[d.Name]] != "" {
-			edits = append(edits, edit{span: d.Span})
-			spans = append(spans, d.Span)
+// redirect removes the folded functions and renames the calls.
+func (s *state) redirect(into map[string]string) error {
+	var changes []change
+	for _, f := range s.functions {
+		if into[f.name] != "" {
+			continue
+		}
+		var edits []edit
+		for _, u := range f.uses() {
+			span := f.m.UseSpan(u)
+			if to := into[f.m.Names[u.Name]]; to != "" && !bytes.Equal(f.src.Bytes(span), []byte(to)) {
+				edits = append(edits, edit{span: span, text: to})
+			}
+		}
+		if len(edits) > 0 {
+			changes = append(changes, change{f, edits})
 		}
 	}
-	gone := func(off int32) bool {
-		i, _ := slices.BinarySearchFunc(spans, off, func(s ptx.Span, off int32) int { return int(s.End()) - int(off) - 1 })
-		return i < len(spans) && spans[i].Off <= off
+	if err := s.apply(changes); err != nil {
+		return err
 	}
-	for _, u := range m.Uses {
-		to := into[m.Names[u.Name]]
-		if span := m.UseSpan(u); to != "" && !gone(u.Off) && !bytes.Equal(m.Src.Bytes(span), []byte(to)) {
-			edits = append(edits, edit{span: span, text: to})
+	for _, f := range s.functions {
+		if into[f.name] != "" {
+			s.remove(f)
 		}
 	}
-	sortEdits(edits)
-	return edits
+	s.compact()
+	return nil
 }

@@ -23,33 +23,39 @@ type frame struct {
 	resident map[int32]bool // locals that stay in memory
 	indexed  map[int32]bool // locals in object[2], which counts elements
 	own      int64          // bytes of those, and of parameters whose address is taken
-	depth    int64          // with that of the functions it calls
 }
 
-// frame returns the frame of a function with a body.
-func (s *state) frame(d *decls, name string) *frame {
-	if f := s.frames[name]; f != nil {
-		return f // a call in a cycle finds the depth of one round
+// frame returns the frame of a function.
+func (f *function) frame() *frame {
+	if f.frameOf == nil {
+		used, _ := f.usages()
+		f.frameOf = newFrame(f.code(), used)
 	}
-	f := &frame{}
+	return f.frameOf
+}
+
+// depth returns the bytes that a function and those it calls need.
+func (s *state) depth(name string) int64 {
+	if depth, known := s.depths[name]; known {
+		return depth // a call in a cycle finds the depth of one round
+	}
+	own := int64(0)
 	var callees []string
 	if name == pointed {
 		for name := range s.taken {
-			if body := d.bodies[name]; body != nil && body.Kind == ptx.Func {
+			if f := s.byName[name]; f != nil && f.decl.Kind == ptx.Func {
 				callees = append(callees, name)
 			}
 		}
 		slices.Sort(callees) // in a cycle, the order counts
 	} else {
-		f = newFrame(s.code(d.bodies[name]))
-		callees = s.callees(d, d.bodies[name])
+		own, callees = s.byName[name].frame().own, s.callees(s.byName[name])
 	}
-	s.frames[name] = f
-	f.depth = f.own
+	s.depths[name] = own
 	for _, callee := range callees {
-		f.depth = max(f.depth, f.own+s.frame(d, callee).depth)
+		s.depths[name] = max(s.depths[name], own+s.depth(callee))
 	}
-	return f
+	return s.depths[name]
 }
 
 // pointed stands for all functions whose address is taken, which a call through a
@@ -58,16 +64,12 @@ const pointed = ""
 
 // callees returns the functions with bodies that a function may call, and pointed if it
 // calls any through a register.
-func (s *state) callees(d *decls, decl *ptx.Decl) (list []string) {
-	m := s.m
-	i, _ := slices.BinarySearchFunc(m.Calls, decl, func(c ptx.Call, decl *ptx.Decl) int {
-		return cmp.Compare(m.Decls[c.In].Span.Off, decl.Span.Off)
-	})
+func (s *state) callees(f *function) (list []string) {
 	indirect := false
-	for ; i < len(m.Calls) && &m.Decls[m.Calls[i].In] == decl; i++ {
-		if use := m.Calls[i].Use; use < 0 {
+	for _, call := range f.calls {
+		if name, ok := f.target(call); !ok {
 			indirect = true
-		} else if name := d.callee(m.Names[m.Uses[use].Name]); d.bodies[name] != nil {
+		} else if name = s.callee(name); s.byName[name] != nil {
 			list = append(list, name)
 		}
 	}
@@ -77,7 +79,7 @@ func (s *state) callees(d *decls, decl *ptx.Decl) (list []string) {
 	return list
 }
 
-func newFrame(c *ptx.Code) *frame {
+func newFrame(c *ptx.Code, used []usage) *frame {
 	f := &frame{resident: map[int32]bool{}, indexed: map[int32]bool{}}
 	local := func(l *ptx.LocalDecl) bool { return l.Kind == ptx.Object && l.Type.Space == ".local" }
 	if slices.ContainsFunc(c.Locals, func(l ptx.LocalDecl) bool { return local(&l) }) {
@@ -89,7 +91,6 @@ func newFrame(c *ptx.Code) *frame {
 			}
 		}
 	}
-	used, _ := usages(c)
 	for i := range c.Locals {
 		l := &c.Locals[i]
 		if l.Kind == ptx.Parameter && len(used[i].taken) > 0 || f.resident[int32(i)] {
@@ -213,17 +214,18 @@ func plainAddress(c *ptx.Code, st ptx.Statement, operands []ptx.Operand) (base i
 
 // repeats returns a reason if a second copy of a function would access memory in .local:
 // rule 1.
-func (s *state) repeats(d *decls, name string) string {
-	body := d.bodies[name]
-	if s.frame(d, name).own == 0 || s.sites[name] == 1 && !s.kept(name, body) || matches(s.Inline, name) {
+func (s *state) repeats(f *function) string {
+	if f.frame().own == 0 || s.sites[f.name] == 1 && !s.kept(f) || matches(s.Inline, f.name) {
 		return ""
 	}
 	return "its objects stay in .local, and it would remain too or have several copies"
 }
 
 // limitStack returns the sites that do not make the stack of the caller grow: rule 2.
-func (s *state) limitStack(d *decls, caller *ptx.Decl, sites []*site) (list []*site) {
-	free := func(at *site) bool { return at.frame.own == 0 && at.memory() == 0 || matches(s.Inline, at.name) }
+func (s *state) limitStack(caller *function, sites []*site) (list []*site) {
+	free := func(at *site) bool {
+		return at.callee.frame().own == 0 && at.memory() == 0 || matches(s.Inline, at.callee.name)
+	}
 	if !slices.ContainsFunc(sites, func(at *site) bool { return !free(at) }) {
 		return sites
 	}
@@ -231,9 +233,9 @@ func (s *state) limitStack(d *decls, caller *ptx.Decl, sites []*site) (list []*s
 	inlined := map[string]int{}
 	var slots []int64
 	for _, at := range sites {
-		inlined[at.name]++
+		inlined[at.callee.name]++
 		added += at.memory()
-		after = max(after, at.frame.depth-at.frame.own)
+		after = max(after, s.depth(at.callee.name)-at.callee.frame().own)
 		for n, size := range at.shared() {
 			if n == len(slots) {
 				slots = append(slots, 0)
@@ -244,8 +246,8 @@ func (s *state) limitStack(d *decls, caller *ptx.Decl, sites []*site) (list []*s
 	for _, size := range slots {
 		added += size
 	}
-	for _, callee := range s.callees(d, caller) {
-		depth := s.frame(d, callee).depth
+	for _, callee := range s.callees(caller) {
+		depth := s.depth(callee)
 		before = max(before, depth)
 		if inlined[callee]--; inlined[callee] < 0 {
 			after = max(after, depth)
@@ -270,7 +272,7 @@ func (at *site) memory() (n int64) {
 			n += at.places[i].size
 		}
 	}
-	for i := range at.frame.resident {
+	for i := range at.callee.frame().resident {
 		if !at.movable(i) {
 			n += at.code.Locals[i].Type.Size() * max(1, at.code.Locals[i].Count)
 		}
@@ -280,7 +282,7 @@ func (at *site) memory() (n int64) {
 
 // shared returns the sizes of the objects that use slots, the largest first.
 func (at *site) shared() (sizes []int64) {
-	for i := range at.frame.resident {
+	for i := range at.callee.frame().resident {
 		if at.movable(i) {
 			sizes = append(sizes, at.code.Locals[i].Type.Size())
 		}

@@ -16,38 +16,10 @@ type graph struct {
 	level     map[string]int  // of a function: more than that of all that may be inlined into it
 }
 
-// decls finds things in the current module.
-type decls struct {
-	bodies map[string]*ptx.Decl
-	alias  map[string]string
-	first  []int32 // by name: the offset of its first declaration
-}
-
-func (s *state) decls() *decls {
-	m := s.m
-	d := &decls{map[string]*ptx.Decl{}, map[string]string{}, make([]int32, len(m.Names))}
-	for i := range d.first {
-		d.first[i] = int32(len(m.Src.Text))
-	}
-	note := func(id ptx.NameID, off int32) { d.first[id] = min(d.first[id], off) }
-	for i := range m.Decls {
-		decl := &m.Decls[i]
-		note(decl.Name, decl.Span.Off)
-		if decl.HasBody {
-			d.bodies[m.Names[decl.Name]] = decl
-		}
-	}
-	for _, a := range m.Aliases {
-		note(a.Name, a.Span.Off)
-		d.alias[m.Names[a.Name]] = m.Names[a.Target]
-	}
-	return d
-}
-
 // callee returns the name of the function that a name stands for.
-func (d *decls) callee(name string) string {
-	for range len(d.alias) {
-		target, ok := d.alias[name]
+func (s *state) callee(name string) string {
+	for range len(s.alias) {
+		target, ok := s.alias[name]
 		if !ok {
 			break
 		}
@@ -58,48 +30,43 @@ func (d *decls) callee(name string) string {
 
 // analyse builds the call graph of the module.
 func (s *state) analyse() {
-	m := s.m
 	g := &graph{sites: map[string]int{}, taken: map[string]bool{}, component: map[string]int{}, recursive: map[string]bool{}, level: map[string]int{}}
-	s.graph = g
-	d := s.decls()
+	s.graph, s.depths = g, map[string]int64{}
 	calls := map[string][]string{} // by caller
-	direct := map[int32]bool{}
-	for _, c := range m.Calls {
-		if c.Use < 0 {
-			continue
+	for _, f := range s.functions {
+		direct := map[int32]bool{}
+		for _, c := range f.calls {
+			callee, ok := f.target(c)
+			if !ok {
+				continue
+			}
+			direct[c.Use] = true
+			callee = s.callee(callee)
+			g.sites[callee]++
+			calls[f.name] = append(calls[f.name], callee)
 		}
-		direct[c.Use] = true
-		callee := d.callee(m.Names[m.Uses[c.Use].Name])
-		g.sites[callee]++
-		caller := m.Names[m.Decls[c.In].Name]
-		calls[caller] = append(calls[caller], callee)
-	}
-	for i, u := range m.Uses {
-		if !direct[int32(i)] {
-			g.taken[m.Names[u.Name]] = true
+		for i := f.decl.FirstUse; i < f.decl.EndUse; i++ {
+			if !direct[i] {
+				g.taken[f.m.Names[f.m.Uses[i].Name]] = true
+			}
 		}
 	}
-	for _, a := range m.Aliases {
-		g.taken[m.Names[a.Target]] = true
-	}
-	for _, name := range m.SectionNames() {
-		g.taken[name] = true
-	}
+	s.otherUses(func(name string) { g.taken[name] = true })
 
-	g.components(m, calls)
+	g.components(s.functions, calls)
 	for caller, callees := range calls {
 		for _, callee := range callees {
-			if d.bodies[callee] != nil && g.component[caller] == g.component[callee] {
+			if s.byName[callee] != nil && g.component[caller] == g.component[callee] {
 				g.recursive[caller], g.recursive[callee] = true, true
 			}
 		}
 	}
 	// Components are numbered callees first, so the levels of callees are known.
-	for _, name := range g.order(m, d) {
+	for _, name := range g.order(s.functions) {
 		level := 0
 		for _, callee := range calls[name] {
-			body := d.bodies[callee]
-			if body != nil && !g.recursive[callee] && s.unwanted(callee, body) == "" {
+			f := s.byName[callee]
+			if f != nil && !g.recursive[callee] && s.unwanted(f) == "" {
 				level = max(level, g.level[callee]+1)
 			}
 		}
@@ -107,14 +74,12 @@ func (s *state) analyse() {
 	}
 }
 
-// order returns the functions with bodies by component: callees first.
-func (g *graph) order(m *ptx.Module, d *decls) []string {
+// order returns the functions by component: callees first.
+func (g *graph) order(functions []*function) []string {
 	var list []string
 	byComponent := make([][]string, len(g.component)+1)
-	for i := range m.Decls {
-		if name := m.Names[m.Decls[i].Name]; m.Decls[i].HasBody {
-			byComponent[g.component[name]] = append(byComponent[g.component[name]], name)
-		}
+	for _, f := range functions {
+		byComponent[g.component[f.name]] = append(byComponent[g.component[f.name]], f.name)
 	}
 	for _, names := range byComponent {
 		list = append(list, names...)
@@ -124,7 +89,7 @@ func (g *graph) order(m *ptx.Module, d *decls) []string {
 
 // components numbers the strongly connected components of the call graph, callees
 // first, after Tarjan.
-func (g *graph) components(m *ptx.Module, calls map[string][]string) {
+func (g *graph) components(functions []*function, calls map[string][]string) {
 	type node struct{ index, low int }
 	nodes := map[string]*node{}
 	var stack []string
@@ -156,34 +121,34 @@ func (g *graph) components(m *ptx.Module, calls map[string][]string) {
 		}
 		return n
 	}
-	for i := range m.Decls {
-		if name := m.Names[m.Decls[i].Name]; m.Decls[i].HasBody && nodes[name] == nil {
-			visit(name)
+	for _, f := range functions {
+		if nodes[f.name] == nil {
+			visit(f.name)
 		}
 	}
 }
 
 // unwanted returns the reason why the calls of a function are not inlined by the
 // options, or because of its body; "" if they may be.
-func (s *state) unwanted(name string, d *ptx.Decl) string {
-	if reason := s.unfit(d); reason != "" {
+func (s *state) unwanted(f *function) string {
+	if reason := s.unfit(f); reason != "" {
 		return reason
 	}
-	if matches(s.NoInline, name) {
+	if matches(s.NoInline, f.name) {
 		return diag.Option("--no-inline")
 	}
-	if matches(s.Inline, name) {
+	if matches(s.Inline, f.name) {
 		return ""
 	}
 	if s.Level == 0 {
 		return "no " + diag.Option("--inline") + " pattern matches"
 	}
-	size, sites := s.size(name, d), s.sites[name]
-	if size <= s.Limit || sites == 1 && !s.kept(name, d) {
+	size, sites := f.size(), s.sites[f.name]
+	if size <= s.Limit || sites == 1 && !s.kept(f) {
 		return ""
 	}
 	copies := sites
-	if !s.kept(name, d) {
+	if !s.kept(f) {
 		copies--
 	}
 	if s.Level >= 2 && copies*size <= maxGrowth {
@@ -193,8 +158,8 @@ func (s *state) unwanted(name string, d *ptx.Decl) string {
 }
 
 // kept reports whether a function stays in the module when all its calls are inlined.
-func (s *state) kept(name string, d *ptx.Decl) bool {
-	return s.taken[name] || s.Interposable && d.Linkage != ptx.Local || matches(s.Keep, name)
+func (s *state) kept(f *function) bool {
+	return s.taken[f.name] || s.Interposable && f.decl.Linkage != ptx.Local || matches(s.Keep, f.name)
 }
 
 func matches(globs []string, name string) bool {
@@ -207,20 +172,19 @@ func matches(globs []string, name string) bool {
 }
 
 // size returns the instructions of a function.
-func (s *state) size(name string, d *ptx.Decl) int {
-	n, known := s.sizes[name]
-	if !known {
-		n = instructions(s.code(d))
-		s.sizes[name] = n
+func (f *function) size() int {
+	if !f.sized {
+		used, _ := f.usages()
+		f.sizeOf, f.sized = instructions(f.code(), used), true
 	}
-	return n
+	return f.sizeOf
 }
 
 // instructions returns the number of instructions that an inlined copy of a function
 // adds. Loads of parameters, stores of results and returns go away. A branch that is
 // always taken mostly disappears when ptxas orders the blocks, so it counts as nothing,
 // as in LLVM: a switch is not larger for the ends of its cases.
-func instructions(c *ptx.Code) (n int) {
+func instructions(c *ptx.Code, used []usage) (n int) {
 	for _, st := range c.Statements {
 		if st.Kind != ptx.Instruction {
 			continue
@@ -235,7 +199,6 @@ func instructions(c *ptx.Code) (n int) {
 			n++
 		}
 	}
-	used, _ := usages(c)
 	for i := range used {
 		if c.Locals[i].Kind == ptx.Parameter {
 			n -= len(used[i].accesses)

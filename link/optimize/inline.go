@@ -22,10 +22,9 @@ type site struct {
 	statement int32    // in the caller
 	call      int      // index in the report of the caller
 	loc       *ptx.Loc // the line of the call, or nil
-	callee    *ptx.Decl
-	name      string
+	caller    *function
+	callee    *function
 	code      *ptx.Code // of the callee
-	frame     *frame    // of the callee
 	usages    []usage   // of its parameters
 	places    []place   // by parameter, the results first
 	operands  []ptx.Operand
@@ -35,65 +34,69 @@ type site struct {
 	inner     []edit           // of the callee's body
 }
 
-// round inlines calls of finished functions into the functions of one level.
-func (s *state) round(level int) error {
-	var callers []*ptx.Decl
-	last := int32(-1)
-	for _, c := range s.m.Calls { // in the order of the text
-		decl := &s.m.Decls[c.In]
-		if c.In != last && s.level[s.m.Names[decl.Name]]%maxNesting == level {
-			callers = append(callers, decl)
+// levels returns the functions with calls: those of a level may be inlined into those of
+// later ones.
+func (s *state) levels() (list [maxNesting][]*function) {
+	for _, f := range s.functions {
+		if len(f.calls) > 0 {
+			n := s.level[f.name] % maxNesting
+			list[n] = append(list[n], f)
 		}
-		last = c.In
 	}
-	if len(callers) == 0 {
-		return nil
-	}
-	d := s.decls()
-	var edits []edit
-	for _, decl := range callers {
-		edits = append(edits, s.inlineInto(d, decl)...)
-	}
-	edits = append(edits, s.names()...)
-	sortEdits(edits) // .debug_str may stand before the functions
-	return s.rewrite(edits)
+	return list
 }
 
-// inlineInto returns the edits that inline calls into a function.
-func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
-	m := s.m
-	c := s.code(caller)
-	used, _ := usages(c)
+// round inlines calls of finished functions into the functions of one level.
+func (s *state) round(callers []*function) error {
+	var changes []change
+	var inlined []*function
+	for _, f := range callers {
+		if sites := s.inlineInto(f); len(sites) > 0 {
+			changes = append(changes, change{f, s.paste(f, sites)})
+			for _, at := range sites {
+				inlined = append(inlined, at.callee)
+			}
+		}
+	}
+	if err := s.apply(changes); err != nil {
+		return err
+	}
+	s.drop(inlined)
+	return nil
+}
+
+// inlineInto returns the calls in a function that are inlined.
+func (s *state) inlineInto(caller *function) []*site {
+	c := caller.code()
+	used, _ := caller.usages()
 	locals := namesOf(c)
 	var sites []*site
 	var calls []Call
 	var loc *ptx.Loc // the last one
 	for n, st := range c.Statements {
 		if st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
-			loc = locAt(m, c.Span(st).Off)
+			loc = locAt(c.Module, c.Span(st).Off)
 		}
-		callee, ok := calledName(c, st)
+		name, ok := calledName(c, st)
 		if !ok {
 			continue
 		}
-		name := d.callee(callee)
-		body := d.bodies[name]
-		if body == nil {
+		callee := s.byName[s.callee(name)]
+		if callee == nil {
 			continue // a system call
 		}
-		at := &site{statement: int32(n), callee: body, name: name, loc: loc}
-		reason := s.refusal(d, locals, caller, at)
+		at := &site{statement: int32(n), caller: caller, callee: callee, loc: loc}
+		reason := s.refusal(locals, at)
 		if reason == "" {
 			reason = s.bind(c, used, at)
 		}
 		if reason == "" {
 			at.call = len(calls)
-			at.frame = s.frame(d, name)
 			sites = append(sites, at)
 		}
-		calls = append(calls, Call{m.Names[caller.Name], name, s.origin(c.Span(st).Off), reason == "", reason})
+		calls = append(calls, Call{caller.name, callee.name, caller.originAt(c.Span(st).Off), reason == "", reason})
 	}
-	kept := s.limitStack(d, caller, sites)
+	kept := s.limitStack(caller, sites)
 	for i, next := 0, 0; i < len(sites); i++ { // kept has the order of sites
 		if at := sites[i]; next < len(kept) && kept[next] == at {
 			next++
@@ -104,14 +107,11 @@ func (s *state) inlineInto(d *decls, caller *ptx.Decl) []edit {
 	for _, call := range calls {
 		s.tell(call)
 	}
-	if len(kept) == 0 {
-		return nil
-	}
 	for _, at := range kept {
-		s.inlined[at.name] = true
+		s.inlined[at.callee.name] = true
+		s.grown[caller.name] = true
 	}
-	s.grown[m.Names[caller.Name]] = true
-	return s.paste(c, caller, kept)
+	return kept
 }
 
 // callTarget returns the token of what a call names directly: a function, or a register.
@@ -145,30 +145,30 @@ func calledName(c *ptx.Code, st ptx.Statement) (name string, ok bool) {
 
 // refusal returns the reason why a call is not inlined, as far as it does not depend on
 // the arguments.
-func (s *state) refusal(d *decls, locals localNames, caller *ptx.Decl, at *site) string {
-	from, to := s.m.Names[caller.Name], at.name
+func (s *state) refusal(locals localNames, at *site) string {
+	from, to := at.caller.name, at.callee.name
 	switch {
 	case s.recursive[to]:
 		return "it is recursive"
-	case s.described(caller):
+	case s.described(at.caller):
 		return "the caller has debug information"
 	}
-	if reason := s.unwanted(to, at.callee); reason != "" {
+	if reason := s.unwanted(at.callee); reason != "" {
 		return reason
 	}
 	if s.level[to]%maxNesting >= s.level[from]%maxNesting {
 		return "it is nested too deep"
 	}
-	if reason := s.repeats(d, to); reason != "" {
+	if reason := s.repeats(at.callee); reason != "" {
 		return reason
 	}
-	return s.capture(d, locals, caller, at.callee)
+	return s.capture(locals, at.caller, at.callee)
 }
 
 // capture returns a reason if a name in the callee would mean something else in the
 // caller: a local of the caller, or something that is declared after it.
-func (s *state) capture(d *decls, locals localNames, caller, callee *ptx.Decl) string {
-	c := s.code(callee)
+func (s *state) capture(locals localNames, caller, callee *function) string {
+	c := callee.code()
 	seen := func(name string) string {
 		if locals.contain(name) {
 			return name + " is also a local name in the caller"
@@ -183,8 +183,8 @@ func (s *state) capture(d *decls, locals localNames, caller, callee *ptx.Decl) s
 		if _, local := ref.Local(); local {
 			continue
 		}
-		if id, ok := ref.Name(); ok && d.first[id] > caller.Body.Off {
-			return s.m.Names[id] + " is declared after the caller"
+		if id, ok := ref.Name(); ok && s.declaredAt(callee.m.Names[id]) > caller.original.Body.Off {
+			return callee.m.Names[id] + " is declared after the caller"
 		}
 		if reason := seen(string(c.Text(t))); reason != "" {
 			return reason
@@ -193,7 +193,7 @@ func (s *state) capture(d *decls, locals localNames, caller, callee *ptx.Decl) s
 	for _, list := range c.TargetRanges {
 		for _, target := range list.Targets {
 			if id, ok := target.Name(); ok {
-				if reason := seen(s.m.Names[id]); reason != "" {
+				if reason := seen(callee.m.Names[id]); reason != "" {
 					return reason
 				}
 			}
@@ -231,8 +231,8 @@ func (n localNames) contain(name string) bool {
 // bind finds what takes the place of each parameter of a call. It returns a reason if
 // the call cannot be inlined.
 func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
-	at.code = s.code(at.callee)
-	at.usages, _ = usages(at.code)
+	at.code = at.callee.code()
+	at.usages, _ = at.callee.usages()
 	st := c.Statements[at.statement]
 	operands := c.Operands(st)
 	var results, arguments []ptx.Operand
@@ -247,7 +247,7 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 		return "a call of a form that is not understood"
 	}
 	at.operands = append(slices.Clone(results), arguments...)
-	signature := at.callee.Signature
+	signature := at.callee.decl.Signature
 	if len(results) != len(signature.Results) || len(arguments) != len(signature.Params) {
 		return "the arguments do not match the parameters"
 	}
@@ -268,7 +268,7 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 
 // bindOne finds what takes the place of parameter i, a result or an argument.
 func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool, o ptx.Operand) string {
-	t := at.callee.Signature.At(i)
+	t := at.callee.decl.Signature.At(i)
 	inner := &at.usages[i]
 	what := "argument " + asWritten(c).spell(o.First, o.End)
 	if t.Space == ".reg" {
@@ -410,14 +410,15 @@ func straight(c *ptx.Code, u *usage, call int32) bool {
 }
 
 // paste returns the edits of a caller for the calls that are inlined into it.
-func (s *state) paste(c *ptx.Code, caller *ptx.Decl, sites []*site) (edits []edit) {
+func (s *state) paste(caller *function, sites []*site) (edits []edit) {
+	c := caller.code()
 	replaced := map[int32]*place{} // by local of the caller
 	// ptxas takes an object of a nested block in .param for a parameter of the function
 	// with the same name, so those of callees may not have such a name.
 	parameters := map[string]bool{}
 	for i := range c.Locals {
 		if c.Locals[i].Kind == ptx.Parameter {
-			parameters[s.m.Src.String(c.Locals[i].Name)] = true
+			parameters[caller.src.String(c.Locals[i].Name)] = true
 		}
 	}
 	var depots depots
@@ -428,13 +429,12 @@ func (s *state) paste(c *ptx.Code, caller *ptx.Decl, sites []*site) (edits []edi
 				replaced[local] = &at.places[i]
 			}
 		}
-		edits = append(edits, s.pasteOne(c, at, parameters, &depots))
+		edits = append(edits, s.pasteOne(at, parameters, &depots))
 	}
 	edits = append(edits, s.declarations(c, replaced)...)
 	if text := depots.declaration(); text != "" {
-		edits = append(edits, edit{span: ptx.Span{Off: caller.Body.Off + 1}, text: text})
+		edits = append(edits, edit{span: ptx.Span{Off: caller.decl.Body.Off + 1}, text: text})
 	}
-	sortEdits(edits)
 	return edits
 }
 
@@ -501,7 +501,8 @@ func declarator(c *ptx.Code, st ptx.Statement, l *ptx.LocalDecl) string {
 }
 
 // pasteOne returns the edit that replaces a call by the body of its callee.
-func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depots *depots) edit {
+func (s *state) pasteOne(at *site, parameters map[string]bool, depots *depots) edit {
+	c := at.caller.code()
 	st := c.Statements[at.statement]
 	end, skip := s.label(), ""
 	inner, ends := s.body(at, parameters, end, depots)
@@ -527,10 +528,11 @@ func (s *state) pasteOne(c *ptx.Code, at *site, parameters map[string]bool, depo
 	}
 	off := c.Span(st).Off
 	after.WriteString(loc)
+	from, to, body := at.callee.text, at.caller.text, at.callee.decl.Body
 	return edit{span: c.Span(st), write: func(w *writer) {
-		w.own(before.String(), off)
-		w.copy(at.callee.Body, inner)
-		w.own(after.String(), off)
+		w.own(before.String(), to, off)
+		w.copy(from, body, inner)
+		w.own(after.String(), to, off)
 	}}
 }
 
@@ -550,7 +552,7 @@ func (s *state) pass(at *site, i int, before, after *strings.Builder) {
 		return
 	}
 	before.WriteString(p.declaration() + "\n")
-	if i < len(at.callee.Signature.Results) {
+	if i < len(at.callee.decl.Signature.Results) {
 		after.WriteString("\n" + p.passes)
 	} else {
 		before.WriteString(p.passes + "\n")

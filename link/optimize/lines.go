@@ -15,7 +15,7 @@ import (
 type lineInfo struct {
 	// labels are those of the names of functions in .debug_str.
 	labels map[string]string
-	added  []string // functions whose names are not yet in the text
+	added  []string // functions with labels, in order
 }
 
 // locAt returns the .loc that starts at a place.
@@ -45,12 +45,12 @@ func (s *state) inlineLocs(at *site) (edits []edit, after string) {
 			edits = append(edits, edit{span: loc.Span})
 			continue
 		}
-		after = "\n" + s.m.Src.String(call.Span) + "\n"
+		after = "\n" + at.caller.src.String(call.Span) + "\n"
 		if loc.Inlining != nil || s.m.Version.Less(ptx.Version{Major: 7, Minor: 2}) {
 			continue
 		}
 		if tail == "" {
-			tail = fmt.Sprintf(", function_name %s, inlined_at %d %d %d", s.nameLabel(at.name), call.File, call.Line, call.Column)
+			tail = fmt.Sprintf(", function_name %s, inlined_at %d %d %d", s.nameLabel(at.callee.name), call.File, call.Line, call.Column)
 		}
 		edits = append(edits, edit{span: ptx.Span{Off: loc.Span.End()}, text: tail})
 	}
@@ -85,7 +85,6 @@ func (s *state) names() (edits []edit) {
 		}
 		b.WriteByte('\n')
 	}
-	s.locs.added = nil
 	for i := range s.m.Sections {
 		if section := &s.m.Sections[i]; section.Name == ".debug_str" {
 			return []edit{{span: ptx.Span{Off: section.Body.End()}, text: b.String()}}

@@ -1,13 +1,14 @@
 // Package optimize rewrites one linked module so that ptxas makes better code of it: it
-// inlines functions. It reads and writes PTX text, and looks at nothing but the module.
+// inlines functions. It takes a module, reads each function again that it has changed, and
+// writes the text of the result once. It looks at nothing but the module.
 package optimize
 
 import (
 	"fmt"
+	"math"
 	"path"
 	"slices"
 
-	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
 )
 
@@ -48,8 +49,10 @@ const (
 
 // Result is the rewritten module.
 type Result struct {
-	Text   []byte
-	Module *ptx.Module // Text, parsed
+	Text []byte
+	// Statements are the declarations of variables and the definitions of functions in
+	// Text, in no order.
+	Statements []Statement
 	// Lines has, for each line of Text, the line of the original module that it comes
 	// from, 1-based.
 	Lines []int32
@@ -62,6 +65,12 @@ type Result struct {
 	Moved []Moved
 	// Folded are the functions that another one with the same code replaces.
 	Folded []Fold
+}
+
+// Statement is a declaration in a module that holds it, and others perhaps.
+type Statement struct {
+	Module *ptx.Module
+	Decl   *ptx.Decl
 }
 
 // Moved is an object in .shared, .global or .const that a function declared.
@@ -108,7 +117,7 @@ func (o Options) Check() error {
 //	prepare   calls through a register that holds one function become direct calls;
 //	          objects of a function that outlive its calls move to module scope;
 //	          names that hide others get new ones
-//	inline    callees before callers, in rounds; each round writes the module again
+//	inline    callees before callers, in rounds; each changed function is read again
 //	spaces    generic accesses in the functions that grew name the space that they access
 //	fold      functions with the same code become one
 //	drop      functions that nothing refers to any more
@@ -122,29 +131,19 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
-	s := &state{Options: o, m: m, inlined: map[string]bool{}, grown: map[string]bool{}, reported: map[reportKey]int{}, locs: lineInfo{labels: map[string]string{}}}
-	if !slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { return d.Kind == ptx.Entry && d.HasBody }) {
-		s.Interposable = true
-	}
-	s.chooseWord()
-	s.forget()
+	s := newState(m, o)
 	if o.inlines() {
 		if err := s.inline(); err != nil {
 			return nil, err
 		}
 	}
-	var folded []Fold
 	if o.Fold {
-		var err error
-		if folded, err = s.fold(); err != nil {
+		if err := s.fold(); err != nil {
 			return nil, err
 		}
 	}
-	dropped, err := s.drop()
-	if err != nil {
-		return nil, err
-	}
-	return &Result{Folded: folded, Text: s.m.Src.Text, Module: s.m, Lines: s.origins(), Calls: s.report, Dropped: dropped, Moved: s.moved}, nil
+	s.drop(s.functions)
+	return s.result()
 }
 
 // inline inlines calls until no more can be, and names the spaces of accesses.
@@ -157,13 +156,13 @@ func (s *state) inline() error {
 			break
 		}
 		s.prepared = false
-		s.forget()
+		s.reconsider()
 		s.analyse()
 		if err := s.prepare(); err != nil {
 			return err
 		}
-		for level := range maxNesting {
-			if err := s.round(level); err != nil {
+		for _, callers := range s.levels() {
+			if err := s.round(callers); err != nil {
 				return err
 			}
 		}
@@ -171,32 +170,92 @@ func (s *state) inline() error {
 	return s.spaces()
 }
 
-// state is the module between two steps, and what the steps know of its functions.
-// Functions are known by name: the numbers of names and declarations change when the
-// module is written again.
+// state is the module, and what the steps know of it.
 type state struct {
 	Options
-	m     *ptx.Module
-	lines []int32 // of each line of m, the line of the original module; nil: the same
-	word  string  // new names contain it, and the original module does not
-	count int     // of new names
+	m         *ptx.Module // as it was
+	functions []*function // in the order of the text
+	byName    map[string]*function
+	alias     map[string]string
+	// first has the offset of the first declaration of each name in m.
+	first map[string]int32
+	// Variables that are added stand at place, before the first function.
+	place  int32
+	before *ptx.Decl
+	word   string // new names contain it, and the original module does not
+	count  int    // of new names
 
 	*graph
-	// Of m:
-	codes    map[string]*ptx.Code  // by function
-	reasons  map[ptx.NameID]string // why a function cannot be inlined, or ""
-	sizes    map[string]int        // by function: see instructions
-	frames   map[string]*frame     // by function
-	numbered map[string]int64      // the least number behind each base of a name
-	prepared bool                  // see prepare
+	uses     map[string]int   // of each name, outside the definition of that function
+	depths   map[string]int64 // see depth
+	numbered map[string]int64 // the least number behind each base of a name
+	prepared bool             // see prepare
 
-	inlined  map[string]bool
-	grown    map[string]bool // functions that others are inlined into
-	spelled  map[string]bool // see static
-	moved    []Moved
-	locs     lineInfo
-	report   []Call
-	reported map[reportKey]int // index in report
+	inlined   map[string]bool
+	grown     map[string]bool // functions that others are inlined into
+	spelled   map[string]bool // see static
+	variables []variable      // that are added
+	added     map[string]bool // their names
+	moved     []Moved
+	locs      lineInfo
+	report    []Call
+	reported  map[reportKey]int // index in report
+	folded    []Fold
+	dropped   []string
+	gone      map[string]bool // functions that are removed
+}
+
+// variable is a statement that declares variables, and its text.
+type variable struct {
+	*text
+	m *ptx.Module
+}
+
+func newState(m *ptx.Module, o Options) *state {
+	s := &state{
+		Options: o, m: m, byName: map[string]*function{}, alias: map[string]string{}, first: map[string]int32{}, place: -1,
+		inlined: map[string]bool{}, grown: map[string]bool{}, added: map[string]bool{}, reported: map[reportKey]int{}, locs: lineInfo{labels: map[string]string{}},
+		uses: map[string]int{}, gone: map[string]bool{},
+	}
+	s.listFunctions()
+	s.otherUses(func(name string) { s.uses[name]++ })
+	for _, f := range s.functions {
+		s.tally(f, 1)
+	}
+	note := func(id ptx.NameID, off int32) {
+		name := m.Names[id]
+		if first, known := s.first[name]; !known || off < first {
+			s.first[name] = off
+		}
+	}
+	for i := range m.Decls {
+		note(m.Decls[i].Name, m.Decls[i].Span.Off)
+	}
+	for _, a := range m.Aliases {
+		note(a.Name, a.Span.Off)
+		s.alias[m.Names[a.Name]] = m.Names[a.Target]
+		s.uses[m.Names[a.Name]]++
+	}
+	if len(s.functions) > 0 {
+		s.before = s.functions[0].original
+		s.place = s.before.Span.Off
+	}
+	if !slices.ContainsFunc(s.functions, func(f *function) bool { return f.decl.Kind == ptx.Entry }) {
+		s.Interposable = true
+	}
+	s.chooseWord()
+	return s
+}
+
+// declaredAt returns the offset in the original module of the first declaration of a name.
+func (s *state) declaredAt(name string) int32 {
+	switch off, ok := s.first[name]; {
+	case ok:
+		return off
+	case s.added[name]:
+		return s.place - 1
+	}
+	return int32(len(s.m.Src.Text))
 }
 
 type reportKey struct {
@@ -217,56 +276,67 @@ func (s *state) chooseWord() {
 func (s *state) register() string { s.count++; return fmt.Sprintf("%%%s%d", s.word, s.count) }
 func (s *state) label() string    { s.count++; return fmt.Sprintf("$%s%d", s.word, s.count) }
 
-// code returns the code of a function.
-func (s *state) code(d *ptx.Decl) *ptx.Code {
-	name := s.m.Names[d.Name]
-	c := s.codes[name]
-	if c == nil {
-		c = s.m.Code(d)
-		s.codes[name] = c
+// origin returns the line of the original module that a place of a text comes from.
+func (t *text) originAt(off int32) int { return int(t.origin(t.src.Line(off))) }
+
+// result writes the module.
+func (s *state) result() (*Result, error) {
+	m := s.m
+	original := &text{src: m.Src}
+	var edits []edit
+	for _, v := range s.variables {
+		edits = append(edits, edit{span: ptx.Span{Off: s.place}, write: func(w *writer) {
+			w.copy(v.text, ptx.Span{Len: int32(len(v.src.Text))}, nil)
+		}})
 	}
-	return c
+	for _, f := range s.functions {
+		if f.m != m {
+			edits = append(edits, edit{span: f.original.Span, write: func(w *writer) { w.copy(f.text, f.decl.Span, nil) }})
+		}
+	}
+	for i := range m.Decls {
+		if d := &m.Decls[i]; s.gone[m.Names[d.Name]] {
+			edits = append(edits, edit{span: d.Span})
+		}
+	}
+	edits = append(edits, s.names()...)
+	sortEdits(edits) // .debug_str may stand before the functions
+	w := s.writer()
+	w.copy(original, ptx.Span{Len: int32(len(m.Src.Text))}, edits)
+	if len(w.out) >= math.MaxInt32 {
+		return nil, errTooLarge
+	}
+	return &Result{Text: w.out, Statements: s.statements(), Lines: w.lines, Calls: s.report, Dropped: s.dropped, Moved: s.moved, Folded: s.folded}, nil
 }
 
-// forget drops what is known of the current module.
-func (s *state) forget() {
-	s.codes, s.reasons, s.sizes, s.numbered = map[string]*ptx.Code{}, map[ptx.NameID]string{}, map[string]int{}, nil
-	s.frames = map[string]*frame{}
+// writer returns a writer with memory for most of the result.
+func (s *state) writer() *writer {
+	bytes, lines := len(s.m.Src.Text), int(s.m.Src.Line(int32(len(s.m.Src.Text))))
+	for _, f := range s.functions {
+		if f.m != s.m {
+			bytes += len(f.src.Text) - int(f.original.Span.Len)
+			lines += len(f.lines)
+		}
+	}
+	return &writer{out: make([]byte, 0, bytes), lines: make([]int32, 0, lines)}
 }
 
-// rewrite writes the module with edits and reads it again.
-func (s *state) rewrite(edits []edit) error {
-	if len(edits) == 0 {
-		return nil
+// statements returns what the result declares.
+func (s *state) statements() (list []Statement) {
+	for _, v := range s.variables {
+		for i := range v.m.Decls {
+			list = append(list, Statement{v.m, &v.m.Decls[i]})
+		}
 	}
-	w := writer{src: s.m.Src, from: s.lines}
-	w.copy(ptx.Span{Len: int32(len(s.m.Src.Text))}, edits)
-	m, err := ptx.Parse(&diag.Source{Name: s.m.Src.Name, Text: w.out})
-	if err != nil {
-		line := m.Src.Line(err.Span.Off)
-		return fmt.Errorf("the optimised module is invalid at line %d: %s", line, err.Text)
+	for i := range s.m.Decls {
+		if d := &s.m.Decls[i]; d.Kind == ptx.Variable {
+			list = append(list, Statement{s.m, d})
+		}
 	}
-	s.m, s.lines = m, w.lines
-	s.forget()
-	return nil
-}
-
-// origin returns the line of the original module that a place comes from.
-func (s *state) origin(off int32) int {
-	line := s.m.Src.Line(off)
-	if s.lines == nil {
-		return line
+	for _, f := range s.functions {
+		list = append(list, Statement{f.m, f.decl})
 	}
-	return int(s.lines[line-1])
-}
-
-func (s *state) origins() []int32 {
-	if s.lines == nil {
-		w := writer{src: s.m.Src}
-		w.copy(ptx.Span{Len: int32(len(s.m.Src.Text))}, nil)
-		return w.lines
-	}
-	return s.lines
+	return list
 }
 
 // tell adds a call to the report. A call that is looked at again replaces what was said

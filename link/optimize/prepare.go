@@ -15,32 +15,23 @@ import (
 //  2. Locals that hide a name of the module get a new name, so that no name of an
 //     inlined body is taken for one of them.
 func (s *state) prepare() error {
-	m := s.m
-	d := s.decls()
-	place := int32(-1) // of moved objects: before the first body
-	for i := range m.Decls {
-		if m.Decls[i].HasBody {
-			place = m.Decls[i].Span.Off
-			break
-		}
-	}
-	var edits []edit
-	for i := range m.Decls {
-		decl := &m.Decls[i]
-		name := m.Names[decl.Name]
-		callee := decl.HasBody && decl.Kind == ptx.Func && s.sites[name] > 0 && s.unwanted(name, decl) == ""
-		if !callee && (!decl.HasBody || s.level[name] == 0) || s.described(decl) {
+	var changes []change
+	for _, f := range s.functions {
+		callee := f.decl.Kind == ptx.Func && s.sites[f.name] > 0 && s.unwanted(f) == ""
+		if !callee && s.level[f.name] == 0 || s.described(f) {
 			continue
 		}
-		c := s.code(decl)
+		var edits []edit
+		c := f.code()
 		names, removed := map[int32]string{}, map[int32]bool{}
 		for i := range c.Locals {
 			l := &c.Locals[i]
-			_, hides := m.Lookup(m.Src.String(l.Name))
+			name := f.src.String(l.Name)
 			if l.Count >= 0 {
-				hides = l.Kind < ptx.CodeLabel && s.hides(m.Src.String(l.Name), l.Count)
-			}
-			if !hides {
+				if l.Kind >= ptx.CodeLabel || !s.hides(name, l.Count) {
+					continue
+				}
+			} else if !s.declares(name) {
 				continue
 			}
 			names[int32(i)] = s.register()
@@ -56,22 +47,26 @@ func (s *state) prepare() error {
 		}
 		if callee {
 			for _, st := range c.Statements {
-				if s.movableStatics(d, c, st, place) {
-					edits = append(edits, s.moveStatics(c, st, name, place, names, removed)...)
+				if s.movableStatics(c, st) {
+					if err := s.moveStatics(f, st, names, removed); err != nil {
+						return err
+					}
+					edits = append(edits, edit{span: c.Span(st)})
 				}
 			}
 		}
-		edits = append(edits, view{c, names}.rename(removed)...)
+		if edits = append(edits, view{c, names}.rename(removed)...); len(edits) > 0 {
+			changes = append(changes, change{f, edits})
+		}
 	}
-	sortEdits(edits)
 	s.prepared = true
-	s.reasons = map[ptx.NameID]string{}
-	return s.rewrite(edits)
+	s.reconsider()
+	return s.apply(changes)
 }
 
-// movableStatics reports whether a statement declares objects that can move to a place
-// at module scope: what their initial values use is declared before it.
-func (s *state) movableStatics(d *decls, c *ptx.Code, st ptx.Statement, place int32) bool {
+// movableStatics reports whether a statement declares objects that can move to module
+// scope, before the first function: what their initial values use is declared before it.
+func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
 	if st.Kind != ptx.Directive || !slices.Contains([]string{".shared", ".global", ".const"}, c.Opcode(st)) {
 		return false
 	}
@@ -85,31 +80,39 @@ func (s *state) movableStatics(d *decls, c *ptx.Code, st ptx.Statement, place in
 		if t.Kind != ptx.Ident || t.Role() != ptx.Refers {
 			continue
 		}
-		if id, ok := c.Reference(int(i)).Name(); !ok || d.first[id] >= place {
+		if id, ok := c.Reference(int(i)).Name(); !ok || s.declaredAt(c.Module.Names[id]) >= s.place {
 			return false
 		}
 	}
 	return true
 }
 
-// moveStatics returns the edits that move a declaration, and adds its new names.
-func (s *state) moveStatics(c *ptx.Code, st ptx.Statement, function string, place int32, names map[int32]string, removed map[int32]bool) []edit {
+// moveStatics makes variables of the objects that a statement declares, and adds their
+// new names.
+func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]string, removed map[int32]bool) error {
+	c := f.code()
 	span := c.Span(st)
 	var declarations []edit
 	for _, i := range declared(c, st) {
 		l := &c.Locals[i]
-		names[i], removed[i] = s.static(function, s.m.Src.String(l.Name)), true
-		s.moved = append(s.moved, Moved{names[i], function, s.m.Src.String(l.Name), l.Type.Space, l.Type.Size(), l.Type.Alignment()})
+		names[i], removed[i] = s.static(f.name, f.src.String(l.Name)), true
+		s.added[names[i]] = true
+		s.moved = append(s.moved, Moved{names[i], f.name, f.src.String(l.Name), l.Type.Space, l.Type.Size(), l.Type.Alignment()})
 		declarations = append(declarations, edit{span: l.Name, text: names[i]})
 	}
 	sortEdits(declarations)
-	return []edit{
-		{span: ptx.Span{Off: place}, write: func(w *writer) {
-			w.copy(span, declarations)
-			w.own("\n", span.Off)
-		}},
-		{span: span},
+	var w writer
+	w.copy(f.text, span, declarations)
+	w.own("\n", f.text, span.Off)
+	m, err := s.read(s.before, &w)
+	if err != nil {
+		return err
 	}
+	s.variables = append(s.variables, variable{&text{m.Src, w.lines}, m})
+	for _, u := range m.Uses {
+		s.uses[m.Names[u.Name]]++
+	}
+	return nil
 }
 
 // static returns a name at module scope for an object of a function: function$object. No

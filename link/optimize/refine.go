@@ -48,7 +48,7 @@ func newPartition(list []*foldable) *partition {
 	members := map[string][]int32{}
 	var texts []string // in the order of the list
 	for i, f := range list {
-		key := []byte(f.text)
+		key := []byte(f.tokens)
 		for place, name := range f.refs {
 			if g, ok := byName[name]; ok {
 				p.callers[g] = append(p.callers[g], caller{int32(place), int32(i)})

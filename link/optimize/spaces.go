@@ -31,17 +31,17 @@ func (s *state) spaces() error {
 	if s.m.AddressSize != 64 {
 		return nil
 	}
-	var edits []edit
-	for i := range s.m.Decls {
-		d := &s.m.Decls[i]
-		if d.HasBody && s.grown[s.m.Names[d.Name]] && !s.described(d) {
-			if a := newAddresses(s.code(d)); a != nil {
-				edits = append(edits, a.rewrite(s, d)...)
+	var changes []change
+	for _, f := range s.functions {
+		if s.grown[f.name] && !s.described(f) {
+			if a := newAddresses(f.code()); a != nil {
+				if edits := a.rewrite(s, f.decl); len(edits) > 0 {
+					changes = append(changes, change{f, edits})
+				}
 			}
 		}
 	}
-	sortEdits(edits)
-	return s.rewrite(edits)
+	return s.apply(changes)
 }
 
 // addresses are the registers of a function that hold generic addresses.

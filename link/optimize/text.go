@@ -10,7 +10,22 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// edit replaces a span of the module: with text, or with what write writes.
+// text is the original module, or what a statement has become. lines has, for each of its
+// lines, that of the original module; nil if it is the original.
+type text struct {
+	src   *diag.Source
+	lines []int32
+}
+
+// origin returns the line of the original module that a line comes from.
+func (t *text) origin(line int) int32 {
+	if t.lines == nil {
+		return int32(line)
+	}
+	return t.lines[line-1]
+}
+
+// edit replaces a span of a text: with another one, or with what write writes.
 type edit struct {
 	span  ptx.Span
 	text  string
@@ -33,80 +48,76 @@ func outside(edits, more []edit) []edit {
 	})
 }
 
-// writer writes a module from parts of another, and records the origin of each line.
+// writer writes text with parts of others, and records the origin of each line.
 type writer struct {
-	src   *diag.Source
-	from  []int32 // origins of the lines of src; nil: they are the original
 	out   []byte
 	lines []int32
-	// line is the origin of the line being written, and used that something is on it.
+	// used is set if something is on the line being written.
 	used bool
 }
 
-// copy writes a span of the source with edits, which are sorted and do not overlap.
-func (w *writer) copy(span ptx.Span, edits []edit) {
+// copy writes a span of a text with edits, which are sorted and do not overlap.
+func (w *writer) copy(from *text, span ptx.Span, edits []edit) {
 	at := span.Off
 	for _, e := range edits {
 		if e.span.Off < at {
 			panic("optimize: edits overlap")
 		}
-		w.plain(at, e.span.Off)
-		w.own(e.text, e.span.Off)
+		w.plain(from, at, e.span.Off)
+		w.own(e.text, from, e.span.Off)
 		if e.write != nil {
 			e.write(w)
 		}
 		at = e.span.End()
 	}
-	w.plain(at, span.End())
+	w.plain(from, at, span.End())
 }
 
-// plain writes text of the source as it is.
-func (w *writer) plain(from, end int32) {
+// plain writes part of a text as it is.
+func (w *writer) plain(t *text, from, end int32) {
 	if from == end {
 		return
 	}
-	line := w.src.Line(from)
-	text := w.src.Text[from:end]
-	for len(text) > 0 {
-		part, _, more := bytes.Cut(text, []byte{'\n'})
-		if more {
-			part = text[:len(part)+1]
+	line := t.src.Line(from)
+	part := t.src.Text[from:end]
+	for len(part) > 0 {
+		n := 1 + bytes.IndexByte(part, '\n')
+		if n == 0 {
+			w.add(part, t.origin(line), false)
+			return
 		}
-		w.add(part, line, more)
-		text = text[len(part):]
+		w.add(part[:n], t.origin(line), true)
+		part = part[n:]
 		line++
 	}
 }
 
-// own writes text of the optimiser. Its origin is the line at off.
-func (w *writer) own(text string, off int32) {
+// own writes text of the optimiser. Its origin is that of a place in another text.
+func (w *writer) own(text string, t *text, off int32) {
 	if text == "" {
 		return
 	}
-	line := w.src.Line(off)
+	origin := t.origin(t.src.Line(off))
 	for len(text) > 0 {
 		n := 1 + strings.IndexByte(text, '\n')
 		if n == 0 {
-			w.add([]byte(text), line, false)
+			w.add([]byte(text), origin, false)
 			return
 		}
-		w.add([]byte(text[:n]), line, true)
+		w.add([]byte(text[:n]), origin, true)
 		text = text[n:]
 	}
 }
 
 // add writes text on the current line. The origin of a line is that of the first text
 // on it that is not white space.
-func (w *writer) add(text []byte, line int, ends bool) {
+func (w *writer) add(text []byte, origin int32, ends bool) {
 	if len(w.lines) == 0 {
 		w.lines = append(w.lines, 0)
 	}
 	last := &w.lines[len(w.lines)-1]
 	if blank := len(bytes.TrimSpace(text)) == 0; *last == 0 || !w.used && !blank {
-		*last = int32(line)
-		if w.from != nil {
-			*last = w.from[line-1]
-		}
+		*last = origin
 		w.used = w.used || !blank
 	}
 	w.out = append(w.out, text...)

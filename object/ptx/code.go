@@ -3,6 +3,7 @@ package ptx
 import (
 	"bytes"
 	"strconv"
+	"sync"
 
 	"ptxlink/internal/diag"
 )
@@ -271,11 +272,12 @@ func (m *Module) Code(d *Decl) *Code {
 	if span.Len == 0 {
 		return nil
 	}
-	b := codeBuilder{Code: &Code{Module: m}, pending: map[string][]forward{}}
+	b := builders.Get().(*codeBuilder)
+	c := &Code{Module: m, refs: b.allRefs[:0], Statements: b.allStatements[:0]}
+	b.Code, b.blocks = c, b.blocks[:0]
 	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true}
 	b.cursor.next()
-	b.tokens = make([]Token, 0, span.Len/5)
-	b.refs = make([]Reference, 0, span.Len/5)
+	b.tokens = b.allTokens[:0]
 	b.begin(m, d, m.Params(d), true)
 	if d.Kind == Variable {
 		b.initialValue(Opaque(d.Word))
@@ -284,17 +286,29 @@ func (m *Module) Code(d *Decl) *Code {
 			b.add()
 		}
 	}
-	b.Tokens, b.Locals = b.tokens, b.locals
-	return b.Code
+	b.allTokens, c.Tokens = copied(b.tokens)
+	b.allRefs, c.refs = copied(c.refs)
+	b.allStatements, c.Statements = copied(c.Statements)
+	b.locals, c.Locals = copied(b.locals)
+	clear(b.pending)
+	b.Code, b.m, b.cursor, b.scopes.text, b.listed = nil, nil, cursor{}, nil, 0
+	builders.Put(b)
+	return c
 }
 
-// codeBuilder builds the Code of one declaration.
+// codeBuilder builds the Code of one declaration. The next one uses its memory again.
 type codeBuilder struct {
 	*Code
 	codeReader
 	pending map[string][]forward // names that a later label may declare
 	blocks  []int32              // the opening token of each block
+
+	allTokens     []Token
+	allRefs       []Reference
+	allStatements []Statement
 }
+
+var builders = sync.Pool{New: func() any { return &codeBuilder{pending: map[string][]forward{}} }}
 
 // forward is a name that a later label may declare: a token, or, with list >= 0,
 // one target of the TargetRange at that token.

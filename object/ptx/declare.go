@@ -57,7 +57,7 @@ func (p *parser) declared(start int32, d Decl, params []Param, results int) {
 			return
 		}
 		d.HasBody = true
-		d.known = NameID(len(p.m.Names))
+		d.known = p.m.declared()
 		if p.outline {
 			d.Body = p.block(bodyStops, "'}' of "+p.m.Names[d.Name])
 		} else {
@@ -146,7 +146,7 @@ func (p *parser) variables(start int32, linkage Linkage) {
 			}
 		} else {
 			d.Name, d.NameSpan = p.named(p.text[name.Off:name.End]), name.Span()
-			d.known = NameID(len(p.m.Names))
+			d.known = p.m.declared()
 			p.declarator(&d, from)
 			if p.Err != nil {
 				return

@@ -5,6 +5,7 @@ package ptx
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 
@@ -67,12 +68,33 @@ type Module struct {
 	table        nameTable
 	sectionNames nameList
 	ranges       map[string]int64 // `.global .u32 a<3>` at module scope: base and count
+	percent      bool             // a name starts with %
+	// around finds what is declared before the statement that Reread reads; nil later, and
+	// for whole modules.
+	around func(name []byte) (string, bool)
+}
+
+// declared returns the number of names so far: names below it are visible to what follows.
+func (m *Module) declared() NameID {
+	if m.around != nil {
+		return math.MaxInt32
+	}
+	return NameID(len(m.Names))
 }
 
 // moduleName finds a module-scope name as code spells it.
 func (m *Module) moduleName(name []byte) (NameID, bool) {
 	if id, ok := m.find(name); ok {
 		return id, true
+	}
+	if m.around != nil {
+		if around, ok := m.around(name); ok {
+			id, known := m.Lookup(around) // a02 is a2
+			if !known {
+				id = m.addName(hashed.String(around), []byte(around))
+			}
+			return id, true
+		}
 	}
 	return m.padded(name)
 }

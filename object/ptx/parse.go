@@ -20,8 +20,21 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	if len(src.Text) >= math.MaxInt32 {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
 	}
-	p.cursor = cursor{Lexer: NewLexer(src.Text, 0)}
-	p.m = &Module{Src: src}
+	p.read(&Module{Src: src}, func() {
+		p.header()
+		for p.Err == nil && p.tok.Kind != EOF {
+			p.statement()
+		}
+	})
+	p.m.percent = p.pct
+	return p.m, p.Err
+}
+
+// read reads the text of a module, from its first token on.
+func (p *parser) read(m *Module, statements func()) {
+	text := m.Src.Text
+	p.cursor = cursor{Lexer: NewLexer(text, 0)}
+	p.m = m
 	for i := range p.ahead {
 		p.ahead[i] = -1
 	}
@@ -29,15 +42,11 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	p.lend(p.m)
 	p.events.end = 0
 	// Comments with these bytes are errors (Lexer.readable) that only the lexer finds.
-	p.unskimmed = p.unskimmed || bytes.IndexByte(src.Text, 0) >= 0 || bytes.IndexByte(src.Text, 255) >= 0
+	p.unskimmed = p.unskimmed || bytes.IndexByte(text, 0) >= 0 || bytes.IndexByte(text, 255) >= 0
 	p.next()
-	p.header()
-	for p.Err == nil && p.tok.Kind != EOF {
-		p.statement()
-	}
+	statements()
 	p.takeBack(p.m)
 	scratches.Put(p.scratch)
-	return p.m, p.Err
 }
 
 // scratch is what reading a module needs meanwhile; the next module uses it again.

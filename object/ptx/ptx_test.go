@@ -263,6 +263,7 @@ func FuzzParse(f *testing.F) {
 			d := &m.Decls[i]
 			if err == nil {
 				codeLaws(t, m, d)
+				sameReread(t, m, d)
 				noIndices(t, m, d)
 			}
 			spans := []diag.Span{d.Span, d.NameSpan, d.Header, d.Body}

@@ -1,0 +1,130 @@
+package optimize
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"ptxlink/internal/diag"
+	"ptxlink/object/ptx"
+)
+
+// function is the definition of one function. It is a span of the original module until
+// it changes. Then it is a text of its own, which is read again after each change.
+type function struct {
+	name     string
+	original *ptx.Decl // in the original module
+
+	*text
+	m     *ptx.Module // what text is a part of, or all of
+	decl  *ptx.Decl   // in m
+	calls []ptx.Call  // in m
+	gone  bool        // it has been removed
+
+	facts
+}
+
+// facts are what has been found out about the text of a function.
+type facts struct {
+	codeOf   *ptx.Code
+	usagesOf []usage
+	indirect bool    // see usages
+	reason   *string // why it cannot be inlined, or ""
+	sized    bool
+	sizeOf   int // see size
+	frameOf  *frame
+}
+
+// functions lists the definitions of functions in the original module.
+func (s *state) listFunctions() {
+	m := s.m
+	original := &text{src: m.Src}
+	calls := m.Calls
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		if !d.HasBody {
+			continue
+		}
+		f := &function{name: m.Names[d.Name], original: d, text: original, m: m, decl: d}
+		for len(calls) > 0 && calls[0].In < int32(i) {
+			calls = calls[1:]
+		}
+		n := 0
+		for n < len(calls) && calls[n].In == int32(i) {
+			n++
+		}
+		f.calls = calls[:n]
+		s.functions = append(s.functions, f)
+		s.byName[f.name] = f
+	}
+}
+
+// uses returns the uses of names in a function.
+func (f *function) uses() []ptx.Use { return f.m.Uses[f.decl.FirstUse:f.decl.EndUse] }
+
+// target returns the name that a call refers to directly.
+func (f *function) target(c ptx.Call) (name string, ok bool) {
+	if c.Use < 0 {
+		return "", false
+	}
+	return f.m.Names[f.m.Uses[c.Use].Name], true
+}
+
+// code returns the code of a function.
+func (f *function) code() *ptx.Code {
+	if f.codeOf == nil {
+		f.codeOf = f.m.Code(f.decl)
+	}
+	return f.codeOf
+}
+
+// usages returns how a function uses its parameters: see usages.
+func (f *function) usages() (list []usage, indirect bool) {
+	if f.usagesOf == nil {
+		f.usagesOf, f.indirect = usages(f.code())
+	}
+	return f.usagesOf, f.indirect
+}
+
+// change is what becomes of a function.
+type change struct {
+	*function
+	edits []edit
+}
+
+// apply changes functions, and reads them again.
+func (s *state) apply(changes []change) error {
+	for _, c := range changes {
+		sortEdits(c.edits)
+		var w writer
+		w.copy(c.text, c.decl.Span, c.edits)
+		m, err := s.read(c.original, &w)
+		if err != nil {
+			return err
+		}
+		s.tally(c.function, -1)
+		*c.function = function{name: c.name, original: c.original, text: &text{m.Src, w.lines}, m: m, decl: &m.Decls[0], calls: m.Calls}
+		s.tally(c.function, 1)
+	}
+	if len(changes) > 0 {
+		s.depths = map[string]int64{}
+	}
+	return nil
+}
+
+// read reads a statement that takes the place of a declaration.
+func (s *state) read(d *ptx.Decl, w *writer) (*ptx.Module, error) {
+	if len(w.out) >= math.MaxInt32 {
+		return nil, errTooLarge
+	}
+	m, err := s.m.Reread(d, &diag.Source{Name: s.m.Src.Name, Text: w.out}, func(name string) bool { return s.added[name] })
+	if err != nil {
+		return nil, fmt.Errorf("the optimised module is invalid at line %d: %s", w.lines[m.Src.Line(err.Span.Off)-1], err.Text)
+	}
+	if len(m.Decls) == 0 {
+		return nil, errors.New("the optimised module is invalid: a statement declares nothing")
+	}
+	return m, nil
+}
+
+var errTooLarge = errors.New("the optimised module is 2 GiB or larger")
