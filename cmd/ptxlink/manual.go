@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -123,12 +122,7 @@ type variable struct{ Name, Text string }
 // Sentences are the whole description of an option. They begin with a capital letter,
 // except for names of programs.
 func (o option) Sentences() string {
-	text := o.Text
-	first, _, _ := strings.Cut(text, " ")
-	if text[0] >= 'a' && text[0] <= 'z' && !slices.Contains([]string{"ptxlink", "ptxas", "nvlink", "nvcc"}, first) {
-		text = strings.ToUpper(text[:1]) + text[1:]
-	}
-	return strings.TrimSpace(text + ". " + o.More)
+	return strings.TrimSpace(diag.Sentence(o.Text) + ". " + o.More)
 }
 
 // manTemplate is a page of section 1, in the macros of man(7). It has no date, so that

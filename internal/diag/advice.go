@@ -37,11 +37,11 @@ var advice = [...]Advice{
 		"docs/packages.md",
 	},
 	CallEntry: {
-		"Move the code that both need to a .func. An entry is launched by the host or with a launch of dynamic parallelism.",
+		"Move the shared code to a .func. A kernel is launched, by the host or by dynamic parallelism, and cannot be called.",
 		"PTX ISA, call; docs/abi.md, 2",
 	},
 	CommonInitialised: {
-		"Initialise the variable in one module. The others declare it .common without a value.",
+		"Initialise the variable in one module, and declare it .common without a value in the others.",
 		"PTX ISA, .common",
 	},
 	CommonSize: {
@@ -69,7 +69,7 @@ var advice = [...]Advice{
 		"PTX ISA, .visible and .weak",
 	},
 	EmptyInput: {
-		"Look at the command that wrote the file. A compiler that fails, or a full disk, leaves such files.",
+		"Check the command that wrote the file: a failed compiler or a full disk leaves such files.",
 		"README, Inputs",
 	},
 	Fatbinary: {
@@ -77,7 +77,7 @@ var advice = [...]Advice{
 		"docs/ptxas.md",
 	},
 	FileIndex: {
-		"Give each .file of the module its own index. Compilers do; text that was pasted together does not.",
+		"Give each .file of the module its own index. Compilers do; modules pasted into one file may not.",
 		"PTX ISA, .file",
 	},
 	HostMismatch: {
@@ -89,19 +89,19 @@ var advice = [...]Advice{
 		"PTX ISA, initializers",
 	},
 	Internal: {
-		"Nothing was written. Report the bug with the lines of the message and the inputs. Until it is mended, leaving an input or an option out often helps.",
+		"Nothing was written. Report the bug with the lines of the message and the inputs. Until it is fixed, leaving out an input or an option often helps.",
 		"CONTRIBUTING.md",
 	},
 	Interrupted: {
-		"Run the link again. Outputs are renamed into place when they are whole, so an old output is still there and no part of a new one is.",
+		"Run the link again. An output is renamed into place when it is complete, so the old one is unchanged.",
 		"README, What a mistake looks like",
 	},
 	IO: {
-		"Check the path, the permissions and the space on the disk. The message ends with the reason of the system.",
+		"Check the path, the permissions and the space on the disk. The message ends with the reason that the system gave.",
 		"README, Inputs",
 	},
 	LibdeviceCompiler: {
-		"Choose an architecture that the compiler knows with --arch, another toolkit with --cuda, or a newer llc with --llc. Lines that start with \"it says\" are those of the compiler.",
+		"Choose an architecture that the compiler knows with --arch, another toolkit with --cuda, or a newer llc with --llc. Lines that start with \"it says\" are the output of the compiler.",
 		"docs/libraries.md",
 	},
 	Library: {
@@ -113,7 +113,7 @@ var advice = [...]Advice{
 		"PTX Interoperability 2.3, note A; docs/abi.md, 2",
 	},
 	NoABICalls: {
-		"Compile the module for PTX 2.0 or later. Before, there was no calling convention.",
+		"Compile the module for PTX 2.0 or later. Earlier versions have no calling convention.",
 		"PTX Interoperability 2",
 	},
 	NoMember: {
@@ -121,7 +121,7 @@ var advice = [...]Advice{
 		"docs/packages.md",
 	},
 	Noreturn: {
-		"Correct the declaration, or rebuild the module that saw the old prototype. The compiler of the caller removes the code behind the call, so a function that returns continues somewhere else.",
+		"Correct the declaration, or rebuild the module that saw the old prototype. The compiler of the caller removes the code after the call, so a function that does return runs into other code.",
 		"PTX ISA, .noreturn; docs/abi.md, 2",
 	},
 	NotAnArchive: {
@@ -137,7 +137,7 @@ var advice = [...]Advice{
 		"docs/packages.md",
 	},
 	NUL: {
-		"Split the file at the NUL. ptxas would ignore everything behind it without a message.",
+		"Split the file at the NUL. ptxas would ignore everything after it without a message.",
 		"PTX ISA, source format",
 	},
 	NVMember: {
@@ -145,7 +145,7 @@ var advice = [...]Advice{
 		"docs/packages.md",
 	},
 	NvlinkError: {
-		"Read the message of nvlink; it is placed at the declaration of the symbol that it names. --save-temps keeps the cubins. --ptxas-mode=whole does without nvlink.",
+		"Read the message of nvlink; it is placed at the declaration of the symbol that it names. --save-temps keeps the cubins. --ptxas-mode=whole does not use nvlink.",
 		"docs/ptxas.md",
 	},
 	OpaqueParam: {
@@ -185,15 +185,15 @@ var advice = [...]Advice{
 		"PTX Interoperability 2.3; docs/abi.md, 2",
 	},
 	Partition: {
-		"Leave --partition out, or remove what cannot be cut: -S removes DWARF and --keep-line-info keeps the lines.",
+		"Omit --partition, or remove what cannot be cut: -S removes DWARF and --keep-line-info keeps the lines.",
 		"docs/ptxas.md",
 	},
 	PTXVersion: {
-		"Choose a version that has the target, the directive and the instruction, or leave the option out: the output then has the highest version of the inputs. A lower --arch may need less.",
+		"Choose a version that has the target, the directive and the instruction, or omit the option, so that the output has the highest version of the inputs. A lower --arch may need a lower version.",
 		"PTX ISA, .version and release notes",
 	},
 	PtxasError: {
-		"Mend the line of the input that the message shows. If only the linked text is wrong, --save-temps keeps it; report that as a bug.",
+		"Fix the input line that the message shows. If only the linked text is wrong, --save-temps keeps it; report that as a bug.",
 		"docs/ptxas.md; PTX ISA",
 	},
 	PtxasFailed: {
@@ -213,7 +213,7 @@ var advice = [...]Advice{
 		"PTX ISA, syntax",
 	},
 	SystemCall: {
-		"Declare the function as the driver defines it. Nothing else checks that.",
+		"Declare the function as the driver defines it. Neither ptxas nor nvlink checks this.",
 		"PTX Interoperability 3; docs/abi.md, 3",
 	},
 	TargetMismatch: {
@@ -245,7 +245,7 @@ var advice = [...]Advice{
 		"PTX ISA, .extern",
 	},
 	UndefinedSymbol: {
-		"Add the module or the library that defines the symbol, with -L and -l for libraries. If it is there but spelt differently or without .visible, a note points at it. What only removed code uses may stay undefined, except with --no-gc-sections. --allow-undefined=GLOB and -r leave symbols open.",
+		"Add the module or the library that defines the symbol, with -L and -l for libraries. A note points at a definition that is spelt differently or is not .visible. Symbols that only removed code uses may stay undefined, except with --no-gc-sections. --allow-undefined=GLOB and -r permit undefined symbols.",
 		"PTX Interoperability 7 for what device code does not have; docs/libraries.md",
 	},
 	Usage: {
@@ -285,7 +285,7 @@ var advice = [...]Advice{
 		"PTX Interoperability 4; docs/abi.md, 4",
 	},
 	Cache: {
-		"Name a directory that can be written with --cache-dir or PTXLINK_CACHE. The cubin is right in any case.",
+		"Name a directory that can be written with --cache-dir or PTXLINK_CACHE. The cubin is correct in any case.",
 		"docs/ptxas.md",
 	},
 	DebugDropped: {
@@ -321,7 +321,7 @@ var advice = [...]Advice{
 		"PTX Interoperability 2.3; docs/abi.md, 2",
 	},
 	Ignored: {
-		"Nothing need be done: the option has no meaning for PTX. The warning is for those who want to know, and is only shown with -Wignored.",
+		"No action is needed: the option has no meaning for PTX. The warning is only shown with -Wignored.",
 		"docs/options.md, Ignored",
 	},
 	LibdeviceSqrt: {
@@ -333,7 +333,7 @@ var advice = [...]Advice{
 		"PTX ISA, .loc",
 	},
 	Lowered: {
-		"Assemble the output with the ptxas that the version is for. It refuses an instruction that the version does not have.",
+		"Assemble the output with the ptxas of that version: it refuses instructions that the version does not have.",
 		"PTX ISA, .version",
 	},
 	Mangled: {
@@ -345,7 +345,7 @@ var advice = [...]Advice{
 		"docs/nvcc.md",
 	},
 	MemberName: {
-		"Name the file as the member is named, or make the package again from all its files. Two files of one name became two members with numbers.",
+		"Give the file the name of the member, or create the package again from all its files. If files have the same name, their members are numbered.",
 		"docs/packages.md",
 	},
 	NVEntry: {
@@ -357,15 +357,15 @@ var advice = [...]Advice{
 		"docs/ptxas.md",
 	},
 	ODR: {
-		"Rebuild the module that saw the old source. One definition is used for all modules; the others expect what their own says.",
+		"Rebuild the module that saw the old source. The link uses one definition for all modules, and the others were compiled with their own.",
 		"The C++ standard, [basic.def.odr]; docs/abi.md",
 	},
 	Pragma: {
-		"Put the pragma into the functions that it is for. ptxas would apply it to the functions of all inputs.",
+		"Put the pragma into the functions that need it. At module scope, ptxas would apply it to the functions of all inputs.",
 		"PTX ISA, .pragma",
 	},
 	Ptxas: {
-		"Read the message of ptxas at the line of the input. -Xptxas passes options that change what it warns of.",
+		"Read the message of ptxas at the line of the input. -Xptxas passes options that change its warnings.",
 		"docs/ptxas.md",
 	},
 	PtxasOptions: {
@@ -377,7 +377,7 @@ var advice = [...]Advice{
 		"PTX ISA, release notes of the instruction",
 	},
 	RDC: {
-		"Compile the module with -rdc=true if both mean one variable. Without it, nvcc makes a variable of extern __device__ declarations.",
+		"Compile the module with -rdc=true if both mean one variable. Without it, nvcc turns extern __device__ declarations into definitions.",
 		"CUDA C++ Programming Guide, separate compilation; docs/abi.md",
 	},
 	Record: {
@@ -385,19 +385,19 @@ var advice = [...]Advice{
 		"DESIGN.md, Shape of the output",
 	},
 	RegisterLimit: {
-		"Pass --ptxas-mode=whole to say that this is wanted. Or raise the kernel's .maxntid limit, or compile the functions with -maxrregcount, so that they fit into the limit.",
+		"Pass --ptxas-mode=whole to accept this. Or raise the kernel's .maxntid limit, or compile the functions with -maxrregcount, so that they fit into the limit.",
 		"docs/ptxas.md",
 	},
 	StaleIndex: {
-		"Rebuild the index: ptxlink ar s ARCHIVE. The archive was read whole instead, which is slower and right.",
+		"Rebuild the index: ptxlink ar s ARCHIVE. Until then ptxlink reads the whole archive, which is slower.",
 		"docs/packages.md",
 	},
 	Target: {
-		"Pass --arch if the newer GPU is meant, or use a member for the older one. The program no longer runs on the GPUs of its own modules.",
+		"Pass --arch if the newer GPU is meant, or use a member for the older one. With the new target, the program does not run on all GPUs that its own modules run on.",
 		"PTX ISA, .target",
 	},
 	Unmatched: {
-		"Correct the name, or remove it. Names are compared as PTX spells them: those of C++ and Rust are mangled. ptxlink nm lists them, and nm -C what they mean. Options that several links share may name what only some of them have: -Wno-unmatched.",
+		"Correct the name, or remove it. Names are compared as PTX spells them: those of C++ and Rust are mangled. ptxlink nm lists them, and nm -C shows their source names. If several links share their options, -Wno-unmatched hides the warning.",
 		"docs/options.md",
 	},
 	UnusedOption: {

@@ -2,6 +2,7 @@ package diag
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -58,4 +59,14 @@ func wrap(text string, at, width int) string {
 		at += len(word)
 	}
 	return b.String()
+}
+
+// Sentence returns the text with a capital letter, unless it begins with the name of a
+// program.
+func Sentence(text string) string {
+	first, _, _ := strings.Cut(text, " ")
+	if text[0] < 'a' || text[0] > 'z' || slices.Contains([]string{"ptxlink", "ptxas", "nvlink", "nvcc", "fatbinary", "llc"}, first) {
+		return text
+	}
+	return strings.ToUpper(text[:1]) + text[1:]
 }

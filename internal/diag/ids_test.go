@@ -170,7 +170,7 @@ func TestMessagesPage(t *testing.T) {
 	for _, kind := range []Kind{Error, Warning} {
 		for _, r := range Rules(kind) {
 			id := Find(r.Name)
-			fmt.Fprintf(&b, "\n### %s\n%s:\n```\n%s```\n%s\n\nSee %s.\n", r.Name, strings.ToUpper(r.About[:1])+r.About[1:], id.Example(), wrap(id.Advice().Cure, 0, 160), id.Advice().See)
+			fmt.Fprintf(&b, "\n### %s\n%s:\n```\n%s```\n%s\n\nSee %s.\n", r.Name, Sentence(r.About), id.Example(), wrap(id.Advice().Cure, 0, 160), id.Advice().See)
 		}
 	}
 	if *update {
