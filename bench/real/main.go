@@ -334,7 +334,7 @@ func (b *bench) look(w *way, cubin string, failed error, reference machine.Conte
 		w.code, err = machine.Inspect(b.tools["cuobjdump"], cubin)
 	}
 	w.err, w.text = err, contents.Text
-	w.other = strings.Join(slices.Concat(differ("entries", contents.Entries, reference.Entries),
+	w.other = strings.Join(slices.Concat(differ("kernels", contents.Entries, reference.Entries),
 		differ("variables", contents.Objects, reference.Objects), differ("locals", contents.Locals, reference.Locals)), "; ")
 }
 

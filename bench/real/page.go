@@ -14,11 +14,11 @@ func (b *bench) page(results []*result) string {
 	var t strings.Builder
 	fmt.Fprintf(&t, `# Real programs
 
-Written by `+"`make real`"+` with CUDA %s. The programs were written by others; whoever runs it fetches them (bench/real/programs.go). Each is linked from
-its host objects, as nvcc makes them with `+"`-rdc=true -lineinfo`"+`, in every way to a cubin.
+`+"`make real`"+` wrote this page with CUDA %s. The programs are those of other projects; you fetch the sources yourself (bench/real/programs.go). Each is
+linked to a cubin from the host objects of `+"`nvcc -rdc=true -lineinfo`"+`, in several ways.
 
-CPU is that of ptxlink with ptxas and nvlink, in the first row of ptxas -c for each module and nvlink. Registers and bytes of stack are sums over the kernels. Contents are
-the kernels, the variables and their bytes, and the variables without linkage, compared with those of nvlink: +1 is one that only the output has.
+CPU is the processor time of ptxlink, ptxas and nvlink together; in the first row, of `+"`ptxas -c`"+` for each module and nvlink. Registers and stack (bytes) are sums over
+the kernels. Contents compares the kernels, the variables with their bytes, and the variables without linkage with those of nvlink: +1 is one that only ptxlink's output has.
 
 | program | GPU | units | modules | PTX | kernels | variables | locals |
 |---|---|---|---|---|---|---|---|

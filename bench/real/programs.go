@@ -49,7 +49,7 @@ sed 's/${nccl:Major}/2/; s/${nccl:Minor}/30/; s/${nccl:Patch}/0/; s/${nccl:Suffi
 		flags: []string{"-std=c++17", "-DNCCL_OS_LINUX", "-I.", "-I..", "-I../../build/include", "-I../../build/include/doca_gpunetio", "-I../include", "-I../include/plugin",
 			"--expt-extended-lambda", "-maxrregcount=96"}},
 	{name: "Gpufit", dir: "Gpufit/Gpufit", units: []string{"*.cu"}, flags: []string{"-std=c++14", "-I."},
-		why: "nvlink drops a kernel that no host code of the objects launches, which sections of the objects (`.nvHRKE`, `.nvHRKI`) tell it. ptxlink keeps all kernels."},
+		why: "nvlink drops a kernel that no host code of the objects launches: sections of the objects (`.nvHRKE`, `.nvHRKI`) name those that are launched. ptxlink keeps all kernels."},
 	{name: "Kokkos virtual_functions", dir: "kokkos",
 		prepare: `mkdir -p build && cat >build/KokkosCore_config.h <<END
 #define KOKKOS_VERSION 40699
@@ -75,7 +75,7 @@ mkdir -p build/desul/atomics
 printf '#define DESUL_ATOMICS_ENABLE_CUDA\n#define DESUL_ATOMICS_ENABLE_CUDA_SEPARABLE_COMPILATION\n' >build/desul/atomics/Config.hpp`,
 		units: []string{"core/src/Cuda/*.cpp", "core/src/impl/*.cpp", "tpls/desul/src/*CUDA.cpp", "example/virtual_functions/*.cpp"},
 		flags: []string{"-std=c++17", "--extended-lambda", "--expt-relaxed-constexpr", "-Ibuild", "-Icore/src", "-Itpls/desul/include", "-Itpls/mdspan/include", "-Iexample/virtual_functions"},
-		why:   "The three variables are tables of virtual functions. Whole-program ptxas writes numbers of functions into them, `ptxas -c` zeros with relocations."},
+		why:   "The three variables are tables of virtual functions. Whole-program ptxas writes numbers of functions into them; `ptxas -c` writes zeros with relocations."},
 	{name: "NVSHMEM ring-reduce", dir: "nvshmem/examples", units: []string{"ring-reduce.cu"},
 		flags: []string{"-std=c++17", "-I../../nvshmem-wheel/nvidia/nvshmem/include"},
 		libs:  []string{"nvshmem-wheel/nvidia/nvshmem/lib/libnvshmem_device.a"}, cuda: []string{"12.4"}, sm: "90"},
