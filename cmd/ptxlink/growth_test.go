@@ -368,7 +368,7 @@ var growths = []growth{
 	{name: "functions that are called once, inlined", n: 1500, args: []string{"-O2"}, input: func(n int) files {
 		return files{"a.ptx", ".file 1 \"a.cu\"\n" + repeat(n, leaf("f#")) + kernel(".loc 1 1 1\n"+repeat(n, "{ .param .b32 p, q; st.param.b32 [p], %r; call (q), f#, (p); ld.param.b32 %r, [q]; }\n"))}
 	}},
-	{name: "a chain of calls, inlined", n: 3000, args: []string{"--inline=*"}, input: func(n int) files { return calls(n) }},
+	{name: "a chain of calls, inlined", n: 1000, args: []string{"--inline=*"}, input: func(n int) files { return calls(n) }},
 	{name: "a chain of calls, not inlined", n: 2000, args: []string{"-O1", "--no-inline=*"}, input: func(n int) files { return calls(n) }},
 	{name: "statics of inlined functions", n: 1500, args: []string{"-O1"}, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".func f#() { .global .u32 s; st.global.u32 [s], 1; ret; }\n") + kernel(repeat(n, "call f#;\n"))}

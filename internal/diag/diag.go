@@ -45,7 +45,7 @@ func (src *Source) String(s Span) string { return string(src.Bytes(s)) }
 
 func (src *Source) index() {
 	src.once.Do(func() {
-		src.lines = append(src.lines, 0)
+		src.lines = append(make([]int32, 0, 1+bytes.Count(src.Text, []byte{'\n'})), 0)
 		for at := 0; ; {
 			n := bytes.IndexByte(src.Text[at:], '\n')
 			if n < 0 {

@@ -26,12 +26,9 @@ type Fold struct{ Name, Into string }
 //     has a caller of one that of a caller of another.
 func (s *state) fold() error {
 	s.analyse()
-	var list []*foldable
-	for _, f := range s.functions {
-		if f := s.skeleton(f); f != nil {
-			list = append(list, f)
-		}
-	}
+	list := make([]*foldable, len(s.functions))
+	s.each(len(list), func(i int) { list[i] = s.skeleton(s.functions[i]) })
+	list = slices.DeleteFunc(list, func(f *foldable) bool { return f == nil })
 	refine(list)
 	var folds []Fold
 	into := map[string]string{}

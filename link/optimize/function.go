@@ -94,22 +94,35 @@ type change struct {
 
 // apply changes functions, and reads them again.
 func (s *state) apply(changes []change) error {
-	for _, c := range changes {
-		sortEdits(c.edits)
-		var w writer
-		w.copy(c.text, c.decl.Span, c.edits)
-		m, err := s.read(c.original, &w)
-		if err != nil {
-			return err
+	changed := make([]function, len(changes))
+	errs := make([]error, len(changes))
+	s.each(len(changes), func(i int) { changed[i], errs[i] = s.change(changes[i]) })
+	for i, c := range changes {
+		if errs[i] != nil {
+			return errs[i]
 		}
 		s.tally(c.function, -1)
-		*c.function = function{name: c.name, original: c.original, text: &text{m.Src, w.lines}, m: m, decl: &m.Decls[0], calls: m.Calls}
+		*c.function = changed[i]
 		s.tally(c.function, 1)
 	}
 	if len(changes) > 0 {
 		s.depths = map[string]int64{}
 	}
 	return nil
+}
+
+// change returns what a function becomes.
+func (s *state) change(c change) (function, error) {
+	sortEdits(c.edits)
+	var w writer
+	w.copy(c.text, c.decl.Span, c.edits)
+	m, err := s.read(c.original, &w)
+	if err != nil {
+		return function{}, err
+	}
+	f := function{name: c.name, original: c.original, text: &text{m.Src, w.lines}, m: m, decl: &m.Decls[0], calls: m.Calls}
+	f.usages() // it grew, so its code is needed
+	return f, nil
 }
 
 // read reads a statement that takes the place of a declaration.

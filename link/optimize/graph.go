@@ -52,6 +52,11 @@ func (s *state) analyse() {
 		}
 	}
 	s.otherUses(func(name string) { g.taken[name] = true })
+	s.each(len(s.functions), func(i int) {
+		if f := s.functions[i]; len(f.calls) > 0 || g.sites[f.name] > 0 {
+			f.usages()
+		}
+	})
 
 	g.components(s.functions, calls)
 	for caller, callees := range calls {

@@ -4,11 +4,13 @@
 package optimize
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"path"
 	"slices"
 
+	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
 )
 
@@ -32,6 +34,8 @@ type Options struct {
 	Keep []string
 	// Fold replaces functions by others with the same code.
 	Fold bool
+	// Jobs is the number of functions that are read at a time; 0 means one per CPU.
+	Jobs int
 }
 
 // DefaultLimit is the number of instructions of a small function.
@@ -278,6 +282,11 @@ func (s *state) label() string    { s.count++; return fmt.Sprintf("$%s%d", s.wor
 
 // origin returns the line of the original module that a place of a text comes from.
 func (t *text) originAt(off int32) int { return int(t.origin(t.src.Line(off))) }
+
+// each calls work with 0 to n-1 in several goroutines. It may not change the state.
+func (s *state) each(n int, work func(i int)) {
+	parallel.Each(context.Background(), n, s.Jobs, func(int) string { return "optimising" }, work)
+}
 
 // result writes the module.
 func (s *state) result() (*Result, error) {

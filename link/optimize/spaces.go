@@ -31,13 +31,17 @@ func (s *state) spaces() error {
 	if s.m.AddressSize != 64 {
 		return nil
 	}
+	found := make([]*addresses, len(s.functions))
+	s.each(len(found), func(i int) {
+		if f := s.functions[i]; s.grown[f.name] && !s.described(f) {
+			found[i] = newAddresses(f.code())
+		}
+	})
 	var changes []change
-	for _, f := range s.functions {
-		if s.grown[f.name] && !s.described(f) {
-			if a := newAddresses(f.code()); a != nil {
-				if edits := a.rewrite(s, f.decl); len(edits) > 0 {
-					changes = append(changes, change{f, edits})
-				}
+	for i, f := range s.functions {
+		if found[i] != nil {
+			if edits := found[i].rewrite(s, f.decl); len(edits) > 0 {
+				changes = append(changes, change{f, edits})
 			}
 		}
 	}
