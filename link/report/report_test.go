@@ -170,12 +170,28 @@ func deep(t *testing.T) Report {
 	return Report{Title: "deep.ptx", Map: m}
 }
 
+// dropped returns the report of a link that drops copies of a template in a header.
+func dropped(t *testing.T) Report {
+	r := small(t)
+	for i := range 9 {
+		r.Map.Dropped = append(r.Map.Dropped, link.MapSymbol{
+			Name: "_Z11interpolateIfET_PKS0_S0_i", Demangled: "float interpolate<float>(float const*, float, int)", Kind: "func", Linkage: "weak", Bytes: 605,
+			Module: fmt.Sprintf("build/unit%d.ptx", i), Line: 90, Source: "src/common_header.h", SourceLine: 147, Reason: "the weak definition in build/unit00.ptx is used",
+		})
+	}
+	return r
+}
+
 func TestInBrowser(t *testing.T) {
 	oracles.Long(t)
 	program := write(t, large(t))
 	for _, c := range []struct{ name, page, fragment, script, want string }{
 		{"the first part has two maps of 51 and 50 modules, and one space as bars", program, "",
 			`const maps = document.querySelectorAll("main > svg"); say(maps.length); say(maps[0].querySelectorAll("rect").length); say(maps[2].querySelectorAll("rect").length);`, "3|51|50"},
+		{"no text of a treemap is wider than its box", program, "",
+			`const texts = [...document.querySelectorAll("svg svg text")]; say(texts.length > 20); say(texts.filter(t => t.getBBox().width + 4 > t.parentNode.width.baseVal.value).map(t => t.textContent));`, "true|"},
+		{"names have room in the widest table", write(t, dropped(t)), "#changes",
+			`say(document.documentElement.scrollWidth <= innerWidth); say(main.querySelector("tbody td.name").offsetWidth >= 90); say(getComputedStyle(main.querySelector("thead").querySelectorAll("th")[4]).display === (innerWidth < 640 ? "none" : "table-cell"));`, "true|true|true"},
 		{"a small program has bars, no treemap", write(t, small(t)), "",
 			`say(document.querySelectorAll("svg").length); say([...document.querySelectorAll(".bars a")].map(a => a.textContent)); say(main.offsetHeight < 400);`, "0|a.ptx,b.ptx,table|true"},
 		{"a source line is before the place in PTX", write(t, small(t)), "#messages", `say([...main.querySelectorAll(".message .name")].map(n => n.textContent));`, "a.cu:7,a.ptx:3"},
