@@ -125,7 +125,7 @@ func mistakenFor(t table, arg string) error {
 		if word == "ooutput" && !assigned {
 			return nil
 		}
-		near := typo.Nearest([]string{"output", "optimize", "options-file", "output-directory", "output-file"}, word)
+		near := typo.Word([]string{"output", "optimize", "options-file", "output-directory", "output-file"}, word)
 		if assigned && len(word) > 3 || word == "out" || word == "optf" || word == "odir" || word == "oformat" || near != "" {
 			return &usageError{text: as, help: help}
 		}
@@ -225,7 +225,7 @@ func unknownOption(t table, arg, name string) error {
 // nearest returns the option that was probably meant, or "" if none is similar.
 func nearest(t table, name string) string {
 	names := t.names()
-	return cmp.Or(typo.Nearest(names, name), longer(names, name))
+	return cmp.Or(typo.Word(names, name), longer(names, name))
 }
 
 // longer returns the longest name that begins another word, or that the word begins, as

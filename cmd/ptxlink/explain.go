@@ -76,7 +76,7 @@ func (c *command) explain(name string) error {
 	if id == diag.None {
 		names := ruleNames(diag.Error, diag.Warning)
 		text := fmt.Sprintf("there is no error or warning called %q", name)
-		if near := typo.Nearest(names, name); near != "" {
+		if near := typo.Word(names, name); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
 		} else if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); at >= 0 {
 			text += fmt.Sprintf(" (did you mean %s?)", names[at])

@@ -57,7 +57,7 @@ func (c *choice) check(option string) error {
 			continue
 		}
 		text := fmt.Sprintf("%q is not a value of %s", value, option)
-		if near := typo.Nearest(words, strings.ToLower(value)); near != "" {
+		if near := typo.Word(words, strings.ToLower(value)); near != "" {
 			text += fmt.Sprintf(" (did you mean %s?)", near)
 		}
 		help := option + " takes " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]

@@ -101,7 +101,7 @@ func (c *command) misspelt() error {
 	for _, s := range subcommands() {
 		names = append(names, s.Name)
 	}
-	near := typo.Nearest(names, first.name)
+	near := typo.Word(names, first.name)
 	if near == "" {
 		return nil
 	}

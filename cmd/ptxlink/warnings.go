@@ -113,7 +113,7 @@ func checkWarning(prefix, id string) error {
 		return &usageError{text: "-Wl, is for compilers", help: "give the option itself: " + strings.ReplaceAll(strings.TrimPrefix(prefix+id, "-Wl,"), ",", " ")}
 	}
 	text := fmt.Sprintf("there is no warning called %q", id)
-	if near := cmp.Or(typo.Nearest(warnings, id), longer(warnings, id)); near != "" {
+	if near := cmp.Or(typo.Word(warnings, id), longer(warnings, id)); near != "" {
 		text += fmt.Sprintf(" (did you mean %s%s?)", prefix, near)
 	}
 	return &usageError{text: text, help: "ptxlink --help lists the warnings"}

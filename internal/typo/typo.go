@@ -13,10 +13,25 @@ func Limit(name string) int {
 
 // Nearest returns the name that was probably meant, or "" if none is similar. The limit
 // is that of the longer name, so that a letter may be missing.
-func Nearest(names []string, name string) (near string) {
+func Nearest(names []string, name string) string {
+	return nearest(names, name, func(n string) int { return max(Limit(n), Limit(name)) })
+}
+
+// Word is [Nearest] for words that ptxlink defines, such as its options. The user must have
+// meant one of them, so one letter in three may be wrong.
+func Word(words []string, name string) string {
+	return nearest(words, name, func(word string) int {
+		if len(word) == 1 {
+			return 0
+		}
+		return len(name) / 3
+	})
+}
+
+func nearest(names []string, name string, limit func(string) int) (near string) {
 	least := len(name)
 	for _, n := range names {
-		limit := min(least, max(Limit(n), Limit(name)))
+		limit := min(least, limit(n))
 		if d := Distance(name, n, limit); d <= limit {
 			least, near = d-1, n
 		}
