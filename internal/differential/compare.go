@@ -46,9 +46,9 @@ const (
 	unusedAlias   = "nvlink fails on an alias that nothing uses"
 	addressTaken  = "ptxas compiles a function differently if something takes its address"
 	samplerValue  = "ptxas compiles a texture access differently if it sees the value of the sampler"
-	registerLimit = "ptxas gives a function more registers in another module"
+	registerLimit = "ptxas may give the same function more registers in another module"
 	lostAddress   = "ptxas loses the address of a function in an object of a function"
-	noPrototype   = "nvlink compares no prototypes of a function whose address is taken"
+	noPrototype   = "nvlink does not compare prototypes of a function whose address is taken"
 )
 
 var reasons = []string{twoAlignments, localKernel, localTexture, unusedAlias, addressTaken, samplerValue, registerLimit, lostAddress, noPrototype}
