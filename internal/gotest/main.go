@@ -52,7 +52,7 @@ func run(args []string) (skipped bool, err error) {
 // report prints the results of packages and the output of failed tests, and at the end the
 // skipped tests.
 func report(w io.Writer, events io.Reader) (skipped bool, err error) {
-	running := map[[2]string]string{} // the output of tests that have not ended
+	running := map[[2]string][]string{} // the output of tests that have not ended
 	reasons := map[string][]string{}
 	decoder := json.NewDecoder(events)
 	for {
@@ -70,20 +70,20 @@ func report(w io.Writer, events io.Reader) (skipped bool, err error) {
 			}
 		case e.Action == "output":
 			if !strings.HasPrefix(e.Output, "=== ") {
-				running[key] += e.Output
+				running[key] = append(running[key], e.Output)
 			}
 		case e.Action == "fail" && e.Test == "":
 			// A test that panics or runs out of time has no end.
 			for _, other := range slices.SortedFunc(maps.Keys(running), func(a, b [2]string) int { return cmp.Compare(a[1], b[1]) }) {
 				if other[0] == e.Package {
-					fmt.Fprint(w, running[other])
+					fmt.Fprint(w, strings.Join(running[other], ""))
 				}
 			}
 		case e.Action == "fail":
-			fmt.Fprint(w, running[key])
+			fmt.Fprint(w, strings.Join(running[key], ""))
 			delete(running, key)
 		case e.Action == "skip" && e.Test != "":
-			why := reason(running[key])
+			why := reason(strings.Join(running[key], ""))
 			reasons[why] = append(reasons[why], strings.TrimPrefix(e.Package, "ptxlink/")+" "+e.Test)
 			delete(running, key)
 		case e.Action == "pass":
