@@ -108,10 +108,14 @@ func RequireCompiler(t testing.TB, tool string) string {
 
 func missing(t testing.TB, what, option string) {
 	t.Helper()
+	advice := "run internal/oracles/fetch.sh" + option
+	if what == "make" || what == "g++" { // fetch.sh uses those of the machine
+		advice = "install it"
+	}
 	if os.Getenv(RequireVar) == "1" {
-		t.Fatalf("no %s, and %s is 1: run internal/oracles/fetch.sh%s", what, RequireVar, option)
+		t.Fatalf("no %s, and %s is 1: %s", what, RequireVar, advice)
 	} else {
-		t.Skipf("no %s: run internal/oracles/fetch.sh%s", what, option)
+		t.Skipf("no %s: %s", what, advice)
 	}
 }
 

@@ -1,6 +1,7 @@
 package oracles
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -70,11 +71,16 @@ func TestHideToolkit(t *testing.T) {
 type tb struct {
 	testing.TB
 	skipped, failed bool
+	said            string
 }
 
-func (r *tb) Helper()               {}
-func (r *tb) Skipf(string, ...any)  { r.skipped = true }
-func (r *tb) Fatalf(string, ...any) { r.failed = true }
+func (r *tb) Helper() {}
+func (r *tb) Skipf(format string, args ...any) {
+	r.skipped, r.said = true, fmt.Sprintf(format, args...)
+}
+func (r *tb) Fatalf(format string, args ...any) {
+	r.failed, r.said = true, fmt.Sprintf(format, args...)
+}
 
 func TestRequireSkipsUnlessTold(t *testing.T) {
 	t.Setenv("PTXLINK_ORACLES", t.TempDir())
@@ -97,6 +103,26 @@ func TestRequireSkipsUnlessTold(t *testing.T) {
 		RequireFile(r, "gcc-nvptx/libc.a")
 		if r.skipped != test.skipped || r.failed != test.failed {
 			t.Errorf("%s=%q: file: skipped %v, failed %v", RequireVar, test.set, r.skipped, r.failed)
+		}
+	}
+}
+
+// TestRequireAdvice checks what a skipped test tells the user to do.
+func TestRequireAdvice(t *testing.T) {
+	t.Setenv("PTXLINK_ORACLES", t.TempDir())
+	t.Setenv("PATH", t.TempDir())
+	t.Setenv(RequireVar, "")
+	for _, test := range []struct {
+		require    func(testing.TB, string) string
+		tool, want string
+	}{
+		{Require, "ptxas", "no ptxas: run internal/oracles/fetch.sh"},
+		{RequireCompiler, "nvcc", "no nvcc: run internal/oracles/fetch.sh --compilers"},
+		{Require, "g++", "no g++: install it"},
+	} {
+		r := &tb{TB: t}
+		if test.require(r, test.tool); r.said != test.want {
+			t.Errorf("%q, want %q", r.said, test.want)
 		}
 	}
 }
