@@ -16,7 +16,7 @@ import (
 type Scope uint8
 
 const (
-	Symbols     Scope = iota // names that a module defines or uses, not those private to it
+	Symbols     Scope = iota // names that a module defines, or that it uses from others
 	Definitions              // private ones too
 	Exported                 // definitions that other modules can use
 	Functions                // defined ones that are not entries
