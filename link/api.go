@@ -162,7 +162,7 @@ func CheckArch(arch string) error {
 	}
 	// sm_8, 80, sm80, sm-80, SM_80, 8.0
 	suggestion := ""
-	if part := gpuDigits().FindStringSubmatch(arch); part != nil && part[1] != "0" {
+	if part := gpuDigits().FindStringSubmatch(arch); part != nil && part[1] != "0" && !strings.Contains(arch, ",") {
 		kind := "sm"
 		if strings.HasPrefix(strings.ToLower(arch), "c") {
 			kind = "compute"

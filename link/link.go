@@ -356,6 +356,9 @@ func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m 
 	if f == nil || len(m.Notes) == 0 {
 		return
 	}
+	if first := files[m.Notes[0].Place.Source]; first != nil && resolve.LinkOf(f, first) != "" {
+		return
+	}
 	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {
 		if name, ok := f.Lookup(m.Symbol); ok {
 			m.Help = resolve.OnceInFile(f, name, diag.Escape(path.Base(header)))

@@ -78,6 +78,18 @@ func TestUnmatchedNames(t *testing.T) {
 	}
 }
 
+// TestWholeProgramObject checks that a host object of nvcc -c, which has no trace of the
+// private function, is said to lack -rdc=true.
+func TestWholeProgramObject(t *testing.T) {
+	inputs := texts(top+".extern .func helper(); .visible .entry k() { call helper; ret; }", "//\n//\n"+top)
+	inputs[1].Name = "b.o:.nv_fatbin"
+	_, err := link.Link(context.Background(), link.Options{Inputs: inputs})
+	var failed *link.Errors
+	if !errors.As(err, &failed) || len(failed.Messages) != 1 || !strings.Contains(failed.Messages[0].Help, "compile with -rdc=true") {
+		t.Errorf("got %v", err)
+	}
+}
+
 func TestErrorsAreReturned(t *testing.T) {
 	_, err := link.Link(context.Background(), link.Options{Inputs: append(texts("not ptx"), link.Input{Path: "/does/not/exist.ptx"})})
 	var failed *link.Errors

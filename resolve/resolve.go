@@ -256,6 +256,9 @@ func (t *Table) duplicateHelp(a, b object.ID) string {
 	if d == nil || e == nil || d.Kind != e.Kind { // an alias
 		return "rename one of the two"
 	}
+	if help := LinkOf(t.Files[a.File], f); help != "" {
+		return help
+	}
 	help := "rename one of the two"
 	variable, function := d.Kind == ptx.Variable, d.Kind == ptx.Func
 	switch language := f.Language(); {
@@ -273,6 +276,18 @@ func (t *Table) duplicateHelp(a, b object.ID) string {
 		help += diag.With("--dedupe-identical", "; %s keeps one of two identical functions")
 	}
 	return help
+}
+
+// LinkOf returns the advice for two modules of which one is the output of a link of the
+// other, as *.ptx may name them; "" for others.
+func LinkOf(a, b *object.File) string {
+	for _, pair := range [][2]*object.File{{a, b}, {b, a}} {
+		output, input := pair[0], pair[1]
+		if output.Producer == "ptxlink" && output != input && !slices.ContainsFunc(input.Digests(), func(d string) bool { return !slices.Contains(output.Digests(), d) }) {
+			return output.Name + " is the output of a link of " + input.Name + "; name one of the two"
+		}
+	}
+	return ""
 }
 
 // OnceInFile returns how to have one definition in place of those that modules have from

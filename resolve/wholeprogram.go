@@ -14,9 +14,10 @@ const NoRDC = "without -rdc, nvcc makes all functions private or removes them; o
 
 // WholeProgram reports whether nvcc seems to have compiled a module without
 // -rdc=true: it exports only entries, imports nothing, and has no static variable with
-// the name that nvcc makes with the option.
+// the name that nvcc makes with the option. Host objects have such modules in a section of
+// their own, where fatbinary has removed the producer.
 func WholeProgram(f *object.File) bool {
-	if !strings.HasPrefix(f.Producer, "nvcc") {
+	if !strings.HasPrefix(f.Producer, "nvcc") && !strings.Contains(f.Name, ":.nv_fatbin") {
 		return false
 	}
 	for n, s := range f.Symbols {

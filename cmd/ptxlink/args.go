@@ -76,6 +76,9 @@ func reorder(t table, args []string) (options []string, inputs []input, err erro
 				return nil, nil, &usageError{text: fmt.Sprintf("option %s needs a value", arg)}
 			}
 			value, hasValue = args[i], true
+			if next, _, _ := strings.Cut(strings.TrimLeft(value, "-"), "="); strings.HasPrefix(value, "-") && name[0] != 'X' && t.named[next] != nil {
+				return nil, nil, &usageError{text: fmt.Sprintf("option %s needs a value, and %s is an option", arg, value), help: fmt.Sprintf("write %s=%s if it is the value", arg, value)}
+			}
 		}
 		if value == "" && needsValue(f) { // -o "$UNSET"
 			return nil, nil, &usageError{text: fmt.Sprintf("the value of option %s is empty", spell(name))}
