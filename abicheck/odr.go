@@ -72,7 +72,8 @@ func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
 	if EqualText(t, a, b) {
 		return true
 	}
-	_, same := SameBody(t, a, b)
+	m, same := match(t, a, b)
+	m.done()
 	return same
 }
 
@@ -158,11 +159,12 @@ type LocalNames map[string]string
 // Lines are ignored.
 func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same bool) {
 	m, same := match(t, a, b)
+	defer m.done()
 	if !same {
 		return nil, false
 	}
 	names = LocalNames{}
-	if m == nil {
+	if m.x == nil {
 		return names, true
 	}
 	for i := range m.x.Locals {
@@ -175,15 +177,21 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same boo
 	return names, true
 }
 
-// match compares two bodies or initial values; the matcher is nil if there are none.
+// match compares two bodies or initial values. The matcher has no code if there are none.
 func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
 	m = &matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
 	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
-	m.x, m.y = m.a.file.Code(m.a.decl), m.b.file.Code(m.b.decl)
+	m.x, m.y = m.a.file.Borrow(m.a.decl), m.b.file.Borrow(m.b.decl)
 	if m.x == nil || m.y == nil {
-		return nil, m.x == m.y
+		return m, m.x == m.y
 	}
 	return m, sameMeaning(contents(t, a), contents(t, b)) && m.match()
+}
+
+// done ends the use of the code.
+func (m *matcher) done() {
+	m.x.Return()
+	m.y.Return()
 }
 
 // matcher walks two bodies side by side. forth and back map the locals of one to

@@ -109,6 +109,28 @@ func TestPeakMemoryInlined(t *testing.T) {
 	}
 }
 
+// TestPeakMemoryWeak compares large weak functions of many modules, which differ in the
+// names of their labels, so that their code must be read.
+func TestPeakMemoryWeak(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"-o", filepath.Join(dir, "out.ptx")}
+	size := 0
+	for i := range 16 {
+		text := growthHeader + ".weak .func f() { .reg .s32 %r;\n" + strings.ReplaceAll(repeat(20_000, "L$_#: add.s32 %r, %r, 1;\n"), "$", fmt.Sprint(i)) + "ret; }\n"
+		path := filepath.Join(dir, fmt.Sprintf("%d.ptx", i))
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, path)
+		size += len(text)
+	}
+	peak, said, err := runForPeak(t, exec.Command("ptxlink", args...))
+	t.Logf("peak %d MB for %d MB", peak>>20, size>>20)
+	if err != nil || peak > 16*int64(size) {
+		t.Errorf("peak %d MB for texts of %d MB: %v %s", peak>>20, size>>20, err, said)
+	}
+}
+
 // runForPeak runs a command and returns its peak memory in bytes and its output.
 // ru_maxrss includes the peak of the parent, this test, so the peak is sampled
 // while the command runs.

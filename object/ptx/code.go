@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -47,7 +48,8 @@ type Code struct {
 	// order.
 	TargetRanges []TargetRange
 
-	refs []Reference // by token
+	refs []Reference  // by token
+	lent *codeBuilder // of borrowed code
 }
 
 // TargetRange is `L<3>` in .branchtargets or .calltargets: the labels or
@@ -265,6 +267,39 @@ func (t Token) isPunct(ch byte) bool { return t.Kind == Punct && t.Ch == ch }
 // nil for a declaration without either. The text has been parsed, so there are no
 // errors.
 func (m *Module) Code(d *Decl) *Code {
+	b := m.build(d)
+	if b == nil {
+		return nil
+	}
+	c := b.Code
+	_, c.Tokens = copied(b.Tokens)
+	_, c.refs = copied(b.Code.refs)
+	_, c.Statements = copied(b.Statements)
+	_, c.Locals = copied(b.Locals)
+	b.free()
+	return c
+}
+
+// Borrow is Code in memory that the next code uses again: it is valid until Return.
+func (m *Module) Borrow(d *Decl) *Code {
+	b := m.build(d)
+	if b == nil {
+		return nil
+	}
+	b.Code.lent = b
+	return b.Code
+}
+
+// Return ends the use of borrowed code.
+func (c *Code) Return() {
+	if c != nil {
+		clear(c.Locals)
+		c.lent.free()
+	}
+}
+
+// build reads the code of a declaration, and returns nil if it has none.
+func (m *Module) build(d *Decl) *codeBuilder {
 	span := d.Body
 	if d.Kind == Variable {
 		span = d.Init
@@ -273,11 +308,10 @@ func (m *Module) Code(d *Decl) *Code {
 		return nil
 	}
 	b := builders.Get().(*codeBuilder)
-	c := &Code{Module: m, refs: b.allRefs[:0], Statements: b.allStatements[:0]}
-	b.Code, b.blocks = c, b.blocks[:0]
+	b.Code, b.blocks = &Code{Module: m, refs: b.allRefs, Statements: b.allStatements}, b.blocks[:0]
 	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true}
 	b.cursor.next()
-	b.tokens = b.allTokens[:0]
+	b.tokens = slices.Grow(b.allTokens, int(span.Len)/5)
 	b.begin(m, d, m.Params(d), true)
 	if d.Kind == Variable {
 		b.initialValue(Opaque(d.Word))
@@ -286,14 +320,16 @@ func (m *Module) Code(d *Decl) *Code {
 			b.add()
 		}
 	}
-	b.allTokens, c.Tokens = copied(b.tokens)
-	b.allRefs, c.refs = copied(c.refs)
-	b.allStatements, c.Statements = copied(c.Statements)
-	b.locals, c.Locals = copied(b.locals)
+	b.Tokens, b.Locals = b.tokens, b.locals
+	b.allTokens, b.allRefs, b.allStatements = b.tokens[:0], b.Code.refs[:0], b.Statements[:0]
+	return b
+}
+
+// free keeps the memory of a builder for the next one.
+func (b *codeBuilder) free() {
 	clear(b.pending)
 	b.Code, b.m, b.cursor, b.scopes.text, b.listed = nil, nil, cursor{}, nil, 0
 	builders.Put(b)
-	return c
 }
 
 // codeBuilder builds the Code of one declaration. The next one uses its memory again.
