@@ -27,7 +27,7 @@ func TestReorder(t *testing.T) {
 		{"--color-diagnostics a.ptx --color-diagnostics=never", "--color-diagnostics --color-diagnostics=never", "a.ptx"},
 		{"-o - - -- -w @x --", "--output=-", "- -w @x --"},
 		{"-l:exact.ptx -lib", "--l=:exact.ptx --l=ib", "-l:exact.ptx -lib"},
-		{"-o -c", "--output=-c", ""}, // a value may look like an option
+		{"-o -none -o=-c", "--output=-none --output=-c", ""}, // a value may look like an option
 		{"--verbose=false", "--verbose=false", ""},
 	} {
 		options, inputs, err := reorder(newTable(newFlags()), strings.Fields(test.args))
@@ -69,6 +69,7 @@ func TestReorderRefuses(t *testing.T) {
 		"-undefind=f":     `unknown option "-undefind" (did you mean --undefined?)`,
 		"-undefind f":     `unknown option "-undefind" (did you mean --undefined?)`,
 		"-unused-input=f": `unknown option "-unused-input" (did you mean --unused-inputs?)`,
+		"-o -c":           `option -o needs a value, and -c is an option`,
 		"--theards 4":     `unknown option "--theards" (did you mean --threads?)`,
 		"--Map":           "option --Map needs a value",
 		"-rc":             `unknown option "-rc"`,
