@@ -1,7 +1,9 @@
 package link
 
-// graph holds variables and, for each, the variables its initialiser uses.
-type graph struct {
+import "ptxlink/internal/graph"
+
+// initialisers holds variables and, for each, the variables its initialiser uses.
+type initialisers struct {
 	next  [][]int32
 	local []bool // the variable has no linkage, so it cannot have a forward declaration
 }
@@ -18,7 +20,7 @@ type graph struct {
 //     ones. An external variable with a back edge from its own component gets a
 //     forward declaration. Each cycle has such a variable.
 //  3. A second walk, without the edges to those, computes the order.
-func (g *graph) order() (sorted []int32, forward []bool, stuck []int32) {
+func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
 	finished, component := g.walk(func(from, to int32) bool { return true })
 	rank := make([]int32, len(g.next))
 	for i, v := range finished {
@@ -62,7 +64,7 @@ func (g *graph) order() (sorted []int32, forward []bool, stuck []int32) {
 	return sorted, forward, stuck
 }
 
-func (g *graph) names(from, to int32) bool {
+func (g *initialisers) names(from, to int32) bool {
 	for _, n := range g.next[from] {
 		if n == to {
 			return true
@@ -71,62 +73,16 @@ func (g *graph) names(from, to int32) bool {
 	return false
 }
 
-// walk visits all variables depth first, along the edges that follow allows. It
-// returns them in the order in which they were finished, and for each the first
-// visited variable of its strongly connected component (Tarjan). It uses an explicit
-// stack, because the input decides how long chains are.
-func (g *graph) walk(follow func(from, to int32) bool) (finished, component []int32) {
-	n := len(g.next)
-	const none = -1
-	number := make([]int32, n) // in order of the first visit, from 1
-	lowest := make([]int32, n) // number that can be reached
-	edge := make([]int32, n)   // the next one to look at
-	component = make([]int32, n)
-	for i := range component {
-		component[i] = none
-	}
-	visited := int32(0)
-	var path, open []int32 // open variables have no component yet
-	enter := func(v int32) {
-		visited++
-		number[v], lowest[v] = visited, visited
-		path, open = append(path, v), append(open, v)
-	}
-	for root := range g.next {
-		if number[root] == 0 {
-			enter(int32(root))
-		}
-		for len(path) > 0 {
-			v := path[len(path)-1]
-			if int(edge[v]) < len(g.next[v]) {
-				to := g.next[v][edge[v]]
-				edge[v]++
-				switch {
-				case !follow(v, to):
-				case number[to] == 0:
-					enter(to)
-				case component[to] == none:
-					lowest[v] = min(lowest[v], number[to])
-				}
-				continue
-			}
-			finished = append(finished, v)
-			path = path[:len(path)-1]
-			if len(path) > 0 {
-				parent := path[len(path)-1]
-				lowest[parent] = min(lowest[parent], lowest[v])
-			}
-			if lowest[v] == number[v] {
-				for {
-					last := open[len(open)-1]
-					open = open[:len(open)-1]
-					component[last] = v
-					if last == v {
-						break
-					}
-				}
+// walk returns the variables in the order in which a depth-first walk finishes them,
+// along the edges that follow allows, and the components (graph.Components).
+func (g *initialisers) walk(follow func(from, to int32) bool) (finished, component []int32) {
+	return graph.Components(len(g.next), func(from int32) []int32 {
+		var list []int32
+		for _, to := range g.next[from] {
+			if follow(from, to) {
+				list = append(list, to)
 			}
 		}
-	}
-	return finished, component
+		return list
+	})
 }

@@ -13,7 +13,7 @@ func TestOrder(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	for range 20000 {
 		n := 1 + random.IntN(7)
-		g := graph{next: make([][]int32, n), local: make([]bool, n)}
+		g := initialisers{next: make([][]int32, n), local: make([]bool, n)}
 		for v := range n {
 			g.local[v] = random.IntN(3) == 0
 			for range random.IntN(4) {
@@ -55,7 +55,7 @@ func numbers(n int) (list []int32) {
 }
 
 // reaches reports whether some variable reaches itself through variables that pass.
-func (g *graph) reaches(pass func(int32) bool) bool {
+func (g *initialisers) reaches(pass func(int32) bool) bool {
 	for v := range g.next {
 		if g.onCycle(int32(v), pass) {
 			return true
@@ -64,7 +64,7 @@ func (g *graph) reaches(pass func(int32) bool) bool {
 	return false
 }
 
-func (g *graph) onCycle(v int32, pass func(int32) bool) bool {
+func (g *initialisers) onCycle(v int32, pass func(int32) bool) bool {
 	seen := map[int32]bool{}
 	var visit func(from int32) bool
 	visit = func(from int32) bool {
@@ -91,7 +91,7 @@ func (g *graph) onCycle(v int32, pass func(int32) bool) bool {
 // declaration.
 func TestOrderDeep(t *testing.T) {
 	const n = 1_000_000
-	g := graph{next: make([][]int32, n), local: make([]bool, n)}
+	g := initialisers{next: make([][]int32, n), local: make([]bool, n)}
 	for v := range n {
 		g.next[v] = []int32{int32((v + 1) % n)}
 	}

@@ -14,7 +14,7 @@ func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolv
 	for i, v := range variables {
 		index[v] = int32(i)
 	}
-	g := graph{next: make([][]int32, len(variables)), local: make([]bool, len(variables))}
+	g := initialisers{next: make([][]int32, len(variables)), local: make([]bool, len(variables))}
 	for i, v := range variables {
 		g.local[i] = pl.linkage(v) == ptx.Local
 		f := pl.table.Files[v.File]

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/graph"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -59,7 +60,12 @@ func (t *Table) Collect(r Roots) {
 	for i, f := range t.Files {
 		c.marks[i], all = all[:len(f.Names)], all[len(f.Names):]
 	}
-	c.queue = make([]object.ID, 0, 32)
+	c.walk.First = func(id object.ID) bool {
+		m := &c.marks[id.File][id.Name]
+		first := !m.live
+		m.live = true
+		return first
+	}
 	c.mark()
 	for i, f := range t.Files {
 		for n := range f.Symbols {
@@ -147,7 +153,7 @@ type collector struct {
 	t                *Table
 	roots            Roots
 	exports, entries patterns
-	queue            []object.ID
+	walk             graph.Walk[object.ID]
 	reach
 }
 
@@ -165,19 +171,19 @@ func (c *collector) mark() {
 			}
 			switch d := f.DeclOf(id.Name); {
 			case c.exports.match(f.Names[n]):
-				c.add(id)
+				c.walk.Add(id)
 			case d == nil: // an alias without a declaration
 			case d.Kind == ptx.Entry:
 				if len(c.roots.Entries) == 0 || c.entries.match(f.Names[n]) {
 					entries++
-					c.add(id)
+					c.walk.Add(id)
 				}
 			case d.Kind == ptx.Variable && (d.Space == ".global" || d.Space == ".const"):
 				if c.roots.Variables {
-					c.add(id)
+					c.walk.Add(id)
 				}
 			case foundByName(f.Names[n], d):
-				c.add(id)
+				c.walk.Add(id)
 			case sym.Exported() && !t.hidden(id):
 				external = append(external, id)
 			}
@@ -188,12 +194,10 @@ func (c *collector) mark() {
 	}
 	if entries == 0 {
 		for _, id := range external {
-			c.add(id)
+			c.walk.Add(id)
 		}
 	}
-	for len(c.queue) > 0 {
-		id := c.queue[len(c.queue)-1]
-		c.queue = c.queue[:len(c.queue)-1]
+	c.walk.Visit(func(id object.ID) {
 		f := t.Files[id.File]
 		sym := &f.Symbols[id.Name]
 		if sym.Def >= 0 {
@@ -206,7 +210,7 @@ func (c *collector) mark() {
 			}
 			c.use(object.ID{File: id.File, Name: target}, &id)
 		}
-	}
+	})
 }
 
 // foundByName reports whether the host can find a function that is not an entry: OptiX
@@ -214,11 +218,6 @@ func (c *collector) mark() {
 // cuLibraryGetUnifiedFunction for functions with .attribute(.unified).
 func foundByName(name string, d *ptx.Decl) bool {
 	return strings.HasPrefix(name, "__direct_callable__") || strings.HasPrefix(name, "__continuation_callable__") || d.Has(".attribute")
-}
-
-func (c *collector) add(id object.ID) {
-	c.marks[id.File][id.Name].live = true
-	c.queue = append(c.queue, id)
 }
 
 func (c *collector) uses(file int32, uses []ptx.Use, by *object.ID) {
@@ -245,5 +244,5 @@ func (c *collector) use(id object.ID, by *object.ID) {
 	if by != nil && c.why != nil {
 		c.why[id] = *by
 	}
-	c.add(id)
+	c.walk.Add(id)
 }

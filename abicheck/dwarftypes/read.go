@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 
+	"ptxlink/internal/graph"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -333,31 +334,27 @@ func (d *debugInfo) export(i int32) {
 // reaches reports whether a value of the types leads to the aggregate: by value,
 // through pointers, as a member or in the parameters of a function pointer.
 func (d *debugInfo) reaches(types []dwarf.Offset, name string) bool {
-	seen := map[int32]bool{}
-	var todo []int32
-	push := func(t int32) {
-		if t >= 0 && !seen[t] {
-			seen[t] = true
-			todo = append(todo, t)
-		}
-	}
+	seen, found := map[int32]bool{}, false
+	walk := graph.Walk[int32]{First: func(t int32) bool {
+		first := t >= 0 && !seen[t]
+		seen[t] = true
+		return first
+	}}
 	for _, offset := range types {
 		if t, ok := d.at[offset]; ok {
-			push(t)
+			walk.Add(t)
 		}
 	}
-	for len(todo) > 0 {
-		t := todo[len(todo)-1]
-		todo = todo[:len(todo)-1]
-		if aggregate(d.dies[t].Tag) && d.sharedName(t) == name {
-			return true
+	walk.Visit(func(t int32) {
+		if found = found || aggregate(d.dies[t].Tag) && d.sharedName(t) == name; found {
+			return
 		}
-		push(d.typeOf(t))
+		walk.Add(d.typeOf(t))
 		for _, c := range d.dies[t].children {
-			push(d.typeOf(c))
+			walk.Add(d.typeOf(c))
 		}
-	}
-	return false
+	})
+	return found
 }
 
 // shares reports whether both modules name an external function or variable whose

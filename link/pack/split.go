@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/graph"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -157,27 +158,25 @@ func (s *splitter) uses(name ptx.NameID) (names []ptx.NameID) {
 // chooseMembers walks from the roots to everything they need.
 func (s *splitter) chooseMembers(roots []ptx.NameID) {
 	users := make([]int, len(s.f.Names))
-	var queue []ptx.NameID
+	walk := graph.Walk[ptx.NameID]{First: func(name ptx.NameID) bool {
+		s.reached[name] = true
+		users[name]++
+		return users[name] == 1
+	}}
 	reach := func(name ptx.NameID) {
 		s.reached[name] = true // an alias itself too
-		if name = s.target(name); users[name] == 0 {
-			s.reached[name] = true
-			queue = append(queue, name)
-		}
-		users[name]++
+		walk.Add(s.target(name))
 	}
 	for _, name := range roots {
 		s.root[name] = true
 		s.member[s.target(name)] = true
 		reach(name)
 	}
-	for len(queue) > 0 {
-		name := queue[0]
-		queue = queue[1:]
+	walk.Visit(func(name ptx.NameID) {
 		for _, used := range s.uses(name) {
 			reach(used)
 		}
-	}
+	})
 	for n, sym := range s.f.Symbols {
 		// An external definition is a member even if it is not a root.
 		if s.reached[n] && sym.Def >= 0 && (users[n] > 1 || s.weak || sym.Exported()) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/graph"
 	"ptxlink/object/ptx"
 )
 
@@ -189,37 +190,38 @@ func Cloning(m *ptx.Module, limit int64) (e Estimate) {
 	}
 	seen := make([]int32, len(m.Decls)) // the last kernel that reached it
 	steps := int64(0)
-	var stack []int32
-	for k, f := range p.functions {
+	round := int32(0)
+	walk := graph.Walk[int32]{First: func(decl int32) bool {
+		first := seen[decl] != round
+		seen[decl] = round
+		return first
+	}}
+	for _, f := range p.functions {
 		if m.Decls[f].Kind != ptx.Entry {
 			continue
 		}
-		round, pointers := int32(k+1), false
-		push := func(list []int32) {
+		pointers := false
+		add := func(list []int32) {
 			for _, to := range list {
 				steps++
 				// A kernel refers to another one to launch it.
-				if seen[to] != round && m.Decls[to].Kind != ptx.Entry {
-					stack = append(stack, to)
+				if m.Decls[to].Kind != ptx.Entry {
+					walk.Add(to)
 				}
 			}
 		}
-		for stack = append(stack[:0], f); len(stack) > 0; {
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			if seen[at] == round {
-				continue
-			}
-			seen[at] = round
+		round++
+		walk.Add(f)
+		walk.Visit(func(at int32) {
 			e.Cloned += p.cost[at]
 			e.Calls = e.Calls || m.Decls[at].Kind == ptx.Func
-			push(p.uses(at))
+			add(p.uses(at))
 			if p.pointers[at] && !pointers {
 				pointers = true
 				e.Pointers = e.Pointers || len(p.taken) > 0
-				push(p.taken)
+				add(p.taken)
 			}
-		}
+		})
 		if e.Cloned > limit*e.Once || steps > 64*limit*int64(len(m.Uses)+1) {
 			break
 		}
@@ -512,62 +514,13 @@ func (p *program) split(group []int32, unite func(join func(a, b int32))) (sets 
 }
 
 // components returns, for each function, one function of its strongly connected
-// component (Tarjan, without recursion: chains of calls may be long).
+// component.
 func (p *program) components() []int32 {
-	n := len(p.m.Decls)
-	component, rank, low := make([]int32, n), make([]int32, n), make([]int32, n)
-	for i := range component {
-		component[i] = -1
-	}
-	type frame struct {
-		at   int32
-		next int
-		uses []int32
-	}
-	var frames []frame
-	var open []int32
-	count := int32(0)
-	enter := func(f int32) {
-		count++
-		rank[f], low[f] = count, count
-		open = append(open, f)
-		frames = append(frames, frame{at: f, uses: p.uses(f)})
-	}
-	for _, root := range p.functions {
-		if rank[root] != 0 {
-			continue
+	_, component := graph.Components(len(p.m.Decls), func(decl int32) []int32 {
+		if d := &p.m.Decls[decl]; d.Kind == ptx.Variable || !d.Defines() {
+			return nil
 		}
-		for enter(root); len(frames) > 0; {
-			top := &frames[len(frames)-1]
-			if top.next < len(top.uses) {
-				to := top.uses[top.next]
-				top.next++
-				switch {
-				case p.m.Decls[to].Kind == ptx.Variable:
-				case rank[to] == 0:
-					enter(to)
-				case component[to] < 0:
-					low[top.at] = min(low[top.at], rank[to])
-				}
-				continue
-			}
-			at := top.at
-			frames = frames[:len(frames)-1]
-			if len(frames) > 0 {
-				up := frames[len(frames)-1].at
-				low[up] = min(low[up], low[at])
-			}
-			if low[at] == rank[at] {
-				for {
-					f := open[len(open)-1]
-					open = open[:len(open)-1]
-					component[f] = at
-					if f == at {
-						break
-					}
-				}
-			}
-		}
-	}
+		return slices.DeleteFunc(p.uses(decl), func(to int32) bool { return p.m.Decls[to].Kind == ptx.Variable })
+	})
 	return component
 }
