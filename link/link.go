@@ -19,6 +19,7 @@ import (
 	"ptxlink/abicheck/atomics"
 	"ptxlink/abicheck/dwarftypes"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/parallel"
@@ -170,7 +171,7 @@ func (o Options) check() (host object.Host, err error) {
 		patterns []string
 	}{{"AllowUndefined", o.AllowUndefined}, {"Entries", o.Entries}, {"Exports", o.Exports}, {"Localize", o.Localize}, {"Weaken", o.Weaken}, {"LocalizeInputs", o.LocalizeInputs}} {
 		for _, pattern := range list.patterns {
-			if _, err := path.Match(pattern, ""); err != nil {
+			if err := globs.Check(pattern); err != nil {
 				return host, fmt.Errorf("%q of %s is not a pattern: %w", pattern, list.name, err)
 			}
 		}

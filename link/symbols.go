@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/globs"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -75,33 +75,10 @@ func followChains(define []Definition, names map[string]string) error {
 	return nil
 }
 
-// patterns are plain names, of which there may be many, and patterns of path.Match.
-type patterns struct {
-	names map[string]bool
-	globs []string
-}
-
-func newPatterns(list []string) patterns {
-	p := patterns{names: map[string]bool{}}
-	for _, pattern := range list {
-		if p.names[pattern] = true; strings.ContainsAny(pattern, `*?[\`) {
-			p.globs = append(p.globs, pattern)
-		}
-	}
-	return p
-}
-
-func (p patterns) match(name string) bool {
-	return p.names[name] || slices.ContainsFunc(p.globs, func(glob string) bool {
-		ok, _ := path.Match(glob, name)
-		return ok
-	})
-}
-
 // relink gives definitions another linkage before anything looks at it, as objcopy
 // does with the files.
 func relink(files []*object.File, o Options, log *diag.Log) {
-	weaken, localize := newPatterns(o.Weaken), newPatterns(o.LocalizeInputs)
+	weaken, localize := globs.New(o.Weaken), globs.New(o.LocalizeInputs)
 	for _, f := range files {
 		own := false // Symbols may belong to several links
 		var aliased map[ptx.NameID]bool
@@ -110,9 +87,9 @@ func relink(files []*object.File, o Options, log *diag.Log) {
 			switch {
 			case !s.Defined() || !s.Exported():
 				continue
-			case localize.match(name):
+			case localize.Match(name):
 				s.Linkage = ptx.Local
-			case s.Linkage == ptx.Visible && weaken.match(name):
+			case s.Linkage == ptx.Visible && weaken.Match(name):
 				if aliased == nil {
 					aliased = aliasNames(f)
 				}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/globs"
 	"ptxlink/internal/graph"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -44,9 +45,9 @@ type mark struct {
 //
 // Without Collect, everything is in the output.
 func (t *Table) Collect(r Roots) {
-	c := collector{t: t, roots: r, exports: newPatterns(r.Exports), entries: newPatterns(r.Entries)}
+	c := collector{t: t, roots: r, exports: globs.New(r.Exports), entries: globs.New(r.Entries)}
 	for _, name := range r.Names {
-		put(&c.exports.names, name, true)
+		c.exports.AddName(name)
 	}
 	if r.Ways {
 		c.why = map[object.ID]object.ID{}
@@ -152,7 +153,7 @@ func (t *Table) WhyLive(id object.ID) (way []object.ID) {
 type collector struct {
 	t                *Table
 	roots            Roots
-	exports, entries patterns
+	exports, entries globs.List
 	walk             graph.Walk[object.ID]
 	reach
 }
@@ -170,11 +171,11 @@ func (c *collector) mark() {
 				continue
 			}
 			switch d := f.DeclOf(id.Name); {
-			case c.exports.match(f.Names[n]):
+			case c.exports.Match(f.Names[n]):
 				c.walk.Add(id)
 			case d == nil: // an alias without a declaration
 			case d.Kind == ptx.Entry:
-				if len(c.roots.Entries) == 0 || c.entries.match(f.Names[n]) {
+				if len(c.roots.Entries) == 0 || c.entries.Match(f.Names[n]) {
 					entries++
 					c.walk.Add(id)
 				}

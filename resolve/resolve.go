@@ -6,9 +6,9 @@ import (
 	"bytes"
 	"path"
 	"slices"
-	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/globs"
 	"ptxlink/internal/hashed"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -347,40 +347,15 @@ func DynamicShared(d *ptx.Decl) bool {
 
 // open opens the symbols that may stay undefined.
 func (t *Table) open() {
-	allowed := newPatterns(t.options.AllowUndefined)
+	allowed := globs.New(t.options.AllowUndefined)
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
 		if s.Defined() {
 			continue
 		}
-		s.Open = t.options.Relocatable || IsSyscall(s.Name) || allowed.match(s.Name)
+		s.Open = t.options.Relocatable || IsSyscall(s.Name) || allowed.Match(s.Name)
 		for _, id := range s.Mentions {
 			s.Open = s.Open || DynamicShared(t.decl(id))
 		}
 	}
-}
-
-// patterns holds Options.AllowUndefined: plain names, of which there may be many,
-// and patterns.
-type patterns struct {
-	names map[string]bool
-	globs []string
-}
-
-func newPatterns(list []string) patterns {
-	p := patterns{}
-	for _, pattern := range list {
-		put(&p.names, pattern, true)
-		if strings.ContainsAny(pattern, `*?[\`) {
-			p.globs = append(p.globs, pattern)
-		}
-	}
-	return p
-}
-
-func (p *patterns) match(name string) bool {
-	return p.names[name] || slices.ContainsFunc(p.globs, func(glob string) bool {
-		match, _ := path.Match(glob, name)
-		return match
-	})
 }

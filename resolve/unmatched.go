@@ -2,11 +2,10 @@ package resolve
 
 import (
 	"fmt"
-	"path"
-	"slices"
 	"strings"
 
 	"ptxlink/internal/diag"
+	"ptxlink/internal/globs"
 	"ptxlink/internal/typo"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -47,7 +46,7 @@ func (s Scope) has(f *object.File, name ptx.NameID) bool {
 // Named is an option that names symbols.
 type Named struct {
 	Option string   // "--export"
-	Values []string // names, or patterns of path.Match
+	Values []string // names, or patterns (package globs)
 	Scope  Scope
 	// Required makes it an error if a value matches nothing.
 	Required bool
@@ -86,42 +85,36 @@ func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 
 // unmatched returns the values that no name of the files matches.
 func (o Named) unmatched(files []*object.File) (list []string) {
-	left := map[string]bool{}
-	var globs []string
+	var left globs.List
+	var asked []string
 	for _, value := range o.Values {
-		if value == "*" || o.Permits && isGlob(value) || !o.Required && diag.With(o.Option, "%s") == "" {
+		if value == "*" || o.Permits && globs.IsPattern(value) || !o.Required && diag.With(o.Option, "%s") == "" {
 			continue
 		}
-		left[o.original(value)] = true
-		if isGlob(value) {
-			globs = append(globs, value)
+		original := o.original(value)
+		if left.Has(original) {
+			continue
 		}
+		left.Add(original)
+		asked = append(asked, value)
 	}
 	for _, f := range files {
 		for n, name := range f.Names {
-			if len(left) == 0 {
+			if left.Empty() {
 				return nil
 			}
 			if !o.Scope.has(f, ptx.NameID(n)) {
 				continue
 			}
-			delete(left, name)
-			globs = slices.DeleteFunc(globs, func(glob string) bool {
-				match, _ := path.Match(glob, name)
-				if !match && o.Scope == Functions {
-					match, _ = path.Match(glob, name+"$1")
-				}
-				if match {
-					delete(left, glob)
-				}
-				return match
-			})
+			left.Drop(name)
+			if o.Scope == Functions {
+				left.Drop(name + "$1")
+			}
 		}
 	}
-	for _, value := range o.Values {
-		if left[o.original(value)] {
+	for _, value := range asked {
+		if left.Has(o.original(value)) {
 			list = append(list, value)
-			delete(left, o.original(value))
 		}
 	}
 	return list
@@ -136,8 +129,6 @@ func (o Named) original(value string) string {
 	return value
 }
 
-func isGlob(value string) bool { return strings.ContainsAny(value, `*?[\`) }
-
 // maxMeant limits the names that one message suggests.
 const maxMeant = 3
 
@@ -151,7 +142,7 @@ func (h *hints) meant(value string, scope Scope) string {
 	h.gather()
 	var mangled []string
 	similar, limit := "", typo.Limit(value)
-	seen := map[string]bool{}
+	seen, asked := map[string]bool{}, globs.New([]string{value})
 	for _, f := range h.files {
 		for n, name := range f.Names {
 			if seen[name] || !scope.has(f, ptx.NameID(n)) {
@@ -164,13 +155,13 @@ func (h *hints) meant(value string, scope Scope) string {
 			spelt := spell(name)
 			last := spelt.base[strings.LastIndexByte(spelt.base, ':')+1:]
 			for _, spelling := range []string{spelt.plain, spelt.base, last} {
-				if match, _ := path.Match(value, spelling); spelt.plain != name && (match || spelling == value) {
+				if spelt.plain != name && asked.Match(spelling) {
 					mangled = append(mangled, name+", which is "+diag.Escape(spelt.plain))
 					break
 				}
 			}
 			for _, spelling := range []string{name, last} {
-				if d := typo.Distance(spelling, value, limit); d <= limit && !isGlob(value) {
+				if d := typo.Distance(spelling, value, limit); d <= limit && !globs.IsPattern(value) {
 					limit, similar = d-1, name
 				}
 			}

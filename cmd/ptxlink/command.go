@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/diag"
+	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/typo"
@@ -202,7 +202,7 @@ func (c *command) readOptions(opts *cli.Context) error {
 	}
 	for _, name := range []string{"allow-undefined", "entry", "export", "localize", "inline", "no-inline", "weaken-symbol", "localize-symbol"} {
 		for _, glob := range opts.StringSlice(name) {
-			if _, err := path.Match(glob, ""); err != nil {
+			if err := globs.Check(glob); err != nil {
 				return &usageError{text: fmt.Sprintf("%q is not a pattern for --%s", glob, name), help: "* is any name, ? any character, [ab] one of these"}
 			}
 		}

@@ -68,6 +68,9 @@ var growths = []growth{
 		return files{"a.ptx", repeat(n, ".extern .global .u32 s#;\n") + kernel(loads(n, "s#")),
 			"args", repeat(n, "--allow-undefined=s#\n")}
 	}},
+	{name: "names of a version script", n: 6000, args: []string{"--version-script=map"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".visible .global .u32 s#;\n.visible .func f#() { ret; }\n"), "map", "{ global:\n" + repeat(n, "s#;\n") + "local:\n" + repeat(n, "f#;\n") + "*; };\n"}
+	}},
 	{name: "wrapped, weakened and traced symbols", n: 3000, args: []string{"@args"}, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".extern .global .u32 s#;\n") + kernel(loads(n, "s#")), "b.ptx", repeat(n, ".visible .global .u32 __wrap_s#;\n"),
 			"args", repeat(n, "--wrap=s# --weaken-symbol=__wrap_s# -y s#\n")}

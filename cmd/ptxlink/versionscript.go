@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"path"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"text/scanner"
 	"unicode"
 
+	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
 	"ptxlink/link"
 )
@@ -128,7 +128,7 @@ func (p *scriptParser) pattern() string {
 		p.fail("expected a name or pattern")
 		return ""
 	}
-	if _, err := path.Match(text, ""); err != nil {
+	if err := globs.Check(text); err != nil {
 		p.fail("expected a valid pattern")
 		return ""
 	}

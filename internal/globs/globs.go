@@ -1,0 +1,100 @@
+// Package globs matches names with the names and patterns of an option.
+package globs
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// List holds names, of which there may be many, and patterns of path.Match. The zero
+// List matches nothing.
+type List struct {
+	names    map[string]bool
+	patterns []string // other than "*"
+	all      bool     // "*" is among them
+}
+
+// New returns the list of some names and patterns.
+func New(values []string) List {
+	var l List
+	for _, value := range values {
+		l.Add(value)
+	}
+	return l
+}
+
+// Add adds a name or pattern.
+func (l *List) Add(value string) {
+	switch {
+	case value == "*":
+		l.all = true
+	case IsPattern(value):
+		l.patterns = append(l.patterns, value)
+	default:
+		l.AddName(value)
+	}
+}
+
+// AddName adds a name, which is no pattern.
+func (l *List) AddName(name string) {
+	if l.names == nil {
+		l.names = map[string]bool{}
+	}
+	l.names[name] = true
+}
+
+// IsPattern reports whether a value is a pattern rather than a name.
+func IsPattern(value string) bool { return strings.ContainsAny(value, `*?[\`) }
+
+// Check returns an error if a value is an invalid pattern.
+func Check(value string) error {
+	_, err := path.Match(value, "")
+	return err
+}
+
+// Rank is what matches a name, in the order in which GNU ld compares the lists of a
+// version script.
+type Rank uint8
+
+const (
+	None Rank = iota
+	All       // the pattern "*"
+	Pattern
+	Name
+)
+
+// Rank returns the highest rank of the values that match the name.
+func (l *List) Rank(name string) Rank {
+	switch {
+	case l.names[name]:
+		return Name
+	case slices.ContainsFunc(l.patterns, matches(name)):
+		return Pattern
+	case l.all:
+		return All
+	}
+	return None
+}
+
+// Match reports whether a value matches the name.
+func (l *List) Match(name string) bool { return l.all || l.Rank(name) != None }
+
+// Drop removes the values that match the name, apart from "*".
+func (l *List) Drop(name string) {
+	delete(l.names, name)
+	l.patterns = slices.DeleteFunc(l.patterns, matches(name))
+}
+
+// Empty reports whether the list has no values, apart from "*".
+func (l *List) Empty() bool { return len(l.names)+len(l.patterns) == 0 }
+
+// Has reports whether the list has the value, which is not "*".
+func (l *List) Has(value string) bool { return l.names[value] || slices.Contains(l.patterns, value) }
+
+func matches(name string) func(pattern string) bool {
+	return func(pattern string) bool {
+		ok, _ := path.Match(pattern, name)
+		return ok
+	}
+}
