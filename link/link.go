@@ -199,18 +199,18 @@ func (o Options) named() []resolve.Named {
 		places[pattern] = place.internal()
 	}
 	options := [...]resolve.Named{
-		{Option: "--require-defined", Values: o.RequireDefined, Scope: resolve.Exported, Required: true},
+		{Option: "--require-defined", Values: o.RequireDefined, Names: true, Scope: resolve.Exported, Required: true},
 		{Option: "--entry", Values: o.Entries, Scope: resolve.Entries, Required: true},
-		{Option: "-u", Values: o.Undefined, Scope: resolve.Exported},
+		{Option: "-u", Values: o.Undefined, Names: true, Scope: resolve.Exported},
 		{Option: "--export", Values: o.Exports, Scope: resolve.Definitions, Places: places},
 		{Option: "--localize", Values: o.Localize, Scope: resolve.Definitions, Places: places},
 		{Option: "--localize-symbol", Values: o.LocalizeInputs, Scope: resolve.Definitions},
 		{Option: "--weaken-symbol", Values: o.Weaken, Scope: resolve.Definitions},
 		{Option: "--allow-undefined", Values: o.AllowUndefined, Permits: true},
-		{Option: "--defsym", Values: defined},
-		{Option: "--wrap", Values: o.Wrap},
-		{Option: "--trace-symbol", Values: o.TraceSymbols},
-		{Option: "--why-live", Values: o.WhyLive, Scope: resolve.Definitions},
+		{Option: "--defsym", Values: defined, Names: true},
+		{Option: "--wrap", Values: o.Wrap, Names: true},
+		{Option: "--trace-symbol", Values: o.TraceSymbols, Names: true},
+		{Option: "--why-live", Values: o.WhyLive, Names: true, Scope: resolve.Definitions},
 		{Option: "--inline", Values: o.Optimize.Inline, Scope: resolve.Functions},
 		{Option: "--no-inline", Values: o.Optimize.NoInline, Scope: resolve.Functions},
 	}

@@ -48,6 +48,8 @@ type Named struct {
 	Option string   // "--export"
 	Values []string // names, or patterns (package globs)
 	Scope  Scope
+	// Names is set if no value is a pattern.
+	Names bool
 	// Required makes it an error if a value matches nothing.
 	Required bool
 	// Permits is set if a pattern only allows what may happen: one that matches nothing
@@ -88,14 +90,18 @@ func (o Named) unmatched(files []*object.File) (list []string) {
 	var left globs.List
 	var asked []string
 	for _, value := range o.Values {
-		if value == "*" || o.Permits && globs.IsPattern(value) || !o.Required && diag.With(o.Option, "%s") == "" {
+		if !o.Names && (value == "*" || o.Permits && globs.IsPattern(value)) || !o.Required && diag.With(o.Option, "%s") == "" {
 			continue
 		}
 		original := o.original(value)
-		if left.Has(original) {
+		switch {
+		case left.Has(original):
 			continue
+		case o.Names:
+			left.AddName(original)
+		default:
+			left.Add(original)
 		}
-		left.Add(original)
 		asked = append(asked, value)
 	}
 	for _, f := range files {
