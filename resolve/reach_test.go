@@ -61,7 +61,7 @@ func TestCollect(t *testing.T) {
 		{"exports stay", Roots{Exports: []string{"f", "h*"}}, Options{}, "", []string{program + ".visible .func f(){ret;} .func h1(){ret;} .visible .func u(){ret;}"}, "a.f a.h1 a.k"},
 		{"names stay; they are no patterns", Roots{Names: []string{"f", "h*"}}, Options{}, "", []string{program + ".visible .func f(){ret;} .visible .func h1(){ret;}"}, "a.f a.k"},
 		{"an alias that is exported stays", Roots{Exports: []string{"s"}}, Options{}, "", []string{program + ".func f(){ret;} .visible .func s(); .alias s, f;"}, "a.f a.k a.s"},
-		{"an export that lost does not", Roots{Exports: []string{"f"}}, Options{}, "", []string{program + ".weak .func f(){ret;}", ".visible .func f(){ret;}"}, "a.k b.f"},
+		{"an export that lost does not", Roots{Exports: []string{"f"}}, Options{}, "", []string{program + ".func g(){ret;} .weak .func f(){call g; ret;}", ".visible .func f(){ret;}"}, "a.k b.f"},
 		{"callables of OptiX stay", Roots{}, Options{}, "", []string{program + ".visible .func __direct_callable__a(){ret;} .visible .func __continuation_callable__b(){ret;} .visible .func __callable__c(){ret;}"}, "a.__continuation_callable__b a.__direct_callable__a a.k"},
 		{"unified functions stay", Roots{}, Options{}, "", []string{program + ".visible .func .attribute(.unified(1, 2)) f(){ret;} .visible .func g() .noreturn {ret;}"}, "a.f a.k"},
 	} {
@@ -90,6 +90,7 @@ func TestWhyLive(t *testing.T) {
 		{"a root leads to itself", Roots{Ways: true}, []string{".visible .entry k(){ret;}"}, "a.k", "a.k"},
 		{"the root comes first", Roots{Ways: true}, []string{".extern .func f; .visible .entry k(){call f; ret;}", ".func g(){ret;} .visible .func f(){call g; ret;}"}, "b.g", "a.k b.f b.g"},
 		{"an alias is a step", Roots{Ways: true}, []string{".func f(){ret;} .visible .func s(); .alias s, f; .visible .entry k(){call s; ret;}"}, "a.f", "a.k a.s a.f"},
+		{"a root leads to itself, also if another one uses it", Roots{Ways: true, Exports: []string{"f"}}, []string{".func f(){ret;} .visible .entry k(){call f; ret;}"}, "a.f", "a.f"},
 		{"recursion is none", Roots{Ways: true}, []string{".visible .func f(); .visible .func f(){call f; ret;} .visible .entry k(){call f; ret;}"}, "a.f", "a.k a.f"},
 		{"nothing leads to what was removed", Roots{Ways: true}, []string{".func f(){ret;} .visible .entry k(){ret;}"}, "a.f", ""},
 		{"an unknown statement is no definition", Roots{Ways: true}, []string{".func f(){ret;} .visible .entry k(){ret;} .newdirective f;"}, "a.f", "a.f"},
