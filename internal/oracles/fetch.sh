@@ -410,7 +410,8 @@ from_debian() {
 	own_apt
 	for mirror in $(debian_mirrors); do
 		key=$(debian_keyrings)
-		echo "deb ${key:+[signed-by=$key] }$mirror $2 $3" >"$work/$1.list"
+		# A mirror may lag: the version is known here, and the signature is checked.
+		echo "deb [check-valid-until=no${key:+ signed-by=$key}] $mirror $2 $3" >"$work/$1.list"
 		apt_setup "$1" "$work/$1.list"
 		run apt-get -c "$apt_conf" update || continue
 		[[ $(candidate "$4") == $5 ]] && return
