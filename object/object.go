@@ -17,13 +17,26 @@ import (
 // File is the object record of one module. It does not change after resolve.Live
 // has chosen the files of the link.
 type File struct {
-	*ptx.Module
-	Name string // as in messages
+	record
 	Path string // on disk; empty for stdin and memory
 	Rank int    // position on the command line: the lower rank wins ties
 	// Pulled is set for a member of an archive that is linked because something
 	// needs it. Weak definitions of other files win over those of pulled members.
 	Pulled bool
+
+	digestLock sync.Mutex
+	digests    []string // see Digests
+
+	handOnce     sync.Once
+	handWritten  bool // see HandWritten
+	languageOnce sync.Once
+	language     Language // see Language
+}
+
+// record is what the text and the container of a module say, which several links share.
+type record struct {
+	*ptx.Module
+	Name string // as in messages
 
 	// Symbols describes each name of the module; NameID indexes it.
 	Symbols []Symbol
@@ -36,15 +49,7 @@ type File struct {
 
 	Debug    bool // has DWARF sections that describe code
 	LineInfo bool // has .loc lines
-
-	digestLock sync.Mutex
-	digests    []string // see Digests
-	recorded   int      // the number of digests that were known when the file was read
-
-	handOnce     sync.Once
-	handWritten  bool // see HandWritten
-	languageOnce sync.Once
-	language     Language // see Language
+	recorded int  // the number of digests that were known when the file was read
 }
 
 // ID names a module-scope name of one file.
@@ -121,7 +126,7 @@ func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
 
 // declared returns the part of the record for which an outline suffices.
 func declared(m *ptx.Module, log *diag.Log) *File {
-	f := &File{Module: m, Name: m.Src.Name, Symbols: make([]Symbol, len(m.Names))}
+	f := &File{record: record{Module: m, Name: m.Src.Name, Symbols: make([]Symbol, len(m.Names))}}
 	for i := range f.Symbols {
 		f.Symbols[i] = Symbol{Def: -1, Decl: -1, Alias: -1, Target: -1}
 	}

@@ -171,7 +171,7 @@ func TestContainerHostModel(t *testing.T) {
 	for _, test := range []struct{ os, arch, want string }{
 		{"windows", "x86_64", "llp64"}, {"windows", "i386", "ilp32"}, {"linux", "i386", "ilp32"}, {"linux", "riscv", "lp64"}, {"linux", "", "lp64"},
 	} {
-		f := &File{Module: &ptx.Module{}}
+		f := &File{record: record{Module: &ptx.Module{}}}
 		var log diag.Log
 		f.claim(&container.Member{OS: test.os, Arch: test.arch}, &log)
 		if want := (Host{OS: test.os, Arch: test.arch, Model: test.want}); f.Host != want || len(log.Messages) > 0 {

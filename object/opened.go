@@ -90,11 +90,7 @@ func (u *openedUnit) read(log *diag.Log) *File {
 	if u.file == nil {
 		return nil
 	}
-	f := u.file
-	return &File{
-		Module: f.Module, Name: f.Name, Symbols: f.Symbols, Producer: f.Producer,
-		digests: f.Digests(), recorded: f.recorded, Host: f.Host, HostSpan: f.HostSpan, Debug: f.Debug, LineInfo: f.LineInfo,
-	}
+	return &File{record: u.file.record, digests: u.file.Digests()}
 }
 
 // parse returns the record of a module, or nil if it has errors.
