@@ -1,9 +1,12 @@
 package optimize
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sync"
 
 	"ptxlink/internal/diag"
 	"ptxlink/object/ptx"
@@ -114,30 +117,35 @@ func (s *state) apply(changes []change) error {
 // change returns what a function becomes.
 func (s *state) change(c change) (function, error) {
 	sortEdits(c.edits)
-	var w writer
+	w := writers.Get().(*writer)
+	defer writers.Put(w)
+	*w = writer{out: w.out[:0], lines: w.lines[:0]}
 	w.copy(c.text, c.decl.Span, c.edits)
-	m, err := s.read(c.original, &w)
+	t, m, err := s.read(c.original, w)
 	if err != nil {
 		return function{}, err
 	}
-	f := function{name: c.name, original: c.original, text: &text{m.Src, w.lines}, m: m, decl: &m.Decls[0], calls: m.Calls}
+	f := function{name: c.name, original: c.original, text: t, m: m, decl: &m.Decls[0], calls: m.Calls}
 	f.usages() // it grew, so its code is needed
 	return f, nil
 }
 
-// read reads a statement that takes the place of a declaration.
-func (s *state) read(d *ptx.Decl, w *writer) (*ptx.Module, error) {
+var writers = sync.Pool{New: func() any { return new(writer) }}
+
+// read reads a statement that takes the place of a declaration, and keeps a copy of it.
+func (s *state) read(d *ptx.Decl, w *writer) (*text, *ptx.Module, error) {
 	if len(w.out) >= math.MaxInt32 {
-		return nil, errTooLarge
+		return nil, nil, errTooLarge
 	}
-	m, err := s.m.Reread(d, &diag.Source{Name: s.m.Src.Name, Text: w.out}, func(name string) bool { return s.added[name] })
+	t := &text{&diag.Source{Name: s.m.Src.Name, Text: bytes.Clone(w.out)}, slices.Clone(w.lines)}
+	m, err := s.m.Reread(d, t.src, func(name string) bool { return s.added[name] })
 	if err != nil {
-		return nil, fmt.Errorf("the optimised module is invalid at line %d: %s", w.lines[m.Src.Line(err.Span.Off)-1], err.Text)
+		return nil, nil, fmt.Errorf("the optimised module is invalid at line %d: %s", w.lines[m.Src.Line(err.Span.Off)-1], err.Text)
 	}
 	if len(m.Decls) == 0 {
-		return nil, errors.New("the optimised module is invalid: a statement declares nothing")
+		return nil, nil, errors.New("the optimised module is invalid: a statement declares nothing")
 	}
-	return m, nil
+	return t, m, nil
 }
 
 var errTooLarge = errors.New("the optimised module is 2 GiB or larger")

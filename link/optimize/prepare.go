@@ -104,11 +104,11 @@ func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]strin
 	var w writer
 	w.copy(f.text, span, declarations)
 	w.own("\n", f.text, span.Off)
-	m, err := s.read(s.before, &w)
+	t, m, err := s.read(s.before, &w)
 	if err != nil {
 		return err
 	}
-	s.variables = append(s.variables, variable{&text{m.Src, w.lines}, m})
+	s.variables = append(s.variables, variable{t, m})
 	for _, u := range m.Uses {
 		s.uses[m.Names[u.Name]]++
 	}

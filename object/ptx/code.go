@@ -223,6 +223,9 @@ func (c *Code) callOperands(list []CallOperand, o Operand) []CallOperand {
 }
 
 func operands(tokens []Token, first, end int32) (list []Operand) {
+	if first < end {
+		list = make([]Operand, 0, 4) // most instructions have no more
+	}
 	for at := first; at < end; {
 		from, depth := at, 0
 		for at < end && (depth > 0 || !tokens[at].isPunct(',')) {
