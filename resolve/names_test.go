@@ -113,6 +113,9 @@ func TestRenameLocals(t *testing.T) {
 		{"nor that of a name that several modules have, even the own", Options{}, "",
 			[]string{".visible .func x(){ret;}", ".extern .func x; .visible .entry k(){.reg .b32 x; mov.u32 x, 1; ret;}"},
 			[]string{"b.k x x$1"}, []string{".visible .entry k(){.reg .b32 x$1; mov.u32 x$1, 1; ret;}"}},
+		{"nor in the first of them", Options{}, "",
+			[]string{".extern .func x; .visible .entry k(){.reg .b32 x; mov.u32 x, 1; ret;}", ".visible .func x(){ret;}"},
+			[]string{"a.k x x$1"}, []string{".visible .entry k(){.reg .b32 x$1; mov.u32 x$1, 1; ret;}"}},
 		{"nor that of a symbol to which others are redirected, even the own", Options{Redirect: map[string]string{"old": "x"}}, "",
 			[]string{".visible .func x(){ret;} .extern .func old; .visible .entry k(){.reg .b32 x; mov.u32 x, 1; call old; ret;}"},
 			[]string{"a.k x x$1"}, []string{".visible .entry k(){.reg .b32 x$1; mov.u32 x$1, 1; call old; ret;}"}},
@@ -137,6 +140,9 @@ func TestRenameLocals(t *testing.T) {
 		{"a new base is none of an input", Options{}, "",
 			[]string{".func r2(){ret;} .func r$1$0(){ret;}", ".visible .entry k(){.reg .b32 r<3>, r$2$<2>; mov.u32 r2, r$2$0; ret;}"},
 			[]string{"b.k r r$3$"}, []string{".visible .entry k(){.reg .b32 r$3$<3>, r$2$<2>; mov.u32 r$3$2, r$2$0; ret;}"}},
+		{"nor one that a new name of a symbol begins with", Options{}, "",
+			[]string{".func r2(){ret;} .func r$1(){ret;}", ".func r$1(){ret;} .visible .entry k(){.reg .b32 r<3>; mov.u32 r2, r0; ret;}"},
+			[]string{"b.k r r$2$"}, []string{".visible .entry k(){.reg .b32 r$2$<3>; mov.u32 r$2$2, r$2$0; ret;}"}},
 		{"a range may be that of a redirected symbol no more than a local", Options{Redirect: map[string]string{"old": "r2"}}, "",
 			[]string{".visible .func r2(){ret;} .extern .func old; .visible .entry k(){.reg .b32 r<3>; mov.u32 r2, r0; call old; ret;}"},
 			[]string{"a.k r r$1$"}, []string{".visible .entry k(){.reg .b32 r$1$<3>; mov.u32 r$1$2, r$1$0; call old; ret;}"}},
@@ -170,6 +176,11 @@ func TestRenameLocals(t *testing.T) {
 		{"the first of two in a function is renamed, as ptxas searches", Options{}, "a.k.L",
 			[]string{".visible .entry k(){{L: bra L;} {L: bra L;}} .func f(){L: ret;}"},
 			[]string{"a.k L L$1"}, []string{".visible .entry k(){{L$1: bra L$1;} {L: bra L;}}"}},
+		{"two in a function count once", Options{}, "a.k.L",
+			[]string{".visible .entry k(){{L: bra L;} {L: bra L;}}"}, nil, nil},
+		{"a register is not looked up", Options{}, "b.k.L",
+			[]string{".visible .func x(){ret;}", ".visible .entry k(){x: {.reg .b32 L; mov.u32 L, 1;} L: bra L;} .func f(){L: ret;}"},
+			[]string{"b.k x x$1", "b.k L L$1"}, []string{".visible .entry k(){x$1: {.reg .b32 L; mov.u32 L, 1;} L$1: bra L$1;}"}},
 	} {
 		_, locals, texts := renamed(t, test.options, test.lookedUp, test.modules...)
 		same(t, test.rule, "inside functions", locals, test.want)

@@ -141,6 +141,17 @@ func TestNeeded(t *testing.T) {
 	}
 }
 
+// TestKept states which definitions are in the output or in another module.
+func TestKept(t *testing.T) {
+	table := Resolve(opened(t, ".extern .func outside; .func nowhere; .func removed(){ret;} .extern .func other; .visible .entry k(){call other; ret;}", ".visible .func other(){ret;}"), Options{}, &diag.Log{})
+	table.Collect(Roots{})
+	for name, want := range map[string]bool{"a.outside": true, "a.nowhere": true, "a.removed": false, "a.other": true, "b.other": true, "a.k": true} {
+		if table.Kept(table.id(name)) != want {
+			t.Errorf("%s is kept: %v", name, !want)
+		}
+	}
+}
+
 // TestHide states which definitions lose their linkage.
 func TestHide(t *testing.T) {
 	for _, test := range []struct{ rule, local, global, hidden string }{
