@@ -39,72 +39,115 @@ func (e *usageError) message() *diag.Message {
 // It returns the arguments for the library, each as --name or --name=value with the
 // first name of the option, and the inputs in order.
 func reorder(t table, args []string) (options []string, inputs []input, err error) {
-	whole := false
-	var states []bool // of --push-state
-	for i := 0; i < len(args); i++ {
-		arg := args[i]
-		if arg == "--" {
-			for _, name := range args[i+1:] {
-				inputs = append(inputs, input{name: name, whole: whole})
+	r := reorderer{table: t}
+	for r.left = args; len(r.left) > 0; {
+		arg := r.left[0]
+		r.left = r.left[1:]
+		switch {
+		case arg == "--":
+			for _, name := range r.left {
+				r.input(name, false)
 			}
-			break
-		}
-		if arg == "-" || !strings.HasPrefix(arg, "-") {
-			if arg == "" {
-				return nil, nil, &usageError{text: "the name of an input is empty"}
-			}
-			inputs = append(inputs, input{name: arg, whole: whole})
-			continue
-		}
-		name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
-		f := t.named[name]
-		single := !strings.HasPrefix(arg, "--")
-		if single {
-			if err := mistakenFor(t, arg); err != nil {
+			return r.options, r.inputs, nil
+		case arg == "":
+			return nil, nil, &usageError{text: "the name of an input is empty"}
+		case arg == "-" || arg[0] != '-':
+			r.input(arg, false)
+		default:
+			if err := r.option(arg); err != nil {
 				return nil, nil, err
 			}
 		}
-		if single && len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o' && name != "o") {
-			name, value, hasValue = arg[1:2], arg[2:], true
-			f = t.named[name]
-		}
-		if f == nil {
-			return nil, nil, unknownOption(t, arg, name)
-		}
-		if !hasValue && needsValue(f) {
-			if i++; i == len(args) {
-				return nil, nil, &usageError{text: fmt.Sprintf("option %s needs a value", arg)}
-			}
-			value, hasValue = args[i], true
-			if next, _, _ := strings.Cut(strings.TrimLeft(value, "-"), "="); strings.HasPrefix(value, "-") && name[0] != 'X' && t.named[next] != nil {
-				return nil, nil, &usageError{text: fmt.Sprintf("option %s needs a value, and %s is an option", arg, value), help: fmt.Sprintf("write %s=%s if it is the value", arg, value)}
-			}
-		}
-		if value == "" && needsValue(f) { // -o "$UNSET"
-			return nil, nil, &usageError{text: fmt.Sprintf("the value of option %s is empty", spell(name))}
-		}
-		if name == "whole-archive" || name == "no-whole-archive" {
-			whole = name == "whole-archive" && value != "false"
-		}
-		switch {
-		case name == "push-state":
-			states = append(states, whole)
-		case name == "pop-state" && len(states) == 0:
-			return nil, nil, &usageError{text: "--pop-state has no --push-state before it"}
-		case name == "pop-state":
-			whole, states = states[len(states)-1], states[:len(states)-1]
-		}
-		long := f.Names()[0]
-		if long == "l" {
-			inputs = append(inputs, input{name: value, library: true, whole: whole})
-		}
-		option := "--" + long
-		if hasValue {
-			option += "=" + value
-		}
-		options = append(options, option)
 	}
-	return options, inputs, nil
+	return r.options, r.inputs, nil
+}
+
+// reorderer is the state of one call of reorder.
+type reorderer struct {
+	table
+	left    []string // the arguments behind the current one
+	options []string
+	inputs  []input
+	whole   bool   // --whole-archive
+	states  []bool // of whole, by --push-state
+}
+
+func (r *reorderer) input(name string, library bool) {
+	r.inputs = append(r.inputs, input{name: name, library: library, whole: r.whole})
+}
+
+// option reads an option, and its value if that is the next argument.
+func (r *reorderer) option(arg string) error {
+	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg[1:], "-"), "=")
+	f := r.named[name]
+	if !strings.HasPrefix(arg, "--") {
+		if err := mistakenFor(r.table, arg); err != nil {
+			return err
+		}
+		if len(arg) > 2 && strings.IndexByte(joined, arg[1]) >= 0 && (f == nil || arg[1] == 'o' && name != "o") {
+			name, value, hasValue = arg[1:2], arg[2:], true
+			f = r.named[name]
+		}
+	}
+	if f == nil {
+		return unknownOption(r.table, arg, name)
+	}
+	if needsValue(f) {
+		if !hasValue {
+			var err error
+			if value, err = r.value(arg, name); err != nil {
+				return err
+			}
+			hasValue = true
+		}
+		if value == "" { // -o "$UNSET"
+			return &usageError{text: fmt.Sprintf("the value of option %s is empty", spell(name))}
+		}
+	}
+	if err := r.state(name, value); err != nil {
+		return err
+	}
+	option := f.Names()[0]
+	if option == "l" {
+		r.input(value, true)
+	}
+	if hasValue {
+		option += "=" + value
+	}
+	r.options = append(r.options, "--"+option)
+	return nil
+}
+
+// value returns the next argument, which is the value of an option.
+func (r *reorderer) value(arg, name string) (string, error) {
+	if len(r.left) == 0 {
+		return "", &usageError{text: fmt.Sprintf("option %s needs a value", arg)}
+	}
+	value := r.left[0]
+	r.left = r.left[1:]
+	if next, _, _ := strings.Cut(strings.TrimLeft(value, "-"), "="); strings.HasPrefix(value, "-") && name[0] != 'X' && r.named[next] != nil {
+		return "", &usageError{text: fmt.Sprintf("option %s needs a value, and %s is an option", arg, value), help: fmt.Sprintf("write %s=%s if it is the value", arg, value)}
+	}
+	return value, nil
+}
+
+// state reads an option that changes what the inputs behind it mean.
+func (r *reorderer) state(name, value string) error {
+	switch name {
+	case "whole-archive":
+		r.whole = value != "false"
+	case "no-whole-archive":
+		r.whole = false
+	case "push-state":
+		r.states = append(r.states, r.whole)
+	case "pop-state":
+		last := len(r.states) - 1
+		if last < 0 {
+			return &usageError{text: "--pop-state has no --push-state before it"}
+		}
+		r.whole, r.states = r.states[last], r.states[:last]
+	}
+	return nil
 }
 
 // mistakenFor returns an error for a word that is a letter with its value but looks
