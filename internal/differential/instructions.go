@@ -245,38 +245,15 @@ func (g *generator) call() {
 // An indirect call names its prototype.
 func (g *generator) callWith(target string, p *proto, prototype string) {
 	g.block("{", func() {
-		object := func(t typ) string {
-			name := g.newName()
-			// ptxas uses the parameter of the function if it has this name.
-			if l := g.scopes[1][name]; name == target || name == prototype || name == g.self.name || l != nil && (l.kind == "fparam" || l.param) {
-				name = g.fresh("o")
+		args := make([]string, len(p.params))
+		for i, t := range p.params {
+			if !p.reg && (t.word == ".b8" || t.unsized || !g.in100(25)) { // else in a register
+				args[i] = g.paramObject(t.sized(), target, prototype)
 			}
-			if t.word == ".b8" {
-				g.emit(".param %s;", t.declare(name))
-			} else {
-				word := t.word
-				if g.in100(40) {
-					word = ".b" + word[2:]
-				}
-				g.emit(".param %s %s;", word, name)
-			}
-			g.declareLocal(name, &local{kind: "param", count: -1, typ: t})
-			return name
-		}
-		var args []string
-		for _, t := range p.params {
-			if t.unsized {
-				t = typ{word: ".b8", align: t.align, dims: []int{8}}
-			}
-			if p.reg || t.word != ".b8" && g.in100(25) { // in a register
-				args = append(args, "")
-				continue
-			}
-			args = append(args, object(t))
 		}
 		result := ""
 		if p.result != nil && !p.reg {
-			result = object(*p.result)
+			result = g.paramObject(*p.result, target, prototype)
 		}
 		if g.in100(15) {
 			g.declareRegisters()
@@ -286,75 +263,118 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 			result = g.reg(kind)
 		}
 		for i, t := range p.params {
-			if t.unsized {
-				t.dims = []int{8}
-			}
-			name := args[i]
-			if name != "" {
-				if l, _ := g.lookup(name); l == nil || l.kind != "param" {
-					return
-				}
-			}
-			switch {
-			case t.dims != nil:
-				for n := range t.size() / 4 {
-					g.emit("st.param.b32 [%s+%d], %s;", name, 4*n, g.reg("b32"))
-				}
-			case name == "":
-				switch {
-				case g.in100(30):
-					args[i] = g.literal(t)
-				case t.word == ".f32":
-					args[i] = g.reg("f32")
-				case t.word == ".f64":
-					args[i] = "0d3FF0000000000000"
-				case t.size() == 8:
-					args[i] = g.reg("b64")
-				default:
-					args[i] = g.reg("b32")
-				}
-			case t.word == ".f32":
-				g.emit("st.param.f32 [%s], %s;", name, g.reg("f32"))
-			case t.size() == 4:
-				g.emit("st.param.b32 [%s+0], %s;", name, g.value())
-			default:
-				g.emit("st.param.b64 [%s], %s;", name, g.reg("b64"))
-			}
-		}
-		// The declarations above may hide the function.
-		if l, s := g.lookup(target); prototype == "" && s == nil || prototype != "" && (l == nil || l.kind != "b64") {
-			return
-		}
-		suffix := ""
-		if prototype != "" {
-			if l, _ := g.lookup(prototype); l == nil || l.proto != p {
+			if name := args[i]; name == "" {
+				args[i] = g.argument(t)
+			} else if l, _ := g.lookup(name); l == nil || l.kind != "param" {
 				return
+			} else {
+				g.storeParam(name, t.sized())
 			}
-			suffix = ", " + prototype
+		}
+		if !g.callable(target, p, prototype) {
+			return
 		}
 		text := pick(g, []string{"call", "call.uni", "call"}) + " "
 		if result != "" {
 			text += "(" + result + "), "
 		}
 		text += target
-		if len(args) > 0 || suffix != "" {
+		if len(args) > 0 || prototype != "" {
 			text += ", (" + strings.Join(args, ", ") + ")"
 		}
-		g.emit("%s%s%s;", g.guard(), text, suffix)
+		if prototype != "" {
+			text += ", " + prototype
+		}
+		g.emit("%s%s;", g.guard(), text)
 		if result != "" && !p.reg {
-			switch t := *p.result; {
-			case t.dims != nil:
-				g.emit("ld.param.b32 %s, [%s+%d];", g.reg("b32"), result, t.size()-4)
-			case t.word == ".f32":
-				g.emit("ld.param.f32 %s, [%s];", g.reg("f32"), result)
-			case t.size() == 4:
-				g.emit("ld.param.b32 %s, [%s];", g.reg("b32"), result)
-			default:
-				g.emit("ld.param.b64 %s, [%s];", g.reg("b64"), result)
-			}
-			g.emit("st.volatile.global.v2.u32 %s, {%s};", g.address(), g.regs("b32", 2))
+			g.loadResult(result, *p.result)
 		}
 	})
+}
+
+// sized returns the type of the object that is passed for a parameter of any size.
+func (t typ) sized() typ {
+	if t.unsized {
+		return typ{word: ".b8", align: t.align, dims: []int{8}}
+	}
+	return t
+}
+
+// paramObject declares an object in .param for a call.
+func (g *generator) paramObject(t typ, target, prototype string) string {
+	name := g.newName()
+	// ptxas uses the parameter of the function if it has this name.
+	if l := g.scopes[1][name]; name == target || name == prototype || name == g.self.name || l != nil && (l.kind == "fparam" || l.param) {
+		name = g.fresh("o")
+	}
+	if t.word == ".b8" {
+		g.emit(".param %s;", t.declare(name))
+	} else {
+		word := t.word
+		if g.in100(40) {
+			word = ".b" + word[2:]
+		}
+		g.emit(".param %s %s;", word, name)
+	}
+	g.declareLocal(name, &local{kind: "param", count: -1, typ: t})
+	return name
+}
+
+// argument returns a constant or a register for a parameter.
+func (g *generator) argument(t typ) string {
+	switch {
+	case g.in100(30):
+		return g.literal(t)
+	case t.word == ".f32":
+		return g.reg("f32")
+	case t.word == ".f64":
+		return "0d3FF0000000000000"
+	case t.size() == 8:
+		return g.reg("b64")
+	}
+	return g.reg("b32")
+}
+
+// storeParam fills an object in .param.
+func (g *generator) storeParam(name string, t typ) {
+	switch {
+	case t.dims != nil:
+		for n := range t.size() / 4 {
+			g.emit("st.param.b32 [%s+%d], %s;", name, 4*n, g.reg("b32"))
+		}
+	case t.word == ".f32":
+		g.emit("st.param.f32 [%s], %s;", name, g.reg("f32"))
+	case t.size() == 4:
+		g.emit("st.param.b32 [%s+0], %s;", name, g.value())
+	default:
+		g.emit("st.param.b64 [%s], %s;", name, g.reg("b64"))
+	}
+}
+
+// callable reports whether the names of a call mean what they meant before its block: the
+// declarations there may hide the function and the prototype.
+func (g *generator) callable(target string, p *proto, prototype string) bool {
+	l, s := g.lookup(target)
+	if prototype == "" {
+		return s != nil
+	}
+	named, _ := g.lookup(prototype)
+	return l != nil && l.kind == "b64" && named != nil && named.proto == p
+}
+
+// loadResult reads the result of a call and stores some words.
+func (g *generator) loadResult(result string, t typ) {
+	switch {
+	case t.dims != nil:
+		g.emit("ld.param.b32 %s, [%s+%d];", g.reg("b32"), result, t.size()-4)
+	case t.word == ".f32":
+		g.emit("ld.param.f32 %s, [%s];", g.reg("f32"), result)
+	case t.size() == 4:
+		g.emit("ld.param.b32 %s, [%s];", g.reg("b32"), result)
+	default:
+		g.emit("ld.param.b64 %s, [%s];", g.reg("b64"), result)
+	}
+	g.emit("st.volatile.global.v2.u32 %s, {%s};", g.address(), g.regs("b32", 2))
 }
 
 func (p *proto) print(name func() string) string {
