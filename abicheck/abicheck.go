@@ -1,5 +1,5 @@
-// Package abicheck compares declarations: whether two of one symbol describe the
-// same call or object, and whether inputs can share a host.
+// Package abicheck, of use to this module only, compares declarations: whether two of one
+// symbol describe the same call or object, and whether inputs can share a host.
 package abicheck
 
 import (

@@ -1,5 +1,5 @@
-// Package object holds one input in the linker's form: a parsed module, what it
-// declares about each of its names, its host platform and its origin.
+// Package object, of use to this module only, holds one input in the linker's form: a
+// parsed module, what it declares about each of its names, its host platform and its origin.
 package object
 
 import (

@@ -1,5 +1,5 @@
-// Package resolve chooses the definition of every name, and the names in the
-// output.
+// Package resolve, of use to this module only, chooses the definition of every name, and
+// the names in the output.
 package resolve
 
 import (

@@ -1,4 +1,5 @@
-// Package atomics checks atomic operations against the mappings of C++ (PTX Interoperability 4).
+// Package atomics, of use to this module only, checks atomic operations against the mappings
+// of C++ (PTX Interoperability 4).
 package atomics
 
 import (

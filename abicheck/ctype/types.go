@@ -1,4 +1,5 @@
-// Package ctype reads C declarations and lays out their types as the PTX ABI does.
+// Package ctype, of use to this module only, reads C declarations and lays out their types
+// as the PTX ABI does.
 package ctype
 
 import (

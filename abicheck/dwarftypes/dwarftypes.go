@@ -1,5 +1,5 @@
-// Package dwarftypes compares the types that the DWARF of several modules
-// describes.
+// Package dwarftypes, of use to this module only, compares the types that the DWARF of
+// several modules describes.
 package dwarftypes
 
 import (

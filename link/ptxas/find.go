@@ -64,7 +64,7 @@ func Find(explicit string) (string, error) {
 	if os.Getenv("VIRTUAL_ENV") == "" {
 		unset = append(unset, "$VIRTUAL_ENV")
 	}
-	for _, packages := range SitePackages() {
+	for _, packages := range sitePackages() {
 		for _, wheel := range wheels {
 			found, _ := filepath.Glob(filepath.Join(packages, filepath.FromSlash(wheel), program))
 			slices.SortFunc(found, NewestFirst)
@@ -105,10 +105,12 @@ var installed = func() []string {
 // CUDA 13 and later, of those before, and of Triton, in that order.
 var wheels = []string{"nvidia/cu[1-9]*/bin", "nvidia/cuda_nvcc/bin", "triton/backends/nvidia/bin"}
 
+// sitePackages is SitePackages, except in tests.
+var sitePackages = SitePackages
+
 // SitePackages lists patterns of the directories that pip and conda install wheels in: those
-// of the active environments, of the user, and of the system. It is a variable for the
-// test.
-var SitePackages = func() (list []string) {
+// of the active environments, of the user, and of the system.
+func SitePackages() (list []string) {
 	unix := "lib/python3*/site-packages"
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		switch root := os.Getenv(variable); {

@@ -278,11 +278,10 @@ func TestFind(t *testing.T) {
 	}
 	t.Setenv("VIRTUAL_ENV", "")
 	// The machine may have wheels of its own.
-	sitePackages := SitePackages
-	SitePackages = func() []string {
-		return sitePackages()[:strings.Count(os.Getenv("HOME")+os.Getenv("VIRTUAL_ENV"), root)]
+	sitePackages = func() []string {
+		return SitePackages()[:strings.Count(os.Getenv("HOME")+os.Getenv("VIRTUAL_ENV"), root)]
 	}
-	defer func() { SitePackages = sitePackages }()
+	defer func() { sitePackages = SitePackages }()
 
 	const want = "ptxlink: error: cannot find ptxas in $PATH, the usual directories or pip's wheels (not set: $CUDA_HOME, $CUDA_PATH"
 	if _, err := Find(""); err == nil || err.Error() != want+", $VIRTUAL_ENV) [tool]" {
