@@ -21,12 +21,14 @@ import (
 // behind their lists, and a result is that of a link without the Linker. The race detector
 // sees what is written back unchanged.
 func TestLinkerSharesModules(t *testing.T) {
-	for _, set := range []string{"nvcc-debug", "nvcc-lineinfo", "clang-debug", "rust-debug", "mixed", "linkages"} {
-		t.Run(set, func(t *testing.T) { testShared(t, set) })
+	// Another alignment of a variable is a message that needs the DWARF of the library.
+	for set, variable := range map[string]string{"nvcc-debug": ".const .align 16 .b8 weights[16]", "rust-debug": ".global .align 16 .b8 WEIGHTS[16]",
+		"nvcc-lineinfo": "", "clang-debug": "", "mixed": "", "linkages": ".global .align 16 .b8 aligned[4]"} {
+		t.Run(set, func(t *testing.T) { testShared(t, set, variable) })
 	}
 }
 
-func testShared(t *testing.T, set string) {
+func testShared(t *testing.T, set, variable string) {
 	var inputs []link.Input
 	if set == "linkages" {
 		inputs = linkages()
@@ -53,7 +55,11 @@ func testShared(t *testing.T, set string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	main := link.Input{Name: "own.ptx", Text: []byte(strings.Replace(linkerTop, "sm_75", "sm_52", 1) + ".visible .entry own_kernel() { ret; }\n")}
+	use := ".visible .entry own_kernel() { ret; }\n"
+	if fields := strings.FieldsFunc(variable, func(r rune) bool { return r == ' ' || r == '[' }); len(fields) > 2 {
+		use = ".extern " + variable + ";\n.visible .entry own_kernel() { .reg .b64 a; mov.u64 a, " + fields[len(fields)-2] + "; ret; }\n"
+	}
+	main := link.Input{Name: "own.ptx", Text: []byte(strings.Replace(linkerTop, "sm_75", "sm_52", 1) + use)}
 	all := []string{"*"}
 	variants := []link.Options{
 		{StripDebug: true}, // first: it reads the modules, and does little else
@@ -142,6 +148,7 @@ func linkages() []link.Input {
 `, 4<<i, 8<<i, i, i+1, i)})
 		list[i].Text = bytes.Replace(list[i].Text, []byte("ld.global.u32 p0, [own];"), nil, 1)
 	}
+	list[0].Text = append(list[0].Text, ".visible .global .align 4 .b8 aligned[4];\n"...)
 	return list
 }
 

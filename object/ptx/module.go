@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 
@@ -156,7 +157,7 @@ type NameID int32
 
 // SectionNames returns the names that sections refer to, by number: in the order of the
 // text.
-func (m *Module) SectionNames() []string { return m.sectionNames.names }
+func (m *Module) SectionNames() []string { return slices.Clip(m.sectionNames.names) }
 
 // SectionName returns the number of a name that sections refer to, or -1.
 func (m *Module) SectionName(name []byte) int32 { return m.sectionNames.find(hashed.Bytes(name), name) }

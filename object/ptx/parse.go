@@ -83,11 +83,27 @@ func (s *scratch) takeBack(m *Module) {
 	s.locs, m.Locs = copied(m.Locs)
 	s.calls, m.Calls = copied(m.Calls)
 	s.locals, m.Locals = copied(m.Locals)
+	m.clip()
 	s.sectionNames = len(m.sectionNames.names)
 	old := s.code
 	s.code = codeReader{begun: old.begun[:0], declared: old.declared[:0]}
 	s.code.scopes = scopes{locals: old.locals[:0], visible: old.visible[:0], names: old.names, ranges: old.ranges}
 	s.signatures.reset()
+}
+
+// clip drops the room behind the other lists: links share modules, and an append to a
+// list of one must copy it.
+func (m *Module) clip() {
+	m.Target, m.Files, m.Pragmas, m.Aliases, m.Others = slices.Clip(m.Target), slices.Clip(m.Files), slices.Clip(m.Pragmas), slices.Clip(m.Aliases), slices.Clip(m.Others)
+	m.Sections, m.SectionEnds, m.Indices, m.Prototypes = slices.Clip(m.Sections), slices.Clip(m.SectionEnds), slices.Clip(m.Indices), slices.Clip(m.Prototypes)
+	m.LocalRegisters, m.LocalRanges, m.TargetRanges = slices.Clip(m.LocalRegisters), slices.Clip(m.LocalRanges), slices.Clip(m.TargetRanges)
+	m.Reserved, m.ReservedRanges = slices.Clip(m.Reserved), slices.Clip(m.ReservedRanges)
+	for i := range m.Decls {
+		m.Decls[i].Attrs = slices.Clip(m.Decls[i].Attrs)
+	}
+	for i := range m.Sections {
+		m.Sections[i].Labels, m.Sections[i].Refs = slices.Clip(m.Sections[i].Labels), slices.Clip(m.Sections[i].Refs)
+	}
 }
 
 // copied returns the memory of a list, cleared, and a copy of the list; nil if it is

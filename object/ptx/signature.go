@@ -32,7 +32,7 @@ func (s *signatures) intern(types []Type, results int) *Signature {
 	})
 	if n < 0 {
 		n = s.table.Add(h)
-		types = append([]Type(nil), types...)
+		types = slices.Clip(append([]Type(nil), types...))
 		s.list = append(s.list, &Signature{Results: types[:results:results], Params: types[results:], hash: h})
 	}
 	return s.list[n]
