@@ -2,6 +2,7 @@ package partition
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -157,13 +158,9 @@ func (c *cutter) placeVariables(parts int) {
 				candidates[k] = int32(k)
 			}
 		}
-		slices.Sort(candidates)
 		h := c.cluster([]int32{int32(i)}, 0, func(int32) string { return c.m.Names[d.Name] }).hash
 		c.home[i] = slices.MaxFunc(candidates, func(a, b int32) int {
-			if mix(h^mix(uint64(a)+1)) < mix(h^mix(uint64(b)+1)) {
-				return -1
-			}
-			return 1
+			return cmp.Compare(mix(h^mix(uint64(a)+1)), mix(h^mix(uint64(b)+1)))
 		})
 		add(int32(i))
 	}

@@ -117,6 +117,43 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// TestFirstLine checks that a part repeats the lines that the first line of a body is
+// inlined at, between two copies of that line: ptxas assigns the first instructions to the
+// first line.
+func TestFirstLine(t *testing.T) {
+	const from = ".loc 2 20 1, function_name $name, inlined_at 1 10 1"
+	parts := Cut(parse(t, ".version 7.8\n.target sm_80\n.address_size 64\n"+
+		".visible .func f()\n{\n\t.loc 1 10 1\n"+strings.Repeat("\tbar.sync 0;\n", 50)+"\tret;\n}\n"+
+		".visible .func g()\n{\n\t"+from+"\n"+strings.Repeat("\tbar.sync 1;\n", 50)+"\tret;\n}\n"+
+		".file 1 \"a.cu\"\n.file 2 \"b.cu\"\n.section .debug_str {\n$name:\n.b8 65, 0\n}\n"), Options{Parts: 2})
+	at := slices.IndexFunc(parts, func(p *Part) bool { return slices.Equal(p.Names, []string{"g"}) })
+	if want := "\t.loc 2 20 1 .loc 1 10 1 " + from + "\n"; at < 0 || !strings.Contains(string(parts[at].Text), want) {
+		t.Errorf("no %s in a part of its own:\n%s", want, parts[max(at, 0)].Text)
+	}
+}
+
+// TestNamesByOffset checks that a part has the whole section of names if a line refers to
+// one by its offset.
+func TestNamesByOffset(t *testing.T) {
+	for _, name := range []string{"$first+2", ".debug_str", ".debug_str+2"} {
+		text := ".version 7.8\n.target sm_80\n.address_size 64\n"
+		for i := range 2 {
+			text += fmt.Sprintf(".visible .func f%d()\n{\n\t.loc 1 10 1\n\tbar.sync 0;\n\t.loc 1 20 1, function_name %s, inlined_at 1 10 1\n%s\tret;\n}\n",
+				i, name, strings.Repeat("\tbar.sync 0;\n", 50))
+		}
+		section := "$first:\n.b8 65, 0\n$second:\n.b8 66, 0\n}"
+		parts := Cut(parse(t, text+".file 1 \"a.cu\"\n.section .debug_str {\n"+section+"\n"), Options{Parts: 2})
+		if len(parts) != 2 {
+			t.Fatalf("%d parts", len(parts))
+		}
+		for _, part := range parts {
+			if !strings.Contains(string(part.Text), section) {
+				t.Errorf("%s is not in\n%s", name, part.Text)
+			}
+		}
+	}
+}
+
 // TestVariables checks that each variable is in a part that uses it, itself or through
 // a variable whose initialiser names it.
 func TestVariables(t *testing.T) {
