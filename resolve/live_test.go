@@ -41,6 +41,9 @@ func selected(t *testing.T, roots []string, redirect map[string]string, main int
 		if f.Rank != i {
 			t.Errorf("rank of %s: %d, want %d", f.Name, f.Rank, i)
 		}
+		if named := f.Name[:1] == string(rune('a'+main)); f.Pulled == named {
+			t.Errorf("%s is pulled: %v", f.Name, f.Pulled)
+		}
 	}
 	for _, p := range pulls {
 		by := "-u"

@@ -254,6 +254,9 @@ func TestDuplicate(t *testing.T) {
 			t.Errorf("%s: %s wins", test.rule, table.spelling(s.Def))
 		}
 		last := table.id(letter(len(test.modules)-1) + ".s")
+		if s, _ := table.Lookup("s"); test.options.Compared && strings.Contains(table.Duplicate(s, last, &log).Help, identical) {
+			t.Errorf("%s: the help names the option that is given", test.rule)
+		}
 		if clash := table.Clash(table.id("a.s"), last); clash != (want != nil || test.options.Compared) {
 			t.Errorf("%s: clash: %v", test.rule, clash)
 		}
@@ -304,8 +307,10 @@ func TestDefinition(t *testing.T) {
 		if ok {
 			d := table.Files[at.File].Decls[at.Decl]
 			got = table.spelling(object.ID{File: at.File, Name: d.Name})
-			if !d.HasBody || !table.LiveDecl(at) {
-				t.Errorf("%s: not the body in the output", test.rule)
+			for i, other := range table.Files[at.File].Decls {
+				if other.Name == d.Name && table.LiveDecl(DeclID{at.File, int32(i)}) != other.HasBody {
+					t.Errorf("%s: declaration %d has the body in the output: %v", test.rule, i, !other.HasBody)
+				}
 			}
 		}
 		if got != test.want {

@@ -12,13 +12,13 @@ import (
 // unlinked holds archive members that are not linked.
 type unlinked struct {
 	files []*object.File
-	bad   string // a name that a member defines which cannot be linked
+	bad   bool // a member that cannot be linked defines each name
 }
 
 func (u unlinked) Outlines() []*object.File { return u.files }
 
 func (u unlinked) Unusable(name string) *diag.Message {
-	if name == u.bad {
+	if u.bad {
 		return cannot
 	}
 	return nil
@@ -83,6 +83,8 @@ func TestSuggest(t *testing.T) {
 			"note b: defined here, but without .visible it stays in its module\nhelp: remove static from the definition"},
 		{"one of nvcc needs -rdc=true", "helper", []string{nvcc + ".func helper(){ret;}"},
 			"note b: defined here, but without .visible it stays in its module\nhelp: compile b.ptx with -rdc=true; " + NoRDC},
+		{"one of an earlier link may be of any compiler", "helper", []string{"/* ptxlink-meta: address_size=64 */ // func_retval0\n.func helper(){ret;}"},
+			"note b: defined here, but without .visible it stays in its module\nhelp: make the definition .visible"},
 		{"the first of several is shown", "helper", []string{".func helper(){ret;}", ".func helper(){ret;}"},
 			"note b: defined here, but without .visible it stays in its module\nhelp: make the definition .visible"},
 		{"a definition of a member that is not linked is found, too", "helper", []string{".visible .func other(){ret;}", "member .func helper(){ret;}"},
@@ -107,10 +109,14 @@ func TestSuggest(t *testing.T) {
 			"note b: blend(float, float) is static in b.ptx; it is defined here\nhelp: remove static from the definition in b.ptx; the parameters differ too, make the declaration match"},
 		{"a static one with the same parameters goes before one with others", "_Z5blendi", []string{llvm + ".func _ZL5blendff(){ret;} .func _ZL5blendi(){ret;}"},
 			"note b: blend(int) is static in b.ptx; it is defined here\nhelp: remove static from the definition in b.ptx"},
+		{"whichever comes first", "_Z5blendi", []string{llvm + ".func _ZL5blendi(){ret;} .func _ZL5blendff(){ret;}"},
+			"note b: blend(int) is static in b.ptx; it is defined here\nhelp: remove static from the definition in b.ptx"},
 		{"a static variable is no function", "_Z5tablei", []string{llvm + ".global .u32 _ZL5tablei;"}, addIt},
 
 		{"the overload that is spelt most alike", "_Z5blendif", []string{".visible .func _Z5blendPKcS0_(){ret;} .visible .func _Z5blendid(){ret;} .visible .func _Z5blendv(){ret;}"},
 			"note b: did you mean blend(int, double) (_Z5blendid)? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
+		{"by a single letter, too", "_Z5blendi", []string{".visible .func _Z5blendRPi(){ret;} .visible .func _Z5blendPi(){ret;}"},
+			"note b: did you mean blend(int*) (_Z5blendPi)? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
 		{"one that is spelt quite differently, if there is no other", "_Z5blendi", []string{".visible .func " + far + "(){ret;}"},
 			"note b: did you mean " + diag.Name(far) + "? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
 		{"extern \"C\" on the side of the use", "blend", []string{".visible .func _Z5blendi(){ret;}"},
@@ -132,10 +138,18 @@ func TestSuggest(t *testing.T) {
 			"note b: did you mean gfx::blend(int) (_ZN3gfx5blendEi)? It is defined here\nhelp: the namespaces differ; make the declaration match the definition" + orAddIt},
 		{"an inner namespace", "_ZN3gfx5blendEi", []string{".visible .func _ZN3gfx4core5blendEi(){ret;}"},
 			"note b: did you mean gfx::core::blend(int) (_ZN3gfx4core5blendEi)? It is defined here\nhelp: the namespaces differ; make the declaration match the definition" + orAddIt},
+		{"the same, on the side of the definition", "_ZN3gfx4core5blendEi", []string{".visible .func _ZN3gfx5blendEi(){ret;}"},
+			"note b: did you mean gfx::blend(int) (_ZN3gfx5blendEi)? It is defined here\nhelp: the namespaces differ; make the declaration match the definition" + orAddIt},
+		{"an outer namespace", "_ZN4core5blendEi", []string{".visible .func _ZN3gfx4core5blendEi(){ret;}"},
+			"note b: did you mean gfx::core::blend(int) (_ZN3gfx4core5blendEi)? It is defined here\nhelp: the namespaces differ; make the declaration match the definition" + orAddIt},
+		{"the same, on the side of the definition", "_ZN3gfx4core5blendEi", []string{".visible .func _ZN4core5blendEi(){ret;}"},
+			"note b: did you mean core::blend(int) (_ZN4core5blendEi)? It is defined here\nhelp: the namespaces differ; make the declaration match the definition" + orAddIt},
 		{"another class is not meant", "_ZN3gfx4Draw3runEv", []string{".visible .func _ZN3gfx5Erase3runEv(){ret;}"}, addIt},
 		{"another instance of a template", "_Z5blendIfEvT_", []string{".visible .func _Z5blendIdEvT_(){ret;}"},
 			"note b: did you mean void blend<double>(double) (_Z5blendIdEvT_)? It is defined here\nhelp: the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"},
-		{"an instance of a template of another scope is not meant", "_Z5blendIfEvT_", []string{".visible .func _ZN3gfx5blendIdEvT_(){ret;}"}, addIt},
+		{"with the same parameters, too", "_ZN3gfx5blendIfEEvi", []string{".visible .func _ZN3gfx5blendIdEEvi(){ret;}"},
+			"note b: did you mean void gfx::blend<double>(int) (_ZN3gfx5blendIdEEvi)? It is defined here\nhelp: the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"},
+		{"an instance of a template of another scope is not meant", "_Z5blendIfEvT_", []string{".visible .func _ZN3gfx5blendIdEEvT_(){ret;}"}, addIt},
 
 		{"a misspelling", "normalise", []string{".visible .func normalize(){ret;} .visible .func normalizer(){ret;}"},
 			"note b: did you mean normalize? It is defined here\nhelp: correct the name" + orAddIt},
@@ -144,6 +158,7 @@ func TestSuggest(t *testing.T) {
 		{"the first of those that are as near", "helper", []string{".visible .func helpex(){ret;} .visible .func helpey(){ret;}"},
 			"note b: did you mean helpex? It is defined here\nhelp: correct the name" + orAddIt},
 		{"in the last part of a C++ name only", "_ZN5chart4drawEv", []string{".visible .func _ZN5chars4drawEv(){ret;}"}, addIt},
+		{"and in one scope only", "_ZN5chart4drawEv", []string{".visible .func _ZN5chars4drewEv(){ret;}"}, addIt},
 		{"a number is not misspelt", "stage145", []string{".visible .func stage146(){ret;}"}, addIt},
 		{"what has no linkage is not meant", "helper", []string{".func helpre(){ret;}"}, addIt},
 		{"a variable is not meant by a function", "helper", []string{".visible .global .u32 helpre;"}, addIt},
@@ -193,6 +208,7 @@ func TestUndefined(t *testing.T) {
 		{"with -r nothing is", Options{Relocatable: true}, []string{user("fun")}, nil},
 		{"a warning, if the user asks for it", Options{WarnUndefined: true}, []string{user("fun")}, []string{"warning a: undefined symbol: fun, used in k\n" + addIt}},
 		{"a body that lost uses nothing", Options{}, []string{".extern .func fun; .weak .func f(){call fun; ret;}", ".visible .func f(){ret;}"}, nil},
+		{"nor does an alias that lost", Options{Multiple: true}, []string{".visible .func s(){ret;}", ".extern .func fun; .visible .func s(); .alias s, fun;"}, nil},
 		{"two uses are shown", Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; ret;}"},
 			[]string{"error a: undefined symbol: fun, used in k\nnote b: also used here, used in f\n" + addIt}},
 		{"a third one has its place", Options{}, []string{user("fun"), ".extern .func fun; .visible .func f(){call fun; ret;} .visible .func g(){call fun; ret;}"},
@@ -225,13 +241,22 @@ func TestUndefined(t *testing.T) {
 	}
 }
 
+// TestWarnUndefined checks that a symbol stays open that is reported as a warning.
+func TestWarnUndefined(t *testing.T) {
+	table := Resolve(opened(t, user("fun")), Options{WarnUndefined: true}, &diag.Log{})
+	table.Undefined(unlinked{}, &diag.Log{})
+	if s, _ := table.Lookup("fun"); !s.Open {
+		t.Error("it is not open")
+	}
+}
+
 // TestUnusable checks that a member that cannot be linked is reported once, with the first
 // symbol that needs it, also with -r.
 func TestUnusable(t *testing.T) {
 	for _, o := range []Options{{}, {Relocatable: true}} {
 		cannot.Notes = nil
 		var log diag.Log
-		Resolve(opened(t, user("fun")), o, &log).Undefined(unlinked{bad: "fun"}, &log)
+		Resolve(opened(t, user("fun gun")), o, &log).Undefined(unlinked{bad: true}, &log)
 		same(t, "unusable", "messages", written(&log), []string{"error : cannot be linked\nnote a: fun of it is needed here"})
 	}
 }
@@ -241,7 +266,7 @@ func TestUnusable(t *testing.T) {
 func TestUnmatched(t *testing.T) {
 	modules := []string{
 		".visible .func _ZN3gfx5blendEi(){ret;} .visible .func _ZN3gfx5blendEf(){ret;} .visible .entry kernel(){ret;} .func private(){ret;} .extern .func outside;",
-		"member .visible .func extra(){ret;}",
+		"member .visible .func extra(){ret;} .extern .func _ZN3gfx5blendEi;",
 	}
 	for _, test := range []struct {
 		rule  string
