@@ -210,61 +210,88 @@ func (p *parser) nameWithin() {
 // skipDeclaration skips to the end of a declaration: a semicolon, or the closing brace
 // of a function or a namespace.
 func (p *parser) skipDeclaration() {
-	if p.peek().text == "template" && p.peekAt(1).text == "<" {
-		p.next()
-		p.next()
-		for depth := 1; depth > 0 && p.peek().kind != 0; {
-			switch w := p.next(); w.text {
-			case "<":
-				depth++
-			case ">":
-				depth--
-			case "(", "[", "{":
-				if p.try(func() { p.skipGroup(w) }) != nil {
-					return
-				}
+	if p.peek().text == "template" && p.peekAt(1).text == "<" && !p.skipTemplateParameters() {
+		return
+	}
+	first := p.peek().text
+	s := skipping{
+		body:          first == "namespace" || first == "inline" && p.peekAt(1).text == "namespace",
+		mayBeFunction: !isRecordWord(first) && first != "typedef" && first != "using",
+	}
+	for !s.next(p) {
+	}
+}
+
+// skipTemplateParameters skips "template <...>". It returns false at the end of the text.
+func (p *parser) skipTemplateParameters() bool {
+	p.next()
+	p.next()
+	for depth := 1; depth > 0 && p.peek().kind != 0; {
+		switch w := p.next(); w.text {
+		case "<":
+			depth++
+		case ">":
+			depth--
+		case "(", "[", "{":
+			if p.try(func() { p.skipGroup(w) }) != nil {
+				return false
 			}
 		}
 	}
-	first := p.peek().text
-	body := first == "namespace" || first == "inline" && p.peekAt(1).text == "namespace"
+	return true
+}
+
+// skipping is the state of skipDeclaration.
+type skipping struct {
+	depth int  // of brackets
+	body  bool // a "{" begins a body
+	last  bool // the "}" of the present group ends the declaration
 	// A "{" behind "(...)" is that of a function, except in a class and an initial value.
-	mayBeFunction := !isRecordWord(first) && first != "typedef" && first != "using"
-	constructor := false // behind its ":"; a{1} is no body
-	for depth, last := 0, false; ; {
-		t := p.next()
-		switch {
-		case t.kind == 0:
-			return
-		case t.kind == '#':
-			p.pragma(t)
-		case t.text == "{" && depth == 0:
-			before := p.tokens[max(p.at-2, 0)]
-			body = body || slices.Contains([]string{")", "const", "noexcept", "override", "final", "try"}, before.text)
-			last = body && !(constructor && (before.kind == 'w' || before.text == ">"))
-			depth++
-		case t.text == ":" && depth == 0:
-			constructor = body
-		case t.text == "(" && depth == 0:
-			body = body || mayBeFunction && !isAttributeWord(p.tokens[max(p.at-2, 0)].text)
-			depth++
-		case t.text == "=" && depth == 0 && p.tokens[max(p.at-2, 0)].text != "operator":
-			body, mayBeFunction = false, false
-		case t.text == "(" || t.text == "[" || t.text == "{":
-			depth++
-		case t.text == "[[":
-			depth += 2
-		case t.text == ")" || t.text == "]" || t.text == "}":
-			if depth == 0 && t.text == "}" { // of a class, or of extern "C"
-				p.at--
-				return
-			}
-			depth = max(depth-1, 0)
-			if depth == 0 && t.text == "}" && last {
-				return
-			}
-		case t.text == ";" && depth == 0:
-			return
+	mayBeFunction bool
+	constructor   bool // behind its ":"; a{1} is no body
+}
+
+// next skips a token. It returns true if that is the last one of the declaration.
+func (s *skipping) next(p *parser) (end bool) {
+	t := p.next()
+	switch {
+	case t.kind == 0:
+		return true
+	case t.kind == '#':
+		p.pragma(t)
+		return false
+	case s.depth == 0:
+		s.note(t, p.tokens[max(p.at-2, 0)])
+	}
+	switch t.text {
+	case "(", "[", "{":
+		s.depth++
+	case "[[":
+		s.depth += 2
+	case ")", "]", "}":
+		if s.depth == 0 && t.text == "}" { // of a class, or of extern "C"
+			p.at--
+			return true
+		}
+		s.depth = max(s.depth-1, 0)
+		return s.depth == 0 && t.text == "}" && s.last
+	}
+	return t.text == ";" && s.depth == 0
+}
+
+// note notes what a token outside of brackets says of those behind it.
+func (s *skipping) note(t, before token) {
+	switch t.text {
+	case "{":
+		s.body = s.body || slices.Contains([]string{")", "const", "noexcept", "override", "final", "try"}, before.text)
+		s.last = s.body && !(s.constructor && (before.kind == 'w' || before.text == ">"))
+	case ":":
+		s.constructor = s.body
+	case "(":
+		s.body = s.body || s.mayBeFunction && !isAttributeWord(before.text)
+	case "=":
+		if before.text != "operator" {
+			s.body, s.mayBeFunction = false, false
 		}
 	}
 }
@@ -332,18 +359,7 @@ func (p *parser) takesNoSpace(t *Type) bool {
 // or a copy or move constructor of its own is passed by its address. Compilers disagree on
 // what is a POD where such a function is defaulted or deleted.
 func (p *parser) noteMember(t *Type, tokens []token) {
-	var words []string
-	for depth, i := 0, 0; i < len(tokens); i++ {
-		switch w := tokens[i].text; {
-		case w == "[[":
-			depth += 2
-		case depth > 0:
-			depth -= strings.Count(w, "]")
-		case !slices.Contains(ignoredWords, w) && w != "inline" && w != "volatile":
-			words = append(words, w)
-		}
-	}
-	text := strings.Join(words, " ")
+	text := significant(tokens)
 	given := !strings.HasSuffix(text, "= default ;") && !strings.HasSuffix(text, "= delete ;")
 	explicit := strings.HasPrefix(text, "explicit ")
 	text = strings.TrimPrefix(text, "explicit ")
@@ -375,6 +391,22 @@ func (p *parser) noteMember(t *Type, tokens []token) {
 	case strings.HasPrefix(text, "template ") && strings.Contains(text, "> "+t.word+" ( "):
 		t.notPOD = true
 	}
+}
+
+// significant joins the words of a member, without attributes and the like.
+func significant(tokens []token) string {
+	var words []string
+	for depth, i := 0, 0; i < len(tokens); i++ {
+		switch w := tokens[i].text; {
+		case w == "[[":
+			depth += 2
+		case depth > 0:
+			depth -= strings.Count(w, "]")
+		case !slices.Contains(ignoredWords, w) && w != "inline" && w != "volatile":
+			words = append(words, w)
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // initialiser skips the initial value of a member in C++.

@@ -45,86 +45,94 @@ var (
 func (p *parser) lex() {
 	text := string(p.src.Text)
 	for i := 0; i < len(text); {
-		from := i
-		c := text[i]
-		kind := byte('p')
-		switch {
-		case c == ' ' || '\t' <= c && c <= '\r':
-			i++
-			continue
-		case strings.HasPrefix(text[i:], "//"):
-			n := strings.IndexByte(text[i:], '\n')
-			if n < 0 {
-				n = len(text) - i
-			}
+		if n := p.lexBlank(text[i:], i); n > 0 {
 			i += n
 			continue
-		case strings.HasPrefix(text[i:], "/*"):
-			n := strings.Index(text[i+2:], "*/")
-			if n < 0 {
-				p.fail(span(from, 2), "", "the comment is not closed")
-			}
-			i += n + 4
-			continue
-		case c == '#':
-			line, _, _ := strings.Cut(text[i:], "\n")
-			if noLayout().MatchString(line) {
-				i += len(line)
-				continue
-			}
-			if pack := packPragma().FindString(line); pack != "" || p.header {
-				i += len(line)
-				if pack != "" {
-					p.tokens = append(p.tokens, token{'#', pack, span(from, len(line))})
-				}
-				continue
-			}
-			p.fail(span(i, 1), "pass the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not supported")
-		case c == '"' || c == '\'':
-			for i++; i < len(text) && text[i] != c && text[i] != '\n'; i++ {
-				if text[i] == '\\' {
-					i++
-				}
-			}
-			i = min(i+1, len(text))
-			kind = 's'
-		case isWordByte(c):
-			for i < len(text) && isWordByte(text[i]) {
-				i++
-			}
-			kind = 'w'
-			if '0' <= c && c <= '9' {
-				kind = 'n'
-			}
-			if word := text[from:i]; word == "_Pragma" || word == "__pragma" {
-				if m := pragmaOperator().FindString(text[from:]); m != "" {
-					i = from + len(m)
-					if pack := packPragma().FindString("#pragma " + strings.TrimLeft(m[len(word):], " \t(L\"")); pack != "" {
-						p.tokens = append(p.tokens, token{'#', strings.TrimRight(pack, "\")"), span(from, i-from)})
-					}
-					continue
-				}
-			}
-		default:
-			i++
-			for _, two := range []string{"<<", ">>", "::", "[["} {
-				// In C++, >> may close two lists of arguments.
-				if strings.HasPrefix(text[from:], two) && (two != ">>" || p.model.C) {
-					i = from + 2
-				}
-			}
-			if !p.header && !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)) {
-				r, size := utf8.DecodeRuneInString(text[from:])
-				p.fail(span(from, size), "", "unexpected %q in a declaration", r)
-			}
 		}
-		p.tokens = append(p.tokens, token{kind, text[from:i], span(from, i-from)})
+		kind, n := p.lexToken(text[i:], i)
+		p.tokens = append(p.tokens, token{kind, text[i : i+n], span(i, n)})
+		i += n
 	}
 	at := len(text)
 	if n := len(p.tokens); n > 0 {
 		at = int(p.tokens[n-1].span.End())
 	}
 	p.tokens = append(p.tokens, token{span: span(at, 0)})
+}
+
+// lexBlank returns the length of white space, a comment, a directive or a pragma operator
+// at the start of the text, or 0. Of these, only #pragma pack becomes a token.
+func (p *parser) lexBlank(text string, at int) int {
+	switch c := text[0]; {
+	case c == ' ' || '\t' <= c && c <= '\r':
+		return 1
+	case strings.HasPrefix(text, "//"):
+		line, _, _ := strings.Cut(text, "\n")
+		return len(line)
+	case strings.HasPrefix(text, "/*"):
+		n := strings.Index(text[2:], "*/")
+		if n < 0 {
+			p.fail(span(at, 2), "", "the comment is not closed")
+		}
+		return n + 4
+	case c == '#':
+		line, _, _ := strings.Cut(text, "\n")
+		if noLayout().MatchString(line) {
+			return len(line)
+		}
+		if !p.lexPack(line, span(at, len(line))) && !p.header {
+			p.fail(span(at, 1), "pass the preprocessed text (nvcc -E); __attribute__((packed)) does what #pragma pack(1) does", "directives are not supported")
+		}
+		return len(line)
+	case strings.HasPrefix(text, "_Pragma"), strings.HasPrefix(text, "__pragma"):
+		if m := pragmaOperator().FindString(text); m != "" {
+			pragma := strings.TrimLeft(m[strings.IndexByte(m, '('):], " \t(L\"")
+			p.lexPack("#pragma "+strings.TrimRight(pragma, "\")"), span(at, len(m)))
+			return len(m)
+		}
+	}
+	return 0
+}
+
+// lexPack adds a token for #pragma pack, and returns false for other directives.
+func (p *parser) lexPack(directive string, at diag.Span) bool {
+	pack := packPragma().FindString(directive)
+	if pack != "" {
+		p.tokens = append(p.tokens, token{'#', pack, at})
+	}
+	return pack != ""
+}
+
+// lexToken returns the kind and the length of the token at the start of the text.
+func (p *parser) lexToken(text string, at int) (kind byte, n int) {
+	c := text[0]
+	switch {
+	case c == '"' || c == '\'':
+		for n = 1; n < len(text) && text[n] != c && text[n] != '\n'; n++ {
+			if text[n] == '\\' {
+				n++
+			}
+		}
+		return 's', min(n+1, len(text))
+	case isWordByte(c):
+		for n < len(text) && isWordByte(text[n]) {
+			n++
+		}
+		if '0' <= c && c <= '9' {
+			return 'n', n
+		}
+		return 'w', n
+	case !p.header && !strings.ContainsRune("{}[]();,:*&=+-/%<>|^~.!?", rune(c)):
+		r, size := utf8.DecodeRuneInString(text)
+		p.fail(span(at, size), "", "unexpected %q in a declaration", r)
+	}
+	for _, two := range []string{"<<", ">>", "::", "[["} {
+		// In C++, >> may close two lists of arguments.
+		if strings.HasPrefix(text, two) && (two != ">>" || p.model.C) {
+			return 'p', 2
+		}
+	}
+	return 'p', 1
 }
 
 func span(off, length int) diag.Span { return diag.Span{Off: int32(off), Len: int32(length)} }

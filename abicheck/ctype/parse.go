@@ -341,7 +341,6 @@ func (p *parser) enum() (*Type, introduced) {
 		tag = p.next()
 		t.Name = p.scope + tag.text
 	}
-	full := t.Name
 	fixed := scoped
 	if scoped {
 		t.Elem, t.Unsigned = Named("int"), false
@@ -356,24 +355,40 @@ func (p *parser) enum() (*Type, introduced) {
 		t.Elem, t.Unsigned, fixed = underlying, underlying.Unsigned, true
 	}
 	if !p.take("{") {
-		known := p.tags[full]
-		if p.peek().text != ";" {
-			known = p.tags[p.lookUp(tag.text, func(full string) bool { return p.tags[full] != nil })]
-		}
-		switch {
-		case known != nil && known.Kind == Enum:
-			return known, introduced{}
-		case !fixed || tag.text == "":
-			p.fail(tag.span, "declare it before: enum "+tag.text+" { ... };", "the values of enum %s are not known", tag.text)
-		}
-		p.tags[full] = t
-		return t, introduced{}
+		return p.enumWithoutValues(t, tag, fixed), introduced{}
 	}
 	if tag.text != "" {
-		p.tags[full] = t
+		p.tags[t.Name] = t
 	}
-	next, least, most := int64(0), int64(0), int64(0)
-	for !p.take("}") {
+	least, most := p.values(t, scoped)
+	if !fixed {
+		t.Elem = p.enumerated(least, most)
+		t.Unsigned = t.Elem.Unsigned
+	}
+	return t, introduced{defined: true}
+}
+
+// enumWithoutValues returns the type of "enum E": one that is known, or t, which it
+// declares if its type is fixed.
+func (p *parser) enumWithoutValues(t *Type, tag token, fixed bool) *Type {
+	known := p.tags[t.Name]
+	if p.peek().text != ";" {
+		known = p.tags[p.lookUp(tag.text, func(full string) bool { return p.tags[full] != nil })]
+	}
+	switch {
+	case known != nil && known.Kind == Enum:
+		return known
+	case !fixed || tag.text == "":
+		p.fail(tag.span, "declare it before: enum "+tag.text+" { ... };", "the values of enum %s are not known", tag.text)
+	}
+	p.tags[t.Name] = t
+	return t
+}
+
+// values reads the names of an enum and their values, up to the closing brace.
+func (p *parser) values(t *Type, scoped bool) (least, most int64) {
+	var attrs attributes
+	for next := int64(0); !p.take("}"); next++ {
 		name := p.next()
 		p.attributes(&attrs)
 		if name.kind != 'w' {
@@ -385,30 +400,30 @@ func (p *parser) enum() (*Type, introduced) {
 		if !scoped {
 			p.enumerator(p.scope+name.text, next)
 		}
-		if full != "" && !p.model.C {
-			p.enumerator(full+"::"+name.text, next)
+		if t.Name != "" && !p.model.C {
+			p.enumerator(t.Name+"::"+name.text, next)
 		}
 		least, most = min(least, next), max(most, next)
-		next++
 		if !p.take(",") && p.peek().text != "}" {
 			p.fail(p.peek().span, "", "expected \",\" or \"}\" in the enum, not %s", p.peek())
 		}
 	}
-	if !fixed {
-		name := "int"
-		if least < -1<<31 || most >= 1<<32 || least < 0 && most >= 1<<31 {
-			name = "long"
-			if p.model.Long < 8 {
-				name = "long long"
-			}
+	return least, most
+}
+
+// enumerated returns the integer that holds the values of an enum.
+func (p *parser) enumerated(least, most int64) *Type {
+	name := "int"
+	if least < -1<<31 || most >= 1<<32 || least < 0 && most >= 1<<31 {
+		name = "long"
+		if p.model.Long < 8 {
+			name = "long long"
 		}
-		if least >= 0 {
-			name = "unsigned " + name
-		}
-		t.Elem = Named(name)
-		t.Unsigned = t.Elem.Unsigned
 	}
-	return t, introduced{defined: true}
+	if least >= 0 {
+		name = "unsigned " + name
+	}
+	return Named(name)
 }
 
 // ModelOf finds a data model by its name, or by the name of a host: "linux-x86_64".

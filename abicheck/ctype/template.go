@@ -49,22 +49,7 @@ func (p *parser) templateDeclaration() {
 		return
 	}
 	if p.take(">") {
-		if w := p.peek().text; w == "struct" || w == "class" || w == "union" {
-			p.special, p.specialised = p.at, ""
-			err := p.try(p.declaration)
-			if err == nil {
-				return
-			}
-			if p.specialised != "" && p.tags[p.specialised] == nil { // nothing may use the template's own
-				p.tags[p.specialised] = &Type{Kind: Struct, Name: p.specialised, incomplete: true}
-			}
-			p.at = from
-			p.skipDeclaration()
-			p.failed(from, err)
-			return
-		}
-		p.at = from
-		p.skipDeclaration()
+		p.specialisation(from)
 		return
 	}
 	tpl := &template{scope: p.scope, pack: p.pack}
@@ -103,23 +88,47 @@ func (p *parser) templateDeclaration() {
 	}
 	tpl.full = p.scope + name.text
 	if known := p.templates[tpl.full]; known != nil {
-		// Defaults may be given where the template is only declared.
-		for i := range min(len(known.params), len(tpl.params)) {
-			if tpl.params[i].otherwise == 0 {
-				tpl.params[i].otherwise = known.params[i].otherwise
-			}
-		}
-		if known.refused != nil {
-			tpl.refused, tpl.what = known.refused, known.what
-		}
-		if tpl.body == 0 {
-			tpl.body, tpl.alias, tpl.pack = known.body, known.alias, known.pack
-			if tpl.refused != known.refused { // a partial specialisation has parameters of its own
-				tpl.params = known.params
-			}
-		}
+		tpl.redeclares(known)
 	}
 	p.templates[tpl.full] = tpl
+}
+
+// specialisation reads a template without parameters, behind "template <>".
+func (p *parser) specialisation(from int) {
+	var err error
+	if w := p.peek().text; w == "struct" || w == "class" || w == "union" {
+		p.special, p.specialised = p.at, ""
+		if err = p.try(p.declaration); err == nil {
+			return
+		}
+		if p.specialised != "" && p.tags[p.specialised] == nil { // nothing may use the template's own
+			p.tags[p.specialised] = &Type{Kind: Struct, Name: p.specialised, incomplete: true}
+		}
+	}
+	p.at = from
+	p.skipDeclaration()
+	if err != nil {
+		p.failed(from, err)
+	}
+}
+
+// redeclares takes over what an earlier declaration of the template says.
+func (tpl *template) redeclares(known *template) {
+	// Defaults may be given where the template is only declared.
+	for i := range min(len(known.params), len(tpl.params)) {
+		if tpl.params[i].otherwise == 0 {
+			tpl.params[i].otherwise = known.params[i].otherwise
+		}
+	}
+	if known.refused != nil {
+		tpl.refused, tpl.what = known.refused, known.what
+	}
+	if tpl.body == 0 {
+		tpl.body, tpl.alias, tpl.pack = known.body, known.alias, known.pack
+		if tpl.refused != known.refused { // a partial specialisation has parameters of its own
+			tpl.params = known.params
+		}
+	}
 }
 
 // params reads the parameters of a template, behind "<".
