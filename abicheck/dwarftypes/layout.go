@@ -75,44 +75,58 @@ func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
 	d := t.in
 	loose = loose || d.dies[i].Tag == dwarf.TagUnionType
 	for _, c := range d.dies[i].children {
-		x := &d.dies[c]
 		if *budget--; *budget <= 0 {
 			return
 		}
-		if x.Tag != dwarf.TagMember && x.Tag != dwarf.TagInheritance ||
-			dieFlag(x.Entry, dwarf.AttrExternal) || dieFlag(x.Entry, dwarf.AttrDeclaration) || dieFlag(x.Entry, dwarf.AttrArtificial) {
-			continue // static members have no place, tables of virtual functions no name
-		}
-		m := debugMember{name: nameOf(x.Entry), size: -1, line: lineOf(x.Entry), loose: loose}
-		typ := d.typeOf(c)
-		if x.Tag == dwarf.TagInheritance {
-			if dieNumber(x.Entry, dwarf.AttrVirtuality) > 0 || typ < 0 {
-				continue // the place of a virtual base is stored in the object
-			}
-			m.name, m.base = d.sharedName(typ), true
-		} else if strings.HasPrefix(m.name, "__vptr") || strings.HasPrefix(m.name, "_vptr") || strings.HasPrefix(m.name, "__v_") {
+		m, ok := d.member(i, c)
+		if !ok {
 			continue
-		} else if base, ok := strings.CutPrefix(m.name, "__b_"); ok && m.line.file == 0 { // how nvcc writes a base
-			if m.name = demangledType("_Z" + base); m.name != "" {
-				m.name, m.base = spelling(m.name), true
-			}
-		} else {
-			m.size, m.class = d.sizeOf(typ), d.classOf(typ)
 		}
-		m.bit = memberBit(x, d.dies[i].Tag == dwarf.TagUnionType, m.size)
-		m.width = max(0, dieNumber(x.Entry, dwarf.AttrBitSize))
 		if m.bit >= 0 {
 			m.bit += base
 		}
+		typ := d.typeOf(c)
+		ofAggregate := typ >= 0 && aggregate(d.dies[typ].Tag)
 		if m.name == "" {
-			if typ >= 0 && aggregate(d.dies[typ].Tag) && m.bit >= 0 && typ != i && x.Tag == dwarf.TagMember {
+			if ofAggregate && m.bit >= 0 && typ != i && d.dies[c].Tag == dwarf.TagMember {
 				t.addMembers(typ, m.bit, loose, budget)
 			}
 			continue
 		}
-		m.loose = m.loose || m.base || m.bit < 0 || m.size <= 0 || typ >= 0 && aggregate(d.dies[typ].Tag) && len(d.dies[typ].children) == 0
+		m.loose = loose || m.base || m.bit < 0 || m.size <= 0 || ofAggregate && len(d.dies[typ].children) == 0
 		t.members = append(t.members, m)
 	}
+}
+
+// member returns the member or base that a child of an aggregate describes. Static members
+// have no place, and tables of virtual functions no name.
+func (d *debugInfo) member(i, c int32) (m debugMember, ok bool) {
+	x, typ := &d.dies[c], d.typeOf(c)
+	inherited := x.Tag == dwarf.TagInheritance
+	if x.Tag != dwarf.TagMember && !inherited ||
+		dieFlag(x.Entry, dwarf.AttrExternal) || dieFlag(x.Entry, dwarf.AttrDeclaration) || dieFlag(x.Entry, dwarf.AttrArtificial) {
+		return m, false
+	}
+	m = debugMember{name: nameOf(x.Entry), size: -1, line: lineOf(x.Entry)}
+	base, isBase := strings.CutPrefix(m.name, "__b_") // how nvcc writes a base
+	switch {
+	case inherited:
+		if dieNumber(x.Entry, dwarf.AttrVirtuality) > 0 || typ < 0 {
+			return m, false // the place of a virtual base is stored in the object
+		}
+		m.name, m.base = d.sharedName(typ), true
+	case strings.HasPrefix(m.name, "__vptr") || strings.HasPrefix(m.name, "_vptr") || strings.HasPrefix(m.name, "__v_"):
+		return m, false
+	case isBase && m.line.file == 0:
+		if m.name = demangledType("_Z" + base); m.name != "" {
+			m.name, m.base = spelling(m.name), true
+		}
+	default:
+		m.size, m.class = d.sizeOf(typ), d.classOf(typ)
+	}
+	m.bit = memberBit(x, d.dies[i].Tag == dwarf.TagUnionType, m.size)
+	m.width = max(0, dieNumber(x.Entry, dwarf.AttrBitSize))
+	return m, true
 }
 
 // maxDebugMembers limits the members that are compared. For a type with more, and
