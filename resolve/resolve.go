@@ -149,43 +149,7 @@ func textureReference(f *object.File, name ptx.NameID) bool {
 
 // mention makes the symbols and lists their mentions.
 func (t *Table) mention() {
-	o := &t.options
-	total, defined := 0, 0
-	for _, f := range t.Files {
-		total += len(f.Names)
-		for n := range f.Symbols {
-			if f.Symbols[n].Defined() && f.Symbols[n].Exported() {
-				defined++
-			}
-		}
-	}
-	t.Symbols = make([]Symbol, 0, defined)
-	t.byName.Reserve(defined)
-	ids := make([]SymbolID, total)
-	counts := make([]int32, 0, defined) // of mentions, by symbol
-	mentions := 0
-	for i, f := range t.Files {
-		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
-		for n := range f.Names {
-			t.of[i][n] = None
-			if !f.Symbols[n].Exported() && !textureReference(f, ptx.NameID(n)) {
-				continue
-			}
-			name, hash := f.Names[n], f.NameHash(ptx.NameID(n))
-			if to, ok := o.Redirect[name]; ok && !f.Symbols[n].Defined() {
-				name, hash = to, hashed.String(to)
-			}
-			s := t.find(hash, name)
-			if s == None {
-				s = SymbolID(t.byName.Add(hash))
-				t.Symbols = append(t.Symbols, Symbol{Name: name, Def: object.ID{File: -1}})
-				counts = append(counts, 0)
-			}
-			t.of[i][n] = s
-			counts[s]++
-			mentions++
-		}
-	}
+	counts, mentions := t.symbols()
 	list := make([]object.ID, mentions)
 	for s := range t.Symbols {
 		t.Symbols[s].Mentions, list = list[:0:counts[s]], list[counts[s]:]
@@ -199,17 +163,54 @@ func (t *Table) mention() {
 			s := &t.Symbols[id]
 			d := f.DeclOf(ptx.NameID(n))
 			plain := d != nil && d.Kind == ptx.Func && len(d.Attrs) == 0
-			if len(s.Mentions) == 0 {
-				s.Uniform = plain
-				if plain {
-					first[id] = d.Signature
-				}
-			} else if s.Uniform {
-				s.Uniform = plain && d.Signature.Same(first[id])
+			if plain && len(s.Mentions) == 0 {
+				s.Uniform, first[id] = true, d.Signature
 			}
+			s.Uniform = s.Uniform && plain && d.Signature.Same(first[id])
 			s.Mentions = append(s.Mentions, object.ID{File: int32(i), Name: ptx.NameID(n)})
 		}
 	}
+}
+
+// symbols makes the symbols, and sets that of each name. It returns the number of mentions
+// by symbol, and that of all.
+func (t *Table) symbols() (counts []int32, mentions int) {
+	total, defined := 0, 0
+	for _, f := range t.Files {
+		total += len(f.Names)
+		for n := range f.Symbols {
+			if f.Symbols[n].Defined() && f.Symbols[n].Exported() {
+				defined++
+			}
+		}
+	}
+	t.Symbols = make([]Symbol, 0, defined)
+	t.byName.Reserve(defined)
+	counts = make([]int32, 0, defined)
+	ids := make([]SymbolID, total)
+	for i, f := range t.Files {
+		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
+		for n := range f.Names {
+			t.of[i][n] = None
+			if !f.Symbols[n].Exported() && !textureReference(f, ptx.NameID(n)) {
+				continue
+			}
+			name, hash := f.Names[n], f.NameHash(ptx.NameID(n))
+			if to, ok := t.options.Redirect[name]; ok && !f.Symbols[n].Defined() {
+				name, hash = to, hashed.String(to)
+			}
+			s := t.find(hash, name)
+			if s == None {
+				s = SymbolID(t.byName.Add(hash))
+				t.Symbols = append(t.Symbols, Symbol{Name: name, Def: object.ID{File: -1}})
+				counts = append(counts, 0)
+			}
+			t.of[i][n] = s
+			counts[s]++
+			mentions++
+		}
+	}
+	return counts, mentions
 }
 
 // find returns the symbol of a name, or None.
