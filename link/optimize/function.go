@@ -38,7 +38,7 @@ type facts struct {
 	frameOf  *frame
 }
 
-// functions lists the definitions of functions in the original module.
+// listFunctions lists the definitions of functions in the original module.
 func (s *state) listFunctions() {
 	m := s.m
 	original := &text{src: m.Src}

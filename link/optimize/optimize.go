@@ -280,7 +280,7 @@ func (s *state) chooseWord() {
 func (s *state) register() string { s.count++; return fmt.Sprintf("%%%s%d", s.word, s.count) }
 func (s *state) label() string    { s.count++; return fmt.Sprintf("$%s%d", s.word, s.count) }
 
-// origin returns the line of the original module that a place of a text comes from.
+// originAt returns the line of the original module that a place comes from.
 func (t *text) originAt(off int32) int { return int(t.origin(t.src.Line(off))) }
 
 // each calls work with 0 to n-1 in several goroutines. It may not change the state.
@@ -299,7 +299,7 @@ func (s *state) result() (*Result, error) {
 		}})
 	}
 	for _, f := range s.functions {
-		if f.m != m {
+		if f.m != m && !s.gone[f.name] {
 			edits = append(edits, edit{span: f.original.Span, write: func(w *writer) { w.copy(f.text, f.decl.Span, nil) }})
 		}
 	}

@@ -1,0 +1,237 @@
+package optimize
+
+import (
+	"fmt"
+	"slices"
+
+	"ptxlink/object/ptx"
+)
+
+// bind finds what takes the place of each parameter of a call. It returns a reason if
+// the call cannot be inlined.
+func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
+	at.code = at.callee.code()
+	at.usages, _ = at.callee.usages()
+	st := c.Statements[at.statement]
+	operands := c.Operands(st)
+	var results, arguments []ptx.Operand
+	if operands[0].Shape == ptx.List {
+		results, operands = c.Elements(operands[0]), operands[1:]
+	}
+	switch {
+	case len(operands) == 1:
+	case operands[1].Shape == ptx.List:
+		arguments = c.Elements(operands[1])
+	default:
+		return "a call of a form that is not understood"
+	}
+	at.operands = append(slices.Clone(results), arguments...)
+	signature := at.callee.decl.Signature
+	if len(results) != len(signature.Results) || len(arguments) != len(signature.Params) {
+		return "the arguments do not match the parameters"
+	}
+	at.names = map[int32]string{}
+	for i := range signature.Len() { // the parameters are the first locals
+		if signature.At(i).Space == ".reg" {
+			at.names[int32(i)] = s.register()
+		}
+	}
+	for i, o := range at.operands {
+		reason := s.bindOne(c, used, at, i, i < len(results), o)
+		if reason != "" {
+			return reason
+		}
+	}
+	return ""
+}
+
+// argument is what a call passes for a parameter, or where it leaves a result: an object
+// in .param of the caller, or another operand.
+type argument struct {
+	what   string // for messages
+	object int32  // the local of the caller, or -1
+	outer  *usage // of the object
+	passed *access
+	size   int64
+	align  int64 // of the object
+}
+
+// accesses returns those that a usage of the parameter and the caller make.
+func (a *argument) accesses(inner *usage) []access {
+	list := slices.Clone(inner.accesses)
+	if a.outer != nil {
+		return append(list, a.outer.accesses...)
+	}
+	return append(list, *a.passed)
+}
+
+// bindOne finds what takes the place of parameter i, a result or an argument.
+func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool, o ptx.Operand) string {
+	t := at.callee.decl.Signature.At(i)
+	if t.Space == ".reg" {
+		return bindRegister(c, at, i, result, o)
+	}
+	inner := &at.usages[i]
+	if inner.other || len(inner.calls) > 0 {
+		return "its code uses a parameter in a way that is not understood"
+	}
+	for k := range inner.accesses {
+		if inner.accesses[k].store != result {
+			return "it loads from a result or stores to an argument"
+		}
+	}
+	a, reason := argumentOf(c, used, t, result, o)
+	if reason != "" {
+		return reason
+	}
+	accesses := a.accesses(inner)
+	for k := range accesses {
+		if x := &accesses[k]; x.offset < 0 || x.offset > a.size-x.width()*int64(len(x.elements)) {
+			return a.what + " is accessed outside its bytes"
+		}
+	}
+	at.objects = append(at.objects, a.object)
+	p := place{size: a.size, align: max(t.Alignment(), a.align)}
+	if s.placeInCells(c, at, inner, a, accesses, &p) {
+		at.places = append(at.places, p)
+		return ""
+	}
+	switch {
+	case a.outer == nil:
+		return a.what + " is passed without an object, and the parameter needs one"
+	case p.size > maxObject:
+		return a.what + " has " + count(int(p.size), "byte")
+	case !result && len(inner.taken) > 0 && !straight(c, a.outer, at.statement):
+		// The callee may change its copy, so each call needs a new one.
+		return a.what + " is not stored right before the call"
+	}
+	p.memory = s.register()
+	p.alignFor(accesses, len(inner.taken) > 0)
+	if !s.fit(c, at, inner, a.outer, nil, &p) {
+		return a.what + " is accessed in a way that is not understood"
+	}
+	at.places = append(at.places, p)
+	return ""
+}
+
+// bindRegister binds a parameter in .reg.
+func bindRegister(c *ptx.Code, at *site, i int, result bool, o ptx.Operand) string {
+	t := at.callee.decl.Signature.At(i)
+	p := place{name: at.names[int32(i)], word: t.Word, size: t.Size()}
+	ok := false
+	if p.passes, ok = p.passRegister(asWritten(c), o, result); !ok {
+		return nameOf(c, o) + " has another type than the parameter"
+	}
+	at.places = append(at.places, p)
+	at.objects = append(at.objects, -1)
+	return ""
+}
+
+func nameOf(c *ptx.Code, o ptx.Operand) string {
+	return "argument " + asWritten(c).spell(o.First, o.End)
+}
+
+// argumentOf reads an operand of a call, for a parameter of a type. It returns a reason
+// if the call cannot be inlined.
+func argumentOf(c *ptx.Code, used []usage, t *ptx.Type, result bool, o ptx.Operand) (a argument, reason string) {
+	a = argument{what: nameOf(c, o), object: -1, size: t.Size()}
+	local, ok := c.Reference(int(o.First)).Local()
+	if !ok || o.Shape != ptx.NameOperand || c.Locals[local].Type.Space != ".param" {
+		x := access{store: !result, word: t.Word, elements: []ptx.Operand{o}}
+		a.passed = &x
+		if _, bits, class, ok := asWritten(c).register(o); ok && class != 'p' && bits == 8*a.size && !t.Array {
+			x.word = fmt.Sprintf(".b%d", bits)
+		} else if t.Array || o.Shape != ptx.Immediate || result {
+			return a, a.what + " is not understood"
+		} else if _, ok := literal(t.Word, asWritten(c).spell(o.First, o.End)); !ok {
+			return a, a.what + " has another type than the parameter"
+		}
+		return a, ""
+	}
+	l := &c.Locals[local]
+	a.object, a.outer, a.align = local, &used[local], l.Type.Alignment()
+	switch {
+	case l.Kind != ptx.Object || l.Count >= 0 || l.Type.Vector != 0 || l.Type.Unsized:
+		return a, a.what + " is not an object of the caller"
+	case l.Type.Size() != a.size:
+		return a, a.what + " has another size than the parameter"
+	case a.outer.other || len(a.outer.taken) > 0 || len(a.outer.calls) != 1:
+		return a, a.what + " is used by other statements"
+	}
+	for k := range a.outer.accesses {
+		if a.outer.accesses[k].store == result {
+			return a, a.what + " is loaded before or stored after the call"
+		}
+	}
+	return a, ""
+}
+
+// placeInCells makes registers take the place of a parameter, if all accesses can be.
+func (s *state) placeInCells(c *ptx.Code, at *site, inner *usage, a argument, accesses []access, p *place) bool {
+	list, ok := cells(accesses)
+	if !ok || len(inner.taken) > 0 {
+		return false
+	}
+	p.cells = list
+	for k := range p.cells {
+		p.cells[k].name = s.register()
+	}
+	if s.fit(c, at, inner, a.outer, a.passed, p) {
+		return true
+	}
+	p.cells = nil
+	return false
+}
+
+// alignFor aligns an object in memory for its accesses: what ptxas places by the ABI is
+// aligned better than declared.
+func (p *place) alignFor(accesses []access, taken bool) {
+	for k := range accesses {
+		if n := accesses[k].width() * int64(len(accesses[k].elements)); n <= 16 && n&(n-1) == 0 {
+			p.align = max(p.align, n)
+		}
+	}
+	if taken {
+		p.align = max(p.align, 8)
+	}
+}
+
+// fit adds the edits of the accesses of one parameter on both sides, if there are
+// instructions for them. An operand is either an object, or passed.
+func (s *state) fit(c *ptx.Code, at *site, inner, outer *usage, passed *access, p *place) bool {
+	edits, ok := p.rewrite(view{at.code, at.names}, inner)
+	if !ok {
+		return false
+	}
+	if passed != nil {
+		if p.passes, ok = p.moves(asWritten(c), passed, ""); !ok {
+			return false
+		}
+	}
+	if outer != nil {
+		outside, ok := p.rewrite(asWritten(c), outer)
+		if !ok {
+			return false
+		}
+		at.edits = append(at.edits, outside...)
+	}
+	at.inner = append(at.inner, edits...)
+	return true
+}
+
+// straight reports whether all stores of an object come right before a call: no other
+// code can branch in between.
+func straight(c *ptx.Code, u *usage, call int32) bool {
+	for i := range u.accesses {
+		from := u.accesses[i].statement
+		if from > call {
+			return false
+		}
+		for _, st := range c.Statements[from:call] {
+			if st.Kind == ptx.LabelStatement {
+				return false
+			}
+		}
+	}
+	return true
+}
