@@ -20,15 +20,16 @@ type hints struct {
 	files   []*object.File // all of them, once they are needed
 
 	// Definitions of all files, as indexes into list.
-	list     []found
-	named    map[string]int   // the first of each name
-	based    map[string][]int // external functions and variables by cxxName.base
-	spelt    map[int]cxxName  // the same
-	lasts    map[string][]int // the same by cxxName.last
-	static   map[string][]int // what the source made static, by the cxxName.base that other files would use
-	searches int              // number of searches for misspellings
-	closed   func() *object.File
-	unknown  []*diag.Message // about symbols of which nothing is known
+	list       []found
+	named      map[string]int       // the first of each name
+	based      map[string][]int     // external functions and variables by cxxName.base
+	spelt      map[int]cxxName      // the same
+	lasts      map[string][]int     // the same by cxxName.last
+	static     map[string][]int     // what the source made static, by the cxxName.base that other files would use
+	statements map[string]statement // those that the parser does not know, by the words in them
+	searches   int                  // number of searches for misspellings
+	closed     func() *object.File
+	unknown    []*diag.Message // about symbols of which nothing is known
 }
 
 // several replaces the help for single symbols if more than one needs it, so that it is
@@ -252,15 +253,27 @@ var directives = []string{".visible", ".extern", ".weak", ".common", ".func", ".
 // statement returns the place and the directive of a statement that the parser does not
 // know and that contains the name: such statements are copied and define nothing.
 func (h *hints) statement(name string) (place diag.Place, directive string) {
-	for _, f := range h.files {
-		for _, o := range f.Others {
-			words := strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;+=", r) })
-			if slices.Contains(words[1:], name) {
-				return f.At(diag.Span{Off: o.Span.Off, Len: int32(len(words[0]))}), words[0]
+	if h.statements == nil {
+		h.statements = map[string]statement{}
+		for _, f := range h.files {
+			for _, o := range f.Others {
+				words := strings.FieldsFunc(f.Src.String(o.Span), func(r rune) bool { return strings.ContainsRune(" \t\r\n\f(){}[],;+=", r) })
+				for _, word := range words[1:] {
+					if h.statements[word].directive == "" {
+						h.statements[word] = statement{f.At(diag.Span{Off: o.Span.Off, Len: int32(len(words[0]))}), words[0]}
+					}
+				}
 			}
 		}
 	}
-	return diag.Place{}, ""
+	s := h.statements[name]
+	return s.place, s.directive
+}
+
+// statement is one that the parser does not know.
+type statement struct {
+	place     diag.Place
+	directive string
 }
 
 // orAdd is the usual help for an undefined symbol, behind other help.

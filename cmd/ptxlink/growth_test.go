@@ -57,6 +57,9 @@ var growths = []growth{
 		return files{"a.ptx", repeat(n, ".extern .global .u32 variable#;\n") + kernel(loads(n, "variable#")),
 			"b.ptx", repeat(n, ".visible .global .u32 variabel#;\n")}
 	}},
+	{name: "undefined symbols in misspelt statements", n: 2000, exit: exitLink, want: "did you mean .visible", args: []string{"--error-limit=0"}, input: func(n int) files {
+		return files{"a.ptx", repeat(n, ".extern .global .u32 s#;\n") + kernel(loads(n, "s#")), "b.ptx", repeat(n, ".visble .global .u32 s#;\n")}
+	}},
 	{name: "undefined C++ functions", n: 2000, exit: exitLink, want: "did you mean ", args: []string{"--error-limit=0"}, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".extern .func _Z9function#i(.param .b32 a);\n") + kernel(".param .b32 p;\n"+repeat(n, "call _Z9function#i, (p);\n")),
 			"b.ptx", repeat(n, ".visible .func _Z9function#f(.param .f32 a) { ret; }\n")}
