@@ -159,31 +159,11 @@ func (c *command) nvlink(opts *cli.Context) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, o := range nvlinkRefused() {
-		if opts.IsSet(o.option.Names()[0]) {
-			return &usageError{text: o.text, help: o.help}
-		}
-	}
-	arch := opts.String("arch")
-	switch {
-	case arch == "":
-		return &usageError{text: "no --arch", help: "--arch=sm_80 names the GPU"}
-	case strings.HasPrefix(arch, "lto_"):
-		return &usageError{text: "--arch=" + arch + " needs LTO-IR, which ptxlink does not read", help: "compile and link without -dlto, for sm_" + arch[len("lto_"):]}
-	}
+	arch, register := opts.String("arch"), opts.String("register-link-binaries")
 	virtual := strings.HasPrefix(arch, "compute_")
-	if err := checkArch(strings.Replace(arch, "compute_", "sm_", 1)); err != nil {
+	c.output = opts.String("output-file")
+	if err := c.checkNvlink(opts, arch, register, virtual); err != nil {
 		return err
-	}
-	if len(c.inputs) == 0 {
-		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
-	}
-	if c.output = opts.String("output-file"); c.output == "" && !virtual {
-		return &usageError{text: "no output", help: "name the cubin with -o"}
-	}
-	register := opts.String("register-link-binaries")
-	if register != "" && sameOutput(c.output, register) {
-		return &usageError{text: fmt.Sprintf("-o and --register-link-binaries would both write %s", register)}
 	}
 
 	files := c.deviceFiles(append(splitCommas(opts.StringSlice("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
@@ -211,11 +191,41 @@ func (c *command) nvlink(opts *cli.Context) error {
 	if virtual {
 		return c.linkVirtual(opts.Context, job, register)
 	}
+	return c.linkCubin(opts, job, register)
+}
 
+// checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
+func (c *command) checkNvlink(opts *cli.Context, arch, register string, virtual bool) error {
+	for _, o := range nvlinkRefused() {
+		if opts.IsSet(o.option.Names()[0]) {
+			return &usageError{text: o.text, help: o.help}
+		}
+	}
+	switch {
+	case arch == "":
+		return &usageError{text: "no --arch", help: "--arch=sm_80 names the GPU"}
+	case strings.HasPrefix(arch, "lto_"):
+		return &usageError{text: "--arch=" + arch + " needs LTO-IR, which ptxlink does not read", help: "compile and link without -dlto, for sm_" + arch[len("lto_"):]}
+	}
+	if err := checkArch(strings.Replace(arch, "compute_", "sm_", 1)); err != nil {
+		return err
+	}
+	switch {
+	case len(c.inputs) == 0:
+		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+	case c.output == "" && !virtual:
+		return &usageError{text: "no output", help: "name the cubin with -o"}
+	case register != "" && sameOutput(c.output, register):
+		return &usageError{text: fmt.Sprintf("-o and --register-link-binaries would both write %s", register)}
+	}
+	return nil
+}
+
+// linkCubin links the inputs, and writes the cubin and the register file.
+func (c *command) linkCubin(opts *cli.Context, job *dlink.Job, register string) (err error) {
 	c.format, c.cubin, c.usage = "cubin", true, opts.Bool("verbose")
 	c.assembler.Usage = c.usage
 	c.assembler.Compile = c.linkOptions.Relocatable
-	var err error
 	if c.assembler.Path, err = findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
