@@ -181,8 +181,34 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 	for i, r := range a.records {
 		known[r.Name+" "+r.SHA256] = &a.records[i]
 	}
-	var inputs []object.Input
-	var owners []int // the member that contains each input
+	inputs, owners := a.texts(members, log)
+	if len(inputs) == 0 && log.Errors() == 0 {
+		return nil
+	}
+	files, _, err := object.Load(ctx, inputs, object.Options{All: true}, log)
+	if err != nil {
+		return err
+	}
+	if log.Errors() > 0 {
+		return &link.Errors{Messages: public(log)}
+	}
+	for k := 0; k < len(files); {
+		m, first := &members[owners[k]], k
+		for k++; k < len(files) && owners[k] == owners[first]; k++ {
+		}
+		if r := a.record(m, files[first:k]); r != nil {
+			if old := known[m.Name+" "+r.SHA256]; old != nil {
+				r.KeepHost(*old)
+			}
+			m.Record = r
+		}
+	}
+	return nil
+}
+
+// texts returns the texts in the members without a record, and for each the member that
+// contains it.
+func (a *Archive) texts(members []Member, log *diag.Log) (inputs []object.Input, owners []int) {
 	left := cmp.Or(a.MaxInputSize, container.DefaultMaxSize)
 	for i, m := range members {
 		if m.Record != nil {
@@ -209,31 +235,23 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 			owners = append(owners, i)
 		}
 	}
-	if len(inputs) == 0 && log.Errors() == 0 {
-		return nil
+	return inputs, owners
+}
+
+// record adds the symbols of the modules in a member, and returns its record, or nil if it
+// has none: a record describes a member with a single text. Only finish handles host
+// objects.
+func (a *Archive) record(m *Member, modules []*object.File) (r *container.Record) {
+	listed := map[string]bool{} // names that the index has for the member
+	for _, s := range m.Symbols {
+		listed[s] = true
 	}
-	files, _, err := object.Load(ctx, inputs, object.Options{All: true}, log)
-	if err != nil {
-		return err
-	}
-	if log.Errors() > 0 {
-		return &link.Errors{Messages: public(log)}
-	}
-	var listed map[string]bool // names that the index has for the current member
-	for k, f := range files {
-		m := &members[owners[k]]
-		first := k == 0 || owners[k-1] != owners[k]
-		if first {
-			listed = map[string]bool{}
-			for _, s := range m.Symbols {
-				listed[s] = true
-			}
-		}
-		r, symbols := newRecord(f, object.Host{})
+	for _, f := range modules {
+		var symbols []string
 		// If the index had device functions, the host linker would link
 		// libcudadevrt's object for the cudaGetLastError of libcudart.
-		if m.IsHostObject() && !slices.ContainsFunc(m.Symbols, isWrapper) {
-			symbols = nil
+		if r, symbols = newRecord(f, object.Host{}); m.IsHostObject() && !slices.ContainsFunc(m.Symbols, isWrapper) {
+			continue
 		}
 		for _, s := range symbols {
 			if !listed[s] {
@@ -241,23 +259,14 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 				listed[s] = true
 			}
 		}
-		// A record describes a member with a single text. Only finish handles host
-		// objects.
-		alone := first && (k+1 == len(files) || owners[k+1] != owners[k])
-		if m.IsHostObject() {
-			alone = alone && a.Format() == NV
-		} else if !m.IsZstd() {
-			alone = alone && string(m.Data) == string(f.Src.Text)
-		}
-		if !alone {
-			continue
-		}
-		if old := known[m.Name+" "+r.SHA256]; old != nil {
-			r.KeepHost(*old)
-		}
-		m.Record = r
 	}
-	return nil
+	switch {
+	case len(modules) > 1,
+		m.IsHostObject() && a.Format() != NV,
+		!m.IsHostObject() && !m.IsZstd() && string(m.Data) != string(modules[0].Src.Text):
+		return nil
+	}
+	return r
 }
 
 // isWrapper reports whether a symbol is from an object of an nv package.
