@@ -479,68 +479,15 @@ func (g *generator) makeModule(i int) *node {
 	}
 	var front, rest []item
 	for _, s := range g.shared {
-		own := slices.Contains(s.owners, i)
-		needed := s.points != nil && slices.Contains(s.points.owners, i) || s.name == flawed
-		if !own && !needed && g.in100(45) {
-			continue
-		}
-		if s.wrong != nil && s.wrongIn == i {
-			s = s.wrong
-		} else if s.varied {
-			s = g.vary(s, own)
-		}
-		for _, name := range s.names() {
-			g.planned[name] = true
-		}
-		if s.typ.unsized || !own {
-			if it := (item{sym: s, extern: true}); needed || g.in100(70) {
-				front = append(front, it)
-			} else {
-				rest = append(rest, it)
-			}
-			continue
-		}
-		if g.in100(20) && forward(s) {
-			front = append(front, item{sym: s, extern: true})
-		}
-		rest = append(rest, item{sym: s})
+		front, rest = g.addShared(front, rest, s, i)
 	}
 	for range 2 + g.IntN(4) {
-		name := pick(g, g.pool)
-		if g.planned[name] {
-			continue
-		}
-		g.planned[name] = true
-		s := &symbol{name: name, owners: []int{i}}
-		switch g.IntN(9) {
-		case 0, 1, 2, 3:
-			s.kind, s.space, s.typ = "var", pick(g, []string{"global", "global", "global", "const", "shared"}), g.varType()
-			if s.space != "shared" && g.in100(15) {
-				g.makeRange(s, func(name string) bool { return g.planned[name] })
-				for _, name := range s.names() {
-					g.planned[name] = true
-				}
-			}
-			for range g.IntN(2) * g.IntN(3) {
-				if s.count > 0 {
-					break
-				}
-				if name := pick(g, g.pool); !g.planned[name] {
-					g.planned[name] = true
-					s.also = append(s.also, name)
-				}
-			}
-		case 4:
-			s.kind, s.space = g.opaque(), "global"
-			s.name = g.fresh("t") // nvlink does not support local ones
-			g.planned[s.name] = true
-		default:
-			s.kind, s.proto = "func", g.functionProto()
-			if g.in100(20) {
+		if s := g.ownSymbol(i); s != nil {
+			if s.kind == "func" && g.in100(20) {
 				front = append(front, item{sym: s, extern: true})
 			}
+			rest = append(rest, item{sym: s})
 		}
-		rest = append(rest, item{sym: s})
 	}
 	// Each module has a kernel, so that ptxas keeps some code.
 	k := &symbol{name: g.private + "k", kind: "entry", linkage: "visible", proto: &proto{params: g.entryParams()}, owners: []int{i}}
@@ -561,6 +508,72 @@ func (g *generator) makeModule(i int) *node {
 			leaf(".section .debug_info {\n.b32 24\n.b8 2, 0\n.b32 .debug_abbrev\n.b8 8, 1\n.b64 %s\n.b64 %s\n}", k.name, g.labels))
 	}
 	return m
+}
+
+// addShared adds what module i has of a symbol that several modules may have: to front
+// what may come first.
+func (g *generator) addShared(front, rest []item, s *symbol, i int) (f, r []item) {
+	own := slices.Contains(s.owners, i)
+	needed := s.points != nil && slices.Contains(s.points.owners, i) || s.name == flawed
+	if !own && !needed && g.in100(45) {
+		return front, rest
+	}
+	if s.wrong != nil && s.wrongIn == i {
+		s = s.wrong
+	} else if s.varied {
+		s = g.vary(s, own)
+	}
+	for _, name := range s.names() {
+		g.planned[name] = true
+	}
+	if s.typ.unsized || !own {
+		if it := (item{sym: s, extern: true}); needed || g.in100(70) {
+			front = append(front, it)
+		} else {
+			rest = append(rest, it)
+		}
+		return front, rest
+	}
+	if g.in100(20) && forward(s) {
+		front = append(front, item{sym: s, extern: true})
+	}
+	return front, append(rest, item{sym: s})
+}
+
+// ownSymbol returns a symbol that only module i has; nil if its name is taken.
+func (g *generator) ownSymbol(i int) *symbol {
+	name := pick(g, g.pool)
+	if g.planned[name] {
+		return nil
+	}
+	g.planned[name] = true
+	s := &symbol{name: name, owners: []int{i}}
+	switch g.IntN(9) {
+	case 0, 1, 2, 3:
+		s.kind, s.space, s.typ = "var", pick(g, []string{"global", "global", "global", "const", "shared"}), g.varType()
+		if s.space != "shared" && g.in100(15) {
+			g.makeRange(s, func(name string) bool { return g.planned[name] })
+			for _, name := range s.names() {
+				g.planned[name] = true
+			}
+		}
+		for range g.IntN(2) * g.IntN(3) {
+			if s.count > 0 {
+				break
+			}
+			if name := pick(g, g.pool); !g.planned[name] {
+				g.planned[name] = true
+				s.also = append(s.also, name)
+			}
+		}
+	case 4:
+		s.kind, s.space = g.opaque(), "global"
+		s.name = g.fresh("t") // nvlink does not support local ones
+		g.planned[s.name] = true
+	default:
+		s.kind, s.proto = "func", g.functionProto()
+	}
+	return s
 }
 
 // addressable picks a known symbol whose address an initialiser may hold.

@@ -163,15 +163,16 @@ func (g *generator) useObject(name, space string, t typ) {
 	if space == "const" || space == "local" {
 		volatile = ""
 	}
+	atomic := (space == "global" || space == "shared") && width == 4
 	switch g.IntN(8) {
 	case 0:
 		d := g.reg("b64")
 		g.emit("mov.u64 %s, %s;", d, address)
-		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
+		g.store("u64", d)
 	case 1:
 		d := g.reg("b64")
 		g.emit("cvta.%s.u64 %s, %s;", space, d, address)
-		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
+		g.store("u64", d)
 	case 2, 3:
 		if space != "const" {
 			g.emit("%sst%s.%s%s %s, %s;", g.guard(), volatile, space, word, element, g.reg(kind))
@@ -181,28 +182,37 @@ func (g *generator) useObject(name, space string, t typ) {
 	case 4, 5:
 		r := g.reg(kind)
 		g.emit("%sld%s.%s%s %s, %s;", g.guard(), volatile, space, word, r, element)
-		if kind == "b64" {
-			g.emit("st.volatile.global.b64 %s, %s;", g.address(), r)
-		} else {
-			g.emit("st.volatile.global.b32 %s, %s;", g.address(), r)
+		if kind != "b64" {
+			kind = "b32"
 		}
+		g.store(kind, r)
 	case 6:
-		if (space == "global" || space == "shared") && width == 4 {
+		if atomic {
 			g.emit("%satom.%s.exch.b32 %s, %s, %s;", g.guard(), space, g.reg("b32"), at, g.value())
 		} else if space == "global" {
 			g.emit("prefetch.global.L2 %s;", at)
 		}
-	case 7:
-		if space != "const" && space != "local" && t.vec == 0 && t.size() >= 2*width && width < 8 && t.align >= 2*width && kind == "b32" && width == 4 {
+	default:
+		if kind == "b32" && t.holdsPair(space) {
 			g.emit("ld.volatile.%s.v2.u32 {%s}, [%s];", space, g.regs("b32", 2), name)
-		} else if (space == "global" || space == "shared") && width == 4 {
+		} else if atomic {
 			g.emit("red.%s.inc.u32 %s, %s;", space, at, g.reg("b32"))
 		} else {
 			d := g.reg("b64")
 			g.emit("mov.u64 %s, %s+%d;", d, name, 4*g.IntN(5))
-			g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
+			g.store("u64", d)
 		}
 	}
+}
+
+// holdsPair reports whether a variable begins with two words that a vector may load.
+func (t typ) holdsPair(space string) bool {
+	return widths[t.word] == 4 && space != "const" && space != "local" && t.vec == 0 && t.size() >= 8 && t.align >= 8
+}
+
+// store stores a register into the output.
+func (g *generator) store(kind, register string) {
+	g.emit("st.volatile.global.%s %s, %s;", kind, g.address(), register)
 }
 
 // element returns name[n], for n in elements of the declaration here, or in bytes if it
