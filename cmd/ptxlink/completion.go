@@ -90,22 +90,7 @@ func (s subcommand) complete(t table, words []string) string {
 		return answer.String()
 	}
 	if strings.HasPrefix(last, "-") {
-		for _, f := range t.flags {
-			o := describeFlag(f)
-			for _, spelling := range o.Spellings {
-				offer(spelling, o.Text)
-				if o.optional {
-					offer(spelling+"=", o.Text)
-				}
-			}
-			letter := f.Names()[0]
-			if len(letter) > 1 || !strings.Contains(joined, letter) || letter == "W" && last == "-" { // hundreds
-				continue
-			}
-			for _, v := range o.values() { // -O0, -O1, -Wno-odr
-				offer("-"+letter+v.word, v.meaning)
-			}
-		}
+		t.offerOptions(last, offer)
 		return answer.String()
 	}
 	switch s.Name {
@@ -131,6 +116,27 @@ func (s subcommand) complete(t table, words []string) string {
 		answer.WriteString(":files\n")
 	}
 	return answer.String()
+}
+
+// offerOptions offers the options, and letters with their values: -O0, -O1, -Wno-odr. The
+// latter are hundreds for -W.
+func (t table) offerOptions(last string, offer func(word, meaning string)) {
+	for _, f := range t.flags {
+		o := describeFlag(f)
+		for _, spelling := range o.Spellings {
+			offer(spelling, o.Text)
+			if o.optional {
+				offer(spelling+"=", o.Text)
+			}
+		}
+		letter := f.Names()[0]
+		if len(letter) > 1 || !strings.Contains(joined, letter) || letter == "W" && last == "-" {
+			continue
+		}
+		for _, v := range o.values() {
+			offer("-"+letter+v.word, v.meaning)
+		}
+	}
 }
 
 // value is a value of an option that completion offers.

@@ -337,7 +337,15 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	if lost != "" {
 		result = outcome{documented + lostAddress, lost}
 	}
-	// After nvlink: the symbols and their contents.
+	if d := compareLinked(linked, mergedLinked, after, original); d.class != equal {
+		return d
+	}
+	return result
+}
+
+// compareLinked compares the symbols and their contents after nvlink. original holds the
+// names that those of the merged module, which is after, had in the inputs.
+func compareLinked(linked, mergedLinked []byte, after *described, original map[string]string) outcome {
 	finalWant, err1 := openCubin(linked)
 	finalGot, err2 := openCubin(mergedLinked)
 	if err := errors.Join(err1, err2); err != nil {
@@ -359,7 +367,7 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	if d := difference(final(finalWant, plain, addresses), final(finalGot, renamed, addresses)); d != "" {
 		return outcome{"linked symbols differ", d}
 	}
-	return result
+	return outcome{equal, ""}
 }
 
 // explain returns the reason why ptxas gives a function other code in the merged

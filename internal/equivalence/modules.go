@@ -131,29 +131,7 @@ func (g *moduleGenerator) module() {
 	g.prototypes()
 	var items []func()
 	for _, a := range g.arrays {
-		own := a.owner == g.m || a.linkage == "" ||
-			a.owner >= 0 && a.space != ".shared" && (a.linkage == ".weak" || a.linkage == ".common" || a.linkage == ".visible") && g.chance(25)
-		if !own && g.chance(20) {
-			continue
-		}
-		g.shapes[a] = g.shape(a)
-		if a.linkage != "" && (!own || g.chance(50)) {
-			g.extern(a, own)
-			if g.chance(30) {
-				items = append(items, func() { g.extern(a, own) })
-			}
-		}
-		if own {
-			linkage := a.linkage
-			if a.owner != g.m && linkage == ".visible" {
-				linkage = ".weak" // this one loses
-			}
-			if define := func() { g.define(a, linkage) }; g.scale[a] == 0 || g.chance(30) {
-				define()
-			} else {
-				items = append(items, define)
-			}
-		}
+		items = append(items, g.array(a)...)
 	}
 	if g.kinds["options"] && g.arrays[0].size > 8 && g.arrays[0].linkage != "" && g.shapes[g.arrays[0]].dims != "" && g.scale[g.arrays[0]] > 0 && g.chance(60) {
 		g.function(duplicate, func() { g.load(g.arrays[0].space, ".u8", g.names[g.arrays[0]]+"[1]") })
@@ -166,6 +144,35 @@ func (g *moduleGenerator) module() {
 	for _, item := range items {
 		item()
 	}
+}
+
+// array declares or defines an array. What may come later is in items.
+func (g *moduleGenerator) array(a *array) (items []func()) {
+	own := a.owner == g.m || a.linkage == "" ||
+		a.owner >= 0 && a.space != ".shared" && (a.linkage == ".weak" || a.linkage == ".common" || a.linkage == ".visible") && g.chance(25)
+	if !own && g.chance(20) {
+		return nil
+	}
+	g.shapes[a] = g.shape(a)
+	if a.linkage != "" && (!own || g.chance(50)) {
+		g.extern(a, own)
+		if g.chance(30) {
+			items = append(items, func() { g.extern(a, own) })
+		}
+	}
+	if !own {
+		return items
+	}
+	linkage := a.linkage
+	if a.owner != g.m && linkage == ".visible" {
+		linkage = ".weak" // this one loses
+	}
+	if define := func() { g.define(a, linkage) }; g.scale[a] == 0 || g.chance(30) {
+		define()
+	} else {
+		items = append(items, define)
+	}
+	return items
 }
 
 // extern declares an array that another module, or this one further down, defines.

@@ -229,26 +229,7 @@ func wide(op string, a, b, c float64, mode rounding) float64 {
 // directed rounds an exact f64 result. nearest is the result of toNearest, for the
 // signs of zeros.
 func directed(op string, a, b, c, nearest float64, mode rounding) float64 {
-	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(5000).SetFloat64(v) }
-	x, y := exact(a), exact(b)
-	sticky := false
-	switch op {
-	case "add", "sub":
-		x.Add(x, y)
-	case "mul":
-		x.Mul(x, y)
-	case "fma":
-		x.Mul(x, y)
-		x.Add(x, exact(c))
-	case "div":
-		q := new(big.Float).SetPrec(5000).SetMode(big.ToZero).Quo(x, y)
-		sticky = q.Acc() != big.Exact
-		x = q
-	case "sqrt":
-		q := new(big.Float).SetPrec(5000).Sqrt(x) // exact if the root has few bits
-		sticky = new(big.Float).SetPrec(11000).Mul(q, q).Cmp(x) != 0
-		x = q
-	}
+	x, sticky := unrounded(op, a, b, c)
 	if x.Sign() == 0 {
 		exactZero := op == "add" || op == "sub" || op == "fma"
 		product := a * b
@@ -278,6 +259,31 @@ func directed(op string, a, b, c, nearest float64, mode rounding) float64 {
 		return math.Copysign(0, -1)
 	}
 	return r
+}
+
+// unrounded returns the exact result of an operation, or its first digits: sticky is then
+// true.
+func unrounded(op string, a, b, c float64) (x *big.Float, sticky bool) {
+	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(5000).SetFloat64(v) }
+	x, y := exact(a), exact(b)
+	switch op {
+	case "add", "sub":
+		x.Add(x, y)
+	case "mul":
+		x.Mul(x, y)
+	case "fma":
+		x.Mul(x, y)
+		x.Add(x, exact(c))
+	case "div":
+		q := new(big.Float).SetPrec(5000).SetMode(big.ToZero).Quo(x, y)
+		sticky = q.Acc() != big.Exact
+		x = q
+	case "sqrt":
+		q := new(big.Float).SetPrec(5000).Sqrt(x) // exact if the root has few bits
+		sticky = new(big.Float).SetPrec(11000).Mul(q, q).Cmp(x) != 0
+		x = q
+	}
+	return x, sticky
 }
 
 // arithmetic returns an operation of up to three values of a format.

@@ -87,23 +87,8 @@ func (m *Machine) load(modules []*ptx.Module) error {
 	// addresses of the others as they are.
 	for _, numbered := range []bool{false, true} {
 		for _, mod := range m.modules {
-			for i := range mod.Decls {
-				if d := &mod.Decls[i]; d.Kind == ptx.Variable && d.Linkage == ptx.Extern && d.Space == ".shared" && d.Unsized {
-					m.dynamic.align = max(m.dynamic.align, d.Alignment())
-				}
-				s := mod.symbols[mod.Decls[i].Name]
-				if numbered != (original(s.name) != s.name) {
-					continue
-				}
-				first, seen := done[s.decl]
-				if seen {
-					s.fn, s.obj, s.space, s.builtin = first.fn, first.obj, first.space, first.builtin
-					continue
-				}
-				done[s.decl] = s
-				if err := m.define(s); err != nil {
-					return err
-				}
+			if err := m.defineAll(mod, numbered, done); err != nil {
+				return err
 			}
 		}
 	}
@@ -123,14 +108,44 @@ func (m *Machine) load(modules []*ptx.Module) error {
 		r.translate()
 	}
 	for _, mod := range m.modules {
-		for i := range mod.Decls {
-			d := &mod.Decls[i]
-			s := mod.symbols[d.Name]
-			if d.Kind == ptx.Variable && d.Init.Len > 0 && s.decl == d {
-				c := mod.Code(d)
-				if err := m.initialise(mod, c, 0, int32(len(c.Tokens)), d.Type, mod.dims(d.Dims), s.obj); err != nil {
-					return err
-				}
+		if err := m.initialiseAll(mod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// defineAll defines the names of a module that are numbered, or those that are not.
+func (m *Machine) defineAll(mod *module, numbered bool, done map[*ptx.Decl]*symbol) error {
+	for i := range mod.Decls {
+		if d := &mod.Decls[i]; d.Kind == ptx.Variable && d.Linkage == ptx.Extern && d.Space == ".shared" && d.Unsized {
+			m.dynamic.align = max(m.dynamic.align, d.Alignment())
+		}
+		s := mod.symbols[mod.Decls[i].Name]
+		if numbered != (original(s.name) != s.name) {
+			continue
+		}
+		if first, seen := done[s.decl]; seen {
+			s.fn, s.obj, s.space, s.builtin = first.fn, first.obj, first.space, first.builtin
+			continue
+		}
+		done[s.decl] = s
+		if err := m.define(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// initialiseAll gives the variables of a module their initial values.
+func (m *Machine) initialiseAll(mod *module) error {
+	for i := range mod.Decls {
+		d := &mod.Decls[i]
+		s := mod.symbols[d.Name]
+		if d.Kind == ptx.Variable && d.Init.Len > 0 && s.decl == d {
+			c := mod.Code(d)
+			if err := m.initialise(mod, c, 0, int32(len(c.Tokens)), d.Type, mod.dims(d.Dims), s.obj); err != nil {
+				return err
 			}
 		}
 	}

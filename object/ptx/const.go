@@ -86,52 +86,63 @@ func (c *cursor) binary(level int, ok *bool) int64 {
 			c.next()
 		}
 		b := c.binary(level+1, ok)
-		switch op {
-		case "+":
-			a += b
-		case "-":
-			a -= b
-		case "*":
-			a *= b
-		case "/", "%":
-			if b == 0 {
-				*ok = false
-				return 0
-			}
-			if op == "/" {
-				a /= b
-			} else {
-				a %= b
-			}
-		case "<<":
-			a <<= uint64(b) & 63
-		case ">>":
-			a >>= uint64(b) & 63
-		case "&":
-			a &= b
-		case "|":
-			a |= b
-		case "^":
-			a ^= b
-		case "&&":
-			a = truth(a != 0 && b != 0)
-		case "||":
-			a = truth(a != 0 || b != 0)
-		case "==":
-			a = truth(a == b)
-		case "!=":
-			a = truth(a != b)
-		case "<":
-			a = truth(a < b)
-		case ">":
-			a = truth(a > b)
-		case "<=":
-			a = truth(a <= b)
-		case ">=":
-			a = truth(a >= b)
+		if a, *ok = apply(op, a, b); !*ok {
+			return 0
 		}
 	}
 	return a
+}
+
+// apply returns the value of a binary operation. ok is false for a division by zero.
+func apply(op string, a, b int64) (value int64, ok bool) {
+	switch op {
+	case "+":
+		return a + b, true
+	case "-":
+		return a - b, true
+	case "*":
+		return a * b, true
+	case "/", "%":
+		if b == 0 {
+			return 0, false
+		}
+		if op == "/" {
+			return a / b, true
+		}
+		return a % b, true
+	case "<<":
+		return a << (uint64(b) & 63), true
+	case ">>":
+		return a >> (uint64(b) & 63), true
+	case "&":
+		return a & b, true
+	case "|":
+		return a | b, true
+	case "^":
+		return a ^ b, true
+	}
+	return truth(holds(op, a, b)), true
+}
+
+// holds returns the value of a logical operation or a comparison.
+func holds(op string, a, b int64) bool {
+	switch op {
+	case "&&":
+		return a != 0 && b != 0
+	case "||":
+		return a != 0 || b != 0
+	case "==":
+		return a == b
+	case "!=":
+		return a != b
+	case "<":
+		return a < b
+	case ">":
+		return a > b
+	case "<=":
+		return a <= b
+	}
+	return a >= b
 }
 
 func truth(b bool) int64 {
