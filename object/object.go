@@ -7,6 +7,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -26,6 +27,8 @@ type File struct {
 
 	digestLock sync.Mutex
 	digests    []string // see Digests
+	digestSet  map[string]bool
+	linkOf     map[*File]bool // see LinkOf
 
 	handOnce     sync.Once
 	handWritten  bool // see HandWritten
@@ -262,6 +265,29 @@ func (f *File) Digests() []string {
 		f.digests = []string{string(text[:])}
 	}
 	return f.digests
+}
+
+// LinkOf reports whether a file is the output of a link that had another one, or all that
+// went into it, among its inputs.
+func (f *File) LinkOf(input *File) bool {
+	if f.Producer != "ptxlink" || f == input {
+		return false
+	}
+	own, digests := f.Digests(), input.Digests()
+	f.digestLock.Lock()
+	defer f.digestLock.Unlock()
+	holds, known := f.linkOf[input]
+	if !known {
+		if f.linkOf == nil {
+			f.linkOf, f.digestSet = map[*File]bool{}, map[string]bool{}
+			for _, d := range own {
+				f.digestSet[d] = true
+			}
+		}
+		holds = !slices.ContainsFunc(digests, func(d string) bool { return !f.digestSet[d] })
+		f.linkOf[input] = holds
+	}
+	return holds
 }
 
 // DigestCount returns the number of Digests without computing them.

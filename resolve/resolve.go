@@ -5,7 +5,6 @@ package resolve
 import (
 	"bytes"
 	"path"
-	"slices"
 
 	"ptxlink/internal/diag"
 	"ptxlink/internal/globs"
@@ -284,7 +283,7 @@ func (t *Table) duplicateHelp(a, b object.ID) string {
 func LinkOf(a, b *object.File) string {
 	for _, pair := range [][2]*object.File{{a, b}, {b, a}} {
 		output, input := pair[0], pair[1]
-		if output.Producer == "ptxlink" && output != input && !slices.ContainsFunc(input.Digests(), func(d string) bool { return !slices.Contains(output.Digests(), d) }) {
+		if output.LinkOf(input) {
 			return output.Name + " is the output of a link of " + input.Name + "; name one of the two"
 		}
 	}
