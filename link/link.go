@@ -120,7 +120,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 			return nil, err
 		}
 		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
-		clock.pass("optimise", func() { err = optimise(r, o) })
+		clock.pass("optimise", func() { err = rewrite(r, o) })
 		if err != nil {
 			return nil, err
 		}

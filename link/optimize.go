@@ -58,8 +58,8 @@ func (o Optimize) check(relocatable bool) error {
 	return nil
 }
 
-// optimise replaces the output of a result by the optimised module.
-func optimise(r *Result, o Options) error {
+// rewrite replaces the output of a result by the optimised module.
+func rewrite(r *Result, o Options) error {
 	m, invalid := ptx.Parse(&diag.Source{Name: "the linked module", Text: r.PTX})
 	if invalid != nil {
 		return fmt.Errorf("the linked module cannot be read: %s", invalid.Text)
@@ -71,26 +71,26 @@ func optimise(r *Result, o Options) error {
 	if o.KeepUnused {
 		options.Keep = []string{"*"}
 	}
-	optimised, err := optimize.Optimize(m, options)
+	better, err := optimize.Optimize(m, options)
 	if err != nil {
 		return err
 	}
 	first := r.Lines
-	r.PTX = optimised.Text
-	r.Lines = &LineMap{out: diag.Source{Text: r.PTX}, inner: first, lines: optimised.Lines}
-	for _, c := range optimised.Calls {
+	r.PTX = better.Text
+	r.Lines = &LineMap{out: diag.Source{Text: r.PTX}, inner: first, lines: better.Lines}
+	for _, c := range better.Calls {
 		call := InlinedCall{Caller: c.Caller, Callee: c.Callee, Inlined: c.Inlined, Reason: c.Reason}
 		call.Place, _ = first.Origin(c.Line)
 		r.InlinedCalls = append(r.InlinedCalls, call)
 	}
-	for _, f := range optimised.Folded {
+	for _, f := range better.Folded {
 		r.Folded = append(r.Folded, FoldedFunction{Name: f.Name, Into: f.Into})
 	}
 	gone := map[string]string{}
-	for _, name := range optimised.Dropped {
+	for _, name := range better.Dropped {
 		gone[name] = "all its calls are inlined"
 	}
-	for _, f := range optimised.Folded {
+	for _, f := range better.Folded {
 		gone[f.Name] = "folded into " + f.Into + ", which has the same code"
 	}
 	all := r.describer()
@@ -102,8 +102,8 @@ func optimise(r *Result, o Options) error {
 			d.symbols = append(d.symbols, s)
 		}
 	}
-	d.symbols = addMoved(d.symbols, all.symbols, optimised.Moved)
-	d.edges = remeasure(optimised.Statements, d.symbols)
+	d.symbols = addMoved(d.symbols, all.symbols, better.Moved)
+	d.edges = remeasure(better.Statements, d.symbols)
 	r.describer = func() description { return d }
 	return nil
 }

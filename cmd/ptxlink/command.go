@@ -207,7 +207,7 @@ func (c *command) readOptions(opts *cli.Context) error {
 			}
 		}
 	}
-	if err := c.readOptimisation(opts); err != nil {
+	if err := c.readOptimize(opts); err != nil {
 		return err
 	}
 	if err := link.CheckHost(opts.String("host")); err != nil {

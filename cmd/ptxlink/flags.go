@@ -10,7 +10,7 @@ import (
 // read it, so an option is added only here. A word in backquotes is the name of the
 // value. The lines of Usage after the first are for the manual page and docs/options.md.
 func newFlags() []cli.Flag {
-	const output, input, linking, optimising, assembler, messages = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages"
+	const output, input, linking, optimizing, assembler, messages = "Output", "Inputs", "Linking", "Optimisation", "ptxas", "Messages"
 	table := []cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Category: output, Usage: "write to `FILE` (default: a.out.ptx, a.out.cubin, a.out.fatbin)"},
 		&cli.BoolFlag{Name: "relocatable", Aliases: []string{"r"}, Category: output, Usage: "keep undefined symbols, for another link"},
@@ -78,13 +78,13 @@ func newFlags() []cli.Flag {
 			"For example linux-x86_64."},
 		&cli.BoolFlag{Name: "allow-host-mismatch", Category: linking, Usage: "allow different host operating systems, with a warning"},
 
-		&cli.GenericFlag{Name: "O", Category: optimising, Value: oneOf("0 1 2"), Usage: "inline functions: small ones at `LEVEL` 1, more at 2 (default: 0)"},
-		&cli.StringSliceFlag{Name: "inline", Category: optimising, Usage: "inline functions that match `GLOB`, whatever their size"},
-		&cli.StringSliceFlag{Name: "no-inline", Category: optimising, Usage: "never inline functions that match `GLOB`"},
-		&cli.Int64Flag{Name: "inline-limit", Category: optimising, Usage: "-O1 inlines functions that add at most `N` instructions (default: 40)"},
-		&cli.BoolFlag{Name: "icf", Category: optimising, Usage: "replace functions by others with the same code"},
-		&cli.BoolFlag{Name: "print-icf-sections", Category: optimising, Usage: "print which functions --icf replaces"},
-		&cli.BoolFlag{Name: "print-inlining", Category: optimising, Usage: "print which calls are inlined, and why others are not"},
+		&cli.GenericFlag{Name: "O", Category: optimizing, Value: oneOf("0 1 2"), Usage: "inline functions: small ones at `LEVEL` 1, more at 2 (default: 0)"},
+		&cli.StringSliceFlag{Name: "inline", Category: optimizing, Usage: "inline functions that match `GLOB`, whatever their size"},
+		&cli.StringSliceFlag{Name: "no-inline", Category: optimizing, Usage: "never inline functions that match `GLOB`"},
+		&cli.Int64Flag{Name: "inline-limit", Category: optimizing, Usage: "-O1 inlines functions that add at most `N` instructions (default: 40)"},
+		&cli.BoolFlag{Name: "icf", Category: optimizing, Usage: "replace functions by others with the same code"},
+		&cli.BoolFlag{Name: "print-icf-sections", Category: optimizing, Usage: "print which functions --icf replaces"},
+		&cli.BoolFlag{Name: "print-inlining", Category: optimizing, Usage: "print which calls are inlined, and why others are not"},
 
 		&cli.StringSliceFlag{Name: "arch", Category: assembler, Usage: "link for the GPU `sm_NN` (default: the .target); several: a fatbin"},
 		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH, the usual directories, pip's wheels)"},

@@ -9,8 +9,8 @@ import (
 	"ptxlink/link"
 )
 
-// readOptimisation reads the options for the second stage of a link.
-func (c *command) readOptimisation(opts *cli.Context) error {
+// readOptimize reads the options for the second stage of a link.
+func (c *command) readOptimize(opts *cli.Context) error {
 	c.optimize = link.Optimize{
 		Level:        int(opts.Int64("O")),
 		Inline:       opts.StringSlice("inline"),
