@@ -1,6 +1,7 @@
 package ptxas
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -51,6 +52,27 @@ func TestSlower(t *testing.T) {
 		}
 		if got := build.slower(teller, m, partition.Estimate{Cloned: test.cloned, Once: int64(test.f + test.g)}); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+// TestCommands checks which programs the automatic choice runs.
+func TestCommands(t *testing.T) {
+	const calls = "\n.func f() { ret; }\n.visible .entry k()\n{\n\t.reg .b%[1]d r;\n\tP: .callprototype _ ();\n\tmov.u%[1]d r, f;\n\tcall r, P;\n\tret;\n}\n"
+	module := func(addresses int) string {
+		return fmt.Sprintf(".version 7.8\n.target sm_80\n.address_size %[1]d"+calls, addresses)
+	}
+	for _, test := range []struct{ what, text, nvlink, want string }{
+		{"pointers to functions are tried both ways", module(64), "nvlink", "ptxas ptxas nvlink"},
+		{"without nvlink there is one way", module(64), "", "ptxas"},
+		{"nvlink does not link 32-bit addresses", module(32), "nvlink", "ptxas"},
+		{"only ptxas reads what ptxlink cannot", ".version 7.8\n.target sm_80\n.func f( { }\n", "nvlink", "ptxas"},
+	} {
+		var commands []string
+		b := Build{Options: Options{Path: "ptxas", Arch: "sm_80"}, Nvlink: test.nvlink, Command: func(args []string) { commands = append(commands, args[0]) }}
+		_, messages, err := b.Assemble(t.Context(), []byte(test.text), nil)
+		if got := strings.Join(commands, " "); got != test.want || err != nil {
+			t.Errorf("%s: %s, want %s; %v, %v", test.what, got, test.want, messages, err)
 		}
 	}
 }
