@@ -54,30 +54,27 @@ type sameBody struct {
 // newDebugSections finds the inputs with debug sections, and the meanings of the
 // names in them. If only one input has sections, they are copied, provided that
 // everything they name is in the output. The sections of several inputs are merged.
-func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) *debugSections {
+// The error is that of a context that has ended.
+func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *diag.Log) (*debugSections, error) {
 	d := &debugSections{t: t, verbatim: -1}
 	if o.StripDebug && !o.KeepLines {
-		return d
+		return d, nil
 	}
 	for i, f := range t.Files {
-		if len(f.SectionEnds) > 0 && !o.StripDebug {
-			span := f.SectionEnds[0]
-			log.Error(diag.Syntax, f.At(span), fmt.Sprintf("%s is a label outside a function, which no ptxas accepts; it belongs to .debug_aranges", f.Src.Bytes(span))).
-				WithHelp(diag.Join("compile without that section: rustc -C llvm-args=-generate-arange-section=0", diag.With("-S", "%s removes debug information")))
-		} else if len(f.Sections) > 0 {
+		if len(f.Sections) > 0 {
 			d.files = append(d.files, int32(i))
 		}
 	}
 	if d.lines = o.StripDebug; d.lines || len(d.files) == 0 {
-		return d
+		return d, nil
 	}
 	d.names, d.others, d.bodies = map[int32][]debugName{}, map[resolve.LocalName]int32{}, map[resolve.DeclID]sameBody{}
 	names := make([][]debugName, len(d.files))
 	parallel.Each(ctx, len(d.files), o.Jobs, func(i int) string { return "debug information of " + t.Files[d.files[i]].Name }, func(i int) {
 		names[i] = namesIn(t.Files[d.files[i]], d.files[i])
 	})
-	if ctx.Err() != nil {
-		return d
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	count := 0
 	for i, file := range d.files {
@@ -100,7 +97,18 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 			d.verbatim = file
 		}
 	}
-	return d
+	return d, ctx.Err()
+}
+
+// sectionEnds reports labels between sections.
+func sectionEnds(t *resolve.Table, log *diag.Log) {
+	for _, f := range t.Files {
+		if len(f.SectionEnds) > 0 {
+			span := f.SectionEnds[0]
+			log.Error(diag.Syntax, f.At(span), fmt.Sprintf("%s is a label outside a function, which no ptxas accepts; it belongs to .debug_aranges", f.Src.Bytes(span))).
+				WithHelp(diag.Join("compile without that section: rustc -C llvm-args=-generate-arange-section=0", diag.With("-S", "%s removes debug information")))
+		}
+	}
 }
 
 // namesIn returns the names in the sections of a file.
@@ -325,7 +333,7 @@ func (pl *planner) sections(debug *mergedDebug) {
 		return
 	}
 	f := pl.table.Files[debug.verbatim]
-	names := pl.checked.debug.names[debug.verbatim]
+	names := pl.debug.names[debug.verbatim]
 	for _, s := range f.Sections {
 		var edits []ptx.Edit
 		for _, ref := range s.Refs {

@@ -65,7 +65,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 	log := &diag.Log{}
-	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 6)}
+	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 8)}
 
 	var in inputs
 	clock.pass("load", func() { in, err = load(ctx, o, maps, log) })
@@ -98,12 +98,19 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if !o.CheckOnly {
 		defer digestAhead(in.files, o.Jobs)()
 	}
+	var debug *debugSections
+	clock.pass("debug", func() { debug, err = newDebugSections(ctx, table, o, log) })
+	if err != nil {
+		return nil, err
+	}
+	// Every name that DWARF looks up is known.
+
 	var names *resolve.Names
-	clock.pass("rename", func() { names = rename(table, c.debug, o.Jobs, log) })
+	clock.pass("rename", func() { names = rename(table, debug, o.Jobs, log) })
 	// Every name of the output is decided, those that DWARF needs included.
 
 	var p *plan
-	clock.pass("plan", func() { p, err = newPlan(ctx, table, names, c, o, log) })
+	clock.pass("plan", func() { p, err = newPlan(ctx, table, names, c, debug, o, log) })
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +245,6 @@ func collect(t *resolve.Table, o Options) {
 type checked struct {
 	header header
 	host   object.Host // of all inputs, as far as it is known
-	debug  *debugSections
 }
 
 // check runs the checks in parallel: they only read the table. Their messages come in
@@ -264,11 +270,12 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.Alignments,
 		abicheck.Calls,
 		abicheck.SharedObjects,
-		func(t *resolve.Table, log *diag.Log) { c.debug = newDebugSections(ctx, t, o, log) },
-		abicheck.IndirectCalls, // last: not with -r
 	}
-	if o.Relocatable {
-		checks = checks[:len(checks)-1]
+	if !o.StripDebug {
+		checks = append(checks, sectionEnds)
+	}
+	if !o.Relocatable {
+		checks = append(checks, abicheck.IndirectCalls)
 	}
 	if o.DedupeIdentical && !o.AllowDuplicates {
 		checks = append(checks, abicheck.Duplicates)

@@ -75,8 +75,9 @@ func BenchmarkPass(b *testing.B) {
 			l.in.close()
 		}},
 		{"check", func() { l.checked = check(context.Background(), l.table, object.Host{}, o, l.log) }},
-		{"rename", func() { l.names = rename(l.table, l.checked.debug, 1, l.log) }},
-		{"plan", func() { l.plan, l.err = newPlan(context.Background(), l.table, l.names, l.checked, o, l.log) }},
+		{"debug", func() { l.debug, l.err = newDebugSections(context.Background(), l.table, o, l.log) }},
+		{"rename", func() { l.names = rename(l.table, l.debug, 1, l.log) }},
+		{"plan", func() { l.plan, l.err = newPlan(context.Background(), l.table, l.names, l.checked, l.debug, o, l.log) }},
 		{"emit", func() { l.plan.emit() }},
 	}
 	for i, pass := range all {
@@ -104,6 +105,7 @@ type passes struct {
 	in      inputs
 	table   *resolve.Table
 	checked checked
+	debug   *debugSections
 	names   *resolve.Names
 	plan    *plan
 	err     error

@@ -72,6 +72,7 @@ type planner struct {
 	table   *resolve.Table
 	names   *resolve.Names
 	checked checked
+	debug   *debugSections
 	options Options
 	log     *diag.Log
 	lines   *lineTable
@@ -94,10 +95,10 @@ type planner struct {
 //
 // ptxas requires every name to be declared before it is used, and accepts no
 // declaration after the definition.
-func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c checked, o Options, log *diag.Log) (*plan, error) {
-	pl := &planner{table: t, names: names, checked: c, options: o, log: log, aligns: abicheck.NewParamAlignments(t)}
-	pl.lines = newLineTable(t, c.debug, o, log)
-	sections, err := c.debug.merge(ctx, names, pl.lines, o.Jobs, log)
+func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c checked, debug *debugSections, o Options, log *diag.Log) (*plan, error) {
+	pl := &planner{table: t, names: names, checked: c, debug: debug, options: o, log: log, aligns: abicheck.NewParamAlignments(t)}
+	pl.lines = newLineTable(t, debug, o, log)
+	sections, err := debug.merge(ctx, names, pl.lines, o.Jobs, log)
 	if err != nil {
 		return nil, err
 	}
