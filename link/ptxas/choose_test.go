@@ -2,6 +2,7 @@ package ptxas
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,14 +63,21 @@ func TestCommands(t *testing.T) {
 	module := func(addresses int) string {
 		return fmt.Sprintf(".version 7.8\n.target sm_80\n.address_size %[1]d"+calls, addresses)
 	}
+	large := strings.Replace(module(64), "call r", strings.Repeat("bar.sync 0; ", tryLimit)+"call r", 1)
 	for _, test := range []struct{ what, text, nvlink, want string }{
-		{"pointers to functions are tried both ways", module(64), "nvlink", "ptxas ptxas nvlink"},
+		{"pointers to functions are tried both ways", module(64), "nvlink", "ptxas ptxas -c nvlink"},
 		{"without nvlink there is one way", module(64), "", "ptxas"},
+		{"large ones are separate functions", large, "nvlink", "ptxas -c ptxas -c nvlink"},
+		{"without nvlink they are not", large, "", "ptxas"},
 		{"nvlink does not link 32-bit addresses", module(32), "nvlink", "ptxas"},
-		{"only ptxas reads what ptxlink cannot", ".version 7.8\n.target sm_80\n.func f( { }\n", "nvlink", "ptxas"},
+		{"only ptxas reads what ptxlink cannot", module(64) + ".func g( { }\n", "nvlink", "ptxas"},
 	} {
 		var commands []string
-		b := Build{Options: Options{Path: "ptxas", Arch: "sm_80"}, Nvlink: test.nvlink, Command: func(args []string) { commands = append(commands, args[0]) }}
+		b := Build{Options: Options{Path: "ptxas", Arch: "sm_80"}, Nvlink: test.nvlink, Command: func(args []string) {
+			if commands = append(commands, args[0]); slices.Contains(args, "-c") {
+				commands = append(commands, "-c")
+			}
+		}}
 		_, messages, err := b.Assemble(t.Context(), []byte(test.text), nil)
 		if got := strings.Join(commands, " "); got != test.want || err != nil {
 			t.Errorf("%s: %s, want %s; %v, %v", test.what, got, test.want, messages, err)
