@@ -27,7 +27,7 @@ type workspace struct {
 // newWorkspace returns a workspace for a Bazel: bazel is 2.1, which reads WORKSPACE, and
 // bazel-new is 7.7, which reads MODULE.bazel.
 func newWorkspace(t *testing.T, bazel string) *workspace {
-	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.RequireCompiler(t, bazel), make: oracles.Require(t, "make"), module: bazel == "bazel-new"}
+	w := &workspace{T: t, root: t.TempDir(), bazel: oracles.RequireCompiler(t, bazel), make: oracles.Require(t, "make"), module: bazel == "bazel-new" && !oracles.StandsIn(bazel)}
 	for _, name := range modules {
 		w.write("offline/"+name+"/MODULE.bazel", "module(name = \""+name+"\")\n")
 		w.write("offline/"+name+"/BUILD", "")
@@ -494,11 +494,14 @@ ptx_cubin(
 	w.fails("//parts:four", "nvlink joins partitions, but the toolchain has none; set nvlink in ptx_toolchain, or ptxas or nvlink in ptxlink_host_toolchain")
 }
 
-// toolchain sets the arguments of the toolchain in MODULE.bazel.
+// toolchain sets the arguments of the toolchain.
 func (w workspace) toolchain(args string) {
-	const name = "bazel/example/MODULE.bazel"
-	text := regexp.MustCompile(`(?m)^ptxlink\.host\(.*\n`).ReplaceAllString(w.read(name), "")
-	w.write(name, text+"ptxlink.host("+args+")\n")
+	name, text := "bazel/example/WORKSPACE", "ptxlink_host_toolchain("+args+")\n"
+	if w.module {
+		name, text = "bazel/example/MODULE.bazel", "ptxlink.host("+args+")\n"
+	}
+	old := regexp.MustCompile(`(?m)^(ptxlink_host_toolchain|ptxlink\.host)\(.*\n`).ReplaceAllString(w.read(name), "")
+	w.write(name, old+text)
 }
 
 // functions returns the functions in a cubin, sorted.

@@ -78,11 +78,12 @@ func RequireRelease(t testing.TB, tool string) string {
 	return path
 }
 
-// StandsIn reports whether a tool with a plain name is that of CUDA 13.5, as on Ubuntu:
-// where Debian's non-free is out of reach, fetch.sh finds only ptxas of 12.4.
+// StandsIn reports whether another release of a tool stands in: that of CUDA 13.5 for one
+// with a plain name, as on Ubuntu, because where Debian's non-free is out of reach fetch.sh
+// finds only ptxas of 12.4; and Bazel 2.1 for bazel-new.
 func StandsIn(tool string) bool {
-	_, err := os.Stat(filepath.Join(Dir(), "cuda-12.4", "stand-in", tool))
-	return err == nil && tool != "ptxas"
+	found, _ := filepath.Glob(filepath.Join(Dir(), "*", "stand-in", tool))
+	return len(found) > 0 && tool != "ptxas"
 }
 
 // RequireFile returns the path of a file below [Dir] that a test needs, such as
