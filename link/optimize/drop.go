@@ -20,7 +20,7 @@ func (s *state) tally(f *function, n int) {
 func (s *state) drop(functions []*function) {
 	unused := func(f *function) bool {
 		return f.decl.Kind == ptx.Func && s.inlined[f.name] && !f.gone && s.uses[f.name] == 0 &&
-			!(s.Interposable && f.decl.Linkage != ptx.Local) && !matches(s.Keep, f.name)
+			!(s.Interposable && f.decl.Linkage != ptx.Local) && !s.keep.Match(f.name)
 	}
 	waiting := slices.Clone(functions)
 	for len(waiting) > 0 {

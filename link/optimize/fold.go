@@ -63,7 +63,7 @@ func (s *state) fold() error {
 
 // replaceable reports whether a function may be missing in the output.
 func (s *state) replaceable(f *foldable) bool {
-	return !s.taken[f.name] && !matches(s.Keep, f.name) && !(s.Interposable && f.decl.Linkage != ptx.Local)
+	return !s.taken[f.name] && !s.keep.Match(f.name) && !(s.Interposable && f.decl.Linkage != ptx.Local)
 }
 
 // foldable is a function without what makes it different from all others.

@@ -215,7 +215,7 @@ func plainAddress(c *ptx.Code, st ptx.Statement, operands []ptx.Operand) (base i
 // repeats returns a reason if a second copy of a function would access memory in .local:
 // rule 1.
 func (s *state) repeats(f *function) string {
-	if f.frame().own == 0 || s.sites[f.name] == 1 && !s.kept(f) || matches(s.Inline, f.name) {
+	if f.frame().own == 0 || s.sites[f.name] == 1 && !s.kept(f) || s.inlineAll.Match(f.name) {
 		return ""
 	}
 	return "its objects stay in .local, and it would remain too or have several copies"
@@ -224,7 +224,7 @@ func (s *state) repeats(f *function) string {
 // limitStack returns the sites that do not make the stack of the caller grow: rule 2.
 func (s *state) limitStack(caller *function, sites []*site) (list []*site) {
 	free := func(at *site) bool {
-		return at.callee.frame().own == 0 && at.memory() == 0 || matches(s.Inline, at.callee.name)
+		return at.callee.frame().own == 0 && at.memory() == 0 || s.inlineAll.Match(at.callee.name)
 	}
 	if !slices.ContainsFunc(sites, func(at *site) bool { return !free(at) }) {
 		return sites

@@ -1,17 +1,15 @@
 package optimize
 
 import (
-	"path"
-
 	"ptxlink/internal/diag"
+	"ptxlink/internal/graph"
 	"ptxlink/object/ptx"
 )
 
-// graph is what is known of the functions of a module before a series of rounds.
-type graph struct {
+// callGraph is what is known of the functions of a module before a series of rounds.
+type callGraph struct {
 	sites     map[string]int  // direct calls of a function
 	taken     map[string]bool // something other than a direct call refers to the function
-	component map[string]int  // functions that call each other have the same number
 	recursive map[string]bool // the function calls itself, perhaps through others
 	level     map[string]int  // of a function: more than that of all that may be inlined into it
 }
@@ -30,8 +28,8 @@ func (s *state) callee(name string) string {
 
 // analyse builds the call graph of the module.
 func (s *state) analyse() {
-	g := &graph{sites: map[string]int{}, taken: map[string]bool{}, component: map[string]int{}, recursive: map[string]bool{}, level: map[string]int{}}
-	s.graph, s.depths = g, map[string]int64{}
+	g := &callGraph{sites: map[string]int{}, taken: map[string]bool{}, recursive: map[string]bool{}, level: map[string]int{}}
+	s.callGraph, s.depths = g, map[string]int64{}
 	calls := map[string][]string{} // by caller
 	for _, f := range s.functions {
 		direct := map[int32]bool{}
@@ -58,78 +56,36 @@ func (s *state) analyse() {
 		}
 	})
 
-	g.components(s.functions, calls)
-	for caller, callees := range calls {
-		for _, callee := range callees {
-			if s.byName[callee] != nil && g.component[caller] == g.component[callee] {
-				g.recursive[caller], g.recursive[callee] = true, true
+	index := make(map[string]int32, len(s.functions))
+	for i, f := range s.functions {
+		index[f.name] = int32(i)
+	}
+	callees := func(i int32) (list []int32) {
+		for _, name := range calls[s.functions[i].name] {
+			if callee, ok := index[name]; ok {
+				list = append(list, callee)
+			}
+		}
+		return list
+	}
+	order, component := graph.Components(len(s.functions), callees)
+	for i, f := range s.functions {
+		for _, callee := range callees(int32(i)) {
+			if component[i] == component[callee] {
+				g.recursive[f.name], g.recursive[s.functions[callee].name] = true, true
 			}
 		}
 	}
-	// Components are numbered callees first, so the levels of callees are known.
-	for _, name := range g.order(s.functions) {
+	// A callee that is not recursive comes before its callers.
+	for _, i := range order {
 		level := 0
-		for _, callee := range calls[name] {
-			f := s.byName[callee]
-			if f != nil && !g.recursive[callee] && s.unwanted(f) == "" {
-				level = max(level, g.level[callee]+1)
+		for _, c := range callees(i) {
+			callee := s.functions[c]
+			if !g.recursive[callee.name] && s.unwanted(callee) == "" {
+				level = max(level, g.level[callee.name]+1)
 			}
 		}
-		g.level[name] = level
-	}
-}
-
-// order returns the functions by component: callees first.
-func (g *graph) order(functions []*function) []string {
-	var list []string
-	byComponent := make([][]string, len(g.component)+1)
-	for _, f := range functions {
-		byComponent[g.component[f.name]] = append(byComponent[g.component[f.name]], f.name)
-	}
-	for _, names := range byComponent {
-		list = append(list, names...)
-	}
-	return list
-}
-
-// components numbers the strongly connected components of the call graph, callees
-// first, after Tarjan.
-func (g *graph) components(functions []*function, calls map[string][]string) {
-	type node struct{ index, low int }
-	nodes := map[string]*node{}
-	var stack []string
-	number := 0
-	var visit func(name string) *node
-	visit = func(name string) *node {
-		n := &node{len(nodes) + 1, len(nodes) + 1}
-		nodes[name] = n
-		stack = append(stack, name)
-		for _, callee := range calls[name] {
-			next := nodes[callee]
-			if next == nil {
-				next = visit(callee)
-				n.low = min(n.low, next.low)
-			} else if _, done := g.component[callee]; !done {
-				n.low = min(n.low, next.index)
-			}
-		}
-		if n.low == n.index {
-			for {
-				last := stack[len(stack)-1]
-				stack = stack[:len(stack)-1]
-				g.component[last] = number
-				if last == name {
-					break
-				}
-			}
-			number++
-		}
-		return n
-	}
-	for _, f := range functions {
-		if nodes[f.name] == nil {
-			visit(f.name)
-		}
+		g.level[s.functions[i].name] = level
 	}
 }
 
@@ -139,10 +95,10 @@ func (s *state) unwanted(f *function) string {
 	if reason := s.unfit(f); reason != "" {
 		return reason
 	}
-	if matches(s.NoInline, f.name) {
+	if s.noInline.Match(f.name) {
 		return diag.Option("--no-inline")
 	}
-	if matches(s.Inline, f.name) {
+	if s.inlineAll.Match(f.name) {
 		return ""
 	}
 	if s.Level == 0 {
@@ -164,16 +120,7 @@ func (s *state) unwanted(f *function) string {
 
 // kept reports whether a function stays in the module when all its calls are inlined.
 func (s *state) kept(f *function) bool {
-	return s.taken[f.name] || s.Interposable && f.decl.Linkage != ptx.Local || matches(s.Keep, f.name)
-}
-
-func matches(globs []string, name string) bool {
-	for _, glob := range globs {
-		if ok, _ := path.Match(glob, name); ok {
-			return true
-		}
-	}
-	return false
+	return s.taken[f.name] || s.Interposable && f.decl.Linkage != ptx.Local || s.keep.Match(f.name)
 }
 
 // size returns the instructions of a function.

@@ -7,9 +7,9 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 
+	"ptxlink/internal/globs"
 	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
 )
@@ -102,7 +102,7 @@ func (o Options) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
 func (o Options) Check() error {
 	for _, list := range [][]string{o.Inline, o.NoInline} {
 		for _, glob := range list {
-			if _, err := path.Match(glob, ""); err != nil {
+			if err := globs.Check(glob); err != nil {
 				return fmt.Errorf("%q is not a pattern: %w", glob, err)
 			}
 		}
@@ -177,6 +177,9 @@ func (s *state) inline() error {
 // state is the module, and what the steps know of it.
 type state struct {
 	Options
+	// The lists Inline, NoInline and Keep of Options.
+	inlineAll, noInline, keep globs.List
+
 	m         *ptx.Module // as it was
 	functions []*function // in the order of the text
 	byName    map[string]*function
@@ -189,7 +192,7 @@ type state struct {
 	word   string // new names contain it, and the original module does not
 	count  int    // of new names
 
-	*graph
+	*callGraph
 	uses     map[string]int   // of each name, outside the definition of that function
 	depths   map[string]int64 // see depth
 	numbered map[string]int64 // the least number behind each base of a name
@@ -217,7 +220,7 @@ type variable struct {
 
 func newState(m *ptx.Module, o Options) *state {
 	s := &state{
-		Options: o, m: m, byName: map[string]*function{}, alias: map[string]string{}, first: map[string]int32{}, place: -1,
+		Options: o, inlineAll: globs.New(o.Inline), noInline: globs.New(o.NoInline), keep: globs.New(o.Keep), m: m, byName: map[string]*function{}, alias: map[string]string{}, first: map[string]int32{}, place: -1,
 		inlined: map[string]bool{}, grown: map[string]bool{}, added: map[string]bool{}, reported: map[reportKey]int{}, locs: lineInfo{labels: map[string]string{}},
 		uses: map[string]int{}, gone: map[string]bool{},
 	}
