@@ -258,7 +258,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	if o.Version != "" {
 		lowerInstructions(t, c.header, log)
 	}
-	checks := []func(*resolve.Table, *diag.Log){
+	checks := append(make([]func(*resolve.Table, *diag.Log), 0, 16),
 		abicheck.Conventions,
 		abicheck.Symbols,
 		func(t *resolve.Table, log *diag.Log) { abicheck.SystemCalls(t, c.header.addressSize, log) },
@@ -270,7 +270,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		abicheck.Alignments,
 		abicheck.Calls,
 		abicheck.SharedObjects,
-	}
+	)
 	if !o.StripDebug {
 		checks = append(checks, sectionEnds)
 	}
