@@ -16,6 +16,7 @@ type Scope uint8
 
 const (
 	Symbols     Scope = iota // names that a module defines, or that it uses from others
+	External                 // those of them that are not private to a module
 	Definitions              // private ones too
 	Exported                 // definitions that other modules can use
 	Functions                // defined ones that are not entries
@@ -23,7 +24,7 @@ const (
 )
 
 func (s Scope) String() string {
-	return [...]string{"symbol", "definition", "external definition", "function", "entry"}[s]
+	return [...]string{"symbol", "symbol", "definition", "external definition", "function", "entry"}[s]
 }
 
 // has reports whether a name of a file is in the scope.
@@ -33,6 +34,8 @@ func (s Scope) has(f *object.File, name ptx.NameID) bool {
 	switch s {
 	case Symbols:
 		return sym.Exported() || sym.Defined()
+	case External:
+		return sym.Exported()
 	case Exported:
 		return sym.Exported() && sym.Defined()
 	case Functions:
@@ -151,6 +154,9 @@ func (h *hints) meant(value string, scope Scope) string {
 	seen, asked := map[string]bool{}, globs.New([]string{value})
 	for _, f := range h.files {
 		for n, name := range f.Names {
+			if scope == External && name == value && f.Symbols[n].Defined() {
+				return "it has no linkage in " + f.Name + ", so no other module uses it"
+			}
 			if seen[name] || !scope.has(f, ptx.NameID(n)) {
 				continue
 			}
