@@ -177,7 +177,8 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same boo
 	return names, true
 }
 
-// match compares two bodies or initial values. The matcher has no code if there are none.
+// match compares two bodies or initial values. The code of a declaration without either is
+// nil.
 func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
 	m = &matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
 	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]

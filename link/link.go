@@ -364,7 +364,7 @@ func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m 
 	if f == nil || len(m.Notes) == 0 {
 		return
 	}
-	if first := files[m.Notes[0].Place.Source]; first != nil && resolve.LinkOf(f, first) != "" {
+	if first := files[m.Notes[0].Place.Source]; first != nil && resolve.OutputHelp(f, first) != "" {
 		return
 	}
 	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {

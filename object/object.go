@@ -267,8 +267,8 @@ func (f *File) Digests() []string {
 	return f.digests
 }
 
-// LinkOf reports whether a file is the output of a link that had another one, or all that
-// went into it, among its inputs.
+// LinkOf reports whether f is the output of a link whose inputs include another file, or
+// everything that was linked into that file.
 func (f *File) LinkOf(input *File) bool {
 	if f.Producer != "ptxlink" || f == input {
 		return false

@@ -256,7 +256,7 @@ func (t *Table) duplicateHelp(a, b object.ID) string {
 	if d == nil || e == nil || d.Kind != e.Kind { // an alias
 		return "rename one of the two"
 	}
-	if help := LinkOf(t.Files[a.File], f); help != "" {
+	if help := OutputHelp(t.Files[a.File], f); help != "" {
 		return help
 	}
 	help := "rename one of the two"
@@ -278,9 +278,9 @@ func (t *Table) duplicateHelp(a, b object.ID) string {
 	return help
 }
 
-// LinkOf returns the advice for two modules of which one is the output of a link of the
-// other, as *.ptx may name them; "" for others.
-func LinkOf(a, b *object.File) string {
+// OutputHelp returns the advice for two modules of which one is the output of a link of the
+// other, which *.ptx names as well; "" for others.
+func OutputHelp(a, b *object.File) string {
 	for _, pair := range [][2]*object.File{{a, b}, {b, a}} {
 		output, input := pair[0], pair[1]
 		if output.LinkOf(input) {

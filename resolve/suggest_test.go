@@ -281,7 +281,7 @@ func TestUnmatched(t *testing.T) {
 		{"everything may be nothing", Named{Values: []string{"*"}, Scope: Entries}, ""},
 		{"private definitions are symbols, as for --trace-symbol", Named{Values: []string{"private"}}, ""},
 		{"private names are definitions", Named{Values: []string{"private"}, Scope: Definitions}, ""},
-		{"what is undefined is none", Named{Values: []string{"outside"}, Scope: Definitions}, "warning : no definition matches outside, which Options.Define names"},
+		{"an undefined name is not a definition", Named{Values: []string{"outside"}, Scope: Definitions}, "warning : no definition matches outside, which Options.Define names"},
 		{"private names are not exported", Named{Values: []string{"private"}, Scope: Exported}, "warning : no external definition matches private, which Options.Define names"},
 		{"a kernel is no function", Named{Values: []string{"kernel"}, Scope: Functions}, "warning : no function matches kernel, which Options.Define names"},
 		{"a function is no kernel", Named{Values: []string{"private"}, Scope: Entries}, "warning : no entry matches private, which Options.Define names"},

@@ -1,6 +1,6 @@
 // Package debuginfo, of use to this module only, merges the DWARF sections of several
-// modules into one set of sections. It does not edit text: the caller provides the names and files, and the
-// result is bytes and fixups.
+// modules into one set of sections. It does not edit text: the caller provides the names
+// and files, and the result is bytes and fixups.
 package debuginfo
 
 import (

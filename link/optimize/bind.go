@@ -56,7 +56,8 @@ type argument struct {
 	align  int64 // of the object
 }
 
-// accesses returns those that a usage of the parameter and the caller make.
+// accesses returns the accesses of the parameter by the callee, and those of the argument
+// by the caller.
 func (a *argument) accesses(inner *usage) []access {
 	list := slices.Clone(inner.accesses)
 	if a.outer != nil {
