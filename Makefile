@@ -21,7 +21,7 @@
 GO ?= go
 FUZZTIME ?= 10m
 SEED ?= 1000
-RACE = ./internal/diag ./object/... ./resolve/... ./abicheck/... ./link/...
+RACE = ./link/diag ./object/... ./resolve/... ./abicheck/... ./link/...
 
 # urfave/cli's own manual pages come with a reader of Markdown that takes 0.5 ms at every
 # start. ptxlink makes its pages without it.

@@ -5,7 +5,7 @@ package abicheck
 import (
 	"fmt"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

@@ -3,7 +3,7 @@ package abicheck
 import (
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

@@ -6,7 +6,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

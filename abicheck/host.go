@@ -3,7 +3,7 @@ package abicheck
 import (
 	"fmt"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 

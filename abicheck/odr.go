@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

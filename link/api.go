@@ -9,9 +9,9 @@ import (
 	"sync"
 	"time"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 

@@ -8,7 +8,7 @@ import (
 	"sort"
 	"strconv"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

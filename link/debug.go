@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"ptxlink/abicheck"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/debuginfo"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

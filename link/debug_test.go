@@ -15,10 +15,10 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
 	"ptxlink/link/debuginfo"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 

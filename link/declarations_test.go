@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 	"ptxlink/link/partition"
 	"ptxlink/object/ptx"

@@ -5,7 +5,7 @@ import (
 	"bytes"
 	"io"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // writer takes the output piece by piece.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/abicheck"
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"sort"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // LineMap maps lines of the output to the input lines they came from.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"unicode"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

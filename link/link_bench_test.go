@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"ptxlink/bench/gen"
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/resolve"
 )

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 

@@ -8,8 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/mapped"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/resolve"

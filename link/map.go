@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"io"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/srcline"
+	"ptxlink/link/diag"
 )
 
 // Map holds the facts of the link map. Lists may be empty but never null.

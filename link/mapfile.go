@@ -9,7 +9,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // WriteMap writes the Map as text.

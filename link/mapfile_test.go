@@ -2,7 +2,7 @@ package link
 
 import (
 	"errors"
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"strings"
 	"testing"
 

@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/mapped"
+	"ptxlink/link/diag"
 )
 
 // Message is an error, a warning or a note. errors.As finds one in the errors of

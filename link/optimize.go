@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
 	"ptxlink/object/ptx"
 )

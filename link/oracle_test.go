@@ -18,9 +18,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

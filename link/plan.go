@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"ptxlink/abicheck"
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"ptxlink/abicheck"
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"

@@ -11,8 +11,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/globs"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

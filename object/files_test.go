@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 	"ptxlink/object"
 )

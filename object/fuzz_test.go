@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

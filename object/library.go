@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 )
 
 // FindLibrary returns the file of -l name: lib<name>.a or lib<name>.ptx in the first

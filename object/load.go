@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"io"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/mapped"
+	"ptxlink/link/diag"
 	"ptxlink/object/container"
 )
 

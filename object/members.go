@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/container"
 )
 

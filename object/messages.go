@@ -1,6 +1,6 @@
 package object
 
-import "ptxlink/internal/diag"
+import "ptxlink/link/diag"
 
 // The packages object, resolve and abicheck report to a Log of the caller, and
 // package link is built from them. These aliases export the types to programs that

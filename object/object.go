@@ -11,7 +11,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

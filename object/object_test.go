@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
+	"ptxlink/link/diag"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/room"
+	"ptxlink/link/diag"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )

@@ -4,7 +4,7 @@ import (
 	"path"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 

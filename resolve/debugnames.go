@@ -3,9 +3,9 @@ package resolve
 import (
 	"context"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 

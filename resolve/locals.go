@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

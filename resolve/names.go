@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

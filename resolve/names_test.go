@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

@@ -6,9 +6,9 @@ import (
 	"bytes"
 	"path"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/globs"
 	"ptxlink/internal/hashed"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

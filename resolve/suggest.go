@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

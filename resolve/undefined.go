@@ -3,7 +3,7 @@ package resolve
 import (
 	"fmt"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/globs"
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

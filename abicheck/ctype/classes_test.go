@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
+	"ptxlink/link/diag"
 )
 
 // classGenerator writes random classes of C++: bases, empty classes, packing, templates,

@@ -15,8 +15,8 @@ import (
 	"sync"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
+	"ptxlink/link/diag"
 )
 
 var update = flags.Bool("update", false, "have nvcc and clang lay out the structs of testdata/abi/layout.c again")

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // Header holds the types of a C or C++ text.

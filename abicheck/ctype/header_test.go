@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
+	"ptxlink/link/diag"
 )
 
 // classes are classes of C++ whose layout depends on more than their members.

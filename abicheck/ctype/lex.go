@@ -8,7 +8,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // token is a word, a number or an operator of C; in a header also a string or

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // Declared is one declaration in a C text: a struct, union or enum, a type name, or

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 func TestParse(t *testing.T) {

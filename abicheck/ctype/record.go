@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // record reads a struct, union or class, from that word on.

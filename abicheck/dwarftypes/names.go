@@ -6,7 +6,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // sharedName returns the name under which an aggregate or enumeration is one type

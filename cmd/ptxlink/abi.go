@@ -13,9 +13,9 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/abicheck/ctype"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/room"
 	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
 )
 
 var abiCommand = subcommand{

@@ -19,8 +19,8 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"golang.org/x/tools/txtar"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // namedOption matches an option in a message, with what is before it.

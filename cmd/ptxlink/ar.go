@@ -15,11 +15,11 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 )
 

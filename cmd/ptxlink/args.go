@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 )
 
 // input is a file or a -l on the command line. Their order is the link order.

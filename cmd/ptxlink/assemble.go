@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/link/ptxas"
 )

@@ -14,12 +14,12 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
 	"ptxlink/link/report"
 )

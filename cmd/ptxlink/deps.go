@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 var depsCommand = subcommand{

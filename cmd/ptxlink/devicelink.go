@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"slices"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 )

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 )
 
 var explainCommand = subcommand{

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 )
 

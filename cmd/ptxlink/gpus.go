@@ -10,8 +10,8 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
 )
 

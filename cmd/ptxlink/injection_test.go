@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // hostile holds everything in a name that a terminal would act on: 7-bit and 8-bit

@@ -11,9 +11,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 var infoCommand = subcommand{

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // refusedOptions holds options of ld that cannot be ignored, why, and an option to use

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/libdevice"
 	"ptxlink/link/pack"
 )

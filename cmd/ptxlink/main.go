@@ -14,9 +14,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
+	"ptxlink/link/diag"
 )
 
 // Exit codes. Scripts rely on them.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
+	"ptxlink/link/diag"
 )
 
 func manualCommand() subcommand {

@@ -5,8 +5,8 @@ import (
 	"io"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // readOptimize reads the options for the second stage of a link.

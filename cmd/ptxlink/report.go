@@ -11,8 +11,8 @@ import (
 
 	"golang.org/x/term"
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // reporter writes messages according to the options.

@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
 )
 

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/typo"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // warningOptions say which warnings are shown, and which are errors. The rules are

@@ -1,9 +1,9 @@
-// Package bridge converts messages of internal/diag to those of package link for
+// Package bridge converts messages of link/diag to those of package link for
 // the packages beside link, whose API has no internal types. Package link sets the
 // functions; the type parameters are types of link, which bridge cannot import.
 package bridge
 
-import "ptxlink/internal/diag"
+import "ptxlink/link/diag"
 
 var (
 	// PublicMessages returns a []*link.Message.

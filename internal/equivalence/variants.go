@@ -8,10 +8,10 @@ import (
 	"sort"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/internal/ptxsim/kernels"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/object/ptx"
 )

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"syscall"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
+	"ptxlink/link/diag"
 )
 
 // File is one file to write: the output, or a file beside it.

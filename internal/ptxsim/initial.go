@@ -3,7 +3,7 @@ package ptxsim
 import (
 	"math/bits"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -5,7 +5,7 @@ import (
 	"debug/dwarf"
 	"encoding/binary"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

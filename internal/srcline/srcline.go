@@ -11,7 +11,7 @@ import (
 	"sort"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // TestExpressionOperands puts each operation of DWARF 5, and of GCC, before a DW_OP_call4:

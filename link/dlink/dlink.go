@@ -10,10 +10,10 @@ import (
 	"strings"
 
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
 )

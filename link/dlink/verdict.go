@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
 )

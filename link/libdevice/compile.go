@@ -13,11 +13,11 @@ import (
 	"sync"
 
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // Options holds the input and the options of Compile.

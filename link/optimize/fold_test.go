@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
 	"ptxlink/object/ptx"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"sync"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

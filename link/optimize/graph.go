@@ -1,8 +1,8 @@
 package optimize
 
 import (
-	"ptxlink/internal/diag"
 	"ptxlink/internal/graph"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

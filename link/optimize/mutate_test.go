@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
 	"ptxlink/object/ptx"
 )

@@ -6,8 +6,8 @@ import (
 	"os"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/ptxsim"
+	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
 	"ptxlink/object/ptx"
 )

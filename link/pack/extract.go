@@ -9,8 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
 )

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 

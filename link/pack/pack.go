@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"

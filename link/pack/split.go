@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"slices"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/graph"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )

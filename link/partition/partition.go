@@ -12,8 +12,8 @@ import (
 	"sort"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/graph"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -14,12 +14,12 @@ import (
 	"sync/atomic"
 
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
 	"ptxlink/internal/srcline"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // Options holds the options of ptxas.

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/parallel"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/object/ptx"
 )

@@ -13,9 +13,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // TestModes checks that every mode makes the same program: the same kernels and data,

@@ -17,10 +17,10 @@ import (
 	"sync"
 	"time"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
 )
 
 // DefaultCacheSize is the limit of a cache in bytes, if none is given.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // keyOf returns a key for a number.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/object/ptx"
 )

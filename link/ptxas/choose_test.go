@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/object/ptx"
 )

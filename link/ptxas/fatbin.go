@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
 )
 
 // fatbinArgs returns the command line of fatbinary.

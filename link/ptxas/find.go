@@ -14,7 +14,7 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // Find returns the absolute path of ptxas. It searches in this order:

@@ -9,7 +9,7 @@ import (
 	"sync"
 
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // ptxas writes messages of these forms:

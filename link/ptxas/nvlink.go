@@ -13,10 +13,10 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"ptxlink/internal/bridge"
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // fake writes a shell script that stands in for ptxas.

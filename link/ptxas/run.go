@@ -7,8 +7,8 @@ import (
 	"sync"
 	"syscall"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
 )
 
 // run runs a program in a directory, which is also that of its temporary files.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
 )
 
 // FindNvlink returns the absolute path of NVIDIA's nvlink. ptxlink may be on the way

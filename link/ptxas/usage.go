@@ -8,8 +8,8 @@ import (
 	"errors"
 	"slices"
 
-	"ptxlink/internal/diag"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // Usage is what a kernel or function needs of the GPU. The figures come from the

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/room"
+	"ptxlink/link/diag"
 )
 
 // arWriter is the state of one call of WriteArchive.

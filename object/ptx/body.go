@@ -3,7 +3,7 @@ package ptx
 import (
 	"strconv"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // body reads one function body and records what the linker needs: uses of

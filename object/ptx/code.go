@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"sync"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // StatementKind classifies the statements of a body.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // cursor is a lexer with its current token. The parser of a module and the reader

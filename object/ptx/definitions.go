@@ -6,8 +6,8 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
+	"ptxlink/link/diag"
 )
 
 // Definition is a name that a module defines for others.

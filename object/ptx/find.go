@@ -1,6 +1,6 @@
 package ptx
 
-import "ptxlink/internal/diag"
+import "ptxlink/link/diag"
 
 // FindInstruction returns the first instruction whose opcode with modifiers, such
 // as "shfl.idx.b32", satisfies match. It reads the bodies again: the linker calls

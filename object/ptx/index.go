@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // Index is an operand like x[2] or x[%r1+2] of an instruction, on a variable of the

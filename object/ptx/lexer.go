@@ -7,7 +7,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // Kind is the kind of token.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"unicode/utf8"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
 )
 
 const lexicalTop = ".version 7.0\n.target sm_80\n.address_size 64\n"

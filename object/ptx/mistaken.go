@@ -6,7 +6,7 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // mistaken recognises text that users pass in place of PTX. It returns what the

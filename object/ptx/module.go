@@ -10,8 +10,8 @@ import (
 	"sort"
 	"strconv"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
+	"ptxlink/link/diag"
 )
 
 // Source is a text with the name that messages use for it. Its Text must not change

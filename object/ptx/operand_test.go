@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // TestAddressParts checks which addresses have a constant offset from a name.

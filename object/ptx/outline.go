@@ -3,7 +3,7 @@ package ptx
 import (
 	"bytes"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // Outline reads the declarations of a module and skips bodies, initial values and

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
+	"ptxlink/link/diag"
 )
 
 // Parse reads one module. The error, if any, is the first in the text; the module

@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"slices"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // NamePlace is a place in a body that means a name: the index of its declaration in the

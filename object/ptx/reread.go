@@ -1,6 +1,6 @@
 package ptx
 
-import "ptxlink/internal/diag"
+import "ptxlink/link/diag"
 
 // Reread reads a statement that takes the place of a declaration d of the module, or
 // stands before it: a changed function, or a new variable. The result is a module of that

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // sameReread checks that a function means the same if it is read again as a text of its

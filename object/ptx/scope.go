@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"math"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/hashed"
+	"ptxlink/link/diag"
 )
 
 // LocalKind is the kind of declaration inside a function.

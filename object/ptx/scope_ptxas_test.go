@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/diag"
 	"ptxlink/internal/oracles"
+	"ptxlink/link/diag"
 )
 
 // TestScopesPtxas checks that a name has the same meaning for the reader as for

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"strings"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // Data is the contents of all .section blocks of one name, concatenated.

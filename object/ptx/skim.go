@@ -3,7 +3,7 @@ package ptx
 import (
 	"bytes"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // skim passes the statements that most of a body consists of without making tokens:

@@ -3,7 +3,7 @@ package ptx
 import (
 	"bytes"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // scan moves over text byte by byte. What it reads fails once ok is false; the reader

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // section reads a .section block. Its names may be declared later, so they are kept

@@ -1,7 +1,7 @@
 package ptx
 
 import (
-	"ptxlink/internal/diag"
+	"ptxlink/link/diag"
 )
 
 // What a few bytes of text can stand for is limited: the names of all ranges of

@@ -147,7 +147,7 @@ func idsByGoName(t *testing.T) map[string]ID {
 
 // TestMessagesPage compares docs/errors.md with the rules.
 func TestMessagesPage(t *testing.T) {
-	const page, mark = "../../docs/errors.md", "<!-- go test ./internal/diag -update writes what follows -->\n"
+	const page, mark = "../../docs/errors.md", "<!-- go test ./link/diag -update writes what follows -->\n"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
@@ -178,6 +178,6 @@ func TestMessagesPage(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if string(text) != b.String() {
-		t.Errorf("%s does not list the rules as they are; run go test ./internal/diag -update", page)
+		t.Errorf("%s does not list the rules as they are; run go test ./link/diag -update", page)
 	}
 }
