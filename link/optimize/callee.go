@@ -15,12 +15,26 @@ func (s *state) unfit(f *function) string {
 	return *f.reason
 }
 
-// reconsider forgets why functions cannot be inlined.
+// reconsider forgets why functions cannot be inlined, and lists the names of the module
+// that ranges may hide.
 func (s *state) reconsider() {
 	for _, f := range s.functions {
 		f.reason = nil
 	}
-	s.numbered = nil
+	s.numbered = map[string]int64{}
+	note := func(name string) {
+		if b, number, ok := ptx.SplitNumber(name); ok {
+			if least, known := s.numbered[b]; !known || number < least {
+				s.numbered[b] = number
+			}
+		}
+	}
+	for _, name := range s.m.Names {
+		note(name)
+	}
+	for name := range s.added {
+		note(name)
+	}
 }
 
 func (s *state) findUnfit(f *function) string {
@@ -119,22 +133,6 @@ func (s *state) declares(name string) bool {
 
 // hides reports whether the module has a name that a range declares.
 func (s *state) hides(base string, count int64) bool {
-	if s.numbered == nil {
-		s.numbered = map[string]int64{}
-		note := func(name string) {
-			if b, number, ok := ptx.SplitNumber(name); ok {
-				if least, known := s.numbered[b]; !known || number < least {
-					s.numbered[b] = number
-				}
-			}
-		}
-		for _, name := range s.m.Names {
-			note(name)
-		}
-		for name := range s.added {
-			note(name)
-		}
-	}
 	least, known := s.numbered[base]
 	return known && least < count
 }

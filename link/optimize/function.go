@@ -89,6 +89,25 @@ func (f *function) usages() (list []usage, indirect bool) {
 	return f.usagesOf, f.indirect
 }
 
+// look finds out what callers will ask of a function, so that they find it in several
+// goroutines.
+func (s *state) look(f *function) {
+	if s.wanted(f) {
+		f.frame()
+	}
+}
+
+// forget drops the code of a function whose calls have been looked at, unless callers will
+// need it.
+func (s *state) forget(f *function) {
+	if f.codeOf != nil && !s.wanted(f) {
+		f.codeOf, f.usagesOf = nil, nil
+	}
+}
+
+// wanted reports whether calls of a function may be inlined.
+func (s *state) wanted(f *function) bool { return s.sites[f.name] > 0 && s.unwanted(f) == "" }
+
 // change is what becomes of a function.
 type change struct {
 	*function
@@ -125,9 +144,7 @@ func (s *state) change(c change) (function, error) {
 	if err != nil {
 		return function{}, err
 	}
-	f := function{name: c.name, original: c.original, text: t, m: m, decl: &m.Decls[0], calls: m.Calls}
-	f.usages() // it grew, so its code is needed
-	return f, nil
+	return function{name: c.name, original: c.original, text: t, m: m, decl: &m.Decls[0], calls: m.Calls}, nil
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}

@@ -53,6 +53,7 @@ func (s *state) analyse() {
 	s.each(len(s.functions), func(i int) {
 		if f := s.functions[i]; len(f.calls) > 0 || g.sites[f.name] > 0 {
 			f.usages()
+			s.look(f)
 		}
 	})
 

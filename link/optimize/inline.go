@@ -20,7 +20,7 @@ func count(n int, what string) string {
 // site is one call that is inlined.
 type site struct {
 	statement int32    // in the caller
-	call      int      // index in the report of the caller
+	refused   string   // why the call is not inlined, or ""
 	loc       *ptx.Loc // the line of the call, or nil
 	caller    *function
 	callee    *function
@@ -50,11 +50,13 @@ func (s *state) levels() (list [maxNesting][]*function) {
 func (s *state) round(callers []*function) error {
 	var changes []change
 	var inlined []*function
-	for _, f := range callers {
-		if f.gone {
-			continue
-		}
-		if sites := s.inlineInto(f); len(sites) > 0 {
+	callers = slices.DeleteFunc(callers, func(f *function) bool { return f.gone })
+	callees := s.defined(callers)
+	s.each(len(callees), func(i int) { s.look(callees[i]) })
+	found := make([][]*site, len(callers))
+	s.each(len(callers), func(i int) { found[i] = s.findSites(callers[i]) })
+	for i, f := range callers { // one after the other, which numbers new names
+		if sites := s.choose(f, found[i]); len(sites) > 0 {
 			changes = append(changes, change{f, s.paste(f, sites)})
 			for _, at := range sites {
 				inlined = append(inlined, at.callee)
@@ -64,17 +66,31 @@ func (s *state) round(callers []*function) error {
 	if err := s.apply(changes); err != nil {
 		return err
 	}
+	s.each(len(callers), func(i int) { s.forget(callers[i]) })
 	s.drop(inlined)
 	return nil
 }
 
-// inlineInto returns the calls in a function that are inlined.
-func (s *state) inlineInto(caller *function) []*site {
+// defined returns the functions that some functions call directly.
+func (s *state) defined(callers []*function) (callees []*function) {
+	seen := map[*function]bool{}
+	for _, f := range callers {
+		for _, c := range f.calls {
+			name, _ := f.target(c)
+			if callee := s.byName[s.callee(name)]; callee != nil && !seen[callee] {
+				seen[callee] = true
+				callees = append(callees, callee)
+			}
+		}
+	}
+	return callees
+}
+
+// findSites returns the direct calls of defined functions in a function. It decides about
+// them as far as that does not depend on the arguments.
+func (s *state) findSites(caller *function) (sites []*site) {
 	c := caller.code()
-	used, _ := caller.usages()
 	locals := namesOf(c)
-	var sites []*site
-	var calls []Call
 	var loc *ptx.Loc // the last one
 	for n, st := range c.Statements {
 		if st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
@@ -89,26 +105,35 @@ func (s *state) inlineInto(caller *function) []*site {
 			continue // a system call
 		}
 		at := &site{statement: int32(n), caller: caller, callee: callee, loc: loc}
-		reason := s.refusal(locals, at)
-		if reason == "" {
-			reason = s.bind(c, used, at)
-		}
-		if reason == "" {
-			at.call = len(calls)
-			sites = append(sites, at)
-		}
-		calls = append(calls, Call{caller.name, callee.name, caller.originAt(c.Span(st).Off), reason == "", reason})
+		at.refused = s.refusal(locals, at)
+		sites = append(sites, at)
 	}
-	kept := s.limitStack(caller, sites)
-	for i, next := 0, 0; i < len(sites); i++ { // kept has the order of sites
-		if at := sites[i]; next < len(kept) && kept[next] == at {
+	return sites
+}
+
+// choose returns the calls in a function that are inlined.
+func (s *state) choose(caller *function, sites []*site) []*site {
+	c := caller.code()
+	used, _ := caller.usages()
+	var fit []*site
+	for _, at := range sites {
+		if at.refused == "" {
+			at.refused = s.bind(c, used, at)
+		}
+		if at.refused == "" {
+			fit = append(fit, at)
+		}
+	}
+	kept := s.limitStack(caller, fit)
+	for i, next := 0, 0; i < len(fit); i++ { // kept has the order of fit
+		if at := fit[i]; next < len(kept) && kept[next] == at {
 			next++
 		} else {
-			calls[at.call].Inlined, calls[at.call].Reason = false, "its objects in .local would add to the stack of other calls"
+			at.refused = "its objects in .local would add to the stack of other calls"
 		}
 	}
-	for _, call := range calls {
-		s.tell(call)
+	for _, at := range sites {
+		s.tell(Call{caller.name, at.callee.name, caller.originAt(c.Span(c.Statements[at.statement]).Off), at.refused == "", at.refused})
 	}
 	for _, at := range kept {
 		s.inlined[at.callee.name] = true

@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"slices"
@@ -49,30 +50,28 @@ func usages(c *ptx.Code) (list []usage, indirect bool) {
 	for n, st := range c.Statements {
 		understood := int32(-1) // the token that is understood
 		if st.Kind == ptx.Instruction {
-			operands := c.Operands(st)
 			switch op := c.Opcode(st); op {
 			case "ld", "st":
-				a, ok := accessOf(c, st, operands, op == "st")
-				if !ok {
-					indirect = indirect || paramSpace(c, st)
+				if !paramSpace(c, st) {
 					break
 				}
-				a.statement = int32(n)
-				if u := find(a.base); u != nil {
+				a, ok := accessOf(c, st, op == "st")
+				if u := find(a.base); ok && u != nil {
+					a.statement = int32(n)
 					u.accesses = append(u.accesses, a)
 					understood = a.base
-				} else if paramSpace(c, st) {
+				} else {
 					indirect = true
 				}
 			case "mov":
-				if len(operands) == 2 && operands[1].Shape == ptx.NameOperand {
+				if operands := c.Operands(st); len(operands) == 2 && operands[1].Shape == ptx.NameOperand {
 					if u := find(operands[1].First); u != nil {
 						u.taken = append(u.taken, operands[1].First)
 						understood = operands[1].First
 					}
 				}
 			case "call":
-				passed(c, operands, func(o ptx.Operand) {
+				passed(c, c.Operands(st), func(o ptx.Operand) {
 					if o.Shape == ptx.NameOperand {
 						if u := find(o.First); u != nil {
 							u.calls = append(u.calls, int32(n))
@@ -106,13 +105,14 @@ func passed(c *ptx.Code, operands []ptx.Operand, f func(o ptx.Operand)) {
 	}
 }
 
+// paramSpace reports whether an instruction names the space .param.
 func paramSpace(c *ptx.Code, st ptx.Statement) bool {
-	return slices.ContainsFunc(c.Modifiers(st), func(word string) bool { return strings.HasPrefix(word, ".param") })
+	return slices.ContainsFunc(c.Tokens[st.Op+1:st.Operands], func(t ptx.Token) bool { return bytes.HasPrefix(c.Text(t), []byte(".param")) })
 }
 
 // accessOf reads `ld.param.v2.u32 {a, b}, [x+8]` and the like.
-func accessOf(c *ptx.Code, st ptx.Statement, operands []ptx.Operand, store bool) (a access, ok bool) {
-	words := c.Modifiers(st)
+func accessOf(c *ptx.Code, st ptx.Statement, store bool) (a access, ok bool) {
+	words, operands := c.Modifiers(st), c.Operands(st)
 	if len(words) < 2 || words[0] != ".param" && words[0] != ".param::func" || len(operands) != 2 {
 		return a, false
 	}

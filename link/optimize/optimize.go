@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"ptxlink/internal/globs"
 	"ptxlink/internal/parallel"
@@ -280,8 +281,8 @@ func (s *state) chooseWord() {
 }
 
 // register returns a new name for a register or object, and label one for a label.
-func (s *state) register() string { s.count++; return fmt.Sprintf("%%%s%d", s.word, s.count) }
-func (s *state) label() string    { s.count++; return fmt.Sprintf("$%s%d", s.word, s.count) }
+func (s *state) register() string { s.count++; return "%" + s.word + strconv.Itoa(s.count) }
+func (s *state) label() string    { s.count++; return "$" + s.word + strconv.Itoa(s.count) }
 
 // originAt returns the line of the original module that a place comes from.
 func (t *text) originAt(off int32) int { return int(t.origin(t.src.Line(off))) }

@@ -59,9 +59,17 @@ func (s *state) prepare() error {
 			changes = append(changes, change{f, edits})
 		}
 	}
+	if err := s.apply(changes); err != nil {
+		return err
+	}
 	s.prepared = true
 	s.reconsider()
-	return s.apply(changes)
+	s.each(len(s.functions), func(i int) {
+		if f := s.functions[i]; len(f.calls) == 0 {
+			s.forget(f)
+		}
+	})
+	return nil
 }
 
 // movableStatics reports whether a statement declares objects that can move to module
