@@ -33,7 +33,7 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 	at.names = map[int32]string{}
 	for i := range signature.Len() { // the parameters are the first locals
 		if signature.At(i).Space == ".reg" {
-			at.names[int32(i)] = s.register()
+			at.names[int32(i)] = s.register(at.caller)
 		}
 	}
 	for i, o := range at.operands {
@@ -106,7 +106,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 		// The callee may change its copy, so each call needs a new one.
 		return a.what + " is not stored right before the call"
 	}
-	p.memory = s.register()
+	p.memory = s.register(at.caller)
 	p.alignFor(accesses, len(inner.taken) > 0)
 	if !s.fit(c, at, inner, a.outer, nil, &p) {
 		return a.what + " is accessed in a way that is not understood"
@@ -175,7 +175,7 @@ func (s *state) placeInCells(c *ptx.Code, at *site, inner *usage, a argument, ac
 	}
 	p.cells = list
 	for k := range p.cells {
-		p.cells[k].name = s.register()
+		p.cells[k].name = s.register(at.caller)
 	}
 	if s.fit(c, at, inner, a.outer, a.passed, p) {
 		return true

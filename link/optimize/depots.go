@@ -59,7 +59,7 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 	slices.SortStableFunc(moved, func(a, b int32) int { return cmp.Compare(size(b), size(a)) })
 	for n, i := range moved {
 		if n == len(d.slots) {
-			d.slots = append(d.slots, slot{name: s.register()})
+			d.slots = append(d.slots, slot{name: s.register(at.caller)})
 		}
 		slot := &d.slots[n]
 		slot.size, slot.align = max(slot.size, size(i)), max(slot.align, c.Locals[i].Type.Alignment())
@@ -82,7 +82,7 @@ func (d *depots) register(s *state, at *site, local int32) string {
 			d.registers = map[registerKey]*slot{}
 		}
 		t := &at.code.Locals[local].Type
-		d.registers[key] = &slot{s.register(), t.Size(), t.Alignment()}
+		d.registers[key] = &slot{s.register(at.caller), t.Size(), t.Alignment()}
 		d.order = append(d.order, d.registers[key])
 		d.bytes += t.Size()
 	}

@@ -22,7 +22,7 @@ func (s *state) devirtualise() (changed bool, err error) {
 			functions = s.signatures()
 		}
 		if edits := devirtualiseIn(f, functions); len(edits) > 0 {
-			changes = append(changes, change{f, edits})
+			changes = append(changes, change{function: f, edits: edits})
 		}
 	}
 	return len(changes) > 0, s.apply(changes)

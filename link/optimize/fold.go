@@ -198,7 +198,7 @@ func (s *state) redirect(into map[string]string) error {
 			}
 		}
 		if len(edits) > 0 {
-			changes = append(changes, change{f, edits})
+			changes = append(changes, change{function: f, edits: edits})
 		}
 	}
 	if err := s.apply(changes); err != nil {

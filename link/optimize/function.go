@@ -22,6 +22,7 @@ type function struct {
 	m     *ptx.Module // what text is a part of, or all of
 	decl  *ptx.Decl   // in m
 	calls []ptx.Call  // in m
+	names int         // new ones in it: see register
 	gone  bool        // it has been removed
 
 	facts
@@ -108,10 +109,11 @@ func (s *state) forget(f *function) {
 // wanted reports whether calls of a function may be inlined.
 func (s *state) wanted(f *function) bool { return s.sites[f.name] > 0 && s.unwanted(f) == "" }
 
-// change is what becomes of a function.
+// change is what becomes of a function: it gets edits, or the bodies of calls.
 type change struct {
 	*function
 	edits []edit
+	sites []*site
 }
 
 // apply changes functions, and reads them again.
@@ -135,6 +137,9 @@ func (s *state) apply(changes []change) error {
 
 // change returns what a function becomes.
 func (s *state) change(c change) (function, error) {
+	if len(c.sites) > 0 {
+		c.edits = s.paste(c.function, c.sites)
+	}
 	sortEdits(c.edits)
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
@@ -144,7 +149,7 @@ func (s *state) change(c change) (function, error) {
 	if err != nil {
 		return function{}, err
 	}
-	return function{name: c.name, original: c.original, text: t, m: m, decl: &m.Decls[0], calls: m.Calls}, nil
+	return function{name: c.name, original: c.original, text: t, m: m, decl: &m.Decls[0], calls: m.Calls, names: c.names}, nil
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}

@@ -48,19 +48,21 @@ func (s *state) levels() (list [maxNesting][]*function) {
 
 // round inlines calls of finished functions into the functions of one level.
 func (s *state) round(callers []*function) error {
-	var changes []change
-	var inlined []*function
 	callers = slices.DeleteFunc(callers, func(f *function) bool { return f.gone })
 	callees := s.defined(callers)
 	s.each(len(callees), func(i int) { s.look(callees[i]) })
-	found := make([][]*site, len(callers))
-	s.each(len(callers), func(i int) { found[i] = s.findSites(callers[i]) })
-	for i, f := range callers { // one after the other, which numbers new names
-		if sites := s.choose(f, found[i]); len(sites) > 0 {
-			changes = append(changes, change{f, s.paste(f, sites)})
-			for _, at := range sites {
-				inlined = append(inlined, at.callee)
-			}
+	sites := make([][]*site, len(callers))
+	s.each(len(callers), func(i int) { sites[i] = s.findSites(callers[i]) })
+	var changes []change
+	var inlined []*function
+	for i, f := range callers {
+		sites[i] = s.choose(f, sites[i])
+		for _, at := range sites[i] {
+			inlined = append(inlined, at.callee)
+			s.labelLines(at)
+		}
+		if len(sites[i]) > 0 {
+			changes = append(changes, change{function: f, sites: sites[i]})
 		}
 	}
 	if err := s.apply(changes); err != nil {
@@ -86,8 +88,8 @@ func (s *state) defined(callers []*function) (callees []*function) {
 	return callees
 }
 
-// findSites returns the direct calls of defined functions in a function. It decides about
-// them as far as that does not depend on the arguments.
+// findSites returns the direct calls of defined functions in a function, and binds the
+// arguments of those that can be inlined.
 func (s *state) findSites(caller *function) (sites []*site) {
 	c := caller.code()
 	locals := namesOf(c)
@@ -105,21 +107,24 @@ func (s *state) findSites(caller *function) (sites []*site) {
 			continue // a system call
 		}
 		at := &site{statement: int32(n), caller: caller, callee: callee, loc: loc}
-		at.refused = s.refusal(locals, at)
+		if at.refused = s.refusal(locals, at); at.refused == "" {
+			caller.names = max(caller.names, callee.names)
+		}
 		sites = append(sites, at)
+	}
+	used, _ := caller.usages()
+	for _, at := range sites {
+		if at.refused == "" {
+			at.refused = s.bind(c, used, at)
+		}
 	}
 	return sites
 }
 
 // choose returns the calls in a function that are inlined.
 func (s *state) choose(caller *function, sites []*site) []*site {
-	c := caller.code()
-	used, _ := caller.usages()
 	var fit []*site
 	for _, at := range sites {
-		if at.refused == "" {
-			at.refused = s.bind(c, used, at)
-		}
 		if at.refused == "" {
 			fit = append(fit, at)
 		}
@@ -133,6 +138,7 @@ func (s *state) choose(caller *function, sites []*site) []*site {
 		}
 	}
 	for _, at := range sites {
+		c := caller.code()
 		s.tell(Call{caller.name, at.callee.name, caller.originAt(c.Span(c.Statements[at.statement]).Off), at.refused == "", at.refused})
 	}
 	for _, at := range kept {
@@ -351,7 +357,7 @@ func declarator(c *ptx.Code, st ptx.Statement, l *ptx.LocalDecl) string {
 func (s *state) pasteOne(at *site, parameters map[string]bool, depots *depots) edit {
 	c := at.caller.code()
 	st := c.Statements[at.statement]
-	end, skip := s.label(), ""
+	end, skip := s.label(at.caller), ""
 	inner, ends := s.body(at, parameters, end, depots)
 	locs, loc := s.inlineLocs(at)
 	inner = append(inner, locs...)
@@ -359,7 +365,7 @@ func (s *state) pasteOne(at *site, parameters map[string]bool, depots *depots) e
 
 	var before, after strings.Builder
 	if st.Guarded() {
-		skip = s.label()
+		skip = s.label(at.caller)
 		fmt.Fprintf(&before, "%s bra %s;\n", inverted(c, st), skip)
 	}
 	for i := range at.places {
@@ -413,9 +419,9 @@ func (s *state) body(at *site, parameters map[string]bool, end string, depots *d
 	for i := range c.Locals {
 		switch l := &c.Locals[i]; {
 		case l.Kind >= ptx.CodeLabel:
-			c.names[int32(i)] = s.label()
+			c.names[int32(i)] = s.label(at.caller)
 		case l.Kind == ptx.Object && l.Type.Space == ".param" && parameters[c.Module.Src.String(l.Name)]:
-			c.names[int32(i)] = s.register()
+			c.names[int32(i)] = s.register(at.caller)
 		}
 	}
 	removed := map[int32]bool{} // declarations of locals

@@ -2,6 +2,7 @@ package optimize
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -31,41 +32,45 @@ func locAt(m *ptx.Module, off int32) *ptx.Loc {
 // the call. Without a line for the call, those of the callee go: they would hold for the
 // rest of the caller.
 func (s *state) inlineLocs(at *site) (edits []edit, after string) {
-	c, call := at.code, at.loc
-	tail := ""
-	for _, st := range c.Statements {
-		if st.Kind != ptx.Directive || c.Opcode(st) != ".loc" {
-			continue
-		}
-		loc := locAt(c.Module, c.Span(st).Off)
-		if loc == nil {
-			continue
-		}
+	call := at.loc
+	for _, loc := range locsOf(at.code) {
 		if call == nil {
 			edits = append(edits, edit{span: loc.Span})
 			continue
 		}
 		after = "\n" + at.caller.src.String(call.Span) + "\n"
-		if loc.Inlining != nil || s.m.Version.Less(ptx.Version{Major: 7, Minor: 2}) {
-			continue
+		if s.labelled(loc) {
+			edits = append(edits, edit{span: ptx.Span{Off: loc.Span.End()}, text: fmt.Sprintf(", function_name %s, inlined_at %d %d %d",
+				s.locs.labels[at.callee.name], call.File, call.Line, call.Column)})
 		}
-		if tail == "" {
-			tail = fmt.Sprintf(", function_name %s, inlined_at %d %d %d", s.nameLabel(at.callee.name), call.File, call.Line, call.Column)
-		}
-		edits = append(edits, edit{span: ptx.Span{Off: loc.Span.End()}, text: tail})
 	}
 	return edits, after
 }
 
-// nameLabel returns the label of the name of a function in .debug_str.
-func (s *state) nameLabel(function string) string {
-	label := s.locs.labels[function]
-	if label == "" {
-		label = s.label()
-		s.locs.labels[function] = label
-		s.locs.added = append(s.locs.added, function)
+// locsOf returns the .loc lines of a function.
+func locsOf(c *ptx.Code) (list []*ptx.Loc) {
+	for _, st := range c.Statements {
+		if st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
+			if loc := locAt(c.Module, c.Span(st).Off); loc != nil {
+				list = append(list, loc)
+			}
+		}
 	}
-	return label
+	return list
+}
+
+// labelled reports whether a line that is inlined gets the name of its function.
+func (s *state) labelled(loc *ptx.Loc) bool {
+	return loc.Inlining == nil && !s.m.Version.Less(ptx.Version{Major: 7, Minor: 2})
+}
+
+// labelLines gives a callee a label of its name in .debug_str, if its lines will have it.
+func (s *state) labelLines(at *site) {
+	name := at.callee.name
+	if at.loc != nil && s.locs.labels[name] == "" && slices.ContainsFunc(locsOf(at.code), s.labelled) {
+		s.locs.added = append(s.locs.added, name)
+		s.locs.labels[name] = fmt.Sprintf("$%sname%d", s.word, len(s.locs.added))
+	}
 }
 
 // names returns the edit that adds the names of functions to .debug_str.

@@ -191,7 +191,6 @@ type state struct {
 	place  int32
 	before *ptx.Decl
 	word   string // new names contain it, and the original module does not
-	count  int    // of new names
 
 	*callGraph
 	uses     map[string]int   // of each name, outside the definition of that function
@@ -280,9 +279,12 @@ func (s *state) chooseWord() {
 	}
 }
 
-// register returns a new name for a register or object, and label one for a label.
-func (s *state) register() string { s.count++; return "%" + s.word + strconv.Itoa(s.count) }
-func (s *state) label() string    { s.count++; return "$" + s.word + strconv.Itoa(s.count) }
+// register returns a new name for a register or object in a function, and label one for a
+// label. Functions number them on their own, so that an edit of one leaves others as they
+// are. A name that is inlined with its function has a lower number than those that the
+// caller gets for the call: none of these is hidden.
+func (s *state) register(f *function) string { f.names++; return "%" + s.word + strconv.Itoa(f.names) }
+func (s *state) label(f *function) string    { f.names++; return "$" + s.word + strconv.Itoa(f.names) }
 
 // originAt returns the line of the original module that a place comes from.
 func (t *text) originAt(off int32) int { return int(t.origin(t.src.Line(off))) }

@@ -349,3 +349,21 @@ func TestNesting(t *testing.T) {
 	}
 	assemble(t, "ptxas", string(r.Text))
 }
+
+// TestEditChangesOneFunction adds a call to one function. The others stay as they are, so
+// that a cache of their machine code still holds.
+func TestEditChangesOneFunction(t *testing.T) {
+	f := function(plain, "ld.param.u32 %r2, [a]; add.u32 %r1, %r2, 3; st.param.b32 [r], %r1; ret;")
+	last := func(calls int) string {
+		k := strings.Replace(kernel("mov.u32 %r2, %t;"+one("")), "entry k", "entry last", 1)
+		r, err := same(header+f+kernel("mov.u32 %r2, %t;"+strings.Repeat(one(""), calls))+k, optimize.Options{Level: 1}, 3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, text, _ := strings.Cut(string(r.Text), "entry last")
+		return text
+	}
+	if a, b := last(1), last(2); a != b {
+		t.Errorf("%s\nbecomes\n%s", a, b)
+	}
+}

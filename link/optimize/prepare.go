@@ -34,10 +34,10 @@ func (s *state) prepare() error {
 			} else if !s.declares(name) {
 				continue
 			}
-			names[int32(i)] = s.register()
+			names[int32(i)] = s.register(f)
 			switch {
 			case l.Kind >= ptx.CodeLabel:
-				names[int32(i)] = s.label()
+				names[int32(i)] = s.label(f)
 			case l.Count >= 0:
 				names[int32(i)] += "_" // a number follows
 			}
@@ -56,7 +56,7 @@ func (s *state) prepare() error {
 			}
 		}
 		if edits = append(edits, view{c, names}.rename(removed)...); len(edits) > 0 {
-			changes = append(changes, change{f, edits})
+			changes = append(changes, change{function: f, edits: edits})
 		}
 	}
 	if err := s.apply(changes); err != nil {

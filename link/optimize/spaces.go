@@ -40,8 +40,8 @@ func (s *state) spaces() error {
 	var changes []change
 	for i, f := range s.functions {
 		if found[i] != nil {
-			if edits := found[i].rewrite(s, f.decl); len(edits) > 0 {
-				changes = append(changes, change{f, edits})
+			if edits := found[i].rewrite(s, f); len(edits) > 0 {
+				changes = append(changes, change{function: f, edits: edits})
 			}
 		}
 	}
@@ -313,13 +313,13 @@ func constant(c *ptx.Code, o ptx.Operand) (int64, bool) {
 
 // rewrite returns the edits of the accesses whose space is known, and of the
 // definitions that they need.
-func (a *addresses) rewrite(s *state, d *ptx.Decl) (edits []edit) {
+func (a *addresses) rewrite(s *state, f *function) (edits []edit) {
 	c := a.c
 	names := map[ptx.RegisterID]string{}
 	var needed []ptx.RegisterID
 	name := func(r ptx.RegisterID) string {
 		if names[r] == "" {
-			names[r] = s.register()
+			names[r] = s.register(f)
 			needed = append(needed, r)
 		}
 		return names[r]
@@ -368,7 +368,7 @@ func (a *addresses) rewrite(s *state, d *ptx.Decl) (edits []edit) {
 		for _, r := range needed {
 			list = append(list, names[r])
 		}
-		edits = append(edits, edit{span: ptx.Span{Off: d.Body.Off + 1}, text: "\n\t.reg .b64 " + strings.Join(list, ", ") + ";"})
+		edits = append(edits, edit{span: ptx.Span{Off: f.decl.Body.Off + 1}, text: "\n\t.reg .b64 " + strings.Join(list, ", ") + ";"})
 	}
 	return edits
 }
