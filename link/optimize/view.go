@@ -68,6 +68,9 @@ func (v view) register(o ptx.Operand) (name string, bits int64, class byte, ok b
 // rename returns the edits that give locals their new names, except in the declarations of
 // those that are removed.
 func (v view) rename(removed map[int32]bool) (edits []edit) {
+	if len(v.names) == 0 {
+		return nil
+	}
 	for i, t := range v.Tokens {
 		if name := v.renamed(int32(i)); name != "" {
 			if local, _ := v.Reference(i).Local(); !removed[local] || t.Role() != ptx.Declares {
