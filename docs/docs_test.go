@@ -24,11 +24,10 @@ func TestMain(m *testing.M) {
 // TestCommands runs the code blocks of each page in a copy of the tree, in order,
 // each from the root. A block of sh must succeed. A block of console holds commands
 // after "$ ", each followed by what it prints, where a line of "..." stands for any
-// lines. A block of python, or of sh that runs Python, names the virtual environment that
-// testdata/src/frontends.sh makes (numba, triton), and is left out where that is missing;
-// blocks of python of one page are one program. A block of "sh toolkit" has the toolkit of
-// CUDA 13.5 in $CUDA_HOME and on PATH. "norun" and a reason after the language leave a
-// block out: it needs a GPU, or downloads.
+// lines. A block of python, or of sh that runs Python, names the packages that its Python
+// has (numba, triton); blocks of python of one page are one program, which runs at the last
+// of them. A block of "sh toolkit" has the toolkit of CUDA 13.5 in $CUDA_HOME and on PATH.
+// "norun" and a reason after the language leave a block out: it needs a GPU, or downloads.
 //
 // PATH has the oracles that the page names, and the programs of the system. A page that
 // calls a compiler is skipped if that is missing (fetch.sh --compilers).
@@ -63,15 +62,18 @@ func TestCommands(t *testing.T) {
 				oracles.RequireCompiler(t, tool)
 			}
 			root, env := copyTree(t), environment(t, bin, blocks)
-			program := "" // the blocks of python so far
-			for _, b := range blocks {
+			last := -1 // the last block of python
+			for i, b := range blocks {
 				if b.language == "python" {
-					program += b.text
-					b.text = program
+					last = i
 				}
-				if b.venv != "" && b.venv != "toolkit" {
-					if _, err := os.Stat(filepath.Join(oracles.Dir(), b.venv, "bin/python")); err != nil {
-						t.Logf("%s:%d: not run: testdata/src/frontends.sh makes the environment %s", page, b.line, b.venv)
+			}
+			program := "" // the blocks of python so far, on the lines of the page
+			for i, b := range blocks {
+				if b.language == "python" {
+					program += strings.Repeat("\n", b.line-1-strings.Count(program, "\n")) + b.text
+					b.text = program
+					if i < last {
 						continue
 					}
 				}
@@ -149,7 +151,7 @@ head -c 4 app.cubin | grep -q ELF
 type block struct {
 	line     int // of its first line in the page
 	language string
-	venv     string // of Python
+	tools    string // toolkit, or the packages that Python has
 	text     string
 }
 
@@ -172,7 +174,7 @@ func readBlocks(page string) (list []block, faults []string) {
 			faults = append(faults, fmt.Sprintf("%d: norun without a reason", start))
 		case norun:
 		case language == "python" && rest == "":
-			faults = append(faults, fmt.Sprintf("%d: a block of python names its virtual environment, or norun and a reason", start))
+			faults = append(faults, fmt.Sprintf("%d: a block of python names the packages of its Python, or norun and a reason", start))
 		default:
 			list = append(list, block{start + 1, language, rest, strings.Join(lines[start:i], "\n") + "\n"})
 		}
@@ -180,15 +182,18 @@ func readBlocks(page string) (list []block, faults []string) {
 	return list, faults
 }
 
-// compilers returns the compilers that the blocks call.
+// compilers returns the compilers, and the Pythons with packages, that the blocks call.
 func compilers(blocks []block) (tools []string) {
 	for _, b := range blocks {
+		if python := "python-" + b.tools; b.tools != "" && b.tools != "toolkit" && !slices.Contains(tools, python) {
+			tools = append(tools, python)
+		}
 		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|gcc-12)\b`).FindAllStringSubmatch(b.text, -1) {
 			tool := m[1]
 			if tool == "gcc-12" {
 				tool = "gcc-nvptx"
 			}
-			if b.venv == "toolkit" {
+			if b.tools == "toolkit" {
 				tool = "nvcc-new"
 			}
 			if !slices.Contains(tools, tool) {
@@ -252,7 +257,8 @@ const prelude = `set -e
 go() {
 	if [ "$1 $2" = "run ./cmd/ptxlink" ]; then shift 2; ptxlink "$@"; else command go "$@"; fi
 }
-pip() { :; } # the environment has the packages
+pip() { :; } # Python has the packages
+python() { command "$PYTHON" -W ignore "$@"; }
 make() {
 	case $1 in test | install) ;; *) command make "$@" ;; esac
 }
@@ -261,14 +267,13 @@ gcc-12() { command gcc-12 $GCC_FLAGS "$@"; }
 
 func (b block) run(t *testing.T, page, root string, env []string) {
 	script, want := b.text, ""
-	if b.venv == "toolkit" {
+	if b.tools == "toolkit" {
 		env = toolkit(t, env)
-	} else if b.venv != "" {
-		path := strings.TrimPrefix(env[len(env)-1], "PATH=")
-		env = append(slices.Clone(env), "TRITON_CACHE_DIR="+filepath.Join(root, "triton-cache"), "PATH="+filepath.Join(oracles.Dir(), b.venv, "bin")+":"+path)
+	} else if b.tools != "" {
+		env = append(slices.Clone(env), "TRITON_CACHE_DIR="+filepath.Join(root, "triton-cache"), "PYTHON="+filepath.Join(oracles.Dir(), "bin/python-"+b.tools))
 	}
 	if b.language == "python" {
-		script = "python -W ignore - <<'=='\n" + b.text + "==\n"
+		script = "python - <<'=='\n" + b.text + "==\n"
 	}
 	if b.language == "console" {
 		script, want = "", b.text

@@ -6,8 +6,8 @@
 #
 #   fetch.sh                 what make test needs
 #   fetch.sh --compilers     also what make test-all and the benchmarks need: nvcc,
-#                            clang, llc, llvm-link, gcc for PTX, CMake, Bazel, a browser,
-#                            shells
+#                            clang, llc, llvm-link, gcc for PTX, Triton, Numba,
+#                            CMake, Bazel, a browser, shells
 #   fetch.sh --print-dir     where it all lies, and nothing else
 #   fetch.sh --verify FILE...  compare downloaded packages with the digests
 #
@@ -34,6 +34,8 @@ BAZEL_PIN='2.1.0 layout 2'
 BAZEL_NEW=7.7.1   BAZEL_NEW_PIN="$BAZEL_NEW layout 1"
 CMAKE_PIN='cmake 3.31.6 ninja 1.13.2'
 POWERSHELL_PIN='tree-sitter 0.26.1 tree-sitter-powershell 0.26.4'
+TRITON_PIN='3.4.0 layout 1'
+NUMBA_PIN='numba-cuda 0.30.4 numba 0.68.1 NVVM 12.4.131 layout 1'
 DEBIAN_SUITE=trixie # the Debian release whose non-free carries CUDA 12.4
 BAZEL_SUITE=forky   # the one whose main carries Bazel 7
 
@@ -81,8 +83,8 @@ stamped() {
 	local have= w
 	[[ -r $ORACLES/$1/.stamp ]] && read -r have <"$ORACLES/$1/.stamp"
 	[[ $have == "$2" ]] || return
-	for w in "$ORACLES/$1"/wrappers/*; do
-		[[ -x $w || $w == *'/*' ]] || return # libcudadevrt has no tools
+	for w in "$ORACLES/$1"/wrappers/* "$ORACLES/$1"/bin/python*; do
+		[[ -x $w || $w == *'*' ]] || return # libcudadevrt has no tools
 	done
 }
 
@@ -109,6 +111,8 @@ if [[ $compilers ]]; then
 		"nvrtc|11.8.89 12.4.127 ${CUDA_NEW_PIN%% *}|fetch_nvrtc"
 		"cmake|$CMAKE_PIN|fetch_cmake"
 		"powershell|$POWERSHELL_PIN|fetch_powershell"
+		"triton|$TRITON_PIN|fetch_triton"
+		"numba|$NUMBA_PIN|fetch_numba"
 		"clang-14|$MACHINE_PIN|fetch_clang_14"
 		"clang-16|$MACHINE_PIN|fetch_clang_16"
 		"clang-22|$MACHINE_PIN|fetch_clang_22"
@@ -279,20 +283,34 @@ find_pip() {
 	fi
 }
 
-# wheel DIRECTORY NAME==VERSION: the wheel's files, without what it depends on.
+# wheel DIRECTORY NAME==VERSION...: the files of the wheels, without what they depend on. A
+# wheel that several components need is fetched once.
 wheel() {
 	find_pip || return
-	local d=$work/wheel
-	mkdir -p "$d" "$1"
-	run "${pip[@]}" --no-cache-dir --disable-pip-version-check download -q --no-deps --only-binary=:all: -d "$d" "$2" ||
-		{ fail "$2" 'pip download failed (PyPI, or the index that pip is set to, does not answer or does not have it)'; return; }
-	local f
-	for f in "$d"/*.whl; do
-		fetched_bytes=$((fetched_bytes + $(stat -c %s "$f")))
-		verified "$2" "$f" || { rm -f "$f"; return 1; }
-		run python3 -m zipfile -e "$f" "$1" || { fail "$2" 'the wheel does not unpack'; return; }
-		rm -f "$f"
+	local to=$1 d=$work/wheels p f new=()
+	shift
+	mkdir -p "$d" "$to"
+	for p; do
+		[[ -e $(wheel_file "$p") ]] || new+=("$p")
 	done
+	if [[ ${#new[@]} -gt 0 ]]; then
+		run "${pip[@]}" --no-cache-dir --disable-pip-version-check download -q --no-deps --only-binary=:all: -d "$d" "${new[@]}" ||
+			{ fail "${new[*]}" 'pip download failed (PyPI, or the index that pip is set to, does not answer or does not have it)'; return; }
+	fi
+	for p in ${new[@]+"${new[@]}"}; do
+		fetched_bytes=$((fetched_bytes + $(stat -c %s "$(wheel_file "$p")")))
+	done
+	for p; do
+		f=$(wheel_file "$p")
+		verified "$p" "$f" || { rm -f "$f"; return 1; }
+		run python3 -m zipfile -e "$f" "$to" || { fail "$p" 'the wheel does not unpack'; return; }
+	done
+}
+
+# wheel_file NAME==VERSION: where wheel puts it.
+wheel_file() {
+	local name=${1%%==*}
+	echo "$work/wheels/${name//-/_}-${1##*==}"-*.whl
 }
 
 # ---- npm, with nothing installed ----
@@ -463,10 +481,8 @@ lay_out_cuda() {
 
 # wheel_tools SCRATCH DIRECTORY: the newest CUDA's tools.
 wheel_tools() {
-	local p t
-	for p in nvcc cuobjdump nvdisasm; do
-		wheel "$1" "nvidia-cuda-$p==${CUDA_NEW_PIN%% *}" || return
-	done
+	local t v=${CUDA_NEW_PIN%% *}
+	wheel "$1" "nvidia-cuda-nvcc==$v" "nvidia-cuda-cuobjdump==$v" "nvidia-cuda-nvdisasm==$v" || return
 	for t in "${tools[@]}"; do
 		mv "$1/nvidia/cu13/bin/$t" "$2/"
 		chmod 755 "$2/$t"
@@ -629,8 +645,7 @@ fetch_bazel_new() {
 fetch_nvcc() {
 	local t root=$work/nvcc
 	[[ -x $ORACLES/cuda-$CUDA/bin/nvcc ]] || { fail nvcc "only Debian's nvidia-cuda-toolkit has nvcc $CUDA; see above"; return; }
-	wheel "$root" nvidia-cuda-nvcc-cu12==12.4.131 || return
-	wheel "$root" nvidia-cuda-runtime-cu12==12.4.127 || return
+	wheel "$root" nvidia-cuda-nvcc-cu12==12.4.131 nvidia-cuda-runtime-cu12==12.4.127 || return
 	mkdir -p "$part/bin"
 	mv "$root/nvidia/cuda_runtime/include" "$part/include"
 	mv "$root/nvidia/cuda_nvcc/include/crt" "$root/nvidia/cuda_nvcc/include/fatbinary_section.h" "$part/include/"
@@ -708,10 +723,8 @@ wrap_nvcc() {
 }
 
 fetch_nvcc_new() {
-	local p root=$part/root v=${CUDA_NEW_PIN%% *}
-	for p in nvidia-cuda-nvcc nvidia-nvvm nvidia-cuda-crt nvidia-cuda-runtime; do
-		wheel "$root" "$p==$v" || return
-	done
+	local root=$part/root v=${CUDA_NEW_PIN%% *}
+	wheel "$root" "nvidia-cuda-nvcc==$v" "nvidia-nvvm==$v" "nvidia-cuda-crt==$v" "nvidia-cuda-runtime==$v" || return
 	chmod 755 "$root"/nvidia/cu13/bin/* "$root/nvidia/cu13/nvvm/bin/cicc"
 	wrap_nvcc nvcc-new root/nvidia/cu13/bin/nvcc
 }
@@ -720,8 +733,7 @@ fetch_nvcc_new() {
 fetch_nvcc_old() {
 	local root=$work/nvcc-old t
 	from_debian cuda-old bookworm non-free nvidia-cuda-toolkit '11.8.*' && deb "$root" nvidia-cuda-toolkit || { fail nvidia-cuda-toolkit "Debian bookworm's non-free has nvcc $CUDA_OLD, and it is out of reach"; return; }
-	wheel "$root" "nvidia-cuda-nvcc-cu11==${CUDA_OLD_PIN%% *}" || return
-	wheel "$root" "nvidia-cuda-runtime-cu11==${CUDA_OLD_PIN%% *}" || return
+	wheel "$root" "nvidia-cuda-nvcc-cu11==${CUDA_OLD_PIN%% *}" "nvidia-cuda-runtime-cu11==${CUDA_OLD_PIN%% *}" || return
 	mkdir -p "$part/bin" "$part/nvvm/libdevice"
 	mv "$root/nvidia/cuda_runtime/include" "$part/include"
 	cp -rn "$root"/nvidia/cuda_nvcc/include/. "$part/include/"
@@ -759,11 +771,31 @@ fetch_nvrtc() {
 
 # A grammar of PowerShell: no registry has PowerShell itself.
 fetch_powershell() {
-	wheel "$part/root" tree-sitter==0.26.1 && wheel "$part/root" tree-sitter-powershell==0.26.4 || return
+	wheel "$part/root" tree-sitter==0.26.1 tree-sitter-powershell==0.26.4 || return
 	cp "$here/powershell.py" "$part/"
 	mkdir -p "$part/wrappers"
 	printf '#!/bin/sh\nPYTHONPATH=%s exec python3 %s "$@"\n' "'$home/root'" "'$home/powershell.py'" >"$part/wrappers/powershell-syntax"
 	chmod 755 "$part/wrappers/powershell-syntax"
+}
+
+# environment NAME NAME==VERSION...: python-NAME is Python with these packages. Numba needs
+# a virtual environment: Python reads its .pth file in no other place.
+environment() {
+	run python3 -m venv --without-pip "$part" || { fail "$1" 'python3 -m venv failed'; return; }
+	wheel "$(echo "$part"/lib/python3.*/site-packages)" "${@:2}" || return
+	wrap "python-$1" bin/python
+}
+
+fetch_triton() {
+	environment triton triton==3.4.0 || return
+	chmod 755 "$part"/lib/python3.*/site-packages/triton/backends/nvidia/bin/*
+}
+
+# Numba, what it depends on, and NVVM. It loads the runtime and NVRTC when it compiles.
+fetch_numba() {
+	environment numba numba-cuda==0.30.4 numba==0.68.1 llvmlite==0.50.0 numpy==2.4.6 \
+		cuda-bindings==13.5.0 cuda-core==1.2.2 cuda-pathfinder==1.9.0 packaging==26.3 nvidia-cuda-nvcc-cu12==12.4.131 \
+		nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-nvrtc-cu12==12.4.127
 }
 
 # fish and zsh, for the completion scripts: the machine's own if it has them. Debian's zsh

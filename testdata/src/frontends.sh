@@ -4,30 +4,15 @@
 #
 #   frontends.sh
 #
-# It fetches 500 MB into the oracles' directory: Triton and Numba from PyPI, Debian
-# bookworm's rustc-web and the sources of its core library. nvcc comes from
-# fetch.sh --compilers.
+# It fetches 70 MB into the oracles' directory: Debian bookworm's rustc-web and the sources
+# of its core library. nvcc, Triton and Numba come from fetch.sh --compilers.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 "$root/internal/oracles/fetch.sh" --compilers
 oracles=$("$root/internal/oracles/fetch.sh" --print-dir)
 bin=$oracles/bin
-TRITON=3.4.0 NUMBA=0.30.4 RUST='1.85.0+dfsg3-1~deb12u3'
-
-# venv NAME PACKAGE...: a virtual environment with these packages.
-venv() {
-	local at=$oracles/$1
-	shift
-	[[ -e $at/.stamp && $(<"$at/.stamp") == "$*" ]] && return
-	rm -rf "$at"
-	python3 -m venv "$at"
-	"$at/bin/pip" --disable-pip-version-check install -q "$@"
-	echo "$*" >"$at/.stamp"
-}
-venv triton "triton==$TRITON" numpy==2.2.6 setuptools==80.9.0
-venv numba "numba-cuda==$NUMBA" numba==0.68.1 numpy==2.4.6 \
-	nvidia-cuda-nvcc-cu12==12.4.131 nvidia-cuda-runtime-cu12==12.4.127 nvidia-cuda-nvrtc-cu12==12.4.127
+RUST='1.85.0+dfsg3-1~deb12u3'
 
 rust=$oracles/rust
 rustc() {
@@ -57,12 +42,12 @@ cd "$at"
 ptx=$root/testdata/ptx
 mkdir -p "$ptx"/{triton,numba,numba-debug,rust,rust-debug}
 
-TRITON_CACHE_DIR=$at/cache "$oracles/triton/bin/python" -W ignore triton/kernels.py "$ptx/triton"
+TRITON_CACHE_DIR=$at/cache "$bin/python-triton" -W ignore triton/kernels.py "$ptx/triton"
 "$bin/nvcc" -rdc=true -arch=compute_80 -lineinfo -ptx triton/scale.cu -o "$ptx/triton/scale.ptx"
 
-"$oracles/numba/bin/python" -W ignore numba/device.py "$ptx/numba"
+"$bin/python-numba" -W ignore numba/device.py "$ptx/numba"
 "$bin/nvcc" -rdc=true -arch=compute_80 -lineinfo -ptx numba/kernel.cu -o "$ptx/numba/kernel.ptx"
-"$oracles/numba/bin/python" -W ignore numba/device.py "$ptx/numba-debug" --debug
+"$bin/python-numba" -W ignore numba/device.py "$ptx/numba-debug" --debug
 "$bin/nvcc" -rdc=true -arch=compute_80 -G -ptx numba/kernel.cu -o "$ptx/numba-debug/kernel.ptx"
 
 cd rust
