@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v5"
 )
 
 // everyKind returns messages with every kind of place, and with names that each format
@@ -130,13 +130,9 @@ func TestSARIF(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	parsed, err := jsonschema.UnmarshalJSON(file)
-	if err != nil {
-		t.Fatal(err)
-	}
 	compiler := jsonschema.NewCompiler()
-	compiler.AssertFormat()
-	if err := compiler.AddResource("sarif.json", parsed); err != nil {
+	compiler.AssertFormat = true
+	if err := compiler.AddResource("sarif.json", file); err != nil {
 		t.Fatal(err)
 	}
 	schema, err := compiler.Compile("sarif.json")
@@ -145,7 +141,8 @@ func TestSARIF(t *testing.T) {
 	}
 	for _, messages := range [][]*Message{nil, everyKind(), everyKind()[1:2]} {
 		text := written(t, messages, Style{Format: "sarif", Version: "1.0"})
-		document, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		var document any
+		err := json.Unmarshal([]byte(text), &document)
 		if err == nil {
 			err = schema.Validate(document)
 		}
