@@ -28,7 +28,7 @@ func Duplicates(t *resolve.Table, log *diag.Log) {
 			files := [2]int32{s.Def.File, id.File}
 			c := copies{t: t, a: s.Def.File, b: id.File, same: same[files], pairs: map[ptx.NameID]ptx.NameID{}}
 			if reason := c.differ(s.Def.Name, id.Name); reason != "" {
-				t.Duplicate(s, id, log).Note(diag.Place{}, diag.Option("--dedupe-identical")+" keeps both apart: "+reason)
+				t.Duplicate(s, id, log).Note(diag.Place{}, log.Option("--dedupe-identical")+" keeps both apart: "+reason)
 				continue
 			}
 			if same[files] == nil {

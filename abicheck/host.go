@@ -43,7 +43,7 @@ func Hosts(files []*object.File, o HostOptions, log *diag.Log) (addressSize int,
 		for _, f := range files {
 			if f.AddressSize != 0 {
 				log.Error(diag.AddressSizeMismatch, f.At(f.AddressSpan), fmt.Sprintf("%d-bit addresses, but the host %s has %d-bit addresses", addressSize, host, 32+64-addressSize)).
-					WithHelp("compile for that host, or omit " + diag.Option("--host"))
+					WithHelp("compile for that host, or omit " + log.Option("--host"))
 				break
 			}
 		}
@@ -62,7 +62,7 @@ func merge(a, b object.Host) object.Host {
 }
 
 func compareHosts(f *object.File, host object.Host, from *object.File, allow bool, log *diag.Log) {
-	name := diag.Option("--host")
+	name := log.Option("--host")
 	if from != nil {
 		name = from.Name
 	}

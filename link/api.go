@@ -114,6 +114,8 @@ type Options struct {
 	AllowHostMismatch bool
 	// StripDebug removes DWARF (-S), and also .file and .loc unless KeepLines is set.
 	StripDebug, KeepLines bool
+	// Spelling is how messages name options; nil names the fields of this API.
+	Spelling diag.Spelling
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
 
@@ -267,7 +269,7 @@ type Symbol struct {
 }
 
 // Place returns where the module defines the symbol; the zero Place if none does.
-func (s Symbol) Place() Place { return publicPlace(s.place) }
+func (s Symbol) Place() Place { return s.place }
 
 // Line returns the 1-based line of the definition in its module, 0 if there is
 // none.

@@ -106,7 +106,7 @@ func sectionEnds(t *resolve.Table, log *diag.Log) {
 		if len(f.SectionEnds) > 0 {
 			span := f.SectionEnds[0]
 			log.Error(diag.Syntax, f.At(span), fmt.Sprintf("%s is a label outside a function, which no ptxas accepts; it belongs to .debug_aranges", f.Src.Bytes(span))).
-				WithHelp(diag.Join("compile without that section: rustc -C llvm-args=-generate-arange-section=0", diag.With("-S", "%s removes debug information")))
+				WithHelp(diag.Join("compile without that section: rustc -C llvm-args=-generate-arange-section=0", log.With("-S", "%s removes debug information")))
 		}
 	}
 }
@@ -292,7 +292,7 @@ func warnMixed(files []*object.File, log *diag.Log) {
 					has = "line information but no DWARF"
 				}
 				log.Warn(diag.DebugMixed, f.At(f.TargetSpan), "this module has "+has+", and is assembled unoptimised because "+with.Name+" has some").
-					WithHelp("compile all modules with -G, or none" + diag.With("-S", "; %s drops debug information"))
+					WithHelp("compile all modules with -G, or none" + log.With("-S", "; %s drops debug information"))
 				break
 			}
 		}

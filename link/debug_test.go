@@ -334,7 +334,7 @@ func TestDebugMalformed(t *testing.T) {
 		r := mustLink(t, link.Options{Inputs: []link.Input{inputs[0], {Name: "bad.ptx", Text: []byte(bad)}}})
 		var ids []string
 		for _, m := range r.Messages {
-			ids = append(ids, m.ID)
+			ids = append(ids, string(m.ID))
 		}
 		if !slices.Equal(ids, []string{"debug-dropped"}) {
 			t.Errorf("%s: warnings %v", what, r.Messages)

@@ -54,7 +54,7 @@ func TestEmbedding(t *testing.T) {
 		t.Fatalf("%v, %v", messages, err)
 	}
 	var first *link.Message = messages[0]
-	if at := first.Place; at.File != "a.ptx" || at.Line != 5 {
-		t.Errorf("%s:%d: %s", at.File, at.Line, first.Text)
+	if file, line, _ := first.Place.Position(); file != "a.ptx" || line != 5 {
+		t.Errorf("%s: %s", first.Place, first.Text)
 	}
 }

@@ -23,6 +23,7 @@ import (
 	"ptxlink/abicheck"
 	"ptxlink/abicheck/ctype"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/libdevice"
 	"ptxlink/link/pack"
 	"ptxlink/link/ptxas"
@@ -37,15 +38,15 @@ const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 type lines struct{}
 
 func (lines) Origin(line int) (link.Place, bool) {
-	return link.Place{File: "gen.cu", Line: line * 10, Column: 2}, true
+	return diag.InFile("gen.cu", line*10, 2), true
 }
 
 func show(messages []*link.Message) {
 	for _, m := range messages {
-		at := m.Place
-		fmt.Printf("%s %q %s:%d:%d [%d+%d] %s; help %q\n", m.Kind, m.ID, at.File, at.Line, at.Column, at.Offset, at.Length, m.Text, m.Help)
+		file, line, column := m.Place.Position()
+		fmt.Printf("%s %q %s:%d:%d [%d+%d] %s; help %q\n", m.Kind, m.ID, file, line, column, m.Place.Span.Off, m.Place.Span.Len, m.Text, m.Help)
 		for _, n := range m.Notes {
-			fmt.Printf("  %s:%d:%d %s\n", n.Place.File, n.Place.Line, n.Place.Column, n.Text)
+			fmt.Printf("  %s %s\n", n.Place, n.Text)
 		}
 	}
 }
@@ -67,7 +68,8 @@ func main() {
 		panic(err)
 	}
 	for _, s := range r.Symbols() {
-		fmt.Println(s.Name, s.Place().File, s.Line(), s.Place().Column)
+		file, line, column := s.Place().Position()
+		fmt.Println(s.Name, file, line, column)
 	}
 	for _, origin := range []ptxas.Origin{r.Lines, lines{}, nil} {
 		_, messages, err := ptxas.Assemble(ctx, ptxas.Options{Path: os.Args[1], Arch: "sm_75"}, r.PTX, origin)

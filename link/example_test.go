@@ -56,12 +56,12 @@ func ExampleErrors() {
 	var refused *link.Errors
 	if errors.As(err, &refused) {
 		for _, m := range refused.Messages {
-			fmt.Printf("%s:%d: %s [%s]\n", m.Place.File, m.Place.Line, m.Text, m.ID)
+			fmt.Printf("%s: %s [%s]\n", m.Place, m.Text, m.ID)
 		}
 	}
 	fmt.Println(errors.Is(err, link.ID("undefined-symbol")))
 	// Output:
-	// kernel.ptx:10: undefined symbol: scale, used in k [undefined-symbol]
+	// kernel.ptx:10:7: undefined symbol: scale, used in k [undefined-symbol]
 	// true
 }
 

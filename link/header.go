@@ -136,12 +136,12 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 		}
 	}
 	if n := len(others); n > 1 && n == len(files) {
-		log.Error(diag.ArchMismatch, others[0].place(), fmt.Sprintf("none of the %d modules runs on %s, which %s names; this one is for %s", n, gpu, diag.Option("--arch"), others[0].where())).
-			WithHelp(h.arch.remedy("them", gpu))
+		log.Error(diag.ArchMismatch, others[0].place(), fmt.Sprintf("none of the %d modules runs on %s, which %s names; this one is for %s", n, gpu, log.Option("--arch"), others[0].where())).
+			WithHelp(h.arch.remedy("them", gpu, log))
 		others = nil
 	}
 	for _, a := range others {
-		log.Error(diag.ArchMismatch, a.place(), fmt.Sprintf("this module is for %s, but %s is %s", a.where(), diag.Option("--arch"), gpu)).WithHelp(a.remedy("it", gpu))
+		log.Error(diag.ArchMismatch, a.place(), fmt.Sprintf("this module is for %s, but %s is %s", a.where(), log.Option("--arch"), gpu)).WithHelp(a.remedy("it", gpu, log))
 	}
 	if gpu != "" || len(named) == 0 || member.file == nil {
 		return
@@ -149,7 +149,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || was.gpu().Renamed().Number != h.arch.gpu().Renamed().Number {
 		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
-			WithHelp(cmp.Or(object.ForNvlink(member.file.Name), "use a library made for "+was.String()) + diag.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
+			WithHelp(cmp.Or(object.ForNvlink(member.file.Name), "use a library made for "+was.String()) + log.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
 	}
 }
 
@@ -166,7 +166,7 @@ func (a arch) where() string {
 
 // remedy returns the help for a module, or several (what is "them"), that do not run on a
 // GPU.
-func (a arch) remedy(what, gpu string) string {
+func (a arch) remedy(what, gpu string, log *diag.Log) string {
 	if strings.HasPrefix(filepath.Base(a.file.Path), "libdevice") {
 		return "create one with ptxlink libdevice --arch " + gpu
 	}
@@ -174,7 +174,7 @@ func (a arch) remedy(what, gpu string) string {
 	if a.suffix == 0 {
 		lower = " or lower"
 	}
-	return "compile " + what + " for " + gpu + lower + diag.With("--arch "+a.String(), ", or link with %s")
+	return "compile " + what + " for " + gpu + lower + log.With("--arch "+a.String(), ", or link with %s")
 }
 
 // runsOn reports whether PTX for the target can be assembled for a GPU such as sm_90a.

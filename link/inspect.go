@@ -57,7 +57,7 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 		list[i] = inspect(f)
 	}
 	if log.Errors() > 0 {
-		return list, &Errors{Messages: publicMessages(log.Messages), IO: unread}
+		return list, &Errors{Messages: log.Messages, IO: unread}
 	}
 	return list, nil
 }

@@ -50,5 +50,5 @@ func (m *LineMap) Origin(line int) (place Place, ok bool) {
 	if !run.fixed {
 		at += bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
 	}
-	return publicPlace(diag.At(run.src, run.src.LineSpan(at))), true
+	return diag.At(run.src, run.src.LineSpan(at)), true
 }

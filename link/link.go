@@ -64,7 +64,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	log := &diag.Log{}
+	log := &diag.Log{Spelling: o.Spelling}
 	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 8)}
 
 	var in inputs
@@ -198,19 +198,12 @@ func (o Options) named() []resolve.Named {
 			defined = append(defined, d.Name)
 		}
 	}
-	var places map[string]diag.Place
-	if len(o.PatternPlaces) > 0 {
-		places = map[string]diag.Place{}
-	}
-	for pattern, place := range o.PatternPlaces {
-		places[pattern] = place.internal()
-	}
 	options := [...]resolve.Named{
 		{Option: "--require-defined", Values: o.RequireDefined, Names: true, Scope: resolve.Exported, Required: true},
 		{Option: "--entry", Values: o.Entries, Scope: resolve.Entries, Required: true},
 		{Option: "-u", Values: o.Undefined, Names: true, Scope: resolve.Exported},
-		{Option: "--export", Values: o.Exports, Scope: resolve.Definitions, Places: places},
-		{Option: "--localize", Values: o.Localize, Scope: resolve.Definitions, Places: places},
+		{Option: "--export", Values: o.Exports, Scope: resolve.Definitions, Places: o.PatternPlaces},
+		{Option: "--localize", Values: o.Localize, Scope: resolve.Definitions, Places: o.PatternPlaces},
 		{Option: "--localize-symbol", Values: o.LocalizeInputs, Scope: resolve.Definitions},
 		{Option: "--weaken-symbol", Values: o.Weaken, Scope: resolve.Definitions},
 		{Option: "--allow-undefined", Values: o.AllowUndefined, Scope: resolve.External, Permits: true},
@@ -283,7 +276,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 	if o.Atomics {
 		checks = append(checks, atomics.Check)
 	}
-	logs := make([]diag.Log, len(checks))
+	logs := log.Split(len(checks))
 	jobs := o.Jobs
 	if len(t.Symbols) < 500 && !slices.ContainsFunc(t.Files, func(f *object.File) bool { return f.Debug }) {
 		jobs = 1 // starting goroutines would take longer
@@ -314,7 +307,7 @@ func refused(in inputs, log *diag.Log, clock *clock) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
 		addSourceLines(in.files, log)
-		e := &Errors{Messages: publicMessages(log.Messages)}
+		e := &Errors{Messages: log.Messages}
 		for _, f := range in.files {
 			e.Modules = append(e.Modules, f.Name)
 		}
@@ -369,7 +362,7 @@ func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m 
 	}
 	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {
 		if name, ok := f.Lookup(m.Symbol); ok {
-			m.Help = resolve.OnceInFile(f, name, diag.Escape(path.Base(header)))
+			m.WithHelp(resolve.OnceInFile(f, name, path.Base(header)))
 		}
 	}
 }

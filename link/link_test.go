@@ -66,7 +66,7 @@ func TestUnmatchedNames(t *testing.T) {
 	})
 	var got []string
 	for _, m := range result.Messages {
-		got = append(got, m.ID+": "+m.Text+"; "+m.Help)
+		got = append(got, string(m.ID)+": "+m.Text+"; "+m.Help)
 	}
 	want := []string{
 		"unmatched: no definition matches scael, which Options.Exports names; did you mean scale?",
@@ -192,7 +192,7 @@ func TestLineMap(t *testing.T) {
 		if !ok || !strings.HasPrefix(line, "\t") {
 			continue
 		}
-		from := m[place.File[0]-'a'][place.Offset:][:place.Length]
+		from := place.Source.String(place.Span)
 		if cut, _, _ := strings.Cut(line, "$str"); !strings.HasPrefix(from, cut) {
 			t.Errorf("line %d %q is said to come from %q", i+1, line, from)
 		}
@@ -215,7 +215,8 @@ func TestLineMapHeads(t *testing.T) {
 	var got []string
 	for i, line := range strings.Split(string(r.PTX), "\n") {
 		if place, ok := r.Lines.Origin(i + 1); ok {
-			got = append(got, fmt.Sprintf("%s:%d %s", place.File, place.Line, line))
+			file, number, _ := place.Position()
+			got = append(got, fmt.Sprintf("%s:%d %s", file, number, line))
 		}
 	}
 	want := []string{

@@ -37,7 +37,7 @@ func NewLinker(ctx context.Context, arch string, libraries ...Input) (*Linker, e
 		l.libraries = append(l.libraries, Input{Name: in.Name, Path: in.Path, WholeArchive: libraries[i].WholeArchive, opened: opened})
 	}
 	if log.Errors() > 0 {
-		return nil, &Errors{Messages: publicMessages(log.Messages), IO: io}
+		return nil, &Errors{Messages: log.Messages, IO: io}
 	}
 	return l, nil
 }
@@ -63,5 +63,5 @@ func FindLibrary(name string, dirs []string) (path string, err error) {
 	if path, ok := object.FindLibrary(name, dirs, &log); ok {
 		return path, nil
 	}
-	return "", publicMessages(log.Messages)[0]
+	return "", log.Messages[0]
 }

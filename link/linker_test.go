@@ -100,7 +100,7 @@ func TestLinkerSharesDWARF(t *testing.T) {
 			for _, w := range r.Messages {
 				said += fmt.Sprintln(w.Error(), w.Notes)
 			}
-			if !strings.Contains(said, "{lib.cu 7 ") {
+			if !strings.Contains(said, "{lib.cu:7 ") {
 				t.Errorf("no source line: %s", said)
 			}
 		})

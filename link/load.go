@@ -34,7 +34,7 @@ func load(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (in
 	}
 	named := objectInputs(namedOnce(o.Inputs, log))
 	for {
-		try := diag.Log{Messages: slices.Clone(log.Messages)}
+		try := diag.Log{Messages: slices.Clone(log.Messages), Spelling: log.Spelling}
 		set, err := object.Open(ctx, named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, &try)
 		if err != nil {
 			return inputs{}, err
@@ -82,10 +82,10 @@ func (in *inputs) define(ctx context.Context, o Options, log *diag.Log) error {
 func loaded(in inputs, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
 		log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, and nothing in them is needed").
-			WithHelp(diag.Join(diag.With("--whole-archive", "%s links all members"+diag.With("-r", " (add %s for a library on its own)")), diag.With("-u NAME", "%s links the one that defines NAME")))
+			WithHelp(diag.Join(log.With("--whole-archive", "%s links all members"+log.With("-r", " (add %s for a library on its own)")), log.With("-u NAME", "%s links the one that defines NAME")))
 	}
 	if log.Errors() > 0 {
-		return &Errors{Messages: publicMessages(log.Messages), IO: in.set.Unread}
+		return &Errors{Messages: log.Messages, IO: in.set.Unread}
 	}
 	return nil
 }

@@ -133,8 +133,9 @@ func (r *Result) Map() *Map {
 	}
 	m.Unused = append(m.Unused, r.Unused...)
 	for _, c := range r.InlinedCalls {
-		source, line := sources.Source(c.Place.at)
-		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, c.Place.File, c.Place.Line, source, line, c.Inlined, c.Reason})
+		source, line := sources.Source(c.Place)
+		file, number, _ := c.Place.Position()
+		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, file, number, source, line, c.Inlined, c.Reason})
 	}
 	for _, f := range r.Folded {
 		m.Folded = append(m.Folded, MapFolded(f))

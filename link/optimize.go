@@ -65,7 +65,7 @@ func rewrite(r *Result, o Options) error {
 		return fmt.Errorf("the linked module cannot be read: %s", invalid.Text)
 	}
 	options := o.Optimize.options()
-	options.Jobs = o.Jobs
+	options.Jobs, options.Spelling = o.Jobs, o.Spelling
 	options.Interposable = options.Interposable || len(o.AllowUndefined) > 0
 	options.Keep = slices.Concat(o.Exports, o.Undefined, o.RequireDefined)
 	if o.KeepUnused {

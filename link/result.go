@@ -55,7 +55,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	}
 	sortMessages(t.Files, log)
 	addSourceLines(t.Files, log)
-	r.Messages = publicMessages(log.Messages)
+	r.Messages = log.Messages
 	return r
 }
 

@@ -90,7 +90,8 @@ func testShared(t *testing.T, set, variable string) {
 		for _, m := range r.Messages {
 			messages = append(messages, m.Error())
 			for _, n := range m.Notes {
-				messages = append(messages, fmt.Sprintf("%s:%d: %s", n.Place.File, n.Place.Line, n.Text))
+				file, line, _ := n.Place.Position()
+				messages = append(messages, fmt.Sprintf("%s:%d: %s", file, line, n.Text))
 			}
 		}
 		return fmt.Sprintf("%s%q\n%+v\n", r.PTX, messages, r.Modules)

@@ -161,7 +161,7 @@ func definedByOptions(ctx context.Context, files []*object.File, o Options, log 
 			continue
 		}
 		refuse := func(reason string) {
-			log.Error(diag.Defsym, f.NamePlace(name), diag.Option("--defsym")+fmt.Sprintf(" gives %s the value %s, but %s", diag.Name(d.Name), d.Value, reason)).Of(d.Name)
+			log.Error(diag.Defsym, f.NamePlace(name), log.Option("--defsym")+fmt.Sprintf(" gives %s the value %s, but %s", diag.Name(d.Name), d.Value, reason)).Of(d.Name)
 		}
 		if f.Symbols[name].Defined() {
 			refuse("it is defined here")

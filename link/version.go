@@ -143,7 +143,7 @@ func (pl *planner) lowerVolatile(edits []ptx.Edit, f *object.File, d *ptx.Decl) 
 
 // needsVersion reports that --ptx-version is too low.
 func needsVersion(log *diag.Log, at diag.Place, what string, needs, version ptx.Version) {
-	option := diag.Option("--ptx-version")
+	option := log.Option("--ptx-version")
 	log.Error(diag.PTXVersion, at, fmt.Sprintf("%s needs PTX %s, but %s is %s", what, needs, option, version)).
 		WithHelp(fmt.Sprintf("raise %s to %s", option, needs))
 }

@@ -36,7 +36,7 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 	}
 	m := log.Error(diag.Library, diag.Place{}, fmt.Sprintf("cannot find -l%s", name))
 	if name == "device" {
-		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + diag.With("-L", "; %s names its directory"))
+		m.WithHelp("ptxlink libdevice creates libdevice.a from your CUDA toolkit" + log.With("-L", "; %s names its directory"))
 	} else if hostLibraries[name] {
 		m.WithHelp("lib" + name + " is a library of the host, and device code does not use it; leave it to the linker of the host")
 	} else if name == "cudadevrt" {
@@ -44,7 +44,7 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 	} else if near := similarLibrary(name, dirs); near != "" {
 		m.WithHelp("did you mean " + near + "?")
 	} else if len(dirs) == 0 {
-		m.WithHelp("name the directory that holds " + wanted + diag.With("-L", " with %s"))
+		m.WithHelp("name the directory that holds " + wanted + log.With("-L", " with %s"))
 	}
 	for _, dir := range dirs {
 		m.Note(diag.Place{}, fmt.Sprintf("there is no %s in %s", wanted, dir))

@@ -24,7 +24,7 @@ func Refuse(name string, err error, log *diag.Log) {
 	if fault.NoPTX {
 		id = diag.NotPTX
 	}
-	log.Error(id, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).Help = fault.Help
+	log.Error(id, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).WithHelp(fault.Help)
 }
 
 // Members returns the unparsed PTX texts of one input, linkable or not: all of

@@ -3,6 +3,7 @@ package object
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"ptxlink/internal/infile"
@@ -85,6 +86,7 @@ func (u *openedUnit) read(log *diag.Log) *File {
 	u.parseOnce.Do(func() { u.file = parse(&u.member, &u.log) })
 	for _, m := range u.log.Messages {
 		again := *m
+		again.Notes = slices.Clip(again.Notes)
 		log.Messages = append(log.Messages, &again)
 	}
 	if u.file == nil {
@@ -103,7 +105,7 @@ func parse(member *container.Member, log *diag.Log) *File {
 		} else if at := int(err.Span.Off); at < len(m.Src.Text) && m.Src.Text[at] == 0 {
 			id = diag.NUL
 		}
-		log.Error(id, diag.At(m.Src, err.Span), err.Text).Help = err.Help
+		log.Error(id, diag.At(m.Src, err.Span), err.Text).WithHelp(err.Help)
 		return nil
 	}
 	f := newFile(m, member.SHA256, log)

@@ -30,6 +30,7 @@ type Set struct {
 	options Options
 	files   *fileTable
 
+	spelling diag.Spelling            // of the log of Open
 	unusable map[string]*diag.Message // by name, for Unusable; nil until it is called
 }
 
@@ -63,6 +64,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable(ctx)}
 	s.files.maps = o.Map
 	opened := make([]opening, len(inputs))
+	s.spelling = log.Spelling
 	jobs := o.Jobs
 	if small(inputs) {
 		jobs = 1
@@ -90,7 +92,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		s.Close()
 		return nil, err
 	}
-	logs := make([]diag.Log, len(all))
+	logs := log.Split(len(all))
 	err = parallel.Each(ctx, len(all), few(all, o.Jobs), func(i int) string { return all[i].reading() }, func(i int) {
 		all[i].start(s, &logs[i])
 	})
@@ -182,7 +184,7 @@ func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	if !slices.ContainsFunc(units, func(u *Unit) bool { return u.File == nil }) {
 		return nil
 	}
-	logs := make([]diag.Log, len(units))
+	logs := log.Split(len(units))
 	stale := make([]*container.Error, len(units))
 	err := parallel.Each(ctx, len(units), few(units, s.options.Jobs), func(i int) string { return units[i].reading() }, func(i int) {
 		if units[i].File == nil {
@@ -457,7 +459,7 @@ func (s *Set) Unusable(name string) *diag.Message {
 			if !u.Lazy || u.unusable == "" {
 				continue
 			}
-			var log diag.Log
+			log := diag.Log{Spelling: s.spelling}
 			u.refuse(s.options, &log)
 			for _, d := range u.defines {
 				if s.unusable[d.Name] == nil {
@@ -480,7 +482,7 @@ func ForNvlink(member string) string {
 
 // refuse reports why the unit cannot be linked.
 func (u *Unit) refuse(o Options, log *diag.Log) {
-	help := "compile it for " + o.Arch + " or lower" + diag.With("--arch", ", or choose another %s")
+	help := "compile it for " + o.Arch + " or lower" + log.With("--arch", ", or choose another %s")
 	if devrt := ForNvlink(u.member.Name); devrt != "" {
 		help = devrt
 	}

@@ -39,7 +39,7 @@ type cxxName struct {
 }
 
 func spell(name string) cxxName {
-	plain := diag.Spelling(name)
+	plain := diag.SourceName(name)
 	if plain == name {
 		return cxxName{plain: name, base: name, last: name}
 	}

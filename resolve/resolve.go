@@ -247,11 +247,11 @@ func (t *Table) Strong(id object.ID) bool { return t.strength(id) == strong }
 func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
 	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).Of(s.Name).
 		Note(t.place(s.Def), "first defined here").
-		WithHelp(t.duplicateHelp(s.Def, id))
+		WithHelp(t.duplicateHelp(s.Def, id, log))
 }
 
 // duplicateHelp returns how to have one definition in place of two.
-func (t *Table) duplicateHelp(a, b object.ID) string {
+func (t *Table) duplicateHelp(a, b object.ID, log *diag.Log) string {
 	f, d, e := t.Files[b.File], t.decl(a), t.decl(b)
 	if d == nil || e == nil || d.Kind != e.Kind { // an alias
 		return "rename one of the two"
@@ -273,7 +273,7 @@ func (t *Table) duplicateHelp(a, b object.ID) string {
 		help = "rename one of the two, or drop .visible from one so that it stays in its module"
 	}
 	if function && !t.options.Compared && bytes.Equal(t.Files[a.File].Src.Bytes(d.Span), f.Src.Bytes(e.Span)) {
-		help += diag.With("--dedupe-identical", "; %s keeps one of two identical functions")
+		help += log.With("--dedupe-identical", "; %s keeps one of two identical functions")
 	}
 	return help
 }

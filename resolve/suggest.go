@@ -17,6 +17,7 @@ import (
 type hints struct {
 	t       *Table
 	members Members
+	log     *diag.Log
 	files   []*object.File // all of them, once they are needed
 
 	// Definitions of all files, as indexes into list.
@@ -39,7 +40,7 @@ func (h *hints) several() {
 		return
 	}
 	for _, m := range h.unknown {
-		m.Help = fmt.Sprintf("add the modules or libraries that define these %d symbols", len(h.unknown)) + diag.With("--allow-undefined=GLOB", ", or pass %s to leave them open")
+		m.WithHelp(fmt.Sprintf("add the modules or libraries that define these %d symbols", len(h.unknown)) + h.log.With("--allow-undefined=GLOB", ", or pass %s to leave them open"))
 	}
 }
 
@@ -188,13 +189,13 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	if at, ok := h.named[s.Name]; ok {
 		local := h.list[at]
 		m.Note(local.place(), "defined here, but without .visible it stays in its module")
-		m.Help = export(local)
+		m.WithHelp(export(local))
 		return
 	}
 	if place, directive := h.statement(s.Name); directive != "" {
 		m.Note(place, "this statement names it, but ptxlink does not know "+diag.Escape(directive))
 		if near := typo.Nearest(directives, directive); near != "" {
-			m.Help = "did you mean " + near + "?"
+			m.WithHelp("did you mean " + near + "?")
 			return
 		}
 	}
@@ -206,44 +207,44 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	did := func(f found) { m.Note(f.place(), "did you mean "+diag.Name(f.spelling())+"? It is defined here") }
 	if f := h.overload(wanted, kind); f.file != nil {
 		did(f)
-		m.Help = "the parameters differ; make the declaration match the definition"
+		m.WithHelp("the parameters differ; make the declaration match the definition")
 		if (f.spelling() == wanted.base) != (s.Name == wanted.base) {
-			m.Help = `one of the two is declared extern "C" and the other is not`
+			m.WithHelp(`one of the two is declared extern "C" and the other is not`)
 		}
 		return
 	}
 	if static.file != nil {
 		static.explain(in, s.Name, m)
-		m.Help += "; the parameters differ too, make the declaration match"
+		m.WithHelp(m.Help + "; the parameters differ too, make the declaration match")
 		return
 	}
-	if m.Help = explain(s.Name); m.Help != "" {
+	if m.WithHelp(explain(s.Name)); m.Help != "" {
 		return
 	}
 	if f := h.namesake(wanted, kind); f.file != nil {
 		did(f)
-		m.Help = "the namespaces differ; make the declaration match the definition" + orAdd(s.Name)
+		m.WithHelp("the namespaces differ; make the declaration match the definition" + h.orAdd(s.Name))
 		return
 	}
 	if f := h.instance(wanted, kind); f.file != nil {
 		did(f)
-		m.Help = "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"
+		m.WithHelp("the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments")
 		return
 	}
 	if f := h.misspelt(wanted, kind); f.file != nil {
 		did(f)
-		m.Help = "correct the name" + orAdd(s.Name)
+		m.WithHelp("correct the name" + h.orAdd(s.Name))
 		return
 	}
 	if f := h.closed(); f != nil {
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")
-		m.Help = "if " + f.Name + " is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")"
+		m.WithHelp("if " + f.Name + " is to define it, do not make it static there, and compile with -rdc=true (" + NoRDC + ")")
 		if !slices.Contains(h.t.Files, f) { // it may be unrelated
-			m.Help += orAdd(s.Name)
+			m.WithHelp(m.Help + h.orAdd(s.Name))
 		}
 		return
 	}
-	m.Help = "add the module that defines it" + diag.With("--allow-undefined="+s.Name, ", or pass %s to leave it open")
+	m.WithHelp("add the module that defines it" + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open"))
 	h.unknown = append(h.unknown, m)
 }
 
@@ -277,8 +278,8 @@ type statement struct {
 }
 
 // orAdd is the usual help for an undefined symbol, behind other help.
-func orAdd(name string) string {
-	return "; if that is not it, add the module that defines it" + diag.With("--allow-undefined="+name, ", or pass %s")
+func (h *hints) orAdd(name string) string {
+	return "; if that is not it, add the module that defines it" + h.log.With("--allow-undefined="+name, ", or pass %s")
 }
 
 // export returns how to let other modules use a definition that has the name they use.
@@ -304,11 +305,10 @@ func (f found) explain(in diag.Static, name string, m *diag.Message) {
 		text, help = " is in an anonymous namespace in ", "move it out of the anonymous namespace"
 	}
 	m.Note(f.place(), diag.Escape(in.Name)+text+diag.Escape(file)+"; it is defined here")
-	m.Help = help
 	if name == withoutParams(in.Name) && name != in.Name {
-		m.Help += `, and declare it extern "C"`
+		help += `, and declare it extern "C"`
 	}
-	m.Help += " in " + diag.Escape(file)
+	m.WithHelp(help + " in " + file)
 }
 
 // firstWholeProgram returns the first module that was compiled without

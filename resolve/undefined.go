@@ -22,7 +22,7 @@ type Members interface {
 // symbols are opened.
 func (t *Table) Undefined(members Members, log *diag.Log) {
 	uses := usesBySymbol{t: t}
-	h := &hints{t: t, members: members}
+	h := &hints{t: t, members: members, log: log}
 	unusable := map[*diag.Message]bool{}
 	for i := range t.Symbols {
 		s := &t.Symbols[i]
@@ -67,7 +67,7 @@ func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.
 		m.Kind = diag.Warning
 	}
 	if word := first.file.Src.String(first.span); t.options.Redirect[word] == s.Name {
-		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of %s or %s", diag.Name(word), diag.Name(s.Name), diag.Option("--wrap"), diag.Option("--defsym")))
+		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of %s or %s", diag.Name(word), diag.Name(s.Name), log.Option("--wrap"), log.Option("--defsym")))
 	}
 	for i, u := range uses[1:] {
 		if i == maxUses-1 {

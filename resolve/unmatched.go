@@ -68,20 +68,20 @@ type Named struct {
 func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 	var h *hints
 	for _, o := range options {
-		for _, value := range o.unmatched(t.Files) {
+		for _, value := range o.unmatched(t.Files, log) {
 			if h == nil {
-				h = &hints{t: t, members: members}
+				h = &hints{t: t, members: members, log: log}
 			}
 			place, inFile := o.Places[value]
 			text := fmt.Sprintf("no %s matches %s", o.Scope, diag.Name(value))
 			var m *diag.Message
 			switch {
 			case o.Required:
-				m = log.Error(diag.UndefinedSymbol, diag.Place{}, text+", which "+diag.Option(o.Option)+" requires")
+				m = log.Error(diag.UndefinedSymbol, diag.Place{}, text+", which "+log.Option(o.Option)+" requires")
 			case inFile:
 				m = log.Warn(diag.Unmatched, place, text)
 			default:
-				m = log.Warn(diag.Unmatched, diag.Place{}, text+", which "+diag.Option(o.Option)+" names")
+				m = log.Warn(diag.Unmatched, diag.Place{}, text+", which "+log.Option(o.Option)+" names")
 			}
 			m.Of(value).WithHelp(h.meant(value, o.Scope))
 		}
@@ -89,11 +89,11 @@ func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 }
 
 // unmatched returns the values that no name of the files matches.
-func (o Named) unmatched(files []*object.File) (list []string) {
+func (o Named) unmatched(files []*object.File, log *diag.Log) (list []string) {
 	var left globs.List
 	var asked []string
 	for _, value := range o.Values {
-		if !o.Names && (value == "*" || o.Permits && globs.IsPattern(value)) || !o.Required && diag.With(o.Option, "%s") == "" {
+		if !o.Names && (value == "*" || o.Permits && globs.IsPattern(value)) || !o.Required && !log.Takes(o.Option) {
 			continue
 		}
 		original := o.original(value)
@@ -162,7 +162,7 @@ func (h *hints) meant(value string, scope Scope) string {
 			}
 			seen[name] = true
 			if name == value {
-				return f.Name + " defines it, but is not linked" + diag.With("-u "+name, "; %s links it")
+				return f.Name + " defines it, but is not linked" + h.log.With("-u "+name, "; %s links it")
 			}
 			spelt := spell(name)
 			last := spelt.base[strings.LastIndexByte(spelt.base, ':')+1:]

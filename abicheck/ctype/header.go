@@ -66,18 +66,15 @@ func (h *Header) Type(name string) (*Type, error) {
 			return nil, f.err
 		}
 	}
-	m := &diag.Message{ID: diag.CSyntax, Place: diag.At(p.src, diag.Span{})}
-	switch {
-	case t != nil:
-		m.Text = fmt.Sprintf("%s is declared without members", t)
-	case p.templates[scope+last] != nil:
-		m.Text, m.Help = fmt.Sprintf("%s is a template", name), fmt.Sprintf("give it arguments: %s<int>", name)
-	default:
-		m.Text, m.Help = fmt.Sprintf("no type %s is declared", name), "functions, variables and macros have no layout"
-		if full := p.hidden(last); full != "" {
-			m.Help = "there is " + full
-		}
+	text, help := fmt.Sprintf("no type %s is declared", name), "functions, variables and macros have no layout"
+	if t != nil {
+		text, help = fmt.Sprintf("%s is declared without members", t), ""
+	} else if p.templates[scope+last] != nil {
+		text, help = fmt.Sprintf("%s is a template", name), fmt.Sprintf("give it arguments: %s<int>", name)
+	} else if full := p.hidden(last); full != "" {
+		help = "there is " + full
 	}
+	m := diag.New(diag.CSyntax, diag.At(p.src, diag.Span{}), text).WithHelp(help)
 	return nil, m
 }
 

@@ -23,7 +23,7 @@ type token struct {
 type parseError struct{ *diag.Message }
 
 func (p *parser) fail(span diag.Span, help, format string, args ...any) {
-	m := &diag.Message{ID: diag.CSyntax, Place: diag.At(p.src, span), Text: fmt.Sprintf(format, args...), Help: help}
+	m := diag.New(diag.CSyntax, diag.At(p.src, span), fmt.Sprintf(format, args...)).WithHelp(help)
 	panic(parseError{m})
 }
 

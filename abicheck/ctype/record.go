@@ -3,8 +3,6 @@ package ctype
 import (
 	"slices"
 	"strings"
-
-	"ptxlink/link/diag"
 )
 
 // record reads a struct, union or class, from that word on.
@@ -173,7 +171,7 @@ func (p *parser) bases(kind Kind) (bases []Member) {
 		case w.text == "virtual":
 			p.fail(w.span, refusedWords["virtual"], "virtual is not supported")
 		case p.model.C:
-			p.fail(w.span, diag.With("--lang=c++", "use %s"), "C has no base classes")
+			p.fail(w.span, "read it as C++", "C has no base classes")
 		}
 		t, name := p.typeAt()
 		switch {

@@ -167,7 +167,7 @@ func (c *typeChecker) finish() {
 		if others := namesOf(w.there.types[1:]); others != "" {
 			help += "; as in " + w.there.types[0].in.file.Name + ": " + others
 		}
-		w.message.Help = help
+		w.message.WithHelp(help)
 	}
 }
 

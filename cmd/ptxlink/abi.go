@@ -127,7 +127,7 @@ func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compil
 		}
 	}
 	if err != nil {
-		return "", nil, &exitError{exitIO, &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot run %s for its preprocessor: %v", words[0], errors.Unwrap(err)), Help: "name a C compiler with $CC, or pass the text of cc -E to ptxlink abi -"}}
+		return "", nil, &exitError{exitIO, diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s for its preprocessor: %v", words[0], errors.Unwrap(err))).WithHelp("name a C compiler with $CC, or pass the text of cc -E to ptxlink abi -")}
 	}
 	compiler = strings.Join(words, " ")
 	out, err := tool.Run(ctx, tool.Command{Path: words[0], Args: append(words[1:], "-E", "-x", lang, path), Stdin: stdin, Apart: true})
@@ -136,7 +136,7 @@ func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compil
 	}
 	if err != nil {
 		lines := strings.TrimSpace(string(out.Errors))
-		return "", nil, &exitError{exitLink, &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("%s -E failed on %s: %v", compiler, path, err), Help: lines}}
+		return "", nil, &exitError{exitLink, diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s -E failed on %s: %v", compiler, path, err)).WithHelp(lines)}
 	}
 	return compiler, out.Said, nil
 }
@@ -161,7 +161,7 @@ func (c *command) showLayouts(opts *cli.Context, src *diag.Source, declared []ct
 		}
 		t, err := describe(d, l, model)
 		if err != nil {
-			return &exitError{exitLink, &diag.Message{ID: diag.TypeLayout, Place: diag.At(src, d.Span), Text: err.Error()}}
+			return &exitError{exitLink, diag.New(diag.TypeLayout, diag.At(src, d.Span), err.Error())}
 		}
 		report.Types = append(report.Types, t)
 		if i > 0 {
@@ -206,7 +206,7 @@ func layoutMessage(src *diag.Source, d ctype.Declared, err error) error {
 	if at == (diag.Span{}) {
 		at = d.Span
 	}
-	return &diag.Message{ID: diag.TypeLayout, Place: diag.At(src, at), Text: bad.Error(), Help: bad.Help}
+	return diag.New(diag.TypeLayout, diag.At(src, at), bad.Error()).WithHelp(bad.Help)
 }
 
 // abiReport is what --json writes.

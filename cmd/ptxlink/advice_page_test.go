@@ -47,9 +47,10 @@ func TestAdvicePage(t *testing.T) {
 				t.Errorf("%s:%d: no link behind the claim", script, i+1)
 			}
 			for name := range strings.FieldsSeq(found[1]) {
-				id := diag.Find(name)
+				id := diag.ID(name)
+				_, known := id.Rule()
 				switch {
-				case id == diag.None:
+				case !known:
 					t.Errorf("%s:%d: there is no ID %s", script, i+1, name)
 				case !unmarked[id] && !regexp.MustCompile(`\[(-W)?`+name+`\\?\]`).Match(text):
 					t.Errorf("%s:%d: the script does not check the message of %s", script, i+1, name)
@@ -73,8 +74,8 @@ func TestAdvicePage(t *testing.T) {
 	shown, proven := 0, 0
 	for _, kind := range []diag.Kind{diag.Error, diag.Warning} {
 		for _, r := range diag.Rules(kind) {
-			id := diag.Find(r.Name)
-			example := id.Example()
+			id := r.ID
+			example := r.Example()
 			if !linkExample.MatchString(example) && followed[id] == nil || id == diag.Internal || id == diag.Interrupted {
 				continue
 			}
@@ -97,7 +98,7 @@ func TestAdvicePage(t *testing.T) {
 			default:
 				shown++
 			}
-			fmt.Fprintf(&rows, "| [`%s`](errors.md#%s) | %s | %s | %s |\n", r.Name, r.Name, message, help, script)
+			fmt.Fprintf(&rows, "| [`%s`](errors.md#%s) | %s | %s | %s |\n", r.ID, r.ID, message, help, script)
 		}
 	}
 	want := intro + mark + fmt.Sprintf("Scripts follow the advice of %d of the %d messages that have some.\n\n| ID | message | advice | script |\n|---|---|---|---|\n", proven, shown) + rows.String()

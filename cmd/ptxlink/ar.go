@@ -156,7 +156,7 @@ func (c *command) ar(opts *cli.Context) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	options, err := packOptions(opts)
+	options, err := c.packOptions(opts)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (c *command) ar(opts *cli.Context) error {
 		return &usageError{text: "an archive is neither read from standard input nor written to standard output"}
 	}
 	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
-		return &exitError{exitIO, &diag.Message{ID: diag.IO, Text: archive + " is a device or a pipe, and an archive is a file that can be read again and replaced"}}
+		return &exitError{exitIO, diag.New(diag.IO, diag.Place{}, archive+" is a device or a pipe, and an archive is a file that can be read again and replaced")}
 	}
 	if c.operation == "" {
 		return c.arFresh(opts.Context, archive, options)
@@ -226,9 +226,10 @@ func (c *command) lock(ctx context.Context, archive string) (unlock func(), err 
 	})
 }
 
-func packOptions(opts *cli.Context) (o pack.Options, err error) {
+func (c *command) packOptions(opts *cli.Context) (o pack.Options, err error) {
 	o = pack.Options{
-		Format: pack.Format(opts.String("format")), Arch: opts.String("arch"), Host: opts.String("host"),
+		Spelling: c.spelling,
+		Format:   pack.Format(opts.String("format")), Arch: opts.String("arch"), Host: opts.String("host"),
 		Jobs: int(opts.Int64("threads")), MaxInputSize: opts.Int64("max-input-size"),
 	}
 	if opts.Bool("compress") {
@@ -259,7 +260,7 @@ func (c *command) arFresh(ctx context.Context, archive string, o pack.Options) e
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
 	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !pack.IsArchive(data) {
-		return &exitError{exitLink, &diag.Message{ID: diag.NotAnArchive, Text: archive + " is there and is no archive", Help: "the archive comes first: ptxlink ar libx.a " + archive}}
+		return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, archive+" is there and is no archive").WithHelp("the archive comes first: ptxlink ar libx.a " + archive)}
 	}
 	if err := c.findMembers(archive); err != nil {
 		return err
@@ -335,7 +336,7 @@ func (c *command) openArchive(archive string) (*pack.Archive, error) {
 func (c *command) openToChange(archive string) (*pack.Archive, error) {
 	a, err := c.openArchive(archive)
 	if err == nil && a.Thin {
-		err = &exitError{exitLink, &diag.Message{ID: diag.ThinArchive, Text: archive + " is a thin archive, which is only read", Help: "ptxlink ar libnew.a " + archive + " makes a package of it"}}
+		err = &exitError{exitLink, diag.New(diag.ThinArchive, diag.Place{}, archive+" is a thin archive, which is only read").WithHelp("ptxlink ar libnew.a " + archive + " makes a package of it")}
 	}
 	return a, err
 }
@@ -352,8 +353,8 @@ func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pac
 		created = true
 	}
 	if have := a.Format(); have != "" && o.Format != "" && have != o.Format {
-		return &exitError{exitLink, &diag.Message{ID: diag.ArchiveFormat, Text: fmt.Sprintf("%s is a package of format %s, and one package has one format", archive, have),
-			Help: fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", o.Format, archive)}}
+		return &exitError{exitLink, diag.New(diag.ArchiveFormat, diag.Place{}, fmt.Sprintf("%s is a package of format %s, and one package has one format", archive, have)).
+			WithHelp(fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", o.Format, archive))}
 	}
 	if err := c.findMembers(archive); err != nil {
 		return err
@@ -495,7 +496,7 @@ func (c *command) arShow(archive string, job arJob, dir string) error {
 	for _, i := range at {
 		m := a.Members[i]
 		if a.Thin && job.operation != 't' {
-			return &exitError{exitLink, &diag.Message{ID: diag.ThinArchive, Text: "the members of a thin archive are files already"}}
+			return &exitError{exitLink, diag.New(diag.ThinArchive, diag.Place{}, "the members of a thin archive are files already")}
 		}
 		switch job.operation {
 		case 't':

@@ -22,7 +22,7 @@ type usageError struct{ text, help string }
 func (e *usageError) Error() string { return e.text }
 
 func (e *usageError) message() *diag.Message {
-	return &diag.Message{ID: diag.Usage, Text: e.text, Help: e.help}
+	return diag.New(diag.Usage, diag.Place{}, e.text).WithHelp(e.help)
 }
 
 // reorder separates options and inputs: the library stops at the first input. The
@@ -161,10 +161,10 @@ func mistakenFor(t table, arg string) error {
 	switch word[0] {
 	case 'l':
 		if word == "lineinfo" {
-			return &usageError{text: as, help: compilerAdvice(word)}
+			return &usageError{text: as, help: compilerAdvice(t, word)}
 		}
 	case 'o':
-		help := "write -o FILE" + diag.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
+		help := "write -o FILE" + t.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
 		if word == "optf" || word == "options-file" {
 			help = "@FILE reads arguments from FILE"
 		}
@@ -206,12 +206,12 @@ func splitLetters(t table, args []string) (split []string) {
 
 // compilerAdvice returns what to do in place of an option of nvcc that a link command may
 // have, or "".
-func compilerAdvice(name string) string {
+func compilerAdvice(t table, name string) string {
 	const forCompiler = " is for the compiler"
 	switch name {
 	case "lineinfo", "generate-line-info":
 		return "-lineinfo" + forCompiler + "; ptxlink passes it to ptxas if a module has .loc lines" +
-			diag.With("-Xptxas=-lineinfo", ", and %s does so anyway")
+			t.With("-Xptxas=-lineinfo", ", and %s does so anyway")
 	case "G":
 		return "-G" + forCompiler + "; ptxlink passes -g to ptxas if a module has DWARF"
 	case "g":
@@ -221,45 +221,45 @@ func compilerAdvice(name string) string {
 	case "dc":
 		return "compile with nvcc -ptx -rdc=true; ptxlink links the result"
 	case "dlink":
-		return diag.Join("ptxlink always links device code", diag.With("-o NAME.cubin", "%s assembles the result"))
+		return diag.Join("ptxlink always links device code", t.With("-o NAME.cubin", "%s assembles the result"))
 	case "gencode", "gpu-architecture":
-		return diag.With("--arch sm_80", "%s names the GPU")
+		return t.With("--arch sm_80", "%s names the GPU")
 	case "###":
-		return diag.With("--dry-run", "%s prints the commands that it would run")
+		return t.With("--dry-run", "%s prints the commands that it would run")
 	case "maxrregcount":
-		return diag.With("-Xptxas=-maxrregcount=N", "%s passes it to ptxas")
+		return t.With("-Xptxas=-maxrregcount=N", "%s passes it to ptxas")
 	case "Xlinker", "Wl":
 		return "-Xlinker and -Wl, are for compilers; give the option itself"
 	case "ptx":
-		return diag.With("--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin")
+		return t.With("--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin")
 	case "fatbin":
-		return diag.With("--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin")
+		return t.With("--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin")
 	case "keep":
-		return diag.With("--save-temps", "%s keeps the linked PTX and the parts beside the output")
+		return t.With("--save-temps", "%s keeps the linked PTX and the parts beside the output")
 	case "std", "fPIC", "fpic", "use_fast_math", "D", "pthread", "fopenmp":
 		return "-" + name + forCompiler
 	case "dlto", "flto":
-		return diag.Join("ptxlink links PTX, not LTO-IR; compile without -"+name, diag.With("-O", "%s1 inlines functions of other modules"))
+		return diag.Join("ptxlink links PTX, not LTO-IR; compile without -"+name, t.With("-O", "%s1 inlines functions of other modules"))
 	case "I":
-		return diag.Join("-I"+forCompiler, diag.With("-L", "%s names a directory with libraries"))
+		return diag.Join("-I"+forCompiler, t.With("-L", "%s names a directory with libraries"))
 	case "shared":
-		return diag.Join("a cubin has no shared libraries", diag.With("-r", "%s joins modules for another link"))
+		return diag.Join("a cubin has no shared libraries", t.With("-r", "%s joins modules for another link"))
 	case "T":
-		return diag.Join("PTX has no addresses, so there are no linker scripts", diag.With("--version-script", "%s chooses the symbols that stay visible"))
+		return diag.Join("PTX has no addresses, so there are no linker scripts", t.With("--version-script", "%s chooses the symbols that stay visible"))
 	}
 	return ""
 }
 
 func unknownOption(t table, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
-	if why := refusedOption(name); why != "" {
+	if why := refusedOption(t, name); why != "" {
 		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
 	}
 	text := fmt.Sprintf("unknown option %q", arg)
 	if strings.HasPrefix(arg, "-I") || strings.HasPrefix(arg, "-D") { // -Idir, -DNAME
 		name = arg[1:2]
 	}
-	if help := compilerAdvice(name); help != "" {
+	if help := compilerAdvice(t, name); help != "" {
 		return &usageError{text: text, help: help}
 	}
 	if near := nearest(t, name); near != "" {

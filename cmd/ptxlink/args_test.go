@@ -30,7 +30,7 @@ func TestReorder(t *testing.T) {
 		{"-o -none -o=-c", "--output=-none --output=-c", ""}, // a value may look like an option
 		{"--verbose=false", "--verbose=false", ""},
 	} {
-		options, inputs, err := reorder(newTable(newFlags()), strings.Fields(test.args))
+		options, inputs, err := reorder(newTable(newFlags(), nil), strings.Fields(test.args))
 		if err != nil {
 			t.Errorf("%s: %v", test.args, err)
 		}
@@ -74,13 +74,13 @@ func TestReorderRefuses(t *testing.T) {
 		"--Map":           "option --Map needs a value",
 		"-rc":             `unknown option "-rc"`,
 	} {
-		_, _, err := reorder(newTable(newFlags()), strings.Fields(args))
+		_, _, err := reorder(newTable(newFlags(), nil), strings.Fields(args))
 		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}
 	for _, args := range [][]string{{""}, {"-o", ""}, {"-Map="}, {"-l", ""}} {
-		if _, _, err := reorder(newTable(newFlags()), args); err == nil {
+		if _, _, err := reorder(newTable(newFlags(), nil), args); err == nil {
 			t.Errorf("%q names nothing", args)
 		}
 	}
@@ -159,7 +159,7 @@ func TestExpand(t *testing.T) {
 // joined would take -lx away from "-l x".
 func TestTable(t *testing.T) {
 	seen := map[string]bool{}
-	options := newTable(newFlags())
+	options := newTable(newFlags(), nil)
 	for _, f := range options.flags {
 		for _, name := range f.Names() {
 			if seen[name] {

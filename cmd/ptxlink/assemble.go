@@ -130,7 +130,7 @@ func partFile(pattern string, i int) string {
 // cut returns the files of --emit-parts.
 func (c *command) cut(result *link.Result) (files []outfile.File, err error) {
 	defer c.timed("partition", time.Now())
-	parts, err := ptxas.Parts(result.PTX, result.Lines, c.assembler.Parts)
+	parts, err := c.assembler.Cut(result.PTX, result.Lines, c.assembler.Parts)
 	if err != nil {
 		return nil, &exitError{exitLink, err}
 	}
@@ -144,18 +144,18 @@ func (c *command) cut(result *link.Result) (files []outfile.File, err error) {
 func (c *command) findTools(opts *cli.Context) error {
 	b := &c.assembler
 	var err error
-	if b.Path, err = ptxas.Find(opts.String("ptxas")); err != nil {
+	if b.Path, err = b.Find(opts.String("ptxas")); err != nil {
 		return &exitError{exitIO, err}
 	}
 	if c.format == "fatbin" {
-		if c.fatbinary, err = ptxas.FindFatbinary(opts.String("fatbinary"), b.Path); err != nil {
+		if c.fatbinary, err = b.FindFatbinary(opts.String("fatbinary")); err != nil {
 			return &exitError{exitIO, err}
 		}
 	}
 	if b.Mode == ptxas.Whole || b.Compile {
 		return nil
 	}
-	b.Nvlink, err = ptxas.FindNvlink(opts.String("nvlink"), b.Path)
+	b.Nvlink, err = b.FindNvlink(opts.String("nvlink"))
 	if err != nil && (b.Mode == ptxas.Separate || opts.IsSet("nvlink") || os.Getenv("NVLINK") != "") {
 		return &exitError{exitIO, err}
 	}

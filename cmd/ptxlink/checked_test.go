@@ -29,11 +29,11 @@ func checkArgs(args []string) (check []string, ok bool) {
 	if sub, _ := findSubcommand(args); sub.Name != "" {
 		return nil, false
 	}
-	options, inputs, err := reorder(newTable(linking().flags()), args)
+	options, inputs, err := reorder(newTable(linking().flags(), nil), args)
 	if err != nil || len(inputs) == 0 {
 		return nil, false
 	}
-	taken := newTable(checkCommand.flags())
+	taken := newTable(checkCommand.flags(), nil)
 	check = []string{"check"}
 	for _, option := range options {
 		name, value, _ := strings.Cut(option[2:], "=")

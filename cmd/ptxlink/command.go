@@ -22,12 +22,14 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
 	"ptxlink/link/report"
+	"ptxlink/object"
 )
 
 // command is one run of ptxlink.
 type command struct {
 	inputs         []input // in command-line order
 	operation      string  // of ar
+	spelling       diag.Spelling
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	report         reporter
@@ -221,6 +223,7 @@ func (c *command) readOptions(opts *cli.Context) error {
 	}
 
 	c.linkOptions = link.Options{
+		Spelling:       c.spelling,
 		Jobs:           int(opts.Int64("threads")),
 		Relocatable:    opts.Bool("relocatable"),
 		AllowUndefined: opts.StringSlice("allow-undefined"),
@@ -312,24 +315,21 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 // findInputs turns the arguments into inputs of the link. As in GNU ld, the position of
 // -L does not matter.
 func (c *command) findInputs(dirs []string) error {
-	var missing []*link.Message
+	log := diag.Log{Spelling: c.spelling}
 	stdin := false
 	for _, dir := range dirs {
 		if info, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) || err == nil && !info.IsDir() {
-			missing = append(missing, &link.Message{Kind: link.Warning, ID: diag.UnusedOption.String(),
-				Text: "there is no directory " + diag.Escape(dir) + ", which -L names", Help: similarDirectory(dir)})
+			log.Warn(diag.UnusedOption, diag.Place{}, "there is no directory "+dir+", which -L names").WithHelp(similarDirectory(dir))
 		}
 	}
 	for _, in := range c.inputs {
 		name := in.name
 		if in.library {
-			var err error
-			if name, err = link.FindLibrary(in.name, dirs); err != nil {
-				var m *link.Message
-				errors.As(err, &m)
-				missing = append(missing, m)
+			path, ok := object.FindLibrary(in.name, dirs, &log)
+			if !ok {
 				continue
 			}
+			name = path
 		}
 		if name == "-" {
 			if stdin {
@@ -348,7 +348,7 @@ func (c *command) findInputs(dirs []string) error {
 		c.paths = append(c.paths, name)
 	}
 	c.paths = append(c.paths, c.scripts...) // no output may take their place
-	if c.report.write(missing) > 0 {
+	if c.report.log(&log) > 0 {
 		return &exitError{code: exitLink}
 	}
 	return nil
@@ -416,11 +416,11 @@ func (c *command) refused(err error) error {
 	}
 	c.traceModules(refused.Modules)
 	for _, m := range refused.Messages {
-		if m.Help == "" && errors.Is(m, fs.ErrNotExist) && m.Place.File != "" {
-			m.Help = c.missingFile(m.Place.File)
+		if m.Help == "" && errors.Is(m, fs.ErrNotExist) && m.Place.Source != nil {
+			m.WithHelp(c.missingFile(m.Place.File()))
 		}
 		if m.Help == "" && m.Err != nil {
-			m.Help = insteadOfDirectory(m.Place.File)
+			m.WithHelp(c.insteadOfDirectory(m.Place.File()))
 		}
 	}
 	c.report.write(refused.Messages)
@@ -464,7 +464,7 @@ func (c *command) missingFile(path string) string {
 		return "did you mean " + dir + near + "?"
 	}
 	if c.unnamed && (suffix == ".cubin" || suffix == ".fatbin") {
-		return diag.With("-o "+path, "%s names the output")
+		return c.spelling.With("-o "+path, "%s names the output")
 	}
 	return ""
 }
@@ -492,7 +492,7 @@ var linkable = []string{".ptx", ".a", ".o", ".obj", ".lib", ".fatbin", ".gz", ".
 
 // insteadOfDirectory returns how to link what is in a directory; "" if it has neither
 // libraries nor PTX, and for other files.
-func insteadOfDirectory(path string) string {
+func (c *command) insteadOfDirectory(path string) string {
 	if info, err := os.Stat(path); err != nil || !info.IsDir() { // a pipe would block
 		return ""
 	}
@@ -507,7 +507,7 @@ func insteadOfDirectory(path string) string {
 		case filepath.Ext(name) == ".ptx":
 			ptx = filepath.Join(path, "*.ptx") + " names the modules in it"
 		case filepath.Ext(name) == ".a" && strings.HasPrefix(name, "lib") && library == "":
-			library = diag.With("-L "+path, "%s searches it for libraries") + diag.With("-l "+name[3:len(name)-2], "; %s links "+name)
+			library = c.spelling.With("-L "+path, "%s searches it for libraries") + c.spelling.With("-l "+name[3:len(name)-2], "; %s links "+name)
 		}
 	}
 	return diag.Join(ptx, library)

@@ -167,7 +167,7 @@ func (o option) values() (list []value) {
 func ruleValues(prefix string, kinds ...diag.Kind) (list []value) {
 	for _, kind := range kinds {
 		for _, r := range diag.Rules(kind) {
-			list = append(list, value{prefix + r.Name, r.About})
+			list = append(list, value{prefix + string(r.ID), r.About})
 		}
 	}
 	return list

@@ -51,12 +51,12 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 func (c *command) addLibrary(path string) error {
 	full, err := filepath.Abs(path)
 	if err == nil && c.assembler.Nvlink == "" {
-		_, err = ptxas.FindNvlink("", c.assembler.Path)
+		_, err = c.assembler.FindNvlink("")
 	}
 	if err != nil {
 		var m *diag.Message
 		if errors.As(err, &m) {
-			m.Note(diag.At(&diag.Source{Name: path}, diag.Span{}), "needed, and without PTX for "+c.linkOptions.Arch+": nvlink links its cubin")
+			m.Note(diag.InFile(path, 0, 0), "needed, and without PTX for "+c.linkOptions.Arch+": nvlink links its cubin")
 		}
 		return &exitError{exitIO, err}
 	}

@@ -53,7 +53,7 @@ func (c *command) listRules() error {
 	}{{"Errors:\n", diag.Error}, {"\nWarnings:\n", diag.Warning}} {
 		b.WriteString(list.title)
 		for _, r := range diag.Rules(list.kind) {
-			b.WriteString(helpRow(r.Name, r.About))
+			b.WriteString(helpRow(string(r.ID), r.About))
 		}
 	}
 	return c.show([]byte(b.String()))
@@ -72,8 +72,8 @@ func bareID(name string) string {
 // explain prints what an ID means.
 func (c *command) explain(name string) error {
 	name = bareID(name)
-	id := diag.Find(strings.ToLower(name))
-	if id == diag.None {
+	rule, ok := diag.ID(strings.ToLower(name)).Rule()
+	if !ok {
 		names := ruleNames(diag.Error, diag.Warning)
 		text := fmt.Sprintf("there is no error or warning called %q", name)
 		if near := typo.Word(names, name); near != "" {
@@ -83,5 +83,5 @@ func (c *command) explain(name string) error {
 		}
 		return &usageError{text: text, help: "ptxlink explain lists all of them"}
 	}
-	return c.show([]byte(id.Explain()))
+	return c.show([]byte(rule.Explain()))
 }

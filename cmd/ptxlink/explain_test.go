@@ -27,21 +27,22 @@ func TestExplain(t *testing.T) {
 	for _, kind := range []diag.Kind{diag.Error, diag.Warning} {
 		for _, r := range diag.Rules(kind) {
 			ids++
-			text, err := os.ReadFile(dir + r.Name + ".txtar")
+			name := string(r.ID)
+			text, err := os.ReadFile(dir + name + ".txtar")
 			if err != nil {
-				t.Errorf("%s has no example", r.Name)
+				t.Errorf("%s has no example", name)
 				continue
 			}
 			script, want, _ := strings.Cut(string(text), "-- want.txt --\n")
 			command, rest, _ := strings.Cut(script, "\n")
 			command = strings.TrimPrefix(command, "# ")
-			b.WriteString("-- " + r.Name + " --\n" + command + "\n" + strings.ReplaceAll(want, "$WORK/", "/usr/local/cuda/bin/"))
-			if typed[r.Name] {
+			b.WriteString("-- " + name + " --\n" + command + "\n" + strings.ReplaceAll(want, "$WORK/", "/usr/local/cuda/bin/"))
+			if typed[name] {
 				continue
 			}
-			for _, line := range []string{strings.TrimPrefix(command, "$ ") + "\ncmp stderr want.txt\n", "\nstderr '^{\"id\":\"" + r.Name + "\""} {
+			for _, line := range []string{strings.TrimPrefix(command, "$ ") + "\ncmp stderr want.txt\n", "\nstderr '^{\"id\":\"" + name + "\""} {
 				if !strings.Contains(strings.Replace(rest, "cmpenv ", "cmp ", 1), line) {
-					t.Errorf("the script of %s lacks %q", r.Name, line)
+					t.Errorf("the script of %s lacks %q", name, line)
 				}
 			}
 		}

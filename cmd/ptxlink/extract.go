@@ -100,11 +100,8 @@ func placeFiles(list []pack.Extracted, output string) error {
 		return nil
 	}
 	if len(list) > 1 {
-		return &exitError{exitUsage, &diag.Message{
-			ID:   diag.Usage,
-			Text: fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
-			Help: "name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them",
-		}}
+		return &exitError{exitUsage, diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("there are %d PTX, which do not go into one file", len(list))).
+			WithHelp("name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them")}
 	}
 	list[0].File = output
 	return nil

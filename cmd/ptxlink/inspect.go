@@ -142,8 +142,8 @@ func showRows[T any](c *command, list []T, unread error) error {
 	var refused *refusedError
 	if errors.As(unread, &refused) {
 		for _, m := range refused.messages {
-			if m.Kind == link.Error && m.Place.File != "" {
-				rows = append(rows, unreadRow{m.Place.File, m.ID, m.Text})
+			if file := m.Place.File(); m.Kind == link.Error && file != "" {
+				rows = append(rows, unreadRow{file, string(m.ID), m.Text})
 			}
 		}
 	}

@@ -27,11 +27,11 @@ var refusedOptions = []struct{ names, why, option, use string }{
 }
 
 // refusedOption returns why an option of ld is not one of ptxlink, or "".
-func refusedOption(name string) string {
+func refusedOption(t table, name string) string {
 	for _, r := range refusedOptions {
 		for known := range strings.FieldsSeq(r.names) {
 			if name == known || len(known) == 1 && known == "T" && strings.HasPrefix(name, known) {
-				return diag.Join(r.why, diag.With(r.option, r.use))
+				return diag.Join(r.why, t.With(r.option, r.use))
 			}
 		}
 	}

@@ -62,9 +62,9 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if output == "-" {
 		return &usageError{text: "a package is not written to standard output", help: "name a file with -o"}
 	}
-	options := libdevice.Options{Arch: "sm_" + gpu, FTZ: opts.Bool("ftz"), LLC: opts.String("llc")}
+	options := libdevice.Options{Spelling: c.spelling, Arch: "sm_" + gpu, FTZ: opts.Bool("ftz"), LLC: opts.String("llc")}
 	var err error
-	if options.Bitcode, err = libdevice.Find(opts.String("cuda")); err != nil {
+	if options.Bitcode, err = options.Find(opts.String("cuda")); err != nil {
 		return &exitError{exitIO, err}
 	}
 	if err := outfile.Check(output, []string{options.Bitcode}, c.read); err != nil {
@@ -81,7 +81,7 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if err != nil {
 		return c.refused(err)
 	}
-	o := pack.Options{Inputs: members}
+	o := pack.Options{Spelling: c.spelling, Inputs: members}
 	if opts.Bool("compress") {
 		o.Format = pack.Zstd
 	}

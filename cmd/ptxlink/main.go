@@ -76,8 +76,9 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 
 // start parses the arguments and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
-	t := newTable(s.flags())
-	diag.SpeakAs(s.spell(t))
+	t := newTable(s.flags(), s.like)
+	c.spelling, c.report.style.Spelling = t.Spelling, t.Spelling
+	c.linkOptions.Spelling, c.assembler.Spelling = t.Spelling, t.Spelling
 	if words, ok := asked(args); ok {
 		c.arguments = []string{completionFlag}
 		s.BashComplete = func(opts *cli.Context) { io.WriteString(opts.App.Writer, s.complete(t, words)) }
@@ -144,7 +145,7 @@ func (c *command) interrupted() {
 	if c.report.text() {
 		fmt.Fprintln(c.stderr, "ptxlink: "+text) // no error of the inputs
 	} else {
-		c.report.log(&diag.Log{Messages: []*diag.Message{{ID: diag.Interrupted, Text: text}}})
+		c.report.write([]*diag.Message{diag.New(diag.Interrupted, diag.Place{}, text)})
 	}
 }
 

@@ -229,7 +229,7 @@ func (c *command) linkCubin(opts *cli.Context, job *dlink.Job, register string) 
 	if c.assembler.Path, err = findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	c.assembler.Nvlink, _ = ptxas.FindNvlink("", c.assembler.Path) // without one, the whole program is assembled
+	c.assembler.Nvlink, _ = c.assembler.FindNvlink("") // without one, the whole program is assembled
 	targets, err := c.linkAll(opts.Context)
 	if err != nil {
 		return err

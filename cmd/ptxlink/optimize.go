@@ -56,6 +56,7 @@ func showInlining(w io.Writer, result *link.Result) {
 		if !call.Inlined {
 			what = "not inlined: " + call.Reason
 		}
-		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", diag.Escape(call.Place.File), call.Place.Line, diag.Escape(call.Caller), diag.Escape(call.Callee), diag.Escape(what))
+		file, line, _ := call.Place.Position()
+		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", diag.Escape(file), line, diag.Escape(call.Caller), diag.Escape(call.Callee), diag.Escape(what))
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 )
 
 // choice is the value of a cli.GenericFlag: one of some words, or a value that may be
@@ -124,10 +125,20 @@ func namesOf(f cli.Flag) []string {
 type table struct {
 	flags []cli.Flag
 	named map[string]cli.Flag
+	// Spelling is how messages spell an option of linking.
+	diag.Spelling
 }
 
-func newTable(flags []cli.Flag) table {
-	t := table{flags, make(map[string]cli.Flag, 2*len(flags))}
+// newTable returns the table of flags. like holds options of linking that are spelled
+// otherwise.
+func newTable(flags []cli.Flag, like map[string]string) table {
+	t := table{flags: flags, named: make(map[string]cli.Flag, 2*len(flags))}
+	t.Spelling = func(option string) (string, bool) {
+		if spelling := like[option]; spelling != "" {
+			return spelling, true
+		}
+		return option, t.named[strings.TrimLeft(option, "-")] != nil
+	}
 	for _, f := range flags {
 		for _, name := range namesOf(f) {
 			t.named[name] = f

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"golang.org/x/term"
-	"ptxlink/internal/bridge"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 )
@@ -23,8 +22,8 @@ type reporter struct {
 	held     []*link.Message // of a SARIF document, which is written at the end
 	keep     bool            // the messages in shown, for the page of a link that fails
 	shown    []*link.Message
-	hint     bool     // tell of --explain at the end: w is a terminal
-	ids      []string // of the errors
+	hint     bool      // tell of --explain at the end: w is a terminal
+	ids      []diag.ID // of the errors
 	// told are the messages written so far, by kind, text and place, if each is to be
 	// written once: several links of the same inputs have most in common.
 	told map[string]bool
@@ -44,7 +43,7 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 			}
 		}
 		if r.told != nil {
-			key := fmt.Sprintf("%d %q %q %d %d", m.Kind, m.Text, m.Place.File, m.Place.Line, m.Place.Column)
+			key := fmt.Sprintf("%d %q %q", m.Kind, m.Text, m.Place)
 			if r.told[key] {
 				continue
 			}
@@ -68,10 +67,14 @@ func (r *reporter) close() {
 	switch {
 	case r.style.Format == "sarif":
 		link.WriteMessages(r.w, r.held, r.style)
-	case r.hint && r.text() && len(r.ids) == 1 && r.ids[0] != diag.Usage.String():
-		r.note("ptxlink --explain=" + r.ids[0] + " says more")
+	case r.hint && r.text() && len(r.ids) == 1 && r.ids[0] != diag.Usage:
+		r.note("ptxlink --explain=" + string(r.ids[0]) + " says more")
 	case r.hint && r.text() && len(r.ids) > 1:
-		r.note("ptxlink --explain=ID says more about " + strings.Join(r.ids, ", "))
+		names := make([]string, len(r.ids))
+		for i, id := range r.ids {
+			names[i] = string(id)
+		}
+		r.note("ptxlink --explain=ID says more about " + strings.Join(names, ", "))
 	}
 }
 
@@ -98,7 +101,7 @@ func findFormat(args []string) (format string) {
 
 // log writes the messages of a log.
 func (r *reporter) log(log *diag.Log) (errors int) {
-	return r.write(bridge.Messages[*link.Message](log.Messages))
+	return r.write(log.Messages)
 }
 
 // note writes one note.
@@ -106,18 +109,15 @@ func (r *reporter) note(text string) { r.write([]*link.Message{{Kind: link.Note,
 
 // fail writes the error that ends the program with the exit code.
 func (r *reporter) fail(err error, code int) {
-	switch m := err.(type) {
-	case *link.Message:
-		r.write([]*link.Message{m})
-	case *diag.Message:
-		r.log(&diag.Log{Messages: []*diag.Message{m}})
-	default:
+	m, ok := err.(*link.Message)
+	if !ok {
 		id := diag.IO
 		if code == exitUsage {
 			id = diag.Usage
 		}
-		r.log(&diag.Log{Messages: []*diag.Message{{ID: id, Text: err.Error()}}})
+		m = diag.New(id, diag.Place{}, err.Error())
 	}
+	r.write([]*link.Message{m})
 }
 
 // terminalWidth returns the columns of the terminal, or of $COLUMNS; 0 if neither is
@@ -176,11 +176,11 @@ func (r *reporter) bug(what any, stack []byte) {
 	}
 	const advice = "this is a bug in ptxlink, not in your files; nothing was written. Please report it with the lines above and the inputs."
 	if !r.text() {
-		m := &diag.Message{ID: diag.Internal, Text: fmt.Sprint(what), Help: advice}
+		m := diag.New(diag.Internal, diag.Place{}, fmt.Sprint(what)).WithHelp(advice)
 		for _, line := range append([]string{version()}, frames...) {
 			m.Note(diag.Place{}, line)
 		}
-		r.log(&diag.Log{Messages: []*diag.Message{m}})
+		r.write([]*link.Message{m})
 		return
 	}
 	fmt.Fprintf(r.w, "ptxlink: internal error: %s\n", diag.Escape(fmt.Sprint(what)))

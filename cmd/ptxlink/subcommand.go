@@ -172,16 +172,6 @@ func (s subcommand) own(err error) error {
 	return err
 }
 
-// spell returns how messages spell an option of linking; see diag.SpeakAs.
-func (s subcommand) spell(t table) func(string) (string, bool) {
-	return func(option string) (string, bool) {
-		if like := s.like[option]; like != "" {
-			return like, true
-		}
-		return option, t.named[strings.TrimLeft(option, "-")] != nil
-	}
-}
-
 // commonFlags are the options that every subcommand has.
 func commonFlags() []cli.Flag {
 	const messages = "Messages"

@@ -12,7 +12,7 @@ import (
 
 	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
-	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // readVersionScript reads a version script of GNU ld:
@@ -22,12 +22,12 @@ import (
 // PTX has no versions, so their names mean nothing, and all versions count as one. An
 // extern "C" block is a list like others; extern "C++" is an error. It returns the
 // patterns of global and of local, and the place of each.
-func readVersionScript(read *infile.Files, file string) (global, local []string, places map[string]link.Place, err error) {
+func readVersionScript(read *infile.Files, file string) (global, local []string, places map[string]diag.Place, err error) {
 	text, err := read.ReadFile(file, maxArgBytes)
 	if err != nil {
 		return nil, nil, nil, &exitError{exitIO, err}
 	}
-	places = map[string]link.Place{}
+	places = map[string]diag.Place{}
 	p := scriptParser{global: &global, local: &local, places: places}
 	p.Init(bytes.NewReader(hashComment().ReplaceAll(text, nil)))
 	p.Filename = file
@@ -56,7 +56,7 @@ type scriptParser struct {
 	scanner.Scanner
 	tok           rune
 	global, local *[]string
-	places        map[string]link.Place
+	places        map[string]diag.Place
 	err           error
 }
 
@@ -132,7 +132,7 @@ func (p *scriptParser) pattern() string {
 		p.fail("expected a valid pattern")
 		return ""
 	}
-	p.places[text] = link.Place{File: p.Filename, Line: p.Line, Column: p.Column}
+	p.places[text] = diag.InFile(p.Filename, p.Line, p.Column)
 	p.next()
 	return text
 }

@@ -20,20 +20,20 @@ import (
 //  3. -w hides all warnings.
 //  4. Ignored options are shown with -Wignored only: a driver passes them to every linker.
 type warningOptions struct {
-	quiet  bool            // -w
-	fatal  bool            // -Werror
-	hidden map[string]bool // by ID
-	errors map[string]bool // -Werror=ID, or false for -Wno-error=ID
-	shown  map[string]bool // -WID, of those that are hidden by default
+	quiet  bool             // -w
+	fatal  bool             // -Werror
+	hidden map[diag.ID]bool // -Wno-ID, or false for -WID
+	errors map[diag.ID]bool // -Werror=ID, or false for -Wno-error=ID
+	shown  map[diag.ID]bool // -WID, of those that are hidden by default
 }
 
 // read reads one -W option, without the W.
 func (o *warningOptions) read(option string) error {
 	if o.hidden == nil {
-		o.hidden, o.errors = map[string]bool{}, map[string]bool{}
+		o.hidden, o.errors, o.shown = map[diag.ID]bool{}, map[diag.ID]bool{}, map[diag.ID]bool{}
 	}
 	name, no := strings.CutPrefix(option, "no-")
-	id, named := strings.CutPrefix(name, "error=")
+	word, named := strings.CutPrefix(name, "error=")
 	switch {
 	case name == "error":
 		o.fatal = !no
@@ -42,29 +42,23 @@ func (o *warningOptions) read(option string) error {
 		o.quiet = o.quiet || no
 		return nil
 	case !named:
-		id = name
+		word = name
 	}
-	if err := checkWarning("-W"+strings.TrimSuffix(option, id), id); err != nil {
+	id := diag.ID(word)
+	if err := checkWarning("-W"+strings.TrimSuffix(option, word), word); err != nil {
 		return err
 	}
 	if !named {
 		o.hidden[id] = no
-		o.show(id, !no)
+		o.shown[id] = !no
 		return nil
 	}
 	o.errors[id] = !no
 	if !no {
 		o.hidden[id] = false
-		o.show(id, true)
+		o.shown[id] = true
 	}
 	return nil
-}
-
-func (o *warningOptions) show(id string, on bool) {
-	if o.shown == nil {
-		o.shown = map[string]bool{}
-	}
-	o.shown[id] = on
 }
 
 // apply returns the message as the options want it; nil if it is not shown.
@@ -72,7 +66,7 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 	if m.Kind != link.Warning {
 		return m
 	}
-	if o.quiet || o.hidden[m.ID] || m.ID == diag.Ignored.String() && !o.shown[m.ID] {
+	if o.quiet || o.hidden[m.ID] || m.ID == diag.Ignored && !o.shown[m.ID] {
 		return nil
 	}
 	fatal, named := o.errors[m.ID]
@@ -93,7 +87,7 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 func ruleNames(kinds ...diag.Kind) (names []string) {
 	for _, kind := range kinds {
 		for _, r := range diag.Rules(kind) {
-			names = append(names, r.Name)
+			names = append(names, string(r.ID))
 		}
 	}
 	return names
@@ -106,7 +100,7 @@ func checkWarning(prefix, id string) error {
 	if slices.Contains(warnings, id) {
 		return nil
 	}
-	if diag.Find(id) != diag.None {
+	if _, ok := diag.ID(id).Rule(); ok {
 		return &usageError{text: id + " is an error, and -W options are for warnings", help: "ptxlink --explain=" + id + " says what to do about it"}
 	}
 	if strings.HasPrefix(prefix+id, "-Wl,") {

@@ -128,7 +128,7 @@ func Keep(path string, data []byte) error {
 // are inputs as well, but a device may be both.
 func Check(path string, inputs []string, read *infile.Files) error {
 	if path == "" {
-		return &diag.Message{ID: diag.Usage, Text: "the name of the output is empty"}
+		return diag.New(diag.Usage, diag.Place{}, "the name of the output is empty")
 	}
 	info, err := os.Stat(path)
 	if err == nil && info.Mode().IsRegular() {
@@ -183,11 +183,11 @@ func checkOpen(f File, inputs []string, read *infile.Files) error {
 }
 
 func isInput(output, input string) error {
-	m := &diag.Message{ID: diag.OutputIsInput, Text: fmt.Sprintf("the output %s is also an input", output), Help: "choose another name for the output"}
+	text := fmt.Sprintf("the output %s is also an input", output)
 	if input != output {
-		m.Text = fmt.Sprintf("the output %s is the same file as the input %s", output, input)
+		text = fmt.Sprintf("the output %s is the same file as the input %s", output, input)
 	}
-	return m
+	return diag.New(diag.OutputIsInput, diag.Place{}, text).WithHelp("choose another name for the output")
 }
 
 // Same reports whether two names refer to one file, or would if it existed.

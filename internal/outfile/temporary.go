@@ -128,11 +128,8 @@ func TempDir() (dir string, remove func(), err error) {
 		return dir, err
 	}, removeDir)
 	if err != nil && !errors.Is(err, errAbandoned) {
-		return "", nil, &diag.Message{
-			ID:   diag.IO,
-			Text: fmt.Sprintf("cannot make a temporary directory in %s: %v", os.TempDir(), Reason(err)),
-			Help: "name a directory that is there and can be written with the environment variable " + map[bool]string{false: "TMPDIR", true: "TMP"}[runtime.GOOS == "windows"],
-		}
+		return "", nil, diag.New(diag.IO, diag.Place{}, fmt.Sprintf("cannot make a temporary directory in %s: %v", os.TempDir(), Reason(err))).
+			WithHelp("name a directory that is there and can be written with the environment variable " + map[bool]string{false: "TMPDIR", true: "TMP"}[runtime.GOOS == "windows"])
 	}
 	return dir, func() { discard(dir) }, err
 }

@@ -307,7 +307,7 @@ func (f *Finder) inFile(m *module, file *ptx.File, loc ptx.LocPlace) diag.Place 
 	if line := src.LineSpan(int(loc.Line)); src.Text != nil && line.Len > 0 {
 		return diag.At(src, narrow(src, line, loc.Column))
 	}
-	return diag.At(&diag.Source{Name: src.Name, FixedLine: int(loc.Line), FixedColumn: int(loc.Column)}, diag.Span{})
+	return diag.InFile(src.Name, int(loc.Line), int(loc.Column))
 }
 
 // narrow returns the span of the word at a column, which compilers count in bytes, or

@@ -30,16 +30,16 @@ func demangled(name string) string {
 	if _, rest, ok := cutStatic(name); ok {
 		name = rest
 	}
-	plain := Spelling(name)
+	plain := SourceName(name)
 	if strings.Contains(plain, internal) {
 		plain = internalScope.ReplaceAllString(plain, "")
 	}
 	return plain
 }
 
-// Spelling returns the source spelling of a name also under --no-demangle, unescaped: to
+// SourceName returns the source spelling of a name also under --no-demangle, unescaped: to
 // compare names.
-func Spelling(name string) string {
+func SourceName(name string) string {
 	if len(name) > MaxMangled {
 		return name
 	}

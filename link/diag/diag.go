@@ -1,8 +1,10 @@
-// Package diag turns a span of an input into a message a person can act on.
+// Package diag holds the messages of ptxlink: errors, warnings and notes about places in
+// the inputs, and the formats in which they are written.
 package diag
 
 import (
 	"bytes"
+	"fmt"
 	"sort"
 	"strings"
 	"sync"
@@ -10,13 +12,13 @@ import (
 )
 
 // Source is one text that messages can point into. Name is what the user
-// typed (or "archive.a(member)"); Text is the input as read and never changes.
+// typed (or "archive.a(member)"), unescaped; Text is the input as read, after decompression
+// and extraction from its container, and never changes.
 type Source struct {
 	Name string
 	Text []byte
-	// FixedLine and FixedColumn are the position of every place in a source whose
-	// text is unknown, as given by a program that uses package link; else 0.
-	FixedLine, FixedColumn int
+
+	line, column int // of a source whose text is unknown; see InFile
 
 	once  sync.Once
 	lines []int32 // offset of the first byte of each line, built on first use
@@ -134,14 +136,28 @@ type Place struct {
 // At returns the Place of a span.
 func At(src *Source, span Span) Place { return Place{src, span} }
 
-// Position returns the place for an editor: the name of the input, empty for the
-// command line, and the 1-based line and column, 0 for the whole file.
+// InFile returns a place in a file whose text is unknown. line and column are 1-based; they
+// are 0 if the place is the whole file.
+func InFile(name string, line, column int) Place {
+	return Place{Source: &Source{Name: name, line: line, column: column}}
+}
+
+// File returns the name of the input, unescaped; empty for the command line.
+func (p Place) File() string {
+	if p.Source == nil {
+		return ""
+	}
+	return p.Source.Name
+}
+
+// Position returns the place for an editor: the name of the input, unescaped and empty for
+// the command line, and the 1-based line and column, 0 for the whole file.
 func (p Place) Position() (file string, line, column int) {
 	if p.Source == nil {
 		return "", 0, 0
 	}
 	if p.Span == (Span{}) {
-		return p.Source.Name, p.Source.FixedLine, p.Source.FixedColumn
+		return p.Source.Name, p.Source.line, p.Source.column
 	}
 	line, column = p.Source.LineColumn(p.Span.Off)
 	return p.Source.Name, line, column
@@ -156,41 +172,63 @@ func (p Place) End() (line, column int) {
 	return p.Source.LineColumn(p.Span.End())
 }
 
+// String returns the place as in the first line of a message: "a.ptx:4:39", "a.ptx", or
+// "ptxlink" for the command line.
+func (p Place) String() string {
+	switch file, line, column := p.Position(); {
+	case p.Source == nil:
+		return "ptxlink"
+	case line == 0:
+		return shown(file, maxName)
+	case column == 0: // DWARF has lines without a column
+		return fmt.Sprintf("%s:%d", shown(file, maxName), line)
+	default:
+		return fmt.Sprintf("%s:%d:%d", shown(file, maxName), line, column)
+	}
+}
+
 // Remark is a second place that explains a message, such as the other definition.
 type Remark struct {
 	Place Place
-	Text  string
+	Text  string // one line, escaped like that of a Message
 }
 
-// Message is one error, warning or note. Standalone notes have no ID.
+// Message is one error, warning or note. errors.As finds one in the errors of ptxlink's
+// packages. New and the methods of Log create messages, whose texts are escaped.
 type Message struct {
-	Kind  Kind
-	ID    ID
+	Kind Kind
+	// ID is the name of the rule, such as UndefinedSymbol. A standalone note has none.
+	ID ID
+	// Place is what the message is about.
 	Place Place
-	Text  string
+	// Text is one line, in lower case and without a full stop. Control characters
+	// from names in the input are escaped.
+	Text string
+	// Notes are related places, such as the other definition.
 	Notes []Remark
-	Help  string
-	// Symbol is the symbol that the message is about, mangled; empty if there is none.
+	// Help suggests what to do about it, on one line; it may be empty.
+	Help string
+	// Symbol is the symbol that the message is about, as the input spells it; empty if
+	// there is none.
 	Symbol string
-	// Err is the cause of the message, if there is one, such as the error from
-	// reading a file.
+	// Err is the cause of the message, such as the error from reading a file; it may be nil.
 	Err error
+}
+
+// New returns an error that is not in a log.
+func New(id ID, place Place, text string) *Message {
+	return &Message{ID: id, Place: place, Text: Escape(text)}
 }
 
 // Unwrap returns Err, so that errors.Is finds fs.ErrNotExist.
 func (m *Message) Unwrap() error { return m.Err }
 
-// ToPublic sets target, a **link.Message, to the message in the type of the Go API.
-// It reports whether target has that type. Package link sets it.
-var ToPublic func(m *Message, target any) bool
-
-// As lets a program, which cannot import this package, find a message in an error:
-// errors.As with a *link.Message.
-func (m *Message) As(target any) bool { return ToPublic != nil && ToPublic(m, target) }
+// Is reports whether target is the ID of the message.
+func (m *Message) Is(target error) bool { return target == error(m.ID) && m.ID != "" }
 
 // Note adds a second place and returns the message, for chaining.
 func (m *Message) Note(place Place, text string) *Message {
-	m.Notes = append(m.Notes, Remark{place, text})
+	m.Notes = append(m.Notes, Remark{place, Escape(text)})
 	return m
 }
 
@@ -200,15 +238,19 @@ func (m *Message) Of(symbol string) *Message {
 	return m
 }
 
-// WithHelp adds advice to the message and returns it.
+// WithHelp sets the help of the message and returns the message.
 func (m *Message) WithHelp(text string) *Message {
-	m.Help = text
+	m.Help = Escape(text)
 	return m
 }
 
-// Log collects messages in the order they are added. It has no lock: each worker
-// owns one, and Append joins them in command-line order.
-type Log struct{ Messages []*Message }
+// Log collects messages in the order they are added. The zero Log is ready. It has no
+// lock: each worker owns one of Split, and Append joins them in command-line order.
+type Log struct {
+	Messages []*Message
+	// Spelling names options in the messages, as the program that shows them does.
+	Spelling
+}
 
 // Error adds an error.
 func (l *Log) Error(id ID, place Place, text string) *Message {
@@ -221,12 +263,22 @@ func (l *Log) Warn(id ID, place Place, text string) *Message {
 }
 
 // Note adds a standalone note (--verbose).
-func (l *Log) Note(place Place, text string) *Message { return l.add(Note, None, place, text) }
+func (l *Log) Note(place Place, text string) *Message { return l.add(Note, "", place, text) }
 
 func (l *Log) add(kind Kind, id ID, place Place, text string) *Message {
-	m := &Message{Kind: kind, ID: id, Place: place, Text: text}
+	m := New(id, place, text)
+	m.Kind = kind
 	l.Messages = append(l.Messages, m)
 	return m
+}
+
+// Split returns n empty logs for workers, whose messages name options like these.
+func (l *Log) Split(n int) []Log {
+	logs := make([]Log, n)
+	for i := range logs {
+		logs[i].Spelling = l.Spelling
+	}
+	return logs
 }
 
 // Append adds the messages of another log after these.
@@ -243,10 +295,10 @@ func (l *Log) Errors() int {
 	return n
 }
 
-// Error returns the uncoloured first line. It makes *Message an error, so that a
-// single message can be returned as one.
+// Error returns the uncoloured first line, "a.ptx:4:39: error: text". It makes *Message an
+// error, so that a single message can be returned as one.
 func (m *Message) Error() string {
 	var b strings.Builder
-	writeHead(&b, m.Place, m.Kind.String(), m.Text, m.ID, palette{full: true})
+	writeHead(&b, m.Place, m.Kind.String(), m.Text, m.ID, palette{Style: Style{Full: true}})
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -22,24 +22,24 @@ var exampleOf = sync.OnceValue(func() map[string]string {
 	return of
 })
 
-// Example returns a command that gives the message, and what it prints.
-func (id ID) Example() string { return exampleOf()[id.String()] }
+// Example returns a command that gives a message of the rule, and what it prints.
+func (r Rule) Example() string { return exampleOf()[string(r.ID)] }
 
-// Explain returns the text of --explain for an ID, in lines of at most 80 characters,
+// Explain returns the text of --explain, in lines of at most 80 characters,
 // except those of the example.
-func (id ID) Explain() string {
-	r, a := id.Rule(), id.Advice()
+func (r Rule) Explain() string {
+	name := string(r.ID)
 	var b strings.Builder
-	b.WriteString(r.Name + " (" + r.Kind.String() + "): ")
-	b.WriteString(wrap(r.About, len(r.Name)+len(r.Kind.String())+5, 80) + "\n\n")
-	for line := range strings.Lines(id.Example()) {
+	b.WriteString(name + " (" + r.Kind.String() + "): ")
+	b.WriteString(wrap(r.About, len(name)+len(r.Kind.String())+5, 80) + "\n\n")
+	for line := range strings.Lines(r.Example()) {
 		b.WriteString("  " + line)
 	}
-	b.WriteString("\n" + wrap(a.Cure, 0, 80) + "\n")
+	b.WriteString("\n" + wrap(r.Cure, 0, 80) + "\n")
 	if r.Kind == Warning {
-		b.WriteString(wrap("-Wno-"+r.Name+" hides the warning, and -Werror="+r.Name+" makes it an error.", 0, 80) + "\n")
+		b.WriteString(wrap("-Wno-"+name+" hides the warning, and -Werror="+name+" makes it an error.", 0, 80) + "\n")
 	}
-	b.WriteString("\nSee " + wrap(a.See+"; docs/errors.md", 4, 80) + "\n")
+	b.WriteString("\nSee " + wrap(r.See+"; docs/errors.md", 4, 80) + "\n")
 	return b.String()
 }
 

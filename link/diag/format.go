@@ -15,7 +15,7 @@ var Formats = []string{"text", "json", "sarif", "github"}
 
 // Write writes messages in the format of the style.
 func Write(w io.Writer, messages []*Message, style Style) error {
-	messages = limit(messages, style.ErrorLimit)
+	messages = style.limit(messages)
 	switch style.Format {
 	case "json":
 		return writeJSONLines(w, messages)
@@ -29,7 +29,8 @@ func Write(w io.Writer, messages []*Message, style Style) error {
 
 // limit returns the messages up to the last error that is shown, and a note with the
 // number of errors that follow.
-func limit(messages []*Message, most int) (shown []*Message) {
+func (s Style) limit(messages []*Message) (shown []*Message) {
+	most := s.ErrorLimit
 	if most <= 0 {
 		return messages
 	}
@@ -45,7 +46,7 @@ func limit(messages []*Message, most int) (shown []*Message) {
 		}
 	}
 	if hidden > 0 {
-		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown", hidden, plural(hidden)) + With("--error-limit=0", "; %s shows all")})
+		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown", hidden, plural(hidden)) + s.Spelling.With("--error-limit=0", "; %s shows all")})
 	}
 	return shown
 }
@@ -53,7 +54,7 @@ func limit(messages []*Message, most int) (shown []*Message) {
 // jsonMessage is a message in JSON. docs/errors.md describes it; a field never
 // changes its meaning.
 type jsonMessage struct {
-	ID       string      `json:"id,omitempty"` // notes have none
+	ID       ID          `json:"id,omitempty"` // notes have none
 	Severity string      `json:"severity"`
 	Message  string      `json:"message"`
 	Symbol   *jsonSymbol `json:"symbol,omitempty"`
@@ -86,7 +87,7 @@ func writeJSONLines(w io.Writer, messages []*Message) error {
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	for _, m := range messages {
-		j := jsonMessage{ID: m.ID.String(), Severity: m.Kind.String(), Message: m.Text, Places: []jsonPlace{}, Help: m.Help}
+		j := jsonMessage{ID: m.ID, Severity: m.Kind.String(), Message: m.Text, Places: []jsonPlace{}, Help: m.Help}
 		if m.Symbol != "" {
 			j.Symbol = &jsonSymbol{m.Symbol, demangled(m.Symbol)}
 		}
@@ -178,13 +179,13 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 				add("col", fmt.Sprint(column))
 			}
 		}
-		if m.ID != None {
-			add("title", m.ID.String())
+		if m.ID != "" {
+			add("title", string(m.ID))
 		}
 		text := shown(m.Text, maxText)
 		for _, n := range notes {
 			var head strings.Builder
-			writeHead(&head, n.Place, "note", n.Text, None, palette{full: true})
+			writeHead(&head, n.Place, "note", n.Text, "", palette{Style: Style{Full: true}})
 			text += "\n" + strings.TrimSuffix(head.String(), "\n")
 		}
 		if m.Help != "" {

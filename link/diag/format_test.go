@@ -19,13 +19,13 @@ func everyKind() []*Message {
 	log.Error(DuplicateSymbol, At(a, find(a, "f;")), "100% of f(int): odd, \x1b[31m\r\nforged").Of("_Z1fi").
 		Note(At(b, find(b, "f()")), "first defined here").
 		Note(Place{}, "and 3 more uses").
-		WithHelp("rename f,\nor: drop it")
+		WithHelp("rename f,\\nor: drop it")
 	log.Warn(ODR, At(b, Span{}), "odd")
 	log.Warn(ODR, At(b, find(b, "() {\n}")), "spans two lines")
 	log.Error(Usage, Place{}, "no input files")
 	log.Note(At(a, find(a, "one")), "renamed")
 	log.Note(Place{}, "ptxas: hello")
-	log.Error(IO, At(&Source{Name: "gen.cu", FixedLine: 7, FixedColumn: 2}, Span{}), "text unknown")
+	log.Error(IO, InFile("gen.cu", 7, 2), "text unknown")
 	log.Error(IO, At(&Source{Name: "c:d"}, Span{}), "a name with a colon")
 	return log.Messages
 }
@@ -40,7 +40,7 @@ func written(t *testing.T, messages []*Message, style Style) string {
 }
 
 func TestJSONLines(t *testing.T) {
-	want := `{"id":"duplicate-symbol","severity":"error","message":"100% of f(int): odd, \u001b[31m\r\nforged","symbol":{"mangled":"_Z1fi","demangled":"f(int)"},"places":[{"role":"primary","file":"dir, 100%/a:b.ptx","line":2,"column":15,"endLine":2,"endColumn":17},{"role":"definition","file":"/abs/lib.a(m é.ptx)","line":1,"column":9,"endLine":1,"endColumn":12,"message":"first defined here"}],"notes":["and 3 more uses"],"help":"rename f,\nor: drop it"}
+	want := `{"id":"duplicate-symbol","severity":"error","message":"100% of f(int): odd, \\x1b[31m\\r\\nforged","symbol":{"mangled":"_Z1fi","demangled":"f(int)"},"places":[{"role":"primary","file":"dir, 100%/a:b.ptx","line":2,"column":15,"endLine":2,"endColumn":17},{"role":"definition","file":"/abs/lib.a(m é.ptx)","line":1,"column":9,"endLine":1,"endColumn":12,"message":"first defined here"}],"notes":["and 3 more uses"],"help":"rename f,\\nor: drop it"}
 {"id":"odr","severity":"warning","message":"odd","places":[{"role":"primary","file":"/abs/lib.a(m é.ptx)"}]}
 {"id":"odr","severity":"warning","message":"spans two lines","places":[{"role":"primary","file":"/abs/lib.a(m é.ptx)","line":1,"column":10,"endLine":2,"endColumn":2}]}
 {"id":"usage","severity":"error","message":"no input files","places":[]}
@@ -84,7 +84,7 @@ func TestGitHubSource(t *testing.T) {
 		src := &Source{Name: name, Text: []byte("\n\tf();\n")}
 		return At(src, find(src, "f"))
 	}
-	other := At(&Source{Name: "k.cu", FixedLine: 3}, Span{})
+	other := InFile("k.cu", 3, 0)
 	var log Log
 	log.Error(UndefinedSymbol, call, "undefined").Note(there("/usr/h.hpp"), "source line, in g").Note(there("k.cu"), "inlined at this source line, in k")
 	log.Error(UndefinedSymbol, call, "not here").Note(other, "source line, in k")

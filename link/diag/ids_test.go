@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -19,24 +21,18 @@ var update = flag.Bool("update", false, "write docs/errors.md")
 // TestRules checks that every ID has its own rule, and that errors come first.
 func TestRules(t *testing.T) {
 	name := regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
-	seen := map[string]bool{}
-	for id := None + 1; int(id) < len(rules); id++ {
-		r := id.Rule()
-		if !name.MatchString(r.Name) || r.About == "" || strings.HasSuffix(r.About, ".") || seen[r.Name] {
-			t.Errorf("rule %d: %+v", id, r)
+	seen := map[ID]bool{}
+	for i, r := range rules {
+		if !name.MatchString(string(r.ID)) || r.About == "" || strings.HasSuffix(r.About, ".") || seen[r.ID] {
+			t.Errorf("rule %d: %+v", i, r)
 		}
-		seen[r.Name] = true
-		if (r.Kind == Error) != (id < ABI) {
-			t.Errorf("%s stands among the other kind", r.Name)
+		seen[r.ID] = true
+		if i > 0 && r.Kind < rules[i-1].Kind {
+			t.Errorf("%s stands among the other kind", r.ID)
 		}
-	}
-	for id := None + 1; int(id) < len(rules); id++ {
-		if a := id.Advice(); a.Cure == "" || !strings.HasSuffix(a.Cure, ".") || a.See == "" || strings.HasSuffix(a.See, ".") || !strings.HasPrefix(id.Example(), "$ ptxlink ") {
-			t.Errorf("%s: advice %+v, example %q", id, a, id.Example())
+		if r.Cure == "" || !strings.HasSuffix(r.Cure, ".") || r.See == "" || strings.HasSuffix(r.See, ".") || !strings.HasPrefix(r.Example(), "$ ptxlink ") {
+			t.Errorf("%s: %+v, example %q", r.ID, r, r.Example())
 		}
-	}
-	if len(rules) != int(UnusedOption)+1 {
-		t.Errorf("%d rules, %d IDs", len(rules)-1, UnusedOption)
 	}
 }
 
@@ -59,24 +55,24 @@ func TestMessagesHaveRules(t *testing.T) {
 		ast.Inspect(file, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.SelectorExpr:
-				if x, ok := n.X.(*ast.Ident); ok && x.Name == "diag" && ids[n.Sel.Name] != None {
+				if x, ok := n.X.(*ast.Ident); ok && x.Name == "diag" && ids[n.Sel.Name] != "" {
 					used[ids[n.Sel.Name]] = true
 				}
 			case *ast.CallExpr:
 				f, ok := n.Fun.(*ast.SelectorExpr)
-				if !ok || len(n.Args) != 3 || f.Sel.Name != "Error" && f.Sel.Name != "Warn" {
+				if !ok || len(n.Args) != 3 || !slices.Contains([]string{"Error", "Warn", "New"}, f.Sel.Name) {
 					break
 				}
 				arg, ok := n.Args[0].(*ast.SelectorExpr)
 				if !ok {
 					break // a function of the difference
 				}
-				if id := ids[arg.Sel.Name]; id == None || (id.Rule().Kind == Error) != (f.Sel.Name == "Error") {
+				if r, ok := ids[arg.Sel.Name].Rule(); !ok || (r.Kind == Warning) != (f.Sel.Name == "Warn") {
 					t.Errorf("%s: %s with diag.%s", set.Position(n.Pos()), f.Sel.Name, arg.Sel.Name)
 				}
 			case *ast.CompositeLit:
-				if what := messageLiteral(n); what != "" {
-					t.Errorf("%s: %s", set.Position(n.Pos()), what)
+				if messageLiteral(n) {
+					t.Errorf("%s: a message that is not made by New or a Log, which escape its texts", set.Position(n.Pos()))
 				}
 			}
 			return true
@@ -93,34 +89,17 @@ func TestMessagesHaveRules(t *testing.T) {
 	}
 }
 
-// messageLiteral returns the error in a literal of diag.Message; "" for other
-// literals.
-func messageLiteral(lit *ast.CompositeLit) string {
+// messageLiteral reports whether a literal makes a diag.Message with a text.
+func messageLiteral(lit *ast.CompositeLit) bool {
 	typ, ok := lit.Type.(*ast.SelectorExpr)
 	if !ok || typ.Sel.Name != "Message" || len(lit.Elts) == 0 {
-		return ""
+		return false
 	}
-	if x, ok := typ.X.(*ast.Ident); !ok || x.Name != "diag" {
-		return ""
-	}
-	for _, e := range lit.Elts {
-		pair, ok := e.(*ast.KeyValueExpr)
-		if !ok {
-			continue
-		}
-		switch key := pair.Key.(*ast.Ident).Name; key {
-		case "ID":
-			return ""
-		case "Kind":
-			if kind, ok := pair.Value.(*ast.SelectorExpr); ok && kind.Sel.Name == "Note" {
-				return ""
-			}
-		}
-	}
-	return "a diag.Message without an ID"
+	x, ok := typ.X.(*ast.Ident)
+	return ok && (x.Name == "diag" || x.Name == "link")
 }
 
-// idsByGoName returns the names of the constants, which are numbered from 1.
+// idsByGoName returns the constants of type ID by their names in Go.
 func idsByGoName(t *testing.T) map[string]ID {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "ids.go", nil, 0)
@@ -128,19 +107,20 @@ func idsByGoName(t *testing.T) map[string]ID {
 		t.Fatal(err)
 	}
 	ids := map[string]ID{}
-	for _, decl := range file.Decls {
-		d, ok := decl.(*ast.GenDecl)
-		if !ok || d.Tok != token.CONST {
-			continue
-		}
-		for i, spec := range d.Specs {
-			if name := spec.(*ast.ValueSpec).Names[0].Name; i > 0 {
-				ids[name] = ID(i)
+	ast.Inspect(file, func(n ast.Node) bool {
+		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == 1 {
+			if value, ok := spec.Values[0].(*ast.BasicLit); ok {
+				name, err := strconv.Unquote(value.Value)
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids[spec.Names[0].Name] = ID(name)
 			}
 		}
-	}
-	if len(ids) != len(rules)-1 {
-		t.Fatalf("%d constants, %d rules", len(ids), len(rules)-1)
+		return true
+	})
+	if len(ids) != len(rules) {
+		t.Fatalf("%d constants, %d rules", len(ids), len(rules))
 	}
 	return ids
 }
@@ -164,13 +144,12 @@ func TestMessagesPage(t *testing.T) {
 	}{{"Errors", Error}, {"Warnings", Warning}} {
 		fmt.Fprintf(&b, "\n## %s\n| name | meaning |\n|---|---|\n", part.title)
 		for _, r := range Rules(part.kind) {
-			fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", r.Name, r.Name, r.About)
+			fmt.Fprintf(&b, "| [`%s`](#%s) | %s |\n", r.ID, r.ID, r.About)
 		}
 	}
 	for _, kind := range []Kind{Error, Warning} {
 		for _, r := range Rules(kind) {
-			id := Find(r.Name)
-			fmt.Fprintf(&b, "\n### %s\n%s:\n```\n%s```\n%s\n\nSee %s.\n", r.Name, Sentence(r.About), id.Example(), wrap(id.Advice().Cure, 0, 160), id.Advice().See)
+			fmt.Fprintf(&b, "\n### %s\n%s:\n```\n%s```\n%s\n\nSee %s.\n", r.ID, Sentence(r.About), r.Example(), wrap(r.Cure, 0, 160), r.See)
 		}
 	}
 	if *update {

@@ -2,16 +2,10 @@ package diag
 
 import "strings"
 
-// The words of a message depend on the program that prints it: each command takes other
-// options, and a program that uses the Go API sets fields. TestAdviceFits of
-// cmd/ptxlink checks that no message names an option that the command does not take.
-
-// command spells the options of the command that runs; nil in other programs.
-var command func(option string) (spelling string, taken bool)
-
-// SpeakAs sets how messages spell an option, which is given with its dashes and without
-// a value. It is for a program at its start; nil stands for the Go API.
-func SpeakAs(spell func(option string) (spelling string, taken bool)) { command = spell }
+// Spelling returns how a program spells an option of ptxlink, which is given with its
+// dashes and without a value, and whether the program takes it. Commands take different
+// options, and programs set fields: nil spells those of the Go API.
+type Spelling func(option string) (spelling string, taken bool)
 
 // fields are the options of the Go API.
 var fields = map[string]string{
@@ -49,22 +43,28 @@ var fields = map[string]string{
 }
 
 // spelled returns an option, with its value if it has one, as the program spells it.
-func spelled(option string) (spelling string, taken bool) {
+func (s Spelling) spelled(option string) (spelling string, taken bool) {
 	name := option
 	if end := strings.IndexAny(option, "= "); end >= 0 {
 		name = option[:end]
 	}
-	if command == nil {
+	if s == nil {
 		field, ok := fields[name]
 		return field, ok
 	}
-	spelling, taken = command(name)
+	spelling, taken = s(name)
 	return spelling + option[len(name):], taken
 }
 
+// Takes reports whether the program takes an option.
+func (s Spelling) Takes(option string) bool {
+	_, taken := s.spelled(option)
+	return taken
+}
+
 // Option returns an option that was given, such as "--arch", as the program spells it.
-func Option(option string) string {
-	if spelling, ok := spelled(option); ok {
+func (s Spelling) Option(option string) string {
+	if spelling, ok := s.spelled(option); ok {
 		return spelling
 	}
 	return option
@@ -72,8 +72,8 @@ func Option(option string) string {
 
 // With returns advice that names an option as %s, or "" if the program does not take
 // the option. The option may have a value: --allow-undefined=f, -u NAME.
-func With(option, advice string) string {
-	spelling, ok := spelled(option)
+func (s Spelling) With(option, advice string) string {
+	spelling, ok := s.spelled(option)
 	if !ok {
 		return ""
 	}

@@ -2,7 +2,6 @@ package diag
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"io"
 	"strconv"
@@ -10,33 +9,28 @@ import (
 	"unicode/utf8"
 )
 
-// Style controls how messages are written.
+// Style says how messages are written.
 type Style struct {
-	Format     string // one of Formats; empty is text
-	Color      bool   // of text
-	ErrorLimit int    // stop after this many errors; 0 means show them all
-	Width      int    // of the terminal, in columns; 0 means 128
-	Full       bool   // do not shorten names in text
-	Version    string // of ptxlink, for SARIF
+	Format     string   // one of Formats; empty is text
+	Color      bool     // use terminal colours, in text
+	ErrorLimit int      // stop after this many errors; 0 means no limit
+	Width      int      // of the terminal, in columns; 0 means 128
+	Full       bool     // do not shorten names in text
+	Version    string   // of ptxlink, in SARIF
+	Spelling   Spelling // of the options that change what is shown: -W and --error-limit
 }
 
-// palette holds the escape sequences in use; all are empty without colour.
+// palette holds the escape sequences of a style; all are empty without colour.
 type palette struct {
+	Style
 	place, err, warn, note, help, mark, off string
-
-	width int // of excerpts; 0 means excerptWidth
-	full  bool
 }
 
 func (s Style) palette() palette {
-	p := palette{full: s.Full}
-	if s.Width > 0 {
-		p.width = max(s.Width-len("12345 | ......"), 20)
-	}
 	if !s.Color {
-		return p
+		return palette{Style: s}
 	}
-	return palette{width: p.width, full: p.full, place: "\x1b[1m", err: "\x1b[1;31m", warn: "\x1b[1;35m", note: "\x1b[1;36m", help: "\x1b[1;32m", mark: "\x1b[32m", off: "\x1b[0m"}
+	return palette{s, "\x1b[1m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m", "\x1b[32m", "\x1b[0m"}
 }
 
 func (p palette) of(kind string) string {
@@ -87,7 +81,7 @@ func plural(n int) string {
 
 func writeOne(b *strings.Builder, m *Message, p palette) {
 	for i, n := range atSource(m, exact) {
-		kind, id := "note", None
+		kind, id := "note", ID("")
 		if i == 0 {
 			kind, id = m.Kind.String(), m.ID
 		}
@@ -100,28 +94,37 @@ func writeOne(b *strings.Builder, m *Message, p palette) {
 }
 
 func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette) {
-	b.WriteString(p.place)
-	switch file, line, column := at.Position(); {
-	case at.Source == nil:
-		b.WriteString("ptxlink:")
-	case line == 0:
-		b.WriteString(shown(file, maxName) + ":")
-	case column == 0: // DWARF has lines without a column
-		fmt.Fprintf(b, "%s:%d:", shown(file, maxName), line)
-	default:
-		fmt.Fprintf(b, "%s:%d:%d:", shown(file, maxName), line, column)
-	}
-	if !p.full {
+	if !p.Full {
 		text = abridge(text)
 	}
-	fmt.Fprintf(b, "%s %s%s:%s %s", p.off, p.of(kind), kind, p.off, shown(text, maxText))
-	b.WriteString(id.mark())
-	b.WriteByte('\n')
+	fmt.Fprintf(b, "%s%s:%s %s%s:%s %s%s\n", p.place, at, p.off, p.of(kind), kind, p.off, shown(text, maxText), p.markOf(id))
+}
+
+// markOf returns what text messages show of the ID behind their first line: the option of
+// a warning, including one that --fatal-warnings made an error, or the name of an error.
+// It returns "" for errors that are not about the inputs, to which --explain adds little.
+func (p palette) markOf(id ID) string {
+	switch id {
+	case "", Usage, IO, Interrupted, Internal:
+		return ""
+	}
+	if r, _ := id.Rule(); r.Kind == Warning && p.Spelling.Takes("-W") {
+		return " [-W" + string(id) + "]"
+	}
+	return " [" + string(id) + "]"
 }
 
 // excerptWidth limits the part of a source line that is shown: NVIDIA's own
 // libraries have lines of 400 KB.
 const excerptWidth = 120
+
+// excerpt returns the width of excerpts.
+func (s Style) excerpt() int {
+	if s.Width == 0 {
+		return excerptWidth
+	}
+	return max(s.Width-len("12345 | ......"), 20)
+}
 
 func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	if at.Source == nil || (at.Span == Span{}) {
@@ -133,7 +136,7 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	from := clamp(int(at.Span.Off-span.Off), 0, len(raw))
 	to := clamp(int(at.Span.End()-span.Off), from, len(raw))
 	head, tail := "", ""
-	if most := cmp.Or(p.width, excerptWidth); len(raw) > most {
+	if most := p.excerpt(); len(raw) > most {
 		// Only this part is read: many messages may point into one line.
 		lo := clamp(from-most/3, 0, len(raw))
 		hi := clamp(lo+most, lo, len(raw))

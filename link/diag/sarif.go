@@ -32,7 +32,7 @@ type (
 		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID      string      `json:"id"`
+		ID      ID          `json:"id"`
 		Short   sarifText   `json:"shortDescription"`
 		Default sarifConfig `json:"defaultConfiguration"`
 	}
@@ -53,10 +53,10 @@ type (
 		Locations  []sarifLocation  `json:"locations,omitempty"`
 	}
 	sarifDescriptor struct {
-		ID string `json:"id"`
+		ID ID `json:"id"`
 	}
 	sarifResult struct {
-		RuleID     string           `json:"ruleId"`
+		RuleID     ID               `json:"ruleId"`
 		RuleIndex  int              `json:"ruleIndex"`
 		Level      string           `json:"level"`
 		Message    sarifText        `json:"message"`
@@ -111,10 +111,10 @@ func writeSARIF(w io.Writer, messages []*Message, version string) error {
 			invocation.Successful = false
 		}
 		text := sarifText{sarifMessage(m)}
-		if m.ID == None || m.Place.Source == nil {
+		if m.ID == "" || m.Place.Source == nil {
 			n := sarifNotification{Level: m.Kind.String(), Message: text}
-			if m.ID != None {
-				n.Descriptor = &sarifDescriptor{m.ID.String()}
+			if m.ID != "" {
+				n.Descriptor = &sarifDescriptor{m.ID}
 			}
 			if m.Place.Source != nil {
 				n.Locations = []sarifLocation{sarifAt(m.Place)}
@@ -122,16 +122,16 @@ func writeSARIF(w io.Writer, messages []*Message, version string) error {
 			invocation.Notifications = append(invocation.Notifications, n)
 			continue
 		}
-		rule := m.ID.Rule()
+		rule, _ := m.ID.Rule()
 		index, known := rules[m.ID]
 		if !known {
 			index = len(rules)
 			rules[m.ID] = index
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{rule.Name, sarifText{rule.About}, sarifConfig{rule.Kind.String()}})
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{m.ID, sarifText{rule.About}, sarifConfig{rule.Kind.String()}})
 		}
 		places := atSource(m, inChange)
 		place, notes := places[0].Place, places[1:]
-		r := sarifResult{RuleID: rule.Name, RuleIndex: index, Level: m.Kind.String(), Message: text, Locations: []sarifLocation{sarifAt(place)}}
+		r := sarifResult{RuleID: m.ID, RuleIndex: index, Level: m.Kind.String(), Message: text, Locations: []sarifLocation{sarifAt(place)}}
 		if m.Symbol != "" {
 			r.Locations[0].Logical = []sarifLogical{{Name: Demangle(m.Symbol), Decorated: m.Symbol}}
 		}

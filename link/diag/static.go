@@ -44,7 +44,7 @@ func StaticName(name string) (in Static, ok bool) {
 	if !strings.HasPrefix(name, "_Z") || !strings.Contains(name, internal) && !strings.Contains(name, anonymousMangled) && !clangStatic(name) {
 		return in, false
 	}
-	plain := Spelling(name)
+	plain := SourceName(name)
 	in.Anonymous = strings.Contains(plain, anonymousPrinted)
 	in.File = fileOf(plain)
 	in.Name = strings.ReplaceAll(internalScope.ReplaceAllString(plain, ""), anonymousPrinted, "")

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/internal/bridge"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
@@ -92,7 +91,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	j := &Job{Arch: r.gpu.String(), virtual: r.virtual()}
 	var log diag.Log
 	r.report(&log)
-	j.Messages = bridge.Messages[*link.Message](log.Messages)
+	j.Messages = log.Messages
 	for _, c := range r.candidates {
 		switch {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/bridge"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
@@ -32,6 +31,8 @@ type Options struct {
 	// LLC is the llc to compile with. If it is empty, the toolkit's compiler is used,
 	// or else an llc on PATH.
 	LLC string
+	// Spelling is how messages name options; nil names the fields of this API.
+	Spelling diag.Spelling
 }
 
 // Library is libdevice as one PTX module. Its functions need not be external;
@@ -50,9 +51,9 @@ var ErrRejected = errors.New("libdevice could not be compiled")
 // sets __CUDA_FTZ only for modules from clang. The messages are those of the compiler.
 // An error other than ErrRejected means that no compiler could be run.
 func Compile(ctx context.Context, o Options) (*Library, []*link.Message, error) {
-	var log diag.Log
+	log := diag.Log{Spelling: o.Spelling}
 	l, err := compileLibrary(ctx, o, &log)
-	return l, bridge.Messages[*link.Message](log.Messages), err
+	return l, log.Messages, err
 }
 
 func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, error) {
@@ -62,11 +63,8 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	}
 	l := &Library{Names: names(bitcode)}
 	if len(l.Names) == 0 {
-		return nil, &diag.Message{
-			ID:   diag.Tool,
-			Text: "there are no functions of libdevice in " + o.Bitcode,
-			Help: "name the " + fileName + " of a CUDA toolkit" + diag.With("--cuda", " with %s"),
-		}
+		return nil, diag.New(diag.Tool, diag.Place{}, "there are no functions of libdevice in "+o.Bitcode).
+			WithHelp("name the " + fileName + " of a CUDA toolkit" + o.Spelling.With("--cuda", " with %s"))
 	}
 	llc, err := chooseLLC(o)
 	if err != nil {
@@ -105,28 +103,22 @@ func chooseLLC(o Options) (string, error) {
 		return "", nil
 	}
 	if o.FTZ {
-		return "", &diag.Message{
-			ID:   diag.Tool,
-			Text: diag.Option("--ftz") + " needs cicc, the compiler of the CUDA toolkit: llc cannot set __CUDA_FTZ",
-			Help: "name a toolkit that has nvvm/bin/cicc" + diag.With("--cuda", " with %s") + diag.With("--ftz", ", or drop %s"),
-		}
+		return "", diag.New(diag.Tool, diag.Place{}, o.Spelling.Option("--ftz")+" needs cicc, the compiler of the CUDA toolkit: llc cannot set __CUDA_FTZ").
+			WithHelp("name a toolkit that has nvvm/bin/cicc" + o.Spelling.With("--cuda", " with %s") + o.Spelling.With("--ftz", ", or drop %s"))
 	}
 	if o.LLC == "" {
 		if llc := findLLC(); llc != "" {
 			return llc, nil
 		}
-		return "", &diag.Message{
-			ID:   diag.Tool,
-			Text: "nothing here compiles libdevice: there is no cicc beside " + o.Bitcode + " and no llc on $PATH that makes PTX",
-			Help: "install nvcc or LLVM" + diag.With("--llc", ", or name an llc with %s"),
-		}
+		return "", diag.New(diag.Tool, diag.Place{}, "nothing here compiles libdevice: there is no cicc beside "+o.Bitcode+" and no llc on $PATH that makes PTX").
+			WithHelp("install nvcc or LLVM" + o.Spelling.With("--llc", ", or name an llc with %s"))
 	}
 	llc, err := program(o.LLC)
 	if err != nil {
-		return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot run %s, which %s names: %v", o.LLC, diag.Option("--llc"), withoutPath(err))}
+		return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", o.LLC, o.Spelling.Option("--llc"), withoutPath(err)))
 	}
 	if !makesPTX(llc) {
-		return "", &diag.Message{ID: diag.Tool, Text: o.LLC + " does not make PTX: llc --version lists no nvptx64", Help: "name another llc" + diag.With("--llc", " with %s")}
+		return "", diag.New(diag.Tool, diag.Place{}, o.LLC+" does not make PTX: llc --version lists no nvptx64").WithHelp("name another llc" + o.Spelling.With("--llc", " with %s"))
 	}
 	return llc, nil
 }
@@ -159,7 +151,7 @@ func compile(ctx context.Context, log *diag.Log, dir, compiler string, args ...s
 		return ptx, nil
 	}
 	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, compiler+" cannot compile libdevice").
-		WithHelp("if it does not know the architecture, name another" + diag.With("--arch", " with %s"))
+		WithHelp("if it does not know the architecture, name another" + log.With("--arch", " with %s"))
 	lines := slices.DeleteFunc(strings.Split(string(out.Said), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
 	lines = slices.Compact(lines)
 	for _, line := range lines[:min(3, len(lines))] {
@@ -173,6 +165,6 @@ var approximateRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustC
 func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
 	if approximateRoot().Match(ptx) {
 		log.Warn(diag.LibdeviceSqrt, diag.Place{}, llc+" compiled __nv_sqrtf, and functions that use it, with approximate square roots (sqrt.approx.f32); nvcc uses sqrt.rn.f32").
-			WithHelp("a toolkit with nvvm/bin/cicc" + diag.With("--cuda", ", named with %s,") + " compiles it as nvcc does")
+			WithHelp("a toolkit with nvvm/bin/cicc" + log.With("--cuda", ", named with %s,") + " compiles it as nvcc does")
 	}
 }

@@ -41,27 +41,27 @@ var dirs = []string{
 //
 // A place that the user named must contain the file; the other places may not. The
 // error lists every place.
-func Find(explicit string) (string, error) {
+func Find(explicit string) (string, error) { return Options{}.Find(explicit) }
+
+// Find is the function Find, whose errors name options by o.Spelling.
+func (o Options) Find(explicit string) (string, error) {
 	if explicit != "" {
 		if info, err := os.Stat(explicit); errors.Is(err, fs.ErrNotExist) {
-			return "", &diag.Message{ID: diag.Tool, Text: "there is no " + explicit + diag.With("--cuda", ", which %s names")}
+			return "", diag.New(diag.Tool, diag.Place{}, "there is no "+explicit+o.Spelling.With("--cuda", ", which %s names"))
 		} else if err != nil {
-			return "", &diag.Message{ID: diag.Tool, Text: fmt.Sprintf("cannot read %s: %v", explicit, withoutPath(err))}
+			return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot read %s: %v", explicit, withoutPath(err)))
 		} else if info.Mode().IsRegular() {
 			return explicit, nil
 		} else if !info.IsDir() {
-			return "", &diag.Message{ID: diag.Tool, Text: explicit + diag.With("--cuda", ", which %s names,") + " is a device or a pipe, not " + fileName}
+			return "", diag.New(diag.Tool, diag.Place{}, explicit+o.Spelling.With("--cuda", ", which %s names,")+" is a device or a pipe, not "+fileName)
 		}
 		for _, root := range []string{explicit, filepath.Join(explicit, sitePackages)} {
 			if path := below(root); path != "" {
 				return path, nil
 			}
 		}
-		return "", &diag.Message{
-			ID:   diag.Tool,
-			Text: "there is no " + fileName + " in " + explicit + diag.With("--cuda", ", which %s names"),
-			Help: "name the file itself, or the directory that holds " + dirs[0],
-		}
+		return "", diag.New(diag.Tool, diag.Place{}, "there is no "+fileName+" in "+explicit+o.Spelling.With("--cuda", ", which %s names")).
+			WithHelp("name the file itself, or the directory that holds " + dirs[0])
 	}
 	var looked []string
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
@@ -94,11 +94,8 @@ func Find(explicit string) (string, error) {
 		}
 		looked = append(looked, pattern)
 	}
-	return "", &diag.Message{
-		ID:   diag.Tool,
-		Text: "cannot find " + fileName + "; looked in " + strings.Join(looked, ", "),
-		Help: "it comes with the CUDA toolkit, or with pip install nvidia-nvvm; name the file or the toolkit" + diag.With("--cuda", " with %s"),
-	}
+	return "", diag.New(diag.Tool, diag.Place{}, "cannot find "+fileName+"; looked in "+strings.Join(looked, ", ")).
+		WithHelp("it comes with the CUDA toolkit, or with pip install nvidia-nvvm; name the file or the toolkit" + o.Spelling.With("--cuda", " with %s"))
 }
 
 // below returns the file in the newest directory that matches the pattern, or "".

@@ -2,7 +2,6 @@ package optimize
 
 import (
 	"ptxlink/internal/graph"
-	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 
@@ -97,13 +96,13 @@ func (s *state) unwanted(f *function) string {
 		return reason
 	}
 	if s.noInline.Match(f.name) {
-		return diag.Option("--no-inline")
+		return s.Spelling.Option("--no-inline")
 	}
 	if s.inlineAll.Match(f.name) {
 		return ""
 	}
 	if s.Level == 0 {
-		return "no " + diag.Option("--inline") + " pattern matches"
+		return "no " + s.Spelling.Option("--inline") + " pattern matches"
 	}
 	size, sites := f.size(), s.sites[f.name]
 	if size <= s.Limit || sites == 1 && !s.kept(f) {

@@ -12,6 +12,7 @@ import (
 
 	"ptxlink/internal/globs"
 	"ptxlink/internal/parallel"
+	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 
@@ -37,6 +38,8 @@ type Options struct {
 	Fold bool
 	// Jobs is the number of functions that are read at a time; 0 means one per CPU.
 	Jobs int
+	// Spelling is how reasons name options.
+	Spelling diag.Spelling
 }
 
 // DefaultLimit is the number of instructions of a small function.

@@ -34,7 +34,7 @@ func ReadArchive(name string, data []byte) (*Archive, error) {
 	if err != nil {
 		var log diag.Log
 		object.Refuse(name, err, &log)
-		return nil, &link.Errors{Messages: public(&log)}
+		return nil, &link.Errors{Messages: log.Messages}
 	}
 	return &Archive{Name: name, Members: a.Members, Thin: a.Thin, records: a.Records}, nil
 }
@@ -89,7 +89,7 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 	if have := a.Format(); have != "" {
 		o.Format = have
 	}
-	var log diag.Log
+	log := diag.Log{Spelling: o.Spelling}
 	taken := takenNames{}
 	for _, m := range a.Members {
 		// A PTX file does not replace an object from a compiler.
@@ -116,7 +116,7 @@ func (a *Archive) Add(ctx context.Context, o Options, replace bool) (names []str
 		}
 		names, replaced = append(names, m.Name), append(replaced, at >= 0)
 	}
-	return names, replaced, public(&log), nil
+	return names, replaced, log.Messages, nil
 }
 
 // keepHost copies the recorded host of a replaced member to the new member, if the
@@ -172,7 +172,7 @@ func (a *Archive) Bytes(ctx context.Context, index bool) ([]byte, []*link.Messag
 		}
 	}
 	data, err := container.WriteArchive(members, index)
-	return data, public(&log), err
+	return data, log.Messages, err
 }
 
 // describe finds the definitions of the members that were not just added.
@@ -190,7 +190,7 @@ func (a *Archive) describe(ctx context.Context, members []Member, log *diag.Log)
 		return err
 	}
 	if log.Errors() > 0 {
-		return &link.Errors{Messages: public(log)}
+		return &link.Errors{Messages: log.Messages}
 	}
 	for k := 0; k < len(files); {
 		m, first := &members[owners[k]], k

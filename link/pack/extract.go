@@ -70,7 +70,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 		}
 	}
 	if log.Errors() > 0 {
-		return list, &link.Errors{Messages: public(&log), IO: io}
+		return list, &link.Errors{Messages: log.Messages, IO: io}
 	}
 	return list, nil
 }

@@ -3,9 +3,7 @@ package pack
 import (
 	"fmt"
 
-	"ptxlink/internal/bridge"
 	"ptxlink/link"
-	"ptxlink/link/diag"
 	"ptxlink/object"
 )
 
@@ -20,6 +18,3 @@ func objectInputs(inputs []link.Input) []object.Input {
 	}
 	return list
 }
-
-// public returns the messages of a log as types of package link.
-func public(log *diag.Log) []*link.Message { return bridge.Messages[*link.Message](log.Messages) }

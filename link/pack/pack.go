@@ -49,6 +49,8 @@ type Options struct {
 	MaxInputSize int64
 	// NoIndex omits the symbol index.
 	NoIndex bool
+	// Spelling is the same as in link.Options.
+	Spelling diag.Spelling
 }
 
 // Package is a finished package.
@@ -70,7 +72,7 @@ type Member = container.ArchiveMember
 // k.ptx for libx.a(k.o). If the name is in use, it is a-2.ptx. Compressed members end
 // in .ptx.zst, those of nv packages in .o.
 func Make(ctx context.Context, o Options) (*Package, error) {
-	var log diag.Log
+	log := diag.Log{Spelling: o.Spelling}
 	members, err := packMembers(ctx, o, takenNames{}, &log)
 	if err != nil {
 		return nil, err
@@ -80,7 +82,7 @@ func Make(ctx context.Context, o Options) (*Package, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Package{data, members, public(&log)}, nil
+	return &Package{data, members, log.Messages}, nil
 }
 
 // packMembers returns a member for each PTX of the inputs, with unused names.
@@ -115,7 +117,7 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 		return nil, err
 	}
 	if log.Errors() > 0 {
-		return nil, &link.Errors{Messages: public(log), IO: unread}
+		return nil, &link.Errors{Messages: log.Messages, IO: unread}
 	}
 	noteLeftOut(ctx, again(), files, o, log)
 	members, symbols := make([]Member, len(files)), make([][]string, len(files))
@@ -130,7 +132,7 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	}
 	warnOfUse(files, symbols, o.Format, log)
 	if log.Errors() > 0 {
-		return nil, &link.Errors{Messages: public(log)}
+		return nil, &link.Errors{Messages: log.Messages}
 	}
 	return members, nil
 }
@@ -270,7 +272,7 @@ func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.Fil
 			}
 			m := log.Note(diag.At(&diag.Source{Name: name}, diag.Span{}), text)
 			if o.Arch == "" {
-				m.WithHelp(diag.Join(diag.With("--arch", "%s chooses"), "ptxlink extract writes all of them to files"))
+				m.WithHelp(diag.Join(log.With("--arch", "%s chooses"), "ptxlink extract writes all of them to files"))
 			}
 		}
 	}

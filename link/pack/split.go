@@ -61,7 +61,7 @@ func Split(ctx context.Context, in link.Input, o SplitOptions) ([]link.Input, er
 		}
 	}
 	if log.Errors() > 0 {
-		return nil, &link.Errors{Messages: public(&log), IO: unread}
+		return nil, &link.Errors{Messages: log.Messages, IO: unread}
 	}
 	return members, nil
 }

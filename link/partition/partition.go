@@ -48,20 +48,20 @@ type Options struct {
 const MaxParts = 1024
 
 // Check returns an error if the module cannot be cut. DWARF of one function refers to
-// that of others, and an unknown statement may belong to any part.
-func Check(m *ptx.Module) error {
+// that of others, and an unknown statement may belong to any part. spelling names options in
+// the error.
+func Check(m *ptx.Module, spelling diag.Spelling) error {
 	for i := range m.Sections {
 		// Names of inlined functions, for .loc.
 		if name := m.Sections[i].Name; name != ".debug_str" {
-			return &diag.Message{ID: diag.Partition, Text: "a module with DWARF cannot be partitioned", Help: diag.With("-S", "%s removes debug information") + diag.With("--keep-line-info", "; with %s it keeps .file and .loc")}
+			return diag.New(diag.Partition, diag.Place{}, "a module with DWARF cannot be partitioned").WithHelp(spelling.With("-S", "%s removes debug information") + spelling.With("--keep-line-info", "; with %s it keeps .file and .loc"))
 		}
 	}
 	if len(m.Others) > 0 {
-		return &diag.Message{ID: diag.Partition, Text: "the module has a statement that ptxlink does not know, so it cannot be partitioned",
-			Place: diag.At(m.Src, m.Others[0].Span)}
+		return diag.New(diag.Partition, diag.At(m.Src, m.Others[0].Span), "the module has a statement that ptxlink does not know, so it cannot be partitioned")
 	}
 	if m.AddressSize == 32 {
-		return &diag.Message{ID: diag.Partition, Text: "a module with 32-bit addresses cannot be partitioned"}
+		return diag.New(diag.Partition, diag.Place{}, "a module with 32-bit addresses cannot be partitioned")
 	}
 	return nil
 }

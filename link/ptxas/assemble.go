@@ -13,7 +13,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"ptxlink/internal/bridge"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
 	"ptxlink/internal/srcline"
@@ -44,6 +43,8 @@ type Options struct {
 	// Libraries are absolute paths of archives with cubins, which nvlink links with those
 	// that ptxas writes. With any, Build.Mode must be Separate.
 	Libraries []string
+	// Spelling is how messages name options; nil names the fields of this API.
+	Spelling diag.Spelling
 	// Cache keeps what ptxas writes; it may be nil.
 	Cache *Cache
 }
@@ -65,12 +66,12 @@ const inputName, outputName = "linked.ptx", "linked.cubin"
 // with input lines; there may be messages without an error. An error other than
 // ErrRejected means that ptxas could not be run.
 func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
-	var log diag.Log
+	log := diag.Log{Spelling: o.Spelling}
 	cubin, err = assemble(ctx, o, ptx, origin, &log)
 	if o.Cache != nil {
 		o.Cache.finish(&log)
 	}
-	return cubin, public(&log), err
+	return cubin, explained(&log), err
 }
 
 func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
@@ -107,13 +108,13 @@ func newTeller(o Options, text []byte, origin Origin) *teller {
 	return t
 }
 
-// public returns the messages of a log with the source lines of their places.
-func public(log *diag.Log) []*link.Message {
+// explained returns the messages of a log with the source lines of their places.
+func explained(log *diag.Log) []*link.Message {
 	lines := srcline.Parsing()
 	for _, m := range log.Messages {
 		lines.Explain(m)
 	}
-	return bridge.Messages[*link.Message](log.Messages)
+	return log.Messages
 }
 
 // unit is a text for ptxas: the linked module or a part of it.
@@ -185,7 +186,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	noteLeft("ptxas", out.Left, log)
 	if how := out.Killed(); how != "" {
 		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas was killed by "+how).
-			WithHelp("the program is " + t.Path + "; try another version" + diag.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on")
+			WithHelp("the program is " + t.Path + "; try another version" + log.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on")
 		return "", nil, ErrRejected
 	}
 	if log.Errors() > errorsBefore {

@@ -71,13 +71,13 @@ type Target struct {
 // there may be messages without an error. An error other than ErrRejected means that a
 // program could not be run.
 func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
-	var log diag.Log
+	log := diag.Log{Spelling: b.Spelling}
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	output, err := b.assemble(ctx, ptx, origin, &log)
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
-	return output.Cubin, public(&log), err
+	return output.Cubin, explained(&log), err
 }
 
 // Output is a finished cubin.
@@ -98,7 +98,8 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		data []byte
 	}
 	outputs, files := make([]Output, len(targets)), make([][]file, len(targets))
-	logs, errs := make([]diag.Log, len(targets)), make([]error, len(targets))
+	log := diag.Log{Spelling: b.Spelling}
+	logs, errs := log.Split(len(targets)), make([]error, len(targets))
 	jobs := len(targets)
 	if b.Command != nil { // in order
 		jobs = 1
@@ -118,7 +119,6 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	if err != nil {
 		return nil, nil, err
 	}
-	var log diag.Log
 	merge(&log, logs)
 	for _, list := range files {
 		for _, f := range list {
@@ -128,7 +128,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
-	return outputs, public(&log), worst(errs)
+	return outputs, explained(&log), worst(errs)
 }
 
 // worst returns the error that matters most, one that is not ErrRejected.
@@ -213,7 +213,7 @@ func (b Build) note(log *diag.Log, text string) {
 func (b Build) whole(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
 	help := ""
 	if !b.Compile {
-		help = diag.With("--ptxas-mode=separate", "%s assembles inputs with different options separately")
+		help = log.With("--ptxas-mode=separate", "%s assembles inputs with different options separately")
 	}
 	u := t.single(m, log, help)
 	if b.Command != nil {
@@ -235,7 +235,7 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	if b.Command != nil {
 		return nil, b.commands(t, parts)
 	}
-	cubins, logs, errs := make([][]byte, len(parts)), make([]diag.Log, len(parts)), make([]error, len(parts))
+	cubins, logs, errs := make([][]byte, len(parts)), log.Split(len(parts)), make([]error, len(parts))
 	b.progress.add(0, len(parts))
 	err = parallel.Each(ctx, len(parts), cap(b.slots), func(i int) string { return partName(i, len(parts)) }, func(i int) {
 		cubins[i], errs[i] = t.assemble(ctx, parts[i], &logs[i])
@@ -272,7 +272,7 @@ func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) (units []unit, expos
 	if b.Parts == 1 && len(t.settings(m)) < 2 {
 		return []unit{t.single(m, log, "")}, nil, nil
 	}
-	if err := partition.Check(m); err != nil {
+	if err := partition.Check(m, b.Spelling); err != nil {
 		if b.Parts == 1 || b.Mode == Auto && b.Parts == 0 {
 			b.note(log, "one part: "+err.Error())
 			return []unit{t.single(m, log, "")}, nil, nil
@@ -290,18 +290,18 @@ func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) (units []unit, expos
 	return units, exposed, nil
 }
 
-// Parts cuts a linked module as Separate does with so many parts, but does not
+// Cut cuts a linked module as Separate does with so many parts, but does not
 // assemble them. It returns exactly that many modules, the last of which may be empty;
 // with 0, as many as Separate would choose. An error is a message about what cannot be
 // cut.
-func Parts(text []byte, origin Origin, parts int) (list [][]byte, err error) {
-	t := &teller{linked: &diag.Source{Name: inputName, Text: text}, origin: origin}
+func (o Options) Cut(text []byte, origin Origin, parts int) (list [][]byte, err error) {
+	t := &teller{Options: o, linked: &diag.Source{Name: inputName, Text: text}, origin: origin}
 	m, perr := ptx.Parse(t.linked)
 	if perr != nil {
 		return nil, perr
 	}
 	if parts != 1 {
-		if err := partition.Check(m); err != nil {
+		if err := partition.Check(m, o.Spelling); err != nil {
 			return nil, err
 		}
 	}
@@ -318,7 +318,7 @@ func Parts(text []byte, origin Origin, parts int) (list [][]byte, err error) {
 func (t *teller) unit(off int32) string {
 	if t.origin != nil {
 		if place, ok := t.origin.Origin(t.linked.Line(off)); ok {
-			return place.File
+			return place.File()
 		}
 	}
 	return ""

@@ -148,7 +148,8 @@ func TestPartMessages(t *testing.T) {
 	}
 	var places []string
 	for _, m := range messages {
-		places = append(places, fmt.Sprintf("%s:%d", m.Place.File, m.Place.Line))
+		file, line, _ := m.Place.Position()
+		places = append(places, fmt.Sprintf("%s:%d", file, line))
 	}
 	slices.Sort(places)
 	if d := cmp.Diff([]string{"a.ptx:6", "b.ptx:9"}, places); d != "" {

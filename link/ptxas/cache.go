@@ -194,7 +194,7 @@ func (c *Cache) finish(log *diag.Log) {
 		c.trim()
 	}
 	if c.problem != nil {
-		log.Warn(diag.Cache, diag.Place{}, c.problem.Error()).WithHelp("the link does not need it; name another directory with " + diag.With("--cache-dir", "%s or ") + "$PTXLINK_CACHE")
+		log.Warn(diag.Cache, diag.Place{}, c.problem.Error()).WithHelp("the link does not need it; name another directory with " + log.With("--cache-dir", "%s or ") + "$PTXLINK_CACHE")
 		c.problem = nil
 	}
 	c.stored = false

@@ -43,7 +43,7 @@ const tryLimit, callLimit = 20000, 5000
 
 // slower reports whether whole mode takes longer than the separate inputs would.
 func (b Build) slower(t *teller, m *ptx.Module, e partition.Estimate) bool {
-	if e.Cloned <= wholeSmall || b.Nvlink == "" || partition.Check(m) != nil {
+	if e.Cloned <= wholeSmall || b.Nvlink == "" || partition.Check(m, b.Spelling) != nil {
 		return false
 	}
 	largest, units := partition.Units(m, t.unit)
@@ -92,7 +92,7 @@ func (b Build) prefer(t *teller, m *ptx.Module) way {
 	switch {
 	case bytes.Contains(t.linked.Text, []byte("setmaxnreg")):
 		return way{b.whole, false, "whole program: ptxas ignores setmaxnreg in separate functions"}
-	case len(t.settings(m)) > 1 && partition.Check(m) == nil:
+	case len(t.settings(m)) > 1 && partition.Check(m, b.Spelling) == nil:
 		return way{b.separate, true, "separate functions: the inputs were compiled with different options for ptxas"}
 	case float64(e.Cloned) > cloneLimit*float64(e.Once) && e.Cloned-e.Once > cloneSmall:
 		return way{b.separate, true, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
@@ -115,16 +115,16 @@ func (t *teller) units(m *ptx.Module) int {
 // sooner assembles the separate functions only because that is done sooner. What a
 // limit of registers refuses is assembled as a whole.
 func (b Build) sooner(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
-	var own diag.Log
+	own := log.Split(1)[0]
 	cubin, err := b.separate(ctx, t, m, &own)
 	if limit := registerLimit(&own); limit != "" && errors.Is(err, ErrRejected) {
 		log.Warn(diag.RegisterLimit, diag.Place{}, "one ptxas assembles the whole program, which takes longer: "+limit).
-			WithHelp(diag.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
+			WithHelp(log.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
 		t.Compile, t.way = false, "whole program: "+limit
 		clear(t.spills)
 		return b.whole(ctx, t, m, log)
 	}
-	log.Messages = append(log.Messages, own.Messages...)
+	log.Append(&own)
 	return cubin, err
 }
 
@@ -152,7 +152,7 @@ type trial struct {
 	*teller
 	cubin []byte
 	err   error
-	log   diag.Log
+	log   *diag.Log
 	saved []func() // calls of Temporary
 }
 
@@ -163,7 +163,8 @@ func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.L
 		b.whole(ctx, t, m, log)
 		return b.separate(ctx, t, m, log)
 	}
-	whole, separate := &trial{teller: t.again()}, &trial{teller: t.again()}
+	logs := log.Split(2)
+	whole, separate := &trial{teller: t.again(), log: &logs[0]}, &trial{teller: t.again(), log: &logs[1]}
 	var wait sync.WaitGroup
 	for _, try := range []*trial{whole, separate} {
 		b := b
@@ -175,7 +176,7 @@ func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.L
 		if try == separate {
 			assemble = b.separate
 		}
-		wait.Go(func() { try.cubin, try.err = assemble(ctx, try.teller, m, &try.log) })
+		wait.Go(func() { try.cubin, try.err = assemble(ctx, try.teller, m, try.log) })
 	}
 	wait.Wait()
 	chosen := whole
@@ -193,7 +194,7 @@ func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.L
 	if t.way != "" {
 		b.note(log, t.way)
 	}
-	log.Messages = append(log.Messages, chosen.log.Messages...)
+	log.Append(chosen.log)
 	for _, save := range chosen.saved {
 		save()
 	}

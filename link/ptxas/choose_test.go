@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"ptxlink/internal/bridge"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
@@ -17,8 +16,7 @@ import (
 type lines []*diag.Source
 
 func (l lines) Origin(line int) (link.Place, bool) {
-	m := &diag.Message{Place: diag.At(l[line-1], diag.Span{Len: 1})}
-	return bridge.Messages[*link.Message]([]*diag.Message{m})[0].Place, true
+	return diag.At(l[line-1], diag.Span{Len: 1}), true
 }
 
 // TestSlower checks when separate functions are chosen for the time alone: the whole

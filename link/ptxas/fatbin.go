@@ -99,7 +99,7 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 		case text == "":
 			text = "it wrote no fatbin"
 		}
-		return nil, &diag.Message{ID: diag.Fatbinary, Text: "fatbinary failed: " + text, Help: "the program is " + fatbinary}
+		return nil, diag.New(diag.Fatbinary, diag.Place{}, "fatbinary failed: "+text).WithHelp("the program is " + fatbinary)
 	}
 	return fatbin, nil
 }

@@ -29,9 +29,12 @@ import (
 //
 // A program that the user named must exist; the other places may have no ptxas.
 // docs/ptxas.md lists the directories.
-func Find(explicit string) (string, error) {
+func Find(explicit string) (string, error) { return Options{}.Find(explicit) }
+
+// Find is the function Find, whose errors name options by o.Spelling.
+func (o Options) Find(explicit string) (string, error) {
 	if explicit != "" {
-		return named(diag.Option("--ptxas"), explicit)
+		return named(o.Spelling.Option("--ptxas"), explicit)
 	}
 	if name := os.Getenv("PTXAS"); name != "" {
 		return named("$PTXAS", name)
@@ -79,10 +82,8 @@ func Find(explicit string) (string, error) {
 	if unset != nil {
 		text += " (not set: " + strings.Join(unset, ", ") + ")"
 	}
-	return "", &diag.Message{
-		ID: diag.Tool, Text: text,
-		Help: "pip install nvidia-cuda-nvcc, install the CUDA toolkit, or name the program with " + diag.With("--ptxas", "%s or ") + "$PTXAS; writing PTX needs none",
-	}
+	return "", diag.New(diag.Tool, diag.Place{}, text).
+		WithHelp("pip install nvidia-cuda-nvcc, install the CUDA toolkit, or name the program with " + o.Spelling.With("--ptxas", "%s or ") + "$PTXAS; writing PTX needs none")
 }
 
 var program = "ptxas" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
@@ -149,11 +150,8 @@ func named(who, name string) (string, error) {
 		if errors.As(err, &p) {
 			err = p.Err
 		}
-		return "", &diag.Message{
-			ID:   diag.Tool,
-			Text: fmt.Sprintf("cannot run %s, which %s names: %v", name, who, err),
-			Help: "name the program itself, such as /usr/local/cuda/bin/" + program,
-		}
+		return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", name, who, err)).
+			WithHelp("name the program itself, such as /usr/local/cuda/bin/" + program)
 	}
 	// ptxas runs in another directory, so the path must be absolute.
 	return filepath.Abs(path)

@@ -36,7 +36,7 @@ func (b Build) Cubin(ctx context.Context, r *link.Result) (cubin []byte, err err
 		}
 	}
 	if b.Nvlink == "" {
-		b.Nvlink, _ = FindNvlink("", b.Path)
+		b.Nvlink, _ = b.FindNvlink("")
 	}
 	b.Arch = cmp.Or(b.Arch, r.Target)
 	b.Debug, b.LineInfo, b.Modules = b.Debug || r.Debug, b.LineInfo || r.LineInfo, r.Modules

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/bridge"
 	"ptxlink/link/diag"
 )
 
@@ -76,7 +75,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 		switch {
 		case strings.TrimSpace(line) == "":
 		case found == nil && last != nil && line[0] == ' ':
-			last.Text += ": " + strings.TrimSpace(line)
+			last.Text += diag.Escape(": " + strings.TrimSpace(line))
 		case found == nil:
 			// Output of a wrapper script or a shell.
 			last = log.Note(diag.Place{}, "ptxas: "+line)
@@ -100,7 +99,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 				found[2] = "warning"
 			}
 			last = t.message(log, found[2], found[3], number)
-			last.Help = advice(found[3], t.Options)
+			last.WithHelp(t.advice(found[3]))
 			if unresolved != "" && last.Place.Source != nil {
 				last.Notes = nil // the line that ptxas read is the same declaration
 			}
@@ -136,7 +135,7 @@ func (t *teller) message(log *diag.Log, kind, text string, number int) *diag.Mes
 	case line == (diag.Span{}):
 		m.Note(diag.Place{}, fmt.Sprintf("ptxas names line %d, and the linked module has fewer", number))
 	case !mapped || !bytes.Contains(place.Source.Bytes(place.Source.LineSpan(place.Source.Line(place.Span.Off))), bytes.TrimSpace(t.linked.Bytes(line))):
-		said := "ptxas read this line" + diag.With("--save-temps", "; %s keeps the linked module")
+		said := "ptxas read this line" + log.With("--save-temps", "; %s keeps the linked module")
 		if saved {
 			said = "ptxas read this line of the linked module"
 		}
@@ -153,11 +152,10 @@ func (t *teller) place(number int) (place diag.Place, mapped bool) {
 	if number <= 0 || t.origin == nil {
 		return diag.Place{}, false
 	}
-	from, ok := t.origin.Origin(number)
+	place, ok := t.origin.Origin(number)
 	if !ok {
 		return diag.Place{}, false
 	}
-	place = bridge.Place(from)
 	return place, place.Source != nil && place.Source.Text != nil // otherwise a caller created it
 }
 
@@ -203,28 +201,28 @@ func isNameByte(c byte) bool {
 }
 
 // advice returns the help for a message of ptxas, if it is known.
-func advice(text string, o Options) string {
+func (o Options) advice(text string) string {
 	switch {
 	case strings.HasPrefix(text, "Unsupported .version"):
-		help := o.Path + " is older than the PTX; name a newer ptxas with " + diag.With("--ptxas", "%s or ") + "$PTXAS"
+		help := o.Path + " is older than the PTX; name a newer ptxas with " + o.Spelling.With("--ptxas", "%s or ") + "$PTXAS"
 		if names := quoted().FindStringSubmatch(text); names != nil {
-			help += diag.With("--ptx-version="+names[1], ", or lower the version of the output with %s")
+			help += o.Spelling.With("--ptx-version="+names[1], ", or lower the version of the output with %s")
 		}
 		return help
 	case strings.HasPrefix(text, targetTooHigh):
-		return fmt.Sprintf("the module needs a newer GPU than %s; name it with %s", o.Arch, diag.Option("--arch"))
+		return fmt.Sprintf("the module needs a newer GPU than %s; name it with %s", o.Arch, o.Spelling.Option("--arch"))
 	case strings.HasPrefix(text, "Value ") && strings.HasSuffix(text, "for option 'gpu-name'"):
-		return fmt.Sprintf("%s does not know %s; name another GPU with %s, or another ptxas with %s$PTXAS", o.Path, o.Arch, diag.Option("--arch"), diag.With("--ptxas", "%s or "))
+		return fmt.Sprintf("%s does not know %s; name another GPU with %s, or another ptxas with %s$PTXAS", o.Path, o.Arch, o.Spelling.Option("--arch"), o.Spelling.With("--ptxas", "%s or "))
 	case strings.HasPrefix(text, "Unresolved extern") && !o.Compile:
-		return unfinished()
+		return o.unfinished()
 	case strings.Contains(text, overLimit) && o.Compile:
-		return copiesKeepLimit()
+		return o.copiesKeepLimit()
 	case ignoresRegisters(text) && o.Compile:
-		return diag.With("--ptxas-mode=whole", "only a cubin of %s keeps setmaxnreg")
+		return o.Spelling.With("--ptxas-mode=whole", "only a cubin of %s keeps setmaxnreg")
 	case strings.HasPrefix(text, "Optimized debugging not supported"):
 		return "the module carries DWARF, so ptxas is run with -g, which excludes -O1 and more"
 	case strings.HasPrefix(text, "Unknown option"):
-		return "the option comes from " + diag.Option("-Xptxas") + "; see " + o.Path + " --help"
+		return "the option comes from " + o.Spelling.Option("-Xptxas") + "; see " + o.Path + " --help"
 	}
 	return ""
 }
@@ -234,13 +232,13 @@ func advice(text string, o Options) string {
 func ignoresRegisters(text string) bool { return strings.Contains(text, "'setmaxnreg' ignored") }
 
 // copiesKeepLimit returns the help for a message with overLimit.
-func copiesKeepLimit() string {
-	return diag.With("--ptxas-mode=whole", "%s gives each kernel copies of functions that keep its limit of registers")
+func (o Options) copiesKeepLimit() string {
+	return o.Spelling.With("--ptxas-mode=whole", "%s gives each kernel copies of functions that keep its limit of registers")
 }
 
 // unfinished returns the help for an undefined symbol in a finished cubin.
-func unfinished() string {
-	return diag.Join("a finished cubin has no undefined symbols", diag.With("-c", "%s makes one that can be linked further"))
+func (o Options) unfinished() string {
+	return diag.Join("a finished cubin has no undefined symbols", o.Spelling.With("-c", "%s makes one that can be linked further"))
 }
 
 // externLine returns the number of the line that declares a name .extern; 0 if none does.

@@ -110,7 +110,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 		return "", nil, err
 	}
 	said := string(out.Said)
-	var own diag.Log
+	own := log.Split(1)[0]
 	t.nvlinkSays(said, m, &own)
 	noteLeft("nvlink", out.Left, &own)
 	cubin, readErr := tool.ReadFile(dir, outputName)
@@ -131,9 +131,9 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 		}
 	}
 	if how != "" {
-		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp(diag.Join("the program is "+b.Nvlink, diag.With("--ptxas-mode=whole", "%s needs no nvlink")))
+		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp(diag.Join("the program is "+b.Nvlink, log.With("--ptxas-mode=whole", "%s needs no nvlink")))
 	}
-	log.Messages = append(log.Messages, own.Messages...)
+	log.Append(&own)
 	if own.Errors() > 0 {
 		return "", nil, ErrRejected
 	}
@@ -168,9 +168,9 @@ func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
 			message := log.Error(diag.NvlinkError, place, text)
 			switch {
 			case strings.HasPrefix(found[2], "Undefined reference"):
-				message.WithHelp(unfinished())
+				message.WithHelp(t.unfinished())
 			case strings.Contains(found[2], overLimit):
-				message.WithHelp(copiesKeepLimit())
+				message.WithHelp(t.copiesKeepLimit())
 			}
 		}
 	}

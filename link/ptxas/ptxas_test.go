@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"ptxlink/internal/bridge"
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -37,8 +36,7 @@ func (i input) Origin(line int) (link.Place, bool) {
 	if line%2 != 0 {
 		return link.Place{}, false
 	}
-	at := &diag.Message{Place: diag.At(i.src, i.src.LineSpan(line/2))}
-	return bridge.Messages[*link.Message]([]*diag.Message{at})[0].Place, true
+	return diag.At(i.src, i.src.LineSpan(line/2)), true
 }
 
 const merged = "// ptxlink\n\tadd.u32 %add, x__1, y;\n.version 9.0\nret;\n"

@@ -15,7 +15,7 @@ import (
 	"ptxlink/link/diag"
 )
 
-// FindNvlink returns the absolute path of NVIDIA's nvlink. ptxlink may be on the way
+// FindNvlink returns the absolute path of NVIDIA's nvlink. o.Path is that of ptxas. ptxlink may be on the way
 // under that name, for nvcc: such programs are passed over. FindNvlink searches in this
 // order:
 //
@@ -25,19 +25,19 @@ import (
 //  4. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the directories that CUDA is usually installed
 //     in, if ptxlink was passed over; but only the release of ptxas, because another one
 //     may not read its cubins
-func FindNvlink(explicit, ptxas string) (string, error) {
-	otherwise := diag.With("--ptxas-mode=whole", ", or assemble the whole program at once with %s")
-	path, looked, err := beside("nvlink", explicit, ptxas, isOurs)
+func (o Options) FindNvlink(explicit string) (string, error) {
+	otherwise := o.Spelling.With("--ptxas-mode=whole", ", or assemble the whole program at once with %s")
+	path, looked, err := o.beside("nvlink", explicit, isOurs)
 	switch {
 	case err != nil:
 		return "", err
 	case path != "" && (explicit != "" || os.Getenv("NVLINK") != "") && isOurs(path):
-		return "", &diag.Message{ID: diag.Tool, Text: path + " is ptxlink itself", Help: missingHelp("nvlink", otherwise)}
+		return "", diag.New(diag.Tool, diag.Place{}, path+" is ptxlink itself").WithHelp(o.missingHelp("nvlink", otherwise))
 	case path != "":
 		return path, nil
 	}
 	if strings.Contains(strings.Join(looked, ""), ours) {
-		release := releaseOf(ptxas)
+		release := releaseOf(o.Path)
 		for _, dir := range toolDirs() {
 			path := filepath.Join(dir, "nvlink"+filepath.Ext(program))
 			switch {
@@ -51,46 +51,43 @@ func FindNvlink(explicit, ptxas string) (string, error) {
 			}
 		}
 	}
-	return "", missing("nvlink", looked, otherwise)
+	return "", o.missing("nvlink", looked, otherwise)
 }
 
 const ours = " (ptxlink itself)"
 
 // FindFatbinary returns the absolute path of fatbinary, by steps 1 to 3 of FindNvlink.
-func FindFatbinary(explicit, ptxas string) (string, error) {
-	path, looked, err := beside("fatbinary", explicit, ptxas, func(string) bool { return false })
+func (o Options) FindFatbinary(explicit string) (string, error) {
+	path, looked, err := o.beside("fatbinary", explicit, func(string) bool { return false })
 	if err == nil && path == "" {
-		err = missing("fatbinary", looked, ", or write PTX or a cubin")
+		err = o.missing("fatbinary", looked, ", or write PTX or a cubin")
 	}
 	return path, err
 }
 
-func missing(tool string, looked []string, otherwise string) *diag.Message {
-	return &diag.Message{
-		ID:   diag.Tool,
-		Text: fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(looked, ", ")),
-		Help: missingHelp(tool, otherwise),
-	}
+func (o Options) missing(tool string, looked []string, otherwise string) *diag.Message {
+	return diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot find %s; looked in %s", tool, strings.Join(looked, ", "))).
+		WithHelp(o.missingHelp(tool, otherwise))
 }
 
-func missingHelp(tool, otherwise string) string {
-	return fmt.Sprintf("name the program with %s$%s%s", diag.With("--"+tool, "%s or "), strings.ToUpper(tool), otherwise)
+func (o Options) missingHelp(tool, otherwise string) string {
+	return fmt.Sprintf("name the program with %s$%s%s", o.Spelling.With("--"+tool, "%s or "), strings.ToUpper(tool), otherwise)
 }
 
 // beside returns the path of the program that the user named, or else of the one beside
 // ptxas, unless passedOver says no. Without such a program it returns "" and the directories
 // that it looked in.
-func beside(tool, explicit, ptxas string, passedOver func(path string) bool) (path string, looked []string, err error) {
+func (o Options) beside(tool, explicit string, passedOver func(path string) bool) (path string, looked []string, err error) {
 	if explicit != "" {
-		path, err = named(diag.Option("--"+tool), explicit)
+		path, err = named(o.Spelling.Option("--"+tool), explicit)
 		return path, nil, err
 	}
 	if variable := strings.ToUpper(tool); os.Getenv(variable) != "" {
 		path, err = named("$"+variable, os.Getenv(variable))
 		return path, nil, err
 	}
-	dirs := []string{filepath.Dir(ptxas)}
-	if real, err := filepath.EvalSymlinks(ptxas); err == nil && filepath.Dir(real) != dirs[0] {
+	dirs := []string{filepath.Dir(o.Path)}
+	if real, err := filepath.EvalSymlinks(o.Path); err == nil && filepath.Dir(real) != dirs[0] {
 		dirs = append(dirs, filepath.Dir(real))
 	}
 	for _, dir := range dirs {

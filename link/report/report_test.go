@@ -16,6 +16,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 )
 
 // write returns the page of a report.
@@ -38,7 +39,7 @@ func hostile(t *testing.T) Report {
 	m := r.Map()
 	m.Inputs = []link.MapInput{{Name: name}}
 	m.Symbols = []link.MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
-	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: link.Place{File: name, Line: 3}}})
+	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: diag.InFile(name, 3, 0)}})
 	return Report{Title: name, Map: m}
 }
 
@@ -105,7 +106,7 @@ func small(t *testing.T) Report {
 		t.Fatal(err)
 	}
 	m := r.Map()
-	at := func(file string, line int) link.Place { return link.Place{File: file, Line: line} }
+	at := func(file string, line int) link.Place { return diag.InFile(file, line, 0) }
 	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []link.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}})
 	return Report{Title: "small.ptx", Map: m}
 }
