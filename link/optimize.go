@@ -2,7 +2,7 @@ package link
 
 import (
 	"errors"
-	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -58,11 +58,15 @@ func (o Optimize) check(relocatable bool) error {
 	return nil
 }
 
-// rewrite replaces the output of a result by the optimised module.
+// rewrite replaces the output of a result by the optimised module. A linked module that
+// cannot be read is a fault of this package, so rewrite then panics.
 func rewrite(r *Result, o Options) error {
+	if len(r.PTX) >= math.MaxInt32 {
+		return errors.New("the linked module is 2 GiB or larger, so it cannot be optimised")
+	}
 	m, invalid := ptx.Parse(&diag.Source{Name: "the linked module", Text: r.PTX})
 	if invalid != nil {
-		return fmt.Errorf("the linked module cannot be read: %s", invalid.Text)
+		panic("the linked module is invalid: " + invalid.Text)
 	}
 	options := o.Optimize.options()
 	options.Jobs, options.Spelling = o.Jobs, o.Spelling

@@ -154,7 +154,8 @@ func (s *state) change(c change) (function, error) {
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// read reads a statement that takes the place of a declaration, and keeps a copy of it.
+// read reads a statement that takes the place of a declaration, and keeps a copy of it. A
+// statement that cannot be read is a fault of this package, so read then panics.
 func (s *state) read(d *ptx.Decl, w *writer) (*text, *ptx.Module, error) {
 	if len(w.out) >= math.MaxInt32 {
 		return nil, nil, errTooLarge
@@ -162,10 +163,10 @@ func (s *state) read(d *ptx.Decl, w *writer) (*text, *ptx.Module, error) {
 	t := &text{&diag.Source{Name: s.m.Src.Name, Text: bytes.Clone(w.out)}, slices.Clone(w.lines)}
 	m, err := s.m.Reread(d, t.src, func(name string) bool { return s.added[name] })
 	if err != nil {
-		return nil, nil, fmt.Errorf("the optimised module is invalid at line %d: %s", w.lines[m.Src.Line(err.Span.Off)-1], err.Text)
+		panic(fmt.Sprintf("the optimised module is invalid at line %d: %s", w.lines[m.Src.Line(err.Span.Off)-1], err.Text))
 	}
 	if len(m.Decls) == 0 {
-		return nil, nil, errors.New("the optimised module is invalid: a statement declares nothing")
+		panic("the optimised module is invalid: a statement declares nothing")
 	}
 	return t, m, nil
 }
