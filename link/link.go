@@ -60,6 +60,9 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 // runPasses links. Large inputs are mapped if maps is not nil.
 func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, error) {
+	if len(o.Inputs) == 0 {
+		return nil, errors.New("no inputs")
+	}
 	host, err := o.check()
 	if err != nil {
 		return nil, err
@@ -154,11 +157,13 @@ func outputRoom(size int) error {
 	return room.For(int64(size))
 }
 
-// check returns an error if an option is invalid.
+// Check returns the error of Link if an option is invalid. That of a pattern is a *Message.
+func (o Options) Check() error {
+	_, err := o.check()
+	return err
+}
+
 func (o Options) check() (host object.Host, err error) {
-	if len(o.Inputs) == 0 {
-		return host, errors.New("no inputs")
-	}
 	if o.Host != "" {
 		if host, err = object.ParseHost(o.Host); err != nil {
 			return host, err
@@ -173,13 +178,17 @@ func (o Options) check() (host object.Host, err error) {
 	if err := o.Optimize.check(o.Relocatable); err != nil {
 		return host, err
 	}
-	for _, list := range []struct {
-		name     string
-		patterns []string
-	}{{"AllowUndefined", o.AllowUndefined}, {"Entries", o.Entries}, {"Exports", o.Exports}, {"Localize", o.Localize}, {"Weaken", o.Weaken}, {"LocalizeInputs", o.LocalizeInputs}} {
-		for _, pattern := range list.patterns {
-			if err := globs.Check(pattern); err != nil {
-				return host, fmt.Errorf("%q of %s is not a pattern: %w", pattern, list.name, err)
+	for _, option := range o.named() {
+		for _, pattern := range option.Values {
+			if err := globs.Check(pattern); err != nil && !option.Names {
+				place, inFile := option.Places[pattern]
+				text := fmt.Sprintf("%q is not a pattern", pattern)
+				if !inFile {
+					text += " for " + o.Spelling.Option(option.Option)
+				}
+				m := diag.New(diag.Usage, place, text).WithHelp("* is any name, ? any character, [ab] one of these")
+				m.Err = err
+				return host, m
 			}
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/typo"
@@ -202,21 +201,8 @@ func (c *command) readOptions(opts *cli.Context) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	for _, name := range []string{"allow-undefined", "entry", "export", "localize", "inline", "no-inline", "weaken-symbol", "localize-symbol"} {
-		for _, glob := range opts.StringSlice(name) {
-			if err := globs.Check(glob); err != nil {
-				return &usageError{text: fmt.Sprintf("%q is not a pattern for --%s", glob, name), help: "* is any name, ? any character, [ab] one of these"}
-			}
-		}
-	}
 	if err := c.readOptimize(opts); err != nil {
 		return err
-	}
-	if err := link.CheckHost(opts.String("host")); err != nil {
-		return &usageError{text: err.Error()}
-	}
-	if err := link.CheckVersion(opts.String("ptx-version")); err != nil {
-		return &usageError{text: err.Error()}
 	}
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
@@ -261,6 +247,9 @@ func (c *command) readOptions(opts *cli.Context) error {
 	// Other cubins may call every function of a relocatable one.
 	if err := c.readLinkerOptions(opts); err != nil {
 		return err
+	}
+	if err := c.linkOptions.Check(); err != nil {
+		return &exitError{exitUsage, err}
 	}
 	c.linkOptions.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
 	c.printPulls, c.pullsFile = opts.IsSet("print-dependencies"), opts.String("print-dependencies")

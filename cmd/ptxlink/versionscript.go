@@ -10,7 +10,6 @@ import (
 	"text/scanner"
 	"unicode"
 
-	"ptxlink/internal/globs"
 	"ptxlink/internal/infile"
 	"ptxlink/link/diag"
 )
@@ -126,10 +125,6 @@ func (p *scriptParser) pattern() string {
 		text = name
 	} else if p.tok != scanner.Ident {
 		p.fail("expected a name or pattern")
-		return ""
-	}
-	if err := globs.Check(text); err != nil {
-		p.fail("expected a valid pattern")
 		return ""
 	}
 	p.places[text] = diag.InFile(p.Filename, p.Line, p.Column)

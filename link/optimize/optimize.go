@@ -102,15 +102,9 @@ func (o Options) Enabled() bool { return o.inlines() || o.Fold }
 
 func (o Options) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
 
-// Check returns an error if an option is invalid.
+// Check returns an error if an option other than the patterns, which package link checks, is
+// invalid.
 func (o Options) Check() error {
-	for _, list := range [][]string{o.Inline, o.NoInline} {
-		for _, glob := range list {
-			if err := globs.Check(glob); err != nil {
-				return fmt.Errorf("%q is not a pattern: %w", glob, err)
-			}
-		}
-	}
 	switch {
 	case o.Level < 0 || o.Level > 2:
 		return fmt.Errorf("there is no optimisation level %d", o.Level)
