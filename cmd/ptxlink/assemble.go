@@ -64,10 +64,8 @@ func (c *command) readAssembler(opts *cli.Context) error {
 			continue
 		}
 		if opts.IsSet(name) && !c.cubin {
-			var log diag.Log
-			log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without "+map[bool]string{false: "--cubin", true: "--assemble"}[c.checkOnly])
-			if c.report.log(&log) > 0 {
-				return &exitError{code: exitUsage}
+			if err := c.warnUnused(name, map[bool]string{false: "--cubin", true: "--assemble"}[c.checkOnly]); err != nil {
+				return err
 			}
 		}
 	}

@@ -281,6 +281,17 @@ func (c *command) readOptions(opts *cli.Context) error {
 	return c.readAssembler(opts)
 }
 
+// warnUnused warns about an option that was given without another one. It returns an error
+// if the warning counts as one.
+func (c *command) warnUnused(name, without string) error {
+	var log diag.Log
+	log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without "+without)
+	if c.report.log(&log) > 0 {
+		return &exitError{code: exitUsage}
+	}
+	return nil
+}
+
 // warnIgnored warns about options that have no meaning here. It is shown with -Wignored.
 func (c *command) warnIgnored(opts *cli.Context) error {
 	var log diag.Log

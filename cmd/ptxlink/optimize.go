@@ -31,10 +31,8 @@ func (c *command) readOptimize(opts *cli.Context) error {
 	if !inlines {
 		for _, name := range []string{"no-inline", "inline-limit", "print-inlining"} {
 			if opts.IsSet(name) {
-				var log diag.Log
-				log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without -O or --inline")
-				if c.report.log(&log) > 0 {
-					return &exitError{code: exitUsage}
+				if err := c.warnUnused(name, "-O or --inline"); err != nil {
+					return err
 				}
 			}
 		}
