@@ -154,7 +154,7 @@ func TestMixedAlignments(t *testing.T) {
 	kept := func(i int) bool { return !refused[fmt.Sprintf("f%d", i)] }
 	one, two := text("1", caller, kept), text("2", callee, kept)
 	out := mustLink(t, link.Options{Inputs: texts(one, two)}).PTX
-	for _, tool := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
+	for _, tool := range oracles.EveryPtxas() {
 		assembleWith(t, tool, arch, out, "-c")
 		assembleWith(t, tool, arch, out)
 	}

@@ -86,7 +86,7 @@ func TestTargetVersions(t *testing.T) {
 	}
 	lastMinor := map[int]int{3: 2, 4: 3, 5: 0, 6: 5, 7: 8, 8: 8}
 	compared := map[string]bool{}
-	for _, tool := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
+	for _, tool := range oracles.EveryPtxas() {
 		ptxas := oracles.Require(t, tool)
 		for _, target := range slices.Sorted(maps.Keys(targetVersions)) {
 			first := targetVersions[target]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fetches the real tools that the tests compare ptxlink with: ptxas, nvlink,
-# cuobjdump, nvdisasm and fatbinary of three CUDA releases, nvptx-none-ld,
+# cuobjdump, nvdisasm and fatbinary of CUDA releases, nvptx-none-ld,
 # gcc's PTX archives, NVIDIA's libcudadevrt.a, llvm-dwarfdump, llvm-nm, readelf,
 # ar, nm, ld.
 #
@@ -92,7 +92,6 @@ stamped() {
 components=(
 	"cuda-$CUDA|$CUDA_PIN|fetch_cuda"
 	"cuda-$CUDA_NEW|$CUDA_NEW_PIN|fetch_cuda_new"
-	"cuda-$CUDA_OLD|$CUDA_OLD_PIN|fetch_cuda_old"
 	"gcc-nvptx|$GCC_PIN|fetch_gcc_nvptx"
 	"cudadevrt|$CUDA_NEW_PIN|fetch_cudadevrt"
 	"llvm-dwarfdump|$MACHINE_PIN nm|fetch_llvm"
@@ -100,6 +99,7 @@ components=(
 )
 if [[ $compilers ]]; then
 	components+=(
+	"cuda-$CUDA_OLD|$CUDA_OLD_PIN|fetch_cuda_old"
 		"bazel|$BAZEL_PIN|fetch_bazel"
 		"bazel-new|$BAZEL_NEW_PIN|fetch_bazel_new"
 		"shells|$MACHINE_PIN|fetch_shells"

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -61,10 +62,24 @@ func Find(tool string) (path string, ok bool) {
 func Require(t testing.TB, tool string) string {
 	t.Helper()
 	path, ok := Find(tool)
-	if !ok {
+	switch {
+	case ok:
+	case strings.HasSuffix(tool, "-old"):
+		missing(t, tool, " --compilers")
+	default:
 		missing(t, tool, "")
 	}
 	return path
+}
+
+// EveryPtxas returns the ptxas of each CUDA release that tests compare: without the oldest,
+// which fetch.sh --compilers fetches, where that is missing and [RequireVar] is not 1.
+func EveryPtxas() []string {
+	list := []string{"ptxas", "ptxas-new"}
+	if _, ok := Find("ptxas-old"); ok || os.Getenv(RequireVar) == "1" {
+		list = append(list, "ptxas-old")
+	}
+	return list
 }
 
 // RequireRelease is Require for a test that holds for the tool of CUDA 12.4 only. It

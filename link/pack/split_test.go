@@ -433,7 +433,7 @@ func TestSplitSameNames(t *testing.T) {
 				if name == "a definition of own" && !strings.Contains(have["helper"], "999") {
 					t.Errorf("helper of the user:\n%s", have["helper"])
 				}
-				for _, ptxas := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
+				for _, ptxas := range oracles.EveryPtxas() {
 					oracles.Assemble(t, ptxas, arch, r.PTX)
 				}
 			})
@@ -494,7 +494,7 @@ func TestSplitWeakAlias(t *testing.T) {
 		t.Errorf("%d members", len(members))
 	}
 	first := mustLink(t, link.Options{Relocatable: true, Inputs: splitInputs(members)}).PTX
-	for _, ptxas := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
+	for _, ptxas := range oracles.EveryPtxas() {
 		oracles.Assemble(t, ptxas, arch, first, "-c")
 	}
 	_, err := link.Link(context.Background(), link.Options{Inputs: texts(string(first), string(first))})

@@ -77,7 +77,7 @@ func TestCheckCubin(t *testing.T) {
 // relocatable, and that truncated ones are not.
 func TestCheckRealCubins(t *testing.T) {
 	ptx := []byte(".version 7.0\n.target sm_80\n.address_size 64\n.global .u32 g[4];\n.visible .func f() { ret; }\n.visible .entry k() { .shared .u32 s; call f; ret; }\n")
-	for _, tool := range []string{"ptxas", "ptxas-old", "ptxas-new"} {
+	for _, tool := range oracles.EveryPtxas() {
 		path := oracles.Require(t, tool)
 		for _, compile := range []bool{false, true} {
 			for _, debug := range []bool{false, true} {

@@ -333,7 +333,7 @@ func TestFind(t *testing.T) {
 // The real ptxas writes messages in the form of the script above.
 func TestRealPtxas(t *testing.T) {
 	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
-	for _, tool := range []string{"ptxas", "ptxas-old", "ptxas-new"} {
+	for _, tool := range oracles.EveryPtxas() {
 		t.Run(tool, func(t *testing.T) {
 			path := oracles.Require(t, tool)
 			for _, test := range []struct{ ptx, want string }{

@@ -159,7 +159,7 @@ func declaredVariables(m *Module) string {
 
 // TestLexicalPtxas asks ptxas for the facts of the tables.
 func TestLexicalPtxas(t *testing.T) {
-	for _, tool := range []string{"ptxas", "ptxas-old", "ptxas-new"} {
+	for _, tool := range oracles.EveryPtxas() {
 		if tool != "ptxas" && testing.Short() {
 			continue
 		}

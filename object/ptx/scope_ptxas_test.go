@@ -41,7 +41,7 @@ func TestScopesPtxas(t *testing.T) {
 			if n == 0 {
 				t.Fatal("nothing is renamed")
 			}
-			for _, tool := range []string{"ptxas-old", "ptxas", "ptxas-new"} {
+			for _, tool := range oracles.EveryPtxas() {
 				if tool == "ptxas-old" && (Version{7, 8}).Less(m.Version) {
 					continue
 				}
