@@ -35,34 +35,26 @@ type Input struct {
 }
 
 // Options holds the inputs and options of a link. The zero value of every field
-// except Inputs is the default of `ptxlink a.ptx b.ptx`.
+// except Inputs is the default of `ptxlink a.ptx b.ptx`. Patterns are those of path.Match.
 type Options struct {
 	Inputs []Input
-	// Jobs bounds the number of inputs read at a time; 0 means one per CPU.
-	// It never changes the output.
-	Jobs int
-	// Relocatable keeps undefined symbols as .extern and writes a module that
-	// can be linked again (-r).
+
+	// What is made of them.
+
+	// Relocatable makes a module that can be linked again (-r): undefined symbols stay
+	// .extern, and nothing is removed.
 	Relocatable bool
-	// AllowUndefined lists glob patterns (path.Match) of symbols that may stay
-	// undefined; they are emitted as .extern.
-	AllowUndefined []string
-	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
-	WarnUndefined bool
-	// CheckOnly runs all checks but produces no output; Result.PTX is empty.
+	// CheckOnly runs all checks and makes no output; Result.PTX is empty.
 	CheckOnly bool
-	// MapInputs maps large files into memory and does not read them. They stay mapped
-	// until Close of the Result or of the Errors. Result.Unchanged tells whether another
-	// program has written them in place. A file that becomes shorter meanwhile
-	// ends the process unless its goroutines have called debug.SetPanicOnFault.
-	MapInputs bool
-	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
-	// which then needs no memory. With Optimize the output is in memory nevertheless.
-	Stream bool
 	// Optimize rewrites the linked module (-O). It excludes Relocatable.
 	Optimize Optimize
 	// Atomics adds the lint of atomic operations (PTX Interoperability 4).
 	Atomics bool
+	// StripDebug removes DWARF (-S), and also .file and .loc unless KeepLines is set.
+	StripDebug, KeepLines bool
+
+	// The GPU and the host.
+
 	// Arch is the GPU that the output is for, such as "sm_80". If an input has PTX
 	// for several GPUs, the highest that runs on Arch is linked; if Arch is empty,
 	// the highest of all. A module that does not run on Arch is an error. Arch does
@@ -72,10 +64,40 @@ type Options struct {
 	// the inputs. One that the target or a directive needs more than is an error, and
 	// one that is lower than an input's a warning.
 	Version string
-	// MaxInputSize limits the decompressed size of one input in bytes; 0 means
-	// 4 GiB.
-	MaxInputSize int64
-	// Undefined lists names whose archive members are linked even if no input uses
+	// Host is the host platform, such as "linux-x86_64", of inputs that do not record
+	// one. It is recorded in the output.
+	Host string
+	// AllowHostMismatch turns a known difference of operating system between
+	// inputs into a warning. 32 against 64 bits stays an error.
+	AllowHostMismatch bool
+
+	// Which definition a name refers to.
+
+	// AllowUndefined are patterns of symbols that may stay undefined; they are .extern in
+	// the output.
+	AllowUndefined []string
+	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
+	WarnUndefined bool
+	// AllowDuplicates takes the first of several strong definitions of a name. They
+	// must still agree in what their callers depend on.
+	AllowDuplicates bool
+	// DedupeIdentical takes the first of several strong definitions of a name if all
+	// have the same text, with a note. Others are errors still.
+	DedupeIdentical bool
+	// Wrap are names whose uses go to other functions (--wrap): a module that uses
+	// NAME, and does not define it, uses __wrap_NAME, and one that uses __real_NAME
+	// uses NAME.
+	Wrap []string
+	// Define defines symbols (--defsym).
+	Define []Definition
+	// Weaken and LocalizeInputs are patterns of definitions that become .weak, or
+	// lose their linkage, in each input before the inputs are linked: what each module
+	// defines for itself then does not clash. Localize acts on the output.
+	Weaken, LocalizeInputs []string
+
+	// What is in the output.
+
+	// Undefined are names whose archive members are linked even if no input uses
 	// them (-u). RequireDefined does the same, and it is an error if no input defines
 	// the name.
 	Undefined, RequireDefined []string
@@ -84,13 +106,15 @@ type Options struct {
 	// the host can look up, and the names below lead to. If it has no entry, it is a
 	// library, and all functions with linkage stay. Relocatable implies KeepUnused.
 	KeepUnused bool
-	// Entries are glob patterns of the entries that stay; empty: all. It is an error
+	// CollectVariables removes also variables that only the host could use.
+	CollectVariables bool
+	// Entries are patterns of the entries that stay; empty: all. It is an error
 	// if one matches no entry.
 	Entries []string
-	// Exports are glob patterns of further definitions that stay. Those in Undefined
+	// Exports are patterns of further definitions that stay. Those in Undefined
 	// and RequireDefined stay, too.
 	Exports []string
-	// Localize are glob patterns of definitions that lose their linkage: the host and
+	// Localize are patterns of definitions that lose their linkage: the host and
 	// other modules no longer find them. Those that Exports matches as well keep it; a
 	// name goes before a pattern, and any pattern before "*", as in the version scripts
 	// of GNU ld.
@@ -98,47 +122,36 @@ type Options struct {
 	// PatternPlaces are the places that messages show for patterns of Exports and Localize,
 	// such as lines of a version script.
 	PatternPlaces map[string]Place
-	// CollectVariables removes also variables that only the host could use.
-	CollectVariables bool
-	// WhyLive lists names whose Result.Ways explain why they are in the output.
-	WhyLive []string
 
-	// OffloadMaps collects Result.OffloadMaps.
-	OffloadMaps bool
+	// What the result and its messages say.
 
-	// Host is the host platform, such as "linux-x86_64", of inputs that do not record
-	// one. It is recorded in the output.
-	Host string
-	// AllowHostMismatch turns a known difference of operating system between
-	// inputs into a warning. 32 against 64 bits stays an error.
-	AllowHostMismatch bool
-	// StripDebug removes DWARF (-S), and also .file and .loc unless KeepLines is set.
-	StripDebug, KeepLines bool
 	// Spelling is how messages name options; nil names the fields of this API.
 	Spelling diag.Spelling
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
-
-	// Wrap lists names whose uses go to other functions (--wrap): a module that uses
-	// NAME, and does not define it, uses __wrap_NAME, and one that uses __real_NAME
-	// uses NAME.
-	Wrap []string
-	// Define defines symbols (--defsym).
-	Define []Definition
-	// AllowDuplicates takes the first of several strong definitions of a name. They
-	// must still agree in what their callers depend on.
-	AllowDuplicates bool
-	// DedupeIdentical takes the first of several strong definitions of a name if all
-	// have the same text, with a note. Others are errors still.
-	DedupeIdentical bool
-	// Weaken and LocalizeInputs are glob patterns of definitions that become .weak, or
-	// lose their linkage, in each input before the inputs are linked: what each module
-	// defines for itself then does not clash. Localize acts on the output.
-	Weaken, LocalizeInputs []string
-	// TraceSymbols lists names: a note shows each module that defines or uses one.
+	// TraceSymbols are names: a note shows each module that defines or uses one.
 	TraceSymbols []string
-	// CrossReference asks for Result.References.
-	CrossReference bool
+	// WhyLive are names whose Result.Ways explain why they are in the output.
+	WhyLive []string
+	// CrossReference asks for Result.References, and OffloadMaps for Result.OffloadMaps.
+	CrossReference, OffloadMaps bool
+
+	// Memory and threads.
+
+	// Jobs is the largest number of inputs that are read at a time; 0 means one per CPU.
+	// It never changes the output.
+	Jobs int
+	// MaxInputSize limits the decompressed size of one input in bytes; 0 means
+	// 4 GiB.
+	MaxInputSize int64
+	// MapInputs maps large files into memory and does not read them. They stay mapped
+	// until Close of the Result or of the Errors. Result.Unchanged tells whether another
+	// program has written them in place. A file that becomes shorter meanwhile
+	// ends the process unless its goroutines have called debug.SetPanicOnFault.
+	MapInputs bool
+	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
+	// which then needs no memory. With Optimize the output is in memory nevertheless.
+	Stream bool
 }
 
 // CheckHost returns an error if host is not valid as Options.Host. The empty string
