@@ -157,7 +157,8 @@ func outputRoom(size int) error {
 	return room.For(int64(size))
 }
 
-// Check returns the error of Link if an option is invalid. That of a pattern is a *Message.
+// Check returns the error that Link would return for an invalid option: a *Message if it is
+// a pattern.
 func (o Options) Check() error {
 	_, err := o.check()
 	return err

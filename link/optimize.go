@@ -62,7 +62,8 @@ func (o Optimize) check(relocatable bool) error {
 // cannot be read is a fault of this package, so rewrite then panics.
 func rewrite(r *Result, o Options) error {
 	if len(r.PTX) >= math.MaxInt32 {
-		return errors.New("the linked module is 2 GiB or larger, so it cannot be optimised")
+		return diag.New(diag.Usage, diag.Place{}, "the linked module is 2 GiB or larger, so it cannot be optimised").
+			WithHelp(diag.Join(o.Spelling.With("-O", "link it without %s"), o.Spelling.With("-S", "%s removes debug information")))
 	}
 	m, invalid := ptx.Parse(&diag.Source{Name: "the linked module", Text: r.PTX})
 	if invalid != nil {

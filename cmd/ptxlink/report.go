@@ -105,7 +105,11 @@ func (r *reporter) log(log *diag.Log) (errors int) {
 }
 
 // note writes one note.
-func (r *reporter) note(text string) { r.write([]*link.Message{{Kind: link.Note, Text: text}}) }
+func (r *reporter) note(text string) {
+	var log diag.Log
+	log.Note(diag.Place{}, text)
+	r.write(log.Messages)
+}
 
 // fail writes the error that ends the program with the exit code.
 func (r *reporter) fail(err error, code int) {

@@ -208,8 +208,7 @@ type Message struct {
 	Notes []Remark
 	// Help suggests what to do about it, on one line; it may be empty.
 	Help string
-	// Symbol is the symbol that the message is about, as the input spells it; empty if
-	// there is none.
+	// Symbol is the symbol that the message is about, as the input spells it, or empty.
 	Symbol string
 	// Err is the cause of the message, such as the error from reading a file; it may be nil.
 	Err error

@@ -446,7 +446,7 @@ var ruleOf = sync.OnceValue(func() map[ID]Rule {
 	return of
 })
 
-// Rule returns the rule of an ID. ok is false if there is none of that name.
+// Rule returns the rule of an ID; ok is false for a name that ptxlink does not know.
 func (id ID) Rule() (r Rule, ok bool) {
 	r, ok = ruleOf()[id]
 	return r, ok
