@@ -286,10 +286,7 @@ func (c *command) findMembers(archive string) error {
 	if err := c.findInputs(nil); err != nil {
 		return err
 	}
-	if err := outfile.Check(archive, c.paths, c.read); err != nil {
-		return &exitError{exitIO, err}
-	}
-	return nil
+	return c.checkFile(archive)
 }
 
 func (c *command) putArchive(archive string, data []byte, messages []*link.Message) error {

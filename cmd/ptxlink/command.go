@@ -34,22 +34,18 @@ type command struct {
 	report         reporter
 	read           *infile.Files // all that were read
 
-	format      string   // "ptx", "cubin" or "fatbin"
-	cubin       bool     // not PTX
-	archs       []string // the GPUs of a fatbin, if there are several
-	output      string   // "-" is standard output
-	unnamed     bool     // without -o
-	anySuffix   bool     // of the output
-	mapFile     string
-	partFiles   string // --emit-parts
-	dotFile     string
-	pageFile    string
-	gpus        []link.GPU      // for the map and the page
-	fromPtxas   []*link.Message // for the page
+	format      string            // "ptx", "cubin" or "fatbin"
+	cubin       bool              // not PTX
+	archs       []string          // the GPUs of a fatbin, if there are several
+	output      string            // "-" is standard output
+	unnamed     bool              // without -o
+	anySuffix   bool              // of the output
+	beside      map[string]string // the files of sideFiles that are written, by option
+	partFiles   string            // --emit-parts
+	gpus        []link.GPU        // for the map and the page
+	fromPtxas   []*link.Message   // for the page
 	linked      *link.Result
 	written     bool // all files are, or could not be
-	depFile     string
-	unusedFile  string
 	assembler   ptxas.Build
 	linkOptions link.Options
 	paths       []string // of the inputs that are files
@@ -65,18 +61,18 @@ type command struct {
 	// printRemoved is --print-gc-sections.
 	printRemoved bool
 
-	arguments     []string // the options from reorder
-	cref          bool
-	onlyCref      bool // without the map
-	trace         bool // -t
-	pullsFile     string
-	traceFile     string // --time-trace
-	reproduceFile string
+	arguments []string // the options from reorder
+	cref      bool
+	onlyCref  bool // without the map
+	trace     bool // -t
 
 	optimize      link.Optimize
 	printInlining bool
 	printFolded   bool
 }
+
+// sideFiles are the options that name a file beside the output.
+var sideFiles = []string{"Map", "dot", "report", "dependency-file", "unused-inputs", "print-dependencies", "time-trace", "reproduce"}
 
 // run runs a link. Errors that need no input are reported first; files are written
 // last, all or none.
@@ -97,9 +93,9 @@ func (c *command) run(opts *cli.Context) error {
 		return err
 	}
 	switch {
-	case c.cref && c.mapFile == "":
-		c.mapFile, c.onlyCref = "-", true
-	case c.cref && filepath.Ext(c.mapFile) == ".json":
+	case c.cref && c.beside["Map"] == "":
+		c.beside["Map"], c.onlyCref = "-", true
+	case c.cref && filepath.Ext(c.beside["Map"]) == ".json":
 		return &usageError{text: "--cref does not go with a map in JSON", help: "the map has the module of each symbol and all calls"}
 	}
 	if err := c.checkFiles(); err != nil {
@@ -109,7 +105,7 @@ func (c *command) run(opts *cli.Context) error {
 		return err
 	}
 	err := c.linkAndWrite(opts)
-	if err != nil && c.pageFile != "" && !c.dryRun && !c.written && opts.Context.Err() == nil {
+	if err != nil && c.beside["report"] != "" && !c.dryRun && !c.written && opts.Context.Err() == nil {
 		return c.writeFailure(err)
 	}
 	return err
@@ -172,11 +168,7 @@ func (c *command) writeFailure(err error) error {
 	if err := page.Write(&b); err != nil {
 		return err
 	}
-	file := outfile.File{Path: c.pageFile, Data: b.Bytes()}
-	if c.pageFile == "-" {
-		file = c.toStdout(file)
-	}
-	if err := c.write(c.paths, file); err != nil {
+	if err := c.write(c.paths, c.toFile(c.beside["report"], b.Bytes())); err != nil {
 		c.finish(err)
 	}
 	return failed
@@ -252,7 +244,7 @@ func (c *command) readOptions(opts *cli.Context) error {
 		return &exitError{exitUsage, err}
 	}
 	c.linkOptions.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
-	c.printPulls, c.pullsFile = opts.IsSet("print-dependencies"), opts.String("print-dependencies")
+	c.printPulls = opts.IsSet("print-dependencies")
 	c.printRemoved = opts.Bool("print-gc-sections")
 	if err := c.readOutput(opts); err != nil {
 		return err
@@ -262,18 +254,19 @@ func (c *command) readOptions(opts *cli.Context) error {
 	}
 	c.partFiles = opts.String("emit-parts")
 	c.linkOptions.Stream = !c.cubin && c.partFiles == "" // ptxas needs the module in memory
-	c.pageFile = opts.String("report")
-	c.report.keep = c.pageFile != ""
-	c.mapFile, c.dotFile, c.depFile, c.unusedFile = opts.String("Map"), opts.String("dot"), opts.String("dependency-file"), opts.String("unused-inputs")
-	if opts.Bool("print-map") && c.mapFile == "" {
-		c.mapFile = "-"
+	c.beside = map[string]string{}
+	for _, option := range sideFiles {
+		c.beside[option] = opts.String(option)
 	}
-
+	if opts.Bool("print-map") && c.beside["Map"] == "" {
+		c.beside["Map"] = "-"
+	}
+	if opts.Bool("MD") && c.beside["dependency-file"] == "" && c.output != "-" {
+		c.beside["dependency-file"] = c.output + ".d"
+	}
+	c.report.keep = c.beside["report"] != ""
 	if opts.Bool("no-threads") {
 		c.linkOptions.Jobs = 1
-	}
-	if opts.Bool("MD") && c.depFile == "" && c.output != "-" {
-		c.depFile = c.output + ".d"
 	}
 	if err := c.warnIgnored(opts); err != nil {
 		return err
@@ -357,22 +350,25 @@ func (c *command) findInputs(dirs []string) error {
 // checkFiles returns an error if an output is also an input, or two outputs are the
 // same file.
 func (c *command) checkFiles() error {
-	if c.depFile != "" && c.output == "-" {
+	if c.beside["dependency-file"] != "" && c.output == "-" {
 		return &usageError{text: "--dependency-file needs an output with a name", help: "name one with -o"}
 	}
-	if c.depFile == "-" {
-		return &usageError{text: "--dependency-file cannot be standard output"}
-	}
-	if c.unusedFile == "-" {
-		return &usageError{text: "--unused-inputs cannot be standard output"}
+	for _, option := range []string{"dependency-file", "unused-inputs", "reproduce"} {
+		if c.beside[option] == "-" {
+			return &usageError{text: spell(option) + " cannot be standard output"}
+		}
 	}
 	if c.cubin && c.output == "-" && isTerminal(c.stdout) {
 		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
 	}
-	named := []struct{ option, path string }{{"-o", c.output}, {"-Map", c.mapFile}, {"--dot", c.dotFile}, {"--report", c.pageFile}, {"--dependency-file", c.depFile}, {"--unused-inputs", c.unusedFile}, {"--print-dependencies", c.pullsFile}, {"--time-trace", c.traceFile}, {"--reproduce", c.reproduceFile}}
+	type file struct{ option, path string }
+	named := []file{{"-o", c.output}}
+	for _, option := range sideFiles {
+		named = append(named, file{spell(option), c.beside[option]})
+	}
 	for i := range c.assembler.Parts {
 		if c.partFiles != "" {
-			named = append(named, struct{ option, path string }{"--emit-parts", partFile(c.partFiles, i)})
+			named = append(named, file{"--emit-parts", partFile(c.partFiles, i)})
 		}
 	}
 	for i, a := range named {
@@ -384,15 +380,21 @@ func (c *command) checkFiles() error {
 				return &usageError{text: fmt.Sprintf("%s and %s would both write %s", b.option, a.option, a.path)}
 			}
 		}
-		if a.path == "-" {
-			if a.option == "--reproduce" {
-				return &usageError{text: "--reproduce cannot be standard output"}
-			}
-			continue
+		if err := c.checkFile(a.path); err != nil {
+			return err
 		}
-		if err := outfile.Check(a.path, c.paths, c.read); err != nil {
-			return &exitError{exitIO, err}
-		}
+	}
+	return nil
+}
+
+// checkFile returns an error if a file that is to be written is an input, or cannot be
+// written.
+func (c *command) checkFile(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	if err := outfile.Check(path, c.paths, c.read); err != nil {
+		return &exitError{exitIO, err}
 	}
 	return nil
 }
@@ -517,50 +519,31 @@ func (c *command) insteadOfDirectory(path string) string {
 // does.
 func (c *command) writeResult(result *link.Result, unused []string, output ...outfile.File) error {
 	defer c.timed("write", time.Now())
-	var files []outfile.File
-	if c.depFile != "" {
-		var b bytes.Buffer
-		if err := outfile.Dependencies(&b, c.output, regularFiles(c.paths)); err != nil {
-			return err
-		}
-		files = append(files, outfile.File{Path: c.depFile, Data: b.Bytes()})
-	}
-	if c.unusedFile != "" {
-		var b bytes.Buffer
-		if err := outfile.UnusedInputs(&b, regularFiles(unused)); err != nil {
-			return err
-		}
-		files = append(files, outfile.File{Path: c.unusedFile, Data: b.Bytes()})
-	}
 	facts := sync.OnceValue(func() *link.Map {
 		m := result.Map()
 		m.GPUs = append(m.GPUs, c.gpus...)
 		m.Messages = append(m.Messages, link.MapMessages(c.fromPtxas)...)
 		return m
 	})
-	writeMap := func(w io.Writer) error { return facts().WriteText(w) }
-	if filepath.Ext(c.mapFile) == ".json" {
-		writeMap = func(w io.Writer) error { return facts().WriteJSON(w) }
+	write := map[string]func(io.Writer) error{ // --reproduce is written before the link
+		"Map":                func(w io.Writer) error { return c.writeMap(w, result, facts) },
+		"dot":                result.WriteDot,
+		"report":             func(w io.Writer) error { return report.Report{Title: filepath.Base(c.output), Map: facts()}.Write(w) },
+		"dependency-file":    func(w io.Writer) error { return outfile.Dependencies(w, c.output, regularFiles(c.paths)) },
+		"unused-inputs":      func(w io.Writer) error { return outfile.UnusedInputs(w, regularFiles(unused)) },
+		"print-dependencies": func(w io.Writer) error { return writePulls(w, result) },
+		"time-trace":         c.writeTimeTrace,
 	}
-	page := func(w io.Writer) error {
-		return report.Report{Title: filepath.Base(c.output), Map: facts()}.Write(w)
-	}
-	for _, f := range []struct {
-		path  string
-		write func(io.Writer) error
-	}{{c.mapFile, c.mapWriter(result, writeMap)}, {c.dotFile, result.WriteDot}, {c.pageFile, page}, {c.pullsFile, func(w io.Writer) error { return writePulls(w, result) }}, {c.traceFile, c.writeTimeTrace}} {
-		if f.path == "" {
+	var files []outfile.File
+	for _, option := range sideFiles {
+		if c.beside[option] == "" || write[option] == nil {
 			continue
 		}
 		var b bytes.Buffer
-		if err := f.write(&b); err != nil {
+		if err := write[option](&b); err != nil {
 			return err
 		}
-		if f.path == "-" {
-			files = append(files, c.toStdout(outfile.File{Data: b.Bytes()}))
-		} else {
-			files = append(files, outfile.File{Path: f.path, Data: b.Bytes()})
-		}
+		files = append(files, c.toFile(c.beside[option], b.Bytes()))
 	}
 	if last := len(output) - 1; c.output == "-" {
 		output[last] = c.toStdout(output[last])

@@ -109,7 +109,7 @@ func (c *command) link(ctx context.Context) (*link.Result, error) {
 // describe returns what the options ask to print about a link.
 func (c *command) describe(result *link.Result) string {
 	var w strings.Builder
-	if c.printPulls && c.pullsFile == "" {
+	if c.printPulls && c.beside["print-dependencies"] == "" {
 		writePulls(&w, result)
 	}
 	if c.printRemoved {
@@ -153,9 +153,14 @@ func unused(targets []ptxas.Target) []string {
 	return list
 }
 
+// readsAgain reports whether inputs are read more than once.
+func (c *command) readsAgain() bool {
+	return len(c.archs) > 0 || c.compare || c.beside["reproduce"] != ""
+}
+
 // again returns a reader that several links read from the start.
 func (c *command) again(r io.Reader) io.Reader {
-	if len(c.archs) == 0 && !c.compare && c.reproduceFile == "" {
+	if !c.readsAgain() {
 		return r
 	}
 	return &replay{from: r}
@@ -164,7 +169,7 @@ func (c *command) again(r io.Reader) io.Reader {
 // againIfPipe returns such a reader for a file that can be read only once, such as
 // /dev/fd/63, if there are several links.
 func (c *command) againIfPipe(path string) io.Reader {
-	if len(c.archs) == 0 && !c.compare && c.reproduceFile == "" {
+	if !c.readsAgain() {
 		return nil
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"path"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"time"
@@ -71,7 +72,6 @@ func (c *command) readLinkerOptions(opts *cli.Context) error {
 	}
 	c.cref, c.trace = opts.Bool("cref"), opts.Bool("trace")
 	o.CrossReference = c.cref
-	c.traceFile, c.reproduceFile = opts.String("time-trace"), opts.String("reproduce")
 	if opts.IsSet("demangle") || opts.IsSet("no-demangle") {
 		diag.ShowMangled(opts.Bool("no-demangle"))
 	}
@@ -115,24 +115,18 @@ func writePulls(w io.Writer, result *link.Result) error {
 	return nil
 }
 
-// mapWriter returns what writes the file of -Map; --cref goes to its end, or alone to
-// standard output.
-func (c *command) mapWriter(result *link.Result, writeMap func(io.Writer) error) func(io.Writer) error {
-	switch {
-	case !c.cref:
-		return writeMap
-	case c.onlyCref:
-		return result.WriteReferences
+// writeMap writes the file of -Map. --cref goes to its end, or alone to standard output.
+func (c *command) writeMap(w io.Writer, result *link.Result, facts func() *link.Map) error {
+	if filepath.Ext(c.beside["Map"]) == ".json" {
+		return facts().WriteJSON(w)
 	}
-	return func(w io.Writer) error {
-		if err := writeMap(w); err != nil {
+	if !c.onlyCref {
+		if err := facts().WriteText(w); err != nil || !c.cref {
 			return err
 		}
-		if _, err := io.WriteString(w, "\n"); err != nil {
-			return err
-		}
-		return result.WriteReferences(w)
+		io.WriteString(w, "\n")
 	}
+	return result.WriteReferences(w)
 }
 
 // writeTimeTrace writes the passes as events of the trace event format, which

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/outfile"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 )
@@ -168,11 +167,8 @@ func (c *command) nvlink(opts *cli.Context) error {
 
 	files := c.deviceFiles(append(splitCommas(opts.StringSlice("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
 	for _, path := range []string{c.output, register} {
-		if path == "" || path == "-" {
-			continue
-		}
-		if err := outfile.Check(path, c.paths, c.read); err != nil {
-			return &exitError{exitIO, err}
+		if err := c.checkFile(path); err != nil {
+			return err
 		}
 	}
 	job := dlink.Read(opts.Context, files, dlink.Options{Arch: arch, System: opts.Bool("keep-system-libraries")})
@@ -248,11 +244,7 @@ func (c *command) linkCubin(opts *cli.Context, job *dlink.Job, register string) 
 	if err != nil {
 		return err
 	}
-	output := outfile.File{Path: c.output, Data: cubin}
-	if c.output == "-" {
-		output = c.toStdout(output)
-	}
-	return c.write(c.paths, append(registerFile(job, register, result), output)...)
+	return c.write(c.paths, append(registerFile(job, register, result), c.toFile(c.output, cubin))...)
 }
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library

@@ -30,10 +30,11 @@ type reproduction struct {
 // reproduce writes the tar of --reproduce. That it exists when ptxlink crashes is the
 // point of it, so it is written before the link.
 func (c *command) reproduce(opts *cli.Context) error {
-	if c.reproduceFile == "" {
+	file := c.beside["reproduce"]
+	if file == "" {
 		return nil
 	}
-	base := filepath.Base(c.reproduceFile)
+	base := filepath.Base(file)
 	r := &reproduction{dir: strings.TrimSuffix(base, filepath.Ext(base)), inputs: c.linkOptions.Inputs, scripts: c.scripts}
 	if r.dir == "" || r.dir == "." || r.dir == base {
 		r.dir = base + ".d"
@@ -63,7 +64,7 @@ func (c *command) reproduce(opts *cli.Context) error {
 		words = append(words, "./"+name)
 	}
 	r.response = responseFile(words)
-	return c.write(c.paths, outfile.File{Path: c.reproduceFile, From: r})
+	return c.write(c.paths, outfile.File{Path: file, From: r})
 }
 
 // reproduced returns an argument as the response file has it, or "" if it is left out.
@@ -74,11 +75,6 @@ func reproduced(opts *cli.Context, arg string) string {
 		return ""
 	case "version-script":
 		return "--version-script=" + insideDir(value)
-	case "output", "Map", "dot", "dependency-file", "unused-inputs", "time-trace", "print-dependencies", "report", "emit-parts":
-		if !hasValue || value == "-" {
-			return arg
-		}
-		return "--" + name + "=" + filepath.Base(value)
 	case "ptxas", "nvlink", "fatbinary":
 		if strings.ContainsRune(value, filepath.Separator) {
 			if full, err := filepath.Abs(value); err == nil {
@@ -86,6 +82,9 @@ func reproduced(opts *cli.Context, arg string) string {
 			}
 		}
 		return "--" + name + "=" + value
+	}
+	if (name == "output" || name == "emit-parts" || slices.Contains(sideFiles, name)) && hasValue && value != "-" {
+		return "--" + name + "=" + filepath.Base(value)
 	}
 	return arg
 }

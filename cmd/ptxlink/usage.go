@@ -17,7 +17,7 @@ import (
 func (c *command) readUsage(opts *cli.Context) error {
 	when := opts.String("resource-usage")
 	c.usage = when != "" && !opts.Bool("dry-run")
-	c.assembler.Usage = c.usage || (c.pageFile != "" || c.mapFile != "") && !opts.Bool("dry-run")
+	c.assembler.Usage = c.usage || (c.beside["report"] != "" || c.beside["Map"] != "") && !opts.Bool("dry-run")
 	c.compare = when == "compare"
 	if c.compare && c.optimize.Level == 0 && len(c.optimize.Inline) == 0 && !c.optimize.Fold {
 		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}

@@ -24,6 +24,15 @@ func (c *command) write(inputs []string, files ...outfile.File) error {
 	return err
 }
 
+// toFile is a file of write with the given contents. The path "-" is standard output.
+func (c *command) toFile(path string, data []byte) outfile.File {
+	f := outfile.File{Path: path, Data: data}
+	if path == "-" {
+		return c.toStdout(f)
+	}
+	return f
+}
+
 // toStdout is a file of write that goes to standard output.
 func (c *command) toStdout(f outfile.File) outfile.File {
 	f.Path, f.To = "standard output", c.stdout
