@@ -6,8 +6,8 @@
 #
 #   fetch.sh                 what make test needs
 #   fetch.sh --compilers     also what make test-all and the benchmarks need: nvcc,
-#                            clang, llc, llvm-link, gcc for PTX, Triton, Numba,
-#                            CMake, Bazel, a browser, shells
+#                            clang, llc, llvm-link, rustc, gcc for PTX, Triton,
+#                            Numba, CMake, Bazel, a browser, shells
 #   fetch.sh --print-dir     where it all lies, and nothing else
 #   fetch.sh --verify FILE...  compare downloaded packages with the digests
 #
@@ -35,9 +35,11 @@ BAZEL_NEW=7.7.1   BAZEL_NEW_PIN="$BAZEL_NEW layout 1"
 CMAKE_PIN='cmake 3.31.6 ninja 1.13.2'
 POWERSHELL_PIN='tree-sitter 0.26.1 tree-sitter-powershell 0.26.4'
 TRITON_PIN='3.4.0 layout 1'
+RUST_PIN='1.85.0 layout 1'
 NUMBA_PIN='numba-cuda 0.30.4 numba 0.68.1 NVVM 12.4.131 layout 1'
 DEBIAN_SUITE=trixie # the Debian release whose non-free carries CUDA 12.4
 BAZEL_SUITE=forky   # the one whose main carries Bazel 7
+RUST_SUITE=bookworm # the one whose main carries rustc 1.85 under this name
 
 die() { echo "fetch.sh: $*" >&2; exit 1; }
 
@@ -105,6 +107,7 @@ if [[ $compilers ]]; then
 		"shells|$MACHINE_PIN|fetch_shells"
 		"nvcc-$CUDA|$CUDA_PIN|fetch_nvcc"
 		"clang|$MACHINE_PIN|fetch_clang"
+		"rust|$RUST_PIN|fetch_rust"
 		"gcc-host|$MACHINE_PIN as|fetch_gcc_host"
 		"nvcc-$CUDA_OLD|$CUDA_OLD_PIN nvcc|fetch_nvcc_old"
 		"nvcc-$CUDA_NEW|$CUDA_NEW_PIN nvcc|fetch_nvcc_new"
@@ -685,6 +688,20 @@ fetch_clang() {
 		found=$part/root/usr/lib/llvm-$v/bin/$t
 		wrap "$t" "${found#"$part"/}" "$(lib_path "$part/root")"
 	done
+}
+
+# rustc with LLVM 19, which fetch_clang may have, and the sources of its library.
+fetch_rust() {
+	local root=$part/root libs
+	from_debian rust "$RUST_SUITE" main rustc-web "${RUST_PIN%% *}+*" &&
+		deb "$root" rustc-web rust-web-src libstd-rust-web-1.85 || { fail rustc-web "Debian $RUST_SUITE has rustc ${RUST_PIN%% *}, and it is out of reach"; return; }
+	find "$root"/usr/src/* -mindepth 1 -maxdepth 1 ! -name library -exec rm -rf {} +
+	libs=$(lib_path "$root"):$(lib_path "$ORACLES/clang/root")
+	if LD_LIBRARY_PATH=$libs ldd "$root/usr/bin/rustc" | grep -q 'not found'; then
+		own_apt
+		deb_closure "$root" libllvm19 || return
+	fi
+	wrap rustc-nvptx root/usr/bin/rustc "$libs"
 }
 
 # A browser without a window, for the page of --report.

@@ -4,33 +4,13 @@
 #
 #   frontends.sh
 #
-# It fetches 70 MB into the oracles' directory: Debian bookworm's rustc-web and the sources
-# of its core library. nvcc, Triton and Numba come from fetch.sh --compilers.
+# nvcc, Triton, Numba and rustc come from fetch.sh --compilers.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$(cd ../.. && pwd)
 "$root/internal/oracles/fetch.sh" --compilers
 oracles=$("$root/internal/oracles/fetch.sh" --print-dir)
 bin=$oracles/bin
-RUST='1.85.0+dfsg3-1~deb12u3'
-
-rust=$oracles/rust
-rustc() {
-	LD_LIBRARY_PATH=$rust/usr/lib/$(gcc -print-multiarch):$(echo "$oracles"/clang/root/usr/lib/*-linux-gnu) RUSTC_BOOTSTRAP=1 \
-		"$rust/usr/bin/rustc" --edition 2021 --target nvptx64-nvidia-cuda -C target-cpu=sm_80 -C panic=abort -L "$rust/core" "$@"
-}
-if [[ ! -e $rust/.stamp ]]; then
-	rm -rf "$rust"
-	mkdir -p "$rust/debs" "$rust/core"
-	(cd "$rust/debs" && apt-get download -q "rustc-web=$RUST" "rust-web-src=$RUST" "libstd-rust-web-1.85=$RUST")
-	for deb in "$rust"/debs/*.deb; do
-		dpkg-deb -x "$deb" "$rust"
-	done
-	rm -rf "$rust/debs"
-	rustc -O --cap-lints allow --crate-name core --crate-type rlib --out-dir "$rust/core" "$rust"/usr/src/rustc-*/library/core/src/lib.rs
-	rustc -O --cap-lints allow --crate-name compiler_builtins --crate-type rlib --out-dir "$rust/core" rust/builtins.rs
-	echo "$RUST" >"$rust/.stamp"
-fi
 
 # One fixed place, since the compilers write paths.
 at=/tmp/ptxlink-testdata
@@ -39,6 +19,7 @@ mkdir -m 700 "$at"
 trap 'rm -rf "$at"' EXIT
 cp -R triton numba rust "$at"
 cd "$at"
+export PYTHONHASHSEED=0 # Numba names the constants of strings after their hashes
 ptx=$root/testdata/ptx
 mkdir -p "$ptx"/{triton,numba,numba-debug,rust,rust-debug}
 
@@ -50,7 +31,13 @@ TRITON_CACHE_DIR=$at/cache "$bin/python-triton" -W ignore triton/kernels.py "$pt
 "$bin/python-numba" -W ignore numba/device.py "$ptx/numba-debug" --debug
 "$bin/nvcc" -rdc=true -arch=compute_80 -G -ptx numba/kernel.cu -o "$ptx/numba-debug/kernel.ptx"
 
+sysroot=$("$bin/rustc-nvptx" --print sysroot)
+rustc() {
+	RUSTC_BOOTSTRAP=1 "$bin/rustc-nvptx" --remap-path-prefix "$sysroot=/usr" --edition 2021 --target nvptx64-nvidia-cuda -C target-cpu=sm_80 -C panic=abort -L core "$@"
+}
 cd rust
+rustc -O --cap-lints allow --crate-name core --crate-type rlib --out-dir core "$sysroot/lib/rustlib/src/rust/library/core/src/lib.rs"
+rustc -O --cap-lints allow --crate-name compiler_builtins --crate-type rlib --out-dir core builtins.rs
 for crate in kernel device; do
 	rustc --crate-type rlib -C codegen-units=1 --emit asm -O "$crate.rs" -o "$ptx/rust/$crate.ptx"
 	# No ptxas takes the .debug_aranges that rustc writes unless it is told otherwise.
