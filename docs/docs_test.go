@@ -25,9 +25,8 @@ func TestMain(m *testing.M) {
 // each from the root. A block of sh must succeed. A block of console holds commands
 // after "$ ", each followed by what it prints, where a line of "..." stands for any
 // lines. A block of python, or of sh that runs Python, names the packages that its Python
-// has (numba, triton); blocks of python of one page are one program, which runs at the last
-// of them. A block of "sh toolkit" has the toolkit of CUDA 13.5 in $CUDA_HOME and on PATH.
-// "norun" and a reason after the language leave a block out: it needs a GPU, or downloads.
+// has (numba, triton, cupy); blocks of python of one page are one program, which runs at the
+// last of them. A word after the language is a key of kits.
 //
 // PATH has the oracles that the page names, and the programs of the system. A page that
 // calls a compiler is skipped if that is missing (fetch.sh --compilers).
@@ -151,7 +150,7 @@ head -c 4 app.cubin | grep -q ELF
 type block struct {
 	line     int // of its first line in the page
 	language string
-	tools    string // toolkit, or the packages that Python has
+	kit      string // key of kits, or empty
 	text     string
 }
 
@@ -166,38 +165,84 @@ func readBlocks(page string) (list []block, faults []string) {
 		start := i + 1
 		for i++; i < len(lines) && lines[i] != "```"; i++ {
 		}
-		language, rest, _ := strings.Cut(info, " ")
-		reason, norun := strings.CutPrefix(rest, "norun")
+		language, kit, _ := strings.Cut(info, " ")
+		_, known := kits[kit]
 		switch {
 		case !slices.Contains([]string{"sh", "console", "python"}, language):
-		case norun && len(reason) < 2:
-			faults = append(faults, fmt.Sprintf("%d: norun without a reason", start))
-		case norun:
-		case language == "python" && rest == "":
-			faults = append(faults, fmt.Sprintf("%d: a block of python names the packages of its Python, or norun and a reason", start))
+		case language == "python" && kit == "":
+			faults = append(faults, fmt.Sprintf("%d: a block of python names the packages of its Python", start))
+		case kit != "" && !known:
+			faults = append(faults, fmt.Sprintf("%d: no kit %q", start, kit))
 		default:
-			list = append(list, block{start + 1, language, rest, strings.Join(lines[start:i], "\n") + "\n"})
+			list = append(list, block{start + 1, language, kit, strings.Join(lines[start:i], "\n") + "\n"})
 		}
 	}
 	return list, faults
 }
 
+// kits maps a word after the language of a block to the tool of fetch.sh --compilers that
+// the block needs, and the commands that set up what its reader has. They start with an
+// empty directory $KIT, and $OTHERS is PATH without the tools of CUDA 12.4.
+var kits = map[string]struct{ needs, setup string }{
+	// A toolkit as NVIDIA installs it.
+	"toolkit": {"nvcc-new", `
+ln -s $WHEELS/nvidia/cu13/* $KIT/
+ln -s lib $KIT/lib64
+export CUDA_HOME=$KIT PATH=$KIT/bin:$OTHERS
+`},
+	// The same of 12.4. Its packages lack cuRAND, of which clang includes a header.
+	"toolkit-12.4": {"nvcc", `
+ln -s $ORACLES/nvcc-12.4/bin $ORACLES/cuda-12.4/nvvm $KIT/
+cp -R $ORACLES/nvcc-12.4/include $KIT/
+touch $KIT/include/curand_mtgp32_kernel.h
+export CUDA_HOME=$KIT PATH=$KIT/bin:$OTHERS
+`},
+	// A toolkit as Debian installs it: nvlink is in another directory than nvcc.
+	"debian": {"nvcc-new", `
+lib=$KIT/usr/lib/nvidia-cuda-toolkit
+mkdir -p $KIT/usr/bin $lib/bin
+ln -s $WHEELS/nvidia/cu13/[^b]* $lib/
+ln -s $WHEELS/nvidia/cu13/bin/* $KIT/usr/bin/
+mv $KIT/usr/bin/{nvcc,nvcc.profile,crt} $lib/bin/
+printf '#!/bin/sh\nexec %s/bin/nvcc "$@"\n' $lib >$KIT/usr/bin/nvcc
+chmod 755 $KIT/usr/bin/nvcc
+export PATH=$KIT/usr/bin:$OTHERS
+`},
+	// No toolkit. pip copies the files of the wheels that it is asked for and no others.
+	"pip": {"nvcc-new", `
+export PATH=$OTHERS
+`},
+	// Debian's rustc stands in for the nightly.
+	"rustup": {"rustc-nvptx", `
+rustup() { [ "$*" = "toolchain install nightly --component rust-src" ]; }
+rustc() { [ "$1" = +nightly ] && RUSTC_BOOTSTRAP=1 $ORACLES/bin/rustc-nvptx "${@:2}"; }
+`},
+	"numba": {"python-numba", `
+PYTHON=$ORACLES/bin/python-numba WHEELS=$(echo $ORACLES/numba/lib/python3*/site-packages)
+`},
+	// CuPy needs a GPU, so a module that checks the cubin stands in for it.
+	"cupy": {"nvcc", `
+PYTHON=python3
+export PYTHONPATH=$PAGES/testdata
+`},
+	"triton": {"python-triton", `
+PYTHON=$ORACLES/bin/python-triton WHEELS=$(echo $ORACLES/triton/lib/python3*/site-packages)
+export TRITON_CACHE_DIR=$PWD/triton-cache
+`},
+}
+
 // compilers returns the compilers, and the Pythons with packages, that the blocks call.
 func compilers(blocks []block) (tools []string) {
 	for _, b := range blocks {
-		if python := "python-" + b.tools; b.tools != "" && b.tools != "toolkit" && !slices.Contains(tools, python) {
-			tools = append(tools, python)
+		if b.kit != "" {
+			tools = append(tools, kits[b.kit].needs)
 		}
 		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|gcc-12)\b`).FindAllStringSubmatch(b.text, -1) {
-			tool := m[1]
-			if tool == "gcc-12" {
-				tool = "gcc-nvptx"
-			}
-			if b.tools == "toolkit" {
-				tool = "nvcc-new"
-			}
-			if !slices.Contains(tools, tool) {
-				tools = append(tools, tool)
+			switch {
+			case m[1] == "gcc-12":
+				tools = append(tools, "gcc-nvptx")
+			case m[1] != "nvcc" || b.kit == "":
+				tools = append(tools, m[1])
 			}
 		}
 	}
@@ -217,39 +262,32 @@ func environment(t *testing.T, bin string, blocks []block) []string {
 	if strings.Contains(text.String(), ".cubin") || slices.Contains(named, "nvcc") {
 		named = append(named, toolkit...)
 	}
-	tools := t.TempDir()
+	tools, cuda := t.TempDir(), t.TempDir()
 	for _, name := range named {
 		if path := filepath.Join(oracles.Dir(), "bin", name); !slices.Contains([]string{"ar", "ld", "nm", "readelf"}, name) {
 			if _, err := os.Stat(path); err == nil {
-				os.Symlink(path, filepath.Join(tools, name)) // fails for the second mention
+				dir := tools
+				if slices.Contains(toolkit, name) {
+					dir = cuda
+				}
+				os.Symlink(path, filepath.Join(dir, name)) // fails for the second mention
 			}
 		}
 	}
+	pages, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
 	path, gcc := bin+":"+tools, filepath.Join(oracles.Dir(), "gcc-nvptx")
-	env := append(os.Environ(), "NO_COLOR=1", "GCC="+gcc)
+	env := append(os.Environ(), "NO_COLOR=1", "GCC="+gcc, "ORACLES="+oracles.Dir(), "WHEELS="+filepath.Join(oracles.Dir(), "nvcc-13.5/root"), "PAGES="+pages)
 	if slices.Contains(named, "gcc-12") {
 		// The host's gcc looks for the offload compiler in its own directories.
 		dirs, _ := filepath.Glob(gcc + "/root/usr/lib/gcc/*/12")
 		env = append(env, "GCC_FLAGS=-B"+strings.Join(dirs, "")+"/ -B"+gcc+"/root/usr/bin/")
 		path += ":" + gcc + "/root/usr/bin"
 	}
-	return append(env, "PATH="+path+":/usr/local/bin:/usr/bin:/bin")
-}
-
-// toolkit returns the variables of a block of "sh toolkit": those of a toolkit as NVIDIA
-// installs it.
-func toolkit(t *testing.T, env []string) []string {
-	home, wheels := filepath.Join(t.TempDir(), "cuda"), filepath.Join(oracles.Dir(), "nvcc-13.5/root/nvidia/cu13")
-	if err := os.Mkdir(home, 0o777); err != nil {
-		t.Fatal(err)
-	}
-	for to, from := range map[string]string{"bin": "bin", "include": "include", "nvvm": "nvvm", "lib": "lib", "lib64": "lib"} {
-		if err := os.Symlink(filepath.Join(wheels, from), filepath.Join(home, to)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := strings.TrimPrefix(env[len(env)-1], "PATH=")
-	return append(slices.Clone(env), "CUDA_HOME="+home, "PATH="+filepath.Join(home, "bin")+":"+path)
+	path += ":/usr/local/bin:/usr/bin:/bin"
+	return append(env, "OTHERS="+path, "PATH="+cuda+":"+path)
 }
 
 // prelude stands before each block: the program is built, and the tests run already.
@@ -257,8 +295,22 @@ const prelude = `set -e
 go() {
 	if [ "$1 $2" = "run ./cmd/ptxlink" ]; then shift 2; ptxlink "$@"; else command go "$@"; fi
 }
-pip() { :; } # Python has the packages
+# The packages are here already.
+pip() (
+	set -o pipefail
+	for package in "${@:2}"; do
+		case $package in *==*) ;; *) package+='==*' ;; esac
+		package=${package//-/_}
+		record=$(echo $WHEELS/${package/==/-}.dist-info/RECORD)
+		[ -f "$record" ] || { echo "$WHEELS has no wheel $package"; exit 1; }
+		[ -z "$VIRTUAL_ENV" ] || cut -d, -f1 "$record" | tar -cf - -C "$WHEELS" -T - | tar -xf - -C "$(echo $VIRTUAL_ENV/lib/python3*/site-packages)"
+	done
+)
 python() { command "$PYTHON" -W ignore "$@"; }
+python3() {
+	if [ "$1 $2" = "-m venv" ]; then set -- "$@" --without-pip; fi
+	command python3 "$@"
+}
 make() {
 	case $1 in test | install) ;; *) command make "$@" ;; esac
 }
@@ -267,11 +319,6 @@ gcc-12() { command gcc-12 $GCC_FLAGS "$@"; }
 
 func (b block) run(t *testing.T, page, root string, env []string) {
 	script, want := b.text, ""
-	if b.tools == "toolkit" {
-		env = toolkit(t, env)
-	} else if b.tools != "" {
-		env = append(slices.Clone(env), "TRITON_CACHE_DIR="+filepath.Join(root, "triton-cache"), "PYTHON="+filepath.Join(oracles.Dir(), "bin/python-"+b.tools))
-	}
 	if b.language == "python" {
 		script = "python - <<'=='\n" + b.text + "==\n"
 	}
@@ -283,9 +330,9 @@ func (b block) run(t *testing.T, page, root string, env []string) {
 			}
 		}
 	}
-	cmd := exec.Command("bash", "-c", prelude+script)
+	cmd := exec.Command("bash", "-c", prelude+kits[b.kit].setup+script)
 	cmd.Dir = root
-	cmd.Env = env
+	cmd.Env = append(slices.Clone(env), "KIT="+t.TempDir())
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("%s:%d: %v\n%s\n%s", page, b.line, err, b.text, out)
