@@ -103,7 +103,7 @@ func takeOperation(c *command, t table, args []string) []string {
 			continue
 		}
 		if word := strings.TrimPrefix(arg, "-"); isOperation(word) && i+1 < len(args) {
-			c.operation = word
+			c.letters = word
 			return slices.Delete(slices.Clone(args), i, i+1)
 		} else if word != arg {
 			continue // -Wno-ID, -j8, or an unknown option, which is reported later
@@ -113,27 +113,31 @@ func takeOperation(c *command, t table, args []string) []string {
 	return args
 }
 
-// arJob holds the meaning of the letters.
+// arJob is a run of ptxlink ar.
 type arJob struct {
+	*command
+	archive string
+	options pack.Options
+	// What the letters mean.
 	operation                byte
 	create, verbose, noIndex bool
 }
 
-func readLetters(word string) (job arJob, err error) {
+func (j *arJob) readLetters(word string) error {
 	var operations []string
 	for _, letter := range word {
 		if why := arRefused[letter]; why != "" {
-			return job, &usageError{text: fmt.Sprintf("%c of %q: %s", letter, word, why), help: "ptxlink ar --help lists the operations"}
+			return &usageError{text: fmt.Sprintf("%c of %q: %s", letter, word, why), help: "ptxlink ar --help lists the operations"}
 		}
 		switch letter {
 		case 'c':
-			job.create = true
+			j.create = true
 		case 'v':
-			job.verbose = true
+			j.verbose = true
 		case 'S':
-			job.noIndex = true
+			j.noIndex = true
 		case 's':
-			job.noIndex = false
+			j.noIndex = false
 			if strings.Trim(word, "scvSDlLo") != "" {
 				continue // beside another operation
 			}
@@ -141,14 +145,14 @@ func readLetters(word string) (job arJob, err error) {
 		case 'd', 'p', 'q', 'r', 't', 'x':
 			if l := string(letter); !slices.Contains(operations, l) {
 				operations = append(operations, l)
-				job.operation = byte(letter)
+				j.operation = byte(letter)
 			}
 		}
 	}
 	if len(operations) != 1 {
-		return job, &usageError{text: fmt.Sprintf("%q asks for several operations: %s", word, strings.Join(operations, ", ")), help: "an archive called " + word + " is written ./" + word}
+		return &usageError{text: fmt.Sprintf("%q asks for several operations: %s", word, strings.Join(operations, ", ")), help: "an archive called " + word + " is written ./" + word}
 	}
-	return job, nil
+	return nil
 }
 
 // ar runs ptxlink ar.
@@ -160,20 +164,14 @@ func (c *command) ar(opts *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	c.linkOptions.MaxInputSize = options.MaxInputSize
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no archive", help: "ptxlink ar libx.a a.ptx makes one; ptxlink ar --help lists the operations"}
 	}
 	archive := c.inputs[0].name
 	c.inputs = c.inputs[1:]
-	words := []string{c.operation}
-	if c.operation == "" {
-		words = []string{archive}
-	}
-	for _, word := range words {
-		if help := arWords[word]; help != "" {
-			return &usageError{text: fmt.Sprintf("%q is no operation of ar", word), help: help + "; an archive called " + word + " is written ./" + word}
-		}
+	word := cmp.Or(c.letters, archive)
+	if help := arWords[word]; help != "" {
+		return &usageError{text: fmt.Sprintf("%q is no operation of ar", word), help: help + "; an archive called " + word + " is written ./" + word}
 	}
 	if archive == "-" {
 		return &usageError{text: "an archive is neither read from standard input nor written to standard output"}
@@ -181,19 +179,19 @@ func (c *command) ar(opts *cli.Context) error {
 	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return &exitError{exitIO, diag.New(diag.IO, diag.Place{}, archive+" is a device or a pipe, and an archive is a file that can be read again and replaced")}
 	}
-	if c.operation == "" {
-		return c.arFresh(opts.Context, archive, options)
+	j := &arJob{command: c, archive: archive, options: options}
+	if c.letters == "" {
+		return j.arFresh(opts.Context)
 	}
-	job, err := readLetters(c.operation)
-	if err != nil {
+	if err := j.readLetters(c.letters); err != nil {
 		return err
 	}
 	for name, operation := range map[string]string{"compress": "rq", "format": "rq", "host": "rq", "arch": "rq", "output": "x"} {
-		if opts.IsSet(name) && strings.IndexByte(operation, job.operation) < 0 {
-			return &usageError{text: fmt.Sprintf("option --%s has no effect with operation %c", name, job.operation)}
+		if opts.IsSet(name) && strings.IndexByte(operation, j.operation) < 0 {
+			return &usageError{text: fmt.Sprintf("option --%s has no effect with operation %c", name, j.operation)}
 		}
 	}
-	if strings.IndexByte("rqsd", job.operation) >= 0 {
+	if strings.IndexByte("rqsd", j.operation) >= 0 {
 		// The process that writes to our input may wait for the lock.
 		if slices.ContainsFunc(c.inputs, func(in input) bool { return in.name == "-" }) {
 			text, err := room.ReadAll(c.stdin, cmp.Or(options.MaxInputSize, 4<<30))
@@ -208,15 +206,15 @@ func (c *command) ar(opts *cli.Context) error {
 		}
 		defer unlock()
 	}
-	switch job.operation {
+	switch j.operation {
 	case 'r', 'q':
-		return c.arInsert(opts.Context, archive, job, options)
+		return j.arInsert(opts.Context)
 	case 's':
-		return c.arRewrite(opts.Context, archive, job)
+		return j.arRewrite(opts.Context)
 	case 'd':
-		return c.arDelete(opts.Context, archive, job)
+		return j.arDelete(opts.Context)
 	}
-	return c.arShow(archive, job, opts.String("output"))
+	return j.arShow(opts.String("output"))
 }
 
 // lock waits until no other ptxlink changes archives in the directory.
@@ -248,154 +246,145 @@ func (c *command) packOptions(opts *cli.Context) (o pack.Options, err error) {
 }
 
 // arFresh creates an archive of exactly these files, and replaces an existing one.
-func (c *command) arFresh(ctx context.Context, archive string, o pack.Options) error {
-	if isOperation(archive) && len(c.inputs) == 0 {
-		return &usageError{text: fmt.Sprintf("operation %q without an archive", archive), help: "as in: ptxlink ar " + archive + " libx.a"}
+func (j *arJob) arFresh(ctx context.Context) error {
+	if isOperation(j.archive) && len(j.inputs) == 0 {
+		return &usageError{text: fmt.Sprintf("operation %q without an archive", j.archive), help: "as in: ptxlink ar " + j.archive + " libx.a"}
 	}
-	if !strings.ContainsAny(archive, "./\\") {
-		return &usageError{text: fmt.Sprintf("%q is no operation of ar", archive), help: "the operations are d, p, q, r, s, t and x; an archive called " + archive + " is written ./" + archive}
+	if !strings.ContainsAny(j.archive, "./\\") {
+		return &usageError{text: fmt.Sprintf("%q is no operation of ar", j.archive), help: "the operations are d, p, q, r, s, t and x; an archive called " + j.archive + " is written ./" + j.archive}
 	}
-	if len(c.inputs) == 0 {
-		return &usageError{text: "no files to put into " + archive, help: "ptxlink ar t " + archive + " lists its members; ptxlink ar --help lists the operations"}
+	if len(j.inputs) == 0 {
+		return &usageError{text: "no files to put into " + j.archive, help: "ptxlink ar t " + j.archive + " lists its members; ptxlink ar --help lists the operations"}
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
-	if data, err := os.ReadFile(archive); err == nil && len(data) > 0 && !pack.IsArchive(data) {
-		return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, archive+" is there and is no archive").WithHelp("the archive comes first: ptxlink ar libx.a " + archive)}
+	if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !pack.IsArchive(data) {
+		return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, j.archive+" is there and is no archive").WithHelp("the archive comes first: ptxlink ar libx.a " + j.archive)}
 	}
-	if err := c.findMembers(archive); err != nil {
+	if err := j.findMembers(); err != nil {
 		return err
 	}
-	o.Inputs = c.linkOptions.Inputs
-	made, err := pack.Make(ctx, o)
+	made, err := pack.Make(ctx, j.options)
 	if err != nil {
-		return c.refused(err)
+		return j.refused(err)
 	}
-	return c.putArchive(archive, made.Data, made.Messages)
+	return j.putArchive(made.Data, made.Messages)
 }
 
 // findMembers reads the names of the files that go into an archive. A file
 // named twice goes in once, as it would take its own place.
-func (c *command) findMembers(archive string) error {
+func (j *arJob) findMembers() (err error) {
 	seen := map[string]bool{}
-	c.inputs = slices.DeleteFunc(c.inputs, func(in input) bool {
+	j.inputs = slices.DeleteFunc(j.inputs, func(in input) bool {
 		name := filepath.Clean(in.name)
 		double := seen[name] && name != "-"
 		seen[name] = true
 		return double
 	})
-	if err := c.findInputs(nil); err != nil {
+	if j.options.Inputs, err = j.findInputs(nil, false); err != nil {
 		return err
 	}
-	return c.checkFile(archive)
+	return j.checkFile(j.archive)
 }
 
-func (c *command) putArchive(archive string, data []byte, messages []*link.Message) error {
-	if c.report.write(messages) > 0 {
+func (j *arJob) putArchive(data []byte, messages []*link.Message) error {
+	if j.report.write(messages) > 0 {
 		return &exitError{code: exitLink}
 	}
-	f := outfile.File{Path: archive, Data: data}
+	f := outfile.File{Path: j.archive, Data: data}
 	// The archive is replaced by a new file, which the mode of the old file does not
 	// prevent.
-	if info, err := os.Stat(archive); err == nil {
-		old, err := os.OpenFile(archive, os.O_WRONLY, 0)
+	if info, err := os.Stat(j.archive); err == nil {
+		old, err := os.OpenFile(j.archive, os.O_WRONLY, 0)
 		if err != nil {
-			var perr *fs.PathError
-			if errors.As(err, &perr) {
-				err = perr.Err
-			}
-			return fmt.Errorf("cannot write %s: %w", archive, err)
+			return outfile.CannotWrite(j.archive, err)
 		}
 		old.Close()
 		f.Mode = info.Mode().Perm()
 	}
-	return c.write(c.paths, f)
+	return j.write(j.paths, f)
 }
 
 // openArchive reads an archive.
-func (c *command) openArchive(archive string) (*pack.Archive, error) {
-	data, err := os.ReadFile(archive)
+func (j *arJob) openArchive() (*pack.Archive, error) {
+	data, err := os.ReadFile(j.archive)
 	if err != nil {
-		var perr *fs.PathError
-		if errors.As(err, &perr) {
-			err = perr.Err
-		}
-		return nil, fmt.Errorf("cannot read %s: %w", archive, err)
+		return nil, fmt.Errorf("cannot read %s: %w", j.archive, outfile.Reason(err))
 	}
-	a, err := pack.ReadArchive(archive, data)
+	a, err := pack.ReadArchive(j.archive, data)
 	if err != nil {
-		return nil, c.refused(err)
+		return nil, j.refused(err)
 	}
-	a.MaxInputSize = c.linkOptions.MaxInputSize
+	a.MaxInputSize = j.options.MaxInputSize
 	return a, nil
 }
 
 // openToChange opens an archive that will be rewritten.
-func (c *command) openToChange(archive string) (*pack.Archive, error) {
-	a, err := c.openArchive(archive)
+func (j *arJob) openToChange() (*pack.Archive, error) {
+	a, err := j.openArchive()
 	if err == nil && a.Thin {
-		err = &exitError{exitLink, diag.New(diag.ThinArchive, diag.Place{}, archive+" is a thin archive, which is only read").WithHelp("ptxlink ar libnew.a " + archive + " makes a package of it")}
+		err = &exitError{exitLink, diag.New(diag.ThinArchive, diag.Place{}, j.archive+" is a thin archive, which is only read").WithHelp("ptxlink ar libnew.a " + j.archive + " makes a package of it")}
 	}
 	return a, err
 }
 
 // arInsert runs r and q.
-func (c *command) arInsert(ctx context.Context, archive string, job arJob, o pack.Options) error {
-	a := &pack.Archive{Name: archive}
+func (j *arJob) arInsert(ctx context.Context) error {
+	a := &pack.Archive{Name: j.archive}
 	created := false
-	if _, err := os.Stat(archive); err == nil || !errors.Is(err, fs.ErrNotExist) {
-		if a, err = c.openToChange(archive); err != nil {
+	if _, err := os.Stat(j.archive); err == nil || !errors.Is(err, fs.ErrNotExist) {
+		if a, err = j.openToChange(); err != nil {
 			return err
 		}
 	} else {
 		created = true
 	}
-	if have := a.Format(); have != "" && o.Format != "" && have != o.Format {
-		return &exitError{exitLink, diag.New(diag.ArchiveFormat, diag.Place{}, fmt.Sprintf("%s is a package of format %s, and one package has one format", archive, have)).
-			WithHelp(fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", o.Format, archive))}
+	if have := a.Format(); have != "" && j.options.Format != "" && have != j.options.Format {
+		return &exitError{exitLink, diag.New(diag.ArchiveFormat, diag.Place{}, fmt.Sprintf("%s is a package of format %s, and one package has one format", j.archive, have)).
+			WithHelp(fmt.Sprintf("ptxlink ar --format=%s libnew.a %s makes one of the other format", j.options.Format, j.archive))}
 	}
-	if err := c.findMembers(archive); err != nil {
+	if err := j.findMembers(); err != nil {
 		return err
 	}
 	var done []string
 	var messages []*link.Message
-	if o.Inputs = c.linkOptions.Inputs; len(o.Inputs) > 0 {
-		names, replaced, added, err := a.Add(ctx, o, job.operation == 'r')
+	if len(j.options.Inputs) > 0 {
+		names, replaced, added, err := a.Add(ctx, j.options, j.operation == 'r')
 		if err != nil {
-			return c.refused(err)
+			return j.refused(err)
 		}
 		messages = added
 		for i, name := range names {
 			done = append(done, map[bool]string{true: "r", false: "a"}[replaced[i]]+" - "+name)
 		}
 	}
-	if err := c.rewrite(ctx, a, archive, job, messages, done); err != nil {
+	if err := j.rewrite(ctx, a, messages, done); err != nil {
 		return err
 	}
-	if created && !job.create {
-		c.report.note("created " + archive)
+	if created && !j.create {
+		j.report.note("created " + j.archive)
 	}
 	return nil
 }
 
 // arRewrite runs s.
-func (c *command) arRewrite(ctx context.Context, archive string, job arJob) error {
-	if len(c.inputs) > 0 {
+func (j *arJob) arRewrite(ctx context.Context) error {
+	if len(j.inputs) > 0 {
 		return &usageError{text: "operation s takes one archive and no files"}
 	}
-	a, err := c.openToChange(archive)
+	a, err := j.openToChange()
 	if err != nil {
 		return err
 	}
-	return c.rewrite(ctx, a, archive, job, nil, nil)
+	return j.rewrite(ctx, a, nil, nil)
 }
 
 // arDelete runs d.
-func (c *command) arDelete(ctx context.Context, archive string, job arJob) error {
-	a, err := c.openToChange(archive)
+func (j *arJob) arDelete(ctx context.Context) error {
+	a, err := j.openToChange()
 	if err != nil {
 		return err
 	}
-	at, err := c.chosen(a, false)
+	at, err := j.chosen(a, false)
 	if err != nil {
 		return err
 	}
@@ -404,24 +393,24 @@ func (c *command) arDelete(ctx context.Context, archive string, job arJob) error
 		done = append(done, "d - "+a.Members[i].Name)
 	}
 	a.Delete(at)
-	return c.rewrite(ctx, a, archive, job, nil, done)
+	return j.rewrite(ctx, a, nil, done)
 }
 
 // rewrite writes a changed archive and reports the changes.
-func (c *command) rewrite(ctx context.Context, a *pack.Archive, archive string, job arJob, messages []*link.Message, done []string) error {
-	data, more, err := a.Bytes(ctx, !job.noIndex)
+func (j *arJob) rewrite(ctx context.Context, a *pack.Archive, messages []*link.Message, done []string) error {
+	data, more, err := a.Bytes(ctx, !j.noIndex)
 	if err != nil {
-		return c.refused(err)
+		return j.refused(err)
 	}
-	if err := c.putArchive(archive, data, append(messages, more...)); err != nil {
+	if err := j.putArchive(data, append(messages, more...)); err != nil {
 		return err
 	}
-	if job.verbose {
+	if j.verbose {
 		var out bytes.Buffer
 		for _, line := range done {
 			fmt.Fprintln(&out, diag.Escape(line))
 		}
-		return c.show(out.Bytes())
+		return j.show(out.Bytes())
 	}
 	return nil
 }
@@ -478,13 +467,13 @@ func nearestMember(a *pack.Archive, name string) string {
 }
 
 // arShow runs t, p and x.
-func (c *command) arShow(archive string, job arJob, dir string) error {
-	a, err := c.openArchive(archive)
+func (j *arJob) arShow(dir string) error {
+	a, err := j.openArchive()
 	if err != nil {
 		return err
 	}
-	everything := len(c.inputs) == 0
-	at, err := c.chosen(a, true)
+	everything := len(j.inputs) == 0
+	at, err := j.chosen(a, true)
 	if err != nil {
 		return err
 	}
@@ -492,17 +481,17 @@ func (c *command) arShow(archive string, job arJob, dir string) error {
 	var files []outfile.File
 	for _, i := range at {
 		m := a.Members[i]
-		if a.Thin && job.operation != 't' {
+		if a.Thin && j.operation != 't' {
 			return &exitError{exitLink, diag.New(diag.ThinArchive, diag.Place{}, "the members of a thin archive are files already")}
 		}
-		switch job.operation {
+		switch j.operation {
 		case 't':
-			if job.verbose {
+			if j.verbose {
 				out.WriteString(longListing(m))
 			}
 			fmt.Fprintln(&out, diag.Escape(m.Name))
 		case 'p':
-			if job.verbose {
+			if j.verbose {
 				fmt.Fprintf(&out, "\n<%s>\n\n", diag.Escape(m.Name))
 			}
 			out.Write(m.Data)
@@ -513,19 +502,19 @@ func (c *command) arShow(archive string, job arJob, dir string) error {
 			if err := pack.CanExtract(m); err != nil {
 				return &exitError{exitLink, err}
 			}
-			if job.verbose {
+			if j.verbose {
 				fmt.Fprintf(&out, "x - %s\n", diag.Escape(m.Name))
 			}
 			files = append(files, outfile.File{Path: filepath.Join(dir, m.Name), Data: m.Data})
 		}
 	}
-	if job.operation == 'p' {
-		return c.write([]string{archive}, c.toStdout(outfile.File{Data: out.Bytes()}))
+	if j.operation == 'p' {
+		return j.write([]string{j.archive}, j.toStdout(outfile.File{Data: out.Bytes()}))
 	}
-	if err := c.write([]string{archive}, files...); err != nil {
+	if err := j.write([]string{j.archive}, files...); err != nil {
 		return err
 	}
-	return c.show(out.Bytes())
+	return j.show(out.Bytes())
 }
 
 // longListing returns the text of GNU ar tv before the name of a member.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -22,49 +20,49 @@ import (
 )
 
 // readAssembler reads the options for the way from the linked module to a cubin.
-func (c *command) readAssembler(opts *cli.Context) error {
-	c.assembler.Compile = opts.Bool("compile-only")
-	c.assembler.Jobs, c.assembler.Verbose = int(opts.Int64("ptxas-jobs")), opts.Bool("verbose")
-	c.saveTemps, c.dryRun = opts.Bool("save-temps"), opts.Bool("dry-run")
-	if err := c.readUsage(opts); err != nil {
+func (j *linkJob) readAssembler() error {
+	opts := j.opts
+	j.assembler.Compile = opts.Bool("compile-only")
+	j.assembler.Jobs, j.assembler.Verbose = int(opts.Int64("ptxas-jobs")), opts.Bool("verbose")
+	if err := j.readUsage(); err != nil {
 		return err
 	}
-	if c.saveTemps && c.output == "-" {
+	if opts.Bool("save-temps") && j.output == "-" {
 		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
 	}
 	for _, list := range opts.StringSlice("Xptxas") {
-		c.assembler.Args = append(c.assembler.Args, strings.Split(list, ",")...)
+		j.assembler.Args = append(j.assembler.Args, strings.Split(list, ",")...)
 	}
-	if len(c.archs) > 0 && ptxas.SetsArch(c.assembler.Args) {
+	if len(j.archs) > 0 && ptxas.SetsArch(j.assembler.Args) {
 		return &usageError{text: "-Xptxas names a GPU, but --arch names several", help: "name the GPUs with --arch only"}
 	}
-	for _, arch := range append(c.archs, c.linkOptions.Arch) {
+	for _, arch := range append(j.archs, j.options.Arch) {
 		name, virtual := strings.CutPrefix(arch, "compute_")
-		if !virtual || !c.cubin || ptxas.SetsArch(c.assembler.Args) {
+		if !virtual || !j.cubin() || ptxas.SetsArch(j.assembler.Args) {
 			continue
 		}
 		help := "name the GPU: --arch=sm_" + name
-		if c.format == "fatbin" {
+		if j.format == "fatbin" {
 			help += "; a fatbin holds the PTX too"
 		}
 		return &usageError{text: arch + " is a virtual architecture, for which there is no cubin", help: help}
 	}
-	if err := c.readMode(opts.String("ptxas-mode"), opts.String("partition")); err != nil {
+	if err := j.readMode(opts.String("ptxas-mode"), opts.String("partition")); err != nil {
 		return err
 	}
-	if err := c.checkParts(opts); err != nil {
+	if err := j.checkParts(); err != nil {
 		return err
 	}
 	if dir := cmp.Or(opts.String("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
-		c.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.Int64("cache-size")}
+		j.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.Int64("cache-size")}
 	}
 	// --arch also chooses between PTX for several GPUs.
 	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "fatbinary", "save-temps", "resource-usage", "cache-dir", "cache-size"} {
-		if name == "partition" && c.partFiles != "" {
+		if name == "partition" && opts.IsSet("emit-parts") {
 			continue
 		}
-		if opts.IsSet(name) && !c.cubin {
-			if err := c.warnUnused(name, map[bool]string{false: "--cubin", true: "--assemble"}[c.checkOnly]); err != nil {
+		if opts.IsSet(name) && !j.cubin() {
+			if err := j.warnUnused(name, map[bool]string{false: "--cubin", true: "--assemble"}[j.checkOnly]); err != nil {
 				return err
 			}
 		}
@@ -73,8 +71,8 @@ func (c *command) readAssembler(opts *cli.Context) error {
 }
 
 // readMode reads --ptxas-mode and --partition.
-func (c *command) readMode(mode, parts string) error {
-	b := &c.assembler
+func (j *linkJob) readMode(mode, parts string) error {
+	b := &j.assembler
 	switch mode {
 	case "whole":
 		b.Mode = ptxas.Whole
@@ -102,17 +100,18 @@ func (c *command) readMode(mode, parts string) error {
 }
 
 // checkParts checks the use of --emit-parts.
-func (c *command) checkParts(opts *cli.Context) error {
-	if !opts.IsSet("emit-parts") {
+func (j *linkJob) checkParts() error {
+	pattern := j.opts.String("emit-parts")
+	if pattern == "" {
 		return nil
 	}
-	number := partNumber().FindAllString(c.partFiles, -1)
+	number := partNumber().FindAllString(pattern, -1)
 	switch {
 	case len(number) != 1 || number[0] != "%d":
-		return &usageError{text: fmt.Sprintf("%q is not a pattern for --emit-parts", c.partFiles), help: "it has one %d, which is replaced by the number of the part: dir/part%d.ptx"}
-	case c.cubin:
+		return &usageError{text: fmt.Sprintf("%q is not a pattern for --emit-parts", pattern), help: "it has one %d, which is replaced by the number of the part: dir/part%d.ptx"}
+	case j.cubin():
 		return &usageError{text: "--emit-parts goes with PTX as the output", help: "--save-temps keeps the parts of a cubin"}
-	case !opts.IsSet("partition"):
+	case !j.opts.IsSet("partition"):
 		return &usageError{text: "--emit-parts needs --partition", help: "--partition=N writes exactly N parts, and auto chooses their number"}
 	}
 	return nil
@@ -126,91 +125,92 @@ func partFile(pattern string, i int) string {
 }
 
 // cut returns the files of --emit-parts.
-func (c *command) cut(result *link.Result) (files []outfile.File, err error) {
-	defer c.timed("partition", time.Now())
-	parts, err := c.assembler.Cut(result.PTX, result.Lines, c.assembler.Parts)
+func (j *linkJob) cut(result *link.Result) (files []outfile.File, err error) {
+	defer j.timed("partition", time.Now())
+	parts, err := j.assembler.Cut(result.PTX, result.Lines, j.assembler.Parts)
 	if err != nil {
 		return nil, &exitError{exitLink, err}
 	}
 	for i, text := range parts {
-		files = append(files, outfile.File{Path: partFile(c.partFiles, i), Data: text})
+		files = append(files, outfile.File{Path: partFile(j.opts.String("emit-parts"), i), Data: text})
 	}
 	return files, nil
 }
 
 // findTools finds ptxas, and nvlink if it may be needed.
-func (c *command) findTools(opts *cli.Context) error {
-	b := &c.assembler
+func (j *linkJob) findTools() error {
+	b := &j.assembler
 	var err error
-	if b.Path, err = b.Find(opts.String("ptxas")); err != nil {
+	if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
 		return &exitError{exitIO, err}
 	}
-	if c.format == "fatbin" {
-		if c.fatbinary, err = b.FindFatbinary(opts.String("fatbinary")); err != nil {
+	if j.format == "fatbin" {
+		if j.fatbinary, err = b.FindFatbinary(j.opts.String("fatbinary")); err != nil {
 			return &exitError{exitIO, err}
 		}
 	}
 	if b.Mode == ptxas.Whole || b.Compile {
 		return nil
 	}
-	b.Nvlink, err = b.FindNvlink(opts.String("nvlink"))
-	if err != nil && (b.Mode == ptxas.Separate || opts.IsSet("nvlink") || os.Getenv("NVLINK") != "") {
+	b.Nvlink, err = b.FindNvlink(j.opts.String("nvlink"))
+	if err != nil && (b.Mode == ptxas.Separate || j.opts.IsSet("nvlink") || os.Getenv("NVLINK") != "") {
 		return &exitError{exitIO, err}
 	}
 	return nil
 }
 
 // assemble makes the output of the linked modules and reports the messages.
-func (c *command) assemble(ctx context.Context, targets []ptxas.Target) ([]byte, error) {
-	defer c.timed("ptxas", time.Now())
-	b := c.assembler
+func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
+	defer j.timed("ptxas", time.Now())
+	b := j.assembler
 	var saved []outfile.File
-	if c.saveTemps && !c.dryRun {
-		stem := strings.TrimSuffix(c.output, filepath.Ext(c.output))
+	dryRun := j.opts.Bool("dry-run")
+	if j.opts.Bool("save-temps") && !dryRun {
+		stem := strings.TrimSuffix(j.output, filepath.Ext(j.output))
 		b.SavedAs = stem + "."
 		b.Temporary = func(name string, data []byte) {
 			saved = append(saved, outfile.File{Path: stem + "." + name, Data: data})
 		}
 	}
-	if c.dryRun {
-		b.Command = func(args []string) { fmt.Fprintln(c.stdout, commandLine(args)) }
+	if dryRun {
+		b.Command = func(args []string) { fmt.Fprintln(j.stdout, commandLine(args)) }
 	}
-	stop := c.showProgress(&b, targets)
-	outputs, messages, err := b.AssembleAll(ctx, targets)
+	stop := j.showProgress(&b, targets)
+	outputs, messages, err := b.AssembleAll(j.opts.Context, targets)
 	stop()
-	failed := c.report.write(messages) > 0
+	failed := j.report.write(messages) > 0
 	// Also if ptxas failed: the files show on what.
-	if len(saved) > 0 && ctx.Err() == nil {
-		if err := c.write(c.paths, saved...); err != nil {
+	if len(saved) > 0 && j.opts.Err() == nil {
+		if err := j.write(j.paths, saved...); err != nil {
 			return nil, err
 		}
 	}
 	if errors.Is(err, ptxas.ErrRejected) || err == nil && failed { // failed alone: --fatal-warnings
 		return nil, &exitError{code: exitLink}
 	}
-	if c.fromPtxas = messages; err == nil && !c.dryRun {
+	if j.fromPtxas = messages; err == nil && !dryRun {
 		for i, o := range outputs {
 			if len(o.Usages) > 0 {
-				c.gpus = append(c.gpus, ptxas.GPU(targets[i].Arch, o.Usages))
+				j.gpus = append(j.gpus, ptxas.GPU(targets[i].Arch, o.Usages))
 			}
 		}
 	}
-	if err == nil && c.usage {
+	if err == nil && j.usage {
 		var before []ptxas.Output
-		if c.compare {
-			if before, err = c.unoptimized(ctx, targets); err != nil {
+		if j.compare {
+			if before, err = j.unoptimized(targets); err != nil {
 				return nil, err
 			}
 		}
-		if err = c.showUsage(targets, outputs, before); err != nil {
+		if err = j.showUsage(targets, outputs, before); err != nil {
 			return nil, err
 		}
 	}
 	var output []byte
 	switch {
 	case err != nil:
-	case c.format == "fatbin":
-		output, err = b.Fatbin(ctx, c.fatbinary, targets, outputs)
+	case j.format == "fatbin":
+		output, err = b.Fatbin(j.opts.Context, j.fatbinary, targets, outputs)
 	default:
 		output = outputs[0].Cubin
 	}

@@ -28,7 +28,7 @@ result, 2 usage error, 3 a file cannot be read or ptxas cannot be run.`,
 			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "nvlink", "cache-dir", "cache-size",
 			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
-	run: (*command).check,
+	run: links((*linkJob).check),
 }
 
 // linkFlags are the options of linking with these names.
@@ -37,36 +37,36 @@ func linkFlags(names ...string) []cli.Flag {
 }
 
 // check runs ptxlink check.
-func (c *command) check(opts *cli.Context) error {
-	c.checkOnly = true
-	if err := c.readOptions(opts); err != nil {
+func (j *linkJob) check() error {
+	j.checkOnly = true
+	if err := j.readOptions(); err != nil {
 		return err
 	}
-	if err := c.findInputs(opts.StringSlice("L")); err != nil {
+	if err := j.readInputs(j.opts.StringSlice("L")); err != nil {
 		return err
 	}
-	c.linkOptions.Atomics = opts.Bool("atomics")
-	if c.cubin {
-		c.assembler.Compile = opts.Bool("relocatable")
-		if err := c.findTools(opts); err != nil {
+	j.options.Atomics = j.opts.Bool("atomics")
+	if j.cubin() {
+		j.assembler.Compile = j.opts.Bool("relocatable")
+		if err := j.findTools(); err != nil {
 			return err
 		}
 	}
-	targets, err := c.linkAll(opts.Context)
+	targets, err := j.linkAll()
 	if err != nil {
 		return err
 	}
-	if c.cubin {
-		if _, err := c.assemble(opts.Context, targets); err != nil {
+	if j.cubin() {
+		if _, err := j.assemble(targets); err != nil {
 			return err
 		}
 	}
-	if opts.Bool("time") {
-		c.showTimes()
+	if j.opts.Bool("time") {
+		j.showTimes()
 	}
 	// Scripts expect nothing where there is nothing wrong.
-	if !c.cubin && (opts.Bool("verbose") || c.report.text() && isTerminal(c.stderr)) {
-		c.report.note("ptxas has not run on the result; --assemble runs it")
+	if !j.cubin() && (j.opts.Bool("verbose") || j.report.text() && isTerminal(j.stderr)) {
+		j.report.note("ptxas has not run on the result; --assemble runs it")
 	}
 	return nil
 }

@@ -24,51 +24,49 @@ import (
 	"ptxlink/object"
 )
 
-// command is one run of ptxlink.
+// command is one run of ptxlink: what every subcommand has.
 type command struct {
-	inputs         []input // in command-line order
-	operation      string  // of ar
+	inputs         []input  // in command-line order
+	arguments      []string // the options from reorder
+	letters        string   // of ar, before the archive
 	spelling       diag.Spelling
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	report         reporter
 	read           *infile.Files // all that were read
+	paths          []string      // of the inputs that are files, whose place no output takes
+	unnamed        bool          // a link without -o
+}
 
-	format      string            // "ptx", "cubin" or "fatbin"
-	cubin       bool              // not PTX
-	archs       []string          // the GPUs of a fatbin, if there are several
-	output      string            // "-" is standard output
-	unnamed     bool              // without -o
-	anySuffix   bool              // of the output
-	beside      map[string]string // the files of sideFiles that are written, by option
-	partFiles   string            // --emit-parts
-	gpus        []link.GPU        // for the map and the page
-	fromPtxas   []*link.Message   // for the page
-	linked      *link.Result
-	written     bool // all files are, or could not be
-	assembler   ptxas.Build
-	linkOptions link.Options
-	paths       []string // of the inputs that are files
-	scripts     []string // --version-script
-	passes      []link.Pass
-	printPulls  bool
-	fatbinary   string // its path
-	usage       bool   // --resource-usage
-	compare     bool   // --resource-usage=compare
-	saveTemps   bool
-	checkOnly   bool // ptxlink check
-	dryRun      bool
-	// printRemoved is --print-gc-sections.
-	printRemoved bool
+// linkJob is a run that links.
+type linkJob struct {
+	*command
+	opts      *cli.Context
+	options   link.Options
+	output    string            // "-" is standard output
+	format    string            // "ptx", "cubin" or "fatbin"
+	anySuffix bool              // of the output
+	checkOnly bool              // ptxlink check
+	onlyCref  bool              // without the map
+	archs     []string          // the GPUs of a fatbin, if there are several
+	beside    map[string]string // the files of sideFiles that are written, by option
+	passes    []link.Pass
 
-	arguments []string // the options from reorder
-	cref      bool
-	onlyCref  bool // without the map
-	trace     bool // -t
+	assembler ptxas.Build
+	fatbinary string          // its path
+	usage     bool            // --resource-usage
+	compare   bool            // --resource-usage=compare
+	gpus      []link.GPU      // for the map and the page
+	fromPtxas []*link.Message // likewise
+}
 
-	optimize      link.Optimize
-	printInlining bool
-	printFolded   bool
+// links returns the run of a subcommand that links.
+func links(run func(*linkJob) error) func(*command, *cli.Context) error {
+	return func(c *command, opts *cli.Context) error {
+		j := &linkJob{command: c, opts: opts}
+		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
+		return run(j)
+	}
 }
 
 // sideFiles are the options that name a file beside the output.
@@ -76,100 +74,96 @@ var sideFiles = []string{"Map", "dot", "report", "dependency-file", "unused-inpu
 
 // run runs a link. Errors that need no input are reported first; files are written
 // last, all or none.
-func (c *command) run(opts *cli.Context) error {
-	if opts.Bool("version") {
-		return c.show([]byte(version() + "\n"))
+func (j *linkJob) run() error {
+	if j.opts.Bool("version") {
+		return j.show([]byte(version() + "\n"))
 	}
-	if opts.IsSet("explain") {
-		return c.explain(opts.String("explain"))
+	if j.opts.IsSet("explain") {
+		return j.explain(j.opts.String("explain"))
 	}
-	if err := c.readOptions(opts); err != nil {
+	if err := j.readOptions(); err != nil {
 		return err
 	}
-	if err := c.misspelt(); err != nil {
+	if err := j.misspelt(); err != nil {
 		return err
 	}
-	if err := c.findInputs(opts.StringSlice("L")); err != nil {
+	if err := j.readInputs(j.opts.StringSlice("L")); err != nil {
 		return err
 	}
 	switch {
-	case c.cref && c.beside["Map"] == "":
-		c.beside["Map"], c.onlyCref = "-", true
-	case c.cref && filepath.Ext(c.beside["Map"]) == ".json":
+	case j.options.CrossReference && j.beside["Map"] == "":
+		j.beside["Map"], j.onlyCref = "-", true
+	case j.options.CrossReference && filepath.Ext(j.beside["Map"]) == ".json":
 		return &usageError{text: "--cref does not go with a map in JSON", help: "the map has the module of each symbol and all calls"}
 	}
-	if err := c.checkFiles(); err != nil {
+	if err := j.checkFiles(); err != nil {
 		return err
 	}
-	if err := c.reproduce(opts); err != nil {
+	if err := j.reproduce(); err != nil {
 		return err
 	}
-	err := c.linkAndWrite(opts)
-	if err != nil && c.beside["report"] != "" && !c.dryRun && !c.written && opts.Context.Err() == nil {
-		return c.writeFailure(err)
-	}
-	return err
-}
-
-// linkAndWrite links and writes all files.
-func (c *command) linkAndWrite(opts *cli.Context) error {
-	if c.cubin {
-		if err := c.findTools(opts); err != nil {
-			return err
-		}
-	}
-	targets, err := c.linkAll(opts.Context)
-	if err != nil {
+	targets, files, err := j.make()
+	switch {
+	case err != nil && j.beside["report"] != "" && !j.opts.Bool("dry-run") && j.opts.Err() == nil:
+		return j.writeFailure(targets, err)
+	case err != nil || j.opts.Bool("dry-run"):
 		return err
 	}
 	result := ptxas.Portable(targets).Result
-	c.linked = result
-	output := outfile.File{Path: c.output, From: result}
-	if c.cubin {
-		cubin, err := c.assemble(opts.Context, targets)
-		if err != nil || c.dryRun {
-			return err
-		}
-		output = outfile.File{Path: c.output, Data: cubin}
-	}
-	var parts []outfile.File
-	if c.partFiles != "" {
-		output = outfile.File{Path: c.output, Data: result.PTX}
-		if parts, err = c.cut(result); err != nil {
-			return err
-		}
-	}
-	if c.dryRun {
-		return nil
-	}
-	c.written = true
-	if err := c.writeResult(result, unused(targets), append(parts, output)...); err != nil {
+	if err := j.writeResult(result, unused(targets), files...); err != nil {
 		return err
 	}
-	if opts.Bool("time") {
-		c.showTimes()
+	if j.opts.Bool("time") {
+		j.showTimes()
 	}
-	if opts.Bool("stats") {
-		c.showStats(result)
+	if j.opts.Bool("stats") {
+		j.showStats(result)
 	}
 	return nil
 }
 
+// make links, and returns what was linked and the files to write, the output last.
+func (j *linkJob) make() (targets []ptxas.Target, files []outfile.File, err error) {
+	if j.cubin() {
+		if err := j.findTools(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if targets, err = j.linkAll(); err != nil {
+		return nil, nil, err
+	}
+	result := ptxas.Portable(targets).Result
+	output := outfile.File{Path: j.output, From: result}
+	if j.cubin() {
+		output.From = nil
+		if output.Data, err = j.assemble(targets); err != nil {
+			return targets, nil, err
+		}
+	}
+	if j.opts.IsSet("emit-parts") {
+		output = outfile.File{Path: j.output, Data: result.PTX}
+		if files, err = j.cut(result); err != nil {
+			return targets, nil, err
+		}
+	}
+	return targets, append(files, output), nil
+}
+
 // writeFailure writes the page of a link that failed: the messages and, if ptxas refused
 // its output, what was linked. It reports the error first.
-func (c *command) writeFailure(err error) error {
-	failed := &exitError{code: c.finish(err)}
-	page := report.Report{Title: filepath.Base(c.output), Map: link.NewMap(), Failed: true}
-	if c.linked != nil {
-		page.Map = c.linked.Map()
+func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
+	failed := &exitError{code: j.finish(err)}
+	page := report.Report{Title: filepath.Base(j.output), Map: link.NewMap(), Failed: true}
+	if targets != nil {
+		page.Map = ptxas.Portable(targets).Map()
 	}
-	page.Map.Messages = link.MapMessages(c.report.shown)
+	page.Map.Messages = link.MapMessages(j.report.shown)
 	var b bytes.Buffer
 	if err := page.Write(&b); err != nil {
 		return err
 	}
-	if err := c.write(c.paths, c.toFile(c.beside["report"], b.Bytes())); err != nil {
-		c.finish(err)
+	if err := j.write(j.paths, j.toFile(j.beside["report"], b.Bytes())); err != nil {
+		j.finish(err)
 	}
 	return failed
 }
@@ -189,19 +183,21 @@ func (c *command) readMessageOptions(opts *cli.Context) error {
 }
 
 // readOptions reads the options and makes the checks that package flag cannot.
-func (c *command) readOptions(opts *cli.Context) error {
-	if err := c.readMessageOptions(opts); err != nil {
+func (j *linkJob) readOptions() error {
+	opts := j.opts
+	if err := j.readMessageOptions(opts); err != nil {
 		return err
 	}
-	if err := c.readOptimize(opts); err != nil {
+	optimize, err := j.readOptimize()
+	if err != nil {
 		return err
 	}
-	if len(c.inputs) == 0 {
+	if len(j.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
 
-	c.linkOptions = link.Options{
-		Spelling:       c.spelling,
+	j.options = link.Options{
+		Spelling:       j.spelling,
 		Jobs:           int(opts.Int64("threads")),
 		Relocatable:    opts.Bool("relocatable"),
 		AllowUndefined: opts.StringSlice("allow-undefined"),
@@ -221,57 +217,53 @@ func (c *command) readOptions(opts *cli.Context) error {
 		StripDebug:        opts.Bool("strip-debug"),
 		KeepLines:         opts.Bool("keep-line-info"),
 
-		Optimize: c.optimize,
+		Optimize: optimize,
 
 		MapInputs: true,
-		CheckOnly: c.checkOnly && !opts.Bool("assemble"),
+		CheckOnly: j.checkOnly && !opts.Bool("assemble"),
 	}
 	if script := opts.String("version-script"); script != "" {
-		global, local, places, err := readVersionScript(c.read, script)
+		global, local, places, err := readVersionScript(j.read, script)
 		if err != nil {
 			return err
 		}
-		c.linkOptions.PatternPlaces = places
-		c.linkOptions.Exports = append(c.linkOptions.Exports, global...)
-		c.linkOptions.Localize = append(c.linkOptions.Localize, local...)
-		c.scripts = append(c.scripts, script)
+		j.options.PatternPlaces = places
+		j.options.Exports = append(j.options.Exports, global...)
+		j.options.Localize = append(j.options.Localize, local...)
 	}
 	// Other cubins may call every function of a relocatable one.
-	if err := c.readLinkerOptions(opts); err != nil {
+	if err := j.readLinkerOptions(opts, &j.options); err != nil {
 		return err
 	}
-	if err := c.linkOptions.Check(); err != nil {
+	if err := j.options.Check(); err != nil {
 		return &exitError{exitUsage, err}
 	}
-	c.linkOptions.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
-	c.printPulls = opts.IsSet("print-dependencies")
-	c.printRemoved = opts.Bool("print-gc-sections")
-	if err := c.readOutput(opts); err != nil {
+	j.options.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
+	if err := j.readOutput(); err != nil {
 		return err
 	}
-	if err := c.readArchs(opts.StringSlice("arch")); err != nil {
+	if err := j.readArchs(opts.StringSlice("arch")); err != nil {
 		return err
 	}
-	c.partFiles = opts.String("emit-parts")
-	c.linkOptions.Stream = !c.cubin && c.partFiles == "" // ptxas needs the module in memory
-	c.beside = map[string]string{}
+	j.options.Stream = !j.cubin() && !opts.IsSet("emit-parts") // ptxas needs the module in memory
+	j.beside = map[string]string{}
 	for _, option := range sideFiles {
-		c.beside[option] = opts.String(option)
+		j.beside[option] = opts.String(option)
 	}
-	if opts.Bool("print-map") && c.beside["Map"] == "" {
-		c.beside["Map"] = "-"
+	if opts.Bool("print-map") && j.beside["Map"] == "" {
+		j.beside["Map"] = "-"
 	}
-	if opts.Bool("MD") && c.beside["dependency-file"] == "" && c.output != "-" {
-		c.beside["dependency-file"] = c.output + ".d"
+	if opts.Bool("MD") && j.beside["dependency-file"] == "" && j.output != "-" {
+		j.beside["dependency-file"] = j.output + ".d"
 	}
-	c.report.keep = c.beside["report"] != ""
+	j.report.keep = j.beside["report"] != ""
 	if opts.Bool("no-threads") {
-		c.linkOptions.Jobs = 1
+		j.options.Jobs = 1
 	}
-	if err := c.warnIgnored(opts); err != nil {
+	if err := j.warnIgnored(opts); err != nil {
 		return err
 	}
-	return c.readAssembler(opts)
+	return j.readAssembler()
 }
 
 // warnUnused warns about an option that was given without another one. It returns an error
@@ -305,9 +297,19 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 	return nil
 }
 
-// findInputs turns the arguments into inputs of the link. As in GNU ld, the position of
-// -L does not matter.
-func (c *command) findInputs(dirs []string) error {
+// readInputs finds the inputs of the link.
+func (j *linkJob) readInputs(dirs []string) (err error) {
+	again := len(j.archs) > 0 || j.compare || j.beside["reproduce"] != ""
+	j.options.Inputs, err = j.findInputs(dirs, again)
+	if script := j.opts.String("version-script"); script != "" {
+		j.paths = append(j.paths, script)
+	}
+	return err
+}
+
+// findInputs turns the arguments into inputs of a link, which may be read again. As in GNU ld,
+// the position of -L does not matter.
+func (c *command) findInputs(dirs []string, again bool) (inputs []link.Input, err error) {
 	log := diag.Log{Spelling: c.spelling}
 	stdin := false
 	for _, dir := range dirs {
@@ -326,7 +328,7 @@ func (c *command) findInputs(dirs []string) error {
 		}
 		if name == "-" {
 			if stdin {
-				return &usageError{text: "standard input is named twice"}
+				return nil, &usageError{text: "standard input is named twice"}
 			}
 			stdin = true
 			if f, ok := c.stdin.(*os.File); ok {
@@ -334,41 +336,48 @@ func (c *command) findInputs(dirs []string) error {
 					c.read.Add("<stdin>", info)
 				}
 			}
-			c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Name: "<stdin>", Reader: c.again(c.stdin)})
+			stream := link.Input{Name: "<stdin>", Reader: c.stdin}
+			if again {
+				stream.Reader = &replay{from: c.stdin}
+			}
+			inputs = append(inputs, stream)
 			continue
 		}
-		c.linkOptions.Inputs = append(c.linkOptions.Inputs, link.Input{Path: name, Reader: c.againIfPipe(name), WholeArchive: in.whole})
+		file := link.Input{Path: name, WholeArchive: in.whole}
+		if again && isPipe(name) {
+			file.Reader = &replay{path: name}
+		}
+		inputs = append(inputs, file)
 		c.paths = append(c.paths, name)
 	}
-	c.paths = append(c.paths, c.scripts...) // no output may take their place
 	if c.report.log(&log) > 0 {
-		return &exitError{code: exitLink}
+		return nil, &exitError{code: exitLink}
 	}
-	return nil
+	return inputs, nil
 }
 
 // checkFiles returns an error if an output is also an input, or two outputs are the
 // same file.
-func (c *command) checkFiles() error {
-	if c.beside["dependency-file"] != "" && c.output == "-" {
+func (j *linkJob) checkFiles() error {
+	if j.beside["dependency-file"] != "" && j.output == "-" {
 		return &usageError{text: "--dependency-file needs an output with a name", help: "name one with -o"}
 	}
 	for _, option := range []string{"dependency-file", "unused-inputs", "reproduce"} {
-		if c.beside[option] == "-" {
+		if j.beside[option] == "-" {
 			return &usageError{text: spell(option) + " cannot be standard output"}
 		}
 	}
-	if c.cubin && c.output == "-" && isTerminal(c.stdout) {
+	if j.cubin() && j.output == "-" && isTerminal(j.stdout) {
 		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
 	}
 	type file struct{ option, path string }
-	named := []file{{"-o", c.output}}
+	named := []file{{"-o", j.output}}
 	for _, option := range sideFiles {
-		named = append(named, file{spell(option), c.beside[option]})
+		named = append(named, file{spell(option), j.beside[option]})
 	}
-	for i := range c.assembler.Parts {
-		if c.partFiles != "" {
-			named = append(named, file{"--emit-parts", partFile(c.partFiles, i)})
+	for i := range j.assembler.Parts {
+		if pattern := j.opts.String("emit-parts"); pattern != "" {
+			named = append(named, file{"--emit-parts", partFile(pattern, i)})
 		}
 	}
 	for i, a := range named {
@@ -380,7 +389,7 @@ func (c *command) checkFiles() error {
 				return &usageError{text: fmt.Sprintf("%s and %s would both write %s", b.option, a.option, a.path)}
 			}
 		}
-		if err := c.checkFile(a.path); err != nil {
+		if err := j.checkFile(a.path); err != nil {
 			return err
 		}
 	}
@@ -416,7 +425,6 @@ func (c *command) refused(err error) error {
 	if err := c.read.Changed(); err != nil { // which is why, if it was read half written
 		return err
 	}
-	c.traceModules(refused.Modules)
 	for _, m := range refused.Messages {
 		if m.Help == "" && errors.Is(m, fs.ErrNotExist) && m.Place.Source != nil {
 			m.WithHelp(c.missingFile(m.Place.File()))
@@ -517,39 +525,39 @@ func (c *command) insteadOfDirectory(path string) string {
 
 // writeResult writes the files, the output last, so that the others exist once it
 // does.
-func (c *command) writeResult(result *link.Result, unused []string, output ...outfile.File) error {
-	defer c.timed("write", time.Now())
+func (j *linkJob) writeResult(result *link.Result, unused []string, output ...outfile.File) error {
+	defer j.timed("write", time.Now())
 	facts := sync.OnceValue(func() *link.Map {
 		m := result.Map()
-		m.GPUs = append(m.GPUs, c.gpus...)
-		m.Messages = append(m.Messages, link.MapMessages(c.fromPtxas)...)
+		m.GPUs = append(m.GPUs, j.gpus...)
+		m.Messages = append(m.Messages, link.MapMessages(j.fromPtxas)...)
 		return m
 	})
 	write := map[string]func(io.Writer) error{ // --reproduce is written before the link
-		"Map":                func(w io.Writer) error { return c.writeMap(w, result, facts) },
+		"Map":                func(w io.Writer) error { return j.writeMap(w, result, facts) },
 		"dot":                result.WriteDot,
-		"report":             func(w io.Writer) error { return report.Report{Title: filepath.Base(c.output), Map: facts()}.Write(w) },
-		"dependency-file":    func(w io.Writer) error { return outfile.Dependencies(w, c.output, regularFiles(c.paths)) },
+		"report":             func(w io.Writer) error { return report.Report{Title: filepath.Base(j.output), Map: facts()}.Write(w) },
+		"dependency-file":    func(w io.Writer) error { return outfile.Dependencies(w, j.output, regularFiles(j.paths)) },
 		"unused-inputs":      func(w io.Writer) error { return outfile.UnusedInputs(w, regularFiles(unused)) },
 		"print-dependencies": func(w io.Writer) error { return writePulls(w, result) },
-		"time-trace":         c.writeTimeTrace,
+		"time-trace":         j.writeTimeTrace,
 	}
 	var files []outfile.File
 	for _, option := range sideFiles {
-		if c.beside[option] == "" || write[option] == nil {
+		if j.beside[option] == "" || write[option] == nil {
 			continue
 		}
 		var b bytes.Buffer
 		if err := write[option](&b); err != nil {
 			return err
 		}
-		files = append(files, c.toFile(c.beside[option], b.Bytes()))
+		files = append(files, j.toFile(j.beside[option], b.Bytes()))
 	}
-	if last := len(output) - 1; c.output == "-" {
-		output[last] = c.toStdout(output[last])
+	if last := len(output) - 1; j.output == "-" {
+		output[last] = j.toStdout(output[last])
 	}
 	files = append(files, output...)
-	return c.write(c.paths, files...)
+	return j.write(j.paths, files...)
 }
 
 // regularFiles leaves out pipes such as /dev/fd/63, which are gone when Make
@@ -562,17 +570,17 @@ func regularFiles(paths []string) []string {
 }
 
 // timed adds a pass outside the linker.
-func (c *command) timed(name string, start time.Time) {
-	c.passes = append(c.passes, link.Pass{Name: name, Time: time.Since(start), Start: start})
+func (j *linkJob) timed(name string, start time.Time) {
+	j.passes = append(j.passes, link.Pass{Name: name, Time: time.Since(start), Start: start})
 }
 
-func (c *command) showTimes() {
+func (j *linkJob) showTimes() {
 	var total time.Duration
-	for _, p := range append(c.passes, link.Pass{Name: "total"}) {
+	for _, p := range append(j.passes, link.Pass{Name: "total"}) {
 		if p.Name == "total" {
 			p.Time = total
 		}
 		total += p.Time
-		fmt.Fprintf(c.stderr, "%10.3f ms  %s\n", p.Time.Seconds()*1000, p.Name)
+		fmt.Fprintf(j.stderr, "%10.3f ms  %s\n", p.Time.Seconds()*1000, p.Name)
 	}
 }

@@ -58,16 +58,18 @@ func (c *command) deps(opts *cli.Context) error {
 	if err := checkArch(strings.Join(opts.StringSlice("arch"), ",")); err != nil {
 		return err
 	}
-	if err := c.findInputs(opts.StringSlice("L")); err != nil {
+	inputs, err := c.findInputs(opts.StringSlice("L"), false)
+	if err != nil {
 		return err
 	}
-	o := &c.linkOptions
-	o.Jobs, o.Undefined, o.MaxInputSize = int(opts.Int64("threads")), opts.StringSlice("undefined"), opts.Int64("max-input-size")
-	o.Relocatable, o.Arch, o.MapInputs = true, strings.Join(opts.StringSlice("arch"), ""), true
-	if err := c.readLinkerOptions(opts); err != nil {
+	o := link.Options{
+		Spelling: c.spelling, Inputs: inputs, Arch: strings.Join(opts.StringSlice("arch"), ""), Undefined: opts.StringSlice("undefined"),
+		Jobs: int(opts.Int64("threads")), MaxInputSize: opts.Int64("max-input-size"), Relocatable: true, MapInputs: true,
+	}
+	if err := c.readLinkerOptions(opts, &o); err != nil {
 		return err
 	}
-	result, err := link.Link(opts.Context, c.linkOptions)
+	result, err := link.Link(opts.Context, o)
 	if err != nil {
 		return c.refused(err)
 	}

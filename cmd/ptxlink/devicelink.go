@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -29,13 +28,13 @@ func (c *command) tell(messages []*link.Message, quiet bool) error {
 // linkVirtual links for a virtual architecture, as nvlink does: the driver links the PTX of
 // the objects when the program starts, so only the register file is written. The errors of
 // that link are reported now, unless the driver finds more than the PTX that is read here.
-func (c *command) linkVirtual(ctx context.Context, job *dlink.Job, register string) error {
-	if c.linkOptions.CheckOnly = true; len(job.Messages) == 0 {
-		if _, err := c.linkAll(ctx); err != nil {
+func (j *linkJob) linkVirtual(job *dlink.Job, register string) error {
+	if j.options.CheckOnly = true; len(job.Messages) == 0 {
+		if _, err := j.linkAll(); err != nil {
 			return err
 		}
 	}
-	return c.write(c.paths, registerFile(job, register, nil)...)
+	return j.write(j.paths, registerFile(job, register, nil)...)
 }
 
 // registerFile returns the file of --register-link-binaries, if there is one. A link for a
@@ -48,18 +47,18 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 }
 
 // addLibrary lets nvlink link a library of cubins with what ptxas writes.
-func (c *command) addLibrary(path string) error {
+func (j *linkJob) addLibrary(path string) error {
 	full, err := filepath.Abs(path)
-	if err == nil && c.assembler.Nvlink == "" {
-		_, err = c.assembler.FindNvlink("")
+	if err == nil && j.assembler.Nvlink == "" {
+		_, err = j.assembler.FindNvlink("")
 	}
 	if err != nil {
 		var m *diag.Message
 		if errors.As(err, &m) {
-			m.Note(diag.InFile(path, 0, 0), "needed, and without PTX for "+c.linkOptions.Arch+": nvlink links its cubin")
+			m.Note(diag.InFile(path, 0, 0), "needed, and without PTX for "+j.options.Arch+": nvlink links its cubin")
 		}
 		return &exitError{exitIO, err}
 	}
-	c.assembler.Mode, c.assembler.Libraries = ptxas.Separate, []string{full}
+	j.assembler.Mode, j.assembler.Libraries = ptxas.Separate, []string{full}
 	return nil
 }

@@ -51,10 +51,11 @@ func (c *command) extract(opts *cli.Context) error {
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	if err := c.findInputs(nil); err != nil {
+	inputs, err := c.findInputs(nil, false)
+	if err != nil {
 		return err
 	}
-	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Inputs: c.linkOptions.Inputs, Arch: arch, MaxInputSize: opts.Int64("max-input-size")})
+	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Inputs: inputs, Arch: arch, MaxInputSize: opts.Int64("max-input-size")})
 	look := opts.Bool("list") || opts.Bool("json")
 	unread := err
 	if unread != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -29,25 +28,25 @@ func checkArch(arch string) error {
 
 // readArchs reads --arch. Each cubin of a fatbin is the link for its GPU, because the
 // inputs may hold PTX for several GPUs.
-func (c *command) readArchs(archs []string) error {
+func (j *linkJob) readArchs(archs []string) error {
 	for i, arch := range archs {
 		if err := checkArch(arch); err != nil {
 			return err
 		}
 		if !slices.Contains(archs[:i], arch) {
-			c.archs = append(c.archs, arch)
+			j.archs = append(j.archs, arch)
 		}
 	}
 	switch {
-	case len(c.archs) == 0:
+	case len(j.archs) == 0:
 		return nil
-	case len(c.archs) == 1:
-		c.linkOptions.Arch, c.archs = c.archs[0], nil
+	case len(j.archs) == 1:
+		j.options.Arch, j.archs = j.archs[0], nil
 		return nil
-	case c.format != "fatbin" && !c.checkOnly:
-		what := map[string]string{"ptx": "PTX", "cubin": "a cubin"}[c.format]
+	case j.format != "fatbin" && !j.checkOnly:
+		what := map[string]string{"ptx": "PTX", "cubin": "a cubin"}[j.format]
 		return &usageError{
-			text: fmt.Sprintf("%s is for one GPU, but --arch names %s", what, strings.Join(c.archs, " and ")),
+			text: fmt.Sprintf("%s is for one GPU, but --arch names %s", what, strings.Join(j.archs, " and ")),
 			help: "write out.fatbin, which holds a cubin for each, or link once for each",
 		}
 	}
@@ -55,17 +54,17 @@ func (c *command) readArchs(archs []string) error {
 }
 
 // linkAll links for each GPU.
-func (c *command) linkAll(ctx context.Context) (targets []ptxas.Target, err error) {
-	archs := c.archs
+func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
+	archs := j.archs
 	if len(archs) == 0 {
-		archs = []string{c.linkOptions.Arch}
+		archs = []string{j.options.Arch}
 	} else {
-		c.report.told = map[string]bool{}
+		j.report.told = map[string]bool{}
 	}
 	described := map[string]bool{}
 	for _, arch := range archs {
-		c.linkOptions.Arch = arch
-		result, linkErr := c.link(ctx)
+		j.options.Arch = arch
+		result, linkErr := j.link()
 		if exit := (*exitError)(nil); linkErr != nil && !errors.As(linkErr, &exit) {
 			return nil, linkErr
 		}
@@ -73,14 +72,14 @@ func (c *command) linkAll(ctx context.Context) (targets []ptxas.Target, err erro
 			err = linkErr // the other links have errors of their own
 			continue
 		}
-		if text := c.describe(result); text != "" && !described[text] {
+		if text := j.describe(result); text != "" && !described[text] {
 			described[text] = true
 			if len(archs) > 1 {
 				text = arch + ":\n" + text
 			}
-			io.WriteString(c.stderr, text)
+			io.WriteString(j.stderr, text)
 		}
-		if c.report.write(result.Messages) > 0 { // --fatal-warnings
+		if j.report.write(result.Messages) > 0 { // --fatal-warnings
 			err = &exitError{code: exitLink}
 		}
 		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result})
@@ -92,38 +91,47 @@ func (c *command) linkAll(ctx context.Context) (targets []ptxas.Target, err erro
 }
 
 // link links for one GPU.
-func (c *command) link(ctx context.Context) (*link.Result, error) {
-	result, err := link.Link(ctx, c.linkOptions)
-	if err != nil {
-		return nil, c.refused(err)
-	}
-	c.passes = append(c.passes, result.Passes...)
+func (j *linkJob) link() (*link.Result, error) {
+	result, err := link.Link(j.opts.Context, j.options)
+	var refused *link.Errors
 	var names []string
-	for _, m := range result.Modules {
-		names = append(names, m.Name)
+	if errors.As(err, &refused) {
+		names = refused.Modules
+	} else if err == nil {
+		for _, m := range result.Modules {
+			names = append(names, m.Name)
+		}
 	}
-	c.traceModules(names)
+	if j.opts.Bool("trace") { // like ld, also if they cannot be linked
+		for _, name := range names {
+			fmt.Fprintln(j.stderr, diag.Escape(name))
+		}
+	}
+	if err != nil {
+		return nil, j.refused(err)
+	}
+	j.passes = append(j.passes, result.Passes...)
 	return result, nil
 }
 
 // describe returns what the options ask to print about a link.
-func (c *command) describe(result *link.Result) string {
+func (j *linkJob) describe(result *link.Result) string {
 	var w strings.Builder
-	if c.printPulls && c.beside["print-dependencies"] == "" {
+	if j.opts.IsSet("print-dependencies") && j.beside["print-dependencies"] == "" {
 		writePulls(&w, result)
 	}
-	if c.printRemoved {
+	if j.opts.Bool("print-gc-sections") {
 		for _, s := range result.Removed() {
 			fmt.Fprintf(&w, "removed\t%s\t%s:%d\t%s\n", s.Kind, diag.Escape(s.Module), s.Line(), diag.Escape(s.Name))
 		}
 	}
-	for i, name := range c.linkOptions.WhyLive {
+	for i, name := range j.options.WhyLive {
 		printWay(&w, name, result.Ways[i])
 	}
-	if c.printFolded {
+	if j.opts.Bool("print-icf-sections") {
 		showFolded(&w, result)
 	}
-	if c.printInlining {
+	if j.opts.Bool("print-inlining") {
 		showInlining(&w, result)
 	}
 	return w.String()
@@ -153,29 +161,10 @@ func unused(targets []ptxas.Target) []string {
 	return list
 }
 
-// readsAgain reports whether inputs are read more than once.
-func (c *command) readsAgain() bool {
-	return len(c.archs) > 0 || c.compare || c.beside["reproduce"] != ""
-}
-
-// again returns a reader that several links read from the start.
-func (c *command) again(r io.Reader) io.Reader {
-	if !c.readsAgain() {
-		return r
-	}
-	return &replay{from: r}
-}
-
-// againIfPipe returns such a reader for a file that can be read only once, such as
-// /dev/fd/63, if there are several links.
-func (c *command) againIfPipe(path string) io.Reader {
-	if !c.readsAgain() {
-		return nil
-	}
-	if info, err := os.Stat(path); err != nil || info.Mode()&os.ModeNamedPipe == 0 {
-		return nil
-	}
-	return &replay{path: path}
+// isPipe reports whether a file can be read only once, such as /dev/fd/63.
+func isPipe(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }
 
 // replay reads from a stream, and the same again after its end.

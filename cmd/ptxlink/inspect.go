@@ -87,10 +87,11 @@ func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
 	if len(c.inputs) == 0 {
 		return nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	if err := c.findInputs(nil); err != nil {
+	inputs, err := c.findInputs(nil, false)
+	if err != nil {
 		return nil, err
 	}
-	list, err := link.Inspect(opts.Context, c.linkOptions.Inputs, 0)
+	list, err := link.Inspect(opts.Context, inputs, 0)
 	if err != nil {
 		return list, c.refused(err)
 	}

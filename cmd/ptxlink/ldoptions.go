@@ -40,8 +40,7 @@ func refusedOption(t table, name string) string {
 }
 
 // readLinkerOptions reads options that ld has too.
-func (c *command) readLinkerOptions(opts *cli.Context) error {
-	o := &c.linkOptions
+func (c *command) readLinkerOptions(opts *cli.Context, o *link.Options) error {
 	o.Wrap, o.TraceSymbols = opts.StringSlice("wrap"), opts.StringSlice("trace-symbol")
 	o.Weaken, o.LocalizeInputs = opts.StringSlice("weaken-symbol"), opts.StringSlice("localize-symbol")
 	o.AllowDuplicates, o.DedupeIdentical = opts.Bool("allow-multiple-definition"), opts.Bool("dedupe-identical")
@@ -70,8 +69,7 @@ func (c *command) readLinkerOptions(opts *cli.Context) error {
 		}
 		o.Define = append(o.Define, link.Definition{Name: name, Value: value})
 	}
-	c.cref, c.trace = opts.Bool("cref"), opts.Bool("trace")
-	o.CrossReference = c.cref
+	o.CrossReference = opts.Bool("cref")
 	if opts.IsSet("demangle") || opts.IsSet("no-demangle") {
 		diag.ShowMangled(opts.Bool("no-demangle"))
 	}
@@ -91,16 +89,6 @@ func (c *command) lastOf(on, off string) (last bool) {
 	return last
 }
 
-// traceModules is -t. Like ld, it prints the modules also if they cannot be linked.
-func (c *command) traceModules(names []string) {
-	if !c.trace {
-		return
-	}
-	for _, name := range names {
-		fmt.Fprintln(c.stderr, diag.Escape(name))
-	}
-}
-
 // writePulls writes why each archive member is linked.
 func writePulls(w io.Writer, result *link.Result) error {
 	for _, p := range result.Pulls {
@@ -116,12 +104,12 @@ func writePulls(w io.Writer, result *link.Result) error {
 }
 
 // writeMap writes the file of -Map. --cref goes to its end, or alone to standard output.
-func (c *command) writeMap(w io.Writer, result *link.Result, facts func() *link.Map) error {
-	if filepath.Ext(c.beside["Map"]) == ".json" {
+func (j *linkJob) writeMap(w io.Writer, result *link.Result, facts func() *link.Map) error {
+	if filepath.Ext(j.beside["Map"]) == ".json" {
 		return facts().WriteJSON(w)
 	}
-	if !c.onlyCref {
-		if err := facts().WriteText(w); err != nil || !c.cref {
+	if !j.onlyCref {
+		if err := facts().WriteText(w); err != nil || !j.options.CrossReference {
 			return err
 		}
 		io.WriteString(w, "\n")
@@ -131,7 +119,7 @@ func (c *command) writeMap(w io.Writer, result *link.Result, facts func() *link.
 
 // writeTimeTrace writes the passes as events of the trace event format, which
 // chrome://tracing and ui.perfetto.dev show.
-func (c *command) writeTimeTrace(w io.Writer) error {
+func (j *linkJob) writeTimeTrace(w io.Writer) error {
 	type event struct {
 		Name  string `json:"name"`
 		Phase string `json:"ph"`
@@ -142,19 +130,19 @@ func (c *command) writeTimeTrace(w io.Writer) error {
 	}
 	var first time.Time
 	events := []event{}
-	for _, p := range c.passes {
+	for _, p := range j.passes {
 		if first.IsZero() || p.Start.Before(first) {
 			first = p.Start
 		}
 	}
-	for _, p := range c.passes {
+	for _, p := range j.passes {
 		events = append(events, event{p.Name, "X", p.Start.Sub(first).Microseconds(), p.Time.Microseconds(), 1, 1})
 	}
 	return json.NewEncoder(w).Encode(map[string]any{"traceEvents": events, "displayTimeUnit": "ms"})
 }
 
 // showStats is --stats.
-func (c *command) showStats(result *link.Result) {
+func (j *linkJob) showStats(result *link.Result) {
 	bytes, archives := 0, map[string]bool{}
 	for _, m := range result.Modules {
 		bytes += m.Bytes
@@ -190,6 +178,6 @@ func (c *command) showStats(result *link.Result) {
 		{result.Size(), "bytes of PTX in the output"},
 		{int(memory.TotalAlloc), "bytes allocated"},
 	} {
-		fmt.Fprintf(c.stderr, "%12d  %s\n", row.n, row.what)
+		fmt.Fprintf(j.stderr, "%12d  %s\n", row.n, row.what)
 	}
 }

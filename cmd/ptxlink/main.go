@@ -78,7 +78,6 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := newTable(s.flags(), s.like)
 	c.spelling, c.report.style.Spelling = t.Spelling, t.Spelling
-	c.linkOptions.Spelling, c.assembler.Spelling = t.Spelling, t.Spelling
 	if words, ok := asked(args); ok {
 		c.arguments = []string{completionFlag}
 		s.BashComplete = func(opts *cli.Context) { io.WriteString(opts.App.Writer, s.complete(t, words)) }

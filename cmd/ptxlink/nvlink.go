@@ -61,7 +61,7 @@ read or written.`,
 	},
 	first: optionFiles,
 	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r", "--entry": "--kernels-used"},
-	run:   (*command).nvlink,
+	run:   links((*linkJob).nvlink),
 }
 
 // nvlinkIgnored are options that change nothing here: they suit a linker of cubins, or
@@ -151,49 +151,49 @@ func optionFiles(args []string) (out []string) {
 }
 
 // nvlink runs ptxlink nvlink.
-func (c *command) nvlink(opts *cli.Context) error {
-	if opts.Bool("version") {
-		return c.show([]byte("ptxlink nvlink: " + version() + "\n"))
+func (j *linkJob) nvlink() error {
+	if j.opts.Bool("version") {
+		return j.show([]byte("ptxlink nvlink: " + version() + "\n"))
 	}
-	if err := c.readMessageOptions(opts); err != nil {
+	if err := j.readMessageOptions(j.opts); err != nil {
 		return err
 	}
-	arch, register := opts.String("arch"), opts.String("register-link-binaries")
+	arch, register := j.opts.String("arch"), j.opts.String("register-link-binaries")
 	virtual := strings.HasPrefix(arch, "compute_")
-	c.output = opts.String("output-file")
-	if err := c.checkNvlink(opts, arch, register, virtual); err != nil {
+	j.output = j.opts.String("output-file")
+	if err := j.checkNvlink(arch, register, virtual); err != nil {
 		return err
 	}
 
-	files := c.deviceFiles(append(splitCommas(opts.StringSlice("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
-	for _, path := range []string{c.output, register} {
-		if err := c.checkFile(path); err != nil {
+	files := j.deviceFiles(append(splitCommas(j.opts.StringSlice("L")), filepath.SplitList(os.Getenv("LIBRARY_PATH"))...))
+	for _, path := range []string{j.output, register} {
+		if err := j.checkFile(path); err != nil {
 			return err
 		}
 	}
-	job := dlink.Read(opts.Context, files, dlink.Options{Arch: arch, System: opts.Bool("keep-system-libraries")})
-	if err := c.tell(job.Messages, opts.Bool("suppress-arch-warning")); err != nil {
+	job := dlink.Read(j.opts.Context, files, dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries")})
+	if err := j.tell(job.Messages, j.opts.Bool("suppress-arch-warning")); err != nil {
 		return err
 	}
-	c.linkOptions.Inputs, c.linkOptions.Arch, c.linkOptions.MapInputs = job.Inputs, job.Arch, true
-	c.linkOptions.StripDebug = opts.Bool("suppress-debug-info")
-	for _, name := range splitCommas(opts.StringSlice("kernels-used")) {
-		c.linkOptions.Entries = append(c.linkOptions.Entries, "*"+escapeGlob(name)+"*")
+	j.options.Inputs, j.options.Arch, j.options.MapInputs = job.Inputs, job.Arch, true
+	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
+	for _, name := range splitCommas(j.opts.StringSlice("kernels-used")) {
+		j.options.Entries = append(j.options.Entries, "*"+escapeGlob(name)+"*")
 	}
-	c.linkOptions.Relocatable = opts.Bool("relocatable-link")
+	j.options.Relocatable = j.opts.Bool("relocatable-link")
 	if job.Library != nil {
-		c.linkOptions.AllowUndefined = job.Library.Names
+		j.options.AllowUndefined = job.Library.Names
 	}
 	if virtual {
-		return c.linkVirtual(opts.Context, job, register)
+		return j.linkVirtual(job, register)
 	}
-	return c.linkCubin(opts, job, register)
+	return j.linkCubin(job, register)
 }
 
 // checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
-func (c *command) checkNvlink(opts *cli.Context, arch, register string, virtual bool) error {
+func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 	for _, o := range nvlinkRefused() {
-		if opts.IsSet(o.option.Names()[0]) {
+		if j.opts.IsSet(o.option.Names()[0]) {
 			return &usageError{text: o.text, help: o.help}
 		}
 	}
@@ -207,44 +207,44 @@ func (c *command) checkNvlink(opts *cli.Context, arch, register string, virtual 
 		return err
 	}
 	switch {
-	case len(c.inputs) == 0:
+	case len(j.inputs) == 0:
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
-	case c.output == "" && !virtual:
+	case j.output == "" && !virtual:
 		return &usageError{text: "no output", help: "name the cubin with -o"}
-	case register != "" && sameOutput(c.output, register):
+	case register != "" && sameOutput(j.output, register):
 		return &usageError{text: fmt.Sprintf("-o and --register-link-binaries would both write %s", register)}
 	}
 	return nil
 }
 
 // linkCubin links the inputs, and writes the cubin and the register file.
-func (c *command) linkCubin(opts *cli.Context, job *dlink.Job, register string) (err error) {
-	c.format, c.cubin, c.usage = "cubin", true, opts.Bool("verbose")
-	c.assembler.Usage = c.usage
-	c.assembler.Compile = c.linkOptions.Relocatable
-	if c.assembler.Path, err = findPtxas(); err != nil {
+func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
+	j.format, j.usage = "cubin", j.opts.Bool("verbose")
+	j.assembler.Usage = j.usage
+	j.assembler.Compile = j.options.Relocatable
+	if j.assembler.Path, err = findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	c.assembler.Nvlink, _ = c.assembler.FindNvlink("") // without one, the whole program is assembled
-	targets, err := c.linkAll(opts.Context)
+	j.assembler.Nvlink, _ = j.assembler.FindNvlink("") // without one, the whole program is assembled
+	targets, err := j.linkAll()
 	if err != nil {
 		return err
 	}
-	c.assembler.Args = splitCommas(opts.StringSlice("Xptxas"))
-	if n := opts.String("maxrregcount"); n != "" {
-		c.assembler.Args = append(c.assembler.Args, "--maxrregcount="+n)
+	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
+	if n := j.opts.String("maxrregcount"); n != "" {
+		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
 	}
 	result := targets[0].Result
-	if job.NeedsLibrary(result) && !c.assembler.Compile {
-		if err := c.addLibrary(job.Library.Path); err != nil {
+	if job.NeedsLibrary(result) && !j.assembler.Compile {
+		if err := j.addLibrary(job.Library.Path); err != nil {
 			return err
 		}
 	}
-	cubin, err := c.assemble(opts.Context, targets)
+	cubin, err := j.assemble(targets)
 	if err != nil {
 		return err
 	}
-	return c.write(c.paths, append(registerFile(job, register, result), c.toFile(c.output, cubin))...)
+	return j.write(j.paths, append(registerFile(job, register, result), j.toFile(j.output, cubin))...)
 }
 
 // deviceFiles returns the inputs in nvlink's order: files, then libraries. A library

@@ -28,42 +28,42 @@ read or written.`,
 				&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
 			}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)...)
 	},
-	run: (*command).nvptxLd,
+	run: links((*linkJob).nvptxLd),
 }
 
 // nvptxLd runs ptxlink nvptx-none-ld.
-func (c *command) nvptxLd(opts *cli.Context) error {
-	if opts.Bool("version") {
-		return c.show([]byte("ptxlink nvptx-none-ld: " + version() + "\n"))
+func (j *linkJob) nvptxLd() error {
+	if j.opts.Bool("version") {
+		return j.show([]byte("ptxlink nvptx-none-ld: " + version() + "\n"))
 	}
-	c.anySuffix = true
-	if err := c.readOptions(opts); err != nil {
+	j.anySuffix = true
+	if err := j.readOptions(); err != nil {
 		return err
 	}
-	if opts.String("output") == "" {
-		c.output = "a.out"
+	if j.opts.String("output") == "" {
+		j.output = "a.out"
 	}
 	// libgomp looks up functions and variables by the names in the maps.
-	c.linkOptions.KeepUnused = !opts.Bool("gc-sections")
-	c.linkOptions.OffloadMaps = true
-	c.linkOptions.Stream = false
+	j.options.KeepUnused = !j.opts.Bool("gc-sections")
+	j.options.OffloadMaps = true
+	j.options.Stream = false
 	// gcc names the directories that it may have, also those that it has not.
-	dirs := slices.DeleteFunc(opts.StringSlice("L"), func(dir string) bool {
+	dirs := slices.DeleteFunc(j.opts.StringSlice("L"), func(dir string) bool {
 		_, err := os.Stat(dir)
 		return err != nil
 	})
-	if err := c.findInputs(dirs); err != nil {
+	if err := j.readInputs(dirs); err != nil {
 		return err
 	}
-	if err := c.checkFiles(); err != nil {
+	if err := j.checkFiles(); err != nil {
 		return err
 	}
-	targets, err := c.linkAll(opts.Context)
+	targets, err := j.linkAll()
 	if err != nil {
 		return err
 	}
 	result := targets[0].Result
 	// mkoffload finds the end of a module by its NUL, where ptxas stops, too.
 	text := slices.Concat(result.PTX, result.OffloadMaps, []byte{0})
-	return c.writeResult(result, unused(targets), outfile.File{Path: c.output, Data: text})
+	return j.writeResult(result, unused(targets), outfile.File{Path: j.output, Data: text})
 }

@@ -4,14 +4,14 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 )
 
 // readOptimize reads the options for the second stage of a link.
-func (c *command) readOptimize(opts *cli.Context) error {
-	c.optimize = link.Optimize{
+func (j *linkJob) readOptimize() (o link.Optimize, err error) {
+	opts := j.opts
+	o = link.Optimize{
 		Level:        int(opts.Int64("O")),
 		Inline:       opts.StringSlice("inline"),
 		NoInline:     opts.StringSlice("no-inline"),
@@ -19,25 +19,23 @@ func (c *command) readOptimize(opts *cli.Context) error {
 		Fold:         opts.Bool("icf"),
 		Interposable: opts.Bool("compile-only"),
 	}
-	c.printInlining = opts.Bool("print-inlining")
-	c.printFolded = opts.Bool("print-icf-sections")
-	inlines := c.optimize.Level > 0 || len(c.optimize.Inline) > 0
+	inlines := o.Level > 0 || len(o.Inline) > 0
 	if inlines {
 		collectAt(400) // each round of inlining leaves a module behind
 	}
-	if (inlines || c.optimize.Fold) && opts.Bool("relocatable") {
-		return &usageError{text: "-r excludes -O, --inline and --icf", help: "optimise when everything is linked"}
+	if (inlines || o.Fold) && opts.Bool("relocatable") {
+		return o, &usageError{text: "-r excludes -O, --inline and --icf", help: "optimise when everything is linked"}
 	}
 	if !inlines {
 		for _, name := range []string{"no-inline", "inline-limit", "print-inlining"} {
 			if opts.IsSet(name) {
-				if err := c.warnUnused(name, "-O or --inline"); err != nil {
-					return err
+				if err := j.warnUnused(name, "-O or --inline"); err != nil {
+					return o, err
 				}
 			}
 		}
 	}
-	return nil
+	return o, nil
 }
 
 // showFolded writes a line for each function that another one replaces.

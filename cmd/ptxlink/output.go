@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"strings"
-
-	"github.com/urfave/cli/v2"
 )
 
 // otherOutputs maps suffixes of files that a link does not write to the programs that
@@ -20,34 +18,37 @@ var otherOutputs = []struct{ endings, is, help string }{
 }
 
 // readOutput reads the options that say what is written, and where.
-func (c *command) readOutput(opts *cli.Context) error {
-	c.output = opts.String("output")
-	c.format = opts.String("format")
-	ending := strings.ToLower(filepath.Ext(c.output))
+func (j *linkJob) readOutput() error {
+	opts := j.opts
+	j.output = opts.String("output")
+	j.format = opts.String("format")
+	ending := strings.ToLower(filepath.Ext(j.output))
 	switch {
-	case c.format != "":
-		if c.format != "cubin" && (opts.Bool("cubin") || opts.Bool("compile-only")) {
-			return &usageError{text: fmt.Sprintf("--format=%s does not go with --cubin and -c", c.format)}
+	case j.format != "":
+		if j.format != "cubin" && (opts.Bool("cubin") || opts.Bool("compile-only")) {
+			return &usageError{text: fmt.Sprintf("--format=%s does not go with --cubin and -c", j.format)}
 		}
 	case opts.Bool("cubin") || opts.Bool("compile-only") || opts.Bool("assemble"):
-		c.format = "cubin"
+		j.format = "cubin"
 	case ending == ".cubin" || ending == ".fatbin":
-		c.format = ending[1:]
+		j.format = ending[1:]
 	default:
-		c.format = "ptx"
+		j.format = "ptx"
 	}
-	c.cubin = c.format != "ptx"
-	if c.unnamed = c.output == ""; c.unnamed {
-		c.output = "a.out." + c.format
+	if j.unnamed = j.output == ""; j.unnamed {
+		j.output = "a.out." + j.format
 	}
-	if c.format == "fatbin" && opts.Bool("relocatable") {
+	if j.format == "fatbin" && opts.Bool("relocatable") {
 		return &usageError{text: "a fatbin is not linked again", help: "-r writes PTX, and -c -r a relocatable cubin"}
 	}
-	if opts.String("format") != "" || c.anySuffix {
+	if opts.String("format") != "" || j.anySuffix {
 		return nil
 	}
-	return checkOutputName(c.output, c.format)
+	return checkOutputName(j.output, j.format)
 }
+
+// cubin reports whether the output is not PTX.
+func (j *linkJob) cubin() bool { return j.format != "ptx" }
 
 // checkOutputName returns an error if a link does not write files with the suffix of
 // an output, or not in this format. Names without a suffix are accepted.

@@ -24,11 +24,11 @@ type progressLine struct {
 
 // showProgress shows how far ptxas is, from one second on, if standard error is a
 // terminal. stop erases the line.
-func (c *command) showProgress(b *ptxas.Build, targets []ptxas.Target) (stop func()) {
-	if !isTerminal(c.stderr) || os.Getenv("TERM") == "dumb" || b.Verbose || c.dryRun || !c.report.text() {
+func (j *linkJob) showProgress(b *ptxas.Build, targets []ptxas.Target) (stop func()) {
+	if !isTerminal(j.stderr) || os.Getenv("TERM") == "dumb" || b.Verbose || j.opts.Bool("dry-run") || !j.report.text() {
 		return func() {}
 	}
-	p := &progressLine{file: c.stderr.(*os.File), start: time.Now()}
+	p := &progressLine{file: j.stderr.(*os.File), start: time.Now()}
 	var gpus []string
 	for _, t := range targets {
 		gpus = append(gpus, t.Arch)

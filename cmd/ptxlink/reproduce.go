@@ -23,25 +23,25 @@ type reproduction struct {
 	dir      string
 	inputs   []link.Input
 	names    []string // of the inputs in the directory
-	scripts  []string
+	script   string   // of --version-script
 	response string
 }
 
 // reproduce writes the tar of --reproduce. That it exists when ptxlink crashes is the
 // point of it, so it is written before the link.
-func (c *command) reproduce(opts *cli.Context) error {
-	file := c.beside["reproduce"]
+func (j *linkJob) reproduce() error {
+	file := j.beside["reproduce"]
 	if file == "" {
 		return nil
 	}
 	base := filepath.Base(file)
-	r := &reproduction{dir: strings.TrimSuffix(base, filepath.Ext(base)), inputs: c.linkOptions.Inputs, scripts: c.scripts}
+	r := &reproduction{dir: strings.TrimSuffix(base, filepath.Ext(base)), inputs: j.options.Inputs, script: j.opts.String("version-script")}
 	if r.dir == "" || r.dir == "." || r.dir == base {
 		r.dir = base + ".d"
 	}
 	var words []string
-	for _, arg := range c.arguments {
-		if word := reproduced(opts, arg); word != "" {
+	for _, arg := range j.arguments {
+		if word := reproduced(j.opts, arg); word != "" {
 			words = append(words, word)
 		}
 	}
@@ -64,7 +64,7 @@ func (c *command) reproduce(opts *cli.Context) error {
 		words = append(words, "./"+name)
 	}
 	r.response = responseFile(words)
-	return c.write(c.paths, outfile.File{Path: file, From: r})
+	return j.write(j.paths, outfile.File{Path: file, From: r})
 }
 
 // reproduced returns an argument as the response file has it, or "" if it is left out.
@@ -151,8 +151,8 @@ func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 			return 0, err
 		}
 	}
-	for _, script := range slices.Compact(slices.Sorted(slices.Values(r.scripts))) {
-		if err := file(insideDir(script), script); err != nil {
+	if r.script != "" {
+		if err := file(insideDir(r.script), r.script); err != nil {
 			return 0, err
 		}
 	}

@@ -32,7 +32,7 @@ func linking() subcommand {
 			Description: description,
 		},
 		flags: newFlags,
-		run:   (*command).run,
+		run:   links((*linkJob).run),
 	}
 }
 

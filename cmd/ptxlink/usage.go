@@ -1,25 +1,24 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
 )
 
 // readUsage reads --resource-usage.
-func (c *command) readUsage(opts *cli.Context) error {
-	when := opts.String("resource-usage")
-	c.usage = when != "" && !opts.Bool("dry-run")
-	c.assembler.Usage = c.usage || (c.beside["report"] != "" || c.beside["Map"] != "") && !opts.Bool("dry-run")
-	c.compare = when == "compare"
-	if c.compare && c.optimize.Level == 0 && len(c.optimize.Inline) == 0 && !c.optimize.Fold {
+func (j *linkJob) readUsage() error {
+	when := j.opts.String("resource-usage")
+	j.usage = when != "" && !j.opts.Bool("dry-run")
+	j.assembler.Usage = j.usage || (j.beside["report"] != "" || j.beside["Map"] != "") && !j.opts.Bool("dry-run")
+	j.compare = when == "compare"
+	o := j.options.Optimize
+	if j.compare && o.Level == 0 && len(o.Inline) == 0 && !o.Fold {
 		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}
 	}
 	return nil
@@ -27,15 +26,15 @@ func (c *command) readUsage(opts *cli.Context) error {
 
 // showUsage writes a table of what each kernel and function uses, for each GPU. before
 // are the outputs without optimisation, if they are to be compared.
-func (c *command) showUsage(targets []ptxas.Target, outputs, before []ptxas.Output) error {
+func (j *linkJob) showUsage(targets []ptxas.Target, outputs, before []ptxas.Output) error {
 	for i, o := range outputs {
 		if len(outputs) > 1 {
-			fmt.Fprintf(c.stderr, "%s:\n", targets[i].Arch)
+			fmt.Fprintf(j.stderr, "%s:\n", targets[i].Arch)
 		}
-		if o.Way != "" && !c.assembler.Verbose { // which prints it too
-			fmt.Fprintln(c.stderr, diag.Escape(o.Way))
+		if o.Way != "" && !j.assembler.Verbose { // which prints it too
+			fmt.Fprintln(j.stderr, diag.Escape(o.Way))
 		}
-		w := tabwriter.NewWriter(c.stderr, 0, 0, 2, ' ', 0)
+		w := tabwriter.NewWriter(j.stderr, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(w, link.UsageHeads+"\tname")
 		var old []ptxas.Usage
 		if before != nil {
@@ -75,31 +74,31 @@ func writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 
 // unoptimized assembles the code without -O, --inline and --icf. It returns nil if
 // that fails; the reason is a note, because the output does not need it.
-func (c *command) unoptimized(ctx context.Context, targets []ptxas.Target) ([]ptxas.Output, error) {
-	b := c.assembler
+func (j *linkJob) unoptimized(targets []ptxas.Target) ([]ptxas.Output, error) {
+	b := j.assembler
 	b.Temporary = nil
 	plain := make([]ptxas.Target, len(targets))
 	for i, t := range targets {
-		o := c.linkOptions
+		o := j.options
 		o.Optimize = link.Optimize{}
-		if len(c.archs) > 0 {
+		if len(j.archs) > 0 {
 			o.Arch = t.Arch
 		}
-		result, err := link.Link(ctx, o)
+		result, err := link.Link(j.opts.Context, o)
 		if err != nil {
-			return nil, c.refused(err)
+			return nil, j.refused(err)
 		}
 		plain[i] = ptxas.Target{Arch: t.Arch, Result: result}
 	}
-	stop := c.showProgress(&b, plain)
-	outputs, messages, err := b.AssembleAll(ctx, plain)
+	stop := j.showProgress(&b, plain)
+	outputs, messages, err := b.AssembleAll(j.opts.Context, plain)
 	stop()
 	if !errors.Is(err, ptxas.ErrRejected) {
 		return outputs, err
 	}
 	for _, m := range messages {
 		if m.Kind == link.Error {
-			c.report.note("nothing is compared, because the code without optimisation is refused: " + m.Text)
+			j.report.note("nothing is compared, because the code without optimisation is refused: " + m.Text)
 			break
 		}
 	}
