@@ -1,17 +1,13 @@
 package main
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/infile"
@@ -19,8 +15,6 @@ import (
 	"ptxlink/internal/typo"
 	"ptxlink/link"
 	"ptxlink/link/diag"
-	"ptxlink/link/ptxas"
-	"ptxlink/link/report"
 	"ptxlink/object"
 )
 
@@ -38,136 +32,6 @@ type command struct {
 	unnamed        bool          // a link without -o
 }
 
-// linkJob is a run that links.
-type linkJob struct {
-	*command
-	opts      *cli.Context
-	options   link.Options
-	output    string            // "-" is standard output
-	format    string            // "ptx", "cubin" or "fatbin"
-	anySuffix bool              // of the output
-	checkOnly bool              // ptxlink check
-	onlyCref  bool              // without the map
-	archs     []string          // the GPUs of a fatbin, if there are several
-	beside    map[string]string // the files of sideFiles that are written, by option
-	passes    []link.Pass
-
-	assembler ptxas.Build
-	fatbinary string          // its path
-	usage     bool            // --resource-usage
-	compare   bool            // --resource-usage=compare
-	gpus      []link.GPU      // for the map and the page
-	fromPtxas []*link.Message // likewise
-}
-
-// links returns the run of a subcommand that links.
-func links(run func(*linkJob) error) func(*command, *cli.Context) error {
-	return func(c *command, opts *cli.Context) error {
-		j := &linkJob{command: c, opts: opts}
-		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
-		return run(j)
-	}
-}
-
-// sideFiles are the options that name a file beside the output.
-var sideFiles = []string{"Map", "dot", "report", "dependency-file", "unused-inputs", "print-dependencies", "time-trace", "reproduce"}
-
-// run runs a link. Errors that need no input are reported first; files are written
-// last, all or none.
-func (j *linkJob) run() error {
-	if j.opts.Bool("version") {
-		return j.show([]byte(version() + "\n"))
-	}
-	if j.opts.IsSet("explain") {
-		return j.explain(j.opts.String("explain"))
-	}
-	if err := j.readOptions(); err != nil {
-		return err
-	}
-	if err := j.misspelt(); err != nil {
-		return err
-	}
-	if err := j.readInputs(j.opts.StringSlice("L")); err != nil {
-		return err
-	}
-	switch {
-	case j.options.CrossReference && j.beside["Map"] == "":
-		j.beside["Map"], j.onlyCref = "-", true
-	case j.options.CrossReference && filepath.Ext(j.beside["Map"]) == ".json":
-		return &usageError{text: "--cref does not go with a map in JSON", help: "the map has the module of each symbol and all calls"}
-	}
-	if err := j.checkFiles(); err != nil {
-		return err
-	}
-	if err := j.reproduce(); err != nil {
-		return err
-	}
-	targets, files, err := j.make()
-	switch {
-	case err != nil && j.beside["report"] != "" && !j.opts.Bool("dry-run") && j.opts.Err() == nil:
-		return j.writeFailure(targets, err)
-	case err != nil || j.opts.Bool("dry-run"):
-		return err
-	}
-	result := ptxas.Portable(targets).Result
-	if err := j.writeResult(result, unused(targets), files...); err != nil {
-		return err
-	}
-	if j.opts.Bool("time") {
-		j.showTimes()
-	}
-	if j.opts.Bool("stats") {
-		j.showStats(result)
-	}
-	return nil
-}
-
-// make links, and returns what was linked and the files to write, the output last.
-func (j *linkJob) make() (targets []ptxas.Target, files []outfile.File, err error) {
-	if j.cubin() {
-		if err := j.findTools(); err != nil {
-			return nil, nil, err
-		}
-	}
-	if targets, err = j.linkAll(); err != nil {
-		return nil, nil, err
-	}
-	result := ptxas.Portable(targets).Result
-	output := outfile.File{Path: j.output, From: result}
-	if j.cubin() {
-		output.From = nil
-		if output.Data, err = j.assemble(targets); err != nil {
-			return targets, nil, err
-		}
-	}
-	if j.opts.IsSet("emit-parts") {
-		output = outfile.File{Path: j.output, Data: result.PTX}
-		if files, err = j.cut(result); err != nil {
-			return targets, nil, err
-		}
-	}
-	return targets, append(files, output), nil
-}
-
-// writeFailure writes the page of a link that failed: the messages and, if ptxas refused
-// its output, what was linked. It reports the error first.
-func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
-	failed := &exitError{code: j.finish(err)}
-	page := report.Report{Title: filepath.Base(j.output), Map: link.NewMap(), Failed: true}
-	if targets != nil {
-		page.Map = ptxas.Portable(targets).Map()
-	}
-	page.Map.Messages = link.MapMessages(j.report.shown)
-	var b bytes.Buffer
-	if err := page.Write(&b); err != nil {
-		return err
-	}
-	if err := j.write(j.paths, j.toFile(j.beside["report"], b.Bytes())); err != nil {
-		j.finish(err)
-	}
-	return failed
-}
-
 // readMessageOptions reads the options for the display of messages.
 func (c *command) readMessageOptions(opts *cli.Context) error {
 	if c.report.text() || opts.IsSet("error-limit") { // other programs get all errors
@@ -180,90 +44,6 @@ func (c *command) readMessageOptions(opts *cli.Context) error {
 		}
 	}
 	return nil
-}
-
-// readOptions reads the options and makes the checks that package flag cannot.
-func (j *linkJob) readOptions() error {
-	opts := j.opts
-	if err := j.readMessageOptions(opts); err != nil {
-		return err
-	}
-	optimize, err := j.readOptimize()
-	if err != nil {
-		return err
-	}
-	if len(j.inputs) == 0 {
-		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
-	}
-
-	j.options = link.Options{
-		Spelling:       j.spelling,
-		Jobs:           int(opts.Int64("threads")),
-		Relocatable:    opts.Bool("relocatable"),
-		AllowUndefined: opts.StringSlice("allow-undefined"),
-		Host:           opts.String("host"),
-		Version:        opts.String("ptx-version"),
-		MaxInputSize:   opts.Int64("max-input-size"),
-		Undefined:      opts.StringSlice("undefined"),
-		RequireDefined: opts.StringSlice("require-defined"),
-		Verbose:        opts.Bool("verbose"),
-
-		AllowHostMismatch: opts.Bool("allow-host-mismatch"),
-		Entries:           opts.StringSlice("entry"),
-		Exports:           opts.StringSlice("export"),
-		Localize:          opts.StringSlice("localize"),
-		CollectVariables:  opts.Bool("gc-variables"),
-		WhyLive:           opts.StringSlice("why-live"),
-		StripDebug:        opts.Bool("strip-debug"),
-		KeepLines:         opts.Bool("keep-line-info"),
-
-		Optimize: optimize,
-
-		MapInputs: true,
-		CheckOnly: j.checkOnly && !opts.Bool("assemble"),
-	}
-	if script := opts.String("version-script"); script != "" {
-		global, local, places, err := readVersionScript(j.read, script)
-		if err != nil {
-			return err
-		}
-		j.options.PatternPlaces = places
-		j.options.Exports = append(j.options.Exports, global...)
-		j.options.Localize = append(j.options.Localize, local...)
-	}
-	// Other cubins may call every function of a relocatable one.
-	if err := j.readLinkerOptions(opts, &j.options); err != nil {
-		return err
-	}
-	if err := j.options.Check(); err != nil {
-		return &exitError{exitUsage, err}
-	}
-	j.options.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
-	if err := j.readOutput(); err != nil {
-		return err
-	}
-	if err := j.readArchs(opts.StringSlice("arch")); err != nil {
-		return err
-	}
-	j.options.Stream = !j.cubin() && !opts.IsSet("emit-parts") // ptxas needs the module in memory
-	j.beside = map[string]string{}
-	for _, option := range sideFiles {
-		j.beside[option] = opts.String(option)
-	}
-	if opts.Bool("print-map") && j.beside["Map"] == "" {
-		j.beside["Map"] = "-"
-	}
-	if opts.Bool("MD") && j.beside["dependency-file"] == "" && j.output != "-" {
-		j.beside["dependency-file"] = j.output + ".d"
-	}
-	j.report.keep = j.beside["report"] != ""
-	if opts.Bool("no-threads") {
-		j.options.Jobs = 1
-	}
-	if err := j.warnIgnored(opts); err != nil {
-		return err
-	}
-	return j.readAssembler()
 }
 
 // warnUnused warns about an option that was given without another one. It returns an error
@@ -295,16 +75,6 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 		return &exitError{code: exitLink}
 	}
 	return nil
-}
-
-// readInputs finds the inputs of the link.
-func (j *linkJob) readInputs(dirs []string) (err error) {
-	again := len(j.archs) > 0 || j.compare || j.beside["reproduce"] != ""
-	j.options.Inputs, err = j.findInputs(dirs, again)
-	if script := j.opts.String("version-script"); script != "" {
-		j.paths = append(j.paths, script)
-	}
-	return err
 }
 
 // findInputs turns the arguments into inputs of a link, which may be read again. As in GNU ld,
@@ -356,46 +126,6 @@ func (c *command) findInputs(dirs []string, again bool) (inputs []link.Input, er
 	return inputs, nil
 }
 
-// checkFiles returns an error if an output is also an input, or two outputs are the
-// same file.
-func (j *linkJob) checkFiles() error {
-	if j.beside["dependency-file"] != "" && j.output == "-" {
-		return &usageError{text: "--dependency-file needs an output with a name", help: "name one with -o"}
-	}
-	for _, option := range []string{"dependency-file", "unused-inputs", "reproduce"} {
-		if j.beside[option] == "-" {
-			return &usageError{text: spell(option) + " cannot be standard output"}
-		}
-	}
-	if j.cubin() && j.output == "-" && isTerminal(j.stdout) {
-		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
-	}
-	type file struct{ option, path string }
-	named := []file{{"-o", j.output}}
-	for _, option := range sideFiles {
-		named = append(named, file{spell(option), j.beside[option]})
-	}
-	for i := range j.assembler.Parts {
-		if pattern := j.opts.String("emit-parts"); pattern != "" {
-			named = append(named, file{"--emit-parts", partFile(pattern, i)})
-		}
-	}
-	for i, a := range named {
-		if a.path == "" {
-			continue
-		}
-		for _, b := range named[:i] {
-			if sameOutput(a.path, b.path) {
-				return &usageError{text: fmt.Sprintf("%s and %s would both write %s", b.option, a.option, a.path)}
-			}
-		}
-		if err := j.checkFile(a.path); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // checkFile returns an error if a file that is to be written is an input, or cannot be
 // written.
 func (c *command) checkFile(path string) error {
@@ -406,13 +136,6 @@ func (c *command) checkFile(path string) error {
 		return &exitError{exitIO, err}
 	}
 	return nil
-}
-
-func sameOutput(a, b string) bool {
-	if a == "-" || b == "-" || b == "" {
-		return a == b
-	}
-	return a != "/dev/null" && outfile.Same(a, b)
 }
 
 // refused writes the messages of a *link.Errors and returns its exit code. It returns
@@ -521,66 +244,4 @@ func (c *command) insteadOfDirectory(path string) string {
 		}
 	}
 	return diag.Join(ptx, library)
-}
-
-// writeResult writes the files, the output last, so that the others exist once it
-// does.
-func (j *linkJob) writeResult(result *link.Result, unused []string, output ...outfile.File) error {
-	defer j.timed("write", time.Now())
-	facts := sync.OnceValue(func() *link.Map {
-		m := result.Map()
-		m.GPUs = append(m.GPUs, j.gpus...)
-		m.Messages = append(m.Messages, link.MapMessages(j.fromPtxas)...)
-		return m
-	})
-	write := map[string]func(io.Writer) error{ // --reproduce is written before the link
-		"Map":                func(w io.Writer) error { return j.writeMap(w, result, facts) },
-		"dot":                result.WriteDot,
-		"report":             func(w io.Writer) error { return report.Report{Title: filepath.Base(j.output), Map: facts()}.Write(w) },
-		"dependency-file":    func(w io.Writer) error { return outfile.Dependencies(w, j.output, regularFiles(j.paths)) },
-		"unused-inputs":      func(w io.Writer) error { return outfile.UnusedInputs(w, regularFiles(unused)) },
-		"print-dependencies": func(w io.Writer) error { return writePulls(w, result) },
-		"time-trace":         j.writeTimeTrace,
-	}
-	var files []outfile.File
-	for _, option := range sideFiles {
-		if j.beside[option] == "" || write[option] == nil {
-			continue
-		}
-		var b bytes.Buffer
-		if err := write[option](&b); err != nil {
-			return err
-		}
-		files = append(files, j.toFile(j.beside[option], b.Bytes()))
-	}
-	if last := len(output) - 1; j.output == "-" {
-		output[last] = j.toStdout(output[last])
-	}
-	files = append(files, output...)
-	return j.write(j.paths, files...)
-}
-
-// regularFiles leaves out pipes such as /dev/fd/63, which are gone when Make
-// looks for them.
-func regularFiles(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		info, err := os.Stat(path)
-		return err != nil || !info.Mode().IsRegular()
-	})
-}
-
-// timed adds a pass outside the linker.
-func (j *linkJob) timed(name string, start time.Time) {
-	j.passes = append(j.passes, link.Pass{Name: name, Time: time.Since(start), Start: start})
-}
-
-func (j *linkJob) showTimes() {
-	var total time.Duration
-	for _, p := range append(j.passes, link.Pass{Name: "total"}) {
-		if p.Name == "total" {
-			p.Time = total
-		}
-		total += p.Time
-		fmt.Fprintf(j.stderr, "%10.3f ms  %s\n", p.Time.Seconds()*1000, p.Name)
-	}
 }
