@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"slices"
 	"sort"
 	"strconv"
 
@@ -29,7 +28,7 @@ func (r *Result) Edges() []Edge { return r.describer().edges }
 
 // edges returns the call graph of the plan.
 func (d describer) edges() (edges []Edge) {
-	for _, at := range slices.Concat(d.plan.variables, d.plan.bodies) {
+	add := func(at resolve.DeclID) {
 		f := d.t.Files[at.File]
 		decl := &f.Decls[at.Decl]
 		from := d.names.Of(object.ID{File: at.File, Name: decl.Name})
@@ -37,7 +36,52 @@ func (d describer) edges() (edges []Edge) {
 			return d.function(object.ID{File: at.File, Name: name})
 		})
 	}
+	for _, at := range d.plan.variables {
+		add(at)
+	}
+	c := d.plan.changes
+	if c == nil {
+		for _, at := range d.plan.bodies {
+			add(at)
+		}
+		return edges
+	}
+	variables := d.variables()
+	changed := func(m *ptx.Module, decl *ptx.Decl) {
+		edges = appendEdges(edges, m, decl, m.Names[decl.Name], func(name ptx.NameID) (string, bool) {
+			return m.Names[name], !variables[m.Names[name]]
+		})
+	}
+	for _, v := range c.variables {
+		for i := range v.Module.Decls {
+			changed(v.Module, &v.Module.Decls[i])
+		}
+	}
+	for i, f := range c.bodies {
+		if f.Lines == nil {
+			add(d.plan.bodies[i])
+		} else {
+			changed(f.Module, f.Decl)
+		}
+	}
 	return edges
+}
+
+// variables are the names of the variables in the output.
+func (d describer) variables() map[string]bool {
+	list := map[string]bool{}
+	for _, s := range d.plan.externs {
+		if decl := d.t.Files[s.Mentions[0].File].DeclOf(s.Mentions[0].Name); decl != nil && decl.Kind == ptx.Variable {
+			list[s.Name] = true
+		}
+	}
+	for _, at := range d.plan.variables {
+		list[d.names.Of(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})] = true
+	}
+	for _, m := range d.plan.changes.moved {
+		list[m.Name] = true
+	}
+	return list
 }
 
 // appendEdges appends the edges from a declaration. function returns the output name of

@@ -100,6 +100,19 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	return d, ctx.Err()
 }
 
+// described returns the names that the sections of the output may refer to.
+func (d *debugSections) described(names *resolve.Names) map[string]bool {
+	list := map[string]bool{}
+	for _, of := range d.names {
+		for i := range of {
+			if of[i].fate == debuginfo.Kept {
+				list[of[i].output(names)] = true
+			}
+		}
+	}
+	return list
+}
+
 // sectionEnds reports labels between sections.
 func sectionEnds(t *resolve.Table, log *diag.Log) {
 	for _, f := range t.Files {

@@ -21,7 +21,7 @@ func (p *plan) emit() ([]byte, *LineMap) {
 	out.Write(out.AvailableBuffer()[:p.record.size])
 	p.record.meanwhile(func() { p.write(&out) })
 	copy(out.Bytes(), p.record.text())
-	return out.Bytes(), &LineMap{out: diag.Source{Text: out.Bytes()}, runs: p.runs()}
+	return out.Bytes(), &LineMap{out: diag.Source{Text: out.Bytes()}, runs: p.runs(), numbers: p.numbers}
 }
 
 // Close unmaps the inputs of a link with Options.MapInputs. Afterwards only PTX may be
@@ -120,24 +120,24 @@ func (p *piece) write(w writer) {
 func (p *plan) runs() []lineRun {
 	runs := make([]lineRun, 0, 1+len(p.pieces))
 	out := 0
-	mark := func(src *diag.Source, off int32, fixed bool) {
-		if n := len(runs); n == 0 || src != nil || runs[n-1].src != nil {
-			runs = append(runs, lineRun{out: out, src: src, off: off, fixed: fixed})
+	mark := func(from piece) {
+		if n := len(runs); n == 0 || from.src != nil || runs[n-1].src != nil {
+			runs = append(runs, lineRun{out: out, src: from.src, off: from.span.Off, fixed: from.fixed, lines: from.lines})
 		}
 	}
-	mark(nil, 0, false)
+	mark(piece{})
 	out += p.record.size
 	for i := range p.pieces {
-		piece := &p.pieces[i]
-		end := out + piece.size()
-		if piece.before {
-			mark(nil, 0, false)
+		from := &p.pieces[i]
+		end := out + from.size()
+		if from.before {
+			mark(piece{})
 			out++
 		}
-		mark(piece.src, piece.span.Off, piece.fixed)
-		if piece.after {
+		mark(*from)
+		if from.after {
 			out = end - 1
-			mark(nil, 0, false)
+			mark(piece{})
 		}
 		out = end
 	}

@@ -11,32 +11,24 @@ import (
 type LineMap struct {
 	out  diag.Source
 	runs []lineRun // by out
-
-	// After Options.Optimize: each line of out comes from a line of the linked module,
-	// whose own map is inner.
-	inner *LineMap
-	lines []int32
+	// numbers are those in lineRun.lines.
+	numbers *lineNumbers
 }
 
 // lineRun is a stretch of the output. It starts at byte out and comes from byte
-// off of src, line by line; from that one line if fixed; from the linker itself
-// if src is nil.
+// off of src, line by line; from that one line if fixed; from the lines with these numbers
+// if there are some; from the linker itself if src is nil.
 type lineRun struct {
 	out   int
 	src   *diag.Source
 	off   int32
 	fixed bool
+	lines []int32
 }
 
 // Origin returns where a line (1-based) of the output comes from. ok is false for
 // lines that the linker wrote itself.
 func (m *LineMap) Origin(line int) (place Place, ok bool) {
-	if m.inner != nil {
-		if line < 1 || line > len(m.lines) {
-			return Place{}, false
-		}
-		return m.inner.Origin(int(m.lines[line-1]))
-	}
 	span := m.out.LineSpan(line)
 	if span == (diag.Span{}) {
 		return Place{}, false
@@ -46,9 +38,13 @@ func (m *LineMap) Origin(line int) (place Place, ok bool) {
 	if run.src == nil {
 		return Place{}, false
 	}
+	ends := bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
+	if run.lines != nil {
+		return m.numbers.place(run.lines[ends])
+	}
 	at := run.src.Line(run.off)
 	if !run.fixed {
-		at += bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
+		at += ends
 	}
 	return diag.At(run.src, run.src.LineSpan(at)), true
 }

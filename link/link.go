@@ -121,19 +121,18 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 	r := describe(p, in, table, names, o, log)
-	// Every byte of the output is decided. No message after this.
+	// No message after this.
 
-	switch {
-	case o.CheckOnly:
-	case o.Optimize.options().Enabled():
-		if err := outputRoom(3 * p.size); err != nil {
-			return nil, err
-		}
-		clock.pass("emit", func() { r.PTX, r.Lines = p.emit() })
-		clock.pass("optimise", func() { err = rewrite(r, o) })
+	if !o.CheckOnly && o.Optimize.options().Enabled() {
+		clock.pass("optimise", func() { err = p.optimize(ctx, r, describer{table, names, p}, debug, o) })
 		if err != nil {
 			return nil, err
 		}
+	}
+	// Every byte of the output is decided.
+
+	switch {
+	case o.CheckOnly:
 	case o.Stream:
 		r.plan, r.files = p, table.Files
 	default:

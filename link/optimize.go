@@ -1,14 +1,20 @@
 package link
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
+	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/link/optimize"
+	"ptxlink/object"
 	"ptxlink/object/ptx"
+	"ptxlink/resolve"
 )
 
 // Optimize says what the second stage of a link does to the linked module. The zero
@@ -58,16 +64,20 @@ func (o Optimize) check(relocatable bool) error {
 	return nil
 }
 
-// rewrite replaces the output of a result by the optimised module. A linked module that
-// cannot be read is a fault of this package, so rewrite then panics.
-func rewrite(r *Result, o Options) error {
-	if len(r.PTX) >= math.MaxInt32 {
-		return diag.New(diag.Usage, diag.Place{}, "the linked module is 2 GiB or larger, so it cannot be optimised").
-			WithHelp(diag.Join(o.Spelling.With("-O", "link it without %s"), o.Spelling.With("-S", "%s removes debug information")))
-	}
-	m, invalid := ptx.Parse(&diag.Source{Name: "the linked module", Text: r.PTX})
-	if invalid != nil {
-		panic("the linked module is invalid: " + invalid.Text)
+// changes are what the optimiser did to a plan.
+type changes struct {
+	bodies    []*optimize.Changed // by plan.bodies
+	variables []optimize.Changed
+	moved     []optimize.Moved
+	gone      []resolve.DeclID  // bodies that are not in the output
+	reasons   map[string]string // why, by name
+}
+
+// optimize changes the functions of a plan.
+func (p *plan) optimize(ctx context.Context, r *Result, d describer, debug *debugSections, o Options) error {
+	numbers, err := newLineNumbers(d.t.Files)
+	if err != nil {
+		return err
 	}
 	options := o.Optimize.options()
 	options.Jobs, options.Spelling = o.Jobs, o.Spelling
@@ -76,83 +86,267 @@ func rewrite(r *Result, o Options) error {
 	if o.KeepUnused {
 		options.Keep = []string{"*"}
 	}
-	better, err := optimize.Optimize(m, options)
+	program := p.program(d, debug, numbers)
+	scope := ptx.Scope{Version: program.Version, AddressSize: program.AddressSize, Percent: program.Percent(), Declared: func(name []byte) (string, bool) {
+		place, ok := program.Names[string(name)]
+		return string(name), ok && place == 0
+	}}
+	program.Prototypes = func() *ptx.Module { return p.declared(d, scope) }
+	p.readFunctions(ctx, program, scope, numbers, o.Jobs)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	better, err := optimize.Optimize(program, options)
 	if err != nil {
 		return err
 	}
-	first := r.Lines
-	r.PTX = better.Text
-	r.Lines = &LineMap{out: diag.Source{Text: r.PTX}, inner: first, lines: better.Lines}
+	p.replace(better, numbers)
+	r.describer = sync.OnceValue(d.describe)
 	for _, c := range better.Calls {
 		call := InlinedCall{Caller: c.Caller, Callee: c.Callee, Inlined: c.Inlined, Reason: c.Reason}
-		call.Place, _ = first.Origin(c.Line)
+		call.Place, _ = numbers.place(c.Line)
 		r.InlinedCalls = append(r.InlinedCalls, call)
 	}
 	for _, f := range better.Folded {
 		r.Folded = append(r.Folded, FoldedFunction{Name: f.Name, Into: f.Into})
 	}
-	gone := map[string]string{}
-	for _, name := range better.Dropped {
-		gone[name] = "all its calls are inlined"
-	}
-	for _, f := range better.Folded {
-		gone[f.Name] = "folded into " + f.Into + ", which has the same code"
-	}
-	all := r.describer()
-	d := description{dropped: all.dropped, removed: all.removed}
-	for _, s := range all.symbols {
-		if s.Reason = gone[s.Name]; s.Reason != "" {
-			d.dropped = append(d.dropped, s)
-		} else {
-			d.symbols = append(d.symbols, s)
-		}
-	}
-	d.symbols = addMoved(d.symbols, all.symbols, better.Moved)
-	d.edges = remeasure(better.Statements, d.symbols)
-	r.describer = func() description { return d }
 	return nil
 }
 
-// addMoved adds the objects that functions had to the symbols of the output, where
-// optimize puts them: before the first function.
-func addMoved(symbols, all []Symbol, moved []optimize.Moved) []Symbol {
-	var list []Symbol
-	for _, o := range moved {
-		i := slices.IndexFunc(all, func(s Symbol) bool { return s.Name == o.Function })
-		if i >= 0 {
-			list = append(list, Symbol{Name: o.Name, Original: o.Object, Module: all[i].Module, Kind: "object", Space: strings.TrimPrefix(o.Space, "."), Size: o.Size, Align: o.Align, place: all[i].place})
+// program returns what package optimize looks at. The functions that have edits are not
+// read yet.
+func (p *plan) program(d describer, debug *debugSections, numbers *lineNumbers) *optimize.Program {
+	of := &optimize.Program{Version: p.header.version, AddressSize: p.header.addressSize, Names: map[string]int32{}, Described: debug.described(d.names), Text: p.text}
+	nameOf := func(at resolve.DeclID) string {
+		return d.names.Of(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
+	}
+	uses := func(file int32, first, end int32) {
+		for _, u := range d.t.Files[file].Uses[first:end] {
+			of.Uses = append(of.Uses, d.names.Of(object.ID{File: file, Name: u.Name}))
 		}
 	}
-	first := slices.IndexFunc(symbols, func(s Symbol) bool { return s.Module != "" && (s.Kind == "entry" || s.Kind == "func") })
-	if first < 0 {
-		first = len(symbols)
+	for _, s := range p.externs {
+		of.Names[s.Name] = 0
 	}
-	return slices.Insert(symbols, first, list...)
-}
-
-// remeasure gives symbols the sizes of their bodies after optimisation, and returns the
-// calls in them.
-func remeasure(list []optimize.Statement, symbols []Symbol) (edges []Edge) {
-	definitions := map[string]optimize.Statement{}
-	for _, d := range list {
-		if name := d.Module.Names[d.Decl.Name]; d.Decl.Defines() || definitions[name].Decl == nil {
-			definitions[name] = d
+	for _, at := range p.prototypes {
+		of.Names[nameOf(at)] = 0
+	}
+	for _, at := range p.variables {
+		decl := &d.t.Files[at.File].Decls[at.Decl]
+		of.Names[nameOf(at)] = 0
+		uses(at.File, decl.FirstUse, decl.EndUse)
+	}
+	for _, id := range p.aliases {
+		name, target := d.names.Of(id), d.names.Of(object.ID{File: id.File, Name: d.t.Files[id.File].Symbols[id.Name].Target})
+		of.Names[name] = 0
+		of.Aliases = append(of.Aliases, optimize.Alias{Name: name, Target: target})
+	}
+	for i, f := range d.t.Files {
+		for _, other := range f.Others {
+			uses(int32(i), other.FirstUse, other.EndUse)
 		}
 	}
-	for i := range symbols {
-		s := &symbols[i]
-		d, ok := definitions[s.Name]
-		if !ok {
-			continue
+	for i, at := range p.bodies {
+		f, name := d.t.Files[at.File], nameOf(at)
+		if _, known := of.Names[name]; !known {
+			of.Names[name] = 2*int32(i) + 1
 		}
-		if d.Decl.HasBody {
-			s.Size = int64(d.Decl.Body.Len)
-		}
-		edges = appendEdges(edges, d.Module, d.Decl, s.Name, func(id ptx.NameID) (string, bool) {
-			name := d.Module.Names[id]
-			to, defined := definitions[name]
-			return name, !defined || to.Decl.Kind != ptx.Variable
+		of.Functions = append(of.Functions, optimize.Function{
+			Name: name, Linkage: linkageOf(d.t, object.ID{File: at.File, Name: f.Decls[at.Decl].Name}),
+			Module: f.Module, Decl: &f.Decls[at.Decl], Shift: numbers.before[at.File],
 		})
 	}
-	return edges
+	return of
+}
+
+// declared returns the declarations of what has no body: .extern, or an alias.
+func (p *plan) declared(d describer, scope ptx.Scope) *ptx.Module {
+	var text bytes.Buffer
+	for i := p.firstExtern; i < p.firstPrototype; i++ {
+		p.pieces[i].write(&text)
+	}
+	for i, at := range p.prototypes {
+		if !d.t.Files[at.File].Decls[at.Decl].HasBody {
+			p.pieces[p.firstPrototype+i].write(&text)
+		}
+	}
+	return readAlone(scope, text.Bytes())
+}
+
+// readFunctions reads the functions that have edits, those of one input together.
+func (p *plan) readFunctions(ctx context.Context, of *optimize.Program, scope ptx.Scope, numbers *lineNumbers, jobs int) {
+	const together = 1 << 18 // bytes of a text
+	var groups [][]int
+	size := 0
+	for i := range p.bodies {
+		piece := &p.pieces[p.firstBody+i]
+		if len(piece.edits) == 0 {
+			continue
+		}
+		if n := len(groups); n > 0 && size < together && p.bodies[groups[n-1][0]].File == p.bodies[i].File {
+			groups[n-1] = append(groups[n-1], i)
+		} else {
+			groups, size = append(groups, []int{i}), 0
+		}
+		size += piece.size()
+	}
+	parallel.Each(ctx, len(groups), jobs, func(int) string { return "reading functions" }, func(g int) {
+		var text bytes.Buffer
+		for _, i := range groups[g] {
+			piece := p.pieces[p.firstBody+i]
+			piece.text, piece.before, piece.after = "", false, true
+			text.Grow(piece.size())
+			piece.write(&text)
+		}
+		m := readAlone(scope, text.Bytes())
+		for k, i := range groups[g] {
+			f, piece := &of.Functions[i], &p.pieces[p.firstBody+i]
+			f.Module, f.Decl = m, &m.Decls[k]
+			f.Shift = numbers.before[p.bodies[i].File] + int32(piece.src.Line(piece.span.Off)-m.Src.Line(f.Decl.Span.Off))
+		}
+	})
+}
+
+// readAlone reads functions of the output. Those that cannot be read are a fault of this
+// package, so readAlone then panics.
+func readAlone(scope ptx.Scope, text []byte) *ptx.Module {
+	m, err := scope.Read(&diag.Source{Name: "the linked module", Text: text})
+	if err != nil {
+		panic("the linked module is invalid: " + err.Text)
+	}
+	return m
+}
+
+// text calls yield with all text of the plan, in parts.
+func (p *plan) text(yield func([]byte) bool) {
+	for i := range p.pieces {
+		piece := &p.pieces[i]
+		if !yield([]byte(piece.text)) {
+			return
+		}
+		at := piece.span.Off
+		for _, e := range piece.edits {
+			if !yield(piece.src.Text[at:e.Span.Off]) || !yield([]byte(e.Text)) {
+				return
+			}
+			at = e.Span.End()
+		}
+		if piece.span.Len > 0 && !yield(piece.src.Text[at:piece.span.End()]) {
+			return
+		}
+	}
+}
+
+// replace gives the plan the functions that the optimiser left.
+func (p *plan) replace(by *optimize.Result, numbers *lineNumbers) {
+	c := &changes{variables: by.Variables, moved: by.Moved, reasons: map[string]string{}}
+	for _, name := range by.Dropped {
+		c.reasons[name] = "all its calls are inlined"
+	}
+	for _, f := range by.Folded {
+		c.reasons[f.Name] = "folded into " + f.Into + ", which has the same code"
+	}
+	left := make([]*optimize.Changed, len(p.bodies))
+	for i := range by.Functions {
+		left[by.Functions[i].Index] = &by.Functions[i]
+	}
+	gone := map[resolve.DeclID]bool{}
+	for i, at := range p.bodies {
+		if left[i] == nil {
+			gone[at] = true
+			c.gone = append(c.gone, at)
+		}
+	}
+
+	old, firstOther, firstSection := p.pieces, p.firstPrototype+len(p.prototypes), p.firstBody+len(p.bodies)
+	pieces := old[:p.firstPrototype:p.firstPrototype]
+	var prototypes, bodies []resolve.DeclID
+	for i, at := range p.prototypes {
+		if !gone[at] {
+			prototypes = append(prototypes, at)
+			pieces = append(pieces, old[p.firstPrototype+i])
+		}
+	}
+	pieces = append(pieces, old[firstOther:p.firstBody]...)
+	blank := strings.HasSuffix(pieces[len(pieces)-1].text, "\n\n") // it ends the header
+	for i, v := range by.Variables {
+		src := v.Module.Src
+		pieces = append(pieces, piece{src: src, span: diag.Span{Len: int32(len(src.Text))}, lines: v.Lines, before: i == 0 && !blank})
+	}
+	firstBody := len(pieces)
+	for i, at := range p.bodies {
+		f := left[i]
+		if f == nil {
+			continue
+		}
+		piece := old[p.firstBody+i]
+		piece.before = len(bodies) > 0 || len(by.Variables) > 0 || !blank
+		if f.Lines != nil {
+			piece.src, piece.span, piece.edits, piece.lines = f.Module.Src, f.Decl.Span, nil, f.Lines
+		}
+		pieces, bodies, c.bodies = append(pieces, piece), append(bodies, at), append(c.bodies, f)
+	}
+	sections := len(pieces)
+	pieces = append(pieces, old[firstSection:]...)
+	if by.Strings != "" {
+		pieces = addStrings(pieces, sections, by.Strings)
+	}
+	p.pieces, p.firstBody, p.prototypes, p.bodies, p.changes, p.numbers = pieces, firstBody, prototypes, bodies, c, numbers
+	p.measure()
+}
+
+// addStrings adds text at the end of .debug_str, which is among the pieces from first on.
+func addStrings(pieces []piece, first int, text string) []piece {
+	last, within := -1, false
+	for i := first; i < len(pieces); i++ {
+		start := pieces[i].text
+		if pieces[i].src != nil {
+			start = pieces[i].src.String(pieces[i].span)
+		}
+		if words := strings.Fields(start[:min(len(start), 64)]); len(words) > 1 && words[0] == ".section" {
+			within = strings.TrimSuffix(words[1], "{") == ".debug_str"
+		}
+		if within {
+			last = i
+		}
+	}
+	if last < 0 {
+		return append(pieces, piece{text: "\n.section .debug_str\n{" + text + "}\n"})
+	}
+	p := &pieces[last]
+	if p.src == nil {
+		p.text = strings.TrimSuffix(p.text, "}\n") + text + "}\n"
+	} else {
+		p.edits = append(slices.Clip(p.edits), ptx.Edit{Span: diag.Span{Off: p.span.End() - 1}, Text: text})
+	}
+	return pieces
+}
+
+// lineNumbers gives all lines of the inputs numbers, from 1.
+type lineNumbers struct {
+	files  []*object.File
+	before []int32 // lines of the files before this one
+}
+
+func newLineNumbers(files []*object.File) (*lineNumbers, error) {
+	n := &lineNumbers{files, make([]int32, len(files)+1)}
+	total := 0
+	for i, f := range files {
+		total += f.Src.Line(int32(len(f.Src.Text)))
+		if total > math.MaxInt32 {
+			return nil, errors.New("the inputs have more than 2^31 lines, so they cannot be optimised")
+		}
+		n.before[i+1] = int32(total)
+	}
+	return n, nil
+}
+
+// place returns the line with a number. ok is false for 0.
+func (n *lineNumbers) place(number int32) (place diag.Place, ok bool) {
+	if number <= 0 {
+		return diag.Place{}, false
+	}
+	i, _ := slices.BinarySearch(n.before, number) // the first with as many lines before it
+	src := n.files[i-1].Src
+	return diag.At(src, src.LineSpan(int(number-n.before[i-1]))), true
 }

@@ -17,12 +17,18 @@ type plan struct {
 	pieces []piece
 	size   int // bytes of the output
 
-	firstBody int // in pieces, which has those of layout.bodies from there
+	// pieces has those of layout.externs from firstExtern, those of layout.prototypes from
+	// firstPrototype, and those of layout.bodies from firstBody.
+	firstExtern, firstPrototype, firstBody int
 
 	layout
 	header   header
 	debug    bool // .target carries debug
 	lineInfo bool // .loc lines are in the output
+
+	// After Options.Optimize: what it changed, and the numbers in piece.lines.
+	changes *changes
+	numbers *lineNumbers
 }
 
 // piece is a part of the output: text of the linker, followed by a span of an input
@@ -35,6 +41,8 @@ type piece struct {
 	text  string
 	// fixed is set if all lines of the piece come from one line of src.
 	fixed bool
+	// lines has, if it is not nil, the number (lineNumbers) of each line of the piece.
+	lines []int32
 	// before and after add line ends around the piece that have no origin.
 	before, after bool
 }
@@ -115,9 +123,11 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	for _, pragma := range p.pragmas {
 		pl.own(".pragma " + pragma + ";\n")
 	}
+	p.firstExtern = len(pl.pieces)
 	for _, s := range p.externs {
 		pl.extern(&p.layout, s)
 	}
+	p.firstPrototype = len(pl.pieces)
 	edits := pl.functions(ctx, p, sections)
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -139,11 +149,16 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	pl.sections(sections)
 
 	pl.record(&p.record)
-	p.pieces, p.size = pl.pieces, p.record.size
+	p.pieces = pl.pieces
+	p.measure()
+	return p, nil
+}
+
+func (p *plan) measure() {
+	p.size = p.record.size
 	for i := range p.pieces {
 		p.size += p.pieces[i].size()
 	}
-	return p, nil
 }
 
 func (pl *planner) add(p piece) {

@@ -3,6 +3,7 @@ package link
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -94,18 +95,31 @@ func (d describer) describe() description {
 		symbols = append(symbols, sym)
 	}
 	for _, at := range p.variables {
-		sym := d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
+		sym := d.declared(at)
 		sym.Align = max(sym.Align, p.align[at])
 		symbols = append(symbols, sym)
 	}
 	for _, id := range p.aliases {
 		symbols = append(symbols, d.symbol(id))
 	}
+	functions := map[string]Symbol{} // those with objects that moved
+	if p.changes != nil && len(p.changes.moved) > 0 {
+		for _, at := range slices.Concat(p.bodies, p.changes.gone) {
+			sym := d.declared(at)
+			functions[sym.Name] = sym
+		}
+		for _, o := range p.changes.moved {
+			of := functions[o.Function]
+			symbols = append(symbols, Symbol{Name: o.Name, Original: o.Object, Module: of.Module, Kind: "object", Space: strings.TrimPrefix(o.Space, "."), Size: o.Size, Align: o.Align, place: of.place})
+		}
+	}
 	for i, at := range p.bodies {
-		decl := &d.t.Files[at.File].Decls[at.Decl]
-		sym := d.symbol(object.ID{File: at.File, Name: decl.Name})
-		if p.firstBody > 0 {
-			sym.Size = p.pieces[p.firstBody+i].sizeOf(decl.Body)
+		sym := d.declared(at)
+		switch {
+		case p.changes != nil && p.changes.bodies[i].Lines != nil:
+			sym.Size = int64(p.changes.bodies[i].Decl.Body.Len)
+		case p.firstBody > 0:
+			sym.Size = p.pieces[p.firstBody+i].sizeOf(d.t.Files[at.File].Decls[at.Decl].Body)
 		}
 		symbols = append(symbols, sym)
 	}
@@ -118,6 +132,13 @@ func (d describer) describe() description {
 				lost.Reason = "the " + linkageName(winner.Symbols[s.Def.Name].Linkage) + " definition in " + winner.Name + " is used"
 				dropped = append(dropped, lost)
 			}
+		}
+	}
+	if p.changes != nil {
+		for _, at := range p.changes.gone {
+			lost := d.declared(at)
+			lost.Reason = p.changes.reasons[lost.Name]
+			dropped = append(dropped, lost)
 		}
 	}
 	for _, id := range d.t.Removed() {
@@ -158,6 +179,11 @@ func targetWords(f *object.File) string {
 }
 
 func linkageName(linkage ptx.Linkage) string { return strings.TrimPrefix(linkage.String(), ".") }
+
+// declared returns the symbol that a declaration declares.
+func (d describer) declared(at resolve.DeclID) Symbol {
+	return d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
+}
 
 func (d describer) symbol(id object.ID) Symbol {
 	f := d.t.Files[id.File]

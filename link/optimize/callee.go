@@ -29,7 +29,7 @@ func (s *state) reconsider() {
 			}
 		}
 	}
-	for _, name := range s.m.Names {
+	for name := range s.p.Names {
 		note(name)
 	}
 	for name := range s.added {
@@ -98,7 +98,7 @@ func (s *state) findUnfit(f *function) string {
 }
 
 // interposable reports whether nvlink may choose another definition of a function.
-func (s *state) interposable(f *function) bool { return s.Interposable && f.decl.Linkage == ptx.Weak }
+func (s *state) interposable(f *function) bool { return s.Interposable && f.linkage == ptx.Weak }
 
 func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	op := c.Opcode(st)
@@ -125,12 +125,6 @@ func unfitStatement(c *ptx.Code, st ptx.Statement) string {
 	return ""
 }
 
-// declares reports whether the module declares a name.
-func (s *state) declares(name string) bool {
-	_, ok := s.m.Lookup(name)
-	return ok || s.added[name]
-}
-
 // hides reports whether the module has a name that a range declares.
 func (s *state) hides(base string, count int64) bool {
 	least, known := s.numbered[base]
@@ -140,16 +134,15 @@ func (s *state) hides(base string, count int64) bool {
 // described reports whether DWARF describes a function: a section refers to its name or
 // to a label in it.
 func (s *state) described(f *function) bool {
-	m := s.m
-	if len(m.SectionNames()) == 0 {
+	if len(s.p.Described) == 0 {
 		return false
 	}
-	if m.SectionName([]byte(f.name)) >= 0 {
+	if s.p.Described[f.name] {
 		return true
 	}
 	c := f.code()
 	for i := range c.Locals {
-		if c.Locals[i].Kind == ptx.CodeLabel && m.SectionName(f.src.Bytes(c.Locals[i].Name)) >= 0 {
+		if c.Locals[i].Kind == ptx.CodeLabel && s.p.Described[f.src.String(c.Locals[i].Name)] {
 			return true
 		}
 	}

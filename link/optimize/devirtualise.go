@@ -154,9 +154,13 @@ func functionIn(c *ptx.Code, values map[ptx.RegisterID]*value, r ptx.RegisterID)
 // signatures returns the signatures of all functions.
 func (s *state) signatures() map[string]*ptx.Signature {
 	list := map[string]*ptx.Signature{}
-	for i := range s.m.Decls {
-		if d := &s.m.Decls[i]; d.Kind == ptx.Func {
-			list[s.m.Names[d.Name]] = d.Signature
+	m := s.p.Prototypes()
+	for i := range m.Decls {
+		list[m.Names[m.Decls[i].Name]] = m.Decls[i].Signature
+	}
+	for i := range s.p.Functions {
+		if f := &s.p.Functions[i]; f.Decl.Kind == ptx.Func {
+			list[f.Name] = f.Decl.Signature
 		}
 	}
 	return list

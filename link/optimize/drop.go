@@ -20,7 +20,7 @@ func (s *state) tally(f *function, n int) {
 func (s *state) drop(functions []*function) {
 	unused := func(f *function) bool {
 		return f.decl.Kind == ptx.Func && s.inlined[f.name] && !f.gone && s.uses[f.name] == 0 &&
-			!(s.Interposable && f.decl.Linkage != ptx.Local) && !s.keep.Match(f.name)
+			!(s.Interposable && f.linkage != ptx.Local) && !s.keep.Match(f.name)
 	}
 	waiting := slices.Clone(functions)
 	for len(waiting) > 0 {
@@ -43,9 +43,8 @@ func (s *state) drop(functions []*function) {
 // remove removes a function.
 func (s *state) remove(f *function) {
 	s.tally(f, -1)
-	s.gone[f.name] = true
 	delete(s.byName, f.name)
-	*f = function{name: f.name, original: f.original, decl: f.original, gone: true}
+	*f = function{name: f.name, decl: f.decl, gone: true}
 }
 
 // compact takes the removed functions from the list.
@@ -56,29 +55,18 @@ func (s *state) compact() {
 // otherUses calls f for each name that something other than the code of a function uses:
 // variables, aliases, unknown statements, sections.
 func (s *state) otherUses(f func(name string)) {
-	m := s.m
-	next := 0 // the first use behind the last function
-	uses := func(end int32) {
-		for ; next < int(end); next++ {
-			f(m.Names[m.Uses[next].Name])
-		}
+	for _, name := range s.p.Uses {
+		f(name)
 	}
-	for i := range m.Decls {
-		if d := &m.Decls[i]; d.HasBody {
-			uses(d.FirstUse)
-			next = int(d.EndUse)
-		}
-	}
-	uses(int32(len(m.Uses)))
 	for _, v := range s.variables {
 		for _, u := range v.m.Uses {
 			f(v.m.Names[u.Name])
 		}
 	}
-	for _, a := range m.Aliases {
-		f(m.Names[a.Target])
+	for _, a := range s.p.Aliases {
+		f(a.Target)
 	}
-	for _, name := range m.SectionNames() {
+	for name := range s.p.Described {
 		f(name)
 	}
 }

@@ -63,7 +63,7 @@ func (s *state) fold() error {
 
 // replaceable reports whether a function may be missing in the output.
 func (s *state) replaceable(f *foldable) bool {
-	return !s.taken[f.name] && !s.keep.Match(f.name) && !(s.Interposable && f.decl.Linkage != ptx.Local)
+	return !s.taken[f.name] && !s.keep.Match(f.name) && !(s.Interposable && f.linkage != ptx.Local)
 }
 
 // foldable is a function without what makes it different from all others.
@@ -172,7 +172,7 @@ func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 				list := namesOf(f.code())
 				locals = &list
 			}
-			unusable[to] = locals.contain(to) || s.declaredAt(to) > f.original.Body.Off
+			unusable[to] = locals.contain(to) || !s.sees(f, to)
 		}
 	}
 	return slices.DeleteFunc(folds, func(f Fold) bool {

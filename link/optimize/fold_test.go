@@ -70,7 +70,7 @@ func TestFold(t *testing.T) {
 			t.Errorf("%s: %v", test.name, err)
 			continue
 		}
-		r, fault := optimize.Optimize(m, optimize.Options{Fold: true})
+		r, fault := optimizeModule(m, optimize.Options{Fold: true})
 		if fault != nil {
 			t.Errorf("%s: %v", test.name, fault)
 			continue
@@ -104,7 +104,7 @@ func TestFoldAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, fault := optimize.Optimize(m, optimize.Options{Fold: true})
+	r, fault := optimizeModule(m, optimize.Options{Fold: true})
 	if fault != nil {
 		t.Fatal(fault)
 	}
@@ -163,7 +163,7 @@ func TestFoldClasses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		res, fault := optimize.Optimize(m, optimize.Options{Fold: true})
+		res, fault := optimizeModule(m, optimize.Options{Fold: true})
 		if fault != nil {
 			t.Fatal(fault)
 		}

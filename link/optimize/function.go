@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"sync"
 
 	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
 
-// function is the definition of one function. It is a span of the original module until
-// it changes. Then it is a text of its own, which is read again after each change.
+// function is the definition of one function. It is part of a text until it changes. Then
+// it is a text of its own, which is read again after each change.
 type function struct {
-	name     string
-	original *ptx.Decl // in the original module
+	name    string
+	linkage ptx.Linkage
+	index   int // in Program.Functions
 
 	*text
 	m     *ptx.Module // what text is a part of, or all of
@@ -39,28 +41,16 @@ type facts struct {
 	frameOf  *frame
 }
 
-// listFunctions lists the definitions of functions in the original module.
-func (s *state) listFunctions() {
-	m := s.m
-	original := &text{src: m.Src}
-	calls := m.Calls
-	for i := range m.Decls {
-		d := &m.Decls[i]
-		if !d.HasBody {
-			continue
-		}
-		f := &function{name: m.Names[d.Name], original: d, text: original, m: m, decl: d}
-		for len(calls) > 0 && calls[0].In < int32(i) {
-			calls = calls[1:]
-		}
-		n := 0
-		for n < len(calls) && calls[n].In == int32(i) {
-			n++
-		}
-		f.calls = calls[:n]
-		s.functions = append(s.functions, f)
-		s.byName[f.name] = f
-	}
+func newFunction(index int, of *Function) *function {
+	m, d := of.Module, of.Decl
+	first := sort.Search(len(m.Calls), func(i int) bool { return m.Calls[i].Span.Off >= d.Body.Off })
+	n := sort.Search(len(m.Calls)-first, func(i int) bool { return m.Calls[first+i].Span.Off >= d.Body.End() })
+	return &function{name: of.Name, linkage: of.Linkage, index: index, text: &text{src: m.Src, shift: of.Shift}, m: m, decl: d, calls: m.Calls[first : first+n]}
+}
+
+// span returns the place of a function in its text, without its linkage.
+func (f *function) span() ptx.Span {
+	return ptx.Span{Off: f.decl.Header.Off, Len: f.decl.Body.End() - f.decl.Header.Off}
 }
 
 // uses returns the uses of names in a function.
@@ -144,31 +134,35 @@ func (s *state) change(c change) (function, error) {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	*w = writer{out: w.out[:0], lines: w.lines[:0]}
-	w.copy(c.text, c.decl.Span, c.edits)
-	t, m, err := s.read(c.original, w)
+	w.copy(c.text, c.span(), c.edits)
+	t, m, err := s.read(w, func(name string) bool { return s.sees(c.function, name) })
 	if err != nil {
 		return function{}, err
 	}
-	return function{name: c.name, original: c.original, text: t, m: m, decl: &m.Decls[0], calls: m.Calls, names: c.names}, nil
+	return function{name: c.name, linkage: c.linkage, index: c.index, text: t, m: m, decl: &m.Decls[0], calls: m.Calls, names: c.names}, nil
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
 
-// read reads a statement that takes the place of a declaration, and keeps a copy of it. A
-// statement that cannot be read is a fault of this package, so read then panics.
-func (s *state) read(d *ptx.Decl, w *writer) (*text, *ptx.Module, error) {
+// read reads a statement, and keeps a copy of it. A statement that cannot be read is a
+// fault of this package, so read then panics.
+func (s *state) read(w *writer, declared func(name string) bool) (*text, *ptx.Module, error) {
 	if len(w.out) >= math.MaxInt32 {
 		return nil, nil, errTooLarge
 	}
-	t := &text{&diag.Source{Name: s.m.Src.Name, Text: bytes.Clone(w.out)}, slices.Clone(w.lines)}
-	m, err := s.m.Reread(d, t.src, func(name string) bool { return s.added[name] })
+	t := &text{src: &diag.Source{Text: bytes.Clone(w.out)}, lines: slices.Clone(w.lines)}
+	scope := ptx.Scope{Version: s.p.Version, AddressSize: s.p.AddressSize, Percent: s.percent, Declared: func(spelling []byte) (string, bool) {
+		name := string(spelling)
+		return name, declared(name)
+	}}
+	m, err := scope.Read(t.src)
 	if err != nil {
-		panic(fmt.Sprintf("the optimised module is invalid at line %d: %s", w.lines[m.Src.Line(err.Span.Off)-1], err.Text))
+		panic(fmt.Sprintf("an optimised function is invalid: %s\n%s", err.Text, t.src.Text))
 	}
 	if len(m.Decls) == 0 {
-		panic("the optimised module is invalid: a statement declares nothing")
+		panic(fmt.Sprintf("an optimised function declares nothing:\n%s", t.src.Text))
 	}
 	return t, m, nil
 }
 
-var errTooLarge = errors.New("the optimised module is 2 GiB or larger")
+var errTooLarge = errors.New("an optimised function is 2 GiB or larger")

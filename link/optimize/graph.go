@@ -120,7 +120,7 @@ func (s *state) unwanted(f *function) string {
 
 // kept reports whether a function stays in the module when all its calls are inlined.
 func (s *state) kept(f *function) bool {
-	return s.taken[f.name] || s.Interposable && f.decl.Linkage != ptx.Local || s.keep.Match(f.name)
+	return s.taken[f.name] || s.Interposable && f.linkage != ptx.Local || s.keep.Match(f.name)
 }
 
 // size returns the instructions of a function.

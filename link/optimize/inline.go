@@ -217,7 +217,7 @@ func (s *state) capture(locals localNames, caller, callee *function) string {
 		if _, local := ref.Local(); local {
 			continue
 		}
-		if id, ok := ref.Name(); ok && s.declaredAt(callee.m.Names[id]) > caller.original.Body.Off {
+		if id, ok := ref.Name(); ok && !s.sees(caller, callee.m.Names[id]) {
 			return callee.m.Names[id] + " is declared after the caller"
 		}
 		if reason := seen(string(c.Text(t))); reason != "" {

@@ -61,7 +61,7 @@ func locsOf(c *ptx.Code) (list []*ptx.Loc) {
 
 // labelled reports whether a line that is inlined gets the name of its function.
 func (s *state) labelled(loc *ptx.Loc) bool {
-	return loc.Inlining == nil && !s.m.Version.Less(ptx.Version{Major: 7, Minor: 2})
+	return loc.Inlining == nil && !s.p.Version.Less(ptx.Version{Major: 7, Minor: 2})
 }
 
 // labelLines gives a callee a label of its name in .debug_str, if its lines will have it.
@@ -73,11 +73,8 @@ func (s *state) labelLines(at *site) {
 	}
 }
 
-// names returns the edit that adds the names of functions to .debug_str.
-func (s *state) names() (edits []edit) {
-	if len(s.locs.added) == 0 {
-		return nil
-	}
+// names returns the names of functions for .debug_str.
+func (s *state) names() string {
 	var b strings.Builder
 	for _, function := range s.locs.added {
 		fmt.Fprintf(&b, "\n%s:", s.locs.labels[function])
@@ -90,11 +87,5 @@ func (s *state) names() (edits []edit) {
 		}
 		b.WriteByte('\n')
 	}
-	for i := range s.m.Sections {
-		if section := &s.m.Sections[i]; section.Name == ".debug_str" {
-			return []edit{{span: ptx.Span{Off: section.Body.End()}, text: b.String()}}
-		}
-	}
-	end := ptx.Span{Off: int32(len(s.m.Src.Text))}
-	return []edit{{span: end, text: "\n.section .debug_str\n{" + b.String() + "}\n"}}
+	return b.String()
 }

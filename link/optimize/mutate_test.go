@@ -28,7 +28,7 @@ func FuzzOptimize(f *testing.F) {
 			return
 		}
 		for _, o := range everything {
-			if _, err := optimize.Optimize(m, o); err != nil {
+			if _, err := optimizeModule(m, o); err != nil {
 				t.Fatalf("%+v: %v", o, err)
 			}
 		}
@@ -89,7 +89,7 @@ func optimised(m *ptx.Module, o optimize.Options) (err error) {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	_, err = optimize.Optimize(m, o)
+	_, err = optimizeModule(m, o)
 	return err
 }
 

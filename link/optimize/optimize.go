@@ -1,12 +1,11 @@
-// Package optimize rewrites one linked module so that ptxas makes better code of it: it
-// inlines functions. It takes a module, reads each function again that it has changed, and
-// writes the text of the result once. It looks at nothing but the module.
+// Package optimize changes the functions of a linked program so that ptxas makes better
+// code of it: it inlines them. It takes functions and returns functions, and reads only
+// those again that it has changed. It sees no text of the whole program.
 package optimize
 
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 
@@ -17,7 +16,7 @@ import (
 )
 
 // Options are the options of Optimize. The patterns are those of path.Match and are
-// compared with the names in the module.
+// compared with the names in the program.
 type Options struct {
 	// Level is 0, 1 or 2. 1 inlines functions that one call refers to, and functions
 	// of at most Limit instructions (see instructions). 2 also inlines functions whose calls together
@@ -28,11 +27,11 @@ type Options struct {
 	Inline, NoInline []string
 	// Limit is the number of instructions of a small function; 0 means DefaultLimit.
 	Limit int
-	// Interposable is set if the module will be linked with others by nvlink: other
+	// Interposable is set if the output will be linked with others by nvlink: other
 	// modules can then call its .visible and .weak functions and replace the latter.
-	// A module without an entry is a library, for which the same holds.
+	// A program without an entry is a library, for which the same holds.
 	Interposable bool
-	// Keep lists functions that stay in the module.
+	// Keep lists functions that stay in the program.
 	Keep []string
 	// Fold replaces functions by others with the same code.
 	Fold bool
@@ -55,32 +54,6 @@ const (
 	maxRegisters = 1020
 )
 
-// Result is the rewritten module.
-type Result struct {
-	Text []byte
-	// Statements are the declarations of variables and the definitions of functions in
-	// Text, in no order.
-	Statements []Statement
-	// Lines has, for each line of Text, the line of the original module that it comes
-	// from, 1-based.
-	Lines []int32
-	// Calls are the direct calls of defined functions, in the order of the module.
-	Calls []Call
-	// Dropped are the functions that are not in Text because all their calls are
-	// inlined.
-	Dropped []string
-	// Moved are the objects of functions that are at module scope in Text.
-	Moved []Moved
-	// Folded are the functions that another one with the same code replaces.
-	Folded []Fold
-}
-
-// Statement is a declaration in a module that holds it, and others perhaps.
-type Statement struct {
-	Module *ptx.Module
-	Decl   *ptx.Decl
-}
-
 // Moved is an object in .shared, .global or .const that a function declared.
 type Moved struct {
 	Name             string // at module scope
@@ -92,7 +65,7 @@ type Moved struct {
 // Call is one call and what became of it.
 type Call struct {
 	Caller, Callee string
-	Line           int // in the original module
+	Line           int32 // its number
 	Inlined        bool
 	Reason         string // why it is not inlined
 }
@@ -114,7 +87,7 @@ func (o Options) Check() error {
 	return nil
 }
 
-// Optimize returns the module with functions inlined:
+// Optimize inlines functions of a program:
 //
 //	prepare   calls through a register that holds one function become direct calls;
 //	          objects of a function that outlive its calls move to module scope;
@@ -126,14 +99,14 @@ func (o Options) Check() error {
 //
 // Inlining can show which function a register holds, so the first two are repeated. Fold
 // alone does nothing but fold.
-func Optimize(m *ptx.Module, o Options) (*Result, error) {
+func Optimize(p *Program, o Options) (*Result, error) {
 	if err := o.Check(); err != nil {
 		return nil, err
 	}
 	if o.Limit == 0 {
 		o.Limit = DefaultLimit
 	}
-	s := newState(m, o)
+	s := newState(p, o)
 	if o.inlines() {
 		if err := s.inline(); err != nil {
 			return nil, err
@@ -145,7 +118,7 @@ func Optimize(m *ptx.Module, o Options) (*Result, error) {
 		}
 	}
 	s.drop(s.functions)
-	return s.result()
+	return s.result(), nil
 }
 
 // inline inlines calls until no more can be, and names the spaces of accesses.
@@ -172,22 +145,18 @@ func (s *state) inline() error {
 	return s.spaces()
 }
 
-// state is the module, and what the steps know of it.
+// state is the program, and what the steps know of it.
 type state struct {
 	Options
 	// The lists Inline, NoInline and Keep of Options.
 	inlineAll, noInline, keep globs.List
 
-	m         *ptx.Module // as it was
-	functions []*function // in the order of the text
+	p         *Program
+	percent   bool        // a module-scope name starts with %
+	functions []*function // in the order of the output
 	byName    map[string]*function
 	alias     map[string]string
-	// first has the offset of the first declaration of each name in m.
-	first map[string]int32
-	// Variables that are added stand at place, before the first function.
-	place  int32
-	before *ptx.Decl
-	word   string // new names contain it, and the original module does not
+	word      string // new names contain it, and the program does not
 
 	*callGraph
 	uses     map[string]int   // of each name, outside the definition of that function
@@ -206,7 +175,6 @@ type state struct {
 	reported  map[reportKey]int // index in report
 	folded    []Fold
 	dropped   []string
-	gone      map[string]bool // functions that are removed
 }
 
 // variable is a statement that declares variables, and its text.
@@ -215,34 +183,24 @@ type variable struct {
 	m *ptx.Module
 }
 
-func newState(m *ptx.Module, o Options) *state {
+func newState(p *Program, o Options) *state {
 	s := &state{
-		Options: o, inlineAll: globs.New(o.Inline), noInline: globs.New(o.NoInline), keep: globs.New(o.Keep), m: m, byName: map[string]*function{}, alias: map[string]string{}, first: map[string]int32{}, place: -1,
+		Options: o, inlineAll: globs.New(o.Inline), noInline: globs.New(o.NoInline), keep: globs.New(o.Keep), p: p, percent: p.Percent(), byName: map[string]*function{}, alias: map[string]string{},
 		inlined: map[string]bool{}, grown: map[string]bool{}, added: map[string]bool{}, reported: map[reportKey]int{}, locs: lineInfo{labels: map[string]string{}},
-		uses: map[string]int{}, gone: map[string]bool{},
+		uses: map[string]int{},
 	}
-	s.listFunctions()
+	for i := range p.Functions {
+		f := newFunction(i, &p.Functions[i])
+		s.functions = append(s.functions, f)
+		s.byName[f.name] = f
+	}
 	s.otherUses(func(name string) { s.uses[name]++ })
 	for _, f := range s.functions {
 		s.tally(f, 1)
 	}
-	note := func(id ptx.NameID, off int32) {
-		name := m.Names[id]
-		if first, known := s.first[name]; !known || off < first {
-			s.first[name] = off
-		}
-	}
-	for i := range m.Decls {
-		note(m.Decls[i].Name, m.Decls[i].Span.Off)
-	}
-	for _, a := range m.Aliases {
-		note(a.Name, a.Span.Off)
-		s.alias[m.Names[a.Name]] = m.Names[a.Target]
-		s.uses[m.Names[a.Name]]++
-	}
-	if len(s.functions) > 0 {
-		s.before = s.functions[0].original
-		s.place = s.before.Span.Off
+	for _, a := range p.Aliases {
+		s.alias[a.Name] = a.Target
+		s.uses[a.Name]++
 	}
 	if !slices.ContainsFunc(s.functions, func(f *function) bool { return f.decl.Kind == ptx.Entry }) {
 		s.Interposable = true
@@ -251,27 +209,36 @@ func newState(m *ptx.Module, o Options) *state {
 	return s
 }
 
-// declaredAt returns the offset in the original module of the first declaration of a name.
-func (s *state) declaredAt(name string) int32 {
-	switch off, ok := s.first[name]; {
-	case ok:
-		return off
-	case s.added[name]:
-		return s.place - 1
-	}
-	return int32(len(s.m.Src.Text))
+// declares reports whether the program declares a name.
+func (s *state) declares(name string) bool {
+	_, ok := s.p.Names[name]
+	return ok || s.added[name]
+}
+
+// sees reports whether a name is declared before a function, or by it.
+func (s *state) sees(f *function, name string) bool {
+	at, ok := s.p.Names[name]
+	return s.added[name] || ok && int(at) <= 2*f.index+1
 }
 
 type reportKey struct {
 	caller, callee string
-	line           int
+	line           int32
 }
 
-// chooseWord chooses a word that is nowhere in the module, so that no name with it can
+// chooseWord chooses a word that is nowhere in the program, so that no name with it can
 // be another name or be taken for one.
 func (s *state) chooseWord() {
+	used := func() bool {
+		for part := range s.p.Text {
+			if contains(part, s.word) {
+				return true
+			}
+		}
+		return false
+	}
 	s.word = "inl_"
-	for i := 1; contains(s.m.Src.Text, s.word); i++ {
+	for i := 1; used(); i++ {
 		s.word = fmt.Sprintf("inl%d_", i)
 	}
 }
@@ -283,72 +250,24 @@ func (s *state) chooseWord() {
 func (s *state) register(f *function) string { f.names++; return "%" + s.word + strconv.Itoa(f.names) }
 func (s *state) label(f *function) string    { f.names++; return "$" + s.word + strconv.Itoa(f.names) }
 
-// originAt returns the line of the original module that a place comes from.
-func (t *text) originAt(off int32) int { return int(t.origin(t.src.Line(off))) }
+// originAt returns the number of the line that a place comes from.
+func (t *text) originAt(off int32) int32 { return t.origin(t.src.Line(off)) }
 
 // each calls work with 0 to n-1 in several goroutines. It may not change the state.
 func (s *state) each(n int, work func(i int)) {
 	parallel.Each(context.Background(), n, s.Jobs, func(int) string { return "optimising" }, work)
 }
 
-// result writes the module.
-func (s *state) result() (*Result, error) {
-	m := s.m
-	original := &text{src: m.Src}
-	var edits []edit
+// result returns what became of the program.
+func (s *state) result() *Result {
+	r := &Result{Strings: s.names(), Calls: s.report, Dropped: s.dropped, Moved: s.moved, Folded: s.folded}
 	for _, v := range s.variables {
-		edits = append(edits, edit{span: ptx.Span{Off: s.place}, write: func(w *writer) {
-			w.copy(v.text, ptx.Span{Len: int32(len(v.src.Text))}, nil)
-		}})
+		r.Variables = append(r.Variables, Changed{Module: v.m, Lines: v.lines})
 	}
 	for _, f := range s.functions {
-		if f.m != m && !s.gone[f.name] {
-			edits = append(edits, edit{span: f.original.Span, write: func(w *writer) { w.copy(f.text, f.decl.Span, nil) }})
-		}
+		r.Functions = append(r.Functions, Changed{f.index, f.m, f.decl, f.lines})
 	}
-	for i := range m.Decls {
-		if d := &m.Decls[i]; s.gone[m.Names[d.Name]] {
-			edits = append(edits, edit{span: d.Span})
-		}
-	}
-	edits = append(edits, s.names()...)
-	sortEdits(edits) // .debug_str may stand before the functions
-	w := s.writer()
-	w.copy(original, ptx.Span{Len: int32(len(m.Src.Text))}, edits)
-	if len(w.out) >= math.MaxInt32 {
-		return nil, errTooLarge
-	}
-	return &Result{Text: w.out, Statements: s.statements(), Lines: w.lines, Calls: s.report, Dropped: s.dropped, Moved: s.moved, Folded: s.folded}, nil
-}
-
-// writer returns a writer with memory for most of the result.
-func (s *state) writer() *writer {
-	bytes, lines := len(s.m.Src.Text), int(s.m.Src.Line(int32(len(s.m.Src.Text))))
-	for _, f := range s.functions {
-		if f.m != s.m {
-			bytes += len(f.src.Text) - int(f.original.Span.Len)
-			lines += len(f.lines)
-		}
-	}
-	return &writer{out: make([]byte, 0, bytes), lines: make([]int32, 0, lines)}
-}
-
-// statements returns what the result declares.
-func (s *state) statements() (list []Statement) {
-	for _, v := range s.variables {
-		for i := range v.m.Decls {
-			list = append(list, Statement{v.m, &v.m.Decls[i]})
-		}
-	}
-	for i := range s.m.Decls {
-		if d := &s.m.Decls[i]; d.Kind == ptx.Variable {
-			list = append(list, Statement{s.m, d})
-		}
-	}
-	for _, f := range s.functions {
-		list = append(list, Statement{f.m, f.decl})
-	}
-	return list
+	return r
 }
 
 // tell adds a call to the report. A call that is looked at again replaces what was said

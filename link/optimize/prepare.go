@@ -88,7 +88,7 @@ func (s *state) movableStatics(c *ptx.Code, st ptx.Statement) bool {
 		if t.Kind != ptx.Ident || t.Role() != ptx.Refers {
 			continue
 		}
-		if id, ok := c.Reference(int(i)).Name(); !ok || s.declaredAt(c.Module.Names[id]) >= s.place {
+		if id, ok := c.Reference(int(i)).Name(); !ok || !s.first(c.Module.Names[id]) {
 			return false
 		}
 	}
@@ -112,7 +112,7 @@ func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]strin
 	var w writer
 	w.copy(f.text, span, declarations)
 	w.own("\n", f.text, span.Off)
-	t, m, err := s.read(s.before, &w)
+	t, m, err := s.read(&w, s.first)
 	if err != nil {
 		return err
 	}
@@ -127,7 +127,10 @@ func (s *state) moveStatics(f *function, st ptx.Statement, names map[int32]strin
 // name in the module is called so, nor is it one of a range.
 func (s *state) static(function, object string) string {
 	if s.spelled == nil {
-		s.spelled = namesWithDollar(s.m.Src.Text)
+		s.spelled = map[string]bool{}
+		for part := range s.p.Text {
+			namesWithDollar(part, s.spelled)
+		}
 	}
 	name := function + "$" + strings.TrimLeft(object, "%")
 	for {
@@ -141,16 +144,21 @@ func (s *state) static(function, object string) string {
 	return name
 }
 
-// namesWithDollar returns the words of a text that have a $ behind their first letter.
-func namesWithDollar(text []byte) map[string]bool {
-	list := map[string]bool{}
+// first reports whether a name is declared before all functions.
+func (s *state) first(name string) bool {
+	at, ok := s.p.Names[name]
+	return s.added[name] || ok && at == 0
+}
+
+// namesWithDollar adds the words of a text that have a $ behind their first letter.
+func namesWithDollar(text []byte, list map[string]bool) {
 	part := func(c byte) bool {
 		return c == '$' || c == '_' || c == '%' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
 	}
 	for at := 0; ; {
 		n := bytes.IndexByte(text[at:], '$')
 		if n < 0 {
-			return list
+			return
 		}
 		from, end := at+n, at+n+1
 		for from > 0 && part(text[from-1]) {

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
-	"ptxlink/link/optimize"
 )
 
 // assemble runs ptxas, and returns the machine code of the output; with -short, and from
@@ -47,7 +46,7 @@ func TestRandomPtxas(t *testing.T) {
 		}
 		before := assemble(t, "ptxas", text)
 		for _, o := range levels[1:3] {
-			r, err := optimize.Optimize(m, o)
+			r, err := optimizeModule(m, o)
 			if err != nil {
 				t.Fatal(err)
 			}

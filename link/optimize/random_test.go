@@ -57,22 +57,22 @@ func parse(text string) (*ptx.Module, error) {
 var levels = []optimize.Options{{Level: 1}, {Level: 2}, {Inline: []string{"*"}}, {Level: 1, Limit: 8, Interposable: true}}
 
 // same optimises a module and returns an error if what it does differs.
-func same(text string, o optimize.Options, seeds ...int32) (*optimize.Result, error) {
+func same(text string, o optimize.Options, seeds ...int32) (*written, error) {
 	return sameWith(text, "", o, seeds...)
 }
 
 // tryOptimize returns a panic as an error.
-func tryOptimize(m *ptx.Module, o optimize.Options) (r *optimize.Result, err error) {
+func tryOptimize(m *ptx.Module, o optimize.Options) (r *written, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return optimize.Optimize(m, o)
+	return optimizeModule(m, o)
 }
 
 // sameWith does the same for a module that another one is linked with later.
-func sameWith(text, other string, o optimize.Options, seeds ...int32) (*optimize.Result, error) {
+func sameWith(text, other string, o optimize.Options, seeds ...int32) (*written, error) {
 	m, err := parse(text)
 	if err != nil {
 		return nil, err

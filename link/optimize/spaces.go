@@ -28,7 +28,7 @@ import (
 // Each definition of such a register is accompanied by the same one of another register,
 // which holds the address in the space. Nothing else changes.
 func (s *state) spaces() error {
-	if s.m.AddressSize != 64 {
+	if s.p.AddressSize != 64 {
 		return nil
 	}
 	found := make([]*addresses, len(s.functions))

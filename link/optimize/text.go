@@ -10,17 +10,18 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// text is the original module, or what a statement has become. lines has, for each of its
-// lines, that of the original module; nil if it is the original.
+// text holds statements. lines has the number of each of its lines; if it is nil, each
+// line has the number shift more.
 type text struct {
 	src   *diag.Source
+	shift int32
 	lines []int32
 }
 
-// origin returns the line of the original module that a line comes from.
+// origin returns the number of a line.
 func (t *text) origin(line int) int32 {
 	if t.lines == nil {
-		return int32(line)
+		return int32(line) + t.shift
 	}
 	return t.lines[line-1]
 }

@@ -70,8 +70,7 @@ type Module struct {
 	sectionNames nameList
 	ranges       map[string]int64 // `.global .u32 a<3>` at module scope: base and count
 	percent      bool             // a name starts with %
-	// around finds what is declared before the statement that Reread reads; nil later, and
-	// for whole modules.
+	// around is Scope.Declared while Scope.Read reads; nil later, and for whole modules.
 	around func(name []byte) (string, bool)
 }
 
@@ -90,9 +89,16 @@ func (m *Module) moduleName(name []byte) (NameID, bool) {
 	}
 	if m.around != nil {
 		if around, ok := m.around(name); ok {
-			id, known := m.Lookup(around) // a02 is a2
+			id, known := m.Lookup(around)
 			if !known {
 				id = m.addName(hashed.String(around), []byte(around))
+			}
+			if around != string(name) { // a02 is a2 of a range
+				if m.ranges == nil {
+					m.ranges = map[string]int64{}
+				}
+				base, number := splitNumber(name)
+				m.ranges[string(base)] = max(m.ranges[string(base)], number+1)
 			}
 			return id, true
 		}

@@ -16,13 +16,23 @@ func sameReread(t *testing.T, m *Module, d *Decl) {
 		return
 	}
 	src := &diag.Source{Text: m.Src.Bytes(d.Span)}
-	n, err := m.Reread(d, src, func(string) bool { return false })
+	n, err := scopeOf(m, d, "").Read(src)
 	if err != nil || len(n.Decls) != 1 {
 		t.Fatalf("%s\nread again: %d declarations, %v", src.Text, len(n.Decls), err)
 	}
 	if was, is := meaning(m, d), meaning(n, &n.Decls[0]); was != is {
 		t.Fatalf("%s\nmeans\n%s\nand, read again,\n%s", src.Text, was, is)
 	}
+}
+
+// scopeOf returns what a function of a module stands in, with one more name.
+func scopeOf(m *Module, d *Decl, added string) Scope {
+	return Scope{Version: m.Version, AddressSize: m.AddressSize, Percent: m.percent, Declared: func(spelling []byte) (string, bool) {
+		if id, ok := m.moduleName(spelling); ok && id < d.known {
+			return m.Names[id], true
+		}
+		return added, string(spelling) == added
+	}}
 }
 
 // meaning describes a function, with places that count from its start.
@@ -69,16 +79,16 @@ func meaning(m *Module, d *Decl) string {
 	return b.String()
 }
 
-// TestReread reads a changed function, which uses a name that was added, and names that
+// TestScope reads a changed function, which uses a name that was added, and names that
 // are declared before and behind it.
-func TestReread(t *testing.T) {
+func TestScope(t *testing.T) {
 	m, err := Parse(&diag.Source{Text: []byte(top + ".global .u32 before, a<3>;\n.func f() { ret; }\n.global .u32 behind;")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := slices.IndexFunc(m.Decls, func(d Decl) bool { return d.HasBody })
 	text := ".func f() { .reg .u32 %r; ld.u32 %r, [before]; ld.u32 %r, [a02]; ld.u32 %r, [a2]; ld.u32 %r, [behind]; ld.u32 %r, [f$x]; call f; ret; }"
-	n, err := m.Reread(&m.Decls[i], &diag.Source{Text: []byte(text)}, func(name string) bool { return name == "f$x" })
+	n, err := scopeOf(m, &m.Decls[i], "f$x").Read(&diag.Source{Text: []byte(text)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +99,8 @@ func TestReread(t *testing.T) {
 	if got, want := strings.Join(uses, " "), "before a2 a2 f$x f"; got != want {
 		t.Errorf("the function uses %s, want %s", got, want)
 	}
-	if _, err := m.Reread(&m.Decls[i], &diag.Source{Text: []byte(text + " ;")}, func(string) bool { return false }); err == nil {
-		t.Error("a statement with more text behind it is read without an error")
+	two := strings.Replace(text, "f()", "g()", 1) + " .func h() { call g; call f$x; ret; }"
+	if n, err = scopeOf(m, &m.Decls[i], "").Read(&diag.Source{Text: []byte(two)}); err != nil || len(n.Decls) != 2 || n.Names[n.Uses[len(n.Uses)-1].Name] != "g" {
+		t.Errorf("two functions: %v, %d declarations, names %q", err, len(n.Decls), n.Names)
 	}
 }

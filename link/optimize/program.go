@@ -1,0 +1,77 @@
+package optimize
+
+import (
+	"iter"
+
+	"ptxlink/object/ptx"
+)
+
+// Program is a linked program that has not been written yet. All names are those of the
+// output. The lines of all inputs have one numbering, from 1.
+type Program struct {
+	Version     ptx.Version
+	AddressSize int
+	Functions   []Function // definitions of functions and entries, in the order of the output
+	// Names are all module-scope names with the place of their first declaration: 2i+1 if
+	// that is Functions[i], 2i if it stands before it and behind the function before.
+	Names   map[string]int32
+	Aliases []Alias
+	// Uses are the names that variables and unknown statements use, once for each use.
+	Uses []string
+	// Described are the names that debug sections use: functions, labels, variables.
+	Described map[string]bool
+	// Prototypes returns the declarations of the functions that have no body.
+	Prototypes func() *ptx.Module
+	// Text is all text of the program, in parts that divide no name.
+	Text iter.Seq[[]byte]
+}
+
+// Percent reports whether a name starts with %.
+func (p *Program) Percent() bool {
+	for name := range p.Names {
+		if name[0] == '%' {
+			return true
+		}
+	}
+	return false
+}
+
+// Function is the definition of a function: a text of its own, or part of one.
+type Function struct {
+	Name    string
+	Linkage ptx.Linkage // which the text does not have to tell
+	Module  *ptx.Module // that it was read with
+	Decl    *ptx.Decl   // in Module
+	// Shift is the number of the first line of Module, less 1.
+	Shift int32
+}
+
+// Alias is .alias Name, Target.
+type Alias struct{ Name, Target string }
+
+// Result is what becomes of a program.
+type Result struct {
+	// Functions are those that are left, in order.
+	Functions []Changed
+	// Variables are added before the first function.
+	Variables []Changed
+	// Strings is text to add at the end of .debug_str.
+	Strings string
+	// Calls are the direct calls of defined functions, in the order of the program.
+	Calls []Call
+	// Dropped are the functions that are gone because all their calls are inlined.
+	Dropped []string
+	// Moved are the objects of functions that are at module scope now.
+	Moved []Moved
+	// Folded are the functions that another one with the same code replaces.
+	Folded []Fold
+}
+
+// Changed is a function that may have changed, or a statement that was added.
+type Changed struct {
+	Index  int // in Program.Functions
+	Module *ptx.Module
+	Decl   *ptx.Decl
+	// Lines has the number of each line of Module; nil if the function is as it was.
+	Lines []int32
+}

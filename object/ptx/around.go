@@ -1,0 +1,29 @@
+package ptx
+
+import "ptxlink/link/diag"
+
+// Scope is what statements stand in that are read alone, without the rest of their module:
+// functions that were changed, or new variables.
+type Scope struct {
+	Version     Version
+	AddressSize int
+	// Percent is set if a module-scope name starts with %.
+	Percent bool
+	// Declared returns the module-scope name that a spelling means, if it is declared
+	// before the statements.
+	Declared func(spelling []byte) (name string, ok bool)
+}
+
+// Read reads statements. The result is a module of them alone, with names of its own: those
+// that they declare and use.
+func (s Scope) Read(src *diag.Source) (*Module, *Error) {
+	m := &Module{Src: src, Version: s.Version, AddressSize: s.AddressSize, around: s.Declared}
+	p := &parser{pct: s.Percent}
+	p.read(m, func() {
+		for p.Err == nil && p.tok.Kind != EOF {
+			p.statement()
+		}
+	})
+	m.around = nil
+	return m, p.Err
+}
