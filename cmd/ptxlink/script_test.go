@@ -83,8 +83,8 @@ func scripts(dir string) testscript.Params {
 				return false, fmt.Errorf("unknown condition %q", tool)
 			}
 			_, ok := oracles.Find(tool)
-			if !ok && os.Getenv(oracles.RequireVar) == "1" {
-				return false, fmt.Errorf("no %s, and %s is 1", tool, oracles.RequireVar)
+			if text, fatal := oracles.Missing(tool, ""); !ok && fatal {
+				return false, errors.New(text)
 			}
 			return ok, nil
 		},
@@ -119,10 +119,11 @@ func accesses(ts *testscript.TestScript, neg bool, args []string) {
 func oraclePath(ts *testscript.TestScript, name string) string {
 	path, ok := oracles.Find(name)
 	if !ok {
-		if os.Getenv(oracles.RequireVar) == "1" {
-			ts.Fatalf("no %s, and %s is 1", name, oracles.RequireVar)
+		text, fatal := oracles.Missing(name, "")
+		if fatal {
+			ts.Fatalf("%s", text)
 		}
-		ts.Value("T").(testscript.T).Skip("no " + name)
+		ts.Value("T").(testscript.T).Skip(text)
 	}
 	return path
 }

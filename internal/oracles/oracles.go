@@ -62,11 +62,7 @@ func Find(tool string) (path string, ok bool) {
 func Require(t testing.TB, tool string) string {
 	t.Helper()
 	path, ok := Find(tool)
-	switch {
-	case ok:
-	case strings.HasSuffix(tool, "-old"):
-		missing(t, tool, " --compilers")
-	default:
+	if !ok {
 		missing(t, tool, "")
 	}
 	return path
@@ -124,15 +120,28 @@ func RequireCompiler(t testing.TB, tool string) string {
 
 func missing(t testing.TB, what, option string) {
 	t.Helper()
+	if text, fatal := Missing(what, option); fatal {
+		t.Fatal(text)
+	} else {
+		t.Skip(text)
+	}
+}
+
+// Missing returns the message of a test that lacks a tool or file, with the option of
+// fetch.sh that fetches it, and whether the test must fail, because [RequireVar] is 1. It
+// knows the option of tools with the suffix -old.
+func Missing(what, option string) (text string, fatal bool) {
+	if strings.HasSuffix(what, "-old") {
+		option = " --compilers"
+	}
 	advice := "run internal/oracles/fetch.sh" + option
 	if what == "make" || what == "g++" { // fetch.sh uses those of the machine
 		advice = "install it"
 	}
 	if os.Getenv(RequireVar) == "1" {
-		t.Fatalf("no %s, and %s is 1: %s", what, RequireVar, advice)
-	} else {
-		t.Skipf("no %s: %s", what, advice)
+		return "no " + what + ", and " + RequireVar + " is 1: " + advice, true
 	}
+	return "no " + what + ": " + advice, false
 }
 
 // Long skips a test that is too long for make test, which runs go test -short.

@@ -118,6 +118,7 @@ func TestRequireAdvice(t *testing.T) {
 	}{
 		{Require, "ptxas", "no ptxas: run internal/oracles/fetch.sh"},
 		{RequireCompiler, "nvcc", "no nvcc: run internal/oracles/fetch.sh --compilers"},
+		{Require, "ptxas-old", "no ptxas-old: run internal/oracles/fetch.sh --compilers"},
 		{Require, "g++", "no g++: install it"},
 	} {
 		r := &tb{TB: t}
