@@ -954,13 +954,13 @@ for c in "${todo[@]}"; do
 		mv -fT "$work/w" "$ORACLES/bin/${w##*/}"
 		proven "$w" || { rm -f "$home/.stamp"; partial=${partial:-a tool of $name does not run}; }
 	done
-	echo "fetch.sh: $name: $(((fetched_bytes - before + 524288) / 1048576)) MB, $((SECONDS - at)) s" >&2
+	echo "fetch.sh: $name: $(((fetched_bytes - before + 500000) / 1000000)) MB, $((SECONDS - at)) s" >&2
 	if [[ $partial ]]; then
 		echo "fetch.sh: $partial" >&2
 		missing+=("$name (in part)")
 	fi
 done
-echo "fetch.sh: $((fetched_bytes / 1048576)) MB fetched in $((SECONDS - start)) s into $ORACLES" >&2
+echo "fetch.sh: $(((fetched_bytes + 500000) / 1000000)) MB fetched in $((SECONDS - start)) s into $ORACLES" >&2
 if [[ ${#missing[@]} -gt 0 ]]; then
 	printf 'fetch.sh: missing: %s\n' "${missing[@]}" >&2
 	echo 'fetch.sh: tests that need these are skipped, or fail under PTXLINK_REQUIRE_ORACLES=1' >&2
