@@ -25,11 +25,11 @@ type lineTable struct {
 	strip  bool
 	warned []bool // by input: a missing .file has been reported
 	// inlines is set if a line is inlined at another. Then written holds the places
-	// of all lines so far, with file indexes of the output, and at holds the lines of
-	// each input by their place.
+	// of all lines so far, with file indexes of the output, and inlined the lines of each
+	// input.
 	inlines bool
 	written map[ptx.LocPlace]bool
-	at      []map[ptx.LocPlace][]int32
+	inlined map[int32]*ptx.InlinedLines
 
 	// ordered is set if the lines must be rewritten in the order of the output: a line
 	// may repeat others, or warn.
@@ -46,7 +46,7 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 	n := len(t.Files)
 	flags := make([]bool, 2*n)
 	l := &lineTable{
-		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: flags[:n], warned: flags[n:], written: map[ptx.LocPlace]bool{},
+		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: flags[:n], warned: flags[n:], written: map[ptx.LocPlace]bool{}, inlined: map[int32]*ptx.InlinedLines{},
 		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
 	}
 	l.number(debug.verbatim)
@@ -216,11 +216,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	edits = slices.Grow(edits, end-first)
 	var s speller
 	for i := first; i < end; i++ {
-		if text := l.missing(file, i, debug); text != "" {
-			if i == first { // ptxas assigns the first instructions to the first line
-				loc := &f.Locs[i]
-				text = ".loc " + itoa(l.of[file][loc.File]) + " " + itoa(loc.Line) + " " + itoa(loc.Column) + " " + text
-			}
+		if text := l.missing(file, i, i == first, debug); text != "" {
 			edits = append(edits, ptx.Edit{Span: diag.Span{Off: f.Locs[i].Span.Off}, Text: text})
 		}
 		if !l.same[file] {
@@ -273,7 +269,7 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 	if loc.Inlining == nil {
 		return edits
 	}
-	m, name, ok := l.inlined(file, loc, debug)
+	m, name, ok := l.inlinedAt(file, loc, debug)
 	if !ok {
 		return append(edits, f.Erase(loc.Tail))
 	}
@@ -286,48 +282,42 @@ func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug
 	return edits
 }
 
-// inlined returns the output index of the file that a line is inlined at, and the
+// inlinedAt returns the output index of the file that a line is inlined at, and the
 // replacement for the label of the function, which is a label in .debug_str. ok is
 // false if one of them is not in the output.
-func (l *lineTable) inlined(file int32, loc *ptx.Loc, debug *mergedDebug) (n int64, name string, ok bool) {
+func (l *lineTable) inlinedAt(file int32, loc *ptx.Loc, debug *mergedDebug) (n int64, name string, ok bool) {
 	n, known := l.of[file][loc.InlinedAt.File]
 	name, kept := debug.inlinedName(file, loc)
 	return n, name, known && kept
 }
 
-// missing returns the lines that a line is inlined at, directly or indirectly, and
-// that are not in the output yet: their body was dropped, or comes later. ptxas
-// refuses an inlined_at whose place has no .loc before it
-// (testdata/script/loc_inlined_dropped.txtar).
-func (l *lineTable) missing(file int32, i int, debug *mergedDebug) string {
-	f := l.files[file]
-	var chain []int
-	for {
-		loc := &f.Locs[i]
-		if loc.Inlining == nil || l.strip {
-			break
-		}
-		place := loc.InlinedAt
-		n, _, ok := l.inlined(file, loc, debug)
-		if place.File = n; !ok || l.written[place] {
-			break
-		}
-		before := l.linesAt(file)[loc.InlinedAt]
-		k := sort.Search(len(before), func(k int) bool { return int(before[k]) >= i })
-		if k == 0 {
-			break
-		}
-		i = int(before[k-1])
-		chain = append(chain, i)
+// missing returns the lines that a line is inlined at and that are not in the output yet:
+// their body was dropped, or comes later. first is set if the line is the first of its body.
+func (l *lineTable) missing(file int32, i int, first bool, debug *mergedDebug) string {
+	if l.strip {
+		return ""
 	}
-	var text []byte
+	if l.inlined[file] == nil {
+		l.inlined[file] = ptx.NewInlinedLines(l.files[file].Module)
+	}
+	chain := l.inlined[file].Missing(i, func(loc *ptx.Loc) bool {
+		n, _, ok := l.inlinedAt(file, loc, debug)
+		return !ok || l.written[ptx.LocPlace{File: n, Line: loc.InlinedAt.Line, Column: loc.InlinedAt.Column}]
+	})
+	if len(chain) == 0 {
+		return ""
+	}
+	var at *ptx.LocPlace
+	if first {
+		loc := l.files[file].Locs[i].LocPlace
+		at = &ptx.LocPlace{File: l.of[file][loc.File], Line: loc.Line, Column: loc.Column}
+	}
 	var s speller
-	for k := len(chain) - 1; k >= 0; k-- {
-		line := ptx.Apply(nil, f.Src.Text, f.Locs[chain[k]].Span, l.line(nil, file, chain[k], debug, &s))
-		text = append(append(text, ptx.Compact(line)...), ' ')
-		l.write(file, chain[k])
+	text := l.inlined[file].Repeat(chain, at, func(i int) []ptx.Edit { return l.line(nil, file, i, debug, &s) })
+	for _, i := range chain {
+		l.write(file, i)
 	}
-	return string(text)
+	return text
 }
 
 // write records that a line is in the output.
@@ -337,21 +327,6 @@ func (l *lineTable) write(file int32, i int) {
 		place.File = n
 		l.written[place] = true
 	}
-}
-
-// linesAt returns the lines of a file by their place.
-func (l *lineTable) linesAt(file int32) map[ptx.LocPlace][]int32 {
-	if l.at == nil {
-		l.at = make([]map[ptx.LocPlace][]int32, len(l.files))
-	}
-	if l.at[file] == nil {
-		l.at[file] = map[ptx.LocPlace][]int32{}
-		for i := range l.files[file].Locs {
-			place := l.files[file].Locs[i].LocPlace
-			l.at[file][place] = append(l.at[file][place], int32(i))
-		}
-	}
-	return l.at[file]
 }
 
 func (l *lineTable) warnUndeclared(file int32, span diag.Span) {

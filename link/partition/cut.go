@@ -3,7 +3,6 @@ package partition
 import (
 	"bytes"
 	"cmp"
-	"fmt"
 	"slices"
 	"sort"
 	"strconv"
@@ -53,7 +52,7 @@ func (p *Part) Line(line int) int {
 // the others. The module has passed Check.
 func Cut(m *ptx.Module, o Options) []*Part {
 	p := newProgram(m)
-	c := &cutter{program: p}
+	c := &cutter{program: p, inlined: ptx.NewInlinedLines(m)}
 	var parts int
 	c.home, parts = p.assign(o)
 	if parts > 1 {
@@ -86,7 +85,7 @@ type cutter struct {
 	needs [][]ptx.NameID
 	// crosses is set for the definitions that other parts refer to.
 	crosses []bool
-	at      map[ptx.LocPlace][]int // Locs by place
+	inlined *ptx.InlinedLines
 }
 
 // number numbers the parts that have functions, without gaps, and returns their
@@ -252,9 +251,7 @@ func (w *partWriter) header() {
 }
 
 // planLines decides which lines this part has: those of its bodies, and before them
-// the lines that they are inlined at and that other parts have. ptxas refuses an
-// inlined_at whose place has no .loc before it
-// (testdata/script/loc_inlined_dropped.txtar).
+// the lines that they are inlined at and that other parts have.
 func (w *partWriter) planLines() {
 	written := map[ptx.LocPlace]bool{}
 	for d, part := range w.home {
@@ -264,17 +261,7 @@ func (w *partWriter) planLines() {
 		}
 		first, end := w.locs(decl.Body)
 		for i := first; i < end; i++ {
-			var chain []int
-			for at := i; at >= 0 && w.m.Locs[at].Inlining != nil && !written[w.m.Locs[at].InlinedAt]; {
-				before := w.linesAt(w.m.Locs[at].InlinedAt)
-				k := sort.SearchInts(before, at)
-				if k == 0 {
-					break
-				}
-				at = before[k-1]
-				chain = append(chain, at)
-			}
-			slices.Reverse(chain)
+			chain := w.inlined.Missing(i, func(l *ptx.Loc) bool { return written[l.InlinedAt] })
 			if len(chain) > 0 {
 				w.chains[i] = chain
 			}
@@ -292,17 +279,6 @@ func (c *cutter) locs(body diag.Span) (first, end int) {
 		return sort.Search(len(c.m.Locs), func(i int) bool { return c.m.Locs[i].Span.Off >= off })
 	}
 	return at(body.Off), at(body.End())
-}
-
-// linesAt returns the lines with a place, in order.
-func (c *cutter) linesAt(place ptx.LocPlace) []int {
-	if c.at == nil {
-		c.at = map[ptx.LocPlace][]int{}
-		for i := range c.m.Locs {
-			c.at[c.m.Locs[i].LocPlace] = append(c.at[c.m.Locs[i].LocPlace], i)
-		}
-	}
-	return c.at[place]
 }
 
 // fileTable writes the files of the lines in this part, numbered from 1 without gaps,
@@ -382,16 +358,12 @@ func (w *partWriter) lineEdits(d *ptx.Decl) (edits []ptx.Edit) {
 	first, end := w.locs(d.Body)
 	for i := first; i < end; i++ {
 		if chain := w.chains[i]; chain != nil {
-			var text []byte
-			if i == first { // ptxas assigns the first instructions to the first line
-				l := w.m.Locs[i].LocPlace
-				text = fmt.Appendf(nil, ".loc %d %d %d ", w.files[l.File], l.Line, l.Column)
+			var at *ptx.LocPlace
+			if l := w.m.Locs[i].LocPlace; i == first {
+				at = &ptx.LocPlace{File: w.files[l.File], Line: l.Line, Column: l.Column}
 			}
-			for _, at := range chain {
-				line := ptx.Apply(nil, w.m.Src.Text, w.m.Locs[at].Span, w.renumber(nil, at))
-				text = append(append(text, ptx.Compact(line)...), ' ')
-			}
-			edits = append(edits, ptx.Edit{Span: diag.Span{Off: w.m.Locs[i].Span.Off}, Text: string(text)})
+			text := w.inlined.Repeat(chain, at, func(i int) []ptx.Edit { return w.renumber(nil, i) })
+			edits = append(edits, ptx.Edit{Span: diag.Span{Off: w.m.Locs[i].Span.Off}, Text: text})
 		}
 		edits = w.renumber(edits, i)
 	}

@@ -479,6 +479,9 @@ type Inlining struct {
 // LocPlace is a place in a source: the index of a .file, a line, a column.
 type LocPlace struct{ File, Line, Column int64 }
 
+// String returns the place as .loc has it.
+func (p LocPlace) String() string { return fmt.Sprintf("%d %d %d", p.File, p.Line, p.Column) }
+
 // Ref is a name that a section refers to, a label or symbol: its place, and its number
 // (SectionNames).
 type Ref struct {
