@@ -19,11 +19,7 @@ type Scope struct {
 func (s Scope) Read(src *diag.Source) (*Module, *Error) {
 	m := &Module{Src: src, Version: s.Version, AddressSize: s.AddressSize, around: s.Declared}
 	p := &parser{pct: s.Percent}
-	p.read(m, func() {
-		for p.Err == nil && p.tok.Kind != EOF {
-			p.statement()
-		}
-	})
+	p.read(m, p.statements)
 	m.around = nil
 	return m, p.Err
 }

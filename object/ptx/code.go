@@ -1,9 +1,7 @@
 package ptx
 
 import (
-	"bytes"
 	"slices"
-	"strconv"
 	"sync"
 
 	"ptxlink/link/diag"
@@ -227,18 +225,24 @@ func operands(tokens []Token, first, end int32) (list []Operand) {
 		list = make([]Operand, 0, 4) // most instructions have no more
 	}
 	for at := first; at < end; {
-		from, depth := at, 0
+		from, depth, closed := at, 0, at
 		for at < end && (depth > 0 || !tokens[at].isPunct(',')) {
 			switch t := tokens[at]; {
 			case t.Kind != Punct:
 			case t.Ch == '(' || t.Ch == '[' || t.Ch == '{':
 				depth++
 			case t.Ch == ')' || t.Ch == ']' || t.Ch == '}':
-				depth--
+				if depth--; depth == 0 && closed == from {
+					closed = at
+				}
 			}
 			at++
 		}
-		list = append(list, Operand{shapeOf(tokens[from:at]), from, at})
+		shape := shapeOf(tokens[from:at])
+		if shape >= Address && closed != at-1 { // [a] [b]
+			shape = OtherOperand
+		}
+		list = append(list, Operand{shape, from, at})
 		at++
 	}
 	return list
@@ -312,14 +316,16 @@ func (m *Module) build(d *Decl) *codeBuilder {
 	}
 	b := builders.Get().(*codeBuilder)
 	b.Code, b.blocks = &Code{Module: m, refs: b.allRefs, Statements: b.allStatements}, b.blocks[:0]
-	b.cursor = cursor{Lexer: NewLexer(m.Src.Text[:span.End()], span.Off), keep: true}
-	b.cursor.next()
-	b.tokens = slices.Grow(b.allTokens, int(span.Len)/5)
-	b.begin(m, d, m.Params(d), true)
+	b.parser = parser{m: m, cursor: newCursor(m.Src.Text[:span.End()], span.Off), code: b, scratch: &b.memory}
+	b.keep, b.tokens = true, slices.Grow(b.allTokens, int(span.Len)/5)
+	b.open(d, m.Params(d))
 	if d.Kind == Variable {
-		b.initialValue(Opaque(d.Word))
+		b.initialiser(Opaque(d.Word))
+		b.st.Kind = Directive
+		b.add()
+		b.Statements[0].Operands = 0
 	} else {
-		for b.statement() {
+		for b.codeStatement() {
 			b.add()
 		}
 	}
@@ -331,14 +337,15 @@ func (m *Module) build(d *Decl) *codeBuilder {
 // free keeps the memory of a builder for the next one.
 func (b *codeBuilder) free() {
 	clear(b.pending)
-	b.Code, b.m, b.cursor, b.scopes.text, b.listed = nil, nil, cursor{}, nil, 0
+	b.Code, b.parser, b.memory.source = nil, parser{}, nil
 	builders.Put(b)
 }
 
 // codeBuilder builds the Code of one declaration. The next one uses its memory again.
 type codeBuilder struct {
 	*Code
-	codeReader
+	parser
+	memory  scratch
 	pending map[string][]forward // names that a later label may declare
 	blocks  []int32              // the opening token of each block
 
@@ -353,31 +360,16 @@ var builders = sync.Pool{New: func() any { return &codeBuilder{pending: map[stri
 // one target of the TargetRange at that token.
 type forward struct{ token, list, target int32 }
 
-func (b *codeBuilder) initialValue(opaque bool) {
-	b.initialiser(opaque)
-	b.st = Statement{Kind: Directive, End: int32(len(b.tokens))}
-	b.add()
-}
-
-// add resolves the names of the current statement in the current scopes.
+// add adds the statement that was read.
 func (b *codeBuilder) add() {
 	st := b.st
+	st.End = int32(len(b.tokens))
+	if st.Operands == 0 {
+		st.Operands = min(st.Op+1, st.End)
+	}
 	b.Statements = append(b.Statements, st)
-	for int32(len(b.refs)) < st.End {
+	for len(b.refs) < len(b.tokens) {
 		b.refs = append(b.refs, NoReference)
-	}
-	for i := st.First; i < st.End; i++ {
-		if t := b.tokens[i]; t.Kind == Ident && t.Role() == Refers {
-			b.refs[i] = b.resolve(b.text[t.Off:t.End], forward{token: i, list: -1})
-		}
-	}
-	for _, t := range b.targets {
-		for k := range int32(t.count) {
-			name := strconv.AppendInt(bytes.Clone(b.text[t.base.Off:t.base.End()]), int64(k), 10)
-			at := forward{t.token, int32(len(b.TargetRanges)), k}
-			t.targets = append(t.targets, b.resolve(name, at))
-		}
-		b.TargetRanges = append(b.TargetRanges, TargetRange{t.span, t.base, t.targets})
 	}
 	switch st.Kind {
 	case Open:
@@ -385,14 +377,29 @@ func (b *codeBuilder) add() {
 	case Close:
 		b.blocks = b.blocks[:len(b.blocks)-1]
 	}
-	first := len(b.locals)
-	b.enterDeclared()
-	for i := first; i < len(b.locals); i++ {
-		b.refs[b.locals[i].token] = localReference(int32(i))
-		if b.locals[i].Kind >= CodeLabel {
-			b.locals[i].block = b.blocks[len(b.blocks)-1]
-			b.declareLabel(int32(i))
-		}
+	b.st = Statement{First: st.End, Op: st.End}
+}
+
+// use resolves the last token, a name, in the current scopes.
+func (b *codeBuilder) use(name diag.Span) {
+	token := len(b.tokens) - 1
+	b.tokens[token].setRole(Refers)
+	for len(b.refs) < token {
+		b.refs = append(b.refs, NoReference)
+	}
+	b.refs = append(b.refs, b.resolve(b.bytes(name), forward{token: int32(token), list: -1}))
+}
+
+// entered notes that a local is visible.
+func (b *codeBuilder) entered(i int32) {
+	l := &b.locals[i]
+	for len(b.refs) < len(b.tokens) {
+		b.refs = append(b.refs, NoReference)
+	}
+	b.refs[l.token] = localReference(i)
+	if l.Kind >= CodeLabel {
+		l.block = b.blocks[len(b.blocks)-1]
+		b.declareLabel(i)
 	}
 }
 
@@ -405,7 +412,7 @@ func (b *codeBuilder) resolve(name []byte, at forward) Reference {
 		if b.locals[i].Kind < CodeLabel {
 			return ref
 		}
-	} else if id, ok := b.moduleName(name); ok {
+	} else if id, ok := b.m.moduleName(name); ok && id < b.known {
 		return moduleReference(id)
 	}
 	b.pending[string(name)] = append(b.pending[string(name)], at)

@@ -20,7 +20,7 @@ func ParseInt(s string) (int64, bool) {
 	return n, err == nil && !strings.Contains(s, "_") && !strings.HasPrefix(s, "0o") && !strings.HasPrefix(s, "0O")
 }
 
-// constant evaluates the constant expression that starts at c.tok and ends before a
+// constant evaluates the constant expression that comes next and ends before a
 // closing bracket, comma or semicolon. ok is false for expressions that are not
 // integers; the size is then unknown.
 func (c *cursor) constant() (value int64, ok bool) {
@@ -36,16 +36,14 @@ func (c *cursor) ternary(ok *bool) int64 {
 	}
 	defer func() { c.depth-- }()
 	cond := c.binary(0, ok)
-	if !c.is('?') {
+	if !c.accept('?') {
 		return cond
 	}
-	c.next()
 	a := c.ternary(ok)
-	if !c.is(':') {
+	if !c.accept(':') {
 		*ok = false
 		return 0
 	}
-	c.next()
 	b := c.ternary(ok)
 	if cond != 0 {
 		return a
@@ -58,12 +56,12 @@ var operators = [][]string{{"||"}, {"&&"}, {"|"}, {"^"}, {"&"}, {"==", "!="}, {"
 
 func (c *cursor) operator(level int) string {
 	for _, op := range operators[level] {
-		if !strings.HasPrefix(string(c.text[c.tok.Off:min(int(c.tok.Off)+2, len(c.text))]), op) {
+		if !strings.HasPrefix(string(c.text[c.at:min(c.at+2, len(c.text))]), op) {
 			continue
 		}
 		// `<` must not be the start of `<<`, nor `|` of `||`.
-		if len(op) == 1 && int(c.tok.Off)+1 < len(c.text) {
-			if second := c.text[c.tok.Off+1]; (second == op[0] && strings.Contains("<>|&", op)) || (second == '=' && strings.Contains("<>!", op)) {
+		if len(op) == 1 && c.at+1 < len(c.text) {
+			if second := c.text[c.at+1]; (second == op[0] && strings.Contains("<>|&", op)) || (second == '=' && strings.Contains("<>!", op)) {
 				continue
 			}
 		}
@@ -77,7 +75,7 @@ func (c *cursor) binary(level int, ok *bool) int64 {
 		return c.unary(ok)
 	}
 	a := c.binary(level+1, ok)
-	for *ok && c.tok.Kind == Punct {
+	for *ok && !c.atName() {
 		op := c.operator(level)
 		if op == "" {
 			return a
@@ -160,45 +158,33 @@ func (c *cursor) unary(ok *bool) int64 {
 		return 0
 	}
 	switch {
-	case c.is('-'):
-		c.next()
+	case c.accept('-'):
 		return -c.unary(ok)
-	case c.is('+'):
-		c.next()
+	case c.accept('+'):
 		return c.unary(ok)
-	case c.is('~'):
-		c.next()
+	case c.accept('~'):
 		return ^c.unary(ok)
-	case c.is('!'):
-		c.next()
+	case c.accept('!'):
 		return truth(c.unary(ok) == 0)
-	case c.is('('):
-		c.next()
-		if c.tok.Kind == Word { // a cast: (.s64) or (.u64)
+	case c.accept('('):
+		if c.is('.') { // a cast: (.s64) or (.u64)
 			c.next()
-			if !c.is(')') {
+			if !c.accept(')') {
 				*ok = false
 				return 0
 			}
-			c.next()
 			return c.unary(ok)
 		}
 		v := c.ternary(ok)
-		if !c.is(')') {
+		if !c.accept(')') {
 			*ok = false
 			return 0
 		}
-		c.next()
 		return v
-	case c.tok.Kind == Number:
-		v, good := ParseInt(c.spelling())
-		*ok = *ok && good
-		c.next()
-		return v
-	case c.tok.Kind == Ident && c.spelling() == "WARP_SZ":
-		c.next()
-		return warpSize
 	}
-	*ok = false
-	return 0
+	v, t, good := c.integer()
+	if *ok = *ok && good; good || t.Kind == Number {
+		c.pass(t)
+	}
+	return v
 }

@@ -8,99 +8,184 @@ import (
 	"ptxlink/link/diag"
 )
 
-// cursor is a lexer with its current token. The parser of a module and the reader
-// of its code move it through the text.
+// cursor reads text token by token: at is the start of the next token. The parser of a
+// module and the reader of its code move it through the text.
 type cursor struct {
 	Lexer
-	tok   Token
-	last  Token // the token before tok
-	depth int   // of the constant expression being read
-	// If keep is set, tokens collects the tokens that next passes.
+	depth int // of the constant expression being read
+	// braced is set if one of the tokens that next passed is a brace.
+	braced bool
+	// If keep is set, tokens collects the tokens that are passed.
 	keep   bool
 	tokens []Token
 }
 
-func (c *cursor) next() {
+// newCursor returns a cursor at the first token of text[off:].
+func newCursor(text []byte, off int32) cursor {
+	c := cursor{Lexer: NewLexer(text, off)}
+	c.gap()
+	return c
+}
+
+// pass moves behind the next token, which is t.
+func (c *cursor) pass(t Token) {
+	if t.Kind == EOF {
+		return
+	}
 	if c.keep {
-		c.tokens = append(c.tokens, c.tok)
+		c.tokens = append(c.tokens, t)
 	}
-	c.last = c.tok
-	c.tok = c.Next()
+	c.move(int(t.End))
 }
 
-func (c *cursor) is(ch byte) bool { return c.tok.Kind == Punct && c.tok.Ch == ch }
-
-func (c *cursor) spelling() string { return string(c.text[c.tok.Off:c.tok.End]) }
-
-// word returns the spelling of a Word token.
-func (c *cursor) word() string {
-	s := c.text[c.tok.Off:c.tok.End]
-	if w := known(s); w != "" {
-		return w
-	}
-	return string(s)
+// next passes any token. If it is a name, it refers to nothing.
+func (c *cursor) next() {
+	t := c.token()
+	t.setRole(Nothing)
+	c.braced = c.braced || t.isPunct('{') || t.isPunct('}')
+	c.pass(t)
 }
 
-// words holds the words that declarations consist of, so that they are not copied
-// each time.
-var words = func() map[string]string {
-	m := map[string]string{}
+func (c *cursor) bytes(span diag.Span) []byte { return c.text[span.Off:span.End()] }
+
+// span returns the span of the next token.
+func (c *cursor) span() diag.Span { return c.token().Span() }
+
+func (c *cursor) eof() bool { return c.at >= len(c.text) }
+
+// accept passes a punctuation mark, if it comes next.
+func (c *cursor) accept(ch byte) bool { return c.is(ch) && c.mark() }
+
+// mark passes a punctuation mark, which comes next, and returns true.
+func (c *cursor) mark() bool {
+	if c.keep {
+		c.tokens = append(c.tokens, Token{Punct, c.text[c.at], int32(c.at), int32(c.at + 1)})
+	}
+	c.move(c.at + 1)
+	return true
+}
+
+func (c *cursor) need(ch byte) bool {
+	if c.is(ch) {
+		return c.mark()
+	}
+	c.expected(strconv.Quote(string(ch)))
+	return false
+}
+
+// name passes a name.
+func (c *cursor) name(role Role, what string) diag.Span {
+	if !c.atName() {
+		c.expected(what)
+		return diag.Span{Off: int32(c.at)}
+	}
+	t := Token{Ident, byte(role), int32(c.at), int32(nameEnd(c.text, c.at+1))}
+	c.pass(t)
+	return t.Span()
+}
+
+// word returns the next token, a directive, and its spelling.
+func (c *cursor) word() (string, Token) {
+	end := wordEnd(c.text, c.at)
+	if end == c.at+1 {
+		return "", c.token() // reports the error
+	}
+	return known(c.text[c.at:end]), Token{Kind: Word, Off: int32(c.at), End: int32(end)}
+}
+
+// isWord reports whether a directive comes next.
+func (c *cursor) isWord(w string) bool {
+	return c.is('.') && string(c.text[c.at:wordEnd(c.text, c.at)]) == w
+}
+
+// isNamed reports whether a name comes next.
+func (c *cursor) isNamed(name string) bool {
+	end := c.at + len(name)
+	return end <= len(c.text) && string(c.text[c.at:end]) == name && (end == len(c.text) || !inName[c.text[end]])
+}
+
+// needNamed passes a name, which means nothing.
+func (c *cursor) needNamed(name string) {
+	if !c.isNamed(name) {
+		c.expected(name)
+		return
+	}
+	c.pass(Token{Ident, byte(Nothing), int32(c.at), int32(c.at + len(name))})
+}
+
+// integer returns the next token, if it is an integer literal.
+func (c *cursor) integer() (value int64, t Token, ok bool) {
+	if value, end := decimal(c.text, c.at); end > c.at {
+		return value, Token{Kind: Number, Off: int32(c.at), End: int32(end)}, true
+	}
+	t = c.token()
+	t.setRole(Nothing)
+	value, ok = ParseInt(string(c.text[t.Off:t.End]))
+	return value, t, ok
+}
+
+// decimal reads a decimal number that ends before anything that could be part of it.
+// end is at if there is none.
+func decimal(text []byte, at int) (value int64, end int) {
+	end = at
+	for end < len(text) && class[text[end]] == cDigit && end-at < 10 {
+		value = 10*value + int64(text[end]-'0')
+		end++
+	}
+	if end == at || text[at] == '0' && end-at > 1 || end < len(text) && (inName[text[end]] || text[end] == '.') {
+		return 0, at
+	}
+	return value, end
+}
+
+// words holds the words that declarations consist of, by slot, so that they are not
+// copied each time.
+var words = func() (t [256]string) {
 	for _, w := range strings.Fields(`.version .target .address_size .func .entry .param .reg .global .const .shared .local .tex .sreg .align .ptr .space
 		.extern .visible .weak .common .loc .file .section .pragma .alias .noreturn .attribute
 		.maxntid .minnctapersm .maxnreg .reqntid .callprototype .branchtargets .calltargets
 		.b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 .pred .v2 .v4
 		.texref .samplerref .surfref`) {
-		m[w] = w
+		t[slot([]byte(w))] = w
 	}
-	return m
+	return t
 }()
 
-// known returns one of words, or "". The types that most parameters have are found
-// without a look into the map.
+// slot returns another number for each of words.
+func slot(w []byte) byte { return byte(len(w))*37 + w[1]*3 + w[len(w)-1]*131 + w[len(w)-2]*23 }
+
+// known returns the spelling of a directive.
 func known(word []byte) string {
-	for _, w := range [...]string{".b64", ".b32", ".b8", ".u64", ".u32", ".f32", ".f64"} {
-		if string(word) == w {
-			return w
-		}
+	if w := words[slot(word)]; w == string(word) {
+		return w
 	}
-	return words[string(word)]
+	return string(word)
 }
 
-func (c *cursor) isWord(w string) bool { return c.tok.Kind == Word && c.word() == w }
-
-// from returns the span from off to the end of the previous token; it is empty if
-// there is none in between.
+// from returns the span from off to the end of the last token; it is empty if there is
+// none in between.
 func (c *cursor) from(off int32) diag.Span {
-	return diag.Span{Off: off, Len: max(0, c.last.End-off)}
+	return diag.Span{Off: off, Len: max(0, int32(c.last)-off)}
 }
 
+// errorAt reports an error, unless the next token is one.
 func (c *cursor) errorAt(span diag.Span, help, format string, args ...any) {
-	if c.Err == nil {
+	if c.token(); c.Err == nil {
 		c.Err = &Error{Span: span, Text: fmt.Sprintf(format, args...), Help: help}
 	}
 	c.at = len(c.text)
-	c.tok = Token{Off: c.tok.Off, End: c.tok.Off}
 }
 
-// expected reports that the current token is not what the grammar requires.
+// expected reports that the next token is not what the grammar requires.
 func (c *cursor) expected(what string) {
-	if c.Err != nil {
-		return
-	}
-	if c.tok.Kind == EOF {
+	t := c.token()
+	switch {
+	case c.Err != nil:
+	case t.Kind == EOF:
 		end := int32(len(strings.TrimRight(string(c.text[max(0, len(c.text)-64):]), space+"\x00")))
 		end += int32(max(0, len(c.text)-64))
 		c.errorAt(diag.Span{Off: max(0, end-1), Len: min(1, end)}, "the file looks truncated", "file ends where %s is expected", what)
-		return
+	default:
+		c.errorAt(t.Span(), "", "expected %s, found %s", what, c.text[t.Off:t.End])
 	}
-	c.errorAt(c.tok.Span(), "", "expected %s, found %s", what, c.spelling())
-}
-
-func (c *cursor) need(ch byte) bool {
-	if !c.is(ch) {
-		c.expected(strconv.Quote(string(ch)))
-		return false
-	}
-	c.next()
-	return true
 }

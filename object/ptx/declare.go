@@ -1,55 +1,23 @@
 package ptx
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
-	"strings"
 )
 
-func (p *parser) function(start int32, linkage Linkage) {
+func (p *parser) function(start int32, linkage Linkage, word Token) {
 	d := Decl{Linkage: linkage}
-	params, results := p.functionHeader(&d)
-	p.declared(start, d, params, results)
-}
-
-// functionHeader reads a function from .func or .entry up to its body or semicolon. It
-// returns the results and parameters; the first of them are results.
-func (p *parser) functionHeader(d *Decl) (params []Param, results int) {
-	d.Kind = Func
-	if p.isWord(".entry") {
-		d.Kind = Entry
+	params, results := p.functionHeader(&d, word)
+	if p.Err == nil && p.defines == nil {
+		d.Name, d.Signature = p.named(p.bytes(d.NameSpan)), p.signature(params, results)
 	}
-	headerOff := p.tok.Off
-	p.next()
-	for p.tok.Kind == Word { // .attribute(.unified(1, 2))
-		p.attr(d, true)
-	}
-	params = p.paramList[:0]
-	if p.is('(') {
-		params = p.params(params, false)
-	}
-	results = len(params)
-	d.Name, d.NameSpan = p.name()
-	if p.is('(') {
-		params = p.params(params, false)
-	}
-	for p.tok.Kind == Word {
-		p.attr(d, false)
-	}
-	d.Header = p.from(headerOff)
-	p.paramList = params
-	return params, results
-}
-
-// declared reads what follows the header of a function.
-func (p *parser) declared(start int32, d Decl, params []Param, results int) {
 	p.in, d.FirstUse = int32(len(p.m.Decls)), int32(len(p.m.Uses))
-	d.Signature = p.signature(params, results)
 	switch {
-	case p.is(';'):
-		p.next()
+	case p.accept(';'):
 	case p.is('{'):
 		if d.Linkage == Extern {
-			p.errorAt(d.NameSpan, "drop .extern or the body", "%s is .extern and has a body", p.m.Names[d.Name])
+			p.errorAt(d.NameSpan, "drop .extern or the body", "%s is .extern and has a body", p.bytes(d.NameSpan))
 			return
 		}
 		if d.Linkage == Common {
@@ -58,10 +26,14 @@ func (p *parser) declared(start int32, d Decl, params []Param, results int) {
 		}
 		d.HasBody = true
 		d.known = p.m.declared()
+		ok := false
 		if p.outline {
-			d.Body = p.block(bodyStops, "'}' of "+p.m.Names[d.Name])
+			d.Body, ok = p.block(bodyStops)
 		} else {
-			d.Body = p.body(&d, params)
+			d.Body, ok = p.body(&d, params)
+		}
+		if !ok {
+			p.expected("'}' of " + string(p.bytes(d.NameSpan)))
 		}
 	default:
 		p.expected("{ or ;")
@@ -69,102 +41,145 @@ func (p *parser) declared(start int32, d Decl, params []Param, results int) {
 	if p.Err != nil {
 		return
 	}
-	d.Span = p.from(start)
 	d.EndUse = int32(len(p.m.Uses))
-	p.m.Decls = append(p.m.Decls, d)
+	d.Span = p.from(start)
+	p.declare(&d)
+}
+
+// declare adds a declaration.
+func (p *parser) declare(d *Decl) {
+	linked := d.Kind == Variable && d.Linkage != Local
+	if p.defines != nil {
+		s := p.defines.note(p.bytes(d.NameSpan), d.Kind, d.Linkage, d.Defines())
+		s.linked = s.linked || linked
+		return
+	}
+	p.m.Decls = append(p.m.Decls, *d)
+	if linked && p.linked != nil {
+		p.linked[d.Name] = true
+	}
+}
+
+// functionHeader reads a function from its word, .func or .entry, up to its body or
+// semicolon. It returns the results and parameters; the first of them are results.
+func (p *parser) functionHeader(d *Decl, word Token) (params []Param, results int) {
+	d.Kind = Func
+	if p.isWord(".entry") {
+		d.Kind = Entry
+	}
+	p.pass(word)
+	for p.is('.') { // .attribute(.unified(1, 2))
+		p.attr(d, true)
+	}
+	params = p.parameters(p.paramList[:0])
+	results = len(params)
+	d.NameSpan = p.name(Nothing, "a name")
+	params = p.parameters(params)
+	for p.is('.') {
+		p.attr(d, false)
+	}
+	d.Header = p.from(word.Off)
+	p.paramList = params
+	return params, results
+}
+
+// parameters reads the results or the parameters of a function, if there are any. An
+// outline skips those without comments and parentheses.
+func (p *parser) parameters(list []Param) []Param {
+	if !p.is('(') {
+		return list
+	}
+	if p.outline {
+		end := p.ahead.next(p.text, p.at+1, listStops)
+		skipped := p.text[p.at:end]
+		inDimension := bytes.IndexByte(skipped, '[') > 0 && bytes.LastIndexByte(skipped, '[') > bytes.LastIndexByte(skipped, ']')
+		if end < len(p.text) && p.text[end] == ')' && !inDimension {
+			p.move(end + 1)
+			return list
+		}
+	}
+	return p.params(list, false)
 }
 
 // attr reads one directive with its operands: .maxntid 256, 1, 1. Before the result
 // list, only .attribute takes parentheses. A .pragma here ends with its own
 // semicolon.
 func (p *parser) attr(d *Decl, beforeResults bool) {
-	a := Attr{Word: p.word()}
-	from := p.tok.Off
-	p.next()
-	for depth := 0; p.tok.Kind != EOF; p.next() {
+	w, word := p.word()
+	a := Attr{Word: w}
+	p.pass(word)
+	for depth := 0; !p.eof(); p.next() {
 		if p.is('(') {
-			if depth == 0 && beforeResults && (a.Word != ".attribute" || !p.lastIs(".attribute")) {
+			if depth == 0 && beforeResults && (w != ".attribute" || p.last != int(word.End)) {
 				break
 			}
 			depth++
 		} else if p.is(')') {
 			depth--
-		} else if depth == 0 && (p.tok.Kind == Word || p.tok.Kind == Ident && p.spelling() != "WARP_SZ" || p.is('{') || p.is(';')) {
+		} else if depth == 0 && (p.is('.') || p.atName() && !p.isNamed("WARP_SZ") || p.is('{') || p.is(';')) {
 			break
 		}
 	}
-	if a.Word == ".pragma" && p.is(';') {
-		p.next()
+	if w == ".pragma" {
+		p.accept(';')
 	}
-	a.Span = p.from(from)
+	a.Span = p.from(word.Off)
 	d.Attrs = append(d.Attrs, a)
 }
-
-func (p *parser) lastIs(word string) bool { return string(p.text[p.last.Off:p.last.End]) == word }
 
 // variables reads a variable statement; each declarator becomes a Decl.
 func (p *parser) variables(start int32, linkage Linkage) {
 	var t TypeAt
-	t.Space = p.word()
-	prefixOff, spaceSpan := p.tok.Off, p.tok.Span()
-	p.next()
+	space, word := p.word()
+	t.Space = space
+	p.pass(word)
 	if p.is('[') { // .const[3], removed in ISA 2.2; ptxas reports it
-		for !p.is(']') && p.tok.Kind != EOF {
+		for !p.is(']') && !p.eof() {
 			p.next()
 		}
 		p.next()
 		t.Space += "[]"
 	}
-	managed, unified := false, false
-	for p.tok.Kind == Word {
-		from := p.tok.Off
-		p.typeWord(&t)
-		attribute := string(p.text[from:p.last.End])
-		managed = managed || strings.Contains(attribute, ".managed")
-		unified = unified || strings.Contains(attribute, ".unified")
+	for p.is('.') {
+		w, word := p.word()
+		p.pass(word)
+		p.typeWord(&t, w, word.Span())
 	}
 	if t.Word == "" {
 		p.expected("a type")
 		return
 	}
-	prefix := p.from(prefixOff)
+	storage := Storage{TypeAt: t, Prefix: p.from(word.Off), SpaceSpan: word.Span()}
+	attributes := p.bytes(storage.Prefix)
+	storage.Managed, storage.Unified = bytes.Contains(attributes, []byte(".managed")), bytes.Contains(attributes, []byte(".unified"))
 	first := len(p.m.Decls)
 	for {
-		d := Decl{Kind: Variable, Linkage: linkage, Storage: &Storage{TypeAt: t, Prefix: prefix, SpaceSpan: spaceSpan, Managed: managed, Unified: unified}}
+		d := Decl{Kind: Variable, Linkage: linkage, Storage: p.newStorage(storage)}
 		p.in = int32(len(p.m.Decls))
 		d.FirstUse = int32(len(p.m.Uses))
 		d.EndUse = d.FirstUse
-		from := p.tok.Off
-		name := p.tok
-		if p.tok.Kind != Ident {
-			p.expected("a name")
+		d.NameSpan = p.name(Nothing, "a name")
+		switch {
+		case p.Err != nil:
 			return
-		}
-		if p.next(); p.is('<') {
-			if !p.variableRange(d, name) {
-				return
+		case p.accept('<'):
+			p.variableRange(d)
+		default:
+			if p.defines == nil {
+				d.Name = p.named(p.bytes(d.NameSpan))
 			}
-		} else {
-			d.Name, d.NameSpan = p.named(p.text[name.Off:name.End]), name.Span()
 			d.known = p.m.declared()
-			p.declarator(&d, from)
-			if p.Err != nil {
-				return
-			}
-			p.m.Decls = append(p.m.Decls, d)
-			if p.linked != nil {
-				p.link(d)
-			}
+			p.declarator(&d)
 		}
-		if p.is(',') {
-			p.next()
+		switch {
+		case p.Err != nil:
+			return
+		case p.accept(','):
 			continue
-		}
-		if !p.is(';') {
+		case !p.accept(';'):
 			p.expected("',' or ';' after the variable")
 			return
 		}
-		p.next()
 		for i := first; i < len(p.m.Decls); i++ {
 			p.m.Decls[i].Span = p.from(start)
 		}
@@ -172,120 +187,117 @@ func (p *parser) variables(start int32, linkage Linkage) {
 	}
 }
 
+// newStorage returns a Storage in new memory, unless definer has the only use of it.
+func (p *parser) newStorage(s Storage) *Storage {
+	if p.defines != nil {
+		p.defines.storage = s
+		return &p.defines.storage
+	}
+	kept := new(Storage)
+	*kept = s
+	return kept
+}
+
 // declarator reads the dimensions and the initial value after the name.
-func (p *parser) declarator(d *Decl, from int32) {
-	dims := p.tok.Off
+func (p *parser) declarator(d *Decl) {
+	dims := int32(p.at)
 	p.dimensions(&d.Type)
 	d.Dims = p.from(dims)
-	if p.is('=') {
-		p.next()
-		from := p.tok.Off
-		p.initialiser(Opaque(d.Word))
+	if p.accept('=') {
+		from := int32(p.at)
+		elements := p.initialiser(Opaque(d.Word))
 		if d.Init = p.from(from); d.Init.Len == 0 {
 			p.expected("an initial value")
 			return
 		}
-		p.countInit(d)
+		if d.Unsized && elements > 0 {
+			d.Unsized, d.Count = false, d.Count*elements
+		}
 	}
-	d.Declared = p.from(from)
+	d.Declared = p.from(d.NameSpan.Off)
 	d.EndUse = int32(len(p.m.Uses))
+	p.declare(d)
 }
 
 // variableRange reads the count of `a<3>`, which declares a0, a1 and a2, except
 // those that are declared with linkage before. A base with digits at its end, as in
 // a7<2>, declares nothing, because ptxas strips all digits of a name to find its
 // range. ptxas accepts neither dimensions nor a value after the count.
-func (p *parser) variableRange(d Decl, base Token) bool {
-	p.next()
-	count, ok := ParseInt(p.spelling())
+func (p *parser) variableRange(d Decl) {
+	count, number, ok := p.integer()
 	if !ok || count < 1 {
 		p.expected("a number of variables")
-		return false
+		return
 	}
-	if count > maxRange-p.listed {
-		p.errorAt(p.tok.Span(), "", "the ranges of this module stand for more than %d variables", maxRange)
-		return false
+	if count > maxRange-p.ranged {
+		p.errorAt(number.Span(), "", "the ranges of this module stand for more than %d variables", maxRange)
+		return
 	}
-	p.listed += count
-	p.next()
+	p.ranged += count
+	p.pass(number)
 	p.need('>')
-	d.NameSpan = p.from(base.Off)
+	base := p.bytes(d.NameSpan)
+	d.NameSpan = p.from(d.NameSpan.Off)
 	d.Declared, d.Type.Count = d.NameSpan, 1
-	prefix := p.text[base.Off:base.End:base.End]
-	if b, _ := splitNumber(prefix); len(b) < len(prefix) {
-		return p.Err == nil
+	if b, _ := splitNumber(base); len(b) < len(base) {
+		return
 	}
 	if p.linked == nil {
 		p.linked, p.m.ranges = map[NameID]bool{}, map[string]int64{}
 		for _, d := range p.m.Decls {
-			p.link(d)
+			if d.Kind == Variable && d.Linkage != Local {
+				p.linked[d.Name] = true
+			}
 		}
 	}
 	for i := range count {
-		d.Name = p.named(strconv.AppendInt(prefix, i, 10))
-		if !p.linked[d.Name] {
+		name := strconv.AppendInt(slices.Clip(base), i, 10)
+		if p.defines != nil {
+			if !p.defines.symbol(name).linked {
+				p.defines.note(name, d.Kind, d.Linkage, d.Defines())
+			}
+		} else if d.Name = p.named(name); !p.linked[d.Name] {
 			p.m.Decls = append(p.m.Decls, d)
 		}
 	}
-	p.m.ranges[string(prefix)] = max(count, p.m.ranges[string(prefix)])
-	return p.Err == nil
+	p.m.ranges[string(base)] = max(count, p.m.ranges[string(base)])
 }
 
-// link notes a variable with linkage.
-func (p *parser) link(d Decl) {
-	if d.Kind == Variable && d.Linkage != Local {
-		p.linked[d.Name] = true
+// initialiser reads a value or a braced list, and returns the number of elements of the
+// list. The words of an opaque initialiser (filter_mode = nearest) and the word generic
+// in generic(x) are not names.
+func (p *parser) initialiser(opaque bool) (elements int64) {
+	if p.outline && p.is('{') {
+		if _, ok := p.block(valueStops); !ok {
+			p.expected("'}' of the initial value")
+		}
 	}
-}
-
-// countInit sets the size of x[] = {1, 2, 3}.
-func (p *parser) countInit(d *Decl) {
-	if !d.Unsized || p.outline {
-		return
-	}
-	lex := NewLexer(p.text[:d.Init.End()], d.Init.Off)
-	n, depth, any := int64(0), 0, false
-	for t := lex.Next(); t.Kind != EOF; t = lex.Next() {
-		switch {
-		case t.Kind == Punct && (t.Ch == '{' || t.Ch == '('):
+	commas, any := int64(0), false
+	for depth := 0; !p.eof(); {
+		switch c := p.text[p.at]; {
+		case c == '{' || c == '(':
 			depth++
-		case t.Kind == Punct && (t.Ch == '}' || t.Ch == ')'):
+		case c == '}' || c == ')':
 			depth--
-		case t.Kind == Punct && t.Ch == ',' && depth == 1:
-			n++
+		case depth == 0 && (c == ',' || c == ';'):
+			if any {
+				elements = commas + 1
+			}
+			return elements
+		case c == ';':
+			p.expected("'}' before the end of the statement")
+		case depth == 1 && c == ',':
+			commas++
+		case p.atName():
+			any = true
+			if name := p.name(Nothing, ""); !opaque && !p.is('(') {
+				p.use(name)
+			}
+			continue
 		default:
 			any = true
 		}
+		p.next()
 	}
-	if any {
-		d.Unsized, d.Count = false, d.Count*(n+1)
-	}
-}
-
-// initialiser skips a value or a braced list and records the names in it. The words
-// of an opaque initialiser (filter_mode = nearest) and the word generic in
-// generic(x) are not names.
-func (p *parser) initialiser(opaque bool) {
-	used := len(p.m.Uses)
-	for depth := 0; p.tok.Kind != EOF; p.next() {
-		if n := len(p.m.Uses); p.is('(') && n > used && p.m.Uses[n-1].Off == p.last.Off {
-			p.m.Uses = p.m.Uses[:n-1]
-		}
-		if depth == 0 && p.outline && p.is('{') {
-			p.block(valueStops, "'}' of the initial value")
-		}
-		switch {
-		case p.is('{') || p.is('('):
-			depth++
-		case p.is('}') || p.is(')'):
-			depth--
-		case depth == 0 && (p.is(',') || p.is(';')):
-			return
-		case p.tok.Kind == Ident && !opaque:
-			p.use(p.tok.Off, p.text[p.tok.Off:p.tok.End])
-		case p.is(';'):
-			p.expected("'}' before the end of the statement")
-			return
-		}
-	}
+	return 0
 }

@@ -5,10 +5,10 @@ import (
 	"math/bits"
 )
 
-// An event is a byte of an instruction that skim looks at. These are the first bytes
-// of names, except registers and modifiers, and what ends a statement, nests, or may
-// need the reader: any byte with evAlways, a dot behind a digit, and behind a dot
-// anything but a name.
+// An event is a byte of an instruction that plainInstruction looks at. These are the
+// first bytes of names, except registers and modifiers, and what ends a statement, nests,
+// or is unusual: any byte with evAlways, a dot behind a digit, and behind a dot anything
+// but a name.
 const (
 	evStart  = 1 << iota // may start a name
 	evAlways             // always an event

@@ -27,22 +27,20 @@ func (m *Module) Opcodes(d *Decl, visit func(opcode string, words []diag.Span) b
 	if !d.HasBody {
 		return
 	}
-	var r codeReader
-	r.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Body.End()], d.Body.Off), keep: true}
-	r.next()
-	r.begin(m, d, m.Params(d), false)
+	c := m.Borrow(d)
+	defer c.Return()
 	var words []diag.Span
-	for r.tokens = r.tokens[:0]; r.statement(); r.tokens = r.tokens[:0] {
-		if r.st.Kind != Instruction {
+	for _, st := range c.Statements {
+		if st.Kind != Instruction {
 			continue
 		}
-		opcode := ""
 		words = words[:0]
-		for _, t := range r.tokens[r.st.Op:r.st.Operands] {
-			opcode += string(m.Src.Text[t.Off:t.End])
+		var opcode []byte
+		for _, t := range c.Tokens[st.Op:st.Operands] {
+			opcode = append(opcode, c.Text(t)...)
 			words = append(words, t.Span())
 		}
-		if !visit(opcode, words) {
+		if !visit(string(opcode), words) {
 			return
 		}
 	}

@@ -22,13 +22,9 @@ type Index struct {
 	Shared bool // the variable is in .shared
 }
 
-// index records the last use if an index follows the name, which ends at end. Arrays of
-// types that we do not know have none, and ptxas refuses an index on anything else.
-func (p *parser) index(end int32) {
-	lex := NewLexer(p.text, end)
-	if t := lex.Next(); !t.isPunct('[') {
-		return
-	}
+// index records the last use, which an index follows. Arrays of types that we do not
+// know have none, and ptxas refuses an index on anything else.
+func (p *parser) index() {
 	if p.arrays == nil {
 		p.arrays = map[NameID]Index{}
 	}

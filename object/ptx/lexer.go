@@ -60,7 +60,8 @@ func (t Token) Span() diag.Span { return diag.Span{Off: t.Off, Len: t.End - t.Of
 
 // Byte classes. An identifier is [A-Za-z][A-Za-z0-9_$]* or [_$%][A-Za-z0-9_$]+.
 const (
-	cBad = iota
+	cBad  = iota
+	cMark // / and #: may start a comment or line marker
 	cSpace
 	cLetter // may start an identifier on its own
 	cSigil  // _ and $: start an identifier, need a second character
@@ -83,9 +84,10 @@ var class = func() (t [256]uint8) {
 	for c := '0'; c <= '9'; c++ {
 		t[c] = cDigit
 	}
-	for _, c := range ",;:()[]{}<>+-*/=!@|&~?^%.\"#" {
+	for _, c := range ",;:()[]{}<>+-*=!@|&~?^%.\"" {
 		t[c] = cPunct
 	}
+	t['/'], t['#'] = cMark, cMark
 	return t
 }()
 
@@ -97,12 +99,22 @@ var inName = func() (t [256]bool) {
 	return t
 }()
 
+// inGap reports which bytes may start what lies between tokens.
+var inGap = func() (t [256]bool) {
+	for c := range t {
+		t[c] = class[c] <= cSpace
+	}
+	return t
+}()
+
 // Lexer reads tokens on demand. After the first error, which is kept in Err, it
 // returns only EOF.
 type Lexer struct {
-	text []byte
-	at   int
-	Err  *Error
+	text  []byte
+	at    int
+	last  int  // the end of the token that move passed last
+	plain bool // the text has no bytes that are errors in comments
+	Err   *Error
 }
 
 // Error is an error in the text of one module.
@@ -128,146 +140,167 @@ func (l *Lexer) fail(off, end int, help, format string, args ...any) Token {
 
 // Next returns the next token. It skips white space, comments and #line markers.
 func (l *Lexer) Next() Token {
-	text := l.text
-	for l.at < len(text) {
-		at := l.at
-		c := text[at]
-		switch class[c] {
-		case cSpace:
-			l.at++
-		case cLetter:
-			return l.ident(at)
-		case cSigil:
-			if at+1 < len(text) && inName[text[at+1]] {
-				return l.ident(at)
-			}
-			if c == '_' { // the sink: mov.b64 {_, %r1}, %rd1
-				l.at++
-				return Token{Kind: Punct, Ch: c, Off: int32(at), End: int32(at + 1)}
-			}
-			return l.fail(at, at+1, "", "%q alone is not a name", string(c))
-		case cDigit:
-			return l.number(at)
-		case cPunct:
-			switch c {
-			case '/':
-				if at+1 < len(text) && (text[at+1] == '/' || text[at+1] == '*') {
-					if !l.comment(at) {
-						return Token{Off: int32(at), End: int32(at)}
-					}
-					continue
-				}
-			case '#':
-				if !l.lineMarker(at) {
-					return Token{Off: int32(at), End: int32(at)}
-				}
-				continue
-			case '.':
-				return l.word(at)
-			case '"':
-				return l.string(at)
-			case '%':
-				if at+1 < len(text) && inName[text[at+1]] {
-					return l.ident(at)
-				}
-			}
-			l.at++
-			return Token{Kind: Punct, Ch: c, Off: int32(at), End: int32(at + 1)}
-		default:
-			return l.bad(at)
+	l.gap()
+	t := l.token()
+	l.at = max(l.at, int(t.End))
+	return t
+}
+
+// move moves to the token behind a place, where the last one ends.
+func (l *Lexer) move(end int) {
+	if l.at, l.last = end, end; end < len(l.text) && inGap[l.text[end]] {
+		l.gap()
+	}
+}
+
+// gap skips white space, comments and #line markers.
+func (l *Lexer) gap() {
+	text, at := l.text, l.at
+	for at < len(text) {
+		switch c := class[text[at]]; {
+		case c == cSpace:
+			at++
+			continue
+		case c == cBad:
+			l.bad(at)
+			return
 		}
+		if l.at = at; class[text[at]] > cSpace || !l.comment(at) {
+			return
+		}
+		at = l.at
 	}
-	return Token{Off: int32(len(text)), End: int32(len(text))}
+	l.at = at
 }
 
-func (l *Lexer) ident(at int) Token {
-	end := at + 1
-	for end < len(l.text) && inName[l.text[end]] {
-		end++
+// token returns the token at the current place, which is behind a gap.
+func (l *Lexer) token() Token {
+	text, at := l.text, l.at
+	if at >= len(text) {
+		return Token{Off: int32(len(text)), End: int32(len(text))}
 	}
-	l.at = end
-	return Token{Kind: Ident, Off: int32(at), End: int32(end)}
+	c := text[at]
+	switch {
+	case l.atName():
+		return Token{Kind: Ident, Off: int32(at), End: int32(nameEnd(text, at+1))}
+	case class[c] == cDigit:
+		return Token{Kind: Number, Off: int32(at), End: int32(numberEnd(text, at))}
+	case c == '.':
+		return l.word(at)
+	case c == '"':
+		return l.string(at)
+	case c == '$':
+		return l.fail(at, at+1, "", "%q alone is not a name", string(c))
+	}
+	return Token{Kind: Punct, Ch: c, Off: int32(at), End: int32(at + 1)} // also the sink: mov.b64 {_, %r1}, %rd1
 }
 
-// number accepts any run of letters and digits, and a fraction or an exponent after
+// is reports whether the next token starts with a byte.
+func (l *Lexer) is(ch byte) bool { return l.at < len(l.text) && l.text[l.at] == ch }
+
+// peek returns the byte at which the next token starts, or 0.
+func (l *Lexer) peek() byte {
+	if l.at >= len(l.text) {
+		return 0
+	}
+	return l.text[l.at]
+}
+
+// atName reports whether the next token is a name.
+func (l *Lexer) atName() bool {
+	if l.at >= len(l.text) {
+		return false
+	}
+	c := l.text[l.at]
+	return class[c] == cLetter || (class[c] == cSigil || c == '%') && l.at+1 < len(l.text) && inName[l.text[l.at+1]]
+}
+
+// nameEnd returns the end of the run of letters, digits, _ and $ at a place.
+func nameEnd(text []byte, at int) int {
+	for at < len(text) && inName[text[at]] {
+		at++
+	}
+	return at
+}
+
+// numberEnd accepts any run of letters and digits, and a fraction or an exponent after
 // plain digits: `4.u32` is the float `4.` followed by u32, as in ptxas, and `2e-1` one.
-func (l *Lexer) number(at int) Token {
-	digits := at
-	for digits < len(l.text) && class[l.text[digits]] == cDigit {
-		digits++
-	}
-	end := digits
-	for end < len(l.text) && inName[l.text[end]] {
-		end++
-	}
-	if end == digits && end < len(l.text) && l.text[end] == '.' {
-		for end++; end < len(l.text) && class[l.text[end]] == cDigit; end++ {
-		}
+func numberEnd(text []byte, at int) int {
+	digits := digitsEnd(text, at)
+	end := nameEnd(text, digits)
+	if end == digits && end < len(text) && text[end] == '.' {
+		end = digitsEnd(text, end+1)
 		digits = end
 	}
-	if e := digits; e < len(l.text) && l.text[e]|0x20 == 'e' {
-		if e++; e < len(l.text) && (l.text[e] == '+' || l.text[e] == '-') {
+	if e := digits; e < len(text) && text[e]|0x20 == 'e' {
+		if e++; e < len(text) && (text[e] == '+' || text[e] == '-') {
 			e++
 		}
-		if e < len(l.text) && class[l.text[e]] == cDigit {
-			for ; e < len(l.text) && class[l.text[e]] == cDigit; e++ {
-			}
-			end = max(end, e)
+		if exponent := digitsEnd(text, e); exponent > e {
+			end = max(end, exponent)
 		}
 	}
-	l.at = end
-	return Token{Kind: Number, Off: int32(at), End: int32(end)}
+	return end
+}
+
+func digitsEnd(text []byte, at int) int {
+	for at < len(text) && class[text[at]] == cDigit {
+		at++
+	}
+	return at
 }
 
 // word accepts a dot and the name behind it, with its `::` parts (`.shared::cluster`).
 func (l *Lexer) word(at int) Token {
-	text := l.text
-	end := at + 1
-	if end >= len(text) || !inName[text[end]] {
+	end := wordEnd(l.text, at)
+	if end == at+1 {
 		return l.fail(at, at+1, "", "a dot must be followed by a directive name")
 	}
-	for {
-		for end < len(text) && inName[text[end]] {
-			end++
-		}
-		if end+2 >= len(text) || text[end] != ':' || text[end+1] != ':' || !inName[text[end+2]] {
-			break
-		}
-		end += 2
-	}
-	l.at = end
 	return Token{Kind: Word, Off: int32(at), End: int32(end)}
+}
+
+func wordEnd(text []byte, at int) int {
+	end := nameEnd(text, at+1)
+	for end < len(text) && text[end] == ':' && end > at+1 && end+2 < len(text) && text[end+1] == ':' && inName[text[end+2]] {
+		end = nameEnd(text, end+2)
+	}
+	return end
 }
 
 // string accepts any bytes but NUL up to the next quote, line ends among them.
 func (l *Lexer) string(at int) Token {
 	end := bytes.IndexByte(l.text[at+1:], '"')
 	if end < 0 {
-		line := bytes.IndexByte(l.text[at:], '\n')
-		if line < 0 {
-			line = len(l.text) - at
-		}
-		return l.fail(at, at+line, "", "string is not closed")
+		return l.fail(at, lineEnd(l.text, at), "", "string is not closed")
 	}
 	if end += at + 2; !l.readable(at, end, false) {
 		return Token{Off: int32(at), End: int32(at)}
 	}
-	l.at = end
 	return Token{Kind: String, Off: int32(at), End: int32(end)}
 }
 
+// comment skips a comment or line marker. It returns false if there is none, and after an
+// error.
 func (l *Lexer) comment(at int) bool {
-	if l.text[at+1] == '/' {
-		l.at = lineEnd(l.text, at)
-		return l.readable(at, l.at, true)
-	}
-	end := bytes.Index(l.text[at+2:], []byte("*/"))
-	if end < 0 {
-		l.fail(at, at+2, "add the missing */", "comment is not closed")
+	rest := l.text[at+1:]
+	end := at
+	switch {
+	case l.text[at] == '#':
+		return l.lineMarker(at)
+	case len(rest) > 0 && rest[0] == '/':
+		end = lineEnd(l.text, at)
+	case len(rest) > 0 && rest[0] == '*':
+		length := bytes.Index(rest[1:], []byte("*/"))
+		if length < 0 {
+			l.fail(at, at+2, "add the missing */", "comment is not closed")
+			return false
+		}
+		end = at + 2 + length + 2
+	default:
 		return false
 	}
-	l.at = at + 2 + end + 2
-	return l.readable(at, l.at, true)
+	l.at = end
+	return l.plain || l.readable(at, end, true)
 }
 
 // lineEnd returns the end of the line at a place: that of a comment.

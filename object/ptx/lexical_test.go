@@ -116,7 +116,7 @@ func (p lexicalPlace) with(c byte) string { return strings.ReplaceAll(p.text, "Â
 func TestLexical(t *testing.T) {
 	readers := map[string]func(*diag.Source) (*Module, *Error){
 		"reader":  Parse,
-		"lexer":   func(src *diag.Source) (*Module, *Error) { return read(src, &parser{unskimmed: true}) },
+		"lexer":   oldParse,
 		"outline": Outline,
 	}
 	for name, read := range readers {

@@ -12,14 +12,15 @@ import (
 // reported.
 func Outline(src *diag.Source) (*Module, *Error) { return read(src, &parser{outline: true}) }
 
-// The bytes that start comments, strings and line markers, those at which block must
-// check more closely in bodies, and those in initial values, where parentheses count
-// like braces. Each list starts with the one before.
-const quoteStops, bodyStops, valueStops = "/\"#\x00", "/\"#\x00{}", "/\"#\x00{}()"
+// The bytes that start comments, strings and line markers, and those that matter besides:
+// in bodies braces, in initial values parentheses too, which count like braces, and in
+// parameter lists the semicolon that shows that the list has no end. Each list starts with
+// the one before.
+const bodyStops, valueStops, listStops = "/\"#\x00{}", "/\"#\x00{}()", "/\"#\x00{}();"
 
 // ahead finds the next of some bytes. Each part of the text is searched once for each
 // byte, with instructions that compare many bytes at a time.
-type ahead [len(valueStops)]int
+type ahead [len(listStops)]int
 
 // next returns the place of the first of stops at or behind at, or the length of the
 // text. at must not decrease from call to call.
@@ -38,57 +39,36 @@ func (a *ahead) next(text []byte, at int, stops string) int {
 	return first
 }
 
-// block skips braced text, from the current brace on, and returns its span. Stops
-// are the bytes that matter. The lexer is used only where a brace may not be one:
-// in comments, strings and line markers.
-func (p *parser) block(stops, what string) diag.Span {
-	from := p.tok.Off
-	text := p.text
-	depth := 1
-	for at := int(p.tok.End); ; {
-		at = p.ahead.next(text, at, stops)
-		if at == len(text) {
+// block skips text in brackets, from the current one on, and returns its span; ok is
+// false if the text ends before. Stops are the bytes that matter. The lexer is used only
+// where a brace may not be one: in comments, strings and line markers.
+func (p *parser) block(stops string) (span diag.Span, ok bool) {
+	from := int32(p.at)
+	p.at++
+	for depth := 1; p.Err == nil; {
+		p.at = p.ahead.next(p.text, p.at, stops)
+		if p.eof() {
 			break
 		}
-		switch c := text[at]; c {
+		switch c := p.text[p.at]; c {
 		case '{', '(':
 			depth++
-			at++
+			p.at++
 		case '}', ')':
-			at++
 			if depth--; depth == 0 {
-				p.at = at
-				p.tok = Token{Kind: Punct, Ch: c, Off: int32(at - 1), End: int32(at)}
-				p.next()
-				return p.from(from)
+				p.accept(c)
+				return p.from(from), true
 			}
+			p.at++
 		case '"':
-			p.at = at
-			p.string(at)
-			at = p.at
-		case '#':
-			p.at = at
-			p.lineMarker(at)
-			at = p.at
-		case '/':
-			if at+1 < len(text) && (text[at+1] == '/' || text[at+1] == '*') {
-				p.at = at
-				p.comment(at)
-				at = p.at
-			} else {
-				at++
-			}
+			p.at = max(p.at, int(p.string(p.at).End))
 		case 0:
-			p.at = at
-			p.bad(at)
-			at = len(text)
-		}
-		if p.Err != nil {
-			return diag.Span{}
+			p.bad(p.at)
+		default:
+			if at := p.at; !p.comment(at) && p.Err == nil {
+				p.at = at + 1
+			}
 		}
 	}
-	p.at = len(text)
-	p.tok = Token{Off: int32(len(text)), End: int32(len(text))}
-	p.expected(what)
-	return diag.Span{}
+	return diag.Span{}, false
 }

@@ -20,40 +20,52 @@ func read(src *diag.Source, p *parser) (*Module, *Error) {
 	if len(src.Text) >= math.MaxInt32 {
 		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
 	}
-	p.read(&Module{Src: src}, func() {
-		p.header()
-		for p.Err == nil && p.tok.Kind != EOF {
-			p.statement()
-		}
-	})
+	p.read(&Module{Src: src}, p.module)
 	p.m.percent = p.pct
 	return p.m, p.Err
 }
 
+// module reads a whole module.
+func (p *parser) module() {
+	p.header()
+	p.statements()
+}
+
+// statements reads module-scope statements up to the end of the text.
+func (p *parser) statements() {
+	for p.Err == nil && !p.eof() {
+		p.statement()
+	}
+}
+
 // read reads the text of a module, from its first token on.
 func (p *parser) read(m *Module, statements func()) {
-	text := m.Src.Text
-	p.cursor = cursor{Lexer: NewLexer(text, 0)}
 	p.m = m
-	for i := range p.ahead {
-		p.ahead[i] = -1
-	}
 	p.scratch = scratches.Get().(*scratch)
 	p.lend(p.m)
-	p.events.end = 0
-	// Comments with these bytes are errors (Lexer.readable) that only the lexer finds.
-	p.unskimmed = p.unskimmed || bytes.IndexByte(text, 0) >= 0 || bytes.IndexByte(text, 255) >= 0
-	p.next()
+	p.begin(m.Src.Text)
 	statements()
 	p.takeBack(p.m)
 	scratches.Put(p.scratch)
 }
 
+// begin moves to the first token of a text.
+func (p *parser) begin(text []byte) {
+	p.Lexer = NewLexer(text, 0)
+	p.plain = !p.outline && bytes.IndexByte(text, 0) < 0 && bytes.IndexByte(text, 255) < 0
+	for i := range p.ahead {
+		p.ahead[i] = -1
+	}
+	p.events.end = 0
+	p.gap()
+}
+
 // scratch is what reading a module needs meanwhile; the next module uses it again.
 type scratch struct {
-	code      codeReader // of the body being read
-	buffer    []Token    // for its tokens
-	paramList []Param    // of the function being read
+	scopes
+	begun     []int       // number of locals visible when each block began
+	declared  []LocalDecl // by the statement being read
+	paramList []Param     // of the function being read
 	signatures
 	events
 	section Section // for its lists
@@ -62,16 +74,16 @@ type scratch struct {
 	sectionNames int
 
 	// The long lists of the module. It gets copies of their exact size.
-	names  []string
-	decls  []Decl
-	uses   []Use
-	locs   []Loc
-	calls  []Call
-	locals []LocalName
+	names      []string
+	decls      []Decl
+	uses       []Use
+	locs       []Loc
+	calls      []Call
+	localNames []LocalName
 }
 
 func (s *scratch) lend(m *Module) {
-	m.Names, m.Decls, m.Uses, m.Locs, m.Calls, m.Locals = s.names[:0], s.decls[:0], s.uses[:0], s.locs[:0], s.calls[:0], s.locals[:0]
+	m.Names, m.Decls, m.Uses, m.Locs, m.Calls, m.Locals = s.names[:0], s.decls[:0], s.uses[:0], s.locs[:0], s.calls[:0], s.localNames[:0]
 }
 
 // takeBack replaces the lists of the module by copies, and keeps only memory for the
@@ -82,12 +94,10 @@ func (s *scratch) takeBack(m *Module) {
 	s.uses, m.Uses = copied(m.Uses)
 	s.locs, m.Locs = copied(m.Locs)
 	s.calls, m.Calls = copied(m.Calls)
-	s.locals, m.Locals = copied(m.Locals)
+	s.localNames, m.Locals = copied(m.Locals)
 	m.clip()
 	s.sectionNames = len(m.sectionNames.names)
-	old := s.code
-	s.code = codeReader{begun: old.begun[:0], declared: old.declared[:0]}
-	s.code.scopes = scopes{locals: old.locals[:0], visible: old.visible[:0], names: old.names, ranges: old.ranges}
+	s.source, s.percent = nil, false
 	s.signatures.reset()
 }
 
@@ -133,9 +143,9 @@ type parser struct {
 	m *Module
 	// outline skips everything in braces.
 	outline bool
-	ahead   ahead // for an outline
-	// unskimmed makes tokens of every statement, to compare with skim in tests.
-	unskimmed bool
+	ahead   ahead        // for an outline
+	defines *definer     // with an outline: takes the declarations
+	code    *codeBuilder // takes the code of one declaration, which was parsed before
 
 	// pct is set once a module-scope name starts with %; before that, registers are
 	// skipped without a lookup.
@@ -144,25 +154,28 @@ type parser struct {
 	in int32
 
 	*scratch
-	listed   int64           // variables of all ranges so far
-	linked   map[NameID]bool // variables with linkage so far; nil before the first range
-	firstUse int             // index in Uses for the current statement
+	ranged int64           // variables of all ranges so far
+	linked map[NameID]bool // variables with linkage so far; nil before the first range
 	// arrays says how indices on the arrays among the first seen declarations count.
 	arrays map[NameID]Index
 	seen   int
+
+	// Of the body being read:
+	known  NameID    // names below it were declared before the body
+	st     Statement // the current one
+	braces int       // open in its operands
+	label  int32     // the ProtoLabel right before it, or -1
+	listed int64     // targets of all lists so far
+	done   bool
 }
 
-// name reads a module-scope name, and adds it if it is new.
-func (p *parser) name() (NameID, diag.Span) {
-	if p.tok.Kind != Ident {
-		p.expected("a name")
-		return 0, p.tok.Span()
+// moduleName passes a module-scope name, and adds it if it is new.
+func (p *parser) moduleName() (NameID, diag.Span) {
+	span := p.name(Nothing, "a name")
+	if p.Err != nil {
+		return 0, span
 	}
-	span := p.tok.Span()
-	s := p.text[p.tok.Off:p.tok.End]
-	id := p.named(s)
-	p.next()
-	return id, span
+	return p.named(p.bytes(span)), span
 }
 
 func (p *parser) named(s []byte) NameID {
@@ -176,12 +189,13 @@ func (p *parser) named(s []byte) NameID {
 
 func (p *parser) header() {
 	if !p.isWord(".version") {
+		p.token()
 		if what, help := mistaken(p.m.Src); what != "" {
 			p.Err = &Error{Text: what, Help: help, NotPTX: true}
 			return
 		}
 		if p.Err == nil {
-			span := p.tok.Span()
+			span := p.span()
 			if span.Len > 40 {
 				span.Len = 40
 			}
@@ -189,11 +203,12 @@ func (p *parser) header() {
 		}
 		return
 	}
-	from, word := p.tok.Off, p.tok.End
+	from := int32(p.at)
 	p.next()
-	major, minor, ok := strings.Cut(p.spelling(), ".")
-	sameLine := len(bytes.Trim(p.text[word:p.tok.Off], " \t\r\f")) == 0 // ptxas takes SUB for no space here
-	if p.tok.Kind != Number || !ok || !sameLine {
+	version := p.span()
+	major, minor, ok := strings.Cut(string(p.bytes(version)), ".")
+	sameLine := len(bytes.Trim(p.text[p.last:p.at], " \t\r\f")) == 0 // ptxas takes SUB for no space here
+	if p.token().Kind != Number || !ok || !sameLine {
 		p.expected("a version such as 8.4 behind .version")
 		return
 	}
@@ -206,23 +221,24 @@ func (p *parser) header() {
 		p.expected(".target")
 		return
 	}
-	from = p.tok.Off
-	for p.next(); ; p.next() {
-		if p.tok.Kind != Ident {
-			p.expected("a target such as sm_80")
+	from = int32(p.at)
+	p.next()
+	for {
+		target := p.name(Nothing, "a target such as sm_80")
+		if p.Err != nil {
 			return
 		}
-		p.m.Target = append(p.m.Target, Option{p.spelling(), p.tok.Span()})
-		if p.next(); !p.is(',') {
+		p.m.Target = append(p.m.Target, Option{p.m.Src.String(target), target})
+		if !p.accept(',') {
 			break
 		}
 	}
 	p.m.TargetSpan = p.from(from)
 
 	if p.isWord(".address_size") {
-		from = p.tok.Off
+		from = int32(p.at)
 		p.next()
-		size := p.spelling()
+		size := string(p.bytes(p.span()))
 		if size != "32" && size != "64" {
 			p.expected("32 or 64")
 			return
@@ -235,49 +251,44 @@ func (p *parser) header() {
 
 // statement reads one module-scope statement.
 func (p *parser) statement() {
-	start := p.tok.Off
-	if p.tok.Kind != Word {
+	if !p.is('.') {
 		if !p.sectionEnd() {
 			p.expected("a directive")
 		}
 		return
 	}
-	var d Decl
-	if results, ok := p.skimHeader(&d); ok {
-		p.declared(start, d, p.paramList, results)
-		return
-	}
+	start := int32(p.at)
 	firstUse := int32(len(p.m.Uses))
 	p.in = -1
 	linkage := Local
+	w, word := p.word()
 	for linkages := 0; ; linkages++ {
-		l, ok := linkageOf[p.word()]
-		if !ok {
+		l := linkageOf(w)
+		if l == Local {
 			break
 		}
 		if linkages > 0 {
-			p.errorAt(p.tok.Span(), "keep one of the two", "%s after %s; a declaration has one linkage", p.word(), linkage)
+			p.errorAt(word.Span(), "keep one of the two", "%s after %s; a declaration has one linkage", w, linkage)
 			return
 		}
 		linkage = l
-		if p.next(); p.tok.Kind != Word {
+		if p.pass(word); !p.is('.') {
 			p.expected("a declaration")
 			return
 		}
+		w, word = p.word()
 	}
-	switch w := p.word(); w {
+	switch w {
 	case ".func", ".entry":
-		p.function(start, linkage)
+		p.function(start, linkage, word)
 	case ".global", ".const", ".shared", ".local", ".param", ".reg", ".tex":
 		p.variables(start, linkage)
 	case ".version", ".target", ".address_size":
-		p.errorAt(p.tok.Span(), "these may be several modules written into one file; pass them as separate inputs", "second %s in one module", w)
+		p.errorAt(word.Span(), "these may be several modules written into one file; pass them as separate inputs", "second %s in one module", w)
 	case ".file":
 		p.m.Files = append(p.m.Files, p.readFile())
 	case ".loc":
-		if l := p.readLoc(); p.Err == nil {
-			p.m.Locs = append(p.m.Locs, l)
-		}
+		p.loc(word)
 	case ".pragma":
 		p.pragma()
 	case ".section":
@@ -289,79 +300,88 @@ func (p *parser) statement() {
 			p.expected("a declaration")
 			return
 		}
-		p.other(start, firstUse)
+		p.other(w, start, firstUse)
 	}
 }
 
 // sectionEnd reads a label behind a section, with which rustc -g ends it. No ptxas accepts it.
 func (p *parser) sectionEnd() bool {
-	span := p.tok.Span()
-	if p.tok.Kind != Ident || !bytes.HasPrefix(p.text[span.Off:], []byte("$L__sec_end")) || len(p.m.Sections) == 0 && !p.outline {
+	if !p.atName() || !bytes.HasPrefix(p.text[p.at:], []byte("$L__sec_end")) || len(p.m.Sections) == 0 && !p.outline {
 		return false
 	}
-	p.next()
-	p.m.SectionEnds = append(p.m.SectionEnds, span)
+	p.m.SectionEnds = append(p.m.SectionEnds, p.name(Nothing, ""))
 	return p.need(':')
 }
 
-var linkageOf = map[string]Linkage{".extern": Extern, ".visible": Visible, ".weak": Weak, ".common": Common}
+func linkageOf(word string) Linkage {
+	switch word {
+	case ".extern":
+		return Extern
+	case ".visible":
+		return Visible
+	case ".weak":
+		return Weak
+	case ".common":
+		return Common
+	}
+	return Local
+}
 
 // readFile reads `.file 1 "a.cu", 1700000000, 1234`.
 func (c *cursor) readFile() File {
 	f := File{Time: -1, Size: -1, In: -1}
-	from := c.tok.Off
+	from := int32(c.at)
 	c.next()
-	ok := false
-	if c.tok.Kind == Number {
-		f.Index, ok = ParseInt(c.spelling())
-	}
-	if !ok {
+	index, number, ok := c.integer()
+	if !ok || number.Kind != Number {
 		c.expected("a file index")
 		return f
 	}
-	if c.next(); c.tok.Kind != String {
+	f.Index = index
+	c.pass(number)
+	path := c.token()
+	if path.Kind != String {
 		c.expected("a file name in quotes")
 		return f
 	}
-	f.Path = string(c.text[c.tok.Off+1 : c.tok.End-1])
-	c.next()
+	f.Path = string(c.text[path.Off+1 : path.End-1])
+	c.pass(path)
 	for _, field := range []*int64{&f.Time, &f.Size} {
-		if !c.is(',') {
+		if !c.accept(',') {
 			break
 		}
-		c.next()
-		*field, ok = ParseInt(c.spelling())
+		n, number, ok := c.integer()
 		if !ok {
 			c.expected("a number")
 			return f
 		}
-		c.next()
+		*field = n
+		c.pass(number)
 	}
 	f.Span = c.from(from)
 	return f
 }
 
 func (p *parser) pragma() {
-	from := p.tok.Off
+	from := int32(p.at)
 	p.next()
-	textOff := p.tok.Off
-	for p.tok.Kind == String || p.is(',') {
+	textOff := int32(p.at)
+	for p.is('"') || p.is(',') {
 		p.next()
 	}
 	text := p.from(textOff)
-	if !p.need(';') {
-		return
+	if p.need(';') {
+		p.m.Pragmas = append(p.m.Pragmas, Pragma{p.m.Src.String(text), p.from(from)})
 	}
-	p.m.Pragmas = append(p.m.Pragmas, Pragma{p.m.Src.String(text), p.from(from)})
 }
 
 func (p *parser) alias() {
 	var a Alias
-	from := p.tok.Off
+	from := int32(p.at)
 	p.next()
-	a.Name, a.NameSpan = p.name()
+	a.Name, a.NameSpan = p.moduleName()
 	p.need(',')
-	a.Target, a.TargetSpan = p.name()
+	a.Target, a.TargetSpan = p.moduleName()
 	p.need(';')
 	a.Span = p.from(from)
 	if p.Err == nil {
@@ -371,18 +391,20 @@ func (p *parser) alias() {
 
 // other keeps an unknown statement: up to its semicolon, or to the end of its
 // block.
-func (p *parser) other(start, firstUse int32) {
-	if p.word() == ".noreturn" || TypeSize(p.word()) != 0 {
+func (p *parser) other(word string, start, firstUse int32) {
+	if word == ".noreturn" || TypeSize(word) != 0 {
 		p.expected("a declaration")
 		return
 	}
-	for depth := 0; ; p.next() {
+	for depth := 0; ; {
+		ends := false
 		switch {
-		case p.tok.Kind == EOF:
+		case p.eof():
 			p.expected("the end of the statement")
 			return
-		case p.tok.Kind == Ident:
-			p.use(p.tok.Off, p.text[p.tok.Off:p.tok.End])
+		case p.atName():
+			p.use(p.name(Refers, ""))
+			continue
 		case p.is('{') || p.is('('):
 			depth++
 		case p.is('}') || p.is(')'):
@@ -390,9 +412,11 @@ func (p *parser) other(start, firstUse int32) {
 				p.expected("a directive")
 				return
 			}
+			ends = p.is('}')
+		case p.is(';'):
+			ends = true
 		}
-		if depth == 0 && (p.is(';') || p.is('}')) {
-			p.next()
+		if p.next(); ends && depth == 0 {
 			p.m.Others = append(p.m.Others, Other{p.from(start), firstUse, int32(len(p.m.Uses))})
 			return
 		}

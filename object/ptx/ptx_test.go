@@ -228,6 +228,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(".global .u32 g; .func f(){ mov.u32 x, . g; mov.b32 {_, x}, 4.g; ld.shared::g.v2.b32 {x, _g}, [g+4]; @!%p ld.v2.f32 %x, [$g]; add.u32 x, %1.g, .g; call: calls.g g; }")
 	f.Add(".global .u32 g[2]; .func f(.param .b32 i[2]){ .reg .u32 r; ld.global.u32 r, g[1]; @p mov.u64 e, g [r + WARP_SZ]; ld.param.b32 r, i[1]; st.u32 g[(1+2)*2], r; mov.u64 e, g/**/[-1]; }")
 	f.Add(".func f(){ mov.u32 %r1, %rd.; }")
+	f.Add(".func f(.param .b32 a[(]) {} .func g(.param .b32 b[)]) {}")
 	f.Add(".func f(){ mov.u32 %r1, %r2; $: bra $; }")
 	f.Fuzz(func(t *testing.T, text string) {
 		src := &diag.Source{Text: []byte(top + text)}
@@ -241,12 +242,12 @@ func FuzzParse(f *testing.F) {
 			check(err.Span)
 		}
 		sameOutline(t, src, m, err)
-		sameDefinitions(t, src)
-		sameUnskimmed(t, src, m, err)
-		// Nothing is skimmed in the last bytes of a module.
+		sameDefinitions(t, src, m, err)
+		sameAsOld(t, src, m, err)
+		// The last bytes of a module have no masks.
 		padded := &diag.Source{Text: []byte(top + text + strings.Repeat(" ", 64))}
 		m2, err2 := Parse(padded)
-		sameUnskimmed(t, padded, m2, err2)
+		sameAsOld(t, padded, m2, err2)
 		last := int32(-1)
 		for _, u := range m.Uses {
 			if u.Off < last || u.Off == last && len(m.TargetRanges) == 0 {
@@ -340,21 +341,37 @@ func sameSignatures(t *testing.T, m *Module, decl int32) {
 	}
 }
 
-// sameUnskimmed checks that a module, or the error in it, is the same if the reader
-// reads every statement.
-func sameUnskimmed(t *testing.T, src *diag.Source, m *Module, err *Error) {
+// sameAsOld checks that a module, or the error in it, is what the old reader returns.
+func sameAsOld(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	t.Helper()
-	read, fault := read(src, &parser{unskimmed: true})
+	old, fault := oldParse(src)
 	if diff := cmp.Diff(fault, err); diff != "" {
-		t.Fatalf("error without skim (-) and with it (+):\n%s", diff)
+		t.Fatalf("error by the old reader (-) and by the new one (+):\n%s", diff)
 	}
 	if err != nil {
 		return // statements before it may differ
 	}
-	sameData(t, read, m)
-	again, unread := *read, *m
-	read, m = &again, &unread
-	for _, m := range []*Module{read, m} { // they may have room for more names
+	one, faultOne := oldSections(old)
+	two, faultTwo := m.AllSections()
+	if diff := cmp.Diff(faultOne, faultTwo); diff != "" {
+		t.Fatalf("error in sections by the old reader (-) and by the new one (+):\n%s", diff)
+	}
+	if diff := cmp.Diff(one, two, cmpopts.EquateEmpty()); diff != "" {
+		t.Fatalf("sections by the old reader (-) and by the new one (+):\n%s", diff)
+	}
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		got := m.Code(d)
+		if d.HasBody && got == nil {
+			t.Fatalf("%s has no code", m.Names[d.Name])
+		}
+		if diff := cmp.Diff(oldCode(m, d), got, codeOptions...); diff != "" {
+			t.Fatalf("code of %s by the old reader (-) and by the new one (+):\n%s", m.Names[d.Name], diff)
+		}
+	}
+	unread := *m
+	m = &unread
+	for _, m := range []*Module{old, m} { // they may have room for more names
 		m.sectionNames = nameList{names: append([]string(nil), m.sectionNames.names...)}
 	}
 	m.Sections = slices.Clone(m.Sections)
@@ -362,23 +379,16 @@ func sameUnskimmed(t *testing.T, src *diag.Source, m *Module, err *Error) {
 		s := &m.Sections[i]
 		s.skimmed, s.bytes, s.items, s.offsets = false, nil, nil, nil
 	}
-	if !reflect.DeepEqual(read, m) {
-		diff := cmp.Diff(read, m, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreTypes(strings.Builder{}))
-		t.Fatalf("without skim (-) and with it (+):\n%s", diff)
+	if !reflect.DeepEqual(old, m) {
+		diff := cmp.Diff(old, m, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreTypes(strings.Builder{}))
+		t.Fatalf("by the old reader (-) and by the new one (+):\n%s", diff)
 	}
 }
 
-// sameData checks that two modules have the same sections and the same error in them.
-func sameData(t *testing.T, a, b *Module) {
-	t.Helper()
-	one, faultOne := a.AllSections()
-	two, faultTwo := b.AllSections()
-	if diff := cmp.Diff(faultOne, faultTwo); diff != "" {
-		t.Fatalf("error in sections without skim (-) and with it (+):\n%s", diff)
-	}
-	if diff := cmp.Diff(one, two, cmpopts.EquateEmpty()); diff != "" {
-		t.Fatalf("sections without skim (-) and with it (+):\n%s", diff)
-	}
+// codeOptions compare what the old reader and the new one say about a body.
+var codeOptions = []cmp.Option{
+	cmp.AllowUnexported(Code{}, LocalDecl{}), cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Code{}, "Module", "lent"),
+	cmpopts.IgnoreFields(LocalDecl{}, "hash", "outer"),
 }
 
 // sameOutline checks that an outline has the declarations of the whole module.
@@ -409,19 +419,21 @@ func sameOutline(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	}
 }
 
-// sameDefinitions checks that Definitions returns what the parser reads without skim.
-func sameDefinitions(t *testing.T, src *diag.Source) {
+// sameDefinitions checks that Definitions returns what a module defines.
+func sameDefinitions(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	t.Helper()
 	got, ok := Definitions(src)
-	d := new(definer)
-	d.read(src, false)
-	if ok != (d.Err == nil) {
-		t.Fatalf("ok is %v, and the error without skim is %v", ok, d.Err)
+	if err != nil {
+		return // it may be in text that Definitions skips
 	}
-	if ok {
-		if diff := cmp.Diff(d.list(), got); diff != "" {
-			t.Fatalf("definitions without skim (-) and with it (+):\n%s", diff)
-		}
+	d := new(definer)
+	for i := range m.Decls {
+		decl := &m.Decls[i]
+		d.note([]byte(m.Names[decl.Name]), decl.Kind, decl.Linkage, decl.Defines())
+	}
+	d.aliases(m)
+	if diff := cmp.Diff(d.list(), got); diff != "" || !ok {
+		t.Fatalf("definitions of the module (-) and by Definitions (+), which returns %v:\n%s", ok, diff)
 	}
 }
 
@@ -441,7 +453,7 @@ func TestOutline(t *testing.T) {
 			t.Errorf("%s: %v", text, err)
 		}
 		sameOutline(t, src, m, err)
-		sameDefinitions(t, src)
+		sameDefinitions(t, src, m, err)
 	}
 	for _, text := range []string{".func f(){ {} ", ".func f(){ \"} }", ".func f(){ /* } ", ".section .debug_info { ", ".global .b8 x[] = { 1", ".func f(){ #x } }"} {
 		if _, err := Outline(&diag.Source{Text: []byte(top + text)}); err == nil {

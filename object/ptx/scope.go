@@ -48,7 +48,7 @@ type LocalDecl struct {
 //  4. An inner name hides an outer range, and the reverse; a number beyond the last
 //     member of the inner range refers to the outer one.
 type scopes struct {
-	text    []byte
+	source  []byte
 	locals  []LocalDecl
 	visible []int32 // indexes of locals, innermost last
 	names   chains  // of single names
@@ -88,7 +88,7 @@ func (c *chains) enter(locals []LocalDecl, i int32) {
 }
 
 func (s *scopes) reset(text []byte) {
-	s.text = text
+	s.source = text
 	s.locals, s.visible = s.locals[:0], s.visible[:0]
 	s.names.reset()
 	s.ranges.reset()
@@ -96,13 +96,13 @@ func (s *scopes) reset(text []byte) {
 
 func (s *scopes) nameOf(i int32) []byte {
 	name := s.locals[i].Name
-	return s.text[name.Off:name.End()]
+	return s.source[name.Off:name.End()]
 }
 
 // enter makes a local visible and returns its index.
 func (s *scopes) enter(l LocalDecl) int32 {
 	i := int32(len(s.locals))
-	name := s.text[l.Name.Off:l.Name.End()]
+	name := s.source[l.Name.Off:l.Name.End()]
 	l.hash = hashed.Bytes(name)
 	s.percent = s.percent || name[0] == '%' && l.Type.Space == ".param"
 	s.locals = append(s.locals, l)

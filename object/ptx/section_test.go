@@ -133,7 +133,7 @@ func TestSectionCorpus(t *testing.T) {
 		if fault != nil {
 			t.Fatalf("%s: %v", path, fault)
 		}
-		sameUnskimmed(t, m.Src, m, nil)
+		sameAsOld(t, m.Src, m, nil)
 		for _, s := range m.Sections {
 			if !s.skimmed {
 				t.Errorf("%s: %s is not plain", path, s.Name)
@@ -161,7 +161,7 @@ func FuzzSection(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body string) {
 		src := &diag.Source{Text: []byte(top + ".section .debug_x { " + body + " }")}
 		m, err := Parse(src)
-		if sameUnskimmed(t, src, m, err); err != nil {
+		if sameAsOld(t, src, m, err); err != nil {
 			return
 		}
 		for _, s := range m.Sections {

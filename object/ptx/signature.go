@@ -74,8 +74,8 @@ func (m *Module) Params(d *Decl) []Param {
 		return nil
 	}
 	p := parser{m: m, scratch: &scratch{}}
-	p.cursor = cursor{Lexer: NewLexer(m.Src.Text[:d.Header.End()], d.Header.Off)}
-	p.next()
-	list, _ := p.functionHeader(&Decl{})
+	p.cursor = newCursor(m.Src.Text[:d.Header.End()], d.Header.Off)
+	_, word := p.word()
+	list, _ := p.functionHeader(&Decl{}, word)
 	return list
 }

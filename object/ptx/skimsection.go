@@ -10,54 +10,50 @@ import (
 // section reads a .section block. Its names may be declared later, so they are kept
 // as references for the linker to resolve.
 func (p *parser) section() {
-	from := p.tok.Off
+	from := int32(p.at)
 	p.next()
-	if p.tok.Kind != Word && p.tok.Kind != Ident {
+	if !p.is('.') && !p.atName() {
 		p.expected("a section name")
 		return
 	}
-	s := Section{Name: p.word()}
-	if p.tok.Kind == Ident {
-		s.Name = p.spelling()
-	}
+	name := p.span()
+	s := Section{Name: string(p.bytes(name))}
 	if p.next(); !p.is('{') {
 		p.expected("'{'")
 		return
 	}
-	s.Body.Off = p.tok.End
+	s.Body.Off = int32(p.at + 1)
 	if p.outline {
-		p.block(bodyStops, "'}' of the section")
-		return
-	}
-	if !p.unskimmed && p.skimSection(&s) {
-		p.next()
-		p.next()
-		s.Span = p.from(from)
-		p.m.Sections = append(p.m.Sections, s)
-		return
-	}
-	for p.next(); !p.is('}'); {
-		switch {
-		case p.tok.Kind == EOF:
+		if _, ok := p.block(bodyStops); !ok {
 			p.expected("'}' of the section")
-			return
-		case p.is('{'):
-			p.expected("data or '}' of the section")
-			return
-		case p.tok.Kind == Ident:
-			span := p.tok.Span()
-			if p.next(); p.is(':') {
-				s.Labels = append(s.Labels, span)
-				p.next()
-			} else {
-				s.Refs = append(s.Refs, Ref{span, p.m.sectionNames.add(p.text[span.Off:span.End()])})
-			}
-			continue
 		}
-		p.next()
+		return
 	}
-	s.Body.Len = p.tok.Off - s.Body.Off
-	p.next()
+	at := p.at
+	if !p.skimSection(&s) {
+		p.at, p.Err = at, nil
+		for p.next(); !p.is('}'); {
+			switch {
+			case p.eof():
+				p.expected("'}' of the section")
+				return
+			case p.is('{'):
+				p.expected("data or '}' of the section")
+				return
+			case p.atName():
+				name := p.name(Nothing, "")
+				if p.accept(':') {
+					s.Labels = append(s.Labels, name)
+				} else {
+					s.Refs = append(s.Refs, Ref{name, p.m.sectionNames.add(p.bytes(name))})
+				}
+			default:
+				p.next()
+			}
+		}
+		s.Body.Len = int32(p.at) - s.Body.Off
+	}
+	p.accept('}')
 	s.Span = p.from(from)
 	p.m.Sections = append(p.m.Sections, s)
 }
@@ -192,7 +188,16 @@ func (r *sectionSkim) nextLine(at int) int {
 }
 
 // gap skips white space and comments to the end of their line.
-func (r *sectionSkim) gap() { r.at = r.p.gap(r.at) }
+func (r *sectionSkim) gap() {
+	if r.at < len(r.text) && class[r.text[r.at]] <= cSpace {
+		for r.at+8 <= len(r.text) && string(r.text[r.at:r.at+8]) == "        " { // before clang's comments
+			r.at += 8
+		}
+		r.p.at = r.at
+		r.p.gap()
+		r.at = r.p.at
+	}
+}
 
 func (r *sectionSkim) is(c byte) bool {
 	if r.at < len(r.text) && r.text[r.at] == c {
@@ -207,7 +212,7 @@ func (r *sectionSkim) name() (diag.Span, bool) {
 	if from >= len(r.text) || class[r.text[from]] != cLetter && class[r.text[from]] != cSigil {
 		return diag.Span{}, false
 	}
-	r.at = r.p.nameEnd(from + 1)
+	r.at = nameEnd(r.text, from+1)
 	return diag.Span{Off: int32(from), Len: int32(r.at - from)}, r.at-from > 1 || class[r.text[from]] == cLetter
 }
 
@@ -283,7 +288,7 @@ func (r *sectionSkim) number() (n uint64, ok bool) {
 	if end-at < 19 && !inName[text[end]] && text[end] != '.' && (text[at] != '0' || end-at == 1) {
 		return n, true
 	}
-	if r.at = r.p.nameEnd(end); r.at >= len(text) || text[r.at] == '.' {
+	if r.at = nameEnd(r.text, end); r.at >= len(text) || text[r.at] == '.' {
 		return 0, false
 	}
 	return integer(string(text[at:r.at]))
@@ -295,7 +300,7 @@ func (r *sectionSkim) expression(width int) bool {
 	e := expression{offset: int64(len(r.s.bytes)), width: int8(width), name: -1, minus: -1}
 	if r.text[from] == '.' {
 		e.section = true
-		if r.at = r.p.nameEnd(from + 1); r.at == from+1 || r.at >= len(r.text) || r.text[r.at] == ':' {
+		if r.at = nameEnd(r.text, from+1); r.at == from+1 || r.at >= len(r.text) || r.text[r.at] == ':' {
 			return false
 		}
 		if word := string(r.text[from:r.at]); wordWidth(word) != 0 {

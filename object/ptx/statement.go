@@ -1,257 +1,260 @@
 package ptx
 
-import (
-	"ptxlink/link/diag"
-)
+import "ptxlink/link/diag"
 
 // What a few bytes of text can stand for is limited: the names of all ranges of
 // variables of a module, and the targets of all its lists like L<3>.
 const maxRange, maxListed = 1 << 16, 1 << 20
 
-// codeReader reads the statements of one body and tracks what is visible at each.
-// It starts at the opening brace and stops after the closing one.
-type codeReader struct {
-	cursor
-	scopes
-	m     *Module
-	known NameID // names below it were declared before the body
-	// all enters every name into the scopes. Without it, names that start with %
-	// and labels are omitted if they cannot hide a module-scope name.
-	all, pct bool
-	// lean keeps only names that may refer to a module-scope declaration from the
-	// operands of instructions other than calls.
-	lean bool
-
-	st     Statement
-	begun  []int // number of locals visible when each block began
-	done   bool
-	label  int32 // the ProtoLabel right before the current statement, or -1
-	latest int32 // the last ProtoLabel entered
-
-	// Declared or listed by the current statement.
-	declared []LocalDecl
-	targets  []targetRange
-	listed   int64 // targets of all lists so far
-	loc      Loc
-	file     File
-	proto    []Param // of a .callprototype
-	results  int     // of it
-}
-
-type targetRange struct {
-	token      int32
-	span, base diag.Span
-	count      int64
-	targets    []Reference
-}
-
-// begin starts the body of a declaration: the cursor is at its opening brace.
-func (r *codeReader) begin(m *Module, d *Decl, params []Param, all bool) {
-	r.m, r.all, r.done, r.begun, r.latest = m, all, false, r.begun[:0], -1
-	r.known = d.known
-	r.scopes.reset(r.Lexer.text)
+// body reads the body of a declaration, from its opening brace on. Module-scope names
+// must be declared before they are used, so it can refer only to those known when it
+// starts. ok is false if the text ends before the closing brace.
+func (p *parser) body(d *Decl, params []Param) (span diag.Span, ok bool) {
+	from := int32(p.at)
+	p.open(d, params)
 	for i := range params {
-		r.enter(LocalDecl{Kind: Parameter, Name: params[i].NameSpan, Count: -1, Type: params[i].TypeAt, token: -1})
+		p.local(&LocalDecl{Kind: Parameter, Name: params[i].NameSpan, Count: -1})
+	}
+	for p.codeStatement() {
+	}
+	p.leave(0)
+	return p.from(from), p.done
+}
+
+// open prepares for the body of a declaration.
+func (p *parser) open(d *Decl, params []Param) {
+	p.done, p.begun, p.label, p.known = false, p.begun[:0], -1, d.known
+	p.scopes.reset(p.text)
+	for i := range params {
+		p.enter(LocalDecl{Kind: Parameter, Name: params[i].NameSpan, Count: -1, Type: params[i].TypeAt, token: -1})
 	}
 }
 
-// moduleName finds a module-scope name that was declared before the body.
-func (r *codeReader) moduleName(name []byte) (NameID, bool) {
-	id, ok := r.m.moduleName(name)
-	return id, ok && id < r.known
-}
-
-// statement reads the next statement into st. It returns false after the last one
+// codeStatement reads the next statement of a body. It returns false after the last one
 // and after an error.
-func (r *codeReader) statement() bool {
-	if r.done {
+func (p *parser) codeStatement() bool {
+	if p.done || p.eof() {
 		return false
 	}
-	r.declared, r.targets = r.declared[:0], r.targets[:0]
-	r.label, r.latest = r.latest, -1
-	first := int32(len(r.tokens))
-	r.st = Statement{First: first, Op: first}
-	switch r.tok.Kind {
-	case EOF:
-		return false
-	case Word:
-		r.st.Kind = Directive
-		r.directive()
-		r.balanced()
-	case Ident:
-		r.instruction()
-	case Punct:
-		switch r.tok.Ch {
-		case '{':
-			r.st.Kind = Open
-			r.begun = append(r.begun, len(r.visible))
-			r.next()
-		case '}':
-			r.st.Kind = Close
-			r.leave(r.begun[len(r.begun)-1])
-			r.begun = r.begun[:len(r.begun)-1]
-			r.done = len(r.begun) == 0
-			r.next()
-		case ';':
-			r.st.Kind = Empty
-			r.next()
-		case '@': // @p, @!p
-			if r.next(); r.is('!') {
-				r.next()
-			}
-			if r.tok.Kind != Ident {
-				r.expected("a predicate")
-				return false
-			}
-			if r.next(); r.tok.Kind != Ident {
-				r.expected("an instruction")
-				return false
-			}
-			r.st.Op = int32(len(r.tokens))
-			r.instruction()
-		default:
-			r.expected("an instruction")
+	switch c := p.text[p.at]; {
+	case c == '.':
+		p.directive()
+	case class[c] == cLetter || p.atName():
+		p.instruction(false)
+	case p.accept('@'): // @p, @!p
+		p.accept('!')
+		p.use(p.name(Refers, "a predicate"))
+		if !p.atName() {
+			p.expected("an instruction")
+			return false
 		}
+		p.instruction(true)
+	case c == '{':
+		p.st.Kind = Open
+		p.begun = append(p.begun, len(p.visible))
+		p.accept(c)
+	case c == '}':
+		p.st.Kind = Close
+		p.leave(p.begun[len(p.begun)-1])
+		p.begun = p.begun[:len(p.begun)-1]
+		p.done = len(p.begun) == 0
+		p.accept(c)
+	case p.accept(';'):
+		p.st.Kind = Empty
 	default:
-		r.expected("an instruction")
+		p.expected("an instruction")
 	}
-	r.st.End = int32(len(r.tokens))
-	if r.st.Operands == 0 {
-		r.st.Operands = min(r.st.Op+1, r.st.End)
-	}
-	return r.Err == nil
-}
-
-// mark sets the role of the current token, which next passes afterwards.
-func (r *codeReader) mark(role Role) {
-	r.tok.setRole(role)
-	r.next()
+	return p.Err == nil
 }
 
 // instruction reads `label:`, or an opcode with its modifiers and operands.
-func (r *codeReader) instruction() {
-	name := r.tok
-	r.mark(Opcode)
-	if r.is(':') && r.st.Op == r.st.First {
-		r.st.Kind = LabelStatement
-		r.tokens[r.st.Op].setRole(Declares)
-		label := LocalDecl{Kind: CodeLabel, Name: name.Span(), Count: -1, token: r.st.Op}
-		if r.next(); r.tok.Kind == Word {
-			switch r.word() {
-			case ".callprototype":
-				label.Kind = ProtoLabel
-			case ".branchtargets", ".calltargets":
-				label.Kind = TargetList
-			}
-		}
-		r.declared = append(r.declared, label)
+func (p *parser) instruction(guarded bool) {
+	call := p.isNamed("call")
+	if !call && p.code == nil && !p.pct && p.plainInstruction() {
 		return
 	}
-	if r.lean && string(r.scopes.text[name.Off:name.End]) != "call" {
-		r.leanOperands()
+	name := Token{Ident, byte(Opcode), int32(p.at), int32(nameEnd(p.text, p.at+1))}
+	p.st.Kind, p.st.Op = Instruction, int32(len(p.tokens))
+	if p.pass(name); p.is(':') && !guarded {
+		p.labelStatement(name.Span())
 		return
 	}
-	for r.tok.Kind == Word {
-		r.next()
+	for p.is('.') {
+		p.pass(p.Lexer.word(p.at))
 	}
-	r.st.Operands = int32(len(r.tokens))
-	r.operands()
+	p.st.Operands, p.braces = int32(len(p.tokens)), 0
+	if call && p.code == nil {
+		p.call(name.Off)
+	}
+	p.operands()
 }
 
-// leanOperands skips modifiers and operands like operands, but keeps few tokens.
-func (r *codeReader) leanOperands() {
-	depth := 0
-	text := r.scopes.text
-	for t := r.tok; ; t = r.Next() {
-		switch t.Kind {
-		case Ident:
-			if text[t.Off] != '%' || r.pct {
-				r.tokens = append(r.tokens, t)
-			}
-			continue
-		case EOF:
-		case Punct:
-			switch t.Ch {
-			case '{':
-				depth++
-				continue
-			case '}':
-				if depth--; depth >= 0 {
-					continue
-				}
-			case ';':
-			default:
-				continue
-			}
-		default:
-			continue
+// plainInstruction reads an instruction whose operands hold nothing unusual, such as a
+// comment or a float with a decimal point: it looks only at the bytes that events finds.
+// Otherwise it returns false, and does nothing.
+func (p *parser) plainInstruction() bool {
+	text, from := p.text, p.at
+	uses, depth := len(p.m.Uses), 0
+	for at := from + 1; ; {
+		if at = p.events.next(text, at); at >= len(text) || text[at-1] == '.' {
+			break
 		}
-		r.tok = t
-		switch {
-		case !r.is(';'):
-			r.expected("';'")
-		case depth > 0:
-			r.expected("'}' before the end of the statement")
-		default:
-			r.next()
-		}
-		return
-	}
-}
-
-// operands skips everything up to and including the semicolon.
-func (r *codeReader) operands() {
-	for depth := 0; ; r.next() {
-		switch {
-		case r.tok.Kind == EOF || r.is('}') && depth == 0:
-			r.expected("';'")
-			return
-		case r.tok.Kind != Punct:
-		case r.tok.Ch == '{':
+		switch c := text[at]; {
+		case c == ';':
+			if depth == 0 {
+				p.move(at + 1)
+				return true
+			}
+		case c == '{':
 			depth++
-		case r.tok.Ch == '}':
-			depth--
-		case r.tok.Ch == ';':
-			if depth > 0 {
-				r.expected("'}' before the end of the statement")
-				return
+			at++
+			continue
+		case c == '}':
+			if depth--; depth >= 0 {
+				at++
+				continue
 			}
-			r.next()
-			return
+		case class[c] == cLetter, class[c] == cSigil:
+			end := nameEnd(text, at+1)
+			if (end-at > 1 || class[c] == cLetter) && p.use(diag.Span{Off: int32(at), Len: int32(end - at)}) {
+				next := end
+				for next < len(text) && class[text[next]] == cSpace {
+					next++
+				}
+				if next < len(text) && text[next] == '[' { // an index
+					break
+				}
+			}
+			if end-at > 1 || c != '$' { // _ alone is the sink
+				at = end
+				continue
+			}
+		case c == ':', c == '.': // .shared::cluster, .v2.f32
+			if end := opcodeEnd(text, from); at < end {
+				at = end
+				continue
+			}
 		}
+		break
 	}
+	p.m.Uses = p.m.Uses[:uses]
+	return false
 }
 
-func (r *codeReader) directive() {
-	switch w := r.word(); w {
+// opcodeEnd returns the end of an opcode and the modifiers that follow it without a
+// space.
+func opcodeEnd(text []byte, from int) int {
+	at := nameEnd(text, from)
+	for at < len(text) && text[at] == '.' {
+		end := wordEnd(text, at)
+		if end == at+1 {
+			break
+		}
+		at = end
+	}
+	return at
+}
+
+// operands reads the rest of an instruction or directive, up to and including the
+// semicolon.
+func (p *parser) operands() {
+	for p.operandToken() {
+	}
+	p.accept(';')
+}
+
+// operandToken passes one token. It returns false at the semicolon and after an error.
+func (p *parser) operandToken() bool {
+	if p.atName() {
+		p.operandName()
+		return true
+	}
+	switch c := p.peek(); {
+	case p.eof() || c == '}' && p.braces == 0:
+		p.expected("';'")
+		return false
+	case c == ';':
+		if p.braces > 0 {
+			p.expected("'}' before the end of the statement")
+		}
+		return false
+	case c == '{':
+		p.braces++
+	case c == '}':
+		p.braces--
+	}
+	p.next()
+	return true
+}
+
+// operandName passes a name in the operands of an instruction.
+func (p *parser) operandName() diag.Span {
+	name := p.name(Refers, "a name")
+	if p.use(name) && p.st.Kind == Instruction && p.is('[') {
+		p.index()
+	}
+	return name
+}
+
+// labelStatement reads the colon behind a label.
+func (p *parser) labelStatement(name diag.Span) {
+	l := LocalDecl{Kind: CodeLabel, Name: name, Count: -1, token: p.st.Op}
+	p.st.Kind = LabelStatement
+	if p.keep {
+		p.tokens[p.st.Op].setRole(Declares)
+	}
+	p.accept(':')
+	switch {
+	case !p.is('.'):
+	case p.isWord(".callprototype"):
+		l.Kind = ProtoLabel
+	case p.isWord(".branchtargets"), p.isWord(".calltargets"):
+		l.Kind = TargetList
+	}
+	p.enterLocal(&l)
+}
+
+// directive reads a statement that starts with a dot.
+func (p *parser) directive() {
+	p.st.Kind = Directive
+	p.braced = false
+	w, word := p.word()
+	switch w {
 	case ".reg", ".local", ".shared", ".param", ".global", ".const", ".tex", ".sreg":
-		r.declaration(w)
+		p.pass(word)
+		p.localVariables(w)
 	case ".loc":
-		r.loc = r.readLoc()
-		r.nameless()
+		p.loc(word)
 	case ".file":
-		r.file = r.readFile()
+		f := p.readFile()
+		if f.In = p.in; p.code == nil {
+			p.m.Files = append(p.m.Files, f)
+		}
 	case ".callprototype":
-		r.callPrototype()
-		r.nameless()
+		p.pass(word)
+		p.callPrototype()
 	case ".branchtargets", ".calltargets":
-		r.next()
-		r.st.Operands = int32(len(r.tokens))
-		r.targetList()
+		p.pass(word)
+		p.st.Operands = int32(len(p.tokens))
+		p.targetList()
 	case ".version", ".target", ".address_size", ".func", ".entry", ".visible", ".extern", ".weak", ".common", ".section", ".alias":
-		r.errorAt(r.tok.Span(), "a '}' is missing before it", "%s inside a function body", w)
+		p.errorAt(word.Span(), "a '}' is missing before it", "%s inside a function body", w)
 	default: // .pragma, and statements of later ISA versions
-		r.next()
-		r.st.Operands = int32(len(r.tokens))
-		r.operands()
+		p.pass(word)
+		p.st.Operands, p.braces = int32(len(p.tokens)), 0
+		p.operands()
+	}
+	if p.braced {
+		p.balanced(word.Off)
 	}
 }
 
-// balanced checks that the braces of a directive match: Outline finds the end of a
-// body by counting them.
-func (r *codeReader) balanced() {
+// balanced checks that the braces of the statement that starts at from match: Outline
+// finds the end of a body by counting them.
+func (p *parser) balanced(from int32) {
 	depth := 0
-	for _, t := range r.tokens[r.st.First:] {
+	lex := NewLexer(p.text[:p.last], from)
+	for t := lex.Next(); t.Kind != EOF; t = lex.Next() {
 		switch {
 		case t.isPunct('{'):
 			depth++
@@ -259,213 +262,194 @@ func (r *codeReader) balanced() {
 			depth--
 		}
 		if depth < 0 || depth > 0 && t.isPunct(';') {
-			r.errorAt(t.Span(), "", "the braces of this statement do not match")
+			p.errorAt(t.Span(), "", "the braces of this statement do not match")
 			return
 		}
-	}
-}
-
-// nameless gives the names of the statement so far the role Nothing.
-func (r *codeReader) nameless() {
-	for i := r.st.First; i < int32(len(r.tokens)); i++ {
-		r.tokens[i].setRole(Nothing)
 	}
 }
 
 // targetList reads `L0, L1, N<2>;`.
-func (r *codeReader) targetList() {
-	for !r.is(';') {
-		if r.tok.Kind == EOF {
-			r.expected("';'")
+func (p *parser) targetList() {
+	for !p.is(';') {
+		if p.eof() {
+			p.expected("';'")
 			return
 		}
-		name, at := r.tok, int32(len(r.tokens))
-		r.next()
-		if name.Kind != Ident || !r.is('<') {
+		if !p.atName() {
+			p.next()
 			continue
 		}
-		t := targetRange{token: at, base: name.Span()}
-		r.next()
-		t.count, _ = ParseInt(r.spelling())
-		if r.listed += t.count; t.count < 0 || r.listed > maxListed {
-			r.errorAt(r.tok.Span(), "", "the lists of this module stand for more than %d targets", maxListed)
+		at, base := int32(len(p.tokens)), p.name(Nothing, "")
+		if !p.accept('<') {
+			p.use(base)
+			continue
+		}
+		count, number, _ := p.integer()
+		if p.listed += count; count < 0 || p.listed > maxListed {
+			p.errorAt(number.Span(), "", "the lists of this module stand for more than %d targets", maxListed)
 			return
 		}
-		r.next()
-		r.need('>')
-		t.span = r.from(name.Off)
-		r.tokens[at].setRole(Nothing)
-		r.targets = append(r.targets, t)
+		p.pass(number)
+		p.need('>')
+		p.useList(at, base, count)
 	}
-	r.next()
+	p.accept(';')
 }
 
 // callPrototype reads `label: .callprototype (results) _ (params) .noreturn;`. Its
 // names have no meaning outside.
-func (r *codeReader) callPrototype() {
-	r.proto = r.proto[:0]
-	if r.next(); r.is('(') {
-		r.proto = r.params(r.proto, true)
+func (p *parser) callPrototype() {
+	list := p.paramList[:0]
+	if p.is('(') {
+		list = p.params(list, true)
 	}
-	r.results = len(r.proto)
-	if r.is('_') || r.tok.Kind == Ident {
-		r.next()
+	results := len(list)
+	if p.is('_') || p.atName() {
+		p.next()
 	}
-	if r.is('(') {
-		r.proto = r.params(r.proto, true)
+	if p.is('(') {
+		list = p.params(list, true)
 	}
-	for !r.is(';') && r.tok.Kind != EOF {
-		r.next()
+	for !p.is(';') && !p.eof() {
+		p.next()
 	}
-	r.need(';')
+	p.need(';')
+	p.paramList = list
+	if p.code != nil {
+		return
+	}
+	proto := Prototype{Signature: p.signature(list, results)}
+	if p.label >= 0 {
+		l := &p.locals[p.label]
+		proto.Label, l.Proto = l.Name, int32(len(p.m.Prototypes))
+		p.label = -1
+	}
+	p.m.Prototypes = append(p.m.Prototypes, proto)
 }
 
-// declaration reads `.param .align 8 .b8 a[16], b[8];` or `.reg .b32 %r<9>;`. Its
-// names are visible after the whole statement: in `x = x` the second x is the outer
-// one.
-func (r *codeReader) declaration(space string) {
-	t := TypeAt{Type: Type{Space: space}}
-	for r.next(); r.tok.Kind == Word; {
-		r.typeWord(&t)
-	}
-	kind := Object
+// localVariables reads `.param .align 8 .b8 a[16], b[8];` or `.reg .b32 %r<9>;` behind
+// its first word. Its names are visible after the whole statement: in `x = x` the second
+// x is the outer one.
+func (p *parser) localVariables(space string) {
+	l := LocalDecl{Kind: Object, Type: TypeAt{Type: Type{Space: space}}}
 	if space == ".reg" {
-		kind = Register
+		l.Kind = Register
 	}
-	for {
-		if r.tok.Kind != Ident {
-			r.expected("a name")
-			return
-		}
-		l := LocalDecl{Kind: kind, Name: r.tok.Span(), Count: -1, Type: t, token: int32(len(r.tokens))}
-		if r.mark(Declares); r.is('<') {
-			r.next()
-			count, ok := ParseInt(r.spelling())
+	for p.is('.') {
+		w, word := p.word()
+		p.pass(word)
+		p.typeWord(&l.Type, w, word.Span())
+	}
+	p.declared = p.declared[:0]
+	for p.Err == nil {
+		l.token = int32(len(p.tokens))
+		l.Name = p.name(Declares, "a name")
+		if l.Count = -1; p.accept('<') {
+			count, number, ok := p.integer()
 			if !ok || count < 0 {
-				r.expected("the number of names")
+				p.expected("the number of names")
 				return
 			}
 			l.Count = count
-			r.next()
-			r.need('>')
+			p.pass(number)
+			p.need('>')
 		}
-		from := len(r.tokens)
-		r.dimensions(&l.Type.Type)
-		for i := from; i < len(r.tokens); i++ {
-			r.tokens[i].setRole(Nothing) // WARP_SZ
+		l.Type.Array, l.Type.Unsized = false, false
+		p.dimensions(&l.Type.Type)
+		if p.accept('=') {
+			p.initialiser(Opaque(l.Type.Word))
 		}
-		if r.is('=') {
-			r.next()
-			r.initialiser(Opaque(t.Word))
+		if !p.accept(',') {
+			break
 		}
-		r.declared = append(r.declared, l)
-		if r.is(',') {
-			r.next()
-			continue
+		p.declared = append(p.declared, l)
+	}
+	if p.need(';') {
+		for i := range p.declared {
+			p.enterLocal(&p.declared[i])
 		}
-		r.need(';')
+		p.enterLocal(&l)
+	}
+}
+
+// enterLocal makes a declaration of the statement visible.
+func (p *parser) enterLocal(l *LocalDecl) {
+	if p.code != nil {
+		p.code.entered(p.enter(*l))
 		return
 	}
-}
-
-// initialiser skips a value or a braced list. The words of an opaque one
-// (filter_mode = nearest) and the word generic in generic(x) are not names.
-func (r *codeReader) initialiser(opaque bool) {
-	for depth := 0; r.tok.Kind != EOF; r.next() {
-		switch {
-		case r.is('{') || r.is('('):
-			if r.is('(') && len(r.tokens) > 0 {
-				r.tokens[len(r.tokens)-1].setRole(Nothing)
-			}
-			depth++
-		case r.is('}') || r.is(')'):
-			depth--
-		case depth == 0 && (r.is(',') || r.is(';')):
-			return
-		case r.tok.Kind == Ident && opaque:
-			r.tok.setRole(Nothing)
-		case r.is(';'):
-			r.expected("'}' before the end of the statement")
+	p.local(l)
+	name := p.bytes(l.Name)
+	if name[0] == '%' && !p.pct && l.Kind != ProtoLabel && l.Type.Space != ".param" && !p.hides(name, l.Count >= 0) {
+		return
+	}
+	if l.Kind == CodeLabel {
+		if _, ok := p.m.moduleName(name); !ok {
 			return
 		}
 	}
-}
-
-// enterDeclared makes the declarations of the statement visible.
-func (r *codeReader) enterDeclared() {
-	for _, l := range r.declared {
-		if !r.all {
-			name := r.scopes.text[l.Name.Off:l.Name.End()]
-			if name[0] == '%' && !r.pct && l.Kind != ProtoLabel && l.Type.Space != ".param" && !r.hides(name, l.Count >= 0) {
-				continue
-			}
-			if _, ok := r.m.moduleName(name); !ok && l.Kind == CodeLabel {
-				continue
-			}
-		}
-		i := r.enter(l)
-		if l.Kind == ProtoLabel {
-			r.latest = i
-		}
+	if n := p.enter(*l); l.Kind == ProtoLabel {
+		p.label = n
 	}
 }
 
-// readLoc reads `.loc 1 20 3` with its optional `, function_name L, inlined_at 1 4
-// 2`. It ends where the next statement starts, as there is no semicolon.
-func (c *cursor) readLoc() Loc {
-	from := c.tok.Off
+// loc reads `.loc 1 20 3` with its optional `, function_name L, inlined_at 1 4 2`. It
+// ends where the next statement starts, as there is no semicolon.
+func (p *parser) loc(word Token) {
 	var l Loc
-	c.next()
-	l.LocPlace, l.FileSpan = c.lineNumbers()
-	if c.is(',') {
-		tail := c.last.End
-		in := &Inlining{}
-		l.Inlining = in
-		c.next()
-		if c.tok.Kind != Ident || c.spelling() != "function_name" {
-			c.expected("function_name")
-			return l
-		}
-		if c.next(); c.tok.Kind != Ident && c.tok.Kind != Word {
-			c.expected("a label")
-			return l
-		}
-		in.Function = c.tok.Span()
-		in.FunctionSpan = in.Function
-		if c.next(); c.is('+') {
-			c.next()
-			in.Addend, _ = ParseInt(c.spelling())
-			c.next()
-			in.FunctionSpan = c.from(in.Function.Off)
-		}
-		if c.need(','); c.tok.Kind != Ident || c.spelling() != "inlined_at" {
-			c.expected("inlined_at")
-			return l
-		}
-		c.next()
-		in.InlinedAt, in.Inlined = c.lineNumbers()
-		in.Tail = c.from(tail)
+	p.pass(word)
+	l.LocPlace, l.FileSpan = p.lineNumbers()
+	if p.is(',') {
+		l.Inlining = p.inlining()
 	}
-	l.Span = c.from(from)
-	return l
+	if l.Span = p.from(word.Off); p.Err != nil || p.code != nil {
+		return
+	}
+	if cap(p.m.Locs) == 0 {
+		p.m.Locs = make([]Loc, 0, 16+(len(p.text)-p.at)/256) // clang's lines are denser than others
+	}
+	p.m.Locs = append(doubled(p.m.Locs), l)
 }
 
-func (c *cursor) lineNumbers() (at LocPlace, span diag.Span) {
-	ok := false
-	if c.tok.Kind == Number {
-		at.File, ok = ParseInt(c.spelling())
+// inlining reads `, function_name L, inlined_at 1 4 2`.
+func (c *cursor) inlining() *Inlining {
+	in := &Inlining{}
+	tail := int32(c.last)
+	c.accept(',')
+	c.needNamed("function_name")
+	if c.is('.') {
+		in.Function = c.span()
+		c.next()
+	} else {
+		in.Function = c.name(Nothing, "a label")
 	}
-	if !ok {
-		c.expected("a file index")
-		return at, span
+	if in.FunctionSpan = in.Function; c.accept('+') {
+		addend, t, _ := c.integer()
+		in.Addend = addend
+		c.pass(t)
+		in.FunctionSpan = c.from(in.Function.Off)
 	}
-	span = c.tok.Span()
-	c.next()
-	for _, n := range []*int64{&at.Line, &at.Column} {
-		if c.tok.Kind == Number {
-			*n, _ = ParseInt(c.spelling())
-			c.next()
+	c.need(',')
+	c.needNamed("inlined_at")
+	in.InlinedAt, in.Inlined = c.lineNumbers()
+	in.Tail = c.from(tail)
+	return in
+}
+
+// lineNumbers reads the index of a file, and a line and a column, which may be missing.
+func (c *cursor) lineNumbers() (at LocPlace, file diag.Span) {
+	for i, n := range [...]*int64{&at.File, &at.Line, &at.Column} {
+		value, number, ok := c.integer()
+		if number.Kind != Number || !ok && i == 0 {
+			if i == 0 {
+				c.expected("a file index")
+			}
+			break
 		}
+		if *n = value; i == 0 {
+			file = number.Span()
+		}
+		c.pass(number)
 	}
-	return at, span
+	return at, file
 }

@@ -1,50 +1,51 @@
 package ptx
 
-import "math"
+import (
+	"math"
 
-// params appends a parenthesised parameter list.
+	"ptxlink/link/diag"
+)
+
+// params appends a parenthesised parameter list, from the opening parenthesis on.
 func (c *cursor) params(list []Param, nameless bool) []Param {
-	c.next()
+	c.need('(')
 	for !c.is(')') {
 		list = append(list, c.param(nameless))
-		if c.is(',') {
-			c.next()
-		} else if !c.is(')') {
+		if !c.accept(',') && !c.is(')') {
 			c.expected("',' or ')' in the parameter list")
-			break
+			return list
 		}
 	}
-	c.next()
+	c.accept(')')
 	return list
 }
 
 // param reads one parameter. In a .callprototype the name may be missing or _.
 func (c *cursor) param(nameless bool) Param {
 	var a Param
-	from := c.tok.Off
-	for c.tok.Kind == Word {
-		w := c.word()
-		switch {
+	from := int32(c.at)
+	for c.is('.') {
+		w, word := c.word()
+		switch c.pass(word); {
 		case a.Space == "" && (w == ".param" || w == ".reg"):
 			a.Space = w
 		case w == ".ptr":
 			// These words describe the memory that the pointer refers to.
-			for c.next(); c.tok.Kind == Word; {
+			for c.is('.') {
 				align := c.isWord(".align")
 				if c.next(); align {
 					c.next()
 				}
 			}
-			continue
 		default:
-			c.typeWord(&a.TypeAt)
-			continue
+			c.typeWord(&a.TypeAt, w, word.Span())
 		}
-		c.next()
 	}
 	switch {
-	case c.tok.Kind == Ident || nameless && c.is('_'):
-		a.NameSpan = c.tok.Span()
+	case c.atName():
+		a.NameSpan = c.name(Nothing, "")
+	case nameless && c.is('_'):
+		a.NameSpan = c.span()
 		c.next()
 	case !nameless:
 		c.expected("a parameter name")
@@ -59,32 +60,29 @@ func (c *cursor) param(nameless bool) Param {
 	return a
 }
 
-// typeWord reads one word of a type: the type itself, .align N, .vN,
-// .attribute(...), or a word of a later ISA.
-func (c *cursor) typeWord(t *TypeAt) {
-	w := c.word()
-	span := c.tok.Span()
-	c.next()
+// typeWord reads what belongs to a word of a type, which was passed: .align N, .vN,
+// .attribute(...), the type itself, or a word of a later ISA.
+func (c *cursor) typeWord(t *TypeAt, w string, span diag.Span) {
 	switch {
 	case w == ".align":
-		n, ok := ParseInt(c.spelling())
+		n, number, ok := c.integer()
 		if !ok || n <= 0 || n&(n-1) != 0 {
 			c.expected("an alignment (a power of two; keep a space between it and the next dot)")
 			return
 		}
-		t.Align, t.AlignSpan = n, c.tok.Span()
-		c.next()
+		t.Align, t.AlignSpan = n, number.Span()
+		c.pass(number)
 	case w == ".v2" || w == ".v4" || w == ".v8":
 		t.Vector = w[2] - '0'
 	case c.is('('): // .attribute(.managed)
-		for depth := 0; c.tok.Kind != EOF; c.next() {
+		for depth := 0; !c.eof(); {
 			if c.is('(') {
 				depth++
 			} else if c.is(')') {
-				if depth--; depth == 0 {
-					c.next()
-					return
-				}
+				depth--
+			}
+			if c.next(); depth == 0 {
+				return
 			}
 		}
 	case TypeSize(w) != 0 || t.Word == "":
@@ -95,24 +93,23 @@ func (c *cursor) typeWord(t *TypeAt) {
 // dimensions reads [4], [2][3] or [].
 func (c *cursor) dimensions(t *Type) {
 	t.Count = 1
-	for c.is('[') {
+	for c.accept('[') {
 		t.Array = true
-		if c.next(); c.is(']') {
+		if c.accept(']') {
 			t.Unsized = true
-			c.next()
 			continue
 		}
-		n, end := decimal(c.text, int(c.tok.Off))
-		ok := end < len(c.text) && c.text[end] == ']' && end > int(c.tok.Off)
+		n, end := decimal(c.text, c.at)
+		ok := end > c.at && end < len(c.text) && c.text[end] == ']'
 		if ok {
-			c.next()
+			c.pass(Token{Kind: Number, Off: int32(c.at), End: int32(end)})
 		} else {
 			n, ok = c.constant()
 		}
 		if c.Err != nil {
 			return
 		}
-		for !c.is(']') && c.tok.Kind != EOF && !c.is(';') {
+		for !c.is(']') && !c.is(';') && !c.eof() {
 			ok = false
 			c.next()
 		}
