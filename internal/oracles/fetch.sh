@@ -33,7 +33,7 @@ MACHINE_PIN='layout 2'
 BAZEL_PIN='2.1.0 layout 2'
 BAZEL_NEW=7.7.1   BAZEL_NEW_PIN="$BAZEL_NEW layout 1"
 CMAKE_PIN='cmake 3.31.6 ninja 1.13.2'
-POWERSHELL_PIN='tree-sitter 0.26.1 tree-sitter-powershell 0.26.4'
+POWERSHELL_PIN='tree-sitter 0.26.1 tree-sitter-powershell 0.26.4 layout 2'
 TRITON_PIN='3.4.0 layout 1'
 RUST_PIN='1.85.0 layout 1'
 NUMBA_PIN='numba-cuda 0.30.4 numba 0.68.1 NVVM 12.4.131 layout 1'
@@ -791,7 +791,8 @@ fetch_powershell() {
 	wheel "$part/root" tree-sitter==0.26.1 tree-sitter-powershell==0.26.4 || return
 	cp "$here/powershell.py" "$part/"
 	mkdir -p "$part/wrappers"
-	printf '#!/bin/sh\nPYTHONPATH=%s exec python3 %s "$@"\n' "'$home/root'" "'$home/powershell.py'" >"$part/wrappers/powershell-syntax"
+	# The wheel is for the release of this Python, which the tests may not find on PATH.
+	printf '#!/bin/sh\nPYTHONPATH=%s exec %s %s "$@"\n' "'$home/root'" "'$(python3 -c 'import sys; print(sys.executable)')'" "'$home/powershell.py'" >"$part/wrappers/powershell-syntax"
 	chmod 755 "$part/wrappers/powershell-syntax"
 }
 
