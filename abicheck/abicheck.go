@@ -123,7 +123,7 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 		return
 	}
 	if a.decl.Kind != b.decl.Kind {
-		c.log.Error(diag.SymbolKind, a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).Of(s.Name).
+		c.log.Error(diag.SymbolKind, a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", c.log.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).Of(s.Name).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp("rename one of the two")
 		return
@@ -153,7 +153,7 @@ func (c *checker) withinModule(f *object.File) {
 // aliasTarget checks the rules of ptxas for an alias: its target is a function that
 // is defined in the same module and not weak.
 func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
-	name := diag.Name(f.Names[a.Name])
+	name := c.log.Name(f.Names[a.Name])
 	sym, target := f.Symbols[a.Name], f.Symbols[a.Target]
 	switch {
 	case sym.Decl < 0:
@@ -164,10 +164,10 @@ func (c *checker) aliasTarget(f *object.File, a *ptx.Alias) {
 			WithHelp("an alias must lead to a function that the module defines (PTX ISA, .alias)")
 	case !target.Defined() && !target.Exported(): // resolve has reported it
 	case !target.Defined():
-		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which this module does not define").Of(f.Names[a.Target]).
+		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+c.log.Name(f.Names[a.Target])+", which this module does not define").Of(f.Names[a.Target]).
 			WithHelp("an alias and its target must be in one module (PTX ISA, .alias)")
 	case target.Linkage == ptx.Weak:
-		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+diag.Name(f.Names[a.Target])+", which is .weak").Of(f.Names[a.Target]).
+		c.log.Error(diag.AliasTarget, f.At(a.TargetSpan), "alias to "+c.log.Name(f.Names[a.Target])+", which is .weak").Of(f.Names[a.Target]).
 			Note(f.NamePlace(a.Target), "defined here").
 			WithHelp("ptxas takes no alias to a weak function (PTX ISA, .alias)")
 	}

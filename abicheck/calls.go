@@ -47,7 +47,7 @@ func (c *checker) call(id object.ID, call *ptx.Call) {
 		return
 	}
 	if def.decl.Kind == ptx.Entry {
-		c.log.Error(diag.CallEntry, f.At(call.Target), "call of "+diag.Name(f.Names[id.Name])+", which is an entry").Of(f.Names[id.Name]).
+		c.log.Error(diag.CallEntry, f.At(call.Target), "call of "+c.log.Name(f.Names[id.Name])+", which is an entry").Of(f.Names[id.Name]).
 			Note(def.at(def.decl.NameSpan), def.note()).
 			WithHelp("an entry is launched, not called; make it a .func")
 		return
@@ -100,7 +100,7 @@ func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call
 	if len(x) == len(y) || len(y) > 0 && y[len(y)-1].Unsized && len(x) == len(y)-1 {
 		return true
 	}
-	c.log.Error(diag.ParamCount, f.At(call.Target), fmt.Sprintf("call of %s has %s, but it has %s %s", diag.Name(name), plural(len(x), what), plural(len(y), parameterOf(what)), def.where())).Of(name).
+	c.log.Error(diag.ParamCount, f.At(call.Target), fmt.Sprintf("call of %s has %s, but it has %s %s", c.log.Name(name), plural(len(x), what), plural(len(y), parameterOf(what)), def.where())).Of(name).
 		Note(def.at(def.decl.NameSpan), def.note())
 	return false
 }
@@ -120,7 +120,7 @@ func (c *checker) operand(f *object.File, name, verb, what string, i int, call *
 		return
 	}
 	x, y := c.operands(f, call)[xAt], c.params(def)[yAt]
-	c.log.Error(ruleOf(difference), f.At(x.Span), fmt.Sprintf("call of %s %s %s, but its %s %d is %s %s", diag.Name(name), verb, Describe(x.Type), parameterOf(what), i+1, Describe(y.Type), def.where())).Of(name).
+	c.log.Error(ruleOf(difference), f.At(x.Span), fmt.Sprintf("call of %s %s %s, but its %s %d is %s %s", c.log.Name(name), verb, Describe(x.Type), parameterOf(what), i+1, Describe(y.Type), def.where())).Of(name).
 		Note(def.at(y.Span), def.note()).
 		WithHelp(strconv.Quote(f.Src.String(x.Span)) + " differs from it in " + difference)
 }

@@ -89,7 +89,7 @@ func conventional(s *ptx.Signature) bool {
 // convention checks a parameter, or the result of a function. narrow reports whether
 // an integer below 32 bits is an error.
 func convention(f *object.File, d *ptx.Decl, p *ptx.Param, narrow bool, log *diag.Log) {
-	name := func() string { return diag.Name(f.Names[d.Name]) } // demangling is slow
+	name := func() string { return log.Name(f.Names[d.Name]) } // demangling is slow
 	switch {
 	case p.Space != ".param":
 	case ptx.Opaque(p.Word):

@@ -46,7 +46,7 @@ func cxxName(f *object.File, name ptx.NameID, log *diag.Log) {
 		return
 	}
 	if difference := cxxDifference(f.Names[name], d, f.AddressSize); difference != "" {
-		log.Warn(diag.Mangled, f.At(d.NameSpan), fmt.Sprintf("%s %s", diag.Name(f.Names[name]), difference)).Of(f.Names[name]).
+		log.Warn(diag.Mangled, f.At(d.NameSpan), fmt.Sprintf("%s %s", log.Name(f.Names[name]), difference)).Of(f.Names[name]).
 			WithHelp("the name says what the source declares; rebuild the module, or rename the function if it was written by hand")
 	}
 }

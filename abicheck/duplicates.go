@@ -26,7 +26,7 @@ func Duplicates(t *resolve.Table, log *diag.Log) {
 				continue
 			}
 			files := [2]int32{s.Def.File, id.File}
-			c := copies{t: t, a: s.Def.File, b: id.File, same: same[files], pairs: map[ptx.NameID]ptx.NameID{}}
+			c := copies{t: t, log: log, a: s.Def.File, b: id.File, same: same[files], pairs: map[ptx.NameID]ptx.NameID{}}
 			if reason := c.differ(s.Def.Name, id.Name); reason != "" {
 				t.Duplicate(s, id, log).Note(diag.Place{}, log.Option("--dedupe-identical")+" keeps both apart: "+reason)
 				continue
@@ -36,7 +36,7 @@ func Duplicates(t *resolve.Table, log *diag.Log) {
 			} else {
 				maps.Copy(same[files], c.pairs)
 			}
-			log.Note(t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is defined with the same text in %s, whose definition is used", diag.Name(s.Name), t.Files[s.Def.File].Name))
+			log.Note(t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is defined with the same text in %s, whose definition is used", log.Name(s.Name), t.Files[s.Def.File].Name))
 		}
 	}
 }
@@ -45,6 +45,7 @@ func Duplicates(t *resolve.Table, log *diag.Log) {
 // and that they use.
 type copies struct {
 	t     *resolve.Table
+	log   *diag.Log
 	a, b  int32
 	pairs map[ptx.NameID]ptx.NameID // names of a, and those of b that they stand for
 	same  map[ptx.NameID]ptx.NameID // such pairs of earlier definitions, which were copies
@@ -101,11 +102,11 @@ func (c *copies) differPrivate(a, b ptx.NameID) string {
 		return ""
 	}
 	if reason := c.differ(a, b); reason != "" {
-		return fmt.Sprintf("they use %s, which is private to each module, and of that %s", diag.Name(f.Names[a]), reason)
+		return fmt.Sprintf("they use %s, which is private to each module, and of that %s", c.log.Name(f.Names[a]), reason)
 	}
 	constant := d.Kind != ptx.Variable || d.Space == ".const" || strings.Contains(f.Names[a], "$") || strings.HasPrefix(f.Names[a], "__unnamed_")
 	if !constant {
-		return fmt.Sprintf("they use %s, which is private to each module and can change", diag.Name(f.Names[a]))
+		return fmt.Sprintf("they use %s, which is private to each module and can change", c.log.Name(f.Names[a]))
 	}
 	return ""
 }

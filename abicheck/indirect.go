@@ -111,7 +111,7 @@ func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *target
 	if f.Language() == object.CXX && near.file.Language() == object.CXX {
 		cure = "rebuild the module that saw the old prototype"
 	}
-	c.log.Warn(diag.IndirectCall, f.At(proto.Label), fmt.Sprintf("this prototype matches no function whose address is taken; %s differs in %s", diag.Name(name), difference)).Of(name).
+	c.log.Warn(diag.IndirectCall, f.At(proto.Label), fmt.Sprintf("this prototype matches no function whose address is taken; %s differs in %s", c.log.Name(name), difference)).Of(name).
 		Note(near.at(near.decl.NameSpan), "defined here").
 		WithHelp("if the call can reach it, " + cure)
 }

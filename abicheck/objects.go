@@ -15,17 +15,17 @@ func (c *checker) object(name string, a, b side) {
 	x, y := a.decl, b.decl
 	switch {
 	case x.Space != y.Space:
-		c.log.Error(diag.VarSpace, a.at(x.SpaceSpan), fmt.Sprintf("%s is in %s here but in %s %s", diag.Name(name), x.Space, y.Space, b.where())).Of(name).
+		c.log.Error(diag.VarSpace, a.at(x.SpaceSpan), fmt.Sprintf("%s is in %s here but in %s %s", c.log.Name(name), x.Space, y.Space, b.where())).Of(name).
 			Note(b.at(y.SpaceSpan), b.note()).
 			WithHelp("loads and stores of one of the two modules would go to the wrong memory; make the declarations agree")
 		return
 	case ptx.Opaque(x.Word) != ptx.Opaque(y.Word) || ptx.Opaque(x.Word) && x.Word != y.Word:
-		c.log.Error(diag.VarType, a.at(x.WordSpan), fmt.Sprintf("%s is a %s here but a %s %s", diag.Name(name), x.Word, y.Word, b.where())).Of(name).
+		c.log.Error(diag.VarType, a.at(x.WordSpan), fmt.Sprintf("%s is a %s here but a %s %s", c.log.Name(name), x.Word, y.Word, b.where())).Of(name).
 			Note(b.at(y.WordSpan), b.note()).
 			WithHelp("make the declarations agree")
 		return
 	case a.file != b.file && attribute(x) != attribute(y): // ptxas ignores it within one module
-		c.log.Error(diag.VarAttribute, a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", diag.Name(name), attributeBeside(x, y), attributeBeside(y, x), b.where())).Of(name).
+		c.log.Error(diag.VarAttribute, a.at(x.NameSpan), fmt.Sprintf("%s is %s here but %s %s", c.log.Name(name), attributeBeside(x, y), attributeBeside(y, x), b.where())).Of(name).
 			Note(b.at(y.NameSpan), b.note()).
 			WithHelp("make the declarations agree")
 		return
@@ -37,7 +37,7 @@ func (c *checker) object(name string, a, b side) {
 	if x.Defines() && y.Defines() {
 		where = "in " + b.file.Name + ", whose definition is used"
 	}
-	c.log.Error(diag.VarSize, a.at(x.Declared), fmt.Sprintf("%s has %d bytes here but %d %s", diag.Name(name), x.Size(), y.Size(), where)).Of(name).
+	c.log.Error(diag.VarSize, a.at(x.Declared), fmt.Sprintf("%s has %d bytes here but %d %s", c.log.Name(name), x.Size(), y.Size(), where)).Of(name).
 		Note(b.at(y.Declared), b.note()).
 		WithHelp(remedy(a, b, "declaration"))
 }
@@ -98,15 +98,15 @@ func Commons(t *resolve.Table, log *diag.Log) {
 			}
 			switch {
 			case first.decl != nil && first.decl.Linkage == ptx.Visible:
-				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here but defined in %s", diag.Name(s.Name), first.file.Name)).Of(s.Name).
+				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here but defined in %s", log.Name(s.Name), first.file.Name)).Of(s.Name).
 					Note(first.at(first.decl.NameSpan), "defined here").
 					WithHelp("declare the .common variable without a value, or make the definition .weak")
 			case first.decl != nil:
-				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here and in %s", diag.Name(s.Name), first.file.Name)).Of(s.Name).
+				log.Error(diag.CommonInitialised, a.at(a.decl.Init), fmt.Sprintf("%s is initialised here and in %s", log.Name(s.Name), first.file.Name)).Of(s.Name).
 					Note(first.at(first.decl.Init), "first initialised here").
 					WithHelp("keep one initial value; the other modules declare the variable without")
 			case a.decl.Size() < chosen.decl.Size():
-				log.Error(diag.CommonSize, a.at(a.decl.Declared), fmt.Sprintf("%s is initialised with %d bytes here, but %s reserves %d", diag.Name(s.Name), a.decl.Size(), chosen.file.Name, chosen.decl.Size())).Of(s.Name).
+				log.Error(diag.CommonSize, a.at(a.decl.Declared), fmt.Sprintf("%s is initialised with %d bytes here, but %s reserves %d", log.Name(s.Name), a.decl.Size(), chosen.file.Name, chosen.decl.Size())).Of(s.Name).
 					Note(chosen.at(chosen.decl.Declared), "reserved here").
 					WithHelp("the module that initialises a .common must declare its largest size")
 			}
@@ -153,7 +153,7 @@ func Alignments(t *resolve.Table, log *diag.Log) {
 			continue
 		}
 		id := s.Mentions[by]
-		log.Warn(diag.Align, t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is aligned to %d here but to %d where it is defined; raised to %d", diag.Name(s.Name), align, def.Alignment(), align)).Of(s.Name).
+		log.Warn(diag.Align, t.Files[id.File].NamePlace(id.Name), fmt.Sprintf("%s is aligned to %d here but to %d where it is defined; raised to %d", log.Name(s.Name), align, def.Alignment(), align)).Of(s.Name).
 			Note(t.Files[s.Def.File].At(def.NameSpan), "defined here")
 	}
 }

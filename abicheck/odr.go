@@ -47,7 +47,7 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			if d.Kind == ptx.Variable {
 				what = "initial value"
 			}
-			log.Warn(diag.ODR, f.At(d.NameSpan), fmt.Sprintf("%s has another %s here than in %s, whose definition is used", diag.Name(s.Name), what, kept.Name)).Of(s.Name).
+			log.Warn(diag.ODR, f.At(d.NameSpan), fmt.Sprintf("%s has another %s here than in %s, whose definition is used", log.Name(s.Name), what, kept.Name)).Of(s.Name).
 				Note(kept.At(def.NameSpan), "this definition is used")
 		}
 	}

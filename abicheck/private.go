@@ -42,7 +42,7 @@ func PrivateCopies(t *resolve.Table, log *diag.Log) {
 				more++
 				continue
 			}
-			first = log.Warn(diag.RDC, f.At(d.NameSpan), fmt.Sprintf("%s stays in this module, and %s has another of that name", diag.Name(name), other.Name)).Of(name).
+			first = log.Warn(diag.RDC, f.At(d.NameSpan), fmt.Sprintf("%s stays in this module, and %s has another of that name", log.Name(name), other.Name)).Of(name).
 				Note(other.At(def.NameSpan), "other modules use this one").
 				WithHelp("if they are meant to be one, compile this module with -rdc=true")
 		}

@@ -19,13 +19,13 @@ func (c *checker) prototype(name string, a, b side) {
 	}
 	if a.decl.Has(".noreturn") && b.decl.HasBody && !b.decl.Has(".noreturn") {
 		// ptxas drops the code after a call that does not return.
-		c.log.Error(diag.Noreturn, a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", diag.Name(name))).Of(name).
+		c.log.Error(diag.Noreturn, a.at(a.decl.NameSpan), fmt.Sprintf("%s is .noreturn here but may return where it is defined", c.log.Name(name))).Of(name).
 			Note(b.at(b.decl.NameSpan), b.note()).
 			WithHelp(remedy(a, b, "prototype"))
 	}
 	for _, word := range []string{".abi_preserve", ".abi_preserve_control"} {
 		if x, y := numberOf(a, word), numberOf(b, word); x != y {
-			c.log.Error(diag.ABIPreserve, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), x, y, b.where())).Of(name).
+			c.log.Error(diag.ABIPreserve, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", c.log.Name(name), x, y, b.where())).Of(name).
 				Note(b.at(b.decl.NameSpan), b.note()).
 				WithHelp("caller and function would keep different registers; " + remedy(a, b, "prototype"))
 		}
@@ -91,7 +91,7 @@ func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs 
 	if len(x) == len(y) {
 		return false
 	}
-	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", diag.Name(name), plural(len(x), what), plural(len(y), what), b.where())).Of(name).
+	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", c.log.Name(name), plural(len(x), what), plural(len(y), what), b.where())).Of(name).
 		Note(b.at(b.decl.NameSpan), b.note()).
 		WithHelp(remedy(a, b, "prototype"))
 	return true
@@ -119,7 +119,7 @@ func (c *checker) param(name string, i int, a, b side, moved bool) {
 	if i >= results {
 		verb, what = "takes", numbered("parameter", i-results, 0)
 	}
-	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", diag.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
+	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", c.log.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
 		Note(b.at(y.Span), b.note()).
 		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, remedy(a, b, "prototype")))
 }

@@ -125,7 +125,7 @@ type Options struct {
 
 	// What the result and its messages say.
 
-	// Spelling is how messages name options; nil names the fields of this API.
+	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling
 	// Verbose adds notes about what was renamed, dropped or assumed.
 	Verbose bool
@@ -228,6 +228,7 @@ type Result struct {
 	// Passes holds the time of each pass, in order.
 	Passes []Pass
 
+	spelling  diag.Spelling
 	describer func() description
 	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 

@@ -152,7 +152,7 @@ func (r *Result) WriteDot(w io.Writer) error {
 		case s.Module == "":
 			style = ", style=dashed"
 		}
-		fmt.Fprintf(out, "\t%s [label=%s%s];\n", strconv.Quote(diag.Escape(s.Name)), strconv.Quote(diag.Escape(diag.Demangle(s.Name))), style)
+		fmt.Fprintf(out, "\t%s [label=%s%s];\n", strconv.Quote(diag.Escape(s.Name)), strconv.Quote(diag.Escape(r.spelling.Demangle(s.Name))), style)
 	}
 	for _, e := range r.Edges() {
 		from, to := strconv.Quote(diag.Escape(e.From)), strconv.Quote(diag.Escape(e.To))

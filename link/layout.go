@@ -221,7 +221,7 @@ func (pl *planner) checkConstants(l *layout) {
 	describe := func(v resolve.DeclID) (diag.Place, string) {
 		f := pl.table.Files[v.File]
 		d := &f.Decls[v.Decl]
-		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", diag.Demangle(f.Names[d.Name]), d.Size())
+		return f.At(d.NameSpan), fmt.Sprintf("%s takes %d bytes", pl.log.Demangle(f.Names[d.Name]), d.Size())
 	}
 	place, text := describe(constants[0])
 	m := pl.log.Error(diag.ConstantOverflow, place, fmt.Sprintf("constant memory overflows: %d bytes in %d variables, %d at most; %s", total, len(constants), constantBank, text))

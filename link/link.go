@@ -303,7 +303,7 @@ func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *re
 	for _, id := range names.Renamed {
 		f := t.Files[id.File]
 		if d := f.DeclOf(id.Name); d != nil && d.Kind == ptx.Entry {
-			log.Warn(diag.EntryRenamed, f.At(d.NameSpan), fmt.Sprintf("entry %s is called %s in the output: it has no linkage, and another input has the name too", diag.Name(f.Names[id.Name]), names.Of(id))).Of(f.Names[id.Name]).
+			log.Warn(diag.EntryRenamed, f.At(d.NameSpan), fmt.Sprintf("entry %s is called %s in the output: it has no linkage, and another input has the name too", log.Name(f.Names[id.Name]), names.Of(id))).Of(f.Names[id.Name]).
 				WithHelp("make it .visible under a name of its own, so that the host can find it")
 		}
 	}
@@ -345,7 +345,7 @@ func addSourceLines(files []*object.File, log *diag.Log) {
 	if len(log.Messages) == 0 {
 		return
 	}
-	var lines srcline.Finder
+	lines := srcline.Finder{Spelling: log.Spelling}
 	bySource := make(map[*diag.Source]*object.File, len(files))
 	for _, f := range files {
 		lines.Know(f.Module)

@@ -11,6 +11,8 @@ import (
 
 // Map holds the facts of the link map. Lists may be empty but never null.
 type Map struct {
+	spelling diag.Spelling
+
 	Output  MapOutput    `json:"output"`
 	Inputs  []MapInput   `json:"inputs"`
 	Symbols []MapSymbol  `json:"symbols"` // in the order of the output
@@ -114,14 +116,15 @@ func NewMap() *Map {
 
 // Map returns the facts of the link map.
 func (r *Result) Map() *Map {
-	sources := srcline.Recorded()
+	sources := srcline.Recorded(r.spelling)
 	for _, f := range r.files {
 		sources.Know(f.Module)
 	}
 	m := NewMap()
+	m.spelling = r.spelling
 	m.Output = MapOutput{r.Version, r.Target, r.AddressSize, r.Size()}
-	m.Symbols, m.Dropped, m.Removed = mapSymbols(r.Symbols(), sources), mapSymbols(r.Dropped(), sources), mapSymbols(r.Removed(), sources)
-	m.Messages = MapMessages(r.Messages)
+	m.Symbols, m.Dropped, m.Removed = m.list(r.Symbols(), sources), m.list(r.Dropped(), sources), m.list(r.Removed(), sources)
+	m.Messages = MapMessages(r.Messages, r.spelling)
 	for _, in := range r.Modules {
 		m.Inputs = append(m.Inputs, MapInput(in))
 	}
@@ -152,7 +155,7 @@ func (m *Map) demangle() {
 	}
 	mention := func(names ...string) {
 		for _, name := range names {
-			if plain := diag.Demangle(name); !symbols[name] && plain != name {
+			if plain := m.spelling.Unmangled(name); !symbols[name] && plain != "" {
 				m.Demangled[name] = plain
 			}
 		}
@@ -171,19 +174,17 @@ func (m *Map) demangle() {
 	}
 }
 
-func mapSymbols(list []Symbol, sources *srcline.Finder) []MapSymbol {
+func (m *Map) list(list []Symbol, sources *srcline.Finder) []MapSymbol {
 	symbols := make([]MapSymbol, 0, len(list))
 	for _, s := range list {
 		x := MapSymbol{
 			Name: s.Name, Kind: s.Kind, Linkage: s.Linkage, Space: s.Space, Bytes: s.Size, Align: s.Align,
 			Module: s.Module, Line: s.Line(), Supplier: s.Supplier, Reason: s.Reason,
+			Demangled: m.spelling.Unmangled(s.Name),
 		}
 		x.Source, x.SourceLine = sources.Source(s.place)
 		if x.Linkage == "" {
 			x.Linkage = "local"
-		}
-		if plain := diag.Demangle(s.Name); plain != s.Name {
-			x.Demangled = plain
 		}
 		if s.Original != s.Name {
 			x.Original = s.Original
@@ -194,9 +195,9 @@ func mapSymbols(list []Symbol, sources *srcline.Finder) []MapSymbol {
 }
 
 // MapMessages returns messages in the form of the map.
-func MapMessages(list []*Message) []json.RawMessage {
+func MapMessages(list []*Message, spelling diag.Spelling) []json.RawMessage {
 	var b bytes.Buffer
-	WriteMessages(&b, list, Style{Format: "json"})
+	WriteMessages(&b, list, Style{Format: "json", Spelling: spelling})
 	messages := []json.RawMessage{}
 	for line := range bytes.Lines(b.Bytes()) {
 		messages = append(messages, bytes.TrimSpace(line))

@@ -62,7 +62,7 @@ func (m *Map) writeSymbols(w io.Writer) {
 		if s.Align > 0 {
 			align = fmt.Sprint(s.Align)
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, dash(s.Space), s.Bytes, align, s.from(), readable(s.Name))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, dash(s.Space), s.Bytes, align, s.from(), readable(s.Name, m.spelling))
 	}
 	t.Flush()
 }
@@ -109,7 +109,7 @@ func (m *Map) writeMachineCode(w io.Writer) {
 			if u.Kernel {
 				kind = "entry"
 			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\n", strings.Join(u.Columns(), "\t"), kind, readable(u.Name))
+			fmt.Fprintf(t, "  %s\t%s\t%s\n", strings.Join(u.Columns(), "\t"), kind, readable(u.Name, m.spelling))
 		}
 		t.Flush()
 	}
@@ -121,7 +121,7 @@ func (m *Map) writeCalls(w io.Writer) {
 	}
 	t := table(w, "Calls (addresses are uses other than a direct call)", "calls\taddresses\tfrom\tto")
 	for _, e := range m.Calls {
-		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\n", e.Calls, e.Addresses, readable(e.From), readable(e.To))
+		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\n", e.Calls, e.Addresses, readable(e.From, m.spelling), readable(e.To, m.spelling))
 	}
 	t.Flush()
 }
@@ -132,7 +132,7 @@ func (m *Map) writePulls(w io.Writer) {
 	}
 	t := table(w, "Members of archives", "needed for\tby\tmember")
 	for _, p := range m.Pulled {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", readable(p.Symbol), diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", readable(p.Symbol, m.spelling), diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member))
 	}
 	t.Flush()
 }
@@ -147,7 +147,7 @@ func (m *Map) writeInlined(w io.Writer) {
 		if !c.Inlined {
 			what = "not inlined: " + diag.Escape(c.Reason)
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", c.from(), readable(c.Caller), readable(c.Callee), what)
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", c.from(), readable(c.Caller, m.spelling), readable(c.Callee, m.spelling), what)
 	}
 	t.Flush()
 }
@@ -158,7 +158,7 @@ func (m *Map) writeFolded(w io.Writer) {
 	}
 	t := table(w, "Folded, since another function has the same code", "name\tinto")
 	for _, f := range m.Folded {
-		fmt.Fprintf(t, "  %s\t%s\n", readable(f.Name), readable(f.Into))
+		fmt.Fprintf(t, "  %s\t%s\n", readable(f.Name, m.spelling), readable(f.Into, m.spelling))
 	}
 	t.Flush()
 }
@@ -172,7 +172,7 @@ func (m *Map) writeRenamed(w io.Writer) {
 		if t == nil {
 			t = table(w, "Renamed", "from\twas\tis")
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), readable(s.Original), diag.Escape(s.Name))
+		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), readable(s.Original, m.spelling), diag.Escape(s.Name))
 	}
 	if t != nil {
 		t.Flush()
@@ -185,7 +185,7 @@ func (m *Map) writeDropped(w io.Writer) {
 	}
 	t := table(w, "Dropped", "from\tkind\tname\twhy")
 	for _, s := range m.Dropped {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name)), dash(diag.Escape(s.Reason)))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name), m.spelling), dash(diag.Escape(s.Reason)))
 	}
 	t.Flush()
 }
@@ -196,7 +196,7 @@ func (m *Map) writeRemoved(w io.Writer) {
 	}
 	t := table(w, "Removed, since nothing in the output refers to it", "kind\tbytes\tfrom\tname")
 	for _, s := range m.Removed {
-		fmt.Fprintf(t, "  %s\t%d\t%s\t%s\n", s.Kind, s.Bytes, s.from(), readable(cmp.Or(s.Original, s.Name)))
+		fmt.Fprintf(t, "  %s\t%d\t%s\t%s\n", s.Kind, s.Bytes, s.from(), readable(cmp.Or(s.Original, s.Name), m.spelling))
 	}
 	t.Flush()
 }
@@ -224,8 +224,8 @@ func from(source string, sourceLine int, module string, line int) string {
 }
 
 // readable returns a name, followed by its demangled form if it is mangled.
-func readable(name string) string {
-	if plain := diag.Demangle(name); plain != name {
+func readable(name string, s diag.Spelling) string {
+	if plain := s.Unmangled(name); plain != "" {
 		return diag.Escape(name) + " = " + plain
 	}
 	return diag.Escape(name)

@@ -18,6 +18,7 @@ import (
 func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Options, log *diag.Log) *Result {
 	d := describer{t, names, p}
 	r := &Result{
+		spelling:    o.Spelling,
 		describer:   sync.OnceValue(d.describe),
 		Version:     p.header.version.String(),
 		Target:      p.header.arch.String(),
@@ -205,7 +206,7 @@ func (d describer) symbol(id object.ID) Symbol {
 func (d describer) explain(r *Result, log *diag.Log) {
 	for _, id := range d.names.Renamed {
 		f := d.t.Files[id.File]
-		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, because another input has the same name", diag.Name(f.Names[id.Name]), d.names.Of(id))).Of(f.Names[id.Name])
+		log.Note(f.NamePlace(id.Name), fmt.Sprintf("%s is called %s in the output, because another input has the same name", log.Name(f.Names[id.Name]), d.names.Of(id))).Of(f.Names[id.Name])
 	}
 	for _, local := range d.names.Locals() {
 		log.Note(d.t.Files[local.File].At(local.Span), fmt.Sprintf("%s is called %s in this function, because another input has a symbol of that name", local.Old, local.New))
@@ -217,6 +218,6 @@ func (d describer) explain(r *Result, log *diag.Log) {
 	}
 	abicheck.NoteAlignments(d.t, log)
 	for _, s := range r.Dropped() {
-		log.Note(s.place, fmt.Sprintf("%s is dropped: %s", diag.Name(s.Original), s.Reason)).Of(s.Original)
+		log.Note(s.place, fmt.Sprintf("%s is dropped: %s", log.Name(s.Original), s.Reason)).Of(s.Original)
 	}
 }

@@ -94,7 +94,7 @@ func relink(files []*object.File, o Options, log *diag.Log) {
 					aliased = aliasNames(f)
 				}
 				if aliased[ptx.NameID(n)] {
-					log.Error(diag.Alias, f.NamePlace(ptx.NameID(n)), diag.Name(name)+" cannot be weak: ptxas takes no weak aliases, nor aliases of weak functions")
+					log.Error(diag.Alias, f.NamePlace(ptx.NameID(n)), log.Name(name)+" cannot be weak: ptxas takes no weak aliases, nor aliases of weak functions")
 					continue
 				}
 				s.Linkage = ptx.Weak
@@ -161,7 +161,7 @@ func definedByOptions(ctx context.Context, files []*object.File, o Options, log 
 			continue
 		}
 		refuse := func(reason string) {
-			log.Error(diag.Defsym, f.NamePlace(name), log.Option("--defsym")+fmt.Sprintf(" gives %s the value %s, but %s", diag.Name(d.Name), d.Value, reason)).Of(d.Name)
+			log.Error(diag.Defsym, f.NamePlace(name), log.Option("--defsym")+fmt.Sprintf(" gives %s the value %s, but %s", log.Name(d.Name), d.Value, reason)).Of(d.Name)
 		}
 		if f.Symbols[name].Defined() {
 			refuse("it is defined here")
@@ -258,9 +258,9 @@ func traceSymbols(files []*object.File, names []string, log *diag.Log) {
 			s := f.Symbols[n]
 			switch {
 			case s.Defined() && s.Exported():
-				log.Note(f.NamePlace(n), "definition of "+diag.Name(name))
+				log.Note(f.NamePlace(n), "definition of "+log.Name(name))
 			case s.Defined():
-				log.Note(f.NamePlace(n), "definition of "+diag.Name(name)+", for this module alone")
+				log.Note(f.NamePlace(n), "definition of "+log.Name(name)+", for this module alone")
 			case s.Uses > 0:
 				if uses == nil {
 					uses = firstUses(f)
@@ -269,7 +269,7 @@ func traceSymbols(files []*object.File, names []string, log *diag.Log) {
 				if u, ok := uses[n]; ok {
 					at = f.At(f.UseSpan(u))
 				}
-				log.Note(at, "reference to "+diag.Name(name))
+				log.Note(at, "reference to "+log.Name(name))
 			}
 		}
 	}
@@ -327,7 +327,7 @@ func (r *Result) WriteReferences(w io.Writer) error {
 	fmt.Fprintf(out, "Cross Reference Table\n\n%-50s%s\n", "Symbol", "File")
 	for _, ref := range r.References {
 		column := 0
-		if name := readable(ref.Name); len(name) < 50 {
+		if name := readable(ref.Name, r.spelling); len(name) < 50 {
 			fmt.Fprintf(out, "%-50s", name)
 			column = 50
 		} else {

@@ -245,7 +245,7 @@ func (t *Table) Strong(id object.ID) bool { return t.strength(id) == strong }
 
 // Duplicate reports the second strong definition of a symbol.
 func (t *Table) Duplicate(s *Symbol, id object.ID, log *diag.Log) *diag.Message {
-	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+diag.Name(s.Name)).Of(s.Name).
+	return log.Error(diag.DuplicateSymbol, t.place(id), "multiple definition of "+log.Name(s.Name)).Of(s.Name).
 		Note(t.place(s.Def), "first defined here").
 		WithHelp(t.duplicateHelp(s.Def, id, log))
 }

@@ -204,7 +204,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		static.explain(in, s.Name, m)
 		return
 	}
-	did := func(f found) { m.Note(f.place(), "did you mean "+diag.Name(f.spelling())+"? It is defined here") }
+	did := func(f found) { m.Note(f.place(), "did you mean "+h.log.Name(f.spelling())+"? It is defined here") }
 	if f := h.overload(wanted, kind); f.file != nil {
 		did(f)
 		m.WithHelp("the parameters differ; make the declaration match the definition")

@@ -118,7 +118,7 @@ func TestSuggest(t *testing.T) {
 		{"by a single letter, too", "_Z5blendi", []string{".visible .func _Z5blendRPi(){ret;} .visible .func _Z5blendPi(){ret;}"},
 			"note b: did you mean blend(int*) (_Z5blendPi)? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
 		{"one that is spelt quite differently, if there is no other", "_Z5blendi", []string{".visible .func " + far + "(){ret;}"},
-			"note b: did you mean " + diag.Name(far) + "? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
+			"note b: did you mean " + diag.Spelling{}.Name(far) + "? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
 		{"extern \"C\" on the side of the use", "blend", []string{".visible .func _Z5blendi(){ret;}"},
 			"note b: did you mean blend(int) (_Z5blendi)? It is defined here\nhelp: one of the two is declared extern \"C\" and the other is not"},
 		{"extern \"C\" on the side of the definition", "_Z5blendi", []string{".visible .func blend(){ret;}"},
@@ -175,7 +175,7 @@ func TestSuggest(t *testing.T) {
 		{"not one of another compiler", "fun", []string{llvm + ".visible .entry l(){ret;}"}, addIt},
 	} {
 		same(t, test.rule, "messages", undefined(t, Options{}, append([]string{user(test.symbol)}, test.modules...)),
-			[]string{"error a: undefined symbol: " + diag.Name(test.symbol) + ", used in k\n" + test.want})
+			[]string{"error a: undefined symbol: " + diag.Spelling{}.Name(test.symbol) + ", used in k\n" + test.want})
 	}
 }
 

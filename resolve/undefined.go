@@ -36,7 +36,7 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 				t.reportUndefined(s, list, h, log)
 			case m != nil && !unusable[m]:
 				unusable[m] = true
-				log.Messages = append(log.Messages, m.Note(list[0].file.At(list[0].span), diag.Name(s.Name)+" of it is needed here"))
+				log.Messages = append(log.Messages, m.Note(list[0].file.At(list[0].span), log.Name(s.Name)+" of it is needed here"))
 			}
 		}
 		s.Open = s.Open || t.options.WarnUndefined
@@ -47,7 +47,7 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
 			if !s.Exported() && !s.Defined() && s.Uses > 0 {
 				// ptxas -c refuses such a module too.
-				log.Error(diag.UndefinedLocal, f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", diag.Name(f.Names[n]))).Of(f.Names[n]).
+				log.Error(diag.UndefinedLocal, f.NamePlace(id.Name), fmt.Sprintf("%s is declared without linkage and has no definition in this module", log.Name(f.Names[n]))).Of(f.Names[n]).
 					WithHelp("declare it .extern if another module defines it")
 			}
 		}
@@ -62,28 +62,28 @@ const maxUses = 2
 // declarations behind.
 func (t *Table) reportUndefined(s *Symbol, uses []usePlace, h *hints, log *diag.Log) {
 	first := uses[0]
-	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+diag.Name(s.Name)+inside(first)).Of(s.Name)
+	m := log.Error(diag.UndefinedSymbol, first.file.At(first.span), "undefined symbol: "+log.Name(s.Name)+inside(first, log)).Of(s.Name)
 	if t.options.WarnUndefined {
 		m.Kind = diag.Warning
 	}
 	if word := first.file.Src.String(first.span); t.options.Redirect[word] == s.Name {
-		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of %s or %s", diag.Name(word), diag.Name(s.Name), log.Option("--wrap"), log.Option("--defsym")))
+		m.Note(diag.Place{}, fmt.Sprintf("%s stands for %s here, because of %s or %s", log.Name(word), log.Name(s.Name), log.Option("--wrap"), log.Option("--defsym")))
 	}
 	for i, u := range uses[1:] {
 		if i == maxUses-1 {
-			m.Note(diag.Place{}, andMore(uses[maxUses:]))
+			m.Note(diag.Place{}, andMore(uses[maxUses:], log))
 			break
 		}
-		m.Note(u.file.At(u.span), "also used here"+inside(u))
+		m.Note(u.file.At(u.span), "also used here"+inside(u, log))
 	}
 	h.suggest(s, m)
 }
 
 // andMore counts uses that are not shown, and the functions and modules that they are
 // in.
-func andMore(uses []usePlace) string {
+func andMore(uses []usePlace, log *diag.Log) string {
 	if len(uses) == 1 {
-		return "and 1 more use" + inside(uses[0])
+		return "and 1 more use" + inside(uses[0], log)
 	}
 	modules := map[*object.File]bool{}
 	for _, u := range uses {
@@ -96,7 +96,7 @@ func andMore(uses []usePlace) string {
 	return text
 }
 
-func inside(u usePlace) string {
+func inside(u usePlace, log *diag.Log) string {
 	if u.in == nil {
 		return ""
 	}
@@ -104,7 +104,7 @@ func inside(u usePlace) string {
 	if u.in.Kind == ptx.Variable {
 		verb = "used in the initialiser of "
 	}
-	return ", " + verb + diag.Demangle(u.file.Names[u.in.Name])
+	return ", " + verb + log.Demangle(u.file.Names[u.in.Name])
 }
 
 // usePlace is the place of a use and the function around it.

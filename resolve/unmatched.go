@@ -73,7 +73,7 @@ func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 				h = &hints{t: t, members: members, log: log}
 			}
 			place, inFile := o.Places[value]
-			text := fmt.Sprintf("no %s matches %s", o.Scope, diag.Name(value))
+			text := fmt.Sprintf("no %s matches %s", o.Scope, log.Name(value))
 			var m *diag.Message
 			switch {
 			case o.Required:
@@ -186,8 +186,9 @@ func (h *hints) meant(value string, scope Scope) string {
 		return "did you mean " + strings.Join(mangled, ", or ") + "?"
 	case similar == "":
 		return ""
-	case diag.Demangle(similar) != similar:
-		similar += ", which is " + diag.Demangle(similar)
+	}
+	if plain := h.log.Unmangled(similar); plain != "" {
+		similar += ", which is " + plain
 	}
 	return "did you mean " + similar + "?"
 }

@@ -219,7 +219,7 @@ func (v *variableScopes) report(file int32, log *diag.Log) {
 		said[p.symbol] = true
 		f, other := v.t.Files[file], v.t.Files[first.file]
 		name := v.t.Symbols[p.symbol].Name
-		log.Warn(diag.Atomics, f.At(here.first.span), fmt.Sprintf("%s is accessed at scope .%s here but at .%s in %s", diag.Name(name), here.first.scope, first.first.scope, other.Name)).Of(name).
+		log.Warn(diag.Atomics, f.At(here.first.span), fmt.Sprintf("%s is accessed at scope .%s here but at .%s in %s", log.Name(name), here.first.scope, first.first.scope, other.Name)).Of(name).
 			Note(other.At(first.first.span), "accessed at ."+first.first.scope.String()+" here").
 			WithHelp("accesses order each other only where each is in the scope of the other; use one scope in every module (PTX Interoperability 4)")
 	}

@@ -191,7 +191,7 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	if j.fromPtxas = messages; err == nil && !dryRun {
 		for i, o := range outputs {
 			if len(o.Usages) > 0 {
-				j.gpus = append(j.gpus, ptxas.GPU(targets[i].Arch, o.Usages))
+				j.gpus = append(j.gpus, b.GPU(targets[i].Arch, o.Usages))
 			}
 		}
 	}

@@ -49,6 +49,7 @@ type dependency struct {
 
 // deps runs ptxlink deps.
 func (c *command) deps(opts *cli.Context) error {
+	c.readSpelling(opts)
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
@@ -91,7 +92,7 @@ func (c *command) deps(opts *cli.Context) error {
 			return err
 		}
 	} else {
-		d.write(&out)
+		d.write(&out, c.spelling)
 	}
 	return c.show(out.Bytes())
 }
@@ -101,7 +102,7 @@ func (c *command) deps(opts *cli.Context) error {
 const maxIndent = 40
 
 // write writes the tree.
-func (d *dependencies) write(w io.Writer) {
+func (d *dependencies) write(w io.Writer, s diag.Spelling) {
 	below := map[string][]dependency{}
 	for _, m := range d.Modules {
 		if !m.named {
@@ -128,7 +129,7 @@ func (d *dependencies) write(w io.Writer) {
 			}
 			io.WriteString(w, diag.Escape(at.Name))
 			if !at.named {
-				fmt.Fprintf(w, "  for %s", diag.Name(at.Symbol))
+				fmt.Fprintf(w, "  for %s", s.Name(at.Symbol))
 			}
 			io.WriteString(w, "\n")
 			push(below[at.Name], at.depth+1)

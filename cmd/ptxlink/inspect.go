@@ -211,7 +211,7 @@ func declaration(s link.ObjectSymbol) string {
 	if s.Linkage != "local" {
 		text = "." + s.Linkage + " " + text
 	}
-	if plain := diag.Demangle(s.Name); plain != s.Name {
+	if plain := (diag.Spelling{}).Unmangled(s.Name); plain != "" {
 		text += "  // " + plain
 	}
 	return text
@@ -314,7 +314,7 @@ func (l *listing) choose(opts *cli.Context, symbols []link.ObjectSymbol) []link.
 func (l *listing) write(w io.Writer, file string, s link.ObjectSymbol) {
 	name := s.Name
 	if l.demangle {
-		name = diag.Demangle(name)
+		name = (diag.Spelling{}).Demangle(name)
 	}
 	name = diag.Escape(name)
 	prefix := ""
@@ -367,11 +367,7 @@ func writeListing(w io.Writer, list []*link.Object) error {
 	for _, o := range list {
 		f := file{o.Name, []symbol{}}
 		for _, s := range o.Symbols {
-			row := symbol{string(letter(s)), "", s}
-			if plain := diag.Demangle(s.Name); plain != s.Name {
-				row.Demangled = plain
-			}
-			f.Symbols = append(f.Symbols, row)
+			f.Symbols = append(f.Symbols, symbol{string(letter(s)), diag.Spelling{}.Unmangled(s.Name), s})
 		}
 		files = append(files, f)
 	}

@@ -70,9 +70,6 @@ func (c *command) readLinkerOptions(opts *cli.Context, o *link.Options) error {
 		o.Define = append(o.Define, link.Definition{Name: name, Value: value})
 	}
 	o.CrossReference = opts.Bool("cref")
-	if opts.IsSet("demangle") || opts.IsSet("no-demangle") {
-		diag.ShowMangled(opts.Bool("no-demangle"))
-	}
 	return nil
 }
 

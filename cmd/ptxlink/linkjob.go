@@ -42,6 +42,7 @@ type linkJob struct {
 // links returns the run of a subcommand that links.
 func links(run func(*linkJob) error) func(*command, *cli.Context) error {
 	return func(c *command, opts *cli.Context) error {
+		c.readSpelling(opts)
 		j := &linkJob{command: c, opts: opts}
 		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
 		return run(j)
@@ -136,7 +137,7 @@ func (j *linkJob) writeFailure(targets []ptxas.Target, err error) error {
 	if targets != nil {
 		page.Map = ptxas.Portable(targets).Map()
 	}
-	page.Map.Messages = link.MapMessages(j.report.shown)
+	page.Map.Messages = link.MapMessages(j.report.shown, j.spelling)
 	var b bytes.Buffer
 	if err := page.Write(&b); err != nil {
 		return err
@@ -295,7 +296,7 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 	facts := sync.OnceValue(func() *link.Map {
 		m := result.Map()
 		m.GPUs = append(m.GPUs, j.gpus...)
-		m.Messages = append(m.Messages, link.MapMessages(j.fromPtxas)...)
+		m.Messages = append(m.Messages, link.MapMessages(j.fromPtxas, j.spelling)...)
 		return m
 	})
 	write := map[string]func(io.Writer) error{ // --reproduce is written before the link

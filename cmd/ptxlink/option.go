@@ -133,7 +133,7 @@ type table struct {
 // otherwise.
 func newTable(flags []cli.Flag, like map[string]string) table {
 	t := table{flags: flags, named: make(map[string]cli.Flag, 2*len(flags))}
-	t.Spelling = func(option string) (string, bool) {
+	t.Spelling.Options = func(option string) (string, bool) {
 		if spelling := like[option]; spelling != "" {
 			return spelling, true
 		}

@@ -111,11 +111,8 @@ func sizesOf(o *link.Object) moduleSizes {
 		}
 		m.Spaces[i].Symbols++
 		m.Spaces[i].Bytes += s.Size
-		size := symbolSize{Name: s.Name, Space: space, Bytes: s.Size, module: o.Name}
-		if plain := diag.Demangle(s.Name); plain != s.Name {
-			size.Demangled = plain
-		}
-		m.Symbols = append(m.Symbols, size)
+		plain := diag.Spelling{}.Unmangled(s.Name)
+		m.Symbols = append(m.Symbols, symbolSize{Name: s.Name, Demangled: plain, Space: space, Bytes: s.Size, module: o.Name})
 	}
 	sortBySize(m.Symbols)
 	return m

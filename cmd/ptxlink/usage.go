@@ -40,7 +40,7 @@ func (j *linkJob) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 		if before != nil {
 			old = before[i].Usages
 		}
-		writeUsages(w, o.Usages, old)
+		j.writeUsages(w, o.Usages, old)
 		if err := w.Flush(); err != nil {
 			return err
 		}
@@ -50,7 +50,7 @@ func (j *linkJob) showUsage(targets []ptxas.Target, outputs, before []ptxas.Outp
 
 // writeUsages writes a line for each function, and then for each of old that is gone.
 // Where a number differs from the old one, it writes both.
-func writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
+func (j *linkJob) writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 	was := map[string][]string{}
 	for _, u := range old {
 		was[u.Name] = u.Columns()
@@ -63,11 +63,11 @@ func writeUsages(w *tabwriter.Writer, list, old []ptxas.Usage) {
 			}
 		}
 		delete(was, u.Name)
-		fmt.Fprintf(w, "%s\t%s\n", strings.Join(now, "\t"), diag.Demangle(u.Name))
+		fmt.Fprintf(w, "%s\t%s\n", strings.Join(now, "\t"), j.spelling.Demangle(u.Name))
 	}
 	for _, u := range old {
 		if numbers, gone := was[u.Name]; gone {
-			fmt.Fprintf(w, "%s\t%s (inlined, folded or removed)\n", strings.Join(numbers, "\t"), diag.Demangle(u.Name))
+			fmt.Fprintf(w, "%s\t%s (inlined, folded or removed)\n", strings.Join(numbers, "\t"), j.spelling.Demangle(u.Name))
 		}
 	}
 }

@@ -96,7 +96,7 @@ func parts(units []unit) (outputs []unit, messages []*link.Message, err error) {
 		return nil, nil, err
 	}
 	modules, err := parse(linked)
-	if err != nil || partition.Check(modules[0], nil) != nil {
+	if err != nil || partition.Check(modules[0], diag.Spelling{}) != nil {
 		return nil, messages, err
 	}
 	for i, part := range partition.Cut(modules[0], partition.Options{Parts: 3}) {

@@ -44,7 +44,7 @@ func TestDWARF(t *testing.T) {
 				}
 				m := &diag.Message{Kind: diag.Error, Place: diag.At(without.Src, d.NameSpan)}
 				g.Explain(m)
-				if len(m.Notes) != 1 || m.Notes[0].Text != "source line of "+diag.Demangle(name) {
+				if len(m.Notes) != 1 || m.Notes[0].Text != "source line of "+(diag.Spelling{}).Demangle(name) {
 					t.Errorf("%s: %s: %+v", path, name, m.Notes)
 					continue
 				}
@@ -67,7 +67,7 @@ func TestDWARF(t *testing.T) {
 				}
 				inside := &diag.Message{Kind: diag.Error, Place: diag.At(without.Src, diag.Span{Off: d.Body.Off + 1, Len: 1})}
 				g.Explain(inside)
-				if len(inside.Notes) != 1 || !same(diag.Remark{Place: inside.Notes[0].Place}, diag.Remark{Place: m.Notes[0].Place}) || !strings.HasPrefix(inside.Notes[0].Text, "in "+diag.Demangle(name)+", which") {
+				if len(inside.Notes) != 1 || !same(diag.Remark{Place: inside.Notes[0].Place}, diag.Remark{Place: m.Notes[0].Place}) || !strings.HasPrefix(inside.Notes[0].Text, "in "+(diag.Spelling{}).Demangle(name)+", which") {
 					t.Errorf("%s: %s: %+v", path, name, inside.Notes)
 				}
 			}

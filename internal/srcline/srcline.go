@@ -24,8 +24,9 @@ const maxChain = 8
 // Finder finds source lines. The zero Finder knows no modules. It reads each source
 // file once, if it is there and a regular file.
 type Finder struct {
-	modules map[*diag.Source]*module
-	parse   bool // modules that are not known
+	Spelling diag.Spelling
+	modules  map[*diag.Source]*module
+	parse    bool // modules that are not known
 	// recorded is set to call source files what the modules call them, and to read none.
 	recorded bool
 	sources  map[string]*diag.Source
@@ -44,11 +45,11 @@ type module struct {
 }
 
 // Parsing returns a Finder that reads the modules that it does not know.
-func Parsing() *Finder { return &Finder{parse: true} }
+func Parsing(s diag.Spelling) *Finder { return &Finder{Spelling: s, parse: true} }
 
 // Recorded returns a Finder that reads the modules that it does not know, and no source
 // file, so that places depend only on the modules.
-func Recorded() *Finder { return &Finder{parse: true, recorded: true} }
+func Recorded(s diag.Spelling) *Finder { return &Finder{Spelling: s, parse: true, recorded: true} }
 
 // Source returns the file and line that a place in a module was compiled from; "" if the
 // module does not record it.
@@ -131,9 +132,9 @@ func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 	}
 	if symbol := m.Names[d.Name]; len(m.Sections) > 0 {
 		if place, ok := f.declared(m, symbol); ok {
-			text := "source line of " + diag.Demangle(symbol)
+			text := "source line of " + f.Spelling.Demangle(symbol)
 			if inBody {
-				text = "in " + diag.Demangle(symbol) + ", which starts at this source line"
+				text = "in " + f.Spelling.Demangle(symbol) + ", which starts at this source line"
 			}
 			return []diag.Remark{{Place: place, Text: text}}
 		}
@@ -171,9 +172,9 @@ func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (note
 	}
 	for len(notes) < maxChain {
 		l := &m.Locs[loc]
-		in := diag.Demangle(m.Names[d.Name])
+		in := f.Spelling.Demangle(m.Names[d.Name])
 		if l.Inlining != nil {
-			in = m.inlined(l.Inlining)
+			in = m.inlined(l.Inlining, f.Spelling)
 		}
 		place, ok := f.place(m, l.LocPlace)
 		if !ok {
@@ -262,7 +263,7 @@ func locBefore(m *ptx.Module, off int32) int {
 }
 
 // inlined returns the name of an inlined function, which .debug_str has.
-func (m *module) inlined(in *ptx.Inlining) string {
+func (m *module) inlined(in *ptx.Inlining, s diag.Spelling) string {
 	if m.labels == nil {
 		m.labels = map[string]int64{}
 		if data, err := m.SectionData(".debug_str"); err == nil {
@@ -275,7 +276,7 @@ func (m *module) inlined(in *ptx.Inlining) string {
 	off, ok := m.labels[m.Src.String(in.Function)]
 	if off += in.Addend; ok && 0 <= off && off < int64(len(m.strings.Bytes)) {
 		name, _, _ := bytes.Cut(m.strings.Bytes[off:], []byte{0})
-		return diag.Demangle(string(name))
+		return s.Demangle(string(name))
 	}
 	return "an inlined function"
 }

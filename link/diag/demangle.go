@@ -15,16 +15,10 @@ const (
 	maxDemangled = 13
 )
 
-var showMangled bool
-
-// ShowMangled shows names as they are, in messages and reports (--no-demangle). It is
-// for a program at its start.
-func ShowMangled(on bool) { showMangled = on }
-
 // demangled returns the source spelling of a name, without what nvcc adds to that of a
 // static variable or function, or the name itself if it is not mangled or too long.
-func demangled(name string) string {
-	if showMangled || len(name) > MaxMangled {
+func (s Spelling) demangled(name string) string {
+	if s.Mangled || len(name) > MaxMangled {
 		return name
 	}
 	if _, rest, ok := cutStatic(name); ok {

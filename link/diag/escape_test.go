@@ -47,7 +47,7 @@ func TestWriteJSON(t *testing.T) {
 func TestMessagesAreBounded(t *testing.T) {
 	long := "start" + strings.Repeat("é", 5_000_000) + "end"
 	var log Log
-	log.Error(UndefinedSymbol, At(&Source{Name: long}, Span{}), "undefined symbol: "+Name(long)).
+	log.Error(UndefinedSymbol, At(&Source{Name: long}, Span{}), "undefined symbol: "+Spelling{}.Name(long)).
 		Note(Place{}, long).WithHelp(long)
 	var out strings.Builder
 	Write(&out, log.Messages, Style{})

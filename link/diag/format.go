@@ -18,9 +18,9 @@ func Write(w io.Writer, messages []*Message, style Style) error {
 	messages = style.limit(messages)
 	switch style.Format {
 	case "json":
-		return writeJSONLines(w, messages)
+		return writeJSONLines(w, messages, style.Spelling)
 	case "sarif":
-		return writeSARIF(w, messages, style.Version)
+		return writeSARIF(w, messages, style)
 	case "github":
 		return writeGitHub(w, messages)
 	}
@@ -82,14 +82,14 @@ type jsonPlace struct {
 }
 
 // writeJSONLines writes each message as one line of JSON.
-func writeJSONLines(w io.Writer, messages []*Message) error {
+func writeJSONLines(w io.Writer, messages []*Message, s Spelling) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	for _, m := range messages {
 		j := jsonMessage{ID: m.ID, Severity: m.Kind.String(), Message: m.Text, Places: []jsonPlace{}, Help: m.Help}
 		if m.Symbol != "" {
-			j.Symbol = &jsonSymbol{m.Symbol, demangled(m.Symbol)}
+			j.Symbol = &jsonSymbol{m.Symbol, s.demangled(m.Symbol)}
 		}
 		if m.Place.Source != nil {
 			j.Places = append(j.Places, placeJSON(m.Place, Primary, ""))

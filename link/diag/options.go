@@ -2,10 +2,15 @@ package diag
 
 import "strings"
 
-// Spelling returns how a program spells an option of ptxlink, which is given with its
-// dashes and without a value, and whether the program takes it. Commands take different
-// options, and programs set fields: nil spells those of the Go API.
-type Spelling func(option string) (spelling string, taken bool)
+// Spelling is how messages name options and symbols.
+type Spelling struct {
+	// Options returns how the program spells an option of ptxlink, which is given with its
+	// dashes and without a value, and whether the program takes it. Commands take different
+	// options, and programs set fields: nil spells those of the Go API.
+	Options func(option string) (spelling string, taken bool)
+	// Mangled shows mangled names without their source spelling.
+	Mangled bool
+}
 
 // fields are the options of the Go API.
 var fields = map[string]string{
@@ -48,11 +53,11 @@ func (s Spelling) spelled(option string) (spelling string, taken bool) {
 	if end := strings.IndexAny(option, "= "); end >= 0 {
 		name = option[:end]
 	}
-	if s == nil {
+	if s.Options == nil {
 		field, ok := fields[name]
 		return field, ok
 	}
-	spelling, taken = s(name)
+	spelling, taken = s.Options(name)
 	return spelling + option[len(name):], taken
 }
 

@@ -17,7 +17,7 @@ type Style struct {
 	Width      int      // of the terminal, in columns; 0 means 128
 	Full       bool     // do not shorten names in text
 	Version    string   // of ptxlink, in SARIF
-	Spelling   Spelling // of the options that change what is shown: -W and --error-limit
+	Spelling   Spelling // of symbols, and of -W and --error-limit
 }
 
 // palette holds the escape sequences of a style; all are empty without colour.

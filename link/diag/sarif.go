@@ -97,9 +97,9 @@ type (
 // one about the command line, is a notification: readers such as GitHub want a location
 // in every result. So is a note, because it belongs to no rule. A result is at its source
 // line as in writeGitHub.
-func writeSARIF(w io.Writer, messages []*Message, version string) error {
+func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 	run := sarifRun{
-		Tool:        sarifTool{sarifDriver{Name: "ptxlink", Version: version, Rules: []sarifRule{}}},
+		Tool:        sarifTool{sarifDriver{Name: "ptxlink", Version: style.Version, Rules: []sarifRule{}}},
 		Invocations: []sarifInvocation{{Successful: true}},
 		ColumnKind:  "unicodeCodePoints",
 		Results:     []sarifResult{},
@@ -133,7 +133,7 @@ func writeSARIF(w io.Writer, messages []*Message, version string) error {
 		place, notes := places[0].Place, places[1:]
 		r := sarifResult{RuleID: m.ID, RuleIndex: index, Level: m.Kind.String(), Message: text, Locations: []sarifLocation{sarifAt(place)}}
 		if m.Symbol != "" {
-			r.Locations[0].Logical = []sarifLogical{{Name: Demangle(m.Symbol), Decorated: m.Symbol}}
+			r.Locations[0].Logical = []sarifLogical{{Name: style.Spelling.Demangle(m.Symbol), Decorated: m.Symbol}}
 		}
 		if m.Help != "" {
 			r.Properties = &sarifProperties{m.Help}

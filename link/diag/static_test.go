@@ -42,7 +42,7 @@ func TestDemangleStatic(t *testing.T) {
 		"_ZN37_INTERNAL_b463ad89_7_anon_cu_448b6b4d3gfx1fEv": "gfx::f()",
 		"__nv_static_99_a_b":                                 "__nv_static_99_a_b",
 	} {
-		if got := Demangle(name); got != want {
+		if got := (Spelling{}).Demangle(name); got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
 		}
 	}

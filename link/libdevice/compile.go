@@ -31,7 +31,7 @@ type Options struct {
 	// LLC is the llc to compile with. If it is empty, the toolkit's compiler is used,
 	// or else an llc on PATH.
 	LLC string
-	// Spelling is how messages name options; nil names the fields of this API.
+	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling
 }
 

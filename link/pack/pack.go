@@ -170,7 +170,7 @@ func warnOfMember(f *object.File, useful bool, format Format, log *diag.Log) {
 	if format != NV || len(entries) == 0 {
 		return
 	}
-	text := "the host cannot launch " + diag.Name(f.Names[entries[0].Name])
+	text := "the host cannot launch " + log.Name(f.Names[entries[0].Name])
 	if n := len(entries) - 1; n > 0 {
 		text += fmt.Sprintf(", and %d more,", n)
 	}
@@ -384,7 +384,7 @@ func finish(members []Member, format Format, log *diag.Log) {
 		}
 		for _, name := range m.Record.Defines {
 			if before, ok := first[name]; ok {
-				log.Warn(diag.DuplicateMemberSymbol, diag.Place{}, fmt.Sprintf("%s and %s both define %s, and nvlink links every member of an archive", before, m.Name, diag.Name(name))).Of(name)
+				log.Warn(diag.DuplicateMemberSymbol, diag.Place{}, fmt.Sprintf("%s and %s both define %s, and nvlink links every member of an archive", before, m.Name, log.Name(name))).Of(name)
 				continue
 			}
 			first[name] = m.Name

@@ -90,7 +90,7 @@ func (s *splitter) split(roots []string) (members []link.Input) {
 	for i := range f.Aliases {
 		a := &f.Aliases[i]
 		if target := f.Symbols[a.Name].Target; target < 0 || f.Symbols[target].Def < 0 {
-			s.log.Error(diag.AliasTarget, f.At(a.TargetSpan), diag.Name(f.Names[a.Name])+" leads to no function that this module defines").Of(f.Names[a.Name])
+			s.log.Error(diag.AliasTarget, f.At(a.TargetSpan), s.log.Name(f.Names[a.Name])+" leads to no function that this module defines").Of(f.Names[a.Name])
 		}
 	}
 	for _, flags := range []*[]bool{&s.reached, &s.member, &s.root, &s.aliased} {
@@ -115,7 +115,7 @@ func (s *splitter) rootNames(roots []string) (names []ptx.NameID) {
 	for _, root := range roots {
 		name, ok := f.Lookup(root)
 		if !ok || !f.Symbols[name].Defined() {
-			s.log.Error(diag.Split, f.At(diag.Span{}), "no definition of "+diag.Name(root)+" to split off").Of(root)
+			s.log.Error(diag.Split, f.At(diag.Span{}), "no definition of "+s.log.Name(root)+" to split off").Of(root)
 			continue
 		}
 		names = append(names, name)

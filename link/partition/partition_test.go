@@ -257,7 +257,7 @@ func TestCheck(t *testing.T) {
 		head + ".visible .entry k() { ret; }\n":              "",
 		head + ".file 1 \"a\"\n.visible .entry k() { ret; }": "",
 	} {
-		err := Check(parse(t, text), nil)
+		err := Check(parse(t, text), diag.Spelling{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}

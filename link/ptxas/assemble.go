@@ -43,7 +43,7 @@ type Options struct {
 	// Libraries are absolute paths of archives with cubins, which nvlink links with those
 	// that ptxas writes. With any, Build.Mode must be Separate.
 	Libraries []string
-	// Spelling is how messages name options; nil names the fields of this API.
+	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling
 	// Cache keeps what ptxas writes; it may be nil.
 	Cache *Cache
@@ -110,7 +110,7 @@ func newTeller(o Options, text []byte, origin Origin) *teller {
 
 // explained returns the messages of a log with the source lines of their places.
 func explained(log *diag.Log) []*link.Message {
-	lines := srcline.Parsing()
+	lines := srcline.Parsing(log.Spelling)
 	for _, m := range log.Messages {
 		lines.Explain(m)
 	}

@@ -103,7 +103,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 			if unresolved != "" && last.Place.Source != nil {
 				last.Notes = nil // the line that ptxas read is the same declaration
 			}
-			if plain := diag.Demangle(unresolved); plain != unresolved {
+			if plain := log.Unmangled(unresolved); plain != "" {
 				last.Note(diag.Place{}, unresolved+" is "+plain)
 			}
 		}

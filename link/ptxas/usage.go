@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"ptxlink/link"
-	"ptxlink/link/diag"
 )
 
 // Usage is what a kernel or function needs of the GPU. The figures come from the
@@ -21,12 +20,10 @@ type Usage = link.Usage
 type Spills = link.Spills
 
 // GPU returns usages for the map of a link, the largest first.
-func GPU(arch string, usages []Usage) link.GPU {
+func (b Build) GPU(arch string, usages []Usage) link.GPU {
 	usages = slices.Clone(usages)
 	for i := range usages {
-		if plain := diag.Demangle(usages[i].Name); plain != usages[i].Name {
-			usages[i].Demangled = plain
-		}
+		usages[i].Demangled = b.Spelling.Unmangled(usages[i].Name)
 	}
 	slices.SortStableFunc(usages, func(a, b Usage) int { return cmp.Compare(b.Code, a.Code) })
 	return link.GPU{Arch: arch, Usages: usages}

@@ -39,7 +39,7 @@ func hostile(t *testing.T) Report {
 	m := r.Map()
 	m.Inputs = []link.MapInput{{Name: name}}
 	m.Symbols = []link.MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
-	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: diag.InFile(name, 3, 0)}})
+	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: diag.InFile(name, 3, 0)}}, diag.Spelling{})
 	return Report{Title: name, Map: m}
 }
 
@@ -107,14 +107,14 @@ func small(t *testing.T) Report {
 	}
 	m := r.Map()
 	at := func(file string, line int) link.Place { return diag.InFile(file, line, 0) }
-	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []link.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}})
+	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: "w", Place: at("a.ptx", 3), Notes: []link.Remark{{Place: at("a.cu", 7), Text: "source line, in k"}}}}, diag.Spelling{})
 	return Report{Title: "small.ptx", Map: m}
 }
 
 // failed returns the report of a link without output.
 func failed() Report {
 	m := link.NewMap()
-	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Error, ID: "undefined-symbol", Text: "undefined symbol: f"}, {Kind: link.Warning, Text: "w"}})
+	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Error, ID: "undefined-symbol", Text: "undefined symbol: f"}, {Kind: link.Warning, Text: "w"}}, diag.Spelling{})
 	return Report{Title: "app.ptx", Map: m, Failed: true}
 }
 
