@@ -154,24 +154,14 @@ type Options struct {
 	Stream bool
 }
 
-// CheckHost returns an error if host is not valid as Options.Host. The empty string
-// is valid.
-func CheckHost(host string) error {
-	if host == "" {
-		return nil
-	}
-	_, err := object.ParseHost(host)
-	return err
-}
-
 var (
 	gpuName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`) })
 	gpuDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`) })
 )
 
-// CheckArch returns an error if arch is not valid as the Arch of options. The empty
+// CheckArch returns a *Message if arch is not valid as the Arch of options. The empty
 // string is valid.
-func CheckArch(arch string) error {
+func CheckArch(arch string, spelling diag.Spelling) error {
 	if arch == "" || gpuName().MatchString(arch) {
 		return nil
 	}
@@ -184,7 +174,11 @@ func CheckArch(arch string) error {
 		}
 		suggestion = fmt.Sprintf(" (did you mean %s_%s%s%s?)", kind, part[1], cmp.Or(part[2], "0"), strings.ToLower(part[3]))
 	}
-	return fmt.Errorf("%q is not the name of a GPU%s", arch, suggestion)
+	help := spelling.Option("--arch") + " wants a name such as sm_80 or sm_90a"
+	if strings.Contains(arch, ",") && spelling.Options != nil {
+		help += "; it may be given several times"
+	}
+	return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not the name of a GPU%s", arch, suggestion)).WithHelp(help)
 }
 
 // Result is the result of a link.

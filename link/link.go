@@ -156,8 +156,7 @@ func outputRoom(size int) error {
 	return room.For(int64(size))
 }
 
-// Check returns the error that Link would return for an invalid option: a *Message if it is
-// a pattern.
+// Check returns the *Message that Link would return for an invalid option.
 func (o Options) Check() error {
 	_, err := o.check()
 	return err
@@ -169,7 +168,7 @@ func (o Options) check() (host object.Host, err error) {
 			return host, err
 		}
 	}
-	if err := CheckArch(o.Arch); err != nil {
+	if err := CheckArch(o.Arch, o.Spelling); err != nil {
 		return host, err
 	}
 	if err := CheckVersion(o.Version); err != nil {

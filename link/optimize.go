@@ -59,7 +59,7 @@ func (o Optimize) check(relocatable bool) error {
 		return err
 	}
 	if relocatable && o.options().Enabled() {
-		return errors.New("a module that will be linked again cannot be optimised")
+		return diag.New(diag.Usage, diag.Place{}, "a module that will be linked again cannot be optimised")
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func parseVersion(text string) (v ptx.Version, err error) {
 		}
 	}
 	if !ok || err != nil || v.Major < 1 || v.Major > 99 || v.Minor < 0 || v.Minor > 99 {
-		return v, fmt.Errorf("%q is not a version of PTX, such as 7.8", text)
+		return v, diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not a version of PTX, such as 7.8", text))
 	}
 	return v, nil
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ptxlink/link/diag"
 )
 
 // Host is the platform that a module was compiled for. Empty fields are
@@ -65,7 +67,7 @@ func ParseHost(s string) (Host, error) {
 	os, arch, _ := strings.Cut(strings.ToLower(s), "-")
 	h.OS, h.Arch = hostWords[os], hostWords[arch]
 	if h.OS != "linux" && h.OS != "windows" && h.OS != "mac" || arch != "" && h.Arch == "" || h.Arch == h.OS {
-		return Host{}, fmt.Errorf("%q is not a host; write linux-x86_64, windows-x86_64, mac-aarch64 or the like", s)
+		return Host{}, diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not a host; write linux-x86_64, windows-x86_64, mac-aarch64 or the like", s))
 	}
 	switch {
 	case h.Arch == "i386" || h.Arch == "armv7":

@@ -236,13 +236,7 @@ func (c *command) packOptions(opts *cli.Context) (o pack.Options, err error) {
 		}
 		o.Format = pack.Zstd
 	}
-	if err := checkArch(o.Arch); err != nil {
-		return o, err
-	}
-	if err := link.CheckHost(o.Host); err != nil {
-		return o, &usageError{text: err.Error()}
-	}
-	return o, nil
+	return o, o.Check()
 }
 
 // arFresh creates an archive of exactly these files, and replaces an existing one.

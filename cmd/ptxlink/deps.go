@@ -56,15 +56,12 @@ func (c *command) deps(opts *cli.Context) error {
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	if err := checkArch(strings.Join(opts.StringSlice("arch"), ",")); err != nil {
-		return err
-	}
 	inputs, err := c.findInputs(opts.StringSlice("L"), false)
 	if err != nil {
 		return err
 	}
 	o := link.Options{
-		Spelling: c.spelling, Inputs: inputs, Arch: strings.Join(opts.StringSlice("arch"), ""), Undefined: opts.StringSlice("undefined"),
+		Spelling: c.spelling, Inputs: inputs, Arch: strings.Join(opts.StringSlice("arch"), ","), Undefined: opts.StringSlice("undefined"),
 		Jobs: int(opts.Int64("threads")), MaxInputSize: opts.Int64("max-input-size"), Relocatable: true, MapInputs: true,
 	}
 	if err := c.readLinkerOptions(opts, &o); err != nil {

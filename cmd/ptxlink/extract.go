@@ -44,10 +44,6 @@ read or written, or exists with other contents.`,
 // extract runs ptxlink extract.
 func (c *command) extract(opts *cli.Context) error {
 	c.report.style.ErrorLimit = int(opts.Int64("error-limit"))
-	arch := opts.String("arch")
-	if err := checkArch(arch); err != nil {
-		return err
-	}
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
@@ -55,7 +51,7 @@ func (c *command) extract(opts *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Inputs: inputs, Arch: arch, MaxInputSize: opts.Int64("max-input-size")})
+	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Spelling: c.spelling, Inputs: inputs, Arch: opts.String("arch"), MaxInputSize: opts.Int64("max-input-size")})
 	look := opts.Bool("list") || opts.Bool("json")
 	unread := err
 	if unread != nil {
@@ -101,8 +97,10 @@ func placeFiles(list []pack.Extracted, output string) error {
 		return nil
 	}
 	if len(list) > 1 {
-		return &exitError{exitUsage, diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("there are %d PTX, which do not go into one file", len(list))).
-			WithHelp("name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them")}
+		return &usageError{
+			text: fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
+			help: "name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them",
+		}
 	}
 	list[0].File = output
 	return nil

@@ -14,23 +14,11 @@ import (
 	"ptxlink/link/ptxas"
 )
 
-// checkArch returns an error if the name is not that of a GPU.
-func checkArch(arch string) error {
-	if err := link.CheckArch(arch); err != nil {
-		help := "--arch wants a name such as sm_80 or sm_90a"
-		if strings.Contains(arch, ",") {
-			help += "; it may be given several times"
-		}
-		return &usageError{text: err.Error(), help: help}
-	}
-	return nil
-}
-
 // readArchs reads --arch. Each cubin of a fatbin is the link for its GPU, because the
 // inputs may hold PTX for several GPUs.
 func (j *linkJob) readArchs(archs []string) error {
 	for i, arch := range archs {
-		if err := checkArch(arch); err != nil {
+		if err := link.CheckArch(arch, j.spelling); err != nil {
 			return err
 		}
 		if !slices.Contains(archs[:i], arch) {

@@ -45,7 +45,7 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if len(c.inputs) > 0 {
 		return &usageError{text: fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), help: "--cuda names a toolkit or libdevice.10.bc"}
 	}
-	if err := checkArch(opts.String("arch")); err != nil {
+	if err := link.CheckArch(opts.String("arch"), c.spelling); err != nil {
 		return err
 	}
 	_, gpu, _ := strings.Cut(opts.String("arch"), "_")

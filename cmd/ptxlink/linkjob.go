@@ -202,7 +202,7 @@ func (j *linkJob) readOptions() error {
 		return err
 	}
 	if err := j.options.Check(); err != nil {
-		return &exitError{exitUsage, err}
+		return err
 	}
 	j.options.KeepUnused = opts.Bool("no-gc-sections") || opts.Bool("compile-only") && !opts.Bool("gc-sections")
 	if err := j.readOutput(); err != nil {

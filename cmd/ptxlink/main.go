@@ -130,6 +130,9 @@ func (c *command) finish(err error) int {
 	case errors.As(err, &usage):
 		c.report.fail(usage.message(), exitUsage)
 		return exitUsage
+	case errors.Is(err, diag.Usage): // options that a package refuses
+		c.report.fail(err, exitUsage)
+		return exitUsage
 	case errors.Is(err, context.Canceled):
 		c.interrupted()
 		return exitInterrupt

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/link"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 )
@@ -203,7 +204,7 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 	case strings.HasPrefix(arch, "lto_"):
 		return &usageError{text: "--arch=" + arch + " needs LTO-IR, which ptxlink does not read", help: "compile and link without -dlto, for sm_" + arch[len("lto_"):]}
 	}
-	if err := checkArch(strings.Replace(arch, "compute_", "sm_", 1)); err != nil {
+	if err := link.CheckArch(strings.Replace(arch, "compute_", "sm_", 1), j.spelling); err != nil {
 		return err
 	}
 	switch {

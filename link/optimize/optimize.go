@@ -80,9 +80,9 @@ func (o Options) inlines() bool { return o.Level > 0 || len(o.Inline) > 0 }
 func (o Options) Check() error {
 	switch {
 	case o.Level < 0 || o.Level > 2:
-		return fmt.Errorf("there is no optimisation level %d", o.Level)
+		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("there is no optimisation level %d", o.Level))
 	case o.Limit < 0:
-		return fmt.Errorf("the limit %d is negative", o.Limit)
+		return diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("the limit %d is negative", o.Limit))
 	}
 	return nil
 }

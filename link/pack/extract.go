@@ -21,8 +21,9 @@ type ExtractOptions struct {
 	// Arch selects, from PTX for several targets, the one that link.Link would link
 	// for it. If it is empty, all are extracted.
 	Arch string
-	// MaxInputSize is the same as in link.Options.
+	// MaxInputSize and Spelling are the same as in link.Options.
 	MaxInputSize int64
+	Spelling     diag.Spelling
 }
 
 // Extracted is one PTX text. `ptxlink extract --json` writes it as JSON.
@@ -46,7 +47,7 @@ type Extracted struct {
 // File is the name of the innermost file with the text, and the target if the
 // container has it: k.sm_80.ptx. It contains no directories.
 func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
-	if err := link.CheckArch(o.Arch); err != nil {
+	if err := link.CheckArch(o.Arch, o.Spelling); err != nil {
 		return nil, err
 	}
 	var log diag.Log

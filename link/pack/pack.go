@@ -85,28 +85,34 @@ func Make(ctx context.Context, o Options) (*Package, error) {
 	return &Package{data, members, log.Messages}, nil
 }
 
+// Check returns the *Message that Make would return for an invalid option.
+func (o Options) Check() error {
+	_, err := o.check()
+	return err
+}
+
+func (o Options) check() (host object.Host, err error) {
+	if o.Host != "" {
+		if host, err = object.ParseHost(o.Host); err != nil {
+			return host, err
+		}
+	}
+	if formats := []Format{"", Plain, Zstd, NV}; !slices.Contains(formats, o.Format) {
+		return host, diag.New(diag.Usage, diag.Place{}, fmt.Sprintf("%q is not a package format", o.Format))
+	}
+	return host, link.CheckArch(o.Arch, o.Spelling)
+}
+
 // packMembers returns a member for each PTX of the inputs, with unused names.
 func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log) ([]Member, error) {
 	if len(o.Inputs) == 0 {
 		return nil, errors.New("no inputs")
 	}
-	var host object.Host
-	if o.Host != "" {
-		var err error
-		if host, err = object.ParseHost(o.Host); err != nil {
-			return nil, err
-		}
-	}
-	if err := link.CheckArch(o.Arch); err != nil {
+	host, err := o.check()
+	if err != nil {
 		return nil, err
 	}
-	switch o.Format {
-	case "":
-		o.Format = Plain
-	case Plain, Zstd, NV:
-	default:
-		return nil, fmt.Errorf("%q is not a package format", o.Format)
-	}
+	o.Format = cmp.Or(o.Format, Plain)
 	inputs := objectInputs(o.Inputs)
 	for i := range inputs {
 		inputs[i].Whole = true // include members that define nothing for others

@@ -14,6 +14,7 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/pack"
 )
 
@@ -278,7 +279,7 @@ func TestPackOptions(t *testing.T) {
 			t.Errorf("%+v: %v", o, err)
 		}
 	}
-	if _, err := pack.Extract(context.Background(), pack.ExtractOptions{Inputs: inputs, Arch: "sm80"}); err == nil || !strings.HasPrefix(err.Error(), `"sm80" is not the name of a GPU`) {
+	if _, err := pack.Extract(context.Background(), pack.ExtractOptions{Inputs: inputs, Arch: "sm80"}); !errors.Is(err, diag.Usage) || !strings.Contains(err.Error(), `"sm80" is not the name of a GPU`) {
 		t.Errorf("extract for sm80: %v", err)
 	}
 }
