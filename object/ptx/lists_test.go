@@ -17,7 +17,7 @@ func TestListsHaveNoRoom(t *testing.T) {
 		thrice(".file # \"#.cu\"\n.pragma \"#\";\n.visible .func f# (.param .b32 a, .param .b32 b, .param .b32 c#);\n.alias f#, g;\n.newdirective x#;\n.global .u32 s$#;\n") +
 		".global .u32 array[4];\n.visible .func g (.param .b32 a, .param .b32 b, .param .b32 c) .noreturn .noinline .maxntid 1\n{\n.reg .u64 r; .reg .u32 x;\n" +
 		thrice("P#: .callprototype (.param .b32 y) _ (.param .b32 z#);\n.reg .b32 q$#, z#<4>, v$#<2>; T#: .calltargets f<2>;\nmov.u32 x, array[1]; L#:\n") + "ret; }\n" +
-		".section .debug_str { " + thrice("l#: .b8 1\n.b64 q#\n.b32 l#-l0\n") + "}\n" + // read by skimSection
+		".section .debug_str { " + thrice("l#: .b8 1\n.b64 q#\n.b32 l#-l0\n") + "}\n" + // read by readBlock
 		thrice(".section .debug_x# { "+thrice("k%#: .b64 p%\n, 4\n")+"}\n")}
 	paths, _ := filepath.Glob("../../testdata/ptx/*/*.ptx")
 	for _, path := range paths {

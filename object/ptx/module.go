@@ -497,11 +497,11 @@ type Section struct {
 	Labels []diag.Span // labels that it defines
 	Refs   []Ref       // names it refers to
 
-	// What skimSection has read, if it knows all of the section.
-	skimmed bool
-	bytes   []byte       // zeros at expressions
-	items   []expression // by offset
-	offsets []int64      // of Labels
+	// What readBlock has read, if complete is set.
+	complete bool
+	bytes    []byte       // zeros at expressions
+	items    []expression // by offset
+	offsets  []int64      // of Labels
 }
 
 // Other is an unknown module-scope statement, which is copied to the output.

@@ -2290,3 +2290,23 @@ func (p *oldParser) index(end int32) {
 		p.m.Indices = append(p.m.Indices, x)
 	}
 }
+
+func wordWidth(word string) int {
+	switch word {
+	case ".b8":
+		return 1
+	case ".b16":
+		return 2
+	case ".b32":
+		return 4
+	case ".b64":
+		return 8
+	}
+	return 0
+}
+
+// integer reads 12, 0x1f, 017 or 0b1, with an optional U.
+func integer(s string) (uint64, bool) {
+	n, err := strconv.ParseUint(strings.TrimSuffix(s, "U"), 0, 64)
+	return n, err == nil && !strings.ContainsAny(s, "_oO")
+}

@@ -377,7 +377,7 @@ func sameAsOld(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	m.Sections = slices.Clone(m.Sections)
 	for i := range m.Sections {
 		s := &m.Sections[i]
-		s.skimmed, s.bytes, s.items, s.offsets = false, nil, nil, nil
+		s.complete, s.bytes, s.items, s.offsets = false, nil, nil, nil
 	}
 	if !reflect.DeepEqual(old, m) {
 		diff := cmp.Diff(old, m, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreTypes(strings.Builder{}))

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 
 	"ptxlink/link/diag"
 )
@@ -156,9 +154,8 @@ func (s *sectionSet) definer(label string) (section string, ok bool) {
 }
 
 type sectionReader struct {
-	Lexer
+	Err     *Error
 	set     *sectionSet
-	tok     Token
 	data    Data
 	labels  map[string]int64 // of this section
 	pending []expression
@@ -180,26 +177,10 @@ type expression struct {
 	section     bool // the name is that of a section
 }
 
-func (r *sectionReader) next() { r.tok = r.Next() }
-
-func (r *sectionReader) is(ch byte) bool { return r.tok.Kind == Punct && r.tok.Ch == ch }
-
-func (r *sectionReader) spelling() string { return string(r.text[r.tok.Off:r.tok.End]) }
-
 func (r *sectionReader) errorAt(span diag.Span, format string, args ...any) {
-	r.fail(int(span.Off), int(span.End()), "", format, args...)
-	r.tok = Token{Off: r.tok.Off, End: r.tok.Off}
-}
-
-func (r *sectionReader) expected(what string) {
-	if r.Err != nil {
-		return
+	if r.Err == nil {
+		r.Err = &Error{Span: span, Text: fmt.Sprintf(format, args...)}
 	}
-	if r.tok.Kind == EOF { // the end of the block: point at its brace
-		r.errorAt(diag.Span{Off: r.tok.Off, Len: 1}, "expected %s, found the end of the section", what)
-		return
-	}
-	r.errorAt(r.tok.Span(), "expected %s, found %s", what, r.spelling())
 }
 
 // read lays out the section.
@@ -211,25 +192,24 @@ func (r *sectionReader) read(name string) {
 		if r.Err != nil {
 			return
 		}
-		if s.skimmed && r.want < 0 {
+		if s.complete && r.want < 0 {
 			r.append(s, len(blocks) == 1)
 			continue
 		}
-		r.Lexer = NewLexer(r.set.m.Src.Text[:s.Body.End()], s.Body.Off)
-		for r.next(); r.tok.Kind != EOF; {
-			switch r.tok.Kind {
-			case Ident:
-				r.label()
-			case Word:
-				r.item()
-			default:
-				r.expected("a label or .b8, .b16, .b32 or .b64")
-			}
+		base := int64(len(r.data.Bytes))
+		b := blockReader{Lexer: NewLexer(r.set.m.Src.Text[:s.Body.End()], 0), names: &r.set.m.sectionNames, room: math.MaxInt, want: max(-1, r.want-base)}
+		b.move(int(s.Body.Off))
+		b.read()
+		if r.found.Len == 0 {
+			r.found = b.found
+		}
+		if r.append(&b.s, false); r.Err == nil {
+			r.Err = b.Err
 		}
 	}
 }
 
-// append adds a block that the parser has read. only is set if the section has no other.
+// append adds the lists of a block. only is set if the section has no other.
 func (r *sectionReader) append(s *Section, only bool) {
 	base := int64(len(r.data.Bytes))
 	for i, span := range s.Labels {
@@ -256,148 +236,6 @@ func (r *sectionReader) addLabel(span diag.Span, offset int64) {
 	}
 	r.labels[name] = offset
 	r.data.Labels = append(r.data.Labels, Label{name, offset, span})
-}
-
-func (r *sectionReader) label() {
-	span := r.tok.Span()
-	if r.addLabel(span, int64(len(r.data.Bytes))); r.Err != nil {
-		return
-	}
-	if r.next(); !r.is(':') {
-		r.expected("':' after the label")
-		return
-	}
-	r.next()
-}
-
-// width returns the width of the items after the current Word, or 0 for other
-// words.
-func (r *sectionReader) width() int {
-	return wordWidth(r.spelling())
-}
-
-func wordWidth(word string) int {
-	switch word {
-	case ".b8":
-		return 1
-	case ".b16":
-		return 2
-	case ".b32":
-		return 4
-	case ".b64":
-		return 8
-	}
-	return 0
-}
-
-func (r *sectionReader) item() {
-	width := r.width()
-	if width == 0 {
-		r.expected(".b8, .b16, .b32 or .b64")
-		return
-	}
-	if r.next(); r.tok.Kind == Ident || r.tok.Kind == Word && r.width() == 0 {
-		r.expression(width)
-		return
-	}
-	for {
-		r.number(width)
-		if r.Err != nil || !r.is(',') {
-			return
-		}
-		r.next()
-	}
-}
-
-func (r *sectionReader) number(width int) {
-	from, negative := r.tok.Off, r.is('-')
-	if negative {
-		r.next()
-	}
-	n, ok := r.unsigned()
-	if !ok {
-		return
-	}
-	span := diag.Span{Off: from, Len: r.tok.End - from}
-	limit := uint64(1) << (8*width - 1) // magnitude of the lowest negative number
-	if negative && n > limit || !negative && width < 8 && n >= 2*limit {
-		r.errorAt(span, "%s does not fit .b%d", r.set.m.Src.String(span), 8*width)
-		return
-	}
-	if negative {
-		n = -n
-	}
-	r.put(width, n, span)
-	r.next()
-}
-
-// unsigned reads the current number without moving past it.
-func (r *sectionReader) unsigned() (uint64, bool) {
-	if r.tok.Kind != Number {
-		r.expected("a number")
-		return 0, false
-	}
-	n, ok := integer(r.spelling())
-	if !ok {
-		r.errorAt(r.tok.Span(), "%s is not an integer of at most 64 bits", r.spelling())
-	}
-	return n, ok
-}
-
-// integer reads 12, 0x1f, 017 or 0b1, with an optional U.
-func integer(s string) (uint64, bool) {
-	n, err := strconv.ParseUint(strings.TrimSuffix(s, "U"), 0, 64)
-	return n, err == nil && !strings.ContainsAny(s, "_oO")
-}
-
-// put appends the low bytes of n in little-endian order.
-func (r *sectionReader) put(width int, n uint64, span diag.Span) {
-	from := int64(len(r.data.Bytes))
-	for i := range width {
-		r.data.Bytes = append(r.data.Bytes, byte(n>>(8*i)))
-	}
-	if r.want >= from && r.want < from+int64(width) {
-		r.found = span
-	}
-}
-
-func (r *sectionReader) expression(width int) {
-	e := expression{offset: int64(len(r.data.Bytes)), width: int8(width), name: -1, minus: -1, section: r.tok.Kind == Word, span: r.tok.Span()}
-	e.nameLen = e.span.Len
-	if !e.section {
-		e.name = r.set.m.SectionName(r.text[r.tok.Off:r.tok.End])
-	}
-	if width < 4 {
-		r.errorAt(e.span, "an address needs .b32 or .b64")
-		return
-	}
-	switch r.next(); {
-	case r.is('+'):
-		r.next()
-		n, ok := r.unsigned()
-		if ok && n > math.MaxInt64 {
-			r.errorAt(r.tok.Span(), "%s is not an offset into a section", r.spelling())
-		}
-		e.addend = int64(n)
-	case r.is('-') && !e.section:
-		if r.next(); r.tok.Kind != Ident {
-			r.expected("a label")
-		}
-		e.minus = r.set.m.SectionName(r.text[r.tok.Off:r.tok.End])
-	default:
-		r.add(e)
-		return
-	}
-	if r.Err == nil {
-		e.span.Len = r.tok.End - e.span.Off
-		r.next()
-		r.add(e)
-	}
-}
-
-func (r *sectionReader) add(e expression) {
-	r.pending = append(r.pending, e)
-	r.put(int(e.width), 0, e.span)
 }
 
 // resolve turns the expressions into fixups and numbers, once every label of the

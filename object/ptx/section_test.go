@@ -135,8 +135,8 @@ func TestSectionCorpus(t *testing.T) {
 		}
 		sameAsOld(t, m.Src, m, nil)
 		for _, s := range m.Sections {
-			if !s.skimmed {
-				t.Errorf("%s: %s is not plain", path, s.Name)
+			if !s.complete {
+				t.Errorf("%s: %s is not complete", path, s.Name)
 			}
 			d, fault := m.SectionData(s.Name)
 			if fault != nil {
