@@ -48,7 +48,7 @@ func table(w io.Writer, title, heads string) *tabwriter.Writer {
 func (m *Map) writeInputs(w io.Writer) {
 	t := table(w, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule")
 	for _, in := range m.Inputs {
-		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", in.Bytes, in.Version, diag.Escape(in.Target), in.AddressSize, dash(in.Producer), diag.Escape(in.Name))
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", in.Bytes, in.Version, diag.Escape(in.Target), in.AddressSize, cmp.Or(in.Producer, "-"), diag.Escape(in.Name))
 	}
 	t.Flush()
 }
@@ -62,7 +62,7 @@ func (m *Map) writeSymbols(w io.Writer) {
 		if s.Align > 0 {
 			align = fmt.Sprint(s.Align)
 		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, dash(s.Space), s.Bytes, align, s.from(), readable(s.Name, m.spelling))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, cmp.Or(s.Space, "-"), s.Bytes, align, s.from(), readable(s.Name, m.spelling))
 	}
 	t.Flush()
 }
@@ -185,7 +185,7 @@ func (m *Map) writeDropped(w io.Writer) {
 	}
 	t := table(w, "Dropped", "from\tkind\tname\twhy")
 	for _, s := range m.Dropped {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name), m.spelling), dash(diag.Escape(s.Reason)))
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name), m.spelling), cmp.Or(diag.Escape(s.Reason), "-"))
 	}
 	t.Flush()
 }
@@ -229,11 +229,4 @@ func readable(name string, s diag.Spelling) string {
 		return diag.Escape(name) + " = " + plain
 	}
 	return diag.Escape(name)
-}
-
-func dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

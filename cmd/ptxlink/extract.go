@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -140,7 +141,7 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	return c.write(c.paths, files...)
 }
 
-// regular reports whether a path is not a device or pipe, which may always be written.
+// regular reports whether a path is that of a regular file, not of a device, a pipe or nothing.
 func regular(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()
@@ -156,16 +157,9 @@ func (c *command) showTable(list []pack.Extracted, unread error) error {
 		if e.AddressSize != 0 {
 			bits = fmt.Sprintf("%d-bit", e.AddressSize)
 		}
-		host := orDash(strings.Trim(e.HostOS+"-"+e.HostArch, "-"))
-		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Bytes, diag.Escape(orDash(e.Target)), bits, diag.Escape(host), diag.Escape(e.File), diag.Escape(e.Name))
+		host := cmp.Or(strings.Trim(e.HostOS+"-"+e.HostArch, "-"), "-")
+		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Bytes, diag.Escape(cmp.Or(e.Target, "-")), bits, diag.Escape(host), diag.Escape(e.File), diag.Escape(e.Name))
 	}
 	t.Flush()
 	return c.showAll(out.Bytes(), unread)
-}
-
-func orDash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
 }

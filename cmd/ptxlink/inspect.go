@@ -168,8 +168,8 @@ func writeInfo(w io.Writer, o *link.Object) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(t, "  %s\t%s\n", name, diag.Escape(fmt.Sprintf(format, args...)))
 	}
-	row("producer", "%s", orUnknown(o.Producer))
-	host := orUnknown(strings.Trim(o.HostOS+"-"+o.HostArch, "-"))
+	row("producer", "%s", cmp.Or(o.Producer, "unknown"))
+	host := cmp.Or(strings.Trim(o.HostOS+"-"+o.HostArch, "-"), "unknown")
 	if o.DataModel != "" {
 		host += " (" + o.DataModel + ")"
 	}
@@ -215,13 +215,6 @@ func declaration(s link.ObjectSymbol) string {
 		text += "  // " + plain
 	}
 	return text
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }
 
 // nm runs ptxlink nm.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -329,10 +328,7 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 // regularFiles leaves out pipes such as /dev/fd/63, which are gone when Make
 // looks for them.
 func regularFiles(paths []string) []string {
-	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		info, err := os.Stat(path)
-		return err != nil || !info.Mode().IsRegular()
-	})
+	return slices.DeleteFunc(slices.Clone(paths), func(path string) bool { return !regular(path) })
 }
 
 // timed adds a pass outside the linker.
