@@ -20,12 +20,10 @@ var update = flag.Bool("update", false, "rewrite the tables of the pages")
 // mode is a way in which nvcc calls nvlink. Objects are compiled once for all modes with
 // the same options: KIND.o stands for them, and for main.o and lib.o of that kind.
 type mode struct {
-	name string
-	args string
-	// ptxlink is what it says where it cannot link what nvlink links.
-	ptxlink string
-	runs    bool // the result is a program, which is run
-	newest  bool // only of 13.5: the packages of 12.4 have no libcudadevrt.a
+	name   string
+	args   string
+	runs   bool // the result is a program, which is run
+	newest bool // only of 13.5: the packages of 12.4 have no libcudadevrt.a
 }
 
 // kinds are options that the objects of main.cu and lib.cu are compiled with.
@@ -42,32 +40,34 @@ var kinds = map[string]string{
 }
 
 var modes = []mode{
-	{"without `-rdc=true`", "whole.o -o app", "", true, false},
-	{"without it, a shared library", "-shared -Xcompiler -fPIC whole.cu -o app.so", "", false, false},
-	{"without it, for all GPUs", "-arch=all-major whole.o -o app", "", true, false},
-	{"without it, with a cubin only", "-gencode arch=compute_80,code=sm_80 whole.o -o app", "", true, false},
-	{"`-rdc=true`", "-rdc=true default.o -o app", "", true, false},
-	{"`-arch=sm_80`, a `.cpp` unit", "-rdc=true -arch=sm_80 80.o host.cpp -o app", "", true, false},
-	{"from sources", "-rdc=true -arch=sm_80 -t 2 -objtemp main.cu lib.cu -o app", "", true, false},
-	{"`-shared`", "-shared -arch=sm_80 fPIC.o -o app.so", "", false, false},
-	{"`-dlink`", "-dlink -arch=sm_80 80.o -o linked.o", "", false, false},
-	{"`-dlink` of a static library", "-dlink -arch=sm_80 main.80.o -L. -l80 -o linked.o", "", false, false},
-	{"an output of `-dlink` among the objects", "-arch=sm_80 80.o first.o -o app", "", true, false},
-	{"`-G`", "-rdc=true -G -arch=sm_80 G.o -o app", "", true, false},
-	{"`-lineinfo -maxrregcount=32`", "-rdc=true -lineinfo -maxrregcount=32 -arch=sm_80 line.o -o app", "", true, false},
-	{"several GPUs, one PTX", "-rdc=true -gencode arch=compute_80,code=[sm_80,sm_86,sm_90,compute_80] 80.o -o app", "", true, false},
-	{"`code=compute_80`", "-rdc=true -gencode arch=compute_80,code=compute_80 ptx.o -o app", "", true, false},
-	{"a GPU that the objects lack", "-dlink -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 80.o -o linked.o", "", false, false},
-	{"`sm_90a`", "-rdc=true -gencode arch=compute_90a,code=[sm_90a,compute_90a] 90a.o -o app", "", true, false},
-	{"`-dlink -cubin`", "-dlink -arch=sm_80 -cubin 80.o -o app.cubin", "", false, false},
-	{"`-dlink -fatbin`", "-dlink -arch=sm_80 -fatbin 80.o -o app.fatbin", "", false, false},
-	{"`-r`", "-r -arch=sm_80 80.o -o linked.o", "", false, false},
-	{"options for nvlink", "-rdc=true -arch=sm_80 -Xnvlink -v,--suppress-stack-size-warning -res-usage -w 80.o -o app", "", true, false},
-	{"`-time`, `-Werror`, a file of options", "-rdc=true --options-file more.opt -time times.csv -Werror all-warnings 80.o -o app", "", true, false},
-	{"a kernel that launches a kernel (13.5)", "-rdc=true -arch=sm_80 launch.cu -o app", "", true, true},
-	{"cubins only", "-dlink -arch=sm_80 cubin.o -o linked.o", "holds no PTX for sm_80, only a cubin for sm_80", false, false},
-	{"PTX of the last GPU only, as with `-arch=all-major`", "-dlink -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 both.o -o linked.o", "holds no PTX for sm_80, only a cubin for sm_80", false, false},
-	{"the call graph", "-dlink -arch=sm_80 -Xnvlink -dump-callgraph 80.o -o linked.o", "ptxlink does not write nvlink's call graph", false, false},
+	{"without `-rdc=true`", "whole.o -o app", true, false},
+	{"without it, a shared library", "-shared -Xcompiler -fPIC whole.cu -o app.so", false, false},
+	{"without it, for all GPUs", "-arch=all-major whole.o -o app", true, false},
+	{"without it, with a cubin only", "-gencode arch=compute_80,code=sm_80 whole.o -o app", true, false},
+	{"`-rdc=true`", "-rdc=true default.o -o app", true, false},
+	{"`-arch=sm_80`, a `.cpp` unit", "-rdc=true -arch=sm_80 80.o host.cpp -o app", true, false},
+	{"from sources", "-rdc=true -arch=sm_80 -t 2 -objtemp main.cu lib.cu -o app", true, false},
+	{"`-shared`", "-shared -arch=sm_80 fPIC.o -o app.so", false, false},
+	{"`-dlink`", "-dlink -arch=sm_80 80.o -o linked.o", false, false},
+	{"`-dlink` of a static library", "-dlink -arch=sm_80 main.80.o -L. -l80 -o linked.o", false, false},
+	{"an output of `-dlink` among the objects", "-arch=sm_80 80.o first.o -o app", true, false},
+	{"`-G`", "-rdc=true -G -arch=sm_80 G.o -o app", true, false},
+	{"`-lineinfo -maxrregcount=32`", "-rdc=true -lineinfo -maxrregcount=32 -arch=sm_80 line.o -o app", true, false},
+	{"several GPUs, one PTX", "-rdc=true -gencode arch=compute_80,code=[sm_80,sm_86,sm_90,compute_80] 80.o -o app", true, false},
+	{"`code=compute_80`", "-rdc=true -gencode arch=compute_80,code=compute_80 ptx.o -o app", true, false},
+	{"a GPU that the objects lack", "-dlink -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 80.o -o linked.o", false, false},
+	{"`sm_90a`", "-rdc=true -gencode arch=compute_90a,code=[sm_90a,compute_90a] 90a.o -o app", true, false},
+	{"`-dlink -cubin`", "-dlink -arch=sm_80 -cubin 80.o -o app.cubin", false, false},
+	{"`-dlink -fatbin`", "-dlink -arch=sm_80 -fatbin 80.o -o app.fatbin", false, false},
+	{"`-r`", "-r -arch=sm_80 80.o -o linked.o", false, false},
+	{"options for nvlink", "-rdc=true -arch=sm_80 -Xnvlink -v,--suppress-stack-size-warning -res-usage -w 80.o -o app", true, false},
+	{"`-time`, `-Werror`, a file of options", "-rdc=true --options-file more.opt -time times.csv -Werror all-warnings 80.o -o app", true, false},
+	{"a kernel that launches a kernel (13.5)", "-rdc=true -arch=sm_80 launch.cu -o app", true, true},
+	{"cubins only", "-rdc=true -gencode arch=compute_80,code=sm_80 cubin.o -o app", true, false},
+	{"cubins and PTX", "-dlink -arch=sm_80 main.cubin.o lib.80.o -o linked.o", false, false},
+	{"PTX and cubins", "-dlink -arch=sm_80 main.80.o lib.cubin.o -o linked.o", false, false},
+	{"PTX of the last GPU only, as with `-arch=all-major`", "-dlink -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 both.o -o linked.o", false, false},
+	{"the call graph", "-dlink -arch=sm_80 -Xnvlink -dump-callgraph 80.o -o linked.o", false, false},
 }
 
 // modeSources are added to the sources of TestNvcc.
@@ -268,19 +268,6 @@ func (w *nvccWorkspace) mode(m mode) (verdict string) {
 	if len(calls) == 0 {
 		w.Errorf("%s: nvcc did not call nvlink: %v\n%s", m.name, err, out)
 		return ""
-	}
-	if m.ptxlink != "" {
-		if err == nil || !strings.Contains(string(out), m.ptxlink) {
-			w.Errorf("%s: %v, want %q\n%s", m.name, err, m.ptxlink, out)
-		}
-		// The help names options that the objects of other modes are compiled with.
-		if strings.HasPrefix(m.ptxlink, "holds no PTX") && !strings.Contains(string(out), kinds["80"]) {
-			w.Errorf("%s: no %q in the help:\n%s", m.name, kinds["80"], out)
-		}
-		for _, call := range calls {
-			w.linksWithNvlink(m.name, call)
-		}
-		return "`" + m.ptxlink + "`"
 	}
 	if err != nil {
 		w.Errorf("%s: %v\n%s", m.name, err, out)

@@ -76,6 +76,10 @@ type Options struct {
 	// AllowUndefined are patterns of symbols that may stay undefined; they are .extern in
 	// the output.
 	AllowUndefined []string
+	// Cubins are machine code that nvlink will link with the output, after ptxas -c. What
+	// they define may stay undefined, what they need stays in the output, and what they and
+	// the modules say of a name must agree.
+	Cubins []Cubin
 	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
 	WarnUndefined bool
 	// AllowDuplicates takes the first of several strong definitions of a name. They
@@ -150,7 +154,7 @@ type Options struct {
 	// ends the process unless its goroutines have called debug.SetPanicOnFault.
 	MapInputs bool
 	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
-	// which then needs no memory. With Optimize the output is in memory nevertheless.
+	// which then needs no memory.
 	Stream bool
 }
 

@@ -70,8 +70,10 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	log := &diag.Log{Spelling: o.Spelling}
 	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 8)}
 
+	cubins := readCubins(o.Cubins, log)
+
 	var in inputs
-	clock.pass("load", func() { in, err = load(ctx, o, maps, log) })
+	clock.pass("load", func() { in, err = load(ctx, o, cubins, maps, log) })
 	if err != nil {
 		return nil, err
 	}
@@ -81,13 +83,14 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	clock.pass("resolve", func() {
 		traceSymbols(in.files, o.TraceSymbols, log)
 		table = resolve.Resolve(in.files, resolve.Options{
-			Relocatable: o.Relocatable, AllowUndefined: o.AllowUndefined, WarnUndefined: o.WarnUndefined,
+			Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
 			Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
 		}, log)
 		table.Unmatched(o.named(), in.set, log)
 		table.Hide(o.Localize, o.Exports)
-		collect(table, o)
+		collect(table, cubins, o)
 		table.Undefined(in.set, log)
+		cubins.check(table, o, log)
 	})
 	in.close()
 	// No file or symbol is added after this.
@@ -124,6 +127,8 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	// No message after this.
 
 	if !o.CheckOnly && o.Optimize.options().Enabled() {
+		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
+		o.Optimize.Interposable = o.Optimize.Interposable || len(o.Cubins) > 0
 		clock.pass("optimise", func() { err = p.optimize(ctx, r, describer{table, names, p}, debug, o) })
 		if err != nil {
 			return nil, err
@@ -232,12 +237,12 @@ func (o Options) named() []resolve.Named {
 }
 
 // collect removes what nothing in the output refers to.
-func collect(t *resolve.Table, o Options) {
+func collect(t *resolve.Table, cubins cubins, o Options) {
 	if o.KeepUnused || o.Relocatable {
 		return
 	}
 	t.Collect(resolve.Roots{
-		Entries: o.Entries, Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined),
+		Entries: o.Entries, Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined, cubins.needed),
 		Variables: !o.CollectVariables, Ways: len(o.WhyLive) > 0,
 	})
 }

@@ -69,7 +69,10 @@ func BenchmarkPass(b *testing.B) {
 		name string
 		run  func()
 	}{
-		{"load", func() { l = passes{log: &diag.Log{}}; l.in, l.err = load(context.Background(), o, nil, l.log) }},
+		{"load", func() {
+			l = passes{log: &diag.Log{}}
+			l.in, l.err = load(context.Background(), o, cubins{}, nil, l.log)
+		}},
 		{"resolve", func() {
 			l.table = resolve.Resolve(l.in.files, resolve.Options{}, l.log)
 			l.in.close()

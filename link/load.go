@@ -27,7 +27,7 @@ type inputs struct {
 
 // load reads the inputs, and the needed members of archives. If the index of an
 // archive turns out to be wrong, load reads the archive again without it.
-func load(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (inputs, error) {
+func load(ctx context.Context, o Options, cubins cubins, maps *mapped.Files, log *diag.Log) (inputs, error) {
 	redirect, err := o.redirect()
 	if err != nil {
 		return inputs{}, err
@@ -42,7 +42,7 @@ func load(ctx context.Context, o Options, maps *mapped.Files, log *diag.Log) (in
 		in := inputs{set: set, redirect: redirect}
 		if try.Errors() == 0 {
 			read := func(units []*object.Unit) error { return set.Read(ctx, units, &try) }
-			in.files, in.pulls, err = resolve.Live(set.Units, append(slices.Clone(o.Undefined), o.RequireDefined...), redirect, read)
+			in.files, in.pulls, err = resolve.Live(set.Units, slices.Concat(o.Undefined, o.RequireDefined, cubins.needed), cubins.names, redirect, read)
 			in.unused = unused(set.Archives(), in.files)
 		}
 		if err == nil {

@@ -24,7 +24,7 @@ type Pull struct {
 //  3. A live .common definition pulls in the first member that defines the name
 //     .visible or .weak.
 //  4. The names in roots (-u) pull in members too. System calls pull nothing in:
-//     the driver has them.
+//     the driver has them. Nor do the names in defined, which something else has.
 //  5. These rules are applied in rounds until nothing changes. A round reads, in
 //     parallel, the members found by the previous one.
 //
@@ -32,9 +32,14 @@ type Pull struct {
 // on the members. Units that cannot be read are omitted.
 //
 // redirect is that of Options.
-func Live(units []*object.Unit, roots []string, redirect map[string]string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
+func Live(units []*object.Unit, roots, defined []string, redirect map[string]string, read func([]*object.Unit) error) (live []*object.File, pulls []Pull, err error) {
 	l := newSelection(units)
 	l.redirect = redirect
+	for _, name := range defined {
+		if n := l.find(name, hashed.String(name)); n >= 0 {
+			l.wanted[n].live = ptx.Visible
+		}
+	}
 	for i, u := range units {
 		if !u.Lazy {
 			l.add(int32(i))

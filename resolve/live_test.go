@@ -32,7 +32,7 @@ func selected(t *testing.T, roots []string, redirect map[string]string, main int
 	for i, u := range set.Units {
 		u.Lazy = i != main
 	}
-	live, pulls, err := Live(set.Units, roots, redirect, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
+	live, pulls, err := Live(set.Units, roots, nil, redirect, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
 	if err != nil || log.Errors() > 0 {
 		t.Fatal(err, log.Messages)
 	}

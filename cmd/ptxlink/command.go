@@ -21,6 +21,7 @@ import (
 // command is one run of ptxlink: what every subcommand has.
 type command struct {
 	inputs         []input  // in command-line order
+	typed          []string // all arguments behind the subcommand
 	arguments      []string // the options from reorder
 	letters        string   // of ar, before the archive
 	spelling       diag.Spelling

@@ -2,14 +2,12 @@ package main
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
-	"ptxlink/link/ptxas"
 )
 
 // tell reports the messages of a device link. quiet suppresses them if they are only
@@ -46,19 +44,14 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 	return []outfile.File{{Path: path, Data: job.RegisterFile(result)}}
 }
 
-// addLibrary lets nvlink link a library of cubins with what ptxas writes.
-func (j *linkJob) addLibrary(path string) error {
-	full, err := filepath.Abs(path)
-	if err == nil && j.assembler.Nvlink == "" {
-		_, err = j.assembler.FindNvlink("")
-	}
-	if err != nil {
+// findNvlink returns the path of NVIDIA's nvlink. why is what it is needed for.
+func (j *linkJob) findNvlink(why string) (path string, err error) {
+	if path, err = j.assembler.FindNvlink(""); err != nil {
 		var m *diag.Message
 		if errors.As(err, &m) {
-			m.Note(diag.InFile(path, 0, 0), "needed, and without PTX for "+j.options.Arch+": nvlink links its cubin")
+			m.Note(diag.Place{}, why)
 		}
-		return &exitError{exitIO, err}
+		return "", &exitError{exitIO, err}
 	}
-	j.assembler.Mode, j.assembler.Libraries = ptxas.Separate, []string{full}
-	return nil
+	return path, nil
 }

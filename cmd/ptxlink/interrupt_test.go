@@ -145,7 +145,7 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
-// smallestCubin is what checkCubin of link/ptxas accepts, for printf of a shell.
+// smallestCubin is what container.CheckCubin accepts, for printf of a shell.
 var smallestCubin = `\177ELF\2\1\1\63\7` + strings.Repeat(`\0`, 7) + `\2\0\276\0` + strings.Repeat(`\0`, 20) + `\100` + strings.Repeat(`\0`, 19) + `\1\0\0\0` + strings.Repeat(`\0`, 64)
 
 // TestInterruptKillsPrograms checks that no ptxas runs on after an interrupt, although

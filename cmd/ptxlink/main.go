@@ -77,6 +77,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 // start parses the arguments and runs the command.
 func (s subcommand) start(ctx context.Context, c *command, args []string) error {
 	t := newTable(s.flags(), s.like)
+	c.typed = args
 	c.spelling, c.report.style.Spelling = t.Spelling, t.Spelling
 	if words, ok := asked(args); ok {
 		c.arguments = []string{completionFlag}

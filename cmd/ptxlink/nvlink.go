@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +12,9 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
+	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 )
@@ -21,9 +24,9 @@ var nvlinkCommand = subcommand{
 		Name:      "nvlink",
 		Usage:     "link like NVIDIA's nvlink, with its options; also if called as nvlink",
 		ArgsUsage: "FILE...",
-		Description: `Accepts the command lines of nvcc 11.8 to 13.5. The inputs must hold PTX:
-compile with -gencode arch=compute_NN,code=[sm_NN,compute_NN]. docs/nvcc.md
-describes how to let nvcc call ptxlink.
+		Description: `Accepts the command lines of nvcc 11.8 to 13.5. PTX is linked and checked, and
+NVIDIA's nvlink adds the cubins of objects without PTX. docs/nvcc.md describes
+how to let nvcc call ptxlink.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written.`,
@@ -54,11 +57,7 @@ read or written.`,
 			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
 			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 		}
-		list = slices.Concat(list, linkFlags("diagnostics-format"), nvlinkIgnored())
-		for _, o := range nvlinkRefused() {
-			list = append(list, o.option)
-		}
-		return list
+		return slices.Concat(list, linkFlags("diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
 	},
 	first: optionFiles,
 	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r", "--entry": "--kernels-used"},
@@ -93,40 +92,16 @@ func nvlinkIgnored() []cli.Flag {
 	}
 }
 
-// nvlinkOption is an option that is refused, with the message and its help.
-type nvlinkOption struct {
-	option     cli.Flag
-	text, help string
-}
-
-// nvlinkRefused are options that ask for something else than what ptxlink writes.
-func nvlinkRefused() []nvlinkOption {
-	const refused = "Refused"
-	return []nvlinkOption{
-		{
-			&cli.BoolFlag{Name: "link-time-opt", Aliases: []string{"lto", "dlto"}, Category: refused, Usage: "it reads LTO-IR, which only NVIDIA's tools do"},
-			"link-time optimisation needs LTO-IR, which ptxlink does not read", "compile and link without -dlto; ptxlink links the PTX, and ptxlink -O1 inlines functions",
-		},
-		{
-			&cli.BoolFlag{Name: "emit-ptx", Category: refused, Usage: "ptxlink without a subcommand writes PTX"},
-			"-emit-ptx needs LTO-IR, which ptxlink does not read", "ptxlink FILE... -o out.ptx writes the linked PTX",
-		},
-		{
-			&cli.BoolFlag{Name: "dump-callgraph", Aliases: []string{"dump-callgraph-no-demangle"}, Category: refused, Usage: "ptxlink --dot writes the call graph"},
-			"ptxlink does not write nvlink's call graph", "ptxlink FILE... --dot=FILE writes one for Graphviz",
-		},
-		{
-			&cli.StringFlag{Name: "gen-host-linker-script", Aliases: []string{"ghls"}, Category: refused, Usage: "`TYPE`: there is no host linker script"},
-			"ptxlink writes no host linker script", "nvlink writes it; it depends on the host objects alone",
-		},
-		{
-			&cli.BoolFlag{Name: "link-as-tools-patch", Aliases: []string{"astoolspatch"}, Category: refused, Usage: "it is for cubins"},
-			"-astoolspatch is for cubins", "",
-		},
-		{
-			&cli.StringFlag{Name: "uidx-file", Aliases: []string{"uidx"}, Category: refused, Usage: "`FILE`: its format is not known"},
-			"ptxlink does not read uidx files", "",
-		},
+// nvlinkOwn are options with which NVIDIA's nvlink links, after the checks of ptxlink.
+func nvlinkOwn() []cli.Flag {
+	const own = "Left to NVIDIA's nvlink"
+	return []cli.Flag{
+		&cli.BoolFlag{Name: "link-time-opt", Aliases: []string{"lto", "dlto"}, Category: own, Usage: "compile LTO-IR"},
+		&cli.BoolFlag{Name: "emit-ptx", Category: own, Usage: "write PTX, of LTO-IR; ptxlink without a subcommand writes that of PTX"},
+		&cli.BoolFlag{Name: "dump-callgraph", Aliases: []string{"dump-callgraph-no-demangle"}, Category: own, Usage: "print the call graph; ptxlink --dot writes one for Graphviz"},
+		&cli.StringFlag{Name: "gen-host-linker-script", Aliases: []string{"ghls"}, Category: own, Usage: "write a linker script of `TYPE` for the host"},
+		&cli.BoolFlag{Name: "link-as-tools-patch", Aliases: []string{"astoolspatch"}, Category: own, Usage: "link a patch of NVIDIA's tools"},
+		&cli.StringFlag{Name: "uidx-file", Aliases: []string{"uidx"}, Category: own, Usage: "read `FILE`"},
 	}
 }
 
@@ -172,7 +147,9 @@ func (j *linkJob) nvlink() error {
 			return err
 		}
 	}
-	job := dlink.Read(j.opts.Context, files, dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries")})
+	left := j.leftToNvlink(arch)
+	lto := strings.HasPrefix(arch, "lto_") || j.opts.Bool("link-time-opt")
+	job := dlink.Read(j.opts.Context, files, dlink.Options{Arch: strings.Replace(arch, "lto_", "sm_", 1), System: j.opts.Bool("keep-system-libraries"), LTO: lto})
 	if err := j.tell(job.Messages, j.opts.Bool("suppress-arch-warning")); err != nil {
 		return err
 	}
@@ -185,6 +162,13 @@ func (j *linkJob) nvlink() error {
 	if job.Library != nil {
 		j.options.AllowUndefined = job.Library.Names
 	}
+	j.options.Cubins = job.Symbols
+	if lto { // which may define anything
+		j.options.AllowUndefined = []string{"*"}
+	}
+	if left != "" {
+		return j.handOver(job, left)
+	}
 	if virtual {
 		return j.linkVirtual(job, register)
 	}
@@ -193,18 +177,10 @@ func (j *linkJob) nvlink() error {
 
 // checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
 func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
-	for _, o := range nvlinkRefused() {
-		if j.opts.IsSet(o.option.Names()[0]) {
-			return &usageError{text: o.text, help: o.help}
-		}
-	}
-	switch {
-	case arch == "":
+	if arch == "" {
 		return &usageError{text: "no --arch", help: "--arch=sm_80 names the GPU"}
-	case strings.HasPrefix(arch, "lto_"):
-		return &usageError{text: "--arch=" + arch + " needs LTO-IR, which ptxlink does not read", help: "compile and link without -dlto, for sm_" + arch[len("lto_"):]}
 	}
-	if err := link.CheckArch(strings.Replace(arch, "compute_", "sm_", 1), j.spelling); err != nil {
+	if err := link.CheckArch(strings.NewReplacer("compute_", "sm_", "lto_", "sm_").Replace(arch), j.spelling); err != nil {
 		return err
 	}
 	switch {
@@ -214,6 +190,49 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 		return &usageError{text: "no output", help: "name the cubin with -o"}
 	case register != "" && sameOutput(j.output, register):
 		return &usageError{text: fmt.Sprintf("-o and --register-link-binaries would both write %s", register)}
+	}
+	return nil
+}
+
+// leftToNvlink returns the option with which NVIDIA's nvlink links, or "".
+func (j *linkJob) leftToNvlink(arch string) string {
+	for _, option := range nvlinkOwn() {
+		if name := option.Names()[0]; j.opts.IsSet(name) {
+			return "--" + name
+		}
+	}
+	if strings.HasPrefix(arch, "lto_") {
+		return "--arch=" + arch
+	}
+	return ""
+}
+
+// handOver lets NVIDIA's nvlink link with the same arguments, if the checks find no error.
+func (j *linkJob) handOver(job *dlink.Job, option string) (err error) {
+	if j.assembler.Path, err = findPtxas(); err != nil {
+		return &exitError{exitIO, err}
+	}
+	nvlink, err := j.findNvlink("needed for " + option)
+	if err != nil {
+		return err
+	}
+	j.options.CheckOnly = true
+	if _, err := j.linkAll(); err != nil {
+		return err
+	}
+	out, err := tool.Run(j.opts.Context, tool.Command{Path: nvlink, Args: j.typed, Stdin: j.stdin, Apart: true})
+	if err != nil {
+		return &exitError{exitIO, fmt.Errorf("cannot run %s: %w", nvlink, err)}
+	}
+	j.stderr.Write(out.Errors)
+	if err := j.show(out.Said); err != nil {
+		return err
+	}
+	if how := out.Killed(); how != "" {
+		return &exitError{exitLink, diag.New(diag.NvlinkError, diag.Place{}, "nvlink was killed by "+how).WithHelp("the program is " + nvlink)}
+	}
+	if code := out.State.ExitCode(); code != 0 {
+		return &exitError{code: exitLink}
 	}
 	return nil
 }
@@ -236,8 +255,20 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
 	}
 	result := targets[0].Result
+	needs := "" // the first file with cubins for nvlink
+	if j.assembler.Cubins = job.Cubins; len(job.Cubins) > 0 {
+		needs = job.Cubins[0].Name
+	}
 	if job.NeedsLibrary(result) && !j.assembler.Compile {
-		if err := j.addLibrary(job.Library.Path); err != nil {
+		path, err := filepath.Abs(job.Library.Path)
+		if err != nil {
+			return &exitError{exitIO, err}
+		}
+		j.assembler.Libraries, needs = []string{path}, cmp.Or(needs, job.Library.Path)
+	}
+	if needs != "" {
+		j.assembler.Mode = ptxas.Separate
+		if _, err := j.findNvlink("needed for " + needs + ", which has no PTX for " + j.options.Arch); err != nil {
 			return err
 		}
 	}

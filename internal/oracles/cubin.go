@@ -3,6 +3,7 @@ package oracles
 import (
 	"bytes"
 	"debug/elf"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -94,3 +95,24 @@ func Objects(t testing.TB, cubin []byte, renamed map[string]string) []string {
 	slices.Sort(list)
 	return list
 }
+
+// LeastCubin is the header of a cubin, followed by a table of two sections and the
+// eight bytes of the second one.
+var LeastCubin = func() []byte {
+	b := make([]byte, 64+2*64+8)
+	copy(b, "\x7fELF\x02\x01\x01\x33\x07")
+	put := func(at int, size int, value uint64) {
+		var eight [8]byte
+		binary.LittleEndian.PutUint64(eight[:], value)
+		copy(b[at:at+size], eight[:])
+	}
+	put(0x10, 2, 2)
+	put(0x12, 2, 190)
+	put(0x28, 8, 64) // where the table is
+	put(0x3a, 2, 64)
+	put(0x3c, 2, 2)
+	put(128+0x04, 4, 1) // PROGBITS
+	put(128+0x18, 8, 192)
+	put(128+0x20, 8, 8)
+	return b
+}()

@@ -121,9 +121,9 @@ func RequireCompiler(t testing.TB, tool string) string {
 func missing(t testing.TB, what, option string) {
 	t.Helper()
 	if text, fatal := Missing(what, option); fatal {
-		t.Fatalf("%s", text)
+		t.Fatal(text)
 	} else {
-		t.Skipf("%s", text) // not Skip, which the tests of this package do not record
+		t.Skip(text)
 	}
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	Arch string
 	// System links all of libcudadevrt.a, and not only what is needed.
 	System bool
+	// LTO is set if nvlink compiles the LTO-IR of the objects.
+	LTO bool
 	// MaxInputSize is the same as in link.Options.
 	MaxInputSize int64
 }
@@ -44,6 +46,10 @@ type Job struct {
 	// Library is libcudadevrt.a if it has no PTX that runs on the GPU; nil if it has, or
 	// is not among the files.
 	Library *Library
+	// Cubins are machine code for nvlink, of objects without PTX for the GPU.
+	Cubins []container.Cubin
+	// Symbols are their names, for link.Options.Cubins.
+	Symbols []link.Cubin
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
@@ -91,7 +97,6 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	j := &Job{Arch: r.gpu.String(), virtual: r.virtual()}
 	var log diag.Log
 	r.report(&log)
-	j.Messages = log.Messages
 	for _, c := range r.candidates {
 		switch {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
@@ -101,9 +106,17 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 			c.unit.library = true
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
+		case c.verdict == cubinOnly:
+			cubin := r.cubin(c.host)
+			symbols, err := cubin.Symbols()
+			if err != nil {
+				log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
+			}
+			j.Cubins, j.Symbols = append(j.Cubins, cubin), append(j.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols})
 		}
 		j.units = append(j.units, c.unit)
 	}
+	j.Messages = log.Messages
 	if len(j.Inputs) == 0 {
 		j.Inputs = []link.Input{{Name: "<no device code>", Text: emptyModule(r.gpu)}}
 	}
@@ -151,7 +164,11 @@ func (r *reader) file(ctx context.Context, f File) {
 		codes, other, err = container.HostCodes(f.Path, data, container.Options{MaxSize: r.MaxInputSize})
 	}
 	if err != nil || other {
-		r.candidates = append(r.candidates, candidate{unit: unit{input: link.Input{Path: f.Path}}})
+		c := candidate{unit: unit{input: link.Input{Path: f.Path}}}
+		if err == nil {
+			c.host = r.bare(f.Path, data)
+		}
+		r.candidates = append(r.candidates, c)
 		return
 	}
 	if filepath.Base(f.Path) == systemLibrary {
@@ -174,6 +191,26 @@ func (r *reader) file(ctx context.Context, f File) {
 			r.candidates = append(r.candidates, candidate{unit: u, host: code})
 		}
 	}
+}
+
+// bare returns the device code of a file that is a cubin, or a fatbin without a host object;
+// nothing of one that has no cubins.
+func (r *reader) bare(path string, data []byte) container.HostCode {
+	options := container.Options{MaxSize: r.MaxInputSize}
+	code := container.HostCode{Name: path}
+	if cubins, err := container.Cubins(path, data, options); err != nil || len(cubins) == 0 || container.IsArchive(data) {
+		return container.HostCode{}
+	} else {
+		for _, c := range cubins {
+			code.Cubins = append(code.Cubins, c.Target)
+		}
+	}
+	code.Fatbin = data
+	members, _ := container.Open(path, data, options) // link.Link reports what is wrong
+	for _, m := range members {
+		code.PTX = append(code.PTX, m.Target)
+	}
+	return code
 }
 
 // read maps a regular file, until the process ends, or reads it.

@@ -16,7 +16,7 @@ type verdict int
 const (
 	suits     verdict = iota // it has PTX that runs on the GPU, or link.Link says what it is
 	unsuited                 // it has no code for the GPU: it is skipped
-	cubinOnly                // nvlink would link a cubin
+	cubinOnly                // nvlink links a cubin
 	ltoOnly                  // nvlink would compile LTO-IR
 )
 
@@ -53,15 +53,28 @@ func (r *reader) verdict(code container.HostCode) verdict {
 	return unsuited
 }
 
-// cubinFor returns the GPU of a cubin that runs on the GPU of the link, or "". It runs
-// on GPUs of the same major number that are not older.
-func (r *reader) cubinFor(code container.HostCode) string {
-	for _, target := range code.Cubins {
-		if t, ok := object.ParseGPU(target); ok && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10 {
-			return target
+// cubinFor returns the highest GPU of a cubin that runs on the GPU of the link, or "". It
+// runs on GPUs of the same major number that are not older.
+func (r *reader) cubinFor(code container.HostCode) (target string) {
+	best := 0
+	for _, of := range code.Cubins {
+		if t, ok := object.ParseGPU(of); ok && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10 && t.Number > best {
+			target, best = of, t.Number
 		}
 	}
-	return ""
+	return target
+}
+
+// cubin returns the cubin of device code that nvlink links. What cannot be read is not
+// there: reading the file has shown its GPU.
+func (r *reader) cubin(code container.HostCode) container.Cubin {
+	cubins, _ := container.Cubins(code.Name, code.Fatbin, container.Options{MaxSize: r.MaxInputSize})
+	for _, c := range cubins {
+		if c.Target == r.cubinFor(code) {
+			return c
+		}
+	}
+	return container.Cubin{Name: code.Name}
 }
 
 // report reports the objects that are not linked: for each reason one message, with the
@@ -69,7 +82,7 @@ func (r *reader) cubinFor(code container.HostCode) string {
 func (r *reader) report(log *diag.Log) {
 	var first [ltoOnly + 1]*diag.Message
 	for _, c := range r.candidates {
-		if c.system || c.verdict == suits {
+		if c.system || c.verdict == suits || c.verdict == cubinOnly || c.verdict == ltoOnly && r.LTO {
 			continue
 		}
 		at := diag.At(&diag.Source{Name: c.host.Name}, diag.Span{})
@@ -85,25 +98,10 @@ func (r *reader) report(log *diag.Log) {
 			have = slices.Compact(have)
 			m = log.Warn(diag.MissingGPU, at, fmt.Sprintf("it has no code for %s, only for %s, and is skipped", r.Arch, strings.Join(have, ", "))).
 				WithHelp("compile it for " + r.Arch + " as well, or link for the GPUs that it was compiled for")
-		case cubinOnly:
-			target := r.cubinFor(c.host)
-			m = log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only a cubin for "+target).
-				WithHelp("ptxlink links PTX; keep it when you compile, with " + keeping(c.host))
 		case ltoOnly:
 			m = log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only LTO-IR").
-				WithHelp("compile and link without -dlto, and without code=lto_" + strings.TrimPrefix(r.Arch, "sm_"))
+				WithHelp("compile without -dlto and without code=lto_" + strings.TrimPrefix(r.Arch, "sm_") + ", or link with nvcc -dlto, which calls NVIDIA's nvlink")
 		}
 		first[c.verdict] = m
 	}
-}
-
-// keeping returns options of nvcc that keep PTX for each cubin, where the user's, such as
-// -arch=all-major, kept it for the last GPU or for none.
-func keeping(code container.HostCode) string {
-	var options []string
-	for _, target := range code.Cubins {
-		virtual := "compute" + strings.TrimPrefix(target, "sm")
-		options = append(options, fmt.Sprintf("-gencode arch=%s,code=[%s,%s]", virtual, target, virtual))
-	}
-	return strings.Join(options, " ")
 }

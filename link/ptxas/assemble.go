@@ -19,6 +19,7 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/object/container"
 )
 
 // Options holds the options of ptxas.
@@ -43,6 +44,10 @@ type Options struct {
 	// Libraries are absolute paths of archives with cubins, which nvlink links with those
 	// that ptxas writes. With any, Build.Mode must be Separate.
 	Libraries []string
+	// Cubins are those that nvlink links with what ptxas writes: those of
+	// link.Options.Cubins. With any, Build.Mode must be Separate, and with Compile the
+	// result can be linked again.
+	Cubins []container.Cubin
 	// Spelling is how messages name options and symbols.
 	Spelling diag.Spelling
 	// Cache keeps what ptxas writes; it may be nil.
@@ -212,7 +217,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 		}
 		return "", nil, ErrRejected
 	}
-	if err := checkCubin(cubin); err != nil {
+	if err := container.CheckCubin(cubin); err != nil {
 		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote something that is not a cubin: "+err.Error()).
 			WithHelp("the program is " + t.Path)
 		return "", nil, ErrRejected

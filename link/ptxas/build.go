@@ -13,6 +13,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
+	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )
 
@@ -261,7 +262,7 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	}
 	cubin, err := b.join(ctx, t, m, cubins, log)
 	if err == nil {
-		localise(cubin, exposed)
+		container.Localise(cubin, exposed)
 	}
 	return cubin, err
 }

@@ -59,7 +59,7 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	if b.Temporary != nil {
 		b.Temporary(b.prefix+inputName, t.linked.Text)
 	}
-	if b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole {
+	if len(b.Cubins) == 0 && (b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole) {
 		return b.whole(ctx, t, nil, log)
 	}
 	m, perr := ptx.Parse(t.linked)

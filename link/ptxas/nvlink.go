@@ -17,6 +17,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
+	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 )
 
@@ -36,13 +37,23 @@ func (o Options) gpu() string {
 }
 
 // nvlinkArgs returns the command line of nvlink. The names are the same in every run.
-func (t *teller) nvlinkArgs(inputs []string, output string) []string {
+func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	args := []string{"-arch=" + t.gpu()}
+	if b.Compile {
+		args = append(args, "-r")
+	}
 	if t.Debug || given(t.Args, "-g", "--device-debug") {
 		args = append(args, "-g")
 	}
+	inputs = slices.Clip(inputs)
+	for i := range b.Cubins {
+		inputs = append(inputs, objectName(i))
+	}
 	return append(slices.Concat(args, inputs, t.Libraries), "-o", output)
 }
+
+// objectName is the file of one of Options.Cubins.
+func objectName(i int) string { return fmt.Sprintf("object%d.cubin", i) }
 
 // nvlink writes messages of these forms:
 //
@@ -53,7 +64,7 @@ var nvlinkSaid = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // ourFile matches the name of a part at the end of a message.
-var ourFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` in '[^']*\.cubin'`) })
+var ourFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` in '[^']*\.o\.cubin'`) })
 
 // join links cubins with nvlink, or takes the result from the cache.
 func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]byte, log *diag.Log) ([]byte, error) {
@@ -61,12 +72,16 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 	for i := range cubins {
 		names = append(names, partName(i, len(cubins))+".o.cubin")
 	}
-	args := t.nvlinkArgs(names, outputName)
+	args := b.nvlinkArgs(t, names, outputName)
 	key := ""
 	if b.Cache != nil {
 		var digests []byte
 		for _, cubin := range cubins {
 			digest := sha256.Sum256(cubin)
+			digests = append(digests, digest[:]...)
+		}
+		for _, o := range b.Cubins {
+			digest := sha256.Sum256(o.Data)
 			digests = append(digests, digest[:]...)
 		}
 		for _, path := range b.Libraries {
@@ -102,6 +117,11 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 			return "", nil, err
 		}
 	}
+	for i, o := range b.Cubins {
+		if err := os.WriteFile(filepath.Join(dir, objectName(i)), o.Data, 0o600); err != nil {
+			return "", nil, err
+		}
+	}
 	var out tool.Output
 	if err := b.slots.with(ctx, func() (err error) {
 		out, err = run(ctx, dir, b.Nvlink, args)
@@ -115,7 +135,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 	noteLeft("nvlink", out.Left, &own)
 	cubin, readErr := tool.ReadFile(dir, outputName)
 	if readErr == nil {
-		readErr = checkCubin(cubin)
+		readErr = container.CheckCubin(cubin)
 	}
 	how := ""
 	switch signal, code := out.Killed(), out.State.ExitCode(); {
@@ -158,6 +178,9 @@ func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
 			continue
 		}
 		text := "nvlink: " + ourFile().ReplaceAllString(found[2], "")
+		for i := len(t.Cubins) - 1; i >= 0; i-- {
+			text = strings.ReplaceAll(text, objectName(i), diag.Escape(t.Cubins[i].Name))
+		}
 		place := t.symbol(m, found[2])
 		switch found[1] {
 		case "warning":
@@ -205,6 +228,6 @@ func (b Build) commands(t *teller, parts []unit) error {
 		names = append(names, name+".o.cubin")
 		b.Command(append([]string{t.Path}, t.args(part, name+".ptx", name+".o.cubin")...))
 	}
-	b.Command(append([]string{b.Nvlink}, t.nvlinkArgs(names, b.prefix+outputName)...))
+	b.Command(append([]string{b.Nvlink}, b.nvlinkArgs(t, names, b.prefix+outputName)...))
 	return nil
 }

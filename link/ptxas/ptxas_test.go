@@ -3,6 +3,7 @@ package ptxas
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -62,13 +63,13 @@ func assembleFake(t *testing.T, script string, o Options) ([]byte, string, error
 	return cubin, strings.ReplaceAll(b.String(), o.Path, "PTXAS"), err
 }
 
-var succeed = `for last; do :; done; printf '` + octal(leastCubin) + `' > "$last"` + "\n"
+var succeed = `for last; do :; done; printf '` + octal(oracles.LeastCubin) + `' > "$last"` + "\n"
 
 func TestAssemble(t *testing.T) {
 	cubin, messages, err := assembleFake(t, succeed+`cmp -s linked.ptx - <<'END' || exit 9
 `+merged+`END
 `, Options{})
-	if err != nil || string(cubin) != string(leastCubin) || messages != "" {
+	if err != nil || string(cubin) != string(oracles.LeastCubin) || messages != "" {
 		t.Errorf("%q, %q, %v", cubin, messages, err)
 	}
 }
@@ -374,4 +375,13 @@ func TestRealPtxasCrash(t *testing.T) {
 		t.Fatalf("%v, %v", err, log.Messages)
 	}
 	t.Log(log.Messages[0].Error())
+}
+
+// octal returns data as an argument of printf.
+func octal(data []byte) string {
+	var b strings.Builder
+	for _, c := range data {
+		fmt.Fprintf(&b, `\%03o`, c)
+	}
+	return b.String()
 }

@@ -1,7 +1,6 @@
 package ptxas
 
 import (
-	"bytes"
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
@@ -9,6 +8,7 @@ import (
 	"slices"
 
 	"ptxlink/link"
+	"ptxlink/object/container"
 )
 
 // Usage is what a kernel or function needs of the GPU. The figures come from the
@@ -38,7 +38,7 @@ const (
 
 // Usages returns the usage of all functions of a cubin, kernels first, by name.
 func Usages(cubin []byte) ([]Usage, error) {
-	f, err := openCubin(cubin)
+	f, err := container.OpenCubin(cubin)
 	if err != nil {
 		return nil, err
 	}
@@ -109,19 +109,4 @@ func symbolOf(value []byte) uint32 {
 		return 0
 	}
 	return binary.LittleEndian.Uint32(value)
-}
-
-// openCubin opens a cubin with debug/elf, which does not accept the versions and ABIs of
-// CUDA in the header.
-func openCubin(cubin []byte) (*elf.File, error) {
-	if err := checkCubin(cubin); err != nil {
-		return nil, err
-	}
-	cubin = bytes.Clone(cubin)
-	if len(cubin) < 64 {
-		return nil, errors.New("it ends in its header")
-	}
-	cubin[elf.EI_VERSION], cubin[elf.EI_OSABI], cubin[elf.EI_ABIVERSION] = 1, 0, 0
-	copy(cubin[20:24], []byte{1, 0, 0, 0})
-	return elf.NewFile(bytes.NewReader(cubin))
 }

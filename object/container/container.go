@@ -113,7 +113,8 @@ type opener struct {
 	thin    []string // paths of the thin archives being read, to find cycles
 	taken   map[thinFile]bool
 
-	codes *hostCodes // set for HostCodes, which opens nothing but host objects
+	codes  *hostCodes // set for HostCodes, which opens nothing but host objects
+	cubins *[]Cubin   // set for Cubins, which skips PTX
 }
 
 // newOpener returns the state for a file of size bytes.
@@ -227,6 +228,9 @@ func prefixed(data []byte, magic string) bool {
 // texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
 // a file linked by gcc holds several.
 func (op *opener) texts(data []byte, p place) *Error {
+	if op.cubins != nil {
+		return nil
+	}
 	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group, Options: p.options}
 	whole := trimNUL(data)
 	if bytes.IndexByte(whole, 0) >= 0 {

@@ -17,7 +17,7 @@ var deviceSections = []string{"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading"
 // also add a wrapper for each; only nvlink needs those.
 func (op *opener) elf(data []byte, p place) *Error {
 	if isCubin(data) {
-		return op.none(cubin, cubinTarget(data), p)
+		return op.cubin(data, cubinTarget(data), p)
 	}
 	file, err := readELF(data, p)
 	if err != nil {
@@ -39,6 +39,15 @@ func (op *opener) elf(data []byte, p place) *Error {
 		return op.none(stripped, "", p)
 	}
 	return op.sections(data, p, file.list(elfSection.holdsDeviceCode))
+}
+
+// cubin notes a cubin.
+func (op *opener) cubin(data []byte, target string, p place) *Error {
+	if op.cubins != nil {
+		*op.cubins = append(*op.cubins, Cubin{p.name, target, data})
+		return nil
+	}
+	return op.none(cubin, target, p)
 }
 
 // list returns the sections that are wanted.

@@ -171,7 +171,9 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	switch e.kind {
 	case fatbinPTX, fatbinConcat:
 	case fatbinELF:
-		return op.none(cubin, e.target(), p.in(p.name))
+		if op.cubins == nil {
+			return op.none(cubin, e.target(), p.in(p.name))
+		}
 	case fatbinLTO:
 		return op.none(ltoIR, e.target(), p.in(p.name))
 	default:
@@ -179,6 +181,9 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	}
 	if e.flags&fatbinObfuscated != 0 {
 		return op.none(obfuscated, e.target(), p.in(p.name))
+	}
+	if op.cubins != nil && e.kind == fatbinPTX {
+		return nil
 	}
 	if op.codes != nil && e.kind == fatbinPTX { // only the GPU matters
 		op.codes.ptx = append(op.codes.ptx, e.target())
@@ -202,6 +207,9 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	}
 	if err != nil {
 		return err
+	}
+	if e.kind == fatbinELF {
+		return op.cubin(body, e.target(), p)
 	}
 	if e.kind == fatbinConcat {
 		return op.fatbinIndex(header, body, p, where)
@@ -253,6 +261,8 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 			}
 		case e.kind == fatbinPTX:
 			op.held.add(obfuscated, e.target())
+		case e.kind == fatbinELF && op.cubins != nil:
+			*op.cubins = append(*op.cubins, Cubin{p.name, e.target(), text})
 		case e.kind == fatbinELF:
 			op.held.add(cubin, e.target())
 		case e.kind == fatbinLTO:

@@ -1,4 +1,4 @@
-package ptxas
+package container
 
 import (
 	"bytes"
@@ -14,9 +14,9 @@ func TestLocalise(t *testing.T) {
 	ptx := []byte(".version 7.8\n.target sm_80\n.address_size 64\n.visible .global .u32 a = 1;\n.visible .global .u32 b = 2;\n.visible .entry k() { ret; }\n")
 	cubin := oracles.Assemble(t, "ptxas", "sm_80", ptx)
 	before := oracles.Symbols(t, cubin)
-	localise(cubin, []string{"b", "none"})
+	Localise(cubin, []string{"b", "none"})
 	after := oracles.Symbols(t, cubin)
-	if err := checkCubin(cubin); err != nil || len(before) != len(after) {
+	if err := CheckCubin(cubin); err != nil || len(before) != len(after) {
 		t.Fatal(err, len(after))
 	}
 	for i, s := range after {
@@ -28,7 +28,7 @@ func TestLocalise(t *testing.T) {
 			t.Errorf("%+v, want %+v", s, want)
 		}
 	}
-	localise(cubin, []string{"a", "k"})
+	Localise(cubin, []string{"a", "k"})
 	symbols, table := oracles.Symbols(t, cubin), oracles.OpenCubin(t, cubin).SectionByType(elf.SHT_SYMTAB)
 	locals := 1 // the null symbol
 	for ; locals <= len(symbols) && elf.ST_BIND(symbols[locals-1].Info) == elf.STB_LOCAL; locals++ {
@@ -36,9 +36,9 @@ func TestLocalise(t *testing.T) {
 	if int(table.Info) != locals {
 		t.Errorf("sh_info is %d; there are %d local symbols before the first global one", table.Info, locals)
 	}
-	for at := range leastCubin {
-		damaged := bytes.Clone(leastCubin)
+	for at := range oracles.LeastCubin {
+		damaged := bytes.Clone(oracles.LeastCubin)
 		damaged[at] ^= 0xff
-		localise(damaged, []string{"a"}) // does not panic
+		Localise(damaged, []string{"a"}) // does not panic
 	}
 }

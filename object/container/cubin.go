@@ -1,4 +1,4 @@
-package ptxas
+package container
 
 import (
 	"bytes"
@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 )
-
-const machineCUDA elf.Machine = 190
 
 // holdsBytes reports whether a section of this type takes up room in the file. In a
 // relocatable cubin, .nv.global, .nv.local and .nv.shared have types of their own;
@@ -25,10 +23,10 @@ func holdsBytes(kind elf.SectionType) bool {
 	return true
 }
 
-// checkCubin returns an error if data is not a complete cubin: an ELF file for CUDA
+// CheckCubin returns an error if data is not a complete cubin: an ELF file for CUDA
 // with sections, all of which lie within the file, like its segments. It does not
 // check their contents. It cannot use debug/elf, which does not accept cubins.
-func checkCubin(data []byte) error {
+func CheckCubin(data []byte) error {
 	if len(data) < 16 || string(data[:4]) != elf.ELFMAG {
 		return errors.New("it is not an ELF file")
 	}
@@ -87,12 +85,12 @@ func checkCubin(data []byte) error {
 	return nil
 }
 
-// localise makes symbols local that had no linkage before a module was cut into parts,
+// Localise makes symbols local that had no linkage before a module was cut into parts,
 // as nvlink leaves those of one cubin, so that the host does not find them. The symbols
 // keep their places, because relocations and attributes refer to them by index: local
 // ones may follow global ones, as in the cubins of whole-program ptxas. The cubin has
-// passed checkCubin.
-func localise(cubin []byte, names []string) {
+// passed CheckCubin.
+func Localise(cubin []byte, names []string) {
 	var h elf.Header64
 	if len(names) == 0 || !decode(cubin, 0, &h) || cubin[elf.EI_CLASS] != byte(elf.ELFCLASS64) {
 		return
@@ -126,6 +124,71 @@ func localise(cubin []byte, names []string) {
 		}
 		binary.LittleEndian.PutUint32(cubin[h.Shoff+i*64+44:], locals) // sh_info: the first global symbol
 	}
+}
+
+// OpenCubin opens a cubin with debug/elf, which does not accept the versions and ABIs of
+// CUDA in the header.
+func OpenCubin(cubin []byte) (*elf.File, error) {
+	if err := CheckCubin(cubin); err != nil {
+		return nil, err
+	}
+	cubin = bytes.Clone(cubin)
+	if len(cubin) < 64 {
+		return nil, errors.New("it ends in its header")
+	}
+	cubin[elf.EI_VERSION], cubin[elf.EI_OSABI], cubin[elf.EI_ABIVERSION] = 1, 0, 0
+	copy(cubin[20:24], []byte{1, 0, 0, 0})
+	return elf.NewFile(bytes.NewReader(cubin))
+}
+
+// Cubin is a cubin in a file: device code that nvlink links.
+type Cubin struct {
+	Name   string // as in messages: "app.o", "libx.a(k.o)"
+	Target string // sm_80
+	Data   []byte
+}
+
+// Cubins returns the cubins in a file, in file order. name is used in messages. Errors are
+// of type *Error.
+func Cubins(name string, data []byte, o Options) (list []Cubin, err error) {
+	op := newOpener(o, int64(len(data)))
+	op.cubins = &list
+	if err := op.open(data, place{name: name, path: name}); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// CubinSymbol is a name that other modules see, or that the cubin needs of them.
+type CubinSymbol struct {
+	Name     string
+	Defined  bool
+	Weak     bool
+	Function bool  // or a kernel; else a variable
+	Size     int64 // of a variable, in bytes
+}
+
+const sttObject elf.SymType = 13 // STT_CUDA_OBJECT
+
+// Symbols returns the global and weak symbols of the cubin, in the order of its table.
+func (c Cubin) Symbols() (list []CubinSymbol, err error) {
+	f, err := OpenCubin(c.Data)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	symbols, err := f.Symbols()
+	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
+		return nil, err
+	}
+	for _, s := range symbols {
+		bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
+		if bind == elf.STB_LOCAL || s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE {
+			continue
+		}
+		list = append(list, CubinSymbol{Name: s.Name, Defined: s.Section != elf.SHN_UNDEF, Weak: bind == elf.STB_WEAK, Function: kind == elf.STT_FUNC, Size: int64(s.Size)})
+	}
+	return list, nil
 }
 
 // cString returns the string at an offset of a table, up to its NUL.
