@@ -8,6 +8,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
+	"ptxlink/link/ptxas"
 )
 
 // tell reports the messages of a device link. quiet suppresses them if they are only
@@ -54,4 +55,28 @@ func (j *linkJob) findNvlink(why string) (path string, err error) {
 		return "", &exitError{exitIO, err}
 	}
 	return path, nil
+}
+
+// takeCubins leaves the inputs that have a cubin for --arch, and no PTX, to nvlink.
+func (j *linkJob) takeCubins() (err error) {
+	if j.format != "cubin" || j.options.Arch == "" {
+		return nil
+	}
+	log := diag.Log{Spelling: j.spelling}
+	inputs, cubins := dlink.Separate(j.opts.Context, j.options.Inputs, dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize}, &log)
+	switch {
+	case j.report.log(&log) > 0:
+		return &exitError{code: exitLink}
+	case len(cubins.List) == 0:
+		return nil
+	case j.assembler.Mode == ptxas.Whole:
+		return &usageError{text: "--ptxas-mode=whole links no cubins, and " + cubins.List[0].Name + " is one", help: "without it, nvlink links the cubins"}
+	case j.assembler.Nvlink == "":
+		if j.assembler.Nvlink, err = j.findNvlink("needed for " + cubins.List[0].Name + ", which has no PTX for " + j.options.Arch); err != nil {
+			return err
+		}
+	}
+	j.options.Inputs, j.options.Cubins = inputs, cubins.Symbols
+	j.assembler.Mode, j.assembler.Cubins = ptxas.Separate, cubins.List
+	return nil
 }

@@ -107,6 +107,9 @@ func (j *linkJob) make() (targets []ptxas.Target, files []outfile.File, err erro
 		if err := j.findTools(); err != nil {
 			return nil, nil, err
 		}
+		if err := j.takeCubins(); err != nil {
+			return nil, nil, err
+		}
 	}
 	if targets, err = j.linkAll(); err != nil {
 		return nil, nil, err

@@ -162,7 +162,7 @@ func (j *linkJob) nvlink() error {
 	if job.Library != nil {
 		j.options.AllowUndefined = job.Library.Names
 	}
-	j.options.Cubins = job.Symbols
+	j.options.Cubins = job.Cubins.Symbols
 	if lto { // which may define anything
 		j.options.AllowUndefined = []string{"*"}
 	}
@@ -256,8 +256,8 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 	}
 	result := targets[0].Result
 	needs := "" // the first file with cubins for nvlink
-	if j.assembler.Cubins = job.Cubins; len(job.Cubins) > 0 {
-		needs = job.Cubins[0].Name
+	if j.assembler.Cubins = job.Cubins.List; len(j.assembler.Cubins) > 0 {
+		needs = j.assembler.Cubins[0].Name
 	}
 	if job.NeedsLibrary(result) && !j.assembler.Compile {
 		path, err := filepath.Abs(job.Library.Path)

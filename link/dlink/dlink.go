@@ -46,10 +46,8 @@ type Job struct {
 	// Library is libcudadevrt.a if it has no PTX that runs on the GPU; nil if it has, or
 	// is not among the files.
 	Library *Library
-	// Cubins are machine code for nvlink, of objects without PTX for the GPU.
-	Cubins []container.Cubin
-	// Symbols are their names, for link.Options.Cubins.
-	Symbols []link.Cubin
+	// Cubins are those of objects without PTX for the GPU.
+	Cubins Cubins
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
@@ -107,12 +105,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
-			cubin := r.cubin(c.host)
-			symbols, err := cubin.Symbols()
-			if err != nil {
-				log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
-			}
-			j.Cubins, j.Symbols = append(j.Cubins, cubin), append(j.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols})
+			j.Cubins.add(r.cubin(c.host), &log)
 		}
 		j.units = append(j.units, c.unit)
 	}
@@ -198,12 +191,15 @@ func (r *reader) file(ctx context.Context, f File) {
 func (r *reader) bare(path string, data []byte) container.HostCode {
 	options := container.Options{MaxSize: r.MaxInputSize}
 	code := container.HostCode{Name: path}
-	if cubins, err := container.Cubins(path, data, options); err != nil || len(cubins) == 0 || container.IsArchive(data) {
+	if container.IsArchive(data) {
 		return container.HostCode{}
-	} else {
-		for _, c := range cubins {
-			code.Cubins = append(code.Cubins, c.Target)
-		}
+	}
+	cubins, err := container.Cubins(path, data, options)
+	if err != nil || len(cubins) == 0 {
+		return container.HostCode{}
+	}
+	for _, c := range cubins {
+		code.Cubins = append(code.Cubins, c.Target)
 	}
 	code.Fatbin = data
 	members, _ := container.Open(path, data, options) // link.Link reports what is wrong

@@ -44,8 +44,8 @@ type Build struct {
 	Nvlink string
 	// Verbose adds notes about what was chosen.
 	Verbose bool
-	// Temporary is called with each intermediate file, in order: linked.ptx, and
-	// part0.ptx, part0.cubin and so on. It may be nil.
+	// Temporary is called with each intermediate file, in order: linked.ptx, object0.cubin
+	// and so on for Cubins, and part0.ptx, part0.cubin and so on. It may be nil.
 	Temporary func(name string, data []byte)
 	// SavedAs is what Temporary puts before the names to make paths: messages then
 	// refer to lines of the linked module by its path.
@@ -246,6 +246,11 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 		return nil, err
 	}
 	merge(log, logs)
+	for i, cubin := range b.Cubins {
+		if b.Temporary != nil {
+			b.Temporary(b.prefix+objectName(i), cubin.Data)
+		}
+	}
 	for i := range parts {
 		if b.Temporary != nil && len(parts) > 1 {
 			b.Temporary(b.prefix+partName(i, len(parts))+".ptx", parts[i].text)

@@ -159,6 +159,11 @@ func Cubins(name string, data []byte, o Options) (list []Cubin, err error) {
 	return list, nil
 }
 
+// Relocatable reports whether nvlink links the cubin: ptxas -c wrote it.
+func (c Cubin) Relocatable() bool {
+	return len(c.Data) > 18 && elf.Type(le.Uint16(c.Data[16:])) == elf.ET_REL
+}
+
 // CubinSymbol is a name that other modules see, or that the cubin needs of them.
 type CubinSymbol struct {
 	Name     string
