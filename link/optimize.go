@@ -3,7 +3,6 @@ package link
 import (
 	"bytes"
 	"context"
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -75,7 +74,7 @@ type changes struct {
 
 // optimize changes the functions of a plan.
 func (p *plan) optimize(ctx context.Context, r *Result, d describer, debug *debugSections, o Options) error {
-	numbers, err := newLineNumbers(d.t.Files)
+	numbers, err := newLineNumbers(d.t.Files, o.Spelling)
 	if err != nil {
 		return err
 	}
@@ -328,13 +327,13 @@ type lineNumbers struct {
 	before []int32 // lines of the files before this one
 }
 
-func newLineNumbers(files []*object.File) (*lineNumbers, error) {
+func newLineNumbers(files []*object.File, spelling diag.Spelling) (*lineNumbers, error) {
 	n := &lineNumbers{files, make([]int32, len(files)+1)}
 	total := 0
 	for i, f := range files {
 		total += f.Src.Line(int32(len(f.Src.Text)))
 		if total > math.MaxInt32 {
-			return nil, errors.New("the inputs have more than 2^31 lines, so they cannot be optimised")
+			return nil, diag.New(diag.Usage, diag.Place{}, "the inputs have more than 2^31 lines, so they cannot be optimised").WithHelp(spelling.With("-O", "link them without %s"))
 		}
 		n.before[i+1] = int32(total)
 	}

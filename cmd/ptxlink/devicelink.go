@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 
 	"ptxlink/internal/outfile"
@@ -64,9 +66,14 @@ func (j *linkJob) takeCubins() (err error) {
 	}
 	log := diag.Log{Spelling: j.spelling}
 	inputs, cubins := dlink.Separate(j.opts.Context, j.options.Inputs, dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize}, &log)
-	switch {
-	case j.report.log(&log) > 0:
+	if j.report.log(&log) > 0 {
 		return &exitError{code: exitLink}
+	}
+	j.options.Inputs = inputs
+	if err := j.pullCubins(&cubins); err != nil {
+		return err
+	}
+	switch {
 	case len(cubins.List) == 0:
 		return nil
 	case j.assembler.Mode == ptxas.Whole:
@@ -76,7 +83,40 @@ func (j *linkJob) takeCubins() (err error) {
 			return err
 		}
 	}
-	j.options.Inputs, j.options.Cubins = inputs, cubins.Symbols
+	j.options.Cubins = cubins.Symbols
 	j.assembler.Mode, j.assembler.Cubins = ptxas.Separate, cubins.List
 	return nil
+}
+
+// pullCubins adds the members of archives that the modules need, in rounds: the cubins may
+// need modules of archives, and these other cubins.
+func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
+	names := cubins.Archived()
+	if len(names) == 0 {
+		return nil
+	}
+	for i, in := range j.options.Inputs {
+		if in.Reader != nil { // each round reads it
+			text, err := io.ReadAll(in.Reader)
+			if err != nil {
+				return &exitError{exitIO, fmt.Errorf("%s: cannot read: %w", in.Name, err)}
+			}
+			j.options.Inputs[i].Text, j.options.Inputs[i].Reader = text, nil
+		}
+	}
+	o := j.options
+	o.CheckOnly, o.AllowUndefined = true, slices.Concat(o.AllowUndefined, names)
+	for {
+		o.Cubins = cubins.Symbols
+		r, err := link.Link(j.opts.Context, o)
+		if refused := (*link.Errors)(nil); errors.As(err, &refused) {
+			return nil // the link reports them
+		}
+		if err != nil {
+			return err
+		}
+		if !cubins.Pull(r) {
+			return nil
+		}
+	}
 }

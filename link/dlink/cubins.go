@@ -1,10 +1,12 @@
 package dlink
 
 import (
+	"bytes"
 	"context"
 	"io"
 	"os"
 	"slices"
+	"strings"
 
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -16,6 +18,8 @@ import (
 type Cubins struct {
 	List    []container.Cubin // for ptxas.Options.Cubins
 	Symbols []link.Cubin      // for link.Options.Cubins
+
+	archived *Cubins // members of archives
 }
 
 // add adds a cubin, or reports why it cannot be read.
@@ -28,10 +32,12 @@ func (c *Cubins) add(cubin container.Cubin, log *diag.Log) {
 }
 
 // Separate takes the files from inputs that have no PTX for o.Arch and a relocatable cubin
-// that runs on it: cubins, fatbins and host objects. If nothing is left, an empty module is.
+// that runs on it: cubins, fatbins and host objects. Those of archives are not linked yet
+// (Pull). If nothing else is left of the inputs, an empty module is.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (modules []link.Input, cubins Cubins) {
 	r := reader{Options: o}
 	r.gpu, _ = object.ParseGPU(o.Arch)
+	cubins.archived = &Cubins{}
 	modules = slices.DeleteFunc(slices.Clone(inputs), func(in link.Input) bool {
 		if in.Path == "" || in.Reader != nil || !mayHoldCubins(in.Path) {
 			return false
@@ -40,16 +46,20 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		if err != nil {
 			return false // link.Link reports it
 		}
-		code := r.bare(in.Path, data)
-		if r.verdict(code) != cubinOnly {
-			return false
+		codes, ptx := r.bare(in.Path, data)
+		found := false
+		for _, code := range codes {
+			if r.verdict(code.HostCode) != cubinOnly {
+				continue
+			}
+			found = true
+			to := &cubins
+			if container.IsArchive(data) && !in.WholeArchive {
+				to = cubins.archived
+			}
+			to.add(r.cubin(code), log)
 		}
-		cubin := r.cubin(code)
-		if !cubin.Relocatable() {
-			return false
-		}
-		cubins.add(cubin, log)
-		return true
+		return found && (!ptx || !container.IsArchive(data))
 	})
 	if len(modules) == 0 && len(inputs) > 0 {
 		modules = []link.Input{{Name: "<no PTX>", Text: emptyModule(r.gpu)}}
@@ -57,7 +67,92 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	return modules, cubins
 }
 
-// mayHoldCubins reports whether a regular file starts as an ELF file or a fatbin does.
+// bareCode is device code that is not that of a host object of nvcc -dc.
+type bareCode struct {
+	container.HostCode
+	cubins []container.Cubin
+}
+
+// bare returns the device code of each object in a file that has relocatable cubins. ptx is
+// set if there is PTX in the file.
+func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
+	options := container.Options{MaxSize: r.MaxInputSize}
+	cubins, err := container.Cubins(path, data, options)
+	if err != nil || len(cubins) == 0 {
+		return nil, false
+	}
+	// What is in one file or member of an archive is called by its name.
+	object := func(name string) string { return name[:max(len(path), strings.LastIndexByte(name, ')')+1)] }
+	index := map[string]int{}
+	for _, c := range cubins {
+		if !c.Relocatable() {
+			continue
+		}
+		name := object(c.Name)
+		if _, known := index[name]; !known {
+			index[name] = len(list)
+			list = append(list, bareCode{HostCode: container.HostCode{Name: name}})
+		}
+		code := &list[index[name]]
+		code.Cubins, code.cubins = append(code.Cubins, c.Target), append(code.cubins, c)
+	}
+	members, _ := container.Open(path, data, options) // link.Link reports what is wrong
+	for _, m := range members {
+		if i, known := index[object(m.Name)]; known {
+			list[i].PTX = append(list[i].PTX, m.Target)
+		}
+	}
+	return list, len(members) > 0
+}
+
+// Archived returns the names that members of archives define. They may stay undefined in a
+// link of the modules, whose result Pull takes.
+func (c *Cubins) Archived() (names []string) {
+	for _, member := range c.archived.Symbols {
+		for _, s := range member.Symbols {
+			if s.Defined {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	return names
+}
+
+// Pull links the members of archives that the modules of a link or the cubins need, and
+// reports whether there are any: then the modules may need more.
+func (c *Cubins) Pull(r *link.Result) (pulled bool) {
+	defined, needed := map[string]bool{}, map[string]bool{}
+	for _, s := range r.Symbols() {
+		defined[s.Name] = s.Linkage != "extern"
+		needed[s.Name] = s.Linkage == "extern"
+	}
+	note := func(cubin link.Cubin) {
+		for _, s := range cubin.Symbols {
+			defined[s.Name] = defined[s.Name] || s.Defined
+			needed[s.Name] = needed[s.Name] || !s.Defined
+		}
+	}
+	for _, cubin := range c.Symbols {
+		note(cubin)
+	}
+	for {
+		i := slices.IndexFunc(c.archived.Symbols, func(member link.Cubin) bool {
+			return slices.ContainsFunc(member.Symbols, func(s container.CubinSymbol) bool {
+				return s.Defined && needed[s.Name] && !defined[s.Name]
+			})
+		})
+		if i < 0 {
+			return pulled
+		}
+		pulled = true
+		note(c.archived.Symbols[i])
+		c.List, c.Symbols = append(c.List, c.archived.List[i]), append(c.Symbols, c.archived.Symbols[i])
+		c.archived.List, c.archived.Symbols = slices.Delete(c.archived.List, i, i+1), slices.Delete(c.archived.Symbols, i, i+1)
+	}
+}
+
+// mayHoldCubins reports whether a regular file starts as an ELF file, a fatbin or an archive
+// does.
 func mayHoldCubins(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
@@ -67,7 +162,9 @@ func mayHoldCubins(path string) bool {
 		return false
 	}
 	defer f.Close()
-	var magic [4]byte
-	_, err = io.ReadFull(f, magic[:])
-	return err == nil && (string(magic[:]) == "\x7fELF" || string(magic[:]) == "\x50\xed\x55\xba")
+	magic := make([]byte, 8)
+	if _, err := io.ReadFull(f, magic); err != nil {
+		return false
+	}
+	return bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
 }

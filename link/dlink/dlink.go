@@ -99,13 +99,13 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		switch {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
 			continue
-		case c.system && r.verdict(c.host) != suits:
+		case c.system && r.verdict(c.HostCode) != suits:
 			j.Library = r.library(ctx, c)
 			c.unit.library = true
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
-			j.Cubins.add(r.cubin(c.host), &log)
+			j.Cubins.add(r.cubin(c.bareCode), &log)
 		}
 		j.units = append(j.units, c.unit)
 	}
@@ -131,9 +131,9 @@ func (r *reader) virtual() bool { return strings.HasPrefix(r.Arch, "compute_") }
 // candidate is a unit before it is known whether its device code is linked.
 type candidate struct {
 	unit
-	host    container.HostCode // of a host object
-	system  bool               // libcudadevrt.a
-	verdict verdict
+	bareCode      // or that of a host object
+	system   bool // libcudadevrt.a
+	verdict  verdict
 }
 
 // needy reports whether the candidate may need libcudadevrt.a.
@@ -159,7 +159,9 @@ func (r *reader) file(ctx context.Context, f File) {
 	if err != nil || other {
 		c := candidate{unit: unit{input: link.Input{Path: f.Path}}}
 		if err == nil {
-			c.host = r.bare(f.Path, data)
+			if codes, _ := r.bare(f.Path, data); len(codes) == 1 && !container.IsArchive(data) {
+				c.bareCode = codes[0]
+			}
 		}
 		r.candidates = append(r.candidates, c)
 		return
@@ -168,7 +170,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		library := candidate{unit: unit{input: link.Input{Path: f.Path, WholeArchive: r.System}}, system: true}
 		for _, code := range codes {
 			library.ids = append(library.ids, code.IDs...)
-			library.host.PTX = append(library.host.PTX, code.PTX...)
+			library.HostCode.PTX = append(library.HostCode.PTX, code.PTX...)
 		}
 		if len(codes) > 0 {
 			r.candidates = append(r.candidates, library)
@@ -181,32 +183,9 @@ func (r *reader) file(ctx context.Context, f File) {
 		}
 		if len(code.Fatbin) > 0 {
 			u := unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true}
-			r.candidates = append(r.candidates, candidate{unit: u, host: code})
+			r.candidates = append(r.candidates, candidate{unit: u, bareCode: bareCode{HostCode: code}})
 		}
 	}
-}
-
-// bare returns the device code of a file that is a cubin, or a fatbin without a host object;
-// nothing of one that has no cubins.
-func (r *reader) bare(path string, data []byte) container.HostCode {
-	options := container.Options{MaxSize: r.MaxInputSize}
-	code := container.HostCode{Name: path}
-	if container.IsArchive(data) {
-		return container.HostCode{}
-	}
-	cubins, err := container.Cubins(path, data, options)
-	if err != nil || len(cubins) == 0 {
-		return container.HostCode{}
-	}
-	for _, c := range cubins {
-		code.Cubins = append(code.Cubins, c.Target)
-	}
-	code.Fatbin = data
-	members, _ := container.Open(path, data, options) // link.Link reports what is wrong
-	for _, m := range members {
-		code.PTX = append(code.PTX, m.Target)
-	}
-	return code
 }
 
 // read maps a regular file, until the process ends, or reads it.

@@ -25,12 +25,12 @@ const (
 func (r *reader) judge() {
 	special := object.GPU{Number: 90, Suffix: 'a'}
 	if r.gpu == (object.GPU{Number: 90}) && !r.virtual() && slices.ContainsFunc(r.candidates, func(c candidate) bool {
-		return !c.system && r.verdict(c.host) == unsuited && slices.Contains(c.host.PTX, special.String())
+		return !c.system && r.verdict(c.HostCode) == unsuited && slices.Contains(c.HostCode.PTX, special.String())
 	}) {
 		r.gpu = special
 	}
 	for i := range r.candidates {
-		r.candidates[i].verdict = r.verdict(r.candidates[i].host)
+		r.candidates[i].verdict = r.verdict(r.candidates[i].HostCode)
 	}
 }
 
@@ -65,12 +65,13 @@ func (r *reader) cubinFor(code container.HostCode) (target string) {
 	return target
 }
 
-// cubin returns the cubin of device code that nvlink links. What cannot be read is not
-// there: reading the file has shown its GPU.
-func (r *reader) cubin(code container.HostCode) container.Cubin {
-	cubins, _ := container.Cubins(code.Name, code.Fatbin, container.Options{MaxSize: r.MaxInputSize})
-	for _, c := range cubins {
-		if c.Target == r.cubinFor(code) {
+// cubin returns the cubin of device code that nvlink links.
+func (r *reader) cubin(code bareCode) container.Cubin {
+	if code.cubins == nil {
+		code.cubins, _ = container.Cubins(code.Name, code.Fatbin, container.Options{MaxSize: r.MaxInputSize}) // they have been read
+	}
+	for _, c := range code.cubins {
+		if c.Target == r.cubinFor(code.HostCode) {
 			return c
 		}
 	}
@@ -85,7 +86,7 @@ func (r *reader) report(log *diag.Log) {
 		if c.system || c.verdict == suits || c.verdict == cubinOnly || c.verdict == ltoOnly && r.LTO {
 			continue
 		}
-		at := diag.At(&diag.Source{Name: c.host.Name}, diag.Span{})
+		at := diag.At(&diag.Source{Name: c.HostCode.Name}, diag.Span{})
 		if m := first[c.verdict]; m != nil {
 			m.Note(at, "the same holds for this one")
 			continue
@@ -93,7 +94,7 @@ func (r *reader) report(log *diag.Log) {
 		var m *diag.Message
 		switch c.verdict {
 		case unsuited:
-			have := append(slices.Clone(c.host.PTX), c.host.Cubins...)
+			have := append(slices.Clone(c.HostCode.PTX), c.HostCode.Cubins...)
 			slices.Sort(have)
 			have = slices.Compact(have)
 			m = log.Warn(diag.MissingGPU, at, fmt.Sprintf("it has no code for %s, only for %s, and is skipped", r.Arch, strings.Join(have, ", "))).
