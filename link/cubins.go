@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"strings"
 
 	"ptxlink/internal/globs"
 	"ptxlink/link/diag"
@@ -51,13 +52,19 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	seen := map[string]bool{}
 	for _, object := range list {
 		for _, s := range object.Symbols {
-			if _, found := o.defined[s.Name]; !s.Defined && !found && !seen[s.Name] && !resolve.IsSyscall(s.Name) {
+			if _, found := o.defined[s.Name]; !s.Defined && !found && !seen[s.Name] && !resolve.IsSyscall(s.Name) && !ofNvlink(s.Name) {
 				seen[s.Name] = true
 				o.needed = append(o.needed, s.Name)
 			}
 		}
 	}
 	return o
+}
+
+// ofNvlink reports whether nvlink defines a name: the tables of functions and data that
+// cubins share, and the shared memory that it reserves.
+func ofNvlink(name string) bool {
+	return strings.HasPrefix(name, ".nv.") || strings.HasPrefix(name, "__UFT") || strings.HasPrefix(name, "__UDT")
 }
 
 func cubinPlace(o Cubin) diag.Place {

@@ -472,12 +472,12 @@ func (s *Set) Unusable(name string) *diag.Message {
 }
 
 // ForNvlink returns the advice to leave a member of libcudadevrt, which has PTX only for
-// the newest GPU, to nvlink; "" for other members.
+// the newest GPU and cubins for all, to nvlink; "" for other members.
 func ForNvlink(member string) string {
 	if !strings.Contains(member, "libcudadevrt.a(") {
 		return ""
 	}
-	return "leave it to nvlink, which takes its cubins: link with ptxlink -c --allow-undefined='__cudaCDP2*' (docs/libraries.md)"
+	return "write a cubin for one GPU, for which nvlink takes the library's: ptxlink FILE... --arch=sm_80 -o out.cubin (docs/libraries.md)"
 }
 
 // refuse reports why the unit cannot be linked.

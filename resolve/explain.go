@@ -27,10 +27,10 @@ var explanations = []struct{ prefix, text string }{
 	{"_ZNKSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"_ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and ptxlink FILE... -L. -ldevice links it"},
-	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; link with ptxlink -c --allow-undefined='__cudaCDP2*', then nvlink -lcudadevrt (docs/libraries.md)"},
-	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; link with ptxlink -c --allow-undefined='__cuda*', then nvlink -lcudadevrt (docs/libraries.md)"},
-	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; link with ptxlink -c --allow-undefined='__cuda*', then nvlink -lcudadevrt (docs/libraries.md)"},
-	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; link with ptxlink -c --allow-undefined='cuda*', then nvlink -lcudadevrt (docs/libraries.md)"},
+	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
+	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
+	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
+	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 }
 
 // stdio holds the C functions that device code does not have. It has only printf,

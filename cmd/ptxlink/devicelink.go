@@ -70,9 +70,15 @@ func (j *linkJob) takeCubins() (err error) {
 		return &exitError{code: exitLink}
 	}
 	j.options.Inputs = inputs
-	if err := j.pullCubins(&cubins); err != nil {
+	return j.useCubins(&cubins)
+}
+
+// useCubins leaves cubins to nvlink, and those of archives that something needs.
+func (j *linkJob) useCubins(cubins *dlink.Cubins) (err error) {
+	if err := j.pullCubins(cubins); err != nil {
 		return err
 	}
+	j.options.Cubins = cubins.Symbols
 	switch {
 	case len(cubins.List) == 0:
 		return nil
@@ -83,7 +89,6 @@ func (j *linkJob) takeCubins() (err error) {
 			return err
 		}
 	}
-	j.options.Cubins = cubins.Symbols
 	j.assembler.Mode, j.assembler.Cubins = ptxas.Separate, cubins.List
 	return nil
 }
@@ -91,9 +96,8 @@ func (j *linkJob) takeCubins() (err error) {
 // pullCubins adds the members of archives that the modules need, in rounds: the cubins may
 // need modules of archives, and these other cubins.
 func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
-	names := cubins.Archived()
-	if len(names) == 0 {
-		return nil
+	if len(cubins.Offered()) == len(cubins.List) {
+		return nil // there are no archives
 	}
 	for i, in := range j.options.Inputs {
 		if in.Reader != nil { // each round reads it
@@ -105,9 +109,9 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 		}
 	}
 	o := j.options
-	o.CheckOnly, o.AllowUndefined = true, slices.Concat(o.AllowUndefined, names)
+	o.CheckOnly = true
 	for {
-		o.Cubins = cubins.Symbols
+		o.Cubins = cubins.Offered()
 		r, err := link.Link(j.opts.Context, o)
 		if refused := (*link.Errors)(nil); errors.As(err, &refused) {
 			return nil // the link reports them

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -159,10 +158,7 @@ func (j *linkJob) nvlink() error {
 		j.options.Entries = append(j.options.Entries, "*"+escapeGlob(name)+"*")
 	}
 	j.options.Relocatable = j.opts.Bool("relocatable-link")
-	if job.Library != nil {
-		j.options.AllowUndefined = job.Library.Names
-	}
-	j.options.Cubins = job.Cubins.Symbols
+	j.options.Cubins = job.Cubins.Offered()
 	if lto { // which may define anything
 		j.options.AllowUndefined = []string{"*"}
 	}
@@ -246,6 +242,9 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 		return &exitError{exitIO, err}
 	}
 	j.assembler.Nvlink, _ = j.assembler.FindNvlink("") // without one, the whole program is assembled
+	if err := j.useCubins(&job.Cubins); err != nil {
+		return err
+	}
 	targets, err := j.linkAll()
 	if err != nil {
 		return err
@@ -255,23 +254,6 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
 	}
 	result := targets[0].Result
-	needs := "" // the first file with cubins for nvlink
-	if j.assembler.Cubins = job.Cubins.List; len(j.assembler.Cubins) > 0 {
-		needs = j.assembler.Cubins[0].Name
-	}
-	if job.NeedsLibrary(result) && !j.assembler.Compile {
-		path, err := filepath.Abs(job.Library.Path)
-		if err != nil {
-			return &exitError{exitIO, err}
-		}
-		j.assembler.Libraries, needs = []string{path}, cmp.Or(needs, job.Library.Path)
-	}
-	if needs != "" {
-		j.assembler.Mode = ptxas.Separate
-		if _, err := j.findNvlink("needed for " + needs + ", which has no PTX for " + j.options.Arch); err != nil {
-			return err
-		}
-	}
 	cubin, err := j.assemble(targets)
 	if err != nil {
 		return err

@@ -121,9 +121,9 @@ func RequireCompiler(t testing.TB, tool string) string {
 func missing(t testing.TB, what, option string) {
 	t.Helper()
 	if text, fatal := Missing(what, option); fatal {
-		t.Fatal(text)
+		t.Fatalf("%s", text)
 	} else {
-		t.Skip(text)
+		t.Skipf("%s", text) // not Skip, which the tests of this package do not record
 	}
 }
 

@@ -94,6 +94,7 @@ func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 			list = append(list, bareCode{HostCode: container.HostCode{Name: name}})
 		}
 		code := &list[index[name]]
+		c.Name = name
 		code.Cubins, code.cubins = append(code.Cubins, c.Target), append(code.cubins, c)
 	}
 	members, _ := container.Open(path, data, options) // link.Link reports what is wrong
@@ -105,17 +106,25 @@ func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 	return list, len(members) > 0
 }
 
-// Archived returns the names that members of archives define. They may stay undefined in a
-// link of the modules, whose result Pull takes.
-func (c *Cubins) Archived() (names []string) {
+// from reports whether one of the cubins is that of a member of an archive.
+func (c *Cubins) from(archive string) bool {
+	return slices.ContainsFunc(c.List, func(cubin container.Cubin) bool { return strings.HasPrefix(cubin.Name, archive+"(") })
+}
+
+// Offered returns the cubins with what the members of archives define, for a link of the
+// modules whose result Pull takes: it needs nothing of them, and takes no PTX for it.
+func (c *Cubins) Offered() []link.Cubin {
+	list := slices.Clone(c.Symbols)
 	for _, member := range c.archived.Symbols {
+		offered := link.Cubin{Name: member.Name}
 		for _, s := range member.Symbols {
-			if s.Defined {
-				names = append(names, s.Name)
+			if s.Weak = true; s.Defined {
+				offered.Symbols = append(offered.Symbols, s)
 			}
 		}
+		list = append(list, offered)
 	}
-	return names
+	return list
 }
 
 // Pull links the members of archives that the modules of a link or the cubins need, and

@@ -43,10 +43,8 @@ type Job struct {
 	// in place of sm_90, or sm_80 for compute_80.
 	Inputs []link.Input
 	Arch   string
-	// Library is libcudadevrt.a if it has no PTX that runs on the GPU; nil if it has, or
-	// is not among the files.
-	Library *Library
-	// Cubins are those of objects without PTX for the GPU.
+	// Cubins are those of objects without PTX for the GPU; those of libcudadevrt.a, which is
+	// an archive to pull from, too.
 	Cubins Cubins
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
@@ -60,8 +58,8 @@ type unit struct {
 	input link.Input
 	ids   []string
 	code  bool // a host object, which has an ID
-	// library is set for libcudadevrt.a if nvlink links it.
-	library bool
+	// library is the path of libcudadevrt.a if nvlink links its cubins.
+	library string
 }
 
 // systemLibrary is linked only if something needs it: nvcc names it in every link.
@@ -92,7 +90,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		return c.code && slices.ContainsFunc(c.ids, func(id string) bool { return r.linked[id] })
 	})
 	r.judge()
-	j := &Job{Arch: r.gpu.String(), virtual: r.virtual()}
+	j := &Job{Arch: r.gpu.String(), virtual: r.virtual(), Cubins: Cubins{archived: &Cubins{}}}
 	var log diag.Log
 	r.report(&log)
 	for _, c := range r.candidates {
@@ -100,8 +98,8 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
 			continue
 		case c.system && r.verdict(c.HostCode) != suits:
-			j.Library = r.library(ctx, c)
-			c.unit.library = true
+			r.library(ctx, c, &j.Cubins, &log)
+			c.unit.library = c.input.Path
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
@@ -210,15 +208,36 @@ func emptyModule(gpu object.GPU) []byte {
 	return fmt.Appendf(nil, "//\n.version 6.3\n.target sm_%d\n.address_size 64\n", min(gpu.Number, 75))
 }
 
+// library adds the cubins of libcudadevrt.a. That of CUDA 13 has PTX for the newest GPU only.
+// A link for a virtual architecture needs no more than their names, which those of all GPUs
+// define.
+func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins, log *diag.Log) {
+	data, err := read(ctx, c.input.Path)
+	if err != nil {
+		return
+	}
+	codes, _ := r.bare(c.input.Path, data)
+	for _, code := range codes {
+		to, cubin := cubins.archived, code.cubins[0]
+		if c.input.WholeArchive {
+			to = cubins
+		}
+		if r.cubinFor(code.HostCode) != "" {
+			cubin = r.cubin(code)
+		}
+		to.add(cubin, log)
+	}
+}
+
 // RegisterFile returns what nvlink writes to the file of --register-link-binaries,
 // which nvcc compiles into the program: the IDs of the linked objects.
 //
-// Of libcudadevrt.a, it has the ID only if the library is linked; if the driver links,
-// always, and r may be nil.
+// Of libcudadevrt.a, it has the ID only if the library is linked (Cubins.Pull); if the driver
+// links, always, and r may be nil.
 func (j *Job) RegisterFile(r *link.Result) []byte {
 	var ids []string
 	for _, u := range j.units {
-		if u.code || j.virtual || u.library && j.NeedsLibrary(r) || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
+		if u.code || j.virtual || u.library != "" && j.Cubins.from(u.library) || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
 			ids = append(ids, u.ids...)
 		}
 	}

@@ -41,9 +41,6 @@ type Options struct {
 	Usage bool
 	// Modules are those of the link. ptxas gets the options that they record.
 	Modules []link.Module
-	// Libraries are absolute paths of archives with cubins, which nvlink links with those
-	// that ptxas writes. With any, Build.Mode must be Separate.
-	Libraries []string
 	// Cubins are those that nvlink links with what ptxas writes: those of
 	// link.Options.Cubins. With any, Build.Mode must be Separate, and with Compile the
 	// result can be linked again.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
@@ -49,7 +48,7 @@ func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	for i := range b.Cubins {
 		inputs = append(inputs, objectName(i))
 	}
-	return append(slices.Concat(args, inputs, t.Libraries), "-o", output)
+	return append(append(args, inputs...), "-o", output)
 }
 
 // objectName is the file of one of Options.Cubins.
@@ -82,14 +81,6 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 		}
 		for _, o := range b.Cubins {
 			digest := sha256.Sum256(o.Data)
-			digests = append(digests, digest[:]...)
-		}
-		for _, path := range b.Libraries {
-			text, err := infile.Of(ctx).ReadFile(path, maxEntry)
-			if err != nil {
-				return nil, err
-			}
-			digest := sha256.Sum256(text)
 			digests = append(digests, digest[:]...)
 		}
 		key = b.Cache.key(ctx, b.Nvlink, args, digests)
