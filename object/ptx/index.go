@@ -89,8 +89,8 @@ func (o *offsetter) replace(off int32, index Index) {
 	name := int32(sort.Search(len(o.Tokens), func(i int) bool { return o.Tokens[i].Off >= off }))
 	st := o.Statements[sort.Search(len(o.Statements), func(i int) bool { return o.Statements[i].End > name })]
 	x := indexed{st: st, name: name, end: name + 3, Index: index}
-	for !o.Tokens[x.end-1].isPunct(']') {
-		if x.end++; x.end > st.End {
+	for ; !o.Tokens[x.end-1].isPunct(']'); x.end++ {
+		if x.end == st.End || o.Tokens[x.end-1].isPunct('[') {
 			return // ptxas refuses it, and an empty index
 		}
 	}
