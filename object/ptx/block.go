@@ -150,8 +150,7 @@ func (r *blockReader) byteLists() {
 			at = next
 			continue
 		}
-		r.at = end
-		if r.gap(); r.at < len(text) && text[r.at] == ',' {
+		if r.move(end); r.at < len(text) && text[r.at] == ',' {
 			r.at, list = at, list[:count]
 			break
 		}

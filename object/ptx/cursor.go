@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"encoding/binary"
 	"fmt"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ type cursor struct {
 // newCursor returns a cursor at the first token of text[off:].
 func newCursor(text []byte, off int32) cursor {
 	c := cursor{Lexer: NewLexer(text, off)}
-	c.gap()
+	c.move(c.at)
 	return c
 }
 
@@ -128,36 +129,44 @@ func (c *cursor) integer() (value int64, t Token, ok bool) {
 // end is at if there is none.
 func decimal(text []byte, at int) (value int64, end int) {
 	end = at
-	for end < len(text) && class[text[end]] == cDigit && end-at < 10 {
+	for uint(end) < uint(len(text)) && text[end]-'0' <= 9 && end-at < 10 {
 		value = 10*value + int64(text[end]-'0')
 		end++
 	}
-	if end == at || text[at] == '0' && end-at > 1 || end < len(text) && (inName[text[end]] || text[end] == '.') {
+	if end == at || text[at] == '0' && end-at > 1 || uint(end) < uint(len(text)) && (inName[text[end]] || text[end] == '.') {
 		return 0, at
 	}
 	return value, end
 }
 
-// words holds the words that declarations consist of, by slot, so that they are not
-// copied each time.
-var words = func() (t [256]string) {
-	for _, w := range strings.Fields(`.version .target .address_size .func .entry .param .reg .global .const .shared .local .tex .sreg .align .ptr .space
-		.extern .visible .weak .common .loc .file .section .pragma .alias .noreturn .attribute
-		.maxntid .minnctapersm .maxnreg .reqntid .callprototype .branchtargets .calltargets
-		.b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 .pred .v2 .v4
-		.texref .samplerref .surfref`) {
-		t[slot([]byte(w))] = w
+// common holds the words of at most 8 bytes that declarations consist of.
+const common = `.version .target .func .entry .param .reg .global .const .shared .local .tex .sreg .align .ptr .space
+	.extern .visible .weak .common .loc .file .section .pragma .alias .maxntid .maxnreg .reqntid
+	.b8 .b16 .b32 .b64 .b128 .u8 .u16 .u32 .u64 .s8 .s16 .s32 .s64 .f16 .f16x2 .bf16 .bf16x2 .f32 .f64 .pred .v2 .v4
+	.texref .surfref`
+
+// words holds the common words by slot, so that they are not copied each time.
+var words = func() (t [256]struct {
+	bytes    uint64
+	spelling string
+}) {
+	for _, w := range strings.Fields(common) {
+		b := binary.LittleEndian.Uint64([]byte(w + "\x00\x00\x00\x00\x00"))
+		t[slot(b)].bytes, t[slot(b)].spelling = b, w
 	}
 	return t
 }()
 
-// slot returns another number for each of words.
-func slot(w []byte) byte { return byte(len(w))*37 + w[1]*3 + w[len(w)-1]*131 + w[len(w)-2]*23 }
+// slot returns another number for the bytes of each of words.
+func slot(bytes uint64) uint8 { return uint8(bytes * 0x3db18a28ec9f6fbf >> 56) }
 
 // known returns the spelling of a directive.
 func known(word []byte) string {
-	if w := words[slot(word)]; w == string(word) {
-		return w
+	if n := len(word); n <= 8 && cap(word) >= 8 {
+		b := binary.LittleEndian.Uint64(word[:8]) & (1<<(8*n) - 1)
+		if w := &words[slot(b)]; w.bytes == b {
+			return w.spelling
+		}
 	}
 	return string(word)
 }

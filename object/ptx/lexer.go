@@ -140,37 +140,42 @@ func (l *Lexer) fail(off, end int, help, format string, args ...any) Token {
 
 // Next returns the next token. It skips white space, comments and #line markers.
 func (l *Lexer) Next() Token {
-	l.gap()
+	l.move(l.at)
 	t := l.token()
 	l.at = max(l.at, int(t.End))
 	return t
 }
 
-// move moves to the token behind a place, where the last one ends.
-func (l *Lexer) move(end int) {
-	if l.at, l.last = end, end; end < len(l.text) && inGap[l.text[end]] {
+// move moves to the token behind a place, where the last one ends: it skips white space,
+// comments and #line markers.
+func (l *Lexer) move(at int) {
+	l.last = at
+	text := l.text
+	for uint(at) < uint(len(text)) && class[text[at]] == cSpace { // uint: one check of the bounds
+		at++
+	}
+	if l.at = at; uint(at) < uint(len(text)) && inGap[text[at]] {
 		l.gap()
 	}
 }
 
-// gap skips white space, comments and #line markers.
+// gap skips the rest of what lies between tokens.
 func (l *Lexer) gap() {
-	text, at := l.text, l.at
-	for at < len(text) {
-		switch c := class[text[at]]; {
-		case c == cSpace:
-			at++
+	for l.at < len(l.text) {
+		switch class[l.text[l.at]] {
+		case cSpace:
+			l.at++
 			continue
-		case c == cBad:
-			l.bad(at)
+		case cBad:
+			l.bad(l.at)
 			return
+		case cMark:
+			if l.comment(l.at) {
+				continue
+			}
 		}
-		if l.at = at; class[text[at]] > cSpace || !l.comment(at) {
-			return
-		}
-		at = l.at
+		return
 	}
-	l.at = at
 }
 
 // token returns the token at the current place, which is behind a gap.
@@ -217,7 +222,7 @@ func (l *Lexer) atName() bool {
 
 // nameEnd returns the end of the run of letters, digits, _ and $ at a place.
 func nameEnd(text []byte, at int) int {
-	for at < len(text) && inName[text[at]] {
+	for uint(at) < uint(len(text)) && inName[text[at]] {
 		at++
 	}
 	return at

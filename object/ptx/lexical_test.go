@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -224,5 +225,14 @@ func TestLexicalPtxas(t *testing.T) {
 				t.Errorf("%s, %s: it says %q, want %q", tool, q.what, got, q.want)
 			}
 		})
+	}
+}
+
+// TestKnown checks that the common words have slots of their own.
+func TestKnown(t *testing.T) {
+	for _, w := range strings.Fields(common) {
+		if words[slot(binary.LittleEndian.Uint64([]byte(w+"\x00\x00\x00\x00\x00")))].spelling != w || known([]byte(w + " .visible")[:len(w)]) != w {
+			t.Errorf("%s has no slot", w)
+		}
 	}
 }

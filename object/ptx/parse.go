@@ -57,7 +57,7 @@ func (p *parser) begin(text []byte) {
 		p.ahead[i] = -1
 	}
 	p.events.end = 0
-	p.gap()
+	p.move(p.at)
 }
 
 // scratch is what reading a module needs meanwhile; the next module uses it again.

@@ -218,11 +218,11 @@ func (p *parser) labelStatement(name diag.Span) {
 func (p *parser) directive() {
 	p.st.Kind = Directive
 	p.braced = false
-	w, word := p.word()
-	switch w {
+	word := p.Lexer.word(p.at)
+	switch w := p.text[word.Off:word.End]; string(w) {
 	case ".reg", ".local", ".shared", ".param", ".global", ".const", ".tex", ".sreg":
 		p.pass(word)
-		p.localVariables(w)
+		p.localVariables(known(w))
 	case ".loc":
 		p.loc(word)
 	case ".file":
@@ -438,18 +438,20 @@ func (c *cursor) inlining() *Inlining {
 
 // lineNumbers reads the index of a file, and a line and a column, which may be missing.
 func (c *cursor) lineNumbers() (at LocPlace, file diag.Span) {
-	for i, n := range [...]*int64{&at.File, &at.Line, &at.Column} {
-		value, number, ok := c.integer()
-		if number.Kind != Number || !ok && i == 0 {
-			if i == 0 {
-				c.expected("a file index")
-			}
-			break
-		}
-		if *n = value; i == 0 {
-			file = number.Span()
-		}
+	value, number, ok := c.integer()
+	if number.Kind != Number || !ok {
+		c.expected("a file index")
+		return at, file
+	}
+	at.File, file = value, number.Span()
+	c.pass(number)
+	if value, number, _ = c.integer(); number.Kind == Number {
+		at.Line = value
 		c.pass(number)
+		if value, number, _ = c.integer(); number.Kind == Number {
+			at.Column = value
+			c.pass(number)
+		}
 	}
 	return at, file
 }
