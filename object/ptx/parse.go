@@ -97,7 +97,7 @@ func (s *scratch) takeBack(m *Module) {
 	s.localNames, m.Locals = copied(m.Locals)
 	m.clip()
 	s.sectionNames = len(m.sectionNames.names)
-	s.source, s.percent = nil, false
+	s.source, s.percent = nil, 0
 	s.signatures.reset()
 }
 

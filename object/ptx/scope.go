@@ -53,15 +53,19 @@ type scopes struct {
 	visible []int32 // indexes of locals, innermost last
 	names   chains  // of single names
 	ranges  chains  // by base
-	// percent is set if an object in .param has been entered whose name starts with %.
-	percent bool
+	// percent has a bit for the second byte of each name that starts with % of the
+	// objects in .param that have been entered.
+	percent uint64
 }
 
 // hides reports whether a register with a % in its name hides an object in .param, so
 // that a call that passes the register would seem to pass the object.
 func (s *scopes) hides(name []byte, isRange bool) bool {
-	return s.percent && (isRange || s.find(name) >= 0)
+	return s.percent&secondByte(name) != 0 && (isRange || s.find(name) >= 0)
 }
+
+// secondByte returns the bit in percent of a name.
+func secondByte(name []byte) uint64 { return 1 << (name[1] % 64) }
 
 // chains finds visible locals by the low bits of their hash: heads holds the innermost
 // and one more than its index, or 0, and LocalDecl.outer leads to the next.
@@ -104,7 +108,9 @@ func (s *scopes) enter(l LocalDecl) int32 {
 	i := int32(len(s.locals))
 	name := s.source[l.Name.Off:l.Name.End()]
 	l.hash = hashed.Bytes(name)
-	s.percent = s.percent || name[0] == '%' && l.Type.Space == ".param"
+	if name[0] == '%' && l.Type.Space == ".param" {
+		s.percent |= secondByte(name)
+	}
 	s.locals = append(s.locals, l)
 	s.visible = append(s.visible, i)
 	c := s.chainsOf(&l)
