@@ -93,106 +93,50 @@ func suffixedRange(base []byte) bool {
 	return i > 1 && base[i-1] == '$'
 }
 
-// call reads the operands of a call: (results), target, (arguments), prototype. All
-// but the target are optional. An unknown form is left alone.
+// call reads the operands of a call. An unknown form is left alone.
 func (p *parser) call(op int32) {
-	p.types = p.types[:0]
-	results := 0
-	shape, name := p.callOperand()
-	if shape == List {
-		results = len(p.types)
-		shape, name = p.nextOperand()
+	uses := len(p.m.Uses)
+	p.keep, p.tokens = true, p.callTokens[:0]
+	for p.operandToken() {
 	}
-	if shape != NameOperand {
+	p.keep, p.callTokens = false, p.tokens
+	p.operandList = operands(p.operandList[:0], p.tokens, 0, int32(len(p.tokens)))
+	parts, ok := callParts(p.operandList)
+	if !ok || p.Err != nil {
 		return
 	}
-	c := Call{Use: -1, Proto: -1, In: p.in, Target: name}
-	if n := len(p.m.Uses) - 1; n >= 0 && p.m.Uses[n].Off == name.Off {
-		c.Use = int32(n)
+	c := Call{Use: -1, Proto: -1, In: p.in, Target: p.tokens[parts.target.First].Span(), Span: p.from(op)}
+	for i := uses; i < len(p.m.Uses); i++ {
+		if p.m.Uses[i].Off == c.Target.Off {
+			c.Use = int32(i)
+		}
 	}
-	if shape, name = p.nextOperand(); shape == List {
-		shape, name = p.nextOperand()
-	}
-	if shape == NameOperand {
-		if i := p.find(p.bytes(name)); i >= 0 && p.locals[i].Kind == ProtoLabel {
+	if parts.proto.End > 0 {
+		if i := p.find(p.bytes(p.tokens[parts.proto.First].Span())); i >= 0 && p.locals[i].Kind == ProtoLabel {
 			c.Proto = p.locals[i].Proto
 		}
 	}
-	for p.operandToken() {
-	}
-	if p.Err == nil {
-		c.Span = p.from(op)
-		c.Signature = p.intern(p.types, results)
-		p.m.Calls = append(p.m.Calls, c)
-	}
+	p.types = p.operandTypes(p.types[:0], parts.results)
+	results := len(p.types)
+	p.types = p.operandTypes(p.types, parts.arguments)
+	c.Signature = p.intern(p.types, results)
+	p.m.Calls = append(p.m.Calls, c)
 }
 
-// nextOperand reads a comma and the operand behind it, if one comes next.
-func (p *parser) nextOperand() (shape Shape, name diag.Span) {
-	if !p.accept(',') {
-		return OtherOperand, name
-	}
-	return p.callOperand()
-}
-
-// callOperand reads one operand of a call, and appends the types of those in a list.
-func (p *parser) callOperand() (shape Shape, name diag.Span) {
-	shape = OtherOperand
-	types := len(p.types)
-	switch {
-	case p.atName():
-		shape, name = NameOperand, p.operandName()
-	case p.accept('('):
-		for !p.is(')') {
-			from := p.at
-			var t Type
-			if p.atName() {
-				if name := p.operandName(); p.is(',') || p.is(')') {
-					t = p.operandType(p.bytes(name))
-				}
-			}
-			if p.skipOperand(true); p.at > from {
-				p.types = append(p.types, t)
-			}
-			if !p.accept(',') {
-				break
-			}
+// operandTypes appends the types of the results or the arguments of a call.
+func (p *parser) operandTypes(types []Type, o Operand) []Type {
+	p.operandList = operands(p.operandList[:0], p.tokens, o.First+1, o.End-1)
+	for _, e := range p.operandList {
+		if e.First == e.End {
+			continue
 		}
-		if p.accept(')') {
-			shape = List
+		var t Type
+		if e.Shape == NameOperand {
+			t = p.operandType(p.bytes(p.tokens[e.First].Span()))
 		}
+		types = append(types, t)
 	}
-	if !p.is(',') && !p.is(';') {
-		p.skipOperand(false)
-		shape = OtherOperand
-	}
-	if shape != List {
-		p.types = p.types[:types]
-	}
-	return shape, name
-}
-
-// skipOperand passes the rest of an operand: up to a comma or semicolon and, in a list,
-// up to its end.
-func (p *parser) skipOperand(inList bool) {
-	for depth := 0; ; {
-		switch p.peek() {
-		case '(', '[', '{':
-			depth++
-		case ')', ']', '}':
-			if depth == 0 && inList {
-				return
-			}
-			depth--
-		case ',':
-			if depth <= 0 {
-				return
-			}
-		}
-		if !p.operandToken() {
-			return
-		}
-	}
+	return types
 }
 
 // operandType returns the type of a call's operand: that of an object in .param, or

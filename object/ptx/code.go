@@ -136,11 +136,11 @@ func (c *Code) Operands(st Statement) []Operand {
 	if end > st.Operands && c.Tokens[end-1].isPunct(';') {
 		end--
 	}
-	return operands(c.Tokens, st.Operands, end)
+	return operands(nil, c.Tokens, st.Operands, end)
 }
 
 // Elements splits the contents of the brackets of a Vector, List or Address.
-func (c *Code) Elements(o Operand) []Operand { return operands(c.Tokens, o.First+1, o.End-1) }
+func (c *Code) Elements(o Operand) []Operand { return operands(nil, c.Tokens, o.First+1, o.End-1) }
 
 // AddressParts splits an Address such as [x], [x+4] or [x+-4] into the token of its
 // base, and the offset. ok is false for all other forms.
@@ -192,19 +192,12 @@ type RegisterID struct {
 // CallOperands returns the results and then the arguments of a call, in the order of
 // Signature.At. A name outside .param, a constant and anything else have no type.
 func (c *Code) CallOperands(st Statement) []CallOperand {
+	parts, ok := callParts(c.Operands(st))
+	if !ok {
+		return nil
+	}
 	var list []CallOperand
-	operands := c.Operands(st)
-	if len(operands) > 0 && operands[0].Shape == List {
-		list, operands = c.callOperands(list, operands[0]), operands[1:]
-	}
-	if len(operands) > 1 && operands[1].Shape == List {
-		list = c.callOperands(list, operands[1])
-	}
-	return list
-}
-
-func (c *Code) callOperands(list []CallOperand, o Operand) []CallOperand {
-	for _, e := range c.Elements(o) {
+	for _, e := range slices.Concat(c.Elements(parts.results), c.Elements(parts.arguments)) {
 		if e.First == e.End {
 			continue
 		}
@@ -220,30 +213,53 @@ func (c *Code) callOperands(list []CallOperand, o Operand) []CallOperand {
 	return list
 }
 
-func operands(tokens []Token, first, end int32) (list []Operand) {
-	if first < end {
+// callOperands holds the operands of a call: (results), target, (arguments), prototype. All
+// but the target may be missing.
+type callOperands struct{ results, target, arguments, proto Operand }
+
+// callParts finds the operands of a call. ok is false for an unknown form.
+func callParts(list []Operand) (c callOperands, ok bool) {
+	take := func(shape Shape) (o Operand) {
+		if len(list) > 0 && list[0].Shape == shape {
+			o, list = list[0], list[1:]
+		}
+		return o
+	}
+	c = callOperands{take(List), take(NameOperand), take(List), take(NameOperand)}
+	return c, c.target.End > 0
+}
+
+// operands appends the operands in tokens[first:end].
+func operands(list []Operand, tokens []Token, first, end int32) []Operand {
+	if list == nil && first < end {
 		list = make([]Operand, 0, 4) // most instructions have no more
 	}
-	for at := first; at < end; {
+	for at := first; at < end; at++ {
 		from, depth, closed := at, 0, at
-		for at < end && (depth > 0 || !tokens[at].isPunct(',')) {
-			switch t := tokens[at]; {
-			case t.Kind != Punct:
-			case t.Ch == '(' || t.Ch == '[' || t.Ch == '{':
+	operand:
+		for ; at < end; at++ {
+			t := tokens[at]
+			if t.Kind != Punct {
+				continue
+			}
+			switch t.Ch {
+			case '(', '[', '{':
 				depth++
-			case t.Ch == ')' || t.Ch == ']' || t.Ch == '}':
+			case ')', ']', '}':
 				if depth--; depth == 0 && closed == from {
 					closed = at
 				}
+			case ',':
+				if depth <= 0 {
+					break operand
+				}
 			}
-			at++
 		}
 		shape := shapeOf(tokens[from:at])
 		if shape >= Address && closed != at-1 { // [a] [b]
 			shape = OtherOperand
 		}
 		list = append(list, Operand{shape, from, at})
-		at++
 	}
 	return list
 }

@@ -1763,7 +1763,7 @@ func (p *oldParser) bodyDirective() {
 // but the target are optional. An unknown form is left alone.
 func (p *oldParser) call() {
 	r := &p.code
-	list := operands(r.tokens, r.st.Operands, r.st.End-1)
+	list := operands(nil, r.tokens, r.st.Operands, r.st.End-1)
 	types, results := p.types[:0], 0
 	op := r.tokens[r.st.Op]
 	c := Call{Use: -1, Proto: -1, In: p.in}
@@ -1800,7 +1800,7 @@ func (p *oldParser) call() {
 // operandTypes appends the types of a parenthesised list of arguments or results.
 func (p *oldParser) operandTypes(types []Type, o Operand) []Type {
 	r := &p.code
-	for _, e := range operands(r.tokens, o.First+1, o.End-1) {
+	for _, e := range operands(nil, r.tokens, o.First+1, o.End-1) {
 		if e.First == e.End {
 			continue
 		}

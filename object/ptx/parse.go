@@ -66,6 +66,9 @@ type scratch struct {
 	begun     []int       // number of locals visible when each block began
 	declared  []LocalDecl // by the statement being read
 	paramList []Param     // of the function being read
+	// Of the call being read:
+	callTokens  []Token
+	operandList []Operand
 	signatures
 	events
 	section Section // for its lists

@@ -178,6 +178,8 @@ func (p *parser) operandToken() bool {
 			p.expected("'}' before the end of the statement")
 		}
 		return false
+	case c == ',' || c == '(' || c == ')' || c == '[' || c == ']':
+		return p.mark()
 	case c == '{':
 		p.braces++
 	case c == '}':
