@@ -226,7 +226,7 @@ func callParts(list []Operand) (c callOperands, ok bool) {
 		return o
 	}
 	c = callOperands{take(List), take(NameOperand), take(List), take(NameOperand)}
-	return c, c.target.End > 0
+	return c, c.target.End > 0 && (c.arguments.End > 0 || c.proto.End > 0 || len(list) == 0)
 }
 
 // operands appends the operands in tokens[first:end].

@@ -1785,6 +1785,8 @@ func (p *oldParser) call() {
 	if list = list[1:]; len(list) > 0 && list[0].Shape == List {
 		types = p.operandTypes(types, list[0])
 		list = list[1:]
+	} else if len(list) > 0 && list[0].Shape != NameOperand {
+		return // the release before did not
 	}
 	if len(list) > 0 && list[0].Shape == NameOperand {
 		name := r.tokens[list[0].First].Span()

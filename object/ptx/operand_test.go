@@ -53,3 +53,24 @@ func TestRegisters(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+// TestCallForms checks which calls are recorded, with how many results and arguments.
+func TestCallForms(t *testing.T) {
+	for operands, want := range map[string]string{
+		"f": "0 0", "f, (n)": "0 1", "(n), f, (n, 1)": "1 2", "(n), f": "1 0", "f, L": "0 0", "f, (n), L": "0 1", "f, (,n,)": "0 1",
+		"f, (n, n, (, n, n)": "no", "f, [n]": "no", "f, 1": "no", "() (n), f": "no", "[n], (n)": "no", "": "no",
+	} {
+		m, err := Parse(&diag.Source{Text: []byte(".version 8.0\n.target sm_80\n.func f() { .reg .b32 n; call " + operands + "; }")})
+		if err != nil {
+			t.Errorf("%s: %v", operands, err)
+			continue
+		}
+		got := "no"
+		for _, c := range m.Calls {
+			got = fmt.Sprint(len(c.Signature.Results), len(c.Signature.Params))
+		}
+		if got != want {
+			t.Errorf("call %s: got %s, want %s", operands, got, want)
+		}
+	}
+}
