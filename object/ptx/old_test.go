@@ -13,8 +13,9 @@ import (
 	"ptxlink/link/diag"
 )
 
-// This is the reader of the releases before: it makes tokens of everything. The fuzzers
-// compare it with the reader that replaced it. It goes with the next release.
+// The reader of the releases before, which makes tokens of everything. It serves one
+// release as the oracle of the fuzzers, FuzzParse and FuzzSection, in this test file, then
+// goes.
 
 // oldParse reads one module.
 func oldParse(src *diag.Source) (*Module, *Error) { return oldRead(src, &oldParser{}) }
