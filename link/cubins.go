@@ -99,7 +99,7 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 			case (d.Kind == ptx.Variable) == object.Function:
 				log.Error(diag.SymbolKind, f.NamePlace(id.Name), fmt.Sprintf("%s is %s here but %s in %s", log.Name(name), d.Kind.A(), kind.A(), object.in.File())).Of(name).
 					WithHelp("declare it as it is defined, or rename one of the two")
-			case d.Kind == ptx.Variable && d.Size() > 0 && object.Size > 0 && d.Size() != object.Size:
+			case d.Kind == ptx.Variable && d.Size() > 0 && object.Size > 0 && d.Size() != object.Size && !(object.Common && d.Linkage == ptx.Common):
 				log.Error(diag.VarSize, f.At(d.Declared), fmt.Sprintf("%s has %d bytes here but %d in %s", log.Name(name), d.Size(), object.Size, object.in.File())).Of(name).
 					WithHelp("declare it with one type in all modules, such as in a header")
 			default:
@@ -115,16 +115,17 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 	used := map[string]diag.Place{}
 	for _, object := range options.Cubins {
 		for _, s := range object.Symbols {
-			if _, known := used[s.Name]; !s.Defined && !known {
+			if _, known := used[s.Name]; !s.Defined && !s.Dynamic && !known {
 				used[s.Name] = cubinPlace(object)
 			}
 		}
 	}
 	for _, name := range o.needed {
-		if s, found := t.Lookup(name); found && s.Defined() || allowed.Match(name) {
+		at, must := used[name]
+		if s, found := t.Lookup(name); !must || found && s.Defined() || allowed.Match(name) {
 			continue
 		}
-		log.Error(diag.UndefinedSymbol, used[name], "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name).
+		log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name).
 			WithHelp("link what defines it")
 	}
 }

@@ -169,11 +169,19 @@ type CubinSymbol struct {
 	Name     string
 	Defined  bool
 	Weak     bool
+	Common   bool  // and Weak: several may define it, with different sizes
+	Dynamic  bool  // shared memory whose size the launch sets: nothing needs to define it
 	Function bool  // or a kernel; else a variable
 	Size     int64 // of a variable, in bytes
 }
 
-const sttObject elf.SymType = 13 // STT_CUDA_OBJECT
+// Types of symbols in cubins, and of st_other.
+const (
+	sttTexture elf.SymType = 10 // STT_CUDA_TEXTURE, then those of samplers and surfaces
+	sttObject  elf.SymType = 13 // STT_CUDA_OBJECT
+	spaces                 = 0xe0
+	shared                 = 0x40
+)
 
 // Symbols returns the global and weak symbols of the cubin, in the order of its table.
 func (c Cubin) Symbols() (list []CubinSymbol, err error) {
@@ -188,10 +196,16 @@ func (c Cubin) Symbols() (list []CubinSymbol, err error) {
 	}
 	for _, s := range symbols {
 		bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
-		if bind == elf.STB_LOCAL || s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE {
+		reference := kind >= sttTexture && kind < sttObject
+		if bind == elf.STB_LOCAL || s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
 			continue
 		}
-		list = append(list, CubinSymbol{Name: s.Name, Defined: s.Section != elf.SHN_UNDEF, Weak: bind == elf.STB_WEAK, Function: kind == elf.STT_FUNC, Size: int64(s.Size)})
+		c := CubinSymbol{Name: s.Name, Defined: s.Section != elf.SHN_UNDEF, Weak: bind == elf.STB_WEAK, Function: kind == elf.STT_FUNC, Size: int64(s.Size)}
+		c.Common = s.Section == elf.SHN_COMMON
+		// Texture, sampler and surface references are undefined where they are defined, too.
+		c.Defined, c.Weak = c.Defined || reference, c.Weak || reference || c.Common
+		c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
+		list = append(list, c)
 	}
 	return list, nil
 }
