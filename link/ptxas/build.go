@@ -279,7 +279,7 @@ func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) (units []unit, expos
 		return []unit{t.single(m, log, "")}, nil, nil
 	}
 	if err := partition.Check(m, b.Spelling); err != nil {
-		if b.Parts == 1 || b.Mode == Auto && b.Parts == 0 {
+		if b.Parts == 1 || b.Parts == 0 && (b.Mode == Auto || len(b.Cubins) > 0) {
 			b.note(log, "one part: "+err.Error())
 			return []unit{t.single(m, log, "")}, nil, nil
 		}
