@@ -78,7 +78,6 @@ func (j *linkJob) useCubins(cubins *dlink.Cubins) (err error) {
 	if err := j.pullCubins(cubins); err != nil {
 		return err
 	}
-	j.options.Cubins = cubins.Symbols
 	switch {
 	case len(cubins.List) == 0:
 		return nil
@@ -93,10 +92,11 @@ func (j *linkJob) useCubins(cubins *dlink.Cubins) (err error) {
 	return nil
 }
 
-// pullCubins adds the members of archives that the modules need, in rounds: the cubins may
-// need modules of archives, and these other cubins.
+// pullCubins sets the cubins of the link, and adds the members of archives that the modules
+// need, in rounds: the cubins may need modules of archives, and these other cubins.
 func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
-	if len(cubins.Offered()) == len(cubins.List) {
+	j.options.Cubins = cubins.Offered()
+	if len(j.options.Cubins) == len(cubins.List) {
 		return nil // there are no archives
 	}
 	for i, in := range j.options.Inputs {
@@ -108,19 +108,20 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 			j.options.Inputs[i].Text, j.options.Inputs[i].Reader = text, nil
 		}
 	}
-	o := j.options
-	o.CheckOnly = true
 	for {
-		o.Cubins = cubins.Offered()
+		o := j.options
+		o.CheckOnly = true
 		r, err := link.Link(j.opts.Context, o)
 		if refused := (*link.Errors)(nil); errors.As(err, &refused) {
-			return nil // the link reports them
+			return nil // the link reports them, and nothing that a member defines
 		}
 		if err != nil {
 			return err
 		}
 		if !cubins.Pull(r) {
+			j.options.Cubins = cubins.Symbols
 			return nil
 		}
+		j.options.Cubins = cubins.Offered()
 	}
 }
