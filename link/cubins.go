@@ -22,6 +22,7 @@ type cubins struct {
 	defined map[string]cubinSymbol // the strong definition, else the first weak one
 	names   []string               // those in defined, in order
 	needed  []string               // by cubins, and defined by none
+	all     map[string]bool        // resolve.Options.Others
 }
 
 type cubinSymbol struct {
@@ -31,10 +32,11 @@ type cubinSymbol struct {
 
 // readCubins returns the names of the cubins, and reports those that two define.
 func readCubins(list []Cubin, log *diag.Log) cubins {
-	o := cubins{defined: map[string]cubinSymbol{}}
+	o := cubins{defined: map[string]cubinSymbol{}, all: map[string]bool{}}
 	for _, object := range list {
 		in := cubinPlace(object)
 		for _, s := range object.Symbols {
+			o.all[s.Name] = o.all[s.Name] || s.Defined
 			first, known := o.defined[s.Name]
 			switch {
 			case !s.Defined:

@@ -85,6 +85,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		table = resolve.Resolve(in.files, resolve.Options{
 			Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
 			Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
+			Others: cubins.all,
 		}, log)
 		table.Unmatched(o.named(), in.set, log)
 		table.Hide(o.Localize, o.Exports)

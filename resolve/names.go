@@ -87,13 +87,13 @@ func (n *Names) Locals() []LocalRename {
 //  1. External names, defined or not, keep theirs; a redirected one is that of its
 //     symbol.
 //  2. The first module-local name of a spelling keeps it unless an external name
-//     has it; later ones get a suffix: $str, $str$1, $str$2.
+//     or Options.Others has it; later ones get a suffix: $str, $str$1, $str$2.
 //  3. A name inside a function that has the spelling of a module-scope name of
 //     another input gets a suffix (see renamer.captured).
 //  4. So does a name in lookedUp, which debug sections look up, if another function
 //     of the output declares the same spelling: ptxas searches the whole module for
 //     it.
-//  5. A new name must not be a module-scope name of any input, or declared in a
+//  5. A new name must not be a module-scope name of any input, in Options.Others, or declared in a
 //     function: the renamed symbol would silently bind to the local.
 //
 // No name is in lookedUp twice. The order is always the command-line order, never that of
@@ -105,6 +105,9 @@ func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	}
 	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files), jobs: jobs}
 	r.linked = maps.Clone(r.fresh.bases)
+	for name := range t.options.Others {
+		r.fresh.take(name)
+	}
 	r.moduleNames()
 	r.captured()
 	r.debugNames(lookedUp)
@@ -136,7 +139,8 @@ func (r *renamer) moduleNames() {
 				}
 				continue
 			}
-			if local[name] || r.t.find(f.NameHash(ptx.NameID(j)), name) != None {
+			_, other := r.t.options.Others[name]
+			if local[name] || other || r.t.find(f.NameHash(ptx.NameID(j)), name) != None {
 				r.out[i][j] = r.fresh.name(name)
 				r.differ[i] = true
 				r.Renamed = append(r.Renamed, object.ID{File: int32(i), Name: ptx.NameID(j)})

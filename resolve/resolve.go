@@ -114,6 +114,8 @@ type Options struct {
 	// Multiple allows several strong definitions, of which the first wins. Compared
 	// leaves the message about them to the caller, who calls Table.Duplicate.
 	Multiple, Compared bool
+	// Others are the names that cubins share with the modules, true if one defines it.
+	Others map[string]bool
 }
 
 // Resolve chooses the definition of every name. It reports all duplicate symbols.

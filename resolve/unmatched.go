@@ -68,7 +68,7 @@ type Named struct {
 func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 	var h *hints
 	for _, o := range options {
-		for _, value := range o.unmatched(t.Files, log) {
+		for _, value := range o.unmatched(t, log) {
 			if h == nil {
 				h = &hints{t: t, members: members, log: log}
 			}
@@ -88,8 +88,8 @@ func (t *Table) Unmatched(options []Named, members Members, log *diag.Log) {
 	}
 }
 
-// unmatched returns the values that no name of the files matches.
-func (o Named) unmatched(files []*object.File, log *diag.Log) (list []string) {
+// unmatched returns the values that no name of the files, or definition of a cubin, matches.
+func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
 	var left globs.List
 	var asked []string
 	for _, value := range o.Values {
@@ -107,7 +107,12 @@ func (o Named) unmatched(files []*object.File, log *diag.Log) (list []string) {
 		}
 		asked = append(asked, value)
 	}
-	for _, f := range files {
+	for name, defined := range t.options.Others {
+		if defined && (o.Scope == Exported || o.Scope == Entries) {
+			left.Drop(name)
+		}
+	}
+	for _, f := range t.Files {
 		for n, name := range f.Names {
 			if left.Empty() {
 				return nil
