@@ -88,6 +88,18 @@ func TestCudadevrt(t *testing.T) {
 		t.Fatalf("exit code %d\n%s", code, said)
 	}
 	hasSymbols(t, linked, "parent", "child", "__cudaCDP2LaunchDeviceV2")
+
+	// A cubin needs the library as PTX does.
+	if text, err = exec.Command(ptxas, "-c", "-arch=sm_90", in, "-o", cubin).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	t.Setenv("PTXAS", ptxas)
+	for _, command := range [][]string{nil, {"nvlink"}} {
+		if code, said = ptxlink(append(command, cubin, "-L", lib, "-lcudadevrt", "--arch", "sm_90", "-o", linked)...); code != exitOK || said != "" {
+			t.Fatalf("%s: exit code %d\n%s", command, code, said)
+		}
+		hasSymbols(t, linked, "parent", "child", "__cudaCDP2LaunchDeviceV2")
+	}
 }
 
 // TestCudadevrtNvlink links the same kernel in nvlink's place: for GPUs that the library

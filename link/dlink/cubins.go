@@ -33,17 +33,20 @@ func (c *Cubins) add(cubin container.Cubin, log *diag.Log) {
 
 // Separate takes the files from inputs that have no PTX for o.Arch and a relocatable cubin
 // that runs on it: cubins, fatbins and host objects. Those of archives are not linked yet
-// (Pull). If nothing else is left of the inputs, an empty module is.
+// (Pull). If only archives are left of the inputs, or nothing, there is an empty module too.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (modules []link.Input, cubins Cubins) {
 	r := reader{Options: o}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	cubins.archived = &Cubins{}
+	plain := false // an input that is no archive is left
 	modules = slices.DeleteFunc(slices.Clone(inputs), func(in link.Input) bool {
 		if in.Path == "" || in.Reader != nil || !mayHoldCubins(in.Path) {
+			plain = true
 			return false
 		}
 		data, err := read(ctx, in.Path)
 		if err != nil {
+			plain = true
 			return false // link.Link reports it
 		}
 		codes, ptx := r.bare(in.Path, data)
@@ -59,10 +62,12 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			}
 			to.add(r.cubin(code), log)
 		}
-		return found && (!ptx || !container.IsArchive(data))
+		taken := found && (!ptx || !container.IsArchive(data))
+		plain = plain || !taken && !container.IsArchive(data)
+		return taken
 	})
-	if len(modules) == 0 && len(inputs) > 0 {
-		modules = []link.Input{{Name: "<no PTX>", Text: emptyModule(r.gpu)}}
+	if !plain && (len(cubins.List) > 0 || len(modules) == 0 && len(inputs) > 0) {
+		modules = append(modules, link.Input{Name: "<no PTX>", Text: emptyModule(r.gpu)})
 	}
 	return modules, cubins
 }

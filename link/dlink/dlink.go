@@ -135,7 +135,9 @@ type candidate struct {
 }
 
 // needy reports whether the candidate may need libcudadevrt.a.
-func (c candidate) needy() bool { return !c.system && c.verdict == suits }
+func (c candidate) needy() bool {
+	return !c.system && (c.verdict == suits || c.verdict == cubinOnly)
+}
 
 // file adds the units of a file.
 func (r *reader) file(ctx context.Context, f File) {
