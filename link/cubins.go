@@ -82,7 +82,7 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 			continue
 		}
 		object := o.defined[name]
-		if s.Defined() && t.Strong(s.Def) && !object.Weak && !options.AllowDuplicates {
+		if s.Defined() && t.Strong(s.Def) && !object.Weak { // nvlink takes no second one
 			log.Error(diag.DuplicateSymbol, t.Files[s.Def.File].NamePlace(s.Def.Name), "multiple definition of "+log.Name(name)).Of(name).
 				Note(object.in, "also defined here").WithHelp("rename one of the two")
 			continue
