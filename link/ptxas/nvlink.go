@@ -85,7 +85,7 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 		}
 		key = b.Cache.key(ctx, b.Nvlink, args, digests)
 		if kept, ok := b.Cache.load(key); ok {
-			t.nvlinkSays(kept.said, m, log)
+			b.nvlinkSays(t, kept.said, m, log)
 			return kept.cubin, nil
 		}
 	}
@@ -122,7 +122,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 	}
 	said := string(out.Said)
 	own := log.Split(1)[0]
-	t.nvlinkSays(said, m, &own)
+	b.nvlinkSays(t, said, m, &own)
 	noteLeft("nvlink", out.Left, &own)
 	cubin, readErr := tool.ReadFile(dir, outputName)
 	if readErr == nil {
@@ -152,7 +152,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 }
 
 // nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
-func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
+func (b Build) nvlinkSays(t *teller, text string, m *ptx.Module, log *diag.Log) {
 	lines := quota{kind: 1}
 	defer func() { noteLeft("nvlink", lines.left, log) }()
 	for line := range strings.Lines(text) {
@@ -181,6 +181,8 @@ func (t *teller) nvlinkSays(text string, m *ptx.Module, log *diag.Log) {
 		default:
 			message := log.Error(diag.NvlinkError, place, text)
 			switch {
+			case strings.HasPrefix(found[2], "Undefined reference") && b.Compile:
+				message.WithHelp("nvlink links machine code only if the inputs define all names, also for a relocatable cubin")
 			case strings.HasPrefix(found[2], "Undefined reference"):
 				message.WithHelp(t.unfinished())
 			case strings.Contains(found[2], overLimit):
