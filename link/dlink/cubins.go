@@ -22,13 +22,15 @@ type Cubins struct {
 	archived *Cubins // members of archives
 }
 
-// add adds a cubin, or reports why it cannot be read.
-func (c *Cubins) add(cubin container.Cubin, log *diag.Log) {
-	symbols, err := cubin.Symbols()
-	if err != nil {
-		log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
+// add adds cubins, or reports why they cannot be read.
+func (c *Cubins) add(list []container.Cubin, log *diag.Log) {
+	for _, cubin := range list {
+		symbols, err := cubin.Symbols()
+		if err != nil {
+			log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
+		}
+		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols})
 	}
-	c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols})
 }
 
 // Separate takes the files from inputs that have no PTX for o.Arch and a relocatable cubin
@@ -60,7 +62,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			if container.IsArchive(data) && !in.WholeArchive {
 				to = cubins.archived
 			}
-			to.add(r.cubin(code), log)
+			to.add(r.cubins(code), log)
 		}
 		taken := found && (!ptx || !container.IsArchive(data))
 		plain = plain || !taken && !container.IsArchive(data)

@@ -103,7 +103,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
-			j.Cubins.add(r.cubin(c.bareCode), &log)
+			j.Cubins.add(r.cubins(c.bareCode), &log)
 		}
 		j.units = append(j.units, c.unit)
 	}
@@ -220,14 +220,14 @@ func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins, log *
 	}
 	codes, _ := r.bare(c.input.Path, data)
 	for _, code := range codes {
-		to, cubin := cubins.archived, code.cubins[0]
+		to, list := cubins.archived, code.cubins[:1]
 		if c.input.WholeArchive {
 			to = cubins
 		}
 		if r.cubinFor(code.HostCode) != "" {
-			cubin = r.cubin(code)
+			list = r.cubins(code)
 		}
-		to.add(cubin, log)
+		to.add(list, log)
 	}
 }
 

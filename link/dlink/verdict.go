@@ -65,17 +65,19 @@ func (r *reader) cubinFor(code container.HostCode) (target string) {
 	return target
 }
 
-// cubin returns the cubin of device code that nvlink links.
-func (r *reader) cubin(code bareCode) container.Cubin {
+// cubins returns the cubins of device code that nvlink links: several of an object of ld -r,
+// one for each object that went into it.
+func (r *reader) cubins(code bareCode) (list []container.Cubin) {
 	if code.cubins == nil {
 		code.cubins, _ = container.Cubins(code.Name, code.Fatbin, container.Options{MaxSize: r.MaxInputSize}) // they have been read
 	}
+	target := r.cubinFor(code.HostCode)
 	for _, c := range code.cubins {
-		if c.Target == r.cubinFor(code.HostCode) {
-			return c
+		if c.Target == target {
+			list = append(list, c)
 		}
 	}
-	return container.Cubin{Name: code.Name}
+	return list
 }
 
 // report reports the objects that are not linked: for each reason one message, with the
