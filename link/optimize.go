@@ -299,8 +299,8 @@ func addStrings(pieces []piece, first int, text string) []piece {
 	last, within := -1, false
 	for i := first; i < len(pieces); i++ {
 		start := pieces[i].text
-		if pieces[i].src != nil {
-			start = pieces[i].src.String(pieces[i].span)
+		if p := &pieces[i]; p.src != nil {
+			start = p.src.String(diag.Span{Off: p.span.Off, Len: min(p.span.Len, 64)})
 		}
 		if words := strings.Fields(start[:min(len(start), 64)]); len(words) > 1 && words[0] == ".section" {
 			within = strings.TrimSuffix(words[1], "{") == ".debug_str"
