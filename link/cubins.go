@@ -6,6 +6,7 @@ import (
 
 	"ptxlink/internal/globs"
 	"ptxlink/link/diag"
+	"ptxlink/object"
 	"ptxlink/object/container"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -22,6 +23,7 @@ type cubins struct {
 	defined map[string]cubinSymbol // the strong definition, else the first weak one
 	names   []string               // those in defined, in order
 	needed  []string               // by cubins, and defined by none
+	users   map[string]diag.Place  // the first cubin that cannot do without one of needed
 	all     map[string]bool        // resolve.Options.Others
 }
 
@@ -32,7 +34,7 @@ type cubinSymbol struct {
 
 // readCubins returns the names of the cubins, and reports those that two define.
 func readCubins(list []Cubin, log *diag.Log) cubins {
-	o := cubins{defined: map[string]cubinSymbol{}, all: map[string]bool{}}
+	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}}
 	for _, object := range list {
 		in := cubinPlace(object)
 		for _, s := range object.Symbols {
@@ -54,9 +56,15 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	seen := map[string]bool{}
 	for _, object := range list {
 		for _, s := range object.Symbols {
-			if _, found := o.defined[s.Name]; !s.Defined && !found && !seen[s.Name] && !resolve.IsSyscall(s.Name) && !ofNvlink(s.Name) {
+			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
+				continue
+			}
+			if !seen[s.Name] {
 				seen[s.Name] = true
 				o.needed = append(o.needed, s.Name)
+			}
+			if _, known := o.users[s.Name]; !s.Dynamic && !known {
+				o.users[s.Name] = cubinPlace(object)
 			}
 		}
 	}
@@ -81,50 +89,50 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 		if !found {
 			continue
 		}
-		object := o.defined[name]
-		if s.Defined() && t.Strong(s.Def) && !object.Weak { // nvlink takes no second one
+		if in := o.defined[name]; s.Defined() && t.Strong(s.Def) && !in.Weak { // nvlink takes no second one
 			log.Error(diag.DuplicateSymbol, t.Files[s.Def.File].NamePlace(s.Def.Name), "multiple definition of "+log.Name(name)).Of(name).
-				Note(object.in, "also defined here").WithHelp("rename one of the two")
+				Note(in.in, "also defined here").WithHelp("rename one of the two")
 			continue
 		}
 		for _, id := range s.Mentions {
-			f := t.Files[id.File]
-			d := f.DeclOf(id.Name)
-			if d == nil {
-				continue
-			}
-			kind := ptx.Variable
-			if object.Function {
-				kind = ptx.Func
-			}
-			switch {
-			case (d.Kind == ptx.Variable) == object.Function:
-				log.Error(diag.SymbolKind, f.NamePlace(id.Name), fmt.Sprintf("%s is %s here but %s in %s", log.Name(name), d.Kind.A(), kind.A(), object.in.File())).Of(name).
-					WithHelp("declare it as it is defined, or rename one of the two")
-			case d.Kind == ptx.Variable && d.Size() > 0 && object.Size > 0 && d.Size() != object.Size && !(object.Common && d.Linkage == ptx.Common):
-				log.Error(diag.VarSize, f.At(d.Declared), fmt.Sprintf("%s has %d bytes here but %d in %s", log.Name(name), d.Size(), object.Size, object.in.File())).Of(name).
-					WithHelp("declare it with one type in all modules, such as in a header")
-			default:
-				continue
-			}
-			break
-		}
-	}
-	if options.Relocatable {
-		return
-	}
-	allowed := globs.New(options.AllowUndefined)
-	used := map[string]diag.Place{}
-	for _, object := range options.Cubins {
-		for _, s := range object.Symbols {
-			if _, known := used[s.Name]; !s.Defined && !s.Dynamic && !known {
-				used[s.Name] = cubinPlace(object)
+			if o.differs(name, t.Files[id.File], id.Name, log) {
+				break
 			}
 		}
 	}
+	if !options.Relocatable {
+		o.checkNeeded(t, globs.New(options.AllowUndefined), log)
+	}
+}
+
+// differs reports a declaration that is not of the kind or size of what a cubin defines.
+func (o cubins) differs(name string, f *object.File, id ptx.NameID, log *diag.Log) bool {
+	d, in := f.DeclOf(id), o.defined[name]
+	if d == nil {
+		return false
+	}
+	kind := ptx.Variable
+	if in.Function {
+		kind = ptx.Func
+	}
+	switch {
+	case (d.Kind == ptx.Variable) == in.Function:
+		log.Error(diag.SymbolKind, f.NamePlace(id), fmt.Sprintf("%s is %s here but %s in %s", log.Name(name), d.Kind.A(), kind.A(), in.in.File())).Of(name).
+			WithHelp("declare it as it is defined, or rename one of the two")
+	case d.Kind == ptx.Variable && d.Size() > 0 && in.Size > 0 && d.Size() != in.Size && !(in.Common && d.Linkage == ptx.Common):
+		log.Error(diag.VarSize, f.At(d.Declared), fmt.Sprintf("%s has %d bytes here but %d in %s", log.Name(name), d.Size(), in.Size, in.in.File())).Of(name).
+			WithHelp("declare it with one type in all modules, such as in a header")
+	default:
+		return false
+	}
+	return true
+}
+
+// checkNeeded reports what the cubins need and nothing defines.
+func (o cubins) checkNeeded(t *resolve.Table, allowed globs.List, log *diag.Log) {
 	for _, name := range o.needed {
-		at, must := used[name]
-		if s, found := t.Lookup(name); !must || found && s.Defined() || allowed.Match(name) {
+		at, used := o.users[name]
+		if s, found := t.Lookup(name); !used || found && s.Defined() || allowed.Match(name) {
 			continue
 		}
 		log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name).
