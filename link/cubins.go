@@ -34,6 +34,9 @@ type cubinSymbol struct {
 
 // readCubins returns the names of the cubins, and reports those that two define.
 func readCubins(list []Cubin, log *diag.Log) cubins {
+	if len(list) == 0 {
+		return cubins{}
+	}
 	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}}
 	for _, object := range list {
 		in := cubinPlace(object)
