@@ -126,7 +126,7 @@ func (c *cursor) integer() (value int64, t Token, ok bool) {
 }
 
 // decimal reads a decimal number that ends before anything that could be part of it.
-// end is at if there is none.
+// Without one, end is at.
 func decimal(text []byte, at int) (value int64, end int) {
 	end = at
 	for uint(end) < uint(len(text)) && text[end]-'0' <= 9 && end-at < 10 {
@@ -171,8 +171,8 @@ func known(word []byte) string {
 	return string(word)
 }
 
-// from returns the span from off to the end of the last token; it is empty if there is
-// none in between.
+// from returns the span from off to the end of the last token; it is empty if that token
+// ends before off.
 func (c *cursor) from(off int32) diag.Span {
 	return diag.Span{Off: off, Len: max(0, int32(c.last)-off)}
 }

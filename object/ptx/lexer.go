@@ -284,8 +284,8 @@ func (l *Lexer) string(at int) Token {
 	return Token{Kind: String, Off: int32(at), End: int32(end)}
 }
 
-// comment skips a comment or line marker. It returns false if there is none, and after an
-// error.
+// comment skips a comment or line marker at a place. It reports whether it did: not if
+// something else stands there, nor after an error.
 func (l *Lexer) comment(at int) bool {
 	rest := l.text[at+1:]
 	end := at

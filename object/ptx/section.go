@@ -170,7 +170,7 @@ type sectionReader struct {
 type expression struct {
 	offset      int64
 	addend      int64
-	name, minus int32 // SectionNames; -1 if there is none
+	name, minus int32 // numbers of names (SectionNames) that are added and subtracted, or -1
 	span        diag.Span
 	nameLen     int32 // at the start of span
 	width       int8
