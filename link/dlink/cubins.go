@@ -40,15 +40,15 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	r := reader{Options: o}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	cubins.archived = &Cubins{}
-	plain := false // an input that is no archive is left
+	named := false // a file other than an archive is left
 	modules = slices.DeleteFunc(slices.Clone(inputs), func(in link.Input) bool {
 		if in.Path == "" || in.Reader != nil || !mayHoldCubins(in.Path) {
-			plain = true
+			named = true
 			return false
 		}
 		data, err := read(ctx, in.Path)
 		if err != nil {
-			plain = true
+			named = true
 			return false // link.Link reports it
 		}
 		codes, ptx := r.bare(in.Path, data)
@@ -65,10 +65,10 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			to.add(r.cubins(code), log)
 		}
 		taken := found && (!ptx || !container.IsArchive(data))
-		plain = plain || !taken && !container.IsArchive(data)
+		named = named || !taken && !container.IsArchive(data)
 		return taken
 	})
-	if !plain && (len(cubins.List) > 0 || len(modules) == 0 && len(inputs) > 0) {
+	if !named && (len(cubins.List) > 0 || len(modules) == 0 && len(inputs) > 0) {
 		modules = append(modules, link.Input{Name: "<no PTX>", Text: emptyModule(r.gpu)})
 	}
 	return modules, cubins
@@ -89,13 +89,13 @@ func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 		return nil, false
 	}
 	// What is in one file or member of an archive is called by its name.
-	object := func(name string) string { return name[:max(len(path), strings.LastIndexByte(name, ')')+1)] }
+	owner := func(name string) string { return name[:max(len(path), strings.LastIndexByte(name, ')')+1)] }
 	index := map[string]int{}
 	for _, c := range cubins {
 		if !c.Relocatable() {
 			continue
 		}
-		name := object(c.Name)
+		name := owner(c.Name)
 		if _, known := index[name]; !known {
 			index[name] = len(list)
 			list = append(list, bareCode{HostCode: container.HostCode{Name: name}})
@@ -106,7 +106,7 @@ func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 	}
 	members, _ := container.Open(path, data, options) // link.Link reports what is wrong
 	for _, m := range members {
-		if i, known := index[object(m.Name)]; known {
+		if i, known := index[owner(m.Name)]; known {
 			list[i].PTX = append(list[i].PTX, m.Target)
 		}
 	}
@@ -118,8 +118,9 @@ func (c *Cubins) from(archive string) bool {
 	return slices.ContainsFunc(c.List, func(cubin container.Cubin) bool { return strings.HasPrefix(cubin.Name, archive+"(") })
 }
 
-// Offered returns the cubins with what the members of archives define, for a link of the
-// modules whose result Pull takes: it needs nothing of them, and takes no PTX for it.
+// Offered returns the cubins, and the definitions in members of archives that are not linked
+// yet, for the link whose result Pull takes. In that link names of those members may stay
+// undefined, and no PTX of an archive is linked for them.
 func (c *Cubins) Offered() []link.Cubin {
 	list := slices.Clone(c.Symbols)
 	for _, member := range c.archived.Symbols {
@@ -134,37 +135,62 @@ func (c *Cubins) Offered() []link.Cubin {
 	return list
 }
 
-// Pull links the members of archives that the modules of a link or the cubins need, and
-// reports whether there are any: then the modules may need more.
+// Pull links the members of archives that the modules of a link or the cubins need, of
+// several that define a name the first. It reports whether there are any: then the modules
+// may need more.
 func (c *Cubins) Pull(r *link.Result) (pulled bool) {
-	defined, needed := map[string]bool{}, map[string]bool{}
+	offers := map[string]int{} // the first member that defines a name
+	for i, member := range c.archived.Symbols {
+		for _, s := range member.Symbols {
+			if _, known := offers[s.Name]; s.Defined && !known {
+				offers[s.Name] = i
+			}
+		}
+	}
+	defined := map[string]bool{}
+	var needed []string
 	for _, s := range r.Symbols() {
-		defined[s.Name] = s.Linkage != "extern"
-		needed[s.Name] = s.Linkage == "extern"
+		if s.Linkage == "extern" {
+			needed = append(needed, s.Name)
+		} else {
+			defined[s.Name] = true
+		}
+	}
+	for _, s := range r.Removed() { // a member may need it yet
+		defined[s.Name] = defined[s.Name] || s.Linkage != ""
 	}
 	note := func(cubin link.Cubin) {
 		for _, s := range cubin.Symbols {
-			defined[s.Name] = defined[s.Name] || s.Defined
-			needed[s.Name] = needed[s.Name] || !s.Defined
+			if s.Defined {
+				defined[s.Name] = true
+			} else {
+				needed = append(needed, s.Name)
+			}
 		}
 	}
 	for _, cubin := range c.Symbols {
 		note(cubin)
 	}
-	for {
-		i := slices.IndexFunc(c.archived.Symbols, func(member link.Cubin) bool {
-			return slices.ContainsFunc(member.Symbols, func(s container.CubinSymbol) bool {
-				return s.Defined && needed[s.Name] && !defined[s.Name]
-			})
-		})
-		if i < 0 {
-			return pulled
+	taken := make([]bool, len(c.archived.List))
+	for len(needed) > 0 {
+		name := needed[0]
+		needed = needed[1:]
+		i, offered := offers[name]
+		if !offered || defined[name] {
+			continue
 		}
-		pulled = true
+		taken[i], pulled = true, true
 		note(c.archived.Symbols[i])
 		c.List, c.Symbols = append(c.List, c.archived.List[i]), append(c.Symbols, c.archived.Symbols[i])
-		c.archived.List, c.archived.Symbols = slices.Delete(c.archived.List, i, i+1), slices.Delete(c.archived.Symbols, i, i+1)
 	}
+	left := &Cubins{}
+	for i := range taken {
+		if !taken[i] {
+			left.List, left.Symbols = append(left.List, c.archived.List[i]), append(left.Symbols, c.archived.Symbols[i])
+		}
+	}
+	c.archived = left
+	return pulled
 }
 
 // mayHoldCubins reports whether a regular file starts as an ELF file, a fatbin or an archive

@@ -1,4 +1,5 @@
-// Package dlink reads the inputs of nvcc's device link, and writes its register file.
+// Package dlink finds the device code in objects: PTX for ptxlink, and cubins for nvlink. It
+// reads the inputs of nvcc's device link, and writes its register file.
 package dlink
 
 import (
