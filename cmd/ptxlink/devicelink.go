@@ -82,7 +82,7 @@ func (j *linkJob) useCubins(cubins *dlink.Cubins) (err error) {
 	case len(cubins.List) == 0:
 		return nil
 	case j.assembler.Mode == ptxas.Whole:
-		return &usageError{text: "--ptxas-mode=whole links no cubins, and " + cubins.List[0].Name + " is one", help: "without it, nvlink links the cubins"}
+		return &usageError{text: "--ptxas-mode=whole links no cubins, and " + cubins.List[0].Name + " has one", help: "without it, nvlink links the cubins"}
 	case j.assembler.Nvlink == "":
 		if j.assembler.Nvlink, err = j.findNvlink("needed for " + cubins.List[0].Name + ", which has no PTX for " + j.options.Arch); err != nil {
 			return err
