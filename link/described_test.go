@@ -19,19 +19,7 @@ import (
 // TestDescribesOutput checks that Symbols and Edges are those that a reader finds in the
 // output, with their sizes, for the links of the scripts and for the modules of testdata/ptx.
 func TestDescribesOutput(t *testing.T) {
-	sets := scriptLinks(t)
-	for _, glob := range []string{"example/*.ptx", "nvcc-rdc/*.ptx", "nvcc-lineinfo/*.ptx", "nvcc-debug/*.ptx", "clang-debug/*.ptx", "rust/*.ptx"} {
-		paths, err := filepath.Glob("../testdata/ptx/" + glob)
-		if err != nil || len(paths) == 0 {
-			t.Fatal(glob, err)
-		}
-		var set []link.Input
-		for _, path := range paths {
-			set = append(set, link.Input{Path: path})
-			sets = append(sets, []link.Input{{Path: path}})
-		}
-		sets = append(sets, set)
-	}
+	sets := allLinks(t)
 	ways := []link.Optimize{{}, {Level: 1}, {Level: 2, Fold: true}, {Inline: []string{"*"}, Interposable: true}, {Fold: true}}
 	linked := make([]int, len(ways))
 	for _, set := range sets {
@@ -58,6 +46,25 @@ func TestDescribesOutput(t *testing.T) {
 			t.Errorf("only %d links with %+v", n, ways[i])
 		}
 	}
+}
+
+// allLinks returns the modules of the scripts, and those of testdata/ptx one by one and
+// together.
+func allLinks(t *testing.T) [][]link.Input {
+	sets := scriptLinks(t)
+	for _, glob := range []string{"example/*.ptx", "nvcc-rdc/*.ptx", "nvcc-lineinfo/*.ptx", "nvcc-debug/*.ptx", "clang-debug/*.ptx", "rust/*.ptx"} {
+		paths, err := filepath.Glob("../testdata/ptx/" + glob)
+		if err != nil || len(paths) == 0 {
+			t.Fatal(glob, err)
+		}
+		var set []link.Input
+		for _, path := range paths {
+			set = append(set, link.Input{Path: path})
+			sets = append(sets, []link.Input{{Path: path}})
+		}
+		sets = append(sets, set)
+	}
+	return sets
 }
 
 // scriptLinks returns the modules that each command of a script names.

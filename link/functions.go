@@ -18,18 +18,13 @@ func (pl *planner) functions(ctx context.Context, p *plan, debug *mergedDebug) (
 	pl.pieces = slices.Grow(pl.pieces, len(p.prototypes))[:at+len(p.prototypes)]
 	prototypes := pl.pieces[at:]
 	edits = make([][]ptx.Edit, len(p.bodies))
-	jobs := pl.options.Jobs
-	if len(p.bodies) < 2*together {
-		jobs = 1 // starting goroutines would take longer
-	}
-	parts := (max(len(prototypes), len(edits)) + together - 1) / together
-	parallel.Each(ctx, parts, jobs, func(int) string { return "planning" }, func(i int) {
-		from := i * together
+	jobs := parallel.Jobs(pl.options.Jobs, len(p.bodies) < 2*together)
+	parallel.Chunks(ctx, max(len(prototypes), len(edits)), together, jobs, "planning", func(from, to int) {
 		buffer := make([]byte, 0, 256)
-		for k := from; k < min(from+together, len(prototypes)); k++ {
+		for k := from; k < min(to, len(prototypes)); k++ {
 			prototypes[k] = pl.prototype(p, p.prototypes[k], &buffer)
 		}
-		for k := from; k < min(from+together, len(edits)); k++ {
+		for k := from; k < min(to, len(edits)); k++ {
 			edits[k] = pl.bodyEdits(p, p.bodies[k])
 			if !pl.lines.ordered {
 				edits[k] = pl.lineEdits(edits[k], p.bodies[k], debug)

@@ -205,7 +205,7 @@ func (t *lineTable) addExact(files []ownFile) {
 }
 
 // edits rewrites the .loc and .file directives in a span of one input. If the lines are
-// ordered, it must be called in the order of the output.
+// ordered, it must be called in the order of the output; if not, from several goroutines.
 func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *mergedDebug) []ptx.Edit {
 	if l.same[file] && !l.inlines {
 		return edits
@@ -216,8 +216,10 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	edits = slices.Grow(edits, end-first)
 	var s speller
 	for i := first; i < end; i++ {
-		if text := l.missing(file, i, i == first, debug); text != "" {
-			edits = append(edits, ptx.Edit{Span: diag.Span{Off: f.Locs[i].Span.Off}, Text: text})
+		if l.inlines {
+			if text := l.missing(file, i, i == first, debug); text != "" {
+				edits = append(edits, ptx.Edit{Span: diag.Span{Off: f.Locs[i].Span.Off}, Text: text})
+			}
 		}
 		if !l.same[file] {
 			edits = l.line(edits, file, i, debug, &s)
@@ -294,9 +296,6 @@ func (l *lineTable) inlinedAt(file int32, loc *ptx.Loc, debug *mergedDebug) (n i
 // missing returns the lines that a line is inlined at and that are not in the output yet:
 // their body was dropped, or comes later. first is set if the line is the first of its body.
 func (l *lineTable) missing(file int32, i int, first bool, debug *mergedDebug) string {
-	if l.strip {
-		return ""
-	}
 	if l.inlined[file] == nil {
 		l.inlined[file] = ptx.NewInlinedLines(l.files[file].Module)
 	}

@@ -291,10 +291,7 @@ func check(ctx context.Context, t *resolve.Table, host object.Host, o Options, l
 		checks = append(checks, atomics.Check)
 	}
 	logs := log.Split(len(checks))
-	jobs := o.Jobs
-	if len(t.Symbols) < 500 && !slices.ContainsFunc(t.Files, func(f *object.File) bool { return f.Debug }) {
-		jobs = 1 // starting goroutines would take longer
-	}
+	jobs := parallel.Jobs(o.Jobs, len(t.Symbols) < 500 && !slices.ContainsFunc(t.Files, func(f *object.File) bool { return f.Debug }))
 	parallel.Each(ctx, len(checks), jobs, func(int) string { return "checking" }, func(i int) { checks[i](t, &logs[i]) })
 	for i := range logs {
 		log.Append(&logs[i])

@@ -145,6 +145,32 @@ func TestOutputDoesNotDependOnJobs(t *testing.T) {
 	}
 }
 
+// TestJobs links the modules of all scripts with several goroutines, however small they are:
+// the output and the messages are those of one goroutine. The race detector runs it too.
+func TestJobs(t *testing.T) {
+	ways := []link.Options{{}, {Relocatable: true}, {StripDebug: true, KeepLines: true}, {Optimize: link.Optimize{Level: 2, Fold: true}}}
+	for _, set := range allLinks(t) {
+		for _, o := range ways {
+			o.Inputs = set
+			said := func(jobs int) string {
+				o.Jobs = jobs
+				r, err := link.Link(t.Context(), o)
+				if err != nil {
+					return err.Error()
+				}
+				var b strings.Builder
+				for _, m := range r.Messages {
+					b.WriteString(m.Text + "\n")
+				}
+				return b.String() + string(r.PTX)
+			}
+			if one, four := said(1), said(4); one != four {
+				t.Fatalf("%s: -j1:\n%s\n-j4:\n%s", inputNames(set), one, four)
+			}
+		}
+	}
+}
+
 func TestStream(t *testing.T) {
 	inputs := texts(many(40)...)
 	want := mustLink(t, link.Options{Inputs: inputs})

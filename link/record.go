@@ -43,11 +43,8 @@ func (pl *planner) record(r *record) {
 		r.size += f.DigestCount() * (len(recordDigest) + object.DigestLength)
 		read += len(f.Src.Text)
 	}
-	if r.jobs <= 0 {
+	if r.jobs = parallel.Jobs(r.jobs, read < 1<<20); r.jobs <= 0 {
 		r.jobs = runtime.GOMAXPROCS(0)
-	}
-	if read < 1<<20 {
-		r.jobs = 1 // starting goroutines would take longer
 	}
 }
 

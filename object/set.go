@@ -65,10 +65,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	s.files.maps = o.Map
 	opened := make([]opening, len(inputs))
 	s.spelling = log.Spelling
-	jobs := o.Jobs
-	if small(inputs) {
-		jobs = 1
-	}
+	jobs := parallel.Jobs(o.Jobs, small(inputs))
 	err := parallel.Each(ctx, len(inputs), jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
 		if s.inputs[i].Opened != nil {
 			opened[i].from(&s.inputs[i], i, o)
@@ -93,7 +90,7 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		return nil, err
 	}
 	logs := log.Split(len(all))
-	err = parallel.Each(ctx, len(all), few(all, o.Jobs), func(i int) string { return all[i].reading() }, func(i int) {
+	err = parallel.Each(ctx, len(all), parallel.Jobs(o.Jobs, few(all)), func(i int) string { return all[i].reading() }, func(i int) {
 		all[i].start(s, &logs[i])
 	})
 	if err != nil {
@@ -148,19 +145,18 @@ func small(inputs []Input) bool {
 	return true
 }
 
-// few returns jobs, or 1 if the units are so small that starting goroutines would take
-// longer than reading them.
-func few(units []*Unit, jobs int) int {
+// few reports whether one goroutine reads the units before others are started.
+func few(units []*Unit) bool {
 	size := 0
 	for _, u := range units {
 		if u.indexed != nil {
-			return jobs
+			return false
 		}
 		if size += len(u.member.Text); size > little {
-			return jobs
+			return false
 		}
 	}
-	return 1
+	return true
 }
 
 // Archives returns the paths of the inputs with lazy units, in command-line order.
@@ -186,7 +182,7 @@ func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	}
 	logs := log.Split(len(units))
 	stale := make([]*container.Error, len(units))
-	err := parallel.Each(ctx, len(units), few(units, s.options.Jobs), func(i int) string { return units[i].reading() }, func(i int) {
+	err := parallel.Each(ctx, len(units), parallel.Jobs(s.options.Jobs, few(units)), func(i int) string { return units[i].reading() }, func(i int) {
 		if units[i].File == nil {
 			stale[i] = units[i].read(s, &logs[i])
 		}

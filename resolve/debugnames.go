@@ -188,10 +188,10 @@ func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPla
 		}
 	}
 	codes := make([]*ptx.Code, len(list))
-	parallel.Each(context.Background(), (len(list)+together-1)/together, r.jobs, func(int) string { return "renaming" }, func(part int) {
+	parallel.Chunks(context.Background(), len(list), together, r.jobs, "renaming", func(from, to int) {
 		var search ptx.PlaceSearch
 		var declared []diag.Span
-		for i := part * together; i < min(len(list), (part+1)*together); i++ {
+		for i := from; i < to; i++ {
 			p := &list[i]
 			f := r.t.Files[p.File]
 			declared = declared[:0]

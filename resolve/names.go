@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -100,9 +101,7 @@ func (n *Names) Locals() []LocalRename {
 // a map. Functions are read in parallel, at most jobs at a time; 0 means one per CPU.
 func Rename(t *Table, lookedUp []LocalName, jobs int) *Names {
 	n := &Names{out: make([][]string, len(t.Files)), differ: make([]bool, len(t.Files))}
-	if len(t.Symbols) < 500 && len(lookedUp) == 0 {
-		jobs = 1 // starting goroutines would take longer
-	}
+	jobs = parallel.Jobs(jobs, len(t.Symbols) < 500 && len(lookedUp) == 0)
 	r := &renamer{Names: n, t: t, fresh: newFresh(t.Files), jobs: jobs}
 	r.linked = maps.Clone(r.fresh.bases)
 	for name := range t.options.Others {

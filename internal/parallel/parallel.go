@@ -36,6 +36,27 @@ func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 	return err
 }
 
+// Jobs returns the number of goroutines for some work: jobs, but 1 if the work takes less
+// than starting goroutines and jobs is 0. A number that the caller asks for is kept, so that
+// tests of small inputs use several.
+func Jobs(jobs int, small bool) int {
+	if small && jobs == 0 {
+		return 1
+	}
+	return jobs
+}
+
+// Chunks calls work with the ends of consecutive parts of 0 to n-1, as Each does. A part has
+// at most size numbers, and fewer if jobs is given and they would not suffice for all.
+func Chunks(ctx context.Context, n, size, jobs int, name string, work func(from, to int)) error {
+	if jobs > 1 {
+		size = max(1, min(size, n/jobs))
+	}
+	return Each(ctx, (n+size-1)/size, jobs, func(int) string { return name }, func(i int) {
+		work(i*size, min(n, (i+1)*size))
+	})
+}
+
 func one(ctx context.Context, i int, name func(int) string, work func(int)) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
