@@ -46,7 +46,7 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 	n := len(t.Files)
 	flags := make([]bool, 2*n)
 	l := &lineTable{
-		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: flags[:n], warned: flags[n:], written: map[ptx.LocPlace]bool{}, inlined: map[int32]*ptx.InlinedLines{},
+		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: flags[:n], warned: flags[n:],
 		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
 	}
 	l.number(debug.verbatim)
@@ -74,6 +74,9 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 			}
 		}
 		l.same[i] = same
+	}
+	if l.inlines {
+		l.written, l.inlined = map[ptx.LocPlace]bool{}, map[int32]*ptx.InlinedLines{}
 	}
 	l.ordered = (l.ordered || l.inlines) && !l.strip
 	return l
