@@ -2,6 +2,7 @@
 # make release  build the binaries, archives and packages of a release in dist
 # make release-twice  build a release twice, and compare the bytes
 # make release-chroot  install the packages in a bare Debian, and use them there (needs root)
+# make web      write dist/ptxlink.html, a page that links in the browser
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
 # make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
@@ -128,8 +129,12 @@ release-twice:
 release-chroot: release
 	internal/release/chroot.sh dist/ptxlink_*_$$($(GO) env GOHOSTARCH).deb dist/ptxlink-*.$$(uname -m).rpm
 
+web:
+	mkdir -p dist
+	$(GO) run ./integrations/web -o dist/ptxlink.html
+
 clean:
 	rm -rf ptxlink dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clean
