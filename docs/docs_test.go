@@ -220,6 +220,11 @@ rustc() { [ "$1" = +nightly ] && RUSTC_BOOTSTRAP=1 $ORACLES/bin/rustc-nvptx "${@
 	"numba": {"python-numba", `
 PYTHON=$ORACLES/bin/python-numba WHEELS=$(echo $ORACLES/numba/lib/python3*/site-packages)
 `},
+	// The package for Python.
+	"ptxlink": {"", `
+PYTHON=python3
+export PYTHONPATH=integrations/python
+`},
 	// CuPy needs a GPU, so a module that checks the cubin stands in for it.
 	"cupy": {"nvcc", `
 PYTHON=python3
@@ -234,7 +239,7 @@ export TRITON_CACHE_DIR=$PWD/triton-cache
 // compilers returns the compilers, and the Pythons with packages, that the blocks call.
 func compilers(blocks []block) (tools []string) {
 	for _, b := range blocks {
-		if b.kit != "" {
+		if kits[b.kit].needs != "" {
 			tools = append(tools, kits[b.kit].needs)
 		}
 		for _, m := range regexp.MustCompile(`(?m)^(?:\$ )?(nvcc|clang|llc|gcc-12)\b`).FindAllStringSubmatch(b.text, -1) {

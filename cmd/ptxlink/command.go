@@ -31,6 +31,7 @@ type command struct {
 	read           *infile.Files // all that were read
 	paths          []string      // of the inputs that are files, whose place no output takes
 	unnamed        bool          // a link without -o
+	memory         *memory       // of a request to ptxlink serve
 }
 
 // readSpelling reads --no-demangle of a link.
@@ -96,6 +97,10 @@ func (c *command) findInputs(dirs []string, again bool) (inputs []link.Input, er
 	}
 	for _, in := range c.inputs {
 		name := in.name
+		if file, ok := c.memory.input(in); ok {
+			inputs = append(inputs, file)
+			continue
+		}
 		if in.library {
 			path, ok := object.FindLibrary(in.name, dirs, &log)
 			if !ok {

@@ -80,7 +80,14 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 
 // link links for one GPU.
 func (j *linkJob) link() (*link.Result, error) {
-	result, err := link.Link(j.opts.Context, j.options)
+	run := link.Link
+	if j.memory != nil && j.memory.libraries != nil {
+		run = j.memory.libraries.Link
+	}
+	result, err := run(j.opts.Context, j.options)
+	if j.memory != nil {
+		j.memory.linked = result
+	}
 	var refused *link.Errors
 	var names []string
 	if errors.As(err, &refused) {

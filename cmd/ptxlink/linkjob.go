@@ -213,7 +213,7 @@ func (j *linkJob) readOptions() error {
 	if err := j.readArchs(opts.StringSlice("arch")); err != nil {
 		return err
 	}
-	j.options.Stream = !j.cubin() && !opts.IsSet("emit-parts") // ptxas needs the module in memory
+	j.options.Stream = !j.cubin() && !opts.IsSet("emit-parts") && j.memory == nil // ptxas needs the module in memory
 	j.beside = map[string]string{}
 	for _, option := range sideFiles {
 		j.beside[option] = opts.String(option)
@@ -224,7 +224,7 @@ func (j *linkJob) readOptions() error {
 	if opts.Bool("MD") && j.beside["dependency-file"] == "" && j.output != "-" {
 		j.beside["dependency-file"] = j.output + ".d"
 	}
-	j.report.keep = j.beside["report"] != ""
+	j.report.keep = j.report.keep || j.beside["report"] != ""
 	if opts.Bool("no-threads") {
 		j.options.Jobs = 1
 	}

@@ -50,7 +50,11 @@ func collectAt(percent int) {
 
 // run is main without the process.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) (code int) {
-	c := &command{stdin: stdin, stdout: stdout, stderr: stderr}
+	return (&command{stdin: stdin, stdout: stdout, stderr: stderr}).run(ctx, args)
+}
+
+// run runs the command that arguments name, and returns its exit code.
+func (c *command) run(ctx context.Context, args []string) (code int) {
 	ctx, c.read = infile.Record(ctx)
 	defer c.report.close()
 	defer func() {
@@ -64,8 +68,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		}
 	}()
 	mapped.PanicOnFault()
-	c.report.w, c.report.hint = stderr, isTerminal(stderr)
-	c.report.style.Color = useColor("auto", stderr)
+	c.report.w, c.report.hint, c.report.keep = c.stderr, isTerminal(c.stderr), c.memory != nil
+	c.report.style.Color = useColor("auto", c.stderr)
 	sub, args := findSubcommand(args)
 	err := sub.start(ctx, c, args)
 	if err != nil && ctx.Err() != nil {

@@ -39,7 +39,7 @@ func linking() subcommand {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, sizeCommand, versionCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, completionCommand(), depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, serveCommand(), sizeCommand, versionCommand}
 }
 
 // allCommands returns linking and the subcommands.
@@ -94,6 +94,9 @@ func calledAs(program string, args []string) []string {
 // subcommand.
 func (c *command) misspelt() error {
 	first := c.inputs[0]
+	if _, ok := c.memory.input(first); ok {
+		return nil
+	}
 	if _, err := os.Stat(first.name); err == nil || first.library || strings.ContainsAny(first.name, "./") {
 		return nil
 	}

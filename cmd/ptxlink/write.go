@@ -14,6 +14,7 @@ const exitPipe = 128 + 13
 
 // write writes all files or none. All commands use it.
 func (c *command) write(inputs []string, files ...outfile.File) error {
+	c.memory.redirect(files)
 	err := outfile.Write(inputs, c.read, files...)
 	if errors.Is(err, outfile.ErrStdoutUnread) {
 		return &exitError{code: exitPipe}

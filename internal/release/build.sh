@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # build.sh DIR: builds the files of a release in DIR: for each platform a static binary
 # in a tarball (for Windows a zip) with manual pages, completions and docs; packages for
-# dpkg and RPM; SHA256SUMS.
+# dpkg and RPM; a wheel for Python; SHA256SUMS.
 # TARGETS restricts the platforms: "linux/amd64 darwin/arm64".
 #
 # The same commit gives the same bytes: nothing depends on the directory, the user, the
@@ -59,6 +59,7 @@ for target in $targets; do
 			internal/release/deb.sh "$work/$name" "$version" "$arch" "$out"
 		fi
 	fi
+	internal/release/wheel.sh "$work/$name/bin/ptxlink$suffix" "$version" "$os" "$arch" "$out" "$work/zip"
 	rm -rf "${work:?}/$name"
 done
 command -v dpkg-deb > /dev/null || echo 'no dpkg-deb: the Debian packages are left out'

@@ -1,0 +1,343 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/outfile"
+	"ptxlink/link"
+)
+
+// serveCommand runs ptxlink serve. It is a function, as a request leads back to it.
+func serveCommand() subcommand {
+	return subcommand{
+		Command: cli.Command{
+			Name:  "serve",
+			Usage: "run the commands that another program sends",
+			Description: `Reads requests from standard input and writes answers to standard output, until
+standard input ends. A request is a command line with inputs in memory; several
+run at a time. docs/serve.md describes the protocol.
+
+Exit codes: 0 success, 2 standard input is not a request.`,
+		},
+		flags: commonFlags,
+		run: func(c *command, opts *cli.Context) error {
+			if len(c.inputs) > 0 {
+				return &usageError{text: "serve takes no arguments", help: "ptxlink --help shows the usage"}
+			}
+			collectAt(200) // what a request allocates does not live to the end of the process
+			return (&server{out: c.stdout, libraries: map[string]*link.Linker{}, running: map[int64]context.CancelFunc{}}).serve(opts.Context, c.stdin)
+		},
+	}
+}
+
+// protocol is the version of the protocol. It grows with every change that a client can
+// notice, but not with a new field of an answer.
+const protocol = 1
+
+const (
+	maxHeader  = 16 << 20 // bytes
+	maxRunning = 64       // requests that are read before others are answered
+)
+
+// memory is what a command reads and writes in place of files.
+type memory struct {
+	files     map[string][]byte
+	outputs   map[string]*bytes.Buffer
+	libraries *link.Linker // or nil
+	linked    *link.Result
+}
+
+// request is the header of a request. The bytes of Files follow it.
+type request struct {
+	ID      int64     `json:"id"`
+	Args    []string  `json:"args"`
+	Files   []content `json:"files"`
+	Outputs []string  `json:"outputs"`   // files that go into the answer
+	Lines   bool      `json:"lines"`     // asks for answer.Lines
+	Library string    `json:"libraries"` // a name that Keep gave
+	Keep    string    `json:"keep"`      // keep Files as libraries under this name
+	Arch    string    `json:"arch"`      // of Keep
+	Drop    string    `json:"drop"`      // forget the libraries with this name
+	Cancel  int64     `json:"cancel"`    // the request to end
+}
+
+// content is a file whose bytes follow the header.
+type content struct {
+	Name string `json:"name"`
+	Size int64  `json:"size"`
+}
+
+// answer is the header of an answer. The bytes of Stdout, Stderr and Files follow it.
+type answer struct {
+	ID       int64             `json:"id"`
+	Code     int               `json:"code"` // the exit code
+	Error    string            `json:"error,omitempty"`
+	Messages []json.RawMessage `json:"messages,omitempty"`
+	Stdout   int               `json:"stdout"`
+	Stderr   int               `json:"stderr"`
+	Files    []content         `json:"files,omitempty"`
+	Modules  []string          `json:"modules,omitempty"`
+	Lines    []int             `json:"lines,omitempty"`
+	body     [][]byte
+}
+
+type server struct {
+	mu        sync.Mutex // of out and of what follows
+	out       io.Writer
+	failed    error // of out
+	libraries map[string]*link.Linker
+	running   map[int64]context.CancelFunc
+}
+
+// serve answers requests until in ends. It then cancels those that run, as nobody reads their
+// answers.
+func (s *server) serve(ctx context.Context, in io.Reader) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var group sync.WaitGroup
+	defer func() {
+		cancel()
+		done := make(chan bool)
+		go func() { group.Wait(); close(done) }()
+		select {
+		case <-done:
+		case <-time.After(patience): // for one that waits for a pipe or a file system
+		}
+	}()
+	hello, _ := json.Marshal(struct {
+		Protocol int    `json:"protocol"`
+		Version  string `json:"version"`
+	}{protocol, version()})
+	if err := s.write(hello); err != nil {
+		return err
+	}
+	slots, threads := make(chan struct{}, maxRunning), make(chan struct{}, runtime.GOMAXPROCS(0))
+	reader := bufio.NewReaderSize(in, 1<<16)
+	for {
+		r, files, err := readRequest(reader)
+		switch {
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			s.answer(&answer{Code: exitUsage, Error: err.Error()})
+			return &exitError{exitUsage, fmt.Errorf("standard input is not a request of ptxlink serve: %w", err)}
+		case r.Cancel != 0:
+			s.mu.Lock()
+			if stop := s.running[r.Cancel]; stop != nil {
+				stop()
+			}
+			s.mu.Unlock()
+			continue
+		}
+		slots <- struct{}{}
+		ctx, stop := context.WithCancel(ctx)
+		s.mu.Lock()
+		if s.running[r.ID] != nil {
+			s.mu.Unlock()
+			stop()
+			<-slots
+			s.answer(&answer{ID: r.ID, Code: exitUsage, Error: fmt.Sprintf("a request with the id %d is running", r.ID)})
+			continue
+		}
+		s.running[r.ID] = stop
+		s.mu.Unlock()
+		group.Go(func() {
+			threads <- struct{}{}
+			a := s.run(ctx, r, files)
+			<-threads
+			s.mu.Lock()
+			delete(s.running, r.ID)
+			s.mu.Unlock()
+			stop()
+			<-slots
+			if s.answer(a) != nil {
+				cancel()
+			}
+		})
+	}
+}
+
+// run does what a request asks for.
+func (s *server) run(ctx context.Context, r *request, files map[string][]byte) *answer {
+	a := &answer{ID: r.ID}
+	refuse := func(format string, args ...any) *answer {
+		a.Code, a.Error = exitUsage, fmt.Sprintf(format, args...)
+		return a
+	}
+	switch {
+	case r.Keep != "":
+		var inputs []link.Input
+		for _, f := range r.Files {
+			inputs = append(inputs, link.Input{Name: f.Name, Text: files[f.Name]})
+		}
+		linker, err := link.NewLinker(ctx, r.Arch, inputs...)
+		if err != nil {
+			return refuse("%v", err)
+		}
+		s.mu.Lock()
+		s.libraries[r.Keep] = linker
+		s.mu.Unlock()
+		return a
+	case r.Drop != "":
+		s.mu.Lock()
+		delete(s.libraries, r.Drop)
+		s.mu.Unlock()
+		return a
+	case len(r.Args) > 0 && r.Args[0] == "serve":
+		return refuse("serve cannot run itself")
+	}
+	m := &memory{files: files, outputs: map[string]*bytes.Buffer{}}
+	for _, name := range r.Outputs {
+		m.outputs[name] = &bytes.Buffer{}
+	}
+	if r.Library != "" {
+		s.mu.Lock()
+		m.libraries = s.libraries[r.Library]
+		s.mu.Unlock()
+		if m.libraries == nil {
+			return refuse("no libraries are kept as %s", r.Library)
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	c := &command{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, memory: m}
+	a.Code = c.run(ctx, r.Args)
+	var list bytes.Buffer
+	style := c.report.style
+	style.Format = "json"
+	link.WriteMessages(&list, c.report.shown, style)
+	for line := range bytes.Lines(list.Bytes()) {
+		a.Messages = append(a.Messages, json.RawMessage(bytes.TrimSpace(line)))
+	}
+	a.Stdout, a.Stderr, a.body = stdout.Len(), stderr.Len(), [][]byte{stdout.Bytes(), stderr.Bytes()}
+	for _, name := range r.Outputs {
+		if b := m.outputs[name]; a.Code == exitOK && b.Len() > 0 {
+			a.Files = append(a.Files, content{name, int64(b.Len())})
+			a.body = append(a.body, b.Bytes())
+		}
+	}
+	if r.Lines && a.Code == exitOK && m.linked != nil {
+		a.Modules, a.Lines = origins(m.linked)
+	}
+	return a
+}
+
+// origins returns the names of modules, and for each line of the output two numbers: the module
+// that it comes from, or -1, and the line there.
+func origins(result *link.Result) (modules []string, lines []int) {
+	index := map[string]int{}
+	for line := range bytes.Count(result.PTX, []byte("\n")) {
+		place, ok := result.Lines.Origin(line + 1)
+		if !ok {
+			lines = append(lines, -1, 0)
+			continue
+		}
+		name, at, _ := place.Position()
+		i, known := index[name]
+		if !known {
+			i = len(modules)
+			index[name], modules = i, append(modules, name)
+		}
+		lines = append(lines, i, at)
+	}
+	return modules, lines
+}
+
+// answer writes an answer.
+func (s *server) answer(a *answer) error {
+	header, err := json.Marshal(a)
+	if err != nil {
+		panic(err)
+	}
+	return s.write(header, a.body...)
+}
+
+// write writes a header and the bytes behind it. Once a write has failed, all do.
+func (s *server) write(header []byte, body ...[]byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	frame := append(binary.LittleEndian.AppendUint32(nil, uint32(len(header))), header...)
+	for _, part := range append([][]byte{frame}, body...) {
+		if s.failed == nil && len(part) > 0 {
+			_, s.failed = s.out.Write(part)
+		}
+	}
+	return s.failed
+}
+
+// readRequest reads a header and the files behind it. The error is io.EOF if there is no
+// further request.
+func readRequest(in *bufio.Reader) (*request, map[string][]byte, error) {
+	var size [4]byte
+	if _, err := io.ReadFull(in, size[:]); err != nil {
+		return nil, nil, err // io.EOF between requests
+	}
+	n := binary.LittleEndian.Uint32(size[:])
+	if n > maxHeader {
+		return nil, nil, fmt.Errorf("a header of %d bytes; at most %d are allowed", n, maxHeader)
+	}
+	header, err := readBytes(in, int64(n))
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &request{}
+	d := json.NewDecoder(bytes.NewReader(header))
+	d.DisallowUnknownFields()
+	if err := d.Decode(r); err != nil {
+		return nil, nil, fmt.Errorf("the header: %w", err)
+	}
+	files := map[string][]byte{}
+	for _, f := range r.Files {
+		if _, twice := files[f.Name]; twice || f.Size < 0 {
+			return nil, nil, fmt.Errorf("the file %q has a negative size or is sent twice", f.Name)
+		}
+		if files[f.Name], err = readBytes(in, f.Size); err != nil {
+			return nil, nil, err
+		}
+	}
+	return r, files, nil
+}
+
+// readBytes reads n bytes. It allocates memory for them as they come, because n may be wrong.
+func readBytes(in io.Reader, n int64) ([]byte, error) {
+	var b bytes.Buffer
+	b.Grow(int(min(n, 1<<20)) + bytes.MinRead)
+	if _, err := io.CopyN(&b, in, n); errors.Is(err, io.EOF) {
+		return nil, io.ErrUnexpectedEOF
+	} else if err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+// input returns the input of a link that is in memory under a name.
+func (m *memory) input(in input) (link.Input, bool) {
+	if m == nil || in.library {
+		return link.Input{}, false
+	}
+	text, ok := m.files[in.name]
+	return link.Input{Name: in.name, Text: text, WholeArchive: in.whole}, ok
+}
+
+// redirect makes outputs that are kept in memory go there.
+func (m *memory) redirect(files []outfile.File) {
+	if m == nil {
+		return
+	}
+	for i, f := range files {
+		if b := m.outputs[filepath.ToSlash(f.Path)]; b != nil && f.To == nil {
+			files[i].To = b
+		}
+	}
+}
