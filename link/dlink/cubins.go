@@ -42,16 +42,24 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	cubins.archived = &Cubins{}
 	named := false // a file other than an archive is left
 	modules = slices.DeleteFunc(slices.Clone(inputs), func(in link.Input) bool {
-		if in.Path == "" || in.Reader != nil || !mayHoldCubins(in.Path) {
+		path, data := in.Path, in.Text
+		if data != nil {
+			path = in.Name
+		} else if in.Path == "" || in.Reader != nil || !mayHoldCubins(in.Path) {
+			named = true
+			return false
+		} else {
+			var err error
+			if data, err = read(ctx, in.Path); err != nil {
+				named = true
+				return false // link.Link reports it
+			}
+		}
+		if !startsAsHolder(data) {
 			named = true
 			return false
 		}
-		data, err := read(ctx, in.Path)
-		if err != nil {
-			named = true
-			return false // link.Link reports it
-		}
-		codes, ptx := r.bare(in.Path, data)
+		codes, ptx := r.bare(path, data)
 		found := false
 		for _, code := range codes {
 			if r.verdict(code.HostCode) != cubinOnly {
@@ -208,5 +216,11 @@ func mayHoldCubins(path string) bool {
 	if _, err := io.ReadFull(f, magic); err != nil {
 		return false
 	}
+	return startsAsHolder(magic)
+}
+
+// startsAsHolder reports whether a file that may hold cubins starts like this: an ELF file, a
+// fatbin or an archive.
+func startsAsHolder(magic []byte) bool {
 	return bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
 }

@@ -6,6 +6,7 @@ import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -55,8 +56,14 @@ class Link(unittest.TestCase):
 
     @unittest.skipUnless("PTXLINK_PTXAS" in os.environ, "no ptxas")
     def test_cubin(self):
-        r = ptxlink.link([("main.ptx", MAIN), ("lib.ptx", LIB)], output="cubin", arch="sm_80", options=["--ptxas=" + os.environ["PTXLINK_PTXAS"]])
+        ptxas = os.environ["PTXLINK_PTXAS"]
+        r = ptxlink.link([("main.ptx", MAIN), ("lib.ptx", LIB)], output="cubin", arch="sm_80", options=["--ptxas=" + ptxas])
         self.assertEqual((r.cubin[:4], r.ptx, r.lines), (b"\x7fELF", b"", ()))
+        with tempfile.NamedTemporaryFile(suffix=".cubin") as f:
+            subprocess.run([ptxas, "-c", "-arch=sm_80", EXAMPLE / "lib.ptx", "-o", f.name], check=True)
+            machine_code = f.read()
+        r = ptxlink.link([("main.ptx", MAIN), ("lib.cubin", machine_code)], output="cubin", arch="sm_80", options=["--ptxas=" + ptxas])
+        self.assertIn(b"clamp", r.cubin)
 
     def test_nothing_written(self):
         self.assertFalse(os.path.exists("ptxlink-output.ptx") or os.path.exists("ptxlink-map.json"))
