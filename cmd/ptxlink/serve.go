@@ -123,7 +123,7 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 	if err := s.write(hello); err != nil {
 		return err
 	}
-	slots, threads := make(chan struct{}, maxRunning), make(chan struct{}, runtime.GOMAXPROCS(0))
+	slots, threads := make(chan struct{}, maxRunning), make(chan struct{}, max(4, runtime.GOMAXPROCS(0)))
 	reader := bufio.NewReaderSize(in, 1<<16)
 	for {
 		r, files, err := readRequest(reader)

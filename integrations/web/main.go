@@ -47,18 +47,19 @@ type module struct {
 	Text string `json:"text"`
 }
 
-// presets are the example of README.md and those of docs/compare.md, as nvcc compiles them.
-// The files are in testdata/ptx.
+// presets are the example of README.md and those of docs/compare.md, as nvcc 12.4 compiles
+// them: nvcc -rdc=true -ptx -arch=sm_80 main.cu shapes.cu in testdata/quickstart, and
+// shapes.cu with -DVECTORS as vectors.ptx.
 var presets = []struct {
 	title string
 	files []string // NAME=PATH
 	level int
 }{
-	{"a kernel and a library", []string{"main.ptx=example/main.ptx", "lib.ptx=example/lib.ptx"}, 0},
-	{"an undefined symbol", []string{"main.ptx=quickstart/main.ptx"}, 0},
-	{"a symbol that is defined twice", []string{"main.ptx=quickstart/main.ptx", "shapes.ptx=quickstart/shapes.ptx", "copy.ptx=quickstart/shapes.ptx"}, 0},
-	{"a caller that saw an old declaration", []string{"main.ptx=quickstart/main.ptx", "shapes.ptx=quickstart/vectors.ptx"}, 0},
-	{"inlining between modules", []string{"main.ptx=quickstart/main.ptx", "shapes.ptx=quickstart/shapes.ptx"}, 1},
+	{"a kernel and a library", []string{"main.ptx=testdata/ptx/example/main.ptx", "lib.ptx=testdata/ptx/example/lib.ptx"}, 0},
+	{"an undefined symbol", []string{"main.ptx=integrations/web/quickstart/main.ptx"}, 0},
+	{"a symbol that is defined twice", []string{"main.ptx=integrations/web/quickstart/main.ptx", "shapes.ptx=integrations/web/quickstart/shapes.ptx", "copy.ptx=integrations/web/quickstart/shapes.ptx"}, 0},
+	{"a caller that saw an old declaration", []string{"main.ptx=integrations/web/quickstart/main.ptx", "shapes.ptx=integrations/web/quickstart/vectors.ptx"}, 0},
+	{"inlining between modules", []string{"main.ptx=integrations/web/quickstart/main.ptx", "shapes.ptx=integrations/web/quickstart/shapes.ptx"}, 1},
 }
 
 // build compiles the linker for the browser and returns the page. It runs in the tree.
@@ -73,7 +74,7 @@ func build() ([]byte, error) {
 		p := preset{Title: of.title, Level: of.level}
 		for _, file := range of.files {
 			name, path, _ := strings.Cut(file, "=")
-			text, err := os.ReadFile(filepath.Join(root, "testdata/ptx", path))
+			text, err := os.ReadFile(filepath.Join(root, path))
 			if err != nil {
 				return nil, err
 			}
