@@ -218,6 +218,7 @@ rustup() { [ "$*" = "toolchain install nightly --component rust-src" ]; }
 rustc() { [ "$1" = +nightly ] && RUSTC_BOOTSTRAP=1 $ORACLES/bin/rustc-nvptx "${@:2}"; }
 `},
 	"numba": {"python-numba", `
+export PYTHONPATH=integrations/python
 PYTHON=$ORACLES/bin/python-numba WHEELS=$(echo $ORACLES/numba/lib/python3*/site-packages)
 `},
 	// The package for Python.

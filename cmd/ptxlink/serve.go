@@ -228,30 +228,9 @@ func (s *server) run(ctx context.Context, r *request, files map[string][]byte) *
 		}
 	}
 	if r.Lines && a.Code == exitOK && m.linked != nil {
-		a.Modules, a.Lines = origins(m.linked)
+		a.Modules, a.Lines = m.linked.Origins()
 	}
 	return a
-}
-
-// origins returns the names of modules, and for each line of the output two numbers: the module
-// that it comes from, or -1, and the line there.
-func origins(result *link.Result) (modules []string, lines []int) {
-	index := map[string]int{}
-	for line := range bytes.Count(result.PTX, []byte("\n")) {
-		place, ok := result.Lines.Origin(line + 1)
-		if !ok {
-			lines = append(lines, -1, 0)
-			continue
-		}
-		name, at, _ := place.Position()
-		i, known := index[name]
-		if !known {
-			i = len(modules)
-			index[name], modules = i, append(modules, name)
-		}
-		lines = append(lines, i, at)
-	}
-	return modules, lines
 }
 
 // answer writes an answer.

@@ -46,8 +46,8 @@ func Jobs(jobs int, small bool) int {
 	return jobs
 }
 
-// Chunks calls work with the ends of consecutive parts of 0 to n-1, as Each does. A part has
-// at most size numbers, and fewer if jobs is given and they would not suffice for all.
+// Chunks calls work with consecutive ranges [from, to) of 0 to n-1, as Each does. A range has
+// at most size numbers, and fewer if jobs is given and some goroutines would have none.
 func Chunks(ctx context.Context, n, size, jobs int, name string, work func(from, to int)) error {
 	if jobs > 1 {
 		size = max(1, min(size, n/jobs))

@@ -104,8 +104,9 @@ def find_ptxas() -> str | None:
         except importlib.metadata.PackageNotFoundError:
             continue
         for f in files:
-            if f.name in ("ptxas", "ptxas.exe"):
-                return str(f.locate())
+            path = str(f.locate())
+            if f.name in ("ptxas", "ptxas.exe") and os.access(path, os.X_OK):
+                return path
     return None
 
 

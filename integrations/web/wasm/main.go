@@ -29,10 +29,10 @@ type request struct {
 	AllowUndefined []string `json:"allow-undefined"`
 }
 
-// answer is the result of a link. Origins has two numbers for each line of PTX: the index of the module
-// that it comes from, or -1, and the line there.
+// answer is the result of a link. Modules and Origins are those of link.Result.Origins.
 type answer struct {
 	PTX      string            `json:"ptx"`
+	Modules  []string          `json:"modules"`
 	Origins  []int             `json:"origins"`
 	Messages []json.RawMessage `json:"messages"` // docs/errors.md describes them
 	Text     string            `json:"text"`     // the messages for people
@@ -79,9 +79,7 @@ func (r *request) link(modules [][]byte) (a answer) {
 		StripDebug: r.StripDebug, AllowUndefined: r.AllowUndefined, Spelling: diag.Spelling{Options: spelling},
 		Jobs: 1, // a page has one thread
 	}
-	index := map[string]int{}
 	for i, name := range r.Names {
-		index[name] = i
 		o.Inputs = append(o.Inputs, link.Input{Name: name, Text: modules[i]})
 	}
 	result, err := link.Link(context.Background(), o)
@@ -100,17 +98,7 @@ func (r *request) link(modules [][]byte) (a answer) {
 	default:
 		messages = result.Messages
 		a.PTX = string(result.PTX)
-		for line := range bytes.Count(result.PTX, []byte("\n")) {
-			place, ok := result.Lines.Origin(line + 1)
-			module, at := -1, 0
-			if ok {
-				if i, known := index[place.Source.Name]; known {
-					module = i
-					_, at, _ = place.Position()
-				}
-			}
-			a.Origins = append(a.Origins, module, at)
-		}
+		a.Modules, a.Origins = result.Origins()
 	}
 	var list, text bytes.Buffer
 	diag.Write(&list, messages, diag.Style{Format: "json", Spelling: o.Spelling})
