@@ -14,6 +14,7 @@ import (
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/dlink"
 )
 
 var infoCommand = subcommand{
@@ -22,15 +23,16 @@ var infoCommand = subcommand{
 		Usage:     "show the object record of a file",
 		ArgsUsage: "FILE...",
 		Description: `Prints the object record of each file: ISA version, target, address size, host
-platform, compiler, digest, defined and undefined symbols. For a file without
-PTX, a message says what it is; the other files are described all the same.
+platform, compiler, digest, defined and undefined symbols. Of machine code it
+prints the GPU, and the symbols with their sizes and registers. For a file with
+neither, a message says what it is; the other files are described all the same.
 
-Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
+Exit codes: 0 success, 1 a file has no device code, 2 usage error, 3 a file cannot be
 read.`,
 	},
 	flags: func() []cli.Flag {
 		return append([]cli.Flag{
-			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records; files without PTX have an error"},
+			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records; files without device code have an error"},
 		}, commonFlags()...)
 	},
 	run: (*command).info,
@@ -91,6 +93,11 @@ func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
 	if err != nil {
 		return nil, err
 	}
+	return c.records(opts, inputs)
+}
+
+// records reads the object records of inputs, as inspect does.
+func (c *command) records(opts *cli.Context, inputs []link.Input) ([]*link.Object, error) {
 	list, err := link.Inspect(opts.Context, inputs, 0)
 	if err != nil {
 		return list, c.refused(err)
@@ -109,21 +116,74 @@ func (c *command) showAll(data []byte, unread error) error {
 
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
-	list, unread := c.inspect(opts)
-	if opts.Bool("json") {
-		return showRows(c, list, unread)
+	if len(c.inputs) == 0 {
+		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	if len(list) == 0 && unread != nil {
+	inputs, err := c.findInputs(nil, false)
+	if err != nil {
+		return err
+	}
+	inputs, cubins := dlink.Describe(opts.Context, inputs)
+	list, unread := []*link.Object{}, error(nil)
+	if len(inputs) > 0 {
+		list, unread = c.records(opts, inputs)
+	}
+	if opts.Bool("json") {
+		rows := make([]any, 0, len(list)+len(cubins))
+		for _, o := range list {
+			rows = append(rows, o)
+		}
+		for _, o := range cubins {
+			rows = append(rows, o)
+		}
+		return showRows(c, rows, unread)
+	}
+	if len(list)+len(cubins) == 0 && unread != nil {
 		return unread
 	}
-	var out bytes.Buffer
-	for i, o := range list {
-		if i > 0 {
-			out.WriteByte('\n')
-		}
+	var parts []string
+	for _, o := range list {
+		var out strings.Builder
 		writeInfo(&out, o)
+		parts = append(parts, out.String())
 	}
-	return c.showAll(out.Bytes(), unread)
+	for _, o := range cubins {
+		parts = append(parts, describeCubin(o))
+	}
+	return c.showAll([]byte(strings.Join(parts, "\n")), unread)
+}
+
+// describeCubin returns what info prints of machine code.
+func describeCubin(o dlink.Description) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: machine code, %s, %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(o.Target), map[bool]string{true: "relocatable", false: "linked"}[o.Relocatable], o.Bytes)
+	for _, part := range []struct {
+		title   string
+		defined bool
+	}{{"defines", true}, {"needs", false}} {
+		first := true
+		for _, s := range o.Symbols {
+			if s.Defined != part.defined {
+				continue
+			}
+			if first {
+				fmt.Fprintf(&out, "  %s:\n", part.title)
+				first = false
+			}
+			text := s.Linkage + " " + s.Kind + " " + s.Name
+			if s.Defined {
+				text += fmt.Sprintf(", %d bytes", s.Size)
+			}
+			if s.Registers > 0 {
+				text += fmt.Sprintf(", %d registers", s.Registers)
+			}
+			if plain := (diag.Spelling{}).Unmangled(s.Name); plain != "" {
+				text += "  // " + plain
+			}
+			fmt.Fprintf(&out, "    %s\n", diag.Escape(text))
+		}
+	}
+	return out.String()
 }
 
 // unreadRow stands for a file without PTX in a JSON list. Error says what the file is.

@@ -82,6 +82,74 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	return modules, cubins
 }
 
+// Description is what a cubin in a file says of itself, for ptxlink info.
+type Description struct {
+	Name        string              `json:"name"`
+	Target      string              `json:"machine_code"` // sm_80
+	Relocatable bool                `json:"relocatable"`
+	Bytes       int                 `json:"bytes"`
+	Symbols     []DescriptionSymbol `json:"symbols"`
+}
+
+// DescriptionSymbol is a global or weak symbol. Size is that of the code of a function, and
+// Registers are those of a thread.
+type DescriptionSymbol struct {
+	Name      string `json:"name"`
+	Kind      string `json:"kind"`    // entry, func or object
+	Linkage   string `json:"linkage"` // visible, weak, common or extern
+	Defined   bool   `json:"defined"`
+	Size      int64  `json:"size"`
+	Registers int    `json:"registers,omitempty"`
+}
+
+// Describe describes the cubins in files. It returns the inputs that have PTX or no cubins,
+// too: of these, more can be said.
+func Describe(ctx context.Context, inputs []link.Input) (rest []link.Input, list []Description) {
+	for _, in := range inputs {
+		name, data := in.Path, in.Text
+		if data != nil {
+			name = in.Name
+		} else if in.Reader == nil && mayHoldCubins(in.Path) {
+			data, _ = read(ctx, in.Path) // link.Inspect reports what is wrong
+		}
+		cubins, err := container.Cubins(name, data, container.Options{})
+		if members, _ := container.Open(name, data, container.Options{}); err != nil || len(cubins) == 0 || len(members) > 0 {
+			rest = append(rest, in)
+		}
+		for _, c := range cubins {
+			d := Description{Name: c.Name, Target: c.Target, Relocatable: c.Relocatable(), Bytes: len(c.Data), Symbols: []DescriptionSymbol{}}
+			symbols, _ := c.Symbols() // none of a damaged cubin
+			for _, s := range symbols {
+				d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, kindOf(s), linkageOf(s), s.Defined, s.Size, s.Registers})
+			}
+			list = append(list, d)
+		}
+	}
+	return rest, list
+}
+
+func kindOf(s container.CubinSymbol) string {
+	switch {
+	case s.Entry:
+		return "entry"
+	case s.Function:
+		return "func"
+	}
+	return "object"
+}
+
+func linkageOf(s container.CubinSymbol) string {
+	switch {
+	case !s.Defined:
+		return "extern"
+	case s.Common:
+		return "common"
+	case s.Weak:
+		return "weak"
+	}
+	return "visible"
+}
+
 // bareCode is device code that is not that of a host object of nvcc -dc.
 type bareCode struct {
 	container.HostCode

@@ -172,7 +172,11 @@ type CubinSymbol struct {
 	Common   bool  // and Weak: several may define it, with different sizes
 	Dynamic  bool  // shared memory whose size the launch sets: nothing needs to define it
 	Function bool  // or a kernel; else a variable
-	Size     int64 // of a variable, in bytes
+	Entry    bool  // a kernel
+	Size     int64 // of a variable, or of the code, in bytes
+	// Registers of a thread that runs a function that the cubin defines: bits 24 to 31 of
+	// the sh_info of its section.
+	Registers int
 }
 
 // Types of symbols in cubins, and of st_other.
@@ -181,6 +185,7 @@ const (
 	sttObject  elf.SymType = 13 // STT_CUDA_OBJECT
 	spaces                 = 0xe0
 	shared                 = 0x40
+	kernel                 = 0x10 // STO_CUDA_ENTRY
 )
 
 // Symbols returns the global and weak symbols of the cubin, in the order of its table.
@@ -204,6 +209,10 @@ func (c Cubin) Symbols() (list []CubinSymbol, err error) {
 		c.Common = s.Section == elf.SHN_COMMON
 		// Texture, sampler and surface references are undefined where they are defined, too.
 		c.Defined, c.Weak = c.Defined || reference, c.Weak || reference || c.Common
+		c.Entry = c.Function && s.Other&kernel != 0
+		if i := int(s.Section); c.Function && c.Defined && i < len(f.Sections) {
+			c.Registers = int(f.Sections[i].Info >> 24)
+		}
 		c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
 		list = append(list, c)
 	}
