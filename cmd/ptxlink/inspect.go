@@ -27,8 +27,8 @@ platform, compiler, digest, defined and undefined symbols. Of machine code it
 prints the GPU, and the symbols with their sizes and registers. For a file with
 neither, a message says what it is; the other files are described all the same.
 
-Exit codes: 0 success, 1 a file has no device code, 2 usage error, 3 a file cannot be
-read.`,
+Exit codes: 0 success, 1 a file has no device code, 2 usage error, 3 a file
+cannot be read.`,
 	},
 	flags: func() []cli.Flag {
 		return append([]cli.Flag{
