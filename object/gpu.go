@@ -1,6 +1,7 @@
 package object
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -59,4 +60,10 @@ func (g GPU) Runs(target GPU) bool {
 		return g.Number >= target.Number && g.Family() == target.Family()
 	}
 	return g.Number >= target.Number
+}
+
+// EmptyModule returns a module without symbols that every ptxas which knows the GPU accepts.
+func EmptyModule(gpu GPU) []byte {
+	// ptxas 13 knows none older than sm_75.
+	return fmt.Appendf(nil, "//\n.version 6.3\n.target sm_%d\n.address_size 64\n", min(gpu.Number, 75))
 }

@@ -239,7 +239,7 @@ func compilerAdvice(t table, name string) string {
 	case "std", "fPIC", "fpic", "use_fast_math", "D", "pthread", "fopenmp":
 		return "-" + name + forCompiler
 	case "dlto", "flto":
-		return diag.Join("ptxlink links PTX, not LTO-IR; compile without -"+name, t.With("-O", "%s1 inlines functions of other modules"))
+		return diag.Join("LTO-IR among the inputs is compiled without an option", t.With("-O", "%s1 inlines functions of other modules"))
 	case "I":
 		return diag.Join("-I"+forCompiler, t.With("-L", "%s names a directory with libraries"))
 	case "shared":

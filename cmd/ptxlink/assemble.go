@@ -56,12 +56,21 @@ func (j *linkJob) readAssembler() error {
 	if dir := cmp.Or(opts.String("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
 		j.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.Int64("cache-size")}
 	}
-	// --arch also chooses between PTX for several GPUs.
-	for _, name := range []string{"ptxas", "Xptxas", "ptxas-mode", "partition", "ptxas-jobs", "nvlink", "fatbinary", "save-temps", "resource-usage", "cache-dir", "cache-size"} {
-		if name == "partition" && opts.IsSet("emit-parts") {
+	return nil
+}
+
+// warnUnneeded warns of options for the way to a cubin if there is none, and no LTO-IR, for
+// which some are used. --arch also chooses between PTX for several GPUs.
+func (j *linkJob) warnUnneeded() error {
+	names := []string{"Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
+	if !j.lowered {
+		names = append(names, "ptxas", "ptxas-jobs", "nvlink", "nvvm", "cache-dir", "cache-size")
+	}
+	for _, name := range names {
+		if name == "partition" && j.opts.IsSet("emit-parts") {
 			continue
 		}
-		if opts.IsSet(name) && !j.cubin() {
+		if j.opts.IsSet(name) && !j.cubin() {
 			if err := j.warnUnused(name, map[bool]string{false: "--cubin", true: "--assemble"}[j.checkOnly]); err != nil {
 				return err
 			}

@@ -24,7 +24,7 @@ read or written.`,
 		},
 		flags: func() []cli.Flag {
 			const ignored = "Accepted, without effect"
-			return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "verbose", "dry-run", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
+			return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "verbose", "dry-run", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
 				"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
 				&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
 				&cli.BoolFlag{Name: "save-temps", Category: ignored, Usage: "there are no other files"},

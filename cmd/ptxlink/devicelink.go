@@ -1,16 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
+	"strings"
+	"time"
 
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/container"
 )
 
 // tell reports the messages of a device link. quiet suppresses them if they are only
@@ -50,46 +54,144 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 // findNvlink returns the path of NVIDIA's nvlink. why is what it is needed for.
 func (j *linkJob) findNvlink(why string) (path string, err error) {
 	if path, err = j.assembler.FindNvlink(""); err != nil {
-		var m *diag.Message
-		if errors.As(err, &m) {
-			m.Note(diag.Place{}, why)
-		}
-		return "", &exitError{exitIO, err}
+		return "", j.neededFor(why, err)
 	}
 	return path, nil
 }
 
-// takeCubins leaves the inputs that have a cubin for --arch, and no PTX, to nvlink.
-func (j *linkJob) takeCubins() (err error) {
-	if j.format != "cubin" || j.options.Arch == "" {
-		return nil
+// takeCode takes the inputs apart that have no PTX for the GPU: their cubins are left to
+// nvlink, and their LTO-IR is compiled to PTX.
+func (j *linkJob) takeCode() (cubins []container.Cubin, err error) {
+	if j.separated {
+		return nil, nil
 	}
+	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() || j.options.Arch == ""}
 	log := diag.Log{Spelling: j.spelling}
-	inputs, cubins := dlink.Separate(j.opts.Context, j.options.Inputs, dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize}, &log)
+	s := dlink.Separate(j.opts.Context, j.options.Inputs, o, &log)
+	if j.report.log(&log) > 0 {
+		return nil, &exitError{code: exitLink}
+	}
+	j.options.Inputs = s.Modules
+	if len(s.LTOIR.Units) == 0 {
+		return j.useCubins(&s.Cubins)
+	}
+	j.lowered = true
+	l, err := j.newLowerer(&s.LTOIR)
+	if err != nil {
+		return nil, err
+	}
+	if err := j.lowerApart(l, &s.LTOIR); err != nil {
+		return nil, err
+	}
+	if cubins, err = j.useCubins(&s.Cubins); err != nil {
+		return nil, err
+	}
+	return cubins, j.lowerTogether(l, &s.LTOIR)
+}
+
+// newLowerer finds the tools for LTO-IR.
+func (j *linkJob) newLowerer(lto *dlink.LTOIR) (*ptxas.Lowerer, error) {
+	b := &j.assembler
+	why := "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
+	if b.Path == "" {
+		var err error
+		if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
+			var m *diag.Message
+			if errors.As(err, &m) {
+				m.Help = strings.TrimSuffix(m.Help, ptxas.NotForPTX)
+			}
+			return nil, j.neededFor(why, err)
+		}
+	}
+	l := &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache}, Nvlink: b.Nvlink}
+	l.Arch = strings.Replace(cmp.Or(j.options.Arch, lto.Arch()), "compute_", "sm_", 1)
+	if l.Nvlink == "" {
+		var err error
+		if l.Nvlink, err = j.findNvlink(why); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if l.NVVM, err = b.FindNVVM(j.opts.String("nvvm"), l.Nvlink); err != nil {
+		return nil, j.neededFor(why, err)
+	}
+	return l, nil
+}
+
+// neededFor adds to an error what a tool is needed for.
+func (j *linkJob) neededFor(why string, err error) error {
+	var m *diag.Message
+	if errors.As(err, &m) {
+		m.Note(diag.Place{}, why)
+	}
+	return &exitError{exitIO, err}
+}
+
+// lowerApart compiles each unit of LTO-IR alone.
+func (j *linkJob) lowerApart(l *ptxas.Lowerer, lto *dlink.LTOIR) error {
+	defer j.timed("LTO-IR", time.Now())
+	log := diag.Log{Spelling: j.spelling}
+	texts, err := l.LowerEach(j.opts.Context, lto.Units, int(j.opts.Int64("ptxas-jobs")), &log)
 	if j.report.log(&log) > 0 {
 		return &exitError{code: exitLink}
 	}
-	j.options.Inputs = inputs
-	return j.useCubins(&cubins)
+	if err == nil {
+		j.options.Inputs, err = lto.Apart(j.options.Inputs, texts)
+	}
+	return err
+}
+
+// lowerTogether compiles the units of LTO-IR that the link takes to one module. What the link
+// reports of the units is reported before, at their files.
+func (j *linkJob) lowerTogether(l *ptxas.Lowerer, lto *dlink.LTOIR) error {
+	if len(lto.Units) < 2 || j.checkOnly {
+		return nil
+	}
+	o := j.options
+	o.CheckOnly, o.Stream = true, false
+	r, err := link.Link(j.opts.Context, o)
+	if err != nil {
+		return j.refused(err)
+	}
+	if j.report.told == nil { // the link with all units together says some of it again
+		j.report.told = map[string]bool{}
+	}
+	if j.report.write(r.Messages) > 0 {
+		return &exitError{code: exitLink}
+	}
+	units := lto.Linked(r)
+	if len(units) < 2 {
+		return nil
+	}
+	defer j.timed("LTO-IR", time.Now())
+	log := diag.Log{Spelling: j.spelling}
+	text, err := l.Lower(j.opts.Context, units, &log)
+	if j.report.log(&log) > 0 {
+		return &exitError{code: exitLink}
+	}
+	if err == nil {
+		j.options.Inputs = lto.Together(j.options.Inputs, units, text)
+	}
+	return err
 }
 
 // useCubins leaves cubins to nvlink, and those of archives that something needs.
-func (j *linkJob) useCubins(cubins *dlink.Cubins) (err error) {
+func (j *linkJob) useCubins(cubins *dlink.Cubins) ([]container.Cubin, error) {
 	if err := j.pullCubins(cubins); err != nil {
-		return err
+		return nil, err
 	}
 	switch {
 	case len(cubins.List) == 0:
-		return nil
+		return nil, nil
 	case j.assembler.Mode == ptxas.Whole:
-		return &usageError{text: "--ptxas-mode=whole links no cubins, and " + cubins.List[0].Name + " has one", help: "without it, nvlink links the cubins"}
+		return nil, &usageError{text: "--ptxas-mode=whole links no cubins, and " + cubins.List[0].Name + " has one", help: "without it, nvlink links the cubins"}
 	case j.assembler.Nvlink == "":
+		var err error
 		if j.assembler.Nvlink, err = j.findNvlink("needed for " + cubins.List[0].Name + ", which has no PTX for " + j.options.Arch); err != nil {
-			return err
+			return nil, err
 		}
 	}
-	j.assembler.Mode, j.assembler.Cubins = ptxas.Separate, cubins.List
-	return nil
+	return cubins.List, nil
 }
 
 // pullCubins sets the cubins of the link, and adds the members of archives that the modules

@@ -12,6 +12,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
+	"ptxlink/object/container"
 )
 
 // readArchs reads --arch. Each cubin of a fatbin is the link for its GPU, because the
@@ -49,10 +50,10 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	} else {
 		j.report.told = map[string]bool{}
 	}
-	described := map[string]bool{}
+	described, given := map[string]bool{}, j.options.Inputs
 	for _, arch := range archs {
-		j.options.Arch = arch
-		result, linkErr := j.link()
+		j.options.Arch, j.options.Inputs = arch, given
+		result, cubins, linkErr := j.link()
 		if exit := (*exitError)(nil); linkErr != nil && !errors.As(linkErr, &exit) {
 			return nil, linkErr
 		}
@@ -70,7 +71,10 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 		if j.report.write(result.Messages) > 0 { // --fatal-warnings
 			err = &exitError{code: exitLink}
 		}
-		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result})
+		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins})
+	}
+	if unneeded := j.warnUnneeded(); err == nil {
+		err = unneeded
 	}
 	if err != nil {
 		return nil, err
@@ -78,8 +82,12 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	return targets, nil
 }
 
-// link links for one GPU.
-func (j *linkJob) link() (*link.Result, error) {
+// link links for one GPU. It returns also the cubins that nvlink links with the result.
+func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
+	cubins, err := j.takeCode()
+	if err != nil {
+		return nil, nil, err
+	}
 	run := link.Link
 	if j.memory != nil && j.memory.libraries != nil {
 		run = j.memory.libraries.Link
@@ -103,10 +111,10 @@ func (j *linkJob) link() (*link.Result, error) {
 		}
 	}
 	if err != nil {
-		return nil, j.refused(err)
+		return nil, nil, j.refused(err)
 	}
 	j.passes = append(j.passes, result.Passes...)
-	return result, nil
+	return result, cubins, nil
 }
 
 // describe returns what the options ask to print about a link.

@@ -153,9 +153,12 @@ func (c *command) info(opts *cli.Context) error {
 	return c.showAll([]byte(strings.Join(parts, "\n")), unread)
 }
 
-// describeCubin returns what info prints of machine code.
+// describeCubin returns what info prints of machine code and of LTO-IR.
 func describeCubin(o dlink.Description) string {
 	var out strings.Builder
+	if o.LTOIR != "" {
+		return fmt.Sprintf("%s: LTO-IR for %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(o.LTOIR), o.Bytes)
+	}
 	fmt.Fprintf(&out, "%s: machine code, %s, %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(o.Target), map[bool]string{true: "relocatable", false: "linked"}[o.Relocatable], o.Bytes)
 	for _, part := range []struct {
 		title   string

@@ -29,6 +29,8 @@ type linkJob struct {
 	archs     []string          // the GPUs of a fatbin, if there are several
 	beside    map[string]string // the files of sideFiles that are written, by option
 	passes    []link.Pass
+	separated bool // the inputs are PTX only
+	lowered   bool // there was LTO-IR
 
 	assembler ptxas.Build
 	fatbinary string          // its path
@@ -105,9 +107,6 @@ func (j *linkJob) run() error {
 func (j *linkJob) make() (targets []ptxas.Target, files []outfile.File, err error) {
 	if j.cubin() {
 		if err := j.findTools(); err != nil {
-			return nil, nil, err
-		}
-		if err := j.takeCubins(); err != nil {
 			return nil, nil, err
 		}
 	}

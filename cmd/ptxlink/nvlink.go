@@ -152,7 +152,7 @@ func (j *linkJob) nvlink() error {
 	if err := j.tell(job.Messages, j.opts.Bool("suppress-arch-warning")); err != nil {
 		return err
 	}
-	j.options.Inputs, j.options.Arch, j.options.MapInputs = job.Inputs, job.Arch, true
+	j.options.Inputs, j.options.Arch, j.options.MapInputs, j.separated = job.Inputs, job.Arch, true, true
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
 	for _, name := range splitCommas(j.opts.StringSlice("kernels-used")) {
 		j.options.Entries = append(j.options.Entries, "*"+escapeGlob(name)+"*")
@@ -242,13 +242,15 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 		return &exitError{exitIO, err}
 	}
 	j.assembler.Nvlink, _ = j.assembler.FindNvlink("") // without one, the whole program is assembled
-	if err := j.useCubins(&job.Cubins); err != nil {
+	cubins, err := j.useCubins(&job.Cubins)
+	if err != nil {
 		return err
 	}
 	targets, err := j.linkAll()
 	if err != nil {
 		return err
 	}
+	targets[0].Cubins = cubins
 	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
 	if n := j.opts.String("maxrregcount"); n != "" {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)

@@ -75,7 +75,7 @@ func reproduced(opts *cli.Context, arg string) string {
 		return ""
 	case "version-script":
 		return "--version-script=" + insideDir(value)
-	case "ptxas", "nvlink", "fatbinary":
+	case "ptxas", "nvlink", "nvvm", "fatbinary":
 		if strings.ContainsRune(value, filepath.Separator) {
 			if full, err := filepath.Abs(value); err == nil {
 				value = full

@@ -27,6 +27,7 @@ var fields = map[string]string{
 	"--keep-line-info":   "Options.KeepLines",
 	"--llc":              "Options.LLC",
 	"--localize":         "Options.Localize",
+	"--nvvm":             "Lowerer.NVVM",
 	"--localize-symbol":  "Options.LocalizeInputs",
 	"--no-inline":        "Options.Optimize.NoInline",
 	"--nvlink":           "Build.Nvlink",

@@ -2,6 +2,7 @@ package dlink
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -33,59 +34,83 @@ func (c *Cubins) add(list []container.Cubin, log *diag.Log) {
 	}
 }
 
-// Separate takes the files from inputs that have no PTX for o.Arch and a relocatable cubin
-// that runs on it: cubins, fatbins and host objects. Those of archives are not linked yet
-// (Pull). If only archives are left of the inputs, or nothing, there is an empty module too.
-func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (modules []link.Input, cubins Cubins) {
-	r := reader{Options: o}
-	r.gpu, _ = object.ParseGPU(o.Arch)
-	cubins.archived = &Cubins{}
-	named := false // a file other than an archive is left
-	modules = slices.DeleteFunc(slices.Clone(inputs), func(in link.Input) bool {
-		path, data := in.Path, in.Text
-		if data != nil {
-			path = in.Name
-		} else if in.Path == "" || in.Reader != nil || !mayHoldCubins(in.Path) {
-			named = true
-			return false
-		} else {
-			var err error
-			if data, err = read(ctx, in.Path); err != nil {
-				named = true
-				return false // link.Link reports it
-			}
-		}
-		if !startsAsHolder(data) {
-			named = true
-			return false
-		}
-		codes, ptx := r.bare(path, data)
-		found := false
-		for _, code := range codes {
-			if r.verdict(code.HostCode) != cubinOnly {
-				continue
-			}
-			found = true
-			to := &cubins
-			if container.IsArchive(data) && !in.WholeArchive {
-				to = cubins.archived
-			}
-			to.add(r.cubins(code), log)
-		}
-		taken := found && (!ptx || !container.IsArchive(data))
-		named = named || !taken && !container.IsArchive(data)
-		return taken
-	})
-	if !named && (len(cubins.List) > 0 || len(modules) == 0 && len(inputs) > 0) {
-		modules = append(modules, link.Input{Name: "<no PTX>", Text: emptyModule(r.gpu)})
-	}
-	return modules, cubins
+// Separated is what Separate finds in the inputs of a link.
+type Separated struct {
+	Modules []link.Input // those that link.Link reads, with places for the LTO-IR
+	Cubins  Cubins
+	LTOIR   LTOIR
 }
 
-// Description is what a cubin in a file says of itself, for ptxlink info.
+// Separate takes the device code from inputs that have no PTX for o.Arch: relocatable cubins
+// that run on it, in files of their own, fatbins and host objects, or else LTO-IR. Cubins of
+// archives are not linked yet (Pull). If only archives are left of the inputs, or nothing,
+// there is an empty module too.
+func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
+	r := reader{Options: o}
+	r.gpu, _ = object.ParseGPU(o.Arch)
+	s.Cubins.archived = &Cubins{}
+	named := false // a file other than an archive is left
+	for _, in := range inputs {
+		path, data := "", []byte(nil)
+		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // a thousand modules are not opened twice
+			path, data = holder(ctx, in)
+		}
+		if data == nil {
+			named = true
+			s.Modules = append(s.Modules, in)
+			continue
+		}
+		codes, ptx := r.bare(path, data)
+		archive, found := container.IsArchive(data), false
+		var lto []container.LTOIR
+		for _, code := range codes {
+			switch r.verdict(code.HostCode) {
+			case cubinOnly:
+				found = true
+				to := &s.Cubins
+				if archive && !in.WholeArchive {
+					to = s.Cubins.archived
+				}
+				to.add(r.cubins(code), log)
+			case ltoOnly:
+				lto = append(lto, r.ltoIR(code)...)
+			}
+		}
+		taken := (found || lto != nil) && (!ptx || !archive)
+		if !taken {
+			s.Modules = append(s.Modules, in)
+		}
+		if lto != nil {
+			s.Modules = append(s.Modules, s.LTOIR.add(len(s.Modules), path, lto, archive, in.WholeArchive)...)
+		}
+		named = named || !archive && (!taken || lto != nil)
+	}
+	if !named && (len(s.Cubins.List) > 0 || len(s.Modules) == 0 && len(inputs) > 0) {
+		s.Modules = append(s.Modules, link.Input{Name: "<no PTX>", Text: object.EmptyModule(r.gpu)})
+	}
+	return s
+}
+
+// holder returns the name and the contents of an input that may hold more than PTX, or nil.
+func holder(ctx context.Context, in link.Input) (name string, data []byte) {
+	switch {
+	case in.Text != nil:
+		name, data = in.Name, in.Text
+	case in.Path != "" && in.Reader == nil && mayHold(in.Path):
+		name = in.Path
+		data, _ = read(ctx, in.Path) // link.Link reports what is wrong
+	}
+	if !startsAsHolder(data) {
+		return "", nil
+	}
+	return name, data
+}
+
+// Description is what a cubin or LTO-IR in a file says of itself, for ptxlink info.
 type Description struct {
 	Name        string              `json:"name"`
-	Target      string              `json:"machine_code"` // sm_80
+	Target      string              `json:"machine_code,omitempty"` // of a cubin: sm_80
+	LTOIR       string              `json:"lto_ir,omitempty"`       // likewise
 	Relocatable bool                `json:"relocatable"`
 	Bytes       int                 `json:"bytes"`
 	Symbols     []DescriptionSymbol `json:"symbols"`
@@ -102,19 +127,18 @@ type DescriptionSymbol struct {
 	Registers int    `json:"registers,omitempty"`
 }
 
-// Describe describes the cubins in files. It returns the inputs that have PTX or no cubins,
-// too: of these, more can be said.
+// Describe describes the cubins and the LTO-IR in files. It returns the inputs that have PTX
+// or neither, too: of these, more can be said.
 func Describe(ctx context.Context, inputs []link.Input) (rest []link.Input, list []Description) {
 	for _, in := range inputs {
-		name, data := in.Path, in.Text
-		if data != nil {
-			name = in.Name
-		} else if in.Reader == nil && mayHoldCubins(in.Path) {
-			data, _ = read(ctx, in.Path) // link.Inspect reports what is wrong
-		}
+		name, data := holder(ctx, in)
 		cubins, err := container.Cubins(name, data, container.Options{})
-		if members, _ := container.Open(name, data, container.Options{}); err != nil || len(cubins) == 0 || len(members) > 0 {
+		ltoIR, _ := container.LTOIRs(name, data, container.Options{})
+		if members, _ := container.Open(name, data, container.Options{}); err != nil || len(cubins)+len(ltoIR) == 0 || len(members) > 0 {
 			rest = append(rest, in)
+		}
+		for _, l := range ltoIR {
+			list = append(list, Description{Name: l.Name, LTOIR: cmp.Or(l.Target, "an unknown GPU"), Bytes: len(l.Data), Symbols: []DescriptionSymbol{}})
 		}
 		for _, c := range cubins {
 			d := Description{Name: c.Name, Target: c.Target, Relocatable: c.Relocatable(), Bytes: len(c.Data), Symbols: []DescriptionSymbol{}}
@@ -154,31 +178,42 @@ func linkageOf(s container.CubinSymbol) string {
 type bareCode struct {
 	container.HostCode
 	cubins []container.Cubin
+	ltoIR  []container.LTOIR
 }
 
-// bare returns the device code of each object in a file that has relocatable cubins. ptx is
-// set if there is PTX in the file.
+// bare returns the device code of each object in a file that has relocatable cubins or
+// LTO-IR. ptx is set if there is PTX in the file.
 func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 	options := container.Options{MaxSize: r.MaxInputSize}
-	cubins, err := container.Cubins(path, data, options)
-	if err != nil || len(cubins) == 0 {
+	var cubins []container.Cubin
+	ltoIR, err := container.LTOIRs(path, data, options)
+	if err == nil && !r.PTX {
+		cubins, err = container.Cubins(path, data, options)
+	}
+	if err != nil || len(cubins)+len(ltoIR) == 0 {
 		return nil, false
 	}
 	// What is in one file or member of an archive is called by its name.
 	owner := func(name string) string { return name[:max(len(path), strings.LastIndexByte(name, ')')+1)] }
 	index := map[string]int{}
-	for _, c := range cubins {
-		if !c.Relocatable() {
-			continue
-		}
-		name := owner(c.Name)
+	of := func(name string) *bareCode {
 		if _, known := index[name]; !known {
 			index[name] = len(list)
 			list = append(list, bareCode{HostCode: container.HostCode{Name: name}})
 		}
-		code := &list[index[name]]
-		c.Name = name
-		code.Cubins, code.cubins = append(code.Cubins, c.Target), append(code.cubins, c)
+		return &list[index[name]]
+	}
+	for _, c := range cubins {
+		if c.Relocatable() {
+			c.Name = owner(c.Name)
+			code := of(c.Name)
+			code.Cubins, code.cubins = append(code.Cubins, c.Target), append(code.cubins, c)
+		}
+	}
+	for _, l := range ltoIR {
+		l.Name = owner(l.Name)
+		code := of(l.Name)
+		code.LTO, code.ltoIR = true, append(code.ltoIR, l)
 	}
 	members, _ := container.Open(path, data, options) // link.Link reports what is wrong
 	for _, m := range members {
@@ -269,9 +304,8 @@ func (c *Cubins) Pull(r *link.Result) (pulled bool) {
 	return pulled
 }
 
-// mayHoldCubins reports whether a regular file starts as an ELF file, a fatbin or an archive
-// does.
-func mayHoldCubins(path string) bool {
+// mayHold reports whether a regular file starts as one that may hold more than PTX.
+func mayHold(path string) bool {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
 		return false
 	}
@@ -287,8 +321,8 @@ func mayHoldCubins(path string) bool {
 	return startsAsHolder(magic)
 }
 
-// startsAsHolder reports whether a file that may hold cubins starts like this: an ELF file, a
-// fatbin or an archive.
+// startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF
+// file, a fatbin, an archive or LTO-IR.
 func startsAsHolder(magic []byte) bool {
-	return bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
+	return container.IsLTOIR(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
 }

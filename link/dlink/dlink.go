@@ -34,6 +34,8 @@ type Options struct {
 	System bool
 	// LTO is set if nvlink compiles the LTO-IR of the objects.
 	LTO bool
+	// PTX is set if the output is PTX, into which no cubin is linked.
+	PTX bool
 	// MaxInputSize is the same as in link.Options.
 	MaxInputSize int64
 }
@@ -110,7 +112,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	}
 	j.Messages = log.Messages
 	if len(j.Inputs) == 0 {
-		j.Inputs = []link.Input{{Name: "<no device code>", Text: emptyModule(r.gpu)}}
+		j.Inputs = []link.Input{{Name: "<no device code>", Text: object.EmptyModule(r.gpu)}}
 	}
 	return j
 }
@@ -203,12 +205,6 @@ func read(ctx context.Context, path string) ([]byte, error) {
 		}
 	}
 	return infile.Read(f, info)
-}
-
-// emptyModule returns a module that every ptxas which knows the GPU accepts.
-func emptyModule(gpu object.GPU) []byte {
-	// ptxas 13 knows none older than sm_75.
-	return fmt.Appendf(nil, "//\n.version 6.3\n.target sm_%d\n.address_size 64\n", min(gpu.Number, 75))
 }
 
 // library adds the cubins of libcudadevrt.a. That of CUDA 13 has PTX for the newest GPU only.

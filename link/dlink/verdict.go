@@ -39,18 +39,23 @@ func (r *reader) verdict(code container.HostCode) verdict {
 	if len(code.PTX)+len(code.Cubins) == 0 && !code.LTO {
 		return suits
 	}
-	for _, target := range code.PTX {
-		if t, ok := object.ParseGPU(target); ok && r.gpu.Runs(t) {
-			return suits
-		}
+	if slices.ContainsFunc(code.PTX, r.runs) {
+		return suits
 	}
 	if r.cubinFor(code) != "" {
 		return cubinOnly
 	}
-	if code.LTO && !r.virtual() {
+	if code.LTO && (!r.virtual() || r.PTX) {
 		return ltoOnly
 	}
 	return unsuited
+}
+
+// runs reports whether PTX or LTO-IR for a target can be linked for the GPU; if none is named,
+// any can.
+func (r *reader) runs(target string) bool {
+	t, ok := object.ParseGPU(target)
+	return ok && (r.gpu.Runs(t) || r.Arch == "")
 }
 
 // cubinFor returns the highest GPU of a cubin that runs on the GPU of the link, or "". It
@@ -75,6 +80,22 @@ func (r *reader) cubins(code bareCode) (list []container.Cubin) {
 	for _, c := range code.cubins {
 		if c.Target == target {
 			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// ltoIR returns the LTO-IR of device code for the highest GPU that suits; several of an object
+// of ld -r.
+func (r *reader) ltoIR(code bareCode) (list []container.LTOIR) {
+	best := -1
+	for _, l := range code.ltoIR {
+		t, _ := object.ParseGPU(l.Target)
+		if t.Number > best && r.runs(l.Target) {
+			list, best = nil, t.Number
+		}
+		if t.Number == best && r.runs(l.Target) {
+			list = append(list, l)
 		}
 	}
 	return list

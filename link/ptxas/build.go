@@ -62,10 +62,12 @@ type Build struct {
 	prefix   string // of the names of intermediate files
 }
 
-// Target is a linked module and the GPU to assemble it for.
+// Target is a linked module and the GPU to assemble it for. With Cubins, which take the place
+// of those of Options, the Mode is Separate.
 type Target struct {
 	Arch string
 	*link.Result
+	Cubins []container.Cubin
 }
 
 // Assemble assembles a linked module to a cubin. It returns messages with input lines;
@@ -109,6 +111,9 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	err = parallel.Each(ctx, len(targets), jobs, arch, func(i int) {
 		b, t := b, targets[i]
 		b.Arch, b.Debug, b.LineInfo, b.Modules = t.Arch, t.Result.Debug, t.Result.LineInfo, t.Result.Modules
+		if len(t.Cubins) > 0 {
+			b.Cubins, b.Mode = t.Cubins, Separate
+		}
 		if len(targets) > 1 {
 			b.prefix = t.Arch + "."
 		}

@@ -24,6 +24,9 @@ func (b Build) fatbinArgs(targets []Target) []string {
 	if all, _ := newTeller(b.Options, t.PTX, t.Lines).common(nil); len(all) > 0 {
 		args = append(args, "--cmdline="+strings.Join(all, " ")) // as nvcc records them
 	}
+	if len(t.Cubins) > 0 { // it lacks what they define
+		return args
+	}
 	return append(args, "--image3=kind=ptx,sm="+number(t.Result.Target)+",file="+filePrefix(targets, t)+inputName)
 }
 
@@ -63,7 +66,7 @@ func Portable(targets []Target) Target {
 }
 
 // Fatbin packs the outputs of AssembleAll and the PTX of the Portable target into a
-// fatbin. fatbinary is its path.
+// fatbin; without PTX if cubins were linked with it. fatbinary is its path.
 func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, outputs []Output) ([]byte, error) {
 	args := b.fatbinArgs(targets)
 	if b.Command != nil {

@@ -83,8 +83,11 @@ func (o Options) Find(explicit string) (string, error) {
 		text += " (not set: " + strings.Join(unset, ", ") + ")"
 	}
 	return "", diag.New(diag.Tool, diag.Place{}, text).
-		WithHelp("pip install nvidia-cuda-nvcc, install the CUDA toolkit, or name the program with " + o.Spelling.With("--ptxas", "%s or ") + "$PTXAS; writing PTX needs none")
+		WithHelp("pip install nvidia-cuda-nvcc, install the CUDA toolkit, or name the program with " + o.Spelling.With("--ptxas", "%s or ") + "$PTXAS" + NotForPTX)
 }
+
+// NotForPTX ends the help for a ptxas that is not found.
+const NotForPTX = "; writing PTX needs none"
 
 var program = "ptxas" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 

@@ -50,7 +50,7 @@ func TestSpaces(t *testing.T) {
 					name := fmt.Sprintf("-O%d, %s", level, way.name)
 					b.Mode, b.Parts, b.Compile = way.mode, way.parts, way.name == "-c"
 					b.Cache = &Cache{Dir: t.TempDir()}
-					targets := []Target{{"sm_80", linked}, {"sm_90", linked}}
+					targets := []Target{{Arch: "sm_80", Result: linked}, {Arch: "sm_90", Result: linked}}
 					if testing.Short() || level > 0 || suffix != "" {
 						targets = targets[:1]
 					}

@@ -115,6 +115,7 @@ type opener struct {
 
 	codes  *hostCodes // set for HostCodes, which opens nothing but host objects
 	cubins *[]Cubin   // set for Cubins, which skips PTX
+	ltoIR  *[]LTOIR   // set for LTOIRs, which skips PTX too
 }
 
 // newOpener returns the state for a file of size bytes.
@@ -204,6 +205,9 @@ func (op *opener) open(data []byte, p place) *Error {
 	}
 	for _, known := range refused {
 		if prefixed(data, known.magic) {
+			if known.kind == ltoIR && op.ltoIR != nil {
+				*op.ltoIR = append(*op.ltoIR, bareLTOIR(p.name, data))
+			}
 			return op.none(known.kind, p.target, p)
 		}
 	}
@@ -225,10 +229,12 @@ func prefixed(data []byte, magic string) bool {
 	return len(data) >= len(magic) && string(data[:len(magic)]) == magic
 }
 
+func (op *opener) skipsPTX() bool { return op.cubins != nil || op.ltoIR != nil }
+
 // texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
 // a file linked by gcc holds several.
 func (op *opener) texts(data []byte, p place) *Error {
-	if op.cubins != nil {
+	if op.skipsPTX() {
 		return nil
 	}
 	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group, Options: p.options}
@@ -391,7 +397,7 @@ var refused = []struct {
 	magic string
 	kind  kind
 }{
-	{"\xed\x43\x4e\x7f", ltoIR}, // of nvcc -ltoir, NVRTC and nvJitLink
+	{ltoMagic, ltoIR}, // of nvcc -ltoir, NVRTC and nvJitLink
 	{"BC\xc0\xde", bitcode}, {"\xde\xc0\x17\x0b", bitcode},
 	{"CCOB", bundle}, {"__CLANG_OFFLOAD_BUNDLE__", bundle}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle},
 	{"\xcf\xfa\xed\xfe", foreign}, {"\xce\xfa\xed\xfe", foreign}, {"\xca\xfe\xba\xbe", foreign},

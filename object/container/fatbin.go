@@ -175,6 +175,9 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 			return op.none(cubin, e.target(), p.in(p.name))
 		}
 	case fatbinLTO:
+		if op.ltoIR != nil {
+			*op.ltoIR = append(*op.ltoIR, LTOIR{p.name, e.target(), aloneInFatbin(header, body), p.archive})
+		}
 		return op.none(ltoIR, e.target(), p.in(p.name))
 	default:
 		return op.none(deviceOther, e.target(), p.in(p.name))
@@ -182,7 +185,7 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	if e.flags&fatbinObfuscated != 0 {
 		return op.none(obfuscated, e.target(), p.in(p.name))
 	}
-	if op.cubins != nil && e.kind == fatbinPTX {
+	if op.skipsPTX() && e.kind == fatbinPTX {
 		return nil
 	}
 	if op.codes != nil && e.kind == fatbinPTX { // only the GPU matters

@@ -155,7 +155,26 @@ func mendArchive(data []byte, mend byte) []byte {
 
 func FuzzFatbin(f *testing.F) {
 	seeds(f, isFatbin)
-	f.Fuzz(func(t *testing.T, data []byte, mend byte) { openBounded(t, mendFatbin(data, mend)) })
+	ltoIR := make([]byte, 16+minEntry+8)
+	copy(ltoIR, fatbinMagic)
+	le.PutUint16(ltoIR[6:], 16)
+	le.PutUint64(ltoIR[8:], minEntry+8)
+	le.PutUint16(ltoIR[16:], fatbinLTO)
+	le.PutUint32(ltoIR[20:], minEntry)
+	le.PutUint64(ltoIR[24:], 8)
+	le.PutUint32(ltoIR[16+0x1c:], 80)
+	f.Add(ltoIR, byte(0))
+	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
+		data = mendFatbin(data, mend)
+		openBounded(t, data)
+		list, _ := LTOIRs("a.fatbin", data, Options{MaxSize: 1 << 20})
+		for _, l := range list {
+			again, err := LTOIRs("a.fatbin", l.Data, Options{MaxSize: 1 << 20})
+			if err != nil || len(again) != 1 || again[0].Target != l.Target || !bytes.Equal(again[0].Data, l.Data) {
+				t.Errorf("%+v alone: %+v, %v", l, again, err)
+			}
+		}
+	})
 }
 
 func mendFatbin(data []byte, mend byte) []byte {

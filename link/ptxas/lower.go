@@ -1,0 +1,215 @@
+package ptxas
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/outfile"
+	"ptxlink/internal/parallel"
+	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
+	"ptxlink/object"
+	"ptxlink/object/container"
+)
+
+// Lowerer compiles LTO-IR to PTX with nvlink and NVIDIA's libnvvm.
+type Lowerer struct {
+	Options        // Path, Arch, Spelling and Cache
+	Nvlink  string // its path, as returned by FindNvlink
+	NVVM    string // that of libnvvm, as returned by FindNVVM
+
+	empty []byte // a relocatable cubin for Arch without symbols
+}
+
+// FindNVVM returns the absolute path of libnvvm, which nvlink compiles LTO-IR with. It
+// searches in this order:
+//
+//  1. explicit, the value of --nvvm: a file
+//  2. $NVVM, likewise
+//  3. the toolkit of nvlink and that of ptxas: nvvm/lib64, lib, lib64 and Debian's directory
+//     beside bin
+//  4. the directories that CUDA is usually installed in, and pip's wheels, as for Find
+func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
+	who := o.Spelling.Option("--nvvm")
+	if explicit == "" {
+		explicit, who = os.Getenv("NVVM"), "$NVVM"
+	}
+	help := "name the file with " + o.Spelling.With("--nvvm", "%s or ") + "$NVVM, pip install nvidia-nvvm, or compile to PTX: with code=compute_80 in place of code=lto_80"
+	if explicit != "" {
+		if info, err := os.Stat(explicit); err != nil || !info.Mode().IsRegular() {
+			return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot use %s, which %s names: it is no file", explicit, who)).WithHelp(help)
+		}
+		return filepath.Abs(explicit)
+	}
+	var roots []string
+	for _, program := range []string{nvlink, o.Path} {
+		if real, err := filepath.EvalSymlinks(program); err == nil {
+			program = real
+		}
+		roots = append(roots, filepath.Dir(filepath.Dir(program)))
+	}
+	for _, dir := range installed() {
+		roots = append(roots, filepath.Dir(dir))
+	}
+	for _, packages := range sitePackages() {
+		for _, wheel := range []string{"nvidia/cu[1-9]*", "nvidia/cuda_nvcc"} {
+			roots = append(roots, filepath.Join(packages, filepath.FromSlash(wheel)))
+		}
+	}
+	for _, root := range roots {
+		for _, dir := range []string{"nvvm/lib64", "lib", "lib64", "lib/" + debianHost()} {
+			found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "libnvvm.so*"))
+			slices.SortFunc(found, NewestFirst)
+			if len(found) > 0 {
+				return filepath.Abs(found[0])
+			}
+		}
+	}
+	return "", diag.New(diag.Tool, diag.Place{}, "cannot find libnvvm in the toolkit of "+nvlink+", the usual directories or pip's wheels").WithHelp(help)
+}
+
+// debianHost is the name of Debian's directory of libraries.
+func debianHost() string {
+	return cmp.Or(map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH], runtime.GOARCH) + "-linux-gnu"
+}
+
+// Lower compiles LTO-IR to one PTX module for l.Arch. All names that another module may see
+// stay visible. With an error of the log, it returns ErrRejected.
+func (l *Lowerer) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+	if err := l.makeEmpty(ctx); err != nil {
+		return nil, err
+	}
+	// With only LTO-IR to link, nvlink hides what no kernel of it needs.
+	names := []string{"empty.cubin"}
+	var digests []byte
+	for i, u := range units {
+		names = append(names, fmt.Sprintf("lto%d%s", i, map[bool]string{true: ".fatbin", false: ".ltoir"}[u.IsFatbin()]))
+		digest := sha256.Sum256(u.Data)
+		digests = append(digests, digest[:]...)
+	}
+	args := append([]string{"-lto", "-emit-ptx", "-arch=" + l.Arch, "-nvvmpath=nvvm"}, append(names, "-o", inputName)...)
+	key := ""
+	if l.Cache != nil {
+		if info, err := os.Stat(l.NVVM); err == nil {
+			library := fmt.Appendf(nil, "%s\n%d\n%d\n", l.NVVM, info.Size(), info.ModTime().UnixNano())
+			key = l.Cache.key(ctx, l.Nvlink, args, append(library, digests...))
+		}
+		if kept, ok := l.Cache.load(key); ok {
+			return kept.cubin, nil
+		}
+	}
+	text, err := l.nvlink(ctx, args, names, units, log)
+	if err == nil && key != "" {
+		l.Cache.store(key, result{cubin: text})
+	}
+	return text, err
+}
+
+// LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
+// returns the modules in order.
+func (l *Lowerer) LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error) {
+	if err := l.makeEmpty(ctx); err != nil {
+		return nil, err
+	}
+	texts, logs, errs := make([][]byte, len(units)), log.Split(len(units)), make([]error, len(units))
+	err := parallel.Each(ctx, len(units), cap(newSlots(jobs)), func(i int) string { return units[i].Name }, func(i int) {
+		texts[i], errs[i] = l.Lower(ctx, units[i:i+1], &logs[i])
+	})
+	merge(log, logs)
+	return texts, cmp.Or(err, worst(errs))
+}
+
+// makeEmpty makes the cubin without symbols.
+func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
+	if l.empty != nil {
+		return nil
+	}
+	o := Options{Path: l.Path, Arch: l.Arch, Compile: true, Spelling: l.Spelling, Cache: l.Cache}
+	gpu, _ := object.ParseGPU(l.Arch)
+	cubin, messages, err := Assemble(ctx, o, object.EmptyModule(gpu), nil)
+	if errors.Is(err, ErrRejected) && len(messages) > 0 {
+		return messages[0]
+	}
+	l.empty = cubin
+	return err
+}
+
+// nvlink runs nvlink.
+func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+	dir, remove, err := outfile.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	library := filepath.Join(dir, "nvvm", "lib64")
+	if err := os.MkdirAll(library, 0o700); err != nil {
+		return nil, err
+	}
+	if err := os.Symlink(l.NVVM, filepath.Join(library, "libnvvm.so")); err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		data := l.empty
+		if i > 0 {
+			data = units[i-1].Data
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	out, err := run(ctx, dir, l.Nvlink, args)
+	if err != nil {
+		return nil, err
+	}
+	text, readErr := tool.ReadFile(dir, inputName)
+	if out.Killed() == "" && out.State.Success() && readErr == nil && (container.Member{Text: text}).IsPTX() {
+		return text, nil
+	}
+	l.refused(out, names, units, log)
+	return nil, ErrRejected
+}
+
+// refused reports why nvlink has compiled nothing.
+func (l *Lowerer) refused(out tool.Output, names []string, units []container.LTOIR, log *diag.Log) {
+	why, at := "", diag.Place{}
+	if len(units) == 1 {
+		at = diag.InFile(units[0].Name, 0, 0)
+	}
+	var notes []string
+	for line := range strings.Lines(string(out.Said)) {
+		line = strings.TrimSpace(line)
+		for i := len(names) - 1; i > 0; i-- {
+			line = strings.ReplaceAll(line, names[i], diag.Escape(units[i-1].Name))
+		}
+		switch found := nvlinkSaid().FindStringSubmatch(line); {
+		case line == "" || strings.Contains(line, names[0]): // "doing partial LTO"
+		case found == nil:
+			notes = append(notes, line)
+		case why == "" && (found[1] == "error" || found[1] == "fatal"):
+			why = found[2]
+		default:
+			notes = append(notes, found[2])
+		}
+	}
+	how := "nvlink cannot compile the LTO-IR: " + cmp.Or(why, "it gives no reason")
+	if signal := out.Killed(); signal != "" {
+		how = "nvlink was killed by " + signal + " while it compiled the LTO-IR"
+	}
+	m := log.Error(diag.NvlinkError, at, how)
+	for _, note := range notes[:min(len(notes), 20)] {
+		m.Note(diag.Place{}, "nvlink: "+note)
+	}
+	help := "LTO-IR of a newer release than nvlink needs nvlink and libnvvm of that release"
+	if release := releaseOf(l.Nvlink); release != "" {
+		help = "LTO-IR of a newer release than " + release + " needs nvlink and libnvvm of that release"
+	}
+	m.WithHelp(help + "; the programs are " + l.Nvlink + " and " + l.NVVM)
+}
