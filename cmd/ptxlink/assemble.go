@@ -62,7 +62,7 @@ func (j *linkJob) readAssembler() error {
 // warnUnneeded warns of options for the way to a cubin if there is none, and no LTO-IR, for
 // which some are used. --arch also chooses between PTX for several GPUs.
 func (j *linkJob) warnUnneeded() error {
-	names := []string{"Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
+	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
 	if !j.lowered {
 		names = append(names, "ptxas", "ptxas-jobs", "nvlink", "nvvm", "cache-dir", "cache-size")
 	}

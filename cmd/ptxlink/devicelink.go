@@ -59,34 +59,100 @@ func (j *linkJob) findNvlink(why string) (path string, err error) {
 	return path, nil
 }
 
-// takeCode takes the inputs apart that have no PTX for the GPU: their cubins are left to
-// nvlink, and their LTO-IR is compiled to PTX.
+// takeCode takes the inputs apart that have no PTX for the GPU, or for which a cubin is
+// preferred: their cubins are left to nvlink, and their LTO-IR is compiled to PTX.
 func (j *linkJob) takeCode() (cubins []container.Cubin, err error) {
 	if j.separated {
 		return nil, nil
 	}
-	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() || j.options.Arch == ""}
+	prefer := j.preference()
+	if prefer != dlink.PreferPTX {
+		if err := j.readStreams(); err != nil {
+			return nil, err
+		}
+	}
+	given := j.options.Inputs
+	cubins, preferred, err := j.takeForms(prefer)
+	if err != nil || !preferred {
+		return cubins, err
+	}
+	return cubins, j.checkAsPTX(func() error {
+		j.options.Inputs = given
+		_, _, err := j.takeForms(dlink.PreferPTX)
+		return err
+	})
+}
+
+// preference returns where cubins are preferred to PTX.
+func (j *linkJob) preference() dlink.Preference {
+	switch name := j.opts.String("prefer"); {
+	case !j.cubin() || name == "ptx":
+		return dlink.PreferPTX
+	case name == "cubin":
+		return dlink.PreferCubins
+	case j.assembler.Nvlink == "" || j.assembler.Mode == ptxas.Whole || j.assembler.Compile || len(j.assembler.Args) > 0 || j.options.Optimize.Level > 0 || j.options.Optimize.Fold:
+		return dlink.PreferPTX
+	}
+	return dlink.PreferArchived
+}
+
+// checkAsPTX checks the link of the inputs that take sets, in which nothing with PTX is a
+// cubin: that says what functions take.
+func (j *linkJob) checkAsPTX(take func() error) error {
+	options := j.options
+	defer func() { j.options = options }()
+	j.options.Cubins = nil
+	if err := take(); err != nil {
+		return err
+	}
+	_, err := j.checked()
+	return err
+}
+
+// checked checks the link of what the inputs are now. The link of what they become says some
+// of it again, which is not reported twice.
+func (j *linkJob) checked() (*link.Result, error) {
+	o := j.options
+	o.CheckOnly, o.Stream = true, false
+	r, err := link.Link(j.opts.Context, o)
+	if err != nil {
+		return nil, j.refused(err)
+	}
+	if j.report.told == nil {
+		j.report.told = map[string]bool{}
+	}
+	if j.report.write(r.Messages) > 0 {
+		return nil, &exitError{code: exitLink}
+	}
+	return r, nil
+}
+
+// takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
+// PTX.
+func (j *linkJob) takeForms(prefer dlink.Preference) (cubins []container.Cubin, preferred bool, err error) {
+	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() || j.options.Arch == "", Prefer: prefer}
 	log := diag.Log{Spelling: j.spelling}
 	s := dlink.Separate(j.opts.Context, j.options.Inputs, o, &log)
 	if j.report.log(&log) > 0 {
-		return nil, &exitError{code: exitLink}
+		return nil, false, &exitError{code: exitLink}
 	}
 	j.options.Inputs = s.Modules
 	if len(s.LTOIR.Units) == 0 {
-		return j.useCubins(&s.Cubins)
+		cubins, err = j.useCubins(&s.Cubins)
+		return cubins, s.Preferred, err
 	}
 	j.lowered = true
 	l, err := j.newLowerer(&s.LTOIR)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		err = j.lowerApart(l, &s.LTOIR)
 	}
-	if err := j.lowerApart(l, &s.LTOIR); err != nil {
-		return nil, err
+	if err == nil {
+		cubins, err = j.useCubins(&s.Cubins)
 	}
-	if cubins, err = j.useCubins(&s.Cubins); err != nil {
-		return nil, err
+	if err == nil {
+		err = j.lowerTogether(l, &s.LTOIR)
 	}
-	return cubins, j.lowerTogether(l, &s.LTOIR)
+	return cubins, s.Preferred, err
 }
 
 // newLowerer finds the tools for LTO-IR.
@@ -147,17 +213,9 @@ func (j *linkJob) lowerTogether(l *ptxas.Lowerer, lto *dlink.LTOIR) error {
 	if len(lto.Units) < 2 || j.checkOnly {
 		return nil
 	}
-	o := j.options
-	o.CheckOnly, o.Stream = true, false
-	r, err := link.Link(j.opts.Context, o)
+	r, err := j.checked()
 	if err != nil {
-		return j.refused(err)
-	}
-	if j.report.told == nil { // the link with all units together says some of it again
-		j.report.told = map[string]bool{}
-	}
-	if j.report.write(r.Messages) > 0 {
-		return &exitError{code: exitLink}
+		return err
 	}
 	units := lto.Linked(r)
 	if len(units) < 2 {
@@ -201,14 +259,8 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 	if len(j.options.Cubins) == len(cubins.List) {
 		return nil // there are no archives
 	}
-	for i, in := range j.options.Inputs {
-		if in.Reader != nil { // each round reads it
-			text, err := io.ReadAll(in.Reader)
-			if err != nil {
-				return &exitError{exitIO, fmt.Errorf("%s: cannot read: %w", in.Name, err)}
-			}
-			j.options.Inputs[i].Text, j.options.Inputs[i].Reader = text, nil
-		}
+	if err := j.readStreams(); err != nil { // each round reads them
+		return err
 	}
 	for {
 		o := j.options
@@ -226,4 +278,19 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 		}
 		j.options.Cubins = cubins.Offered()
 	}
+}
+
+// readStreams reads the inputs that can be read once.
+func (j *linkJob) readStreams() error {
+	j.options.Inputs = slices.Clone(j.options.Inputs)
+	for i, in := range j.options.Inputs {
+		if in.Reader != nil {
+			text, err := io.ReadAll(in.Reader)
+			if err != nil {
+				return &exitError{exitIO, fmt.Errorf("%s: cannot read: %w", in.Name, err)}
+			}
+			j.options.Inputs[i].Text, j.options.Inputs[i].Reader = text, nil
+		}
+	}
+	return nil
 }

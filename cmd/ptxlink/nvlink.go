@@ -56,7 +56,7 @@ read or written.`,
 			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
 			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 		}
-		return slices.Concat(list, linkFlags("diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
+		return slices.Concat(list, linkFlags("prefer", "diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
 	},
 	first: optionFiles,
 	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r", "--entry": "--kernels-used"},
@@ -148,7 +148,21 @@ func (j *linkJob) nvlink() error {
 	}
 	left := j.leftToNvlink(arch)
 	lto := strings.HasPrefix(arch, "lto_") || j.opts.Bool("link-time-opt")
-	job := dlink.Read(j.opts.Context, files, dlink.Options{Arch: strings.Replace(arch, "lto_", "sm_", 1), System: j.opts.Bool("keep-system-libraries"), LTO: lto})
+	o := dlink.Options{Arch: strings.Replace(arch, "lto_", "sm_", 1), System: j.opts.Bool("keep-system-libraries"), LTO: lto}
+	j.options.Relocatable = j.opts.Bool("relocatable-link")
+	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
+	if n := j.opts.String("maxrregcount"); n != "" {
+		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
+	}
+	if left == "" && !virtual {
+		if err := j.findCubinTools(); err != nil {
+			return err
+		}
+		if !j.opts.IsSet("kernels-used") {
+			o.Prefer = j.preference()
+		}
+	}
+	job := dlink.Read(j.opts.Context, files, o)
 	if err := j.tell(job.Messages, j.opts.Bool("suppress-arch-warning")); err != nil {
 		return err
 	}
@@ -157,7 +171,6 @@ func (j *linkJob) nvlink() error {
 	for _, name := range splitCommas(j.opts.StringSlice("kernels-used")) {
 		j.options.Entries = append(j.options.Entries, "*"+escapeGlob(name)+"*")
 	}
-	j.options.Relocatable = j.opts.Bool("relocatable-link")
 	j.options.Cubins = job.Cubins.Offered()
 	if lto { // which may define anything
 		j.options.AllowUndefined = []string{"*"}
@@ -168,7 +181,29 @@ func (j *linkJob) nvlink() error {
 	if virtual {
 		return j.linkVirtual(job, register)
 	}
+	if job.Preferred {
+		if err := j.checkAsPTX(func() error {
+			o.Prefer = dlink.PreferPTX
+			job := dlink.Read(j.opts.Context, files, o)
+			j.options.Inputs, j.options.Arch = job.Inputs, job.Arch
+			_, err := j.useCubins(&job.Cubins)
+			return err
+		}); err != nil {
+			return err
+		}
+	}
 	return j.linkCubin(job, register)
+}
+
+// findCubinTools finds the programs that make a cubin, as nvcc does.
+func (j *linkJob) findCubinTools() (err error) {
+	j.format, j.usage = "cubin", j.opts.Bool("verbose")
+	j.assembler.Usage, j.assembler.Compile = j.usage, j.options.Relocatable
+	if j.assembler.Path, err = findPtxas(); err != nil {
+		return &exitError{exitIO, err}
+	}
+	j.assembler.Nvlink, _ = j.assembler.FindNvlink("") // without one, the whole program is assembled
+	return nil
 }
 
 // checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
@@ -235,13 +270,6 @@ func (j *linkJob) handOver(job *dlink.Job, option string) (err error) {
 
 // linkCubin links the inputs, and writes the cubin and the register file.
 func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
-	j.format, j.usage = "cubin", j.opts.Bool("verbose")
-	j.assembler.Usage = j.usage
-	j.assembler.Compile = j.options.Relocatable
-	if j.assembler.Path, err = findPtxas(); err != nil {
-		return &exitError{exitIO, err}
-	}
-	j.assembler.Nvlink, _ = j.assembler.FindNvlink("") // without one, the whole program is assembled
 	cubins, err := j.useCubins(&job.Cubins)
 	if err != nil {
 		return err
@@ -251,10 +279,6 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 		return err
 	}
 	targets[0].Cubins = cubins
-	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
-	if n := j.opts.String("maxrregcount"); n != "" {
-		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
-	}
 	result := targets[0].Result
 	cubin, err := j.assemble(targets)
 	if err != nil {

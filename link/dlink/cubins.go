@@ -39,14 +39,17 @@ type Separated struct {
 	Modules []link.Input // those that link.Link reads, with places for the LTO-IR
 	Cubins  Cubins
 	LTOIR   LTOIR
+	// Preferred is set if a cubin is linked in place of PTX.
+	Preferred bool
 }
 
-// Separate takes the device code from inputs that have no PTX for o.Arch: relocatable cubins
-// that run on it, in files of their own, fatbins and host objects, or else LTO-IR. Cubins of
+// Separate takes the device code from inputs that have no PTX for o.Arch, or by o.Prefer:
+// relocatable cubins that run on it, in files of their own, fatbins and host objects, or else
+// LTO-IR. Cubins of
 // archives are not linked yet (Pull). If only archives are left of the inputs, or nothing,
 // there is an empty module too.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
-	r := reader{Options: o}
+	r := reader{Options: o, separating: true}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	s.Cubins.archived = &Cubins{}
 	named := false // a file other than an archive is left
@@ -64,9 +67,10 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		archive, found := container.IsArchive(data), false
 		var lto []container.LTOIR
 		for _, code := range codes {
-			switch r.verdict(code.HostCode) {
+			switch r.verdict(code.HostCode, archive) {
 			case cubinOnly:
 				found = true
+				s.Preferred = s.Preferred || slices.ContainsFunc(code.PTX, r.runs)
 				to := &s.Cubins
 				if archive && !in.WholeArchive {
 					to = s.Cubins.archived
@@ -182,46 +186,83 @@ type bareCode struct {
 }
 
 // bare returns the device code of each object in a file that has relocatable cubins or
-// LTO-IR. ptx is set if there is PTX in the file.
+// LTO-IR, if any of it may be linked. ptx is set if there is PTX in the file.
 func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 	options := container.Options{MaxSize: r.MaxInputSize}
-	var cubins []container.Cubin
-	ltoIR, err := container.LTOIRs(path, data, options)
-	if err == nil && !r.PTX {
-		cubins, err = container.Cubins(path, data, options)
-	}
-	if err != nil || len(cubins)+len(ltoIR) == 0 {
+	forms, err := container.Forms(path, data, options)
+	if err != nil {
 		return nil, false
 	}
-	// What is in one file or member of an archive is called by its name.
-	owner := func(name string) string { return name[:max(len(path), strings.LastIndexByte(name, ')')+1)] }
-	index := map[string]int{}
-	of := func(name string) *bareCode {
-		if _, known := index[name]; !known {
-			index[name] = len(list)
-			list = append(list, bareCode{HostCode: container.HostCode{Name: name}})
+	archived := container.IsArchive(data)
+	offers := objects{path: path}
+	for _, f := range forms {
+		code := offers.of(f.Name)
+		switch f.Kind {
+		case container.PTX:
+			code.PTX, ptx = append(code.PTX, f.Target), true
+		case container.MachineCode:
+			code.Cubins = append(code.Cubins, f.Target)
+		default:
+			code.LTO = true
 		}
-		return &list[index[name]]
 	}
+	wanted := func(v verdict) bool {
+		return slices.ContainsFunc(offers.list, func(code bareCode) bool {
+			return r.verdict(code.HostCode, archived) == v && (v != unsuited || !r.separating)
+		})
+	}
+	var cubins []container.Cubin
+	if !r.PTX && (wanted(cubinOnly) || wanted(unsuited)) {
+		if r.separating { // what does not fit is not reported here
+			options.Wanted = r.fits
+		}
+		cubins, err = container.Cubins(path, data, options)
+	}
+	var ltoIR []container.LTOIR
+	if err == nil && wanted(ltoOnly) {
+		ltoIR, err = container.LTOIRs(path, data, options)
+	}
+	if err != nil || len(cubins)+len(ltoIR) == 0 {
+		return nil, ptx
+	}
+	found := objects{path: path}
 	for _, c := range cubins {
 		if c.Relocatable() {
-			c.Name = owner(c.Name)
-			code := of(c.Name)
+			code := found.of(c.Name)
+			c.Name = code.Name
 			code.Cubins, code.cubins = append(code.Cubins, c.Target), append(code.cubins, c)
 		}
 	}
 	for _, l := range ltoIR {
-		l.Name = owner(l.Name)
-		code := of(l.Name)
+		code := found.of(l.Name)
+		l.Name = code.Name
 		code.LTO, code.ltoIR = true, append(code.ltoIR, l)
 	}
-	members, _ := container.Open(path, data, options) // link.Link reports what is wrong
-	for _, m := range members {
-		if i, known := index[owner(m.Name)]; known {
-			list[i].PTX = append(list[i].PTX, m.Target)
-		}
+	for i := range found.list {
+		found.list[i].PTX = offers.of(found.list[i].Name).PTX
 	}
-	return list, len(members) > 0
+	return found.list, ptx
+}
+
+// objects are those of a file, by name: what is in one file or member of an archive is called
+// by its name.
+type objects struct {
+	path  string
+	list  []bareCode
+	index map[string]int
+}
+
+func (o *objects) of(name string) *bareCode {
+	name = name[:max(len(o.path), strings.LastIndexByte(name, ')')+1)]
+	i, known := o.index[name]
+	if !known {
+		if o.index == nil {
+			o.index = map[string]int{}
+		}
+		i, o.list = len(o.list), append(o.list, bareCode{HostCode: container.HostCode{Name: name}})
+		o.index[name] = i
+	}
+	return &o.list[i]
 }
 
 // from reports whether one of the cubins is that of a member of an archive.

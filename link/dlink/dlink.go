@@ -36,9 +36,21 @@ type Options struct {
 	LTO bool
 	// PTX is set if the output is PTX, into which no cubin is linked.
 	PTX bool
+	// Prefer chooses between PTX and a cubin of one object.
+	Prefer Preference
 	// MaxInputSize is the same as in link.Options.
 	MaxInputSize int64
 }
+
+// Preference is where a cubin that runs on the GPU is linked in place of PTX for the same GPU
+// or an older one.
+type Preference uint8
+
+const (
+	PreferPTX      Preference = iota
+	PreferArchived            // the cubins of members of archives, as their authors built them
+	PreferCubins
+)
 
 // Job is a device link.
 type Job struct {
@@ -49,6 +61,8 @@ type Job struct {
 	// Cubins are those of objects without PTX for the GPU; those of libcudadevrt.a, which is
 	// an archive to pull from, too.
 	Cubins Cubins
+	// Preferred is set if a cubin is linked in place of PTX.
+	Preferred bool
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
@@ -100,13 +114,14 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		switch {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
 			continue
-		case c.system && r.verdict(c.HostCode) != suits:
+		case c.system && r.verdict(c.HostCode, false) != suits:
 			r.library(ctx, c, &j.Cubins, &log)
 			c.unit.library = c.input.Path
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
 			j.Cubins.add(r.cubins(c.bareCode), &log)
+			j.Preferred = j.Preferred || slices.ContainsFunc(c.PTX, r.runs)
 		}
 		j.units = append(j.units, c.unit)
 	}
@@ -124,6 +139,7 @@ type reader struct {
 	candidates []candidate
 	linked     map[string]bool // IDs in outputs of nvcc -dlink
 	libraries  map[string]bool // archives, by absolute path
+	separating bool            // in Separate
 }
 
 // virtual reports whether the link is for a virtual architecture.
@@ -134,6 +150,7 @@ type candidate struct {
 	unit
 	bareCode      // or that of a host object
 	system   bool // libcudadevrt.a
+	archived bool // a member of an archive
 	verdict  verdict
 }
 
@@ -186,7 +203,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		}
 		if len(code.Fatbin) > 0 {
 			u := unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true}
-			r.candidates = append(r.candidates, candidate{unit: u, bareCode: bareCode{HostCode: code}})
+			r.candidates = append(r.candidates, candidate{unit: u, bareCode: bareCode{HostCode: code}, archived: container.IsArchive(data)})
 		}
 	}
 }

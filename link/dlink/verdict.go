@@ -25,24 +25,32 @@ const (
 func (r *reader) judge() {
 	special := object.GPU{Number: 90, Suffix: 'a'}
 	if r.gpu == (object.GPU{Number: 90}) && !r.virtual() && slices.ContainsFunc(r.candidates, func(c candidate) bool {
-		return !c.system && r.verdict(c.HostCode) == unsuited && slices.Contains(c.HostCode.PTX, special.String())
+		return !c.system && r.verdict(c.HostCode, c.archived) == unsuited && slices.Contains(c.HostCode.PTX, special.String())
 	}) {
 		r.gpu = special
 	}
 	for i := range r.candidates {
-		r.candidates[i].verdict = r.verdict(r.candidates[i].HostCode)
+		r.candidates[i].verdict = r.verdict(r.candidates[i].HostCode, r.candidates[i].archived)
 	}
 }
 
-// verdict returns what becomes of device code.
-func (r *reader) verdict(code container.HostCode) verdict {
+// verdict returns what becomes of device code, which may be that of a member of an archive.
+func (r *reader) verdict(code container.HostCode, archived bool) verdict {
 	if len(code.PTX)+len(code.Cubins) == 0 && !code.LTO {
 		return suits
 	}
-	if slices.ContainsFunc(code.PTX, r.runs) {
+	newest := -1 // of the PTX
+	for _, target := range code.PTX {
+		if r.runs(target) {
+			newest = max(newest, numberOf(target))
+		}
+	}
+	cubin := r.cubinFor(code)
+	preferred := r.Prefer == PreferCubins || r.Prefer == PreferArchived && archived
+	if newest >= 0 && !(preferred && cubin != "" && numberOf(cubin) >= newest) {
 		return suits
 	}
-	if r.cubinFor(code) != "" {
+	if cubin != "" {
 		return cubinOnly
 	}
 	if code.LTO && (!r.virtual() || r.PTX) {
@@ -58,25 +66,31 @@ func (r *reader) runs(target string) bool {
 	return ok && (r.gpu.Runs(t) || r.Arch == "")
 }
 
-// cubinFor returns the highest GPU of a cubin that runs on the GPU of the link, or "". It
-// runs on GPUs of the same major number that are not older.
+// cubinFor returns the highest GPU of a cubin that runs on the GPU of the link, or "".
 func (r *reader) cubinFor(code container.HostCode) (target string) {
-	best := 0
 	for _, of := range code.Cubins {
-		if t, ok := object.ParseGPU(of); ok && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10 && t.Number > best {
-			target, best = of, t.Number
+		if r.fits(of) && (target == "" || numberOf(of) > numberOf(target)) {
+			target = of
 		}
 	}
 	return target
 }
 
+// fits reports whether a cubin for a target runs on the GPU of the link: one of the same major
+// number that is not older.
+func (r *reader) fits(target string) bool {
+	t, ok := object.ParseGPU(target)
+	return ok && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10
+}
+
 // cubins returns the cubins of device code that nvlink links: several of an object of ld -r,
 // one for each object that went into it.
 func (r *reader) cubins(code bareCode) (list []container.Cubin) {
-	if code.cubins == nil {
-		code.cubins, _ = container.Cubins(code.Name, code.Fatbin, container.Options{MaxSize: r.MaxInputSize}) // they have been read
-	}
 	target := r.cubinFor(code.HostCode)
+	if code.cubins == nil {
+		o := container.Options{MaxSize: r.MaxInputSize, Wanted: func(of string) bool { return of == target }}
+		code.cubins, _ = container.Cubins(code.Name, code.Fatbin, o) // they have been read
+	}
 	for _, c := range code.cubins {
 		if c.Target == target {
 			list = append(list, c)
@@ -85,16 +99,22 @@ func (r *reader) cubins(code bareCode) (list []container.Cubin) {
 	return list
 }
 
+// numberOf returns the number of a GPU: 90 of sm_90a.
+func numberOf(target string) int {
+	gpu, _ := object.ParseGPU(target)
+	return gpu.Number
+}
+
 // ltoIR returns the LTO-IR of device code for the highest GPU that suits; several of an object
 // of ld -r.
 func (r *reader) ltoIR(code bareCode) (list []container.LTOIR) {
 	best := -1
 	for _, l := range code.ltoIR {
-		t, _ := object.ParseGPU(l.Target)
-		if t.Number > best && r.runs(l.Target) {
-			list, best = nil, t.Number
+		number := numberOf(l.Target)
+		if number > best && r.runs(l.Target) {
+			list, best = nil, number
 		}
-		if t.Number == best && r.runs(l.Target) {
+		if number == best && r.runs(l.Target) {
 			list = append(list, l)
 		}
 	}

@@ -48,6 +48,9 @@ type Options struct {
 	// Open reads a file that a thin archive names if it has at most limit bytes;
 	// its path is joined to that of the archive. nil reads regular files.
 	Open func(path string, limit int64) ([]byte, error)
+	// Wanted leaves out cubins of fatbins for which it returns false, before they are
+	// decompressed; nil wants all.
+	Wanted func(target string) bool
 }
 
 // Error describes why a file cannot be opened. Offset is the offset in Name, which
@@ -116,6 +119,7 @@ type opener struct {
 	codes  *hostCodes // set for HostCodes, which opens nothing but host objects
 	cubins *[]Cubin   // set for Cubins, which skips PTX
 	ltoIR  *[]LTOIR   // set for LTOIRs, which skips PTX too
+	forms  *[]Form    // set for Forms, which decompresses only what it must
 }
 
 // newOpener returns the state for a file of size bytes.
@@ -205,8 +209,8 @@ func (op *opener) open(data []byte, p place) *Error {
 	}
 	for _, known := range refused {
 		if prefixed(data, known.magic) {
-			if known.kind == ltoIR && op.ltoIR != nil {
-				*op.ltoIR = append(*op.ltoIR, bareLTOIR(p.name, data))
+			if known.kind == ltoIR {
+				op.addLTOIR(bareLTOIR(p.name, data), p)
 			}
 			return op.none(known.kind, p.target, p)
 		}
@@ -231,10 +235,18 @@ func prefixed(data []byte, magic string) bool {
 
 func (op *opener) skipsPTX() bool { return op.cubins != nil || op.ltoIR != nil }
 
+// form adds a form, and reports whether only forms are wanted.
+func (op *opener) form(kind FormKind, target string, p place) bool {
+	if op.forms != nil {
+		*op.forms = append(*op.forms, Form{p.name, kind, target})
+	}
+	return op.forms != nil
+}
+
 // texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
 // a file linked by gcc holds several.
 func (op *opener) texts(data []byte, p place) *Error {
-	if op.skipsPTX() {
+	if op.skipsPTX() || op.form(PTX, p.target, p) {
 		return nil
 	}
 	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group, Options: p.options}

@@ -47,6 +47,7 @@ func (op *opener) cubin(data []byte, target string, p place) *Error {
 		*op.cubins = append(*op.cubins, Cubin{p.name, target, data})
 		return nil
 	}
+	op.form(MachineCode, target, p)
 	return op.none(cubin, target, p)
 }
 

@@ -171,13 +171,12 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	switch e.kind {
 	case fatbinPTX, fatbinConcat:
 	case fatbinELF:
-		if op.cubins == nil {
+		op.form(MachineCode, e.target(), p)
+		if op.cubins == nil || op.Wanted != nil && !op.Wanted(e.target()) {
 			return op.none(cubin, e.target(), p.in(p.name))
 		}
 	case fatbinLTO:
-		if op.ltoIR != nil {
-			*op.ltoIR = append(*op.ltoIR, LTOIR{p.name, e.target(), aloneInFatbin(header, body), p.archive})
-		}
+		op.addLTOIR(LTOIR{p.name, e.target(), aloneInFatbin(header, body), p.archive}, p)
 		return op.none(ltoIR, e.target(), p.in(p.name))
 	default:
 		return op.none(deviceOther, e.target(), p.in(p.name))
@@ -185,7 +184,7 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 	if e.flags&fatbinObfuscated != 0 {
 		return op.none(obfuscated, e.target(), p.in(p.name))
 	}
-	if op.skipsPTX() && e.kind == fatbinPTX {
+	if e.kind == fatbinPTX && (op.skipsPTX() || op.form(PTX, e.target(), p)) {
 		return nil
 	}
 	if op.codes != nil && e.kind == fatbinPTX { // only the GPU matters
@@ -267,6 +266,7 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 		case e.kind == fatbinELF && op.cubins != nil:
 			*op.cubins = append(*op.cubins, Cubin{p.name, e.target(), text})
 		case e.kind == fatbinELF:
+			op.form(MachineCode, e.target(), p)
 			op.held.add(cubin, e.target())
 		case e.kind == fatbinLTO:
 			op.held.add(ltoIR, e.target())

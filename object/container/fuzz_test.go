@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -167,7 +168,12 @@ func FuzzFatbin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
 		data = mendFatbin(data, mend)
 		openBounded(t, data)
-		list, _ := LTOIRs("a.fatbin", data, Options{MaxSize: 1 << 20})
+		list, err := LTOIRs("a.fatbin", data, Options{MaxSize: 1 << 20})
+		forms, formsErr := Forms("a.fatbin", data, Options{MaxSize: 1 << 20})
+		named := slices.DeleteFunc(forms, func(f Form) bool { return f.Kind != IntermediateCode })
+		if err == nil && formsErr == nil && len(named) != len(list) {
+			t.Errorf("forms %+v, LTO-IR %+v", named, list)
+		}
 		for _, l := range list {
 			again, err := LTOIRs("a.fatbin", l.Data, Options{MaxSize: 1 << 20})
 			if err != nil || len(again) != 1 || again[0].Target != l.Target || !bytes.Equal(again[0].Data, l.Data) {

@@ -27,6 +27,39 @@ func LTOIRs(name string, data []byte, o Options) (list []LTOIR, err error) {
 	return list, nil
 }
 
+func (op *opener) addLTOIR(l LTOIR, p place) {
+	if op.form(IntermediateCode, l.Target, p); op.ltoIR != nil {
+		*op.ltoIR = append(*op.ltoIR, l)
+	}
+}
+
+// FormKind is what a Form is.
+type FormKind uint8
+
+const (
+	PTX              FormKind = iota
+	MachineCode               // a cubin
+	IntermediateCode          // LTO-IR
+)
+
+// Form is a form of device code that a file offers.
+type Form struct {
+	Name   string // as in messages
+	Kind   FormKind
+	Target string // sm_80; empty for PTX in no fatbin
+}
+
+// Forms lists the device code in a file, in file order. It looks into no entry of a fatbin.
+// name is used in messages. Errors are of type *Error.
+func Forms(name string, data []byte, o Options) (list []Form, err error) {
+	op := newOpener(o, int64(len(data)))
+	op.forms = &list
+	if err := op.open(data, place{name: name, path: name}); err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
 // IsFatbin reports whether Data is a fatbin: nvlink goes by the names of files.
 func (l LTOIR) IsFatbin() bool { return prefixed(l.Data, fatbinMagic) }
 
