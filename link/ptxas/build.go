@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -277,9 +278,12 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	return cubin, err
 }
 
-// cut cuts the module, if that is wanted and possible. It returns the units, and the
-// names without linkage that become visible.
+// cut cuts the module, if that is wanted and possible. It returns the units, none of a module
+// that defines nothing beside Cubins, and the names without linkage that become visible.
 func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) (units []unit, exposed []string, err error) {
+	if len(b.Cubins) > 0 && !slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { return d.Defines() }) {
+		return nil, nil, nil // nvlink needs only the cubins
+	}
 	if b.Parts == 1 && len(t.settings(m)) < 2 {
 		return []unit{t.single(m, log, "")}, nil, nil
 	}
