@@ -3,6 +3,7 @@
 # make release-twice  build a release twice, and compare the bytes
 # make release-chroot  install the packages in a bare Debian, and use them there (needs root)
 # make web      write dist/ptxlink.html, a page that links in the browser
+# make clib     write the C library to dist/c
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
 # make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
@@ -53,7 +54,7 @@ lint:
 	$(GO) vet ./...
 	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
-	bash -n internal/oracles/fetch.sh internal/release/*.sh .ci/run
+	bash -n internal/oracles/fetch.sh internal/release/*.sh integrations/c/build.sh .ci/run
 # What a tool leaves in the tree must not be committed with it.
 	@large=$$(git ls-files -z | xargs -0 -r stat -c '%s %n' | awk '$$1 > 1048576'); \
 	test -z "$$large" || { echo "$$large"; echo 'files over 1 MiB do not belong in the tree'; exit 1; }
@@ -133,8 +134,11 @@ web:
 	mkdir -p dist
 	$(GO) run ./integrations/web -o dist/ptxlink.html
 
+clib: FORCE
+	integrations/c/build.sh dist/c "$$($(GO) run ./cmd/ptxlink --version | awk '{ print $$2 }' | tr -d '()')"
+
 clean:
 	rm -rf ptxlink dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clib clean

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
@@ -128,7 +129,7 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 	for {
 		r, files, err := readRequest(reader)
 		switch {
-		case err == io.EOF:
+		case err == io.EOF || errors.Is(err, syscall.ECONNRESET): // of a socket whose client died
 			return nil
 		case err != nil:
 			s.answer(&answer{Code: exitUsage, Error: err.Error()})
