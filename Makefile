@@ -4,6 +4,7 @@
 # make release-chroot  install the packages in a bare Debian, and use them there (needs root)
 # make web      write dist/ptxlink.html, a page that links in the browser
 # make clib     write the C library to dist/c
+# make nvjitlink  write libraries that take the place of NVIDIA's nvJitLink to dist/nvjitlink
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
 # make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
@@ -54,7 +55,7 @@ lint:
 	$(GO) vet ./...
 	$(GO) tool -modfile=internal/tools/go.mod staticcheck ./...
 	$(GO) mod tidy -diff
-	bash -n internal/oracles/fetch.sh internal/release/*.sh integrations/c/build.sh .ci/run
+	bash -n internal/oracles/fetch.sh internal/release/*.sh integrations/c/*.sh .ci/run
 # What a tool leaves in the tree must not be committed with it.
 	@large=$$(git ls-files -z | xargs -0 -r stat -c '%s %n' | awk '$$1 > 1048576'); \
 	test -z "$$large" || { echo "$$large"; echo 'files over 1 MiB do not belong in the tree'; exit 1; }
@@ -137,8 +138,11 @@ web:
 clib: FORCE
 	integrations/c/build.sh dist/c "$$($(GO) run ./cmd/ptxlink --version | awk '{ print $$2 }' | tr -d '()')"
 
+nvjitlink: FORCE
+	integrations/c/nvjitlink.sh dist/nvjitlink
+
 clean:
 	rm -rf ptxlink dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clib clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clib nvjitlink clean

@@ -10,6 +10,43 @@ import (
 	"ptxlink/internal/oracles"
 )
 
+// TestNvJitLink builds what takes the place of nvJitLink, and calls it by the names of all
+// releases.
+func TestNvJitLink(t *testing.T) {
+	oracles.Long(t)
+	dir := t.TempDir()
+	here, err := filepath.Abs("c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readAll(t, filepath.Join(here, "*"))
+	run := func(name string, args ...string) {
+		t.Helper()
+		cmd := exec.Command(name, args...)
+		cmd.Dir = dir
+		cmd.Env = append(os.Environ(), "CC=cc -Werror", "PTXLINK="+filepath.Join(dir, "ptxlink"), "PTXAS="+oracles.Require(t, "ptxas"), "PTXLINK_NVJITLINK=")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
+		}
+	}
+	run("go", "build", "-C", here, "-tags", "urfave_cli_no_docs", "-o", filepath.Join(dir, "ptxlink"), "ptxlink/cmd/ptxlink")
+	run(filepath.Join(here, "nvjitlink.sh"), "lib")
+	for _, name := range []string{"libnvJitLink.so.12", "libnvJitLink.so.13"} {
+		run("python3", filepath.Join(here, "test_nvjitlink.py"), filepath.Join(dir, "lib", name))
+	}
+}
+
+// readAll reads files, so that go test runs the test again if they change.
+func readAll(t *testing.T, pattern string) {
+	t.Helper()
+	files, _ := filepath.Glob(pattern)
+	for _, path := range files {
+		if _, err := os.ReadFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestC builds the C library, and runs its test with the sanitizers and valgrind, and the
 // examples with pkg-config, CMake and, where there is one, Julia.
 func TestC(t *testing.T) {
@@ -19,12 +56,7 @@ func TestC(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, _ := filepath.Glob(filepath.Join(here, "*"))
-	for _, path := range files { // go test runs the test again if they change
-		if _, err := os.ReadFile(path); err != nil {
-			t.Fatal(err)
-		}
-	}
+	readAll(t, filepath.Join(here, "*"))
 	example, err := filepath.Abs("../testdata/ptx/example")
 	if err != nil {
 		t.Fatal(err)
