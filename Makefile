@@ -30,7 +30,7 @@ RACE = ./link/diag ./object/... ./resolve/... ./abicheck/... ./link/...
 # start. ptxlink makes its pages without it.
 TAGS = urfave_cli_no_docs
 ptxlink: FORCE
-	$(GO) build -tags $(TAGS) -o $@ ./cmd/ptxlink
+	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o $@ ./cmd/ptxlink
 
 # The tools that tests compare with are large and not ours to ship; fetch.sh
 # keeps them in a cache outside the tree.

@@ -53,9 +53,31 @@ func (j *linkJob) readAssembler() error {
 	if err := j.checkParts(); err != nil {
 		return err
 	}
-	if dir := cmp.Or(opts.String("cache-dir"), os.Getenv("PTXLINK_CACHE")); dir != "" {
-		j.assembler.Cache = &ptxas.Cache{Dir: dir, Size: opts.Int64("cache-size")}
+	if err := j.readCache(); err != nil {
+		return err
 	}
+	return nil
+}
+
+// readCache reads the options for the cache: a directory, and a cache that machines share.
+func (j *linkJob) readCache() error {
+	dir, where := j.opts.String("cache-dir"), j.opts.String("cache")
+	if dir == "" && where == "" {
+		where = os.Getenv("PTXLINK_CACHE")
+	}
+	if where == "" && dir == "" {
+		return nil
+	}
+	c := &ptxas.Cache{Dir: dir}
+	if where != "" {
+		var err error
+		if c, err = ptxas.OpenCache(where); err != nil {
+			return &usageError{text: err.Error(), help: "--cache wants a directory, http://HOST/PATH or prog:COMMAND"}
+		}
+		c.Dir = cmp.Or(dir, c.Dir)
+	}
+	c.Size = j.opts.Int64("cache-size")
+	j.assembler.Cache = c
 	return nil
 }
 
@@ -64,7 +86,7 @@ func (j *linkJob) readAssembler() error {
 func (j *linkJob) warnUnneeded() error {
 	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
 	if !j.lowered {
-		names = append(names, "ptxas", "ptxas-jobs", "nvlink", "nvvm", "cache-dir", "cache-size")
+		names = append(names, "ptxas", "ptxas-jobs", "nvlink", "nvvm", "cache", "cache-dir", "cache-size")
 	}
 	for _, name := range names {
 		if name == "partition" && j.opts.IsSet("emit-parts") {

@@ -71,7 +71,7 @@ func (j *linkJob) reproduce() error {
 func reproduced(opts *cli.Context, arg string) string {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	switch name {
-	case "reproduce", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "cache-dir", "cache-size":
+	case "reproduce", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "cache", "cache-dir", "cache-size":
 		return ""
 	case "version-script":
 		return "--version-script=" + insideDir(value)

@@ -7,7 +7,7 @@
 #   fetch.sh                 what make test needs
 #   fetch.sh --compilers     also what make test-all and the benchmarks need: nvcc,
 #                            clang, llc, llvm-link, rustc, gcc for PTX, Triton,
-#                            Numba, CMake, Bazel, a browser, shells
+#                            Numba, CMake, Bazel, a browser, shells, nginx
 #   fetch.sh --print-dir     where it all lies, and nothing else
 #   fetch.sh --verify FILE...  compare downloaded packages with the digests
 #
@@ -120,6 +120,7 @@ if [[ $compilers ]]; then
 		"clang-16|$MACHINE_PIN|fetch_clang_16"
 		"clang-22|$MACHINE_PIN|fetch_clang_22"
 		"chromium|$MACHINE_PIN|fetch_chromium"
+		"nginx|$MACHINE_PIN|fetch_nginx"
 	)
 fi
 
@@ -716,6 +717,18 @@ fetch_chromium() {
 	wrap chromium root/usr/lib/chromium/chromium-headless-shell "$(lib_path "$part/root"):$part/root/usr/lib/$(gcc -print-multiarch 2>/dev/null || echo "$(uname -m)-linux-gnu")/pulseaudio"
 }
 
+# A server for the shared cache.
+fetch_nginx() {
+	local found
+	if found=$(type -P nginx || type -P /usr/sbin/nginx) && [[ $found != "$ORACLES"/* ]]; then # it has -v only
+		link nginx "$found"
+		return
+	fi
+	own_apt
+	deb_closure "$part/root" nginx || return
+	wrap nginx root/usr/sbin/nginx "$(lib_path "$part/root")"
+}
+
 # Other releases, for make corpus: each compiler lays out calls in its own way.
 fetch_clang_14() { fetch_clang_release 14; }
 fetch_clang_16() { fetch_clang_release 16; }
@@ -927,6 +940,7 @@ proven() {
 	"$1" --version >"$work/out" 2>&1 </dev/null && return
 	case $1 in
 		*/nvptx-none-as | */nvptx-none-ld) [[ -s $work/out ]] && ! grep -q 'error while loading' "$work/out" && return ;;
+		*/nginx) "$1" -v >"$work/out" 2>&1 && return ;;
 		*/gcc-nvptx | */nvrtc*) return 0 ;;
 	esac
 	fail "${1##*/}" "it was unpacked, but does not run here: $(tail -n 1 "$work/out")"

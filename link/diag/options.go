@@ -16,6 +16,7 @@ type Spelling struct {
 var fields = map[string]string{
 	"--allow-undefined":  "Options.AllowUndefined",
 	"--arch":             "Options.Arch",
+	"--cache":            "OpenCache",
 	"--cache-dir":        "Cache.Dir",
 	"--dedupe-identical": "Options.DedupeIdentical",
 	"--defsym":           "Options.Define",

@@ -147,7 +147,7 @@ func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []b
 	key := ""
 	if t.Cache != nil {
 		key = t.Cache.key(ctx, t.Path, t.args(u, inputName, outputName), u.text)
-		if kept, ok := t.Cache.load(key); ok {
+		if kept, ok := t.Cache.load(ctx, key, container.CheckCubin); ok {
 			t.hits.Add(1)
 			t.hear(kept.said, u, log)
 			return kept.cubin, nil
@@ -163,7 +163,7 @@ func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []b
 		})
 	})
 	if err == nil && key != "" {
-		t.Cache.store(key, result{said, cubin})
+		t.Cache.store(ctx, key, result{said, cubin})
 	}
 	return cubin, err
 }

@@ -19,6 +19,7 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/shared"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 )
@@ -39,16 +40,55 @@ const DefaultCacheSize = 1 << 30
 //     Files with other names are left alone.
 //  5. Nothing is kept of a run that failed, and no error of the cache fails a link.
 type Cache struct {
-	Dir string
+	Dir string // empty if there is only Shared
+	// Shared is asked for what Dir lacks, and gets what ptxas and nvlink write; it may be nil.
+	// What it returns is checked: the digest of the entry, and that it is a cubin. After the
+	// first error it is left alone.
+	Shared Store
 	// Size is the limit in bytes; 0 means DefaultCacheSize.
 	Size int64
 
 	mu       sync.Mutex
 	versions map[string]string // by path of the program; "" if it is unknown
 	problem  error             // the first
+	lost     error             // that of Shared
+	told     bool              // it was reported
+	puts     sync.WaitGroup    // of Shared
 	stored   bool
 	// Hits and Misses count the runs of ptxas and nvlink that were saved and made.
 	Hits, Misses int
+}
+
+// Store is a cache that several machines share.
+type Store interface {
+	// Get returns the data of a key, 64 hexadecimal digits; nil if there is none.
+	Get(ctx context.Context, key string) ([]byte, error)
+	Put(ctx context.Context, key string, data []byte) error
+	Close() error
+	String() string // its name in messages
+}
+
+// OpenCache returns the cache at a place: a directory; http://HOST/PATH, a server with the
+// layout of Bazel's HTTP cache; or prog:COMMAND, a program that speaks Go's GOCACHEPROG
+// protocol. Close it if it is shared.
+func OpenCache(where string) (*Cache, error) {
+	if !shared.Names(where) {
+		return &Cache{Dir: where}, nil
+	}
+	store, err := shared.Open(where)
+	if err != nil {
+		return nil, err
+	}
+	return &Cache{Shared: store}, nil
+}
+
+// Close ends the connection to Shared.
+func (c *Cache) Close() error {
+	if c.Shared == nil {
+		return nil
+	}
+	c.puts.Wait()
+	return c.Shared.Close()
 }
 
 // result is what a successful run of ptxas or nvlink gave.
@@ -107,7 +147,7 @@ func (c *Cache) version(ctx context.Context, path string) string {
 		if err == nil && out.State.Success() {
 			version = string(bytes.TrimSpace(out.Said))
 		}
-		if version != "" && name != "" {
+		if version != "" && name != "" && c.Dir != "" {
 			c.write(name, result{said: version})
 		}
 	}
@@ -129,11 +169,29 @@ func isScript(path string) bool {
 	return string(start[:]) == "#!"
 }
 
-// load returns the entry of a key.
-func (c *Cache) load(key string) (result, bool) {
+// load returns the entry of a key, whose cubin check accepts.
+func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) error) (r result, ok bool) {
+	c.mu.Lock()
+	r, ok = c.read(key)
+	ask := !ok && key != "" && c.Shared != nil && c.lost == nil
+	c.mu.Unlock()
+	var data []byte
+	var err error
+	if ask {
+		data, err = c.Shared.Get(ctx, key)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r, ok := c.read(key)
+	if c.lose(ctx, err); data != nil && err == nil {
+		if r, ok = decodeEntry(key, data); ok && check(r.cubin) != nil {
+			r, ok = result{}, false
+		}
+		if !ok {
+			c.lose(ctx, errors.New("it gave something else than what was kept"))
+		} else if c.Dir != "" {
+			c.write(key, r)
+		}
+	}
 	if ok {
 		c.Hits++
 	} else {
@@ -142,18 +200,36 @@ func (c *Cache) load(key string) (result, bool) {
 	return r, ok
 }
 
+// lose notes an error of Shared, unless the link was cancelled.
+func (c *Cache) lose(ctx context.Context, err error) {
+	if err != nil && c.lost == nil && ctx.Err() == nil {
+		c.lost = err
+	}
+}
+
 // store keeps a result.
-func (c *Cache) store(key string, r result) {
+func (c *Cache) store(ctx context.Context, key string, r result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.write(key, r)
-	c.stored = true
+	if c.Dir != "" {
+		c.write(key, r)
+		c.stored = true
+	}
+	if c.Shared == nil || c.lost != nil || key == "" {
+		return
+	}
+	c.puts.Go(func() { // ptxas does not wait for it
+		err := c.Shared.Put(ctx, key, encodeEntry(key, r))
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.lose(ctx, err)
+	})
 }
 
 func (c *Cache) file(key string) string { return filepath.Join(c.Dir, key+entrySuffix) }
 
 func (c *Cache) read(key string) (r result, ok bool) {
-	if key == "" {
+	if key == "" || c.Dir == "" {
 		return r, false
 	}
 	data, err := infile.ReadOwn(c.file(key), maxEntry)
@@ -188,6 +264,7 @@ func (c *Cache) note(err error) {
 
 // finish removes old entries and reports the first problem, once.
 func (c *Cache) finish(log *diag.Log) {
+	c.puts.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.stored && c.problem == nil {
@@ -196,6 +273,10 @@ func (c *Cache) finish(log *diag.Log) {
 	if c.problem != nil {
 		log.Warn(diag.Cache, diag.Place{}, c.problem.Error()).WithHelp("the link does not need it; name another directory with " + log.With("--cache-dir", "%s or ") + "$PTXLINK_CACHE")
 		c.problem = nil
+	}
+	if c.lost != nil && !c.told {
+		c.told = true
+		log.Warn(diag.Cache, diag.Place{}, fmt.Sprintf("cannot use the cache %s: %v", c.Shared, c.lost)).WithHelp("the link does not need it; name another cache with " + log.With("--cache", "%s or ") + "$PTXLINK_CACHE")
 	}
 	c.stored = false
 }

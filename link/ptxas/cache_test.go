@@ -24,13 +24,13 @@ func keyOf(i int) string { return fmt.Sprintf("%064x", i) }
 func TestCacheDamage(t *testing.T) {
 	c := &Cache{Dir: t.TempDir()}
 	want := result{"ptxas info : x\n", []byte("cubin")}
-	c.store(keyOf(1), want)
+	c.store(t.Context(), keyOf(1), want)
 	whole, err := os.ReadFile(c.file(keyOf(1)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	read := func(key string) bool {
-		got, ok := c.load(key)
+		got, ok := c.load(t.Context(), key, anyCubin)
 		if ok && (got.said != want.said || !bytes.Equal(got.cubin, want.cubin)) {
 			t.Fatalf("read %q", got)
 		}
@@ -47,7 +47,7 @@ func TestCacheDamage(t *testing.T) {
 		if read(keyOf(1)) {
 			t.Errorf("read although %s", what)
 		}
-		c.store(keyOf(1), want)
+		c.store(t.Context(), keyOf(1), want)
 		if !read(keyOf(1)) {
 			t.Errorf("not replaced after %s", what)
 		}
@@ -76,7 +76,7 @@ func TestCacheDamage(t *testing.T) {
 func TestCachePlanted(t *testing.T) {
 	c := &Cache{Dir: t.TempDir()}
 	want := result{"ptxas info : x\n", []byte("cubin")}
-	c.store(keyOf(1), want)
+	c.store(t.Context(), keyOf(1), want)
 	whole, err := os.ReadFile(c.file(keyOf(1)))
 	if err != nil {
 		t.Fatal(err)
@@ -101,11 +101,11 @@ func TestCachePlanted(t *testing.T) {
 			continue
 		}
 		held, _ := os.ReadFile(other)
-		if _, ok := c.load(keyOf(1)); ok {
+		if _, ok := c.load(t.Context(), keyOf(1), anyCubin); ok {
 			t.Errorf("%s: read", what)
 		}
-		c.store(keyOf(1), want)
-		if got, ok := c.load(keyOf(1)); !ok || got.said != want.said {
+		c.store(t.Context(), keyOf(1), want)
+		if got, ok := c.load(t.Context(), keyOf(1), anyCubin); !ok || got.said != want.said {
 			t.Errorf("%s: not replaced", what)
 		}
 		if now, _ := os.ReadFile(other); !bytes.Equal(now, held) {
@@ -138,20 +138,20 @@ func TestCacheLimit(t *testing.T) {
 	var log diag.Log
 	for i := range 10 {
 		c := &Cache{Dir: dir, Size: 10500}
-		c.store(keyOf(i), result{cubin: make([]byte, 1000-len(encodeEntry("", result{})))})
+		c.store(t.Context(), keyOf(i), result{cubin: make([]byte, 1000-len(encodeEntry("", result{})))})
 		at := long.Add(time.Duration(i) * time.Second)
 		os.Chtimes(c.file(keyOf(i)), at, at)
 		c.finish(&log)
 	}
 	c := &Cache{Dir: dir, Size: 10500}
-	if _, ok := c.load(keyOf(0)); !ok { // it is now the last that was used
+	if _, ok := c.load(t.Context(), keyOf(0), anyCubin); !ok { // it is now the last that was used
 		t.Fatal("the first entry is gone although there is room")
 	}
-	c.store(keyOf(10), result{cubin: make([]byte, 1000)})
+	c.store(t.Context(), keyOf(10), result{cubin: make([]byte, 1000)})
 	c.finish(&log)
 	var kept []int
 	for i := range 11 {
-		if _, ok := c.load(keyOf(i)); ok {
+		if _, ok := c.load(t.Context(), keyOf(i), anyCubin); ok {
 			kept = append(kept, i)
 		}
 	}
@@ -178,10 +178,10 @@ func TestCacheDir(t *testing.T) {
 	}
 	c := &Cache{Dir: file}
 	for i := range 3 {
-		if _, ok := c.load(keyOf(i)); ok {
+		if _, ok := c.load(t.Context(), keyOf(i), anyCubin); ok {
 			t.Error("an entry in a file")
 		}
-		c.store(keyOf(i), result{})
+		c.store(t.Context(), keyOf(i), result{})
 	}
 	var log diag.Log
 	c.finish(&log)
@@ -204,13 +204,13 @@ func TestCacheConcurrent(t *testing.T) {
 			for i := range 60 {
 				key := (i * (w + 1)) % 20
 				want := bytes.Repeat([]byte{byte(key)}, 15000)
-				if got, ok := c.load(keyOf(key)); ok {
+				if got, ok := c.load(t.Context(), keyOf(key), anyCubin); ok {
 					if !bytes.Equal(got.cubin, want) {
 						t.Errorf("entry %d is wrong", key)
 					}
 					continue
 				}
-				c.store(keyOf(key), result{cubin: want})
+				c.store(t.Context(), keyOf(key), result{cubin: want})
 				var log diag.Log
 				if c.finish(&log); len(log.Messages) > 0 {
 					t.Error(log.Messages[0].Text)
@@ -220,3 +220,5 @@ func TestCacheConcurrent(t *testing.T) {
 	}
 	group.Wait()
 }
+
+func anyCubin([]byte) error { return nil }

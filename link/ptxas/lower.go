@@ -4,8 +4,10 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -84,9 +86,20 @@ func debianHost() string {
 // Lower compiles LTO-IR to one PTX module for l.Arch. All names that another module may see
 // stay visible. With an error of the log, it returns ErrRejected.
 func (l *Lowerer) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+	defer l.finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
 		return nil, err
 	}
+	return l.lower(ctx, units, log)
+}
+
+func (l *Lowerer) finish(log *diag.Log) {
+	if l.Cache != nil {
+		l.Cache.finish(log)
+	}
+}
+
+func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
 	// With only LTO-IR to link, nvlink hides what no kernel of it needs.
 	names := []string{"empty.cubin"}
 	var digests []byte
@@ -98,30 +111,56 @@ func (l *Lowerer) Lower(ctx context.Context, units []container.LTOIR, log *diag.
 	args := append([]string{"-lto", "-emit-ptx", "-arch=" + l.Arch, "-nvvmpath=nvvm"}, append(names, "-o", inputName)...)
 	key := ""
 	if l.Cache != nil {
-		if info, err := os.Stat(l.NVVM); err == nil {
-			library := fmt.Appendf(nil, "%s\n%d\n%d\n", l.NVVM, info.Size(), info.ModTime().UnixNano())
+		if library := identify(l.NVVM); library != nil {
 			key = l.Cache.key(ctx, l.Nvlink, args, append(library, digests...))
 		}
-		if kept, ok := l.Cache.load(key); ok {
+		if kept, ok := l.Cache.load(ctx, key, checkPTX); ok {
 			return kept.cubin, nil
 		}
 	}
 	text, err := l.nvlink(ctx, args, names, units, log)
 	if err == nil && key != "" {
-		l.Cache.store(key, result{cubin: text})
+		l.Cache.store(ctx, key, result{cubin: text})
 	}
 	return text, err
+}
+
+func checkPTX(text []byte) error {
+	if !(container.Member{Text: text}).IsPTX() {
+		return errors.New("it is not PTX")
+	}
+	return nil
+}
+
+// identify returns what tells a library from others on any machine: its size and its first
+// pages, which hold the build ID.
+func identify(path string) []byte {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil
+	}
+	h := sha256.New()
+	if _, err := io.CopyN(h, f, min(info.Size(), 1<<16)); err != nil {
+		return nil
+	}
+	return h.Sum(binary.LittleEndian.AppendUint64(nil, uint64(info.Size())))
 }
 
 // LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
 // returns the modules in order.
 func (l *Lowerer) LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error) {
+	defer l.finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
 		return nil, err
 	}
 	texts, logs, errs := make([][]byte, len(units)), log.Split(len(units)), make([]error, len(units))
 	err := parallel.Each(ctx, len(units), cap(newSlots(jobs)), func(i int) string { return units[i].Name }, func(i int) {
-		texts[i], errs[i] = l.Lower(ctx, units[i:i+1], &logs[i])
+		texts[i], errs[i] = l.lower(ctx, units[i:i+1], &logs[i])
 	})
 	merge(log, logs)
 	return texts, cmp.Or(err, worst(errs))
@@ -170,7 +209,7 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 		return nil, err
 	}
 	text, readErr := tool.ReadFile(dir, inputName)
-	if out.Killed() == "" && out.State.Success() && readErr == nil && (container.Member{Text: text}).IsPTX() {
+	if out.Killed() == "" && out.State.Success() && readErr == nil && checkPTX(text) == nil {
 		return text, nil
 	}
 	l.refused(out, names, units, log)

@@ -84,14 +84,14 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 			digests = append(digests, digest[:]...)
 		}
 		key = b.Cache.key(ctx, b.Nvlink, args, digests)
-		if kept, ok := b.Cache.load(key); ok {
+		if kept, ok := b.Cache.load(ctx, key, container.CheckCubin); ok {
 			b.nvlinkSays(t, kept.said, m, log)
 			return kept.cubin, nil
 		}
 	}
 	said, cubin, err := b.nvlink(ctx, t, m, args, names, cubins, log)
 	if err == nil && key != "" {
-		b.Cache.store(key, result{said, cubin})
+		b.Cache.store(ctx, key, result{said, cubin})
 	}
 	return cubin, err
 }

@@ -1,0 +1,193 @@
+package shared
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// server is a server with Bazel's layout (bazel.build/remote/caching): ac/KEY is a record
+// that names cas/DIGEST, which is the data.
+type server struct {
+	base   *url.URL
+	client http.Client
+}
+
+func openHTTP(where string, patience time.Duration) (Store, error) {
+	base, err := url.Parse(where)
+	if err == nil && base.Host == "" {
+		err = errors.New("it names no host")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s is not the address of a server: %w", redacted(where), cause(err))
+	}
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DialContext = (&net.Dialer{Timeout: patience}).DialContext
+	transport.ResponseHeaderTimeout = patience
+	return &server{base: base, client: http.Client{Transport: transport, Timeout: 10 * patience}}, nil
+}
+
+// redacted leaves out a password.
+func redacted(where string) string {
+	scheme, rest, _ := strings.Cut(where, "://")
+	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
+		rest = rest[at+1:]
+	}
+	return scheme + "://" + rest
+}
+
+// cause returns the cause of an error of package net/url, which repeats the address.
+func cause(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}
+
+func (s *server) String() string { return redacted(s.base.String()) }
+
+func (s *server) Close() error {
+	s.client.CloseIdleConnections()
+	return nil
+}
+
+func (s *server) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	record, err := s.get(ctx, "ac", key, 1<<20)
+	if record == nil || err != nil {
+		return nil, err
+	}
+	digest, size, ok := readRecord(record)
+	if !ok || size > MaxSize {
+		return nil, nil // of another program
+	}
+	data, err := s.get(ctx, "cas", digest, size)
+	if sum := sha256.Sum256(data); err != nil || data == nil || hex.EncodeToString(sum[:]) != digest {
+		return nil, err
+	}
+	return data, nil
+}
+
+func (s *server) Put(ctx context.Context, key string, data []byte) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	sum := sha256.Sum256(data)
+	digest := hex.EncodeToString(sum[:])
+	if err := s.put(ctx, "cas", digest, data); err != nil {
+		return err
+	}
+	return s.put(ctx, "ac", key, writeRecord(digest, int64(len(data))))
+}
+
+// get returns what lies at a path, nil if nothing does. More than most bytes are an error.
+func (s *server) get(ctx context.Context, kind, name string, most int64) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.base.JoinPath(kind, name).String(), nil)
+	if err != nil {
+		return nil, cause(err)
+	}
+	answer, err := s.client.Do(request)
+	if err != nil {
+		return nil, cause(err)
+	}
+	defer answer.Body.Close()
+	switch answer.StatusCode {
+	case http.StatusOK:
+	case http.StatusNotFound, http.StatusNoContent, http.StatusGone:
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("it answers %s", answer.Status)
+	}
+	data, err := io.ReadAll(io.LimitReader(answer.Body, most+1))
+	if err == nil && int64(len(data)) > most {
+		err = fmt.Errorf("it sends more than the %d bytes that it promised", most)
+	}
+	return data, cause(err)
+}
+
+func (s *server) put(ctx context.Context, kind, name string, data []byte) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, s.base.JoinPath(kind, name).String(), bytes.NewReader(data))
+	if err != nil {
+		return cause(err)
+	}
+	answer, err := s.client.Do(request)
+	if err != nil {
+		return cause(err)
+	}
+	defer answer.Body.Close()
+	io.Copy(io.Discard, io.LimitReader(answer.Body, 1<<16)) // the connection is used again
+	if answer.StatusCode/100 != 2 {
+		return fmt.Errorf("it answers %s", answer.Status)
+	}
+	return nil
+}
+
+// A record is an ActionResult of Bazel's remote execution API
+// (remote_execution.proto) with one output file, in the encoding of protocol buffers. Servers
+// such as bazel-remote read it.
+const outputFiles, filePath, fileDigest, digestHash, digestSize = 2, 1, 2, 1, 2
+
+func writeRecord(digest string, size int64) []byte {
+	field := func(to []byte, number int, data []byte) []byte {
+		to = binary.AppendUvarint(append(to, byte(number<<3|2)), uint64(len(data)))
+		return append(to, data...)
+	}
+	d := field(nil, digestHash, []byte(digest))
+	d = binary.AppendUvarint(append(d, digestSize<<3), uint64(size))
+	return field(nil, outputFiles, field(field(nil, filePath, []byte("entry.ptxlink")), fileDigest, d))
+}
+
+// readRecord returns what the first output file of a record is.
+func readRecord(record []byte) (digest string, size int64, ok bool) {
+	file, _ := protoField(record, outputFiles)
+	d, _ := protoField(file, fileDigest)
+	hash, _ := protoField(d, digestHash)
+	_, n := protoField(d, digestSize)
+	return string(hash), int64(n), checkKey(string(hash)) == nil && int64(n) >= 0
+}
+
+// protoField returns the first field with a number, as bytes or as a number.
+func protoField(message []byte, number uint64) (data []byte, value uint64) {
+	for len(message) > 0 {
+		tag, n := binary.Uvarint(message)
+		if n <= 0 {
+			return nil, 0
+		}
+		message = message[n:]
+		switch tag & 7 {
+		case 0:
+			v, n := binary.Uvarint(message)
+			if n <= 0 {
+				return nil, 0
+			}
+			if tag>>3 == number {
+				return nil, v
+			}
+			message = message[n:]
+		case 2:
+			size, n := binary.Uvarint(message)
+			if n <= 0 || size > uint64(len(message)-n) {
+				return nil, 0
+			}
+			if tag>>3 == number {
+				return message[n:][:size], 0
+			}
+			message = message[n+int(size):]
+		default: // no field of ActionResult that comes before
+			return nil, 0
+		}
+	}
+	return nil, 0
+}

@@ -1,0 +1,205 @@
+package shared
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/exec"
+	"slices"
+	"sync"
+	"time"
+
+	"ptxlink/internal/infile"
+)
+
+// program is a program that speaks the protocol of GOCACHEPROG (go help environment,
+// cmd/go/internal/cacheprog): requests and answers are lines of JSON.
+type program struct {
+	words    []string
+	patience time.Duration
+	start    sync.Once
+
+	mu      sync.Mutex
+	err     error // why there is no program
+	in      io.WriteCloser
+	command *exec.Cmd
+	known   []string // the commands that it has
+	last    int64
+	waiting map[int64]chan programAnswer
+}
+
+type programRequest struct {
+	ID       int64
+	Command  string
+	ActionID []byte `json:",omitempty"`
+	OutputID []byte `json:",omitempty"`
+	BodySize int64  `json:",omitempty"`
+}
+
+type programAnswer struct {
+	ID            int64
+	Err           string   `json:",omitempty"`
+	KnownCommands []string `json:",omitempty"`
+	Miss          bool     `json:",omitempty"`
+	DiskPath      string   `json:",omitempty"`
+}
+
+func (p *program) String() string { return "prog:" + p.words[0] }
+
+// run starts the program, which begins with an answer that lists its commands.
+func (p *program) run() error {
+	p.start.Do(func() {
+		p.command = exec.Command(p.words[0], p.words[1:]...)
+		p.command.Stderr = os.Stderr
+		p.waiting = map[int64]chan programAnswer{0: make(chan programAnswer, 1)}
+		hello := p.waiting[0]
+		var out io.Reader
+		if p.in, p.err = p.command.StdinPipe(); p.err == nil {
+			out, p.err = p.command.StdoutPipe()
+		}
+		if p.err == nil {
+			p.err = p.command.Start()
+		}
+		if p.err != nil {
+			return
+		}
+		go p.receive(out)
+		select {
+		case answer, ok := <-hello:
+			if p.known = answer.KnownCommands; !ok {
+				p.err = errEnded
+			}
+		case <-time.After(p.patience):
+			p.err = fmt.Errorf("it says nothing for %v", p.patience)
+			p.command.Process.Kill()
+		}
+	})
+	return p.err
+}
+
+var errEnded = errors.New("it has ended")
+
+// receive gives the answers to those who wait for them.
+func (p *program) receive(out io.Reader) {
+	lines := json.NewDecoder(bufio.NewReader(out))
+	for {
+		var answer programAnswer
+		if err := lines.Decode(&answer); err != nil {
+			break
+		}
+		p.mu.Lock()
+		to := p.waiting[answer.ID]
+		delete(p.waiting, answer.ID)
+		p.mu.Unlock()
+		if to != nil {
+			to <- answer
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, to := range p.waiting {
+		close(to)
+	}
+	p.waiting = nil
+}
+
+// ask sends a request and waits for the answer.
+func (p *program) ask(ctx context.Context, r programRequest, body []byte) (answer programAnswer, err error) {
+	if err := p.run(); err != nil {
+		return answer, err
+	}
+	if !slices.Contains(p.known, r.Command) {
+		return programAnswer{Miss: true}, nil
+	}
+	p.mu.Lock()
+	if p.waiting == nil {
+		p.mu.Unlock()
+		return answer, errEnded
+	}
+	p.last++
+	r.ID = p.last
+	to := make(chan programAnswer, 1)
+	p.waiting[r.ID] = to
+	text, err := json.Marshal(r)
+	text = append(text, '\n')
+	if len(body) > 0 {
+		text = append(text, '"')
+		text = base64.StdEncoding.AppendEncode(text, body)
+		text = append(text, "\"\n"...)
+	}
+	if err == nil {
+		if pipe, ok := p.in.(interface{ SetWriteDeadline(time.Time) error }); ok {
+			pipe.SetWriteDeadline(time.Now().Add(10 * p.patience))
+		}
+		_, err = p.in.Write(text)
+	}
+	p.mu.Unlock()
+	if err != nil {
+		return answer, err
+	}
+	timeout := time.NewTimer(10 * p.patience)
+	defer timeout.Stop()
+	select {
+	case answer, ok := <-to:
+		if !ok {
+			return answer, errEnded
+		}
+		if answer.Err != "" {
+			return answer, errors.New(answer.Err)
+		}
+		return answer, nil
+	case <-timeout.C:
+		return answer, fmt.Errorf("it gives no answer for %v", 10*p.patience)
+	case <-ctx.Done():
+		return answer, ctx.Err()
+	}
+}
+
+func (p *program) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := checkKey(key); err != nil {
+		return nil, err
+	}
+	id, _ := hex.DecodeString(key)
+	answer, err := p.ask(ctx, programRequest{Command: "get", ActionID: id}, nil)
+	if err != nil || answer.Miss || answer.DiskPath == "" {
+		return nil, err
+	}
+	f, info, err := infile.OpenRegular(answer.DiskPath, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > MaxSize {
+		return nil, fmt.Errorf("%s has %d bytes", answer.DiskPath, info.Size())
+	}
+	return infile.Read(f, info)
+}
+
+func (p *program) Put(ctx context.Context, key string, data []byte) error {
+	if err := checkKey(key); err != nil {
+		return err
+	}
+	id, _ := hex.DecodeString(key)
+	digest := sha256.Sum256(data)
+	_, err := p.ask(ctx, programRequest{Command: "put", ActionID: id, OutputID: digest[:], BodySize: int64(len(data))}, bytes.Clone(data))
+	return err
+}
+
+func (p *program) Close() error {
+	if p.command == nil || p.command.Process == nil {
+		return nil
+	}
+	p.ask(context.Background(), programRequest{Command: "close"}, nil)
+	p.in.Close()
+	defer time.AfterFunc(p.patience, func() { p.command.Process.Kill() }).Stop()
+	return p.command.Wait()
+}
