@@ -100,7 +100,7 @@ func (c *checker) operandCount(f *object.File, name, what string, call *ptx.Call
 	if len(x) == len(y) || len(y) > 0 && y[len(y)-1].Unsized && len(x) == len(y)-1 {
 		return true
 	}
-	c.log.Error(diag.ParamCount, f.At(call.Target), fmt.Sprintf("call of %s has %s, but it has %s %s", c.log.Name(name), plural(len(x), what), plural(len(y), parameterOf(what)), def.where())).Of(name).
+	c.log.Error(diag.ParamCount, f.At(call.Target), fmt.Sprintf("call of %s has %s, but it has %s %s", c.log.Name(name), Plural(len(x), what), Plural(len(y), parameterOf(what)), def.where())).Of(name).
 		Note(def.at(def.decl.NameSpan), def.note())
 	return false
 }

@@ -227,7 +227,7 @@ func inAddressSpace(pointer demangle.AST) bool {
 func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 	want := len(sig.params) + hidden
 	if have := len(d.Signature.Params); have != want {
-		return fmt.Sprintf("has %s here, but its name says %d", plural(have, "parameter"), want)
+		return fmt.Sprintf("has %s here, but its name says %d", Plural(have, "parameter"), want)
 	}
 	for i, t := range sig.params {
 		x := d.Signature.Params[i+hidden]

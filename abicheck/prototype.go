@@ -91,13 +91,14 @@ func (c *checker) count(name, what string, a, b side, x, y []ptx.Type) (differs 
 	if len(x) == len(y) {
 		return false
 	}
-	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", c.log.Name(name), plural(len(x), what), plural(len(y), what), b.where())).Of(name).
+	c.log.Error(diag.ParamCount, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s %s", c.log.Name(name), Plural(len(x), what), Plural(len(y), what), b.where())).Of(name).
 		Note(b.at(b.decl.NameSpan), b.note()).
 		WithHelp(remedy(a, b, "prototype"))
 	return true
 }
 
-func plural(n int, what string) string {
+// Plural returns "2 parameters", or "no results".
+func Plural(n int, what string) string {
 	switch n {
 	case 0:
 		return "no " + what + "s"

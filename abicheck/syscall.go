@@ -58,7 +58,7 @@ func systemCall(a side, name string, def *ptx.Decl, log *diag.Log) {
 		x, y       []ptx.Type
 	}{{"returns", "result", a.decl.Signature.Results, def.Signature.Results}, {"takes", "parameter", a.decl.Signature.Params, def.Signature.Params}} {
 		if len(list.x) != len(list.y) {
-			log.Error(diag.SystemCall, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s in the driver", name, plural(len(list.x), list.what), plural(len(list.y), list.what))).
+			log.Error(diag.SystemCall, a.at(a.decl.NameSpan), fmt.Sprintf("%s has %s here but %s in the driver", name, Plural(len(list.x), list.what), Plural(len(list.y), list.what))).
 				WithHelp(help)
 			return
 		}

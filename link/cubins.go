@@ -24,6 +24,7 @@ type cubins struct {
 	names   []string               // those in defined, in order
 	needed  []string               // by cubins, and defined by none
 	users   map[string]diag.Place  // the first cubin that cannot do without one of needed
+	calls   []cubinSymbol          // functions that cubins need, with their prototypes
 	all     map[string]bool        // resolve.Options.Others
 }
 
@@ -59,6 +60,9 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	seen := map[string]bool{}
 	for _, object := range list {
 		for _, s := range object.Symbols {
+			if !s.Defined && s.Prototype != "" {
+				o.calls = append(o.calls, cubinSymbol{s, cubinPlace(object)})
+			}
 			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
 				continue
 			}
@@ -84,8 +88,8 @@ func cubinPlace(o Cubin) diag.Place {
 	return diag.At(&diag.Source{Name: o.Name}, diag.Span{})
 }
 
-// check compares the modules with the cubins: what a cubin says of a name is what it is,
-// and the size of a variable. Of a function it does not say what it takes.
+// check compares the modules with the cubins, and these with each other: what a cubin says
+// of a name is what it is, the size of a variable, and the types of a function.
 func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 	for _, name := range o.names {
 		s, found := t.Lookup(name)
@@ -103,12 +107,23 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 			}
 		}
 	}
+	for _, call := range o.calls {
+		in, defined := o.defined[call.Name]
+		s, found := t.Lookup(call.Name)
+		switch {
+		case defined && in.Prototype != "" && in.Prototype != call.Prototype:
+			log.Error(diag.ParamType, call.in, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(call.Name), CubinTypes(call.Prototype), CubinTypes(in.Prototype), in.in.File())).Of(call.Name).
+				WithHelp("compile the two again, with one declaration")
+		case found && s.Defined():
+			differsFrom(call, t.Files[s.Def.File].DeclOf(s.Def.Name), t.Files[s.Def.File].NamePlace(s.Def.Name), log)
+		}
+	}
 	if !options.Relocatable {
 		o.checkNeeded(t, globs.New(options.AllowUndefined), log)
 	}
 }
 
-// differs reports a declaration that is not of the kind or size of what a cubin defines.
+// differs reports a declaration that is not of the kind, size or types of what a cubin defines.
 func (o cubins) differs(name string, f *object.File, id ptx.NameID, log *diag.Log) bool {
 	d, in := f.DeclOf(id), o.defined[name]
 	if d == nil {
@@ -126,7 +141,7 @@ func (o cubins) differs(name string, f *object.File, id ptx.NameID, log *diag.Lo
 		log.Error(diag.VarSize, f.At(d.Declared), fmt.Sprintf("%s has %d bytes here but %d in %s", log.Name(name), d.Size(), in.Size, in.in.File())).Of(name).
 			WithHelp("declare it with one type in all modules, such as in a header")
 	default:
-		return false
+		return d.Kind == ptx.Func && differsFrom(in, d, f.NamePlace(id), log)
 	}
 	return true
 }

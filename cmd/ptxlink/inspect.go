@@ -174,6 +174,9 @@ func describeCubin(o dlink.Description) string {
 				first = false
 			}
 			text := s.Linkage + " " + s.Kind + " " + s.Name
+			if s.Types != "" {
+				text += " " + s.Types
+			}
 			if s.Defined {
 				text += fmt.Sprintf(", %d bytes", s.Size)
 			}

@@ -46,7 +46,11 @@ func links(run func(*linkJob) error) func(*command, *cli.Context) error {
 		c.readSpelling(opts)
 		j := &linkJob{command: c, opts: opts}
 		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
-		return run(j)
+		err := run(j)
+		if j.assembler.Cache != nil {
+			j.assembler.Cache.Close() // its errors were reported
+		}
+		return err
 	}
 }
 

@@ -121,13 +121,14 @@ type Description struct {
 }
 
 // DescriptionSymbol is a global or weak symbol. Size is that of the code of a function, and
-// Registers are those of a thread.
+// Registers are those of a thread. Types are those of a function, in PTX: "(.b32) (.b64)".
 type DescriptionSymbol struct {
 	Name      string `json:"name"`
 	Kind      string `json:"kind"`    // entry, func or object
 	Linkage   string `json:"linkage"` // visible, weak, common or extern
 	Defined   bool   `json:"defined"`
 	Size      int64  `json:"size"`
+	Types     string `json:"types,omitempty"`
 	Registers int    `json:"registers,omitempty"`
 }
 
@@ -148,7 +149,7 @@ func Describe(ctx context.Context, inputs []link.Input) (rest []link.Input, list
 			d := Description{Name: c.Name, Target: c.Target, Relocatable: c.Relocatable(), Bytes: len(c.Data), Symbols: []DescriptionSymbol{}}
 			symbols, _ := c.Symbols() // none of a damaged cubin
 			for _, s := range symbols {
-				d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, kindOf(s), linkageOf(s), s.Defined, s.Size, s.Registers})
+				d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, kindOf(s), linkageOf(s), s.Defined, s.Size, link.CubinTypes(s.Prototype), s.Registers})
 			}
 			list = append(list, d)
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // holdsBytes reports whether a section of this type takes up room in the file. In a
@@ -174,6 +175,11 @@ type CubinSymbol struct {
 	Function bool  // or a kernel; else a variable
 	Entry    bool  // a kernel
 	Size     int64 // of a variable, or of the code, in bytes
+	// Prototype is what nvlink compares of a function, such as "#iilb16" (.nv.prototype): after
+	// # the result and the parameters, b, h, i, l and x for integers and untyped of 8 to 128
+	// bits, f and d for floats, v for no result; a number is that of the elements of an
+	// array. Empty for kernels and for functions whose address is taken.
+	Prototype string
 	// Registers of a thread that runs a function that the cubin defines: bits 24 to 31 of
 	// the sh_info of its section.
 	Registers int
@@ -199,7 +205,8 @@ func (c Cubin) Symbols() (list []CubinSymbol, err error) {
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, err
 	}
-	for _, s := range symbols {
+	prototypes := prototypesOf(f)
+	for i, s := range symbols {
 		bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
 		reference := kind >= sttTexture && kind < sttObject
 		if bind == elf.STB_LOCAL || s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
@@ -213,10 +220,31 @@ func (c Cubin) Symbols() (list []CubinSymbol, err error) {
 		if i := int(s.Section); c.Function && c.Defined && i < len(f.Sections) {
 			c.Registers = int(f.Sections[i].Info >> 24)
 		}
+		c.Prototype = prototypes[uint32(i+1)] // Symbols leaves out the first
 		c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// prototypesOf returns the prototypes of functions, by the index of their symbols.
+func prototypesOf(f *elf.File) map[uint32]string {
+	section := f.Section(".nv.prototype")
+	if section == nil || int(section.Link) >= len(f.Sections) || int(f.Sections[section.Link].Link) >= len(f.Sections) {
+		return nil
+	}
+	pairs, err := section.Data()
+	names, namesErr := f.Sections[f.Sections[section.Link].Link].Data()
+	if err != nil || namesErr != nil {
+		return nil
+	}
+	found := make(map[uint32]string, len(pairs)/8)
+	for ; len(pairs) >= 8; pairs = pairs[8:] {
+		if text := cString(names, le.Uint32(pairs[4:])); strings.HasPrefix(text, "#") {
+			found[le.Uint32(pairs)] = text
+		}
+	}
+	return found
 }
 
 // cString returns the string at an offset of a table, up to its NUL.

@@ -1,0 +1,156 @@
+package link
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"ptxlink/abicheck"
+	"ptxlink/link/diag"
+	"ptxlink/object/ptx"
+)
+
+// cubinType is a type in the prototype of a cubin (container.CubinSymbol.Prototype).
+type cubinType struct {
+	letter byte
+	count  int64 // elements of an array; -1 of a scalar
+}
+
+// The letters of a prototype, their types and sizes in bytes.
+var cubinWords = map[byte]struct {
+	word string
+	size int64
+}{'b': {".b8", 1}, 'h': {".b16", 2}, 'i': {".b32", 4}, 'l': {".b64", 8}, 'x': {".b128", 16}, 'f': {".f32", 4}, 'd': {".f64", 8}}
+
+// parsePrototype returns the types of the result, if there is one, and of the parameters. ok
+// is false for a prototype with other letters.
+func parsePrototype(text string) (result *cubinType, params []cubinType, ok bool) {
+	text, ok = strings.CutPrefix(text, "#")
+	for at := 0; at < len(text); {
+		t := cubinType{text[at], -1}
+		end := at + 1
+		for end < len(text) && '0' <= text[end] && text[end] <= '9' {
+			end++
+		}
+		if end > at+1 {
+			n, err := strconv.ParseInt(text[at+1:end], 10, 62)
+			if t.count = n; err != nil {
+				return nil, nil, false
+			}
+		}
+		if _, known := cubinWords[t.letter]; !known && (t.letter != 'v' || at > 0) {
+			return nil, nil, false
+		}
+		switch {
+		case at > 0:
+			params = append(params, t)
+		case t.letter != 'v':
+			result = &t
+		}
+		at = end
+	}
+	return result, params, ok && text != ""
+}
+
+func (t cubinType) size() int64 {
+	if t.count < 0 {
+		return cubinWords[t.letter].size
+	}
+	return cubinWords[t.letter].size * t.count
+}
+
+// String returns the type in PTX.
+func (t cubinType) String() string {
+	if t.count >= 0 {
+		return fmt.Sprintf("%s[%d]", cubinWords[t.letter].word, t.count)
+	}
+	return cubinWords[t.letter].word
+}
+
+// beside returns the type in the words of a message that names another one, too.
+func (t cubinType) beside(other cubinType) string {
+	if t.count >= 0 && t.size() != other.size() {
+		return fmt.Sprintf("%d bytes", t.size())
+	}
+	return "a " + t.String()
+}
+
+// CubinTypes returns the result, if there is one, and the parameters of a prototype of a cubin in
+// PTX: "(.b32) (.b64, .b8[16])" for "#ilb16". It returns a prototype that it cannot read as it is.
+func CubinTypes(prototype string) string {
+	result, params, ok := parsePrototype(prototype)
+	if !ok {
+		return prototype
+	}
+	var words []string
+	for _, p := range params {
+		words = append(words, p.String())
+	}
+	text := "(" + strings.Join(words, ", ") + ")"
+	if result != nil {
+		text = "(" + result.String() + ") " + text
+	}
+	return text
+}
+
+// typeOf returns what a cubin says of a type; ok is false if that is not known.
+func typeOf(t ptx.Type) (c cubinType, ok bool) {
+	if t.Vector > 0 || t.Array && (t.Unsized || t.Count < 0) || len(t.Word) < 3 {
+		return c, false
+	}
+	c.count = -1
+	if t.Array {
+		c.count = t.Count
+	}
+	float := t.Word == ".f32" || t.Word == ".f64"
+	for letter, w := range cubinWords {
+		if w.size == ptx.TypeSize(t.Word) && float == (letter == 'f' || letter == 'd') && w.size > 0 {
+			c.letter = letter
+			return c, true
+		}
+	}
+	return c, false
+}
+
+// differsFrom reports a declaration of a module whose types are not those of a cubin. nvlink
+// refuses any difference, also that of .b32 and .f32.
+func differsFrom(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool {
+	result, params, ok := parsePrototype(in.Prototype)
+	if d == nil || d.Signature == nil || !ok {
+		return false
+	}
+	name, help := log.Name(in.Name), "nvlink compares the types: declare the function as it was compiled, or compile it again"
+	var results []cubinType
+	if result != nil {
+		results = []cubinType{*result}
+	}
+	for _, part := range []struct {
+		what, verb string
+		here       []ptx.Type
+		there      []cubinType
+	}{{"result", "returns", d.Signature.Results, results}, {"parameter", "takes", d.Signature.Params, params}} {
+		if len(part.here) != len(part.there) {
+			log.Error(diag.ParamCount, at, fmt.Sprintf("%s has %s here but %s in %s", name, abicheck.Plural(len(part.here), part.what), abicheck.Plural(len(part.there), part.what), in.in.File())).Of(in.Name).
+				WithHelp(help)
+			return true
+		}
+		for i, t := range part.here {
+			ours, known := typeOf(t)
+			theirs := part.there[i]
+			if !known || ours == theirs {
+				continue
+			}
+			rule := diag.ParamType
+			switch {
+			case (ours.count < 0) != (theirs.count < 0):
+				rule = diag.ParamShape
+			case ours.size() != theirs.size():
+				rule = diag.ParamSize
+			}
+			log.Error(rule, at, fmt.Sprintf("%s %s %s here but %s in %s", name, part.verb, ours.beside(theirs), theirs.beside(ours), in.in.File())).Of(in.Name).
+				WithHelp(help)
+			return true
+		}
+	}
+	return false
+}
