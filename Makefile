@@ -30,7 +30,11 @@ RACE = ./link/diag ./object/... ./resolve/... ./abicheck/... ./link/...
 # start. ptxlink makes its pages without it.
 TAGS = urfave_cli_no_docs
 ptxlink: FORCE
-	CGO_ENABLED=0 $(GO) build -tags $(TAGS) -o $@ ./cmd/ptxlink
+	$(GO) build -tags $(TAGS) -o $@ ./cmd/ptxlink
+
+# For --cache=http://...: with package net, ptxlink would take longer to start.
+ptxlink-cache: FORCE
+	CGO_ENABLED=0 $(GO) build -o $@ ./cmd/ptxlink-cache
 
 # The tools that tests compare with are large and not ours to ship; fetch.sh
 # keeps them in a cache outside the tree.
@@ -116,9 +120,9 @@ corpus:
 # Packagers set DESTDIR; PREFIX=$$HOME/.local needs no root.
 PREFIX ?= /usr/local
 SHARE = $(DESTDIR)$(PREFIX)/share
-install: ptxlink
+install: ptxlink ptxlink-cache
 	mkdir -p $(DESTDIR)$(PREFIX)/bin
-	cp ptxlink $(DESTDIR)$(PREFIX)/bin/ptxlink
+	cp ptxlink ptxlink-cache $(DESTDIR)$(PREFIX)/bin/
 	internal/release/share.sh ./ptxlink $(SHARE)
 
 # TARGETS="linux/amd64" builds for one platform.
@@ -142,7 +146,7 @@ nvjitlink: FORCE
 	integrations/c/nvjitlink.sh dist/nvjitlink
 
 clean:
-	rm -rf ptxlink dist
+	rm -rf ptxlink ptxlink-cache dist
 
 FORCE:
 .PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clib nvjitlink clean

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # build.sh DIR: builds the files of a release in DIR: for each platform a static binary
 # in a tarball (for Windows a zip) with manual pages, completions and docs; packages for
-# dpkg and RPM; a wheel for Python; SHA256SUMS.
+# dpkg and RPM; a wheel for Python; what they are built from (CycloneDX); SHA256SUMS.
 # TARGETS restricts the platforms: "linux/amd64 darwin/arm64".
 #
 # The same commit gives the same bytes: nothing depends on the directory, the user, the
@@ -17,8 +17,8 @@ targets=${TARGETS:-linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-build() { # GOOS GOARCH FILE
-	GOOS=$1 GOARCH=$2 go build -tags urfave_cli_no_docs -buildvcs=auto -ldflags='-s -w -buildid=' -o "$3" ./cmd/ptxlink
+build() { # GOOS GOARCH FILE [PACKAGE]
+	GOOS=$1 GOARCH=$2 go build -tags urfave_cli_no_docs -buildvcs=auto -ldflags='-s -w -buildid=' -o "$3" "${4:-./cmd/ptxlink}"
 }
 
 # archive DIR FILE: the directory DIR, below $work, in sorted order and without users.
@@ -41,12 +41,14 @@ v[0-9]*) version=${version#v} ;;
 esac
 
 rm -f "$out"/ptxlink[-_]* "$out"/SHA256SUMS
+go run ./internal/release/sbom "$work/host" "$version" > "$out/ptxlink-$version.cdx.json"
 for target in $targets; do
 	os=${target%/*} arch=${target#*/} suffix='' form=tar.gz
 	[ "$os" = windows ] && suffix=.exe form=zip
 	name=ptxlink-$version-$os-$arch
 	mkdir -p "$work/$name/bin"
 	build "$os" "$arch" "$work/$name/bin/ptxlink$suffix"
+	build "$os" "$arch" "$work/$name/bin/ptxlink-cache$suffix" ./cmd/ptxlink-cache
 	cp -R "$work/share" "$work/$name/"
 	mv "$work/$name/share/doc/ptxlink"/* "$work/$name/"
 	rm -r "$work/$name/share/doc"

@@ -25,6 +25,7 @@ import (
 // cmd/go/internal/cacheprog): requests and answers are lines of JSON.
 type program struct {
 	words    []string
+	server   string // for ptxlink-cache
 	patience time.Duration
 	start    sync.Once
 
@@ -34,10 +35,12 @@ type program struct {
 	command *exec.Cmd
 	known   []string // the commands that it has
 	last    int64
-	waiting map[int64]chan programAnswer
+	waiting map[int64]chan Answer
 }
 
-type programRequest struct {
+// Request is a request of the protocol. The body of a put, if it has bytes, follows as a string in
+// base64.
+type Request struct {
 	ID       int64
 	Command  string
 	ActionID []byte `json:",omitempty"`
@@ -45,22 +48,33 @@ type programRequest struct {
 	BodySize int64  `json:",omitempty"`
 }
 
-type programAnswer struct {
+// Answer is an answer. The first has ID 0 and lists the commands.
+type Answer struct {
 	ID            int64
 	Err           string   `json:",omitempty"`
 	KnownCommands []string `json:",omitempty"`
 	Miss          bool     `json:",omitempty"`
+	OutputID      []byte   `json:",omitempty"`
+	Size          int64    `json:",omitempty"`
 	DiskPath      string   `json:",omitempty"`
 }
 
-func (p *program) String() string { return "prog:" + p.words[0] }
+func (p *program) String() string {
+	if p.server != "" {
+		return Redacted(p.server)
+	}
+	return "prog:" + p.words[0]
+}
 
 // run starts the program, which begins with an answer that lists its commands.
 func (p *program) run() error {
 	p.start.Do(func() {
 		p.command = exec.Command(p.words[0], p.words[1:]...)
 		p.command.Stderr = os.Stderr
-		p.waiting = map[int64]chan programAnswer{0: make(chan programAnswer, 1)}
+		if p.server != "" {
+			p.command.Env = append(os.Environ(), ServerVariable+"="+p.server)
+		}
+		p.waiting = map[int64]chan Answer{0: make(chan Answer, 1)}
 		hello := p.waiting[0]
 		var out io.Reader
 		if p.in, p.err = p.command.StdinPipe(); p.err == nil {
@@ -68,6 +82,9 @@ func (p *program) run() error {
 		}
 		if p.err == nil {
 			p.err = p.command.Start()
+		}
+		if errors.Is(p.err, exec.ErrNotFound) && p.server != "" {
+			p.err = errors.New("servers need the program ptxlink-cache, which is neither beside ptxlink nor on PATH")
 		}
 		if p.err != nil {
 			return
@@ -92,7 +109,7 @@ var errEnded = errors.New("it has ended")
 func (p *program) receive(out io.Reader) {
 	lines := json.NewDecoder(bufio.NewReader(out))
 	for {
-		var answer programAnswer
+		var answer Answer
 		if err := lines.Decode(&answer); err != nil {
 			break
 		}
@@ -113,12 +130,12 @@ func (p *program) receive(out io.Reader) {
 }
 
 // ask sends a request and waits for the answer.
-func (p *program) ask(ctx context.Context, r programRequest, body []byte) (answer programAnswer, err error) {
+func (p *program) ask(ctx context.Context, r Request, body []byte) (answer Answer, err error) {
 	if err := p.run(); err != nil {
 		return answer, err
 	}
 	if !slices.Contains(p.known, r.Command) {
-		return programAnswer{Miss: true}, nil
+		return Answer{Miss: true}, nil
 	}
 	p.mu.Lock()
 	if p.waiting == nil {
@@ -127,7 +144,7 @@ func (p *program) ask(ctx context.Context, r programRequest, body []byte) (answe
 	}
 	p.last++
 	r.ID = p.last
-	to := make(chan programAnswer, 1)
+	to := make(chan Answer, 1)
 	p.waiting[r.ID] = to
 	text, err := json.Marshal(r)
 	text = append(text, '\n')
@@ -165,11 +182,11 @@ func (p *program) ask(ctx context.Context, r programRequest, body []byte) (answe
 }
 
 func (p *program) Get(ctx context.Context, key string) ([]byte, error) {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
 	id, _ := hex.DecodeString(key)
-	answer, err := p.ask(ctx, programRequest{Command: "get", ActionID: id}, nil)
+	answer, err := p.ask(ctx, Request{Command: "get", ActionID: id}, nil)
 	if err != nil || answer.Miss || answer.DiskPath == "" {
 		return nil, err
 	}
@@ -185,12 +202,12 @@ func (p *program) Get(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (p *program) Put(ctx context.Context, key string, data []byte) error {
-	if err := checkKey(key); err != nil {
+	if err := CheckKey(key); err != nil {
 		return err
 	}
 	id, _ := hex.DecodeString(key)
 	digest := sha256.Sum256(data)
-	_, err := p.ask(ctx, programRequest{Command: "put", ActionID: id, OutputID: digest[:], BodySize: int64(len(data))}, bytes.Clone(data))
+	_, err := p.ask(ctx, Request{Command: "put", ActionID: id, OutputID: digest[:], BodySize: int64(len(data))}, bytes.Clone(data))
 	return err
 }
 
@@ -198,7 +215,7 @@ func (p *program) Close() error {
 	if p.command == nil || p.command.Process == nil {
 		return nil
 	}
-	p.ask(context.Background(), programRequest{Command: "close"}, nil)
+	p.ask(context.Background(), Request{Command: "close"}, nil)
 	p.in.Close()
 	defer time.AfterFunc(p.patience, func() { p.command.Process.Kill() }).Stop()
 	return p.command.Wait()

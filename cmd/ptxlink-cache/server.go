@@ -1,4 +1,4 @@
-package shared
+package main
 
 import (
 	"bytes"
@@ -12,8 +12,9 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
+
+	"ptxlink/internal/shared"
 )
 
 // server is a server with Bazel's layout (bazel.build/remote/caching): ac/KEY is a record
@@ -23,27 +24,20 @@ type server struct {
 	client http.Client
 }
 
-func openHTTP(where string, patience time.Duration) (Store, error) {
+// open returns the server at an address. patience is how long it may take to answer; it may take ten
+// times as long to send all.
+func open(where string, patience time.Duration) (*server, error) {
 	base, err := url.Parse(where)
 	if err == nil && base.Host == "" {
 		err = errors.New("it names no host")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s is not the address of a server: %w", redacted(where), cause(err))
+		return nil, fmt.Errorf("%s is not the address of a server: %w", shared.Redacted(where), cause(err))
 	}
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DialContext = (&net.Dialer{Timeout: patience}).DialContext
 	transport.ResponseHeaderTimeout = patience
 	return &server{base: base, client: http.Client{Transport: transport, Timeout: 10 * patience}}, nil
-}
-
-// redacted leaves out a password.
-func redacted(where string) string {
-	scheme, rest, _ := strings.Cut(where, "://")
-	if at := strings.LastIndexByte(rest, '@'); at >= 0 {
-		rest = rest[at+1:]
-	}
-	return scheme + "://" + rest
 }
 
 // cause returns the cause of an error of package net/url, which repeats the address.
@@ -54,15 +48,8 @@ func cause(err error) error {
 	return err
 }
 
-func (s *server) String() string { return redacted(s.base.String()) }
-
-func (s *server) Close() error {
-	s.client.CloseIdleConnections()
-	return nil
-}
-
 func (s *server) Get(ctx context.Context, key string) ([]byte, error) {
-	if err := checkKey(key); err != nil {
+	if err := shared.CheckKey(key); err != nil {
 		return nil, err
 	}
 	record, err := s.get(ctx, "ac", key, 1<<20)
@@ -70,7 +57,7 @@ func (s *server) Get(ctx context.Context, key string) ([]byte, error) {
 		return nil, err
 	}
 	digest, size, ok := readRecord(record)
-	if !ok || size > MaxSize {
+	if !ok || size > shared.MaxSize {
 		return nil, nil // of another program
 	}
 	data, err := s.get(ctx, "cas", digest, size)
@@ -81,7 +68,7 @@ func (s *server) Get(ctx context.Context, key string) ([]byte, error) {
 }
 
 func (s *server) Put(ctx context.Context, key string, data []byte) error {
-	if err := checkKey(key); err != nil {
+	if err := shared.CheckKey(key); err != nil {
 		return err
 	}
 	sum := sha256.Sum256(data)
@@ -155,7 +142,7 @@ func readRecord(record []byte) (digest string, size int64, ok bool) {
 	d, _ := protoField(file, fileDigest)
 	hash, _ := protoField(d, digestHash)
 	_, n := protoField(d, digestSize)
-	return string(hash), int64(n), checkKey(string(hash)) == nil && int64(n) >= 0
+	return string(hash), int64(n), shared.CheckKey(string(hash)) == nil && int64(n) >= 0
 }
 
 // protoField returns the first field with a number, as bytes or as a number.
