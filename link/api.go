@@ -227,6 +227,7 @@ type Result struct {
 	Passes []Pass
 
 	spelling  diag.Spelling
+	cubins    []Cubin // for the map
 	describer func() description
 	files     []*object.File // of a Stream, for the source lines in the map; otherwise they are parsed again
 

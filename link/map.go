@@ -23,6 +23,8 @@ type Map struct {
 	Removed []MapSymbol  `json:"removed"` // nothing in the output refers to them
 	Inlined []MapInlined `json:"inlined"`
 	Folded  []MapFolded  `json:"folded"`
+	// Cubins are machine code among the inputs, which nvlink links with the output.
+	Cubins []MapCubin `json:"cubins,omitempty"`
 	// GPUs describe the machine code that ptxas made of the output. Result.Map leaves
 	// the list empty.
 	GPUs []GPU `json:"gpus"`
@@ -100,6 +102,48 @@ type MapInlined struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
+// MapCubin is machine code among the inputs.
+type MapCubin struct {
+	Name    string           `json:"name"`
+	Symbols []MapCubinSymbol `json:"symbols"` // those that it defines
+	Needs   []string         `json:"needs"`
+}
+
+// MapCubinSymbol is a global or weak symbol of a cubin. Bytes of a function are those of its code,
+// and Types are as CubinTypes returns them.
+type MapCubinSymbol struct {
+	Name      string `json:"name"`
+	Kind      string `json:"kind"`    // entry, func or object
+	Linkage   string `json:"linkage"` // visible, weak or common
+	Bytes     int64  `json:"bytes"`
+	Types     string `json:"types,omitempty"`
+	Registers int    `json:"registers,omitempty"`
+}
+
+// cubins sets Cubins, and the suppliers of undefined symbols that they define.
+func (m *Map) cubins(list []Cubin) {
+	suppliers := map[string]string{}
+	for _, c := range list {
+		x := MapCubin{Name: c.Name, Symbols: []MapCubinSymbol{}, Needs: []string{}}
+		for _, s := range c.Symbols {
+			if !s.Defined {
+				x.Needs = append(x.Needs, s.Name)
+				continue
+			}
+			if suppliers[s.Name] == "" || !s.Weak {
+				suppliers[s.Name] = c.Name
+			}
+			x.Symbols = append(x.Symbols, MapCubinSymbol{s.Name, s.Kind(), s.Linkage(), s.Size, CubinTypes(s.Prototype), s.Registers})
+		}
+		m.Cubins = append(m.Cubins, x)
+	}
+	for i, s := range m.Symbols {
+		if supplier := suppliers[s.Name]; supplier != "" && s.Module == "" {
+			m.Symbols[i].Supplier = supplier
+		}
+	}
+}
+
 // MapFolded is a [FoldedFunction].
 type MapFolded struct {
 	Name string `json:"name"`
@@ -125,6 +169,7 @@ func (r *Result) Map() *Map {
 	m.Output = MapOutput{r.Version, r.Target, r.AddressSize, r.Size()}
 	m.Symbols, m.Dropped, m.Removed = m.list(r.Symbols(), sources), m.list(r.Dropped(), sources), m.list(r.Removed(), sources)
 	m.Messages = MapMessages(r.Messages, r.spelling)
+	m.cubins(r.cubins)
 	for _, in := range r.Modules {
 		m.Inputs = append(m.Inputs, MapInput(in))
 	}
@@ -159,6 +204,12 @@ func (m *Map) demangle() {
 				m.Demangled[name] = plain
 			}
 		}
+	}
+	for _, c := range m.Cubins {
+		for _, s := range c.Symbols {
+			mention(s.Name)
+		}
+		mention(c.Needs...)
 	}
 	for _, c := range m.Calls {
 		mention(c.From, c.To)

@@ -24,6 +24,7 @@ func (m *Map) WriteText(w io.Writer) error {
 	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", m.Output.Version, m.Output.Target, m.Output.AddressSize)
 	m.writeInputs(out)
 	m.writeSymbols(out)
+	m.writeCubins(out)
 	m.writeTotals(out)
 	m.writeMachineCode(out)
 	m.writeCalls(out)
@@ -63,6 +64,23 @@ func (m *Map) writeSymbols(w io.Writer) {
 			align = fmt.Sprint(s.Align)
 		}
 		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, cmp.Or(s.Space, "-"), s.Bytes, align, s.from(), readable(s.Name, m.spelling))
+	}
+	t.Flush()
+}
+
+func (m *Map) writeCubins(w io.Writer) {
+	if len(m.Cubins) == 0 {
+		return
+	}
+	t := table(w, "Machine code of the inputs, which nvlink links", "kind\tlinkage\tbytes\tregisters\tfrom\tname")
+	for _, c := range m.Cubins {
+		for _, s := range c.Symbols {
+			registers := "-"
+			if s.Registers > 0 {
+				registers = fmt.Sprint(s.Registers)
+			}
+			fmt.Fprintf(t, "  %s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, s.Bytes, registers, diag.Escape(c.Name), readable(s.Name, m.spelling))
+		}
 	}
 	t.Flush()
 }

@@ -149,34 +149,12 @@ func Describe(ctx context.Context, inputs []link.Input) (rest []link.Input, list
 			d := Description{Name: c.Name, Target: c.Target, Relocatable: c.Relocatable(), Bytes: len(c.Data), Symbols: []DescriptionSymbol{}}
 			symbols, _ := c.Symbols() // none of a damaged cubin
 			for _, s := range symbols {
-				d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, kindOf(s), linkageOf(s), s.Defined, s.Size, link.CubinTypes(s.Prototype), s.Registers})
+				d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Linkage(), s.Defined, s.Size, link.CubinTypes(s.Prototype), s.Registers})
 			}
 			list = append(list, d)
 		}
 	}
 	return rest, list
-}
-
-func kindOf(s container.CubinSymbol) string {
-	switch {
-	case s.Entry:
-		return "entry"
-	case s.Function:
-		return "func"
-	}
-	return "object"
-}
-
-func linkageOf(s container.CubinSymbol) string {
-	switch {
-	case !s.Defined:
-		return "extern"
-	case s.Common:
-		return "common"
-	case s.Weak:
-		return "weak"
-	}
-	return "visible"
 }
 
 // bareCode is device code that is not that of a host object of nvcc -dc.

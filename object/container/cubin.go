@@ -185,6 +185,30 @@ type CubinSymbol struct {
 	Registers int
 }
 
+// Kind returns entry, func or object.
+func (s CubinSymbol) Kind() string {
+	switch {
+	case s.Entry:
+		return "entry"
+	case s.Function:
+		return "func"
+	}
+	return "object"
+}
+
+// Linkage returns visible, weak, common or extern, as for symbols of PTX.
+func (s CubinSymbol) Linkage() string {
+	switch {
+	case !s.Defined:
+		return "extern"
+	case s.Common:
+		return "common"
+	case s.Weak:
+		return "weak"
+	}
+	return "visible"
+}
+
 // Types of symbols in cubins, and of st_other.
 const (
 	sttTexture elf.SymType = 10 // STT_CUDA_TEXTURE, then those of samplers and surfaces
