@@ -20,7 +20,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 info=ptxlink-$version.dist-info
 mkdir -p "$work/ptxlink/bin" "$work/$info/licenses"
-cp integrations/python/ptxlink/{__init__.py,__main__.py,py.typed} "$work/ptxlink"
+cp integrations/python/ptxlink/{__init__.py,__main__.py,cuda_core.py,py.typed} "$work/ptxlink"
 cp "$program" "$work/ptxlink/bin"
 cp LICENSE "$work/$info/licenses"
 find "$work" -type f -exec chmod 644 {} +

@@ -141,7 +141,7 @@ def link(
     out = "ptxlink-output." + output
     args = [*options, f"-O{int(optimize)}", f"--format={output}", "-o", out, "--Map=ptxlink-map.json", *(["--arch", arch] if arch else []), "--", *args]
     if output != "ptx" and not any(o.startswith(("--ptxas", "--cuda")) for o in options):
-        ptxas = find_ptxas()
+        ptxas = os.environ.get("PTXAS") or find_ptxas()  # the server keeps the environment of its start
         if ptxas:
             args.insert(0, "--ptxas=" + ptxas)
     answer = run(args, files, outputs=(out, "ptxlink-map.json"), lines=output == "ptx")
