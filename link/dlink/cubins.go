@@ -63,8 +63,11 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			s.Modules = append(s.Modules, in)
 			continue
 		}
-		codes, ptx := r.bare(path, data)
 		archive, found := container.IsArchive(data), false
+		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(path, data) {
+			r.Prefer = PreferPTX // of ld -r, link.Link takes all PTX
+		}
+		codes, ptx := r.bare(path, data)
 		var lto []container.LTOIR
 		for _, code := range codes {
 			switch r.verdict(code.HostCode, archive) {
@@ -80,7 +83,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 				lto = append(lto, r.ltoIR(code)...)
 			}
 		}
-		taken := (found || lto != nil) && (!ptx || !archive)
+		taken := (found || lto != nil) && (!ptx || !archive && r.takesAll(path, data))
 		if !taken {
 			s.Modules = append(s.Modules, in)
 		}
@@ -93,6 +96,16 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		s.Modules = append(s.Modules, link.Input{Name: "<no PTX>", Text: object.EmptyModule(r.gpu)})
 	}
 	return s
+}
+
+// takesAll reports whether nothing of a file is linked as PTX.
+func (r *reader) takesAll(path string, data []byte) bool {
+	for _, code := range r.offers(path, data).list {
+		if v := r.verdict(code.HostCode, false); v != cubinOnly && v != ltoOnly {
+			return false
+		}
+	}
+	return true
 }
 
 // holder returns the name and the contents of an input that may hold more than PTX, or nil.
@@ -168,29 +181,16 @@ type bareCode struct {
 // LTO-IR, if any of it may be linked. ptx is set if there is PTX in the file.
 func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 	options := container.Options{MaxSize: r.MaxInputSize}
-	forms, err := container.Forms(path, data, options)
-	if err != nil {
-		return nil, false
-	}
 	archived := container.IsArchive(data)
-	offers := objects{path: path}
-	for _, f := range forms {
-		code := offers.of(f.Name)
-		switch f.Kind {
-		case container.PTX:
-			code.PTX, ptx = append(code.PTX, f.Target), true
-		case container.MachineCode:
-			code.Cubins = append(code.Cubins, f.Target)
-		default:
-			code.LTO = true
-		}
-	}
+	offers := r.offers(path, data)
+	ptx = slices.ContainsFunc(offers.list, func(code bareCode) bool { return len(code.PTX) > 0 })
 	wanted := func(v verdict) bool {
 		return slices.ContainsFunc(offers.list, func(code bareCode) bool {
 			return r.verdict(code.HostCode, archived) == v && (v != unsuited || !r.separating)
 		})
 	}
 	var cubins []container.Cubin
+	var err error
 	if !r.PTX && (wanted(cubinOnly) || wanted(unsuited)) {
 		if r.separating { // what does not fit is not reported here
 			options.Wanted = r.fits
@@ -207,39 +207,63 @@ func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 	found := objects{path: path}
 	for _, c := range cubins {
 		if c.Relocatable() {
-			code := found.of(c.Name)
+			code := found.of(c.Name, c.Group)
 			c.Name = code.Name
 			code.Cubins, code.cubins = append(code.Cubins, c.Target), append(code.cubins, c)
 		}
 	}
 	for _, l := range ltoIR {
-		code := found.of(l.Name)
+		code := found.of(l.Name, l.Group)
 		l.Name = code.Name
 		code.LTO, code.ltoIR = true, append(code.ltoIR, l)
 	}
-	for i := range found.list {
-		found.list[i].PTX = offers.of(found.list[i].Name).PTX
+	for key, i := range found.index {
+		found.list[i].PTX = offers.list[offers.index[key]].PTX
 	}
 	return found.list, ptx
 }
 
-// objects are those of a file, by name: what is in one file or member of an archive is called
-// by its name.
+// offers returns what the objects of a file offer.
+func (r *reader) offers(path string, data []byte) objects {
+	o := objects{path: path}
+	forms, _ := container.Forms(path, data, container.Options{MaxSize: r.MaxInputSize}) // link.Link reports what is wrong
+	for _, f := range forms {
+		code := o.of(f.Name, f.Group)
+		switch f.Kind {
+		case container.PTX:
+			code.PTX = append(code.PTX, f.Target)
+		case container.MachineCode:
+			code.Cubins = append(code.Cubins, f.Target)
+		default:
+			code.LTO = true
+		}
+	}
+	return o
+}
+
+// objects are those of a file: a fatbin each, of which ld -r puts several into one object. What is
+// in one file or member of an archive is called by its name.
 type objects struct {
 	path  string
 	list  []bareCode
-	index map[string]int
+	index map[objectKey]int
 }
 
-func (o *objects) of(name string) *bareCode {
+type objectKey struct {
+	name  string
+	group int
+}
+
+func (o *objects) of(name string, group int) *bareCode {
 	name = name[:max(len(o.path), strings.LastIndexByte(name, ')')+1)]
-	i, known := o.index[name]
+	key := objectKey{name, group}
+	i, known := o.index[key]
 	if !known {
 		if o.index == nil {
-			o.index = map[string]int{}
+			o.index = map[objectKey]int{}
 		}
 		i, o.list = len(o.list), append(o.list, bareCode{HostCode: container.HostCode{Name: name}})
-		o.index[name] = i
+		o.index[key] = i
 	}
 	return &o.list[i]
 }

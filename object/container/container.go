@@ -238,7 +238,7 @@ func (op *opener) skipsPTX() bool { return op.cubins != nil || op.ltoIR != nil }
 // form adds a form, and reports whether only forms are wanted.
 func (op *opener) form(kind FormKind, target string, p place) bool {
 	if op.forms != nil {
-		*op.forms = append(*op.forms, Form{p.name, kind, target})
+		*op.forms = append(*op.forms, Form{p.name, kind, target, p.group})
 	}
 	return op.forms != nil
 }

@@ -147,6 +147,7 @@ type Cubin struct {
 	Name   string // as in messages: "app.o", "libx.a(k.o)"
 	Target string // sm_80
 	Data   []byte
+	Group  int // as in Member
 }
 
 // Cubins returns the cubins in a file, in file order. name is used in messages. Errors are

@@ -44,7 +44,7 @@ func (op *opener) elf(data []byte, p place) *Error {
 // cubin notes a cubin.
 func (op *opener) cubin(data []byte, target string, p place) *Error {
 	if op.cubins != nil {
-		*op.cubins = append(*op.cubins, Cubin{p.name, target, data})
+		*op.cubins = append(*op.cubins, Cubin{p.name, target, data, p.group})
 		return nil
 	}
 	op.form(MachineCode, target, p)

@@ -176,7 +176,7 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 			return op.none(cubin, e.target(), p.in(p.name))
 		}
 	case fatbinLTO:
-		op.addLTOIR(LTOIR{p.name, e.target(), aloneInFatbin(header, body), p.archive}, p)
+		op.addLTOIR(LTOIR{p.name, e.target(), aloneInFatbin(header, body), p.archive, p.group}, p)
 		return op.none(ltoIR, e.target(), p.in(p.name))
 	default:
 		return op.none(deviceOther, e.target(), p.in(p.name))
@@ -264,7 +264,7 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 		case e.kind == fatbinPTX:
 			op.held.add(obfuscated, e.target())
 		case e.kind == fatbinELF && op.cubins != nil:
-			*op.cubins = append(*op.cubins, Cubin{p.name, e.target(), text})
+			*op.cubins = append(*op.cubins, Cubin{p.name, e.target(), text, p.group})
 		case e.kind == fatbinELF:
 			op.form(MachineCode, e.target(), p)
 			op.held.add(cubin, e.target())

@@ -11,6 +11,7 @@ type LTOIR struct {
 	// -ltoir write.
 	Data    []byte
 	Archive bool // from an archive: linked only if needed
+	Group   int  // as in Member
 }
 
 // ltoMagic begins LTO-IR that is in no fatbin.
@@ -47,6 +48,7 @@ type Form struct {
 	Name   string // as in messages
 	Kind   FormKind
 	Target string // sm_80; empty for PTX in no fatbin
+	Group  int    // as in Member
 }
 
 // Forms lists the device code in a file, in file order. It looks into no entry of a fatbin.

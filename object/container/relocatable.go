@@ -10,7 +10,7 @@ import (
 // link of nvcc links.
 type HostCode struct {
 	Name   string   // as in messages: "app.o", "libx.a(k.o)"
-	Fatbin []byte   // one or several. It shares memory with the data given to HostCodes
+	Fatbin []byte   // It shares memory with the data given to HostCodes
 	IDs    []string // the names under which the object registers its device code
 	// PTX and Cubins are the GPUs that the fatbin has PTX and cubins for, such as
 	// "sm_90a"; LTO is set if it has LTO-IR.
@@ -71,15 +71,26 @@ func (op *opener) hostCode(file *elfFile, p place) *Error {
 	if err != nil {
 		return err
 	}
-	if len(code.Fatbin) > 0 {
+	if len(code.Fatbin) == 0 {
+		if len(code.Linked) > 0 {
+			op.codes.list = append(op.codes.list, code)
+		}
+		return nil
+	}
+	// ld -r makes one object of several, each with its fatbin. The first has the IDs of all.
+	for rest := code.Fatbin; len(rest) > 0; {
 		op.held, op.codes.ptx = holdings{}, nil
-		if err := op.fatbins(code.Fatbin, p); err != nil {
+		size, err := op.fatbin(rest, 0, p)
+		if err != nil {
 			return err
 		}
-		code.PTX, code.Cubins, code.LTO = op.codes.ptx, op.held.targets[cubin], op.held.count[ltoIR] > 0
-	}
-	if len(code.Fatbin) > 0 || len(code.Linked) > 0 {
+		code.Fatbin, code.PTX, code.Cubins, code.LTO = rest[:size], op.codes.ptx, op.held.targets[cubin], op.held.count[ltoIR] > 0
 		op.codes.list = append(op.codes.list, code)
+		code.IDs, code.Linked = nil, nil
+		rest = bytes.TrimLeft(rest[size:], "\x00")
+		if len(rest) > 0 && !prefixed(rest, fatbinMagic) {
+			return p.fault(len(code.Fatbin)-len(rest), "no fatbin header where one should be")
+		}
 	}
 	return nil
 }
