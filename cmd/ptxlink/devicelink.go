@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -66,7 +67,7 @@ func (j *linkJob) takeCode() (cubins []container.Cubin, err error) {
 		return nil, nil
 	}
 	prefer := j.preference()
-	if prefer != dlink.PreferPTX {
+	if prefer != dlink.PreferPTX { // two links may read them
 		if err := j.readStreams(); err != nil {
 			return nil, err
 		}
@@ -280,17 +281,24 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 	}
 }
 
-// readStreams reads the inputs that can be read once.
+// readStreams reads the inputs that can be read once, but those that are larger than an input may be:
+// the link reports them.
 func (j *linkJob) readStreams() error {
 	j.options.Inputs = slices.Clone(j.options.Inputs)
+	most := cmp.Or(max(j.options.MaxInputSize, 0), container.DefaultMaxSize)
 	for i, in := range j.options.Inputs {
-		if in.Reader != nil {
-			text, err := io.ReadAll(in.Reader)
-			if err != nil {
-				return &exitError{exitIO, fmt.Errorf("%s: cannot read: %w", in.Name, err)}
-			}
-			j.options.Inputs[i].Text, j.options.Inputs[i].Reader = text, nil
+		if in.Reader == nil {
+			continue
 		}
+		text, err := io.ReadAll(io.LimitReader(in.Reader, most+1))
+		if err != nil {
+			return &exitError{exitIO, fmt.Errorf("%s: cannot read: %w", in.Name, err)}
+		}
+		if int64(len(text)) > most {
+			j.options.Inputs[i].Reader = io.MultiReader(bytes.NewReader(text), in.Reader)
+			continue
+		}
+		j.options.Inputs[i].Text, j.options.Inputs[i].Reader = text, nil
 	}
 	return nil
 }

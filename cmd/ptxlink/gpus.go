@@ -51,6 +51,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 		j.report.told = map[string]bool{}
 	}
 	described, given := map[string]bool{}, j.options.Inputs
+	j.linked = nil
 	for _, arch := range archs {
 		j.options.Arch, j.options.Inputs = arch, given
 		result, cubins, linkErr := j.link()
@@ -71,6 +72,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 		if j.report.write(result.Messages) > 0 { // --fatal-warnings
 			err = &exitError{code: exitLink}
 		}
+		j.linked = append(j.linked, j.options)
 		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins})
 	}
 	if unneeded := j.warnUnneeded(); err == nil {

@@ -29,8 +29,9 @@ type linkJob struct {
 	archs     []string          // the GPUs of a fatbin, if there are several
 	beside    map[string]string // the files of sideFiles that are written, by option
 	passes    []link.Pass
-	separated bool // the inputs are PTX only
-	lowered   bool // there was LTO-IR
+	separated bool           // the inputs are PTX only
+	lowered   bool           // there was LTO-IR
+	linked    []link.Options // of each target, with the inputs that its link had
 
 	assembler ptxas.Build
 	fatbinary string          // its path

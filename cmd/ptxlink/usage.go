@@ -79,16 +79,13 @@ func (j *linkJob) unoptimized(targets []ptxas.Target) ([]ptxas.Output, error) {
 	b.Temporary = nil
 	plain := make([]ptxas.Target, len(targets))
 	for i, t := range targets {
-		o := j.options
+		o := j.linked[i]
 		o.Optimize = link.Optimize{}
-		if len(j.archs) > 0 {
-			o.Arch = t.Arch
-		}
 		result, err := link.Link(j.opts.Context, o)
 		if err != nil {
 			return nil, j.refused(err)
 		}
-		plain[i] = ptxas.Target{Arch: t.Arch, Result: result}
+		plain[i] = ptxas.Target{Arch: t.Arch, Result: result, Cubins: t.Cubins}
 	}
 	stop := j.showProgress(&b, plain)
 	outputs, messages, err := b.AssembleAll(j.opts.Context, plain)
