@@ -91,10 +91,16 @@ func (j *linkJob) preference() dlink.Preference {
 		return dlink.PreferPTX
 	case name == "cubin":
 		return dlink.PreferCubins
-	case j.assembler.Nvlink == "" || j.assembler.Mode == ptxas.Whole || j.assembler.Compile || len(j.assembler.Args) > 0 || j.options.Optimize.Level > 0 || j.options.Optimize.Fold:
+	case j.assembler.Nvlink == "" || j.assembler.Mode == ptxas.Whole || j.assembler.Compile || len(j.assembler.Args) > 0 || j.optimizes():
 		return dlink.PreferPTX
 	}
 	return dlink.PreferArchived
+}
+
+// optimizes reports whether an option asks to change code.
+func (j *linkJob) optimizes() bool {
+	o := j.options.Optimize
+	return o.Level > 0 || o.Fold || len(o.Inline) > 0
 }
 
 // checkAsPTX checks the link of the inputs that take sets, in which nothing with PTX is a
@@ -115,7 +121,7 @@ func (j *linkJob) checkAsPTX(take func() error) error {
 func (j *linkJob) checked() (*link.Result, error) {
 	o := j.options
 	o.CheckOnly, o.Stream = true, false
-	r, err := link.Link(j.opts.Context, o)
+	r, err := j.linkWith(o)
 	if err != nil {
 		return nil, j.refused(err)
 	}
@@ -266,7 +272,7 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 	for {
 		o := j.options
 		o.CheckOnly = true
-		r, err := link.Link(j.opts.Context, o)
+		r, err := j.linkWith(o)
 		if refused := (*link.Errors)(nil); errors.As(err, &refused) {
 			return nil // the link reports them, and nothing that a member defines
 		}

@@ -90,11 +90,7 @@ func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	run := link.Link
-	if j.memory != nil && j.memory.libraries != nil {
-		run = j.memory.libraries.Link
-	}
-	result, err := run(j.opts.Context, j.options)
+	result, err := j.linkWith(j.options)
 	if j.memory != nil {
 		j.memory.linked = result
 	}
@@ -117,6 +113,14 @@ func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
 	}
 	j.passes = append(j.passes, result.Passes...)
 	return result, cubins, nil
+}
+
+// linkWith links with the libraries that serve keeps, if the request names some.
+func (j *linkJob) linkWith(o link.Options) (*link.Result, error) {
+	if j.memory != nil && j.memory.libraries != nil {
+		return j.memory.libraries.Link(j.opts.Context, o)
+	}
+	return link.Link(j.opts.Context, o)
 }
 
 // describe returns what the options ask to print about a link.

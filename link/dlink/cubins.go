@@ -45,9 +45,8 @@ type Separated struct {
 
 // Separate takes the device code from inputs that have no PTX for o.Arch, or by o.Prefer:
 // relocatable cubins that run on it, in files of their own, fatbins and host objects, or else
-// LTO-IR. Cubins of
-// archives are not linked yet (Pull). If only archives are left of the inputs, or nothing,
-// there is an empty module too.
+// LTO-IR. Cubins of archives are not linked yet (Pull). If only archives are left of the
+// inputs, or nothing, there is an empty module too.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
 	r := reader{Options: o, separating: true}
 	r.gpu, _ = object.ParseGPU(o.Arch)

@@ -80,7 +80,7 @@ func (r *reader) cubinFor(code container.HostCode) (target string) {
 // number that is not older.
 func (r *reader) fits(target string) bool {
 	t, ok := object.ParseGPU(target)
-	return ok && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10
+	return ok && !r.PTX && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10
 }
 
 // cubins returns the cubins of device code that nvlink links: several of an object of ld -r,
