@@ -1,7 +1,6 @@
 /* Takes the place of NVIDIA's nvJitLink: its functions, which link with ptxlink. MAJOR and MINOR are the
  * release, 12.9 or 13.5. README.md lists what differs. */
 #define _GNU_SOURCE
-#include <ctype.h>
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -26,8 +25,9 @@ struct real; /* the functions of NVIDIA's library */
 
 typedef struct handle {
 	ptxlink_link *link;
-	const struct real *real; /* that links instead */
+	const struct real *real; /* that may link instead */
 	void *theirs;
+	int forwarded; /* it has linked */
 	char *options[64]; /* of ptxlink */
 	size_t options_size;
 	int gpu; /* 80 of sm_80 */
@@ -357,9 +357,10 @@ static result complete(handle *h)
 		return h->failed ? h->failed : INVALID_INPUT;
 	h->done = 1;
 	h->failed = h->ptx ? run(h, PTXLINK_PTX, &h->text, &h->text_size) : run(h, PTXLINK_CUBIN, &h->cubin, &h->cubin_size);
-	if (h->failed == INTERNAL && h->theirs) /* a tool is missing that NVIDIA's library has inside */
-		return h->failed = h->real->complete(h->theirs);
-	h->real = NULL;
+	if (h->failed == INTERNAL && h->theirs) { /* a tool is missing that NVIDIA's library has inside */
+		h->forwarded = 1;
+		h->failed = h->real->complete(h->theirs);
+	}
 	return h->failed;
 }
 
@@ -368,7 +369,7 @@ static result get(handle *h, int i, size_t *size, char *into)
 {
 	if (!h || (!size && !into))
 		return NULL_INPUT;
-	if (h->real && h->theirs)
+	if (h->forwarded)
 		return into ? h->real->get[i](h->theirs, into) : h->real->get_size[i](h->theirs, size);
 	if (i == 1 && !h->text && h->done && !h->failed) { /* the real library has it for LTO-IR only */
 		result r = run(h, PTXLINK_PTX, &h->text, &h->text_size);
