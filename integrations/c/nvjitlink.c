@@ -11,7 +11,7 @@
 #include "ptxlink.h"
 
 /* Results and inputs, as in nvJitLink.h. */
-enum { SUCCESS, UNRECOGNIZED_OPTION, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, NVVM_COMPILE, INTERNAL, THREADPOOL, UNRECOGNIZED_INPUT, FINALIZE };
+enum { SUCCESS, UNRECOGNIZED_OPTION, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, NVVM_COMPILE, INTERNAL, THREADPOOL, UNRECOGNIZED_INPUT };
 #if MAJOR >= 13
 enum { NULL_INPUT = 10, INCORRECT_INPUT_TYPE = 12 };
 #else
@@ -28,6 +28,7 @@ typedef struct handle {
 	const struct real *real; /* that may link instead */
 	void *theirs;
 	int forwarded; /* it has linked */
+	int lacking;   /* a tool is missing, or a file */
 	char *options[64]; /* of ptxlink */
 	size_t options_size;
 	int gpu; /* 80 of sm_80 */
@@ -346,7 +347,8 @@ static result run(handle *h, int output, void **into, size_t *size)
 		return SUCCESS;
 	}
 	say(&h->log, ptxlink_text(h->link));
-	return code == PTXLINK_REFUSED ? FINALIZE : code == PTXLINK_USAGE ? UNRECOGNIZED_OPTION : INTERNAL;
+	h->lacking = code != PTXLINK_REFUSED;
+	return code == PTXLINK_USAGE ? UNRECOGNIZED_OPTION : INTERNAL; /* as for undefined symbols there */
 }
 
 static result complete(handle *h)
@@ -357,7 +359,7 @@ static result complete(handle *h)
 		return h->failed ? h->failed : INVALID_INPUT;
 	h->done = 1;
 	h->failed = h->ptx ? run(h, PTXLINK_PTX, &h->text, &h->text_size) : run(h, PTXLINK_CUBIN, &h->cubin, &h->cubin_size);
-	if (h->failed == INTERNAL && h->theirs) { /* a tool is missing that NVIDIA's library has inside */
+	if (h->lacking && h->theirs) { /* NVIDIA's library has the tools inside */
 		h->forwarded = 1;
 		h->failed = h->real->complete(h->theirs);
 	}

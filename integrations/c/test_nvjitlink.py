@@ -11,7 +11,7 @@ MAJOR = int(LIBRARY[-2:])
 HEAD = b".version 7.0\n.target sm_75\n.address_size 64\n"
 MAIN = HEAD + b".extern .func (.param .b32 r) f (.param .b32 x);\n.extern .global .align 4 .b8 table[8];\n.visible .entry k () { .reg .u64 %t; .param .b32 r, x; mov.u64 %t, table; st.param.b32 [x], 1; call (r), f, (x); ret; }\n"
 LIB = HEAD + b".visible .global .align 4 .b8 table[8];\n.visible .func (.param .b32 r) f (.param .b32 x) { st.param.b32 [r], 1; ret; }\n"
-(SUCCESS, UNRECOGNIZED_OPTION, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, _, _, _, UNRECOGNIZED_INPUT, FINALIZE) = range(10)
+(SUCCESS, UNRECOGNIZED_OPTION, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, _, INTERNAL, _, UNRECOGNIZED_INPUT) = range(9)
 NULL_INPUT, INCORRECT_INPUT_TYPE = (10, 12) if MAJOR >= 13 else (INVALID_INPUT, INVALID_INPUT)
 CUBIN, PTX, LTOIR, FATBIN, OBJECT, LIBRARY_INPUT, ANY = 1, 2, 3, 4, 5, 6, 10
 nvjitlink = ctypes.CDLL(LIBRARY)
@@ -89,17 +89,22 @@ class NvJitLink(unittest.TestCase):
 
     def test_refusals(self):
         h = Handle("-arch=sm_80")
-        self.assertEqual((h.add(MAIN), h.complete()), (SUCCESS, FINALIZE))
+        self.assertEqual((h.add(MAIN), h.complete()), (SUCCESS, INTERNAL))
         self.assertRegex(h.log(), r"a\.ptx:6:\d+: error: undefined symbol: table, used in k")
-        self.assertEqual(h.get("LinkedCubin"), FINALIZE)
-        # NVIDIA's library links the next three.
+        self.assertEqual(h.get("LinkedCubin"), INTERNAL)
+        # NVIDIA's library links two functions of one name, and aggregates of two alignments.
         h = Handle("-arch=sm_80")
         h.add(MAIN), h.add(LIB, b"b.ptx"), h.add(LIB, b"c.ptx")
-        self.assertEqual(h.complete(), FINALIZE)
+        self.assertEqual(h.complete(), INTERNAL)
         self.assertRegex(h.log(), r"c\.ptx:4:\d+: error: multiple definition of table")
         h = Handle("-arch=sm_80")
         h.add(MAIN.replace(b"table[8]", b"table[16]")), h.add(LIB, b"b.ptx")
-        self.assertEqual(h.complete(), FINALIZE)
+        self.assertEqual(h.complete(), INTERNAL)
+        h = Handle("-arch=sm_80")
+        h.add(HEAD + b".extern .func g (.param .b32 a, .param .align 4 .b8 x[16]);\n.visible .entry k () { .param .b32 a; .param .align 4 .b8 x[16]; call g, (a, x); ret; }\n")
+        h.add(HEAD + b".visible .func g (.param .b32 a, .param .align 16 .b8 x[16]) { ret; }\n", b"b.ptx")
+        self.assertEqual(h.complete(), INTERNAL)
+        self.assertRegex(h.log(), r"a\.ptx:4:\d+: error: g takes 16 bytes aligned to 4 here but 16 bytes aligned to 16 where it is defined")
         h = Handle("-arch=sm_80")
         self.assertEqual(h.add(HEAD + b".visible .entry k ( { }\n", b"bad.ptx", PTX), PTX_COMPILE)
         self.assertRegex(h.log(), r"^bad\.ptx:4:\d+: error: ")
