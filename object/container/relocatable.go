@@ -78,21 +78,13 @@ func (op *opener) hostCode(file *elfFile, p place) *Error {
 		return nil
 	}
 	// ld -r makes one object of several, each with its fatbin. The first has the IDs of all.
-	for rest := code.Fatbin; len(rest) > 0; {
-		op.held, op.codes.ptx = holdings{}, nil
-		size, err := op.fatbin(rest, 0, p)
-		if err != nil {
-			return err
-		}
-		code.Fatbin, code.PTX, code.Cubins, code.LTO = rest[:size], op.codes.ptx, op.held.targets[cubin], op.held.count[ltoIR] > 0
+	op.held, op.codes.ptx = holdings{}, nil
+	return op.eachFatbin(code.Fatbin, p, func(fatbin []byte) {
+		code.Fatbin, code.PTX, code.Cubins, code.LTO = fatbin, op.codes.ptx, op.held.targets[cubin], op.held.count[ltoIR] > 0
 		op.codes.list = append(op.codes.list, code)
 		code.IDs, code.Linked = nil, nil
-		rest = bytes.TrimLeft(rest[size:], "\x00")
-		if len(rest) > 0 && !prefixed(rest, fatbinMagic) {
-			return p.fault(len(code.Fatbin)-len(rest), "no fatbin header where one should be")
-		}
-	}
-	return nil
+		op.held, op.codes.ptx = holdings{}, nil
+	})
 }
 
 // isIdentifier reports whether an ID can be part of a C identifier: it becomes C.

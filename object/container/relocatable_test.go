@@ -66,6 +66,11 @@ func TestHostCodes(t *testing.T) {
 			t.Error(members, err)
 		}
 	}
+	for _, bad := range [][]byte{append([]byte("\x01"), fb[1:]...), append(append([]byte{}, fb...), "garbage, and more of it"...)} {
+		if _, _, err := HostCodes("f", object(elf.ET_REL, "__nv_relfatbin", bad), Options{}); err == nil || !strings.Contains(err.Error(), "no fatbin header") {
+			t.Error(err)
+		}
+	}
 	if _, _, err := HostCodes("f", code[:len(code)-1], Options{}); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Error(err)
 	}
