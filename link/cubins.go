@@ -16,6 +16,9 @@ import (
 type Cubin struct {
 	Name    string // as messages call it
 	Symbols []container.CubinSymbol
+	// Archived is set for a member of an archive that may yet be left out: nothing is
+	// compared with it.
+	Archived bool
 }
 
 // cubins are the names of Options.Cubins.
@@ -30,7 +33,8 @@ type cubins struct {
 
 type cubinSymbol struct {
 	container.CubinSymbol
-	in diag.Place
+	in       diag.Place
+	archived bool
 }
 
 // readCubins returns the names of the cubins, and reports those that two define.
@@ -48,9 +52,9 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 			case !s.Defined:
 			case !known:
 				o.names = append(o.names, s.Name)
-				o.defined[s.Name] = cubinSymbol{s, in}
+				o.defined[s.Name] = cubinSymbol{s, in, object.Archived}
 			case first.Weak && !s.Weak:
-				o.defined[s.Name] = cubinSymbol{s, in}
+				o.defined[s.Name] = cubinSymbol{s, in, object.Archived}
 			case !first.Weak && !s.Weak:
 				log.Error(diag.DuplicateSymbol, in, "multiple definition of "+log.Name(s.Name)).Of(s.Name).
 					Note(first.in, "first defined here").WithHelp("rename one of the two")
@@ -61,7 +65,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	for _, object := range list {
 		for _, s := range object.Symbols {
 			if !s.Defined && s.Prototype != "" {
-				o.calls = append(o.calls, cubinSymbol{s, cubinPlace(object)})
+				o.calls = append(o.calls, cubinSymbol{s, cubinPlace(object), object.Archived})
 			}
 			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
 				continue
@@ -93,7 +97,7 @@ func cubinPlace(o Cubin) diag.Place {
 func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 	for _, name := range o.names {
 		s, found := t.Lookup(name)
-		if !found {
+		if !found || o.defined[name].archived {
 			continue
 		}
 		if in := o.defined[name]; s.Defined() && t.Strong(s.Def) && !in.Weak { // nvlink takes no second one
@@ -111,7 +115,7 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 		in, defined := o.defined[call.Name]
 		s, found := t.Lookup(call.Name)
 		switch {
-		case defined && in.Prototype != "" && in.Prototype != call.Prototype:
+		case defined && !in.archived && in.Prototype != "" && in.Prototype != call.Prototype:
 			log.Error(diag.ParamType, call.in, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(call.Name), CubinTypes(call.Prototype), CubinTypes(in.Prototype), in.in.File())).Of(call.Name).
 				WithHelp("compile the two again, with one declaration")
 		case found && s.Defined():

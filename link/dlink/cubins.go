@@ -217,7 +217,9 @@ func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
 		code.LTO, code.ltoIR = true, append(code.ltoIR, l)
 	}
 	for key, i := range found.index {
-		found.list[i].PTX = offers.list[offers.index[key]].PTX
+		if k, offered := offers.index[key]; offered {
+			found.list[i].PTX = offers.list[k].PTX
+		}
 	}
 	return found.list, ptx
 }
@@ -278,7 +280,7 @@ func (c *Cubins) from(archive string) bool {
 func (c *Cubins) Offered() []link.Cubin {
 	list := slices.Clone(c.Symbols)
 	for _, member := range c.archived.Symbols {
-		offered := link.Cubin{Name: member.Name}
+		offered := link.Cubin{Name: member.Name, Archived: true}
 		for _, s := range member.Symbols {
 			if s.Weak = true; s.Defined {
 				offered.Symbols = append(offered.Symbols, s)
