@@ -115,12 +115,13 @@ func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.
 			key = l.Cache.key(ctx, l.Nvlink, args, append(library, digests...))
 		}
 		if kept, ok := l.Cache.load(ctx, key, checkPTX); ok {
+			l.warn(kept.said, names, units, log)
 			return kept.cubin, nil
 		}
 	}
-	text, err := l.nvlink(ctx, args, names, units, log)
+	said, text, err := l.nvlink(ctx, args, names, units, log)
 	if err == nil && key != "" {
-		l.Cache.store(ctx, key, result{cubin: text})
+		l.Cache.store(ctx, key, result{said, text})
 	}
 	return text, err
 }
@@ -182,18 +183,18 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 }
 
 // nvlink runs nvlink.
-func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []container.LTOIR, log *diag.Log) (said string, text []byte, err error) {
 	dir, remove, err := outfile.TempDir()
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	defer remove()
 	library := filepath.Join(dir, "nvvm", "lib64")
 	if err := os.MkdirAll(library, 0o700); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	if err := os.Symlink(l.NVVM, filepath.Join(library, "libnvvm.so")); err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	for i, name := range names {
 		data := l.empty
@@ -201,19 +202,20 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 			data = units[i-1].Data
 		}
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return nil, err
+			return "", nil, err
 		}
 	}
 	out, err := run(ctx, dir, l.Nvlink, args)
 	if err != nil {
-		return nil, err
+		return "", nil, err
 	}
 	text, readErr := tool.ReadFile(dir, inputName)
 	if out.Killed() == "" && out.State.Success() && readErr == nil && checkPTX(text) == nil {
-		return text, nil
+		l.warn(string(out.Said), names, units, log)
+		return string(out.Said), text, nil
 	}
 	l.refused(out, names, units, log)
-	return nil, ErrRejected
+	return "", nil, ErrRejected
 }
 
 // refused reports why nvlink has compiled nothing.
@@ -223,21 +225,13 @@ func (l *Lowerer) refused(out tool.Output, names []string, units []container.LTO
 		at = diag.InFile(units[0].Name, 0, 0)
 	}
 	var notes []string
-	for line := range strings.Lines(string(out.Said)) {
-		line = strings.TrimSpace(line)
-		for i := len(names) - 1; i > 0; i-- {
-			line = strings.ReplaceAll(line, names[i], diag.Escape(units[i-1].Name))
+	eachLine(string(out.Said), names, units, func(kind, text string) {
+		if why == "" && (kind == "error" || kind == "fatal") {
+			why = text
+		} else {
+			notes = append(notes, text)
 		}
-		switch found := nvlinkSaid().FindStringSubmatch(line); {
-		case line == "" || strings.Contains(line, names[0]): // "doing partial LTO"
-		case found == nil:
-			notes = append(notes, line)
-		case why == "" && (found[1] == "error" || found[1] == "fatal"):
-			why = found[2]
-		default:
-			notes = append(notes, found[2])
-		}
-	}
+	})
 	how := "nvlink cannot compile the LTO-IR: " + cmp.Or(why, "it gives no reason")
 	if signal := out.Killed(); signal != "" {
 		how = "nvlink was killed by " + signal + " while it compiled the LTO-IR"
@@ -251,4 +245,32 @@ func (l *Lowerer) refused(out tool.Output, names []string, units []container.LTO
 		help = "LTO-IR of a newer release than " + release + " needs nvlink and libnvvm of that release"
 	}
 	m.WithHelp(help + "; the programs are " + l.Nvlink + " and " + l.NVVM)
+}
+
+// warn reports the warnings of a run that has compiled the units: one may have been left out.
+func (l *Lowerer) warn(said string, names []string, units []container.LTOIR, log *diag.Log) {
+	eachLine(said, names, units, func(kind, text string) {
+		if kind == "warning" || kind == "error" {
+			log.Warn(diag.Nvlink, diag.Place{}, "nvlink: "+text)
+		}
+	})
+}
+
+// eachLine calls use with the lines of nvlink, in which the units have the names that the user
+// knows. kind is empty for a line that has none.
+func eachLine(said string, names []string, units []container.LTOIR, use func(kind, text string)) {
+	for line := range strings.Lines(said) {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.Contains(line, names[0]) { // "doing partial LTO"
+			continue
+		}
+		for i := len(names) - 1; i > 0; i-- {
+			line = strings.ReplaceAll(line, names[i], diag.Escape(units[i-1].Name))
+		}
+		if found := nvlinkSaid().FindStringSubmatch(line); found != nil {
+			use(found[1], found[2])
+		} else {
+			use("", line)
+		}
+	}
 }
