@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,6 +31,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: ptxlink-cache http://HOST/PATH, as GOCACHEPROG; ptxlink --cache=http://HOST/PATH runs it")
 		os.Exit(2)
 	}
+	signal.Ignore(os.Interrupt) // Ctrl-C ends ptxlink, and with it standard input: then the directory goes
 	if err := run(where, os.Stdin, os.Stdout); err != nil {
 		fmt.Fprintf(os.Stderr, "ptxlink-cache: %v\n", err)
 		os.Exit(1)
