@@ -53,10 +53,7 @@ func (j *linkJob) readAssembler() error {
 	if err := j.checkParts(); err != nil {
 		return err
 	}
-	if err := j.readCache(); err != nil {
-		return err
-	}
-	return nil
+	return j.readCache()
 }
 
 // readCache reads the options for the cache: a directory, and a cache that machines share.
@@ -81,8 +78,9 @@ func (j *linkJob) readCache() error {
 	return nil
 }
 
-// warnUnneeded warns of options for the way to a cubin if there is none, and no LTO-IR, for
-// which some are used. --arch also chooses between PTX for several GPUs.
+// warnUnneeded warns about options that only matter for a cubin if the output is PTX. LTO-IR needs
+// some of them for PTX as well. --arch is not among them: it also chooses between PTX for several
+// GPUs.
 func (j *linkJob) warnUnneeded() error {
 	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
 	if !j.lowered {

@@ -16,8 +16,8 @@ import (
 
 // Store keeps data by key, 64 hexadecimal digits. Several goroutines may use it.
 type Store interface {
-	// Get returns the data of a key, nil if there is none. What it returns may be anything: the
-	// caller checks it.
+	// Get returns the data stored under a key, or nil. The caller must check the data: a store
+	// may return anything.
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, data []byte) error
 	// Close ends the connection.
@@ -85,7 +85,7 @@ func Redacted(where string) string {
 	return scheme + "://" + host + path
 }
 
-// CheckKey returns an error for a key that is none.
+// CheckKey returns an error if key is not 64 hexadecimal digits.
 func CheckKey(key string) error {
 	if len(key) != 64 || strings.Trim(key, "0123456789abcdef") != "" {
 		return fmt.Errorf("%q is not a key", key)

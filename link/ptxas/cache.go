@@ -61,7 +61,7 @@ type Cache struct {
 
 // Store is a cache that several machines share.
 type Store interface {
-	// Get returns the data of a key, 64 hexadecimal digits; nil if there is none.
+	// Get returns the data stored under a key of 64 hexadecimal digits, or nil.
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, data []byte) error
 	Close() error
