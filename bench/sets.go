@@ -304,6 +304,10 @@ func (b *bench) assembled(s *set) error {
 	}
 	b.addLinkers(s, inputs...)
 	b.addPtxlink(s, "ptxlink -O1", append([]string{"-j2", "-O1"}, inputs...)...)
+	// As users call it: what no kernel needs goes first.
+	for _, level := range []string{"-O0", "-O1", "-O2"} {
+		s.add("ptxlink "+level+", what kernels need", append([]string{b.binary, "-o", out, "-j2", level}, inputs...)...)
+	}
 	return b.addNvlink(s, inputs)
 }
 
