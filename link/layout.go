@@ -88,12 +88,18 @@ func (pl *planner) referencedEntries() map[object.ID]bool {
 	for i, f := range pl.table.Files {
 		for n := range f.Symbols {
 			sym := &f.Symbols[n]
-			if sym.Uses == 0 || sym.Decl < 0 || f.Decls[sym.Decl].Kind != ptx.Entry {
+			if sym.Uses == 0 || sym.Decl < 0 || f.Decls[sym.Decl].Kind == ptx.Variable {
 				continue
 			}
 			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
 			if s := pl.table.Of(id); s != resolve.None {
 				id = pl.table.Symbols[s].Def
+			}
+			if id.File < 0 {
+				continue
+			}
+			if d := pl.table.Files[id.File].DeclOf(id.Name); d == nil || d.Kind != ptx.Entry { // the using module may declare a .func
+				continue
 			}
 			if used == nil {
 				used = map[object.ID]bool{}

@@ -245,7 +245,7 @@ func newOwners(t *Table, out [][]string) *owners {
 // redirected reports whether other names may have become that of a symbol: a local of this
 // name would hide it from text that had the other name.
 func (o *owners) redirected(s SymbolID) bool {
-	return o.t.options.Redirect != nil && len(o.t.Symbols[s].Mentions) > 1
+	return (o.t.options.Redirect != nil || o.t.twins) && len(o.t.Symbols[s].Mentions) > 1
 }
 
 // suspects returns the functions of a file that may declare a module-scope name of

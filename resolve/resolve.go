@@ -25,7 +25,8 @@ type Symbol struct {
 	// Def is the chosen definition; File is -1 if there is none.
 	Def object.ID
 	// Mentions lists all modules that declare or define the name, including the
-	// chosen one, in command-line order.
+	// chosen one, in command-line order. Modules that only list the name of a kernel
+	// (forgetKernelNames) are left out.
 	Mentions []object.ID
 	// Open is set for a name that stays .extern in the output: a system call,
 	// dynamic shared memory, or a symbol that the user allowed.
@@ -46,6 +47,7 @@ type Table struct {
 	Symbols []Symbol // in order of first mention
 	of      [][]SymbolID
 	byName  hashed.Table
+	twins   bool   // a name is that of its staticTwin
 	reach   *reach // nil if everything stays
 	options Options
 }
@@ -137,6 +139,7 @@ func Resolve(files []*object.File, o Options, log *diag.Log) *Table {
 	for i := range t.Symbols {
 		t.choose(&t.Symbols[i], log)
 	}
+	t.forgetKernelNames()
 	t.open()
 	return t
 }
@@ -190,6 +193,7 @@ func (t *Table) symbols() (counts []int32, mentions int) {
 	counts = make([]int32, 0, defined)
 	ids := make([]SymbolID, total)
 	for i, f := range t.Files {
+		var twins map[string]string
 		t.of[i], ids = ids[:len(f.Names):len(f.Names)], ids[len(f.Names):]
 		for n := range f.Names {
 			t.of[i][n] = None
@@ -199,6 +203,8 @@ func (t *Table) symbols() (counts []int32, mentions int) {
 			name, hash := f.Names[n], f.NameHash(ptx.NameID(n))
 			if to, ok := t.options.Redirect[name]; ok && !f.Symbols[n].Defined() {
 				name, hash = to, hashed.String(to)
+			} else if to, ok := staticTwin(f, ptx.NameID(n), &twins); ok {
+				name, hash, t.twins = to, hashed.String(to), true
 			}
 			s := t.find(hash, name)
 			if s == None {
