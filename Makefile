@@ -19,6 +19,7 @@
 # make differential SETS=2000  link random sets of modules, and compare with nvlink
 # make simulate  compare the PTX interpreter of the tests with programs compiled for the host
 # make equivalence  compare what such programs, and modules written in PTX, do unlinked, linked and optimised
+# make equivalence REAL=DIR   the same for the PTX files in each directory below DIR
 # make corpus   link what real compilers make of testdata/src at many settings
 
 GO ?= go
@@ -111,8 +112,12 @@ ASSEMBLE ?= 8
 MODULES ?= 2000
 equivalence:
 	internal/oracles/fetch.sh --compilers
+ifdef REAL
+	$(GO) run ./internal/equivalence -real "$(REAL)" -ptxas $(ASSEMBLE) -o differences
+else
 	$(GO) run ./internal/equivalence -seed $(SEED) -programs $(PROGRAMS) -sets $(MODULES) -ptxas $(ASSEMBLE) -o differences; status=$$?; \
 	PTXLINK_MODULES=$(MODULES) $(GO) test ./link/optimize -run 'TestRandom$$|TestFoldRandom$$' -timeout 0 -short -v && exit $$status
+endif
 
 corpus:
 	testdata/src/corpus.sh

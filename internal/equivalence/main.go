@@ -7,6 +7,10 @@
 //
 //	make equivalence PROGRAMS=200 SEED=1000
 //	go run ./internal/equivalence -programs 100 -sets 1000 -seed 1 -ptxas 0 -o /tmp/differences
+//	make equivalence REAL=DIR
+//
+// With -real, the programs are the modules in each directory below DIR, that compilers made of
+// the source of others.
 //
 // The compilers take turns. Programs and sets with a difference are kept below the directory
 // of -o. The last lines count them; the exit code is 1 if there is one.
@@ -31,7 +35,7 @@ import (
 // totals counts what was compared.
 type totals struct {
 	sync.Mutex
-	programs, sets, kernels, outputs, assembled, stores, bad, badSets int
+	programs, sets, entries, kernels, outputs, assembled, stores, bad, badSets int
 	compilers                                                         map[string]int
 }
 
@@ -41,8 +45,18 @@ func main() {
 	seed := flag.Uint64("seed", 1, "seed of the first program")
 	jobs := flag.Int("j", 2, "programs at a time")
 	every := flag.Int("ptxas", 1, "assemble the outputs of each program and set whose seed this number divides; 0: of none")
+	real := flag.String("real", "", "compare the programs in the directories below `DIR`, and no generated ones")
 	out := flag.String("o", "differences", "directory for programs with a difference")
 	flag.Parse()
+	var dirs []string
+	if *real != "" {
+		*programs, *sets = 0, 0
+		var err error
+		if dirs, err = realPrograms(*real); err != nil {
+			fmt.Fprintln(os.Stderr, "equivalence:", err)
+			os.Exit(2)
+		}
+	}
 	var compilers []kernels.Compiler
 	for _, c := range slices.Concat(kernels.Compilers, kernels.Others) {
 		if _, ok := oracles.Find(c.Tool); ok {
@@ -64,6 +78,12 @@ func main() {
 		})
 	}
 	assembles := func(s uint64) bool { return *every > 0 && s%uint64(*every) == 0 }
+	for i, dir := range dirs {
+		jobsOf <- func() {
+			faults, err := sum.real(dir, assembles(uint64(i)), filepath.Join(*out, strings.ReplaceAll(strings.TrimLeft(dir, "./"), "/", "_")))
+			sum.report(dir, &sum.programs, &sum.bad, faults, err)
+		}
+	}
 	for i := range uint64(*sets) {
 		s := *seed + i
 		jobsOf <- func() {
@@ -89,6 +109,9 @@ func main() {
 	}
 	fmt.Printf("%8d  sets of modules: %d sets with a difference\n", sum.sets, sum.badSets)
 	fmt.Printf("%8d  programs: %d programs with a difference\n", sum.programs, sum.bad)
+	if *real != "" {
+		fmt.Printf("%8d  kernels; made-up arguments suit %d\n", sum.entries, sum.kernels)
+	}
 	fmt.Printf("%8d  kernels of programs, %d stores, %d outputs, %d of them assembled\n", sum.kernels, sum.stores, sum.outputs, sum.assembled)
 	if sum.bad+sum.badSets > 0 {
 		os.Exit(1)
