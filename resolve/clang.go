@@ -10,8 +10,8 @@ import (
 
 // What clang 16 to 22 gets wrong with -fgpu-rdc, and NVIDIA's nvlink refuses:
 //
-//  1. A static variable that host code uses is defined as NAME__static__ and 16 hex digits,
-//     but code uses NAME, which is declared .extern (staticTwin).
+//  1. A static variable that host code uses is defined as NAME__static__ and the number of
+//     the compilation, but code uses NAME, which is declared .extern (staticTwin).
 //  2. A kernel that host code launches and another file defines is declared ".extern .func"
 //     (forgetKernelNames).
 
@@ -25,7 +25,7 @@ func staticTwin(f *object.File, name ptx.NameID, defined *map[string]string) (tw
 	if *defined == nil {
 		*defined = map[string]string{}
 		for n, full := range f.Names {
-			if plain, digits, found := strings.Cut(full, "__static__"); found && len(digits) == 16 && f.Symbols[n].Defined() {
+			if plain, _, found := strings.Cut(full, "__static__"); found && f.Symbols[n].Defined() {
 				(*defined)[plain] = full
 			}
 		}
