@@ -123,9 +123,13 @@ func (c *checker) compare(s *resolve.Symbol, id, ref object.ID) {
 		return
 	}
 	if a.decl.Kind != b.decl.Kind {
+		help := "rename one of the two"
+		if a.decl.Kind != ptx.Variable && b.decl.Kind != ptx.Variable {
+			help = "if nothing calls it, declare it a kernel (__global__, .entry) in both modules; otherwise rename one of the two"
+		}
 		c.log.Error(diag.SymbolKind, a.at(a.decl.NameSpan), fmt.Sprintf("%s is %s here but %s %s", c.log.Name(s.Name), a.decl.Kind.A(), b.decl.Kind.A(), b.where())).Of(s.Name).
 			Note(b.at(b.decl.NameSpan), b.note()).
-			WithHelp("rename one of the two")
+			WithHelp(help)
 		return
 	}
 	switch {
