@@ -128,10 +128,13 @@ func TestForms(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cubins, err := container.Cubins("out.fatbin", data, container.Options{})
-		texts, _ := container.Open("out.fatbin", data, container.Options{})
-		if want := map[bool]int{true: 1, false: 0}[b == "lto_80"]; err != nil || len(cubins) != 2 || len(texts) != want {
-			t.Errorf("%s: %d cubins, %d texts, want 2 and %d: %v", b, len(cubins), len(texts), want, err)
+		objects, err := container.Objects("out.fatbin", data, container.Options{})
+		if err != nil || len(objects) != 1 {
+			t.Fatalf("%s: %+v, %v", b, objects, err)
+		}
+		cubins, texts := objects[0].Targets(container.MachineCode), objects[0].Targets(container.PTX)
+		if want := map[bool]int{true: 1, false: 0}[b == "lto_80"]; len(cubins) != 2 || len(texts) != want {
+			t.Errorf("%s: %d cubins, %d texts, want 2 and %d", b, len(cubins), len(texts), want)
 		}
 	}
 

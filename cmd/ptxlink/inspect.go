@@ -93,11 +93,6 @@ func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.records(opts, inputs)
-}
-
-// records reads the object records of inputs, as inspect does.
-func (c *command) records(opts *cli.Context, inputs []link.Input) ([]*link.Object, error) {
 	list, err := link.Inspect(opts.Context, inputs, 0)
 	if err != nil {
 		return list, c.refused(err)
@@ -123,10 +118,21 @@ func (c *command) info(opts *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	inputs, cubins := dlink.Describe(opts.Context, inputs)
+	log := diag.Log{Spelling: c.spelling}
+	inputs, cubins := dlink.Describe(opts.Context, inputs, &log)
 	list, unread := []*link.Object{}, error(nil)
 	if len(inputs) > 0 {
-		list, unread = c.records(opts, inputs)
+		list, unread = link.Inspect(opts.Context, inputs, 0)
+	}
+	var refused *link.Errors
+	switch {
+	case errors.As(unread, &refused):
+		refused.Messages = append(log.Messages, refused.Messages...)
+	case unread == nil && log.Errors() > 0:
+		unread = &link.Errors{Messages: log.Messages}
+	}
+	if unread != nil {
+		unread = c.refused(unread)
 	}
 	if opts.Bool("json") {
 		rows := make([]any, 0, len(list)+len(cubins))

@@ -5,6 +5,8 @@ import (
 	"context"
 
 	"ptxlink/link"
+	"ptxlink/link/diag"
+	"ptxlink/object"
 	"ptxlink/object/container"
 )
 
@@ -32,25 +34,41 @@ type DescriptionSymbol struct {
 
 // Describe describes the cubins and the LTO-IR in files. It returns the inputs that have PTX
 // or neither, too: of these, more can be said.
-func Describe(ctx context.Context, inputs []link.Input) (rest []link.Input, list []Description) {
+func Describe(ctx context.Context, inputs []link.Input, log *diag.Log) (rest []link.Input, list []Description) {
 	for _, in := range inputs {
 		name, data := holder(ctx, in)
-		cubins, err := container.Cubins(name, data, container.Options{})
-		ltoIR, _ := container.LTOIRs(name, data, container.Options{})
-		if members, _ := container.Open(name, data, container.Options{}); err != nil || len(cubins)+len(ltoIR) == 0 || len(members) > 0 {
-			rest = append(rest, in)
-		}
-		for _, l := range ltoIR {
-			list = append(list, Description{Name: l.Name, LTOIR: cmp.Or(l.Target, "an unknown GPU"), Bytes: len(l.Data), Symbols: []DescriptionSymbol{}})
-		}
-		for _, c := range cubins {
-			d := Description{Name: c.Name, Target: c.Target, Relocatable: c.Relocatable(), Bytes: len(c.Data), Symbols: []DescriptionSymbol{}}
-			symbols, _ := c.Symbols() // none of a damaged cubin
-			for _, s := range symbols {
-				d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Linkage(), s.Defined, s.Size, link.CubinTypes(s.Prototype), s.Registers})
+		objects, err := container.Objects(name, data, container.Options{})
+		before, errs, ptx := len(list), log.Errors(), err != nil
+		for _, o := range objects {
+			for _, c := range o.Codes {
+				if c.Form == container.PTX {
+					ptx = true
+				} else if data, err := c.Bytes(); err != nil {
+					object.Refuse(c.Name, err, log)
+				} else {
+					list = append(list, describe(c, data))
+				}
 			}
-			list = append(list, d)
+		}
+		if ptx || len(list) == before && log.Errors() == errs {
+			rest = append(rest, in)
 		}
 	}
 	return rest, list
+}
+
+// describe describes machine code or LTO-IR.
+func describe(c container.Code, data []byte) Description {
+	d := Description{Name: c.Name, Bytes: len(data), Symbols: []DescriptionSymbol{}}
+	if c.Form == container.IntermediateCode {
+		d.LTOIR = cmp.Or(c.Target, "an unknown GPU")
+		return d
+	}
+	cubin := container.Cubin{Data: data}
+	d.Target, d.Relocatable = c.Target, cubin.Relocatable()
+	symbols, _ := cubin.Symbols() // none of a damaged cubin
+	for _, s := range symbols {
+		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Linkage(), s.Defined, s.Size, link.CubinTypes(s.Prototype), s.Registers})
+	}
+	return d
 }

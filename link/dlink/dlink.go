@@ -98,7 +98,8 @@ const systemLibrary = "libcudadevrt.a"
 // members of such an archive are linked. So do files that cannot be read: link.Link
 // reports why.
 func Read(ctx context.Context, files []File, o Options) *Job {
-	r := reader{Options: o, linked: map[string]bool{}, libraries: map[string]bool{}}
+	var log diag.Log
+	r := reader{Options: o, log: &log, linked: map[string]bool{}, libraries: map[string]bool{}}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	for _, f := range files {
 		r.file(ctx, f)
@@ -108,20 +109,19 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 	})
 	r.judge()
 	j := &Job{Arch: r.gpu.String(), virtual: r.virtual(), Cubins: Cubins{archived: &Cubins{}}}
-	var log diag.Log
-	r.report(&log)
+	r.report()
 	for _, c := range r.candidates {
 		switch {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
 			continue
-		case c.system && r.verdict(c.HostCode, false) != suits:
-			r.library(ctx, c, &j.Cubins, &log)
+		case c.system && r.verdict(c.Object, false) != suits:
+			r.library(ctx, c, &j.Cubins)
 			c.unit.library = c.input.Path
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
-			j.Cubins.add(r.cubins(c.bareCode), &log)
-			j.Preferred = j.Preferred || slices.ContainsFunc(c.PTX, r.runs)
+			j.Cubins.add(r.cubins(c.Object), &log)
+			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
 		}
 		j.units = append(j.units, c.unit)
 	}
@@ -135,6 +135,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 // reader is the state of Read.
 type reader struct {
 	Options
+	log        *diag.Log
 	gpu        object.GPU
 	candidates []candidate
 	linked     map[string]bool // IDs in outputs of nvcc -dlink
@@ -148,7 +149,7 @@ func (r *reader) virtual() bool { return strings.HasPrefix(r.Arch, "compute_") }
 // candidate is a unit before it is known whether its device code is linked.
 type candidate struct {
 	unit
-	bareCode      // or that of a host object
+	container.Object
 	system   bool // libcudadevrt.a
 	archived bool // a member of an archive
 	verdict  verdict
@@ -171,16 +172,16 @@ func (r *reader) file(ctx context.Context, f File) {
 	} else if f.Library {
 		return
 	}
-	var codes []container.HostCode
+	var codes []container.Object
 	other := true
 	if err == nil {
-		codes, other, err = container.HostCodes(f.Path, data, container.Options{MaxSize: r.MaxInputSize})
+		codes, other, err = container.HostObjects(f.Path, data, container.Options{MaxSize: r.MaxInputSize})
 	}
 	if err != nil || other {
 		c := candidate{unit: unit{input: link.Input{Path: f.Path}}}
 		if err == nil {
-			if codes, _ := r.bare(f.Path, data); len(codes) == 1 && !container.IsArchive(data) {
-				c.bareCode = codes[0]
+			if codes := r.relocatable(r.offers(f.Path, data), false); len(codes) == 1 && !container.IsArchive(data) {
+				c.Object = codes[0]
 			}
 		}
 		r.candidates = append(r.candidates, c)
@@ -190,7 +191,11 @@ func (r *reader) file(ctx context.Context, f File) {
 		library := candidate{unit: unit{input: link.Input{Path: f.Path, WholeArchive: r.System}}, system: true}
 		for _, code := range codes {
 			library.ids = append(library.ids, code.IDs...)
-			library.HostCode.PTX = append(library.HostCode.PTX, code.PTX...)
+			for _, c := range code.Codes {
+				if c.Form == container.PTX {
+					library.Codes = append(library.Codes, c)
+				}
+			}
 		}
 		if len(codes) > 0 {
 			r.candidates = append(r.candidates, library)
@@ -203,7 +208,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		}
 		if len(code.Fatbin) > 0 {
 			u := unit{input: link.Input{Name: code.Name, Text: code.Fatbin}, ids: code.IDs, code: true}
-			r.candidates = append(r.candidates, candidate{unit: u, bareCode: bareCode{HostCode: code}, archived: container.IsArchive(data)})
+			r.candidates = append(r.candidates, candidate{unit: u, Object: code, archived: container.IsArchive(data)})
 		}
 	}
 }
@@ -227,21 +232,23 @@ func read(ctx context.Context, path string) ([]byte, error) {
 // library adds the cubins of libcudadevrt.a. That of CUDA 13 has PTX for the newest GPU only.
 // A link for a virtual architecture needs no more than their names, which those of all GPUs
 // define.
-func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins, log *diag.Log) {
+func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins) {
 	data, err := read(ctx, c.input.Path)
 	if err != nil {
 		return
 	}
-	codes, _ := r.bare(c.input.Path, data)
-	for _, code := range codes {
-		to, list := cubins.archived, code.cubins[:1]
-		if c.input.WholeArchive {
-			to = cubins
+	to := cubins.archived
+	if c.input.WholeArchive {
+		to = cubins
+	}
+	for _, code := range r.offers(c.input.Path, data) {
+		list := r.cubins(code)
+		for i := 0; len(list) == 0 && i < len(code.Codes); i++ {
+			if cubin, ok := r.cubin(code, code.Codes[i]); ok && cubin.Relocatable() {
+				list = append(list, cubin)
+			}
 		}
-		if r.cubinFor(code.HostCode) != "" {
-			list = r.cubins(code)
-		}
-		to.add(list, log)
+		to.add(list, r.log)
 	}
 }
 

@@ -28,7 +28,7 @@ type Separated struct {
 // LTO-IR. Cubins of archives are not linked yet (Pull). If only archives are left of the
 // inputs, or nothing, there is an empty module too.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
-	r := reader{Options: o, separating: true}
+	r := reader{Options: o, separating: true, log: log}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	s.Cubins.archived = &Cubins{}
 	named := false // a file other than an archive is left
@@ -43,16 +43,16 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			continue
 		}
 		archive, found := container.IsArchive(data), false
-		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(path, data) {
+		offers := r.offers(path, data)
+		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(offers) {
 			r.Prefer = PreferPTX // of ld -r, link.Link takes all PTX
 		}
-		codes, ptx := r.bare(path, data)
 		var lto []container.LTOIR
-		for _, code := range codes {
-			switch r.verdict(code.HostCode, archive) {
+		for _, code := range r.relocatable(offers, archive) {
+			switch r.verdict(code, archive) {
 			case cubinOnly:
 				found = true
-				s.Preferred = s.Preferred || slices.ContainsFunc(code.PTX, r.runs)
+				s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)
 				to := &s.Cubins
 				if archive && !in.WholeArchive {
 					to = s.Cubins.archived
@@ -62,7 +62,8 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 				lto = append(lto, r.ltoIR(code)...)
 			}
 		}
-		taken := (found || lto != nil) && (!ptx || !archive && r.takesAll(path, data))
+		ptx := slices.ContainsFunc(offers, func(code container.Object) bool { return code.Has(container.PTX) })
+		taken := (found || lto != nil) && (!ptx || !archive && r.takesAll(offers))
 		if !taken {
 			s.Modules = append(s.Modules, in)
 		}
@@ -78,13 +79,11 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 }
 
 // takesAll reports whether nothing of a file is linked as PTX.
-func (r *reader) takesAll(path string, data []byte) bool {
-	for _, code := range r.offers(path, data).list {
-		if v := r.verdict(code.HostCode, false); v != cubinOnly && v != ltoOnly {
-			return false
-		}
-	}
-	return true
+func (r *reader) takesAll(offers []container.Object) bool {
+	return !slices.ContainsFunc(offers, func(code container.Object) bool {
+		v := r.verdict(code, false)
+		return v != cubinOnly && v != ltoOnly
+	})
 }
 
 // holder returns the name and the contents of an input that may hold more than PTX, or nil.
@@ -102,104 +101,39 @@ func holder(ctx context.Context, in link.Input) (name string, data []byte) {
 	return name, data
 }
 
-// bareCode is device code that is not that of a host object of nvcc -dc.
-type bareCode struct {
-	container.HostCode
-	cubins []container.Cubin
-	ltoIR  []container.LTOIR
+// offers lists the device code of a file.
+func (r *reader) offers(path string, data []byte) []container.Object {
+	list, _ := container.Objects(path, data, container.Options{MaxSize: r.MaxInputSize}) // link.Link reports what is wrong
+	return list
 }
 
-// bare returns the device code of each object in a file that has relocatable cubins or
-// LTO-IR, if any of it may be linked. ptx is set if there is PTX in the file.
-func (r *reader) bare(path string, data []byte) (list []bareCode, ptx bool) {
-	options := container.Options{MaxSize: r.MaxInputSize}
-	archived := container.IsArchive(data)
-	offers := r.offers(path, data)
-	ptx = slices.ContainsFunc(offers.list, func(code bareCode) bool { return len(code.PTX) > 0 })
-	wanted := func(v verdict) bool {
-		return slices.ContainsFunc(offers.list, func(code bareCode) bool {
-			return r.verdict(code.HostCode, archived) == v && (v != unsuited || !r.separating)
+// relocatable returns the objects of a file that have machine code or LTO-IR, without the cubins
+// that nvlink does not link because they have been linked. It reads only cubins that may be
+// taken, or of which a message will be.
+func (r *reader) relocatable(offers []container.Object, archived bool) (list []container.Object) {
+	for _, code := range offers {
+		v := r.verdict(code, archived)
+		code.Codes = slices.DeleteFunc(slices.Clone(code.Codes), func(c container.Code) bool {
+			if c.Form != container.MachineCode || !(v == cubinOnly && r.fits(c.Target) || v == unsuited && !r.separating) {
+				return false
+			}
+			cubin, ok := r.cubin(code, c)
+			return ok && !cubin.Relocatable()
 		})
-	}
-	var cubins []container.Cubin
-	var err error
-	if !r.PTX && (wanted(cubinOnly) || wanted(unsuited)) {
-		if r.separating { // what does not fit is not reported here
-			options.Wanted = r.fits
-		}
-		cubins, err = container.Cubins(path, data, options)
-	}
-	var ltoIR []container.LTOIR
-	if err == nil && wanted(ltoOnly) {
-		ltoIR, err = container.LTOIRs(path, data, options)
-	}
-	if err != nil || len(cubins)+len(ltoIR) == 0 {
-		return nil, ptx
-	}
-	found := objects{path: path}
-	for _, c := range cubins {
-		if c.Relocatable() {
-			code := found.of(c.Name, c.Group)
-			c.Name = code.Name
-			code.Cubins, code.cubins = append(code.Cubins, c.Target), append(code.cubins, c)
+		if code.Has(container.MachineCode) || code.Has(container.IntermediateCode) {
+			list = append(list, code)
 		}
 	}
-	for _, l := range ltoIR {
-		code := found.of(l.Name, l.Group)
-		l.Name = code.Name
-		code.LTO, code.ltoIR = true, append(code.ltoIR, l)
-	}
-	for key, i := range found.index {
-		if k, offered := offers.index[key]; offered {
-			found.list[i].PTX = offers.list[k].PTX
-		}
-	}
-	return found.list, ptx
+	return list
 }
 
-// offers returns what the objects of a file offer.
-func (r *reader) offers(path string, data []byte) objects {
-	o := objects{path: path}
-	forms, _ := container.Forms(path, data, container.Options{MaxSize: r.MaxInputSize}) // link.Link reports what is wrong
-	for _, f := range forms {
-		code := o.of(f.Name, f.Group)
-		switch f.Kind {
-		case container.PTX:
-			code.PTX = append(code.PTX, f.Target)
-		case container.MachineCode:
-			code.Cubins = append(code.Cubins, f.Target)
-		default:
-			code.LTO = true
-		}
+// cubin reads a cubin of an object, or reports why it cannot be read.
+func (r *reader) cubin(of container.Object, c container.Code) (cubin container.Cubin, ok bool) {
+	data, err := c.Bytes()
+	if err != nil {
+		object.Refuse(c.Name, err, r.log)
 	}
-	return o
-}
-
-// objects are those of a file: a fatbin each, of which ld -r puts several into one object. What is
-// in one file or member of an archive is called by its name.
-type objects struct {
-	path  string
-	list  []bareCode
-	index map[objectKey]int
-}
-
-type objectKey struct {
-	name  string
-	group int
-}
-
-func (o *objects) of(name string, group int) *bareCode {
-	name = name[:max(len(o.path), strings.LastIndexByte(name, ')')+1)]
-	key := objectKey{name, group}
-	i, known := o.index[key]
-	if !known {
-		if o.index == nil {
-			o.index = map[objectKey]int{}
-		}
-		i, o.list = len(o.list), append(o.list, bareCode{HostCode: container.HostCode{Name: name}})
-		o.index[key] = i
-	}
-	return &o.list[i]
+	return container.Cubin{Name: of.Name, Target: c.Target, Data: data}, err == nil
 }
 
 // mayHold reports whether a regular file starts as one that may hold more than PTX.

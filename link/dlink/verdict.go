@@ -25,22 +25,22 @@ const (
 func (r *reader) judge() {
 	special := object.GPU{Number: 90, Suffix: 'a'}
 	if r.gpu == (object.GPU{Number: 90}) && !r.virtual() && slices.ContainsFunc(r.candidates, func(c candidate) bool {
-		return !c.system && r.verdict(c.HostCode, c.archived) == unsuited && slices.Contains(c.HostCode.PTX, special.String())
+		return !c.system && r.verdict(c.Object, c.archived) == unsuited && slices.Contains(c.Targets(container.PTX), special.String())
 	}) {
 		r.gpu = special
 	}
 	for i := range r.candidates {
-		r.candidates[i].verdict = r.verdict(r.candidates[i].HostCode, r.candidates[i].archived)
+		r.candidates[i].verdict = r.verdict(r.candidates[i].Object, r.candidates[i].archived)
 	}
 }
 
 // verdict returns what becomes of device code, which may be that of a member of an archive.
-func (r *reader) verdict(code container.HostCode, archived bool) verdict {
-	if len(code.PTX)+len(code.Cubins) == 0 && !code.LTO {
+func (r *reader) verdict(code container.Object, archived bool) verdict {
+	if len(code.Codes) == 0 {
 		return suits
 	}
 	newest := -1 // of the PTX
-	for _, target := range code.PTX {
+	for _, target := range code.Targets(container.PTX) {
 		if r.runs(target) {
 			newest = max(newest, numberOf(target))
 		}
@@ -53,7 +53,7 @@ func (r *reader) verdict(code container.HostCode, archived bool) verdict {
 	if cubin != "" {
 		return cubinOnly
 	}
-	if code.LTO && (!r.virtual() || r.PTX) {
+	if code.Has(container.IntermediateCode) && (!r.virtual() || r.PTX) {
 		return ltoOnly
 	}
 	return unsuited
@@ -67,8 +67,8 @@ func (r *reader) runs(target string) bool {
 }
 
 // cubinFor returns the highest GPU of a cubin that runs on the GPU of the link, or "".
-func (r *reader) cubinFor(code container.HostCode) (target string) {
-	for _, of := range code.Cubins {
+func (r *reader) cubinFor(code container.Object) (target string) {
+	for _, of := range code.Targets(container.MachineCode) {
 		if r.fits(of) && (target == "" || numberOf(of) > numberOf(target)) {
 			target = of
 		}
@@ -83,17 +83,15 @@ func (r *reader) fits(target string) bool {
 	return ok && !r.PTX && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10
 }
 
-// cubins returns the cubins of device code that nvlink links: several of an object of ld -r,
-// one for each object that went into it.
-func (r *reader) cubins(code bareCode) (list []container.Cubin) {
-	target := r.cubinFor(code.HostCode)
-	if code.cubins == nil {
-		o := container.Options{MaxSize: r.MaxInputSize, Wanted: func(of string) bool { return of == target }}
-		code.cubins, _ = container.Cubins(code.Name, code.Fatbin, o) // they have been read
-	}
-	for _, c := range code.cubins {
-		if c.Target == target {
-			list = append(list, c)
+// cubins returns the cubins of an object that nvlink links: several only of an OffloadBinary or a
+// fatbin that has several for the GPU.
+func (r *reader) cubins(code container.Object) (list []container.Cubin) {
+	target := r.cubinFor(code)
+	for _, c := range code.Codes {
+		if c.Form == container.MachineCode && c.Target == target {
+			if cubin, ok := r.cubin(code, c); ok {
+				list = append(list, cubin)
+			}
 		}
 	}
 	return list
@@ -105,31 +103,36 @@ func numberOf(target string) int {
 	return gpu.Number
 }
 
-// ltoIR returns the LTO-IR of device code for the highest GPU that suits; several of an object
-// of ld -r.
-func (r *reader) ltoIR(code bareCode) (list []container.LTOIR) {
+// ltoIR returns the LTO-IR of device code for the highest GPU that suits.
+func (r *reader) ltoIR(code container.Object) (list []container.LTOIR) {
 	best := -1
-	for _, l := range code.ltoIR {
-		number := numberOf(l.Target)
-		if number > best && r.runs(l.Target) {
+	for _, c := range code.Codes {
+		number := numberOf(c.Target)
+		if c.Form != container.IntermediateCode || number < best || !r.runs(c.Target) {
+			continue
+		}
+		if number > best {
 			list, best = nil, number
 		}
-		if number == best && r.runs(l.Target) {
-			list = append(list, l)
+		data, err := c.Bytes()
+		if err != nil {
+			object.Refuse(c.Name, err, r.log)
+			continue
 		}
+		list = append(list, container.LTOIR{Name: code.Name, Target: c.Target, Data: data})
 	}
 	return list
 }
 
 // report reports the objects that are not linked: for each reason one message, with the
 // other objects as notes.
-func (r *reader) report(log *diag.Log) {
+func (r *reader) report() {
 	var first [ltoOnly + 1]*diag.Message
 	for _, c := range r.candidates {
 		if c.system || c.verdict == suits || c.verdict == cubinOnly || c.verdict == ltoOnly && r.LTO {
 			continue
 		}
-		at := diag.At(&diag.Source{Name: c.HostCode.Name}, diag.Span{})
+		at := diag.At(&diag.Source{Name: c.Name}, diag.Span{})
 		if m := first[c.verdict]; m != nil {
 			m.Note(at, "the same holds for this one")
 			continue
@@ -137,13 +140,13 @@ func (r *reader) report(log *diag.Log) {
 		var m *diag.Message
 		switch c.verdict {
 		case unsuited:
-			have := append(slices.Clone(c.HostCode.PTX), c.HostCode.Cubins...)
+			have := append(c.Targets(container.PTX), c.Targets(container.MachineCode)...)
 			slices.Sort(have)
 			have = slices.Compact(have)
-			m = log.Warn(diag.MissingGPU, at, fmt.Sprintf("it has no code for %s, only for %s, and is skipped", r.Arch, strings.Join(have, ", "))).
+			m = r.log.Warn(diag.MissingGPU, at, fmt.Sprintf("it has no code for %s, only for %s, and is skipped", r.Arch, strings.Join(have, ", "))).
 				WithHelp("compile it for " + r.Arch + " as well, or link for the GPUs that it was compiled for")
 		case ltoOnly:
-			m = log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only LTO-IR").
+			m = r.log.Error(diag.NotPTX, at, "holds no PTX for "+r.Arch+", only LTO-IR").
 				WithHelp("compile without -dlto and without code=lto_" + strings.TrimPrefix(r.Arch, "sm_") + ", or link with nvcc -dlto, which calls NVIDIA's nvlink")
 		}
 		first[c.verdict] = m

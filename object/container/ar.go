@@ -68,7 +68,10 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		if thin {
 			err = op.thinMember(h, p)
 		} else {
-			err = op.open(h.body, p.in(p.name+"("+h.name+")"))
+			err = op.open(h.body, p.member(h.name))
+		}
+		if op.list != nil {
+			op.list.ended = true
 		}
 		if err != nil {
 			return err
@@ -210,7 +213,7 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 		return err
 	}
 	op.left -= int64(len(data))
-	inner := p.in(p.name + "(" + h.name + ")")
+	inner := p.member(h.name)
 	inner.path = path
 	if h.origin < 0 {
 		return op.open(data, inner)

@@ -48,9 +48,6 @@ type Options struct {
 	// Open reads a file that a thin archive names if it has at most limit bytes;
 	// its path is joined to that of the archive. nil reads regular files.
 	Open func(path string, limit int64) ([]byte, error)
-	// Wanted leaves out cubins of fatbins for which it returns false, before they are
-	// decompressed; nil wants all.
-	Wanted func(target string) bool
 }
 
 // Error describes why a file cannot be opened. Offset is the offset in Name, which
@@ -116,10 +113,7 @@ type opener struct {
 	thin    []string // paths of the thin archives being read, to find cycles
 	taken   map[thinFile]bool
 
-	codes  *hostCodes // set for HostCodes, which opens nothing but host objects
-	cubins *[]Cubin   // set for Cubins, which skips PTX
-	ltoIR  *[]LTOIR   // set for LTOIRs, which skips PTX too
-	forms  *[]Form    // set for Forms, which decompresses only what it must
+	list *listing // set where device code is listed and PTX is not unwrapped
 }
 
 // newOpener returns the state for a file of size bytes.
@@ -138,6 +132,7 @@ func newOpener(o Options, size int64) *opener {
 type place struct {
 	name    string
 	path    string // of the file being read, for thin archives
+	object  string // name of the file or the member of an archive
 	depth   int
 	archive bool
 	inside  bool // in a container that also holds other things than PTX
@@ -154,6 +149,13 @@ type place struct {
 func (p place) in(name string) place {
 	p.name = name
 	p.inside, p.section = true, false
+	return p
+}
+
+// member returns the place of a member of the archive p.
+func (p place) member(name string) place {
+	p = p.in(p.name + "(" + name + ")")
+	p.object = p.name
 	return p
 }
 
@@ -180,8 +182,8 @@ func (op *opener) open(data []byte, p place) *Error {
 		err.Help = "take the PTX out first and link that"
 		return err
 	}
-	if op.codes != nil && !IsArchive(data) && (!prefixed(data, "\x7fELF") || isCubin(data)) {
-		op.codes.others++
+	if op.list != nil && op.list.hosts && !IsArchive(data) && (!prefixed(data, "\x7fELF") || isCubin(data)) {
+		op.list.nonHost++
 		return nil
 	}
 	switch {
@@ -210,7 +212,7 @@ func (op *opener) open(data []byte, p place) *Error {
 	for _, known := range refused {
 		if prefixed(data, known.magic) {
 			if known.kind == ltoIR {
-				op.addLTOIR(bareLTOIR(p.name, data), p)
+				return op.bareLTOIR(data, p)
 			}
 			return op.none(known.kind, p.target, p)
 		}
@@ -226,34 +228,21 @@ func (op *opener) open(data []byte, p place) *Error {
 		err.Help = "archives, fatbins, ELF and COFF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
 		return err
 	}
-	return op.texts(data, p)
+	return op.offer(PTX, p.target, p, whole(data))
 }
 
 func prefixed(data []byte, magic string) bool {
 	return len(data) >= len(magic) && string(data[:len(magic)]) == magic
 }
 
-func (op *opener) skipsPTX() bool { return op.cubins != nil || op.ltoIR != nil }
-
-// form adds a form, and reports whether only forms are wanted.
-func (op *opener) form(kind FormKind, target string, p place) bool {
-	if op.forms != nil {
-		*op.forms = append(*op.forms, Form{p.name, kind, target, p.group})
-	}
-	return op.forms != nil
-}
-
 // texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
 // a file linked by gcc holds several.
 func (op *opener) texts(data []byte, p place) *Error {
-	if op.skipsPTX() || op.form(PTX, p.target, p) {
-		return nil
-	}
 	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group, Options: p.options}
-	whole := trimNUL(data)
-	if bytes.IndexByte(whole, 0) >= 0 {
+	text := trimNUL(data)
+	if bytes.IndexByte(text, 0) >= 0 {
 		first, parted := len(op.members), true
-		for piece := range bytes.SplitSeq(whole, []byte{0}) {
+		for piece := range bytes.SplitSeq(text, []byte{0}) {
 			if len(bytes.TrimSpace(piece)) == 0 {
 				continue
 			}
@@ -270,17 +259,14 @@ func (op *opener) texts(data []byte, p place) *Error {
 		}
 		op.members = op.members[:first]
 	}
-	m.Text = whole
+	m.Text = text
 	return op.add(m, p)
 }
 
-// add adds a module. The record of a module takes more memory than the smallest
-// module, so the average size has a lower bound.
+// add adds a module.
 func (op *opener) add(m Member, p place) *Error {
-	const some, least = 10_000, 256
-	size := op.size + op.MaxSize - op.left
-	if most := some + size/least; int64(len(op.members)) >= most {
-		return p.fault(-1, "holds more than %d modules in %d bytes; they cannot be that small", most, size)
+	if err := op.tooMany(len(op.members), p); err != nil {
+		return err
 	}
 	op.members = append(op.members, m)
 	return nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -554,5 +555,38 @@ func TestCutMemberIsNamed(t *testing.T) {
 	_, err := Open("l.a", data[:len(data)-9], Options{})
 	if err == nil || !strings.Contains(err.Error(), `archive member "a_very_long_name_it_is.ptx" has`) {
 		t.Error(err)
+	}
+}
+
+// TestObjects lists what files offer without decompressing it.
+func TestObjects(t *testing.T) {
+	damaged := entry(1, 90, 0x2011, 0x50, one)
+	le.PutUint64(damaged[0x38:], 7)
+	plain := entry(1, 80, 0x11, 0x50, one)
+	two := fatbin(slices.Concat(plain, damaged, entry(fatbinLTO, 80, 0x11, 0x50, []byte("compiled"))))
+	objects, err := Objects("f", arMembers("a.fatbin/", two, "b.o/", ldr(".nv_fatbin", append(pad(bytes.Clone(two)), fatbin(plain)...))), Options{})
+	if err != nil || len(objects) != 3 {
+		t.Fatal(objects, err)
+	}
+	for i, name := range []string{"f(a.fatbin)", "f(b.o)", "f(b.o)"} {
+		o := objects[i]
+		if o.Name != name {
+			t.Errorf("object %d is %s, want %s", i, o.Name, name)
+		}
+		if i == 2 {
+			continue
+		}
+		if got := o.Targets(PTX); !slices.Equal(got, []string{"sm_80", "sm_90"}) || !o.Has(IntermediateCode) || o.Has(MachineCode) {
+			t.Errorf("%s offers PTX for %v and %d codes", name, got, len(o.Codes))
+		}
+		if text, err := o.Codes[0].Bytes(); err != nil || !bytes.Equal(trimNUL(text), one) {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
+		if _, err := o.Codes[1].Bytes(); err == nil || !strings.Contains(err.Error(), "LZ4 data is damaged") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if text, err := o.Codes[2].Bytes(); err != nil || !isFatbin(text) {
+			t.Errorf("%s: %q, %v", name, text, err)
+		}
 	}
 }

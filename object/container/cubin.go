@@ -147,18 +147,6 @@ type Cubin struct {
 	Name   string // as in messages: "app.o", "libx.a(k.o)"
 	Target string // sm_80
 	Data   []byte
-	Group  int // as in Member
-}
-
-// Cubins returns the cubins in a file, in file order. name is used in messages. Errors are
-// of type *Error.
-func Cubins(name string, data []byte, o Options) (list []Cubin, err error) {
-	op := newOpener(o, int64(len(data)))
-	op.cubins = &list
-	if err := op.open(data, place{name: name, path: name}); err != nil {
-		return nil, err
-	}
-	return list, nil
 }
 
 // Relocatable reports whether nvlink links the cubin: ptxas -c wrote it.

@@ -17,14 +17,14 @@ var deviceSections = []string{"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading"
 // also add a wrapper for each; only nvlink needs those.
 func (op *opener) elf(data []byte, p place) *Error {
 	if isCubin(data) {
-		return op.cubin(data, cubinTarget(data), p)
+		return op.offer(MachineCode, cubinTarget(data), p, whole(data))
 	}
 	file, err := readELF(data, p)
 	if err != nil {
 		return err
 	}
-	if op.codes != nil {
-		return op.hostCode(file, p)
+	if op.list != nil && op.list.hosts {
+		return op.hostObject(file, p)
 	}
 	if host := machines[file.machine]; host != "" {
 		p.arch = host
@@ -39,16 +39,6 @@ func (op *opener) elf(data []byte, p place) *Error {
 		return op.none(stripped, "", p)
 	}
 	return op.sections(data, p, file.list(elfSection.holdsDeviceCode))
-}
-
-// cubin notes a cubin.
-func (op *opener) cubin(data []byte, target string, p place) *Error {
-	if op.cubins != nil {
-		*op.cubins = append(*op.cubins, Cubin{p.name, target, data, p.group})
-		return nil
-	}
-	op.form(MachineCode, target, p)
-	return op.none(cubin, target, p)
 }
 
 // list returns the sections that are wanted.

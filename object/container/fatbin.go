@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"sync"
 )
 
 const (
@@ -173,57 +174,48 @@ func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
 }
 
 func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where int) *Error {
-	at := where + len(header) // of the body
+	p = p.in(p.name)
+	if e.flags&fatbinObfuscated != 0 && e.kind != fatbinLTO {
+		return op.none(obfuscated, e.target(), p)
+	}
+	p.options = e.optionsIn(header)
+	plain := func() ([]byte, *Error) { return op.fatbinBody(e, body, p, where, len(header)) }
 	switch e.kind {
-	case fatbinPTX, fatbinConcat:
+	case fatbinPTX:
+		return op.fatbinText(e, p, plain)
 	case fatbinELF:
-		op.form(MachineCode, e.target(), p)
-		if op.cubins == nil || op.Wanted != nil && !op.Wanted(e.target()) {
-			return op.none(cubin, e.target(), p.in(p.name))
-		}
+		return op.offer(MachineCode, e.target(), p, plain)
 	case fatbinLTO:
-		op.addLTOIR(LTOIR{p.name, e.target(), aloneInFatbin(header, body), p.archive, p.group}, p)
-		return op.none(ltoIR, e.target(), p.in(p.name))
-	default:
-		return op.none(deviceOther, e.target(), p.in(p.name))
+		return op.offer(IntermediateCode, e.target(), p, func() ([]byte, *Error) { return aloneInFatbin(header, body), nil })
+	case fatbinConcat:
+		size := uint64(len(body))
+		if e.flags&(fatbinZstd|fatbinLZ4) != 0 {
+			size = e.plain
+		}
+		return op.fatbinIndex(header, size, p, where, sync.OnceValues(plain))
 	}
-	if e.flags&fatbinObfuscated != 0 {
-		return op.none(obfuscated, e.target(), p.in(p.name))
-	}
-	if e.kind == fatbinPTX && (op.skipsPTX() || op.form(PTX, e.target(), p)) {
-		return nil
-	}
-	if op.codes != nil && e.kind == fatbinPTX { // only the GPU matters
-		op.codes.ptx = append(op.codes.ptx, e.target())
-		return nil
-	}
+	return op.none(deviceOther, e.target(), p)
+}
+
+// fatbinBody returns the contents of an entry, which begins at where of p.
+func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header int) ([]byte, *Error) {
 	if e.packed > 0 {
 		if e.packed > uint64(len(body)) {
-			return p.fault(where, "fatbin entry has %d compressed bytes, of which %d are there", e.packed, len(body))
+			return nil, p.fault(where, "fatbin entry has %d compressed bytes, of which %d are there", e.packed, len(body))
 		}
 		body = body[:e.packed]
 	}
-	var err *Error
+	at := where + header
 	switch {
 	case e.flags&fatbinZstd != 0:
 		if e.plain > uint64(max(op.left, 0)) {
-			return op.bomb(p, at)
+			return nil, op.bomb(p, at)
 		}
-		body, err = op.decompress(body, p, at, int64(e.plain), zstdCodec)
+		return op.decompress(body, p, at, int64(e.plain), zstdCodec)
 	case e.flags&fatbinLZ4 != 0:
-		body, err = op.block(body, p, at, e.plain)
+		return op.block(body, p, at, e.plain)
 	}
-	if err != nil {
-		return err
-	}
-	if e.kind == fatbinELF {
-		return op.cubin(body, e.target(), p)
-	}
-	if e.kind == fatbinConcat {
-		return op.fatbinIndex(header, body, p, where)
-	}
-	p.options = e.optionsIn(header)
-	return op.fatbinText(e, body, p)
+	return body, nil
 }
 
 // optionsIn returns the options for ptxas in the header of an entry. They decide
@@ -240,15 +232,15 @@ func (e fatbinEntry) optionsIn(header []byte) string {
 	return strings.TrimSpace(string(trimNUL(text)))
 }
 
-// fatbinIndex opens an entry that holds several texts. After the usual header come
-// {u32 count, u32 size} and count headers with options, whose size field is the
-// offset of the text in the body.
-func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
+// fatbinIndex opens an entry that holds several codes, in size bytes that plain returns. After
+// the usual header come {u32 count, u32 size} and count headers with options, whose size field
+// is the offset of the code in the body.
+func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, plain func() ([]byte, *Error)) *Error {
 	if len(header) < minEntry+8 {
 		return p.fault(where, "fatbin entry of several texts has no index")
 	}
 	count := le.Uint32(header[minEntry:])
-	total := 0
+	total := uint64(0)
 	at := uint64(minEntry + 8)
 	for i := range count {
 		b, ok := span(header, at, minEntry)
@@ -256,28 +248,38 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 			return p.fault(where+int(at), "index of a fatbin entry has %d texts, of which %d are there", count, i)
 		}
 		e := readFatbinEntry(b)
-		text, ok := span(body, e.header, e.padded)
 		// Overlapping texts would expand to more than the body.
-		if total += len(text); !ok || total > len(body) {
+		if e.padded > size-total || e.header > size-e.padded {
 			return p.fault(where+int(at), "text %d of a fatbin entry does not lie within the entry", i)
 		}
-		switch {
-		case e.kind == fatbinPTX && e.flags&fatbinObfuscated == 0:
-			p.options = e.optionsIn(header[at:])
-			if err := op.fatbinText(e, text, p); err != nil {
-				return err
+		total += e.padded
+		text := func() ([]byte, *Error) {
+			body, err := plain()
+			if err != nil {
+				return nil, err
 			}
-		case e.kind == fatbinPTX:
-			op.held.add(obfuscated, e.target())
-		case e.kind == fatbinELF && op.cubins != nil:
-			*op.cubins = append(*op.cubins, Cubin{p.name, e.target(), text, p.group})
-		case e.kind == fatbinELF:
-			op.form(MachineCode, e.target(), p)
-			op.held.add(cubin, e.target())
+			text, ok := span(body, e.header, e.padded)
+			if !ok {
+				return nil, p.fault(where+int(at), "text %d of a fatbin entry does not lie within the entry", i)
+			}
+			return text, nil
+		}
+		p.options = e.optionsIn(header[at:])
+		var err *Error
+		switch {
 		case e.kind == fatbinLTO:
 			op.held.add(ltoIR, e.target())
+		case e.flags&fatbinObfuscated != 0:
+			op.held.add(obfuscated, e.target())
+		case e.kind == fatbinPTX:
+			err = op.fatbinText(e, p, text)
+		case e.kind == fatbinELF:
+			err = op.offer(MachineCode, e.target(), p, text)
 		default:
 			op.held.add(deviceOther, e.target())
+		}
+		if err != nil {
+			return err
 		}
 		next := uint64(minEntry)
 		if e.options > 0 {
@@ -296,11 +298,8 @@ func (op *opener) fatbinIndex(header, body []byte, p place, where int) *Error {
 	return nil
 }
 
-func (op *opener) fatbinText(e fatbinEntry, text []byte, p place) *Error {
-	if op.codes != nil {
-		op.codes.ptx = append(op.codes.ptx, e.target())
-		return nil
-	}
+// fatbinText offers PTX.
+func (op *opener) fatbinText(e fatbinEntry, p place, text func() ([]byte, *Error)) *Error {
 	p.bits = e.bits()
 	p.target = e.target()
 	// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
@@ -308,5 +307,5 @@ func (op *opener) fatbinText(e fatbinEntry, text []byte, p place) *Error {
 	if host := e.os(); host != "" && p.os != "windows" {
 		p.os = host
 	}
-	return op.texts(text, p)
+	return op.offer(PTX, p.target, p, text)
 }

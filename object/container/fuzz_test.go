@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/metrics"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -114,7 +113,10 @@ func FuzzOpen(f *testing.F) {
 	f.Add(zstdStream(one, 16), byte(0))
 	f.Add(append(skipped(0, "size"), append(zst(one), zstdStream(two, 1<<20)...)...), byte(0))
 	seeds(f, func([]byte) bool { return true })
-	f.Fuzz(func(t *testing.T, data []byte, _ byte) { openBounded(t, data) })
+	f.Fuzz(func(t *testing.T, data []byte, _ byte) {
+		openBounded(t, data)
+		objectsBounded(t, data)
+	})
 }
 
 // The fuzzers of one form first repair what a random change breaks, so that the
@@ -168,19 +170,57 @@ func FuzzFatbin(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
 		data = mendFatbin(data, mend)
 		openBounded(t, data)
-		list, err := LTOIRs("a.fatbin", data, Options{MaxSize: 1 << 20})
-		forms, formsErr := Forms("a.fatbin", data, Options{MaxSize: 1 << 20})
-		named := slices.DeleteFunc(forms, func(f Form) bool { return f.Kind != IntermediateCode })
-		if err == nil && formsErr == nil && len(named) != len(list) {
-			t.Errorf("forms %+v, LTO-IR %+v", named, list)
+		objectsBounded(t, data)
+	})
+}
+
+// objectsBounded checks the limits of openBounded for Objects, of which each code may be read,
+// and that LTO-IR out of a fatbin reads as the same.
+func objectsBounded(t *testing.T, data []byte) {
+	t.Helper()
+	o := Options{MaxSize: fuzzLimit, Open: func(string, int64) ([]byte, error) { return data, nil }}
+	from := allocated()
+	objects, err := Objects("f", data, o)
+	if err != nil && (err.(*Error).Name == "" || err.(*Error).Text == "") {
+		t.Errorf("%#v", err)
+	}
+	const some, record = 2 << 20, 1024
+	n, total := 0, 0
+	for _, object := range objects {
+		n += len(object.Codes)
+	}
+	limit := uint64(4*(len(data)+fuzzLimit) + some + record*n)
+	for try := 0; allocated()-from > limit; try++ {
+		if try == 3 {
+			t.Errorf("allocates %d bytes for %d codes in %d bytes: %v", allocated()-from, n, len(data), err)
+			break
 		}
-		for _, l := range list {
-			again, err := LTOIRs("a.fatbin", l.Data, Options{MaxSize: 1 << 20})
-			if err != nil || len(again) != 1 || again[0].Target != l.Target || !bytes.Equal(again[0].Data, l.Data) {
-				t.Errorf("%+v alone: %+v, %v", l, again, err)
+		from = allocated()
+		Objects("f", data, o)
+	}
+	for _, object := range objects {
+		for _, c := range object.Codes {
+			text, err := c.Bytes()
+			if err != nil && (err.(*Error).Name == "" || err.(*Error).Text == "") {
+				t.Errorf("%#v", err)
+			}
+			total += len(text)
+			if err != nil || c.Form != IntermediateCode || !isFatbin(text) {
+				continue
+			}
+			again, err := Objects("f", text, o)
+			if err != nil || len(again) != 1 || len(again[0].Codes) != 1 || again[0].Codes[0].Target != c.Target {
+				t.Errorf("%+v alone: %+v, %v", c, again, err)
+				continue
+			}
+			if same, _ := again[0].Codes[0].Bytes(); !bytes.Equal(same, text) {
+				t.Errorf("%s: %d bytes, alone %d", c.Target, len(text), len(same))
 			}
 		}
-	})
+	}
+	if total > 2*len(data)+fuzzLimit {
+		t.Errorf("%d bytes of code in %d bytes that may decompress to %d", total, len(data), fuzzLimit)
+	}
 }
 
 func mendFatbin(data []byte, mend byte) []byte {
@@ -230,7 +270,8 @@ func FuzzELF(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
 		data = mendELF(data, mend)
 		openBounded(t, data)
-		hostCodesBounded(t, data)
+		objectsBounded(t, data)
+		hostObjectsBounded(t, data)
 	})
 }
 

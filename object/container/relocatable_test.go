@@ -5,11 +5,12 @@ import (
 	"debug/elf"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
 
-func TestHostCodes(t *testing.T) {
+func TestHostObjects(t *testing.T) {
 	fb := fatbin(entry(1, 80, 0x11, 0x50, one))
 	object := func(kind elf.Type, parts ...any) []byte {
 		data := bytes.Clone(ldr(parts...))
@@ -24,19 +25,19 @@ func TestHostCodes(t *testing.T) {
 	le.PutUint16(cubin[18:], machineCUDA)
 	thin := []byte("!<thin>\n" + head("//", 8) + "sub/a.o/" + head("/0", len(code)))
 
-	a := HostCode{Name: "f", Fatbin: pad(bytes.Clone(fb)), IDs: []string{"_1_a_cu", "_2_b_cu"}, PTX: []string{"sm_80"}}
-	named := func(name string) HostCode { a := a; a.Name = name; return a }
-	linked := HostCode{Name: "f(d.o)", Linked: []string{"_1_a_cu", "_3_c_cu"}}
+	a := Object{Name: "f", Fatbin: pad(bytes.Clone(fb)), IDs: []string{"_1_a_cu", "_2_b_cu"}}
+	named := func(name string) Object { a := a; a.Name = name; return a }
+	linked := Object{Name: "f(d.o)", Linked: []string{"_1_a_cu", "_3_c_cu"}}
 	for name, test := range map[string]struct {
 		data  []byte
-		want  []HostCode
+		want  []Object
 		other bool
 	}{
-		"object":         {code, []HostCode{a}, false},
+		"object":         {code, []Object{a}, false},
 		"host object":    {host, nil, false},
 		"shared library": {library, nil, false},
-		"archive":        {arMembers("a.o/", code, "h.o/", host, "d.o/", done, "readme/", []byte("hello")), []HostCode{named("f(a.o)"), linked}, false},
-		"thin archive":   {thin, []HostCode{named("f(sub/a.o)")}, false},
+		"archive":        {arMembers("a.o/", code, "h.o/", host, "d.o/", done, "readme/", []byte("hello")), []Object{named("f(a.o)"), linked}, false},
+		"thin archive":   {thin, []Object{named("f(sub/a.o)")}, false},
 		"empty archive":  {[]byte("!<arch>\n"), nil, false},
 		"PTX":            {one, nil, true},
 		"cubin":          {cubin, nil, true},
@@ -50,14 +51,20 @@ func TestHostCodes(t *testing.T) {
 			}
 			return code, nil
 		}
-		got, other, err := HostCodes("f", test.data, Options{Open: open})
+		got, other, err := HostObjects("f", test.data, Options{Open: open})
+		for i := range got {
+			if targets := got[i].Targets(PTX); len(got[i].Codes) > 0 && !slices.Equal(targets, []string{"sm_80"}) {
+				t.Errorf("%s: PTX for %v", name, targets)
+			}
+			got[i].Codes = nil
+		}
 		if err != nil || other != test.other || !reflect.DeepEqual(got, test.want) {
 			t.Errorf("%s: %+v, %v, %v", name, got, other, err)
 		}
 	}
 	// ld -r of two objects.
 	two := object(elf.ET_REL, "__nv_relfatbin", fb, "__nv_relfatbin", fb)
-	got, _, err := HostCodes("f", two, Options{})
+	got, _, err := HostObjects("f", two, Options{})
 	if err != nil || len(got) != 2 {
 		t.Fatal(got, err)
 	}
@@ -67,11 +74,11 @@ func TestHostCodes(t *testing.T) {
 		}
 	}
 	for _, bad := range [][]byte{append([]byte("\x01"), fb[1:]...), append(append([]byte{}, fb...), "garbage, and more of it"...)} {
-		if _, _, err := HostCodes("f", object(elf.ET_REL, "__nv_relfatbin", bad), Options{}); err == nil || !strings.Contains(err.Error(), "no fatbin header") {
+		if _, _, err := HostObjects("f", object(elf.ET_REL, "__nv_relfatbin", bad), Options{}); err == nil || !strings.Contains(err.Error(), "no fatbin header") {
 			t.Error(err)
 		}
 	}
-	if _, _, err := HostCodes("f", code[:len(code)-1], Options{}); err == nil || !strings.Contains(err.Error(), "cut short") {
+	if _, _, err := HostObjects("f", code[:len(code)-1], Options{}); err == nil || !strings.Contains(err.Error(), "cut short") {
 		t.Error(err)
 	}
 }
@@ -94,10 +101,10 @@ func ldr(parts ...any) []byte {
 		uint32(0), uint16(64), uint16(0), uint16(0), uint16(64), count, count-1, body, headers)
 }
 
-// hostCodesBounded checks the limits of openBounded for HostCodes.
-func hostCodesBounded(t *testing.T, data []byte) {
+// hostObjectsBounded checks the limits of openBounded for HostObjects.
+func hostObjectsBounded(t *testing.T, data []byte) {
 	t.Helper()
-	list, _, err := HostCodes("f", data, Options{MaxSize: fuzzLimit, Open: func(string, int64) ([]byte, error) { return data, nil }})
+	list, _, err := HostObjects("f", data, Options{MaxSize: fuzzLimit, Open: func(string, int64) ([]byte, error) { return data, nil }})
 	if err != nil && (err.(*Error).Name == "" || err.(*Error).Text == "") {
 		t.Errorf("%#v", err)
 	}

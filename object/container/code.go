@@ -1,0 +1,135 @@
+package container
+
+import "sync"
+
+// Form is a form of device code.
+type Form uint8
+
+const (
+	PTX              Form = iota
+	MachineCode           // a cubin
+	IntermediateCode      // LTO-IR: NVIDIA's intermediate code, which nvlink -lto compiles
+)
+
+// Code is device code in a file, of which only the headers have been read.
+type Code struct {
+	Name    string // as in messages: "app.o:__nv_relfatbin", "libx.a(k.cubin)"
+	Form    Form
+	Target  string // sm_80; empty for PTX in no container
+	Options string // those that a fatbin records: for ptxas, or of LTO-IR for libnvvm
+
+	read func() ([]byte, *Error)
+}
+
+// Bytes returns the contents, and decompresses them at the first call. LTO-IR of a fatbin is
+// a fatbin with nothing else in it. Errors are of type *Error. The codes of one file are not
+// read by several goroutines at once.
+func (c Code) Bytes() ([]byte, error) {
+	data, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Object is the device code of one object: a fatbin, or what is in one file or member of an
+// archive and in no fatbin. ld -r puts several fatbins into one file.
+type Object struct {
+	Name  string // of the file or the member, as in messages: "app.o", "libx.a(k.o)"
+	Codes []Code
+
+	// Only HostObjects sets the rest.
+
+	Fatbin []byte   // It shares memory with the data given to HostObjects
+	IDs    []string // the names under which the object registers its device code
+	// Linked are the IDs of objects whose device code was linked earlier: this is the
+	// output of nvcc -dlink.
+	Linked []string
+}
+
+// Targets returns the GPUs that the object has code for in a form.
+func (o Object) Targets(f Form) (list []string) {
+	for _, c := range o.Codes {
+		if c.Form == f {
+			list = append(list, c.Target)
+		}
+	}
+	return list
+}
+
+// Has reports whether the object has code in a form.
+func (o Object) Has(f Form) bool { return len(o.Targets(f)) > 0 }
+
+// Objects lists the device code in a file, in file order, and decompresses none of a fatbin.
+// name is used in messages. Errors are of type *Error.
+func Objects(name string, data []byte, o Options) ([]Object, error) {
+	op := newOpener(o, int64(len(data)))
+	op.list = &listing{}
+	if err := op.open(data, place{name: name, path: name, object: name}); err != nil {
+		return nil, err
+	}
+	return op.list.objects, nil
+}
+
+// listing is the state of Objects and HostObjects.
+type listing struct {
+	objects []Object
+	group   int // of the last object
+	ended   bool
+	codes   int
+
+	hosts              bool // HostObjects, which opens nothing but host objects
+	hostFiles, nonHost int
+}
+
+// object returns the object that p is in.
+func (l *listing) object(p place) *Object {
+	last := len(l.objects) - 1
+	if last < 0 || l.ended || l.group != p.group {
+		l.objects = append(l.objects, Object{Name: p.object})
+		l.group, l.ended = p.group, false
+		last++
+	}
+	return &l.objects[last]
+}
+
+// offer lists device code, or adds its modules if only PTX is wanted. read returns the
+// contents.
+func (op *opener) offer(form Form, target string, p place, read func() ([]byte, *Error)) *Error {
+	if op.list != nil {
+		if err := op.tooMany(op.list.codes, p); err != nil {
+			return err
+		}
+		op.list.codes++
+		o := op.list.object(p)
+		o.Codes = append(o.Codes, Code{p.name, form, target, p.options, sync.OnceValues(read)})
+		return nil
+	}
+	switch form {
+	case MachineCode:
+		return op.none(cubin, target, p)
+	case IntermediateCode:
+		return op.none(ltoIR, target, p)
+	}
+	text, err := read()
+	if err != nil {
+		return err
+	}
+	return op.texts(text, p)
+}
+
+// tooMany returns an error if there are n modules. The record of a module takes more memory
+// than the smallest module, so the average size has a lower bound.
+func (op *opener) tooMany(n int, p place) *Error {
+	const some, least = 10_000, 256
+	size := op.size + op.MaxSize - op.left
+	if most := some + size/least; int64(n) >= most {
+		return p.fault(-1, "holds more than %d modules in %d bytes; they cannot be that small", most, size)
+	}
+	return nil
+}
+
+// whole returns data for offer.
+func whole(data []byte) func() ([]byte, *Error) {
+	return func() ([]byte, *Error) { return data, nil }
+}
