@@ -234,7 +234,8 @@ func (e fatbinEntry) optionsIn(header []byte) string {
 
 // fatbinIndex opens an entry that holds several codes, in size bytes that plain returns. After
 // the usual header come {u32 count, u32 size} and count headers with options, whose size field
-// is the offset of the code in the body.
+// is the offset of the code in the body. nvlink 13.5 reads LTO-IR there, which is that of a file
+// of its own, but fatbinary 13.5 writes none: it obfuscates LTO-IR in entries of their own.
 func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, plain func() ([]byte, *Error)) *Error {
 	if len(header) < minEntry+8 {
 		return p.fault(where, "fatbin entry of several texts has no index")
@@ -268,7 +269,7 @@ func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, pl
 		var err *Error
 		switch {
 		case e.kind == fatbinLTO:
-			op.held.add(ltoIR, e.target())
+			err = op.offer(IntermediateCode, e.target(), p, text)
 		case e.flags&fatbinObfuscated != 0:
 			op.held.add(obfuscated, e.target())
 		case e.kind == fatbinPTX:
