@@ -305,7 +305,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 		}
 		return in.Text, index, nil
 	case in.Reader != nil:
-		data, err = unlessDone(ctx, func() ([]byte, error) { return room.ReadAll(in.Reader, bound(o.MaxSize)) })
+		data, err = ReadAll(ctx, in.Reader, o.MaxSize)
 		in.Text, in.Reader = data, nil // it can be read only once
 	default:
 		if indexed {
@@ -324,6 +324,12 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 		err = pathError.Err
 	}
 	return nil, nil, fmt.Errorf("cannot read: %w", err)
+}
+
+// ReadAll reads a stream of at most limit bytes, which is that of Options.MaxSize, to its end. It
+// returns when ctx ends.
+func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
+	return unlessDone(ctx, func() ([]byte, error) { return room.ReadAll(r, bound(limit)) })
 }
 
 // unlessDone calls read, which may block on a pipe or a remote file system. It

@@ -274,7 +274,7 @@ func (j *arJob) findMembers() (err error) {
 		seen[name] = true
 		return double
 	})
-	if j.options.Inputs, err = j.findInputs(nil, false); err != nil {
+	if j.options.Inputs, err = j.findInputs(nil); err != nil {
 		return err
 	}
 	return j.checkFile(j.archive)

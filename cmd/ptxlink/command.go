@@ -87,7 +87,7 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 
 // findInputs turns the arguments into inputs of a link, which may be read again. As in GNU ld,
 // the position of -L does not matter.
-func (c *command) findInputs(dirs []string, again bool) (inputs []link.Input, err error) {
+func (c *command) findInputs(dirs []string) (inputs []link.Input, err error) {
 	log := diag.Log{Spelling: c.spelling}
 	stdin := false
 	for _, dir := range dirs {
@@ -118,18 +118,10 @@ func (c *command) findInputs(dirs []string, again bool) (inputs []link.Input, er
 					c.read.Add("<stdin>", info)
 				}
 			}
-			stream := link.Input{Name: "<stdin>", Reader: c.stdin}
-			if again {
-				stream.Reader = &replay{from: c.stdin}
-			}
-			inputs = append(inputs, stream)
+			inputs = append(inputs, link.Input{Name: "<stdin>", Reader: c.stdin})
 			continue
 		}
-		file := link.Input{Path: name, WholeArchive: in.whole}
-		if again && isPipe(name) {
-			file.Reader = &replay{path: name}
-		}
-		inputs = append(inputs, file)
+		inputs = append(inputs, link.Input{Path: name, WholeArchive: in.whole})
 		c.paths = append(c.paths, name)
 	}
 	if c.report.log(&log) > 0 {

@@ -56,7 +56,7 @@ func (c *command) deps(opts *cli.Context) error {
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	inputs, err := c.findInputs(opts.StringSlice("L"), false)
+	inputs, err := c.findInputs(opts.StringSlice("L"))
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
-	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -67,11 +64,6 @@ func (j *linkJob) takeCode() (cubins []container.Cubin, err error) {
 		return nil, nil
 	}
 	prefer := j.preference()
-	if prefer != dlink.PreferPTX { // two links may read them
-		if err := j.readStreams(); err != nil {
-			return nil, err
-		}
-	}
 	given := j.options.Inputs
 	cubins, preferred, err := j.takeForms(prefer)
 	if err != nil || !preferred {
@@ -266,9 +258,6 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 	if len(j.options.Cubins) == len(cubins.List) {
 		return nil // there are no archives
 	}
-	if err := j.readStreams(); err != nil { // each round reads them
-		return err
-	}
 	for {
 		o := j.options
 		o.CheckOnly = true
@@ -285,26 +274,4 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 		}
 		j.options.Cubins = cubins.Offered()
 	}
-}
-
-// readStreams reads the inputs that can be read once, but those that are larger than an input may be:
-// the link reports them.
-func (j *linkJob) readStreams() error {
-	j.options.Inputs = slices.Clone(j.options.Inputs)
-	most := cmp.Or(max(j.options.MaxInputSize, 0), container.DefaultMaxSize)
-	for i, in := range j.options.Inputs {
-		if in.Reader == nil {
-			continue
-		}
-		text, err := io.ReadAll(io.LimitReader(in.Reader, most+1))
-		if err != nil {
-			return &exitError{exitIO, fmt.Errorf("%s: cannot read: %w", in.Name, err)}
-		}
-		if int64(len(text)) > most {
-			j.options.Inputs[i].Reader = io.MultiReader(bytes.NewReader(text), in.Reader)
-			continue
-		}
-		j.options.Inputs[i].Text, j.options.Inputs[i].Reader = text, nil
-	}
-	return nil
 }

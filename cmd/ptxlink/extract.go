@@ -48,7 +48,7 @@ func (c *command) extract(opts *cli.Context) error {
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	inputs, err := c.findInputs(nil, false)
+	inputs, err := c.findInputs(nil)
 	if err != nil {
 		return err
 	}

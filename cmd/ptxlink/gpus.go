@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/dlink"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
 )
@@ -50,7 +50,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 	} else {
 		j.report.told = map[string]bool{}
 	}
-	described, given := map[string]bool{}, j.options.Inputs
+	described, given := map[string]bool{}, dlink.Buffered(j.opts.Context, j.options.Inputs, j.options.MaxInputSize)
 	j.linked = nil
 	for _, arch := range archs {
 		j.options.Arch, j.options.Inputs = arch, given
@@ -168,47 +168,4 @@ func unused(targets []ptxas.Target) []string {
 		list = slices.DeleteFunc(slices.Clone(list), func(path string) bool { return !slices.Contains(t.Unused, path) })
 	}
 	return list
-}
-
-// isPipe reports whether a file can be read only once, such as /dev/fd/63.
-func isPipe(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.Mode()&os.ModeNamedPipe != 0
-}
-
-// replay reads from a stream, and the same again after its end.
-type replay struct {
-	path string // to open, if from is nil
-	from io.Reader
-	kept []byte
-	at   int
-}
-
-func (r *replay) Read(b []byte) (n int, err error) {
-	if r.at < len(r.kept) {
-		n = copy(b, r.kept[r.at:])
-		r.at += n
-		return n, nil
-	}
-	if r.path != "" {
-		f, err := os.Open(r.path)
-		if err != nil {
-			return 0, err
-		}
-		r.path, r.from = "", f
-	}
-	if r.from != nil {
-		n, err = r.from.Read(b)
-		r.kept = append(r.kept, b[:n]...)
-		r.at += n
-		if err != io.EOF {
-			return n, err
-		}
-		r.from = nil
-		if n > 0 {
-			return n, nil
-		}
-	}
-	r.at = 0
-	return 0, io.EOF
 }

@@ -89,7 +89,7 @@ func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
 	if len(c.inputs) == 0 {
 		return nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	inputs, err := c.findInputs(nil, false)
+	inputs, err := c.findInputs(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +114,7 @@ func (c *command) info(opts *cli.Context) error {
 	if len(c.inputs) == 0 {
 		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
-	inputs, err := c.findInputs(nil, false)
+	inputs, err := c.findInputs(nil)
 	if err != nil {
 		return err
 	}

@@ -240,8 +240,7 @@ func (j *linkJob) readOptions() error {
 
 // readInputs finds the inputs of the link.
 func (j *linkJob) readInputs(dirs []string) (err error) {
-	again := len(j.archs) > 0 || j.compare || j.beside["reproduce"] != ""
-	j.options.Inputs, err = j.findInputs(dirs, again)
+	j.options.Inputs, err = j.findInputs(dirs)
 	if script := j.opts.String("version-script"); script != "" {
 		j.paths = append(j.paths, script)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
+	"ptxlink/link/dlink"
 )
 
 // reproduction is the tar of --reproduce: a directory with the name of the tar, with the
@@ -34,6 +35,7 @@ func (j *linkJob) reproduce() error {
 	if file == "" {
 		return nil
 	}
+	j.options.Inputs = dlink.Buffered(j.opts.Context, j.options.Inputs, j.options.MaxInputSize)
 	base := filepath.Base(file)
 	r := &reproduction{dir: strings.TrimSuffix(base, filepath.Ext(base)), inputs: j.options.Inputs, script: j.opts.String("version-script")}
 	if r.dir == "" || r.dir == "." || r.dir == base {
@@ -137,17 +139,13 @@ func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 	}
 	for i, in := range r.inputs {
 		var err error
-		if in.Reader == nil {
-			if err = file(r.names[i], in.Path); errors.Is(err, fs.ErrNotExist) {
-				err = nil // the link reports it
-			}
-		} else {
-			var data []byte
-			if data, err = io.ReadAll(in.Reader); err == nil {
-				err = add(r.names[i], int64(len(data)), bytes.NewReader(data))
-			}
+		switch {
+		case in.Text != nil:
+			err = add(r.names[i], int64(len(in.Text)), bytes.NewReader(in.Text))
+		case in.Reader == nil:
+			err = file(r.names[i], in.Path)
 		}
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the link reports what cannot be read
 			return 0, err
 		}
 	}

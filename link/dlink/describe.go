@@ -35,7 +35,7 @@ type DescriptionSymbol struct {
 // Describe describes the cubins and the LTO-IR in files. It returns the inputs that have PTX
 // or neither, too: of these, more can be said.
 func Describe(ctx context.Context, inputs []link.Input, log *diag.Log) (rest []link.Input, list []Description) {
-	for _, in := range inputs {
+	for _, in := range Buffered(ctx, inputs, 0) {
 		name, data := holder(ctx, in)
 		objects, err := container.Objects(name, data, container.Options{})
 		before, errs, ptx := len(list), log.Errors(), err != nil

@@ -2,6 +2,7 @@ package dlink
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -32,7 +33,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	s.Cubins.archived = &Cubins{}
 	named := false // a file other than an archive is left
-	for _, in := range inputs {
+	for _, in := range Buffered(ctx, inputs, o.MaxInputSize) {
 		path, data := "", []byte(nil)
 		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // a thousand modules are not opened twice
 			path, data = holder(ctx, in)
@@ -42,7 +43,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			s.Modules = append(s.Modules, in)
 			continue
 		}
-		archive, found := container.IsArchive(data), false
+		archive, found := container.IsArchive(container.Start(data)), false
 		offers := r.offers(path, data)
 		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(offers) {
 			r.Prefer = PreferPTX // of ld -r, link.Link takes all PTX
@@ -88,17 +89,13 @@ func (r *reader) takesAll(offers []container.Object) bool {
 
 // holder returns the name and the contents of an input that may hold more than PTX, or nil.
 func holder(ctx context.Context, in link.Input) (name string, data []byte) {
-	switch {
-	case in.Text != nil:
-		name, data = in.Name, in.Text
-	case in.Path != "" && in.Reader == nil && mayHold(in.Path):
-		name = in.Path
+	if data = in.Text; data == nil && in.Path != "" && in.Reader == nil && mayHold(in.Path) {
 		data, _ = read(ctx, in.Path) // link.Link reports what is wrong
 	}
-	if !startsAsHolder(data) {
+	if !startsAsHolder(container.Start(data)) {
 		return "", nil
 	}
-	return name, data
+	return cmp.Or(in.Name, in.Path), data
 }
 
 // offers lists the device code of a file.
@@ -150,7 +147,7 @@ func mayHold(path string) bool {
 	if _, err := io.ReadFull(f, magic); err != nil {
 		return false
 	}
-	return startsAsHolder(magic)
+	return startsAsHolder(magic) || container.IsCompressed(magic)
 }
 
 // startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF

@@ -292,10 +292,49 @@ func askFor(size int64) error {
 // many NULs as callers check.
 func onlyNUL(data []byte) bool { return len(bytes.TrimLeft(data, "\x00")) == 0 }
 
-// frames returns the codec of data that starts like zstd or LZ4 frames. Skippable
-// frames may come first: pzstd writes them.
-func frames(data []byte) (c codec, ok bool) {
-	for len(data) >= 8 && data[0]&0xf0 == 0x50 && string(data[1:4]) == skipMagic {
+// Start returns the first bytes of a file, which tell its form: those of the contents if it is
+// compressed.
+func Start(data []byte) []byte {
+	var r io.Reader = bytes.NewReader(data)
+	switch c, _ := codecOf(data); c.name {
+	case gzipCodec.name:
+		z, err := gzip.NewReader(r)
+		if err != nil {
+			return nil
+		}
+		r = z
+	case zstdCodec.name:
+		first, _ := unzstd(zstdFirst(data), zstdBlock)
+		return first
+	case lz4Codec.name:
+		z := lz4.NewReader(r)
+		defer z.Reset(nil)
+		r = z
+	}
+	start := make([]byte, 16)
+	n, _ := io.ReadFull(r, start)
+	return start[:n]
+}
+
+// IsCompressed reports whether data, of which only 8 bytes need be there, starts like a
+// compressed file.
+func IsCompressed(data []byte) bool {
+	_, ok := codecOf(data)
+	return ok || isSkipped(data)
+}
+
+// isSkipped reports whether a zstd or LZ4 frame without data starts here: pzstd writes them.
+func isSkipped(data []byte) bool {
+	return len(data) >= 8 && data[0]&0xf0 == 0x50 && string(data[1:4]) == skipMagic
+}
+
+// codecOf returns the codec of data that starts like a compressed file. Frames without data may
+// come first.
+func codecOf(data []byte) (c codec, ok bool) {
+	if prefixed(data, "\x1f\x8b") {
+		return gzipCodec, true
+	}
+	for isSkipped(data) {
 		data = data[min(8+uint64(le.Uint32(data[4:])), uint64(len(data))):]
 	}
 	switch {

@@ -203,10 +203,8 @@ func (op *opener) open(data []byte, p place) *Error {
 		return op.fatbins(data, p)
 	case prefixed(data, offloadMagic):
 		return op.offload(data, p)
-	case prefixed(data, "\x1f\x8b"):
-		return op.compressed(data, p, gzipCodec)
 	}
-	if c, ok := frames(data); ok {
+	if c, ok := codecOf(data); ok {
 		return op.compressed(data, p, c)
 	}
 	for _, known := range refused {
