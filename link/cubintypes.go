@@ -26,6 +26,7 @@ var cubinWords = map[byte]struct {
 // is false for a prototype with other letters.
 func parsePrototype(text string) (result *cubinType, params []cubinType, ok bool) {
 	text, ok = strings.CutPrefix(text, "#")
+	text, _, _ = strings.Cut(text, "|") // the registers that system calls keep, of CUDA 13
 	for at := 0; at < len(text); {
 		t := cubinType{text[at], -1}
 		end := at + 1

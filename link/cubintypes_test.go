@@ -80,3 +80,17 @@ func comparePrototypes(t *testing.T, name string, text []byte) (functions int) {
 	}
 	return functions
 }
+
+// TestCubinTypes reads what ptxas 13.5 says of system calls, which keep more registers.
+func TestCubinTypes(t *testing.T) {
+	for prototype, want := range map[string]string{
+		"#ilb16": "(.b32) (.b64, .b8[16])",
+		"#v":     "()",
+		"#ill|12p4r20sRx000000000000000000000000000000000000000000000000000000000000fff9": "(.b32) (.b64, .b64)",
+		"#?": "#?",
+	} {
+		if got := CubinTypes(prototype); got != want {
+			t.Errorf("%s: %q, want %q", prototype, got, want)
+		}
+	}
+}
