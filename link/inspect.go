@@ -15,8 +15,10 @@ import (
 type Object struct {
 	Name        string         `json:"name"`
 	Path        string         `json:"path,omitempty"`
-	Version     string         `json:"version"` // PTX ISA
-	Target      []string       `json:"target"`  // architecture and options
+	MachineCode string         `json:"machine_code,omitempty"` // the GPU of a cubin, which has no version, target and host
+	Options     string         `json:"options,omitempty"`      // that its fatbin records for ptxas
+	Version     string         `json:"version"`                // PTX ISA
+	Target      []string       `json:"target"`                 // architecture and options
 	AddressSize int            `json:"address_size,omitempty"`
 	HostOS      string         `json:"host_os,omitempty"`
 	HostArch    string         `json:"host_arch,omitempty"`
@@ -41,6 +43,8 @@ type ObjectSymbol struct {
 	Line    int    `json:"line"`
 	Text    string `json:"declaration"` // on one line, without body or initialiser
 	Initial bool   `json:"initialised,omitempty"`
+
+	Registers int `json:"registers,omitempty"` // of a function in machine code
 }
 
 // Inspect reads inputs as Link does and returns their records in order. The
@@ -78,7 +82,7 @@ func objectInputs(inputs []Input) []object.Input {
 
 func inspect(f *object.File) *Object {
 	o := &Object{
-		Name: f.Name, Path: f.Path, Version: f.Version.String(), AddressSize: f.AddressSize,
+		Name: f.Name, Path: f.Path, Options: f.PtxasOptions, Version: f.Version.String(), AddressSize: f.AddressSize,
 		HostOS: f.Host.OS, HostArch: f.Host.Arch, DataModel: f.Host.Model,
 		Producer: f.Producer, Bytes: len(f.Src.Text), Digests: f.Digests(), Debug: f.Debug, LineInfo: f.LineInfo,
 		Symbols: []ObjectSymbol{},

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ptxlink/internal/oracles"
@@ -53,10 +54,14 @@ func TestConcatLTOIR(t *testing.T) {
 		t.Fatal(err)
 	}
 	write("inside.fatbin", concatenated(text))
+	var stdout, stderr bytes.Buffer
+	if code := run(t.Context(), []string{"info", "inside.fatbin"}, nil, &stdout, &stderr); code != exitOK || !strings.Contains(stdout.String(), "LTO-IR for sm_80\n") || !strings.Contains(stdout.String(), "options   -ftz=0 -prec_div=1") {
+		t.Errorf("exit code %d\n%s%s", code, stdout.String(), stderr.String())
+	}
 	for _, name := range []string{"packed.fatbin", "inside.fatbin"} {
 		tool(filepath.Join(toolkit, "nvlink"), "-lto", "-nvvmpath=nvvm", "-arch=sm_80", name, "b.ltoir", "-o", "theirs.cubin")
 		want := kernelsAndData(t, "theirs.cubin")
-		var stdout, stderr bytes.Buffer
+		stderr.Reset()
 		if code := run(t.Context(), []string{name, "b.ltoir", "--arch=sm_80", "-o", "ours.cubin"}, nil, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
 			t.Errorf("%s: exit code %d\n%s", name, code, stderr.String())
 			continue

@@ -15,6 +15,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
+	"ptxlink/object/container"
 )
 
 var infoCommand = subcommand{
@@ -48,10 +49,11 @@ llvm-nm prints for bitcode. The letters are nm's, lower case for local symbols:
   T entry or function   W weak function   V weak object   C common   U undefined
   D initialised object   B other object   R constant   S shared memory
 The size of a function is that of its PTX text, which only --size-sort, -P and
-JSON print.
+JSON print. For machine code, all symbols are listed except copies of functions
+inside kernels; sizes are those of the code.
 
-Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
-read.`,
+Exit codes: 0 success, 1 a file has neither PTX nor machine code, 2 usage error,
+3 a file cannot be read.`,
 		UseShortOptionHandling: true,
 	},
 	flags: func() []cli.Flag {
@@ -82,22 +84,34 @@ read.`,
 	run: (*command).nm,
 }
 
-// inspect reads the object records of the arguments. If some cannot be read, it reports
-// that and returns those of the others and an error, which is the result of the command
-// after they are shown.
-func (c *command) inspect(opts *cli.Context) ([]*link.Object, error) {
+// inspect reads the object records of the arguments, and the device code of the other forms. If
+// something cannot be read, it reports that and returns the rest and an error, which is the result
+// of the command after they are shown.
+func (c *command) inspect(opts *cli.Context, forms ...container.Form) ([]*link.Object, []dlink.Description, error) {
 	if len(c.inputs) == 0 {
-		return nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+		return nil, nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
 	}
 	inputs, err := c.findInputs(nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	list, err := link.Inspect(opts.Context, inputs, 0)
+	log := diag.Log{Spelling: c.spelling}
+	inputs, cubins := dlink.Describe(opts.Context, inputs, forms, &log)
+	list := []*link.Object{}
+	if len(inputs) > 0 {
+		list, err = link.Inspect(opts.Context, inputs, 0)
+	}
+	var refused *link.Errors
+	switch {
+	case errors.As(err, &refused):
+		refused.Messages = append(log.Messages, refused.Messages...)
+	case err == nil && log.Errors() > 0:
+		err = &link.Errors{Messages: log.Messages}
+	}
 	if err != nil {
-		return list, c.refused(err)
+		err = c.refused(err)
 	}
-	return list, nil
+	return list, cubins, err
 }
 
 // showAll writes text about the files that could be read. unread is the error of the
@@ -111,29 +125,7 @@ func (c *command) showAll(data []byte, unread error) error {
 
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
-	if len(c.inputs) == 0 {
-		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
-	}
-	inputs, err := c.findInputs(nil)
-	if err != nil {
-		return err
-	}
-	log := diag.Log{Spelling: c.spelling}
-	inputs, cubins := dlink.Describe(opts.Context, inputs, &log)
-	list, unread := []*link.Object{}, error(nil)
-	if len(inputs) > 0 {
-		list, unread = link.Inspect(opts.Context, inputs, 0)
-	}
-	var refused *link.Errors
-	switch {
-	case errors.As(unread, &refused):
-		refused.Messages = append(log.Messages, refused.Messages...)
-	case unread == nil && log.Errors() > 0:
-		unread = &link.Errors{Messages: log.Messages}
-	}
-	if unread != nil {
-		unread = c.refused(unread)
-	}
+	list, cubins, unread := c.inspect(opts, container.MachineCode, container.IntermediateCode)
 	if opts.Bool("json") {
 		rows := make([]any, 0, len(list)+len(cubins))
 		for _, o := range list {
@@ -162,40 +154,59 @@ func (c *command) info(opts *cli.Context) error {
 // describeCubin returns what info prints of machine code and of LTO-IR.
 func describeCubin(o dlink.Description) string {
 	var out strings.Builder
+	what := "machine code, " + o.Target + map[bool]string{true: ", relocatable", false: ", linked"}[o.Relocatable]
 	if o.LTOIR != "" {
-		return fmt.Sprintf("%s: LTO-IR for %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(o.LTOIR), o.Bytes)
+		what = "LTO-IR for " + o.LTOIR
 	}
-	fmt.Fprintf(&out, "%s: machine code, %s, %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(o.Target), map[bool]string{true: "relocatable", false: "linked"}[o.Relocatable], o.Bytes)
+	fmt.Fprintf(&out, "%s: %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(what), o.Bytes)
+	if o.Options != "" {
+		fmt.Fprintf(&out, "  options   %s\n", diag.Escape(o.Options))
+	}
 	for _, part := range []struct {
-		title   string
-		defined bool
-	}{{"defines", true}, {"needs", false}} {
+		title          string
+		defined, local bool
+	}{{"defines", true, false}, {"needs", false, false}, {"keeps to itself", true, true}} {
 		first := true
 		for _, s := range o.Symbols {
-			if s.Defined != part.defined {
+			if s.Defined != part.defined || (s.Linkage == "local") != part.local {
 				continue
 			}
 			if first {
 				fmt.Fprintf(&out, "  %s:\n", part.title)
 				first = false
 			}
-			text := s.Linkage + " " + s.Kind + " " + s.Name
-			if s.Types != "" {
-				text += " " + s.Types
-			}
-			if s.Defined {
-				text += fmt.Sprintf(", %d bytes", s.Size)
-			}
-			if s.Registers > 0 {
-				text += fmt.Sprintf(", %d registers", s.Registers)
-			}
-			if plain := (diag.Spelling{}).Unmangled(s.Name); plain != "" {
-				text += "  // " + plain
-			}
-			fmt.Fprintf(&out, "    %s\n", diag.Escape(text))
+			fmt.Fprintf(&out, "    %s\n", diag.Escape(describeSymbol(s)))
 		}
 	}
 	return out.String()
+}
+
+// describeSymbol returns what info prints of a symbol of machine code.
+func describeSymbol(s dlink.DescriptionSymbol) string {
+	text := s.Linkage + " " + s.Kind + " " + s.Name
+	if s.Types != "" {
+		text += " " + s.Types
+	}
+	if len(s.Parameters) > 0 {
+		var sizes []string
+		for _, p := range s.Parameters {
+			sizes = append(sizes, fmt.Sprintf(".b8[%d]", p.Size))
+		}
+		text += " (" + strings.Join(sizes, ", ") + ")"
+	}
+	if s.Space != "" {
+		text += ", ." + s.Space
+	}
+	if s.Defined {
+		text += fmt.Sprintf(", %d bytes", s.Size)
+	}
+	if s.Registers > 0 {
+		text += fmt.Sprintf(", %d registers", s.Registers)
+	}
+	if plain := (diag.Spelling{}).Unmangled(s.Name); plain != "" {
+		text += "  // " + plain
+	}
+	return text
 }
 
 // unreadRow stands for a file without PTX in a JSON list. Error says what the file is.
@@ -246,6 +257,9 @@ func writeInfo(w io.Writer, o *link.Object) {
 		host += " (" + o.DataModel + ")"
 	}
 	row("host", "%s", host)
+	if o.Options != "" {
+		row("options", "%s", o.Options)
+	}
 	row("debug", "%s", map[[2]bool]string{{false, false}: "none", {false, true}: "lines", {true, false}: "DWARF", {true, true}: "DWARF and lines"}[[2]bool{o.Debug, o.LineInfo}])
 	row("bytes", "%d", o.Bytes)
 	for _, d := range o.Digests {
@@ -291,7 +305,10 @@ func declaration(s link.ObjectSymbol) string {
 
 // nm runs ptxlink nm.
 func (c *command) nm(opts *cli.Context) error {
-	list, unread := c.inspect(opts)
+	list, cubins, unread := c.inspect(opts, container.MachineCode)
+	for _, d := range cubins {
+		list = append(list, d.Object())
+	}
 	if len(list) == 0 && unread != nil {
 		return unread
 	}
@@ -314,7 +331,7 @@ func (c *command) nm(opts *cli.Context) error {
 				fmt.Fprintf(&out, "%s:\n", diag.Escape(o.Name))
 			}
 			for _, s := range o.Symbols {
-				style.write(&out, o.Name, s)
+				style.write(&out, o, s)
 			}
 		}
 	}
@@ -376,7 +393,7 @@ func (l *listing) choose(opts *cli.Context, symbols []link.ObjectSymbol) []link.
 }
 
 // write writes the line of a symbol.
-func (l *listing) write(w io.Writer, file string, s link.ObjectSymbol) {
+func (l *listing) write(w io.Writer, o *link.Object, s link.ObjectSymbol) {
 	name := s.Name
 	if l.demangle {
 		name = (diag.Spelling{}).Demangle(name)
@@ -384,14 +401,14 @@ func (l *listing) write(w io.Writer, file string, s link.ObjectSymbol) {
 	name = diag.Escape(name)
 	prefix := ""
 	if l.files {
-		prefix = diag.Escape(file) + ":"
+		prefix = diag.Escape(o.Name) + ":"
 		if l.format == "posix" {
 			prefix += " "
 		}
 	}
 	place := ""
 	if l.lines && s.Line > 0 {
-		place = fmt.Sprintf("\t%s:%d", diag.Escape(file), s.Line)
+		place = fmt.Sprintf("\t%s:%d", diag.Escape(o.Name), s.Line)
 	}
 	value := strings.Repeat("-", 16)
 	if !s.Defined {
@@ -411,7 +428,7 @@ func (l *listing) write(w io.Writer, file string, s link.ObjectSymbol) {
 		return
 	case l.sizeForBody && !l.sizes:
 		value = size
-	case l.sizes && s.Defined && (s.Space != "" || l.sizeForBody):
+	case l.sizes && s.Defined && (s.Space != "" || l.sizeForBody || o.MachineCode != ""):
 		value += " " + size
 	}
 	fmt.Fprintf(w, "%s%s %c %s%s\n", prefix, value, letter(s), name, place)
@@ -426,11 +443,12 @@ func writeListing(w io.Writer, list []*link.Object) error {
 	}
 	type file struct {
 		Name    string   `json:"name"`
+		Machine string   `json:"machine_code,omitempty"`
 		Symbols []symbol `json:"symbols"`
 	}
 	files := []file{}
 	for _, o := range list {
-		f := file{o.Name, []symbol{}}
+		f := file{o.Name, o.MachineCode, []symbol{}}
 		for _, s := range o.Symbols {
 			f.Symbols = append(f.Symbols, symbol{string(letter(s)), diag.Spelling{}.Unmangled(s.Name), s})
 		}

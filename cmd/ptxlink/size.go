@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"text/tabwriter"
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/object/container"
 )
 
 var sizeCommand = subcommand{
@@ -19,12 +21,13 @@ var sizeCommand = subcommand{
 		Usage:     "print the sizes of files by state space, or by symbol",
 		ArgsUsage: "FILE...",
 		Description: `Sizes are in bytes. The size of a kernel or function is that of its PTX text,
-from the opening to the closing brace; ptxlink --resource-usage prints the size
-of its machine code. The size of a variable is that of its memory on the GPU.
-Shared memory is counted per block; extern shared memory has no size.
+from the opening to the closing brace; in a cubin it is that of its machine
+code, which ptxlink --resource-usage prints for PTX. The size of a variable is
+that of its memory on the GPU. Shared memory is counted per block; extern shared
+memory has no size.
 
-Exit codes: 0 success, 1 a file is not PTX, 2 usage error, 3 a file cannot be
-read.`,
+Exit codes: 0 success, 1 a file has neither PTX nor machine code, 2 usage error,
+3 a file cannot be read.`,
 		UseShortOptionHandling: true,
 	},
 	flags: func() []cli.Flag {
@@ -45,7 +48,8 @@ var spaces = []string{"entry", "func", ".global", ".const", ".shared", "other"}
 // moduleSizes are the sizes of a module.
 type moduleSizes struct {
 	Name    string       `json:"name"`
-	Bytes   int          `json:"bytes"` // of the file
+	Machine string       `json:"machine_code,omitempty"` // the GPU of a cubin
+	Bytes   int          `json:"bytes"`                  // of the file
 	Spaces  []spaceSize  `json:"spaces"`
 	Symbols []symbolSize `json:"symbols"` // the largest first
 }
@@ -61,18 +65,28 @@ type symbolSize struct {
 	Demangled string `json:"demangled,omitempty"` // if it is mangled
 	Space     string `json:"space"`
 	Bytes     int64  `json:"bytes"`
+	Registers int    `json:"registers,omitempty"` // of a function in machine code
 	module    string
 }
 
 // size runs ptxlink size.
 func (c *command) size(opts *cli.Context) error {
-	list, unread := c.inspect(opts)
-	if len(list) == 0 && unread != nil {
+	list, cubins, unread := c.inspect(opts, container.MachineCode)
+	if len(list)+len(cubins) == 0 && unread != nil {
 		return unread
 	}
-	modules := make([]moduleSizes, len(list))
-	for i, o := range list {
-		modules[i] = sizesOf(o)
+	modules := make([]moduleSizes, 0, len(list)+len(cubins))
+	for _, o := range list {
+		modules = append(modules, sizesOf(o))
+	}
+	for _, d := range cubins {
+		m := sizesOf(d.Object())
+		for i := range m.Spaces { // the symbols need not fill the sections
+			if bytes, ok := d.Memory[strings.TrimPrefix(m.Spaces[i].Space, ".")]; ok {
+				m.Spaces[i].Bytes = bytes
+			}
+		}
+		modules = append(modules, m)
 	}
 	var out bytes.Buffer
 	var err error
@@ -93,7 +107,7 @@ func (c *command) size(opts *cli.Context) error {
 }
 
 func sizesOf(o *link.Object) moduleSizes {
-	m := moduleSizes{Name: o.Name, Bytes: o.Bytes, Symbols: []symbolSize{}}
+	m := moduleSizes{Name: o.Name, Machine: o.MachineCode, Bytes: o.Bytes, Symbols: []symbolSize{}}
 	for _, space := range spaces {
 		m.Spaces = append(m.Spaces, spaceSize{Space: space})
 	}
@@ -112,7 +126,7 @@ func sizesOf(o *link.Object) moduleSizes {
 		m.Spaces[i].Symbols++
 		m.Spaces[i].Bytes += s.Size
 		plain := diag.Spelling{}.Unmangled(s.Name)
-		m.Symbols = append(m.Symbols, symbolSize{Name: s.Name, Demangled: plain, Space: space, Bytes: s.Size, module: o.Name})
+		m.Symbols = append(m.Symbols, symbolSize{Name: s.Name, Demangled: plain, Space: space, Bytes: s.Size, Registers: s.Registers, module: o.Name})
 	}
 	sortBySize(m.Symbols)
 	return m
@@ -161,7 +175,7 @@ func writeSizeTables(w io.Writer, modules []moduleSizes) {
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(t, "symbols\tbytes\t  space")
 		for _, s := range m.Spaces {
-			if s.Symbols > 0 {
+			if s.Symbols > 0 || s.Bytes > 0 {
 				fmt.Fprintf(t, "%d\t%d\t  %s\n", s.Symbols, s.Bytes, s.Space)
 			}
 		}

@@ -3,6 +3,7 @@ package dlink
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -10,44 +11,55 @@ import (
 	"ptxlink/object/container"
 )
 
-// Description is what a cubin or LTO-IR in a file says of itself, for ptxlink info.
+// Description is what a cubin or LTO-IR in a file says of itself.
 type Description struct {
 	Name        string              `json:"name"`
 	Target      string              `json:"machine_code,omitempty"` // of a cubin: sm_80
 	LTOIR       string              `json:"lto_ir,omitempty"`       // likewise
+	Options     string              `json:"options,omitempty"`      // that a fatbin records for its compiler
 	Relocatable bool                `json:"relocatable"`
 	Bytes       int                 `json:"bytes"`
+	Memory      map[string]int64    `json:"memory,omitempty"` // on the GPU, by state space: global, const, shared
 	Symbols     []DescriptionSymbol `json:"symbols"`
 }
 
-// DescriptionSymbol is a global or weak symbol. Size is that of the code of a function, and
+// DescriptionSymbol is a symbol of machine code. Size is that of the code of a function, and
 // Registers are those of a thread. Types are those of a function, in PTX: "(.b32) (.b64)".
 type DescriptionSymbol struct {
-	Name      string `json:"name"`
-	Kind      string `json:"kind"`    // entry, func or object
-	Linkage   string `json:"linkage"` // visible, weak, common or extern
-	Defined   bool   `json:"defined"`
-	Size      int64  `json:"size"`
-	Types     string `json:"types,omitempty"`
-	Registers int    `json:"registers,omitempty"`
+	Name       string                 `json:"name"`
+	Kind       string                 `json:"kind"` // entry, func or object
+	Space      string                 `json:"space,omitempty"`
+	Linkage    string                 `json:"linkage"` // visible, weak, common, extern or local
+	Defined    bool                   `json:"defined"`
+	Size       int64                  `json:"size"`
+	Initial    bool                   `json:"initialised,omitempty"`
+	Types      string                 `json:"types,omitempty"`
+	Parameters []container.CubinParam `json:"parameters,omitempty"` // of a kernel
+	Registers  int                    `json:"registers,omitempty"`
 }
 
-// Describe describes the cubins and the LTO-IR in files. It returns the inputs that have PTX
-// or neither, too: of these, more can be said.
-func Describe(ctx context.Context, inputs []link.Input, log *diag.Log) (rest []link.Input, list []Description) {
+// Describe describes the device code in files that is of one of the forms, which are machine code
+// and LTO-IR. It returns the inputs that have PTX or neither, too: of these, more can be said.
+func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log) (rest []link.Input, list []Description) {
 	for _, in := range Buffered(ctx, inputs, 0) {
 		name, data := holder(ctx, in)
 		objects, err := container.Objects(name, data, container.Options{})
 		before, errs, ptx := len(list), log.Errors(), err != nil
 		for _, o := range objects {
 			for _, c := range o.Codes {
-				if c.Form == container.PTX {
-					ptx = true
-				} else if data, err := c.Bytes(); err != nil {
-					object.Refuse(c.Name, err, log)
-				} else {
-					list = append(list, describe(c, data))
+				if ptx = ptx || c.Form == container.PTX; !slices.Contains(forms, c.Form) {
+					continue
 				}
+				data, err := c.Bytes()
+				if err != nil {
+					object.Refuse(c.Name, err, log)
+					continue
+				}
+				d := describe(c, data)
+				if len(o.Codes) > 1 { // PTX of several has the name of its GPU as well
+					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.IntermediateCode: ".ltoir"}[c.Form]
+				}
+				list = append(list, d)
 			}
 		}
 		if ptx || len(list) == before && log.Errors() == errs {
@@ -59,16 +71,25 @@ func Describe(ctx context.Context, inputs []link.Input, log *diag.Log) (rest []l
 
 // describe describes machine code or LTO-IR.
 func describe(c container.Code, data []byte) Description {
-	d := Description{Name: c.Name, Bytes: len(data), Symbols: []DescriptionSymbol{}}
+	d := Description{Name: c.Name, Options: c.Options, Bytes: len(data), Symbols: []DescriptionSymbol{}}
 	if c.Form == container.IntermediateCode {
 		d.LTOIR = cmp.Or(c.Target, "an unknown GPU")
 		return d
 	}
 	cubin := container.Cubin{Data: data}
-	d.Target, d.Relocatable = c.Target, cubin.Relocatable()
-	symbols, _ := cubin.Symbols() // none of a damaged cubin
+	d.Target, d.Relocatable, d.Memory = c.Target, cubin.Relocatable(), cubin.Memory()
+	symbols, _ := cubin.AllSymbols() // none of a damaged cubin
 	for _, s := range symbols {
-		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Linkage(), s.Defined, s.Size, link.CubinTypes(s.Prototype), s.Registers})
+		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, link.CubinTypes(s.Prototype), s.Params, s.Registers})
 	}
 	return d
+}
+
+// Object returns what a Description has in common with the record of a module.
+func (d Description) Object() *link.Object {
+	o := &link.Object{Name: d.Name, MachineCode: d.Target, Bytes: d.Bytes, Symbols: []link.ObjectSymbol{}}
+	for _, s := range d.Symbols {
+		o.Symbols = append(o.Symbols, link.ObjectSymbol{Name: s.Name, Kind: s.Kind, Space: s.Space, Linkage: s.Linkage, Defined: s.Defined, Size: s.Size, Initial: s.Initial, Registers: s.Registers})
+	}
+	return o
 }

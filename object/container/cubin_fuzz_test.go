@@ -6,18 +6,28 @@ import (
 	"ptxlink/internal/oracles"
 )
 
-// FuzzCubin reads the symbols of damaged cubins.
+// FuzzCubin reads the symbols of damaged cubins. Parameters take no more memory than the file.
 func FuzzCubin(f *testing.F) {
 	f.Add(oracles.LeastCubin)
 	if _, ok := oracles.Find("ptxas"); ok {
-		f.Add(oracles.Assemble(f, "ptxas", "sm_80", []byte(".version 7.8\n.target sm_80\n.address_size 64\n.extern .func f();\n.visible .global .u32 a = 1;\n.visible .entry k() { call f; ret; }\n"), "-c"))
+		f.Add(oracles.Assemble(f, "ptxas", "sm_80", []byte(".version 7.8\n.target sm_80\n.address_size 64\n.extern .func f();\n.visible .global .u32 a = 1;\n.visible .entry k(.param .u64 p, .param .align 8 .b8 q[24]) { call f; ret; }\n"), "-c"))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, c := range contents("a.cubin", data, Options{MaxSize: 1 << 20}) {
-			list, err := Cubin{Data: c}.Symbols()
+			list, err := Cubin{Data: c}.AllSymbols()
+			params := 0
 			for _, s := range list {
-				if err != nil || s.Name == "" {
+				if err != nil || s.Name == "" || s.Local && !s.Defined {
 					t.Errorf("%+v, %v", s, err)
+				}
+				params += len(s.Params)
+			}
+			if 16*params > len(c) { // that many attributes
+				t.Errorf("%d parameters in %d bytes", params, len(c))
+			}
+			for space, size := range (Cubin{Data: c}).Memory() {
+				if size < 0 {
+					t.Errorf("%d bytes of %s", size, space)
 				}
 			}
 		}

@@ -3,19 +3,25 @@ package container
 import (
 	"debug/elf"
 	"errors"
+	"slices"
 	"strings"
 )
 
-// CubinSymbol is a name that other modules see, or that the cubin needs of them.
+// CubinSymbol is a name that other modules see, or that the cubin needs of them, or one of its
+// own.
 type CubinSymbol struct {
 	Name     string
 	Defined  bool
+	Local    bool // no other module sees it; only AllSymbols returns it
 	Weak     bool
 	Common   bool  // and Weak: several may define it, with different sizes
 	Dynamic  bool  // shared memory whose size the launch sets: nothing needs to define it
 	Function bool  // or a kernel; else a variable
 	Entry    bool  // a kernel
 	Size     int64 // of a variable, or of the code, in bytes
+	// Space is that of a variable: global, const or shared; empty if the cubin does not say it.
+	Space   string
+	Initial bool // a variable with an initialiser in .global
 	// Prototype is what nvlink compares of a function, such as "#iilb16" (.nv.prototype): after
 	// # the result and the parameters, b, h, i, l and x for integers and untyped of 8 to 128
 	// bits, f and d for floats, v for no result; a number is that of the elements of an
@@ -24,6 +30,14 @@ type CubinSymbol struct {
 	// Registers of a thread that runs a function that the cubin defines: bits 24 to 31 of
 	// the sh_info of its section.
 	Registers int
+	// Params are those of a kernel that the cubin defines.
+	Params []CubinParam
+}
+
+// CubinParam is a parameter of a kernel: offset and size are in bytes.
+type CubinParam struct {
+	Offset int `json:"offset"`
+	Size   int `json:"size"`
 }
 
 // Kind returns entry, func or object.
@@ -42,6 +56,8 @@ func (s CubinSymbol) Linkage() string {
 	switch {
 	case !s.Defined:
 		return "extern"
+	case s.Local:
+		return "local"
 	case s.Common:
 		return "common"
 	case s.Weak:
@@ -50,10 +66,11 @@ func (s CubinSymbol) Linkage() string {
 	return "visible"
 }
 
-// Types of symbols in cubins, and of st_other.
+// Types of symbols and sections in cubins, and values of st_other.
 const (
 	sttTexture elf.SymType = 10 // STT_CUDA_TEXTURE, then those of samplers and surfaces
 	sttObject  elf.SymType = 13 // STT_CUDA_OBJECT
+	shtInfo                = elf.SHT_LOPROC
 	spaces                 = 0xe0
 	shared                 = 0x40
 	kernel                 = 0x10 // STO_CUDA_ENTRY
@@ -61,6 +78,13 @@ const (
 
 // Symbols returns the global and weak symbols of the cubin, in the order of its table.
 func (c Cubin) Symbols() (list []CubinSymbol, err error) {
+	list, err = c.AllSymbols()
+	return slices.DeleteFunc(list, func(s CubinSymbol) bool { return s.Local }), err
+}
+
+// AllSymbols returns the symbols of the cubin, local ones too, in the order of its table. The
+// copies of functions in the code of a kernel, which ptxas names $KERNEL$FUNCTION, are left out.
+func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 	f, err := OpenCubin(c.Data)
 	if err != nil {
 		return nil, err
@@ -70,26 +94,130 @@ func (c Cubin) Symbols() (list []CubinSymbol, err error) {
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, err
 	}
-	prototypes := prototypesOf(f)
+	prototypes, params := prototypesOf(f), paramsOf(f, c.Data)
 	for i, s := range symbols {
 		bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
 		reference := kind >= sttTexture && kind < sttObject
-		if bind == elf.STB_LOCAL || s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
+		if s.Name == "" || kind != elf.STT_FUNC && kind != elf.STT_OBJECT && kind != sttObject && kind != elf.STT_NOTYPE && !reference {
 			continue
 		}
-		c := CubinSymbol{Name: s.Name, Defined: s.Section != elf.SHN_UNDEF, Weak: bind == elf.STB_WEAK, Function: kind == elf.STT_FUNC, Size: int64(s.Size)}
+		c := CubinSymbol{Name: s.Name, Defined: s.Section != elf.SHN_UNDEF, Local: bind == elf.STB_LOCAL, Weak: bind == elf.STB_WEAK, Function: kind == elf.STT_FUNC, Size: int64(s.Size)}
 		c.Common = s.Section == elf.SHN_COMMON
 		// Texture, sampler and surface references are undefined where they are defined, too.
 		c.Defined, c.Weak = c.Defined || reference, c.Weak || reference || c.Common
 		c.Entry = c.Function && s.Other&kernel != 0
-		if i := int(s.Section); c.Function && c.Defined && i < len(f.Sections) {
-			c.Registers = int(f.Sections[i].Info >> 24)
+		var section elf.SectionHeader
+		if i := int(s.Section); i < len(f.Sections) {
+			section = f.Sections[i].SectionHeader
+		}
+		space := spaceOf(section.Name)
+		if c.Local && (!c.Defined || c.Function && s.Value != 0 || !c.Function && space == "") {
+			continue // a copy in a kernel, or a name of ptxas's own
+		}
+		if c.Function && c.Defined {
+			c.Registers = int(section.Info >> 24)
+		}
+		if in := uint32(s.Section); c.Entry && c.Defined {
+			c.Params = params[in]
+			delete(params, in) // several names of one kernel would repeat them
+		}
+		if !c.Function {
+			c.Space, c.Initial = space, section.Name == ".nv.global.init"
+			if c.Common || reference {
+				c.Space = "global"
+			}
 		}
 		c.Prototype = prototypes[uint32(i+1)] // Symbols leaves out the first
 		c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// spaceOf returns the state space of the variables in a section, or "". Bank 3 is .const; the
+// other banks are ptxas's own.
+func spaceOf(section string) string {
+	switch {
+	case section == ".nv.global" || section == ".nv.global.init":
+		return "global"
+	case section == ".nv.constant3":
+		return "const"
+	case section == ".nv_debug.shared" || strings.HasPrefix(section, ".nv.shared.") && !strings.HasPrefix(section, ".nv.shared.reserved."):
+		return "shared"
+	}
+	return ""
+}
+
+// Memory returns the bytes of each state space that the sections of the cubin take on the GPU:
+// .shared per block of threads. nvlink keeps no symbols of .shared.
+func (c Cubin) Memory() map[string]int64 {
+	f, err := OpenCubin(c.Data)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	sizes := map[string]int64{}
+	for _, s := range f.Sections {
+		if space := spaceOf(s.Name); space != "" {
+			sizes[space] += int64(min(s.Size, 1<<40))
+		}
+	}
+	return sizes
+}
+
+// paramsOf returns the parameters of the kernels, by the index of the section of their code.
+func paramsOf(f *elf.File, cubin []byte) map[uint32][]CubinParam {
+	found, total := map[uint32][]CubinParam{}, uint64(0)
+	for _, s := range f.Sections {
+		if s.Type != shtInfo || s.Info == 0 {
+			continue
+		}
+		data, ok := span(cubin, s.Offset, s.FileSize)
+		if total += uint64(len(data)); !ok || total > uint64(len(cubin)) {
+			return nil // sections that overlap would make much of little
+		}
+		found[s.Info] = parseParams(data)
+	}
+	return found
+}
+
+// Attributes of .nv.info.KERNEL: a parameter. Those of large kernels have the second form.
+const (
+	attributeSized = 4 // the format of values behind their size; other values are in its place
+	kparamInfo     = 0x17
+	kparamInfo2    = 0x45
+)
+
+// parseParams reads the parameters in the attributes of a kernel, which has at most 8191. Each has
+// its number at byte 4 of the value, its offset at 6 and its size at 8: in bits 18 to 31, or as 16
+// bits in the second form.
+func parseParams(data []byte) []CubinParam {
+	found := map[int]CubinParam{}
+	for len(data) >= 4 {
+		format, attribute, size := data[0], data[1], int(le.Uint16(data[2:]))
+		if data = data[4:]; format != attributeSized {
+			continue
+		}
+		if size > len(data) {
+			return nil
+		}
+		if value := data[:size]; size >= 12 && (attribute == kparamInfo || attribute == kparamInfo2) {
+			p := CubinParam{Offset: int(le.Uint16(value[6:])), Size: int(le.Uint32(value[8:]) >> 18)}
+			if attribute == kparamInfo2 {
+				p.Size = int(le.Uint16(value[8:]))
+			}
+			found[int(le.Uint16(value[4:]))] = p
+		}
+		data = data[size:]
+	}
+	list := make([]CubinParam, len(found))
+	for i, p := range found {
+		if i >= len(list) {
+			return nil // one is missing
+		}
+		list[i] = p
+	}
+	return list
 }
 
 // prototypesOf returns the prototypes of functions, by the index of their symbols.
