@@ -27,7 +27,7 @@ type cubins struct {
 	names   []string               // those in defined, in order
 	needed  []string               // by cubins, and defined by none
 	users   map[string]diag.Place  // the first cubin that cannot do without one of needed
-	calls   []cubinSymbol          // functions that cubins need, with their prototypes
+	calls   []cubinSymbol          // functions and kernels that cubins need
 	all     map[string]bool        // resolve.Options.Others
 }
 
@@ -64,7 +64,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	seen := map[string]bool{}
 	for _, object := range list {
 		for _, s := range object.Symbols {
-			if !s.Defined && s.Prototype != "" {
+			if !s.Defined && s.Function {
 				o.calls = append(o.calls, cubinSymbol{s, cubinPlace(object), object.Archived})
 			}
 			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
@@ -106,7 +106,7 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 			continue
 		}
 		for _, id := range s.Mentions {
-			if o.differs(name, t.Files[id.File], id.Name, log) {
+			if differs(o.defined[name], t.Files[id.File], id.Name, log) {
 				break
 			}
 		}
@@ -115,11 +115,13 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 		in, defined := o.defined[call.Name]
 		s, found := t.Lookup(call.Name)
 		switch {
-		case defined && !in.archived && in.Prototype != "" && in.Prototype != call.Prototype:
+		case defined && !in.archived && in.declKind() != call.declKind():
+			otherKind(call.declKind(), in, call.in, log)
+		case defined && !in.archived && in.Prototype != "" && call.Prototype != "" && in.Prototype != call.Prototype:
 			log.Error(diag.ParamType, call.in, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(call.Name), CubinTypes(call.Prototype), CubinTypes(in.Prototype), in.in.File())).Of(call.Name).
 				WithHelp("compile the two again, with one declaration")
 		case found && s.Defined():
-			differsFrom(call, t.Files[s.Def.File].DeclOf(s.Def.Name), t.Files[s.Def.File].NamePlace(s.Def.Name), log)
+			differs(call, t.Files[s.Def.File], s.Def.Name, log)
 		}
 	}
 	if !options.Relocatable {
@@ -127,27 +129,40 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 	}
 }
 
-// differs reports a declaration that is not of the kind, size or types of what a cubin defines.
-func (o cubins) differs(name string, f *object.File, id ptx.NameID, log *diag.Log) bool {
-	d, in := f.DeclOf(id), o.defined[name]
+// differs reports a declaration that is not of the kind, size or types of what a cubin defines, or
+// a definition of what it uses.
+func differs(in cubinSymbol, f *object.File, id ptx.NameID, log *diag.Log) bool {
+	d, name := f.DeclOf(id), in.Name
 	if d == nil {
 		return false
 	}
-	kind := ptx.Variable
-	if in.Function {
-		kind = ptx.Func
-	}
 	switch {
-	case (d.Kind == ptx.Variable) == in.Function:
-		log.Error(diag.SymbolKind, f.NamePlace(id), fmt.Sprintf("%s is %s here but %s in %s", log.Name(name), d.Kind.A(), kind.A(), in.in.File())).Of(name).
-			WithHelp("declare it as it is defined, or rename one of the two")
+	case d.Kind != in.declKind():
+		otherKind(d.Kind, in, f.NamePlace(id), log)
 	case d.Kind == ptx.Variable && d.Size() > 0 && in.Size > 0 && d.Size() != in.Size && !(in.Common && d.Linkage == ptx.Common):
 		log.Error(diag.VarSize, f.At(d.Declared), fmt.Sprintf("%s has %d bytes here but %d in %s", log.Name(name), d.Size(), in.Size, in.in.File())).Of(name).
 			WithHelp("declare it with one type in all modules, such as in a header")
 	default:
-		return d.Kind == ptx.Func && differsFrom(in, d, f.NamePlace(id), log)
+		return d.Kind == ptx.Func && differsFrom(in, d, f.NamePlace(id), log) || d.Kind == ptx.Entry && kernelDiffers(in, d, f.NamePlace(id), log)
 	}
 	return true
+}
+
+// declKind returns the kind of a declaration of the symbol.
+func (s cubinSymbol) declKind() ptx.DeclKind {
+	switch {
+	case s.Entry:
+		return ptx.Entry
+	case s.Function:
+		return ptx.Func
+	}
+	return ptx.Variable
+}
+
+// otherKind reports that a symbol is declared as something else.
+func otherKind(here ptx.DeclKind, in cubinSymbol, at diag.Place, log *diag.Log) {
+	log.Error(diag.SymbolKind, at, fmt.Sprintf("%s is %s here but %s in %s", log.Name(in.Name), here.A(), in.declKind().A(), in.in.File())).Of(in.Name).
+		WithHelp("declare it as it is defined, or rename one of the two")
 }
 
 // checkNeeded reports what the cubins need and nothing defines.

@@ -155,3 +155,34 @@ func differsFrom(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool
 	}
 	return false
 }
+
+// kernelDiffers reports a declaration of a kernel whose parameters are not those of the cubin that
+// defines it: nvlink does not compare them. A cubin that uses a kernel does not say them.
+func kernelDiffers(in cubinSymbol, d *ptx.Decl, at diag.Place, log *diag.Log) bool {
+	if d.Signature == nil || in.Params == nil {
+		return false
+	}
+	name, help := log.Name(in.Name), "the launch would pass other bytes: declare the kernel as it was compiled, or compile it again"
+	report := func(rule diag.ID, text string) bool {
+		log.Error(rule, at, text+" in "+in.in.File()).Of(in.Name).WithHelp(help)
+		return true
+	}
+	if here, there := len(d.Signature.Params), len(in.Params); here != there {
+		return report(diag.ParamCount, fmt.Sprintf("%s has %s here but %s", name, abicheck.Plural(here, "parameter"), abicheck.Plural(there, "parameter")))
+	}
+	end := int64(0)
+	for i, t := range d.Signature.Params {
+		there := in.Params[i]
+		offset := (end + t.Alignment() - 1) / t.Alignment() * t.Alignment()
+		switch {
+		case t.Size() < 0 || t.Unsized || ptx.Opaque(t.Word):
+			return false
+		case t.Size() != int64(there.Size):
+			return report(diag.ParamSize, fmt.Sprintf("%s takes %d bytes as parameter %d here but %d", name, t.Size(), i+1, there.Size))
+		case offset != int64(there.Offset):
+			return report(diag.ParamAlign, fmt.Sprintf("parameter %d of %s is at byte %d here but at byte %d", i+1, name, offset, there.Offset))
+		}
+		end = offset + t.Size()
+	}
+	return false
+}

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ptxlink/internal/oracles"
@@ -31,6 +32,9 @@ func TestPrototypes(t *testing.T) {
 	for i, list := range []string{"", ".param .b128 a", ".reg .f16 a", ".param .b8 a[0]", ".param .f16 a[2], .param .f32 b[3], .param .f64 c[4], .param .u16 d[5], .param .s32 e[6], .param .u64 f[7]",
 		".param .u32 a, .param .s64 b, .param .f32 c, .param .f64 d, .param .align 16 .b8 e[48]", ".reg .b32 a, .reg .u64 b, .reg .f64 c"} {
 		types += ".visible .func f" + string(rune('0'+i)) + " (" + list + ") { ret; }\n"
+		if !strings.Contains(list, ".reg") {
+			types += ".visible .entry k" + string(rune('0'+i)) + " (" + list + ") { ret; }\n"
+		}
 	}
 	if functions += comparePrototypes(t, "types.ptx", []byte(types)); functions < 100 {
 		t.Errorf("%d functions were compared", functions)
@@ -61,7 +65,7 @@ func comparePrototypes(t *testing.T, name string, text []byte) (functions int) {
 	}
 	for _, s := range symbols {
 		id, found := m.Lookup(s.Name)
-		if s.Prototype == "" || !found {
+		if s.Prototype == "" && s.Params == nil || !found {
 			continue
 		}
 		functions++
@@ -69,12 +73,13 @@ func comparePrototypes(t *testing.T, name string, text []byte) (functions int) {
 		for i := range m.Decls {
 			if d := &m.Decls[i]; d.Name == id {
 				differsFrom(cubinSymbol{CubinSymbol: s}, d, diag.Place{}, &log)
+				kernelDiffers(cubinSymbol{CubinSymbol: s}, d, diag.Place{}, &log)
 			}
 		}
 		for _, message := range log.Messages {
 			t.Errorf("%s: %s: %s: %s", name, s.Name, s.Prototype, message.Text)
 		}
-		if _, _, ok := parsePrototype(s.Prototype); !ok {
+		if _, _, ok := parsePrototype(s.Prototype); !ok && !s.Entry {
 			t.Errorf("%s: %s: %s cannot be read", name, s.Name, s.Prototype)
 		}
 	}
