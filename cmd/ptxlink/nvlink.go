@@ -158,9 +158,7 @@ func (j *linkJob) nvlink() error {
 		if err := j.findCubinTools(); err != nil {
 			return err
 		}
-		if !j.opts.IsSet("kernels-used") {
-			o.Prefer = j.preference()
-		}
+		o.Prefer = j.preference()
 	}
 	job := dlink.Read(j.opts.Context, files, o)
 	if err := j.tell(job.Messages, j.opts.Bool("suppress-arch-warning")); err != nil {
@@ -168,10 +166,8 @@ func (j *linkJob) nvlink() error {
 	}
 	j.options.Inputs, j.options.Arch, j.options.MapInputs, j.separated = job.Inputs, job.Arch, true, true
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
-	for _, name := range splitCommas(j.opts.StringSlice("kernels-used")) {
-		j.options.Entries = append(j.options.Entries, "*"+escapeGlob(name)+"*")
-	}
 	j.options.Cubins = job.Cubins.Offered()
+	j.keepKernels(splitCommas(j.opts.StringSlice("kernels-used")))
 	if lto { // which may define anything
 		j.options.AllowUndefined = []string{"*"}
 	}
@@ -193,6 +189,24 @@ func (j *linkJob) nvlink() error {
 		}
 	}
 	return j.linkCubin(job, register)
+}
+
+// keepKernels keeps only kernels whose name contains one of names. nvlink removes those of cubins,
+// and reports what the others need and nothing defines.
+func (j *linkJob) keepKernels(names []string) {
+	for _, name := range names {
+		j.options.Entries = append(j.options.Entries, "*"+escapeGlob(name)+"*")
+	}
+	if j.assembler.Kernels = names; len(names) == 0 {
+		return
+	}
+	for _, cubin := range j.options.Cubins {
+		for _, s := range cubin.Symbols {
+			if !s.Defined {
+				j.options.AllowUndefined = append(j.options.AllowUndefined, escapeGlob(s.Name))
+			}
+		}
+	}
 }
 
 // findCubinTools finds the programs that make a cubin, as nvcc does.

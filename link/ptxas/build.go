@@ -43,6 +43,9 @@ type Build struct {
 	Jobs int
 	// Nvlink is the path of nvlink, as returned by FindNvlink; empty if there is none.
 	Nvlink string
+	// Kernels are names of kernels: nvlink keeps those whose name contains one, and what they use.
+	// Empty keeps all. It applies only with Cubins.
+	Kernels []string
 	// Verbose adds notes about what was chosen.
 	Verbose bool
 	// Temporary is called with each intermediate file, in order: linked.ptx, object0.cubin

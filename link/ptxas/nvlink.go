@@ -44,6 +44,9 @@ func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	if t.Debug || given(t.Args, "-g", "--device-debug") {
 		args = append(args, "-g")
 	}
+	if len(b.Kernels) > 0 && len(b.Cubins) > 0 {
+		args = append(args, "-kernels-used="+strings.Join(b.Kernels, ","))
+	}
 	inputs = slices.Clip(inputs)
 	for i := range b.Cubins {
 		inputs = append(inputs, objectName(i))
