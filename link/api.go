@@ -213,6 +213,9 @@ type Result struct {
 	Ways [][]Symbol
 	// References holds the external symbols, with Options.CrossReference.
 	References []Reference
+	// Units are those of LTO-IR that one of the modules was compiled from, for the map. Who compiled
+	// them sets it: to a link, the module is like others.
+	Units []Unit
 	// Messages are warnings and notes, in command-line order.
 	Messages []*Message
 	// InlinedCalls are the calls that Options.Optimize looked at.
@@ -250,6 +253,14 @@ func (r *Result) Dropped() []Symbol {
 // Removed returns the definitions that are not in the output because nothing in it
 // refers to them.
 func (r *Result) Removed() []Symbol { return r.describer().removed }
+
+// Unit is LTO-IR that was compiled to a module, together with other LTO-IR.
+type Unit struct {
+	Name, Target string
+	Bytes        int
+	Module       string   // its name
+	Defines      []string // names
+}
 
 // Module is one linked input, for the map file.
 type Module struct {

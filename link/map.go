@@ -53,6 +53,8 @@ type MapInput struct {
 	Bytes       int    `json:"bytes"`
 	// PtxasOptions are those that the fatbin of the input records.
 	PtxasOptions string `json:"ptxas_options,omitempty"`
+	// CompiledTo is the module that LTO-IR was compiled to, with other LTO-IR.
+	CompiledTo string `json:"compiled_to,omitempty"`
 }
 
 // MapSymbol is one symbol of the output, or one that is not in it.
@@ -67,6 +69,7 @@ type MapSymbol struct {
 	Align     int64  `json:"align,omitempty"`
 	Module    string `json:"module,omitempty"`
 	Line      int    `json:"line,omitempty"` // of the definition in its module
+	Unit      string `json:"unit,omitempty"` // of LTO-IR that defines it, where several were compiled to the module
 	// Source and SourceLine are the place in the source that DWARF or .loc lines name.
 	Source     string `json:"source,omitempty"`
 	SourceLine int    `json:"source_line,omitempty"`
@@ -144,6 +147,23 @@ func (m *Map) cubins(list []Cubin) {
 	}
 }
 
+// units adds units of LTO-IR to Inputs, and sets the Unit of the symbols that they define.
+func (m *Map) units(list []Unit) {
+	type symbol struct{ module, name string }
+	units := map[symbol]string{}
+	for _, u := range list {
+		m.Inputs = append(m.Inputs, MapInput{Name: u.Name, Target: u.Target, Bytes: u.Bytes, CompiledTo: u.Module})
+		for _, name := range u.Defines {
+			units[symbol{u.Module, name}] = u.Name
+		}
+	}
+	for _, symbols := range [][]MapSymbol{m.Symbols, m.Dropped, m.Removed} {
+		for i, s := range symbols {
+			symbols[i].Unit = units[symbol{s.Module, s.Name}]
+		}
+	}
+}
+
 // MapFolded is a [FoldedFunction].
 type MapFolded struct {
 	Name string `json:"name"`
@@ -171,8 +191,9 @@ func (r *Result) Map() *Map {
 	m.Messages = MapMessages(r.Messages, r.spelling)
 	m.cubins(r.cubins)
 	for _, in := range r.Modules {
-		m.Inputs = append(m.Inputs, MapInput(in))
+		m.Inputs = append(m.Inputs, MapInput{in.Name, in.Path, in.Version, in.Target, in.AddressSize, in.Producer, in.Bytes, in.PtxasOptions, ""})
 	}
+	m.units(r.Units)
 	for _, e := range r.Edges() {
 		m.Calls = append(m.Calls, MapCall(e))
 	}

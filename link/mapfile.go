@@ -49,7 +49,11 @@ func table(w io.Writer, title, heads string) *tabwriter.Writer {
 func (m *Map) writeInputs(w io.Writer) {
 	t := table(w, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule")
 	for _, in := range m.Inputs {
-		fmt.Fprintf(t, "  %d\t%s\t%s\t%d\t%s\t%s\n", in.Bytes, in.Version, diag.Escape(in.Target), in.AddressSize, cmp.Or(in.Producer, "-"), diag.Escape(in.Name))
+		bits := fmt.Sprint(in.AddressSize)
+		if in.CompiledTo != "" {
+			bits = "-"
+		}
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%s\t%s\t%s\n", in.Bytes, cmp.Or(in.Version, "LTO-IR"), diag.Escape(in.Target), bits, cmp.Or(in.Producer, "-"), diag.Escape(in.Name))
 	}
 	t.Flush()
 }
@@ -224,6 +228,9 @@ func (m *Map) writeRemoved(w io.Writer) {
 func (s MapSymbol) from() string {
 	if s.Module == "" {
 		return "(" + cmp.Or(s.Supplier, "undefined") + ")"
+	}
+	if s.Unit != "" && s.Source == "" { // the lines are those of no file
+		return diag.Escape(s.Unit)
 	}
 	return from(s.Source, s.SourceLine, s.Module, s.Line)
 }

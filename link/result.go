@@ -33,7 +33,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 		r.Ways = append(r.Ways, d.way(name))
 	}
 	if o.CrossReference {
-		r.References = d.references()
+		r.References = d.references(o.Cubins)
 	}
 	for _, f := range t.Files {
 		r.Modules = append(r.Modules, Module{

@@ -295,8 +295,9 @@ type Reference struct {
 	Defined bool // the first module defines it
 }
 
-// references returns the external symbols in the order of their names.
-func (d describer) references() (list []Reference) {
+// references returns the external symbols in the order of their names, with those of cubins.
+func (d describer) references(cubins []Cubin) (list []Reference) {
+	at := map[string]int{}
 	for i := range d.t.Symbols {
 		s := &d.t.Symbols[i]
 		r := Reference{Name: s.Name, Defined: s.Defined()}
@@ -314,7 +315,26 @@ func (d describer) references() (list []Reference) {
 			}
 		}
 		if len(r.Modules) > 0 {
+			at[r.Name] = len(list)
 			list = append(list, r)
+		}
+	}
+	for _, c := range cubins {
+		for _, s := range c.Symbols {
+			i, known := at[s.Name]
+			if !known && ofNvlink(s.Name) || c.Archived {
+				continue
+			}
+			if !known {
+				i, at[s.Name] = len(list), len(list)
+				list = append(list, Reference{Name: s.Name})
+			}
+			r := &list[i]
+			if s.Defined && !r.Defined {
+				r.Modules, r.Defined = append([]string{c.Name}, r.Modules...), true
+			} else {
+				r.Modules = append(r.Modules, c.Name)
+			}
 		}
 	}
 	slices.SortFunc(list, func(a, b Reference) int { return strings.Compare(a.Name, b.Name) })

@@ -228,8 +228,19 @@ func (j *linkJob) lowerTogether(l *ptxas.Lowerer, lto *dlink.LTOIR) error {
 	}
 	if err == nil {
 		j.options.Inputs = lto.Together(j.options.Inputs, units, text)
+		j.apart, j.units = r, lto.Described(r, units)
 	}
 	return err
+}
+
+// tellApart adds to the result of a link what only the link of each unit of LTO-IR knows: which
+// unit defines a symbol, which use it, and why members of archives are linked.
+func (j *linkJob) tellApart(result *link.Result) {
+	if j.apart == nil {
+		return
+	}
+	result.Units, result.References, result.Pulls = j.units, j.apart.References, j.apart.Pulls
+	j.apart = nil
 }
 
 // useCubins leaves cubins to nvlink, and those of archives that something needs.

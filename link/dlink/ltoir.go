@@ -3,6 +3,7 @@ package dlink
 import (
 	"fmt"
 	"path"
+	"slices"
 
 	"ptxlink/link"
 	"ptxlink/object"
@@ -96,6 +97,24 @@ func (l *LTOIR) Linked(r *link.Result) (units []container.LTOIR) {
 	return units
 }
 
+// Described returns what the map says of units that are compiled together, of which r is the link of
+// each alone.
+func (l *LTOIR) Described(r *link.Result, units []container.LTOIR) (list []link.Unit) {
+	defines := map[string][]string{}
+	for _, s := range slices.Concat(r.Symbols(), r.Dropped(), r.Removed()) {
+		defines[s.Module] = append(defines[s.Module], s.Name)
+	}
+	for _, u := range units {
+		list = append(list, link.Unit{Name: u.Name, Target: u.Target, Bytes: len(u.Data), Module: together(units), Defines: defines[u.Name]})
+	}
+	return list
+}
+
+// together returns the name of the module of several units.
+func together(units []container.LTOIR) string {
+	return fmt.Sprintf("<LTO-IR of %s and %d more>", units[0].Name, len(units)-1)
+}
+
 // Together returns the modules with the text of the linked units in place of all.
 func (l *LTOIR) Together(modules []link.Input, linked []container.LTOIR, text []byte) (list []link.Input) {
 	first, places := l.at[0], map[int]bool{}
@@ -104,7 +123,7 @@ func (l *LTOIR) Together(modules []link.Input, linked []container.LTOIR, text []
 	}
 	for at, in := range modules {
 		if at == first {
-			list = append(list, link.Input{Name: fmt.Sprintf("<LTO-IR of %s and %d more>", linked[0].Name, len(linked)-1), Text: text})
+			list = append(list, link.Input{Name: together(linked), Text: text})
 		}
 		if !places[at] {
 			list = append(list, in)
