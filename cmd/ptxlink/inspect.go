@@ -203,6 +203,9 @@ func describeSymbol(s dlink.DescriptionSymbol) string {
 	if s.Registers > 0 {
 		text += fmt.Sprintf(", %d registers", s.Registers)
 	}
+	if s.Stack > 0 {
+		text += fmt.Sprintf(", %d bytes of stack", s.Stack)
+	}
 	if plain := (diag.Spelling{}).Unmangled(s.Name); plain != "" {
 		text += "  // " + plain
 	}

@@ -24,7 +24,8 @@ type Description struct {
 }
 
 // DescriptionSymbol is a symbol of machine code. Size is that of the code of a function, and
-// Registers are those of a thread. Types are those of a function, in PTX: "(.b32) (.b64)".
+// Registers and Stack are those of a thread, the stack in bytes and without that of functions that it
+// calls. Types are those of a function, in PTX: "(.b32) (.b64)".
 type DescriptionSymbol struct {
 	Name       string                 `json:"name"`
 	Kind       string                 `json:"kind"` // entry, func or object
@@ -36,6 +37,7 @@ type DescriptionSymbol struct {
 	Types      string                 `json:"types,omitempty"`
 	Parameters []container.CubinParam `json:"parameters,omitempty"` // of a kernel
 	Registers  int                    `json:"registers,omitempty"`
+	Stack      int                    `json:"stack,omitempty"`
 }
 
 // Describe describes the device code in files that is of one of the forms, which are machine code
@@ -80,7 +82,7 @@ func describe(c container.Code, data []byte) Description {
 	d.Target, d.Relocatable, d.Memory = c.Target, cubin.Relocatable(), cubin.Memory()
 	symbols, _ := cubin.AllSymbols() // none of a damaged cubin
 	for _, s := range symbols {
-		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, link.CubinTypes(s.Prototype), s.Params, s.Registers})
+		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, link.CubinTypes(s.Prototype), s.Params, s.Registers, s.Frame})
 	}
 	return d
 }

@@ -1,8 +1,10 @@
 package container
 
 import (
+	"cmp"
 	"debug/elf"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -27,9 +29,9 @@ type CubinSymbol struct {
 	// bits, f and d for floats, v for no result; a number is that of the elements of an
 	// array. Empty for kernels and for functions whose address is taken.
 	Prototype string
-	// Registers of a thread that runs a function that the cubin defines: bits 24 to 31 of
-	// the sh_info of its section.
-	Registers int
+	// Registers of a thread that runs a function that the cubin defines, and the bytes of stack that
+	// the function itself takes.
+	Registers, Frame int
 	// Params are those of a kernel that the cubin defines.
 	Params []CubinParam
 }
@@ -94,7 +96,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 	if err != nil && !errors.Is(err, elf.ErrNoSymbols) {
 		return nil, err
 	}
-	prototypes, params := prototypesOf(f), paramsOf(f, c.Data)
+	prototypes, params, needs := prototypesOf(f), paramsOf(f, c.Data), needsOf(f, c.Data)
 	for i, s := range symbols {
 		bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
 		reference := kind >= sttTexture && kind < sttObject
@@ -114,8 +116,9 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 		if c.Local && (!c.Defined || c.Function && s.Value != 0 || !c.Function && space == "") {
 			continue // a copy in a kernel, or a name of ptxas's own
 		}
-		if c.Function && c.Defined {
-			c.Registers = int(section.Info >> 24)
+		index := uint32(i + 1) // Symbols leaves out the first
+		if n := needs[index]; c.Function && c.Defined {
+			c.Registers, c.Frame = cmp.Or(n.registers, int(section.Info>>24)), n.frame // sh_info has them up to sm_89
 		}
 		if in := uint32(s.Section); c.Entry && c.Defined {
 			c.Params = params[in]
@@ -127,7 +130,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 				c.Space = "global"
 			}
 		}
-		c.Prototype = prototypes[uint32(i+1)] // Symbols leaves out the first
+		c.Prototype = prototypes[index]
 		c.Dynamic = !c.Defined && s.Size == 0 && s.Other&spaces == shared
 		list = append(list, c)
 	}
@@ -181,34 +184,72 @@ func paramsOf(f *elf.File, cubin []byte) map[uint32][]CubinParam {
 	return found
 }
 
-// Attributes of .nv.info.KERNEL: a parameter. Those of large kernels have the second form.
-const (
-	attributeSized = 4 // the format of values behind their size; other values are in its place
-	kparamInfo     = 0x17
-	kparamInfo2    = 0x45
-)
+// functionNeeds are the registers and the bytes of stack of a function.
+type functionNeeds struct{ registers, frame int }
 
-// parseParams reads the parameters in the attributes of a kernel, which has at most 8191. Each has
-// its number at byte 4 of the value, its offset at 6 and its size at 8: in bits 18 to 31, or as 16
-// bits in the second form.
-func parseParams(data []byte) []CubinParam {
-	found := map[int]CubinParam{}
-	for len(data) >= 4 {
-		format, attribute, size := data[0], data[1], int(le.Uint16(data[2:]))
-		if data = data[4:]; format != attributeSized {
+// needsOf returns what functions need, by the index of their symbols.
+func needsOf(f *elf.File, cubin []byte) map[uint32]functionNeeds {
+	section := f.Section(".nv.info")
+	if section == nil {
+		return nil
+	}
+	data, _ := span(cubin, section.Offset, section.FileSize)
+	found := map[uint32]functionNeeds{}
+	for attribute, value := range attributes(data) {
+		if len(value) < 8 || attribute != regCount && attribute != frameSize {
 			continue
 		}
-		if size > len(data) {
-			return nil
+		index, n := le.Uint32(value), int(min(le.Uint32(value[4:]), 1<<30))
+		needs := found[index]
+		if attribute == regCount {
+			needs.registers = n
+		} else {
+			needs.frame = n
 		}
-		if value := data[:size]; size >= 12 && (attribute == kparamInfo || attribute == kparamInfo2) {
-			p := CubinParam{Offset: int(le.Uint16(value[6:])), Size: int(le.Uint32(value[8:]) >> 18)}
-			if attribute == kparamInfo2 {
-				p.Size = int(le.Uint16(value[8:]))
+		found[index] = needs
+	}
+	return found
+}
+
+// Attributes of .nv.info, of a function: its symbol, and a number; and of .nv.info.KERNEL: a
+// parameter. Those of large kernels have the second form.
+const (
+	regCount    = 0x2f
+	frameSize   = 0x11
+	kparamInfo  = 0x17
+	kparamInfo2 = 0x45
+)
+
+// attributes yields the attributes with a value that has a size: format 4. The values of other
+// formats are in the place of the size.
+func attributes(data []byte) iter.Seq2[byte, []byte] {
+	return func(yield func(byte, []byte) bool) {
+		for len(data) >= 4 {
+			format, attribute, size := data[0], data[1], int(le.Uint16(data[2:]))
+			if data = data[4:]; format != 4 {
+				continue
 			}
-			found[int(le.Uint16(value[4:]))] = p
+			if size > len(data) || !yield(attribute, data[:size]) {
+				return
+			}
+			data = data[size:]
 		}
-		data = data[size:]
+	}
+}
+
+// parseParams reads the parameters in the attributes of a kernel. Each has its number at byte 4 of
+// the value, its offset at 6 and its size at 8: in bits 18 to 31, or as 16 bits in the second form.
+func parseParams(data []byte) []CubinParam {
+	found := map[int]CubinParam{}
+	for attribute, value := range attributes(data) {
+		if len(value) < 12 || attribute != kparamInfo && attribute != kparamInfo2 {
+			continue
+		}
+		p := CubinParam{Offset: int(le.Uint16(value[6:])), Size: int(le.Uint32(value[8:]) >> 18)}
+		if attribute == kparamInfo2 {
+			p.Size = int(le.Uint16(value[8:]))
+		}
+		found[int(le.Uint16(value[4:]))] = p
 	}
 	list := make([]CubinParam, len(found))
 	for i, p := range found {
