@@ -470,7 +470,7 @@ func letter(s link.ObjectSymbol) byte {
 		return 'U'
 	case s.Linkage == "common":
 		return 'C'
-	case s.Linkage == "weak" && s.Space != "":
+	case s.Linkage == "weak" && s.Kind == "object":
 		return 'V'
 	case s.Linkage == "weak":
 		return 'W'
@@ -478,9 +478,9 @@ func letter(s link.ObjectSymbol) byte {
 		c = 'R'
 	case s.Space == "shared":
 		c = 'S'
-	case s.Space != "" && s.Initial:
+	case s.Kind == "object" && s.Initial:
 		c = 'D'
-	case s.Space != "":
+	case s.Kind == "object":
 		c = 'B'
 	}
 	if s.Linkage == "local" {

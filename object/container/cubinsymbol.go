@@ -113,7 +113,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 			section = f.Sections[i].SectionHeader
 		}
 		space := spaceOf(section.Name)
-		if c.Local && (!c.Defined || c.Function && s.Value != 0 || !c.Function && space == "") {
+		if c.Function && s.Value != 0 || c.Local && (!c.Defined || !c.Function && space == "") {
 			continue // a copy in a kernel, or a name of ptxas's own
 		}
 		index := uint32(i + 1) // Symbols leaves out the first
