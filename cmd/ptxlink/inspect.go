@@ -24,9 +24,10 @@ var infoCommand = subcommand{
 		Usage:     "show the object record of a file",
 		ArgsUsage: "FILE...",
 		Description: `Prints the object record of each file: ISA version, target, address size, host
-platform, compiler, digest, defined and undefined symbols. Of machine code it
-prints the GPU, and the symbols with their sizes and registers. For a file with
-neither, a message says what it is; the other files are described all the same.
+platform, compiler, the options that its fatbin records, digest, defined and
+undefined symbols. Of machine code it prints the GPU, and the symbols with their
+sizes, registers, stack and parameters. For a file with neither, a message says
+what it is; the other files are described all the same.
 
 Exit codes: 0 success, 1 a file has no device code, 2 usage error, 3 a file
 cannot be read.`,
