@@ -46,8 +46,16 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 			r.OffloadMaps = appendMaps(r.OffloadMaps, f.Src.Text)
 		}
 	}
+	needs := map[string]string{} // the first cubin that needs a name
+	for _, c := range o.Cubins {
+		for _, s := range c.Symbols {
+			if !s.Defined && needs[s.Name] == "" {
+				needs[s.Name] = c.Name
+			}
+		}
+	}
 	for _, pull := range in.pulls {
-		by := ""
+		by := needs[pull.Symbol]
 		if pull.By != nil {
 			by = pull.By.Name
 		}

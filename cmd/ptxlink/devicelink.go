@@ -69,6 +69,7 @@ func (j *linkJob) takeCode() (cubins []container.Cubin, err error) {
 	if err != nil || !preferred {
 		return cubins, err
 	}
+	defer func(t taken) { j.taken = t }(j.taken)
 	return cubins, j.checkAsPTX(func() error {
 		j.options.Inputs = given
 		_, _, err := j.takeForms(dlink.PreferPTX)
@@ -135,7 +136,7 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (cubins []container.Cubin, 
 	if j.report.log(&log) > 0 {
 		return nil, false, &exitError{code: exitLink}
 	}
-	j.options.Inputs = s.Modules
+	j.options.Inputs, j.taken = s.Modules, taken{archives: s.Archives}
 	if len(s.LTOIR.Units) == 0 {
 		cubins, err = j.useCubins(&s.Cubins)
 		return cubins, s.Preferred, err
@@ -228,19 +229,35 @@ func (j *linkJob) lowerTogether(l *ptxas.Lowerer, lto *dlink.LTOIR) error {
 	}
 	if err == nil {
 		j.options.Inputs = lto.Together(j.options.Inputs, units, text)
-		j.apart, j.units = r, lto.Described(r, units)
+		j.taken.apart, j.taken.units = r, lto.Described(r, units)
 	}
 	return err
 }
 
-// tellApart adds to the result of a link what only the link of each unit of LTO-IR knows: which
-// unit defines a symbol, which use it, and why members of archives are linked.
-func (j *linkJob) tellApart(result *link.Result) {
-	if j.apart == nil {
-		return
+// taken is what the map says of code that is not among the modules of a link.
+type taken struct {
+	archives []string     // with cubins and LTO-IR
+	pulls    []link.Pull  // members of archives that are cubins
+	apart    *link.Result // the link of each unit of LTO-IR, where they were then compiled together
+	units    []link.Unit  // those units
+}
+
+// tellTaken adds to the result of a link, with these cubins, what it does not know: which unit of
+// LTO-IR defines and uses a symbol, why members of archives are linked, and which archives are not
+// used.
+func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
+	t, modules := j.taken, result.Modules
+	if t.apart != nil {
+		result.Units, result.References, result.Pulls = t.units, t.apart.References, t.apart.Pulls
+		modules = append(slices.Clip(modules), t.apart.Modules...)
 	}
-	result.Units, result.References, result.Pulls = j.units, j.apart.References, j.apart.Pulls
-	j.apart = nil
+	result.Pulls = append(slices.Clip(result.Pulls), t.pulls...)
+	archives := append(slices.Clip(result.Unused), t.archives...)
+	slices.SortStableFunc(archives, func(a, b string) int { return cmp.Compare(slices.Index(j.paths, a), slices.Index(j.paths, b)) })
+	result.Unused = slices.DeleteFunc(slices.Compact(archives), func(path string) bool {
+		return slices.ContainsFunc(modules, func(m link.Module) bool { return strings.HasPrefix(m.Name, path+"(") }) ||
+			slices.ContainsFunc(cubins, func(c container.Cubin) bool { return strings.HasPrefix(c.Name, path+"(") })
+	})
 }
 
 // useCubins leaves cubins to nvlink, and those of archives that something needs.
@@ -248,6 +265,7 @@ func (j *linkJob) useCubins(cubins *dlink.Cubins) ([]container.Cubin, error) {
 	if err := j.pullCubins(cubins); err != nil {
 		return nil, err
 	}
+	j.taken.pulls = cubins.Pulls
 	switch {
 	case len(cubins.List) == 0:
 		return nil, nil
@@ -271,7 +289,7 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 	}
 	for {
 		o := j.options
-		o.CheckOnly = true
+		o.CheckOnly, o.CrossReference = true, true
 		r, err := j.linkWith(o)
 		if refused := (*link.Errors)(nil); errors.As(err, &refused) {
 			return nil // the link reports them, and nothing that a member defines

@@ -111,7 +111,7 @@ func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
 	if err != nil {
 		return nil, nil, j.refused(err)
 	}
-	j.tellApart(result)
+	j.tellTaken(result, cubins)
 	j.passes = append(j.passes, result.Passes...)
 	return result, cubins, nil
 }

@@ -31,8 +31,7 @@ type linkJob struct {
 	passes    []link.Pass
 	separated bool           // the inputs are PTX only
 	lowered   bool           // there was LTO-IR
-	apart     *link.Result   // the link of each unit of LTO-IR, where they were then compiled together
-	units     []link.Unit    // those units
+	taken     taken          // what takeCode found
 	linked    []link.Options // of each target, with the inputs that its link had
 
 	assembler ptxas.Build

@@ -13,6 +13,7 @@ import (
 type Cubins struct {
 	List    []container.Cubin // for ptxas.Options.Cubins
 	Symbols []link.Cubin      // for link.Options.Cubins
+	Pulls   []link.Pull       // why members of archives are linked
 
 	archived *Cubins // members of archives
 }
@@ -52,7 +53,7 @@ func (c *Cubins) Offered() []link.Cubin {
 
 // Pull links the members of archives that the modules of a link or the cubins need, of
 // several that define a name the first. It reports whether there are any: then the modules
-// may need more.
+// may need more. Pulls names the modules that need them if the link has Options.CrossReference.
 func (c *Cubins) Pull(r *link.Result) (pulled bool) {
 	offers := map[string]int{} // the first member that defines a name
 	for i, member := range c.archived.Symbols {
@@ -62,11 +63,16 @@ func (c *Cubins) Pull(r *link.Result) (pulled bool) {
 			}
 		}
 	}
+	users := map[string]string{}
+	for _, ref := range r.References {
+		users[ref.Name] = ref.Modules[0]
+	}
 	defined := map[string]bool{}
-	var needed []string
+	type need struct{ name, by string }
+	var needed []need
 	for _, s := range r.Symbols() {
 		if s.Linkage == "extern" {
-			needed = append(needed, s.Name)
+			needed = append(needed, need{s.Name, users[s.Name]})
 		} else {
 			defined[s.Name] = true
 		}
@@ -79,7 +85,7 @@ func (c *Cubins) Pull(r *link.Result) (pulled bool) {
 			if s.Defined {
 				defined[s.Name] = true
 			} else {
-				needed = append(needed, s.Name)
+				needed = append(needed, need{s.Name, cubin.Name})
 			}
 		}
 	}
@@ -88,13 +94,14 @@ func (c *Cubins) Pull(r *link.Result) (pulled bool) {
 	}
 	taken := make([]bool, len(c.archived.List))
 	for len(needed) > 0 {
-		name := needed[0]
+		next := needed[0]
 		needed = needed[1:]
-		i, offered := offers[name]
-		if !offered || defined[name] {
+		i, offered := offers[next.name]
+		if !offered || defined[next.name] {
 			continue
 		}
 		taken[i], pulled = true, true
+		c.Pulls = append(c.Pulls, link.Pull{Member: c.archived.List[i].Name, Symbol: next.name, By: next.by})
 		note(c.archived.Symbols[i])
 		c.List, c.Symbols = append(c.List, c.archived.List[i]), append(c.Symbols, c.archived.Symbols[i])
 	}

@@ -22,6 +22,8 @@ type Separated struct {
 	LTOIR   LTOIR
 	// Preferred is set if a cubin is linked in place of PTX.
 	Preferred bool
+	// Archives are the paths of those with such cubins or LTO-IR.
+	Archives []string
 }
 
 // Separate takes the device code from inputs that have no PTX for o.Arch, or by o.Prefer:
@@ -67,6 +69,9 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		taken := (found || lto != nil) && (!ptx || !archive && r.takesAll(offers))
 		if !taken {
 			s.Modules = append(s.Modules, in)
+		}
+		if archive && (found || lto != nil) && in.Path != "" {
+			s.Archives = append(s.Archives, in.Path)
 		}
 		if lto != nil {
 			s.Modules = append(s.Modules, s.LTOIR.add(len(s.Modules), path, lto, archive, in.WholeArchive)...)
