@@ -558,13 +558,15 @@ func TestCutMemberIsNamed(t *testing.T) {
 	}
 }
 
+// concat returns a fatbin entry that is an index of one code, stored.
+func concat(kind uint16, body []byte) []byte {
+	index := append(put(kind, uint16(0x101), uint32(0), uint64(len(body)), uint32(0), uint32(0), uint32(0), uint32(80)), make([]byte, minEntry-0x20)...)
+	head := append(put(uint16(fatbinConcat), uint16(0x101), uint32(minEntry+8+len(index)), uint64(len(body))), make([]byte, minEntry-0x10)...)
+	return slices.Concat(head, put(uint32(1), uint32(8+len(index))), index, body)
+}
+
 // TestObjects lists what files offer without decompressing it.
 func TestObjects(t *testing.T) {
-	concat := func(kind uint16, body []byte) []byte {
-		index := append(put(kind, uint16(0x101), uint32(0), uint64(len(body)), uint32(0), uint32(0), uint32(0), uint32(80)), make([]byte, minEntry-0x20)...)
-		head := append(put(uint16(fatbinConcat), uint16(0x101), uint32(minEntry+8+len(index)), uint64(len(body))), make([]byte, minEntry-0x10)...)
-		return slices.Concat(head, put(uint32(1), uint32(8+len(index))), index, body)
-	}
 	lto := pad([]byte(ltoMagic + "compiled"))
 	damaged := entry(1, 90, 0x2011, 0x50, one)
 	le.PutUint64(damaged[0x38:], 7)

@@ -167,6 +167,8 @@ func FuzzFatbin(f *testing.F) {
 	le.PutUint64(ltoIR[24:], 8)
 	le.PutUint32(ltoIR[16+0x1c:], 80)
 	f.Add(ltoIR, byte(0))
+	f.Add(fatbin(concat(fatbinLTO, pad([]byte(ltoMagic)))), byte(0))
+	f.Add(fatbin(concat(fatbinELF, pad(bytes.Clone(one)))), byte(0))
 	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
 		data = mendFatbin(data, mend)
 		openBounded(t, data)
