@@ -346,9 +346,14 @@ func codecOf(data []byte) (c codec, ok bool) {
 	return codec{}, false
 }
 
-// compressed opens the contents of a compressed file.
+// compressed opens the contents of a compressed file. PTX is listed as it is: it begins with a
+// directive, a comment or a blank, and no container does.
 func (op *opener) compressed(data []byte, p place, c codec) *Error {
-	plain, err := op.decompress(data, p, 0, -1, c)
+	unpack := func() ([]byte, *Error) { return op.decompress(data, p, 0, -1, c) }
+	if op.list != nil && bytes.IndexAny(Start(data), "./ \t\r\n") == 0 {
+		return op.offer(PTX, p.target, p, unpack)
+	}
+	plain, err := unpack()
 	if err != nil {
 		return err
 	}

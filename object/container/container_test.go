@@ -576,6 +576,11 @@ func TestObjects(t *testing.T) {
 	if err != nil || len(objects) != 3 {
 		t.Fatal(objects, err)
 	}
+	cut := zst(bytes.Repeat(one, 1000))
+	packed, err := Objects("f", arMembers("a.ptx/", cut[:len(cut)-3], "b.gz/", gz(two)), Options{})
+	if err != nil || len(packed) != 2 || !packed[0].Has(PTX) || !packed[1].Has(IntermediateCode) {
+		t.Errorf("%+v, %v", packed, err)
+	}
 	for i, name := range []string{"f(a.fatbin)", "f(b.o)", "f(b.o)"} {
 		o := objects[i]
 		if o.Name != name {
