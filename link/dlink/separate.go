@@ -120,7 +120,7 @@ func (r *reader) relocatable(offers []container.Object, archived bool) (list []c
 				return false
 			}
 			cubin, ok := r.cubin(code, c)
-			return ok && !cubin.Relocatable()
+			return !ok || !cubin.Relocatable()
 		})
 		if code.Has(container.MachineCode) || code.Has(container.IntermediateCode) {
 			list = append(list, code)
