@@ -36,7 +36,7 @@ import (
 type totals struct {
 	sync.Mutex
 	programs, sets, entries, kernels, outputs, assembled, stores, bad, badSets int
-	compilers                                                         map[string]int
+	compilers                                                                  map[string]int
 }
 
 func main() {
