@@ -226,6 +226,9 @@ func (op *opener) open(data []byte, p place) *Error {
 		err.Help = "archives, fatbins, ELF and COFF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
 		return err
 	}
+	if op.list == nil { // a link of small modules makes no functions for them
+		return op.texts(data, p)
+	}
 	return op.offer(PTX, p.target, p, whole(data))
 }
 
