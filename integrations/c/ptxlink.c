@@ -1,209 +1,8 @@
 #define _GNU_SOURCE
 #include "ptxlink.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
-
-/* A growing string, with a NUL behind it. After a failure it takes nothing more. */
-struct text {
-	char *data;
-	size_t size, room;
-	int failed;
-};
-
-static void append(struct text *t, const void *data, size_t size)
-{
-	if (t->failed || size > SIZE_MAX / 4) {
-		t->failed = 1;
-		return;
-	}
-	if (t->size + size + 1 > t->room) {
-		size_t room = 2 * (t->size + size + 1);
-		char *grown = realloc(t->data, room);
-		if (!grown) {
-			t->failed = 1;
-			return;
-		}
-		t->data = grown;
-		t->room = room;
-	}
-	if (size)
-		memcpy(t->data + t->size, data, size);
-	t->size += size;
-	t->data[t->size] = 0;
-}
-
-static void append_string(struct text *t, const char *s) { append(t, s, strlen(s)); }
-
-static void append_number(struct text *t, unsigned long long n)
-{
-	char digits[24];
-	append(t, digits, (size_t)snprintf(digits, sizeof digits, "%llu", n));
-}
-
-/* Returns the length of a UTF-8 sequence (RFC 3629), or 0. */
-static size_t utf8(const unsigned char *s)
-{
-	size_t n = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : s[0] >= 0xe0 && s[0] < 0xf0 ? 3 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : 0;
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] >= 0xa0) || (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] >= 0x90))
-		return 0;
-	return n;
-}
-
-/* Appends a JSON string. Bytes that are no UTF-8 become U+FFFD. */
-static void append_json(struct text *t, const char *string)
-{
-	const unsigned char *s = (const unsigned char *)string;
-	append(t, "\"", 1);
-	while (*s) {
-		size_t n = utf8(s);
-		char escaped[8];
-		if (n == 0) {
-			append_string(t, "\\ufffd");
-			n = 1;
-		} else if (*s < ' ' || *s == '"' || *s == '\\') {
-			append(t, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", *s));
-		} else {
-			append(t, s, n);
-		}
-		s += n;
-	}
-	append(t, "\"", 1);
-}
-
-/* Skips a value of JSON, which the server wrote, and blanks before it. */
-static const char *skip(const char *s)
-{
-	s += strspn(s, " \t\r\n");
-	if (*s == '"') {
-		for (s++; *s && *s != '"'; s++)
-			if (*s == '\\' && s[1])
-				s++;
-		return *s ? s + 1 : s;
-	}
-	if (*s != '{' && *s != '[')
-		return s + strcspn(s, ",]} \t\r\n");
-	for (int depth = 0; *s;) {
-		if (*s == '"') {
-			s = skip(s);
-			continue;
-		}
-		if (*s == '{' || *s == '[')
-			depth++;
-		if ((*s == '}' || *s == ']') && --depth == 0)
-			return s + 1;
-		s++;
-	}
-	return s;
-}
-
-/* Returns the next element of an array, or value of an object, or NULL. *at is the bracket
- * before the first, then where the last ended. */
-static const char *element(const char **at)
-{
-	const char *s = *at + (**at == '[' || **at == '{');
-	s += strspn(s, ", \t\r\n");
-	if (!*s || *s == ']' || *s == '}')
-		return NULL;
-	*at = skip(s);
-	return s;
-}
-
-/* Returns the value of a field of an object, or NULL. */
-static const char *field(const char *object, const char *name)
-{
-	size_t length = strlen(name);
-	for (const char *at = object, *key; object && *object == '{' && (key = element(&at));) {
-		const char *value = at + strspn(at, ": \t\r\n");
-		at = skip(value);
-		if (key[0] == '"' && !strncmp(key + 1, name, length) && key[1 + length] == '"')
-			return value;
-	}
-	return NULL;
-}
-
-/* Returns the value of a field that is an array. */
-static const char *array(const char *object, const char *name)
-{
-	const char *value = field(object, name);
-	return value && *value == '[' ? value : "[]";
-}
-
-static long long number(const char *value) { return value ? strtoll(value, NULL, 10) : 0; }
-
-static unsigned code_unit(const char *s)
-{
-	char digits[5] = {0};
-	memcpy(digits, s, strnlen(s, 4));
-	return (unsigned)strtoul(digits, NULL, 16);
-}
-
-/* Returns a JSON string decoded, to be freed, or NULL without memory. */
-static char *decoded(const char *value)
-{
-	struct text t = {0};
-	append(&t, "", 0);
-	if (!value || *value != '"')
-		return t.data;
-	for (const char *s = value + 1; *s && *s != '"'; s++) {
-		if (*s != '\\') {
-			append(&t, s, 1);
-			continue;
-		}
-		const char *plain = *++s ? strchr("n\nt\tr\rb\bf\f", *s) : NULL;
-		if (*s == 'u') {
-			unsigned c = code_unit(s + 1);
-			s += strnlen(s + 1, 4);
-			if (c >= 0xd800 && c < 0xdc00 && s[1] == '\\' && s[2] == 'u') {
-				c = 0x10000 + ((c - 0xd800) << 10) + (code_unit(s + 3) - 0xdc00);
-				s += 2 + strnlen(s + 3, 4);
-			}
-			char bytes[4];
-			size_t n = 0;
-			if (c < 0x80)
-				bytes[n++] = (char)c;
-			else if (c < 0x800)
-				bytes[n++] = (char)(0xc0 | c >> 6);
-			else if (c < 0x10000)
-				bytes[n++] = (char)(0xe0 | c >> 12);
-			else
-				bytes[n++] = (char)(0xf0 | c >> 18);
-			if (c >= 0x10000)
-				bytes[n++] = (char)(0x80 | (c >> 12 & 0x3f));
-			if (c >= 0x800)
-				bytes[n++] = (char)(0x80 | (c >> 6 & 0x3f));
-			if (c >= 0x80)
-				bytes[n++] = (char)(0x80 | (c & 0x3f));
-			append(&t, bytes, n);
-		} else if (plain) {
-			append(&t, plain + 1, 1);
-		} else {
-			append(&t, s, 1);
-		}
-	}
-	if (t.failed) {
-		free(t.data);
-		return NULL;
-	}
-	return t.data;
-}
+#include "json.h"
+#include "process_posix.h"
 
 struct input {
 	char *name;
@@ -238,13 +37,12 @@ struct ptxlink_link {
 
 struct ptxlink {
 	char *executable;
-	atomic_long pid; /* of the process that uses it, or 0 while one takes it over */
+	owner owner;
 
-	pthread_mutex_t lock;  /* for what follows */
-	pthread_mutex_t write; /* for requests; taken before lock, if both */
-	pthread_cond_t changed;
-	pid_t server; /* 0 if there is none */
-	int socket;
+	mutex lock;  /* for what follows */
+	mutex write; /* for requests; taken before lock, if both */
+	condition changed;
+	struct server server;
 	int reading; /* a thread reads answers for all */
 	unsigned long long last;
 	ptxlink_link *waiting;
@@ -252,25 +50,27 @@ struct ptxlink {
 
 static void start_locks(ptxlink *l)
 {
-	pthread_mutex_init(&l->lock, NULL);
-	pthread_mutex_init(&l->write, NULL);
-	pthread_cond_init(&l->changed, NULL);
+	start_mutex(&l->lock);
+	start_mutex(&l->write);
+	start_condition(&l->changed);
 }
 
 ptxlink *ptxlink_create(const char *executable)
 {
 	ptxlink *l = calloc(1, sizeof *l);
-	if (!executable)
-		executable = getenv("PTXLINK");
-	if (l && !(l->executable = strdup(executable && *executable ? executable : "ptxlink"))) {
+	if (!l)
+		return NULL;
+	l->executable = executable ? strdup(executable) : variable("PTXLINK");
+	if (!l->executable || !*l->executable) {
+		free(l->executable);
+		l->executable = strdup("ptxlink");
+	}
+	if (!l->executable) {
 		free(l);
 		return NULL;
 	}
-	if (l) {
-		atomic_init(&l->pid, (long)getpid());
-		l->socket = -1;
-		start_locks(l);
-	}
+	start_owner(&l->owner);
+	start_locks(l);
 	return l;
 }
 
@@ -278,38 +78,13 @@ ptxlink *ptxlink_create(const char *executable)
  * child, where there are no such threads. */
 static void take_over(ptxlink *l)
 {
-	long self = (long)getpid();
-	for (;;) {
-		long owner = atomic_load(&l->pid);
-		if (owner == self)
-			return;
-		if (owner == 0 || !atomic_compare_exchange_strong(&l->pid, &owner, 0))
-			continue; /* another thread takes it over */
-		if (l->socket >= 0)
-			close(l->socket);
-		l->socket = -1;
-		l->server = 0;
-		l->reading = 0;
-		l->waiting = NULL;
-		start_locks(l);
-		atomic_store(&l->pid, self);
+	if (!inherited(&l->owner))
 		return;
-	}
-}
-
-/* Closes the connection: the server ends when its input does, also if children of fork have the
- * socket too. The lock is held. */
-static void hang_up(ptxlink *l)
-{
-	if (l->socket >= 0) {
-		shutdown(l->socket, SHUT_RDWR);
-		close(l->socket);
-	}
-	if (l->server > 0)
-		while (waitpid(l->server, NULL, 0) < 0 && errno == EINTR)
-			; /* with SIGCHLD ignored there is nothing to wait for */
-	l->socket = -1;
-	l->server = 0;
+	forget_server(&l->server);
+	l->reading = 0;
+	l->waiting = NULL;
+	start_locks(l);
+	own(&l->owner);
 }
 
 void ptxlink_destroy(ptxlink *l)
@@ -317,47 +92,16 @@ void ptxlink_destroy(ptxlink *l)
 	if (!l)
 		return;
 	take_over(l);
-	hang_up(l);
-	pthread_cond_destroy(&l->changed);
-	pthread_mutex_destroy(&l->write);
-	pthread_mutex_destroy(&l->lock);
+	hang_up(&l->server);
+	end_condition(&l->changed);
+	end_mutex(&l->write);
+	end_mutex(&l->lock);
 	free(l->executable);
 	free(l);
 }
 
-static int receive(int from, void *into, size_t size)
-{
-	for (char *at = into; size;) {
-		ssize_t n = recv(from, at, size, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return 0;
-		at += n;
-		size -= (size_t)n;
-	}
-	return 1;
-}
-
-static int transmit(int to, const void *data, size_t size)
-{
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0 /* SO_NOSIGPIPE is set */
-#endif
-	for (const char *at = data; size;) {
-		ssize_t n = send(to, at, size, MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return 0;
-		at += n;
-		size -= (size_t)n;
-	}
-	return 1;
-}
-
 /* Reads the header of an answer; NULL if there is none. */
-static char *receive_header(int from)
+static char *receive_header(struct server *from)
 {
 	unsigned char b[4];
 	if (!receive(from, b, sizeof b))
@@ -376,56 +120,17 @@ static char *receive_header(int from)
  * kind. */
 static int start(ptxlink *l)
 {
-	int ends[2];
-#ifndef SOCK_CLOEXEC
-#define SOCK_CLOEXEC 0
-#endif
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return errno;
-	for (int i = 0; i < 2; i++) {
-		fcntl(ends[i], F_SETFD, FD_CLOEXEC);
-#ifdef SO_NOSIGPIPE
-		setsockopt(ends[i], SOL_SOCKET, SO_NOSIGPIPE, &(int){1}, sizeof(int));
-#endif
-	}
-	/* The server has signals as a shell would give them, whatever the host ignores, and does not
-	 * share the Ctrl-C of its terminal. */
-	posix_spawnattr_t attributes;
-	posix_spawn_file_actions_t actions;
-	static const int signals[] = {SIGCHLD, SIGPIPE, SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGUSR1, SIGUSR2};
-	sigset_t none, usual;
-	sigemptyset(&none);
-	sigemptyset(&usual);
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		sigaddset(&usual, signals[i]);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
-	posix_spawnattr_setsigdefault(&attributes, &usual);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], 0);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], 1);
-	char *args[] = {l->executable, "serve", NULL};
-	int failed = posix_spawnp(&l->server, l->executable, &actions, &attributes, args, environ);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	close(ends[1]);
-	l->socket = ends[0];
-	if (failed) {
-		l->server = 0;
-	} else {
-		struct timeval patience = {30, 0}, none = {0, 0}; /* another program may say nothing */
-		setsockopt(l->socket, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-		errno = 0;
-		char *hello = receive_header(l->socket);
-		if (!hello && (errno == EAGAIN || errno == EWOULDBLOCK))
-			kill(l->server, SIGKILL);
-		failed = hello && number(field(hello, "protocol")) == 1 ? 0 : -1;
-		free(hello);
-		setsockopt(l->socket, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof none);
-	}
+	int failed = start_server(&l->server, l->executable);
 	if (failed)
-		hang_up(l);
+		return failed;
+	set_patience(&l->server, 30); /* another program may say nothing */
+	char *hello = receive_header(&l->server);
+	failed = hello && number(field(hello, "protocol")) == 1 ? 0 : -1;
+	free(hello);
+	if (failed)
+		hang_up(&l->server);
+	else
+		set_patience(&l->server, 0);
 	return failed;
 }
 
@@ -492,14 +197,9 @@ int ptxlink_add(ptxlink_link *k, const char *name, const void *data, size_t size
 int ptxlink_add_file(ptxlink_link *k, const char *path)
 {
 	/* The server stays in the directory in which it was started. */
-	char *directory = *path == '/' ? strdup("") : getcwd(NULL, 0);
-	struct text full = {0};
-	append_string(&full, directory ? directory : "");
-	append_string(&full, *path == '/' ? "" : "/");
-	append_string(&full, path);
-	int result = directory && !full.failed ? add(k, full.data, NULL, 0, 0) : PTXLINK_MEMORY;
-	free(directory);
-	free(full.data);
+	char *full = full_path(path);
+	int result = full ? add(k, full, NULL, 0, 0) : PTXLINK_MEMORY;
+	free(full);
 	return result;
 }
 
@@ -570,7 +270,7 @@ static void set_length(unsigned char b[4], size_t size)
 }
 
 /* Sends a request. The lock for writing is held. */
-static int send_request(int to, const struct text *header, const ptxlink_link *k)
+static int send_request(struct server *to, const struct text *header, const ptxlink_link *k)
 {
 	unsigned char length[4];
 	set_length(length, header->size);
@@ -583,7 +283,7 @@ static int send_request(int to, const struct text *header, const ptxlink_link *k
 }
 
 /* Reads bytes behind a header; NULL at the end of the connection or without memory. */
-static char *receive_bytes(int from, long long size)
+static char *receive_bytes(struct server *from, long long size)
 {
 	char *data = size >= 0 ? malloc((size_t)size + 1) : NULL;
 	if (data && receive(from, data, (size_t)size)) {
@@ -599,26 +299,26 @@ static char *receive_bytes(int from, long long size)
 static int receive_answer(ptxlink *l)
 {
 	ptxlink_link answer = {0};
-	if (!(answer.json = receive_header(l->socket)))
+	if (!(answer.json = receive_header(&l->server)))
 		return 0;
 	const char *json = answer.json;
 	long long id = number(field(json, "id"));
-	char *said = receive_bytes(l->socket, number(field(json, "stdout")));
-	answer.text = receive_bytes(l->socket, number(field(json, "stderr")));
+	char *said = receive_bytes(&l->server, number(field(json, "stdout")));
+	answer.text = receive_bytes(&l->server, number(field(json, "stderr")));
 	int ok = id > 0 && said && answer.text;
 	free(said);
 	const char *at = array(json, "files");
 	for (const char *file; ok && (file = element(&at));) {
 		free(answer.output);
 		answer.output_size = (size_t)number(field(file, "size"));
-		ok = (answer.output = receive_bytes(l->socket, (long long)answer.output_size)) != NULL;
+		ok = (answer.output = receive_bytes(&l->server, (long long)answer.output_size)) != NULL;
 	}
 	if (!ok) {
 		forget(&answer);
 		return 0;
 	}
 	answer.code = (int)number(field(json, "code"));
-	pthread_mutex_lock(&l->lock);
+	lock(&l->lock);
 	for (ptxlink_link **k = &l->waiting; *k; k = &(*k)->next) {
 		if ((*k)->id != (unsigned long long)id)
 			continue;
@@ -630,10 +330,10 @@ static int receive_answer(ptxlink *l)
 		found->text = answer.text;
 		found->output = answer.output;
 		found->output_size = answer.output_size;
-		pthread_mutex_unlock(&l->lock);
+		unlock(&l->lock);
 		return 1;
 	}
-	pthread_mutex_unlock(&l->lock);
+	unlock(&l->lock);
 	forget(&answer);
 	return 1;
 }
@@ -641,27 +341,27 @@ static int receive_answer(ptxlink *l)
 /* Waits for the answer. One of the threads that wait reads for all. */
 static void await(ptxlink *l, ptxlink_link *k)
 {
-	pthread_mutex_lock(&l->lock);
+	lock(&l->lock);
 	while (k->state == WAITING) {
 		if (l->reading) {
-			pthread_cond_wait(&l->changed, &l->lock);
+			wait_for(&l->changed, &l->lock);
 			continue;
 		}
 		l->reading = 1;
-		pthread_mutex_unlock(&l->lock);
+		unlock(&l->lock);
 		int ok = receive_answer(l);
-		pthread_mutex_lock(&l->lock);
+		lock(&l->lock);
 		l->reading = 0;
 		if (!ok) { /* nobody gets an answer */
 			for (; l->waiting; l->waiting = l->waiting->next) {
 				l->waiting->state = DONE;
 				l->waiting->code = PTXLINK_SERVER;
 			}
-			shutdown(l->socket, SHUT_RDWR); /* who writes stops; the next link starts a server */
+			disconnect(&l->server); /* who writes stops; the next link starts a server */
 		}
-		pthread_cond_broadcast(&l->changed);
+		wake_all(&l->changed);
 	}
-	pthread_mutex_unlock(&l->lock);
+	unlock(&l->lock);
 }
 
 static int say(ptxlink_link *k, int code, const char *what, const char *why)
@@ -712,32 +412,35 @@ int ptxlink_run(ptxlink_link *k, int output)
 		return say(k, PTXLINK_USAGE, "no such output", "");
 	take_over(l);
 
-	pthread_mutex_lock(&l->write);
-	pthread_mutex_lock(&l->lock);
+	lock(&l->write);
+	lock(&l->lock);
 	int failed = 0;
-	char byte;
-	if (l->server && !l->waiting && recv(l->socket, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0)
-		hang_up(l); /* it has ended */
-	if (!l->server)
+	if (is_running(&l->server) && !l->waiting && has_ended(&l->server))
+		hang_up(&l->server);
+	if (!is_running(&l->server))
 		failed = start(l);
 	k->id = ++l->last;
 	struct text header = {0};
 	write_request(&header, k, output);
 	if (failed || header.failed) {
-		pthread_mutex_unlock(&l->lock);
-		pthread_mutex_unlock(&l->write);
+		unlock(&l->lock);
+		unlock(&l->write);
 		free(header.data);
 		if (header.failed)
 			return say(k, PTXLINK_MEMORY, "out of memory", "");
-		return say(k, PTXLINK_SERVER, l->executable, failed > 0 ? strerror(failed) : "it does not speak version 1 of the protocol of ptxlink serve");
+		struct text why = {0};
+		if (failed > 0)
+			append_error(&why, failed);
+		say(k, PTXLINK_SERVER, l->executable, failed > 0 && why.data ? why.data : "it does not speak version 1 of the protocol of ptxlink serve");
+		free(why.data);
+		return k->code;
 	}
 	k->state = WAITING;
 	k->next = l->waiting;
 	l->waiting = k;
-	int to = l->socket;
-	pthread_mutex_unlock(&l->lock);
-	send_request(to, &header, k); /* if it fails, no answer comes */
-	pthread_mutex_unlock(&l->write);
+	unlock(&l->lock);
+	send_request(&l->server, &header, k); /* if it fails, no answer comes */
+	unlock(&l->write);
 	free(header.data);
 	await(l, k);
 
@@ -761,20 +464,19 @@ int ptxlink_run(ptxlink_link *k, int output)
 void ptxlink_cancel(ptxlink_link *k)
 {
 	ptxlink *l = k->linker;
-	if (atomic_load(&l->pid) != (long)getpid())
+	if (!owns(&l->owner))
 		return; /* it runs in the parent */
-	pthread_mutex_lock(&l->write);
-	pthread_mutex_lock(&l->lock);
+	lock(&l->write);
+	lock(&l->lock);
 	unsigned long long id = k->state == WAITING ? k->id : 0;
-	int to = l->socket;
-	pthread_mutex_unlock(&l->lock);
+	unlock(&l->lock);
 	struct text header = {0};
 	append_string(&header, "{\"cancel\":");
 	append_number(&header, id);
 	append_string(&header, "}");
 	if (id && !header.failed)
-		send_request(to, &header, NULL);
-	pthread_mutex_unlock(&l->write);
+		send_request(&l->server, &header, NULL);
+	unlock(&l->write);
 	free(header.data);
 }
 
