@@ -3,7 +3,8 @@
 # make release-twice  build a release twice, and compare the bytes
 # make release-chroot  install the packages in a bare Debian, and use them there (needs root)
 # make web      write dist/ptxlink.html, a page that links in the browser
-# make clib     write the C library to dist/c
+# make clib     write the C library to dist/c; TARGET=aarch64-macos writes that of another system to dist/c-aarch64-macos, with Zig
+# make clib-windows  write the C library for Windows to dist/c-windows, and run its test with Wine
 # make nvjitlink  write libraries that take the place of NVIDIA's nvJitLink to dist/nvjitlink
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
@@ -144,8 +145,13 @@ web:
 	mkdir -p dist
 	$(GO) run ./integrations/web -o dist/ptxlink.html
 
+VERSION = $$($(GO) run ./cmd/ptxlink --version | awk '{ print $$2 }' | tr -d '()')
+ZIG = $(CURDIR)/integrations/c/zig.sh
 clib: FORCE
-	integrations/c/build.sh dist/c "$$($(GO) run ./cmd/ptxlink --version | awk '{ print $$2 }' | tr -d '()')"
+	$(if $(TARGET),CC="$(ZIG) cc -target $(TARGET)" AR="$(ZIG) ar") integrations/c/build.sh dist/c$(if $(TARGET),-$(TARGET)) "$(VERSION)"
+
+clib-windows: FORCE
+	integrations/c/windows.sh dist/c-windows "$(VERSION)"
 
 nvjitlink: FORCE
 	integrations/c/nvjitlink.sh dist/nvjitlink
@@ -154,4 +160,4 @@ clean:
 	rm -rf ptxlink ptxlink-cache dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clib nvjitlink clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clib clib-windows nvjitlink clean

@@ -1,4 +1,4 @@
-/* Processes, connections and locks of POSIX, for ptxlink.c only. */
+/* Processes, connections and locks of POSIX, for ptxlink.c only. process_windows.h has the same functions. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>

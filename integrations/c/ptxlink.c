@@ -2,7 +2,11 @@
 #include "ptxlink.h"
 
 #include "json.h"
+#ifdef _WIN32
+#include "process_windows.h"
+#else
 #include "process_posix.h"
+#endif
 
 struct input {
 	char *name;

@@ -14,7 +14,7 @@
  * The library starts the ptxlink executable, which answers many requests (ptxlink serve). It has
  * no global state, handles no signals and starts no threads. Several threads may use one linker,
  * each with links of its own. After fork, a linker starts an executable for the child with its
- * next link.
+ * next link. On Windows, paths and names are UTF-8.
  */
 #ifndef PTXLINK_H
 #define PTXLINK_H
@@ -25,7 +25,12 @@
 extern "C" {
 #endif
 
-#ifndef PTXLINK_API
+/* A DLL is built with PTXLINK_EXPORTS; programs link to it, and to a static library, without. */
+#if !defined PTXLINK_API && defined _WIN32 && defined PTXLINK_EXPORTS
+#define PTXLINK_API __declspec(dllexport)
+#elif !defined PTXLINK_API && defined _WIN32
+#define PTXLINK_API
+#elif !defined PTXLINK_API
 #define PTXLINK_API __attribute__((visibility("default")))
 #endif
 

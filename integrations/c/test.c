@@ -10,8 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
+#ifdef _WIN32
+#include <windows.h>
+#include <tlhelp32.h>
+#else
+#include <sys/wait.h>
+#endif
 
 static const char *program, *ptxas;
 static char *main_text, *lib_text, lib_path[4096];
@@ -35,6 +40,49 @@ static char *contents(const char *directory, const char *name)
 	fclose(f);
 	return text;
 }
+
+#ifdef _WIN32
+#define OTHER_PROGRAM "hostname.exe" /* found on PATH */
+#define alarm(seconds) (void)0
+
+/* Names an executable that does not end. */
+static void write_slow(char *path, size_t size, const char *directory)
+{
+	snprintf(path, size, "%s/slow.exe", directory);
+}
+
+static void kill_servers(void)
+{
+	HANDLE all = CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0);
+	PROCESSENTRY32 entry = {.dwSize = sizeof entry};
+	int killed = 0;
+	for (BOOL more = Process32First(all, &entry); more; more = Process32Next(all, &entry)) {
+		if (entry.th32ParentProcessID != GetCurrentProcessId())
+			continue;
+		HANDLE child = OpenProcess(PROCESS_TERMINATE, FALSE, entry.th32ProcessID);
+		killed += child && TerminateProcess(child, 9);
+		CloseHandle(child);
+	}
+	CloseHandle(all);
+	CHECK(killed == 1);
+}
+#else
+#define OTHER_PROGRAM "/bin/true"
+
+static void write_slow(char *path, size_t size, const char *directory)
+{
+	snprintf(path, size, "%s/slow", directory);
+	FILE *f = fopen(path, "w");
+	CHECK(f && fputs("#!/bin/sh\nexec sleep 60\n", f) >= 0 && !fclose(f) && !chmod(path, 0755));
+}
+
+static void kill_servers(void)
+{
+	char command[5000];
+	snprintf(command, sizeof command, "pkill -KILL -P %ld -x ptxlink", (long)getpid());
+	CHECK(!system(command));
+}
+#endif
 
 static ptxlink_link *both(ptxlink *linker)
 {
@@ -85,7 +133,7 @@ static void errors(ptxlink *linker)
 	CHECK(strstr(ptxlink_text(link), "/no/such/ptxlink: ")); /* valgrind hides why */
 	ptxlink_link_destroy(link);
 	ptxlink_destroy(none);
-	ptxlink *other = ptxlink_create("/bin/true");
+	ptxlink *other = ptxlink_create(OTHER_PROGRAM);
 	link = both(other);
 	CHECK(ptxlink_run(link, PTXLINK_PTX) == PTXLINK_SERVER && strstr(ptxlink_text(link), "protocol"));
 	ptxlink_link_destroy(link);
@@ -122,6 +170,7 @@ static void threads(ptxlink *linker)
 		pthread_join(list[i], NULL);
 }
 
+#ifndef _WIN32
 static void forks(ptxlink *linker)
 {
 	pthread_t thread;
@@ -143,16 +192,15 @@ static void forks(ptxlink *linker)
 		CHECK(waitpid(children[i], &status, 0) == children[i] && status == 0);
 	}
 }
+#endif
 
 static void *run(void *link) { return (void *)(intptr_t)ptxlink_run(link, PTXLINK_CUBIN); }
 
 static void cancels(ptxlink *linker, const char *directory)
 {
 	char slow[4096], option[5000];
-	snprintf(slow, sizeof slow, "%s/slow", directory);
+	write_slow(slow, sizeof slow, directory);
 	snprintf(option, sizeof option, "--ptxas=%s", slow);
-	FILE *f = fopen(slow, "w");
-	CHECK(f && fputs("#!/bin/sh\nexec sleep 60\n", f) >= 0 && !fclose(f) && !chmod(slow, 0755));
 	ptxlink_link *link = both(linker);
 	CHECK(ptxlink_option(link, option) == PTXLINK_OK && ptxlink_option(link, "--arch=sm_80") == PTXLINK_OK);
 	ptxlink_cancel(link); /* it does not run */
@@ -167,16 +215,63 @@ static void cancels(ptxlink *linker, const char *directory)
 	ptxlink_link_destroy(link);
 }
 
-/* Kills the children of this process that run the program: a linker starts it again. */
+/* A linker starts an executable that was killed again. */
 static void restarts(ptxlink *linker)
 {
-	char command[5000];
-	snprintf(command, sizeof command, "pkill -KILL -P %ld -x ptxlink", (long)getpid());
 	link_both(linker);
-	CHECK(!system(command));
+	kill_servers();
 	usleep(100000);
 	link_both(linker);
 }
+
+#ifdef _WIN32
+static wchar_t *widened(const char *directory, const char *name)
+{
+	static wchar_t wide[4096];
+	char path[4096];
+	snprintf(path, sizeof path, "%s%s", directory, name);
+	MultiByteToWideChar(CP_UTF8, 0, path, -1, wide, 4096);
+	return wide;
+}
+
+/* Runs the executable from a directory whose name has blanks and is not ASCII, and links a file there. */
+static void names(const char *directory)
+{
+	char other[4096];
+	CHECK(CreateDirectoryW(widened(directory, "/a b \xc3\xa9\xe2\x82\xac"), NULL) && SetCurrentDirectoryW(widened(directory, "/a b \xc3\xa9\xe2\x82\xac")));
+	CHECK(CopyFileW(widened(program, ""), L"ptxlink \u00e9.exe", TRUE) && CopyFileA(lib_path, "lib.ptx", TRUE));
+	snprintf(other, sizeof other, "%s/a b \xc3\xa9\xe2\x82\xac/ptxlink \xc3\xa9.exe", directory);
+	CHECK(SetEnvironmentVariableW(L"PTXLINK", widened(other, "")));
+	ptxlink *linker = ptxlink_create(NULL);
+	ptxlink_link *link = ptxlink_link_create(linker);
+	CHECK(ptxlink_add(link, "main.ptx", main_text, strlen(main_text)) == PTXLINK_OK && ptxlink_add_file(link, "lib.ptx") == PTXLINK_OK);
+	CHECK(SetCurrentDirectoryA("/") && ptxlink_run(link, PTXLINK_PTX) == PTXLINK_OK && ptxlink_output(link, NULL));
+	ptxlink_link_destroy(link);
+	ptxlink_destroy(linker);
+}
+
+/* The server inherits nothing else, and other children nothing of ours. */
+static void handles(const char *directory)
+{
+	HANDLE ends[2];
+	SECURITY_ATTRIBUTES inherit = {sizeof inherit, NULL, TRUE};
+	CHECK(CreatePipe(&ends[0], &ends[1], &inherit, 0));
+	ptxlink *linker = ptxlink_create(program);
+	link_both(linker);
+	CloseHandle(ends[1]);
+	DWORD n;
+	CHECK(!PeekNamedPipe(ends[0], NULL, 0, NULL, &n, NULL) && GetLastError() == ERROR_BROKEN_PIPE);
+	CloseHandle(ends[0]);
+
+	STARTUPINFOW startup = {.cb = sizeof startup};
+	PROCESS_INFORMATION other;
+	CHECK(CreateProcessW(NULL, widened(directory, "/slow.exe"), NULL, NULL, TRUE, 0, NULL, NULL, &startup, &other));
+	ptxlink_destroy(linker); /* waits for the end of the server */
+	CHECK(WaitForSingleObject(other.hProcess, 0) == WAIT_TIMEOUT && TerminateProcess(other.hProcess, 0));
+	CloseHandle(other.hProcess);
+	CloseHandle(other.hThread);
+}
+#endif
 
 int main(int count, char **args)
 {
@@ -195,11 +290,16 @@ int main(int count, char **args)
 	cancels(linker, args[4]);
 	restarts(linker);
 	threads(linker);
+#ifdef _WIN32
+	names(args[4]);
+	handles(args[4]);
+#else
 	if (count == 5)
 		forks(linker);
 	/* As hosts have it that do not wait for children. */
 	signal(SIGCHLD, SIG_IGN);
 	signal(SIGPIPE, SIG_DFL);
+#endif
 	ptxlink *ignoring = ptxlink_create(program);
 	cubin(ignoring);
 	link_both(linker);

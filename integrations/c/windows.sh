@@ -1,0 +1,49 @@
+#!/bin/sh
+# windows.sh DIR VERSION: builds the C library for Windows (amd64) in DIR with Zig, and runs its test and
+# an example with Wine, with ptxas.exe from PyPI.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+fetch=$here/../../internal/oracles/fetch.sh
+command -v wine >/dev/null || { echo 'windows.sh: no wine, which runs the test (Debian: apt-get install --no-install-recommends wine64 wine, 0.7 GB)' >&2; exit 1; }
+cc="$here/zig.sh cc -target x86_64-windows-gnu"
+CC="$cc -Werror" AR="$here/zig.sh ar" "$here/build.sh" "$1" "$2"
+
+tmp=$(mktemp -d)
+trap 'WINEPREFIX=$tmp/wine wineserver -k 2>/dev/null || :; rm -rf "$tmp"' EXIT
+export WINEPREFIX="$tmp/wine" WINEDEBUG=-all DISPLAY=
+wine wineboot -i >/dev/null 2>&1
+# Programs of Go need this DLL, and Wine before 9 has none.
+if [ ! -e "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll" ]; then
+	cat >"$tmp/random.c" <<-END
+		#include <windows.h>
+		BOOLEAN NTAPI SystemFunction036(PVOID, ULONG);
+		__declspec(dllexport) BOOL WINAPI ProcessPrng(PBYTE data, SIZE_T size) { return SystemFunction036(data, (ULONG)size); }
+	END
+	$cc -shared "$tmp/random.c" -ladvapi32 -o "$WINEPREFIX/drive_c/windows/system32/bcryptprimitives.dll"
+fi
+wheel=nvidia_cuda_nvcc_cu12-12.4.131-py3-none-win_amd64.whl cache=$("$fetch" --print-dir)/windows
+if [ ! -e "$cache/$wheel" ]; then
+	python3 -m pip --disable-pip-version-check download -q --no-deps --platform win_amd64 --only-binary=:all: -d "$tmp/wheel" nvidia-cuda-nvcc-cu12==12.4.131
+	"$fetch" --verify "$tmp/wheel/$wheel"
+	mkdir -p "$cache"
+	mv "$tmp/wheel/$wheel" "$cache/"
+fi
+python3 -m zipfile -e "$cache/$wheel" "$tmp/cuda"
+
+(cd "$here" && GOOS=windows GOARCH=amd64 CGO_ENABLED=0 ${GO:-go} build -tags urfave_cli_no_docs -o "$tmp/ptxlink.exe" ../../cmd/ptxlink)
+cat >"$tmp/slow.c" <<-END
+	#include <windows.h>
+	int main(void) { Sleep(60000); return 0; }
+END
+$cc "$tmp/slow.c" -o "$tmp/slow.exe"
+$cc -std=c11 -Wall -Wextra -Werror -I"$1" "$here/test.c" "$1/libptxlink.a" -lpthread -o "$tmp/test.exe"
+$cc -I"$1" "$here/example.c" "$1/libptxlink.dll.a" -o "$tmp/example.exe"
+cp "$1/ptxlink.dll" "$tmp/"
+
+# path FILE: as Windows names it.
+path() { winepath -w "$1"; }
+example=$here/../../testdata/ptx/example
+wine "$tmp/test.exe" "$(path "$tmp/ptxlink.exe")" "$(path "$tmp/cuda/nvidia/cuda_nvcc/bin/ptxas.exe")" "$(path "$example")" "$(path "$tmp")"
+PTXLINK="$(path "$tmp/ptxlink.exe")" wine "$tmp/example.exe" "$(path "$tmp/out.ptx")" "$(path "$example/main.ptx")" "$(path "$example/lib.ptx")"
+grep -q '\.visible \.entry k_main' "$tmp/out.ptx"
+echo 'windows.sh: the test passed'
