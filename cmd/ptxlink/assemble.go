@@ -56,7 +56,8 @@ func (j *linkJob) readAssembler() error {
 	return j.readCache()
 }
 
-// readCache reads the options for the cache: a directory, and a cache that machines share.
+// readCache reads the options for the cache: a directory, which --cache-dir or --cache names, and a cache
+// that machines share. The variable counts if neither is given.
 func (j *linkJob) readCache() error {
 	dir, where := j.opts.String("cache-dir"), j.opts.String("cache")
 	if dir == "" && where == "" {
@@ -70,6 +71,9 @@ func (j *linkJob) readCache() error {
 		var err error
 		if c, err = ptxas.OpenCache(where); err != nil {
 			return &usageError{text: err.Error(), help: "--cache wants a directory, http://HOST/PATH or prog:COMMAND"}
+		}
+		if c.Dir != "" && dir != "" && filepath.Clean(c.Dir) != filepath.Clean(dir) {
+			return &usageError{text: fmt.Sprintf("--cache names the directory %s, and --cache-dir %s", where, dir), help: "leave out one of them; --cache-dir goes with a server or a program in --cache"}
 		}
 		c.Dir = cmp.Or(dir, c.Dir)
 	}

@@ -100,8 +100,8 @@ func newFlags() []cli.Flag {
 		&cli.GenericFlag{Name: "resource-usage", Category: assembler, Value: &choice{words: "compare", optional: true, bare: "table"}, Usage: "print registers, spills, sizes; with `compare` also those without -O"},
 		&cli.BoolFlag{Name: "save-temps", Category: assembler, Usage: "keep the linked PTX and the parts beside the output"},
 		&cli.BoolFlag{Name: "dry-run", Category: assembler, Usage: "print the commands that make the cubin, and write nothing"},
-		&cli.StringFlag{Name: "cache", Category: assembler, Usage: "keep cubins at `WHERE`: a directory, http://HOST/PATH or prog:COMMAND"},
-		&cli.StringFlag{Name: "cache-dir", Category: assembler, Usage: "keep cubins in `DIR`, by content (default: $PTXLINK_CACHE)"},
+		&cli.StringFlag{Name: "cache", Category: assembler, Usage: "keep cubins at `WHERE`: a directory, http://HOST/PATH or prog:COMMAND (default: $PTXLINK_CACHE)"},
+		&cli.StringFlag{Name: "cache-dir", Category: assembler, Usage: "same as --cache=`DIR`; also a directory beside a server or a program"},
 		&cli.Int64Flag{Name: "cache-size", Category: assembler, Usage: "limit of the cache in `BYTES` (default: 1 GiB)"},
 
 		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},

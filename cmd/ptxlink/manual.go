@@ -110,7 +110,7 @@ func (s subcommand) Environment() []variable {
 	return []variable{
 		{"PTXAS, NVLINK, FATBINARY", "Paths of the programs, unless an option names them."},
 		{"CUDA_HOME, CUDA_PATH", "Directories of a CUDA toolkit, whose bin is searched for ptxas."},
-		{"PTXLINK_CACHE", "The directory of --cache-dir, unless the option names one."},
+		{"PTXLINK_CACHE", "The value of --cache, if neither --cache nor --cache-dir is given."},
 		{"NO_COLOR, CLICOLOR=0", "Messages have no colour."},
 		{"FORCE_COLOR, CLICOLOR_FORCE", "Unless NO_COLOR is set, messages have colour if the value is neither empty nor 0."},
 		{"GOMAXPROCS, GOGC", "Number of threads, and size of the heap, as for every Go program."},
