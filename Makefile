@@ -9,7 +9,7 @@
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
 # make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
-# make test-remote  build with Bazel on a remote-execution server, on loopback
+# make test-remote  build with Bazel, and keep cubins, on a remote-execution server on loopback
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
 # make route    compare the ways from modules to a cubin, for the table of docs/ptxas.md
@@ -53,7 +53,8 @@ test-all: FORCE
 
 test-remote: ptxlink
 	internal/oracles/fetch.sh --compilers
-	tools=$$(internal/oracles/fetch.sh --print-dir)/bin && python3 integrations/bazel/remote/run.py $$tools/bazel $$tools/ptxas ./ptxlink
+	tools=$$(internal/oracles/fetch.sh --print-dir)/bin && python3 integrations/cache/test_reapi.py ./ptxlink $$tools/ptxas && \
+	python3 integrations/bazel/remote/run.py $$tools/bazel $$tools/ptxas ./ptxlink
 
 # The modules of staticcheck stay out of go.mod, which users of package link read.
 lint:
