@@ -28,7 +28,11 @@ func TestExplain(t *testing.T) {
 		for _, r := range diag.Rules(kind) {
 			ids++
 			name := string(r.ID)
-			text, err := os.ReadFile(dir + name + ".txtar")
+			file := name + ".txtar"
+			if name == "nul" {
+				file = "nul_.txtar" // Windows, and so a module of Go, has no file nul.txtar
+			}
+			text, err := os.ReadFile(dir + file)
 			if err != nil {
 				t.Errorf("%s has no example", name)
 				continue
