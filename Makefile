@@ -146,12 +146,12 @@ web:
 	mkdir -p dist
 	$(GO) run ./integrations/web -o dist/ptxlink.html
 
-VERSION = $$($(GO) run ./cmd/ptxlink --version | awk '{ print $$2 }' | tr -d '()')
+VERSION = $$(internal/release/version.sh ./ptxlink)
 ZIG = $(CURDIR)/integrations/c/zig.sh
-clib: FORCE
+clib: ptxlink
 	$(if $(TARGET),CC="$(ZIG) cc -target $(TARGET)" AR="$(ZIG) ar") integrations/c/build.sh dist/c$(if $(TARGET),-$(TARGET)) "$(VERSION)"
 
-clib-windows: FORCE
+clib-windows: ptxlink
 	integrations/c/windows.sh dist/c-windows "$(VERSION)"
 
 nvjitlink: FORCE

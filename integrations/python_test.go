@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"ptxlink/internal/oracles"
@@ -45,6 +46,9 @@ func TestPython(t *testing.T) {
 	}
 	wheel := "ptxlink-1.2.3-py3-none-manylinux2014_x86_64.musllinux_1_1_x86_64.whl"
 	run("cmp", "first/"+wheel, "second/"+wheel)
+	run("mkdir", "third")
+	run(filepath.Join(here, "../internal/release/wheel.sh"), filepath.Join(dir, "ptxlink"), "1.2.3-rc.1", "linux", "amd64", filepath.Join(dir, "third"), filepath.Join(dir, "zip"))
+	run("test", "-e", "third/"+strings.Replace(wheel, "1.2.3", "1.2.3rc1", 1))
 	run(python, "-m", "venv", "venv")
 	run("venv/bin/pip", "install", "-q", "--no-index", "first/"+wheel)
 	run("venv/bin/ptxlink", "--version")

@@ -34,11 +34,7 @@ archive() {
 build "$(go env GOHOSTOS)" "$(go env GOHOSTARCH)" "$work/host"
 go build -o "$work/zip" ./internal/release/zip
 internal/release/share.sh "$work/host" "$work/share"
-version=$("$work/host" version | cut -d' ' -f2)
-case $version in
-v[0-9]*) version=${version#v} ;;
-*) version=0.0.0 ;; # not a clone of the repository
-esac
+version=$(internal/release/version.sh "$work/host")
 
 rm -f "$out"/ptxlink[-_]* "$out"/SHA256SUMS
 go run ./internal/release/sbom "$work/host" "$version" > "$out/ptxlink-$version.cdx.json"

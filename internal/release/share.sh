@@ -14,11 +14,7 @@ cp "$here/README.md" "$here/CHANGELOG.md" "$here/LICENSE" "$2/doc/ptxlink/"
 cp "$here"/docs/*.md "$here"/docs/*.svg "$here"/docs/*.py "$2/doc/ptxlink/docs/"
 mkdir -p "$2/cmake/ptxlink" "$2/pkgconfig"
 cp "$here/integrations/cmake/ptxlinkConfig.cmake" "$2/cmake/ptxlink/"
-version=$("$1" --version | cut -d' ' -f2 | sed 's,^v,,; s,[()],,g')
+version=$("$here/internal/release/version.sh" "$1")
 sed "s,@VERSION@,$version," "$here/integrations/make/ptxlink.pc.in" > "$2/pkgconfig/ptxlink.pc"
-# CMake compares numbers; a build outside a clone is devel.
-case $version in
-[0-9]*) version=${version%%[-+]*} ;;
-*) version=0.0.0 ;;
-esac
-sed "s,@VERSION@,$version," "$here/integrations/cmake/ptxlinkConfigVersion.cmake.in" > "$2/cmake/ptxlink/ptxlinkConfigVersion.cmake"
+# CMake compares numbers.
+sed "s,@VERSION@,${version%%[-+]*}," "$here/integrations/cmake/ptxlinkConfigVersion.cmake.in" > "$2/cmake/ptxlink/ptxlinkConfigVersion.cmake"

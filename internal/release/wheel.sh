@@ -4,8 +4,9 @@
 set -euo pipefail
 program=$1 version=$2 os=$3 arch=$4 out=$5 zip=$6
 cd "$(dirname "$0")/../.."
-# A commit without a tag has a version that PEP 440 does not know.
-[[ $version =~ ^[0-9]+(\.[0-9]+)*$ ]] || version=0.0.0+$(tr -c 'a-zA-Z0-9\n' . <<< "${version#*-}")
+# PEP 440 writes 1.2.0-rc.1 as 1.2.0rc1, and does not know the version of a commit without a tag.
+version=$(sed -E 's/^([0-9.]+)-(a|b|rc)(lpha|eta)?[.]?([0-9]+)$/\1\2\4/' <<< "$version")
+[[ $version =~ ^[0-9]+(\.[0-9]+)*((a|b|rc)[0-9]+)?$ ]] || version=0.0.0+$(tr -c 'a-zA-Z0-9\n' . <<< "${version#*-}")
 case $os/$arch in
 # The program is static, so it runs with both C libraries of Linux.
 linux/amd64) platform=manylinux2014_x86_64.musllinux_1_1_x86_64 ;;
