@@ -2,6 +2,7 @@
 # make release  build the binaries, archives and packages of a release in dist
 # make release-twice  build a release twice, and compare the bytes
 # make release-chroot  install the packages in a bare Debian, and use them there (needs root)
+# make publish MODULE=...  write a clone whose import path is MODULE, to push there, to dist/publish
 # make web      write dist/ptxlink.html, a page that links in the browser
 # make clib     write the C library to dist/c; TARGET=aarch64-macos writes that of another system to dist/c-aarch64-macos, with Zig
 # make clib-windows  write the C library for Windows to dist/c-windows, and run its test with Wine
@@ -142,6 +143,11 @@ release-twice:
 release-chroot: release
 	internal/release/chroot.sh dist/ptxlink_*_$$($(GO) env GOHOSTARCH).deb dist/ptxlink-*.$$(uname -m).rpm
 
+# The public import path, such as github.com/NAME/ptxlink, once there is one.
+MODULE ?=
+publish: FORCE
+	internal/release/publish.sh "$(MODULE)" dist/publish
+
 web:
 	mkdir -p dist
 	$(GO) run ./integrations/web -o dist/ptxlink.html
@@ -161,4 +167,4 @@ clean:
 	rm -rf ptxlink ptxlink-cache dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot web clib clib-windows nvjitlink clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink clean

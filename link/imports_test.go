@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the column of imports of DESIGN.m
 // the imports of the packages, apart from those of tests. A package imports only those
 // in rows above its own, also with -update.
 func TestImports(t *testing.T) {
-	out, err := exec.Command("go", "list", "-json=ImportPath,Imports", "ptxlink/...").Output()
+	out, err := exec.Command("go", "list", "-json=ImportPath,Imports,Module", "ptxlink/...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,17 +26,18 @@ func TestImports(t *testing.T) {
 		var p struct {
 			ImportPath string
 			Imports    []string
+			Module     struct{ Path string }
 		}
 		if err := dec.Decode(&p); err != nil {
 			t.Fatal(err)
 		}
 		var ours []string
 		for _, imported := range p.Imports {
-			if name, ok := strings.CutPrefix(imported, "ptxlink/"); ok {
+			if name, ok := strings.CutPrefix(imported, p.Module.Path+"/"); ok {
 				ours = append(ours, name)
 			}
 		}
-		packages[strings.TrimPrefix(p.ImportPath, "ptxlink/")] = ours
+		packages[strings.TrimPrefix(p.ImportPath, p.Module.Path+"/")] = ours
 	}
 
 	text, err := os.ReadFile("../DESIGN.md")
