@@ -7,6 +7,7 @@
 # make clib     write the C library to dist/c; TARGET=aarch64-macos writes that of another system to dist/c-aarch64-macos, with Zig
 # make clib-windows  write the C library for Windows to dist/c-windows, and run its test with Wine
 # make nvjitlink  write libraries that take the place of NVIDIA's nvJitLink to dist/nvjitlink
+# make nvjitlink-cases  compare them with NVIDIA's 12.4, 12.9 and 13.5, and write integrations/c/nvjitlink-cases.md
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
 # make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
@@ -163,8 +164,11 @@ clib-windows: ptxlink
 nvjitlink: FORCE
 	integrations/c/nvjitlink.sh dist/nvjitlink
 
+nvjitlink-cases: nvjitlink ptxlink
+	integrations/c/nvjitlink_cases.sh dist/nvjitlink ./ptxlink
+
 clean:
 	rm -rf ptxlink ptxlink-cache dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink nvjitlink-cases clean

@@ -34,6 +34,10 @@ func TestNvJitLink(t *testing.T) {
 	for _, name := range []string{"libnvJitLink.so.12", "libnvJitLink.so.13"} {
 		run("python3", filepath.Join(here, "test_nvjitlink.py"), filepath.Join(dir, "lib", name))
 	}
+	oracles.RequireCompiler(t, "python-numba") // has NVVM 12.4
+	nvvm, _ := filepath.Glob(filepath.Join(oracles.Dir(), "numba/lib/python*/site-packages/nvidia/cuda_nvcc/nvvm/lib64/libnvvm.so"))
+	run("env", "NVCC="+oracles.RequireCompiler(t, "nvcc"), "FATBINARY="+oracles.Require(t, "fatbinary"), "NVVM="+strings.Join(nvvm, ""),
+		"python3", filepath.Join(here, "nvjitlink_cases.py"), "here 12="+filepath.Join(dir, "lib/libnvJitLink.so.12"), "here 13="+filepath.Join(dir, "lib/libnvJitLink.so.13"))
 }
 
 // readAll reads files, so that go test runs the test again if they change.

@@ -13,9 +13,9 @@
 /* Results and inputs, as in nvJitLink.h. */
 enum { SUCCESS, UNRECOGNIZED_OPTION, MISSING_ARCH, INVALID_INPUT, PTX_COMPILE, NVVM_COMPILE, INTERNAL, THREADPOOL, UNRECOGNIZED_INPUT };
 #if MAJOR >= 13
-enum { NULL_INPUT = 10, INCORRECT_INPUT_TYPE = 12 };
+enum { NULL_INPUT = 10, INCOMPATIBLE_OPTIONS, INCORRECT_INPUT_TYPE };
 #else
-enum { NULL_INPUT = INVALID_INPUT, INCORRECT_INPUT_TYPE = INVALID_INPUT };
+enum { NULL_INPUT = INVALID_INPUT, INCOMPATIBLE_OPTIONS = INVALID_INPUT, INCORRECT_INPUT_TYPE = INVALID_INPUT };
 #endif
 enum { CUBIN = 1, PTX, LTOIR, FATBIN, OBJECT, LIBRARY, INDEX, ANY = 10 };
 
@@ -31,7 +31,10 @@ typedef struct handle {
 	int lacking;   /* a tool is missing, or a file */
 	char *options[64]; /* of ptxlink */
 	size_t options_size;
+	const char *arch; /* one of them */
 	int gpu; /* 80 of sm_80 */
+	int virtual; /* -arch=compute_80 */
+	int unused; /* 3 with -lto and -optimize-unused-variables */
 	int ptx; /* -ptx: no cubin is wanted */
 	int done;
 	result failed; /* an input was refused */
@@ -108,6 +111,16 @@ static void say(char **log, const char *text)
 	*log = grown;
 }
 
+/* Adds a line to the log of errors. */
+static result complain(handle *h, const char *what, const char *why, result r)
+{
+	char *line = NULL;
+	if (asprintf(&line, "%s %s", what ? what : "", why) >= 0)
+		say(&h->log, line);
+	free(line);
+	return r;
+}
+
 static int add_option(handle *h, const char *option)
 {
 	if (h->options_size == sizeof h->options / sizeof *h->options || !(h->options[h->options_size] = strdup(option)))
@@ -119,24 +132,27 @@ static int add_option(handle *h, const char *option)
 /* Reads an option, with its value behind =. */
 static result read_option(handle *h, const char *option)
 {
-	static const char *const without_effect[] = {"time", "verbose", "lto", "O3", "g", "lineinfo", "no-cache", "split-compile", "split-compile-extended", "jump-table-density", "ftz", "prec-div", "prec-sqrt", "fma", "variables-used", "Ofc", "O", NULL};
+	static const char *const without_effect[] = {"O3", "g", "lineinfo", "no-cache", "split-compile", "split-compile-extended", "jump-table-density", "ftz", "prec-div", "prec-sqrt", "fma", "variables-used", "Ofc=0", "Ofc=min", "Ofc=mid", "Ofc=max", "O", NULL};
 	static const struct { const char *name, *option, *behind; } same[] = {
-		{"maxrregcount=", "-Xptxas=--maxrregcount=", ""}, {"Xptxas=", "-Xptxas=", ""}, {"kernels-used=", "--entry=*", "*"},
+		{"maxrregcount=", "-Xptxas=--maxrregcount=", ""}, {"Xptxas=", "-Xptxas=", ""}, {"kernels-used=", "--entry=*", "*"}, {"verbose", "-Xptxas=-v", ""}, {"time", "--time", ""},
 	};
 	char text[4096];
-	const char *name = option + (*option == '-');
-	name += *name == '-';
+	const char *name = option + 1;
 	if (*option != '-')
 		return UNRECOGNIZED_OPTION;
 	if (!strncmp(name, "arch=", 5)) {
 		const char *gpu = name + 5;
-		gpu += !strncmp(gpu, "sm_", 3) || !strncmp(gpu, "compute_", 8) ? strcspn(gpu, "_") + 1 : 0;
+		h->virtual = !strncmp(gpu, "compute_", 8);
+		gpu += !strncmp(gpu, "sm_", 3) ? 3 : h->virtual ? 8 : 0;
 		size_t digits = strspn(gpu, "0123456789");
 		if (gpu == name + 5 || digits < 2 || digits > 3 || gpu[digits + strspn(gpu + digits, "af")])
 			return UNRECOGNIZED_OPTION;
 		h->gpu = atoi(gpu);
 		snprintf(text, sizeof text, "--arch=sm_%s", gpu);
-		return add_option(h, text) ? SUCCESS : INTERNAL;
+		if (!add_option(h, text))
+			return INTERNAL;
+		h->arch = h->options[h->options_size - 1];
+		return SUCCESS;
 	}
 	if (!strcmp(name, "ptx")) {
 		h->ptx = 1;
@@ -146,10 +162,10 @@ static result read_option(handle *h, const char *option)
 		return add_option(h, "-r") && add_option(h, "-c") ? SUCCESS : INTERNAL;
 	if (!strcmp(name, "O0"))
 		return add_option(h, "-Xptxas=-O0") ? SUCCESS : INTERNAL;
-	if (!strcmp(name, "optimize-unused-variables"))
-		return add_option(h, "--gc-variables") ? SUCCESS : INTERNAL;
-	if (!strcmp(name, "device-stack-protector"))
-		return add_option(h, "-Xptxas=--device-stack-protector=true") ? SUCCESS : INTERNAL;
+	if (!strcmp(name, "lto") || !strcmp(name, "optimize-unused-variables")) {
+		h->unused |= *name == 'l' ? 1 : 2;
+		return SUCCESS;
+	}
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
 		size_t n = strlen(same[i].name);
 		if (!strncmp(name, same[i].name, n)) {
@@ -194,24 +210,25 @@ static result create(handle **out, uint32_t count, const char *const *options)
 		return INTERNAL;
 	}
 	result failed = SUCCESS;
-	int arch = 0;
 	for (uint32_t i = 0; i < count && failed == SUCCESS; i++) {
 		failed = options[i] ? read_option(h, options[i]) : NULL_INPUT;
-		arch |= options[i] && strstr(options[i], "arch=") != NULL;
+		if (failed == UNRECOGNIZED_OPTION)
+			complain(h, "unrecognized option:", options[i], failed);
 	}
-	if (failed == SUCCESS && !arch)
-		failed = MISSING_ARCH;
+	if (failed == SUCCESS && !h->gpu)
+		failed = complain(h, "no option", "-arch=sm_N", MISSING_ARCH);
+	if (failed == SUCCESS && h->virtual && !h->ptx)
+		failed = complain(h, "-arch=compute_N needs", "-ptx", INCOMPATIBLE_OPTIONS);
 	for (size_t i = 0; i < h->options_size; i++)
 		if (ptxlink_option(h->link, h->options[i]) != PTXLINK_OK)
 			failed = INTERNAL;
 	if (failed == SUCCESS && (h->real = find_real()) && h->real->create(&h->theirs, count, options) != SUCCESS)
 		h->theirs = NULL;
-	if (failed != SUCCESS) {
-		forget(h);
-		return failed;
-	}
-	*out = h;
-	return SUCCESS;
+	if (h->unused == 3 && ptxlink_option(h->link, "--gc-variables") != PTXLINK_OK)
+		failed = INTERNAL;
+	h->failed = failed;
+	*out = h; /* the host may ask it for the error log */
+	return failed;
 }
 
 static result destroy(handle **h)
@@ -257,46 +274,48 @@ static int is_type(int type, const void *data, size_t size)
 	case OBJECT:
 		return elf;
 	case PTX:
-		return !elf && !fatbin && !lto && !archive;
+		return !elf && !fatbin && !lto && !archive && memmem(data, size, ".version", 8);
 	case LTOIR:
 		return lto;
 	case FATBIN:
 		return fatbin;
 	case LIBRARY:
 		return archive;
+	case ANY:
+		return elf || fatbin || lto || archive || is_type(PTX, data, size);
 	}
-	return 1;
+	return 0;
 }
 
 static result add(handle *h, int type, const void *data, size_t size, const char *name)
 {
-	if (!h || !data || size == 0)
+	if (!h)
 		return NULL_INPUT;
-	if (h->done)
+	if (!data || size == 0)
 		return INVALID_INPUT;
-	if ((type < CUBIN || type > LIBRARY) && type != ANY)
-		return UNRECOGNIZED_INPUT;
-	if (!is_type(type, data, size)) {
-		say(&h->log, "an input is not of the type that nvJitLinkAddData was given");
-		return h->failed = INCORRECT_INPUT_TYPE;
-	}
+	if (h->done)
+		return INTERNAL;
+	result r = SUCCESS;
 	/* Hosts count the NUL behind PTX or leave it out. */
 	const char *called = name_input(h, name);
-	if (!called || ptxlink_add(h->link, called, data, size) != PTXLINK_OK)
-		return h->failed = INTERNAL;
-	if (h->theirs)
-		h->real->add_data(h->theirs, type, data, size, name);
-	if (!begins(data, size, "\x7f" "ELF", 4) && is_type(PTX, data, size)) {
+	if (!is_type(type, data, size)) {
+		r = complain(h, called, "is not of the type that nvJitLinkAddData was given", type == ANY ? UNRECOGNIZED_INPUT : INCORRECT_INPUT_TYPE);
+	} else if (!called || ptxlink_add(h->link, called, data, size) != PTXLINK_OK) {
+		r = INTERNAL;
+	} else if (is_type(PTX, data, size)) {
 		/* Errors of one module are those of this call. */
 		ptxlink_link *alone = ptxlink_link_create(linker);
-		int code = alone && ptxlink_add(alone, called, data, size) == PTXLINK_OK && ptxlink_option(alone, "-r") == PTXLINK_OK ? ptxlink_run(alone, PTXLINK_CHECK) : PTXLINK_MEMORY;
+		int code = alone && ptxlink_add(alone, called, data, size) == PTXLINK_OK && ptxlink_option(alone, "-r") == PTXLINK_OK && ptxlink_option(alone, h->arch) == PTXLINK_OK ? ptxlink_run(alone, PTXLINK_CHECK) : PTXLINK_MEMORY;
 		if (code != PTXLINK_OK) {
 			say(&h->log, ptxlink_text(alone));
-			h->failed = code == PTXLINK_REFUSED ? PTX_COMPILE : INTERNAL;
+			r = code == PTXLINK_REFUSED ? PTX_COMPILE : INTERNAL;
 		}
 		ptxlink_link_destroy(alone);
 	}
-	return h->failed;
+	if (h->theirs && r == SUCCESS)
+		h->real->add_data(h->theirs, type, data, size, name);
+	h->failed = h->failed ? h->failed : r;
+	return r;
 }
 
 static result add_file(handle *h, int type, const char *path)
@@ -315,11 +334,7 @@ static result add_file(handle *h, int type, const char *path)
 		}
 		n = fread(data + size, 1, room - size, f);
 	}
-	result r = INVALID_INPUT;
-	if (f && !ferror(f))
-		r = add(h, type, data, size, path);
-	else
-		say(&h->log, path), say(&h->log, "cannot be read");
+	result r = f && !ferror(f) ? add(h, type, data, size, path) : complain(h, path, "cannot be read", INVALID_INPUT);
 	if (f)
 		fclose(f);
 	free(data);
@@ -348,6 +363,8 @@ static result run(handle *h, int output, void **into, size_t *size)
 	}
 	say(&h->log, ptxlink_text(h->link));
 	h->lacking = code != PTXLINK_REFUSED;
+	if (code == PTXLINK_REFUSED && strstr(ptxlink_messages(h->link), "\"id\":\"ptxas-error\""))
+		return PTX_COMPILE;
 	return code == PTXLINK_USAGE ? UNRECOGNIZED_OPTION : INTERNAL; /* as for undefined symbols there */
 }
 
@@ -356,7 +373,7 @@ static result complete(handle *h)
 	if (!h)
 		return NULL_INPUT;
 	if (h->failed || h->done)
-		return h->failed ? h->failed : INVALID_INPUT;
+		return h->failed ? h->failed : INTERNAL;
 	h->done = 1;
 	h->failed = h->ptx ? run(h, PTXLINK_PTX, &h->text, &h->text_size) : run(h, PTXLINK_CUBIN, &h->cubin, &h->cubin_size);
 	if (h->lacking && h->theirs) { /* NVIDIA's library has the tools inside */
@@ -382,7 +399,7 @@ static result get(handle *h, int i, size_t *size, char *into)
 	/* Text has its NUL. */
 	size_t sizes[] = {h->cubin_size, h->text_size + 1, strlen(data[2]) + 1, strlen(data[3]) + 1, 0};
 	if (!data[i])
-		return h->failed ? h->failed : INVALID_INPUT;
+		return h->failed ? h->failed : INTERNAL;
 	if (size)
 		*size = sizes[i];
 	else

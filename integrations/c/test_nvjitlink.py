@@ -112,13 +112,13 @@ class NvJitLink(unittest.TestCase):
 
     def test_inputs(self):
         h = Handle("-arch=sm_80")
-        self.assertEqual(h.call("AddData", h.handle, ANY, None, ctypes.c_size_t(3), b"x"), NULL_INPUT)
-        self.assertEqual(h.add(MAIN, b"x", 99), UNRECOGNIZED_INPUT)
+        self.assertEqual(h.call("AddData", h.handle, ANY, None, ctypes.c_size_t(3), b"x"), INVALID_INPUT)
+        self.assertEqual(h.add(MAIN, b"x", 99), INCORRECT_INPUT_TYPE)
         self.assertEqual(h.add(MAIN, b"x", CUBIN), INCORRECT_INPUT_TYPE)
         h = Handle("-arch=sm_80")
         self.assertEqual(h.complete(), SUCCESS)  # nothing is a program
         self.assertEqual(h.get("LinkedCubin")[:4], b"\x7fELF")
-        self.assertEqual((h.add(MAIN), h.complete()), (INVALID_INPUT, INVALID_INPUT))
+        self.assertEqual((h.add(MAIN), h.complete()), (INTERNAL, INTERNAL))
         # Inputs of one name, or none, and files.
         for path in (b"a.ptx", b"", None):
             h = Handle("-arch=sm_80")
