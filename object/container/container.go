@@ -375,7 +375,7 @@ const (
 )
 
 var kindWords = [kinds]struct{ one, many, help string }{
-	cubin:        {"a cubin", "cubins", "a cubin is machine code, which links into a cubin only: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
+	cubin:        {"a cubin", "cubins", "a cubin is machine code: if it is relocatable (ptxas -c) and runs on the GPU of --arch, it links into a cubin: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
 	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
 	obfuscated:   {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
 	bitcode:      {"LLVM bitcode", "LLVM bitcode", "compile it to PTX first: llc -mcpu=sm_80, or clang without -foffload-lto and -flto"},
