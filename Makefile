@@ -92,7 +92,7 @@ fuzz:
 	$(GO) test ./link $(FUZZ) -fuzz FuzzLink
 	$(GO) test ./link $(FUZZ) -fuzz FuzzCollect
 	$(GO) test ./link/optimize $(FUZZ) -fuzz FuzzOptimize
-	for form in FuzzOpen FuzzAr FuzzCubin FuzzFatbin FuzzELF FuzzCOFF FuzzOffload FuzzPackage FuzzWritePackage; do \
+	for form in FuzzOpen FuzzAr FuzzCubin FuzzBitcode FuzzFatbin FuzzELF FuzzCOFF FuzzOffload FuzzPackage FuzzWritePackage; do \
 		$(GO) test ./object/container $(FUZZ) -fuzz $$form || exit 1; done
 	$(GO) test ./object $(FUZZ) -fuzz FuzzMeta
 	$(GO) test ./object/ptx $(FUZZ) -fuzz FuzzSection

@@ -17,6 +17,7 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/object/container"
 )
 
 // Options holds the input and the options of Compile.
@@ -61,7 +62,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	if err != nil {
 		return nil, err
 	}
-	l := &Library{Names: names(bitcode)}
+	l := &Library{Names: functions(bitcode)}
 	if len(l.Names) == 0 {
 		return nil, diag.New(diag.Tool, diag.Place{}, "there are no functions of libdevice in "+o.Bitcode).
 			WithHelp("name the " + fileName + " of a CUDA toolkit" + o.Spelling.With("--cuda", " with %s"))
@@ -93,6 +94,19 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	l.PTX, err = compile(ctx, log, dir, l.Tool, "-arch", "compute_"+strings.TrimPrefix(o.Arch, "sm_"), "-m64", "--device-c",
 		ftz, "-prec_div=1", "-prec_sqrt=1", "-fmad=1", "-nvvmir-library", fileName, sourceName, "-o", outputName)
 	return l, err
+}
+
+// functions returns the functions that the bitcode of libdevice defines, such as __nv_sinf,
+// sorted. Toolkits differ: CUDA 13.5 has __nv_fast_tanhf, 12.4 does not.
+func functions(bitcode []byte) (list []string) {
+	m, _ := container.ReadBitcode(bitcode)
+	for _, s := range m.Symbols {
+		if s.Defined && strings.HasPrefix(s.Name, "__nv_") {
+			list = append(list, s.Name)
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 const sourceName, outputName = "libdevice.ii", "libdevice.ptx"
