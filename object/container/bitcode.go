@@ -135,19 +135,22 @@ func (m *bitcodeReader) block(r *bitReader, id uint64, width uint) {
 			}
 		case 3:
 			record := []uint64{r.vbr(6)}
-			for n := r.vbr(6); n > 0 && !r.bad; n-- {
+			n := r.vbr(6)
+			for r.bad = r.bad || n > maxElements; n > 0 && !r.bad; n-- {
 				record = append(record, r.vbr(6))
 			}
 			if id == blockInfo && record[0] == 1 && len(record) > 1 {
 				target = record[1]
 			}
-			m.record(id, record)
+			m.record(id, record, nil)
 		default:
 			if code-4 >= uint64(len(abbreviations)) {
 				r.bad = true
 				return
 			}
-			m.record(id, r.record(abbreviations[code-4]))
+			r.blob = nil
+			record := r.record(abbreviations[code-4])
+			m.record(id, record, r.blob)
 		}
 		if id == noBlock {
 			return
@@ -173,7 +176,7 @@ const (
 	linkageInternal, linkagePrivate, linkageAvailable = 3, 9, 12
 )
 
-func (m *bitcodeReader) record(block uint64, record []uint64) {
+func (m *bitcodeReader) record(block uint64, record []uint64, blob []byte) {
 	text := func(values []uint64) []byte {
 		b := make([]byte, len(values))
 		for i, v := range values {
@@ -182,6 +185,8 @@ func (m *bitcodeReader) record(block uint64, record []uint64) {
 		return b
 	}
 	switch {
+	case block == blockStrtab && len(record) == 1 && record[0] == 1:
+		m.strings = blob
 	case len(record) < 3:
 	case block == blockIdentity && record[0] == 1:
 		m.Producer = string(text(record[1:]))
@@ -191,8 +196,6 @@ func (m *bitcodeReader) record(block uint64, record []uint64) {
 		m.add(string(text(record[2:])), BitcodeSymbol{Defined: true})
 	case block == blockSymtab && record[0] == 3: // value, offset of the function, name
 		m.add(string(text(record[3:])), BitcodeSymbol{Defined: true})
-	case block == blockStrtab && record[0] == 1:
-		m.strings = text(record[1:])
 	case block == blockModule && len(record) > 6:
 		m.symbol(record)
 	}
@@ -229,14 +232,16 @@ func (m *bitcodeReader) symbol(record []uint64) {
 	m.inTable = append(m.inTable, s)
 }
 
-// What LLVM writes is far below these limits; without them, a short file could take long.
-const maxAbbreviations, maxOperands = 256, 64
+// What LLVM writes in the blocks that are read is far below these limits; without them, a short
+// file could take long.
+const maxAbbreviations, maxOperands, maxElements = 256, 64, 1 << 16
 
 // bitReader reads the words of a bitstream. bad stays set.
 type bitReader struct {
 	data []byte
 	at   int // in bits
 	bad  bool
+	blob []byte // of the record
 }
 
 func (r *bitReader) fixed(width uint) uint64 {
@@ -307,20 +312,20 @@ func (r *bitReader) record(a abbreviation) (record []uint64) {
 				r.bad = true // elements without bits may be any number
 				break
 			}
-			for n := r.vbr(6); n > 0 && !r.bad; n-- {
+			n := r.vbr(6)
+			for r.bad = r.bad || n > maxElements; n > 0 && !r.bad; n-- {
 				record = append(record, r.scalar(a[i+1]))
 			}
 			return record
 		case blob:
 			n := r.vbr(6)
 			r.align()
-			from := r.at / 8
-			r.skip(n * 8)
-			if !r.bad {
-				for _, b := range r.data[from : from+int(n)] {
-					record = append(record, uint64(b))
-				}
+			var ok bool
+			if r.blob, ok = span(r.data, uint64(r.at/8), n); !ok {
+				r.bad = true
+				break
 			}
+			r.skip(n * 8)
 			r.align()
 		default:
 			record = append(record, r.scalar(a[i]))

@@ -198,6 +198,26 @@ func TestReadBitcodeDamaged(t *testing.T) {
 	}
 }
 
+// TestReadBitcodeBlob reads a string table of 2^61 bytes: 2^64 bits.
+func TestReadBitcodeBlob(t *testing.T) {
+	w := &bitWriter{}
+	w.fixed(0xdec04342, 32)
+	w.block(2, blockStrtab, func() {
+		w.fixed(2, 3)
+		w.vbr(2, 5)
+		w.fixed(1, 1)
+		w.vbr(1, 8)
+		w.fixed(0, 1)
+		w.fixed(blob, 3)
+		w.fixed(4, 3)
+		w.vbr(1<<61, 6)
+		w.align()
+	})
+	if _, ok := ReadBitcode(w.data); ok {
+		t.Error("read to the end")
+	}
+}
+
 func FuzzBitcode(f *testing.F) {
 	f.Add(unabbreviated("__nv_sinf", "x"))
 	f.Add(abbreviated())
