@@ -172,6 +172,9 @@ func (c *collector) mark() {
 			}
 			switch d := f.DeclOf(id.Name); {
 			case c.exports.Match(f.Names[n]):
+				if d != nil && d.Kind == ptx.Entry {
+					entries++
+				}
 				c.walk.Add(id)
 			case d == nil: // an alias without a declaration
 			case d.Kind == ptx.Entry:
