@@ -289,6 +289,7 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 	}
 	for {
 		o := j.options
+		o.RequireDefined = nil // what is pulled may define them
 		o.CheckOnly, o.CrossReference = true, true
 		r, err := j.linkWith(o)
 		if refused := (*link.Errors)(nil); errors.As(err, &refused) {
@@ -297,7 +298,7 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 		if err != nil {
 			return err
 		}
-		if !cubins.Pull(r) {
+		if !cubins.Pull(r, slices.Concat(o.Undefined, j.options.RequireDefined)) {
 			j.options.Cubins = cubins.Symbols
 			return nil
 		}

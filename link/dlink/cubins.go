@@ -51,10 +51,10 @@ func (c *Cubins) Offered() []link.Cubin {
 	return list
 }
 
-// Pull links the members of archives that the modules of a link or the cubins need, of
-// several that define a name the first. It reports whether there are any: then the modules
+// Pull links the members of archives that the modules of a link or the cubins need, or that
+// define names of options, of several that define a name the first. It reports whether there are any: then the modules
 // may need more. Pulls names the modules that need them if the link has Options.CrossReference.
-func (c *Cubins) Pull(r *link.Result) (pulled bool) {
+func (c *Cubins) Pull(r *link.Result, names []string) (pulled bool) {
 	offers := map[string]int{} // the first member that defines a name
 	for i, member := range c.archived.Symbols {
 		for _, s := range member.Symbols {
@@ -70,6 +70,9 @@ func (c *Cubins) Pull(r *link.Result) (pulled bool) {
 	defined := map[string]bool{}
 	type need struct{ name, by string }
 	var needed []need
+	for _, name := range names {
+		needed = append(needed, need{name, ""})
+	}
 	for _, s := range r.Symbols() {
 		if s.Linkage == "extern" {
 			needed = append(needed, need{s.Name, users[s.Name]})

@@ -32,7 +32,7 @@ func TestPull(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pulled := c.Pull(r); pulled != (round == 0) {
+		if pulled := c.Pull(r, nil); pulled != (round == 0) {
 			t.Errorf("round %d: pulled %v", round, pulled)
 		}
 	}
@@ -41,5 +41,12 @@ func TestPull(t *testing.T) {
 	}
 	if left := c.archived.List; len(left) != 3 || left[0].Name != "l.a(0.cubin)" || left[1].Name != "l.a(1.cubin)" || left[2].Name != fmt.Sprintf("l.a(%d.cubin)", n+2) {
 		t.Errorf("%v are left", left)
+	}
+	r, err := link.Link(t.Context(), link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(text)}}, Cubins: c.Offered(), CheckOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !c.Pull(r, []string{"own", "nothing", "unused"}) || c.List[len(c.List)-1].Name != "l.a(0.cubin)" || len(c.archived.List) != 2 {
+		t.Errorf("-u takes %s", c.List[len(c.List)-1].Name)
 	}
 }
