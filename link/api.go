@@ -213,7 +213,7 @@ type Result struct {
 	Ways [][]Symbol
 	// References holds the external symbols, with Options.CrossReference.
 	References []Reference
-	// Units are those of LTO-IR that one of the modules was compiled from, for the map. Who compiled
+	// Units are those of LTO-IR or LLVM bitcode that one of the modules was compiled from, for the map. Who compiled
 	// them sets it: to a link, the module is like others.
 	Units []Unit
 	// Messages are warnings and notes, in command-line order.
@@ -254,9 +254,10 @@ func (r *Result) Dropped() []Symbol {
 // refers to them.
 func (r *Result) Removed() []Symbol { return r.describer().removed }
 
-// Unit is LTO-IR that was compiled to a module, together with other LTO-IR.
+// Unit is LTO-IR or LLVM bitcode that was compiled to a module, together with others of its form.
 type Unit struct {
 	Name, Target string
+	Form         string // "LTO-IR" or "LLVM bitcode"
 	Bytes        int
 	Module       string   // its name
 	Defines      []string // names

@@ -53,7 +53,9 @@ type MapInput struct {
 	Bytes       int    `json:"bytes"`
 	// PtxasOptions are those that the fatbin of the input records.
 	PtxasOptions string `json:"ptxas_options,omitempty"`
-	// CompiledTo is the module that LTO-IR was compiled to, with other LTO-IR.
+	// CompiledTo is the module that LTO-IR or LLVM bitcode was compiled to, with others of its
+	// Form.
+	Form       string `json:"form,omitempty"`
 	CompiledTo string `json:"compiled_to,omitempty"`
 }
 
@@ -147,12 +149,12 @@ func (m *Map) cubins(list []Cubin) {
 	}
 }
 
-// units adds units of LTO-IR to Inputs, and sets the Unit of the symbols that they define.
+// units adds units of LTO-IR and LLVM bitcode to Inputs, and sets the Unit of the symbols that they define.
 func (m *Map) units(list []Unit) {
 	type symbol struct{ module, name string }
 	units := map[symbol]string{}
 	for _, u := range list {
-		m.Inputs = append(m.Inputs, MapInput{Name: u.Name, Target: u.Target, Bytes: u.Bytes, CompiledTo: u.Module})
+		m.Inputs = append(m.Inputs, MapInput{Name: u.Name, Form: u.Form, Target: u.Target, Bytes: u.Bytes, CompiledTo: u.Module})
 		for _, name := range u.Defines {
 			units[symbol{u.Module, name}] = u.Name
 		}
@@ -191,7 +193,7 @@ func (r *Result) Map() *Map {
 	m.Messages = MapMessages(r.Messages, r.spelling)
 	m.cubins(r.cubins)
 	for _, in := range r.Modules {
-		m.Inputs = append(m.Inputs, MapInput{in.Name, in.Path, in.Version, in.Target, in.AddressSize, in.Producer, in.Bytes, in.PtxasOptions, ""})
+		m.Inputs = append(m.Inputs, MapInput{in.Name, in.Path, in.Version, in.Target, in.AddressSize, in.Producer, in.Bytes, in.PtxasOptions, "", ""})
 	}
 	m.units(r.Units)
 	for _, e := range r.Edges() {

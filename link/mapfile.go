@@ -53,7 +53,7 @@ func (m *Map) writeInputs(w io.Writer) {
 		if in.CompiledTo != "" {
 			bits = "-"
 		}
-		fmt.Fprintf(t, "  %d\t%s\t%s\t%s\t%s\t%s\n", in.Bytes, cmp.Or(in.Version, "LTO-IR"), diag.Escape(in.Target), bits, cmp.Or(in.Producer, "-"), diag.Escape(in.Name))
+		fmt.Fprintf(t, "  %d\t%s\t%s\t%s\t%s\t%s\n", in.Bytes, cmp.Or(in.Version, in.Form), diag.Escape(in.Target), bits, cmp.Or(in.Producer, "-"), diag.Escape(in.Name))
 	}
 	t.Flush()
 }

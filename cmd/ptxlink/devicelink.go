@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
+	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
 )
@@ -58,7 +60,7 @@ func (j *linkJob) findNvlink(why string) (path string, err error) {
 }
 
 // takeCode takes the inputs apart that have no PTX for the GPU, or for which a cubin is
-// preferred: their cubins are left to nvlink, and their LTO-IR is compiled to PTX.
+// preferred: their cubins are left to nvlink, and their LTO-IR or LLVM bitcode is compiled to PTX.
 func (j *linkJob) takeCode() (cubins []container.Cubin, err error) {
 	if j.separated {
 		return nil, nil
@@ -137,26 +139,66 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (cubins []container.Cubin, 
 		return nil, false, &exitError{code: exitLink}
 	}
 	j.options.Inputs, j.taken = s.Modules, taken{archives: s.Archives}
-	if len(s.LTOIR.Units) == 0 {
-		cubins, err = j.useCubins(&s.Cubins)
-		return cubins, s.Preferred, err
+	var compilers []intermediate
+	if len(s.LTOIR.Units) > 0 {
+		j.lowered = true
+		l, err := j.newLowerer(&s.LTOIR)
+		if err != nil {
+			return nil, false, err
+		}
+		compilers = append(compilers, intermediate{"LTO-IR", &s.LTOIR, false, l})
 	}
-	j.lowered = true
-	l, err := j.newLowerer(&s.LTOIR)
-	if err == nil {
-		err = j.lowerApart(l, &s.LTOIR)
+	if len(s.Bitcode.Units) > 0 {
+		l, err := j.newCompiler(&s.Bitcode)
+		if err != nil {
+			return nil, false, err
+		}
+		compilers = append(compilers, intermediate{"LLVM bitcode", &s.Bitcode, l.Quick, l})
 	}
-	if err == nil {
-		cubins, err = j.useCubins(&s.Cubins)
+	for _, code := range compilers {
+		if err := j.lowerApart(code, &s.Cubins); err != nil {
+			return nil, false, err
+		}
 	}
-	if err == nil {
-		err = j.lowerTogether(l, &s.LTOIR)
+	cubins, err = j.useCubins(&s.Cubins)
+	for _, code := range compilers {
+		if err == nil {
+			err = j.lowerTogether(code, &s.Cubins)
+		}
 	}
+	j.options.Inputs = dlink.Filled(j.options.Inputs)
 	return cubins, s.Preferred, err
 }
 
+// intermediate is code of one kind, and what compiles it.
+type intermediate struct {
+	kind  string
+	units *dlink.Intermediate
+	quick bool // what is compiled alone is for checks only
+	lowerer
+}
+
+type lowerer interface {
+	Lower(context.Context, []container.LTOIR, *diag.Log) ([]byte, error)
+	LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error)
+}
+
+// newCompiler finds the compiler for LLVM bitcode.
+func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, error) {
+	c := &llvm.Compiler{Arch: strings.Replace(cmp.Or(j.options.Arch, bitcode.Arch()), "compute_", "sm_", 1), Spelling: j.spelling}
+	if c.Arch == "" {
+		return nil, &usageError{text: bitcode.Units[0].Name + ", which is LLVM bitcode, records no GPU", help: "--arch=sm_80 names one"}
+	}
+	c.Quick = len(bitcode.Units) > 1 && j.compilesTogether()
+	j.readCompilerOptions(c)
+	if err := c.Find(j.opts.Context, j.opts.String("clang"), j.besideCompiler(), bitcode.Units); err != nil {
+		return nil, j.neededFor("needed for "+bitcode.Units[0].Name+", which is LLVM bitcode", err)
+	}
+	return c, nil
+}
+
 // newLowerer finds the tools for LTO-IR.
-func (j *linkJob) newLowerer(lto *dlink.LTOIR) (*ptxas.Lowerer, error) {
+func (j *linkJob) newLowerer(lto *dlink.Intermediate) (*ptxas.Lowerer, error) {
 	b := &j.assembler
 	why := "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
 	if b.Path == "" {
@@ -193,43 +235,100 @@ func (j *linkJob) neededFor(why string, err error) error {
 	return &exitError{exitIO, err}
 }
 
-// lowerApart compiles each unit of LTO-IR alone.
-func (j *linkJob) lowerApart(l *ptxas.Lowerer, lto *dlink.LTOIR) error {
-	defer j.timed("LTO-IR", time.Now())
-	log := diag.Log{Spelling: j.spelling}
-	texts, err := l.LowerEach(j.opts.Context, lto.Units, int(j.opts.Int64("ptxas-jobs")), &log)
-	if j.report.log(&log) > 0 {
-		return &exitError{code: exitLink}
+// lowerApart compiles each unit alone, those in archives if something needs them. That is asked
+// again when they are compiled, since modules that they need may need others.
+func (j *linkJob) lowerApart(code intermediate, cubins *dlink.Cubins) error {
+	for {
+		if err := j.lowerNext(code); err != nil {
+			return err
+		}
+		offered := code.units.Offered()
+		if len(offered) == 0 {
+			return nil
+		}
+		o := j.options
+		o.RequireDefined = nil // what is pulled may define them
+		o.Cubins, o.CheckOnly, o.Stream = slices.Concat(cubins.Offered(), offered, code.units.Hidden()), true, false
+		r, err := j.linkWith(o)
+		if refused := (*link.Errors)(nil); err != nil && !errors.As(err, &refused) {
+			return err
+		} // the link of all units reports what is wrong
+		if !code.units.Pull(r, j.wanted(), cubins.Symbols) {
+			return nil
+		}
 	}
-	if err == nil {
-		j.options.Inputs, err = lto.Apart(j.options.Inputs, texts)
+}
+
+// lowerNext compiles the units that are known to be needed.
+func (j *linkJob) lowerNext(code intermediate) error {
+	defer j.timed(code.kind, time.Now())
+	for {
+		units, members := code.units.Next()
+		if len(units) == 0 {
+			break
+		}
+		log := diag.Log{Spelling: j.spelling}
+		texts, err := code.LowerEach(j.opts.Context, units, int(j.opts.Int64("ptxas-jobs")), &log)
+		switch {
+		case members && j.compilesTogether() && errors.Is(err, llvm.ErrRejected): // the compiler may take what is needed of them
+		case j.report.log(&log) > 0:
+			return &exitError{code: exitLink}
+		case err != nil:
+			return err
+		}
+		code.units.Compiled(texts)
 	}
+	var err error
+	j.options.Inputs, err = code.units.Apart(j.options.Inputs)
 	return err
 }
 
-// lowerTogether compiles the units of LTO-IR that the link takes to one module. What the link
-// reports of the units is reported before, at their files.
-func (j *linkJob) lowerTogether(l *ptxas.Lowerer, lto *dlink.LTOIR) error {
-	if len(lto.Units) < 2 || j.checkOnly {
+// wanted returns the names whose members of archives options ask for.
+func (j *linkJob) wanted() []string {
+	return slices.Concat(j.options.Undefined, j.options.RequireDefined)
+}
+
+// compilesTogether reports whether units of intermediate code are compiled to one module, in which
+// a use is of the definition of its name.
+func (j *linkJob) compilesTogether() bool {
+	o := j.options
+	return len(o.Wrap)+len(o.Define)+len(o.Weaken)+len(o.LocalizeInputs) == 0
+}
+
+// lowerTogether compiles the units that the link takes to one module. What the link reports of
+// the units is reported before, at their files.
+func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
+	if len(code.units.Units) < 2 || !j.compilesTogether() {
 		return nil
 	}
+	o := j.options
+	j.options.Cubins = append(code.units.Hidden(), o.Cubins...)
+	if j.checkOnly {
+		return nil
+	}
+	j.options.CrossReference = true
 	r, err := j.checked()
+	j.options.CrossReference, j.options.Cubins = o.CrossReference, o.Cubins
 	if err != nil {
 		return err
 	}
-	units := lto.Linked(r)
-	if len(units) < 2 {
+	units := code.units.Linked(r, dlink.Outside{
+		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: j.wanted(), Variables: !o.CollectVariables, Cubins: cubins.Symbols,
+	})
+	if len(units) == 0 || len(units) == 1 && !code.quick {
 		return nil
 	}
-	defer j.timed("LTO-IR", time.Now())
+	defer j.timed(code.kind, time.Now())
 	log := diag.Log{Spelling: j.spelling}
-	text, err := l.Lower(j.opts.Context, units, &log)
+	text, err := code.Lower(j.opts.Context, units, &log)
 	if j.report.log(&log) > 0 {
 		return &exitError{code: exitLink}
 	}
 	if err == nil {
-		j.options.Inputs = lto.Together(j.options.Inputs, units, text)
-		j.taken.apart, j.taken.units = r, lto.Described(r, units)
+		j.options.Inputs = code.units.Together(j.options.Inputs, units, text)
+		if len(units) > 1 {
+			j.taken.apart, j.taken.units = r, append(j.taken.units, code.units.Described(r, units)...)
+		}
 	}
 	return err
 }
@@ -243,7 +342,7 @@ type taken struct {
 }
 
 // tellTaken adds to the result of a link, with these cubins, what it does not know: which unit of
-// LTO-IR defines and uses a symbol, why members of archives are linked, and which archives are not
+// LTO-IR or bitcode defines and uses a symbol, why members of archives are linked, and which archives are not
 // used.
 func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
 	t, modules := j.taken, result.Modules
@@ -256,6 +355,7 @@ func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
 	slices.SortStableFunc(archives, func(a, b string) int { return cmp.Compare(slices.Index(j.paths, a), slices.Index(j.paths, b)) })
 	result.Unused = slices.DeleteFunc(slices.Compact(archives), func(path string) bool {
 		return slices.ContainsFunc(modules, func(m link.Module) bool { return strings.HasPrefix(m.Name, path+"(") }) ||
+			slices.ContainsFunc(t.units, func(u link.Unit) bool { return strings.HasPrefix(u.Name, path+"(") }) ||
 			slices.ContainsFunc(cubins, func(c container.Cubin) bool { return strings.HasPrefix(c.Name, path+"(") })
 	})
 }
@@ -298,7 +398,7 @@ func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
 		if err != nil {
 			return err
 		}
-		if !cubins.Pull(r, slices.Concat(o.Undefined, j.options.RequireDefined)) {
+		if !cubins.Pull(r, j.wanted()) {
 			j.options.Cubins = cubins.Symbols
 			return nil
 		}

@@ -96,6 +96,7 @@ func newFlags() []cli.Flag {
 		&cli.Int64Flag{Name: "ptxas-jobs", Category: assembler, Usage: "run at most `N` ptxas at a time (default: number of CPUs)"},
 		&cli.StringFlag{Name: "nvlink", Category: assembler, Usage: "`PATH` of nvlink (default: $NVLINK, else beside ptxas)"},
 		&cli.StringFlag{Name: "nvvm", Category: assembler, Usage: "`PATH` of libnvvm, for LTO-IR (default: $NVVM, else that of nvlink)"},
+		&cli.StringFlag{Name: "clang", Category: assembler, Usage: "`PATH` of clang or llc, for LLVM bitcode (default: $CLANG, else on $PATH)"},
 		&cli.StringFlag{Name: "fatbinary", Category: assembler, Usage: "`PATH` of fatbinary (default: $FATBINARY, else beside ptxas)"},
 		&cli.GenericFlag{Name: "resource-usage", Category: assembler, Value: &choice{words: "compare", optional: true, bare: "table"}, Usage: "print registers, spills, sizes; with `compare` also those without -O"},
 		&cli.BoolFlag{Name: "save-temps", Category: assembler, Usage: "keep the linked PTX and the parts beside the output"},

@@ -126,7 +126,7 @@ func (c *command) showAll(data []byte, unread error) error {
 
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
-	list, cubins, unread := c.inspect(opts, container.MachineCode, container.IntermediateCode)
+	list, cubins, unread := c.inspect(opts, container.MachineCode, container.IntermediateCode, container.LLVMBitcode)
 	if opts.Bool("json") {
 		rows := make([]any, 0, len(list)+len(cubins))
 		for _, o := range list {
@@ -152,12 +152,14 @@ func (c *command) info(opts *cli.Context) error {
 	return c.showAll([]byte(strings.Join(parts, "\n")), unread)
 }
 
-// describeCubin returns what info prints of machine code and of LTO-IR.
+// describeCubin returns what info prints of machine code, of LTO-IR and of LLVM bitcode.
 func describeCubin(o dlink.Description) string {
 	var out strings.Builder
 	what := "machine code, " + o.Target + map[bool]string{true: ", relocatable", false: ", linked"}[o.Relocatable]
 	if o.LTOIR != "" {
 		what = "LTO-IR for " + o.LTOIR
+	} else if o.Bitcode != "" {
+		what = "LLVM bitcode for " + o.Bitcode
 	}
 	fmt.Fprintf(&out, "%s: %s\n  bytes     %d\n", diag.Escape(o.Name), diag.Escape(what), o.Bytes)
 	if o.Options != "" {

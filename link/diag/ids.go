@@ -24,6 +24,7 @@ const (
 	ArchMismatch        ID = "arch-mismatch"
 	ArchiveFormat       ID = "archive-format"
 	BadContainer        ID = "bad-container"
+	Bitcode             ID = "bitcode"
 	CallEntry           ID = "call-entry"
 	CommonInitialised   ID = "common-initialised"
 	CommonSize          ID = "common-size"
@@ -91,6 +92,7 @@ const (
 	Align                 ID = "align"
 	Atomics               ID = "atomics"
 	Cache                 ID = "cache"
+	Clang                 ID = "clang"
 	DebugDropped          ID = "debug-dropped"
 	DebugMixed            ID = "debug-mixed"
 	DuplicateMemberSymbol ID = "duplicate-member-symbol"
@@ -153,6 +155,9 @@ var rules = []Rule{
 	{BadContainer, Error, "an archive, fatbin, object or compressed file is damaged or of an unknown kind",
 		"Fetch or build the file again. If other tools read it, report a bug: ptxlink names the byte at which it stopped.",
 		"docs/packages.md"},
+	{Bitcode, Error, "LLVM bitcode cannot be compiled to PTX",
+		"Read the message of clang or llc, which has the file if one unit is to blame. An older LLVM cannot read the bitcode of a newer one: install that release, or name its clang with --clang.",
+		"docs/from-clang.md"},
 	{CallEntry, Error, "a call names an entry, which can only be launched",
 		"Move the shared code to a .func. A kernel is launched, by the host or by dynamic parallelism, and cannot be called.",
 		"PTX ISA, call; docs/abi.md, 2"},
@@ -342,6 +347,9 @@ var rules = []Rule{
 	{Cache, Warning, "the cache of cubins cannot be read or written",
 		"Name a directory that can be written with --cache-dir or PTXLINK_CACHE. The cubin is correct in any case.",
 		"docs/ptxas.md"},
+	{Clang, Warning, "clang or llc warns about LLVM bitcode",
+		"Read the message; the bitcode was compiled.",
+		"docs/from-clang.md"},
 	{DebugDropped, Warning, "the debug information of a module, or a section of it, cannot be read or merged and is dropped",
 		"Compile the module again with -g or -G. If the compiler wrote the section that way, report a bug.",
 		"docs/abi.md; DESIGN.md, Debug information"},

@@ -19,6 +19,7 @@ var fields = map[string]string{
 	"--cache":            "OpenCache",
 	"--cache-dir":        "Cache.Dir",
 	"--dedupe-identical": "Options.DedupeIdentical",
+	"--clang":            "Compiler.Path",
 	"--defsym":           "Options.Define",
 	"--entry":            "Options.Entries",
 	"--export":           "Options.Exports",

@@ -38,15 +38,19 @@ func (c *Cubins) from(archive string) bool {
 // yet, for the link whose result Pull takes. In that link names of those members may stay
 // undefined, and no PTX of an archive is linked for them.
 func (c *Cubins) Offered() []link.Cubin {
-	list := slices.Clone(c.Symbols)
-	for _, member := range c.archived.Symbols {
-		offered := link.Cubin{Name: member.Name, Archived: true}
+	return append(slices.Clone(c.Symbols), offered(c.archived.Symbols)...)
+}
+
+// offered returns the definitions of members of archives.
+func offered(members []link.Cubin) (list []link.Cubin) {
+	for _, member := range members {
+		offer := link.Cubin{Name: member.Name, Archived: true}
 		for _, s := range member.Symbols {
 			if s.Weak = true; s.Defined {
-				offered.Symbols = append(offered.Symbols, s)
+				offer.Symbols = append(offer.Symbols, s)
 			}
 		}
-		list = append(list, offered)
+		list = append(list, offer)
 	}
 	return list
 }
@@ -55,8 +59,34 @@ func (c *Cubins) Offered() []link.Cubin {
 // define names of options, of several that define a name the first. It reports whether there are any: then the modules
 // may need more. Pulls names the modules that need them if the link has Options.CrossReference.
 func (c *Cubins) Pull(r *link.Result, names []string) (pulled bool) {
+	pulls := needed(r, names, c.Symbols, c.archived.Symbols)
+	taken := map[int]bool{}
+	for _, p := range pulls {
+		taken[p.member] = true
+		c.Pulls = append(c.Pulls, link.Pull{Member: c.archived.List[p.member].Name, Symbol: p.symbol, By: p.by})
+		c.List, c.Symbols = append(c.List, c.archived.List[p.member]), append(c.Symbols, c.archived.Symbols[p.member])
+	}
+	left := &Cubins{}
+	for i := range c.archived.List {
+		if !taken[i] {
+			left.List, left.Symbols = append(left.List, c.archived.List[i]), append(left.Symbols, c.archived.Symbols[i])
+		}
+	}
+	c.archived = left
+	return len(pulls) > 0
+}
+
+// pull is a member of an archive that something needs, by its place.
+type pull struct {
+	member     int
+	symbol, by string
+}
+
+// needed returns the members of archives that define names, or what the modules of a link, the
+// cubins or other such members need, in the order of need.
+func needed(r *link.Result, names []string, cubins, members []link.Cubin) (taken []pull) {
 	offers := map[string]int{} // the first member that defines a name
-	for i, member := range c.archived.Symbols {
+	for i, member := range members {
 		for _, s := range member.Symbols {
 			if _, known := offers[s.Name]; s.Defined && !known {
 				offers[s.Name] = i
@@ -69,13 +99,13 @@ func (c *Cubins) Pull(r *link.Result, names []string) (pulled bool) {
 	}
 	defined := map[string]bool{}
 	type need struct{ name, by string }
-	var needed []need
+	var needs []need
 	for _, name := range names {
-		needed = append(needed, need{name, ""})
+		needs = append(needs, need{name, ""})
 	}
 	for _, s := range r.Symbols() {
 		if s.Linkage == "extern" {
-			needed = append(needed, need{s.Name, users[s.Name]})
+			needs = append(needs, need{s.Name, users[s.Name]})
 		} else {
 			defined[s.Name] = true
 		}
@@ -88,32 +118,20 @@ func (c *Cubins) Pull(r *link.Result, names []string) (pulled bool) {
 			if s.Defined {
 				defined[s.Name] = true
 			} else {
-				needed = append(needed, need{s.Name, cubin.Name})
+				needs = append(needs, need{s.Name, cubin.Name})
 			}
 		}
 	}
-	for _, cubin := range c.Symbols {
+	for _, cubin := range cubins {
 		note(cubin)
 	}
-	taken := make([]bool, len(c.archived.List))
-	for len(needed) > 0 {
-		next := needed[0]
-		needed = needed[1:]
-		i, offered := offers[next.name]
-		if !offered || defined[next.name] {
-			continue
-		}
-		taken[i], pulled = true, true
-		c.Pulls = append(c.Pulls, link.Pull{Member: c.archived.List[i].Name, Symbol: next.name, By: next.by})
-		note(c.archived.Symbols[i])
-		c.List, c.Symbols = append(c.List, c.archived.List[i]), append(c.Symbols, c.archived.Symbols[i])
-	}
-	left := &Cubins{}
-	for i := range taken {
-		if !taken[i] {
-			left.List, left.Symbols = append(left.List, c.archived.List[i]), append(left.Symbols, c.archived.Symbols[i])
+	for len(needs) > 0 {
+		next := needs[0]
+		needs = needs[1:]
+		if i, found := offers[next.name]; found && !defined[next.name] {
+			taken = append(taken, pull{i, next.name, next.by})
+			note(members[i])
 		}
 	}
-	c.archived = left
-	return pulled
+	return taken
 }

@@ -11,11 +11,12 @@ import (
 	"ptxlink/object/container"
 )
 
-// Description is what a cubin or LTO-IR in a file says of itself.
+// Description is what a cubin, LTO-IR or LLVM bitcode in a file says of itself.
 type Description struct {
 	Name        string              `json:"name"`
 	Target      string              `json:"machine_code,omitempty"` // of a cubin: sm_80
 	LTOIR       string              `json:"lto_ir,omitempty"`       // likewise
+	Bitcode     string              `json:"llvm_bitcode,omitempty"` // likewise
 	Options     string              `json:"options,omitempty"`      // that a fatbin records for its compiler
 	Relocatable bool                `json:"relocatable"`
 	Bytes       int                 `json:"bytes"`
@@ -40,8 +41,8 @@ type DescriptionSymbol struct {
 	Stack      int                    `json:"stack,omitempty"`
 }
 
-// Describe describes the device code in files that is of one of the forms, which are machine code
-// and LTO-IR. It returns the inputs that have PTX or neither, too: of these, more can be said.
+// Describe describes the device code in files that is of one of the forms, which are machine code,
+// LTO-IR and bitcode. It returns the inputs that have PTX or neither, too: of these, more can be said.
 func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log) (rest []link.Input, list []Description) {
 	for _, in := range Buffered(ctx, inputs, 0) {
 		name, data := holder(ctx, in)
@@ -59,7 +60,7 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 				}
 				d := describe(c, data)
 				if len(o.Codes) > 1 { // PTX of several has the name of its GPU as well
-					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.IntermediateCode: ".ltoir"}[c.Form]
+					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.IntermediateCode: ".ltoir", container.LLVMBitcode: ".bc"}[c.Form]
 				}
 				list = append(list, d)
 			}
@@ -71,11 +72,15 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 	return rest, list
 }
 
-// describe describes machine code or LTO-IR.
+// describe describes machine code, LTO-IR or bitcode.
 func describe(c container.Code, data []byte) Description {
 	d := Description{Name: c.Name, Options: c.Options, Bytes: len(data), Symbols: []DescriptionSymbol{}}
-	if c.Form == container.IntermediateCode {
-		d.LTOIR = cmp.Or(c.Target, "an unknown GPU")
+	switch target := cmp.Or(c.Target, "an unknown GPU"); c.Form {
+	case container.IntermediateCode:
+		d.LTOIR = target
+		return d
+	case container.LLVMBitcode:
+		d.Bitcode = target
 		return d
 	}
 	cubin := container.Cubin{Data: data}

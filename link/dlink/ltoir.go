@@ -10,27 +10,35 @@ import (
 	"ptxlink/object/container"
 )
 
-// LTOIR is the LTO-IR of a link, which becomes PTX in two steps:
+// Intermediate is the intermediate code of a link, LTO-IR or LLVM bitcode, which becomes PTX
+// in two steps:
 //
 //  1. Each unit is compiled alone (Apart), so that the link checks every call and object
 //     between them and names the file, and takes only what it needs of archives.
-//  2. What the link needs is compiled together (Together), as NVIDIA's tools do, which moves
-//     code across the units.
-type LTOIR struct {
+//  2. What the link needs is compiled together (Together), as NVIDIA's and LLVM's tools do,
+//     which moves code across the units.
+type Intermediate struct {
 	Units []container.LTOIR
+	// Unchecked is set if members of archives are only compiled together: their compiler has
+	// compared the types of functions. Members that cannot be compiled alone are so, too.
+	Unchecked bool
 
 	at       []int // the place of each unit among the modules
 	archives map[int]bool
+	texts    [][]byte // of units that are compiled
+	lazy     []bool   // units that are compiled only if something needs them
+	offered  []bool   // those of which it is not known that something does
+	failed   []bool   // those that cannot be compiled alone
 }
 
 // add adds the units of a file, and returns the places for their PTX, the first of which is
 // at among the modules. An archive has one place.
-func (l *LTOIR) add(at int, name string, units []container.LTOIR, archive, whole bool) (places []link.Input) {
+func (c *Intermediate) add(at int, name string, units []container.LTOIR, archive, whole bool) (places []link.Input) {
 	if archive {
-		if l.archives == nil {
-			l.archives = map[int]bool{}
+		if c.archives == nil {
+			c.archives = map[int]bool{}
 		}
-		l.archives[at] = true
+		c.archives[at] = true
 		places = []link.Input{{Name: name, WholeArchive: whole}}
 	}
 	named := map[string]int{}
@@ -44,16 +52,126 @@ func (l *LTOIR) add(at int, name string, units []container.LTOIR, archive, whole
 		} else {
 			places = append(places, link.Input{Name: u.Name})
 		}
-		l.at = append(l.at, at+len(places)-1)
-		l.Units = append(l.Units, u)
+		c.at = append(c.at, at+len(places)-1)
+		c.Units = append(c.Units, u)
+		// The names in LTO-IR are not known before it is compiled.
+		c.lazy = append(c.lazy, archive && !whole && u.Bitcode != nil)
+		c.offered = append(c.offered, c.lazy[len(c.lazy)-1])
+		c.failed = append(c.failed, false)
 	}
+	c.texts = make([][]byte, len(c.Units))
 	return places
 }
 
+// hidden reports whether a unit is taken, but not among the modules.
+func (c *Intermediate) hidden(i int) bool {
+	return c.lazy[i] && !c.offered[i] && (c.Unchecked || c.failed[i])
+}
+
+// next returns the numbers of the units that are to be compiled alone now.
+func (c *Intermediate) next() (list []int, members bool) {
+	for i := range c.Units {
+		if c.offered[i] || c.texts[i] != nil || c.hidden(i) || c.lazy[i] && len(list) > 0 && !members {
+			continue
+		}
+		if !c.lazy[i] && members {
+			list, members = nil, false
+		}
+		list, members = append(list, i), c.lazy[i]
+	}
+	return list, members
+}
+
+// Next returns the units that are to be compiled now. Of members of archives, those that cannot be
+// compiled are left to Together.
+func (c *Intermediate) Next() (units []container.LTOIR, members bool) {
+	list, members := c.next()
+	for _, i := range list {
+		units = append(units, c.Units[i])
+	}
+	return units, members
+}
+
+// Compiled takes the PTX of the units that Next has returned, nil for those that cannot be
+// compiled.
+func (c *Intermediate) Compiled(texts [][]byte) {
+	list, _ := c.next()
+	for k, i := range list {
+		c.texts[i], c.failed[i] = texts[k], texts[k] == nil
+	}
+}
+
+// Offered returns the members of archives that are not compiled yet, as Cubins.Offered does.
+func (c *Intermediate) Offered() []link.Cubin { return offered(c.members()) }
+
+// Hidden returns the members of archives that are taken and not among the modules.
+func (c *Intermediate) Hidden() []link.Cubin {
+	var list []link.Cubin
+	for i, u := range c.Units {
+		if c.hidden(i) {
+			list = append(list, symbols(u, nil))
+		}
+	}
+	return offered(list)
+}
+
+// symbols returns the names of a unit, without definitions of those that are defined.
+func symbols(u container.LTOIR, defined map[string]bool) link.Cubin {
+	member := link.Cubin{Name: u.Name, Archived: true}
+	for _, s := range u.Bitcode.Symbols {
+		if !s.Defined || !defined[s.Name] {
+			member.Symbols = append(member.Symbols, container.CubinSymbol{Name: s.PTXName(), Defined: s.Defined, Weak: true})
+		}
+	}
+	return member
+}
+
+// members returns the members of archives that are not compiled yet, without the definitions of
+// what a compiled unit defines: that one is linked.
+func (c *Intermediate) members() (list []link.Cubin) {
+	defined := map[string]bool{}
+	for i, u := range c.Units {
+		if c.offered[i] || u.Bitcode == nil {
+			continue
+		}
+		for _, s := range u.Bitcode.Symbols {
+			defined[s.Name] = defined[s.Name] || s.Defined
+		}
+	}
+	for i, u := range c.Units {
+		if c.offered[i] {
+			list = append(list, symbols(u, defined))
+		}
+	}
+	return list
+}
+
+// Pull takes the members of Offered that the result of a link or one of the cubins needs, or that
+// define names of options, all of them if there is no result. It reports whether there are any.
+func (c *Intermediate) Pull(r *link.Result, names []string, cubins []link.Cubin) (pulled bool) {
+	var members []int // the units of c.members
+	for i := range c.Units {
+		if c.offered[i] {
+			members = append(members, i)
+		}
+	}
+	taken := members
+	if r != nil {
+		taken = nil
+		for _, p := range needed(r, names, cubins, c.members()) {
+			taken = append(taken, members[p.member])
+		}
+	}
+	for _, i := range taken {
+		c.offered[i] = false
+	}
+	return len(taken) > 0
+}
+
 // Arch returns the highest GPU of the units: what to compile for if the link names none.
-func (l *LTOIR) Arch() string {
+func (c *Intermediate) Arch() string {
 	var best object.GPU
-	for _, u := range l.Units {
+	for _, u := range c.Units {
 		if t, ok := object.ParseGPU(u.Target); ok && t.Number > best.Number {
 			best = t
 		}
@@ -62,16 +180,19 @@ func (l *LTOIR) Arch() string {
 }
 
 // Apart returns the modules with the PTX of each unit at its place.
-func (l *LTOIR) Apart(modules []link.Input, texts [][]byte) ([]link.Input, error) {
+func (c *Intermediate) Apart(modules []link.Input) ([]link.Input, error) {
 	modules = append([]link.Input(nil), modules...)
 	members := map[int][]container.ArchiveMember{}
-	for i, at := range l.at {
-		if !l.archives[at] {
-			modules[at].Text = texts[i]
+	for i, at := range c.at {
+		if !c.archives[at] {
+			modules[at].Text = c.texts[i]
 			continue
 		}
-		unit := l.Units[i].Name
-		members[at] = append(members[at], container.ArchiveMember{Name: unit[len(modules[at].Name)+1 : len(unit)-1], Data: texts[i]})
+		list, unit := members[at], c.Units[i].Name
+		if c.texts[i] != nil {
+			list = append(list, container.ArchiveMember{Name: unit[len(modules[at].Name)+1 : len(unit)-1], Data: c.texts[i]})
+		}
+		members[at] = list // of no member, too
 	}
 	for at, list := range members {
 		data, err := container.WriteArchive(list, false)
@@ -83,51 +204,107 @@ func (l *LTOIR) Apart(modules []link.Input, texts [][]byte) ([]link.Input, error
 	return modules, nil
 }
 
-// Linked returns the units that a link of the modules of Apart has taken.
-func (l *LTOIR) Linked(r *link.Result) (units []container.LTOIR) {
-	linked := map[string]bool{}
+// Outside is what uses the names of intermediate code, beside the modules of a link.
+type Outside struct {
+	All       bool     // anything may
+	Names     []string // these are kept
+	Variables bool     // the host looks up variables
+	Cubins    []link.Cubin
+}
+
+// Linked returns the units that a link of the modules of Apart, with Options.CrossReference, has
+// taken. Archive is set for members of archives that only other units use: the compiler needs to keep no
+// more of them than these use.
+func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.LTOIR) {
+	ours, linked := map[string]bool{}, map[string]bool{}
+	for _, u := range c.Units {
+		ours[u.Name] = true
+	}
 	for _, m := range r.Modules {
 		linked[m.Name] = true
 	}
-	for _, u := range l.Units {
-		if linked[u.Name] {
-			units = append(units, u)
+	seen, names := map[string]bool{}, map[string]bool{} // units, and names, that are seen outside
+	for _, s := range r.Symbols() {
+		if s.Kind == "entry" || o.Variables && s.Kind == "object" && s.Linkage != "" && (s.Space == "global" || s.Space == "const") {
+			seen[s.Module] = true
 		}
+	}
+	for _, name := range o.Names {
+		names[name] = true
+	}
+	for _, cubin := range o.Cubins {
+		for _, s := range cubin.Symbols {
+			names[s.Name] = true
+		}
+	}
+	for _, ref := range r.References {
+		if slices.ContainsFunc(ref.Modules, func(module string) bool { return !ours[module] }) {
+			names[ref.Name] = true
+		}
+	}
+	hidden := slices.ContainsFunc(c.failed, func(failed bool) bool { return failed }) || c.Unchecked
+	for i, u := range c.Units {
+		if !linked[u.Name] && !(hidden && c.lazy[i] && !c.offered[i]) { // a hidden unit may need it
+			continue
+		}
+		u.Archive = c.lazy[i] && !o.All && !seen[u.Name] && !slices.ContainsFunc(u.Bitcode.Symbols, func(s container.BitcodeSymbol) bool { return s.Defined && names[s.PTXName()] })
+		units = append(units, u)
 	}
 	return units
 }
 
 // Described returns what the map says of units that are compiled together, of which r is the link of
 // each alone.
-func (l *LTOIR) Described(r *link.Result, units []container.LTOIR) (list []link.Unit) {
+func (c *Intermediate) Described(r *link.Result, units []container.LTOIR) (list []link.Unit) {
 	defines := map[string][]string{}
 	for _, s := range slices.Concat(r.Symbols(), r.Dropped(), r.Removed()) {
 		defines[s.Module] = append(defines[s.Module], s.Name)
 	}
 	for _, u := range units {
-		list = append(list, link.Unit{Name: u.Name, Target: u.Target, Bytes: len(u.Data), Module: together(units), Defines: defines[u.Name]})
+		list = append(list, link.Unit{Name: u.Name, Form: form(units), Target: u.Target, Bytes: len(u.Data), Module: together(units), Defines: defines[u.Name]})
 	}
 	return list
 }
 
-// together returns the name of the module of several units.
+// together returns the name of the module of units.
 func together(units []container.LTOIR) string {
-	return fmt.Sprintf("<LTO-IR of %s and %d more>", units[0].Name, len(units)-1)
+	if len(units) == 1 {
+		return units[0].Name
+	}
+	return fmt.Sprintf("<%s of %s and %d more>", form(units), units[0].Name, len(units)-1)
 }
 
-// Together returns the modules with the text of the linked units in place of all.
-func (l *LTOIR) Together(modules []link.Input, linked []container.LTOIR, text []byte) (list []link.Input) {
-	first, places := l.at[0], map[int]bool{}
-	for _, at := range l.at {
-		places[at] = true
+// form returns what units are called.
+func form(units []container.LTOIR) string {
+	if units[0].Bitcode != nil {
+		return "LLVM bitcode"
 	}
-	for at, in := range modules {
-		if at == first {
-			list = append(list, link.Input{Name: together(linked), Text: text})
+	return "LTO-IR"
+}
+
+// Together returns the modules with the text of the linked units in place of the first unit,
+// and empty places for the others. Filled drops these when all code is compiled. Archives of which
+// nothing is linked stay.
+func (c *Intermediate) Together(modules []link.Input, linked []container.LTOIR, text []byte) []link.Input {
+	modules = append([]link.Input(nil), modules...)
+	taken := map[string]bool{}
+	for _, u := range linked {
+		taken[u.Name] = true
+	}
+	first := -1
+	for i, at := range c.at {
+		if taken[c.Units[i].Name] && first < 0 {
+			first = at
 		}
-		if !places[at] {
-			list = append(list, in)
+		if taken[c.Units[i].Name] || !c.archives[at] {
+			modules[at] = link.Input{}
 		}
 	}
-	return list
+	modules[first] = link.Input{Name: together(linked), Text: text}
+	return modules
+}
+
+// Filled returns the modules without empty places.
+func Filled(modules []link.Input) []link.Input {
+	return slices.DeleteFunc(modules, func(in link.Input) bool { return in.Name == "" && in.Path == "" })
 }

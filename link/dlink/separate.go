@@ -19,16 +19,17 @@ import (
 type Separated struct {
 	Modules []link.Input // those that link.Link reads, with places for the LTO-IR
 	Cubins  Cubins
-	LTOIR   LTOIR
+	LTOIR   Intermediate
+	Bitcode Intermediate
 	// Preferred is set if a cubin is linked in place of PTX.
 	Preferred bool
-	// Archives are the paths of those with such cubins or LTO-IR.
+	// Archives are the paths of those with such cubins, LTO-IR or bitcode.
 	Archives []string
 }
 
 // Separate takes the device code from inputs that have no PTX for o.Arch, or by o.Prefer:
 // relocatable cubins that run on it, in files of their own, fatbins and host objects, or else
-// LTO-IR. Cubins of archives are not linked yet (Pull). If only archives are left of the
+// LTO-IR or LLVM bitcode. Cubins of archives are not linked yet (Pull). If only archives are left of the
 // inputs, or nothing, there is an empty module too.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
 	r := reader{Options: o, separating: true, log: log}
@@ -50,7 +51,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(offers) {
 			r.Prefer = PreferPTX // of ld -r, link.Link takes all PTX
 		}
-		var lto []container.LTOIR
+		var lto, bitcode []container.LTOIR
 		for _, code := range r.relocatable(offers, archive) {
 			switch r.verdict(code, archive) {
 			case cubinOnly:
@@ -62,21 +63,31 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 				}
 				to.add(r.cubins(code), log)
 			case ltoOnly:
-				lto = append(lto, r.ltoIR(code)...)
+				for _, unit := range r.ltoIR(code) {
+					if unit.Bitcode != nil {
+						bitcode = append(bitcode, unit)
+					} else {
+						lto = append(lto, unit)
+					}
+				}
 			}
 		}
 		ptx := slices.ContainsFunc(offers, func(code container.Object) bool { return code.Has(container.PTX) })
-		taken := (found || lto != nil) && (!ptx || !archive && r.takesAll(offers))
+		lowered := lto != nil || bitcode != nil
+		taken := (found || lowered) && (!ptx || !archive && r.takesAll(offers))
 		if !taken {
 			s.Modules = append(s.Modules, in)
 		}
-		if archive && (found || lto != nil) && in.Path != "" {
+		if archive && (found || lowered) && in.Path != "" {
 			s.Archives = append(s.Archives, in.Path)
 		}
 		if lto != nil {
 			s.Modules = append(s.Modules, s.LTOIR.add(len(s.Modules), path, lto, archive, in.WholeArchive)...)
 		}
-		named = named || !archive && (!taken || lto != nil)
+		if bitcode != nil {
+			s.Modules = append(s.Modules, s.Bitcode.add(len(s.Modules), path, bitcode, archive, in.WholeArchive)...)
+		}
+		named = named || !archive && (!taken || lowered)
 	}
 	if !named && (len(s.Cubins.List) > 0 || len(s.Modules) == 0 && len(inputs) > 0) {
 		s.Modules = append(s.Modules, link.Input{Name: "<no PTX>", Text: object.EmptyModule(r.gpu)})
@@ -106,10 +117,15 @@ func holder(ctx context.Context, in link.Input) (name string, data []byte) {
 // offers lists the device code of a file.
 func (r *reader) offers(path string, data []byte) []container.Object {
 	list, _ := container.Objects(path, data, container.Options{MaxSize: r.MaxInputSize}) // link.Link reports what is wrong
+	for i := range list {
+		if !r.separating { // nvcc knows no bitcode
+			list[i].Codes = slices.DeleteFunc(list[i].Codes, func(c container.Code) bool { return c.Form == container.LLVMBitcode })
+		}
+	}
 	return list
 }
 
-// relocatable returns the objects of a file that have machine code or LTO-IR, without the cubins
+// relocatable returns the objects of a file that have machine code, LTO-IR or bitcode, without the cubins
 // that nvlink does not link because they have been linked. It reads only cubins that may be
 // taken, or of which a message will be.
 func (r *reader) relocatable(offers []container.Object, archived bool) (list []container.Object) {
@@ -122,7 +138,7 @@ func (r *reader) relocatable(offers []container.Object, archived bool) (list []c
 			cubin, ok := r.cubin(code, c)
 			return !ok || !cubin.Relocatable()
 		})
-		if code.Has(container.MachineCode) || code.Has(container.IntermediateCode) {
+		if code.Has(container.MachineCode) || code.Has(container.IntermediateCode) || code.Has(container.LLVMBitcode) {
 			list = append(list, code)
 		}
 	}
@@ -156,7 +172,7 @@ func mayHold(path string) bool {
 }
 
 // startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF
-// file, a fatbin, an archive or LTO-IR.
+// file, a fatbin, an archive, LTO-IR or LLVM bitcode.
 func startsAsHolder(magic []byte) bool {
-	return container.IsLTOIR(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
+	return container.IsLTOIR(magic) || container.IsBitcode(magic) || bytes.HasPrefix(magic, []byte("\x7fELF")) || bytes.HasPrefix(magic, []byte("\x50\xed\x55\xba")) || container.IsArchive(magic)
 }

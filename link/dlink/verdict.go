@@ -53,7 +53,7 @@ func (r *reader) verdict(code container.Object, archived bool) verdict {
 	if cubin != "" {
 		return cubinOnly
 	}
-	if code.Has(container.IntermediateCode) && (!r.virtual() || r.PTX) {
+	if (code.Has(container.IntermediateCode) || code.Has(container.LLVMBitcode)) && (!r.virtual() || r.PTX) {
 		return ltoOnly
 	}
 	return unsuited
@@ -103,12 +103,14 @@ func numberOf(target string) int {
 	return gpu.Number
 }
 
-// ltoIR returns the LTO-IR of device code for the highest GPU that suits.
+// ltoIR returns the LTO-IR or the bitcode of device code for the highest GPU that suits. Bitcode
+// without a GPU suits any.
 func (r *reader) ltoIR(code container.Object) (list []container.LTOIR) {
 	best := -1
 	for _, c := range code.Codes {
 		number := numberOf(c.Target)
-		if c.Form != container.IntermediateCode || number < best || !r.runs(c.Target) {
+		bitcode := c.Form == container.LLVMBitcode
+		if c.Form != container.IntermediateCode && !bitcode || number < best || !r.runs(c.Target) && !(bitcode && c.Target == "") {
 			continue
 		}
 		if number > best {
@@ -119,7 +121,12 @@ func (r *reader) ltoIR(code container.Object) (list []container.LTOIR) {
 			object.Refuse(c.Name, err, r.log)
 			continue
 		}
-		list = append(list, container.LTOIR{Name: code.Name, Target: c.Target, Data: data})
+		unit := container.LTOIR{Name: code.Name, Target: c.Target, Data: data}
+		if bitcode {
+			b, _ := container.ReadBitcode(data)
+			unit.Bitcode = &b
+		}
+		list = append(list, unit)
 	}
 	return list
 }

@@ -14,9 +14,9 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
-	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/llvm"
 	"ptxlink/object/container"
 )
 
@@ -121,17 +121,17 @@ func chooseLLC(o Options) (string, error) {
 			WithHelp("name a toolkit that has nvvm/bin/cicc" + o.Spelling.With("--cuda", " with %s") + o.Spelling.With("--ftz", ", or drop %s"))
 	}
 	if o.LLC == "" {
-		if llc := findLLC(); llc != "" {
+		if llc := llvm.FindLLC(); llc != "" {
 			return llc, nil
 		}
 		return "", diag.New(diag.Tool, diag.Place{}, "nothing here compiles libdevice: there is no cicc beside "+o.Bitcode+" and no llc on $PATH that makes PTX").
 			WithHelp("install nvcc or LLVM" + o.Spelling.With("--llc", ", or name an llc with %s"))
 	}
-	llc, err := program(o.LLC)
+	llc, err := llvm.Program(o.LLC)
 	if err != nil {
-		return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", o.LLC, o.Spelling.Option("--llc"), withoutPath(err)))
+		return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", o.LLC, o.Spelling.Option("--llc"), llvm.WithoutPath(err)))
 	}
-	if !makesPTX(llc) {
+	if !llvm.MakesPTX(llc) {
 		return "", diag.New(diag.Tool, diag.Place{}, o.LLC+" does not make PTX: llc --version lists no nvptx64").WithHelp("name another llc" + o.Spelling.With("--llc", " with %s"))
 	}
 	return llc, nil
@@ -150,26 +150,16 @@ func source(names []string) []byte {
 	return b.Bytes()
 }
 
-// compile runs a compiler and reads its output. llc warns about an unknown
-// architecture and then compiles for the oldest.
-func compile(ctx context.Context, log *diag.Log, dir, compiler string, args ...string) ([]byte, error) {
-	out, err := tool.Run(ctx, tool.Command{Path: compiler, Args: args, Dir: dir})
-	switch {
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case err != nil:
-		return nil, fmt.Errorf("cannot run %s: %w", compiler, err)
+// compile runs a compiler and reads its output.
+func compile(ctx context.Context, log *diag.Log, dir string, command ...string) ([]byte, error) {
+	ptx, said, err := llvm.Run(ctx, dir, command)
+	if ptx != nil || err != nil {
+		return ptx, err
 	}
-	ptx, err := tool.ReadFile(dir, outputName)
-	if err == nil && out.State.Success() && !bytes.Contains(out.Said, []byte("not a recognized processor")) {
-		return ptx, nil
-	}
-	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, compiler+" cannot compile libdevice").
+	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, command[0]+" cannot compile libdevice").
 		WithHelp("if it does not know the architecture, name another" + log.With("--arch", " with %s"))
-	lines := slices.DeleteFunc(strings.Split(string(out.Said), "\n"), func(line string) bool { return strings.TrimSpace(line) == "" })
-	lines = slices.Compact(lines)
-	for _, line := range lines[:min(3, len(lines))] {
-		m.Note(diag.Place{}, "it says: "+strings.TrimSpace(line))
+	for _, line := range said[:min(3, len(said))] {
+		m.Note(diag.Place{}, "it says: "+line)
 	}
 	return nil, ErrRejected
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"ptxlink/link/diag"
+	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
 )
 
@@ -49,7 +50,7 @@ func (o Options) Find(explicit string) (string, error) {
 		if info, err := os.Stat(explicit); errors.Is(err, fs.ErrNotExist) {
 			return "", diag.New(diag.Tool, diag.Place{}, "there is no "+explicit+o.Spelling.With("--cuda", ", which %s names"))
 		} else if err != nil {
-			return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot read %s: %v", explicit, withoutPath(err)))
+			return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot read %s: %v", explicit, llvm.WithoutPath(err)))
 		} else if info.Mode().IsRegular() {
 			return explicit, nil
 		} else if !info.IsDir() {
@@ -149,58 +150,10 @@ func findCicc(bitcode string) string {
 		filepath.Join(dir, "..", "bin", "cicc"+exe),       // nvvm/bin, and Debian
 		filepath.Join(dir, "..", "..", "bin", "cicc"+exe), // an unpacked toolkit
 	} {
-		if path, err := program(path); err == nil {
+		if path, err := llvm.Program(path); err == nil {
 			return path
 		}
 	}
-	path, _ := program("cicc")
+	path, _ := llvm.Program("cicc")
 	return path
-}
-
-// withoutPath returns an error without the operation and the path, which the message
-// contains already.
-func withoutPath(err error) error {
-	var e *exec.Error
-	if errors.As(err, &e) {
-		err = e.Err
-	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	return err
-}
-
-// program returns the absolute path of a program, because it runs in another directory;
-// "" if there is an error.
-func program(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
-}
-
-// findLLC returns llc on PATH, or the newest llc-NN, if it can compile to PTX; "" if
-// there is none.
-func findLLC() string {
-	var found []string
-	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
-		versions, _ := filepath.Glob(filepath.Join(dir, "llc-[1-9]*"))
-		found = append(found, versions...)
-	}
-	slices.SortFunc(found, func(a, b string) int { return ptxas.NewestFirst(filepath.Base(a), filepath.Base(b)) })
-	for _, name := range append([]string{"llc"}, found...) {
-		path, err := program(name)
-		if err == nil && makesPTX(path) {
-			return path
-		}
-	}
-	return ""
-}
-
-// makesPTX reports whether an llc has the PTX target. Distributions may omit it.
-func makesPTX(llc string) bool {
-	out, _ := exec.Command(llc, "--version").Output()
-	return strings.Contains(string(out), "nvptx64")
 }

@@ -1,6 +1,8 @@
 package container
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strings"
@@ -10,6 +12,7 @@ import (
 type Bitcode struct {
 	Producer string // "LLVM19.1.7"; LLVM before 3.8 and NVIDIA's write none
 	Triple   string // "nvptx64-nvidia-cuda"
+	Target   string // sm_80, or empty: the GPU that its functions are for
 	Symbols  []BitcodeSymbol
 }
 
@@ -20,7 +23,25 @@ type BitcodeSymbol struct {
 	Weak    bool
 }
 
+// bitcode offers LLVM bitcode. That for other machines is host code.
+func (op *opener) bitcode(data []byte, p place) *Error {
+	if op.list != nil && op.list.hosts {
+		return op.none(bitcode, p.target, p)
+	}
+	b, _ := ReadBitcode(data) // if it is damaged, its compiler tells where
+	if !strings.HasPrefix(b.Triple, "nvptx") {
+		return op.none(bitcode, b.Triple, p)
+	}
+	return op.offer(LLVMBitcode, cmp.Or(p.target, b.Target), p, whole(data))
+}
+
 const bitcodeMagic, wrapperMagic = "BC\xc0\xde", "\xde\xc0\x17\x0b"
+
+// PTXName returns the name in PTX. LLVM writes names with a dot into PTX, which has no such names, but for
+// those that it can see to be private to the module; these it changes in this way.
+func (s BitcodeSymbol) PTXName() string { return ptxName.Replace(s.Name) }
+
+var ptxName = strings.NewReplacer(".", "_$_", "@", "_$_", "<", "_$_", ">", "_$_")
 
 // IsBitcode reports whether data starts like LLVM bitcode.
 func IsBitcode(data []byte) bool { return prefixed(data, bitcodeMagic) || prefixed(data, wrapperMagic) }
@@ -69,6 +90,7 @@ const (
 	noBlock       = ^uint64(0)
 	blockInfo     = 0
 	blockModule   = 8
+	blockGroups   = 10 // of attributes
 	blockIdentity = 13
 	blockSymtab   = 14
 	blockStrtab   = 23
@@ -164,7 +186,7 @@ func readsBlock(outer, id uint64) bool {
 	case noBlock:
 		return id == blockInfo || id == blockModule || id == blockIdentity || id == blockStrtab
 	case blockModule:
-		return id == blockInfo || id == blockSymtab
+		return id == blockInfo || id == blockGroups || id == blockSymtab
 	}
 	return false
 }
@@ -192,12 +214,23 @@ func (m *bitcodeReader) record(block uint64, record []uint64, blob []byte) {
 		m.Producer = string(text(record[1:]))
 	case block == blockModule && record[0] == codeTriple:
 		m.Triple = string(text(record[1:]))
+	case block == blockGroups && record[0] == 3:
+		m.attributes(text(record[1:]))
 	case block == blockSymtab && record[0] == 1: // value, name
 		m.add(string(text(record[2:])), BitcodeSymbol{Defined: true})
 	case block == blockSymtab && record[0] == 3: // value, offset of the function, name
 		m.add(string(text(record[3:])), BitcodeSymbol{Defined: true})
 	case block == blockModule && len(record) > 6:
 		m.symbol(record)
+	}
+}
+
+// attributes reads a group of attributes, among which are strings: a kind, the name and a NUL,
+// the value and a NUL.
+func (m *bitcodeReader) attributes(group []byte) {
+	_, value, found := bytes.Cut(group, []byte("\x04target-cpu\x00"))
+	if end := bytes.IndexByte(value, 0); found && end > 0 && end < 16 && m.Target == "" {
+		m.Target = string(value[:end])
 	}
 }
 

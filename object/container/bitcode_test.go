@@ -107,6 +107,10 @@ func abbreviated() []byte {
 	})
 	w.block(2, blockModule, func() {
 		w.record(codeTriple, 'n', 'v', 'p')
+		w.block(3, blockGroups, func() {
+			w.record(append([]uint64{3, 1, 0xffffffff}, attribute("target-cpus", "sm_75")...)...)
+			w.record(append(append([]uint64{3, 2, 0xffffffff, 0, 7}, attribute("min-legal-vector-width", "0")...), attribute("target-cpu", "sm_80")...)...)
+		})
 		for _, f := range [][6]uint64{
 			{0, 2, 0, 0, 0, 0},
 			{8, 8, 1, 2, 1, 0},
@@ -143,12 +147,19 @@ func abbreviated() []byte {
 	return w.data
 }
 
+func attribute(name, value string) (record []uint64) {
+	for _, c := range []byte("\x04" + name + "\x00" + value + "\x00") {
+		record = append(record, uint64(c))
+	}
+	return record
+}
+
 func TestReadBitcode(t *testing.T) {
 	wrapped := append([]byte(wrapperMagic), 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0)
 	wrapped = append(wrapped, abbreviated()...)
 	wrapped[12], wrapped[13] = byte(len(abbreviated())), byte(len(abbreviated())>>8)
 	wrapped = append(wrapped, "behind it"...)
-	want := Bitcode{Producer: "L19", Triple: "nvp", Symbols: []BitcodeSymbol{
+	want := Bitcode{Producer: "L19", Triple: "nvp", Target: "sm_80", Symbols: []BitcodeSymbol{
 		{Name: "fn", Defined: true}, {Name: "declared"}, {Name: "n", Defined: true, Weak: true}, {Name: "fn"}, {Name: "global", Defined: true}, {Name: "f", Defined: true, Weak: true},
 	}}
 	for _, data := range [][]byte{abbreviated(), wrapped} {

@@ -9,6 +9,7 @@ const (
 	PTX              Form = iota
 	MachineCode           // a cubin
 	IntermediateCode      // LTO-IR: NVIDIA's intermediate code, which nvlink -lto compiles
+	LLVMBitcode
 )
 
 // Code is device code in a file, of which only the headers have been read.
@@ -110,6 +111,8 @@ func (op *opener) offer(form Form, target string, p place, read func() ([]byte, 
 		return op.none(cubin, target, p)
 	case IntermediateCode:
 		return op.none(ltoIR, target, p)
+	case LLVMBitcode:
+		return op.none(bitcode, target, p)
 	}
 	text, err := read()
 	if err != nil {

@@ -207,6 +207,9 @@ func (op *opener) open(data []byte, p place) *Error {
 	if c, ok := codecOf(data); ok {
 		return op.compressed(data, p, c)
 	}
+	if IsBitcode(data) {
+		return op.bitcode(data, p)
+	}
 	for _, known := range refused {
 		if prefixed(data, known.magic) {
 			if known.kind == ltoIR {
@@ -378,7 +381,7 @@ var kindWords = [kinds]struct{ one, many, help string }{
 	cubin:        {"a cubin", "cubins", "a cubin is machine code: if it is relocatable (ptxas -c) and runs on the GPU of --arch, it links into a cubin: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
 	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
 	obfuscated:   {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
-	bitcode:      {"LLVM bitcode", "LLVM bitcode", "compile it to PTX first: llc -mcpu=sm_80, or clang without -foffload-lto and -flto"},
+	bitcode:      {"LLVM bitcode", "LLVM bitcode", "a link compiles bitcode with clang, for its GPU or a later one: ptxlink FILE... -o out.ptx --arch=sm_80"},
 	bundle:       {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
 	foreign:      {"a Mach-O file", "Mach-O files", "only ELF and COFF host objects are read; take the PTX out with cuobjdump -xptx all"},
 	packed:       {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
@@ -397,7 +400,6 @@ var refused = []struct {
 	kind  kind
 }{
 	{ltoMagic, ltoIR}, // of nvcc -ltoir, NVRTC and nvJitLink
-	{"BC\xc0\xde", bitcode}, {"\xde\xc0\x17\x0b", bitcode},
 	{"CCOB", bundle}, {"__CLANG_OFFLOAD_BUNDLE__", bundle}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle},
 	{"\xcf\xfa\xed\xfe", foreign}, {"\xce\xfa\xed\xfe", foreign}, {"\xca\xfe\xba\xbe", foreign},
 	{"\xfd7zXZ\x00", packed}, {"BZh", packed}, {"PK\x03\x04", packed}, {"7z\xbc\xaf\x27\x1c", packed},

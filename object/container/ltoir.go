@@ -2,11 +2,15 @@ package container
 
 import "fmt"
 
-// LTOIR is LTO-IR that nvlink compiles. Only NVIDIA's tools read it.
+// LTOIR is intermediate code: LTO-IR, which only NVIDIA's tools read and nvlink compiles, or LLVM
+// bitcode.
 type LTOIR struct {
 	Name   string // as in messages: "app.o", "libx.a(k.o)"
 	Target string // sm_80: it runs on this GPU and on later ones
-	Data   []byte // a fatbin with nothing else in it, or what NVRTC and nvcc -ltoir write
+	Data   []byte // a fatbin with nothing else in it, what NVRTC and nvcc -ltoir write, or bitcode
+
+	Bitcode *Bitcode // what the bitcode says of itself, or nil
+	Archive bool     // from an archive: only what other units use of it is needed
 }
 
 // ltoMagic begins LTO-IR that is in no fatbin.

@@ -22,11 +22,11 @@ at=/tmp/ptxlink-forms
 rm -rf "$at"
 mkdir -m 700 "$at"
 trap 'rm -rf "$at"' EXIT
-cp ./*.cu ./*.h ./*.c "$at"
+cp ./*.cu ./*.h ./*.c bitcode/*.c "$at"
 find "$at" -exec touch -h -d '2024-01-01 00:00:00 UTC' {} +
 cd "$at"
 rm -rf "$forms"
-mkdir -p "$forms/nvcc" "$forms/clang" "$forms/gcc" "$forms/windows"
+mkdir -p "$forms/nvcc" "$forms/clang" "$forms/gcc" "$forms/windows" "$forms/bitcode"
 
 for u in $units; do
 	gen='-gencode arch=compute_80,code=compute_80'
@@ -67,6 +67,11 @@ for u in $units; do
 	images+=("--image=file=$u.s,triple=nvptx64-nvidia-cuda,arch=sm_80,kind=cuda")
 done
 "$packager" -o "$forms/clang/units.offload" "${images[@]}"
+
+# LLVM bitcode of four units of C.
+for u in call f wide two; do
+	"$bin/clang" --target=nvptx64-nvidia-cuda -march=sm_80 -Os -emit-llvm -c "$u.c" -o "$forms/bitcode/$u.bc"
+done
 
 # For Windows: objects, one with the long header, a library and a program. The paths in
 # the library are long and have backslashes, as those of Visual Studio.

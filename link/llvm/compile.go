@@ -1,0 +1,233 @@
+package llvm
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/outfile"
+	"ptxlink/internal/parallel"
+	"ptxlink/internal/tool"
+	"ptxlink/link/diag"
+	"ptxlink/object/container"
+)
+
+// Compiler compiles LLVM bitcode to PTX.
+type Compiler struct {
+	Path     string   // of clang or llc, as set by Find
+	Arch     string   // the GPU, such as "sm_80"
+	Level    string   // of optimisation: "0" to "3", "s" or "z"; empty: "2"
+	Features string   // of the target, such as "+ptx83"; empty: what the GPU needs
+	Args     []string // for LLVM, as behind -mllvm
+	Quick    bool     // LowerEach does not optimise: its modules are only checked
+	Spelling diag.Spelling
+}
+
+// ErrRejected is returned if there is no PTX and the messages give the reason.
+var ErrRejected = errors.New("LLVM bitcode could not be compiled")
+
+// LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
+// returns the modules in order.
+func (c *Compiler) LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error) {
+	each := *c
+	if c.Quick {
+		each.Level = "0"
+	}
+	texts, logs, errs := make([][]byte, len(units)), log.Split(len(units)), make([]error, len(units))
+	err := parallel.Each(ctx, len(units), jobs, func(i int) string { return units[i].Name }, func(i int) {
+		texts[i], errs[i] = each.Lower(ctx, units[i:i+1], &logs[i])
+	})
+	for i := range logs {
+		log.Append(&logs[i])
+	}
+	return texts, cmp.Or(err, cmp.Or(errs...))
+}
+
+const outputName = "out.ptx"
+
+// Lower links units of bitcode and compiles them to one module. All names that another module
+// may see stay visible, except those of units with Archive, of which only what the others use is
+// taken. With an error of the log, it returns ErrRejected.
+func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+	dir, remove, err := outfile.TempDir()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	var names, named, archived []string
+	for i, u := range units {
+		names = append(names, fmt.Sprintf("unit%d.bc", i))
+		if u.Archive {
+			archived = append(archived, names[i])
+		} else {
+			named = append(named, names[i])
+		}
+		if err := os.WriteFile(filepath.Join(dir, names[i]), u.Data, 0o600); err != nil {
+			return nil, err
+		}
+	}
+	var text []byte
+	for _, command := range c.commands(named, archived) {
+		var said []string
+		if text, said, err = Run(ctx, dir, command); err != nil {
+			return nil, err
+		}
+		for i, line := range said {
+			for k := len(names) - 1; k >= 0; k-- {
+				line = strings.ReplaceAll(line, names[k], diag.Escape(units[k].Name))
+			}
+			said[i] = line
+		}
+		if text == nil {
+			c.refused(ctx, command[0], said, units, log)
+			return nil, ErrRejected
+		}
+		for _, line := range said {
+			// Units of several releases differ in the data layout, which LLVM brings up to date.
+			if _, warning, ok := strings.Cut(line, "warning: "); ok && !strings.Contains(line, "different data layouts") {
+				log.Warn(diag.Clang, diag.Place{}, filepath.Base(command[0])+": "+warning)
+			}
+		}
+	}
+	return renamed(text, units), nil
+}
+
+// renamed returns the text with the names that PTX cannot have changed, with those that begin with
+// them, such as of parameters.
+func renamed(text []byte, units []container.LTOIR) []byte {
+	var names []string
+	for _, u := range units {
+		for _, s := range u.Bitcode.Symbols {
+			if s.PTXName() != s.Name {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	if names == nil {
+		return text
+	}
+	slices.Sort(names)
+	slices.Reverse(names) // a name after those that begin with it
+	var pairs []string
+	for _, name := range slices.Compact(names) {
+		pairs = append(pairs, name, container.BitcodeSymbol{Name: name}.PTXName())
+	}
+	return []byte(strings.NewReplacer(pairs...).Replace(string(text)))
+}
+
+// commands returns the commands that compile files with all that they use of the archived ones. These
+// are linked first, as they may need each other. clang's driver is not asked: it looks for a
+// CUDA toolkit and makes the PTX version depend on that.
+func (c *Compiler) commands(named, archived []string) (list [][]string) {
+	const library, linked, optimized = "library.bc", "linked.bc", "optimized.bc"
+	if len(named) == 0 {
+		named, archived = archived, nil
+	}
+	level := "-O" + cmp.Or(c.Level, "2")
+	if !isLLC(c.Path) {
+		link := func(names []string, how ...string) (args []string) {
+			args = append([]string{c.Path, "-cc1", "-triple", triple, "-target-cpu", c.Arch}, how...)
+			for _, name := range names[1:] {
+				args = append(args, "-mlink-bitcode-file", name)
+			}
+			return args
+		}
+		how := []string{level, "-S", "-fno-dwarf-directory-asm"}
+		for _, feature := range strings.FieldsFunc(c.Features, func(r rune) bool { return r == ',' }) {
+			how = append(how, "-target-feature", feature)
+		}
+		for _, arg := range c.Args {
+			how = append(how, "-mllvm", arg)
+		}
+		args := link(named, how...)
+		if len(archived) > 0 {
+			list = append(list, append(link(archived, "-emit-llvm-bc", "-disable-llvm-passes"), "-x", "ir", archived[0], "-o", library))
+			args = append(args, "-mlink-builtin-bitcode", library) // after the files that use it
+		}
+		return append(list, append(args, "-x", "ir", named[0], "-o", outputName))
+	}
+	dir, suffix := filepath.Dir(c.Path), strings.TrimPrefix(filepath.Base(c.Path), "llc")
+	input := named[0]
+	link := func(output string, names ...string) {
+		input = output
+		list = append(list, append([]string{filepath.Join(dir, "llvm-link"+suffix), "-o", output}, names...))
+	}
+	if len(named) > 1 {
+		link(linked, named...)
+	}
+	if main := input; len(archived) > 0 {
+		link(library, archived...)
+		link("all.bc", "--only-needed", "--internalize", main, library)
+	}
+	if level != "-O0" {
+		list = append(list, []string{filepath.Join(dir, "opt"+suffix), "-passes=default<" + level[1:] + ">", input, "-o", optimized})
+		input = optimized
+	}
+	args := []string{c.Path, "-mtriple=" + triple, "-mcpu=" + c.Arch}
+	if c.Features != "" {
+		args = append(args, "-mattr="+c.Features)
+	}
+	if strings.Trim(level[2:], "0123") == "" { // llc takes no other level
+		args = append(args, level)
+	}
+	return append(list, append(append(args, c.Args...), input, "-o", outputName))
+}
+
+const triple = "nvptx64-nvidia-cuda"
+
+// Run runs a compiler in a directory. It returns what the compiler writes to the file behind -o,
+// nil if it does not compile, and the lines that it prints. llc warns about an unknown
+// architecture and then compiles for the oldest. An error means that it could not be run.
+func Run(ctx context.Context, dir string, command []string) (text []byte, said []string, err error) {
+	out, err := tool.Run(ctx, tool.Command{Path: command[0], Args: command[1:], Dir: dir})
+	switch {
+	case ctx.Err() != nil:
+		return nil, nil, ctx.Err()
+	case err != nil:
+		return nil, nil, fmt.Errorf("cannot run %s: %w", command[0], WithoutPath(err))
+	}
+	for line := range strings.Lines(string(out.Said)) {
+		if line = strings.TrimSpace(line); line != "" {
+			said = append(said, line)
+		}
+	}
+	if signal := out.Killed(); signal != "" {
+		said = append([]string{"error: it was killed by " + signal}, said...)
+	}
+	text, err = tool.ReadFile(dir, command[slices.Index(command, "-o")+1])
+	if err != nil || !out.State.Success() || bytes.Contains(out.Said, []byte("not a recognized processor")) {
+		text = nil
+	}
+	return text, slices.Compact(said), nil
+}
+
+// refused reports why a program has compiled nothing.
+func (c *Compiler) refused(ctx context.Context, program string, said []string, units []container.LTOIR, log *diag.Log) {
+	what, at := "the LLVM bitcode", diag.Place{}
+	if len(units) == 1 {
+		what, at = "this LLVM bitcode", diag.InFile(units[0].Name, 0, 0)
+	}
+	why := ""
+	for _, line := range said {
+		if _, text, ok := strings.Cut(line, "error: "); ok && why == "" {
+			why = text
+		}
+	}
+	if why == "" && len(said) > 0 {
+		why = said[0]
+	}
+	m := log.Error(diag.Bitcode, at, fmt.Sprintf("%s cannot compile %s: %s", filepath.Base(program), what, cmp.Or(why, "it gives no reason")))
+	version, need := c.version(ctx, c.Path), writtenBy(units)
+	switch {
+	case need > version && version > 0:
+		m.WithHelp(fmt.Sprintf("LLVM %d wrote it, and %s is of LLVM %d: install clang%s", need, c.Path, version, atLeast(need)) + log.With("--clang", ", or name one with %s"))
+	default:
+		m.WithHelp("the program is " + program + log.With("--clang", "; %s names another"))
+	}
+}

@@ -1,0 +1,2 @@
+int f(int);
+__attribute__((nvptx_kernel)) void call(int *p) { *p = f(*p); }

@@ -1,0 +1,2 @@
+int f(int);
+int two(int x) { return f(f(x)); }
