@@ -212,8 +212,9 @@ export PATH=$KIT/usr/bin:$OTHERS
 	"pip": {"nvcc-new", `
 export PATH=$OTHERS
 `},
-	// Debian's rustc stands in for the nightly.
+	// Debian's rustc stands in for the nightly, with the clang of its LLVM.
 	"rustup": {"rustc-nvptx", `
+export CLANG=$ORACLES/bin/clang
 rustup() { [ "$*" = "toolchain install nightly --component rust-src" ]; }
 rustc() { [ "$1" = +nightly ] && RUSTC_BOOTSTRAP=1 $ORACLES/bin/rustc-nvptx "${@:2}"; }
 `},

@@ -153,6 +153,7 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (cubins []container.Cubin, 
 		if err != nil {
 			return nil, false, err
 		}
+		s.Bitcode.Unchecked = j.fromRustc && l.Quick
 		compilers = append(compilers, intermediate{"LLVM bitcode", &s.Bitcode, l.Quick, l})
 	}
 	for _, code := range compilers {

@@ -32,6 +32,7 @@ type linkJob struct {
 	separated bool           // the inputs are PTX only
 	lowered   bool           // there was LTO-IR
 	taken     taken          // what takeCode found
+	fromRustc bool           // ptxlink llvm-bitcode-linker
 	linked    []link.Options // of each target, with the inputs that its link had
 
 	assembler ptxas.Build

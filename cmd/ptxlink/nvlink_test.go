@@ -11,6 +11,7 @@ func TestCalledAs(t *testing.T) {
 		"ptxlink": "", "nvlink": "nvlink", "/usr/local/cuda/bin/nvlink": "nvlink", "./nvlink.exe": "nvlink",
 		"/usr/bin/nvptx-none-ld": "nvptx-none-ld", "/usr/nvptx-none/bin/ld": "nvptx-none-ld", "/usr/lib/gcc/x86_64-linux-gnu/12/accel/nvptx-none/ld": "nvptx-none-ld",
 		"/usr/bin/ld": "", "ld": "", "bin/ld": "", "/home/nvlink/ptxlink": "", "nvlink-old": "", "mynvlink": "",
+		"/opt/llvm-bitcode-linker": "llvm-bitcode-linker", "rust-ptx-linker": "llvm-bitcode-linker", "clang-nvlink-wrapper": "clang-nvlink-wrapper",
 	} {
 		args := calledAs(program, []string{"-o", "x"})
 		if want == "" && !slices.Equal(args, []string{"-o", "x"}) || want != "" && !slices.Equal(args, []string{want, "-o", "x"}) {

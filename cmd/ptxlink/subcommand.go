@@ -39,7 +39,7 @@ func linking() subcommand {
 // subcommands lists them in the order of --help. It is a function, as a run may
 // use what leads back to it.
 func subcommands() []subcommand {
-	return []subcommand{abiCommand, arCommand, checkCommand, clangWrapperCommand(), completionCommand(), depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, serveCommand(), sizeCommand, versionCommand}
+	return []subcommand{abiCommand, arCommand, checkCommand, clangWrapperCommand(), completionCommand(), depsCommand, explainCommand, extractCommand, infoCommand, libdeviceCommand, manualCommand(), nmCommand, nvlinkCommand, nvptxLdCommand, rustLinkerCommand(), serveCommand(), sizeCommand, versionCommand}
 }
 
 // allCommands returns linking and the subcommands.
@@ -73,7 +73,7 @@ func findSubcommand(args []string) (sub subcommand, rest []string) {
 
 // calledAs returns the arguments of a program that is called by another name, as a link
 // or a copy: nvlink stands for ptxlink nvlink, and so do clang-nvlink-wrapper and
-// nvptx-none-ld for theirs. So does ld in a directory of gcc's offload compiler, nvptx-none/bin or
+// nvptx-none-ld for theirs, and the names of rustc's linkers for nvptx64. So does ld in a directory of gcc's offload compiler, nvptx-none/bin or
 // accel/nvptx-none.
 func calledAs(program string, args []string) []string {
 	name := strings.TrimSuffix(strings.ToLower(filepath.Base(program)), ".exe")
@@ -84,7 +84,10 @@ func calledAs(program string, args []string) []string {
 	if name == "ld" && filepath.Base(dir) == "nvptx-none" {
 		name = nvptxLdCommand.Name
 	}
-	if name == nvlinkCommand.Name || name == nvptxLdCommand.Name || name == "clang-nvlink-wrapper" {
+	if fromRustc(name, args) {
+		name = rustLinker
+	}
+	if name == rustLinker || name == nvlinkCommand.Name || name == nvptxLdCommand.Name || name == "clang-nvlink-wrapper" {
 		return append([]string{name}, args...)
 	}
 	return args
