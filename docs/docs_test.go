@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // each from the root. A block of sh must succeed. A block of console holds commands
 // after "$ ", each followed by what it prints, where a line of "..." stands for any
 // lines. A block of python, or of sh that runs Python, names the packages that its Python
-// has (numba, triton, cupy); blocks of python of one page are one program, which runs at the
+// has (numba, triton, cupy, nvrtc); blocks of python of one page are one program, which runs at the
 // last of them. A word after the language is a key of kits.
 //
 // PATH has the oracles that the page names, and the programs of the system. A page that
@@ -227,14 +227,19 @@ PYTHON=$ORACLES/bin/python-numba WHEELS=$(echo $ORACLES/numba/lib/python3*/site-
 PYTHON=python3
 export PYTHONPATH=integrations/python
 `},
+	// The package, and NVRTC of 13.5 with its ptxas.
+	"nvrtc": {"nvrtc-new", `
+export PYTHONPATH=integrations/python LD_LIBRARY_PATH=$ORACLES/nvrtc/new/lib PTXAS=$ORACLES/bin/ptxas-new
+PYTHON=$ORACLES/bin/python-numba
+`},
 	// CuPy needs a GPU, so a module that checks the cubin stands in for it.
 	"cupy": {"nvcc", `
 PYTHON=python3
-export PYTHONPATH=$PAGES/testdata
+export PYTHONPATH=$PAGES/testdata:integrations/python
 `},
 	"triton": {"python-triton", `
 PYTHON=$ORACLES/bin/python-triton WHEELS=$(echo $ORACLES/triton/lib/python3*/site-packages)
-export TRITON_CACHE_DIR=$PWD/triton-cache
+export TRITON_CACHE_DIR=$PWD/triton-cache PYTHONPATH=integrations/python
 `},
 }
 

@@ -1,10 +1,16 @@
-"""Stands in for CuPy, which needs a GPU, in the test of from-cupy.md.
+"""Stands in for CuPy in the test of from-cupy.md. CuPy 14.2 imports, and makes a RawModule, without a
+driver; get_function needs one.
 
 RawModule checks that the file is a cubin, and get_function that it has the kernel. Not tested: that
 the driver loads the cubin, and what the kernel computes.
 """
 import struct
 import subprocess
+
+
+class cuda:
+    class Device:
+        compute_capability = "80"
 
 
 class RawModule:

@@ -48,9 +48,14 @@ def half_of(a):
 # ptxas would refuse the call of scale, which is not linked yet.
 CUDABackend.make_cubin = lambda *_: b""
 
-for kernel in total, running:
+
+def build(kernel):
     src = ASTSource(fn=kernel, signature={"x": "*fp32", "out": "*fp32", "n": "constexpr"}, constexprs={"n": 256})
     # PTX 8.4, so that ptxas 12.4 takes the result.
-    built = triton.compile(src, target=GPUTarget("cuda", 80, 32), options={"ptx_version": 84})
-    with open(f"{sys.argv[1]}/{kernel.__name__}.ptx", "w") as f:
-        f.write(built.asm["ptx"])
+    return triton.compile(src, target=GPUTarget("cuda", 80, 32), options={"ptx_version": 84})
+
+
+if __name__ == "__main__":
+    for kernel in total, running:
+        with open(f"{sys.argv[1]}/{kernel.__name__}.ptx", "w") as f:
+            f.write(build(kernel).asm["ptx"])
