@@ -119,7 +119,8 @@ def link(
     libraries: Iterable[Input] = (),
     options: Sequence[str] = (),
 ) -> Result:
-    """Link modules: PTX, or objects, archives and fatbins that contain PTX.
+    """Link modules: PTX, objects, archives and fatbins that contain PTX; with the tools for them,
+    cubins, LTO-IR and LLVM bitcode.
 
     arch is the GPU, such as "sm_80"; it is needed for a cubin. output is "ptx", "cubin" or
     "fatbin". optimize is the level of -O, 0 to 2. Members of libraries that are archives are
