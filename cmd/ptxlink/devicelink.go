@@ -53,7 +53,7 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 
 // findNvlink returns the path of NVIDIA's nvlink. why is what it is needed for.
 func (j *linkJob) findNvlink(why string) (path string, err error) {
-	if path, err = j.assembler.FindNvlink(""); err != nil {
+	if path, err = j.assembler.FindNvlink(j.opts.String("nvlink")); err != nil {
 		return "", j.neededFor(why, err)
 	}
 	return path, nil
