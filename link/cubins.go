@@ -118,7 +118,12 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 		case defined && !in.archived && in.declKind() != call.declKind():
 			otherKind(call.declKind(), in, call.in, log)
 		case defined && !in.archived && in.Prototype != "" && call.Prototype != "" && in.Prototype != call.Prototype:
-			log.Error(diag.ParamType, call.in, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(call.Name), CubinTypes(call.Prototype), CubinTypes(in.Prototype), in.in.File())).Of(call.Name).
+			here, there := CubinTypes(call.Prototype), CubinTypes(in.Prototype)
+			rule, text := diag.ParamType, fmt.Sprintf("%s is called here as %s but is %s in %s", log.Name(call.Name), here, there, in.in.File())
+			if here == there {
+				rule, text = diag.ABIPreserve, fmt.Sprintf("%s preserves other registers here than in %s", log.Name(call.Name), in.in.File())
+			}
+			log.Error(rule, call.in, text).Of(call.Name).
 				WithHelp("compile the two again, with one declaration")
 		case found && s.Defined():
 			differs(call, t.Files[s.Def.File], s.Def.Name, log)

@@ -22,11 +22,11 @@ var cubinWords = map[byte]struct {
 	size int64
 }{'b': {".b8", 1}, 'h': {".b16", 2}, 'i': {".b32", 4}, 'l': {".b64", 8}, 'x': {".b128", 16}, 'f': {".f32", 4}, 'd': {".f64", 8}}
 
-// parsePrototype returns the types of the result, if there is one, and of the parameters. ok
-// is false for a prototype with other letters.
+// parsePrototype returns the types of the result, if there is one, and of the parameters,
+// without what follows about registers. ok is false for a prototype with other letters.
 func parsePrototype(text string) (result *cubinType, params []cubinType, ok bool) {
 	text, ok = strings.CutPrefix(text, "#")
-	text, _, _ = strings.Cut(text, "|") // the registers that system calls keep, of CUDA 13
+	text, _, _ = strings.Cut(text, "|")
 	for at := 0; at < len(text); {
 		t := cubinType{text[at], -1}
 		end := at + 1

@@ -27,7 +27,8 @@ type CubinSymbol struct {
 	// Prototype is what nvlink compares of a function, such as "#iilb16" (.nv.prototype): after
 	// # the result and the parameters, b, h, i, l and x for integers and untyped of 8 to 128
 	// bits, f and d for floats, v for no result; a number is that of the elements of an
-	// array. Empty for kernels and for functions whose address is taken.
+	// array. Empty for kernels and for functions whose address is taken. Behind a | ptxas 13.5
+	// describes the registers of system calls and of .abi_preserve.
 	Prototype string
 	// Registers of a thread that runs a function that the cubin defines, and the bytes of stack that
 	// the function itself takes.
