@@ -78,7 +78,7 @@ type Options struct {
 	AllowUndefined []string
 	// Cubins are machine code that nvlink will link with the output, after ptxas -c. What
 	// they define may stay undefined, what they need stays in the output, and what they and
-	// the modules say of a name must agree.
+	// the modules say of a name must agree. With Cubins, there may be no Inputs.
 	Cubins []Cubin
 	// WarnUndefined makes undefined symbols warnings. They stay undefined in the output.
 	WarnUndefined bool
@@ -222,6 +222,8 @@ type Result struct {
 	InlinedCalls []InlinedCall
 	// Folded are the functions that another one replaces (Optimize.Fold).
 	Folded []FoldedFunction
+	// Cubins are the indexes of the linked ones of Options.Cubins, in order.
+	Cubins []int
 	// OffloadMaps are the lines that start with "//:" in the linked modules, if
 	// Options.OffloadMaps is set. gcc writes the names of what its host code offloads
 	// there, and its mkoffload reads them from the output.

@@ -16,9 +16,12 @@ import (
 type Cubin struct {
 	Name    string // as messages call it
 	Symbols []container.CubinSymbol
-	// Archived is set for a member of an archive that may yet be left out: nothing is
-	// compared with it.
+	// Archived is set for a member of an archive: it is linked only if something needs it, and
+	// compared with nothing if it is left out.
 	Archived bool
+	// Offered is set for code that is no cubin yet: its names may stay undefined, and it is neither
+	// linked nor compared.
+	Offered bool
 }
 
 // cubins are the names of Options.Cubins.

@@ -60,7 +60,7 @@ func Link(ctx context.Context, o Options) (*Result, error) {
 
 // runPasses links. Large inputs are mapped if maps is not nil.
 func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, error) {
-	if len(o.Inputs) == 0 {
+	if len(o.Inputs)+len(o.Cubins) == 0 {
 		return nil, errors.New("no inputs")
 	}
 	host, err := o.check()
@@ -70,10 +70,12 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	log := &diag.Log{Spelling: o.Spelling}
 	clock := &clock{ctx: ctx, passes: make([]Pass, 0, 8)}
 
-	cubins := readCubins(o.Cubins, log)
+	members := newCubinMembers(o.Cubins)
+	cubins := readCubins(members.cubins(), log)
 
 	var in inputs
-	clock.pass("load", func() { in, err = load(ctx, o, cubins, maps, log) })
+	defer in.close()
+	clock.pass("load", func() { err = in.load(ctx, o, cubins, maps, log) })
 	if err != nil {
 		return nil, err
 	}
@@ -81,19 +83,32 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 
 	var table *resolve.Table
 	clock.pass("resolve", func() {
-		traceSymbols(in.files, o.TraceSymbols, log)
-		table = resolve.Resolve(in.files, resolve.Options{
-			Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
-			Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
-			Others: cubins.all,
-		}, log)
-		table.Unmatched(o.named(), in.set, log)
-		table.Hide(o.Localize, o.Exports)
-		collect(table, cubins, o)
-		table.Undefined(in.set, log)
-		cubins.check(table, o, log)
+		for {
+			round := log
+			if members.offers != nil {
+				round = &diag.Log{Spelling: o.Spelling}
+			}
+			traceSymbols(in.files, o.TraceSymbols, round)
+			table = resolveNames(&in, cubins, o, round)
+			if round.Errors() > 0 || !members.pull(table, o) && !members.settle() {
+				if round != log {
+					log.Append(round)
+				}
+				break
+			}
+			// Members of archives are linked, or left out.
+			cubins = readCubins(members.cubins(), log)
+			if err = in.load(ctx, o, cubins, maps, log); err != nil {
+				break
+			}
+		}
 	})
-	in.close()
+	if err != nil {
+		return nil, err
+	}
+	if in.close(); in.empty && !slices.Contains(members.linked, true) && log.Errors() == 0 && !slices.ContainsFunc(o.Cubins, func(c Cubin) bool { return c.Offered }) {
+		nothingLinked(log)
+	}
 	// No file or symbol is added after this.
 
 	var c checked
@@ -125,6 +140,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 	r := describe(p, in, table, names, o, log)
+	r.Cubins, r.cubins, r.Pulls = members.chosen(), members.cubins(), append(r.Pulls, members.pulls...)
 	// No message after this.
 
 	if !o.CheckOnly && o.Optimize.options().Enabled() {
@@ -235,6 +251,21 @@ func (o Options) named() []resolve.Named {
 		}
 	}
 	return list
+}
+
+// resolveNames decides which definition each name refers to, and what is in the output.
+func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.Table {
+	t := resolve.Resolve(in.files, resolve.Options{
+		Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
+		Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
+		Others: cubins.all,
+	}, log)
+	t.Unmatched(o.named(), in.set, log)
+	t.Hide(o.Localize, o.Exports)
+	collect(t, cubins, o)
+	t.Undefined(in.set, log)
+	cubins.check(t, o, log)
+	return t
 }
 
 // collect removes what nothing in the output refers to.

@@ -71,7 +71,7 @@ func BenchmarkPass(b *testing.B) {
 	}{
 		{"load", func() {
 			l = passes{log: &diag.Log{}}
-			l.in, l.err = load(context.Background(), o, cubins{}, nil, l.log)
+			l.err = l.in.load(context.Background(), o, cubins{}, nil, l.log)
 		}},
 		{"resolve", func() {
 			l.table = resolve.Resolve(l.in.files, resolve.Options{}, l.log)

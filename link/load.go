@@ -21,52 +21,82 @@ type inputs struct {
 	pulls  []resolve.Pull
 	unused []string // paths of archives with no linked member
 	set    *object.Set
+	empty  bool // files is a module without symbols: only Options.Cubins are linked
 
+	named    []object.Input    // of set
 	redirect map[string]string // see resolve.Options
+	// relinked holds the symbols of files before Options.Weaken and LocalizeInputs.
+	relinked map[*object.File][]object.Symbol
 }
 
 // load reads the inputs, and the needed members of archives. If the index of an
-// archive turns out to be wrong, load reads the archive again without it.
-func load(ctx context.Context, o Options, cubins cubins, maps *mapped.Files, log *diag.Log) (inputs, error) {
-	redirect, err := o.redirect()
-	if err != nil {
-		return inputs{}, err
+// archive turns out to be wrong, load reads the archive again without it. Called again, for
+// other cubins, it reads only what it has not read.
+func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapped.Files, log *diag.Log) (err error) {
+	if in.named == nil {
+		if in.redirect, err = o.redirect(); err != nil {
+			return err
+		}
+		in.named = objectInputs(namedOnce(o.Inputs, log))
 	}
-	named := objectInputs(namedOnce(o.Inputs, log))
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages), Spelling: log.Spelling}
-		set, err := object.Open(ctx, named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, &try)
-		if err != nil {
-			return inputs{}, err
-		}
-		in := inputs{set: set, redirect: redirect}
-		if try.Errors() == 0 {
-			read := func(units []*object.Unit) error { return set.Read(ctx, units, &try) }
-			in.files, in.pulls, err = resolve.Live(set.Units, slices.Concat(o.Undefined, o.RequireDefined, cubins.needed), cubins.names, redirect, read)
-			in.unused = unused(set.Archives(), in.files)
-		}
-		if err == nil {
-			if named = set.Distrusted(log); named == nil {
-				*log = try
-				if len(o.Weaken) > 0 || len(o.LocalizeInputs) > 0 {
-					relink(in.files, o, log)
-				}
-				if len(o.Define) > 0 {
-					err = in.define(ctx, o, log)
-				}
-				if err == nil {
-					err = loaded(in, log)
-				}
-				if err == nil {
-					return in, nil
-				}
+		if in.set == nil {
+			if in.set, err = object.Open(ctx, in.named, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize, Map: maps}, &try); err != nil {
+				return err
 			}
 		}
-		set.Close()
+		if try.Errors() == 0 {
+			err = in.choose(ctx, o, cubins, &try)
+		}
+		if err == nil {
+			again := in.set.Distrusted(log)
+			if again == nil {
+				*log = try
+				if err = in.change(ctx, o, log); err == nil {
+					err = loaded(*in, log)
+				}
+				if err == nil {
+					return nil
+				}
+			}
+			in.named = again
+		}
+		in.close()
 		if err != nil {
-			return inputs{}, err
+			return err
 		}
 	}
+}
+
+// choose sets the files that are linked.
+func (in *inputs) choose(ctx context.Context, o Options, cubins cubins, log *diag.Log) (err error) {
+	for f, symbols := range in.relinked {
+		f.Symbols = symbols
+	}
+	read := func(units []*object.Unit) error { return in.set.Read(ctx, units, log) }
+	in.files, in.pulls, err = resolve.Live(in.set.Units, slices.Concat(o.Undefined, o.RequireDefined, cubins.needed), cubins.names, in.redirect, read)
+	in.unused = unused(in.set.Archives(), in.files)
+	if in.empty = len(in.files) == 0 && len(o.Cubins) > 0; in.empty && err == nil {
+		gpu, _ := object.ParseGPU(o.Arch)
+		in.files, _, err = object.Load(ctx, []object.Input{{Name: "<no PTX>", Text: object.EmptyModule(gpu)}}, object.Options{}, log)
+	}
+	return err
+}
+
+// change makes the changes to the files that the options ask for.
+func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
+	if len(o.Weaken) > 0 || len(o.LocalizeInputs) > 0 {
+		in.relinked = map[*object.File][]object.Symbol{}
+		for _, f := range in.files {
+			in.relinked[f] = f.Symbols
+		}
+		relink(in.files, o, log)
+	}
+	if len(o.Define) > 0 {
+		return in.define(ctx, o, log)
+	}
+	return nil
 }
 
 // define adds the variables of Options.Define.
@@ -81,13 +111,17 @@ func (in *inputs) define(ctx context.Context, o Options, log *diag.Log) error {
 // loaded returns an error if the inputs cannot be linked at all.
 func loaded(in inputs, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
-		log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, and nothing in them is needed").
-			WithHelp(diag.Join(log.With("--whole-archive", "%s links all members"+log.With("-r", " (add %s for a library on its own)")), log.With("-u NAME", "%s links the one that defines NAME")))
+		nothingLinked(log)
 	}
 	if log.Errors() > 0 {
 		return &Errors{Messages: log.Messages, IO: in.set.Unread}
 	}
 	return nil
+}
+
+func nothingLinked(log *diag.Log) {
+	log.Error(diag.NothingLinked, diag.Place{}, "nothing is linked: all inputs are archives, and nothing in them is needed").
+		WithHelp(diag.Join(log.With("--whole-archive", "%s links all members"+log.With("-r", " (add %s for a library on its own)")), log.With("-u NAME", "%s links the one that defines NAME")))
 }
 
 // namedOnce drops inputs that are named a second time. For a file this is an error,
@@ -151,6 +185,8 @@ func unused(archives []string, live []*object.File) []string {
 
 // close releases what is not linked.
 func (in *inputs) close() {
-	in.set.Close()
-	in.set = nil
+	if in.set != nil {
+		in.set.Close()
+		in.set = nil
+	}
 }

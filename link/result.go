@@ -19,7 +19,6 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	d := describer{t, names, p}
 	r := &Result{
 		spelling:    o.Spelling,
-		cubins:      o.Cubins,
 		describer:   sync.OnceValue(d.describe),
 		Version:     p.header.version.String(),
 		Target:      p.header.arch.String(),

@@ -97,6 +97,25 @@ func (t *Table) Needed(s *Symbol) bool {
 	return t.reach == nil || slices.ContainsFunc(s.Mentions, t.used)
 }
 
+// Missing calls f with the names that the output uses and may leave undefined, and the first
+// module that uses each.
+func (t *Table) Missing(f func(name string, by *object.File)) {
+	for i := range t.Symbols {
+		s := &t.Symbols[i]
+		if !s.Open || !t.Needed(s) {
+			continue
+		}
+		by := t.Files[s.Mentions[0].File]
+		for _, id := range s.Mentions {
+			if t.used(id) && t.Files[id.File].Symbols[id.Name].Uses > 0 {
+				by = t.Files[id.File]
+				break
+			}
+		}
+		f(s.Name, by)
+	}
+}
+
 // used reports whether something in the output uses a name of a file.
 func (t *Table) used(id object.ID) bool {
 	return t.reach == nil || t.reach.marks[id.File][id.Name].used

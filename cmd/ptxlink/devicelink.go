@@ -61,22 +61,20 @@ func (j *linkJob) findNvlink(why string) (path string, err error) {
 
 // takeCode takes the inputs apart that have no PTX for the GPU, or for which a cubin is
 // preferred: their cubins are left to nvlink, and their LTO-IR or LLVM bitcode is compiled to PTX.
-func (j *linkJob) takeCode() (cubins []container.Cubin, err error) {
+func (j *linkJob) takeCode() error {
 	if j.separated {
-		return nil, nil
+		return nil
 	}
-	prefer := j.preference()
 	given := j.options.Inputs
-	cubins, preferred, err := j.takeForms(prefer)
-	if err != nil || !preferred {
-		return cubins, err
+	preferred, err := j.takeForms(j.preference())
+	if preferred {
+		j.taken.asPTX = func() error {
+			j.options.Inputs = given
+			_, err := j.takeForms(dlink.PreferPTX)
+			return err
+		}
 	}
-	defer func(t taken) { j.taken = t }(j.taken)
-	return cubins, j.checkAsPTX(func() error {
-		j.options.Inputs = given
-		_, _, err := j.takeForms(dlink.PreferPTX)
-		return err
-	})
+	return err
 }
 
 // preference returns where cubins are preferred to PTX.
@@ -101,8 +99,8 @@ func (j *linkJob) optimizes() bool {
 // checkAsPTX checks the link of the inputs that take sets, in which nothing with PTX is a
 // cubin: that says what functions take.
 func (j *linkJob) checkAsPTX(take func() error) error {
-	options := j.options
-	defer func() { j.options = options }()
+	options, code := j.options, j.taken
+	defer func() { j.options, j.taken = options, code }()
 	j.options.Cubins = nil
 	if err := take(); err != nil {
 		return err
@@ -131,44 +129,43 @@ func (j *linkJob) checked() (*link.Result, error) {
 
 // takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
 // PTX.
-func (j *linkJob) takeForms(prefer dlink.Preference) (cubins []container.Cubin, preferred bool, err error) {
+func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error) {
 	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() || j.options.Arch == "", Prefer: prefer}
 	log := diag.Log{Spelling: j.spelling}
 	s := dlink.Separate(j.opts.Context, j.options.Inputs, o, &log)
 	if j.report.log(&log) > 0 {
-		return nil, false, &exitError{code: exitLink}
+		return false, &exitError{code: exitLink}
 	}
-	j.options.Inputs, j.taken = s.Modules, taken{archives: s.Archives}
+	j.options.Inputs, j.options.Cubins, j.taken = s.Modules, s.Cubins.Symbols, taken{cubins: s.Cubins, archives: s.Archives}
 	var compilers []intermediate
 	if len(s.LTOIR.Units) > 0 {
 		j.lowered = true
 		l, err := j.newLowerer(&s.LTOIR)
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
 		compilers = append(compilers, intermediate{"LTO-IR", &s.LTOIR, false, l})
 	}
 	if len(s.Bitcode.Units) > 0 {
 		l, err := j.newCompiler(&s.Bitcode)
 		if err != nil {
-			return nil, false, err
+			return false, err
 		}
 		s.Bitcode.Unchecked = j.fromRustc && l.Quick
 		compilers = append(compilers, intermediate{"LLVM bitcode", &s.Bitcode, l.Quick, l})
 	}
 	for _, code := range compilers {
 		if err := j.lowerApart(code, &s.Cubins); err != nil {
-			return nil, false, err
+			return false, err
 		}
 	}
-	cubins, err = j.useCubins(&s.Cubins)
 	for _, code := range compilers {
 		if err == nil {
 			err = j.lowerTogether(code, &s.Cubins)
 		}
 	}
 	j.options.Inputs = dlink.Filled(j.options.Inputs)
-	return cubins, s.Preferred, err
+	return s.Preferred, err
 }
 
 // intermediate is code of one kind, and what compiles it.
@@ -249,12 +246,12 @@ func (j *linkJob) lowerApart(code intermediate, cubins *dlink.Cubins) error {
 		}
 		o := j.options
 		o.RequireDefined = nil // what is pulled may define them
-		o.Cubins, o.CheckOnly, o.Stream = slices.Concat(cubins.Offered(), offered, code.units.Hidden()), true, false
+		o.Cubins, o.CheckOnly, o.Stream = slices.Concat(cubins.Symbols, offered, code.units.Hidden()), true, false
 		r, err := j.linkWith(o)
 		if refused := (*link.Errors)(nil); err != nil && !errors.As(err, &refused) {
 			return err
 		} // the link of all units reports what is wrong
-		if !code.units.Pull(r, j.wanted(), cubins.Symbols) {
+		if !code.units.Pull(r, j.wanted(), cubins.Taken(r)) {
 			return nil
 		}
 	}
@@ -303,7 +300,7 @@ func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
 		return nil
 	}
 	o := j.options
-	j.options.Cubins = append(code.units.Hidden(), o.Cubins...)
+	j.options.Cubins = append(slices.Clip(o.Cubins), code.units.Hidden()...)
 	if j.checkOnly {
 		return nil
 	}
@@ -314,7 +311,7 @@ func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
 		return err
 	}
 	units := code.units.Linked(r, dlink.Outside{
-		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: j.wanted(), Variables: !o.CollectVariables, Cubins: cubins.Symbols,
+		All: o.KeepUnused || o.Relocatable || len(o.Exports) > 0, Names: j.wanted(), Variables: !o.CollectVariables, Cubins: cubins.Taken(r),
 	})
 	if len(units) == 0 || len(units) == 1 && !code.quick {
 		return nil
@@ -334,24 +331,26 @@ func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
 	return err
 }
 
-// taken is what the map says of code that is not among the modules of a link.
+// taken is the device code of a link that is not among its modules.
 type taken struct {
-	archives []string     // with cubins and LTO-IR
-	pulls    []link.Pull  // members of archives that are cubins
+	cubins dlink.Cubins
+	// asPTX sets the inputs of the link with PTX in place of cubins, of which there is one; else
+	// it is nil.
+	asPTX func() error
+
+	archives []string     // with cubins, LTO-IR and bitcode
 	apart    *link.Result // the link of each unit of LTO-IR, where they were then compiled together
 	units    []link.Unit  // those units
 }
 
 // tellTaken adds to the result of a link, with these cubins, what it does not know: which unit of
-// LTO-IR or bitcode defines and uses a symbol, why members of archives are linked, and which archives are not
-// used.
+// LTO-IR or bitcode defines and uses a symbol, and which archives are not used.
 func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
 	t, modules := j.taken, result.Modules
 	if t.apart != nil {
 		result.Units, result.References, result.Pulls = t.units, t.apart.References, t.apart.Pulls
 		modules = append(slices.Clip(modules), t.apart.Modules...)
 	}
-	result.Pulls = append(slices.Clip(result.Pulls), t.pulls...)
 	archives := append(slices.Clip(result.Unused), t.archives...)
 	slices.SortStableFunc(archives, func(a, b string) int { return cmp.Compare(slices.Index(j.paths, a), slices.Index(j.paths, b)) })
 	result.Unused = slices.DeleteFunc(slices.Compact(archives), func(path string) bool {
@@ -361,48 +360,24 @@ func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
 	})
 }
 
-// useCubins leaves cubins to nvlink, and those of archives that something needs.
-func (j *linkJob) useCubins(cubins *dlink.Cubins) ([]container.Cubin, error) {
-	if err := j.pullCubins(cubins); err != nil {
-		return nil, err
-	}
-	j.taken.pulls = cubins.Pulls
-	switch {
-	case len(cubins.List) == 0:
-		return nil, nil
-	case j.assembler.Mode == ptxas.Whole:
-		return nil, &usageError{text: "--ptxas-mode=whole links no cubins, and " + cubins.List[0].Name + " has one", help: "without it, nvlink links the cubins"}
-	case j.assembler.Nvlink == "":
-		var err error
-		if j.assembler.Nvlink, err = j.findNvlink("needed for " + cubins.List[0].Name + ", which has no PTX for " + j.options.Arch); err != nil {
+// leaveToNvlink returns the cubins of a link that nvlink links with its result, after a check of
+// what they do not say.
+func (j *linkJob) leaveToNvlink(r *link.Result) ([]container.Cubin, error) {
+	if j.taken.asPTX != nil {
+		if err := j.checkAsPTX(j.taken.asPTX); err != nil {
 			return nil, err
 		}
 	}
-	return cubins.List, nil
-}
-
-// pullCubins sets the cubins of the link, and adds the members of archives that the modules
-// need, in rounds: the cubins may need modules of archives, and these other cubins.
-func (j *linkJob) pullCubins(cubins *dlink.Cubins) error {
-	j.options.Cubins = cubins.Offered()
-	if len(j.options.Cubins) == len(cubins.List) {
-		return nil // there are no archives
+	list := j.taken.cubins.Linked(r)
+	switch {
+	case len(list) == 0 || j.options.CheckOnly:
+	case j.assembler.Mode == ptxas.Whole:
+		return nil, &usageError{text: "--ptxas-mode=whole links no cubins, and " + list[0].Name + " has one", help: "without it, nvlink links the cubins"}
+	case j.assembler.Nvlink == "":
+		var err error
+		if j.assembler.Nvlink, err = j.findNvlink("needed for " + list[0].Name + ", which has no PTX for " + j.options.Arch); err != nil {
+			return nil, err
+		}
 	}
-	for {
-		o := j.options
-		o.RequireDefined = nil // what is pulled may define them
-		o.CheckOnly, o.CrossReference = true, true
-		r, err := j.linkWith(o)
-		if refused := (*link.Errors)(nil); errors.As(err, &refused) {
-			return nil // the link reports them, and nothing that a member defines
-		}
-		if err != nil {
-			return err
-		}
-		if !cubins.Pull(r, j.wanted()) {
-			j.options.Cubins = cubins.Symbols
-			return nil
-		}
-		j.options.Cubins = cubins.Offered()
-	}
+	return list, nil
 }

@@ -86,8 +86,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 
 // link links for one GPU. It returns also the cubins that nvlink links with the result.
 func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
-	cubins, err := j.takeCode()
-	if err != nil {
+	if err := j.takeCode(); err != nil {
 		return nil, nil, err
 	}
 	result, err := j.linkWith(j.options)
@@ -111,9 +110,10 @@ func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
 	if err != nil {
 		return nil, nil, j.refused(err)
 	}
-	j.tellTaken(result, cubins)
 	j.passes = append(j.passes, result.Passes...)
-	return result, cubins, nil
+	cubins, err := j.leaveToNvlink(result)
+	j.tellTaken(result, cubins)
+	return result, cubins, err
 }
 
 // linkWith links with the libraries that serve keeps, if the request names some.

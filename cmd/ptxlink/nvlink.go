@@ -166,7 +166,15 @@ func (j *linkJob) nvlink() error {
 	}
 	j.options.Inputs, j.options.Arch, j.options.MapInputs, j.separated = job.Inputs, job.Arch, true, true
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")
-	j.options.Cubins = job.Cubins.Offered()
+	j.options.Cubins, j.taken = job.Cubins.Symbols, taken{cubins: job.Cubins}
+	if job.Preferred {
+		j.taken.asPTX = func() error {
+			o.Prefer = dlink.PreferPTX
+			job := dlink.Read(j.opts.Context, files, o)
+			j.options.Inputs, j.options.Arch, j.options.Cubins = job.Inputs, job.Arch, job.Cubins.Symbols
+			return nil
+		}
+	}
 	j.keepKernels(splitCommas(j.opts.StringSlice("kernels-used")))
 	if lto { // which may define anything
 		j.options.AllowUndefined = []string{"*"}
@@ -176,17 +184,6 @@ func (j *linkJob) nvlink() error {
 	}
 	if virtual {
 		return j.linkVirtual(job, register)
-	}
-	if job.Preferred {
-		if err := j.checkAsPTX(func() error {
-			o.Prefer = dlink.PreferPTX
-			job := dlink.Read(j.opts.Context, files, o)
-			j.options.Inputs, j.options.Arch = job.Inputs, job.Arch
-			_, err := j.useCubins(&job.Cubins)
-			return err
-		}); err != nil {
-			return err
-		}
 	}
 	return j.linkCubin(job, register)
 }
@@ -284,15 +281,10 @@ func (j *linkJob) handOver(job *dlink.Job, option string) (err error) {
 
 // linkCubin links the inputs, and writes the cubin and the register file.
 func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
-	cubins, err := j.useCubins(&job.Cubins)
-	if err != nil {
-		return err
-	}
 	targets, err := j.linkAll()
 	if err != nil {
 		return err
 	}
-	targets[0].Cubins = cubins
 	result := targets[0].Result
 	cubin, err := j.assemble(targets)
 	if err != nil {

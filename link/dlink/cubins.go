@@ -9,42 +9,56 @@ import (
 	"ptxlink/object/container"
 )
 
-// Cubins is the machine code that nvlink links with the PTX.
+// Cubins is the machine code that nvlink links with the PTX, and the members of archives that
+// it links if something needs them.
 type Cubins struct {
-	List    []container.Cubin // for ptxas.Options.Cubins
-	Symbols []link.Cubin      // for link.Options.Cubins
-	Pulls   []link.Pull       // why members of archives are linked
-
-	archived *Cubins // members of archives
+	List    []container.Cubin
+	Symbols []link.Cubin // of List, for link.Options.Cubins
 }
 
 // add adds cubins, or reports why they cannot be read.
-func (c *Cubins) add(list []container.Cubin, log *diag.Log) {
+func (c *Cubins) add(list []container.Cubin, archived bool, log *diag.Log) {
 	for _, cubin := range list {
 		symbols, err := cubin.Symbols()
 		if err != nil {
 			log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
 		}
-		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols})
+		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Archived: archived})
 	}
 }
 
-// from reports whether one of the cubins is that of a member of an archive.
-func (c *Cubins) from(archive string) bool {
-	return slices.ContainsFunc(c.List, func(cubin container.Cubin) bool { return strings.HasPrefix(cubin.Name, archive+"(") })
+// Linked returns the cubins that a link takes, which may have others behind them.
+func (c *Cubins) Linked(r *link.Result) (list []container.Cubin) {
+	for _, i := range r.Cubins {
+		if i < len(c.List) {
+			list = append(list, c.List[i])
+		}
+	}
+	return list
 }
 
-// Offered returns the cubins, and the definitions in members of archives that are not linked
-// yet, for the link whose result Pull takes. In that link names of those members may stay
-// undefined, and no PTX of an archive is linked for them.
-func (c *Cubins) Offered() []link.Cubin {
-	return append(slices.Clone(c.Symbols), offered(c.archived.Symbols)...)
+// Taken returns the symbols of those that Linked returns.
+func (c *Cubins) Taken(r *link.Result) (list []link.Cubin) {
+	if r == nil {
+		return nil
+	}
+	for _, i := range r.Cubins {
+		if i < len(c.Symbols) {
+			list = append(list, c.Symbols[i])
+		}
+	}
+	return list
+}
+
+// from reports whether a link takes a cubin of an archive.
+func (c *Cubins) from(archive string, r *link.Result) bool {
+	return slices.ContainsFunc(c.Linked(r), func(cubin container.Cubin) bool { return strings.HasPrefix(cubin.Name, archive+"(") })
 }
 
 // offered returns the definitions of members of archives.
 func offered(members []link.Cubin) (list []link.Cubin) {
 	for _, member := range members {
-		offer := link.Cubin{Name: member.Name, Archived: true}
+		offer := link.Cubin{Name: member.Name, Offered: true}
 		for _, s := range member.Symbols {
 			if s.Weak = true; s.Defined {
 				offer.Symbols = append(offer.Symbols, s)
@@ -53,27 +67,6 @@ func offered(members []link.Cubin) (list []link.Cubin) {
 		list = append(list, offer)
 	}
 	return list
-}
-
-// Pull links the members of archives that the modules of a link or the cubins need, or that
-// define names of options, of several that define a name the first. It reports whether there are any: then the modules
-// may need more. Pulls names the modules that need them if the link has Options.CrossReference.
-func (c *Cubins) Pull(r *link.Result, names []string) (pulled bool) {
-	pulls := needed(r, names, c.Symbols, c.archived.Symbols)
-	taken := map[int]bool{}
-	for _, p := range pulls {
-		taken[p.member] = true
-		c.Pulls = append(c.Pulls, link.Pull{Member: c.archived.List[p.member].Name, Symbol: p.symbol, By: p.by})
-		c.List, c.Symbols = append(c.List, c.archived.List[p.member]), append(c.Symbols, c.archived.Symbols[p.member])
-	}
-	left := &Cubins{}
-	for i := range c.archived.List {
-		if !taken[i] {
-			left.List, left.Symbols = append(left.List, c.archived.List[i]), append(left.Symbols, c.archived.Symbols[i])
-		}
-	}
-	c.archived = left
-	return len(pulls) > 0
 }
 
 // pull is a member of an archive that something needs, by its place.

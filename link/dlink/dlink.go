@@ -108,7 +108,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		return c.code && slices.ContainsFunc(c.ids, func(id string) bool { return r.linked[id] })
 	})
 	r.judge()
-	j := &Job{Arch: r.gpu.String(), virtual: r.virtual(), Cubins: Cubins{archived: &Cubins{}}}
+	j := &Job{Arch: r.gpu.String(), virtual: r.virtual()}
 	r.report()
 	for _, c := range r.candidates {
 		switch {
@@ -120,7 +120,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
-			j.Cubins.add(r.cubins(c.Object), &log)
+			j.Cubins.add(r.cubins(c.Object), false, &log)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
 		}
 		j.units = append(j.units, c.unit)
@@ -237,10 +237,6 @@ func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins) {
 	if err != nil {
 		return
 	}
-	to := cubins.archived
-	if c.input.WholeArchive {
-		to = cubins
-	}
 	for _, code := range r.offers(c.input.Path, data) {
 		list := r.cubins(code)
 		for i := 0; len(list) == 0 && i < len(code.Codes); i++ {
@@ -248,19 +244,19 @@ func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins) {
 				list = append(list, cubin)
 			}
 		}
-		to.add(list, r.log)
+		cubins.add(list, !c.input.WholeArchive, r.log)
 	}
 }
 
 // RegisterFile returns what nvlink writes to the file of --register-link-binaries,
 // which nvcc compiles into the program: the IDs of the linked objects.
 //
-// Of libcudadevrt.a, it has the ID only if the library is linked (Cubins.Pull); if the driver
+// Of libcudadevrt.a, it has the ID only if the library is linked; if the driver
 // links, always, and r may be nil.
 func (j *Job) RegisterFile(r *link.Result) []byte {
 	var ids []string
 	for _, u := range j.units {
-		if u.code || j.virtual || u.library != "" && j.Cubins.from(u.library) || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
+		if u.code || j.virtual || u.library != "" && j.Cubins.from(u.library, r) || slices.ContainsFunc(r.Modules, func(m link.Module) bool { return m.Path != "" && m.Path == u.input.Path }) {
 			ids = append(ids, u.ids...)
 		}
 	}

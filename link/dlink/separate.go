@@ -29,20 +29,16 @@ type Separated struct {
 
 // Separate takes the device code from inputs that have no PTX for o.Arch, or by o.Prefer:
 // relocatable cubins that run on it, in files of their own, fatbins and host objects, or else
-// LTO-IR or LLVM bitcode. Cubins of archives are not linked yet (Pull). If only archives are left of the
-// inputs, or nothing, there is an empty module too.
+// LTO-IR or LLVM bitcode.
 func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log) (s Separated) {
 	r := reader{Options: o, separating: true, log: log}
 	r.gpu, _ = object.ParseGPU(o.Arch)
-	s.Cubins.archived = &Cubins{}
-	named := false // a file other than an archive is left
 	for _, in := range Buffered(ctx, inputs, o.MaxInputSize) {
 		path, data := "", []byte(nil)
 		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // a thousand modules are not opened twice
 			path, data = holder(ctx, in)
 		}
 		if data == nil {
-			named = true
 			s.Modules = append(s.Modules, in)
 			continue
 		}
@@ -57,11 +53,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			case cubinOnly:
 				found = true
 				s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)
-				to := &s.Cubins
-				if archive && !in.WholeArchive {
-					to = s.Cubins.archived
-				}
-				to.add(r.cubins(code), log)
+				s.Cubins.add(r.cubins(code), archive && !in.WholeArchive, log)
 			case ltoOnly:
 				for _, unit := range r.ltoIR(code) {
 					if unit.Bitcode != nil {
@@ -87,10 +79,6 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		if bitcode != nil {
 			s.Modules = append(s.Modules, s.Bitcode.add(len(s.Modules), path, bitcode, archive, in.WholeArchive)...)
 		}
-		named = named || !archive && (!taken || lowered)
-	}
-	if !named && (len(s.Cubins.List) > 0 || len(s.Modules) == 0 && len(inputs) > 0) {
-		s.Modules = append(s.Modules, link.Input{Name: "<no PTX>", Text: object.EmptyModule(r.gpu)})
 	}
 	return s
 }

@@ -1,0 +1,124 @@
+package link
+
+import (
+	"slices"
+
+	"ptxlink/object"
+	"ptxlink/resolve"
+)
+
+// cubinMembers chooses among the cubins that are members of archives: those that the modules
+// or other cubins need are linked.
+type cubinMembers struct {
+	list   []Cubin
+	linked []bool         // of list
+	offers map[string]int // the first member that defines a name; nil if there are no members
+	pulls  []Pull
+}
+
+func newCubinMembers(list []Cubin) cubinMembers {
+	m := cubinMembers{list: list}
+	if len(list) > 0 {
+		m.linked = make([]bool, len(list))
+	}
+	for i, c := range list {
+		if m.linked[i] = !c.Archived && !c.Offered; m.linked[i] || c.Offered {
+			continue
+		}
+		if m.offers == nil {
+			m.offers = map[string]int{}
+		}
+		for _, s := range c.Symbols {
+			if _, known := m.offers[s.Name]; s.Defined && !known {
+				m.offers[s.Name] = i
+			}
+		}
+	}
+	return m
+}
+
+// cubins returns those that are linked and, until settle, what the other members define:
+// names of these may stay undefined, and no PTX of an archive is linked for them.
+func (m *cubinMembers) cubins() (list []Cubin) {
+	if m.offers == nil && !slices.Contains(m.linked, false) {
+		return m.list
+	}
+	for i, c := range m.list {
+		switch {
+		case m.linked[i]:
+			c.Archived = false
+			list = append(list, c)
+		case m.offers != nil || c.Offered:
+			offered := Cubin{Name: c.Name, Archived: true}
+			for _, s := range c.Symbols {
+				if s.Weak = true; s.Defined {
+					offered.Symbols = append(offered.Symbols, s)
+				}
+			}
+			list = append(list, offered)
+		}
+	}
+	return list
+}
+
+// pull links the members that the output, the linked cubins or the names on the command line
+// need, of several that define a name the first. It reports whether there are any: then the
+// modules may need more.
+func (m *cubinMembers) pull(t *resolve.Table, o Options) (pulled bool) {
+	if m.offers == nil {
+		return false
+	}
+	type need struct{ name, by string }
+	var needed []need
+	for _, name := range slices.Concat(o.Undefined, o.RequireDefined) {
+		needed = append(needed, need{name: name})
+	}
+	t.Missing(func(name string, by *object.File) { needed = append(needed, need{name, by.Name}) })
+	defined := map[string]bool{} // by cubins
+	note := func(c Cubin) {
+		for _, s := range c.Symbols {
+			if s.Defined {
+				defined[s.Name] = true
+			} else {
+				needed = append(needed, need{s.Name, c.Name})
+			}
+		}
+	}
+	for i, c := range m.list {
+		if m.linked[i] {
+			note(c)
+		}
+	}
+	for len(needed) > 0 {
+		next := needed[0]
+		needed = needed[1:]
+		i, offered := m.offers[next.name]
+		if !offered || defined[next.name] {
+			continue
+		}
+		if s, found := t.Lookup(next.name); found && s.Defined() {
+			continue
+		}
+		m.linked[i], pulled = true, true
+		m.pulls = append(m.pulls, Pull{m.list[i].Name, next.name, next.by})
+		note(m.list[i])
+	}
+	return pulled
+}
+
+// settle leaves out the members that are not linked. It reports whether there are any.
+func (m *cubinMembers) settle() bool {
+	left := m.offers != nil && slices.ContainsFunc(m.list, func(c Cubin) bool { return c.Archived }) && slices.Contains(m.linked, false)
+	m.offers = nil
+	return left
+}
+
+// chosen returns the indexes of those that are linked.
+func (m *cubinMembers) chosen() (list []int) {
+	for i, linked := range m.linked {
+		if linked {
+			list = append(list, i)
+		}
+	}
+	return list
+}
