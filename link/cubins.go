@@ -2,6 +2,7 @@ package link
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/globs"
@@ -22,6 +23,14 @@ type Cubin struct {
 	// Offered is set for code that is no cubin yet: its names may stay undefined, and it is neither
 	// linked nor compared.
 	Offered bool
+}
+
+// Untyped reports whether the cubin does not say what one of its functions takes, as of those
+// whose address is taken. PTX of the same code does.
+func (o Cubin) Untyped() bool {
+	return slices.ContainsFunc(o.Symbols, func(s container.CubinSymbol) bool {
+		return s.Function && !s.Entry && s.Prototype == "" && !resolve.IsSyscall(s.Name) && !ofNvlink(s.Name)
+	})
 }
 
 // cubins are the names of Options.Cubins.

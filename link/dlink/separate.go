@@ -44,7 +44,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		}
 		archive, found := container.IsArchive(container.Start(data)), false
 		offers := r.offers(path, data)
-		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(offers) {
+		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(offers, false) {
 			r.Prefer = PreferPTX // of ld -r, link.Link takes all PTX
 		}
 		var lto, bitcode []container.LTOIR
@@ -66,7 +66,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		}
 		ptx := slices.ContainsFunc(offers, func(code container.Object) bool { return code.Has(container.PTX) })
 		lowered := lto != nil || bitcode != nil
-		taken := (found || lowered) && (!ptx || !archive && r.takesAll(offers))
+		taken := (found || lowered) && (!ptx || r.takesAll(offers, archive))
 		if !taken {
 			s.Modules = append(s.Modules, in)
 		}
@@ -83,10 +83,10 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	return s
 }
 
-// takesAll reports whether nothing of a file is linked as PTX.
-func (r *reader) takesAll(offers []container.Object) bool {
+// takesAll reports whether nothing of a file, or of an archive, is linked as PTX.
+func (r *reader) takesAll(offers []container.Object, archive bool) bool {
 	return !slices.ContainsFunc(offers, func(code container.Object) bool {
-		v := r.verdict(code, false)
+		v := r.verdict(code, archive)
 		return v != cubinOnly && v != ltoOnly
 	})
 }
