@@ -20,7 +20,9 @@ add_library(objects OBJECT lib.cu)
 add_library(both SHARED main.cu $<TARGET_OBJECTS:objects>)
 add_library(resolved STATIC main.cu lib.cu)
 set_target_properties(resolved PROPERTIES CUDA_RESOLVE_DEVICE_SYMBOLS ON)
-set_target_properties(kernels app objects both resolved PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
+add_executable(lto main.cu lib.cu)
+set_target_properties(lto PROPERTIES INTERPROCEDURAL_OPTIMIZATION ON)
+set_target_properties(kernels app objects both resolved lto PROPERTIES CUDA_SEPARABLE_COMPILATION ON)
 `
 
 // TestCMakeCUDA builds programs and libraries of CMake's CUDA language with ptxlink as
@@ -36,10 +38,10 @@ func TestCMakeCUDA(t *testing.T) {
 	w.write("CMakeLists.txt", cudaProject)
 	for _, build := range []struct {
 		generator, make, archs string
-		links                  int // device links: the check of the compiler, and for each GPU those of three targets
+		links                  int // device links: the check of the compiler, and for each GPU those of four targets
 	}{
-		{"Ninja", oracles.RequireCompiler(t, "ninja"), "80;90", 7},
-		{"Unix Makefiles", oracles.Require(t, "make"), "80", 4},
+		{"Ninja", oracles.RequireCompiler(t, "ninja"), "80;90", 9},
+		{"Unix Makefiles", oracles.Require(t, "make"), "80", 5},
 	} {
 		t.Run(build.generator, func(t *testing.T) {
 			w := *w
@@ -54,7 +56,7 @@ func TestCMakeCUDA(t *testing.T) {
 				t.Errorf("%d device links, want %d", len(calls), build.links)
 			}
 			w.sameResults(build.generator, calls)
-			for _, name := range []string{"whole", "app"} {
+			for _, name := range []string{"whole", "app", "lto"} {
 				if said, err := exec.Command(filepath.Join(dir, name)).CombinedOutput(); err != nil {
 					t.Errorf("%s: %v\n%s", name, err, said)
 				}

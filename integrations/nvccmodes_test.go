@@ -20,10 +20,9 @@ var update = flag.Bool("update", false, "rewrite the tables of the pages")
 // mode is a way in which nvcc calls nvlink. Objects are compiled once for all modes with
 // the same options: KIND.o stands for them, and for main.o and lib.o of that kind.
 type mode struct {
-	name   string
-	args   string
-	runs   bool // the result is a program, which is run
-	newest bool // only of 13.5: the packages of 12.4 have no libcudadevrt.a
+	name string
+	args string
+	runs bool // the result is a program, which is run
 }
 
 // kinds are options that the objects of main.cu and lib.cu are compiled with.
@@ -36,38 +35,42 @@ var kinds = map[string]string{
 	"cubin":   "-gencode arch=compute_80,code=sm_80",
 	"both":    "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]",
 	"90a":     "-gencode arch=compute_90a,code=[sm_90a,compute_90a]",
+	"dlto":    "-dlto -arch=sm_80",
+	"lto":     "-gencode arch=compute_80,code=lto_80",
 	"fPIC":    "-arch=sm_80 -Xcompiler -fPIC",
 }
 
 var modes = []mode{
-	{"without `-rdc=true`", "whole.o -o app", true, false},
-	{"without it, a shared library", "-shared -Xcompiler -fPIC whole.cu -o app.so", false, false},
-	{"without it, for all GPUs", "-arch=all-major whole.o -o app", true, false},
-	{"without it, with a cubin only", "-gencode arch=compute_80,code=sm_80 whole.o -o app", true, false},
-	{"`-rdc=true`", "-rdc=true default.o -o app", true, false},
-	{"`-arch=sm_80`, a `.cpp` unit", "-rdc=true -arch=sm_80 80.o host.cpp -o app", true, false},
-	{"from sources", "-rdc=true -arch=sm_80 -t 2 -objtemp main.cu lib.cu -o app", true, false},
-	{"`-shared`", "-shared -arch=sm_80 fPIC.o -o app.so", false, false},
-	{"`-dlink`", "-dlink -arch=sm_80 80.o -o linked.o", false, false},
-	{"`-dlink` of a static library", "-dlink -arch=sm_80 main.80.o -L. -l80 -o linked.o", false, false},
-	{"an output of `-dlink` among the objects", "-arch=sm_80 80.o first.o -o app", true, false},
-	{"`-G`", "-rdc=true -G -arch=sm_80 G.o -o app", true, false},
-	{"`-lineinfo -maxrregcount=32`", "-rdc=true -lineinfo -maxrregcount=32 -arch=sm_80 line.o -o app", true, false},
-	{"several GPUs, one PTX", "-rdc=true -gencode arch=compute_80,code=[sm_80,sm_86,sm_90,compute_80] 80.o -o app", true, false},
-	{"`code=compute_80`", "-rdc=true -gencode arch=compute_80,code=compute_80 ptx.o -o app", true, false},
-	{"a GPU that the objects lack", "-dlink -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 80.o -o linked.o", false, false},
-	{"`sm_90a`", "-rdc=true -gencode arch=compute_90a,code=[sm_90a,compute_90a] 90a.o -o app", true, false},
-	{"`-dlink -cubin`", "-dlink -arch=sm_80 -cubin 80.o -o app.cubin", false, false},
-	{"`-dlink -fatbin`", "-dlink -arch=sm_80 -fatbin 80.o -o app.fatbin", false, false},
-	{"`-r`", "-r -arch=sm_80 80.o -o linked.o", false, false},
-	{"options for nvlink", "-rdc=true -arch=sm_80 -Xnvlink -v,--suppress-stack-size-warning -res-usage -w 80.o -o app", true, false},
-	{"`-time`, `-Werror`, a file of options", "-rdc=true --options-file more.opt -time times.csv -Werror all-warnings 80.o -o app", true, false},
-	{"a kernel that launches a kernel (13.5)", "-rdc=true -arch=sm_80 launch.cu -o app", true, true},
-	{"cubins only", "-rdc=true -gencode arch=compute_80,code=sm_80 cubin.o -o app", true, false},
-	{"cubins and PTX", "-dlink -arch=sm_80 main.cubin.o lib.80.o -o linked.o", false, false},
-	{"PTX and cubins", "-dlink -arch=sm_80 main.80.o lib.cubin.o -o linked.o", false, false},
-	{"PTX of the last GPU only, as with `-arch=all-major`", "-dlink -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 both.o -o linked.o", false, false},
-	{"the call graph", "-dlink -arch=sm_80 -Xnvlink -dump-callgraph 80.o -o linked.o", false, false},
+	{"without `-rdc=true`", "whole.o -o app", true},
+	{"without it, a shared library", "-shared -Xcompiler -fPIC whole.cu -o app.so", false},
+	{"without it, for all GPUs", "-arch=all-major whole.o -o app", true},
+	{"without it, with a cubin only", "-gencode arch=compute_80,code=sm_80 whole.o -o app", true},
+	{"`-rdc=true`", "-rdc=true default.o -o app", true},
+	{"`-arch=sm_80`, a `.cpp` unit", "-rdc=true -arch=sm_80 80.o host.cpp -o app", true},
+	{"from sources", "-rdc=true -arch=sm_80 -t 2 -objtemp main.cu lib.cu -o app", true},
+	{"`-shared`", "-shared -arch=sm_80 fPIC.o -o app.so", false},
+	{"`-dlink`", "-dlink -arch=sm_80 80.o -o linked.o", false},
+	{"`-dlink` of a static library", "-dlink -arch=sm_80 main.80.o -L. -l80 -o linked.o", false},
+	{"an output of `-dlink` among the objects", "-arch=sm_80 80.o first.o -o app", true},
+	{"`-G`", "-rdc=true -G -arch=sm_80 G.o -o app", true},
+	{"`-lineinfo -maxrregcount=32`", "-rdc=true -lineinfo -maxrregcount=32 -arch=sm_80 line.o -o app", true},
+	{"several GPUs, one PTX", "-rdc=true -gencode arch=compute_80,code=[sm_80,sm_86,sm_90,compute_80] 80.o -o app", true},
+	{"`code=compute_80`", "-rdc=true -gencode arch=compute_80,code=compute_80 ptx.o -o app", true},
+	{"a GPU that the objects lack", "-dlink -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 80.o -o linked.o", false},
+	{"`sm_90a`", "-rdc=true -gencode arch=compute_90a,code=[sm_90a,compute_90a] 90a.o -o app", true},
+	{"`-dlink -cubin`", "-dlink -arch=sm_80 -cubin 80.o -o app.cubin", false},
+	{"`-dlink -fatbin`", "-dlink -arch=sm_80 -fatbin 80.o -o app.fatbin", false},
+	{"`-r`", "-r -arch=sm_80 80.o -o linked.o", false},
+	{"options for nvlink", "-rdc=true -arch=sm_80 -Xnvlink -v,--suppress-stack-size-warning -res-usage -w 80.o -o app", true},
+	{"`-time`, `-Werror`, a file of options", "-rdc=true --options-file more.opt -time times.csv -Werror all-warnings 80.o -o app", true},
+	{"a kernel that launches a kernel", "-rdc=true -arch=sm_80 launch.cu -o app", true},
+	{"`-dlto`", "-dlto -arch=sm_80 dlto.o -o app", true},
+	{"LTO-IR in place of PTX", "-dlto -arch=sm_80 lto.o -o app", true},
+	{"cubins only", "-rdc=true -gencode arch=compute_80,code=sm_80 cubin.o -o app", true},
+	{"cubins and PTX", "-dlink -arch=sm_80 main.cubin.o lib.80.o -o linked.o", false},
+	{"PTX and cubins", "-dlink -arch=sm_80 main.80.o lib.cubin.o -o linked.o", false},
+	{"PTX of the last GPU only, as with `-arch=all-major`", "-dlink -gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=sm_90 both.o -o linked.o", false},
+	{"the call graph", "-dlink -arch=sm_80 -Xnvlink -dump-callgraph 80.o -o linked.o", false},
 }
 
 // modeSources are added to the sources of TestNvcc.
@@ -110,9 +113,6 @@ func TestNvccModes(t *testing.T) {
 				w.mirror(oracles.Require(t, "nvlink"+version.suffix), program)
 				w.compile()
 				for _, m := range modes {
-					if m.newest && version.suffix == "" {
-						continue
-					}
 					verdict := w.mode(m)
 					mu.Lock()
 					verdicts[m.name] = append(verdicts[m.name], verdict)
@@ -128,7 +128,7 @@ func TestNvccModes(t *testing.T) {
 	b.WriteString("| link | nvcc | nvlink | ptxlink |\n|---|---|---|---|\n")
 	for _, m := range modes {
 		list := verdicts[m.name]
-		if len(list) != 2 && !m.newest || len(slices.Compact(slices.Clone(list))) != 1 {
+		if len(list) != 2 || len(slices.Compact(slices.Clone(list))) != 1 {
 			t.Errorf("%s: %q", m.name, list)
 		}
 		if len(list) > 0 {
@@ -193,7 +193,7 @@ bin=$(dirname "$(sed -n "s/^exec '\([^']*\)'.*/\1/p" "$0")")
 for f in "$bin"/*; do ln -s "$f" cuda/bin/; done
 rm -f cuda/bin/nvlink
 [ -e cuda/bin/crt ] || ln -s "$1/bin/crt" cuda/bin/crt
-if [ -d "$bin/../nvvm" ]; then
+if [ -x "$bin/../nvvm/bin/cicc" ]; then
 	for f in "$bin"/../*; do [ -e "cuda/${f##*/}" ] || ln -s "$(realpath "$f")" cuda/; done
 	rmdir cuda/lib && ln -s "$1/lib" cuda/lib
 	ln -s "$PWD/nvlink.sh" cuda/bin/nvlink
@@ -204,8 +204,7 @@ else
 	# The packages of 12.4 lack what a program is linked with; that of 13.5 serves as well.
 	ln -s "$bin/../include" cuda/include
 	ln -s "$1/lib/libcudart_static.a" cuda/lib/
-	echo 'int unused;' | cc -c -x c - -o unused.o
-	ar cr cuda/lib/libcudadevrt.a unused.o
+	ln -s "$2/libcudadevrt.a" cuda/lib/
 	rm cuda/bin/nvcc.profile
 	{
 		grep NVVMIR "$bin/nvcc.profile"
@@ -213,7 +212,7 @@ else
 		echo 'INCLUDES =+ "-I$(_HERE_)/../include" $(_SPACE_)'
 		echo 'LIBRARIES =+ $(_SPACE_) "-L$(_HERE_)/../lib"'
 	} >cuda/bin/nvcc.profile
-fi`, w.nvcc, w.toolkit)
+fi`, w.nvcc, w.toolkit, filepath.Dir(oracles.RequireFile(w.T, "device-libraries/libcudadevrt.a")))
 	// The script that stands for nvcc has the host compiler.
 	options := regexp.MustCompile(`'-ccbin' '[^']*'(?: '-allow-unsupported-compiler')?`).FindString(readFile(w.T, w.nvcc))
 	w.write("nvcc", "#!/bin/sh\nPATH='"+w.dir+"/shim':$PATH exec '"+filepath.Join(w.dir, "cuda/bin/nvcc")+"' "+options+" \"$@\"\n")

@@ -28,6 +28,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 CUDA=12.4        CUDA_PIN='nvidia-cuda-toolkit 12.4.131 layout 2'
 CUDA_NEW=13.5    CUDA_NEW_PIN='13.5.37 layout 2'
 CUDA_OLD=11.8    CUDA_OLD_PIN='11.8.89 layout 2'
+DEVICE_LIBRARIES_PIN='nvidia-cuda-dev 12.4.127 layout 1'
 GCC_PIN='gcc-offload-nvptx nvptx-tools layout 2'
 MACHINE_PIN='layout 2'
 BAZEL_PIN='2.1.0 layout 2'
@@ -105,12 +106,13 @@ if [[ $compilers ]]; then
 		"bazel|$BAZEL_PIN|fetch_bazel"
 		"bazel-new|$BAZEL_NEW_PIN|fetch_bazel_new"
 		"shells|$MACHINE_PIN|fetch_shells"
-		"nvcc-$CUDA|$CUDA_PIN|fetch_nvcc"
+		"nvcc-$CUDA|$CUDA_PIN nvvm|fetch_nvcc"
+		"device-libraries|$DEVICE_LIBRARIES_PIN|fetch_device_libraries"
 		"clang|$MACHINE_PIN|fetch_clang"
 		"rust|$RUST_PIN|fetch_rust"
 		"gcc-host|$MACHINE_PIN as|fetch_gcc_host"
 		"nvcc-$CUDA_OLD|$CUDA_OLD_PIN nvcc|fetch_nvcc_old"
-		"nvcc-$CUDA_NEW|$CUDA_NEW_PIN nvcc|fetch_nvcc_new"
+		"nvcc-$CUDA_NEW|$CUDA_NEW_PIN nvcc nvvm|fetch_nvcc_new"
 		"nvrtc|11.8.89 12.4.127 ${CUDA_NEW_PIN%% *}|fetch_nvrtc"
 		"cmake|$CMAKE_PIN|fetch_cmake"
 		"powershell|$POWERSHELL_PIN|fetch_powershell"
@@ -543,6 +545,25 @@ fetch_cudadevrt() {
 	mv "$root/nvidia/cu13/lib/libcudadevrt.a" "$part/"
 }
 
+# Of the libraries that a device link takes part in, libcudadevrt.a of CUDA 12.4 and
+# separate_callback.o of libcufft_static.a. The package has 2.5 GB of others, and no wheel
+# has them.
+fetch_device_libraries() {
+	from_debian device-libraries "$DEBIAN_SUITE" non-free nvidia-cuda-dev '12.4.*' &&
+		(cd "$apt_dir/archives" && run apt-get -c "$apt_conf" download nvidia-cuda-dev) ||
+		{ fail nvidia-cuda-dev "Debian $DEBIAN_SUITE's non-free has it, and it is out of reach"; return; }
+	local deb=$(echo "$apt_dir"/archives/nvidia-cuda-dev_*.deb) to=$work/device-libraries.d
+	fetched_bytes=$((fetched_bytes + $(stat -c %s "$deb")))
+	mkdir "$to"
+	# tar stops behind the last of the files.
+	dpkg-deb --fsys-tarfile "$deb" 2>/dev/null |
+		tar -x -C "$to" --strip-components=4 --wildcards --occurrence=1 './usr/lib/*/libcudadevrt.a' './usr/lib/*/libcufft_static.a' >"$work/out" 2>&1 || true
+	rm -f "$deb"
+	mv "$to/libcudadevrt.a" "$part/" && (cd "$to" && run "$ORACLES/bin/ar" x libcufft_static.a separate_callback.o) &&
+		run "$ORACLES/bin/ar" rc "$part/libcufft_static.a" "$to/separate_callback.o" || { fail nvidia-cuda-dev 'the package does not unpack (is the disk full?)'; return; }
+	rm -rf "$to"
+}
+
 fetch_llvm() {
 	local v dump nm
 	for v in '' -22 -21 -20 -19 -18 -17 -16 -15 -14; do
@@ -653,11 +674,12 @@ fetch_nvcc() {
 	mkdir -p "$part/bin"
 	mv "$root/nvidia/cuda_runtime/include" "$part/include"
 	mv "$root/nvidia/cuda_nvcc/include/crt" "$root/nvidia/cuda_nvcc/include/fatbinary_section.h" "$part/include/"
+	mv "$root/nvidia/cuda_nvcc/nvvm" "$part/nvvm" # for -dlto, which wants libnvvm beside libdevice
 	for t in "${tools[@]}" cudafe++ cicc nvcc; do
 		ln "$ORACLES/cuda-$CUDA/bin/$t" "$part/bin/$t"
 	done
 	cat >"$part/bin/nvcc.profile" <<-END
-		NVVMIR_LIBRARY_DIR = $ORACLES/cuda-$CUDA/nvvm/libdevice
+		NVVMIR_LIBRARY_DIR = $home/nvvm/libdevice
 		PATH =+ \$(_HERE_):
 		INCLUDES =+ "-I$home/include" \$(_SPACE_)
 	END
@@ -756,6 +778,8 @@ fetch_nvcc_new() {
 	local root=$part/root v=${CUDA_NEW_PIN%% *}
 	wheel "$root" "nvidia-cuda-nvcc==$v" "nvidia-nvvm==$v" "nvidia-cuda-crt==$v" "nvidia-cuda-runtime==$v" || return
 	chmod 755 "$root"/nvidia/cu13/bin/* "$root/nvidia/cu13/nvvm/bin/cicc"
+	mkdir "$root/nvidia/cu13/nvvm/lib64" # where nvlink -dlto wants it
+	ln -s ../../lib/libnvvm.so.4 "$root/nvidia/cu13/nvvm/lib64/libnvvm.so"
 	wrap_nvcc nvcc-new root/nvidia/cu13/bin/nvcc
 }
 
