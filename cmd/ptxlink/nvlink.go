@@ -146,9 +146,8 @@ func (j *linkJob) nvlink() error {
 			return err
 		}
 	}
-	left := j.leftToNvlink(arch)
-	lto := strings.HasPrefix(arch, "lto_") || j.opts.Bool("link-time-opt")
-	o := dlink.Options{Arch: strings.Replace(arch, "lto_", "sm_", 1), System: j.opts.Bool("keep-system-libraries"), LTO: lto}
+	left, lto := j.leftToNvlink(), j.opts.Bool("link-time-opt")
+	o := dlink.Options{Arch: arch, System: j.opts.Bool("keep-system-libraries"), LTO: lto}
 	j.options.Relocatable = j.opts.Bool("relocatable-link")
 	j.assembler.Args = splitCommas(j.opts.StringSlice("Xptxas"))
 	if n := j.opts.String("maxrregcount"); n != "" {
@@ -222,7 +221,10 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 	if arch == "" {
 		return &usageError{text: "no --arch", help: "--arch=sm_80 names the GPU"}
 	}
-	if err := link.CheckArch(strings.NewReplacer("compute_", "sm_", "lto_", "sm_").Replace(arch), j.spelling); err != nil {
+	if number, lto := strings.CutPrefix(arch, "lto_"); lto {
+		return &usageError{text: arch + " names LTO-IR and no GPU to link for", help: "link with -dlto --arch=sm_" + number}
+	}
+	if err := link.CheckArch(strings.Replace(arch, "compute_", "sm_", 1), j.spelling); err != nil {
 		return err
 	}
 	switch {
@@ -237,14 +239,11 @@ func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 }
 
 // leftToNvlink returns the option with which NVIDIA's nvlink links, or "".
-func (j *linkJob) leftToNvlink(arch string) string {
+func (j *linkJob) leftToNvlink() string {
 	for _, option := range nvlinkOwn() {
 		if name := option.Names()[0]; j.opts.IsSet(name) {
 			return "--" + name
 		}
-	}
-	if strings.HasPrefix(arch, "lto_") {
-		return "--arch=" + arch
 	}
 	return ""
 }
