@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -190,6 +191,6 @@ func (o cubins) checkNeeded(t *resolve.Table, allowed globs.List, log *diag.Log)
 			continue
 		}
 		log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name).
-			WithHelp("link what defines it")
+			WithHelp(cmp.Or(resolve.Explain(name), "link what defines it"))
 	}
 }

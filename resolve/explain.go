@@ -43,9 +43,9 @@ func init() {
 	}
 }
 
-// explain returns the likely reason why a name is missing, or "" if the name is not
+// Explain returns the likely reason why a name is missing, or "" if the name is not
 // well known.
-func explain(name string) string {
+func Explain(name string) string {
 	if stdio[name] {
 		return "printf is the only stdio function in device code; nvcc and clang turn it into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
 	}

@@ -218,7 +218,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		m.WithHelp(m.Help + "; the parameters differ too, make the declaration match")
 		return
 	}
-	if m.WithHelp(explain(s.Name)); m.Help != "" {
+	if m.WithHelp(Explain(s.Name)); m.Help != "" {
 		return
 	}
 	if f := h.namesake(wanted, kind); f.file != nil {

@@ -231,7 +231,7 @@ func TestUndefined(t *testing.T) {
 		}},
 		{"those of which something is known have their own", Options{}, []string{user("fun cudaFree")}, []string{
 			"error a: undefined symbol: fun, used in k\n" + addIt,
-			"error a: undefined symbol: cudaFree, used in k\nhelp: " + explain("cudaFree"),
+			"error a: undefined symbol: cudaFree, used in k\nhelp: " + Explain("cudaFree"),
 		}},
 		{"a private prototype that is used needs a definition", Options{}, []string{".func fun; .visible .entry k(){call fun; ret;}", ".visible .func fun(){ret;}"}, []string{strings.Replace(private, "%s", "fun", 1)}},
 		{"one that nothing uses does not", Options{}, []string{".func fun;"}, nil},

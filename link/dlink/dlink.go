@@ -114,7 +114,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		switch {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
 			continue
-		case c.system && r.verdict(c.Object, false) != suits:
+		case c.system && r.verdict(c.Object, true) != suits:
 			r.library(ctx, c, &j.Cubins)
 			c.unit.library = c.input.Path
 		case c.system || c.verdict == suits:
@@ -191,11 +191,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		library := candidate{unit: unit{input: link.Input{Path: f.Path, WholeArchive: r.System}}, system: true}
 		for _, code := range codes {
 			library.ids = append(library.ids, code.IDs...)
-			for _, c := range code.Codes {
-				if c.Form == container.PTX {
-					library.Codes = append(library.Codes, c)
-				}
-			}
+			library.Codes = append(library.Codes, code.Codes...)
 		}
 		if len(codes) > 0 {
 			r.candidates = append(r.candidates, library)
