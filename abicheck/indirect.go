@@ -14,7 +14,9 @@ import (
 // IndirectCalls warns about an indirect call that matches no function whose address
 // the link takes, if there is a similar one: the same number and sizes of
 // parameters and results, but another alignment or class. A prototype without a
-// similar function is more often dead code than an error, and is not reported.
+// similar function is more often dead code than an error, and is not reported. Nor is one whose
+// similar functions match other prototypes of its module: cuFFT has prototypes for all kinds of
+// callbacks, and a program defines one.
 func IndirectCalls(t *resolve.Table, log *diag.Log) {
 	c := checker{t: t, log: log}
 	targets := c.addressTaken()
@@ -23,13 +25,20 @@ func IndirectCalls(t *resolve.Table, log *diag.Log) {
 	}
 	table := newTargets(targets)
 	for _, f := range t.Files {
-		warned := map[int32]bool{}
+		seen := map[int32]bool{}
+		matched := map[*ptx.Decl]bool{}
+		var unmatched []*ptx.Prototype
 		for _, call := range f.Calls {
-			if call.Use >= 0 || call.Proto < 0 || warned[call.Proto] {
+			if call.Use >= 0 || call.Proto < 0 || seen[call.Proto] {
 				continue
 			}
-			warned[call.Proto] = true
-			c.indirect(f, &f.Prototypes[call.Proto], table)
+			seen[call.Proto] = true
+			if proto := &f.Prototypes[call.Proto]; !table.match(proto, matched) {
+				unmatched = append(unmatched, proto)
+			}
+		}
+		for _, proto := range unmatched {
+			c.indirect(f, proto, table, matched)
 		}
 	}
 }
@@ -87,25 +96,39 @@ func signatureKeys(s *ptx.Signature) (signature, sizes string, unsized bool) {
 	return all.String(), some.String(), unsized
 }
 
-func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *targets) {
-	var near side
-	var difference string
-	for _, to := range targets.candidates(proto) {
-		passed, taken := proto.Signature, to.decl.Signature
-		d := mismatch(passed, taken)
-		if d == "" && underaligned(passed, taken) {
-			d = "alignment"
-		}
-		if d == "" {
-			return
-		}
-		if near.decl == nil && sameSizes(passed.Results, taken.Results) && sameSizes(passed.Params, taken.Params) {
-			near, difference = to, d
+// match adds the functions that a prototype matches, and reports whether there are any.
+func (t *targets) match(proto *ptx.Prototype, matched map[*ptx.Decl]bool) (found bool) {
+	for _, to := range t.candidates(proto) {
+		if differs(proto.Signature, to.decl.Signature) == "" {
+			matched[to.decl], found = true, true
 		}
 	}
-	if near.decl == nil {
+	return found
+}
+
+// differs returns in what a call differs from a function, or "".
+func differs(passed, taken *ptx.Signature) string {
+	d := mismatch(passed, taken)
+	if d == "" && underaligned(passed, taken) {
+		d = "alignment"
+	}
+	return d
+}
+
+// indirect warns about a prototype that matches nothing. matched are the functions that others of
+// the module match.
+func (c *checker) indirect(f *object.File, proto *ptx.Prototype, targets *targets, matched map[*ptx.Decl]bool) {
+	passed := proto.Signature
+	candidates := targets.candidates(proto)
+	i := slices.IndexFunc(candidates, func(to side) bool {
+		taken := to.decl.Signature
+		return !matched[to.decl] && sameSizes(passed.Results, taken.Results) && sameSizes(passed.Params, taken.Params)
+	})
+	if i < 0 {
 		return
 	}
+	near := candidates[i]
+	difference := differs(passed, near.decl.Signature)
 	name := near.file.Names[near.decl.Name]
 	cure := "correct the prototype of the call"
 	if f.Language() == object.CXX && near.file.Language() == object.CXX {

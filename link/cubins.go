@@ -26,12 +26,22 @@ type Cubin struct {
 	Offered bool
 }
 
-// Untyped reports whether the cubin does not say what one of its functions takes, as of those
-// whose address is taken. PTX of the same code does.
-func (o Cubin) Untyped() bool {
-	return slices.ContainsFunc(o.Symbols, func(s container.CubinSymbol) bool {
-		return s.Function && !s.Entry && s.Prototype == "" && !resolve.IsSyscall(s.Name) && !ofNvlink(s.Name)
-	})
+// Untyped reports whether modules or cubins share a function of which a cubin does not say what
+// it takes, because its address is taken there. PTX of the same code says it.
+func (r *Result) Untyped() bool {
+	users := map[string]int{}
+	for _, s := range r.Symbols() {
+		users[s.Name]++
+	}
+	for _, c := range r.cubins {
+		for _, s := range c.Symbols {
+			users[s.Name]++
+		}
+	}
+	untyped := func(s container.CubinSymbol) bool {
+		return s.Function && !s.Entry && s.Prototype == "" && users[s.Name] > 1 && !resolve.IsSyscall(s.Name) && !ofNvlink(s.Name)
+	}
+	return slices.ContainsFunc(r.cubins, func(c Cubin) bool { return slices.ContainsFunc(c.Symbols, untyped) })
 }
 
 // cubins are the names of Options.Cubins.

@@ -96,11 +96,6 @@ func (j *linkJob) optimizes() bool {
 	return o.Level > 0 || o.Fold || len(o.Inline) > 0
 }
 
-// untyped reports whether a linked cubin does not say what one of its functions takes.
-func (j *linkJob) untyped(r *link.Result) bool {
-	return slices.ContainsFunc(r.Cubins, func(i int) bool { return j.options.Cubins[i].Untyped() })
-}
-
 // checkAsPTX checks the link of the inputs that take sets, in which nothing with PTX is a
 // cubin: PTX says what all functions take.
 func (j *linkJob) checkAsPTX(take func() error) error {
@@ -368,7 +363,7 @@ func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
 // leaveToNvlink returns the cubins of a link that nvlink links with its result, after a check of
 // what they do not say.
 func (j *linkJob) leaveToNvlink(r *link.Result) ([]container.Cubin, error) {
-	if j.taken.asPTX != nil && j.untyped(r) {
+	if j.taken.asPTX != nil && r.Untyped() {
 		if err := j.checkAsPTX(j.taken.asPTX); err != nil {
 			return nil, err
 		}
