@@ -46,7 +46,7 @@ func (m *cubinMembers) cubins() (list []Cubin) {
 	for i, c := range m.list {
 		switch {
 		case m.linked[i]:
-			c.Archived = false
+			c.Archived, c.pulled = false, c.Archived
 			list = append(list, c)
 		case m.offers != nil || c.Offered:
 			offered := Cubin{Name: c.Name, Archived: true}

@@ -24,6 +24,11 @@ type Cubin struct {
 	// Offered is set for code that is no cubin yet: its names may stay undefined, and it is neither
 	// linked nor compared.
 	Offered bool
+	// At is the number of Options.Inputs before it: of weak definitions the first is linked. Those
+	// of members of archives come last.
+	At int
+
+	pulled bool // Archived, and linked
 }
 
 // Untyped reports whether modules or cubins share a function of which a cubin does not say what
@@ -58,6 +63,8 @@ type cubinSymbol struct {
 	container.CubinSymbol
 	in       diag.Place
 	archived bool
+	pulled   bool
+	at       int
 }
 
 // readCubins returns the names of the cubins, and reports those that two define.
@@ -75,9 +82,9 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 			case !s.Defined:
 			case !known:
 				o.names = append(o.names, s.Name)
-				o.defined[s.Name] = cubinSymbol{s, in, object.Archived}
+				o.defined[s.Name] = cubinSymbol{s, in, object.Archived, object.pulled, object.At}
 			case first.Weak && !s.Weak:
-				o.defined[s.Name] = cubinSymbol{s, in, object.Archived}
+				o.defined[s.Name] = cubinSymbol{s, in, object.Archived, object.pulled, object.At}
 			case !first.Weak && !s.Weak:
 				log.Error(diag.DuplicateSymbol, in, "multiple definition of "+log.Name(s.Name)).Of(s.Name).
 					Note(first.in, "first defined here").WithHelp("rename one of the two")
@@ -88,7 +95,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	for _, object := range list {
 		for _, s := range object.Symbols {
 			if !s.Defined && s.Function {
-				o.calls = append(o.calls, cubinSymbol{s, cubinPlace(object), object.Archived})
+				o.calls = append(o.calls, cubinSymbol{CubinSymbol: s, in: cubinPlace(object), archived: object.Archived})
 			}
 			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
 				continue
@@ -103,6 +110,18 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 		}
 	}
 	return o
+}
+
+// earlier is resolve.Options.Earlier: nvlink takes the first of several weak definitions.
+func (o cubins) earlier(name string, f *object.File) bool {
+	s, defined := o.defined[name]
+	switch {
+	case !defined || !s.Weak || s.Common || s.archived || !s.Function && s.Size == 0: // a texture reference
+		return false
+	case s.pulled != f.Pulled:
+		return f.Pulled
+	}
+	return s.at <= f.Input
 }
 
 // ofNvlink reports whether nvlink defines a name: the tables of functions and data that

@@ -255,11 +255,15 @@ func (o Options) named() []resolve.Named {
 
 // resolveNames decides which definition each name refers to, and what is in the output.
 func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.Table {
-	t := resolve.Resolve(in.files, resolve.Options{
+	options := resolve.Options{
 		Relocatable: o.Relocatable, AllowUndefined: slices.Concat(o.AllowUndefined, cubins.names), WarnUndefined: o.WarnUndefined,
 		Redirect: in.redirect, Multiple: o.AllowDuplicates, Compared: o.DedupeIdentical,
 		Others: cubins.all,
-	}, log)
+	}
+	if cubins.defined != nil {
+		options.Earlier = cubins.earlier
+	}
+	t := resolve.Resolve(in.files, options, log)
 	t.Unmatched(o.named(), in.set, log)
 	t.Hide(o.Localize, o.Exports)
 	collect(t, cubins, o)

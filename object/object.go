@@ -19,8 +19,9 @@ import (
 // has chosen the files of the link.
 type File struct {
 	record
-	Path string // on disk; empty for stdin and memory
-	Rank int    // position on the command line: the lower rank wins ties
+	Path  string // on disk; empty for stdin and memory
+	Rank  int    // position on the command line: the lower rank wins ties
+	Input int    // the number of its input among those of Open
 	// Pulled is set for a member of an archive that is linked because something
 	// needs it. Weak definitions of other files win over those of pulled members.
 	Pulled bool

@@ -111,6 +111,9 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	return s, nil
 }
 
+// Input returns the number of its input among those of Open.
+func (u *Unit) Input() int { return u.input }
+
 // reading returns what a worker does with the unit, for the report of a panic.
 func (u *Unit) reading() string {
 	if u.member == nil {

@@ -118,6 +118,9 @@ type Options struct {
 	Multiple, Compared bool
 	// Others are the names that cubins share with the modules, true if one defines it.
 	Others map[string]bool
+	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which
+	// is then not in the output. It may be nil.
+	Earlier func(name string, file *object.File) bool
 }
 
 // Resolve chooses the definition of every name. It reports all duplicate symbols.
@@ -330,6 +333,9 @@ func (t *Table) choose(s *Symbol, log *diag.Log) {
 		case strength == 1 && best == 1 && t.largerCommon(id, s.Def):
 			s.Def = id
 		}
+	}
+	if best == weak && t.options.Earlier != nil && t.options.Earlier(s.Name, t.Files[s.Def.File]) {
+		s.Def = object.ID{File: -1}
 	}
 }
 

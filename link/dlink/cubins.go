@@ -16,14 +16,14 @@ type Cubins struct {
 	Symbols []link.Cubin // of List, for link.Options.Cubins
 }
 
-// add adds cubins, or reports why they cannot be read.
-func (c *Cubins) add(list []container.Cubin, archived bool, log *diag.Log) {
+// add adds cubins that stand behind a number of inputs, or reports why they cannot be read.
+func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Log) {
 	for _, cubin := range list {
 		symbols, err := cubin.Symbols()
 		if err != nil {
 			log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
 		}
-		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Archived: archived})
+		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Archived: archived, At: at})
 	}
 }
 

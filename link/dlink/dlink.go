@@ -115,12 +115,12 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		case c.system && !r.System && !slices.ContainsFunc(r.candidates, candidate.needy):
 			continue
 		case c.system && r.verdict(c.Object, true) != suits:
-			r.library(ctx, c, &j.Cubins)
+			r.library(ctx, c, j)
 			c.unit.library = c.input.Path
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
 		case c.verdict == cubinOnly:
-			j.Cubins.add(r.cubins(c.Object), false, &log)
+			j.Cubins.add(r.cubins(c.Object), false, len(j.Inputs), &log)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)
 		}
 		j.units = append(j.units, c.unit)
@@ -228,7 +228,7 @@ func read(ctx context.Context, path string) ([]byte, error) {
 // library adds the cubins of libcudadevrt.a. That of CUDA 13 has PTX for the newest GPU only.
 // A link for a virtual architecture needs no more than their names, which those of all GPUs
 // define.
-func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins) {
+func (r *reader) library(ctx context.Context, c candidate, j *Job) {
 	data, err := read(ctx, c.input.Path)
 	if err != nil {
 		return
@@ -240,7 +240,7 @@ func (r *reader) library(ctx context.Context, c candidate, cubins *Cubins) {
 				list = append(list, cubin)
 			}
 		}
-		cubins.add(list, !c.input.WholeArchive, r.log)
+		j.Cubins.add(list, !c.input.WholeArchive, len(j.Inputs), r.log)
 	}
 }
 

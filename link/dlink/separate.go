@@ -53,7 +53,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 			case cubinOnly:
 				found = true
 				s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)
-				s.Cubins.add(r.cubins(code), archive && !in.WholeArchive, log)
+				s.Cubins.add(r.cubins(code), archive && !in.WholeArchive, len(s.Modules), log)
 			case ltoOnly:
 				for _, unit := range r.ltoIR(code) {
 					if unit.Bitcode != nil {
