@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -165,70 +164,6 @@ func hasSymbols(t *testing.T, path string, names ...string) {
 	for _, name := range names {
 		if !bytes.Contains(data, []byte("\x00"+name+"\x00")) {
 			t.Errorf("%s has no symbol %s", filepath.Base(path), name)
-		}
-	}
-}
-
-// TestCudadevrtGPUs links programs of nvcc 12.4 whose kernels launch kernels, for GPUs with both
-// ways to do so, in one command and in nvlink's place: symbols, registers and memory are those of
-// nvlink.
-func TestCudadevrtGPUs(t *testing.T) {
-	oracles.Long(t) // compiles
-	lib := filepath.Dir(oracles.RequireFile(t, "device-libraries/libcudadevrt.a"))
-	nvcc, nvlink, cuobjdump := oracles.RequireCompiler(t, "nvcc"), oracles.Require(t, "nvlink"), oracles.Require(t, "cuobjdump")
-	t.Setenv("PTXAS", oracles.Require(t, "ptxas"))
-	t.Setenv("NVLINK", nvlink)
-	t.Chdir(t.TempDir())
-	command := func(path string, args ...string) string {
-		t.Helper()
-		out, err := exec.Command(path, args...).CombinedOutput()
-		if err != nil {
-			t.Fatalf("%s %q: %v\n%s", path, args, err, out)
-		}
-		return string(out)
-	}
-	for name, text := range map[string]string{
-		"a.cu": `#include <cstdio>
-extern __device__ int depth(int);
-__global__ void child(int *p, int n);
-__global__ void parent(int *p, int n) { if (n > 0) child<<<1, 32>>>(p, depth(n)); printf("%d\n", n); }
-`,
-		"b.cu": `__device__ int depth(int n) { return n - 1; }
-__global__ void parent(int *p, int n);
-__global__ void child(int *p, int n) {
-	cudaStream_t s;
-	cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking);
-	parent<<<1, 1, 0, s>>>(p, n);
-	cudaMemsetAsync(p, 0, 4, s);
-}
-`,
-	} {
-		if err := os.WriteFile(name, []byte(text), 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	described := func(cubin string) string {
-		// The order of symbols is that of the inputs.
-		lines := strings.Split(command(cuobjdump, "-res-usage", "-symbols", cubin), "\n")
-		slices.Sort(lines)
-		return regexp.MustCompile(`(?m)^.*\$.*\n|Fatbin.*|.*archive.*`).ReplaceAllString(strings.Join(lines, "\n"), "")
-	}
-	for _, gpu := range []string{"sm_70", "sm_80", "sm_90"} {
-		for _, unit := range []string{"a", "b"} {
-			command(nvcc, "-arch="+gpu, "-dc", unit+".cu", "-o", unit+".o")
-		}
-		args := []string{"a.o", "b.o", "-L", lib, "-lcudadevrt", "--arch=" + gpu}
-		command(nvlink, append(args, "-o", "want.cubin")...)
-		want := described("want.cubin")
-		for _, before := range [][]string{nil, {"--prefer=cubin"}, {"nvlink"}, {"nvlink", "--prefer=cubin"}} {
-			var stdout, stderr bytes.Buffer
-			if code := run(t.Context(), slices.Concat(before, args, []string{"-o", "got.cubin"}), nil, &stdout, &stderr); code != exitOK || stderr.Len() > 0 {
-				t.Errorf("%s %q: exit code %d\n%s", gpu, before, code, &stderr)
-				continue
-			}
-			if got := described("got.cubin"); got != want {
-				t.Errorf("%s %q:\n%s\nof nvlink:\n%s", gpu, before, got, want)
-			}
 		}
 	}
 }
