@@ -42,7 +42,7 @@ type Options struct {
 	// Modules are those of the link. ptxas gets the options that they record.
 	Modules []link.Module
 	// Cubins are those that nvlink links with what ptxas writes: those of
-	// link.Options.Cubins. With any, Build.Mode must be Separate, and with Compile the
+	// link.Options.Cubins that link.Result.Cubins names. With any, Build.Mode must be Separate, and with Compile the
 	// result can be linked again.
 	Cubins []container.Cubin
 	// Spelling is how messages name options and symbols.

@@ -1,0 +1,38 @@
+package link
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"ptxlink/link/diag"
+	"ptxlink/object/container"
+)
+
+// TestOnlyCubins links without modules: a file is linked, a member of an archive if a file or the
+// command line needs it.
+func TestOnlyCubins(t *testing.T) {
+	cubin := func(name, defines, needs string, archived bool) Cubin {
+		symbols := []container.CubinSymbol{{Name: defines, Defined: true, Function: true}}
+		if needs != "" {
+			symbols = append(symbols, container.CubinSymbol{Name: needs, Function: true})
+		}
+		return Cubin{Name: name, Symbols: symbols, Archived: archived}
+	}
+	list := []Cubin{cubin("l.a(unused.o)", "unused", "", true), cubin("l.a(g.o)", "g", "", true), cubin("f.cubin", "f", "g", false)}
+	r, err := Link(t.Context(), Options{Cubins: list, Arch: "sm_80"})
+	if err != nil || !slices.Equal(r.Cubins, []int{1, 2}) {
+		t.Fatalf("%v, %v", r, err)
+	}
+	if want := []Pull{{Member: "l.a(g.o)", Symbol: "g", By: "f.cubin"}}; !slices.Equal(r.Pulls, want) {
+		t.Errorf("pulls %v, want %v", r.Pulls, want)
+	}
+	r, err = Link(t.Context(), Options{Cubins: list[:2], Undefined: []string{"g"}, Arch: "sm_80"})
+	if err != nil || !slices.Equal(r.Cubins, []int{1}) {
+		t.Errorf("%v, %v", r, err)
+	}
+	_, err = Link(t.Context(), Options{Cubins: list[:2], Arch: "sm_80"})
+	if refused := (*Errors)(nil); !errors.As(err, &refused) || refused.Messages[0].ID != diag.NothingLinked {
+		t.Errorf("%v", err)
+	}
+}
