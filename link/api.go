@@ -115,6 +115,9 @@ type Options struct {
 	// Entries are patterns of the entries that stay; empty: all. It is an error
 	// if one matches no entry.
 	Entries []string
+	// Kernels are parts of names: entries whose name contains one of them stay, in addition
+	// to those that match Entries. One that no entry contains is a warning.
+	Kernels []string
 	// Exports are patterns of further definitions that stay. Those in Undefined
 	// and RequireDefined stay, too.
 	Exports []string

@@ -231,6 +231,7 @@ func (o Options) named() []resolve.Named {
 	options := [...]resolve.Named{
 		{Option: "--require-defined", Values: o.RequireDefined, Names: true, Scope: resolve.Exported, Required: true},
 		{Option: "--entry", Values: o.Entries, Scope: resolve.Entries, Required: true},
+		{Option: "--kernels-used", Values: o.kernels(), Scope: resolve.Entries},
 		{Option: "-u", Values: o.Undefined, Names: true, Scope: resolve.Exported},
 		{Option: "--export", Values: o.Exports, Scope: resolve.Definitions, Places: o.PatternPlaces},
 		{Option: "--localize", Values: o.Localize, Scope: resolve.Definitions, Places: o.PatternPlaces},
@@ -272,13 +273,21 @@ func resolveNames(in *inputs, cubins cubins, o Options, log *diag.Log) *resolve.
 	return t
 }
 
+// kernels returns patterns of the entries that Kernels keeps.
+func (o Options) kernels() (patterns []string) {
+	for _, name := range o.Kernels {
+		patterns = append(patterns, "*"+globs.Escape(name)+"*")
+	}
+	return patterns
+}
+
 // collect removes what nothing in the output refers to.
 func collect(t *resolve.Table, cubins cubins, o Options) {
 	if o.KeepUnused || o.Relocatable {
 		return
 	}
 	t.Collect(resolve.Roots{
-		Entries: o.Entries, Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined, cubins.needed),
+		Entries: slices.Concat(o.Entries, o.kernels()), Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined, cubins.needed),
 		Variables: !o.CollectVariables, Ways: len(o.WhyLive) > 0,
 	})
 }

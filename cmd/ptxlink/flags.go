@@ -65,6 +65,7 @@ func newFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "no-gc-sections", Category: linking, Usage: "keep what nothing refers to"},
 		&cli.BoolFlag{Name: "gc-variables", Category: linking, Usage: "remove also variables that only the host could use"},
 		&cli.StringSliceFlag{Name: "entry", Aliases: []string{"e"}, Category: linking, Usage: "keep only kernels that match `GLOB`"},
+		&cli.StringSliceFlag{Name: "kernels-used", Category: linking, Usage: "keep only kernels whose name contains `NAME`; a NAME that none contains is a warning"},
 		&cli.StringSliceFlag{Name: "export", Category: linking, Usage: "keep definitions that match `GLOB`"},
 		&cli.StringSliceFlag{Name: "localize", Category: linking, Usage: "make definitions that match `GLOB` local"},
 		&cli.StringFlag{Name: "version-script", Category: linking, Usage: "export and localize what `FILE` lists, in the language of GNU ld"},

@@ -184,6 +184,7 @@ func (j *linkJob) readOptions() error {
 
 		AllowHostMismatch: opts.Bool("allow-host-mismatch"),
 		Entries:           opts.StringSlice("entry"),
+		Kernels:           opts.StringSlice("kernels-used"),
 		Exports:           opts.StringSlice("export"),
 		Localize:          opts.StringSlice("localize"),
 		CollectVariables:  opts.Bool("gc-variables"),

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/globs"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -59,7 +60,7 @@ read or written.`,
 		return slices.Concat(list, linkFlags("prefer", "diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
 	},
 	first: optionFiles,
-	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r", "--entry": "--kernels-used"},
+	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
 	run:   links((*linkJob).nvlink),
 }
 
@@ -190,16 +191,13 @@ func (j *linkJob) nvlink() error {
 // keepKernels keeps only kernels whose name contains one of names. nvlink removes those of cubins,
 // and reports what the others need and nothing defines.
 func (j *linkJob) keepKernels(names []string) {
-	for _, name := range names {
-		j.options.Entries = append(j.options.Entries, "*"+escapeGlob(name)+"*")
-	}
-	if j.assembler.Kernels = names; len(names) == 0 {
+	if j.options.Kernels, j.assembler.Kernels = names, names; len(names) == 0 {
 		return
 	}
 	for _, cubin := range j.options.Cubins {
 		for _, s := range cubin.Symbols {
 			if !s.Defined {
-				j.options.AllowUndefined = append(j.options.AllowUndefined, escapeGlob(s.Name))
+				j.options.AllowUndefined = append(j.options.AllowUndefined, globs.Escape(s.Name))
 			}
 		}
 	}
@@ -337,9 +335,4 @@ func splitCommas(list []string) (parts []string) {
 		parts = append(parts, strings.Split(value, ",")...)
 	}
 	return parts
-}
-
-// escapeGlob returns a pattern of path.Match that matches only the name.
-func escapeGlob(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
 }

@@ -133,8 +133,8 @@ static int add_option(handle *h, const char *option)
 static result read_option(handle *h, const char *option)
 {
 	static const char *const without_effect[] = {"O3", "g", "lineinfo", "no-cache", "split-compile", "split-compile-extended", "jump-table-density", "ftz", "prec-div", "prec-sqrt", "fma", "variables-used", "Ofc=0", "Ofc=min", "Ofc=mid", "Ofc=max", "O", NULL};
-	static const struct { const char *name, *option, *behind; } same[] = {
-		{"maxrregcount=", "-Xptxas=--maxrregcount=", ""}, {"Xptxas=", "-Xptxas=", ""}, {"kernels-used=", "--entry=*", "*"}, {"verbose", "-Xptxas=-v", ""}, {"time", "--time", ""},
+	static const struct { const char *name, *option; } same[] = {
+		{"maxrregcount=", "-Xptxas=--maxrregcount="}, {"Xptxas=", "-Xptxas="}, {"kernels-used=", "--kernels-used="}, {"verbose", "-Xptxas=-v"}, {"time", "--time"},
 	};
 	char text[4096];
 	const char *name = option + 1;
@@ -169,7 +169,7 @@ static result read_option(handle *h, const char *option)
 	for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
 		size_t n = strlen(same[i].name);
 		if (!strncmp(name, same[i].name, n)) {
-			snprintf(text, sizeof text, "%s%s%s", same[i].option, name + n, same[i].behind);
+			snprintf(text, sizeof text, "%s%s", same[i].option, name + n);
 			return add_option(h, text) ? SUCCESS : INTERNAL;
 		}
 	}

@@ -539,7 +539,7 @@ WHY = {
     "link PTX: `-g`": "`-g` has no effect",
     "link PTX: `-Xptxas=--no-such-option`": LATER,
     "link PTX: `-r`": RELEASE,
-    "kernels k and k2: `-kernels-used=k,k2`": "no kernel has this name, which is an error",
+    "kernels k and k2: `-kernels-used=k,k2`": "a warning that no kernel has this name",
     "variable v unused: `-variables-used=v`": "NVIDIA's removes the kernels",
     "variable v unused: `-lto -optimize-unused-variables`": "NVIDIA's needs LTO-IR",
     "CUBIN: executable": LOST,

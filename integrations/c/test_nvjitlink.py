@@ -86,6 +86,9 @@ class NvJitLink(unittest.TestCase):
         h = Handle("-arch=sm_80", "-kernels-used=k")
         self.assertEqual((h.add(HEAD + b".visible .entry k () { ret; }\n.visible .entry other () { ret; }\n"), h.complete()), (SUCCESS, SUCCESS))
         self.assertNotIn(b"other", h.get("LinkedCubin"))
+        h = Handle("-arch=sm_80", "-kernels-used=nothing")  # as a test of cuda-core's expects
+        self.assertEqual((h.add(HEAD + b".visible .entry k () { ret; }\n"), h.complete()), (SUCCESS, SUCCESS), h.log())
+        self.assertNotIn(b".text.k", h.get("LinkedCubin"))
 
     def test_refusals(self):
         h = Handle("-arch=sm_80")

@@ -47,6 +47,11 @@ func (l *List) AddName(name string) {
 // IsPattern reports whether a value is a pattern rather than a name.
 func IsPattern(value string) bool { return strings.ContainsAny(value, `*?[\`) }
 
+// Escape returns a pattern that matches only the name.
+func Escape(name string) string {
+	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+}
+
 // Check returns an error if a value is an invalid pattern.
 func Check(value string) error {
 	_, err := path.Match(value, "")

@@ -26,6 +26,7 @@ var fields = map[string]string{
 	"--ftz":              "Options.FTZ",
 	"--host":             "Options.Host",
 	"--inline":           "Options.Optimize.Inline",
+	"--kernels-used":     "Options.Kernels",
 	"--keep-line-info":   "Options.KeepLines",
 	"--llc":              "Options.LLC",
 	"--localize":         "Options.Localize",

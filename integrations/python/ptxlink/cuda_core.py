@@ -98,7 +98,7 @@ def _list(value: str | Iterable[str] | None) -> list[str]:
 
 def _arguments(options: LinkerOptions, target_type: str) -> list[str]:
     """The options of the command for those of a link."""
-    args = [f"--entry=*{name}*" for name in _list(options.kernels_used)]
+    args = [f"--kernels-used={name}" for name in _list(options.kernels_used)]
     if options.optimize_unused_variables:
         args.append("--gc-variables")
     if target_type == "cubin":
