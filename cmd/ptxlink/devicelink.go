@@ -137,6 +137,7 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 		return false, &exitError{code: exitLink}
 	}
 	j.options.Inputs, j.options.Cubins, j.taken = s.Modules, s.Cubins.Symbols, taken{cubins: s.Cubins, archives: s.Archives}
+	j.keepKernels(j.options.Kernels)
 	var compilers []intermediate
 	if len(s.LTOIR.Units) > 0 {
 		j.lowered = true
