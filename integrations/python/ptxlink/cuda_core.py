@@ -78,9 +78,14 @@ class Linker:
     def is_closed(self) -> bool:
         return self._closed
 
+    @classmethod
+    def which_backend(cls) -> str:
+        return "ptxlink"
+
     @property
     def backend(self) -> str:
-        return "ptxlink"
+        """The same, as before cuda-core 1.0."""
+        return self.which_backend()
 
 
 def _arch(options: LinkerOptions) -> str:

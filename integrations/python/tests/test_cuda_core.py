@@ -21,7 +21,7 @@ class CudaCore(unittest.TestCase):
         ptx = linker.link("ptx")
         self.assertIn(b".visible .entry k_main", ptx.code)
         self.assertEqual((ptx.code_type, ptx.name), ("ptx", "both"))
-        self.assertEqual((linker.get_error_log(), linker.get_info_log(), linker.backend), ("", "", "ptxlink"))
+        self.assertEqual((linker.get_error_log(), linker.get_info_log(), linker.backend, Linker.which_backend()), ("", "", "ptxlink", "ptxlink"))
         os.environ["PTXAS"] = os.environ["PTXLINK_PTXAS"]
         for options in ({}, {"max_register_count": 32}, {"optimization_level": 0}, {"debug": True, "lineinfo": True}, {"ptxas_options": ["-v", "--verbose"]}, {"kernels_used": "k_main"}, {"kernels_used": ["nothing"]}, {"optimize_unused_variables": True}):
             cubin = Linker(MAIN, LIB, options=LinkerOptions(arch="sm_80", **options), optimize=1).link("cubin")
