@@ -96,7 +96,7 @@ func holder(ctx context.Context, in link.Input) (name string, data []byte) {
 	if data = in.Text; data == nil && in.Path != "" && in.Reader == nil && mayHold(in.Path) {
 		data, _ = read(ctx, in.Path) // link.Link reports what is wrong
 	}
-	if !startsAsHolder(container.Start(data)) {
+	if !startsAsHolder(container.Start(data)) || container.IsPackage(bytes.NewReader(data), int64(len(data))) {
 		return "", nil
 	}
 	return cmp.Or(in.Name, in.Path), data
@@ -142,9 +142,11 @@ func (r *reader) cubin(of container.Object, c container.Code) (cubin container.C
 	return container.Cubin{Name: of.Name, Target: c.Target, Data: data}, err == nil
 }
 
-// mayHold reports whether a regular file starts as one that may hold more than PTX.
+// mayHold reports whether a regular file starts as one that may hold more than PTX, and is no
+// package.
 func mayHold(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() {
 		return false
 	}
 	f, err := os.Open(path)
@@ -156,7 +158,7 @@ func mayHold(path string) bool {
 	if _, err := io.ReadFull(f, magic); err != nil {
 		return false
 	}
-	return startsAsHolder(magic) || container.IsCompressed(magic)
+	return (startsAsHolder(magic) || container.IsCompressed(magic)) && !container.IsPackage(f, info.Size())
 }
 
 // startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF

@@ -154,38 +154,64 @@ func (x *Index) header(at int64) (name string, size int64, ok bool, err error) {
 // metadata finds the last member by the size in its last line. It returns nil if
 // there is none.
 func (x *Index) metadata(size int64) (body []byte, start int64, err error) {
-	if size < 8+2*arHeader+trailerSize {
-		return nil, 0, nil
-	}
-	magic, err := x.bytes(0, 8)
-	if err != nil || string(magic) != "!<arch>\n" {
-		return nil, 0, err
-	}
-	trailer, err := x.bytes(size-trailerSize, trailerSize)
-	if err != nil {
-		return nil, 0, err
-	}
-	digits, ok := bytes.CutPrefix(trailer, []byte(`{"size":`))
-	digits, closed := bytes.CutSuffix(digits, []byte("}\n"))
-	length, bad := strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64)
-	start = size - length - arHeader
-	if !ok || !closed || bad != nil || length < trailerSize || length > maxIndex || start < 8+arHeader {
-		return nil, 0, nil
-	}
-	name, stored, ok, err := x.header(start)
-	if err != nil || !ok || name != metaName+"/" || stored != length {
+	start, length, err := x.findMetadata(size)
+	if length == 0 || err != nil {
 		return nil, 0, err
 	}
 	body, err = x.bytes(start+arHeader, length)
 	return body, start, err
 }
 
+// findMetadata returns the place of the member with the metadata, and its length; 0 if there is
+// none.
+func (x *Index) findMetadata(size int64) (start, length int64, err error) {
+	if size < 8+2*arHeader+trailerSize {
+		return 0, 0, nil
+	}
+	magic, err := x.bytes(0, 8)
+	if err != nil || string(magic) != "!<arch>\n" {
+		return 0, 0, err
+	}
+	trailer, err := x.bytes(size-trailerSize, trailerSize)
+	if err != nil {
+		return 0, 0, err
+	}
+	digits, ok := bytes.CutPrefix(trailer, []byte(`{"size":`))
+	digits, closed := bytes.CutSuffix(digits, []byte("}\n"))
+	length, bad := strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64)
+	start = size - length - arHeader
+	if !ok || !closed || bad != nil || length < trailerSize || length > maxIndex || start < 8+arHeader {
+		return 0, 0, nil
+	}
+	name, stored, ok, err := x.header(start)
+	if err != nil || !ok || name != metaName+"/" || stored != length {
+		return 0, 0, err
+	}
+	return start, length, nil
+}
+
+// IsPackage reports whether a file of size bytes begins and ends as a package of ptxlink ar does,
+// which holds PTX only. A tool that changes the members drops the index at the start, or hides
+// the end.
+func IsPackage(r io.ReaderAt, size int64) bool {
+	x := &Index{r: r, size: size}
+	_, length, err := x.findMetadata(size)
+	if length == 0 || err != nil {
+		return false
+	}
+	name, _, ok, err := x.header(8)
+	return err == nil && ok && isIndex(name)
+}
+
+// isIndex reports whether a member is the index of an archive.
+func isIndex(name string) bool { return name == "/" || name == "/SYM64/" }
+
 // armap reads the / index, and the table of long names if there is one. head is all
 // of it, with the headers, and next the offset of the first member. head is nil if the
 // archive has no index.
 func (x *Index) armap(end int64) (head, body []byte, next int64, wide bool, err error) {
 	name, size, ok, err := x.header(8)
-	if err != nil || !ok || name != "/" && name != "/SYM64/" || size > min(maxIndex, end-8-arHeader) {
+	if err != nil || !ok || !isIndex(name) || size > min(maxIndex, end-8-arHeader) {
 		return nil, nil, 0, false, err
 	}
 	wide = name == "/SYM64/"

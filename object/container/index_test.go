@@ -159,6 +159,9 @@ func TestIndexReadsLittle(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &counter{ReaderAt: bytes.NewReader(data)}
+	if !IsPackage(c, int64(len(data))) || c.n > 300 {
+		t.Errorf("not a package, after %d bytes", c.n)
+	}
 	x, ok, err := OpenIndex("lib.a", c, int64(len(data)), Options{})
 	if !ok {
 		t.Fatal(err)
@@ -168,6 +171,29 @@ func TestIndexReadsLittle(t *testing.T) {
 	}
 	if c.n > len(data)/20 {
 		t.Errorf("%d of %d bytes read", c.n, len(data))
+	}
+}
+
+// TestIsPackage checks that what another tool makes or changes is no package.
+func TestIsPackage(t *testing.T) {
+	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two")
+	appended := append(bytes.Clone(data), fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n", "c.cubin/", 0, 0, 0, "644", 4)+"\x7fELF"...)
+	for _, test := range []struct {
+		name string
+		data []byte
+		want bool
+	}{
+		{"package", data, true},
+		{"with a member more", appended, false},
+		{"without its index", append([]byte("!<arch>\n"), data[bytes.Index(data, []byte("a.ptx/")):]...), false},
+		{"cut off", data[:len(data)-1], false},
+		{"archive", []byte("!<arch>\n"), false},
+		{"PTX", textOf("one"), false},
+		{"nothing", nil, false},
+	} {
+		if got := IsPackage(bytes.NewReader(test.data), int64(len(test.data))); got != test.want {
+			t.Errorf("%s: %v", test.name, got)
+		}
 	}
 }
 
