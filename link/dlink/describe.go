@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -45,7 +46,7 @@ type DescriptionSymbol struct {
 // LTO-IR and bitcode. It returns the inputs that have PTX or neither, too: of these, more can be said.
 func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, log *diag.Log) (rest []link.Input, list []Description) {
 	for _, in := range Buffered(ctx, inputs, 0) {
-		name, data := holder(ctx, in)
+		name, data := holder(ctx, in, new(mapped.Files))
 		objects, err := container.Objects(name, data, container.Options{})
 		before, errs, ptx := len(list), log.Errors(), err != nil
 		for _, o := range objects {

@@ -162,7 +162,7 @@ func (c candidate) needy() bool {
 
 // file adds the units of a file.
 func (r *reader) file(ctx context.Context, f File) {
-	data, err := read(ctx, f.Path)
+	data, err := read(ctx, f.Path, new(mapped.Files))
 	if err == nil && container.IsArchive(data) {
 		path, err := filepath.Abs(f.Path)
 		if err == nil && r.libraries[path] {
@@ -209,8 +209,8 @@ func (r *reader) file(ctx context.Context, f File) {
 	}
 }
 
-// read maps a regular file, until the process ends, or reads it.
-func read(ctx context.Context, path string) ([]byte, error) {
+// read maps a regular file, until maps are closed, or reads it.
+func read(ctx context.Context, path string, maps *mapped.Files) ([]byte, error) {
 	f, info, err := infile.OpenRegular(path, math.MaxInt64)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func read(ctx context.Context, path string) ([]byte, error) {
 	defer f.Close()
 	infile.Of(ctx).Add(path, info)
 	if info.Size() >= mapped.Least {
-		if data, ok := new(mapped.Files).Read(path, f.Fd(), info.Size()); ok {
+		if data, ok := maps.Read(path, f.Fd(), info.Size()); ok {
 			return data, nil
 		}
 	}
@@ -229,7 +229,7 @@ func read(ctx context.Context, path string) ([]byte, error) {
 // A link for a virtual architecture needs no more than their names, which those of all GPUs
 // define.
 func (r *reader) library(ctx context.Context, c candidate, j *Job) {
-	data, err := read(ctx, c.input.Path)
+	data, err := read(ctx, c.input.Path, new(mapped.Files))
 	if err != nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -34,11 +35,12 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 	r := reader{Options: o, separating: true, log: log}
 	r.gpu, _ = object.ParseGPU(o.Arch)
 	for _, in := range Buffered(ctx, inputs, o.MaxInputSize) {
-		path, data := "", []byte(nil)
+		path, data, maps := "", []byte(nil), new(mapped.Files)
 		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // a thousand modules are not opened twice
-			path, data = holder(ctx, in)
+			path, data = holder(ctx, in, maps)
 		}
 		if data == nil {
+			maps.Close()
 			s.Modules = append(s.Modules, in)
 			continue
 		}
@@ -70,6 +72,9 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		if !taken {
 			s.Modules = append(s.Modules, in)
 		}
+		if !found && !lowered {
+			maps.Close() // the link maps it again
+		}
 		if archive && (found || lowered) && in.Path != "" {
 			s.Archives = append(s.Archives, in.Path)
 		}
@@ -92,9 +97,9 @@ func (r *reader) takesAll(offers []container.Object, archive bool) bool {
 }
 
 // holder returns the name and the contents of an input that may hold more than PTX, or nil.
-func holder(ctx context.Context, in link.Input) (name string, data []byte) {
+func holder(ctx context.Context, in link.Input, maps *mapped.Files) (name string, data []byte) {
 	if data = in.Text; data == nil && in.Path != "" && in.Reader == nil && mayHold(in.Path) {
-		data, _ = read(ctx, in.Path) // link.Link reports what is wrong
+		data, _ = read(ctx, in.Path, maps) // link.Link reports what is wrong
 	}
 	if !startsAsHolder(container.Start(data)) || container.IsPackage(bytes.NewReader(data), int64(len(data))) {
 		return "", nil
