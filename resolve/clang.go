@@ -19,7 +19,8 @@ import (
 // ok is false if the name is no such variable. defined is nil, or what staticTwin made of the
 // module before.
 func staticTwin(f *object.File, name ptx.NameID, defined *map[string]string) (twin string, ok bool) {
-	if d := f.DeclOf(name); d == nil || d.Kind != ptx.Variable || f.Symbols[name].Defined() {
+	// C++ mangles the name of every static variable, so none of another module is meant.
+	if d := f.DeclOf(name); d == nil || d.Kind != ptx.Variable || f.Symbols[name].Defined() || !strings.HasPrefix(f.Names[name], "_Z") {
 		return "", false
 	}
 	if *defined == nil {
