@@ -21,8 +21,8 @@ type Cubin struct {
 	// Archived is set for a member of an archive: it is linked only if something needs it, and
 	// compared with nothing if it is left out.
 	Archived bool
-	// Offered is set for code that is no cubin yet: its names may stay undefined, and it is neither
-	// linked nor compared.
+	// Offered is set for code that has not been compiled yet: its names may stay undefined, and it is
+	// neither linked nor compared.
 	Offered bool
 	// At is the number of Options.Inputs before it: of weak definitions the first is linked. Those
 	// of members of archives come last.
@@ -31,8 +31,8 @@ type Cubin struct {
 	pulled bool // Archived, and linked
 }
 
-// Untyped reports whether modules or cubins share a function of which a cubin does not say what
-// it takes, because its address is taken there. PTX of the same code says it.
+// Untyped reports whether modules or cubins share a function whose types a cubin does not record,
+// because it takes the address of the function. PTX of the same code has the types.
 func (r *Result) Untyped() bool {
 	users := map[string]int{}
 	for _, s := range r.Symbols() {

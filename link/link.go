@@ -79,7 +79,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	// Files are immutable from here, until members of archives that are cubins need others.
+	// From here, files change only where a cubin of an archive needs modules of archives.
 
 	var table *resolve.Table
 	clock.pass("resolve", func() {

@@ -335,8 +335,8 @@ func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
 // taken is the device code of a link that is not among its modules.
 type taken struct {
 	cubins dlink.Cubins
-	// asPTX sets the inputs of the link with PTX in place of cubins, of which there is one; else
-	// it is nil.
+	// asPTX sets the inputs of the link with PTX in place of the preferred cubins. It is nil if no
+	// cubin is preferred.
 	asPTX func() error
 
 	archives []string     // with cubins, LTO-IR and bitcode
@@ -352,13 +352,33 @@ func (j *linkJob) tellTaken(result *link.Result, cubins []container.Cubin) {
 		result.Units, result.References, result.Pulls = t.units, t.apart.References, t.apart.Pulls
 		modules = append(slices.Clip(modules), t.apart.Modules...)
 	}
+	if len(t.archives) == 0 { // the link knows all that it has used
+		return
+	}
+	used := map[string]bool{}
+	use := func(member string) {
+		for i := range member {
+			if member[i] == '(' {
+				used[member[:i]] = true
+			}
+		}
+	}
+	for _, m := range modules {
+		use(m.Name)
+	}
+	for _, u := range t.units {
+		use(u.Name)
+	}
+	for _, c := range cubins {
+		use(c.Name)
+	}
+	named := map[string]int{} // how many paths are named from it on
+	for i := len(j.paths) - 1; i >= 0; i-- {
+		named[j.paths[i]] = len(j.paths) - i
+	}
 	archives := append(slices.Clip(result.Unused), t.archives...)
-	slices.SortStableFunc(archives, func(a, b string) int { return cmp.Compare(slices.Index(j.paths, a), slices.Index(j.paths, b)) })
-	result.Unused = slices.DeleteFunc(slices.Compact(archives), func(path string) bool {
-		return slices.ContainsFunc(modules, func(m link.Module) bool { return strings.HasPrefix(m.Name, path+"(") }) ||
-			slices.ContainsFunc(t.units, func(u link.Unit) bool { return strings.HasPrefix(u.Name, path+"(") }) ||
-			slices.ContainsFunc(cubins, func(c container.Cubin) bool { return strings.HasPrefix(c.Name, path+"(") })
-	})
+	slices.SortStableFunc(archives, func(a, b string) int { return cmp.Compare(named[b], named[a]) })
+	result.Unused = slices.DeleteFunc(slices.Compact(archives), func(path string) bool { return used[path] })
 }
 
 // leaveToNvlink returns the cubins of a link that nvlink links with its result, after a check of

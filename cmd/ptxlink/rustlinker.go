@@ -56,7 +56,7 @@ func fromRustc(name string, args []string) bool {
 // keeps it.
 func rustArguments(args []string) (out []string) {
 	if slices.Contains(args, "--export-symbol") {
-		out = []string{"--gc-variables"} // of the host's, too, rustc names all
+		out = []string{"--gc-variables"} // rustc exports those that the host looks up
 	}
 	for i := 0; i < len(args); i++ {
 		arg, value := args[i], ""

@@ -27,7 +27,8 @@ func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Lo
 	}
 }
 
-// Linked returns the cubins that a link takes, which may have others behind them.
+// Linked returns those of List that a link has taken. link.Options.Cubins had Symbols, and perhaps
+// others behind them.
 func (c *Cubins) Linked(r *link.Result) (list []container.Cubin) {
 	for _, i := range r.Cubins {
 		if i < len(c.List) {

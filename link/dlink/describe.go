@@ -86,7 +86,7 @@ func describe(c container.Code, data []byte) Description {
 	}
 	cubin := container.Cubin{Data: data}
 	d.Target, d.Relocatable, d.Memory = c.Target, cubin.Relocatable(), cubin.Memory()
-	symbols, _ := cubin.AllSymbols() // none of a damaged cubin
+	symbols, _ := cubin.AllSymbols() // a damaged cubin has no symbols
 	for _, s := range symbols {
 		d.Symbols = append(d.Symbols, DescriptionSymbol{s.Name, s.Kind(), s.Space, s.Linkage(), s.Defined, s.Size, s.Initial, link.CubinTypes(s.Prototype), s.Params, s.Registers, s.Frame})
 	}

@@ -72,7 +72,7 @@ func TestFind(t *testing.T) {
 		{name: "explicit, whatever it is", explicit: in("named/my-clang"), path: "path", units: []container.LTOIR{of("LLVM22.1.0")}, want: "named/my-clang"},
 		{name: "$CLANG", variable: "clang-20", path: "path", units: []container.LTOIR{of("LLVM22.1.0")}, want: "path/clang-20"},
 		{name: "explicit, but none", explicit: "none", path: "path", err: "cannot run none, which Compiler.Path names: executable file not found"},
-		{name: "$CLANG is none", variable: "none", path: "path", err: "cannot run none, which $CLANG names: "},
+		{name: "$CLANG names no program", variable: "none", path: "path", err: "cannot run none, which $CLANG names: "},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Setenv("CLANG", test.variable)

@@ -162,8 +162,8 @@ func (x *Index) metadata(size int64) (body []byte, start int64, err error) {
 	return body, start, err
 }
 
-// findMetadata returns the place of the member with the metadata, and its length; 0 if there is
-// none.
+// findMetadata returns the place and the length of the member with the metadata. The length is 0
+// if the file does not end with it.
 func (x *Index) findMetadata(size int64) (start, length int64, err error) {
 	if size < 8+2*arHeader+trailerSize {
 		return 0, 0, nil
