@@ -147,6 +147,7 @@ release-chroot: release
 # The public import path, such as github.com/NAME/ptxlink, once there is one.
 MODULE ?=
 publish: FORCE
+	rm -rf dist/publish
 	internal/release/publish.sh "$(MODULE)" dist/publish
 
 web:

@@ -7,7 +7,7 @@ set -euo pipefail
 module=$1
 here=$(cd "$(dirname "$0")/../.." && pwd)
 old=$(cd "$here" && go list -m)
-rm -rf "$2"
+[[ ! -e $2 ]] || { echo "publish.sh: $2 exists" >&2; exit 2; }
 git clone -q --no-tags "$here" "$2"
 cd "$2"
 tags=$(git -C "$here" tag --points-at HEAD 'v[0-9]*')
