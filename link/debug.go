@@ -8,6 +8,7 @@ import (
 	"ptxlink/internal/parallel"
 	"ptxlink/link/debuginfo"
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -339,7 +340,7 @@ func (m *mergedDebug) inlinedName(file int32, loc *ptx.Loc) (text string, ok boo
 func (pl *planner) sections(debug *mergedDebug) {
 	for _, texts := range debug.texts {
 		for i, text := range texts {
-			pl.add(piece{text: text, before: i == 0 && pl.blank()})
+			pl.add(emit.Piece{Text: text, Before: i == 0 && pl.blank()})
 		}
 	}
 	if debug.verbatim < 0 {
@@ -354,6 +355,6 @@ func (pl *planner) sections(debug *mergedDebug) {
 				edits = append(edits, ptx.Edit{Span: ref.Span, Text: n.output(pl.names)})
 			}
 		}
-		pl.add(piece{src: f.Src, span: s.Span, edits: edits, before: pl.blank(), after: true})
+		pl.add(emit.Piece{Src: f.Src, Span: s.Span, Edits: edits, Before: pl.blank(), After: true})
 	}
 }

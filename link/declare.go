@@ -7,6 +7,7 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
@@ -32,8 +33,8 @@ func (pl *planner) header(debug bool) {
 	}
 	// If ptxas refuses one of these, the error is reported at the input it comes from.
 	version, target := h.versionFile, h.arch.file
-	pl.add(piece{src: version.Src, span: diag.Span{Off: version.VersionSpan.Off}, text: ".version " + h.version.String() + "\n", fixed: true})
-	pl.add(piece{src: target.Src, span: diag.Span{Off: target.TargetSpan.Off}, text: ".target " + strings.Join(options, ", ") + "\n", fixed: true})
+	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.version.String() + "\n", Fixed: true})
+	pl.add(emit.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n", Fixed: true})
 	pl.own(".address_size " + itoa(int64(h.addressSize)) + "\n\n")
 }
 
@@ -48,7 +49,7 @@ func (pl *planner) files() {
 }
 
 func (pl *planner) linkageWord(d resolve.DeclID) string {
-	return [...]string{"", ".extern ", ".visible ", ".weak ", ".common "}[pl.linkage(d)]
+	return pl.linkage(d).Word()
 }
 
 // nameEdits renames the uses in Uses[first:end] of a file.
@@ -172,7 +173,7 @@ func (pl *planner) variable(p *plan, d resolve.DeclID) {
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Declared.End()}, Text: ";"})
 	front := pl.linkageWord(d) + prefix(f.Src, decl, p.align[d], "") + " "
-	pl.add(piece{src: f.Src, span: decl.Declared, edits: edits, text: front, after: true})
+	pl.add(emit.Piece{Src: f.Src, Span: decl.Declared, Edits: edits, Text: front, After: true})
 }
 
 // extern adds one declaration of a symbol that stays open. ptxas 11.8 does not
@@ -250,7 +251,7 @@ func (pl *planner) alias(id object.ID) {
 func (pl *planner) others() {
 	for i, f := range pl.table.Files {
 		for _, o := range f.Others {
-			pl.add(piece{src: f.Src, span: o.Span, edits: pl.nameEdits(nil, int32(i), o.FirstUse, o.EndUse), after: true})
+			pl.add(emit.Piece{Src: f.Src, Span: o.Span, Edits: pl.nameEdits(nil, int32(i), o.FirstUse, o.EndUse), After: true})
 		}
 	}
 }

@@ -4,24 +4,16 @@ import (
 	"bufio"
 	"bytes"
 	"io"
-
-	"ptxlink/link/diag"
 )
-
-// writer takes the output piece by piece.
-type writer interface {
-	io.Writer
-	io.StringWriter
-}
 
 // emit returns the output of the plan. It makes no decisions and reports nothing.
 func (p *plan) emit() ([]byte, *LineMap) {
 	var out bytes.Buffer // which gives no errors
 	out.Grow(p.size)
 	out.Write(out.AvailableBuffer()[:p.record.size])
-	p.record.meanwhile(func() { p.write(&out) })
+	p.record.meanwhile(func() { p.pieces.Write(&out) })
 	copy(out.Bytes(), p.record.text())
-	return out.Bytes(), &LineMap{out: diag.Source{Text: out.Bytes()}, runs: p.runs(), numbers: p.numbers}
+	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers)
 }
 
 // Close unmaps the inputs of a link with Options.MapInputs. Afterwards only PTX may be
@@ -86,60 +78,6 @@ func rewritable(w io.Writer) (file io.WriterAt, start int64, ok bool) {
 func (p *plan) stream(w io.Writer, record []byte) error {
 	out := bufio.NewWriterSize(w, 1<<18)
 	out.Write(record)
-	p.write(out) // out keeps the first error until Flush
+	p.pieces.Write(out) // out keeps the first error until Flush
 	return out.Flush()
-}
-
-// write writes all pieces. A writer that can fail keeps its first error.
-func (p *plan) write(w writer) {
-	for i := range p.pieces {
-		p.pieces[i].write(w)
-	}
-}
-
-func (p *piece) write(w writer) {
-	if p.before {
-		w.WriteString("\n")
-	}
-	w.WriteString(p.text)
-	if p.span.Len > 0 {
-		at := p.span.Off
-		for _, e := range p.edits {
-			w.Write(p.src.Text[at:e.Span.Off])
-			w.WriteString(e.Text)
-			at = e.Span.End()
-		}
-		w.Write(p.src.Text[at:p.span.End()])
-	}
-	if p.after {
-		w.WriteString("\n")
-	}
-}
-
-// runs returns the stretches of the output by their origin.
-func (p *plan) runs() []lineRun {
-	runs := make([]lineRun, 0, 1+len(p.pieces))
-	out := 0
-	mark := func(from piece) {
-		if n := len(runs); n == 0 || from.src != nil || runs[n-1].src != nil {
-			runs = append(runs, lineRun{out: out, src: from.src, off: from.span.Off, fixed: from.fixed, lines: from.lines})
-		}
-	}
-	mark(piece{})
-	out += p.record.size
-	for i := range p.pieces {
-		from := &p.pieces[i]
-		end := out + from.size()
-		if from.before {
-			mark(piece{})
-			out++
-		}
-		mark(*from)
-		if from.after {
-			out = end - 1
-			mark(piece{})
-		}
-		out = end
-	}
-	return runs
 }

@@ -6,6 +6,7 @@ import (
 
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 	"ptxlink/object/ptx"
 	"ptxlink/resolve"
 )
@@ -38,7 +39,7 @@ func (pl *planner) functions(ctx context.Context, p *plan, debug *mergedDebug) (
 }
 
 // prototype returns a forward declaration of a function, on one line.
-func (pl *planner) prototype(p *plan, d resolve.DeclID, buffer *[]byte) piece {
+func (pl *planner) prototype(p *plan, d resolve.DeclID, buffer *[]byte) emit.Piece {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), within(decl.Header, pl.names.LocalEdits(d))...)
 	edits = f.PrototypeEdits(decl, edits)
@@ -48,7 +49,7 @@ func (pl *planner) prototype(p *plan, d resolve.DeclID, buffer *[]byte) piece {
 	}
 	*buffer = append((*buffer)[:0], pl.linkageWord(d)...)
 	*buffer = append(ptx.AppendCompact(*buffer, text), prototypeEnd...)
-	return piece{src: f.Src, span: diag.Span{Off: decl.Header.Off}, text: string(*buffer), fixed: true}
+	return emit.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer), Fixed: true}
 }
 
 // within returns the edits inside a span.
@@ -95,5 +96,5 @@ func (pl *planner) body(d resolve.DeclID, edits []ptx.Edit, debug *mergedDebug) 
 	if pl.lines.ordered {
 		edits = pl.lineEdits(edits, d, debug)
 	}
-	pl.add(piece{src: f.Src, span: bodySpan(decl), edits: edits, text: pl.linkageWord(d), before: pl.blank(), after: true})
+	pl.add(emit.Piece{Src: f.Src, Span: bodySpan(decl), Edits: edits, Text: pl.linkageWord(d), Before: pl.blank(), After: true})
 }

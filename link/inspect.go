@@ -113,7 +113,7 @@ func describeDecl(f *object.File, d *ptx.Decl, sym *ObjectSymbol) {
 	sym.Kind, sym.Space, sym.Size, sym.Align = measure(d)
 	if d.Kind == ptx.Variable {
 		sym.Initial = d.Init.Len > 0
-		sym.Text = string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + f.Names[d.Name] + f.Shape(d)
+		sym.Text = f.Declaration(d, f.Names[d.Name])
 		return
 	}
 	sym.Text = string(ptx.Compact(f.Src.Bytes(d.Header)))

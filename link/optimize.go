@@ -10,6 +10,7 @@ import (
 
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 	"ptxlink/link/optimize"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -103,7 +104,7 @@ func (p *plan) optimize(ctx context.Context, r *Result, d describer, debug *debu
 	r.describer = sync.OnceValue(d.describe)
 	for _, c := range better.Calls {
 		call := InlinedCall{Caller: c.Caller, Callee: c.Callee, Inlined: c.Inlined, Reason: c.Reason}
-		call.Place, _ = numbers.place(c.Line)
+		call.Place, _ = numbers.Place(c.Line)
 		r.InlinedCalls = append(r.InlinedCalls, call)
 	}
 	for _, f := range better.Folded {
@@ -115,7 +116,7 @@ func (p *plan) optimize(ctx context.Context, r *Result, d describer, debug *debu
 // program returns what package optimize looks at. The functions that have edits are not
 // read yet.
 func (p *plan) program(d describer, debug *debugSections, numbers *lineNumbers) *optimize.Program {
-	of := &optimize.Program{Version: p.header.version, AddressSize: p.header.addressSize, Names: map[string]int32{}, Described: debug.described(d.names), Text: p.text}
+	of := &optimize.Program{Version: p.header.version, AddressSize: p.header.addressSize, Names: map[string]int32{}, Described: debug.described(d.names), Text: p.pieces.Parts}
 	nameOf := func(at resolve.DeclID) string {
 		return d.names.Of(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
 	}
@@ -162,11 +163,11 @@ func (p *plan) program(d describer, debug *debugSections, numbers *lineNumbers) 
 func (p *plan) declared(d describer, scope ptx.Scope) *ptx.Module {
 	var text bytes.Buffer
 	for i := p.firstExtern; i < p.firstPrototype; i++ {
-		p.pieces[i].write(&text)
+		p.pieces[i].Write(&text)
 	}
 	for i, at := range p.prototypes {
 		if !d.t.Files[at.File].Decls[at.Decl].HasBody {
-			p.pieces[p.firstPrototype+i].write(&text)
+			p.pieces[p.firstPrototype+i].Write(&text)
 		}
 	}
 	return readAlone(scope, text.Bytes())
@@ -179,7 +180,7 @@ func (p *plan) readFunctions(ctx context.Context, of *optimize.Program, scope pt
 	size := 0
 	for i := range p.bodies {
 		piece := &p.pieces[p.firstBody+i]
-		if len(piece.edits) == 0 {
+		if len(piece.Edits) == 0 {
 			continue
 		}
 		if n := len(groups); n > 0 && size < together && p.bodies[groups[n-1][0]].File == p.bodies[i].File {
@@ -187,21 +188,21 @@ func (p *plan) readFunctions(ctx context.Context, of *optimize.Program, scope pt
 		} else {
 			groups, size = append(groups, []int{i}), 0
 		}
-		size += piece.size()
+		size += piece.Size()
 	}
 	parallel.Each(ctx, len(groups), jobs, func(int) string { return "reading functions" }, func(g int) {
 		var text bytes.Buffer
 		for _, i := range groups[g] {
 			piece := p.pieces[p.firstBody+i]
-			piece.text, piece.before, piece.after = "", false, true
-			text.Grow(piece.size())
-			piece.write(&text)
+			piece.Text, piece.Before, piece.After = "", false, true
+			text.Grow(piece.Size())
+			piece.Write(&text)
 		}
 		m := readAlone(scope, text.Bytes())
 		for k, i := range groups[g] {
 			f, piece := &of.Functions[i], &p.pieces[p.firstBody+i]
 			f.Module, f.Decl = m, &m.Decls[k]
-			f.Shift = numbers.before[p.bodies[i].File] + int32(piece.src.Line(piece.span.Off)-m.Src.Line(f.Decl.Span.Off))
+			f.Shift = numbers.before[p.bodies[i].File] + int32(piece.Src.Line(piece.Span.Off)-m.Src.Line(f.Decl.Span.Off))
 		}
 	})
 }
@@ -214,26 +215,6 @@ func readAlone(scope ptx.Scope, text []byte) *ptx.Module {
 		panic("the linked module is invalid: " + err.Text)
 	}
 	return m
-}
-
-// text calls yield with all text of the plan, in parts.
-func (p *plan) text(yield func([]byte) bool) {
-	for i := range p.pieces {
-		piece := &p.pieces[i]
-		if !yield([]byte(piece.text)) {
-			return
-		}
-		at := piece.span.Off
-		for _, e := range piece.edits {
-			if !yield(piece.src.Text[at:e.Span.Off]) || !yield([]byte(e.Text)) {
-				return
-			}
-			at = e.Span.End()
-		}
-		if piece.span.Len > 0 && !yield(piece.src.Text[at:piece.span.End()]) {
-			return
-		}
-	}
 }
 
 // replace gives the plan the functions that the optimiser left.
@@ -267,10 +248,10 @@ func (p *plan) replace(by *optimize.Result, numbers *lineNumbers) {
 		}
 	}
 	pieces = append(pieces, old[firstOther:p.firstBody]...)
-	blank := strings.HasSuffix(pieces[len(pieces)-1].text, "\n\n") // it ends the header
+	blank := strings.HasSuffix(pieces[len(pieces)-1].Text, "\n\n") // it ends the header
 	for i, v := range by.Variables {
 		src := v.Module.Src
-		pieces = append(pieces, piece{src: src, span: diag.Span{Len: int32(len(src.Text))}, lines: v.Lines, before: i == 0 && !blank})
+		pieces = append(pieces, emit.Piece{Src: src, Span: diag.Span{Len: int32(len(src.Text))}, Lines: v.Lines, Before: i == 0 && !blank})
 	}
 	firstBody := len(pieces)
 	for i, at := range p.bodies {
@@ -279,9 +260,9 @@ func (p *plan) replace(by *optimize.Result, numbers *lineNumbers) {
 			continue
 		}
 		piece := old[p.firstBody+i]
-		piece.before = len(bodies) > 0 || len(by.Variables) > 0 || !blank
+		piece.Before = len(bodies) > 0 || len(by.Variables) > 0 || !blank
 		if f.Lines != nil {
-			piece.src, piece.span, piece.edits, piece.lines = f.Module.Src, f.Decl.Span, nil, f.Lines
+			piece.Src, piece.Span, piece.Edits, piece.Lines = f.Module.Src, f.Decl.Span, nil, f.Lines
 		}
 		pieces, bodies, c.bodies = append(pieces, piece), append(bodies, at), append(c.bodies, f)
 	}
@@ -295,12 +276,12 @@ func (p *plan) replace(by *optimize.Result, numbers *lineNumbers) {
 }
 
 // addStrings adds text at the end of .debug_str, which is among the pieces from first on.
-func addStrings(pieces []piece, first int, text string) []piece {
+func addStrings(pieces emit.Pieces, first int, text string) emit.Pieces {
 	last, within := -1, false
 	for i := first; i < len(pieces); i++ {
-		start := pieces[i].text
-		if p := &pieces[i]; p.src != nil {
-			start = p.src.String(diag.Span{Off: p.span.Off, Len: min(p.span.Len, 64)})
+		start := pieces[i].Text
+		if p := &pieces[i]; p.Src != nil {
+			start = p.Src.String(diag.Span{Off: p.Span.Off, Len: min(p.Span.Len, 64)})
 		}
 		if words := strings.Fields(start[:min(len(start), 64)]); len(words) > 1 && words[0] == ".section" {
 			within = strings.TrimSuffix(words[1], "{") == ".debug_str"
@@ -310,13 +291,13 @@ func addStrings(pieces []piece, first int, text string) []piece {
 		}
 	}
 	if last < 0 {
-		return append(pieces, piece{text: "\n.section .debug_str\n{" + text + "}\n"})
+		return append(pieces, emit.Piece{Text: "\n.section .debug_str\n{" + text + "}\n"})
 	}
 	p := &pieces[last]
-	if p.src == nil {
-		p.text = strings.TrimSuffix(p.text, "}\n") + text + "}\n"
+	if p.Src == nil {
+		p.Text = strings.TrimSuffix(p.Text, "}\n") + text + "}\n"
 	} else {
-		p.edits = append(slices.Clip(p.edits), ptx.Edit{Span: diag.Span{Off: p.span.End() - 1}, Text: text})
+		p.Edits = append(slices.Clip(p.Edits), ptx.Edit{Span: diag.Span{Off: p.Span.End() - 1}, Text: text})
 	}
 	return pieces
 }
@@ -340,8 +321,8 @@ func newLineNumbers(files []*object.File, spelling diag.Spelling) (*lineNumbers,
 	return n, nil
 }
 
-// place returns the line with a number. ok is false for 0.
-func (n *lineNumbers) place(number int32) (place diag.Place, ok bool) {
+// Place returns the line with a number. ok is false for 0.
+func (n *lineNumbers) Place(number int32) (place diag.Place, ok bool) {
 	if number <= 0 {
 		return diag.Place{}, false
 	}

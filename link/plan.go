@@ -6,7 +6,7 @@ import (
 
 	"ptxlink/abicheck"
 	"ptxlink/link/diag"
-	"ptxlink/object/ptx"
+	"ptxlink/link/emit"
 	"ptxlink/resolve"
 )
 
@@ -14,7 +14,7 @@ import (
 // several outputs are several plans.
 type plan struct {
 	record record // at the start of the output
-	pieces []piece
+	pieces emit.Pieces
 	size   int // bytes of the output
 
 	// pieces has those of layout.externs from firstExtern, those of layout.prototypes from
@@ -26,54 +26,12 @@ type plan struct {
 	debug    bool // .target carries debug
 	lineInfo bool // .loc lines are in the output
 
-	// After Options.Optimize: what it changed, and the numbers in piece.lines.
+	// After Options.Optimize: what it changed, and the numbers in Piece.Lines.
 	changes *changes
 	numbers *lineNumbers
 }
 
-// piece is a part of the output: text of the linker, followed by a span of an input
-// with sorted edits that do not overlap. If the edits keep the number of line ends,
-// each line of the piece comes from one line of the input.
-type piece struct {
-	src   *diag.Source // the origin of the piece; nil for the linker itself
-	span  diag.Span    // the part of src to copy; its offset counts even if it is empty
-	edits []ptx.Edit
-	text  string
-	// fixed is set if all lines of the piece come from one line of src.
-	fixed bool
-	// lines has, if it is not nil, the number (lineNumbers) of each line of the piece.
-	lines []int32
-	// before and after add line ends around the piece that have no origin.
-	before, after bool
-}
-
 const prototypeEnd = ";\n"
-
-func (p *piece) size() int {
-	n := len(p.text) + int(p.span.Len)
-	for _, e := range p.edits {
-		n += len(e.Text) - int(e.Span.Len)
-	}
-	if p.before {
-		n++
-	}
-	if p.after {
-		n++
-	}
-	return n
-}
-
-// sizeOf returns the bytes that a part of the span has in the output. What is inserted
-// where the part starts or ends does not count.
-func (p *piece) sizeOf(part diag.Span) int64 {
-	n := int64(part.Len)
-	for _, e := range p.edits {
-		if part.Off <= e.Span.Off && e.Span.End() <= part.End() && (e.Span.Len > 0 || part.Off < e.Span.Off && e.Span.Off < part.End()) {
-			n += int64(len(e.Text)) - int64(e.Span.Len)
-		}
-	}
-	return n
-}
 
 // planner decides every byte of the output.
 type planner struct {
@@ -86,7 +44,7 @@ type planner struct {
 	lines   *lineTable
 	aligns  *abicheck.ParamAlignments
 
-	pieces []piece
+	pieces emit.Pieces
 	ends   string // the last bytes of the output so far
 }
 
@@ -117,7 +75,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	}
 
 	count := 8 + len(p.pragmas) + len(p.externs) + len(p.prototypes) + len(p.forwards) + len(p.variables) + len(p.aliases) + len(p.bodies)
-	pl.pieces = make([]piece, 0, count)
+	pl.pieces = make(emit.Pieces, 0, count)
 	pl.header(sections.target)
 	pl.files()
 	for _, pragma := range p.pragmas {
@@ -154,42 +112,27 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	return p, nil
 }
 
-func (p *plan) measure() {
-	p.size = p.record.size
-	for i := range p.pieces {
-		p.size += p.pieces[i].size()
-	}
-}
+func (p *plan) measure() { p.size = p.record.size + p.pieces.Size() }
 
-func (pl *planner) add(p piece) {
-	// An edit that overlaps the previous one has the same reason, so the first is enough.
-	kept := p.edits[:0]
-	at := p.span.Off
-	for _, e := range p.edits {
-		if e.Span.Off >= at {
-			kept = append(kept, e)
-			at = e.Span.End()
-		}
-	}
-	p.edits = kept
-	pl.pieces = append(pl.pieces, p)
+func (pl *planner) add(p emit.Piece) {
+	pl.pieces.Add(p)
 	switch {
-	case p.after && p.span.Len > 0:
+	case p.After && p.Span.Len > 0:
 		pl.ends = "\n"
-	case p.span.Len > 0:
+	case p.Span.Len > 0:
 		pl.ends = ""
 	default:
-		pl.ends = p.text[max(0, len(p.text)-2):]
+		pl.ends = p.Text[max(0, len(p.Text)-2):]
 	}
 }
 
 // own adds text of the linker.
-func (pl *planner) own(text string) { pl.add(piece{text: text}) }
+func (pl *planner) own(text string) { pl.add(emit.Piece{Text: text}) }
 
-// line adds a declaration written by the linker, on one line. Its origin is the line
-// at off.
+// line adds a declaration written by the linker. Its origin is the line at off.
 func (pl *planner) line(src *diag.Source, off int32, text string) {
-	pl.add(piece{src: src, span: diag.Span{Off: off}, text: text + ";\n", fixed: true})
+	pl.pieces.Line(src, off, text)
+	pl.ends = prototypeEnd
 }
 
 // blank reports whether an empty line must be added to leave one.

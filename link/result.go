@@ -128,7 +128,7 @@ func (d describer) describe() description {
 		case p.changes != nil && p.changes.bodies[i].Lines != nil:
 			sym.Size = int64(p.changes.bodies[i].Decl.Body.Len)
 		case p.firstBody > 0:
-			sym.Size = p.pieces[p.firstBody+i].sizeOf(d.t.Files[at.File].Decls[at.Decl].Body)
+			sym.Size = p.pieces[p.firstBody+i].SizeOf(d.t.Files[at.File].Decls[at.Decl].Body)
 		}
 		symbols = append(symbols, sym)
 	}

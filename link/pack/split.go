@@ -9,6 +9,7 @@ import (
 	"ptxlink/internal/graph"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
 )
@@ -255,50 +256,49 @@ func (s *splitter) emit(name ptx.NameID) []byte {
 	f := s.f
 	inside, mentioned := s.contents(name)
 	end := max(f.VersionSpan.End(), f.TargetSpan.End(), f.AddressSpan.End())
-	var out []byte
+	var out emit.Pieces
 	if f.VersionSpan.Off == 0 { // fatbinary 12.4 blanks the first line
-		out = append(out, "//\n"...)
+		out.Own("//\n")
 	}
-	out = append(out, f.Src.Text[:end]...)
-	out = append(out, "\n\n"...)
+	out.Copy(f.Src, diag.Span{Len: end})
+	out.Own("\n")
 	for _, file := range f.Files {
 		if file.In < 0 {
-			out = append(append(out, f.Src.Bytes(file.Span)...), '\n')
+			out.Copy(f.Src, file.Span)
 		}
 	}
 	for _, pragma := range f.Pragmas {
-		out = append(out, ".pragma "+pragma.Text+";\n"...)
+		out.Own(".pragma " + pragma.Text + ";\n")
 	}
 	for n := range f.Symbols {
 		if id := ptx.NameID(n); mentioned[id] {
-			out = append(out, s.declare(id, inside[id])...)
+			out.Own(s.declare(id, inside[id]))
 		}
 	}
 	for n, sym := range f.Symbols {
 		if id := ptx.NameID(n); inside[id] && sym.Alias >= 0 {
-			out = append(out, fmt.Sprintf(".alias %s, %s;\n", s.out[id], s.out[name])...)
+			out.Own(fmt.Sprintf(".alias %s, %s;\n", s.out[id], s.out[name]))
 		}
 	}
-	for _, kind := range []bool{true, false} { // variables, then bodies
+	for _, variables := range []bool{true, false} { // then bodies
 		for i := range f.Decls {
 			d := &f.Decls[i]
-			if (d.Kind == ptx.Variable) != kind || !inside[d.Name] || f.Symbols[d.Name].Def != int32(i) {
+			if (d.Kind == ptx.Variable) != variables || !inside[d.Name] || f.Symbols[d.Name].Def != int32(i) {
 				continue
 			}
-			out = append(out, '\n')
-			out = append(out, s.linkage(d.Name)...)
-			if kind {
-				out = append(out, f.Src.Bytes(d.Prefix)...)
-				out = append(out, ' ')
-				out = ptx.Apply(out, f.Src.Text, d.Declared, s.edits(d))
-				out = append(out, ";\n"...)
+			piece := emit.Piece{Src: f.Src, Text: s.linkage(d.Name), Edits: s.edits(d), Before: true, After: true}
+			if variables {
+				piece.Text += f.Src.String(d.Prefix) + " "
+				piece.Span = d.Declared
+				piece.Edits = append(piece.Edits, ptx.Edit{Span: diag.Span{Off: d.Declared.End()}, Text: ";"})
 			} else {
-				out = ptx.Apply(out, f.Src.Text, diag.Span{Off: d.Header.Off, Len: d.Body.End() - d.Header.Off}, s.edits(d))
-				out = append(out, '\n')
+				piece.Span = diag.Span{Off: d.Header.Off, Len: d.Body.End() - d.Header.Off}
 			}
+			out.Add(piece)
 		}
 	}
-	return out
+	text, _ := out.Text()
+	return text
 }
 
 // declare returns the forward declaration of a definition, or "" if it needs none: an
@@ -317,21 +317,13 @@ func (s *splitter) declare(name ptx.NameID, inside bool) string {
 	switch {
 	case d == nil || inside && d.Kind == ptx.Entry:
 		return ""
-	case d.Kind != ptx.Variable:
-		var edits []ptx.Edit
-		if s.out[name] != f.Names[d.Name] {
-			edits = append(edits, ptx.Edit{Span: d.NameSpan, Text: s.out[name]})
+	case inside && d.Kind == ptx.Variable:
+		if linkage == "" || !slices.ContainsFunc(f.Decls[:sym.Def], func(early ptx.Decl) bool { return early.Name == name }) {
+			return ""
 		}
-		return linkage + string(ptx.Compact(f.Prototype(d, edits))) + ";\n"
-	case !inside:
-		return linkage + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + f.Shape(d) + ";\n"
+		linkage = ".extern "
 	}
-	for i := range f.Decls[:sym.Def] {
-		if early := &f.Decls[i]; early.Name == name && linkage != "" {
-			return ".extern " + string(ptx.Compact(f.Src.Bytes(d.Prefix))) + " " + s.out[name] + f.Shape(d) + ";\n"
-		}
-	}
-	return ""
+	return linkage + f.Declaration(d, s.out[name]) + ";\n"
 }
 
 // linkage returns the linkage of a definition in its member, followed by a space.
@@ -345,8 +337,5 @@ func (s *splitter) linkage(name ptx.NameID) string {
 	if d := s.f.DeclOf(name); s.weak && !strong && linkage == ptx.Visible && d != nil && d.Kind != ptx.Entry {
 		linkage = ptx.Weak
 	}
-	if linkage == ptx.Local {
-		return ""
-	}
-	return linkage.String() + " "
+	return linkage.Word()
 }

@@ -8,12 +8,15 @@ import (
 	"strconv"
 
 	"ptxlink/link/diag"
+	"ptxlink/link/emit"
 	"ptxlink/object/ptx"
 )
 
 // Part is one module for ptxas -c.
 type Part struct {
 	Text []byte
+	// Lines maps its lines to places in the linked module.
+	Lines *emit.LineMap
 	// Names are the functions and entries that it defines.
 	Names []string
 	// Setting is that of its functions, by Options.Setting.
@@ -21,28 +24,16 @@ type Part struct {
 	// Exposed are the names without linkage that are .visible here, because other parts
 	// use them.
 	Exposed []string
-
-	runs []run
-}
-
-// run is a stretch of lines of a part, line by line from the linked module; all from
-// one line if fixed.
-type run struct {
-	line, from int
-	fixed      bool
 }
 
 // Line returns the line of the linked module that a line of the part comes from; 0 if
 // there is none.
 func (p *Part) Line(line int) int {
-	i := sort.Search(len(p.runs), func(i int) bool { return p.runs[i].line > line }) - 1
-	switch {
-	case line <= 0 || i < 0:
+	place, ok := p.Lines.Origin(line)
+	if !ok {
 		return 0
-	case p.runs[i].fixed || p.runs[i].from == 0:
-		return p.runs[i].from
 	}
-	return p.runs[i].from + line - p.runs[i].line
+	return place.Source.Line(place.Span.Off)
 }
 
 // Cut cuts a module into parts. Each function and variable is defined in one part and
@@ -59,7 +50,8 @@ func Cut(m *ptx.Module, o Options) []*Part {
 		parts = c.number()
 	}
 	if parts <= 1 {
-		return []*Part{{Text: m.Src.Text, Names: c.names(-1), Setting: c.settingOf(-1), runs: []run{{1, 1, false}}}}
+		whole := emit.Pieces{{Src: m.Src, Span: diag.Span{Len: int32(len(m.Src.Text))}}}
+		return []*Part{{Text: m.Src.Text, Lines: whole.Map(m.Src.Text, nil), Names: c.names(-1), Setting: c.settingOf(-1)}}
 	}
 	c.placeVariables(parts)
 	c.findUsers(parts)
@@ -72,9 +64,9 @@ func Cut(m *ptx.Module, o Options) []*Part {
 
 // Empty returns a module with the header of m and nothing else.
 func Empty(m *ptx.Module) *Part {
-	w := &partWriter{cutter: &cutter{program: &program{m: m}}, line: 1}
+	w := &partWriter{cutter: &cutter{program: &program{m: m}}}
 	w.header()
-	return &w.Part
+	return w.finish()
 }
 
 // cutter cuts one module.
@@ -198,8 +190,8 @@ func (c *cutter) findUsers(parts int) {
 type partWriter struct {
 	*cutter
 	Part
+	pieces emit.Pieces
 	part   int32
-	line   int             // of the end of Text
 	lines  []int           // Locs that it has, in order
 	chains map[int][]int   // Locs that come before a Loc
 	files  map[int64]int64 // the new index of each file
@@ -207,13 +199,13 @@ type partWriter struct {
 
 // write writes a part, in the order of the linked module.
 func (c *cutter) write(part int32) *Part {
-	w := &partWriter{cutter: c, part: part, line: 1, chains: map[int][]int{}, files: map[int64]int64{}}
+	w := &partWriter{cutter: c, part: part, chains: map[int][]int{}, files: map[int64]int64{}}
 	w.planLines()
 	w.Names, w.Setting = c.names(part), c.settingOf(part)
 	w.header()
 	w.fileTable()
 	for _, pragma := range c.m.Pragmas {
-		w.copy(pragma.Span, nil)
+		w.copy(pragma.Span)
 	}
 	needed := make([]bool, len(c.m.Names))
 	for _, n := range c.needs[part] {
@@ -231,7 +223,8 @@ func (c *cutter) write(part int32) *Part {
 		case def >= 0 && c.home[def] == part:
 			w.declaration(int32(i), d)
 		case needed[d.Name]:
-			w.extern(d)
+			// Another part defines it, or nothing.
+			w.pieces.Line(c.m.Src, d.NameSpan.Off, ".extern "+c.m.Declaration(d, c.m.Names[d.Name]))
 			needed[d.Name] = false
 		}
 	}
@@ -239,16 +232,23 @@ func (c *cutter) write(part int32) *Part {
 		w.aliases()
 	}
 	w.inlinedNames()
+	return w.finish()
+}
+
+func (w *partWriter) finish() *Part {
+	w.Text, w.Part.Lines = w.pieces.Text()
 	return &w.Part
 }
 
 func (w *partWriter) header() {
-	w.copy(w.m.VersionSpan, nil)
-	w.copy(w.m.TargetSpan, nil)
+	w.copy(w.m.VersionSpan)
+	w.copy(w.m.TargetSpan)
 	if w.m.AddressSpan.Len > 0 {
-		w.copy(w.m.AddressSpan, nil)
+		w.copy(w.m.AddressSpan)
 	}
 }
+
+func (w *partWriter) copy(span diag.Span, edits ...ptx.Edit) { w.pieces.Copy(w.m.Src, span, edits...) }
 
 // planLines decides which lines this part has: those of its bodies, and before them
 // the lines that they are inlined at and that other parts have.
@@ -305,7 +305,7 @@ func (w *partWriter) fileTable() {
 			digits++
 		}
 		at := diag.Span{Off: f.Span.Off + int32(number), Len: int32(digits - number)}
-		w.copy(f.Span, []ptx.Edit{{Span: at, Text: strconv.FormatInt(w.files[f.Index], 10)}})
+		w.copy(f.Span, ptx.Edit{Span: at, Text: strconv.FormatInt(w.files[f.Index], 10)})
 	}
 }
 
@@ -316,36 +316,22 @@ func (w *partWriter) declaration(i int32, d *ptx.Decl) {
 		linkage = ptx.Visible
 		w.Exposed = append(w.Exposed, w.m.Names[d.Name])
 	}
-	front := ""
-	if linkage != ptx.Local {
-		front = linkage.String() + " "
-	}
+	piece := emit.Piece{Src: w.m.Src, Text: linkage.Word(), After: true}
 	if d.Kind == ptx.Variable {
-		front += string(ptx.Compact(w.m.Src.Bytes(d.Prefix))) + " "
-		w.add(front, d.Declared, nil, ";\n")
-		return
-	}
-	from := d.Header
-	from.Len = d.Span.End() - from.Off
-	w.add(front, from, w.lineEdits(d), "\n")
-}
-
-// extern declares something that another part, or nothing, defines.
-func (w *partWriter) extern(d *ptx.Decl) {
-	var text string
-	if d.Kind == ptx.Variable {
-		text = string(ptx.Compact(w.m.Src.Bytes(d.Prefix))) + " " + w.m.Names[d.Name] + w.m.Shape(d)
+		piece.Text += string(ptx.Compact(w.m.Src.Bytes(d.Prefix))) + " "
+		piece.Span = d.Declared
+		piece.Edits = []ptx.Edit{{Span: diag.Span{Off: d.Declared.End()}, Text: ";"}}
 	} else {
-		text = string(ptx.Compact(w.m.Prototype(d, nil)))
+		piece.Span = diag.Span{Off: d.Header.Off, Len: d.Span.End() - d.Header.Off}
+		piece.Edits = w.lineEdits(d)
 	}
-	w.mark(d.NameSpan.Off, true)
-	w.own(".extern " + text + ";\n")
+	w.pieces.Add(piece)
 }
 
 func (w *partWriter) aliases() {
 	for _, a := range w.m.Aliases {
 		if def := w.define[a.Name]; def >= 0 && w.home[def] == w.part {
-			w.copy(a.Span, nil)
+			w.copy(a.Span)
 		}
 	}
 }
@@ -402,46 +388,19 @@ func (w *partWriter) inlinedNames() {
 	for i := range w.m.Sections {
 		s := &w.m.Sections[i]
 		if whole {
-			w.copy(s.Span, nil)
+			w.copy(s.Span)
 			continue
 		}
-		w.own(".section " + s.Name + " {\n")
+		w.pieces.Own(".section " + s.Name + " {\n")
 		for k, label := range s.Labels {
 			end := s.Body.End()
 			if k+1 < len(s.Labels) {
 				end = s.Labels[k+1].Off
 			}
 			if used[w.m.Src.String(label)] {
-				w.copy(diag.Span{Off: label.Off, Len: end - label.Off}, nil)
+				w.copy(diag.Span{Off: label.Off, Len: end - label.Off})
 			}
 		}
-		w.own("}\n")
+		w.pieces.Own("}\n")
 	}
-}
-
-func (w *partWriter) copy(span diag.Span, edits []ptx.Edit) { w.add("", span, edits, "\n") }
-
-// add writes a span of the linked module with edits that keep its lines.
-func (w *partWriter) add(front string, span diag.Span, edits []ptx.Edit, end string) {
-	w.mark(span.Off, false)
-	w.own(front)
-	before := len(w.Text)
-	w.Text = ptx.Apply(w.Text, w.m.Src.Text, span, edits)
-	w.line += bytes.Count(w.Text[before:], []byte{'\n'})
-	w.own(end)
-}
-
-// own writes text of one line.
-func (w *partWriter) own(text string) {
-	w.Text = append(w.Text, text...)
-	for _, c := range text {
-		if c == '\n' {
-			w.line++
-		}
-	}
-}
-
-// mark records that the next line comes from the line at off.
-func (w *partWriter) mark(off int32, fixed bool) {
-	w.runs = append(w.runs, run{w.line, w.m.Src.Line(off), fixed})
 }

@@ -63,5 +63,18 @@ func (m *Module) PrototypeEdits(d *Decl, edits []Edit) []Edit {
 	return edits
 }
 
+// Declaration returns what declares a variable or function, on one line, with another name
+// and without linkage and semicolon.
+func (m *Module) Declaration(d *Decl, name string) string {
+	if d.Kind == Variable {
+		return string(Compact(m.Src.Bytes(d.Prefix))) + " " + name + m.Shape(d)
+	}
+	var edits []Edit
+	if name != m.Names[d.Name] {
+		edits = append(edits, Edit{Span: d.NameSpan, Text: name})
+	}
+	return string(Compact(m.Prototype(d, edits)))
+}
+
 // Shape returns the dimensions of a variable: [2][3].
 func (m *Module) Shape(d *Decl) string { return string(Compact(m.Src.Bytes(d.Dims))) }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sort"
 	"strconv"
+	"strings"
 
 	"ptxlink/internal/hashed"
 	"ptxlink/link/diag"
@@ -219,8 +220,11 @@ const (
 )
 
 // String returns the directive, or "" for Local.
-func (l Linkage) String() string {
-	return [...]string{"", ".extern", ".visible", ".weak", ".common"}[l]
+func (l Linkage) String() string { return strings.TrimSuffix(l.Word(), " ") }
+
+// Word returns the directive as it stands before a declaration: with a space, or "".
+func (l Linkage) Word() string {
+	return [...]string{"", ".extern ", ".visible ", ".weak ", ".common "}[l]
 }
 
 // Merge returns the linkage of a name after one more declaration, which may be the

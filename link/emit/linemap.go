@@ -1,0 +1,84 @@
+package emit
+
+import (
+	"bytes"
+	"sort"
+
+	"ptxlink/link/diag"
+)
+
+// LineMap maps lines of an output to the lines they come from.
+type LineMap struct {
+	out     diag.Source
+	runs    []run // by out
+	numbers Numbers
+}
+
+// Numbers gives lines of the inputs numbers.
+type Numbers interface {
+	// Place returns the line with a number. ok is false for 0.
+	Place(number int32) (place diag.Place, ok bool)
+}
+
+// run is a stretch of the output. It starts at byte out and comes from byte off of src,
+// line by line; from that one line if fixed; from the lines with these numbers if there are
+// some; from the linker itself if src is nil.
+type run struct {
+	out   int
+	src   *diag.Source
+	off   int32
+	fixed bool
+	lines []int32
+}
+
+// Map returns where the lines of an output come from. The output ends with the pieces; what is
+// before them comes from the linker. numbers may be nil if no piece has Lines.
+func (l Pieces) Map(output []byte, numbers Numbers) *LineMap {
+	m := &LineMap{out: diag.Source{Text: output}, runs: make([]run, 0, 1+len(l)), numbers: numbers}
+	out := 0
+	mark := func(from Piece) {
+		if n := len(m.runs); n == 0 || from.Src != nil || m.runs[n-1].src != nil {
+			m.runs = append(m.runs, run{out: out, src: from.Src, off: from.Span.Off, fixed: from.Fixed, lines: from.Lines})
+		}
+	}
+	mark(Piece{})
+	out = len(output) - l.Size()
+	for i := range l {
+		from := &l[i]
+		end := out + from.Size()
+		if from.Before {
+			mark(Piece{})
+			out++
+		}
+		mark(*from)
+		if from.After {
+			out = end - 1
+			mark(Piece{})
+		}
+		out = end
+	}
+	return m
+}
+
+// Origin returns where a line (1-based) of the output comes from. ok is false for
+// lines that the linker wrote itself.
+func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
+	span := m.out.LineSpan(line)
+	if span == (diag.Span{}) {
+		return diag.Place{}, false
+	}
+	// No line starts in one run and ends in another, but for its newline.
+	run := m.runs[sort.Search(len(m.runs), func(i int) bool { return m.runs[i].out > int(span.Off) })-1]
+	if run.src == nil {
+		return diag.Place{}, false
+	}
+	ends := bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
+	if run.lines != nil {
+		return m.numbers.Place(run.lines[ends])
+	}
+	at := run.src.Line(run.off)
+	if !run.fixed {
+		at += ends
+	}
+	return diag.At(run.src, run.src.LineSpan(at)), true
+}
