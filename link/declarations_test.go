@@ -60,7 +60,7 @@ func TestDeclarations(t *testing.T) {
 		if fault != nil {
 			t.Fatal(fault)
 		}
-		for i, part := range partition.Cut(m, partition.Options{Parts: 3}) {
+		for i, part := range partition.New(m).Cut(partition.Options{Parts: 3}) {
 			d.check(seed, fmt.Sprintf("part %d", i), inputs, part.Text)
 		}
 	}

@@ -96,10 +96,14 @@ func parts(units []unit) (outputs []unit, messages []*link.Message, err error) {
 		return nil, nil, err
 	}
 	modules, err := parse(linked)
-	if err != nil || partition.Check(modules[0], diag.Spelling{}) != nil {
+	if err != nil {
 		return nil, messages, err
 	}
-	for i, part := range partition.Cut(modules[0], partition.Options{Parts: 3}) {
+	program := partition.New(modules[0])
+	if program.Check(diag.Spelling{}) != nil {
+		return nil, messages, nil
+	}
+	for i, part := range program.Cut(partition.Options{Parts: 3}) {
 		outputs = append(outputs, unit{fmt.Sprintf("part%d.ptx", i), part.Text})
 	}
 	return outputs, messages, nil

@@ -36,16 +36,16 @@ func (p *Part) Line(line int) int {
 	return place.Source.Line(place.Span.Off)
 }
 
-// Cut cuts a module into parts. Each function and variable is defined in one part and
+// Cut cuts the module into parts. Each function and variable is defined in one part and
 // declared .extern in the others that refer to it. What other parts refer to and has
 // no linkage becomes .visible; names are unique in a linked module. A part holds
 // only what it refers to, and its own table of files, so that it does not change with
 // the others. The module has passed Check.
-func Cut(m *ptx.Module, o Options) []*Part {
-	p := newProgram(m)
-	c := &cutter{program: p, inlined: ptx.NewInlinedLines(m)}
+func (p *Program) Cut(o Options) []*Part {
+	m := p.Module
+	c := &cutter{Program: p, inlined: ptx.NewInlinedLines(m)}
 	var parts int
-	c.home, parts = p.assign(o)
+	c.home, parts = c.assign(o)
 	if parts > 1 {
 		parts = c.number()
 	}
@@ -62,17 +62,18 @@ func Cut(m *ptx.Module, o Options) []*Part {
 	return list
 }
 
-// Empty returns a module with the header of m and nothing else.
-func Empty(m *ptx.Module) *Part {
-	w := &partWriter{cutter: &cutter{program: &program{m: m}}}
+// Empty returns a module with the header of the program and nothing else.
+func (p *Program) Empty() *Part {
+	w := &partWriter{cutter: &cutter{Program: p}}
 	w.header()
 	return w.finish()
 }
 
 // cutter cuts one module.
 type cutter struct {
-	*program
-	home []int32 // the part of each definition, by declaration
+	*Program
+	unit, setting []string // by declaration, of functions
+	home          []int32  // the part of each definition, by declaration
 	// needs lists the names that each part refers to, without repetitions.
 	needs [][]ptx.NameID
 	// crosses is set for the definitions that other parts refer to.
@@ -106,7 +107,7 @@ func (c *cutter) number() int {
 func (c *cutter) names(part int32) (names []string) {
 	for _, f := range c.functions {
 		if part < 0 || c.home[f] == part {
-			names = append(names, c.m.Names[c.m.Decls[f].Name])
+			names = append(names, c.Names[c.Decls[f].Name])
 		}
 	}
 	return names
@@ -129,7 +130,7 @@ func (c *cutter) placeVariables(parts int) {
 	users := make(map[int32][]int32) // by variable
 	add := func(decl int32) {
 		for _, to := range c.uses(decl) {
-			if c.m.Decls[to].Kind == ptx.Variable && !slices.Contains(users[to], c.home[decl]) {
+			if c.Decls[to].Kind == ptx.Variable && !slices.Contains(users[to], c.home[decl]) {
 				users[to] = append(users[to], c.home[decl])
 			}
 		}
@@ -137,8 +138,8 @@ func (c *cutter) placeVariables(parts int) {
 	for _, f := range c.functions {
 		add(f)
 	}
-	for i := len(c.m.Decls) - 1; i >= 0; i-- {
-		d := &c.m.Decls[i]
+	for i := len(c.Decls) - 1; i >= 0; i-- {
+		d := &c.Decls[i]
 		if d.Kind != ptx.Variable || c.define[d.Name] != int32(i) {
 			continue
 		}
@@ -149,7 +150,7 @@ func (c *cutter) placeVariables(parts int) {
 				candidates[k] = int32(k)
 			}
 		}
-		h := c.cluster([]int32{int32(i)}, 0, func(int32) string { return c.m.Names[d.Name] }).hash
+		h := c.cluster([]int32{int32(i)}, 0, func(int32) string { return c.Names[d.Name] }).hash
 		c.home[i] = slices.MaxFunc(candidates, func(a, b int32) int {
 			return cmp.Compare(mix(h^mix(uint64(a)+1)), mix(h^mix(uint64(b)+1)))
 		})
@@ -160,7 +161,7 @@ func (c *cutter) placeVariables(parts int) {
 // findUsers finds what each part refers to.
 func (c *cutter) findUsers(parts int) {
 	c.needs = make([][]ptx.NameID, parts)
-	c.crosses = make([]bool, len(c.m.Decls))
+	c.crosses = make([]bool, len(c.Decls))
 	seen := make([]map[ptx.NameID]bool, parts)
 	for i := range seen {
 		seen[i] = map[ptx.NameID]bool{}
@@ -169,8 +170,8 @@ func (c *cutter) findUsers(parts int) {
 		if part < 0 {
 			continue
 		}
-		d := &c.m.Decls[i]
-		for _, u := range c.m.Uses[d.FirstUse:d.EndUse] {
+		d := &c.Decls[i]
+		for _, u := range c.Uses[d.FirstUse:d.EndUse] {
 			if seen[part][u.Name] {
 				continue
 			}
@@ -178,7 +179,7 @@ func (c *cutter) findUsers(parts int) {
 			c.needs[part] = append(c.needs[part], u.Name)
 			if to := c.define[u.Name]; to >= 0 && c.home[to] != part {
 				c.crosses[to] = true
-				if name := c.m.Decls[to].Name; name != u.Name { // an alias
+				if name := c.Decls[to].Name; name != u.Name { // an alias
 					c.crosses[c.declare[u.Name]] = true
 				}
 			}
@@ -204,16 +205,16 @@ func (c *cutter) write(part int32) *Part {
 	w.Names, w.Setting = c.names(part), c.settingOf(part)
 	w.header()
 	w.fileTable()
-	for _, pragma := range c.m.Pragmas {
+	for _, pragma := range c.Pragmas {
 		w.copy(pragma.Span)
 	}
-	needed := make([]bool, len(c.m.Names))
+	needed := make([]bool, len(c.Names))
 	for _, n := range c.needs[part] {
 		needed[n] = true
 	}
 	aliases := false
-	for i := range c.m.Decls {
-		d := &c.m.Decls[i]
+	for i := range c.Decls {
+		d := &c.Decls[i]
 		if d.HasBody && !aliases { // their targets have been declared
 			aliases = true
 			w.aliases()
@@ -224,7 +225,7 @@ func (c *cutter) write(part int32) *Part {
 			w.declaration(int32(i), d)
 		case needed[d.Name]:
 			// Another part defines it, or nothing.
-			w.pieces.Line(c.m.Src, d.NameSpan.Off, ".extern "+c.m.Declaration(d, c.m.Names[d.Name]))
+			w.pieces.Line(c.Src, d.NameSpan.Off, ".extern "+c.Declaration(d, c.Names[d.Name]))
 			needed[d.Name] = false
 		}
 	}
@@ -241,21 +242,21 @@ func (w *partWriter) finish() *Part {
 }
 
 func (w *partWriter) header() {
-	w.copy(w.m.VersionSpan)
-	w.copy(w.m.TargetSpan)
-	if w.m.AddressSpan.Len > 0 {
-		w.copy(w.m.AddressSpan)
+	w.copy(w.VersionSpan)
+	w.copy(w.TargetSpan)
+	if w.AddressSpan.Len > 0 {
+		w.copy(w.AddressSpan)
 	}
 }
 
-func (w *partWriter) copy(span diag.Span, edits ...ptx.Edit) { w.pieces.Copy(w.m.Src, span, edits...) }
+func (w *partWriter) copy(span diag.Span, edits ...ptx.Edit) { w.pieces.Copy(w.Src, span, edits...) }
 
 // planLines decides which lines this part has: those of its bodies, and before them
 // the lines that they are inlined at and that other parts have.
 func (w *partWriter) planLines() {
 	written := map[ptx.LocPlace]bool{}
 	for d, part := range w.home {
-		decl := &w.m.Decls[d]
+		decl := &w.Decls[d]
 		if part != w.part || !decl.HasBody {
 			continue
 		}
@@ -266,7 +267,7 @@ func (w *partWriter) planLines() {
 				w.chains[i] = chain
 			}
 			for _, at := range append(chain, i) {
-				written[w.m.Locs[at].LocPlace] = true
+				written[w.Locs[at].LocPlace] = true
 				w.lines = append(w.lines, at)
 			}
 		}
@@ -276,7 +277,7 @@ func (w *partWriter) planLines() {
 // locs returns the range of Locs in a body.
 func (c *cutter) locs(body diag.Span) (first, end int) {
 	at := func(off int32) int {
-		return sort.Search(len(c.m.Locs), func(i int) bool { return c.m.Locs[i].Span.Off >= off })
+		return sort.Search(len(c.Locs), func(i int) bool { return c.Locs[i].Span.Off >= off })
 	}
 	return at(body.Off), at(body.End())
 }
@@ -284,7 +285,7 @@ func (c *cutter) locs(body diag.Span) (first, end int) {
 // fileTable writes the files of the lines in this part, numbered from 1 without gaps,
 // because ptxas writes its table by position.
 func (w *partWriter) fileTable() {
-	m := w.m
+	m := w.Module
 	used := map[int64]bool{}
 	for _, i := range w.lines {
 		used[m.Locs[i].File] = true
@@ -314,11 +315,11 @@ func (w *partWriter) declaration(i int32, d *ptx.Decl) {
 	linkage := d.Linkage
 	if linkage == ptx.Local && (w.crosses[w.define[d.Name]] || w.crosses[i]) {
 		linkage = ptx.Visible
-		w.Exposed = append(w.Exposed, w.m.Names[d.Name])
+		w.Exposed = append(w.Exposed, w.Module.Names[d.Name])
 	}
-	piece := emit.Piece{Src: w.m.Src, Text: linkage.Word(), After: true}
+	piece := emit.Piece{Src: w.Src, Text: linkage.Word(), After: true}
 	if d.Kind == ptx.Variable {
-		piece.Text += string(ptx.Compact(w.m.Src.Bytes(d.Prefix))) + " "
+		piece.Text += string(ptx.Compact(w.Src.Bytes(d.Prefix))) + " "
 		piece.Span = d.Declared
 		piece.Edits = []ptx.Edit{{Span: diag.Span{Off: d.Declared.End()}, Text: ";"}}
 	} else {
@@ -329,7 +330,7 @@ func (w *partWriter) declaration(i int32, d *ptx.Decl) {
 }
 
 func (w *partWriter) aliases() {
-	for _, a := range w.m.Aliases {
+	for _, a := range w.Aliases {
 		if def := w.define[a.Name]; def >= 0 && w.home[def] == w.part {
 			w.copy(a.Span)
 		}
@@ -345,11 +346,11 @@ func (w *partWriter) lineEdits(d *ptx.Decl) (edits []ptx.Edit) {
 	for i := first; i < end; i++ {
 		if chain := w.chains[i]; chain != nil {
 			var at *ptx.LocPlace
-			if l := w.m.Locs[i].LocPlace; i == first {
+			if l := w.Locs[i].LocPlace; i == first {
 				at = &ptx.LocPlace{File: w.files[l.File], Line: l.Line, Column: l.Column}
 			}
 			text := w.inlined.Repeat(chain, at, func(i int) []ptx.Edit { return w.renumber(nil, i) })
-			edits = append(edits, ptx.Edit{Span: diag.Span{Off: w.m.Locs[i].Span.Off}, Text: text})
+			edits = append(edits, ptx.Edit{Span: diag.Span{Off: w.Locs[i].Span.Off}, Text: text})
 		}
 		edits = w.renumber(edits, i)
 	}
@@ -363,7 +364,7 @@ func (w *partWriter) renumber(edits []ptx.Edit, i int) []ptx.Edit {
 			edits = append(edits, ptx.Edit{Span: span, Text: strconv.FormatInt(to, 10)})
 		}
 	}
-	l := &w.m.Locs[i]
+	l := &w.Locs[i]
 	number(l.FileSpan, l.File)
 	if l.Inlining != nil && l.Inlined.Len > 0 {
 		number(l.Inlined, l.InlinedAt.File)
@@ -376,8 +377,8 @@ func (w *partWriter) inlinedNames() {
 	used := map[string]bool{}
 	whole := false
 	for _, i := range w.lines {
-		if l := w.m.Locs[i].Inlining; l != nil {
-			name := w.m.Src.String(l.Function)
+		if l := w.Locs[i].Inlining; l != nil {
+			name := w.Src.String(l.Function)
 			used[name] = true
 			whole = whole || l.Addend != 0 || name == ".debug_str"
 		}
@@ -385,8 +386,8 @@ func (w *partWriter) inlinedNames() {
 	if len(used) == 0 {
 		return
 	}
-	for i := range w.m.Sections {
-		s := &w.m.Sections[i]
+	for i := range w.Sections {
+		s := &w.Sections[i]
 		if whole {
 			w.copy(s.Span)
 			continue
@@ -397,7 +398,7 @@ func (w *partWriter) inlinedNames() {
 			if k+1 < len(s.Labels) {
 				end = s.Labels[k+1].Off
 			}
-			if used[w.m.Src.String(label)] {
+			if used[w.Src.String(label)] {
 				w.copy(diag.Span{Off: label.Off, Len: end - label.Off})
 			}
 		}

@@ -73,7 +73,7 @@ func TestLines(t *testing.T) {
 	}
 	b.WriteString("}\n")
 	m := parse(t, b.String())
-	parts := Cut(m, Options{Parts: 4})
+	parts := New(m).Cut(Options{Parts: 4})
 	if len(parts) != 4 {
 		t.Fatalf("%d parts", len(parts))
 	}
@@ -122,10 +122,10 @@ func TestLines(t *testing.T) {
 // first line.
 func TestFirstLine(t *testing.T) {
 	const from = ".loc 2 20 1, function_name $name, inlined_at 1 10 1"
-	parts := Cut(parse(t, ".version 7.8\n.target sm_80\n.address_size 64\n"+
+	parts := New(parse(t, ".version 7.8\n.target sm_80\n.address_size 64\n"+
 		".visible .func f()\n{\n\t.loc 1 10 1\n"+strings.Repeat("\tbar.sync 0;\n", 50)+"\tret;\n}\n"+
 		".visible .func g()\n{\n\t"+from+"\n"+strings.Repeat("\tbar.sync 1;\n", 50)+"\tret;\n}\n"+
-		".file 1 \"a.cu\"\n.file 2 \"b.cu\"\n.section .debug_str {\n$name:\n.b8 65, 0\n}\n"), Options{Parts: 2})
+		".file 1 \"a.cu\"\n.file 2 \"b.cu\"\n.section .debug_str {\n$name:\n.b8 65, 0\n}\n")).Cut(Options{Parts: 2})
 	at := slices.IndexFunc(parts, func(p *Part) bool { return slices.Equal(p.Names, []string{"g"}) })
 	if want := "\t.loc 2 20 1 .loc 1 10 1 " + from + "\n"; at < 0 || !strings.Contains(string(parts[at].Text), want) {
 		t.Errorf("no %s in a part of its own:\n%s", want, parts[max(at, 0)].Text)
@@ -142,7 +142,7 @@ func TestNamesByOffset(t *testing.T) {
 				i, name, strings.Repeat("\tbar.sync 0;\n", 50))
 		}
 		section := "$first:\n.b8 65, 0\n$second:\n.b8 66, 0\n}"
-		parts := Cut(parse(t, text+".file 1 \"a.cu\"\n.section .debug_str {\n"+section+"\n"), Options{Parts: 2})
+		parts := New(parse(t, text+".file 1 \"a.cu\"\n.section .debug_str {\n"+section+"\n")).Cut(Options{Parts: 2})
 		if len(parts) != 2 {
 			t.Fatalf("%d parts", len(parts))
 		}
@@ -166,7 +166,7 @@ func TestVariables(t *testing.T) {
 	for i := range n {
 		fmt.Fprintf(&b, ".visible .func f%d()\n{\n\t.reg .b64 %%a;\n\tmov.u64 %%a, high%d;\n%s\tret;\n}\n", i, i, strings.Repeat("\tbar.sync 0;\n", 20))
 	}
-	parts := Cut(parse(t, b.String()), Options{Parts: 6})
+	parts := New(parse(t, b.String())).Cut(Options{Parts: 6})
 	if len(parts) != 6 {
 		t.Fatalf("%d parts", len(parts))
 	}
@@ -186,7 +186,7 @@ func TestVariables(t *testing.T) {
 			}
 		}
 		users := 0
-		for at, part := range Cut(parse(t, text), Options{Parts: 4}) {
+		for at, part := range New(parse(t, text)).Cut(Options{Parts: 4}) {
 			uses := strings.Contains(string(part.Text), fmt.Sprintf("[both%d]", i))
 			if uses {
 				users++

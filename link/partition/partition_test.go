@@ -76,7 +76,7 @@ func TestCut(t *testing.T) {
 		m := parse(t, text)
 		for _, o := range []Options{{Parts: 2}, {Parts: 5, Unit: unitOf(m)}, {Parts: 1000}, {Unit: unitOf(m)}} {
 			defined := map[string]int{}
-			parts := Cut(m, o)
+			parts := New(m).Cut(o)
 			if len(parts) < 2 {
 				t.Fatalf("seed %d, %d parts: one part", seed, o.Parts)
 			}
@@ -97,7 +97,7 @@ func TestCut(t *testing.T) {
 					t.Errorf("seed %d: %s is defined %d times", seed, m.Names[decl.Name], defined[m.Names[decl.Name]])
 				}
 			}
-			again := Cut(parse(t, text), o)
+			again := New(parse(t, text)).Cut(o)
 			if !slices.EqualFunc(parts, again, func(a, b *Part) bool { return bytes.Equal(a.Text, b.Text) }) {
 				t.Errorf("seed %d: another cut of the same module differs", seed)
 			}
@@ -139,8 +139,8 @@ func TestSmallEdit(t *testing.T) {
 	for seed := range uint64(60) {
 		m := parse(t, writeProgram(seed, 16, ""))
 		edited := parse(t, writeProgram(seed, 16, fmt.Sprintf("u%02d_f0", seed%16)))
-		before := Cut(m, Options{Unit: unitOf(m)})
-		after := Cut(edited, Options{Unit: unitOf(edited)})
+		before := New(m).Cut(Options{Unit: unitOf(m)})
+		after := New(edited).Cut(Options{Unit: unitOf(edited)})
 		if len(before) < 4 {
 			t.Fatalf("seed %d: %d parts", seed, len(before))
 		}
@@ -177,11 +177,11 @@ func TestNewFunction(t *testing.T) {
 		m := parse(t, text)
 		grown := parse(t, head+".address_size 64\n"+fmt.Sprintf(".visible .func u%02d_new()\n{\n\tret;\n}\n", seed%16)+rest)
 		old := map[string]bool{}
-		for _, part := range Cut(m, Options{Unit: unitOf(m)}) {
+		for _, part := range New(m).Cut(Options{Unit: unitOf(m)}) {
 			old[string(part.Text)] = true
 		}
 		n := 0
-		for _, part := range Cut(grown, Options{Unit: unitOf(grown)}) {
+		for _, part := range New(grown).Cut(Options{Unit: unitOf(grown)}) {
 			if !old[string(part.Text)] {
 				n++
 			}
@@ -198,7 +198,7 @@ func TestNewFunction(t *testing.T) {
 // TestUnitsStayTogether checks that the functions of a unit go to one part where they fit.
 func TestUnitsStayTogether(t *testing.T) {
 	m := parse(t, writeProgram(3, 16, ""))
-	for i, part := range Cut(m, Options{Parts: 2, Unit: unitOf(m)}) {
+	for i, part := range New(m).Cut(Options{Parts: 2, Unit: unitOf(m)}) {
 		for _, name := range part.Names {
 			if name[4] == 'k' {
 				continue
@@ -224,7 +224,7 @@ func TestCycle(t *testing.T) {
 		fmt.Fprintf(&b, ".func f%d()\n{\n%s\tcall f%d;\n\tret;\n}\n", i, strings.Repeat("\tbar.sync 0;\n", 20), to)
 	}
 	m := parse(t, b.String())
-	parts := Cut(m, Options{Parts: 5})
+	parts := New(m).Cut(Options{Parts: 5})
 	for _, part := range parts {
 		for _, name := range part.Names {
 			var n int
@@ -239,7 +239,7 @@ func TestCycle(t *testing.T) {
 	}
 	ring := parse(t, strings.ReplaceAll(b.String(), "call f0;", "call f19;\n\tcall f2;\n\tcall f4;\n\tcall f6;\n\tcall f8;\n\tcall f10;\n\tcall f12;\n\tcall f14;\n\tcall f16;\n\tcall f18;"))
 	back := strings.ReplaceAll(string(ring.Src.Text), "bar.sync 0;\n\tcall", "call f0;\n\tcall")
-	if parts := Cut(parse(t, back), Options{Parts: 5}); len(parts) < 4 {
+	if parts := New(parse(t, back)).Cut(Options{Parts: 5}); len(parts) < 4 {
 		t.Errorf("one cycle: %d parts", len(parts))
 	}
 }
@@ -257,7 +257,7 @@ func TestCheck(t *testing.T) {
 		head + ".visible .entry k() { ret; }\n":              "",
 		head + ".file 1 \"a\"\n.visible .entry k() { ret; }": "",
 	} {
-		err := Check(parse(t, text), diag.Spelling{})
+		err := New(parse(t, text)).Check(diag.Spelling{})
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", text, err, want)
 		}
@@ -271,10 +271,10 @@ func TestCloning(t *testing.T) {
 	for i := range 10 {
 		fmt.Fprintf(&b, ".visible .entry k%d()\n{\n%scall f;\nret;\n}\n", i, strings.Repeat("bar.sync 0;\n", 7))
 	}
-	if e := Cloning(parse(t, b.String()), 16); e != (Estimate{1100, 200, true, false}) {
+	if e := New(parse(t, b.String())).Cloning(16); e != (Estimate{1100, 200, true, false}) {
 		t.Errorf("%+v", e)
 	}
-	if e := Cloning(parse(t, b.String()), 2); e.Cloned < 2*e.Once || e.Cloned > 3*e.Once {
+	if e := New(parse(t, b.String())).Cloning(2); e.Cloned < 2*e.Once || e.Cloned > 3*e.Once {
 		t.Errorf("with a limit: %+v", e)
 	}
 }
@@ -290,7 +290,7 @@ func TestCloningPointers(t *testing.T) {
 		".func direct() " + body(1000) + "ret; }\n" +
 		".visible .global .u64 table[2] = {f, g};\n" +
 		".visible .entry plain() { ret; }\n"
-	count := func(entry string) Estimate { return Cloning(parse(t, text+entry), 1000) }
+	count := func(entry string) Estimate { return New(parse(t, text+entry)).Cloning(1000) }
 	once := count("").Once
 	for _, test := range []struct {
 		entry  string
@@ -320,7 +320,7 @@ func TestKinds(t *testing.T) {
 	}
 	m := parse(t, string(text))
 	all := ""
-	for _, part := range Cut(m, Options{Parts: 4}) {
+	for _, part := range New(m).Cut(Options{Parts: 4}) {
 		parse(t, string(part.Text))
 		all += string(part.Text)
 	}

@@ -19,7 +19,9 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
+	"ptxlink/link/partition"
 	"ptxlink/object/container"
+	"ptxlink/object/ptx"
 )
 
 // Options holds the options of ptxas.
@@ -67,21 +69,21 @@ const inputName, outputName = "linked.ptx", "linked.cubin"
 // Assemble assembles a linked module to a cubin. It returns the messages of ptxas,
 // with input lines; there may be messages without an error. An error other than
 // ErrRejected means that ptxas could not be run.
-func Assemble(ctx context.Context, o Options, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
+func Assemble(ctx context.Context, o Options, text []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	log := diag.Log{Spelling: o.Spelling}
-	cubin, err = assemble(ctx, o, ptx, origin, &log)
+	cubin, err = assemble(ctx, o, text, origin, &log)
 	if o.Cache != nil {
 		o.Cache.finish(&log)
 	}
 	return cubin, explained(&log), err
 }
 
-func assemble(ctx context.Context, o Options, ptx []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
-	t := newTeller(o, ptx, origin)
+func assemble(ctx context.Context, o Options, text []byte, origin Origin, log *diag.Log) (cubin []byte, err error) {
+	t := newTeller(o, text, origin)
 	if err := t.check(log); err != nil {
 		return nil, err
 	}
-	return t.assemble(ctx, t.single(nil, log, ""), log)
+	return t.assemble(ctx, t.single(log, ""), log)
 }
 
 // teller reports what ptxas says about a linked module.
@@ -89,8 +91,10 @@ type teller struct {
 	Options
 	linked *diag.Source
 	origin Origin
-	slots  slots
-	hits   atomic.Int32 // what the cache had
+	// program returns the linked module with its graph, or why ptxlink cannot read it.
+	program func() (*partition.Program, *ptx.Error)
+	slots   slots
+	hits    atomic.Int32 // what the cache had
 	// recorded are the options of the inputs that record some, by the name of the input.
 	recorded map[string]string
 	refused  []string // recorded options that ptxas does not get
@@ -106,6 +110,13 @@ const linkedName = "<linked module>"
 
 func newTeller(o Options, text []byte, origin Origin) *teller {
 	t := &teller{Options: o, linked: &diag.Source{Name: linkedName, Text: text}, origin: origin}
+	t.program = sync.OnceValues(func() (*partition.Program, *ptx.Error) {
+		m, err := ptx.Parse(t.linked)
+		if err != nil {
+			return nil, err
+		}
+		return partition.New(m), nil
+	})
 	t.recorded, t.refused = o.recorded()
 	return t
 }

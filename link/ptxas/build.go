@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -15,7 +14,6 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
 	"ptxlink/object/container"
-	"ptxlink/object/ptx"
 )
 
 // Mode is how ptxas treats the functions of a module.
@@ -77,10 +75,10 @@ type Target struct {
 // Assemble assembles a linked module to a cubin. It returns messages with input lines;
 // there may be messages without an error. An error other than ErrRejected means that a
 // program could not be run.
-func (b Build) Assemble(ctx context.Context, ptx []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
+func (b Build) Assemble(ctx context.Context, text []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	log := diag.Log{Spelling: b.Spelling}
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
-	output, err := b.assemble(ctx, ptx, origin, &log)
+	output, err := b.assemble(ctx, text, origin, &log)
 	if b.Cache != nil {
 		b.Cache.finish(&log)
 	}
@@ -219,13 +217,13 @@ func (b Build) note(log *diag.Log, text string) {
 	}
 }
 
-// whole assembles the module in one run. m is the parsed module, or nil.
-func (b Build) whole(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
+// whole assembles the module in one run.
+func (b Build) whole(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	help := ""
 	if !b.Compile {
 		help = log.With("--ptxas-mode=separate", "%s assembles inputs with different options separately")
 	}
-	u := t.single(m, log, help)
+	u := t.single(log, help)
 	if b.Command != nil {
 		b.Command(append([]string{t.Path}, t.args(u, b.prefix+inputName, b.prefix+outputName)...))
 		return nil, nil
@@ -235,9 +233,9 @@ func (b Build) whole(ctx context.Context, t *teller, m *ptx.Module, log *diag.Lo
 	return t.assemble(ctx, u, log)
 }
 
-// separate assembles the parts of a module and links their cubins.
-func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
-	parts, exposed, err := b.cut(t, m, log)
+// separate assembles the parts of a module that ptxlink can read, and links their cubins.
+func (b Build) separate(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
+	parts, exposed, err := b.cut(t, log)
 	if err != nil {
 		return nil, err
 	}
@@ -274,7 +272,7 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 	if err := worst(errs); err != nil {
 		return nil, err
 	}
-	cubin, err := b.join(ctx, t, m, cubins, log)
+	cubin, err := b.join(ctx, t, cubins, log)
 	if err == nil {
 		container.Localise(cubin, exposed)
 	}
@@ -283,21 +281,22 @@ func (b Build) separate(ctx context.Context, t *teller, m *ptx.Module, log *diag
 
 // cut cuts the module, if that is wanted and possible. It returns the units, none of a module
 // that defines nothing beside Cubins, and the names without linkage that become visible.
-func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) (units []unit, exposed []string, err error) {
-	if len(b.Cubins) > 0 && !slices.ContainsFunc(m.Decls, func(d ptx.Decl) bool { return d.Defines() }) {
+func (b Build) cut(t *teller, log *diag.Log) (units []unit, exposed []string, err error) {
+	p, _ := t.program()
+	if len(b.Cubins) > 0 && !p.Defines() {
 		return nil, nil, nil // nvlink needs only the cubins
 	}
-	if b.Parts == 1 && len(t.settings(m)) < 2 {
-		return []unit{t.single(m, log, "")}, nil, nil
+	if b.Parts == 1 && len(t.settings()) < 2 {
+		return []unit{t.single(log, "")}, nil, nil
 	}
-	if err := partition.Check(m, b.Spelling); err != nil {
+	if err := p.Check(b.Spelling); err != nil {
 		if b.Parts == 1 || b.Parts == 0 && (b.Mode == Auto || len(b.Cubins) > 0) {
 			b.note(log, "one part: "+err.Error())
-			return []unit{t.single(m, log, "")}, nil, nil
+			return []unit{t.single(log, "")}, nil, nil
 		}
 		return nil, nil, err
 	}
-	parts := partition.Cut(m, partition.Options{Parts: b.Parts, Unit: t.unit, Setting: t.setting})
+	parts := p.Cut(partition.Options{Parts: b.Parts, Unit: t.unit, Setting: t.setting})
 	for i, part := range parts {
 		units = append(units, unit{part.Text, part.Line, strings.Fields(part.Setting)})
 		exposed = append(exposed, part.Exposed...)
@@ -313,21 +312,22 @@ func (b Build) cut(t *teller, m *ptx.Module, log *diag.Log) (units []unit, expos
 // with 0, as many as Separate would choose. An error is a message about what cannot be
 // cut.
 func (o Options) Cut(text []byte, origin Origin, parts int) (list [][]byte, err error) {
-	t := &teller{Options: o, linked: &diag.Source{Name: inputName, Text: text}, origin: origin}
-	m, perr := ptx.Parse(t.linked)
+	t := newTeller(o, text, origin)
+	t.linked.Name = inputName
+	p, perr := t.program()
 	if perr != nil {
 		return nil, perr
 	}
 	if parts != 1 {
-		if err := partition.Check(m, o.Spelling); err != nil {
+		if err := p.Check(o.Spelling); err != nil {
 			return nil, err
 		}
 	}
-	for _, part := range partition.Cut(m, partition.Options{Parts: parts, Unit: t.unit}) {
+	for _, part := range p.Cut(partition.Options{Parts: parts, Unit: t.unit}) {
 		list = append(list, part.Text)
 	}
 	for len(list) < parts {
-		list = append(list, partition.Empty(m).Text)
+		list = append(list, p.Empty().Text)
 	}
 	return list, nil
 }

@@ -10,7 +10,6 @@ import (
 
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
-	"ptxlink/object/ptx"
 )
 
 // The automatic choice is the first of these that applies:
@@ -42,11 +41,11 @@ const wholeSmall, ptxasStart = 4000, 400
 const tryLimit, callLimit = 20000, 5000
 
 // slower reports whether whole mode takes longer than the separate inputs would.
-func (b Build) slower(t *teller, m *ptx.Module, e partition.Estimate) bool {
-	if e.Cloned <= wholeSmall || b.Nvlink == "" || partition.Check(m, b.Spelling) != nil {
+func (b Build) slower(t *teller, p *partition.Program, e partition.Estimate) bool {
+	if e.Cloned <= wholeSmall || b.Nvlink == "" || p.Check(b.Spelling) != nil {
 		return false
 	}
-	largest, units := partition.Units(m, t.unit)
+	largest, units := p.Units(t.unit)
 	return units > 1 && e.Cloned > max(largest, (e.Once+int64(units-1)*ptxasStart)/2)
 }
 
@@ -60,69 +59,69 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 		b.Temporary(b.prefix+inputName, t.linked.Text)
 	}
 	if len(b.Cubins) == 0 && (b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole) {
-		return b.whole(ctx, t, nil, log)
+		return b.whole(ctx, t, log)
 	}
-	m, perr := ptx.Parse(t.linked)
+	p, perr := t.program()
 	switch {
 	case perr != nil: // ptxas reports what is wrong, or knows more than we do
-		return b.whole(ctx, t, nil, log)
+		return b.whole(ctx, t, log)
 	case b.Mode == Separate:
-		return b.separate(ctx, t, m, log)
+		return b.separate(ctx, t, log)
 	}
-	w := b.prefer(t, m)
-	if w.separate && (b.Nvlink == "" || m.AddressSize == 32) {
+	w := b.prefer(t, p)
+	if w.separate && (b.Nvlink == "" || p.AddressSize == 32) {
 		w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
 	}
 	if t.way = w.why; t.way != "" {
 		b.note(log, t.way)
 	}
-	return w.assemble(ctx, t, m, log)
+	return w.assemble(ctx, t, log)
 }
 
 // way is a way to a cubin, which may need nvlink.
 type way struct {
-	assemble func(context.Context, *teller, *ptx.Module, *diag.Log) ([]byte, error)
+	assemble func(context.Context, *teller, *diag.Log) ([]byte, error)
 	separate bool
 	why      string
 }
 
 // prefer returns the way that the automatic choice takes if there is an nvlink.
-func (b Build) prefer(t *teller, m *ptx.Module) way {
-	e := partition.Cloning(m, 16)
+func (b Build) prefer(t *teller, p *partition.Program) way {
+	e := p.Cloning(16)
 	switch {
 	case bytes.Contains(t.linked.Text, []byte("setmaxnreg")):
 		return way{b.whole, false, "whole program: ptxas ignores setmaxnreg in separate functions"}
-	case len(t.settings(m)) > 1 && partition.Check(m, b.Spelling) == nil:
+	case len(t.settings()) > 1 && p.Check(b.Spelling) == nil:
 		return way{b.separate, true, "separate functions: the inputs were compiled with different options for ptxas"}
 	case float64(e.Cloned) > cloneLimit*float64(e.Once) && e.Cloned-e.Once > cloneSmall:
 		return way{b.separate, true, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
-	case b.slower(t, m, e):
+	case b.slower(t, p, e):
 		return way{b.sooner, true, fmt.Sprintf("separate functions: one ptxas would take longer for %d instructions than several", e.Cloned)}
 	case e.Pointers && e.Cloned > tryLimit:
 		return way{b.separate, true, fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
-	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(m) > 1):
+	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(p) > 1):
 		return way{b.better, true, ""}
 	}
 	return way{b.whole, false, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
 }
 
 // units returns the number of inputs that have functions in the module.
-func (t *teller) units(m *ptx.Module) int {
-	_, units := partition.Units(m, t.unit)
+func (t *teller) units(p *partition.Program) int {
+	_, units := p.Units(t.unit)
 	return units
 }
 
 // sooner assembles the separate functions only because that is done sooner. What a
 // limit of registers refuses is assembled as a whole.
-func (b Build) sooner(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
+func (b Build) sooner(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	own := log.Split(1)[0]
-	cubin, err := b.separate(ctx, t, m, &own)
+	cubin, err := b.separate(ctx, t, &own)
 	if limit := registerLimit(&own); limit != "" && errors.Is(err, ErrRejected) {
 		log.Warn(diag.RegisterLimit, diag.Place{}, "one ptxas assembles the whole program, which takes longer: "+limit).
 			WithHelp(log.With("--ptxas-mode=whole", "%s does so without trying the separate functions first"))
 		t.Compile, t.way = false, "whole program: "+limit
 		clear(t.spills)
-		return b.whole(ctx, t, m, log)
+		return b.whole(ctx, t, log)
 	}
 	log.Append(&own)
 	return cubin, err
@@ -158,10 +157,10 @@ type trial struct {
 
 // better assembles the whole program and the separate functions at the same time, and
 // returns the better cubin.
-func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.Log) ([]byte, error) {
+func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	if b.Command != nil {
-		b.whole(ctx, t, m, log)
-		return b.separate(ctx, t, m, log)
+		b.whole(ctx, t, log)
+		return b.separate(ctx, t, log)
 	}
 	logs := log.Split(2)
 	whole, separate := &trial{teller: t.again(), log: &logs[0]}, &trial{teller: t.again(), log: &logs[1]}
@@ -176,7 +175,7 @@ func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.L
 		if try == separate {
 			assemble = b.separate
 		}
-		wait.Go(func() { try.cubin, try.err = assemble(ctx, try.teller, m, try.log) })
+		wait.Go(func() { try.cubin, try.err = assemble(ctx, try.teller, try.log) })
 	}
 	wait.Wait()
 	chosen := whole
@@ -205,7 +204,7 @@ func (b Build) better(ctx context.Context, t *teller, m *ptx.Module, log *diag.L
 // again returns a teller of the same module that also collects spills.
 func (t *teller) again() *teller {
 	c := newTeller(t.Options, nil, t.origin)
-	c.linked, c.slots, c.Usage = t.linked, t.slots, true
+	c.linked, c.program, c.slots, c.Usage = t.linked, t.program, t.slots, true
 	return c
 }
 

@@ -49,7 +49,7 @@ func TestSlower(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := build.slower(teller, m, partition.Estimate{Cloned: test.cloned, Once: int64(test.f + test.g)}); got != test.want {
+		if got := build.slower(teller, partition.New(m), partition.Estimate{Cloned: test.cloned, Once: int64(test.f + test.g)}); got != test.want {
 			t.Errorf("%s: %v, want %v", test.name, got, test.want)
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 	"ptxlink/object/container"
-	"ptxlink/object/ptx"
 )
 
 // gpu returns the name of the GPU that ptxas assembles for.
@@ -69,7 +68,7 @@ var nvlinkSaid = sync.OnceValue(func() *regexp.Regexp {
 var ourFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` in '[^']*\.o\.cubin'`) })
 
 // join links cubins with nvlink, or takes the result from the cache.
-func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]byte, log *diag.Log) ([]byte, error) {
+func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.Log) ([]byte, error) {
 	var names []string
 	for i := range cubins {
 		names = append(names, partName(i, len(cubins))+".o.cubin")
@@ -88,11 +87,11 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 		}
 		key = b.Cache.key(ctx, b.Nvlink, args, digests)
 		if kept, ok := b.Cache.load(ctx, key, container.CheckCubin); ok {
-			b.nvlinkSays(t, kept.said, m, log)
+			b.nvlinkSays(t, kept.said, log)
 			return kept.cubin, nil
 		}
 	}
-	said, cubin, err := b.nvlink(ctx, t, m, args, names, cubins, log)
+	said, cubin, err := b.nvlink(ctx, t, args, names, cubins, log)
 	if err == nil && key != "" {
 		b.Cache.store(ctx, key, result{said, cubin})
 	}
@@ -100,7 +99,7 @@ func (b Build) join(ctx context.Context, t *teller, m *ptx.Module, cubins [][]by
 }
 
 // nvlink runs nvlink.
-func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names []string, cubins [][]byte, log *diag.Log) (_ string, cubin []byte, err error) {
+func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubins [][]byte, log *diag.Log) (_ string, cubin []byte, err error) {
 	dir, remove, err := outfile.TempDir()
 	if err != nil {
 		return "", nil, err
@@ -125,7 +124,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 	}
 	said := string(out.Said)
 	own := log.Split(1)[0]
-	b.nvlinkSays(t, said, m, &own)
+	b.nvlinkSays(t, said, &own)
 	noteLeft("nvlink", out.Left, &own)
 	cubin, readErr := tool.ReadFile(dir, outputName)
 	if readErr == nil {
@@ -155,7 +154,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, m *ptx.Module, args, names
 }
 
 // nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
-func (b Build) nvlinkSays(t *teller, text string, m *ptx.Module, log *diag.Log) {
+func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 	lines := quota{kind: 1}
 	defer func() { noteLeft("nvlink", lines.left, log) }()
 	for line := range strings.Lines(text) {
@@ -175,7 +174,7 @@ func (b Build) nvlinkSays(t *teller, text string, m *ptx.Module, log *diag.Log) 
 		for i := len(t.Cubins) - 1; i >= 0; i-- {
 			text = strings.ReplaceAll(text, objectName(i), diag.Escape(t.Cubins[i].Name))
 		}
-		place := t.symbol(m, found[2])
+		place := t.symbol(found[2])
 		switch found[1] {
 		case "warning":
 			log.Warn(diag.Nvlink, place, text)
@@ -196,15 +195,16 @@ func (b Build) nvlinkSays(t *teller, text string, m *ptx.Module, log *diag.Log) 
 }
 
 // symbol returns the place in an input of the first symbol that a message quotes.
-func (t *teller) symbol(m *ptx.Module, text string) diag.Place {
+func (t *teller) symbol(text string) diag.Place {
+	p, _ := t.program()
 	for _, q := range quoted().FindAllStringSubmatch(text, -1) {
-		id, ok := m.Lookup(q[1])
+		id, ok := p.Lookup(q[1])
 		if !ok {
 			continue
 		}
 		span := diag.Span{}
-		for i := range m.Decls {
-			if d := &m.Decls[i]; d.Name == id && (span.Len == 0 || d.Defines()) {
+		for i := range p.Decls {
+			if d := &p.Decls[i]; d.Name == id && (span.Len == 0 || d.Defines()) {
 				span = d.NameSpan
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"ptxlink/link/diag"
-	"ptxlink/object/ptx"
 )
 
 // A fatbin records the options for ptxas that its module was compiled with, such as
@@ -114,8 +113,8 @@ func (o Options) recorded() (all map[string]string, refused []string) {
 func (t *teller) setting(unit string) string { return t.recorded[unit] }
 
 // settings returns the different options of the inputs that have functions in the
-// linked module. It parses the module if m is nil and the inputs differ.
-func (t *teller) settings(m *ptx.Module) (list []string) {
+// linked module.
+func (t *teller) settings() (list []string) {
 	seen := map[string]bool{}
 	add := func(setting string) {
 		if !seen[setting] {
@@ -129,15 +128,13 @@ func (t *teller) settings(m *ptx.Module) (list []string) {
 	if len(list) < 2 {
 		return list
 	}
-	if m == nil {
-		var err *ptx.Error
-		if m, err = ptx.Parse(t.linked); err != nil { // ptxas reports what is wrong
-			return list
-		}
+	p, err := t.program()
+	if err != nil { // ptxas reports what is wrong
+		return list
 	}
 	list, seen = nil, map[string]bool{}
-	for i := range m.Decls {
-		if d := &m.Decls[i]; d.HasBody {
+	for i := range p.Decls {
+		if d := &p.Decls[i]; d.HasBody {
 			add(t.setting(t.unit(d.NameSpan.Off)))
 		}
 	}
@@ -145,8 +142,8 @@ func (t *teller) settings(m *ptx.Module) (list []string) {
 }
 
 // common returns the options that all of these inputs have, and the others.
-func (t *teller) common(m *ptx.Module) (all, some []string) {
-	settings := t.settings(m)
+func (t *teller) common() (all, some []string) {
+	settings := t.settings()
 	having := map[string]int{}
 	var options []string
 	for _, setting := range settings {
@@ -167,9 +164,9 @@ func (t *teller) common(m *ptx.Module) (all, some []string) {
 }
 
 // single returns the unit of a run for all inputs, and warns of the options that only
-// some inputs have. help says how to keep them; m may be nil.
-func (t *teller) single(m *ptx.Module, log *diag.Log, help string) unit {
-	all, some := t.common(m)
+// some inputs have. help says how to keep them.
+func (t *teller) single(log *diag.Log, help string) unit {
+	all, some := t.common()
 	if len(some) > 0 {
 		partly := map[string]bool{}
 		for _, option := range some {

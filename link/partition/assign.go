@@ -1,0 +1,312 @@
+package partition
+
+import (
+	"cmp"
+	"hash/fnv"
+	"maps"
+	"math"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"ptxlink/internal/graph"
+	"ptxlink/object/ptx"
+)
+
+// Options holds the options of Cut.
+type Options struct {
+	// Parts is the largest number of parts; 0 chooses it by the size of the module.
+	Parts int
+	// Unit returns the name of the input that a place of the module comes from, or
+	// "". The functions of one input stay together where they fit into a part, so
+	// that a changed input changes one part. It may be nil.
+	Unit func(off int32) string
+	// Setting returns what ptxas must be told about the functions of a unit. Functions
+	// with different settings are in different parts, so that there may be more than
+	// Parts. It may be nil.
+	Setting func(unit string) string
+}
+
+// MaxParts is the largest useful value of Options.Parts.
+const MaxParts = 1024
+
+// cluster is a set of functions that go to one part.
+type cluster struct {
+	key    string // the name of its unit or function that comes first
+	hash   uint64
+	weight int64
+	decls  []int32
+}
+
+// assign returns the part of each function, and the number of parts.
+func (c *cutter) assign(o Options) (part []int32, parts int) {
+	c.unit, c.setting = make([]string, len(c.Decls)), make([]string, len(c.Decls))
+	part = make([]int32, len(c.Decls))
+	for i := range part {
+		part[i] = -1
+	}
+	groups := map[string][]int32{} // by setting
+	for _, f := range c.functions {
+		if o.Unit != nil {
+			c.unit[f] = o.Unit(c.Decls[f].NameSpan.Off)
+		}
+		if o.Setting != nil {
+			c.setting[f] = o.Setting(c.unit[f])
+		}
+		groups[c.setting[f]] = append(groups[c.setting[f]], f)
+	}
+	settings := slices.Sorted(maps.Keys(groups))
+	numbers := c.share(groups, settings, o.Parts)
+	for i, setting := range settings {
+		c.fill(groups[setting], part, parts, numbers[i])
+		parts += numbers[i]
+	}
+	return part, max(1, parts)
+}
+
+// share returns the number of parts for the functions of each setting: one, and its
+// share of the others. What is left over goes to the largest.
+func (c *cutter) share(groups map[string][]int32, settings []string, parts int) (numbers []int) {
+	total, left, largest := c.total(c.functions), int64(max(0, parts-len(groups))), 0
+	rest := left
+	for i, setting := range settings {
+		group := groups[setting]
+		n := choose(quantise(c.total(group)), c.units(group))
+		if parts > 0 {
+			more := left * c.total(group) / total
+			n, rest = 1+int(more), rest-more
+		}
+		numbers = append(numbers, n)
+		if c.total(group) > c.total(groups[settings[largest]]) {
+			largest = i
+		}
+	}
+	for i, setting := range settings {
+		if i == largest {
+			numbers[i] += int(rest)
+		}
+		numbers[i] = max(1, min(numbers[i], len(groups[setting]), MaxParts))
+	}
+	return numbers
+}
+
+// total returns the cost of functions.
+func (c *cutter) total(functions []int32) (sum int64) {
+	for _, f := range functions {
+		sum += c.cost[f] + perFunction
+	}
+	return sum
+}
+
+// units returns the number of units of functions.
+func (c *cutter) units(functions []int32) int {
+	units := map[string]bool{}
+	for _, f := range functions {
+		units[c.unit[f]] = true
+	}
+	return len(units)
+}
+
+// fill distributes functions over parts, of which first is the first.
+func (c *cutter) fill(functions, part []int32, first, parts int) {
+	limit := max(1, quantise(c.total(functions))*3/2/int64(parts)) // of a cluster: parts need not be equal
+	clusters := c.clusters(functions, limit)
+
+	// The most expensive clusters first, because they are the hardest to place. Equal
+	// weights are ordered by the hash of their keys, which an edit does not change.
+	sum := int64(0)
+	for i := range clusters {
+		sum += clusters[i].weight
+	}
+	slices.SortFunc(clusters, func(a, b cluster) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.hash, b.hash), strings.Compare(a.key, b.key))
+	})
+	room := quantise(sum/int64(parts)) * 5 / 4
+	load := make([]int64, parts)
+	for _, set := range clusters {
+		to := place(set, load, room)
+		load[to] += set.weight
+		for _, d := range set.decls {
+			part[d] = int32(first + to)
+		}
+	}
+}
+
+// The number of parts by size. A start of ptxas costs as much as some 400
+// instructions, so small parts cost time; of a large one, all is assembled again if one
+// function changes. There are no more parts than half the inputs, so that ptxas is
+// started less often than for the separate inputs, except where the parts are large.
+const smallPart, largePart, mostParts = 600, 2000, 64
+
+// choose returns the number of parts for a number of instructions and units. The steps
+// keep it from changing with every edit.
+func choose(total int64, units int) int {
+	n := min(total/smallPart, max(int64(units)/2, total/largePart), mostParts)
+	chosen := 1
+	for _, step := range []int{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64} {
+		if int64(step) <= n {
+			chosen = step
+		}
+	}
+	return chosen
+}
+
+// quantise rounds a cost to a power of the square root of 2, so that the small edits
+// of a function do not move others to other parts.
+func quantise(n int64) int64 {
+	return int64(math.Round(math.Exp2(math.Round(2*math.Log2(float64(max(1, n)))) / 2)))
+}
+
+// place returns the part for a cluster: the first in its own order of preference that
+// has room, else the one with the least load.
+func place(c cluster, load []int64, room int64) int {
+	best, first, least := -1, uint64(0), 0
+	for i := range load {
+		if load[i] < load[least] {
+			least = i
+		}
+		preference := mix(c.hash ^ mix(uint64(i)+1))
+		if load[i]+c.weight <= room && (best < 0 || preference > first) {
+			best, first = i, preference
+		}
+	}
+	if best < 0 {
+		return least
+	}
+	return best
+}
+
+// mix scatters the bits of a number.
+func mix(x uint64) uint64 {
+	x ^= x >> 33
+	x *= 0xff51afd7ed558ccd
+	x ^= x >> 29
+	hi, lo := bits.Mul64(x, 0xc4ceb9fe1a85ec53)
+	return hi ^ lo
+}
+
+// clusters groups functions:
+//
+//  1. the functions of an input, and inputs that call each other in a cycle, if they
+//     fit into a part
+//  2. else the functions of an input
+//  3. else the functions that call each other in a cycle
+//  4. else each function by itself
+//
+// The target of an alias has its names in its own part.
+func (c *cutter) clusters(functions []int32, limit int64) (done []cluster) {
+	component := c.components()
+	byUnit := func(f int32) string { return c.unit[f] }
+	var queue = c.split(functions, func(join func(a, b int32)) {
+		c.joinUnits(functions, join)
+		for _, f := range functions {
+			join(f, component[f])
+		}
+	})
+	refine := func(level func(join func(a, b int32), group []int32), key func(int32) string, last bool) {
+		var rest [][]int32
+		for _, group := range queue {
+			sets := [][]int32{group}
+			if level != nil {
+				sets = c.split(group, func(join func(a, b int32)) { level(join, group) })
+			}
+			for _, set := range sets {
+				if weight := quantise(c.total(set)); weight <= limit || last || len(set) == 1 {
+					done = append(done, c.cluster(set, weight, key))
+				} else {
+					rest = append(rest, set)
+				}
+			}
+		}
+		queue = rest
+	}
+	name := func(f int32) string { return c.Names[c.Decls[f].Name] }
+	if slices.ContainsFunc(functions, func(f int32) bool { return c.unit[f] != "" }) {
+		refine(nil, byUnit, false)
+		refine(func(join func(a, b int32), group []int32) { c.joinUnits(group, join) }, byUnit, false)
+	}
+	refine(func(join func(a, b int32), group []int32) {
+		for _, f := range group {
+			join(f, component[f])
+		}
+	}, name, false)
+	refine(func(func(a, b int32), []int32) {}, name, true)
+	return done
+}
+
+func (c *cutter) joinUnits(group []int32, join func(a, b int32)) {
+	first := map[string]int32{}
+	for _, f := range group {
+		if c.unit[f] == "" {
+			continue
+		}
+		if at, ok := first[c.unit[f]]; ok {
+			join(at, f)
+		} else {
+			first[c.unit[f]] = f
+		}
+	}
+}
+
+// perFunction is added to the cost of each function, for what ptxas does besides
+// instructions. It also keeps the weights of short functions from changing by an edit.
+const perFunction = 32
+
+func (c *cutter) cluster(set []int32, weight int64, key func(int32) string) cluster {
+	group := cluster{key: key(set[0]), weight: weight, decls: set}
+	for _, f := range set {
+		group.key = min(group.key, key(f))
+	}
+	h := fnv.New64a()
+	h.Write([]byte(group.key))
+	group.hash = mix(h.Sum64())
+	return group
+}
+
+// split returns the sets of functions that unite joins. Functions outside the group
+// are ignored.
+func (c *cutter) split(group []int32, unite func(join func(a, b int32))) (sets [][]int32) {
+	parent := make(map[int32]int32, len(group))
+	for _, f := range group {
+		parent[f] = f
+	}
+	find := func(f int32) int32 {
+		for parent[f] != f {
+			parent[f] = parent[parent[f]]
+			f = parent[f]
+		}
+		return f
+	}
+	unite(func(a, b int32) {
+		if _, ok := parent[a]; !ok {
+			return
+		}
+		if _, ok := parent[b]; ok {
+			parent[find(b)] = find(a)
+		}
+	})
+	index := map[int32]int{}
+	for _, f := range group {
+		root := find(f)
+		i, ok := index[root]
+		if !ok {
+			i = len(sets)
+			index[root] = i
+			sets = append(sets, nil)
+		}
+		sets[i] = append(sets[i], f)
+	}
+	return sets
+}
+
+// components returns, for each function, one function of its strongly connected
+// component.
+func (c *cutter) components() []int32 {
+	_, component := graph.Components(len(c.Decls), func(decl int32) []int32 {
+		if d := &c.Decls[decl]; d.Kind == ptx.Variable || !d.Defines() {
+			return nil
+		}
+		return slices.DeleteFunc(c.uses(decl), func(to int32) bool { return c.Decls[to].Kind == ptx.Variable })
+	})
+	return component
+}

@@ -1,0 +1,213 @@
+// Package partition cuts a linked module into modules that ptxas -c assembles in
+// parallel and nvlink joins, and estimates what whole-program mode would clone.
+package partition
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+
+	"ptxlink/internal/graph"
+	"ptxlink/link/diag"
+	"ptxlink/object/ptx"
+)
+
+// Program is a linked module with its graph. Its methods may be called concurrently.
+type Program struct {
+	*ptx.Module
+	// define and declare are the definition of each name and its first declaration of
+	// any kind, as indexes of Decls; -1 if there is none. The name of an alias has the
+	// definition of its target.
+	define, declare []int32
+	functions       []int32 // definitions of functions and entries, in order
+	cost            []int64 // by declaration
+	// taken are the functions whose address is taken, and pointers is set for the
+	// definitions that take one or call through a register.
+	taken    []int32
+	pointers []bool
+}
+
+// New reads the graph of a module.
+func New(m *ptx.Module) *Program {
+	p := &Program{Module: m, define: make([]int32, len(m.Names)), declare: make([]int32, len(m.Names)), cost: make([]int64, len(m.Decls))}
+	for n := range m.Names {
+		p.define[n], p.declare[n] = -1, -1
+	}
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		if p.declare[d.Name] < 0 {
+			p.declare[d.Name] = int32(i)
+		}
+		if !d.Defines() {
+			continue
+		}
+		p.define[d.Name] = int32(i)
+		if d.Kind != ptx.Variable {
+			p.functions = append(p.functions, int32(i))
+			p.cost[i] = cost(m.Src.Bytes(d.Body))
+		}
+	}
+	// An alias may lead to another one.
+	for range m.Aliases {
+		done := true
+		for _, a := range m.Aliases {
+			if to := p.define[a.Target]; p.define[a.Name] != to {
+				p.define[a.Name], done = to, false
+			}
+		}
+		if done {
+			break
+		}
+	}
+	p.findPointers()
+	return p
+}
+
+// Defines reports whether the module defines anything.
+func (p *Program) Defines() bool {
+	return slices.ContainsFunc(p.Decls, func(d ptx.Decl) bool { return d.Defines() })
+}
+
+// Units returns the number of inputs with functions in the module, and the
+// instructions of the largest of them. unit is Options.Unit.
+func (p *Program) Units(unit func(off int32) string) (largest int64, units int) {
+	costs := map[string]int64{}
+	for _, f := range p.functions {
+		name := unit(p.Decls[f].NameSpan.Off)
+		costs[name] += p.cost[f]
+		largest = max(largest, costs[name])
+	}
+	return largest, len(costs)
+}
+
+// Check returns an error if the module cannot be cut. DWARF of one function refers to
+// that of others, and an unknown statement may belong to any part. spelling names options in
+// the error.
+func (p *Program) Check(spelling diag.Spelling) error {
+	m := p.Module
+	for i := range m.Sections {
+		// Names of inlined functions, for .loc.
+		if name := m.Sections[i].Name; name != ".debug_str" {
+			return diag.New(diag.Partition, diag.Place{}, "a module with DWARF cannot be partitioned").WithHelp(spelling.With("-S", "%s removes debug information") + spelling.With("--keep-line-info", "; with %s it keeps .file and .loc"))
+		}
+	}
+	if len(m.Others) > 0 {
+		return diag.New(diag.Partition, diag.At(m.Src, m.Others[0].Span), "the module has a statement that ptxlink does not know, so it cannot be partitioned")
+	}
+	if m.AddressSize == 32 {
+		return diag.New(diag.Partition, diag.Place{}, "a module with 32-bit addresses cannot be partitioned")
+	}
+	return nil
+}
+
+// findPointers finds the functions whose address is taken, and who may call them.
+func (p *Program) findPointers() {
+	m := p.Module
+	p.pointers = make([]bool, len(m.Decls))
+	calls := make([]bool, len(m.Uses))
+	for i := range m.Calls {
+		if use := m.Calls[i].Use; use >= 0 {
+			calls[use] = true
+		}
+	}
+	seen := make([]bool, len(m.Decls))
+	for i := range m.Decls {
+		d := &m.Decls[i]
+		if !d.Defines() {
+			continue
+		}
+		for u := d.FirstUse; u < d.EndUse; u++ {
+			to := p.define[m.Uses[u].Name]
+			if calls[u] || to < 0 || m.Decls[to].Kind != ptx.Func {
+				continue
+			}
+			p.pointers[i] = true
+			if !seen[to] {
+				seen[to] = true
+				p.taken = append(p.taken, to)
+			}
+		}
+		if d.HasBody {
+			first := sort.Search(len(m.Calls), func(k int) bool { return m.Calls[k].Span.Off >= d.Body.Off })
+			for k := first; k < len(m.Calls) && m.Calls[k].Span.Off < d.Body.End(); k++ {
+				p.pointers[i] = p.pointers[i] || m.Calls[k].Use < 0
+			}
+		}
+	}
+}
+
+// cost estimates the number of instructions of a body, by its semicolons.
+func cost(body []byte) int64 { return int64(bytes.Count(body, []byte{';'})) + 1 }
+
+// uses returns the definitions that a definition refers to.
+func (p *Program) uses(decl int32) (list []int32) {
+	d := &p.Decls[decl]
+	for _, u := range p.Uses[d.FirstUse:d.EndUse] {
+		if to := p.define[u.Name]; to >= 0 {
+			list = append(list, to)
+		}
+	}
+	return list
+}
+
+// Estimate is what ptxas assembles of a module.
+type Estimate struct {
+	Cloned   int64 // instructions in whole-program mode
+	Once     int64 // instructions with one copy of each function
+	Calls    bool  // a kernel calls functions
+	Pointers bool  // a kernel has copies of functions that are called through pointers
+}
+
+// Cloning estimates the instructions that ptxas assembles in whole-program mode, where
+// each kernel gets a copy of every function that it reaches. A kernel that reaches a
+// call through a pointer, or takes the address of a function, gets copies of all
+// functions whose address the module takes, whatever their prototypes
+// (testdata/script/cubin_mode_pointers.txtar). Cloning stops at limit times the
+// instructions with one copy of each, because the number of kernels times the number of
+// functions may be large.
+func (p *Program) Cloning(limit int64) (e Estimate) {
+	m := p.Module
+	for _, f := range p.functions {
+		e.Once += p.cost[f]
+	}
+	seen := make([]int32, len(m.Decls)) // the last kernel that reached it
+	steps := int64(0)
+	round := int32(0)
+	walk := graph.Walk[int32]{First: func(decl int32) bool {
+		first := seen[decl] != round
+		seen[decl] = round
+		return first
+	}}
+	for _, f := range p.functions {
+		if m.Decls[f].Kind != ptx.Entry {
+			continue
+		}
+		pointers := false
+		add := func(list []int32) {
+			for _, to := range list {
+				steps++
+				// A kernel refers to another one to launch it.
+				if m.Decls[to].Kind != ptx.Entry {
+					walk.Add(to)
+				}
+			}
+		}
+		round++
+		walk.Add(f)
+		walk.Visit(func(at int32) {
+			e.Cloned += p.cost[at]
+			e.Calls = e.Calls || m.Decls[at].Kind == ptx.Func
+			add(p.uses(at))
+			if p.pointers[at] && !pointers {
+				pointers = true
+				e.Pointers = e.Pointers || len(p.taken) > 0
+				add(p.taken)
+			}
+		})
+		if e.Cloned > limit*e.Once || steps > 64*limit*int64(len(m.Uses)+1) {
+			break
+		}
+	}
+	e.Cloned = max(e.Cloned, e.Once)
+	return e
+}
