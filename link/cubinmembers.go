@@ -1,8 +1,11 @@
 package link
 
 import (
+	"context"
 	"slices"
 
+	"ptxlink/internal/mapped"
+	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/resolve"
 )
@@ -111,6 +114,39 @@ func (m *cubinMembers) settle() bool {
 	left := m.offers != nil && slices.ContainsFunc(m.list, func(c Cubin) bool { return c.Archived }) && slices.Contains(m.linked, false)
 	m.offers = nil
 	return left
+}
+
+// resolve decides which definition each name refers to, and which members are linked. These
+// may need modules, so it is repeated until they need no more.
+func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers, cubins cubins, maps *mapped.Files, log *diag.Log) (*resolve.Table, cubins, error) {
+	defer in.close()
+	for {
+		round := log
+		if members.offers != nil {
+			round = &diag.Log{Spelling: o.Spelling}
+		}
+		traceSymbols(in.files, o.TraceSymbols, round)
+		table := resolveNames(in, cubins, o, round)
+		if round.Errors() > 0 || !members.pull(table, o) && !members.settle() {
+			if round != log {
+				log.Append(round)
+			}
+			if log.Errors() == 0 && in.empty && !members.link() {
+				nothingLinked(log)
+			}
+			return table, cubins, nil
+		}
+		// Members of archives are linked, or left out.
+		cubins = readCubins(members.cubins(), log)
+		if err := in.load(ctx, o, cubins, maps, log); err != nil {
+			return nil, cubins, err
+		}
+	}
+}
+
+// link reports whether any cubin is linked, or will be compiled.
+func (m *cubinMembers) link() bool {
+	return slices.Contains(m.linked, true) || slices.ContainsFunc(m.list, func(c Cubin) bool { return c.Offered })
 }
 
 // chosen returns the indexes of those that are linked.

@@ -82,32 +82,9 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	// From here, files change only where a cubin of an archive needs modules of archives.
 
 	var table *resolve.Table
-	clock.pass("resolve", func() {
-		for {
-			round := log
-			if members.offers != nil {
-				round = &diag.Log{Spelling: o.Spelling}
-			}
-			traceSymbols(in.files, o.TraceSymbols, round)
-			table = resolveNames(&in, cubins, o, round)
-			if round.Errors() > 0 || !members.pull(table, o) && !members.settle() {
-				if round != log {
-					log.Append(round)
-				}
-				break
-			}
-			// Members of archives are linked, or left out.
-			cubins = readCubins(members.cubins(), log)
-			if err = in.load(ctx, o, cubins, maps, log); err != nil {
-				break
-			}
-		}
-	})
+	clock.pass("resolve", func() { table, cubins, err = in.resolve(ctx, o, &members, cubins, maps, log) })
 	if err != nil {
 		return nil, err
-	}
-	if in.close(); in.empty && !slices.Contains(members.linked, true) && log.Errors() == 0 && !slices.ContainsFunc(o.Cubins, func(c Cubin) bool { return c.Offered }) {
-		nothingLinked(log)
 	}
 	// No file or symbol is added after this.
 
@@ -169,7 +146,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 }
 
 // outputRoom returns an error if there is no memory for an output of size bytes. Small
-// outputs are not worth the question.
+// outputs are not checked.
 func outputRoom(size int) error {
 	const few = 16 << 20
 	if size < few {

@@ -35,63 +35,92 @@ func (a *access) width() int64 { return ptx.TypeSize(a.word) }
 // if it may access .param through registers: an address of a parameter is then not one
 // in .local.
 func usages(c *ptx.Code) (list []usage, indirect bool) {
-	list = make([]usage, len(c.Locals))
-	find := func(token int32) *usage {
-		i, ok := c.Reference(int(token)).Local()
-		if !ok {
-			return nil
-		}
-		l := &c.Locals[i]
-		if l.Kind == ptx.Parameter && l.Type.Space != ".reg" || l.Kind == ptx.Object && l.Type.Space == ".param" {
-			return &list[i]
-		}
-		return nil
-	}
+	r := usageReader{Code: c, list: make([]usage, len(c.Locals))}
 	for n, st := range c.Statements {
 		understood := int32(-1) // the token that is understood
 		if st.Kind == ptx.Instruction {
 			switch op := c.Opcode(st); op {
 			case "ld", "st":
-				if !paramSpace(c, st) {
-					break
-				}
-				a, ok := accessOf(c, st, op == "st")
-				if u := find(a.base); ok && u != nil {
-					a.statement = int32(n)
-					u.accesses = append(u.accesses, a)
-					understood = a.base
-				} else {
-					indirect = true
-				}
+				understood = r.access(int32(n), st, op == "st")
 			case "mov":
-				if operands := c.Operands(st); len(operands) == 2 && operands[1].Shape == ptx.NameOperand {
-					if u := find(operands[1].First); u != nil {
-						u.taken = append(u.taken, operands[1].First)
-						understood = operands[1].First
-					}
-				}
+				understood = r.address(st)
 			case "call":
-				passed(c, c.Operands(st), func(o ptx.Operand) {
-					if o.Shape == ptx.NameOperand {
-						if u := find(o.First); u != nil {
-							u.calls = append(u.calls, int32(n))
-						}
-					}
-				})
+				r.call(int32(n), st)
 				continue
 			default: // cvta.param
-				indirect = indirect || paramSpace(c, st)
+				r.indirect = r.indirect || paramSpace(c, st)
 			}
 		}
 		for i := st.First; i < st.End; i++ {
 			if t := c.Tokens[i]; t.Kind == ptx.Ident && t.Role() != ptx.Declares && i != understood {
-				if u := find(i); u != nil {
+				if u := r.find(i); u != nil {
 					u.other = true
 				}
 			}
 		}
 	}
-	return list, indirect
+	return r.list, r.indirect
+}
+
+// usageReader finds usages. Its methods return the token of an operand that they understand,
+// or -1.
+type usageReader struct {
+	*ptx.Code
+	list     []usage
+	indirect bool
+}
+
+// find returns the usage of what a token refers to; nil if that is nothing in .param.
+func (r *usageReader) find(token int32) *usage {
+	i, ok := r.Reference(int(token)).Local()
+	if !ok {
+		return nil
+	}
+	l := &r.Locals[i]
+	if l.Kind == ptx.Parameter && l.Type.Space != ".reg" || l.Kind == ptx.Object && l.Type.Space == ".param" {
+		return &r.list[i]
+	}
+	return nil
+}
+
+func (r *usageReader) access(n int32, st ptx.Statement, store bool) int32 {
+	if !paramSpace(r.Code, st) {
+		return -1
+	}
+	a, ok := accessOf(r.Code, st, store)
+	if u := r.find(a.base); ok && u != nil {
+		a.statement = n
+		u.accesses = append(u.accesses, a)
+		return a.base
+	}
+	r.indirect = true
+	return -1
+}
+
+// address reads `mov r, object`.
+func (r *usageReader) address(st ptx.Statement) int32 {
+	operands := r.Operands(st)
+	if len(operands) != 2 || operands[1].Shape != ptx.NameOperand {
+		return -1
+	}
+	object := operands[1].First
+	u := r.find(object)
+	if u == nil {
+		return -1
+	}
+	u.taken = append(u.taken, object)
+	return object
+}
+
+func (r *usageReader) call(n int32, st ptx.Statement) {
+	passed(r.Code, r.Operands(st), func(o ptx.Operand) {
+		if o.Shape != ptx.NameOperand {
+			return
+		}
+		if u := r.find(o.First); u != nil {
+			u.calls = append(u.calls, n)
+		}
+	})
 }
 
 // passed calls f for each result and argument of a call.
