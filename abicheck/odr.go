@@ -110,7 +110,7 @@ func sameMeaning(x, y content) bool {
 		d := c.f.DeclOf(c.f.Uses[call.Use].Name)
 		return d != nil && i < d.Signature.Len() && d.Signature.At(i).Word == ".f32"
 	}
-	return slices.EqualFunc(CallsIn(x.f, x.decl), CallsIn(y.f, y.decl), func(a, b ptx.Call) bool {
+	return slices.EqualFunc(x.f.CallsIn(x.decl), y.f.CallsIn(y.decl), func(a, b ptx.Call) bool {
 		for i := range a.Signature.Len() {
 			if a.Signature.At(i).Word == "" && takesSingle(x, &a, i) != takesSingle(y, &b, i) {
 				return false

@@ -3,7 +3,6 @@ package abicheck
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 
 	"ptxlink/link/diag"
@@ -198,7 +197,7 @@ func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 	if len(p.of) == 0 {
 		return nil
 	}
-	calls := CallsIn(p.t.Files[file], d)
+	calls := p.t.Files[file].CallsIn(d)
 	if !slices.ContainsFunc(calls, func(c ptx.Call) bool { return p.changes(file, &c) }) {
 		return nil
 	}
@@ -213,12 +212,6 @@ func (p *ParamAlignments) Body(file int32, d *ptx.Decl) (edits []ptx.Edit) {
 		}
 	})
 	return edits
-}
-
-// CallsIn returns the calls of a function.
-func CallsIn(f *object.File, d *ptx.Decl) []ptx.Call {
-	calls := f.Calls[sort.Search(len(f.Calls), func(i int) bool { return f.Calls[i].Span.Off >= d.Body.Off }):]
-	return calls[:sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= d.Body.End() })]
 }
 
 // eachCall reads a function again, for the places of the operands of its calls.
@@ -296,7 +289,7 @@ func SharedObjects(t *resolve.Table, log *diag.Log) {
 		}
 		for k := range f.Decls {
 			d := &f.Decls[k]
-			calls := CallsIn(f, d)
+			calls := f.CallsIn(d)
 			own := p.of[t.Of(object.ID{File: int32(i), Name: d.Name})]
 			if own != nil || slices.ContainsFunc(calls, func(c ptx.Call) bool { return p.changes(int32(i), &c) }) {
 				eachCall(f, d, calls, check)

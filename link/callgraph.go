@@ -87,14 +87,10 @@ func (d describer) variables() map[string]bool {
 // appendEdges appends the edges from a declaration. function returns the output name of
 // the function that a name refers to; ok is false for a variable.
 func appendEdges(edges []Edge, m *ptx.Module, decl *ptx.Decl, from string, function func(ptx.NameID) (name string, ok bool)) []Edge {
-	calls := m.Calls[sort.Search(len(m.Calls), func(i int) bool { return m.Calls[i].Span.Off >= decl.Span.Off }):]
 	first := len(edges)
 	index := map[string]int{}
-	for u := decl.FirstUse; u < decl.EndUse; u++ {
-		for len(calls) > 0 && calls[0].Use < u {
-			calls = calls[1:]
-		}
-		to, ok := function(m.Uses[u].Name)
+	for name, call := range m.References(decl) {
+		to, ok := function(name)
 		if !ok {
 			continue
 		}
@@ -104,7 +100,7 @@ func appendEdges(edges []Edge, m *ptx.Module, decl *ptx.Decl, from string, funct
 			index[to] = n
 			edges = append(edges, Edge{From: from, To: to})
 		}
-		if len(calls) > 0 && calls[0].Use == u {
+		if call {
 			edges[n].Calls++
 		} else {
 			edges[n].Addresses++

@@ -119,7 +119,7 @@ func (pl *planner) literalEdits(l *layout, d resolve.DeclID) (edits []ptx.Edit) 
 		list, own := l.untyped[pl.function(object.ID{File: d.File, Name: name})], f.DeclOf(name)
 		return i < len(list) && list[i] && own != nil && i < own.Signature.Len() && own.Signature.At(i).Word == ".f32"
 	}
-	calls := abicheck.CallsIn(f, decl)
+	calls := f.CallsIn(decl)
 	if !slices.ContainsFunc(calls, func(call ptx.Call) bool {
 		for i := range call.Signature.Len() {
 			if call.Signature.At(i).Word == "" && loses(&call, i) {

@@ -214,8 +214,7 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 		return edits
 	}
 	f := l.files[file]
-	first := sort.Search(len(f.Locs), func(i int) bool { return f.Locs[i].Span.Off >= span.Off })
-	end := first + sort.Search(len(f.Locs)-first, func(i int) bool { return f.Locs[first+i].Span.Off >= span.End() })
+	first, end := f.LocsIn(span)
 	edits = slices.Grow(edits, end-first)
 	var s speller
 	for i := first; i < end; i++ {

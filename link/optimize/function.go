@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"sync"
 
 	"ptxlink/link/diag"
@@ -43,9 +42,7 @@ type facts struct {
 
 func newFunction(index int, of *Function) *function {
 	m, d := of.Module, of.Decl
-	first := sort.Search(len(m.Calls), func(i int) bool { return m.Calls[i].Span.Off >= d.Body.Off })
-	n := sort.Search(len(m.Calls)-first, func(i int) bool { return m.Calls[first+i].Span.Off >= d.Body.End() })
-	return &function{name: of.Name, linkage: of.Linkage, index: index, text: &text{src: m.Src, shift: of.Shift}, m: m, decl: d, calls: m.Calls[first : first+n]}
+	return &function{name: of.Name, linkage: of.Linkage, index: index, text: &text{src: m.Src, shift: of.Shift}, m: m, decl: d, calls: m.CallsIn(d)}
 }
 
 // span returns the place of a function in its text, without its linkage.

@@ -31,21 +31,15 @@ func (s *state) analyse() {
 	s.callGraph, s.depths = g, map[string]int64{}
 	calls := map[string][]string{} // by caller
 	for _, f := range s.functions {
-		direct := map[int32]bool{}
-		for _, c := range f.calls {
-			callee, ok := f.target(c)
-			if !ok {
+		for id, call := range f.m.References(f.decl) {
+			name := f.m.Names[id]
+			if !call {
+				g.taken[name] = true
 				continue
 			}
-			direct[c.Use] = true
-			callee = s.callee(callee)
+			callee := s.callee(name)
 			g.sites[callee]++
 			calls[f.name] = append(calls[f.name], callee)
-		}
-		for i := f.decl.FirstUse; i < f.decl.EndUse; i++ {
-			if !direct[i] {
-				g.taken[f.m.Names[f.m.Uses[i].Name]] = true
-			}
 		}
 	}
 	s.otherUses(func(name string) { g.taken[name] = true })

@@ -3,7 +3,6 @@ package optimize
 import (
 	"fmt"
 	"slices"
-	"sort"
 	"strings"
 
 	"ptxlink/object/ptx"
@@ -21,11 +20,10 @@ type lineInfo struct {
 
 // locAt returns the .loc that starts at a place.
 func locAt(m *ptx.Module, off int32) *ptx.Loc {
-	i := sort.Search(len(m.Locs), func(i int) bool { return m.Locs[i].Span.Off >= off })
-	if i == len(m.Locs) || m.Locs[i].Span.Off != off {
-		return nil
+	if i, end := m.LocsIn(ptx.Span{Off: off, Len: 1}); i < end {
+		return &m.Locs[i]
 	}
-	return &m.Locs[i]
+	return nil
 }
 
 // inlineLocs returns the edits of the .loc lines of a callee, and the line that follows

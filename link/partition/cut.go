@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"slices"
-	"sort"
 	"strconv"
 
 	"ptxlink/link/diag"
@@ -260,7 +259,7 @@ func (w *partWriter) planLines() {
 		if part != w.part || !decl.HasBody {
 			continue
 		}
-		first, end := w.locs(decl.Body)
+		first, end := w.LocsIn(decl.Body)
 		for i := first; i < end; i++ {
 			chain := w.inlined.Missing(i, func(l *ptx.Loc) bool { return written[l.InlinedAt] })
 			if len(chain) > 0 {
@@ -272,14 +271,6 @@ func (w *partWriter) planLines() {
 			}
 		}
 	}
-}
-
-// locs returns the range of Locs in a body.
-func (c *cutter) locs(body diag.Span) (first, end int) {
-	at := func(off int32) int {
-		return sort.Search(len(c.Locs), func(i int) bool { return c.Locs[i].Span.Off >= off })
-	}
-	return at(body.Off), at(body.End())
 }
 
 // fileTable writes the files of the lines in this part, numbered from 1 without gaps,
@@ -342,7 +333,7 @@ func (w *partWriter) lineEdits(d *ptx.Decl) (edits []ptx.Edit) {
 	if !d.HasBody {
 		return nil
 	}
-	first, end := w.locs(d.Body)
+	first, end := w.LocsIn(d.Body)
 	for i := first; i < end; i++ {
 		if chain := w.chains[i]; chain != nil {
 			var at *ptx.LocPlace

@@ -5,7 +5,6 @@ package partition
 import (
 	"bytes"
 	"slices"
-	"sort"
 
 	"ptxlink/internal/graph"
 	"ptxlink/link/diag"
@@ -104,21 +103,15 @@ func (p *Program) Check(spelling diag.Spelling) error {
 func (p *Program) findPointers() {
 	m := p.Module
 	p.pointers = make([]bool, len(m.Decls))
-	calls := make([]bool, len(m.Uses))
-	for i := range m.Calls {
-		if use := m.Calls[i].Use; use >= 0 {
-			calls[use] = true
-		}
-	}
 	seen := make([]bool, len(m.Decls))
 	for i := range m.Decls {
 		d := &m.Decls[i]
 		if !d.Defines() {
 			continue
 		}
-		for u := d.FirstUse; u < d.EndUse; u++ {
-			to := p.define[m.Uses[u].Name]
-			if calls[u] || to < 0 || m.Decls[to].Kind != ptx.Func {
+		for name, call := range m.References(d) {
+			to := p.define[name]
+			if call || to < 0 || m.Decls[to].Kind != ptx.Func {
 				continue
 			}
 			p.pointers[i] = true
@@ -127,11 +120,8 @@ func (p *Program) findPointers() {
 				p.taken = append(p.taken, to)
 			}
 		}
-		if d.HasBody {
-			first := sort.Search(len(m.Calls), func(k int) bool { return m.Calls[k].Span.Off >= d.Body.Off })
-			for k := first; k < len(m.Calls) && m.Calls[k].Span.Off < d.Body.End(); k++ {
-				p.pointers[i] = p.pointers[i] || m.Calls[k].Use < 0
-			}
+		if slices.ContainsFunc(m.CallsIn(d), func(c ptx.Call) bool { return c.Use < 0 }) {
+			p.pointers[i] = true
 		}
 	}
 }

@@ -1,6 +1,41 @@
 package ptx
 
-import "ptxlink/link/diag"
+import (
+	"iter"
+	"sort"
+
+	"ptxlink/link/diag"
+)
+
+// CallsIn returns the calls in the body of a declaration.
+func (m *Module) CallsIn(d *Decl) []Call {
+	calls := m.Calls[sort.Search(len(m.Calls), func(i int) bool { return m.Calls[i].Span.Off >= d.Body.Off }):]
+	return calls[:sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= d.Body.End() })]
+}
+
+// References yields the uses of names in a declaration. call is set for what a call refers
+// to directly; any other use of a function takes its address.
+func (m *Module) References(d *Decl) iter.Seq2[NameID, bool] {
+	return func(yield func(name NameID, call bool) bool) {
+		calls := m.CallsIn(d)
+		for u := d.FirstUse; u < d.EndUse; u++ {
+			for len(calls) > 0 && calls[0].Use < u {
+				calls = calls[1:]
+			}
+			if !yield(m.Uses[u].Name, len(calls) > 0 && calls[0].Use == u) {
+				return
+			}
+		}
+	}
+}
+
+// LocsIn returns the range of Locs in a span.
+func (m *Module) LocsIn(span diag.Span) (first, end int) {
+	at := func(off int32) int {
+		return sort.Search(len(m.Locs), func(i int) bool { return m.Locs[i].Span.Off >= off })
+	}
+	return at(span.Off), at(span.End())
+}
 
 // FindInstruction returns the first instruction whose opcode with modifiers, such
 // as "shfl.idx.b32", satisfies match. It reads the bodies again: the linker calls
