@@ -2,7 +2,6 @@ package link
 
 import (
 	"context"
-	"slices"
 
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
@@ -11,31 +10,33 @@ import (
 	"ptxlink/resolve"
 )
 
-// functions adds the prototypes, and returns the edits of each body; those of its lines
-// too, unless they are ordered. It reads them in parallel.
-func (pl *planner) functions(ctx context.Context, p *plan, debug *mergedDebug) (edits [][]ptx.Edit) {
+// functions sets the pieces of the prototypes and the functions, which it reads in parallel.
+func (pl *planner) functions(ctx context.Context, p *plan, debug *mergedDebug) {
 	const together = 256
-	at := len(pl.pieces)
-	pl.pieces = slices.Grow(pl.pieces, len(p.prototypes))[:at+len(p.prototypes)]
-	prototypes := pl.pieces[at:]
-	edits = make([][]ptx.Edit, len(p.bodies))
-	jobs := parallel.Jobs(pl.options.Jobs, len(p.bodies) < 2*together)
-	parallel.Chunks(ctx, max(len(prototypes), len(edits)), together, jobs, "planning", func(from, to int) {
+	prototypes, bodies := pl.pieces[p.firstPrototype:][:len(p.prototypes)], pl.pieces[p.firstBody:][:len(p.bodies)]
+	blank := pl.blank()
+	jobs := parallel.Jobs(pl.options.Jobs, len(bodies) < 2*together)
+	parallel.Chunks(ctx, max(len(prototypes), len(bodies)), together, jobs, "planning", func(from, to int) {
 		buffer := make([]byte, 0, 256)
 		for k := from; k < min(to, len(prototypes)); k++ {
 			prototypes[k] = pl.prototype(p, p.prototypes[k], &buffer)
 		}
-		for k := from; k < min(to, len(edits)); k++ {
-			edits[k] = pl.bodyEdits(p, p.bodies[k])
+		for k := from; k < min(to, len(bodies)); k++ {
+			bodies[k] = pl.body(p, p.bodies[k])
+			bodies[k].Before = k > 0 || blank
 			if !pl.lines.ordered {
-				edits[k] = pl.lineEdits(edits[k], p.bodies[k], debug)
+				pl.editLines(&bodies[k], p.bodies[k], debug)
 			}
 		}
 	})
-	if len(prototypes) > 0 {
-		pl.ends = prototypeEnd
+	if pl.lines.ordered {
+		for k := range bodies {
+			pl.editLines(&bodies[k], p.bodies[k], debug)
+		}
 	}
-	return edits
+	if len(bodies) > 0 {
+		pl.ends = "\n"
+	}
 }
 
 // prototype returns a forward declaration of a function, on one line.
@@ -62,8 +63,8 @@ func within(span diag.Span, edits []ptx.Edit) (in []ptx.Edit) {
 	return in
 }
 
-// bodyEdits returns the edits of a function, header and body, in no order.
-func (pl *planner) bodyEdits(p *plan, d resolve.DeclID) []ptx.Edit {
+// body returns a function, with its edits except those of its lines, in no order.
+func (pl *planner) body(p *plan, d resolve.DeclID) emit.Piece {
 	f, decl := pl.decl(d)
 	edits := append(pl.headerEdits(&p.layout, d), pl.aligns.Body(d.File, decl)...)
 	if decl.Kind == ptx.Entry {
@@ -75,26 +76,14 @@ func (pl *planner) bodyEdits(p *plan, d resolve.DeclID) []ptx.Edit {
 	edits = append(edits, pl.names.LocalEdits(d)...)
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	edits = pl.lowerVolatile(edits, f, decl)
-	return f.OffsetEdits(edits, decl)
+	edits = f.OffsetEdits(edits, decl)
+	span := diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
+	return emit.Piece{Src: f.Src, Span: span, Edits: edits, Text: pl.linkageWord(d), After: true}
 }
 
-// lineEdits adds the edits of the lines of a function, and sorts them all.
-func (pl *planner) lineEdits(edits []ptx.Edit, d resolve.DeclID, debug *mergedDebug) []ptx.Edit {
-	_, decl := pl.decl(d)
-	edits = pl.lines.edits(edits, d.File, bodySpan(decl), debug)
+// editLines adds the edits of the lines of a function, and sorts them all.
+func (pl *planner) editLines(body *emit.Piece, d resolve.DeclID, debug *mergedDebug) {
+	edits := pl.lines.edits(body.Edits, d.File, body.Span, debug)
 	ptx.SortEdits(edits)
-	return edits
-}
-
-func bodySpan(decl *ptx.Decl) diag.Span {
-	return diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
-}
-
-// body adds a function with its edits.
-func (pl *planner) body(d resolve.DeclID, edits []ptx.Edit, debug *mergedDebug) {
-	f, decl := pl.decl(d)
-	if pl.lines.ordered {
-		edits = pl.lineEdits(edits, d, debug)
-	}
-	pl.add(emit.Piece{Src: f.Src, Span: bodySpan(decl), Edits: edits, Text: pl.linkageWord(d), Before: pl.blank(), After: true})
+	body.Edit(edits)
 }

@@ -38,12 +38,13 @@ const constantBank = 65536
 // arrange decides the contents of the output and their order.
 func (pl *planner) arrange() layout {
 	var l layout
-	entryUsed := pl.referencedEntries()
 	var variables []resolve.DeclID
 	for i, f := range pl.table.Files {
-		for n := range f.Symbols {
-			if id := (object.ID{File: int32(i), Name: ptx.NameID(n)}); f.Symbols[n].Alias >= 0 && pl.table.Live(id) {
-				l.aliases = append(l.aliases, id)
+		if len(f.Aliases) > 0 {
+			for n := range f.Symbols {
+				if id := (object.ID{File: int32(i), Name: ptx.NameID(n)}); f.Symbols[n].Alias >= 0 && pl.table.Live(id) {
+					l.aliases = append(l.aliases, id)
+				}
 			}
 		}
 		for d := range f.Decls {
@@ -59,7 +60,7 @@ func (pl *planner) arrange() layout {
 				variables = append(variables, at)
 			case !sym.Defined():
 				// A module-local prototype without a body, never called.
-			case decl.Kind == ptx.Func || len(entryUsed) > 0 && entryUsed[id]:
+			case decl.Kind == ptx.Func || pl.used(id):
 				l.prototypes = append(l.prototypes, at)
 				fallthrough
 			default:
@@ -82,32 +83,12 @@ func (pl *planner) arrange() layout {
 	return l
 }
 
-// referencedEntries returns the entries that code or initialisers refer to.
-func (pl *planner) referencedEntries() map[object.ID]bool {
-	var used map[object.ID]bool
-	for i, f := range pl.table.Files {
-		for n := range f.Symbols {
-			sym := &f.Symbols[n]
-			if sym.Uses == 0 || sym.Decl < 0 || f.Decls[sym.Decl].Kind == ptx.Variable {
-				continue
-			}
-			id := object.ID{File: int32(i), Name: ptx.NameID(n)}
-			if s := pl.table.Of(id); s != resolve.None {
-				id = pl.table.Symbols[s].Def
-			}
-			if id.File < 0 {
-				continue
-			}
-			if d := pl.table.Files[id.File].DeclOf(id.Name); d == nil || d.Kind != ptx.Entry { // the using module may declare a .func
-				continue
-			}
-			if used == nil {
-				used = map[object.ID]bool{}
-			}
-			used[id] = true
-		}
+// used reports whether code or an initialiser refers to an entry.
+func (pl *planner) used(id object.ID) bool {
+	if s := pl.table.Of(id); s != resolve.None {
+		return pl.table.Symbols[s].Used
 	}
-	return used
+	return pl.table.Files[id.File].Symbols[id.Name].Uses > 0
 }
 
 // unify adapts the declaration of a symbol to those of other modules: it gets .bN for

@@ -2,6 +2,7 @@ package link
 
 import (
 	"context"
+	"slices"
 	"strconv"
 
 	"ptxlink/abicheck"
@@ -85,10 +86,8 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	for _, s := range p.externs {
 		pl.extern(&p.layout, s)
 	}
-	p.firstPrototype = len(pl.pieces)
-	edits := pl.functions(ctx, p, sections)
-	if err := ctx.Err(); err != nil {
-		return nil, err
+	if p.firstPrototype = pl.reserve(len(p.prototypes)); len(p.prototypes) > 0 {
+		pl.ends = prototypeEnd
 	}
 	for _, d := range p.forwards {
 		pl.forward(p, d)
@@ -100,9 +99,10 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 		pl.alias(id)
 	}
 	pl.others()
-	p.firstBody = len(pl.pieces)
-	for i, d := range p.bodies {
-		pl.body(d, edits[i], sections)
+	p.firstBody = pl.reserve(len(p.bodies))
+	pl.functions(ctx, p, sections)
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	pl.sections(sections)
 
@@ -124,6 +124,13 @@ func (pl *planner) add(p emit.Piece) {
 	default:
 		pl.ends = p.Text[max(0, len(p.Text)-2):]
 	}
+}
+
+// reserve adds n pieces, which functions sets, and returns the index of the first.
+func (pl *planner) reserve(n int) (first int) {
+	first = len(pl.pieces)
+	pl.pieces = slices.Grow(pl.pieces, n)[:first+n]
+	return first
 }
 
 // own adds text of the linker.

@@ -36,6 +36,8 @@ type Symbol struct {
 	// Uniform is set if all mentions declare a function without directives and with
 	// the same signature: there is nothing to compare.
 	Uniform bool
+	// Used is set if code or an initialiser of any module refers to the name.
+	Used bool
 }
 
 // Defined reports whether the link has a definition.
@@ -174,6 +176,7 @@ func (t *Table) mention() {
 				s.Uniform, first[id] = true, d.Signature
 			}
 			s.Uniform = s.Uniform && plain && d.Signature.Same(first[id])
+			s.Used = s.Used || f.Symbols[n].Uses > 0
 			s.Mentions = append(s.Mentions, object.ID{File: int32(i), Name: ptx.NameID(n)})
 		}
 	}

@@ -16,7 +16,7 @@ import (
 type Piece struct {
 	Src   *diag.Source // the origin of the piece; nil for the linker itself
 	Span  diag.Span    // the part of Src to copy; its offset counts even if it is empty
-	Edits []ptx.Edit   // sorted
+	Edits []ptx.Edit   // sorted, without overlaps
 	Text  string
 	// Fixed is set if all lines of the piece come from one line of Src.
 	Fixed bool
@@ -82,18 +82,23 @@ type Writer interface {
 // Pieces are an output, in order.
 type Pieces []Piece
 
-// Add adds a piece. An edit that overlaps the one before it has the same reason, so it is
-// left out.
-func (l *Pieces) Add(p Piece) {
-	kept := p.Edits[:0]
+// Edit gives a piece its edits, which are sorted. An edit that overlaps the one before it
+// has the same reason, so it is left out.
+func (p *Piece) Edit(edits []ptx.Edit) {
+	kept := edits[:0]
 	at := p.Span.Off
-	for _, e := range p.Edits {
+	for _, e := range edits {
 		if e.Span.Off >= at {
 			kept = append(kept, e)
 			at = e.Span.End()
 		}
 	}
 	p.Edits = kept
+}
+
+// Add adds a piece.
+func (l *Pieces) Add(p Piece) {
+	p.Edit(p.Edits)
 	*l = append(*l, p)
 }
 
