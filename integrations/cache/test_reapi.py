@@ -168,7 +168,9 @@ def main(ptxlink, ptxas, directory):
     for what, other in [("damaged entry", data[:-8] + b"damaged!"), ("cubin alone", want), ("nothing", b"")]:
         check("put " + what, "Err" not in helper.ask("put", key, other))
         cubin, said, n, _ = link(address)
-        check(what, (cubin, n) == (want, fresh) and "it gave something else" in said)
+        check(what, (cubin, n) == (want, fresh) and "gave something else" in said)
+        cubin, said, n, _ = link(address)
+        check(what + ", again", (cubin, said, n) == (want, "", 0))
     helper.close()
 
     run.stop(run.started.pop())

@@ -42,8 +42,8 @@ const DefaultCacheSize = 1 << 30
 type Cache struct {
 	Dir string // empty if there is only Shared
 	// Shared is asked for what Dir lacks, and gets what ptxas and nvlink write; it may be nil.
-	// What it returns is checked: the digest of the entry, and that it is a cubin. After the
-	// first error it is left alone.
+	// What it returns is checked: the digest of the entry, and that it is a cubin. A damaged
+	// entry is written again. After the first error, or several such entries, it is left alone.
 	Shared Store
 	// Size is the limit in bytes; 0 means DefaultCacheSize.
 	Size int64
@@ -52,6 +52,8 @@ type Cache struct {
 	versions map[string]string // by path of the program; "" if it is unknown
 	problem  error             // the first
 	lost     error             // that of Shared
+	damaged  int               // entries of Shared
+	warned   int               // how many of these were reported
 	told     bool              // it was reported
 	puts     sync.WaitGroup    // of Shared
 	stored   bool
@@ -101,6 +103,8 @@ const (
 	entrySuffix = ".ptxlink"
 	entryMagic  = "ptxlink cache 1\n"
 	maxEntry    = 1 << 30 // bytes
+
+	mostDamaged = 3 // entries of a shared cache that are written again
 )
 
 // key returns the name of the entry for one run; "" if it cannot be kept.
@@ -187,7 +191,9 @@ func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) e
 			r, ok = result{}, false
 		}
 		if !ok {
-			c.lose(ctx, errors.New("it gave something else than what was kept"))
+			if c.damaged++; c.damaged > mostDamaged {
+				c.lose(ctx, errors.New("it gives something else than what was kept"))
+			}
 		} else if c.Dir != "" {
 			c.write(key, r)
 		}
@@ -277,6 +283,9 @@ func (c *Cache) finish(log *diag.Log) {
 	if c.lost != nil && !c.told {
 		c.told = true
 		log.Warn(diag.Cache, diag.Place{}, fmt.Sprintf("cannot use the cache %s: %v", c.Shared, c.lost)).WithHelp("the link does not need it; name another cache with " + log.With("--cache", "%s or ") + "$PTXLINK_CACHE")
+	} else if c.damaged > c.warned && c.lost == nil {
+		log.Warn(diag.Cache, diag.Place{}, fmt.Sprintf("the cache %s gave something else than what was kept; it is written again", c.Shared))
+		c.warned = c.damaged
 	}
 	c.stored = false
 }

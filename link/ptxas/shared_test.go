@@ -73,12 +73,28 @@ func TestShared(t *testing.T) {
 	damaged := []byte(string(store.kept[keyOf(1)]))
 	damaged[len(damaged)-1] ^= 1
 	for name, data := range map[string][]byte{"another": store.kept[keyOf(1)], "damaged": damaged, "no cubin": encodeEntry(keyOf(2), result{cubin: []byte("text")}), "empty": {}} {
-		c := &Cache{Dir: t.TempDir(), Shared: &keeper{kept: map[string][]byte{keyOf(2): data}}}
-		if _, ok := load(c, 2); ok {
-			t.Errorf("%s: it is taken", name)
-		}
-		if said := finish(c); said != "cannot use the cache http://cache: it gave something else than what was kept" {
-			t.Errorf("%s: %q", name, said)
+		store := &keeper{kept: map[string][]byte{}}
+		c := &Cache{Dir: t.TempDir(), Shared: store}
+		for i := range 5 {
+			store.kept[keyOf(2)] = data
+			if _, ok := load(c, 2); ok {
+				t.Errorf("%s: it is taken", name)
+			}
+			c.Dir = ""
+			c.store(t.Context(), keyOf(2), want)
+			said, want := finish(c), "the cache http://cache gave something else than what was kept; it is written again"
+			if i == mostDamaged {
+				want = "cannot use the cache http://cache: it gives something else than what was kept"
+			}
+			if i > mostDamaged {
+				want = ""
+			}
+			if said != want {
+				t.Errorf("%s, %d times: %q", name, i, said)
+			}
+			if again := string(store.kept[keyOf(2)]) != string(data); again != (i < mostDamaged) {
+				t.Errorf("%s, %d times: written again: %t", name, i, again)
+			}
 		}
 	}
 	// After the first error it is left alone, and the link has its cubins.
