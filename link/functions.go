@@ -11,7 +11,7 @@ import (
 )
 
 // functions sets the pieces of the prototypes and the functions, which it reads in parallel.
-func (pl *planner) functions(ctx context.Context, p *plan, debug *mergedDebug) {
+func (pl *planner) functions(ctx context.Context, p *plan) {
 	const together = 256
 	prototypes, bodies := pl.pieces[p.firstPrototype:][:len(p.prototypes)], pl.pieces[p.firstBody:][:len(p.bodies)]
 	blank := pl.blank()
@@ -25,13 +25,13 @@ func (pl *planner) functions(ctx context.Context, p *plan, debug *mergedDebug) {
 			bodies[k] = pl.body(p, p.bodies[k])
 			bodies[k].Before = k > 0 || blank
 			if !pl.lines.ordered {
-				pl.editLines(&bodies[k], p.bodies[k], debug)
+				pl.editLines(&bodies[k], p.bodies[k].File)
 			}
 		}
 	})
 	if pl.lines.ordered {
 		for k := range bodies {
-			pl.editLines(&bodies[k], p.bodies[k], debug)
+			pl.editLines(&bodies[k], p.bodies[k].File)
 		}
 	}
 	if len(bodies) > 0 {
@@ -82,8 +82,8 @@ func (pl *planner) body(p *plan, d resolve.DeclID) emit.Piece {
 }
 
 // editLines adds the edits of the lines of a function, and sorts them all.
-func (pl *planner) editLines(body *emit.Piece, d resolve.DeclID, debug *mergedDebug) {
-	edits := pl.lines.edits(body.Edits, d.File, body.Span, debug)
+func (pl *planner) editLines(body *emit.Piece, file int32) {
+	edits := pl.lines.edits(body.Edits, file, body.Span)
 	ptx.SortEdits(edits)
 	body.Edit(edits)
 }

@@ -2,7 +2,6 @@ package link
 
 import (
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 	"unicode"
@@ -20,22 +19,16 @@ type lineTable struct {
 	index map[fileRow]int64
 	// of maps, for each input, its file indexes to those of the output.
 	of []map[int64]int64
-	// same marks the inputs whose .loc lines stay unchanged.
-	same   []bool
-	strip  bool
-	warned []bool // by input: a missing .file has been reported
-	// inlines is set if a line is inlined at another. Then written holds the places
-	// of all lines so far, with file indexes of the output, and inlined the lines of each
-	// input.
-	inlines bool
-	written map[ptx.LocPlace]bool
-	inlined map[int32]*ptx.InlinedLines
+	// editors has those of the inputs whose .loc lines change or may be repeated.
+	editors []*ptx.LineEditor
+	strip   bool
 
 	// ordered is set if the lines must be rewritten in the order of the output: a line
 	// may repeat others, or warn.
 	ordered bool
 
 	files []*object.File
+	debug *mergedDebug // set before edits is called
 	log   *diag.Log
 }
 
@@ -44,12 +37,15 @@ type lineTable struct {
 // refers to them.
 func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.Log) *lineTable {
 	n := len(t.Files)
-	flags := make([]bool, 2*n)
 	l := &lineTable{
-		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), same: flags[:n], warned: flags[n:],
+		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), editors: make([]*ptx.LineEditor, n),
 		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
 	}
 	l.number(debug.verbatim)
+	if l.strip {
+		return l
+	}
+	inlines := false
 	for i, f := range l.files {
 		same := true
 		for index, n := range l.of[i] {
@@ -70,16 +66,29 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 			if loc.Inlining != nil {
 				_, known := l.of[i][loc.InlinedAt.File]
 				same = same && known && int32(i) == debug.verbatim
-				l.inlines = !l.strip
+				inlines = true
 			}
 		}
-		l.same[i] = same
+		if !same {
+			l.editors[i] = &ptx.LineEditor{Module: f.Module, Names: fileLines{l, int32(i)}}
+		}
 	}
-	if l.inlines {
-		l.written, l.inlined = map[ptx.LocPlace]bool{}, map[int32]*ptx.InlinedLines{}
+	if inlines {
+		l.repeatLines()
 	}
-	l.ordered = (l.ordered || l.inlines) && !l.strip
 	return l
+}
+
+// repeatLines lets lines that others are inlined at be repeated where they are missing.
+func (l *lineTable) repeatLines() {
+	l.ordered = true
+	written := map[ptx.LocPlace]bool{}
+	for i, f := range l.files {
+		if l.editors[i] == nil {
+			l.editors[i] = &ptx.LineEditor{Module: f.Module, Names: fileLines{l, int32(i)}}
+		}
+		l.editors[i].Inlined, l.editors[i].Written = ptx.NewInlinedLines(f.Module), written
+	}
 }
 
 // any reports whether the output has .loc lines.
@@ -209,25 +218,20 @@ func (t *lineTable) addExact(files []ownFile) {
 
 // edits rewrites the .loc and .file directives in a span of one input. If the lines are
 // ordered, it must be called in the order of the output; if not, from several goroutines.
-func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *mergedDebug) []ptx.Edit {
-	if l.same[file] && !l.inlines {
+func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span) []ptx.Edit {
+	f, e := l.files[file], l.editors[file]
+	switch {
+	case l.strip:
+		for first, end := f.LocsIn(span); first < end; first++ {
+			edits = append(edits, f.Erase(f.Locs[first].Span))
+		}
+	case e == nil:
 		return edits
-	}
-	f := l.files[file]
-	first, end := f.LocsIn(span)
-	edits = slices.Grow(edits, end-first)
-	var s speller
-	for i := first; i < end; i++ {
-		if l.inlines {
-			if text := l.missing(file, i, i == first, debug); text != "" {
-				edits = append(edits, ptx.Edit{Span: diag.Span{Off: f.Locs[i].Span.Off}, Text: text})
-			}
-		}
-		if !l.same[file] {
-			edits = l.line(edits, file, i, debug, &s)
-		}
-		if l.inlines {
-			l.write(file, i)
+	default:
+		before := e.Undeclared
+		edits = e.Edits(edits, span)
+		if loc := e.Undeclared; loc != before {
+			l.log.Warn(diag.Loc, f.At(loc.FileSpan), "no .file "+f.Src.String(loc.FileSpan)+" in this module; its .loc lines are dropped")
 		}
 	}
 	own := f.Files // gcc writes them in bodies, where ptxas does not accept them
@@ -242,99 +246,17 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, debug *m
 	return edits
 }
 
-// speller returns the text of an index. Most lines have that of the line before them.
-type speller struct {
-	index int64
-	text  string
+// fileLines are the names of the lines of one input in the output.
+type fileLines struct {
+	*lineTable
+	file int32
 }
 
-func (s *speller) spell(index int64) string {
-	if index != s.index {
-		s.index, s.text = index, itoa(index)
-	}
-	return s.text
+func (l fileLines) FileIndex(index int64) (n int64, ok bool) {
+	n, ok = l.of[l.file][index]
+	return n, ok
 }
 
-// line rewrites one .loc. It drops the .loc if the module does not declare the file,
-// because in the merged table the number may belong to another module's file.
-func (l *lineTable) line(edits []ptx.Edit, file int32, i int, debug *mergedDebug, s *speller) []ptx.Edit {
-	f, loc := l.files[file], &l.files[file].Locs[i]
-	if l.strip {
-		return append(edits, f.Erase(loc.Span))
-	}
-	n, ok := l.of[file][loc.File]
-	if !ok {
-		l.warnUndeclared(file, loc.FileSpan)
-		return append(edits, f.Erase(loc.Span))
-	}
-	if n != loc.File {
-		edits = append(edits, ptx.Edit{Span: loc.FileSpan, Text: s.spell(n)})
-	}
-	if loc.Inlining == nil {
-		return edits
-	}
-	m, name, ok := l.inlinedAt(file, loc, debug)
-	if !ok {
-		return append(edits, f.Erase(loc.Tail))
-	}
-	if name != "" {
-		edits = append(edits, ptx.Edit{Span: loc.FunctionSpan, Text: name})
-	}
-	if m != loc.InlinedAt.File {
-		edits = append(edits, ptx.Edit{Span: loc.Inlined, Text: s.spell(m)})
-	}
-	return edits
-}
-
-// inlinedAt returns the output index of the file that a line is inlined at, and the
-// replacement for the label of the function, which is a label in .debug_str. ok is
-// false if one of them is not in the output.
-func (l *lineTable) inlinedAt(file int32, loc *ptx.Loc, debug *mergedDebug) (n int64, name string, ok bool) {
-	n, known := l.of[file][loc.InlinedAt.File]
-	name, kept := debug.inlinedName(file, loc)
-	return n, name, known && kept
-}
-
-// missing returns the lines that a line is inlined at and that are not in the output yet:
-// their body was dropped, or comes later. first is set if the line is the first of its body.
-func (l *lineTable) missing(file int32, i int, first bool, debug *mergedDebug) string {
-	if l.inlined[file] == nil {
-		l.inlined[file] = ptx.NewInlinedLines(l.files[file].Module)
-	}
-	chain := l.inlined[file].Missing(i, func(loc *ptx.Loc) bool {
-		n, _, ok := l.inlinedAt(file, loc, debug)
-		return !ok || l.written[ptx.LocPlace{File: n, Line: loc.InlinedAt.Line, Column: loc.InlinedAt.Column}]
-	})
-	if len(chain) == 0 {
-		return ""
-	}
-	var at *ptx.LocPlace
-	if first {
-		loc := l.files[file].Locs[i].LocPlace
-		at = &ptx.LocPlace{File: l.of[file][loc.File], Line: loc.Line, Column: loc.Column}
-	}
-	var s speller
-	text := l.inlined[file].Repeat(chain, at, func(i int) []ptx.Edit { return l.line(nil, file, i, debug, &s) })
-	for _, i := range chain {
-		l.write(file, i)
-	}
-	return text
-}
-
-// write records that a line is in the output.
-func (l *lineTable) write(file int32, i int) {
-	place := l.files[file].Locs[i].LocPlace
-	if n, ok := l.of[file][place.File]; ok {
-		place.File = n
-		l.written[place] = true
-	}
-}
-
-func (l *lineTable) warnUndeclared(file int32, span diag.Span) {
-	if l.warned[file] {
-		return
-	}
-	l.warned[file] = true
-	f := l.files[file]
-	l.log.Warn(diag.Loc, f.At(span), "no .file "+f.Src.String(span)+" in this module; its .loc lines are dropped")
+func (l fileLines) InlinedLabel(loc *ptx.Loc) (label string, ok bool) {
+	return l.debug.inlinedName(l.file, loc)
 }

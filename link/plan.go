@@ -69,6 +69,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	if err != nil {
 		return nil, err
 	}
+	pl.lines.debug = sections
 	p := &plan{header: c.header, debug: sections.target, lineInfo: pl.lines.any()}
 	p.layout = pl.arrange()
 	if log.Errors() > 0 {
@@ -100,7 +101,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	}
 	pl.others()
 	p.firstBody = pl.reserve(len(p.bodies))
-	pl.functions(ctx, p, sections)
+	pl.functions(ctx, p)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

@@ -192,18 +192,22 @@ type partWriter struct {
 	Part
 	pieces emit.Pieces
 	part   int32
-	lines  []int           // Locs that it has, in order
-	chains map[int][]int   // Locs that come before a Loc
-	files  map[int64]int64 // the new index of each file
+	lines  *ptx.LineEditor
+	used   map[int64]bool  // files of its lines
+	files  map[int64]int64 // the new index of each of these
+	labels map[string]bool // of .debug_str, in its lines
+	// wholeNames is set if a line refers to a name by an offset.
+	wholeNames bool
 }
 
 // write writes a part, in the order of the linked module.
 func (c *cutter) write(part int32) *Part {
-	w := &partWriter{cutter: c, part: part, chains: map[int][]int{}, files: map[int64]int64{}}
-	w.planLines()
+	w := &partWriter{cutter: c, part: part, used: map[int64]bool{}, files: map[int64]int64{}, labels: map[string]bool{}}
+	w.findNames()
 	w.Names, w.Setting = c.names(part), c.settingOf(part)
 	w.header()
 	w.fileTable()
+	w.lines = w.editor()
 	for _, pragma := range c.Pragmas {
 		w.copy(pragma.Span)
 	}
@@ -250,25 +254,35 @@ func (w *partWriter) header() {
 
 func (w *partWriter) copy(span diag.Span, edits ...ptx.Edit) { w.pieces.Copy(w.Src, span, edits...) }
 
-// planLines decides which lines this part has: those of its bodies, and before them
-// the lines that they are inlined at and that other parts have.
-func (w *partWriter) planLines() {
-	written := map[ptx.LocPlace]bool{}
+// editor returns what rewrites the lines of this part, from the first on.
+func (w *partWriter) editor() *ptx.LineEditor {
+	return &ptx.LineEditor{Module: w.Module, Names: w, Inlined: w.inlined, Written: map[ptx.LocPlace]bool{}}
+}
+
+// FileIndex returns the index of a file in this part. It notes that the file is used.
+func (w *partWriter) FileIndex(index int64) (n int64, ok bool) {
+	w.used[index] = true
+	if n, ok = w.files[index]; ok {
+		return n, true
+	}
+	return index, true
+}
+
+// InlinedLabel notes that the name of a function is used.
+func (w *partWriter) InlinedLabel(l *ptx.Loc) (label string, ok bool) {
+	name := w.Src.String(l.Function)
+	w.labels[name] = true
+	w.wholeNames = w.wholeNames || l.Addend != 0 || name == ".debug_str"
+	return "", true
+}
+
+// findNames finds the files and the names of functions that the lines of this part use: those
+// of its bodies, and the lines that these are inlined at and that other parts have.
+func (w *partWriter) findNames() {
+	lines := w.editor()
 	for d, part := range w.home {
-		decl := &w.Decls[d]
-		if part != w.part || !decl.HasBody {
-			continue
-		}
-		first, end := w.LocsIn(decl.Body)
-		for i := first; i < end; i++ {
-			chain := w.inlined.Missing(i, func(l *ptx.Loc) bool { return written[l.InlinedAt] })
-			if len(chain) > 0 {
-				w.chains[i] = chain
-			}
-			for _, at := range append(chain, i) {
-				written[w.Locs[at].LocPlace] = true
-				w.lines = append(w.lines, at)
-			}
+		if decl := &w.Decls[d]; part == w.part && decl.HasBody {
+			lines.Edits(nil, decl.Body)
 		}
 	}
 }
@@ -277,16 +291,9 @@ func (w *partWriter) planLines() {
 // because ptxas writes its table by position.
 func (w *partWriter) fileTable() {
 	m := w.Module
-	used := map[int64]bool{}
-	for _, i := range w.lines {
-		used[m.Locs[i].File] = true
-		if l := m.Locs[i].Inlining; l != nil && l.Inlined.Len > 0 {
-			used[l.InlinedAt.File] = true
-		}
-	}
 	for i := range m.Files {
 		f := &m.Files[i]
-		if !used[f.Index] || f.In >= 0 {
+		if !w.used[f.Index] || f.In >= 0 {
 			continue
 		}
 		w.files[f.Index] = int64(len(w.files) + 1)
@@ -315,7 +322,7 @@ func (w *partWriter) declaration(i int32, d *ptx.Decl) {
 		piece.Edits = []ptx.Edit{{Span: diag.Span{Off: d.Declared.End()}, Text: ";"}}
 	} else {
 		piece.Span = diag.Span{Off: d.Header.Off, Len: d.Span.End() - d.Header.Off}
-		piece.Edits = w.lineEdits(d)
+		piece.Edits = w.lines.Edits(nil, d.Body)
 	}
 	w.pieces.Add(piece)
 }
@@ -328,58 +335,14 @@ func (w *partWriter) aliases() {
 	}
 }
 
-// lineEdits returns the edits to the lines of a body.
-func (w *partWriter) lineEdits(d *ptx.Decl) (edits []ptx.Edit) {
-	if !d.HasBody {
-		return nil
-	}
-	first, end := w.LocsIn(d.Body)
-	for i := first; i < end; i++ {
-		if chain := w.chains[i]; chain != nil {
-			var at *ptx.LocPlace
-			if l := w.Locs[i].LocPlace; i == first {
-				at = &ptx.LocPlace{File: w.files[l.File], Line: l.Line, Column: l.Column}
-			}
-			text := w.inlined.Repeat(chain, at, func(i int) []ptx.Edit { return w.renumber(nil, i) })
-			edits = append(edits, ptx.Edit{Span: diag.Span{Off: w.Locs[i].Span.Off}, Text: text})
-		}
-		edits = w.renumber(edits, i)
-	}
-	return edits
-}
-
-// renumber adds the edits that renumber the files of a line.
-func (w *partWriter) renumber(edits []ptx.Edit, i int) []ptx.Edit {
-	number := func(span diag.Span, file int64) {
-		if to, ok := w.files[file]; ok && to != file {
-			edits = append(edits, ptx.Edit{Span: span, Text: strconv.FormatInt(to, 10)})
-		}
-	}
-	l := &w.Locs[i]
-	number(l.FileSpan, l.File)
-	if l.Inlining != nil && l.Inlined.Len > 0 {
-		number(l.Inlined, l.InlinedAt.File)
-	}
-	return edits
-}
-
 // inlinedNames writes the strings of .debug_str that the lines of this part refer to.
 func (w *partWriter) inlinedNames() {
-	used := map[string]bool{}
-	whole := false
-	for _, i := range w.lines {
-		if l := w.Locs[i].Inlining; l != nil {
-			name := w.Src.String(l.Function)
-			used[name] = true
-			whole = whole || l.Addend != 0 || name == ".debug_str"
-		}
-	}
-	if len(used) == 0 {
+	if len(w.labels) == 0 {
 		return
 	}
 	for i := range w.Sections {
 		s := &w.Sections[i]
-		if whole {
+		if w.wholeNames {
 			w.copy(s.Span)
 			continue
 		}
@@ -389,7 +352,7 @@ func (w *partWriter) inlinedNames() {
 			if k+1 < len(s.Labels) {
 				end = s.Labels[k+1].Off
 			}
-			if used[w.Src.String(label)] {
+			if w.labels[w.Src.String(label)] {
 				w.copy(diag.Span{Off: label.Off, Len: end - label.Off})
 			}
 		}
