@@ -1,17 +1,17 @@
 package ptxsim
 
-import (
-	"math"
-	"math/big"
-)
+import "math"
 
 func init() { opcodes["cvt"] = (*reader).cvt }
+
+// integerModes round a float to an integer, and keep the sign of zero.
+var integerModes = map[string]func(float64) float64{".rni": math.RoundToEven, ".rzi": math.Trunc, ".rmi": math.Floor, ".rpi": math.Ceil}
 
 // cvt is PTX ISA, cvt.
 func (r *reader) cvt() {
 	ftz, sat := r.take(".ftz"), r.take(".sat")
 	relu := r.take(".relu")
-	toInteger := r.takeAny(".rni", ".rzi", ".rmi", ".rpi")
+	toInteger := integerModes[r.takeAny(".rni", ".rzi", ".rmi", ".rpi")]
 	mode := r.rounding()
 	if r.take(".rna") {
 		mode = tiesAway
@@ -37,19 +37,14 @@ func (r *reader) cvt() {
 	case !d.float() && !s.float():
 		fn = integerToInteger(d, s, sat)
 	case !d.float():
-		mode := map[string]rounding{".rni": toNearest, ".rzi": toZero, ".rmi": down, ".rpi": up}[toInteger]
-		if toInteger == "" {
+		if toInteger == nil {
 			r.fail("cvt of a float to an integer without a rounding mode")
 		}
-		fn = floatToInteger(d, s, mode, ftz)
+		fn = floatToInteger(d, s, toInteger, ftz)
 	case !s.float():
 		fn = integerToFloat(d, s, mode, sat)
 	default:
-		integral := ""
-		if toInteger != "" {
-			integral = toInteger
-		}
-		fn = floatToFloat(d, s, mode, integral, ftz, sat, relu)
+		fn = floatToFloat(d, s, mode, toInteger, ftz, sat, relu)
 	}
 	reg, width := r.dest(r.ops[0], 0)
 	if width < d.bits || width == 1 || d.float() && width != d.bits {
@@ -92,22 +87,9 @@ func integerToInteger(d, s typ, sat bool) aluFunc {
 	}
 }
 
-// integral rounds to an integer.
-func integral(x float64, mode rounding) float64 {
-	switch mode {
-	case toZero:
-		return math.Trunc(x)
-	case down:
-		return math.Floor(x)
-	case up:
-		return math.Ceil(x)
-	}
-	return math.RoundToEven(x)
-}
-
 // floatToInteger clamps to the range of the destination. NaN becomes 0, but for .f64
 // sources and 64-bit destinations the value with only the top bit set.
-func floatToInteger(d, s typ, mode rounding, ftz bool) aluFunc {
+func floatToInteger(d, s typ, toInteger func(float64) float64, ftz bool) aluFunc {
 	f := s.format()
 	return func(a, _, _ uint64) uint64 {
 		if ftz {
@@ -120,7 +102,7 @@ func floatToInteger(d, s typ, mode rounding, ftz bool) aluFunc {
 			}
 			return 0
 		}
-		x = integral(x, mode)
+		x = toInteger(x)
 		if d.signed() {
 			limit := math.Ldexp(1, d.bits-1)
 			switch {
@@ -148,23 +130,10 @@ func integerToFloat(d, s typ, mode rounding, sat bool) aluFunc {
 			a = extend(a, s.bits)
 		}
 		negative := s.signed() && int64(a) < 0
-		magnitude := a
 		if negative {
-			magnitude = -a
+			a = -a
 		}
-		// Up to 53 bits are exact in f64.
-		x := float64(magnitude >> 11 << 11)
-		if magnitude>>53 == 0 {
-			x = float64(magnitude)
-		} else if f == f64 {
-			x = bigToFloat(magnitude, negative, mode)
-		} else {
-			x = odd(x, float64(magnitude&0x7ff))
-		}
-		if negative {
-			x = -x
-		}
-		v := f.round(x, mode)
+		v := f.encode(negative, a, 0, mode)
 		if sat {
 			v = f.saturate(v)
 		}
@@ -172,28 +141,15 @@ func integerToFloat(d, s typ, mode rounding, sat bool) aluFunc {
 	}
 }
 
-// bigToFloat rounds an integer of more than 53 bits to f64, as a magnitude.
-func bigToFloat(magnitude uint64, negative bool, mode rounding) float64 {
-	to := map[rounding]big.RoundingMode{toNearest: big.ToNearestEven, toZero: big.ToZero, down: big.ToZero, up: big.AwayFromZero}[mode]
-	if negative && mode == down {
-		to = big.AwayFromZero
-	} else if negative && mode == up {
-		to = big.ToZero
-	}
-	x, _ := new(big.Float).SetPrec(53).SetMode(to).SetInt(new(big.Int).SetUint64(magnitude)).Float64()
-	return x
-}
-
-func floatToFloat(d, s typ, mode rounding, toInteger string, ftz, sat, relu bool) aluFunc {
+func floatToFloat(d, s typ, mode rounding, toInteger func(float64) float64, ftz, sat, relu bool) aluFunc {
 	from, to := s.format(), d.format()
-	integer := map[string]rounding{".rni": toNearest, ".rzi": toZero, ".rmi": down, ".rpi": up}
 	return func(a, _, _ uint64) uint64 {
 		if ftz && from == f32 {
 			a = from.flush(a)
 		}
 		x := from.value(a)
-		if toInteger != "" && x == x {
-			x = math.Copysign(integral(x, integer[toInteger]), x)
+		if toInteger != nil {
+			x = toInteger(x)
 		}
 		v := to.round(x, mode)
 		if ftz && to == f32 {
@@ -213,7 +169,7 @@ func floatToFloat(d, s typ, mode rounding, toInteger string, ftz, sat, relu bool
 func (r *reader) packed(d, s typ, mode rounding, relu bool) {
 	one := d
 	one.pair, one.bits = false, 16
-	fn := floatToFloat(one, s, mode, "", false, false, relu)
+	fn := floatToFloat(one, s, mode, nil, false, false, relu)
 	if s.word != ".f32" {
 		r.fail("cvt%s%s is not supported", d.word, s.word)
 	}

@@ -3,6 +3,7 @@ package ptxsim
 import (
 	"math"
 	"math/big"
+	"math/bits"
 )
 
 // rounding is a rounding mode (PTX ISA, Rounding Modifiers).
@@ -91,50 +92,46 @@ func (f format) value(v uint64) float64 {
 // round returns the encoding of a value. x may stand for a value of higher precision that
 // was rounded to odd.
 func (f format) round(x float64, mode rounding) uint64 {
-	if x != x {
-		return f.nan()
-	}
 	b := math.Float64bits(x)
-	if f == f64 {
-		return b
-	}
-	sign := b >> 63
-	out := uint64(0)
+	fraction, exponent := b&mask(52), int(b>>52&0x7ff)
 	switch {
-	case math.IsInf(x, 0):
+	case x != x:
+		return f.nan()
+	case f == f64:
+		return b
+	case exponent == 0x7ff:
+		return f.infinity() | b>>63<<(f.bits-1)
+	case exponent > 0:
+		return f.encode(math.Signbit(x), fraction|1<<52, exponent-1075, mode)
+	}
+	return f.encode(math.Signbit(x), fraction, -1074, mode)
+}
+
+// encode returns the encoding of m times 2^e, which may have been rounded to odd.
+func (f format) encode(negative bool, m uint64, e int, mode rounding) uint64 {
+	sign := truth(negative) << (f.bits - 1)
+	if m == 0 {
+		return sign
+	}
+	zeros := bits.LeadingZeros64(m)
+	m, e = m<<zeros, e-zeros
+	q := max(e+63-f.fraction, f.least()) // the exponent of the last bit of the result
+	shift := q - e
+	if shift > 64 { // less than half of the least subnormal
+		m, shift = 1, 64
+	}
+	v := m >> shift
+	if away(negative, v&1 != 0, m&mask(shift), 1<<(shift-1), mode) {
+		v++
+	}
+	out := uint64(q-f.least())<<f.fraction + v
+	if out >= f.infinity() {
 		out = f.infinity()
-	case x != 0:
-		m, e := b&mask(52), int(b>>52&0x7ff)-1075
-		if e > -1075 {
-			m |= 1 << 52
-		} else {
-			e++
-		}
-		for m>>52 == 0 {
-			m <<= 1
-			e--
-		}
-		q := max(e+52-f.fraction, f.least())
-		shift := q - e
-		rest, half := m, uint64(1)<<62
-		if shift < 63 {
-			rest, half = m&mask(shift), 1<<(shift-1)
-			m >>= shift
-		} else {
-			m = 0
-		}
-		if away(sign != 0, m&1 != 0, rest, half, mode) {
-			m++
-		}
-		out = uint64(q-f.least())<<f.fraction + m
-		if out >= f.infinity() {
-			out = f.infinity()
-			if mode == toZero || mode == down && sign == 0 || mode == up && sign != 0 {
-				out--
-			}
+		if mode == toZero || mode == down && !negative || mode == up && negative {
+			out--
 		}
 	}
-	return out | sign<<(f.bits-1)
+	return out | sign
 }
 
 // away reports whether a truncated magnitude is rounded away from zero.
@@ -166,124 +163,88 @@ func odd(x, err float64) float64 {
 	return math.Float64frombits(b - 1)
 }
 
-// sum returns a+b rounded to odd, and a zero with the sign that the mode asks for.
-func sum(a, b float64, mode rounding) float64 {
+// sum returns a+b rounded to odd.
+func sum(a, b float64) float64 {
 	s := a + b
-	if s == 0 {
-		if mode == down && (a != 0 || math.Signbit(a) != math.Signbit(b)) {
-			return math.Copysign(0, -1)
-		}
-		return s
-	}
 	bb := s - a
 	return odd(s, float64(a-float64(s-bb))+float64(b-bb))
 }
 
-// narrow computes an operation on formats below f64: rounded to odd.
-func narrow(op string, a, b, c float64, mode rounding) float64 {
+// nearest computes an operation in f64. Its result can be rounded again to nearest in the
+// format: f64 has more than twice the digits of the others, and a sum with a product is
+// rounded to odd.
+func nearest(op string, f format, a, b, c float64) float64 {
 	switch op {
 	case "add":
-		return sum(a, b, mode)
+		return a + b
 	case "sub":
-		return sum(a, -b, mode)
+		return a - b
 	case "mul":
-		return a * b // exact
-	case "fma":
-		return sum(float64(a*b), c, mode)
+		return a * b
 	case "div":
-		q := a / b
-		r := math.FMA(-q, b, a)
-		if b < 0 {
-			r = -r
+		return a / b
+	case "fma":
+		if f == f64 {
+			return math.FMA(a, b, c)
 		}
-		return odd(q, r)
+		return sum(float64(a*b), c)
 	}
-	q := math.Sqrt(a)
-	return odd(q, math.FMA(-q, q, a))
+	return math.Sqrt(a)
 }
 
-// wide computes an operation on f64.
-func wide(op string, a, b, c float64, mode rounding) float64 {
-	var x float64
+// exact returns the result of an operation on finite numbers, or its first 5000 bits: a
+// quotient or root that does not end there has other bits than 0 after the first 64.
+func exact(op string, a, b, c float64) *big.Float {
+	number := func(v float64) *big.Float { return new(big.Float).SetPrec(5000).SetMode(big.ToZero).SetFloat64(v) }
+	x, y := number(a), number(b)
 	switch op {
 	case "add":
-		x = a + b
+		return x.Add(x, y)
 	case "sub":
-		x, b = a-b, -b
+		return x.Sub(x, y)
 	case "mul":
-		x = a * b
-	case "fma":
-		x = math.FMA(a, b, c)
+		return x.Mul(x, y)
 	case "div":
-		x = a / b
-	case "sqrt":
-		x = math.Sqrt(a)
+		return x.Quo(x, y)
+	case "fma":
+		return x.Add(x.Mul(x, y), number(c))
 	}
-	finite := func(v float64) bool { return !math.IsInf(v, 0) && v == v }
-	if mode == toNearest || x != x || !finite(a) || !finite(b) || !finite(c) || op == "div" && b == 0 {
-		return x
-	}
-	return directed(op, a, b, c, x, mode)
+	return x.SetMode(big.ToNearestEven).Sqrt(x) // package big finds roots with few digits in this mode only
 }
 
-// directed rounds an exact f64 result. nearest is the result of toNearest, for the
-// signs of zeros.
-func directed(op string, a, b, c, nearest float64, mode rounding) float64 {
-	x, sticky := unrounded(op, a, b, c)
+// directed rounds the result of an operation on finite numbers.
+func directed(op string, f format, a, b, c float64, mode rounding) uint64 {
+	x := exact(op, a, b, c)
 	if x.Sign() == 0 {
-		exactZero := op == "add" || op == "sub" || op == "fma"
-		product := a * b
-		if op != "fma" {
-			product, c = a, b
+		if op == "mul" || op == "div" || op == "sqrt" {
+			return f.round(nearest(op, f, a, b, c), mode)
 		}
-		if exactZero && mode == down && (c != 0 || math.Signbit(product) != math.Signbit(c)) {
-			return math.Copysign(0, -1)
+		// Two zeros with one sign keep it; other sums are -0 in one mode.
+		product, term := a, b
+		if op == "sub" {
+			term = -b
+		} else if op == "fma" {
+			product, term = a*b, c
 		}
-		return nearest
+		same := term == 0 && math.Signbit(product) == math.Signbit(term)
+		return f.encode(same && math.Signbit(term) || !same && mode == down, 0, 0, mode)
 	}
-	q := max(x.MantExp(nil)-53, -1074)
-	scaled := new(big.Float).SetPrec(5000).SetMantExp(x, -q)
-	n, acc := scaled.Int(nil)
-	if acc != big.Exact || sticky {
-		if mode == up && x.Sign() > 0 {
-			n.Add(n, big.NewInt(1))
-		} else if mode == down && x.Sign() < 0 {
-			n.Sub(n, big.NewInt(1))
-		}
+	m := new(big.Float)
+	e := x.MantExp(m)
+	digits, accuracy := m.SetMantExp(m.Abs(m), 64).Uint64()
+	if accuracy != big.Exact {
+		digits |= 1
 	}
-	r, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(n), q).Float64()
-	if math.IsInf(r, 0) && (mode == toZero || mode == down && r > 0 || mode == up && r < 0) {
-		return math.Copysign(math.MaxFloat64, r)
-	}
-	if r == 0 && x.Sign() < 0 {
-		return math.Copysign(0, -1)
-	}
-	return r
+	return f.encode(x.Sign() < 0, digits, e-64, mode)
 }
 
-// unrounded returns the exact result of an operation, or its first digits: sticky is then
-// true.
-func unrounded(op string, a, b, c float64) (x *big.Float, sticky bool) {
-	exact := func(v float64) *big.Float { return new(big.Float).SetPrec(5000).SetFloat64(v) }
-	x, y := exact(a), exact(b)
-	switch op {
-	case "add", "sub":
-		x.Add(x, y)
-	case "mul":
-		x.Mul(x, y)
-	case "fma":
-		x.Mul(x, y)
-		x.Add(x, exact(c))
-	case "div":
-		q := new(big.Float).SetPrec(5000).SetMode(big.ToZero).Quo(x, y)
-		sticky = q.Acc() != big.Exact
-		x = q
-	case "sqrt":
-		q := new(big.Float).SetPrec(5000).Sqrt(x) // exact if the root has few bits
-		sticky = new(big.Float).SetPrec(11000).Mul(q, q).Cmp(x) != 0
-		x = q
+func finite(list ...float64) bool {
+	for _, v := range list {
+		if math.IsInf(v, 0) || v != v {
+			return false
+		}
 	}
-	return x, sticky
+	return true
 }
 
 // arithmetic returns an operation of up to three values of a format.
@@ -292,11 +253,11 @@ func arithmetic(op string, f format, mode rounding, ftz, sat bool) func(a, b, c 
 		if ftz {
 			a, b, c = f.flush(a), f.flush(b), f.flush(c)
 		}
-		var v uint64
-		if x, y, z := f.value(a), f.value(b), f.value(c); f == f64 {
-			v = f.round(wide(op, x, y, z, mode), mode)
-		} else {
-			v = f.round(narrow(op, x, y, z, mode), mode)
+		x, y, z := f.value(a), f.value(b), f.value(c)
+		n := nearest(op, f, x, y, z)
+		v := f.round(n, mode)
+		if mode != toNearest && finite(x, y, z) && n == n && !(op == "div" && y == 0) {
+			v = directed(op, f, x, y, z, mode)
 		}
 		if ftz {
 			v = f.flush(v)
