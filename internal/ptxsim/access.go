@@ -20,17 +20,6 @@ type memory struct {
 	flush  bool // atom.add.f32 in global memory
 }
 
-func init() {
-	opcodes["ld"] = func(r *reader) { r.loadOrStore(true) }
-	opcodes["ldu"] = opcodes["ld"]
-	opcodes["st"] = func(r *reader) { r.loadOrStore(false) }
-	opcodes["atom"] = func(r *reader) { r.atomic(true) }
-	opcodes["red"] = func(r *reader) { r.atomic(false) }
-	opcodes["cvta"] = (*reader).cvta
-	opcodes["isspacep"] = (*reader).isspacep
-	opcodes["alloca"] = (*reader).alloca
-}
-
 // spaceOf takes the state space of an instruction.
 func (r *reader) space() space {
 	for i, w := range r.mods {
@@ -112,7 +101,8 @@ func (t *thread) memoryAt(mem *memory, store bool) ([]byte, *Object) {
 	return t.local[addr : addr+uint64(mem.size)], nil
 }
 
-func (r *reader) loadOrStore(isLoad bool) {
+func (r *reader) loadOrStore() {
+	isLoad := r.op != "st"
 	mem := &memory{space: r.space()}
 	r.dropHints()
 	lanes := 1
@@ -221,8 +211,7 @@ func (r *reader) cvta() {
 	if !r.operands(2) {
 		return
 	}
-	r.in.dst, _ = r.dest(r.ops[0], 64)
-	r.in.mask = mask(64)
+	r.result(64)
 	window := s.window()
 	if r.f.decl.Kind == ptx.Func && s == param {
 		window = localWindow
@@ -291,13 +280,7 @@ func (r *reader) offset(o ptx.Operand) (x index) {
 
 func (r *reader) isspacep() {
 	s := r.space()
-	if !r.operands(2) {
-		return
-	}
-	r.in.dst, _ = r.dest(r.ops[0], 1)
-	r.in.src[0] = r.source(r.ops[1], typ{".u64", 'u', 64, false}, false)
-	r.in.mask = 1
-	r.in.alu = func(a, _, _ uint64) uint64 { return truth(spaceAt(a) == s) }
+	r.alu(1, func(a, _, _ uint64) uint64 { return truth(spaceAt(a) == s) }, u64)
 }
 
 // alloca is PTX ISA, Stack Manipulation Instructions.
@@ -312,7 +295,7 @@ func (r *reader) alloca() {
 	r.in.src[0] = r.source(r.ops[1], t, false)
 	r.in.src[1] = operand{val: 8}
 	if len(r.ops) == 3 {
-		r.in.src[1] = r.source(r.ops[2], typ{".u32", 'u', 32, false}, false)
+		r.in.src[1] = r.source(r.ops[2], u32, false)
 	}
 	r.in.run = func(t *thread, in *instr) {
 		size, align := t.get(&in.src[0]), t.get(&in.src[1])

@@ -2,7 +2,8 @@ package ptxsim
 
 // atomic translates atom and red (PTX ISA, Parallel Synchronization and
 // Communication Instructions).
-func (r *reader) atomic(result bool) {
+func (r *reader) atomic() {
+	result := r.op == "atom"
 	mem := &memory{space: r.space()}
 	r.dropHints()
 	op := r.takeAny(".and", ".or", ".xor", ".cas", ".exch", ".add", ".inc", ".dec", ".min", ".max")
@@ -74,7 +75,7 @@ func doAtomic(t *thread, in *instr) {
 }
 
 // atomics returns the new value of an atomic operation on a type, or nil.
-func atomics(op string, t typ) func(old, b, c uint64) uint64 {
+func atomics(op string, t typ) aluFunc {
 	switch op {
 	case ".exch":
 		return func(_, b, _ uint64) uint64 { return b }
@@ -107,7 +108,7 @@ func atomics(op string, t typ) func(old, b, c uint64) uint64 {
 		}
 	case ".add":
 		if t.float() {
-			return halves(t, floatBinary("add", t.format(), toNearest, false, false))
+			return halves(t, floatBinary("add", floatMods{t: t}))
 		}
 		return func(old, b, _ uint64) uint64 { return old + b }
 	case ".min", ".max":

@@ -2,16 +2,6 @@ package ptxsim
 
 import "math/bits"
 
-func init() {
-	opcodes["bfe"] = (*reader).bfe
-	opcodes["bfi"] = (*reader).bfi
-	opcodes["bfind"] = (*reader).bfind
-	opcodes["shf"] = (*reader).shf
-	opcodes["prmt"] = (*reader).prmt
-	opcodes["bmsk"] = (*reader).bmsk
-	opcodes["szext"] = (*reader).szext
-}
-
 // bfe is PTX ISA, bfe.
 func (r *reader) bfe() {
 	t := r.typ()
@@ -35,13 +25,10 @@ func (r *reader) bfe() {
 // bfi is PTX ISA, bfi: it has four sources.
 func (r *reader) bfi() {
 	t := r.typ()
-	if !r.operands(5) {
+	if !r.operandsOf(t, t, u32, u32) {
 		return
 	}
-	r.in.dst, _ = r.dest(r.ops[0], t.bits)
-	for i, st := range []typ{t, t, u32, u32} {
-		r.in.src[i] = r.source(r.ops[1+i], st, false)
-	}
+	r.result(t.bits)
 	r.in.kind = kRun
 	n := t.bits
 	r.in.run = func(t *thread, in *instr) {

@@ -190,7 +190,7 @@ func (b *block) deadlock() *Error {
 		list = append(list, fmt.Sprintf("%d threads wait in %s", n, p))
 	}
 	sort.Strings(list)
-	return first.fault(&first.frame.fn.code[first.frame.pc], "deadlock: "+strings.Join(list, ", "))
+	return first.fault(first.instruction(), "deadlock: "+strings.Join(list, ", "))
 }
 
 // arrive brings a thread to a barrier (PTX ISA, bar and barrier).
@@ -250,14 +250,14 @@ func (b *block) barriers() *Error {
 		}
 		at := map[*warp]*thread{}
 		for _, t := range bar.waiting {
-			in := &t.frame.fn.code[t.frame.pc]
+			in := t.instruction()
 			if u := at[t.warp]; u != nil && in.bar.aligned && !u.sameCode(t) {
 				return t.fault(in, fmt.Sprintf("an aligned barrier, which thread %d of the warp reached at another place", u.number()))
 			}
 			at[t.warp] = t
 		}
 		for _, t := range bar.waiting {
-			in := &t.frame.fn.code[t.frame.pc]
+			in := t.instruction()
 			switch in.bar.red {
 			case ".popc":
 				t.set(in.dst, bar.sum)

@@ -24,20 +24,10 @@ type actual struct {
 	size int64
 }
 
-func init() {
-	opcodes["call"] = (*reader).call
-	opcodes["ret"] = func(r *reader) { r.simple(kRet) }
-	opcodes["exit"] = func(r *reader) { r.simple(kExit) }
-	opcodes["trap"] = func(r *reader) {
-		r.in.kind, r.in.bad = kBad, "trap"
-	}
-	opcodes["brkpt"] = opcodes["trap"]
-	opcodes["bra"] = (*reader).branch
-	opcodes["brx"] = (*reader).indexedBranch
-	for _, op := range []string{"membar", "fence", "nanosleep", "pmevent", "prefetch", "prefetchu", "griddepcontrol", "discard", "applypriority"} {
-		opcodes[op] = func(r *reader) { r.mods, r.in.kind = nil, kNop }
-	}
-}
+func (r *reader) trap() { r.in.kind, r.in.bad = kBad, "trap" }
+
+// nothing is an instruction without an effect here.
+func (r *reader) nothing() { r.mods, r.in.kind = nil, kNop }
 
 // simple is an instruction without operands that ends the straight line.
 func (r *reader) simple(k kind) {
@@ -71,7 +61,7 @@ func (r *reader) indexedBranch() {
 		return
 	}
 	r.in.kind = kBrx
-	r.in.src[0] = r.source(r.ops[0], typ{".u32", 'u', 32, false}, false)
+	r.in.src[0] = r.source(r.ops[0], u32, false)
 	list := r.label(r.ops[1].First)
 	at := len(r.f.code)
 	for _, st := range r.c.Statements {
@@ -198,7 +188,7 @@ func (r *reader) literal(o ptx.Operand, proto *ptx.Signature, n int) uint64 {
 	case t.word == ".f32":
 		return r.constant(o, t)
 	case single:
-		return r.constant(o, typ{".b32", 'b', 32, false})
+		return r.constant(o, b32)
 	default:
 		return r.constant(o, typ{".f64", 'f', 64, false}) // the low word, if it is for .b32
 	}

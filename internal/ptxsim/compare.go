@@ -1,106 +1,73 @@
 package ptxsim
 
-func init() {
-	opcodes["setp"] = (*reader).setp
-	opcodes["set"] = (*reader).set
+// relation is a set of ways in which two values compare.
+type relation uint8
+
+const (
+	below relation = 1 << iota
+	same
+	above
+	unordered // one is NaN
+)
+
+// The relations for which comparisons of all types, of unsigned integers and of floats hold
+// (PTX ISA, Comparisons).
+var (
+	comparisons         = map[string]relation{".eq": same, ".ne": below | above, ".lt": below, ".le": below | same, ".gt": above, ".ge": above | same}
+	unsignedComparisons = map[string]relation{".lo": below, ".ls": below | same, ".hi": above, ".hs": above | same}
+	floatComparisons    = map[string]relation{
+		".equ": same | unordered, ".neu": below | above | unordered, ".num": below | same | above, ".nan": unordered,
+		".ltu": below | unordered, ".leu": below | same | unordered, ".gtu": above | unordered, ".geu": above | same | unordered,
+	}
+)
+
+func isComparison(word string) bool {
+	return comparisons[word]|unsignedComparisons[word]|floatComparisons[word] != 0
 }
 
-var comparisons = []string{".eq", ".ne", ".lt", ".le", ".gt", ".ge", ".lo", ".ls", ".hi", ".hs",
-	".equ", ".neu", ".ltu", ".leu", ".gtu", ".geu", ".num", ".nan"}
-
-// compare returns a comparison of values of a type, or nil (PTX ISA, Comparisons).
-// Comparisons of floats that end in u hold if an operand is NaN; the others but .ne
-// do not.
+// compare returns a comparison of values of a type, or nil.
 func compare(op string, t typ) func(a, b uint64) bool {
+	holds, others := comparisons[op], unsignedComparisons
 	if t.float() {
-		f := t.format()
-		fn := compareFloats(op)
-		if fn == nil {
-			return nil
-		}
-		return func(a, b uint64) bool { return fn(f.value(a), f.value(b)) }
+		others = floatComparisons
 	}
-	signed := t.signed()
-	switch op {
-	case ".lo":
-		op, signed = ".lt", false
-	case ".ls":
-		op, signed = ".le", false
-	case ".hi":
-		op, signed = ".gt", false
-	case ".hs":
-		op, signed = ".ge", false
+	holds |= others[op]
+	switch f := t.format(); {
+	case holds == 0:
+		return nil
+	case t.float():
+		return func(a, b uint64) bool { return holds&relate(f.value(a), f.value(b)) != 0 }
 	}
 	// The sign bit flipped, signed values order like unsigned ones.
 	flip := uint64(0)
-	if signed {
+	if t.signed() && unsignedComparisons[op] == 0 {
 		flip = 1 << (t.bits - 1)
 	}
-	switch op {
-	case ".eq":
-		return func(a, b uint64) bool { return a == b }
-	case ".ne":
-		return func(a, b uint64) bool { return a != b }
-	case ".lt":
-		return func(a, b uint64) bool { return a^flip < b^flip }
-	case ".le":
-		return func(a, b uint64) bool { return a^flip <= b^flip }
-	case ".gt":
-		return func(a, b uint64) bool { return a^flip > b^flip }
-	case ".ge":
-		return func(a, b uint64) bool { return a^flip >= b^flip }
-	}
-	return nil
+	return func(a, b uint64) bool { return holds&relate(a^flip, b^flip) != 0 }
 }
 
-func compareFloats(op string) func(x, y float64) bool {
-	switch op {
-	case ".eq":
-		return func(x, y float64) bool { return x == y }
-	case ".ne": // ordered: false for NaN
-		return func(x, y float64) bool { return x < y || x > y }
-	case ".lt":
-		return func(x, y float64) bool { return x < y }
-	case ".le":
-		return func(x, y float64) bool { return x <= y }
-	case ".gt":
-		return func(x, y float64) bool { return x > y }
-	case ".ge":
-		return func(x, y float64) bool { return x >= y }
-	case ".equ":
-		return func(x, y float64) bool { return !(x < y || x > y) }
-	case ".neu":
-		return func(x, y float64) bool { return x != y }
-	case ".ltu":
-		return func(x, y float64) bool { return !(x >= y) }
-	case ".leu":
-		return func(x, y float64) bool { return !(x > y) }
-	case ".gtu":
-		return func(x, y float64) bool { return !(x <= y) }
-	case ".geu":
-		return func(x, y float64) bool { return !(x < y) }
-	case ".num":
-		return func(x, y float64) bool { return x == x && y == y }
-	case ".nan":
-		return func(x, y float64) bool { return x != x || y != y }
+func relate[T uint64 | float64](a, b T) relation {
+	switch {
+	case a < b:
+		return below
+	case a > b:
+		return above
+	case a == b:
+		return same
 	}
-	return nil
+	return unordered
 }
 
 // comparison takes the modifiers of set and setp. The result combines the comparison
 // with operand c.
 func (r *reader) comparison(source func() typ) (fn func(a, b, c uint64) (p, q bool), t typ, combined bool) {
-	op := r.takeAny(comparisons...)
+	op := r.takeIf(isComparison)
 	with := r.takeAny(".and", ".or", ".xor")
 	ftz := r.take(".ftz")
 	t = source()
 	f := t.format()
-	if t.pair || t.class == 'p' || t.class == 'b' && op != ".eq" && op != ".ne" {
-		r.fail("%s%s%s is not supported", r.op, op, t.word)
-		return nil, t, false
-	}
 	cmp := compare(op, t)
-	if cmp == nil {
+	if t.pair || t.class == 'p' || t.class == 'b' && op != ".eq" && op != ".ne" || cmp == nil {
 		r.fail("%s%s%s is not supported", r.op, op, t.word)
 		return nil, t, false
 	}
@@ -125,8 +92,7 @@ func (r *reader) comparison(source func() typ) (fn func(a, b, c uint64) (p, q bo
 // setp is PTX ISA, setp.
 func (r *reader) setp() {
 	fn, t, combined := r.comparison(r.typ)
-	r.compareOperands(t, combined)
-	if r.err != "" {
+	if !r.compareOperands(t, combined) {
 		return
 	}
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 1, 1)
@@ -143,33 +109,25 @@ func (r *reader) setp() {
 	}
 }
 
-func (r *reader) compareOperands(t typ, combined bool) {
-	sources := []typ{t, t}
+func (r *reader) compareOperands(t typ, combined bool) bool {
 	if combined {
-		sources = append(sources, pred)
+		return r.operandsOf(t, t, pred)
 	}
-	if !r.operands(1 + len(sources)) {
-		return
-	}
-	for i, st := range sources {
-		r.in.src[i] = r.source(r.ops[1+i], st, false)
-	}
+	return r.operandsOf(t, t)
 }
 
 // set is PTX ISA, set: 1.0 or all ones if the comparison holds.
 func (r *reader) set() {
 	var d typ
 	fn, t, combined := r.comparison(func() typ { d = r.typ(); return r.typ() })
-	r.compareOperands(t, combined)
-	if r.err != "" {
+	if !r.compareOperands(t, combined) {
 		return
 	}
 	yes := mask(d.bits)
 	if d.float() {
 		yes = d.format().round(1, toNearest)
 	}
-	r.in.dst, _ = r.dest(r.ops[0], d.bits)
-	r.in.mask = mask(d.bits)
+	r.result(d.bits)
 	r.in.alu = func(a, b, c uint64) uint64 {
 		if p, _ := fn(a, b, c); p {
 			return yes

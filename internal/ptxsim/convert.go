@@ -2,8 +2,6 @@ package ptxsim
 
 import "math"
 
-func init() { opcodes["cvt"] = (*reader).cvt }
-
 // integerModes round a float to an integer, and keep the sign of zero.
 var integerModes = map[string]func(float64) float64{".rni": math.RoundToEven, ".rzi": math.Trunc, ".rmi": math.Floor, ".rpi": math.Ceil}
 

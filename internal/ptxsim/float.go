@@ -247,10 +247,11 @@ func finite(list ...float64) bool {
 	return true
 }
 
-// arithmetic returns an operation of up to three values of a format.
-func arithmetic(op string, f format, mode rounding, ftz, sat bool) func(a, b, c uint64) uint64 {
+// arithmetic returns an operation of up to three values.
+func arithmetic(op string, m floatMods) aluFunc {
+	f, mode := m.t.format(), m.mode
 	return func(a, b, c uint64) uint64 {
-		if ftz {
+		if m.ftz {
 			a, b, c = f.flush(a), f.flush(b), f.flush(c)
 		}
 		x, y, z := f.value(a), f.value(b), f.value(c)
@@ -259,10 +260,10 @@ func arithmetic(op string, f format, mode rounding, ftz, sat bool) func(a, b, c 
 		if mode != toNearest && finite(x, y, z) && n == n && !(op == "div" && y == 0) {
 			v = directed(op, f, x, y, z, mode)
 		}
-		if ftz {
+		if m.ftz {
 			v = f.flush(v)
 		}
-		if sat {
+		if m.sat {
 			v = f.saturate(v)
 		}
 		return v
@@ -270,8 +271,8 @@ func arithmetic(op string, f format, mode rounding, ftz, sat bool) func(a, b, c 
 }
 
 // floatBinary is arithmetic for two operands.
-func floatBinary(op string, f format, mode rounding, ftz, sat bool) func(a, b, c uint64) uint64 {
-	fn := arithmetic(op, f, mode, ftz, sat)
+func floatBinary(op string, m floatMods) aluFunc {
+	fn := arithmetic(op, m)
 	return func(a, b, _ uint64) uint64 { return fn(a, b, 0) }
 }
 
@@ -289,7 +290,7 @@ func (f format) saturate(v uint64) uint64 {
 
 // floatMinMax is PTX ISA, min and max: -0 is below +0; of a number and a NaN the
 // number is the result, except with .NaN.
-func floatMinMax(op string, f format, ftz, nan, xorsign bool) func(a, b, c uint64) uint64 {
+func floatMinMax(op string, f format, ftz, nan, xorsign bool) aluFunc {
 	return func(a, b, _ uint64) uint64 {
 		if ftz {
 			a, b = f.flush(a), f.flush(b)
@@ -326,7 +327,7 @@ func floatMinMax(op string, f format, ftz, nan, xorsign bool) func(a, b, c uint6
 }
 
 // halves applies an operation to both halves of a pair.
-func halves(t typ, fn func(a, b, c uint64) uint64) func(a, b, c uint64) uint64 {
+func halves(t typ, fn aluFunc) aluFunc {
 	if !t.pair {
 		return fn
 	}

@@ -58,7 +58,9 @@ func TestArithmetic(t *testing.T) {
 		return v
 	}
 	count := 0
-	for _, f := range []format{f16, bf16, f32, f64} {
+	for _, word := range []string{".f16", ".bf16", ".f32", ".f64"} {
+		kind, _ := typeOf(word)
+		f := kind.format()
 		rounds := 4000
 		if f == f64 {
 			rounds = 400
@@ -98,7 +100,7 @@ func TestArithmetic(t *testing.T) {
 						}
 						x.SetMode(big.ToNearestEven).Sqrt(x)
 					}
-					got := arithmetic(op, f, mode, false, false)(a, b, c)
+					got := arithmetic(op, floatMods{t: kind, mode: mode})(a, b, c)
 					if x.Sign() == 0 {
 						if f.value(got) != 0 {
 							t.Fatalf("%v %s mode %d of %x %x %x is %x, want 0", f, op, mode, a, b, c, got)

@@ -1,7 +1,5 @@
 package ptxsim
 
-import "math"
-
 // floatMods are the modifiers of an operation on floats.
 type floatMods struct {
 	t        typ
@@ -40,35 +38,23 @@ func (r *reader) rounding() rounding {
 	return toNearest
 }
 
-func init() {
-	opcodes["fma"] = (*reader).fma
-	opcodes["rcp"] = func(r *reader) {
-		m := r.mustFloat()
-		fn := arithmetic("div", m.t.format(), m.mode, m.ftz, false)
-		one := m.t.format().round(1, toNearest)
-		r.alu(m.t.bits, func(a, _, _ uint64) uint64 { return fn(one, a, 0) }, m.t)
-	}
-	opcodes["sqrt"] = func(r *reader) {
-		m := r.mustFloat()
-		fn := arithmetic("sqrt", m.t.format(), m.mode, m.ftz, false)
-		r.alu(m.t.bits, func(a, _, _ uint64) uint64 { return fn(a, 0, 0) }, m.t)
-	}
-	for op, fn := range map[string]func(float64) float64{
-		"rsqrt": func(x float64) float64 { return 1 / math.Sqrt(x) },
-		"sin":   math.Sin,
-		"cos":   math.Cos,
-		"lg2":   math.Log2,
-		"ex2":   math.Exp2,
-		"tanh":  math.Tanh,
-	} {
-		opcodes[op] = func(r *reader) { r.approximate(fn) }
-	}
-	opcodes["testp"] = (*reader).testp
-	opcodes["copysign"] = func(r *reader) {
-		t := r.typ()
-		f := t.format()
-		r.alu(t.bits, func(a, b, _ uint64) uint64 { return b&^f.sign() | a&f.sign() }, t, t)
-	}
+func (r *reader) rcp() {
+	m := r.mustFloat()
+	fn := arithmetic("div", m)
+	one := m.t.format().round(1, toNearest)
+	r.alu(m.t.bits, func(a, _, _ uint64) uint64 { return fn(one, a, 0) }, m.t)
+}
+
+func (r *reader) sqrt() {
+	m := r.mustFloat()
+	fn := arithmetic("sqrt", m)
+	r.alu(m.t.bits, func(a, _, _ uint64) uint64 { return fn(a, 0, 0) }, m.t)
+}
+
+func (r *reader) copysign() {
+	t := r.typ()
+	f := t.format()
+	r.alu(t.bits, func(a, b, _ uint64) uint64 { return b&^f.sign() | a&f.sign() }, t, t)
 }
 
 func (r *reader) mustFloat() floatMods {
@@ -83,7 +69,7 @@ func (r *reader) fma() {
 	relu := r.take(".relu")
 	m := r.mustFloat()
 	f := m.t.format()
-	fn := arithmetic("fma", f, m.mode, m.ftz, m.sat)
+	fn := arithmetic("fma", m)
 	if relu {
 		inner := fn
 		fn = func(a, b, c uint64) uint64 {
@@ -94,23 +80,25 @@ func (r *reader) fma() {
 			return v
 		}
 	}
-	r.alu(m.t.bits, halves(m.t, fn), m.t, m.t, m.t)
+	r.alu(m.t.bits, fn, m.t, m.t, m.t)
 }
 
-// approximate makes an instruction that rounds the result of a function in f64.
-func (r *reader) approximate(fn func(float64) float64) {
-	m := r.mustFloat()
-	f := m.t.format()
-	r.alu(m.t.bits, halves(m.t, func(a, _, _ uint64) uint64 {
-		if m.ftz {
-			a = f.flush(a)
-		}
-		v := f.round(fn(f.value(a)), toNearest)
-		if m.ftz {
-			v = f.flush(v)
-		}
-		return v
-	}), m.t)
+// approximate translates an instruction that rounds the result of a function in f64.
+func approximate(fn func(float64) float64) func(r *reader) {
+	return func(r *reader) {
+		m := r.mustFloat()
+		f := m.t.format()
+		r.alu(m.t.bits, func(a, _, _ uint64) uint64 {
+			if m.ftz {
+				a = f.flush(a)
+			}
+			v := f.round(fn(f.value(a)), toNearest)
+			if m.ftz {
+				v = f.flush(v)
+			}
+			return v
+		}, m.t)
+	}
 }
 
 // testp is PTX ISA, testp.

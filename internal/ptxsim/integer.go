@@ -3,51 +3,23 @@ package ptxsim
 import (
 	"math"
 	"math/bits"
+	"strings"
 )
-
-func init() {
-	opcodes["add"] = func(r *reader) { r.addOrSub(false) }
-	opcodes["sub"] = func(r *reader) { r.addOrSub(true) }
-	opcodes["addc"] = opcodes["add"]
-	opcodes["subc"] = opcodes["sub"]
-	opcodes["mul"] = (*reader).mul
-	opcodes["mad"] = (*reader).mad
-	opcodes["madc"] = (*reader).mad
-	opcodes["mul24"] = (*reader).mul24
-	opcodes["mad24"] = (*reader).mul24
-	opcodes["div"] = (*reader).div
-	opcodes["min"] = func(r *reader) { r.minMax() }
-	opcodes["max"] = opcodes["min"]
-	opcodes["abs"] = (*reader).absOrNeg
-	opcodes["neg"] = (*reader).absOrNeg
-	opcodes["sad"] = func(r *reader) {
-		t := r.typ()
-		less := compare(".lt", t)
-		r.alu(t.bits, func(a, b, c uint64) uint64 {
-			if less(a, b) {
-				a, b = b, a
-			}
-			return c + a - b
-		}, t, t, t)
-	}
-	for _, op := range []string{"vadd", "vsub", "vabsdiff", "vmin", "vmax"} {
-		opcodes[op] = (*reader).video
-	}
-	opcodes["dp4a"] = func(r *reader) { r.dotProduct(8) }
-	opcodes["dp2a"] = func(r *reader) { r.dotProduct(16) }
-}
 
 // addOrSub is add, sub, addc and subc (PTX ISA, Integer Arithmetic Instructions and
 // Extended-Precision Integer Arithmetic Instructions).
-func (r *reader) addOrSub(sub bool) {
-	withCarry := r.op == "addc" || r.op == "subc"
-	if r.take(".cc") || withCarry {
-		r.carrying(sub, withCarry)
+func (r *reader) addOrSub() {
+	sub := strings.HasPrefix(r.op, "sub")
+	set, use := r.take(".cc"), r.op == "addc" || r.op == "subc"
+	if set || use {
+		t := r.typ()
+		if r.operandsOf(t, t) {
+			r.carrying(set, use, sub, t.bits, nil)
+		}
 		return
 	}
-	if mods, ok := r.floatMods(); ok {
-		fn := floatBinary(r.op, mods.t.format(), mods.mode, mods.ftz, mods.sat)
-		r.alu(mods.t.bits, halves(mods.t, fn), mods.t, mods.t)
+	if m, ok := r.floatMods(); ok {
+		r.alu(m.t.bits, floatBinary(r.op, m), m.t, m.t)
 		return
 	}
 	sat := r.take(".sat")
@@ -72,16 +44,17 @@ func clampTo(v int64, n int) uint64 {
 	return uint64(min(max(v, math.MinInt64>>(64-n)), math.MaxInt64>>(64-n)))
 }
 
-// carrying is add.cc, addc, sub.cc and subc. CC.CF is the carry, for subtractions the
-// borrow.
-func (r *reader) carrying(sub, use bool) {
-	set := r.op == "add" || r.op == "sub" || hasCC(r)
-	t := r.typ()
-	r.alu(t.bits, nil, t, t)
+// carrying is add.cc, addc, sub.cc, subc, mad.cc and madc, of n bits, whose sources are
+// translated: it sets or uses CC.CF, the carry, or for subtractions the borrow. product is
+// that of mad.
+func (r *reader) carrying(set, use, sub bool, n int, product aluFunc) {
+	r.result(n)
 	r.in.kind = kRun
-	n := t.bits
 	r.in.run = func(t *thread, in *instr) {
 		a, b := t.get(&in.src[0]), t.get(&in.src[1])
+		if product != nil {
+			a, b = product(a, b, 0)&mask(n), t.get(&in.src[2])
+		}
 		carry := uint64(0)
 		if use {
 			carry = t.carry
@@ -92,16 +65,6 @@ func (r *reader) carrying(sub, use bool) {
 			t.carry = out
 		}
 	}
-}
-
-// hasCC reports whether the instruction has .cc, taken or not.
-func hasCC(r *reader) bool {
-	for _, w := range r.c.Modifiers(r.st) {
-		if w == ".cc" {
-			return true
-		}
-	}
-	return false
 }
 
 // addCarry returns a+b+carry or a-b-carry of n bits, and the carry out.
@@ -152,8 +115,8 @@ func part(which string, t typ) aluFunc {
 func (r *reader) mul() {
 	which := r.takeAny(".lo", ".hi", ".wide")
 	if which == "" {
-		mods, _ := r.floatMods()
-		r.alu(mods.t.bits, halves(mods.t, floatBinary("mul", mods.t.format(), mods.mode, mods.ftz, mods.sat)), mods.t, mods.t)
+		m, _ := r.floatMods()
+		r.alu(m.t.bits, floatBinary(r.op, m), m.t, m.t)
 		return
 	}
 	t := r.typ()
@@ -171,7 +134,6 @@ func (r *reader) mul() {
 func (r *reader) mad() {
 	which := r.takeAny(".lo", ".hi", ".wide")
 	if which == "" {
-		r.op = "fma"
 		r.fma()
 		return
 	}
@@ -188,18 +150,8 @@ func (r *reader) mad() {
 	fn := part(which, t)
 	switch {
 	case set || use:
-		r.alu(width.bits, nil, t, t, width)
-		r.in.kind = kRun
-		r.in.run = func(t *thread, in *instr) {
-			carry := uint64(0)
-			if use {
-				carry = t.carry
-			}
-			v, out := addCarry(fn(t.get(&in.src[0]), t.get(&in.src[1]), 0)&mask(width.bits), t.get(&in.src[2]), carry, width.bits, false)
-			t.set(in.dst, v)
-			if set {
-				t.carry = out
-			}
+		if r.operandsOf(t, t, width) {
+			r.carrying(set, use, false, width.bits, fn)
 		}
 	case sat:
 		if t.word != ".s32" || which != ".hi" {
@@ -244,8 +196,8 @@ func (r *reader) mul24() {
 }
 
 func (r *reader) div() {
-	if mods, ok := r.floatMods(); ok {
-		r.alu(mods.t.bits, floatBinary("div", mods.t.format(), mods.mode, mods.ftz, false), mods.t, mods.t)
+	if m, ok := r.floatMods(); ok {
+		r.alu(m.t.bits, floatBinary(r.op, m), m.t, m.t)
 		return
 	}
 	t := r.typ()
@@ -281,17 +233,26 @@ func (r *reader) minMax() {
 		r.fail("%s with .xorsign or .abs alone", r.op)
 	}
 	if t.float() {
-		n := len(r.ops) - 1
 		fn := floatMinMax(r.op, t.format(), ftz, nan, xorsign)
-		if n == 3 {
-			three := func(a, b, c uint64) uint64 { return fn(fn(a, b, 0), c, 0) }
-			r.alu(t.bits, three, t, t, t)
+		if len(r.ops) == 4 {
+			r.alu(t.bits, func(a, b, c uint64) uint64 { return fn(fn(a, b, 0), c, 0) }, t, t, t)
 			return
 		}
-		r.alu(t.bits, halves(t, fn), t, t)
+		r.alu(t.bits, fn, t, t)
 		return
 	}
 	r.alu(t.bits, minMax(r.op, t), t, t)
+}
+
+func (r *reader) sad() {
+	t := r.typ()
+	less := compare(".lt", t)
+	r.alu(t.bits, func(a, b, c uint64) uint64 {
+		if less(a, b) {
+			a, b = b, a
+		}
+		return c + a - b
+	}, t, t, t)
 }
 
 func (r *reader) absOrNeg() {
@@ -300,7 +261,7 @@ func (r *reader) absOrNeg() {
 	neg := r.op == "neg"
 	if t.float() {
 		f := t.format()
-		r.alu(t.bits, halves(t, func(a, _, _ uint64) uint64 {
+		r.alu(t.bits, func(a, _, _ uint64) uint64 {
 			if ftz {
 				a = f.flush(a)
 			}
@@ -308,7 +269,7 @@ func (r *reader) absOrNeg() {
 				return a ^ f.sign()
 			}
 			return a &^ f.sign()
-		}), t)
+		}, t)
 		return
 	}
 	if !t.signed() {
@@ -323,9 +284,10 @@ func (r *reader) absOrNeg() {
 }
 
 // dotProduct is PTX ISA, dp4a and dp2a.
-func (r *reader) dotProduct(n int) {
-	half := 0
-	if n == 16 {
+func (r *reader) dotProduct() {
+	n, half := 8, 0
+	if r.op == "dp2a" {
+		n = 16
 		if r.takeAny(".lo", ".hi") == ".hi" {
 			half = 16
 		}

@@ -2,6 +2,7 @@ package ptxsim
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -219,37 +220,32 @@ func (r *reader) fail(format string, args ...any) {
 	}
 }
 
-// take removes a modifier and reports whether it was there.
-func (r *reader) take(word string) bool {
-	for i, w := range r.mods {
-		if w == word {
-			r.mods = append(r.mods[:i:i], r.mods[i+1:]...)
-			return true
-		}
+// takeIf removes the first modifier that fits, and returns it.
+func (r *reader) takeIf(fits func(word string) bool) string {
+	i := slices.IndexFunc(r.mods, fits)
+	if i < 0 {
+		return ""
 	}
-	return false
+	word := r.mods[i]
+	r.mods = slices.Delete(r.mods, i, i+1)
+	return word
 }
+
+// take removes a modifier and reports whether it was there.
+func (r *reader) take(word string) bool { return r.takeAny(word) != "" }
 
 // takeAny removes the first modifier that is one of these words, and returns it.
 func (r *reader) takeAny(words ...string) string {
-	for _, w := range words {
-		if r.take(w) {
-			return w
-		}
-	}
-	return ""
+	return r.takeIf(func(w string) bool { return slices.Contains(words, w) })
 }
 
 // typ takes the first modifier that is a type.
-func (r *reader) typ() typ {
-	for i, w := range r.mods {
-		if t, ok := typeOf(w); ok {
-			r.mods = append(r.mods[:i:i], r.mods[i+1:]...)
-			return t
-		}
+func (r *reader) typ() (t typ) {
+	if r.takeIf(func(w string) (ok bool) { t, ok = typeOf(w); return ok }) == "" {
+		r.fail("%s has no type that is supported", r.op)
+		return b32
 	}
-	r.fail("%s has no type that is supported", r.op)
-	return typ{class: 'b', bits: 32}
+	return t
 }
 
 // operands checks the number of operands.

@@ -87,6 +87,9 @@ type frame struct {
 // dynamicObject is memory from alloca, or the last argument of a variadic function.
 type dynamicObject struct{ off, size uint64 }
 
+// instruction returns the instruction that the thread is at.
+func (t *thread) instruction() *instr { return &t.frame.fn.code[t.frame.pc] }
+
 // fail records a fault of the current instruction.
 func (t *thread) fail(format string, args ...any) {
 	if t.err == "" {

@@ -10,6 +10,13 @@ type typ struct {
 	pair  bool // .f16x2, .bf16x2: two halves of 16 bits
 }
 
+var (
+	u32  = typ{".u32", 'u', 32, false}
+	b32  = typ{".b32", 'b', 32, false}
+	u64  = typ{".u64", 'u', 64, false}
+	pred = typ{".pred", 'p', 1, false}
+)
+
 func typeOf(word string) (typ, bool) {
 	size := int(ptx.TypeSize(word))
 	if size == 0 {

@@ -122,7 +122,7 @@ func (w *warp) run() *Error {
 			if t.frame == nil {
 				return nil
 			}
-			return t.fault(&t.frame.fn.code[t.frame.pc], "too many steps")
+			return t.fault(t.instruction(), "too many steps")
 		}
 	}
 	w.turn = true
@@ -182,7 +182,7 @@ func (w *warp) control(in *instr) *Error {
 			}
 			for _, u := range w.threads {
 				if u.state == atWarpOp {
-					if err := w.complete(&u.frame.fn.code[u.frame.pc]); err != nil {
+					if err := w.complete(u.instruction()); err != nil {
 						return err
 					}
 				}

@@ -1,15 +1,35 @@
 package ptxsim
 
-import "math/bits"
+import (
+	"math/bits"
+	"strings"
+
+	"ptxlink/object/ptx"
+)
 
 // warpOp is an operation of several lanes of a warp.
 type warpOp struct {
 	key  string // opcode with modifiers: lanes that wait for each other have the same
 	sync bool   // the lanes of a mask wait for each other; else those of the group
 	mask operand
-	// do sets the results of the lanes, given by their threads; nil for others.
-	do func(w *warp, lanes *[32]*thread, in func(t *thread) *instr)
+	// do returns the results of a thread; lanes are nil that do not take part. It is nil if
+	// there are none.
+	do func(lanes *lanes, t *thread) (result, second uint64)
 }
+
+type lanes [32]*thread
+
+// which returns a bit for each lane that fits.
+func (l *lanes) which(fits func(t *thread) bool) (bits uint64) {
+	for i, t := range l {
+		if t != nil && fits(t) {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+func (l *lanes) all() uint64 { return l.which(func(*thread) bool { return true }) }
 
 // reach brings a thread to a warp operation.
 func (t *thread) reach(in *instr) {
@@ -32,7 +52,7 @@ func (t *thread) reach(in *instr) {
 // the same (PTX ISA, shfl.sync).
 func (w *warp) complete(in *instr) *Error {
 	if !in.warp.sync {
-		var lanes [32]*thread
+		var lanes lanes
 		for _, t := range w.group {
 			if t.state == atWarpOp {
 				lanes[t.lane] = t
@@ -44,17 +64,17 @@ func (w *warp) complete(in *instr) *Error {
 		if lead.state != atWarpOp {
 			continue
 		}
-		op := lead.frame.fn.code[lead.frame.pc].warp
+		op := lead.instruction().warp
 		if op.key != in.warp.key || !op.sync {
 			continue
 		}
-		var lanes [32]*thread
+		var lanes lanes
 		all := true
 		for _, t := range w.threads {
 			if lead.lanes>>t.lane&1 == 0 || t.state == done {
 				continue
 			}
-			if t.state != atWarpOp || t.lanes != lead.lanes || t.frame.fn.code[t.frame.pc].warp.key != op.key {
+			if t.state != atWarpOp || t.lanes != lead.lanes || t.instruction().warp.key != op.key {
 				all = false
 				break
 			}
@@ -70,14 +90,19 @@ func (w *warp) complete(in *instr) *Error {
 	return nil
 }
 
-func (w *warp) finish(op *warpOp, lanes *[32]*thread) *Error {
-	op.do(w, lanes, func(t *thread) *instr { return &t.frame.fn.code[t.frame.pc] })
+func (w *warp) finish(op *warpOp, lanes *lanes) *Error {
 	for _, t := range lanes {
 		if t == nil {
 			continue
 		}
+		in := t.instruction()
+		if op.do != nil {
+			result, second := op.do(lanes, t)
+			t.set(in.dst, result)
+			t.set(in.dst2, second)
+		}
 		if t.err != "" {
-			return t.fault(&t.frame.fn.code[t.frame.pc], t.err)
+			return t.fault(in, t.err)
 		}
 		t.state = ready
 		t.frame.pc++
@@ -85,82 +110,43 @@ func (w *warp) finish(op *warpOp, lanes *[32]*thread) *Error {
 	return nil
 }
 
-func init() {
-	opcodes["shfl"] = (*reader).shfl
-	opcodes["vote"] = (*reader).vote
-	opcodes["match"] = (*reader).match
-	opcodes["redux"] = (*reader).redux
-	opcodes["elect"] = (*reader).elect
-	opcodes["activemask"] = func(r *reader) {
-		t := r.typ()
-		if r.operands(1) {
-			r.warp(false, 0)
-			r.in.dst, _ = r.dest(r.ops[0], t.bits)
-			r.in.warp.do = func(w *warp, lanes *[32]*thread, in func(*thread) *instr) {
-				all := uint64(0)
-				each(lanes, func(t *thread) { all |= 1 << t.lane })
-				each(lanes, func(t *thread) { t.set(in(t).dst, all) })
-			}
-		}
-	}
-	opcodes["bar"] = (*reader).barrier
-	opcodes["barrier"] = (*reader).barrier
-}
-
-// warp starts the translation of a warp operation. Its mask is operand n.
-func (r *reader) warp(sync bool, n int) {
-	r.in.kind = kWarp
-	key := r.op
-	for _, m := range r.c.Modifiers(r.st) {
-		key += m
-	}
-	r.in.warp = &warpOp{key: key, sync: sync}
+// warp starts the translation of a warp operation with sources of these types. Behind them is
+// the mask, if the lanes wait for each other.
+func (r *reader) warp(sync bool, sources ...typ) bool {
 	if sync {
-		r.in.warp.mask = r.source(r.ops[n], typ{".b32", 'b', 32, false}, false)
+		sources = append(sources, b32)
 	}
-}
-
-func each(lanes *[32]*thread, do func(t *thread)) {
-	for _, t := range lanes {
-		if t != nil {
-			do(t)
-		}
+	if !r.operandsOf(sources...) {
+		return false
 	}
+	r.in.kind = kWarp
+	r.in.warp = &warpOp{key: r.op + strings.Join(r.c.Modifiers(r.st), ""), sync: sync}
+	if sync {
+		r.in.warp.mask = r.in.src[len(sources)-1]
+	}
+	return true
 }
-
-var b32 = typ{".b32", 'b', 32, false}
 
 // shfl is PTX ISA, shfl and shfl.sync.
 func (r *reader) shfl() {
 	sync := r.take(".sync")
 	mode := r.takeAny(".up", ".down", ".bfly", ".idx")
 	r.typ()
-	n := 4
-	if sync {
-		n = 5
-	}
-	if !r.operands(n) {
+	if !r.warp(sync, b32, b32, b32) {
 		return
 	}
-	r.warp(sync, n-1)
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32, 1)
-	for i := range 3 {
-		r.in.src[i] = r.source(r.ops[1+i], b32, false)
-	}
-	r.in.warp.do = func(w *warp, lanes *[32]*thread, in func(*thread) *instr) {
-		each(lanes, func(t *thread) {
-			j, ok := shflSource(mode, uint32(t.lane), uint32(t.values[1]), uint32(t.values[2]))
-			from := t
-			if ok {
-				from = lanes[j]
-			}
-			if from == nil {
-				t.fail("shfl reads lane %d, which does not take part", j)
-				return
-			}
-			t.set(in(t).dst, from.values[0])
-			t.set(in(t).dst2, truth(ok))
-		})
+	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
+		j, ok := shflSource(mode, uint32(t.lane), uint32(t.values[1]), uint32(t.values[2]))
+		from := t
+		if ok {
+			from = lanes[j]
+		}
+		if from == nil {
+			t.fail("shfl reads lane %d, which does not take part", j)
+			return 0, 0
+		}
+		return from.values[0], truth(ok)
 	}
 }
 
@@ -195,32 +181,21 @@ func (r *reader) vote() {
 	sync := r.take(".sync")
 	mode := r.takeAny(".all", ".any", ".uni", ".ballot")
 	t := r.typ()
-	n := 2
-	if sync {
-		n = 3
-	}
-	if !r.operands(n) {
+	if !r.warp(sync, pred) {
 		return
 	}
-	r.warp(sync, n-1)
-	r.in.dst, _ = r.dest(r.ops[0], t.bits)
-	r.in.src[0] = r.source(r.ops[1], typ{".pred", 'p', 1, false}, false)
-	r.in.warp.do = func(w *warp, lanes *[32]*thread, in func(*thread) *instr) {
-		ballot, present := uint64(0), uint64(0)
-		each(lanes, func(t *thread) {
-			present |= 1 << t.lane
-			ballot |= t.values[0] & 1 << t.lane
-		})
-		v := ballot
+	r.result(t.bits)
+	r.in.warp.do = func(lanes *lanes, _ *thread) (uint64, uint64) {
+		all, ballot := lanes.all(), lanes.which(func(t *thread) bool { return t.values[0] != 0 })
 		switch mode {
 		case ".all":
-			v = truth(ballot == present)
+			return truth(ballot == all), 0
 		case ".any":
-			v = truth(ballot != 0)
+			return truth(ballot != 0), 0
 		case ".uni":
-			v = truth(ballot == 0 || ballot == present)
+			return truth(ballot == 0 || ballot == all), 0
 		}
-		each(lanes, func(t *thread) { t.set(in(t).dst, v) })
+		return ballot, 0
 	}
 }
 
@@ -230,29 +205,17 @@ func (r *reader) match() {
 	if !r.take(".sync") {
 		r.fail("match without .sync")
 	}
-	t := r.typ()
-	if !r.operands(3) {
+	if !r.warp(true, r.typ()) {
 		return
 	}
-	r.warp(true, 2)
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32, 1)
-	r.in.src[0] = r.source(r.ops[1], t, false)
-	r.in.warp.do = func(w *warp, lanes *[32]*thread, in func(*thread) *instr) {
-		each(lanes, func(t *thread) {
-			same, every := uint64(0), true
-			each(lanes, func(u *thread) {
-				if u.values[0] == t.values[0] {
-					same |= 1 << u.lane
-				} else {
-					every = false
-				}
-			})
-			if all && !every {
-				same = 0
-			}
-			t.set(in(t).dst, same)
-			t.set(in(t).dst2, truth(every))
-		})
+	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
+		same := lanes.which(func(u *thread) bool { return u.values[0] == t.values[0] })
+		every := same == lanes.all()
+		if all && !every {
+			same = 0
+		}
+		return same, truth(every)
 	}
 }
 
@@ -261,44 +224,45 @@ func (r *reader) redux() {
 	r.take(".sync")
 	op := r.takeAny(".add", ".min", ".max", ".and", ".or", ".xor")
 	t := r.typ()
-	if !r.operands(3) || t.float() {
+	if t.float() || !r.warp(true, t) {
 		r.fail("redux of %s is not supported", t.word)
 		return
 	}
-	r.warp(true, 2)
-	r.in.dst, _ = r.dest(r.ops[0], 32)
-	r.in.src[0] = r.source(r.ops[1], t, false)
+	r.result(32)
 	fn := atomics(op, t)
-	r.in.warp.do = func(w *warp, lanes *[32]*thread, in func(*thread) *instr) {
-		var v uint64
+	r.in.warp.do = func(lanes *lanes, _ *thread) (v, _ uint64) {
 		first := true
-		each(lanes, func(t *thread) {
-			if first {
+		for _, t := range lanes {
+			switch {
+			case t == nil:
+			case first:
 				v, first = t.values[0], false
-			} else {
+			default:
 				v = fn(v, t.values[0], 0) & mask(32)
 			}
-		})
-		each(lanes, func(t *thread) { t.set(in(t).dst, v) })
+		}
+		return v, 0
 	}
 }
 
 // elect is PTX ISA, elect.sync: the lowest lane is elected.
 func (r *reader) elect() {
 	r.take(".sync")
-	if !r.operands(2) {
+	if !r.warp(true) {
 		return
 	}
-	r.warp(true, 1)
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32, 1)
-	r.in.warp.do = func(w *warp, lanes *[32]*thread, in func(*thread) *instr) {
-		present := uint32(0)
-		each(lanes, func(t *thread) { present |= 1 << t.lane })
-		lead := bits.TrailingZeros32(present)
-		each(lanes, func(t *thread) {
-			t.set(in(t).dst, uint64(lead))
-			t.set(in(t).dst2, truth(t.lane == lead))
-		})
+	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
+		lead := bits.TrailingZeros64(lanes.all())
+		return uint64(lead), truth(t.lane == lead)
+	}
+}
+
+func (r *reader) activemask() {
+	t := r.typ()
+	if r.warp(false) {
+		r.result(t.bits)
+		r.in.warp.do = func(lanes *lanes, _ *thread) (uint64, uint64) { return lanes.all(), 0 }
 	}
 }
 
@@ -306,10 +270,8 @@ func (r *reader) elect() {
 func (r *reader) barrier() {
 	if r.take(".warp") {
 		r.take(".sync")
-		if r.operands(1) {
-			r.warp(true, 0)
-			r.in.warp.do = func(*warp, *[32]*thread, func(*thread) *instr) {}
-		}
+		r.ops = append([]ptx.Operand{{}}, r.ops...) // it has no destination
+		r.warp(true)
 		return
 	}
 	if r.take(".cluster") { // a cluster has one block
@@ -321,7 +283,6 @@ func (r *reader) barrier() {
 	r.take(".aligned")
 	r.in.kind, r.in.bar = kBar, op
 	ops := r.ops
-	u32 := typ{".u32", 'u', 32, false}
 	if what == ".red" {
 		op.red = r.takeAny(".popc", ".and", ".or")
 		t := r.typ()
@@ -330,7 +291,7 @@ func (r *reader) barrier() {
 			return
 		}
 		r.in.dst, _ = r.dest(ops[0], t.bits)
-		r.in.src[2] = r.source(ops[len(ops)-1], typ{".pred", 'p', 1, false}, false)
+		r.in.src[2] = r.source(ops[len(ops)-1], pred, false)
 		ops = ops[1 : len(ops)-1]
 	}
 	if len(ops) < 1 || len(ops) > 2 || what == "" {
