@@ -1,6 +1,7 @@
 package ptxsim
 
 import (
+	"slices"
 	"strings"
 
 	"ptxlink/object/ptx"
@@ -9,33 +10,26 @@ import (
 // memory is the memory operand of ld, st, atom and red.
 type memory struct {
 	address
-	space  space
-	t      typ
-	size   int // bytes of the access
-	lanes  []operand
-	dsts   []int32
-	widths []int // of the destinations
-	op     string
-	fn     func(old, b, c uint64) uint64
-	flush  bool // atom.add.f32 in global memory
+	space space
+	t     typ
+	size  int // bytes of the access
+	lanes []operand
+	op    string
+	fn    aluFunc // of an atomic
+	flush bool    // atom.add.f32 in global memory
 }
 
-// spaceOf takes the state space of an instruction.
+// space takes the state space of an instruction.
 func (r *reader) space() space {
-	for i, w := range r.mods {
+	word := r.takeIf(func(w string) bool {
 		base, _, _ := strings.Cut(w, "::")
-		for s := global; s <= param; s++ {
-			if base == spaceNames[s] {
-				r.mods = append(r.mods[:i:i], r.mods[i+1:]...)
-				if strings.HasSuffix(w, "::entry") || strings.HasSuffix(w, "::func") || strings.HasSuffix(w, "::cta") || w == base {
-					return s
-				}
-				r.fail("%s is not supported", w)
-				return s
-			}
-		}
+		return slices.Contains(spaceNames[global:], base)
+	})
+	base, part, _ := strings.Cut(word, "::")
+	if !slices.Contains([]string{"", "entry", "func", "cta"}, part) {
+		r.fail("%s is not supported", word)
 	}
-	return generic
+	return space(slices.Index(spaceNames[:], base))
 }
 
 // dropHints removes modifiers that do not change what an access does when there is one
@@ -106,13 +100,8 @@ func (r *reader) loadOrStore() {
 	mem := &memory{space: r.space()}
 	r.dropHints()
 	lanes := 1
-	switch r.takeAny(".v2", ".v4", ".v8") {
-	case ".v2":
-		lanes = 2
-	case ".v4":
-		lanes = 4
-	case ".v8":
-		lanes = 8
+	if vector := r.takeAny(".v2", ".v4", ".v8"); vector != "" {
+		lanes = int(vector[2] - '0')
 	}
 	t := r.typ()
 	if t.class == 'p' {
@@ -122,44 +111,27 @@ func (r *reader) loadOrStore() {
 	if !r.operands(2) {
 		return
 	}
-	r.in.kind, r.in.mem = kRun, mem
 	value, at := r.ops[0], r.ops[1]
+	r.in.kind, r.in.mem, r.in.run = kRun, mem, doLoad
+	translate := func(o ptx.Operand, t typ) operand {
+		reg, width := r.dest(o, 0)
+		if reg >= 0 && (width < t.bits || width == 1) {
+			r.fail("register %s has %d bits, the type %d", r.operandText(o), width, t.bits)
+		}
+		return operand{kind: opReg, reg: reg, val: mask(width)}
+	}
 	if !isLoad {
 		value, at = at, value
+		r.in.run = doStore
+		translate = func(o ptx.Operand, t typ) operand { return r.source(o, t, true) }
 	}
 	r.where(at, mem)
-	elements := []ptx.Operand{value}
-	if value.Shape == ptx.Vector {
-		elements = r.c.Elements(value)
+	mem.lanes = r.elements(value, func(int) typ { return t }, true, translate)
+	if mem.lanes == nil {
+		mem.lanes = []operand{translate(value, t)}
 	}
-	if regs, bits := r.vectorRegister(value); regs != nil {
-		elements = nil
-		for _, n := range regs {
-			mem.dsts, mem.widths = append(mem.dsts, n), append(mem.widths, bits)
-			mem.lanes = append(mem.lanes, operand{kind: opReg, reg: n})
-		}
-		if bits < t.bits {
-			r.fail("elements of %s have %d bits, the type %d", r.operandText(value), bits, t.bits)
-		}
-	}
-	for _, e := range elements {
-		if !isLoad {
-			mem.lanes = append(mem.lanes, r.source(e, t, true))
-			continue
-		}
-		reg, width := r.dest(e, 0)
-		if reg >= 0 && (width < t.bits || width == 1) {
-			r.fail("register %s has %d bits, the type %d", r.operandText(e), width, t.bits)
-		}
-		mem.dsts = append(mem.dsts, reg)
-		mem.widths = append(mem.widths, width)
-	}
-	if n := max(len(mem.lanes), len(mem.dsts)); n != lanes {
-		r.fail("%d values for %d elements", n, lanes)
-	}
-	r.in.run = doStore
-	if isLoad {
-		r.in.run = doLoad
+	if len(mem.lanes) != lanes {
+		r.fail("%d values for %d elements", len(mem.lanes), lanes)
 	}
 }
 
@@ -170,12 +142,12 @@ func doLoad(t *thread, in *instr) {
 		return
 	}
 	n := mem.t.bits / 8
-	for i, reg := range mem.dsts {
+	for i, lane := range mem.lanes {
 		v := load(b[i*n : i*n+n])
 		if mem.t.class == 's' {
-			v = extend(v, mem.t.bits) & mask(mem.widths[i])
+			v = extend(v, mem.t.bits) & lane.val
 		}
-		t.set(reg, v)
+		t.set(lane.reg, v)
 	}
 }
 
@@ -267,14 +239,12 @@ func (r *reader) offset(o ptx.Operand) (x index) {
 	if o.End-o.First == 1 {
 		return x
 	}
-	e := expr{m: r.m, mod: r.f.mod, c: r.c, at: o.First + 1, end: o.End}
+	e := r.expr(o.First+1, o.End)
 	if !e.is('+') && !e.is('-') {
-		e.err = "not understood"
+		e.fail("not understood")
 	}
 	x.off = e.sum()
-	if e.err != "" || e.at < e.end {
-		r.fail("operand %s is not supported", r.operandText(o))
-	}
+	r.end(e, "operand", o)
 	return x
 }
 
@@ -300,16 +270,11 @@ func (r *reader) alloca() {
 	r.in.run = func(t *thread, in *instr) {
 		size, align := t.get(&in.src[0]), t.get(&in.src[1])
 		at := alignedTo(t.frame.end()+redZone, int64(align))
-		if at+size > uint64(t.m.opt.Stack) || size > 1<<30 {
+		if at+size > stackSize || size > 1<<30 {
 			t.fail("stack overflow by alloca of %d bytes", size)
 			return
 		}
-		for uint64(len(t.local)) < at+size {
-			t.local = append(t.local, t.m.opt.Fill)
-		}
-		for i := at; i < at+size; i++ {
-			t.local[i] = t.m.opt.Fill
-		}
+		t.fill(at, at+size)
 		t.frame.dynamic = append(t.frame.dynamic, dynamicObject{at, size})
 		t.set(in.dst, at)
 	}

@@ -1,6 +1,7 @@
 package ptxsim
 
 import (
+	"bytes"
 	"fmt"
 	"sort"
 	"strings"
@@ -111,13 +112,10 @@ func (m *Machine) newBlock(f *function, grid Grid, index, size int) (*block, err
 	d.size = grid.Shared
 	b.dynamic = &d
 	end := d.addr + uint64(d.size)
-	if int64(end) > m.opt.Shared {
+	if end > sharedSize {
 		return nil, &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("%d bytes of shared memory", end)}
 	}
-	b.shared = make([]byte, end)
-	for i := range b.shared {
-		b.shared[i] = m.opt.Fill
-	}
+	b.shared = bytes.Repeat([]byte{m.opt.Fill}, int(end))
 	for i := range size {
 		if i%32 == 0 {
 			b.warps = append(b.warps, &warp{block: b})

@@ -1,6 +1,7 @@
 package ptxsim
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -122,10 +123,7 @@ func (t *thread) malloc(c *call) {
 		return
 	}
 	t.heap++
-	o := &Object{Name: fmt.Sprintf("malloc %d.%d.%d", t.m.launch, t.number(), t.heap), Space: "heap", Data: make([]byte, size), size: int64(size), align: 16}
-	for i := range o.Data {
-		o.Data[i] = t.m.opt.Fill
-	}
+	o := &Object{Name: fmt.Sprintf("malloc %d.%d.%d", t.m.launch, t.number(), t.heap), Space: "heap", Data: bytes.Repeat([]byte{t.m.opt.Fill}, int(size)), size: int64(size), align: 16}
 	t.m.place(o)
 	t.result(c, o.addr)
 }

@@ -49,8 +49,9 @@ func (r *reader) branch() {
 	if !r.operands(1) {
 		return
 	}
-	r.in.kind, r.in.targets = kBra, []int32{0}
-	r.fixups = append(r.fixups, fixup{len(r.f.code), 0, r.label(r.ops[0].First)})
+	r.in.kind = kBra
+	r.label(r.ops[0].First)
+	r.targets(r.c.Reference(int(r.ops[0].First)))
 }
 
 // indexedBranch is brx.idx with its list of labels.
@@ -63,7 +64,6 @@ func (r *reader) indexedBranch() {
 	r.in.kind = kBrx
 	r.in.src[0] = r.source(r.ops[0], u32, false)
 	list := r.label(r.ops[1].First)
-	at := len(r.f.code)
 	for _, st := range r.c.Statements {
 		if st.Kind != ptx.LabelStatement {
 			continue
@@ -72,27 +72,27 @@ func (r *reader) indexedBranch() {
 			continue
 		}
 		// The directive follows its label.
-		directive := r.c.Tokens[st.End:]
-		for i := st.End; i < st.End+int32(len(directive)) && !r.isPunct(i, ';'); i++ {
+		for i := st.End; i < int32(len(r.c.Tokens)) && !r.isPunct(i, ';'); i++ {
 			for _, tr := range r.c.TargetRanges {
-				if tr.Span.Off != r.c.Tokens[i].Off {
-					continue
-				}
-				for _, ref := range tr.Targets {
-					if li, ok := ref.Local(); ok {
-						r.fixups = append(r.fixups, fixup{at, len(r.in.targets), li})
-						r.in.targets = append(r.in.targets, 0)
-					}
+				if tr.Span.Off == r.c.Tokens[i].Off {
+					r.targets(tr.Targets...)
 				}
 			}
-			if li, ok := r.c.Reference(int(i)).Local(); ok && r.locals[li].kind >= ptx.CodeLabel {
-				r.fixups = append(r.fixups, fixup{at, len(r.in.targets), li})
-				r.in.targets = append(r.in.targets, 0)
-			}
+			r.targets(r.c.Reference(int(i)))
 		}
 		return
 	}
 	r.fail("no list of targets")
+}
+
+// targets adds those that are labels to the targets of a branch.
+func (r *reader) targets(refs ...ptx.Reference) {
+	for _, ref := range refs {
+		if li, ok := ref.Local(); ok && r.locals[li].kind >= ptx.CodeLabel {
+			r.fixups = append(r.fixups, fixup{len(r.f.code), len(r.in.targets), li})
+			r.in.targets = append(r.in.targets, 0)
+		}
+	}
 }
 
 // call is `call (results), function, (arguments), prototype`.
@@ -245,7 +245,7 @@ func (t *thread) doCall(in *instr) {
 			t.fail("call of 0x%x, which is not a function", addr)
 			return
 		}
-		if c.proto && !agree(c.protoResults, f.results, false) || c.proto && !agree(c.protoParams, f.params, true) {
+		if c.proto && !(agree(c.protoResults, f.results) && agree(c.protoParams, f.params)) {
 			t.fail("call of %s through a prototype with other sizes", f.name)
 			return
 		}
@@ -277,17 +277,14 @@ func (t *thread) doCall(in *instr) {
 		if p.slot != nil {
 			copy(t.local[fr.base+uint64(p.slot.off):][:size], from)
 		} else {
-			fr.regs[p.reg] = load(from)
-			if fr.written != nil {
-				fr.written[p.reg] = true
-			}
+			fr.set(p.reg, load(from))
 		}
 	}
 	t.push(fr)
 }
 
 // agree reports whether a prototype has the sizes of a function.
-func agree(proto []int64, list []formal, params bool) bool {
+func agree(proto []int64, list []formal) bool {
 	if len(proto) != len(list) {
 		return false
 	}
@@ -335,10 +332,7 @@ func (t *thread) doReturn() {
 		case a.slot != nil:
 			copy(t.local[caller.base+uint64(a.slot.off):][:res.size], from)
 		case a.reg >= 0:
-			caller.regs[a.reg] = load(from[:min(8, res.size)])
-			if caller.written != nil {
-				caller.written[a.reg] = true
-			}
+			caller.set(a.reg, load(from[:min(8, res.size)]))
 		}
 	}
 	t.pop()

@@ -25,25 +25,20 @@ func (r *reader) indexed(o ptx.Operand) bool {
 func (r *reader) index(o ptx.Operand) (x index) {
 	x.scale = r.scale(o.First)
 	at, end := o.First+2, o.End-1
-	e := expr{m: r.m, mod: r.f.mod, c: r.c, at: at, end: end}
+	e := r.expr(at, end)
 	if n, bits, ok := r.anyRegister(at); ok {
 		if bits != 32 && bits != 64 {
 			r.fail("register %s has %d bits and cannot be an index", r.text(at), bits)
 		}
 		x.reg = operand{kind: opReg, reg: n}
 		if e.at++; e.at < end && !e.take('+') { // x[r-1] is not valid
-			e.err = "'+' expected"
+			e.fail("'+' expected")
 		}
 	}
 	if e.at < end && e.err == "" {
 		x.off = e.sum()
 	}
-	if e.err == "" && e.at < end {
-		e.err = "not understood"
-	}
-	if e.err != "" {
-		r.fail("index %s: %s", r.operandText(o), e.err)
-	}
+	r.end(e, "index", o)
 	return x
 }
 

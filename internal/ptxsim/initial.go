@@ -22,8 +22,8 @@ func (mod *module) dims(span diag.Span) (list []int64) {
 	return list
 }
 
-// initialise stores the initial value in Tokens[first:end] (PTX ISA, Initializers).
-// What it leaves out is zero.
+// initialise stores the initial value that Tokens[first:end] begins with (PTX ISA,
+// Initializers). What it leaves out is zero.
 func (m *Machine) initialise(mod *module, c *ptx.Code, first, end int32, t ptx.Type, dims []int64, o *Object) error {
 	in := initialiser{expr: expr{m: m, mod: mod, c: c, at: first, end: end}, word: t.Word, size: ptx.TypeSize(t.Word), o: o}
 	if t.Vector > 0 {
@@ -36,8 +36,8 @@ func (m *Machine) initialise(mod *module, c *ptx.Code, first, end int32, t ptx.T
 		dims = []int64{1}
 	}
 	in.value(dims, 0)
-	if in.err == "" && in.at < in.end {
-		in.err = "text behind the initial value"
+	if in.at < in.end && !in.is(',') && !in.is(';') {
+		in.fail("text behind the initial value")
 	}
 	if in.err != "" {
 		return mod.errorAt(c.Tokens[min(in.at, int32(len(c.Tokens)-1))].Off, "initial value of %s: %s", o.Name, in.err)
@@ -60,7 +60,7 @@ func (in *initialiser) value(dims []int64, off int64) {
 			return
 		}
 		if off+in.size > int64(len(in.o.Data)) {
-			in.err = "more values than elements"
+			in.fail("more values than elements")
 			return
 		}
 		store(in.o.Data[off:off+in.size], v)
@@ -71,17 +71,17 @@ func (in *initialiser) value(dims []int64, off int64) {
 		step *= d
 	}
 	if !in.take('{') {
-		in.err = "'{' expected"
+		in.fail("'{' expected")
 		return
 	}
 	for n := int64(0); in.err == "" && !in.take('}'); n++ {
 		if dims[0] >= 0 && n >= dims[0] {
-			in.err = "more values than elements"
+			in.fail("more values than elements")
 			return
 		}
 		in.value(dims[1:], off+n*step)
-		if !in.take(',') && !in.is('}') && in.err == "" {
-			in.err = "',' expected"
+		if !in.is('}') {
+			in.expect(',')
 		}
 	}
 }
@@ -93,12 +93,24 @@ type expr struct {
 	c       *ptx.Code
 	at, end int32
 	err     string
-	// name finds the value of a name; nil means that of module scope.
-	name func(token int32) (uint64, bool)
 }
 
 func (e *expr) is(ch byte) bool {
 	return e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Punct && e.c.Tokens[e.at].Ch == ch
+}
+
+// fail records the first error.
+func (e *expr) fail(text string) {
+	if e.err == "" {
+		e.err = text
+	}
+}
+
+// expect takes a byte that must be there.
+func (e *expr) expect(ch byte) {
+	if !e.take(ch) {
+		e.fail("'" + string(rune(ch)) + "' expected")
+	}
 }
 
 func (e *expr) take(ch byte) bool {
@@ -163,7 +175,7 @@ func (e *expr) product() uint64 {
 			ch := e.c.Tokens[e.at].Ch
 			e.at++
 			if !e.take(ch) {
-				e.err = "comparisons are not supported"
+				e.fail("comparisons are not supported")
 			}
 			if n := e.unary(); ch == '<' {
 				v <<= n & 63
@@ -180,7 +192,7 @@ func (e *expr) product() uint64 {
 func (e *expr) unary() uint64 {
 	switch {
 	case e.at >= e.end:
-		e.err = "a value is missing"
+		e.fail("a value is missing")
 		return 0
 	case e.take('-'):
 		return -e.unary()
@@ -191,15 +203,11 @@ func (e *expr) unary() uint64 {
 	case e.take('('):
 		if e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Word { // a cast
 			e.at++
-			if !e.take(')') {
-				e.err = "')' expected"
-			}
+			e.expect(')')
 			return e.unary()
 		}
 		v := e.sum()
-		if !e.take(')') && e.err == "" {
-			e.err = "')' expected"
-		}
+		e.expect(')')
 		return v
 	}
 	t := e.c.Tokens[e.at]
@@ -208,15 +216,13 @@ func (e *expr) unary() uint64 {
 	case ptx.Number:
 		v, ok := integerLiteral(text)
 		if !ok {
-			e.err = "integer expected"
+			e.fail("integer expected")
 		}
 		e.at++
 		// 0xff00(x) are some bytes of an address (PTX ISA, Initializers: mask()).
 		if e.take('(') {
 			x := e.sum()
-			if !e.take(')') && e.err == "" {
-				e.err = "')' expected"
-			}
+			e.expect(')')
 			return (x & v) >> bits.TrailingZeros64(v)
 		}
 		return v
@@ -226,27 +232,19 @@ func (e *expr) unary() uint64 {
 		if text == "generic" && e.take('(') {
 			name := e.at
 			v := e.sum()
-			if !e.take(')') && e.err == "" {
-				e.err = "')' expected"
-			}
+			e.expect(')')
 			return v | e.spaceOf(name).window()
 		}
 		if text == "WARP_SZ" {
 			return 32
 		}
-		find := e.name
-		if find == nil {
-			find = e.moduleName
-		}
-		if v, ok := find(at); ok {
+		if v, ok := e.moduleName(at); ok {
 			return v
 		}
-		if e.err == "" {
-			e.err = text + " is not a constant"
-		}
+		e.fail(text + " is not a constant")
 		return 0
 	}
-	e.err = "unexpected " + text
+	e.fail("unexpected " + text)
 	return 0
 }
 

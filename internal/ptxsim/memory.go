@@ -139,7 +139,6 @@ func (m *Machine) placeConst(o *Object) {
 	for k := range n + 1 {
 		m.banks[slot+k] = o
 	}
-	m.consts = append(m.consts, o)
 }
 
 // constAt returns the .const object that holds an address, or nil.
@@ -178,33 +177,19 @@ func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object
 		t.fail("%s of %d bytes at %s is misaligned", access(store), size, t.describe(s, addr))
 		return nil, nil
 	}
-	var o *Object
-	var data []byte
-	switch s {
-	case global:
-		if o = t.m.objectAt(addr); o != nil {
-			data = o.Data
-		}
-	case shared:
-		if o = t.block.findShared(addr); o != nil {
-			data = t.block.shared[o.addr : o.addr+uint64(o.size)]
-		}
-	case constant:
-		if o = t.m.constAt(addr); o != nil {
-			data = o.Data
-		}
-	case param:
-		if o = t.m.params.find(addr); o != nil {
-			data = o.Data
-		}
-	case local:
+	if s == local {
 		if base, n, ok := t.findLocal(addr); ok && addr-base+uint64(size) <= n {
 			return t.local[addr : addr+uint64(size)], nil
 		}
 	}
+	o := t.find(s, addr)
 	if o == nil {
 		t.fail("%s of %d bytes at %s is outside all objects", access(store), size, t.describe(s, addr))
 		return nil, nil
+	}
+	data := o.Data
+	if s == shared {
+		data = t.block.shared[o.addr:][:o.size]
 	}
 	off := addr - o.addr
 	if off+uint64(size) > uint64(len(data)) {
@@ -221,6 +206,21 @@ func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object
 	return data[off : off+uint64(size)], o
 }
 
+// find returns the object in a state space other than .local that holds an address, or nil.
+func (t *thread) find(s space, addr uint64) *Object {
+	switch s {
+	case global:
+		return t.m.objectAt(addr)
+	case shared:
+		return t.block.findShared(addr)
+	case constant:
+		return t.m.constAt(addr)
+	case param:
+		return t.m.params.find(addr)
+	}
+	return nil
+}
+
 func access(store bool) string {
 	if store {
 		return "store"
@@ -230,21 +230,14 @@ func access(store bool) string {
 
 // describe returns an address in words for messages.
 func (t *thread) describe(s space, addr uint64) string {
-	var o *Object
-	switch s {
-	case global:
+	o, freed := t.find(s, addr), ""
+	if s == global {
 		if o = t.m.global[uint32(addr>>32)]; o != nil && o.freed {
-			return fmt.Sprintf("freed %s+%d", o.Name, int64(addr-o.addr))
+			freed = "freed "
 		}
-	case shared:
-		o = t.block.findShared(addr)
-	case constant:
-		o = t.m.constAt(addr)
-	case param:
-		o = t.m.params.find(addr)
 	}
 	if o != nil {
-		return fmt.Sprintf("%s+%d", o.Name, int64(addr-o.addr))
+		return fmt.Sprintf("%s%s+%d", freed, o.Name, int64(addr-o.addr))
 	}
 	return fmt.Sprintf("%s 0x%x", s, addr)
 }

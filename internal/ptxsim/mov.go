@@ -22,15 +22,15 @@ func (r *reader) vectorRegister(o ptx.Operand) (regs []int32, bits int) {
 	return regs, bits
 }
 
-// sources translates {a, b} or a vector register whose elements have a type. It
-// returns nil for other operands.
-func (r *reader) sources(o ptx.Operand, element func(n int) typ) (list []operand) {
+// elements translates the elements of {a, b} or of a vector register, of a type that depends on
+// their number. wide accepts wider registers. It returns nil for other operands.
+func (r *reader) elements(o ptx.Operand, element func(n int) typ, wide bool, translate func(ptx.Operand, typ) operand) (list []operand) {
 	if regs, bits := r.vectorRegister(o); regs != nil {
-		if t := element(len(regs)); bits != t.bits {
+		if t := element(len(regs)); bits != t.bits && !(wide && bits > t.bits) {
 			r.fail("elements of %s have %d bits, not %d", r.operandText(o), bits, t.bits)
 		}
 		for _, n := range regs {
-			list = append(list, operand{kind: opReg, reg: n})
+			list = append(list, operand{kind: opReg, reg: n, val: mask(bits)})
 		}
 		return list
 	}
@@ -40,29 +40,18 @@ func (r *reader) sources(o ptx.Operand, element func(n int) typ) (list []operand
 	parts := r.c.Elements(o)
 	t := element(len(parts))
 	for _, p := range parts {
-		list = append(list, r.source(p, t, false))
+		list = append(list, translate(p, t))
 	}
 	return list
 }
 
-// dests is like sources, for destinations; -1 stands for _.
-func (r *reader) dests(o ptx.Operand, element func(n int) typ) (list []int32) {
-	if regs, bits := r.vectorRegister(o); regs != nil {
-		if t := element(len(regs)); bits != t.bits {
-			r.fail("elements of %s have %d bits, not %d", r.operandText(o), bits, t.bits)
-		}
-		return regs
-	}
-	if o.Shape != ptx.Vector {
-		return nil
-	}
-	parts := r.c.Elements(o)
-	t := element(len(parts))
-	for _, p := range parts {
-		reg, _ := r.dest(p, t.bits)
-		list = append(list, reg)
-	}
-	return list
+// narrow is source without wider registers.
+func (r *reader) narrow(o ptx.Operand, t typ) operand { return r.source(o, t, false) }
+
+// destination is dest as an operand.
+func (r *reader) destination(o ptx.Operand, t typ) operand {
+	reg, _ := r.dest(o, t.bits)
+	return operand{kind: opReg, reg: reg}
 }
 
 // mov is PTX ISA, mov, with packing and unpacking of vectors.
@@ -87,7 +76,7 @@ func (r *reader) mov() {
 	if vector != "" {
 		part = func(int) typ { return t }
 	}
-	srcs, dsts := r.sources(from, part), r.dests(to, part)
+	srcs, dsts := r.elements(from, part, false, r.narrow), r.elements(to, part, false, r.destination)
 	if n := len(srcs); vector != "" && n != int(vector[2]-'0') || n > 0 && len(dsts) > 0 && n != len(dsts) {
 		r.fail("mov%s%s of %d and %d elements", vector, t.word, n, len(dsts))
 		return
@@ -98,8 +87,8 @@ func (r *reader) mov() {
 			for i := range srcs {
 				values[i] = t.get(&srcs[i])
 			}
-			for i, reg := range dsts {
-				t.set(reg, values[i])
+			for i, d := range dsts {
+				t.set(d.reg, values[i])
 			}
 		}
 		return
@@ -121,15 +110,14 @@ func (r *reader) mov() {
 		width := t.bits / len(dsts)
 		r.in.run = func(t *thread, in *instr) {
 			v := t.get(&in.src[0])
-			for i, reg := range dsts {
-				t.set(reg, v>>(i*width)&mask(width))
+			for i, d := range dsts {
+				t.set(d.reg, v>>(i*width)&mask(width))
 			}
 		}
 		return
 	}
 	r.in.kind = kAlu
-	r.in.dst, _ = r.dest(to, t.bits)
-	r.in.mask = mask(t.bits)
+	r.result(t.bits)
 	r.in.alu = func(a, _, _ uint64) uint64 { return a }
 	if t.bits >= 32 && !t.float() {
 		r.addressOperand(from, t, generic)

@@ -12,7 +12,7 @@ import (
 type operand struct {
 	kind opKind
 	reg  int32
-	val  uint64
+	val  uint64 // of a register to which ld writes: the mask of its width
 }
 
 type opKind uint8
@@ -51,10 +51,7 @@ func (t *thread) set(reg int32, v uint64) {
 	if reg < 0 {
 		return
 	}
-	t.regs[reg] = v
-	if t.frame.written != nil {
-		t.frame.written[reg] = true
-	}
+	t.frame.set(reg, v)
 }
 
 func (t *thread) checkWritten(reg int32) {
@@ -106,7 +103,7 @@ func (r *reader) operandText(o ptx.Operand) string {
 
 // constant evaluates an immediate operand.
 func (r *reader) constant(o ptx.Operand, t typ) uint64 {
-	e := expr{m: r.m, mod: r.f.mod, c: r.c, at: o.First, end: o.End}
+	e := r.expr(o.First, o.End)
 	word := t.word
 	if t.pair {
 		word = ".b32"
@@ -126,13 +123,23 @@ func (r *reader) constant(o ptx.Operand, t typ) uint64 {
 		r.fail("literal %s as %s", r.operandText(o), t.word)
 	}
 	v := e.scalar(word)
-	if e.err == "" && e.at < e.end {
-		e.err = "not understood"
+	r.end(e, "operand", o)
+	return v & mask(t.bits)
+}
+
+// expr returns an expression in the tokens of the function.
+func (r *reader) expr(at, end int32) *expr {
+	return &expr{m: r.m, mod: r.f.mod, c: r.c, at: at, end: end}
+}
+
+// end checks that an expression in an operand was read without an error, to its end.
+func (r *reader) end(e *expr, what string, o ptx.Operand) {
+	if e.at < e.end {
+		e.fail("not understood")
 	}
 	if e.err != "" {
-		r.fail("operand %s: %s", r.operandText(o), e.err)
+		r.fail("%s %s: %s", what, r.operandText(o), e.err)
 	}
-	return v & mask(t.bits)
 }
 
 // dest translates a destination of exactly this width; any width for 0.
@@ -256,16 +263,12 @@ func (r *reader) address(o ptx.Operand) (a address) {
 		rest, a.size = first, -1
 	}
 	if rest < end {
-		e := expr{m: r.m, mod: r.f.mod, c: r.c, at: rest, end: end}
+		e := r.expr(rest, end)
 		if rest > first && !e.is('+') && !e.is('-') {
-			e.err = "'+' expected"
+			e.fail("'+' expected")
 		}
-		if a.off = e.sum(); e.err == "" && e.at < e.end {
-			e.err = "not understood"
-		}
-		if e.err != "" {
-			r.fail("address %s: %s", r.operandText(o), e.err)
-		}
+		a.off = e.sum()
+		r.end(e, "address", o)
 	}
 	return a
 }

@@ -61,13 +61,12 @@ type Options struct {
 	Steps int64
 	// Trace records stores to global memory in Machine.Stores.
 	Trace bool
-	// Shared is the number of bytes of .shared memory that a block may have; 0
-	// means 1 MiB.
-	Shared int64
-	// Stack is the number of bytes of .local and .param memory per thread, and 16
-	// times the depth of calls; 0 means 64 KiB.
-	Stack int64
 }
+
+const (
+	sharedSize = 1 << 20  // bytes of .shared memory that a block may have
+	stackSize  = 64 << 10 // bytes of .local and .param memory per thread, and 16 times the depth of calls
+)
 
 // Machine is the state of a device with modules loaded. It is not safe for
 // concurrent use.
@@ -84,7 +83,6 @@ type Machine struct {
 	objects []*Object            // .global objects, buffers and heap blocks, in order
 	global  map[uint32]*Object   // by the upper half of the address
 	last    *Object              // the object of the latest access
-	consts  []*Object            // .const
 	banks   map[uint32]*Object   // .const by address
 	shared  window               // .shared, without dynamic memory
 	dynamic *Object              // dynamic shared memory: its alignment and start
@@ -159,12 +157,6 @@ func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 	if opt.Steps == 0 {
 		opt.Steps = 200e6
 	}
-	if opt.Shared == 0 {
-		opt.Shared = 1 << 20
-	}
-	if opt.Stack == 0 {
-		opt.Stack = 64 << 10
-	}
 	m := &Machine{opt: opt, symbols: map[string]*symbol{}, global: map[uint32]*Object{}, banks: map[uint32]*Object{}, funcs: map[uint64]*function{}}
 	if err := m.load(modules); err != nil {
 		return nil, err
@@ -188,16 +180,6 @@ func (m *Machine) Objects() []*Object { return m.objects }
 func (m *Machine) Global(name string) *Object {
 	for _, o := range m.objects {
 		if o.Name == name && o.Space == ".global" {
-			return o
-		}
-	}
-	return nil
-}
-
-// Const returns the .const object with a name, or nil.
-func (m *Machine) Const(name string) *Object {
-	for _, o := range m.consts {
-		if o.Name == name {
 			return o
 		}
 	}

@@ -121,30 +121,18 @@ func (r *reader) initialValues() error {
 			if !ok || r.c.Tokens[i].Role() != ptx.Declares || r.locals[li].sym == nil {
 				continue
 			}
-			depth, eq, end := 0, int32(0), i+1
-			for ; end < st.End; end++ {
-				t := r.c.Tokens[end]
-				if t.Kind != ptx.Punct {
-					continue
-				}
-				if t.Ch == '{' || t.Ch == '(' || t.Ch == '[' {
-					depth++
-				} else if t.Ch == '}' || t.Ch == ')' || t.Ch == ']' {
-					depth--
-				} else if t.Ch == '=' && depth == 0 {
-					eq = end
-				} else if (t.Ch == ',' || t.Ch == ';') && depth == 0 {
-					break
-				}
+			eq := i + 1
+			for !r.isPunct(eq, '=') && !r.isPunct(eq, ',') && !r.isPunct(eq, ';') {
+				eq++ // dimensions
 			}
-			if eq == 0 {
+			if !r.isPunct(eq, '=') {
 				continue
 			}
 			l := r.c.Locals[li]
 			dims := l.Name
 			dims.Off = l.Name.End()
 			dims.Len = r.c.Tokens[eq].Off - dims.Off
-			if err := r.m.initialise(r.f.mod, r.c, eq+1, end, l.Type.Type, r.f.mod.dims(dims), r.locals[li].sym.obj); err != nil {
+			if err := r.m.initialise(r.f.mod, r.c, eq+1, st.End, l.Type.Type, r.f.mod.dims(dims), r.locals[li].sym.obj); err != nil {
 				return err
 			}
 		}

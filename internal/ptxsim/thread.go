@@ -119,7 +119,7 @@ func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 	a := 2*uint64(f.align) - 1
 	base := (top + a) &^ a
 	end := base + f.size + extra
-	if int64(end) > t.m.opt.Stack || int64(len(t.frames)) > t.m.opt.Stack/16 {
+	if end > stackSize || len(t.frames) > stackSize/16 {
 		t.fail("stack overflow: %d calls, %d bytes", len(t.frames), end)
 		return nil
 	}
@@ -136,14 +136,18 @@ func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 	copy(fr.regs, f.fill)
 	clear(fr.written)
 	fr.pc, fr.base, fr.site, fr.dynamic = 0, base, site, fr.dynamic[:0]
-	for uint64(len(t.local)) < end {
+	t.fill(base, end)
+	return fr
+}
+
+// fill gives .local memory that is not initialised its pattern.
+func (t *thread) fill(from, to uint64) {
+	for uint64(len(t.local)) < to {
 		t.local = append(t.local, t.m.opt.Fill)
 	}
-	fresh := t.local[base:end]
-	for i := range fresh {
-		fresh[i] = t.m.opt.Fill
+	for i := range t.local[from:to] {
+		t.local[from:to][i] = t.m.opt.Fill
 	}
-	return fr
 }
 
 // end returns the first address behind a frame.
@@ -153,6 +157,14 @@ func (f *frame) end() uint64 {
 		end = max(end, d.off+d.size)
 	}
 	return end
+}
+
+// set writes a register.
+func (f *frame) set(reg int32, v uint64) {
+	f.regs[reg] = v
+	if f.written != nil {
+		f.written[reg] = true
+	}
 }
 
 // push makes a frame the innermost.
