@@ -109,7 +109,7 @@ differential: oracles
 PROGRAMS ?= 200
 simulate:
 	internal/oracles/fetch.sh --compilers
-	$(GO) run ./internal/ptxsim/simulate -seed $(SEED) -programs $(PROGRAMS) -o differences
+	$(GO) run ./internal/equivalence -host -seed $(SEED) -programs $(PROGRAMS) -o differences
 
 # ASSEMBLE=n assembles the outputs of every nth program.
 ASSEMBLE ?= 8

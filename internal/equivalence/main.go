@@ -8,9 +8,11 @@
 //	make equivalence PROGRAMS=200 SEED=1000
 //	go run ./internal/equivalence -programs 100 -sets 1000 -seed 1 -ptxas 0 -o /tmp/differences
 //	make equivalence REAL=DIR
+//	make simulate PROGRAMS=200
 //
 // With -real, the programs are the modules in each directory below DIR, that compilers made of
-// the source of others.
+// the source of others. With -host, which make simulate sets, the programs validate package ptxsim:
+// each is compiled for the host too, and both must leave the same memory.
 //
 // The compilers take turns. Programs and sets with a difference are kept below the directory
 // of -o. The last lines count them; the exit code is 1 if there is one.
@@ -28,7 +30,10 @@ import (
 	"strings"
 	"sync"
 
+	"golang.org/x/sync/errgroup"
+
 	"ptxlink/internal/oracles"
+	"ptxlink/internal/ptxsim"
 	"ptxlink/internal/ptxsim/kernels"
 )
 
@@ -46,9 +51,11 @@ func main() {
 	jobs := flag.Int("j", 2, "programs at a time")
 	every := flag.Int("ptxas", 1, "assemble the outputs of each program and set whose seed this number divides; 0: of none")
 	real := flag.String("real", "", "compare the programs in the directories below `DIR`, and no generated ones")
+	host := flag.Bool("host", false, "compare what the interpreter and the host make of programs that are not linked, and no sets")
 	out := flag.String("o", "differences", "directory for programs with a difference")
 	flag.Parse()
 	var dirs []string
+	list := slices.Concat(kernels.Compilers, kernels.Others)
 	if *real != "" {
 		*programs, *sets = 0, 0
 		var err error
@@ -57,53 +64,47 @@ func main() {
 			os.Exit(2)
 		}
 	}
+	if *host {
+		*sets = 0
+		list = kernels.Compilers
+	}
 	var compilers []kernels.Compiler
-	for _, c := range slices.Concat(kernels.Compilers, kernels.Others) {
+	for _, c := range list {
 		if _, ok := oracles.Find(c.Tool); ok {
 			compilers = append(compilers, c)
 		}
 	}
-	if len(compilers) == 0 && *programs > 0 {
+	if _, ok := oracles.Find("g++"); (len(compilers) == 0 || *host && !ok) && *programs > 0 {
 		fmt.Fprintln(os.Stderr, "equivalence: no compilers: run internal/oracles/fetch.sh --compilers")
 		os.Exit(2)
 	}
 	sum := &totals{compilers: map[string]int{}}
-	jobsOf := make(chan func())
-	var workers sync.WaitGroup
-	for range *jobs {
-		workers.Go(func() {
-			for job := range jobsOf {
-				job()
-			}
+	var group errgroup.Group
+	group.SetLimit(*jobs)
+	job := func(name string, count, bad *int, compare func() ([]fault, error)) {
+		group.Go(func() error {
+			faults, err := compare()
+			sum.report(name, count, bad, faults, err)
+			return nil
 		})
 	}
 	assembles := func(s uint64) bool { return *every > 0 && s%uint64(*every) == 0 }
 	for i, dir := range dirs {
-		jobsOf <- func() {
-			faults, err := sum.real(dir, assembles(uint64(i)), filepath.Join(*out, strings.ReplaceAll(strings.TrimLeft(dir, "./"), "/", "_")))
-			sum.report(dir, &sum.programs, &sum.bad, faults, err)
-		}
+		kept := filepath.Join(*out, strings.ReplaceAll(strings.TrimLeft(dir, "./"), "/", "_"))
+		job(dir, &sum.programs, &sum.bad, func() ([]fault, error) { return sum.real(dir, assembles(uint64(i)), kept) })
 	}
 	for i := range uint64(*sets) {
 		s := *seed + i
-		jobsOf <- func() {
-			faults, err := sum.set(s, assembles(s), filepath.Join(*out, fmt.Sprint("set", s)))
-			sum.report(fmt.Sprint("set ", s), &sum.sets, &sum.badSets, faults, err)
-		}
+		kept := filepath.Join(*out, fmt.Sprint("set", s))
+		job(fmt.Sprint("set ", s), &sum.sets, &sum.badSets, func() ([]fault, error) { return sum.set(s, assembles(s), kept) })
 	}
 	for i := range uint64(*programs) {
 		s := *seed + i
 		c := compilers[int(s%uint64(len(compilers)))]
-		jobsOf <- func() {
-			faults, err := sum.one(s, c, assembles(s), filepath.Join(*out, fmt.Sprint(s)))
-			sum.report(fmt.Sprint(s, ": ", c.Name), &sum.programs, &sum.bad, faults, err)
-			sum.Lock()
-			sum.compilers[c.Name]++
-			sum.Unlock()
-		}
+		kept := filepath.Join(*out, fmt.Sprint(s))
+		job(fmt.Sprint(s, ": ", c.Name), &sum.programs, &sum.bad, func() ([]fault, error) { return sum.one(s, c, *host, assembles(s), kept) })
 	}
-	close(jobsOf)
-	workers.Wait()
+	group.Wait() // no job returns an error
 	for _, c := range compilers {
 		fmt.Printf("%8d  programs by %s\n", sum.compilers[c.Name], c.Name)
 	}
@@ -134,8 +135,9 @@ func (sum *totals) report(name string, count, bad *int, faults []fault, err erro
 	}
 }
 
-// one compares the program of a seed. The files stay in dir if there is a fault.
-func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir string) ([]fault, error) {
+// one compares the program of a seed, with the host or with its links. The files stay in dir if
+// there is a fault.
+func (sum *totals) one(seed uint64, c kernels.Compiler, host, assembles bool, dir string) ([]fault, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -147,8 +149,34 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir stri
 	}
 	sum.Lock()
 	sum.kernels += p.Kernels
+	sum.compilers[c.Name]++
 	sum.Unlock()
+	if host {
+		return compareHost(p, texts, dir)
+	}
 	return sum.compare(unitsOf(texts), launcherOf(p), variants, assembles, dir)
+}
+
+// compareHost compares the memory that a program leaves on the host and in the interpreter. It
+// removes dir if there is no fault.
+func compareHost(p kernels.Program, texts []string, dir string) ([]fault, error) {
+	cxx, _ := oracles.Find("g++")
+	want, err := p.RunOnHost(cxx, dir)
+	if err != nil {
+		return nil, err
+	}
+	modules, err := kernels.Parse(texts)
+	if err != nil {
+		return nil, err
+	}
+	got, err := p.Simulate(ptxsim.Options{}, modules...)
+	if err != nil {
+		return nil, err
+	}
+	if d := kernels.Diff(want, got); d != "" {
+		return []fault{{"interpreter", d}}, nil
+	}
+	return nil, os.RemoveAll(dir)
 }
 
 // set compares the modules of a seed. The files stay in dir if there is a fault.

@@ -16,9 +16,6 @@ var prelude string
 //go:embed host.h
 var hostRuntime string
 
-// Prelude is the text before every unit.
-func Prelude() string { return prelude }
-
 // Input is the contents of the parameter in of every kernel: 16 numbers.
 func Input() []byte {
 	b := make([]byte, 64)

@@ -38,7 +38,7 @@ func TestKernels(t *testing.T) {
 			}
 			// Uninitialised memory does not matter.
 			for _, fill := range []byte{0xa5, 0xff} {
-				got, _, err := p.Simulate(ptxsim.Options{Fill: fill}, modules...)
+				got, err := p.Simulate(ptxsim.Options{Fill: fill}, modules...)
 				if err != nil {
 					t.Error(err)
 				} else if d := kernels.Diff(want, got); d != "" {

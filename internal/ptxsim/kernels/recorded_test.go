@@ -45,7 +45,7 @@ func TestRecorded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, _, err := p.Simulate(ptxsim.Options{}, modules...)
+		got, err := p.Simulate(ptxsim.Options{}, modules...)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue

@@ -22,14 +22,13 @@ func Parse(units []string) (modules []*ptx.Module, err error) {
 }
 
 // Simulate runs the kernels of the program in modules, which may have been linked,
-// and returns the memory that they leave, as RunOnHost does, and the machine.
-func (p Program) Simulate(opt ptxsim.Options, modules ...*ptx.Module) (map[string][]byte, *ptxsim.Machine, error) {
+// and returns the memory that they leave, as RunOnHost does.
+func (p Program) Simulate(opt ptxsim.Options, modules ...*ptx.Module) (map[string][]byte, error) {
 	m, err := ptxsim.New(opt, modules...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	memory, err := p.Launch(m)
-	return memory, m, err
+	return p.Launch(m)
 }
 
 // Launch runs the kernels of the program in a machine that has its modules, and
