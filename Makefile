@@ -14,7 +14,7 @@
 # make test-remote  build with Bazel, and keep cubins, on a remote-execution server on loopback
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
-# make route    compare the ways from modules to a cubin, for the table of docs/ptxas.md
+# make route    print tables of the ways from modules to a cubin, for docs/ptxas.md
 # make codegen  compare the machine code of small programs with and without -O, and write docs/codegen.md
 # make real DIR=...   compile and link the programs in DIR that bench/real/programs.go names, and write docs/real-programs.md
 # make bench SETS=M,symbols ROUNDS=3   print tables of some sets
@@ -83,7 +83,7 @@ real:
 	$(GO) run ./bench/real -dir "$(DIR)" $(if $(RELEASE),-cuda $(RELEASE),-o docs/real-programs.md)
 
 route: oracles
-	$(GO) run ./bench/route
+	$(GO) run ./bench -sets shared,few,apart,large -rounds 9
 
 # Minimising each new input takes longer than running it.
 FUZZ = -run xxx -fuzztime $(FUZZTIME) -fuzzminimizetime 1x

@@ -26,8 +26,8 @@ type ratio struct {
 	measure       func(*set, *command) float64
 }
 
-func wall(_ *set, c *command) float64    { return float64(median(c.wall)) }
-func cpu(_ *set, c *command) float64     { return float64(median(c.cpu)) }
+func wall(s *set, c *command) float64    { return float64(s.time(c.wall)) }
+func cpu(s *set, c *command) float64     { return float64(s.time(c.cpu)) }
 func perByte(s *set, c *command) float64 { return wall(s, c) / float64(s.bytes) }
 
 var ratios = []ratio{
@@ -105,8 +105,8 @@ func (b *bench) report() error {
 			if s.bytes > 2*b.lowestPeak() {
 				memory = fmt.Sprintf("%.2f", float64(c.peak)/float64(s.bytes))
 			}
-			fmt.Fprintf(&t, "| %s | %s | %.2f | %s | %s | %s |\n", c.name, milliseconds(median(c.wall)), wall(s, c)/wall(s, s.commands[0]),
-				milliseconds(median(c.cpu)), bytesOf(c.peak), memory)
+			fmt.Fprintf(&t, "| %s | %s | %.2f | %s | %s | %s |\n", c.name, milliseconds(s.time(c.wall)), wall(s, c)/wall(s, s.commands[0]),
+				milliseconds(s.time(c.cpu)), bytesOf(c.peak), memory)
 		}
 	}
 	if b.page == "" {

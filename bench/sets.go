@@ -26,12 +26,14 @@ import (
 // calls between modules.
 var programM = gen.Program{Modules: 100, Functions: 177, Externs: 216, Size: 550_000}
 
-// makers are in the order of the tables. A maker returns no set if a tool is missing.
-var makers = []struct {
+type maker struct {
 	name  string
 	title string
 	make  func(b *bench, s *set) error
-}{
+}
+
+// makers are in the order of the tables. A maker returns no set if a tool is missing.
+var makers = []maker{
 	{"tiny", "a kernel and the function that it calls", (*bench).tiny},
 	{"M", "100 modules of 550 KB", (*bench).m},
 	{"L", "1000 modules of 560 KB", (*bench).l},
@@ -45,6 +47,14 @@ var makers = []struct {
 	{"clang-g", "modules of `clang -g`", (*bench).clangDebug},
 }
 
+// routes are the sets of make route, which only their names select.
+var routes = []maker{
+	{"shared", "16 kernels that call one function of 800 instructions", (*bench).sharedRoute},
+	{"few", "4 modules of 1000 instructions that call only their own functions", (*bench).fewRoute},
+	{"apart", "32 such modules", (*bench).apartRoute},
+	{"large", "60 modules of nvcc's style that call each other", (*bench).largeRoute},
+}
+
 // errMissing is returned by makers of sets that need a tool that is not there.
 var errMissing = errors.New("left out; internal/oracles/fetch.sh --compilers fetches what it needs")
 
@@ -54,8 +64,8 @@ func (b *bench) makeSets(names string) error {
 		wanted[name] = true
 	}
 	all := len(wanted) == 0
-	for _, m := range makers {
-		if !all && !wanted[m.name] {
+	for i, m := range slices.Concat(makers, routes) {
+		if !wanted[m.name] && !(all && i < len(makers)) {
 			continue
 		}
 		delete(wanted, m.name)
