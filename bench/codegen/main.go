@@ -20,7 +20,6 @@ import (
 	"time"
 
 	"ptxlink/bench/machine"
-	"ptxlink/internal/oracles"
 )
 
 //go:embed src
@@ -55,12 +54,10 @@ func main() {
 	page := flag.String("o", "", "write the page to `FILE`")
 	flag.Parse()
 	text, err := report()
-	if err != nil {
-		log.Fatal(err)
+	if err == nil {
+		err = machine.WritePage(*page, text)
 	}
-	if *page == "" {
-		fmt.Print(text)
-	} else if err := os.WriteFile(*page, []byte(text), 0o666); err != nil {
+	if err != nil {
 		log.Fatal(err)
 	}
 }
@@ -163,34 +160,22 @@ wrote a module. LDG in place of LD would also be no instruction less.
 
 // build makes a program in all ways.
 func build(dir, name, ptxlink string) (ways []code, err error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
-	files, err := sources.ReadDir("src/" + name)
+	program, err := fs.Sub(sources, "src/"+name)
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
-		text, err := fs.ReadFile(sources, "src/"+name+"/"+f.Name())
-		if err != nil {
-			return nil, err
-		}
-		if err := os.WriteFile(filepath.Join(dir, f.Name()), text, 0o666); err != nil {
-			return nil, err
-		}
+	if err := os.CopyFS(dir, program); err != nil {
+		return nil, err
 	}
 	one := "#include \"a.cu\"\n#include \"b.cu\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "one.cu"), []byte(one), 0o666); err != nil {
 		return nil, err
 	}
-	tools := map[string]string{"ptxlink": ptxlink}
-	for _, tool := range []string{"nvcc", "ptxas", "nvlink", "cuobjdump"} {
-		path, ok := oracles.Find(tool)
-		if !ok {
-			return nil, errors.New(tool + " is missing; internal/oracles/fetch.sh --compilers fetches it")
-		}
-		tools[tool] = path
+	tools, err := machine.Tools("", "nvcc", "ptxas", "nvlink", "cuobjdump")
+	if err != nil {
+		return nil, err
 	}
+	tools["ptxlink"] = ptxlink
 	step := func(args ...string) (time.Duration, error) {
 		_, cpu, err := machine.Run(dir, nil, 0, tools[args[0]], args[1:]...)
 		return cpu, err

@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"ptxlink/internal/oracles"
 )
 
 // A Kernel is what a launch of it needs.
@@ -89,12 +91,7 @@ func Read(path string) (c Contents, err error) {
 	if err != nil {
 		return c, err
 	}
-	if len(data) < 64 {
-		return c, fmt.Errorf("%s is not a cubin", path)
-	}
-	data[6], data[7], data[8] = 1, 0, 0 // the ELF version and ABI are CUDA's
-	copy(data[20:24], []byte{1, 0, 0, 0})
-	f, err := elf.NewFile(bytes.NewReader(data))
+	f, err := oracles.ParseCubin(data)
 	if err != nil {
 		return c, err
 	}
@@ -119,23 +116,43 @@ func Read(path string) (c Contents, err error) {
 			if in.Name != ".nv.global" && in.Type == elf.SHT_PROGBITS && s.Value+s.Size <= in.FileSize {
 				contents = data[in.Offset+s.Value:][:s.Size]
 			}
-			zero := len(bytes.Trim(contents, "\x00")) == 0
 			digest := "zero"
-			if !zero {
+			if len(bytes.Trim(contents, "\x00")) > 0 {
 				digest = fmt.Sprintf("%.4x", sha256.Sum256(contents))
 			}
-			section := strings.TrimSuffix(in.Name, ".init")
+			list, name := &c.Objects, s.Name
 			if elf.ST_BIND(s.Info) == elf.STB_LOCAL {
-				c.Locals = append(c.Locals, fmt.Sprintf("%s %s %d %s", section, number.ReplaceAllString(s.Name, ""), s.Size, digest))
-			} else {
-				c.Objects = append(c.Objects, fmt.Sprintf("%s %s %d %s", section, s.Name, s.Size, digest))
+				list, name = &c.Locals, number.ReplaceAllString(s.Name, "")
 			}
+			*list = append(*list, fmt.Sprintf("%s %s %d %s", strings.TrimSuffix(in.Name, ".init"), name, s.Size, digest))
 		}
 	}
 	slices.Sort(c.Entries)
 	slices.Sort(c.Objects)
 	slices.Sort(c.Locals)
 	return c, nil
+}
+
+// Tools finds tools that fetch.sh --compilers fetches, with a suffix for their release.
+func Tools(suffix string, names ...string) (map[string]string, error) {
+	tools := map[string]string{}
+	for _, name := range names {
+		path, ok := oracles.Find(name + suffix)
+		if !ok {
+			return nil, fmt.Errorf("%s%s is missing; internal/oracles/fetch.sh --compilers fetches it", name, suffix)
+		}
+		tools[name] = path
+	}
+	return tools, nil
+}
+
+// WritePage writes a page to a file, or to standard output if the name is empty.
+func WritePage(file, text string) error {
+	if file == "" {
+		_, err := os.Stdout.WriteString(text)
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o666)
 }
 
 // Run runs a command in a directory and returns its output, and the CPU time of it and

@@ -40,13 +40,11 @@ func main() {
 		log.Fatal("real: -dir is missing")
 	}
 	text, err := b.run(regexp.MustCompile(*only))
+	if err == nil {
+		err = machine.WritePage(*page, text)
+	}
 	if err != nil {
 		log.Fatal("real: ", err)
-	}
-	if *page == "" {
-		fmt.Print(text)
-	} else if err := os.WriteFile(*page, []byte(text), 0o666); err != nil {
-		log.Fatal(err)
 	}
 }
 
@@ -84,17 +82,12 @@ func (b *bench) prepare() (err error) {
 	if b.sources, err = filepath.Abs(b.sources); err != nil {
 		return err
 	}
-	suffix := map[string]string{"12.4": "", "13.5": "-new"}
-	if _, ok := suffix[b.release]; !ok {
+	suffix, ok := map[string]string{"12.4": "", "13.5": "-new"}[b.release]
+	if !ok {
 		return fmt.Errorf("-cuda=%s: not 12.4 or 13.5", b.release)
 	}
-	b.tools = map[string]string{}
-	for _, tool := range []string{"nvcc", "ptxas", "nvlink", "cuobjdump"} {
-		path, ok := oracles.Find(tool + suffix[b.release])
-		if !ok {
-			return errors.New(tool + suffix[b.release] + " is missing; internal/oracles/fetch.sh --compilers fetches it")
-		}
-		b.tools[tool] = path
+	if b.tools, err = machine.Tools(suffix, "nvcc", "ptxas", "nvlink", "cuobjdump"); err != nil {
+		return err
 	}
 	build := filepath.Join(b.sources, "build")
 	if err := os.MkdirAll(build, 0o777); err != nil {
@@ -163,9 +156,13 @@ func (b *bench) measure(p program) (*result, error) {
 	if b.release == "13.5" { // 12.4 cannot read the library of 13.5
 		needs = []string{"-L" + filepath.Join(b.toolkit, "lib"), "-lcudadevrt"}
 	}
-	log.Printf("%s: nvlink", p.name)
 	reference := filepath.Join(dir, "nvlink.cubin")
-	if _, _, err := machine.Run(dir, nil, b.limit, b.tools["nvlink"], slices.Concat([]string{"-arch=sm_" + p.gpu()}, inputs, needs, []string{"-o", reference})...); err != nil {
+	nvlink := func() (cpu time.Duration, err error) {
+		log.Printf("%s: nvlink", p.name)
+		_, cpu, err = machine.Run(dir, nil, b.limit, b.tools["nvlink"], slices.Concat([]string{"-arch=sm_" + p.gpu()}, inputs, needs, []string{"-o", reference})...)
+		return cpu, err
+	}
+	if _, err := nvlink(); err != nil {
 		return nil, err
 	}
 	if r.reference, err = machine.Read(reference); err != nil {
@@ -176,7 +173,7 @@ func (b *bench) measure(p program) (*result, error) {
 	if separate.cpu, largest, err = b.assemble(dir, objects, r); err != nil {
 		return nil, err
 	}
-	_, linking, err := machine.Run(dir, nil, b.limit, b.tools["nvlink"], slices.Concat([]string{"-arch=sm_" + p.gpu()}, inputs, needs, []string{"-o", reference})...)
+	linking, err := nvlink()
 	separate.cpu += linking
 	b.look(&separate, reference, err, r.reference)
 	r.ways = append(r.ways, separate)
@@ -269,15 +266,9 @@ func upToDate(object, source string) bool {
 func (b *bench) assemble(dir string, objects []string, r *result) (cpu time.Duration, largest int, err error) {
 	most := 0
 	for i, object := range objects {
-		out := filepath.Join(dir, "ptx")
-		os.RemoveAll(out)
-		os.Mkdir(out, 0o777)
-		if _, _, err := machine.Run(dir, nil, 0, b.ptxlink, "extract", object, "-o", out); err != nil {
-			continue // no device code
-		}
-		files, err := filepath.Glob(filepath.Join(out, "*.ptx"))
+		files, err := b.extractPTX(dir, object)
 		if err != nil {
-			return 0, 0, err
+			continue // no device code
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
@@ -298,16 +289,21 @@ func (b *bench) assemble(dir string, objects []string, r *result) (cpu time.Dura
 	return cpu, largest, nil
 }
 
-// touch writes touched.ptx: the PTX of an object with one more instruction in its last
-// body, a kernel's in most objects.
-func (b *bench) touch(dir, object string) error {
+// extractPTX writes the PTX of an object to files.
+func (b *bench) extractPTX(dir, object string) (files []string, err error) {
 	out := filepath.Join(dir, "ptx")
 	os.RemoveAll(out)
 	os.Mkdir(out, 0o777)
 	if _, _, err := machine.Run(dir, nil, 0, b.ptxlink, "extract", object, "-o", out); err != nil {
-		return err
+		return nil, err
 	}
-	files, err := filepath.Glob(filepath.Join(out, "*.ptx"))
+	return filepath.Glob(filepath.Join(out, "*.ptx"))
+}
+
+// touch writes touched.ptx: the PTX of an object with one more instruction in its last
+// body, a kernel's in most objects.
+func (b *bench) touch(dir, object string) error {
+	files, err := b.extractPTX(dir, object)
 	if err != nil || len(files) != 1 {
 		return fmt.Errorf("%s holds %d modules (%v)", object, len(files), err)
 	}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"ptxlink/internal/oracles"
 )
 
 // A cubin is the comparable part of the output of ptxas or nvlink.
@@ -30,15 +32,9 @@ type reloc struct {
 	addend int64
 }
 
-// openCubin reads a cubin, whose ELF version is CUDA's.
+// openCubin reads a cubin.
 func openCubin(text []byte) (*cubin, error) {
-	text = slices.Clone(text)
-	if len(text) < 64 {
-		return nil, fmt.Errorf("a cubin of %d bytes", len(text))
-	}
-	text[6], text[7], text[8] = 1, 0, 0
-	copy(text[20:24], []byte{1, 0, 0, 0})
-	f, err := elf.NewFile(bytes.NewReader(text))
+	f, err := oracles.ParseCubin(text)
 	if err != nil {
 		return nil, err
 	}

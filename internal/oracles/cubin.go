@@ -3,7 +3,6 @@ package oracles
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -45,15 +44,20 @@ func Assemble(t testing.TB, tool, gpu string, text []byte, flags ...string) []by
 	return cubin
 }
 
-// OpenCubin opens a cubin, whose ELF version is CUDA's.
-func OpenCubin(t testing.TB, cubin []byte) *elf.File {
-	t.Helper()
+// ParseCubin opens a cubin, whose ELF version and ABI are CUDA's.
+func ParseCubin(cubin []byte) (*elf.File, error) {
 	cubin = slices.Clone(cubin)
 	if len(cubin) > 24 {
 		cubin[6], cubin[7], cubin[8] = 1, 0, 0
 		copy(cubin[20:24], []byte{1, 0, 0, 0})
 	}
-	f, err := elf.NewFile(bytes.NewReader(cubin))
+	return elf.NewFile(bytes.NewReader(cubin))
+}
+
+// OpenCubin opens a cubin for a test.
+func OpenCubin(t testing.TB, cubin []byte) *elf.File {
+	t.Helper()
+	f, err := ParseCubin(cubin)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -63,8 +67,7 @@ func OpenCubin(t testing.TB, cubin []byte) *elf.File {
 // Symbols reads the symbol table of a cubin.
 func Symbols(t testing.TB, cubin []byte) []elf.Symbol {
 	t.Helper()
-	f := OpenCubin(t, cubin)
-	list, err := f.Symbols()
+	list, err := OpenCubin(t, cubin).Symbols()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,18 +104,12 @@ func Objects(t testing.TB, cubin []byte, renamed map[string]string) []string {
 var LeastCubin = func() []byte {
 	b := make([]byte, 64+2*64+8)
 	copy(b, "\x7fELF\x02\x01\x01\x33\x07")
-	put := func(at int, size int, value uint64) {
-		var eight [8]byte
-		binary.LittleEndian.PutUint64(eight[:], value)
-		copy(b[at:at+size], eight[:])
+	for at, value := range map[int]byte{
+		0x10: 2, 0x12: 190, // an executable for CUDA
+		0x28: 64, 0x3a: 64, 0x3c: 2, // the place of the table, the size of a row and their number
+		128 + 0x04: 1, 128 + 0x18: 192, 128 + 0x20: 8, // PROGBITS, its offset and size
+	} {
+		b[at] = value
 	}
-	put(0x10, 2, 2)
-	put(0x12, 2, 190)
-	put(0x28, 8, 64) // where the table is
-	put(0x3a, 2, 64)
-	put(0x3c, 2, 2)
-	put(128+0x04, 4, 1) // PROGBITS
-	put(128+0x18, 8, 192)
-	put(128+0x20, 8, 8)
 	return b
 }()
