@@ -42,6 +42,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"golang.org/x/sync/errgroup"
 )
 
 func main() {
@@ -78,34 +80,20 @@ type runner struct {
 
 // run compares sets until it has compared enough or ctx ends.
 func (r *runner) run(ctx context.Context, seed uint64, sets, jobs int) error {
-	seeds := make(chan uint64)
-	errs := make(chan error, jobs)
-	var workers sync.WaitGroup
-	for range jobs {
-		workers.Go(func() {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(jobs)
+	for i := 0; (sets == 0 || i < sets) && ctx.Err() == nil; i++ {
+		group.Go(func() error {
 			dir, err := os.MkdirTemp("", "differential")
 			if err != nil {
-				errs <- err
-				return
+				return err
 			}
 			defer os.RemoveAll(dir)
-			for s := range seeds {
-				r.one(&comparer{dir: dir}, s)
-			}
+			r.one(&comparer{dir: dir}, seed+uint64(i))
+			return nil
 		})
 	}
-	for i := 0; (sets == 0 || i < sets) && ctx.Err() == nil; i++ {
-		select {
-		case seeds <- seed + uint64(i):
-		case <-ctx.Done():
-		case err := <-errs:
-			close(seeds)
-			return err
-		}
-	}
-	close(seeds)
-	workers.Wait()
-	return nil
+	return group.Wait()
 }
 
 // one compares the set of a seed, and minimises it if it is one of the first to
@@ -126,13 +114,13 @@ func (r *runner) one(c *comparer, seed uint64) {
 	if !o.differs() || count > r.each || r.out == "" {
 		return
 	}
-	small := minimise(s, r.tries, func(t *set) bool { return c.compare(t).class == o.class })
+	minimise(s, r.tries, func(t *set) bool { return c.compare(t).class == o.class })
 	kept := &comparer{dir: filepath.Join(r.out, fmt.Sprint(seed))}
 	if err := os.MkdirAll(kept.dir, 0o777); err != nil {
 		fmt.Fprintln(r.log, err)
 		return
 	}
-	o = kept.compare(small)
+	o = kept.compare(s)
 	readme := fmt.Sprintf("Seed %d, for %s, ptxas%s: %s\n\n%s\n", seed, s.arch, s.suffix, o.class, o.detail)
 	if err := os.WriteFile(filepath.Join(kept.dir, "README"), []byte(readme), 0o666); err != nil {
 		fmt.Fprintln(r.log, err)

@@ -22,6 +22,7 @@ type set struct {
 type node struct {
 	open, close string
 	kids        []*node
+	dropped     bool // by minimise
 }
 
 func leaf(format string, args ...any) *node {
@@ -29,6 +30,9 @@ func leaf(format string, args ...any) *node {
 }
 
 func (n *node) write(b *strings.Builder, indent string) {
+	if n.dropped {
+		return
+	}
 	fmt.Fprintf(b, "%s%s\n", indent, n.open)
 	for _, k := range n.kids {
 		k.write(b, indent+"\t")
@@ -42,6 +46,9 @@ func (n *node) write(b *strings.Builder, indent string) {
 func (s *set) texts() []string {
 	var list []string
 	for i, m := range s.modules {
+		if m.dropped {
+			continue
+		}
 		var b strings.Builder
 		b.WriteString(m.open + "\n")
 		for _, k := range m.kids {
@@ -54,13 +61,6 @@ func (s *set) texts() []string {
 		list = append(list, text)
 	}
 	return list
-}
-
-// with returns the set with other modules.
-func (s *set) with(modules []*node) *set {
-	t := *s
-	t.modules = modules
-	return &t
 }
 
 var blanks = []string{"  ", "\t", "\n", "\r\n", " /**/ ", " /* ; { x */ ", " // } mov x, y;\n", "\n\n\t"}
