@@ -1,6 +1,7 @@
 package ptxsim
 
 import (
+	"slices"
 	"sort"
 
 	"ptxlink/object/ptx"
@@ -8,12 +9,11 @@ import (
 
 // call is a call instruction.
 type call struct {
-	target                    operand // the address of the function
-	sym                       *symbol // of a direct call
-	results                   []actual
-	args                      []actual
-	proto                     bool
-	protoResults, protoParams []int64 // sizes, of an indirect call
+	target  operand // the address of the function
+	sym     *symbol // of a direct call
+	results []actual
+	args    []actual
+	proto   *ptx.Signature // of an indirect call
 }
 
 // actual is an argument or result of a call: an object in the frame, or a value.
@@ -133,14 +133,10 @@ func (r *reader) call() {
 		return
 	}
 	c.target = operand{kind: opReg, reg: r.registerAt(target.First, 64)}
-	if proto == nil {
-		if len(ops) != 1 {
-			r.fail("indirect call without a prototype")
-		}
-		return // through .calltargets
+	if proto == nil && len(ops) != 1 { // not through .calltargets
+		r.fail("indirect call without a prototype")
 	}
-	c.proto = true
-	c.protoResults, c.protoParams = sizes(proto.Results), sizes(proto.Params)
+	c.proto = proto
 }
 
 // prototype returns the types that a call is compiled with: those of the declaration of
@@ -195,17 +191,6 @@ func (r *reader) literal(o ptx.Operand, proto *ptx.Signature, n int) uint64 {
 	return 0
 }
 
-func sizes(list []ptx.Type) (out []int64) {
-	for _, p := range list {
-		size := p.Size()
-		if p.Unsized {
-			size = -1
-		}
-		out = append(out, size)
-	}
-	return out
-}
-
 // actual translates one argument or result of a call.
 func (r *reader) actual(o ptx.Operand, result bool) actual {
 	if li, ok := r.c.Reference(int(o.First)).Local(); ok && r.locals[li].slot != nil && o.End-o.First == 1 {
@@ -245,7 +230,7 @@ func (t *thread) doCall(in *instr) {
 			t.fail("call of 0x%x, which is not a function", addr)
 			return
 		}
-		if c.proto && !(agree(c.protoResults, f.results) && agree(c.protoParams, f.params)) {
+		if c.proto != nil && !(agree(c.proto.Results, f.results) && agree(c.proto.Params, f.params)) {
 			t.fail("call of %s through a prototype with other sizes", f.name)
 			return
 		}
@@ -284,16 +269,13 @@ func (t *thread) doCall(in *instr) {
 }
 
 // agree reports whether a prototype has the sizes of a function.
-func agree(proto []int64, list []formal) bool {
-	if len(proto) != len(list) {
-		return false
-	}
-	for i, size := range proto {
-		if unsized := list[i].slot != nil && list[i].slot.unsized; size != list[i].size && !(unsized && size < 0) {
-			return false
+func agree(proto []ptx.Type, list []formal) bool {
+	return slices.EqualFunc(proto, list, func(t ptx.Type, f formal) bool {
+		if f.slot != nil && f.slot.unsized {
+			return t.Unsized
 		}
-	}
-	return true
+		return !t.Unsized && t.Size() == f.size
+	})
 }
 
 // bytesOf returns the bytes of an argument.

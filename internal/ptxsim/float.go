@@ -300,24 +300,13 @@ func floatMinMax(op string, f format, ftz, nan, xorsign bool) aluFunc {
 			sign = (a ^ b) & f.sign()
 			a, b = a&^f.sign(), b&^f.sign()
 		}
-		var v uint64
+		v := a
 		switch x, y := f.value(a), f.value(b); {
 		case x != x && y != y, nan && (x != x || y != y):
 			return f.nan()
-		case x != x:
-			v = b
 		case y != y:
-			v = a
-		case x < y || x == y && a&f.sign() != 0:
-			v = a
-			if op == "max" {
-				v = b
-			}
-		default:
+		case x != x, (x < y || x == y && a&f.sign() != 0) == (op == "max"):
 			v = b
-			if op == "max" {
-				v = a
-			}
 		}
 		if xorsign {
 			v = v&^f.sign() | sign

@@ -240,7 +240,7 @@ func (m *Machine) defineObject(s *symbol, o *Object, where string, off int32) er
 	case strings.HasPrefix(where, ".const"):
 		s.space, o.Space = constant, ".const"
 		o.Data = make([]byte, o.size)
-		m.placeConst(o)
+		m.constant.place(o)
 	case where == ".shared":
 		s.space = shared
 		m.shared.add(o)

@@ -111,46 +111,43 @@ func original(name string) string {
 	return name
 }
 
-// place gives a global object its address, which depends on its name alone unless
-// two names have the same hash.
-func (m *Machine) place(o *Object) {
-	slot := uint32(hashOf(original(o.Name)))&(1<<30-1) | globalWindow>>32
-	for m.global[slot] != nil {
-		slot = (slot+1)&(1<<30-1) | globalWindow>>32
-	}
-	o.addr = uint64(slot)<<32 + alignedTo(firstAddress, o.align)
-	m.global[slot] = o
-	m.objects = append(m.objects, o)
+// banked is a state space in which the place of an object depends on its name alone, unless two
+// names have the same hash. An object takes one bank or several.
+type banked struct {
+	shift   int    // a bank has 1 << shift bytes
+	first   uint64 // the number of the first bank
+	count   uint64
+	objects map[uint64]*Object // by bank
 }
 
-// bankSize is the distance of .const objects, of which larger ones take several.
-const bankSize = 1 << 16
-
-// placeConst gives a .const object its address, in the same way, below 4 GiB.
-func (m *Machine) placeConst(o *Object) {
-	n := uint32((o.size + 2*max(firstAddress, o.align)) / bankSize)
-	slot := uint32(hashOf(original(o.Name)) % (1 << 16))
-	for k := uint32(0); k <= n; k++ {
-		if m.banks[slot+k] != nil || slot+k >= 1<<16 {
-			slot, k = (slot+k+1)%(1<<16), ^uint32(0)
+// place gives an object its address.
+func (s *banked) place(o *Object) {
+	n := uint64(o.size+2*max(firstAddress, o.align)) >> s.shift
+	slot := hashOf(original(o.Name)) % s.count
+	for k := uint64(0); k <= n; k++ {
+		if s.objects[s.first+slot+k] != nil || slot+k >= s.count {
+			slot, k = (slot+k+1)%s.count, ^uint64(0)
 		}
 	}
-	o.addr = alignedTo(uint64(slot)*bankSize+firstAddress, o.align)
+	o.addr = alignedTo((s.first+slot)<<s.shift+firstAddress, o.align)
 	for k := range n + 1 {
-		m.banks[slot+k] = o
+		s.objects[s.first+slot+k] = o
 	}
 }
 
-// constAt returns the .const object that holds an address, or nil.
-func (m *Machine) constAt(addr uint64) *Object {
-	if addr >= 1<<32 {
-		return nil
-	}
-	o := m.banks[uint32(addr/bankSize)]
-	if o == nil || addr-o.addr >= uint64(max(1, o.size)) {
+// at returns the object that holds an address, or nil.
+func (s *banked) at(addr uint64) *Object {
+	o := s.objects[addr>>s.shift]
+	if o == nil || addr-o.addr >= uint64(o.size) {
 		return nil
 	}
 	return o
+}
+
+// place places a global object.
+func (m *Machine) place(o *Object) {
+	m.global.place(o)
+	m.objects = append(m.objects, o)
 }
 
 // objectAt returns the global object that holds an address, or nil.
@@ -158,8 +155,8 @@ func (m *Machine) objectAt(addr uint64) *Object {
 	if o := m.last; o != nil && addr-o.addr < uint64(o.size) {
 		return o
 	}
-	o := m.global[uint32(addr>>32)]
-	if o == nil || addr-o.addr >= uint64(o.size) || o.freed {
+	o := m.global.at(addr)
+	if o == nil || o.freed {
 		return nil
 	}
 	m.last = o
@@ -214,7 +211,7 @@ func (t *thread) find(s space, addr uint64) *Object {
 	case shared:
 		return t.block.findShared(addr)
 	case constant:
-		return t.m.constAt(addr)
+		return t.m.constant.at(addr)
 	case param:
 		return t.m.params.find(addr)
 	}
@@ -232,7 +229,7 @@ func access(store bool) string {
 func (t *thread) describe(s space, addr uint64) string {
 	o, freed := t.find(s, addr), ""
 	if s == global {
-		if o = t.m.global[uint32(addr>>32)]; o != nil && o.freed {
+		if o = t.m.global.objects[addr>>32]; o != nil && o.freed {
 			freed = "freed "
 		}
 	}

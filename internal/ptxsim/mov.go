@@ -5,21 +5,17 @@ import "ptxlink/object/ptx"
 // vectorRegister returns the registers of a vector register, `.reg .v2 .u32 x`, that
 // stands for all its elements.
 func (r *reader) vectorRegister(o ptx.Operand) (regs []int32, bits int) {
-	li, ok := r.c.Reference(int(o.First)).Local()
-	if !ok || o.End-o.First != 1 || r.locals[li].lanes == 0 {
+	id, ok := r.c.Register(o.First)
+	if !ok || o.End-o.First != 1 {
 		return nil, 0
 	}
-	first, bits, _ := r.anyRegister(o.First)
-	base := int64(0)
-	for key, n := range r.regs {
-		if n == first {
-			base = key[1]
-		}
+	p := r.locals[id.Local]
+	id.Number *= int64(p.lanes)
+	for range p.lanes {
+		regs = append(regs, r.register(id))
+		id.Number++
 	}
-	for k := range r.locals[li].lanes {
-		regs = append(regs, r.register(li, base+int64(k)))
-	}
-	return regs, bits
+	return regs, p.bits
 }
 
 // elements translates the elements of {a, b} or of a vector register, of a type that depends on

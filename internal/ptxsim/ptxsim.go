@@ -77,17 +77,17 @@ type Machine struct {
 	// Prints are the calls of vprintf, in the order of execution.
 	Prints []Print
 
-	opt     Options
-	modules []*module
-	symbols map[string]*symbol
-	objects []*Object            // .global objects, buffers and heap blocks, in order
-	global  map[uint32]*Object   // by the upper half of the address
-	last    *Object              // the object of the latest access
-	banks   map[uint32]*Object   // .const by address
-	shared  window               // .shared, without dynamic memory
-	dynamic *Object              // dynamic shared memory: its alignment and start
-	funcs   map[uint64]*function // by address
-	inOrder []*function          // by index
+	opt      Options
+	modules  []*module
+	symbols  map[string]*symbol
+	objects  []*Object // .global objects, buffers and heap blocks, in order
+	global   banked
+	constant banked               // .const
+	last     *Object              // the object of the latest access
+	shared   window               // .shared, without dynamic memory
+	dynamic  *Object              // dynamic shared memory: its alignment and start
+	funcs    map[uint64]*function // by address
+	inOrder  []*function          // by index
 
 	launch int
 	steps  int64
@@ -157,7 +157,11 @@ func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 	if opt.Steps == 0 {
 		opt.Steps = 200e6
 	}
-	m := &Machine{opt: opt, symbols: map[string]*symbol{}, global: map[uint32]*Object{}, banks: map[uint32]*Object{}, funcs: map[uint64]*function{}}
+	m := &Machine{
+		opt: opt, symbols: map[string]*symbol{}, funcs: map[uint64]*function{},
+		global:   banked{32, globalWindow >> 32, 1 << 30, map[uint64]*Object{}},
+		constant: banked{16, 0, 1 << 16, map[uint64]*Object{}}, // below 4 GiB
+	}
 	if err := m.load(modules); err != nil {
 		return nil, err
 	}
@@ -214,7 +218,7 @@ func (m *Machine) Describe(addr uint64) (string, bool) {
 // ObjectAt returns the .global or .const object at a generic address, or nil.
 func (m *Machine) ObjectAt(addr uint64) *Object {
 	if spaceAt(addr) == constant {
-		return m.constAt(addr &^ constWindow)
+		return m.constant.at(addr &^ constWindow)
 	}
 	return m.objectAt(addr)
 }

@@ -15,9 +15,9 @@ type reader struct {
 	m      *Machine
 	f      *function
 	c      *ptx.Code
-	locals []place            // by index of Code.Locals
-	regs   map[[2]int64]int32 // register numbers by local and number in its range
-	labels map[int32]int32    // label to instruction
+	locals []place                  // by index of Code.Locals
+	regs   map[ptx.RegisterID]int32 // register numbers; the lanes of vectors count as ranges
+	labels map[int32]int32          // label to instruction
 	fixups []fixup
 
 	// The current instruction.
@@ -47,7 +47,7 @@ type fixup struct {
 // scan reads the declarations of a function and places its static objects.
 func (m *Machine) scan(f *function) (*reader, error) {
 	c := f.mod.Code(f.decl)
-	r := &reader{m: m, f: f, c: c, regs: map[[2]int64]int32{}, labels: map[int32]int32{}}
+	r := &reader{m: m, f: f, c: c, regs: map[ptx.RegisterID]int32{}, labels: map[int32]int32{}}
 	f.align = 16
 	formals := f.decl.Signature.Len()
 	for i := range c.Locals {
@@ -89,7 +89,7 @@ func (m *Machine) scan(f *function) (*reader, error) {
 		if i < formals {
 			fm := formal{slot: p.slot, reg: -1, size: l.Type.Size()}
 			if p.kind == ptx.Register {
-				fm.reg = r.register(int32(i), 0)
+				fm.reg = r.register(ptx.RegisterID{Local: int32(i)})
 			}
 			if i < len(f.decl.Signature.Results) {
 				f.results = append(f.results, fm)
@@ -165,12 +165,12 @@ func (r *reader) translate() {
 	f.fill = make([]uint64, f.registers)
 	pattern := uint64(r.m.opt.Fill) * 0x0101010101010101
 	f.names = make([]string, f.registers)
-	for k, n := range r.regs {
-		f.fill[n] = pattern & mask(r.locals[k[0]].bits)
-		l := r.c.Locals[k[0]]
+	for id, n := range r.regs {
+		f.fill[n] = pattern & mask(r.locals[id.Local].bits)
+		l := r.c.Locals[id.Local]
 		f.names[n] = f.mod.Src.String(l.Name)
 		if l.Count >= 0 {
-			f.names[n] += fmt.Sprint(k[1])
+			f.names[n] += fmt.Sprint(id.Number)
 		}
 	}
 }
@@ -253,14 +253,13 @@ func (r *reader) isPunct(token int32, ch byte) bool {
 	return t.Kind == ptx.Punct && t.Ch == ch
 }
 
-// register returns the number of a register: a local, with its number in a range.
-func (r *reader) register(local int32, number int64) int32 {
-	key := [2]int64{int64(local), number}
-	n, ok := r.regs[key]
+// register returns the number of a register.
+func (r *reader) register(id ptx.RegisterID) int32 {
+	n, ok := r.regs[id]
 	if !ok {
 		n = int32(r.f.registers)
 		r.f.registers++
-		r.regs[key] = n
+		r.regs[id] = n
 	}
 	return n
 }
@@ -281,25 +280,17 @@ func (r *reader) registerAt(token int32, bits int) int32 {
 
 // anyRegister returns the register that a token names, and its width.
 func (r *reader) anyRegister(token int32) (n int32, bits int, ok bool) {
-	li, ok := r.c.Reference(int(token)).Local()
-	if !ok || r.locals[li].kind != ptx.Register {
+	id, ok := r.c.Register(token)
+	if !ok {
 		return 0, 0, false
 	}
-	number := int64(0)
-	l := r.c.Locals[li]
-	if l.Count >= 0 {
-		_, number, _ = ptx.SplitNumber(r.text(token))
-	}
-	p := r.locals[li]
+	p := r.locals[id.Local]
 	if p.lanes > 0 {
-		number *= int64(p.lanes)
+		id.Number *= int64(p.lanes)
 		if next := token + 1; next < r.st.End && r.c.Tokens[next].Kind == ptx.Word {
-			lane := strings.IndexByte("xyzw", r.text(next)[1])
-			if lane < 0 {
-				lane = strings.IndexByte("rgba", r.text(next)[1])
-			}
-			number += int64(max(0, lane))
+			lane := r.text(next)[1]
+			id.Number += int64(max(0, strings.IndexByte("xyzw", lane), strings.IndexByte("rgba", lane)))
 		}
 	}
-	return r.register(li, number), p.bits, true
+	return r.register(id), p.bits, true
 }
