@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/ptxsim"
@@ -149,21 +151,19 @@ func run(units []unit, launch launcher, steps int64) (o outcome, err error) {
 		o.stores[i].Object = plain(o.stores[i].Object)
 		o.stores[i].Value = []byte(pointers(m, o.stores[i].Value, 0))
 	}
-	type key struct{ launch, thread int }
-	count := map[key]int{}
+	slices.SortStableFunc(m.Prints, func(p, q ptxsim.Print) int {
+		return cmp.Or(cmp.Compare(p.Launch, q.Launch), cmp.Compare(p.Thread, q.Thread))
+	})
 	for _, p := range m.Prints {
-		k := key{p.Launch, p.Thread}
-		o.prints = append(o.prints, fmt.Sprintf("launch %4d, thread %6d, %6d: %q %x %q", p.Launch, p.Thread, count[k], p.Format, p.Args, p.Strings))
-		count[k]++
+		o.prints = append(o.prints, fmt.Sprintf("launch %d, thread %d: %q %x %q", p.Launch, p.Thread, p.Format, p.Args, p.Strings))
 	}
-	sort.Strings(o.prints)
 	o.buffers = map[string][]string{}
 	for _, b := range m.Objects() {
 		name := plain(b.Name)
 		o.buffers[name] = append(o.buffers[name], pointers(m, b.Data, 0))
 	}
 	for _, list := range o.buffers {
-		sort.Strings(list)
+		slices.Sort(list)
 	}
 	return o, nil
 }
@@ -217,21 +217,16 @@ func diff(want, got outcome, linkage map[string]bool) string {
 	if a, b := strings.Join(want.prints, "\n"), strings.Join(got.prints, "\n"); a != b {
 		return fmt.Sprintf("prints %s\nwant %s", b, a)
 	}
-	var names []string
-	for name := range want.buffers {
-		names = append(names, name)
-	}
 	for name := range got.buffers {
 		if want.buffers[name] == nil {
 			return name + " is an object of the result only"
 		}
 	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(want.buffers)) {
 		rest := want.buffers[name]
 		for _, b := range got.buffers[name] {
-			i := sort.SearchStrings(rest, b)
-			if i == len(rest) || rest[i] != b {
+			i, found := slices.BinarySearch(rest, b)
+			if !found {
 				return fmt.Sprintf("%s is %x, want %x", name, got.buffers[name], want.buffers[name])
 			}
 			rest = rest[i+1:]

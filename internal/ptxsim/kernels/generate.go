@@ -152,19 +152,10 @@ func (g *generator) struct_(i int) {
 // variables declares the global variables of all units.
 func (g *generator) variables() {
 	for i := range 3 + g.IntN(3) {
-		v := variable{name: fmt.Sprintf("g%d", i), t: pick(g, scalars), length: 1 << g.IntN(4)}
-		unit := g.IntN(len(g.units))
-		fmt.Fprintf(&g.header, "EXTERN GLOBAL %s %s[%d];\n", v.t.name, v.name, v.length)
-		fmt.Fprintf(g.units[unit], "GLOBAL %s %s[%d]%s;\n", v.t.name, v.name, v.length, g.initial(v))
-		v.fixed = true // threads would race
-		g.globals = append(g.globals, v)
+		g.globals = append(g.globals, g.variable("GLOBAL", fmt.Sprintf("g%d", i))) // threads would race
 	}
 	for i := range 1 + g.IntN(3) {
-		v := variable{name: fmt.Sprintf("c%d", i), t: pick(g, scalars), length: 1 << g.IntN(4), fixed: true}
-		unit := g.IntN(len(g.units))
-		fmt.Fprintf(&g.header, "EXTERN CONSTANT %s %s[%d];\n", v.t.name, v.name, v.length)
-		fmt.Fprintf(g.units[unit], "CONSTANT %s %s[%d]%s;\n", v.t.name, v.name, v.length, g.initial(v))
-		g.consts = append(g.consts, v)
+		g.consts = append(g.consts, g.variable("CONSTANT", fmt.Sprintf("c%d", i)))
 	}
 	g.header.WriteString("EXTERN GLOBAL u32 sums[16];\nEXTERN GLOBAL u64 wide[8];\n")
 	g.units[0].WriteString("GLOBAL u32 sums[16];\nGLOBAL u64 wide[8] = {~0ull, 7, 1};\n")
@@ -173,6 +164,15 @@ func (g *generator) variables() {
 		fmt.Fprintf(g.units[i], "static CONSTANT const char *const words[2] = {\"unit %d\", \"x\"};\n", i)
 	}
 	g.globals = append(g.globals, variable{name: "sums"}, variable{name: "wide"})
+}
+
+// variable declares a variable that all units read, and defines it in one of them.
+func (g *generator) variable(space, name string) variable {
+	v := variable{name: name, t: pick(g, scalars), length: 1 << g.IntN(4), fixed: true}
+	unit := g.IntN(len(g.units))
+	fmt.Fprintf(&g.header, "EXTERN %s %s %s[%d];\n", space, v.t.name, v.name, v.length)
+	fmt.Fprintf(g.units[unit], "%s %s %s[%d]%s;\n", space, v.t.name, v.name, v.length, g.initial(v))
+	return v
 }
 
 func (g *generator) initial(v variable) string {

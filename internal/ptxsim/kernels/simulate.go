@@ -3,7 +3,8 @@ package kernels
 import (
 	"bytes"
 	"fmt"
-	"sort"
+	"maps"
+	"slices"
 
 	"ptxlink/internal/ptxsim"
 	"ptxlink/object/ptx"
@@ -62,12 +63,7 @@ func (p Program) Launch(m *ptxsim.Machine) (map[string][]byte, error) {
 
 // Diff returns the first difference between two memories, or "".
 func Diff(want, got map[string][]byte) string {
-	var names []string
-	for name := range want {
-		names = append(names, name)
-	}
-	sort.Strings(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		a, b := want[name], got[name]
 		if bytes.Equal(a, b) {
 			continue
