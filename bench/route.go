@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,46 +27,44 @@ func (b *bench) sharedRoute(s *set) error {
 	return b.route(s, modules)
 }
 
-func (b *bench) fewRoute(s *set) error   { return b.apart(s, 4) }
-func (b *bench) apartRoute(s *set) error { return b.apart(s, 32) }
-
-// apart has modules of a kernel that calls functions of its own.
-func (b *bench) apart(s *set, n int) error {
-	var modules []string
-	for i := range n {
-		text, callees := header, []string{}
-		for k := range 3 {
-			callees = append(callees, fmt.Sprintf("f%d_%d", i, k))
-			text += function("", callees[k], 3*i+k, 250)
+// apartRoute has modules of a kernel that calls functions of its own.
+func apartRoute(n int) func(b *bench, s *set) error {
+	return func(b *bench, s *set) error {
+		var modules []string
+		for i := range n {
+			text, callees := header, []string{}
+			for k := range 3 {
+				callees = append(callees, fmt.Sprintf("f%d_%d", i, k))
+				text += function("", callees[k], 3*i+k, 250)
+			}
+			modules = append(modules, text+kernel(i, 200, callees...))
 		}
-		modules = append(modules, text+kernel(i, 200, callees...))
+		return b.route(s, modules)
 	}
-	return b.route(s, modules)
 }
 
 func (b *bench) largeRoute(s *set) error {
-	p := gen.Program{Modules: 60, Functions: 177, Externs: 216, Size: 560_000}
-	var modules []string
-	for i := range p.Modules {
-		var text bytes.Buffer
-		if err := p.Write(&text, i); err != nil {
-			return err
-		}
-		modules = append(modules, text.String())
+	names, err := s.writeModules(gen.Program{Modules: 60, Functions: 177, Externs: 216, Size: 560_000})
+	if err != nil {
+		return err
 	}
-	return b.route(s, modules)
+	return b.ways(s, names)
 }
 
-// route adds the ways. The fastest run of each counts.
 func (b *bench) route(s *set, modules []string) error {
-	s.fastest = true
 	var names []string
 	for i, text := range modules {
 		names = append(names, fmt.Sprintf("m%d.ptx", i))
-		if err := s.write(names[i], func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+		if err := s.writeText(names[i], text); err != nil {
 			return err
 		}
 	}
+	return b.ways(s, names)
+}
+
+// ways adds the ways from modules to a cubin. The fastest run of each counts.
+func (b *bench) ways(s *set, names []string) error {
+	s.fastest = true
 	// The wrappers in bin are shell scripts, which start a second program.
 	tools := filepath.Join(oracles.Dir(), "cuda-12.4", "bin")
 	ptxas, nvlink := filepath.Join(tools, "ptxas"), filepath.Join(tools, "nvlink")
@@ -83,14 +80,17 @@ func (b *bench) route(s *set, modules []string) error {
 	for _, changed := range []struct {
 		name  string
 		index int
-	}{{"the first", 0}, {"another", len(modules) / 3}} {
+	}{{"the first", 0}, {"another", len(names) / 3}} {
+		path := filepath.Join(s.dir, names[changed.index])
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		last := bytes.LastIndex(text, []byte("ret;"))
 		s.add("ptxlink, cache, "+changed.name+" module changed", cached...)
 		s.commands[len(s.commands)-1].before = func(round int) error {
-			// One more instruction in the last function.
-			text := modules[changed.index]
-			at := strings.LastIndex(text, "ret;")
-			text = fmt.Sprintf("%sbar.warp.sync %d; %s", text[:at], round+1, text[at:])
-			return os.WriteFile(filepath.Join(s.dir, names[changed.index]), []byte(text), 0o666)
+			instruction := fmt.Appendf(nil, "bar.warp.sync %d; ", round+1)
+			return os.WriteFile(path, slices.Concat(text[:last], instruction, text[last:]), 0o666)
 		}
 	}
 	return nil

@@ -36,9 +36,9 @@ type maker struct {
 var makers = []maker{
 	{"tiny", "a kernel and the function that it calls", (*bench).tiny},
 	{"M", "100 modules of 550 KB", (*bench).m},
-	{"L", "1000 modules of 560 KB", (*bench).l},
-	{"modules", "1000 modules of 55 KB", (*bench).many},
-	{"symbols", "145,000 small functions in 100 modules", (*bench).symbols},
+	{"L", "1000 modules of 560 KB", modules(gen.Program{Modules: 1000, Functions: 177, Externs: 216, Size: 560_000})},
+	{"modules", "1000 modules of 55 KB", modules(gen.Program{Modules: 1000, Functions: 17, Externs: 20, Size: 55_000})},
+	{"symbols", "145,000 small functions in 100 modules", modules(gen.Program{Modules: 100, Functions: 1450, Externs: 700})},
 	{"markers", "M with the comments that nvptx-none-ld reads", (*bench).markers},
 	{"archive", "an archive of 5000 modules, 1 % of them needed", (*bench).archive},
 	{"gcc", "gcc's libraries for PTX, every third function needed", (*bench).gcc},
@@ -50,8 +50,8 @@ var makers = []maker{
 // routes are the sets of make route, which only their names select.
 var routes = []maker{
 	{"shared", "16 kernels that call one function of 800 instructions", (*bench).sharedRoute},
-	{"few", "4 modules of 1000 instructions that call only their own functions", (*bench).fewRoute},
-	{"apart", "32 such modules", (*bench).apartRoute},
+	{"few", "4 modules of 1000 instructions that call only their own functions", apartRoute(4)},
+	{"apart", "32 such modules", apartRoute(32)},
 	{"large", "60 modules of nvcc's style that call each other", (*bench).largeRoute},
 }
 
@@ -124,6 +124,10 @@ func (s *set) write(name string, write func(io.Writer) error) error {
 	return errors.Join(err, f.Close())
 }
 
+func (s *set) writeText(name, text string) error {
+	return s.write(name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
+}
+
 // writeModules writes the modules of p and returns their names.
 func (s *set) writeModules(p gen.Program) (names []string, err error) {
 	for i := range p.Modules {
@@ -142,7 +146,7 @@ func (b *bench) tiny(s *set) error {
 	var inputs []string
 	for i, text := range gen.Tiny {
 		inputs = append(inputs, fmt.Sprintf("m%d.ptx", i))
-		if err := s.write(inputs[i], func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
+		if err := s.writeText(inputs[i], text); err != nil {
 			return err
 		}
 	}
@@ -176,25 +180,13 @@ func (b *bench) m(s *set) error {
 	return nil
 }
 
-func (b *bench) modules(s *set, p gen.Program) error {
-	inputs, err := s.writeModules(p)
-	b.addLinkers(s, inputs...)
-	return err
-}
-
-func (b *bench) l(s *set) error {
-	p := programM
-	p.Modules = 1000
-	p.Size = 560_000
-	return b.modules(s, p)
-}
-
-func (b *bench) many(s *set) error {
-	return b.modules(s, gen.Program{Modules: 1000, Functions: 17, Externs: 20, Size: 55_000})
-}
-
-func (b *bench) symbols(s *set) error {
-	return b.modules(s, gen.Program{Modules: 100, Functions: 1450, Externs: 700})
+// modules makes a set of the modules of a program.
+func modules(p gen.Program) func(b *bench, s *set) error {
+	return func(b *bench, s *set) error {
+		inputs, err := s.writeModules(p)
+		b.addLinkers(s, inputs...)
+		return err
+	}
 }
 
 func (b *bench) markers(s *set) error {
@@ -295,7 +287,7 @@ func (b *bench) gcc(s *set) error {
 		}
 	}
 	main += "\n// BEGIN GLOBAL FUNCTION DEF: main\n.visible .func main () { ret; }\n"
-	err := s.write("main.ptx", func(w io.Writer) error { _, err := io.WriteString(w, main); return err })
+	err := s.writeText("main.ptx", main)
 	b.addLinkers(s, append([]string{"main.ptx"}, paths...)...)
 	for _, c := range s.commands[1:] {
 		c.args = append(c.args, options...)

@@ -75,33 +75,31 @@ func (c *comparer) run(tool string, args ...string) (string, error) {
 	return string(out), err
 }
 
-// assemble runs ptxas -c. message holds what ptxas refuses; err is our own failure.
+// assemble runs ptxas -c. message holds what ptxas refuses, or our own failure.
 func (c *comparer) assemble(s *set, name, text string) (cubin []byte, message string) {
-	in, out := filepath.Join(c.dir, name+".ptx"), filepath.Join(c.dir, name+".cubin")
-	os.Remove(out)
+	in := filepath.Join(c.dir, name+".ptx")
 	if err := os.WriteFile(in, []byte(text), 0o666); err != nil {
 		return nil, err.Error()
 	}
-	said, err := c.run("ptxas"+s.suffix, "-c", "-arch="+s.arch, in, "-o", out)
-	if err == nil {
-		if cubin, err = os.ReadFile(out); err == nil {
-			return cubin, ""
-		}
-	}
-	return nil, firstError(said) + err.Error()
+	return c.produce(name+".cubin", "ptxas"+s.suffix, "-c", "-arch="+s.arch, in)
 }
 
 func (c *comparer) nvlink(s *set, name string, cubins ...string) (linked []byte, message string) {
-	out := filepath.Join(c.dir, name)
-	os.Remove(out)
-	args := []string{"-arch=" + s.arch, "-o", out}
+	args := []string{"-arch=" + s.arch}
 	for _, cubin := range cubins {
 		args = append(args, filepath.Join(c.dir, cubin+".cubin"))
 	}
-	said, err := c.run("nvlink"+s.suffix, args...)
+	return c.produce(name, "nvlink"+s.suffix, args...)
+}
+
+// produce runs a tool that writes a file of c.dir.
+func (c *comparer) produce(name, tool string, args ...string) (data []byte, message string) {
+	out := filepath.Join(c.dir, name)
+	os.Remove(out)
+	said, err := c.run(tool, append(args, "-o", out)...)
 	if err == nil {
-		if linked, err = os.ReadFile(out); err == nil {
-			return linked, ""
+		if data, err = os.ReadFile(out); err == nil {
+			return data, ""
 		}
 	}
 	return nil, firstError(said) + err.Error()
