@@ -207,14 +207,12 @@ func (t *thread) arrive(in *instr) {
 			return
 		}
 	}
-	if (len(b.waiting) > 0 || b.arrived > 0) && b.count != count {
+	if len(b.waiting) == 0 && b.arrived == 0 {
+		*b = barrier{all: true, count: count}
+	} else if b.count != count {
 		t.fail("barrier %d for %d threads, which others reached for %d", n, count, b.count)
 		return
 	}
-	if len(b.waiting) == 0 && b.arrived == 0 {
-		*b = barrier{all: true}
-	}
-	b.count = count
 	if in.bar.red != "" {
 		p := t.get(&in.src[2])
 		b.all = b.all && p != 0
@@ -226,7 +224,7 @@ func (t *thread) arrive(in *instr) {
 		t.frame.pc++
 		return
 	}
-	t.state, t.barNum = atBarrier, n
+	t.state = atBarrier
 	b.waiting = append(b.waiting, t)
 }
 

@@ -95,7 +95,7 @@ func (r *reader) setp() {
 	if !r.compareOperands(t, combined) {
 		return
 	}
-	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 1, 1)
+	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 1)
 	if r.in.dst2 < 0 {
 		r.in.mask = 1
 		r.in.alu = func(a, b, c uint64) uint64 { p, _ := fn(a, b, c); return truth(p) }

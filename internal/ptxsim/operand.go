@@ -158,16 +158,16 @@ func (r *reader) dest(o ptx.Operand, bits int) (reg int32, width int) {
 	return n, have
 }
 
-// pair translates a destination p|q, or p alone.
-func (r *reader) pair(o ptx.Operand, first, second int) (p, q int32) {
+// pair translates a destination p|q, or p alone, to where p has some bits and q is a predicate.
+func (r *reader) pair(o ptx.Operand, bits int) (p, q int32) {
 	for i := o.First; i < o.End; i++ {
 		if r.isPunct(i, '|') {
-			p, _ = r.dest(ptx.Operand{First: o.First, End: i}, first)
-			q, _ = r.dest(ptx.Operand{First: i + 1, End: o.End}, second)
+			p, _ = r.dest(ptx.Operand{First: o.First, End: i}, bits)
+			q, _ = r.dest(ptx.Operand{First: i + 1, End: o.End}, 1)
 			return p, q
 		}
 	}
-	p, _ = r.dest(o, first)
+	p, _ = r.dest(o, bits)
 	return p, -1
 }
 

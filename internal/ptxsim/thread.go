@@ -70,7 +70,6 @@ type thread struct {
 	// At a warp operation.
 	lanes  uint32 // its mask
 	values [3]uint64
-	barNum uint64 // at a barrier
 }
 
 // frame is one activation of a function.

@@ -135,7 +135,7 @@ func (r *reader) shfl() {
 	if !r.warp(sync, b32, b32, b32) {
 		return
 	}
-	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32, 1)
+	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32)
 	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
 		j, ok := shflSource(mode, uint32(t.lane), uint32(t.values[1]), uint32(t.values[2]))
 		from := t
@@ -208,7 +208,7 @@ func (r *reader) match() {
 	if !r.warp(true, r.typ()) {
 		return
 	}
-	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32, 1)
+	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32)
 	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
 		same := lanes.which(func(u *thread) bool { return u.values[0] == t.values[0] })
 		every := same == lanes.all()
@@ -251,7 +251,7 @@ func (r *reader) elect() {
 	if !r.warp(true) {
 		return
 	}
-	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32, 1)
+	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32)
 	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
 		lead := bits.TrailingZeros64(lanes.all())
 		return uint64(lead), truth(t.lane == lead)

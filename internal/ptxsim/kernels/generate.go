@@ -100,7 +100,7 @@ func Generate(seed uint64) Program {
 	g.table()
 	p := Program{Kernels: 2 + g.IntN(3), Threads: []int{32, 64, 96, 33, 48}[g.IntN(5)], Slab: 256}
 	for i := range p.Kernels {
-		g.kernel(i, p.Threads)
+		g.kernel(i)
 	}
 	for i, u := range g.units {
 		p.Units = append(p.Units, g.header.String()+fmt.Sprintf("#define UNIT %d\n", i)+u.String())
@@ -346,7 +346,7 @@ func (g *generator) table() {
 }
 
 // kernel writes a kernel.
-func (g *generator) kernel(i, threads int) {
+func (g *generator) kernel(i int) {
 	r := g.records[0]
 	f := &function{name: fmt.Sprintf("k%d", i), unit: 0, barrier: true, params: []variable{
 		{}, {}, {name: "s", of: r}, {name: "n", t: i32Type}}}

@@ -25,14 +25,10 @@ func (g *generator) statement() {
 	switch n := g.IntN(100); {
 	case n < 22:
 		t := pick(g, scalars)
-		name := g.fresh()
-		g.line("%s %s = %s;", t.name, name, g.expr(t, 3))
-		g.vars = append(g.vars, variable{name: name, t: t})
+		g.declare(variable{t: t}, g.expr(t, 3))
 	case n < 27:
 		r := pick(g, g.records)
-		name := g.fresh()
-		g.line("%s %s = %s;", r.name, name, g.structValue(r))
-		g.vars = append(g.vars, variable{name: name, of: r})
+		g.declare(variable{of: r}, g.structValue(r))
 	case n < 32:
 		g.array()
 	case n < 45:
@@ -81,15 +77,27 @@ func (g *generator) nested(n int) {
 }
 
 func (g *generator) array() {
-	t := pick(g, scalars)
-	name := g.fresh()
-	n := 8
+	v := variable{t: pick(g, scalars), length: 8}
 	var list []string
-	for range g.IntN(n + 1) {
-		list = append(list, g.expr(t, 1))
+	for range g.IntN(v.length + 1) {
+		list = append(list, g.expr(v.t, 1))
 	}
-	g.line("%s %s[%d] = {%s};", t.name, name, n, strings.Join(list, ", "))
-	g.vars = append(g.vars, variable{name: name, t: t, length: n})
+	g.declare(v, "{"+strings.Join(list, ", ")+"}")
+}
+
+// declare declares a variable under a new name, which it returns.
+func (g *generator) declare(v variable, value string) string {
+	v.name = g.fresh()
+	switch {
+	case v.of != nil:
+		g.line("%s %s = %s;", v.of.name, v.name, value)
+	case v.length > 0:
+		g.line("%s %s[%d] = %s;", v.t.name, v.name, v.length, value)
+	default:
+		g.line("%s %s = %s;", v.t.name, v.name, value)
+	}
+	g.vars = append(g.vars, v)
+	return v.name
 }
 
 func (g *generator) loop() {
@@ -209,9 +217,7 @@ func (g *generator) callTo(f *function, depth string) {
 				}
 			}
 			if name == "" {
-				name = g.fresh()
-				g.line("%s %s[8] = {%s};", p.t.name, name, g.expr(p.t, 1))
-				g.vars = append(g.vars, variable{name: name, t: p.t, length: 8})
+				name = g.declare(variable{t: p.t, length: 8}, "{"+g.expr(p.t, 1)+"}")
 			}
 			args = append(args, name)
 		default:
@@ -222,13 +228,9 @@ func (g *generator) callTo(f *function, depth string) {
 	g.cost += f.cost * g.loops
 	switch {
 	case f.record != nil:
-		name := g.fresh()
-		g.line("%s %s = %s;", f.record.name, name, text)
-		g.vars = append(g.vars, variable{name: name, of: f.record})
+		g.declare(variable{of: f.record}, text)
 	case f.result != nil:
-		name := g.fresh()
-		g.line("%s %s = %s;", f.result.name, name, text)
-		g.vars = append(g.vars, variable{name: name, t: *f.result})
+		g.declare(variable{t: *f.result}, text)
 	default:
 		g.line("%s;", text)
 	}
