@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,9 +27,57 @@ type function struct {
 	self   *symbol
 }
 
-func (g *generator) emit(format string, args ...any) {
-	*g.body = append(*g.body, leaf(format, args...))
+// emit adds statements, one for each line of the text. In the text these words stand for:
+//
+//	#1         an argument
+//	#b32       a register of a kind
+//	#d=b32     a register that later is #d
+//	#4b32      different registers, separated by commas; #2|pred by a bar
+//	#value, #address, #guard  what the functions of these names return
+//	#<9>       a number below 9
+//	#[x|y]     x or y
+//
+// What is random is chosen from left to right.
+func (g *generator) emit(text string, args ...any) {
+	chosen := map[string]string{}
+	expand := func(word string) string {
+		word = word[1:]
+		name, kind, named := strings.Cut(word, "=")
+		switch {
+		case word == "guard ":
+			return g.guard()
+		case word == "value":
+			return g.value()
+		case word == "address":
+			return g.address()
+		case word[0] == '<':
+			n, _ := strconv.Atoi(word[1 : len(word)-1])
+			return strconv.Itoa(g.IntN(n))
+		case word[0] == '[':
+			return g.pick(strings.Split(word[1:len(word)-1], "|")...)
+		case len(word) == 1 && word[0] <= '9':
+			return fmt.Sprint(args[word[0]-'1'])
+		case word[0] <= '9' && word[1] == '|':
+			return strings.ReplaceAll(g.regs(word[2:], int(word[0]-'0')), ", ", "|")
+		case word[0] <= '9':
+			return g.regs(word[1:], int(word[0]-'0'))
+		case named:
+			chosen[name] = g.reg(kind)
+			return chosen[name]
+		case chosen[word] != "":
+			return chosen[word]
+		}
+		return g.reg(word)
+	}
+	for line := range strings.SplitSeq(text, "\n") {
+		*g.body = append(*g.body, &node{open: placeholder.ReplaceAllStringFunc(line, expand)})
+	}
 }
+
+var placeholder = regexp.MustCompile(`#(guard |<\d+>|\[[^]]*\]|\d?\|?[a-z]+(32|64|16)?(=[a-z]+\d*)?|\d)`)
+
+// pick chooses one of some texts.
+func (g *generator) pick(list ...string) string { return pick(g, list) }
 
 // block runs fill in its own scope.
 func (g *generator) block(open string, fill func()) {
@@ -208,24 +257,18 @@ func (g *generator) makeFunction(s *symbol) *node {
 	if s.proto.result != nil {
 		results = 1
 	}
-	g.emit(".reg .b32 %%zr<6>;")
-	g.emit(".reg .b64 %%zd<4>;")
-	g.emit(".reg .pred %%zp<3>;")
-	g.emit(".reg .f32 %%zf<4>;")
-	g.emit(".reg .b16 %%zh<4>;")
+	g.emit(".reg .b32 %zr<6>;\n.reg .b64 %zd<4>;\n.reg .pred %zp<3>;\n.reg .f32 %zf<4>;\n.reg .b16 %zh<4>;")
 	for base, l := range map[string]*local{"%zr": {kind: "b32", count: 6}, "%zd": {kind: "b64", count: 4}, "%zp": {kind: "pred", count: 3}, "%zf": {kind: "f32", count: 4}, "%zh": {kind: "b16", count: 4}} {
 		g.scopes[0][base+"<"] = l
 	}
 	for i := range 6 {
-		g.emit("mov.u32 %%zr%d, %%clock;", i)
+		g.emit("mov.u32 %zr#1, %clock;", i)
 	}
 	for i := range 4 {
-		g.emit("mov.u64 %%zd%d, %%clock64;", i)
-		g.emit("cvt.rn.f32.u32 %%zf%d, %%zr%d;", i, i)
-		g.emit("cvt.u16.u32 %%zh%d, %%zr%d;", i, i)
+		g.emit("mov.u64 %zd#1, %clock64;\ncvt.rn.f32.u32 %zf#1, %zr#1;\ncvt.u16.u32 %zh#1, %zr#1;", i)
 	}
 	for i := range 3 {
-		g.emit("setp.ne.u32 %%zp%d, %%zr%d, %d;", i, i, 100+i)
+		g.emit("setp.ne.u32 %zp#1, %zr#1, #2;", i, 100+i)
 	}
 	if s.name == g.private+"k" {
 		g.kernelStart()
@@ -264,28 +307,28 @@ func (g *generator) readParam(p param) {
 			offset = fmt.Sprintf("+%d", 4*g.IntN(n))
 		}
 		if !p.unsized && p.size()%8 == 0 && p.align >= 8 && g.in100(30) {
-			g.emit("ld.param.v2.u32 {%s}, [%s];", g.regs("b32", 2), p.name)
+			g.emit("ld.param.v2.u32 {#2b32}, [#1];", p.name)
 		} else {
 			where := fmt.Sprintf("[%s%s]", p.name, offset)
 			if g.in100(25) { // bytes
 				where = fmt.Sprintf("%s[%s]", p.name, cmp.Or(strings.TrimPrefix(offset, "+"), "0"))
 			}
-			g.emit("ld.param.u32 %s, %s;", g.reg("b32"), where)
+			g.emit("ld.param.u32 #b32, #1;", where)
 		}
 		return
 	}
 	switch r, d, f := g.reg("b32"), g.reg("b64"), g.reg("f32"); p.word {
 	case ".f32":
-		g.emit("ld.param.f32 %s, [%s];", f, p.name)
-		g.emit("st.volatile.global.f32 %s, %s;", g.address(), f)
+		g.emit("ld.param.f32 #1, [#2];", f, p.name)
+		g.store("f32", f)
 	case ".b32", ".u32", ".s32":
-		g.emit("ld.param%s %s, [%s];", p.word, r, p.name)
-		g.emit("st.volatile.global.u32 %s, %s;", g.address(), r)
+		g.emit("ld.param#1 #2, [#3];", p.word, r, p.name)
+		g.store("u32", r)
 	case ".u8", ".s16":
-		g.emit("ld.param%s %s, [%s];", p.word, r, p.name)
+		g.emit("ld.param#1 #2, [#3];", p.word, r, p.name)
 	default:
-		g.emit("ld.param.b64 %s, [%s];", d, p.name)
-		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
+		g.emit("ld.param.b64 #1, [#2];", d, p.name)
+		g.store("u64", d)
 	}
 }
 
@@ -296,7 +339,7 @@ func (g *generator) kernelStart() {
 		g.labels = g.fresh("L")
 	}
 	g.declareLocal(g.labels, &local{kind: "label", count: -1})
-	g.emit("%s:", g.labels)
+	g.emit("#1:", g.labels)
 	s := g.known[flawed]
 	if s == nil {
 		return
@@ -305,26 +348,25 @@ func (g *generator) kernelStart() {
 		g.callWith(flawed, s.proto, "")
 		return
 	}
-	g.emit("mov.u64 %%zd1, %s;", flawed)
-	g.emit("st.volatile.global.u64 [%%zd0], %%zd1;")
+	g.emit("mov.u64 %zd1, #1;\nst.volatile.global.u64 [%zd0], %zd1;", flawed)
 }
 
 func (g *generator) writeResult(p param) {
 	l, _ := g.lookup(p.name)
 	switch {
 	case l != nil && l.param:
-		g.emit("mov.%s %s, %s;", l.kind, p.name, g.reg(l.kind))
+		g.emit("mov.#1 #2, #"+l.kind+";", l.kind, p.name)
 	case l == nil || l.kind != "fparam":
 	case p.dims != nil:
 		for i := range p.size() / 4 {
-			g.emit("st.param.b32 [%s+%d], %s;", p.name, 4*i, g.reg("b32"))
+			g.emit("st.param.b32 [#1+#2], #b32;", p.name, 4*i)
 		}
 	case p.word == ".f32":
-		g.emit("st.param.f32 [%s], %s;", p.name, g.reg("f32"))
+		g.emit("st.param.f32 [#1], #f32;", p.name)
 	case p.size() == 4:
-		g.emit("st.param%s [%s], %s;", p.word, p.name, g.reg("b32"))
+		g.emit("st.param#1 [#2], #b32;", p.word, p.name)
 	default:
-		g.emit("st.param.b64 [%s], %s;", p.name, g.reg("b64"))
+		g.emit("st.param.b64 [#1], #b64;", p.name)
 	}
 }
 
@@ -339,10 +381,10 @@ func (g *generator) declareRegisters() {
 	if g.in100(8) { // a vector
 		l := &local{kind: pick(g, []string{"v2", "v4"}), count: -1}
 		name := g.newName()
-		g.emit(".reg .%s .b32 %s;", l.kind, name)
+		g.emit(".reg .#1 .b32 #2;", l.kind, name)
 		g.declareLocal(name, l)
 		for i := range int(l.kind[1] - '0') {
-			g.emit("mov.u32 %s.%c, %%clock;", name, "xyzw"[i])
+			g.emit("mov.u32 #1.#2, %clock;", name, "xyzw"[i:i+1])
 		}
 		return
 	}
@@ -378,24 +420,18 @@ func (g *generator) declareRegisters() {
 	if printed == nil {
 		return
 	}
-	g.emit(".reg %s %s;", word, strings.Join(printed, ", "))
+	g.emit(".reg #1 #2;", word, strings.Join(printed, ", "))
 	for _, name := range names {
-		if l, _ := g.lookup(name); l == nil || l.kind != kind {
-			continue
-		}
-		switch kind {
-		case "b32":
-			g.emit("mov.u32 %s, %%clock;", name)
-		case "b64":
-			g.emit("mov.u64 %s, %%clock64;", name)
-		case "f32":
-			g.emit("cvt.rn.f32.u32 %s, %s;", name, g.reg("b32"))
-		case "pred":
-			g.emit("setp.ne.u32 %s, %s, %d;", name, g.reg("b32"), g.IntN(1000))
-		case "b16":
-			g.emit("cvt.u16.u32 %s, %s;", name, g.reg("b32"))
+		if l, _ := g.lookup(name); l != nil && l.kind == kind {
+			g.emit(unknown[kind], name)
 		}
 	}
+}
+
+// unknown are instructions that give a register of a kind a value unknown to ptxas.
+var unknown = map[string]string{
+	"b32": "mov.u32 #1, %clock;", "b64": "mov.u64 #1, %clock64;", "b16": "cvt.u16.u32 #1, #b32;",
+	"f32": "cvt.rn.f32.u32 #1, #b32;", "pred": "setp.ne.u32 #1, #b32, #<1000>;",
 }
 
 // guard returns an optional predicate.

@@ -7,100 +7,69 @@ import (
 
 func (g *generator) arithmetic() {
 	r := g.reg("b32")
-	switch g.IntN(9) {
-	case 0:
-		g.emit("%sadd.u32 %s, %s, %s;", g.guard(), r, g.reg("b32"), g.value())
-	case 1:
-		g.emit("%smad.lo.s32 %s, %s, %s, %s;", g.guard(), r, g.reg("b32"), g.value(), g.reg("b32"))
-	case 2:
-		g.emit("xor.b32 %s, %s, %s;", r, g.reg("b32"), g.value())
-	case 3:
-		g.emit("%sadd.s64 %s, %s, -%d;", g.guard(), g.reg("b64"), g.reg("b64"), g.IntN(50))
-	case 4:
-		g.emit("fma.rn.f32 %s, %s, %s, 0f3F800000;", g.reg("f32"), g.reg("f32"), g.reg("f32"))
-	case 5:
-		g.emit("vadd.u32.u32.u32 %s, %s.b%d, %s.h%d;", r, g.reg("b32"), g.IntN(4), g.reg("b32"), g.IntN(2))
-	case 6:
-		g.emit("mov.u32 %s, %%%s.%c;", r, pick(g, []string{"tid", "ctaid", "ntid"}), "xyz"[g.IntN(3)])
-	case 7:
-		g.emit("lop3.b32 %s, %s, %s, %s, 0x96;", r, g.reg("b32"), g.reg("b32"), g.reg("b32"))
-	case 8:
-		g.emit("sub.u32 %s, %s, %s;", r, g.reg("b32"), g.reg("b32"))
-	}
-	g.emit("st.volatile.global.u32 %s, %s;", g.address(), r)
+	g.emit(g.pick(
+		"#guard add.u32 #1, #b32, #value;",
+		"#guard mad.lo.s32 #1, #b32, #value, #b32;",
+		"xor.b32 #1, #b32, #value;",
+		"#guard add.s64 #b64, #b64, -#<50>;",
+		"fma.rn.f32 #f32, #f32, #f32, 0f3F800000;",
+		"vadd.u32.u32.u32 #1, #b32.b#<4>, #b32.h#<2>;",
+		"mov.u32 #1, %#[tid|ctaid|ntid].#[x|y|z];",
+		"lop3.b32 #1, #b32, #b32, #b32, 0x96;",
+		"sub.u32 #1, #b32, #b32;",
+	), r)
+	g.store("u32", r)
 }
 
 func (g *generator) vectors() {
-	switch g.IntN(8) {
-	case 0:
-		g.emit("%smov.b64 {%s}, %s;", g.guard(), g.regs("b32", 2), g.reg("b64"))
-	case 1:
-		d := g.reg("b64")
-		g.emit("mov.b64 %s, {%s};", d, g.regs("b32", 2))
-		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
-	case 2:
-		g.emit("ld.volatile.global.v2.u32 {%s}, %s;", g.regs("b32", 2), g.address())
-	case 3:
-		g.emit("st.volatile.global.v4.b32 %s, {%s};", g.address(), g.regs("b32", 4))
-	case 4:
-		g.emit("ld.volatile.v4.f32 {%s}, %s;", g.regs("f32", 4), g.address())
-	case 5:
-		g.emit("mov.b32 {%s}, %s;", g.regs("b16", 2), g.reg("b32"))
-		g.emit("st.volatile.global.v2.b16 %s, {%s};", g.address(), g.regs("b16", 2))
-	case 6:
-		for _, kind := range []string{"v2", "v4"} {
-			if list := g.locals(kind); len(list) > 0 {
-				v := pick(g, list)
-				g.emit("st.volatile.global.%s.u32 %s, %s;", kind, g.address(), v)
-				g.emit("add.u32 %s.x, %s.y, %s;", v, v, g.value())
-				g.emit("%sld.volatile.global.%s.u32 %s, %s;", g.guard(), kind, v, g.address())
-				g.emit("st.volatile.global.u32 %s, %s.%c;", g.address(), v, "xyrg"[g.IntN(4)])
-				return
+	vector, name := "", ""
+	text := g.pick(
+		"#guard mov.b64 {#2b32}, #b64;",
+		"mov.b64 #d=b64, {#2b32};\nst.volatile.global.u64 #address, #d;",
+		"ld.volatile.global.v2.u32 {#2b32}, #address;",
+		"st.volatile.global.v4.b32 #address, {#4b32};",
+		"ld.volatile.v4.f32 {#4f32}, #address;",
+		"mov.b32 {#2b16}, #b32;\nst.volatile.global.v2.b16 #address, {#2b16};",
+		"st.volatile.global.#1.u32 #address, #2;\nadd.u32 #2.x, #2.y, #value;\n"+
+			"#guard ld.volatile.global.#1.u32 #2, #address;\nst.volatile.global.u32 #address, #2.#[x|y|r|g];",
+		"mov.b64 #d=b64, {#4b16};\nst.volatile.global.u64 #address, #d;",
+	)
+	if strings.Contains(text, "#1") {
+		for _, vector = range []string{"v2", "v4"} {
+			if list := g.locals(vector); len(list) > 0 {
+				name = pick(g, list)
+				break
 			}
 		}
-	case 7:
-		d := g.reg("b64")
-		g.emit("mov.b64 %s, {%s};", d, g.regs("b16", 4))
-		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
+		if name == "" {
+			return
+		}
 	}
+	g.emit(text, vector, name)
 }
 
 func (g *generator) predicates() {
-	switch g.IntN(4) {
-	case 0:
-		p := strings.SplitN(g.regs("pred", 2), ", ", 2)
-		g.emit("setp.lt.u32 %s|%s, %s, %s;", p[0], p[1], g.reg("b32"), g.value())
-	case 1:
-		g.emit("setp.ge.and.s32 %s, %s, %s, %s%s;", g.reg("pred"), g.reg("b32"), g.value(), pick(g, []string{"", "!"}), g.reg("pred"))
-	case 2:
-		r := g.reg("b32")
-		g.emit("selp.b32 %s, %s, %s, %s;", r, g.value(), g.reg("b32"), g.reg("pred"))
-		g.emit("@!%s st.volatile.global.u32 %s, %s;", g.reg("pred"), g.address(), r)
-	case 3:
-		g.emit("or.pred %s, %s, %s;", g.reg("pred"), g.reg("pred"), g.reg("pred"))
-	}
+	g.emit(g.pick(
+		"setp.lt.u32 #2|pred, #b32, #value;",
+		"setp.ge.and.s32 #pred, #b32, #value, #[|!]#pred;",
+		"selp.b32 #r=b32, #value, #b32, #pred;\n@!#pred st.volatile.global.u32 #address, #r;",
+		"or.pred #pred, #pred, #pred;",
+	))
 }
 
 func (g *generator) memory() {
-	switch g.IntN(9) {
-	case 0, 1:
-		g.emit("%sld.volatile.global.u32 %s, %s;", g.guard(), g.reg("b32"), g.address())
-	case 2:
-		g.emit("%sst.volatile.global.u32 %s, %s;", g.guard(), g.address(), g.value())
-	case 3:
+	g.emit(g.pick(
+		"#guard ld.volatile.global.u32 #b32, #address;",
+		"#guard ld.volatile.global.u32 #b32, #address;",
+		"#guard st.volatile.global.u32 #address, #value;",
 		// Not .add: if all lanes take part, ptxas adds up their values first.
-		g.emit("%satom.global.inc.u32 %s, %s, %s;", g.guard(), g.reg("b32"), g.address(), g.value())
-	case 4:
-		g.emit("red.global.dec.u32 %s, %s;", g.address(), g.reg("b32"))
-	case 5:
-		g.emit("atom.cas.b32 %s, %s, %s, %s;", g.reg("b32"), g.address(), g.reg("b32"), g.value())
-	case 6:
-		g.emit("ld.volatile.u64 %s, %s;", g.reg("b64"), g.address())
-	case 7:
-		g.emit("st.volatile.f32 %s, %s;", g.address(), g.reg("f32"))
-	case 8:
-		g.emit("ld.global.nc.L1::no_allocate.u32 %s, %s;", g.reg("b32"), g.address())
-	}
+		"#guard atom.global.inc.u32 #b32, #address, #value;",
+		"red.global.dec.u32 #address, #b32;",
+		"atom.cas.b32 #b32, #address, #b32, #value;",
+		"ld.volatile.u64 #b64, #address;",
+		"st.volatile.f32 #address, #f32;",
+		"ld.global.nc.L1::no_allocate.u32 #b32, #address;",
+	))
 }
 
 // visible returns the module-scope symbols that no local hides.
@@ -166,40 +135,38 @@ func (g *generator) useObject(name, space string, t typ) {
 	atomic := (space == "global" || space == "shared") && width == 4
 	switch g.IntN(8) {
 	case 0:
-		d := g.reg("b64")
-		g.emit("mov.u64 %s, %s;", d, address)
-		g.store("u64", d)
+		g.storeAddress(address)
 	case 1:
 		d := g.reg("b64")
-		g.emit("cvta.%s.u64 %s, %s;", space, d, address)
+		g.emit("cvta.#1.u64 #2, #3;", space, d, address)
 		g.store("u64", d)
 	case 2, 3:
 		if space != "const" {
-			g.emit("%sst%s.%s%s %s, %s;", g.guard(), volatile, space, word, element, g.reg(kind))
+			g.emit("#guard st#1.#2#3 #4, #"+kind+";", volatile, space, word, element)
 			return
 		}
 		fallthrough
 	case 4, 5:
 		r := g.reg(kind)
-		g.emit("%sld%s.%s%s %s, %s;", g.guard(), volatile, space, word, r, element)
+		g.emit("#guard ld#1.#2#3 #4, #5;", volatile, space, word, r, element)
 		if kind != "b64" {
 			kind = "b32"
 		}
 		g.store(kind, r)
 	case 6:
 		if atomic {
-			g.emit("%satom.%s.exch.b32 %s, %s, %s;", g.guard(), space, g.reg("b32"), at, g.value())
+			g.emit("#guard atom.#1.exch.b32 #b32, #2, #value;", space, at)
 		} else if space == "global" {
-			g.emit("prefetch.global.L2 %s;", at)
+			g.emit("prefetch.global.L2 #1;", at)
 		}
 	default:
 		if kind == "b32" && t.holdsPair(space) {
-			g.emit("ld.volatile.%s.v2.u32 {%s}, [%s];", space, g.regs("b32", 2), name)
+			g.emit("ld.volatile.#1.v2.u32 {#2b32}, [#2];", space, name)
 		} else if atomic {
-			g.emit("red.%s.inc.u32 %s, %s;", space, at, g.reg("b32"))
+			g.emit("red.#1.inc.u32 #2, #b32;", space, at)
 		} else {
 			d := g.reg("b64")
-			g.emit("mov.u64 %s, %s+%d;", d, name, 4*g.IntN(5))
+			g.emit("mov.u64 #1, #2+#3;", d, name, 4*g.IntN(5))
 			g.store("u64", d)
 		}
 	}
@@ -212,7 +179,12 @@ func (t typ) holdsPair(space string) bool {
 
 // store stores a register into the output.
 func (g *generator) store(kind, register string) {
-	g.emit("st.volatile.global.%s %s, %s;", kind, g.address(), register)
+	g.emit("st.volatile.global.#1 #address, #2;", kind, register)
+}
+
+// storeAddress stores the address of a name.
+func (g *generator) storeAddress(name string) {
+	g.emit("mov.u64 #d=b64, #1;\nst.volatile.global.u64 #address, #d;", name)
 }
 
 // element returns name[n], for n in elements of the declaration here, or in bytes if it
@@ -295,7 +267,7 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 		if prototype != "" {
 			text += ", " + prototype
 		}
-		g.emit("%s%s;", g.guard(), text)
+		g.emit("#guard #1;", text)
 		if result != "" && !p.reg {
 			g.loadResult(result, *p.result)
 		}
@@ -318,13 +290,13 @@ func (g *generator) paramObject(t typ, target, prototype string) string {
 		name = g.fresh("o")
 	}
 	if t.word == ".b8" {
-		g.emit(".param %s;", t.declare(name))
+		g.emit(".param #1;", t.declare(name))
 	} else {
 		word := t.word
 		if g.in100(40) {
 			word = ".b" + word[2:]
 		}
-		g.emit(".param %s %s;", word, name)
+		g.emit(".param #1 #2;", word, name)
 	}
 	g.declareLocal(name, &local{kind: "param", count: -1, typ: t})
 	return name
@@ -350,14 +322,14 @@ func (g *generator) storeParam(name string, t typ) {
 	switch {
 	case t.dims != nil:
 		for n := range t.size() / 4 {
-			g.emit("st.param.b32 [%s+%d], %s;", name, 4*n, g.reg("b32"))
+			g.emit("st.param.b32 [#1+#2], #b32;", name, 4*n)
 		}
 	case t.word == ".f32":
-		g.emit("st.param.f32 [%s], %s;", name, g.reg("f32"))
+		g.emit("st.param.f32 [#1], #f32;", name)
 	case t.size() == 4:
-		g.emit("st.param.b32 [%s+0], %s;", name, g.value())
+		g.emit("st.param.b32 [#1+0], #value;", name)
 	default:
-		g.emit("st.param.b64 [%s], %s;", name, g.reg("b64"))
+		g.emit("st.param.b64 [#1], #b64;", name)
 	}
 }
 
@@ -376,15 +348,15 @@ func (g *generator) callable(target string, p *proto, prototype string) bool {
 func (g *generator) loadResult(result string, t typ) {
 	switch {
 	case t.dims != nil:
-		g.emit("ld.param.b32 %s, [%s+%d];", g.reg("b32"), result, t.size()-4)
+		g.emit("ld.param.b32 #b32, [#1+#2];", result, t.size()-4)
 	case t.word == ".f32":
-		g.emit("ld.param.f32 %s, [%s];", g.reg("f32"), result)
+		g.emit("ld.param.f32 #f32, [#1];", result)
 	case t.size() == 4:
-		g.emit("ld.param.b32 %s, [%s];", g.reg("b32"), result)
+		g.emit("ld.param.b32 #b32, [#1];", result)
 	default:
-		g.emit("ld.param.b64 %s, [%s];", g.reg("b64"), result)
+		g.emit("ld.param.b64 #b64, [#1];", result)
 	}
-	g.emit("st.volatile.global.v2.u32 %s, {%s};", g.address(), g.regs("b32", 2))
+	g.emit("st.volatile.global.v2.u32 #address, {#2b32};")
 }
 
 func (p *proto) print(name func() string) string {
@@ -415,7 +387,7 @@ func (g *generator) indirectCall() {
 	if len(list) > 0 && g.in100(70) {
 		s := pick(g, list)
 		p = s.proto
-		g.emit("mov.u64 %s, %s;", d, s.name)
+		g.emit("mov.u64 #1, #2;", d, s.name)
 	}
 	label := g.newName()
 	if label == d || !g.free(label, -1) || g.known[label] != nil { // ptxas would find the symbol, and may crash
@@ -429,7 +401,7 @@ func (g *generator) indirectCall() {
 	}
 	seen := map[string]bool{}
 	g.declareLocal(label, &local{kind: "proto", count: -1, proto: p})
-	g.emit("%s: %s;", label, p.print(func() string {
+	g.emit("#1: #2;", label, p.print(func() string {
 		name := named()
 		for name != "_" && seen[name] {
 			name = named()
@@ -449,32 +421,30 @@ func (g *generator) branch() {
 			label = g.fresh("L")
 		}
 		g.scopes[len(g.scopes)-1][label] = &local{kind: "label", count: -1, out: true}
-		g.emit("@%s%s %s %s;", pick(g, []string{"", "!"}), g.reg("pred"), pick(g, []string{"bra", "bra.uni"}), label)
+		g.emit("@#[|!]#pred #[bra|bra.uni] #1;", label)
 		if g.in100(30) {
 			g.nestedFill(label)
 		} else {
 			g.arithmetic()
 		}
 		if g.in100(30) && g.depth < 3 {
-			g.block(label+": {", func() { g.memory() })
+			g.block(label+": {", g.memory)
 		} else {
-			g.emit("%s:", label)
+			g.emit("#1:", label)
 		}
 		return
 	}
 	g.declareLocal(label, &local{kind: "label", count: -1})
-	g.emit("%s%s:", label, pick(g, []string{"", "", " "}))
+	g.emit("#1#[|| ]:", label)
 	g.memory()
-	p := g.reg("pred")
-	g.emit("setp.ne.u32 %s, %s, %s;", p, g.reg("b32"), g.value())
-	g.emit("@%s bra %s;", p, label)
+	g.emit("setp.ne.u32 #p=pred, #b32, #value;\n@#p bra #1;", label)
 }
 
 // nestedFill adds a block with a jump to a label after it.
 func (g *generator) nestedFill(label string) {
 	g.block("{", func() {
 		g.arithmetic()
-		g.emit("@%s bra %s;", g.reg("pred"), label)
+		g.emit("@#pred bra #1;", label)
 	})
 }
 
@@ -488,13 +458,9 @@ func (g *generator) table() {
 		}
 		g.declareLocal(*name, &local{kind: "label", count: -1})
 	}
-	r := g.reg("b32")
-	g.emit("and.b32 %s, %s, 1;", r, r)
-	g.emit("%s: .branchtargets %s, %s;", targets, a, b)
-	g.emit("@%s brx.idx %s, %s;", g.reg("pred"), r, targets)
-	g.emit("%s:", a)
+	g.emit("and.b32 #r=b32, #r, 1;\n#1: .branchtargets #2, #3;\n@#pred brx.idx #r, #1;\n#2:", targets, a, b)
 	g.memory()
-	g.emit("%s:", b)
+	g.emit("#1:", b)
 	g.arithmetic()
 }
 
@@ -520,7 +486,7 @@ func (g *generator) localObject() {
 		text += " = " + g.localInitialiser(t)
 	}
 	g.declareLocal(name, &local{kind: space, count: -1, typ: t})
-	g.emit("%s;", text)
+	g.emit("#1;", text)
 	for range 1 + g.IntN(3) {
 		if t.size() > 0 {
 			g.useObject(name, space, t)
@@ -556,66 +522,52 @@ func (g *generator) texture() {
 		return
 	}
 	s := pick(g, list)
-	if s.kind == "tex" {
-		object := s.name
-		if g.options != "" {
-			samplers := g.visible(func(s *symbol) bool { return s.kind == "sampler" })
-			if len(samplers) == 0 {
-				return
-			}
-			object += ", " + pick(g, samplers).name
+	if s.kind != "tex" {
+		if text := g.pick(
+			"suld.b.1d.v2.b32.trap {#2b32}, [#1, {#b32}];",
+			"#guard sust.b.2d.b32.trap [#1, {#2b32}], #b32;",
+			"",
+		); text != "" {
+			g.emit(text, s.name)
+		} else {
+			g.storeAddress(s.name)
 		}
-		switch g.IntN(3) {
-		case 0:
-			g.emit("tex.1d.v4.f32.s32 {%s}, [%s, {%s}];", g.regs("f32", 4), object, g.reg("b32"))
-		case 1:
-			g.emit("%stex.2d.v4.f32.f32 {%s}, [%s, {%s}];", g.guard(), g.regs("f32", 4), object, g.regs("f32", 2))
-		case 2:
-			g.emit("txq.width.b32 %s, [%s];", g.reg("b32"), s.name)
-		}
-		g.emit("st.volatile.global.v4.f32 %s, {%s};", g.address(), g.regs("f32", 4))
 		return
 	}
-	switch g.IntN(3) {
-	case 0:
-		g.emit("suld.b.1d.v2.b32.trap {%s}, [%s, {%s}];", g.regs("b32", 2), s.name, g.reg("b32"))
-	case 1:
-		g.emit("%ssust.b.2d.b32.trap [%s, {%s}], %s;", g.guard(), s.name, g.regs("b32", 2), g.reg("b32"))
-	case 2:
-		d := g.reg("b64")
-		g.emit("mov.u64 %s, %s;", d, s.name)
-		g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
+	object := s.name
+	if g.options != "" {
+		samplers := g.visible(func(s *symbol) bool { return s.kind == "sampler" })
+		if len(samplers) == 0 {
+			return
+		}
+		object += ", " + pick(g, samplers).name
 	}
+	g.emit(g.pick(
+		"tex.1d.v4.f32.s32 {#4f32}, [#1, {#b32}];",
+		"#guard tex.2d.v4.f32.f32 {#4f32}, [#1, {#2f32}];",
+		"txq.width.b32 #b32, [#2];",
+	)+"\nst.volatile.global.v4.f32 #address, {#4f32};", object, s.name)
 }
 
 func (g *generator) barrier() {
-	switch g.IntN(5) {
-	case 0:
-		g.emit("bar.sync %d;", g.IntN(3))
-	case 1:
-		g.emit("bar.red.popc.u32 %s, 0, %s%s;", g.reg("b32"), pick(g, []string{"", "!"}), g.reg("pred"))
-	case 2:
-		g.emit("barrier.sync %s, 64;", g.reg("b32"))
-	case 3:
-		g.emit("membar.gl;")
-	case 4:
-		g.emit("%sbar.arrive 1, 64;", g.guard())
-	}
+	g.emit(g.pick(
+		"bar.sync #<3>;",
+		"bar.red.popc.u32 #b32, 0, #[|!]#pred;",
+		"barrier.sync #b32, 64;",
+		"membar.gl;",
+		"#guard bar.arrive 1, 64;",
+	))
 }
 
 func (g *generator) warp() {
 	r := g.reg("b32")
-	switch g.IntN(4) {
-	case 0:
-		g.emit("vote.sync.ballot.b32 %s, %s, 0xffffffff;", r, g.reg("pred"))
-	case 1:
-		g.emit("shfl.sync.idx.b32 %s|%s, %s, %s, 31, -1;", r, g.reg("pred"), g.reg("b32"), g.value())
-	case 2:
-		g.emit("match.any.sync.b32 %s, %s, 0xffffffff;", r, g.reg("b32"))
-	case 3:
-		g.emit("activemask.b32 %s;", r)
-	}
-	g.emit("st.volatile.global.u32 %s, %s;", g.address(), r)
+	g.emit(g.pick(
+		"vote.sync.ballot.b32 #1, #pred, 0xffffffff;",
+		"shfl.sync.idx.b32 #1|#pred, #b32, #value, 31, -1;",
+		"match.any.sync.b32 #1, #b32, 0xffffffff;",
+		"activemask.b32 #1;",
+	), r)
+	g.store("u32", r)
 }
 
 // systemCall calls a function of the driver.
@@ -635,22 +587,22 @@ func (g *generator) odd() {
 		g.emit(`.pragma "nounroll";`)
 	case 1:
 		if g.files > 0 {
-			g.emit(".loc %d %d %d", 1+g.IntN(g.files), 1+g.IntN(99), g.IntN(9))
+			g.emit(".loc #1 #2 #<9>", 1+g.IntN(g.files), 1+g.IntN(99))
 		}
 	case 2:
-		g.emit("@%s ret;", g.reg("pred"))
+		g.emit("@#pred ret;")
 	case 3:
-		g.emit("@%s trap;", g.reg("pred"))
+		g.emit("@#pred trap;")
 	case 4:
-		g.emit("isspacep.global %s, %s;", g.reg("pred"), g.reg("b64"))
+		g.emit("isspacep.global #pred, #b64;")
 	case 5:
 		list := g.visible(func(s *symbol) bool { return s.kind == "func" && !s.proto.reg || s.kind == "entry" })
 		if len(list) > 0 {
 			d := g.reg("b64")
-			g.emit("mov.u64 %s, %s;", d, pick(g, list).name)
-			g.emit("st.volatile.global.u64 %s, %s;", g.address(), d)
+			g.emit("mov.u64 #1, #2;", d, pick(g, list).name)
+			g.store("u64", d)
 		}
 	case 6:
-		g.emit("{ %s: }", g.fresh("E"))
+		g.emit("{ #1: }", g.fresh("E"))
 	}
 }
