@@ -317,19 +317,7 @@ func (g *generator) readParam(p param) {
 		}
 		return
 	}
-	switch r, d, f := g.reg("b32"), g.reg("b64"), g.reg("f32"); p.word {
-	case ".f32":
-		g.emit("ld.param.f32 #1, [#2];", f, p.name)
-		g.store("f32", f)
-	case ".b32", ".u32", ".s32":
-		g.emit("ld.param#1 #2, [#3];", p.word, r, p.name)
-		g.store("u32", r)
-	case ".u8", ".s16":
-		g.emit("ld.param#1 #2, [#3];", p.word, r, p.name)
-	default:
-		g.emit("ld.param.b64 #1, [#2];", d, p.name)
-		g.store("u64", d)
-	}
+	g.loadParam(p.name, p.typ)
 }
 
 // kernelStart declares the label that DWARF names, and uses the flawed symbol.
@@ -357,16 +345,8 @@ func (g *generator) writeResult(p param) {
 	case l != nil && l.param:
 		g.emit("mov.#1 #2, #"+l.kind+";", l.kind, p.name)
 	case l == nil || l.kind != "fparam":
-	case p.dims != nil:
-		for i := range p.size() / 4 {
-			g.emit("st.param.b32 [#1+#2], #b32;", p.name, 4*i)
-		}
-	case p.word == ".f32":
-		g.emit("st.param.f32 [#1], #f32;", p.name)
-	case p.size() == 4:
-		g.emit("st.param#1 [#2], #b32;", p.word, p.name)
 	default:
-		g.emit("st.param.b64 [#1], #b64;", p.name)
+		g.storeParam(p.name, p.typ)
 	}
 }
 

@@ -22,30 +22,22 @@ func (g *generator) arithmetic() {
 }
 
 func (g *generator) vectors() {
-	vector, name := "", ""
-	text := g.pick(
+	texts := []string{
 		"#guard mov.b64 {#2b32}, #b64;",
 		"mov.b64 #d=b64, {#2b32};\nst.volatile.global.u64 #address, #d;",
 		"ld.volatile.global.v2.u32 {#2b32}, #address;",
 		"st.volatile.global.v4.b32 #address, {#4b32};",
 		"ld.volatile.v4.f32 {#4f32}, #address;",
 		"mov.b32 {#2b16}, #b32;\nst.volatile.global.v2.b16 #address, {#2b16};",
-		"st.volatile.global.#1.u32 #address, #2;\nadd.u32 #2.x, #2.y, #value;\n"+
-			"#guard ld.volatile.global.#1.u32 #2, #address;\nst.volatile.global.u32 #address, #2.#[x|y|r|g];",
 		"mov.b64 #d=b64, {#4b16};\nst.volatile.global.u64 #address, #d;",
-	)
-	if strings.Contains(text, "#1") {
-		for _, vector = range []string{"v2", "v4"} {
-			if list := g.locals(vector); len(list) > 0 {
-				name = pick(g, list)
-				break
-			}
-		}
-		if name == "" {
-			return
+	}
+	for _, vector := range []string{"v2", "v4"} {
+		for _, name := range g.locals(vector) {
+			texts = append(texts, fmt.Sprintf("st.volatile.global.%[1]s.u32 #address, %[2]s;\nadd.u32 %[2]s.x, %[2]s.y, #value;\n"+
+				"#guard ld.volatile.global.%[1]s.u32 %[2]s, #address;\nst.volatile.global.u32 #address, %[2]s.#[x|y|r|g];", vector, name))
 		}
 	}
-	g.emit(text, vector, name)
+	g.emit(g.pick(texts...))
 }
 
 func (g *generator) predicates() {
@@ -135,11 +127,9 @@ func (g *generator) useObject(name, space string, t typ) {
 	atomic := (space == "global" || space == "shared") && width == 4
 	switch g.IntN(8) {
 	case 0:
-		g.storeAddress(address)
+		g.emit(storeAddress, address)
 	case 1:
-		d := g.reg("b64")
-		g.emit("cvta.#1.u64 #2, #3;", space, d, address)
-		g.store("u64", d)
+		g.emit("cvta.#1.u64 #d=b64, #2;\nst.volatile.global.u64 #address, #d;", space, address)
 	case 2, 3:
 		if space != "const" {
 			g.emit("#guard st#1.#2#3 #4, #"+kind+";", volatile, space, word, element)
@@ -165,9 +155,7 @@ func (g *generator) useObject(name, space string, t typ) {
 		} else if atomic {
 			g.emit("red.#1.inc.u32 #2, #b32;", space, at)
 		} else {
-			d := g.reg("b64")
-			g.emit("mov.u64 #1, #2+#3;", d, name, 4*g.IntN(5))
-			g.store("u64", d)
+			g.emit(storeAddress, fmt.Sprintf("%s+%d", name, 4*g.IntN(5)))
 		}
 	}
 }
@@ -183,9 +171,7 @@ func (g *generator) store(kind, register string) {
 }
 
 // storeAddress stores the address of a name.
-func (g *generator) storeAddress(name string) {
-	g.emit("mov.u64 #d=b64, #1;\nst.volatile.global.u64 #address, #d;", name)
-}
+const storeAddress = "mov.u64 #d=b64, #1;\nst.volatile.global.u64 #address, #d;"
 
 // element returns name[n], for n in elements of the declaration here, or in bytes if it
 // has no size. name[r+n] becomes other instructions, and is left to make equivalence.
@@ -269,7 +255,11 @@ func (g *generator) callWith(target string, p *proto, prototype string) {
 		}
 		g.emit("#guard #1;", text)
 		if result != "" && !p.reg {
-			g.loadResult(result, *p.result)
+			if p.result.dims != nil {
+				g.emit("ld.param.b32 #r=b32, [#1+#2];\nst.volatile.global.u32 #address, #r;", result, p.result.size()-4)
+			} else {
+				g.loadParam(result, *p.result)
+			}
 		}
 	})
 }
@@ -327,9 +317,21 @@ func (g *generator) storeParam(name string, t typ) {
 	case t.word == ".f32":
 		g.emit("st.param.f32 [#1], #f32;", name)
 	case t.size() == 4:
-		g.emit("st.param.b32 [#1+0], #value;", name)
+		g.emit("st.param#1 [#2+0], #value;", t.word, name)
 	default:
 		g.emit("st.param.b64 [#1], #b64;", name)
+	}
+}
+
+// loadParam reads an object in .param that is no array, and stores it.
+func (g *generator) loadParam(name string, t typ) {
+	switch {
+	case t.word == ".f32":
+		g.emit("ld.param.f32 #f=f32, [#1];\nst.volatile.global.f32 #address, #f;", name)
+	case t.size() < 8:
+		g.emit("ld.param#1 #r=b32, [#2];\nst.volatile.global.u32 #address, #r;", t.word, name)
+	default:
+		g.emit("ld.param.b64 #d=b64, [#1];\nst.volatile.global.u64 #address, #d;", name)
 	}
 }
 
@@ -342,21 +344,6 @@ func (g *generator) callable(target string, p *proto, prototype string) bool {
 	}
 	named, _ := g.lookup(prototype)
 	return l != nil && l.kind == "b64" && named != nil && named.proto == p
-}
-
-// loadResult reads the result of a call and stores some words.
-func (g *generator) loadResult(result string, t typ) {
-	switch {
-	case t.dims != nil:
-		g.emit("ld.param.b32 #b32, [#1+#2];", result, t.size()-4)
-	case t.word == ".f32":
-		g.emit("ld.param.f32 #f32, [#1];", result)
-	case t.size() == 4:
-		g.emit("ld.param.b32 #b32, [#1];", result)
-	default:
-		g.emit("ld.param.b64 #b64, [#1];", result)
-	}
-	g.emit("st.volatile.global.v2.u32 #address, {#2b32};")
 }
 
 func (p *proto) print(name func() string) string {
@@ -523,15 +510,7 @@ func (g *generator) texture() {
 	}
 	s := pick(g, list)
 	if s.kind != "tex" {
-		if text := g.pick(
-			"suld.b.1d.v2.b32.trap {#2b32}, [#1, {#b32}];",
-			"#guard sust.b.2d.b32.trap [#1, {#2b32}], #b32;",
-			"",
-		); text != "" {
-			g.emit(text, s.name)
-		} else {
-			g.storeAddress(s.name)
-		}
+		g.emit(g.pick("suld.b.1d.v2.b32.trap {#2b32}, [#1, {#b32}];", "#guard sust.b.2d.b32.trap [#1, {#2b32}], #b32;", storeAddress), s.name)
 		return
 	}
 	object := s.name
@@ -582,27 +561,14 @@ func (g *generator) systemCall() {
 
 // odd adds statements that are rare in real code.
 func (g *generator) odd() {
-	switch g.IntN(7) {
-	case 0:
-		g.emit(`.pragma "nounroll";`)
-	case 1:
-		if g.files > 0 {
-			g.emit(".loc #1 #2 #<9>", 1+g.IntN(g.files), 1+g.IntN(99))
-		}
-	case 2:
-		g.emit("@#pred ret;")
-	case 3:
-		g.emit("@#pred trap;")
-	case 4:
-		g.emit("isspacep.global #pred, #b64;")
-	case 5:
-		list := g.visible(func(s *symbol) bool { return s.kind == "func" && !s.proto.reg || s.kind == "entry" })
-		if len(list) > 0 {
-			d := g.reg("b64")
-			g.emit("mov.u64 #1, #2;", d, pick(g, list).name)
-			g.store("u64", d)
-		}
-	case 6:
-		g.emit("{ #1: }", g.fresh("E"))
+	texts := []string{`.pragma "nounroll";`, "@#pred ret;", "@#pred trap;", "isspacep.global #pred, #b64;", "{ #2: }"}
+	if g.files > 0 {
+		texts = append(texts, fmt.Sprintf(".loc %d %d #<9>", 1+g.IntN(g.files), 1+g.IntN(99)))
 	}
+	name := ""
+	if list := g.visible(func(s *symbol) bool { return s.kind == "func" && !s.proto.reg || s.kind == "entry" }); len(list) > 0 {
+		name = pick(g, list).name
+		texts = append(texts, storeAddress)
+	}
+	g.emit(g.pick(texts...), name, g.fresh("E"))
 }
