@@ -97,13 +97,6 @@ func generateModules(seed uint64) moduleSet {
 	return set
 }
 
-func boolean(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 func wordSize(word string) int {
 	return map[byte]int{'8': 1, '6': 2, '2': 4, '4': 8}[word[len(word)-1]]
 }
@@ -441,7 +434,7 @@ func (g *moduleGenerator) entry() {
 	for _, name := range names {
 		call(name)
 	}
-	for range 2 * boolean(g.kinds["literals"]) {
+	for n := 0; n < 2 && g.kinds["literals"]; n++ {
 		var args []string
 		for _, word := range g.params {
 			args = append(args, g.literal(word))

@@ -39,11 +39,10 @@ func (t *thread) result(c *call, v uint64) {
 	if len(c.results) == 0 {
 		return
 	}
-	a := &c.results[0]
-	if a.slot != nil {
-		store(t.local[t.frame.base+uint64(a.slot.off):][:a.size], v)
-	} else {
-		t.set(a.reg, v)
+	b := make([]byte, 8)
+	store(b, v)
+	if a := &c.results[0]; a.size >= 0 {
+		t.put(a, t.frame, b[:a.size])
 	}
 }
 

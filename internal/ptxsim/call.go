@@ -16,12 +16,13 @@ type call struct {
 	proto   *ptx.Signature // of an indirect call
 }
 
-// actual is an argument or result of a call: an object in the frame, or a value.
+// actual is an argument or result of a call, or a parameter or result of a function: an object in
+// the frame, or a value.
 type actual struct {
 	slot *slot
 	val  operand
-	reg  int32 // of a result
-	size int64
+	reg  int32 // where it is stored; -1 for nowhere
+	size int64 // -1 if unknown
 }
 
 func (r *reader) trap() { r.in.kind, r.in.bad = kBad, "trap" }
@@ -258,19 +259,14 @@ func (t *thread) doCall(in *instr) {
 			t.fail("argument %d of the call of %s has %d bytes, its parameter %d", i, f.name, a.size, size)
 			return
 		}
-		from := t.bytesOf(a, t.frame, size)
-		if p.slot != nil {
-			copy(t.local[fr.base+uint64(p.slot.off):][:size], from)
-		} else {
-			fr.set(p.reg, load(from))
-		}
+		t.put(&p, fr, t.bytesOf(a, t.frame, size))
 	}
 	t.push(fr)
 }
 
 // agree reports whether a prototype has the sizes of a function.
-func agree(proto []ptx.Type, list []formal) bool {
-	return slices.EqualFunc(proto, list, func(t ptx.Type, f formal) bool {
+func agree(proto []ptx.Type, list []actual) bool {
+	return slices.EqualFunc(proto, list, func(t ptx.Type, f actual) bool {
 		if f.slot != nil && f.slot.unsized {
 			return t.Unsized
 		}
@@ -288,6 +284,15 @@ func (t *thread) bytesOf(a *actual, fr *frame, size int64) []byte {
 	return b[:size]
 }
 
+// put stores an argument or result in a frame.
+func (t *thread) put(a *actual, fr *frame, b []byte) {
+	if a.slot != nil {
+		copy(t.local[fr.base+uint64(a.slot.off):], b)
+	} else if a.reg >= 0 {
+		fr.set(a.reg, load(b[:min(8, len(b))]))
+	}
+}
+
 // doReturn ends the innermost function and copies its results.
 func (t *thread) doReturn() {
 	fr := t.frame
@@ -303,19 +308,7 @@ func (t *thread) doReturn() {
 			t.fail("result %d of %s has %d bytes, %d expected", i, fr.fn.name, res.size, a.size)
 			return
 		}
-		var b [8]byte
-		from := b[:]
-		if res.slot != nil {
-			from = t.local[fr.base+uint64(res.slot.off):][:res.size]
-		} else {
-			store(from, t.regs[res.reg])
-		}
-		switch {
-		case a.slot != nil:
-			copy(t.local[caller.base+uint64(a.slot.off):][:res.size], from)
-		case a.reg >= 0:
-			caller.set(a.reg, load(from[:min(8, res.size)]))
-		}
+		t.put(a, caller, t.bytesOf(&res, fr, res.size))
 	}
 	t.pop()
 	t.frame.pc++

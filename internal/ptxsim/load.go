@@ -39,8 +39,8 @@ type function struct {
 	fill      []uint64 // the pattern of the registers
 	names     []string // of the registers
 	slots     []*slot  // .param and .local objects
-	results   []formal
-	params    []formal
+	results   []actual
+	params    []actual
 	size      uint64 // of the frame
 	align     int64
 	free      []*frame
@@ -53,13 +53,6 @@ type slot struct {
 	align     int64
 	addressed bool // pointers to it are valid
 	unsized   bool // the last parameter of a variadic function; it ends the frame
-}
-
-// formal is a parameter or result: a slot, or a register where it is in .reg space.
-type formal struct {
-	slot *slot
-	reg  int32
-	size int64
 }
 
 func (m *Machine) load(modules []*ptx.Module) error {

@@ -87,14 +87,15 @@ func (m *Machine) scan(f *function) (*reader, error) {
 		}
 		r.locals = append(r.locals, p)
 		if i < formals {
-			fm := formal{slot: p.slot, reg: -1, size: l.Type.Size()}
+			formal := actual{slot: p.slot, reg: -1, size: l.Type.Size()}
 			if p.kind == ptx.Register {
-				fm.reg = r.register(ptx.RegisterID{Local: int32(i)})
+				formal.reg = r.register(ptx.RegisterID{Local: int32(i)})
+				formal.val = operand{kind: opReg, reg: formal.reg}
 			}
 			if i < len(f.decl.Signature.Results) {
-				f.results = append(f.results, fm)
+				f.results = append(f.results, formal)
 			} else {
-				f.params = append(f.params, fm)
+				f.params = append(f.params, formal)
 			}
 		}
 	}
