@@ -20,18 +20,13 @@ var debugSource string
 // debugUnits is the number of modules of a debug set.
 const debugUnits = 8
 
-func (b *bench) nvccDebug(s *set) error {
-	return b.debug(s, "nvcc", "-rdc=true", "-arch=compute_80", "-G", "-ptx")
-}
-
-func (b *bench) clangDebug(s *set) error {
-	return b.debug(s, "clang", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-device-only", "--cuda-gpu-arch=sm_80", "-fgpu-rdc", "-g", "-S",
-		"-D__device__=__attribute__((device))", "-D__global__=__attribute__((global))")
-}
-
-// debug compiles debug.cu to modules, and strips copies of them to compare with. Its
+// debugSet compiles debug.cu to modules, and strips copies of them to compare with. Its
 // bytes are those of the modules with debug information.
-func (b *bench) debug(s *set, compiler string, args ...string) error {
+func debugSet(compiler string, args ...string) func(b *bench, s *set) error {
+	return func(b *bench, s *set) error { return b.debug(s, compiler, args) }
+}
+
+func (b *bench) debug(s *set, compiler string, args []string) error {
 	tool, ok := oracles.Find(compiler)
 	if !ok {
 		return errMissing

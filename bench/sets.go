@@ -43,8 +43,9 @@ var makers = []maker{
 	{"archive", "an archive of 5000 modules, 1 % of them needed", (*bench).archive},
 	{"gcc", "gcc's libraries for PTX, every third function needed", (*bench).gcc},
 	{"cubins", "modules of M, for nvlink assembled by ptxas", (*bench).assembled},
-	{"nvcc-G", "modules of `nvcc -G`", (*bench).nvccDebug},
-	{"clang-g", "modules of `clang -g`", (*bench).clangDebug},
+	{"nvcc-G", "modules of `nvcc -G`", debugSet("nvcc", "-rdc=true", "-arch=compute_80", "-G", "-ptx")},
+	{"clang-g", "modules of `clang -g`", debugSet("clang", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-device-only", "--cuda-gpu-arch=sm_80",
+		"-fgpu-rdc", "-g", "-S", "-D__device__=__attribute__((device))", "-D__global__=__attribute__((global))")},
 }
 
 // routes are the sets of make route, which only their names select.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -187,14 +188,7 @@ func (g *generator) locals(kind string) (list []string) {
 	return list
 }
 
-func sortedKeys[V any](m map[string]V) []string {
-	var list []string
-	for k := range m {
-		list = append(list, k)
-	}
-	slices.Sort(list)
-	return list
-}
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 // reg picks a register of a kind; there is always one.
 func (g *generator) reg(kind string) string { return pick(g, g.locals(kind)) }

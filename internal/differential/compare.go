@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -260,10 +261,18 @@ func theirs(message, text string) string {
 func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merged *link.Result, mergedCubin, mergedLinked []byte) outcome {
 	one := map[string]string{} // of the output's module-local names: module and original name
 	original := map[string]string{}
+	from := map[string]int{} // of functions: the module
 	for _, sym := range merged.Symbols() {
 		original[sym.Name] = sym.Original
-		if sym.Linkage == "" && sym.Module != "" {
-			one[sym.Name] = strings.TrimSuffix(sym.Module, ".ptx") + ":" + sym.Original
+		if sym.Module == "" {
+			continue
+		}
+		module := strings.TrimSuffix(sym.Module, ".ptx")
+		if sym.Linkage == "" {
+			one[sym.Name] = module + ":" + sym.Original
+		}
+		if sym.Kind == "func" || sym.Kind == "entry" {
+			from[sym.Name], _ = strconv.Atoi(module)
 		}
 	}
 	var before []*described
@@ -286,14 +295,6 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	}
 	after := describe(cubin, identity)
 	// Each function of the merged module must equal that of its original module.
-	from := map[string]int{}
-	for _, sym := range merged.Symbols() {
-		if (sym.Kind == "func" || sym.Kind == "entry") && sym.Module != "" {
-			var m int
-			fmt.Sscanf(sym.Module, "%d", &m)
-			from[sym.Name] = m
-		}
-	}
 	result := outcome{equal, ""}
 	for name := range from {
 		if after.function(name) == nil {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -135,12 +136,7 @@ func (c *cubin) relocations(s *cubinSymbol) (list []reloc) {
 			list = append(list, r)
 		}
 	}
-	slices.SortFunc(list, func(a, b reloc) int {
-		if a.offset != b.offset {
-			return int(a.offset) - int(b.offset)
-		}
-		return int(a.kind) - int(b.kind)
-	})
+	slices.SortFunc(list, func(a, b reloc) int { return cmp.Or(cmp.Compare(a.offset, b.offset), cmp.Compare(a.kind, b.kind)) })
 	return list
 }
 

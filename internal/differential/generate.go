@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -578,13 +579,9 @@ func (g *generator) ownSymbol(i int) *symbol {
 
 // addressable picks a known symbol whose address an initialiser may hold.
 func (g *generator) addressable() *symbol {
-	var list []*symbol
-	for _, s := range g.symbols() {
-		switch {
-		case s.kind == "func" && !s.proto.noreturn && !s.proto.reg, s.kind == "entry", s.kind == "var" && (s.space == "global" || s.space == "const"):
-			list = append(list, s)
-		}
-	}
+	list := slices.DeleteFunc(g.symbols(), func(s *symbol) bool {
+		return !(s.kind == "func" && !s.proto.noreturn && !s.proto.reg || s.kind == "entry" || s.kind == "var" && (s.space == "global" || s.space == "const"))
+	})
 	if len(list) == 0 {
 		return nil
 	}
@@ -593,10 +590,5 @@ func (g *generator) addressable() *symbol {
 
 // symbols returns what the module has declared so far, in a fixed order.
 func (g *generator) symbols() []*symbol {
-	var list []*symbol
-	for _, s := range g.known {
-		list = append(list, s)
-	}
-	slices.SortFunc(list, func(a, b *symbol) int { return strings.Compare(a.name, b.name) })
-	return list
+	return slices.SortedFunc(maps.Values(g.known), func(a, b *symbol) int { return strings.Compare(a.name, b.name) })
 }
