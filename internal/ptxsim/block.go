@@ -92,7 +92,7 @@ func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
 
 // arguments fills the parameters of an entry.
 func (m *Machine) arguments(f *function, args []any) error {
-	m.params = f.entryParams()
+	m.params = f.entry
 	if len(args) != len(m.params.objects) {
 		return &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("%d arguments for %d parameters", len(args), len(m.params.objects))}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"regexp"
 	"strings"
 )
 
@@ -75,36 +76,23 @@ func (t *thread) vprintf(c *call) {
 	t.result(c, uint64(len(sizes)))
 }
 
+// conversion matches a conversion of printf: its flags, width and length, and its letter.
+var conversion = regexp.MustCompile(`%([0-9.+\-# *hljztL]*)([^0-9.+\-# *hljztL])`)
+
 // conversions returns the sizes of the arguments of a format; -8 for %s.
 func conversions(format string) (sizes []int) {
-	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			continue
+	for _, m := range conversion.FindAllStringSubmatch(format, -1) {
+		for range strings.Count(m[1], "*") {
+			sizes = append(sizes, 4)
 		}
-		size := 4
-		for i++; i < len(format); i++ {
-			ch := format[i]
-			if ch == '*' {
-				sizes = append(sizes, 4)
-			}
-			if ch == 'l' || ch == 'j' || ch == 'z' || ch == 't' {
-				size = 8
-			}
-			if strings.IndexByte("0123456789.+-# *hljztL", ch) < 0 {
-				break
-			}
-		}
-		if i >= len(format) {
-			break
-		}
-		switch format[i] {
-		case '%':
-		case 's':
+		switch letter := m[2]; {
+		case letter == "%":
+		case letter == "s":
 			sizes = append(sizes, -8)
-		case 'p', 'f', 'F', 'e', 'E', 'g', 'G', 'a', 'A':
+		case strings.Contains("pfFeEgGaA", letter), strings.ContainsAny(m[1], "ljzt"):
 			sizes = append(sizes, 8)
 		default:
-			sizes = append(sizes, size)
+			sizes = append(sizes, 4)
 		}
 	}
 	return sizes

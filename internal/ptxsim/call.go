@@ -2,7 +2,6 @@ package ptxsim
 
 import (
 	"slices"
-	"sort"
 
 	"ptxlink/object/ptx"
 )
@@ -151,13 +150,12 @@ func (r *reader) prototype(target ptx.Operand) *ptx.Signature {
 		}
 		return nil
 	}
-	calls := r.f.mod.Calls
-	at := r.c.Tokens[r.st.Op].Off
-	i := sort.Search(len(calls), func(i int) bool { return calls[i].Span.Off >= at })
-	if i == len(calls) || calls[i].Span.Off != at || calls[i].Proto < 0 {
-		return nil
+	for _, call := range r.f.mod.CallsIn(r.f.decl) {
+		if call.Span.Off == r.c.Tokens[r.st.Op].Off && call.Proto >= 0 {
+			return r.f.mod.Prototypes[call.Proto].Signature
+		}
 	}
-	return r.f.mod.Prototypes[calls[i].Proto].Signature
+	return nil
 }
 
 // literal returns what ptxas passes for a constant argument, by the type of the

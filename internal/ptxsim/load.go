@@ -41,6 +41,7 @@ type function struct {
 	slots     []*slot  // .param and .local objects
 	results   []actual
 	params    []actual
+	entry     window // the parameters of an entry
 	size      uint64 // of the frame
 	align     int64
 	free      []*frame

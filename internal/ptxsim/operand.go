@@ -290,7 +290,7 @@ func (r *reader) named(token int32) (base operand, s space, in *slot, size int64
 			}
 			return operand{kind: opFrame, val: uint64(p.slot.off)}, s, p.slot, p.slot.size, true
 		case p.param != nil:
-			return operand{val: r.entryParam(li)}, param, nil, p.param.size, true
+			return operand{val: p.param.addr}, param, nil, p.param.size, true
 		case p.sym == nil:
 			return
 		}
@@ -310,18 +310,4 @@ func (r *reader) named(token int32) (base operand, s space, in *slot, size int64
 		size = -1
 	}
 	return operand{val: sym.obj.addr}, sym.space, nil, size, true
-}
-
-// entryParam returns the address of a parameter of an entry in .param.
-func (r *reader) entryParam(local int32) uint64 {
-	w := r.f.entryParams()
-	return w.objects[local].addr
-}
-
-// entryParams returns the .param memory of an entry, without contents.
-func (f *function) entryParams() (w window) {
-	for _, p := range f.mod.Params(f.decl) {
-		w.add(&Object{Name: f.mod.Src.String(p.NameSpan), Space: ".param", size: p.Size(), align: p.Alignment()})
-	}
-	return w
 }

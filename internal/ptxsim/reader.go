@@ -64,6 +64,7 @@ func (m *Machine) scan(f *function) (*reader, error) {
 			}
 		case l.Kind == ptx.Parameter && f.decl.Kind == ptx.Entry:
 			p.param = &Object{Name: name, Space: ".param", size: s.size, align: s.align}
+			f.entry.add(p.param)
 		case l.Kind == ptx.Parameter, l.Kind == ptx.Object && (l.Type.Space == ".param" || l.Type.Space == ".local"):
 			if s.size < 0 {
 				return nil, f.mod.errorAt(l.Name.Off, "the size of %s is unknown", name)
