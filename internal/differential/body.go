@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ptxlink/object/ptx"
 )
 
 // A local is a name inside a function.
@@ -97,12 +99,8 @@ func (g *generator) block(open string, fill func()) {
 // digits splits a name before the digits at its end, as ptxas does to find the
 // range of a register.
 func digits(name string) (base string, number int, ok bool) {
-	i := len(name)
-	for i > 0 && name[i-1] >= '0' && name[i-1] <= '9' {
-		i--
-	}
-	number, err := strconv.Atoi(name[i:])
-	return name[:i], number, err == nil && (name[i] != '0' || len(name) == i+1)
+	base, n, ok := ptx.SplitNumber(name)
+	return base, int(n), ok
 }
 
 // lookup returns the meaning of a name here: a local, a module-scope symbol, or
