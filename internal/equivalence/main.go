@@ -165,7 +165,7 @@ func compareHost(p kernels.Program, texts []string, dir string) ([]fault, error)
 	if err != nil {
 		return nil, err
 	}
-	modules, err := kernels.Parse(texts)
+	modules, err := parse(unitsOf(texts))
 	if err != nil {
 		return nil, err
 	}

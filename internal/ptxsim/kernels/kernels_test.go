@@ -8,6 +8,7 @@ import (
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/internal/ptxsim/kernels"
+	"ptxlink/object/ptx"
 )
 
 // TestKernels compares some programs in the interpreter and on the host; make simulate
@@ -32,10 +33,7 @@ func TestKernels(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			modules, err := kernels.Parse(units)
-			if err != nil {
-				t.Fatal(err)
-			}
+			modules := parse(t, units)
 			// Uninitialised memory does not matter.
 			for _, fill := range []byte{0xa5, 0xff} {
 				got, err := p.Simulate(ptxsim.Options{Fill: fill}, modules...)
@@ -57,4 +55,17 @@ func TestGenerate(t *testing.T) {
 			t.Errorf("seed %d makes two programs", seed)
 		}
 	}
+}
+
+// parse parses the PTX of units.
+func parse(t *testing.T, units []string) (modules []*ptx.Module) {
+	t.Helper()
+	for i, text := range units {
+		m, err := ptx.Parse(&ptx.Source{Name: fmt.Sprintf("unit%d.ptx", i), Text: []byte(text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		modules = append(modules, m)
+	}
+	return modules
 }

@@ -41,11 +41,7 @@ func TestRecorded(t *testing.T) {
 		for _, f := range a.Files[:len(a.Files)-1] {
 			units = append(units, string(f.Data))
 		}
-		modules, err := kernels.Parse(units)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := p.Simulate(ptxsim.Options{}, modules...)
+		got, err := p.Simulate(ptxsim.Options{}, parse(t, units)...)
 		if err != nil {
 			t.Errorf("%s: %v", file, err)
 			continue

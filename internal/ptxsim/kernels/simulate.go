@@ -10,18 +10,6 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// Parse parses the PTX of the units.
-func Parse(units []string) (modules []*ptx.Module, err error) {
-	for i, text := range units {
-		m, err := ptx.Parse(&ptx.Source{Name: fmt.Sprintf("unit%d.ptx", i), Text: []byte(text)})
-		if err != nil {
-			return nil, err
-		}
-		modules = append(modules, m)
-	}
-	return modules, nil
-}
-
 // Simulate runs the kernels of the program in modules, which may have been linked,
 // and returns the memory that they leave, as RunOnHost does.
 func (p Program) Simulate(opt ptxsim.Options, modules ...*ptx.Module) (map[string][]byte, error) {
