@@ -43,7 +43,7 @@ func (t *thread) get(o *operand) uint64 {
 	case opFrame:
 		return t.frame.base + o.val
 	}
-	return t.special(o.reg)
+	return specials[o.reg].get(t)
 }
 
 // set writes a register.

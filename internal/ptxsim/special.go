@@ -1,18 +1,20 @@
 package ptxsim
 
 import (
-	"strings"
+	"slices"
 
 	"ptxlink/object/ptx"
 )
 
-// Special registers (PTX ISA, Special Registers), with their widths. Those of
-// clusters describe a cluster of one block.
-var specials = []struct {
+// special is a special register.
+type special struct {
 	name string
 	bits int
 	get  func(t *thread) uint64
-}{
+}
+
+// specials are PTX ISA, Special Registers. Those of clusters describe a cluster of one block.
+var specials = slices.Concat([]special{
 	{"%laneid", 32, func(t *thread) uint64 { return uint64(t.lane) }},
 	{"%warpid", 32, func(t *thread) uint64 { return uint64(t.index / 32) }},
 	{"%nwarpid", 32, func(t *thread) uint64 { return uint64(len(t.block.warps)) }},
@@ -34,21 +36,23 @@ var specials = []struct {
 	{"%total_smem_size", 32, func(t *thread) uint64 { return uint64(len(t.block.shared)) }},
 	{"%cluster_ctarank", 32, func(t *thread) uint64 { return 0 }},
 	{"%cluster_nctarank", 32, func(t *thread) uint64 { return 1 }},
-}
+},
+	triple("%tid", func(t *thread, i int) uint64 { return uint64(t.id[i]) }),
+	triple("%ntid", func(t *thread, i int) uint64 { return uint64(t.block.grid.Threads[i]) }),
+	triple("%ctaid", func(t *thread, i int) uint64 { return uint64(t.block.id[i]) }),
+	triple("%nctaid", func(t *thread, i int) uint64 { return uint64(t.block.grid.Blocks[i]) }),
+	triple("%clusterid", func(t *thread, i int) uint64 { return uint64(t.block.id[i]) }),
+	triple("%nclusterid", func(t *thread, i int) uint64 { return uint64(t.block.grid.Blocks[i]) }),
+	triple("%cluster_ctaid", func(t *thread, i int) uint64 { return 0 }),
+	triple("%cluster_nctaid", func(t *thread, i int) uint64 { return 1 }),
+)
 
-// The registers of three dimensions are numbered behind those above.
-var triples = []struct {
-	name string
-	get  func(t *thread, i int) uint64
-}{
-	{"%tid", func(t *thread, i int) uint64 { return uint64(t.id[i]) }},
-	{"%ntid", func(t *thread, i int) uint64 { return uint64(t.block.grid.Threads[i]) }},
-	{"%ctaid", func(t *thread, i int) uint64 { return uint64(t.block.id[i]) }},
-	{"%nctaid", func(t *thread, i int) uint64 { return uint64(t.block.grid.Blocks[i]) }},
-	{"%clusterid", func(t *thread, i int) uint64 { return uint64(t.block.id[i]) }},
-	{"%nclusterid", func(t *thread, i int) uint64 { return uint64(t.block.grid.Blocks[i]) }},
-	{"%cluster_ctaid", func(t *thread, i int) uint64 { return 0 }},
-	{"%cluster_nctaid", func(t *thread, i int) uint64 { return 1 }},
+// triple returns the registers of three dimensions: %tid.x, %tid.y and %tid.z.
+func triple(name string, get func(t *thread, i int) uint64) (list []special) {
+	for i, dimension := range []string{".x", ".y", ".z"} {
+		list = append(list, special{name + dimension, 32, func(t *thread) uint64 { return get(t, i) }})
+	}
+	return list
 }
 
 // tick counts the reads of clocks, so that a clock never stands still.
@@ -57,33 +61,18 @@ func (t *thread) tick() uint64 {
 	return t.m.clock + uint64(t.m.steps)
 }
 
-// special returns the value of a special register.
-func (t *thread) special(code int32) uint64 {
-	if n := int(code) - len(specials); n >= 0 {
-		return triples[n/3].get(t, n%3)
-	}
-	return specials[code].get(t)
-}
-
 // specialRegister finds a special register: %laneid or %tid.x.
 func (r *reader) specialRegister(o ptx.Operand) (code int32, bits int, ok bool) {
 	if r.c.Tokens[o.First].Kind != ptx.Ident || r.c.Reference(int(o.First)) != ptx.NoReference {
 		return 0, 0, false
 	}
-	name := r.text(o.First)
-	switch o.End - o.First {
-	case 1:
-		for i, s := range specials {
-			if s.name == name {
-				return int32(i), s.bits, true
-			}
-		}
-	case 2:
-		for i, s := range triples {
-			if at := strings.Index(".x.y.z", r.text(o.First+1)); s.name == name && at >= 0 {
-				return int32(len(specials) + 3*i + at/2), 32, true
-			}
-		}
+	name := ""
+	for at := o.First; at < o.End; at++ { // %tid .x
+		name += r.text(at)
 	}
-	return 0, 0, false
+	i := slices.IndexFunc(specials, func(s special) bool { return s.name == name })
+	if i < 0 {
+		return 0, 0, false
+	}
+	return int32(i), specials[i].bits, true
 }
