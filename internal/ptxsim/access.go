@@ -202,21 +202,21 @@ func (r *reader) addressOperand(o ptx.Operand, t typ, in space) {
 		r.in.src[0] = r.source(o, t, false)
 		return
 	}
-	base, s, slot, _, ok := r.named(o.First)
+	a, ok := r.named(o.First)
 	if !ok {
 		r.in.src[0] = r.source(o, t, false)
 		return
 	}
-	if in != generic && s != in {
-		r.fail("%s is in %s", r.operandText(o), s)
+	if in != generic && a.fixed != in {
+		r.fail("%s is in %s", r.operandText(o), a.fixed)
 	}
-	if slot != nil && s == param {
+	if a.slot != nil && a.fixed == param {
 		if li := r.mustLocal(o.First); r.c.Locals[li].Kind != ptx.Parameter {
-			r.fail("the address of %s, an argument of a call, cannot be taken", slot.name)
+			r.fail("the address of %s, an argument of a call, cannot be taken", a.slot.name)
 		}
-		slot.addressed = true
+		a.slot.addressed = true
 	}
-	r.in.src[0] = base
+	r.in.src[0] = a.base
 	switch x := r.offset(o); {
 	case x.reg.kind == opReg:
 		alu := r.in.alu

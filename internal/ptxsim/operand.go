@@ -1,7 +1,6 @@
 package ptxsim
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
@@ -195,23 +194,19 @@ func isSingle(s string) bool { return len(s) > 2 && s[0] == '0' && (s[1] == 'f' 
 // floatLiteral reads 0f3F800000, 0d3FF0000000000000 or 1.5 (PTX ISA,
 // Floating-Point Constants).
 func floatLiteral(s string, f format) (uint64, bool) {
-	if len(s) > 2 && s[0] == '0' {
-		v, err := strconv.ParseUint(s[2:], 16, 64)
-		switch s[1] {
-		case 'f', 'F':
-			if f == f32 {
-				return v, err == nil
-			}
-			return f.round(f32.value(v), toNearest), err == nil
-		case 'd', 'D':
-			if f == f64 {
-				return v, err == nil
-			}
-			return f.round(math.Float64frombits(v), toNearest), err == nil
-		}
-	}
 	if !isFloat(s) {
 		return 0, false
+	}
+	if s[0] == '0' && strings.IndexByte("fFdD", s[1]) >= 0 {
+		v, err := strconv.ParseUint(s[2:], 16, 64)
+		from := f64
+		if isSingle(s) {
+			from = f32
+		}
+		if f != from {
+			v = f.round(from.value(v), toNearest)
+		}
+		return v, err == nil
 	}
 	v, err := strconv.ParseFloat(s, 64)
 	return f.round(v, toNearest), err == nil
@@ -230,8 +225,8 @@ type address struct {
 // address translates [x+4], [%rd1+-8], [16] or x[1].
 func (r *reader) address(o ptx.Operand) (a address) {
 	if r.indexed(o) {
-		var ok bool
-		if a.base, a.fixed, a.slot, a.size, ok = r.named(o.First); !ok {
+		a, ok := r.named(o.First)
+		if !ok {
 			r.fail("index on %s, which is not an array", r.text(o.First))
 			return a
 		}
@@ -252,14 +247,13 @@ func (r *reader) address(o ptx.Operand) (a address) {
 		return a
 	}
 	first, end := parts[0].First, parts[0].End
-	a.size = -1
 	rest := first + 1
 	if n, bits, ok := r.anyRegister(first); ok {
 		if bits != 64 && bits != 32 {
 			r.fail("register %s has %d bits and cannot be an address", r.text(first), bits)
 		}
-		a.base = operand{kind: opReg, reg: n}
-	} else if a.base, a.fixed, a.slot, a.size, ok = r.named(first); !ok {
+		a = address{base: operand{kind: opReg, reg: n}, size: -1}
+	} else if a, ok = r.named(first); !ok {
 		rest, a.size = first, -1
 	}
 	if rest < end {
@@ -274,7 +268,7 @@ func (r *reader) address(o ptx.Operand) (a address) {
 }
 
 // named returns the place of an object: its address is the base.
-func (r *reader) named(token int32) (base operand, s space, in *slot, size int64, ok bool) {
+func (r *reader) named(token int32) (a address, ok bool) {
 	ref := r.c.Reference(int(token))
 	var sym *symbol
 	if li, isLocal := ref.Local(); isLocal {
@@ -282,32 +276,30 @@ func (r *reader) named(token int32) (base operand, s space, in *slot, size int64
 		switch {
 		case p.slot != nil && r.c.Locals[li].Count >= 0:
 			r.fail("%s: ranges of objects are not supported", r.text(token))
-			return
+			return a, false
 		case p.slot != nil:
-			s = param
+			a = address{base: operand{kind: opFrame, val: uint64(p.slot.off)}, fixed: param, slot: p.slot, size: p.slot.size}
 			if r.c.Locals[li].Type.Space == ".local" {
-				s = local
+				a.fixed = local
 			}
-			return operand{kind: opFrame, val: uint64(p.slot.off)}, s, p.slot, p.slot.size, true
+			return a, true
 		case p.param != nil:
-			return operand{val: p.param.addr}, param, nil, p.param.size, true
-		case p.sym == nil:
-			return
+			return address{base: operand{val: p.param.addr}, fixed: param, size: p.param.size}, true
 		}
 		sym = p.sym
 	} else if id, isName := ref.Name(); isName {
 		sym = r.f.mod.symbols[id]
 	}
 	if sym == nil || sym.fn != nil {
-		return // a function is a constant
+		return a, false // a function is a constant
 	}
 	if sym.obj == nil {
 		r.fail("%s is not defined as a variable", sym.name)
-		return
+		return a, false
 	}
-	size = sym.obj.size
+	a = address{base: operand{val: sym.obj.addr}, fixed: sym.space, size: sym.obj.size}
 	if sym.obj == r.m.dynamic {
-		size = -1
+		a.size = -1
 	}
-	return operand{val: sym.obj.addr}, sym.space, nil, size, true
+	return a, true
 }
