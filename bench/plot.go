@@ -20,40 +20,38 @@ var colours = map[string]string{
 func (b *bench) plot() []byte {
 	const left, width, bar, row = 210, 480, 12, 16
 	type line struct {
-		name  string
-		value float64
+		set, name string
+		value     float64
 	}
-	var groups [][]line
-	var titles []string
+	var lines []line
 	longest := 1.0
 	for _, name := range plotted {
 		s, cat := b.find(name, "cat")
 		if cat == nil {
 			continue
 		}
-		var group []line
 		for _, c := range s.commands {
 			if colours[c.name] != "" {
-				group = append(group, line{c.name, wall(s, c) / wall(s, cat)})
-				longest = max(longest, group[len(group)-1].value)
+				l := line{name, c.name, wall(s, c) / wall(s, cat)}
+				lines = append(lines, l)
+				longest = max(longest, l.value)
 			}
 		}
-		groups = append(groups, group)
-		titles = append(titles, name)
 	}
 	scale := width / longest
 	var body bytes.Buffer
-	y := 34
-	for i, group := range groups {
-		fmt.Fprintf(&body, `<text x="8" y="%d" font-weight="bold">%s</text>`+"\n", y+bar-2, titles[i])
-		for _, l := range group {
-			fmt.Fprintf(&body, `<text x="%d" y="%d" text-anchor="end">%s</text>`, left-6, y+bar-2, l.name)
-			fmt.Fprintf(&body, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, y, l.value*scale, bar, colours[l.name])
-			fmt.Fprintf(&body, `<text x="%.1f" y="%d">%.2g</text>`+"\n", left+l.value*scale+4, y+bar-2, l.value)
-			y += row
+	y := 24
+	for i, l := range lines {
+		if i == 0 || l.set != lines[i-1].set {
+			y += 10
+			fmt.Fprintf(&body, `<text x="8" y="%d" font-weight="bold">%s</text>`+"\n", y+bar-2, l.set)
 		}
-		y += 10
+		fmt.Fprintf(&body, `<text x="%d" y="%d" text-anchor="end">%s</text>`, left-6, y+bar-2, l.name)
+		fmt.Fprintf(&body, `<rect x="%d" y="%d" width="%.1f" height="%d" fill="%s"/>`, left, y, l.value*scale, bar, colours[l.name])
+		fmt.Fprintf(&body, `<text x="%.1f" y="%d">%.2g</text>`+"\n", left+l.value*scale+4, y+bar-2, l.value)
+		y += row
 	}
+	y += 10
 	fmt.Fprintf(&body, `<path d="M%.1f 26V%d" stroke="#b03030" stroke-dasharray="3 3"/><text x="%.1f" y="%d" fill="#b03030">cat = 1</text>`+"\n", left+scale, y-6, left+scale+4, y+6)
 
 	var svg bytes.Buffer

@@ -129,10 +129,6 @@ func madeUp(entry string, style int) launcher {
 				args = append(args, data)
 				continue
 			}
-			if size == 8 && pointers {
-				args = append(args, buffer(name))
-				continue
-			}
 			data := make([]byte, 0, size)
 			for at := range size / 8 {
 				word := uint64(number)
