@@ -125,23 +125,19 @@ func (e *expr) take(ch byte) bool {
 func (e *expr) scalar(word string) uint64 {
 	if f, isFloat := formatOf(word); isFloat {
 		minus := e.take('-')
+		v, literal := uint64(0), false
 		if e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Number {
-			if v, ok := floatLiteral(string(e.c.Text(e.c.Tokens[e.at])), f); ok {
-				e.at++
-				if minus {
-					v ^= f.sign()
-				}
-				return v
-			}
+			v, literal = floatLiteral(string(e.c.Text(e.c.Tokens[e.at])), f)
 		}
-		if v := e.sum(); e.err == "" {
-			x := float64(int64(v))
-			if minus {
-				x = -x
-			}
-			return f.round(x, toNearest)
+		if literal {
+			e.at++
+		} else {
+			v = f.round(float64(int64(e.sum())), toNearest)
 		}
-		return 0
+		if minus {
+			v ^= f.sign()
+		}
+		return v
 	}
 	return e.sum()
 }
@@ -230,16 +226,19 @@ func (e *expr) unary() uint64 {
 		at := e.at
 		e.at++
 		if text == "generic" && e.take('(') {
-			name := e.at
+			s := e.symbol(e.at)
 			v := e.sum()
 			e.expect(')')
-			return v | e.spaceOf(name).window()
+			if s != nil {
+				v |= s.space.window()
+			}
+			return v
 		}
 		if text == "WARP_SZ" {
 			return 32
 		}
-		if v, ok := e.moduleName(at); ok {
-			return v
+		if s := e.symbol(at); s != nil {
+			return s.address()
 		}
 		e.fail(text + " is not a constant")
 		return 0
@@ -248,31 +247,22 @@ func (e *expr) unary() uint64 {
 	return 0
 }
 
-// spaceOf returns the state space of the variable that a token names.
-func (e *expr) spaceOf(token int32) space {
+// symbol returns what the module-scope name at a token refers to, or nil.
+func (e *expr) symbol(token int32) *symbol {
 	if id, ok := e.c.Reference(int(token)).Name(); ok {
-		if s := e.mod.symbols[id]; s != nil {
-			return s.space
-		}
+		return e.mod.symbols[id]
 	}
-	return generic
+	return nil
 }
 
-// moduleName returns the address of the module-scope name at a token, in its space.
-func (e *expr) moduleName(token int32) (uint64, bool) {
-	id, ok := e.c.Reference(int(token)).Name()
-	if !ok {
-		return 0, false
-	}
-	s := e.mod.symbols[id]
+// address returns the address of a symbol in its space.
+func (s *symbol) address() uint64 {
 	switch {
-	case s == nil:
-		return 0, false
 	case s.fn != nil:
-		return s.fn.addr, true
+		return s.fn.addr
 	case s.obj != nil:
-		return s.obj.addr, true
+		return s.obj.addr
 	}
 	// Nothing is at this address, so that only its use is an error.
-	return missingWindow | hashOf(s.name)>>16, true
+	return missingWindow | hashOf(s.name)>>16
 }
