@@ -55,11 +55,9 @@ func report(w io.Writer, events io.Reader) (skipped bool, err error) {
 	running := map[[2]string][]string{} // the output of tests that have not ended
 	reasons := map[string][]string{}
 	decoder := json.NewDecoder(events)
-	for {
+	for decoder.More() {
 		var e event
-		if err := decoder.Decode(&e); err == io.EOF {
-			break
-		} else if err != nil {
+		if err := decoder.Decode(&e); err != nil {
 			return false, err
 		}
 		key := [2]string{e.Package, e.Test}

@@ -49,9 +49,7 @@ func (r *reader) branch() {
 	if !r.operands(1) {
 		return
 	}
-	r.in.kind = kBra
-	r.label(r.ops[0].First)
-	r.targets(r.c.Reference(int(r.ops[0].First)))
+	r.in.kind, r.in.targets = kBra, []int32{r.label(r.ops[0].First)}
 }
 
 // indexedBranch is brx.idx with its list of labels.
@@ -85,12 +83,12 @@ func (r *reader) indexedBranch() {
 	r.fail("no list of targets")
 }
 
-// targets adds those that are labels to the targets of a branch.
+// targets adds those that are labels to the targets of a branch. translate replaces them by the
+// places of their instructions.
 func (r *reader) targets(refs ...ptx.Reference) {
 	for _, ref := range refs {
 		if li, ok := ref.Local(); ok && r.locals[li].kind >= ptx.CodeLabel {
-			r.fixups = append(r.fixups, fixup{len(r.f.code), len(r.in.targets), li})
-			r.in.targets = append(r.in.targets, 0)
+			r.in.targets = append(r.in.targets, li)
 		}
 	}
 }

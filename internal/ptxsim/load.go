@@ -169,11 +169,9 @@ func (m *Machine) declare(mod *module, d *ptx.Decl) error {
 		return mod.errorAt(d.NameSpan.Off, "%s is both a function and a variable", name)
 	}
 	switch rank, was := strength(d), strength(old); {
-	case rank > was:
-		s.decl, s.mod = d, mod
 	case rank == was && rank == 4:
 		return mod.errorAt(d.NameSpan.Off, "%s is defined twice", name)
-	case rank == was && rank == 1 && (d.Size() > old.Size() || d.Size() == old.Size() && d.Init.Len > 0 && old.Init.Len == 0):
+	case rank > was, rank == was && rank == 1 && (d.Size() > old.Size() || d.Size() == old.Size() && d.Init.Len > 0 && old.Init.Len == 0):
 		s.decl, s.mod = d, mod
 	}
 	return nil

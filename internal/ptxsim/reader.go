@@ -18,7 +18,6 @@ type reader struct {
 	locals []place                  // by index of Code.Locals
 	regs   map[ptx.RegisterID]int32 // register numbers; the lanes of vectors count as ranges
 	labels map[int32]int32          // label to instruction
-	fixups []fixup
 
 	// The current instruction.
 	st   ptx.Statement
@@ -37,11 +36,6 @@ type place struct {
 	sym   *symbol // a static object
 	bits  int     // of a register
 	lanes int     // of a vector register
-}
-
-type fixup struct {
-	instr, target int
-	label         int32
 }
 
 // scan reads the declarations of a function and places its static objects.
@@ -156,13 +150,16 @@ func (r *reader) translate() {
 		}
 	}
 	f.code = append(f.code, instr{kind: kRet, guard: -1, dst: -1, off: f.decl.Body.End() - 1})
-	for _, x := range r.fixups {
-		at, ok := r.labels[x.label]
-		if !ok {
-			f.code[x.instr] = instr{kind: kBad, bad: "branch to a label that is not in the function", guard: -1, dst: -1, off: f.code[x.instr].off}
-			continue
+	for i := range f.code {
+		in := &f.code[i]
+		for k, label := range in.targets {
+			at, ok := r.labels[label]
+			if !ok {
+				*in = instr{kind: kBad, bad: "branch to a label that is not in the function", guard: -1, dst: -1, off: in.off}
+				break
+			}
+			in.targets[k] = at
 		}
-		f.code[x.instr].targets[x.target] = at
 	}
 	f.fill = make([]uint64, f.registers)
 	pattern := uint64(r.m.opt.Fill) * 0x0101010101010101
