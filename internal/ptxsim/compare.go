@@ -58,18 +58,25 @@ func relate[T uint64 | float64](a, b T) relation {
 	return unordered
 }
 
-// comparison takes the modifiers of set and setp. The result combines the comparison
-// with operand c.
-func (r *reader) comparison(source func() typ) (fn func(a, b, c uint64) (p, q bool), t typ, combined bool) {
+// comparison translates the comparison of set and setp and its sources, or returns nil. The
+// result combines the comparison with operand c.
+func (r *reader) comparison() func(a, b, c uint64) (p, q bool) {
 	op := r.takeIf(isComparison)
 	with := r.takeAny(".and", ".or", ".xor")
 	ftz := r.take(".ftz")
-	t = source()
+	t := r.typ()
 	f := t.format()
 	cmp := compare(op, t)
 	if t.pair || t.class == 'p' || t.class == 'b' && op != ".eq" && op != ".ne" || cmp == nil {
 		r.fail("%s%s%s is not supported", r.op, op, t.word)
-		return nil, t, false
+		return nil
+	}
+	sources := []typ{t, t}
+	if with != "" {
+		sources = append(sources, pred)
+	}
+	if !r.operandsOf(sources...) {
+		return nil
 	}
 	return func(a, b, c uint64) (p, q bool) {
 		if ftz && t.float() {
@@ -86,13 +93,13 @@ func (r *reader) comparison(source func() typ) (fn func(a, b, c uint64) (p, q bo
 			return p != (c != 0), q != (c != 0)
 		}
 		return p, q
-	}, t, with != ""
+	}
 }
 
 // setp is PTX ISA, setp.
 func (r *reader) setp() {
-	fn, t, combined := r.comparison(r.typ)
-	if !r.compareOperands(t, combined) {
+	fn := r.comparison()
+	if fn == nil {
 		return
 	}
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 1)
@@ -109,18 +116,11 @@ func (r *reader) setp() {
 	}
 }
 
-func (r *reader) compareOperands(t typ, combined bool) bool {
-	if combined {
-		return r.operandsOf(t, t, pred)
-	}
-	return r.operandsOf(t, t)
-}
-
 // set is PTX ISA, set: 1.0 or all ones if the comparison holds.
 func (r *reader) set() {
-	var d typ
-	fn, t, combined := r.comparison(func() typ { d = r.typ(); return r.typ() })
-	if !r.compareOperands(t, combined) {
+	d := r.typ()
+	fn := r.comparison()
+	if fn == nil {
 		return
 	}
 	yes := mask(d.bits)

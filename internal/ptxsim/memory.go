@@ -21,7 +21,6 @@ const (
 	missingWindow = 6 << 56
 	globalWindow  = 0x40 << 56
 
-	windowMask   = 0xff << 56
 	firstAddress = 1024
 	redZone      = 64 // bytes between objects of a window
 )
@@ -47,17 +46,13 @@ func (s space) window() uint64 {
 	return [...]uint64{0, 0, constWindow, sharedWindow, localWindow, paramWindow}[s]
 }
 
+// windowSpaces are the state spaces of the windows, by the upper byte of an address.
+var windowSpaces = [...]space{global, local, shared, constant, param}
+
 // spaceAt returns the state space of a generic address.
 func spaceAt(addr uint64) space {
-	switch addr & windowMask {
-	case localWindow:
-		return local
-	case sharedWindow:
-		return shared
-	case constWindow:
-		return constant
-	case paramWindow:
-		return param
+	if w := addr >> 56; w < uint64(len(windowSpaces)) {
+		return windowSpaces[w]
 	}
 	return global
 }
