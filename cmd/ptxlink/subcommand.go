@@ -180,10 +180,5 @@ func (s subcommand) own(err error) error {
 
 // commonFlags are the options that every subcommand has.
 func commonFlags() []cli.Flag {
-	const messages = "Messages"
-	return []cli.Flag{
-		&cli.BoolFlag{Name: "help", Aliases: []string{"h"}, Category: messages, Usage: "show this help"},
-		&cli.GenericFlag{Name: "diagnostics-format", Category: messages, Value: oneOf("text json sarif github"), Usage: "write messages as `FORMAT`: text, json, sarif or github"},
-		&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
-	}
+	return linkFlags("help", "diagnostics-format", "color-diagnostics")
 }
