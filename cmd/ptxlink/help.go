@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/link/diag"
 )
 
 const description = `Options may be anywhere, with one dash or two; a word that begins with -o is
@@ -77,7 +78,7 @@ func helpHeads(options []option) string {
 	for _, o := range options {
 		heads = append(heads, o.heads())
 	}
-	return "  " + strings.Join(wrap(strings.Join(heads, ", "), helpWidth-2), "\n  ") + "\n"
+	return "  " + indented(diag.Wrap(strings.Join(heads, ", "), 0, helpWidth-2), 2) + "\n"
 }
 
 // helpWidth is the number of columns of a terminal that --help fits in.
@@ -89,23 +90,10 @@ func helpRow(head, text string) string {
 	if len(head) > column-3 { // the text on a line of its own, as ld does
 		head += "\n" + strings.Repeat(" ", column-1)
 	}
-	lines := wrap(text, helpWidth-column)
-	return fmt.Sprintf("  %-*s %s\n", column-3, head, strings.Join(lines, "\n"+strings.Repeat(" ", column)))
+	return fmt.Sprintf("  %-*s %s\n", column-3, head, indented(diag.Wrap(text, 0, helpWidth-column), column))
 }
 
-// wrap breaks text into lines of at most width columns.
-func wrap(text string, width int) (lines []string) {
-	line := ""
-	for word := range strings.FieldsSeq(text) {
-		switch {
-		case line == "":
-			line = word
-		case len(line)+1+len(word) > width:
-			lines = append(lines, line)
-			line = word
-		default:
-			line += " " + word
-		}
-	}
-	return append(lines, line)
+// indented returns a text with all lines but the first indented.
+func indented(text string, columns int) string {
+	return strings.ReplaceAll(text, "\n", "\n"+strings.Repeat(" ", columns))
 }

@@ -115,14 +115,6 @@ func checkWarning(prefix, id string) error {
 
 // warningHelp returns the list of warnings in lines that fit the screen.
 func warningHelp() string {
-	var b strings.Builder
-	line := "Warnings:"
-	for _, id := range ruleNames(diag.Warning) {
-		if len(line)+1+len(id) > 80 {
-			b.WriteString(line + "\n")
-			line = " "
-		}
-		line += " " + id
-	}
-	return b.String() + line + "\n"
+	// The first line is not indented, and begins two columns before the others.
+	return indented(diag.Wrap("Warnings: "+strings.Join(ruleNames(diag.Warning), " "), -2, helpWidth-2), 2) + "\n"
 }

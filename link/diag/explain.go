@@ -31,20 +31,20 @@ func (r Rule) Explain() string {
 	name := string(r.ID)
 	var b strings.Builder
 	b.WriteString(name + " (" + r.Kind.String() + "): ")
-	b.WriteString(wrap(r.About, len(name)+len(r.Kind.String())+5, 80) + "\n\n")
+	b.WriteString(Wrap(r.About, len(name)+len(r.Kind.String())+5, 80) + "\n\n")
 	for line := range strings.Lines(r.Example()) {
 		b.WriteString("  " + line)
 	}
-	b.WriteString("\n" + wrap(r.Cure, 0, 80) + "\n")
+	b.WriteString("\n" + Wrap(r.Cure, 0, 80) + "\n")
 	if r.Kind == Warning {
-		b.WriteString(wrap("-Wno-"+name+" hides the warning, and -Werror="+name+" makes it an error.", 0, 80) + "\n")
+		b.WriteString(Wrap("-Wno-"+name+" hides the warning, and -Werror="+name+" makes it an error.", 0, 80) + "\n")
 	}
-	b.WriteString("\nSee " + wrap(r.See+"; docs/errors.md", 4, 80) + "\n")
+	b.WriteString("\nSee " + Wrap(r.See+"; docs/errors.md", 4, 80) + "\n")
 	return b.String()
 }
 
-// wrap breaks a text into lines. at is the column at which it starts.
-func wrap(text string, at, width int) string {
+// Wrap breaks a text into lines of at most width columns. at is the column at which it starts.
+func Wrap(text string, at, width int) string {
 	var b strings.Builder
 	for i, word := range strings.Fields(text) {
 		switch {

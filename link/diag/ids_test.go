@@ -149,7 +149,7 @@ func TestMessagesPage(t *testing.T) {
 	}
 	for _, kind := range []Kind{Error, Warning} {
 		for _, r := range Rules(kind) {
-			fmt.Fprintf(&b, "\n### %s\n%s:\n```\n%s```\n%s\n\nSee %s.\n", r.ID, Sentence(r.About), r.Example(), wrap(r.Cure, 0, 160), r.See)
+			fmt.Fprintf(&b, "\n### %s\n%s:\n```\n%s```\n%s\n\nSee %s.\n", r.ID, Sentence(r.About), r.Example(), Wrap(r.Cure, 0, 160), r.See)
 		}
 	}
 	if *update {
