@@ -161,7 +161,7 @@ func mistakenFor(t table, arg string) error {
 	switch word[0] {
 	case 'l':
 		if word == "lineinfo" {
-			return &usageError{text: as, help: compilerAdvice(t, word)}
+			return &usageError{text: as, help: adviceFor(t, compilerOptions, word)}
 		}
 	case 'o':
 		help := "write -o FILE" + t.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
@@ -204,62 +204,52 @@ func splitLetters(t table, args []string) (split []string) {
 	return split
 }
 
-// compilerAdvice returns what to do in place of an option of nvcc that a link command may
-// have, or "".
-func compilerAdvice(t table, name string) string {
-	const forCompiler = " is for the compiler"
-	switch name {
-	case "lineinfo", "generate-line-info":
-		return "-lineinfo" + forCompiler + "; ptxlink passes it to ptxas if a module has .loc lines" +
-			t.With("-Xptxas=-lineinfo", ", and %s does so anyway")
-	case "G":
-		return "-G" + forCompiler + "; ptxlink passes -g to ptxas if a module has DWARF"
-	case "g":
-		return "-g" + forCompiler + "; ptxlink passes it to ptxas if a module has DWARF"
-	case "rdc":
-		return "-rdc=true" + forCompiler + "; ptxlink always links relocatable device code"
-	case "dc":
-		return "compile with nvcc -ptx -rdc=true; ptxlink links the result"
-	case "dlink":
-		return diag.Join("ptxlink always links device code", t.With("-o NAME.cubin", "%s assembles the result"))
-	case "gencode", "gpu-architecture":
-		return t.With("--arch sm_80", "%s names the GPU")
-	case "###":
-		return t.With("--dry-run", "%s prints the commands that it would run")
-	case "maxrregcount":
-		return t.With("-Xptxas=-maxrregcount=N", "%s passes it to ptxas")
-	case "Xlinker", "Wl":
-		return "-Xlinker and -Wl, are for compilers; give the option itself"
-	case "ptx":
-		return t.With("--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin")
-	case "fatbin":
-		return t.With("--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin")
-	case "keep":
-		return t.With("--save-temps", "%s keeps the linked PTX and the parts beside the output")
-	case "std", "fPIC", "fpic", "use_fast_math", "D", "pthread", "fopenmp":
-		return "-" + name + forCompiler
-	case "dlto", "flto":
-		return diag.Join("LTO-IR among the inputs is compiled without an option", t.With("-O", "%s1 inlines functions of other modules"))
-	case "I":
-		return diag.Join("-I"+forCompiler, t.With("-L", "%s names a directory with libraries"))
-	case "shared":
-		return diag.Join("a cubin has no shared libraries", t.With("-r", "%s joins modules for another link"))
-	case "T":
-		return diag.Join("PTX has no addresses, so there are no linker scripts", t.With("--version-script", "%s chooses the symbols that stay visible"))
+// advice is what to do in place of options of other tools: a text, in which NAME stands for
+// the name, and what follows it if the command takes an option of ptxlink.
+type advice struct{ names, text, option, use string }
+
+// adviceFor returns the advice of a list for an option, or "".
+func adviceFor(t table, list []advice, name string) string {
+	for _, a := range list {
+		for known := range strings.FieldsSeq(a.names) {
+			if name == known || known == "T" && strings.HasPrefix(name, "T") {
+				return strings.Replace(a.text, "-NAME", "-"+name, 1) + t.With(a.option, a.use)
+			}
+		}
 	}
 	return ""
 }
 
+// compilerOptions are options of nvcc and clang that a link command may have.
+var compilerOptions = []advice{
+	{"lineinfo generate-line-info", "-lineinfo is for the compiler; ptxlink passes it to ptxas if a module has .loc lines", "-Xptxas=-lineinfo", ", and %s does so anyway"},
+	{"G", "-G is for the compiler; ptxlink passes -g to ptxas if a module has DWARF", "", ""},
+	{"g", "-g is for the compiler; ptxlink passes it to ptxas if a module has DWARF", "", ""},
+	{"rdc", "-rdc=true is for the compiler; ptxlink always links relocatable device code", "", ""},
+	{"dc", "compile with nvcc -ptx -rdc=true; ptxlink links the result", "", ""},
+	{"dlink", "ptxlink always links device code", "-o NAME.cubin", "; %s assembles the result"},
+	{"gencode gpu-architecture", "", "--arch sm_80", "%s names the GPU"},
+	{"###", "", "--dry-run", "%s prints the commands that it would run"},
+	{"maxrregcount", "", "-Xptxas=-maxrregcount=N", "%s passes it to ptxas"},
+	{"Xlinker Wl", "-Xlinker and -Wl, are for compilers; give the option itself", "", ""},
+	{"ptx", "", "--format=ptx", "%s writes PTX; so does any -o without the suffix .cubin or .fatbin"},
+	{"fatbin", "", "--format=fatbin", "%s writes a fatbin; so does -o NAME.fatbin"},
+	{"keep", "", "--save-temps", "%s keeps the linked PTX and the parts beside the output"},
+	{"std fPIC fpic use_fast_math D pthread fopenmp", "-NAME is for the compiler", "", ""},
+	{"dlto flto", "LTO-IR among the inputs is compiled without an option", "-O", "; %s1 inlines functions of other modules"},
+	{"I", "-I is for the compiler", "-L", "; %s names a directory with libraries"},
+}
+
 func unknownOption(t table, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
-	if why := refusedOption(t, name); why != "" {
+	if why := adviceFor(t, refusedOptions, name); why != "" {
 		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
 	}
 	text := fmt.Sprintf("unknown option %q", arg)
 	if strings.HasPrefix(arg, "-I") || strings.HasPrefix(arg, "-D") { // -Idir, -DNAME
 		name = arg[1:2]
 	}
-	if help := compilerAdvice(t, name); help != "" {
+	if help := adviceFor(t, compilerOptions, name); help != "" {
 		return &usageError{text: text, help: help}
 	}
 	if near := nearest(t, name); near != "" {

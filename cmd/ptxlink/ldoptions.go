@@ -15,28 +15,15 @@ import (
 	"ptxlink/link/diag"
 )
 
-// refusedOptions holds options of ld that cannot be ignored, why, and an option to use
-// instead.
-var refusedOptions = []struct{ names, why, option, use string }{
+// refusedOptions are options of ld that cannot be ignored. T stands for all that begin with it.
+var refusedOptions = []advice{
 	{"T script dT default-script Ttext Tdata Tbss section-start image-base", "the parts of a PTX module have no addresses", "", ""},
 	{"shared Bshareable pie pic-executable no-dynamic-linker dynamic-linker", "there are no shared libraries of PTX; the output is one module", "", ""},
 	{"rpath rpath-link soname h f auxiliary F filter R just-symbols", "there are no shared libraries of PTX", "", ""},
 	{"init fini", "the host starts the kernels", "", ""},
-	{"dynamic-list retain-symbols-file", "the host finds what has linkage", "--version-script", "%s and --export choose"},
-	{"oformat b format-input", "the output is PTX, or what ptxas makes of it", "--format", "%s chooses its form"},
+	{"dynamic-list retain-symbols-file", "the host finds what has linkage", "--version-script", "; %s and --export choose"},
+	{"oformat b format-input", "the output is PTX, or what ptxas makes of it", "--format", "; %s chooses its form"},
 	{"start-lib end-lib", "ptxlink ar makes an archive of modules, whose members are linked when they are needed", "", ""},
-}
-
-// refusedOption returns why an option of ld is not one of ptxlink, or "".
-func refusedOption(t table, name string) string {
-	for _, r := range refusedOptions {
-		for known := range strings.FieldsSeq(r.names) {
-			if name == known || len(known) == 1 && known == "T" && strings.HasPrefix(name, known) {
-				return diag.Join(r.why, t.With(r.option, r.use))
-			}
-		}
-	}
-	return ""
 }
 
 // readLinkerOptions reads options that ld has too.
