@@ -3,11 +3,11 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
 )
 
@@ -80,7 +80,7 @@ func (r *responses) readFile(name string) (string, error) {
 		return "", &usageError{text: fmt.Sprintf("response file %s: there are more than %d bytes of arguments", name, maxArgBytes), help: "ptxlink ar makes a package of many files, to be named in their place"}
 	}
 	if err != nil {
-		return "", &responseError{name, err}
+		return "", fmt.Errorf("cannot read response file %s: %w", name, outfile.Reason(err))
 	}
 	r.bytes += int64(len(text))
 	return string(text), nil
@@ -127,19 +127,4 @@ func splitGNU(text string) ([]string, error) {
 		args = append(args, string(arg))
 	}
 	return args, nil
-}
-
-// responseError is a response file that cannot be read: exit code 3.
-type responseError struct {
-	name string
-	err  error
-}
-
-func (e *responseError) Error() string {
-	var perr *os.PathError
-	err := e.err
-	if errors.As(err, &perr) {
-		err = perr.Err
-	}
-	return fmt.Sprintf("cannot read response file %s: %v", e.name, err)
 }
