@@ -281,8 +281,8 @@ func (j *arJob) findMembers() (err error) {
 }
 
 func (j *arJob) putArchive(data []byte, messages []*link.Message) error {
-	if j.report.write(messages) > 0 {
-		return &exitError{code: exitLink}
+	if err := j.tell(messages, exitLink); err != nil {
+		return err
 	}
 	f := outfile.File{Path: j.archive, Data: data}
 	// The archive is replaced by a new file, which the mode of the old file does not
@@ -442,10 +442,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 		}
 		at = append(at, i)
 	}
-	if c.report.log(&log) > 0 {
-		return nil, &exitError{code: exitLink}
-	}
-	return at, nil
+	return at, c.tell(log.Messages, exitLink)
 }
 
 // nearestMember returns the member that was probably meant, or "" if none is similar.

@@ -54,15 +54,20 @@ func (c *command) readMessageOptions(opts *cli.Context) error {
 	return nil
 }
 
+// tell writes messages. With errors among them, it returns the exit code.
+func (c *command) tell(messages []*link.Message, code int) error {
+	if c.report.write(messages) > 0 {
+		return &exitError{code: code}
+	}
+	return nil
+}
+
 // warnUnused warns about an option that was given without another one. It returns an error
 // if the warning counts as one.
 func (c *command) warnUnused(name, without string) error {
 	var log diag.Log
 	log.Warn(diag.UnusedOption, diag.Place{}, spell(name)+" has no effect without "+without)
-	if c.report.log(&log) > 0 {
-		return &exitError{code: exitUsage}
-	}
-	return nil
+	return c.tell(log.Messages, exitUsage)
 }
 
 // warnIgnored warns about options that have no meaning here. It is shown with -Wignored.
@@ -79,10 +84,7 @@ func (c *command) warnIgnored(opts *cli.Context) error {
 			log.Warn(diag.Ignored, diag.Place{}, "-z "+diag.Escape(word)+" is ignored: it is for ELF")
 		}
 	}
-	if c.report.log(&log) > 0 {
-		return &exitError{code: exitLink}
-	}
-	return nil
+	return c.tell(log.Messages, exitLink)
 }
 
 // findInputs turns the arguments into inputs of a link, which may be read again. As in GNU ld,
@@ -124,10 +126,7 @@ func (c *command) findInputs(dirs []string) (inputs []link.Input, err error) {
 		inputs = append(inputs, link.Input{Path: name, WholeArchive: in.whole})
 		c.paths = append(c.paths, name)
 	}
-	if c.report.log(&log) > 0 {
-		return nil, &exitError{code: exitLink}
-	}
-	return inputs, nil
+	return inputs, c.tell(log.Messages, exitLink)
 }
 
 // checkFile returns an error if a file that is to be written is an input, or cannot be

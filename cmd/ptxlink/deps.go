@@ -71,8 +71,8 @@ func (c *command) deps(opts *cli.Context) error {
 	if err != nil {
 		return c.refused(err)
 	}
-	if c.report.write(result.Messages) > 0 {
-		return &exitError{code: exitLink}
+	if err := c.tell(result.Messages, exitLink); err != nil {
+		return err
 	}
 	d := dependencies{Modules: []dependency{}, Unused: append([]string{}, result.Unused...)}
 	pulled := map[string]link.Pull{}

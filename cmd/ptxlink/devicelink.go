@@ -17,19 +17,6 @@ import (
 	"ptxlink/object/container"
 )
 
-// tell reports the messages of a device link. quiet suppresses them if they are only
-// warnings.
-func (c *command) tell(messages []*link.Message, quiet bool) error {
-	failed := slices.ContainsFunc(messages, func(m *link.Message) bool { return m.Kind == link.Error })
-	if quiet && !failed {
-		return nil
-	}
-	if c.report.write(messages) > 0 {
-		return &exitError{code: exitLink}
-	}
-	return nil
-}
-
 // linkVirtual links for a virtual architecture, as nvlink does: the driver links the PTX of
 // the objects when the program starts, so only the register file is written. The errors of
 // that link are reported now, unless the driver finds more than the PTX that is read here.
@@ -121,10 +108,7 @@ func (j *linkJob) checked() (*link.Result, error) {
 	if j.report.told == nil {
 		j.report.told = map[string]bool{}
 	}
-	if j.report.write(r.Messages) > 0 {
-		return nil, &exitError{code: exitLink}
-	}
-	return r, nil
+	return r, j.tell(r.Messages, exitLink)
 }
 
 // takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
@@ -133,8 +117,8 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() || j.options.Arch == "", Prefer: prefer}
 	log := diag.Log{Spelling: j.spelling}
 	s := dlink.Separate(j.opts.Context, j.options.Inputs, o, &log)
-	if j.report.log(&log) > 0 {
-		return false, &exitError{code: exitLink}
+	if err := j.tell(log.Messages, exitLink); err != nil {
+		return false, err
 	}
 	j.options.Inputs, j.options.Cubins, j.taken = s.Modules, s.Cubins.Symbols, taken{cubins: s.Cubins, archives: s.Archives}
 	j.keepKernels(j.options.Kernels)
@@ -270,7 +254,7 @@ func (j *linkJob) lowerNext(code intermediate) error {
 		texts, err := code.LowerEach(j.opts.Context, units, int(j.opts.Int64("ptxas-jobs")), &log)
 		switch {
 		case members && j.compilesTogether() && errors.Is(err, llvm.ErrRejected): // the compiler may take what is needed of them
-		case j.report.log(&log) > 0:
+		case j.report.write(log.Messages) > 0:
 			return &exitError{code: exitLink}
 		case err != nil:
 			return err
@@ -320,8 +304,8 @@ func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
 	defer j.timed(code.kind, time.Now())
 	log := diag.Log{Spelling: j.spelling}
 	text, err := code.Lower(j.opts.Context, units, &log)
-	if j.report.log(&log) > 0 {
-		return &exitError{code: exitLink}
+	if err := j.tell(log.Messages, exitLink); err != nil {
+		return err
 	}
 	if err == nil {
 		j.options.Inputs = code.units.Together(j.options.Inputs, units, text)

@@ -128,8 +128,8 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 		}
 		files = append(files, outfile.File{Path: e.File, Data: e.Text})
 	}
-	if c.report.log(&log) > 0 {
-		return &exitError{code: exitIO}
+	if err := c.tell(log.Messages, exitIO); err != nil {
+		return err
 	}
 	if dir := strings.TrimRightFunc(output, func(r rune) bool { return r == '/' || r == filepath.Separator }); dir != output && dir != "" {
 		undo, err := outfile.MakeDir(dir)

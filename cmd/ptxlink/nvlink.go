@@ -161,8 +161,11 @@ func (j *linkJob) nvlink() error {
 		o.Prefer = j.preference()
 	}
 	job := dlink.Read(j.opts.Context, files, o)
-	if err := j.tell(job.Messages, j.opts.Bool("suppress-arch-warning")); err != nil {
-		return err
+	failed := slices.ContainsFunc(job.Messages, func(m *link.Message) bool { return m.Kind == link.Error })
+	if failed || !j.opts.Bool("suppress-arch-warning") {
+		if err := j.tell(job.Messages, exitLink); err != nil {
+			return err
+		}
 	}
 	j.options.Inputs, j.options.Arch, j.options.MapInputs, j.separated = job.Inputs, job.Arch, true, true
 	j.options.StripDebug = j.opts.Bool("suppress-debug-info")

@@ -22,8 +22,8 @@ type reporter struct {
 	held     []*link.Message // of a SARIF document, which is written at the end
 	keep     bool            // the messages in shown, for the page of a link that fails
 	shown    []*link.Message
-	hint     bool      // tell of --explain at the end: w is a terminal
-	ids      []diag.ID // of the errors
+	hint     bool     // tell of --explain at the end: w is a terminal
+	ids      []string // of the errors
 	// told are the messages written so far, by kind, text and place, if each is to be
 	// written once: several links of the same inputs have most in common.
 	told map[string]bool
@@ -38,8 +38,8 @@ func (r *reporter) write(messages []*link.Message) (errors int) {
 		}
 		if m.Kind == link.Error {
 			errors++
-			if m.ID != "" && !slices.Contains(r.ids, m.ID) {
-				r.ids = append(r.ids, m.ID)
+			if id := string(m.ID); id != "" && !slices.Contains(r.ids, id) {
+				r.ids = append(r.ids, id)
 			}
 		}
 		if r.told != nil {
@@ -67,14 +67,10 @@ func (r *reporter) close() {
 	switch {
 	case r.style.Format == "sarif":
 		link.WriteMessages(r.w, r.held, r.style)
-	case r.hint && r.text() && len(r.ids) == 1 && r.ids[0] != diag.Usage:
-		r.note("ptxlink --explain=" + string(r.ids[0]) + " says more")
+	case r.hint && r.text() && len(r.ids) == 1 && r.ids[0] != string(diag.Usage):
+		r.note("ptxlink --explain=" + r.ids[0] + " says more")
 	case r.hint && r.text() && len(r.ids) > 1:
-		names := make([]string, len(r.ids))
-		for i, id := range r.ids {
-			names[i] = string(id)
-		}
-		r.note("ptxlink --explain=ID says more about " + strings.Join(names, ", "))
+		r.note("ptxlink --explain=ID says more about " + strings.Join(r.ids, ", "))
 	}
 }
 
@@ -97,11 +93,6 @@ func findFormat(args []string) (format string) {
 		}
 	}
 	return format
-}
-
-// log writes the messages of a log.
-func (r *reporter) log(log *diag.Log) (errors int) {
-	return r.write(log.Messages)
 }
 
 // note writes one note.
