@@ -165,23 +165,24 @@ func describeCubin(o dlink.Description) string {
 	if o.Options != "" {
 		fmt.Fprintf(&out, "  options   %s\n", diag.Escape(o.Options))
 	}
-	for _, part := range []struct {
+	writeSymbols(&out, o.Symbols, func(s dlink.DescriptionSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, describeSymbol)
+	return out.String()
+}
+
+// writeSymbols writes the symbols of a file in three lists, as info prints them.
+func writeSymbols[S any](w io.Writer, symbols []S, of func(S) (defined, local bool), text func(S) string) {
+	for _, list := range []struct {
 		title          string
 		defined, local bool
 	}{{"defines", true, false}, {"needs", false, false}, {"keeps to itself", true, true}} {
-		first := true
-		for _, s := range o.Symbols {
-			if s.Defined != part.defined || (s.Linkage == "local") != part.local {
-				continue
+		title := "  " + list.title + ":\n"
+		for _, s := range symbols {
+			if defined, local := of(s); defined == list.defined && (defined && local) == list.local {
+				fmt.Fprintf(w, "%s    %s\n", title, diag.Escape(text(s)))
+				title = ""
 			}
-			if first {
-				fmt.Fprintf(&out, "  %s:\n", part.title)
-				first = false
-			}
-			fmt.Fprintf(&out, "    %s\n", diag.Escape(describeSymbol(s)))
 		}
 	}
-	return out.String()
 }
 
 // describeSymbol returns what info prints of a symbol of machine code.
@@ -272,34 +273,12 @@ func writeInfo(w io.Writer, o *link.Object) {
 		row("sha256", "%s", d)
 	}
 	t.Flush()
-	for _, part := range []struct {
-		title string
-		in    func(link.ObjectSymbol) bool
-	}{
-		{"defines", func(s link.ObjectSymbol) bool { return s.Defined && s.Linkage != "local" }},
-		{"needs", func(s link.ObjectSymbol) bool { return !s.Defined }},
-		{"keeps to itself", func(s link.ObjectSymbol) bool { return s.Defined && s.Linkage == "local" }},
-	} {
-		first := true
-		for _, s := range o.Symbols {
-			if !part.in(s) {
-				continue
-			}
-			if first {
-				fmt.Fprintf(w, "  %s:\n", part.title)
-				first = false
-			}
-			fmt.Fprintf(w, "    %s\n", diag.Escape(declaration(s)))
-		}
-	}
+	writeSymbols(w, o.Symbols, func(s link.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)
 }
 
 // declaration returns the declaration of a symbol, followed by the demangled name.
 func declaration(s link.ObjectSymbol) string {
-	text := s.Text
-	if text == "" { // an alias that was never declared
-		text = s.Name
-	}
+	text := cmp.Or(s.Text, s.Name) // an alias may have no declaration
 	if s.Linkage != "local" {
 		text = "." + s.Linkage + " " + text
 	}
