@@ -1,6 +1,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -92,12 +93,8 @@ func inspect(f *object.File) *Object {
 	}
 	for n, name := range f.Names {
 		s := f.Symbols[n]
-		sym := ObjectSymbol{Name: name, Linkage: "local", Defined: s.Defined(), Line: 0}
-		if s.Linkage != ptx.Local {
-			sym.Linkage = linkageName(s.Linkage)
-		}
-		place := f.NamePlace(ptx.NameID(n))
-		sym.Line = f.Src.Line(place.Span.Off)
+		line := f.Src.Line(f.NamePlace(ptx.NameID(n)).Span.Off)
+		sym := ObjectSymbol{Name: name, Linkage: cmp.Or(linkageName(s.Linkage), "local"), Defined: s.Defined(), Line: line}
 		if d := f.DeclOf(ptx.NameID(n)); d != nil {
 			describeDecl(f, d, &sym)
 		}

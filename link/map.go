@@ -2,6 +2,7 @@ package link
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 
@@ -252,14 +253,11 @@ func (m *Map) list(list []Symbol, sources *srcline.Finder) []MapSymbol {
 	symbols := make([]MapSymbol, 0, len(list))
 	for _, s := range list {
 		x := MapSymbol{
-			Name: s.Name, Kind: s.Kind, Linkage: s.Linkage, Space: s.Space, Bytes: s.Size, Align: s.Align,
+			Name: s.Name, Kind: s.Kind, Linkage: cmp.Or(s.Linkage, "local"), Space: s.Space, Bytes: s.Size, Align: s.Align,
 			Module: s.Module, Line: s.Line(), Supplier: s.Supplier, Reason: s.Reason,
 			Demangled: m.spelling.Unmangled(s.Name),
 		}
 		x.Source, x.SourceLine = sources.Source(s.place)
-		if x.Linkage == "" {
-			x.Linkage = "local"
-		}
 		if s.Original != s.Name {
 			x.Original = s.Original
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -202,11 +203,7 @@ func layoutMessage(src *diag.Source, d ctype.Declared, err error) error {
 	if !errors.As(err, &bad) {
 		return err
 	}
-	at := bad.Span
-	if at == (diag.Span{}) {
-		at = d.Span
-	}
-	return diag.New(diag.TypeLayout, diag.At(src, at), bad.Error()).WithHelp(bad.Help)
+	return diag.New(diag.TypeLayout, diag.At(src, cmp.Or(bad.Span, d.Span)), bad.Error()).WithHelp(bad.Help)
 }
 
 // abiReport is what --json writes.
@@ -274,10 +271,7 @@ func describe(d ctype.Declared, l *ctype.Layout, model ctype.Model) (abiType, er
 	for _, r := range l.Padding() {
 		t.Padding = append(t.Padding, abiRange(r))
 	}
-	name := d.Name
-	if name == "" {
-		name = "name"
-	}
+	name := cmp.Or(d.Name, "name")
 	form, err := l.Param(model)
 	if err != nil {
 		t.ParamError = err.Error()
@@ -306,12 +300,7 @@ func (t *abiType) write(w io.Writer, l *ctype.Layout, model ctype.Model) {
 		}
 	}
 	fmt.Fprintln(w)
-	switch {
-	case t.ParamError != "":
-		fmt.Fprintf(w, "parameter: none, %s\n", t.ParamError)
-	default:
-		fmt.Fprintf(w, "parameter: %s\n", t.Param)
-	}
+	fmt.Fprintf(w, "parameter: %s\n", cmp.Or(t.Param, "none, "+t.ParamError))
 	if t.NVCCParam != "" {
 		fmt.Fprintf(w, "nvcc 12.4: %s\n", t.NVCCParam)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -32,10 +33,8 @@ func (c *command) readLinkerOptions(opts *cli.Context, o *link.Options) error {
 	o.Weaken, o.LocalizeInputs = opts.StringSlice("weaken-symbol"), opts.StringSlice("localize-symbol")
 	o.AllowDuplicates, o.DedupeIdentical = opts.Bool("allow-multiple-definition"), opts.Bool("dedupe-identical")
 	o.WarnUndefined = c.lastOf("warn-unresolved-symbols", "error-unresolved-symbols")
-	ignore := false
-	if how := opts.String("unresolved-symbols"); how == "ignore-all" || how == "ignore-in-object-files" {
-		ignore = true
-	}
+	how := opts.String("unresolved-symbols")
+	ignore := how == "ignore-all" || how == "ignore-in-object-files"
 	for _, keyword := range words(opts, "z") {
 		switch keyword {
 		case "muldefs":
@@ -76,11 +75,7 @@ func (c *command) lastOf(on, off string) (last bool) {
 // writePulls writes why each archive member is linked.
 func writePulls(w io.Writer, result *link.Result) error {
 	for _, p := range result.Pulls {
-		by := p.By
-		if by == "" {
-			by = "-u"
-		}
-		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", diag.Escape(by), diag.Escape(p.Member), diag.Escape(p.Symbol)); err != nil {
+		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member), diag.Escape(p.Symbol)); err != nil {
 			return err
 		}
 	}

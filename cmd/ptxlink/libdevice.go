@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -52,10 +53,7 @@ func (c *command) libdevice(opts *cli.Context) error {
 	if err := c.readMessageOptions(opts); err != nil {
 		return err
 	}
-	output := opts.String("output")
-	if output == "" {
-		output = "libdevice.a"
-	}
+	output := cmp.Or(opts.String("output"), "libdevice.a")
 	if ending := strings.ToLower(filepath.Ext(output)); ending == ".ptx" || ending == ".cubin" || ending == ".o" {
 		return &usageError{text: "a package would be written to " + output, help: "an archive ends in .a; ptxlink extract takes the PTX out of it"}
 	}

@@ -1,6 +1,7 @@
 package pack
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -25,9 +26,9 @@ func memberName(name string, inputs []link.Input) string {
 	if file == "<stdin>" {
 		file = "stdin.ptx"
 	}
-	file = uncompressed(path.Base(filepath.ToSlash(file)))
+	file = withoutSuffix(path.Base(filepath.ToSlash(file)), []string{".zst", ".gz", ".lz4"})
 	if !bare {
-		file = stem(file) + ".ptx"
+		file = withoutSuffix(file, innerSuffixes) + ".ptx"
 	}
 	return harmless(file)
 }
@@ -37,11 +38,7 @@ func memberName(name string, inputs []link.Input) string {
 // before it is the name of an input, which may contain any characters.
 func innermost(name string, inputs []link.Input) (file string, bare bool) {
 	for _, in := range inputs {
-		own := in.Name
-		if own == "" {
-			own = in.Path
-		}
-		if len(own) > len(file) && strings.HasPrefix(name, own) {
+		if own := cmp.Or(in.Name, in.Path); len(own) > len(file) && strings.HasPrefix(name, own) {
 			file = own
 		}
 	}
@@ -58,18 +55,9 @@ func innermost(name string, inputs []link.Input) (file string, bare bool) {
 	return file, false
 }
 
-func uncompressed(file string) string {
-	for _, suffix := range []string{".zst", ".gz", ".lz4"} {
-		if rest, ok := strings.CutSuffix(file, suffix); ok && rest != "" {
-			return rest
-		}
-	}
-	return file
-}
-
-// stem returns the name of a file without the suffix of its format.
-func stem(file string) string {
-	for _, suffix := range innerSuffixes {
+// withoutSuffix returns the name of a file without the first of the suffixes that it has.
+func withoutSuffix(file string, suffixes []string) string {
+	for _, suffix := range suffixes {
 		if rest, ok := strings.CutSuffix(file, suffix); ok && rest != "" {
 			return rest
 		}

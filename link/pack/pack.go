@@ -289,12 +289,7 @@ func store(f *object.File, name string, r *container.Record, format Format) ([]b
 	if format != NV {
 		return format.Store(container.Image{Text: f.Src.Text}, "", "")
 	}
-	if r.OS == "" {
-		r.OS = "linux"
-	}
-	if r.Arch == "" {
-		r.Arch = "x86_64"
-	}
+	r.OS, r.Arch = cmp.Or(r.OS, "linux"), cmp.Or(r.Arch, "x86_64")
 	switch {
 	case r.OS != "linux":
 		return nil, fmt.Errorf("it was compiled for %s, and the objects of an nv package are ELF, which is for linux", r.OS)
@@ -341,9 +336,7 @@ func newRecord(f *object.File, host object.Host) (*container.Record, []string) {
 		if r.OS == "" {
 			r.OS, r.Model = host.OS, host.Model
 		}
-		if r.Arch == "" {
-			r.Arch = host.Arch
-		}
+		r.Arch = cmp.Or(r.Arch, host.Arch)
 	}
 	order := make([]ptx.NameID, len(f.Names))
 	for n := range order {
