@@ -21,73 +21,98 @@ func (r *Result) WriteMap(w io.Writer) error { return r.Map().WriteText(w) }
 // text depends only on the inputs and options.
 func (m *Map) WriteText(w io.Writer) error {
 	out := bufio.NewWriter(w) // keeps the first error until Flush
+	name := func(name string) string { return readable(name, m.spelling) }
 	fmt.Fprintf(out, "Output: .version %s, .target %s, .address_size %d\n", m.Output.Version, m.Output.Target, m.Output.AddressSize)
-	m.writeInputs(out)
-	m.writeSymbols(out)
-	m.writeCubins(out)
-	m.writeTotals(out)
-	m.writeMachineCode(out)
-	m.writeCalls(out)
-	m.writePulls(out)
-	m.writeInlined(out)
-	m.writeFolded(out)
-	m.writeRenamed(out)
-	m.writeDropped(out)
-	m.writeRemoved(out)
-	return out.Flush()
-}
-
-// table starts a section with aligned columns. The last cell of a row is not padded,
-// so it may have any length.
-func table(w io.Writer, title, heads string) *tabwriter.Writer {
-	fmt.Fprintf(w, "\n%s\n", title)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "  "+heads)
-	return t
-}
-
-func (m *Map) writeInputs(w io.Writer) {
-	t := table(w, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule")
-	for _, in := range m.Inputs {
+	writeTable(out, "Inputs", "bytes\tversion\ttarget\tbits\tproducer\tmodule", m.Inputs, func(in MapInput) []any {
 		bits := fmt.Sprint(in.AddressSize)
 		if in.CompiledTo != "" {
 			bits = "-"
 		}
-		fmt.Fprintf(t, "  %d\t%s\t%s\t%s\t%s\t%s\n", in.Bytes, cmp.Or(in.Version, in.Form), diag.Escape(in.Target), bits, cmp.Or(in.Producer, "-"), diag.Escape(in.Name))
+		return []any{in.Bytes, cmp.Or(in.Version, in.Form), diag.Escape(in.Target), bits, cmp.Or(in.Producer, "-"), diag.Escape(in.Name)}
+	})
+	bySize := slices.Clone(m.Symbols)
+	slices.SortStableFunc(bySize, func(a, b MapSymbol) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	writeTable(out, "Symbols, the largest first (bytes of a body are bytes of text)", "kind\tlinkage\tspace\tbytes\talign\tfrom\tname", bySize, func(s MapSymbol) []any {
+		return []any{s.Kind, s.Linkage, cmp.Or(s.Space, "-"), s.Bytes, orDash(s.Align), s.from(), name(s.Name)}
+	})
+	m.writeCubins(out)
+	m.writeTotals(out)
+	for _, g := range m.GPUs {
+		writeTable(out, "Machine code for "+diag.Escape(g.Arch)+" (bytes)", UsageHeads+"\tkind\tname", g.Usages, func(u Usage) []any {
+			return []any{strings.Join(u.Columns(), "\t"), map[bool]string{true: "entry", false: "func"}[u.Kernel], name(u.Name)}
+		})
+	}
+	writeRows(out, "Calls (addresses are uses other than a direct call)", "calls\taddresses\tfrom\tto", m.Calls, func(e MapCall) []any {
+		return []any{e.Calls, e.Addresses, name(e.From), name(e.To)}
+	})
+	writeRows(out, "Members of archives", "needed for\tby\tmember", m.Pulled, func(p MapPull) []any {
+		return []any{name(p.Symbol), diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member)}
+	})
+	writeRows(out, "Inlining", "from\tcaller\tcallee\twhat", m.Inlined, func(c MapInlined) []any {
+		what := "inlined"
+		if !c.Inlined {
+			what = "not inlined: " + diag.Escape(c.Reason)
+		}
+		return []any{from(c.Source, c.SourceLine, c.File, c.Line), name(c.Caller), name(c.Callee), what}
+	})
+	writeRows(out, "Folded, since another function has the same code", "name\tinto", m.Folded, func(f MapFolded) []any {
+		return []any{name(f.Name), name(f.Into)}
+	})
+	renamed := slices.DeleteFunc(slices.Clone(m.Symbols), func(s MapSymbol) bool { return s.Original == "" || s.Original == s.Name })
+	writeRows(out, "Renamed", "from\twas\tis", renamed, func(s MapSymbol) []any {
+		return []any{s.from(), name(s.Original), diag.Escape(s.Name)}
+	})
+	writeRows(out, "Dropped", "from\tkind\tname\twhy", m.Dropped, func(s MapSymbol) []any {
+		return []any{s.from(), s.Kind, name(cmp.Or(s.Original, s.Name)), cmp.Or(diag.Escape(s.Reason), "-")}
+	})
+	writeRows(out, "Removed, since nothing in the output refers to it", "kind\tbytes\tfrom\tname", m.Removed, func(s MapSymbol) []any {
+		return []any{s.Kind, s.Bytes, s.from(), name(cmp.Or(s.Original, s.Name))}
+	})
+	return out.Flush()
+}
+
+// writeTable writes a section with a row for each of a list, in aligned columns. The last
+// cell of a row is not padded, so it may have any length.
+func writeTable[T any](w io.Writer, title, heads string, list []T, row func(T) []any) {
+	fmt.Fprintf(w, "\n%s\n", title)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  "+heads)
+	for _, x := range list {
+		cells := row(x)
+		fmt.Fprintf(t, "  %v"+strings.Repeat("\t%v", len(cells)-1)+"\n", cells...)
 	}
 	t.Flush()
 }
 
-func (m *Map) writeSymbols(w io.Writer) {
-	t := table(w, "Symbols, the largest first (bytes of a body are bytes of text)", "kind\tlinkage\tspace\tbytes\talign\tfrom\tname")
-	bySize := slices.Clone(m.Symbols)
-	slices.SortStableFunc(bySize, func(a, b MapSymbol) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	for _, s := range bySize {
-		align := "-"
-		if s.Align > 0 {
-			align = fmt.Sprint(s.Align)
-		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, cmp.Or(s.Space, "-"), s.Bytes, align, s.from(), readable(s.Name, m.spelling))
+// writeRows is writeTable for a section that is left out if its list is empty.
+func writeRows[T any](w io.Writer, title, heads string, list []T, row func(T) []any) {
+	if len(list) > 0 {
+		writeTable(w, title, heads, list, row)
 	}
-	t.Flush()
+}
+
+// orDash returns a number, or a dash for 0.
+func orDash[N int | int64](n N) string {
+	if n == 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
 }
 
 func (m *Map) writeCubins(w io.Writer) {
-	if len(m.Cubins) == 0 {
-		return
-	}
-	t := table(w, "Machine code of the inputs, which nvlink links", "kind\tlinkage\tbytes\tregisters\tfrom\tname")
+	var rows [][]any
 	for _, c := range m.Cubins {
 		for _, s := range c.Symbols {
-			registers := "-"
-			if s.Registers > 0 {
-				registers = fmt.Sprint(s.Registers)
-			}
-			fmt.Fprintf(t, "  %s\t%s\t%d\t%s\t%s\t%s\n", s.Kind, s.Linkage, s.Bytes, registers, diag.Escape(c.Name), readable(s.Name, m.spelling))
+			rows = append(rows, []any{s.Kind, s.Linkage, s.Bytes, orDash(s.Registers), diag.Escape(c.Name), readable(s.Name, m.spelling)})
 		}
 	}
-	t.Flush()
+	if len(m.Cubins) > 0 {
+		writeTable(w, "Machine code of the inputs, which nvlink links", "kind\tlinkage\tbytes\tregisters\tfrom\tname", rows, asRow)
+	}
 }
+
+// asRow is for a list of rows.
+func asRow(cells []any) []any { return cells }
 
 // writeTotals writes the totals of variables by state space, and of bodies by kind.
 // Undefined symbols and aliases have no size.
@@ -115,112 +140,11 @@ func (m *Map) writeTotals(w io.Writer) {
 		totals[i].bytes += s.Bytes
 	}
 	slices.SortFunc(totals, func(a, b total) int { return cmp.Compare(a.name, b.name) })
-	t := table(w, "Totals", "what\tcount\tbytes")
-	for _, x := range totals {
-		fmt.Fprintf(t, "  %s\t%d\t%d\n", x.name, x.count, x.bytes)
+	var rows [][]any
+	for _, t := range totals {
+		rows = append(rows, []any{t.name, t.count, t.bytes})
 	}
-	fmt.Fprintf(t, "  output\t\t%d\n", m.Output.Bytes)
-	t.Flush()
-}
-
-func (m *Map) writeMachineCode(w io.Writer) {
-	for _, g := range m.GPUs {
-		t := table(w, "Machine code for "+diag.Escape(g.Arch)+" (bytes)", UsageHeads+"\tkind\tname")
-		for _, u := range g.Usages {
-			kind := "func"
-			if u.Kernel {
-				kind = "entry"
-			}
-			fmt.Fprintf(t, "  %s\t%s\t%s\n", strings.Join(u.Columns(), "\t"), kind, readable(u.Name, m.spelling))
-		}
-		t.Flush()
-	}
-}
-
-func (m *Map) writeCalls(w io.Writer) {
-	if len(m.Calls) == 0 {
-		return
-	}
-	t := table(w, "Calls (addresses are uses other than a direct call)", "calls\taddresses\tfrom\tto")
-	for _, e := range m.Calls {
-		fmt.Fprintf(t, "  %d\t%d\t%s\t%s\n", e.Calls, e.Addresses, readable(e.From, m.spelling), readable(e.To, m.spelling))
-	}
-	t.Flush()
-}
-
-func (m *Map) writePulls(w io.Writer) {
-	if len(m.Pulled) == 0 {
-		return
-	}
-	t := table(w, "Members of archives", "needed for\tby\tmember")
-	for _, p := range m.Pulled {
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", readable(p.Symbol, m.spelling), diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member))
-	}
-	t.Flush()
-}
-
-func (m *Map) writeInlined(w io.Writer) {
-	if len(m.Inlined) == 0 {
-		return
-	}
-	t := table(w, "Inlining", "from\tcaller\tcallee\twhat")
-	for _, c := range m.Inlined {
-		what := "inlined"
-		if !c.Inlined {
-			what = "not inlined: " + diag.Escape(c.Reason)
-		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", c.from(), readable(c.Caller, m.spelling), readable(c.Callee, m.spelling), what)
-	}
-	t.Flush()
-}
-
-func (m *Map) writeFolded(w io.Writer) {
-	if len(m.Folded) == 0 {
-		return
-	}
-	t := table(w, "Folded, since another function has the same code", "name\tinto")
-	for _, f := range m.Folded {
-		fmt.Fprintf(t, "  %s\t%s\n", readable(f.Name, m.spelling), readable(f.Into, m.spelling))
-	}
-	t.Flush()
-}
-
-func (m *Map) writeRenamed(w io.Writer) {
-	var t *tabwriter.Writer
-	for _, s := range m.Symbols {
-		if s.Original == "" || s.Original == s.Name {
-			continue
-		}
-		if t == nil {
-			t = table(w, "Renamed", "from\twas\tis")
-		}
-		fmt.Fprintf(t, "  %s\t%s\t%s\n", s.from(), readable(s.Original, m.spelling), diag.Escape(s.Name))
-	}
-	if t != nil {
-		t.Flush()
-	}
-}
-
-func (m *Map) writeDropped(w io.Writer) {
-	if len(m.Dropped) == 0 {
-		return
-	}
-	t := table(w, "Dropped", "from\tkind\tname\twhy")
-	for _, s := range m.Dropped {
-		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.from(), s.Kind, readable(cmp.Or(s.Original, s.Name), m.spelling), cmp.Or(diag.Escape(s.Reason), "-"))
-	}
-	t.Flush()
-}
-
-func (m *Map) writeRemoved(w io.Writer) {
-	if len(m.Removed) == 0 {
-		return
-	}
-	t := table(w, "Removed, since nothing in the output refers to it", "kind\tbytes\tfrom\tname")
-	for _, s := range m.Removed {
-		fmt.Fprintf(t, "  %s\t%d\t%s\t%s\n", s.Kind, s.Bytes, s.from(), readable(cmp.Or(s.Original, s.Name), m.spelling))
-	}
-	t.Flush()
+	writeTable(w, "Totals", "what\tcount\tbytes", append(rows, []any{"output", "", m.Output.Bytes}), asRow)
 }
 
 // from returns the place of the definition, as in messages: that in the source comes
@@ -234,8 +158,6 @@ func (s MapSymbol) from() string {
 	}
 	return from(s.Source, s.SourceLine, s.Module, s.Line)
 }
-
-func (c MapInlined) from() string { return from(c.Source, c.SourceLine, c.File, c.Line) }
 
 func from(source string, sourceLine int, module string, line int) string {
 	place := diag.Escape(module)
