@@ -270,16 +270,16 @@ type Unit struct {
 
 // Module is one linked input, for the map file.
 type Module struct {
-	Name        string // as messages call it
-	Path        string // file on disk; empty for stdin and memory
-	Version     string
-	Target      string
-	AddressSize int
-	Producer    string // "nvcc 12.4", "clang 19", "gcc", or empty
-	Bytes       int
+	Name        string `json:"name"`           // as messages call it
+	Path        string `json:"path,omitempty"` // file on disk; empty for stdin and memory
+	Version     string `json:"version"`
+	Target      string `json:"target"`
+	AddressSize int    `json:"address_size"`
+	Producer    string `json:"producer,omitempty"` // "nvcc 12.4", "clang 19", "gcc", or empty
+	Bytes       int    `json:"bytes"`
 	// PtxasOptions are the options that the module's fatbin records for ptxas, such as
 	// "--compile-only -maxrregcount=32". Package ptxas passes them on.
-	PtxasOptions string
+	PtxasOptions string `json:"ptxas_options,omitempty"`
 }
 
 // Symbol is one module-scope symbol, for the map file.
@@ -312,9 +312,9 @@ func (s Symbol) Line() int {
 
 // Pull is the reason why an archive member was linked.
 type Pull struct {
-	Member string // "libm.a(sin.o)"
-	Symbol string // the symbol it was needed for
-	By     string // the module that needed it first; empty for -u
+	Member string `json:"member"`       // "libm.a(sin.o)"
+	Symbol string `json:"symbol"`       // the symbol it was needed for
+	By     string `json:"by,omitempty"` // the module that needed it first; empty for -u
 }
 
 // Pass is one step of the link and the wall time it took.

@@ -16,11 +16,12 @@ import (
 // Edge is an edge of the call graph: what a function, entry or variable does with a
 // function.
 type Edge struct {
-	From, To string // names in the output
-	Calls    int    // direct calls
+	From  string `json:"from"` // names in the output
+	To    string `json:"to"`
+	Calls int    `json:"calls"` // direct calls
 	// Addresses counts the other uses: the address is taken, or listed in
 	// .calltargets. An indirect call may lead there.
-	Addresses int
+	Addresses int `json:"addresses"`
 }
 
 // Edges returns the call graph of the output, in the order of the functions in it.

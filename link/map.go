@@ -45,15 +45,7 @@ type MapOutput struct {
 
 // MapInput is one linked module.
 type MapInput struct {
-	Name        string `json:"name"`
-	Path        string `json:"path,omitempty"`
-	Version     string `json:"version"`
-	Target      string `json:"target"`
-	AddressSize int    `json:"address_size"`
-	Producer    string `json:"producer,omitempty"`
-	Bytes       int    `json:"bytes"`
-	// PtxasOptions are those that the fatbin of the input records.
-	PtxasOptions string `json:"ptxas_options,omitempty"`
+	Module
 	// CompiledTo is the module that LTO-IR or LLVM bitcode was compiled to, with others of its
 	// Form.
 	Form       string `json:"form,omitempty"`
@@ -80,20 +72,11 @@ type MapSymbol struct {
 	Reason     string `json:"reason,omitempty"`   // why it was dropped
 }
 
-// MapCall is an [Edge].
-type MapCall struct {
-	From      string `json:"from"`
-	To        string `json:"to"`
-	Calls     int    `json:"calls"`
-	Addresses int    `json:"addresses"`
-}
-
-// MapPull is a [Pull].
-type MapPull struct {
-	Member string `json:"member"`
-	Symbol string `json:"symbol"`
-	By     string `json:"by,omitempty"`
-}
+// The map has edges and reasons as the result does.
+type (
+	MapCall = Edge
+	MapPull = Pull
+)
 
 // MapInlined is an [InlinedCall].
 type MapInlined struct {
@@ -155,7 +138,7 @@ func (m *Map) units(list []Unit) {
 	type symbol struct{ module, name string }
 	units := map[symbol]string{}
 	for _, u := range list {
-		m.Inputs = append(m.Inputs, MapInput{Name: u.Name, Form: u.Form, Target: u.Target, Bytes: u.Bytes, CompiledTo: u.Module})
+		m.Inputs = append(m.Inputs, MapInput{Module{Name: u.Name, Target: u.Target, Bytes: u.Bytes}, u.Form, u.Module})
 		for _, name := range u.Defines {
 			units[symbol{u.Module, name}] = u.Name
 		}
@@ -194,16 +177,10 @@ func (r *Result) Map() *Map {
 	m.Messages = MapMessages(r.Messages, r.spelling)
 	m.cubins(r.cubins)
 	for _, in := range r.Modules {
-		m.Inputs = append(m.Inputs, MapInput{in.Name, in.Path, in.Version, in.Target, in.AddressSize, in.Producer, in.Bytes, in.PtxasOptions, "", ""})
+		m.Inputs = append(m.Inputs, MapInput{Module: in})
 	}
 	m.units(r.Units)
-	for _, e := range r.Edges() {
-		m.Calls = append(m.Calls, MapCall(e))
-	}
-	for _, p := range r.Pulls {
-		m.Pulled = append(m.Pulled, MapPull(p))
-	}
-	m.Unused = append(m.Unused, r.Unused...)
+	m.Calls, m.Pulled, m.Unused = append(m.Calls, r.Edges()...), append(m.Pulled, r.Pulls...), append(m.Unused, r.Unused...)
 	for _, c := range r.InlinedCalls {
 		source, line := sources.Source(c.Place)
 		file, number, _ := c.Place.Position()

@@ -37,7 +37,7 @@ func hostile(t *testing.T) Report {
 		t.Fatal(err)
 	}
 	m := r.Map()
-	m.Inputs = []link.MapInput{{Name: name}}
+	m.Inputs = []link.MapInput{{Module: link.Module{Name: name}}}
 	m.Symbols = []link.MapSymbol{{Name: name, Kind: "func", Module: name, Bytes: 10}}
 	m.Messages = link.MapMessages([]*link.Message{{Kind: link.Warning, Text: name, Place: diag.InFile(name, 3, 0)}}, diag.Spelling{})
 	return Report{Title: name, Map: m}
