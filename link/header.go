@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"ptxlink/link/diag"
@@ -23,54 +22,39 @@ type header struct {
 	addressSize int
 }
 
-// arch is the architecture word of .target: sm_90a is {90, 'a'}.
+// arch is the architecture word of .target. Its number is 0 if there is none.
 type arch struct {
-	number int
-	suffix byte // 'a', 'f' or 0
-	file   *object.File
-	span   diag.Span
-}
-
-func (a arch) String() string {
-	s := "sm_" + strconv.Itoa(a.number)
-	if a.suffix != 0 {
-		s += string(a.suffix)
-	}
-	return s
+	object.GPU
+	file *object.File
+	span diag.Span
 }
 
 func (a arch) place() diag.Place { return a.file.At(a.span) }
-
-// family is the set of architectures that an f target runs on.
-func (a arch) family() int { return a.gpu().Family() }
-
-func (a arch) gpu() object.GPU { return object.GPU{Number: a.number, Suffix: a.suffix} }
 
 // archOf returns the architecture of a module. If .target lists several, the last
 // one counts, as in ptxas. compute_80 means sm_80.
 func archOf(f *object.File, log *diag.Log) arch {
 	a := arch{file: f}
 	for _, o := range f.Target {
-		digits, ok := strings.CutPrefix(o.Word, "sm_")
+		if !isArch(o.Word) {
+			continue
+		}
+		gpu, ok := object.ParseGPU(o.Word)
 		if !ok {
-			if digits, ok = strings.CutPrefix(o.Word, "compute_"); !ok {
-				continue
-			}
-		}
-		a.span, a.suffix = o.Span, 0
-		if n := len(digits); n > 0 && (digits[n-1] == 'a' || digits[n-1] == 'f') {
-			a.suffix, digits = digits[n-1], digits[:n-1]
-		}
-		number, err := strconv.Atoi(digits)
-		if err != nil {
 			log.Error(diag.TargetName, f.At(o.Span), "target "+o.Word+" is not sm_ and a number")
+			gpu = object.GPU{}
 		}
-		a.number = number
+		a.GPU, a.span = gpu, o.Span
 	}
-	if a.number == 0 && log.Errors() == 0 {
+	if a.Number == 0 && log.Errors() == 0 {
 		log.Error(diag.TargetName, f.At(f.TargetSpan), "no architecture in .target").WithHelp("for example, write .target sm_80")
 	}
 	return a
+}
+
+// isArch reports whether a word of .target is an architecture.
+func isArch(word string) bool {
+	return strings.HasPrefix(word, "sm_") || strings.HasPrefix(word, "compute_")
 }
 
 // mergeHeaders returns the header of the output.
@@ -93,10 +77,10 @@ func mergeHeaders(files []*object.File, addressSize int, version string, log *di
 	for i, f := range files {
 		archs[i] = archOf(f, log)
 		if !h.version.Less(ptx.Version{Major: 9}) {
-			archs[i].number = archs[i].gpu().Renamed().Number
+			archs[i].Number = archs[i].GPU.Renamed().Number
 		}
 	}
-	known := slices.DeleteFunc(slices.Clone(archs), func(a arch) bool { return a.number == 0 })
+	known := slices.DeleteFunc(slices.Clone(archs), func(a arch) bool { return a.Number == 0 })
 	if len(known) == 0 {
 		return h // an error was reported for every .target
 	}
@@ -128,10 +112,10 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 			others = append(others, a)
 		}
 		switch {
-		case a.number == 0:
+		case a.Number == 0:
 		case !f.Pulled:
 			named = append(named, a)
-		case member.file == nil || a.suffix != 0 && member.suffix == 0 || a.number > member.number && a.suffix == member.suffix:
+		case member.file == nil || a.Suffix != 0 && member.Suffix == 0 || a.Number > member.Number && a.Suffix == member.Suffix:
 			member = a
 		}
 	}
@@ -146,7 +130,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	if gpu != "" || len(named) == 0 || member.file == nil {
 		return
 	}
-	if was := mergeArchs(named, &ignored); was.suffix != h.arch.suffix || was.gpu().Renamed().Number != h.arch.gpu().Renamed().Number {
+	if was := mergeArchs(named, &ignored); was.Suffix != h.arch.Suffix || was.GPU.Renamed().Number != h.arch.GPU.Renamed().Number {
 		log.Warn(diag.Target, member.place(), fmt.Sprintf("this archive member changes the target of the output from %s to %s", was, h.arch)).
 			Note(was.place(), "the target of the other inputs").
 			WithHelp(cmp.Or(object.ForNvlink(member.file.Name), "use a library made for "+was.String()) + log.With("--arch "+h.arch.String(), ", or pass %s to accept the change"))
@@ -155,7 +139,7 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 
 // where returns a description of the GPUs that a target runs on.
 func (a arch) where() string {
-	switch a.suffix {
+	switch a.Suffix {
 	case 'a':
 		return a.String() + " only"
 	case 'f':
@@ -171,7 +155,7 @@ func (a arch) remedy(what, gpu string, log *diag.Log) string {
 		return "create one with ptxlink libdevice --arch " + gpu
 	}
 	lower := ""
-	if a.suffix == 0 {
+	if a.Suffix == 0 {
 		lower = " or lower"
 	}
 	return "compile " + what + " for " + gpu + lower + log.With("--arch "+a.String(), ", or link with %s")
@@ -181,7 +165,7 @@ func (a arch) remedy(what, gpu string, log *diag.Log) string {
 // It returns true for names that it does not know.
 func (a arch) runsOn(gpu string) bool {
 	g, known := object.ParseGPU(gpu)
-	return a.number == 0 || !known || g.Runs(a.gpu())
+	return a.Number == 0 || !known || g.Runs(a.GPU)
 }
 
 // mergeArchs returns the lowest target that can run every input:
@@ -200,42 +184,42 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 		return best
 	}
 	for _, a := range archs[1:] {
-		if (a.number < 20) != (best.number < 20) {
+		if (a.Number < 20) != (best.Number < 20) {
 			return refuse(a, best, "sm_1x flushes denormals to zero in single precision, later targets do not", "compile both for sm_20 or later")
 		}
 		switch {
-		case a.suffix == 'a' || best.suffix == 'a':
+		case a.Suffix == 'a' || best.Suffix == 'a':
 			// Order them so that x is the `a` target, the later one if both are.
 			x, y := a, best
-			if x.suffix != 'a' {
+			if x.Suffix != 'a' {
 				x, y = best, a
 			}
 			switch {
-			case y.suffix == 'a' && y.number != x.number:
+			case y.Suffix == 'a' && y.Number != x.Number:
 				return refuse(a, best, "each runs on that one architecture only", "compile both for the same architecture")
-			case y.number > x.number:
+			case y.Number > x.Number:
 				return refuse(a, best, x.String()+" code runs on that one architecture only", "compile all inputs for "+x.String())
-			case y.suffix == 'f' && y.family() != x.family():
+			case y.Suffix == 'f' && y.Family() != x.Family():
 				return refuse(a, best, y.String()+" runs on its own family only", "compile all inputs for "+x.String())
 			}
 			best = x
-		case a.suffix == 'f' || best.suffix == 'f':
+		case a.Suffix == 'f' || best.Suffix == 'f':
 			x, y := a, best
-			if x.suffix != 'f' || y.suffix == 'f' && y.number > x.number {
+			if x.Suffix != 'f' || y.Suffix == 'f' && y.Number > x.Number {
 				x, y = best, a
 			}
 			switch {
-			case y.suffix == 'f' && y.family() != x.family():
+			case y.Suffix == 'f' && y.Family() != x.Family():
 				return refuse(a, best, "they are of different families", "compile both for one family")
-			case y.number > x.number && y.family() != x.family():
+			case y.Number > x.Number && y.Family() != x.Family():
 				return refuse(a, best, x.String()+" runs on its own family only", "compile all inputs for "+x.String())
-			case y.number > x.number:
+			case y.Number > x.Number:
 				// A higher plain target of the same family: the result is family
 				// code from that number up.
-				x.number, x.file, x.span = y.number, y.file, y.span
+				x.Number, x.file, x.span = y.Number, y.file, y.span
 			}
 			best = x
-		case a.number > best.number:
+		case a.Number > best.Number:
 			best = a
 		}
 	}
@@ -250,9 +234,8 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 	for i, f := range files {
 		for _, o := range f.Target {
 			switch {
-			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_"):
-			case strings.HasPrefix(o.Word, "sm_") || strings.HasPrefix(o.Word, "compute_"):
-			case o.Word == "map_f64_to_f32" && (i > 0 || archs[i].number >= 20):
+			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_") || isArch(o.Word):
+			case o.Word == "map_f64_to_f32" && (i > 0 || archs[i].Number >= 20):
 				// It is for sm_1x only; there either every input has it or none
 				// needs it.
 			case !seen[o.Word]:
@@ -268,11 +251,7 @@ func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
 // sampler, with texmode_unified, the default. A body that uses textures
 // assembles only in its own mode; other bodies assemble in both.
 func textureMode(files []*object.File, log *diag.Log) []string {
-	any := false
-	for _, f := range files {
-		any = any || says(f, "texmode_independent")
-	}
-	if !any {
+	if !slices.ContainsFunc(files, func(f *object.File) bool { return says(f, "texmode_independent") }) {
 		return nil // and no need to look for textures
 	}
 	var independent, unified *object.File // the first input bound to each mode
@@ -305,12 +284,9 @@ func textureMode(files []*object.File, log *diag.Log) []string {
 // usesTextures reports whether a module may use textures. It may return true for a
 // module that does not: a name that contains "tex." is enough.
 func usesTextures(f *object.File) bool {
-	for _, word := range []string{"tex.", "tld4.", "txq.", ".texref", ".samplerref"} {
-		if bytes.Contains(f.Src.Text, []byte(word)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"tex.", "tld4.", "txq.", ".texref", ".samplerref"}, func(word string) bool {
+		return bytes.Contains(f.Src.Text, []byte(word))
+	})
 }
 
 // raiseHazards warns if raising the .version or .target of a module makes ptxas
@@ -327,7 +303,7 @@ func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 			f.Src.String(span), what, h.version, h.arch, f.Version, own)).
 			WithHelp("recompile this module for PTX " + h.version.String())
 	}
-	if syncOnly(h.version, h.arch.number) && !syncOnly(f.Version, own.number) {
+	if syncOnly(h.version, h.arch.Number) && !syncOnly(f.Version, own.Number) {
 		hazard("without .sync", func(op string) bool {
 			return (strings.HasPrefix(op, "shfl.") || strings.HasPrefix(op, "vote.")) && !strings.Contains(op, ".sync")
 		})
@@ -337,7 +313,7 @@ func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 			return (strings.HasPrefix(op, "wmma.") || strings.HasPrefix(op, "mma.")) && !strings.Contains(op, ".aligned")
 		})
 	}
-	if !v31.Less(f.Version) && v31.Less(h.version) && own.number >= 20 {
+	if !v31.Less(f.Version) && v31.Less(h.version) && own.Number >= 20 {
 		hazard("without a rounding mode", func(op string) bool {
 			return op == "mad.f32" || op == "mad.ftz.f32" || op == "mad.sat.f32" || op == "mad.ftz.sat.f32"
 		})

@@ -156,9 +156,9 @@ func (h *header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
 	newest, was := h.versionFile, h.version
 	h.version = v
 	before := log.Errors()
-	if needs, ok := targetVersions[h.arch.String()]; h.arch.file != nil && (ok || h.arch.suffix == 'a') {
+	if needs, ok := targetVersions[h.arch.String()]; h.arch.file != nil && (ok || h.arch.Suffix == 'a') {
 		if !ok {
-			needs = targetVersions["sm_"+strconv.Itoa(h.arch.number)]
+			needs = targetVersions["sm_"+strconv.Itoa(h.arch.Number)]
 		}
 		if v.Less(needs) {
 			refuse(h.arch.place(), "target "+h.arch.String(), needs)
