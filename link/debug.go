@@ -3,6 +3,7 @@ package link
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"ptxlink/abicheck"
 	"ptxlink/internal/parallel"
@@ -315,12 +316,7 @@ func warnMixed(files []*object.File, log *diag.Log) {
 
 // says reports whether .target carries the word.
 func says(f *object.File, word string) bool {
-	for _, o := range f.Target {
-		if o.Word == word {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Target, func(o ptx.Option) bool { return o.Word == word })
 }
 
 // inlinedName returns the replacement for the label after function_name in a .loc,

@@ -1,6 +1,10 @@
 package link
 
-import "ptxlink/internal/graph"
+import (
+	"slices"
+
+	"ptxlink/internal/graph"
+)
 
 // initialisers holds variables and, for each, the variables its initialiser uses.
 type initialisers struct {
@@ -33,7 +37,7 @@ func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
 		size[c]++
 	}
 	for v := range g.next {
-		if root := circle[v]; root == int32(v) && g.local[v] && (size[root] > 1 || g.names(root, root)) {
+		if root := circle[v]; root == int32(v) && g.local[v] && (size[root] > 1 || slices.Contains(g.next[root], root)) {
 			stuck = append(stuck, root)
 		}
 	}
@@ -64,25 +68,10 @@ func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
 	return sorted, forward, stuck
 }
 
-func (g *initialisers) names(from, to int32) bool {
-	for _, n := range g.next[from] {
-		if n == to {
-			return true
-		}
-	}
-	return false
-}
-
 // walk returns the variables in the order in which a depth-first walk finishes them,
 // along the edges that follow allows, and the components (graph.Components).
 func (g *initialisers) walk(follow func(from, to int32) bool) (finished, component []int32) {
 	return graph.Components(len(g.next), func(from int32) []int32 {
-		var list []int32
-		for _, to := range g.next[from] {
-			if follow(from, to) {
-				list = append(list, to)
-			}
-		}
-		return list
+		return slices.DeleteFunc(slices.Clone(g.next[from]), func(to int32) bool { return !follow(from, to) })
 	})
 }
