@@ -29,26 +29,21 @@ func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Lo
 
 // Linked returns those of List that a link has taken. link.Options.Cubins had Symbols, and perhaps
 // others behind them.
-func (c *Cubins) Linked(r *link.Result) (list []container.Cubin) {
-	for _, i := range r.Cubins {
-		if i < len(c.List) {
-			list = append(list, c.List[i])
-		}
-	}
-	return list
-}
+func (c *Cubins) Linked(r *link.Result) []container.Cubin { return taken(c.List, r) }
 
 // Taken returns the symbols of those that Linked returns.
-func (c *Cubins) Taken(r *link.Result) (list []link.Cubin) {
+func (c *Cubins) Taken(r *link.Result) []link.Cubin { return taken(c.Symbols, r) }
+
+func taken[C any](list []C, r *link.Result) (chosen []C) {
 	if r == nil {
 		return nil
 	}
 	for _, i := range r.Cubins {
-		if i < len(c.Symbols) {
-			list = append(list, c.Symbols[i])
+		if i < len(list) {
+			chosen = append(chosen, list[i])
 		}
 	}
-	return list
+	return chosen
 }
 
 // from reports whether a link takes a cubin of an archive.
@@ -70,15 +65,9 @@ func offered(members []link.Cubin) (list []link.Cubin) {
 	return list
 }
 
-// pull is a member of an archive that something needs, by its place.
-type pull struct {
-	member     int
-	symbol, by string
-}
-
-// needed returns the members of archives that define names, or what the modules of a link, the
+// needed returns the numbers of the members of archives that define names, or what the modules of a link, the
 // cubins or other such members need, in the order of need.
-func needed(r *link.Result, names []string, cubins, members []link.Cubin) (taken []pull) {
+func needed(r *link.Result, names []string, cubins, members []link.Cubin) (taken []int) {
 	offers := map[string]int{} // the first member that defines a name
 	for i, member := range members {
 		for _, s := range member.Symbols {
@@ -87,19 +76,10 @@ func needed(r *link.Result, names []string, cubins, members []link.Cubin) (taken
 			}
 		}
 	}
-	users := map[string]string{}
-	for _, ref := range r.References {
-		users[ref.Name] = ref.Modules[0]
-	}
-	defined := map[string]bool{}
-	type need struct{ name, by string }
-	var needs []need
-	for _, name := range names {
-		needs = append(needs, need{name, ""})
-	}
+	defined, needs := map[string]bool{}, slices.Clone(names)
 	for _, s := range r.Symbols() {
 		if s.Linkage == "extern" {
-			needs = append(needs, need{s.Name, users[s.Name]})
+			needs = append(needs, s.Name)
 		} else {
 			defined[s.Name] = true
 		}
@@ -112,7 +92,7 @@ func needed(r *link.Result, names []string, cubins, members []link.Cubin) (taken
 			if s.Defined {
 				defined[s.Name] = true
 			} else {
-				needs = append(needs, need{s.Name, cubin.Name})
+				needs = append(needs, s.Name)
 			}
 		}
 	}
@@ -122,8 +102,8 @@ func needed(r *link.Result, names []string, cubins, members []link.Cubin) (taken
 	for len(needs) > 0 {
 		next := needs[0]
 		needs = needs[1:]
-		if i, found := offers[next.name]; found && !defined[next.name] {
-			taken = append(taken, pull{i, next.name, next.by})
+		if i, found := offers[next]; found && !defined[next] {
+			taken = append(taken, i)
 			note(members[i])
 		}
 	}

@@ -158,8 +158,8 @@ func (c *Intermediate) Pull(r *link.Result, names []string, cubins []link.Cubin)
 	taken := members
 	if r != nil {
 		taken = nil
-		for _, p := range needed(r, names, cubins, c.members()) {
-			taken = append(taken, members[p.member])
+		for _, i := range needed(r, names, cubins, c.members()) {
+			taken = append(taken, members[i])
 		}
 	}
 	for _, i := range taken {
