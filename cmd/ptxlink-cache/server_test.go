@@ -42,7 +42,7 @@ func dav() http.HandlerFunc {
 }
 
 // through returns the store of a server behind ptxlink-cache, as ptxlink has it.
-func through(t *testing.T, where string) shared.Store {
+func through(t *testing.T, where string) *shared.Store {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "ptxlink-cache")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {

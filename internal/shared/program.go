@@ -21,9 +21,10 @@ import (
 	"ptxlink/internal/infile"
 )
 
-// program is a program that speaks the protocol of GOCACHEPROG (go help environment,
-// cmd/go/internal/cacheprog): requests and answers are lines of JSON.
-type program struct {
+// Store keeps data by key, 64 hexadecimal digits. Several goroutines may use it. It is a program
+// that speaks the protocol of GOCACHEPROG (go help environment, cmd/go/internal/cacheprog):
+// requests and answers are lines of JSON.
+type Store struct {
 	words    []string
 	server   string // for ptxlink-cache
 	patience time.Duration
@@ -59,7 +60,8 @@ type Answer struct {
 	DiskPath      string   `json:",omitempty"`
 }
 
-func (p *program) String() string {
+// String names the store in messages, without a password.
+func (p *Store) String() string {
 	if p.server != "" {
 		return Redacted(p.server)
 	}
@@ -67,7 +69,7 @@ func (p *program) String() string {
 }
 
 // run starts the program, which begins with an answer that lists its commands.
-func (p *program) run() error {
+func (p *Store) run() error {
 	p.start.Do(func() {
 		p.command = exec.Command(p.words[0], p.words[1:]...)
 		p.command.Stderr = os.Stderr
@@ -106,7 +108,7 @@ func (p *program) run() error {
 var errEnded = errors.New("it has ended")
 
 // receive gives the answers to those who wait for them.
-func (p *program) receive(out io.Reader) {
+func (p *Store) receive(out io.Reader) {
 	lines := json.NewDecoder(bufio.NewReader(out))
 	for {
 		var answer Answer
@@ -130,7 +132,7 @@ func (p *program) receive(out io.Reader) {
 }
 
 // ask sends a request and waits for the answer.
-func (p *program) ask(ctx context.Context, r Request, body []byte) (answer Answer, err error) {
+func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer, err error) {
 	if err := p.run(); err != nil {
 		return answer, err
 	}
@@ -181,7 +183,9 @@ func (p *program) ask(ctx context.Context, r Request, body []byte) (answer Answe
 	}
 }
 
-func (p *program) Get(ctx context.Context, key string) ([]byte, error) {
+// Get returns the data stored under a key, or nil. The caller must check the data: a store may
+// return anything.
+func (p *Store) Get(ctx context.Context, key string) ([]byte, error) {
 	if err := CheckKey(key); err != nil {
 		return nil, err
 	}
@@ -201,7 +205,7 @@ func (p *program) Get(ctx context.Context, key string) ([]byte, error) {
 	return infile.Read(f, info)
 }
 
-func (p *program) Put(ctx context.Context, key string, data []byte) error {
+func (p *Store) Put(ctx context.Context, key string, data []byte) error {
 	if err := CheckKey(key); err != nil {
 		return err
 	}
@@ -211,7 +215,8 @@ func (p *program) Put(ctx context.Context, key string, data []byte) error {
 	return err
 }
 
-func (p *program) Close() error {
+// Close ends the connection.
+func (p *Store) Close() error {
 	if p.command == nil || p.command.Process == nil {
 		return nil
 	}

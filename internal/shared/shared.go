@@ -3,7 +3,6 @@
 package shared
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/url"
@@ -13,18 +12,6 @@ import (
 	"strings"
 	"time"
 )
-
-// Store keeps data by key, 64 hexadecimal digits. Several goroutines may use it.
-type Store interface {
-	// Get returns the data stored under a key, or nil. The caller must check the data: a store
-	// may return anything.
-	Get(ctx context.Context, key string) ([]byte, error)
-	Put(ctx context.Context, key string, data []byte) error
-	// Close ends the connection.
-	Close() error
-	// String names the store in messages, without a password.
-	String() string
-}
 
 // MaxSize is the largest data that Get returns, in bytes.
 const MaxSize = 1 << 30
@@ -36,23 +23,23 @@ func Names(where string) bool {
 }
 
 // Open returns the store that where names. It connects to nothing yet.
-func Open(where string) (Store, error) { return open(where, 5*time.Second) }
+func Open(where string) (*Store, error) { return open(where, 5*time.Second) }
 
 // open is Open. patience is how long a store may take to begin; it may take ten times as long for an
 // answer.
-func open(where string, patience time.Duration) (Store, error) {
+func open(where string, patience time.Duration) (*Store, error) {
 	command, ok := strings.CutPrefix(where, "prog:")
 	if !ok {
 		if u, err := url.Parse(where); err != nil || u.Host == "" {
 			return nil, fmt.Errorf("%s is not the address of a server", Redacted(where))
 		}
-		return &program{words: []string{serverProgram()}, server: where, patience: patience}, nil
+		return &Store{words: []string{serverProgram()}, server: where, patience: patience}, nil
 	}
 	words := strings.Fields(command)
 	if len(words) == 0 {
 		return nil, errors.New("prog: names no command")
 	}
-	return &program{words: words, patience: patience}, nil
+	return &Store{words: words, patience: patience}, nil
 }
 
 // ServerVariable is the environment variable that names the server for ptxlink-cache: others see the
