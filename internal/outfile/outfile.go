@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -368,11 +369,15 @@ func CannotWrite(path string, err error) error {
 	return fmt.Errorf("cannot write %s: %w", path, Reason(err))
 }
 
-// Reason removes the operation and the path of an *fs.PathError: the path may be
-// that of a temporary file, which means nothing to the user.
+// Reason removes the operation and the path of an error of package os or os/exec: messages
+// have the name already, and the path of a temporary file means nothing to the user.
 func Reason(err error) error {
+	var program *exec.Error
 	var perr *fs.PathError
 	var lerr *os.LinkError
+	if errors.As(err, &program) {
+		err = program.Err
+	}
 	switch {
 	case errors.As(err, &perr):
 		return perr.Err

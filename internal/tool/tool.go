@@ -1,4 +1,4 @@
-// Package tool runs the programs that ptxlink calls, such as ptxas, and reads what they
+// Package tool finds and runs the programs that ptxlink calls, such as ptxas, and reads what they
 // print and write.
 package tool
 

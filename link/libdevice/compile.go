@@ -14,6 +14,7 @@ import (
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/llvm"
@@ -127,9 +128,9 @@ func chooseLLC(o Options) (string, error) {
 		return "", diag.New(diag.Tool, diag.Place{}, "nothing here compiles libdevice: there is no cicc beside "+o.Bitcode+" and no llc on $PATH that makes PTX").
 			WithHelp("install nvcc or LLVM" + o.Spelling.With("--llc", ", or name an llc with %s"))
 	}
-	llc, err := llvm.Program(o.LLC)
+	llc, err := tool.Named(o.Spelling.Option("--llc"), o.LLC, "")
 	if err != nil {
-		return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", o.LLC, o.Spelling.Option("--llc"), llvm.WithoutPath(err)))
+		return "", err
 	}
 	if !llvm.MakesPTX(llc) {
 		return "", diag.New(diag.Tool, diag.Place{}, o.LLC+" does not make PTX: llc --version lists no nvptx64").WithHelp("name another llc" + o.Spelling.With("--llc", " with %s"))

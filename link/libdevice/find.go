@@ -3,6 +3,7 @@
 package libdevice
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,11 +11,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
+	"ptxlink/internal/outfile"
+	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
-	"ptxlink/link/llvm"
 	"ptxlink/link/ptxas"
 )
 
@@ -50,7 +51,7 @@ func (o Options) Find(explicit string) (string, error) {
 		if info, err := os.Stat(explicit); errors.Is(err, fs.ErrNotExist) {
 			return "", diag.New(diag.Tool, diag.Place{}, "there is no "+explicit+o.Spelling.With("--cuda", ", which %s names"))
 		} else if err != nil {
-			return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot read %s: %v", explicit, llvm.WithoutPath(err)))
+			return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot read %s: %v", explicit, outfile.Reason(err)))
 		} else if info.Mode().IsRegular() {
 			return explicit, nil
 		} else if !info.IsDir() {
@@ -64,36 +65,27 @@ func (o Options) Find(explicit string) (string, error) {
 		return "", diag.New(diag.Tool, diag.Place{}, "there is no "+fileName+" in "+explicit+o.Spelling.With("--cuda", ", which %s names")).
 			WithHelp("name the file itself, or the directory that holds " + dirs[0])
 	}
-	var looked []string
+	type place struct{ pattern, without string } // without: what there is if the pattern is empty
+	var places []place
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
-		root := os.Getenv(variable)
-		if root == "" {
-			looked = append(looked, "$"+variable+" (not set)")
-			continue
-		}
-		if path := below(root); path != "" {
-			return path, nil
-		}
-		looked = append(looked, root)
+		places = append(places, place{os.Getenv(variable), "$" + variable + " (not set)"})
 	}
-	nvcc, err := exec.LookPath("nvcc")
-	if err == nil {
-		nvcc, err = filepath.EvalSymlinks(nvcc)
-	}
-	if err != nil {
-		looked = append(looked, "the toolkit of nvcc (not on $PATH)")
-	} else {
-		root := filepath.Dir(filepath.Dir(nvcc))
-		if path := below(root); path != "" {
-			return path, nil
+	toolkit := ""
+	if nvcc, err := exec.LookPath("nvcc"); err == nil {
+		if nvcc, err = filepath.EvalSymlinks(nvcc); err == nil {
+			toolkit = filepath.Dir(filepath.Dir(nvcc))
 		}
-		looked = append(looked, root)
 	}
+	places = append(places, place{toolkit, "the toolkit of nvcc (not on $PATH)"})
 	for _, pattern := range installed() {
-		if path := below(pattern); path != "" {
+		places = append(places, place{pattern: pattern})
+	}
+	var looked []string
+	for _, p := range places {
+		if path := below(p.pattern); path != "" {
 			return path, nil
 		}
-		looked = append(looked, pattern)
+		looked = append(looked, cmp.Or(p.pattern, p.without))
 	}
 	return "", diag.New(diag.Tool, diag.Place{}, "cannot find "+fileName+"; looked in "+strings.Join(looked, ", ")).
 		WithHelp("it comes with the CUDA toolkit, or with pip install nvidia-nvvm; name the file or the toolkit" + o.Spelling.With("--cuda", " with %s"))
@@ -101,13 +93,9 @@ func (o Options) Find(explicit string) (string, error) {
 
 // below returns the file in the newest directory that matches the pattern, or "".
 func below(pattern string) string {
-	roots, _ := filepath.Glob(pattern)
-	slices.SortFunc(roots, ptxas.NewestFirst)
-	for _, root := range roots {
+	for _, root := range ptxas.Newest(pattern) {
 		for _, dir := range dirs {
-			found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), fileName))
-			slices.SortFunc(found, ptxas.NewestFirst)
-			for _, path := range found {
+			for _, path := range ptxas.Newest(filepath.Join(root, filepath.FromSlash(dir), fileName)) {
 				if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
 					return path
 				}
@@ -137,8 +125,6 @@ var installed = func() []string {
 	return append(list, ptxas.SitePackages()...)
 }
 
-var exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
-
 // findCicc returns the compiler of the toolkit that a bitcode file belongs to, or the
 // one on PATH; "" if there is none.
 func findCicc(bitcode string) string {
@@ -147,13 +133,13 @@ func findCicc(bitcode string) string {
 		dir = filepath.Dir(real)
 	}
 	for _, path := range []string{
-		filepath.Join(dir, "..", "bin", "cicc"+exe),       // nvvm/bin, and Debian
-		filepath.Join(dir, "..", "..", "bin", "cicc"+exe), // an unpacked toolkit
+		filepath.Join(dir, "..", "bin", "cicc"+tool.Exe),       // nvvm/bin, and Debian
+		filepath.Join(dir, "..", "..", "bin", "cicc"+tool.Exe), // an unpacked toolkit
 	} {
-		if path, err := llvm.Program(path); err == nil {
+		if path, err := tool.Find(path); err == nil {
 			return path
 		}
 	}
-	path, _ := llvm.Program("cicc")
+	path, _ := tool.Find("cicc")
 	return path
 }

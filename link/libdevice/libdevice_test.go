@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"ptxlink/internal/oracles"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 )
 
@@ -44,7 +45,7 @@ func TestFind(t *testing.T) {
 		"local/cuda-12.4/nvvm/libdevice/libdevice.10.bc":  "",
 		"local/cuda-12.10/nvvm/libdevice/libdevice.10.bc": "",
 		"local/cuda-13.0/README":                          "",
-		"toolkit/bin/nvcc" + exe:                          "#!/bin/sh\n",
+		"toolkit/bin/nvcc" + tool.Exe:                     "#!/bin/sh\n",
 		"empty/README":                                    "",
 	})
 	before := installed

@@ -190,7 +190,7 @@ func Run(ctx context.Context, dir string, command []string) (text []byte, said [
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
 	case err != nil:
-		return nil, nil, fmt.Errorf("cannot run %s: %w", command[0], WithoutPath(err))
+		return nil, nil, fmt.Errorf("cannot run %s: %w", command[0], outfile.Reason(err))
 	}
 	for line := range strings.Lines(string(out.Said)) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -4,14 +4,11 @@ package llvm
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -22,8 +19,6 @@ import (
 	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
 )
-
-var exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
 
 // Find sets Path to the absolute path of clang. It searches in this order:
 //
@@ -41,11 +36,8 @@ func (c *Compiler) Find(ctx context.Context, explicit string, beside []string, u
 		explicit, who = os.Getenv("CLANG"), "$CLANG"
 	}
 	if explicit != "" {
-		if c.Path, err = Program(explicit); err != nil {
-			return diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", explicit, who, WithoutPath(err))).
-				WithHelp("name the program itself, such as /usr/bin/clang")
-		}
-		return nil
+		c.Path, err = tool.Named(who, explicit, "/usr/bin/clang")
+		return err
 	}
 	need := writtenBy(units)
 	for _, path := range candidates(beside) {
@@ -79,27 +71,17 @@ var installed = []string{"/usr/lib/llvm-*/bin", "/usr/local/opt/llvm*/bin", "/op
 func candidates(beside []string) (list []string) {
 	dirs := filepath.SplitList(os.Getenv("PATH"))
 	for _, name := range []string{"clang", "llc"} {
-		for _, dir := range beside {
-			list = append(list, filepath.Join(dir, name+exe))
-		}
-		for _, dir := range dirs {
-			list = append(list, filepath.Join(dir, name+exe))
+		for _, dir := range slices.Concat(beside, dirs) {
+			list = append(list, filepath.Join(dir, name+tool.Exe))
 		}
 		list = append(list, newest(dirs, name+"-[1-9]*")...)
-		var usual []string
 		for _, pattern := range installed {
-			found, _ := filepath.Glob(pattern)
-			slices.SortFunc(found, ptxas.NewestFirst)
-			usual = append(usual, found...)
-		}
-		for _, dir := range usual {
-			list = append(list, filepath.Join(dir, name+exe))
+			for _, dir := range ptxas.Newest(pattern) {
+				list = append(list, filepath.Join(dir, name+tool.Exe))
+			}
 		}
 	}
-	return slices.DeleteFunc(list, func(path string) bool {
-		_, err := exec.LookPath(path) // with a separator in it, only that file
-		return !filepath.IsAbs(path) || err != nil
-	})
+	return slices.DeleteFunc(list, func(path string) bool { return !filepath.IsAbs(path) || !tool.IsProgram(path) })
 }
 
 // newest returns the files of directories that match a pattern, the newest version first.
@@ -116,7 +98,7 @@ func newest(dirs []string, pattern string) (found []string) {
 // there is none.
 func FindLLC() string {
 	for _, name := range append([]string{"llc"}, newest(filepath.SplitList(os.Getenv("PATH")), "llc-[1-9]*")...) {
-		path, err := Program(name)
+		path, err := tool.Find(name)
 		if err == nil && MakesPTX(path) {
 			return path
 		}
@@ -128,30 +110,6 @@ func FindLLC() string {
 func MakesPTX(llc string) bool {
 	out, _ := exec.Command(llc, "--version").Output()
 	return strings.Contains(string(out), "nvptx64")
-}
-
-// Program returns the absolute path of a program, because it runs in another directory;
-// "" if there is an error.
-func Program(name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", err
-	}
-	return filepath.Abs(path)
-}
-
-// WithoutPath returns an error without the operation and the path, which the message
-// contains already.
-func WithoutPath(err error) error {
-	var e *exec.Error
-	if errors.As(err, &e) {
-		err = e.Err
-	}
-	var p *fs.PathError
-	if errors.As(err, &p) {
-		err = p.Err
-	}
-	return err
 }
 
 // isLLC reports whether a program is an llc, by its name: llc, llc-19.

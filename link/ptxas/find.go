@@ -4,9 +4,6 @@ package ptxas
 
 import (
 	"cmp"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 )
 
@@ -33,11 +31,8 @@ func Find(explicit string) (string, error) { return Options{}.Find(explicit) }
 
 // Find is the function Find, whose errors name options by o.Spelling.
 func (o Options) Find(explicit string) (string, error) {
-	if explicit != "" {
-		return named(o.Spelling.Option("--ptxas"), explicit)
-	}
-	if name := os.Getenv("PTXAS"); name != "" {
-		return named("$PTXAS", name)
+	if path, err := o.named("ptxas", explicit); path != "" || err != nil {
+		return path, err
 	}
 	var looked, unset []string
 	for _, variable := range []string{"CUDA_HOME", "CUDA_PATH"} {
@@ -47,7 +42,7 @@ func (o Options) Find(explicit string) (string, error) {
 			continue
 		}
 		path := filepath.Join(root, "bin", program)
-		if isProgram(path) {
+		if tool.IsProgram(path) {
 			return filepath.Abs(path)
 		}
 		looked = append(looked, path)
@@ -55,28 +50,21 @@ func (o Options) Find(explicit string) (string, error) {
 	if path, err := exec.LookPath("ptxas"); err == nil {
 		return filepath.Abs(path)
 	}
-	for _, pattern := range installed() {
-		found, _ := filepath.Glob(filepath.Join(pattern, program))
-		slices.SortFunc(found, NewestFirst)
-		for _, path := range found {
-			if isProgram(path) {
-				return path, nil
+	dirs := installed()
+	for _, packages := range sitePackages() {
+		for _, wheel := range wheels {
+			dirs = append(dirs, filepath.Join(packages, filepath.FromSlash(wheel)))
+		}
+	}
+	for _, dir := range dirs {
+		for _, path := range Newest(filepath.Join(dir, program)) {
+			if tool.IsProgram(path) {
+				return filepath.Abs(path)
 			}
 		}
 	}
 	if os.Getenv("VIRTUAL_ENV") == "" {
 		unset = append(unset, "$VIRTUAL_ENV")
-	}
-	for _, packages := range sitePackages() {
-		for _, wheel := range wheels {
-			found, _ := filepath.Glob(filepath.Join(packages, filepath.FromSlash(wheel), program))
-			slices.SortFunc(found, NewestFirst)
-			for _, path := range found {
-				if isProgram(path) {
-					return filepath.Abs(path)
-				}
-			}
-		}
 	}
 	text := "cannot find ptxas in " + strings.Join(append(looked, "$PATH, the usual directories or pip's wheels"), ", ")
 	if unset != nil {
@@ -89,7 +77,7 @@ func (o Options) Find(explicit string) (string, error) {
 // NotForPTX ends the help for a ptxas that is not found.
 const NotForPTX = "; writing PTX needs none"
 
-var program = "ptxas" + map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
+var program = "ptxas" + tool.Exe
 
 // installed lists the directories of step 5. It is a variable for the test.
 var installed = func() []string {
@@ -141,28 +129,25 @@ func SitePackages() (list []string) {
 	return append(list, "/usr/local/lib/python3*/site-packages", "/usr/local/lib/python3*/dist-packages", "/usr/lib/python3*/site-packages")
 }
 
-// named returns the path of the program that the user named.
-func named(who, name string) (string, error) {
-	path, err := exec.LookPath(name)
-	if err != nil {
-		var e *exec.Error
-		if errors.As(err, &e) {
-			err = e.Err
-		}
-		var p *fs.PathError // of a name with a separator; it repeats the name
-		if errors.As(err, &p) {
-			err = p.Err
-		}
-		return "", diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", name, who, err)).
-			WithHelp("name the program itself, such as /usr/local/cuda/bin/" + program)
+// named returns the path of the program that the user named by an option, explicit, or by a
+// variable; "" if there is neither.
+func (o Options) named(name, explicit string) (string, error) {
+	who := o.Spelling.Option("--" + name)
+	if explicit == "" {
+		who = "$" + strings.ToUpper(name)
+		explicit = os.Getenv(who[1:])
 	}
-	// ptxas runs in another directory, so the path must be absolute.
-	return filepath.Abs(path)
+	if explicit == "" {
+		return "", nil
+	}
+	return tool.Named(who, explicit, "/usr/local/cuda/bin/"+program)
 }
 
-func isProgram(path string) bool {
-	_, err := exec.LookPath(path) // with a separator in it, only that file
-	return err == nil
+// Newest returns the files that match a pattern, the newest version first.
+func Newest(pattern string) []string {
+	found, _ := filepath.Glob(pattern)
+	slices.SortFunc(found, NewestFirst)
+	return found
 }
 
 // NewestFirst orders paths that differ in a version: 12.10 before 12.4 before 9.2.

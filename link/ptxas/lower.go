@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 
 	"ptxlink/internal/outfile"
@@ -68,9 +67,7 @@ func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 	}
 	for _, root := range roots {
 		for _, dir := range []string{"nvvm/lib64", "lib", "lib64", "lib/" + debianHost()} {
-			found, _ := filepath.Glob(filepath.Join(root, filepath.FromSlash(dir), "libnvvm.so*"))
-			slices.SortFunc(found, NewestFirst)
-			if len(found) > 0 {
+			if found := Newest(filepath.Join(root, filepath.FromSlash(dir), "libnvvm.so*")); len(found) > 0 {
 				return filepath.Abs(found[0])
 			}
 		}

@@ -39,9 +39,9 @@ func (o Options) FindNvlink(explicit string) (string, error) {
 	if strings.Contains(strings.Join(looked, ""), ours) {
 		release := releaseOf(o.Path)
 		for _, dir := range toolDirs() {
-			path := filepath.Join(dir, "nvlink"+filepath.Ext(program))
+			path := filepath.Join(dir, "nvlink"+tool.Exe)
 			switch {
-			case !isProgram(path):
+			case !tool.IsProgram(path):
 			case isOurs(path):
 				looked = append(looked, dir+ours)
 			case release != "" && releaseOf(path) == release:
@@ -77,13 +77,8 @@ func (o Options) missingHelp(tool, otherwise string) string {
 // beside returns the path of the program that the user named, or else of the one beside
 // ptxas, unless passedOver says no. Without such a program it returns "" and the directories
 // that it looked in.
-func (o Options) beside(tool, explicit string, passedOver func(path string) bool) (path string, looked []string, err error) {
-	if explicit != "" {
-		path, err = named(o.Spelling.Option("--"+tool), explicit)
-		return path, nil, err
-	}
-	if variable := strings.ToUpper(tool); os.Getenv(variable) != "" {
-		path, err = named("$"+variable, os.Getenv(variable))
+func (o Options) beside(name, explicit string, passedOver func(path string) bool) (path string, looked []string, err error) {
+	if path, err = o.named(name, explicit); path != "" || err != nil {
 		return path, nil, err
 	}
 	dirs := []string{filepath.Dir(o.Path)}
@@ -91,9 +86,9 @@ func (o Options) beside(tool, explicit string, passedOver func(path string) bool
 		dirs = append(dirs, filepath.Dir(real))
 	}
 	for _, dir := range dirs {
-		path := filepath.Join(dir, tool+filepath.Ext(program))
+		path := filepath.Join(dir, name+tool.Exe)
 		switch {
-		case !isProgram(path):
+		case !tool.IsProgram(path):
 			looked = append(looked, dir)
 		case passedOver(path):
 			looked = append(looked, dir+ours)

@@ -1,0 +1,42 @@
+package tool
+
+import (
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"ptxlink/internal/outfile"
+	"ptxlink/link/diag"
+)
+
+// Exe is the suffix of programs.
+var Exe = map[bool]string{true: ".exe"}[runtime.GOOS == "windows"]
+
+// Find returns the absolute path of a program, because it runs in another directory; "" if
+// there is an error, which does not repeat the name.
+func Find(name string) (string, error) {
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", outfile.Reason(err)
+	}
+	return filepath.Abs(path)
+}
+
+// Named is Find for a program that the user named by who, an option or a variable. The error is
+// a *diag.Message, with help if there is an example of a path.
+func Named(who, name, example string) (path string, err error) {
+	if path, err = Find(name); err != nil {
+		m := diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("cannot run %s, which %s names: %v", name, who, err))
+		if err = m; example != "" {
+			m.WithHelp("name the program itself, such as " + example)
+		}
+	}
+	return path, err
+}
+
+// IsProgram reports whether a path with a separator in it is that of a program.
+func IsProgram(path string) bool {
+	_, err := exec.LookPath(path)
+	return err == nil
+}
