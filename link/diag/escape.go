@@ -3,9 +3,10 @@ package diag
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"strconv"
-	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -26,25 +27,17 @@ func Escape(s string) string {
 	out := []byte(s[:at])
 	for at < len(s) {
 		r, n := utf8.DecodeRuneInString(s[at:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			out = append(out, `\x`...)
-			out = append(out, hexDigits[s[at]>>4], hexDigits[s[at]&15])
-		case strconv.IsPrint(r):
-			out = append(out, s[at:at+n]...)
-		default:
-			quoted := strconv.AppendQuoteRune(nil, r)
+		text := s[at : at+n]
+		if strconv.IsPrint(r) && utf8.ValidString(text) {
+			out = append(out, text...)
+		} else {
+			quoted := strconv.Quote(text)
 			out = append(out, quoted[1:len(quoted)-1]...)
 		}
 		at += n
 	}
 	return string(out)
 }
-
-const hexDigits = "0123456789abcdef"
-
-// Printable reports whether Escape returns s unchanged.
-func Printable(s string) bool { return unprintable(s) < 0 }
 
 // unprintable returns the offset of the first character that does not print; -1 if
 // all do.
@@ -120,12 +113,9 @@ func EscapeJSON(text []byte) []byte {
 		r, n := utf8.DecodeRune(text[at:])
 		if !strconv.IsPrint(r) {
 			out = append(out, text[from:at]...)
-			if r > 0xffff { // JSON uses UTF-16 escapes
-				r -= 0x10000
-				out = appendUTF16(out, 0xd800+r>>10)
-				r = 0xdc00 + r&0x3ff
+			for _, unit := range utf16.AppendRune(nil, r) {
+				out = fmt.Appendf(out, `\u%04x`, unit)
 			}
-			out = appendUTF16(out, r)
 			from = at + n
 		}
 		at += n
@@ -134,9 +124,4 @@ func EscapeJSON(text []byte) []byte {
 		return text
 	}
 	return append(out, text[from:]...)
-}
-
-func appendUTF16(out []byte, r rune) []byte {
-	hex := strconv.FormatInt(int64(r), 16)
-	return append(append(out, `\u`...), strings.Repeat("0", 4-len(hex))+hex...)
 }
