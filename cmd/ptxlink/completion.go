@@ -68,9 +68,11 @@ func asked(args []string) (words []string, ok bool) {
 func (s subcommand) complete(t table, words []string) string {
 	var answer strings.Builder
 	last := strings.TrimPrefix(words[len(words)-1], "''") // how PowerShell passes an empty word
-	offer := func(word, meaning string) {
-		if strings.HasPrefix(word, last) {
-			fmt.Fprintf(&answer, "%s\t%s\n", word, meaning)
+	offer := func(before string, list []value) {
+		for _, v := range list {
+			if strings.HasPrefix(before+v.word, last) {
+				fmt.Fprintf(&answer, "%s\t%s\n", before+v.word, v.meaning)
+			}
 		}
 	}
 	if slices.Contains(words[:len(words)-1], "--") {
@@ -78,9 +80,7 @@ func (s subcommand) complete(t table, words []string) string {
 	}
 	if f, before := t.completed(words); f != nil {
 		o := describeFlag(f)
-		for _, v := range o.values() {
-			offer(before+v.word, v.meaning)
-		}
+		offer(before, o.values())
 		switch o.Value {
 		case "FILE", "PATH":
 			answer.WriteString(":files\n")
@@ -90,53 +90,37 @@ func (s subcommand) complete(t table, words []string) string {
 		return answer.String()
 	}
 	if strings.HasPrefix(last, "-") {
-		t.offerOptions(last, offer)
+		for _, f := range t.flags {
+			o := describeFlag(f)
+			for _, spelling := range o.Spellings {
+				offer(spelling, []value{{"", o.Text}})
+				if o.optional {
+					offer(spelling, []value{{"=", o.Text}})
+				}
+			}
+			// Letters with their values, -O0 or -Wno-odr; the latter are hundreds.
+			if letter := f.Names()[0]; len(letter) == 1 && strings.Contains(joined, letter) && (letter != "W" || last != "-") {
+				offer("-"+letter, o.values())
+			}
+		}
 		return answer.String()
 	}
-	switch s.Name {
-	case "completion":
+	switch {
+	case s.Name == "completion":
 		for _, shell := range shells {
-			offer(shell, "shell")
+			offer(shell, []value{{"", "shell"}})
 		}
-		return answer.String()
-	case "explain":
-		for _, v := range ruleValues("", diag.Error, diag.Warning) {
-			offer(v.word, v.meaning)
-		}
-		return answer.String()
-	case "version":
-		return ""
-	}
-	if s.Name == "manual" || s.Name == "" && len(words) == 1 {
+	case s.Name == "explain":
+		offer("", ruleValues("", diag.Error, diag.Warning))
+	case s.Name == "manual" || s.Name == "" && len(words) == 1:
 		for _, sub := range subcommands() {
-			offer(sub.Name, sub.Usage)
+			offer(sub.Name, []value{{"", sub.Usage}})
 		}
 	}
-	if s.Name != "manual" {
+	if !slices.Contains([]string{"completion", "explain", "manual", "version"}, s.Name) {
 		answer.WriteString(":files\n")
 	}
 	return answer.String()
-}
-
-// offerOptions offers the options, and letters with their values: -O0, -O1, -Wno-odr. The
-// latter are hundreds for -W.
-func (t table) offerOptions(last string, offer func(word, meaning string)) {
-	for _, f := range t.flags {
-		o := describeFlag(f)
-		for _, spelling := range o.Spellings {
-			offer(spelling, o.Text)
-			if o.optional {
-				offer(spelling+"=", o.Text)
-			}
-		}
-		letter := f.Names()[0]
-		if len(letter) > 1 || !strings.Contains(joined, letter) || letter == "W" && last == "-" {
-			continue
-		}
-		for _, v := range o.values() {
-			offer("-"+letter+v.word, v.meaning)
-		}
-	}
 }
 
 // value is a value of an option that completion offers.
