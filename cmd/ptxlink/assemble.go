@@ -30,9 +30,7 @@ func (j *linkJob) readAssembler() error {
 	if opts.Bool("save-temps") && j.output == "-" {
 		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
 	}
-	for _, list := range opts.StringSlice("Xptxas") {
-		j.assembler.Args = append(j.assembler.Args, strings.Split(list, ",")...)
-	}
+	j.assembler.Args = splitCommas(opts.StringSlice("Xptxas"))
 	if len(j.archs) > 0 && ptxas.SetsArch(j.assembler.Args) {
 		return &usageError{text: "-Xptxas names a GPU, but --arch names several", help: "name the GPUs with --arch only"}
 	}

@@ -181,11 +181,10 @@ func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, erro
 }
 
 // newLowerer finds the tools for LTO-IR.
-func (j *linkJob) newLowerer(lto *dlink.Intermediate) (*ptxas.Lowerer, error) {
+func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err error) {
 	b := &j.assembler
 	why := "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
 	if b.Path == "" {
-		var err error
 		if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
 			var m *diag.Message
 			if errors.As(err, &m) {
@@ -194,15 +193,13 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (*ptxas.Lowerer, error) {
 			return nil, j.neededFor(why, err)
 		}
 	}
-	l := &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache}, Nvlink: b.Nvlink}
+	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache}, Nvlink: b.Nvlink}
 	l.Arch = strings.Replace(cmp.Or(j.options.Arch, lto.Arch()), "compute_", "sm_", 1)
 	if l.Nvlink == "" {
-		var err error
 		if l.Nvlink, err = j.findNvlink(why); err != nil {
 			return nil, err
 		}
 	}
-	var err error
 	if l.NVVM, err = b.FindNVVM(j.opts.String("nvvm"), l.Nvlink); err != nil {
 		return nil, j.neededFor(why, err)
 	}

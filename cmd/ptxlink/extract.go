@@ -113,18 +113,15 @@ func (c *command) writeTexts(list []pack.Extracted, output string, force bool) e
 	var log diag.Log
 	var files []outfile.File
 	for _, e := range list {
-		if !regular(e.File) { // a pipe is not read before it is written
-			files = append(files, outfile.File{Path: e.File, Data: e.Text})
-			continue
-		}
-		old, err := os.ReadFile(e.File)
-		switch {
-		case err == nil && bytes.Equal(old, e.Text):
-			continue
-		case err == nil && !force:
-			log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s is there and is not what %s holds", e.File, e.Name)).
-				WithHelp("choose a directory with -o, or write over it with --force")
-			continue
+		if regular(e.File) { // a pipe is not read before it is written
+			old, err := os.ReadFile(e.File)
+			if err == nil && bytes.Equal(old, e.Text) {
+				continue
+			}
+			if err == nil && !force {
+				log.Error(diag.OutputExists, diag.Place{}, fmt.Sprintf("%s is there and is not what %s holds", e.File, e.Name)).
+					WithHelp("choose a directory with -o, or write over it with --force")
+			}
 		}
 		files = append(files, outfile.File{Path: e.File, Data: e.Text})
 	}

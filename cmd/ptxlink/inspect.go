@@ -297,16 +297,15 @@ func (c *command) nm(opts *cli.Context) error {
 	if len(list) == 0 && unread != nil {
 		return unread
 	}
-	style, err := readListing(opts)
-	if err != nil {
-		return err
-	}
+	style := readListing(opts)
 	for _, o := range list {
 		o.Symbols = style.choose(opts, o.Symbols)
 	}
 	var out bytes.Buffer
 	if style.format == "json" {
-		err = writeListing(&out, list)
+		if err := writeListing(&out, list); err != nil {
+			return err
+		}
 	} else {
 		for i, o := range list {
 			if len(list) > 1 && !style.files {
@@ -319,9 +318,6 @@ func (c *command) nm(opts *cli.Context) error {
 				style.write(&out, o, s)
 			}
 		}
-	}
-	if err != nil {
-		return err
 	}
 	if path := opts.String("output"); path != "" && path != "-" {
 		return cmp.Or(c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()}), unread)
@@ -338,7 +334,7 @@ type listing struct {
 	sizes, sizeForBody bool
 }
 
-func readListing(opts *cli.Context) (listing, error) {
+func readListing(opts *cli.Context) listing {
 	l := listing{
 		format: cmp.Or(opts.String("format"), "bsd"), files: opts.Bool("print-file-name"), lines: opts.Bool("line-numbers"),
 		demangle: opts.Bool("demangle") && !opts.Bool("no-demangle"), sizes: opts.Bool("print-size"), sizeForBody: opts.Bool("size-sort"),
@@ -349,7 +345,7 @@ func readListing(opts *cli.Context) (listing, error) {
 			l.format = strings.Replace(name, "portability", "posix", 1)
 		}
 	}
-	return l, nil
+	return l
 }
 
 // choose returns the symbols to list, in order.
