@@ -3,11 +3,10 @@ package link
 import (
 	"context"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -161,16 +160,7 @@ func namedOnce(list []Input, log *diag.Log) []Input {
 // isArchive reports whether the file starts like an archive. It returns false for
 // files it cannot read.
 func isArchive(path string) bool {
-	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 8)
-	_, err = io.ReadFull(f, head)
+	head, err := infile.Head(path, 8)
 	return err == nil && container.IsArchive(head)
 }
 

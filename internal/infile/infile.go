@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"slices"
 	"strings"
@@ -169,6 +170,18 @@ func Read(f *os.File, info fs.FileInfo) ([]byte, error) {
 	data := make([]byte, info.Size())
 	_, err := io.ReadFull(f, data)
 	return data, err
+}
+
+// Head returns the first n bytes of a regular file, or all of a shorter one.
+func Head(path string, n int64) ([]byte, error) {
+	f, info, err := OpenRegular(path, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	head := make([]byte, min(n, info.Size()))
+	_, err = io.ReadFull(f, head)
+	return head, err
 }
 
 // ReadFile reads a file of any kind to its end, which is an error behind limit bytes.

@@ -5,10 +5,11 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
+	"math"
 	"slices"
 	"strings"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/mapped"
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -150,11 +151,7 @@ func (r *reader) cubin(of container.Object, c container.Code) (cubin container.C
 // mayHold reports whether a regular file starts as one that may hold more than PTX, and is no
 // package.
 func mayHold(path string) bool {
-	info, err := os.Stat(path)
-	if err != nil || !info.Mode().IsRegular() {
-		return false
-	}
-	f, err := os.Open(path)
+	f, info, err := infile.OpenRegular(path, math.MaxInt64)
 	if err != nil {
 		return false
 	}

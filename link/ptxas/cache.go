@@ -163,14 +163,8 @@ func (c *Cache) version(ctx context.Context, path string) string {
 }
 
 func isScript(path string) bool {
-	f, err := os.Open(path)
-	if err != nil {
-		return true
-	}
-	defer f.Close()
-	var start [2]byte
-	f.Read(start[:])
-	return string(start[:]) == "#!"
+	start, err := infile.Head(path, 2)
+	return err != nil || string(start) == "#!"
 }
 
 // load returns the entry of a key, whose cubin check accepts.

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 )
@@ -125,15 +125,9 @@ func isOurs(path string) bool {
 			return true
 		}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	head := make([]byte, 8<<10)
-	n, _ := io.ReadFull(f, head)
+	head, err := infile.Head(path, 8<<10)
 	// The name of the note with the build ID, which lies behind the headers.
-	if head = head[:n]; bytes.HasPrefix(head, []byte("\x7fELF")) && !bytes.Contains(head, []byte("Go\x00\x00")) {
+	if err != nil || bytes.HasPrefix(head, []byte("\x7fELF")) && !bytes.Contains(head, []byte("Go\x00\x00")) {
 		return false
 	}
 	return regexp.MustCompile(`(?m)^ptxlink `).Match(askVersion(path))
