@@ -120,9 +120,9 @@ func removeNames(path string) error {
 	return os.Remove(path)
 }
 
-// TempDir creates a directory for the files of a program that is run. remove removes
-// it and its contents.
-func TempDir() (dir string, remove func(), err error) {
+// TempDir creates a directory for a program that is run, with these files. remove removes it
+// and its contents.
+func TempDir(files ...File) (dir string, remove func(), err error) {
 	err = create(func() (string, error) {
 		dir, err = os.MkdirTemp("", "ptxlink-")
 		return dir, err
@@ -130,6 +130,14 @@ func TempDir() (dir string, remove func(), err error) {
 	if err != nil && !errors.Is(err, errAbandoned) {
 		return "", nil, diag.New(diag.IO, diag.Place{}, fmt.Sprintf("cannot make a temporary directory in %s: %v", os.TempDir(), Reason(err))).
 			WithHelp("name a directory that is there and can be written with the environment variable " + map[bool]string{false: "TMPDIR", true: "TMP"}[runtime.GOOS == "windows"])
+	}
+	for _, f := range files {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, f.Path), f.Data, 0o600)
+		}
+	}
+	if err != nil {
+		discard(dir)
 	}
 	return dir, func() { discard(dir) }, err
 }

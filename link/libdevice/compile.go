@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -72,14 +70,11 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 	if err != nil {
 		return nil, err
 	}
-	dir, remove, err := outfile.TempDir()
+	dir, remove, err := outfile.TempDir(outfile.File{Path: fileName, Data: bitcode}, outfile.File{Path: sourceName, Data: source(l.Names)})
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	if err := os.WriteFile(filepath.Join(dir, fileName), bitcode, 0o600); err != nil {
-		return nil, err
-	}
 	if llc != "" {
 		l.Tool = llc
 		l.PTX, err = compile(ctx, log, dir, llc, "-mtriple=nvptx64-nvidia-cuda", "-mcpu="+o.Arch, fileName, "-o", outputName)
@@ -87,9 +82,6 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 		return l, err
 	}
 	l.Tool = findCicc(o.Bitcode)
-	if err := os.WriteFile(filepath.Join(dir, sourceName), source(l.Names), 0o600); err != nil {
-		return nil, err
-	}
 	ftz := map[bool]string{false: "-ftz=0", true: "-ftz=1"}[o.FTZ]
 	// The options that nvcc passes, with nvcc's defaults.
 	l.PTX, err = compile(ctx, log, dir, l.Tool, "-arch", "compute_"+strings.TrimPrefix(o.Arch, "sm_"), "-m64", "--device-c",

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -55,12 +54,8 @@ const outputName = "out.ptx"
 // may see stay visible, except those of units with Archive, of which only what the others use is
 // taken. With an error of the log, it returns ErrRejected.
 func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
-	dir, remove, err := outfile.TempDir()
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
 	var names, named, archived []string
+	var files []outfile.File
 	for i, u := range units {
 		names = append(names, fmt.Sprintf("unit%d.bc", i))
 		if u.Archive {
@@ -68,10 +63,13 @@ func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag
 		} else {
 			named = append(named, names[i])
 		}
-		if err := os.WriteFile(filepath.Join(dir, names[i]), u.Data, 0o600); err != nil {
-			return nil, err
-		}
+		files = append(files, outfile.File{Path: names[i], Data: u.Data})
 	}
+	dir, remove, err := outfile.TempDir(files...)
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
 	var text []byte
 	for _, command := range c.commands(named, archived) {
 		var said []string

@@ -2,8 +2,6 @@ package ptxas
 
 import (
 	"context"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -73,21 +71,16 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 		b.Command(append([]string{fatbinary}, args...))
 		return nil, nil
 	}
-	dir, remove, err := outfile.TempDir()
+	t := Portable(targets)
+	files := []outfile.File{{Path: filePrefix(targets, t) + inputName, Data: t.PTX}}
+	for i, t := range targets {
+		files = append(files, outfile.File{Path: filePrefix(targets, t) + outputName, Data: outputs[i].Cubin})
+	}
+	dir, remove, err := outfile.TempDir(files...)
 	if err != nil {
 		return nil, err
 	}
 	defer remove()
-	t := Portable(targets)
-	files := map[string][]byte{filePrefix(targets, t) + inputName: t.PTX}
-	for i, t := range targets {
-		files[filePrefix(targets, t)+outputName] = outputs[i].Cubin
-	}
-	for name, data := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return nil, err
-		}
-	}
 	out, err := run(ctx, dir, fatbinary, args)
 	if err != nil {
 		return nil, err

@@ -181,7 +181,11 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 
 // nvlink runs nvlink.
 func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []container.LTOIR, log *diag.Log) (said string, text []byte, err error) {
-	dir, remove, err := outfile.TempDir()
+	files := []outfile.File{{Path: names[0], Data: l.empty}}
+	for i, u := range units {
+		files = append(files, outfile.File{Path: names[i+1], Data: u.Data})
+	}
+	dir, remove, err := outfile.TempDir(files...)
 	if err != nil {
 		return "", nil, err
 	}
@@ -192,15 +196,6 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 	}
 	if err := os.Symlink(l.NVVM, filepath.Join(library, "libnvvm.so")); err != nil {
 		return "", nil, err
-	}
-	for i, name := range names {
-		data := l.empty
-		if i > 0 {
-			data = units[i-1].Data
-		}
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			return "", nil, err
-		}
 	}
 	out, err := run(ctx, dir, l.Nvlink, args)
 	if err != nil {

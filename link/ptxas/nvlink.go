@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -100,21 +98,18 @@ func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.L
 
 // nvlink runs nvlink.
 func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubins [][]byte, log *diag.Log) (_ string, cubin []byte, err error) {
-	dir, remove, err := outfile.TempDir()
+	var files []outfile.File
+	for i, cubin := range cubins {
+		files = append(files, outfile.File{Path: names[i], Data: cubin})
+	}
+	for i, o := range b.Cubins {
+		files = append(files, outfile.File{Path: objectName(i), Data: o.Data})
+	}
+	dir, remove, err := outfile.TempDir(files...)
 	if err != nil {
 		return "", nil, err
 	}
 	defer remove()
-	for i, cubin := range cubins {
-		if err := os.WriteFile(filepath.Join(dir, names[i]), cubin, 0o600); err != nil {
-			return "", nil, err
-		}
-	}
-	for i, o := range b.Cubins {
-		if err := os.WriteFile(filepath.Join(dir, objectName(i)), o.Data, 0o600); err != nil {
-			return "", nil, err
-		}
-	}
 	var out tool.Output
 	if err := b.slots.with(ctx, func() (err error) {
 		out, err = run(ctx, dir, b.Nvlink, args)
