@@ -1,6 +1,9 @@
 package link
 
 import (
+	"slices"
+
+	"ptxlink/internal/graph"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -43,4 +46,74 @@ func (pl *planner) order(variables []resolve.DeclID) (ordered, forwards []resolv
 		}
 	}
 	return ordered, forwards
+}
+
+// initialisers holds variables and, for each, the variables its initialiser uses.
+type initialisers struct {
+	next  [][]int32
+	local []bool // the variable has no linkage, so it cannot have a forward declaration
+}
+
+// order returns the variables, each after those it uses and otherwise in their
+// original order. forward marks variables with a forward declaration; edges to them
+// do not count. stuck holds one variable of each cycle without an external member.
+//
+// The time is linear in the number of edges:
+//
+//  1. A depth-first walk computes components and ranks. Only an edge back to a lower
+//     rank closes a cycle.
+//  2. Edges lead from one external variable to another directly, or through local
+//     ones. An external variable with a back edge from its own component gets a
+//     forward declaration. Each cycle has such a variable.
+//  3. A second walk, without the edges to those, computes the order.
+func (g *initialisers) order() (sorted []int32, forward []bool, stuck []int32) {
+	finished, component := g.walk(func(from, to int32) bool { return true })
+	rank := make([]int32, len(g.next))
+	for i, v := range finished {
+		rank[v] = int32(len(finished) - i)
+	}
+
+	locals, circle := g.walk(func(from, to int32) bool { return g.local[from] && g.local[to] })
+	size := make([]int, len(g.next))
+	for _, c := range circle {
+		size[c]++
+	}
+	for v := range g.next {
+		if root := circle[v]; root == int32(v) && g.local[v] && (size[root] > 1 || slices.Contains(g.next[root], root)) {
+			stuck = append(stuck, root)
+		}
+	}
+
+	highest := make([]int32, len(g.next)) // rank of an external variable that leads here
+	spread := func(from, rank int32) {
+		for _, to := range g.next[from] {
+			if component[to] == component[from] {
+				highest[to] = max(highest[to], rank)
+			}
+		}
+	}
+	for v := range g.next {
+		if !g.local[v] {
+			spread(int32(v), rank[v])
+		}
+	}
+	for i := len(locals) - 1; i >= 0; i-- { // each before those it uses
+		if v := locals[i]; g.local[v] {
+			spread(v, highest[v])
+		}
+	}
+	forward = make([]bool, len(g.next))
+	for v := range g.next {
+		forward[v] = !g.local[v] && highest[v] >= rank[v]
+	}
+	sorted, _ = g.walk(func(from, to int32) bool { return !forward[to] })
+	return sorted, forward, stuck
+}
+
+// walk returns the variables in the order in which a depth-first walk finishes them,
+// along the edges that follow allows, and the components (graph.Components).
+func (g *initialisers) walk(follow func(from, to int32) bool) (finished, component []int32) {
+	return graph.Components(len(g.next), func(from int32) []int32 {
+		return slices.DeleteFunc(slices.Clone(g.next[from]), func(to int32) bool { return !follow(from, to) })
+	})
 }

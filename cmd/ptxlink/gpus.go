@@ -162,6 +162,25 @@ func printWay(w io.Writer, name string, way []link.Symbol) {
 	}
 }
 
+// showFolded writes a line for each function that another one replaces.
+func showFolded(w io.Writer, result *link.Result) {
+	for _, f := range result.Folded {
+		fmt.Fprintf(w, "folded\t%s\tinto\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
+	}
+}
+
+// showInlining writes a line for each call that could be inlined.
+func showInlining(w io.Writer, result *link.Result) {
+	for _, call := range result.InlinedCalls {
+		what := "inlined"
+		if !call.Inlined {
+			what = "not inlined: " + call.Reason
+		}
+		file, line, _ := call.Place.Position()
+		fmt.Fprintf(w, "%s:%d\t%s\t%s\t%s\n", diag.Escape(file), line, diag.Escape(call.Caller), diag.Escape(call.Callee), diag.Escape(what))
+	}
+}
+
 // unused returns the archives that no link needs.
 func unused(targets []ptxas.Target) []string {
 	list := targets[0].Unused

@@ -241,6 +241,36 @@ func (j *linkJob) readOptions() error {
 	return j.readAssembler()
 }
 
+// readOptimize reads the options for the second stage of a link.
+func (j *linkJob) readOptimize() (o link.Optimize, err error) {
+	opts := j.opts
+	o = link.Optimize{
+		Level:        int(opts.Int64("O")),
+		Inline:       opts.StringSlice("inline"),
+		NoInline:     opts.StringSlice("no-inline"),
+		InlineLimit:  int(opts.Int64("inline-limit")),
+		Fold:         opts.Bool("icf"),
+		Interposable: opts.Bool("compile-only"),
+	}
+	inlines := o.Level > 0 || len(o.Inline) > 0
+	if inlines {
+		collectAt(400) // each round of inlining leaves a module behind
+	}
+	if (inlines || o.Fold) && opts.Bool("relocatable") {
+		return o, &usageError{text: "-r excludes -O, --inline and --icf", help: "optimise when everything is linked"}
+	}
+	if !inlines {
+		for _, name := range []string{"no-inline", "inline-limit", "print-inlining"} {
+			if opts.IsSet(name) {
+				if err := j.warnUnused(name, "-O or --inline"); err != nil {
+					return o, err
+				}
+			}
+		}
+	}
+	return o, nil
+}
+
 // readInputs finds the inputs of the link.
 func (j *linkJob) readInputs(dirs []string) (err error) {
 	j.options.Inputs, err = j.findInputs(dirs)

@@ -5,7 +5,11 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"errors"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
 	"ptxlink/link"
 	"ptxlink/object/container"
@@ -109,4 +113,52 @@ func symbolOf(value []byte) uint32 {
 		return 0
 	}
 	return binary.LittleEndian.Uint32(value)
+}
+
+// ptxas -v writes messages of these forms, and nothing else has the numbers of spills:
+//
+//	ptxas info    : 0 bytes gmem
+//	ptxas info    : Compiling entry function 'k' for 'sm_80'
+//	ptxas info    : Function properties for k
+//	    192 bytes stack frame, 192 bytes spill stores, 192 bytes spill loads
+//	ptxas info    : Used 32 registers, 360 bytes cmem[0]
+//	ptxas info    : Overriding maximum register limit 256 for 'k' with  32 of maxrregcount option
+//	ptxas info    : Compile time = 17.529 ms
+var (
+	properties = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^ptxas info *: Function properties for (\S+)\s*$`)
+	})
+	spilled = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^ +\d+ bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s*$`)
+	})
+	talk = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`^ptxas info *: (\d+ bytes [gc]mem|Compiling entry function |Used \d+ registers|Overriding maximum register limit |Compile time = )`)
+	})
+)
+
+// readSpills removes the messages of ptxas -v from what ptxas said, and returns the
+// spills of each function. A function that was copied into several kernels has the
+// largest.
+func readSpills(said string) (rest string, list map[string]Spills) {
+	list = map[string]Spills{}
+	var b strings.Builder
+	name := ""
+	for line := range strings.Lines(said) {
+		if found := properties().FindStringSubmatch(line); found != nil {
+			name = found[1]
+			continue
+		}
+		if found := spilled().FindStringSubmatch(line); found != nil && name != "" {
+			stores, _ := strconv.ParseInt(found[1], 10, 64)
+			loads, _ := strconv.ParseInt(found[2], 10, 64)
+			s := list[name]
+			list[name] = Spills{Stores: max(s.Stores, stores), Loads: max(s.Loads, loads)}
+			name = ""
+			continue
+		}
+		if name = ""; !talk().MatchString(line) {
+			b.WriteString(line)
+		}
+	}
+	return b.String(), list
 }
