@@ -49,17 +49,13 @@ type module struct {
 
 // presets are the example of README.md and those of docs/compare.md, as nvcc 12.4 compiles
 // them: nvcc -rdc=true -ptx -arch=sm_80 main.cu shapes.cu in testdata/quickstart, and
-// shapes.cu with -DVECTORS as vectors.ptx.
-var presets = []struct {
-	title string
-	files []string // NAME=PATH
-	level int
-}{
-	{"a kernel and a library", []string{"main.ptx=testdata/ptx/example/main.ptx", "lib.ptx=testdata/ptx/example/lib.ptx"}, 0},
-	{"an undefined symbol", []string{"main.ptx=integrations/web/quickstart/main.ptx"}, 0},
-	{"a symbol that is defined twice", []string{"main.ptx=integrations/web/quickstart/main.ptx", "shapes.ptx=integrations/web/quickstart/shapes.ptx", "copy.ptx=integrations/web/quickstart/shapes.ptx"}, 0},
-	{"a caller that saw an old declaration", []string{"main.ptx=integrations/web/quickstart/main.ptx", "shapes.ptx=integrations/web/quickstart/vectors.ptx"}, 0},
-	{"inlining between modules", []string{"main.ptx=integrations/web/quickstart/main.ptx", "shapes.ptx=integrations/web/quickstart/shapes.ptx"}, 1},
+// shapes.cu with -DVECTORS as vectors.ptx. Each text is the path of a file until build reads it.
+var presets = []preset{
+	{"a kernel and a library", []module{{"main.ptx", "testdata/ptx/example/main.ptx"}, {"lib.ptx", "testdata/ptx/example/lib.ptx"}}, 0},
+	{"an undefined symbol", []module{{"main.ptx", "integrations/web/quickstart/main.ptx"}}, 0},
+	{"a symbol that is defined twice", []module{{"main.ptx", "integrations/web/quickstart/main.ptx"}, {"shapes.ptx", "integrations/web/quickstart/shapes.ptx"}, {"copy.ptx", "integrations/web/quickstart/shapes.ptx"}}, 0},
+	{"a caller that saw an old declaration", []module{{"main.ptx", "integrations/web/quickstart/main.ptx"}, {"shapes.ptx", "integrations/web/quickstart/vectors.ptx"}}, 0},
+	{"inlining between modules", []module{{"main.ptx", "integrations/web/quickstart/main.ptx"}, {"shapes.ptx", "integrations/web/quickstart/shapes.ptx"}}, 1},
 }
 
 // build compiles the linker for the browser and returns the page. It runs in the tree.
@@ -69,20 +65,16 @@ func build() ([]byte, error) {
 		return nil, err
 	}
 	root = strings.TrimSpace(root)
-	var examples []preset
-	for _, of := range presets {
-		p := preset{Title: of.title, Level: of.level}
-		for _, file := range of.files {
-			name, path, _ := strings.Cut(file, "=")
-			text, err := os.ReadFile(filepath.Join(root, path))
+	for _, p := range presets {
+		for i := range p.Modules {
+			text, err := os.ReadFile(filepath.Join(root, p.Modules[i].Text))
 			if err != nil {
 				return nil, err
 			}
-			p.Modules = append(p.Modules, module{name, string(text)})
+			p.Modules[i].Text = string(text)
 		}
-		examples = append(examples, p)
 	}
-	list, err := json.Marshal(examples) // escapes <, > and &, so that no text ends the script element
+	list, err := json.Marshal(presets) // escapes <, > and &, so that no text ends the script element
 	if err != nil {
 		return nil, err
 	}

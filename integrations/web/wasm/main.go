@@ -100,12 +100,8 @@ func (r *request) link(modules [][]byte) (a answer) {
 		a.PTX = string(result.PTX)
 		a.Modules, a.Origins = result.Origins()
 	}
-	var list, text bytes.Buffer
-	diag.Write(&list, messages, diag.Style{Format: "json", Spelling: o.Spelling})
+	var text bytes.Buffer
 	diag.Write(&text, messages, diag.Style{Spelling: o.Spelling})
-	a.Text = text.String()
-	for line := range bytes.Lines(list.Bytes()) {
-		a.Messages = append(a.Messages, json.RawMessage(bytes.TrimSpace(line)))
-	}
+	a.Text, a.Messages = text.String(), link.MapMessages(messages, o.Spelling)
 	return a
 }
