@@ -11,7 +11,6 @@ import (
 	"math"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 
 	"ptxlink/internal/room"
@@ -30,27 +29,13 @@ type file struct {
 	info fs.FileInfo // when it was opened
 }
 
-// recording is a context with Files.
-type recording struct {
-	context.Context
-	files Files
-}
-
 type inContext struct{}
 
 // Record returns a context in which every file that is read is recorded, also for an
 // earlier Record.
 func Record(ctx context.Context) (context.Context, *Files) {
-	r := &recording{Context: ctx, files: Files{around: Of(ctx)}}
-	return r, &r.files
-}
-
-// Value implements context.Context.
-func (r *recording) Value(key any) any {
-	if key == (inContext{}) {
-		return &r.files
-	}
-	return r.Context.Value(key)
+	f := &Files{around: Of(ctx)}
+	return context.WithValue(ctx, inContext{}, f), f
 }
 
 // Of returns the record of a context, or nil.
@@ -119,7 +104,7 @@ func (f *Files) Same(info fs.FileInfo) string {
 	if len(same) == 0 {
 		return ""
 	}
-	return slices.MinFunc(same, strings.Compare)
+	return slices.Min(same)
 }
 
 // OpenRegular opens a regular file of at most limit bytes. It refuses other files: a
