@@ -160,11 +160,8 @@ func (c *command) refused(err error) error {
 		}
 	}
 	c.report.write(refused.Messages)
-	exit := &exitError{code: exitLink}
-	if refused.IO {
-		exit.code = exitIO
-	}
-	return &refusedError{exit, refused.Messages}
+	code := map[bool]int{false: exitLink, true: exitIO}[refused.IO]
+	return &refusedError{&exitError{code: code}, refused.Messages}
 }
 
 // refusedError is the exit code for messages that were written.

@@ -22,15 +22,14 @@ import (
 type warningOptions struct {
 	quiet  bool             // -w
 	fatal  bool             // -Werror
-	hidden map[diag.ID]bool // -Wno-ID, or false for -WID
+	hidden map[diag.ID]bool // -Wno-ID, or false for -WID and -Werror=ID
 	errors map[diag.ID]bool // -Werror=ID, or false for -Wno-error=ID
-	shown  map[diag.ID]bool // -WID, of those that are hidden by default
 }
 
 // read reads one -W option, without the W.
 func (o *warningOptions) read(option string) error {
 	if o.hidden == nil {
-		o.hidden, o.errors, o.shown = map[diag.ID]bool{}, map[diag.ID]bool{}, map[diag.ID]bool{}
+		o.hidden, o.errors = map[diag.ID]bool{}, map[diag.ID]bool{}
 	}
 	name, no := strings.CutPrefix(option, "no-")
 	word, named := strings.CutPrefix(name, "error=")
@@ -50,13 +49,11 @@ func (o *warningOptions) read(option string) error {
 	}
 	if !named {
 		o.hidden[id] = no
-		o.shown[id] = !no
 		return nil
 	}
 	o.errors[id] = !no
 	if !no {
 		o.hidden[id] = false
-		o.shown[id] = true
 	}
 	return nil
 }
@@ -66,7 +63,7 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 	if m.Kind != link.Warning {
 		return m
 	}
-	if o.quiet || o.hidden[m.ID] || m.ID == diag.Ignored && !o.shown[m.ID] {
+	if hidden, named := o.hidden[m.ID]; o.quiet || hidden || m.ID == diag.Ignored && !named {
 		return nil
 	}
 	fatal, named := o.errors[m.ID]
