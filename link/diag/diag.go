@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"fmt"
 	"sort"
-	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -297,7 +296,5 @@ func (l *Log) Errors() int {
 // Error returns the uncoloured first line, "a.ptx:4:39: error: text". It makes *Message an
 // error, so that a single message can be returned as one.
 func (m *Message) Error() string {
-	var b strings.Builder
-	writeHead(&b, m.Place, m.Kind.String(), m.Text, m.ID, palette{Style: Style{Full: true}})
-	return strings.TrimSuffix(b.String(), "\n")
+	return firstLine(m.Place, m.Kind.String(), m.Text, m.ID, Style{Full: true})
 }

@@ -46,7 +46,7 @@ func (s Style) limit(messages []*Message) (shown []*Message) {
 		}
 	}
 	if hidden > 0 {
-		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown", hidden, plural(hidden)) + s.Spelling.With("--error-limit=0", "; %s shows all")})
+		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown", hidden, map[bool]string{false: "s"}[hidden == 1]) + s.Spelling.With("--error-limit=0", "; %s shows all")})
 	}
 	return shown
 }
@@ -184,9 +184,7 @@ func writeGitHub(w io.Writer, messages []*Message) error {
 		}
 		text := shown(m.Text, maxText)
 		for _, n := range notes {
-			var head strings.Builder
-			writeHead(&head, n.Place, "note", n.Text, "", palette{Style: Style{Full: true}})
-			text += "\n" + strings.TrimSuffix(head.String(), "\n")
+			text += "\n" + firstLine(n.Place, "note", n.Text, "", Style{Full: true})
 		}
 		if m.Help != "" {
 			text += "\nhelp: " + shown(m.Help, maxText)

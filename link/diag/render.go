@@ -20,27 +20,17 @@ type Style struct {
 	Spelling   Spelling // of symbols, and of -W and --error-limit
 }
 
-// palette holds the escape sequences of a style; all are empty without colour.
-type palette struct {
-	Style
-	place, err, warn, note, help, mark, off string
+// colors are the escape sequences for the parts of a message.
+var colors = map[string]string{
+	"place": "\x1b[1m", "error": "\x1b[1;31m", "warning": "\x1b[1;35m", "note": "\x1b[1;36m", "help": "\x1b[1;32m", "mark": "\x1b[32m", "off": "\x1b[0m",
 }
 
-func (s Style) palette() palette {
+// color returns the escape sequence for a part of a message; "" without colour.
+func (s Style) color(part string) string {
 	if !s.Color {
-		return palette{Style: s}
+		return ""
 	}
-	return palette{s, "\x1b[1m", "\x1b[1;31m", "\x1b[1;35m", "\x1b[1;36m", "\x1b[1;32m", "\x1b[32m", "\x1b[0m"}
-}
-
-func (p palette) of(kind string) string {
-	switch kind {
-	case "error":
-		return p.err
-	case "warning":
-		return p.warn
-	}
-	return p.note
+	return colors[part]
 }
 
 // writeText renders messages as text: one "file:line:col: kind: text" line each, with
@@ -48,7 +38,6 @@ func (p palette) of(kind string) string {
 // .cu file that can be read comes before the PTX that was compiled from it.
 func writeText(w io.Writer, messages []*Message, style Style) error {
 	var b strings.Builder
-	p := style.palette()
 	type cause struct {
 		id   ID
 		help string
@@ -66,49 +55,42 @@ func writeText(w io.Writer, messages []*Message, style Style) error {
 			alone.Help = ""
 			m = &alone
 		}
-		writeOne(&b, m, p)
+		writeOne(&b, m, style)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
-func writeOne(b *strings.Builder, m *Message, p palette) {
+func writeOne(b *strings.Builder, m *Message, s Style) {
 	for i, n := range atSource(m, exact) {
 		kind, id := "note", ID("")
 		if i == 0 {
 			kind, id = m.Kind.String(), m.ID
 		}
-		writeHead(b, n.Place, kind, n.Text, id, p)
-		writeExcerpt(b, n.Place, p)
+		b.WriteString(firstLine(n.Place, kind, n.Text, id, s) + "\n")
+		writeExcerpt(b, n.Place, s)
 	}
 	if m.Help != "" {
-		fmt.Fprintf(b, "%shelp:%s %s\n", p.help, p.off, shown(m.Help, maxText))
+		fmt.Fprintf(b, "%shelp:%s %s\n", s.color("help"), s.color("off"), shown(m.Help, maxText))
 	}
 }
 
-func writeHead(b *strings.Builder, at Place, kind, text string, id ID, p palette) {
-	if !p.Full {
+func firstLine(at Place, kind, text string, id ID, s Style) string {
+	if !s.Full {
 		text = abridge(text)
 	}
-	fmt.Fprintf(b, "%s%s:%s %s%s:%s %s%s\n", p.place, at, p.off, p.of(kind), kind, p.off, shown(text, maxText), p.markOf(id))
+	return fmt.Sprintf("%s%s:%s %s%s:%s %s%s", s.color("place"), at, s.color("off"), s.color(kind), kind, s.color("off"), shown(text, maxText), s.markOf(id))
 }
 
 // markOf returns what text messages show of the ID behind their first line: the option of
 // a warning, including one that --fatal-warnings made an error, or the name of an error.
 // It returns "" for errors that are not about the inputs, to which --explain adds little.
-func (p palette) markOf(id ID) string {
+func (s Style) markOf(id ID) string {
 	switch id {
 	case "", Usage, IO, Interrupted, Internal:
 		return ""
 	}
-	if r, _ := id.Rule(); r.Kind == Warning && p.Spelling.Takes("-W") {
+	if r, _ := id.Rule(); r.Kind == Warning && s.Spelling.Takes("-W") {
 		return " [-W" + string(id) + "]"
 	}
 	return " [" + string(id) + "]"
@@ -126,7 +108,7 @@ func (s Style) excerpt() int {
 	return max(s.Width-len("12345 | ......"), 20)
 }
 
-func writeExcerpt(b *strings.Builder, at Place, p palette) {
+func writeExcerpt(b *strings.Builder, at Place, s Style) {
 	if at.Source == nil || (at.Span == Span{}) {
 		return
 	}
@@ -136,7 +118,7 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 	from := clamp(int(at.Span.Off-span.Off), 0, len(raw))
 	to := clamp(int(at.Span.End()-span.Off), from, len(raw))
 	head, tail := "", ""
-	if most := p.excerpt(); len(raw) > most {
+	if most := s.excerpt(); len(raw) > most {
 		// Only this part is read: many messages may point into one line.
 		lo := clamp(from-most/3, 0, len(raw))
 		hi := clamp(lo+most, lo, len(raw))
@@ -160,7 +142,7 @@ func writeExcerpt(b *strings.Builder, at Place, p palette) {
 		pad.WriteString(strings.Repeat(" ", width(part)))
 	}
 	marks := strings.Repeat("^", max(1, width(strings.ReplaceAll(line[from:to], "\t", " "))))
-	fmt.Fprintf(b, "%5d | %s\n      | %s%s%s%s\n", number, line, pad.String(), p.mark, marks, p.off)
+	fmt.Fprintf(b, "%5d | %s\n      | %s%s%s%s\n", number, line, pad.String(), s.color("mark"), marks, s.color("off"))
 }
 
 // runeStart moves a place in a line to the start of a character. It may fail in

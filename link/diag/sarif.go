@@ -32,12 +32,9 @@ type (
 		Rules   []sarifRule `json:"rules"`
 	}
 	sarifRule struct {
-		ID      ID          `json:"id"`
-		Short   sarifText   `json:"shortDescription"`
-		Default sarifConfig `json:"defaultConfiguration"`
-	}
-	sarifConfig struct {
-		Level string `json:"level"`
+		ID      ID                `json:"id"`
+		Short   sarifText         `json:"shortDescription"`
+		Default map[string]string `json:"defaultConfiguration"` // the level
 	}
 	sarifText struct {
 		Text string `json:"text"`
@@ -47,22 +44,19 @@ type (
 		Notifications []sarifNotification `json:"toolExecutionNotifications,omitempty"`
 	}
 	sarifNotification struct {
-		Descriptor *sarifDescriptor `json:"descriptor,omitempty"`
-		Level      string           `json:"level"`
-		Message    sarifText        `json:"message"`
-		Locations  []sarifLocation  `json:"locations,omitempty"`
-	}
-	sarifDescriptor struct {
-		ID ID `json:"id"`
+		Descriptor map[string]ID   `json:"descriptor,omitempty"` // the ID
+		Level      string          `json:"level"`
+		Message    sarifText       `json:"message"`
+		Locations  []sarifLocation `json:"locations,omitempty"`
 	}
 	sarifResult struct {
-		RuleID     ID               `json:"ruleId"`
-		RuleIndex  int              `json:"ruleIndex"`
-		Level      string           `json:"level"`
-		Message    sarifText        `json:"message"`
-		Locations  []sarifLocation  `json:"locations"`
-		Related    []sarifLocation  `json:"relatedLocations,omitempty"`
-		Properties *sarifProperties `json:"properties,omitempty"`
+		RuleID     ID                `json:"ruleId"`
+		RuleIndex  int               `json:"ruleIndex"`
+		Level      string            `json:"level"`
+		Message    sarifText         `json:"message"`
+		Locations  []sarifLocation   `json:"locations"`
+		Related    []sarifLocation   `json:"relatedLocations,omitempty"`
+		Properties map[string]string `json:"properties,omitempty"` // the help
 	}
 	sarifLocation struct {
 		ID       *int              `json:"id,omitempty"`
@@ -88,9 +82,6 @@ type (
 		EndLine     int `json:"endLine,omitempty"`
 		EndColumn   int `json:"endColumn,omitempty"`
 	}
-	sarifProperties struct {
-		Help string `json:"help,omitempty"`
-	}
 )
 
 // writeSARIF writes one document with all messages. A message about no file, which is
@@ -114,7 +105,7 @@ func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 		if m.ID == "" || m.Place.Source == nil {
 			n := sarifNotification{Level: m.Kind.String(), Message: text}
 			if m.ID != "" {
-				n.Descriptor = &sarifDescriptor{m.ID}
+				n.Descriptor = map[string]ID{"id": m.ID}
 			}
 			if m.Place.Source != nil {
 				n.Locations = []sarifLocation{sarifAt(m.Place)}
@@ -127,7 +118,7 @@ func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 		if !known {
 			index = len(rules)
 			rules[m.ID] = index
-			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{m.ID, sarifText{rule.About}, sarifConfig{rule.Kind.String()}})
+			run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRule{m.ID, sarifText{rule.About}, map[string]string{"level": rule.Kind.String()}})
 		}
 		places := atSource(m, inChange)
 		place, notes := places[0].Place, places[1:]
@@ -136,7 +127,7 @@ func writeSARIF(w io.Writer, messages []*Message, style Style) error {
 			r.Locations[0].Logical = []sarifLogical{{Name: style.Spelling.Demangle(m.Symbol), Decorated: m.Symbol}}
 		}
 		if m.Help != "" {
-			r.Properties = &sarifProperties{m.Help}
+			r.Properties = map[string]string{"help": m.Help}
 		}
 		for _, n := range notes {
 			if n.Place.Source == nil {
