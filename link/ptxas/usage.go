@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"debug/elf"
 	"encoding/binary"
-	"errors"
 	"regexp"
 	"slices"
 	"strconv"
@@ -35,7 +34,6 @@ func (b Build) GPU(arch string, usages []Usage) link.GPU {
 
 // Attributes of .nv.info. A value of each is the index of a symbol and a number.
 const (
-	svalFormat    = 4
 	attrMinStack  = 0x12
 	attrRegisters = 0x2f
 )
@@ -67,32 +65,23 @@ func Usages(cubin []byte) ([]Usage, error) {
 		}
 		index[uint32(i+1)] = u
 	}
-	for _, s := range f.Sections {
-		if s.Name != ".nv.info" {
-			continue
-		}
-		data, err := s.Data()
-		if err != nil {
+	var info []byte
+	if s := f.Section(".nv.info"); s != nil {
+		if info, err = s.Data(); err != nil {
 			return nil, err
 		}
-		for len(data) >= 4 {
-			format, attribute, size := data[0], data[1], int(binary.LittleEndian.Uint16(data[2:]))
-			data = data[4:]
-			if format != svalFormat { // the value is in the header
-				continue
-			}
-			if size > len(data) {
-				return nil, errors.New("its .nv.info is cut short")
-			}
-			if u := index[symbolOf(data[:size])]; size == 8 && u != nil {
-				switch value := binary.LittleEndian.Uint32(data[4:]); attribute {
-				case attrRegisters:
-					u.Registers = int(value)
-				case attrMinStack:
-					u.Stack = int64(int32(value))
-				}
-			}
-			data = data[size:]
+	}
+	for attribute, value := range container.Attributes(info) {
+		if len(value) != 8 {
+			continue
+		}
+		u, number := index[binary.LittleEndian.Uint32(value)], binary.LittleEndian.Uint32(value[4:])
+		switch {
+		case u == nil:
+		case attribute == attrRegisters:
+			u.Registers = int(number)
+		case attribute == attrMinStack:
+			u.Stack = int64(int32(number))
 		}
 	}
 	var list []Usage
@@ -106,13 +95,6 @@ func Usages(cubin []byte) ([]Usage, error) {
 		return cmp.Compare(a.Name, b.Name)
 	})
 	return list, nil
-}
-
-func symbolOf(value []byte) uint32 {
-	if len(value) < 4 {
-		return 0
-	}
-	return binary.LittleEndian.Uint32(value)
 }
 
 // ptxas -v writes messages of these forms, and nothing else has the numbers of spills:

@@ -196,7 +196,7 @@ func needsOf(f *elf.File, cubin []byte) map[uint32]functionNeeds {
 	}
 	data, _ := span(cubin, section.Offset, section.FileSize)
 	found := map[uint32]functionNeeds{}
-	for attribute, value := range attributes(data) {
+	for attribute, value := range Attributes(data) {
 		if len(value) < 8 || attribute != regCount && attribute != frameSize {
 			continue
 		}
@@ -221,9 +221,9 @@ const (
 	kparamInfo2 = 0x45
 )
 
-// attributes yields the attributes with a value that has a size: format 4. The values of other
-// formats are in the place of the size.
-func attributes(data []byte) iter.Seq2[byte, []byte] {
+// Attributes yields the attributes of .nv.info with a value that has a size: format 4. The
+// values of other formats are in the place of the size.
+func Attributes(data []byte) iter.Seq2[byte, []byte] {
 	return func(yield func(byte, []byte) bool) {
 		for len(data) >= 4 {
 			format, attribute, size := data[0], data[1], int(le.Uint16(data[2:]))
@@ -242,7 +242,7 @@ func attributes(data []byte) iter.Seq2[byte, []byte] {
 // the value, its offset at 6 and its size at 8: in bits 18 to 31, or as 16 bits in the second form.
 func parseParams(data []byte) []CubinParam {
 	found := map[int]CubinParam{}
-	for attribute, value := range attributes(data) {
+	for attribute, value := range Attributes(data) {
 		if len(value) < 12 || attribute != kparamInfo && attribute != kparamInfo2 {
 			continue
 		}
