@@ -74,16 +74,16 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	}
 	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}}
 	for _, object := range list {
-		in := cubinPlace(object)
+		in := diag.InFile(object.Name, 0, 0)
 		for _, s := range object.Symbols {
 			o.all[s.Name] = o.all[s.Name] || s.Defined
 			first, known := o.defined[s.Name]
 			switch {
 			case !s.Defined:
-			case !known:
-				o.names = append(o.names, s.Name)
-				o.defined[s.Name] = cubinSymbol{s, in, object.Archived, object.pulled, object.At}
-			case first.Weak && !s.Weak:
+			case !known || first.Weak && !s.Weak:
+				if !known {
+					o.names = append(o.names, s.Name)
+				}
 				o.defined[s.Name] = cubinSymbol{s, in, object.Archived, object.pulled, object.At}
 			case !first.Weak && !s.Weak:
 				log.Error(diag.DuplicateSymbol, in, "multiple definition of "+log.Name(s.Name)).Of(s.Name).
@@ -95,7 +95,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	for _, object := range list {
 		for _, s := range object.Symbols {
 			if !s.Defined && s.Function {
-				o.calls = append(o.calls, cubinSymbol{CubinSymbol: s, in: cubinPlace(object), archived: object.Archived})
+				o.calls = append(o.calls, cubinSymbol{CubinSymbol: s, in: diag.InFile(object.Name, 0, 0), archived: object.Archived})
 			}
 			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
 				continue
@@ -105,7 +105,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 				o.needed = append(o.needed, s.Name)
 			}
 			if _, known := o.users[s.Name]; !s.Dynamic && !known {
-				o.users[s.Name] = cubinPlace(object)
+				o.users[s.Name] = diag.InFile(object.Name, 0, 0)
 			}
 		}
 	}
@@ -128,10 +128,6 @@ func (o cubins) earlier(name string, f *object.File) bool {
 // cubins share, and the shared memory that it reserves.
 func ofNvlink(name string) bool {
 	return strings.HasPrefix(name, ".nv.") || strings.HasPrefix(name, "__UFT") || strings.HasPrefix(name, "__UDT")
-}
-
-func cubinPlace(o Cubin) diag.Place {
-	return diag.At(&diag.Source{Name: o.Name}, diag.Span{})
 }
 
 // check compares the modules with the cubins, and these with each other: what a cubin says

@@ -200,7 +200,9 @@ func (c *command) ar(opts *cli.Context) error {
 			}
 			c.stdin = bytes.NewReader(text)
 		}
-		unlock, err := c.lock(opts.Context, archive)
+		unlock, err := outfile.Lock(opts.Context, archive, func() {
+			c.report.note("waiting for the lock of the directory of " + archive + ", which another program holds, or the one that started this")
+		})
 		if err != nil {
 			return err
 		}
@@ -215,13 +217,6 @@ func (c *command) ar(opts *cli.Context) error {
 		return j.arDelete(opts.Context)
 	}
 	return j.arShow(opts.String("output"))
-}
-
-// lock waits until no other ptxlink changes archives in the directory.
-func (c *command) lock(ctx context.Context, archive string) (unlock func(), err error) {
-	return outfile.Lock(ctx, archive, func() {
-		c.report.note("waiting for the lock of the directory of " + archive + ", which another program holds, or the one that started this")
-	})
 }
 
 func (c *command) packOptions(opts *cli.Context) (o pack.Options, err error) {

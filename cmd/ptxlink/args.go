@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/typo"
-	"ptxlink/link/diag"
 )
 
 // input is a file or a -l on the command line. Their order is the link order.
@@ -20,10 +19,6 @@ type input struct {
 type usageError struct{ text, help string }
 
 func (e *usageError) Error() string { return e.text }
-
-func (e *usageError) message() *diag.Message {
-	return diag.New(diag.Usage, diag.Place{}, e.text).WithHelp(e.help)
-}
 
 // reorder separates options and inputs: the library stops at the first input. The
 // rules are those of GNU ld and mold:

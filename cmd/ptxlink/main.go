@@ -133,7 +133,7 @@ func (c *command) finish(err error) int {
 		}
 		return status.code
 	case errors.As(err, &usage):
-		c.report.fail(usage.message(), exitUsage)
+		c.report.fail(diag.New(diag.Usage, diag.Place{}, usage.text).WithHelp(usage.help), exitUsage)
 		return exitUsage
 	case errors.Is(err, diag.Usage): // options that a package refuses
 		c.report.fail(err, exitUsage)

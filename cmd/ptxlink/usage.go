@@ -17,8 +17,7 @@ func (j *linkJob) readUsage() error {
 	j.usage = when != "" && !j.opts.Bool("dry-run")
 	j.assembler.Usage = j.usage || (j.beside["report"] != "" || j.beside["Map"] != "") && !j.opts.Bool("dry-run")
 	j.compare = when == "compare"
-	o := j.options.Optimize
-	if j.compare && o.Level == 0 && len(o.Inline) == 0 && !o.Fold {
+	if j.compare && !j.optimizes() {
 		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}
 	}
 	return nil
