@@ -3,14 +3,28 @@
 package shared
 
 import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"ptxlink/internal/infile"
 )
 
 // MaxSize is the largest data that Get returns, in bytes.
@@ -78,4 +92,209 @@ func CheckKey(key string) error {
 		return fmt.Errorf("%q is not a key", key)
 	}
 	return nil
+}
+
+// Store keeps data by key, 64 hexadecimal digits. Several goroutines may use it. It is a program
+// that speaks the protocol of GOCACHEPROG (go help environment, cmd/go/internal/cacheprog):
+// requests and answers are lines of JSON.
+type Store struct {
+	words    []string
+	server   string // for ptxlink-cache
+	patience time.Duration
+	start    sync.Once
+
+	mu      sync.Mutex
+	err     error // why there is no program
+	in      io.WriteCloser
+	command *exec.Cmd
+	known   []string // the commands that it has
+	last    int64
+	waiting map[int64]chan Answer
+}
+
+// Request is a request of the protocol. The body of a put, if it has bytes, follows as a string in
+// base64.
+type Request struct {
+	ID       int64
+	Command  string
+	ActionID []byte `json:",omitempty"`
+	OutputID []byte `json:",omitempty"`
+	BodySize int64  `json:",omitempty"`
+}
+
+// Answer is an answer. The first has ID 0 and lists the commands.
+type Answer struct {
+	ID            int64
+	Err           string   `json:",omitempty"`
+	KnownCommands []string `json:",omitempty"`
+	Miss          bool     `json:",omitempty"`
+	OutputID      []byte   `json:",omitempty"`
+	Size          int64    `json:",omitempty"`
+	DiskPath      string   `json:",omitempty"`
+}
+
+// String names the store in messages, without a password.
+func (p *Store) String() string {
+	if p.server != "" {
+		return Redacted(p.server)
+	}
+	return "prog:" + p.words[0]
+}
+
+// run starts the program, which begins with an answer that lists its commands.
+func (p *Store) run() error {
+	p.start.Do(func() {
+		p.command = exec.Command(p.words[0], p.words[1:]...)
+		p.command.Stderr = os.Stderr
+		if p.server != "" {
+			p.command.Env = append(os.Environ(), ServerVariable+"="+p.server)
+		}
+		p.waiting = map[int64]chan Answer{0: make(chan Answer, 1)}
+		hello := p.waiting[0]
+		var out io.Reader
+		if p.in, p.err = p.command.StdinPipe(); p.err == nil {
+			out, p.err = p.command.StdoutPipe()
+		}
+		if p.err == nil {
+			p.err = p.command.Start()
+		}
+		if errors.Is(p.err, exec.ErrNotFound) && p.server != "" {
+			p.err = errors.New("servers need the program ptxlink-cache, which is neither beside ptxlink nor on PATH")
+		}
+		if p.err != nil {
+			return
+		}
+		go p.receive(out)
+		select {
+		case answer, ok := <-hello:
+			if p.known = answer.KnownCommands; !ok {
+				p.err = errEnded
+			}
+		case <-time.After(p.patience):
+			p.err = fmt.Errorf("it says nothing for %v", p.patience)
+			p.command.Process.Kill()
+		}
+	})
+	return p.err
+}
+
+var errEnded = errors.New("it has ended")
+
+// receive gives the answers to those who wait for them.
+func (p *Store) receive(out io.Reader) {
+	lines := json.NewDecoder(bufio.NewReader(out))
+	for {
+		var answer Answer
+		if err := lines.Decode(&answer); err != nil {
+			break
+		}
+		p.mu.Lock()
+		to := p.waiting[answer.ID]
+		delete(p.waiting, answer.ID)
+		p.mu.Unlock()
+		if to != nil {
+			to <- answer
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, to := range p.waiting {
+		close(to)
+	}
+	p.waiting = nil
+}
+
+// ask sends a request and waits for the answer.
+func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer, err error) {
+	if err := p.run(); err != nil {
+		return answer, err
+	}
+	if !slices.Contains(p.known, r.Command) {
+		return Answer{Miss: true}, nil
+	}
+	p.mu.Lock()
+	if p.waiting == nil {
+		p.mu.Unlock()
+		return answer, errEnded
+	}
+	p.last++
+	r.ID = p.last
+	to := make(chan Answer, 1)
+	p.waiting[r.ID] = to
+	text, err := json.Marshal(r)
+	text = append(text, '\n')
+	if len(body) > 0 {
+		text = append(text, '"')
+		text = base64.StdEncoding.AppendEncode(text, body)
+		text = append(text, "\"\n"...)
+	}
+	if err == nil {
+		if pipe, ok := p.in.(interface{ SetWriteDeadline(time.Time) error }); ok {
+			pipe.SetWriteDeadline(time.Now().Add(10 * p.patience))
+		}
+		_, err = p.in.Write(text)
+	}
+	p.mu.Unlock()
+	if err != nil {
+		return answer, err
+	}
+	timeout := time.NewTimer(10 * p.patience)
+	defer timeout.Stop()
+	select {
+	case answer, ok := <-to:
+		if !ok {
+			return answer, errEnded
+		}
+		if answer.Err != "" {
+			return answer, errors.New(answer.Err)
+		}
+		return answer, nil
+	case <-timeout.C:
+		return answer, fmt.Errorf("it gives no answer for %v", 10*p.patience)
+	case <-ctx.Done():
+		return answer, ctx.Err()
+	}
+}
+
+// Get returns the data stored under a key, or nil. The caller must check the data: a store may
+// return anything.
+func (p *Store) Get(ctx context.Context, key string) ([]byte, error) {
+	if err := CheckKey(key); err != nil {
+		return nil, err
+	}
+	id, _ := hex.DecodeString(key)
+	answer, err := p.ask(ctx, Request{Command: "get", ActionID: id}, nil)
+	if err != nil || answer.Miss || answer.DiskPath == "" {
+		return nil, err
+	}
+	f, info, err := infile.OpenRegular(answer.DiskPath, math.MaxInt64)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info.Size() > MaxSize {
+		return nil, fmt.Errorf("%s has %d bytes", answer.DiskPath, info.Size())
+	}
+	return infile.Read(f, info)
+}
+
+func (p *Store) Put(ctx context.Context, key string, data []byte) error {
+	if err := CheckKey(key); err != nil {
+		return err
+	}
+	id, _ := hex.DecodeString(key)
+	digest := sha256.Sum256(data)
+	_, err := p.ask(ctx, Request{Command: "put", ActionID: id, OutputID: digest[:], BodySize: int64(len(data))}, bytes.Clone(data))
+	return err
+}
+
+// Close ends the connection.
+func (p *Store) Close() error {
+	if p.command == nil || p.command.Process == nil {
+		return nil
+	}
+	p.ask(context.Background(), Request{Command: "close"}, nil)
+	p.in.Close()
+	defer time.AfterFunc(p.patience, func() { p.command.Process.Kill() }).Stop()
+	return p.command.Wait()
 }

@@ -1,0 +1,242 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"ptxlink/internal/outfile"
+	"ptxlink/link/llvm"
+)
+
+var nvptxLdCommand = subcommand{
+	Command: cli.Command{
+		Name:      "nvptx-none-ld",
+		Usage:     "link like gcc's nvptx-none-ld; also if called so",
+		ArgsUsage: "FILE...",
+		Description: `Accepts the command lines of gcc's offload compiler, and writes PTX for its
+mkoffload (default: a.out). docs/from-gcc.md describes how to let gcc call
+ptxlink.
+
+Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
+read or written.`,
+	},
+	flags: func() []cli.Flag {
+		const messages = "Messages"
+		return append(linkFlags("output", "relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "gc-sections", "strip-debug"),
+			append([]cli.Flag{
+				&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Category: messages, Usage: "print what was renamed, dropped and assumed"},
+				&cli.BoolFlag{Name: "version", Aliases: []string{"V"}, Category: messages, Usage: "show the version"},
+			}, linkFlags("help", "w", "W", "fatal-warnings", "error-limit", "color-diagnostics")...)...)
+	},
+	run: links((*linkJob).nvptxLd),
+}
+
+// nvptxLd runs ptxlink nvptx-none-ld.
+func (j *linkJob) nvptxLd() error {
+	if j.opts.Bool("version") {
+		return j.show([]byte("ptxlink nvptx-none-ld: " + version() + "\n"))
+	}
+	j.anySuffix = true
+	if err := j.readOptions(); err != nil {
+		return err
+	}
+	if j.opts.String("output") == "" {
+		j.output = "a.out"
+	}
+	// libgomp looks up functions and variables by the names in the maps.
+	j.options.KeepUnused = !j.opts.Bool("gc-sections")
+	j.options.OffloadMaps = true
+	j.options.Stream = false
+	// gcc names the directories that it may have, also those that it has not.
+	dirs := slices.DeleteFunc(j.opts.StringSlice("L"), func(dir string) bool {
+		_, err := os.Stat(dir)
+		return err != nil
+	})
+	if err := j.readInputs(dirs); err != nil {
+		return err
+	}
+	if err := j.checkFiles(); err != nil {
+		return err
+	}
+	targets, err := j.linkAll()
+	if err != nil {
+		return err
+	}
+	result := targets[0].Result
+	// mkoffload finds the end of a module by its NUL, where ptxas stops, too.
+	text := slices.Concat(result.PTX, result.OffloadMaps, []byte{0})
+	return j.writeResult(result, unused(targets), outfile.File{Path: j.output, Data: text})
+}
+
+// clangWrapperCommand is linking for clang. It is a function, as a run may use what leads back
+// to it.
+func clangWrapperCommand() subcommand {
+	return subcommand{
+		Command: cli.Command{
+			Name:      "clang-nvlink-wrapper",
+			Usage:     "link for clang --target=nvptx64-nvidia-cuda; also if called so",
+			ArgsUsage: "FILE...",
+			Description: `Accepts the command lines that clang 19 and newer give their
+clang-nvlink-wrapper, and writes a cubin. docs/from-clang.md describes how to
+let clang call ptxlink.
+
+Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
+read or written.`,
+		},
+		flags: func() []cli.Flag {
+			const ignored, bitcode = "Accepted, without effect", "LLVM bitcode"
+			return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
+				"undefined", "threads", "max-input-size", "help", "version", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
+				&cli.BoolFlag{Name: "debug", Aliases: []string{"g"}, Category: ignored, Usage: "debug information is kept if the inputs have it"},
+				&cli.BoolFlag{Name: "save-temps", Category: ignored, Usage: "there are no other files"},
+				&cli.StringFlag{Name: "plugin", Category: bitcode, Usage: "`FILE` in ../lib of the directory of clang"},
+				&cli.StringSliceFlag{Name: "plugin-opt", Category: bitcode, Usage: "compile with `OPTION`: O0 to O3, -mattr=FEATURES; others have no effect"},
+				&cli.StringSliceFlag{Name: "feature", Category: bitcode, Usage: "compile for the feature `NAME`, such as +ptx83"},
+				&cli.StringSliceFlag{Name: "mllvm", Category: bitcode, Usage: "pass `OPTION` to LLVM"},
+			)
+		},
+		first:  clangFile,
+		before: func(_ *command, _ table, args []string) []string { return clangArguments(args) },
+		run:    links((*linkJob).run),
+	}
+}
+
+// clangFile makes @FILE of what clang passes if the arguments are too long: --options-fileFILE, in
+// one word, which its own wrapper does not take.
+func clangFile(args []string) (out []string) {
+	for _, arg := range args {
+		if file, ok := strings.CutPrefix(arg, "--options-file"); ok && file != "" {
+			arg = "@" + strings.TrimPrefix(file, "=")
+		}
+		out = append(out, arg)
+	}
+	return out
+}
+
+// clangArguments makes arguments for clang's wrapper those of a link to a cubin.
+// --cuda-path names the toolkit, whose programs are in bin, and -v is --verbose.
+func clangArguments(args []string) []string {
+	out := []string{"--format=cubin"}
+	for _, arg := range args {
+		if dir, ok := strings.CutPrefix(arg, "--cuda-path="); ok {
+			out = append(out, "--ptxas="+filepath.Join(dir, "bin", "ptxas"), "--nvlink="+filepath.Join(dir, "bin", "nvlink"))
+		} else if arg == "-v" {
+			out = append(out, "--verbose")
+		} else {
+			out = append(out, arg)
+		}
+	}
+	return out
+}
+
+// readCompilerOptions reads the options for LLVM bitcode that clang gives its wrapper. Other links
+// have none of them.
+func (j *linkJob) readCompilerOptions(c *llvm.Compiler) {
+	features := j.opts.StringSlice("feature")
+	for _, option := range j.opts.StringSlice("plugin-opt") {
+		if level, ok := strings.CutPrefix(option, "O"); ok && len(level) == 1 {
+			c.Level = level
+		} else if list, ok := strings.CutPrefix(option, "-mattr="); ok {
+			features = append(features, list)
+		}
+	}
+	c.Features, c.Args = strings.Join(features, ","), j.opts.StringSlice("mllvm")
+}
+
+// besideCompiler returns the directories that clang is first looked for in: that of the clang that
+// calls this program, and that of this program if it was called by its path.
+func (j *linkJob) besideCompiler() (dirs []string) {
+	if plugin := j.opts.String("plugin"); filepath.Base(filepath.Dir(plugin)) == "lib" {
+		dirs = append(dirs, filepath.Join(filepath.Dir(plugin), "..", "bin"))
+	}
+	if filepath.Base(os.Args[0]) != os.Args[0] {
+		if dir, err := filepath.Abs(filepath.Dir(os.Args[0])); err == nil {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// rustLinkerCommand is linking for rustc. It is a function, as a run may use what leads back to
+// it.
+func rustLinkerCommand() subcommand {
+	return subcommand{
+		Command: cli.Command{
+			Name:      rustLinker,
+			Usage:     "link for rustc --target=nvptx64-nvidia-cuda; also if called so",
+			ArgsUsage: "FILE...",
+			Description: `Accepts the command lines that rustc gives its linkers for nvptx64, which are
+llvm-bitcode-linker (Rust 1.96) and rust-ptx-linker (1.85), and writes PTX, or
+a cubin to a name that ends in .cubin. The crates are LLVM bitcode, which clang
+compiles. docs/from-rust.md describes how to let rustc call ptxlink, and how to
+pass it other options.
+
+Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
+read or written.`,
+		},
+		flags: func() []cli.Flag {
+			return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
+				"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",
+				"threads", "max-input-size", "help", "version", "trace", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics"),
+				&cli.StringSliceFlag{Name: "plugin-opt", Category: "LLVM bitcode", Usage: "compile with `OPTION`: O0 to O3, Os, Oz; what rustc passes as -O3"})
+		},
+		before: func(_ *command, _ table, args []string) []string { return rustArguments(args) },
+		run: links(func(j *linkJob) error {
+			j.anySuffix, j.fromRustc = true, true
+			return j.run()
+		}),
+	}
+}
+
+const rustLinker = "llvm-bitcode-linker"
+
+// fromRustc reports whether a program is called by rustc: by the name of one of its linkers, or
+// with the arguments that all its calls for nvptx64 have.
+func fromRustc(name string, args []string) bool {
+	if len(args) > 0 && args[0] == rustLinker {
+		return false // typed
+	}
+	target := slices.Index(args, "--target")
+	return name == rustLinker || name == "rust-ptx-linker" || slices.Contains(args, "--fallback-arch") ||
+		target >= 0 && target+1 < len(args) && strings.HasPrefix(args[target+1], "nvptx") && slices.Contains(args, "--target-cpu")
+}
+
+// rustArguments makes arguments for rustc's linkers those of a link. That rustc exports a symbol
+// keeps it.
+func rustArguments(args []string) (out []string) {
+	if slices.Contains(args, "--export-symbol") {
+		out = []string{"--gc-variables"} // rustc exports those that the host looks up
+	}
+	for i := 0; i < len(args); i++ {
+		arg, value := args[i], ""
+		if i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch arg {
+		case "--bitcode", "--rlib":
+			out = append(out, value)
+		case "--fallback-arch", "--target-cpu":
+			out = append(out, "--arch="+value)
+		case "--export-symbol":
+			out = append(out, "--undefined="+value)
+		case "--target":
+		case "-L": // rustc names directories that it may have
+			if _, err := os.Stat(value); err == nil {
+				out = append(out, arg, value)
+			}
+		case "--debug", "-Olto": // the bitcode has debug information, and is compiled together, anyway
+			continue
+		case "-O0", "-O1", "-O2", "-O3", "-Os", "-Oz":
+			out = append(out, "--plugin-opt="+arg[1:])
+			continue
+		default:
+			out = append(out, arg)
+			continue
+		}
+		i++
+	}
+	return out
+}
