@@ -39,7 +39,7 @@ Exit codes: 0 success, 2 standard input is not a request.`,
 				return &usageError{text: "serve takes no arguments", help: "ptxlink --help shows the usage"}
 			}
 			collectAt(200) // what a request allocates does not live to the end of the process
-			return (&server{out: c.stdout, libraries: map[string]*link.Linker{}, running: map[int64]context.CancelFunc{}}).serve(opts.Context, c.stdin)
+			return (&server{out: c.stdout}).serve(opts.Context, c.stdin)
 		},
 	}
 }
@@ -96,11 +96,11 @@ type answer struct {
 }
 
 type server struct {
-	mu        sync.Mutex // of out and of what follows
+	mu        sync.Mutex // of out and failed
 	out       io.Writer
-	failed    error // of out
-	libraries map[string]*link.Linker
-	running   map[int64]context.CancelFunc
+	failed    error    // of out
+	libraries sync.Map // the *link.Linker of each name
+	running   sync.Map // the context.CancelFunc of each ID
 }
 
 // serve answers requests until in ends. It then cancels those that run, as nobody reads their
@@ -135,32 +135,24 @@ func (s *server) serve(ctx context.Context, in io.Reader) error {
 			s.answer(&answer{Code: exitUsage, Error: err.Error()})
 			return &exitError{exitUsage, fmt.Errorf("standard input is not a request of ptxlink serve: %w", err)}
 		case r.Cancel != 0:
-			s.mu.Lock()
-			if stop := s.running[r.Cancel]; stop != nil {
-				stop()
+			if stop, ok := s.running.Load(r.Cancel); ok {
+				stop.(context.CancelFunc)()
 			}
-			s.mu.Unlock()
 			continue
 		}
 		slots <- struct{}{}
 		ctx, stop := context.WithCancel(ctx)
-		s.mu.Lock()
-		if s.running[r.ID] != nil {
-			s.mu.Unlock()
+		if _, running := s.running.LoadOrStore(r.ID, stop); running {
 			stop()
 			<-slots
 			s.answer(&answer{ID: r.ID, Code: exitUsage, Error: fmt.Sprintf("a request with the id %d is running", r.ID)})
 			continue
 		}
-		s.running[r.ID] = stop
-		s.mu.Unlock()
 		group.Go(func() {
 			threads <- struct{}{}
 			a := s.run(ctx, r, files)
 			<-threads
-			s.mu.Lock()
-			delete(s.running, r.ID)
-			s.mu.Unlock()
+			s.running.Delete(r.ID)
 			stop()
 			<-slots
 			if s.answer(a) != nil {
@@ -187,14 +179,10 @@ func (s *server) run(ctx context.Context, r *request, files map[string][]byte) *
 		if err != nil {
 			return refuse("%v", err)
 		}
-		s.mu.Lock()
-		s.libraries[r.Keep] = linker
-		s.mu.Unlock()
+		s.libraries.Store(r.Keep, linker)
 		return a
 	case r.Drop != "":
-		s.mu.Lock()
-		delete(s.libraries, r.Drop)
-		s.mu.Unlock()
+		s.libraries.Delete(r.Drop)
 		return a
 	case len(r.Args) > 0 && r.Args[0] == "serve":
 		return refuse("serve cannot run itself")
@@ -204,12 +192,11 @@ func (s *server) run(ctx context.Context, r *request, files map[string][]byte) *
 		m.outputs[name] = &bytes.Buffer{}
 	}
 	if r.Library != "" {
-		s.mu.Lock()
-		m.libraries = s.libraries[r.Library]
-		s.mu.Unlock()
-		if m.libraries == nil {
+		kept, ok := s.libraries.Load(r.Library)
+		if !ok {
 			return refuse("no libraries are kept as %s", r.Library)
 		}
+		m.libraries = kept.(*link.Linker)
 	}
 	var stdout, stderr bytes.Buffer
 	c := &command{stdin: strings.NewReader(""), stdout: &stdout, stderr: &stderr, memory: m}
