@@ -308,7 +308,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 		}
 		return in.Text, index, nil
 	case in.Reader != nil:
-		data, err = ReadAll(ctx, in.Reader, o.MaxSize)
+		data, err = readAll(ctx, in.Reader, o.MaxSize)
 		in.Text, in.Reader = data, nil // it can be read only once
 	default:
 		if indexed {
@@ -329,11 +329,25 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	return nil, nil, fmt.Errorf("cannot read: %w", err)
 }
 
-// ReadAll reads a stream of at most limit bytes, which is that of Options.MaxSize, to its end. It
-// returns when ctx ends.
-func ReadAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
+// Buffer reads a stream of at most limit bytes, which is that of Options.MaxSize, to its end, so
+// that several passes can read it. It returns when ctx ends. A stream that cannot be read is
+// replaced by one that gives the same error.
+func Buffer(ctx context.Context, r io.Reader, limit int64) (text []byte, unread io.Reader) {
+	text, err := readAll(ctx, r, limit)
+	if err != nil {
+		return nil, failed{err}
+	}
+	return text, nil
+}
+
+func readAll(ctx context.Context, r io.Reader, limit int64) ([]byte, error) {
 	return unlessDone(ctx, func() ([]byte, error) { return room.ReadAll(r, bound(limit)) })
 }
+
+// failed is a stream that cannot be read.
+type failed struct{ error }
+
+func (f failed) Read([]byte) (int, error) { return 0, f.error }
 
 // unlessDone calls read, which may block on a pipe or a remote file system. It
 // returns when ctx ends, and abandons the read.

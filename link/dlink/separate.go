@@ -183,10 +183,7 @@ func Buffered(ctx context.Context, inputs []link.Input, limit int64) []link.Inpu
 		if in.Text != nil || in.Reader == nil {
 			continue
 		}
-		data, err := object.ReadAll(ctx, in.Reader, limit)
-		if in.Text, in.Reader = data, nil; err != nil {
-			in.Text, in.Reader = nil, failed{err}
-		}
+		in.Text, in.Reader = object.Buffer(ctx, in.Reader, limit)
 	}
 	return inputs
 }
@@ -214,8 +211,3 @@ func (p *pipe) Read(b []byte) (n int, err error) {
 	}
 	return n, err
 }
-
-// failed is a stream that cannot be read.
-type failed struct{ error }
-
-func (f failed) Read([]byte) (int, error) { return 0, f.error }

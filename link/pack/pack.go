@@ -3,13 +3,11 @@
 package pack
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
@@ -115,9 +113,12 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	o.Format = cmp.Or(o.Format, Plain)
 	inputs := objectInputs(o.Inputs)
 	for i := range inputs {
-		inputs[i].Whole = true // include members that define nothing for others
+		in := &inputs[i]
+		in.Whole = true // include members that define nothing for others
+		if in.Text == nil && in.Reader != nil {
+			in.Text, in.Reader = object.Buffer(ctx, in.Reader, o.MaxInputSize) // noteLeftOut reads it again
+		}
 	}
-	again := rereadable(inputs)
 	files, unread, err := object.Load(ctx, inputs, object.Options{Jobs: o.Jobs, Arch: o.Arch, MaxSize: o.MaxInputSize}, log)
 	if err != nil {
 		return nil, err
@@ -125,7 +126,7 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	if log.Errors() > 0 {
 		return nil, &link.Errors{Messages: log.Messages, IO: unread}
 	}
-	noteLeftOut(ctx, again(), files, o, log)
+	noteLeftOut(ctx, inputs, files, o, log)
 	members, symbols := make([]Member, len(files)), make([][]string, len(files))
 	for i, f := range files {
 		m := &members[i]
@@ -182,25 +183,6 @@ func warnOfMember(f *object.File, useful bool, format Format, log *diag.Log) {
 	}
 	log.Warn(diag.NVEntry, f.At(entries[0].NameSpan), text+" out of an nv package: nothing in it registers kernels by name").
 		WithHelp("an nv package is for device functions; let nvcc compile kernels, or load a linked module with cuModuleLoadData")
-}
-
-// rereadable makes the inputs keep data that can be read only once. The function it
-// returns gives inputs that can be read again.
-func rereadable(inputs []object.Input) func() []object.Input {
-	read := make([]bytes.Buffer, len(inputs))
-	for i := range inputs {
-		if in := &inputs[i]; in.Text == nil && in.Reader != nil {
-			in.Reader = io.TeeReader(in.Reader, &read[i])
-		}
-	}
-	return func() []object.Input {
-		for i := range inputs {
-			if in := &inputs[i]; in.Text == nil && in.Reader != nil {
-				in.Text = read[i].Bytes()
-			}
-		}
-		return inputs
-	}
 }
 
 // markFatbins marks the inputs with texts from a fatbin, which alone have alternatives:
