@@ -428,10 +428,7 @@ func (c *command) chosen(a *pack.Archive, all bool) (at []int, err error) {
 			i = next
 		}
 		if i < 0 {
-			text := fmt.Sprintf("%s has no member %s", a.Name, in.name)
-			if near := nearestMember(a, in.name); near != "" {
-				text += fmt.Sprintf(" (did you mean %s?)", near)
-			}
+			text := fmt.Sprintf("%s has no member %s", a.Name, in.name) + typo.Question("", nearestMember(a, in.name))
 			log.Error(diag.NoMember, diag.Place{}, text).WithHelp("ptxlink ar t " + a.Name + " lists the members")
 			continue
 		}

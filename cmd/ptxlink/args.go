@@ -247,10 +247,7 @@ func unknownOption(t table, arg, name string) error {
 	if help := adviceFor(t, compilerOptions, name); help != "" {
 		return &usageError{text: text, help: help}
 	}
-	if near := nearest(t, name); near != "" {
-		text += fmt.Sprintf(" (did you mean --%s?)", near)
-	}
-	return &usageError{text: text, help: "ptxlink --help lists the options"}
+	return &usageError{text: text + typo.Question("--", nearest(t, name)), help: "ptxlink --help lists the options"}
 }
 
 // nearest returns the option that was probably meant, or "" if none is similar.

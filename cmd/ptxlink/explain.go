@@ -75,13 +75,11 @@ func (c *command) explain(name string) error {
 	rule, ok := diag.ID(strings.ToLower(name)).Rule()
 	if !ok {
 		names := ruleNames(diag.Error, diag.Warning)
-		text := fmt.Sprintf("there is no error or warning called %q", name)
-		if near := typo.Word(names, name); near != "" {
-			text += fmt.Sprintf(" (did you mean %s?)", near)
-		} else if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); at >= 0 {
-			text += fmt.Sprintf(" (did you mean %s?)", names[at])
+		near := typo.Word(names, name)
+		if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); near == "" && at >= 0 {
+			near = names[at]
 		}
-		return &usageError{text: text, help: "ptxlink explain lists all of them"}
+		return &usageError{text: fmt.Sprintf("there is no error or warning called %q", name) + typo.Question("", near), help: "ptxlink explain lists all of them"}
 	}
 	return c.show([]byte(rule.Explain()))
 }

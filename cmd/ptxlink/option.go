@@ -57,10 +57,7 @@ func (c *choice) check(option string) error {
 		if c.open || slices.Contains(words, value) || c.optional && value == c.bare {
 			continue
 		}
-		text := fmt.Sprintf("%q is not a value of %s", value, option)
-		if near := typo.Word(words, strings.ToLower(value)); near != "" {
-			text += fmt.Sprintf(" (did you mean %s?)", near)
-		}
+		text := fmt.Sprintf("%q is not a value of %s", value, option) + typo.Question("", typo.Word(words, strings.ToLower(value)))
 		help := option + " takes " + strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 		if len(words) == 1 {
 			help = option + " takes " + words[0] + ", or no value"

@@ -103,11 +103,8 @@ func checkWarning(prefix, id string) error {
 	if strings.HasPrefix(prefix+id, "-Wl,") {
 		return &usageError{text: "-Wl, is for compilers", help: "give the option itself: " + strings.ReplaceAll(strings.TrimPrefix(prefix+id, "-Wl,"), ",", " ")}
 	}
-	text := fmt.Sprintf("there is no warning called %q", id)
-	if near := cmp.Or(typo.Word(warnings, id), longer(warnings, id)); near != "" {
-		text += fmt.Sprintf(" (did you mean %s%s?)", prefix, near)
-	}
-	return &usageError{text: text, help: "ptxlink --help lists the warnings"}
+	near := cmp.Or(typo.Word(warnings, id), longer(warnings, id))
+	return &usageError{text: fmt.Sprintf("there is no warning called %q", id) + typo.Question(prefix, near), help: "ptxlink --help lists the warnings"}
 }
 
 // warningHelp returns the list of warnings in lines that fit the screen.

@@ -28,6 +28,15 @@ func Word(words []string, name string) string {
 	})
 }
 
+// Question returns the end of a message about a name: " (did you mean PREFIXnear?)", or "" if
+// nothing is near.
+func Question(prefix, near string) string {
+	if near == "" {
+		return ""
+	}
+	return " (did you mean " + prefix + near + "?)"
+}
+
 func nearest(names []string, name string, limit func(string) int) (near string) {
 	least := len(name)
 	for _, n := range names {
