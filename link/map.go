@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"io"
+	"strconv"
 
 	"ptxlink/internal/srcline"
 	"ptxlink/link/diag"
@@ -265,3 +266,49 @@ func (m *Map) WriteJSON(w io.Writer) error {
 
 // WriteMapJSON writes the Map as JSON.
 func (r *Result) WriteMapJSON(w io.Writer) error { return r.Map().WriteJSON(w) }
+
+// GPU holds what the kernels and functions of a cubin use. Package ptxas makes it.
+type GPU struct {
+	Arch   string  `json:"arch"`
+	Usages []Usage `json:"usages"` // the largest first
+}
+
+// Usage is what a kernel or function needs of the GPU.
+type Usage struct {
+	Name      string `json:"name"`
+	Demangled string `json:"demangled,omitempty"` // in a GPU, if the name is mangled
+	Kernel    bool   `json:"kernel"`
+	Registers int    `json:"registers"`
+	Stack     int64  `json:"stack"`    // bytes per thread of the deepest call; -1 if it is unknown, as with recursion
+	Shared    int64  `json:"shared"`   // bytes that are not chosen at launch
+	Constant  int64  `json:"constant"` // bytes of parameters and of what the driver puts before them
+	Code      int64  `json:"code"`     // bytes of machine code
+	// Spills are those of its own code; nil if they are unknown.
+	*Spills
+}
+
+// Spills are the bytes that a function moves between registers and the stack because
+// it has too few registers, as instructions in its text.
+type Spills struct {
+	Stores int64 `json:"spill_stores"`
+	Loads  int64 `json:"spill_loads"`
+}
+
+// UsageHeads are the titles of the columns of a Usage.
+const UsageHeads = "registers\tstack\tspill stores\tspill loads\tshared\tconstant\tcode"
+
+// Columns returns the numbers of a kernel or function as text, in the order of UsageHeads.
+func (u Usage) Columns() []string {
+	number := func(n int64) string { return strconv.FormatInt(n, 10) }
+	stack, stores, loads, shared, constant := "-", "?", "?", "-", "-"
+	if u.Kernel {
+		if stack = "?"; u.Stack >= 0 {
+			stack = number(u.Stack)
+		}
+		shared, constant = number(u.Shared), number(u.Constant)
+	}
+	if u.Spills != nil {
+		stores, loads = number(u.Stores), number(u.Loads)
+	}
+	return []string{strconv.Itoa(u.Registers), stack, stores, loads, shared, constant, number(u.Code)}
+}
