@@ -7,12 +7,12 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path"
 	"slices"
-	"sort"
 	"time"
 
 	"ptxlink/abicheck"
@@ -354,12 +354,8 @@ func sortMessages(files []*object.File, log *diag.Log) {
 	for i, f := range files {
 		rank[f.Src] = i
 	}
-	sort.SliceStable(log.Messages, func(i, j int) bool {
-		a, b := log.Messages[i].Place, log.Messages[j].Place
-		if rank[a.Source] != rank[b.Source] {
-			return rank[a.Source] < rank[b.Source]
-		}
-		return a.Span.Off < b.Span.Off
+	slices.SortStableFunc(log.Messages, func(a, b *Message) int {
+		return cmp.Or(cmp.Compare(rank[a.Place.Source], rank[b.Place.Source]), cmp.Compare(a.Place.Span.Off, b.Place.Span.Off))
 	})
 }
 

@@ -92,14 +92,9 @@ func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
 		}
 		relink(in.files, o, log)
 	}
-	if len(o.Define) > 0 {
-		return in.define(ctx, o, log)
+	if len(o.Define) == 0 {
+		return nil
 	}
-	return nil
-}
-
-// define adds the variables of Options.Define.
-func (in *inputs) define(ctx context.Context, o Options, log *diag.Log) error {
 	made, err := definedByOptions(ctx, in.files, o, log)
 	if made != nil {
 		in.files = append(in.files, made)
