@@ -47,7 +47,7 @@ func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files 
 	}
 	for _, u := range set.Units {
 		if u.File != nil {
-			u.File.Rank = len(files)
+			u.File.Rank, u.File.Input = len(files), u.input
 			files = append(files, u.File)
 		}
 	}

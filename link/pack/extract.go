@@ -54,7 +54,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	var list []Extracted
 	io := false
 	taken := takenNames{}
-	for _, in := range objectInputs(o.Inputs) {
+	for i, in := range objectInputs(o.Inputs) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 				continue
 			}
 			e := extracted(m)
-			e.File = freeName(extractName(m, o.Inputs), taken)
+			e.File = freeName(extractName(m, o.Inputs[i]), taken)
 			list = append(list, e)
 		}
 	}
@@ -104,8 +104,8 @@ func extracted(m container.Member) Extracted {
 }
 
 // extractName returns memberName with the target from the container.
-func extractName(m container.Member, inputs []link.Input) string {
-	name := memberName(m.Name, inputs)
+func extractName(m container.Member, in link.Input) string {
+	name := memberName(m.Name, in)
 	if m.Target == "" {
 		return name
 	}

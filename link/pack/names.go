@@ -21,8 +21,8 @@ var innerSuffixes = []string{".ptx", ".s", ".o", ".obj", ".fatbin", ".so", ".exe
 //  1. the innermost file, without directories: k.o for libx.a(lib/k.o):.nv_fatbin
 //  2. without the suffix of a compressed file: a.ptx for a.ptx.zst
 //  3. with the suffix .ptx if it is not a PTX file itself: k.ptx
-func memberName(name string, inputs []link.Input) string {
-	file, bare := innermost(name, inputs)
+func memberName(name string, in link.Input) string {
+	file, bare := innermost(name, in)
 	if file == "<stdin>" {
 		file = "stdin.ptx"
 	}
@@ -35,14 +35,10 @@ func memberName(name string, inputs []link.Input) string {
 
 // innermost returns the last file in the name of a text in messages, "dir/k.o" in
 // "libx.a(dir/k.o):.nv_fatbin:sm_80#2", and whether that is the whole name. The text
-// before it is the name of an input, which may contain any characters.
-func innermost(name string, inputs []link.Input) (file string, bare bool) {
-	for _, in := range inputs {
-		if own := cmp.Or(in.Name, in.Path); len(own) > len(file) && strings.HasPrefix(name, own) {
-			file = own
-		}
-	}
-	rest := name[len(file):]
+// before it is the name of the input, which may contain any characters.
+func innermost(name string, in link.Input) (file string, bare bool) {
+	file = cmp.Or(in.Name, in.Path)
+	rest := strings.TrimPrefix(name, file)
 	if rest == "" || rest[0] == '#' { // the second module of a file
 		return file, true
 	}

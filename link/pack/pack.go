@@ -130,7 +130,7 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 	members, symbols := make([]Member, len(files)), make([][]string, len(files))
 	for i, f := range files {
 		m := &members[i]
-		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs)), taken)
+		m.Name = freeName(o.Format.StoredName(memberName(f.Name, o.Inputs[f.Input])), taken)
 		m.Record, m.Symbols = newRecord(f, host)
 		if m.Data, err = store(f, m.Name, m.Record, o.Format); err != nil {
 			log.Error(diag.NVMember, f.At(diag.Span{}), err.Error())
@@ -185,47 +185,23 @@ func warnOfMember(f *object.File, useful bool, format Format, log *diag.Log) {
 		WithHelp("an nv package is for device functions; let nvcc compile kernels, or load a linked module with cuModuleLoadData")
 }
 
-// markFatbins marks the inputs with texts from a fatbin, which alone have alternatives:
-// their names have a colon behind that of the input. It returns the number of its steps,
-// which does not grow with the product of inputs and texts.
-func markFatbins(inputs map[string]bool, texts []string) (steps int) {
-	lengths := map[int]bool{}
-	for name := range inputs {
-		lengths[len(name)] = true
-	}
-	for _, text := range texts {
-		colon := strings.LastIndexByte(text, ':')
-		for n := range lengths {
-			if steps++; n > colon || text[n] != ':' && text[n] != '(' {
-				continue
-			}
-			if _, ok := inputs[text[:n]]; ok {
-				inputs[text[:n]] = true
-			}
-		}
-	}
-	return steps
-}
-
 // noteLeftOut notes the PTX that is omitted because a package has PTX for only one GPU
 // from each fatbin. A link of the package cannot choose another.
 func noteLeftOut(ctx context.Context, inputs []object.Input, files []*object.File, o Options, log *diag.Log) {
-	kept := map[string]bool{}
-	names := make([]string, 0, len(files))
+	kept, fatbins := map[string]bool{}, map[int]bool{}
 	for _, f := range files {
 		kept[f.Name] = true
-		names = append(names, f.Name)
+		// Only texts from a fatbin have alternatives, and a colon behind the name of their input.
+		in := inputs[f.Input]
+		if behind := strings.TrimPrefix(f.Name, cmp.Or(in.Name, in.Path)); strings.Contains(behind, ":") {
+			fatbins[f.Input] = true
+		}
 	}
-	containers := map[string]bool{}
-	for _, in := range inputs {
-		containers[cmp.Or(in.Name, in.Path)] = false
-	}
-	markFatbins(containers, names)
-	for _, in := range inputs {
-		name := cmp.Or(in.Name, in.Path)
-		if !containers[name] {
+	for i, in := range inputs {
+		if !fatbins[i] {
 			continue
 		}
+		name := cmp.Or(in.Name, in.Path)
 		var ignored diag.Log // Load has reported it
 		members, _ := object.Members(ctx, in, object.Options{All: true, MaxSize: o.MaxInputSize}, &ignored)
 		var texts []string
