@@ -19,14 +19,11 @@ import (
 	"ptxlink/link/dlink"
 )
 
-// reproduction is the tar of --reproduce: a directory with the name of the tar, with the
-// inputs, response.txt and version.txt.
+// reproduction is the tar of --reproduce: a directory with the name of the tar, with
+// response.txt, version.txt and the inputs under their names in the directory.
 type reproduction struct {
-	dir      string
-	inputs   []link.Input
-	names    []string // of the inputs in the directory
-	script   string   // of --version-script
-	response string
+	dir   string
+	files []link.Input
 }
 
 // reproduce writes the tar of --reproduce. That it exists when ptxlink crashes is the
@@ -38,7 +35,7 @@ func (j *linkJob) reproduce() error {
 	}
 	j.options.Inputs = dlink.Buffered(j.opts.Context, j.options.Inputs, j.options.MaxInputSize)
 	base := filepath.Base(file)
-	r := &reproduction{dir: strings.TrimSuffix(base, filepath.Ext(base)), inputs: j.options.Inputs, script: j.opts.String("version-script")}
+	r := &reproduction{dir: strings.TrimSuffix(base, filepath.Ext(base))}
 	if r.dir == "" || r.dir == "." || r.dir == base {
 		r.dir = base + ".d"
 	}
@@ -50,7 +47,7 @@ func (j *linkJob) reproduce() error {
 	}
 	whole := false
 	taken := map[string]bool{"response.txt": true, "version.txt": true}
-	for _, in := range r.inputs {
+	for _, in := range j.options.Inputs {
 		if in.WholeArchive != whole {
 			whole = in.WholeArchive
 			words = append(words, map[bool]string{true: "--whole-archive", false: "--no-whole-archive"}[whole])
@@ -63,10 +60,14 @@ func (j *linkJob) reproduce() error {
 			name += "_"
 		}
 		taken[name] = true
-		r.names = append(r.names, name)
+		in.Name = name
+		r.files = append(r.files, in)
 		words = append(words, "./"+name)
 	}
-	r.response = responseFile(words)
+	if script := j.opts.String("version-script"); script != "" {
+		r.files = append(r.files, link.Input{Name: insideDir(script), Path: script})
+	}
+	r.files = slices.Insert(r.files, 0, link.Input{Name: "response.txt", Text: responseFile(words)}, link.Input{Name: "version.txt", Text: []byte(version() + "\n")})
 	return j.write(j.paths, outfile.File{Path: file, From: r})
 }
 
@@ -106,56 +107,44 @@ func insideDir(name string) string {
 }
 
 // responseFile returns the text of a response file with a word on each line.
-func responseFile(words []string) string {
-	var b strings.Builder
+func responseFile(words []string) []byte {
+	var b bytes.Buffer
 	quote := strings.NewReplacer(`\`, `\\`, `"`, `\"`)
 	for _, w := range words {
 		fmt.Fprintf(&b, "\"%s\"\n", quote.Replace(w))
 	}
-	return b.String()
+	return b.Bytes()
 }
 
 // WriteTo writes the tar. It has no times and users: the same link gives the same tar.
 func (r *reproduction) WriteTo(w io.Writer) (int64, error) {
 	t := &tarWriter{w: w}
-	add := func(name string, size int64, from io.Reader) error { return t.add(r.dir+"/"+name, size, from) }
-	text := func(name, text string) error { return add(name, int64(len(text)), strings.NewReader(text)) }
-	file := func(name, path string) error {
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		info, err := f.Stat()
-		if err != nil {
-			return err
-		}
-		return add(name, info.Size(), f)
-	}
-	if err := text("response.txt", r.response); err != nil {
-		return 0, err
-	}
-	if err := text("version.txt", version()+"\n"); err != nil {
-		return 0, err
-	}
-	for i, in := range r.inputs {
-		var err error
-		switch {
-		case in.Text != nil:
-			err = add(r.names[i], int64(len(in.Text)), bytes.NewReader(in.Text))
-		case in.Reader == nil:
-			err = file(r.names[i], in.Path)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) { // the link reports what cannot be read
-			return 0, err
-		}
-	}
-	if r.script != "" {
-		if err := file(insideDir(r.script), r.script); err != nil {
+	for _, f := range r.files {
+		if err := t.addInput(r.dir+"/"+f.Name, f); err != nil && !errors.Is(err, fs.ErrNotExist) { // the link reports what cannot be read
 			return 0, err
 		}
 	}
 	return 0, t.close()
+}
+
+// addInput writes an input, unless it is a stream that could not be read.
+func (t *tarWriter) addInput(name string, in link.Input) error {
+	switch {
+	case in.Text != nil:
+		return t.add(name, int64(len(in.Text)), bytes.NewReader(in.Text))
+	case in.Reader != nil:
+		return nil
+	}
+	f, err := os.Open(in.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	return t.add(name, info.Size(), f)
 }
 
 // tarWriter writes regular files as a POSIX tar (ustar, with a pax header where a name
