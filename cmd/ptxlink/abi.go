@@ -66,7 +66,7 @@ func (c *command) abi(opts *cli.Context) error {
 		if len(c.inputs) > 1 {
 			text = fmt.Sprintf("%d arguments where one declaration is wanted", len(c.inputs))
 		}
-		return &usageError{text: text, help: "put it in quotes: ptxlink abi 'struct { char c; int b : 5; }'"}
+		return usageError(text, "put it in quotes: ptxlink abi 'struct { char c; int b : 5; }'")
 	}
 	if opts.IsSet("type") {
 		return c.abiOfFile(opts, model)
@@ -117,7 +117,7 @@ func (c *command) abiOfFile(opts *cli.Context, model ctype.Model) error {
 func preprocess(ctx context.Context, stdin io.Reader, path, lang string) (compiler string, text []byte, err error) {
 	candidates := [][]string{{"cc"}, {"clang"}}
 	if words, err := compilerWords(os.Getenv("CC")); err != nil {
-		return "", nil, &usageError{text: "$CC: " + err.Error()}
+		return "", nil, usageError("$CC: "+err.Error(), "")
 	} else if len(words) > 0 {
 		candidates = [][]string{words}
 	}
@@ -184,14 +184,14 @@ func abiModel(opts *cli.Context) (ctype.Model, error) {
 	name := opts.String("host")
 	if opts.IsSet("model") {
 		if name != "" {
-			return model, &usageError{text: "--host and --model both say how large types are", help: "leave one out"}
+			return model, usageError("--host and --model both say how large types are", "leave one out")
 		}
 		name = opts.String("model")
 	}
 	if name != "" {
 		var err error
 		if model, err = ctype.ModelOf(name); err != nil || opts.IsSet("host") && !strings.Contains(name, "-") {
-			return model, &usageError{text: fmt.Sprintf("unknown host %q", name), help: "--host wants linux, mac or windows, then x86_64, aarch64 or x86: linux-x86_64"}
+			return model, usageError(fmt.Sprintf("unknown host %q", name), "--host wants linux, mac or windows, then x86_64, aarch64 or x86: linux-x86_64")
 		}
 	}
 	model.C = opts.String("lang") == "c"

@@ -127,7 +127,7 @@ func (j *arJob) readLetters(word string) error {
 	var operations []string
 	for _, letter := range word {
 		if why := arRefused[letter]; why != "" {
-			return &usageError{text: fmt.Sprintf("%c of %q: %s", letter, word, why), help: "ptxlink ar --help lists the operations"}
+			return usageError(fmt.Sprintf("%c of %q: %s", letter, word, why), "ptxlink ar --help lists the operations")
 		}
 		switch letter {
 		case 'c':
@@ -150,7 +150,7 @@ func (j *arJob) readLetters(word string) error {
 		}
 	}
 	if len(operations) != 1 {
-		return &usageError{text: fmt.Sprintf("%q asks for several operations: %s", word, strings.Join(operations, ", ")), help: "an archive called " + word + " is written ./" + word}
+		return usageError(fmt.Sprintf("%q asks for several operations: %s", word, strings.Join(operations, ", ")), "an archive called "+word+" is written ./"+word)
 	}
 	return nil
 }
@@ -165,16 +165,16 @@ func (c *command) ar(opts *cli.Context) error {
 		return err
 	}
 	if len(c.inputs) == 0 {
-		return &usageError{text: "no archive", help: "ptxlink ar libx.a a.ptx makes one; ptxlink ar --help lists the operations"}
+		return usageError("no archive", "ptxlink ar libx.a a.ptx makes one; ptxlink ar --help lists the operations")
 	}
 	archive := c.inputs[0].name
 	c.inputs = c.inputs[1:]
 	word := cmp.Or(c.letters, archive)
 	if help := arWords[word]; help != "" {
-		return &usageError{text: fmt.Sprintf("%q is no operation of ar", word), help: help + "; an archive called " + word + " is written ./" + word}
+		return usageError(fmt.Sprintf("%q is no operation of ar", word), help+"; an archive called "+word+" is written ./"+word)
 	}
 	if archive == "-" {
-		return &usageError{text: "an archive is neither read from standard input nor written to standard output"}
+		return usageError("an archive is neither read from standard input nor written to standard output", "")
 	}
 	if info, err := os.Stat(archive); err == nil && !info.IsDir() && !info.Mode().IsRegular() {
 		return &exitError{exitIO, diag.New(diag.IO, diag.Place{}, archive+" is a device or a pipe, and an archive is a file that can be read again and replaced")}
@@ -188,7 +188,7 @@ func (c *command) ar(opts *cli.Context) error {
 	}
 	for name, operation := range map[string]string{"compress": "rq", "format": "rq", "host": "rq", "arch": "rq", "output": "x"} {
 		if opts.IsSet(name) && strings.IndexByte(operation, j.operation) < 0 {
-			return &usageError{text: fmt.Sprintf("option --%s has no effect with operation %c", name, j.operation)}
+			return usageError(fmt.Sprintf("option --%s has no effect with operation %c", name, j.operation), "")
 		}
 	}
 	if strings.IndexByte("rqsd", j.operation) >= 0 {
@@ -227,7 +227,7 @@ func (c *command) packOptions(opts *cli.Context) (o pack.Options, err error) {
 	}
 	if opts.Bool("compress") {
 		if o.Format != "" && o.Format != pack.Zstd {
-			return o, &usageError{text: fmt.Sprintf("--compress does not go with --format=%s", o.Format)}
+			return o, usageError(fmt.Sprintf("--compress does not go with --format=%s", o.Format), "")
 		}
 		o.Format = pack.Zstd
 	}
@@ -237,13 +237,13 @@ func (c *command) packOptions(opts *cli.Context) (o pack.Options, err error) {
 // arFresh creates an archive of exactly these files, and replaces an existing one.
 func (j *arJob) arFresh(ctx context.Context) error {
 	if isOperation(j.archive) && len(j.inputs) == 0 {
-		return &usageError{text: fmt.Sprintf("operation %q without an archive", j.archive), help: "as in: ptxlink ar " + j.archive + " libx.a"}
+		return usageError(fmt.Sprintf("operation %q without an archive", j.archive), "as in: ptxlink ar "+j.archive+" libx.a")
 	}
 	if !strings.ContainsAny(j.archive, "./\\") {
-		return &usageError{text: fmt.Sprintf("%q is no operation of ar", j.archive), help: "the operations are d, p, q, r, s, t and x; an archive called " + j.archive + " is written ./" + j.archive}
+		return usageError(fmt.Sprintf("%q is no operation of ar", j.archive), "the operations are d, p, q, r, s, t and x; an archive called "+j.archive+" is written ./"+j.archive)
 	}
 	if len(j.inputs) == 0 {
-		return &usageError{text: "no files to put into " + j.archive, help: "ptxlink ar t " + j.archive + " lists its members; ptxlink ar --help lists the operations"}
+		return usageError("no files to put into "+j.archive, "ptxlink ar t "+j.archive+" lists its members; ptxlink ar --help lists the operations")
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
 	if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !pack.IsArchive(data) {
@@ -358,7 +358,7 @@ func (j *arJob) arInsert(ctx context.Context) error {
 // arRewrite runs s.
 func (j *arJob) arRewrite(ctx context.Context) error {
 	if len(j.inputs) > 0 {
-		return &usageError{text: "operation s takes one archive and no files"}
+		return usageError("operation s takes one archive and no files", "")
 	}
 	a, err := j.openToChange()
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 )
 
 // input is a file or a -l on the command line. Their order is the link order.
@@ -15,10 +16,10 @@ type input struct {
 	whole   bool // behind --whole-archive
 }
 
-// usageError is an invalid command line: exit code 2.
-type usageError struct{ text, help string }
-
-func (e *usageError) Error() string { return e.text }
+// usageError returns the error of an invalid command line: exit code 2.
+func usageError(text, help string) error {
+	return diag.New(diag.Usage, diag.Place{}, text).WithHelp(help)
+}
 
 // reorder separates options and inputs: the library stops at the first input. The
 // rules are those of GNU ld and mold:
@@ -45,7 +46,7 @@ func reorder(t table, args []string) (options []string, inputs []input, err erro
 			}
 			return r.options, r.inputs, nil
 		case arg == "":
-			return nil, nil, &usageError{text: "the name of an input is empty"}
+			return nil, nil, usageError("the name of an input is empty", "")
 		case arg == "-" || arg[0] != '-':
 			r.input(arg, false)
 		default:
@@ -96,7 +97,7 @@ func (r *reorderer) option(arg string) error {
 			hasValue = true
 		}
 		if value == "" { // -o "$UNSET"
-			return &usageError{text: fmt.Sprintf("the value of option %s is empty", spell(name))}
+			return usageError(fmt.Sprintf("the value of option %s is empty", spell(name)), "")
 		}
 	}
 	if err := r.state(name, value); err != nil {
@@ -116,12 +117,12 @@ func (r *reorderer) option(arg string) error {
 // value returns the next argument, which is the value of an option.
 func (r *reorderer) value(arg, name string) (string, error) {
 	if len(r.left) == 0 {
-		return "", &usageError{text: fmt.Sprintf("option %s needs a value", arg)}
+		return "", usageError(fmt.Sprintf("option %s needs a value", arg), "")
 	}
 	value := r.left[0]
 	r.left = r.left[1:]
 	if next, _, _ := strings.Cut(strings.TrimLeft(value, "-"), "="); strings.HasPrefix(value, "-") && name[0] != 'X' && r.named[next] != nil {
-		return "", &usageError{text: fmt.Sprintf("option %s needs a value, and %s is an option", arg, value), help: fmt.Sprintf("write %s=%s if it is the value", arg, value)}
+		return "", usageError(fmt.Sprintf("option %s needs a value, and %s is an option", arg, value), fmt.Sprintf("write %s=%s if it is the value", arg, value))
 	}
 	return value, nil
 }
@@ -138,7 +139,7 @@ func (r *reorderer) state(name, value string) error {
 	case "pop-state":
 		last := len(r.states) - 1
 		if last < 0 {
-			return &usageError{text: "--pop-state has no --push-state before it"}
+			return usageError("--pop-state has no --push-state before it", "")
 		}
 		r.whole, r.states = r.states[last], r.states[:last]
 	}
@@ -156,7 +157,7 @@ func mistakenFor(t table, arg string) error {
 	switch word[0] {
 	case 'l':
 		if word == "lineinfo" {
-			return &usageError{text: as, help: adviceFor(t, compilerOptions, word)}
+			return usageError(as, adviceFor(t, compilerOptions, word))
 		}
 	case 'o':
 		help := "write -o FILE" + t.With("--output FILE", " or %s") + "; a word that begins with -o is -o and the name of a file"
@@ -168,7 +169,7 @@ func mistakenFor(t table, arg string) error {
 		}
 		near := typo.Word([]string{"output", "optimize", "options-file", "output-directory", "output-file"}, word)
 		if assigned && len(word) > 3 || word == "out" || word == "optf" || word == "odir" || word == "oformat" || near != "" {
-			return &usageError{text: as, help: help}
+			return usageError(as, help)
 		}
 	case 'u':
 		if t.named[word] == nil && (assigned || len(nearest(t, word)) > 3) {
@@ -238,16 +239,16 @@ var compilerOptions = []advice{
 func unknownOption(t table, arg, name string) error {
 	arg, _, _ = strings.Cut(arg, "=")
 	if why := adviceFor(t, refusedOptions, name); why != "" {
-		return &usageError{text: fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why)}
+		return usageError(fmt.Sprintf("%s is not an option of ptxlink: %s", arg, why), "")
 	}
 	text := fmt.Sprintf("unknown option %q", arg)
 	if strings.HasPrefix(arg, "-I") || strings.HasPrefix(arg, "-D") { // -Idir, -DNAME
 		name = arg[1:2]
 	}
 	if help := adviceFor(t, compilerOptions, name); help != "" {
-		return &usageError{text: text, help: help}
+		return usageError(text, help)
 	}
-	return &usageError{text: text + typo.Question("--", nearest(t, name)), help: "ptxlink --help lists the options"}
+	return usageError(text+typo.Question("--", nearest(t, name)), "ptxlink --help lists the options")
 }
 
 // nearest returns the option that was probably meant, or "" if none is similar.

@@ -75,7 +75,7 @@ func TestReorderRefuses(t *testing.T) {
 		"-rc":             `unknown option "-rc"`,
 	} {
 		_, _, err := reorder(newTable(newFlags(), nil), strings.Fields(args))
-		if err == nil || err.Error() != want {
+		if err == nil || err.Error() != "ptxlink: error: "+want {
 			t.Errorf("%s: %v, want %s", args, err, want)
 		}
 	}

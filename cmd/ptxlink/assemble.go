@@ -29,11 +29,11 @@ func (j *linkJob) readAssembler() error {
 		return err
 	}
 	if opts.Bool("save-temps") && j.output == "-" {
-		return &usageError{text: "--save-temps needs an output with a name", help: "name one with -o"}
+		return usageError("--save-temps needs an output with a name", "name one with -o")
 	}
 	j.assembler.Args = splitCommas(opts.StringSlice("Xptxas"))
 	if len(j.archs) > 0 && ptxas.SetsArch(j.assembler.Args) {
-		return &usageError{text: "-Xptxas names a GPU, but --arch names several", help: "name the GPUs with --arch only"}
+		return usageError("-Xptxas names a GPU, but --arch names several", "name the GPUs with --arch only")
 	}
 	for _, arch := range append(j.archs, j.options.Arch) {
 		name, virtual := strings.CutPrefix(arch, "compute_")
@@ -44,7 +44,7 @@ func (j *linkJob) readAssembler() error {
 		if j.format == "fatbin" {
 			help += "; a fatbin holds the PTX too"
 		}
-		return &usageError{text: arch + " is a virtual architecture, for which there is no cubin", help: help}
+		return usageError(arch+" is a virtual architecture, for which there is no cubin", help)
 	}
 	if err := j.readMode(opts.String("ptxas-mode"), opts.String("partition")); err != nil {
 		return err
@@ -69,10 +69,10 @@ func (j *linkJob) readCache() error {
 	if where != "" {
 		var err error
 		if c, err = ptxas.OpenCache(where); err != nil {
-			return &usageError{text: err.Error(), help: "--cache wants a directory, http://HOST/PATH or prog:COMMAND"}
+			return usageError(err.Error(), "--cache wants a directory, http://HOST/PATH or prog:COMMAND")
 		}
 		if c.Dir != "" && dir != "" && filepath.Clean(c.Dir) != filepath.Clean(dir) {
-			return &usageError{text: fmt.Sprintf("--cache names the directory %s, and --cache-dir %s", where, dir), help: "leave out one of them; --cache-dir goes with a server or a program in --cache"}
+			return usageError(fmt.Sprintf("--cache names the directory %s, and --cache-dir %s", where, dir), "leave out one of them; --cache-dir goes with a server or a program in --cache")
 		}
 		c.Dir = cmp.Or(dir, c.Dir)
 	}
@@ -116,15 +116,15 @@ func (j *linkJob) readMode(mode, parts string) error {
 	}
 	switch {
 	case b.Mode == ptxas.Whole:
-		return &usageError{text: "--partition does not go with --ptxas-mode=whole", help: "whole mode assembles all functions in one run"}
+		return usageError("--partition does not go with --ptxas-mode=whole", "whole mode assembles all functions in one run")
 	case b.Compile:
-		return &usageError{text: "--partition does not go with -c", help: "nvlink joins the parts to a finished cubin"}
+		return usageError("--partition does not go with -c", "nvlink joins the parts to a finished cubin")
 	}
 	b.Mode, b.Parts = ptxas.Separate, 0
 	if parts != "auto" {
 		n, err := strconv.Atoi(parts)
 		if err != nil || n < 1 || n > partition.MaxParts {
-			return &usageError{text: fmt.Sprintf("%q is not a number of parts", parts), help: fmt.Sprintf("--partition wants auto or a number from 1 to %d", partition.MaxParts)}
+			return usageError(fmt.Sprintf("%q is not a number of parts", parts), fmt.Sprintf("--partition wants auto or a number from 1 to %d", partition.MaxParts))
 		}
 		b.Parts = n
 	}
@@ -140,11 +140,11 @@ func (j *linkJob) checkParts() error {
 	number := partNumber().FindAllString(pattern, -1)
 	switch {
 	case len(number) != 1 || number[0] != "%d":
-		return &usageError{text: fmt.Sprintf("%q is not a pattern for --emit-parts", pattern), help: "it has one %d, which is replaced by the number of the part: dir/part%d.ptx"}
+		return usageError(fmt.Sprintf("%q is not a pattern for --emit-parts", pattern), "it has one %d, which is replaced by the number of the part: dir/part%d.ptx")
 	case j.cubin():
-		return &usageError{text: "--emit-parts goes with PTX as the output", help: "--save-temps keeps the parts of a cubin"}
+		return usageError("--emit-parts goes with PTX as the output", "--save-temps keeps the parts of a cubin")
 	case !j.opts.IsSet("partition"):
-		return &usageError{text: "--emit-parts needs --partition", help: "--partition=N writes exactly N parts, and auto chooses their number"}
+		return usageError("--emit-parts needs --partition", "--partition=N writes exactly N parts, and auto chooses their number")
 	}
 	return nil
 }

@@ -112,7 +112,7 @@ func (c *command) findInputs(dirs []string) (inputs []link.Input, err error) {
 		}
 		if name == "-" {
 			if stdin {
-				return nil, &usageError{text: "standard input is named twice"}
+				return nil, usageError("standard input is named twice", "")
 			}
 			stdin = true
 			if f, ok := c.stdin.(*os.File); ok {

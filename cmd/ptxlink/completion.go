@@ -51,7 +51,7 @@ func (c *command) completion(*cli.Context) error {
 		}
 		return c.show(script)
 	}
-	return &usageError{text: "one shell must be named: bash, zsh, fish or powershell"}
+	return usageError("one shell must be named: bash, zsh, fish or powershell", "")
 }
 
 // asked returns the words if a shell asks what the last of them may become.

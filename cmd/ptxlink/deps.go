@@ -54,7 +54,7 @@ func (c *command) deps(opts *cli.Context) error {
 		return err
 	}
 	if len(c.inputs) == 0 {
-		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+		return usageError("no input files", "ptxlink --help shows the usage")
 	}
 	inputs, err := c.findInputs(opts.StringSlice("L"))
 	if err != nil {

@@ -170,7 +170,7 @@ type lowerer interface {
 func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, error) {
 	c := &llvm.Compiler{Arch: strings.Replace(cmp.Or(j.options.Arch, bitcode.Arch()), "compute_", "sm_", 1), Spelling: j.spelling}
 	if c.Arch == "" {
-		return nil, &usageError{text: bitcode.Units[0].Name + ", which is LLVM bitcode, records no GPU", help: "--arch=sm_80 names one"}
+		return nil, usageError(bitcode.Units[0].Name+", which is LLVM bitcode, records no GPU", "--arch=sm_80 names one")
 	}
 	c.Quick = len(bitcode.Units) > 1 && j.compilesTogether()
 	j.readCompilerOptions(c)
@@ -374,7 +374,7 @@ func (j *linkJob) leaveToNvlink(r *link.Result) ([]container.Cubin, error) {
 	switch {
 	case len(list) == 0 || j.options.CheckOnly:
 	case j.assembler.Mode == ptxas.Whole:
-		return nil, &usageError{text: "--ptxas-mode=whole links no cubins, and " + list[0].Name + " has one", help: "without it, nvlink links the cubins"}
+		return nil, usageError("--ptxas-mode=whole links no cubins, and "+list[0].Name+" has one", "without it, nvlink links the cubins")
 	case j.assembler.Nvlink == "":
 		var err error
 		if j.assembler.Nvlink, err = j.findNvlink("needed for " + list[0].Name + ", which has no PTX for " + j.options.Arch); err != nil {

@@ -79,7 +79,7 @@ func (c *command) explain(name string) error {
 		if at := slices.IndexFunc(names, func(n string) bool { return len(name) > 2 && strings.Contains(n, name) }); near == "" && at >= 0 {
 			near = names[at]
 		}
-		return &usageError{text: fmt.Sprintf("there is no error or warning called %q", name) + typo.Question("", near), help: "ptxlink explain lists all of them"}
+		return usageError(fmt.Sprintf("there is no error or warning called %q", name)+typo.Question("", near), "ptxlink explain lists all of them")
 	}
 	return c.show([]byte(rule.Explain()))
 }

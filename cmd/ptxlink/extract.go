@@ -46,7 +46,7 @@ read or written, or exists with other contents.`,
 func (c *command) extract(opts *cli.Context) error {
 	c.report.style.ErrorLimit = int(opts.Int64("error-limit"))
 	if len(c.inputs) == 0 {
-		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+		return usageError("no input files", "ptxlink --help shows the usage")
 	}
 	inputs, err := c.findInputs(nil)
 	if err != nil {
@@ -98,10 +98,8 @@ func placeFiles(list []pack.Extracted, output string) error {
 		return nil
 	}
 	if len(list) > 1 {
-		return &usageError{
-			text: fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
-			help: "name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them",
-		}
+		return usageError(fmt.Sprintf("there are %d PTX, which do not go into one file", len(list)),
+			"name a directory, with a / at the end if it is to be made, or choose with --arch; --list shows them")
 	}
 	list[0].File = output
 	return nil

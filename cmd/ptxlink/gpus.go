@@ -34,10 +34,8 @@ func (j *linkJob) readArchs(archs []string) error {
 		return nil
 	case j.format != "fatbin" && !j.checkOnly:
 		what := map[string]string{"ptx": "PTX", "cubin": "a cubin"}[j.format]
-		return &usageError{
-			text: fmt.Sprintf("%s is for one GPU, but --arch names %s", what, strings.Join(j.archs, " and ")),
-			help: "write out.fatbin, which holds a cubin for each, or link once for each",
-		}
+		return usageError(fmt.Sprintf("%s is for one GPU, but --arch names %s", what, strings.Join(j.archs, " and ")),
+			"write out.fatbin, which holds a cubin for each, or link once for each")
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ Exit codes: 0 success, 1 a file has neither PTX nor machine code, 2 usage error,
 // of the command after they are shown.
 func (c *command) inspect(opts *cli.Context, forms ...container.Form) ([]*link.Object, []dlink.Description, error) {
 	if len(c.inputs) == 0 {
-		return nil, nil, &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+		return nil, nil, usageError("no input files", "ptxlink --help shows the usage")
 	}
 	inputs, err := c.findInputs(nil)
 	if err != nil {

@@ -51,7 +51,7 @@ func (c *command) readLinkerOptions(opts *cli.Context, o *link.Options) error {
 	for _, d := range opts.StringSlice("defsym") {
 		name, value, ok := strings.Cut(d, "=")
 		if !ok || name == "" || value == "" {
-			return &usageError{text: fmt.Sprintf("--defsym wants NAME=SYMBOL or NAME=NUMBER, not %q", d)}
+			return usageError(fmt.Sprintf("--defsym wants NAME=SYMBOL or NAME=NUMBER, not %q", d), "")
 		}
 		o.Define = append(o.Define, link.Definition{Name: name, Value: value})
 	}

@@ -44,7 +44,7 @@ Exit codes: 0 success, 1 libdevice cannot be compiled, 2 usage error,
 // libdevice runs ptxlink libdevice.
 func (c *command) libdevice(opts *cli.Context) error {
 	if len(c.inputs) > 0 {
-		return &usageError{text: fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), help: "--cuda names a toolkit or libdevice.10.bc"}
+		return usageError(fmt.Sprintf("libdevice takes no input, and %s is one", c.inputs[0].name), "--cuda names a toolkit or libdevice.10.bc")
 	}
 	if err := link.CheckArch(opts.String("arch"), c.spelling); err != nil {
 		return err
@@ -55,10 +55,10 @@ func (c *command) libdevice(opts *cli.Context) error {
 	}
 	output := cmp.Or(opts.String("output"), "libdevice.a")
 	if ending := strings.ToLower(filepath.Ext(output)); ending == ".ptx" || ending == ".cubin" || ending == ".o" {
-		return &usageError{text: "a package would be written to " + output, help: "an archive ends in .a; ptxlink extract takes the PTX out of it"}
+		return usageError("a package would be written to "+output, "an archive ends in .a; ptxlink extract takes the PTX out of it")
 	}
 	if output == "-" {
-		return &usageError{text: "a package is not written to standard output", help: "name a file with -o"}
+		return usageError("a package is not written to standard output", "name a file with -o")
 	}
 	options := libdevice.Options{Spelling: c.spelling, Arch: "sm_" + gpu, FTZ: opts.Bool("ftz"), LLC: opts.String("llc")}
 	var err error

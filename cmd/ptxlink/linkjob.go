@@ -82,7 +82,7 @@ func (j *linkJob) run() error {
 	case j.options.CrossReference && j.beside["Map"] == "":
 		j.beside["Map"], j.onlyCref = "-", true
 	case j.options.CrossReference && filepath.Ext(j.beside["Map"]) == ".json":
-		return &usageError{text: "--cref does not go with a map in JSON", help: "the map has the module of each symbol and all calls"}
+		return usageError("--cref does not go with a map in JSON", "the map has the module of each symbol and all calls")
 	}
 	if err := j.checkFiles(); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (j *linkJob) readOptions() error {
 		return err
 	}
 	if len(j.inputs) == 0 {
-		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+		return usageError("no input files", "ptxlink --help shows the usage")
 	}
 
 	j.options = link.Options{
@@ -257,7 +257,7 @@ func (j *linkJob) readOptimize() (o link.Optimize, err error) {
 		collectAt(400) // each round of inlining leaves a module behind
 	}
 	if (inlines || o.Fold) && opts.Bool("relocatable") {
-		return o, &usageError{text: "-r excludes -O, --inline and --icf", help: "optimise when everything is linked"}
+		return o, usageError("-r excludes -O, --inline and --icf", "optimise when everything is linked")
 	}
 	if !inlines {
 		for _, name := range []string{"no-inline", "inline-limit", "print-inlining"} {
@@ -284,15 +284,15 @@ func (j *linkJob) readInputs(dirs []string) (err error) {
 // same file.
 func (j *linkJob) checkFiles() error {
 	if j.beside["dependency-file"] != "" && j.output == "-" {
-		return &usageError{text: "--dependency-file needs an output with a name", help: "name one with -o"}
+		return usageError("--dependency-file needs an output with a name", "name one with -o")
 	}
 	for _, option := range []string{"dependency-file", "unused-inputs", "reproduce"} {
 		if j.beside[option] == "-" {
-			return &usageError{text: spell(option) + " cannot be standard output"}
+			return usageError(spell(option)+" cannot be standard output", "")
 		}
 	}
 	if j.cubin() && j.output == "-" && isTerminal(j.stdout) {
-		return &usageError{text: "a cubin is not written to a terminal", help: "name a file with -o"}
+		return usageError("a cubin is not written to a terminal", "name a file with -o")
 	}
 	type file struct{ option, path string }
 	named := []file{{"-o", j.output}}
@@ -310,7 +310,7 @@ func (j *linkJob) checkFiles() error {
 		}
 		for _, b := range named[:i] {
 			if sameOutput(a.path, b.path) {
-				return &usageError{text: fmt.Sprintf("%s and %s would both write %s", b.option, a.option, a.path)}
+				return usageError(fmt.Sprintf("%s and %s would both write %s", b.option, a.option, a.path), "")
 			}
 		}
 		if err := j.checkFile(a.path); err != nil {

@@ -122,7 +122,6 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 
 // finish writes err, unless it was reported already, and returns its exit code.
 func (c *command) finish(err error) int {
-	var usage *usageError
 	var status *exitError
 	switch {
 	case err == nil:
@@ -132,10 +131,7 @@ func (c *command) finish(err error) int {
 			c.report.fail(status.err, status.code)
 		}
 		return status.code
-	case errors.As(err, &usage):
-		c.report.fail(diag.New(diag.Usage, diag.Place{}, usage.text).WithHelp(usage.help), exitUsage)
-		return exitUsage
-	case errors.Is(err, diag.Usage): // options that a package refuses
+	case errors.Is(err, diag.Usage):
 		c.report.fail(err, exitUsage)
 		return exitUsage
 	case errors.Is(err, context.Canceled):

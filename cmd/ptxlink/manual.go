@@ -37,7 +37,7 @@ Exit codes: 0 success, 2 usage error, 3 a file cannot be written.`,
 // manual is ptxlink manual.
 func (c *command) manual(opts *cli.Context) error {
 	if len(c.inputs) > 1 {
-		return &usageError{text: "one command has one manual page", help: "ptxlink --help lists the subcommands"}
+		return usageError("one command has one manual page", "ptxlink --help lists the subcommands")
 	}
 	if opts.Bool("markdown") {
 		return c.show(render(markdownTemplate, allCommands()...))
@@ -58,7 +58,7 @@ func (c *command) manual(opts *cli.Context) error {
 			return c.show(render(manTemplate, s))
 		}
 	}
-	return &usageError{text: fmt.Sprintf("there is no subcommand %q", name), help: "ptxlink --help lists the subcommands"}
+	return usageError(fmt.Sprintf("there is no subcommand %q", name), "ptxlink --help lists the subcommands")
 }
 
 // render runs a template of the library's printer for each command. The library would

@@ -220,21 +220,21 @@ func (j *linkJob) findCubinTools() (err error) {
 // checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
 func (j *linkJob) checkNvlink(arch, register string, virtual bool) error {
 	if arch == "" {
-		return &usageError{text: "no --arch", help: "--arch=sm_80 names the GPU"}
+		return usageError("no --arch", "--arch=sm_80 names the GPU")
 	}
 	if number, lto := strings.CutPrefix(arch, "lto_"); lto {
-		return &usageError{text: arch + " names LTO-IR and no GPU to link for", help: "link with -dlto --arch=sm_" + number}
+		return usageError(arch+" names LTO-IR and no GPU to link for", "link with -dlto --arch=sm_"+number)
 	}
 	if err := link.CheckArch(strings.Replace(arch, "compute_", "sm_", 1), j.spelling); err != nil {
 		return err
 	}
 	switch {
 	case len(j.inputs) == 0:
-		return &usageError{text: "no input files", help: "ptxlink --help shows the usage"}
+		return usageError("no input files", "ptxlink --help shows the usage")
 	case j.output == "" && !virtual:
-		return &usageError{text: "no output", help: "name the cubin with -o"}
+		return usageError("no output", "name the cubin with -o")
 	case register != "" && sameOutput(j.output, register):
-		return &usageError{text: fmt.Sprintf("-o and --register-link-binaries would both write %s", register)}
+		return usageError(fmt.Sprintf("-o and --register-link-binaries would both write %s", register), "")
 	}
 	return nil
 }

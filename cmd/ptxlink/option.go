@@ -62,7 +62,7 @@ func (c *choice) check(option string) error {
 		if len(words) == 1 {
 			help = option + " takes " + words[0] + ", or no value"
 		}
-		return &usageError{text: text, help: help}
+		return usageError(text, help)
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (j *linkJob) readOutput() error {
 	switch {
 	case j.format != "":
 		if j.format != "cubin" && (opts.Bool("cubin") || opts.Bool("compile-only")) {
-			return &usageError{text: fmt.Sprintf("--format=%s does not go with --cubin and -c", j.format)}
+			return usageError(fmt.Sprintf("--format=%s does not go with --cubin and -c", j.format), "")
 		}
 	case opts.Bool("cubin") || opts.Bool("compile-only") || opts.Bool("assemble"):
 		j.format = "cubin"
@@ -44,7 +44,7 @@ func (j *linkJob) readOutput() error {
 		j.output = "a.out." + j.format
 	}
 	if j.format == "fatbin" && opts.Bool("relocatable") {
-		return &usageError{text: "a fatbin is not linked again", help: "-r writes PTX, and -c -r a relocatable cubin"}
+		return usageError("a fatbin is not linked again", "-r writes PTX, and -c -r a relocatable cubin")
 	}
 	if opts.String("format") != "" || j.anySuffix {
 		return nil
@@ -66,21 +66,19 @@ func checkOutputName(path, format string) error {
 	case format == "cubin" && (ending == ".o" || ending == ".obj"): // as ptxas and nvcc call them
 		return nil
 	case format == "cubin" && ending == ".ptx":
-		return &usageError{text: "a cubin would be written to " + path, help: "write out.cubin, or PTX without --cubin and -c"}
+		return usageError("a cubin would be written to "+path, "write out.cubin, or PTX without --cubin and -c")
 	case ending == ".fatbin":
-		return &usageError{text: fmt.Sprintf("%s would be written to %s", what, path), help: "write out.cubin, or a fatbin without --cubin and -c"}
+		return usageError(fmt.Sprintf("%s would be written to %s", what, path), "write out.cubin, or a fatbin without --cubin and -c")
 	}
 	for _, other := range otherOutputs {
 		for _, known := range strings.Fields(other.endings) {
 			if ending == known {
-				return &usageError{text: fmt.Sprintf("%s would be written to %s, which by its name is %s", what, path, other.is), help: other.help}
+				return usageError(fmt.Sprintf("%s would be written to %s, which by its name is %s", what, path, other.is), other.help)
 			}
 		}
 	}
-	return &usageError{
-		text: fmt.Sprintf("%s would be written to %s, whose suffix is not known", what, path),
-		help: fmt.Sprintf("write out.%s, or say --format=%s", format, format),
-	}
+	return usageError(fmt.Sprintf("%s would be written to %s, whose suffix is not known", what, path),
+		fmt.Sprintf("write out.%s, or say --format=%s", format, format))
 }
 
 // exitPipe is the exit code that a shell shows for a program that SIGPIPE ended, such

@@ -48,13 +48,13 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 		}
 		chain := append(slices.Clip(within), name)
 		if slices.Contains(within, name) {
-			return nil, &usageError{text: fmt.Sprintf("response file %s includes itself: %s", name, strings.Join(chain, " -> "))}
+			return nil, usageError(fmt.Sprintf("response file %s includes itself: %s", name, strings.Join(chain, " -> ")), "")
 		}
 		if len(chain) > maxNesting {
-			return nil, &usageError{text: fmt.Sprintf("response files are nested more than %d deep: %s", maxNesting, strings.Join(chain, " -> "))}
+			return nil, usageError(fmt.Sprintf("response files are nested more than %d deep: %s", maxNesting, strings.Join(chain, " -> ")), "")
 		}
 		if r.files++; r.files > maxResponse {
-			return nil, &usageError{text: fmt.Sprintf("response files name more than %d others: %s", maxResponse, strings.Join(chain, " -> ")), help: "one that is named several times is read as often"}
+			return nil, usageError(fmt.Sprintf("response files name more than %d others: %s", maxResponse, strings.Join(chain, " -> ")), "one that is named several times is read as often")
 		}
 		text, err := r.readFile(name)
 		if err != nil {
@@ -62,7 +62,7 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 		}
 		inner, err := splitGNU(text)
 		if err != nil {
-			return nil, &usageError{text: fmt.Sprintf("response file %s: %v", name, err)}
+			return nil, usageError(fmt.Sprintf("response file %s: %v", name, err), "")
 		}
 		inner, err = r.expand(inner, chain)
 		if err != nil {
@@ -77,7 +77,7 @@ func (r *responses) expand(args, within []string) ([]string, error) {
 func (r *responses) readFile(name string) (string, error) {
 	text, err := r.read.ReadFile(name, maxArgBytes-r.bytes)
 	if errors.Is(err, room.ErrTooLong) {
-		return "", &usageError{text: fmt.Sprintf("response file %s: there are more than %d bytes of arguments", name, maxArgBytes), help: "ptxlink ar makes a package of many files, to be named in their place"}
+		return "", usageError(fmt.Sprintf("response file %s: there are more than %d bytes of arguments", name, maxArgBytes), "ptxlink ar makes a package of many files, to be named in their place")
 	}
 	if err != nil {
 		return "", fmt.Errorf("cannot read response file %s: %w", name, outfile.Reason(err))

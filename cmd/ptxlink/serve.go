@@ -36,7 +36,7 @@ Exit codes: 0 success, 2 standard input is not a request.`,
 		flags: commonFlags,
 		run: func(c *command, opts *cli.Context) error {
 			if len(c.inputs) > 0 {
-				return &usageError{text: "serve takes no arguments", help: "ptxlink --help shows the usage"}
+				return usageError("serve takes no arguments", "ptxlink --help shows the usage")
 			}
 			collectAt(200) // what a request allocates does not live to the end of the process
 			return (&server{out: c.stdout}).serve(opts.Context, c.stdin)

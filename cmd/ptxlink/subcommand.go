@@ -11,6 +11,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/internal/typo"
+	"ptxlink/link/diag"
 )
 
 // subcommand is a command with its own table of options. Linking has no name.
@@ -111,7 +112,7 @@ func (c *command) misspelt() error {
 	if near == "" {
 		return nil
 	}
-	return &usageError{text: fmt.Sprintf("there is no file %s (did you mean ptxlink %s?)", first.name, near), help: "ptxlink --help lists the subcommands"}
+	return usageError(fmt.Sprintf("there is no file %s (did you mean ptxlink %s?)", first.name, near), "ptxlink --help lists the subcommands")
 }
 
 // app returns what the library runs: linking, or one subcommand of it. Its flags are
@@ -159,21 +160,21 @@ func parseError(err error) error {
 		return notNumber(strings.TrimSuffix(name, ":"), value)
 	}
 	if _, no := fmt.Sscanf(err.Error(), "invalid boolean value %q for -%s", &value, &name); no == nil {
-		return &usageError{text: "option " + spell(strings.TrimSuffix(name, ":")) + " takes no value", help: "ptxlink --help lists the options"}
+		return usageError("option "+spell(strings.TrimSuffix(name, ":"))+" takes no value", "ptxlink --help lists the options")
 	}
-	return &usageError{text: err.Error(), help: "ptxlink --help lists the options"}
+	return usageError(err.Error(), "ptxlink --help lists the options")
 }
 
 // notNumber is the error of an option with a number. No such option takes a negative one.
 func notNumber(name, value string) error {
-	return &usageError{text: fmt.Sprintf("%q is not a value of %s", value, spell(name)), help: spell(name) + " takes a number from 0 to 2^63 - 1"}
+	return usageError(fmt.Sprintf("%q is not a value of %s", value, spell(name)), spell(name)+" takes a number from 0 to 2^63 - 1")
 }
 
 // own makes messages refer to the help of the subcommand instead of that of linking.
 func (s subcommand) own(err error) error {
-	var usage *usageError
-	if errors.As(err, &usage) && s.Name != "" {
-		usage.help = strings.Replace(usage.help, "ptxlink --help", "ptxlink "+s.Name+" --help", 1)
+	var usage *diag.Message
+	if errors.As(err, &usage) && usage.ID == diag.Usage && s.Name != "" {
+		usage.Help = strings.Replace(usage.Help, "ptxlink --help", "ptxlink "+s.Name+" --help", 1)
 	}
 	return err
 }

@@ -18,7 +18,7 @@ func (j *linkJob) readUsage() error {
 	j.assembler.Usage = j.usage || (j.beside["report"] != "" || j.beside["Map"] != "") && !j.opts.Bool("dry-run")
 	j.compare = when == "compare"
 	if j.compare && !j.optimizes() {
-		return &usageError{text: "--resource-usage=compare needs -O, --inline or --icf", help: "it compares with the code without them"}
+		return usageError("--resource-usage=compare needs -O, --inline or --icf", "it compares with the code without them")
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ Exit codes: 0 success, 2 usage error.`,
 	flags: commonFlags,
 	run: func(c *command, _ *cli.Context) error {
 		if len(c.inputs) > 0 {
-			return &usageError{text: "version takes no arguments", help: "ptxlink --help shows the usage"}
+			return usageError("version takes no arguments", "ptxlink --help shows the usage")
 		}
 		return c.show([]byte(version() + "\n"))
 	},

@@ -75,8 +75,7 @@ func (p *scriptParser) fail(what string) {
 		if p.tok == scanner.EOF {
 			found = "the end of the file"
 		}
-		p.err = &usageError{text: fmt.Sprintf("%s:%d:%d: %s, found %s", p.Filename, p.Line, p.Column, what, found),
-			help: "a version script looks like { global: name; pattern*; local: *; };"}
+		p.err = usageError(fmt.Sprintf("%s:%d:%d: %s, found %s", p.Filename, p.Line, p.Column, what, found), "a version script looks like { global: name; pattern*; local: *; };")
 	}
 	p.tok = scanner.EOF
 }

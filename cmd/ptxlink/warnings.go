@@ -98,13 +98,13 @@ func checkWarning(prefix, id string) error {
 		return nil
 	}
 	if _, ok := diag.ID(id).Rule(); ok {
-		return &usageError{text: id + " is an error, and -W options are for warnings", help: "ptxlink --explain=" + id + " says what to do about it"}
+		return usageError(id+" is an error, and -W options are for warnings", "ptxlink --explain="+id+" says what to do about it")
 	}
 	if strings.HasPrefix(prefix+id, "-Wl,") {
-		return &usageError{text: "-Wl, is for compilers", help: "give the option itself: " + strings.ReplaceAll(strings.TrimPrefix(prefix+id, "-Wl,"), ",", " ")}
+		return usageError("-Wl, is for compilers", "give the option itself: "+strings.ReplaceAll(strings.TrimPrefix(prefix+id, "-Wl,"), ",", " "))
 	}
 	near := cmp.Or(typo.Word(warnings, id), longer(warnings, id))
-	return &usageError{text: fmt.Sprintf("there is no warning called %q", id) + typo.Question(prefix, near), help: "ptxlink --help lists the warnings"}
+	return usageError(fmt.Sprintf("there is no warning called %q", id)+typo.Question(prefix, near), "ptxlink --help lists the warnings")
 }
 
 // warningHelp returns the list of warnings in lines that fit the screen.
