@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"math"
 	"os"
-	"slices"
 	"sync"
 
 	"ptxlink/internal/room"
@@ -70,41 +69,36 @@ var ErrChanged = errors.New("it was changed while it was read; link again when n
 //   - a file that was written in place and whose time was then set back, which is not
 //     noticed
 func (f *Files) Changed() error {
-	if f == nil {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	var changed []string
-	for _, old := range f.list {
+	changed := f.first(func(old file) bool {
 		now, err := os.Stat(old.name)
-		if err == nil && os.SameFile(old.info, now) && (now.Size() != old.info.Size() || !now.ModTime().Equal(old.info.ModTime())) {
-			changed = append(changed, old.name)
-		}
-	}
-	if len(changed) == 0 {
+		return err == nil && os.SameFile(old.info, now) && (now.Size() != old.info.Size() || !now.ModTime().Equal(old.info.ModTime()))
+	})
+	if changed == "" {
 		return nil
 	}
-	return fmt.Errorf("%s: %w", slices.Min(changed), ErrChanged) // the order of reading depends on -j
+	return fmt.Errorf("%s: %w", changed, ErrChanged)
 }
 
 // Same returns the name under which a file was read, or "" if it was not.
 func (f *Files) Same(info fs.FileInfo) string {
+	return f.first(func(read file) bool { return os.SameFile(read.info, info) })
+}
+
+// first returns the least name of the wanted files, since the order of reading depends on -j;
+// "" if there are none.
+func (f *Files) first(wanted func(file) bool) string {
 	if f == nil {
 		return ""
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var same []string
+	least := ""
 	for _, read := range f.list {
-		if os.SameFile(read.info, info) {
-			same = append(same, read.name)
+		if (least == "" || read.name < least) && wanted(read) {
+			least = read.name
 		}
 	}
-	if len(same) == 0 {
-		return ""
-	}
-	return slices.Min(same)
+	return least
 }
 
 // OpenRegular opens a regular file of at most limit bytes. It refuses other files: a

@@ -7,12 +7,12 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/tool"
@@ -133,20 +133,16 @@ func checkPTX(text []byte) error {
 // identify returns what tells a library from others on any machine: its size and its first
 // pages, which hold the build ID.
 func identify(path string) []byte {
-	f, err := os.Open(path)
+	info, err := os.Stat(path)
 	if err != nil {
 		return nil
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	start, err := infile.Head(path, 1<<16)
 	if err != nil {
 		return nil
 	}
-	h := sha256.New()
-	if _, err := io.CopyN(h, f, min(info.Size(), 1<<16)); err != nil {
-		return nil
-	}
-	return h.Sum(binary.LittleEndian.AppendUint64(nil, uint64(info.Size())))
+	digest := sha256.Sum256(start)
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(info.Size())), digest[:]...)
 }
 
 // LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
