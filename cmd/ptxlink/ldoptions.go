@@ -8,8 +8,8 @@ import (
 	"path"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 	"ptxlink/link"
@@ -107,13 +107,8 @@ func (j *linkJob) writeTimeTrace(w io.Writer) error {
 		PID   int    `json:"pid"`
 		TID   int    `json:"tid"`
 	}
-	var first time.Time
+	first := slices.MinFunc(j.passes, func(a, b link.Pass) int { return a.Start.Compare(b.Start) }).Start
 	events := []event{}
-	for _, p := range j.passes {
-		if first.IsZero() || p.Start.Before(first) {
-			first = p.Start
-		}
-	}
 	for _, p := range j.passes {
 		events = append(events, event{p.Name, "X", p.Start.Sub(first).Microseconds(), p.Time.Microseconds(), 1, 1})
 	}

@@ -376,12 +376,11 @@ func (j *linkJob) timed(name string, start time.Time) {
 }
 
 func (j *linkJob) showTimes() {
-	var total time.Duration
-	for _, p := range append(j.passes, link.Pass{Name: "total"}) {
-		if p.Name == "total" {
-			p.Time = total
-		}
-		total += p.Time
+	total := link.Pass{Name: "total"}
+	for _, p := range j.passes {
+		total.Time += p.Time
+	}
+	for _, p := range append(j.passes, total) {
 		fmt.Fprintf(j.stderr, "%10.3f ms  %s\n", p.Time.Seconds()*1000, p.Name)
 	}
 }

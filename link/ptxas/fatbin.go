@@ -1,13 +1,15 @@
 package ptxas
 
 import (
+	"cmp"
 	"context"
-	"strconv"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
+	"ptxlink/object"
 )
 
 // fatbinArgs returns the command line of fatbinary.
@@ -47,20 +49,13 @@ func (b Build) gpuOf(t Target) string {
 // If there is none it is the one for the highest GPU of all.
 func Portable(targets []Target) Target {
 	rank := func(t Target) int {
-		name := t.Result.Target
-		number, _ := strconv.Atoi(strings.TrimRight(t.Arch[strings.IndexByte(t.Arch, '_')+1:], "af"))
-		if strings.TrimRight(name, "af") == name {
-			number += 1 << 16
+		gpu, _ := object.ParseGPU(t.Arch)
+		if target, _ := object.ParseGPU(t.Result.Target); target.Suffix == 0 {
+			gpu.Number += 1 << 16
 		}
-		return number
+		return gpu.Number
 	}
-	best := targets[0]
-	for _, t := range targets[1:] {
-		if rank(t) > rank(best) {
-			best = t
-		}
-	}
-	return best
+	return slices.MaxFunc(targets, func(a, b Target) int { return cmp.Compare(rank(a), rank(b)) })
 }
 
 // Fatbin packs the outputs of AssembleAll and the PTX of the Portable target into a
