@@ -143,9 +143,10 @@ func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 	case inBody:
 	case d.HasBody:
 		// What was inlined there may have the first line.
-		for loc := locBefore(m.Module, d.Body.Off) + 1; loc < len(m.Locs) && m.Locs[loc].Span.Off < d.Body.End(); loc++ {
-			if m.Locs[loc].Inlining == nil {
-				return f.bodyLines(m, d, m.Locs[loc].Span.Off, "source line")
+		first, end := m.LocsIn(d.Body)
+		for _, loc := range m.Locs[first:end] {
+			if loc.Inlining == nil {
+				return f.bodyLines(m, d, loc.Span.Off, "source line")
 			}
 		}
 	case d.Linkage == ptx.Extern:
@@ -160,16 +161,12 @@ func (f *Finder) lines(at diag.Place) (notes []diag.Remark) {
 // bodyLines returns the notes for an offset in a body with .loc lines; the text is for
 // the line itself.
 func (f *Finder) bodyLines(m *module, d *ptx.Decl, off int32, text string) (notes []diag.Remark) {
-	if len(m.Locs) == 0 || len(m.Files) == 0 {
+	first, end := m.LocsIn(d.Body)
+	if first == end || len(m.Files) == 0 {
 		return nil
 	}
-	loc := locBefore(m.Module, off)
-	if loc < 0 || m.Locs[loc].Span.Off < d.Body.Off {
-		// The compiler loads parameters before the first line.
-		if loc++; loc >= len(m.Locs) || m.Locs[loc].Span.Off >= d.Body.End() {
-			return nil
-		}
-	}
+	_, behind := m.LocsIn(diag.Span{Len: off + 1})
+	loc := max(first, behind-1) // the compiler loads parameters before the first line
 	for len(notes) < maxChain {
 		l := &m.Locs[loc]
 		in := f.Spelling.Demangle(m.Names[d.Name])
@@ -254,12 +251,6 @@ func declAround(m *ptx.Module, off int32) *ptx.Decl {
 		i--
 	}
 	return &m.Decls[i]
-}
-
-// locBefore returns the last .loc that starts at an offset or before it; -1 if there
-// is none.
-func locBefore(m *ptx.Module, off int32) int {
-	return sort.Search(len(m.Locs), func(i int) bool { return m.Locs[i].Span.Off > off }) - 1
 }
 
 // inlined returns the name of an inlined function, which .debug_str has.
