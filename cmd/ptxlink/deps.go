@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -100,11 +102,17 @@ const maxIndent = 40
 
 // write writes the tree.
 func (d *dependencies) write(w io.Writer, s diag.Spelling) {
+	var roots []dependency
 	below := map[string][]dependency{}
 	for _, m := range d.Modules {
-		if !m.named {
+		if m.named {
+			roots = append(roots, m)
+		} else {
 			below[m.By] = append(below[m.By], m)
 		}
+	}
+	if len(below[""]) > 0 {
+		roots = append(roots, dependency{named: true}) // -u, which has no name as By
 	}
 	// A chain may have as many members as there are; the stack does not grow with it.
 	type line struct {
@@ -113,35 +121,20 @@ func (d *dependencies) write(w io.Writer, s diag.Spelling) {
 	}
 	var stack []line
 	push := func(list []dependency, depth int) {
-		for i := len(list) - 1; i >= 0; i-- {
-			stack = append(stack, line{list[i], depth})
+		for _, m := range slices.Backward(list) {
+			stack = append(stack, line{m, depth})
 		}
 	}
-	print := func() {
-		for len(stack) > 0 {
-			at := stack[len(stack)-1]
-			stack = stack[:len(stack)-1]
-			for range min(at.depth, maxIndent) {
-				io.WriteString(w, "  ")
-			}
-			io.WriteString(w, diag.Escape(at.Name))
-			if !at.named {
-				fmt.Fprintf(w, "  for %s", s.Name(at.Symbol))
-			}
-			io.WriteString(w, "\n")
-			push(below[at.Name], at.depth+1)
+	push(roots, 0)
+	for len(stack) > 0 {
+		at := stack[len(stack)-1]
+		stack = stack[:len(stack)-1]
+		io.WriteString(w, strings.Repeat("  ", min(at.depth, maxIndent))+diag.Escape(cmp.Or(at.Name, "-u")))
+		if !at.named {
+			fmt.Fprintf(w, "  for %s", s.Name(at.Symbol))
 		}
-	}
-	for _, m := range d.Modules {
-		if m.named {
-			push([]dependency{m}, 0)
-			print()
-		}
-	}
-	if len(below[""]) > 0 {
-		io.WriteString(w, "-u\n")
-		push(below[""], 1)
-		print()
+		io.WriteString(w, "\n")
+		push(below[at.Name], at.depth+1)
 	}
 	for _, name := range d.Unused {
 		fmt.Fprintf(w, "%s  nothing in it is needed\n", diag.Escape(name))
