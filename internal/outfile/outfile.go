@@ -93,18 +93,15 @@ func Write(inputs []string, read *infile.Files, files ...File) error {
 // place renames the files. It holds the lock, so Abandon waits until all of them
 // are renamed.
 func place(staged []stagedFile) error {
-	made.Lock()
-	defer made.Unlock()
-	if made.abandoned {
-		return errAbandoned
-	}
-	for _, s := range staged {
-		if err := os.Rename(s.temp, s.final); err != nil {
-			return CannotWrite(s.final, err)
+	return unlessAbandoned(func() error {
+		for _, s := range staged {
+			if err := os.Rename(s.temp, s.final); err != nil {
+				return CannotWrite(s.final, err)
+			}
+			made.written = true
 		}
-		made.written = true
-	}
-	return nil
+		return nil
+	})
 }
 
 // Keep writes a file that is not an output, such as an entry of a cache: whole or not
@@ -115,12 +112,7 @@ func Keep(path string, data []byte) error {
 		return err
 	}
 	defer discard(s.temp)
-	made.Lock()
-	defer made.Unlock()
-	if made.abandoned {
-		return errAbandoned
-	}
-	return os.Rename(s.temp, s.final)
+	return unlessAbandoned(func() error { return os.Rename(s.temp, s.final) })
 }
 
 // Check returns an error if path cannot be an output, so that this is known before

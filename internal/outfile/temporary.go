@@ -54,28 +54,32 @@ func Hold() (release func()) {
 
 // create calls mk, which creates a file or a directory, and records how to remove it.
 func create(mk func() (string, error), remove func(string) error) error {
-	made.Lock()
-	defer made.Unlock()
-	if made.abandoned {
-		return errAbandoned
-	}
-	path, err := mk()
-	if err == nil {
-		made.list = append(made.list, temporary{path, remove})
-	}
-	return err
+	return unlessAbandoned(func() error {
+		path, err := mk()
+		if err == nil {
+			made.list = append(made.list, temporary{path, remove})
+		}
+		return err
+	})
 }
 
 // begin is called before the first byte of an output that is not a file of its
 // own.
 func begin() error {
+	return unlessAbandoned(func() error {
+		made.written = true
+		return nil
+	})
+}
+
+// unlessAbandoned calls work, which changes made or renames an output, with the lock held.
+func unlessAbandoned(work func() error) error {
 	made.Lock()
 	defer made.Unlock()
 	if made.abandoned {
 		return errAbandoned
 	}
-	made.written = true
-	return nil
+	return work()
 }
 
 // discard removes what create made. A file that was renamed no longer exists under

@@ -34,18 +34,16 @@ func (s Style) limit(messages []*Message) (shown []*Message) {
 	if most <= 0 {
 		return messages
 	}
-	errors, hidden := 0, 0
+	errors := 0
 	for _, m := range messages {
 		if m.Kind == Error {
-			if errors++; errors > most {
-				hidden++
-			}
+			errors++
 		}
-		if hidden == 0 {
+		if errors <= most {
 			shown = append(shown, m)
 		}
 	}
-	if hidden > 0 {
+	if hidden := errors - most; hidden > 0 {
 		shown = append(shown, &Message{Kind: Note, Text: fmt.Sprintf("%d more error%s not shown", hidden, map[bool]string{false: "s"}[hidden == 1]) + s.Spelling.With("--error-limit=0", "; %s shows all")})
 	}
 	return shown
