@@ -115,7 +115,7 @@ func related(a, b *debugType) bool {
 func (t *debugType) language() language { return t.in.dies[t.die].unit.language }
 
 func (t *debugType) kind() string {
-	switch t.in.dies[t.die].Tag {
+	switch t.in.dies[t.die].tag {
 	case dwarf.TagUnionType:
 		return "union"
 	case dwarf.TagClassType:
@@ -126,7 +126,7 @@ func (t *debugType) kind() string {
 
 // place returns the place of the DIE in the PTX.
 func (t *debugType) place() diag.Place {
-	return t.in.file.At(t.in.file.SectionSpan(".debug_info", int64(t.in.dies[t.die].Offset)))
+	return t.in.file.At(t.in.file.SectionSpan(".debug_info", t.in.dies[t.die].off))
 }
 
 func (c *typeChecker) warn(t, other *debugType, d *typeDifference, here, there *typeVariant) {

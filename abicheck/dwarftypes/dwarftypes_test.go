@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ptxlink/internal/dies"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/resolve"
@@ -251,31 +251,39 @@ help: compile both modules with one declaration; as here: d.ptx, e.ptx, f.ptx an
 
 func TestMemberBit(t *testing.T) {
 	field := func(values ...any) *die {
-		e := &dwarf.Entry{Tag: dwarf.TagMember}
+		x := &die{tag: dwarf.TagMember, unit: &debugUnit{Unit: &dies.Unit{}}}
 		for i := 0; i < len(values); i += 2 {
-			e.Field = append(e.Field, dwarf.Field{Attr: values[i].(dwarf.Attr), Val: values[i+1]})
+			a := dies.Attr{Spec: dies.Spec{At: values[i].(dwarf.Attr), Form: dies.FormSdata}}
+			switch value := values[i+1].(type) {
+			case int:
+				a.Value = uint64(int64(value))
+			case []byte:
+				x.unit.Data = append(x.unit.Data, value...)
+				a.Form, a.Value, a.End = dies.FormBlock1, uint64(len(value)), int64(len(x.unit.Data))
+			}
+			x.attrs = append(x.attrs, a)
 		}
-		return &die{Entry: e}
+		return x
 	}
 	for _, test := range []struct {
 		x    *die
 		want int64
 	}{
-		{field(dwarf.AttrDataMemberLoc, int64(12)), 96},
+		{field(dwarf.AttrDataMemberLoc, 12), 96},
 		{field(dwarf.AttrDataMemberLoc, []byte{0x23, 12}), 96},
 		{field(dwarf.AttrDataMemberLoc, []byte{0x23, 0x80, 1}), 1024},
 		{field(dwarf.AttrDataMemberLoc, []byte{0x23, 12, 6}), -1}, // through a pointer
 		{field(dwarf.AttrDataMemberLoc, []byte{0x23, 12, 0x23, 12}), -1},
-		{field(dwarf.AttrDataMemberLoc, []byte{0x23, 0x80}), 0},
+		{field(dwarf.AttrDataMemberLoc, []byte{0x23, 0x80}), -1}, // cut
 		{field(dwarf.AttrDataMemberLoc, []byte{}), -1},
 		{field(), -1},
-		{field(dwarf.AttrDataBitOffset, int64(35), dwarf.AttrBitSize, int64(3)), 35},
-		{field(dwarf.AttrDataMemberLoc, int64(12), dwarf.AttrByteSize, int64(4), dwarf.AttrBitOffset, int64(29), dwarf.AttrBitSize, int64(3)), 96},
-		{field(dwarf.AttrDataMemberLoc, int64(12), dwarf.AttrBitOffset, int64(9), dwarf.AttrBitSize, int64(20)), 99},                               // of an int
-		{field(dwarf.AttrDataMemberLoc, int64(8), dwarf.AttrByteSize, int64(8), dwarf.AttrBitOffset, int64(-4), dwarf.AttrBitSize, int64(60)), 72}, // packed
+		{field(dwarf.AttrDataBitOffset, 35, dwarf.AttrBitSize, 3), 35},
+		{field(dwarf.AttrDataMemberLoc, 12, dwarf.AttrByteSize, 4, dwarf.AttrBitOffset, 29, dwarf.AttrBitSize, 3), 96},
+		{field(dwarf.AttrDataMemberLoc, 12, dwarf.AttrBitOffset, 9, dwarf.AttrBitSize, 20), 99},                        // of an int
+		{field(dwarf.AttrDataMemberLoc, 8, dwarf.AttrByteSize, 8, dwarf.AttrBitOffset, -4, dwarf.AttrBitSize, 60), 72}, // packed
 	} {
 		if got := memberBit(test.x, false, 4); got != test.want {
-			t.Errorf("%v: bit %d, want %d", test.x.Field, got, test.want)
+			t.Errorf("%v: bit %d, want %d", test.x.attrs, got, test.want)
 		}
 	}
 }
@@ -337,15 +345,14 @@ func FuzzDebugTypes(f *testing.F) {
 // describe returns what is compared of each type.
 func describe(d *debugInfo) (list []string) {
 	for _, t := range d.types {
-		list = append(list, fmt.Sprint(t.name, t.kind(), t.size, t.members, t.line, t.alignment(), d.dies[t.die].Offset))
+		list = append(list, fmt.Sprint(t.name, t.kind(), t.size, t.members, t.line, t.alignment(), d.dies[t.die].off))
 	}
 	return list
 }
 
-// TestSkipFunctions checks that the entries are the same if the contents of functions
-// are skipped without making entries of them, that this is possible, and that the types
-// are the same without functions.
-func TestSkipFunctions(t *testing.T) {
+// TestReadAsGo compares the entries with those that debug/dwarf reads, without the contents
+// of functions, and checks that the types are the same without functions.
+func TestReadAsGo(t *testing.T) {
 	var log diag.Log
 	files, _, err := object.Load(context.Background(), fromTestdata(t, "*debug*/*.ptx"), object.Options{}, &log)
 	if err != nil || log.Errors() > 0 {
@@ -353,34 +360,66 @@ func TestSkipFunctions(t *testing.T) {
 	}
 	functions := 0
 	for _, f := range files {
-		data, skip, ok := loadDWARF(f)
-		if !ok {
+		var sections [3][]byte
+		for i, name := range []string{".debug_abbrev", ".debug_info", ".debug_str"} {
+			sections[i], _ = f.LoadedSection(name, nil)
+		}
+		if len(sections[1]) == 0 {
 			continue
 		}
-		read, skipped, types := newDebugInfo(f), newDebugInfo(f), newDebugInfo(f)
-		if !read.readTree(data.Reader(), &skipper{}) {
-			t.Fatalf("%s: no entries", f.Name)
+		data, err := dwarf.New(sections[0], nil, nil, sections[1], nil, nil, nil, sections[2])
+		if err != nil {
+			t.Fatal(f.Name, err)
 		}
-		if !types.readTypes(data.Reader(), skip) {
-			t.Errorf("%s: types cannot be read alone", f.Name)
-		}
-		_, skip, _ = loadDWARF(f)
-		if !skipped.readTree(data.Reader(), skip) || !reflect.DeepEqual(read, skipped) {
-			t.Errorf("%s: %d entries, %d with functions skipped", f.Name, len(read.dies), len(skipped.dies))
-		}
-		if d := cmp.Diff(describe(readDebug(f, true)), describe(readDebug(f, false))); d != "" {
-			t.Errorf("%s: types with functions (-) and alone (+):\n%s", f.Name, d)
-		}
-		for _, d := range read.dies {
-			if d.Tag == dwarf.TagSubprogram && d.Children {
-				functions++
-				if _, _, ok := skip.function(d.Offset); !ok {
-					t.Errorf("%s: the function at %#x is not skipped", f.Name, d.Offset)
-				}
+		var want, got []string
+		var open []dwarf.Tag
+		in := func(tag dwarf.Tag) bool { return len(open) > 0 && open[len(open)-1] == tag }
+		for r := data.Reader(); ; {
+			e, err := r.Next()
+			if err != nil {
+				t.Fatal(f.Name, err)
 			}
+			if e == nil {
+				break
+			}
+			switch {
+			case e.Tag == 0:
+				open = open[:max(0, len(open)-1)]
+				continue
+			case e.Tag == dwarf.TagCompileUnit:
+				open = open[:0]
+			case in(dwarf.TagSubprogram) && e.Tag != dwarf.TagFormalParameter:
+				if functions++; e.Children {
+					r.SkipChildren()
+				}
+				continue
+			}
+			name, _ := e.Val(dwarf.AttrName).(string)
+			typ, _ := e.Val(dwarf.AttrType).(dwarf.Offset)
+			size, _ := e.Val(dwarf.AttrByteSize).(int64)
+			declared, _ := e.Val(dwarf.AttrDeclaration).(bool)
+			want = append(want, fmt.Sprint(e.Offset, e.Tag, len(open), name, typ, size, declared))
+			if e.Children {
+				open = append(open, e.Tag)
+			}
+		}
+		whole := readDebug(f, true)
+		for i := range whole.dies {
+			x, depth := &whole.dies[i], 0
+			for p := x.parent; p >= 0; p = whole.dies[p].parent {
+				depth++
+			}
+			typ, _ := x.reference(dwarf.AttrType)
+			got = append(got, fmt.Sprint(x.off, x.tag, depth, x.name, typ, max(0, x.number(dwarf.AttrByteSize)), x.flag(dwarf.AttrDeclaration)))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: entries of debug/dwarf (-) and ours (+):\n%s", f.Name, d)
+		}
+		if d := cmp.Diff(describe(whole), describe(readDebug(f, false))); d != "" {
+			t.Errorf("%s: types with functions (-) and alone (+):\n%s", f.Name, d)
 		}
 	}
 	if functions < 10 {
-		t.Errorf("%d functions", functions)
+		t.Errorf("%d entries in functions", functions)
 	}
 }

@@ -3,6 +3,8 @@ package dwarftypes
 import (
 	"debug/dwarf"
 	"strings"
+
+	"ptxlink/internal/dies"
 )
 
 // debugType is a complete aggregate whose name means the same type in every module.
@@ -32,8 +34,8 @@ type debugMember struct {
 // sourceLine is the line of a declaration in the source; file 0 is unknown.
 type sourceLine struct{ file, line int64 }
 
-func lineOf(e *dwarf.Entry) sourceLine {
-	file, line := dieNumber(e, dwarf.AttrDeclFile), dieNumber(e, dwarf.AttrDeclLine)
+func lineOf(x *die) sourceLine {
+	file, line := x.number(dwarf.AttrDeclFile), x.number(dwarf.AttrDeclLine)
 	if file <= 0 || line <= 0 {
 		return sourceLine{}
 	}
@@ -55,14 +57,14 @@ func (d *debugInfo) text(l sourceLine) string {
 
 func (d *debugInfo) newType(i int32) *debugType {
 	x := &d.dies[i]
-	if !aggregate(x.Tag) || x.unit.language == otherLanguage || d.incomplete(i) {
+	if !aggregate(x.tag) || x.unit.language == otherLanguage || d.incomplete(i) {
 		return nil
 	}
 	name := d.sharedName(i)
 	if name == "" {
 		return nil
 	}
-	t := &debugType{in: d, die: i, name: name, size: dieNumber(x.Entry, dwarf.AttrByteSize), line: lineOf(x.Entry)}
+	t := &debugType{in: d, die: i, name: name, size: x.number(dwarf.AttrByteSize), line: lineOf(x)}
 	budget := maxDebugMembers
 	if t.addMembers(i, 0, false, &budget); budget <= 0 {
 		t.members = nil
@@ -73,7 +75,7 @@ func (d *debugInfo) newType(i int32) *debugType {
 // addMembers adds the members of an aggregate at bit base of t.
 func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
 	d := t.in
-	loose = loose || d.dies[i].Tag == dwarf.TagUnionType
+	loose = loose || d.dies[i].tag == dwarf.TagUnionType
 	for _, c := range d.dies[i].children {
 		if *budget--; *budget <= 0 {
 			return
@@ -86,9 +88,9 @@ func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
 			m.bit += base
 		}
 		typ := d.typeOf(c)
-		ofAggregate := typ >= 0 && aggregate(d.dies[typ].Tag)
+		ofAggregate := typ >= 0 && aggregate(d.dies[typ].tag)
 		if m.name == "" {
-			if ofAggregate && m.bit >= 0 && typ != i && d.dies[c].Tag == dwarf.TagMember {
+			if ofAggregate && m.bit >= 0 && typ != i && d.dies[c].tag == dwarf.TagMember {
 				t.addMembers(typ, m.bit, loose, budget)
 			}
 			continue
@@ -102,16 +104,16 @@ func (t *debugType) addMembers(i int32, base int64, loose bool, budget *int) {
 // have no place, and tables of virtual functions no name.
 func (d *debugInfo) member(i, c int32) (m debugMember, ok bool) {
 	x, typ := &d.dies[c], d.typeOf(c)
-	inherited := x.Tag == dwarf.TagInheritance
-	if x.Tag != dwarf.TagMember && !inherited ||
-		dieFlag(x.Entry, dwarf.AttrExternal) || dieFlag(x.Entry, dwarf.AttrDeclaration) || dieFlag(x.Entry, dwarf.AttrArtificial) {
+	inherited := x.tag == dwarf.TagInheritance
+	if x.tag != dwarf.TagMember && !inherited ||
+		x.flag(dwarf.AttrExternal) || x.flag(dwarf.AttrDeclaration) || x.flag(dwarf.AttrArtificial) {
 		return m, false
 	}
-	m = debugMember{name: nameOf(x.Entry), size: -1, line: lineOf(x.Entry)}
+	m = debugMember{name: x.name, size: -1, line: lineOf(x)}
 	base, isBase := strings.CutPrefix(m.name, "__b_") // how nvcc writes a base
 	switch {
 	case inherited:
-		if dieNumber(x.Entry, dwarf.AttrVirtuality) > 0 || typ < 0 {
+		if x.number(dwarf.AttrVirtuality) > 0 || typ < 0 {
 			return m, false // the place of a virtual base is stored in the object
 		}
 		m.name, m.base = d.sharedName(typ), true
@@ -124,8 +126,8 @@ func (d *debugInfo) member(i, c int32) (m debugMember, ok bool) {
 	default:
 		m.size, m.class = d.sizeOf(typ), d.classOf(typ)
 	}
-	m.bit = memberBit(x, d.dies[i].Tag == dwarf.TagUnionType, m.size)
-	m.width = max(0, dieNumber(x.Entry, dwarf.AttrBitSize))
+	m.bit = memberBit(x, d.dies[i].tag == dwarf.TagUnionType, m.size)
+	m.width = max(0, x.number(dwarf.AttrBitSize))
 	return m, true
 }
 
@@ -136,51 +138,43 @@ const maxDebugMembers = 5000
 // memberBit returns the first bit of a member, counted from the low end, as on
 // every GPU and its hosts; -1 if it is not a constant.
 func memberBit(x *die, union bool, size int64) int64 {
-	if bit := dieNumber(x.Entry, dwarf.AttrDataBitOffset); bit >= 0 {
+	if bit := x.number(dwarf.AttrDataBitOffset); bit >= 0 {
 		return bit
 	}
 	at := int64(-1)
-	switch v := x.Val(dwarf.AttrDataMemberLoc).(type) {
-	case int64:
-		at = v
-	case []byte:
-		if len(v) > 1 && v[0] == opPlusUconst {
-			at = 0
-			for i, c := range v[1:] {
-				if i > 8 {
-					return -1
-				}
-				at |= int64(c&0x7f) << (7 * i)
-				if c < 0x80 && i+2 != len(v) {
-					return -1 // more than one operation
-				}
-			}
-		}
-	case nil:
-		if union {
-			at = 0
+	switch a := x.attr(dwarf.AttrDataMemberLoc); {
+	case a == nil && union:
+		at = 0
+	case a == nil:
+	case a.IsConstant():
+		at = int64(a.Value)
+	case a.IsBlock():
+		r := dies.Reader{Data: x.unit.Data[:a.End], At: a.End - int64(a.Value)}
+		op, n := r.Uint(1), r.Uleb()
+		if op == opPlusUconst && r.Err == nil && r.At == a.End {
+			at = int64(n)
 		}
 	}
 	if at < 0 || at > 1<<40 {
 		return -1
 	}
-	bits := dieNumber(x.Entry, dwarf.AttrBitSize)
+	bits := x.number(dwarf.AttrBitSize)
 	if bits < 0 {
 		return at * 8
 	}
 	// DWARF 2 counts from the high end of a storage unit; the offset is negative if
 	// the field extends beyond it (packed structures).
-	from, ok := x.Val(dwarf.AttrBitOffset).(int64)
-	if !ok {
+	from := x.attr(dwarf.AttrBitOffset)
+	if from == nil || !from.IsConstant() {
 		return -1
 	}
-	if storage := dieNumber(x.Entry, dwarf.AttrByteSize); storage > 0 {
+	if storage := x.number(dwarf.AttrByteSize); storage > 0 {
 		size = storage
 	}
 	if size <= 0 {
 		return -1
 	}
-	return at*8 + size*8 - from - bits
+	return at*8 + size*8 - int64(from.Value) - bits
 }
 
 // strip follows typedefs and qualifiers.
@@ -189,7 +183,7 @@ func (d *debugInfo) strip(t int32) int32 {
 		if t < 0 {
 			return -1
 		}
-		switch d.dies[t].Tag {
+		switch d.dies[t].tag {
 		case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagPackedType, dwarf.TagAtomicType:
 			t = d.typeOf(t)
 		default:
@@ -207,18 +201,18 @@ func (d *debugInfo) sizeOf(t int32) int64 {
 			return -1
 		}
 		x := &d.dies[t]
-		if aggregate(x.Tag) && d.incomplete(t) {
+		if aggregate(x.tag) && d.incomplete(t) {
 			return -1
 		}
-		size := dieNumber(x.Entry, dwarf.AttrByteSize)
-		switch x.Tag {
+		size := x.number(dwarf.AttrByteSize)
+		switch x.tag {
 		case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
 			if size < 0 {
-				size = x.unit.addressSize
+				size = int64(x.unit.AddrSize)
 			}
 		case dwarf.TagArrayType:
 			if size < 0 {
-				if dieFlag(x.Entry, attrGNUVector) {
+				if x.flag(attrGNUVector) {
 					return -1 // its padding follows other rules
 				}
 				if elements = d.elements(t, elements); elements < 0 {
@@ -240,12 +234,12 @@ func (d *debugInfo) sizeOf(t int32) int64 {
 func (d *debugInfo) elements(t int32, n int64) int64 {
 	for _, c := range d.dies[t].children {
 		x := &d.dies[c]
-		if x.Tag != dwarf.TagSubrangeType {
+		if x.tag != dwarf.TagSubrangeType {
 			continue
 		}
-		count := dieNumber(x.Entry, dwarf.AttrCount)
+		count := x.number(dwarf.AttrCount)
 		if count < 0 {
-			if count = dieNumber(x.Entry, dwarf.AttrUpperBound); count < 0 {
+			if count = x.number(dwarf.AttrUpperBound); count < 0 {
 				return -1 // char c[]
 			}
 			count++
@@ -258,10 +252,10 @@ func (d *debugInfo) elements(t int32, n int64) int64 {
 }
 
 func (d *debugInfo) classOf(t int32) byte {
-	if t = d.strip(t); t < 0 || d.dies[t].Tag != dwarf.TagBaseType {
+	if t = d.strip(t); t < 0 || d.dies[t].tag != dwarf.TagBaseType {
 		return 0
 	}
-	switch dieNumber(d.dies[t].Entry, dwarf.AttrEncoding) {
+	switch d.dies[t].number(dwarf.AttrEncoding) {
 	case encodingFloat:
 		return 'f'
 	case 2, 5, 6, 7, 8, 0x10: // boolean, signed, signed char, unsigned, unsigned char, UTF
@@ -273,7 +267,7 @@ func (d *debugInfo) classOf(t int32) byte {
 // alignment returns the alignment of a type, or 0 if the module does not record it.
 func (t *debugType) alignment() int64 {
 	x := &t.in.dies[t.die]
-	if n := dieNumber(x.Entry, dwarf.AttrAlignment); n > 0 {
+	if n := x.number(dwarf.AttrAlignment); n > 0 {
 		return n
 	}
 	if !x.unit.saysAlignment {
@@ -299,22 +293,22 @@ func (d *debugInfo) alignOf(t int32, depth int) int64 {
 
 func (d *debugInfo) findAlign(t int32, depth int) int64 {
 	x := &d.dies[t]
-	if n := dieNumber(x.Entry, dwarf.AttrAlignment); n > 0 {
+	if n := x.number(dwarf.AttrAlignment); n > 0 {
 		return n
 	}
-	switch x.Tag {
+	switch x.tag {
 	case dwarf.TagTypedef, dwarf.TagConstType, dwarf.TagVolatileType, dwarf.TagRestrictType, dwarf.TagAtomicType, dwarf.TagMember, dwarf.TagInheritance:
 		return d.alignOf(d.typeOf(t), depth+1)
 	case dwarf.TagArrayType:
-		if dieFlag(x.Entry, attrGNUVector) {
+		if x.flag(attrGNUVector) {
 			return 0
 		}
 		return d.alignOf(d.typeOf(t), depth+1)
 	case dwarf.TagPointerType, dwarf.TagReferenceType, dwarf.TagRvalueReferenceType:
-		return x.unit.addressSize
+		return int64(x.unit.AddrSize)
 	case dwarf.TagEnumerationType, dwarf.TagBaseType:
-		n := dieNumber(x.Entry, dwarf.AttrByteSize)
-		if dieNumber(x.Entry, dwarf.AttrEncoding) == encodingComplexFloat {
+		n := x.number(dwarf.AttrByteSize)
+		if x.number(dwarf.AttrEncoding) == encodingComplexFloat {
 			n /= 2
 		}
 		if n <= 0 || n > 16 || n&(n-1) != 0 {
@@ -322,20 +316,20 @@ func (d *debugInfo) findAlign(t int32, depth int) int64 {
 		}
 		return n
 	}
-	if !aggregate(x.Tag) || d.incomplete(t) {
+	if !aggregate(x.tag) || d.incomplete(t) {
 		return 0
 	}
 	most := int64(1)
 	for _, c := range x.children {
 		m := &d.dies[c]
-		if m.Tag != dwarf.TagMember && m.Tag != dwarf.TagInheritance || dieFlag(m.Entry, dwarf.AttrExternal) || dieFlag(m.Entry, dwarf.AttrDeclaration) {
+		if m.tag != dwarf.TagMember && m.tag != dwarf.TagInheritance || m.flag(dwarf.AttrExternal) || m.flag(dwarf.AttrDeclaration) {
 			continue
 		}
 		n := d.alignOf(c, depth+1)
-		if n == 0 || dieNumber(m.Entry, dwarf.AttrVirtuality) > 0 {
+		if n == 0 || m.number(dwarf.AttrVirtuality) > 0 {
 			return 0
 		}
-		if bit := memberBit(m, x.Tag == dwarf.TagUnionType, -1); bit%(8*n) != 0 && dieNumber(m.Entry, dwarf.AttrBitSize) < 0 {
+		if bit := memberBit(m, x.tag == dwarf.TagUnionType, -1); bit%(8*n) != 0 && m.number(dwarf.AttrBitSize) < 0 {
 			return 0 // packed
 		}
 		most = max(most, n)

@@ -25,10 +25,10 @@ func (d *debugInfo) sharedName(i int32) string {
 }
 
 func (d *debugInfo) findName(i int32) string {
-	name := nameOf(d.dies[i].Entry)
+	name := d.dies[i].name
 	if typedef, ok := d.typedefs[i]; ok { // typedef struct { ... } Shape
 		i = typedef
-		name = nameOf(d.dies[i].Entry)
+		name = d.dies[i].name
 	}
 	if strings.HasPrefix(name, "_Z") {
 		name = demangledType(name)
@@ -42,17 +42,17 @@ func (d *debugInfo) findName(i int32) string {
 	}
 	for p := d.dies[i].parent; p >= 0; p = d.dies[p].parent {
 		switch x := &d.dies[p]; {
-		case x.Tag == dwarf.TagCompileUnit:
+		case x.tag == dwarf.TagCompileUnit:
 			return spelling(name)
-		case aggregate(x.Tag):
+		case aggregate(x.tag):
 			// Its own arguments count for the types inside it.
 			outer := d.sharedName(p)
 			if outer == "" {
 				return ""
 			}
 			return spelling(outer + "::" + name)
-		case x.Tag == dwarf.TagNamespace && nameOf(x.Entry) != "":
-			name = nameOf(x.Entry) + "::" + name
+		case x.tag == dwarf.TagNamespace && x.name != "":
+			name = x.name + "::" + name
 		default:
 			return ""
 		}
@@ -64,7 +64,7 @@ func (d *debugInfo) findName(i int32) string {
 // -gsimple-template-names gives all of one template the same name.
 func (d *debugInfo) template(i int32) bool {
 	for _, c := range d.dies[i].children {
-		switch d.dies[c].Tag {
+		switch d.dies[c].tag {
 		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter, tagGNUPack:
 			return true
 		}
@@ -76,17 +76,17 @@ func (d *debugInfo) template(i int32) bool {
 // clang writes W<Local> wherever Local is declared.
 func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
 	for _, c := range d.dies[i].children {
-		switch x := &d.dies[c]; x.Tag {
+		switch x := &d.dies[c]; x.tag {
 		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter:
-			if _, ok := x.Val(dwarf.AttrType).(dwarf.Offset); !ok {
+			if _, ok := x.reference(dwarf.AttrType); !ok {
 				continue // void
 			}
 			t := d.typeOf(c)
 			for range maxDebugNesting {
-				if t < 0 || aggregate(d.dies[t].Tag) || d.dies[t].Tag == dwarf.TagEnumerationType {
+				if t < 0 || aggregate(d.dies[t].tag) || d.dies[t].tag == dwarf.TagEnumerationType {
 					break
 				}
-				if _, ok := d.dies[t].Val(dwarf.AttrType).(dwarf.Offset); !ok {
+				if _, ok := d.dies[t].reference(dwarf.AttrType); !ok {
 					break
 				}
 				t = d.typeOf(t)
@@ -94,7 +94,7 @@ func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
 			if t < 0 {
 				return true
 			}
-			if tag := d.dies[t].Tag; (aggregate(tag) || tag == dwarf.TagEnumerationType) && d.sharedName(t) == "" {
+			if tag := d.dies[t].tag; (aggregate(tag) || tag == dwarf.TagEnumerationType) && d.sharedName(t) == "" {
 				return true
 			}
 		case tagGNUPack:

@@ -1,10 +1,15 @@
 package dwarftypes
 
 import (
+	"bytes"
+	"cmp"
 	"debug/dwarf"
+	"slices"
+	"sort"
 	"strings"
 	"sync"
 
+	"ptxlink/internal/dies"
 	"ptxlink/internal/graph"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -14,8 +19,7 @@ import (
 // has functions and variables only if they are asked for.
 type debugInfo struct {
 	file  *object.File
-	dies  []die // in order
-	at    map[dwarf.Offset]int32
+	dies  []die        // in order
 	types []*debugType // those with a name that all modules share
 
 	names    []string // per die: its shared name, once computed
@@ -28,15 +32,19 @@ type debugInfo struct {
 }
 
 type die struct {
-	*dwarf.Entry
+	off      int64
+	tag      dwarf.Tag
+	name     string
+	attrs    []dies.Attr
 	unit     *debugUnit
 	parent   int32 // -1 for a unit
 	children []int32
 }
 
 type debugUnit struct {
-	language    language
-	addressSize int64
+	*dies.Unit
+	strings  []byte // .debug_str
+	language language
 	// saysAlignment is set for clang, which writes DW_AT_alignment wherever the
 	// source specifies an alignment; nvcc never does.
 	saysAlignment bool
@@ -53,7 +61,7 @@ const (
 // export is an external function or variable with the types in its declaration.
 type export struct {
 	symbol string
-	types  []dwarf.Offset
+	types  []int64 // offsets of DIEs
 }
 
 // DWARF constants that debug/dwarf does not name.
@@ -71,32 +79,19 @@ const (
 // readDebug reads the types of a module, and its functions and variables if they are
 // asked for. It returns nil if the DWARF cannot be read: tools that merge or load the
 // sections report the error.
-func readDebug(f *object.File, functions bool) (d *debugInfo) {
-	defer func() {
-		// debug/dwarf is not hardened against hostile input, according to its
-		// documentation.
-		if recover() != nil {
-			d = nil
-		}
-	}()
-	data, skip, ok := loadDWARF(f)
-	if !ok {
+func readDebug(f *object.File, functions bool) *debugInfo {
+	d := &debugInfo{file: f}
+	if !d.read(functions) {
 		return nil
-	}
-	d = newDebugInfo(f)
-	if functions || !d.readTypes(data.Reader(), skip) {
-		if d = newDebugInfo(f); !d.readTree(data.Reader(), skip) {
-			return nil
-		}
 	}
 	d.whole = sync.OnceValue(func() *debugInfo { return readDebug(f, true) })
 	d.names, d.asked = make([]string, len(d.dies)), make([]bool, len(d.dies))
 	d.aligns = make([]int64, len(d.dies))
 	d.typedefs = map[int32]int32{}
 	for i := range d.dies {
-		if d.dies[i].Tag == dwarf.TagTypedef {
+		if d.dies[i].tag == dwarf.TagTypedef {
 			t := d.typeOf(int32(i))
-			if _, ok := d.typedefs[t]; !ok && t >= 0 && aggregate(d.dies[t].Tag) && nameOf(d.dies[t].Entry) == "" {
+			if _, ok := d.typedefs[t]; !ok && t >= 0 && aggregate(d.dies[t].tag) && d.dies[t].name == "" {
 				d.typedefs[t] = int32(i)
 			}
 		}
@@ -105,197 +100,158 @@ func readDebug(f *object.File, functions bool) (d *debugInfo) {
 		if t := d.newType(int32(i)); t != nil {
 			d.types = append(d.types, t)
 		}
-		if functions && (d.dies[i].Tag == dwarf.TagSubprogram || d.dies[i].Tag == dwarf.TagVariable) {
+		if functions && (d.dies[i].tag == dwarf.TagSubprogram || d.dies[i].tag == dwarf.TagVariable) {
 			d.export(int32(i))
 		}
 	}
 	return d
 }
 
-func newDebugInfo(f *object.File) *debugInfo {
-	return &debugInfo{file: f, at: map[dwarf.Offset]int32{}}
-}
-
-// loadDWARF lays out the sections as if loaded at 0. Types contain no code
-// addresses, so those stay 0.
-func loadDWARF(f *object.File) (*dwarf.Data, *skipper, bool) {
+// read reads the units from the sections as if they were loaded at 0. Types contain no
+// code addresses, so those stay 0.
+func (d *debugInfo) read(functions bool) bool {
 	var sections [3][]byte
 	for i, name := range []string{".debug_abbrev", ".debug_info", ".debug_str"} {
-		data, err := f.LoadedSection(name, nil)
+		data, err := d.file.LoadedSection(name, nil)
 		if err != nil || i < 2 && len(data) == 0 {
-			return nil, nil, false
+			return false
 		}
 		sections[i] = data
 	}
-	data, err := dwarf.New(sections[0], nil, nil, sections[1], nil, nil, nil, sections[2])
-	skip := &skipper{abbrev: sections[0], info: sections[1], str: sections[2], tables: map[uint32]*skippedTable{}}
-	return data, skip, err == nil
-}
-
-// readTypes reads the units without their functions and variables, which are most of
-// the DWARF. It returns false if skip cannot read everything.
-func (d *debugInfo) readTypes(r *dwarf.Reader, skip *skipper) bool {
-	var unit *debugUnit
-	var open []int32 // the DIEs that enclose the next one
-	for skip.ok = true; skip.unit.end < len(skip.info); {
-		for skip.enter(); skip.ok && skip.at < skip.unit.end; {
-			at := dwarf.Offset(skip.at)
-			a := skip.die()
-			if a == nil {
-				open = open[:max(0, len(open)-1)] // nvcc ends more lists than it starts
-				continue
-			}
-			parent, outside := int32(-1), true
-			if len(open) > 0 {
-				parent = open[len(open)-1]
-				outside = d.dies[parent].Tag == dwarf.TagCompileUnit || d.dies[parent].Tag == dwarf.TagNamespace
-			}
-			if outside && (a.tag == dwarf.TagSubprogram || a.tag == dwarf.TagVariable) {
-				skip.rest(a)
-				continue
-			}
-			r.Seek(at)
-			e, err := r.Next()
-			if err != nil || e == nil || e.Tag != a.tag || len(open) > maxDebugNesting {
-				return false
-			}
-			if e.Tag == dwarf.TagCompileUnit {
-				unit = newUnit(e, int64(r.AddressSize()))
-			}
-			if unit == nil || e.Tag == dwarf.TagCompileUnit && parent >= 0 {
-				return false
-			}
-			i := int32(len(d.dies))
-			if parent >= 0 {
-				d.dies[parent].children = append(d.dies[parent].children, i)
-			}
-			d.at[at] = i
-			d.dies = append(d.dies, die{Entry: e, unit: unit, parent: parent})
-			switch {
-			case a.tag == dwarf.TagSubprogram:
-				skip.rest(a)
-				continue
-			case a.children:
-				open = append(open, i)
-			}
-			skip.values(a)
+	tables := dies.NewTables(sections[0])
+	for off := int64(0); off < int64(len(sections[1])); {
+		u, err := dies.ReadUnit(".debug_info", sections[1], off)
+		if err == nil {
+			u.Abbrevs, err = tables.Table(u.AbbrevOffset())
 		}
-		if !skip.ok {
+		if err != nil || !d.unit(&debugUnit{Unit: u, strings: sections[2]}, functions) {
 			return false
 		}
-		open = open[:0]
+		off = u.End
 	}
 	return true
 }
 
-func (d *debugInfo) readTree(r *dwarf.Reader, skip *skipper) bool {
-	var unit *debugUnit
+// unit reads the DIEs of a unit without the contents of functions, which are most of the
+// DWARF: only their parameters, and nothing of functions outside classes unless functions
+// are asked for.
+func (d *debugInfo) unit(u *debugUnit, functions bool) bool {
 	var open []int32 // the DIEs that enclose the next one
-	for {
-		e, err := r.Next()
-		if err != nil {
-			return false
-		}
-		if e == nil {
-			return true
-		}
-		if e.Tag == 0 {
-			if len(open) > 0 {
-				open = open[:len(open)-1]
-			}
+	e := u.Entries()
+	for e.Next() {
+		if e.Abbrev == nil {
+			open = open[:max(0, len(open)-1)] // nvcc ends more lists than it starts
 			continue
 		}
-		if e.Tag == dwarf.TagCompileUnit {
-			unit, open = newUnit(e, int64(r.AddressSize())), open[:0]
-		}
-		if unit == nil || len(open) > maxDebugNesting {
+		if len(open) > maxDebugNesting {
 			return false
 		}
-		i, parent := int32(len(d.dies)), int32(-1)
+		x := die{off: e.Off, tag: e.Abbrev.Tag, unit: u, parent: -1}
+		within := dwarf.TagCompileUnit
 		if len(open) > 0 {
-			parent = open[len(open)-1]
-			p := &d.dies[parent]
-			if p.Tag == dwarf.TagSubprogram && e.Tag != dwarf.TagFormalParameter {
-				if e.Children {
-					r.SkipChildren()
-				}
-				continue
-			}
-			p.children = append(p.children, i)
+			x.parent = open[len(open)-1]
+			within = d.dies[x.parent].tag
 		}
-		d.at[e.Offset] = i
-		d.dies = append(d.dies, die{Entry: e, unit: unit, parent: parent})
-		if !e.Children {
+		skipped := false
+		switch within {
+		case dwarf.TagCompileUnit, dwarf.TagNamespace:
+			skipped = !functions && (x.tag == dwarf.TagSubprogram || x.tag == dwarf.TagVariable)
+		case dwarf.TagSubprogram:
+			skipped = !functions || x.tag != dwarf.TagFormalParameter
+		}
+		if skipped {
+			e.SkipChildren()
 			continue
 		}
-		if e.Tag == dwarf.TagSubprogram && len(open) < maxDebugNesting {
-			if parameters, end, ok := skip.function(e.Offset); ok {
-				if !d.readParameters(r, i, parameters) {
-					return false
-				}
-				r.Seek(end)
-				continue
-			}
-		}
-		open = append(open, i)
-	}
-}
-
-// readParameters reads the parameters of a function.
-func (d *debugInfo) readParameters(r *dwarf.Reader, function int32, parameters []dwarf.Offset) bool {
-	for _, at := range parameters {
-		r.Seek(at)
-		e, err := r.Next()
-		if err != nil {
-			return false
+		x.attrs = slices.Clone(e.Attrs)
+		x.name = x.text(dwarf.AttrName)
+		if x.tag == dwarf.TagCompileUnit {
+			u.describe(&x)
 		}
 		i := int32(len(d.dies))
-		d.dies[function].children = append(d.dies[function].children, i)
-		d.at[at] = i
-		d.dies = append(d.dies, die{Entry: e, unit: d.dies[function].unit, parent: function})
+		d.dies = append(d.dies, x)
+		if x.parent >= 0 {
+			d.dies[x.parent].children = append(d.dies[x.parent].children, i)
+		}
+		if e.Abbrev.Children != 0 {
+			open = append(open, i)
+		}
 	}
-	return true
+	return e.Err == nil
 }
 
-func newUnit(e *dwarf.Entry, addressSize int64) *debugUnit {
-	u := &debugUnit{addressSize: addressSize}
-	producer, _ := e.Val(dwarf.AttrProducer).(string)
-	u.saysAlignment = strings.Contains(producer, "clang")
-	switch dieNumber(e, dwarf.AttrLanguage) {
+// describe sets what the DIE of the unit says of all of it.
+func (u *debugUnit) describe(x *die) {
+	u.saysAlignment = strings.Contains(x.text(dwarf.AttrProducer), "clang")
+	switch x.number(dwarf.AttrLanguage) {
 	case 0x01, 0x02, 0x0c, 0x1d, 0x2c, 0x3e, 0x15: // C89, C, C99, C11, C17, C23, OpenCL
 		u.language = langC
 	case 0x04, 0x11, 0x1a, 0x21, 0x2b, 0x2e, 0x37, 0x3a: // C++ and its years, Objective-C++, C++ for OpenCL
 		u.language = langCxx
 	}
-	return u
 }
 
-// dieNumber returns an integer attribute, or -1 if it is absent.
-func dieNumber(e *dwarf.Entry, a dwarf.Attr) int64 {
-	if n, ok := e.Val(a).(int64); ok {
-		return n
+// attr returns an attribute, or nil.
+func (x *die) attr(at dwarf.Attr) *dies.Attr {
+	for i := range x.attrs {
+		if x.attrs[i].At == at {
+			return &x.attrs[i]
+		}
+	}
+	return nil
+}
+
+// number returns an integer attribute, or -1 if it is absent.
+func (x *die) number(at dwarf.Attr) int64 {
+	if a := x.attr(at); a != nil && a.IsConstant() {
+		return int64(a.Value)
 	}
 	return -1
 }
 
-func dieFlag(e *dwarf.Entry, a dwarf.Attr) bool {
-	set, _ := e.Val(a).(bool)
-	return set
+func (x *die) flag(at dwarf.Attr) bool {
+	a := x.attr(at)
+	return a != nil && (a.Form == dies.FormFlagPresent || a.Form == dies.FormFlag && a.Value != 0)
 }
 
-func nameOf(e *dwarf.Entry) string {
-	name, _ := e.Val(dwarf.AttrName).(string)
-	return name
+// text returns a string attribute, or "" if it is absent.
+func (x *die) text(at dwarf.Attr) string {
+	switch a := x.attr(at); {
+	case a == nil:
+	case a.Form == dies.FormString:
+		return string(x.unit.Data[a.Off : a.End-1])
+	case a.Form == dies.FormStrp && a.Value < uint64(len(x.unit.strings)):
+		text, _, _ := bytes.Cut(x.unit.strings[a.Value:], []byte{0})
+		return string(text)
+	}
+	return ""
+}
+
+// reference returns the offset of the DIE that an attribute refers to.
+func (x *die) reference(at dwarf.Attr) (off int64, ok bool) {
+	switch a := x.attr(at); {
+	case a == nil:
+	case a.IsUnitRef():
+		return x.unit.Off + int64(a.Value), true
+	case a.Form == dies.FormRefAddr:
+		return int64(a.Value), true
+	}
+	return 0, false
+}
+
+// at returns the DIE at an offset, or -1 if there is none outside functions.
+func (d *debugInfo) at(off int64) int32 {
+	i := sort.Search(len(d.dies), func(i int) bool { return d.dies[i].off >= off })
+	if i < len(d.dies) && d.dies[i].off == off {
+		return int32(i)
+	}
+	return -1
 }
 
 // typeOf returns the DIE of DW_AT_type, or -1 if there is none outside functions.
 func (d *debugInfo) typeOf(i int32) int32 {
-	offset, ok := d.dies[i].Val(dwarf.AttrType).(dwarf.Offset)
-	if !ok {
-		return -1
-	}
-	if t, ok := d.at[offset]; ok {
-		return t
+	if off, ok := d.dies[i].reference(dwarf.AttrType); ok {
+		return d.at(off)
 	}
 	return -1
 }
@@ -308,23 +264,18 @@ func aggregate(tag dwarf.Tag) bool {
 // a type but gives it no bytes and no members.
 func (d *debugInfo) incomplete(i int32) bool {
 	x := &d.dies[i]
-	size := dieNumber(x.Entry, dwarf.AttrByteSize)
-	return dieFlag(x.Entry, dwarf.AttrDeclaration) || size < 0 || size == 0 && len(x.children) == 0
+	size := x.number(dwarf.AttrByteSize)
+	return x.flag(dwarf.AttrDeclaration) || size < 0 || size == 0 && len(x.children) == 0
 }
 
 func (d *debugInfo) export(i int32) {
 	x := &d.dies[i]
-	if !dieFlag(x.Entry, dwarf.AttrExternal) {
+	if !x.flag(dwarf.AttrExternal) {
 		return
 	}
-	e := export{}
-	for _, a := range []dwarf.Attr{attrMIPSLinkageName, dwarf.AttrLinkageName, dwarf.AttrName} {
-		if e.symbol, _ = x.Val(a).(string); e.symbol != "" {
-			break
-		}
-	}
+	e := export{symbol: cmp.Or(x.text(attrMIPSLinkageName), x.text(dwarf.AttrLinkageName), x.name)}
 	for _, c := range append([]int32{i}, x.children...) {
-		if offset, ok := d.dies[c].Val(dwarf.AttrType).(dwarf.Offset); ok {
+		if offset, ok := d.dies[c].reference(dwarf.AttrType); ok {
 			e.types = append(e.types, offset)
 		}
 	}
@@ -333,7 +284,7 @@ func (d *debugInfo) export(i int32) {
 
 // reaches reports whether a value of the types leads to the aggregate: by value,
 // through pointers, as a member or in the parameters of a function pointer.
-func (d *debugInfo) reaches(types []dwarf.Offset, name string) bool {
+func (d *debugInfo) reaches(types []int64, name string) bool {
 	seen, found := map[int32]bool{}, false
 	walk := graph.Walk[int32]{First: func(t int32) bool {
 		first := t >= 0 && !seen[t]
@@ -341,12 +292,10 @@ func (d *debugInfo) reaches(types []dwarf.Offset, name string) bool {
 		return first
 	}}
 	for _, offset := range types {
-		if t, ok := d.at[offset]; ok {
-			walk.Add(t)
-		}
+		walk.Add(d.at(offset))
 	}
 	walk.Visit(func(t int32) {
-		if found = found || aggregate(d.dies[t].Tag) && d.sharedName(t) == name; found {
+		if found = found || aggregate(d.dies[t].tag) && d.sharedName(t) == name; found {
 			return
 		}
 		walk.Add(d.typeOf(t))

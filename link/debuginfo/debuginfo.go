@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/dies"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -34,9 +35,9 @@ type Module struct {
 	units    []*unit // of .debug_info
 	types    []*unit // of .debug_types
 	layouts  map[string]*layout
-	shapes   map[*abbrev]int64 // for an abbreviation, its latest form in the output
+	shapes   map[*dies.Abbrev]int64 // for an abbreviation, its latest form in the output
 	// shapeList holds the forms that abbreviations have in the output.
-	shapeList []*abbrev
+	shapeList []*dies.Abbrev
 	strings   map[string]int64 // labels of .debug_str
 	shared    bool             // units share a list of .debug_loc or .debug_ranges
 	moving    bool             // an expression of .debug_loc refers to DIEs
@@ -167,13 +168,13 @@ func (m *Module) Check(ctx context.Context, log *diag.Log) bool {
 	return err == nil
 }
 
-func (m *Module) warn(log *diag.Log, err *dwarfError) {
+func (m *Module) warn(log *diag.Log, err *dies.Error) {
 	log.Warn(diag.DebugDropped, m.File.At(m.span(err)), "debug information of this module is dropped: "+err.Error())
 }
 
 // span returns the span of the item with the error.
-func (m *Module) span(err *dwarfError) diag.Span {
-	if span := m.File.SectionSpan(err.section, err.offset); span.Len > 0 {
+func (m *Module) span(err *dies.Error) diag.Span {
+	if span := m.File.SectionSpan(err.Section, err.Offset); span.Len > 0 {
 		return span
 	}
 	return m.File.Sections[0].Span
@@ -237,10 +238,14 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 			}
 		}
 	}
-	var fault *dwarfError
-	abbrevs := newAbbrevReader(m.sections[".debug_abbrev"])
-	if m.units, fault = readUnits(ctx, m.sections[".debug_info"], abbrevs); fault == nil {
-		m.types, fault = readUnits(ctx, m.sections[".debug_types"], abbrevs)
+	var fault *dies.Error
+	var abbrevs []byte
+	if data := m.sections[".debug_abbrev"]; data != nil {
+		abbrevs = data.Bytes
+	}
+	tables := dies.NewTables(abbrevs)
+	if m.units, fault = readUnits(ctx, m.sections[".debug_info"], tables); fault == nil {
+		m.types, fault = readUnits(ctx, m.sections[".debug_types"], tables)
 	}
 	if fault != nil {
 		return &ptx.Error{Span: m.span(fault), Text: fault.Error()}

@@ -2,8 +2,11 @@ package debuginfo
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"sort"
+
+	"ptxlink/internal/dies"
 )
 
 // referenceSize is the size of a reference to a DIE, a padded LEB128, in a rewritten
@@ -78,11 +81,11 @@ var operands = func() (t [256]uint8) {
 
 // expression adds the patches for an expression of a unit to a section: references
 // to DIEs move with the DIEs. It returns the size of the expression in the output.
-func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int64, *dwarfError) {
+func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int64, *dies.Error) {
 	const call4 = 0x99
-	r := &reader{section: l.data.Name, data: l.data.Bytes[:end], at: from}
+	r := &dies.Reader{Section: l.data.Name, Data: l.data.Bytes[:end], At: from}
 	if depth > 16 {
-		r.fail("expressions are nested too deep")
+		r.Fail("expressions are nested too deep")
 	}
 	first := len(l.patches)
 	var branches []branch
@@ -90,105 +93,105 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	starts := memory[:0] // of operations
 	ref := func(off, end int64, size int32, kind patchKind, to uint64) {
 		if !u.hasDIE(to) {
-			r.fail("an expression refers to no entry")
+			r.Fail("an expression refers to no entry")
 			return
 		}
-		l.patches = append(l.patches, patch{off: off, end: end, size: size, kind: kind, in: m.layouts[u.section], value: u.off + int64(to), from: u.off})
+		l.patches = append(l.patches, patch{off: off, end: end, size: size, kind: kind, in: m.layouts[u.Section], value: u.Off + int64(to), from: u.Off})
 	}
 	refU := func(zero bool) {
-		at := r.at
-		if n := r.uleb(); r.err == nil && !(zero && n == 0) {
-			ref(at, r.at, referenceSize, uleb, n)
+		at := r.At
+		if n := r.Uleb(); r.Err == nil && !(zero && n == 0) {
+			ref(at, r.At, referenceSize, uleb, n)
 		}
 	}
-	for r.at < end && r.err == nil {
-		at := r.at
+	for r.At < end && r.Err == nil {
+		at := r.At
 		starts = append(starts, at)
-		op := r.uint(1)
+		op := r.Uint(1)
 		switch operands[op] {
 		case opNone:
 		case opAddr:
-			if r.skip(uint64(u.addrSize)); l.pairs && r.err == nil && m.isGone(l.fixupAt(at+1)) {
-				l.put(at+1, r.at, make([]byte, u.addrSize)) // 1 is for pairs
+			if r.Skip(uint64(u.AddrSize)); l.pairs && r.Err == nil && m.isGone(l.fixupAt(at+1)) {
+				l.put(at+1, r.At, make([]byte, u.AddrSize)) // 1 is for pairs
 			}
 		case op1:
-			r.skip(1)
+			r.Skip(1)
 		case op2:
-			r.skip(2)
+			r.Skip(2)
 		case op4:
-			r.skip(4)
+			r.Skip(4)
 		case op8:
-			r.skip(8)
+			r.Skip(8)
 		case opU:
-			r.uleb()
+			r.Uleb()
 		case opS:
-			r.sleb()
+			r.Sleb()
 		case opUU:
-			r.uleb()
-			r.uleb()
+			r.Uleb()
+			r.Uleb()
 		case opUS:
-			r.uleb()
-			r.sleb()
+			r.Uleb()
+			r.Sleb()
 		case opBranch:
-			distance := int64(int16(r.uint(2)))
-			branches = append(branches, branch{r.at - 2, r.at + distance})
+			distance := int64(int16(r.Uint(2)))
+			branches = append(branches, branch{r.At - 2, r.At + distance})
 		case opBlock:
-			r.skip(r.uleb())
+			r.Skip(r.Uleb())
 		case opInner:
-			at := r.at
-			length := r.uleb()
-			inner := r.at
-			if r.skip(length); r.err != nil {
+			at := r.At
+			length := r.Uleb()
+			inner := r.At
+			if r.Skip(length); r.Err != nil {
 				break
 			}
 			i := len(l.patches)
 			l.patches = append(l.patches, patch{}) // the length comes first
-			size, err := m.expression(l, u, inner, r.at, depth+1)
+			size, err := m.expression(l, u, inner, r.At, depth+1)
 			if err != nil {
 				return 0, err
 			}
-			bytes := appendUleb(nil, uint64(size))
+			bytes := binary.AppendUvarint(nil, uint64(size))
 			l.patches[i] = l.literal(at, inner, bytes)
 		case opRef2: // the distance may outgrow it
-			if n := r.uint(2); r.err == nil {
+			if n := r.Uint(2); r.Err == nil {
 				l.put(at, at+1, []byte{call4})
-				ref(at+1, r.at, 4, reference, n)
+				ref(at+1, r.At, 4, reference, n)
 			}
 		case opRef4:
-			if n := r.uint(4); r.err == nil && l.fixupAt(at+1) == nil {
-				ref(at+1, r.at, 4, reference, n)
+			if n := r.Uint(4); r.Err == nil && l.fixupAt(at+1) == nil {
+				ref(at+1, r.At, 4, reference, n)
 			}
 		case opRefU:
 			refU(false)
 		case opRef0:
 			refU(true)
 		case opUrefU:
-			r.uleb()
+			r.Uleb()
 			refU(false)
 		case op1RefU:
-			r.skip(1)
+			r.Skip(1)
 			refU(false)
 		case opConst:
 			refU(false)
-			r.skip(r.uint(1))
+			r.Skip(r.Uint(1))
 		case opInfo, opInfoS:
-			if n := r.uint(u.refAddrSize()); r.err == nil && l.fixupAt(at+1) == nil {
+			if n := r.Uint(u.RefAddrSize()); r.Err == nil && l.fixupAt(at+1) == nil {
 				if m.layouts[".debug_info"] == nil || n > uint64(len(m.layouts[".debug_info"].data.Bytes)) {
-					r.fail("an expression refers to no entry")
+					r.Fail("an expression refers to no entry")
 					break
 				}
-				l.putSection(at+1, r.at, m.layouts[".debug_info"], n)
+				l.putSection(at+1, r.At, m.layouts[".debug_info"], n)
 			}
 			if operands[op] == opInfoS {
-				r.sleb()
+				r.Sleb()
 			}
 		default:
-			r.at = at
-			r.fail("operation 0x%x of an expression is not known", op)
+			r.At = at
+			r.Fail("operation 0x%x of an expression is not known", op)
 		}
 	}
-	if r.err != nil {
-		return 0, r.err
+	if r.Err != nil {
+		return 0, r.Err
 	}
 	added := l.patches[first:]
 	moved := make([]int64, len(added)+1) // by the patches before
@@ -204,11 +207,11 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	}
 	for _, b := range branches {
 		if _, ok := slices.BinarySearch(starts, b.target); !ok && b.target != end {
-			return 0, &dwarfError{l.data.Name, b.at, "a branch of an expression leads to no operation"}
+			return 0, &dies.Error{Section: l.data.Name, Offset: b.at, Text: "a branch of an expression leads to no operation"}
 		}
 		distance := to(b.target) - to(b.at+2)
 		if distance != int64(int16(distance)) {
-			return 0, &dwarfError{l.data.Name, b.at, "a branch of an expression becomes too long"}
+			return 0, &dies.Error{Section: l.data.Name, Offset: b.at, Text: "a branch of an expression becomes too long"}
 		}
 		l.put(b.at, b.at+2, appendUint(nil, uint64(distance), 2))
 	}

@@ -2,9 +2,11 @@ package debuginfo
 
 import (
 	"context"
+	"debug/dwarf"
 	"slices"
 	"testing"
 
+	"ptxlink/internal/dies"
 	"ptxlink/link/diag"
 )
 
@@ -40,7 +42,7 @@ func TestExpressionOperands(t *testing.T) {
 			operands[op] = []byte{}
 		}
 	}
-	abbrev := []byte{1, 0x11, 0, atUseLocation, formBlock1, 0, 0, 0}
+	abbrev := []byte{1, 0x11, 0, byte(dwarf.AttrUseLocation), dies.FormBlock1, 0, 0, 0}
 	for op := range 256 {
 		expression := slices.Concat([]byte{byte(op)}, operands[op], []byte{0x99}, []byte{die, 0, 0, 0})
 		info := slices.Concat([]byte{byte(9 + len(expression)), 0, 0, 0, 2, 0, 0, 0, 0, 0, 8, 1, byte(len(expression))}, expression)

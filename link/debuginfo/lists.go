@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/binary"
 	"slices"
+
+	"ptxlink/internal/dies"
 )
 
 // entry is a pair of addresses in .debug_loc or .debug_ranges.
@@ -16,7 +18,7 @@ type entry struct {
 }
 
 func (m *Module) entry(l *layout, u *unit, at int64) (e entry) {
-	size := int64(u.addrSize)
+	size := int64(u.AddrSize)
 	if e.next = at + 2*size; e.next > int64(len(l.data.Bytes)) {
 		return e
 	}
@@ -41,15 +43,15 @@ func (m *Module) entry(l *layout, u *unit, at int64) (e entry) {
 // tombstone sets both addresses of an entry to 1, an empty range. Two zeros would
 // end the list.
 func (l *layout) tombstone(u *unit, at int64) {
-	b := make([]byte, 2*u.addrSize)
-	b[0], b[u.addrSize] = 1, 1
+	b := make([]byte, 2*u.AddrSize)
+	b[0], b[u.AddrSize] = 1, 1
 	l.put(at, at+int64(len(b)), b)
 }
 
 // list walks the list of a unit at an offset of .debug_loc or .debug_ranges, which lies
 // in the section or at its end. It empties entries with an address that is gone. It does
 // not walk entries again that it has seen before.
-func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dwarfError)) *dwarfError {
+func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at int64) (int64, *dies.Error)) *dies.Error {
 	l := m.layouts[name]
 	gone := false // the base is
 	for {
@@ -60,7 +62,7 @@ func (m *Module) list(name string, u *unit, at int64, visit func(l *layout, at i
 		e := m.entry(l, u, at)
 		switch {
 		case !e.fits:
-			return &dwarfError{name, at, "a list does not end"}
+			return &dies.Error{Section: name, Offset: at, Text: "a list does not end"}
 		case e.end:
 			return nil
 		case e.base:
@@ -113,20 +115,20 @@ func (l *layout) seen(u *unit, at int64) (again, shared bool) {
 }
 
 // ranges walks a list of .debug_ranges.
-func (m *Module) ranges(u *unit, at int64) *dwarfError {
-	return m.list(".debug_ranges", u, at, func(_ *layout, at int64) (int64, *dwarfError) { return at, nil })
+func (m *Module) ranges(u *unit, at int64) *dies.Error {
+	return m.list(".debug_ranges", u, at, func(_ *layout, at int64) (int64, *dies.Error) { return at, nil })
 }
 
 // locations walks a list of .debug_loc, whose entries hold expressions.
-func (m *Module) locations(u *unit, at int64) *dwarfError {
-	return m.list(".debug_loc", u, at, func(l *layout, at int64) (int64, *dwarfError) {
+func (m *Module) locations(u *unit, at int64) *dies.Error {
+	return m.list(".debug_loc", u, at, func(l *layout, at int64) (int64, *dies.Error) {
 		if at+2 > int64(len(l.data.Bytes)) {
-			return 0, &dwarfError{".debug_loc", at, "a list does not end"}
+			return 0, &dies.Error{Section: ".debug_loc", Offset: at, Text: "a list does not end"}
 		}
 		length := int64(binary.LittleEndian.Uint16(l.data.Bytes[at:]))
 		end := at + 2 + length
 		if end > int64(len(l.data.Bytes)) {
-			return 0, &dwarfError{".debug_loc", at, "a list does not end"}
+			return 0, &dies.Error{Section: ".debug_loc", Offset: at, Text: "a list does not end"}
 		}
 		before := len(l.patches)
 		size, err := m.expression(l, u, at+2, end, 0)
@@ -134,7 +136,7 @@ func (m *Module) locations(u *unit, at int64) *dwarfError {
 			return 0, err
 		}
 		if size > 0xffff {
-			return 0, &dwarfError{".debug_loc", at, "an expression becomes too long"}
+			return 0, &dies.Error{Section: ".debug_loc", Offset: at, Text: "an expression becomes too long"}
 		}
 		if len(l.patches) > before {
 			m.moving = true
@@ -186,16 +188,16 @@ func (m *Module) index(l *layout) bool {
 			continue
 		}
 		left := lengthField(b[at+10:], u)
-		l.patches = append(l.patches, patch{off: at + 10, end: at + 14, size: 4, kind: reference, in: info, value: u.end, from: u.off + left})
+		l.patches = append(l.patches, patch{off: at + 10, end: at + 14, size: 4, kind: reference, in: info, value: u.End, from: u.Off + left})
 		for p := at + 14; p+4 <= end; {
 			off := int64(le.Uint32(b[p:]))
 			if off == 0 {
 				break
 			}
-			if off > u.end-u.off {
+			if off > u.End-u.Off {
 				return false
 			}
-			l.patches = append(l.patches, patch{off: p, end: p + 4, size: 4, kind: reference, in: info, value: u.off + off, from: u.off})
+			l.patches = append(l.patches, patch{off: p, end: p + 4, size: 4, kind: reference, in: info, value: u.Off + off, from: u.Off})
 			for p += 4; p < end && b[p] != 0; p++ {
 			}
 			p++
@@ -208,7 +210,7 @@ func (m *Module) index(l *layout) bool {
 // lengthField returns the bytes that the producer omits from the size of a unit in
 // pubnames: 0, or the 4 bytes of the length field.
 func lengthField(field []byte, u *unit) int64 {
-	return max(0, min(4, u.end-u.off-int64(binary.LittleEndian.Uint32(field))))
+	return max(0, min(4, u.End-u.Off-int64(binary.LittleEndian.Uint32(field))))
 }
 
 // aranges empties the ranges of a set whose addresses are gone.
@@ -228,7 +230,7 @@ func (m *Module) aranges(l *layout, at, end int64) {
 
 // unitAt returns the unit that starts at an offset of .debug_info.
 func (m *Module) unitAt(off int64) *unit {
-	i, ok := slices.BinarySearchFunc(m.units, off, func(u *unit, off int64) int { return cmp.Compare(u.off, off) })
+	i, ok := slices.BinarySearchFunc(m.units, off, func(u *unit, off int64) int { return cmp.Compare(u.Off, off) })
 	if !ok {
 		return nil
 	}

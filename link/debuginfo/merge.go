@@ -2,7 +2,9 @@ package debuginfo
 
 import (
 	"context"
+	"encoding/binary"
 
+	"ptxlink/internal/dies"
 	"ptxlink/internal/parallel"
 	"ptxlink/object/ptx"
 )
@@ -114,7 +116,7 @@ func (m *Module) translate(f *ptx.Fixup) (to target, ok bool) {
 
 // abbrevTable is the abbreviation table of all units, in order of first use.
 type abbrevTable struct {
-	list  []*abbrev
+	list  []*dies.Abbrev
 	codes map[string]uint64
 }
 
@@ -122,8 +124,8 @@ func newAbbrevTable() *abbrevTable {
 	return &abbrevTable{codes: map[string]uint64{}}
 }
 
-func (t *abbrevTable) code(a *abbrev) uint64 {
-	key := string(a.append(nil))
+func (t *abbrevTable) code(a *dies.Abbrev) uint64 {
+	key := string(appendAbbrev(nil, a))
 	code, ok := t.codes[key]
 	if !ok {
 		t.list = append(t.list, a)
@@ -133,14 +135,14 @@ func (t *abbrevTable) code(a *abbrev) uint64 {
 	return code
 }
 
-func (a *abbrev) append(b []byte) []byte {
-	b = appendUleb(b, a.tag)
-	b = append(b, a.children)
-	for _, s := range a.specs {
-		b = appendUleb(b, s.at)
-		b = appendUleb(b, s.form)
-		if s.form == formImplicit {
-			b = appendSleb(b, s.implicit)
+func appendAbbrev(b []byte, a *dies.Abbrev) []byte {
+	b = binary.AppendUvarint(b, uint64(a.Tag))
+	b = append(b, a.Children)
+	for _, s := range a.Specs {
+		b = binary.AppendUvarint(b, uint64(s.At))
+		b = binary.AppendUvarint(b, s.Form)
+		if s.Form == dies.FormImplicit {
+			b = appendSleb(b, s.Implicit)
 		}
 	}
 	return append(b, 0, 0)
@@ -148,17 +150,10 @@ func (a *abbrev) append(b []byte) []byte {
 
 func (t *abbrevTable) bytes() (b []byte) {
 	for i := range t.list {
-		b = appendUleb(b, uint64(i+1))
-		b = t.list[i].append(b)
+		b = binary.AppendUvarint(b, uint64(i+1))
+		b = appendAbbrev(b, t.list[i])
 	}
 	return append(b, 0)
-}
-
-func appendUleb(b []byte, n uint64) []byte {
-	for ; n >= 0x80; n >>= 7 {
-		b = append(b, byte(n)|0x80)
-	}
-	return append(b, byte(n))
 }
 
 func appendSleb(b []byte, n int64) []byte {

@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"context"
+	"debug/dwarf"
 	"fmt"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ptxlink/internal/dies"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -100,11 +102,11 @@ func addressed(t testing.TB, name string, sections []ptx.Data) *Module {
 
 // reread reads the merged .debug_info again.
 func reread(sections []ptx.Data) ([]*unit, error) {
-	data := map[string]*ptx.Data{}
+	data := map[string]*ptx.Data{".debug_abbrev": {}}
 	for i := range sections {
 		data[sections[i].Name] = &sections[i]
 	}
-	units, err := readUnits(context.Background(), data[".debug_info"], newAbbrevReader(data[".debug_abbrev"]))
+	units, err := readUnits(context.Background(), data[".debug_info"], dies.NewTables(data[".debug_abbrev"].Bytes))
 	if err != nil {
 		return nil, err
 	}
@@ -112,10 +114,10 @@ func reread(sections []ptx.Data) ([]*unit, error) {
 }
 
 // allDies returns the DIEs of a unit.
-func allDies(u *unit) (list []die) {
-	for d := u.dies(); d.next(); {
-		entry := d.die
-		entry.attrs = slices.Clone(d.attrs)
+func allDies(u *unit) (list []dies.DIE) {
+	for d := u.Entries(); d.Next(); {
+		entry := d.DIE
+		entry.Attrs = slices.Clone(d.Attrs)
 		list = append(list, entry)
 	}
 	return list
@@ -158,15 +160,15 @@ func TestMergeMovesReferences(t *testing.T) {
 	}
 	for i, want := range []uint64{1, 300} {
 		u := units[i]
-		dies := allDies(u)
-		for _, d := range dies {
-			for _, at := range d.attrs {
+		entries := allDies(u)
+		for _, d := range entries {
+			for _, a := range d.Attrs {
 				switch {
-				case at.at == atDeclFile && at.value != want:
-					t.Errorf("unit %d: file %d, want %d", i, at.value, want)
-				case isUnitRef(at.form):
-					if u.off+int64(at.value) != dies[1].off {
-						t.Errorf("unit %d: a reference leads to %d, want %d", i, at.value, dies[1].off-u.off)
+				case a.At == dwarf.AttrDeclFile && a.Value != want:
+					t.Errorf("unit %d: file %d, want %d", i, a.Value, want)
+				case a.IsUnitRef():
+					if u.Off+int64(a.Value) != entries[1].Off {
+						t.Errorf("unit %d: a reference leads to %d, want %d", i, a.Value, entries[1].Off-u.Off)
 					}
 				}
 			}
@@ -174,30 +176,6 @@ func TestMergeMovesReferences(t *testing.T) {
 	}
 	if text := textOf(sections[0]); !strings.HasPrefix(text, ".section .debug_abbrev\n{\n\t.b8 1, 17, 1, 3, 8, 16, 6, 0, 0, 2, 36, 0, 3, 8, 0, 0\n") {
 		t.Errorf("abbreviations in order of first use:\n%s", text)
-	}
-}
-
-// TestAbbreviationsReadOnce: units that share a table do not read it again, and
-// tables that overlap, which no producer writes, are refused before they take the
-// square of their size.
-func TestAbbreviationsReadOnce(t *testing.T) {
-	const units = 50
-	unit := func(table byte) []byte { return []byte{9, 0, 0, 0, 2, 0, table, 0, 0, 0, 8, 1, 0} }
-	var shared, apart []byte
-	var table []byte
-	for i := range byte(units) {
-		shared = append(shared, unit(0)...)
-		apart = append(apart, unit(5*i)...)
-		table = append(table, 1, 0x11, 1, 0, 0)
-	}
-	table = append(table, 0)
-	reader := newAbbrevReader(&ptx.Data{Bytes: table})
-	if _, err := readUnits(context.Background(), &ptx.Data{Name: ".debug_info", Bytes: shared}, reader); err != nil || reader.read != len(table) {
-		t.Errorf("%d of %d bytes read for %d units, %v", reader.read, len(table), units, err)
-	}
-	reader = newAbbrevReader(&ptx.Data{Bytes: table})
-	if _, err := readUnits(context.Background(), &ptx.Data{Name: ".debug_info", Bytes: apart}, reader); err == nil || reader.read > 2*len(table) {
-		t.Errorf("%d of %d bytes read for tables that overlap, %v", reader.read, len(table), err)
 	}
 }
 
@@ -311,28 +289,28 @@ func TestMergeRefuses(t *testing.T) {
 		sections map[string][]byte
 		dropped  string // all of the module, unless it is a section
 	}{
-		"operation":    {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 1, 0xff)}, "operation 0xff of an expression is not known at byte 13 of .debug_info"},
-		"reference":    {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 2, 0xa8, 12)}, "an expression refers to no entry at byte 15 of .debug_info"},
-		"no type":      {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 4, 0xa4, 0, 1, 8)}, "an expression refers to no entry at byte 15 of .debug_info"},
-		"value":        {map[string][]byte{".debug_abbrev": abbrev(0x1c, formBlock1), ".debug_info": unit(2, 1, 0xff)}, ""},
-		"branch":       {map[string][]byte{".debug_abbrev": abbrev(2, formBlock1), ".debug_info": unit(2, 5, 0x2f, 1, 0, 0xa8, 11)}, "a branch of an expression leads to no operation at byte 14 of .debug_info"},
-		"string":       {map[string][]byte{".debug_abbrev": abbrev(3, formStrp), ".debug_info": unit(2, 1, 0, 0, 0)}, "the module has no section .debug_str at byte 12 of .debug_info"},
-		"index":        {map[string][]byte{".debug_abbrev": abbrev(3, formStrx), ".debug_info": unit(4, 1), ".debug_str_offsets": {1}}, "an attribute needs a table of DWARF 5, which cannot be merged at byte 12 of .debug_info"},
-		"base":         {map[string][]byte{".debug_abbrev": abbrev(atStrOffsets, formSecOffset), ".debug_info": unit(4, 0, 0, 0, 0), ".debug_str_offsets": {1}}, ".debug_str_offsets"},
-		"unknown":      {map[string][]byte{".debug_abbrev": abbrev(0x7f, formSecOffset), ".debug_info": unit(4, 0, 0, 0, 0)}, "the section of an offset is not known at byte 12 of .debug_info"},
-		"list":         {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list[:20]}, "a list does not end at byte 16 of .debug_loc"},
-		"list length":  {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list[:17]}, "a list does not end at byte 16 of .debug_loc"},
-		"list end":     {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": append(slices.Clone(list[:16]), 0, 0)}, "a list does not end at byte 18 of .debug_loc"},
-		"longer list":  {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": slices.Concat(list[:16], []byte{0x80, 0x70}, slices.Repeat([]byte{0xa8, 11}, 14400), make([]byte, 16))}, "an expression becomes too long at byte 16 of .debug_loc"},
-		"shared list":  {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": append(unit(2, 0, 0, 0, 0), unit(2, 0, 0, 0, 0)...), ".debug_loc": list}, "units share a list that refers to entries at byte 0 of .debug_loc"},
+		"operation":    {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormBlock1), ".debug_info": unit(2, 1, 0xff)}, "operation 0xff of an expression is not known at byte 13 of .debug_info"},
+		"reference":    {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormBlock1), ".debug_info": unit(2, 2, 0xa8, 12)}, "an expression refers to no entry at byte 15 of .debug_info"},
+		"no type":      {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormBlock1), ".debug_info": unit(2, 4, 0xa4, 0, 1, 8)}, "an expression refers to no entry at byte 15 of .debug_info"},
+		"value":        {map[string][]byte{".debug_abbrev": abbrev(0x1c, dies.FormBlock1), ".debug_info": unit(2, 1, 0xff)}, ""},
+		"branch":       {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormBlock1), ".debug_info": unit(2, 5, 0x2f, 1, 0, 0xa8, 11)}, "a branch of an expression leads to no operation at byte 14 of .debug_info"},
+		"string":       {map[string][]byte{".debug_abbrev": abbrev(3, dies.FormStrp), ".debug_info": unit(2, 1, 0, 0, 0)}, "the module has no section .debug_str at byte 12 of .debug_info"},
+		"index":        {map[string][]byte{".debug_abbrev": abbrev(3, dies.FormStrx), ".debug_info": unit(4, 1), ".debug_str_offsets": {1}}, "an attribute needs a table of DWARF 5, which cannot be merged at byte 12 of .debug_info"},
+		"base":         {map[string][]byte{".debug_abbrev": abbrev(byte(dwarf.AttrStrOffsetsBase), dies.FormSecOffset), ".debug_info": unit(4, 0, 0, 0, 0), ".debug_str_offsets": {1}}, ".debug_str_offsets"},
+		"unknown":      {map[string][]byte{".debug_abbrev": abbrev(0x7f, dies.FormSecOffset), ".debug_info": unit(4, 0, 0, 0, 0)}, "the section of an offset is not known at byte 12 of .debug_info"},
+		"list":         {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list[:20]}, "a list does not end at byte 16 of .debug_loc"},
+		"list length":  {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list[:17]}, "a list does not end at byte 16 of .debug_loc"},
+		"list end":     {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": append(slices.Clone(list[:16]), 0, 0)}, "a list does not end at byte 18 of .debug_loc"},
+		"longer list":  {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": slices.Concat(list[:16], []byte{0x80, 0x70}, slices.Repeat([]byte{0xa8, 11}, 14400), make([]byte, 16))}, "an expression becomes too long at byte 16 of .debug_loc"},
+		"shared list":  {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormData4), ".debug_info": append(unit(2, 0, 0, 0, 0), unit(2, 0, 0, 0, 0)...), ".debug_loc": list}, "units share a list that refers to entries at byte 0 of .debug_loc"},
 		"overlap":      {map[string][]byte{".debug_abbrev": []byte{1, 0x11, 0, 2, 6, 0x2a, 6, 0, 0, 0}, ".debug_info": unit(2, 0, 0, 0, 0, 1, 0, 0, 0), ".debug_loc": append(list, list...)}, "a list does not end"},
-		"pubnames":     {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": unit(2, 'u', 0), ".debug_pubnames": {14, 0, 0, 0, 2, 0, 5, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0}}, ".debug_pubnames"},
-		"names":        {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": unit(2, 'u', 0), ".debug_names": {1, 2, 3}}, ".debug_names"},
+		"pubnames":     {map[string][]byte{".debug_abbrev": abbrev(3, dies.FormString), ".debug_info": unit(2, 'u', 0), ".debug_pubnames": {14, 0, 0, 0, 2, 0, 5, 0, 0, 0, 13, 0, 0, 0, 0, 0, 0, 0}}, ".debug_pubnames"},
+		"names":        {map[string][]byte{".debug_abbrev": abbrev(3, dies.FormString), ".debug_info": unit(2, 'u', 0), ".debug_names": {1, 2, 3}}, ".debug_names"},
 		"tables":       {map[string][]byte{".debug_abbrev": {1, 0x11, 0, 3, 8, 0, 0, 1, 0x11, 0, 3, 8, 0, 0, 0}, ".debug_info": slices.Concat(unit(2, 0), at7(unit(2, 0)), unit(2, 0))}, ""},
-		"good list":    {map[string][]byte{".debug_abbrev": abbrev(2, formData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list}, ""},
-		"attribute 0":  {map[string][]byte{".debug_abbrev": abbrev(0, formFlag), ".debug_info": unit(2, '0')}, "its abbreviations: attribute 0x0 of form 0xc at byte 0 of .debug_info"},
+		"good list":    {map[string][]byte{".debug_abbrev": abbrev(2, dies.FormData4), ".debug_info": unit(2, 0, 0, 0, 0), ".debug_loc": list}, ""},
+		"attribute 0":  {map[string][]byte{".debug_abbrev": abbrev(0, dies.FormFlag), ".debug_info": unit(2, '0')}, "its abbreviations: attribute 0x0 of form 0xc at byte 0 of .debug_info"},
 		"form 0":       {map[string][]byte{".debug_abbrev": abbrev(3, 0), ".debug_info": unit(2, '0')}, "its abbreviations: attribute 0x3 of form 0x0 at byte 0 of .debug_info"},
-		"64-bit DWARF": {map[string][]byte{".debug_abbrev": abbrev(3, formString), ".debug_info": {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}}, "64-bit DWARF at byte 4 of .debug_info"},
+		"64-bit DWARF": {map[string][]byte{".debug_abbrev": abbrev(3, dies.FormString), ".debug_info": {0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}}, "64-bit DWARF at byte 4 of .debug_info"},
 	} {
 		var log diag.Log
 		good := module(t, "good.c", map[string][]byte{".debug_abbrev": abbrevs, ".debug_info": info()})
@@ -371,17 +349,17 @@ func TestMergeFixups(t *testing.T) {
 		dropped string
 		attrs   int // kept
 	}{
-		"kept":         {[]byte{atLowPC, formAddr, atHighPC, formAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}, {Offset: 20, Width: 8, Symbol: "kept"}}, "", 2},
-		"gone":         {[]byte{atLowPC, formAddr, atHighPC, formAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}, {Offset: 20, Width: 8, Symbol: "gone"}}, "", 2},
-		"table":        {[]byte{constValue, formData16}, nil, []ptx.Fixup{{Offset: 6, Width: 4, Symbol: "kept"}}, "the unit takes its abbreviations from kept", 0},
-		"file":         {[]byte{constValue, formData4, atDeclFile, formData4, constValue, formData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
-		"lines":        {[]byte{constValue, formData4, atStmtList, formSecOffset, constValue, formData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
-		"outside":      {[]byte{atLowPC, formAddr, constValue, formData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 29}}, ".debug_info+29 lies outside its section", 0},
-		"its end":      {[]byte{atLowPC, formAddr, constValue, formData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 28}}, "", 2},
-		"second start": {[]byte{atLowPC, formUdata, atLowPC, formAddr, constValue, formData4, constValue, formData2, constValue, formData1}, nil, []ptx.Fixup{{Offset: 13, Width: 8, Symbol: "moved"}}, "", 5},
-		"LEB128":       {[]byte{atLowPC, formAddr, atHighPC, formAddrx, constValue, formData4, constValue, formData2}, []byte{0x80, 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 3},
-		"block":        {[]byte{atLowPC, formAddr, atHighPC, formBlock1, constValue, formData4}, []byte{3}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
-		"string":       {[]byte{atLowPC, formAddr, atHighPC, formString, constValue, formData4}, []byte{'a', 'b', 'c', 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
+		"kept":         {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}, {Offset: 20, Width: 8, Symbol: "kept"}}, "", 2},
+		"gone":         {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}, {Offset: 20, Width: 8, Symbol: "gone"}}, "", 2},
+		"table":        {[]byte{constValue, dies.FormData16}, nil, []ptx.Fixup{{Offset: 6, Width: 4, Symbol: "kept"}}, "the unit takes its abbreviations from kept", 0},
+		"file":         {[]byte{constValue, dies.FormData4, byte(dwarf.AttrDeclFile), dies.FormData4, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
+		"lines":        {[]byte{constValue, dies.FormData4, byte(dwarf.AttrStmtList), dies.FormSecOffset, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
+		"outside":      {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 29}}, ".debug_info+29 lies outside its section", 0},
+		"its end":      {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 28}}, "", 2},
+		"second start": {[]byte{byte(dwarf.AttrLowpc), dies.FormUdata, byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData4, constValue, dies.FormData2, constValue, dies.FormData1}, nil, []ptx.Fixup{{Offset: 13, Width: 8, Symbol: "moved"}}, "", 5},
+		"LEB128":       {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddrx, constValue, dies.FormData4, constValue, dies.FormData2}, []byte{0x80, 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 3},
+		"block":        {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormBlock1, constValue, dies.FormData4}, []byte{3}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
+		"string":       {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormString, constValue, dies.FormData4}, []byte{'a', 'b', 'c', 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
 	} {
 		abbrev := append(append([]byte{1, 0x11, 0}, test.specs...), 0, 0, 0)
 		info := append([]byte{24, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, make([]byte, 16)...)
@@ -405,8 +383,8 @@ func TestMergeFixups(t *testing.T) {
 		units, err := reread(sections)
 		if err != nil {
 			t.Errorf("%s: %v", what, err)
-		} else if dies := allDies(units[0]); len(dies) != 1 || len(dies[0].attrs) != test.attrs {
-			t.Errorf("%s: %d entries, the first with %d attributes, want %d", what, len(dies), len(dies[0].attrs), test.attrs)
+		} else if entries := allDies(units[0]); len(entries) != 1 || len(entries[0].Attrs) != test.attrs {
+			t.Errorf("%s: %d entries, the first with %d attributes, want %d", what, len(entries), len(entries[0].Attrs), test.attrs)
 		}
 	}
 }
@@ -445,12 +423,12 @@ func FuzzMerge(f *testing.F) {
 		for i, u := range units {
 			m := []*Module{a, b}[i/len(a.units)]
 			from := m.units[i%len(a.units)]
-			old, dies := allDies(from), allDies(u)
-			if len(dies) != len(old) {
-				t.Fatalf("unit %d has %d entries of %d", i, len(dies), len(old))
+			old, entries := allDies(from), allDies(u)
+			if len(entries) != len(old) {
+				t.Fatalf("unit %d has %d entries of %d", i, len(entries), len(old))
 			}
-			for k := range dies {
-				if err := sameDIE(m, from, u, old, dies, k, m.sections[from.section].Bytes, bytes[u.section]); err != nil {
+			for k := range entries {
+				if err := sameDIE(m, from, u, old, entries, k, m.sections[from.Section].Bytes, bytes[u.Section]); err != nil {
 					t.Fatalf("entry %d of unit %d: %v", k, i, err)
 				}
 			}
@@ -460,35 +438,35 @@ func FuzzMerge(f *testing.F) {
 
 // sameDIE checks that entry k of a merged unit, u, has the tag and the values of the
 // entry that it was. It does not compare expressions and section offsets.
-func sameDIE(m *Module, from, u *unit, oldDies, dies []die, k int, before, after []byte) error {
-	old, d := &oldDies[k], &dies[k]
-	if old.abbrev == nil || d.abbrev == nil {
-		if old.abbrev != d.abbrev {
+func sameDIE(m *Module, from, u *unit, oldDies, entries []dies.DIE, k int, before, after []byte) error {
+	old, d := &oldDies[k], &entries[k]
+	if old.Abbrev == nil || d.Abbrev == nil {
+		if old.Abbrev != d.Abbrev {
 			return fmt.Errorf("one ends a list, the other does not")
 		}
 		return nil
 	}
-	if d.abbrev.tag != old.abbrev.tag || d.abbrev.children != old.abbrev.children || len(d.attrs) != len(old.attrs) {
+	if d.Abbrev.Tag != old.Abbrev.Tag || d.Abbrev.Children != old.Abbrev.Children || len(d.Attrs) != len(old.Attrs) {
 		return fmt.Errorf("tag %x, children %d, %d attributes; was tag %x, children %d, %d attributes",
-			d.abbrev.tag, d.abbrev.children, len(d.attrs), old.abbrev.tag, old.abbrev.children, len(old.attrs))
+			d.Abbrev.Tag, d.Abbrev.Children, len(d.Attrs), old.Abbrev.Tag, old.Abbrev.Children, len(old.Attrs))
 	}
-	dieAt := func(u *unit, dies []die, off uint64) int {
-		return slices.IndexFunc(dies, func(d die) bool { return d.off == u.off+int64(off) })
+	dieAt := func(u *unit, list []dies.DIE, off uint64) int {
+		return slices.IndexFunc(list, func(d dies.DIE) bool { return d.Off == u.Off+int64(off) })
 	}
-	for i := range d.attrs {
-		a, was := &d.attrs[i], &old.attrs[i]
+	for i := range d.Attrs {
+		a, was := &d.Attrs[i], &old.Attrs[i]
 		same := true
 		switch {
-		case isUnitRef(was.form):
-			same = dieAt(u, dies, a.value) == dieAt(from, oldDies, was.value)
-		case was.isConstant() && (was.at == atDeclFile || was.at == atCallFile):
-			same = a.value == uint64(m.Files[int64(was.value)])
-		case was.isExpression(), was.form == formStrp, was.form == formLineStrp, was.form == formRefAddr, was.isOffset(u.version) && sectionOf(was.at, u.version) != "":
+		case was.IsUnitRef():
+			same = dieAt(u, entries, a.Value) == dieAt(from, oldDies, was.Value)
+		case was.IsConstant() && (was.At == dwarf.AttrDeclFile || was.At == dwarf.AttrCallFile):
+			same = a.Value == uint64(m.Files[int64(was.Value)])
+		case isExpression(was), was.Form == dies.FormStrp, was.Form == dies.FormLineStrp, was.Form == dies.FormRefAddr, isOffset(was, u.Version) && sectionOf(was.At, u.Version) != "":
 		default:
-			same = a.form == was.form && a.value == was.value && string(after[a.off:a.end]) == string(before[was.off:was.end])
+			same = a.Form == was.Form && a.Value == was.Value && string(after[a.Off:a.End]) == string(before[was.Off:was.End])
 		}
-		if a.at != was.at || !same {
-			return fmt.Errorf("attribute %x, form %x, value %d; was %x, form %x, value %d", a.at, a.form, a.value, was.at, was.form, was.value)
+		if a.At != was.At || !same {
+			return fmt.Errorf("attribute %x, form %x, value %d; was %x, form %x, value %d", a.At, a.Form, a.Value, was.At, was.Form, was.Value)
 		}
 	}
 	return nil

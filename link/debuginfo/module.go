@@ -2,20 +2,22 @@ package debuginfo
 
 import (
 	"context"
+	"debug/dwarf"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
 
+	"ptxlink/internal/dies"
 	"ptxlink/object/ptx"
 )
 
 // prepare finds the patches to the sections of the module, except for the codes of
 // abbreviations, which the merger assigns. It returns an error for data it cannot
 // move.
-func (m *Module) prepare(ctx context.Context) *dwarfError {
+func (m *Module) prepare(ctx context.Context) *dies.Error {
 	m.layouts = map[string]*layout{}
-	m.shapes, m.shapeList = map[*abbrev]int64{}, nil
+	m.shapes, m.shapeList = map[*dies.Abbrev]int64{}, nil
 	m.shared, m.moving = false, false
 	for name, data := range m.sections {
 		if m.mergeable(name) {
@@ -31,17 +33,17 @@ func (m *Module) prepare(ctx context.Context) *dwarfError {
 		}
 	}
 	if m.shared && m.moving {
-		return &dwarfError{".debug_loc", 0, "units share a list that refers to entries"}
+		return &dies.Error{Section: ".debug_loc", Offset: 0, Text: "units share a list that refers to entries"}
 	}
 	for _, name := range []string{".debug_loc", ".debug_ranges"} {
 		if l := m.layouts[name]; l != nil && !l.inOrder() {
-			return &dwarfError{name, 0, "lists overlap"}
+			return &dies.Error{Section: name, Offset: 0, Text: "lists overlap"}
 		}
 	}
 	for _, name := range []string{".debug_info", ".debug_types", ".debug_loc", ".debug_ranges"} {
 		if l := m.layouts[name]; l != nil {
 			if f := l.cutFixup(); f != nil {
-				return &dwarfError{name, f.Offset, fmt.Sprintf("the merge would cut the address %s", f)}
+				return &dies.Error{Section: name, Offset: f.Offset, Text: fmt.Sprintf("the merge would cut the address %s", f)}
 			}
 		}
 	}
@@ -65,41 +67,41 @@ func (m *Module) mergeable(name string) bool {
 }
 
 // unit adds the patches for one unit.
-func (m *Module) unit(ctx context.Context, u *unit) *dwarfError {
-	l := m.layouts[u.section]
+func (m *Module) unit(ctx context.Context, u *unit) *dies.Error {
+	l := m.layouts[u.Section]
 	l.patches = append(l.patches,
-		patch{off: u.off, end: u.off + 4, size: 4, kind: reference, in: l, value: u.end, from: u.off + 4},
-		patch{off: u.abbrevAt, end: u.abbrevAt + 4, size: 4, kind: offset, in: abbrevTables})
-	if u.typeAt > 0 {
-		to := uint64(binary.LittleEndian.Uint32(l.data.Bytes[u.typeAt:]))
+		patch{off: u.Off, end: u.Off + 4, size: 4, kind: reference, in: l, value: u.End, from: u.Off + 4},
+		patch{off: u.AbbrevAt, end: u.AbbrevAt + 4, size: 4, kind: offset, in: abbrevTables})
+	if u.TypeAt > 0 {
+		to := uint64(binary.LittleEndian.Uint32(l.data.Bytes[u.TypeAt:]))
 		if !u.hasDIE(to) {
-			return &dwarfError{u.section, u.typeAt, "the type of the unit is no entry"}
+			return &dies.Error{Section: u.Section, Offset: u.TypeAt, Text: "the type of the unit is no entry"}
 		}
-		l.patches = append(l.patches, patch{off: u.typeAt, end: u.typeAt + 4, size: 4, kind: reference, in: l, value: u.off + int64(to), from: u.off})
+		l.patches = append(l.patches, patch{off: u.TypeAt, end: u.TypeAt + 4, size: 4, kind: reference, in: l, value: u.Off + int64(to), from: u.Off})
 	}
-	var specs []spec
+	var specs []dies.Spec
 	l.patches = slices.Grow(l.patches, u.changing)
-	dies := u.dies()
-	for n := 0; dies.next(); n++ {
+	entries := u.Entries()
+	for n := 0; entries.Next(); n++ {
 		if isCancelled(ctx, n) {
 			return nil // Merge gives up
 		}
-		d := &dies.die
-		if d.abbrev == nil {
+		d := &entries.DIE
+		if d.Abbrev == nil {
 			continue
 		}
 		at := len(l.patches)
-		l.patches = append(l.patches, patch{off: d.off, end: d.body, kind: code})
+		l.patches = append(l.patches, patch{off: d.Off, end: d.Body, kind: code})
 		low, high := m.bounds(l, u, d)
 		specs = specs[:0]
-		for k := range d.attrs {
-			a := &d.attrs[k]
-			var s spec
-			var err *dwarfError
+		for k := range d.Attrs {
+			a := &d.Attrs[k]
+			var s dies.Spec
+			var err *dies.Error
 			switch {
-			case a.at == atLowPC && low != nil:
+			case a.At == dwarf.AttrLowpc && low != nil:
 				s = m.replace(l, a, low)
-			case a.at == atHighPC && high != nil:
+			case a.At == dwarf.AttrHighpc && high != nil:
 				s = m.replace(l, a, high)
 			default:
 				s, err = m.attribute(l, u, a)
@@ -107,22 +109,22 @@ func (m *Module) unit(ctx context.Context, u *unit) *dwarfError {
 			if err != nil {
 				return err
 			}
-			if s.at != 0 {
+			if s.At != 0 {
 				specs = append(specs, s)
 			}
 		}
-		l.patches[at].value = m.shape(d.abbrev, specs)
+		l.patches[at].value = m.shape(d.Abbrev, specs)
 	}
 	return nil
 }
 
 // shape returns the number of the abbreviation a with other attributes.
-func (m *Module) shape(a *abbrev, specs []spec) int64 {
+func (m *Module) shape(a *dies.Abbrev, specs []dies.Spec) int64 {
 	last, known := m.shapes[a] // nearly always the same
-	if !known || !slices.Equal(specs, m.shapeList[last].specs) {
+	if !known || !slices.Equal(specs, m.shapeList[last].Specs) {
 		shape := a
-		if !slices.Equal(specs, a.specs) {
-			shape = &abbrev{tag: a.tag, children: a.children, specs: slices.Clone(specs)}
+		if !slices.Equal(specs, a.Specs) {
+			shape = &dies.Abbrev{Tag: a.Tag, Children: a.Children, Specs: slices.Clone(specs)}
 		}
 		last = int64(len(m.shapeList))
 		m.shapes[a] = last
@@ -133,77 +135,79 @@ func (m *Module) shape(a *abbrev, specs []spec) int64 {
 
 // attribute adds the patch for one attribute, if it needs one, and returns its spec
 // in the output abbreviation. The zero spec omits the attribute.
-func (m *Module) attribute(l *layout, u *unit, a *attr) (spec, *dwarfError) {
-	fail := func(text string) (spec, *dwarfError) { return spec{}, &dwarfError{u.section, a.off, text} }
+func (m *Module) attribute(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.Error) {
+	fail := func(text string) (dies.Spec, *dies.Error) {
+		return dies.Spec{}, &dies.Error{Section: u.Section, Offset: a.Off, Text: text}
+	}
 	fixup := l.fixupOf(a)
 	switch {
 	case fixup != nil && fixup.Section != "" && fixup.Section != ".debug_line" && m.layouts[fixup.Section] == nil,
-		fixup == nil && a.isOffset(u.version) && m.sections[sectionOf(a.at, u.version)] != nil && m.layouts[sectionOf(a.at, u.version)] == nil:
-		switch a.at {
-		case atMacros, atGNUMacros, atStrOffsets, atAddrBase, atRnglistsBase, atLoclistsBase: // of no use without the section
-			l.put(a.start, a.end, nil)
-			return spec{}, nil
+		fixup == nil && isOffset(a, u.Version) && m.sections[sectionOf(a.At, u.Version)] != nil && m.layouts[sectionOf(a.At, u.Version)] == nil:
+		switch a.At {
+		case dwarf.AttrMacros, attrGNUMacros, dwarf.AttrStrOffsetsBase, dwarf.AttrAddrBase, dwarf.AttrRnglistsBase, dwarf.AttrLoclistsBase: // of no use without the section
+			l.put(a.Start, a.End, nil)
+			return dies.Spec{}, nil
 		}
 		return fail("an attribute needs a section that cannot be merged")
-	case (a.at == atDeclFile || a.at == atCallFile) && a.isConstant() && fixup == nil:
-		return l.file(a, uint64(m.Files[int64(a.value)])), nil // 0, no file, stays 0
-	case isUnitRef(a.form) && fixup == nil:
-		form, size := uint64(formRef4), int32(4) // the distance may outgrow a smaller one
-		if a.form == formRef8 {
-			form, size = formRef8, 8
+	case (a.At == dwarf.AttrDeclFile || a.At == dwarf.AttrCallFile) && a.IsConstant() && fixup == nil:
+		return l.file(a, uint64(m.Files[int64(a.Value)])), nil // 0, no file, stays 0
+	case a.IsUnitRef() && fixup == nil:
+		form, size := uint64(dies.FormRef4), int32(4) // the distance may outgrow a smaller one
+		if a.Form == dies.FormRef8 {
+			form, size = dies.FormRef8, 8
 		}
-		l.patches = append(l.patches, patch{off: a.start, end: a.end, size: size, kind: reference, in: l, value: u.off + int64(a.value), from: u.off})
-		return spec{at: a.at, form: form}, nil
-	case a.isExpression():
+		l.patches = append(l.patches, patch{off: a.Start, end: a.End, size: size, kind: reference, in: l, value: u.Off + int64(a.Value), from: u.Off})
+		return dies.Spec{At: a.At, Form: form}, nil
+	case isExpression(a):
 		return m.block(l, u, a)
 	}
-	switch a.form {
-	case formStrx, formStrx1, formStrx2, formStrx3, formStrx4, formAddrx, formAddrx1, formAddrx2, formAddrx3, formAddrx4, formLoclistx, formRnglistx:
+	switch a.Form {
+	case dies.FormStrx, dies.FormStrx1, dies.FormStrx2, dies.FormStrx3, dies.FormStrx4, dies.FormAddrx, dies.FormAddrx1, dies.FormAddrx2, dies.FormAddrx3, dies.FormAddrx4, dies.FormLoclistx, dies.FormRnglistx:
 		return fail("an attribute needs a table of DWARF 5, which cannot be merged")
 	}
 	var section string
 	switch {
-	case a.form == formStrp:
+	case a.Form == dies.FormStrp:
 		section = ".debug_str"
-	case a.form == formLineStrp:
+	case a.Form == dies.FormLineStrp:
 		section = ".debug_line_str"
-	case a.form == formRefAddr:
+	case a.Form == dies.FormRefAddr:
 		section = ".debug_info"
-	case a.isOffset(u.version):
-		section = sectionOf(a.at, u.version)
+	case isOffset(a, u.Version):
+		section = sectionOf(a.At, u.Version)
 		if section == "" && fixup == nil {
 			return fail("the section of an offset is not known")
 		}
 	}
 	if section == "" {
 		l.direct(a)
-		return spec{at: a.at, form: a.form, implicit: a.implicit}, nil
+		return dies.Spec{At: a.At, Form: a.Form, Implicit: a.Implicit}, nil
 	}
-	to := int64(a.value)
+	to := int64(a.Value)
 	switch in := m.layouts[section]; {
 	case fixup != nil:
 		l.direct(a)
 		to, section = fixup.Addend, fixup.Section
 	case section == ".debug_line":
 		l.direct(a)
-		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: int32(a.end - a.off), kind: offset, in: lineTable})
+		l.patches = append(l.patches, patch{off: a.Off, end: a.End, size: int32(a.End - a.Off), kind: offset, in: lineTable})
 	case in == nil:
 		return fail("the module has no section " + section)
 	case to < 0 || to > int64(len(in.data.Bytes)):
 		return fail("an offset lies outside " + section)
 	default:
 		l.direct(a)
-		l.putSection(a.off, a.end, in, a.value)
+		l.putSection(a.Off, a.End, in, a.Value)
 	}
-	if a.isOffset(u.version) && a.at != atGNULocviews {
+	if isOffset(a, u.Version) && a.At != attrGNULocviews {
 		switch section {
 		case ".debug_loc":
-			return spec{at: a.at, form: a.form}, m.locations(u, to)
+			return dies.Spec{At: a.At, Form: a.Form}, m.locations(u, to)
 		case ".debug_ranges":
-			return spec{at: a.at, form: a.form}, m.ranges(u, to)
+			return dies.Spec{At: a.At, Form: a.Form}, m.ranges(u, to)
 		}
 	}
-	return spec{at: a.at, form: a.form}, nil
+	return dies.Spec{At: a.At, Form: a.Form}, nil
 }
 
 // All units share the .debug_line that ptxas makes and one table of
@@ -215,67 +219,67 @@ var (
 
 // direct omits the form before a value of DW_FORM_indirect, because the merged table
 // has the form itself.
-func (l *layout) direct(a *attr) {
-	if a.start < a.off {
-		l.put(a.start, a.off, nil)
+func (l *layout) direct(a *dies.Attr) {
+	if a.Start < a.Off {
+		l.put(a.Start, a.Off, nil)
 	}
 }
 
 // file writes a file number in the form of the attribute, or in a larger form if it
 // does not fit.
-func (l *layout) file(a *attr, n uint64) spec {
+func (l *layout) file(a *dies.Attr, n uint64) dies.Spec {
 	var memory [10]byte
 	b := memory[:0]
-	form := a.form
+	form := a.Form
 	switch {
-	case form == formImplicit:
-		return spec{at: a.at, form: form, implicit: int64(n)}
-	case form == formUdata:
-		b = appendUleb(b, n)
-	case form == formSdata:
+	case form == dies.FormImplicit:
+		return dies.Spec{At: a.At, Form: form, Implicit: int64(n)}
+	case form == dies.FormUdata:
+		b = binary.AppendUvarint(b, n)
+	case form == dies.FormSdata:
 		b = appendSleb(b, int64(n))
-	case form == formData1 && n <= 0xff:
+	case form == dies.FormData1 && n <= 0xff:
 		b = appendUint(b, n, 1)
-	case form == formData8:
+	case form == dies.FormData8:
 		b = appendUint(b, n, 8)
-	case (form == formData1 || form == formData2) && n <= 0xffff:
-		form, b = formData2, appendUint(b, n, 2)
+	case (form == dies.FormData1 || form == dies.FormData2) && n <= 0xffff:
+		form, b = dies.FormData2, appendUint(b, n, 2)
 	default:
-		form, b = formData4, appendUint(b, n, 4)
+		form, b = dies.FormData4, appendUint(b, n, 4)
 	}
-	if string(b) != string(l.data.Bytes[a.start:a.end]) || l.hasFixup(a.start, a.end) {
-		l.put(a.start, a.end, b)
+	if string(b) != string(l.data.Bytes[a.Start:a.End]) || l.hasFixup(a.Start, a.End) {
+		l.put(a.Start, a.End, b)
 	}
-	return spec{at: a.at, form: form}
+	return dies.Spec{At: a.At, Form: form}
 }
 
 // block adds the patches for a block that holds an expression.
-func (m *Module) block(l *layout, u *unit, a *attr) (spec, *dwarfError) {
+func (m *Module) block(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.Error) {
 	at := len(l.patches)
 	l.patches = append(l.patches, patch{}) // the length comes first
-	size, err := m.expression(l, u, a.end-int64(a.value), a.end, 0)
+	size, err := m.expression(l, u, a.End-int64(a.Value), a.End, 0)
 	if err != nil {
-		return spec{}, err
+		return dies.Spec{}, err
 	}
-	form, n := a.form, uint64(size)
+	form, n := a.Form, uint64(size)
 	var memory [10]byte
 	b := memory[:0]
 	switch {
-	case form == formExprloc || form == formBlock:
-		b = appendUleb(b, n)
-	case form == formBlock1 && n <= 0xff:
+	case form == dies.FormExprloc || form == dies.FormBlock:
+		b = binary.AppendUvarint(b, n)
+	case form == dies.FormBlock1 && n <= 0xff:
 		b = appendUint(b, n, 1)
-	case form != formBlock4 && n <= 0xffff:
-		form, b = formBlock2, appendUint(b, n, 2)
+	case form != dies.FormBlock4 && n <= 0xffff:
+		form, b = dies.FormBlock2, appendUint(b, n, 2)
 	default:
-		form, b = formBlock4, appendUint(b, n, 4)
+		form, b = dies.FormBlock4, appendUint(b, n, 4)
 	}
-	if before := a.end - int64(a.value); len(l.patches) == at+1 && string(b) == string(l.data.Bytes[a.start:before]) && !l.hasFixup(a.start, before) {
+	if before := a.End - int64(a.Value); len(l.patches) == at+1 && string(b) == string(l.data.Bytes[a.Start:before]) && !l.hasFixup(a.Start, before) {
 		l.patches = l.patches[:at] // nothing changes
-		return spec{at: a.at, form: form}, nil
+		return dies.Spec{At: a.At, Form: form}, nil
 	}
-	l.patches[at] = l.literal(a.start, a.end-int64(a.value), b)
-	return spec{at: a.at, form: form}, nil
+	l.patches[at] = l.literal(a.Start, a.End-int64(a.Value), b)
+	return dies.Spec{At: a.At, Form: form}, nil
 }
 
 // bound is the replacement for an end of the code that a DIE describes: an output
@@ -289,20 +293,20 @@ type bound struct{ symbol string }
 //  2. A unit starts at the function that was kept instead, as with nvlink, and ends
 //     with the last of its functions that was kept. If there is none, the unit
 //     loses both ends.
-func (m *Module) bounds(l *layout, u *unit, d *die) (low, high *bound) {
+func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *bound) {
 	var lowFate, highFate = Kept, Kept
 	var lowSymbol string
 	hasLow := false
-	for i := range d.attrs {
-		a := &d.attrs[i]
-		if a.at != atLowPC && a.at != atHighPC {
+	for i := range d.Attrs {
+		a := &d.Attrs[i]
+		if a.At != dwarf.AttrLowpc && a.At != dwarf.AttrHighpc {
 			continue
 		}
 		symbol, fate := "", Kept
 		if f := l.fixupOf(a); f != nil && f.Section == "" {
 			symbol, fate = m.Name(f.Name)
 		}
-		if a.at == atLowPC {
+		if a.At == dwarf.AttrLowpc {
 			hasLow, lowSymbol, lowFate = true, symbol, fate
 		} else {
 			highFate = fate
@@ -312,7 +316,7 @@ func (m *Module) bounds(l *layout, u *unit, d *die) (low, high *bound) {
 		return nil, nil
 	}
 	none := &bound{}
-	if d.abbrev.tag != tagCompileUnit && d.abbrev.tag != tagPartialUnit || !hasLow {
+	if d.Abbrev.Tag != dwarf.TagCompileUnit && d.Abbrev.Tag != dwarf.TagPartialUnit || !hasLow {
 		return none, none
 	}
 	if lowFate != Kept {
@@ -333,21 +337,21 @@ func (m *Module) bounds(l *layout, u *unit, d *die) (low, high *bound) {
 
 // fixupOf returns the fixup that is the value of an attribute; nil if the value has
 // no bytes.
-func (l *layout) fixupOf(a *attr) *ptx.Fixup {
-	if a.off == a.end {
+func (l *layout) fixupOf(a *dies.Attr) *ptx.Fixup {
+	if a.Off == a.End {
 		return nil
 	}
-	return l.fixupAt(a.off)
+	return l.fixupAt(a.Off)
 }
 
 // lastEnd returns the end of the last function of the unit that was kept.
 func (m *Module) lastEnd(l *layout, u *unit) (last string) {
-	for d := u.dies(); d.next(); {
-		if d.abbrev == nil || d.abbrev.tag != tagSubprogram {
+	for d := u.Entries(); d.Next(); {
+		if d.Abbrev == nil || d.Abbrev.Tag != dwarf.TagSubprogram {
 			continue
 		}
-		for k := range d.attrs {
-			if a := &d.attrs[k]; a.at == atHighPC {
+		for k := range d.Attrs {
+			if a := &d.Attrs[k]; a.At == dwarf.AttrHighpc {
 				if f := l.fixupOf(a); f != nil && f.Section == "" {
 					if symbol, fate := m.Name(f.Name); fate == Kept {
 						last = symbol
@@ -362,21 +366,21 @@ func (m *Module) lastEnd(l *layout, u *unit) (last string) {
 
 // replace writes an end of the code: a symbol, or 0. It omits the attribute if its
 // form can hold neither.
-func (m *Module) replace(l *layout, a *attr, to *bound) spec {
-	s := spec{at: a.at, form: a.form}
-	size := int32(a.end - a.off)
+func (m *Module) replace(l *layout, a *dies.Attr, to *bound) dies.Spec {
+	s := dies.Spec{At: a.At, Form: a.Form}
+	size := int32(a.End - a.Off)
 	switch {
-	case a.form == formImplicit: // and its value, 0, in the abbreviation
-	case a.form != formAddr && !a.isConstant():
-		l.put(a.start, a.end, nil)
-		return spec{}
-	case to.symbol != "" && size >= 4 && a.form != formUdata && a.form != formSdata:
+	case a.Form == dies.FormImplicit: // and its value, 0, in the abbreviation
+	case a.Form != dies.FormAddr && !a.IsConstant():
+		l.put(a.Start, a.End, nil)
+		return dies.Spec{}
+	case to.symbol != "" && size >= 4 && a.Form != dies.FormUdata && a.Form != dies.FormSdata:
 		l.direct(a)
-		l.patches = append(l.patches, patch{off: a.off, end: a.end, size: size, kind: address, from: l.text(to.symbol)})
-	case a.form == formUdata || a.form == formSdata:
-		l.put(a.start, a.end, []byte{0})
+		l.patches = append(l.patches, patch{off: a.Off, end: a.End, size: size, kind: address, from: l.text(to.symbol)})
+	case a.Form == dies.FormUdata || a.Form == dies.FormSdata:
+		l.put(a.Start, a.End, []byte{0})
 	default:
-		l.put(a.start, a.end, make([]byte, size))
+		l.put(a.Start, a.End, make([]byte, size))
 	}
 	return s
 }
@@ -388,24 +392,24 @@ func (m *Module) macinfo() {
 	if l == nil {
 		return
 	}
-	r := &reader{section: l.data.Name, data: l.data.Bytes}
-	for r.at < int64(len(r.data)) && r.err == nil {
-		switch kind := r.uint(1); kind {
+	r := &dies.Reader{Section: l.data.Name, Data: l.data.Bytes}
+	for r.At < int64(len(r.Data)) && r.Err == nil {
+		switch kind := r.Uint(1); kind {
 		case define, undef, vendor:
-			r.uleb()
-			r.cstring()
+			r.Uleb()
+			r.CString()
 		case startFile:
-			r.uleb()
-			at := r.at
-			if file := r.uleb(); r.err == nil {
-				l.put(at, r.at, appendUleb(nil, uint64(m.Files[int64(file)])))
+			r.Uleb()
+			at := r.At
+			if file := r.Uleb(); r.Err == nil {
+				l.put(at, r.At, binary.AppendUvarint(nil, uint64(m.Files[int64(file)])))
 			}
 		case 0, endFile:
 		default:
-			r.fail("macro entry %d", kind)
+			r.Fail("macro entry %d", kind)
 		}
 	}
-	if r.err != nil || l.cutFixup() != nil { // the contents are invalid: leave them unchanged
+	if r.Err != nil || l.cutFixup() != nil { // the contents are invalid: leave them unchanged
 		l.patches = nil
 	}
 }

@@ -1,6 +1,7 @@
 package debuginfo
 
 import (
+	"encoding/binary"
 	"sort"
 
 	"ptxlink/object/ptx"
@@ -188,7 +189,7 @@ func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 		}
 		b = appendUint(b, uint64(n), int64(p.size))
 	case code:
-		b = appendUleb(b, uint64(n))
+		b = binary.AppendUvarint(b, uint64(n))
 	case reference:
 		b = appendUint(b, uint64(n-p.in.at(p.from)), int64(p.size))
 	case uleb:

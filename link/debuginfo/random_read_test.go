@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"ptxlink/internal/dies"
 	"ptxlink/object/ptx"
 )
 
@@ -90,23 +91,23 @@ func (r *reading) all() (lines []string) {
 	r.places = map[int64]string{}
 	// The DIEs come first, because references lead to them. Go's reader does not
 	// report offsets in .debug_types; our reader lists those units.
-	abbrevs := newAbbrevReader(r.sections[".debug_abbrev"])
+	abbrevs := dies.NewTables(data(".debug_abbrev"))
 	for _, section := range []string{".debug_info", ".debug_types"} {
 		units, fault := readUnits(context.Background(), r.sections[section], abbrevs)
 		if fault != nil {
 			r.t.Fatal(fault)
 		}
 		for _, u := range units {
-			at := readUnitAt{section: section, off: u.off, end: u.end, version: u.version, dies: map[int64]string{}}
+			at := readUnitAt{section: section, off: u.Off, end: u.End, version: u.Version, dies: map[int64]string{}}
 			for i, d := range allDies(u) {
-				at.dies[d.off] = fmt.Sprintf("die %d", i)
+				at.dies[d.Off] = fmt.Sprintf("die %d", i)
 				if section == ".debug_info" {
-					r.places[d.off] = fmt.Sprintf("die %d of a unit of %d", i, len(allDies(u)))
+					r.places[d.Off] = fmt.Sprintf("die %d of a unit of %d", i, len(allDies(u)))
 				}
 			}
-			if u.typeAt > 0 {
+			if u.TypeAt > 0 {
 				r.count["type unit"]++
-				lines = append(lines, "type unit of "+at.dies[u.off+int64(u.uint32(r.sections[section], u.typeAt))])
+				lines = append(lines, "type unit of "+at.dies[u.Off+int64(u.uint32(r.sections[section], u.TypeAt))])
 			}
 			lines = append(lines, r.unit(&at, u, d)...)
 		}
@@ -123,49 +124,49 @@ func (u *unit) uint32(data *ptx.Data, at int64) uint32 {
 func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) {
 	reader := d.Reader()
 	for i, die := range allDies(u) {
-		if die.abbrev == nil {
+		if die.Abbrev == nil {
 			continue
 		}
-		line := fmt.Sprintf("die %d tag %x:", i, die.abbrev.tag)
+		line := fmt.Sprintf("die %d tag %x:", i, uint32(die.Abbrev.Tag))
 		var values map[dwarf.Attr]any
 		if at.section == ".debug_info" {
-			reader.Seek(dwarf.Offset(die.off))
+			reader.Seek(dwarf.Offset(die.Off))
 			e, err := reader.Next()
 			if err != nil || e == nil {
-				r.t.Fatalf("no entry at %d: %v", die.off, err)
+				r.t.Fatalf("no entry at %d: %v", die.Off, err)
 			}
 			values = map[dwarf.Attr]any{}
 			for _, f := range e.Field {
 				values[f.Attr] = f.Val
 			}
 		}
-		for k, a := range die.attrs {
-			line += fmt.Sprintf(" %x=", a.at)
+		for k, a := range die.Attrs {
+			line += fmt.Sprintf(" %x=", uint32(a.At))
 			switch {
-			case a.at == atDeclFile || a.at == atCallFile:
-				n := int64(a.value)
+			case a.At == dwarf.AttrDeclFile || a.At == dwarf.AttrCallFile:
+				n := int64(a.Value)
 				if values != nil {
-					n = values[dwarf.Attr(a.at)].(int64)
+					n = values[a.At].(int64)
 				}
-				r.count[map[uint64]string{atDeclFile: "decl_file", atCallFile: "call_file"}[a.at]]++
+				r.count[map[dwarf.Attr]string{dwarf.AttrDeclFile: "decl_file", dwarf.AttrCallFile: "call_file"}[a.At]]++
 				line += fmt.Sprint(r.file(n))
-			case a.form == formRefAddr:
-				line += r.places[int64(a.value)]
-			case isUnitRef(a.form):
+			case a.Form == dies.FormRefAddr:
+				line += r.places[int64(a.Value)]
+			case a.IsUnitRef():
 				r.count["reference"]++
-				to := at.off + int64(a.value)
+				to := at.off + int64(a.Value)
 				if values != nil {
-					to = int64(values[dwarf.Attr(a.at)].(dwarf.Offset))
+					to = int64(values[a.At].(dwarf.Offset))
 				}
 				line += at.dies[to]
-			case a.at == atLocation || a.at == atFrameBase:
-				line += r.expression(at, a.end-int64(a.value), a.end, at.section)
-			case a.at == atLowPC:
-				low, fate := r.address(at.section, a.off)
-				high, highFate := r.address(at.section, a.off+8)
+			case a.At == dwarf.AttrLocation || a.At == dwarf.AttrFrameBase:
+				line += r.expression(at, a.End-int64(a.Value), a.End, at.section)
+			case a.At == dwarf.AttrLowpc:
+				low, fate := r.address(at.section, a.Off)
+				high, highFate := r.address(at.section, a.Off+8)
 				switch {
 				case fate == Kept && highFate == Kept:
-				case die.abbrev.tag != tagCompileUnit:
+				case die.Abbrev.Tag != dwarf.TagCompileUnit:
 					r.count["tombstone"]++
 					low, high = "0", "0"
 				default:
@@ -178,17 +179,17 @@ func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) 
 					r.count["unit at kept"]++
 				}
 				line += low + " to " + high
-			case a.at == atHighPC: // shown above
-			case a.at == atUseLocation:
-				line += r.locations(at, int64(a.value), at.section, a.off)
-			case a.at == atRanges:
-				line += r.ranges(int64(a.value), at.section, a.off)
-			case a.form == formString, a.at == 0x1c:
-				line += string(r.sections[at.section].Bytes[a.off:a.end])
-			case a.at == atStmtList:
-				line += r.symbols[at.section][a.off].Section
+			case a.At == dwarf.AttrHighpc: // shown above
+			case a.At == dwarf.AttrUseLocation:
+				line += r.locations(at, int64(a.Value), at.section, a.Off)
+			case a.At == dwarf.AttrRanges:
+				line += r.ranges(int64(a.Value), at.section, a.Off)
+			case a.Form == dies.FormString, a.At == 0x1c:
+				line += string(r.sections[at.section].Bytes[a.Off:a.End])
+			case a.At == dwarf.AttrStmtList:
+				line += r.symbols[at.section][a.Off].Section
 			default:
-				r.t.Fatalf("attribute %x in form %x (%d)", a.at, a.form, k)
+				r.t.Fatalf("attribute %x in form %x (%d)", a.At, a.Form, k)
 			}
 		}
 		lines = append(lines, line)
@@ -198,12 +199,12 @@ func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) 
 
 func (r *reading) lastEnd(section string, u *unit) (last string) {
 	for _, d := range allDies(u) {
-		if d.abbrev == nil || d.abbrev.tag != tagSubprogram {
+		if d.Abbrev == nil || d.Abbrev.Tag != dwarf.TagSubprogram {
 			continue
 		}
-		for _, a := range d.attrs {
-			if a.at == atHighPC {
-				if name, fate := r.address(section, a.off); fate == Kept {
+		for _, a := range d.Attrs {
+			if a.At == dwarf.AttrHighpc {
+				if name, fate := r.address(section, a.Off); fate == Kept {
 					last = name
 				}
 			}
@@ -257,63 +258,63 @@ func (r *reading) expression(u *readUnitAt, from, end int64, section string) str
 		text       string
 	}
 	var ops []op
-	rd := &reader{section: section, data: data[:end], at: from}
+	rd := &dies.Reader{Section: section, Data: data[:end], At: from}
 	die := func(off uint64) string { return u.dies[u.off+int64(off)] }
 	width := int64(4)
 	if u.version == 2 {
 		width = 8
 	}
-	for rd.at < end {
-		o := op{at: rd.at, branch: -1}
-		code := rd.uint(1)
+	for rd.At < end {
+		o := op{at: rd.At, branch: -1}
+		code := rd.Uint(1)
 		r.count[fmt.Sprintf("DW_OP %x", code)]++
 		switch code {
 		case 0x98:
 			code = 0x99
-			o.text = die(rd.uint(2))
+			o.text = die(rd.Uint(2))
 		case 0x99, 0xfa:
-			o.text = die(rd.uint(4))
+			o.text = die(rd.Uint(4))
 		case 0x9a, 0xfd, 0xa0, 0xf2:
-			o.text = r.places[int64(rd.uint(width))]
+			o.text = r.places[int64(rd.Uint(width))]
 			if code == 0xa0 || code == 0xf2 {
-				o.text += fmt.Sprint(rd.sleb())
+				o.text += fmt.Sprint(rd.Sleb())
 			}
 		case 0xa3, 0xf3:
-			length := int64(rd.uleb())
-			o.text = "(" + r.expression(u, rd.at, rd.at+length, section) + ")"
-			rd.skip(uint64(length))
+			length := int64(rd.Uleb())
+			o.text = "(" + r.expression(u, rd.At, rd.At+length, section) + ")"
+			rd.Skip(uint64(length))
 		case 0xa4, 0xf4:
-			o.text = fmt.Sprint(die(rd.uleb()), rd.uint(3))
+			o.text = fmt.Sprint(die(rd.Uleb()), rd.Uint(3))
 		case 0xa5, 0xf5:
-			o.text = fmt.Sprint(rd.uleb(), die(rd.uleb()))
+			o.text = fmt.Sprint(rd.Uleb(), die(rd.Uleb()))
 		case 0xa6, 0xf6, 0xa7:
-			o.text = fmt.Sprint(rd.uint(1), die(rd.uleb()))
+			o.text = fmt.Sprint(rd.Uint(1), die(rd.Uleb()))
 		case 0xa8, 0xf7, 0xa9, 0xf9: // nothing for the generic type
-			o.text = die(rd.uleb())
+			o.text = die(rd.Uleb())
 		case 0x28, 0x2f:
-			distance := int64(int16(rd.uint(2)))
-			o.branch = rd.at + distance
+			distance := int64(int16(rd.Uint(2)))
+			o.branch = rd.At + distance
 		case 0x03:
-			name, fate := r.address(section, rd.at)
+			name, fate := r.address(section, rd.At)
 			if fate == Gone {
 				name = "0"
 			}
 			o.text = name
-			rd.skip(8)
+			rd.Skip(8)
 		case 0x9e:
-			o.text = fmt.Sprintf("%x", data[rd.at:rd.at+4])
-			rd.skip(4)
+			o.text = fmt.Sprintf("%x", data[rd.At:rd.At+4])
+			rd.Skip(4)
 		case 0x90:
-			o.text = fmt.Sprint(rd.uleb())
+			o.text = fmt.Sprint(rd.Uleb())
 		case 0x35:
-			o.text = fmt.Sprintf("%x", data[rd.at:rd.at+9])
-			rd.skip(9)
+			o.text = fmt.Sprintf("%x", data[rd.At:rd.At+9])
+			rd.Skip(9)
 		}
 		o.text = fmt.Sprintf("%x %s", code, o.text)
 		ops = append(ops, o)
 	}
-	if rd.err != nil {
-		r.t.Fatal(rd.err)
+	if rd.Err != nil {
+		r.t.Fatal(rd.Err)
 	}
 	var text []string
 	for _, o := range ops {
@@ -334,19 +335,19 @@ func (r *reading) pubnames() (lines []string) {
 	if s == nil {
 		return nil
 	}
-	rd := &reader{data: s.Bytes}
-	for rd.at < int64(len(s.Bytes)) && rd.err == nil {
-		rd.uint(6)
-		unit := int64(rd.uint(4))
-		if f, ok := r.symbols[".debug_pubnames"][rd.at-4]; ok {
+	rd := &dies.Reader{Data: s.Bytes}
+	for rd.At < int64(len(s.Bytes)) && rd.Err == nil {
+		rd.Uint(6)
+		unit := int64(rd.Uint(4))
+		if f, ok := r.symbols[".debug_pubnames"][rd.At-4]; ok {
 			unit = f.Addend
 		}
-		size := int64(rd.uint(4))
+		size := int64(rd.Uint(4))
 		line := fmt.Sprint("names of a unit that ends: ", r.places[unit+size-1])
-		for off := rd.uint(4); off != 0 && rd.err == nil; off = rd.uint(4) {
-			from := rd.at
-			rd.cstring()
-			line += fmt.Sprintf(" %s=%s", s.Bytes[from:rd.at], r.places[unit+int64(off)])
+		for off := rd.Uint(4); off != 0 && rd.Err == nil; off = rd.Uint(4) {
+			from := rd.At
+			rd.CString()
+			line += fmt.Sprintf(" %s=%s", s.Bytes[from:rd.At], r.places[unit+int64(off)])
 			r.count["pubname"]++
 		}
 		lines = append(lines, line)

@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"context"
+	"debug/dwarf"
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"ptxlink/internal/dies"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -219,7 +221,7 @@ func (g *generator) unit(b *testBytes, u *testUnit) {
 func (g *generator) die(b *testBytes, u *testUnit, i int) {
 	from := len(b.bytes)
 	g.codes += 1 + g.IntN(20)
-	b.bytes = appendUleb(b.bytes, uint64(g.codes))
+	b.bytes = binary.AppendUvarint(b.bytes, uint64(g.codes))
 	tag, children := uint64([]int{0x2e, 0x34, 0x13, 0x0b}[g.IntN(4)]), byte(0)
 	if i == 0 {
 		tag, children = 0x11, 1
@@ -227,24 +229,24 @@ func (g *generator) die(b *testBytes, u *testUnit, i int) {
 			tag = 0x41
 		}
 	}
-	abbrev := append(appendUleb(appendUleb(nil, uint64(g.codes)), tag), children)
+	abbrev := append(binary.AppendUvarint(binary.AppendUvarint(nil, uint64(g.codes)), tag), children)
 	for _, k := range g.Perm(12)[:1+g.IntN(8)] {
 		at, form, tail := g.attribute(b, u, k)
 		if at == 0 {
 			continue
 		}
-		abbrev = appendUleb(abbrev, at)
-		if form != formImplicit && g.IntN(8) == 0 && tail == nil {
+		abbrev = binary.AppendUvarint(abbrev, uint64(at))
+		if form != dies.FormImplicit && g.IntN(8) == 0 && tail == nil {
 			// The form precedes the value, which is written already.
-			abbrev = append(abbrev, formIndirect)
+			abbrev = append(abbrev, dies.FormIndirect)
 			tail = []byte{}
 			g.indirect(b, from, form)
 		} else {
-			abbrev = appendUleb(abbrev, form)
+			abbrev = binary.AppendUvarint(abbrev, form)
 		}
 		abbrev = append(abbrev, tail...)
 	}
-	abbrev = appendUleb(appendUleb(abbrev, 0x03), formString)
+	abbrev = binary.AppendUvarint(binary.AppendUvarint(abbrev, 0x03), dies.FormString)
 	g.abbrevs = append(append(g.abbrevs, abbrev...), 0, 0)
 	fill := dieSize - (len(b.bytes) - from) - 1
 	if fill < 0 {
@@ -266,73 +268,73 @@ func (g *generator) indirect(b *testBytes, _ int, form uint64) {
 	}
 }
 
-func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at, form uint64, tail []byte) {
+func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at dwarf.Attr, form uint64, tail []byte) {
 	last = len(b.bytes)
 	target := uint64(u.die(g.IntN(u.dies)))
 	switch k {
 	case 0, 1: // files
-		at = []uint64{atDeclFile, atCallFile}[k]
+		at = []dwarf.Attr{dwarf.AttrDeclFile, dwarf.AttrCallFile}[k]
 		n := uint64(g.IntN(g.files + 1))
-		switch form = []uint64{formData1, formData2, formData4, formData8, formSdata, formUdata, formImplicit}[g.IntN(7)]; form {
-		case formData1:
+		switch form = []uint64{dies.FormData1, dies.FormData2, dies.FormData4, dies.FormData8, dies.FormSdata, dies.FormUdata, dies.FormImplicit}[g.IntN(7)]; form {
+		case dies.FormData1:
 			b.append(byte(n))
-		case formData2:
+		case dies.FormData2:
 			b.bytes = appendUint(b.bytes, n, 2)
-		case formData4:
+		case dies.FormData4:
 			b.bytes = appendUint(b.bytes, n, 4)
-		case formData8:
+		case dies.FormData8:
 			b.bytes = appendUint(b.bytes, n, 8)
-		case formSdata:
+		case dies.FormSdata:
 			b.bytes = appendSleb(b.bytes, int64(n))
-		case formUdata:
-			b.bytes = appendUleb(b.bytes, n)
+		case dies.FormUdata:
+			b.bytes = binary.AppendUvarint(b.bytes, n)
 		default:
 			tail = appendSleb(nil, int64(n))
 		}
 	case 2, 3: // references
-		at = []uint64{0x49, 0x31}[k-2]
-		switch form = []uint64{formRef1, formRef2, formRef4, formRef8, formRefUdata}[g.IntN(5)]; form {
-		case formRef1:
+		at = []dwarf.Attr{dwarf.AttrType, dwarf.AttrAbstractOrigin}[k-2]
+		switch form = []uint64{dies.FormRef1, dies.FormRef2, dies.FormRef4, dies.FormRef8, dies.FormRefUdata}[g.IntN(5)]; form {
+		case dies.FormRef1:
 			if target > 0xff {
 				target = uint64(u.die(0))
 			}
 			b.append(byte(target))
-		case formRef2:
+		case dies.FormRef2:
 			b.bytes = appendUint(b.bytes, target, 2)
-		case formRef4:
+		case dies.FormRef4:
 			b.bytes = appendUint(b.bytes, target, 4)
-		case formRef8:
+		case dies.FormRef8:
 			b.bytes = appendUint(b.bytes, target, 8)
-		case formRefUdata:
-			b.bytes = appendUleb(b.bytes, target)
+		case dies.FormRefUdata:
+			b.bytes = binary.AppendUvarint(b.bytes, target)
 		}
 	case 4: // a reference to any unit
-		at, form = 0x47, formRefAddr
+		at, form = 0x47, dies.FormRefAddr
 		to := g.units[g.IntN(len(g.units))]
 		if to.typ && to.version == 4 {
 			return 0, 0, nil
 		}
 		g.info(b, u, to.at+to.die(g.IntN(to.dies)))
 	case 5, 6: // expressions
-		at = []uint64{atLocation, atFrameBase}[k-5]
+		at = []dwarf.Attr{dwarf.AttrLocation, dwarf.AttrFrameBase}[k-5]
 		x := g.expression(u, 0)
-		form = formExprloc
+		form = dies.FormExprloc
 		if u.version < 4 {
-			form = []uint64{formBlock, formBlock1, formBlock2, formBlock4}[g.IntN(4)]
+			form = []uint64{dies.FormBlock, dies.FormBlock1, dies.FormBlock2, dies.FormBlock4}[g.IntN(4)]
 		}
 		switch form {
-		case formBlock1:
+		case dies.FormBlock1:
 			b.append(byte(len(x.bytes)))
-		case formBlock2:
+		case dies.FormBlock2:
 			b.bytes = appendUint(b.bytes, uint64(len(x.bytes)), 2)
-		case formBlock4:
+		case dies.FormBlock4:
 			b.bytes = appendUint(b.bytes, uint64(len(x.bytes)), 4)
 		default:
-			b.bytes = appendUleb(b.bytes, uint64(len(x.bytes)))
+			b.bytes = binary.AppendUvarint(b.bytes, uint64(len(x.bytes)))
 		}
 		b.join(x)
 	case 7: // a block that is not an expression
-		at, form = 0x1c, formBlock1
+		at, form = 0x1c, dies.FormBlock1
 		b.append(4, 0x98, 1, 0xa8, 2)
 	case 8:
 		return g.bounds(b, u)
@@ -342,7 +344,7 @@ func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at, form uint64
 		if u.version == 5 {
 			return 0, 0, nil
 		}
-		at = atRanges
+		at = dwarf.AttrRanges
 		form = g.offset(b, u, ".debug_ranges", len(g.ranges.bytes))
 		for range g.IntN(4) {
 			g.ranges.fixup(8, "", g.label(), 0)
@@ -350,9 +352,9 @@ func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at, form uint64
 		}
 		g.ranges.append(make([]byte, 16)...)
 	case 11:
-		at, form = atStmtList, formData4
+		at, form = dwarf.AttrStmtList, dies.FormData4
 		if u.version >= 4 {
-			form = formSecOffset
+			form = dies.FormSecOffset
 		}
 		b.fixup(4, ".debug_line", "", 0)
 	}
@@ -380,9 +382,9 @@ func (g *generator) offset(b *testBytes, u *testUnit, section string, at int) ui
 		b.bytes = appendUint(b.bytes, uint64(at), 4)
 	}
 	if u.version < 4 {
-		return formData4
+		return dies.FormData4
 	}
-	return formSecOffset
+	return dies.FormSecOffset
 }
 
 // info writes an offset into .debug_info.
@@ -398,13 +400,13 @@ func (g *generator) info(b *testBytes, u *testUnit, at int64) {
 	}
 }
 
-func (g *generator) bounds(b *testBytes, _ *testUnit) (at, form uint64, tail []byte) {
+func (g *generator) bounds(b *testBytes, _ *testUnit) (at dwarf.Attr, form uint64, tail []byte) {
 	b.fixup(8, "", g.label(), 0)
 	b.fixup(8, "", g.label(), 0)
-	return atLowPC, formAddr, []byte{atHighPC, formAddr}
+	return dwarf.AttrLowpc, dies.FormAddr, []byte{byte(dwarf.AttrHighpc), dies.FormAddr}
 }
 
-func (g *generator) list(b *testBytes, u *testUnit) (at, form uint64, tail []byte) {
+func (g *generator) list(b *testBytes, u *testUnit) (at dwarf.Attr, form uint64, tail []byte) {
 	if u.version == 5 {
 		return 0, 0, nil
 	}
@@ -417,7 +419,7 @@ func (g *generator) list(b *testBytes, u *testUnit) (at, form uint64, tail []byt
 		g.loc.join(x)
 	}
 	g.loc.append(make([]byte, 16)...)
-	return atUseLocation, form, nil
+	return dwarf.AttrUseLocation, form, nil
 }
 
 // expression returns a random expression of at most 60 bytes.
@@ -452,20 +454,20 @@ func (g *generator) expression(u *testUnit, depth int) (x testBytes) {
 			}
 			x.append([]byte{0xa3, 0xf3}[g.IntN(2)])
 			inner := g.expression(u, depth+1)
-			x.bytes = appendUleb(x.bytes, uint64(len(inner.bytes)))
+			x.bytes = binary.AppendUvarint(x.bytes, uint64(len(inner.bytes)))
 			x.join(inner)
 		case 5:
 			x.append([]byte{0xa4, 0xf4}[g.IntN(2)])
-			x.bytes = append(appendUleb(x.bytes, target()), 2, 0x98, 0x98)
+			x.bytes = append(binary.AppendUvarint(x.bytes, target()), 2, 0x98, 0x98)
 		case 6:
 			x.append([]byte{0xa5, 0xf5}[g.IntN(2)])
-			x.bytes = appendUleb(appendUleb(x.bytes, 200), target())
+			x.bytes = binary.AppendUvarint(binary.AppendUvarint(x.bytes, 200), target())
 		case 7:
 			x.append([]byte{0xa6, 0xf6, 0xa7}[g.IntN(3)], 4)
-			x.bytes = appendUleb(x.bytes, target())
+			x.bytes = binary.AppendUvarint(x.bytes, target())
 		case 8:
 			x.append([]byte{0xa8, 0xf7, 0xa9, 0xf9}[g.IntN(4)])
-			x.bytes = appendUleb(x.bytes, target())
+			x.bytes = binary.AppendUvarint(x.bytes, target())
 		case 9:
 			x.append([]byte{0xa9, 0xf9}[g.IntN(2)], 0)
 		case 10, 11:
@@ -478,7 +480,7 @@ func (g *generator) expression(u *testUnit, depth int) (x testBytes) {
 			x.append(0x9e, 3, 0x98, 0xa8, 0x2f)
 		case 14:
 			x.append(0x90)
-			x.bytes = appendUleb(x.bytes, 0x257231)
+			x.bytes = binary.AppendUvarint(x.bytes, 0x257231)
 		case 15:
 			x.append(0x35, 0x71, 0x7f, 0x92, 7, 8, 0x9c, 0x0a, 1, 2)
 		}
