@@ -32,30 +32,12 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		op.thin = append(op.thin, p.path)
 		defer func() { op.thin = op.thin[:len(op.thin)-1] }()
 	}
-	var names, meta []byte // the // table, and the metadata of a package
+	var meta []byte // of a package
 	first, any := len(op.members), false
-	for at := 8; at < len(data); {
-		h, err := arMember(data, at, p, thin)
-		if err != nil {
-			return h.named(err, names, p)
-		}
-		at = h.next
-		switch {
-		case h.name == "//" || h.name == "ARFILENAMES/":
-			names = h.body
-			continue
-		case strings.HasPrefix(h.name, "/") && (len(h.name) == 1 || h.name[1] < '0' || h.name[1] > '9'):
-			continue // / and /SYM64/, the indexes
-		}
-		if h.name, err = h.longName(names, p); err != nil {
-			return err
-		}
-		if isSymdef(h.name) {
-			continue
-		}
+	err := eachMember(data, p, thin, func(h arEntry) (err *Error) {
 		if isMeta(h.name, h.body) {
 			meta = h.body
-			continue
+			return nil
 		}
 		any = true
 		if len(h.name) > maxName {
@@ -73,13 +55,50 @@ func (op *opener) archive(data []byte, p place, thin bool) *Error {
 		if op.list != nil {
 			op.list.ended = true
 		}
-		if err != nil {
-			return err
-		}
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	op.empty = !any && !p.inside
 	op.describe(meta, first)
 	return nil
+}
+
+// eachMember calls use with the members of an archive, each with its whole name, but not with
+// its indexes and tables of names.
+func eachMember(data []byte, p place, thin bool, use func(h arEntry) *Error) *Error {
+	var names []byte // the // table
+	for at := 8; at < len(data); {
+		h, err := arMember(data, at, p, thin)
+		if err != nil {
+			return h.named(err, names, p)
+		}
+		at = h.next
+		switch {
+		case h.name == "//" || h.name == "ARFILENAMES/":
+			names = h.body
+			continue
+		case isTable(h.name):
+			continue
+		}
+		if h.name, err = h.longName(names, p); err != nil {
+			return err
+		}
+		if isSymdef(h.name) {
+			continue
+		}
+		if err := use(h); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isTable reports whether a header has the name of an index or a table, such as / and
+// /SYM64/, and not /12, the place of a name.
+func isTable(name string) bool {
+	return strings.HasPrefix(name, "/") && (len(name) == 1 || name[1] < '0' || name[1] > '9')
 }
 
 // isSymdef reports whether a member is a BSD index.
@@ -122,7 +141,7 @@ func arMember(data []byte, at int, p place, thin bool) (h arEntry, err *Error) {
 		return h, p.fault(at, "size of archive member %q is not a number", h.name)
 	}
 	from := uint64(at + arHeader)
-	if thin && !(strings.HasPrefix(h.name, "/") && (len(h.name) == 1 || h.name[1] < '0' || h.name[1] > '9')) {
+	if thin && !isTable(h.name) {
 		size = 0 // the size given is that of the file
 	}
 	if h.body, ok = span(data, from, size); !ok {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
 )
 
 // ArchiveMember is a member of an ar archive as it is stored.
@@ -37,39 +36,12 @@ func IsArchive(data []byte) bool { return prefixed(data, "!<arch>\n") || prefixe
 // ReadArchive reads all members of an ar archive, whatever they hold. name is used
 // in messages. Errors are of type *Error.
 func ReadArchive(name string, data []byte) (Archive, error) {
-	a, err := readArchive(name, data)
-	if err != nil {
-		return Archive{}, err
-	}
-	return a, nil
-}
-
-func readArchive(name string, data []byte) (a Archive, err *Error) {
 	p := place{name: name, path: name}
 	if !IsArchive(data) {
-		return a, p.fault(-1, "not an archive")
+		return Archive{}, p.fault(-1, "not an archive")
 	}
-	a.Thin = prefixed(data, "!<thin>\n")
-	var names []byte // the // table
-	for at := 8; at < len(data); {
-		h, err := arMember(data, at, p, a.Thin)
-		if err != nil {
-			return a, h.named(err, names, p)
-		}
-		at = h.next
-		switch {
-		case h.name == "//" || h.name == "ARFILENAMES/":
-			names = h.body
-			continue
-		case strings.HasPrefix(h.name, "/") && (len(h.name) == 1 || h.name[1] < '0' || h.name[1] > '9'):
-			continue
-		}
-		if h.name, err = h.longName(names, p); err != nil {
-			return a, err
-		}
-		if isSymdef(h.name) {
-			continue
-		}
+	a := Archive{Thin: prefixed(data, "!<thin>\n")}
+	err := eachMember(data, p, a.Thin, func(h arEntry) *Error {
 		m := ArchiveMember{Name: h.name, Data: h.body}
 		m.readHeader(data[h.at : h.at+arHeader])
 		if !a.Thin {
@@ -79,6 +51,10 @@ func readArchive(name string, data []byte) (a Archive, err *Error) {
 			a.Records = readRecords(m.Data)
 		}
 		a.Members = append(a.Members, m)
+		return nil
+	})
+	if err != nil {
+		return Archive{}, err
 	}
 	return a, nil
 }
