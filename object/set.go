@@ -395,15 +395,12 @@ func (op *opening) indexOf(files *fileTable, in *Input, o Options) *container.In
 // index returns nil if there is no reliable index. Errors are reported when the
 // whole file is read.
 func (op *opening) index(name string, r io.ReaderAt, size int64, o Options) *container.Index {
-	index, ok, err := container.OpenIndex(name, r, size, container.Options{MaxSize: o.MaxSize})
-	if ok {
-		return index
-	}
+	index, err := container.OpenIndex(name, r, size, container.Options{MaxSize: o.MaxSize})
 	var fault *container.Error
 	if errors.As(err, &fault) && fault.Stale {
 		warnStale(&op.log, fault)
 	}
-	return nil
+	return index
 }
 
 func warnStale(log *diag.Log, fault *container.Error) {

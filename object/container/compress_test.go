@@ -171,8 +171,8 @@ func TestBombsAddUp(t *testing.T) {
 		limit int64
 		read  int
 	}{{3 * size, 3}, {3*size - 1, 2}, {size - 1, 0}} {
-		x, ok, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{MaxSize: test.limit})
-		if !ok {
+		x, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{MaxSize: test.limit})
+		if x == nil {
 			t.Fatal(err)
 		}
 		read := 0

@@ -51,7 +51,7 @@ func stale(name string, format string, args ...any) *Error {
 // maxIndex is larger than the index of any package; a larger value is an error.
 const maxIndex = 1 << 30
 
-// OpenIndex reads the index of a package of size bytes. ok is false if r has none:
+// OpenIndex reads the index of a package of size bytes. It returns nil if r has none:
 // it is not a package, or another tool wrote it. Open reads such files. Errors are
 // of type *Error, most of them Stale, or come from r.
 //
@@ -64,45 +64,46 @@ const maxIndex = 1 << 30
 //  4. The records of the first and the last member must match their headers. Read checks
 //     the record of the member it reads, including its digest. No other header is looked
 //     at: on a cold disk that would cost as much as reading the members.
-func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (x *Index, ok bool, err error) {
+func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (*Index, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
 	}
-	x = &Index{Options: o, name: name, r: r, size: size}
-	meta, start, err := x.metadata(size)
-	if meta == nil || err != nil {
-		return nil, false, err
+	x := &Index{Options: o, name: name, r: r, size: size}
+	start, length, err := x.findMetadata(size)
+	if length == 0 || err != nil {
+		return nil, err
 	}
-	head, armap, next, wide, err := x.armap(start)
+	meta, err := x.bytes(start+arHeader, length)
+	if err != nil {
+		return nil, err
+	}
+	head, armap, wide, err := x.armap(start)
 	if head == nil || err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if err = x.records(meta, head); err != nil {
-		return nil, false, err
-	}
-	if len(x.lines) == 0 {
-		return nil, false, nil
+	if err = x.records(meta, head); err != nil || len(x.lines) == 0 {
+		return nil, err
 	}
 	first, err := x.record(0)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	last, err := x.record(len(x.lines) - 1)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	if end := last.Offset + arHeader + last.Size; first.Offset != next || end+end%2 != start {
-		return nil, false, stale(name, "its metadata does not fit its members")
+	if end := last.Offset + arHeader + last.Size; first.Offset != int64(8+len(head)) || end+end%2 != start {
+		return nil, stale(name, "its metadata does not fit its members")
 	}
 	for _, r := range []Record{first, last} {
 		if err := x.verify(r); err != nil {
-			return nil, false, err
+			return nil, err
 		}
 	}
 	if err := x.offers(armap, wide); err != nil {
-		return nil, false, err
+		return nil, err
 	}
-	return x, true, nil
+	return x, nil
 }
 
 // bytes reads a part of the package, which must exist.
@@ -151,19 +152,8 @@ func (x *Index) header(at int64) (name string, size int64, ok bool, err error) {
 	return strings.TrimRight(string(head[:16]), " "), size, true, nil
 }
 
-// metadata finds the last member by the size in its last line. It returns nil if
-// there is none.
-func (x *Index) metadata(size int64) (body []byte, start int64, err error) {
-	start, length, err := x.findMetadata(size)
-	if length == 0 || err != nil {
-		return nil, 0, err
-	}
-	body, err = x.bytes(start+arHeader, length)
-	return body, start, err
-}
-
-// findMetadata returns the place and the length of the member with the metadata. The length is 0
-// if the file does not end with it.
+// findMetadata returns the place and the length of the last member, which has the metadata, by
+// the size in its last line. The length is 0 if the file does not end with it.
 func (x *Index) findMetadata(size int64) (start, length int64, err error) {
 	if size < 8+2*arHeader+trailerSize {
 		return 0, 0, nil
@@ -207,30 +197,29 @@ func IsPackage(r io.ReaderAt, size int64) bool {
 func isIndex(name string) bool { return name == "/" || name == "/SYM64/" }
 
 // armap reads the / index, and the table of long names if there is one. head is all
-// of it, with the headers, and next the offset of the first member. head is nil if the
-// archive has no index.
-func (x *Index) armap(end int64) (head, body []byte, next int64, wide bool, err error) {
+// of it, with the headers, up to the first member. It is nil if the archive has no index.
+func (x *Index) armap(end int64) (head, body []byte, wide bool, err error) {
 	name, size, ok, err := x.header(8)
 	if err != nil || !ok || !isIndex(name) || size > min(maxIndex, end-8-arHeader) {
-		return nil, nil, 0, false, err
+		return nil, nil, false, err
 	}
 	wide = name == "/SYM64/"
 	index := size
-	names := 8 + arHeader + size + size%2
-	next = names
+	names := 8 + arHeader + even(size)
+	next := names
 	if name, size, ok, err = x.header(names); err == nil && ok && name == "//" && size <= min(maxIndex, end-names-arHeader) {
-		next += arHeader + size + size%2
+		next += arHeader + even(size)
 	}
 	if err != nil {
-		return nil, nil, 0, false, err
+		return nil, nil, false, err
 	}
 	if head, err = x.bytes(8, next-8); err != nil {
-		return nil, nil, 0, false, err
+		return nil, nil, false, err
 	}
 	if next > names {
 		x.names = head[names-8+arHeader:][:size]
 	}
-	return head, head[arHeader:][:index], next, wide, nil
+	return head, head[arHeader:][:index], wide, nil
 }
 
 // records splits the metadata into lines. head is all before the first member.
@@ -239,17 +228,14 @@ func (x *Index) records(meta, head []byte) error {
 	if !prefixed(first, metaMark) {
 		return stale(x.name, "its metadata is of another version of ptxlink, or none")
 	}
-	records := rest
 	x.lines = make([][]byte, 0, bytes.Count(rest, []byte("\n"))+1)
-	for len(rest) > 0 {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
+	for line := range bytes.SplitSeq(rest, []byte("\n")) {
 		if len(line) > 0 {
 			x.lines = append(x.lines, line)
 		}
 	}
 	// An extra newline makes the size even.
-	for _, records := range [][]byte{records, bytes.TrimSuffix(records, []byte("\n"))} {
+	for _, records := range [][]byte{rest, bytes.TrimSuffix(rest, []byte("\n"))} {
 		if string(first) == fmt.Sprintf(metaFirst, indexDigest(head, records)) {
 			return nil
 		}
@@ -270,7 +256,7 @@ func (x *Index) record(line int) (Record, error) {
 
 // line finds the metadata of a member. Lines are in file order, and only those that
 // are looked at are read.
-func (x *Index) line(offset int64) (line int, ok bool) {
+func (x *Index) line(m *Indexed) (line int, r Record, err error) {
 	at := func(i int) int64 {
 		_, rest, _ := bytes.Cut(x.lines[i], []byte(`,"offset":`))
 		end := bytes.IndexByte(rest, ',')
@@ -280,8 +266,12 @@ func (x *Index) line(offset int64) (line int, ok bool) {
 		}
 		return n
 	}
-	line = sort.Search(len(x.lines), func(i int) bool { return at(i) >= offset })
-	return line, line < len(x.lines) && at(line) == offset
+	line = sort.Search(len(x.lines), func(i int) bool { return at(i) >= m.offset })
+	if line == len(x.lines) || at(line) != m.offset {
+		return 0, r, stale(x.name, "its / index and its metadata differ")
+	}
+	r, err = x.record(line)
+	return line, r, err
 }
 
 // offers groups the names of the / index by member.
@@ -328,21 +318,14 @@ func (x *Index) offers(armap []byte, wide bool) error {
 
 // Record returns the record of a member.
 func (x *Index) Record(m *Indexed) (Record, error) {
-	line, ok := x.line(m.offset)
-	if !ok {
-		return Record{}, stale(x.name, "its / index and its metadata differ")
-	}
-	return x.record(line)
+	_, r, err := x.line(m)
+	return r, err
 }
 
 // Read reads a member and checks it against its record. It may be called by several
 // goroutines at once.
 func (x *Index) Read(m *Indexed) (Member, error) {
-	line, ok := x.line(m.offset)
-	if !ok {
-		return Member{}, stale(x.name, "its / index and its metadata differ")
-	}
-	r, err := x.record(line)
+	line, r, err := x.line(m)
 	if err != nil {
 		return Member{}, err
 	}

@@ -44,7 +44,7 @@ func packageOf(t testing.TB, format Format, words ...string) []byte {
 	return data
 }
 
-func openIndex(data []byte) (*Index, bool, error) {
+func openIndex(data []byte) (*Index, error) {
 	return OpenIndex("lib.a", bytes.NewReader(data), int64(len(data)), Options{})
 }
 
@@ -62,10 +62,10 @@ func TestIndexHeaders(t *testing.T) {
 		} {
 			data := bytes.Clone(whole)
 			change(data[at:])
-			_, ok, err := openIndex(data)
+			x, err := openIndex(data)
 			var fault *Error
-			if ok || !errors.As(err, &fault) || !fault.Stale {
-				t.Errorf("%s of %s: used %v, %v", what, name, ok, err)
+			if x != nil || !errors.As(err, &fault) || !fault.Stale {
+				t.Errorf("%s of %s: used %v, %v", what, name, x != nil, err)
 			}
 		}
 	}
@@ -75,8 +75,8 @@ func TestIndexHeaders(t *testing.T) {
 // reading the whole archive.
 func sameAsOpen(t *testing.T, data []byte) int {
 	t.Helper()
-	x, ok, err := openIndex(data)
-	if !ok {
+	x, err := openIndex(data)
+	if x == nil {
 		if err != nil && !err.(*Error).Stale {
 			t.Fatalf("%v", err)
 		}
@@ -115,9 +115,9 @@ func TestIndex(t *testing.T) {
 	words := []string{"a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"}
 	for _, format := range []Format{Plain, Zstd} {
 		data := packageOf(t, format, words...)
-		x, ok, err := openIndex(data)
-		if !ok || len(x.Members) != 3 {
-			t.Fatalf("%s: %v %v", format, ok, err)
+		x, err := openIndex(data)
+		if x == nil || len(x.Members) != 3 {
+			t.Fatalf("%s: %v", format, err)
 		}
 		want, err := Open("lib.a", data, Options{})
 		if err != nil {
@@ -162,8 +162,8 @@ func TestIndexReadsLittle(t *testing.T) {
 	if !IsPackage(c, int64(len(data))) || c.n > 300 {
 		t.Errorf("not a package, after %d bytes", c.n)
 	}
-	x, ok, err := OpenIndex("lib.a", c, int64(len(data)), Options{})
-	if !ok {
+	x, err := OpenIndex("lib.a", c, int64(len(data)), Options{})
+	if x == nil {
 		t.Fatal(err)
 	}
 	if _, err := x.Read(&x.Members[500]); err != nil {
@@ -222,20 +222,20 @@ func TestIndexOfChangedPackage(t *testing.T) {
 		if bytes.Equal(test.data, data) {
 			t.Fatalf("%s: nothing was changed", test.what)
 		}
-		x, ok, err := openIndex(test.data)
-		if ok {
+		x, err := openIndex(test.data)
+		if x != nil {
 			for i := range x.Members {
 				if _, bad := x.Read(&x.Members[i]); bad != nil {
 					err = bad
 				}
 			}
 		}
-		if err == nil && !ok && test.stale == "" {
+		if err == nil && x == nil && test.stale == "" {
 			continue
 		}
 		var fault *Error
 		if !errors.As(err, &fault) || !fault.Stale || !strings.HasPrefix(fault.Text, test.stale) {
-			t.Errorf("%s: ok %v, %v; want %q", test.what, ok, err, test.stale)
+			t.Errorf("%s: ok %v, %v; want %q", test.what, x != nil, err, test.stale)
 		}
 	}
 }
@@ -249,8 +249,8 @@ func TestIndexDamaged(t *testing.T) {
 		for bit := range 8 {
 			changed := bytes.Clone(data)
 			changed[at] ^= 1 << bit
-			x, ok, _ := openIndex(changed)
-			if !ok {
+			x, _ := openIndex(changed)
+			if x == nil {
 				continue // all of it is read
 			}
 			whole := len(x.Members) == 3
