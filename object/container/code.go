@@ -106,13 +106,9 @@ func (op *opener) offer(form Form, target string, p place, read func() ([]byte, 
 		o.Codes = append(o.Codes, Code{p.name, form, target, p.options, sync.OnceValues(read)})
 		return nil
 	}
-	switch form {
-	case MachineCode:
-		return op.none(cubin, target, p)
-	case IntermediateCode:
-		return op.none(ltoIR, target, p)
-	case LLVMBitcode:
-		return op.none(bitcode, target, p)
+	if form != PTX {
+		kinds := [...]kind{MachineCode: cubin, IntermediateCode: ltoIR, LLVMBitcode: bitcode}
+		return op.none(kinds[form], target, p)
 	}
 	text, err := read()
 	if err != nil {

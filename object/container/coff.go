@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -175,24 +176,12 @@ func (f *coffFile) name(field []byte) string {
 	} else {
 		return short
 	}
-	name := f.strings[min(at, uint64(len(f.strings))):]
-	name = name[:min(len(name), 32)]
-	if end := bytes.IndexByte(name, 0); end >= 0 {
-		name = name[:end]
-	}
-	return string(name)
+	return cString(f.strings, at, longestSection)
 }
 
 // holdsDeviceCode reports whether compilers store device code in a section of this
 // name. Linkers cut the names in programs to 8 bytes.
 func (s coffSectionHeader) holdsDeviceCode() bool {
-	if s.flags&coffNoData != 0 || s.off == 0 {
-		return false
-	}
-	for _, name := range deviceSections {
-		if s.name == name || s.name == name[:coffNameSize] {
-			return true
-		}
-	}
-	return false
+	return s.flags&coffNoData == 0 && s.off != 0 &&
+		slices.ContainsFunc(deviceSections, func(name string) bool { return s.name == name || s.name == name[:coffNameSize] })
 }

@@ -11,6 +11,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/infile"
@@ -301,7 +302,7 @@ func looksLikePTX(text []byte) bool {
 	for {
 		text = bytes.TrimLeft(text, " \t\r\n\v\f\x1a\x00")
 		switch {
-		case prefixed(text, "//"):
+		case prefixed(text, "//"), prefixed(text, "#"): // # 1 "a.ptx", of a preprocessor
 			end := bytes.IndexByte(text, '\n')
 			if end < 0 {
 				return false
@@ -313,12 +314,6 @@ func looksLikePTX(text []byte) bool {
 				return false
 			}
 			text = text[2+end+2:]
-		case prefixed(text, "#"): // # 1 "a.ptx", of a preprocessor
-			end := bytes.IndexByte(text, '\n')
-			if end < 0 {
-				return false
-			}
-			text = text[end:]
 		default:
 			return prefixed(text, ".version") || prefixed(text, ".target") || prefixed(text, ".address_size")
 		}
@@ -348,10 +343,15 @@ func (op *opener) unique() {
 
 // span returns data[from:from+size] if that lies within data.
 func span(data []byte, from, size uint64) ([]byte, bool) {
-	if from > uint64(len(data)) || size > uint64(len(data))-from {
+	if !within(data, from, size) {
 		return nil, false
 	}
 	return data[from : from+size], true
+}
+
+// within reports whether size bytes of data are at an offset.
+func within(data []byte, from, size uint64) bool {
+	return from <= uint64(len(data)) && size <= uint64(len(data))-from
 }
 
 var le = binary.LittleEndian
@@ -417,12 +417,9 @@ func (h *holdings) add(what kind, target string) {
 	if target == "" || len(h.targets[what]) >= 32 {
 		return
 	}
-	for _, known := range h.targets[what] {
-		if known == target {
-			return
-		}
+	if !slices.Contains(h.targets[what], target) {
+		h.targets[what] = append(h.targets[what], target)
 	}
-	h.targets[what] = append(h.targets[what], target)
 }
 
 // fault returns the error that lists what there is instead of PTX.

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 )
 
 // holdsBytes reports whether a section of this type takes up room in the file. In a
@@ -96,10 +97,10 @@ func Localise(cubin []byte, names []string) {
 		return
 	}
 	section := func(i uint64) (s elf.Section64, data []byte) {
-		if !decode(cubin, h.Shoff+i*64, &s) || !within(cubin, s.Off, s.Size) {
-			return s, nil
+		if decode(cubin, h.Shoff+i*64, &s) {
+			data, _ = span(cubin, s.Off, s.Size)
 		}
-		return s, cubin[s.Off : s.Off+s.Size]
+		return s, data
 	}
 	wanted := map[string]bool{}
 	for _, name := range names {
@@ -114,15 +115,15 @@ func Localise(cubin []byte, names []string) {
 		locals := s.Info
 		for k := range uint32(len(table) / elf.Sym64Size) {
 			symbol := table[k*elf.Sym64Size:][:elf.Sym64Size]
-			name := binary.LittleEndian.Uint32(symbol)
-			if binary.LittleEndian.Uint16(symbol[6:]) != uint16(elf.SHN_UNDEF) && elf.ST_BIND(symbol[4]) == elf.STB_GLOBAL && wanted[cString(pool, name)] {
+			name := uint64(le.Uint32(symbol))
+			if le.Uint16(symbol[6:]) != uint16(elf.SHN_UNDEF) && elf.ST_BIND(symbol[4]) == elf.STB_GLOBAL && wanted[cString(pool, name, math.MaxUint64)] {
 				symbol[4] = elf.ST_INFO(elf.STB_LOCAL, elf.ST_TYPE(symbol[4]))
 			}
 			if k == locals && elf.ST_BIND(symbol[4]) == elf.STB_LOCAL {
 				locals++
 			}
 		}
-		binary.LittleEndian.PutUint32(cubin[h.Shoff+i*64+44:], locals) // sh_info: the first global symbol
+		le.PutUint32(cubin[h.Shoff+i*64+44:], locals) // sh_info: the first global symbol
 	}
 }
 
@@ -153,25 +154,19 @@ func (c Cubin) Relocatable() bool {
 	return len(c.Data) > 18 && elf.Type(le.Uint16(c.Data[16:])) == elf.ET_REL
 }
 
-// cString returns the string at an offset of a table, up to its NUL.
-func cString(table []byte, at uint32) string {
-	if uint64(at) > uint64(len(table)) {
-		return ""
-	}
-	text, _, _ := bytes.Cut(table[at:], []byte{0})
+// cString returns the string at an offset of a table, up to its NUL, or its first most bytes.
+func cString(table []byte, at, most uint64) string {
+	text := table[min(at, uint64(len(table))):]
+	text, _, _ = bytes.Cut(text[:min(most, uint64(len(text)))], []byte{0})
 	return string(text)
 }
 
 // decode reads a value at an offset of data.
 func decode(data []byte, at uint64, into any) bool {
-	size := uint64(binary.Size(into))
-	if !within(data, at, size) {
+	value, ok := span(data, at, uint64(binary.Size(into)))
+	if !ok {
 		return false
 	}
-	_, err := binary.Decode(data[at:at+size], binary.LittleEndian, into)
+	_, err := binary.Decode(value, le, into)
 	return err == nil
-}
-
-func within(data []byte, at, size uint64) bool {
-	return at <= uint64(len(data)) && size <= uint64(len(data))-at
 }

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"errors"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 )
@@ -275,7 +276,7 @@ func prototypesOf(f *elf.File) map[uint32]string {
 	}
 	found := make(map[uint32]string, len(pairs)/8)
 	for ; len(pairs) >= 8; pairs = pairs[8:] {
-		if text := cString(names, le.Uint32(pairs[4:])); strings.HasPrefix(text, "#") {
+		if text := cString(names, uint64(le.Uint32(pairs[4:])), math.MaxUint64); strings.HasPrefix(text, "#") {
 			found[le.Uint32(pairs)] = text
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
+	"slices"
 )
 
 const machineCUDA = 190
@@ -12,6 +13,9 @@ const machineCUDA = 190
 // deviceSections are the sections of host objects in which compilers store device
 // code.
 var deviceSections = []string{"__nv_relfatbin", ".nv_fatbin", ".llvm.offloading"}
+
+// longestSection is longer than the names of sections that are looked for, in bytes.
+const longestSection = 32
 
 // elf opens a host object, executable or shared library. Compilers that add fatbins
 // also add a wrapper for each; only nvlink needs those.
@@ -242,28 +246,13 @@ func (f *elfFile) section(i uint64) elfSection {
 		s.flags, s.link = elf.SectionFlag(word(8)), uint32(word(0x18))
 		s.off, s.size = word(0x10), word(0x14)
 	}
-	name := f.names[min(word(0), uint64(len(f.names))):]
-	name = name[:min(len(name), 32)]
-	if end := bytes.IndexByte(name, 0); end >= 0 {
-		name = name[:end]
-	}
-	s.name = string(name)
+	s.name = cString(f.names, word(0), longestSection)
 	return s
 }
 
 func (s elfSection) holdsDeviceCode() bool {
-	if s.kind == elf.SHT_NOBITS {
-		return false
-	}
-	if s.kind == 0x6fff4c0b { // SHT_LLVM_OFFLOADING
-		return true
-	}
-	for _, name := range deviceSections {
-		if s.name == name {
-			return true
-		}
-	}
-	return false
+	const llvmOffloading = 0x6fff4c0b // SHT_LLVM_OFFLOADING
+	return s.kind != elf.SHT_NOBITS && (s.kind == llvmOffloading || slices.Contains(deviceSections, s.name))
 }
 
 // cubinTarget reads the architecture of a cubin from e_flags: the low byte, and

@@ -175,26 +175,41 @@ func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
 
 func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where int) *Error {
 	p = p.in(p.name)
-	if e.flags&fatbinObfuscated != 0 && e.kind != fatbinLTO {
-		return op.none(obfuscated, e.target(), p)
-	}
 	p.options = e.optionsIn(header)
-	plain := func() ([]byte, *Error) { return op.fatbinBody(e, body, p, where, len(header)) }
-	switch e.kind {
-	case fatbinPTX:
-		return op.fatbinText(e, p, plain)
-	case fatbinELF:
-		return op.offer(MachineCode, e.target(), p, plain)
-	case fatbinLTO:
-		return op.offer(IntermediateCode, e.target(), p, func() ([]byte, *Error) { return aloneInFatbin(header, body), nil })
-	case fatbinConcat:
+	read := func() ([]byte, *Error) { return op.fatbinBody(e, body, p, where, len(header)) }
+	switch {
+	case e.kind == fatbinLTO:
+		read = whole(aloneInFatbin(header, body))
+	case e.kind == fatbinConcat && e.flags&fatbinObfuscated == 0:
 		size := uint64(len(body))
 		if e.flags&(fatbinZstd|fatbinLZ4) != 0 {
 			size = e.plain
 		}
-		return op.fatbinIndex(header, size, p, where, sync.OnceValues(plain))
+		return op.fatbinIndex(header, size, p, where, sync.OnceValues(read))
 	}
-	return op.none(deviceOther, e.target(), p)
+	return op.fatbinCode(e, p, read)
+}
+
+// fatbinCode offers the code of an entry, or of a part of one, which read returns.
+func (op *opener) fatbinCode(e fatbinEntry, p place, read func() ([]byte, *Error)) *Error {
+	switch {
+	case e.kind == fatbinLTO:
+		return op.offer(IntermediateCode, e.target(), p, read)
+	case e.flags&fatbinObfuscated != 0:
+		return op.none(obfuscated, e.target(), p)
+	case e.kind == fatbinELF:
+		return op.offer(MachineCode, e.target(), p, read)
+	case e.kind != fatbinPTX:
+		return op.none(deviceOther, e.target(), p)
+	}
+	p.bits = e.bits()
+	p.target = e.target()
+	// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
+	// for Windows: there the object counts.
+	if host := e.os(); host != "" && p.os != "windows" {
+		p.os = host
+	}
+	return op.offer(PTX, p.target, p, read)
 }
 
 // fatbinBody returns the contents of an entry, which begins at where of p.
@@ -266,20 +281,7 @@ func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, pl
 			return text, nil
 		}
 		p.options = e.optionsIn(header[at:])
-		var err *Error
-		switch {
-		case e.kind == fatbinLTO:
-			err = op.offer(IntermediateCode, e.target(), p, text)
-		case e.flags&fatbinObfuscated != 0:
-			op.held.add(obfuscated, e.target())
-		case e.kind == fatbinPTX:
-			err = op.fatbinText(e, p, text)
-		case e.kind == fatbinELF:
-			err = op.offer(MachineCode, e.target(), p, text)
-		default:
-			op.held.add(deviceOther, e.target())
-		}
-		if err != nil {
+		if err := op.fatbinCode(e, p, text); err != nil {
 			return err
 		}
 		next := uint64(minEntry)
@@ -297,16 +299,4 @@ func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, pl
 		at += max(next, minEntry)
 	}
 	return nil
-}
-
-// fatbinText offers PTX.
-func (op *opener) fatbinText(e fatbinEntry, p place, text func() ([]byte, *Error)) *Error {
-	p.bits = e.bits()
-	p.target = e.target()
-	// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
-	// for Windows: there the object counts.
-	if host := e.os(); host != "" && p.os != "windows" {
-		p.os = host
-	}
-	return op.offer(PTX, p.target, p, text)
 }

@@ -51,12 +51,7 @@ func Fatbin(m Image) ([]byte, error) {
 	options := pad8(append([]byte(m.Options), 0))
 	header := fatbinOptions + 8 + len(options)
 
-	out := []byte(fatbinMagic)
-	out = le.AppendUint16(out, 1)
-	out = le.AppendUint16(out, 16)
-	out = le.AppendUint64(out, uint64(header+len(body)))
-
-	out = le.AppendUint16(out, fatbinPTX)
+	out := le.AppendUint16(nil, fatbinPTX)
 	out = le.AppendUint16(out, 0x101)
 	out = le.AppendUint32(out, uint32(header))
 	out = le.AppendUint64(out, uint64(len(body)))
@@ -72,8 +67,7 @@ func Fatbin(m Image) ([]byte, error) {
 	out = le.AppendUint64(out, 0)
 	out = le.AppendUint32(out, fatbinOptions+8)
 	out = le.AppendUint32(out, uint32(len(m.Options)))
-	out = append(out, options...)
-	return append(out, body...), nil
+	return aloneInFatbin(append(out, options...), body), nil
 }
 
 // flags returns the architecture number and the flags of the header.

@@ -112,15 +112,11 @@ func offloadStrings(b []byte, from, count, size uint64, p place, at int) (map[st
 		// these two are reliable.
 		for _, key := range []string{"triple", "arch"} {
 			if k, ok := span(b, le.Uint64(entry), uint64(len(key)+1)); ok && string(k) == key+"\x00" {
-				value := b[min(le.Uint64(entry[8:]), uint64(len(b))):]
+				most := uint64(256)
 				if size >= 24 {
-					value = value[:min(le.Uint64(entry[16:]), uint64(len(value)), 256)]
+					most = min(most, le.Uint64(entry[16:]))
 				}
-				value = value[:min(len(value), 256)]
-				if end := bytes.IndexByte(value, 0); end >= 0 {
-					value = value[:end]
-				}
-				strs[key] = string(value)
+				strs[key] = cString(b, le.Uint64(entry[8:]), most)
 			}
 		}
 	}
