@@ -76,25 +76,23 @@ var scopeWords = map[string]memoryScope{".cta": scopeCTA, ".cluster": scopeClust
 
 // statement is one statement of a body in the form this check uses.
 type statement struct {
-	opcode    string // "{" and "}" for braces, ":" for labels, ".reg" and so on for directives
-	words     []string
-	span      diag.Span // of the opcode with its modifiers
-	operands  []ptx.Token
-	predicate bool
-	asm       int // the number of the inline assembly statement around it, 0 outside
+	ptx.Statement
+	opcode string
+	words  []string
+	span   diag.Span // of the opcode with its modifiers
+	asm    int       // the number of the inline assembly statement around it, 0 outside
 }
 
 // statements returns the statements between the braces of a body.
-func statements(f *object.File, d *ptx.Decl) []statement {
-	code := f.Code(d)
+func statements(code *ptx.Code, body diag.Span) []statement {
 	list := make([]statement, 0, len(code.Statements))
 	asm, asms := 0, 0
-	last := d.Body.Off + 1
+	last := body.Off + 1
 	for _, s := range code.Statements[1:] {
-		var st statement
+		st := statement{Statement: s, opcode: code.Opcode(s), words: code.Modifiers(s)}
 		for i := s.First; i < s.End; i++ {
 			t := code.Tokens[i]
-			switch inlineAsm(f.Src.Text[last:t.Off]) {
+			switch inlineAsm(code.Module.Src.Text[last:t.Off]) {
 			case beginsAsm:
 				asms++
 				asm = asms
@@ -105,18 +103,12 @@ func statements(f *object.File, d *ptx.Decl) []statement {
 				st.asm = asm
 			}
 		}
-		switch s.Kind {
-		case ptx.Empty:
-			continue
-		case ptx.LabelStatement:
-			st.opcode = ":"
-		case ptx.Instruction:
-			st.opcode, st.words, st.span, st.predicate = code.Opcode(s), code.Modifiers(s), code.OpSpan(s), s.Guarded()
-			st.operands = code.Tokens[s.Operands : s.End-1]
-		default:
-			st.opcode = code.Opcode(s)
+		if s.Kind == ptx.Instruction {
+			st.span = code.OpSpan(s)
 		}
-		list = append(list, st)
+		if s.Kind != ptx.Empty {
+			list = append(list, st)
+		}
 	}
 	return list
 }
@@ -151,7 +143,7 @@ func inlineAsm(gap []byte) asmMark {
 func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 	var b atomicBody
 	var run atomicRun
-	at := addresses{f: f, uses: f.Uses[d.FirstUse:d.EndUse]}
+	at := addresses{Code: f.Code(d)}
 	asm := 0
 	whole := true // since the start of the body or of the inline assembly statement
 	wholeBody := true
@@ -169,7 +161,7 @@ func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 			b.runs[first].whole = true
 		}
 	}
-	for _, st := range statements(f, d) {
+	for _, st := range statements(at.Code, d.Body) {
 		if st.asm != asm {
 			wholeBody = wholeBody && asm == 0 && st.asm == 0 // an inline assembly statement counts by itself
 			leave()
@@ -182,7 +174,7 @@ func readAtomics(f *object.File, d *ptx.Decl) atomicBody {
 			b.accesses = append(b.accesses, op)
 		}
 		switch {
-		case isAtomic && !st.predicate && op.said:
+		case isAtomic && !st.Guarded() && op.said:
 			run.ops = append(run.ops, op)
 		case isAtomic || separates(&st):
 			whole, wholeBody = false, false
@@ -207,12 +199,12 @@ var quietOpcodes = []string{
 // separates reports whether the statements before and after st are not adjacent.
 func separates(st *statement) bool {
 	switch op := st.opcode; {
-	case op == ":":
+	case st.Kind == ptx.LabelStatement:
 		return true
-	case op == "{" || op == "}" || op[0] == '.':
+	case st.Kind != ptx.Instruction:
 		return false
 	case op == "ret" || op == "exit":
-		return st.predicate
+		return st.Guarded()
 	case op == "ld" || op == "ldu" || op == "st":
 		return !slices.ContainsFunc(st.words, func(w string) bool {
 			return w == ".local" || w == ".const" || strings.HasPrefix(w, ".param")

@@ -2,7 +2,7 @@ package atomics
 
 import (
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"ptxlink/link/diag"
@@ -14,61 +14,48 @@ import (
 // addresses tracks the registers that hold the address of a variable, between two
 // labels.
 type addresses struct {
-	f    *object.File
-	uses []ptx.Use
-	regs map[string]address
-	// depth is the depth of braces. A register declared inside them may hide
-	// another, so all addresses are dropped there.
-	depth int
-}
-
-// use returns the variable that a token names.
-func (a *addresses) use(t ptx.Token) address {
-	i := sort.Search(len(a.uses), func(i int) bool { return a.uses[i].Off >= t.Off })
-	if i < len(a.uses) && a.uses[i].Off == t.Off {
-		return address{known: true, name: a.uses[i].Name}
-	}
-	return address{}
+	*ptx.Code
+	regs map[ptx.RegisterID]address
 }
 
 // value returns the address of an expression: x, x+4, %rd1, %rd1+-8.
-func (a *addresses) value(tokens []ptx.Token) address {
-	if len(tokens) == 0 || tokens[0].Kind != ptx.Ident {
+func (a *addresses) value(first, end int32) address {
+	if first == end || a.Tokens[first].Kind != ptx.Ident {
 		return address{}
 	}
-	x := a.use(tokens[0])
-	if !x.known {
-		x = a.regs[a.f.Src.String(tokens[0].Span())]
+	var x address
+	if name, ok := a.Reference(int(first)).Name(); ok {
+		x = address{known: true, name: name}
+	} else if r, ok := a.Register(first); ok {
+		x = a.regs[r]
 	}
-	if !x.known || len(tokens) == 1 {
+	if first+1 == end {
 		return x
 	}
-	text := ""
-	for _, t := range tokens[1:] {
-		text += a.f.Src.String(t.Span())
-	}
-	text = strings.TrimPrefix(text, "+")
-	negative := strings.HasPrefix(text, "-")
-	n, ok := ptx.ParseInt(strings.TrimPrefix(text, "-"))
-	if !ok {
-		return address{}
-	}
-	if negative {
-		n = -n
-	}
+	n, ok := a.number(first+1, end)
+	x.known = x.known && ok
 	x.offset += n
 	return x
 }
 
+// number returns the number that some tokens are: 4, +4, -8 or +-8.
+func (a *addresses) number(first, end int32) (n int64, ok bool) {
+	text := ""
+	for _, t := range a.Tokens[first:end] {
+		text += string(a.Text(t))
+	}
+	digits, negative := strings.CutPrefix(strings.TrimPrefix(text, "+"), "-")
+	if n, ok = ptx.ParseInt(digits); negative {
+		n = -n
+	}
+	return n, ok
+}
+
 // operand returns the address in the brackets of an instruction.
 func (a *addresses) operand(st *statement) address {
-	from := -1
-	for i, t := range st.operands {
-		switch {
-		case t.Kind == ptx.Punct && t.Ch == '[' && from < 0:
-			from = i + 1
-		case t.Kind == ptx.Punct && t.Ch == ']' && from >= 0:
-			return a.value(st.operands[from:i])
+	for _, o := range a.Operands(st.Statement) {
+		if o.Shape == ptx.Address {
+			return a.value(o.First+1, o.End-1)
 		}
 	}
 	return address{}
@@ -76,74 +63,41 @@ func (a *addresses) operand(st *statement) address {
 
 // step applies the effect of an instruction: the address it copies or overwrites.
 func (a *addresses) step(st *statement) {
-	switch st.opcode {
-	case "{":
-		a.depth++
-		return
-	case "}":
-		if a.depth--; a.depth >= 0 {
-			a.regs = nil
-		}
-		return
-	case ":":
+	if st.Kind == ptx.LabelStatement {
 		a.regs = nil
-		return
-	case ".reg":
-		if a.depth > 0 {
-			a.regs = nil
-		}
+	}
+	if st.Kind != ptx.Instruction {
 		return
 	}
-	if len(st.operands) == 0 || st.opcode[0] == '.' {
+	operands := a.Operands(st.Statement)
+	if len(operands) == 0 {
 		return
 	}
-	operands := splitOperands(st.operands)
 	var x address
-	if !st.predicate {
-		switch {
-		case (st.opcode == "mov" || st.opcode == "cvta") && len(operands) == 2:
-			x = a.value(operands[1])
-		case st.opcode == "add" && len(operands) == 3:
-			plus := ptx.Token{Kind: ptx.Punct}
-			if len(operands[1]) == 1 && len(operands[2]) > 0 && operands[2][0].Kind != ptx.Ident {
-				x = a.value(append([]ptx.Token{operands[1][0], plus}, operands[2]...))
-			}
-		}
+	switch {
+	case st.Guarded():
+	case (st.opcode == "mov" || st.opcode == "cvta") && len(operands) == 2:
+		x = a.value(operands[1].First, operands[1].End)
+	case st.opcode == "add" && len(operands) == 3 && operands[1].Shape == ptx.NameOperand:
+		x = a.value(operands[1].First, operands[1].End)
+		n, ok := a.number(operands[2].First, operands[2].End)
+		x.known = x.known && ok
+		x.offset += n
 	}
-	for _, t := range operands[0] { // one register, or {%r1, %r2}, or %p|%q
-		if t.Kind == ptx.Ident {
-			delete(a.regs, a.f.Src.String(t.Span()))
-		}
-	}
-	if x.known && len(operands[0]) == 1 {
-		if a.regs == nil {
-			a.regs = map[string]address{}
-		}
-		a.regs[a.f.Src.String(operands[0][0].Span())] = x
-	}
-}
-
-// splitOperands splits operands at the commas outside braces and brackets.
-func splitOperands(tokens []ptx.Token) [][]ptx.Token {
-	var list [][]ptx.Token
-	depth, from := 0, 0
-	for i, t := range tokens {
-		if t.Kind != ptx.Punct {
+	to := operands[0]
+	for t := to.First; t < to.End; t++ { // one register, or {%r1, %r2}, or %p|%q
+		r, ok := a.Register(t)
+		if !ok {
 			continue
 		}
-		switch t.Ch {
-		case '{', '[', '(':
-			depth++
-		case '}', ']', ')':
-			depth--
-		case ',':
-			if depth == 0 {
-				list = append(list, tokens[from:i])
-				from = i + 1
+		delete(a.regs, r)
+		if x.known && to.Shape == ptx.NameOperand {
+			if a.regs == nil {
+				a.regs = map[ptx.RegisterID]address{}
 			}
+			a.regs[r] = x
 		}
 	}
-	return append(list, tokens[from:])
 }
 
 // variablePlace is a place in an external variable. Parts of a struct may have
@@ -181,7 +135,7 @@ func (v *variableScopes) add(file int32, b atomicBody) {
 		op := &b.accesses[i]
 		s := v.t.Of(object.ID{File: file, Name: op.on.name})
 		d := f.DeclOf(op.on.name)
-		if s == resolve.None || d == nil || d.Kind != ptx.Variable || d.Space != ".global" || !unsaid && !saysScope(f, op) {
+		if s == resolve.None || d == nil || d.Kind != ptx.Variable || d.Space != ".global" || !unsaid && !saysScope(op) {
 			continue
 		}
 		p := variablePlace{s, op.on.offset}
@@ -197,13 +151,8 @@ func (v *variableScopes) add(file int32, b atomicBody) {
 	}
 }
 
-func saysScope(f *object.File, op *atomicOp) bool {
-	for _, w := range op.words {
-		if _, ok := scopeWords[w]; ok {
-			return true
-		}
-	}
-	return false
+func saysScope(op *atomicOp) bool {
+	return slices.ContainsFunc(op.words, func(w string) bool { return scopeWords[w] != scopeNone })
 }
 
 // report warns about the variables that a file accesses at no scope of the first
