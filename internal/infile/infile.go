@@ -141,10 +141,8 @@ func Regular(info fs.FileInfo, limit int64) error {
 // Read reads a file that OpenRegular has opened. It may be empty, but not shorter than
 // info says.
 func Read(f *os.File, info fs.FileInfo) ([]byte, error) {
-	if info.Size() > room.Few {
-		if err := room.For(info.Size()); err != nil {
-			return nil, err
-		}
+	if err := room.For(info.Size()); err != nil {
+		return nil, err
 	}
 	data := make([]byte, info.Size())
 	_, err := io.ReadFull(f, data)

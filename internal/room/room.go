@@ -17,10 +17,13 @@ var ErrNone = errors.New("not enough memory")
 // in which Go takes memory from the system.
 const spare = 64 << 20
 
-// For returns an error if there is not enough memory for size more bytes and for as
-// much again, for what is built from them. It takes a few microseconds.
+// Few is the number of bytes that are allocated without a check.
+const Few = 1 << 20
+
+// For returns an error if there is not enough memory for size more bytes, more than Few, and
+// for as much again, for what is built from them. It takes a few microseconds.
 func For(size int64) error {
-	if size > 1<<46 || !free(2*size+spare) {
+	if size > Few && (size > 1<<46 || !free(2*size+spare)) {
 		return fmt.Errorf("%w for %d MB", ErrNone, size>>20)
 	}
 	return nil
@@ -28,9 +31,6 @@ func For(size int64) error {
 
 // ErrTooLong is returned, or wrapped, for more data than a limit.
 var ErrTooLong = errors.New("it is too large")
-
-// Few is the number of bytes that are allocated without a check.
-const Few = 1 << 20
 
 // ReadAll reads data of unknown length, to its end or to limit bytes.
 func ReadAll(r io.Reader, limit int64) ([]byte, error) {
@@ -46,10 +46,8 @@ func ReadAll(r io.Reader, limit int64) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		case len(data) == cap(data):
-			if len(data) >= Few {
-				if err := For(int64(len(data))); err != nil {
-					return nil, err
-				}
+			if err := For(int64(len(data))); err != nil {
+				return nil, err
 			}
 			data = slices.Grow(data, len(data))
 		}

@@ -86,10 +86,8 @@ func (w *arWriter) write(index bool) ([]byte, error) {
 	meta := w.meta(offsets, head)
 	// An archive that grows by append takes its size once more.
 	size := at + arHeader + even(int64(len(meta)))
-	if size > some {
-		if err := room.For(size); err != nil {
-			return nil, err
-		}
+	if err := room.For(size); err != nil {
+		return nil, err
 	}
 	out := append(make([]byte, 0, size), head...)
 	for i, m := range w.members {

@@ -110,7 +110,7 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	z := zstds.Get().(*zstd.Decoder)
 	defer zstds.Put(z)
 	end := int64(min(most, uint64(limit))) // largest size of the buffer
-	if end > some {
+	if end > room.Few {
 		if first, err := z.DecodeAll(zstdFirst(data), make([]byte, 0, zstdBlock+1)); err == nil && len(first) > 0 && onlyNUL(first) {
 			return nil, errNothing
 		}
@@ -119,9 +119,9 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 	if most != least {
 		// A writer that flushes often writes small blocks, so most may be far too
 		// high.
-		size = min(end, 16*int64(len(data))+some)
+		size = min(end, 16*int64(len(data))+room.Few)
 	}
-	if err := askFor(size); err != nil {
+	if err := room.For(size); err != nil {
 		return nil, err
 	}
 	plain := make([]byte, 0, size+1)
@@ -143,7 +143,7 @@ func unzstd(data []byte, limit int64) ([]byte, error) {
 			return nil, errTooLong
 		default:
 			size = min(4*size, end)
-			if err := askFor(size); err != nil {
+			if err := room.For(size); err != nil {
 				return nil, err
 			}
 			plain = append(make([]byte, 0, size+1), plain...)
@@ -232,10 +232,8 @@ func zstdFirst(data []byte) []byte {
 	return frame
 }
 
-const (
-	some      = 1 << 20   // bytes allocated without asking for memory
-	zstdBlock = 128 << 10 // largest size of a decompressed zstd block
-)
+// zstdBlock is the largest size of a decompressed zstd block.
+const zstdBlock = 128 << 10
 
 // drain reads a stream to its end. It reads a long one twice and counts its bytes
 // first, so that memory is allocated once and only within the limit. start opens
@@ -245,11 +243,11 @@ func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, min(limit, some)+1))
+	plain, err := io.ReadAll(io.LimitReader(r, min(limit, room.Few)+1))
 	switch {
 	case int64(len(plain)) > limit:
 		return nil, errTooLong
-	case err != nil || len(plain) <= some:
+	case err != nil || len(plain) <= room.Few:
 		return plain, err
 	case onlyNUL(plain):
 		return nil, errNothing
@@ -265,7 +263,7 @@ func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
 	if r, err = start(); err != nil {
 		return nil, err
 	}
-	if err := askFor(size); err != nil {
+	if err := room.For(size); err != nil {
 		return nil, err
 	}
 	plain = make([]byte, size)
@@ -278,14 +276,6 @@ func (p place) unread(at int, err error) *Error {
 	fault := p.fault(at, "cannot decompress: %v", err)
 	fault.Help, fault.Err = "", err
 	return fault
-}
-
-// askFor calls room.For for large sizes.
-func askFor(size int64) error {
-	if size <= some {
-		return nil
-	}
-	return room.For(size)
 }
 
 // onlyNUL reports whether all bytes are NUL. No module of a megabyte starts with as
@@ -403,7 +393,7 @@ func (op *opener) block(data []byte, p place, at int, size uint64) ([]byte, *Err
 	if size > uint64(max(op.left, 0)) {
 		return nil, op.bomb(p, at)
 	}
-	if err := askFor(int64(size)); err != nil {
+	if err := room.For(int64(size)); err != nil {
 		return nil, p.unread(at, err)
 	}
 	plain := make([]byte, size)
