@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ptxlink/internal/hashed"
 	"ptxlink/link/diag"
 )
 
@@ -21,18 +22,13 @@ type PlaceSearch struct {
 	m     *Module
 	text  []byte
 	body  diag.Span
-	names []searchedName
-	slots []int32 // by Tail: number+1 in names; 0 is free. Its length is a power of two
+	names []diag.Span // their declarations
+	table hashed.Table
 
 	// Known once a name occurs again:
 	head  int  // a place before which the body has no block, string or comment
 	clear int  // no comment /* */ before it
 	block bool // there is one
-}
-
-type searchedName struct {
-	declared diag.Span
-	tail     uint32
 }
 
 // PlainPlaces returns the places in the body of a function that mean names it declares
@@ -44,7 +40,8 @@ type searchedName struct {
 // declaration must be in the outermost block, and each use an operand on the line of its
 // opcode, behind the end of another statement.
 func (s *PlaceSearch) PlainPlaces(m *Module, d *Decl, declared []diag.Span) (places []NamePlace, ok bool) {
-	s.begin(m, d.Body, len(declared))
+	s.table.Clear()
+	*s = PlaceSearch{m: m, text: m.Src.Text, body: d.Body, names: s.names[:0], table: s.table}
 	var first [256]bool
 	for _, span := range declared {
 		if span.Off < d.Body.Off || span.End() > d.Body.End() || !s.add(span) {
@@ -68,54 +65,20 @@ func (s *PlaceSearch) PlainPlaces(m *Module, d *Decl, declared []diag.Span) (pla
 	return places, true
 }
 
-func (s *PlaceSearch) begin(m *Module, body diag.Span, names int) {
-	size := 16
-	for size < 4*names {
-		size *= 2
-	}
-	slots := s.slots[:min(size, cap(s.slots))]
-	if len(slots) < size {
-		slots = make([]int32, size)
-	}
-	clear(slots)
-	*s = PlaceSearch{m: m, text: m.Src.Text, body: body, names: s.names[:0], slots: slots}
-}
-
-// far limits how far from its slot a name may lie, whatever the names are.
-const far = 32
-
-// add adds a name by its declaration. It returns false if the name is not new, or too far
-// from its slot.
+// add adds a name by its declaration. It returns false if the name is not new.
 func (s *PlaceSearch) add(declared diag.Span) bool {
 	name := s.m.Src.Bytes(declared)
-	tail, mask := Tail(name), len(s.slots)-1
-	for i := range far {
-		slot := &s.slots[(int(tail)+i)&mask]
-		if *slot == 0 {
-			s.names = append(s.names, searchedName{declared, tail})
-			*slot = int32(len(s.names))
-			return true
-		}
-		if n := &s.names[*slot-1]; n.tail == tail && bytes.Equal(s.m.Src.Bytes(n.declared), name) {
-			return false
-		}
+	if s.find(name) >= 0 {
+		return false
 	}
-	return false
+	s.table.Add(hashed.Bytes(name))
+	s.names = append(s.names, declared)
+	return true
 }
 
 // find returns the number of a name, or -1.
 func (s *PlaceSearch) find(name []byte) int32 {
-	tail, mask := Tail(name), len(s.slots)-1
-	for i := range far {
-		number := s.slots[(int(tail)+i)&mask] - 1
-		if number < 0 {
-			return -1
-		}
-		if n := &s.names[number]; n.tail == tail && bytes.Equal(s.m.Src.Bytes(n.declared), name) {
-			return number
-		}
-	}
-	return -1
+	return s.table.Find(hashed.Bytes(name), func(n int32) bool { return bytes.Equal(s.m.Src.Bytes(s.names[n]), name) })
 }
 
 // search adds the places of names that start with c.
@@ -136,7 +99,7 @@ func (s *PlaceSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
 		if n < 0 {
 			continue
 		}
-		declared := s.names[n].declared
+		declared := s.names[n]
 		if from != int(declared.Off) && !s.plain(from, int(declared.Off)) {
 			return places, false
 		}
