@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
@@ -165,7 +164,7 @@ type fresh struct {
 	ranges map[string]int64
 	bases  map[string]bool
 	last   map[string]*derived
-	text   strings.Builder // of names
+	text   hashed.Text // of names
 }
 
 // derived is the state of the names that are derived from one.
@@ -220,7 +219,8 @@ func (n *fresh) next(d *derived) string {
 		if len(n.ranges) > 0 && int64(d.suffix) < n.ranges[d.base] {
 			continue
 		}
-		name := n.numbered(d)
+		var memory [64]byte
+		name := n.text.Keep(strconv.AppendInt(append(memory[:0], d.base...), int64(d.suffix), 10))
 		if len(n.taken) > 0 && n.taken[name] {
 			continue
 		}
@@ -230,27 +230,6 @@ func (n *fresh) next(d *derived) string {
 		}
 		return name
 	}
-}
-
-// numbered returns a string that shares memory with others.
-func (n *fresh) numbered(d *derived) string {
-	const together = 4096
-	var memory [20]byte
-	digits := strconv.AppendInt(memory[:0], int64(d.suffix), 10)
-	size := len(d.base) + len(digits)
-	if n.text.Cap()-n.text.Len() < size {
-		few := n.text.Cap() == 0
-		n.text = strings.Builder{}
-		if few { // most links rename little
-			n.text.Grow(max(64, size))
-		} else {
-			n.text.Grow(max(together, size))
-		}
-	}
-	n.text.WriteString(d.base)
-	n.text.Write(digits)
-	all := n.text.String()
-	return all[len(all)-size:]
 }
 
 // base derives a new base of a range from old. It ends in $, so that its members

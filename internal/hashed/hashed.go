@@ -2,7 +2,10 @@
 // themselves stay where they are.
 package hashed
 
-import "hash/maphash"
+import (
+	"hash/maphash"
+	"strings"
+)
 
 var seed = maphash.MakeSeed()
 
@@ -87,4 +90,19 @@ func (t *Table) insert(n int32) {
 		at = (at + 1) & mask
 	}
 	t.slots[at] = n + 1
+}
+
+// Text holds names, many of them in one string: that is one allocation for all of them.
+type Text struct{ text strings.Builder }
+
+// Keep returns a name as a string.
+func (t *Text) Keep(name []byte) string {
+	if t.text.Cap()-t.text.Len() < len(name) {
+		size := min(max(64, 2*t.text.Cap()), 1<<16)
+		t.text = strings.Builder{}
+		t.text.Grow(max(size, len(name)))
+	}
+	t.text.Write(name)
+	all := t.text.String()
+	return all[len(all)-len(name):]
 }

@@ -1,15 +1,11 @@
 package ptx
 
-import (
-	"strings"
-
-	"ptxlink/internal/hashed"
-)
+import "ptxlink/internal/hashed"
 
 // nameTable finds the ID of a module-scope name.
 type nameTable struct {
 	hashed.Table
-	text strings.Builder
+	text hashed.Text
 }
 
 // NameHash returns hashed.String of the name with an ID.
@@ -20,18 +16,17 @@ func (m *Module) find(name []byte) (NameID, bool) {
 	return NameID(id), id >= 0
 }
 
-// addName gives a new name the next ID. One string holds many names: that is one
-// allocation for all of them.
+// addName gives a new name the next ID.
 func (m *Module) addName(hash uint64, name []byte) NameID {
-	m.Names = append(m.Names, keepText(&m.table.text, name))
+	m.Names = append(m.Names, m.table.text.Keep(name))
 	return NameID(m.table.Add(hash))
 }
 
-// nameList numbers names. One string holds many of them.
+// nameList numbers names.
 type nameList struct {
 	table hashed.Table
 	names []string
-	text  strings.Builder
+	text  hashed.Text
 }
 
 func (l *nameList) find(hash uint64, name []byte) int32 {
@@ -55,18 +50,6 @@ func (l *nameList) add(name []byte) int32 {
 	if n := l.find(hash, name); n >= 0 {
 		return n
 	}
-	l.names = append(l.names, keepText(&l.text, name))
+	l.names = append(l.names, l.text.Keep(name))
 	return l.table.Add(hash)
-}
-
-// keepText returns a string that shares memory with others.
-func keepText(text *strings.Builder, name []byte) string {
-	if text.Cap()-text.Len() < len(name) {
-		size := min(max(64, 2*text.Cap()), 1<<16)
-		*text = strings.Builder{}
-		text.Grow(max(size, len(name)))
-	}
-	text.Write(name)
-	all := text.String()
-	return all[len(all)-len(name):]
 }
