@@ -2,30 +2,22 @@ package resolve
 
 import "strings"
 
-// explanations tell why a well-known symbol is missing, by name prefix; the first
+// explanations tell why a well-known symbol is missing, by prefixes of its name; the first
 // match counts. PTX Interoperability 7 lists what device code does not have.
-var explanations = []struct{ prefix, text string }{
-	{"__cxa_guard_", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
-	{"_ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
+var explanations = []struct{ prefixes, text string }{
+	{"__cxa_guard_ _ZGV", "this guards the initialisation of a static variable inside a function, which device code does not have (PTX Interoperability 7); initialise it with a constant"},
 	{"__cxa_atexit", "this registers a global destructor, which device code does not have (PTX Interoperability 7)"},
 	{"_GLOBAL__", "this is a global constructor, which device code does not have (PTX Interoperability 7); initialise the object with a constant"},
 	{"__cxa_pure_virtual", "this is called in place of a pure virtual function; define it, or compile the whole class for the device"},
-	{"__cxa_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
-	{"__gxx_personality_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
-	{"_Unwind_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
-	{"__dynamic_cast", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
-	{"_ZTVN10__cxxabiv1", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
-	{"_ZTI", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
-	{"_ZTS", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
+	{"__cxa_ __gxx_personality_ _Unwind_", "this is part of C++ exceptions, which device code does not have (PTX Interoperability 7); compile with -fno-exceptions"},
+	{"__dynamic_cast _ZTVN10__cxxabiv1 _ZTI _ZTS", "this is part of RTTI, which device code does not have (PTX Interoperability 7); compile with -fno-rtti"},
 	{"_ZTV", "this is a virtual table; it is defined in the module that defines the first virtual function of the class, and the device cannot use one of the host (PTX Interoperability 7)"},
 	{"_ZTT", "this is a table of virtual tables; it is defined in the module that defines the first virtual function of the class"},
 	{"_Znw", "this is operator new; nvcc and clang turn it into malloc, other modules must define it"},
 	{"_Zna", "this is operator new[]; nvcc and clang turn it into malloc, other modules must define it"},
 	{"_Zdl", "this is operator delete; nvcc and clang turn it into free, other modules must define it"},
 	{"_Zda", "this is operator delete[]; nvcc and clang turn it into free, other modules must define it"},
-	{"_ZNSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
-	{"_ZNKSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
-	{"_ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
+	{"_ZNSt _ZNKSt _ZSt", "this is part of the C++ standard library, which device code does not have (PTX Interoperability 7)"},
 	{"__nv_", "this is a libdevice function; ptxlink libdevice creates libdevice.a from your CUDA toolkit, and ptxlink FILE... -L. -ldevice links it"},
 	{"__cudaCDP2", "kernels that launch kernels need libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
@@ -35,12 +27,15 @@ var explanations = []struct{ prefix, text string }{
 
 // stdio holds the C functions that device code does not have. It has only printf,
 // as vprintf.
-var stdio = map[string]bool{}
+var stdio = setOf("printf puts putchar fprintf fputs fputc fwrite fread fopen fclose fflush fscanf scanf sprintf snprintf vsnprintf")
 
-func init() {
-	for _, name := range strings.Fields("printf puts putchar fprintf fputs fputc fwrite fread fopen fclose fflush fscanf scanf sprintf snprintf vsnprintf") {
-		stdio[name] = true
+// setOf returns the set of the words of a text.
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
 	}
+	return set
 }
 
 // Explain returns the likely reason why a name is missing, or "" if the name is not
@@ -50,8 +45,10 @@ func Explain(name string) string {
 		return "printf is the only stdio function in device code; nvcc and clang turn it into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
 	}
 	for _, e := range explanations {
-		if strings.HasPrefix(name, e.prefix) {
-			return e.text
+		for prefix := range strings.FieldsSeq(e.prefixes) {
+			if strings.HasPrefix(name, prefix) {
+				return e.text
+			}
 		}
 	}
 	return ""
