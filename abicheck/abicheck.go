@@ -21,10 +21,7 @@ func Symbols(t *resolve.Table, log *diag.Log) {
 		if s.Uniform {
 			continue
 		}
-		ref := s.Def
-		if !s.Defined() {
-			ref = s.Mentions[0]
-		}
+		ref := s.Main()
 		for _, id := range s.Mentions {
 			if id != ref && !t.Clash(id, ref) {
 				c.compare(s, id, ref)

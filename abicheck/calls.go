@@ -33,17 +33,9 @@ func Calls(t *resolve.Table, log *diag.Log) {
 
 func (c *checker) call(id object.ID, call *ptx.Call) {
 	f := c.t.Files[id.File]
-	callee := id
-	if s := c.t.Of(id); s != resolve.None {
-		if callee = c.t.Symbols[s].Def; callee.File < 0 {
-			callee = c.t.Symbols[s].Mentions[0]
-		}
-	}
+	callee := c.t.Main(id)
 	def, own := side{c.t.Files[callee.File], c.declOf(callee)}, c.declOf(id)
-	if def.decl == nil || own == nil {
-		return
-	}
-	if def.decl.Kind != own.Kind {
+	if def.decl == nil || own == nil || def.decl.Kind != own.Kind {
 		return
 	}
 	if def.decl.Kind == ptx.Entry {

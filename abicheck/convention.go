@@ -60,12 +60,7 @@ func calledNames(t *resolve.Table) [][]bool {
 	for i, f := range t.Files {
 		for n := range f.Calls {
 			if call := &f.Calls[n]; call.Use >= 0 {
-				id := object.ID{File: int32(i), Name: f.Uses[call.Use].Name}
-				if s := t.Of(id); s != resolve.None {
-					if id = t.Symbols[s].Def; id.File < 0 {
-						id = t.Symbols[s].Mentions[0]
-					}
-				}
+				id := t.Main(object.ID{File: int32(i), Name: f.Uses[call.Use].Name})
 				called[id.File][id.Name] = true
 			}
 		}

@@ -32,10 +32,7 @@ func CxxNames(t *resolve.Table, log *diag.Log) {
 		if !strings.HasPrefix(s.Name, "_Z") {
 			continue
 		}
-		id := s.Def
-		if id.File < 0 {
-			id = s.Mentions[0]
-		}
+		id := s.Main()
 		cxxName(t.Files[id.File], id.Name, log)
 	}
 }

@@ -180,11 +180,9 @@ func (c *checker) addressTaken() []side {
 			if len(calls) > 0 && calls[0].Use == int32(u) {
 				continue
 			}
-			id := object.ID{File: int32(i), Name: use.Name}
-			if s := c.t.Of(id); s != resolve.None {
-				if id = c.t.Symbols[s].Def; id.File < 0 {
-					continue
-				}
+			id, ok := c.t.Definer(object.ID{File: int32(i), Name: use.Name})
+			if !ok {
+				continue
 			}
 			d := c.declOf(id)
 			if d == nil || d.Kind != ptx.Func || seen[id] {

@@ -114,12 +114,7 @@ func appendEdges(edges []Edge, m *ptx.Module, decl *ptx.Decl, from string, funct
 // function returns the output name of the function that a name refers to. ok is false
 // for a variable.
 func (d describer) function(id object.ID) (name string, ok bool) {
-	if s := d.t.Of(id); s != resolve.None {
-		id = d.t.Symbols[s].Mentions[0]
-		if d.t.Symbols[s].Defined() {
-			id = d.t.Symbols[s].Def
-		}
-	}
+	id = d.t.Main(id)
 	f := d.t.Files[id.File]
 	if decl := f.DeclOf(id.Name); decl != nil && decl.Kind == ptx.Variable {
 		return "", false

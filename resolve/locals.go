@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sort"
@@ -282,7 +283,7 @@ func (o *owners) suspects(f *object.File, file int32) []int32 {
 			add(d)
 		}
 	}
-	sort.Slice(list, func(i, j int) bool { return list[i] < list[j] })
+	slices.Sort(list)
 	return slices.Compact(list)
 }
 
@@ -312,10 +313,7 @@ func (o *owners) foreignMember(base string, count int64, file, end int32) bool {
 }
 
 func (n *numbered) sort() {
-	if n.mixed != nil {
-		return
-	}
-	sort.SliceStable(n.names, func(i, j int) bool { return n.names[i].number < n.names[j].number })
+	slices.SortStableFunc(n.names, func(a, b numberedName) int { return cmp.Compare(a.number, b.number) })
 	mixed, latest := false, int32(0)
 	for _, name := range n.names {
 		mixed = mixed || name.file != n.names[0].file

@@ -144,12 +144,8 @@ func (t *Table) hidden(id object.ID) bool {
 // Kept reports whether the definition that a name refers to is in the output, or may be
 // in another module: Collect did not remove it.
 func (t *Table) Kept(id object.ID) bool {
-	if s := t.Of(id); s != None {
-		if id = t.Symbols[s].Def; id.File < 0 {
-			return true
-		}
-	}
-	return !t.Files[id.File].Symbols[id.Name].Defined() || !t.removed(id)
+	id, ok := t.Definer(id)
+	return !ok || !t.Files[id.File].Symbols[id.Name].Defined() || !t.removed(id)
 }
 
 // WhyLive returns the way from a root to a definition: the root first, each the user
@@ -256,12 +252,8 @@ func (c *collector) use(id object.ID, by *object.ID) {
 		return
 	}
 	m.used = true
-	if s := c.t.Of(id); s != None {
-		if id = c.t.Symbols[s].Def; id.File < 0 {
-			return
-		}
-	}
-	if c.marks[id.File][id.Name].live || !c.t.Files[id.File].Symbols[id.Name].Defined() {
+	id, ok := c.t.Definer(id)
+	if !ok || c.marks[id.File][id.Name].live || !c.t.Files[id.File].Symbols[id.Name].Defined() {
 		return
 	}
 	if by != nil && c.why != nil {

@@ -43,6 +43,14 @@ type Symbol struct {
 // Defined reports whether the link has a definition.
 func (s *Symbol) Defined() bool { return s.Def.File >= 0 }
 
+// Main returns the mention that stands for the symbol: its definition, or else the first.
+func (s *Symbol) Main() object.ID {
+	if s.Defined() {
+		return s.Def
+	}
+	return s.Mentions[0]
+}
+
 // Table holds the symbol of every name of every file.
 type Table struct {
 	Files   []*object.File
@@ -56,6 +64,23 @@ type Table struct {
 
 // Of returns the external symbol of a name in a file, or None.
 func (t *Table) Of(id object.ID) SymbolID { return t.of[id.File][id.Name] }
+
+// Definer returns the name with the definition that a name in a file refers to; ok is false if
+// nothing defines it. A name that is local to its file refers to itself.
+func (t *Table) Definer(id object.ID) (definer object.ID, ok bool) {
+	if s := t.Of(id); s != None {
+		id = t.Symbols[s].Def
+	}
+	return id, id.File >= 0
+}
+
+// Main returns Symbol.Main of the symbol of a name, or a name that is local to its file.
+func (t *Table) Main(id object.ID) object.ID {
+	if s := t.Of(id); s != None {
+		return t.Symbols[s].Main()
+	}
+	return id
+}
 
 // Lookup returns the external symbol of a name.
 func (t *Table) Lookup(name string) (*Symbol, bool) {
@@ -88,12 +113,7 @@ func (t *Table) LiveDecl(at DeclID) bool {
 // output, through resolution and aliases. ok is false if there is none: the name is
 // undefined, an alias of an undefined name, or removed by Collect.
 func (t *Table) Definition(id object.ID) (at DeclID, ok bool) {
-	if s := t.Of(id); s != None {
-		if id = t.Symbols[s].Def; id.File < 0 {
-			return DeclID{}, false
-		}
-	}
-	if t.removed(id) {
+	if id, ok = t.Definer(id); !ok || t.removed(id) {
 		return DeclID{}, false
 	}
 	f := t.Files[id.File]

@@ -126,26 +126,28 @@ const maxNamesakes = 100
 // namesake returns the definition that name gets with another scope: a namespace is
 // missing on one side. The parameters are the same if both names have them.
 func (h *hints) namesake(wanted cxxName, kind ptx.DeclKind) found {
-	for _, at := range first(h.lasts[wanted.last], maxNamesakes) {
-		other := h.spelt[at]
-		if h.kind(at) == kind && wanted.nested(other) && (wanted.params == other.params || wanted.params == "" || other.params == "") {
-			return h.list[at]
-		}
-	}
-	return found{}
+	return h.sameLast(wanted, kind, func(other cxxName) bool {
+		return wanted.nested(other) && (wanted.params == other.params || wanted.params == "" || other.params == "")
+	})
 }
 
 // instance returns another instance of the template that name is an instance of.
 func (h *hints) instance(wanted cxxName, kind ptx.DeclKind) found {
-	for _, at := range first(h.lasts[wanted.last], maxNamesakes) {
-		if other := h.spelt[at]; h.kind(at) == kind && wanted.template && other.template && wanted.scope == other.scope {
+	return h.sameLast(wanted, kind, func(other cxxName) bool {
+		return wanted.template && other.template && wanted.scope == other.scope
+	})
+}
+
+// sameLast returns the first definition with the last part of a name that fits.
+func (h *hints) sameLast(wanted cxxName, kind ptx.DeclKind, fits func(other cxxName) bool) found {
+	list := h.lasts[wanted.last]
+	for _, at := range list[:min(len(list), maxNamesakes)] {
+		if h.kind(at) == kind && fits(h.spelt[at]) {
 			return h.list[at]
 		}
 	}
 	return found{}
 }
-
-func first(list []int, n int) []int { return list[:min(len(list), n)] }
 
 // misspelt returns the definition whose last part is the most similar, in the same scope.
 // Names that differ in digits only are not misspelt: such functions are numbered.
