@@ -126,9 +126,9 @@ func (g *generator) member(depth int, mayBeAnonymous bool) Member {
 		m.Type = Named("char")
 	}
 	if !m.BitField && g.one(6) {
-		m.Type = ArrayOf(m.Type, 1+g.rand.Int64N(4))
+		m.Type = arrayOf(m.Type, 1+g.rand.Int64N(4))
 		if g.one(3) {
-			m.Type = ArrayOf(m.Type, 1+g.rand.Int64N(3))
+			m.Type = arrayOf(m.Type, 1+g.rand.Int64N(3))
 		}
 	}
 	m.Name = g.newName()
@@ -180,3 +180,6 @@ func text(t *Type) string {
 	}
 	return b.String() + "}"
 }
+
+// arrayOf returns the type of an array of count elements.
+func arrayOf(elem *Type, count int64) *Type { return &Type{Kind: Array, Elem: elem, Count: count} }

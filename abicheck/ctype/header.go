@@ -49,7 +49,7 @@ func (h *Header) Type(name string) (*Type, error) {
 		last = rest
 	}
 	var t *Type
-	if full := p.within(scope, last, func(full string) bool { return p.tags[full] != nil }, nil); tagged {
+	if full := p.within(scope, last, keyOf(p.tags), nil); tagged {
 		t = p.tags[full]
 	} else {
 		t = p.typeIn(scope, false, last)
@@ -297,7 +297,7 @@ func (s *skipping) note(t, before token) {
 func (p *parser) declares(f failure, name string) bool {
 	tag := false // behind struct, union, class or enum
 	for i := f.from; i < f.end && i+1 < len(p.tokens); i++ {
-		tag = tag || slices.Contains([]string{"struct", "union", "class", "enum"}, p.tokens[i].text)
+		tag = tag || isRecordWord(p.tokens[i].text)
 		after := p.tokens[i+1].text
 		if p.tokens[i].text == name && (after == ";" || tag && (after == "{" || after == ":")) {
 			return true

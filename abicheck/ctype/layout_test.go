@@ -164,10 +164,10 @@ func TestPadding(t *testing.T) {
 // TestLayOutRefuses checks types that a caller can build but the parser cannot.
 func TestLayOutRefuses(t *testing.T) {
 	loop := &Type{Kind: Struct, Name: "L"}
-	loop.Members = []Member{{Name: "again", Type: ArrayOf(loop, 2)}}
+	loop.Members = []Member{{Name: "again", Type: arrayOf(loop, 2)}}
 	huge := Named("double")
 	for range 5 {
-		huge = ArrayOf(huge, 1<<12)
+		huge = arrayOf(huge, 1<<12)
 	}
 	member := func(m Member) *Type { return &Type{Kind: Struct, Members: []Member{m}} }
 	i := Named("int")
@@ -182,7 +182,7 @@ func TestLayOutRefuses(t *testing.T) {
 		"a: a bit field cannot be of type float":         member(Member{Name: "a", Type: Named("float"), BitField: true, Width: 3}),
 		"a: a bit field without bits cannot have a name": member(Member{Name: "a", Type: i, BitField: true}),
 		"a: a bool bit field has 1 bit, not 2":           member(Member{Name: "a", Type: Named("bool"), BitField: true, Width: 2}),
-		"an array cannot have -4 elements":               ArrayOf(i, -4),
+		"an array cannot have -4 elements":               arrayOf(i, -4),
 		"a.b: void has no size":                          member(Member{Name: "a", Type: member(Member{Name: "b"})}),
 	} {
 		_, err := LayOut(typ, LP64)

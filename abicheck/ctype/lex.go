@@ -162,12 +162,10 @@ func (p *parser) take(text string) bool {
 	return false
 }
 
-func (p *parser) expect(text, after string) token {
-	t := p.peek()
-	if !p.take(text) {
+func (p *parser) expect(text, after string) {
+	if t := p.peek(); !p.take(text) {
 		p.fail(t.span, "", "expected %q %s, not %s", text, after, t)
 	}
-	return t
 }
 
 func (t token) String() string {

@@ -23,17 +23,16 @@ type Declared struct {
 // array.
 //
 // An error is a *diag.Message that points into src.
-func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
+func Parse(src *diag.Source, m Model) ([]Declared, error) {
 	p := newParser(src, m)
-	defer func() {
-		if what := recover(); what != nil {
-			failed, ours := what.(parseError)
-			if !ours {
-				panic(what)
-			}
-			declared, err = nil, failed.Message
-		}
-	}()
+	if err := p.try(p.declarations); err != nil {
+		return nil, err
+	}
+	return p.declared, nil
+}
+
+// declarations reads the whole text.
+func (p *parser) declarations() {
 	p.lex()
 	for p.peek().kind != 0 {
 		if !p.structure() {
@@ -50,7 +49,6 @@ func Parse(src *diag.Source, m Model) (declared []Declared, err error) {
 	if len(p.declared) == 0 {
 		p.fail(diag.Span{}, "such as 'struct { char c; int b : 5; }'", "there is no declaration")
 	}
-	return p.declared, nil
 }
 
 func newParser(src *diag.Source, m Model) *parser {
@@ -224,19 +222,15 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 			continue
 		}
 		switch w.text {
-		case "struct", "union", "class":
+		case "struct", "union", "class", "enum":
 			if found || len(words) > 0 {
 				p.fail(w.span, "", "a second type")
 			}
-			t, in = p.record()
-			found = true
-			continue
-		case "enum":
-			if found || len(words) > 0 {
-				p.fail(w.span, "", "a second type")
+			if found = true; w.text == "enum" {
+				t, in = p.enum()
+			} else {
+				t, in = p.record()
 			}
-			t, in = p.enum()
-			found = true
 			continue
 		case "signed", "__signed__", "unsigned", "char", "short", "int", "long", "float", "double", "void", "__int128":
 			if found {
@@ -255,7 +249,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		named, name := p.typeAt()
 		if named == nil {
 			first, _, _ := strings.Cut(name.text, "::")
-			if err := p.lost[p.lookUp(first, func(full string) bool { return p.lost[full] != nil })]; err != nil {
+			if err := p.lost[p.lookUp(first, keyOf(p.lost))]; err != nil {
 				panic(parseError{err})
 			}
 			p.fail(name.span, "declare it before: struct "+name.text+" { ... };", "unknown type %s", name.text)
@@ -373,7 +367,7 @@ func (p *parser) enum() (*Type, introduced) {
 func (p *parser) enumWithoutValues(t *Type, tag token, fixed bool) *Type {
 	known := p.tags[t.Name]
 	if p.peek().text != ";" {
-		known = p.tags[p.lookUp(tag.text, func(full string) bool { return p.tags[full] != nil })]
+		known = p.tags[p.lookUp(tag.text, keyOf(p.tags))]
 	}
 	switch {
 	case known != nil && known.Kind == Enum:

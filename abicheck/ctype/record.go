@@ -134,7 +134,7 @@ func (p *parser) specialTag(tag token) string {
 func (p *parser) tagged(tag token, kind Kind) *Type {
 	full := p.scope + tag.text
 	if p.peek().text != ";" || p.tags[full] == nil { // "struct S;" declares one in this scope
-		if known := p.lookUp(tag.text, func(full string) bool { return p.tags[full] != nil }); known != "" && p.peek().text != ";" {
+		if known := p.lookUp(tag.text, keyOf(p.tags)); known != "" && p.peek().text != ";" {
 			full = known
 		}
 	}
@@ -163,7 +163,7 @@ func (p *parser) startsBases() bool {
 func (p *parser) bases(kind Kind) (bases []Member) {
 	p.next()
 	for {
-		for p.peek().text == "public" || p.peek().text == "private" || p.peek().text == "protected" {
+		for isAccess(p.peek().text) {
 			p.next()
 		}
 		w := p.peek()
@@ -194,6 +194,8 @@ func (p *parser) bases(kind Kind) (bases []Member) {
 	}
 }
 
+func isAccess(w string) bool { return w == "public" || w == "private" || w == "protected" }
+
 // members reads up to the closing brace of t. public says whether members are public
 // before the first label.
 func (p *parser) members(t *Type, public bool) {
@@ -210,7 +212,7 @@ func (p *parser) members(t *Type, public bool) {
 			p.fail(w.span, "move it before the struct", "a directive within a struct is not supported")
 		case w.kind == 0:
 			p.fail(open.span, "", "the \"{\" is not closed")
-		case (w.text == "public" || w.text == "private" || w.text == "protected") && p.peekAt(1).text == ":":
+		case isAccess(w.text) && p.peekAt(1).text == ":":
 			public = w.text == "public"
 			p.next()
 			p.next()

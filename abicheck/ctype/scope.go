@@ -77,6 +77,14 @@ func (p *parser) find(from string, anywhere bool, name string, declared func(str
 	return p.within(from, name, declared, nil)
 }
 
+// keyOf returns a function that reports whether a name is in a table.
+func keyOf[V any](table map[string]V) func(name string) bool {
+	return func(name string) bool {
+		_, known := table[name]
+		return known
+	}
+}
+
 // typeAt reads the name of a type, with the scopes before it and the arguments of a
 // template. If there is no such type, it returns nil, with the whole name as the text of
 // the word that is not known.
@@ -157,10 +165,7 @@ func (p *parser) valueAt(w token) (int64, bool) {
 		p.next()
 		w = p.next()
 	}
-	full := p.find(scope, anywhere, w.text, func(full string) bool {
-		_, known := p.enumerators[full]
-		return known
-	})
+	full := p.find(scope, anywhere, w.text, keyOf(p.enumerators))
 	return p.enumerators[full], full != ""
 }
 

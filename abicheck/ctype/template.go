@@ -36,7 +36,7 @@ func (p *parser) template(scope string, anywhere bool, name string) *template {
 	if len(p.templates) == 0 {
 		return nil
 	}
-	return p.templates[p.find(scope, anywhere, name, func(full string) bool { return p.templates[full] != nil })]
+	return p.templates[p.find(scope, anywhere, name, keyOf(p.templates))]
 }
 
 // templateDeclaration reads a template. Those of functions and variables are skipped.
@@ -299,33 +299,23 @@ func (p *parser) argument(t *Type) string {
 	for _, word := range []string{"struct ", "union ", "enum "} {
 		name = strings.TrimPrefix(name, word)
 	}
-	if t.Kind == Bool {
+	signed := name
+	if name != "size_t" && t.Unsigned {
+		signed = strings.TrimPrefix(name, "u")
+	}
+	switch {
+	case t.Kind == Bool:
 		return "bool"
-	}
-	sizes := map[string]int64{
-		"int8_t": 1, "int16_t": 2, "int32_t": 4, "int64_t": -p.model.Long, "intmax_t": -p.model.Long,
-		"intptr_t": -p.model.Pointer, "ptrdiff_t": -p.model.Pointer, "ssize_t": -p.model.Pointer, "size_t": -p.model.Pointer,
-	}
-	if t.Kind != Integer {
+	case t.Kind != Integer || !slices.Contains(otherNames, signed):
 		return name
 	}
-	plain := name
-	if name != "size_t" && t.Unsigned {
-		plain = strings.TrimPrefix(name, "u")
-	}
-	switch size := sizes[plain]; {
+	size := t.size(p.model)
+	name = map[int64]string{1: "char", 2: "short", 4: "int", 8: "long"}[size]
+	switch {
 	case size == 1 && !t.Unsigned:
 		return "signed char"
-	case size == 0:
-		return name
-	default:
-		name = map[int64]string{1: "char", 2: "short", 4: "int", -4: "long long", -8: "long"}[size]
-		if strings.HasSuffix(plain, "ptr_t") || plain == "ptrdiff_t" || strings.HasSuffix(plain, "size_t") {
-			name = map[int64]string{4: "int", 8: "long"}[p.model.Pointer]
-			if p.model.Pointer > p.model.Long {
-				name = "long long"
-			}
-		}
+	case size > p.model.Long:
+		name = "long long"
 	}
 	if t.Unsigned {
 		name = "unsigned " + name
@@ -333,6 +323,7 @@ func (p *parser) argument(t *Type) string {
 	return name
 }
 
-var recordWords = []string{"struct", "class", "union", "enum"}
+// otherNames are names of integers that stand for others, by their size.
+var otherNames = []string{"int8_t", "int16_t", "int32_t", "int64_t", "intmax_t", "intptr_t", "ptrdiff_t", "ssize_t", "size_t"}
 
-func isRecordWord(w string) bool { return slices.Contains(recordWords, w) }
+func isRecordWord(w string) bool { return w == "struct" || w == "class" || w == "union" || w == "enum" }

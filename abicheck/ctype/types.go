@@ -149,9 +149,6 @@ func (t *Type) count() string {
 // PointerTo returns the type of a generic pointer to elem.
 func PointerTo(elem *Type) *Type { return &Type{Kind: Pointer, Elem: elem} }
 
-// ArrayOf returns the type of an array of count elements.
-func ArrayOf(elem *Type, count int64) *Type { return &Type{Kind: Array, Elem: elem, Count: count} }
-
 // Named returns a type that needs no declaration: the fundamental types of C in
 // their shortest spelling ("unsigned long"), those of stdint.h, and CUDA's. It
 // returns nil for other names.
