@@ -13,69 +13,57 @@ import (
 // expression. It is enough for any distance in 32-bit DWARF.
 const referenceSize = 5
 
-// The operands of an operation of an expression. Operations without an entry are
-// unknown, and an expression that contains one cannot be moved.
-const (
-	opNone   = iota + 1
-	opAddr   // an address
-	op1      // 1, 2, 4 or 8 bytes
-	op2      //
-	op4      //
-	op8      //
-	opU      // LEB128
-	opS      // signed LEB128
-	opUU     //
-	opUS     //
-	opBranch // 2 bytes, relative to the next operation
-	opBlock  // a length and data
-	opInner  // a length and an expression
-	opRef2   // a DIE of the unit in 2 bytes
-	opRef4   //
-	opRefU   // a DIE of the unit as LEB128
-	opRef0   // the same, 0 for the generic type
-	opUrefU  // LEB128 and a DIE
-	op1RefU  // a byte and a DIE
-	opConst  // a DIE, a size in one byte, data
-	opInfo   // an offset into .debug_info
-	opInfoS  // that and a signed LEB128
-)
-
-var operands = func() (t [256]uint8) {
-	set := func(kind uint8, ops ...int) {
+// operands holds the operands of each operation of an expression, a letter for each. An
+// operation without letters is unknown, and an expression that contains one cannot be moved.
+//
+//   - none
+//     1 2 4 8 so many bytes
+//     a an address
+//     u s LEB128, without and with a sign
+//     b 2 bytes, the distance to an operation
+//     k a length and data
+//     e a length and an expression
+//     h w a DIE of the unit in 2 or 4 bytes
+//     r a DIE of the unit as LEB128
+//     z the same, 0 for the generic type
+//     c a size in one byte and data
+//     i an offset into .debug_info
+var operands = func() (t [256]string) {
+	set := func(letters string, ops ...int) {
 		for _, op := range ops {
-			t[op] = kind
+			t[op] = letters
 		}
 	}
-	all := func(kind uint8, from, to int) {
+	all := func(letters string, from, to int) {
 		for op := from; op <= to; op++ {
-			t[op] = kind
+			t[op] = letters
 		}
 	}
-	set(opAddr, 0x03)
-	all(opNone, 0x12, 0x27) // stack and arithmetic; some follow below
-	all(opNone, 0x29, 0x2e) // comparisons
-	all(opNone, 0x30, 0x6f) // lit0 to reg31
-	all(opS, 0x70, 0x8f)    // breg0 to breg31
-	set(opNone, 0x06, 0x96, 0x97, 0x9b, 0x9c, 0x9f, 0xe0, 0xf0)
-	set(op1, 0x08, 0x09, 0x15, 0x94, 0x95)
-	set(op2, 0x0a, 0x0b)
-	set(op4, 0x0c, 0x0d)
-	set(op8, 0x0e, 0x0f)
-	set(opU, 0x10, 0x23, 0x90, 0x93)
-	set(opS, 0x11, 0x91)
-	set(opUS, 0x92)
-	set(opUU, 0x9d)
-	set(opBranch, 0x28, 0x2f)
-	set(opBlock, 0x9e)
-	set(opInner, 0xa3, 0xf3)            // entry_value
-	set(opRef2, 0x98)                   // call2
-	set(opRef4, 0x99, 0xfa)             // call4, GNU_parameter_ref
-	set(opInfo, 0x9a, 0xfd)             // call_ref, GNU_variable_value
-	set(opInfoS, 0xa0, 0xf2)            // implicit_pointer
-	set(opConst, 0xa4, 0xf4)            // const_type
-	set(opUrefU, 0xa5, 0xf5)            // regval_type
-	set(op1RefU, 0xa6, 0xa7, 0xf6)      // deref_type, xderef_type
-	set(opRef0, 0xa8, 0xa9, 0xf7, 0xf9) // convert, reinterpret
+	set("a", 0x03)
+	all("-", 0x12, 0x27) // stack and arithmetic; some follow below
+	all("-", 0x29, 0x2e) // comparisons
+	all("-", 0x30, 0x6f) // lit0 to reg31
+	all("s", 0x70, 0x8f) // breg0 to breg31
+	set("-", 0x06, 0x96, 0x97, 0x9b, 0x9c, 0x9f, 0xe0, 0xf0)
+	set("1", 0x08, 0x09, 0x15, 0x94, 0x95)
+	set("2", 0x0a, 0x0b)
+	set("4", 0x0c, 0x0d)
+	set("8", 0x0e, 0x0f)
+	set("u", 0x10, 0x23, 0x90, 0x93)
+	set("s", 0x11, 0x91)
+	set("us", 0x92)
+	set("uu", 0x9d)
+	set("b", 0x28, 0x2f)
+	set("k", 0x9e)
+	set("e", 0xa3, 0xf3)             // entry_value
+	set("h", 0x98)                   // call2
+	set("w", 0x99, 0xfa)             // call4, GNU_parameter_ref
+	set("i", 0x9a, 0xfd)             // call_ref, GNU_variable_value
+	set("is", 0xa0, 0xf2)            // implicit_pointer
+	set("rc", 0xa4, 0xf4)            // const_type
+	set("ur", 0xa5, 0xf5)            // regval_type
+	set("1r", 0xa6, 0xa7, 0xf6)      // deref_type, xderef_type
+	set("z", 0xa8, 0xa9, 0xf7, 0xf9) // convert, reinterpret
 	return t
 }()
 
@@ -98,96 +86,69 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 		}
 		l.patches = append(l.patches, patch{off: off, end: end, size: size, kind: kind, in: m.layouts[u.Section], value: u.Off + int64(to), from: u.Off})
 	}
-	refU := func(zero bool) {
-		at := r.At
-		if n := r.Uleb(); r.Err == nil && !(zero && n == 0) {
-			ref(at, r.At, referenceSize, uleb, n)
-		}
-	}
 	for r.At < end && r.Err == nil {
-		at := r.At
-		starts = append(starts, at)
+		starts = append(starts, r.At)
 		op := r.Uint(1)
-		switch operands[op] {
-		case opNone:
-		case opAddr:
-			if r.Skip(uint64(u.AddrSize)); l.pairs && r.Err == nil && m.isGone(l.fixupAt(at+1)) {
-				l.put(at+1, r.At, make([]byte, u.AddrSize)) // 1 is for pairs
-			}
-		case op1:
-			r.Skip(1)
-		case op2:
-			r.Skip(2)
-		case op4:
-			r.Skip(4)
-		case op8:
-			r.Skip(8)
-		case opU:
-			r.Uleb()
-		case opS:
-			r.Sleb()
-		case opUU:
-			r.Uleb()
-			r.Uleb()
-		case opUS:
-			r.Uleb()
-			r.Sleb()
-		case opBranch:
-			distance := int64(int16(r.Uint(2)))
-			branches = append(branches, branch{r.At - 2, r.At + distance})
-		case opBlock:
-			r.Skip(r.Uleb())
-		case opInner:
+		if operands[op] == "" {
+			r.At--
+			r.Fail("operation 0x%x of an expression is not known", op)
+		}
+		for _, operand := range operands[op] {
 			at := r.At
-			length := r.Uleb()
-			inner := r.At
-			if r.Skip(length); r.Err != nil {
-				break
-			}
-			i := len(l.patches)
-			l.patches = append(l.patches, patch{}) // the length comes first
-			size, err := m.expression(l, u, inner, r.At, depth+1)
-			if err != nil {
-				return 0, err
-			}
-			bytes := binary.AppendUvarint(nil, uint64(size))
-			l.patches[i] = l.literal(at, inner, bytes)
-		case opRef2: // the distance may outgrow it
-			if n := r.Uint(2); r.Err == nil {
-				l.put(at, at+1, []byte{call4})
-				ref(at+1, r.At, 4, reference, n)
-			}
-		case opRef4:
-			if n := r.Uint(4); r.Err == nil && l.fixupAt(at+1) == nil {
-				ref(at+1, r.At, 4, reference, n)
-			}
-		case opRefU:
-			refU(false)
-		case opRef0:
-			refU(true)
-		case opUrefU:
-			r.Uleb()
-			refU(false)
-		case op1RefU:
-			r.Skip(1)
-			refU(false)
-		case opConst:
-			refU(false)
-			r.Skip(r.Uint(1))
-		case opInfo, opInfoS:
-			if n := r.Uint(u.RefAddrSize()); r.Err == nil && l.fixupAt(at+1) == nil {
-				if m.layouts[".debug_info"] == nil || n > uint64(len(m.layouts[".debug_info"].data.Bytes)) {
-					r.Fail("an expression refers to no entry")
+			switch operand {
+			case '1', '2', '4', '8':
+				r.Skip(uint64(operand - '0'))
+			case 'a':
+				if r.Skip(uint64(u.AddrSize)); l.pairs && r.Err == nil && m.isGone(l.fixupAt(at)) {
+					l.put(at, r.At, make([]byte, u.AddrSize)) // 1 is for pairs
+				}
+			case 'u':
+				r.Uleb()
+			case 's':
+				r.Sleb()
+			case 'b':
+				distance := int64(int16(r.Uint(2)))
+				branches = append(branches, branch{at, r.At + distance})
+			case 'k':
+				r.Skip(r.Uleb())
+			case 'c':
+				r.Skip(r.Uint(1))
+			case 'e':
+				length := r.Uleb()
+				inner := r.At
+				if r.Skip(length); r.Err != nil {
 					break
 				}
-				l.putSection(at+1, r.At, m.layouts[".debug_info"], n)
+				i := len(l.patches)
+				l.patches = append(l.patches, patch{}) // the length comes first
+				size, err := m.expression(l, u, inner, r.At, depth+1)
+				if err != nil {
+					return 0, err
+				}
+				l.patches[i] = l.literal(at, inner, binary.AppendUvarint(nil, uint64(size)))
+			case 'h': // the distance may outgrow it
+				if n := r.Uint(2); r.Err == nil {
+					l.put(at-1, at, []byte{call4})
+					ref(at, r.At, 4, reference, n)
+				}
+			case 'w':
+				if n := r.Uint(4); r.Err == nil && l.fixupAt(at) == nil {
+					ref(at, r.At, 4, reference, n)
+				}
+			case 'r', 'z':
+				if n := r.Uleb(); r.Err == nil && (n != 0 || operand == 'r') {
+					ref(at, r.At, referenceSize, uleb, n)
+				}
+			case 'i':
+				if n := r.Uint(u.RefAddrSize()); r.Err == nil && l.fixupAt(at) == nil {
+					info := m.layouts[".debug_info"]
+					if info == nil || n > uint64(len(info.data.Bytes)) {
+						r.Fail("an expression refers to no entry")
+						break
+					}
+					l.putSection(at, r.At, info, n)
+				}
 			}
-			if operands[op] == opInfoS {
-				r.Sleb()
-			}
-		default:
-			r.At = at
-			r.Fail("operation 0x%x of an expression is not known", op)
 		}
 	}
 	if r.Err != nil {
