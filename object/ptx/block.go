@@ -66,7 +66,7 @@ func (p *parser) section() {
 // wanted.
 func (p *parser) readBlock(s *Section) bool {
 	old := &p.scratch.section
-	r := blockReader{Lexer: p.Lexer, names: &p.m.sectionNames, room: 2 * len(p.text), want: -1}
+	r := blockReader{cursor: cursor{Lexer: p.Lexer}, names: &p.m.sectionNames, room: 2 * len(p.text), want: -1}
 	r.s = Section{bytes: old.bytes[:0], items: old.items[:0], offsets: old.offsets[:0], Labels: old.Labels[:0], Refs: old.Refs[:0]}
 	r.names.reserve(min(p.scratch.sectionNames, (len(p.text)-p.at)/8))
 	r.move(int(s.Body.Off))
@@ -88,7 +88,7 @@ func (p *parser) readBlock(s *Section) bool {
 
 // blockReader reads the labels and items of one block of a section.
 type blockReader struct {
-	Lexer
+	cursor
 	s     Section   // its lists
 	names *nameList // of the module; all names are in it if the module was read before
 	room  int       // for bytes: few bytes of text must not take much memory in every link
@@ -197,28 +197,8 @@ func (r *blockReader) expected(what string) {
 	}
 }
 
-func (r *blockReader) accept(ch byte) bool {
-	if !r.is(ch) {
-		return false
-	}
-	r.move(r.at + 1)
-	return true
-}
-
-// from returns the span from a place to the end of the last token.
-func (r *blockReader) from(off int) diag.Span {
-	return diag.Span{Off: int32(off), Len: int32(r.last - off)}
-}
-
-// name passes a name, which comes next.
-func (r *blockReader) name() diag.Span {
-	from := r.at
-	r.move(nameEnd(r.text, from+1))
-	return r.from(from)
-}
-
 func (r *blockReader) label() {
-	r.s.Labels = append(r.s.Labels, r.name())
+	r.s.Labels = append(r.s.Labels, r.name(Nothing, "a label"))
 	r.s.offsets = append(r.s.offsets, int64(len(r.s.bytes)))
 	if !r.accept(':') {
 		r.expected("':' after the label")
@@ -258,7 +238,7 @@ func (r *blockReader) item() {
 
 // number reads a number with its sign.
 func (r *blockReader) number(width int) bool {
-	from := r.at
+	from := int32(r.at)
 	negative := r.accept('-')
 	n, ok := r.unsigned()
 	if !ok {
@@ -315,7 +295,7 @@ func (r *blockReader) put(width int, n uint64, span diag.Span) {
 
 // expression reads name, name+number, name-name, and the same with the name of a section.
 func (r *blockReader) expression(width int) {
-	from := r.at
+	from := int32(r.at)
 	t := r.token()
 	e := expression{offset: int64(len(r.s.bytes)), width: int8(width), name: -1, minus: -1, section: t.Kind == Word, nameLen: t.End - t.Off}
 	if width < 4 {
@@ -327,7 +307,7 @@ func (r *blockReader) expression(width int) {
 	}
 	switch {
 	case r.accept('+'):
-		at := r.at
+		at := int32(r.at)
 		n, ok := r.unsigned()
 		if ok && n > math.MaxInt64 {
 			r.errorAt(r.from(at), "%s is not an offset into a section", r.text[at:r.last])
@@ -338,7 +318,7 @@ func (r *blockReader) expression(width int) {
 			r.expected("a label")
 			return
 		}
-		e.minus = r.ref(r.name())
+		e.minus = r.ref(r.name(Nothing, "a label"))
 	}
 	if r.Err == nil {
 		e.span = r.from(from)

@@ -91,56 +91,33 @@ func (c *cursor) binary(level int, ok *bool) int64 {
 	return a
 }
 
-// apply returns the value of a binary operation. ok is false for a division by zero.
-func apply(op string, a, b int64) (value int64, ok bool) {
-	switch op {
-	case "+":
-		return a + b, true
-	case "-":
-		return a - b, true
-	case "*":
-		return a * b, true
-	case "/", "%":
-		if b == 0 {
-			return 0, false
-		}
-		if op == "/" {
-			return a / b, true
-		}
-		return a % b, true
-	case "<<":
-		return a << (uint64(b) & 63), true
-	case ">>":
-		return a >> (uint64(b) & 63), true
-	case "&":
-		return a & b, true
-	case "|":
-		return a | b, true
-	case "^":
-		return a ^ b, true
-	}
-	return truth(holds(op, a, b)), true
+var operations = map[string]func(a, b int64) int64{
+	"||": func(a, b int64) int64 { return truth(a != 0 || b != 0) },
+	"&&": func(a, b int64) int64 { return truth(a != 0 && b != 0) },
+	"==": func(a, b int64) int64 { return truth(a == b) },
+	"!=": func(a, b int64) int64 { return truth(a != b) },
+	"<=": func(a, b int64) int64 { return truth(a <= b) },
+	">=": func(a, b int64) int64 { return truth(a >= b) },
+	"<":  func(a, b int64) int64 { return truth(a < b) },
+	">":  func(a, b int64) int64 { return truth(a > b) },
+	"<<": func(a, b int64) int64 { return a << (b & 63) },
+	">>": func(a, b int64) int64 { return a >> (b & 63) },
+	"|":  func(a, b int64) int64 { return a | b },
+	"^":  func(a, b int64) int64 { return a ^ b },
+	"&":  func(a, b int64) int64 { return a & b },
+	"+":  func(a, b int64) int64 { return a + b },
+	"-":  func(a, b int64) int64 { return a - b },
+	"*":  func(a, b int64) int64 { return a * b },
+	"/":  func(a, b int64) int64 { return a / b },
+	"%":  func(a, b int64) int64 { return a % b },
 }
 
-// holds returns the value of a logical operation or a comparison.
-func holds(op string, a, b int64) bool {
-	switch op {
-	case "&&":
-		return a != 0 && b != 0
-	case "||":
-		return a != 0 || b != 0
-	case "==":
-		return a == b
-	case "!=":
-		return a != b
-	case "<":
-		return a < b
-	case ">":
-		return a > b
-	case "<=":
-		return a <= b
+// apply returns the value of a binary operation. ok is false for a division by zero.
+func apply(op string, a, b int64) (value int64, ok bool) {
+	if b == 0 && (op == "/" || op == "%") {
+		return 0, false
 	}
-	return a >= b
+	return operations[op](a, b), true
 }
 
 func truth(b bool) int64 {

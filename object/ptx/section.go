@@ -197,7 +197,7 @@ func (r *sectionReader) read(name string) {
 			continue
 		}
 		base := int64(len(r.data.Bytes))
-		b := blockReader{Lexer: NewLexer(r.set.m.Src.Text[:s.Body.End()], 0), names: &r.set.m.sectionNames, room: math.MaxInt, want: max(-1, r.want-base)}
+		b := blockReader{cursor: cursor{Lexer: NewLexer(r.set.m.Src.Text[:s.Body.End()], 0)}, names: &r.set.m.sectionNames, room: math.MaxInt, want: max(-1, r.want-base)}
 		b.move(int(s.Body.Off))
 		b.read()
 		if r.found.Len == 0 {
