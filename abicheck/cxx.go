@@ -142,13 +142,21 @@ func parseCxx(name string) (sig cxxSignature, ok bool) {
 // special reports constructors and destructors, which may take a table besides
 // `this`.
 func special(name demangle.AST) bool {
+	return Within(name, func(a demangle.AST) bool {
+		switch a.(type) {
+		case *demangle.Constructor, *demangle.Destructor:
+			return true
+		}
+		return false
+	})
+}
+
+// Within reports whether a name, or any part of it, is as wanted.
+func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
 	found := false
 	seen := map[demangle.AST]bool{} // substitutions occur repeatedly
 	name.Traverse(func(a demangle.AST) bool {
-		switch a.(type) {
-		case *demangle.Constructor, *demangle.Destructor:
-			found = true
-		}
+		found = found || wanted(a)
 		first := !seen[a]
 		seen[a] = true
 		return first && !found
@@ -210,13 +218,10 @@ func classify(arg demangle.AST) cxxType {
 // inAddressSpace reports whether a pointer has clang's address_space or a similar
 // qualifier.
 func inAddressSpace(pointer demangle.AST) bool {
-	found := false
-	pointer.Traverse(func(a demangle.AST) bool {
+	return Within(pointer, func(a demangle.AST) bool {
 		_, vendor := a.(*demangle.VendorQualifier)
-		found = found || vendor
-		return !found
+		return vendor
 	})
-	return found
 }
 
 // differs returns the difference between a PTX function and the signature with this

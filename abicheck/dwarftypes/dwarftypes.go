@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ptxlink/abicheck"
 	"ptxlink/link/diag"
 	"ptxlink/resolve"
 )
@@ -198,7 +199,7 @@ func differenceOf(a, b *debugType) *typeDifference {
 	}
 	m := memberDifference(a, b)
 	if a.size != b.size {
-		d := &typeDifference{what: what, here: "has " + count(a.size, "byte"), there: itoa(b.size)}
+		d := &typeDifference{what: what, here: "has " + abicheck.Plural(int(a.size), "byte"), there: itoa(b.size)}
 		if m != nil {
 			d.more = m.what + " " + m.here + " here but " + m.there + " there"
 			if m.ofType {
@@ -231,7 +232,7 @@ func memberDifference(a, b *debugType) *differentMember {
 	for i := range a.members {
 		x := &a.members[i]
 		if y := b.member(x); y == nil {
-			if b.lacks(x, a) {
+			if b.lacks(x) {
 				list = append(list, &differentMember{typeDifference{what: a.kind() + " " + a.name, here: "has a member " + x.name + " " + x.at(), there: "none", lineA: x.line}, x.bit, true})
 			}
 		} else if d := x.differs(y); d != nil {
@@ -241,7 +242,7 @@ func memberDifference(a, b *debugType) *differentMember {
 	}
 	for i := range b.members {
 		y := &b.members[i]
-		if a.member(y) == nil && a.lacks(y, b) {
+		if a.member(y) == nil && a.lacks(y) {
 			list = append(list, &differentMember{typeDifference{what: a.kind() + " " + a.name, here: "has no member " + y.name, there: "one " + y.at(), lineB: y.line}, y.bit, true})
 		}
 	}
@@ -263,7 +264,7 @@ func (t *debugType) member(x *debugMember) *debugMember {
 
 // lacks reports whether t has nothing at the place of a member of the other type. A
 // different name at the same place does not affect a program.
-func (t *debugType) lacks(x *debugMember, other *debugType) bool {
+func (t *debugType) lacks(x *debugMember) bool {
 	if x.loose || len(t.members) == 0 {
 		return false
 	}
@@ -311,13 +312,13 @@ func (x *debugMember) differs(y *debugMember) *typeDifference {
 		// turns one that fills a number into a plain member: short s : 16.
 		return nil
 	case x.width > 0 && y.width > 0:
-		return &typeDifference{here: "has " + count(x.width, "bit"), there: itoa(y.width)}
+		return &typeDifference{here: "has " + abicheck.Plural(int(x.width), "bit"), there: itoa(y.width)}
 	case x.width > 0:
 		return &typeDifference{here: "is a bit field", there: "not"}
 	case y.width > 0:
 		return &typeDifference{here: "is not a bit field", there: "one"}
 	case x.size >= 0 && y.size >= 0 && x.size != y.size:
-		return &typeDifference{here: "has " + count(x.size, "byte"), there: itoa(y.size)}
+		return &typeDifference{here: "has " + abicheck.Plural(int(x.size), "byte"), there: itoa(y.size)}
 	case x.class != y.class && x.class != 0 && y.class != 0:
 		return &typeDifference{here: "is " + className(x.class), there: className(y.class)}
 	}
@@ -332,14 +333,3 @@ func className(class byte) string {
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
-
-// count returns "no bytes", "1 byte", "2 bytes".
-func count(n int64, what string) string {
-	switch n {
-	case 0:
-		return "no " + what + "s"
-	case 1:
-		return "1 " + what
-	}
-	return itoa(n) + " " + what + "s"
-}

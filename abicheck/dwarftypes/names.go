@@ -6,6 +6,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"ptxlink/abicheck"
 	"ptxlink/link/diag"
 )
 
@@ -137,18 +138,14 @@ func demangledType(mangled string) string {
 	if err != nil {
 		return ""
 	}
-	local := false
-	seen := map[demangle.AST]bool{} // substitutions occur repeatedly
-	ast.Traverse(func(a demangle.AST) bool {
+	local := abicheck.Within(ast, func(a demangle.AST) bool {
 		switch x := a.(type) {
 		case *demangle.Qualified:
-			local = local || x.LocalName
+			return x.LocalName
 		case *demangle.Closure, *demangle.UnnamedType:
-			local = true
+			return true
 		}
-		first := !seen[a]
-		seen[a] = true
-		return first && !local
+		return false
 	})
 	if local {
 		return ""
