@@ -291,31 +291,34 @@ func (m *matcher) sameToken(i, j int) bool {
 	if t.Kind != ptx.Ident {
 		return sameText
 	}
-	if a, ok := m.x.Reference(i).Local(); ok {
-		b, ok := m.y.Reference(j).Local()
-		return ok && m.sameLocal(a, b) && (sameText || m.renamable(a, t, b, u))
+	p, q := m.x.Reference(i), m.y.Reference(j)
+	if !m.sameReference(p, q) {
+		return false
 	}
-	if a, ok := m.x.Reference(i).Name(); ok {
-		b, ok := m.y.Reference(j).Name()
+	if a, ok := p.Local(); ok && !sameText {
+		b, _ := q.Local()
+		return m.renamable(a, t, b, u)
+	}
+	return sameText || p != ptx.NoReference
+}
+
+// sameReference reports whether two names mean the same.
+func (m *matcher) sameReference(p, q ptx.Reference) bool {
+	if a, ok := p.Local(); ok {
+		b, ok := q.Local()
+		return ok && m.sameLocal(a, b)
+	}
+	if a, ok := p.Name(); ok {
+		b, ok := q.Name()
 		return ok && m.sameSymbol(a, b)
 	}
-	return sameText && m.y.Reference(j) == ptx.NoReference
+	return q == ptx.NoReference
 }
 
 // sameTargets compares what the lists of targets like L<3> stand for.
 func (m *matcher) sameTargets() bool {
 	return slices.EqualFunc(m.x.TargetRanges, m.y.TargetRanges, func(x, y ptx.TargetRange) bool {
-		return slices.EqualFunc(x.Targets, y.Targets, func(p, q ptx.Reference) bool {
-			if a, ok := p.Local(); ok {
-				b, ok := q.Local()
-				return ok && m.sameLocal(a, b)
-			}
-			if a, ok := p.Name(); ok {
-				b, ok := q.Name()
-				return ok && m.sameSymbol(a, b)
-			}
-			return q == ptx.NoReference
-		})
+		return slices.EqualFunc(x.Targets, y.Targets, m.sameReference)
 	})
 }
 
