@@ -92,11 +92,11 @@ func statements(code *ptx.Code, body diag.Span) []statement {
 		st := statement{Statement: s, opcode: code.Opcode(s), words: code.Modifiers(s)}
 		for i := s.First; i < s.End; i++ {
 			t := code.Tokens[i]
-			switch inlineAsm(code.Module.Src.Text[last:t.Off]) {
-			case beginsAsm:
+			switch begins, found := inlineAsm(code.Module.Src.Text[last:t.Off]); {
+			case begins:
 				asms++
 				asm = asms
-			case endsAsm:
+			case found:
 				asm = 0
 			}
 			if last = t.End; i == s.First {
@@ -113,30 +113,17 @@ func statements(code *ptx.Code, body diag.Span) []statement {
 	return list
 }
 
-// asmMark is an inline assembly marker in the comments between two tokens.
-type asmMark uint8
-
-const (
-	noAsm asmMark = iota
-	beginsAsm
-	endsAsm
-)
-
-func inlineAsm(gap []byte) asmMark {
+// inlineAsm finds a marker of inline assembly in the comments between two tokens, and reports
+// whether the last one begins it.
+func inlineAsm(gap []byte) (begins, found bool) {
 	if len(gap) <= 2 {
-		return noAsm
+		return false, false
 	}
 	begin, end := bytes.LastIndex(gap, []byte(beginAsm)), bytes.LastIndex(gap, []byte(endAsm))
 	if begin < 0 && end < 0 {
 		begin, end = bytes.LastIndex(gap, []byte("#APP")), bytes.LastIndex(gap, []byte("#NO_APP"))
 	}
-	switch {
-	case begin > end:
-		return beginsAsm
-	case end >= 0:
-		return endsAsm
-	}
-	return noAsm
+	return begin > end, begin >= 0 || end >= 0
 }
 
 // readAtomics finds the atomic operations of a body.
