@@ -205,13 +205,9 @@ func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPla
 		}
 	})
 	for i := range list {
-		if codes[i] == nil {
-			continue
+		if codes[i] != nil {
+			r.plan(list[i].DeclID, codes[i])
 		}
-		if r.plans == nil {
-			r.plans = map[DeclID]*localPlan{}
-		}
-		r.plans[list[i].DeclID] = &localPlan{code: codes[i], new: map[int32]string{}}
 	}
 	return list
 }

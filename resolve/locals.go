@@ -42,15 +42,16 @@ func (p *localPlan) find(name string) (i int32, ok bool) {
 }
 
 func (r *renamer) planOf(at DeclID) *localPlan {
-	if r.plans == nil {
-		r.plans = map[DeclID]*localPlan{}
+	if p := r.plans[at]; p != nil {
+		return p
 	}
-	p := r.plans[at]
-	if p == nil {
-		f := r.t.Files[at.File]
-		p = &localPlan{code: f.Code(&f.Decls[at.Decl]), new: map[int32]string{}}
-		r.plans[at] = p
-	}
+	f := r.t.Files[at.File]
+	return r.plan(at, f.Code(&f.Decls[at.Decl]))
+}
+
+func (r *renamer) plan(at DeclID, code *ptx.Code) *localPlan {
+	p := &localPlan{code: code, new: map[int32]string{}}
+	put(&r.plans, at, p)
 	return p
 }
 

@@ -82,15 +82,15 @@ func (c *Code) Reference(token int) Reference { return c.refs[token] }
 func (c *Code) Text(t Token) []byte { return c.Module.Src.Text[t.Off:t.End:t.End] }
 
 // Span returns the span of a statement.
-func (c *Code) Span(st Statement) diag.Span {
-	from := c.Tokens[st.First].Off
-	return diag.Span{Off: from, Len: c.Tokens[st.End-1].End - from}
-}
+func (c *Code) Span(st Statement) diag.Span { return c.span(st.First, st.End) }
 
 // OpSpan returns the span of the opcode with its modifiers, or of the directive.
-func (c *Code) OpSpan(st Statement) diag.Span {
-	from := c.Tokens[st.Op].Off
-	return diag.Span{Off: from, Len: c.Tokens[st.Operands-1].End - from}
+func (c *Code) OpSpan(st Statement) diag.Span { return c.span(st.Op, st.Operands) }
+
+// span returns the span of the tokens from first up to end.
+func (c *Code) span(first, end int32) diag.Span {
+	from := c.Tokens[first].Off
+	return diag.Span{Off: from, Len: c.Tokens[end-1].End - from}
 }
 
 // Opcode returns the first word of an instruction or directive: "ld", ".reg". For a
@@ -201,8 +201,7 @@ func (c *Code) CallOperands(st Statement) []CallOperand {
 		if e.First == e.End {
 			continue
 		}
-		from := c.Tokens[e.First].Off
-		operand := CallOperand{Span: diag.Span{Off: from, Len: c.Tokens[e.End-1].End - from}}
+		operand := CallOperand{Span: c.span(e.First, e.End)}
 		if e.Shape == NameOperand {
 			if i, ok := c.refs[e.First].Local(); ok && c.Locals[i].Type.Space == ".param" {
 				operand.TypeAt = c.Locals[i].Type

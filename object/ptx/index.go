@@ -111,12 +111,6 @@ func (o *offsetter) replace(off int32, index Index) {
 		Edit{o.span(name+1, x.end), "+" + byteOffset(o.inside(name+2, x.end-1), x.Stride) + closed})
 }
 
-// span returns the span of the tokens from first up to end.
-func (o *offsetter) span(first, end int32) diag.Span {
-	from := o.Tokens[first].Off
-	return diag.Span{Off: from, Len: o.Tokens[end-1].End - from}
-}
-
 // inside returns the text of some tokens, with the edits that are made for other reasons.
 func (o *offsetter) inside(first, end int32) string {
 	span := o.span(first, end)
