@@ -99,7 +99,7 @@ func Merge(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (sec
 
 // prepare reads the modules that are merged.
 func prepare(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (w *merger, kept []*Module, err error) {
-	w = &merger{table: newAbbrevTable()}
+	w = &merger{table: abbrevTable{codes: map[string]uint64{}}}
 	logs, usable := log.Split(len(modules)), make([]bool, len(modules))
 	err = parallel.Each(ctx, len(modules), jobs, func(i int) string { return "debug information of " + modules[i].File.Name }, func(i int) {
 		usable[i] = !modules[i].Lines && modules[i].usable(ctx, &logs[i])

@@ -12,7 +12,7 @@ import (
 // merger writes the merged sections.
 type merger struct {
 	modules []*Module
-	table   *abbrevTable
+	table   abbrevTable
 }
 
 // sections returns the names of the merged sections, in the order of the inputs.
@@ -54,7 +54,7 @@ func (w *merger) merge(ctx context.Context, jobs int) ([]Section, error) {
 // write writes one of the merged sections.
 func (w *merger) write(ctx context.Context, name string, out sink) {
 	if name == ".debug_abbrev" {
-		out.bytes(w.table.bytes())
+		out.bytes(append(w.table.text, 0))
 		return
 	}
 	for _, m := range w.modules {
@@ -116,21 +116,17 @@ func (m *Module) translate(f *ptx.Fixup) (to target, ok bool) {
 
 // abbrevTable is the abbreviation table of all units, in order of first use.
 type abbrevTable struct {
-	list  []*dies.Abbrev
-	codes map[string]uint64
-}
-
-func newAbbrevTable() *abbrevTable {
-	return &abbrevTable{codes: map[string]uint64{}}
+	text  []byte            // of .debug_abbrev, without the end
+	codes map[string]uint64 // by the text of an abbreviation
 }
 
 func (t *abbrevTable) code(a *dies.Abbrev) uint64 {
-	key := string(appendAbbrev(nil, a))
-	code, ok := t.codes[key]
+	text := appendAbbrev(nil, a)
+	code, ok := t.codes[string(text)]
 	if !ok {
-		t.list = append(t.list, a)
-		code = uint64(len(t.list))
-		t.codes[key] = code
+		code = uint64(len(t.codes) + 1)
+		t.codes[string(text)] = code
+		t.text = append(binary.AppendUvarint(t.text, code), text...)
 	}
 	return code
 }
@@ -146,14 +142,6 @@ func appendAbbrev(b []byte, a *dies.Abbrev) []byte {
 		}
 	}
 	return append(b, 0, 0)
-}
-
-func (t *abbrevTable) bytes() (b []byte) {
-	for i := range t.list {
-		b = binary.AppendUvarint(b, uint64(i+1))
-		b = appendAbbrev(b, t.list[i])
-	}
-	return append(b, 0)
 }
 
 func appendSleb(b []byte, n int64) []byte {
