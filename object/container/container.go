@@ -201,7 +201,7 @@ func (op *opener) open(data []byte, p place) *Error {
 	case isCOFF(data):
 		return op.coff(&coffFile{data: data}, data, coffHeader, p)
 	case prefixed(data, fatbinMagic):
-		return op.fatbins(data, p)
+		return op.eachFatbin(data, p, func([]byte) {})
 	case prefixed(data, offloadMagic):
 		return op.offload(data, p)
 	}

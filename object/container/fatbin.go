@@ -89,13 +89,8 @@ func (e fatbinEntry) os() string {
 	return ""
 }
 
-// fatbins opens one fatbin, or several that ld concatenated, with zeros between
-// them.
-func (op *opener) fatbins(data []byte, p place) *Error {
-	return op.eachFatbin(data, p, func([]byte) {})
-}
-
-// eachFatbin opens the same, and calls opened with each fatbin after it.
+// eachFatbin opens one fatbin, or several that ld concatenated, with zeros between them. It
+// calls opened with each fatbin after it.
 func (op *opener) eachFatbin(data []byte, p place, opened func(fatbin []byte)) *Error {
 	for at := 0; ; {
 		at += len(data[at:]) - len(bytes.TrimLeft(data[at:], "\x00"))
