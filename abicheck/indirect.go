@@ -155,15 +155,7 @@ func underaligned(passed, taken *ptx.Signature) bool {
 }
 
 func sameSizes(a, b []ptx.Type) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i].Size() != b[i].Size() || a[i].Unsized != b[i].Unsized {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(a, b, func(x, y ptx.Type) bool { return x.Size() == y.Size() && x.Unsized == y.Unsized })
 }
 
 // addressTaken returns the functions of the output that are used other than in a

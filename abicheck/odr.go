@@ -56,15 +56,8 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 // sameCompiler reports whether the same source would give the same text in both
 // modules.
 func sameCompiler(a, b *object.File) bool {
-	if !object.OneCompiler(a, b) || a.Version != b.Version || a.Debug != b.Debug || len(a.Target) != len(b.Target) {
-		return false
-	}
-	for i := range a.Target {
-		if a.Target[i].Word != b.Target[i].Word {
-			return false
-		}
-	}
-	return true
+	return object.OneCompiler(a, b) && a.Version == b.Version && a.Debug == b.Debug &&
+		slices.EqualFunc(a.Target, b.Target, func(x, y ptx.Option) bool { return x.Word == y.Word })
 }
 
 // sameText is SameBody with a fast path for the common case.
@@ -141,12 +134,7 @@ func contents(t *resolve.Table, at resolve.DeclID) content {
 func (c content) uses() []ptx.Use { return c.f.Uses[c.decl.FirstUse:c.decl.EndUse] }
 
 func (c content) namesNothingLocal(t *resolve.Table) bool {
-	for _, u := range c.uses() {
-		if t.Of(object.ID{File: c.file, Name: u.Name}) == resolve.None {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.uses(), func(u ptx.Use) bool { return t.Of(object.ID{File: c.file, Name: u.Name}) == resolve.None })
 }
 
 // LocalNames maps each name that one body declares to its name in another. Only the
@@ -209,7 +197,8 @@ type matcher struct {
 }
 
 func (m *matcher) match() bool {
-	m.forth, m.back = unknown(len(m.x.Locals)), unknown(len(m.y.Locals))
+	unknown := []int32{-1}
+	m.forth, m.back = slices.Repeat(unknown, len(m.x.Locals)), slices.Repeat(unknown, len(m.y.Locals))
 	m.statics, m.staticsBack = map[ptx.NameID]ptx.NameID{}, map[ptx.NameID]ptx.NameID{}
 	// Parameters match by position: a body need not name them.
 	for i := 0; i < min(len(m.forth), len(m.back)); i++ {
@@ -259,14 +248,6 @@ func unnamed(c *ptx.Code, st ptx.Statement) (list []ptx.Token) {
 		if t.Kind != ptx.Ident && (t.Kind != ptx.Punct || t.Ch != '_') {
 			list = append(list, t)
 		}
-	}
-	return list
-}
-
-func unknown(n int) []int32 {
-	list := make([]int32, n)
-	for i := range list {
-		list[i] = -1
 	}
 	return list
 }

@@ -52,7 +52,7 @@ func places(s *ptx.Signature) (list []place) {
 		need := (max(p.Size(), 1) + registerSize - 1) / registerSize
 		step := min(max(p.Alignment()/registerSize, 1), 4)
 		at := int64(0)
-		for ; at+need <= callRegisters && !free(used[at:at+need]); at += step {
+		for ; at+need <= callRegisters && slices.Contains(used[at:at+need], true); at += step {
 		}
 		if at+need <= callRegisters && !p.Unsized {
 			for r := at; r < at+need; r++ {
@@ -67,15 +67,6 @@ func places(s *ptx.Signature) (list []place) {
 		stack += max(p.Size(), 0)
 	}
 	return list
-}
-
-func free(used []bool) bool {
-	for _, u := range used {
-		if u {
-			return false
-		}
-	}
-	return true
 }
 
 // alignable reports whether the output may declare a parameter with another

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,13 +20,7 @@ type Host struct {
 
 // String returns "linux-x86_64", with "unknown" for empty fields.
 func (h Host) String() string {
-	or := func(s string) string {
-		if s == "" {
-			return "unknown"
-		}
-		return s
-	}
-	return or(h.OS) + "-" + or(h.Arch)
+	return cmp.Or(h.OS, "unknown") + "-" + cmp.Or(h.Arch, "unknown")
 }
 
 var hostWords = map[string]string{

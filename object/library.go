@@ -23,10 +23,9 @@ func FindLibrary(name string, dirs []string, log *diag.Log) (path string, ok boo
 		for _, dir := range dirs {
 			for _, candidate := range candidates {
 				path := filepath.Join(dir, candidate)
-				if info, err := os.Stat(path); err != nil || info.IsDir() {
-					continue
+				if info, err := os.Stat(path); err == nil && !info.IsDir() {
+					return path, true
 				}
-				return path, true
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package object
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -54,12 +55,7 @@ func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files 
 	return files, set.Unread, nil
 }
 
-func (in Input) name() string {
-	if in.Name != "" {
-		return in.Name
-	}
-	return in.Path
-}
+func (in Input) name() string { return cmp.Or(in.Name, in.Path) }
 
 // alternatives picks one member of each group, -1 if none is usable:
 //

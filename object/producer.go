@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -51,10 +52,5 @@ var traces = [][]byte{
 }
 
 func compiled(text []byte) bool {
-	for _, t := range traces {
-		if bytes.Contains(text, t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(traces, func(t []byte) bool { return bytes.Contains(text, t) })
 }

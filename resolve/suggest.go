@@ -316,10 +316,8 @@ func (f found) explain(in diag.Static, name string, m *diag.Message) {
 // firstWholeProgram returns the first module that was compiled without
 // -rdc=true, or nil.
 func firstWholeProgram(files []*object.File) *object.File {
-	for _, f := range files {
-		if WholeProgram(f) {
-			return f
-		}
+	if i := slices.IndexFunc(files, WholeProgram); i >= 0 {
+		return files[i]
 	}
 	return nil
 }

@@ -161,7 +161,8 @@ func saysScope(op *atomicOp) bool {
 func (v *variableScopes) report(file int32, log *diag.Log) {
 	said := map[resolve.SymbolID]bool{}
 	for _, p := range v.list[file] {
-		first, here := v.by[p][0], v.find(p, file)
+		all := v.by[p]
+		first, here := all[0], all[slices.IndexFunc(all, func(a *accessed) bool { return a.file == file })]
 		if said[p.symbol] || first.file == file || first.shares(here) {
 			continue
 		}
@@ -172,15 +173,6 @@ func (v *variableScopes) report(file int32, log *diag.Log) {
 			Note(other.At(first.first.span), "accessed at ."+first.first.scope.String()+" here").
 			WithHelp("accesses order each other only where each is in the scope of the other; use one scope in every module (PTX Interoperability 4)")
 	}
-}
-
-func (v *variableScopes) find(p variablePlace, file int32) *accessed {
-	for _, a := range v.by[p] {
-		if a.file == file {
-			return a
-		}
-	}
-	return nil
 }
 
 // shares reports whether both access the place at a common scope.

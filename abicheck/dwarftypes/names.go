@@ -2,6 +2,7 @@ package dwarftypes
 
 import (
 	"debug/dwarf"
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -64,13 +65,10 @@ func (d *debugInfo) findName(i int32) string {
 // template reports whether a type is an instance of a template; clang
 // -gsimple-template-names gives all of one template the same name.
 func (d *debugInfo) template(i int32) bool {
-	for _, c := range d.dies[i].children {
-		switch d.dies[c].tag {
-		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter, tagGNUPack:
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.dies[i].children, func(c int32) bool {
+		tag := d.dies[c].tag
+		return tag == dwarf.TagTemplateTypeParameter || tag == dwarf.TagTemplateValueParameter || tag == tagGNUPack
+	})
 }
 
 // madeOfLocal reports whether a template argument is a type local to its module;

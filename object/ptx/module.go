@@ -381,12 +381,7 @@ func (d *Decl) Defines() bool {
 
 // Has reports whether the function has the directive, such as ".noreturn".
 func (d *Decl) Has(word string) bool {
-	for _, a := range d.Attrs {
-		if a.Word == word {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.Attrs, func(a Attr) bool { return a.Word == word })
 }
 
 // Use is an occurrence of a module-scope name outside its own declaration: a
