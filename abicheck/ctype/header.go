@@ -124,9 +124,13 @@ type failure struct {
 	err       error
 }
 
-// failed records the declaration from a token to the present one as skipped.
-func (p *parser) failed(from int, err error) {
-	p.failures = append(p.failures, failure{p.scope, from, p.at, err})
+// skipFrom skips the declaration from a token on, and records the error in it, if there is one.
+func (p *parser) skipFrom(from int, err error) {
+	p.at = from
+	p.skipDeclaration()
+	if err != nil {
+		p.failures = append(p.failures, failure{p.scope, from, p.at, err})
+	}
 }
 
 // try calls read and returns the error that it fails with.
@@ -162,9 +166,7 @@ func (p *parser) topLevel() {
 		err = p.try(p.declaration)
 	}
 	if err != nil {
-		p.at = from
-		p.skipDeclaration()
-		p.failed(from, err)
+		p.skipFrom(from, err)
 		p.unknown(from, err)
 	}
 }
@@ -198,8 +200,7 @@ func (p *parser) nameWithin() {
 		p.declaration()
 	})
 	if err != nil {
-		p.at = from
-		p.skipDeclaration()
+		p.skipFrom(from, nil)
 		p.unknown(from, err)
 	}
 }

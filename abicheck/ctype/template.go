@@ -44,8 +44,7 @@ func (p *parser) templateDeclaration() {
 	from := p.at
 	p.next()
 	if !p.take("<") { // an instantiation
-		p.at = from
-		p.skipDeclaration()
+		p.skipFrom(from, nil)
 		return
 	}
 	if p.take(">") {
@@ -54,11 +53,7 @@ func (p *parser) templateDeclaration() {
 	}
 	tpl := &template{scope: p.scope, pack: p.pack}
 	if err := p.try(func() { p.params(tpl) }); err != nil || p.peek().text == "template" || p.peek().text == "requires" {
-		p.at = from
-		p.skipDeclaration()
-		if err != nil {
-			p.failed(from, err)
-		}
+		p.skipFrom(from, err)
 		return
 	}
 	begin := p.at
@@ -81,8 +76,7 @@ func (p *parser) templateDeclaration() {
 			tpl.body = p.at
 		}
 	}
-	p.at = from
-	p.skipDeclaration()
+	p.skipFrom(from, nil)
 	if name.kind != 'w' {
 		return
 	}
@@ -105,11 +99,7 @@ func (p *parser) specialisation(from int) {
 			p.tags[p.specialised] = &Type{Kind: Struct, Name: p.specialised, incomplete: true}
 		}
 	}
-	p.at = from
-	p.skipDeclaration()
-	if err != nil {
-		p.failed(from, err)
-	}
+	p.skipFrom(from, err)
 }
 
 // redeclares takes over what an earlier declaration of the template says.
