@@ -49,12 +49,6 @@ type coffFile struct {
 	strings  []byte // table of long names, from its size on
 }
 
-type coffSectionHeader struct {
-	name      string // cut to the length of known names
-	flags     uint32
-	off, size uint64
-}
-
 // program opens a program or DLL for Windows.
 func (op *opener) program(data []byte, p place) *Error {
 	if len(data) < 0x40 {
@@ -134,18 +128,21 @@ func (op *opener) coffSections(f *coffFile, p place) *Error {
 	}
 	var list []deviceSection
 	for i := range f.count {
-		section := f.section(f.sections + i*coffSection)
-		if section.holdsDeviceCode() {
-			list = append(list, deviceSection{name: section.name, off: section.off, size: section.size})
+		if s := f.section(f.sections + i*coffSection); s.off != 0 && slices.ContainsFunc(deviceSections, s.isCalled) {
+			list = append(list, s)
 		}
 	}
 	return op.sections(f.data, p, list)
 }
 
-// section reads the section header at an offset, which exists.
-func (f *coffFile) section(at uint64) coffSectionHeader {
+// section reads the section header at an offset, which exists. The offset of a section
+// without data is 0.
+func (f *coffFile) section(at uint64) deviceSection {
 	b := f.data[at : at+coffSection]
-	s := coffSectionHeader{size: uint64(le.Uint32(b[16:])), off: uint64(le.Uint32(b[20:])), flags: le.Uint32(b[36:])}
+	s := deviceSection{size: uint64(le.Uint32(b[16:])), off: uint64(le.Uint32(b[20:]))}
+	if flags := le.Uint32(b[36:]); flags&coffNoData != 0 {
+		s.off = 0
+	}
 	// A program pads its sections. The size in memory may be missing, or larger.
 	if size := uint64(le.Uint32(b[8:])); f.image && size > 0 {
 		s.size = min(s.size, size)
@@ -179,9 +176,7 @@ func (f *coffFile) name(field []byte) string {
 	return cString(f.strings, at, longestSection)
 }
 
-// holdsDeviceCode reports whether compilers store device code in a section of this
-// name. Linkers cut the names in programs to 8 bytes.
-func (s coffSectionHeader) holdsDeviceCode() bool {
-	return s.flags&coffNoData == 0 && s.off != 0 &&
-		slices.ContainsFunc(deviceSections, func(name string) bool { return s.name == name || s.name == name[:coffNameSize] })
+// isCalled reports whether a section has a name, which linkers cut to 8 bytes in programs.
+func (s deviceSection) isCalled(name string) bool {
+	return s.name == name || s.name == name[:coffNameSize]
 }

@@ -287,12 +287,9 @@ func trimNUL(data []byte) []byte {
 // isBinary reports whether the start of data has bytes that no text has. NULs do
 // not count: the parser has its own message for them.
 func isBinary(data []byte) bool {
-	for _, c := range data[:min(len(data), 512)] {
-		if c < ' ' && c != 0 && c != 0x1a && (c < '\t' || c > '\r') || c == 0x7f {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(data[:min(len(data), 512)], func(c byte) bool {
+		return c < ' ' && c != 0 && c != 0x1a && (c < '\t' || c > '\r') || c == 0x7f
+	})
 }
 
 // looksLikePTX reports whether the first thing after blanks and comments is a
