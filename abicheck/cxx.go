@@ -2,6 +2,7 @@ package abicheck
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ianlancetaylor/demangle"
@@ -167,15 +168,9 @@ func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
 // mayBeHidden reports whether the first parameters, as many as hidden, can be
 // missing from the name: they are addresses or structures.
 func mayBeHidden(d *ptx.Decl, addressSize, hidden int) bool {
-	if len(d.Signature.Params) < hidden {
-		return false
-	}
-	for _, p := range d.Signature.Params[:hidden] {
-		if !p.Array && (isFloat(p.Word) || addressSize != 0 && p.Size() != int64(addressSize)/8) {
-			return false
-		}
-	}
-	return true
+	return len(d.Signature.Params) >= hidden && !slices.ContainsFunc(d.Signature.Params[:hidden], func(p ptx.Type) bool {
+		return !p.Array && (isFloat(p.Word) || addressSize != 0 && p.Size() != int64(addressSize)/8)
+	})
 }
 
 // builtins holds built-in types by name; the sizes are those of every CUDA host.

@@ -66,26 +66,24 @@ func compareHosts(f *object.File, host object.Host, from *object.File, allow boo
 	if from != nil {
 		name = from.Name
 	}
-	say := func(kind func(diag.Place, string) *diag.Message, text string) {
-		m := kind(f.At(f.HostSpan), text)
-		if from != nil {
-			m.Note(from.At(from.HostSpan), "made for "+from.Host.String())
-		}
-		m.WithHelp("compile all inputs for one host")
-	}
-	warn := func(at diag.Place, text string) *diag.Message { return log.Warn(diag.Host, at, text) }
+	id, report, text := diag.Host, log.Warn, ""
 	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
 	switch {
 	case differ(f.Host.Model, host.Model) && differ(f.Host.OS, host.OS):
-		kind := func(at diag.Place, text string) *diag.Message { return log.Error(diag.HostMismatch, at, text) }
-		if allow {
-			kind = warn
+		if !allow {
+			id, report = diag.HostMismatch, log.Error
 		}
-		say(kind, fmt.Sprintf("made for %s (%s), but %s is for %s (%s): long and the layout of structures differ", f.Host, f.Host.Model, name, host, host.Model))
+		text = fmt.Sprintf("made for %s (%s), but %s is for %s (%s): long and the layout of structures differ", f.Host, f.Host.Model, name, host, host.Model)
 	case differ(f.Host.OS, host.OS):
-		say(warn, fmt.Sprintf("made for %s, but %s is for %s", f.Host, name, host))
+		text = fmt.Sprintf("made for %s, but %s is for %s", f.Host, name, host)
 	case differ(f.Host.Arch, host.Arch):
-		say(warn, fmt.Sprintf("made for %s, but %s is for %s: long double and the sign of char may differ", f.Host, name, host))
+		text = fmt.Sprintf("made for %s, but %s is for %s: long double and the sign of char may differ", f.Host, name, host)
+	default:
+		return
+	}
+	m := report(id, f.At(f.HostSpan), text).WithHelp("compile all inputs for one host")
+	if from != nil {
+		m.Note(from.At(from.HostSpan), "made for "+from.Host.String())
 	}
 }
 

@@ -223,20 +223,19 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 	if m.WithHelp(Explain(s.Name)); m.Help != "" {
 		return
 	}
-	if f := h.namesake(wanted, kind); f.file != nil {
-		did(f)
-		m.WithHelp("the namespaces differ; make the declaration match the definition" + h.orAdd(s.Name))
-		return
-	}
-	if f := h.instance(wanted, kind); f.file != nil {
-		did(f)
-		m.WithHelp("the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments")
-		return
-	}
-	if f := h.misspelt(wanted, kind); f.file != nil {
-		did(f)
-		m.WithHelp("correct the name" + h.orAdd(s.Name))
-		return
+	for _, search := range []struct {
+		find func(wanted cxxName, kind ptx.DeclKind) found
+		help string
+	}{
+		{h.namesake, "the namespaces differ; make the declaration match the definition" + h.orAdd(s.Name)},
+		{h.instance, "the template is instantiated for other arguments there; put its body into the header, or instantiate it explicitly for these arguments"},
+		{h.misspelt, "correct the name" + h.orAdd(s.Name)},
+	} {
+		if f := search.find(wanted, kind); f.file != nil {
+			did(f)
+			m.WithHelp(search.help)
+			return
+		}
 	}
 	if f := h.closed(); f != nil {
 		m.Note(f.At(diag.Span{}), "this module defines nothing that other modules can use")

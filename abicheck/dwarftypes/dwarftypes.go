@@ -5,6 +5,7 @@ package dwarftypes
 import (
 	"debug/dwarf"
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -268,12 +269,9 @@ func (t *debugType) lacks(x *debugMember) bool {
 	if x.loose || len(t.members) == 0 {
 		return false
 	}
-	for i := range t.members {
-		if y := &t.members[i]; y.bit == x.bit && (y.bits() == x.bits() || y.bits() < 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.members, func(y debugMember) bool {
+		return y.bit == x.bit && (y.bits() == x.bits() || y.bits() < 0)
+	})
 }
 
 // bits returns the width of the member; negative if unknown.

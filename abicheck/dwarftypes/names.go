@@ -118,12 +118,8 @@ func compilerMade(name string) bool {
 			return true
 		}
 	}
-	for _, part := range []string{"(anonymous", "(unnamed", "(lambda", "'lambda", "<unnamed", anonymousNamespaceTag, "_INTERNAL_", "<&", ", &", "$_"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
+	parts := []string{"(anonymous", "(unnamed", "(lambda", "'lambda", "<unnamed", anonymousNamespaceTag, "_INTERNAL_", "<&", ", &", "$_"}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // demangledType returns the source spelling of a mangled type name, or "" if the

@@ -312,12 +312,9 @@ func (d *debugInfo) shares(name string, other *object.File) bool {
 	if d = d.whole(); d == nil {
 		return false
 	}
-	for _, e := range d.exports {
-		if exports(d.file, e.symbol) && exports(other, e.symbol) && d.reaches(e.types, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.exports, func(e export) bool {
+		return exports(d.file, e.symbol) && exports(other, e.symbol) && d.reaches(e.types, name)
+	})
 }
 
 func exports(f *object.File, symbol string) bool {
