@@ -129,7 +129,7 @@ func (m *Module) usable(ctx context.Context, log *diag.Log) bool {
 	if err := m.prepare(ctx); ctx.Err() != nil {
 		return false
 	} else if err != nil {
-		m.warn(log, err)
+		m.warn(log, m.located(err))
 		return false
 	}
 	m.warnLeftOut(log)
@@ -163,21 +163,22 @@ func (m *Module) Check(ctx context.Context, log *diag.Log) bool {
 		return false
 	}
 	if err != nil {
-		log.Warn(diag.DebugDropped, m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
+		m.warn(log, err)
 	}
 	return err == nil
 }
 
-func (m *Module) warn(log *diag.Log, err *dies.Error) {
-	log.Warn(diag.DebugDropped, m.File.At(m.span(err)), "debug information of this module is dropped: "+err.Error())
+func (m *Module) warn(log *diag.Log, err *ptx.Error) {
+	log.Warn(diag.DebugDropped, m.File.At(err.Span), "debug information of this module is dropped: "+err.Text)
 }
 
-// span returns the span of the item with the error.
-func (m *Module) span(err *dies.Error) diag.Span {
-	if span := m.File.SectionSpan(err.Section, err.Offset); span.Len > 0 {
-		return span
+// located returns an error with the span of the item that it is in.
+func (m *Module) located(err *dies.Error) *ptx.Error {
+	span := m.File.SectionSpan(err.Section, err.Offset)
+	if span.Len == 0 {
+		span = m.File.Sections[0].Span
 	}
-	return m.File.Sections[0].Span
+	return &ptx.Error{Span: span, Text: err.Error()}
 }
 
 // warnLeftOut warns about sections that are not merged.
@@ -248,7 +249,7 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 		m.types, fault = readUnits(ctx, m.sections[".debug_types"], tables)
 	}
 	if fault != nil {
-		return &ptx.Error{Span: m.span(fault), Text: fault.Error()}
+		return m.located(fault)
 	}
 	return nil
 }
