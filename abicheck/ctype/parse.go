@@ -1,6 +1,7 @@
 package ctype
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -269,45 +270,31 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 
 // fundamental returns the type with these words in any order: "long unsigned int".
 func (p *parser) fundamental(words []string, start token) *Type {
-	count := map[string]int{}
+	sign, rest := "", []string{}
 	for _, w := range words {
-		count[w]++
+		if (w == "signed" || w == "unsigned") && sign == "" {
+			sign = w
+		} else {
+			rest = append(rest, w)
+		}
 	}
-	name := ""
+	long := slices.Contains(rest, "long")
+	if i := slices.Index(rest, "int"); i >= 0 && (long || slices.Contains(rest, "short")) {
+		rest = slices.Delete(rest, i, i+1)
+	}
+	name := cmp.Or(strings.Join(rest, " "), "int")
 	switch {
-	case count["void"] == 1 && len(words) == 1:
+	case name == "void" && sign == "":
 		return nil
-	case count["double"] == 1 && count["long"] == 1 && len(words) == 2:
+	case len(words) == 2 && long && slices.Contains(rest, "double"):
 		p.fail(start.span, "use double", "compilers disagree on long double: 8 bytes for clang, as many as on the host for nvcc")
-	case count["float"]+count["double"] == 1 && len(words) == 1:
-		name = words[0]
-	case count["char"] == 1:
-		name = "char"
-	case count["short"] == 1:
-		name = "short"
-	case count["long"] > 0:
-		name = strings.TrimSpace(strings.Repeat("long ", count["long"]))
-	case count["__int128"] == 1:
-		name = "__int128"
-	default:
-		name = "int"
-	}
-	allowed := len(strings.Fields(name)) + count["signed"] + count["unsigned"]
-	if name == "short" || strings.HasPrefix(name, "long") {
-		allowed += count["int"]
-	}
-	if name == "int" && count["int"] == 0 {
-		allowed-- // "unsigned" alone
-	}
-	if allowed != len(words) || count["signed"]+count["unsigned"] > 1 || count["int"] > 1 {
-		p.fail(start.span, "", "%q is not a type", strings.Join(words, " "))
-	}
-	if count["unsigned"] == 1 {
-		name = "unsigned " + name
-	} else if count["signed"] == 1 && name == "char" {
-		name = "signed char"
 	}
 	t := Named(name)
+	if unsigned := Named("unsigned " + name); sign == "unsigned" || sign != "" && unsigned == nil {
+		t = unsigned
+	} else if sign != "" && name == "char" {
+		t = Named("signed char")
+	}
 	if t == nil {
 		p.fail(start.span, "", "%q is not a type", strings.Join(words, " "))
 	}
