@@ -36,12 +36,7 @@ var architectures = []string{"x86_64", "aarch64", "ppc64le", "i386", "armv7", "a
 // valid reports whether each field is empty or a value that ptxlink writes, and
 // whether they fit together.
 func (h Host) valid() bool {
-	switch h.OS {
-	case "", "linux", "windows", "mac":
-	default:
-		return false
-	}
-	if h.Arch != "" && !slices.Contains(architectures, h.Arch) {
+	if !slices.Contains([]string{"", "linux", "windows", "mac"}, h.OS) || h.Arch != "" && !slices.Contains(architectures, h.Arch) {
 		return false
 	}
 	switch h.Model {

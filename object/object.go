@@ -261,9 +261,7 @@ func (f *File) Digests() []string {
 	defer f.digestLock.Unlock()
 	if len(f.digests) == 0 {
 		sum := sha256.Sum256(f.Src.Text)
-		var text [DigestLength]byte
-		hex.Encode(text[:], sum[:])
-		f.digests = []string{string(text[:])}
+		f.digests = []string{hex.EncodeToString(sum[:])}
 	}
 	return f.digests
 }

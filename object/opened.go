@@ -26,13 +26,10 @@ type openedUnit struct {
 	member   container.Member
 	unusable string // see Unit
 
-	scanOnce sync.Once
-	defines  []ptx.Definition
-	scanned  bool // the scan of the definitions succeeded
+	definitions func() ([]ptx.Definition, bool) // the names that it defines for others
 
-	parseOnce sync.Once
-	file      *File // nil if the module has errors
-	log       diag.Log
+	parsed func() *File // nil if the module has errors, which are in log
+	log    diag.Log
 }
 
 // Keep reads an input to its end, for Input.Opened. Of the options, it uses Arch and
@@ -56,7 +53,10 @@ func Keep(ctx context.Context, in Input, o Options, log *diag.Log) (opened *Open
 	}
 	opened = &Opened{name: in.name(), path: in.Path, options: o}
 	for _, u := range op.units {
-		opened.units = append(opened.units, &openedUnit{archive: u.member.Archive, member: *u.member, unusable: u.unusable})
+		kept := &openedUnit{archive: u.member.Archive, member: *u.member, unusable: u.unusable}
+		kept.definitions = sync.OnceValues(func() ([]ptx.Definition, bool) { return ptx.Definitions(source(&kept.member)) })
+		kept.parsed = sync.OnceValue(func() *File { return parse(&kept.member, &kept.log) })
+		opened.units = append(opened.units, kept)
 	}
 	return opened, false
 }
@@ -72,32 +72,28 @@ func (op *opening) from(in *Input, i int, o Options) {
 	}
 }
 
-// definitions returns the names that the unit defines for others.
-func (u *openedUnit) definitions() ([]ptx.Definition, bool) {
-	u.scanOnce.Do(func() {
-		u.defines, u.scanned = ptx.Definitions(&diag.Source{Name: u.member.Name, Text: u.member.Text})
-	})
-	return u.defines, u.scanned
-}
-
 // read returns a record of the unit that one link may change, and logs the errors of
 // the unit, which are the same in every link.
 func (u *openedUnit) read(log *diag.Log) *File {
-	u.parseOnce.Do(func() { u.file = parse(&u.member, &u.log) })
+	f := u.parsed()
 	for _, m := range u.log.Messages {
 		again := *m
 		again.Notes = slices.Clip(again.Notes)
 		log.Messages = append(log.Messages, &again)
 	}
-	if u.file == nil {
+	if f == nil {
 		return nil
 	}
-	return &File{record: u.file.record, digests: u.file.Digests()}
+	return &File{record: f.record, digests: f.Digests()}
+}
+
+func source(member *container.Member) *diag.Source {
+	return &diag.Source{Name: member.Name, Text: member.Text}
 }
 
 // parse returns the record of a module, or nil if it has errors.
 func parse(member *container.Member, log *diag.Log) *File {
-	m, err := ptx.Parse(&diag.Source{Name: member.Name, Text: member.Text})
+	m, err := ptx.Parse(source(member))
 	if err != nil {
 		id := diag.Syntax
 		if err.NotPTX {

@@ -226,7 +226,7 @@ func (s *Set) Outlines() (files []*File) {
 			}
 			member = &read
 		}
-		m, fault := ptx.Outline(&diag.Source{Name: member.Name, Text: member.Text})
+		m, fault := ptx.Outline(source(member))
 		if fault != nil {
 			continue
 		}
@@ -416,7 +416,7 @@ func (u *Unit) start(s *Set, log *diag.Log) {
 		if u.opened != nil {
 			u.defines, ok = u.opened.definitions()
 		} else {
-			u.defines, ok = ptx.Definitions(&diag.Source{Name: u.member.Name, Text: u.member.Text})
+			u.defines, ok = ptx.Definitions(source(u.member))
 		}
 		if ok {
 			return

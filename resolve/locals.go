@@ -129,20 +129,15 @@ func (p *localPlan) edits(out []string) []ptx.Edit {
 			}
 			return name, false
 		}
+		var names []string
 		changed := false
 		for k := range list.Targets {
-			_, renamed := name(k)
-			changed = changed || renamed
+			target, renamed := name(k)
+			names, changed = append(names, target), changed || renamed
 		}
-		if !changed {
-			continue
+		if changed {
+			edits = append(edits, ptx.Edit{Span: list.Span, Text: strings.Join(names, ", ")})
 		}
-		var names []string
-		for k := range list.Targets {
-			target, _ := name(k)
-			names = append(names, target)
-		}
-		edits = append(edits, ptx.Edit{Span: list.Span, Text: strings.Join(names, ", ")})
 	}
 	ptx.SortEdits(edits)
 	return edits

@@ -2,6 +2,7 @@ package resolve
 
 import (
 	"fmt"
+	"sync"
 
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -21,7 +22,7 @@ type Members interface {
 // that use it. What Collect removed needs nothing. With Options.WarnUndefined the
 // symbols are opened.
 func (t *Table) Undefined(members Members, log *diag.Log) {
-	uses := usesBySymbol{t: t}
+	uses := sync.OnceValue(t.undefinedUses) // most links have no undefined symbols
 	h := &hints{t: t, members: members, log: log}
 	unusable := map[*diag.Message]bool{}
 	for i := range t.Symbols {
@@ -29,7 +30,7 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 		if s.Defined() || s.Open && !t.options.Relocatable || !t.Needed(s) {
 			continue
 		}
-		if list := uses.of(SymbolID(i)); len(list) > 0 {
+		if list := uses()[SymbolID(i)]; len(list) > 0 {
 			m := members.Unusable(s.Name)
 			switch {
 			case m == nil && !s.Open:
@@ -114,40 +115,32 @@ type usePlace struct {
 	in   *ptx.Decl // the function or variable around the use, nil if there is none
 }
 
-// usesBySymbol lists the uses of symbols; it is filled on first use, since most
-// links have no undefined symbols.
-type usesBySymbol struct {
-	t     *Table
-	lists map[SymbolID][]usePlace
-}
-
-func (u *usesBySymbol) of(s SymbolID) []usePlace {
-	if u.lists == nil {
-		u.lists = map[SymbolID][]usePlace{}
-		for i, f := range u.t.Files {
-			add := func(uses []ptx.Use, in *ptx.Decl) {
-				for _, use := range uses {
-					id := u.t.of[i][use.Name]
-					if id != None && !u.t.Symbols[id].Defined() {
-						u.lists[id] = append(u.lists[id], usePlace{f, f.UseSpan(use), in})
-					}
-				}
-			}
-			for d := range f.Decls {
-				decl := &f.Decls[d]
-				if u.t.Live(object.ID{File: int32(i), Name: decl.Name}) {
-					add(f.Uses[decl.FirstUse:decl.EndUse], decl)
-				}
-			}
-			for _, o := range f.Others {
-				add(f.Uses[o.FirstUse:o.EndUse], nil)
-			}
-			for _, a := range f.Aliases {
-				if id := u.t.of[i][a.Target]; id != None && u.t.Live(object.ID{File: int32(i), Name: a.Name}) {
-					u.lists[id] = append(u.lists[id], usePlace{f, a.TargetSpan, nil})
+// undefinedUses returns the uses of symbols without a definition.
+func (t *Table) undefinedUses() map[SymbolID][]usePlace {
+	lists := map[SymbolID][]usePlace{}
+	for i, f := range t.Files {
+		add := func(uses []ptx.Use, in *ptx.Decl) {
+			for _, use := range uses {
+				id := t.of[i][use.Name]
+				if id != None && !t.Symbols[id].Defined() {
+					lists[id] = append(lists[id], usePlace{f, f.UseSpan(use), in})
 				}
 			}
 		}
+		for d := range f.Decls {
+			decl := &f.Decls[d]
+			if t.Live(object.ID{File: int32(i), Name: decl.Name}) {
+				add(f.Uses[decl.FirstUse:decl.EndUse], decl)
+			}
+		}
+		for _, o := range f.Others {
+			add(f.Uses[o.FirstUse:o.EndUse], nil)
+		}
+		for _, a := range f.Aliases {
+			if id := t.of[i][a.Target]; id != None && t.Live(object.ID{File: int32(i), Name: a.Name}) {
+				lists[id] = append(lists[id], usePlace{f, a.TargetSpan, nil})
+			}
+		}
 	}
-	return u.lists[s]
+	return lists
 }
