@@ -29,8 +29,8 @@ type hints struct {
 	static     map[string][]int     // what the source made static, by the cxxName.base that other files would use
 	statements map[string]statement // those that the parser does not know, by the words in them
 	searches   int                  // number of searches for misspellings
-	closed     func() *object.File
-	unknown    []*diag.Message // about symbols of which nothing is known
+	closed     func() *object.File  // the first that was compiled without -rdc=true, or nil
+	unknown    []*diag.Message      // about symbols of which nothing is known
 }
 
 // several replaces the help for single symbols if more than one needs it, so that it is
@@ -66,7 +66,12 @@ func (h *hints) gather() {
 	h.files = append(h.files, h.members.Outlines()...)
 	h.named, h.spelt = map[string]int{}, map[int]cxxName{}
 	h.based, h.lasts, h.static = map[string][]int{}, map[string][]int{}, map[string][]int{}
-	h.closed = sync.OnceValue(func() *object.File { return firstWholeProgram(h.files) })
+	h.closed = sync.OnceValue(func() *object.File {
+		if i := slices.IndexFunc(h.files, WholeProgram); i >= 0 {
+			return h.files[i]
+		}
+		return nil
+	})
 	for _, f := range h.files {
 		for n, sym := range f.Symbols {
 			if !sym.Defined() {
@@ -310,15 +315,6 @@ func (f found) explain(in diag.Static, name string, m *diag.Message) {
 		help += `, and declare it extern "C"`
 	}
 	m.WithHelp(help + " in " + file)
-}
-
-// firstWholeProgram returns the first module that was compiled without
-// -rdc=true, or nil.
-func firstWholeProgram(files []*object.File) *object.File {
-	if i := slices.IndexFunc(files, WholeProgram); i >= 0 {
-		return files[i]
-	}
-	return nil
 }
 
 func abs(x int) int { return max(x, -x) }

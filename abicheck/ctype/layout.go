@@ -125,33 +125,28 @@ func (b *layouter) layOut(t *Type) (*Layout, error) {
 
 func (b *layouter) compute(t *Type) (*Layout, error) {
 	l := &Layout{Type: t}
+	elem := t.Elem
+	if t.Kind == Enum && elem == nil {
+		elem = Named("unsigned int")
+	}
+	var of *Layout // of elem
+	if t.Kind == Enum || t.Kind == Vector || t.Kind == Array {
+		var err error
+		if of, err = b.layOut(elem); err != nil {
+			return nil, err
+		}
+	}
 	switch t.Kind {
 	case Pointer:
 		l.Size, l.Align = b.model.Pointer, b.model.Pointer
 	case Enum:
-		underlying := t.Elem
-		if underlying == nil {
-			underlying = Named("unsigned int")
-		}
-		of, err := b.layOut(underlying)
-		if err != nil {
-			return nil, err
-		}
 		l.Size, l.Align = of.Size, of.Align
 	case Vector:
-		of, err := b.layOut(t.Elem)
-		if err != nil {
-			return nil, err
-		}
 		l.Size, l.Align = of.Size*t.Count, of.Align
 		if t.Count%2 == 0 {
 			l.Align = max(of.Align, min(l.Size, t.most))
 		}
 	case Array:
-		of, err := b.layOut(t.Elem)
-		if err != nil {
-			return nil, err
-		}
 		if t.Count < 0 {
 			return nil, &Error{Text: "an array cannot have " + itoa(t.Count) + " elements"}
 		}

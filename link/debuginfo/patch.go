@@ -2,6 +2,7 @@ package debuginfo
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"sort"
 
 	"ptxlink/object/ptx"
@@ -268,10 +269,4 @@ func appendUint(b []byte, n uint64, size int64) []byte {
 	return b
 }
 
-func ulebSize(n uint64) int32 {
-	size := int32(1)
-	for ; n >= 0x80; n >>= 7 {
-		size++
-	}
-	return size
-}
+func ulebSize(n uint64) int32 { return int32(max(1, (bits.Len64(n)+6)/7)) }

@@ -166,7 +166,10 @@ func (p *parser) operands() {
 // operandToken passes one token. It returns false at the semicolon and after an error.
 func (p *parser) operandToken() bool {
 	if p.atName() {
-		p.operandName()
+		name := p.name(Refers, "a name")
+		if p.use(name) && p.st.Kind == Instruction && p.is('[') {
+			p.index()
+		}
 		return true
 	}
 	switch c := p.peek(); {
@@ -187,15 +190,6 @@ func (p *parser) operandToken() bool {
 	}
 	p.next()
 	return true
-}
-
-// operandName passes a name in the operands of an instruction.
-func (p *parser) operandName() diag.Span {
-	name := p.name(Refers, "a name")
-	if p.use(name) && p.st.Kind == Instruction && p.is('[') {
-		p.index()
-	}
-	return name
 }
 
 // labelStatement reads the colon behind a label.
