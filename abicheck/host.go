@@ -1,6 +1,7 @@
 package abicheck
 
 import (
+	"cmp"
 	"fmt"
 
 	"ptxlink/link/diag"
@@ -55,9 +56,7 @@ func merge(a, b object.Host) object.Host {
 	if a.OS == "" {
 		a.OS, a.Model = b.OS, b.Model
 	}
-	if a.Arch == "" {
-		a.Arch = b.Arch
-	}
+	a.Arch = cmp.Or(a.Arch, b.Arch)
 	return a
 }
 

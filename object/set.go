@@ -2,6 +2,7 @@ package object
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -189,9 +190,7 @@ func (s *Set) Read(ctx context.Context, units []*Unit, log *diag.Log) error {
 	for i, u := range units {
 		log.Append(&logs[i])
 		s.Unread = s.Unread || u.unread
-		if s.stale[u.input] == nil {
-			s.stale[u.input] = stale[i]
-		}
+		s.stale[u.input] = cmp.Or(s.stale[u.input], stale[i])
 	}
 	return err
 }

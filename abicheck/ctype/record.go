@@ -1,6 +1,7 @@
 package ctype
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -22,9 +23,7 @@ func (p *parser) record() (*Type, introduced) {
 			return p.elsewhere(kind)
 		}
 		tag = p.next()
-		if full == "" {
-			full = p.scope + tag.text
-		}
+		full = cmp.Or(full, p.scope+tag.text)
 		if p.peek().text == "<" {
 			full = p.specialTag(tag)
 		}

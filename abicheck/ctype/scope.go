@@ -1,6 +1,7 @@
 package ctype
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -63,9 +64,7 @@ func (p *parser) scopes(from string, anywhere bool, name string) (scope string, 
 		return space, true
 	}
 	t := p.typedefs[full]
-	if t == nil {
-		t = p.tags[full]
-	}
+	t = cmp.Or(t, p.tags[full])
 	return t.Name + "::", t.Name != ""
 }
 
@@ -299,9 +298,7 @@ func (p *parser) define(name token, t *Type) {
 	if t.isRecord() && t.Name == "" {
 		t.Name = p.scope + name.text
 	}
-	if t == nil {
-		t = voidType
-	}
+	t = cmp.Or(t, voidType)
 	p.typedefs[p.scope+name.text] = t
 }
 

@@ -106,9 +106,7 @@ func (p *parser) specialisation(from int) {
 func (tpl *template) redeclares(known *template) {
 	// Defaults may be given where the template is only declared.
 	for i := range min(len(known.params), len(tpl.params)) {
-		if tpl.params[i].otherwise == 0 {
-			tpl.params[i].otherwise = known.params[i].otherwise
-		}
+		tpl.params[i].otherwise = cmp.Or(tpl.params[i].otherwise, known.params[i].otherwise)
 	}
 	if known.refused != nil {
 		tpl.refused, tpl.what = known.refused, known.what

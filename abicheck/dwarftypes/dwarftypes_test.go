@@ -409,7 +409,7 @@ func TestReadAsGo(t *testing.T) {
 			for p := x.parent; p >= 0; p = whole.dies[p].parent {
 				depth++
 			}
-			typ, _ := x.reference(dwarf.AttrType)
+			typ, _ := x.typeOffset()
 			got = append(got, fmt.Sprint(x.off, x.tag, depth, x.name, typ, max(0, x.number(dwarf.AttrByteSize)), x.flag(dwarf.AttrDeclaration)))
 		}
 		if d := cmp.Diff(want, got); d != "" {

@@ -77,7 +77,7 @@ func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
 	for _, c := range d.dies[i].children {
 		switch x := &d.dies[c]; x.tag {
 		case dwarf.TagTemplateTypeParameter, dwarf.TagTemplateValueParameter:
-			if _, ok := x.reference(dwarf.AttrType); !ok {
+			if _, ok := x.typeOffset(); !ok {
 				continue // void
 			}
 			t := d.typeOf(c)
@@ -85,7 +85,7 @@ func (d *debugInfo) madeOfLocal(i int32, depth int) bool {
 				if t < 0 || aggregate(d.dies[t].tag) || d.dies[t].tag == dwarf.TagEnumerationType {
 					break
 				}
-				if _, ok := d.dies[t].reference(dwarf.AttrType); !ok {
+				if _, ok := d.dies[t].typeOffset(); !ok {
 					break
 				}
 				t = d.typeOf(t)

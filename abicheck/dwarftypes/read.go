@@ -227,9 +227,9 @@ func (x *die) text(at dwarf.Attr) string {
 	return ""
 }
 
-// reference returns the offset of the DIE that an attribute refers to.
-func (x *die) reference(at dwarf.Attr) (off int64, ok bool) {
-	switch a := x.attr(at); {
+// typeOffset returns the offset of the DIE that DW_AT_type refers to.
+func (x *die) typeOffset() (off int64, ok bool) {
+	switch a := x.attr(dwarf.AttrType); {
 	case a == nil:
 	case a.IsUnitRef():
 		return x.unit.Off + int64(a.Value), true
@@ -250,7 +250,7 @@ func (d *debugInfo) at(off int64) int32 {
 
 // typeOf returns the DIE of DW_AT_type, or -1 if there is none outside functions.
 func (d *debugInfo) typeOf(i int32) int32 {
-	if off, ok := d.dies[i].reference(dwarf.AttrType); ok {
+	if off, ok := d.dies[i].typeOffset(); ok {
 		return d.at(off)
 	}
 	return -1
@@ -275,7 +275,7 @@ func (d *debugInfo) export(i int32) {
 	}
 	e := export{symbol: cmp.Or(x.text(attrMIPSLinkageName), x.text(dwarf.AttrLinkageName), x.name)}
 	for _, c := range append([]int32{i}, x.children...) {
-		if offset, ok := d.dies[c].reference(dwarf.AttrType); ok {
+		if offset, ok := d.dies[c].typeOffset(); ok {
 			e.types = append(e.types, offset)
 		}
 	}

@@ -9,6 +9,7 @@ package container
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -437,9 +438,7 @@ func (h *holdings) fault(name string, bare bool) *Error {
 			part += " for " + strings.Join(h.targets[what], ", ")
 		}
 		parts = append(parts, part)
-		if help == "" {
-			help = kindWords[what].help
-		}
+		help = cmp.Or(help, kindWords[what].help)
 	}
 	err := &Error{Name: name, Offset: -1, Help: help, NoPTX: true}
 	switch {

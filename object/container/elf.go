@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"cmp"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -205,9 +206,7 @@ func readELF(data []byte, p place) (*elfFile, *Error) {
 	}
 	// Values too large for two bytes are stored in the first section.
 	first := f.section(0)
-	if f.count == 0 {
-		f.count = first.size
-	}
+	f.count = cmp.Or(f.count, first.size)
 	if names == uint64(elf.SHN_XINDEX) {
 		names = uint64(first.link)
 	}

@@ -199,9 +199,7 @@ func (p *parser) header() {
 		}
 		if p.Err == nil {
 			span := p.span()
-			if span.Len > 40 {
-				span.Len = 40
-			}
+			span.Len = min(span.Len, 40)
 			p.errorAt(span, "a PTX module starts with .version, .target and .address_size", "no .version directive at the start; this is not a PTX module")
 		}
 		return
