@@ -108,10 +108,8 @@ func (c *typeChecker) compare(t *debugType) {
 
 // related reports whether the two must be one type.
 func related(a, b *debugType) bool {
-	if a.language() == langCxx && b.language() == langCxx {
-		return true
-	}
-	return a.in.shares(a.name, b.in.file) || b.in.shares(b.name, a.in.file)
+	return a.language() == langCxx && b.language() == langCxx ||
+		a.in.shares(a.name, b.in.file) || b.in.shares(b.name, a.in.file)
 }
 
 func (t *debugType) language() language { return t.in.dies[t.die].unit.language }

@@ -171,8 +171,5 @@ func isCancelled(ctx context.Context, n int) bool { return n%4096 == 0 && ctx.Er
 
 // hasDIE reports whether a DIE starts at an offset from the start of the unit.
 func (u *unit) hasDIE(off uint64) bool {
-	if off >= uint64(u.End-u.Off) {
-		return false
-	}
-	return u.starts[off/64]&(1<<(off%64)) != 0
+	return off < uint64(u.End-u.Off) && u.starts[off/64]&(1<<(off%64)) != 0
 }

@@ -32,10 +32,7 @@ var coffMachines = map[uint16]string{
 // an optional header, so the zeros of its size make the two bytes of the machine a
 // usable mark.
 func isCOFF(data []byte) bool {
-	if len(data) < coffHeader || le.Uint16(data[16:]) != 0 {
-		return false
-	}
-	return coffMachines[le.Uint16(data)] != ""
+	return len(data) >= coffHeader && le.Uint16(data[16:]) == 0 && coffMachines[le.Uint16(data)] != ""
 }
 
 // coffFile is an object, program or DLL for Windows. debug/pe cannot be used: it knows
