@@ -123,9 +123,12 @@ func alignEdit(t ptx.TypeAt, align int64) ptx.Edit {
 
 // NewParamAlignments computes the alignments of prototypes that Symbols accepts.
 func NewParamAlignments(t *resolve.Table) *ParamAlignments {
-	p := &ParamAlignments{t: t, of: map[resolve.SymbolID][]int64{}}
+	p := &ParamAlignments{t: t}
 	for i := range t.Symbols {
 		if list := largest(t, &t.Symbols[i]); list != nil {
+			if p.of == nil {
+				p.of = map[resolve.SymbolID][]int64{}
+			}
 			p.of[resolve.SymbolID(i)] = list
 		}
 	}

@@ -261,7 +261,9 @@ func (f *File) Digests() []string {
 	defer f.digestLock.Unlock()
 	if len(f.digests) == 0 {
 		sum := sha256.Sum256(f.Src.Text)
-		f.digests = []string{hex.EncodeToString(sum[:])}
+		var text [DigestLength]byte // EncodeToString would allocate it
+		hex.Encode(text[:], sum[:])
+		f.digests = []string{string(text[:])}
 	}
 	return f.digests
 }

@@ -77,9 +77,13 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	if err == nil {
 		err = ctx.Err() // inputs that were not waited for have no message
 	}
-	var all []*Unit
+	units := 0
 	for i := range opened {
 		s.Unread = s.Unread || opened[i].unread
+		units += len(opened[i].units)
+	}
+	all := make([]*Unit, 0, units)
+	for i := range opened {
 		all = append(all, opened[i].units...)
 	}
 	if err != nil {

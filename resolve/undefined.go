@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"fmt"
-	"sync"
 
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -22,7 +21,7 @@ type Members interface {
 // that use it. What Collect removed needs nothing. With Options.WarnUndefined the
 // symbols are opened.
 func (t *Table) Undefined(members Members, log *diag.Log) {
-	uses := sync.OnceValue(t.undefinedUses) // most links have no undefined symbols
+	var uses map[SymbolID][]usePlace // filled on first use, since most links have no undefined symbols
 	h := &hints{t: t, members: members, log: log}
 	unusable := map[*diag.Message]bool{}
 	for i := range t.Symbols {
@@ -30,7 +29,10 @@ func (t *Table) Undefined(members Members, log *diag.Log) {
 		if s.Defined() || s.Open && !t.options.Relocatable || !t.Needed(s) {
 			continue
 		}
-		if list := uses()[SymbolID(i)]; len(list) > 0 {
+		if uses == nil {
+			uses = t.undefinedUses()
+		}
+		if list := uses[SymbolID(i)]; len(list) > 0 {
 			m := members.Unusable(s.Name)
 			switch {
 			case m == nil && !s.Open:
