@@ -16,9 +16,6 @@ import (
 	"ptxlink/link/diag"
 )
 
-// keyOf returns a key for a number.
-func keyOf(i int) string { return fmt.Sprintf("%064x", i) }
-
 // TestCacheDamage checks that an entry with any byte changed, cut short or renamed
 // counts as absent and is replaced.
 func TestCacheDamage(t *testing.T) {

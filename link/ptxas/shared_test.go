@@ -3,6 +3,7 @@ package ptxas
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,9 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/object/container"
 )
+
+// keyOf returns a key for a number.
+func keyOf(i int) string { return fmt.Sprintf("%064x", i) }
 
 // keeper is a Store.
 type keeper struct {
