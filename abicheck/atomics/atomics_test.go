@@ -162,6 +162,9 @@ func TestAtomicScopes(t *testing.T) {
 		{hand(atGPU), module("mov.u64 %rd1, x; L: red.relaxed.cta.add.u32 [%rd1], 1;"), ""},
 		{hand(atGPU), module("@%p1 mov.u64 %rd1, x; red.relaxed.cta.add.u32 [%rd1], 1;"), ""},
 		{hand(atGPU), module("mov.u64 %rd1, x; { .reg .b64 %rd1; red.relaxed.cta.add.u32 [%rd1], 1; }"), ""},
+		// A block has registers of its own, and those around it.
+		{hand(atGPU), module("mov.u64 %rd1, x; { .reg .b64 %t; red.relaxed.cta.add.u32 [%rd1], 1; }"), fmt.Sprintf(differs, 2, "x", "cta", "gpu")},
+		{hand(atGPU), module("mov.u64 %rd1, x; { .reg .b64 %rd1; mov.u64 %rd1, 0; } red.relaxed.cta.add.u32 [%rd1], 1;"), fmt.Sprintf(differs, 2, "x", "cta", "gpu")},
 		// An atom without scope has scope gpu, unless its compiler omits scopes.
 		{hand("atom.add.u32 %r1, [x], 1;"), module("atom.sys.add.u32 %r1, [x], 1;"), fmt.Sprintf(differs, 2, "x", "sys", "gpu")},
 		{llvm + hand("atom.add.u32 %r1, [x], 1;"), module("atom.sys.add.u32 %r1, [x], 1;"), ""},
