@@ -267,7 +267,7 @@ func FuzzLink(f *testing.F) {
 	f.Add(".visible .global .u64 a = b; .extern .global .u64 b;", ".visible .global .u64 b = a; .extern .global .u64 a;")
 	f.Add(".file 1 \"a\"\n .func f(){ .loc 1 2 3\n ret; }", ".file 3 \"b\"\n.section .debug_str { L: .b8 1 } .pragma \"nounroll\";")
 	f.Add(".common .global .b8 c[4]; .shared .b8 s[];", ".common .global .b8 c[8]; .extern .shared .align 16 .f32 s[];")
-	f.Add(".visible .global .u64 a = b; .extern .global .u64 b;", ".visible .global .u64 b = a;")
+	f.Add(".visible .global .u64 a = b; .extern .global .u64 b;", ".visible .global .u64 b = a+ .ex64 b = bal .u64 a.ext;")
 	f.Fuzz(func(t *testing.T, a, b string) {
 		r, err := link.Link(context.Background(), link.Options{Inputs: texts(top+a, top+b), Relocatable: true})
 		if err != nil {
