@@ -57,7 +57,7 @@ read or written.`,
 			&cli.BoolFlag{Name: "fatal-warnings", Aliases: []string{"warning-as-error", "Werror"}, Category: messages, Usage: "treat warnings as errors"},
 			&cli.GenericFlag{Name: "color-diagnostics", Category: messages, Value: when(), Usage: "colour messages: `WHEN` is auto, always or never"},
 		}
-		return slices.Concat(list, linkFlags("prefer", "diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
+		return slices.Concat(list, linkFlags("prefer", "cache", "cache-dir", "cache-size", "diagnostics-format"), nvlinkOwn(), nvlinkIgnored())
 	},
 	first: optionFiles,
 	like:  map[string]string{"-S": "--suppress-debug-info", "-c": "-r"},
@@ -214,7 +214,7 @@ func (j *linkJob) findCubinTools() (err error) {
 		return &exitError{exitIO, err}
 	}
 	j.assembler.Nvlink, _ = j.assembler.FindNvlink("") // without one, the whole program is assembled
-	return nil
+	return j.readCache()
 }
 
 // checkNvlink returns an error for a command line of ptxlink nvlink that is not valid.
