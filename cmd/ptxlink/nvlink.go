@@ -89,6 +89,9 @@ func nvlinkIgnored() []cli.Flag {
 		&cli.StringFlag{Name: "split-compile-extended", Category: ignored, Usage: "`N` threads, for LTO-IR"},
 		&cli.StringSliceFlag{Name: "Xnvvm", Category: ignored, Usage: "`ARG`, for LTO-IR"},
 		&cli.StringFlag{Name: "nvvmpath", Category: ignored, Usage: "`PATH`, for LTO-IR"},
+		&cli.BoolFlag{Name: "nvvm-latest", Category: ignored, Usage: "for LTO-IR"},
+		&cli.StringFlag{Name: "Ofast-compile", Aliases: []string{"Ofc"}, Category: ignored, Usage: "`LEVEL`, for LTO-IR"},
+		&cli.BoolFlag{Name: "device-stack-protector", Category: ignored, Usage: "for LTO-IR"},
 	}
 }
 
