@@ -56,6 +56,7 @@ func TestCxxNames(t *testing.T) {
 		{"conversion", ".func _ZNK1AcviEv (.param .b64 this)", ""},
 		{"lambda", ".func _ZZ1fiENKUlfE_clEf (.param .b64 this, .param .f32 x)", ""},
 		{"generic lambda", ".func _ZZ1fiENKUlT_E_clIiEEDaS_ (.param .b64 this, .param .b32 x)", ""},
+		{"lambda in a function with enable_if (nvcc)", ".entry _ZN3lib6launchILi256EZNS_3runILi256EiZ4initvEUliE_vEENSt9enable_ifIXsr3lib3mayIT1_vEE5valueEvE4typeERKNS_3Gpu4InfoET0_RKS4_EUlvE_EEvSB_ (.param .align 4 .b8 f[12])", ""},
 		{"ABI tag", ".func _Z1fB5cxx11i (.param .b32 x)", ""},
 		{"decltype(auto)", ".func _Z1fIiEDcT_ (.param .b32 x)", ""},
 		{"decltype of a parameter", ".func _Z1fIiEvDTplfp_Li1EET_ (.param .b32 x, .param .b32 y)", ""},
