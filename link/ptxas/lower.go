@@ -167,8 +167,10 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 	}
 	o := Options{Path: l.Path, Arch: l.Arch, Compile: true, Spelling: l.Spelling, Cache: l.Cache}
 	gpu, _ := object.ParseGPU(l.Arch)
-	cubin, messages, err := Assemble(ctx, o, object.EmptyModule(gpu), nil)
-	if errors.Is(err, ErrRejected) && len(messages) > 0 {
+	// What the cache has to report is left to finish, which reports it once.
+	log := diag.Log{Spelling: o.Spelling}
+	cubin, err := assemble(ctx, o, object.EmptyModule(gpu), nil, &log)
+	if messages := explained(&log); errors.Is(err, ErrRejected) && len(messages) > 0 {
 		return messages[0]
 	}
 	l.empty = cubin
