@@ -75,6 +75,9 @@ type Store interface {
 // protocol. Close it if it is shared.
 func OpenCache(where string) (*Cache, error) {
 	if !shared.Names(where) {
+		if strings.Contains(where, "://") {
+			return nil, fmt.Errorf("%s is neither a directory nor the address of a server that ptxlink knows", shared.Redacted(where))
+		}
 		return &Cache{Dir: where}, nil
 	}
 	store, err := shared.Open(where)
