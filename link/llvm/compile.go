@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,7 +74,12 @@ func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag
 	var text []byte
 	for _, command := range c.commands(named, archived) {
 		var said []string
-		if text, said, err = Run(ctx, dir, command); err != nil {
+		text, said, err = Run(ctx, dir, command)
+		if errors.Is(err, fs.ErrNotExist) && command[0] != c.Path {
+			err = diag.New(diag.Tool, diag.Place{}, err.Error()).
+				WithHelp(c.Path + " needs llvm-link and opt of its release beside it; " + c.Spelling.With("--clang", "%s or ") + "$CLANG names a clang, which needs neither")
+		}
+		if err != nil {
 			return nil, err
 		}
 		for i, line := range said {

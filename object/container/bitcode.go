@@ -23,14 +23,17 @@ type BitcodeSymbol struct {
 	Weak    bool
 }
 
-// bitcode offers LLVM bitcode. That for other machines is host code.
+// bitcode offers LLVM bitcode. That for other machines, such as the host or 32-bit nvptx, is not linked.
 func (op *opener) bitcode(data []byte, p place) *Error {
 	if op.list != nil && op.list.hosts {
 		return op.none(bitcode, p.target, p)
 	}
 	b, _ := ReadBitcode(data) // if it is damaged, its compiler tells where
-	if !strings.HasPrefix(b.Triple, "nvptx") {
-		return op.none(bitcode, b.Triple, p)
+	switch {
+	case b.Triple == "":
+		return op.none(bitcodeUnknown, "", p)
+	case !strings.HasPrefix(b.Triple, "nvptx64"):
+		return op.none(bitcodeOther, b.Triple, p)
 	}
 	return op.offer(LLVMBitcode, cmp.Or(p.target, b.Target), p, whole(data))
 }

@@ -362,6 +362,8 @@ const (
 	ltoIR
 	obfuscated
 	bitcode
+	bitcodeOther   // for another machine
+	bitcodeUnknown // for no machine
 	bundle
 	foreign // Mach-O
 	packed  // xz and the like
@@ -376,20 +378,22 @@ const (
 )
 
 var kindWords = [kinds]struct{ one, many, help string }{
-	cubin:        {"a cubin", "cubins", "a cubin is machine code: if it is relocatable (ptxas -c) and runs on the GPU of --arch, it links into a cubin: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
-	ltoIR:        {"LTO-IR", "LTO-IR", "compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
-	obfuscated:   {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
-	bitcode:      {"LLVM bitcode", "LLVM bitcode", "a link compiles bitcode with clang, for its GPU or a later one: ptxlink FILE... -o out.ptx --arch=sm_80"},
-	bundle:       {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
-	foreign:      {"a Mach-O file", "Mach-O files", "only ELF and COFF host objects are read; take the PTX out with cuobjdump -xptx all"},
-	packed:       {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
-	spirv:        {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
-	segment:      {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
-	deviceOther:  {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
-	host:         {"host code", "host code", "leave it to the linker of the host; if its source has device code, compile with nvcc -dc -gencode arch=compute_80,code=compute_80"},
-	stripped:     {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
-	wholeProgram: {"an object of cl /GL", "objects of cl /GL", "only Microsoft's linker reads it; compile without /GL"},
-	other:        {"a file without device code", "files without device code", ""},
+	cubin:          {"a cubin", "cubins", "a cubin is machine code: if it is relocatable (ptxas -c) and runs on the GPU of --arch, it links into a cubin: ptxlink FILE... --arch=sm_80 -o out.cubin; to keep the PTX, compile with -gencode arch=compute_80,code=compute_80 (nvcc) or --cuda-include-ptx=sm_80 (clang); cuobjdump -elf shows what a cubin holds"},
+	ltoIR:          {"LTO-IR", "LTO-IR", "a link compiles LTO-IR with NVIDIA's nvlink, for its GPU or a later one; to keep the PTX, compile without -dlto, and with code=compute_80 in place of code=lto_80; with NVRTC, call nvrtcGetPTX"},
+	obfuscated:     {"obfuscated PTX", "obfuscated PTX", "only NVIDIA's tools read it; ask its maker for plain PTX"},
+	bitcode:        {"LLVM bitcode", "LLVM bitcode", "a link compiles bitcode with clang, for its GPU or a later one: ptxlink FILE... -o out.ptx --arch=sm_80"},
+	bitcodeOther:   {"LLVM bitcode", "LLVM bitcode", "only bitcode for nvptx64-nvidia-cuda is linked: compile it with --target=nvptx64-nvidia-cuda"},
+	bitcodeUnknown: {"LLVM bitcode that names no target", "LLVM bitcode that names no target", "if it is damaged, build or copy it again; else compile it with --target=nvptx64-nvidia-cuda"},
+	bundle:         {"a clang-offload-bundler bundle", "clang-offload-bundler bundles", "unbundle it with clang-offload-bundler --unbundle, or compile with --offload-new-driver"},
+	foreign:        {"a Mach-O file", "Mach-O files", "only ELF and COFF host objects are read; take the PTX out with cuobjdump -xptx all"},
+	packed:         {"a file compressed with something else than gzip, zstd or LZ4", "files compressed with something else than gzip, zstd or LZ4", "decompress it first"},
+	spirv:          {"SPIR-V", "SPIR-V", "compile for nvptx64-nvidia-cuda"},
+	segment:        {"a fatbin wrapper, which points to a fatbin and holds none", "fatbin wrappers", "give the file that the wrapper was taken from"},
+	deviceOther:    {"device code of an unknown kind", "device code of unknown kinds", "compile so that the PTX is kept: -gencode arch=compute_80,code=compute_80"},
+	host:           {"host code", "host code", "leave it to the linker of the host; if its source has device code, compile with nvcc -dc -gencode arch=compute_80,code=compute_80"},
+	stripped:       {"an ELF file without section headers", "ELF files without section headers", "without them nothing can be found in it; give the file as it was before it was stripped"},
+	wholeProgram:   {"an object of cl /GL", "objects of cl /GL", "only Microsoft's linker reads it; compile without /GL"},
+	other:          {"a file without device code", "files without device code", ""},
 }
 
 // refused lists forms that are recognised but hold nothing to link.

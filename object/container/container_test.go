@@ -303,7 +303,7 @@ func TestRefused(t *testing.T) {
 	}{
 		{cubin, 0, "f: this is a cubin for sm_80, not PTX"},
 		{cubin13, 0, "f: this is a cubin for sm_75, not PTX"},
-		{[]byte("BC\xc0\xde"), 0, "f: this is LLVM bitcode, not PTX"},
+		{[]byte("BC\xc0\xde"), 0, "f: this is LLVM bitcode that names no target, not PTX"},
 		{[]byte("CCOB"), 0, "f: this is a clang-offload-bundler bundle, not PTX"},
 		{[]byte("\xff\xd8\xff\xe0\x00\x10JFIF"), 0, `f: this is neither PTX nor a file that contains PTX; it begins with "\xff\xd8\xff\xe0\x00\x10JFIF"`},
 		{arMembers("a.txt/", []byte("hello")), 0, "f: holds no PTX, only a file without device code"},
