@@ -196,7 +196,7 @@ func leadingNumber(s string) (number, rest string) {
 //     in, if ptxlink was passed over; but only the release of ptxas, because another one
 //     may not read its cubins
 func (o Options) FindNvlink(explicit string) (string, error) {
-	otherwise := o.Spelling.With("--ptxas-mode=whole", ", or assemble the whole program at once with %s")
+	otherwise := o.Spelling.With("--ptxas-mode=whole", OrWhole)
 	path, looked, err := o.beside("nvlink", explicit, isOurs)
 	switch {
 	case err != nil:
@@ -223,6 +223,10 @@ func (o Options) FindNvlink(explicit string) (string, error) {
 	}
 	return "", o.missing("nvlink", looked, otherwise)
 }
+
+// OrWhole ends the help for an nvlink that is not found, with the option in place of %s. Cubins and
+// LTO-IR among the inputs need nvlink in any case.
+const OrWhole = ", or assemble the whole program at once with %s"
 
 const ours = " (ptxlink itself)"
 

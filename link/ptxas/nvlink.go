@@ -138,8 +138,15 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 			how = fmt.Sprintf("nvlink reported success, but its cubin cannot be used: %v", outfile.Reason(readErr))
 		}
 	}
-	if how != "" {
+	switch {
+	case how != "" && len(b.Cubins) > 0: // which no other mode links
+		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp("the program is " + b.Nvlink)
+	case how != "":
 		own.Error(diag.NvlinkError, diag.Place{}, how).WithHelp(diag.Join("the program is "+b.Nvlink, log.With("--ptxas-mode=whole", "%s needs no nvlink")))
+	case b.Compile && own.Errors() == 0 && !(container.Cubin{Data: cubin}).Relocatable():
+		// nvlink 12.4 accepts -r and writes a cubin that no link takes: testdata/script/cubin_compile_only.txtar.
+		own.Error(diag.NvlinkError, diag.Place{}, "nvlink wrote no relocatable cubin").
+			WithHelp("nvlink 12.4 writes none; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of a newer release, such as 13.5")
 	}
 	log.Append(&own)
 	if own.Errors() > 0 {
@@ -182,6 +189,8 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 				message.WithHelp("nvlink links machine code only if the inputs define all names, also for a relocatable cubin")
 			case strings.HasPrefix(found[2], "Undefined reference"):
 				message.WithHelp(t.unfinished())
+			case strings.HasSuffix(found[2], " arch does not match target '"+b.gpu()+"'"): // the GPUs have been compared
+				message.WithHelp("nvlink does not know cubins of a newer release than its own; " + log.With("--nvlink", "%s or ") + "$NVLINK names that of the newest release among the inputs")
 			case strings.Contains(found[2], overLimit):
 				message.WithHelp(t.copiesKeepLimit())
 			}
