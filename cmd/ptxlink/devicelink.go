@@ -125,7 +125,7 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 		return false, err
 	}
 	j.options.Inputs, j.options.Cubins, j.taken = s.Modules, s.Cubins.Symbols, taken{cubins: s.Cubins, archives: s.Archives}
-	j.keepKernels(j.options.Kernels)
+	j.assembler.Kernels = j.options.Kernels
 	var compilers []intermediate
 	if len(s.LTOIR.Units) > 0 {
 		j.lowered = true

@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"ptxlink/internal/globs"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -181,7 +180,8 @@ func (j *linkJob) nvlink() error {
 			return nil
 		}
 	}
-	j.keepKernels(splitCommas(j.opts.StringSlice("kernels-used")))
+	j.options.Kernels = splitCommas(j.opts.StringSlice("kernels-used"))
+	j.assembler.Kernels = j.options.Kernels
 	if lto { // which may define anything
 		j.options.AllowUndefined = []string{"*"}
 	}
@@ -192,21 +192,6 @@ func (j *linkJob) nvlink() error {
 		return j.linkVirtual(job, register)
 	}
 	return j.linkCubin(job, register)
-}
-
-// keepKernels keeps only kernels whose name contains one of names. nvlink removes those of cubins,
-// and reports what the others need and nothing defines.
-func (j *linkJob) keepKernels(names []string) {
-	if j.options.Kernels, j.assembler.Kernels = names, names; len(names) == 0 {
-		return
-	}
-	for _, cubin := range j.options.Cubins {
-		for _, s := range cubin.Symbols {
-			if !s.Defined {
-				j.options.AllowUndefined = append(j.options.AllowUndefined, globs.Escape(s.Name))
-			}
-		}
-	}
 }
 
 // findCubinTools finds the programs that make a cubin, as nvcc does.
