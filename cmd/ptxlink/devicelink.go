@@ -290,9 +290,10 @@ func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
 	if j.checkOnly {
 		return nil
 	}
-	j.options.CrossReference = true
+	// Code of the other kind, if compiled together before, has left empty places.
+	j.options.CrossReference, j.options.Inputs = true, dlink.Filled(slices.Clone(o.Inputs))
 	r, err := j.checked()
-	j.options.CrossReference, j.options.Cubins = o.CrossReference, o.Cubins
+	j.options.CrossReference, j.options.Cubins, j.options.Inputs = o.CrossReference, o.Cubins, o.Inputs
 	if err != nil {
 		return err
 	}

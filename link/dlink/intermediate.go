@@ -243,9 +243,19 @@ func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.LTOI
 		}
 	}
 	hidden := slices.ContainsFunc(c.failed, func(failed bool) bool { return failed }) || c.Unchecked
+	from := map[string]int{} // the place of the archive that a member is taken from
 	for i, u := range c.Units {
 		if !linked[u.Name] && !(hidden && c.lazy[i] && !c.offered[i]) { // a hidden unit may need it
 			continue
+		}
+		if at := c.at[i]; c.archives[at] { // an archive may be given twice: -la -lb -la
+			if c.offered[i] {
+				continue
+			}
+			if other, taken := from[u.Name]; taken && other != at {
+				continue
+			}
+			from[u.Name] = at
 		}
 		u.Archive = c.lazy[i] && !o.All && !seen[u.Name] && !slices.ContainsFunc(u.Bitcode.Symbols, func(s container.BitcodeSymbol) bool { return s.Defined && names[s.PTXName()] })
 		units = append(units, u)
