@@ -217,6 +217,9 @@ func (j *linkJob) readOptions() error {
 	if err := j.readOutput(); err != nil {
 		return err
 	}
+	if j.cubin() && !opts.Bool("compile-only") { // which has no undefined symbols
+		j.options.Spelling = j.spelling.Without("--allow-undefined")
+	}
 	if err := j.readArchs(opts.StringSlice("arch")); err != nil {
 		return err
 	}

@@ -69,6 +69,18 @@ func (s Spelling) spelled(option string) (spelling string, taken bool) {
 	return spelling + option[len(name):], taken
 }
 
+// Without returns the spelling for messages that do not advise an option.
+func (s Spelling) Without(option string) Spelling {
+	all := s
+	s.Options = func(name string) (spelling string, taken bool) {
+		if name == option {
+			return "", false
+		}
+		return all.spelled(name)
+	}
+	return s
+}
+
 // Takes reports whether the program takes an option.
 func (s Spelling) Takes(option string) bool {
 	_, taken := s.spelled(option)
