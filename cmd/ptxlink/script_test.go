@@ -82,6 +82,10 @@ func scripts(dir string) testscript.Params {
 			return nil
 		},
 		Condition: func(tool string) (bool, error) {
+			tool, old := strings.CutSuffix(tool, "-12.4") // where 13.5 does something else
+			if old && oracles.StandsIn(tool) {
+				return false, nil
+			}
 			if _, known := commands[tool]; !known {
 				return false, fmt.Errorf("unknown condition %q", tool)
 			}
