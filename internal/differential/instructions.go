@@ -323,7 +323,7 @@ func (g *generator) storeParam(name string, t typ) {
 	}
 }
 
-// loadParam reads an object in .param that is no array, and stores it.
+// loadParam reads a scalar object in .param, and stores it.
 func (g *generator) loadParam(name string, t typ) {
 	switch {
 	case t.word == ".f32":
