@@ -33,8 +33,8 @@ func (pl *planner) header(debug bool) {
 	}
 	// If ptxas refuses one of these, the error is reported at the input it comes from.
 	version, target := h.versionFile, h.arch.file
-	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.version.String() + "\n", Fixed: true})
-	pl.add(emit.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n", Fixed: true})
+	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.version.String() + "\n"})
+	pl.add(emit.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n"})
 	pl.own(".address_size " + itoa(int64(h.addressSize)) + "\n\n")
 }
 

@@ -50,7 +50,7 @@ func (pl *planner) prototype(p *plan, d resolve.DeclID, buffer *[]byte) emit.Pie
 	}
 	*buffer = append((*buffer)[:0], pl.linkageWord(d)...)
 	*buffer = append(ptx.AppendCompact(*buffer, text), prototypeEnd...)
-	return emit.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer), Fixed: true}
+	return emit.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer)}
 }
 
 // within returns the edits inside a span.

@@ -18,8 +18,6 @@ type Piece struct {
 	Span  diag.Span    // the part of Src to copy; its offset counts even if it is empty
 	Edits []ptx.Edit   // sorted, without overlaps
 	Text  string
-	// Fixed is set if all lines of the piece come from one line of Src.
-	Fixed bool
 	// Lines has, if it is not nil, the number (Numbers) of each line of the piece.
 	Lines []int32
 	// Before and After add line ends around the piece that have no origin.
@@ -107,7 +105,7 @@ func (l *Pieces) Own(text string) { *l = append(*l, Piece{Text: text}) }
 
 // Line adds a statement of the linker, on one line. Its origin is the line at off.
 func (l *Pieces) Line(src *diag.Source, off int32, statement string) {
-	*l = append(*l, Piece{Src: src, Span: diag.Span{Off: off}, Text: statement + ";\n", Fixed: true})
+	*l = append(*l, Piece{Src: src, Span: diag.Span{Off: off}, Text: statement + ";\n"})
 }
 
 // Copy adds a span of a source, and a line end.

@@ -32,6 +32,25 @@ func TestPieces(t *testing.T) {
 	if n := l[2].SizeOf(at("two three")); n != int64(len("two 3")) {
 		t.Errorf("a part has %d bytes", n)
 	}
+	part := at("three")
+	for i, e := range []struct {
+		off, len int32
+		more     int64
+	}{
+		{off: -1, len: 1},             // before the part
+		{off: 0},                      // inserted where it starts
+		{off: 0, len: 1, more: 4 - 1}, // replaces its first byte
+		{off: 2, more: 4},             // inserted inside
+		{off: 4, len: 1, more: 4 - 1}, // replaces its last byte
+		{off: 5},                      // inserted where it ends
+		{off: 5, len: 1},              // behind the part
+		{off: -1, len: 7},             // replaces more than the part
+	} {
+		p := Piece{Src: src, Edits: []ptx.Edit{{Span: diag.Span{Off: part.Off + e.off, Len: e.len}, Text: "edit"}}}
+		if n := p.SizeOf(part); n != int64(part.Len)+e.more {
+			t.Errorf("edit %d: the part has %d bytes, want %d", i, n, int64(part.Len)+e.more)
+		}
+	}
 	var parts []byte
 	for part := range l.Parts {
 		parts = append(parts, part...)

@@ -21,13 +21,12 @@ type Numbers interface {
 }
 
 // run is a stretch of the output. It starts at byte out and comes from byte off of src,
-// line by line; from that one line if fixed; from the lines with these numbers if there are
-// some; from the linker itself if src is nil.
+// line by line; from the lines with these numbers if there are some; from the linker itself
+// if src is nil.
 type run struct {
 	out   int
 	src   *diag.Source
 	off   int32
-	fixed bool
 	lines []int32
 }
 
@@ -38,7 +37,7 @@ func (l Pieces) Map(output []byte, numbers Numbers) *LineMap {
 	out := 0
 	mark := func(from Piece) {
 		if n := len(m.runs); n == 0 || from.Src != nil || m.runs[n-1].src != nil {
-			m.runs = append(m.runs, run{out: out, src: from.Src, off: from.Span.Off, fixed: from.Fixed, lines: from.Lines})
+			m.runs = append(m.runs, run{out: out, src: from.Src, off: from.Span.Off, lines: from.Lines})
 		}
 	}
 	mark(Piece{})
@@ -76,9 +75,5 @@ func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
 	if run.lines != nil {
 		return m.numbers.Place(run.lines[ends])
 	}
-	at := run.src.Line(run.off)
-	if !run.fixed {
-		at += ends
-	}
-	return diag.At(run.src, run.src.LineSpan(at)), true
+	return diag.At(run.src, run.src.LineSpan(run.src.Line(run.off)+ends)), true
 }
