@@ -14,7 +14,7 @@ const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
 
 // selected opens modules named a, b, c and so on, makes all lazy but one, and
 // returns which are live and why.
-func selected(t *testing.T, roots []string, redirect map[string]string, main int, archive bool, texts ...string) (names, why []string) {
+func selected(t *testing.T, roots, defined []string, redirect map[string]string, main int, archive bool, texts ...string) (names, why []string) {
 	t.Helper()
 	var inputs []object.Input
 	for i, text := range texts {
@@ -32,7 +32,7 @@ func selected(t *testing.T, roots []string, redirect map[string]string, main int
 	for i, u := range set.Units {
 		u.Lazy = i != main
 	}
-	live, pulls, err := Live(set.Units, roots, nil, redirect, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
+	live, pulls, err := Live(set.Units, roots, defined, redirect, func(units []*object.Unit) error { return set.Read(context.Background(), units, &log) })
 	if err != nil || log.Errors() > 0 {
 		t.Fatal(err, log.Messages)
 	}
@@ -125,12 +125,31 @@ func TestLive(t *testing.T) {
 				".visible .func f(){ret;} .visible .global .b8 pool[4];",
 			}, []string{"a", "c"}, []string{"c for f by a"}},
 			{"what a name is redirected to, not the name", nil, 0, []string{
-				".extern .func old(); .visible .entry k(){ call old; ret; }",
+				".extern .func old(); .extern .func other(); .visible .entry k(){ call old; call other; ret; }",
 				".visible .func old(){ret;}",
 				".visible .func new(){ret;}",
-			}, []string{"a", "c"}, []string{"c for new by a"}},
+				".visible .func other(){ret;}",
+			}, []string{"a", "c", "d"}, []string{"c for new by a", "d for other by a"}},
+			{"a common definition for a root", []string{"pool"}, 0, []string{
+				".visible .entry k(){ ret; }",
+				".common .global .b8 pool[4];",
+			}, []string{"a", "b"}, []string{"b for pool by -u"}},
+			{"the first definition", nil, 2, []string{
+				".visible .func g(){ret;}",
+				".visible .func g(){ret;}",
+				".extern .func g(); .visible .entry k(){ call g; ret; }",
+			}, []string{"a", "c"}, []string{"a for g by c"}},
+			{"the first common one", nil, 2, []string{
+				".common .global .b8 pool[4];",
+				".common .global .b8 pool[4];",
+				".extern .global .b8 pool[4]; .visible .entry k(){ st.global.u8 [pool], 1; ret; }",
+			}, []string{"a", "c"}, []string{"a for pool by c"}},
+			{"no definition for what an option defines", nil, 0, []string{
+				".extern .func option(); .visible .entry k(){ call option; ret; }",
+				".visible .func option(){ret;}",
+			}, []string{"a"}, nil},
 		} {
-			live, why := selected(t, test.roots, map[string]string{"old": "new"}, test.main, archive, test.texts...)
+			live, why := selected(t, test.roots, []string{"option", "nowhere"}, map[string]string{"old": "new"}, test.main, archive, test.texts...)
 			if !slices.Equal(live, test.live) || !slices.Equal(why, test.why) {
 				t.Errorf("%s (in archives: %v): live %v, want %v; %q, want %q", test.what, archive, live, test.live, why, test.why)
 			}
