@@ -70,115 +70,157 @@ var operands = func() (t [256]string) {
 // expression adds the patches for an expression of a unit to a section: references
 // to DIEs move with the DIEs. It returns the size of the expression in the output.
 func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int64, *dies.Error) {
-	const call4 = 0x99
-	r := &dies.Reader{Section: l.data.Name, Data: l.data.Bytes[:end], At: from}
+	x := expression{
+		Reader: dies.Reader{Section: l.data.Name, Data: l.data.Bytes[:end], At: from},
+		module: m, layout: l, unit: u, depth: depth, first: len(l.patches),
+	}
 	if depth > 16 {
-		r.Fail("expressions are nested too deep")
+		x.Fail("expressions are nested too deep")
 	}
-	first := len(l.patches)
-	var branches []branch
 	var memory [16]int64
-	starts := memory[:0] // of operations
-	ref := func(off, end int64, size int32, kind patchKind, to uint64) {
-		if !u.hasDIE(to) {
-			r.Fail("an expression refers to no entry")
-			return
-		}
-		l.patches = append(l.patches, patch{off: off, end: end, size: size, kind: kind, in: m.layouts[u.Section], value: u.Off + int64(to), from: u.Off})
-	}
-	for r.At < end && r.Err == nil {
-		starts = append(starts, r.At)
-		op := r.Uint(1)
+	x.starts = memory[:0]
+	for x.At < end && x.Err == nil {
+		x.starts = append(x.starts, x.At)
+		op := x.Uint(1)
 		if operands[op] == "" {
-			r.At--
-			r.Fail("operation 0x%x of an expression is not known", op)
+			x.At--
+			x.Fail("operation 0x%x of an expression is not known", op)
 		}
-		for _, operand := range operands[op] {
-			at := r.At
-			switch operand {
-			case '1', '2', '4', '8':
-				r.Skip(uint64(operand - '0'))
-			case 'a':
-				if r.Skip(uint64(u.AddrSize)); l.pairs && r.Err == nil && m.isGone(l.fixupAt(at)) {
-					l.put(at, r.At, make([]byte, u.AddrSize)) // 1 is for pairs
-				}
-			case 'u':
-				r.Uleb()
-			case 's':
-				r.Sleb()
-			case 'b':
-				distance := int64(int16(r.Uint(2)))
-				branches = append(branches, branch{at, r.At + distance})
-			case 'k':
-				r.Skip(r.Uleb())
-			case 'c':
-				r.Skip(r.Uint(1))
-			case 'e':
-				length := r.Uleb()
-				inner := r.At
-				if r.Skip(length); r.Err != nil {
-					break
-				}
-				i := len(l.patches)
-				l.patches = append(l.patches, patch{}) // the length comes first
-				size, err := m.expression(l, u, inner, r.At, depth+1)
-				if err != nil {
-					return 0, err
-				}
-				l.patches[i] = l.literal(at, inner, binary.AppendUvarint(nil, uint64(size)))
-			case 'h': // the distance may outgrow it
-				if n := r.Uint(2); r.Err == nil {
-					l.put(at-1, at, []byte{call4})
-					ref(at, r.At, 4, reference, n)
-				}
-			case 'w':
-				if n := r.Uint(4); r.Err == nil && l.fixupAt(at) == nil {
-					ref(at, r.At, 4, reference, n)
-				}
-			case 'r', 'z':
-				if n := r.Uleb(); r.Err == nil && (n != 0 || operand == 'r') {
-					ref(at, r.At, referenceSize, uleb, n)
-				}
-			case 'i':
-				if n := r.Uint(u.RefAddrSize()); r.Err == nil && l.fixupAt(at) == nil {
-					info := m.layouts[".debug_info"]
-					if info == nil || n > uint64(len(info.data.Bytes)) {
-						r.Fail("an expression refers to no entry")
-						break
-					}
-					l.putSection(at, r.At, info, n)
-				}
+		for _, letter := range operands[op] {
+			x.operand(letter)
+		}
+	}
+	if x.Err != nil {
+		return 0, x.Err
+	}
+	grown := x.moveBranches()
+	return end - from + grown, x.Err
+}
+
+// expression is one whose operations are read.
+type expression struct {
+	dies.Reader
+	module   *Module
+	layout   *layout
+	unit     *unit
+	depth    int
+	first    int     // the first patch of the expression
+	starts   []int64 // of operations
+	branches []branch
+}
+
+// branch is the operand of DW_OP_skip or DW_OP_bra.
+type branch struct{ at, target int64 }
+
+// operand reads an operand and adds the patch that it needs.
+func (x *expression) operand(letter rune) {
+	const call4 = 0x99
+	l, u, at := x.layout, x.unit, x.At
+	switch letter {
+	case '1', '2', '4', '8':
+		x.Skip(uint64(letter - '0'))
+	case 'a':
+		if x.Skip(uint64(u.AddrSize)); l.pairs && x.Err == nil && x.module.isGone(l.fixupAt(at)) {
+			l.put(at, x.At, make([]byte, u.AddrSize)) // 1 is for pairs
+		}
+	case 'u':
+		x.Uleb()
+	case 's':
+		x.Sleb()
+	case 'b':
+		distance := int64(int16(x.Uint(2)))
+		x.branches = append(x.branches, branch{at, x.At + distance})
+	case 'k':
+		x.Skip(x.Uleb())
+	case 'c':
+		x.Skip(x.Uint(1))
+	case 'e':
+		x.nested()
+	case 'h': // the distance may outgrow it
+		if n := x.Uint(2); x.Err == nil {
+			l.put(at-1, at, []byte{call4})
+			x.reference(at, 4, reference, n)
+		}
+	case 'w':
+		if n := x.Uint(4); x.Err == nil && l.fixupAt(at) == nil {
+			x.reference(at, 4, reference, n)
+		}
+	case 'r', 'z':
+		if n := x.Uleb(); x.Err == nil && (n != 0 || letter == 'r') {
+			x.reference(at, referenceSize, uleb, n)
+		}
+	case 'i':
+		if n := x.Uint(u.RefAddrSize()); x.Err == nil && l.fixupAt(at) == nil {
+			info := x.module.layouts[".debug_info"]
+			if info == nil || n > uint64(len(info.data.Bytes)) {
+				x.Fail("an expression refers to no entry")
+				return
 			}
+			l.putSection(at, x.At, info, n)
 		}
 	}
-	if r.Err != nil {
-		return 0, r.Err
+}
+
+// reference adds the patch for a reference to a DIE of the unit, which starts at a place
+// and has been read.
+func (x *expression) reference(at int64, size int32, kind patchKind, to uint64) {
+	u := x.unit
+	if !u.hasDIE(to) {
+		x.Fail("an expression refers to no entry")
+		return
 	}
-	added := l.patches[first:]
+	x.layout.patches = append(x.layout.patches, patch{off: at, end: x.At, size: size, kind: kind, in: x.module.layouts[u.Section], value: u.Off + int64(to), from: u.Off})
+}
+
+// nested reads an expression in an operand, behind its length.
+func (x *expression) nested() {
+	l, at := x.layout, x.At
+	length := x.Uleb()
+	inner := x.At
+	if x.Skip(length); x.Err != nil {
+		return
+	}
+	i := len(l.patches)
+	l.patches = append(l.patches, patch{}) // the length comes first
+	size, err := x.module.expression(l, x.unit, inner, x.At, x.depth+1)
+	if err != nil {
+		x.Err = err
+		return
+	}
+	l.patches[i] = l.literal(at, inner, binary.AppendUvarint(nil, uint64(size)))
+}
+
+// moveBranches adds the patches for branches over what changes its size. It returns the bytes by
+// which the expression grows.
+func (x *expression) moveBranches() (grown int64) {
+	l := x.layout
+	added := l.patches[x.first:]
+	for i := range added {
+		grown += added[i].growth()
+	}
+	if grown == 0 || len(x.branches) == 0 {
+		return grown
+	}
 	moved := make([]int64, len(added)+1) // by the patches before
-	for i, p := range added {
-		moved[i+1] = moved[i] + int64(p.size) - (p.end - p.off)
-	}
-	grown := moved[len(added)]
-	if grown == 0 || len(branches) == 0 {
-		return end - from + grown, nil
+	for i := range added {
+		moved[i+1] = moved[i] + added[i].growth()
 	}
 	to := func(off int64) int64 {
 		return off + moved[sort.Search(len(added), func(i int) bool { return added[i].end > off })]
 	}
-	for _, b := range branches {
-		if _, ok := slices.BinarySearch(starts, b.target); !ok && b.target != end {
-			return 0, &dies.Error{Section: l.data.Name, Offset: b.at, Text: "a branch of an expression leads to no operation"}
+	for _, b := range x.branches {
+		x.At = b.at // of an error
+		if _, ok := slices.BinarySearch(x.starts, b.target); !ok && b.target != int64(len(x.Data)) {
+			x.Fail("a branch of an expression leads to no operation")
+			return grown
 		}
 		distance := to(b.target) - to(b.at+2)
 		if distance != int64(int16(distance)) {
-			return 0, &dies.Error{Section: l.data.Name, Offset: b.at, Text: "a branch of an expression becomes too long"}
+			x.Fail("a branch of an expression becomes too long")
+			return grown
 		}
 		l.put(b.at, b.at+2, appendUint(nil, uint64(distance), 2))
 	}
-	slices.SortStableFunc(l.patches[first:], func(a, b patch) int { return cmp.Compare(a.off, b.off) })
-	return end - from + grown, nil
+	slices.SortStableFunc(l.patches[x.first:], func(a, b patch) int { return cmp.Compare(a.off, b.off) })
+	return grown
 }
-
-// branch returns the operand of DW_OP_skip or DW_OP_bra.
-type branch struct{ at, target int64 }

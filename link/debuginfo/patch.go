@@ -36,6 +36,9 @@ type patch struct {
 	kind     patchKind
 }
 
+// growth returns the bytes that the output has more.
+func (p *patch) growth() int64 { return int64(p.size) - (p.end - p.off) }
+
 type patchKind uint8
 
 const (
@@ -62,7 +65,7 @@ func (l *layout) settle() int64 {
 		for int64(len(l.blocks))*blockSize < p.end {
 			l.blocks = append(l.blocks, int32(i))
 		}
-		moved += int64(p.size) - (p.end - p.off)
+		moved += p.growth()
 		p.moved = moved
 	}
 	return int64(len(l.data.Bytes)) + moved
