@@ -53,6 +53,8 @@ func TestCollect(t *testing.T) {
 		{"only the kernels that are asked for", Roots{Entries: []string{"k", "m*"}}, Options{}, "", []string{".func f(){ret;} .visible .entry k(){ret;} .visible .entry l(){call f; ret;} .visible .entry m1(){ret;}"}, "a.k a.m1"},
 		{"without a kernel all external functions stay, and .shared variables", variables, Options{}, "", []string{".func u(){ret;} .visible .func f(){ret;} .weak .func g(){ret;} .visible .shared .u32 s; .shared .u32 t;"}, "a.f a.g a.s"},
 		{"without a kernel that is asked for, too", Roots{Entries: []string{"none"}}, Options{}, "", []string{program + ".visible .func f(){ret;}"}, "a.f"},
+		{"an exported kernel makes it no library", Roots{Entries: []string{"none"}, Exports: []string{"k"}}, Options{}, "", []string{program + ".visible .func f(){ret;}"}, "a.k"},
+		{"an exported function does", Roots{Entries: []string{"none"}, Exports: []string{"g"}}, Options{}, "", []string{program + ".visible .func f(){ret;} .func g(){ret;}"}, "a.f a.g"},
 		{"but not those that are hidden", variables, Options{}, "f", []string{".visible .func f(){ret;} .visible .func g(){ret;}"}, "a.g"},
 		{"a kernel of another module makes it no library", Roots{}, Options{}, "", []string{".visible .func f(){ret;}", program}, "b.k"},
 		{"the host finds variables in .global and .const, also those without linkage", variables, Options{}, "", []string{program + ".visible .global .u32 g; .const .u32 c; .visible .shared .u32 s; .func f(){ret;} .global .u64 p = f;"}, "a.c a.f a.g a.k a.p"},
@@ -138,6 +140,28 @@ func TestNeeded(t *testing.T) {
 		if contributing != test.contributing {
 			t.Errorf("%s: %s have a part, want %s", test.rule, contributing, test.contributing)
 		}
+	}
+}
+
+// TestMissing states which names the output uses and nothing defines, and who uses them first.
+func TestMissing(t *testing.T) {
+	const program = ".visible .entry k(){ret;} "
+	for _, test := range []struct {
+		rule    string
+		modules []string
+		missing string
+	}{
+		{"what a kernel uses", []string{".extern .func s; .visible .entry k(){call s; ret;}"}, "s:a"},
+		{"not what a module defines", []string{".extern .func s; .visible .entry k(){call s; ret;}", ".visible .func s(){ret;}"}, ""},
+		{"not what a removed function uses", []string{program + ".extern .func s; .func f(){call s; ret;}"}, ""},
+		{"the first that uses it, not one that declares it", []string{".extern .func s;", ".extern .func s; .visible .entry k(){call s; ret;}", ".extern .func s; .visible .entry l(){call s; ret;}"}, "s:b"},
+		{"nor one whose use was removed", []string{".extern .func s; .func f(){call s; ret;}", ".extern .func s; .visible .entry k(){call s; ret;}"}, "s:b"},
+	} {
+		table := Resolve(opened(t, test.modules...), Options{AllowUndefined: []string{"*"}}, &diag.Log{})
+		table.Collect(Roots{})
+		var missing []string
+		table.Missing(func(name string, by *object.File) { missing = append(missing, name+":"+letter(by.Rank)) })
+		same(t, test.rule, "missing", missing, strings.Fields(test.missing))
 	}
 }
 
