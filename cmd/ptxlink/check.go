@@ -12,9 +12,10 @@ var checkCommand = subcommand{
 		Usage:     "run all checks of a link without writing output",
 		ArgsUsage: "FILE...",
 		Description: `Reads, resolves and checks the inputs as a link does, and prints every message.
--r allows undefined symbols. --assemble also runs ptxas, as for a cubin; with -r
-it runs ptxas -c. Without it, on a terminal or with --verbose, a note reminds
-you that ptxas may still refuse the result.
+Machine code for --arch is checked as for a link into a cubin. -r allows
+undefined symbols. --assemble also runs ptxas, and nvlink if needed, as for a
+cubin; with -r it runs ptxas -c. Without it, on a terminal or with --verbose, a
+note reminds you that ptxas may still refuse the result.
 
 Exit codes: 0 no errors, 1 the inputs cannot be linked or ptxas refuses the
 result, 2 usage error, 3 a file cannot be read or ptxas cannot be run.`,
@@ -25,7 +26,7 @@ result, 2 usage error, 3 a file cannot be read or ptxas cannot be run.`,
 			&cli.BoolFlag{Name: "atomics", Category: checks, Usage: "also check atomic operations against the mappings of C++"},
 			&cli.BoolFlag{Name: "assemble", Category: checks, Usage: "also run ptxas on the result"},
 		}, linkFlags("relocatable", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "require-defined", "max-input-size", "arch", "threads", "no-threads", "gc-sections", "no-gc-sections", "gc-variables", "entry", "kernels-used", "export", "localize", "version-script", "allow-undefined", "unresolved-symbols", "warn-unresolved-symbols", "error-unresolved-symbols", "ptx-version", "defsym", "wrap", "allow-multiple-definition", "z", "dedupe-identical", "weaken-symbol", "localize-symbol", "push-state", "pop-state", "host", "allow-host-mismatch",
-			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "nvlink", "nvvm", "cache", "cache-dir", "cache-size",
+			"ptxas", "Xptxas", "ptxas-mode", "ptxas-jobs", "prefer", "nvlink", "nvvm", "clang", "cache", "cache-dir", "cache-size",
 			"help", "trace", "trace-symbol", "demangle", "no-demangle", "verbose", "time", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
 	run: links((*linkJob).check),

@@ -118,7 +118,7 @@ func (j *linkJob) checked() (*link.Result, error) {
 // takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
 // PTX.
 func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error) {
-	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() || j.options.Arch == "", Prefer: prefer}
+	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: prefer}
 	log := diag.Log{Spelling: j.spelling}
 	s := dlink.Separate(j.opts.Context, j.options.Inputs, o, &log)
 	if err := j.tell(log.Messages, exitLink); err != nil {
@@ -126,6 +126,9 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 	}
 	j.options.Inputs, j.options.Cubins, j.taken = s.Modules, s.Cubins.Symbols, taken{cubins: s.Cubins, archives: s.Archives}
 	j.assembler.Kernels = j.options.Kernels
+	if j.checkOnly && len(s.Cubins.List) > 0 { // a check as for a cubin
+		j.options.Spelling = j.spelling.Without("--allow-undefined")
+	}
 	var compilers []intermediate
 	if len(s.LTOIR.Units) > 0 {
 		j.lowered = true
