@@ -290,9 +290,6 @@ func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
 	}
 	o := j.options
 	j.options.Cubins = append(slices.Clip(o.Cubins), code.units.Hidden()...)
-	if j.checkOnly {
-		return nil
-	}
 	// Code of the other kind, if compiled together before, has left empty places.
 	j.options.CrossReference, j.options.Inputs = true, dlink.Filled(slices.Clone(o.Inputs))
 	r, err := j.checked()
