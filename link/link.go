@@ -86,6 +86,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if err != nil {
 		return nil, err
 	}
+	o.Cubins = members.cubins()
 	// No file or symbol is added after this.
 
 	var c checked
@@ -117,7 +118,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 	r := describe(p, in, table, names, o, log)
-	r.Cubins, r.cubins, r.Pulls = members.chosen(), members.cubins(), append(r.Pulls, members.pulls...)
+	r.Cubins, r.cubins, r.Pulls = members.chosen(), o.Cubins, append(r.Pulls, members.pulls...)
 	// No message after this.
 
 	if !o.CheckOnly && o.Optimize.options().Enabled() {
