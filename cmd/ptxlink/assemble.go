@@ -86,6 +86,9 @@ func (j *linkJob) readCache() error {
 // some of them for PTX as well. --arch is not among them: it also chooses between PTX for several
 // GPUs.
 func (j *linkJob) warnUnneeded() error {
+	if j.cubin() || j.apart {
+		return nil
+	}
 	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
 	if !j.lowered {
 		names = append(names, "ptxas", "ptxas-jobs", "nvlink", "nvvm", "cache", "cache-dir", "cache-size")
@@ -94,7 +97,7 @@ func (j *linkJob) warnUnneeded() error {
 		if name == "partition" && j.opts.IsSet("emit-parts") {
 			continue
 		}
-		if j.opts.IsSet(name) && !j.cubin() {
+		if j.opts.IsSet(name) {
 			if err := j.warnUnused(name, map[bool]string{false: "--cubin", true: "--assemble"}[j.checkOnly]); err != nil {
 				return err
 			}

@@ -18,21 +18,25 @@ var depsCommand = subcommand{
 		Name:      "deps",
 		Usage:     "print why each archive member is linked",
 		ArgsUsage: "FILE...",
-		Description: `Prints the modules of a link as a tree. Below each module are the archive
-members that it pulled in, each with the symbol that needs it; a member is below
-the first module that needed it. The archives of which no member is linked
-follow. Undefined symbols are not errors here.
+		Description: `Prints the modules of a link as a tree, and the machine code for --arch that is
+linked with them. Below each module are the archive members that it pulled in,
+each with the symbol that needs it; a member is below the first module that
+needed it. The archives of which no member is linked follow. Undefined symbols
+are not errors here.
+
+LTO-IR and LLVM bitcode are compiled, since what they need depends on it.
 
 Exit codes: 0 success, 1 the inputs cannot be linked, 2 usage error, 3 a file
-cannot be read.`,
+cannot be read, or no compiler for LTO-IR or bitcode is found.`,
 	},
 	flags: func() []cli.Flag {
 		return append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print JSON: the inputs, members and unused archives"},
 		}, linkFlags("L", "l", "undefined", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group", "arch", "max-input-size", "threads",
+			"ptxas", "ptxas-jobs", "nvlink", "nvvm", "clang", "cache", "cache-dir", "cache-size",
 			"wrap", "defsym", "demangle", "no-demangle", "help", "w", "W", "fatal-warnings", "error-limit", "diagnostics-format", "color-diagnostics")...)
 	},
-	run: (*command).deps,
+	run: links((*linkJob).deps),
 }
 
 // dependencies is the output of ptxlink deps.
@@ -50,50 +54,48 @@ type dependency struct {
 }
 
 // deps runs ptxlink deps.
-func (c *command) deps(opts *cli.Context) error {
-	c.readSpelling(opts)
-	if err := c.readMessageOptions(opts); err != nil {
+func (j *linkJob) deps() error {
+	j.checkOnly, j.apart = true, true
+	if err := j.readOptions(); err != nil {
 		return err
 	}
-	if len(c.inputs) == 0 {
-		return usageError("no input files", "ptxlink --help shows the usage")
+	if len(j.archs) > 0 {
+		return usageError("--arch names several GPUs, which may be linked from different members", "name one")
 	}
-	inputs, err := c.findInputs(opts.StringSlice("L"))
+	j.options.Relocatable = true
+	if err := j.readInputs(j.opts.StringSlice("L")); err != nil {
+		return err
+	}
+	targets, err := j.linkAll()
 	if err != nil {
 		return err
 	}
-	o := link.Options{
-		Spelling: c.spelling, Inputs: inputs, Arch: strings.Join(opts.StringSlice("arch"), ","), Undefined: opts.StringSlice("undefined"),
-		Jobs: int(opts.Int64("threads")), MaxInputSize: opts.Int64("max-input-size"), Relocatable: true, MapInputs: true,
-	}
-	if err := c.readLinkerOptions(opts, &o); err != nil {
-		return err
-	}
-	result, err := link.Link(opts.Context, o)
-	if err != nil {
-		return c.refused(err)
-	}
-	if err := c.tell(result.Messages, exitLink); err != nil {
-		return err
-	}
+	result := targets[0].Result
 	d := dependencies{Modules: []dependency{}, Unused: append([]string{}, result.Unused...)}
 	pulled := map[string]link.Pull{}
 	for _, p := range result.Pulls {
 		pulled[p.Member] = p
 	}
+	var names []string
 	for _, m := range result.Modules {
-		p, ok := pulled[m.Name]
-		d.Modules = append(d.Modules, dependency{Name: m.Name, Symbol: p.Symbol, By: p.By, named: !ok})
+		names = append(names, m.Name)
+	}
+	for _, c := range targets[0].Cubins {
+		names = append(names, c.Name)
+	}
+	for _, name := range names {
+		p, ok := pulled[name]
+		d.Modules = append(d.Modules, dependency{Name: name, Symbol: p.Symbol, By: p.By, named: !ok})
 	}
 	var out bytes.Buffer
-	if opts.Bool("json") {
+	if j.opts.Bool("json") {
 		if err := diag.WriteJSON(&out, d); err != nil {
 			return err
 		}
 	} else {
-		d.write(&out, c.spelling)
+		d.write(&out, j.spelling)
 	}
-	return c.show(out.Bytes())
+	return j.show(out.Bytes())
 }
 
 // maxIndent is the deepest line that is indented more than the one above it: a chain may

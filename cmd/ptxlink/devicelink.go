@@ -285,7 +285,7 @@ func (j *linkJob) compilesTogether() bool {
 // lowerTogether compiles the units that the link takes to one module. What the link reports of
 // the units is reported before, at their files.
 func (j *linkJob) lowerTogether(code intermediate, cubins *dlink.Cubins) error {
-	if len(code.units.Units) < 2 || !j.compilesTogether() {
+	if len(code.units.Units) < 2 || j.apart || !j.compilesTogether() {
 		return nil
 	}
 	o := j.options

@@ -24,7 +24,8 @@ type linkJob struct {
 	output    string            // "-" is standard output
 	format    string            // "ptx", "cubin" or "fatbin"
 	anySuffix bool              // of the output
-	checkOnly bool              // ptxlink check
+	checkOnly bool              // ptxlink check and deps
+	apart     bool              // ptxlink deps: no unit of intermediate code is compiled with others
 	onlyCref  bool              // without the map
 	archs     []string          // the GPUs of a fatbin, if there are several
 	beside    map[string]string // the files of sideFiles that are written, by option
