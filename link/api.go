@@ -212,7 +212,9 @@ type Result struct {
 	// whether it has .loc lines. ptxas then needs -g or -lineinfo.
 	Debug, LineInfo bool
 	// Ways holds, for each name of Options.WhyLive, the way from a root to it, the root
-	// first and each the user of the next; nil if it is not in the output.
+	// first and each the user of the next; nil if it is not in the output. If a linked cubin
+	// defines the name, the way is that symbol alone, without a Place: which code of a cubin
+	// uses it is not known.
 	Ways [][]Symbol
 	// References holds the external symbols, with Options.CrossReference.
 	References []Reference

@@ -125,7 +125,7 @@ func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers,
 		if members.offers != nil {
 			round = &diag.Log{Spelling: o.Spelling}
 		}
-		traceSymbols(in.files, o.TraceSymbols, round)
+		traceSymbols(in.files, members.cubins(), o.TraceSymbols, round)
 		table := resolveNames(in, cubins, o, round)
 		if round.Errors() > 0 || !members.pull(table, o) && !members.settle() {
 			if round != log {

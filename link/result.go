@@ -29,7 +29,7 @@ func describe(p *plan, in inputs, t *resolve.Table, names *resolve.Names, o Opti
 	}
 	r.Modules = make([]Module, 0, len(t.Files))
 	for _, name := range o.WhyLive {
-		r.Ways = append(r.Ways, d.way(name))
+		r.Ways = append(r.Ways, d.way(name, o.Cubins))
 	}
 	if o.CrossReference {
 		r.References = d.references(o.Cubins)
@@ -161,8 +161,9 @@ func (d describer) describe() description {
 	return description{symbols, dropped, removed, d.edges()}
 }
 
-// way returns the way from a root to the definition of a name.
-func (d describer) way(name string) (way []Symbol) {
+// way returns the way from a root to the definition of a name, or only the definition if
+// one of the cubins has it.
+func (d describer) way(name string, cubins []Cubin) (way []Symbol) {
 	for i, f := range d.t.Files {
 		n, ok := f.Lookup(name)
 		id := object.ID{File: int32(i), Name: n}
@@ -172,9 +173,16 @@ func (d describer) way(name string) (way []Symbol) {
 		for _, step := range d.t.WhyLive(id) {
 			way = append(way, d.symbol(step))
 		}
-		break
+		return way
 	}
-	return way
+	for _, c := range cubins {
+		for _, s := range c.Symbols {
+			if s.Name == name && s.Defined && !c.Archived {
+				return []Symbol{{Name: name, Original: name, Module: c.Name, Kind: s.Kind(), Space: s.Space, Linkage: s.Linkage(), Size: s.Size}}
+			}
+		}
+	}
+	return nil
 }
 
 // describer describes symbols of the output.

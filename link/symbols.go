@@ -247,7 +247,7 @@ func initialValue(word, number string) (text string, ok bool) {
 }
 
 // traceSymbols adds a note for each module that defines or uses one of the names.
-func traceSymbols(files []*object.File, names []string, log *diag.Log) {
+func traceSymbols(files []*object.File, cubins []Cubin, names []string, log *diag.Log) {
 	for _, f := range files {
 		var uses map[ptx.NameID]ptx.Use // the first of each name
 		for _, name := range names {
@@ -270,6 +270,17 @@ func traceSymbols(files []*object.File, names []string, log *diag.Log) {
 					at = f.At(f.UseSpan(u))
 				}
 				log.Note(at, "reference to "+log.Name(name))
+			}
+		}
+	}
+	if len(names) == 0 {
+		return
+	}
+	for _, c := range cubins {
+		for _, s := range c.Symbols {
+			if !c.Archived && slices.Contains(names, s.Name) {
+				what := map[bool]string{false: "reference to ", true: "definition of "}[s.Defined]
+				log.Note(diag.InFile(c.Name, 0, 0), what+log.Name(s.Name))
 			}
 		}
 	}

@@ -108,7 +108,8 @@ func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
 		asked = append(asked, value)
 	}
 	for name, defined := range t.options.Others {
-		if defined && (o.Scope == Exported || o.Scope == Entries) {
+		shown := o.Scope == Symbols || o.Scope == Definitions && o.Names && defined // by an option that changes nothing
+		if shown || defined && (o.Scope == Exported || o.Scope == Entries) {
 			left.Drop(name)
 		}
 	}

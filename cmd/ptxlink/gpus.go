@@ -134,7 +134,7 @@ func (j *linkJob) describe(result *link.Result) string {
 		}
 	}
 	for i, name := range j.options.WhyLive {
-		printWay(&w, name, result.Ways[i])
+		j.printWay(&w, name, result.Ways[i], result.Pulls)
 	}
 	if j.opts.Bool("print-icf-sections") {
 		showFolded(&w, result)
@@ -146,9 +146,13 @@ func (j *linkJob) describe(result *link.Result) string {
 }
 
 // printWay prints what leads to a symbol, the root first.
-func printWay(w io.Writer, name string, way []link.Symbol) {
-	if len(way) == 0 {
+func (j *linkJob) printWay(w io.Writer, name string, way []link.Symbol, pulls []link.Pull) {
+	switch {
+	case len(way) == 0:
 		fmt.Fprintf(w, "%s is not in the output\n", diag.Escape(name))
+		return
+	case way[0].Place().Source == nil:
+		j.printCubin(w, way[0], pulls)
 		return
 	}
 	for i, s := range way {
@@ -158,6 +162,35 @@ func printWay(w io.Writer, name string, way []link.Symbol) {
 		}
 		fmt.Fprintf(w, "%*s%s %s (%s:%d) %s\n", 2*i, "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), s.Line(), what)
 	}
+}
+
+// printCubin prints why a symbol of a cubin is linked: which members of archives the cubin is linked
+// for, and what nvlink keeps of it.
+func (j *linkJob) printCubin(w io.Writer, s link.Symbol, pulls []link.Pull) {
+	why := map[string]link.Pull{}
+	for _, p := range pulls {
+		why[p.Member] = p
+	}
+	var chain []link.Pull
+	for p, pulled := why[s.Module]; pulled && len(chain) < len(pulls); p, pulled = why[p.By] {
+		chain = append(chain, p)
+	}
+	slices.Reverse(chain)
+	for i, p := range chain {
+		who := "an option names"
+		if p.By != "" {
+			who = diag.Escape(p.By) + " needs"
+		}
+		fmt.Fprintf(w, "%*s%s is linked because %s %s\n", 2*min(i, maxIndent), "", diag.Escape(p.Member), who, diag.Escape(p.Symbol))
+	}
+	what := "is a root"
+	switch {
+	case j.assembler.Compile:
+		what = "is machine code, all of which is linked"
+	case s.Kind == "func":
+		what = "is machine code, of which nvlink keeps the functions that kernels use"
+	}
+	fmt.Fprintf(w, "%*s%s %s (%s) %s\n", 2*min(len(chain), maxIndent), "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), what)
 }
 
 // showFolded writes a line for each function that another one replaces.
