@@ -62,7 +62,7 @@ func TestHTTP(t *testing.T) {
 	server := httptest.NewServer(handler)
 	defer server.Close()
 	s := through(t, server.URL+"/some/path")
-	defer s.Close()
+	defer s.Close(t.Context())
 	if data, err := s.Get(t.Context(), key); data != nil || err != nil {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -120,7 +120,7 @@ http {
 		command.Wait()
 	}()
 	s := through(t, "http://"+address+"/cache")
-	defer s.Close()
+	defer s.Close(t.Context())
 	for range 100 { // until it listens
 		if _, err = s.Get(t.Context(), key); err == nil {
 			break

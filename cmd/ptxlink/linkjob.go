@@ -52,7 +52,7 @@ func links(run func(*linkJob) error) func(*command, *cli.Context) error {
 		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
 		err := run(j)
 		if j.assembler.Cache != nil {
-			j.assembler.Cache.Close() // its errors were reported
+			j.assembler.Cache.Close(opts.Context) // its errors were reported
 		}
 		return err
 	}

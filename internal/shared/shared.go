@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/tool"
 )
 
 // MaxSize is the largest data that Get returns, in bytes.
@@ -102,12 +103,13 @@ type Store struct {
 	server   string // for ptxlink-cache
 	patience time.Duration
 	start    sync.Once
+	in       io.WriteCloser
+	command  *exec.Cmd
+	ready    chan struct{} // closed when err and known are set
+	err      error         // why there is no program
+	known    []string      // the commands that it has
 
 	mu      sync.Mutex
-	err     error // why there is no program
-	in      io.WriteCloser
-	command *exec.Cmd
-	known   []string // the commands that it has
 	last    int64
 	waiting map[int64]chan Answer
 }
@@ -141,11 +143,13 @@ func (p *Store) String() string {
 	return "prog:" + p.words[0]
 }
 
-// run starts the program, which begins with an answer that lists its commands.
-func (p *Store) run() error {
+// run starts the program, and waits until it has listed its commands.
+func (p *Store) run(ctx context.Context) error {
 	p.start.Do(func() {
+		p.ready = make(chan struct{})
 		p.command = exec.Command(p.words[0], p.words[1:]...)
 		p.command.Stderr = os.Stderr
+		tool.Lead(p.command)
 		if p.server != "" {
 			p.command.Env = append(os.Environ(), ServerVariable+"="+p.server)
 		}
@@ -162,20 +166,32 @@ func (p *Store) run() error {
 			p.err = errors.New("servers need the program ptxlink-cache, which is neither beside ptxlink nor on PATH")
 		}
 		if p.err != nil {
+			close(p.ready)
 			return
 		}
 		go p.receive(out)
-		select {
-		case answer, ok := <-hello:
-			if p.known = answer.KnownCommands; !ok {
-				p.err = errEnded
-			}
-		case <-time.After(p.patience):
-			p.err = fmt.Errorf("it says nothing for %v", p.patience)
-			p.command.Process.Kill()
-		}
+		go p.greet(hello)
 	})
-	return p.err
+	select {
+	case <-p.ready:
+		return p.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// greet waits for the first answer, which lists the commands.
+func (p *Store) greet(hello chan Answer) {
+	defer close(p.ready)
+	select {
+	case answer, ok := <-hello:
+		if p.known = answer.KnownCommands; !ok {
+			p.err = errEnded
+		}
+	case <-time.After(p.patience):
+		p.err = fmt.Errorf("it says nothing for %v", p.patience)
+		tool.Kill(p.command)
+	}
 }
 
 var errEnded = errors.New("it has ended")
@@ -206,7 +222,7 @@ func (p *Store) receive(out io.Reader) {
 
 // ask sends a request and waits for the answer.
 func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer, err error) {
-	if err := p.run(); err != nil {
+	if err := p.run(ctx); err != nil {
 		return answer, err
 	}
 	if !slices.Contains(p.known, r.Command) {
@@ -250,6 +266,7 @@ func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer,
 		}
 		return answer, nil
 	case <-timeout.C:
+		tool.Kill(p.command) // the others need not wait as long
 		return answer, fmt.Errorf("it gives no answer for %v", 10*p.patience)
 	case <-ctx.Done():
 		return answer, ctx.Err()
@@ -288,13 +305,18 @@ func (p *Store) Put(ctx context.Context, key string, data []byte) error {
 	return err
 }
 
-// Close ends the connection.
-func (p *Store) Close() error {
+// Close ends the program, with what it has started and left in its process group. It kills the program
+// if that does not end, or at once if ctx is done.
+func (p *Store) Close(ctx context.Context) error {
 	if p.command == nil || p.command.Process == nil {
 		return nil
 	}
-	p.ask(context.Background(), Request{Command: "close"}, nil)
+	p.ask(ctx, Request{Command: "close"}, nil)
 	p.in.Close()
-	defer time.AfterFunc(p.patience, func() { p.command.Process.Kill() }).Stop()
-	return p.command.Wait()
+	ctx, cancel := context.WithTimeout(ctx, p.patience)
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { tool.Kill(p.command) })()
+	err := p.command.Wait()
+	tool.Kill(p.command)
+	return err
 }

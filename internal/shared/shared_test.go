@@ -48,7 +48,7 @@ func TestProgram(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if err := s.Close(); err != nil {
+	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for kind, want := range map[string]string{"die": "ended", "silent": "says nothing", "refuse": "no room"} {
@@ -59,13 +59,13 @@ func TestProgram(t *testing.T) {
 		if err := s.Put(t.Context(), key, []byte("data")); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", kind, err)
 		}
-		s.Close()
+		s.Close(t.Context())
 	}
 	s, _ = Open("prog:/no/such/program")
 	if _, err := s.Get(t.Context(), key); err == nil {
 		t.Error("no error")
 	}
-	if err := s.Close(); err != nil {
+	if err := s.Close(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for _, where := range []string{"prog: ", "http:///path", "http://user:secret@ho st/"} {

@@ -85,14 +85,14 @@ func Run(ctx context.Context, c Command) (out Output, err error) {
 	if err := cmd.Start(); err != nil {
 		return out, err
 	}
-	stop := context.AfterFunc(ctx, func() { kill(cmd) })
+	stop := context.AfterFunc(ctx, func() { Kill(cmd) })
 	go said.read()
 	if errs != nil {
 		go errs.read()
 	}
 	err = cmd.Wait()
 	stop()
-	kill(cmd)
+	Kill(cmd)
 	said.end()
 	out = Output{Said: said.data, Left: said.left, State: cmd.ProcessState}
 	if errs != nil {

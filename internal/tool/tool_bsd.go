@@ -2,10 +2,6 @@
 
 package tool
 
-import (
-	"os/exec"
-	"syscall"
-)
+import "os/exec"
 
-// setup makes the program the leader of a process group.
-func setup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func setup(cmd *exec.Cmd) { Lead(cmd) }

@@ -5,8 +5,9 @@ import (
 	"syscall"
 )
 
-// setup makes the program the leader of a process group. It ends with this process, even
-// if that is killed; what it has started itself does not.
+// setup is Lead. The program also ends with this process, even if that is killed; what it has
+// started itself does not.
 func setup(cmd *exec.Cmd) {
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+	Lead(cmd)
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
 }

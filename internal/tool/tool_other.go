@@ -11,7 +11,9 @@ var childSignal os.Signal
 
 func setup(*exec.Cmd) {}
 
-// kill kills the program alone.
-func kill(cmd *exec.Cmd) { cmd.Process.Kill() }
+// Lead does nothing, and Kill kills the program alone.
+func Lead(*exec.Cmd) {}
+
+func Kill(cmd *exec.Cmd) { cmd.Process.Kill() }
 
 func (p *printed) drain() {}

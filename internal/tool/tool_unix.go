@@ -10,8 +10,11 @@ import (
 
 var childSignal os.Signal = syscall.SIGCHLD
 
-// kill kills a program and what it has started, whose process group it leads.
-func kill(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+// Lead makes a program, before its start, the leader of a process group.
+func Lead(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// Kill kills a program that leads a process group, and what it has started.
+func Kill(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 
 // drain reads what is in the pipe, without waiting for more.
 func (p *printed) drain() {

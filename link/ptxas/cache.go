@@ -66,7 +66,8 @@ type Store interface {
 	// Get returns the data stored under a key of 64 hexadecimal digits, or nil.
 	Get(ctx context.Context, key string) ([]byte, error)
 	Put(ctx context.Context, key string, data []byte) error
-	Close() error
+	// Close ends the use of the cache, at once if ctx is done.
+	Close(ctx context.Context) error
 	String() string // its name in messages
 }
 
@@ -87,13 +88,13 @@ func OpenCache(where string) (*Cache, error) {
 	return &Cache{Shared: store}, nil
 }
 
-// Close ends the connection to Shared.
-func (c *Cache) Close() error {
+// Close ends the connection to Shared, and what that still does if ctx is done.
+func (c *Cache) Close(ctx context.Context) error {
 	if c.Shared == nil {
 		return nil
 	}
 	c.puts.Wait()
-	return c.Shared.Close()
+	return c.Shared.Close(ctx)
 }
 
 // result is what a successful run of ptxas or nvlink gave.

@@ -41,8 +41,8 @@ func (m *keeper) Put(_ context.Context, key string, data []byte) error {
 	return m.err
 }
 
-func (m *keeper) Close() error   { return nil }
-func (m *keeper) String() string { return "http://cache" }
+func (m *keeper) Close(context.Context) error { return nil }
+func (m *keeper) String() string              { return "http://cache" }
 
 // TestShared keeps entries in a cache that machines share, and trusts nothing that it returns.
 func TestShared(t *testing.T) {
