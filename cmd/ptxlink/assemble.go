@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 	"ptxlink/internal/outfile"
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
@@ -188,8 +189,8 @@ func (j *linkJob) findTools() error {
 	if b.Mode == ptxas.Whole || b.Compile {
 		return nil
 	}
-	b.Nvlink, err = b.FindNvlink(j.opts.String("nvlink"))
-	if err != nil && (b.Mode == ptxas.Separate || j.opts.IsSet("nvlink") || os.Getenv("NVLINK") != "") {
+	b.Nvlink, err = b.FindNvlink(j.opts.Context, j.opts.String("nvlink"))
+	if err != nil && (b.Mode == ptxas.Separate || j.opts.IsSet("nvlink") || os.Getenv("NVLINK") != "" || errors.Is(err, tool.ErrHangs)) {
 		return &exitError{exitIO, err}
 	}
 	return nil

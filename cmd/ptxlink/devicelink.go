@@ -40,7 +40,7 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 
 // findNvlink returns the path of NVIDIA's nvlink. why is what it is needed for, in every mode.
 func (j *linkJob) findNvlink(why string) (path string, err error) {
-	if path, err = j.assembler.FindNvlink(j.opts.String("nvlink")); err != nil {
+	if path, err = j.assembler.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil {
 		var m *diag.Message
 		if errors.As(err, &m) {
 			m.Help = strings.TrimSuffix(m.Help, j.spelling.With("--ptxas-mode=whole", ptxas.OrWhole))

@@ -148,51 +148,72 @@ func TestInterrupt(t *testing.T) {
 // smallestCubin is what container.CheckCubin accepts, for printf of a shell.
 var smallestCubin = `\177ELF\2\1\1\63\7` + strings.Repeat(`\0`, 7) + `\2\0\276\0` + strings.Repeat(`\0`, 20) + `\100` + strings.Repeat(`\0`, 19) + `\1\0\0\0` + strings.Repeat(`\0`, 64)
 
-// TestInterruptKillsPrograms checks that no ptxas runs on after an interrupt, although
-// it ignores signals and is behind a script.
+// TestInterruptKillsPrograms checks that nothing runs on after an interrupt that ptxlink has started, although
+// it ignores signals and is behind a script: ptxas, a compiler that is asked for its version, or
+// the program of a cache.
 func TestInterruptKillsPrograms(t *testing.T) {
-	dir := t.TempDir()
 	small := ".version 7.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
-	for name, text := range map[string]string{
-		"a.ptx":  small,
-		"b.ptx":  strings.ReplaceAll(small, "k()", "l()"),
-		"ptxas":  "#!/bin/sh\ntrap '' TERM INT HUP\nsh -c 'sleep 60; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n",
-		"nvlink": "#!/bin/sh\n", // it is asked whether it is ptxlink
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
-	cmd := exec.Command("ptxlink", "a.ptx", "b.ptx", "-o", "a.cubin", "--partition=2", "--ptxas-jobs=2", "--ptxas=./ptxas", "--nvlink=./nvlink")
-	cmd.Dir = dir
-	if err := cmd.Start(); err != nil {
+	const hang = "trap '' TERM INT HUP\nsh -c 'sleep 60; :' & echo $! $$ >> \"$(dirname \"$0\")/ids\"\nwait\n"
+	bitcode, err := os.ReadFile("../../testdata/forms/bitcode/f.bc")
+	if err != nil {
 		t.Fatal(err)
 	}
-	var ids []string
-	for range 200 {
-		text, _ := os.ReadFile(filepath.Join(dir, "ids"))
-		if ids = strings.Fields(string(text)); len(ids) == 4 {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
+	files := map[string]string{
+		"a.ptx":   small,
+		"b.ptx":   strings.ReplaceAll(small, "k()", "l()"),
+		"f.bc":    string(bitcode),
+		"ptxas":   "#!/bin/sh\n" + hang,
+		"nvlink":  "#!/bin/sh\n", // it is asked whether it is ptxlink
+		"version": "#!/bin/sh\necho version 1\n",
+		"cache":   "#!/bin/sh\necho '{\"ID\":0,\"KnownCommands\":[\"get\",\"put\",\"close\"]}'\n" + hang,
 	}
-	cmd.Process.Signal(os.Interrupt)
-	cmd.Wait()
-	if len(ids) != 4 || cmd.ProcessState.ExitCode() != exitInterrupt {
-		t.Fatalf("%v, %s", ids, cmd.ProcessState)
-	}
-	for _, id := range ids {
-		for try := 0; ; try++ {
-			state, err := os.ReadFile("/proc/" + id + "/stat")
-			if err != nil || strings.Contains(string(state), ") Z ") {
-				break
+	for args, programs := range map[string]int{
+		"a.ptx b.ptx -o a.cubin --partition=2 --ptxas-jobs=2 --ptxas=./ptxas --nvlink=./nvlink": 2,
+		"a.ptx -o a.cubin --ptxas=./version --nvlink=./ptxas":                                   1,
+		"a.ptx -o a.cubin --ptxas=./version --nvlink=./nvlink --cache=prog:./cache":             1,
+		"a.ptx -o a.cubin --ptxas=./ptxas --nvlink=./nvlink --cache-dir=cached":                 1,
+		"f.bc -o a.ptx --clang=./ptxas":                                                         1,
+	} {
+		t.Run(args, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			for name, text := range files {
+				if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777); err != nil {
+					t.Fatal(err)
+				}
 			}
-			if try == 40 {
-				t.Errorf("process %s still runs", id)
-				break
+			cmd := exec.Command("ptxlink", strings.Fields(args)...)
+			cmd.Dir = dir
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
 			}
-			time.Sleep(50 * time.Millisecond)
-		}
+			var ids []string
+			for range 200 {
+				text, _ := os.ReadFile(filepath.Join(dir, "ids"))
+				if ids = strings.Fields(string(text)); len(ids) == 2*programs {
+					break
+				}
+				time.Sleep(50 * time.Millisecond)
+			}
+			cmd.Process.Signal(os.Interrupt)
+			cmd.Wait()
+			if len(ids) != 2*programs || cmd.ProcessState.ExitCode() != exitInterrupt {
+				t.Fatalf("%v, %s", ids, cmd.ProcessState)
+			}
+			for _, id := range ids {
+				for try := 0; ; try++ {
+					state, err := os.ReadFile("/proc/" + id + "/stat")
+					if err != nil || strings.Contains(string(state), ") Z ") {
+						break
+					}
+					if try == 40 {
+						t.Errorf("process %s still runs", id)
+						break
+					}
+					time.Sleep(50 * time.Millisecond)
+				}
+			}
+		})
 	}
 }
 

@@ -201,7 +201,9 @@ func (j *linkJob) findCubinTools() (err error) {
 	if j.assembler.Path, err = findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
-	j.assembler.Nvlink, _ = j.assembler.FindNvlink("") // without one, the whole program is assembled
+	if j.assembler.Nvlink, err = j.assembler.FindNvlink(j.opts.Context, ""); errors.Is(err, tool.ErrHangs) {
+		return &exitError{exitIO, err}
+	} // without one, the whole program is assembled
 	return j.readCache()
 }
 

@@ -123,6 +123,31 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
+// TestVersion asks programs for their version, which may hang, or cannot be run.
+func TestVersion(t *testing.T) {
+	defer func(d time.Duration) { Patience = d }(Patience)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "program")
+	os.WriteFile(program, []byte("#!/bin/sh\ncase $0$1 in *fails*) exit 1 ;; *hangs*) sleep 60 & echo $! >"+dir+"/id; wait ;; esac\necho release 1.2\necho warning >&2\n"), 0o777)
+	for name, want := range map[string]string{"program": "release 1.2\n", "fails": "", "hangs": "", "none": ""} {
+		if name != "none" {
+			os.Symlink(program, filepath.Join(dir, name))
+		}
+		Patience = map[bool]time.Duration{false: time.Minute, true: 200 * time.Millisecond}[name == "hangs"]
+		said, err := Version(t.Context(), filepath.Join(dir, name))
+		if string(said) != want || errors.Is(err, ErrHangs) != (name == "hangs") || err != nil && !strings.HasSuffix(err.Error(), "hangs --version has not ended after 200ms [tool]") {
+			t.Errorf("%s: %q, %v", name, said, err)
+		}
+	}
+	id, _ := os.ReadFile(filepath.Join(dir, "id"))
+	gone(t, string(id))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Version(ctx, program); err != context.Canceled {
+		t.Error(err)
+	}
+}
+
 // TestParentKilled: a program ends with ptxlink, even if that is killed.
 func TestParentKilled(t *testing.T) {
 	id := filepath.Join(t.TempDir(), "id")

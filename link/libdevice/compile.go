@@ -66,7 +66,7 @@ func compileLibrary(ctx context.Context, o Options, log *diag.Log) (*Library, er
 		return nil, diag.New(diag.Tool, diag.Place{}, "there are no functions of libdevice in "+o.Bitcode).
 			WithHelp("name the " + fileName + " of a CUDA toolkit" + o.Spelling.With("--cuda", " with %s"))
 	}
-	llc, err := chooseLLC(o)
+	llc, err := chooseLLC(ctx, o)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func functions(bitcode []byte) (list []string) {
 const sourceName, outputName = "libdevice.ii", "libdevice.ptx"
 
 // chooseLLC returns the llc to run, or "" for cicc.
-func chooseLLC(o Options) (string, error) {
+func chooseLLC(ctx context.Context, o Options) (string, error) {
 	if o.LLC == "" && findCicc(o.Bitcode) != "" {
 		return "", nil
 	}
@@ -114,8 +114,8 @@ func chooseLLC(o Options) (string, error) {
 			WithHelp("name a toolkit that has nvvm/bin/cicc" + o.Spelling.With("--cuda", " with %s") + o.Spelling.With("--ftz", ", or drop %s"))
 	}
 	if o.LLC == "" {
-		if llc := llvm.FindLLC(); llc != "" {
-			return llc, nil
+		if llc, err := llvm.FindLLC(ctx); llc != "" || err != nil {
+			return llc, err
 		}
 		return "", diag.New(diag.Tool, diag.Place{}, "nothing here compiles libdevice: there is no cicc beside "+o.Bitcode+" and no llc on $PATH that makes PTX").
 			WithHelp("install nvcc or LLVM" + o.Spelling.With("--llc", ", or name an llc with %s"))
@@ -124,7 +124,9 @@ func chooseLLC(o Options) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if !llvm.MakesPTX(llc) {
+	if makes, err := llvm.MakesPTX(ctx, llc); err != nil {
+		return "", err
+	} else if !makes {
 		return "", diag.New(diag.Tool, diag.Place{}, o.LLC+" does not make PTX: llc --version lists no nvptx64").WithHelp("name another llc" + o.Spelling.With("--llc", " with %s"))
 	}
 	return llc, nil

@@ -227,7 +227,8 @@ func (c *Compiler) refused(ctx context.Context, program string, said []string, u
 		why = said[0]
 	}
 	m := log.Error(diag.Bitcode, at, fmt.Sprintf("%s cannot compile %s: %s", filepath.Base(program), what, cmp.Or(why, "it gives no reason")))
-	version, need := c.version(ctx, c.Path), writtenBy(units)
+	version, _ := version(ctx, c.Path)
+	need := writtenBy(units)
 	switch {
 	case need > version && version > 0:
 		m.WithHelp(fmt.Sprintf("LLVM %d wrote it, and %s is of LLVM %d: install clang%s", need, c.Path, version, atLeast(need)) + log.With("--clang", ", or name one with %s"))

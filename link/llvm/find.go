@@ -2,11 +2,11 @@
 package llvm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -41,10 +41,21 @@ func (c *Compiler) Find(ctx context.Context, explicit string, beside []string, u
 	}
 	need := writtenBy(units)
 	for _, path := range candidates(beside) {
-		if isLLC(path) && !MakesPTX(path) {
-			continue
+		if isLLC(path) {
+			if makes, err := MakesPTX(ctx, path); err != nil {
+				return err
+			} else if !makes {
+				continue
+			}
 		}
-		if c.Path = cmp.Or(c.Path, path); need == 0 || c.version(ctx, path) >= need {
+		c.Path = cmp.Or(c.Path, path)
+		release := need
+		if need > 0 {
+			if release, err = version(ctx, path); err != nil {
+				return err
+			}
+		}
+		if release >= need {
 			c.Path = path
 			return nil
 		}
@@ -96,20 +107,23 @@ func newest(dirs []string, pattern string) (found []string) {
 
 // FindLLC returns llc on PATH, or the newest llc-NN, if it can compile to PTX; "" if
 // there is none.
-func FindLLC() string {
+func FindLLC(ctx context.Context) (string, error) {
 	for _, name := range append([]string{"llc"}, newest(filepath.SplitList(os.Getenv("PATH")), "llc-[1-9]*")...) {
 		path, err := tool.Find(name)
-		if err == nil && MakesPTX(path) {
-			return path
+		if err != nil {
+			continue
+		}
+		if makes, err := MakesPTX(ctx, path); makes || err != nil {
+			return path, err
 		}
 	}
-	return ""
+	return "", nil
 }
 
 // MakesPTX reports whether an llc has the PTX target. Distributions may omit it.
-func MakesPTX(llc string) bool {
-	out, _ := exec.Command(llc, "--version").Output()
-	return strings.Contains(string(out), "nvptx64")
+func MakesPTX(ctx context.Context, llc string) (bool, error) {
+	said, err := tool.Version(ctx, llc)
+	return bytes.Contains(said, []byte("nvptx64")), err
 }
 
 // isLLC reports whether a program is an llc, by its name: llc, llc-19.
@@ -118,17 +132,14 @@ func isLLC(path string) bool { return strings.HasPrefix(filepath.Base(path), "ll
 var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:clang|LLVM) ?version (\d+)`) })
 
 // version returns the release of a program, such as 19, or 0.
-func (c *Compiler) version(ctx context.Context, path string) int {
-	out, err := tool.Run(ctx, tool.Command{Path: path, Args: []string{"--version"}})
-	if err != nil {
-		return 0
-	}
-	found := release().FindSubmatch(out.Said)
+func version(ctx context.Context, path string) (int, error) {
+	said, err := tool.Version(ctx, path)
+	found := release().FindSubmatch(said)
 	if found == nil {
-		return 0
+		return 0, err
 	}
 	n, _ := strconv.Atoi(string(found[1]))
-	return n
+	return n, nil
 }
 
 // writtenBy returns the newest release of LLVM that wrote one of the units, or 0.

@@ -151,10 +151,11 @@ func (c *Cache) version(ctx context.Context, path string) string {
 	if kept, ok := c.read(name); ok {
 		version = kept.said
 	} else {
-		out, err := tool.Run(ctx, tool.Command{Path: path, Args: []string{"--version"}, Apart: true})
-		if err == nil && out.State.Success() {
-			version = string(bytes.TrimSpace(out.Said))
+		said, err := tool.Version(ctx, path)
+		if errors.Is(err, tool.ErrHangs) {
+			c.note(err)
 		}
+		version = string(bytes.TrimSpace(said))
 		if version != "" && name != "" && c.Dir != "" {
 			c.write(name, result{said: version})
 		}
@@ -274,10 +275,14 @@ func (c *Cache) finish(log *diag.Log) {
 	if c.stored && c.problem == nil {
 		c.trim()
 	}
-	if c.problem != nil {
+	var hangs *diag.Message
+	switch {
+	case errors.As(c.problem, &hangs):
+		log.Warn(diag.Cache, diag.Place{}, "the cache is not used: "+hangs.Text)
+	case c.problem != nil:
 		log.Warn(diag.Cache, diag.Place{}, c.problem.Error()).WithHelp("the link does not need it; name another directory with " + log.With("--cache-dir", "%s or ") + "$PTXLINK_CACHE")
-		c.problem = nil
 	}
+	c.problem = nil
 	if c.lost != nil && !c.told {
 		c.told = true
 		log.Warn(diag.Cache, diag.Place{}, fmt.Sprintf("cannot use the cache %s: %v", c.Shared, c.lost)).WithHelp("the link does not need it; name another cache with " + log.With("--cache", "%s or ") + "$PTXLINK_CACHE")

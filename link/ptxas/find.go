@@ -14,7 +14,6 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"ptxlink/internal/infile"
 	"ptxlink/internal/tool"
@@ -195,26 +194,44 @@ func leadingNumber(s string) (number, rest string) {
 //  4. $CUDA_HOME/bin, $CUDA_PATH/bin, PATH and the directories that CUDA is usually installed
 //     in, if ptxlink was passed over; but only the release of ptxas, because another one
 //     may not read its cubins
-func (o Options) FindNvlink(explicit string) (string, error) {
+func (o Options) FindNvlink(ctx context.Context, explicit string) (string, error) {
 	otherwise := o.Spelling.With("--ptxas-mode=whole", OrWhole)
+	isOurs := func(path string) (bool, error) { return isOurs(ctx, path) }
 	path, looked, err := o.beside("nvlink", explicit, isOurs)
-	switch {
-	case err != nil:
+	if err != nil {
 		return "", err
-	case path != "" && (explicit != "" || os.Getenv("NVLINK") != "") && isOurs(path):
-		return "", diag.New(diag.Tool, diag.Place{}, path+" is ptxlink itself").WithHelp(o.missingHelp("nvlink", otherwise))
-	case path != "":
+	}
+	if path != "" && (explicit != "" || os.Getenv("NVLINK") != "") {
+		if itself, err := isOurs(path); err != nil {
+			return "", err
+		} else if itself {
+			return "", diag.New(diag.Tool, diag.Place{}, path+" is ptxlink itself").WithHelp(o.missingHelp("nvlink", otherwise))
+		}
+	}
+	if path != "" {
 		return path, nil
 	}
 	if strings.Contains(strings.Join(looked, ""), ours) {
-		release := releaseOf(o.Path)
+		release, err := releaseOf(ctx, o.Path)
+		if err != nil {
+			return "", err
+		}
 		for _, dir := range toolDirs() {
 			path := filepath.Join(dir, "nvlink"+tool.Exe)
+			if !tool.IsProgram(path) {
+				continue
+			}
+			itself, err := isOurs(path)
+			theirs := ""
+			if err == nil && !itself && release != "" {
+				theirs, err = releaseOf(ctx, path)
+			}
 			switch {
-			case !tool.IsProgram(path):
-			case isOurs(path):
+			case err != nil:
+				return "", err
+			case itself:
 				looked = append(looked, dir+ours)
-			case release != "" && releaseOf(path) == release:
+			case release != "" && theirs == release:
 				return filepath.Abs(path)
 			default:
 				looked = append(looked, dir+" (another release than ptxas)")
@@ -232,7 +249,7 @@ const ours = " (ptxlink itself)"
 
 // FindFatbinary returns the absolute path of fatbinary, by steps 1 to 3 of FindNvlink.
 func (o Options) FindFatbinary(explicit string) (string, error) {
-	path, looked, err := o.beside("fatbinary", explicit, func(string) bool { return false })
+	path, looked, err := o.beside("fatbinary", explicit, func(string) (bool, error) { return false, nil })
 	if err == nil && path == "" {
 		err = o.missing("fatbinary", looked, ", or write PTX or a cubin")
 	}
@@ -251,7 +268,7 @@ func (o Options) missingHelp(tool, otherwise string) string {
 // beside returns the path of the program that the user named, or else of the one beside
 // ptxas, unless passedOver says no. Without such a program it returns "" and the directories
 // that it looked in.
-func (o Options) beside(name, explicit string, passedOver func(path string) bool) (path string, looked []string, err error) {
+func (o Options) beside(name, explicit string, passedOver func(path string) (bool, error)) (path string, looked []string, err error) {
 	if path, err = o.named(name, explicit); path != "" || err != nil {
 		return path, nil, err
 	}
@@ -261,14 +278,15 @@ func (o Options) beside(name, explicit string, passedOver func(path string) bool
 	}
 	for _, dir := range dirs {
 		path := filepath.Join(dir, name+tool.Exe)
-		switch {
-		case !tool.IsProgram(path):
+		if !tool.IsProgram(path) {
 			looked = append(looked, dir)
-		case passedOver(path):
-			looked = append(looked, dir+ours)
-		default:
-			return path, nil, nil
+			continue
 		}
+		over, err := passedOver(path)
+		if err != nil || !over {
+			return path, nil, err
+		}
+		looked = append(looked, dir+ours)
 	}
 	return "", looked, nil
 }
@@ -291,38 +309,30 @@ func toolDirs() (list []string) {
 // isOurs reports whether a program is ptxlink under another name: this file, another copy
 // or version, or a script that runs it. It runs only scripts and programs written in Go
 // to ask them for their version; nvlink is neither.
-func isOurs(path string) bool {
+func isOurs(ctx context.Context, path string) (bool, error) {
 	if self, err := os.Executable(); err == nil {
 		mine, err1 := os.Stat(self)
 		theirs, err2 := os.Stat(path)
 		if err1 == nil && err2 == nil && os.SameFile(mine, theirs) {
-			return true
+			return true, nil
 		}
 	}
 	head, err := infile.Head(path, 8<<10)
 	// The name of the note with the build ID, which lies behind the headers.
 	if err != nil || bytes.HasPrefix(head, []byte("\x7fELF")) && !bytes.Contains(head, []byte("Go\x00\x00")) {
-		return false
+		return false, nil
 	}
-	return regexp.MustCompile(`(?m)^ptxlink `).Match(askVersion(path))
+	said, err := tool.Version(ctx, path)
+	return regexp.MustCompile(`(?m)^ptxlink `).Match(said), err
 }
 
 // releaseOf returns the release of one of NVIDIA's programs, such as "13.5"; "" if it
 // does not give one.
-func releaseOf(path string) string {
-	found := regexp.MustCompile(`release (\d+\.\d+)`).FindSubmatch(askVersion(path))
+func releaseOf(ctx context.Context, path string) (string, error) {
+	said, err := tool.Version(ctx, path)
+	found := regexp.MustCompile(`release (\d+\.\d+)`).FindSubmatch(said)
 	if found == nil {
-		return ""
+		return "", err
 	}
-	return string(found[1])
-}
-
-func askVersion(path string) []byte {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	out, err := tool.Run(ctx, tool.Command{Path: path, Args: []string{"--version"}})
-	if err != nil {
-		return nil
-	}
-	return out.Said
+	return string(found[1]), nil
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"ptxlink/internal/tool"
 	"ptxlink/link"
 )
 
@@ -36,7 +37,9 @@ func (b Build) Cubin(ctx context.Context, r *link.Result) (cubin []byte, err err
 		}
 	}
 	if b.Nvlink == "" {
-		b.Nvlink, _ = b.FindNvlink("")
+		if b.Nvlink, err = b.FindNvlink(ctx, ""); errors.Is(err, tool.ErrHangs) {
+			return nil, err
+		}
 	}
 	b.Arch = cmp.Or(b.Arch, r.Target)
 	b.Debug, b.LineInfo, b.Modules = b.Debug || r.Debug, b.LineInfo || r.LineInfo, r.Modules

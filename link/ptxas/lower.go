@@ -204,12 +204,12 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 		l.warn(string(out.Said), names, units, log)
 		return string(out.Said), text, nil
 	}
-	l.refused(out, names, units, log)
+	l.refused(ctx, out, names, units, log)
 	return "", nil, ErrRejected
 }
 
 // refused reports why nvlink has compiled nothing.
-func (l *Lowerer) refused(out tool.Output, names []string, units []container.LTOIR, log *diag.Log) {
+func (l *Lowerer) refused(ctx context.Context, out tool.Output, names []string, units []container.LTOIR, log *diag.Log) {
 	why, at := "", diag.Place{}
 	if len(units) == 1 {
 		at = diag.InFile(units[0].Name, 0, 0)
@@ -231,7 +231,7 @@ func (l *Lowerer) refused(out tool.Output, names []string, units []container.LTO
 		m.Note(diag.Place{}, "nvlink: "+note)
 	}
 	help := "LTO-IR of a newer release than nvlink needs nvlink and libnvvm of that release"
-	if release := releaseOf(l.Nvlink); release != "" {
+	if release, _ := releaseOf(ctx, l.Nvlink); release != "" {
 		help = "LTO-IR of a newer release than " + release + " needs nvlink and libnvvm of that release"
 	}
 	m.WithHelp(help + "; the programs are " + l.Nvlink + " and " + l.NVVM)
