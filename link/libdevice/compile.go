@@ -16,6 +16,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/llvm"
+	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
 )
 
@@ -147,14 +148,14 @@ func source(names []string) []byte {
 
 // compile runs a compiler and reads its output.
 func compile(ctx context.Context, log *diag.Log, dir string, command ...string) ([]byte, error) {
-	ptx, said, err := llvm.Run(ctx, dir, command)
+	ptx, said, err := llvm.Run(ctx, dir, command, ptxas.CheckPTX)
 	if ptx != nil || err != nil {
 		return ptx, err
 	}
 	m := log.Error(diag.LibdeviceCompiler, diag.Place{}, command[0]+" cannot compile libdevice").
 		WithHelp("if it does not know the architecture, name another" + log.With("--arch", " with %s"))
 	for _, line := range said[:min(3, len(said))] {
-		m.Note(diag.Place{}, "it says: "+line)
+		m.Note(diag.Place{}, "it says: "+strings.TrimPrefix(line, "error: "))
 	}
 	return nil, ErrRejected
 }

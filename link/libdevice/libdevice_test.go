@@ -105,6 +105,14 @@ func fakeLLC(script string) string {
 	return "#!/bin/sh\ncase $1 in --version) echo '    nvptx64 - NVIDIA PTX 64-bit'; exit;; esac\n" + script
 }
 
+// header begins PTX with a comment to its end, and commented returns that comment, or else the PTX.
+const header = ".version 8.0\\n.target sm_75\\n/*"
+
+func commented(ptx []byte) string {
+	text, _ := strings.CutPrefix(string(ptx), ".version 8.0\n.target sm_75\n/*")
+	return strings.TrimSuffix(text, "*/\n")
+}
+
 // toLast finds the last argument.
 const toLast = "for last; do :; done\n"
 
@@ -114,7 +122,11 @@ func TestCompile(t *testing.T) {
 	}
 	cat, _ := exec.LookPath("cat")
 	library := bitcode
-	args := toLast + "echo \"$@\" >\"$last\"\n"
+	// writes writes PTX with what commands print in a comment.
+	writes := func(commands string) string {
+		return toLast + "{ printf '" + header + "'; " + commands + "; echo '*/'; } >\"$last\"\n"
+	}
+	args := writes("echo \"$@\"")
 	for _, test := range []struct {
 		name    string
 		files   map[string]string // of the toolkit, beside the bitcode
@@ -126,7 +138,7 @@ func TestCompile(t *testing.T) {
 	}{
 		{
 			name:  "cicc of the toolkit",
-			files: map[string]string{"nvvm/bin/cicc": "#!/bin/sh\n" + args + "cat libdevice.ii >>\"$last\"\n"},
+			files: map[string]string{"nvvm/bin/cicc": "#!/bin/sh\n" + writes("echo \"$@\"; cat libdevice.ii")},
 			path:  map[string]string{"llc": fakeLLC("exit 1")},
 			want: `-arch compute_75 -m64 --device-c -ftz=0 -prec_div=1 -prec_sqrt=1 -fmad=1 -nvvmir-library libdevice.10.bc libdevice.ii -o libdevice.ptx
 extern "C" __attribute__((device)) void __nv_sinf();
@@ -148,8 +160,8 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 		},
 		{
 			name: "square roots of llc",
-			path: map[string]string{"llc": fakeLLC(toLast + "cat >\"$last\" <<'END'\n.visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\nsqrt.approx.f32 %f2, %f1;\n}\nEND\n")},
-			want: ".visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\nsqrt.approx.f32 %f2, %f1;\n}\n", tool: "path/llc",
+			path: map[string]string{"llc": fakeLLC(toLast + "cat >\"$last\" <<'END'\n.version 8.0\n.target sm_75\n.visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\n.reg .f32 %f<3>;\nsqrt.approx.f32 %f2, %f1;\n}\nEND\n")},
+			want: ".version 8.0\n.target sm_75\n.visible .func (.param .b32 r) __nv_sqrtf(\n.param .b32 a)\n{\n.reg .f32 %f<3>;\nsqrt.approx.f32 %f2, %f1;\n}\n", tool: "path/llc",
 			says: "path/llc compiled __nv_sqrtf, and functions that use it, with approximate square roots",
 		},
 		{
@@ -165,7 +177,12 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 		{
 			name:  "cicc writes nothing",
 			files: map[string]string{"nvvm/bin/cicc": "#!/bin/sh\n"},
-			tool:  "nvvm/bin/cicc", says: "cicc cannot compile libdevice",
+			tool:  "nvvm/bin/cicc", says: "cicc cannot compile libdevice [libdevice-compiler]\nptxlink: note: it says: it reported success and wrote nothing",
+		},
+		{
+			name:  "cicc writes garbage",
+			files: map[string]string{"nvvm/bin/cicc": "#!/bin/sh\n" + toLast + "echo garbage >\"$last\"\n"},
+			tool:  "nvvm/bin/cicc", says: "its output cannot be used: it is not PTX",
 		},
 		{name: "no compiler", says: "nothing here compiles libdevice"},
 		{name: "--ftz with llc", path: map[string]string{"llc": fakeLLC(args)}, options: Options{FTZ: true}, says: "Options.FTZ needs cicc"},
@@ -218,7 +235,7 @@ __attribute__((device)) void (*volatile ptxlink_table[])() = {__nv_sinf, __nv_sq
 				} else if errors.Is(err, ErrRejected) != (test.tool != "") {
 					t.Errorf("%v", err)
 				}
-			} else if err != nil || string(l.PTX) != test.want || l.Tool != filepath.Join(root, test.tool) {
+			} else if err != nil || commented(l.PTX) != test.want || l.Tool != filepath.Join(root, test.tool) {
 				t.Errorf("%v; %+v", err, l)
 			}
 			if left, _ := os.ReadDir(temporary); len(left) > 0 {

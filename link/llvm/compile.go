@@ -15,6 +15,7 @@ import (
 	"ptxlink/internal/parallel"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
+	"ptxlink/link/ptxas"
 	"ptxlink/object/container"
 )
 
@@ -72,9 +73,14 @@ func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag
 	}
 	defer remove()
 	var text []byte
-	for _, command := range c.commands(named, archived) {
+	commands := c.commands(named, archived)
+	for i, command := range commands {
 		var said []string
-		text, said, err = Run(ctx, dir, command)
+		check := checkBitcode
+		if i == len(commands)-1 {
+			check = func(text []byte) error { return ptxas.CheckPTX(renamed(text, units)) }
+		}
+		text, said, err = Run(ctx, dir, command, check)
 		if errors.Is(err, fs.ErrNotExist) && command[0] != c.Path {
 			err = diag.New(diag.Tool, diag.Place{}, err.Error()).
 				WithHelp(c.Path + " needs llvm-link and opt of its release beside it; " + c.Spelling.With("--clang", "%s or ") + "$CLANG names a clang, which needs neither")
@@ -186,9 +192,9 @@ func (c *Compiler) commands(named, archived []string) (list [][]string) {
 const triple = "nvptx64-nvidia-cuda"
 
 // Run runs a compiler in a directory. It returns what the compiler writes to the file behind -o,
-// nil if it does not compile, and the lines that it prints. llc warns about an unknown
+// nil if it does not compile or check refuses that, and the lines that it prints. llc warns about an unknown
 // architecture and then compiles for the oldest. An error means that it could not be run.
-func Run(ctx context.Context, dir string, command []string) (text []byte, said []string, err error) {
+func Run(ctx context.Context, dir string, command []string, check func([]byte) error) (text []byte, said []string, err error) {
 	out, err := tool.Run(ctx, tool.Command{Path: command[0], Args: command[1:], Dir: dir})
 	switch {
 	case ctx.Err() != nil:
@@ -204,11 +210,24 @@ func Run(ctx context.Context, dir string, command []string) (text []byte, said [
 	if signal := out.Killed(); signal != "" {
 		said = append([]string{"error: it was killed by " + signal}, said...)
 	}
+	if !out.State.Success() || bytes.Contains(out.Said, []byte("not a recognized processor")) {
+		return nil, slices.Compact(said), nil
+	}
 	text, err = tool.ReadFile(dir, command[slices.Index(command, "-o")+1])
-	if err != nil || !out.State.Success() || bytes.Contains(out.Said, []byte("not a recognized processor")) {
-		text = nil
+	if err == nil {
+		err = check(text)
+	}
+	if err != nil {
+		return nil, append([]string{"error: " + ptxas.Unusable(err)}, said...), nil
 	}
 	return text, slices.Compact(said), nil
+}
+
+func checkBitcode(data []byte) error {
+	if !container.IsBitcode(data) {
+		return errors.New("it is not LLVM bitcode")
+	}
+	return nil
 }
 
 // refused reports why a program has compiled nothing.

@@ -135,7 +135,7 @@ echo "warning: Linking two modules of different data layouts: 'unit1.bc' is 'e' 
 echo "warning: unit1.bc: careful" >&2
 for last; do :; done
 case $* in *sm_90*) echo "error: unit11.bc: Linking globals named 'f': symbol multiply defined" >&2; exit 1 ;; esac
-echo "$*" >"$last"
+{ echo .version 8.0; echo .target sm_80; echo "// $*"; } >"$last"
 `})
 	units := make([]container.LTOIR, 12)
 	for i := range units {
@@ -145,7 +145,7 @@ echo "$*" >"$last"
 	c := Compiler{Path: filepath.Join(root, "clang"), Arch: "sm_80", Level: "3", Features: "+ptx83,+x", Args: []string{"-y"}}
 	var log diag.Log
 	text, err := c.Lower(context.Background(), units[:2], &log)
-	if want := "-cc1 -triple nvptx64-nvidia-cuda -target-cpu sm_80 -O3 -S -fno-dwarf-directory-asm -target-feature +ptx83 -target-feature +x -mllvm -y -mlink-bitcode-file unit1.bc -x ir unit0.bc -o out.ptx\n"; string(text) != want || err != nil {
+	if want := ".version 8.0\n.target sm_80\n// -cc1 -triple nvptx64-nvidia-cuda -target-cpu sm_80 -O3 -S -fno-dwarf-directory-asm -target-feature +ptx83 -target-feature +x -mllvm -y -mlink-bitcode-file unit1.bc -x ir unit0.bc -o out.ptx\n"; string(text) != want || err != nil {
 		t.Errorf("%q, %v; want %q", text, err, want)
 	}
 	if len(log.Messages) != 1 || log.Messages[0].Text != "clang: b.bc: careful" {

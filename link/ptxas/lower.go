@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -19,6 +20,7 @@ import (
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
+	"ptxlink/object/ptx"
 )
 
 // Lowerer compiles LTO-IR to PTX with nvlink and NVIDIA's libnvvm.
@@ -111,7 +113,7 @@ func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.
 		if library := identify(l.NVVM); library != nil {
 			key = l.Cache.key(ctx, l.Nvlink, args, append(library, digests...))
 		}
-		if kept, ok := l.Cache.load(ctx, key, checkPTX); ok {
+		if kept, ok := l.Cache.load(ctx, key, CheckPTX); ok {
 			l.warn(kept.said, names, units, log)
 			return kept.cubin, nil
 		}
@@ -123,11 +125,24 @@ func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.
 	return text, err
 }
 
-func checkPTX(text []byte) error {
+// CheckPTX returns an error if text, which a compiler has written, is not a module that ptxlink reads.
+func CheckPTX(text []byte) error {
 	if !(container.Member{Text: text}).IsPTX() {
 		return errors.New("it is not PTX")
 	}
+	src := &diag.Source{Text: text}
+	if _, err := ptx.Parse(src); err != nil {
+		return fmt.Errorf("line %d: %s", src.Line(err.Span.Off), err.Text)
+	}
 	return nil
+}
+
+// Unusable says what is wrong with the output of a compiler that has reported success.
+func Unusable(err error) string {
+	if errors.Is(err, fs.ErrNotExist) {
+		return "it reported success and wrote nothing"
+	}
+	return fmt.Sprintf("it reported success, but its output cannot be used: %v", outfile.Reason(err))
 }
 
 // identify returns what tells a library from others on any machine: its size and its first
@@ -199,17 +214,20 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 	if err != nil {
 		return "", nil, err
 	}
-	text, readErr := tool.ReadFile(dir, inputName)
-	if out.Killed() == "" && out.State.Success() && readErr == nil && checkPTX(text) == nil {
+	text, unread := tool.ReadFile(dir, inputName)
+	if unread == nil {
+		unread = CheckPTX(text)
+	}
+	if out.Killed() == "" && out.State.Success() && unread == nil {
 		l.warn(string(out.Said), names, units, log)
 		return string(out.Said), text, nil
 	}
-	l.refused(ctx, out, names, units, log)
+	l.refused(ctx, out, unread, names, units, log)
 	return "", nil, ErrRejected
 }
 
-// refused reports why nvlink has compiled nothing.
-func (l *Lowerer) refused(ctx context.Context, out tool.Output, names []string, units []container.LTOIR, log *diag.Log) {
+// refused reports why nvlink has compiled nothing. unread is what is wrong with its PTX.
+func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, names []string, units []container.LTOIR, log *diag.Log) {
 	why, at := "", diag.Place{}
 	if len(units) == 1 {
 		at = diag.InFile(units[0].Name, 0, 0)
@@ -222,6 +240,13 @@ func (l *Lowerer) refused(ctx context.Context, out tool.Output, names []string, 
 			notes = append(notes, text)
 		}
 	})
+	help := "LTO-IR of a newer release than nvlink needs nvlink and libnvvm of that release; "
+	if release, _ := releaseOf(ctx, l.Nvlink); release != "" {
+		help = strings.Replace(help, "nvlink", release, 1)
+	}
+	if why == "" && out.State.Success() {
+		why, help = Unusable(unread), ""
+	}
 	how := "nvlink cannot compile the LTO-IR: " + cmp.Or(why, "it gives no reason")
 	if signal := out.Killed(); signal != "" {
 		how = "nvlink was killed by " + signal + " while it compiled the LTO-IR"
@@ -230,11 +255,7 @@ func (l *Lowerer) refused(ctx context.Context, out tool.Output, names []string, 
 	for _, note := range notes[:min(len(notes), 20)] {
 		m.Note(diag.Place{}, "nvlink: "+note)
 	}
-	help := "LTO-IR of a newer release than nvlink needs nvlink and libnvvm of that release"
-	if release, _ := releaseOf(ctx, l.Nvlink); release != "" {
-		help = "LTO-IR of a newer release than " + release + " needs nvlink and libnvvm of that release"
-	}
-	m.WithHelp(help + "; the programs are " + l.Nvlink + " and " + l.NVVM)
+	m.WithHelp(help + "the programs are " + l.Nvlink + " and " + l.NVVM)
 }
 
 // warn reports the warnings of a run that has compiled the units: one may have been left out.
