@@ -83,7 +83,7 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 	fatbin, err := tool.ReadFile(dir, "linked.fatbin")
 	const magic = "\x50\xed\x55\xba"
 	if code := out.State.ExitCode(); code != 0 || err != nil || !strings.HasPrefix(string(fatbin), magic) {
-		text := first(strings.Split(strings.TrimSpace(string(out.Said)), "\n"), 20)
+		text := first(strings.Split(strings.TrimSpace(string(out.Said)), "\n"), maxPlain)
 		switch signal := out.Killed(); {
 		case signal != "":
 			text = "it was killed by " + signal

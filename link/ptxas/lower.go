@@ -252,16 +252,22 @@ func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, na
 		how = "nvlink was killed by " + signal + " while it compiled the LTO-IR"
 	}
 	m := log.Error(diag.NvlinkError, at, how)
-	for _, note := range notes[:min(len(notes), 20)] {
+	shown := min(len(notes), maxPlain)
+	for _, note := range notes[:shown] {
 		m.Note(diag.Place{}, "nvlink: "+note)
+	}
+	if left := len(notes) - shown + out.Left; left > 0 {
+		m.Note(diag.Place{}, leftOut("nvlink", left))
 	}
 	m.WithHelp(help + "the programs are " + l.Nvlink + " and " + l.NVVM)
 }
 
 // warn reports the warnings of a run that has compiled the units: one may have been left out.
 func (l *Lowerer) warn(said string, names []string, units []container.LTOIR, log *diag.Log) {
+	var lines quota
+	defer func() { noteLeft("nvlink", lines.left, log) }()
 	eachLine(said, names, units, func(kind, text string) {
-		if kind == "warning" || kind == "error" {
+		if (kind == "warning" || kind == "error") && lines.take(kind) {
 			log.Warn(diag.Nvlink, diag.Place{}, "nvlink: "+text)
 		}
 	})

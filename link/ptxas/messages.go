@@ -63,19 +63,18 @@ func (t *teller) hear(text string, u unit, log *diag.Log) {
 // retell adds the messages of ptxas to the log, in their order.
 func (t *teller) retell(text string, u unit, log *diag.Log) {
 	before := log.Errors()
-	lines := quota{kind: 2}
+	var lines quota
 	defer func() { noteLeft("ptxas", lines.left, log) }()
 	var last *diag.Message
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		found := said().FindStringSubmatch(line)
-		if !lines.take(found) {
-			continue
-		}
 		switch {
 		case strings.TrimSpace(line) == "":
 		case found == nil && last != nil && line[0] == ' ':
 			last.Text += diag.Escape(": " + strings.TrimSpace(line))
+		case found == nil && !lines.take(""), found != nil && !lines.take(found[2]):
+			last = nil // an indented line would continue this one
 		case found == nil:
 			// Output of a wrapper script or a shell.
 			last = log.Note(diag.Place{}, "ptxas: "+line)

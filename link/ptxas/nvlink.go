@@ -157,7 +157,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 
 // nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
 func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
-	lines := quota{kind: 1}
+	var lines quota
 	defer func() { noteLeft("nvlink", lines.left, log) }()
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
@@ -165,11 +165,13 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 			continue
 		}
 		found := nvlinkSaid().FindStringSubmatch(line)
-		if !lines.take(found) {
+		if found == nil {
+			if lines.take("") {
+				log.Note(diag.Place{}, "nvlink: "+line)
+			}
 			continue
 		}
-		if found == nil {
-			log.Note(diag.Place{}, "nvlink: "+line)
+		if !lines.take(found[1]) {
 			continue
 		}
 		text := "nvlink: " + ourFile().ReplaceAllString(found[2], "")

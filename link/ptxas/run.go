@@ -21,27 +21,26 @@ func run(ctx context.Context, dir, path string, args []string) (tool.Output, err
 }
 
 // maxMessages is the number of messages of a kind that are taken from one run of a
-// program: to place each in the inputs takes some 20 microseconds.
-const maxMessages = 20_000
+// program: to place each in the inputs takes some 20 microseconds. maxPlain is that of the lines
+// without a kind, which are not messages of the program.
+const maxMessages, maxPlain = 20_000, 20
 
 // quota counts the lines of a program that become messages.
 type quota struct {
-	kind  int // the part of a match that is the kind
 	count map[string]int
 	left  int // lines that are left out
 }
 
-// take counts a line, and reports whether the quota of its kind allows it. found is the
-// match of the line, or nil if it has no kind.
-func (t *quota) take(found []string) bool {
-	kind := ""
-	if found != nil {
-		kind = found[t.kind]
-	}
+// take counts a line, and reports whether the quota of its kind, which may be empty, allows it.
+func (t *quota) take(kind string) bool {
 	if t.count == nil {
 		t.count = map[string]int{}
 	}
-	if t.count[kind]++; t.count[kind] > maxMessages {
+	most := maxMessages
+	if kind == "" {
+		most = maxPlain
+	}
+	if t.count[kind]++; t.count[kind] > most {
 		t.left++
 		return false
 	}
@@ -51,8 +50,12 @@ func (t *quota) take(found []string) bool {
 // noteLeft notes that a program has printed more lines than are taken.
 func noteLeft(program string, lines int, log *diag.Log) {
 	if lines > 0 {
-		log.Note(diag.Place{}, fmt.Sprintf("%s printed %d more lines, which are left out", program, lines))
+		log.Note(diag.Place{}, leftOut(program, lines))
 	}
+}
+
+func leftOut(program string, lines int) string {
+	return fmt.Sprintf("%s printed %d more lines, which are left out", program, lines)
 }
 
 // alone is held for reading while programs run at the same time, and for writing by one
