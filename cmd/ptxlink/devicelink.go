@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -180,6 +181,7 @@ func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, erro
 		return nil, usageError(bitcode.Units[0].Name+", which is LLVM bitcode, records no GPU", "--arch=sm_80 names one")
 	}
 	c.Quick = len(bitcode.Units) > 1 && j.compilesTogether()
+	c.Command = j.noteCommands
 	j.readCompilerOptions(c)
 	if err := c.Find(j.opts.Context, j.opts.String("clang"), j.besideCompiler(), bitcode.Units); err != nil {
 		return nil, j.neededFor("needed for "+bitcode.Units[0].Name+", which is LLVM bitcode", err)
@@ -200,7 +202,7 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 			return nil, j.neededFor(why, err)
 		}
 	}
-	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache}, Nvlink: b.Nvlink}
+	l = &ptxas.Lowerer{Options: ptxas.Options{Path: b.Path, Spelling: j.spelling, Cache: b.Cache}, Nvlink: b.Nvlink, Command: j.noteCommands}
 	l.Arch = strings.Replace(cmp.Or(j.options.Arch, lto.Arch()), "compute_", "sm_", 1)
 	if l.Nvlink == "" {
 		if l.Nvlink, err = j.findNvlink(why); err != nil {
@@ -211,6 +213,26 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 		return nil, j.neededFor(why, err)
 	}
 	return l, nil
+}
+
+// noteCommands keeps the commands that compile units to a module, the last of several: those before
+// are for checks.
+func (j *linkJob) noteCommands(units []container.LTOIR, commands [][]string) {
+	if j.opts.Bool("dry-run") {
+		j.compiled.Store(dlink.ModuleOf(units), commands)
+	}
+}
+
+// showCommands prints the commands that have compiled modules of a link, for --dry-run.
+func (j *linkJob) showCommands(r *link.Result) {
+	for _, m := range r.Modules {
+		if commands, found := j.compiled.Load(m.Name); found {
+			for _, args := range commands.([][]string) {
+				fmt.Fprintln(j.stdout, commandLine(args))
+			}
+		}
+	}
+	j.compiled.Clear()
 }
 
 // neededFor adds to an error what a tool is needed for.

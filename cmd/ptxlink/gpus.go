@@ -70,6 +70,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 		if j.report.write(result.Messages) > 0 { // --fatal-warnings
 			err = &exitError{code: exitLink}
 		}
+		j.showCommands(result)
 		j.linked = append(j.linked, j.options)
 		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins})
 	}

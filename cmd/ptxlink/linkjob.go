@@ -33,6 +33,7 @@ type linkJob struct {
 	separated bool           // the inputs are PTX only
 	lowered   bool           // there was LTO-IR
 	taken     taken          // what takeCode found
+	compiled  sync.Map       // the commands that compile intermediate code, by the name of the module
 	fromRustc bool           // ptxlink llvm-bitcode-linker
 	linked    []link.Options // of each target, with the inputs that its link had
 

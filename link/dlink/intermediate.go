@@ -271,13 +271,13 @@ func (c *Intermediate) Described(r *link.Result, units []container.LTOIR) (list 
 		defines[s.Module] = append(defines[s.Module], s.Name)
 	}
 	for _, u := range units {
-		list = append(list, link.Unit{Name: u.Name, Form: form(units), Target: u.Target, Bytes: len(u.Data), Module: together(units), Defines: defines[u.Name]})
+		list = append(list, link.Unit{Name: u.Name, Form: form(units), Target: u.Target, Bytes: len(u.Data), Module: ModuleOf(units), Defines: defines[u.Name]})
 	}
 	return list
 }
 
-// together returns the name of the module of units.
-func together(units []container.LTOIR) string {
+// ModuleOf returns the name of the module that units are compiled to.
+func ModuleOf(units []container.LTOIR) string {
 	if len(units) == 1 {
 		return units[0].Name
 	}
@@ -310,7 +310,7 @@ func (c *Intermediate) Together(modules []link.Input, linked []container.LTOIR, 
 			modules[at] = link.Input{}
 		}
 	}
-	modules[first] = link.Input{Name: together(linked), Text: text}
+	modules[first] = link.Input{Name: ModuleOf(linked), Text: text}
 	return modules
 }
 

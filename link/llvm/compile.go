@@ -28,6 +28,9 @@ type Compiler struct {
 	Args     []string // for LLVM, as behind -mllvm
 	Quick    bool     // LowerEach does not optimise: its modules are only checked
 	Spelling diag.Spelling
+	// Command is called with the commands that compile units, which have their names in them. It may be
+	// nil. Calls may overlap.
+	Command func(units []container.LTOIR, commands [][]string)
 }
 
 // ErrRejected is returned if there is no PTX and the messages give the reason.
@@ -74,6 +77,9 @@ func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag
 	defer remove()
 	var text []byte
 	commands := c.commands(named, archived)
+	if c.Command != nil {
+		c.Command(units, shown(commands, names, units))
+	}
 	for i, command := range commands {
 		var said []string
 		check := checkBitcode
@@ -106,6 +112,20 @@ func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag
 		}
 	}
 	return renamed(text, units), nil
+}
+
+// shown returns commands with the names of units in place of those of their files.
+func shown(commands [][]string, names []string, units []container.LTOIR) (list [][]string) {
+	for _, command := range commands {
+		command = slices.Clone(command)
+		for i, arg := range command {
+			if at := slices.Index(names, arg); at >= 0 {
+				command[i] = units[at].Name
+			}
+		}
+		list = append(list, command)
+	}
+	return list
 }
 
 // renamed returns the text with the names that PTX cannot have changed, with those that begin with

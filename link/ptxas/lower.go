@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 
 	"ptxlink/internal/infile"
@@ -28,6 +29,9 @@ type Lowerer struct {
 	Options        // Path, Arch, Spelling and Cache
 	Nvlink  string // its path, as returned by FindNvlink
 	NVVM    string // that of libnvvm, as returned by FindNVVM
+	// Command is called with the command that compiles units, which have their names in it. It may be
+	// nil. Calls may overlap.
+	Command func(units []container.LTOIR, commands [][]string)
 
 	empty []byte // a relocatable cubin for Arch without symbols
 }
@@ -108,6 +112,13 @@ func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.
 		digests = append(digests, digest[:]...)
 	}
 	args := append([]string{"-lto", "-emit-ptx", "-arch=" + l.Arch, "-nvvmpath=nvvm"}, append(names, "-o", inputName)...)
+	if l.Command != nil {
+		shown := append([]string{l.Nvlink}, args...)
+		for i, u := range units {
+			shown[slices.Index(shown, names[i+1])] = u.Name
+		}
+		l.Command(units, [][]string{shown})
+	}
 	key := ""
 	if l.Cache != nil {
 		if library := identify(l.NVVM); library != nil {
