@@ -83,7 +83,7 @@ func (j *linkJob) readCache() error {
 	return nil
 }
 
-// warnUnneeded warns about options that only matter for a cubin if the output is PTX. LTO-IR needs
+// warnUnneeded warns about options that only matter for a cubin if the output is PTX. LTO-IR and bitcode need
 // some of them for PTX as well. --arch is not among them: it also chooses between PTX for several
 // GPUs.
 func (j *linkJob) warnUnneeded() error {
@@ -92,7 +92,10 @@ func (j *linkJob) warnUnneeded() error {
 	}
 	names := []string{"prefer", "Xptxas", "ptxas-mode", "partition", "fatbinary", "save-temps", "resource-usage"}
 	if !j.lowered {
-		names = append(names, "ptxas", "ptxas-jobs", "nvlink", "nvvm", "cache", "cache-dir", "cache-size")
+		names = append(names, "ptxas", "nvlink", "nvvm")
+	}
+	if !j.lowered && !j.bitcode {
+		names = append(names, "ptxas-jobs", "cache", "cache-dir", "cache-size")
 	}
 	for _, name := range names {
 		if name == "partition" && j.opts.IsSet("emit-parts") {

@@ -140,6 +140,7 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 		compilers = append(compilers, intermediate{"LTO-IR", &s.LTOIR, false, l})
 	}
 	if len(s.Bitcode.Units) > 0 {
+		j.bitcode = true
 		l, err := j.newCompiler(&s.Bitcode)
 		if err != nil {
 			return false, err
@@ -181,7 +182,7 @@ func (j *linkJob) newCompiler(bitcode *dlink.Intermediate) (*llvm.Compiler, erro
 		return nil, usageError(bitcode.Units[0].Name+", which is LLVM bitcode, records no GPU", "--arch=sm_80 names one")
 	}
 	c.Quick = len(bitcode.Units) > 1 && j.compilesTogether()
-	c.Command = j.noteCommands
+	c.Cache, c.Command = j.assembler.Cache, j.noteCommands
 	j.readCompilerOptions(c)
 	if err := c.Find(j.opts.Context, j.opts.String("clang"), j.besideCompiler(), bitcode.Units); err != nil {
 		return nil, j.neededFor("needed for "+bitcode.Units[0].Name+", which is LLVM bitcode", err)

@@ -32,6 +32,7 @@ type linkJob struct {
 	passes    []link.Pass
 	separated bool           // the inputs are PTX only
 	lowered   bool           // there was LTO-IR
+	bitcode   bool           // there was LLVM bitcode
 	taken     taken          // what takeCode found
 	compiled  sync.Map       // the commands that compile intermediate code, by the name of the module
 	fromRustc bool           // ptxlink llvm-bitcode-linker

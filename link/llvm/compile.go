@@ -28,6 +28,8 @@ type Compiler struct {
 	Args     []string // for LLVM, as behind -mllvm
 	Quick    bool     // LowerEach does not optimise: its modules are only checked
 	Spelling diag.Spelling
+	// Cache keeps what is compiled; it may be nil.
+	Cache *ptxas.Cache
 	// Command is called with the commands that compile units, which have their names in them. It may be
 	// nil. Calls may overlap.
 	Command func(units []container.LTOIR, commands [][]string)
@@ -39,13 +41,14 @@ var ErrRejected = errors.New("LLVM bitcode could not be compiled")
 // LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
 // returns the modules in order.
 func (c *Compiler) LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error) {
+	defer c.Cache.Finish(log)
 	each := *c
 	if c.Quick {
 		each.Level = "0"
 	}
 	texts, logs, errs := make([][]byte, len(units)), log.Split(len(units)), make([]error, len(units))
 	err := parallel.Each(ctx, len(units), jobs, func(i int) string { return units[i].Name }, func(i int) {
-		texts[i], errs[i] = each.Lower(ctx, units[i:i+1], &logs[i])
+		texts[i], errs[i] = each.lower(ctx, units[i:i+1], &logs[i])
 	})
 	for i := range logs {
 		log.Append(&logs[i])
@@ -59,8 +62,12 @@ const outputName = "out.ptx"
 // may see stay visible, except those of units with Archive, of which only what the others use is
 // taken. With an error of the log, it returns ErrRejected.
 func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+	defer c.Cache.Finish(log)
+	return c.lower(ctx, units, log)
+}
+
+func (c *Compiler) lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
 	var names, named, archived []string
-	var files []outfile.File
 	for i, u := range units {
 		names = append(names, fmt.Sprintf("unit%d.bc", i))
 		if u.Archive {
@@ -68,18 +75,42 @@ func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag
 		} else {
 			named = append(named, names[i])
 		}
-		files = append(files, outfile.File{Path: names[i], Data: u.Data})
 	}
-	dir, remove, err := outfile.TempDir(files...)
-	if err != nil {
-		return nil, err
-	}
-	defer remove()
-	var text []byte
 	commands := c.commands(named, archived)
 	if c.Command != nil {
 		c.Command(units, shown(commands, names, units))
 	}
+	key := ""
+	if c.Cache != nil {
+		from := ptxas.Digests(units)
+		for _, command := range commands { // each command reads what the one before writes
+			if key = c.Cache.Key(ctx, command[0], command[1:], from); key == "" {
+				break
+			}
+			from = []byte(key)
+		}
+	}
+	warnings, text, _, err := c.Cache.Kept(ctx, key, ptxas.CheckPTX, func() (string, []byte, error) {
+		return c.compile(ctx, commands, names, units, log)
+	})
+	for line := range strings.Lines(warnings) {
+		log.Warn(diag.Clang, diag.Place{}, inWords(strings.TrimSpace(line), names, units))
+	}
+	return text, err
+}
+
+// compile runs commands on the files of units. It returns the warnings, in which the units have the names of
+// these files, a line each, and the PTX.
+func (c *Compiler) compile(ctx context.Context, commands [][]string, names []string, units []container.LTOIR, log *diag.Log) (warnings string, text []byte, err error) {
+	var files []outfile.File
+	for i, u := range units {
+		files = append(files, outfile.File{Path: names[i], Data: u.Data})
+	}
+	dir, remove, err := outfile.TempDir(files...)
+	if err != nil {
+		return "", nil, err
+	}
+	defer remove()
 	for i, command := range commands {
 		var said []string
 		check := checkBitcode
@@ -92,26 +123,31 @@ func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag
 				WithHelp(c.Path + " needs llvm-link and opt of its release beside it; " + c.Spelling.With("--clang", "%s or ") + "$CLANG names a clang, which needs neither")
 		}
 		if err != nil {
-			return nil, err
-		}
-		for i, line := range said {
-			for k := len(names) - 1; k >= 0; k-- {
-				line = strings.ReplaceAll(line, names[k], diag.Escape(units[k].Name))
-			}
-			said[i] = line
+			return "", nil, err
 		}
 		if text == nil {
+			for i, line := range said {
+				said[i] = inWords(line, names, units)
+			}
 			c.refused(ctx, command[0], said, units, log)
-			return nil, ErrRejected
+			return "", nil, ErrRejected
 		}
 		for _, line := range said {
 			// Units of several releases differ in the data layout, which LLVM brings up to date.
 			if _, warning, ok := strings.Cut(line, "warning: "); ok && !strings.Contains(line, "different data layouts") {
-				log.Warn(diag.Clang, diag.Place{}, filepath.Base(command[0])+": "+warning)
+				warnings += filepath.Base(command[0]) + ": " + warning + "\n"
 			}
 		}
 	}
-	return renamed(text, units), nil
+	return warnings, renamed(text, units), nil
+}
+
+// inWords returns a line of a program with the names of units in place of those of their files.
+func inWords(line string, names []string, units []container.LTOIR) string {
+	for i := len(names) - 1; i >= 0; i-- { // unit11.bc before unit1.bc
+		line = strings.ReplaceAll(line, names[i], diag.Escape(units[i].Name))
+	}
+	return line
 }
 
 // shown returns commands with the names of units in place of those of their files.

@@ -72,9 +72,7 @@ const inputName, outputName = "linked.ptx", "linked.cubin"
 func Assemble(ctx context.Context, o Options, text []byte, origin Origin) (cubin []byte, messages []*link.Message, err error) {
 	log := diag.Log{Spelling: o.Spelling}
 	cubin, err = assemble(ctx, o, text, origin, &log)
-	if o.Cache != nil {
-		o.Cache.finish(&log)
-	}
+	o.Cache.Finish(&log)
 	return cubin, explained(&log), err
 }
 
@@ -155,26 +153,21 @@ func (t *teller) check(log *diag.Log) error {
 
 // assemble returns the cubin of a unit, from the cache or from ptxas, and keeps it.
 func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []byte, err error) {
-	key := ""
-	if t.Cache != nil {
-		key = t.Cache.key(ctx, t.Path, t.args(u, inputName, outputName), u.text)
-		if kept, ok := t.Cache.load(ctx, key, container.CheckCubin); ok {
-			t.hits.Add(1)
-			t.hear(kept.said, u, log)
-			return kept.cubin, nil
-		}
-	}
-	var said string
+	key := t.Cache.Key(ctx, t.Path, t.args(u, inputName, outputName), u.text)
 	before := len(log.Messages)
-	err = t.slots.with(ctx, func() error {
-		return withRoom(func() error {
-			log.Messages = log.Messages[:before]
-			said, cubin, err = t.run(ctx, u, log)
-			return err
+	said, cubin, cached, err := t.Cache.Kept(ctx, key, container.CheckCubin, func() (said string, cubin []byte, err error) {
+		err = t.slots.with(ctx, func() error {
+			return withRoom(func() error {
+				log.Messages = log.Messages[:before]
+				said, cubin, err = t.run(ctx, u, log)
+				return err
+			})
 		})
+		return said, cubin, err
 	})
-	if err == nil && key != "" {
-		t.Cache.store(ctx, key, result{said, cubin})
+	if cached {
+		t.hits.Add(1)
+		t.hear(said, u, log)
 	}
 	return cubin, err
 }

@@ -79,9 +79,7 @@ func (b Build) Assemble(ctx context.Context, text []byte, origin Origin) (cubin 
 	log := diag.Log{Spelling: b.Spelling}
 	b.slots, b.progress = newSlots(b.Jobs), &progress{tell: b.Progress}
 	output, err := b.assemble(ctx, text, origin, &log)
-	if b.Cache != nil {
-		b.Cache.finish(&log)
-	}
+	b.Cache.Finish(&log)
 	return output.Cubin, explained(&log), err
 }
 
@@ -133,9 +131,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 			b.Temporary(f.name, f.data)
 		}
 	}
-	if b.Cache != nil {
-		b.Cache.finish(&log)
-	}
+	b.Cache.Finish(&log)
 	return outputs, explained(&log), worst(errs)
 }
 

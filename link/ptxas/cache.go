@@ -22,15 +22,16 @@ import (
 	"ptxlink/internal/shared"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
+	"ptxlink/object/container"
 )
 
 // DefaultCacheSize is the limit of a cache in bytes, if none is given.
 const DefaultCacheSize = 1 << 30
 
-// Cache keeps what ptxas and nvlink wrote in a directory, by content:
+// Cache keeps what ptxas, nvlink and compilers of bitcode wrote in a directory, by content:
 //
-//  1. The key is a digest of the text, or of the digests of cubins, the version of the
-//     program and its arguments. The value is the cubin and the messages, which are
+//  1. The key is a digest of the text, or of the digests of the inputs, the version of the
+//     program and its arguments. The value is what it wrote and the messages, which are
 //     placed in the inputs of the link that uses them.
 //  2. An entry has a digest of itself and its key. A damaged entry is replaced, and so is
 //     what is no regular file of the user: a symbolic link, for example, neither read
@@ -111,8 +112,11 @@ const (
 	mostDamaged = 3 // entries of a shared cache that are written again
 )
 
-// key returns the name of the entry for one run; "" if it cannot be kept.
-func (c *Cache) key(ctx context.Context, path string, args []string, text []byte) string {
+// Key returns the name of the entry for one run; "" if it cannot be kept, as without a cache.
+func (c *Cache) Key(ctx context.Context, path string, args []string, text []byte) string {
+	if c == nil {
+		return ""
+	}
 	// The contents of a file of options are not in the key.
 	if slices.ContainsFunc(args, func(arg string) bool {
 		return strings.HasPrefix(arg, "@") || given([]string{arg}, "-optf", "--options-file")
@@ -205,6 +209,37 @@ func (c *Cache) load(ctx context.Context, key string, check func(cubin []byte) e
 	return r, ok
 }
 
+// Kept returns what a run gave earlier under a key, if check accepts that, or else what run gives now, and
+// keeps it. cached tells which. c may be nil.
+func (c *Cache) Kept(ctx context.Context, key string, check func([]byte) error, run func() (said string, data []byte, err error)) (said string, data []byte, cached bool, err error) {
+	if c != nil {
+		if r, ok := c.load(ctx, key, check); ok {
+			return r.said, r.cubin, true, nil
+		}
+	}
+	if said, data, err = run(); err == nil && key != "" {
+		c.store(ctx, key, result{said, data})
+	}
+	return said, data, false, err
+}
+
+// Digests returns the digests of units, for Cache.Key.
+func Digests(units []container.LTOIR) (list []byte) {
+	for _, u := range units {
+		list = append(list, digests(u.Data)...)
+	}
+	return list
+}
+
+// digests returns the digests of inputs.
+func digests(inputs ...[]byte) (list []byte) {
+	for _, data := range inputs {
+		digest := sha256.Sum256(data)
+		list = append(list, digest[:]...)
+	}
+	return list
+}
+
 // lose notes an error of Shared, unless the link was cancelled.
 func (c *Cache) lose(ctx context.Context, err error) {
 	if err != nil && c.lost == nil && ctx.Err() == nil {
@@ -267,8 +302,11 @@ func (c *Cache) note(err error) {
 	}
 }
 
-// finish removes old entries and reports the first problem, once.
-func (c *Cache) finish(log *diag.Log) {
+// Finish removes old entries and reports the first problem, once.
+func (c *Cache) Finish(log *diag.Log) {
+	if c == nil {
+		return
+	}
 	c.puts.Wait()
 	c.mu.Lock()
 	defer c.mu.Unlock()

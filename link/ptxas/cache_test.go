@@ -63,7 +63,7 @@ func TestCacheDamage(t *testing.T) {
 		t.Error("read under another key")
 	}
 	var log diag.Log
-	if c.finish(&log); len(log.Messages) > 0 {
+	if c.Finish(&log); len(log.Messages) > 0 {
 		t.Error(log.Messages[0].Text)
 	}
 }
@@ -113,7 +113,7 @@ func TestCachePlanted(t *testing.T) {
 		}
 	}
 	var log diag.Log
-	if c.finish(&log); len(log.Messages) > 0 {
+	if c.Finish(&log); len(log.Messages) > 0 {
 		t.Error(log.Messages[0].Text)
 	}
 }
@@ -138,14 +138,14 @@ func TestCacheLimit(t *testing.T) {
 		c.store(t.Context(), keyOf(i), result{cubin: make([]byte, 1000-len(encodeEntry("", result{})))})
 		at := long.Add(time.Duration(i) * time.Second)
 		os.Chtimes(c.file(keyOf(i)), at, at)
-		c.finish(&log)
+		c.Finish(&log)
 	}
 	c := &Cache{Dir: dir, Size: 10500}
 	if _, ok := c.load(t.Context(), keyOf(0), anyCubin); !ok { // it is now the last that was used
 		t.Fatal("the first entry is gone although there is room")
 	}
 	c.store(t.Context(), keyOf(10), result{cubin: make([]byte, 1000)})
-	c.finish(&log)
+	c.Finish(&log)
 	var kept []int
 	for i := range 11 {
 		if _, ok := c.load(t.Context(), keyOf(i), anyCubin); ok {
@@ -181,8 +181,8 @@ func TestCacheDir(t *testing.T) {
 		c.store(t.Context(), keyOf(i), result{})
 	}
 	var log diag.Log
-	c.finish(&log)
-	c.finish(&log)
+	c.Finish(&log)
+	c.Finish(&log)
 	if len(log.Messages) != 1 || log.Errors() > 0 || !strings.Contains(log.Messages[0].Text, "the cache "+file) {
 		t.Errorf("%v", log.Messages)
 	}
@@ -209,7 +209,7 @@ func TestCacheConcurrent(t *testing.T) {
 				}
 				c.store(t.Context(), keyOf(key), result{cubin: want})
 				var log diag.Log
-				if c.finish(&log); len(log.Messages) > 0 {
+				if c.Finish(&log); len(log.Messages) > 0 {
 					t.Error(log.Messages[0].Text)
 				}
 			}

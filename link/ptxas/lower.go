@@ -89,27 +89,18 @@ func debianHost() string {
 // Lower compiles LTO-IR to one PTX module for l.Arch. All names that another module may see
 // stay visible. With an error of the log, it returns ErrRejected.
 func (l *Lowerer) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
-	defer l.finish(log)
+	defer l.Cache.Finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
 		return nil, err
 	}
 	return l.lower(ctx, units, log)
 }
 
-func (l *Lowerer) finish(log *diag.Log) {
-	if l.Cache != nil {
-		l.Cache.finish(log)
-	}
-}
-
 func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
 	// With only LTO-IR to link, nvlink hides what no kernel of it needs.
 	names := []string{"empty.cubin"}
-	var digests []byte
 	for i, u := range units {
 		names = append(names, fmt.Sprintf("lto%d%s", i, map[bool]string{true: ".fatbin", false: ".ltoir"}[u.IsFatbin()]))
-		digest := sha256.Sum256(u.Data)
-		digests = append(digests, digest[:]...)
 	}
 	args := append([]string{"-lto", "-emit-ptx", "-arch=" + l.Arch, "-nvvmpath=nvvm"}, append(names, "-o", inputName)...)
 	if l.Command != nil {
@@ -122,16 +113,14 @@ func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.
 	key := ""
 	if l.Cache != nil {
 		if library := identify(l.NVVM); library != nil {
-			key = l.Cache.key(ctx, l.Nvlink, args, append(library, digests...))
-		}
-		if kept, ok := l.Cache.load(ctx, key, CheckPTX); ok {
-			l.warn(kept.said, names, units, log)
-			return kept.cubin, nil
+			key = l.Cache.Key(ctx, l.Nvlink, args, append(library, Digests(units)...))
 		}
 	}
-	said, text, err := l.nvlink(ctx, args, names, units, log)
-	if err == nil && key != "" {
-		l.Cache.store(ctx, key, result{said, text})
+	said, text, cached, err := l.Cache.Kept(ctx, key, CheckPTX, func() (string, []byte, error) {
+		return l.nvlink(ctx, args, names, units, log)
+	})
+	if cached {
+		l.warn(said, names, units, log)
 	}
 	return text, err
 }
@@ -174,7 +163,7 @@ func identify(path string) []byte {
 // LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
 // returns the modules in order.
 func (l *Lowerer) LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error) {
-	defer l.finish(log)
+	defer l.Cache.Finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
 		return nil, err
 	}
@@ -193,7 +182,7 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 	}
 	o := Options{Path: l.Path, Arch: l.Arch, Compile: true, Spelling: l.Spelling, Cache: l.Cache}
 	gpu, _ := object.ParseGPU(l.Arch)
-	// What the cache has to report is left to finish, which reports it once.
+	// What the cache has to report is left to Finish, which reports it once.
 	log := diag.Log{Spelling: o.Spelling}
 	cubin, err := assemble(ctx, o, object.EmptyModule(gpu), nil, &log)
 	if messages := explained(&log); errors.Is(err, ErrRejected) && len(messages) > 0 {

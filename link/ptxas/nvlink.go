@@ -2,7 +2,6 @@ package ptxas
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -72,26 +71,19 @@ func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.L
 		names = append(names, partName(i, len(cubins))+".o.cubin")
 	}
 	args := b.nvlinkArgs(t, names, outputName)
-	key := ""
-	if b.Cache != nil {
-		var digests []byte
-		for _, cubin := range cubins {
-			digest := sha256.Sum256(cubin)
-			digests = append(digests, digest[:]...)
-		}
-		for _, o := range b.Cubins {
-			digest := sha256.Sum256(o.Data)
-			digests = append(digests, digest[:]...)
-		}
-		key = b.Cache.key(ctx, b.Nvlink, args, digests)
-		if kept, ok := b.Cache.load(ctx, key, container.CheckCubin); ok {
-			b.nvlinkSays(t, kept.said, log)
-			return kept.cubin, nil
-		}
+	inputs := slices.Clone(cubins)
+	for _, o := range b.Cubins {
+		inputs = append(inputs, o.Data)
 	}
-	said, cubin, err := b.nvlink(ctx, t, args, names, cubins, log)
-	if err == nil && key != "" {
-		b.Cache.store(ctx, key, result{said, cubin})
+	key := ""
+	if b.Cache != nil { // the digests take time
+		key = b.Cache.Key(ctx, b.Nvlink, args, digests(inputs...))
+	}
+	said, cubin, cached, err := b.Cache.Kept(ctx, key, container.CheckCubin, func() (string, []byte, error) {
+		return b.nvlink(ctx, t, args, names, cubins, log)
+	})
+	if cached {
+		b.nvlinkSays(t, said, log)
 	}
 	return cubin, err
 }

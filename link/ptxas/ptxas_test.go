@@ -354,9 +354,9 @@ func TestHangs(t *testing.T) {
 		}
 	}
 	c := &Cache{Dir: filepath.Join(dir, "cache")}
-	key := c.key(t.Context(), o.Path, nil, nil)
+	key := c.Key(t.Context(), o.Path, nil, nil)
 	var log diag.Log
-	c.finish(&log)
+	c.Finish(&log)
 	if key != "" || len(log.Messages) != 1 || log.Messages[0].Text != "the cache is not used: "+o.Path+" --version has not ended after 200ms" {
 		t.Errorf("%q, %v", key, log.Messages)
 	}

@@ -51,7 +51,7 @@ func TestShared(t *testing.T) {
 	load := func(c *Cache, i int) (result, bool) { return c.load(t.Context(), keyOf(i), container.CheckCubin) }
 	finish := func(c *Cache) string {
 		var log diag.Log
-		c.finish(&log)
+		c.Finish(&log)
 		var said []string
 		for _, m := range log.Messages {
 			said = append(said, m.Text)
