@@ -2,7 +2,6 @@ package abicheck
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -106,15 +105,10 @@ func (t cxxType) fills(size int64, addressSize int) bool {
 	return size == t.size
 }
 
-// afterUnresolved matches a substitution behind the name of a member of a dependent class,
-// as in enable_if<is<T>::value>. nvcc, like c++filt, does not number that class for substitutions.
-// Package demangle does, and takes S4_ for another type.
-var afterUnresolved = regexp.MustCompile(`sr[N0-9].*S[0-9A-Z]*_`)
-
 // parseCxx parses a mangled function name. ok is false for names of other things
 // and for unsupported names.
 func parseCxx(name string) (sig cxxSignature, ok bool) {
-	if len(name) > diag.MaxMangled || afterUnresolved.MatchString(name) {
+	if len(name) > diag.MaxMangled || diag.Misread(name) {
 		return sig, false
 	}
 	ast, err := demangle.ToAST(name)

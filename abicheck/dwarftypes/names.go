@@ -125,7 +125,7 @@ func compilerMade(name string) bool {
 // demangledType returns the source spelling of a mangled type name, or "" if the
 // type is local to a function or module.
 func demangledType(mangled string) string {
-	if len(mangled) > diag.MaxMangled || strings.Contains(mangled, "_INTERNAL_") || strings.Contains(mangled, anonymousNamespaceTag) {
+	if len(mangled) > diag.MaxMangled || diag.Misread(mangled) || strings.Contains(mangled, "_INTERNAL_") || strings.Contains(mangled, anonymousNamespaceTag) {
 		return ""
 	}
 	ast, err := demangle.ToAST(mangled)

@@ -1,7 +1,9 @@
 package diag
 
 import (
+	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/ianlancetaylor/demangle"
 )
@@ -163,10 +165,20 @@ func (s Spelling) demangled(name string) string {
 	return plain
 }
 
+// afterUnresolved matches a substitution behind the name of a member of a dependent class.
+var afterUnresolved = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`sr[N0-9].*S[0-9A-Z]*_`) })
+
+// Misread reports whether package demangle may take types in a name for others: those behind the
+// member of a dependent class, as in enable_if<is<T>::value>. nvcc and c++filt do not number
+// that class for substitutions, and the package does, so it takes S4_ for another type.
+func Misread(name string) bool {
+	return strings.Contains(name, "sr") && afterUnresolved().MatchString(name)
+}
+
 // SourceName returns the source spelling of a name also under --no-demangle, unescaped: to
-// compare names.
+// compare names. It returns a name that may be misread as it is.
 func SourceName(name string) string {
-	if len(name) > MaxMangled {
+	if len(name) > MaxMangled || Misread(name) {
 		return name
 	}
 	return demangle.Filter(name, demangle.MaxLength(maxDemangled))

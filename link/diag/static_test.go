@@ -33,6 +33,20 @@ func TestStaticName(t *testing.T) {
 	}
 }
 
+// TestMisread shows the mangled names that package demangle reads wrongly: it takes the last type of these
+// for is_same. The last name it reads rightly, as no substitution follows.
+func TestMisread(t *testing.T) {
+	for name, want := range map[string]string{
+		"_Z12block_strideI7__half2TnNSt9enable_ifIXsr3std7is_sameIT_S0_EE5valueEiE4typeELi0EEvjjPS2_": "",
+		"_Z12block_strideIdTnNSt9enable_ifIXntsr3std7is_sameIT_7__half2EE5valueEiE4typeELi0EEvjjPS1_": "",
+		"_Z4fillIfENSt9enable_ifIXsr3std8is_floatIT_EE5valueEvE4typeEPT_":                             "std::enable_if<std::is_float<float>::value, void>::type fill<float>(float*)",
+	} {
+		if got := (Spelling{}).Unmangled(name); got != want {
+			t.Errorf("%s: %s, want %s", name, got, want)
+		}
+	}
+}
+
 // TestDemangleStatic checks that names are shown as the source has them, without the
 // words for the file that nvcc adds.
 func TestDemangleStatic(t *testing.T) {
