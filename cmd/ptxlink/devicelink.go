@@ -171,8 +171,8 @@ type intermediate struct {
 }
 
 type lowerer interface {
-	Lower(context.Context, []container.LTOIR, *diag.Log) ([]byte, error)
-	LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error)
+	Lower(context.Context, []container.Unit, *diag.Log) ([]byte, error)
+	LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error)
 }
 
 // newCompiler finds the compiler for LLVM bitcode.
@@ -218,7 +218,7 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 
 // noteCommands keeps the commands that compile units to a module, the last of several: those before
 // are for checks.
-func (j *linkJob) noteCommands(units []container.LTOIR, commands [][]string) {
+func (j *linkJob) noteCommands(units []container.Unit, commands [][]string) {
 	if j.opts.Bool("dry-run") {
 		j.compiled.Store(dlink.ModuleOf(units), commands)
 	}

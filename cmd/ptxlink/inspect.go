@@ -126,7 +126,7 @@ func (c *command) showAll(data []byte, unread error) error {
 
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
-	list, cubins, unread := c.inspect(opts, container.MachineCode, container.IntermediateCode, container.LLVMBitcode)
+	list, cubins, unread := c.inspect(opts, container.MachineCode, container.LTOIR, container.LLVMBitcode)
 	if opts.Bool("json") {
 		rows := make([]any, 0, len(list)+len(cubins))
 		for _, o := range list {

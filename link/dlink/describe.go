@@ -61,7 +61,7 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 				}
 				d := describe(c, data)
 				if len(o.Codes) > 1 { // PTX of several has the name of its GPU as well
-					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.IntermediateCode: ".ltoir", container.LLVMBitcode: ".bc"}[c.Form]
+					d.Name += ":" + c.Target + map[container.Form]string{container.MachineCode: ".cubin", container.LTOIR: ".ltoir", container.LLVMBitcode: ".bc"}[c.Form]
 				}
 				list = append(list, d)
 			}
@@ -77,7 +77,7 @@ func Describe(ctx context.Context, inputs []link.Input, forms []container.Form, 
 func describe(c container.Code, data []byte) Description {
 	d := Description{Name: c.Name, Options: c.Options, Bytes: len(data), Symbols: []DescriptionSymbol{}}
 	switch target := cmp.Or(c.Target, "an unknown GPU"); c.Form {
-	case container.IntermediateCode:
+	case container.LTOIR:
 		d.LTOIR = target
 		return d
 	case container.LLVMBitcode:

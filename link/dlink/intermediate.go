@@ -18,7 +18,7 @@ import (
 //  2. What the link needs is compiled together (Together), as NVIDIA's and LLVM's tools do,
 //     which moves code across the units.
 type Intermediate struct {
-	Units []container.LTOIR
+	Units []container.Unit
 	// Unchecked is set if members of archives are only compiled together: their compiler has
 	// compared the types of functions. Members that cannot be compiled alone are so, too.
 	Unchecked bool
@@ -33,7 +33,7 @@ type Intermediate struct {
 
 // add adds the units of a file, and returns the places for their PTX, the first of which is
 // at among the modules. An archive has one place.
-func (c *Intermediate) add(at int, name string, units []container.LTOIR, archive, whole bool) (places []link.Input) {
+func (c *Intermediate) add(at int, name string, units []container.Unit, archive, whole bool) (places []link.Input) {
 	if archive {
 		if c.archives == nil {
 			c.archives = map[int]bool{}
@@ -84,7 +84,7 @@ func (c *Intermediate) next() (list []int, members bool) {
 
 // Next returns the units that are to be compiled now. Of members of archives, those that cannot be
 // compiled are left to Together.
-func (c *Intermediate) Next() (units []container.LTOIR, members bool) {
+func (c *Intermediate) Next() (units []container.Unit, members bool) {
 	list, members := c.next()
 	for _, i := range list {
 		units = append(units, c.Units[i])
@@ -116,7 +116,7 @@ func (c *Intermediate) Hidden() []link.Cubin {
 }
 
 // symbols returns the names of a unit, without definitions of those that are defined.
-func symbols(u container.LTOIR, defined map[string]bool) link.Cubin {
+func symbols(u container.Unit, defined map[string]bool) link.Cubin {
 	member := link.Cubin{Name: u.Name, Archived: true}
 	for _, s := range u.Bitcode.Symbols {
 		if !s.Defined || !defined[s.Name] {
@@ -215,7 +215,7 @@ type Outside struct {
 // Linked returns the units that a link of the modules of Apart, with Options.CrossReference, has
 // taken. Archive is set for members of archives that only other units use: the compiler needs to keep no
 // more of them than these use.
-func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.LTOIR) {
+func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.Unit) {
 	ours, linked := map[string]bool{}, map[string]bool{}
 	for _, u := range c.Units {
 		ours[u.Name] = true
@@ -265,7 +265,7 @@ func (c *Intermediate) Linked(r *link.Result, o Outside) (units []container.LTOI
 
 // Described returns what the map says of units that are compiled together, of which r is the link of
 // each alone.
-func (c *Intermediate) Described(r *link.Result, units []container.LTOIR) (list []link.Unit) {
+func (c *Intermediate) Described(r *link.Result, units []container.Unit) (list []link.Unit) {
 	defines := map[string][]string{}
 	for _, s := range slices.Concat(r.Symbols(), r.Dropped(), r.Removed()) {
 		defines[s.Module] = append(defines[s.Module], s.Name)
@@ -277,7 +277,7 @@ func (c *Intermediate) Described(r *link.Result, units []container.LTOIR) (list 
 }
 
 // ModuleOf returns the name of the module that units are compiled to.
-func ModuleOf(units []container.LTOIR) string {
+func ModuleOf(units []container.Unit) string {
 	if len(units) == 1 {
 		return units[0].Name
 	}
@@ -285,7 +285,7 @@ func ModuleOf(units []container.LTOIR) string {
 }
 
 // form returns what units are called.
-func form(units []container.LTOIR) string {
+func form(units []container.Unit) string {
 	if units[0].Bitcode != nil {
 		return "LLVM bitcode"
 	}
@@ -295,7 +295,7 @@ func form(units []container.LTOIR) string {
 // Together returns the modules with the text of the linked units in place of the first unit,
 // and empty places for the others. Filled drops these when all code is compiled. Archives of which
 // nothing is linked stay.
-func (c *Intermediate) Together(modules []link.Input, linked []container.LTOIR, text []byte) []link.Input {
+func (c *Intermediate) Together(modules []link.Input, linked []container.Unit, text []byte) []link.Input {
 	modules = append([]link.Input(nil), modules...)
 	taken := map[string]bool{}
 	for _, u := range linked {

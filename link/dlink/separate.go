@@ -51,7 +51,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(offers, false) {
 			r.Prefer = PreferPTX // of ld -r, link.Link takes all PTX
 		}
-		var lto, bitcode []container.LTOIR
+		var lto, bitcode []container.Unit
 		for _, code := range r.relocatable(offers, archive) {
 			switch r.verdict(code, archive) {
 			case cubinOnly:
@@ -59,7 +59,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 				s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)
 				s.Cubins.add(r.cubins(code), archive && !in.WholeArchive, len(s.Modules), log)
 			case ltoOnly:
-				for _, unit := range r.ltoIR(code) {
+				for _, unit := range r.units(code) {
 					if unit.Bitcode != nil {
 						bitcode = append(bitcode, unit)
 					} else {
@@ -133,7 +133,7 @@ func (r *reader) relocatable(offers []container.Object, archived bool) (list []c
 			cubin, ok := r.cubin(code, c)
 			return !ok || !cubin.Relocatable()
 		})
-		if code.Has(container.MachineCode) || code.Has(container.IntermediateCode) || code.Has(container.LLVMBitcode) {
+		if code.Has(container.MachineCode) || code.Has(container.LTOIR) || code.Has(container.LLVMBitcode) {
 			list = append(list, code)
 		}
 	}

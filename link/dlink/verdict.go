@@ -53,7 +53,7 @@ func (r *reader) verdict(code container.Object, archived bool) verdict {
 	if cubin != "" {
 		return cubinOnly
 	}
-	if (code.Has(container.IntermediateCode) || code.Has(container.LLVMBitcode)) && (!r.virtual() || r.PTX) {
+	if (code.Has(container.LTOIR) || code.Has(container.LLVMBitcode)) && (!r.virtual() || r.PTX) {
 		return ltoOnly
 	}
 	return unsuited
@@ -103,14 +103,14 @@ func numberOf(target string) int {
 	return gpu.Number
 }
 
-// ltoIR returns the LTO-IR or the bitcode of device code for the highest GPU that suits. Bitcode
+// units returns the LTO-IR or the bitcode of device code for the highest GPU that suits. Bitcode
 // without a GPU suits any.
-func (r *reader) ltoIR(code container.Object) (list []container.LTOIR) {
+func (r *reader) units(code container.Object) (list []container.Unit) {
 	best := -1
 	for _, c := range code.Codes {
 		number := numberOf(c.Target)
 		bitcode := c.Form == container.LLVMBitcode
-		if c.Form != container.IntermediateCode && !bitcode || number < best || !r.runs(c.Target) && !(bitcode && c.Target == "") {
+		if c.Form != container.LTOIR && !bitcode || number < best || !r.runs(c.Target) && !(bitcode && c.Target == "") {
 			continue
 		}
 		if number > best {
@@ -121,7 +121,7 @@ func (r *reader) ltoIR(code container.Object) (list []container.LTOIR) {
 			object.Refuse(c.Name, err, r.log)
 			continue
 		}
-		unit := container.LTOIR{Name: code.Name, Target: c.Target, Data: data}
+		unit := container.Unit{Name: code.Name, Target: c.Target, Data: data}
 		if bitcode {
 			b, _ := container.ReadBitcode(data)
 			unit.Bitcode = &b

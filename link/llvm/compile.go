@@ -32,7 +32,7 @@ type Compiler struct {
 	Cache *ptxas.Cache
 	// Command is called with the commands that compile units, which have their names in them. It may be
 	// nil. Calls may overlap.
-	Command func(units []container.LTOIR, commands [][]string)
+	Command func(units []container.Unit, commands [][]string)
 }
 
 // ErrRejected is returned if there is no PTX and the messages give the reason.
@@ -40,7 +40,7 @@ var ErrRejected = errors.New("LLVM bitcode could not be compiled")
 
 // LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
 // returns the modules in order.
-func (c *Compiler) LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error) {
+func (c *Compiler) LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error) {
 	defer c.Cache.Finish(log)
 	each := *c
 	if c.Quick {
@@ -61,12 +61,12 @@ const outputName = "out.ptx"
 // Lower links units of bitcode and compiles them to one module. All names that another module
 // may see stay visible, except those of units with Archive, of which only what the others use is
 // taken. With an error of the log, it returns ErrRejected.
-func (c *Compiler) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+func (c *Compiler) Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
 	defer c.Cache.Finish(log)
 	return c.lower(ctx, units, log)
 }
 
-func (c *Compiler) lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+func (c *Compiler) lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
 	var names, named, archived []string
 	for i, u := range units {
 		names = append(names, fmt.Sprintf("unit%d.bc", i))
@@ -101,7 +101,7 @@ func (c *Compiler) lower(ctx context.Context, units []container.LTOIR, log *diag
 
 // compile runs commands on the files of units. It returns the warnings, in which the units have the names of
 // these files, a line each, and the PTX.
-func (c *Compiler) compile(ctx context.Context, commands [][]string, names []string, units []container.LTOIR, log *diag.Log) (warnings string, text []byte, err error) {
+func (c *Compiler) compile(ctx context.Context, commands [][]string, names []string, units []container.Unit, log *diag.Log) (warnings string, text []byte, err error) {
 	var files []outfile.File
 	for i, u := range units {
 		files = append(files, outfile.File{Path: names[i], Data: u.Data})
@@ -143,7 +143,7 @@ func (c *Compiler) compile(ctx context.Context, commands [][]string, names []str
 }
 
 // inWords returns a line of a program with the names of units in place of those of their files.
-func inWords(line string, names []string, units []container.LTOIR) string {
+func inWords(line string, names []string, units []container.Unit) string {
 	for i := len(names) - 1; i >= 0; i-- { // unit11.bc before unit1.bc
 		line = strings.ReplaceAll(line, names[i], diag.Escape(units[i].Name))
 	}
@@ -151,7 +151,7 @@ func inWords(line string, names []string, units []container.LTOIR) string {
 }
 
 // shown returns commands with the names of units in place of those of their files.
-func shown(commands [][]string, names []string, units []container.LTOIR) (list [][]string) {
+func shown(commands [][]string, names []string, units []container.Unit) (list [][]string) {
 	for _, command := range commands {
 		command = slices.Clone(command)
 		for i, arg := range command {
@@ -166,7 +166,7 @@ func shown(commands [][]string, names []string, units []container.LTOIR) (list [
 
 // renamed returns the text with the names that PTX cannot have changed, with those that begin with
 // them, such as of parameters.
-func renamed(text []byte, units []container.LTOIR) []byte {
+func renamed(text []byte, units []container.Unit) []byte {
 	var names []string
 	for _, u := range units {
 		for _, s := range u.Bitcode.Symbols {
@@ -287,7 +287,7 @@ func checkBitcode(data []byte) error {
 }
 
 // refused reports why a program has compiled nothing.
-func (c *Compiler) refused(ctx context.Context, program string, said []string, units []container.LTOIR, log *diag.Log) {
+func (c *Compiler) refused(ctx context.Context, program string, said []string, units []container.Unit, log *diag.Log) {
 	what, at := "the LLVM bitcode", diag.Place{}
 	if len(units) == 1 {
 		what, at = "this LLVM bitcode", diag.InFile(units[0].Name, 0, 0)

@@ -30,7 +30,7 @@ import (
 //
 // Of 3 to 5, the first is chosen that is not older than the LLVM that wrote the units, or else the
 // first: it may read them all the same.
-func (c *Compiler) Find(ctx context.Context, explicit string, beside []string, units []container.LTOIR) (err error) {
+func (c *Compiler) Find(ctx context.Context, explicit string, beside []string, units []container.Unit) (err error) {
 	who := c.Spelling.Option("--clang")
 	if explicit == "" {
 		explicit, who = os.Getenv("CLANG"), "$CLANG"
@@ -143,7 +143,7 @@ func version(ctx context.Context, path string) (int, error) {
 }
 
 // writtenBy returns the newest release of LLVM that wrote one of the units, or 0.
-func writtenBy(units []container.LTOIR) (newest int) {
+func writtenBy(units []container.Unit) (newest int) {
 	for _, u := range units {
 		number, _, _ := strings.Cut(strings.TrimPrefix(u.Bitcode.Producer, "LLVM"), ".")
 		n, _ := strconv.Atoi(number)

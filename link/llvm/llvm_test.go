@@ -34,8 +34,8 @@ func write(t *testing.T, files map[string]string) string {
 	return root
 }
 
-func of(producer string) container.LTOIR {
-	return container.LTOIR{Name: producer + ".bc", Bitcode: &container.Bitcode{Producer: producer}}
+func of(producer string) container.Unit {
+	return container.Unit{Name: producer + ".bc", Bitcode: &container.Bitcode{Producer: producer}}
 }
 
 func TestFind(t *testing.T) {
@@ -61,18 +61,18 @@ func TestFind(t *testing.T) {
 	for _, test := range []struct {
 		name, explicit, variable, path string
 		beside                         []string
-		units                          []container.LTOIR
+		units                          []container.Unit
 		want, err                      string
 	}{
-		{name: "beside", beside: []string{in("none"), in("beside")}, path: "path", units: []container.LTOIR{of("LLVM18.1.8")}, want: "beside/clang"},
-		{name: "beside is too old", beside: []string{in("beside")}, path: "path", units: []container.LTOIR{of("LLVM19.1.0")}, want: "path/clang"},
-		{name: "the newest on PATH", path: "path", units: []container.LTOIR{of("LLVM18.1.8"), of("LLVM20.0.0")}, want: "path/clang-21"},
-		{name: "installed", path: "path", units: []container.LTOIR{of("LLVM22.1.4-rust-1.97.0-nightly")}, want: "installed/llvm-22/clang"},
-		{name: "none is new enough", path: "path", units: []container.LTOIR{of("LLVM40.0.0")}, want: "path/clang"},
-		{name: "no producer", path: "path", units: []container.LTOIR{of("")}, want: "path/clang"},
-		{name: "llc that makes PTX", path: "llc", units: []container.LTOIR{of("LLVM21.1.0")}, want: "installed/llvm-22/clang"},
-		{name: "explicit, whatever it is", explicit: in("named/my-clang"), path: "path", units: []container.LTOIR{of("LLVM22.1.0")}, want: "named/my-clang"},
-		{name: "$CLANG", variable: "clang-20", path: "path", units: []container.LTOIR{of("LLVM22.1.0")}, want: "path/clang-20"},
+		{name: "beside", beside: []string{in("none"), in("beside")}, path: "path", units: []container.Unit{of("LLVM18.1.8")}, want: "beside/clang"},
+		{name: "beside is too old", beside: []string{in("beside")}, path: "path", units: []container.Unit{of("LLVM19.1.0")}, want: "path/clang"},
+		{name: "the newest on PATH", path: "path", units: []container.Unit{of("LLVM18.1.8"), of("LLVM20.0.0")}, want: "path/clang-21"},
+		{name: "installed", path: "path", units: []container.Unit{of("LLVM22.1.4-rust-1.97.0-nightly")}, want: "installed/llvm-22/clang"},
+		{name: "none is new enough", path: "path", units: []container.Unit{of("LLVM40.0.0")}, want: "path/clang"},
+		{name: "no producer", path: "path", units: []container.Unit{of("")}, want: "path/clang"},
+		{name: "llc that makes PTX", path: "llc", units: []container.Unit{of("LLVM21.1.0")}, want: "installed/llvm-22/clang"},
+		{name: "explicit, whatever it is", explicit: in("named/my-clang"), path: "path", units: []container.Unit{of("LLVM22.1.0")}, want: "named/my-clang"},
+		{name: "$CLANG", variable: "clang-20", path: "path", units: []container.Unit{of("LLVM22.1.0")}, want: "path/clang-20"},
 		{name: "explicit, but none", explicit: "none", path: "path", err: "cannot run none, which Compiler.Path names: executable file not found"},
 		{name: "$CLANG names no program", variable: "none", path: "path", err: "cannot run none, which $CLANG names: "},
 	} {
@@ -97,7 +97,7 @@ func TestFind(t *testing.T) {
 	for path, want := range map[string]string{"llc": "llc/llc-22", "old": "old/llc", "named": ""} {
 		t.Setenv("PATH", in(path))
 		var c Compiler
-		err := c.Find(context.Background(), "", nil, []container.LTOIR{of("LLVM21.1.0")})
+		err := c.Find(context.Background(), "", nil, []container.Unit{of("LLVM21.1.0")})
 		switch {
 		case want != "" && (err != nil || c.Path != in(want)):
 			t.Errorf("%q, %v; want %q", c.Path, err, want)
@@ -119,7 +119,7 @@ func TestHangs(t *testing.T) {
 	for _, dir := range []string{root, filepath.Join(root, "llc")} {
 		t.Setenv("PATH", dir+":/bin:/usr/bin")
 		c := Compiler{}
-		if err := c.Find(t.Context(), "", []string{dir}, []container.LTOIR{of("LLVM19.1")}); !errors.Is(err, tool.ErrHangs) || !strings.Contains(err.Error(), dir) {
+		if err := c.Find(t.Context(), "", []string{dir}, []container.Unit{of("LLVM19.1")}); !errors.Is(err, tool.ErrHangs) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
@@ -137,7 +137,7 @@ for last; do :; done
 case $* in *sm_90*) echo "error: unit11.bc: Linking globals named 'f': symbol multiply defined" >&2; exit 1 ;; esac
 { echo .version 8.0; echo .target sm_80; echo "// $*"; } >"$last"
 `})
-	units := make([]container.LTOIR, 12)
+	units := make([]container.Unit, 12)
 	for i := range units {
 		units[i] = of("LLVM19")
 		units[i].Name = string(rune('a'+i)) + ".bc"
@@ -185,7 +185,7 @@ func TestRenamed(t *testing.T) {
 	for _, name := range []string{"f", "a.1", "a.12", "x@y"} {
 		unit.Bitcode.Symbols = append(unit.Bitcode.Symbols, container.BitcodeSymbol{Name: name})
 	}
-	got := renamed([]byte(".func a.1 (.param .b32 a.1_param_0) { call a.12, (x@y); call f; }"), []container.LTOIR{unit})
+	got := renamed([]byte(".func a.1 (.param .b32 a.1_param_0) { call a.12, (x@y); call f; }"), []container.Unit{unit})
 	if want := ".func a_$_1 (.param .b32 a_$_1_param_0) { call a_$_12, (x_$_y); call f; }"; string(got) != want {
 		t.Errorf("%s", got)
 	}

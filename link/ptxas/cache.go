@@ -224,7 +224,7 @@ func (c *Cache) Kept(ctx context.Context, key string, check func([]byte) error, 
 }
 
 // Digests returns the digests of units, for Cache.Key.
-func Digests(units []container.LTOIR) (list []byte) {
+func Digests(units []container.Unit) (list []byte) {
 	for _, u := range units {
 		list = append(list, digests(u.Data)...)
 	}

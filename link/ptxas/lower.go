@@ -31,7 +31,7 @@ type Lowerer struct {
 	NVVM    string // that of libnvvm, as returned by FindNVVM
 	// Command is called with the command that compiles units, which have their names in it. It may be
 	// nil. Calls may overlap.
-	Command func(units []container.LTOIR, commands [][]string)
+	Command func(units []container.Unit, commands [][]string)
 
 	empty []byte // a relocatable cubin for Arch without symbols
 }
@@ -88,7 +88,7 @@ func debianHost() string {
 
 // Lower compiles LTO-IR to one PTX module for l.Arch. All names that another module may see
 // stay visible. With an error of the log, it returns ErrRejected.
-func (l *Lowerer) Lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+func (l *Lowerer) Lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
 	defer l.Cache.Finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
 		return nil, err
@@ -96,7 +96,7 @@ func (l *Lowerer) Lower(ctx context.Context, units []container.LTOIR, log *diag.
 	return l.lower(ctx, units, log)
 }
 
-func (l *Lowerer) lower(ctx context.Context, units []container.LTOIR, log *diag.Log) ([]byte, error) {
+func (l *Lowerer) lower(ctx context.Context, units []container.Unit, log *diag.Log) ([]byte, error) {
 	// With only LTO-IR to link, nvlink hides what no kernel of it needs.
 	names := []string{"empty.cubin"}
 	for i, u := range units {
@@ -162,7 +162,7 @@ func identify(path string) []byte {
 
 // LowerEach compiles each unit to a module of its own, jobs at a time; 0 means one per CPU. It
 // returns the modules in order.
-func (l *Lowerer) LowerEach(ctx context.Context, units []container.LTOIR, jobs int, log *diag.Log) ([][]byte, error) {
+func (l *Lowerer) LowerEach(ctx context.Context, units []container.Unit, jobs int, log *diag.Log) ([][]byte, error) {
 	defer l.Cache.Finish(log)
 	if err := l.makeEmpty(ctx); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func (l *Lowerer) makeEmpty(ctx context.Context) (err error) {
 }
 
 // nvlink runs nvlink.
-func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []container.LTOIR, log *diag.Log) (said string, text []byte, err error) {
+func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []container.Unit, log *diag.Log) (said string, text []byte, err error) {
 	files := []outfile.File{{Path: names[0], Data: l.empty}}
 	for i, u := range units {
 		files = append(files, outfile.File{Path: names[i+1], Data: u.Data})
@@ -227,7 +227,7 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 }
 
 // refused reports why nvlink has compiled nothing. unread is what is wrong with its PTX.
-func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, names []string, units []container.LTOIR, log *diag.Log) {
+func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, names []string, units []container.Unit, log *diag.Log) {
 	why, at := "", diag.Place{}
 	if len(units) == 1 {
 		at = diag.InFile(units[0].Name, 0, 0)
@@ -263,7 +263,7 @@ func (l *Lowerer) refused(ctx context.Context, out tool.Output, unread error, na
 }
 
 // warn reports the warnings of a run that has compiled the units: one may have been left out.
-func (l *Lowerer) warn(said string, names []string, units []container.LTOIR, log *diag.Log) {
+func (l *Lowerer) warn(said string, names []string, units []container.Unit, log *diag.Log) {
 	var lines quota
 	defer func() { noteLeft("nvlink", lines.left, log) }()
 	eachLine(said, names, units, func(kind, text string) {
@@ -275,7 +275,7 @@ func (l *Lowerer) warn(said string, names []string, units []container.LTOIR, log
 
 // eachLine calls use with the lines of nvlink, in which the units have the names that the user
 // knows. kind is empty for a line that has none.
-func eachLine(said string, names []string, units []container.LTOIR, use func(kind, text string)) {
+func eachLine(said string, names []string, units []container.Unit, use func(kind, text string)) {
 	for line := range strings.Lines(said) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.Contains(line, names[0]) { // "doing partial LTO"

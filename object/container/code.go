@@ -6,9 +6,9 @@ import "sync"
 type Form uint8
 
 const (
-	PTX              Form = iota
-	MachineCode           // a cubin
-	IntermediateCode      // LTO-IR: NVIDIA's intermediate code, which nvlink -lto compiles
+	PTX         Form = iota
+	MachineCode      // a cubin
+	LTOIR            // LTO-IR: NVIDIA's intermediate code, which nvlink -lto compiles
 	LLVMBitcode
 )
 
@@ -107,7 +107,7 @@ func (op *opener) offer(form Form, target string, p place, read func() ([]byte, 
 		return nil
 	}
 	if form != PTX {
-		kinds := [...]kind{MachineCode: cubin, IntermediateCode: ltoIR, LLVMBitcode: bitcode}
+		kinds := [...]kind{MachineCode: cubin, LTOIR: ltoIR, LLVMBitcode: bitcode}
 		return op.none(kinds[form], target, p)
 	}
 	text, err := read()

@@ -578,7 +578,7 @@ func TestObjects(t *testing.T) {
 	}
 	cut := zst(bytes.Repeat(one, 1000))
 	packed, err := Objects("f", arMembers("a.ptx/", cut[:len(cut)-3], "b.gz/", gz(two)), Options{})
-	if err != nil || len(packed) != 2 || !packed[0].Has(PTX) || !packed[1].Has(IntermediateCode) {
+	if err != nil || len(packed) != 2 || !packed[0].Has(PTX) || !packed[1].Has(LTOIR) {
 		t.Errorf("%+v, %v", packed, err)
 	}
 	for i, name := range []string{"f(a.fatbin)", "f(b.o)", "f(b.o)"} {
@@ -589,7 +589,7 @@ func TestObjects(t *testing.T) {
 		if i == 2 {
 			continue
 		}
-		if got := o.Targets(PTX); !slices.Equal(got, []string{"sm_80", "sm_90"}) || !o.Has(IntermediateCode) || o.Has(MachineCode) {
+		if got := o.Targets(PTX); !slices.Equal(got, []string{"sm_80", "sm_90"}) || !o.Has(LTOIR) || o.Has(MachineCode) {
 			t.Errorf("%s offers PTX for %v and %d codes", name, got, len(o.Codes))
 		}
 		if text, err := o.Codes[0].Bytes(); err != nil || !bytes.Equal(trimNUL(text), one) {

@@ -189,7 +189,7 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 func (op *opener) fatbinCode(e fatbinEntry, p place, read func() ([]byte, *Error)) *Error {
 	switch {
 	case e.kind == fatbinLTO:
-		return op.offer(IntermediateCode, e.target(), p, read)
+		return op.offer(LTOIR, e.target(), p, read)
 	case e.flags&fatbinObfuscated != 0:
 		return op.none(obfuscated, e.target(), p)
 	case e.kind == fatbinELF:

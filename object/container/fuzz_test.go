@@ -207,7 +207,7 @@ func objectsBounded(t *testing.T, data []byte) {
 				t.Errorf("%#v", err)
 			}
 			total += len(text)
-			if err != nil || c.Form != IntermediateCode || !isFatbin(text) {
+			if err != nil || c.Form != LTOIR || !isFatbin(text) {
 				continue
 			}
 			again, err := Objects("f", text, o)

@@ -2,9 +2,9 @@ package container
 
 import "fmt"
 
-// LTOIR is intermediate code: LTO-IR, which only NVIDIA's tools read and nvlink compiles, or LLVM
+// Unit is a unit of intermediate code: LTO-IR, which only NVIDIA's tools read and nvlink compiles, or LLVM
 // bitcode.
-type LTOIR struct {
+type Unit struct {
 	Name   string // as in messages: "app.o", "libx.a(k.o)"
 	Target string // sm_80: it runs on this GPU and on later ones
 	Data   []byte // a fatbin with nothing else in it, what NVRTC and nvcc -ltoir write, or bitcode
@@ -20,7 +20,7 @@ const ltoMagic = "\xed\x43\x4e\x7f"
 func IsLTOIR(data []byte) bool { return prefixed(data, ltoMagic) }
 
 // IsFatbin reports whether Data is a fatbin: nvlink goes by the names of files.
-func (l LTOIR) IsFatbin() bool { return prefixed(l.Data, fatbinMagic) }
+func (u Unit) IsFatbin() bool { return prefixed(u.Data, fatbinMagic) }
 
 // bareLTOIR offers LTO-IR in no fatbin. Its header has the architecture, 800 for sm_80, behind
 // 26 bytes.
@@ -28,7 +28,7 @@ func (op *opener) bareLTOIR(data []byte, p place) *Error {
 	if b, ok := span(data, 26, 2); ok && op.list != nil {
 		p.target = fmt.Sprintf("sm_%d", le.Uint16(b)/10)
 	}
-	return op.offer(IntermediateCode, p.target, p, whole(data))
+	return op.offer(LTOIR, p.target, p, whole(data))
 }
 
 // aloneInFatbin returns a fatbin with one entry.
