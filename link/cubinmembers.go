@@ -43,9 +43,6 @@ func newCubinMembers(list []Cubin) cubinMembers {
 // cubins returns those that are linked and, until settle, what the other members define:
 // names of these may stay undefined, and no PTX of an archive is linked for them.
 func (m *cubinMembers) cubins() (list []Cubin) {
-	if m.offers == nil && !slices.Contains(m.linked, false) {
-		return m.list
-	}
 	for i, c := range m.list {
 		switch {
 		case m.linked[i]:
