@@ -25,6 +25,8 @@ file: k.sm_80.ptx for the sm_80 PTX in k.o, whether k.o is in an archive or not.
 If the name exists, a number is added. The inputs can be anything that ptxlink
 links: host objects and executables, fatbins, archives, packages,
 OffloadBinaries, compressed files. The paths of the outputs are printed.
+Files without PTX, such as objects of host code, are errors; the PTX of the
+other files is written all the same.
 
 Exit codes: 0 success, 1 a file has no PTX, 2 usage error, 3 a file cannot be
 read or written, or exists with other contents.`,
@@ -53,15 +55,14 @@ func (c *command) extract(opts *cli.Context) error {
 		return err
 	}
 	list, err := pack.Extract(opts.Context, pack.ExtractOptions{Spelling: c.spelling, Inputs: inputs, Arch: opts.String("arch"), MaxInputSize: opts.Int64("max-input-size")})
-	look := opts.Bool("list") || opts.Bool("json")
 	unread := err
 	if unread != nil {
-		if unread = c.refused(unread); !look || len(list) == 0 && !opts.Bool("json") {
+		if unread = c.refused(unread); len(list) == 0 && !opts.Bool("json") {
 			return unread
 		}
 	}
 	output := opts.String("output")
-	if err := placeFiles(list, output); err != nil && !look {
+	if err := placeFiles(list, output); err != nil && !opts.Bool("list") && !opts.Bool("json") {
 		return err
 	}
 	switch {
@@ -70,19 +71,19 @@ func (c *command) extract(opts *cli.Context) error {
 	case opts.Bool("list"):
 		return c.showTable(list, unread)
 	case output == "-":
-		return c.write(nil, c.toStdout(outfile.File{Data: list[0].Text}))
+		return cmp.Or(c.write(nil, c.toStdout(outfile.File{Data: list[0].Text})), unread)
 	}
 	if err := c.writeTexts(list, output, opts.Bool("force")); err != nil {
 		return err
 	}
 	if output != "" && len(list) == 1 && list[0].File == output {
-		return nil // the user has just said it
+		return unread // the user has just said the path
 	}
 	var paths bytes.Buffer
 	for _, e := range list {
 		fmt.Fprintln(&paths, diag.Escape(e.File))
 	}
-	return c.show(paths.Bytes())
+	return c.showAll(paths.Bytes(), unread)
 }
 
 // placeFiles adds the directory to the names, or replaces the name of a single file.
@@ -105,7 +106,7 @@ func placeFiles(list []pack.Extracted, output string) error {
 	return nil
 }
 
-// writeTexts writes all files or none. An existing file with the same contents is left
+// writeTexts writes the whole list or nothing. An existing file with the same contents is left
 // unchanged; if one has other contents, nothing is written.
 func (c *command) writeTexts(list []pack.Extracted, output string, force bool) error {
 	var log diag.Log
