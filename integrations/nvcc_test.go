@@ -36,6 +36,7 @@ static __device__ int hidden = 4;
 __constant__ float factor = 2;
 __device__ float scale(float x) { return x * factor + counter + hidden; }
 __global__ void other(float *p) { *p = scale(1); }
+__global__ void idle(int *p) { *p = 4; } // which no host code launches
 void go(float *p) { other<<<1, 1>>>(p); }
 `,
 	// Nothing needs its device code, but the host linker may take it.

@@ -118,6 +118,9 @@ type Options struct {
 	// Kernels are parts of names: entries whose name contains one of them stay, in addition
 	// to those that match Entries. One that no entry contains is a warning.
 	Kernels []string
+	// Launched are patterns of the entries that the host launches; not empty: of the entries
+	// in no other list only these stay.
+	Launched []string
 	// Exports are patterns of further definitions that stay. Those in Undefined
 	// and RequireDefined stay, too.
 	Exports []string

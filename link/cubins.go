@@ -167,7 +167,7 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 			differs(call, t.Files[s.Def.File], s.Def.Name, log)
 		}
 	}
-	if !options.Relocatable && len(options.Kernels) == 0 { // nvlink removes other kernels, and reports what those that stay need
+	if !options.Relocatable && len(options.Kernels)+len(options.Launched) == 0 { // nvlink removes other kernels, and reports what those that stay need
 		o.checkNeeded(t, globs.New(options.AllowUndefined), log)
 	}
 }

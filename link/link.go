@@ -265,7 +265,7 @@ func collect(t *resolve.Table, cubins cubins, o Options) {
 		return
 	}
 	t.Collect(resolve.Roots{
-		Entries: slices.Concat(o.Entries, o.kernels()), Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined, cubins.needed),
+		Entries: slices.Concat(o.Entries, o.kernels(), o.Launched), Exports: o.Exports, Names: slices.Concat(o.Undefined, o.RequireDefined, cubins.needed),
 		Variables: !o.CollectVariables, Ways: len(o.WhyLive) > 0,
 	})
 }

@@ -49,7 +49,7 @@ sed 's/${nccl:Major}/2/; s/${nccl:Minor}/30/; s/${nccl:Patch}/0/; s/${nccl:Suffi
 		flags: []string{"-std=c++17", "-DNCCL_OS_LINUX", "-I.", "-I..", "-I../../build/include", "-I../../build/include/doca_gpunetio", "-I../include", "-I../include/plugin",
 			"--expt-extended-lambda", "-maxrregcount=96"}},
 	{name: "Gpufit", dir: "Gpufit/Gpufit", units: []string{"*.cu"}, flags: []string{"-std=c++14", "-I."},
-		why: "nvlink drops a kernel that no host code of the objects launches: sections of the objects (`.nvHRKE`, `.nvHRKI`) name those that are launched. ptxlink keeps all kernels."},
+		why: "nvlink drops a kernel that no host code of the objects launches: sections of the objects (`.nvHRKE`, `.nvHRKI`) name those that are launched. ptxlink does so in nvlink's place, and keeps all kernels elsewhere."},
 	{name: "Kokkos virtual_functions", dir: "kokkos",
 		prepare: `mkdir -p build && cat >build/KokkosCore_config.h <<END
 #define KOKKOS_VERSION 40699

@@ -42,6 +42,7 @@ read or written.`,
 			&cli.StringSliceFlag{Name: "options-file", Aliases: []string{"optf"}, Category: input, Usage: "read arguments from `FILE`; same as @FILE"},
 			&cli.BoolFlag{Name: "keep-system-libraries", Category: input, Usage: "link all of libcudadevrt.a, needed or not"},
 			&cli.StringSliceFlag{Name: "kernels-used", Category: input, Usage: "keep only kernels whose name contains `NAME`"},
+			&cli.BoolFlag{Name: "ignore-host-info", Category: input, Usage: "keep kernels that no host code launches"},
 
 			&cli.StringFlag{Name: "arch", Category: assembler, Usage: "GPU to link for: `sm_NN`"},
 			&cli.BoolFlag{Name: "suppress-debug-info", Category: assembler, Usage: "remove debug information"},
@@ -81,8 +82,7 @@ func nvlinkIgnored() []cli.Flag {
 		&cli.BoolFlag{Name: "suppress-stack-size-warning", Category: ignored, Usage: "ptxas has its own warning"},
 		&cli.BoolFlag{Name: "disable-infos", Category: ignored, Usage: "there are no messages of this kind"},
 		&cli.BoolFlag{Name: "preserve-relocs", Category: ignored, Usage: "the cubin comes from ptxas, which resolves none"},
-		&cli.BoolFlag{Name: "use-host-info", Category: ignored, Usage: "all kernels and variables of the host are kept"},
-		&cli.BoolFlag{Name: "ignore-host-info", Category: ignored, Usage: "likewise"},
+		&cli.BoolFlag{Name: "use-host-info", Category: ignored, Usage: "this is the default"},
 		&cli.StringSliceFlag{Name: "variables-used", Category: ignored, Usage: "`NAME`: all variables of the host are kept"},
 		&cli.StringFlag{Name: "split-compile", Category: ignored, Usage: "`N` threads, for LTO-IR"},
 		&cli.StringFlag{Name: "split-compile-extended", Category: ignored, Usage: "`N` threads, for LTO-IR"},
@@ -182,6 +182,9 @@ func (j *linkJob) nvlink() error {
 	}
 	j.options.Kernels = splitCommas(j.opts.StringSlice("kernels-used"))
 	j.assembler.Kernels = j.options.Kernels
+	if !slices.ContainsFunc([]string{"kernels-used", "variables-used", "ignore-host-info", "debug"}, j.opts.IsSet) {
+		j.options.Launched = job.Launched
+	}
 	if lto { // which may define anything
 		j.options.AllowUndefined = []string{"*"}
 	}
@@ -276,6 +279,9 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 		return err
 	}
 	result := targets[0].Result
+	if len(j.options.Launched) > 0 {
+		j.assembler.Kernels = job.Kernels(result)
+	}
 	cubin, err := j.assemble(targets)
 	if err != nil {
 		return err

@@ -7,12 +7,13 @@ import (
 	"strings"
 )
 
-// List holds names, of which there may be many, and patterns of path.Match. The zero
+// List holds names and patterns of path.Match, of which there may be many. The zero
 // List matches nothing.
 type List struct {
 	names    map[string]bool
-	patterns []string // other than "*"
-	all      bool     // "*" is among them
+	patterns map[string][]string // other than "*", by the text that names start with
+	longest  int                 // bytes of such a text
+	all      bool                // "*" is among them
 }
 
 // New returns the list of some names and patterns.
@@ -30,7 +31,12 @@ func (l *List) Add(value string) {
 	case value == "*":
 		l.all = true
 	case IsPattern(value):
-		l.patterns = append(l.patterns, value)
+		if l.patterns == nil {
+			l.patterns = map[string][]string{}
+		}
+		start := start(value)
+		l.patterns[start] = append(l.patterns[start], value)
+		l.longest = max(l.longest, len(start))
 	default:
 		l.AddName(value)
 	}
@@ -45,7 +51,12 @@ func (l *List) AddName(name string) {
 }
 
 // IsPattern reports whether a value is a pattern rather than a name.
-func IsPattern(value string) bool { return strings.ContainsAny(value, `*?[\`) }
+func IsPattern(value string) bool { return strings.ContainsAny(value, special) }
+
+const special = `*?[\`
+
+// start returns the text with which the names that match a pattern start.
+func start(pattern string) string { return pattern[:strings.IndexAny(pattern, special)] }
 
 // Escape returns a pattern that matches only the name.
 func Escape(name string) string {
@@ -74,7 +85,7 @@ func (l *List) Rank(name string) Rank {
 	switch {
 	case l.names[name]:
 		return Name
-	case slices.ContainsFunc(l.patterns, matches(name)):
+	case l.matches(name):
 		return Pattern
 	case l.all:
 		return All
@@ -88,14 +99,35 @@ func (l *List) Match(name string) bool { return l.all || l.Rank(name) != None }
 // Drop removes the values that match the name, apart from "*".
 func (l *List) Drop(name string) {
 	delete(l.names, name)
-	l.patterns = slices.DeleteFunc(l.patterns, matches(name))
+	for start, patterns := range l.patterns {
+		if patterns = slices.DeleteFunc(patterns, matches(name)); len(patterns) == 0 {
+			delete(l.patterns, start)
+			continue
+		}
+		l.patterns[start] = patterns
+	}
 }
 
 // Empty reports whether the list has no values, apart from "*".
 func (l *List) Empty() bool { return len(l.names)+len(l.patterns) == 0 }
 
 // Has reports whether the list has the value, which is not "*".
-func (l *List) Has(value string) bool { return l.names[value] || slices.Contains(l.patterns, value) }
+func (l *List) Has(value string) bool {
+	return l.names[value] || IsPattern(value) && slices.Contains(l.patterns[start(value)], value)
+}
+
+// matches reports whether a pattern other than "*" matches the name.
+func (l *List) matches(name string) bool {
+	if len(l.patterns) == 0 {
+		return false
+	}
+	for n := range min(l.longest, len(name)) + 1 {
+		if slices.ContainsFunc(l.patterns[name[:n]], matches(name)) {
+			return true
+		}
+	}
+	return false
+}
 
 func matches(name string) func(pattern string) bool {
 	return func(pattern string) bool {

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/globs"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object/container"
@@ -44,6 +45,29 @@ func taken[C any](list []C, r *link.Result) (chosen []C) {
 		}
 	}
 	return chosen
+}
+
+// Kernels returns the names of the kernels that stay where only those that the host launches do:
+// what nvlink is told when it links cubins. It returns nil if they are too many for an argument.
+func (j *Job) Kernels(r *link.Result) (names []string) {
+	const most = 100_000 // bytes; Linux allows 128 KiB
+	for _, s := range r.Symbols() {
+		if s.Kind == "entry" {
+			names = append(names, s.Name)
+		}
+	}
+	launched := globs.New(j.Launched)
+	for _, c := range j.Cubins.Taken(r) {
+		for _, s := range c.Symbols {
+			if s.Entry && s.Defined && (c.Archived || launched.Match(s.Name)) {
+				names = append(names, s.Name)
+			}
+		}
+	}
+	if len(strings.Join(names, ",")) > most {
+		return nil
+	}
+	return names
 }
 
 // from reports whether a link takes a cubin of an archive.

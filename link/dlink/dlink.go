@@ -61,6 +61,9 @@ type Job struct {
 	// Cubins are those of objects without PTX for the GPU; those of libcudadevrt.a, which is
 	// an archive to pull from, too.
 	Cubins Cubins
+	// Launched are patterns of the kernels that the host launches; nil if that is not known of
+	// all files.
+	Launched []string
 	// Preferred is set if a cubin is linked in place of PTX.
 	Preferred bool
 	// Messages are about objects that are not linked. With an error, there is no link.
@@ -91,7 +94,9 @@ const systemLibrary = "libcudadevrt.a"
 //     linked here is there.
 //  3. What was linked into an output of nvcc -dlink among the files is not linked again.
 //  4. A -l that finds no archive is skipped: it is a library of the host.
-//  5. An object without code for the GPU is skipped with a warning. It registers
+//  5. If all files are objects that record the kernels that their host code launches, or
+//     archives of such objects, other kernels are not linked.
+//  6. An object without code for the GPU is skipped with a warning. It registers
 //     nevertheless.
 //
 // PTX, fatbins and archives of PTX become inputs as they are, and only the needed
@@ -126,6 +131,9 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 		j.units = append(j.units, c.unit)
 	}
 	j.Messages = log.Messages
+	if !r.unclear && !j.virtual {
+		j.Launched = r.launched
+	}
 	if len(j.Inputs) == 0 {
 		j.Inputs = []link.Input{{Name: "<no device code>", Text: object.EmptyModule(r.gpu)}}
 	}
@@ -141,6 +149,8 @@ type reader struct {
 	linked     map[string]bool // IDs in outputs of nvcc -dlink
 	libraries  map[string]bool // archives, by absolute path
 	separating bool            // in Separate
+	launched   []string        // patterns of the kernels that the host launches
+	unclear    bool            // some files do not say what they launch
 }
 
 // virtual reports whether the link is for a virtual architecture.
@@ -178,6 +188,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		codes, other, err = container.HostObjects(f.Path, data, container.Options{MaxSize: r.MaxInputSize})
 	}
 	if err != nil || other {
+		r.unclear = true
 		c := candidate{unit: unit{input: link.Input{Path: f.Path}}}
 		if err == nil {
 			if codes := r.relocatable(r.offers(f.Path, data), false); len(codes) == 1 && !container.IsArchive(data) {
@@ -199,6 +210,7 @@ func (r *reader) file(ctx context.Context, f File) {
 		return
 	}
 	for _, code := range codes {
+		r.launched, r.unclear = append(r.launched, code.Launched...), r.unclear || code.Launched == nil
 		for _, id := range code.Linked {
 			r.linked[id] = true
 		}

@@ -46,6 +46,9 @@ type Object struct {
 	// Linked are the IDs of objects whose device code was linked earlier: this is the
 	// output of nvcc -dlink.
 	Linked []string
+	// Launched are patterns, with *, of the kernels that the host code of the object refers to;
+	// nil if the object does not say.
+	Launched []string
 }
 
 // Targets returns the GPUs that the object has code for in a form.

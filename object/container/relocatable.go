@@ -3,13 +3,15 @@ package container
 import (
 	"bytes"
 	"debug/elf"
+	"slices"
 	"strings"
 )
 
-// HostObjects returns the objects with relocatable device code (nvcc -dc) in a host object or
-// an archive of them, which the device link of nvcc links, and the outputs of earlier device
-// links. It skips objects without either. other is set if the file is something else, or holds
-// only other things. name is used in messages. Errors are of type *Error.
+// HostObjects returns the objects in a host object or an archive of them: those with relocatable
+// device code (nvcc -dc), which the device link of nvcc links, the outputs of earlier device links,
+// and objects with nothing but a name. It skips programs and shared libraries. other is set if the
+// file is something else, or holds only other things. name is used in messages. Errors are of type
+// *Error.
 func HostObjects(name string, data []byte, o Options) (list []Object, other bool, err error) {
 	op := newOpener(o, int64(len(data)))
 	op.list = &listing{hosts: true}
@@ -28,15 +30,20 @@ func (op *opener) hostObject(file *elfFile, p place) *Error {
 	}
 	var fatbins []byte
 	var o Object
+	var launches launches
 	wanted := func(s elfSection) bool {
-		return s.kind != elf.SHT_NOBITS && (s.name == "__nv_relfatbin" || s.name == "__nv_module_id")
+		return s.kind != elf.SHT_NOBITS && slices.Contains(relocatableSections, s.name)
 	}
 	err := op.eachSection(file.data, p, file.list(wanted), func(name string, body []byte, _ place) *Error {
-		if name == "__nv_relfatbin" {
+		switch name {
+		case "__nv_relfatbin":
 			if body = bytes.TrimLeft(body, "\x00"); len(fatbins) > 0 {
 				body = append(fatbins[:len(fatbins):len(fatbins)], body...)
 			}
 			fatbins = body
+			return nil
+		case externalKernels, internalKernels:
+			launches.add(name, body)
 			return nil
 		}
 		for id := range strings.SplitSeq(string(body), "\x00") {
@@ -52,19 +59,51 @@ func (op *opener) hostObject(file *elfFile, p place) *Error {
 		return err
 	}
 	if len(fatbins) == 0 {
-		if len(o.Linked) > 0 {
-			o.Name = p.object
-			op.list.objects, op.list.ended = append(op.list.objects, o), true
-		}
+		o.Name = p.object
+		op.list.objects, op.list.ended = append(op.list.objects, o), true
 		return nil
 	}
 	// ld -r makes one object of several, each with its fatbin. The first has the IDs of all.
+	o.Launched = launches.patterns()
 	return op.eachFatbin(fatbins, p, func(fatbin []byte) {
 		p.group = op.groups
 		of := op.list.object(p)
-		of.Fatbin, of.IDs, of.Linked = fatbin, o.IDs, o.Linked
+		of.Fatbin, of.IDs, of.Linked, of.Launched = fatbin, o.IDs, o.Linked, o.Launched
 		o = Object{}
 	})
+}
+
+// Sections of host objects in which nvcc 11.8 and later record the kernels that the host code
+// refers to: with external and with internal linkage.
+const externalKernels, internalKernels = ".nvHRKE", ".nvHRKI"
+
+var relocatableSections = []string{"__nv_relfatbin", "__nv_module_id", externalKernels, internalKernels}
+
+// launches collects Object.Launched.
+type launches struct {
+	list     []string
+	external bool // the section of kernels with external linkage is there
+	unclear  bool
+}
+
+func (l *launches) add(section string, body []byte) {
+	l.external = l.external || section == externalKernels
+	for name := range strings.SplitSeq(string(body), "\x00") {
+		switch {
+		case isIdentifier(strings.ReplaceAll(name, "*", "")):
+			l.list = append(l.list, name)
+		case name != "":
+			l.unclear = true
+		}
+	}
+}
+
+// patterns returns nil if the object does not say what it refers to.
+func (l *launches) patterns() []string {
+	if !l.external || l.unclear {
+		return nil
+	}
+	return append([]string{}, l.list...)
 }
 
 // isIdentifier reports whether an ID can be part of a C identifier: it becomes C.

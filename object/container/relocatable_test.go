@@ -21,12 +21,18 @@ func TestHostObjects(t *testing.T) {
 	done := object(elf.ET_REL, "__nv_module_id", []byte("def _1_a_cu\x00def _3_c_cu\x00"))
 	library := object(elf.ET_DYN, "__nv_relfatbin", fb)
 	host := object(elf.ET_REL, ".text", []byte("code"))
+	launches := func(external string) []byte {
+		return object(elf.ET_REL, "__nv_relfatbin", fb, ".nvHRKI", []byte("in_*1k*\x00"), ".nvHRKE", []byte(external))
+	}
 	cubin := bytes.Clone(host)
 	le.PutUint16(cubin[18:], machineCUDA)
 	thin := []byte("!<thin>\n" + head("//", 8) + "sub/a.o/" + head("/0", len(code)))
 
 	a := Object{Name: "f", Fatbin: pad(bytes.Clone(fb)), IDs: []string{"_1_a_cu", "_2_b_cu"}}
 	named := func(name string) Object { a := a; a.Name = name; return a }
+	launching := func(patterns ...string) []Object {
+		return []Object{{Name: "f", Fatbin: a.Fatbin, Launched: patterns}}
+	}
 	linked := Object{Name: "f(d.o)", Linked: []string{"_1_a_cu", "_3_c_cu"}}
 	for name, test := range map[string]struct {
 		data  []byte
@@ -34,9 +40,11 @@ func TestHostObjects(t *testing.T) {
 		other bool
 	}{
 		"object":         {code, []Object{a}, false},
-		"host object":    {host, nil, false},
+		"host object":    {host, []Object{{Name: "f"}}, false},
+		"launching":      {launches("_Z1k*\x00\x00c\x00"), launching("in_*1k*", "_Z1k*", "c"), false},
+		"odd name":       {launches("_Z1[k]*\x00"), launching(), false},
 		"shared library": {library, nil, false},
-		"archive":        {arMembers("a.o/", code, "h.o/", host, "d.o/", done, "readme/", []byte("hello")), []Object{named("f(a.o)"), linked}, false},
+		"archive":        {arMembers("a.o/", code, "h.o/", host, "d.o/", done, "readme/", []byte("hello")), []Object{named("f(a.o)"), {Name: "f(h.o)"}, linked}, false},
 		"thin archive":   {thin, []Object{named("f(sub/a.o)")}, false},
 		"empty archive":  {[]byte("!<arch>\n"), nil, false},
 		"PTX":            {one, nil, true},
