@@ -15,7 +15,6 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/dlink"
-	"ptxlink/link/ptxas"
 )
 
 var nvlinkCommand = subcommand{
@@ -201,7 +200,7 @@ func (j *linkJob) nvlink() error {
 func (j *linkJob) findCubinTools() (err error) {
 	j.format, j.usage = "cubin", j.opts.Bool("verbose")
 	j.assembler.Usage, j.assembler.Compile = j.usage, j.options.Relocatable
-	if j.assembler.Path, err = findPtxas(); err != nil {
+	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
 	if j.assembler.Nvlink, err = j.assembler.FindNvlink(j.opts.Context, ""); errors.Is(err, tool.ErrHangs) {
@@ -244,7 +243,7 @@ func (j *linkJob) leftToNvlink() string {
 
 // handOver lets NVIDIA's nvlink link with the same arguments, if the checks find no error.
 func (j *linkJob) handOver(job *dlink.Job, option string) (err error) {
-	if j.assembler.Path, err = findPtxas(); err != nil {
+	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}
 	nvlink, err := j.findNvlink("needed for " + option)
@@ -318,13 +317,13 @@ func (c *command) deviceFiles(dirs []string) (files []dlink.File) {
 // findPtxas finds the ptxas that nvcc runs: $PTXAS, else the one on PATH, where nvcc puts
 // its own directory first. If nvcc is called by a relative path, so is that directory, which
 // package exec refuses only to be safe.
-func findPtxas() (string, error) {
+func (j *linkJob) findPtxas() (string, error) {
 	if os.Getenv("PTXAS") != "" {
-		return ptxas.Find("")
+		return j.assembler.Find("")
 	}
 	path, err := exec.LookPath("ptxas")
 	if err != nil && (runtime.GOOS == "windows" || !errors.Is(err, exec.ErrDot)) {
-		return ptxas.Find("")
+		return j.assembler.Find("")
 	}
 	return filepath.Abs(path)
 }
