@@ -17,7 +17,7 @@ import (
 //  1. Whole mode if the module has setmaxnreg, which ptxas -c ignores.
 //  2. Separate functions if the inputs record different options for ptxas.
 //  3. Separate functions if the copies would cost too much: cloneLimit, cloneSmall.
-//  4. Separate functions if one ptxas takes longer than several: slower.
+//  4. Separate functions if one ptxas takes much longer than several: slower.
 //  5. If a kernel calls functions, the copies may need more registers and code than the
 //     functions, and nothing but ptxas knows: small programs are assembled both ways,
 //     unless they are one input without calls through pointers. Above tryLimit,
@@ -31,22 +31,23 @@ import (
 // in starts of ptxas, and the code is better.
 const cloneLimit, cloneSmall = 1.25, 500
 
-// Nor is it chosen for a large program that two runs of ptxas -c at a time, one for
-// each input, assemble sooner. A program is small if whole mode takes no more than
-// about 0.1 s. A start of ptxas counts as ptxasStart instructions.
-const wholeSmall, ptxasStart = 4000, 400
+// Nor is it chosen for a program that two runs of ptxas -c at a time, one for each input,
+// assemble longWait instructions sooner, which is about 1 s. Below that, whole mode is
+// better in all real programs of docs/ptxas.md: it takes less time of the CPU, and its
+// kernels need fewer registers. A start of ptxas counts as ptxasStart instructions.
+const longWait, ptxasStart = 20000, 400
 
 // tryLimit instructions with calls through pointers take ptxas about 0.5 s, callLimit
 // without such calls 0.15 s.
 const tryLimit, callLimit = 20000, 5000
 
-// slower reports whether whole mode takes longer than the separate inputs would.
+// slower reports whether whole mode takes much longer than the separate inputs would.
 func (b Build) slower(t *teller, p *partition.Program, e partition.Estimate) bool {
-	if e.Cloned <= wholeSmall || b.Nvlink == "" || p.Check(b.Spelling) != nil {
+	if e.Cloned <= longWait || b.Nvlink == "" || p.Check(b.Spelling) != nil {
 		return false
 	}
 	largest, units := p.Units(t.unit)
-	return units > 1 && e.Cloned > max(largest, (e.Once+int64(units-1)*ptxasStart)/2)
+	return units > 1 && e.Cloned-max(largest, (e.Once+int64(units-1)*ptxasStart)/2) > longWait
 }
 
 // choose makes the cubin in the better of the two ways.
@@ -96,7 +97,7 @@ func (b Build) prefer(t *teller, p *partition.Program) way {
 	case float64(e.Cloned) > cloneLimit*float64(e.Once) && e.Cloned-e.Once > cloneSmall:
 		return way{b.separate, true, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
 	case b.slower(t, p, e):
-		return way{b.sooner, true, fmt.Sprintf("separate functions: one ptxas would take longer for %d instructions than several", e.Cloned)}
+		return way{b.sooner, true, fmt.Sprintf("separate functions: one ptxas would take much longer for %d instructions than several", e.Cloned)}
 	case e.Pointers && e.Cloned > tryLimit:
 		return way{b.separate, true, fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
 	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(p) > 1):

@@ -20,7 +20,7 @@ func (l lines) Origin(line int) (link.Place, bool) {
 }
 
 // TestSlower checks when separate functions are chosen for the time alone: the whole
-// program must be large, and take longer than the largest input and than half of all.
+// program must take much longer than the largest input and than half of all.
 func TestSlower(t *testing.T) {
 	a, b := &diag.Source{Name: "a.ptx", Text: []byte("a")}, &diag.Source{Name: "b.ptx", Text: []byte("b")}
 	function := func(name string, instructions int) string {
@@ -34,13 +34,13 @@ func TestSlower(t *testing.T) {
 		nvlink string
 		want   bool
 	}{
-		{"larger than half", b, 3000, 3000, 4100, "nvlink", true},
-		{"smaller than half, with a start of ptxas", b, 5000, 5000, 5100, "nvlink", false},
-		{"small", b, 3000, 3000, 3900, "nvlink", false},
-		{"no nvlink", b, 3000, 3000, 4100, "", false},
-		{"one input", a, 3000, 3000, 9000, "nvlink", false},
-		{"smaller than the largest input", b, 5500, 500, 5000, "nvlink", false},
-		{"larger than the largest input", b, 5500, 500, 5600, "nvlink", true},
+		{"much larger than half", b, 20300, 20300, 40600, "nvlink", true},
+		{"larger than half, with a start of ptxas", b, 20100, 20100, 40200, "nvlink", false},
+		{"small", b, 3000, 3000, 20000, "nvlink", false},
+		{"no nvlink", b, 20300, 20300, 40600, "", false},
+		{"one input", a, 20300, 20300, 40600, "nvlink", false},
+		{"little larger than the largest input", b, 40000, 19900, 59900, "nvlink", false},
+		{"much larger than the largest input", b, 40000, 20100, 60100, "nvlink", true},
 	} {
 		text := ".version 7.8\n.target sm_80\n.address_size 64\n" + function("f", test.f) + function("g", test.g)
 		build := Build{Nvlink: test.nvlink}
