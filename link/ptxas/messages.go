@@ -26,6 +26,11 @@ var said = sync.OnceValue(func() *regexp.Regexp {
 // aborted follows errors that were already reported.
 const aborted = "Ptx assembly aborted due to errors"
 
+// withoutPIC is what ptxas 12.4 says of a whole program with some thousand variables. The
+// code is that of -pic=false, for which nobody asked either
+// (testdata/script/cubin_many_variables.txtar).
+const withoutPIC = "Disabling default position-independent-code"
+
 // targetTooHigh has no line number, though it is always about .target.
 const targetTooHigh = "SM version specified by .target is higher"
 
@@ -78,7 +83,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 		case found == nil:
 			// Output of a wrapper script or a shell.
 			last = log.Note(diag.Place{}, "ptxas: "+line)
-		case found[3] == aborted && log.Errors() > before:
+		case found[3] == aborted && log.Errors() > before, strings.HasPrefix(found[3], withoutPIC):
 		default:
 			number, _ := strconv.Atoi(found[1])
 			if u.line != nil {
