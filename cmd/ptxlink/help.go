@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"fmt"
 	"io"
 	"slices"
@@ -19,18 +20,9 @@ read or written, 70 a bug in ptxlink, 128+n ended by signal n.`
 
 // helpTemplate is the text of --help, of the app as of each command. The library's own
 // sorts the categories and the options, and breaks no lines.
-const helpTemplate = `{{.Usage}}
-
-Usage: {{.HelpName}} [options]{{with .ArgsUsage}} {{.}}{{end}}
-{{range groups .Flags}}
-{{if eq .Category "Ignored"}}Ignored, for programs that call every linker alike:
-{{heads .Options}}{{else}}{{.Category}}:
-{{range .Options}}{{line .}}{{end}}{{end}}{{end}}{{with .VisibleCommands}}
-Subcommands, as the first argument (./NAME is a file):
-{{range .}}{{row .Name .Usage}}{{end}}
-{{warnings}}{{end}}
-{{.Description}}
-`
+//
+//go:embed help.tmpl
+var helpTemplate string
 
 // The library prints help and, for ptxlink manual, manual pages and Markdown with its
 // printer of templates, which gets our functions here.

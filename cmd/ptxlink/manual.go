@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	_ "embed"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -127,59 +128,14 @@ func (o option) Sentences() string {
 
 // manTemplate is a page of section 1, in the macros of man(7). It has no date, so that
 // it is the same wherever it is made.
-const manTemplate = `.\" Made by: ptxlink manual{{with .Name}} {{.}}{{end}}
-.TH {{roff .Title | upper}} 1 "" ptxlink "User Commands"
-.SH NAME
-{{roff .Title}} \- {{roff .Summary}}
-.SH SYNOPSIS
-.B {{roff .Line}}
-[options] {{roff .ArgsUsage}}
-.SH DESCRIPTION
-{{range $i, $p := .Paragraphs}}{{if $i}}.PP
-{{end}}{{roffLines $p}}{{end}}.SH OPTIONS
-{{range .Groups}}.SS {{roff .Category}}
-{{range .Options}}.TP
-{{range $i, $name := .Spellings}}{{if $i}}, {{end}}\fB{{roff $name}}\fR{{end}}{{.Before}}{{with .Value}}\fI{{roff .}}\fR{{end}}{{.After}}
-{{roff .Sentences}}
-{{end}}{{end}}{{with .Others}}.SH SUBCOMMANDS
-{{range .}}.TP
-.B {{roff .Line}}
-{{roff .Summary}}; see
-.BR {{roff .Title}} (1).
-{{end}}.SH WARNINGS
-The names that \fB\-Wno\-\fIID\fR takes: {{roff $.Warnings}}.
-.SH ENVIRONMENT
-{{range $.Environment}}.TP
-.B {{.Name}}
-{{roff .Text}}
-{{end}}{{end}}.SH EXIT STATUS
-{{roff .Codes}}
-.SH SEE ALSO
-{{if .Name}}.BR ptxlink (1)
-{{else}}.BR ptxas (1),
-.BR nvlink (1),
-.BR ld (1)
-{{end}}`
+//
+//go:embed manual.tmpl
+var manTemplate string
 
 // markdownTemplate is a section of docs/options.md.
-const markdownTemplate = `{{if not .Name}}# Options
-
-Made by ` + "`ptxlink manual --markdown` from the table that parses the command line; `go test ./cmd/ptxlink -run OptionDocs -update`" + ` rewrites this page.
-{{end}}
-## {{.Line}}
-
-` + "`{{.Line}} [options]{{with .ArgsUsage}} {{.}}{{end}}`" + `
-{{range .Paragraphs}}
-{{markdown .}}
-{{end}}{{range .Groups}}
-### {{.Category}}
-
-| option | meaning |
-|---|---|
-{{range .Options}}| ` + "`{{join .Spellings \"`, `\"}}{{.Before}}{{.Value}}{{.After}}`" + ` | {{markdown .Sentences}} |
-{{end}}{{end}}
-Exit codes: {{.Codes}}
-`
+//
+//go:embed options.tmpl
+var markdownTemplate string
 
 // roff escapes text for man.
 func roff(text string) string {
