@@ -61,19 +61,34 @@ func (m *cubinMembers) cubins() (list []Cubin) {
 	return list
 }
 
+// need is a name, and what needs it if that is known.
+type need struct{ name, by string }
+
+// named returns the needs of options.
+func named(names ...[]string) (list []need) {
+	for _, name := range slices.Concat(names...) {
+		list = append(list, need{name: name})
+	}
+	return list
+}
+
 // pull links the members that the output, the linked cubins or the names on the command line
-// need, of several that define a name the first. It reports whether there are any: then the
-// modules may need more.
+// need. It reports whether there are any: then the modules may need more.
 func (m *cubinMembers) pull(t *resolve.Table, o Options) (pulled bool) {
 	if m.offers == nil {
 		return false
 	}
-	type need struct{ name, by string }
-	var needed []need
-	for _, name := range slices.Concat(o.Undefined, o.RequireDefined) {
-		needed = append(needed, need{name: name})
-	}
+	needed := named(o.Undefined, o.RequireDefined)
 	t.Missing(func(name string, by *object.File) { needed = append(needed, need{name, by.Name}) })
+	return m.supply(needed, func(name string) bool {
+		s, found := t.Lookup(name)
+		return found && s.Defined()
+	})
+}
+
+// supply links the members that define what is needed, or what the linked cubins need, of several
+// that define a name the first.
+func (m *cubinMembers) supply(needed []need, inModules func(name string) bool) (pulled bool) {
 	defined := map[string]bool{} // by cubins
 	note := func(c Cubin) {
 		for _, s := range c.Symbols {
@@ -92,18 +107,34 @@ func (m *cubinMembers) pull(t *resolve.Table, o Options) (pulled bool) {
 	for len(needed) > 0 {
 		next := needed[0]
 		needed = needed[1:]
-		i, offered := m.offers[next.name]
-		if !offered || defined[next.name] {
-			continue
+		if i, offered := m.offers[next.name]; offered && !defined[next.name] && !inModules(next.name) {
+			m.linked[i], pulled = true, true
+			m.pulls = append(m.pulls, Pull{m.list[i].Name, next.name, next.by})
+			note(m.list[i])
 		}
-		if s, found := t.Lookup(next.name); found && s.Defined() {
-			continue
-		}
-		m.linked[i], pulled = true, true
-		m.pulls = append(m.pulls, Pull{m.list[i].Name, next.name, next.by})
-		note(m.list[i])
 	}
 	return pulled
+}
+
+// Needs returns the indexes of the members of archives that define names, or what the output of r,
+// the cubins that it links, or other such members need.
+func (r *Result) Needs(members []Cubin, names ...string) (list []int) {
+	linked := slices.DeleteFunc(slices.Clone(r.cubins), func(c Cubin) bool { return c.Archived })
+	m := newCubinMembers(append(linked, members...))
+	needed, defined := named(names), map[string]bool{}
+	for _, s := range r.Symbols() {
+		if defined[s.Name] = s.Linkage != "extern"; !defined[s.Name] {
+			needed = append(needed, need{name: s.Name})
+		}
+	}
+	for _, s := range r.Removed() { // a member may need it yet
+		defined[s.Name] = defined[s.Name] || s.Linkage != ""
+	}
+	m.supply(needed, func(name string) bool { return defined[name] })
+	for _, i := range m.chosen()[len(linked):] {
+		list = append(list, i-len(linked))
+	}
+	return list
 }
 
 // settle leaves out the members that are not linked. It reports whether there are any.

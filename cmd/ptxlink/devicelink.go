@@ -263,7 +263,7 @@ func (j *linkJob) lowerApart(code intermediate, cubins *dlink.Cubins) error {
 		if refused := (*link.Errors)(nil); err != nil && !errors.As(err, &refused) {
 			return err
 		} // the link of all units reports what is wrong
-		if !code.units.Pull(r, j.wanted(), cubins.Taken(r)) {
+		if !code.units.Pull(r, j.wanted()) {
 			return nil
 		}
 	}

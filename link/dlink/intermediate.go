@@ -101,8 +101,15 @@ func (c *Intermediate) Compiled(texts [][]byte) {
 	}
 }
 
-// Offered returns the members of archives that are not compiled yet, as Cubins.Offered does.
+// Offered returns the members of archives that are not compiled yet, for link.Options.Cubins.
 func (c *Intermediate) Offered() []link.Cubin { return offered(c.members()) }
+
+func offered(members []link.Cubin) []link.Cubin {
+	for i := range members {
+		members[i].Offered = true
+	}
+	return members
+}
 
 // Hidden returns the members of archives that are taken and not among the modules.
 func (c *Intermediate) Hidden() []link.Cubin {
@@ -146,26 +153,24 @@ func (c *Intermediate) members() (list []link.Cubin) {
 	return list
 }
 
-// Pull takes the members of Offered that the result of a link or one of the cubins needs, or that
-// define names of options, all of them if there is no result. It reports whether there are any.
-func (c *Intermediate) Pull(r *link.Result, names []string, cubins []link.Cubin) (pulled bool) {
+// Pull takes the members of Offered that the result of a link needs, or that define names of
+// options, all of them if there is no result. It reports whether there are any.
+func (c *Intermediate) Pull(r *link.Result, names []string) (pulled bool) {
 	var members []int // the units of c.members
 	for i := range c.Units {
 		if c.offered[i] {
 			members = append(members, i)
 		}
 	}
-	taken := members
-	if r != nil {
-		taken = nil
-		for _, i := range needed(r, names, cubins, c.members()) {
-			taken = append(taken, members[i])
-		}
+	if r == nil {
+		clear(c.offered)
+		return len(members) > 0
 	}
-	for _, i := range taken {
-		c.offered[i] = false
+	needed := r.Needs(c.members(), names...)
+	for _, k := range needed {
+		c.offered[members[k]] = false
 	}
-	return len(taken) > 0
+	return len(needed) > 0
 }
 
 // Arch returns the highest GPU of the units: what to compile for if the link names none.
