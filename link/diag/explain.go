@@ -2,6 +2,7 @@ package diag
 
 import (
 	_ "embed"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -13,14 +14,7 @@ import (
 //go:embed examples.txt
 var examples string
 
-var exampleOf = sync.OnceValue(func() map[string]string {
-	of := map[string]string{}
-	for _, part := range strings.Split("\n"+examples, "\n-- ")[1:] {
-		id, text, _ := strings.Cut(part, " --\n")
-		of[id] = strings.TrimSuffix(text, "\n") + "\n"
-	}
-	return of
-})
+var exampleOf = sync.OnceValue(func() map[string]string { return maps.Collect(sections(examples)) })
 
 // Example returns a command that gives a message of the rule, and what it prints.
 func (r Rule) Example() string { return exampleOf()[string(r.ID)] }
