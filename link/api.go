@@ -154,10 +154,11 @@ type Options struct {
 	// MaxInputSize limits the decompressed size of one input in bytes; 0 means
 	// 4 GiB.
 	MaxInputSize int64
-	// MapInputs maps large files into memory and does not read them. They stay mapped
-	// until Close of the Result or of the Errors. Result.Unchanged tells whether another
-	// program has written them in place. A file that becomes shorter meanwhile
-	// ends the process unless its goroutines have called debug.SetPanicOnFault.
+	// MapInputs maps large files into memory and does not read them: of a package, only the
+	// members that are needed. They stay mapped until Close of the Result or of the Errors.
+	// Result.Unchanged tells whether another program has written them in place. A file that
+	// becomes shorter meanwhile ends the process unless its goroutines have called
+	// debug.SetPanicOnFault.
 	MapInputs bool
 	// Stream leaves Result.PTX and Lines empty: Result.WriteTo writes the output,
 	// which then needs no memory.

@@ -147,7 +147,7 @@ func (m *cubinMembers) settle() bool {
 // resolve decides which definition each name refers to, and which members are linked. These
 // may need modules, so it is repeated until they need no more.
 func (in *inputs) resolve(ctx context.Context, o Options, members *cubinMembers, cubins cubins, maps *mapped.Files, log *diag.Log) (*resolve.Table, cubins, error) {
-	defer in.close()
+	defer func() { in.set = nil }() // what is not linked
 	for {
 		round := log
 		if members.offers != nil {

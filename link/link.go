@@ -74,7 +74,6 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	cubins := readCubins(members.cubins(), log)
 
 	var in inputs
-	defer in.close()
 	clock.pass("load", func() { err = in.load(ctx, o, cubins, maps, log) })
 	if err != nil {
 		return nil, err

@@ -75,7 +75,7 @@ func BenchmarkPass(b *testing.B) {
 		}},
 		{"resolve", func() {
 			l.table = resolve.Resolve(l.in.files, resolve.Options{}, l.log)
-			l.in.close()
+			l.in.set = nil
 		}},
 		{"check", func() { l.checked = check(context.Background(), l.table, object.Host{}, o, l.log) }},
 		{"debug", func() { l.debug, l.err = newDebugSections(context.Background(), l.table, o, l.log) }},

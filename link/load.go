@@ -61,7 +61,7 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 			}
 			in.named = again
 		}
-		in.close()
+		in.set = nil
 		if err != nil {
 			return err
 		}
@@ -166,12 +166,4 @@ func unused(archives []string, live []*object.File) []string {
 		used[f.Path] = true
 	}
 	return slices.DeleteFunc(archives, func(path string) bool { return used[path] })
-}
-
-// close releases what is not linked.
-func (in *inputs) close() {
-	if in.set != nil {
-		in.set.Close()
-		in.set = nil
-	}
 }

@@ -42,7 +42,6 @@ func Load(ctx context.Context, inputs []Input, o Options, log *diag.Log) (files 
 	if err != nil {
 		return nil, false, err
 	}
-	defer set.Close()
 	if err := set.Read(ctx, set.Units, log); err != nil {
 		return nil, false, err
 	}

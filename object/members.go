@@ -33,9 +33,7 @@ func Refuse(name string, err error, log *diag.Log) {
 func Members(ctx context.Context, in Input, o Options, log *diag.Log) (members []container.Member, unread bool) {
 	in.NoIndex = true
 	var op opening
-	files := newFileTable(ctx)
-	defer files.close()
-	op.open(ctx, files, &in, 0, o)
+	op.open(ctx, newFileTable(ctx, nil), &in, 0, o)
 	log.Append(&op.log)
 	for _, u := range op.units {
 		if u.unusable != "" {

@@ -40,9 +40,7 @@ func Keep(ctx context.Context, in Input, o Options, log *diag.Log) (opened *Open
 	o.Map, o.All = nil, false
 	var op opening
 	ctx, read := infile.Record(ctx)
-	files := newFileTable(ctx)
-	defer files.close()
-	op.open(ctx, files, &in, 0, o)
+	op.open(ctx, newFileTable(ctx, nil), &in, 0, o)
 	if err := read.Changed(); err != nil { // whatever it looked like meanwhile
 		log.Error(diag.IO, diag.Place{}, err.Error()).Err = err
 		return nil, true

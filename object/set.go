@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -62,8 +61,7 @@ type Unit struct {
 // Open and Set.Read read in parallel. Each worker writes only its own slot of the result
 // and its own log.
 func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, error) {
-	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable(ctx)}
-	s.files.maps = o.Map
+	s := &Set{inputs: slices.Clone(inputs), options: o, stale: make([]*container.Error, len(inputs)), files: newFileTable(ctx, o.Map)}
 	opened := make([]opening, len(inputs))
 	s.spelling = log.Spelling
 	jobs := parallel.Jobs(o.Jobs, small(inputs))
@@ -87,7 +85,6 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		all = append(all, opened[i].units...)
 	}
 	if err != nil {
-		s.Close()
 		return nil, err
 	}
 	logs := log.Split(len(all))
@@ -95,7 +92,6 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 		all[i].start(s, &logs[i])
 	})
 	if err != nil {
-		s.Close()
 		return nil, err
 	}
 	s.Units = make([]*Unit, 0, len(all))
@@ -174,9 +170,6 @@ func (s *Set) Archives() (paths []string) {
 	}
 	return paths
 }
-
-// Close closes the packages that are open for reading members.
-func (s *Set) Close() { s.files.close() }
 
 // Read reads units that have not been read yet, in parallel. File stays nil for
 // units with errors, which are in the log.
@@ -296,36 +289,32 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 	})
 }
 
-// read returns the contents of an input, or the index of a package, which makes the
-// rest unnecessary.
+// read returns the contents of an input, or the index of a package, which makes it
+// unnecessary to read all members.
 func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Options) (data []byte, index *container.Index, err error) {
-	indexed := !in.Whole && !in.NoIndex && !o.All && filepath.Ext(in.Path) != ".ptx" // which would be opened twice
 	switch {
 	case in.Text != nil:
-		if indexed && container.IsArchive(in.Text) {
-			index = op.index(in.name(), bytes.NewReader(in.Text), int64(len(in.Text)), o)
-		}
-		return in.Text, index, nil
+		data = in.Text
 	case in.Reader != nil:
 		data, err = readAll(ctx, in.Reader, o.MaxSize)
 		in.Text, in.Reader = data, nil // it can be read only once
 	default:
-		if indexed {
-			if index = op.indexOf(files, in, o); index != nil {
-				return nil, index, nil
-			}
-		}
 		data, err = unlessDone(ctx, func() ([]byte, error) { return files.readAny(in.Path, o.MaxSize) })
 	}
-	if err == nil {
-		return data, nil, nil
+	if err != nil {
+		// The message already starts with the path.
+		var pathError *fs.PathError
+		if errors.As(err, &pathError) {
+			err = pathError.Err
+		}
+		return nil, nil, fmt.Errorf("cannot read: %w", err)
 	}
-	// The message already starts with the path.
-	var pathError *fs.PathError
-	if errors.As(err, &pathError) {
-		err = pathError.Err
+	if !in.Whole && !in.NoIndex && !o.All && container.IsArchive(data) {
+		if index = op.index(in.name(), data, o); index != nil {
+			in.Text = data // for Set.Distrusted
+		}
 	}
-	return nil, nil, fmt.Errorf("cannot read: %w", err)
+	return data, index, nil
 }
 
 // Buffer reads a stream of at most limit bytes, which is that of Options.MaxSize, to its end, so
@@ -376,25 +365,10 @@ func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error
 	}
 }
 
-// indexOf returns the index of the package in a file, which stays open if there is
-// room.
-func (op *opening) indexOf(files *fileTable, in *Input, o Options) *container.Index {
-	info, err := os.Stat(in.Path)
-	if err != nil || !info.Mode().IsRegular() { // a pipe can be read only once
-		return nil
-	}
-	f := &packageFile{table: files, name: in.name(), path: in.Path}
-	if _, err := f.acquire(); err != nil {
-		return nil
-	}
-	defer f.release()
-	return op.index(in.name(), f, f.info.Size(), o)
-}
-
 // index returns nil if there is no reliable index. Errors are reported when the
 // whole file is read.
-func (op *opening) index(name string, r io.ReaderAt, size int64, o Options) *container.Index {
-	index, err := container.OpenIndex(name, r, size, container.Options{MaxSize: o.MaxSize})
+func (op *opening) index(name string, data []byte, o Options) *container.Index {
+	index, err := container.OpenIndex(name, bytes.NewReader(data), int64(len(data)), container.Options{MaxSize: o.MaxSize})
 	var fault *container.Error
 	if errors.As(err, &fault) && fault.Stale {
 		warnStale(&op.log, fault)
