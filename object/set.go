@@ -368,7 +368,7 @@ func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error
 // index returns nil if there is no reliable index. Errors are reported when the
 // whole file is read.
 func (op *opening) index(name string, data []byte, o Options) *container.Index {
-	index, err := container.OpenIndex(name, bytes.NewReader(data), int64(len(data)), container.Options{MaxSize: o.MaxSize})
+	index, err := container.OpenIndex(name, data, container.Options{MaxSize: o.MaxSize})
 	var fault *container.Error
 	if errors.As(err, &fault) && fault.Stale {
 		warnStale(&op.log, fault)

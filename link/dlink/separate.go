@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"io"
-	"math"
 	"os"
 	"slices"
 	"strings"
@@ -103,7 +101,7 @@ func holder(ctx context.Context, in link.Input, maps *mapped.Files) (name string
 	if data = in.Text; data == nil && in.Path != "" && in.Reader == nil && mayHold(in.Path) {
 		data, _ = read(ctx, in.Path, maps) // link.Link reports what is wrong
 	}
-	if !startsAsHolder(container.Start(data)) || container.IsPackage(bytes.NewReader(data), int64(len(data))) {
+	if !startsAsHolder(container.Start(data)) || container.IsPackage(data) {
 		return "", nil
 	}
 	return cmp.Or(in.Name, in.Path), data
@@ -149,19 +147,10 @@ func (r *reader) cubin(of container.Object, c container.Code) (cubin container.C
 	return container.Cubin{Name: of.Name, Target: c.Target, Data: data}, err == nil
 }
 
-// mayHold reports whether a regular file starts as one that may hold more than PTX, and is no
-// package.
+// mayHold reports whether a regular file starts as one that may hold more than PTX.
 func mayHold(path string) bool {
-	f, info, err := infile.OpenRegular(path, math.MaxInt64)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	magic := make([]byte, 8)
-	if _, err := io.ReadFull(f, magic); err != nil {
-		return false
-	}
-	return (startsAsHolder(magic) || container.IsCompressed(magic)) && !container.IsPackage(f, info.Size())
+	magic, err := infile.Head(path, 8)
+	return err == nil && (startsAsHolder(magic) || container.IsCompressed(magic))
 }
 
 // startsAsHolder reports whether a file that may hold more than PTX starts like this: an ELF

@@ -171,7 +171,7 @@ func TestBombsAddUp(t *testing.T) {
 		limit int64
 		read  int
 	}{{3 * size, 3}, {3*size - 1, 2}, {size - 1, 0}} {
-		x, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{MaxSize: test.limit})
+		x, err := OpenIndex("f", data, Options{MaxSize: test.limit})
 		if x == nil {
 			t.Fatal(err)
 		}

@@ -438,7 +438,7 @@ func mendOffload(data []byte, mend byte) []byte {
 // also a member from Open.
 func FuzzPackage(f *testing.F) {
 	for _, data := range [][]byte{packageOf(f, Plain, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Zstd, "a.ptx", "f", "b.ptx", "g"), packageOf(f, Plain, "a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three")} {
-		if x, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{}); x == nil {
+		if x, err := OpenIndex("f", data, Options{}); x == nil {
 			f.Fatal("a seed is no package: ", err)
 		}
 		f.Add(data, byte(0xff))
@@ -450,7 +450,7 @@ func FuzzPackage(f *testing.F) {
 			byName[m.Name] = m
 		}
 		from, start := allocated(), time.Now()
-		x, err := OpenIndex("f", bytes.NewReader(data), int64(len(data)), Options{MaxSize: fuzzLimit})
+		x, err := OpenIndex("f", data, Options{MaxSize: fuzzLimit})
 		if err != nil && x != nil {
 			t.Fatal(x, err)
 		}

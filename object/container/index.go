@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"io"
 	"sort"
 	"strconv"
 	"strings"
@@ -25,8 +24,7 @@ type Index struct {
 	Members []Indexed
 
 	name  string
-	r     io.ReaderAt
-	size  int64
+	data  []byte   // of the package
 	names []byte   // the // table
 	lines [][]byte // of the metadata, one per member, in file order
 
@@ -48,12 +46,8 @@ func stale(name string, format string, args ...any) *Error {
 	return &Error{Name: name, Offset: -1, Text: fmt.Sprintf(format, args...), Stale: true}
 }
 
-// maxIndex is larger than the index of any package; a larger value is an error.
-const maxIndex = 1 << 30
-
-// OpenIndex reads the index of a package of size bytes. It returns nil if r has none:
-// it is not a package, or another tool wrote it. Open reads such files. Errors are
-// of type *Error, most of them Stale, or come from r.
+// OpenIndex reads the index of a package. It returns nil if data has none: it is not a
+// package, or another tool wrote it. Open reads such files. Errors are of type *Error and Stale.
 //
 //  1. The metadata is found from the end of the file, so a tool that appends a
 //     member hides it.
@@ -64,24 +58,20 @@ const maxIndex = 1 << 30
 //  4. The records of the first and the last member must match their headers. Read checks
 //     the record of the member it reads, including its digest. No other header is looked
 //     at: on a cold disk that would cost as much as reading the members.
-func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (*Index, error) {
+func OpenIndex(name string, data []byte, o Options) (*Index, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
 	}
-	x := &Index{Options: o, name: name, r: r, size: size}
-	start, length, err := x.findMetadata(size)
-	if length == 0 || err != nil {
-		return nil, err
+	x := &Index{Options: o, name: name, data: data}
+	start, length := x.findMetadata()
+	if length == 0 {
+		return nil, nil
 	}
-	meta, err := x.bytes(start+arHeader, length)
-	if err != nil {
-		return nil, err
+	head, armap, wide := x.armap(start)
+	if head == nil {
+		return nil, nil
 	}
-	head, armap, wide, err := x.armap(start)
-	if head == nil || err != nil {
-		return nil, err
-	}
-	if err = x.records(meta, head); err != nil || len(x.lines) == 0 {
+	if err := x.records(data[start+arHeader:][:length], head); err != nil || len(x.lines) == 0 {
 		return nil, err
 	}
 	first, err := x.record(0)
@@ -106,32 +96,14 @@ func OpenIndex(name string, r io.ReaderAt, size int64, o Options) (*Index, error
 	return x, nil
 }
 
-// bytes reads a part of the package, which must exist.
-func (x *Index) bytes(at, size int64) ([]byte, error) {
-	if size > x.size-at {
-		return nil, stale(x.name, "it is shorter than its index says")
-	}
-	b := make([]byte, size)
-	n, err := x.r.ReadAt(b, at)
-	if n == len(b) {
-		return b, nil
-	}
-	if err == io.EOF {
-		err = stale(x.name, "it is shorter than its index says")
-	}
-	return nil, err
-}
-
-// verify returns an error if the header of a member is not what its record says.
+// verify returns an error if the header of a member is not what its record says, or the member
+// is cut short.
 func (x *Index) verify(r Record) error {
-	name, size, ok, err := x.header(r.Offset)
-	if err != nil {
-		return err
-	}
+	name, size, ok := x.header(r.Offset)
 	if ok {
 		h := arEntry{name: name}
 		full, bad := h.longName(x.names, place{name: x.name})
-		ok = bad == nil && full == r.Name && size == r.Size && size <= maxIndex
+		ok = bad == nil && full == r.Name && size == r.Size
 	}
 	if !ok {
 		return stale(x.name, "its metadata has another member %s than there is", r.Name)
@@ -139,58 +111,47 @@ func (x *Index) verify(r Record) error {
 	return nil
 }
 
-// header reads the member header at an offset.
-func (x *Index) header(at int64) (name string, size int64, ok bool, err error) {
-	head, err := x.bytes(at, arHeader)
-	if err != nil {
-		return "", 0, false, err
+// header reads the header of the member at an offset. ok is false if there is none, or the member
+// is cut short.
+func (x *Index) header(at int64) (name string, size int64, ok bool) {
+	if at > int64(len(x.data))-arHeader {
+		return "", 0, false
 	}
-	size, bad := strconv.ParseInt(string(bytes.TrimSpace(head[48:58])), 10, 62)
-	if head[58] != '`' || head[59] != '\n' || bad != nil || size < 0 {
-		return "", 0, false, nil
-	}
-	return strings.TrimRight(string(head[:16]), " "), size, true, nil
+	head := x.data[at:][:arHeader]
+	size, err := strconv.ParseInt(string(bytes.TrimSpace(head[48:58])), 10, 62)
+	ok = head[58] == '`' && head[59] == '\n' && err == nil && 0 <= size && size <= int64(len(x.data))-arHeader-at
+	return strings.TrimRight(string(head[:16]), " "), size, ok
 }
 
 // findMetadata returns the place and the length of the last member, which has the metadata, by
 // the size in its last line. The length is 0 if the file does not end with it.
-func (x *Index) findMetadata(size int64) (start, length int64, err error) {
-	if size < 8+2*arHeader+trailerSize {
-		return 0, 0, nil
+func (x *Index) findMetadata() (start, length int64) {
+	size := int64(len(x.data))
+	if size < 8+2*arHeader+trailerSize || !prefixed(x.data, "!<arch>\n") {
+		return 0, 0
 	}
-	magic, err := x.bytes(0, 8)
-	if err != nil || string(magic) != "!<arch>\n" {
-		return 0, 0, err
-	}
-	trailer, err := x.bytes(size-trailerSize, trailerSize)
-	if err != nil {
-		return 0, 0, err
-	}
-	digits, ok := bytes.CutPrefix(trailer, []byte(`{"size":`))
+	digits, ok := bytes.CutPrefix(x.data[size-trailerSize:], []byte(`{"size":`))
 	digits, closed := bytes.CutSuffix(digits, []byte("}\n"))
 	length, bad := strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64)
 	start = size - length - arHeader
-	if !ok || !closed || bad != nil || length < trailerSize || length > maxIndex || start < 8+arHeader {
-		return 0, 0, nil
+	if !ok || !closed || bad != nil || length < trailerSize || start < 8+arHeader {
+		return 0, 0
 	}
-	name, stored, ok, err := x.header(start)
-	if err != nil || !ok || name != metaName+"/" || stored != length {
-		return 0, 0, err
+	if name, stored, ok := x.header(start); !ok || name != metaName+"/" || stored != length {
+		return 0, 0
 	}
-	return start, length, nil
+	return start, length
 }
 
-// IsPackage reports whether a file of size bytes begins and ends as a package of ptxlink ar does,
-// which holds PTX only. A tool that changes the members drops the index at the start, or hides
-// the end.
-func IsPackage(r io.ReaderAt, size int64) bool {
-	x := &Index{r: r, size: size}
-	_, length, err := x.findMetadata(size)
-	if length == 0 || err != nil {
+// IsPackage reports whether a file begins and ends as a package of ptxlink ar does, which holds
+// PTX only. A tool that changes the members drops the index at the start, or hides the end.
+func IsPackage(data []byte) bool {
+	x := &Index{data: data}
+	if _, length := x.findMetadata(); length == 0 {
 		return false
 	}
-	name, _, ok, err := x.header(8)
-	return err == nil && ok && isIndex(name)
+	name, _, ok := x.header(8)
+	return ok && isIndex(name)
 }
 
 // isIndex reports whether a member is the index of an archive.
@@ -198,28 +159,19 @@ func isIndex(name string) bool { return name == "/" || name == "/SYM64/" }
 
 // armap reads the / index, and the table of long names if there is one. head is all
 // of it, with the headers, up to the first member. It is nil if the archive has no index.
-func (x *Index) armap(end int64) (head, body []byte, wide bool, err error) {
-	name, size, ok, err := x.header(8)
-	if err != nil || !ok || !isIndex(name) || size > min(maxIndex, end-8-arHeader) {
-		return nil, nil, false, err
-	}
-	wide = name == "/SYM64/"
-	index := size
+func (x *Index) armap(end int64) (head, body []byte, wide bool) {
+	name, size, ok := x.header(8)
 	names := 8 + arHeader + even(size)
+	if !ok || !isIndex(name) || names > end {
+		return nil, nil, false
+	}
+	body = x.data[8+arHeader:][:size]
 	next := names
-	if name, size, ok, err = x.header(names); err == nil && ok && name == "//" && size <= min(maxIndex, end-names-arHeader) {
+	if name, size, ok := x.header(names); ok && name == "//" && names+arHeader+even(size) <= end {
 		next += arHeader + even(size)
+		x.names = x.data[names+arHeader:][:size]
 	}
-	if err != nil {
-		return nil, nil, false, err
-	}
-	if head, err = x.bytes(8, next-8); err != nil {
-		return nil, nil, false, err
-	}
-	if next > names {
-		x.names = head[names-8+arHeader:][:size]
-	}
-	return head, head[arHeader:][:index], wide, nil
+	return x.data[8:next], body, name == "/SYM64/"
 }
 
 // records splits the metadata into lines. head is all before the first member.
@@ -332,10 +284,7 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 	if err := x.verify(r); err != nil {
 		return Member{}, err
 	}
-	text, err := x.bytes(r.Offset+arHeader, r.Size)
-	if err != nil {
-		return Member{}, err
-	}
+	text := x.data[r.Offset+arHeader:][:r.Size]
 	p := place{name: x.memberName(r.Name, line)}
 	if prefixed(text, zstdMagic) {
 		op := &opener{Options: x.Options, left: x.MaxSize - x.unfolded.Load()}

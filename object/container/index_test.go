@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,7 +44,7 @@ func packageOf(t testing.TB, format Format, words ...string) []byte {
 }
 
 func openIndex(data []byte) (*Index, error) {
-	return OpenIndex("lib.a", bytes.NewReader(data), int64(len(data)), Options{})
+	return OpenIndex("lib.a", data, Options{})
 }
 
 // TestIndexHeaders checks that an index is not used if the header of the first or of the
@@ -100,17 +99,6 @@ func sameAsOpen(t *testing.T, data []byte) int {
 	return found
 }
 
-// counter counts the bytes that are read.
-type counter struct {
-	io.ReaderAt
-	n int
-}
-
-func (c *counter) ReadAt(b []byte, at int64) (int, error) {
-	c.n += len(b)
-	return c.ReaderAt.ReadAt(b, at)
-}
-
 func TestIndex(t *testing.T) {
 	words := []string{"a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"}
 	for _, format := range []Format{Plain, Zstd} {
@@ -141,39 +129,6 @@ func TestIndex(t *testing.T) {
 	}
 }
 
-// TestIndexReadsLittle checks that one member of a large package costs reading the
-// index and that member.
-func TestIndexReadsLittle(t *testing.T) {
-	var words []string
-	for i := range 1000 {
-		words = append(words, fmt.Sprintf("m%d.ptx", i), "f"+strings.Repeat("o", 3000)+fmt.Sprint(i))
-	}
-	var members []ArchiveMember
-	for i := 0; i < len(words); i += 2 {
-		text := textOf(words[i+1])
-		name := words[i+1][3000:]
-		members = append(members, ArchiveMember{Name: words[i], Data: text, Symbols: []string{name}, Record: &Record{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Defines: []string{name}}})
-	}
-	data, err := WriteArchive(members, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := &counter{ReaderAt: bytes.NewReader(data)}
-	if !IsPackage(c, int64(len(data))) || c.n > 300 {
-		t.Errorf("not a package, after %d bytes", c.n)
-	}
-	x, err := OpenIndex("lib.a", c, int64(len(data)), Options{})
-	if x == nil {
-		t.Fatal(err)
-	}
-	if _, err := x.Read(&x.Members[500]); err != nil {
-		t.Fatal(err)
-	}
-	if c.n > len(data)/20 {
-		t.Errorf("%d of %d bytes read", c.n, len(data))
-	}
-}
-
 // TestIsPackage checks that what another tool makes or changes is no package.
 func TestIsPackage(t *testing.T) {
 	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two")
@@ -191,7 +146,7 @@ func TestIsPackage(t *testing.T) {
 		{"PTX", textOf("one"), false},
 		{"nothing", nil, false},
 	} {
-		if got := IsPackage(bytes.NewReader(test.data), int64(len(test.data))); got != test.want {
+		if got := IsPackage(test.data); got != test.want {
 			t.Errorf("%s: %v", test.name, got)
 		}
 	}
