@@ -2,9 +2,11 @@ package tool
 
 import (
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 
 	"ptxlink/internal/outfile"
 	"ptxlink/link/diag"
@@ -21,6 +23,16 @@ func Find(name string) (string, error) {
 		return "", outfile.Reason(err)
 	}
 	return filepath.Abs(path)
+}
+
+// Asked returns what the user named by an option, explicit, or else by the variable of that name,
+// and by which of the two; "" if by neither.
+func Asked(s diag.Spelling, name, explicit string) (value, who string) {
+	if explicit != "" {
+		return explicit, s.Option("--" + name)
+	}
+	variable := strings.ToUpper(name)
+	return os.Getenv(variable), "$" + variable
 }
 
 // Named is Find for a program that the user named by who, an option or a variable. The error is

@@ -110,13 +110,7 @@ var sitePackages = filepath.FromSlash(map[bool]string{true: "Lib/site-packages",
 
 // installed lists the directories of step 4. It is a variable for the test.
 var installed = func() []string {
-	var list []string
-	if runtime.GOOS == "windows" {
-		list = append(list, filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*"))
-	} else {
-		// The administrator's symbolic link comes before the versions.
-		list = append(list, "/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit")
-	}
+	list := ptxas.Toolkits()
 	for _, variable := range []string{"VIRTUAL_ENV", "CONDA_PREFIX"} {
 		if root := os.Getenv(variable); root != "" {
 			list = append(list, root)

@@ -31,11 +31,7 @@ import (
 // Of 3 to 5, the first is chosen that is not older than the LLVM that wrote the units, or else the
 // first: it may read them all the same.
 func (c *Compiler) Find(ctx context.Context, explicit string, beside []string, units []container.Unit) (err error) {
-	who := c.Spelling.Option("--clang")
-	if explicit == "" {
-		explicit, who = os.Getenv("CLANG"), "$CLANG"
-	}
-	if explicit != "" {
+	if explicit, who := tool.Asked(c.Spelling, "clang", explicit); explicit != "" {
 		c.Path, err = tool.Named(who, explicit, "/usr/bin/clang")
 		return err
 	}

@@ -55,7 +55,10 @@ func (o Options) Find(explicit string) (string, error) {
 	if path, err := exec.LookPath("ptxas"); err == nil {
 		return filepath.Abs(path)
 	}
-	dirs := installed()
+	var dirs []string
+	for _, toolkit := range toolkits() {
+		dirs = append(dirs, filepath.Join(toolkit, "bin"))
+	}
 	for _, packages := range sitePackages() {
 		for _, wheel := range wheels {
 			dirs = append(dirs, filepath.Join(packages, filepath.FromSlash(wheel)))
@@ -84,18 +87,16 @@ const NotForPTX = "; writing PTX needs none"
 
 var program = "ptxas" + tool.Exe
 
-// installed lists the directories of step 5. It is a variable for the test.
-var installed = func() []string {
+// toolkits is Toolkits, except in tests.
+var toolkits = Toolkits
+
+// Toolkits lists patterns of the directories that CUDA is usually installed in.
+func Toolkits() []string {
 	if runtime.GOOS == "windows" {
-		return []string{filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*", "bin")}
+		return []string{filepath.Join(os.Getenv("ProgramFiles"), "NVIDIA GPU Computing Toolkit", "CUDA", "v*")}
 	}
-	return []string{
-		// The administrator's symbolic link comes before the versions.
-		"/usr/local/cuda/bin",
-		"/usr/local/cuda-*/bin",
-		"/opt/cuda/bin",
-		"/usr/lib/nvidia-cuda-toolkit/bin",
-	}
+	// The administrator's symbolic link comes before the versions.
+	return []string{"/usr/local/cuda", "/usr/local/cuda-*", "/opt/cuda", "/usr/lib/nvidia-cuda-toolkit"}
 }
 
 // wheels are the directories of ptxas below site-packages: of the nvidia-cuda-nvcc wheels of
@@ -137,15 +138,11 @@ func SitePackages() (list []string) {
 // named returns the path of the program that the user named by an option, explicit, or by a
 // variable; "" if there is neither.
 func (o Options) named(name, explicit string) (string, error) {
-	who := o.Spelling.Option("--" + name)
-	if explicit == "" {
-		who = "$" + strings.ToUpper(name)
-		explicit = os.Getenv(who[1:])
-	}
-	if explicit == "" {
+	path, who := tool.Asked(o.Spelling, name, explicit)
+	if path == "" {
 		return "", nil
 	}
-	return tool.Named(who, explicit, "/usr/local/cuda/bin/"+program)
+	return tool.Named(who, path, "/usr/local/cuda/bin/"+program)
 }
 
 // Newest returns the files that match a pattern, the newest version first.
@@ -299,8 +296,8 @@ func toolDirs() (list []string) {
 		}
 	}
 	list = append(list, filepath.SplitList(os.Getenv("PATH"))...)
-	for _, pattern := range installed() {
-		found, _ := filepath.Glob(pattern)
+	for _, toolkit := range toolkits() {
+		found, _ := filepath.Glob(filepath.Join(toolkit, "bin"))
 		list = append(list, found...)
 	}
 	return list

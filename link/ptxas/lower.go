@@ -45,10 +45,7 @@ type Lowerer struct {
 //     beside bin
 //  4. the directories that CUDA is usually installed in, and pip's wheels, as for Find
 func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
-	who := o.Spelling.Option("--nvvm")
-	if explicit == "" {
-		explicit, who = os.Getenv("NVVM"), "$NVVM"
-	}
+	explicit, who := tool.Asked(o.Spelling, "nvvm", explicit)
 	help := "name the file with " + o.Spelling.With("--nvvm", "%s or ") + "$NVVM, pip install nvidia-nvvm, or compile to PTX: with code=compute_80 in place of code=lto_80"
 	if explicit != "" {
 		if info, err := os.Stat(explicit); err != nil || !info.Mode().IsRegular() {
@@ -63,9 +60,7 @@ func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 		}
 		roots = append(roots, filepath.Dir(filepath.Dir(program)))
 	}
-	for _, dir := range installed() {
-		roots = append(roots, filepath.Dir(dir))
-	}
+	roots = append(roots, toolkits()...)
 	for _, packages := range sitePackages() {
 		for _, wheel := range []string{"nvidia/cu[1-9]*", "nvidia/cuda_nvcc"} {
 			roots = append(roots, filepath.Join(packages, filepath.FromSlash(wheel)))

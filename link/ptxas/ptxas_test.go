@@ -270,9 +270,9 @@ func TestFind(t *testing.T) {
 	for _, v := range []string{"PTXAS", "CUDA_HOME", "CUDA_PATH", "PATH"} {
 		t.Setenv(v, "")
 	}
-	old := installed
-	installed = func() []string { return []string{filepath.Join(root, "cuda-*/bin")} }
-	defer func() { installed = old }()
+	old := toolkits
+	toolkits = func() []string { return []string{filepath.Join(root, "cuda-*")} }
+	defer func() { toolkits = old }()
 	for _, v := range []string{"CONDA_PREFIX", "PYTHONUSERBASE", "HOME"} {
 		t.Setenv(v, "")
 	}
