@@ -146,7 +146,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 // smallestCubin is what container.CheckCubin accepts, for printf of a shell.
-var smallestCubin = `\177ELF\2\1\1\63\7` + strings.Repeat(`\0`, 7) + `\2\0\276\0` + strings.Repeat(`\0`, 20) + `\100` + strings.Repeat(`\0`, 19) + `\1\0\0\0` + strings.Repeat(`\0`, 64)
+var smallestCubin = `\177ELF\2\1\1\63\7` + strings.Repeat(`\0`, 7) + `\2\0\276\0` + strings.Repeat(`\0`, 20) + `\100` + strings.Repeat(`\0`, 17) + `\100\0\1\0\0\0` + strings.Repeat(`\0`, 64)
 
 // TestInterruptKillsPrograms checks that nothing runs on after an interrupt that ptxlink has started, although
 // it ignores signals and is behind a script: ptxas, a compiler that is asked for its version, or

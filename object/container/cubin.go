@@ -3,7 +3,6 @@ package container
 import (
 	"bytes"
 	"debug/elf"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
@@ -31,56 +30,23 @@ func CheckCubin(data []byte) error {
 	if len(data) < 16 || string(data[:4]) != elf.ELFMAG {
 		return errors.New("it is not an ELF file")
 	}
-	// h is the header of a 64-bit file; the header of a 32-bit file is converted.
-	var h elf.Header64
-	wide := elf.Class(data[elf.EI_CLASS]) == elf.ELFCLASS64
-	if wide {
-		if !decode(data, 0, &h) {
-			return errors.New("it ends in its header")
-		}
-	} else {
-		var s elf.Header32
-		if !decode(data, 0, &s) {
-			return errors.New("it ends in its header")
-		}
-		h = elf.Header64{Machine: s.Machine, Phoff: uint64(s.Phoff), Phnum: s.Phnum, Shoff: uint64(s.Shoff), Shnum: s.Shnum}
-	}
-	if machine := elf.Machine(h.Machine); machine != machineCUDA {
-		return fmt.Errorf("it is an ELF file for %v, not for CUDA", machine)
-	}
-	section := func(i uint64) (kind elf.SectionType, off, size uint64, ok bool) {
-		if wide {
-			var s elf.Section64
-			ok = decode(data, h.Shoff+i*64, &s)
-			return elf.SectionType(s.Type), s.Off, s.Size, ok
-		}
-		var s elf.Section32
-		ok = decode(data, h.Shoff+i*40, &s)
-		return elf.SectionType(s.Type), uint64(s.Off), uint64(s.Size), ok
-	}
-	count := uint64(h.Shnum)
-	if count == 0 && h.Shoff != 0 { // there are 65,280 sections or more
-		_, _, count, _ = section(0)
-	}
-	if count == 0 {
+	f, fault := readELF(data, place{})
+	switch {
+	case fault != nil:
+		return errors.New(fault.Text)
+	case f.machine != machineCUDA:
+		return fmt.Errorf("it is an ELF file for %v, not for CUDA", f.machine)
+	case f.count == 0:
 		return errors.New("it has no sections")
 	}
-	for i := range count {
-		kind, off, size, ok := section(i)
-		if !ok || holdsBytes(kind) && !within(data, off, size) {
-			return fmt.Errorf("it is cut short: section %d of %d is not in its %d bytes", i, count, len(data))
+	for i := range f.count {
+		if s := f.section(i); holdsBytes(s.kind) && !within(data, s.off, s.size) {
+			return fmt.Errorf("it is cut short: section %d of %d is not in its %d bytes", i, f.count, len(data))
 		}
 	}
-	for i := range uint64(h.Phnum) {
-		var p elf.Prog64
-		ok := wide && decode(data, h.Phoff+i*56, &p)
-		if !wide {
-			var s elf.Prog32
-			ok = decode(data, h.Phoff+i*32, &s)
-			p.Off, p.Filesz = uint64(s.Off), uint64(s.Filesz)
-		}
-		if !ok || !within(data, p.Off, p.Filesz) {
-			return fmt.Errorf("it is cut short: segment %d of %d is not in its %d bytes", i, h.Phnum, len(data))
+	for i := range f.segments {
+		if off, size, ok := f.segment(i); !ok || !within(data, off, size) {
+			return fmt.Errorf("it is cut short: segment %d of %d is not in its %d bytes", i, f.segments, len(data))
 		}
 	}
 	return nil
@@ -92,27 +58,22 @@ func CheckCubin(data []byte) error {
 // ones may follow global ones, as in the cubins of whole-program ptxas. The cubin has
 // passed CheckCubin.
 func Localise(cubin []byte, names []string) {
-	var h elf.Header64
-	if len(names) == 0 || !decode(cubin, 0, &h) || cubin[elf.EI_CLASS] != byte(elf.ELFCLASS64) {
+	f, fault := readELF(cubin, place{})
+	if len(names) == 0 || fault != nil || !f.wide {
 		return
-	}
-	section := func(i uint64) (s elf.Section64, data []byte) {
-		if decode(cubin, h.Shoff+i*64, &s) {
-			data, _ = span(cubin, s.Off, s.Size)
-		}
-		return s, data
 	}
 	wanted := map[string]bool{}
 	for _, name := range names {
 		wanted[name] = true
 	}
-	for i := range uint64(h.Shnum) {
-		s, table := section(i)
-		if elf.SectionType(s.Type) != elf.SHT_SYMTAB {
+	for i := range f.count {
+		s := f.section(i)
+		if s.kind != elf.SHT_SYMTAB || uint64(s.link) >= f.count {
 			continue
 		}
-		_, pool := section(uint64(s.Link))
-		locals := s.Info
+		table, pool := f.contents(s), f.contents(f.section(uint64(s.link)))
+		info := cubin[f.sections+i*f.stride+44:] // the first global symbol
+		locals := le.Uint32(info)
 		for k := range uint32(len(table) / elf.Sym64Size) {
 			symbol := table[k*elf.Sym64Size:][:elf.Sym64Size]
 			name := uint64(le.Uint32(symbol))
@@ -123,7 +84,7 @@ func Localise(cubin []byte, names []string) {
 				locals++
 			}
 		}
-		le.PutUint32(cubin[h.Shoff+i*64+44:], locals) // sh_info: the first global symbol
+		le.PutUint32(info, locals)
 	}
 }
 
@@ -134,9 +95,6 @@ func OpenCubin(cubin []byte) (*elf.File, error) {
 		return nil, err
 	}
 	cubin = bytes.Clone(cubin)
-	if len(cubin) < 64 {
-		return nil, errors.New("it ends in its header")
-	}
 	cubin[elf.EI_VERSION], cubin[elf.EI_OSABI], cubin[elf.EI_ABIVERSION] = 1, 0, 0
 	copy(cubin[20:24], []byte{1, 0, 0, 0})
 	return elf.NewFile(bytes.NewReader(cubin))
@@ -159,14 +117,4 @@ func cString(table []byte, at, most uint64) string {
 	text := table[min(at, uint64(len(table))):]
 	text, _, _ = bytes.Cut(text[:min(most, uint64(len(text)))], []byte{0})
 	return string(text)
-}
-
-// decode reads a value at an offset of data.
-func decode(data []byte, at uint64, into any) bool {
-	value, ok := span(data, at, uint64(binary.Size(into)))
-	if !ok {
-		return false
-	}
-	_, err := binary.Decode(value, le, into)
-	return err == nil
 }

@@ -158,6 +158,7 @@ type elfFile struct {
 	sections uint64 // offset of the section headers
 	stride   uint64 // of a section header, in bytes
 	count    uint64
+	segments uint64
 	names    []byte // table of section names
 }
 
@@ -192,6 +193,7 @@ func readELF(data []byte, p place) (*elfFile, *Error) {
 	counts := data[size-6:] // size of a section header, number of headers, index of the name table
 	f.sections, f.stride, f.count = f.offset(0x20, 0x28), uint64(f.order.Uint16(counts)), uint64(f.order.Uint16(counts[2:]))
 	names := uint64(f.order.Uint16(counts[4:]))
+	f.segments = uint64(f.order.Uint16(data[size-8:]))
 	if f.sections == 0 {
 		f.count = 0
 		return f, nil
@@ -214,8 +216,7 @@ func readELF(data []byte, p place) (*elfFile, *Error) {
 		return nil, f.short(p)
 	}
 	if names < f.count {
-		s := f.section(names)
-		f.names, _ = span(data, s.off, s.size)
+		f.names = f.contents(f.section(names))
 	}
 	return f, nil
 }
@@ -247,6 +248,28 @@ func (f *elfFile) section(i uint64) elfSection {
 	}
 	s.name = cString(f.names, word(0), longestSection)
 	return s
+}
+
+// contents returns the bytes of a section, none if they are not in the file.
+func (f *elfFile) contents(s elfSection) []byte {
+	data, _ := span(f.data, s.off, s.size)
+	return data
+}
+
+// segment returns the place of a segment.
+func (f *elfFile) segment(i uint64) (off, size uint64, ok bool) {
+	at, stride := f.offset(0x1c, 0x20), uint64(0x20)
+	if f.wide {
+		stride = 0x38
+	}
+	b, ok := span(f.data, at+i*stride, stride)
+	switch {
+	case !ok:
+		return 0, 0, false
+	case f.wide:
+		return f.order.Uint64(b[8:]), f.order.Uint64(b[0x20:]), true
+	}
+	return uint64(f.order.Uint32(b[4:])), uint64(f.order.Uint32(b[0x10:])), true
 }
 
 func (s elfSection) holdsDeviceCode() bool {
