@@ -2,8 +2,6 @@ package ptxas
 
 import (
 	"cmp"
-	"debug/elf"
-	"encoding/binary"
 	"regexp"
 	"slices"
 	"strconv"
@@ -32,61 +30,17 @@ func (b Build) GPU(arch string, usages []Usage) link.GPU {
 	return link.GPU{Arch: arch, Usages: usages}
 }
 
-// Attributes of .nv.info. A value of each is the index of a symbol and a number.
-const (
-	attrMinStack  = 0x12
-	attrRegisters = 0x2f
-)
-
 // Usages returns the usage of all functions of a cubin, kernels first, by name.
 func Usages(cubin []byte) ([]Usage, error) {
-	f, err := container.OpenCubin(cubin)
+	symbols, err := container.Cubin{Data: cubin}.AllSymbols()
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	symbols, err := f.Symbols()
-	if err != nil {
-		return nil, err
-	}
-	sizes := map[string]int64{}
-	for _, s := range f.Sections {
-		sizes[s.Name] = int64(s.Size)
-	}
-	index := map[uint32]*Usage{}
-	for i, s := range symbols {
-		if _, own := sizes[".text."+s.Name]; elf.ST_TYPE(s.Info) != elf.STT_FUNC || !own {
-			continue // also copies in the code of a kernel
-		}
-		const entry = 0x10 // STO_CUDA_ENTRY
-		u := &Usage{Name: s.Name, Kernel: s.Other&entry != 0, Code: int64(s.Size), Stack: -1}
-		if u.Kernel {
-			u.Shared, u.Constant = sizes[".nv.shared."+s.Name], sizes[".nv.constant0."+s.Name]
-		}
-		index[uint32(i+1)] = u
-	}
-	var info []byte
-	if s := f.Section(".nv.info"); s != nil {
-		if info, err = s.Data(); err != nil {
-			return nil, err
-		}
-	}
-	for attribute, value := range container.Attributes(info) {
-		if len(value) != 8 {
-			continue
-		}
-		u, number := index[binary.LittleEndian.Uint32(value)], binary.LittleEndian.Uint32(value[4:])
-		switch {
-		case u == nil:
-		case attribute == attrRegisters:
-			u.Registers = int(number)
-		case attribute == attrMinStack:
-			u.Stack = int64(int32(number))
-		}
 	}
 	var list []Usage
-	for _, u := range index {
-		list = append(list, *u)
+	for _, s := range symbols {
+		if s.Function && s.Defined && !s.Alias {
+			list = append(list, Usage{Name: s.Name, Kernel: s.Entry, Code: s.Size, Stack: s.Stack, Registers: s.Registers, Shared: s.Shared, Constant: s.Constant})
+		}
 	}
 	slices.SortFunc(list, func(a, b Usage) int {
 		if a.Kernel != b.Kernel {

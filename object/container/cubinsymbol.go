@@ -31,11 +31,16 @@ type CubinSymbol struct {
 	// array. Empty for kernels and for functions whose address is taken. Behind a | ptxas 13.5
 	// describes the registers of system calls and of .abi_preserve.
 	Prototype string
-	// Registers of a thread that runs a function that the cubin defines, and the bytes of stack that
-	// the function itself takes.
+	// Registers of a thread that runs a function that the cubin defines, the bytes of stack that
+	// the function itself takes, and those that it takes with all that it calls, -1 if they are
+	// not known.
 	Registers, Frame int
-	// Params are those of a kernel that the cubin defines.
-	Params []CubinParam
+	Stack            int64
+	// Params are those of a kernel that the cubin defines, and Shared and Constant the bytes of
+	// .shared and of parameters and the like that are its own.
+	Params           []CubinParam
+	Shared, Constant int64
+	Alias            bool // the code of a function has another name, too
 }
 
 // CubinParam is a parameter of a kernel: offset and size are in bytes.
@@ -99,6 +104,10 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 		return nil, err
 	}
 	prototypes, params, needs := prototypesOf(f), paramsOf(f, c.Data), needsOf(f, c.Data)
+	sizes := map[string]int64{}
+	for _, s := range f.Sections {
+		sizes[s.Name] = int64(s.Size)
+	}
 	for i, s := range symbols {
 		bind, kind := elf.ST_BIND(s.Info), elf.ST_TYPE(s.Info)
 		reference := kind >= sttTexture && kind < sttObject
@@ -119,8 +128,16 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 			continue // a copy in a kernel, or a name of ptxas's own
 		}
 		index := uint32(i + 1) // Symbols leaves out the first
-		if n := needs[index]; c.Function && c.Defined {
-			c.Registers, c.Frame = cmp.Or(n.registers, int(section.Info>>24)), n.frame // sh_info has them up to sm_89
+		if n, known := needs[index]; c.Function && c.Defined {
+			c.Registers, c.Frame, c.Stack = cmp.Or(n.registers, int(section.Info>>24)), n.frame, n.stack // sh_info has them up to sm_89
+			if !known {
+				c.Stack = -1
+			}
+			_, own := sizes[".text."+s.Name]
+			c.Alias = !own
+		}
+		if c.Entry {
+			c.Shared, c.Constant = sizes[".nv.shared."+s.Name], sizes[".nv.constant0."+s.Name]
 		}
 		if in := uint32(s.Section); c.Entry && c.Defined {
 			c.Params = params[in]
@@ -187,7 +204,10 @@ func paramsOf(f *elf.File, cubin []byte) map[uint32][]CubinParam {
 }
 
 // functionNeeds are the registers and the bytes of stack of a function.
-type functionNeeds struct{ registers, frame int }
+type functionNeeds struct {
+	registers, frame int
+	stack            int64
+}
 
 // needsOf returns what functions need, by the index of their symbols.
 func needsOf(f *elf.File, cubin []byte) map[uint32]functionNeeds {
@@ -197,16 +217,24 @@ func needsOf(f *elf.File, cubin []byte) map[uint32]functionNeeds {
 	}
 	data, _ := span(cubin, section.Offset, section.FileSize)
 	found := map[uint32]functionNeeds{}
-	for attribute, value := range Attributes(data) {
-		if len(value) < 8 || attribute != regCount && attribute != frameSize {
+	for attribute, value := range attributes(data) {
+		if len(value) < 8 {
 			continue
 		}
 		index, n := le.Uint32(value), int(min(le.Uint32(value[4:]), 1<<30))
-		needs := found[index]
-		if attribute == regCount {
+		needs, known := found[index]
+		if !known {
+			needs.stack = -1
+		}
+		switch attribute {
+		case regCount:
 			needs.registers = n
-		} else {
+		case frameSize:
 			needs.frame = n
+		case minStack:
+			needs.stack = int64(int32(le.Uint32(value[4:])))
+		default:
+			continue
 		}
 		found[index] = needs
 	}
@@ -218,13 +246,14 @@ func needsOf(f *elf.File, cubin []byte) map[uint32]functionNeeds {
 const (
 	regCount    = 0x2f
 	frameSize   = 0x11
+	minStack    = 0x12
 	kparamInfo  = 0x17
 	kparamInfo2 = 0x45
 )
 
-// Attributes yields the attributes of .nv.info with a value that has a size: format 4. The
+// attributes yields the attributes of .nv.info with a value that has a size: format 4. The
 // values of other formats are in the place of the size.
-func Attributes(data []byte) iter.Seq2[byte, []byte] {
+func attributes(data []byte) iter.Seq2[byte, []byte] {
 	return func(yield func(byte, []byte) bool) {
 		for len(data) >= 4 {
 			format, attribute, size := data[0], data[1], int(le.Uint16(data[2:]))
@@ -243,7 +272,7 @@ func Attributes(data []byte) iter.Seq2[byte, []byte] {
 // the value, its offset at 6 and its size at 8: in bits 18 to 31, or as 16 bits in the second form.
 func parseParams(data []byte) []CubinParam {
 	found := map[int]CubinParam{}
-	for attribute, value := range Attributes(data) {
+	for attribute, value := range attributes(data) {
 		if len(value) < 12 || attribute != kparamInfo && attribute != kparamInfo2 {
 			continue
 		}
