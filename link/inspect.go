@@ -53,7 +53,7 @@ type ObjectSymbol struct {
 // returned, too.
 func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 	var log diag.Log
-	files, unread, err := object.Load(ctx, objectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
+	files, unread, err := object.Load(ctx, ObjectInputs(inputs), object.Options{Jobs: jobs, All: true}, &log)
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,8 @@ func Inspect(ctx context.Context, inputs []Input, jobs int) ([]*Object, error) {
 // nameless returns the name in messages of an input without name and path.
 func nameless(i int) string { return fmt.Sprintf("<input %d>", i+1) }
 
-func objectInputs(inputs []Input) []object.Input {
+// ObjectInputs returns inputs for package object, under the names that Link gives them.
+func ObjectInputs(inputs []Input) []object.Input {
 	list := make([]object.Input, len(inputs))
 	for i, in := range inputs {
 		if in.Name == "" && in.Path == "" {

@@ -27,7 +27,7 @@ func NewLinker(ctx context.Context, arch string, libraries ...Input) (*Linker, e
 	l := &Linker{arch: arch}
 	var log diag.Log
 	io := false
-	for i, in := range objectInputs(libraries) {
+	for i, in := range ObjectInputs(libraries) {
 		in.Text = slices.Clone(in.Text)
 		opened, unread := object.Keep(ctx, in, object.Options{Arch: arch}, &log)
 		if err := ctx.Err(); err != nil {

@@ -36,7 +36,7 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 		if in.redirect, err = o.redirect(); err != nil {
 			return err
 		}
-		in.named = objectInputs(namedOnce(o.Inputs, log))
+		in.named = ObjectInputs(namedOnce(o.Inputs, log))
 	}
 	for {
 		try := diag.Log{Messages: slices.Clone(log.Messages), Spelling: log.Spelling}

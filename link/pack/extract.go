@@ -54,7 +54,7 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	var list []Extracted
 	io := false
 	taken := takenNames{}
-	for i, in := range objectInputs(o.Inputs) {
+	for i, in := range link.ObjectInputs(o.Inputs) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}

@@ -111,7 +111,7 @@ func packMembers(ctx context.Context, o Options, taken takenNames, log *diag.Log
 		return nil, err
 	}
 	o.Format = cmp.Or(o.Format, Plain)
-	inputs := objectInputs(o.Inputs)
+	inputs := link.ObjectInputs(o.Inputs)
 	for i := range inputs {
 		in := &inputs[i]
 		in.Whole = true // include members that define nothing for others
@@ -367,16 +367,4 @@ func warnOfHosts(members []Member, log *diag.Log) {
 				WithHelp("make a package for each operating system")
 		}
 	}
-}
-
-// objectInputs names inputs as link.Link does.
-func objectInputs(inputs []link.Input) []object.Input {
-	list := make([]object.Input, len(inputs))
-	for i, in := range inputs {
-		if in.Name == "" && in.Path == "" {
-			in.Name = fmt.Sprintf("<input %d>", i+1)
-		}
-		list[i] = object.Input{Name: in.Name, Path: in.Path, Text: in.Text, Reader: in.Reader, Whole: in.WholeArchive}
-	}
-	return list
 }
