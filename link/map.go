@@ -15,16 +15,16 @@ import (
 type Map struct {
 	spelling diag.Spelling
 
-	Output  MapOutput    `json:"output"`
-	Inputs  []MapInput   `json:"inputs"`
-	Symbols []MapSymbol  `json:"symbols"` // in the order of the output
-	Calls   []MapCall    `json:"calls"`
-	Pulled  []MapPull    `json:"pulled"`  // why each archive member is linked
-	Unused  []string     `json:"unused"`  // archives without a linked member
-	Dropped []MapSymbol  `json:"dropped"` // each with the reason
-	Removed []MapSymbol  `json:"removed"` // nothing in the output refers to them
-	Inlined []MapInlined `json:"inlined"`
-	Folded  []MapFolded  `json:"folded"`
+	Output  MapOutput        `json:"output"`
+	Inputs  []MapInput       `json:"inputs"`
+	Symbols []MapSymbol      `json:"symbols"` // in the order of the output
+	Calls   []MapCall        `json:"calls"`
+	Pulled  []MapPull        `json:"pulled"`  // why each archive member is linked
+	Unused  []string         `json:"unused"`  // archives without a linked member
+	Dropped []MapSymbol      `json:"dropped"` // each with the reason
+	Removed []MapSymbol      `json:"removed"` // nothing in the output refers to them
+	Inlined []MapInlined     `json:"inlined"`
+	Folded  []FoldedFunction `json:"folded"`
 	// Cubins are machine code among the inputs, which nvlink links with the output.
 	Cubins []MapCubin `json:"cubins,omitempty"`
 	// GPUs describe the machine code that ptxas made of the output. Result.Map leaves
@@ -151,17 +151,11 @@ func (m *Map) units(list []Unit) {
 	}
 }
 
-// MapFolded is a [FoldedFunction].
-type MapFolded struct {
-	Name string `json:"name"`
-	Into string `json:"into"`
-}
-
 // NewMap returns a map without facts.
 func NewMap() *Map {
 	return &Map{
 		Inputs: []MapInput{}, Symbols: []MapSymbol{}, Calls: []MapCall{}, Pulled: []MapPull{}, Unused: []string{}, Dropped: []MapSymbol{}, Removed: []MapSymbol{},
-		Inlined: []MapInlined{}, Folded: []MapFolded{}, GPUs: []GPU{}, Messages: []json.RawMessage{}, Demangled: map[string]string{},
+		Inlined: []MapInlined{}, Folded: []FoldedFunction{}, GPUs: []GPU{}, Messages: []json.RawMessage{}, Demangled: map[string]string{},
 	}
 }
 
@@ -181,14 +175,11 @@ func (r *Result) Map() *Map {
 		m.Inputs = append(m.Inputs, MapInput{Module: in})
 	}
 	m.units(r.Units)
-	m.Calls, m.Pulled, m.Unused = append(m.Calls, r.Edges()...), append(m.Pulled, r.Pulls...), append(m.Unused, r.Unused...)
+	m.Calls, m.Pulled, m.Unused, m.Folded = append(m.Calls, r.Edges()...), append(m.Pulled, r.Pulls...), append(m.Unused, r.Unused...), append(m.Folded, r.Folded...)
 	for _, c := range r.InlinedCalls {
 		source, line := sources.Source(c.Place)
 		file, number, _ := c.Place.Position()
 		m.Inlined = append(m.Inlined, MapInlined{c.Caller, c.Callee, file, number, source, line, c.Inlined, c.Reason})
-	}
-	for _, f := range r.Folded {
-		m.Folded = append(m.Folded, MapFolded(f))
 	}
 	m.demangle()
 	return m

@@ -55,7 +55,7 @@ func (m *Map) WriteText(w io.Writer) error {
 		}
 		return []any{from(c.Source, c.SourceLine, c.File, c.Line), name(c.Caller), name(c.Callee), what}
 	})
-	writeRows(out, "Folded, since another function has the same code", "name\tinto", m.Folded, func(f MapFolded) []any {
+	writeRows(out, "Folded, since another function has the same code", "name\tinto", m.Folded, func(f FoldedFunction) []any {
 		return []any{name(f.Name), name(f.Into)}
 	})
 	renamed := slices.DeleteFunc(slices.Clone(m.Symbols), func(s MapSymbol) bool { return s.Original == "" || s.Original == s.Name })

@@ -47,7 +47,7 @@ type InlinedCall struct {
 
 // FoldedFunction is a function that another one with the same code replaces: names in
 // the output, or what they would be there.
-type FoldedFunction struct{ Name, Into string }
+type FoldedFunction = optimize.Fold
 
 func (o Optimize) options() optimize.Options {
 	return optimize.Options{Level: o.Level, Inline: o.Inline, NoInline: o.NoInline, Limit: o.InlineLimit, Fold: o.Fold, Interposable: o.Interposable}
@@ -107,9 +107,7 @@ func (p *plan) optimize(ctx context.Context, r *Result, d describer, debug *debu
 		call.Place, _ = numbers.Place(c.Line)
 		r.InlinedCalls = append(r.InlinedCalls, call)
 	}
-	for _, f := range better.Folded {
-		r.Folded = append(r.Folded, FoldedFunction{Name: f.Name, Into: f.Into})
-	}
+	r.Folded = better.Folded
 	return nil
 }
 

@@ -9,7 +9,10 @@ import (
 )
 
 // Fold is a function that another one with the same code replaces.
-type Fold struct{ Name, Into string }
+type Fold struct {
+	Name string `json:"name"`
+	Into string `json:"into"`
+}
 
 // fold removes functions whose code another function has, and makes their callers call
 // that one. Two functions have the same code if their tokens are the same except for
