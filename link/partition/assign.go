@@ -8,9 +8,6 @@ import (
 	"math/bits"
 	"slices"
 	"strings"
-
-	"ptxlink/internal/graph"
-	"ptxlink/object/ptx"
 )
 
 // Options holds the options of Cut.
@@ -32,7 +29,7 @@ const MaxParts = 1024
 
 // cluster is a set of functions that go to one part.
 type cluster struct {
-	key    string // the name of its unit or function that comes first
+	key    string // the name of its unit or function
 	hash   uint64
 	weight int64
 	decls  []int32
@@ -185,128 +182,38 @@ func mix(x uint64) uint64 {
 	return hi ^ lo
 }
 
-// clusters groups functions:
-//
-//  1. the functions of an input, and inputs that call each other in a cycle, if they
-//     fit into a part
-//  2. else the functions of an input
-//  3. else the functions that call each other in a cycle
-//  4. else each function by itself
-//
-// The target of an alias has its names in its own part.
-func (c *cutter) clusters(functions []int32, limit int64) (done []cluster) {
-	component := c.components()
-	byUnit := func(f int32) string { return c.unit[f] }
-	var queue = c.split(functions, func(join func(a, b int32)) {
-		c.joinUnits(functions, join)
-		for _, f := range functions {
-			join(f, component[f])
-		}
-	})
-	refine := func(level func(join func(a, b int32), group []int32), key func(int32) string, last bool) {
-		var rest [][]int32
-		for _, group := range queue {
-			sets := [][]int32{group}
-			if level != nil {
-				sets = c.split(group, func(join func(a, b int32)) { level(join, group) })
-			}
-			for _, set := range sets {
-				if weight := quantise(c.total(set)); weight <= limit || last || len(set) == 1 {
-					done = append(done, c.cluster(set, weight, key))
-				} else {
-					rest = append(rest, set)
-				}
-			}
-		}
-		queue = rest
-	}
-	name := func(f int32) string { return c.Names[c.Decls[f].Name] }
-	if slices.ContainsFunc(functions, func(f int32) bool { return c.unit[f] != "" }) {
-		refine(nil, byUnit, false)
-		refine(func(join func(a, b int32), group []int32) { c.joinUnits(group, join) }, byUnit, false)
-	}
-	refine(func(join func(a, b int32), group []int32) {
-		for _, f := range group {
-			join(f, component[f])
-		}
-	}, name, false)
-	refine(func(func(a, b int32), []int32) {}, name, true)
-	return done
-}
-
-func (c *cutter) joinUnits(group []int32, join func(a, b int32)) {
-	first := map[string]int32{}
-	for _, f := range group {
+// clusters groups functions: those of an input, if they fit into a part; each by itself
+// otherwise. The target of an alias has its names in its own part.
+func (c *cutter) clusters(functions []int32, limit int64) (list []cluster) {
+	units := map[string][]int32{}
+	var alone []int32
+	for _, f := range functions {
 		if c.unit[f] == "" {
-			continue
-		}
-		if at, ok := first[c.unit[f]]; ok {
-			join(at, f)
+			alone = append(alone, f)
 		} else {
-			first[c.unit[f]] = f
+			units[c.unit[f]] = append(units[c.unit[f]], f)
 		}
 	}
+	for _, unit := range slices.Sorted(maps.Keys(units)) {
+		if weight := quantise(c.total(units[unit])); weight <= limit {
+			list = append(list, cluster{unit, hash(unit), weight, units[unit]})
+		} else {
+			alone = append(alone, units[unit]...)
+		}
+	}
+	for _, f := range alone {
+		name := c.Names[c.Decls[f].Name]
+		list = append(list, cluster{name, hash(name), quantise(c.total([]int32{f})), []int32{f}})
+	}
+	return list
 }
 
 // perFunction is added to the cost of each function, for what ptxas does besides
 // instructions. It also keeps the weights of short functions from changing by an edit.
 const perFunction = 32
 
-func (c *cutter) cluster(set []int32, weight int64, key func(int32) string) cluster {
-	group := cluster{key: key(set[0]), weight: weight, decls: set}
-	for _, f := range set {
-		group.key = min(group.key, key(f))
-	}
+func hash(key string) uint64 {
 	h := fnv.New64a()
-	h.Write([]byte(group.key))
-	group.hash = mix(h.Sum64())
-	return group
-}
-
-// split returns the sets of functions that unite joins. Functions outside the group
-// are ignored.
-func (c *cutter) split(group []int32, unite func(join func(a, b int32))) (sets [][]int32) {
-	parent := make(map[int32]int32, len(group))
-	for _, f := range group {
-		parent[f] = f
-	}
-	find := func(f int32) int32 {
-		for parent[f] != f {
-			parent[f] = parent[parent[f]]
-			f = parent[f]
-		}
-		return f
-	}
-	unite(func(a, b int32) {
-		if _, ok := parent[a]; !ok {
-			return
-		}
-		if _, ok := parent[b]; ok {
-			parent[find(b)] = find(a)
-		}
-	})
-	index := map[int32]int{}
-	for _, f := range group {
-		root := find(f)
-		i, ok := index[root]
-		if !ok {
-			i = len(sets)
-			index[root] = i
-			sets = append(sets, nil)
-		}
-		sets[i] = append(sets[i], f)
-	}
-	return sets
-}
-
-// components returns, for each function, one function of its strongly connected
-// component.
-func (c *cutter) components() []int32 {
-	_, component := graph.Components(len(c.Decls), func(decl int32) []int32 {
-		if d := &c.Decls[decl]; d.Kind == ptx.Variable || !d.Defines() {
-			return nil
-		}
-		return slices.DeleteFunc(c.uses(decl), func(to int32) bool { return c.Decls[to].Kind == ptx.Variable })
-	})
-	return component
+	h.Write([]byte(key))
+	return mix(h.Sum64())
 }

@@ -149,7 +149,7 @@ func (c *cutter) placeVariables(parts int) {
 				candidates[k] = int32(k)
 			}
 		}
-		h := c.cluster([]int32{int32(i)}, 0, func(int32) string { return c.Names[d.Name] }).hash
+		h := hash(c.Names[d.Name])
 		c.home[i] = slices.MaxFunc(candidates, func(a, b int32) int {
 			return cmp.Compare(mix(h^mix(uint64(a)+1)), mix(h^mix(uint64(b)+1)))
 		})

@@ -211,36 +211,11 @@ func TestUnitsStayTogether(t *testing.T) {
 	}
 }
 
-// TestCycle checks that functions that call each other stay together, and that a
-// cycle larger than a part is cut.
-func TestCycle(t *testing.T) {
-	var b strings.Builder
-	b.WriteString(".version 7.0\n.target sm_80\n.address_size 64\n")
-	for i := range 20 {
-		fmt.Fprintf(&b, ".func f%d();\n", i)
-	}
-	for i := range 20 {
-		to := i ^ 1 // pairs
-		fmt.Fprintf(&b, ".func f%d()\n{\n%s\tcall f%d;\n\tret;\n}\n", i, strings.Repeat("\tbar.sync 0;\n", 20), to)
-	}
-	m := parse(t, b.String())
-	parts := New(m).Cut(Options{Parts: 5})
-	for _, part := range parts {
-		for _, name := range part.Names {
-			var n int
-			fmt.Sscanf(name, "f%d", &n)
-			if !slices.Contains(part.Names, fmt.Sprintf("f%d", n^1)) {
-				t.Errorf("%s is alone", name)
-			}
-		}
-	}
-	if len(parts) < 4 {
+// TestLargeUnit checks that a unit larger than a part is cut.
+func TestLargeUnit(t *testing.T) {
+	m := parse(t, writeProgram(3, 16, ""))
+	if parts := New(m).Cut(Options{Parts: 5, Unit: func(int32) string { return "a.ptx" }}); len(parts) < 4 {
 		t.Errorf("%d parts", len(parts))
-	}
-	ring := parse(t, strings.ReplaceAll(b.String(), "call f0;", "call f19;\n\tcall f2;\n\tcall f4;\n\tcall f6;\n\tcall f8;\n\tcall f10;\n\tcall f12;\n\tcall f14;\n\tcall f16;\n\tcall f18;"))
-	back := strings.ReplaceAll(string(ring.Src.Text), "bar.sync 0;\n\tcall", "call f0;\n\tcall")
-	if parts := New(parse(t, back)).Cut(Options{Parts: 5}); len(parts) < 4 {
-		t.Errorf("one cycle: %d parts", len(parts))
 	}
 }
 
