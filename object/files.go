@@ -21,7 +21,7 @@ const maxOpen = 8
 // fileTable opens input files, a limited number at a time.
 type fileTable struct {
 	slots chan struct{}
-	bytes atomic.Int64  // number of bytes read
+	bytes atomic.Int64  // of the files so far
 	maps  *mapped.Files // Options.Map
 	read  *infile.Files // of the context
 }
@@ -61,25 +61,14 @@ func bound(limit int64) int64 {
 	return limit
 }
 
-// asked is the number of bytes read before room is asked for more memory.
+// asked is the number of bytes of files before room is asked for more memory.
 const asked = 16 << 20
 
 // readRegular maps or reads a regular file: an input, or a member of a thin archive.
 func (t *fileTable) readRegular(path string, limit int64) ([]byte, error) {
 	t.slots <- struct{}{}
 	defer func() { <-t.slots }()
-	f, info, err := infile.OpenRegular(path, limit)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	t.read.Add(path, info)
-	if t.maps != nil && info.Size() >= mapped.Least {
-		if data, ok := t.maps.Read(path, f.Fd(), info.Size()); ok {
-			return data, nil
-		}
-	}
-	data, err := infile.Read(f, info)
+	data, err := t.maps.Read(path, limit, t.read)
 	if n := t.bytes.Add(int64(len(data))); n/asked != (n-int64(len(data)))/asked && err == nil {
 		err = room.For(asked) // the room that records and outputs of many small files need
 	}

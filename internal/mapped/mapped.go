@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"unsafe"
 
+	"ptxlink/internal/infile"
 	"ptxlink/internal/parallel"
 )
 
@@ -32,17 +33,25 @@ var all = struct {
 	files map[*Files]bool
 }{files: map[*Files]bool{}}
 
-// Read maps a file of a known size. ok is false if the system cannot map it.
-func (f *Files) Read(name string, fd uintptr, size int64) (data []byte, ok bool) {
-	data, err := mapFile(fd, int(size))
+// Read maps a regular file of at most limit bytes, and records it. It reads a small file, every
+// file if f is nil, and what the system cannot map.
+func (f *Files) Read(path string, limit int64, record *infile.Files) ([]byte, error) {
+	file, info, err := infile.OpenRegular(path, limit)
 	if err != nil {
-		return nil, false
+		return nil, err
 	}
-	all.Lock()
-	defer all.Unlock()
-	f.list = append(f.list, mapping{data, name})
-	all.files[f] = true
-	return data, true
+	defer file.Close()
+	record.Add(path, info)
+	if f != nil && info.Size() >= Least {
+		if data, err := mapFile(file.Fd(), int(info.Size())); err == nil {
+			all.Lock()
+			defer all.Unlock()
+			f.list = append(f.list, mapping{data, path})
+			all.files[f] = true
+			return data, nil
+		}
+	}
+	return infile.Read(file, info)
 }
 
 // Close unmaps the files, which must no longer be in use. It may be called again, and

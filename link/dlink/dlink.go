@@ -223,18 +223,7 @@ func (r *reader) file(ctx context.Context, f File) {
 
 // read maps a regular file, until maps are closed, or reads it.
 func read(ctx context.Context, path string, maps *mapped.Files) ([]byte, error) {
-	f, info, err := infile.OpenRegular(path, math.MaxInt64)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	infile.Of(ctx).Add(path, info)
-	if info.Size() >= mapped.Least {
-		if data, ok := maps.Read(path, f.Fd(), info.Size()); ok {
-			return data, nil
-		}
-	}
-	return infile.Read(f, info)
+	return maps.Read(path, math.MaxInt64, infile.Of(ctx))
 }
 
 // library adds the cubins of libcudadevrt.a. That of CUDA 13 has PTX for the newest GPU only.
