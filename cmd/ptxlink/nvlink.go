@@ -256,7 +256,7 @@ func (j *linkJob) handOver(job *dlink.Job, option string) (err error) {
 	}
 	out, err := tool.Run(j.opts.Context, tool.Command{Path: nvlink, Args: j.typed, Stdin: j.stdin, Apart: true})
 	if err != nil {
-		return &exitError{exitIO, fmt.Errorf("cannot run %s: %w", nvlink, err)}
+		return &exitError{exitIO, err}
 	}
 	j.stderr.Write(out.Errors)
 	if err := j.show(out.Said); err != nil {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/outfile"
 )
 
 // Command is a program to run.
@@ -50,6 +51,11 @@ const MaxSaid = 64 << 20
 //     the server of a compiler cache, may hold the pipe open.
 //  3. How it ended is not an error of Run, only that it could not be run.
 func Run(ctx context.Context, c Command) (out Output, err error) {
+	defer func() {
+		if err != nil && ctx.Err() == nil {
+			err = fmt.Errorf("cannot run %s: %w", c.Path, outfile.Reason(err))
+		}
+	}()
 	reapChildren()
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Dir, cmd.Stdin = c.Dir, c.Stdin

@@ -252,11 +252,8 @@ const triple = "nvptx64-nvidia-cuda"
 // architecture and then compiles for the oldest. An error means that it could not be run.
 func Run(ctx context.Context, dir string, command []string, check func([]byte) error) (text []byte, said []string, err error) {
 	out, err := tool.Run(ctx, tool.Command{Path: command[0], Args: command[1:], Dir: dir})
-	switch {
-	case ctx.Err() != nil:
-		return nil, nil, ctx.Err()
-	case err != nil:
-		return nil, nil, fmt.Errorf("cannot run %s: %w", command[0], outfile.Reason(err))
+	if err != nil {
+		return nil, nil, err
 	}
 	for line := range strings.Lines(string(out.Said)) {
 		if line = strings.TrimSpace(line); line != "" {

@@ -182,7 +182,7 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	if err := os.WriteFile(filepath.Join(dir, inputName), u.text, 0o600); err != nil {
 		return "", nil, err
 	}
-	out, err := run(ctx, dir, t.Path, t.args(u, inputName, outputName))
+	out, err := tool.Run(ctx, tool.Command{Path: t.Path, Args: t.args(u, inputName, outputName), Dir: dir})
 	if err != nil {
 		return "", nil, err
 	}

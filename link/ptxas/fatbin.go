@@ -76,7 +76,7 @@ func (b Build) Fatbin(ctx context.Context, fatbinary string, targets []Target, o
 		return nil, err
 	}
 	defer remove()
-	out, err := run(ctx, dir, fatbinary, args)
+	out, err := tool.Run(ctx, tool.Command{Path: fatbinary, Args: args, Dir: dir})
 	if err != nil {
 		return nil, err
 	}

@@ -205,7 +205,7 @@ func (l *Lowerer) nvlink(ctx context.Context, args, names []string, units []cont
 	if err := os.Symlink(l.NVVM, filepath.Join(library, "libnvvm.so")); err != nil {
 		return "", nil, err
 	}
-	out, err := run(ctx, dir, l.Nvlink, args)
+	out, err := tool.Run(ctx, tool.Command{Path: l.Nvlink, Args: args, Dir: dir})
 	if err != nil {
 		return "", nil, err
 	}

@@ -104,7 +104,7 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 	defer remove()
 	var out tool.Output
 	if err := b.slots.with(ctx, func() (err error) {
-		out, err = run(ctx, dir, b.Nvlink, args)
+		out, err = tool.Run(ctx, tool.Command{Path: b.Nvlink, Args: args, Dir: dir})
 		return err
 	}); err != nil {
 		return "", nil, err

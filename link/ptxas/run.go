@@ -1,24 +1,13 @@
 package ptxas
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync"
 	"syscall"
 
-	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 )
-
-// run runs a program in a directory, which is also that of its temporary files.
-func run(ctx context.Context, dir, path string, args []string) (tool.Output, error) {
-	out, err := tool.Run(ctx, tool.Command{Path: path, Args: args, Dir: dir})
-	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("cannot run %s: %w", path, err)
-	}
-	return out, err
-}
 
 // maxMessages is the number of messages of a kind that are taken from one run of a
 // program: to place each in the inputs takes some 20 microseconds. maxPlain is that of the lines
