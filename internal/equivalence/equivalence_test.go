@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,7 +37,7 @@ func dir(t *testing.T, pattern string) (units []unit) {
 // check reports the faults of a program.
 func check(t *testing.T, units []unit, launch launcher, stores int) {
 	t.Helper()
-	res, err := compare(units, launch, variants)
+	res, err := compare(units, launch, nil, ptxsim.Options{}, variants)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +166,7 @@ func TestScripts(t *testing.T) {
 			} else {
 				done[key] = true
 			}
-			want, err := run(units, launchAll, 1e5)
+			want, err := run(units, launchAll, ptxsim.Options{Steps: 1e5})
 			if err != nil || want.err != nil || len(want.stores) == 0 {
 				continue // not a whole program, or not one that these arguments suit
 			}
@@ -174,7 +175,7 @@ func TestScripts(t *testing.T) {
 			}
 			ran++
 			stores += len(want.stores)
-			res, err := compare(units, launchAll, variants)
+			res, err := compare(units, launchAll, nil, ptxsim.Options{}, variants)
 			if err != nil {
 				t.Errorf("%s: %s: %v", filepath.Base(script), line, err)
 			}
@@ -215,7 +216,7 @@ func TestModules(t *testing.T) {
 				}
 			}
 		}
-		res, err := compare(s.units, launchAll, s.variants())
+		res, err := compare(s.units, launchAll, nil, ptxsim.Options{}, s.variants())
 		if err != nil || res.want.err != nil || len(res.want.stores) < 10 {
 			t.Errorf("seed %d: %v %v, %d stores", seed, err, res.want.err, len(res.want.stores))
 		}
@@ -263,7 +264,7 @@ proto: .callprototype _ ();
 }
 `
 	outcomeOf := func(text string) outcome {
-		o, err := run([]unit{{"t.ptx", []byte(text)}}, launchAll, 0)
+		o, err := run([]unit{{"t.ptx", []byte(text)}}, launchAll, ptxsim.Options{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -310,5 +311,81 @@ proto: .callprototype _ ();
 	got.stores = nil
 	if d := diff(without, got, linkage); d != "seen is not in the result" {
 		t.Errorf("a variable that the host can look up: %q", d)
+	}
+}
+
+// TestReal compares kernels with arguments that are made up: one that ends, one that does not, one that
+// stores nothing and one that the interpreter does not know.
+func TestReal(t *testing.T) {
+	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
+	text := head + `.func (.param .b32 r) twice(.param .b32 a) { .reg .b32 %r; ld.param.u32 %r, [a]; add.u32 %r, %r, %r; st.param.b32 [r], %r; ret; }
+.visible .entry ends(.param .align 8 .b8 s[24]) {
+	.reg .b64 %d<5>;
+	.reg .b32 %r<5>;
+	mov.b64 %d1, s;
+	ld.param.v2.u32 {%r1, %r2}, [%d1];
+	ld.param.u64 %d2, [s+8];
+	ld.param.u64 %d4, [s+16];
+	cvta.to.global.u64 %d2, %d2;
+	mov.u32 %r3, %tid.x;
+	{ .param .b32 a; .param .b32 r; st.param.b32 [a], %r1; call (r), twice, (a); ld.param.b32 %r1, [r]; }
+	mad.wide.u32 %d3, %r3, 4000, %d2;
+	st.global.u32 [%d3], %r1;
+	st.global.u64 [%d3+8], %d4;
+	ret;
+}
+.visible .entry loops(.param .u64 p) {
+	.reg .b64 %d;
+	ld.param.u64 %d, [p];
+	st.u32 [%d], 1;
+L:	st.u32 [%d], 2;
+	bra L;
+}
+.visible .entry nothing(.param .u32 n) { ret; }
+.visible .entry unknown() { wgmma.fence.sync.aligned; }
+`
+	units := []unit{{"a.ptx", []byte(text)}}
+	known, err := contentsOf(units)
+	want := map[place]content{{0, 0}: narrow, {0, 8}: address, {0, 16}: word}
+	if err != nil || !maps.Equal(known["ends"], want) {
+		t.Errorf("%v %v, want %v", known["ends"], err, want)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "a.ptx"), units[0].text, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	defer func(o ptxsim.Options) { realRun = o }(realRun)
+	realRun.Steps = 1e4
+	sum := &totals{reasons: map[string]int{}}
+	faults, err := sum.real(dir, false, filepath.Join(dir, "kept"))
+	if err != nil || len(faults) > 0 {
+		t.Errorf("%v %v", faults, err)
+	}
+	reasons := map[string]int{"no stores": 1, ptxsim.TooManySteps: 1, "instruction wgmma is not supported": 1}
+	if sum.entries != 4 || sum.kernels != 1 || sum.cut != 1 || !maps.Equal(sum.reasons, reasons) {
+		t.Errorf("%d kernels, %d suit, %d start, %v", sum.entries, sum.kernels, sum.cut, sum.reasons)
+	}
+
+	// A difference before the error is found, but not where the threads stopped.
+	for _, test := range []struct {
+		old, new string
+		steps    int64
+		differs  bool
+	}{
+		{"", "", 900, false},
+		{"[%d], 1", "[%d], 3", 1000, true},
+		{"bra L;", "ret;", 1000, false},
+	} {
+		start := func(text string, steps int64) outcome {
+			o, err := run([]unit{{"a.ptx", []byte(text)}}, madeUp("loops", known["loops"], 0), ptxsim.Options{Steps: steps})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return o
+		}
+		want, got := start(text, 1000), start(strings.Replace(text, test.old, test.new, 1), test.steps)
+		if d := diffStarts(want, got); (d != "") != test.differs {
+			t.Errorf("%q: %s", test.new, d)
+		}
 	}
 }

@@ -20,8 +20,11 @@ package main
 
 import (
 	"bytes"
+	"cmp"
+	"context"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -29,6 +32,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,8 +44,9 @@ import (
 // totals counts what was compared.
 type totals struct {
 	sync.Mutex
-	programs, sets, entries, kernels, outputs, assembled, stores, bad, badSets int
-	compilers                                                                  map[string]int
+	programs, sets, entries, kernels, cut, outputs, assembled, stores, bad, badSets int
+	compilers                                                                       map[string]int
+	reasons                                                                         map[string]int // why kernels were left out
 }
 
 func main() {
@@ -78,7 +83,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "equivalence: no compilers: run internal/oracles/fetch.sh --compilers")
 		os.Exit(2)
 	}
-	sum := &totals{compilers: map[string]int{}}
+	sum := &totals{compilers: map[string]int{}, reasons: map[string]int{}}
 	var group errgroup.Group
 	group.SetLimit(*jobs)
 	job := func(name string, count, bad *int, compare func() ([]fault, error)) {
@@ -111,7 +116,12 @@ func main() {
 	fmt.Printf("%8d  sets of modules: %d sets with a difference\n", sum.sets, sum.badSets)
 	fmt.Printf("%8d  programs: %d programs with a difference\n", sum.programs, sum.bad)
 	if *real != "" {
-		fmt.Printf("%8d  kernels; made-up arguments suit %d\n", sum.entries, sum.kernels)
+		fmt.Printf("%8d  kernels; made-up arguments suit %d, and the start of %d\n", sum.entries, sum.kernels, sum.cut)
+		for _, reason := range slices.SortedFunc(maps.Keys(sum.reasons), func(a, b string) int {
+			return cmp.Or(cmp.Compare(sum.reasons[b], sum.reasons[a]), cmp.Compare(a, b))
+		}) {
+			fmt.Printf("%8d  kernels end with: %s\n", sum.reasons[reason], reason)
+		}
 	}
 	fmt.Printf("%8d  kernels of programs, %d stores, %d outputs, %d of them assembled\n", sum.kernels, sum.stores, sum.outputs, sum.assembled)
 	if sum.bad+sum.badSets > 0 {
@@ -154,7 +164,7 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, host, assembles bool, di
 	if host {
 		return compareHost(p, texts, dir)
 	}
-	return sum.compare(unitsOf(texts), launcherOf(p), variants, assembles, dir)
+	return sum.compare(unitsOf(texts), launcherOf(p), nil, ptxsim.Options{}, variants, assembles, dir)
 }
 
 // compareHost compares the memory that a program leaves on the host and in the interpreter. It
@@ -194,13 +204,13 @@ func (sum *totals) set(seed uint64, assembles bool, dir string) ([]fault, error)
 			return nil, err
 		}
 	}
-	faults, err := sum.compare(s.units, launchAll, s.variants(), assembles, dir)
+	faults, err := sum.compare(s.units, launchAll, nil, ptxsim.Options{}, s.variants(), assembles, dir)
 	return slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") }), err
 }
 
 // compare compares units with their variants. It removes dir if there is no fault.
-func (sum *totals) compare(units []unit, launch launcher, variants []variant, assembles bool, dir string) ([]fault, error) {
-	res, err := compare(units, launch, variants)
+func (sum *totals) compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant, assembles bool, dir string) ([]fault, error) {
+	res, err := compare(units, launch, cut, opt, variants)
 	if err == nil {
 		err = res.want.err
 	}
@@ -240,13 +250,17 @@ var notLetters = regexp.MustCompile(`[^A-Za-z0-9]+`)
 
 func (v variant) file() string { return "out" + notLetters.ReplaceAllString(v.name, "_") + "_" }
 
-var debugTarget = regexp.MustCompile(`(?m)^\.target .*\bdebug\b`)
+var (
+	debugTarget = regexp.MustCompile(`(?m)^\.target .*\bdebug\b`)
+	target      = regexp.MustCompile(`(?m)^\.target (sm_\w+)`)
+)
 
 // inLine is the place in a message of ptxas.
 var inLine = regexp.MustCompile(`, line \d+`)
 
 // assemble assembles the outputs. The first one is not optimised; the others must not
-// have messages that it does not have. Parts can only be relocatable.
+// have messages that it does not have. Parts can only be relocatable. An output that takes longer than a
+// minute is left out: --inline=* may make kernels of any size.
 func assemble(tool string, relocatable bool, variants []variant, outputs [][]unit, dir string) (n int, faults []fault, err error) {
 	path, ok := oracles.Find(tool)
 	if !ok {
@@ -271,12 +285,24 @@ func assemble(tool string, relocatable bool, variants []variant, outputs [][]uni
 			if debugTarget.Match(u.text) {
 				level = "-O0"
 			}
-			args := []string{level, "-arch=" + oracles.GPU("sm_80"), in, "-o", cubin}
+			gpu := "sm_80"
+			if t := target.FindSubmatch(u.text); t != nil && oracles.GPU(string(t[1])) == string(t[1]) {
+				gpu = string(t[1])
+			}
+			args := []string{level, "-arch=" + gpu, in, "-o", cubin}
 			if relocatable || len(list) > 1 {
 				args = append(args, "-c")
 			}
-			said, failed := exec.Command(path, args...).CombinedOutput()
-			if bytes.Contains(said, []byte("Unsupported .version")) {
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			said, failed := exec.CommandContext(ctx, path, args...).CombinedOutput()
+			late := ctx.Err() != nil
+			cancel()
+			if late && i == 0 {
+				return n, faults, nil // what the others are compared with
+			} else if late {
+				continue
+			}
+			if bytes.Contains(said, []byte("Unsupported .version")) || bytes.Contains(said, []byte("is not defined for option 'gpu-name'")) {
 				return n, nil, nil // a module for a later ptxas
 			}
 			n++

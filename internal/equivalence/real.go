@@ -1,17 +1,16 @@
 package main
 
 import (
-	"encoding/binary"
-	"fmt"
 	"io/fs"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"ptxlink/internal/ptxsim"
+	"ptxlink/object/ptx"
 )
 
 // realPrograms returns the directories below dir that have files *.ptx. The modules of one
@@ -49,38 +48,112 @@ func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error)
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return nil, err
 	}
-	var launches []launcher
 	entries, err := entriesOf(units)
 	if err != nil {
 		return nil, err
 	}
+	known, err := contentsOf(units)
+	if err != nil {
+		return nil, err
+	}
+	var whole, cut []launcher
+	reasons := map[string]int{}
 	for _, entry := range entries[:min(len(entries), realKernels)] {
+		var best launcher
+		most, reason := 0, "no stores"
 		for style := range styles {
-			launch := madeUp(entry, style)
-			if o, err := run(units, launch, realSteps); err == nil && o.err == nil && len(o.stores) > 0 {
-				launches = append(launches, launch)
+			launch := madeUp(entry, known[entry], style)
+			o, err := run(units, launch, realRun)
+			if err != nil {
+				return nil, err
+			}
+			if o.err == nil && len(o.stores) > 0 {
+				whole, best = append(whole, launch), nil
 				break
 			}
+			if o.err != nil && len(o.stores) >= most {
+				best, most, reason = launch, len(o.stores), reasonOf(o.err)
+			}
+			if style == styles-1 {
+				reasons[reason]++
+			}
+		}
+		if best != nil && most > 0 {
+			cut = append(cut, best)
 		}
 	}
 	sum.Lock()
 	sum.entries += len(entries)
-	sum.kernels += len(launches)
+	sum.kernels += len(whole)
+	sum.cut += len(cut)
+	for reason, n := range reasons {
+		sum.reasons[reason] += n
+	}
 	sum.Unlock()
-	faults, err := sum.compare(units, func(m *ptxsim.Machine) error {
-		for _, launch := range launches {
+	// What one kernel leaves in memory may be what another one fails for.
+	for n := 0; n < len(whole); {
+		o, err := run(units, inTurn(whole[:n+1]), realRun)
+		if err != nil {
+			return nil, err
+		}
+		if o.err != nil {
+			whole = slices.Delete(whole, n, n+1)
+			continue
+		}
+		n++
+	}
+	faults, err := sum.compare(units, inTurn(whole), cut, realRun, variants, assembles, out)
+	return slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") }), err
+}
+
+// inTurn launches kernels in turn.
+func inTurn(list []launcher) launcher {
+	return func(m *ptxsim.Machine) error {
+		for _, launch := range list {
 			if err := launch(m); err != nil {
 				return err
 			}
 		}
 		return nil
-	}, variants, assembles, out)
-	return slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") }), err
+	}
 }
 
-// realSteps limits the instructions of a kernel, whose loops may go on for long, and realKernels
-// the kernels of a program: a library of templates has hundreds.
-const realSteps, realKernels = 3e5, 30
+var (
+	numbers = regexp.MustCompile(`\b(0x[0-9a-f]+|[0-9]+)\b`)
+)
+
+// reasonOf returns why a kernel was left out, without places.
+func reasonOf(err error) string {
+	e, ok := err.(*ptxsim.Error)
+	if !ok {
+		return err.Error()
+	}
+	text := e.Text
+	if strings.Contains(text, " is outside ") || strings.Contains(text, "misaligned") {
+		text, _, _ = strings.Cut(text, " at ")
+	}
+	return numbers.ReplaceAllString(text, "N")
+}
+
+// realRun limits the instructions of a kernel, whose loops may go on for long.
+var realRun = ptxsim.Options{Steps: 1e6, Sparse: true}
+
+// realKernels limits the kernels of a program: a library of templates has hundreds.
+const realKernels = 30
+
+// contentsOf returns what the parameters of the kernels hold.
+func contentsOf(units []unit) (map[string]map[place]content, error) {
+	modules, err := parse(units)
+	known := map[string]map[place]content{}
+	for _, m := range modules {
+		for i := range m.Decls {
+			if d := &m.Decls[i]; d.Kind == ptx.Entry && d.HasBody {
+				known[m.Names[d.Name]] = contents(m, d)
+			}
+		}
+	}
+	return known, err
+}
 
 // entriesOf returns the names of the kernels.
 func entriesOf(units []unit) ([]string, error) {
@@ -93,52 +166,4 @@ func entriesOf(units []unit) ([]string, error) {
 		return nil, err
 	}
 	return m.Entries(), nil
-}
-
-// styles are ways of making up arguments: whether numbers are large, what parameters of 8 bytes
-// and structs hold, and the elements of buffers.
-const styles = 2 * 2 * 3
-
-// madeUp launches a kernel with two warps. Integers are small, also as indices, and pointers
-// point to buffers of their own.
-func madeUp(entry string, style int) launcher {
-	return func(m *ptxsim.Machine) error {
-		element, pointers, number := style%3, style/3%2 == 0, [...]uint32{33, 2}[style/6]
-		buffer := func(name string) *ptxsim.Object {
-			data := make([]byte, 1<<14)
-			for i := 0; i < len(data); i += 4 {
-				v := uint32(0)
-				switch element {
-				case 1:
-					v = uint32(i / 4 % 3)
-				case 2:
-					v = math.Float32bits(float32(i/4%7) + 0.5)
-				}
-				binary.LittleEndian.PutUint32(data[i:], v)
-			}
-			return m.Alloc(name, data, 256)
-		}
-		var args []any
-		for i, size := range m.Params(entry) {
-			name := fmt.Sprintf("%s_%d", entry, i)
-			if size%8 != 0 {
-				data := make([]byte, size)
-				for at := 0; at+4 <= len(data); at += 4 {
-					binary.LittleEndian.PutUint32(data[at:], number)
-				}
-				args = append(args, data)
-				continue
-			}
-			data := make([]byte, 0, size)
-			for at := range size / 8 {
-				word := uint64(number)
-				if pointers {
-					word = buffer(fmt.Sprint(name, "_", at)).Address()
-				}
-				data = binary.LittleEndian.AppendUint64(data, word)
-			}
-			args = append(args, data)
-		}
-		return m.Launch(entry, ptxsim.Grid{Blocks: [3]int{2}, Threads: [3]int{32, 2}, Shared: 1 << 13}, args...)
-	}
 }

@@ -134,14 +134,14 @@ func parse(units []unit) (modules []*ptx.Module, err error) {
 	return modules, nil
 }
 
-// run runs a program in at most that many steps per launch, 0 for the default. An error
-// of the run is part of the outcome.
-func run(units []unit, launch launcher, steps int64) (o outcome, err error) {
+// run runs a program. An error of the run is part of the outcome.
+func run(units []unit, launch launcher, opt ptxsim.Options) (o outcome, err error) {
 	modules, err := parse(units)
 	if err != nil {
 		return o, err
 	}
-	m, err := ptxsim.New(ptxsim.Options{Trace: true, Steps: steps}, modules...)
+	opt.Trace = true
+	m, err := ptxsim.New(opt, modules...)
 	if err != nil {
 		return o, err
 	}
@@ -170,7 +170,8 @@ func run(units []unit, launch launcher, steps int64) (o outcome, err error) {
 
 // pointers returns data with its pointers replaced by what they point to: the name of
 // a function, or the name and contents of an object. Among objects of one name and no
-// linkage, addresses depend on the order.
+// linkage, addresses depend on the order. The contents of large objects, such as the stacks of gcc,
+// with pointers into themselves, are compared by name only.
 func pointers(m *ptxsim.Machine, data []byte, depth int) string {
 	if len(data)%8 != 0 || depth > 3 {
 		return string(data)
@@ -181,7 +182,9 @@ func pointers(m *ptxsim.Machine, data []byte, depth int) string {
 		addr := binary.LittleEndian.Uint64(word)
 		if addr>>56 == 0 {
 			b.Write(word)
-		} else if o := m.ObjectAt(addr); o != nil {
+		} else if o := m.ObjectAt(addr); o != nil && len(o.Data) > 1<<10 {
+			fmt.Fprintf(&b, "<%s+%d>", plain(o.Name), addr-o.Address())
+		} else if o != nil {
 			fmt.Fprintf(&b, "<%s+%d: %x>", plain(o.Name), addr-o.Address(), pointers(m, o.Data, depth+1))
 		} else if name, ok := m.Describe(addr); ok {
 			fmt.Fprintf(&b, "<%s>", plain(name))
@@ -238,6 +241,32 @@ func diff(want, got outcome, linkage map[string]bool) string {
 	return ""
 }
 
+// diffStarts returns the first difference of two outcomes that ended with an error, or "". The threads
+// may have come to other places.
+func diffStarts(want, got outcome) string {
+	if got.err == nil && reasonOf(want.err) != ptxsim.TooManySteps {
+		return fmt.Sprintf("no error, want %v", want.err)
+	}
+	type key struct{ launch, thread int }
+	left := map[key]int{}
+	for _, s := range got.stores {
+		left[key{s.Launch, s.Thread}]++
+	}
+	common := func(stores []ptxsim.Store) (kept []ptxsim.Store) {
+		n := map[key]int{}
+		for _, s := range stores {
+			if k := (key{s.Launch, s.Thread}); n[k] < left[k] {
+				n[k]++
+				kept = append(kept, s)
+			}
+		}
+		left = n
+		return kept
+	}
+	first := common(want.stores)
+	return ptxsim.DiffStores(first, common(got.stores))
+}
+
 // external returns the objects and functions that other modules or the host can name.
 func external(units []unit) (map[string]bool, error) {
 	modules, err := parse(units)
@@ -264,10 +293,17 @@ type result struct {
 	want    outcome
 }
 
-// compare runs the modules of a program, and all variants of it.
-func compare(units []unit, launch launcher, variants []variant) (res result, err error) {
-	if res.want, err = run(units, launch, 0); err != nil {
+// compare runs the modules of a program, and all variants of it. Each launch of cut ends with an error,
+// so only what comes before is compared.
+func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant) (res result, err error) {
+	if res.want, err = run(units, launch, opt); err != nil {
 		return res, err
+	}
+	starts := make([]outcome, len(cut))
+	for i, launch := range cut {
+		if starts[i], err = run(units, launch, opt); err != nil {
+			return res, err
+		}
 	}
 	linkage, err := external(units)
 	if err != nil {
@@ -292,11 +328,21 @@ func compare(units []unit, launch launcher, variants []variant) (res result, err
 		} else {
 			done[key] = true
 		}
-		got, err := run(outputs, launch, 0)
+		// An optimised kernel may need more steps, as the copies of a call are instructions.
+		more := opt
+		more.Steps *= 4
+		got, err := run(outputs, launch, more)
 		if err != nil {
 			res.faults = append(res.faults, fault{v.name, err.Error()})
 		} else if d := diff(res.want, got, linkage); d != "" {
 			res.faults = append(res.faults, fault{v.name, d})
+		}
+		for i, launch := range cut {
+			if got, err := run(outputs, launch, opt); err != nil {
+				res.faults = append(res.faults, fault{v.name, err.Error()})
+			} else if d := diffStarts(starts[i], got); d != "" {
+				res.faults = append(res.faults, fault{v.name, d})
+			}
 		}
 	}
 	return res, nil

@@ -190,8 +190,7 @@ func (r *reader) literal(o ptx.Operand, proto *ptx.Signature, n int) uint64 {
 
 // actual translates one argument or result of a call.
 func (r *reader) actual(o ptx.Operand, result bool) actual {
-	if li, ok := r.c.Reference(int(o.First)).Local(); ok && r.locals[li].slot != nil && o.End-o.First == 1 {
-		s := r.locals[li].slot
+	if s := r.slotAt(o.First); s != nil && o.End-o.First == 1 {
 		return actual{slot: s, size: s.size, reg: -1}
 	}
 	if n, bits, ok := r.anyRegister(o.First); ok {

@@ -158,12 +158,33 @@ func (m *Machine) objectAt(addr uint64) *Object {
 	return o
 }
 
+// pageSize is the size of the objects that Options.Sparse makes.
+const pageSize = 256
+
+// page returns the object of a global address that is in no other object.
+func (m *Machine) page(addr uint64) *Object {
+	base := addr &^ (pageSize - 1)
+	o := m.pages[base]
+	if o == nil {
+		if m.pages == nil {
+			m.pages = map[uint64]*Object{}
+		}
+		o = &Object{Name: fmt.Sprintf("0x%x", base), Space: ".global", Data: make([]byte, pageSize), addr: base, size: pageSize}
+		m.pages[base] = o
+	}
+	return o
+}
+
 // at returns the memory of an access, or nil and a fault. It returns the object if
 // that is in .global.
 func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object) {
 	if s == generic {
 		s = spaceAt(addr)
 		addr &^= s.window()
+	}
+	sparse := t.m.opt.Sparse && s == global
+	if sparse {
+		addr &^= uint64(size - 1)
 	}
 	if addr&uint64(size-1) != 0 {
 		t.fail("%s of %d bytes at %s is misaligned", access(store), size, t.describe(s, addr))
@@ -175,6 +196,9 @@ func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object
 		}
 	}
 	o := t.find(s, addr)
+	if sparse && (o == nil || addr-o.addr+uint64(size) > uint64(len(o.Data))) {
+		o = t.m.page(addr)
+	}
 	if o == nil {
 		t.fail("%s of %d bytes at %s is outside all objects", access(store), size, t.describe(s, addr))
 		return nil, nil

@@ -274,11 +274,9 @@ func (r *reader) named(token int32) (a address, ok bool) {
 	if li, isLocal := ref.Local(); isLocal {
 		p := r.locals[li]
 		switch {
-		case p.slot != nil && r.c.Locals[li].Count >= 0:
-			r.fail("%s: ranges of objects are not supported", r.text(token))
-			return a, false
 		case p.slot != nil:
-			a = address{base: operand{kind: opFrame, val: uint64(p.slot.off)}, fixed: param, slot: p.slot, size: p.slot.size}
+			s := r.slotAt(token)
+			a = address{base: operand{kind: opFrame, val: uint64(s.off)}, fixed: param, slot: s, size: s.size}
 			if r.c.Locals[li].Type.Space == ".local" {
 				a.fixed = local
 			}

@@ -61,10 +61,13 @@ type Options struct {
 	Steps int64
 	// Trace records stores to global memory in Machine.Stores.
 	Trace bool
+	// Sparse gives every address of global memory that is in no object zeroed memory when
+	// it is first accessed, and rounds misaligned addresses of global memory down.
+	Sparse bool
 }
 
 const (
-	sharedSize = 1 << 20  // bytes of .shared memory that a block may have
+	sharedSize = 1 << 24  // bytes of .shared memory of a block: that of all kernels of the modules
 	stackSize  = 64 << 10 // bytes of .local and .param memory per thread, and 16 times the depth of calls
 )
 
@@ -84,6 +87,7 @@ type Machine struct {
 	global   banked
 	constant banked               // .const
 	last     *Object              // the object of the latest access
+	pages    map[uint64]*Object   // see Options.Sparse
 	shared   window               // .shared, without dynamic memory
 	dynamic  *Object              // dynamic shared memory: its alignment and start
 	funcs    map[uint64]*function // by address
@@ -122,6 +126,9 @@ type Grid struct {
 	Blocks, Threads [3]int
 	Shared          int64 // bytes of dynamic shared memory
 }
+
+// TooManySteps is the text of the error of a launch that exceeds Options.Steps.
+const TooManySteps = "too many steps"
 
 // Error is a fault in a run, with its place.
 type Error struct {
@@ -215,12 +222,13 @@ func (m *Machine) Describe(addr uint64) (string, bool) {
 	return "", false
 }
 
-// ObjectAt returns the .global or .const object at a generic address, or nil.
+// ObjectAt returns the .global or .const object at a generic address, or nil. The object may be a
+// freed block of the heap.
 func (m *Machine) ObjectAt(addr uint64) *Object {
 	if spaceAt(addr) == constant {
 		return m.constant.at(addr &^ constWindow)
 	}
-	return m.objectAt(addr)
+	return m.global.at(addr)
 }
 
 // Params returns the sizes in bytes of the parameters of an entry, or nil if the module

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"ptxlink/object/ptx"
@@ -31,7 +32,8 @@ type reader struct {
 // place is where a local of a function is.
 type place struct {
 	kind  ptx.LocalKind
-	slot  *slot
+	slot  *slot   // the first one of a range
+	slots []*slot // of a range
 	param *Object // of an entry
 	sym   *symbol // a static object
 	bits  int     // of a register
@@ -65,11 +67,17 @@ func (m *Machine) scan(f *function) (*reader, error) {
 			}
 			s.addressed = l.Type.Space == ".local"
 			p.slot = s
-			count := max(1, l.Count)
 			if l.Count >= 0 {
-				s.size *= count // never named through its base
+				p.slots = make([]*slot, l.Count)
+				for n := range p.slots {
+					one := *s
+					one.name = fmt.Sprint(name, n)
+					p.slots[n] = &one
+				}
+				f.slots = append(f.slots, p.slots...)
+			} else {
+				f.slots = append(f.slots, s)
 			}
-			f.slots = append(f.slots, s)
 		case l.Kind == ptx.Object:
 			p.sym = &symbol{name: f.name + "." + name, kind: ptx.Variable, mod: f.mod}
 			if l.Type.Unsized { // .extern .shared in a body
@@ -241,6 +249,22 @@ func (r *reader) operands(n int) bool {
 		r.fail("%s has %d operands, not %d", r.op, len(r.ops), n)
 	}
 	return r.err == ""
+}
+
+// slotAt returns the object in the frame that a token names, or nil.
+func (r *reader) slotAt(token int32) *slot {
+	li, ok := r.c.Reference(int(token)).Local()
+	if !ok {
+		return nil
+	}
+	p := r.locals[li]
+	if r.c.Locals[li].Count < 0 {
+		return p.slot
+	}
+	if n, err := strconv.Atoi(r.text(token)[r.c.Locals[li].Name.Len:]); err == nil && n < len(p.slots) {
+		return p.slots[n]
+	}
+	return nil
 }
 
 // text returns the spelling of a token.

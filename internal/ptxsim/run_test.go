@@ -184,6 +184,21 @@ func TestPattern(t *testing.T) {
 	}
 }
 
+// TestSparse checks memory outside all objects, and misaligned addresses.
+func TestSparse(t *testing.T) {
+	text := ".global .align 4 .b8 g[6];\n" + kernel("add.u64 %d1, %out, 70000; st.global.u32 [%d1+2], 5; ld.u32 %r1, [%d1]; ld.global.u32 %r2, [%d1+4000]; add.u32 %r1, %r1, %r2; mov.u64 %d2, 33; st.u8 [%d2], 6; ld.global.u16 %h1, [%d2]; cvt.u32.u16 %r2, %h1; add.u32 %r1, %r1, %r2; mov.u64 %d3, g; st.global.u32 [%d3+5], 7;")
+	m, got, err := run(t, ptxsim.Options{Sparse: true, Trace: true}, 1, text)
+	if err != nil || got[0] != 5+6<<8 {
+		t.Errorf("%d %v", got[0], err)
+	}
+	if len(m.Stores) != 4 || m.Stores[2].Object[:2] != "0x" || m.Stores[1].String() != "launch 1 thread 0: st 0x0+33 06" {
+		t.Errorf("%v", m.Stores)
+	}
+	if _, _, err := run(t, ptxsim.Options{Sparse: true}, 1, kernel(".shared .u32 s; ld.shared.u32 %r1, [s+4];")); err == nil {
+		t.Error("memory outside a .shared object")
+	}
+}
+
 // TestTrace checks the record of stores, and that it survives other objects.
 func TestTrace(t *testing.T) {
 	body := kernel("mov.u32 %r1, 5; st.global.v2.u32 [g+8], {%r1, %t}; red.global.add.u32 [g], 2; mov.u64 %d1, g; st.global.u64 [p], %d1;")
@@ -320,7 +335,7 @@ func TestLaunches(t *testing.T) {
 		"1 arguments for 3 parameters": m.Launch("k", grid, out),
 		"has 4 bytes":                  m.Launch("k", grid, out, int32(1), float32(1)),
 		"no entry x":                   m.Launch("x", grid),
-		"shared memory":                m.Launch("k", ptxsim.Grid{Shared: 2 << 20}, out, int64(1), float32(1)),
+		"shared memory":                m.Launch("k", ptxsim.Grid{Shared: 32 << 20}, out, int64(1), float32(1)),
 		"of 1025 threads":              m.Launch("k", ptxsim.Grid{Threads: [3]int{1025}}, out, int64(1), float32(1)),
 	} {
 		if err == nil || !strings.Contains(err.Error(), what) {

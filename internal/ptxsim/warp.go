@@ -122,7 +122,7 @@ func (w *warp) run() *Error {
 			if t.frame == nil {
 				return nil
 			}
-			return t.fault(t.instruction(), "too many steps")
+			return t.fault(t.instruction(), TooManySteps)
 		}
 	}
 	w.turn = true
