@@ -110,7 +110,7 @@ func main() {
 		job(fmt.Sprint(s, ": ", c.Name), &sum.programs, &sum.bad, func() ([]fault, error) { return sum.one(s, c, *host, assembles(s), kept) })
 	}
 	group.Wait() // no job returns an error
-	for _, c := range compilers {
+	for _, c := range compilers[:min(len(compilers), *programs)] {
 		fmt.Printf("%8d  programs by %s\n", sum.compilers[c.Name], c.Name)
 	}
 	fmt.Printf("%8d  sets of modules: %d sets with a difference\n", sum.sets, sum.badSets)

@@ -166,6 +166,56 @@ func doStore(t *thread, in *instr) {
 	}
 }
 
+// copy is cp.async, which copies at once here.
+func (r *reader) copy() {
+	if !r.take(".async") {
+		r.fail("cp without .async is not supported")
+		return
+	}
+	if r.takeAny(".commit_group", ".wait_group", ".wait_all") != "" {
+		r.nothing()
+		return
+	}
+	to, from := &memory{space: r.space()}, &memory{space: r.space()}
+	r.dropHints()
+	if len(r.ops) != 3 && len(r.ops) != 4 {
+		r.fail("this form of cp.async is not supported")
+		return
+	}
+	to.size = int(r.source(r.ops[2], u32, false).val)
+	from.size = 1
+	r.where(r.ops[0], to)
+	r.where(r.ops[1], from)
+	count := operand{val: uint64(to.size)}
+	_, bits, _ := r.anyRegister(r.ops[len(r.ops)-1].First)
+	if bits == 1 { // whether to ignore the source
+		count = r.source(r.ops[3], pred, false)
+	} else if len(r.ops) == 4 {
+		count = r.source(r.ops[3], u32, false)
+	}
+	r.in.kind = kRun
+	r.in.run = func(t *thread, in *instr) {
+		n := int(t.get(&count))
+		if bits == 1 {
+			n = to.size * (1 - n)
+		}
+		b, _ := t.memoryAt(to, true)
+		if b == nil {
+			return
+		}
+		clear(b)
+		for i := range min(n, len(b)) {
+			one := *from
+			one.off += uint64(i)
+			v, _ := t.memoryAt(&one, false)
+			if v == nil {
+				return
+			}
+			b[i] = v[0]
+		}
+	}
+}
+
 // record adds a store to the trace.
 func (t *thread) record(op string, mem *memory, o *Object, value []byte) {
 	addr := mem.place(t)

@@ -67,6 +67,8 @@ func TestFeatures(t *testing.T) {
 		{"alloca with an alignment", 1, kernel("alloca.u64 %d1, 16, 32; and.b64 %d2, %d1, 63; cvt.u32.u64 %r1, %d2;"), []int32{32}},
 		{"depots of callees are apart", 1, ".func (.param .b32 r) f() { .local .u32 x; .reg .b32 %r; st.local.u32 [x], 5; mov.u32 %r, 1; st.param.b32 [r], %r; ret; }\n" + kernel(".local .u32 y; st.local.u32 [y], 7; { .param .b32 a; call (a), f, (); } ld.local.u32 %r1, [y];"), []int32{7}},
 
+		{"asynchronous copies", 1, ".global .align 16 .b8 g[16] = {1, 2, 3, 4, 5, 6, 7, 8};\n" + kernel(".shared .align 16 .b8 s[16]; mov.u64 %d1, g; mov.u32 %r2, s; cp.async.ca.shared.global.L2::128B [%r2], [%d1], 8; mov.u32 %r3, 1; cp.async.ca.shared.global [%r2+8], [%d1+4], 8, %r3; cp.async.commit_group; cp.async.wait_group 0; setp.eq.u32 %p1, %t, 0; ld.shared.v4.u32 {%r1, %r2, %r3, %r4}, [s]; add.u32 %r1, %r1, %r3; add.u32 %r1, %r1, %r4;"), []int32{0x04030201 + 5}},
+
 		// Constants.
 		{"constant expressions", 1, ".global .align 16 .u32 g[8] = {2*3+1, ~1, 1<<4, 256>>4, (5), -WARP_SZ, 7-2-1, 6|1&3};\n" + kernel("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [g]; ld.global.u32 %r5, [g+16]; ld.global.u32 %r6, [g+20]; ld.global.u32 %r7, [g+24]; mad.lo.s32 %r1, %r1, 100, %r2; add.s32 %r1, %r1, %r3; add.s32 %r1, %r1, %r4; add.s32 %r1, %r1, %r5; add.s32 %r1, %r1, %r6; add.s32 %r1, %r1, %r7;"), []int32{700 - 2 + 16 + 16 + 5 - 32 + 4}},
 		{"casts and octal", 1, ".global .u64 g = (.s64)(010);\n" + kernel("ld.global.u32 %r1, [g];"), []int32{8}},
@@ -102,7 +104,7 @@ func TestMoreFaults(t *testing.T) {
 		{1, kernel("{ .param .b64 p; st.param.b64 [p], %out; call free, (p); }"), "not from malloc"},
 		{1, ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n.global .b8 msg[3] = {104, 105, 0};\n" +
 			kernel("{ .param .b64 a, b, d, e; .param .b32 c; mov.u64 %d1, msg; st.param.b64 [a], %d1; call __assertfail, (a, b, c, d, e); }"), "assertion failed: hi"},
-		{1, kernel("alloca.u64 %d1, 100000;"), "stack overflow by alloca"},
+		{1, kernel("alloca.u64 %d1, 600000;"), "stack overflow by alloca"},
 		{1, kernel("{ .param .b32 a; mov.u64 %d1, a; }"), "cannot be taken"},
 		{1, kernel("mov.b64 {%r1, %r2, %r3}, %d1;"), "mov.b64 of 3 elements"},
 		{1, kernel("ld.global.v2.u32 {%r1, %r2, %r3}, [%out];"), "3 values for 2 elements"},

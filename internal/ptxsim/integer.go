@@ -313,6 +313,7 @@ func (r *reader) dotProduct() {
 func (r *reader) video() {
 	sat := r.take(".sat")
 	second := r.takeAny(".add", ".min", ".max")
+	wraps := r.takeAny(".clamp", ".wrap") == ".wrap"
 	d, at, bt := r.typ(), r.typ(), r.typ()
 	value := func(v uint64, t typ) int64 {
 		if t.signed() {
@@ -336,6 +337,15 @@ func (r *reader) video() {
 			x = max(x-y, y-x)
 		case "vmin":
 			x = min(x, y)
+		case "vshl", "vshr":
+			if y = min(int64(b), 32); wraps {
+				y = int64(b & 31)
+			}
+			if op == "vshl" {
+				x <<= y
+			} else {
+				x >>= y
+			}
 		default:
 			x = max(x, y)
 		}

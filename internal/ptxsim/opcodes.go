@@ -15,6 +15,7 @@ var opcodes = map[string]func(r *reader){
 	"min": (*reader).minMax, "max": (*reader).minMax, "abs": (*reader).absOrNeg, "neg": (*reader).absOrNeg,
 	"dp4a": (*reader).dotProduct, "dp2a": (*reader).dotProduct,
 	"vadd": (*reader).video, "vsub": (*reader).video, "vabsdiff": (*reader).video, "vmin": (*reader).video, "vmax": (*reader).video,
+	"vshl": (*reader).video, "vshr": (*reader).video,
 	"fma": (*reader).fma, "rcp": (*reader).rcp, "sqrt": (*reader).sqrt, "testp": (*reader).testp, "copysign": (*reader).copysign,
 	"rsqrt": approximate(func(x float64) float64 { return 1 / math.Sqrt(x) }),
 	"sin":   approximate(math.Sin), "cos": approximate(math.Cos), "lg2": approximate(math.Log2), "ex2": approximate(math.Exp2), "tanh": approximate(math.Tanh),
@@ -46,7 +47,7 @@ var opcodes = map[string]func(r *reader){
 	// Memory.
 	"ld": (*reader).loadOrStore, "ldu": (*reader).loadOrStore, "st": (*reader).loadOrStore,
 	"atom": (*reader).atomic, "red": (*reader).atomic,
-	"cvta": (*reader).cvta, "isspacep": (*reader).isspacep, "alloca": (*reader).alloca,
+	"cp": (*reader).copy, "cvta": (*reader).cvta, "isspacep": (*reader).isspacep, "alloca": (*reader).alloca,
 
 	// Several threads.
 	"shfl": (*reader).shfl, "vote": (*reader).vote, "match": (*reader).match, "redux": (*reader).redux, "elect": (*reader).elect,

@@ -67,8 +67,8 @@ type Options struct {
 }
 
 const (
-	sharedSize = 1 << 24  // bytes of .shared memory of a block: that of all kernels of the modules
-	stackSize  = 64 << 10 // bytes of .local and .param memory per thread, and 16 times the depth of calls
+	sharedSize = 1 << 24   // bytes of .shared memory of a block: that of all kernels of the modules
+	stackSize  = 512 << 10 // bytes of .local and .param memory per thread, as on GPUs, and 128 times the depth of calls
 )
 
 // Machine is the state of a device with modules loaded. It is not safe for

@@ -118,7 +118,7 @@ func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 	a := 2*uint64(f.align) - 1
 	base := (top + a) &^ a
 	end := base + f.size + extra
-	if end > stackSize || len(t.frames) > stackSize/16 {
+	if end > stackSize || len(t.frames) > stackSize/128 {
 		t.fail("stack overflow: %d calls, %d bytes", len(t.frames), end)
 		return nil
 	}
