@@ -403,6 +403,10 @@ var growths = []growth{
 	{name: "two chains of calls, folded", n: 1500, args: []string{"--icf"}, input: func(n int) files {
 		return append(calls(n), "b.ptx", strings.NewReplacer("k(", "l(", " f", " g").Replace(calls(n)[1]))
 	}},
+	{name: "functions that call all of two chains, folded", n: 1000, args: []string{"--icf"}, input: func(n int) files {
+		chain := strings.Replace(repeat(n, ".func f#() { call f#-; ret; }\n"), "call f0;", "bar.sync 0;", 1) + ".func f() {\n" + repeat(n, "call f#;\n") + "ret; }\n" + kernel("call f;\n")
+		return files{"a.ptx", chain, "b.ptx", strings.NewReplacer("k(", "l(", "sync 0", "sync 1").Replace(chain)}
+	}},
 	{name: "functions that are dropped, callers first", n: 500, args: []string{"-O1", "--inline=f*"}, input: func(n int) files {
 		return files{"a.ptx", repeat(n, ".func f#();\n") + strings.Replace(repeat(n, ".func f#() { call f#-; ret; }\n"), "call f0;", "", 1) + kernel(fmt.Sprintf("call f%d;\n", n-1))}
 	}},
