@@ -125,7 +125,6 @@ func TestCancelled(t *testing.T) {
 
 // TestVersion asks programs for their version, which may hang, or cannot be run.
 func TestVersion(t *testing.T) {
-	defer func(d time.Duration) { Patience = d }(Patience)
 	dir := t.TempDir()
 	program := filepath.Join(dir, "program")
 	os.WriteFile(program, []byte("#!/bin/sh\ncase $0$1 in *fails*) exit 1 ;; *hangs*) sleep 60 & echo $! >"+dir+"/id; wait ;; esac\necho release 1.2\necho warning >&2\n"), 0o777)
@@ -133,8 +132,11 @@ func TestVersion(t *testing.T) {
 		if name != "none" {
 			os.Symlink(program, filepath.Join(dir, name))
 		}
-		Patience = map[bool]time.Duration{false: time.Minute, true: 200 * time.Millisecond}[name == "hangs"]
-		said, err := Version(t.Context(), filepath.Join(dir, name))
+		ctx := t.Context()
+		if name == "hangs" {
+			ctx = WithPatience(ctx, 200*time.Millisecond)
+		}
+		said, err := Version(ctx, filepath.Join(dir, name))
 		if string(said) != want || errors.Is(err, ErrHangs) != (name == "hangs") || err != nil && !strings.HasSuffix(err.Error(), "hangs --version has not ended after 200ms [tool]") {
 			t.Errorf("%s: %q, %v", name, said, err)
 		}

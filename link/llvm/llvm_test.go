@@ -107,11 +107,9 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestLower checks what is reported of units that are compiled together.
 // TestHangs names a program that does not print its version.
 func TestHangs(t *testing.T) {
-	defer func(d time.Duration) { tool.Patience = d }(tool.Patience)
-	tool.Patience = 200 * time.Millisecond
+	ctx := tool.WithPatience(t.Context(), 200*time.Millisecond)
 	root := write(t, map[string]string{"clang": "#!/bin/sh\nsleep 60 & wait\n", "llc/llc": "#!/bin/sh\nsleep 60 & wait\n"})
 	defer func(list []string) { installed = list }(installed)
 	installed = nil
@@ -119,15 +117,16 @@ func TestHangs(t *testing.T) {
 	for _, dir := range []string{root, filepath.Join(root, "llc")} {
 		t.Setenv("PATH", dir+":/bin:/usr/bin")
 		c := Compiler{}
-		if err := c.Find(t.Context(), "", []string{dir}, []container.Unit{of("LLVM19.1")}); !errors.Is(err, tool.ErrHangs) || !strings.Contains(err.Error(), dir) {
+		if err := c.Find(ctx, "", []string{dir}, []container.Unit{of("LLVM19.1")}); !errors.Is(err, tool.ErrHangs) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%s: %v", dir, err)
 		}
 	}
-	if path, err := FindLLC(t.Context()); !errors.Is(err, tool.ErrHangs) {
+	if path, err := FindLLC(ctx); !errors.Is(err, tool.ErrHangs) {
 		t.Error(path, err)
 	}
 }
 
+// TestLower checks what is reported of units that are compiled together.
 func TestLower(t *testing.T) {
 	root := write(t, map[string]string{"clang": `#!/bin/sh
 case $1 in --version) echo "clang version 19.1.7"; exit ;; esac

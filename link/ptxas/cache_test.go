@@ -166,7 +166,7 @@ func TestCacheLimit(t *testing.T) {
 	}
 }
 
-// TestCacheDirectory checks that a directory that cannot be used gives one warning and no
+// TestCacheDir checks that a directory that cannot be used gives one warning and no
 // error.
 func TestCacheDir(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")

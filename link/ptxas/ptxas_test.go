@@ -332,14 +332,12 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// The real ptxas writes messages in the form of the script above.
 // TestHangs names a program that does not print its version, in the place of nvlink and of ptxas.
 func TestHangs(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("shell scripts stand in for programs")
 	}
-	defer func(d time.Duration) { tool.Patience = d }(tool.Patience)
-	tool.Patience = 200 * time.Millisecond
+	ctx := tool.WithPatience(t.Context(), 200*time.Millisecond)
 	dir := t.TempDir()
 	for _, name := range []string{"ptxas", "nvlink"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\nsleep 60 & wait\n"), 0o777); err != nil {
@@ -349,12 +347,12 @@ func TestHangs(t *testing.T) {
 	t.Setenv("NVLINK", "")
 	o := Options{Path: filepath.Join(dir, "ptxas")}
 	for _, explicit := range []string{"", filepath.Join(dir, "nvlink")} {
-		if path, err := o.FindNvlink(t.Context(), explicit); !errors.Is(err, tool.ErrHangs) {
+		if path, err := o.FindNvlink(ctx, explicit); !errors.Is(err, tool.ErrHangs) {
 			t.Errorf("%q, %v", path, err)
 		}
 	}
 	c := &Cache{Dir: filepath.Join(dir, "cache")}
-	key := c.Key(t.Context(), o.Path, nil, nil)
+	key := c.Key(ctx, o.Path, nil, nil)
 	var log diag.Log
 	c.Finish(&log)
 	if key != "" || len(log.Messages) != 1 || log.Messages[0].Text != "the cache is not used: "+o.Path+" --version has not ended after 200ms" {
@@ -362,6 +360,7 @@ func TestHangs(t *testing.T) {
 	}
 }
 
+// The real ptxas writes messages in the form of the script above.
 func TestRealPtxas(t *testing.T) {
 	const head = ".version 7.8\n.target sm_80\n.address_size 64\n"
 	for _, tool := range oracles.EveryPtxas() {
