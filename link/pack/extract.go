@@ -55,10 +55,10 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 	io := false
 	taken := takenNames{}
 	for i, in := range link.ObjectInputs(o.Inputs) {
+		members, unread := object.Members(ctx, in, object.Options{Arch: o.Arch, All: o.Arch == "", MaxSize: o.MaxInputSize}, &log)
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		members, unread := object.Members(ctx, in, object.Options{Arch: o.Arch, All: o.Arch == "", MaxSize: o.MaxInputSize}, &log)
 		io = io || unread
 		for _, m := range members {
 			if !m.IsPTX() {
