@@ -78,9 +78,9 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 		x.Fail("expressions are nested too deep")
 	}
 	var memory [16]int64
-	x.starts = memory[:0]
+	starts := memory[:0] // of operations
 	for x.At < end && x.Err == nil {
-		x.starts = append(x.starts, x.At)
+		starts = append(starts, x.At)
 		op := x.Uint(1)
 		if operands[op] == "" {
 			x.At--
@@ -93,7 +93,7 @@ func (m *Module) expression(l *layout, u *unit, from, end int64, depth int) (int
 	if x.Err != nil {
 		return 0, x.Err
 	}
-	grown := x.moveBranches()
+	grown := x.moveBranches(starts)
 	return end - from + grown, x.Err
 }
 
@@ -104,8 +104,7 @@ type expression struct {
 	layout   *layout
 	unit     *unit
 	depth    int
-	first    int     // the first patch of the expression
-	starts   []int64 // of operations
+	first    int // the first patch of the expression
 	branches []branch
 }
 
@@ -190,9 +189,9 @@ func (x *expression) nested() {
 	l.patches[i] = l.literal(at, inner, binary.AppendUvarint(nil, uint64(size)))
 }
 
-// moveBranches adds the patches for branches over what changes its size. It returns the bytes by
-// which the expression grows.
-func (x *expression) moveBranches() (grown int64) {
+// moveBranches adds the patches for branches over what changes its size. starts are the places of
+// the operations. It returns the bytes by which the expression grows.
+func (x *expression) moveBranches(starts []int64) (grown int64) {
 	l := x.layout
 	added := l.patches[x.first:]
 	for i := range added {
@@ -210,7 +209,7 @@ func (x *expression) moveBranches() (grown int64) {
 	}
 	for _, b := range x.branches {
 		x.At = b.at // of an error
-		if _, ok := slices.BinarySearch(x.starts, b.target); !ok && b.target != int64(len(x.Data)) {
+		if _, ok := slices.BinarySearch(starts, b.target); !ok && b.target != int64(len(x.Data)) {
 			x.Fail("a branch of an expression leads to no operation")
 			return grown
 		}
