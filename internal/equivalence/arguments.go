@@ -17,10 +17,10 @@ const styles = 2 * 2 * 3
 // gccStack is the size of the stack of a warp in programs of gcc.
 const gccStack = 1 << 14
 
-// madeUp launches a kernel with two warps, or one if it is a kernel of gcc: its warps wait for locks, so
-// what they store depends on their turns. Integers are small, also as indices, and pointers
+// madeUp launches a kernel with a number of warps, or one if it is a kernel of gcc: its warps wait for
+// locks, so what they store depends on their turns. Integers are small, also as indices, and pointers
 // point to buffers of their own. known holds what its body takes from the parameters.
-func madeUp(entry string, known map[place]content, style int) launcher {
+func madeUp(entry string, known map[place]content, style, warps int) launcher {
 	return func(m *ptxsim.Machine) error {
 		element, number, pointers := style%3, [...]uint32{33, 2}[style/3%2], style/6 == 0
 		buffer := func(name string) *ptxsim.Object {
@@ -37,7 +37,7 @@ func madeUp(entry string, known map[place]content, style int) launcher {
 			}
 			return m.Alloc(name, data, 256)
 		}
-		grid := ptxsim.Grid{Blocks: [3]int{2}, Threads: [3]int{32, 2}, Shared: 1 << 15}
+		grid := ptxsim.Grid{Blocks: [3]int{2}, Threads: [3]int{32, warps}, Shared: 1 << 15}
 		var args []any
 		for i, size := range m.Params(entry) {
 			data := make([]byte, size)

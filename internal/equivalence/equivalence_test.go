@@ -377,7 +377,7 @@ L:	st.u32 [%d], 2;
 		{"bra L;", "ret;", 1000, false},
 	} {
 		start := func(text string, steps int64) outcome {
-			o, err := run([]unit{{"a.ptx", []byte(text)}}, madeUp("loops", known["loops"], 0), ptxsim.Options{Steps: steps})
+			o, err := run([]unit{{"a.ptx", []byte(text)}}, madeUp("loops", known["loops"], 0, 2), ptxsim.Options{Steps: steps})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -241,11 +241,12 @@ func diff(want, got outcome, linkage map[string]bool) string {
 	return ""
 }
 
-// diffStarts returns the first difference of two outcomes that ended with an error, or "". The threads
-// may have come to other places.
+// diffStarts returns the first difference of two outcomes that may have ended with an error, or "". The
+// threads may have come to other places.
 func diffStarts(want, got outcome) string {
-	if got.err == nil && reasonOf(want.err) != ptxsim.TooManySteps {
-		return fmt.Sprintf("no error, want %v", want.err)
+	slow := func(o outcome) bool { return o.err != nil && reasonOf(o.err) == ptxsim.TooManySteps }
+	if (want.err == nil) != (got.err == nil) && !slow(want) && !slow(got) {
+		return fmt.Sprintf("error %v, want %v", got.err, want.err)
 	}
 	type key struct{ launch, thread int }
 	left := map[key]int{}

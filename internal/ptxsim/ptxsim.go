@@ -96,7 +96,6 @@ type Machine struct {
 	launch int
 	steps  int64
 	params window // of the running entry
-	clock  uint64
 }
 
 // Object is a piece of memory: a variable, a buffer or a block from malloc.

@@ -65,6 +65,7 @@ type thread struct {
 	local  []byte
 	carry  uint64 // CC.CF
 	heap   int    // number of blocks from malloc
+	clock  uint64
 	err    string // the fault of the current instruction
 
 	// At a warp operation.
