@@ -248,7 +248,9 @@ func (p *Store) ask(ctx context.Context, r Request, body []byte) (answer Answer,
 		if pipe, ok := p.in.(interface{ SetWriteDeadline(time.Time) error }); ok {
 			pipe.SetWriteDeadline(time.Now().Add(10 * p.patience))
 		}
-		_, err = p.in.Write(text)
+		if _, err = p.in.Write(text); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			err = errEnded // the pipe is closed
+		}
 	}
 	p.mu.Unlock()
 	if err != nil {
