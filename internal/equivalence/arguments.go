@@ -10,8 +10,8 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// styles are ways of making up arguments: whether numbers are large, what the 8 bytes hold of which
-// addresses does not know the use, and the elements of buffers.
+// styles are ways of making up arguments: whether numbers are large, whether 8 bytes whose use is not
+// known hold an address, and the elements of buffers.
 const styles = 2 * 2 * 3
 
 // gccStack is the size of the stack of a warp in programs of gcc.

@@ -124,9 +124,7 @@ func inTurn(list []launcher) launcher {
 	}
 }
 
-var (
-	numbers = regexp.MustCompile(`\b(0x[0-9a-f]+|[0-9]+)\b`)
-)
+var numbers = regexp.MustCompile(`\b(0x[0-9a-f]+|[0-9]+)\b`)
 
 // reasonOf returns why a kernel was left out, without places.
 func reasonOf(err error) string {

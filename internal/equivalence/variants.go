@@ -294,8 +294,8 @@ type result struct {
 	want    outcome
 }
 
-// compare runs the modules of a program, and all variants of it. Each launch of cut ends with an error,
-// so only what comes before is compared.
+// compare runs the modules of a program, and all variants of it. A launch of cut may end with an error;
+// only what comes before is compared.
 func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant) (res result, err error) {
 	if res.want, err = run(units, launch, opt); err != nil {
 		return res, err

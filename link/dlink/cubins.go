@@ -47,8 +47,9 @@ func taken[C any](list []C, r *link.Result) (chosen []C) {
 	return chosen
 }
 
-// Kernels returns the names of the kernels that stay where only those that the host launches do:
-// what nvlink is told when it links cubins. It returns nil if they are too many for an argument.
+// Kernels returns the names of the kernels to keep if only those that the host launches stay. nvlink
+// gets them as an argument when it links cubins; if the list is too long for one, Kernels returns nil,
+// and nvlink keeps all kernels.
 func (j *Job) Kernels(r *link.Result) (names []string) {
 	const most = 100_000 // bytes; Linux allows 128 KiB
 	for _, s := range r.Symbols() {

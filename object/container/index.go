@@ -111,8 +111,8 @@ func (x *Index) verify(r Record) error {
 	return nil
 }
 
-// header reads the header of the member at an offset. ok is false if there is none, or the member
-// is cut short.
+// header reads the header of the member at an offset. ok is false if there is no header, or if the
+// file ends before the member does.
 func (x *Index) header(at int64) (name string, size int64, ok bool) {
 	if at > int64(len(x.data))-arHeader {
 		return "", 0, false
