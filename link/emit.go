@@ -8,11 +8,8 @@ import (
 
 // emit returns the output of the plan. It makes no decisions and reports nothing.
 func (p *plan) emit() ([]byte, *LineMap) {
-	var out bytes.Buffer // which gives no errors
-	out.Grow(p.size)
-	out.Write(out.AvailableBuffer()[:p.record.size])
-	p.record.meanwhile(func() { p.pieces.Write(&out) })
-	copy(out.Bytes(), p.record.text())
+	out := bytes.NewBuffer(make([]byte, 0, p.size)) // which gives no errors
+	p.pieces.Write(out)
 	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers)
 }
 
@@ -42,42 +39,10 @@ func (r *Result) WriteTo(w io.Writer) (int64, error) {
 		n, err := w.Write(r.PTX)
 		return int64(n), err
 	}
-	var err error
-	if file, start, ok := rewritable(w); ok {
-		p.record.meanwhile(func() { err = p.stream(w, bytes.Repeat([]byte(" "), p.record.size)) })
-		if err == nil {
-			_, err = file.WriteAt(p.record.text(), start)
-		}
-	} else {
-		err = p.stream(w, p.record.text())
-	}
-	if err != nil {
+	out := bufio.NewWriterSize(w, 1<<18)
+	p.pieces.Write(out) // out keeps the first error until Flush
+	if err := out.Flush(); err != nil {
 		return 0, err
 	}
 	return int64(p.size), nil
-}
-
-// rewritable returns a file whose bytes can be replaced once they have been written,
-// and the place of the next byte.
-func rewritable(w io.Writer) (file io.WriterAt, start int64, ok bool) {
-	f, ok := w.(interface {
-		io.WriterAt
-		io.Seeker
-	})
-	if !ok {
-		return nil, 0, false
-	}
-	start, err := f.Seek(0, io.SeekCurrent) // a pipe gives an error here,
-	if err == nil {
-		_, err = f.WriteAt(nil, start) // a file opened for appending here
-	}
-	return f, start, err == nil
-}
-
-// stream writes a record and all pieces.
-func (p *plan) stream(w io.Writer, record []byte) error {
-	out := bufio.NewWriterSize(w, 1<<18)
-	out.Write(record)
-	p.pieces.Write(out) // out keeps the first error until Flush
-	return out.Flush()
 }

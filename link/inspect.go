@@ -26,7 +26,7 @@ type Object struct {
 	DataModel   string         `json:"data_model,omitempty"`
 	Producer    string         `json:"producer,omitempty"`
 	Bytes       int            `json:"bytes"`
-	Digests     []string       `json:"sha256"` // of the PTX, or of the inputs of an earlier link
+	Digests     []string       `json:"xxh64"` // of the PTX, or of the inputs of an earlier link
 	Debug       bool           `json:"debug"`
 	LineInfo    bool           `json:"line_info"`
 	Symbols     []ObjectSymbol `json:"symbols"`
@@ -86,7 +86,7 @@ func inspect(f *object.File) *Object {
 	o := &Object{
 		Name: f.Name, Path: f.Path, Options: f.PtxasOptions, Version: f.Version.String(), AddressSize: f.AddressSize,
 		HostOS: f.Host.OS, HostArch: f.Host.Arch, DataModel: f.Host.Model,
-		Producer: f.Producer, Bytes: len(f.Src.Text), Digests: f.Digests(), Debug: f.Debug, LineInfo: f.LineInfo,
+		Producer: f.Producer, Bytes: len(f.Src.Text), Digests: f.Digests, Debug: f.Debug, LineInfo: f.LineInfo,
 		Symbols: []ObjectSymbol{},
 	}
 	for _, word := range f.Target {

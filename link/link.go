@@ -94,9 +94,6 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		return nil, err
 	}
 
-	if !o.CheckOnly {
-		defer digestAhead(in.files, o.Jobs)()
-	}
 	var debug *debugSections
 	clock.pass("debug", func() { debug, err = newDebugSections(ctx, table, o, log) })
 	if err != nil {

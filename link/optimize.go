@@ -270,7 +270,7 @@ func (p *plan) replace(by *optimize.Result, numbers *lineNumbers) {
 		pieces = addStrings(pieces, sections, by.Strings)
 	}
 	p.pieces, p.firstBody, p.prototypes, p.bodies, p.changes, p.numbers = pieces, firstBody, prototypes, bodies, c, numbers
-	p.measure()
+	p.size = p.pieces.Size()
 }
 
 // addStrings adds text at the end of .debug_str, which is among the pieces from first on.

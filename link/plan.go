@@ -14,7 +14,6 @@ import (
 // plan holds every byte of one output, and the data for its Result. It is a value:
 // several outputs are several plans.
 type plan struct {
-	record record // at the start of the output
 	pieces emit.Pieces
 	size   int // bytes of the output
 
@@ -78,6 +77,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 
 	count := 8 + len(p.pragmas) + len(p.externs) + len(p.prototypes) + len(p.forwards) + len(p.variables) + len(p.aliases) + len(p.bodies)
 	pl.pieces = make(emit.Pieces, 0, count)
+	pl.record()
 	pl.header(sections.target)
 	pl.files()
 	for _, pragma := range p.pragmas {
@@ -107,13 +107,10 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 	}
 	pl.sections(sections)
 
-	pl.record(&p.record)
 	p.pieces = pl.pieces
-	p.measure()
+	p.size = p.pieces.Size()
 	return p, nil
 }
-
-func (p *plan) measure() { p.size = p.record.size + p.pieces.Size() }
 
 func (pl *planner) add(p emit.Piece) {
 	pl.pieces.Add(p)

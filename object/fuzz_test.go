@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"regexp"
 	"runtime/metrics"
-	"strings"
 	"testing"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 // FuzzMeta reads the comment that an earlier link left before a module, with any
 // contents: no panic, no hang, and allocations of at most 4 times the text.
 func FuzzMeta(f *testing.F) {
-	digest := strings.Repeat("0123456789abcdef", 4)
-	f.Add([]byte(" v=1 address_size=64 os=linux arch=x86_64 model=lp64\n   input=" + digest + "\n   input=" + digest + " "))
+	digest := "0123456789abcdef"
+	f.Add([]byte(" v=1 address_size=64 os=linux arch=x86_64 model=lp64\n   xxh64=" + digest + "\n   xxh64=" + digest + " "))
 	f.Add([]byte("os=\x00 os os= =os ==\n*/ */\n.version 8.0\n/* ptxlink-meta: os=mac"))
 	f.Add([]byte(""))
 	f.Fuzz(func(t *testing.T, meta []byte) {
@@ -31,12 +30,12 @@ func FuzzMeta(f *testing.F) {
 			return
 		}
 		var log diag.Log
-		m := newFile(parsed, "", &log)
+		m := newFile(parsed, &log)
 		least := ^uint64(0) // of several tries: others may allocate meanwhile
 		for range 3 {
-			m.digests, m.Host, m.Producer = nil, Host{}, ""
+			m.Digests, m.Host, m.Producer = nil, Host{}, ""
 			start, from := time.Now(), allocated()
-			m.readPreamble("", &log)
+			m.readPreamble(&log)
 			least = min(least, allocated()-from)
 			if took := time.Since(start); took > 10*time.Second {
 				t.Errorf("took %v for %d bytes", took, len(text))
@@ -45,15 +44,15 @@ func FuzzMeta(f *testing.F) {
 		if least > uint64(4*len(text))+1<<16 {
 			t.Errorf("allocates %d bytes for %d", least, len(text))
 		}
-		if len(m.Digests()) == 0 {
+		if len(m.Digests) == 0 {
 			t.Error("no digest")
 		}
-		for _, d := range m.Digests() {
+		for _, d := range m.Digests {
 			if !isDigest(d) {
 				t.Errorf("digest %q", d)
 			}
 		}
-		for _, word := range append([]string{m.Host.OS, m.Host.Arch, m.Host.Model}, m.Digests()...) {
+		for _, word := range append([]string{m.Host.OS, m.Host.Arch, m.Host.Model}, m.Digests...) {
 			if !regexp.MustCompile(`^[a-z0-9_]*$`).MatchString(word) {
 				t.Errorf("%q is carried on", word)
 			}

@@ -4,12 +4,14 @@ package object
 
 import (
 	"bytes"
-	"crypto/sha256"
+	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/cespare/xxhash/v2"
 
 	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
@@ -26,10 +28,9 @@ type File struct {
 	// needs it. Weak definitions of other files win over those of pulled members.
 	Pulled bool
 
-	digestLock sync.Mutex
-	digests    []string // see Digests
-	digestSet  map[string]bool
-	linkOf     map[*File]bool // see LinkOf
+	linkLock  sync.Mutex // of the rest of LinkOf
+	digestSet map[string]bool
+	linkOf    map[*File]bool
 
 	handOnce     sync.Once
 	handWritten  bool // see HandWritten
@@ -53,7 +54,10 @@ type record struct {
 
 	Debug    bool // has DWARF sections that describe code
 	LineInfo bool // has .loc lines
-	recorded int  // the number of digests that were known when the file was read
+
+	// Digests identifies the PTX: by the XXH64 of the text in hexadecimal, or, for the
+	// output of an earlier link, by those of its modules.
+	Digests []string
 }
 
 // ID names a module-scope name of one file.
@@ -115,7 +119,7 @@ func (f *File) NamePlace(name ptx.NameID) diag.Place {
 
 // newFile returns the record of a parsed module and reports errors within the
 // module.
-func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
+func newFile(m *ptx.Module, log *diag.Log) *File {
 	f := declared(m, log)
 	for _, u := range m.Uses {
 		f.Symbols[u.Name].Uses++
@@ -124,7 +128,7 @@ func newFile(m *ptx.Module, digest string, log *diag.Log) *File {
 	for _, s := range m.Sections {
 		f.Debug = f.Debug || s.Name == ".debug_info"
 	}
-	f.readPreamble(digest, log)
+	f.readPreamble(log)
 	return f
 }
 
@@ -224,48 +228,33 @@ var producers = []struct{ words, name string }{
 // record; see writeMeta in package link.
 const MetaMark = "/* ptxlink-meta:"
 
+// MetaDigest is the key of a digest in the record, and DigestLength the number of its
+// characters.
+const MetaDigest, DigestLength = "xxh64", 16
+
 // readPreamble reads the comments before .version: the producer of the module,
-// and the record of an earlier link. digest is that of the text, or empty if
-// unknown.
+// and the record of an earlier link.
 //
 // The record of the output includes the fields of this one. So a record with
 // values that ptxlink never writes is ignored as a whole, with a warning;
 // unknown keys may come from a later version and are skipped.
-func (f *File) readPreamble(digest string, log *diag.Log) {
+func (f *File) readPreamble(log *diag.Log) {
 	preamble := f.preamble()
 	if at := bytes.Index(preamble, []byte(MetaMark)); at >= 0 {
 		meta, _, _ := strings.Cut(string(preamble[at+len(MetaMark):]), "*/")
 		span := diag.Span{Off: int32(at), Len: int32(len(MetaMark))}
 		if host, digests, bad := readMeta(meta); bad == "" {
-			f.Producer, f.HostSpan, f.Host, f.digests = "ptxlink", span, host, digests
+			f.Producer, f.HostSpan, f.Host, f.Digests = "ptxlink", span, host, digests
 		} else {
 			log.Warn(diag.Record, f.At(span), "the record of an earlier link in this module is ignored: "+bad)
 		}
 	}
-	if len(f.digests) == 0 && digest != "" {
-		f.digests = []string{digest}
+	if len(f.Digests) == 0 {
+		f.Digests = []string{digest(f.Src.Text)}
 	}
-	f.recorded = len(f.digests)
 	if f.Producer == "" {
 		f.Producer = producer(preamble)
 	}
-}
-
-// DigestLength is the number of characters of a digest.
-const DigestLength = 2 * sha256.Size
-
-// Digests identifies the PTX: by the SHA-256 of the text, or, for the output of an
-// earlier link, by those of its modules. The first call may read all of the text.
-func (f *File) Digests() []string {
-	f.digestLock.Lock()
-	defer f.digestLock.Unlock()
-	if len(f.digests) == 0 {
-		sum := sha256.Sum256(f.Src.Text)
-		var text [DigestLength]byte // EncodeToString would allocate it
-		hex.Encode(text[:], sum[:])
-		f.digests = []string{string(text[:])}
-	}
-	return f.digests
 }
 
 // LinkOf reports whether f is the output of a link whose inputs include another file, or
@@ -274,29 +263,20 @@ func (f *File) LinkOf(input *File) bool {
 	if f.Producer != "ptxlink" || f == input {
 		return false
 	}
-	own, digests := f.Digests(), input.Digests()
-	f.digestLock.Lock()
-	defer f.digestLock.Unlock()
+	f.linkLock.Lock()
+	defer f.linkLock.Unlock()
 	holds, known := f.linkOf[input]
 	if !known {
 		if f.linkOf == nil {
 			f.linkOf, f.digestSet = map[*File]bool{}, map[string]bool{}
-			for _, d := range own {
+			for _, d := range f.Digests {
 				f.digestSet[d] = true
 			}
 		}
-		holds = !slices.ContainsFunc(digests, func(d string) bool { return !f.digestSet[d] })
+		holds = !slices.ContainsFunc(input.Digests, func(d string) bool { return !f.digestSet[d] })
 		f.linkOf[input] = holds
 	}
 	return holds
-}
-
-// DigestCount returns the number of Digests without computing them.
-func (f *File) DigestCount() int {
-	if f.recorded > 0 {
-		return f.recorded
-	}
-	return 1
 }
 
 // readMeta parses the fields of a record. bad describes the first error.
@@ -314,9 +294,9 @@ func readMeta(meta string) (host Host, digests []string, bad string) {
 			host.Arch = value
 		case "model":
 			host.Model = value
-		case "input":
+		case MetaDigest:
 			if !isDigest(value) {
-				return Host{}, nil, "an input is not a SHA-256 digest"
+				return Host{}, nil, "an XXH64 digest has not 16 hexadecimal digits"
 			}
 			digests = append(digests, value)
 		}
@@ -327,7 +307,11 @@ func readMeta(meta string) (host Host, digests []string, bad string) {
 	return host, digests, ""
 }
 
-// isDigest reports whether s is a SHA-256 digest in lower-case hexadecimal.
+func digest(text []byte) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, xxhash.Sum64(text)))
+}
+
+// isDigest reports whether s is an XXH64 digest in lower-case hexadecimal.
 func isDigest(s string) bool {
 	return len(s) == DigestLength && strings.Trim(s, "0123456789abcdef") == ""
 }

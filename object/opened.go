@@ -82,7 +82,7 @@ func (u *openedUnit) read(log *diag.Log) *File {
 	if f == nil {
 		return nil
 	}
-	return &File{record: f.record, digests: f.Digests()}
+	return &File{record: f.record}
 }
 
 func source(member *container.Member) *diag.Source {
@@ -102,7 +102,7 @@ func parse(member *container.Member, log *diag.Log) *File {
 		log.Error(id, diag.At(m.Src, err.Span), err.Text).WithHelp(err.Help)
 		return nil
 	}
-	f := newFile(m, member.SHA256, log)
+	f := newFile(m, log)
 	f.claim(member, log)
 	return f
 }

@@ -345,7 +345,7 @@ var growths = []growth{
 		return files{"a.ptx", repeat(n, ".visible .func _Z1fILi#EEvi() { ret; }\n")}
 	}},
 	{name: "inputs of an earlier link", n: 5000, input: func(n int) files {
-		return files{"a.raw", "// Linked by ptxlink\n/* ptxlink-meta: address_size=64" + repeat(n, "\n   input=#") + " */\n.version 7.8\n.target sm_75\n.address_size 64\n"}
+		return files{"a.raw", "// Linked by ptxlink\n/* ptxlink-meta: address_size=64" + repeat(n, "\n   xxh64=#") + " */\n.version 7.8\n.target sm_75\n.address_size 64\n"}
 	}},
 	{name: "comments", n: 100000, input: func(n int) files {
 		return files{"a.ptx", strings.Repeat("/**/", n) + strings.Repeat("//\n", n)}

@@ -38,7 +38,7 @@ func writeHostile(t *testing.T) hostileFiles {
 	}
 	comment := strings.NewReplacer("\r", " ", "\n", " ").Replace(hostile)
 	const top = ".version 7.8\n.target sm_75\n.address_size 64\n"
-	text := "//\n/* ptxlink-meta: os=linux" + comment + " input=" + comment + " */\n// " + comment + "\n" + top
+	text := "//\n/* ptxlink-meta: os=linux" + comment + " xxh64=" + comment + " */\n// " + comment + "\n" + top
 	// Long names in BSD format may contain a line end.
 	member := func(name, text string) string {
 		return fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n%s%s%s", fmt.Sprintf("#1/%d", len(name)), 0, 0, 0, "644", len(name)+len(text), name, text, strings.Repeat("\n", (len(name)+len(text))%2))

@@ -270,7 +270,7 @@ func writeInfo(w io.Writer, o *link.Object) {
 	row("debug", "%s", map[[2]bool]string{{false, false}: "none", {false, true}: "lines", {true, false}: "DWARF", {true, true}: "DWARF and lines"}[[2]bool{o.Debug, o.LineInfo}])
 	row("bytes", "%d", o.Bytes)
 	for _, d := range o.Digests {
-		row("sha256", "%s", d)
+		row("xxh64", "%s", d)
 	}
 	t.Flush()
 	writeSymbols(w, o.Symbols, func(s link.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)

@@ -35,9 +35,6 @@ type Member struct {
 	// count from 1 in every call of Open. A fatbin with one PTX has its own group.
 	Group int
 
-	// SHA256 is the digest of Text in hexadecimal, if reading computed it.
-	SHA256 string
-
 	// Options are those that a fatbin records for ptxas: "-O1 --compile-only".
 	Options string
 }

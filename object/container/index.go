@@ -303,7 +303,7 @@ func (x *Index) Read(m *Indexed) (Member, error) {
 		return Member{}, stale(x.name, "its member %s is not one PTX module", r.Name)
 	}
 	return Member{
-		Name: p.name, Text: text, Archive: true, SHA256: r.SHA256,
+		Name: p.name, Text: text, Archive: true,
 		OS: r.OS, Arch: r.Arch, Model: r.Model, AddressSize: r.AddressSize,
 	}, nil
 }
@@ -360,8 +360,7 @@ func (op *opener) describe(meta []byte, first int) {
 	for i := first; i < len(op.members); i++ {
 		m := &op.members[i]
 		digest := sha256.Sum256(m.Text)
-		m.SHA256 = hex.EncodeToString(digest[:])
-		if r, ok := hosts[m.SHA256]; ok {
+		if r, ok := hosts[hex.EncodeToString(digest[:])]; ok {
 			m.OS, m.Arch, m.Model = r.OS, r.Arch, r.Model
 		}
 	}
