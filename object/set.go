@@ -66,41 +66,48 @@ func Open(ctx context.Context, inputs []Input, o Options, log *diag.Log) (*Set, 
 	s.spelling = log.Spelling
 	jobs := parallel.Jobs(o.Jobs, small(inputs))
 	err := parallel.Each(ctx, len(inputs), jobs, func(i int) string { return "reading " + inputs[i].Name + inputs[i].Path }, func(i int) {
+		op := &opened[i]
+		op.log.Spelling = log.Spelling
 		if s.inputs[i].Opened != nil {
-			opened[i].from(&s.inputs[i], i, o)
+			op.from(&s.inputs[i], i, o)
 			return
 		}
-		opened[i].open(ctx, s.files, &s.inputs[i], i, o)
+		op.open(ctx, s.files, &s.inputs[i], i, o)
+		if op.started = len(op.units) == 1; op.started { // while the caches of the processor hold its text
+			op.units[0].start(s, &op.log)
+		}
 	})
 	if err == nil {
 		err = ctx.Err() // inputs that were not waited for have no message
 	}
-	units := 0
-	for i := range opened {
-		s.Unread = s.Unread || opened[i].unread
-		units += len(opened[i].units)
-	}
-	all := make([]*Unit, 0, units)
-	for i := range opened {
-		all = append(all, opened[i].units...)
-	}
 	if err != nil {
 		return nil, err
 	}
-	logs := log.Split(len(all))
-	err = parallel.Each(ctx, len(all), parallel.Jobs(o.Jobs, few(all)), func(i int) string { return all[i].reading() }, func(i int) {
-		all[i].start(s, &logs[i])
+	units := 0
+	var rest []*Unit
+	for i := range opened {
+		s.Unread = s.Unread || opened[i].unread
+		units += len(opened[i].units)
+		if !opened[i].started {
+			rest = append(rest, opened[i].units...)
+		}
+	}
+	logs := log.Split(len(rest))
+	err = parallel.Each(ctx, len(rest), parallel.Jobs(o.Jobs, few(rest)), func(i int) string { return rest[i].reading() }, func(i int) {
+		rest[i].start(s, &logs[i])
 	})
 	if err != nil {
 		return nil, err
 	}
-	s.Units = make([]*Unit, 0, len(all))
-	next := 0
+	s.Units = make([]*Unit, 0, units)
 	for i := range opened {
 		log.Append(&opened[i].log)
-		for ; next < len(all) && all[next].input == i; next++ {
-			log.Append(&logs[next])
-			if u := all[next]; u.Lazy || u.File != nil {
+		for _, u := range opened[i].units {
+			if !opened[i].started {
+				log.Append(&logs[0])
+				logs = logs[1:]
+			}
+			if u.Lazy || u.File != nil {
 				s.Units = append(s.Units, u)
 			}
 		}
@@ -122,23 +129,26 @@ func (u *Unit) reading() string {
 // little is a number of bytes that one goroutine reads before others are started.
 const little = 1 << 15
 
-// small reports whether the inputs are in memory, or so small that one goroutine opens
-// them before others are started. It returns false if one may have to be waited for.
+// small reports whether the inputs are so small that one goroutine reads them before others
+// are started. It returns false if one may have to be waited for.
 func small(inputs []Input) bool {
 	size := int64(0)
 	for i := range inputs {
 		in := &inputs[i]
-		if in.Text != nil || in.Opened != nil {
-			continue
-		}
-		if in.Reader != nil {
+		switch {
+		case in.Opened != nil:
+		case in.Text != nil:
+			size += int64(len(in.Text))
+		case in.Reader != nil:
 			return false
+		default:
+			info, err := os.Stat(in.Path)
+			if err != nil || !info.Mode().IsRegular() {
+				return false
+			}
+			size += info.Size()
 		}
-		info, err := os.Stat(in.Path)
-		if err != nil || !info.Mode().IsRegular() {
-			return false
-		}
-		if size += info.Size(); size > little {
+		if size > little {
 			return false
 		}
 	}
@@ -239,6 +249,8 @@ type opening struct {
 	units  []*Unit
 	log    diag.Log
 	unread bool
+	// started is set once its only unit is read as far as it is in any case.
+	started bool
 }
 
 func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int, o Options) {
@@ -429,6 +441,9 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 		f = u.opened.read(log)
 	} else {
 		f = parse(u.member, log)
+		if !s.options.Reread {
+			s.options.Map.Drop(u.member.Text)
+		}
 	}
 	if f == nil {
 		return nil

@@ -3,9 +3,12 @@
 package mapped
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"os"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"syscall"
 	"unsafe"
@@ -17,15 +20,21 @@ import (
 // Least is the size in bytes from which mapping a file is faster than reading it.
 const Least = 1 << 18
 
+var pageSize = uintptr(os.Getpagesize())
+
 // Files are mapped files that are unmapped together. It may be used concurrently.
 type Files struct {
-	list []mapping // guarded by all
+	list []mapping // guarded by all; from the highest address to the lowest, as systems map files
 }
 
 type mapping struct {
 	data []byte
 	name string
 }
+
+func (m mapping) start() uintptr { return address(m.data) }
+
+func address(data []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(data))) }
 
 // all holds the files that are mapped now, for Fault.
 var all = struct {
@@ -46,12 +55,43 @@ func (f *Files) Read(path string, limit int64, record *infile.Files) ([]byte, er
 		if data, err := mapFile(file.Fd(), int(info.Size())); err == nil {
 			all.Lock()
 			defer all.Unlock()
-			f.list = append(f.list, mapping{data, path})
+			i, _ := f.find(address(data))
+			f.list = slices.Insert(f.list, i, mapping{data, path})
 			all.files[f] = true
 			return data, nil
 		}
 	}
 	return infile.Read(file, info)
+}
+
+// Drop returns the memory of data, if it is part of a mapped file, to the system, which reads
+// it from the file again when it is next used.
+func (f *Files) Drop(data []byte) {
+	if f == nil || len(data) < Least/4 { // for less, the call takes longer than it is worth
+		return
+	}
+	all.Lock()
+	m, ok := f.at(address(data))
+	all.Unlock()
+	if ok {
+		from := (address(data) - m.start() + pageSize - 1) / pageSize * pageSize
+		to := (address(data) - m.start() + uintptr(len(data))) / pageSize * pageSize
+		dropPages(m.data[from:to])
+	}
+}
+
+// at returns the mapping that holds an address.
+func (f *Files) at(at uintptr) (m mapping, ok bool) {
+	i, _ := f.find(at)
+	if i == len(f.list) || at >= f.list[i].start()+uintptr(len(f.list[i].data)) {
+		return mapping{}, false
+	}
+	return f.list[i], true
+}
+
+// find returns the index of the first mapping that does not start behind an address.
+func (f *Files) find(at uintptr) (i int, found bool) {
+	return slices.BinarySearchFunc(f.list, at, func(m mapping, at uintptr) int { return cmp.Compare(at, m.start()) })
 }
 
 // Close unmaps the files, which must no longer be in use. It may be called again, and
@@ -89,10 +129,8 @@ func Fault(recovered any) error {
 	all.Lock()
 	defer all.Unlock()
 	for f := range all.files {
-		for _, m := range f.list {
-			if at := uintptr(unsafe.Pointer(unsafe.SliceData(m.data))); at <= fault.Addr() && fault.Addr() < at+uintptr(len(m.data)) {
-				return fmt.Errorf("%s: %w", m.name, ErrChanged)
-			}
+		if m, ok := f.at(fault.Addr()); ok {
+			return fmt.Errorf("%s: %w", m.name, ErrChanged)
 		}
 	}
 	return nil

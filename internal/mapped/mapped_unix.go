@@ -9,3 +9,5 @@ func mapFile(fd uintptr, size int) ([]byte, error) {
 }
 
 func unmapFile(data []byte) error { return syscall.Munmap(data) }
+
+func dropPages(data []byte) { syscall.Madvise(data, syscall.MADV_DONTNEED) }
