@@ -5,6 +5,7 @@ package diag
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"sort"
 	"sync"
 	"unicode/utf8"
@@ -19,8 +20,8 @@ type Source struct {
 
 	line, column int // of a source whose text is unknown; see InFile
 
-	once  sync.Once
-	lines []int32 // offset of the first byte of each line, built on first use
+	once sync.Once
+	ends []int32 // the number of line ends before each block of the text, and in all of it; built on first use
 
 	longOnce sync.Once
 	marks    []mark // of texts with long lines, built on first use
@@ -44,31 +45,45 @@ func (src *Source) Bytes(s Span) []byte { return src.Text[s.Off : s.Off+s.Len : 
 // String returns the text of the span.
 func (src *Source) String(s Span) string { return string(src.Bytes(s)) }
 
+// lineBlock is the number of bytes in which Line counts line ends.
+const lineBlock = 1024
+
 func (src *Source) index() {
 	src.once.Do(func() {
-		src.lines = append(make([]int32, 0, 1+bytes.Count(src.Text, []byte{'\n'})), 0)
-		for at := 0; ; {
-			n := bytes.IndexByte(src.Text[at:], '\n')
-			if n < 0 {
-				return
-			}
-			at += n + 1
-			src.lines = append(src.lines, int32(at))
+		n := int32(0)
+		src.ends = make([]int32, 0, 2+len(src.Text)/lineBlock)
+		for block := range slices.Chunk(src.Text, lineBlock) {
+			src.ends = append(src.ends, n)
+			n += int32(bytes.Count(block, []byte{'\n'}))
 		}
+		src.ends = append(src.ends, n)
 	})
 }
 
 // Line returns the 1-based number of the line that holds the byte at off.
 func (src *Source) Line(off int32) int {
 	src.index()
-	return sort.Search(len(src.lines), func(i int) bool { return src.lines[i] > off })
+	block := off / lineBlock
+	return 1 + int(src.ends[block]) + bytes.Count(src.Text[block*lineBlock:off], []byte{'\n'})
+}
+
+// start returns the offset of the first byte of a line.
+func (src *Source) start(line int) int32 {
+	src.index()
+	before := int32(line - 1) // line ends
+	block := max(0, sort.Search(len(src.ends), func(i int) bool { return src.ends[i] >= before })-1)
+	at := int32(block * lineBlock)
+	for n := src.ends[block]; n < before; n++ {
+		at += int32(bytes.IndexByte(src.Text[at:], '\n')) + 1
+	}
+	return at
 }
 
 // LineColumn returns the 1-based line and column of the byte at off. Columns count
 // characters, not bytes; a tab is one column.
 func (src *Source) LineColumn(off int32) (line, column int) {
 	line = src.Line(off)
-	start := src.lines[line-1]
+	start := src.start(line)
 	if off-start <= markDistance {
 		return line, 1 + utf8.RuneCount(src.Text[start:off])
 	}
@@ -100,18 +115,15 @@ func (src *Source) runes(off int32) int {
 // LineSpan returns the span of a 1-based line without its line end, or the zero
 // Span if there is no such line.
 func (src *Source) LineSpan(line int) Span {
-	src.index()
-	if line < 1 || line > len(src.lines) {
+	if line < 1 || line > src.Line(int32(len(src.Text))) {
 		return Span{}
 	}
-	from, to := src.lines[line-1], int32(len(src.Text))
-	if line < len(src.lines) {
-		to = src.lines[line] - 1
+	from := src.start(line)
+	text := src.Text[from:]
+	if end := bytes.IndexByte(text, '\n'); end >= 0 {
+		text = text[:end]
 	}
-	if to > from && src.Text[to-1] == '\r' {
-		to--
-	}
-	return Span{from, to - from}
+	return Span{from, int32(len(bytes.TrimSuffix(text, []byte{'\r'})))}
 }
 
 // Kind is the severity of a message.

@@ -85,3 +85,32 @@ func TestLineColumnCountsCharacters(t *testing.T) {
 		t.Errorf("line 1 is %q", got)
 	}
 }
+
+// TestLines compares lines with those of a text that is split, for texts whose lines end near
+// the ends of blocks.
+func TestLines(t *testing.T) {
+	for _, line := range []string{"", "a", "b\r", strings.Repeat("c", lineBlock-2), strings.Repeat("d", lineBlock-1), strings.Repeat("e", lineBlock), strings.Repeat("f", 3*lineBlock)} {
+		for _, other := range []string{"", "g", strings.Repeat("h\n", lineBlock/2)} {
+			for _, text := range []string{line, line + "\n", line + "\n" + other, other + "\n" + line + "\n" + other + line} {
+				src := &Source{Text: []byte(text)}
+				lines := strings.Split(text, "\n")
+				off := 0
+				for i, want := range lines {
+					span := src.LineSpan(i + 1)
+					if int(span.Off) != off || src.String(span) != strings.TrimSuffix(want, "\r") {
+						t.Fatalf("line %d of %.20q is at %v, want %d", i+1, text, span, off)
+					}
+					for _, at := range []int{off, off + len(want)} {
+						if n := src.Line(int32(at)); n != i+1 {
+							t.Fatalf("byte %d of %.20q is in line %d, want %d", at, text, n, i+1)
+						}
+					}
+					off += len(want) + 1
+				}
+				if span := src.LineSpan(len(lines) + 1); span != (Span{}) {
+					t.Fatalf("%.20q has a line too many, at %v", text, span)
+				}
+			}
+		}
+	}
+}
