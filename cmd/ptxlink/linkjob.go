@@ -259,9 +259,6 @@ func (j *linkJob) readOptimize() (o link.Optimize, err error) {
 		Interposable: opts.Bool("compile-only"),
 	}
 	inlines := o.Level > 0 || len(o.Inline) > 0
-	if inlines {
-		collectAt(400) // each round of inlining leaves a module behind
-	}
 	if (inlines || o.Fold) && opts.Bool("relocatable") {
 		return o, usageError("-r excludes -O, --inline and --icf", "optimise when everything is linked")
 	}

@@ -136,7 +136,11 @@ func (s *state) change(c change) (function, error) {
 	if err != nil {
 		return function{}, err
 	}
-	return function{name: c.name, linkage: c.linkage, index: c.index, text: t, m: m, decl: &m.Decls[0], calls: m.Calls, names: c.names}, nil
+	f := function{name: c.name, linkage: c.linkage, index: c.index, text: t, m: m, decl: &m.Decls[0], calls: m.Calls, names: c.names}
+	if s.prepared {
+		s.look(&f) // its callers are next
+	}
+	return f, nil
 }
 
 var writers = sync.Pool{New: func() any { return new(writer) }}
