@@ -89,9 +89,17 @@ type cxxSignature struct {
 
 // cxxType holds what a PTX parameter shows of a type.
 type cxxType struct {
-	text string
+	of   demangle.AST
 	kind byte  // 'i' integer, 'f' float, 'p' pointer, 's' another scalar, 0 unknown
 	size int64 // in bytes; 0 if it depends on the host (pointers, long)
+}
+
+// String returns the spelling of a type that classify returned.
+func (t cxxType) String() string {
+	if t.of == nil {
+		return ""
+	}
+	return demangle.ASTToString(t.of, demangle.MaxLength(8)) // limit: 256 bytes
 }
 
 // fills reports whether a value of the type may take a number of bytes.
@@ -154,10 +162,17 @@ func special(name demangle.AST) bool {
 
 // Within reports whether a name, or any part of it, is as wanted.
 func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
-	found := false
-	seen := map[demangle.AST]bool{} // substitutions occur repeatedly
+	const few = 32
+	found, n := false, 0
+	var seen map[demangle.AST]bool // of long names, in which substitutions occur repeatedly
 	name.Traverse(func(a demangle.AST) bool {
 		found = found || wanted(a)
+		if n++; n < few {
+			return !found
+		}
+		if seen == nil {
+			seen = map[demangle.AST]bool{}
+		}
 		first := !seen[a]
 		seen[a] = true
 		return first && !found
@@ -183,22 +198,16 @@ var builtins = map[string]cxxType{
 	"float": {kind: 'f', size: 4}, "double": {kind: 'f', size: 8},
 }
 
-func classify(arg demangle.AST) cxxType {
-	text := demangle.ASTToString(arg, demangle.MaxLength(8)) // limit: 256 bytes
+func classify(arg demangle.AST) (t cxxType) {
 	switch a := arg.(type) {
 	case *demangle.TypeWithQualifiers:
-		t := classify(a.Base)
-		t.text = text
-		return t
+		t = classify(a.Base)
 	case *demangle.PointerType, *demangle.ReferenceType, *demangle.RvalueReferenceType:
-		if inAddressSpace(a) { // 32 bits with --nvptx-short-ptr
-			return cxxType{text: text, kind: 's'}
+		if t.kind = 'p'; inAddressSpace(a) { // 32 bits with --nvptx-short-ptr
+			t.kind = 's'
 		}
-		return cxxType{text: text, kind: 'p'}
 	case *demangle.BuiltinType:
-		t := builtins[a.Name]
-		t.text = text
-		return t
+		t = builtins[a.Name]
 	case *demangle.TemplateParam:
 		if a.Template != nil && a.Index < len(a.Template.Args) {
 			switch inner := a.Template.Args[a.Index].(type) {
@@ -207,7 +216,8 @@ func classify(arg demangle.AST) cxxType {
 			}
 		}
 	}
-	return cxxType{text: text}
+	t.of = arg
+	return t
 }
 
 // inAddressSpace reports whether a pointer has clang's address_space or a similar
@@ -245,7 +255,7 @@ func (sig *cxxSignature) differs(d *ptx.Decl, addressSize, hidden int) string {
 			bad = x.Array || isFloat(x.Word) || x.Size() != size && !(size < 4 && x.Size() == 4)
 		}
 		if bad {
-			return fmt.Sprintf("has %s as parameter %d, but its name says %s", Describe(x), i+hidden+1, t.text)
+			return fmt.Sprintf("has %s as parameter %d, but its name says %s", Describe(x), i+hidden+1, t)
 		}
 	}
 	return ""

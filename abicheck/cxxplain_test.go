@@ -69,7 +69,7 @@ func TestPlainCxx(t *testing.T) {
 			continue
 		}
 		for i, p := range sig.params {
-			if p.text = ""; p != params[i] {
+			if p.of = nil; p != params[i] {
 				t.Errorf("%s: parameter %s is %+v, %+v by the demangler", name, strconv.Itoa(i+1), params[i], p)
 			}
 		}

@@ -74,6 +74,7 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	names := make([][]debugName, len(d.files))
 	parallel.Each(ctx, len(d.files), o.Jobs, func(i int) string { return "debug information of " + t.Files[d.files[i]].Name }, func(i int) {
 		names[i] = namesIn(t.Files[d.files[i]], d.files[i])
+		t.Files[d.files[i]].DropText()
 	})
 	if err := ctx.Err(); err != nil {
 		return nil, err

@@ -1,9 +1,10 @@
 package link
 
 import (
-	"bufio"
 	"bytes"
 	"io"
+
+	"ptxlink/internal/parallel"
 )
 
 // emit returns the output of the plan. It makes no decisions and reports nothing.
@@ -33,16 +34,23 @@ func (r *Result) Size() int {
 
 // WriteTo writes the output of a link with Options.Stream, straight from the inputs.
 // It may be called more than once.
-func (r *Result) WriteTo(w io.Writer) (int64, error) {
+func (r *Result) WriteTo(w io.Writer) (n int64, err error) {
 	p := r.plan
 	if p == nil {
 		n, err := w.Write(r.PTX)
 		return int64(n), err
 	}
-	out := bufio.NewWriterSize(w, 1<<18)
-	p.pieces.Write(out) // out keeps the first error until Flush
-	if err := out.Flush(); err != nil {
-		return 0, err
+	out := newOutput(w, parallel.Jobs(p.jobs, p.size < block))
+	defer func() { // also if a text can no longer be read
+		if err = out.close(); err != nil {
+			n = 0
+		}
+	}()
+	for i := range p.pieces {
+		p.pieces[i].Write(out)
+		if src := p.pieces[i].Src; src != nil && (i+1 == len(p.pieces) || p.pieces[i+1].Src != src) {
+			r.maps.Drop(src.Text)
+		}
 	}
 	return int64(p.size), nil
 }

@@ -27,6 +27,9 @@ func (pl *planner) functions(ctx context.Context, p *plan) {
 			if !pl.lines.ordered {
 				pl.editLines(&bodies[k], p.bodies[k].File)
 			}
+			if k+1 == len(bodies) || p.bodies[k+1].File != p.bodies[k].File {
+				pl.table.Files[p.bodies[k].File].DropText()
+			}
 		}
 	})
 	if pl.lines.ordered {

@@ -23,6 +23,7 @@ type plan struct {
 
 	layout
 	header   header
+	jobs     int  // Options.Jobs
 	debug    bool // .target carries debug
 	lineInfo bool // .loc lines are in the output
 
@@ -69,7 +70,7 @@ func newPlan(ctx context.Context, t *resolve.Table, names *resolve.Names, c chec
 		return nil, err
 	}
 	pl.lines.debug = sections
-	p := &plan{header: c.header, debug: sections.target, lineInfo: pl.lines.any()}
+	p := &plan{header: c.header, jobs: o.Jobs, debug: sections.target, lineInfo: pl.lines.any()}
 	p.layout = pl.arrange()
 	if log.Errors() > 0 {
 		return p, nil

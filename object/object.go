@@ -13,6 +13,7 @@ import (
 
 	"github.com/cespare/xxhash/v2"
 
+	"ptxlink/internal/mapped"
 	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
@@ -27,6 +28,8 @@ type File struct {
 	// Pulled is set for a member of an archive that is linked because something
 	// needs it. Weak definitions of other files win over those of pulled members.
 	Pulled bool
+
+	maps *mapped.Files // see DropText
 
 	linkLock  sync.Mutex // of the rest of LinkOf
 	digestSet map[string]bool
@@ -131,6 +134,10 @@ func newFile(m *ptx.Module, log *diag.Log) *File {
 	f.readPreamble(log)
 	return f
 }
+
+// DropText gives the memory of the text back, if it is part of a mapped file: the system reads
+// it again when it is next used. Passes call it when they have read a text.
+func (f *File) DropText() { f.maps.Drop(f.Src.Text) }
 
 // declared returns the part of the record for which an outline suffices.
 func declared(m *ptx.Module, log *diag.Log) *File {

@@ -441,12 +441,13 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 		f = u.opened.read(log)
 	} else {
 		f = parse(u.member, log)
-		if !s.options.Reread {
-			s.options.Map.Drop(u.member.Text)
-		}
 	}
 	if f == nil {
 		return nil
+	}
+	if !s.options.Reread {
+		f.maps = s.options.Map
+		f.DropText()
 	}
 	f.Path = s.inputs[u.input].Path
 	u.File, u.defines = f, nil

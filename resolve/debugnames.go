@@ -202,6 +202,9 @@ func (r *renamer) searched(lookedUp []LocalName, spellings spellings) []plainPla
 			if p.places, ok = search.PlainPlaces(f.Module, &f.Decls[p.Decl], declared); !ok {
 				codes[i] = f.Code(&f.Decls[p.Decl])
 			}
+			if i+1 == len(list) || list[i+1].File != p.File {
+				f.DropText()
+			}
 		}
 	})
 	for i := range list {

@@ -33,7 +33,7 @@ func main() {
 	// What ends Go itself, such as a failed allocation, is then SIGABRT; it would
 	// be exit code 2, which is wrong usage.
 	debug.SetTraceback("crash")
-	collectAt(800) // most of what a link allocates lives to its end
+	collectAt(2000) // most of what a link allocates lives to its end
 	failWrites()
 	os.Exit(untilSignal(os.Stderr, func(ctx context.Context) int {
 		return run(ctx, calledAs(os.Args[0], os.Args[1:]), os.Stdin, os.Stdout, os.Stderr)

@@ -103,6 +103,7 @@ func prepare(ctx context.Context, modules []*Module, jobs int, log *diag.Log) (w
 	logs, usable := log.Split(len(modules)), make([]bool, len(modules))
 	err = parallel.Each(ctx, len(modules), jobs, func(i int) string { return "debug information of " + modules[i].File.Name }, func(i int) {
 		usable[i] = !modules[i].Lines && modules[i].usable(ctx, &logs[i])
+		modules[i].File.DropText()
 	})
 	if err != nil {
 		return nil, nil, err
