@@ -32,8 +32,9 @@ func (r *Result) Size() int {
 	return len(r.PTX)
 }
 
-// WriteTo writes the output of a link with Options.Stream, straight from the inputs.
-// It may be called more than once.
+// WriteTo writes the output of a link with Options.Stream, straight from the inputs. It may be
+// called more than once. Unless Jobs is 1, it calls w.Write in another goroutine, one call at a
+// time.
 func (r *Result) WriteTo(w io.Writer) (n int64, err error) {
 	p := r.plan
 	if p == nil {
