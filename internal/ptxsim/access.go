@@ -65,7 +65,6 @@ func (mem *memory) place(t *thread) uint64 {
 func (r *reader) where(o ptx.Operand, mem *memory) {
 	mem.address = r.address(o)
 	switch {
-	case r.err != "":
 	case mem.fixed != generic && mem.fixed != mem.space && !(mem.space == generic && mem.fixed == global):
 		r.fail("%s is in %s", r.operandText(o), mem.fixed)
 	case mem.index.reg.kind == opConst && mem.address.size >= 0 && (mem.slot == nil || !mem.slot.unsized) && (int64(mem.off) < 0 || int64(mem.off)+int64(mem.size) > mem.address.size):
@@ -86,11 +85,9 @@ func (t *thread) memoryAt(mem *memory, store bool) ([]byte, *Object) {
 	}
 	if addr&uint64(mem.size-1) != 0 {
 		t.fail("%s of %d bytes at %s+%d is misaligned", access(store), mem.size, mem.slot.name, mem.off)
-		return nil, nil
 	}
 	if addr+uint64(mem.size) > t.frame.end() {
 		t.fail("%s of %d bytes at %s+%d is outside the frame", access(store), mem.size, mem.slot.name, mem.off)
-		return nil, nil
 	}
 	return t.local[addr : addr+uint64(mem.size)], nil
 }
@@ -108,9 +105,7 @@ func (r *reader) loadOrStore() {
 		r.fail("%s of %s", r.op, t.word)
 	}
 	mem.t, mem.size = t, lanes*t.bits/8
-	if !r.operands(2) {
-		return
-	}
+	r.operands(2)
 	value, at := r.ops[0], r.ops[1]
 	r.in.kind, r.in.mem, r.in.run = kRun, mem, doLoad
 	translate := func(o ptx.Operand, t typ) operand {
@@ -138,9 +133,6 @@ func (r *reader) loadOrStore() {
 func doLoad(t *thread, in *instr) {
 	mem := in.mem
 	b, _ := t.memoryAt(mem, false)
-	if b == nil {
-		return
-	}
 	n := mem.t.bits / 8
 	for i, lane := range mem.lanes {
 		v := load(b[i*n : i*n+n])
@@ -154,9 +146,6 @@ func doLoad(t *thread, in *instr) {
 func doStore(t *thread, in *instr) {
 	mem := in.mem
 	b, o := t.memoryAt(mem, true)
-	if b == nil {
-		return
-	}
 	n := mem.t.bits / 8
 	for i := range mem.lanes {
 		store(b[i*n:i*n+n], t.get(&mem.lanes[i]))
@@ -170,7 +159,6 @@ func doStore(t *thread, in *instr) {
 func (r *reader) copy() {
 	if !r.take(".async") {
 		r.fail("cp without .async is not supported")
-		return
 	}
 	if r.takeAny(".commit_group", ".wait_group", ".wait_all") != "" {
 		r.nothing()
@@ -180,7 +168,6 @@ func (r *reader) copy() {
 	r.dropHints()
 	if len(r.ops) != 3 && len(r.ops) != 4 {
 		r.fail("this form of cp.async is not supported")
-		return
 	}
 	to.size = int(r.source(r.ops[2], u32, false).val)
 	from.size = 1
@@ -200,17 +187,11 @@ func (r *reader) copy() {
 			n = to.size * (1 - n)
 		}
 		b, _ := t.memoryAt(to, true)
-		if b == nil {
-			return
-		}
 		clear(b)
 		for i := range min(n, len(b)) {
 			one := *from
 			one.off += uint64(i)
 			v, _ := t.memoryAt(&one, false)
-			if v == nil {
-				return
-			}
 			b[i] = v[0]
 		}
 	}
@@ -230,9 +211,7 @@ func (r *reader) cvta() {
 	if s == generic || t.bits != 64 {
 		r.fail("cvta without a state space, or of 32 bits")
 	}
-	if !r.operands(2) {
-		return
-	}
+	r.operands(2)
 	r.result(64)
 	window := s.window()
 	if r.f.decl.Kind == ptx.Func && s == param {
@@ -289,12 +268,12 @@ func (r *reader) offset(o ptx.Operand) (x index) {
 	if o.End-o.First == 1 {
 		return x
 	}
-	e := r.expr(o.First+1, o.End)
+	e := r.expr("operand", o, o.First+1, o.End)
 	if !e.is('+') && !e.is('-') {
 		e.fail("not understood")
 	}
 	x.off = e.sum()
-	r.end(e, "operand", o)
+	e.done()
 	return x
 }
 
@@ -308,7 +287,6 @@ func (r *reader) alloca() {
 	t := r.typ()
 	if len(r.ops) != 2 && len(r.ops) != 3 || t.bits != 64 {
 		r.fail("this form of alloca is not supported")
-		return
 	}
 	r.in.kind = kRun
 	r.in.dst, _ = r.dest(r.ops[0], 64)
@@ -322,7 +300,6 @@ func (r *reader) alloca() {
 		at := alignedTo(t.frame.end()+redZone, int64(align))
 		if at+size > stackSize || size > 1<<30 {
 			t.fail("stack overflow by alloca of %d bytes", size)
-			return
 		}
 		t.fill(at, at+size)
 		t.frame.dynamic = append(t.frame.dynamic, dynamicObject{at, size})

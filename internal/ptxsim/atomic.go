@@ -27,9 +27,7 @@ func (r *reader) atomic() {
 	if op == ".cas" {
 		n++
 	}
-	if !r.operands(n) {
-		return
-	}
+	r.operands(n)
 	r.in.kind, r.in.mem, r.in.run = kRun, mem, doAtomic
 	ops := r.ops
 	if result {
@@ -48,12 +46,8 @@ func (r *reader) atomic() {
 func doAtomic(t *thread, in *instr) {
 	mem := in.mem
 	b, o := t.memoryAt(mem, true)
-	if b == nil {
-		return
-	}
 	if o == nil && mem.space != shared && spaceAt(t.get(&mem.base)+mem.off) != shared {
 		t.fail("an atomic operation outside .global and .shared")
-		return
 	}
 	x, y := t.get(&in.src[0]), t.get(&in.src[1])
 	old := load(b)

@@ -25,9 +25,7 @@ func (r *reader) bfe() {
 // bfi is PTX ISA, bfi: it has four sources.
 func (r *reader) bfi() {
 	t := r.typ()
-	if !r.operandsOf(t, t, u32, u32) {
-		return
-	}
+	r.operandsOf(t, t, u32, u32)
 	r.result(t.bits)
 	r.in.kind = kRun
 	n := t.bits

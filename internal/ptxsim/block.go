@@ -46,14 +46,13 @@ const resident = 64
 // Launch runs an entry until all threads have exited. The arguments are integers and
 // floats of the size of their parameter, objects (their address), or []byte. Memory
 // keeps its contents from launch to launch. After an error the machine is of no use.
-func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
+func (m *Machine) Launch(entry string, grid Grid, args ...any) (err error) {
+	defer catch(&err)
 	f := m.entry(entry)
 	if f == nil {
-		return &Error{Thread: -1, Text: fmt.Sprintf("no entry %s", entry)}
+		failLaunch("", "no entry %s", entry)
 	}
-	if err := m.arguments(f, args); err != nil {
-		return err
-	}
+	m.arguments(f, args)
 	total := 1
 	size := 1
 	for i := range 3 {
@@ -62,25 +61,19 @@ func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
 		size *= grid.Threads[i]
 	}
 	if size > 1024 {
-		return &Error{Thread: -1, Text: fmt.Sprintf("a block of %d threads", size)}
+		failLaunch("", "a block of %d threads", size)
 	}
 	m.launch++
 	m.steps = 0
 	var blocks []*block
 	for next := 0; next < total || len(blocks) > 0; {
 		for ; next < total && len(blocks) < resident; next++ {
-			b, err := m.newBlock(f, grid, next, size)
-			if err != nil {
-				return err
-			}
-			blocks = append(blocks, b)
+			blocks = append(blocks, m.newBlock(f, grid, next, size))
 		}
 		// A block runs for as long as it can, then the next one.
 		kept := blocks[:0]
 		for _, b := range blocks {
-			if err := b.run(); err != nil {
-				return err
-			}
+			b.run()
 			if b.left > 0 {
 				kept = append(kept, b)
 			}
@@ -90,22 +83,26 @@ func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
 	return nil
 }
 
+// failLaunch ends a launch before code is executed.
+func failLaunch(function, format string, args ...any) {
+	panic(&Error{Function: function, Thread: -1, Text: fmt.Sprintf(format, args...)})
+}
+
 // arguments fills the parameters of an entry.
-func (m *Machine) arguments(f *function, args []any) error {
+func (m *Machine) arguments(f *function, args []any) {
 	m.params = f.entry
 	if len(args) != len(m.params.objects) {
-		return &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("%d arguments for %d parameters", len(args), len(m.params.objects))}
+		failLaunch(f.name, "%d arguments for %d parameters", len(args), len(m.params.objects))
 	}
 	for i, o := range m.params.objects {
 		o.Data = bytesOf(args[i])
 		if int64(len(o.Data)) != o.size {
-			return &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("argument %d has %d bytes, its parameter %d", i, len(o.Data), o.size)}
+			failLaunch(f.name, "argument %d has %d bytes, its parameter %d", i, len(o.Data), o.size)
 		}
 	}
-	return nil
 }
 
-func (m *Machine) newBlock(f *function, grid Grid, index, size int) (*block, error) {
+func (m *Machine) newBlock(f *function, grid Grid, index, size int) *block {
 	b := &block{m: m, grid: grid, index: index, size: size, left: size}
 	b.id = coordinates(index, grid.Blocks)
 	d := *m.dynamic
@@ -113,7 +110,7 @@ func (m *Machine) newBlock(f *function, grid Grid, index, size int) (*block, err
 	b.dynamic = &d
 	end := d.addr + uint64(d.size)
 	if end > sharedSize {
-		return nil, &Error{Function: f.name, Thread: -1, Text: fmt.Sprintf("%d bytes of shared memory", end)}
+		failLaunch(f.name, "%d bytes of shared memory", end)
 	}
 	b.shared = bytes.Repeat([]byte{m.opt.Fill}, int(end))
 	for i := range size {
@@ -125,13 +122,9 @@ func (m *Machine) newBlock(f *function, grid Grid, index, size int) (*block, err
 		w.threads = append(w.threads, t)
 		w.left++
 		b.threads = append(b.threads, t)
-		fr := t.enter(f, nil, 0)
-		if fr == nil {
-			return nil, &Error{Function: f.name, Thread: t.number(), Text: t.err}
-		}
-		t.push(fr)
+		t.push(t.enter(f, nil, 0))
 	}
-	return b, nil
+	return b
 }
 
 func coordinates(i int, extent [3]int) [3]uint32 {
@@ -151,26 +144,22 @@ func (b *block) findShared(addr uint64) *Object {
 
 // run gives every warp turns until all threads have exited, or 100 turns each have
 // passed.
-func (b *block) run() *Error {
+func (b *block) run() {
 	for turn := 0; b.left > 0 && turn < 100; turn++ {
 		before := b.m.steps
 		for _, w := range b.warps {
-			if w.left == 0 {
-				continue
-			}
-			if err := w.run(); err != nil {
-				return err
+			if w.left > 0 {
+				w.run()
 			}
 		}
 		if b.m.steps == before {
-			return b.deadlock()
+			b.deadlock()
 		}
 	}
-	return nil
 }
 
-// deadlock returns the error for a block in which no thread can run.
-func (b *block) deadlock() *Error {
+// deadlock ends the launch of a block in which no thread can run.
+func (b *block) deadlock() {
 	places := map[string]int{}
 	var first *thread
 	for _, t := range b.threads {
@@ -188,7 +177,7 @@ func (b *block) deadlock() *Error {
 		list = append(list, fmt.Sprintf("%d threads wait in %s", n, p))
 	}
 	sort.Strings(list)
-	return first.fault(first.instruction(), "deadlock: "+strings.Join(list, ", "))
+	first.failAt(first.instruction(), "deadlock: %s", strings.Join(list, ", "))
 }
 
 // arrive brings a thread to a barrier (PTX ISA, bar and barrier).
@@ -196,7 +185,6 @@ func (t *thread) arrive(in *instr) {
 	n := t.get(&in.src[0])
 	if n >= 16 {
 		t.fail("there is no barrier %d", n)
-		return
 	}
 	b := &t.block.bars[n]
 	count := 0
@@ -204,14 +192,12 @@ func (t *thread) arrive(in *instr) {
 		count = int(t.get(&in.src[1]))
 		if count <= 0 || count%32 != 0 || count > (t.block.size+31)/32*32 {
 			t.fail("barrier %d for %d threads of a block of %d", n, count, t.block.size)
-			return
 		}
 	}
 	if len(b.waiting) == 0 && b.arrived == 0 {
 		*b = barrier{all: true, count: count}
 	} else if b.count != count {
 		t.fail("barrier %d for %d threads, which others reached for %d", n, count, b.count)
-		return
 	}
 	if in.bar.red != "" {
 		p := t.get(&in.src[2])
@@ -229,7 +215,7 @@ func (t *thread) arrive(in *instr) {
 }
 
 // barriers releases the threads of barriers that are complete.
-func (b *block) barriers() *Error {
+func (b *block) barriers() {
 	for i := range b.bars {
 		bar := &b.bars[i]
 		if len(bar.waiting) == 0 {
@@ -248,7 +234,7 @@ func (b *block) barriers() *Error {
 		for _, t := range bar.waiting {
 			in := t.instruction()
 			if u := at[t.warp]; u != nil && in.bar.aligned && !u.sameCode(t) {
-				return t.fault(in, fmt.Sprintf("an aligned barrier, which thread %d of the warp reached at another place", u.number()))
+				t.failAt(in, "an aligned barrier, which thread %d of the warp reached at another place", u.number())
 			}
 			at[t.warp] = t
 		}
@@ -267,7 +253,6 @@ func (b *block) barriers() *Error {
 		}
 		*bar = barrier{}
 	}
-	return nil
 }
 
 // sameCode reports whether two threads are at the same instruction of the same

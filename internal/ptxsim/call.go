@@ -46,19 +46,17 @@ func (r *reader) label(token int32) int32 {
 
 func (r *reader) branch() {
 	r.take(".uni")
-	if !r.operands(1) {
-		return
-	}
+	r.operands(1)
 	r.in.kind, r.in.targets = kBra, []int32{r.label(r.ops[0].First)}
 }
 
 // indexedBranch is brx.idx with its list of labels.
 func (r *reader) indexedBranch() {
 	r.take(".uni")
-	if !r.take(".idx") || !r.operands(2) {
+	if !r.take(".idx") {
 		r.fail("brx without .idx is not supported")
-		return
 	}
+	r.operands(2)
 	r.in.kind = kBrx
 	r.in.src[0] = r.source(r.ops[0], u32, false)
 	list := r.label(r.ops[1].First)
@@ -108,7 +106,6 @@ func (r *reader) call() {
 	}
 	if len(ops) == 0 {
 		r.fail("call without a function")
-		return
 	}
 	target := ops[0]
 	ops = ops[1:]
@@ -210,13 +207,10 @@ func (t *thread) doCall(in *instr) {
 	if c.sym != nil {
 		if c.sym.fn == nil && c.sym.builtin == nil {
 			t.fail("call of %s, which is not defined", c.sym.name)
-			return
 		}
 		if c.sym.builtin != nil {
 			c.sym.builtin(t, c)
-			if t.err == "" {
-				t.frame.pc++
-			}
+			t.frame.pc++
 			return
 		}
 		f = c.sym.fn
@@ -224,25 +218,19 @@ func (t *thread) doCall(in *instr) {
 		addr := t.get(&c.target)
 		if f = t.m.funcs[addr]; f == nil {
 			t.fail("call of 0x%x, which is not a function", addr)
-			return
 		}
 		if c.proto != nil && !(agree(c.proto.Results, f.results) && agree(c.proto.Params, f.params)) {
 			t.fail("call of %s through a prototype with other sizes", f.name)
-			return
 		}
 	}
 	if len(c.args) != len(f.params) || len(c.results) != len(f.results) {
 		t.fail("call of %s with %d arguments and %d results, which has %d and %d", f.name, len(c.args), len(c.results), len(f.params), len(f.results))
-		return
 	}
 	extra := uint64(0)
 	if n := len(f.params); n > 0 && f.params[n-1].slot != nil && f.params[n-1].slot.unsized {
 		extra = uint64(max(0, c.args[n-1].size))
 	}
 	fr := t.enter(f, in, extra)
-	if fr == nil {
-		return
-	}
 	for i, p := range f.params {
 		a := &c.args[i]
 		size := p.size
@@ -252,7 +240,6 @@ func (t *thread) doCall(in *instr) {
 		}
 		if a.size >= 0 && a.size != size {
 			t.fail("argument %d of the call of %s has %d bytes, its parameter %d", i, f.name, a.size, size)
-			return
 		}
 		t.put(&p, fr, t.bytesOf(a, t.frame, size))
 	}
@@ -301,7 +288,6 @@ func (t *thread) doReturn() {
 		a := &c.results[i]
 		if a.size >= 0 && a.size != res.size {
 			t.fail("result %d of %s has %d bytes, %d expected", i, fr.fn.name, res.size, a.size)
-			return
 		}
 		t.put(a, caller, t.bytesOf(&res, fr, res.size))
 	}

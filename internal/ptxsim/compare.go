@@ -58,8 +58,7 @@ func relate[T uint64 | float64](a, b T) relation {
 	return unordered
 }
 
-// comparison translates the comparison of set and setp and its sources, or returns nil. The
-// result combines the comparison with operand c.
+// comparison translates the comparison of set and setp and its sources. The result combines the comparison with operand c.
 func (r *reader) comparison() func(a, b, c uint64) (p, q bool) {
 	op := r.takeIf(isComparison)
 	with := r.takeAny(".and", ".or", ".xor")
@@ -69,15 +68,12 @@ func (r *reader) comparison() func(a, b, c uint64) (p, q bool) {
 	cmp := compare(op, t)
 	if t.pair || t.class == 'p' || t.class == 'b' && op != ".eq" && op != ".ne" || cmp == nil {
 		r.fail("%s%s%s is not supported", r.op, op, t.word)
-		return nil
 	}
 	sources := []typ{t, t}
 	if with != "" {
 		sources = append(sources, pred)
 	}
-	if !r.operandsOf(sources...) {
-		return nil
-	}
+	r.operandsOf(sources...)
 	return func(a, b, c uint64) (p, q bool) {
 		if ftz && t.float() {
 			a, b = f.flush(a), f.flush(b)
@@ -99,9 +95,6 @@ func (r *reader) comparison() func(a, b, c uint64) (p, q bool) {
 // setp is PTX ISA, setp.
 func (r *reader) setp() {
 	fn := r.comparison()
-	if fn == nil {
-		return
-	}
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 1)
 	if r.in.dst2 < 0 {
 		r.in.mask = 1
@@ -120,9 +113,6 @@ func (r *reader) setp() {
 func (r *reader) set() {
 	d := r.typ()
 	fn := r.comparison()
-	if fn == nil {
-		return
-	}
 	yes := mask(d.bits)
 	if d.float() {
 		yes = d.format().round(1, toNearest)

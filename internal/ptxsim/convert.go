@@ -21,15 +21,12 @@ func (r *reader) cvt() {
 	d, s := r.typ(), r.typ()
 	if d.class == 'b' || s.class == 'b' || d.class == 'p' || s.class == 'p' || s.pair {
 		r.fail("cvt%s%s is not supported", d.word, s.word)
-		return
 	}
 	if d.pair {
 		r.packed(d, s, mode, relu)
 		return
 	}
-	if !r.operands(2) {
-		return
-	}
+	r.operands(2)
 	var fn aluFunc
 	switch {
 	case !d.float() && !s.float():

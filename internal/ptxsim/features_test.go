@@ -105,6 +105,7 @@ func TestMoreFaults(t *testing.T) {
 		{1, ".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n.global .b8 msg[3] = {104, 105, 0};\n" +
 			kernel("{ .param .b64 a, b, d, e; .param .b32 c; mov.u64 %d1, msg; st.param.b64 [a], %d1; call __assertfail, (a, b, c, d, e); }"), "assertion failed: hi"},
 		{1, kernel("alloca.u64 %d1, 600000;"), "stack overflow by alloca"},
+		{1, kernel(".local .b8 big[600000];"), "k: stack overflow: "},
 		{1, kernel("{ .param .b32 a; mov.u64 %d1, a; }"), "cannot be taken"},
 		{1, kernel("mov.b64 {%r1, %r2, %r3}, %d1;"), "mov.b64 of 3 elements"},
 		{1, kernel("ld.global.v2.u32 {%r1, %r2, %r3}, [%out];"), "3 values for 2 elements"},

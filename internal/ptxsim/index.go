@@ -25,7 +25,7 @@ func (r *reader) indexed(o ptx.Operand) bool {
 func (r *reader) index(o ptx.Operand) (x index) {
 	x.scale = r.scale(o.First)
 	at, end := o.First+2, o.End-1
-	e := r.expr(at, end)
+	e := r.expr("index", o, at, end)
 	if n, bits, ok := r.anyRegister(at); ok {
 		if bits != 32 && bits != 64 {
 			r.fail("register %s has %d bits and cannot be an index", r.text(at), bits)
@@ -35,10 +35,10 @@ func (r *reader) index(o ptx.Operand) (x index) {
 			e.fail("'+' expected")
 		}
 	}
-	if e.at < end && e.err == "" {
+	if e.at < end {
 		x.off = e.sum()
 	}
-	r.end(e, "index", o)
+	e.done()
 	return x
 }
 
@@ -61,7 +61,6 @@ func (r *reader) scale(token int32) uint64 {
 	}
 	if found == nil {
 		r.fail("%s is not declared before %s", r.text(token), r.f.name)
-		return 1
 	}
 	return r.step(found.Type, token)
 }
@@ -70,7 +69,6 @@ func (r *reader) step(t ptx.Type, token int32) uint64 {
 	switch {
 	case !t.Array:
 		r.fail("index on %s, which is not an array", r.text(token))
-		return 1
 	case t.Unsized:
 		return 1
 	}

@@ -24,13 +24,16 @@ func (mod *module) dims(span diag.Span) (list []int64) {
 
 // initialise stores the initial value that Tokens[first:end] begins with (PTX ISA,
 // Initializers). What it leaves out is zero.
-func (m *Machine) initialise(mod *module, c *ptx.Code, first, end int32, t ptx.Type, dims []int64, o *Object) error {
-	in := initialiser{expr: expr{m: m, mod: mod, c: c, at: first, end: end}, word: t.Word, size: ptx.TypeSize(t.Word), o: o}
+func (m *Machine) initialise(mod *module, c *ptx.Code, first, end int32, t ptx.Type, dims []int64, o *Object) {
+	in := &initialiser{expr: expr{m: m, mod: mod, c: c, at: first, end: end}, word: t.Word, size: ptx.TypeSize(t.Word), o: o}
+	in.fail = func(why string) {
+		mod.fail(c.Tokens[min(in.at, int32(len(c.Tokens)-1))].Off, "initial value of %s: %s", o.Name, why)
+	}
 	if t.Vector > 0 {
 		dims = append(dims, int64(t.Vector))
 	}
 	if in.size == 0 || ptx.Opaque(t.Word) {
-		return mod.errorAt(c.Tokens[first].Off, "initial values of %s are not supported", t.Word)
+		mod.fail(c.Tokens[first].Off, "initial values of %s are not supported", t.Word)
 	}
 	if len(dims) == 0 && in.is('{') { // .u32 x = {1}
 		dims = []int64{1}
@@ -39,10 +42,6 @@ func (m *Machine) initialise(mod *module, c *ptx.Code, first, end int32, t ptx.T
 	if in.at < in.end && !in.is(',') && !in.is(';') {
 		in.fail("text behind the initial value")
 	}
-	if in.err != "" {
-		return mod.errorAt(c.Tokens[min(in.at, int32(len(c.Tokens)-1))].Off, "initial value of %s: %s", o.Name, in.err)
-	}
-	return nil
 }
 
 type initialiser struct {
@@ -56,12 +55,8 @@ type initialiser struct {
 func (in *initialiser) value(dims []int64, off int64) {
 	if len(dims) == 0 {
 		v := in.scalar(in.word)
-		if in.err != "" {
-			return
-		}
 		if off+in.size > int64(len(in.o.Data)) {
 			in.fail("more values than elements")
-			return
 		}
 		store(in.o.Data[off:off+in.size], v)
 		return
@@ -70,14 +65,10 @@ func (in *initialiser) value(dims []int64, off int64) {
 	for _, d := range dims[1:] {
 		step *= d
 	}
-	if !in.take('{') {
-		in.fail("'{' expected")
-		return
-	}
-	for n := int64(0); in.err == "" && !in.take('}'); n++ {
+	in.expect('{')
+	for n := int64(0); !in.take('}'); n++ {
 		if dims[0] >= 0 && n >= dims[0] {
 			in.fail("more values than elements")
-			return
 		}
 		in.value(dims[1:], off+n*step)
 		if !in.is('}') {
@@ -92,18 +83,11 @@ type expr struct {
 	mod     *module
 	c       *ptx.Code
 	at, end int32
-	err     string
+	fail    func(why string) // does not return
 }
 
 func (e *expr) is(ch byte) bool {
 	return e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Punct && e.c.Tokens[e.at].Ch == ch
-}
-
-// fail records the first error.
-func (e *expr) fail(text string) {
-	if e.err == "" {
-		e.err = text
-	}
 }
 
 // expect takes a byte that must be there.
@@ -119,6 +103,13 @@ func (e *expr) take(ch byte) bool {
 		return true
 	}
 	return false
+}
+
+// done checks that the expression goes to the end.
+func (e *expr) done() {
+	if e.at < e.end {
+		e.fail("not understood")
+	}
 }
 
 // scalar reads a value of a type.
@@ -144,7 +135,7 @@ func (e *expr) scalar(word string) uint64 {
 
 func (e *expr) sum() uint64 {
 	v := e.product()
-	for e.err == "" {
+	for {
 		switch {
 		case e.take('+'):
 			v += e.product()
@@ -158,12 +149,11 @@ func (e *expr) sum() uint64 {
 			return v
 		}
 	}
-	return v
 }
 
 func (e *expr) product() uint64 {
 	v := e.unary()
-	for e.err == "" {
+	for {
 		switch {
 		case e.take('*'):
 			v *= e.unary()
@@ -182,14 +172,12 @@ func (e *expr) product() uint64 {
 			return v
 		}
 	}
-	return v
 }
 
 func (e *expr) unary() uint64 {
 	switch {
 	case e.at >= e.end:
 		e.fail("a value is missing")
-		return 0
 	case e.take('-'):
 		return -e.unary()
 	case e.take('+'):
@@ -241,7 +229,6 @@ func (e *expr) unary() uint64 {
 			return s.address()
 		}
 		e.fail(text + " is not a constant")
-		return 0
 	}
 	e.fail("unexpected " + text)
 	return 0

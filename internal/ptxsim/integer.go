@@ -13,9 +13,8 @@ func (r *reader) addOrSub() {
 	set, use := r.take(".cc"), r.op == "addc" || r.op == "subc"
 	if set || use {
 		t := r.typ()
-		if r.operandsOf(t, t) {
-			r.carrying(set, use, sub, t.bits, nil)
-		}
+		r.operandsOf(t, t)
+		r.carrying(set, use, sub, t.bits, nil)
 		return
 	}
 	if m, ok := r.floatMods(); ok {
@@ -150,9 +149,8 @@ func (r *reader) mad() {
 	fn := part(which, t)
 	switch {
 	case set || use:
-		if r.operandsOf(t, t, width) {
-			r.carrying(set, use, false, width.bits, fn)
-		}
+		r.operandsOf(t, t, width)
+		r.carrying(set, use, false, width.bits, fn)
 	case sat:
 		if t.word != ".s32" || which != ".hi" {
 			r.fail("mad%s.sat%s is not supported", which, t.word)

@@ -56,17 +56,15 @@ type slot struct {
 	unsized   bool // the last parameter of a variadic function; it ends the frame
 }
 
-func (m *Machine) load(modules []*ptx.Module) error {
+func (m *Machine) load(modules []*ptx.Module) {
 	for _, p := range modules {
 		if p.AddressSize == 32 {
-			return &Error{File: p.Src.Name, Thread: -1, Text: "modules with 32-bit addresses are not supported"}
+			panic(&Error{File: p.Src.Name, Thread: -1, Text: "modules with 32-bit addresses are not supported"})
 		}
 		mod := &module{p, map[ptx.NameID]*symbol{}}
 		m.modules = append(m.modules, mod)
 		for i := range p.Decls {
-			if err := m.declare(mod, &p.Decls[i]); err != nil {
-				return err
-			}
+			m.declare(mod, &p.Decls[i])
 		}
 		for _, a := range p.Aliases {
 			if s, target := mod.symbols[a.Name], mod.symbols[a.Target]; s != nil && target != nil && s != target {
@@ -81,18 +79,12 @@ func (m *Machine) load(modules []*ptx.Module) error {
 	// addresses of the others as they are.
 	for _, numbered := range []bool{false, true} {
 		for _, mod := range m.modules {
-			if err := m.defineAll(mod, numbered, done); err != nil {
-				return err
-			}
+			m.defineAll(mod, numbered, done)
 		}
 	}
 	var readers []*reader
 	for _, f := range m.inOrder {
-		r, err := m.scan(f)
-		if err != nil {
-			return err
-		}
-		readers = append(readers, r)
+		readers = append(readers, m.scan(f))
 	}
 	// The size of static .shared memory is known here.
 	statics := m.shared.objects
@@ -102,15 +94,12 @@ func (m *Machine) load(modules []*ptx.Module) error {
 		r.translate()
 	}
 	for _, mod := range m.modules {
-		if err := m.initialiseAll(mod); err != nil {
-			return err
-		}
+		m.initialiseAll(mod)
 	}
-	return nil
 }
 
 // defineAll defines the names of a module that are numbered, or those that are not.
-func (m *Machine) defineAll(mod *module, numbered bool, done map[*ptx.Decl]*symbol) error {
+func (m *Machine) defineAll(mod *module, numbered bool, done map[*ptx.Decl]*symbol) {
 	for i := range mod.Decls {
 		if d := &mod.Decls[i]; d.Kind == ptx.Variable && d.Linkage == ptx.Extern && d.Space == ".shared" && d.Unsized {
 			m.dynamic.align = max(m.dynamic.align, d.Alignment())
@@ -124,30 +113,24 @@ func (m *Machine) defineAll(mod *module, numbered bool, done map[*ptx.Decl]*symb
 			continue
 		}
 		done[s.decl] = s
-		if err := m.define(s); err != nil {
-			return err
-		}
+		m.define(s)
 	}
-	return nil
 }
 
 // initialiseAll gives the variables of a module their initial values.
-func (m *Machine) initialiseAll(mod *module) error {
+func (m *Machine) initialiseAll(mod *module) {
 	for i := range mod.Decls {
 		d := &mod.Decls[i]
 		s := mod.symbols[d.Name]
 		if d.Kind == ptx.Variable && d.Init.Len > 0 && s.decl == d {
 			c := mod.Code(d)
-			if err := m.initialise(mod, c, 0, int32(len(c.Tokens)), d.Type, mod.dims(d.Dims), s.obj); err != nil {
-				return err
-			}
+			m.initialise(mod, c, 0, int32(len(c.Tokens)), d.Type, mod.dims(d.Dims), s.obj)
 		}
 	}
-	return nil
 }
 
 // declare enters a declaration into the symbols, and replaces a weaker one.
-func (m *Machine) declare(mod *module, d *ptx.Decl) error {
+func (m *Machine) declare(mod *module, d *ptx.Decl) {
 	name := mod.Names[d.Name]
 	s := mod.symbols[d.Name]
 	if s == nil && d.Linkage != ptx.Local {
@@ -162,19 +145,18 @@ func (m *Machine) declare(mod *module, d *ptx.Decl) error {
 	mod.symbols[d.Name] = s
 	if s.decl == nil {
 		s.decl, s.mod = d, mod
-		return nil
+		return
 	}
 	old := s.decl
 	if old.Kind == ptx.Variable != (d.Kind == ptx.Variable) {
-		return mod.errorAt(d.NameSpan.Off, "%s is both a function and a variable", name)
+		mod.fail(d.NameSpan.Off, "%s is both a function and a variable", name)
 	}
 	switch rank, was := strength(d), strength(old); {
 	case rank == was && rank == 4:
-		return mod.errorAt(d.NameSpan.Off, "%s is defined twice", name)
+		mod.fail(d.NameSpan.Off, "%s is defined twice", name)
 	case rank > was, rank == was && rank == 1 && (d.Size() > old.Size() || d.Size() == old.Size() && d.Init.Len > 0 && old.Init.Len == 0):
 		s.decl, s.mod = d, mod
 	}
-	return nil
 }
 
 // strength orders declarations of one name by what wins.
@@ -191,12 +173,12 @@ func strength(d *ptx.Decl) int {
 }
 
 // define gives a symbol its function or memory.
-func (m *Machine) define(s *symbol) error {
+func (m *Machine) define(s *symbol) {
 	d := s.decl
 	if d.Kind != ptx.Variable {
 		if !d.HasBody {
 			s.builtin = builtins[s.name]
-			return nil
+			return
 		}
 		f := &function{name: s.name, index: len(m.inOrder), mod: s.mod, decl: d, sym: s}
 		f.addr = alignedTo(codeWindow|hashOf(original(s.name))>>16, 16)
@@ -206,22 +188,20 @@ func (m *Machine) define(s *symbol) error {
 		m.funcs[f.addr] = f
 		m.inOrder = append(m.inOrder, f)
 		s.fn = f
-		return nil
+		return
 	}
-	o := &Object{Name: s.name, size: d.Size(), align: d.Alignment()}
-	if d.Linkage == ptx.Extern {
-		if d.Space == ".shared" && d.Unsized {
-			s.obj, s.space = m.dynamic, shared
-		}
-		return nil
+	if d.Linkage != ptx.Extern {
+		o := &Object{Name: s.name, size: d.Size(), align: d.Alignment()}
+		m.defineObject(s, o, d.Space, d.NameSpan.Off)
+	} else if d.Space == ".shared" && d.Unsized {
+		s.obj, s.space = m.dynamic, shared
 	}
-	return m.defineObject(s, o, d.Space, d.NameSpan.Off)
 }
 
 // defineObject places a variable of the module or of a function.
-func (m *Machine) defineObject(s *symbol, o *Object, where string, off int32) error {
+func (m *Machine) defineObject(s *symbol, o *Object, where string, off int32) {
 	if o.size < 0 {
-		return s.mod.errorAt(off, "the size of %s is unknown", o.Name)
+		s.mod.fail(off, "the size of %s is unknown", o.Name)
 	}
 	o.Space = where
 	switch {
@@ -237,12 +217,12 @@ func (m *Machine) defineObject(s *symbol, o *Object, where string, off int32) er
 		s.space = shared
 		m.shared.add(o)
 	default:
-		return s.mod.errorAt(off, "variables in %s are not supported", where)
+		s.mod.fail(off, "variables in %s are not supported", where)
 	}
 	s.obj = o
-	return nil
 }
 
-func (mod *module) errorAt(off int32, format string, args ...any) error {
-	return &Error{File: mod.Src.Name, Line: mod.Src.Line(off), Thread: -1, Text: fmt.Sprintf(format, args...)}
+// fail ends New with an error at a place.
+func (mod *module) fail(off int32, format string, args ...any) {
+	panic(&Error{File: mod.Src.Name, Line: mod.Src.Line(off), Thread: -1, Text: fmt.Sprintf(format, args...)})
 }

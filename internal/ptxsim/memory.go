@@ -175,8 +175,7 @@ func (m *Machine) page(addr uint64) *Object {
 	return o
 }
 
-// at returns the memory of an access, or nil and a fault. It returns the object if
-// that is in .global.
+// at returns the memory of an access, and the object if that is in .global.
 func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object) {
 	if s == generic {
 		s = spaceAt(addr)
@@ -188,7 +187,6 @@ func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object
 	}
 	if addr&uint64(size-1) != 0 {
 		t.fail("%s of %d bytes at %s is misaligned", access(store), size, t.describe(s, addr))
-		return nil, nil
 	}
 	if s == local {
 		if base, n, ok := t.findLocal(addr); ok && addr-base+uint64(size) <= n {
@@ -201,7 +199,6 @@ func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object
 	}
 	if o == nil {
 		t.fail("%s of %d bytes at %s is outside all objects", access(store), size, t.describe(s, addr))
-		return nil, nil
 	}
 	data := o.Data
 	if s == shared {
@@ -210,11 +207,9 @@ func (t *thread) at(s space, addr uint64, size int, store bool) ([]byte, *Object
 	off := addr - o.addr
 	if off+uint64(size) > uint64(len(data)) {
 		t.fail("%s of %d bytes at %s is outside %s, which has %d bytes", access(store), size, t.describe(s, addr), o.Name, len(data))
-		return nil, nil
 	}
 	if store && s != global && s != shared {
 		t.fail("store to %s, which is in %s", t.describe(s, addr), s)
-		return nil, nil
 	}
 	if s != global {
 		o = nil
@@ -310,7 +305,7 @@ func (t *thread) text(addr uint64) string {
 	var s []byte
 	for ; len(s) < 1<<16; addr++ {
 		b, _ := t.at(generic, addr, 1, false)
-		if b == nil || b[0] == 0 {
+		if b[0] == 0 {
 			break
 		}
 		s = append(s, b[0])

@@ -57,15 +57,12 @@ func (r *reader) mov() {
 	if t.bits == 8 || t.pair || t.bits == 16 && t.float() {
 		r.fail("mov%s is not valid", t.word)
 	}
-	if !r.operands(2) {
-		return
-	}
+	r.operands(2)
 	to, from := r.ops[0], r.ops[1]
 	r.in.kind = kRun
 	part := func(n int) typ {
 		if n == 0 || t.bits%n != 0 {
 			r.fail("mov%s of %d elements", t.word, n)
-			n = 1
 		}
 		return typ{"", 'b', t.bits / n, false}
 	}
@@ -75,7 +72,6 @@ func (r *reader) mov() {
 	srcs, dsts := r.elements(from, part, false, r.narrow), r.elements(to, part, false, r.destination)
 	if n := len(srcs); vector != "" && n != int(vector[2]-'0') || n > 0 && len(dsts) > 0 && n != len(dsts) {
 		r.fail("mov%s%s of %d and %d elements", vector, t.word, n, len(dsts))
-		return
 	}
 	if len(srcs) > 0 && len(dsts) > 0 { // element by element
 		r.in.run = func(t *thread, in *instr) {

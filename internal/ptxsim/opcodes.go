@@ -65,14 +65,11 @@ var opcodes = map[string]func(r *reader){
 type aluFunc = func(a, b, c uint64) uint64
 
 // operandsOf translates the operands behind the destination, of these types.
-func (r *reader) operandsOf(types ...typ) bool {
-	if !r.operands(1 + len(types)) {
-		return false
-	}
+func (r *reader) operandsOf(types ...typ) {
+	r.operands(1 + len(types))
 	for i, t := range types {
 		r.in.src[i] = r.source(r.ops[1+i], t, false)
 	}
-	return true
 }
 
 // result translates the destination, of some bits.
@@ -84,10 +81,9 @@ func (r *reader) result(bits int) {
 // alu makes the instruction dst = fn(sources) with sources of these types. It applies fn to both
 // halves of pairs.
 func (r *reader) alu(dst int, fn aluFunc, sources ...typ) {
-	if r.operandsOf(sources...) {
-		r.result(dst)
-		r.in.alu = halves(sources[0], fn)
-	}
+	r.operandsOf(sources...)
+	r.result(dst)
+	r.in.alu = halves(sources[0], fn)
 }
 
 // integer translates an instruction on one integer type, with n sources of it.
@@ -96,7 +92,6 @@ func integer(make func(t typ) aluFunc, n int) func(r *reader) {
 		t := r.typ()
 		if t.float() {
 			r.fail("%s%s is not supported", r.op, t.word)
-			return
 		}
 		r.alu(t.bits, make(t), slices.Repeat([]typ{t}, n)...)
 	}
@@ -132,9 +127,7 @@ func (r *reader) selp() {
 // lop3 is PTX ISA, lop3: bit i of the table is the result for bits of a, b and c that make i.
 func (r *reader) lop3() {
 	t := r.typ()
-	if !r.operands(5) {
-		return
-	}
+	r.operands(5)
 	table := r.source(r.ops[4], u32, false).val
 	r.ops = r.ops[:4]
 	r.alu(32, func(a, b, c uint64) (v uint64) {

@@ -102,7 +102,7 @@ func (r *reader) operandText(o ptx.Operand) string {
 
 // constant evaluates an immediate operand.
 func (r *reader) constant(o ptx.Operand, t typ) uint64 {
-	e := r.expr(o.First, o.End)
+	e := r.expr("operand", o, o.First, o.End)
 	word := t.word
 	if t.pair {
 		word = ".b32"
@@ -122,23 +122,14 @@ func (r *reader) constant(o ptx.Operand, t typ) uint64 {
 		r.fail("literal %s as %s", r.operandText(o), t.word)
 	}
 	v := e.scalar(word)
-	r.end(e, "operand", o)
+	e.done()
 	return v & mask(t.bits)
 }
 
-// expr returns an expression in the tokens of the function.
-func (r *reader) expr(at, end int32) *expr {
-	return &expr{m: r.m, mod: r.f.mod, c: r.c, at: at, end: end}
-}
-
-// end checks that an expression in an operand was read without an error, to its end.
-func (r *reader) end(e *expr, what string, o ptx.Operand) {
-	if e.at < e.end {
-		e.fail("not understood")
-	}
-	if e.err != "" {
-		r.fail("%s %s: %s", what, r.operandText(o), e.err)
-	}
+// expr returns an expression in the tokens of an operand. Messages call the operand what.
+func (r *reader) expr(what string, o ptx.Operand, at, end int32) *expr {
+	fail := func(why string) { r.fail("%s %s: %s", what, r.operandText(o), why) }
+	return &expr{m: r.m, mod: r.f.mod, c: r.c, at: at, end: end, fail: fail}
 }
 
 // dest translates a destination of exactly this width; any width for 0.
@@ -149,7 +140,6 @@ func (r *reader) dest(o ptx.Operand, bits int) (reg int32, width int) {
 	n, have, ok := r.anyRegister(o.First)
 	if !ok {
 		r.fail("%s is not a register", r.operandText(o))
-		return -1, bits
 	}
 	if bits != 0 && have != bits {
 		r.fail("register %s has %d bits, not %d", r.text(o.First), have, bits)
@@ -228,7 +218,6 @@ func (r *reader) address(o ptx.Operand) (a address) {
 		a, ok := r.named(o.First)
 		if !ok {
 			r.fail("index on %s, which is not an array", r.text(o.First))
-			return a
 		}
 		if x := r.offset(o); x.reg.kind == opReg {
 			a.index = x
@@ -239,12 +228,10 @@ func (r *reader) address(o ptx.Operand) (a address) {
 	}
 	if o.Shape != ptx.Address {
 		r.fail("%s is not an address", r.operandText(o))
-		return a
 	}
 	parts := r.c.Elements(o)
 	if len(parts) != 1 {
 		r.fail("address %s is not supported", r.operandText(o))
-		return a
 	}
 	first, end := parts[0].First, parts[0].End
 	rest := first + 1
@@ -257,12 +244,12 @@ func (r *reader) address(o ptx.Operand) (a address) {
 		rest, a.size = first, -1
 	}
 	if rest < end {
-		e := r.expr(rest, end)
+		e := r.expr("address", o, rest, end)
 		if rest > first && !e.is('+') && !e.is('-') {
 			e.fail("'+' expected")
 		}
 		a.off = e.sum()
-		r.end(e, "address", o)
+		e.done()
 	}
 	return a
 }
@@ -293,7 +280,6 @@ func (r *reader) named(token int32) (a address, ok bool) {
 	}
 	if sym.obj == nil {
 		r.fail("%s is not defined as a variable", sym.name)
-		return a, false
 	}
 	a = address{base: operand{val: sym.obj.addr}, fixed: sym.space, size: sym.obj.size}
 	if sym.obj == r.m.dynamic {

@@ -138,6 +138,17 @@ type Error struct {
 	Text     string
 }
 
+// catch returns a fault, which is a panic with an *Error, from New or Launch.
+func catch(err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *Error:
+		*err = p
+	default:
+		panic(p)
+	}
+}
+
 func (e *Error) Error() string {
 	where := ""
 	if e.File != "" {
@@ -156,21 +167,20 @@ func (e *Error) Error() string {
 // does: a strong definition wins, then the first weak one, then the largest common
 // one, among equals one with a value; anything else is an error. Names that nothing
 // defines are errors when code uses them.
-func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
+func New(opt Options, modules ...*ptx.Module) (m *Machine, err error) {
+	defer catch(&err)
 	if opt.Fill == 0 {
 		opt.Fill = 0xa5
 	}
 	if opt.Steps == 0 {
 		opt.Steps = 200e6
 	}
-	m := &Machine{
+	m = &Machine{
 		opt: opt, symbols: map[string]*symbol{}, funcs: map[uint64]*function{},
 		global:   banked{32, globalWindow >> 32, 1 << 30, map[uint64]*Object{}},
 		constant: banked{16, 0, 1 << 16, map[uint64]*Object{}}, // below 4 GiB
 	}
-	if err := m.load(modules); err != nil {
-		return nil, err
-	}
+	m.load(modules)
 	return m, nil
 }
 

@@ -26,7 +26,6 @@ type reader struct {
 	mods []string // those not yet taken
 	ops  []ptx.Operand
 	in   instr
-	err  string
 }
 
 // place is where a local of a function is.
@@ -41,7 +40,7 @@ type place struct {
 }
 
 // scan reads the declarations of a function and places its static objects.
-func (m *Machine) scan(f *function) (*reader, error) {
+func (m *Machine) scan(f *function) *reader {
 	c := f.mod.Code(f.decl)
 	r := &reader{m: m, f: f, c: c, regs: map[ptx.RegisterID]int32{}, labels: map[int32]int32{}}
 	f.align = 16
@@ -63,7 +62,7 @@ func (m *Machine) scan(f *function) (*reader, error) {
 			f.entry.add(p.param)
 		case l.Kind == ptx.Parameter, l.Kind == ptx.Object && (l.Type.Space == ".param" || l.Type.Space == ".local"):
 			if s.size < 0 {
-				return nil, f.mod.errorAt(l.Name.Off, "the size of %s is unknown", name)
+				f.mod.fail(l.Name.Off, "the size of %s is unknown", name)
 			}
 			s.addressed = l.Type.Space == ".local"
 			p.slot = s
@@ -81,12 +80,10 @@ func (m *Machine) scan(f *function) (*reader, error) {
 		case l.Kind == ptx.Object:
 			p.sym = &symbol{name: f.name + "." + name, kind: ptx.Variable, mod: f.mod}
 			if l.Type.Unsized { // .extern .shared in a body
-				return nil, f.mod.errorAt(l.Name.Off, "%s has no size", name)
+				f.mod.fail(l.Name.Off, "%s has no size", name)
 			}
 			o := &Object{Name: p.sym.name, size: l.Type.Size(), align: l.Type.Alignment()}
-			if err := m.defineObject(p.sym, o, l.Type.Space, l.Name.Off); err != nil {
-				return nil, err
-			}
+			m.defineObject(p.sym, o, l.Type.Space, l.Name.Off)
 		}
 		r.locals = append(r.locals, p)
 		if i < formals {
@@ -111,11 +108,12 @@ func (m *Machine) scan(f *function) (*reader, error) {
 			f.size += redZone
 		}
 	}
-	return r, r.initialValues()
+	r.initialValues()
+	return r
 }
 
 // initialValues stores the initial values of static objects in the body.
-func (r *reader) initialValues() error {
+func (r *reader) initialValues() {
 	for _, st := range r.c.Statements {
 		if st.Kind != ptx.Directive {
 			continue
@@ -136,12 +134,9 @@ func (r *reader) initialValues() error {
 			dims := l.Name
 			dims.Off = l.Name.End()
 			dims.Len = r.c.Tokens[eq].Off - dims.Off
-			if err := r.m.initialise(r.f.mod, r.c, eq+1, st.End, l.Type.Type, r.f.mod.dims(dims), r.locals[li].sym.obj); err != nil {
-				return err
-			}
+			r.m.initialise(r.f.mod, r.c, eq+1, st.End, l.Type.Type, r.f.mod.dims(dims), r.locals[li].sym.obj)
 		}
 	}
-	return nil
 }
 
 // translate makes the instructions of the function.
@@ -183,8 +178,28 @@ func (r *reader) translate() {
 }
 
 func (r *reader) instruction(st ptx.Statement) {
-	r.st, r.op, r.mods, r.ops, r.err = st, r.c.Opcode(st), r.c.Modifiers(st), r.c.Operands(st), ""
+	r.st, r.op, r.mods, r.ops = st, r.c.Opcode(st), r.c.Modifiers(st), r.c.Operands(st)
 	r.in = instr{guard: -1, dst: -1, dst2: -1, off: r.c.Tokens[st.Op].Off}
+	if why := r.decode(st); why != "" {
+		// The guard stays: an instruction that is never executed does no harm.
+		r.in = instr{kind: kBad, bad: string(why), guard: r.in.guard, unless: r.in.unless, dst: -1, off: r.in.off}
+	}
+	r.f.code = append(r.f.code, r.in)
+}
+
+// unsupported is why an instruction cannot be translated: what fail panics with.
+type unsupported string
+
+// decode translates the guard, modifiers and operands of the current instruction.
+func (r *reader) decode(st ptx.Statement) (why unsupported) {
+	defer func() {
+		p := recover()
+		if bad, ok := p.(unsupported); ok {
+			why = bad
+		} else if p != nil {
+			panic(p)
+		}
+	}()
 	if st.Guarded() {
 		at := st.First + 1
 		if r.c.Tokens[at].Kind == ptx.Punct { // !
@@ -193,26 +208,20 @@ func (r *reader) instruction(st ptx.Statement) {
 		}
 		r.in.guard = r.registerAt(at, 1)
 	}
-	if decode := opcodes[r.op]; decode == nil {
+	translate := opcodes[r.op]
+	if translate == nil {
 		r.fail("instruction %s is not supported", r.op)
-	} else {
-		decode(r)
 	}
-	if r.err == "" && len(r.mods) > 0 {
+	translate(r)
+	if len(r.mods) > 0 {
 		r.fail("%s%s: %s is not supported", r.op, strings.Join(r.c.Modifiers(st), ""), r.mods[0])
 	}
-	if r.err != "" {
-		// The guard stays: an instruction that is never executed does no harm.
-		r.in = instr{kind: kBad, bad: r.err, guard: r.in.guard, unless: r.in.unless, dst: -1, off: r.in.off}
-	}
-	r.f.code = append(r.f.code, r.in)
+	return ""
 }
 
-// fail records the first reason why the instruction cannot be translated.
+// fail ends the translation of the instruction, which cannot be translated.
 func (r *reader) fail(format string, args ...any) {
-	if r.err == "" {
-		r.err = fmt.Sprintf(format, args...)
-	}
+	panic(unsupported(fmt.Sprintf(format, args...)))
 }
 
 // takeIf removes the first modifier that fits, and returns it.
@@ -238,17 +247,15 @@ func (r *reader) takeAny(words ...string) string {
 func (r *reader) typ() (t typ) {
 	if r.takeIf(func(w string) (ok bool) { t, ok = typeOf(w); return ok }) == "" {
 		r.fail("%s has no type that is supported", r.op)
-		return b32
 	}
 	return t
 }
 
 // operands checks the number of operands.
-func (r *reader) operands(n int) bool {
+func (r *reader) operands(n int) {
 	if len(r.ops) != n {
 		r.fail("%s has %d operands, not %d", r.op, len(r.ops), n)
 	}
-	return r.err == ""
 }
 
 // slotAt returns the object in the frame that a token names, or nil.
@@ -293,7 +300,6 @@ func (r *reader) registerAt(token int32, bits int) int32 {
 	n, have, ok := r.anyRegister(token)
 	if !ok {
 		r.fail("%s is not a register", r.text(token))
-		return 0
 	}
 	if bits != 0 && have != bits {
 		r.fail("register %s has %d bits, not %d", r.text(token), have, bits)

@@ -66,7 +66,6 @@ type thread struct {
 	carry  uint64 // CC.CF
 	heap   int    // number of blocks from malloc
 	clock  uint64
-	err    string // the fault of the current instruction
 
 	// At a warp operation.
 	lanes  uint32 // its mask
@@ -90,27 +89,19 @@ type dynamicObject struct{ off, size uint64 }
 // instruction returns the instruction that the thread is at.
 func (t *thread) instruction() *instr { return &t.frame.fn.code[t.frame.pc] }
 
-// fail records a fault of the current instruction.
-func (t *thread) fail(format string, args ...any) {
-	if t.err == "" {
-		t.err = fmt.Sprintf(format, args...)
-	}
-}
+// fail ends the launch with a fault at the current instruction.
+func (t *thread) fail(format string, args ...any) { t.failAt(t.warp.in, format, args...) }
 
-// fault returns the error at an instruction of a thread.
-func (t *thread) fault(in *instr, text string) *Error {
+// failAt ends the launch with a fault at an instruction of the innermost function.
+func (t *thread) failAt(in *instr, format string, args ...any) {
 	f := t.frame.fn
-	e := &Error{File: f.mod.Src.Name, Function: f.name, Thread: t.number(), Text: text}
-	if in != nil {
-		e.Line = f.mod.Src.Line(in.off)
-	}
-	return e
+	panic(&Error{File: f.mod.Src.Name, Line: f.mod.Src.Line(in.off), Function: f.name, Thread: t.number(), Text: fmt.Sprintf(format, args...)})
 }
 
 // number returns the index of the thread in the grid.
 func (t *thread) number() int { return t.block.index*t.block.size + t.index }
 
-// enter starts an activation of a function. The fault, if any, is in t.err.
+// enter starts an activation of a function.
 func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 	top := uint64(firstAddress)
 	if t.frame != nil {
@@ -120,8 +111,10 @@ func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 	base := (top + a) &^ a
 	end := base + f.size + extra
 	if end > stackSize || len(t.frames) > stackSize/128 {
+		if t.frame == nil {
+			failLaunch(f.name, "stack overflow: %d bytes", end)
+		}
 		t.fail("stack overflow: %d calls, %d bytes", len(t.frames), end)
-		return nil
 	}
 	var fr *frame
 	if n := len(f.free); n > 0 {

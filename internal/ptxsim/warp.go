@@ -8,6 +8,7 @@ type warp struct {
 	threads []*thread // by lane
 	left    int       // threads that have not exited
 	group   []*thread // those that execute the current instruction
+	in      *instr    // the current instruction
 	turn    bool      // the group of the last turn must let others go first
 }
 
@@ -67,42 +68,35 @@ func (w *warp) pick() (stop int32, ok bool) {
 
 // run executes instructions until all threads wait or have exited, or the turn is
 // over.
-func (w *warp) run() *Error {
+func (w *warp) run() {
 	for budget := turnLength; budget > 0; {
 		stop, ok := w.pick()
 		if !ok {
-			return nil
+			return
 		}
 		frame := w.group[0].frame
 		code := frame.fn.code
 		pc := frame.pc
 		for {
 			in := &code[pc]
+			w.in = in
 			budget--
 			w.block.m.steps += int64(len(w.group))
 			if in.kind > kRun {
 				for _, t := range w.group {
 					t.frame.pc = pc
 				}
-				if err := w.control(in); err != nil {
-					return err
-				}
+				w.control(in)
 				break
 			}
 			for _, t := range w.group {
 				if in.guard >= 0 && !t.passes(in) {
-					if t.err != "" {
-						return t.fault(in, t.err)
-					}
 					continue
 				}
 				if in.kind == kAlu {
 					t.set(in.dst, in.alu(t.get(&in.src[0]), t.get(&in.src[1]), t.get(&in.src[2]))&in.mask)
 				} else {
 					in.run(t, in)
-				}
-				if t.err != "" {
-					return t.fault(in, t.err)
 				}
 			}
 			if pc++; pc == stop || budget <= 0 {
@@ -120,25 +114,21 @@ func (w *warp) run() *Error {
 				}
 			}
 			if t.frame == nil {
-				return nil
+				return
 			}
-			return t.fault(t.instruction(), TooManySteps)
+			t.failAt(t.instruction(), TooManySteps)
 		}
 	}
 	w.turn = true
-	return nil
 }
 
 // control executes an instruction after which the threads of the group may be at
 // different places.
-func (w *warp) control(in *instr) *Error {
+func (w *warp) control(in *instr) {
 	for _, t := range w.group {
-		if !t.passes(in) && t.err == "" {
+		if !t.passes(in) {
 			t.frame.pc++
 			continue
-		}
-		if t.err != "" {
-			return t.fault(in, t.err)
 		}
 		switch in.kind {
 		case kNop:
@@ -149,9 +139,8 @@ func (w *warp) control(in *instr) *Error {
 			i := t.get(&in.src[0])
 			if i >= uint64(len(in.targets)) {
 				t.fail("index %d in a list of %d targets", i, len(in.targets))
-			} else {
-				t.frame.pc = in.targets[i]
 			}
+			t.frame.pc = in.targets[i]
 		case kCall:
 			t.doCall(in)
 		case kRet:
@@ -165,15 +154,12 @@ func (w *warp) control(in *instr) *Error {
 		case kBad:
 			t.fail("%s", in.bad)
 		}
-		if t.err != "" {
-			return t.fault(in, t.err)
-		}
 	}
 	switch in.kind {
 	case kWarp:
-		return w.complete(in)
+		w.complete(in)
 	case kBar:
-		return w.block.barriers()
+		w.block.barriers()
 	case kExit, kRet:
 		// A thread that exits may be what others wait for.
 		for _, t := range w.group {
@@ -182,13 +168,11 @@ func (w *warp) control(in *instr) *Error {
 			}
 			for _, u := range w.threads {
 				if u.state == atWarpOp {
-					if err := w.complete(u.instruction()); err != nil {
-						return err
-					}
+					w.complete(u.instruction())
 				}
 			}
-			return w.block.barriers()
+			w.block.barriers()
+			return
 		}
 	}
-	return nil
 }

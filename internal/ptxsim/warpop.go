@@ -41,7 +41,6 @@ func (t *thread) reach(in *instr) {
 		t.lanes = uint32(t.get(&in.warp.mask))
 		if t.lanes>>t.lane&1 == 0 {
 			t.fail("lane %d is not in the mask 0x%x of %s", t.lane, t.lanes, in.warp.key)
-			return
 		}
 	}
 	t.state = atWarpOp
@@ -50,7 +49,7 @@ func (t *thread) reach(in *instr) {
 // complete executes the warp operations like this one for which all lanes have come.
 // The ISA lets lanes meet at different places in the code if the operation and the mask are
 // the same (PTX ISA, shfl.sync).
-func (w *warp) complete(in *instr) *Error {
+func (w *warp) complete(in *instr) {
 	if !in.warp.sync {
 		var lanes lanes
 		for _, t := range w.group {
@@ -58,7 +57,8 @@ func (w *warp) complete(in *instr) *Error {
 				lanes[t.lane] = t
 			}
 		}
-		return w.finish(in.warp, &lanes)
+		w.finish(in.warp, &lanes)
+		return
 	}
 	for _, lead := range w.threads {
 		if lead.state != atWarpOp {
@@ -80,51 +80,40 @@ func (w *warp) complete(in *instr) *Error {
 			}
 			lanes[t.lane] = t
 		}
-		if !all {
-			continue
-		}
-		if err := w.finish(op, &lanes); err != nil {
-			return err
+		if all {
+			w.finish(op, &lanes)
 		}
 	}
-	return nil
 }
 
-func (w *warp) finish(op *warpOp, lanes *lanes) *Error {
+func (w *warp) finish(op *warpOp, lanes *lanes) {
 	for _, t := range lanes {
 		if t == nil {
 			continue
 		}
-		in := t.instruction()
 		if op.do != nil {
+			in := t.instruction()
 			result, second := op.do(lanes, t)
 			t.set(in.dst, result)
 			t.set(in.dst2, second)
 		}
-		if t.err != "" {
-			return t.fault(in, t.err)
-		}
 		t.state = ready
 		t.frame.pc++
 	}
-	return nil
 }
 
 // warp starts the translation of a warp operation with sources of these types. Behind them is
 // the mask, if the lanes wait for each other.
-func (r *reader) warp(sync bool, sources ...typ) bool {
+func (r *reader) warp(sync bool, sources ...typ) {
 	if sync {
 		sources = append(sources, b32)
 	}
-	if !r.operandsOf(sources...) {
-		return false
-	}
+	r.operandsOf(sources...)
 	r.in.kind = kWarp
 	r.in.warp = &warpOp{key: r.op + strings.Join(r.c.Modifiers(r.st), ""), sync: sync}
 	if sync {
 		r.in.warp.mask = r.in.src[len(sources)-1]
 	}
-	return true
 }
 
 // shfl is PTX ISA, shfl and shfl.sync.
@@ -132,9 +121,7 @@ func (r *reader) shfl() {
 	sync := r.take(".sync")
 	mode := r.takeAny(".up", ".down", ".bfly", ".idx")
 	r.typ()
-	if !r.warp(sync, b32, b32, b32) {
-		return
-	}
+	r.warp(sync, b32, b32, b32)
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32)
 	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
 		j, ok := shflSource(mode, uint32(t.lane), uint32(t.values[1]), uint32(t.values[2]))
@@ -144,7 +131,6 @@ func (r *reader) shfl() {
 		}
 		if from == nil {
 			t.fail("shfl reads lane %d, which does not take part", j)
-			return 0, 0
 		}
 		return from.values[0], truth(ok)
 	}
@@ -181,9 +167,7 @@ func (r *reader) vote() {
 	sync := r.take(".sync")
 	mode := r.takeAny(".all", ".any", ".uni", ".ballot")
 	t := r.typ()
-	if !r.warp(sync, pred) {
-		return
-	}
+	r.warp(sync, pred)
 	r.result(t.bits)
 	r.in.warp.do = func(lanes *lanes, _ *thread) (uint64, uint64) {
 		all, ballot := lanes.all(), lanes.which(func(t *thread) bool { return t.values[0] != 0 })
@@ -205,9 +189,7 @@ func (r *reader) match() {
 	if !r.take(".sync") {
 		r.fail("match without .sync")
 	}
-	if !r.warp(true, r.typ()) {
-		return
-	}
+	r.warp(true, r.typ())
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32)
 	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
 		same := lanes.which(func(u *thread) bool { return u.values[0] == t.values[0] })
@@ -224,10 +206,10 @@ func (r *reader) redux() {
 	r.take(".sync")
 	op := r.takeAny(".add", ".min", ".max", ".and", ".or", ".xor")
 	t := r.typ()
-	if t.float() || !r.warp(true, t) {
+	if t.float() {
 		r.fail("redux of %s is not supported", t.word)
-		return
 	}
+	r.warp(true, t)
 	r.result(32)
 	fn := atomics(op, t)
 	r.in.warp.do = func(lanes *lanes, _ *thread) (v, _ uint64) {
@@ -248,9 +230,7 @@ func (r *reader) redux() {
 // elect is PTX ISA, elect.sync: the lowest lane is elected.
 func (r *reader) elect() {
 	r.take(".sync")
-	if !r.warp(true) {
-		return
-	}
+	r.warp(true)
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32)
 	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
 		lead := bits.TrailingZeros64(lanes.all())
@@ -260,10 +240,9 @@ func (r *reader) elect() {
 
 func (r *reader) activemask() {
 	t := r.typ()
-	if r.warp(false) {
-		r.result(t.bits)
-		r.in.warp.do = func(lanes *lanes, _ *thread) (uint64, uint64) { return lanes.all(), 0 }
-	}
+	r.warp(false)
+	r.result(t.bits)
+	r.in.warp.do = func(lanes *lanes, _ *thread) (uint64, uint64) { return lanes.all(), 0 }
 }
 
 // barrier is PTX ISA, bar, barrier and bar.warp.sync. bar is barrier.cta.aligned.
@@ -287,8 +266,7 @@ func (r *reader) barrier() {
 		op.red = r.takeAny(".popc", ".and", ".or")
 		t := r.typ()
 		if len(ops) < 3 {
-			r.operands(3)
-			return
+			r.fail("%s with %d operands", r.op, len(ops))
 		}
 		r.in.dst, _ = r.dest(ops[0], t.bits)
 		r.in.src[2] = r.source(ops[len(ops)-1], pred, false)
@@ -296,7 +274,6 @@ func (r *reader) barrier() {
 	}
 	if len(ops) < 1 || len(ops) > 2 || what == "" {
 		r.fail("%s with %d operands", r.op, len(r.ops))
-		return
 	}
 	r.in.src[0] = r.source(ops[0], u32, false)
 	if len(ops) == 2 {
