@@ -227,15 +227,11 @@ func (r *reader) cvta() {
 // addressOperand makes an operand that may be the name of a variable, x, x+4 or x[1],
 // the source of the instruction. The address of a parameter of a function is in .local.
 func (r *reader) addressOperand(o ptx.Operand, t typ, in space) {
-	if _, _, ok := r.anyRegister(o.First); ok {
+	if _, ok := r.named(o.First); !ok {
 		r.in.src[0] = r.source(o, t, false)
 		return
 	}
-	a, ok := r.named(o.First)
-	if !ok {
-		r.in.src[0] = r.source(o, t, false)
-		return
-	}
+	a := r.location(o)
 	if in != generic && a.fixed != in {
 		r.fail("%s is in %s", r.operandText(o), a.fixed)
 	}
@@ -246,35 +242,12 @@ func (r *reader) addressOperand(o ptx.Operand, t typ, in space) {
 		a.slot.addressed = true
 	}
 	r.in.src[0] = a.base
-	switch x := r.offset(o); {
-	case x.reg.kind == opReg:
+	r.in.src[0].val += a.off
+	if a.index.reg.kind == opReg {
 		alu := r.in.alu
 		r.in.kind = kRun
-		r.in.run = func(t *thread, in *instr) { t.set(in.dst, alu(t.get(&in.src[0])+x.bytes(t), 0, 0)&in.mask) }
-	default:
-		r.in.src[0].val += x.off
+		r.in.run = func(t *thread, in *instr) { t.set(in.dst, alu(t.get(&in.src[0])+a.index.bytes(t), 0, 0)&in.mask) }
 	}
-}
-
-// offset translates what follows the name in x, x+4 or x[1]. An offset without a
-// register is in bytes.
-func (r *reader) offset(o ptx.Operand) (x index) {
-	if r.indexed(o) {
-		if x = r.index(o); x.reg.kind == opConst {
-			x.off = x.bytes(nil)
-		}
-		return x
-	}
-	if o.End-o.First == 1 {
-		return x
-	}
-	e := r.expr("operand", o, o.First+1, o.End)
-	if !e.is('+') && !e.is('-') {
-		e.fail("not understood")
-	}
-	x.off = e.sum()
-	e.done()
-	return x
 }
 
 func (r *reader) isspacep() {

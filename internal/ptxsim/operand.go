@@ -213,39 +213,43 @@ type address struct {
 }
 
 // address translates [x+4], [%rd1+-8], [16] or x[1].
-func (r *reader) address(o ptx.Operand) (a address) {
+func (r *reader) address(o ptx.Operand) address {
+	if o.Shape == ptx.Address {
+		parts := r.c.Elements(o)
+		if len(parts) != 1 {
+			r.fail("address %s is not supported", r.operandText(o))
+		}
+		o = parts[0]
+	} else if !r.indexed(o) {
+		r.fail("%s is not an address", r.operandText(o))
+	}
+	return r.location(o)
+}
+
+// location translates x, x+4, x[1], %rd1+-8 or 16.
+func (r *reader) location(o ptx.Operand) (a address) {
 	if r.indexed(o) {
 		a, ok := r.named(o.First)
 		if !ok {
 			r.fail("index on %s, which is not an array", r.text(o.First))
 		}
-		if x := r.offset(o); x.reg.kind == opReg {
-			a.index = x
-		} else {
-			a.off = x.off
+		if a.index = r.index(o); a.index.reg.kind == opConst {
+			a.off = a.index.bytes(nil)
 		}
 		return a
 	}
-	if o.Shape != ptx.Address {
-		r.fail("%s is not an address", r.operandText(o))
-	}
-	parts := r.c.Elements(o)
-	if len(parts) != 1 {
-		r.fail("address %s is not supported", r.operandText(o))
-	}
-	first, end := parts[0].First, parts[0].End
-	rest := first + 1
-	if n, bits, ok := r.anyRegister(first); ok {
+	rest := o.First + 1
+	if n, bits, ok := r.anyRegister(o.First); ok {
 		if bits != 64 && bits != 32 {
-			r.fail("register %s has %d bits and cannot be an address", r.text(first), bits)
+			r.fail("register %s has %d bits and cannot be an address", r.text(o.First), bits)
 		}
 		a = address{base: operand{kind: opReg, reg: n}, size: -1}
-	} else if a, ok = r.named(first); !ok {
-		rest, a.size = first, -1
+	} else if a, ok = r.named(o.First); !ok {
+		rest, a.size = o.First, -1
 	}
-	if rest < end {
-		e := r.expr("address", o, rest, end)
-		if rest > first && !e.is('+') && !e.is('-') {
+	if rest < o.End {
+		e := r.expr("address", o, rest, o.End)
+		if rest > o.First && !e.is('+') && !e.is('-') {
 			e.fail("'+' expected")
 		}
 		a.off = e.sum()
