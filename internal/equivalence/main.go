@@ -211,9 +211,6 @@ func (sum *totals) set(seed uint64, assembles bool, dir string) ([]fault, error)
 // compare compares units with their variants. It removes dir if there is no fault.
 func (sum *totals) compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant, assembles bool, dir string) ([]fault, error) {
 	res, err := compare(units, launch, cut, opt, variants)
-	if err == nil {
-		err = res.want.err
-	}
 	if err != nil {
 		return nil, err
 	}

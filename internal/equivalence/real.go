@@ -48,14 +48,11 @@ func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error)
 	if err := os.MkdirAll(out, 0o777); err != nil {
 		return nil, err
 	}
-	entries, err := entriesOf(units)
-	if err != nil {
-		return nil, err
-	}
 	known, err := contentsOf(units)
 	if err != nil {
 		return nil, err
 	}
+	entries := slices.Sorted(maps.Keys(known))
 	var whole, cut []launcher
 	reasons := map[string]int{}
 	for _, entry := range entries[:min(len(entries), realKernels)] {
@@ -63,10 +60,7 @@ func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error)
 		most, reason, long := 0, "no stores", 0
 		for style := range styles {
 			launch := madeUp(entry, known[entry], style, 2)
-			o, err := run(units, launch, realRun)
-			if err != nil {
-				return nil, err
-			}
+			o := run(units, launch, realRun)
 			if o.err == nil && len(o.stores) > 0 {
 				whole, best = append(whole, launch), nil
 				break
@@ -98,15 +92,11 @@ func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error)
 	sum.Unlock()
 	// What one kernel leaves in memory may be what another one fails for.
 	for n := 0; n < len(whole); {
-		o, err := run(units, inTurn(whole[:n+1]), realRun)
-		if err != nil {
-			return nil, err
-		}
-		if o.err != nil {
+		if run(units, inTurn(whole[:n+1]), realRun).err != nil {
 			whole = slices.Delete(whole, n, n+1)
-			continue
+		} else {
+			n++
 		}
-		n++
 	}
 	faults, err := sum.compare(units, inTurn(whole), cut, realRun, variants, assembles, out)
 	return slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") }), err
@@ -145,7 +135,7 @@ var realRun = ptxsim.Options{Steps: 5e5, Sparse: true}
 // realKernels limits the kernels of a program: a library of templates has hundreds.
 const realKernels = 30
 
-// contentsOf returns what the parameters of the kernels hold.
+// contentsOf returns what the parameters of each kernel hold.
 func contentsOf(units []unit) (map[string]map[place]content, error) {
 	modules, err := parse(units)
 	known := map[string]map[place]content{}
@@ -157,17 +147,4 @@ func contentsOf(units []unit) (map[string]map[place]content, error) {
 		}
 	}
 	return known, err
-}
-
-// entriesOf returns the names of the kernels.
-func entriesOf(units []unit) ([]string, error) {
-	modules, err := parse(units)
-	if err != nil {
-		return nil, err
-	}
-	m, err := ptxsim.New(ptxsim.Options{}, modules...)
-	if err != nil {
-		return nil, err
-	}
-	return m.Entries(), nil
 }

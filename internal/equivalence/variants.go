@@ -113,7 +113,7 @@ func parts(units []unit) (outputs []unit, messages []*link.Message, err error) {
 
 // outcome is what a program did.
 type outcome struct {
-	err     error
+	err     error // of the modules, or of the run
 	stores  []ptxsim.Store
 	prints  []string            // of each thread, in order
 	buffers map[string][]string // the contents of all objects in .global, by name
@@ -134,16 +134,16 @@ func parse(units []unit) (modules []*ptx.Module, err error) {
 	return modules, nil
 }
 
-// run runs a program. An error of the run is part of the outcome.
-func run(units []unit, launch launcher, opt ptxsim.Options) (o outcome, err error) {
+// run runs a program.
+func run(units []unit, launch launcher, opt ptxsim.Options) (o outcome) {
 	modules, err := parse(units)
 	if err != nil {
-		return o, err
+		return outcome{err: err}
 	}
 	opt.Trace = true
 	m, err := ptxsim.New(opt, modules...)
 	if err != nil {
-		return o, err
+		return outcome{err: err}
 	}
 	o.err = launch(m)
 	o.stores = m.Stores
@@ -165,7 +165,7 @@ func run(units []unit, launch launcher, opt ptxsim.Options) (o outcome, err erro
 	for _, list := range o.buffers {
 		slices.Sort(list)
 	}
-	return o, nil
+	return o
 }
 
 // pointers returns data with its pointers replaced by what they point to: the name of
@@ -297,14 +297,12 @@ type result struct {
 // compare runs the modules of a program, and all variants of it. A launch of cut may end with an error;
 // only what comes before is compared.
 func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant) (res result, err error) {
-	if res.want, err = run(units, launch, opt); err != nil {
-		return res, err
+	if res.want = run(units, launch, opt); res.want.err != nil {
+		return res, res.want.err
 	}
 	starts := make([]outcome, len(cut))
 	for i, launch := range cut {
-		if starts[i], err = run(units, launch, opt); err != nil {
-			return res, err
-		}
+		starts[i] = run(units, launch, opt)
 	}
 	linkage, err := external(units)
 	if err != nil {
@@ -312,16 +310,21 @@ func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, 
 	}
 	done := map[string]bool{}
 	for _, v := range variants {
+		found := func(text string) {
+			if text != "" {
+				res.faults = append(res.faults, fault{v.name, text})
+			}
+		}
 		outputs, messages, err := v.link(units)
 		res.outputs = append(res.outputs, outputs)
 		if err != nil {
-			res.faults = append(res.faults, fault{v.name, err.Error()})
+			found(err.Error())
 			continue
 		}
 		for _, m := range messages {
 			if text := fmt.Sprintf("message: %v", m); !done[text] {
 				done[text] = true
-				res.faults = append(res.faults, fault{v.name, text})
+				found(text)
 			}
 		}
 		if key := fmt.Sprintf("%s", outputs); len(outputs) == 0 || done[key] {
@@ -332,18 +335,9 @@ func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, 
 		// An optimised kernel may need more steps, as the copies of a call are instructions.
 		more := opt
 		more.Steps *= 4
-		got, err := run(outputs, launch, more)
-		if err != nil {
-			res.faults = append(res.faults, fault{v.name, err.Error()})
-		} else if d := diff(res.want, got, linkage); d != "" {
-			res.faults = append(res.faults, fault{v.name, d})
-		}
+		found(diff(res.want, run(outputs, launch, more), linkage))
 		for i, launch := range cut {
-			if got, err := run(outputs, launch, opt); err != nil {
-				res.faults = append(res.faults, fault{v.name, err.Error()})
-			} else if d := diffStarts(starts[i], got); d != "" {
-				res.faults = append(res.faults, fault{v.name, d})
-			}
+			found(diffStarts(starts[i], run(outputs, launch, opt)))
 		}
 	}
 	return res, nil
