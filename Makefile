@@ -110,7 +110,8 @@ differential: oracles
 PROGRAMS ?= 200
 simulate:
 	internal/oracles/fetch.sh --compilers
-	$(GO) run ./internal/equivalence -host -seed $(SEED) -programs $(PROGRAMS) -o differences
+	mkdir -p differences
+	PTXLINK_PROGRAMS=$(PROGRAMS) PTXLINK_SEED=$(SEED) $(GO) test ./internal/ptxsim/kernels -run 'TestKernels$$' -timeout 0 -v -artifacts -outputdir $(CURDIR)/differences
 
 # ASSEMBLE=n assembles the outputs of every nth program.
 ASSEMBLE ?= 8

@@ -8,11 +8,9 @@
 //	make equivalence PROGRAMS=200 SEED=1000
 //	go run ./internal/equivalence -programs 100 -sets 1000 -seed 1 -ptxas 0 -o /tmp/differences
 //	make equivalence REAL=DIR
-//	make simulate PROGRAMS=200
 //
 // With -real, the programs are the modules in each directory below DIR, that compilers made of
-// the source of others. With -host, which make simulate sets, the programs validate package ptxsim:
-// each is compiled for the host too, and both must leave the same memory.
+// the source of others.
 //
 // The compilers take turns. Programs and sets with a difference are kept below the directory
 // of -o. The last lines count them; the exit code is 1 if there is one.
@@ -56,11 +54,9 @@ func main() {
 	jobs := flag.Int("j", 2, "programs at a time")
 	every := flag.Int("ptxas", 1, "assemble the outputs of each program and set whose seed this number divides; 0: of none")
 	real := flag.String("real", "", "compare the programs in the directories below `DIR`, and no generated ones")
-	host := flag.Bool("host", false, "compare what the interpreter and the host make of programs that are not linked, and no sets")
 	out := flag.String("o", "differences", "directory for programs with a difference")
 	flag.Parse()
 	var dirs []string
-	list := slices.Concat(kernels.Compilers, kernels.Others)
 	if *real != "" {
 		*programs, *sets = 0, 0
 		var err error
@@ -69,17 +65,11 @@ func main() {
 			os.Exit(2)
 		}
 	}
-	if *host {
-		*sets = 0
-		list = kernels.Compilers
-	}
-	var compilers []kernels.Compiler
-	for _, c := range list {
-		if _, ok := oracles.Find(c.Tool); ok {
-			compilers = append(compilers, c)
-		}
-	}
-	if _, ok := oracles.Find("g++"); (len(compilers) == 0 || *host && !ok) && *programs > 0 {
+	compilers := slices.DeleteFunc(slices.Concat(kernels.Compilers, kernels.Others), func(c kernels.Compiler) bool {
+		_, ok := oracles.Find(c.Tool)
+		return !ok
+	})
+	if len(compilers) == 0 && *programs > 0 {
 		fmt.Fprintln(os.Stderr, "equivalence: no compilers: run internal/oracles/fetch.sh --compilers")
 		os.Exit(2)
 	}
@@ -107,7 +97,7 @@ func main() {
 		s := *seed + i
 		c := compilers[int(s%uint64(len(compilers)))]
 		kept := filepath.Join(*out, fmt.Sprint(s))
-		job(fmt.Sprint(s, ": ", c.Name), &sum.programs, &sum.bad, func() ([]fault, error) { return sum.one(s, c, *host, assembles(s), kept) })
+		job(fmt.Sprint(s, ": ", c.Name), &sum.programs, &sum.bad, func() ([]fault, error) { return sum.one(s, c, assembles(s), kept) })
 	}
 	group.Wait() // no job returns an error
 	for _, c := range compilers[:min(len(compilers), *programs)] {
@@ -145,9 +135,8 @@ func (sum *totals) report(name string, count, bad *int, faults []fault, err erro
 	}
 }
 
-// one compares the program of a seed, with the host or with its links. The files stay in dir if
-// there is a fault.
-func (sum *totals) one(seed uint64, c kernels.Compiler, host, assembles bool, dir string) ([]fault, error) {
+// one compares the program of a seed. The files stay in dir if there is a fault.
+func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir string) ([]fault, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, err
 	}
@@ -161,32 +150,7 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, host, assembles bool, di
 	sum.kernels += p.Kernels
 	sum.compilers[c.Name]++
 	sum.Unlock()
-	if host {
-		return compareHost(p, texts, dir)
-	}
 	return sum.compare(unitsOf(texts), launcherOf(p), nil, ptxsim.Options{}, variants, assembles, dir)
-}
-
-// compareHost compares the memory that a program leaves on the host and in the interpreter. It
-// removes dir if there is no fault.
-func compareHost(p kernels.Program, texts []string, dir string) ([]fault, error) {
-	cxx, _ := oracles.Find("g++")
-	want, err := p.RunOnHost(cxx, dir)
-	if err != nil {
-		return nil, err
-	}
-	modules, err := parse(unitsOf(texts))
-	if err != nil {
-		return nil, err
-	}
-	got, err := p.Simulate(ptxsim.Options{}, modules...)
-	if err != nil {
-		return nil, err
-	}
-	if d := kernels.Diff(want, got); d != "" {
-		return []fault{{"interpreter", d}}, nil
-	}
-	return nil, os.RemoveAll(dir)
 }
 
 // set compares the modules of a seed. The files stay in dir if there is a fault.

@@ -2,6 +2,7 @@ package kernels_test
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"testing"
 
@@ -11,20 +12,22 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// TestKernels compares some programs in the interpreter and on the host; make simulate
-// continues with others.
+// TestKernels compares some programs in the interpreter and on the host. make simulate
+// continues with others (PTXLINK_PROGRAMS, PTXLINK_SEED), and keeps those that differ.
 func TestKernels(t *testing.T) {
 	cxx := oracles.Require(t, "g++")
-	programs := 10
+	programs, first := uint64(10), uint64(0)
 	if testing.Short() {
 		programs = 2
 	}
-	for seed := range uint64(programs) {
+	fmt.Sscan(os.Getenv("PTXLINK_PROGRAMS"), &programs)
+	fmt.Sscan(os.Getenv("PTXLINK_SEED"), &first)
+	for seed := first; seed < first+programs; seed++ {
 		c := kernels.Compilers[int(seed)%len(kernels.Compilers)]
 		t.Run(fmt.Sprint(seed, " ", c.Name), func(t *testing.T) {
 			t.Parallel()
 			path := oracles.RequireCompiler(t, c.Tool)
-			p, dir := kernels.Generate(seed), t.TempDir()
+			p, dir := kernels.Generate(seed), t.ArtifactDir()
 			want, err := p.RunOnHost(cxx, dir)
 			if err != nil {
 				t.Fatal(err)
@@ -44,6 +47,9 @@ func TestKernels(t *testing.T) {
 				}
 			}
 			t.Logf("%d kernels", p.Kernels)
+			if !t.Failed() {
+				os.RemoveAll(dir)
+			}
 		})
 	}
 }
