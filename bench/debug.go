@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"ptxlink/internal/oracles"
@@ -22,49 +21,43 @@ const debugUnits = 8
 
 // debugSet compiles debug.cu to modules, and strips copies of them to compare with. Its
 // bytes are those of the modules with debug information.
-func debugSet(compiler string, args ...string) func(b *bench, s *set) error {
-	return func(b *bench, s *set) error { return b.debug(s, compiler, args) }
+func debugSet(compiler string, args ...string) func(s *set) {
+	return func(s *set) { s.debug(compiler, args) }
 }
 
-func (b *bench) debug(s *set, compiler string, args []string) error {
+func (s *set) debug(compiler string, args []string) {
 	tool, ok := oracles.Find(compiler)
 	if !ok {
-		return errMissing
+		s.try(errMissing)
+		return
 	}
-	source := filepath.Join(s.dir, "debug.cu")
-	if err := os.WriteFile(source, []byte(debugSource), 0o666); err != nil {
-		return err
-	}
+	source := s.path("debug.cu")
+	s.try(os.WriteFile(source, []byte(debugSource), 0o666))
 	var inputs, stripped []string
-	jobs := b.jobs()
+	jobs := twoJobs()
 	for i := range debugUnits {
 		name := fmt.Sprintf("m%d.ptx", i)
 		inputs = append(inputs, name)
-		stripped = append(stripped, "stripped-"+name)
 		jobs.Go(func() error {
-			unit := []string{"-O0", "-std=c++17", "-ftemplate-depth=1000", fmt.Sprintf("-DUNIT=%d", i), source, "-o", filepath.Join(s.dir, name)}
-			return b.run(tool, append(unit, args...)...)
+			unit := []string{"-O0", "-std=c++17", "-ftemplate-depth=1000", fmt.Sprintf("-DUNIT=%d", i), source, "-o", s.path(name)}
+			return s.bench.run(tool, append(unit, args...)...)
 		})
 	}
-	if err := jobs.Wait(); err != nil {
-		return err
-	}
-	for i := range inputs {
-		if err := s.write(stripped[i], func(w io.Writer) error { return strip(w, filepath.Join(s.dir, inputs[i])) }); err != nil {
-			return err
-		}
+	s.try(jobs.Wait())
+	for _, name := range inputs {
+		stripped = append(stripped, s.write("stripped-"+name, func(w io.Writer) error { return strip(w, s.path(name)) }))
 	}
 	s.bytes = 0
-	for _, input := range inputs {
-		info, err := os.Stat(filepath.Join(s.dir, input))
+	for _, name := range inputs {
+		info, err := os.Stat(s.path(name))
 		if err != nil {
-			return err
+			s.try(err)
+			return
 		}
 		s.bytes += info.Size()
 	}
-	b.addLinkers(s, inputs...)
-	b.addPtxlink(s, "ptxlink, stripped", append([]string{"-j2"}, stripped...)...)
-	return nil
+	s.addLinkers(inputs...)
+	s.addPtxlink("ptxlink, stripped", append([]string{"-j2"}, stripped...)...)
 }
 
 // strip copies a module without .file, .loc and .section. Both compilers put each of

@@ -58,12 +58,14 @@ type bench struct {
 
 // set is a program and the commands that read it.
 type set struct {
+	bench       *bench
 	name, title string
 	dir         string // where its commands run
 	bytes       int64  // of all inputs
 	repeat      int    // runs of each command in a round
 	fastest     bool   // counts, not the median
 	commands    []*command
+	err         error // the first one of its maker
 }
 
 // command is a command line and what it took. It writes to out, or to standard

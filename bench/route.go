@@ -18,18 +18,18 @@ import (
 // module with nvlink, from the start and after a change of one module.
 
 // sharedRoute has a function that all kernels call.
-func (b *bench) sharedRoute(s *set) error {
+func (s *set) sharedRoute() {
 	const call = ".extern .func (.param .b32 r) f(.param .b32 x);\n"
 	modules := []string{header + function(".visible ", "f", 0, 800)}
 	for i := range 16 {
 		modules = append(modules, header+call+kernel(i, 30, "f"))
 	}
-	return b.route(s, modules)
+	s.route(modules)
 }
 
 // apartRoute has modules of a kernel that calls functions of its own.
-func apartRoute(n int) func(b *bench, s *set) error {
-	return func(b *bench, s *set) error {
+func apartRoute(n int) func(s *set) {
+	return func(s *set) {
 		var modules []string
 		for i := range n {
 			text, callees := header, []string{}
@@ -39,31 +39,24 @@ func apartRoute(n int) func(b *bench, s *set) error {
 			}
 			modules = append(modules, text+kernel(i, 200, callees...))
 		}
-		return b.route(s, modules)
+		s.route(modules)
 	}
 }
 
-func (b *bench) largeRoute(s *set) error {
-	names, err := s.writeModules(gen.Program{Modules: 60, Functions: 177, Externs: 216, Size: 560_000})
-	if err != nil {
-		return err
-	}
-	return b.ways(s, names)
+func (s *set) largeRoute() {
+	s.ways(s.writeModules(gen.Program{Modules: 60, Functions: 177, Externs: 216, Size: 560_000}))
 }
 
-func (b *bench) route(s *set, modules []string) error {
+func (s *set) route(modules []string) {
 	var names []string
 	for i, text := range modules {
-		names = append(names, fmt.Sprintf("m%d.ptx", i))
-		if err := s.writeText(names[i], text); err != nil {
-			return err
-		}
+		names = append(names, s.writeText(fmt.Sprintf("m%d.ptx", i), text))
 	}
-	return b.ways(s, names)
+	s.ways(names)
 }
 
 // ways adds the ways from modules to a cubin. The fastest run of each counts.
-func (b *bench) ways(s *set, names []string) error {
+func (s *set) ways(names []string) {
 	s.fastest = true
 	// The wrappers in bin are shell scripts, which start a second program.
 	tools := filepath.Join(oracles.Dir(), "cuda-12.4", "bin")
@@ -71,29 +64,23 @@ func (b *bench) ways(s *set, names []string) error {
 	s.add("`ptxas -c` each, 2 at a time, and nvlink", slices.Concat([]string{"sh", "-c",
 		`printf '%s\n' "$@" | xargs -P2 -I{} ` + ptxas + " -c -arch=sm_80 {} -o {}.cubin && " + nvlink + ` -arch=sm_80 -o out $(printf '%s.cubin ' "$@")`, "sh"}, names)...)
 	// Nothing is removed, so that both ways assemble the same functions.
-	link := append([]string{b.binary, "--no-gc-sections", "--ptxas=" + ptxas, "--arch=sm_80", "--ptxas-jobs=2", "-o", "out.cubin"}, names...)
+	link := append([]string{s.bench.binary, "--no-gc-sections", "--ptxas=" + ptxas, "--arch=sm_80", "--ptxas-jobs=2", "-o", "out.cubin"}, names...)
 	s.add("ptxlink", link...)
 	cached := slices.Concat(link, []string{"--cache-dir=cache"})
-	if err := b.measure(s, &command{args: cached}); err != nil {
-		return err
-	}
+	s.try(s.bench.measure(s, &command{args: cached}))
 	for _, changed := range []struct {
 		name  string
 		index int
 	}{{"the first", 0}, {"another", len(names) / 3}} {
-		path := filepath.Join(s.dir, names[changed.index])
+		path := s.path(names[changed.index])
 		text, err := os.ReadFile(path)
-		if err != nil {
-			return err
-		}
+		s.try(err)
 		last := bytes.LastIndex(text, []byte("ret;"))
-		s.add("ptxlink, cache, "+changed.name+" module changed", cached...)
-		s.commands[len(s.commands)-1].before = func(round int) error {
+		s.add("ptxlink, cache, "+changed.name+" module changed", cached...).before = func(round int) error {
 			instruction := fmt.Appendf(nil, "bar.warp.sync %d; ", round+1)
 			return os.WriteFile(path, slices.Concat(text[:last], instruction, text[last:]), 0o666)
 		}
 	}
-	return nil
 }
 
 const header = ".version 8.0\n.target sm_80\n.address_size 64\n\n"

@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -29,20 +30,27 @@ var programM = gen.Program{Modules: 100, Functions: 177, Externs: 216, Size: 550
 type maker struct {
 	name  string
 	title string
-	make  func(b *bench, s *set) error
+	make  func(s *set)
 }
 
-// makers are in the order of the tables. A maker returns no set if a tool is missing.
+// makers are in the order of the tables.
 var makers = []maker{
-	{"tiny", "a kernel and the function that it calls", (*bench).tiny},
-	{"M", "100 modules of 550 KB", (*bench).m},
+	{"tiny", "a kernel and the function that it calls", (*set).tiny},
+	{"M", "100 modules of 550 KB", func(s *set) {
+		inputs := s.link(programM)
+		s.addPtxlink("ptxlink -r", append([]string{"-j2", "-r"}, inputs...)...)
+	}},
 	{"L", "1000 modules of 560 KB", modules(gen.Program{Modules: 1000, Functions: 177, Externs: 216, Size: 560_000})},
 	{"modules", "1000 modules of 55 KB", modules(gen.Program{Modules: 1000, Functions: 17, Externs: 20, Size: 55_000})},
 	{"symbols", "145,000 small functions in 100 modules", modules(gen.Program{Modules: 100, Functions: 1450, Externs: 700})},
-	{"markers", "M with the comments that nvptx-none-ld reads", (*bench).markers},
-	{"archive", "an archive of 5000 modules, 1 % of them needed", (*bench).archive},
-	{"gcc", "gcc's libraries for PTX, every third function needed", (*bench).gcc},
-	{"cubins", "modules of M, for nvlink assembled by ptxas", (*bench).assembled},
+	{"markers", "M with the comments that nvptx-none-ld reads", func(s *set) {
+		p := programM
+		p.Markers = true
+		s.addMarkerLinker(s.link(p)...)
+	}},
+	{"archive", "an archive of 5000 modules, 1 % of them needed", (*set).archive},
+	{"gcc", "gcc's libraries for PTX, every third function needed", (*set).gcc},
+	{"cubins", "modules of M, for nvlink assembled by ptxas", (*set).assembled},
 	{"nvcc-G", "modules of `nvcc -G`", debugSet("nvcc", "-rdc=true", "-arch=compute_80", "-G", "-ptx")},
 	{"clang-g", "modules of `clang -g`", debugSet("clang", "-x", "cuda", "-nocudainc", "-nocudalib", "--cuda-device-only", "--cuda-gpu-arch=sm_80",
 		"-fgpu-rdc", "-g", "-S", "-D__device__=__attribute__((device))", "-D__global__=__attribute__((global))")},
@@ -50,13 +58,13 @@ var makers = []maker{
 
 // routes are the sets of make route, which only their names select.
 var routes = []maker{
-	{"shared", "16 kernels that call one function of 800 instructions", (*bench).sharedRoute},
+	{"shared", "16 kernels that call one function of 800 instructions", (*set).sharedRoute},
 	{"few", "4 modules of 1000 instructions that call only their own functions", apartRoute(4)},
 	{"apart", "32 such modules", apartRoute(32)},
-	{"large", "60 modules of nvcc's style that call each other", (*bench).largeRoute},
+	{"large", "60 modules of nvcc's style that call each other", (*set).largeRoute},
 }
 
-// errMissing is returned by makers of sets that need a tool that is not there.
+// errMissing is the error of sets that need a tool that is not there.
 var errMissing = errors.New("left out; internal/oracles/fetch.sh --compilers fetches what it needs")
 
 func (b *bench) makeSets(names string) error {
@@ -70,16 +78,15 @@ func (b *bench) makeSets(names string) error {
 			continue
 		}
 		delete(wanted, m.name)
-		s := &set{name: m.name, title: m.title, repeat: 1, dir: filepath.Join(b.dir, m.name)}
-		if err := os.MkdirAll(s.dir, 0o777); err != nil {
-			return err
-		}
+		s := &set{bench: b, name: m.name, title: m.title, repeat: 1, dir: filepath.Join(b.dir, m.name)}
 		start := time.Now()
-		if err := m.make(b, s); errors.Is(err, errMissing) {
-			log.Printf("%s: %v", m.name, err)
+		s.try(os.MkdirAll(s.dir, 0o777))
+		m.make(s)
+		if errors.Is(s.err, errMissing) {
+			log.Printf("%s: %v", m.name, s.err)
 			continue
-		} else if err != nil {
-			return fmt.Errorf("%s: %w", m.name, err)
+		} else if s.err != nil {
+			return fmt.Errorf("%s: %w", m.name, s.err)
 		}
 		b.sets = append(b.sets, s)
 		log.Printf("%s: %s, %s, made in %.1f s", s.name, s.title, bytesOf(s.bytes), time.Since(start).Seconds())
@@ -90,138 +97,105 @@ func (b *bench) makeSets(names string) error {
 	return nil
 }
 
-func (s *set) add(name string, args ...string) {
-	s.commands = append(s.commands, &command{name: name, args: args})
+// try keeps the first error. What a maker does after it is of no use.
+func (s *set) try(err error) { s.err = cmp.Or(s.err, err) }
+
+func (s *set) path(name string) string { return filepath.Join(s.dir, name) }
+
+func (s *set) add(name string, args ...string) *command {
+	c := &command{name: name, args: args}
+	s.commands = append(s.commands, c)
+	return c
 }
 
 // addLinkers adds cat, the floor of any linker, and ptxlink.
-func (b *bench) addLinkers(s *set, inputs ...string) {
-	s.add("cat", append([]string{"cat"}, inputs...)...)
-	s.commands[len(s.commands)-1].toStdout = true
-	b.addPtxlink(s, "ptxlink", append([]string{"-j2"}, inputs...)...)
-	b.addPtxlink(s, "ptxlink -j1", append([]string{"-j1"}, inputs...)...)
+func (s *set) addLinkers(inputs ...string) {
+	s.add("cat", append([]string{"cat"}, inputs...)...).toStdout = true
+	s.addPtxlink("ptxlink", append([]string{"-j2"}, inputs...)...)
+	s.addPtxlink("ptxlink -j1", append([]string{"-j1"}, inputs...)...)
 }
 
-func (b *bench) addPtxlink(s *set, name string, args ...string) {
+func (s *set) addPtxlink(name string, args ...string) {
 	// cat and the other linkers keep everything.
-	s.add(name, append([]string{b.binary, "--no-gc-sections", "-o", out}, args...)...)
+	s.add(name, append([]string{s.bench.binary, "--no-gc-sections", "-o", out}, args...)...)
 }
 
-func addMarkerLinker(s *set, args ...string) {
+func (s *set) addMarkerLinker(args ...string) {
 	if tool, ok := oracles.Find("nvptx-none-ld"); ok {
 		s.add("nvptx-none-ld", append([]string{tool, "-o", out}, args...)...)
 	}
 }
 
-func (s *set) write(name string, write func(io.Writer) error) error {
-	f, err := os.Create(filepath.Join(s.dir, name))
+// write writes a file of the set and returns its name.
+func (s *set) write(name string, write func(io.Writer) error) string {
+	f, err := os.Create(s.path(name))
 	if err != nil {
-		return err
+		s.try(err)
+		return name
 	}
-	err = write(f)
-	if info, errStat := f.Stat(); errStat == nil {
+	s.try(write(f))
+	if info, err := f.Stat(); err == nil {
 		s.bytes += info.Size()
 	}
-	return errors.Join(err, f.Close())
+	s.try(f.Close())
+	return name
 }
 
-func (s *set) writeText(name, text string) error {
+func (s *set) writeText(name, text string) string {
 	return s.write(name, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 }
 
 // writeModules writes the modules of p and returns their names.
-func (s *set) writeModules(p gen.Program) (names []string, err error) {
+func (s *set) writeModules(p gen.Program) (names []string) {
 	for i := range p.Modules {
-		name := fmt.Sprintf("m%04d.ptx", i)
-		if err := s.write(name, func(w io.Writer) error { return p.Write(w, i) }); err != nil {
-			return nil, err
-		}
-		names = append(names, name)
+		names = append(names, s.write(fmt.Sprintf("m%04d.ptx", i), func(w io.Writer) error { return p.Write(w, i) }))
 	}
-	return names, nil
+	return names
 }
 
-// tiny compares with a Go program that does nothing.
-func (b *bench) tiny(s *set) error {
-	s.repeat = 20
-	var inputs []string
-	for i, text := range gen.Tiny {
-		inputs = append(inputs, fmt.Sprintf("m%d.ptx", i))
-		if err := s.writeText(inputs[i], text); err != nil {
-			return err
-		}
-	}
-	source := filepath.Join(b.dir, "empty.go")
-	if err := os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o666); err != nil {
-		return err
-	}
-	empty, err := b.install("empty", source)
-	if err != nil {
-		return err
-	}
-	s.add("empty Go program", empty)
-	b.addPtxlink(s, "ptxlink", inputs...)
-	s.add("ptxlink --version", b.binary, "--version")
-	untagged, err := b.install("ptxlink-untagged", "./cmd/ptxlink")
-	if err != nil {
-		return err
-	}
-	s.add("ptxlink, go install", append([]string{untagged, "--no-gc-sections", "-o", out}, inputs...)...)
-	addMarkerLinker(s, inputs...)
-	return b.addNvlink(s, inputs)
-}
-
-func (b *bench) m(s *set) error {
-	inputs, err := s.writeModules(programM)
-	if err != nil {
-		return err
-	}
-	b.addLinkers(s, inputs...)
-	b.addPtxlink(s, "ptxlink -r", append([]string{"-j2", "-r"}, inputs...)...)
-	return nil
+// link writes the modules of p, adds cat and ptxlink, and returns the names of the modules.
+func (s *set) link(p gen.Program) []string {
+	inputs := s.writeModules(p)
+	s.addLinkers(inputs...)
+	return inputs
 }
 
 // modules makes a set of the modules of a program.
-func modules(p gen.Program) func(b *bench, s *set) error {
-	return func(b *bench, s *set) error {
-		inputs, err := s.writeModules(p)
-		b.addLinkers(s, inputs...)
-		return err
-	}
-}
+func modules(p gen.Program) func(s *set) { return func(s *set) { s.link(p) } }
 
-func (b *bench) markers(s *set) error {
-	p := programM
-	p.Markers = true
-	inputs, err := s.writeModules(p)
-	b.addLinkers(s, inputs...)
-	addMarkerLinker(s, inputs...)
-	return err
+// tiny compares with a Go program that does nothing.
+func (s *set) tiny() {
+	s.repeat = 20
+	var inputs []string
+	for i, text := range gen.Tiny {
+		inputs = append(inputs, s.writeText(fmt.Sprintf("m%d.ptx", i), text))
+	}
+	source := filepath.Join(s.bench.dir, "empty.go")
+	s.try(os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o666))
+	empty, err := s.bench.install("empty", source)
+	s.try(err)
+	s.add("empty Go program", empty)
+	s.addPtxlink("ptxlink", inputs...)
+	s.add("ptxlink --version", s.bench.binary, "--version")
+	untagged, err := s.bench.install("ptxlink-untagged", "./cmd/ptxlink")
+	s.try(err)
+	s.add("ptxlink, go install", append([]string{untagged, "--no-gc-sections", "-o", out}, inputs...)...)
+	s.addMarkerLinker(inputs...)
+	s.addNvlink(inputs)
 }
 
 // archive links a kernel that needs five chains of ten members.
-func (b *bench) archive(s *set) error {
+func (s *set) archive() {
 	p := gen.Program{Modules: 5000, Functions: 1, Size: 10_000, Chain: 10, Markers: true}
-	err := errors.Join(
-		s.write("kernel.ptx", func(w io.Writer) error { return p.Kernel(w, p.Modules/5) }),
-		s.write("libplain.a", func(w io.Writer) error { return writeArchive(w, p) }))
-	if err != nil {
-		return err
-	}
-	at := func(name string) string { return filepath.Join(s.dir, name) }
-	if err := b.run(b.binary, "ar", at("libindex.a"), at("libplain.a")); err != nil {
-		return err
-	}
-	if err := b.run(b.binary, "ar", "--compress", at("libpacked.a"), at("libplain.a")); err != nil {
-		return err
-	}
-	s.add("cat", "cat", "kernel.ptx", "libplain.a")
-	s.commands[0].toStdout = true
-	b.addPtxlink(s, "ptxlink, no index", "-j2", "kernel.ptx", "libplain.a")
-	b.addPtxlink(s, "ptxlink, index", "-j2", "kernel.ptx", "libindex.a")
-	b.addPtxlink(s, "ptxlink, zstd", "-j2", "kernel.ptx", "libpacked.a")
-	addMarkerLinker(s, "kernel.ptx", "-L.", "-lplain")
-	return nil
+	s.write("kernel.ptx", func(w io.Writer) error { return p.Kernel(w, p.Modules/5) })
+	s.write("libplain.a", func(w io.Writer) error { return writeArchive(w, p) })
+	s.try(s.bench.run(s.bench.binary, "ar", s.path("libindex.a"), s.path("libplain.a")))
+	s.try(s.bench.run(s.bench.binary, "ar", "--compress", s.path("libpacked.a"), s.path("libplain.a")))
+	s.add("cat", "cat", "kernel.ptx", "libplain.a").toStdout = true
+	s.addPtxlink("ptxlink, no index", "-j2", "kernel.ptx", "libplain.a")
+	s.addPtxlink("ptxlink, index", "-j2", "kernel.ptx", "libindex.a")
+	s.addPtxlink("ptxlink, zstd", "-j2", "kernel.ptx", "libpacked.a")
+	s.addMarkerLinker("kernel.ptx", "-L.", "-lplain")
 }
 
 // writeArchive writes the archive as GNU ar does for PTX: without an index.
@@ -244,7 +218,7 @@ func writeArchive(out io.Writer, p gen.Program) error {
 
 // gcc links every third function of the libraries. nvptx-none-ld reads symbols from
 // comments, so that a comment defines what the libraries lack.
-func (b *bench) gcc(s *set) error {
+func (s *set) gcc() {
 	dir := filepath.Join(oracles.Dir(), "gcc-nvptx")
 	var paths []string
 	defined, used := map[string]bool{}, map[string]bool{}
@@ -252,7 +226,8 @@ func (b *bench) gcc(s *set) error {
 		path := filepath.Join(dir, "lib"+library+".a")
 		f, err := os.Open(path)
 		if err != nil {
-			return errMissing
+			s.try(errMissing)
+			return
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil {
@@ -270,9 +245,7 @@ func (b *bench) gcc(s *set) error {
 				}
 			}
 		}
-		if err := lines.Err(); err != nil {
-			return err
-		}
+		s.try(lines.Err())
 	}
 	main := "// BEGIN PREAMBLE\n.version 6.0\n.target sm_30\n.address_size 64\n// END PREAMBLE\n\n"
 	options := []string{"--allow-undefined=*"}
@@ -288,53 +261,46 @@ func (b *bench) gcc(s *set) error {
 		}
 	}
 	main += "\n// BEGIN GLOBAL FUNCTION DEF: main\n.visible .func main () { ret; }\n"
-	err := s.writeText("main.ptx", main)
-	b.addLinkers(s, append([]string{"main.ptx"}, paths...)...)
+	s.writeText("main.ptx", main)
+	s.addLinkers(append([]string{"main.ptx"}, paths...)...)
 	for _, c := range s.commands[1:] {
 		c.args = append(c.args, options...)
 	}
-	addMarkerLinker(s, "main.ptx", "-L"+dir, "-lm", "-lc", "-lgfortran", "-lgcc")
-	return err
+	s.addMarkerLinker("main.ptx", "-L"+dir, "-lm", "-lc", "-lgfortran", "-lgcc")
 }
 
 // assembled compares with nvlink, which reads cubins of the same modules.
-func (b *bench) assembled(s *set) error {
+func (s *set) assembled() {
 	p := programM
-	p.Modules = b.cubins
-	inputs, err := s.writeModules(p)
-	if err != nil {
-		return err
-	}
-	b.addLinkers(s, inputs...)
-	b.addPtxlink(s, "ptxlink -O1", append([]string{"-j2", "-O1"}, inputs...)...)
+	p.Modules = s.bench.cubins
+	inputs := s.link(p)
+	s.addPtxlink("ptxlink -O1", append([]string{"-j2", "-O1"}, inputs...)...)
 	// As users call it: what no kernel needs goes first.
 	for _, level := range []string{"-O0", "-O1", "-O2"} {
-		s.add("ptxlink "+level+", what kernels need", append([]string{b.binary, "-o", out, "-j2", level}, inputs...)...)
+		s.add("ptxlink "+level+", what kernels need", append([]string{s.bench.binary, "-o", out, "-j2", level}, inputs...)...)
 	}
-	return b.addNvlink(s, inputs)
+	s.addNvlink(inputs)
 }
 
-func (b *bench) addNvlink(s *set, inputs []string) error {
+func (s *set) addNvlink(inputs []string) {
 	ptxas, ok := oracles.Find("ptxas")
 	nvlink, found := oracles.Find("nvlink")
 	if !ok || !found {
-		return nil
+		return
 	}
 	args := []string{nvlink, "-arch=sm_80", "-o", out}
-	jobs := b.jobs()
+	jobs := twoJobs()
 	for _, input := range inputs {
 		cubin := strings.TrimSuffix(input, ".ptx") + ".cubin"
 		args = append(args, cubin)
-		jobs.Go(func() error {
-			return b.run(ptxas, "-c", "-arch=sm_80", filepath.Join(s.dir, input), "-o", filepath.Join(s.dir, cubin))
-		})
+		jobs.Go(func() error { return s.bench.run(ptxas, "-c", "-arch=sm_80", s.path(input), "-o", s.path(cubin)) })
 	}
 	s.add("nvlink", args...)
-	return jobs.Wait()
+	s.try(jobs.Wait())
 }
 
-// jobs returns a group that runs two commands at a time.
-func (b *bench) jobs() *errgroup.Group {
+// twoJobs returns a group that runs two commands at a time.
+func twoJobs() *errgroup.Group {
 	g := &errgroup.Group{}
 	g.SetLimit(2)
 	return g
