@@ -7,7 +7,6 @@ package main
 
 import (
 	"embed"
-	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -53,13 +52,7 @@ func main() {
 	log.SetFlags(0)
 	page := flag.String("o", "", "write the page to `FILE`")
 	flag.Parse()
-	text, err := report()
-	if err == nil {
-		err = machine.WritePage(*page, text)
-	}
-	if err != nil {
-		log.Fatal(err)
-	}
+	machine.WritePage(*page, report())
 }
 
 // code is what a cubin holds, and what ptxas and nvlink took to make it.
@@ -77,16 +70,14 @@ func (c code) String() string {
 	return fmt.Sprintf("%d / %d / %d / %d / %s", c.Instructions, c.Calls, c.Local, c.kernel.Registers, stack)
 }
 
-func report() (string, error) {
+// report returns the page. After an error the files stay.
+func report() string {
 	dir, err := os.MkdirTemp("", "codegen")
-	if err != nil {
-		return "", err
-	}
+	machine.Check(err)
 	defer os.RemoveAll(dir)
-	ptxlink := filepath.Join(dir, "ptxlink")
-	if _, _, err := machine.Run("", nil, 0, "go", "build", "-o", ptxlink, "./cmd/ptxlink"); err != nil {
-		return "", err
-	}
+	tools := machine.Tools("", "nvcc", "ptxas", "nvlink", "cuobjdump")
+	tools["ptxlink"] = filepath.Join(dir, "ptxlink")
+	machine.Must("", "go", "build", "-o", tools["ptxlink"], "./cmd/ptxlink")
 	var b strings.Builder
 	b.WriteString(`# The code of linked programs
 
@@ -106,10 +97,7 @@ ptxas never inlines a device function. ` + "`ptxlink -O1`" + ` inlines functions
 	var cpu [5]time.Duration
 	built := map[string][]code{}
 	for _, p := range programs {
-		ways, err := build(filepath.Join(dir, p.dir), p.dir, ptxlink)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", p.dir, err)
-		}
+		ways := build(filepath.Join(dir, p.dir), p.dir, tools)
 		built[p.dir] = ways
 		fmt.Fprintf(&b, "| %s |", p.title)
 		for i, c := range ways {
@@ -155,86 +143,58 @@ What is left after -O2 goes through a parameter of the kernel. In one source fil
 .global, as CUDA demands of the host. PTX does not: a kernel may get any generic address, and ptxlink cannot see which compiler
 wrote a module. LDG in place of LD would also be no instruction less.
 `)
-	return b.String(), nil
+	return b.String()
 }
 
 // build makes a program in all ways.
-func build(dir, name, ptxlink string) (ways []code, err error) {
+func build(dir, name string, tools map[string]string) (ways []code) {
 	program, err := fs.Sub(sources, "src/"+name)
-	if err != nil {
-		return nil, err
-	}
-	if err := os.CopyFS(dir, program); err != nil {
-		return nil, err
-	}
+	machine.Check(err)
+	machine.Check(os.CopyFS(dir, program))
 	one := "#include \"a.cu\"\n#include \"b.cu\"\n"
-	if err := os.WriteFile(filepath.Join(dir, "one.cu"), []byte(one), 0o666); err != nil {
-		return nil, err
-	}
-	tools, err := machine.Tools("", "nvcc", "ptxas", "nvlink", "cuobjdump")
-	if err != nil {
-		return nil, err
-	}
-	tools["ptxlink"] = ptxlink
-	step := func(args ...string) (time.Duration, error) {
-		_, cpu, err := machine.Run(dir, nil, 0, tools[args[0]], args[1:]...)
-		return cpu, err
+	machine.Check(os.WriteFile(filepath.Join(dir, "one.cu"), []byte(one), 0o666))
+	step := func(tool string, args ...string) time.Duration {
+		_, cpu := machine.Must(dir, tools[tool], args...)
+		return cpu
 	}
 	for _, unit := range []string{"a", "b"} {
-		if _, err := step("nvcc", "-arch="+arch, "-rdc=true", "-ptx", unit+".cu", "-o", unit+".ptx"); err != nil {
-			return nil, err
-		}
+		step("nvcc", "-arch="+arch, "-rdc=true", "-ptx", unit+".cu", "-o", unit+".ptx")
 	}
-	if _, err := step("nvcc", "-arch="+arch, "-ptx", "one.cu", "-o", "one.ptx"); err != nil {
-		return nil, err
-	}
+	step("nvcc", "-arch="+arch, "-ptx", "one.cu", "-o", "one.ptx")
 	for _, level := range []string{"0", "1", "2"} {
-		if _, err := step("ptxlink", "-O"+level, "a.ptx", "b.ptx", "-o", "linked"+level+".ptx"); err != nil {
-			return nil, err
-		}
+		step("ptxlink", "-O"+level, "a.ptx", "b.ptx", "-o", "linked"+level+".ptx")
 	}
-	assemble := func(in, out string, args ...string) (time.Duration, error) {
-		return step(append([]string{"ptxas", "-arch=" + arch, in, "-o", out}, args...)...)
-	}
-	for i, way := range []string{"separate", "linked0", "linked1", "linked2", "one"} {
+	for _, way := range []string{"separate", "linked0", "linked1", "linked2", "one"} {
 		least := time.Duration(1 << 62)
 		for range 8 {
-			var total time.Duration
-			var errs []error
-			timed := func(d time.Duration, err error) { total += d; errs = append(errs, err) }
-			if i == 0 {
-				timed(assemble("a.ptx", "a.cubin", "-c"))
-				timed(assemble("b.ptx", "b.cubin", "-c"))
-				timed(step("nvlink", "-arch="+arch, "a.cubin", "b.cubin", "-o", way+".cubin"))
+			var cpu time.Duration
+			if way == "separate" {
+				cpu = step("ptxas", "-arch="+arch, "-c", "a.ptx", "-o", "a.cubin") +
+					step("ptxas", "-arch="+arch, "-c", "b.ptx", "-o", "b.cubin") +
+					step("nvlink", "-arch="+arch, "a.cubin", "b.cubin", "-o", way+".cubin")
 			} else {
-				timed(assemble(way+".ptx", way+".cubin"))
+				cpu = step("ptxas", "-arch="+arch, way+".ptx", "-o", way+".cubin")
 			}
-			if err := errors.Join(errs...); err != nil {
-				return nil, err
-			}
-			least = min(least, total)
+			least = min(least, cpu)
 		}
-		c, err := inspect(tools["cuobjdump"], filepath.Join(dir, way+".cubin"))
-		if err != nil {
-			return nil, err
-		}
+		c := inspect(tools["cuobjdump"], filepath.Join(dir, way+".cubin"))
 		c.cpu = least
 		ways = append(ways, c)
 	}
-	return ways, nil
+	return ways
 }
 
-func inspect(cuobjdump, cubin string) (c code, err error) {
-	if c.Code, err = machine.Inspect(cuobjdump, cubin); err != nil {
-		return c, err
-	}
+func inspect(cuobjdump, cubin string) (c code) {
+	var err error
+	c.Code, err = machine.Inspect(cuobjdump, cubin)
+	machine.Check(err)
 	for name, k := range c.Kernels {
 		if strings.HasPrefix(name, "_Z1k") { // the kernel of each program is called k
 			c.kernel = k
 		}
 	}
 	if c.kernel.Registers == 0 {
-		return c, fmt.Errorf("cuobjdump says nothing of %s that can be understood", cubin)
+		log.Fatalf("cuobjdump says nothing of %s that can be understood", cubin)
 	}
-	return c, nil
+	return c
 }

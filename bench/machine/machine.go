@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"debug/elf"
 	"fmt"
+	"log"
 	"os"
 	"os/exec"
 	"regexp"
@@ -133,26 +134,42 @@ func Read(path string) (c Contents, err error) {
 	return c, nil
 }
 
+// Check ends the program if there is an error.
+func Check(err error) {
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
 // Tools finds tools that fetch.sh --compilers fetches, with a suffix for their release.
-func Tools(suffix string, names ...string) (map[string]string, error) {
+func Tools(suffix string, names ...string) map[string]string {
 	tools := map[string]string{}
 	for _, name := range names {
 		path, ok := oracles.Find(name + suffix)
 		if !ok {
-			return nil, fmt.Errorf("%s%s is missing; internal/oracles/fetch.sh --compilers fetches it", name, suffix)
+			log.Fatalf("%s%s is missing; internal/oracles/fetch.sh --compilers fetches it", name, suffix)
 		}
 		tools[name] = path
 	}
-	return tools, nil
+	return tools
 }
 
 // WritePage writes a page to a file, or to standard output if the name is empty.
-func WritePage(file, text string) error {
+func WritePage(file, text string) {
 	if file == "" {
-		_, err := os.Stdout.WriteString(text)
-		return err
+		fmt.Print(text)
+		return
 	}
-	return os.WriteFile(file, []byte(text), 0o666)
+	Check(os.WriteFile(file, []byte(text), 0o666))
+}
+
+// Must is Run for a command that always succeeds and takes any time.
+func Must(dir, tool string, args ...string) (said []byte, cpu time.Duration) {
+	said, cpu, err := Run(dir, nil, 0, tool, args...)
+	if err != nil {
+		log.Fatalf("%s: %v", dir, err)
+	}
+	return said, cpu
 }
 
 // Run runs a command in a directory and returns its output, and the CPU time of it and

@@ -17,25 +17,22 @@ func (b *bench) hosts(dir string, r *result, inputs []string) {
 	nvcc := filepath.Join(b.toolkit, "bin", "nvcc")
 	env := []string{"PATH=" + filepath.Join(b.toolkit, "bin") + ":" + os.Getenv("PATH")}
 	log.Printf("%s: nvcc -dlink", r.name)
-	w, out := way{name: "nvcc -dlink"}, filepath.Join(dir, "dlink.o")
-	_, w.cpu, w.err = machine.Run(dir, env, b.limit, nvcc, slices.Concat([]string{"-ccbin", "g++-12", "-dlink", "-gencode", "arch=compute_" + r.gpu() + ",code=sm_" + r.gpu(),
+	out := filepath.Join(dir, "dlink.o")
+	_, cpu, err := machine.Run(dir, env, b.limit, nvcc, slices.Concat([]string{"-ccbin", "g++-12", "-dlink", "-gencode", "arch=compute_" + r.gpu() + ",code=sm_" + r.gpu(),
 		"-L" + filepath.Join(b.toolkit, "lib")}, inputs, []string{"-o", out})...)
-	b.extract(&w, dir, out, r)
+	b.extract(way{name: "nvcc -dlink", cpu: cpu, err: err}, dir, out, r)
 	for _, generator := range []string{"Ninja", "Unix Makefiles"} {
 		log.Printf("%s: CMake, %s", r.name, generator)
-		w := way{name: "CMake, " + generator}
 		build := filepath.Join(dir, "cmake")
-		w.err = b.cmake(r.program, build, env, generator, nvcc, inputs)
-		b.extract(&w, dir, filepath.Join(build, "build/CMakeFiles/app.dir/cmake_device_link.o"), r)
+		err := b.cmake(r.program, build, env, generator, nvcc, inputs)
+		b.extract(way{name: "CMake, " + generator, err: err}, dir, filepath.Join(build, "build/CMakeFiles/app.dir/cmake_device_link.o"), r)
 	}
 }
 
 // cmake lets CMake's CUDA language do the device link of a static library.
 func (b *bench) cmake(p program, build string, env []string, generator, nvcc string, inputs []string) error {
 	os.RemoveAll(build)
-	if err := os.MkdirAll(build, 0o777); err != nil {
-		return err
-	}
+	machine.Check(os.MkdirAll(build, 0o777))
 	var archives []string
 	objects := inputs
 	for i, in := range inputs {
@@ -51,12 +48,8 @@ set_source_files_properties(%[1]s PROPERTIES EXTERNAL_OBJECT ON)
 set_target_properties(app PROPERTIES CUDA_SEPARABLE_COMPILATION ON CUDA_RESOLVE_DEVICE_SYMBOLS ON CUDA_ARCHITECTURES %s)
 target_link_libraries(app PRIVATE %s)
 `, strings.Join(objects, " "), p.gpu(), strings.Join(archives, " "))
-	if err := os.WriteFile(filepath.Join(build, "CMakeLists.txt"), []byte(lists), 0o666); err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(build, "stub.cu"), []byte("void stub() {}\n"), 0o666); err != nil {
-		return err
-	}
+	machine.Check(os.WriteFile(filepath.Join(build, "CMakeLists.txt"), []byte(lists), 0o666))
+	machine.Check(os.WriteFile(filepath.Join(build, "stub.cu"), []byte("void stub() {}\n"), 0o666))
 	if _, _, err := machine.Run(build, env, b.limit, "cmake", "-G", generator, "-S", ".", "-B", "build", "-DCMAKE_CUDA_COMPILER="+nvcc,
 		"-DCMAKE_CUDA_HOST_COMPILER=g++-12"); err != nil {
 		return err
@@ -65,8 +58,8 @@ target_link_libraries(app PRIVATE %s)
 	return err
 }
 
-// extract reads the cubin in the object of a device link.
-func (b *bench) extract(w *way, dir, object string, r *result) {
+// extract adds a way to a result, with what the cubin in the object of a device link holds.
+func (b *bench) extract(w way, dir, object string, r *result) {
 	if w.err == nil {
 		for _, old := range cubins(dir) {
 			os.Remove(old)
@@ -77,10 +70,7 @@ func (b *bench) extract(w *way, dir, object string, r *result) {
 	if w.err == nil && len(found) != 1 {
 		w.err = fmt.Errorf("%s holds %d cubins", object, len(found))
 	}
-	if w.err == nil {
-		b.look(w, found[0], nil, r.reference)
-	}
-	r.ways = append(r.ways, *w)
+	b.look(w, strings.Join(found, ""), r)
 }
 
 func cubins(dir string) []string {

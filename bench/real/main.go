@@ -10,7 +10,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
@@ -39,13 +38,7 @@ func main() {
 	if b.sources == "" {
 		log.Fatal("real: -dir is missing")
 	}
-	text, err := b.run(regexp.MustCompile(*only))
-	if err == nil {
-		err = machine.WritePage(*page, text)
-	}
-	if err != nil {
-		log.Fatal("real: ", err)
-	}
+	machine.WritePage(*page, b.run(regexp.MustCompile(*only)))
 }
 
 type bench struct {
@@ -56,59 +49,42 @@ type bench struct {
 	toolkit          string            // a toolkit of symbolic links, in which nvlink is ptxlink
 }
 
-func (b *bench) run(only *regexp.Regexp) (string, error) {
-	if err := b.prepare(); err != nil {
-		return "", err
-	}
+func (b *bench) run(only *regexp.Regexp) string {
+	b.prepare()
 	var results []*result
 	for _, p := range programs {
-		if !only.MatchString(p.name) || !p.hasRelease(b.release) {
-			continue
+		if only.MatchString(p.name) && p.hasRelease(b.release) {
+			results = append(results, b.measure(p))
 		}
-		r, err := b.measure(p)
-		if err != nil {
-			return "", fmt.Errorf("%s: %w", p.name, err)
-		}
-		results = append(results, r)
 	}
 	if len(results) == 0 {
-		return "", errors.New("no program matches -only")
+		log.Fatal("real: no program matches -only")
 	}
-	return b.page(results), nil
+	return b.page(results)
 }
 
 // prepare finds the tools and makes the toolkit in which nvlink is ptxlink.
-func (b *bench) prepare() (err error) {
-	if b.sources, err = filepath.Abs(b.sources); err != nil {
-		return err
-	}
+func (b *bench) prepare() {
+	var err error
+	b.sources, err = filepath.Abs(b.sources)
+	machine.Check(err)
 	suffix, ok := map[string]string{"12.4": "", "13.5": "-new"}[b.release]
 	if !ok {
-		return fmt.Errorf("-cuda=%s: not 12.4 or 13.5", b.release)
+		log.Fatalf("-cuda=%s: not 12.4 or 13.5", b.release)
 	}
-	if b.tools, err = machine.Tools(suffix, "nvcc", "ptxas", "nvlink", "cuobjdump"); err != nil {
-		return err
-	}
+	b.tools = machine.Tools(suffix, "nvcc", "ptxas", "nvlink", "cuobjdump")
 	build := filepath.Join(b.sources, "build")
-	if err := os.MkdirAll(build, 0o777); err != nil {
-		return err
-	}
+	machine.Check(os.MkdirAll(build, 0o777))
 	if b.ptxlink == "" {
 		b.ptxlink = filepath.Join(build, "ptxlink")
-		if _, _, err := machine.Run("", nil, 0, "go", "build", "-o", b.ptxlink, "./cmd/ptxlink"); err != nil {
-			return err
-		}
+		machine.Must("", "go", "build", "-o", b.ptxlink, "./cmd/ptxlink")
 	}
-	if b.ptxlink, err = filepath.Abs(b.ptxlink); err != nil {
-		return err
-	}
+	b.ptxlink, err = filepath.Abs(b.ptxlink)
+	machine.Check(err)
 	b.toolkit = filepath.Join(build, "cuda-"+b.release)
-	top, _, err := machine.Run(build, nil, 0, "sh", "-c", `"$0" --dryrun -c x.cu 2>&1 | sed -n 's/^#$ _HERE_=//p'`, b.tools["nvcc"])
-	if err != nil {
-		return err
-	}
+	top, _ := machine.Must(build, "sh", "-c", `"$0" --dryrun -c x.cu 2>&1 | sed -n 's/^#$ _HERE_=//p'`, b.tools["nvcc"])
 	libraries := filepath.Join(oracles.Dir(), "nvcc-13.5/root/nvidia/cu13/lib")
-	_, _, err = machine.Run(build, nil, 0, "sh", "-ec", `rm -rf "$1"; mkdir -p "$1/bin"
+	machine.Must(build, "sh", "-ec", `rm -rf "$1"; mkdir -p "$1/bin"
 ln -s "$0"/../* "$1"/ 2>/dev/null || :
 ln -s "$0"/* "$1"/bin/
 ln -sf "$2" "$1"/bin/nvlink
@@ -118,7 +94,6 @@ test -e "$1"/bin/crt || ln -s "$3"/../bin/crt "$1"/bin/crt
 rm "$1"/bin/nvcc.profile
 { cat "$0"/nvcc.profile; grep -q LIBRARIES "$0"/nvcc.profile || echo "LIBRARIES =+ \$(_SPACE_) \"-L$1/lib\""; } >"$1"/bin/nvcc.profile`,
 		strings.TrimSpace(string(top)), b.toolkit, b.ptxlink, libraries)
-	return err
 }
 
 // A result is what became of one program.
@@ -140,14 +115,10 @@ type way struct {
 	other string // how the contents differ from nvlink's
 }
 
-func (b *bench) measure(p program) (*result, error) {
+func (b *bench) measure(p program) *result {
 	dir := filepath.Join(b.sources, "build", b.release, strings.ReplaceAll(p.name, " ", "-"))
-	r := &result{program: p}
-	objects, err := b.compile(p, dir)
-	if err != nil {
-		return nil, err
-	}
-	r.units = len(objects)
+	objects := b.compile(p, dir)
+	r := &result{program: p, units: len(objects)}
 	inputs := slices.Clone(objects)
 	for _, lib := range p.libs {
 		inputs = append(inputs, filepath.Join(b.sources, lib))
@@ -162,39 +133,29 @@ func (b *bench) measure(p program) (*result, error) {
 		_, cpu, err = machine.Run(dir, nil, b.limit, b.tools["nvlink"], slices.Concat([]string{"-arch=sm_" + p.gpu()}, inputs, needs, []string{"-o", reference})...)
 		return cpu, err
 	}
-	if _, err := nvlink(); err != nil {
-		return nil, err
-	}
-	if r.reference, err = machine.Read(reference); err != nil {
-		return nil, err
-	}
-	separate := way{name: "ptxas -c, nvlink"}
-	largest := 0
-	if separate.cpu, largest, err = b.assemble(dir, objects, r); err != nil {
-		return nil, err
-	}
+	_, err := nvlink()
+	machine.Check(err)
+	r.reference, err = machine.Read(reference)
+	machine.Check(err)
+	assembling, largest := b.assemble(dir, objects, r)
 	linking, err := nvlink()
-	separate.cpu += linking
-	b.look(&separate, reference, err, r.reference)
-	r.ways = append(r.ways, separate)
+	b.look(way{name: "ptxas -c, nvlink", cpu: assembling + linking, err: err}, reference, r)
 
 	env := []string{"PATH=" + filepath.Dir(b.tools["nvlink"]) + ":" + os.Getenv("PATH")}
 	tools := []string{"--ptxas=" + b.tools["ptxas"], "--nvlink=" + b.tools["nvlink"]}
 	link := func(name string, options ...string) {
-		w, out := way{name: name}, filepath.Join(dir, "out.cubin")
+		out := filepath.Join(dir, "out.cubin")
 		os.Remove(out)
 		log.Printf("%s: %s", p.name, name)
-		var said []byte
-		said, w.cpu, w.err = machine.Run(dir, env, b.limit, b.ptxlink, slices.Concat([]string{"--arch=sm_" + p.gpu()}, tools, options, inputs, []string{"-o", out})...)
+		said, cpu, err := machine.Run(dir, env, b.limit, b.ptxlink, slices.Concat([]string{"--arch=sm_" + p.gpu()}, tools, options, inputs, []string{"-o", out})...)
 		if name == "auto" {
 			r.messages = string(said)
 		}
-		b.look(&w, out, w.err, r.reference)
-		r.ways = append(r.ways, w)
+		b.look(way{name: name, cpu: cpu, err: err}, out, r)
 	}
 	if p.hosts {
 		b.hosts(dir, r, inputs)
-		return r, nil
+		return r
 	}
 	link("whole", "--ptxas-mode=whole")
 	link("separate", "--ptxas-mode=separate")
@@ -207,33 +168,27 @@ func (b *bench) measure(p program) (*result, error) {
 	os.RemoveAll(cache)
 	link("cache, cold", "--cache-dir="+cache)
 	link("cache, same", "--cache-dir="+cache)
-	if err := b.touch(dir, objects[largest]); err != nil {
-		return nil, err
-	}
+	b.touch(dir, objects[largest])
 	inputs[largest] = filepath.Join(dir, "touched.ptx")
 	link("cache, largest unit changed", "--cache-dir="+cache)
 	inputs[largest] = objects[largest]
 	b.hosts(dir, r, inputs)
-	return r, nil
+	return r
 }
 
 // compile compiles the units that changed.
-func (b *bench) compile(p program, dir string) (objects []string, err error) {
+func (b *bench) compile(p program, dir string) (objects []string) {
 	in := filepath.Join(b.sources, p.dir)
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
+	machine.Check(os.MkdirAll(dir, 0o777))
 	if p.prepare != "" {
-		if _, _, err := machine.Run(in, nil, 0, "sh", "-ec", "test -e "+dir+"/prepared || {\n"+p.prepare+"\ntouch "+dir+"/prepared\n}"); err != nil {
-			return nil, err
-		}
+		machine.Must(in, "sh", "-ec", "test -e "+dir+"/prepared || {\n"+p.prepare+"\ntouch "+dir+"/prepared\n}")
 	}
 	var group errgroup.Group
 	group.SetLimit(2)
 	for _, glob := range p.units {
 		units, err := filepath.Glob(filepath.Join(in, glob))
 		if err != nil || len(units) == 0 {
-			return nil, fmt.Errorf("no unit matches %s", filepath.Join(in, glob))
+			log.Fatalf("no unit matches %s", filepath.Join(in, glob))
 		}
 		for _, unit := range units {
 			if slices.Contains(p.without, filepath.Base(unit)) {
@@ -252,7 +207,8 @@ func (b *bench) compile(p program, dir string) (objects []string, err error) {
 			})
 		}
 	}
-	return objects, group.Wait()
+	machine.Check(group.Wait())
+	return objects
 }
 
 func upToDate(object, source string) bool {
@@ -263,7 +219,7 @@ func upToDate(object, source string) bool {
 
 // assemble measures ptxas -c for the PTX of every object, with the options that nvcc
 // recorded for it, as nvcc calls it, and returns which object has the largest.
-func (b *bench) assemble(dir string, objects []string, r *result) (cpu time.Duration, largest int, err error) {
+func (b *bench) assemble(dir string, objects []string, r *result) (cpu time.Duration, largest int) {
 	most := 0
 	for i, object := range objects {
 		files, err := b.extractPTX(dir, object)
@@ -272,21 +228,17 @@ func (b *bench) assemble(dir string, objects []string, r *result) (cpu time.Dura
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				return 0, 0, err
-			}
+			machine.Check(err)
 			r.modules, r.ptx = r.modules+1, r.ptx+len(text)
 			if len(text) > most {
 				most, largest = len(text), i
 			}
 			_, used, err := machine.Run(dir, nil, b.limit, b.tools["ptxas"], "-c", "-lineinfo", "-arch=sm_"+r.gpu(), file, "-o", file+".cubin")
-			if err != nil {
-				return 0, 0, err
-			}
+			machine.Check(err)
 			cpu += used
 		}
 	}
-	return cpu, largest, nil
+	return cpu, largest
 }
 
 // extractPTX writes the PTX of an object to files.
@@ -302,36 +254,34 @@ func (b *bench) extractPTX(dir, object string) (files []string, err error) {
 
 // touch writes touched.ptx: the PTX of an object with one more instruction in its last
 // body, a kernel's in most objects.
-func (b *bench) touch(dir, object string) error {
+func (b *bench) touch(dir, object string) {
 	files, err := b.extractPTX(dir, object)
 	if err != nil || len(files) != 1 {
-		return fmt.Errorf("%s holds %d modules (%v)", object, len(files), err)
+		log.Fatalf("%s holds %d modules (%v)", object, len(files), err)
 	}
 	text, err := os.ReadFile(files[0])
-	if err != nil {
-		return err
-	}
+	machine.Check(err)
 	code, _, _ := bytes.Cut(text, []byte("\n.section")) // whose bodies look alike
 	bodies := regexp.MustCompile(`\n\{\n`).FindAllIndex(code, -1)
 	if bodies == nil {
-		return fmt.Errorf("%s holds no body", object)
+		log.Fatalf("%s holds no body", object)
 	}
 	text = slices.Insert(text, bodies[len(bodies)-1][1], []byte(".reg .b32 %touched;\nmov.b32 %touched, %clock;\n")...)
-	return os.WriteFile(filepath.Join(dir, "touched.ptx"), text, 0o666)
+	machine.Check(os.WriteFile(filepath.Join(dir, "touched.ptx"), text, 0o666))
 }
 
-// look reads a cubin.
-func (b *bench) look(w *way, cubin string, failed error, reference machine.Contents) {
-	if w.err = failed; w.err != nil {
-		return
+// look adds a way to a result, with what its cubin holds if there is no error.
+func (b *bench) look(w way, cubin string, r *result) {
+	if w.err == nil {
+		var contents machine.Contents
+		if contents, w.err = machine.Read(cubin); w.err == nil {
+			w.code, w.err = machine.Inspect(b.tools["cuobjdump"], cubin)
+		}
+		w.text = contents.Text
+		w.other = strings.Join(slices.Concat(differ("kernels", contents.Entries, r.reference.Entries),
+			differ("variables", contents.Objects, r.reference.Objects), differ("locals", contents.Locals, r.reference.Locals)), "; ")
 	}
-	contents, err := machine.Read(cubin)
-	if err == nil {
-		w.code, err = machine.Inspect(b.tools["cuobjdump"], cubin)
-	}
-	w.err, w.text = err, contents.Text
-	w.other = strings.Join(slices.Concat(differ("kernels", contents.Entries, reference.Entries),
-		differ("variables", contents.Objects, reference.Objects), differ("locals", contents.Locals, reference.Locals)), "; ")
+	r.ways = append(r.ways, w)
 }
 
 // differ counts what stands in only one of two sorted lists.
