@@ -96,35 +96,40 @@ func (g *generator) block(open string, fill func()) {
 	*g.body = append(*g.body, n)
 }
 
-// digits splits a name before the digits at its end, as ptxas does to find the
-// range of a register.
-func digits(name string) (base string, number int, ok bool) {
-	base, n, ok := ptx.SplitNumber(name)
-	return base, int(n), ok
+// in returns what a scope declares under a name, also in a range of registers, or nil.
+func in(scope map[string]*local, name string) *local {
+	if l := scope[name]; l != nil {
+		return l
+	}
+	base, number, ok := ptx.SplitNumber(name)
+	if l := scope[base+"<"]; ok && l != nil && int(number) < l.count {
+		return l
+	}
+	return nil
 }
 
 // lookup returns the meaning of a name here: a local, a module-scope symbol, or
 // nothing.
 func (g *generator) lookup(name string) (*local, *symbol) {
-	base, number, tail := digits(name)
 	for _, scope := range slices.Backward(g.scopes) {
-		if l := scope[name]; l != nil {
-			return l, nil
-		}
-		if l := scope[base+"<"]; tail && l != nil && number < l.count {
+		if l := in(scope, name); l != nil {
 			return l, nil
 		}
 	}
 	return nil, g.known[name]
 }
 
+// unused reports whether nothing that is declared here has a name.
+func (g *generator) unused(name string) bool {
+	l, s := g.lookup(name)
+	return l == nil && s == nil && name != g.self.name
+}
+
 // free reports whether the innermost scope can declare a name.
 func (g *generator) free(name string, count int) bool {
 	scope := g.scopes[len(g.scopes)-1]
 	if count < 0 {
-		base, number, tail := digits(name)
-		l := scope[base+"<"]
-		return scope[name] == nil && !(tail && l != nil && number < l.count)
+		return in(scope, name) == nil
 	}
 	if scope[name+"<"] != nil {
 		return false
@@ -245,10 +250,6 @@ func (g *generator) makeFunction(s *symbol) *node {
 			g.scopes[1][p.name] = &local{kind: kind, count: -1, param: true}
 		}
 	}
-	results := 0
-	if s.proto.result != nil {
-		results = 1
-	}
 	g.emit(".reg .b32 %zr<6>;\n.reg .b64 %zd<4>;\n.reg .pred %zp<3>;\n.reg .f32 %zf<4>;\n.reg .b16 %zh<4>;")
 	for base, l := range map[string]*local{"%zr": {kind: "b32", count: 6}, "%zd": {kind: "b64", count: 4}, "%zp": {kind: "pred", count: 3}, "%zf": {kind: "f32", count: 4}, "%zh": {kind: "b16", count: 4}} {
 		g.scopes[0][base+"<"] = l
@@ -271,13 +272,17 @@ func (g *generator) makeFunction(s *symbol) *node {
 	for range 6 + g.IntN(14) {
 		g.statement()
 	}
-	for _, p := range params[results:] {
+	inputs := params
+	if s.proto.result != nil {
+		inputs = params[1:]
+	}
+	for _, p := range inputs {
 		g.readParam(p)
 	}
 	for range g.IntN(6) {
 		g.statement()
 	}
-	if results == 1 {
+	if s.proto.result != nil {
 		g.writeResult(params[0])
 	}
 	if s.proto.noreturn {
@@ -314,8 +319,7 @@ func (g *generator) readParam(p param) {
 
 // kernelStart declares the label that DWARF names, and uses the flawed symbol.
 func (g *generator) kernelStart() {
-	g.labels = g.newName()
-	if l, s := g.lookup(g.labels); l != nil || s != nil {
+	if g.labels = g.newName(); !g.unused(g.labels) {
 		g.labels = g.fresh("L")
 	}
 	g.declareLocal(g.labels, &local{kind: "label", count: -1})
@@ -333,11 +337,9 @@ func (g *generator) kernelStart() {
 
 func (g *generator) writeResult(p param) {
 	l, _ := g.lookup(p.name)
-	switch {
-	case l != nil && l.param:
+	if l != nil && l.param {
 		g.emit("mov.#1 #2, #"+l.kind+";", l.kind, p.name)
-	case l == nil || l.kind != "fparam":
-	default:
+	} else if l != nil && l.kind == "fparam" {
 		g.storeParam(p.name, p.typ)
 	}
 }
@@ -366,13 +368,13 @@ func (g *generator) declareRegisters() {
 		if g.in100(35) {
 			base, count := pick(g, g.bases), pick(g, []int{2, 4, 6, 10, 16})
 			if !g.free(base, count) || slices.ContainsFunc(sortedKeys(g.planned), func(name string) bool {
-				tail, number, ok := digits(name)
-				return ok && tail == base && number < count && g.crashes(name)
+				tail, number, ok := ptx.SplitNumber(name)
+				return ok && tail == base && int(number) < count && g.crashes(name)
 			}) {
 				continue
 			}
 			printed = append(printed, fmt.Sprintf("%s<%d>", base, count))
-			if _, _, digit := digits(base); digit {
+			if _, _, digit := ptx.SplitNumber(base); digit {
 				g.declareLocal(base, &local{kind: "nothing that can be named", count: 0})
 				continue
 			}

@@ -21,7 +21,7 @@ func (g *generator) linkageWord(s *symbol) string {
 	return "." + s.linkage + " "
 }
 
-func (g *generator) declaration(it item) (list []*node) {
+func (g *generator) declaration(it item) []*node {
 	s := it.sym
 	own := slices.Contains(s.owners, g.module)
 	known := *s
@@ -33,36 +33,34 @@ func (g *generator) declaration(it item) (list []*node) {
 		}
 	}()
 	switch {
-	case it.extern && !own || it.extern && s.kind == "var":
+	case it.extern && (!own || s.kind == "var"):
 		known.extern = true
-		head := ".extern "
 		switch s.kind {
 		case "var":
-			t := s.typ
+			t := &known.typ
 			if !t.unsized && len(t.dims) > 0 && g.in100(25) {
 				t.dims, t.unsized = t.dims[1:], true
 			}
-			known.typ = t
+			name := s.name
 			if s.count > 0 {
-				return append(list, leaf(".extern .%s %s %s<%d>;", s.space, t.prefix(), s.name, s.count))
+				name = fmt.Sprintf("%s<%d>", s.name, s.count) // without dimensions
 			}
-			return append(list, leaf(".extern .%s %s;", s.space, t.declare(s.name)))
+			return []*node{leaf(".extern .%s %s;", s.space, t.declare(name))}
 		case "tex", "surf", "sampler":
-			return append(list, leaf(".extern .global .%sref %s;", s.kind, s.name))
+			return []*node{leaf(".extern .global .%sref %s;", s.kind, s.name)}
 		}
-		return append(list, leaf("%s%s;", head, g.header(s)))
+		return []*node{leaf(".extern %s;", g.header(s))}
 	case it.extern:
-		return append(list, leaf("%s%s;", g.linkageWord(s), g.header(s)))
+		return []*node{leaf("%s%s;", g.linkageWord(s), g.header(s))}
 	case s.kind == "var":
 		return g.variable(s)
 	case s.kind == "sampler" && g.in100(50):
-		return append(list, leaf("%s.global .samplerref %s = { addr_mode_0 = clamp_to_edge, filter_mode = nearest };", g.linkageWord(s), s.name))
+		return []*node{leaf("%s.global .samplerref %s = { addr_mode_0 = clamp_to_edge, filter_mode = nearest };", g.linkageWord(s), s.name)}
 	case s.kind == "tex" || s.kind == "surf" || s.kind == "sampler":
-		return append(list, leaf("%s.global .%sref %s;", g.linkageWord(s), s.kind, s.name))
+		return []*node{leaf("%s.global .%sref %s;", g.linkageWord(s), s.kind, s.name)}
 	}
 	g.known[s.name] = &known // it may call itself
-	f := g.makeFunction(s)
-	list = append(list, f)
+	list := []*node{g.makeFunction(s)}
 	if s.kind == "func" && s.linkage == "visible" && g.in100(8) {
 		alias := *s
 		alias.name = g.fresh("alias")
@@ -132,13 +130,9 @@ func (g *generator) variable(s *symbol) []*node {
 		return []*node{leaf("%s%s %s<%d>;", text, s.typ.prefix(), s.name, s.count),
 			leaf(".global .u64 %s[] = {%s};", g.fresh("range"), strings.Join(s.names(), ", "))}
 	}
-	if s.space == "global" && g.in100(3) && s.linkage == "visible" {
-		// .managed is required in every declaration; no other module declares it
-		// that way.
-		others := slices.ContainsFunc(g.shared, func(o *symbol) bool { return o.name == s.name })
-		if !others {
-			text += ".attribute(.managed) "
-		}
+	// .managed is required in every declaration; no other module declares it that way.
+	if s.space == "global" && g.in100(3) && s.linkage == "visible" && !slices.ContainsFunc(g.shared, func(o *symbol) bool { return o.name == s.name }) {
+		text += ".attribute(.managed) "
 	}
 	declared := func(name string, t typ) string {
 		d := name + t.suffix()

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"ptxlink/object/ptx"
 )
 
 // A symbol is a module-scope name and its meaning.
@@ -48,13 +50,11 @@ type typ struct {
 	unsized bool // name[]
 }
 
-var widths = map[string]int{
-	".b8": 1, ".u8": 1, ".s8": 1, ".b16": 2, ".u16": 2, ".s16": 2, ".f16": 2,
-	".b32": 4, ".u32": 4, ".s32": 4, ".f32": 4, ".b64": 8, ".u64": 8, ".s64": 8, ".f64": 8,
-}
+// width returns the bytes of an element, or of a lane of a vector.
+func (t typ) width() int { return int(ptx.TypeSize(t.word)) }
 
 func (t typ) size() int {
-	n := widths[t.word] * max(t.vec, 1)
+	n := t.width() * max(t.vec, 1)
 	for _, d := range t.dims {
 		n *= d
 	}
@@ -259,16 +259,16 @@ func (g *generator) mayVary(s *symbol) {
 func (g *generator) vary(s *symbol, own bool) *symbol {
 	v := *s
 	if s.kind == "var" {
-		bytes := s.typ.size()
 		v.typ.word = pick(g, []string{".b8", ".u16", ".b32", ".u32", ".s64", ".b64"})
 		if s.typ.unsized {
 			return &v
 		}
-		if bytes%widths[v.typ.word] != 0 {
+		n, rest := s.typ.size()/v.typ.width(), s.typ.size()%v.typ.width()
+		if rest != 0 {
 			return s
 		}
-		v.typ.vec, v.typ.dims = 0, []int{bytes / widths[v.typ.word]}
-		if n := v.typ.dims[0]; n%2 == 0 && g.in100(25) {
+		v.typ.vec, v.typ.dims = 0, []int{n}
+		if n%2 == 0 && g.in100(25) {
 			v.typ.dims = []int{n / 2, 2}
 		}
 		return &v
@@ -297,7 +297,7 @@ func (g *generator) opaque() string {
 // makeRange turns a variable into a range, unless a name of it is taken. ptxas
 // strips all digits from a name to find its range, so the base has none at its end.
 func (g *generator) makeRange(s *symbol, taken func(string) bool) {
-	if _, _, digit := digits(s.name); digit {
+	if _, _, digit := ptx.SplitNumber(s.name); digit {
 		return
 	}
 	r := *s
@@ -312,9 +312,10 @@ const flawed = "flaw"
 // flaw adds a symbol for which both ways must refuse the set.
 func (g *generator) flaw() {
 	two := g.Perm(g.modules)[:2]
-	s := &symbol{name: flawed, kind: "var", space: "global", typ: typ{word: ".u32"}, linkage: "visible", owners: two[:1]}
+	u32, u64, result := typ{word: ".u32"}, typ{word: ".u64"}, &typ{word: ".b32"}
+	s := &symbol{name: flawed, kind: "var", space: "global", typ: u32, linkage: "visible", owners: two[:1]}
 	if g.in100(60) {
-		s.kind, s.proto = "func", &proto{result: &typ{word: ".b32"}, params: []typ{{word: ".u64"}, {word: ".u32"}}}
+		s.kind, s.proto = "func", &proto{result: result, params: []typ{u64, u32}}
 	}
 	g.shared = append(g.shared, s)
 	wrong := *s
@@ -338,22 +339,14 @@ func (g *generator) flaw() {
 		}
 		return
 	}
-	p := *s.proto
-	wrong.proto = &p
-	switch g.IntN(6) {
-	case 0:
-		p.params = p.params[:1]
-	case 1:
-		p.params = append(slices.Clone(p.params), typ{word: ".b32"})
-	case 2:
-		p.result = nil
-	case 3:
-		p.params = []typ{{word: ".u32"}, {word: ".u32"}}
-	case 4:
-		p.params = []typ{{word: ".u64"}, {word: ".f32"}}
-	case 5:
-		p.params = []typ{{word: ".u64"}, {word: ".b8", align: 4, dims: []int{4}}}
-	}
+	wrong.proto = pick(g, []*proto{
+		{result: result, params: []typ{u64}},
+		{result: result, params: []typ{u64, u32, {word: ".b32"}}},
+		{params: []typ{u64, u32}},
+		{result: result, params: []typ{u32, u32}},
+		{result: result, params: []typ{u64, {word: ".f32"}}},
+		{result: result, params: []typ{u64, {word: ".b8", align: 4, dims: []int{4}}}},
+	})
 }
 
 // cycle adds two variables of two modules that hold the address of each other.
@@ -375,14 +368,14 @@ func (g *generator) varType() typ {
 	for range []int{0, 0, 1, 1, 2, 3}[g.IntN(6)] {
 		t.dims = append(t.dims, 1+g.IntN(4))
 	}
-	if g.in100(12) && widths[t.word] >= 4 {
+	if g.in100(12) && t.width() >= 4 {
 		t.vec = 2
-		if widths[t.word] == 4 && g.in100(50) {
+		if t.width() == 4 && g.in100(50) {
 			t.vec = 4
 		}
 	}
 	if g.in100(40) {
-		t.align = widths[t.word] * max(t.vec, 1) << g.IntN(3)
+		t.align = t.width() * max(t.vec, 1) << g.IntN(3)
 	}
 	return t
 }
@@ -417,10 +410,9 @@ func (g *generator) makeProto() *proto {
 func (g *generator) entryParams() []typ {
 	list := []typ{{word: ".u64"}}
 	for range g.IntN(3) {
-		switch g.IntN(4) {
-		case 0:
+		if g.IntN(4) == 0 {
 			list = append(list, typ{word: ".b8", align: 8, dims: []int{8 * (1 + g.IntN(3))}})
-		default:
+		} else {
 			list = append(list, typ{word: pick(g, []string{".u32", ".f32", ".u64", ".u8", ".s16"})})
 		}
 	}

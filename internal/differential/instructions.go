@@ -102,10 +102,10 @@ func (g *generator) moduleVariable() {
 // useObject reads, writes or takes the address of a variable.
 func (g *generator) useObject(name, space string, t typ) {
 	if space == "local" {
-		t.align = max(t.align, widths[t.word])
+		t.align = max(t.align, t.width())
 	}
 	kind, word := loadType(t)
-	width := widths[t.word]
+	width := t.width()
 	at := name
 	if n := t.size() / width; g.in100(60) {
 		i := width * g.IntN(max(n, 3))
@@ -162,7 +162,7 @@ func (g *generator) useObject(name, space string, t typ) {
 
 // holdsPair reports whether a variable begins with two words that a vector may load.
 func (t typ) holdsPair(space string) bool {
-	return widths[t.word] == 4 && space != "const" && space != "local" && t.vec == 0 && t.size() >= 8 && t.align >= 8
+	return t.width() == 4 && space != "const" && space != "local" && t.vec == 0 && t.size() >= 8 && t.align >= 8
 }
 
 // store stores a register into the output.
@@ -176,7 +176,7 @@ const storeAddress = "mov.u64 #d=b64, #1;\nst.volatile.global.u64 #address, #d;"
 // element returns name[n], for n in elements of the declaration here, or in bytes if it
 // has no size. name[r+n] becomes other instructions, and is left to make equivalence.
 func (g *generator) element(name, space string, t typ) string {
-	width := widths[t.word]
+	width := t.width()
 	n := g.IntN(max(t.size()/width, 3))
 	if t.unsized {
 		n *= width
@@ -404,7 +404,7 @@ func (g *generator) branch() {
 	label := g.newName()
 	if g.in100(50) { // forward
 		// ptxas finds visible names before it finds the label.
-		if l, s := g.lookup(label); l != nil || s != nil || label == g.self.name {
+		if !g.unused(label) {
 			label = g.fresh("L")
 		}
 		g.scopes[len(g.scopes)-1][label] = &local{kind: "label", count: -1, out: true}
@@ -440,7 +440,7 @@ func (g *generator) table() {
 	targets, a, b := g.fresh("ts"), g.fresh("L"), g.fresh("L")
 	for _, name := range []*string{&targets, &a, &b} {
 		try := g.newName()
-		if l, s := g.lookup(try); l == nil && s == nil && try != g.self.name && g.free(try, -1) {
+		if g.unused(try) && g.free(try, -1) {
 			*name = try
 		}
 		g.declareLocal(*name, &local{kind: "label", count: -1})
