@@ -35,19 +35,14 @@ func (r *reader) space() space {
 // dropHints removes modifiers that do not change what an access does when there is one
 // interleaving of all threads.
 func (r *reader) dropHints() {
-	kept := r.mods[:0]
-	for _, w := range r.mods {
+	r.mods = slices.DeleteFunc(r.mods, func(w string) bool {
 		switch w {
 		case ".weak", ".relaxed", ".acquire", ".release", ".acq_rel", ".sc", ".volatile", ".mmio", ".nc", ".cta", ".cluster", ".gpu", ".sys",
 			".ca", ".cg", ".cs", ".lu", ".cv", ".wb", ".wt", ".unified":
-			continue
+			return true
 		}
-		if strings.HasPrefix(w, ".L1::") || strings.HasPrefix(w, ".L2::") && w != ".L2::cache_hint" {
-			continue
-		}
-		kept = append(kept, w)
-	}
-	r.mods = kept
+		return strings.HasPrefix(w, ".L1::") || strings.HasPrefix(w, ".L2::") && w != ".L2::cache_hint"
+	})
 }
 
 // place returns the address of an access, or its offset in the frame.

@@ -102,12 +102,12 @@ func atomics(op string, t typ) aluFunc {
 		}
 	case ".add":
 		if t.float() {
-			return halves(t, floatBinary("add", floatMods{t: t}))
+			return halves(t, arithmetic("add", floatMods{t: t}))
 		}
 		return func(old, b, _ uint64) uint64 { return old + b }
 	case ".min", ".max":
 		if t.float() {
-			return halves(t, floatMinMax(op[1:], t.format(), false, false, false))
+			return halves(t, floatMinMax(op[1:], t.format(), false, false))
 		}
 		return minMax(op[1:], t)
 	}

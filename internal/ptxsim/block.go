@@ -27,9 +27,7 @@ type barrier struct {
 	count   int // arrivals that complete it; 0 for all threads
 	arrived int // without those that wait
 	waiting []*thread
-	all     bool // of bar.red
-	any     bool
-	sum     uint64
+	sum     uint64 // of bar.red: the threads whose predicate holds
 }
 
 // barrierOp is bar, barrier or bar.red.
@@ -195,15 +193,12 @@ func (t *thread) arrive(in *instr) {
 		}
 	}
 	if len(b.waiting) == 0 && b.arrived == 0 {
-		*b = barrier{all: true, count: count}
+		*b = barrier{count: count}
 	} else if b.count != count {
 		t.fail("barrier %d for %d threads, which others reached for %d", n, count, b.count)
 	}
 	if in.bar.red != "" {
-		p := t.get(&in.src[2])
-		b.all = b.all && p != 0
-		b.any = b.any || p != 0
-		b.sum += p
+		b.sum += t.get(&in.src[2])
 	}
 	if !in.bar.wait {
 		b.arrived++
@@ -244,9 +239,9 @@ func (b *block) barriers() {
 			case ".popc":
 				t.set(in.dst, bar.sum)
 			case ".and":
-				t.set(in.dst, truth(bar.all))
+				t.set(in.dst, truth(bar.sum == uint64(len(bar.waiting))))
 			case ".or":
-				t.set(in.dst, truth(bar.any))
+				t.set(in.dst, truth(bar.sum > 0))
 			}
 			t.state = ready
 			t.frame.pc++

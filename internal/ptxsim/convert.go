@@ -98,21 +98,18 @@ func floatToInteger(d, s typ, toInteger func(float64) float64, ftz bool) aluFunc
 			return 0
 		}
 		x = toInteger(x)
+		bits, least := d.bits, 0.0
 		if d.signed() {
-			limit := math.Ldexp(1, d.bits-1)
-			switch {
-			case x >= limit:
-				return mask(d.bits - 1)
-			case x < -limit:
-				return 1 << (d.bits - 1)
-			}
-			return uint64(int64(x))
+			bits--
+			least = -math.Ldexp(1, bits)
 		}
 		switch {
+		case x >= math.Ldexp(1, bits):
+			return mask(bits)
+		case x < least:
+			return uint64(int64(least))
 		case x < 0:
-			return 0
-		case x >= math.Ldexp(1, d.bits):
-			return mask(d.bits)
+			return uint64(int64(x))
 		}
 		return uint64(x)
 	}

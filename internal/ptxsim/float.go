@@ -247,33 +247,29 @@ func finite(list ...float64) bool {
 	return true
 }
 
-// arithmetic returns an operation of up to three values.
+// arithmetic returns an operation of up to three values. Those that it does not have are 0.
 func arithmetic(op string, m floatMods) aluFunc {
 	f, mode := m.t.format(), m.mode
-	return func(a, b, c uint64) uint64 {
-		if m.ftz {
-			a, b, c = f.flush(a), f.flush(b), f.flush(c)
-		}
+	return f.flushing(m.ftz, func(a, b, c uint64) uint64 {
 		x, y, z := f.value(a), f.value(b), f.value(c)
 		n := nearest(op, f, x, y, z)
 		v := f.round(n, mode)
 		if mode != toNearest && finite(x, y, z) && n == n && !(op == "div" && y == 0) {
 			v = directed(op, f, x, y, z, mode)
 		}
-		if m.ftz {
-			v = f.flush(v)
-		}
 		if m.sat {
 			v = f.saturate(v)
 		}
 		return v
-	}
+	})
 }
 
-// floatBinary is arithmetic for two operands.
-func floatBinary(op string, m floatMods) aluFunc {
-	fn := arithmetic(op, m)
-	return func(a, b, _ uint64) uint64 { return fn(a, b, 0) }
+// flushing applies .ftz to the operands and the result of an operation.
+func (f format) flushing(ftz bool, fn aluFunc) aluFunc {
+	if !ftz {
+		return fn
+	}
+	return func(a, b, c uint64) uint64 { return f.flush(fn(f.flush(a), f.flush(b), f.flush(c))) }
 }
 
 // saturate clamps to [0, 1]; NaN becomes 0 (.sat).
@@ -290,11 +286,8 @@ func (f format) saturate(v uint64) uint64 {
 
 // floatMinMax is PTX ISA, min and max: -0 is below +0; of a number and a NaN the
 // number is the result, except with .NaN.
-func floatMinMax(op string, f format, ftz, nan, xorsign bool) aluFunc {
+func floatMinMax(op string, f format, nan, xorsign bool) aluFunc {
 	return func(a, b, _ uint64) uint64 {
-		if ftz {
-			a, b = f.flush(a), f.flush(b)
-		}
 		sign := uint64(0)
 		if xorsign {
 			sign = (a ^ b) & f.sign()

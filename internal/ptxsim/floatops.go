@@ -27,15 +27,18 @@ func (r *reader) floatMods() (m floatMods, ok bool) {
 
 // rounding takes a rounding mode.
 func (r *reader) rounding() rounding {
-	switch r.takeAny(".rn", ".rz", ".rm", ".rp") {
-	case ".rz":
-		return toZero
-	case ".rm":
-		return down
-	case ".rp":
-		return up
+	return roundings[r.takeAny(".rn", ".rz", ".rm", ".rp")]
+}
+
+var roundings = map[string]rounding{".rz": toZero, ".rm": down, ".rp": up} // others are toNearest
+
+// binary translates an operation on two floats. It does nothing for other types.
+func (r *reader) binary() bool {
+	m, ok := r.floatMods()
+	if ok {
+		r.alu(m.t.bits, arithmetic(r.op, m), m.t, m.t)
 	}
-	return toNearest
+	return ok
 }
 
 func (r *reader) rcp() {
@@ -47,8 +50,7 @@ func (r *reader) rcp() {
 
 func (r *reader) sqrt() {
 	m := r.mustFloat()
-	fn := arithmetic("sqrt", m)
-	r.alu(m.t.bits, func(a, _, _ uint64) uint64 { return fn(a, 0, 0) }, m.t)
+	r.alu(m.t.bits, arithmetic("sqrt", m), m.t)
 }
 
 func (r *reader) copysign() {
@@ -88,16 +90,7 @@ func approximate(fn func(float64) float64) func(r *reader) {
 	return func(r *reader) {
 		m := r.mustFloat()
 		f := m.t.format()
-		r.alu(m.t.bits, func(a, _, _ uint64) uint64 {
-			if m.ftz {
-				a = f.flush(a)
-			}
-			v := f.round(fn(f.value(a)), toNearest)
-			if m.ftz {
-				v = f.flush(v)
-			}
-			return v
-		}, m.t)
+		r.alu(m.t.bits, f.flushing(m.ftz, func(a, _, _ uint64) uint64 { return f.round(fn(f.value(a)), toNearest) }), m.t)
 	}
 }
 

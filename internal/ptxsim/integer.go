@@ -17,8 +17,7 @@ func (r *reader) addOrSub() {
 		r.carrying(set, use, sub, t.bits, nil)
 		return
 	}
-	if m, ok := r.floatMods(); ok {
-		r.alu(m.t.bits, floatBinary(r.op, m), m.t, m.t)
+	if r.binary() {
 		return
 	}
 	sat := r.take(".sat")
@@ -113,9 +112,7 @@ func part(which string, t typ) aluFunc {
 
 func (r *reader) mul() {
 	which := r.takeAny(".lo", ".hi", ".wide")
-	if which == "" {
-		m, _ := r.floatMods()
-		r.alu(m.t.bits, floatBinary(r.op, m), m.t, m.t)
+	if which == "" && r.binary() {
 		return
 	}
 	t := r.typ()
@@ -123,7 +120,7 @@ func (r *reader) mul() {
 	if which == ".wide" {
 		width *= 2
 	}
-	if width > 64 || t.float() {
+	if width > 64 || t.float() || which == "" {
 		r.fail("mul%s%s is not supported", which, t.word)
 	}
 	r.alu(width, part(which, t), t, t)
@@ -194,8 +191,7 @@ func (r *reader) mul24() {
 }
 
 func (r *reader) div() {
-	if m, ok := r.floatMods(); ok {
-		r.alu(m.t.bits, floatBinary(r.op, m), m.t, m.t)
+	if r.binary() {
 		return
 	}
 	t := r.typ()
@@ -231,7 +227,7 @@ func (r *reader) minMax() {
 		r.fail("%s with .xorsign or .abs alone", r.op)
 	}
 	if t.float() {
-		fn := floatMinMax(r.op, t.format(), ftz, nan, xorsign)
+		fn := t.format().flushing(ftz, floatMinMax(r.op, t.format(), nan, xorsign))
 		if len(r.ops) == 4 {
 			r.alu(t.bits, func(a, b, c uint64) uint64 { return fn(fn(a, b, 0), c, 0) }, t, t, t)
 			return
@@ -259,15 +255,12 @@ func (r *reader) absOrNeg() {
 	neg := r.op == "neg"
 	if t.float() {
 		f := t.format()
-		r.alu(t.bits, func(a, _, _ uint64) uint64 {
-			if ftz {
-				a = f.flush(a)
-			}
+		r.alu(t.bits, f.flushing(ftz, func(a, _, _ uint64) uint64 {
 			if neg {
 				return a ^ f.sign()
 			}
 			return a &^ f.sign()
-		}, t)
+		}), t)
 		return
 	}
 	if !t.signed() {
