@@ -3,12 +3,9 @@
 package main
 
 import (
-	"bufio"
 	_ "embed"
 	"fmt"
-	"io"
 	"os"
-	"strings"
 
 	"ptxlink/internal/oracles"
 )
@@ -45,10 +42,8 @@ func (s *set) debug(compiler string, args []string) {
 	}
 	s.try(jobs.Wait())
 	for _, name := range inputs {
-		stripped = append(stripped, s.write("stripped-"+name, func(w io.Writer) error { return strip(w, s.path(name)) }))
-	}
-	s.bytes = 0
-	for _, name := range inputs {
+		stripped = append(stripped, "stripped-"+name)
+		s.try(s.bench.strip(s.path(name), s.path("stripped-"+name)))
 		info, err := os.Stat(s.path(name))
 		if err != nil {
 			s.try(err)
@@ -62,34 +57,7 @@ func (s *set) debug(compiler string, args []string) {
 
 // strip copies a module without .file, .loc and .section. Both compilers put each of
 // them at the start of a line.
-func strip(w io.Writer, path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	out := bufio.NewWriter(w)
-	inSection := false
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
-		word, _, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		word, _, _ = strings.Cut(word, " ")
-		switch {
-		case word == ".section":
-			inSection = !strings.HasSuffix(line, "}")
-		case inSection:
-			inSection = word != "}"
-		case word == ".file", word == ".loc":
-		case word == ".target":
-			fmt.Fprintln(out, strings.TrimSuffix(line, ", debug"))
-		default:
-			fmt.Fprintln(out, line)
-		}
-	}
-	if err := lines.Err(); err != nil {
-		return err
-	}
-	return out.Flush()
+func (b *bench) strip(in, out string) error {
+	return b.run("sh", "-c", `sed -E -e '/^\s*\.(file|loc)\s/d' -e '/^\s*\.section.*\}$/d' \
+-e '/^\s*\.section/,/^\s*\}/d' -e '/^\.target/s/, debug$//' "$0" >"$1"`, in, out)
 }

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"testing"
@@ -18,8 +17,11 @@ func TestStrip(t *testing.T) {
 	if err := os.WriteFile(path, []byte(in), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	var out bytes.Buffer
-	if err := strip(&out, path); err != nil || out.String() != want {
-		t.Errorf("%v\n%s", err, &out)
+	b := &bench{ctx: t.Context()}
+	if err := b.strip(path, path+".out"); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := os.ReadFile(path + ".out"); err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, out)
 	}
 }
