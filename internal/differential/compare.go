@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"debug/elf"
 	"errors"
 	"fmt"
@@ -275,17 +274,13 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 			from[sym.Name], _ = strconv.Atoi(module)
 		}
 	}
-	var before []*described
+	var before []*cubin
 	for i, text := range separate {
-		cubin, err := openCubin(text)
+		cubin, err := openCubin(text, func(name string) string { return fmt.Sprintf("%d:%s", i+1, name) })
 		if err != nil {
-			return outcome{"a cubin that cannot be read", err.Error()}
+			return unreadable(err)
 		}
-		before = append(before, describe(cubin, func(name string) string { return fmt.Sprintf("%d:%s", i+1, name) }))
-	}
-	cubin, err := openCubin(mergedCubin)
-	if err != nil {
-		return outcome{"a cubin that cannot be read", err.Error()}
+		before = append(before, cubin)
 	}
 	identity := func(name string) string {
 		if as, ok := one[name]; ok {
@@ -293,7 +288,10 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 		}
 		return "?:" + name
 	}
-	after := describe(cubin, identity)
+	after, err := openCubin(mergedCubin, identity)
+	if err != nil {
+		return unreadable(err)
+	}
 	// Each function of the merged module must equal that of its original module.
 	result := outcome{equal, ""}
 	for name := range from {
@@ -301,7 +299,7 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 			return outcome{"a function is missing", name}
 		}
 	}
-	for _, f := range after.functions {
+	for _, f := range after.defined((*cubinSymbol).isFunc) {
 		m := from[f.Name]
 		if m == 0 {
 			continue // an alias
@@ -342,15 +340,17 @@ func (c *comparer) compareCubins(s *set, separate [][]byte, linked []byte, merge
 	return result
 }
 
+func unreadable(err error) outcome { return outcome{"a cubin that cannot be read", err.Error()} }
+
 // compareLinked compares the symbols and their contents after nvlink. original holds the
 // names that those of the merged module, which is after, had in the inputs.
-func compareLinked(linked, mergedLinked []byte, after *described, original map[string]string) outcome {
-	finalWant, err1 := openCubin(linked)
-	finalGot, err2 := openCubin(mergedLinked)
-	if err := errors.Join(err1, err2); err != nil {
-		return outcome{"a cubin that cannot be read", err.Error()}
-	}
+func compareLinked(linked, mergedLinked []byte, after *cubin, original map[string]string) outcome {
 	plain := func(name string) string { return name }
+	finalWant, err1 := openCubin(linked, plain)
+	finalGot, err2 := openCubin(mergedLinked, plain)
+	if err := errors.Join(err1, err2); err != nil {
+		return unreadable(err)
+	}
 	renamed := func(name string) string {
 		if o, ok := original[name]; ok {
 			return o
@@ -393,14 +393,13 @@ func (c *comparer) explain(s *set, m int, name string, merged *link.Result, merg
 		}
 		return declared
 	})
-	probe := func(file, text, name string, local func(string) string) (*described, *cubinSymbol) {
+	probe := func(file, text, name string, local func(string) string) (*cubin, *cubinSymbol) {
 		data, _ := c.assemble(s, file, text)
-		cubin, err := openCubin(data)
+		cubin, err := openCubin(data, local)
 		if err != nil {
 			return nil, nil
 		}
-		d := describe(cubin, local)
-		return d, d.function(name)
+		return cubin, cubin.function(name)
 	}
 	same := func(text, mergedText string) bool {
 		a, f := probe("probe", text, name, func(name string) string { return fmt.Sprintf("%d:%s", m, name) })
@@ -419,57 +418,12 @@ func (c *comparer) explain(s *set, m int, name string, merged *link.Result, merg
 
 var sampler = regexp.MustCompile(`(?m)^\.(?:extern|weak) \.global \.samplerref (\S+?)(?: =.*)?;$`)
 
-// A described cubin has an identity for each symbol: its name in its module, or its
-// contents.
-type described struct {
-	*cubin
-	identity  map[int]string
-	functions []*cubinSymbol
-}
-
-func describe(c *cubin, local func(string) string) *described {
-	d := &described{cubin: c, identity: map[int]string{}}
-	d.functions = c.defined((*cubinSymbol).isFunc)
-	for _, s := range c.symbols {
-		switch m := inFunction.FindStringSubmatch(s.Name); {
-		case m != nil:
-			d.identity[s.index] = fmt.Sprintf("%s in a function, %s, %d bytes %s", suffix.ReplaceAllString(m[1], ""), c.section(s), s.Size, digest(c.bytes(s)))
-		case s.isLocal() && strings.Contains(s.Name, ".const_opt."): // literals and tables created by ptxas
-			d.identity[s.index] = fmt.Sprintf("literal, %s, %d bytes %s", c.section(s), s.Size, digest(c.bytes(s)))
-		case !s.isLocal() || s.Section == elf.SHN_UNDEF:
-			d.identity[s.index] = s.Name
-		case elf.ST_TYPE(s.Info) == elf.STT_SECTION:
-			d.identity[s.index] = "section"
-		default:
-			d.identity[s.index] = local(s.Name)
-		}
-	}
-	return d
-}
-
-func digest(data []byte) string {
-	if data == nil {
-		return "zero"
-	}
-	sum := sha256.Sum256(data)
-	return fmt.Sprintf("%x", sum[:4])
-}
-
-func (d *described) function(name string) *cubinSymbol {
-	for _, f := range d.functions {
-		if f.Name == name {
-			return f
-		}
-	}
-	return nil
-}
-
 // targets returns the relocations of a symbol, those to the function itself by
 // offset.
-func (d *described) targets(s *cubinSymbol) (list []string) {
-	for _, r := range d.relocations(s) {
-		to := d.identity[r.symbol]
-		if r.symbol == s.index {
+func (c *cubin) targets(s *cubinSymbol) (list []string) {
+	for _, r := range c.relocations(s) {
+		to := r.symbol.identity
+		if r.symbol == s {
 			to = "itself"
 		}
 		list = append(list, fmt.Sprintf("%#x type %#x %s+%d", r.offset, r.kind, to, r.addend))
@@ -477,7 +431,7 @@ func (d *described) targets(s *cubinSymbol) (list []string) {
 	return list
 }
 
-func sameFunction(a *described, f *cubinSymbol, b *described, h *cubinSymbol) string {
+func sameFunction(a *cubin, f *cubinSymbol, b *cubin, h *cubinSymbol) string {
 	if f.Info != h.Info || f.Other != h.Other {
 		return fmt.Sprintf("symbol info %#x %#x, merged %#x %#x", f.Info, f.Other, h.Info, h.Other)
 	}
@@ -494,11 +448,11 @@ func sameFunction(a *described, f *cubinSymbol, b *described, h *cubinSymbol) st
 }
 
 // info returns the attributes in .nv.info.NAME, except those with a symbol index.
-func (d *described) info(f *cubinSymbol) (list []string) {
+func (c *cubin) info(f *cubinSymbol) (list []string) {
 	var data []byte
-	for i, s := range d.file.Sections {
+	for i, s := range c.file.Sections {
 		if strings.HasPrefix(s.Name, ".nv.info.") && s.Info == uint32(f.Section) {
-			data = d.data[elf.SectionIndex(i)]
+			data = c.data[elf.SectionIndex(i)]
 		}
 	}
 	for len(data) >= 4 {
@@ -512,25 +466,25 @@ func (d *described) info(f *cubinSymbol) (list []string) {
 		}
 		data = data[min(4+size, len(data)):]
 	}
-	list = append(list, fmt.Sprintf("registers: %d", d.file.Sections[f.Section].Info>>24))
+	list = append(list, fmt.Sprintf("registers: %d", c.file.Sections[f.Section].Info>>24))
 	return list
 }
 
 // sameObjects compares the variables of the merged module with those of the
 // modules: each must equal one of them. lost is one that equals one of them only
 // without the address of a function.
-func sameObjects(before []*described, after *described) (diff, lost string) {
-	describe := func(d *described, s *cubinSymbol) string {
-		return fmt.Sprintf("%s: %s, bind %d, other %#x, size %d, %x, %q", d.identity[s.index], d.section(s), elf.ST_BIND(s.Info), s.Other, s.Size, d.bytes(s), d.targets(s))
+func sameObjects(before []*cubin, after *cubin) (diff, lost string) {
+	describe := func(c *cubin, s *cubinSymbol) string {
+		return fmt.Sprintf("%s: %s, bind %d, other %#x, size %d, %x, %q", s.identity, c.section(s), elf.ST_BIND(s.Info), s.Other, s.Size, c.bytes(s), c.targets(s))
 	}
 	have := map[string]int{}
-	for _, d := range before {
-		for _, s := range d.defined((*cubinSymbol).isObject) {
-			have[describe(d, s)]++
+	for _, c := range before {
+		for _, s := range c.defined((*cubinSymbol).isObject) {
+			have[describe(c, s)]++
 		}
 	}
 	for _, s := range after.defined((*cubinSymbol).isObject) {
-		if strings.HasPrefix(after.identity[s.index], "literal") {
+		if strings.HasPrefix(s.identity, "literal") {
 			continue // belongs to the code
 		}
 		text := describe(after, s)
@@ -633,14 +587,14 @@ var (
 )
 
 // sameTargets compares the symbols that two functions refer to.
-func sameTargets(a *described, f *cubinSymbol, b *described, h *cubinSymbol) string {
-	targets := func(d *described, s *cubinSymbol) (list []string) {
-		for _, r := range d.relocations(s) {
-			to := d.identity[r.symbol]
+func sameTargets(a *cubin, f *cubinSymbol, b *cubin, h *cubinSymbol) string {
+	targets := func(c *cubin, s *cubinSymbol) (list []string) {
+		for _, r := range c.relocations(s) {
+			to := r.symbol.identity
 			if strings.HasPrefix(to, "literal") {
 				to = "literal" // such as offsets in the code, for a table of branches
 			}
-			if r.symbol != s.index {
+			if r.symbol != s {
 				list = append(list, fmt.Sprintf("%s+%d", to, r.addend))
 			}
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"debug/elf"
 	"encoding/binary"
 	"fmt"
@@ -23,18 +24,18 @@ type cubin struct {
 
 type cubinSymbol struct {
 	elf.Symbol
-	index int
+	identity string // its name in its module, or its contents
 }
 
 type reloc struct {
 	offset uint64
 	kind   uint32
-	symbol int
+	symbol *cubinSymbol
 	addend int64
 }
 
-// openCubin reads a cubin.
-func openCubin(text []byte) (*cubin, error) {
+// openCubin reads a cubin. The identity of a symbol without linkage is what local returns.
+func openCubin(text []byte, local func(name string) string) (*cubin, error) {
 	f, err := oracles.ParseCubin(text)
 	if err != nil {
 		return nil, err
@@ -44,8 +45,8 @@ func openCubin(text []byte) (*cubin, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, s := range list {
-		c.symbols = append(c.symbols, &cubinSymbol{s, i + 1})
+	for _, s := range list {
+		c.symbols = append(c.symbols, &cubinSymbol{Symbol: s})
 	}
 	for i, s := range f.Sections {
 		size := uint64(0)
@@ -64,18 +65,44 @@ func openCubin(text []byte) (*cubin, error) {
 		}
 		for ; uint64(len(data)) >= size; data = data[size:] {
 			info := binary.LittleEndian.Uint64(data[8:])
-			r := reloc{offset: binary.LittleEndian.Uint64(data), kind: uint32(info), symbol: int(info >> 32)}
+			if info>>32 >= uint64(len(c.symbols)) {
+				return nil, fmt.Errorf("a relocation of symbol %d of %d", info>>32, len(c.symbols))
+			}
+			r := reloc{offset: binary.LittleEndian.Uint64(data), kind: uint32(info), symbol: c.symbols[info>>32]}
 			if size == 24 {
 				r.addend = int64(binary.LittleEndian.Uint64(data[16:]))
-			}
-			if r.symbol >= len(c.symbols) {
-				return nil, fmt.Errorf("a relocation of symbol %d of %d", r.symbol, len(c.symbols))
 			}
 			at := elf.SectionIndex(s.Info)
 			c.relocs[at] = append(c.relocs[at], r)
 		}
 	}
+	for _, s := range c.symbols {
+		s.identity = c.identify(s, local)
+	}
 	return c, nil
+}
+
+func (c *cubin) identify(s *cubinSymbol, local func(name string) string) string {
+	contents := fmt.Sprintf("%s, %d bytes %s", c.section(s), s.Size, digest(c.bytes(s)))
+	switch m := inFunction.FindStringSubmatch(s.Name); {
+	case m != nil:
+		return suffix.ReplaceAllString(m[1], "") + " in a function, " + contents
+	case s.isLocal() && strings.Contains(s.Name, ".const_opt."): // literals and tables created by ptxas
+		return "literal, " + contents
+	case !s.isLocal() || s.Section == elf.SHN_UNDEF:
+		return s.Name
+	case elf.ST_TYPE(s.Info) == elf.STT_SECTION:
+		return "section"
+	}
+	return local(s.Name)
+}
+
+func digest(data []byte) string {
+	if data == nil {
+		return "zero"
+	}
+	sum := sha256.Sum256(data)
+	return fmt.Sprintf("%x", sum[:4])
 }
 
 const sttCudaObject = 13 // data symbols of ptxas -c and nvlink
@@ -95,6 +122,16 @@ func (c *cubin) defined(keep func(*cubinSymbol) bool) (list []*cubinSymbol) {
 		}
 	}
 	return list
+}
+
+// function returns the function of a name, or nil.
+func (c *cubin) function(name string) *cubinSymbol {
+	for _, f := range c.defined((*cubinSymbol).isFunc) {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
 }
 
 // section returns the kind of section of a symbol, without the kernel's name:

@@ -1,5 +1,7 @@
 package main
 
+import "slices"
+
 // minimise drops modules, declarations and statements while the outcome keeps its
 // class, with a limit on the tries.
 func minimise(s *set, tries int, stays func(*set) bool) {
@@ -11,26 +13,13 @@ func minimise(s *set, tries int, stays func(*set) bool) {
 		s.noise = false
 		s.noise = !try()
 	}
-	for before := -1; before != s.count() && tries > 0; {
-		before = s.count()
+	for dropped := true; dropped && tries > 0; {
+		dropped = false
 		// Modules, their declarations, statements, and those in blocks.
-		for level, depth := s.modules, 0; len(level) > 0 && depth < 7; depth++ {
-			drop(level, try)
-			level = children(level)
+		for level := s.modules; len(level) > 0; level = children(level) {
+			dropped = drop(level, try) || dropped
 		}
 	}
-}
-
-// count returns the number of nodes.
-func (s *set) count() (n int) {
-	for level := s.modules; len(level) > 0; level = children(level) {
-		for _, node := range level {
-			if !node.dropped {
-				n++
-			}
-		}
-	}
-	return n
 }
 
 // children returns those of the nodes that are not dropped.
@@ -43,23 +32,22 @@ func children(list []*node) (kids []*node) {
 	return kids
 }
 
-// drop drops runs of nodes, long ones first, as long as try accepts what is left.
-func drop(list []*node, try func() bool) {
+// drop drops runs of nodes, long ones first, as long as try accepts what is left. It reports
+// whether it dropped any.
+func drop(list []*node, try func() bool) (dropped bool) {
 	for size := max(len(list)/2, 1); size > 0; size /= 2 {
-		var left []*node
-		for _, n := range list {
-			if !n.dropped {
-				left = append(left, n)
-			}
-		}
+		left := slices.DeleteFunc(slices.Clone(list), func(n *node) bool { return n.dropped })
 		for end := len(left); end > 0; end -= size {
 			run := left[max(0, end-size):end]
 			setDropped(run, true)
-			if !try() {
+			if try() {
+				dropped = true
+			} else {
 				setDropped(run, false)
 			}
 		}
 	}
+	return dropped
 }
 
 func setDropped(list []*node, dropped bool) {

@@ -61,11 +61,7 @@ func Find(tool string) (path string, ok bool) {
 // is skipped, or fails if [RequireVar] is 1.
 func Require(t testing.TB, tool string) string {
 	t.Helper()
-	path, ok := Find(tool)
-	if !ok {
-		missing(t, tool, "")
-	}
-	return path
+	return require(t, tool, "")
 }
 
 // EveryPtxas returns the ptxas of each CUDA release that tests compare: without the oldest,
@@ -111,9 +107,14 @@ func RequireFile(t testing.TB, name string) string {
 // RequireCompiler is Require for a tool that only fetch.sh --compilers fetches.
 func RequireCompiler(t testing.TB, tool string) string {
 	t.Helper()
+	return require(t, tool, " --compilers")
+}
+
+func require(t testing.TB, tool, option string) string {
+	t.Helper()
 	path, ok := Find(tool)
 	if !ok {
-		missing(t, tool, " --compilers")
+		missing(t, tool, option)
 	}
 	return path
 }
