@@ -98,7 +98,7 @@ func contents(m *ptx.Module, d *ptx.Decl) map[place]content {
 	bases := map[ptx.RegisterID]place{} // registers with the address of a parameter
 	loads := map[ptx.RegisterID][]place{}
 	from := map[ptx.RegisterID][]ptx.RegisterID{}
-	used := map[ptx.RegisterID]bool{}
+	var used []ptx.RegisterID
 	register := func(o ptx.Operand) (r ptx.RegisterID, ok bool) {
 		if o.Shape != ptx.NameOperand {
 			return r, false
@@ -134,20 +134,20 @@ func contents(m *ptx.Module, d *ptx.Decl) map[place]content {
 			p, ok := param(base)
 			if !ok || !strings.HasPrefix(mods, ".param") {
 				if r, ok := c.Register(base); ok {
-					used[r] = true
+					used = append(used, r)
 				}
 				continue
 			}
 			p.offset += offset
-			if isRegister {
-				loads[to] = append(loads[to], p)
-			} else if ops[0].Shape == ptx.Vector {
-				for _, e := range c.Elements(ops[0]) {
-					if r, ok := register(e); ok {
-						loads[r] = append(loads[r], p)
-					}
-					p.offset += int64(ptx.TypeSize(mods[strings.LastIndex(mods, "."):]))
+			loaded := ops[:1]
+			if ops[0].Shape == ptx.Vector {
+				loaded = c.Elements(ops[0])
+			}
+			for _, e := range loaded {
+				if r, ok := register(e); ok {
+					loads[r] = append(loads[r], p)
 				}
+				p.offset += ptx.TypeSize(mods[strings.LastIndex(mods, "."):])
 			}
 		}
 		if !isRegister || len(ops) < 2 {
@@ -160,7 +160,7 @@ func contents(m *ptx.Module, d *ptx.Decl) map[place]content {
 			}
 		case "cvta":
 			if strings.HasPrefix(mods, ".to") {
-				used[to] = true
+				used = append(used, to)
 			}
 		case "add", "sub", "selp":
 		case "mad":
@@ -174,19 +174,14 @@ func contents(m *ptx.Module, d *ptx.Decl) map[place]content {
 			}
 		}
 	}
-	var spread func(r ptx.RegisterID)
 	reached := map[ptx.RegisterID]bool{}
-	spread = func(r ptx.RegisterID) {
-		if reached[r] {
-			return
+	for len(used) > 0 {
+		r := used[len(used)-1]
+		used = used[:len(used)-1]
+		if !reached[r] {
+			reached[r] = true
+			used = append(used, from[r]...)
 		}
-		reached[r] = true
-		for _, s := range from[r] {
-			spread(s)
-		}
-	}
-	for r := range used {
-		spread(r)
 	}
 	known := map[place]content{}
 	for i := range d.Signature.Params {

@@ -20,6 +20,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -42,9 +43,24 @@ import (
 // totals counts what was compared.
 type totals struct {
 	sync.Mutex
-	programs, sets, entries, kernels, cut, outputs, assembled, stores, bad, badSets int
-	compilers                                                                       map[string]int
-	reasons                                                                         map[string]int // why kernels were left out
+	of map[string]int
+}
+
+func (sum *totals) add(what string, n int) {
+	sum.Lock()
+	defer sum.Unlock()
+	sum.of[what] += n
+}
+
+// ends begins what counts why kernels were left out.
+const ends = "kernels end with: "
+
+// must ends the program if there is an error that is not one of what it compares.
+func must(err error) {
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "equivalence:", err)
+		os.Exit(2)
+	}
 }
 
 func main() {
@@ -59,76 +75,72 @@ func main() {
 	var dirs []string
 	if *real != "" {
 		*programs, *sets = 0, 0
-		var err error
-		if dirs, err = realPrograms(*real); err != nil {
-			fmt.Fprintln(os.Stderr, "equivalence:", err)
-			os.Exit(2)
-		}
+		dirs = realPrograms(*real)
 	}
 	compilers := slices.DeleteFunc(slices.Concat(kernels.Compilers, kernels.Others), func(c kernels.Compiler) bool {
 		_, ok := oracles.Find(c.Tool)
 		return !ok
 	})
 	if len(compilers) == 0 && *programs > 0 {
-		fmt.Fprintln(os.Stderr, "equivalence: no compilers: run internal/oracles/fetch.sh --compilers")
-		os.Exit(2)
+		must(errors.New("no compilers: run internal/oracles/fetch.sh --compilers"))
 	}
-	sum := &totals{compilers: map[string]int{}, reasons: map[string]int{}}
+	sum := &totals{of: map[string]int{}}
 	var group errgroup.Group
 	group.SetLimit(*jobs)
-	job := func(name string, count, bad *int, compare func() ([]fault, error)) {
+	job := func(kind, name string, compare func() ([]fault, error)) {
 		group.Go(func() error {
 			faults, err := compare()
-			sum.report(name, count, bad, faults, err)
+			sum.report(kind, name, faults, err)
 			return nil
 		})
 	}
 	assembles := func(s uint64) bool { return *every > 0 && s%uint64(*every) == 0 }
 	for i, dir := range dirs {
 		kept := filepath.Join(*out, strings.ReplaceAll(strings.TrimLeft(dir, "./"), "/", "_"))
-		job(dir, &sum.programs, &sum.bad, func() ([]fault, error) { return sum.real(dir, assembles(uint64(i)), kept) })
+		job("programs", dir, func() ([]fault, error) { return sum.real(dir, assembles(uint64(i)), kept) })
 	}
 	for i := range uint64(*sets) {
 		s := *seed + i
 		kept := filepath.Join(*out, fmt.Sprint("set", s))
-		job(fmt.Sprint("set ", s), &sum.sets, &sum.badSets, func() ([]fault, error) { return sum.set(s, assembles(s), kept) })
+		job("sets", fmt.Sprint("set ", s), func() ([]fault, error) { return sum.set(s, assembles(s), kept) })
 	}
 	for i := range uint64(*programs) {
 		s := *seed + i
 		c := compilers[int(s%uint64(len(compilers)))]
 		kept := filepath.Join(*out, fmt.Sprint(s))
-		job(fmt.Sprint(s, ": ", c.Name), &sum.programs, &sum.bad, func() ([]fault, error) { return sum.one(s, c, assembles(s), kept) })
+		job("programs", fmt.Sprint(s, ": ", c.Name), func() ([]fault, error) { return sum.one(s, c, assembles(s), kept) })
 	}
 	group.Wait() // no job returns an error
 	for _, c := range compilers[:min(len(compilers), *programs)] {
-		fmt.Printf("%8d  programs by %s\n", sum.compilers[c.Name], c.Name)
+		fmt.Printf("%8d  programs by %s\n", sum.of[c.Name], c.Name)
 	}
-	fmt.Printf("%8d  sets of modules: %d sets with a difference\n", sum.sets, sum.badSets)
-	fmt.Printf("%8d  programs: %d programs with a difference\n", sum.programs, sum.bad)
+	of := sum.of
+	fmt.Printf("%8d  sets of modules: %d sets with a difference\n", of["sets"], of["bad sets"])
+	fmt.Printf("%8d  programs: %d programs with a difference\n", of["programs"], of["bad programs"])
 	if *real != "" {
-		fmt.Printf("%8d  kernels; made-up arguments suit %d, and the start of %d\n", sum.entries, sum.kernels, sum.cut)
-		for _, reason := range slices.SortedFunc(maps.Keys(sum.reasons), func(a, b string) int {
-			return cmp.Or(cmp.Compare(sum.reasons[b], sum.reasons[a]), cmp.Compare(a, b))
-		}) {
-			fmt.Printf("%8d  kernels end with: %s\n", sum.reasons[reason], reason)
+		fmt.Printf("%8d  kernels; made-up arguments suit %d, and the start of %d\n", of["entries"], of["kernels"], of["cut"])
+		for _, what := range slices.SortedFunc(maps.Keys(of), func(a, b string) int { return cmp.Or(cmp.Compare(of[b], of[a]), cmp.Compare(a, b)) }) {
+			if strings.HasPrefix(what, ends) {
+				fmt.Printf("%8d  %s\n", of[what], what)
+			}
 		}
 	}
-	fmt.Printf("%8d  kernels of programs, %d stores, %d outputs, %d of them assembled\n", sum.kernels, sum.stores, sum.outputs, sum.assembled)
-	if sum.bad+sum.badSets > 0 {
+	fmt.Printf("%8d  kernels of programs, %d stores, %d outputs, %d of them assembled\n", of["kernels"], of["stores"], of["outputs"], of["assembled"])
+	if of["bad programs"]+of["bad sets"] > 0 {
 		os.Exit(1)
 	}
 }
 
 // report counts one program or set, and prints its faults.
-func (sum *totals) report(name string, count, bad *int, faults []fault, err error) {
+func (sum *totals) report(kind, name string, faults []fault, err error) {
 	if err != nil {
 		faults = append(faults, fault{variant: "unlinked", text: err.Error()})
 	}
 	sum.Lock()
 	defer sum.Unlock()
-	*count++
+	sum.of[kind]++
 	if len(faults) > 0 {
-		*bad++
+		sum.of["bad "+kind]++
 	}
 	for _, f := range faults {
 		fmt.Printf("%s: %s: %s\n", name, f.variant, f.text)
@@ -137,71 +149,56 @@ func (sum *totals) report(name string, count, bad *int, faults []fault, err erro
 
 // one compares the program of a seed. The files stay in dir if there is a fault.
 func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir string) ([]fault, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
+	must(os.MkdirAll(dir, 0o777))
 	p := kernels.Generate(seed)
 	path, _ := oracles.Find(c.Tool)
 	texts, err := p.Compile(c, path, dir)
 	if err != nil {
 		return nil, err
 	}
-	sum.Lock()
-	sum.kernels += p.Kernels
-	sum.compilers[c.Name]++
-	sum.Unlock()
-	return sum.compare(unitsOf(texts), launcherOf(p), nil, ptxsim.Options{}, variants, assembles, dir)
+	sum.add("kernels", p.Kernels)
+	sum.add(c.Name, 1)
+	return sum.compare(unitsOf(texts), launcherOf(p), nil, ptxsim.Options{}, variants, true, assembles, dir)
 }
 
 // set compares the modules of a seed. The files stay in dir if there is a fault.
 func (sum *totals) set(seed uint64, assembles bool, dir string) ([]fault, error) {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return nil, err
-	}
+	must(os.MkdirAll(dir, 0o777))
 	s := generateModules(seed)
 	for i, u := range s.units {
-		err := os.WriteFile(filepath.Join(dir, u.name), u.text, 0o666)
-		if o := s.optional[i]; err == nil && !bytes.Equal(o.text, u.text) {
-			err = os.WriteFile(filepath.Join(dir, "optional_"+u.name), o.text, 0o666)
-		}
-		if err != nil {
-			return nil, err
+		must(os.WriteFile(filepath.Join(dir, u.name), u.text, 0o666))
+		if o := s.optional[i]; !bytes.Equal(o.text, u.text) {
+			must(os.WriteFile(filepath.Join(dir, "optional_"+u.name), o.text, 0o666))
 		}
 	}
-	faults, err := sum.compare(s.units, launchAll, nil, ptxsim.Options{}, s.variants(), assembles, dir)
-	return slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") }), err
+	return sum.compare(s.units, launchAll, nil, ptxsim.Options{}, s.variants(), false, assembles, dir)
 }
 
-// compare compares units with their variants. It removes dir if there is no fault.
-func (sum *totals) compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant, assembles bool, dir string) ([]fault, error) {
+// compare compares units with their variants. Messages may be faults. It removes dir if there is none.
+func (sum *totals) compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant, messages, assembles bool, dir string) ([]fault, error) {
 	res, err := compare(units, launch, cut, opt, variants)
 	if err != nil {
 		return nil, err
 	}
-	assembled := 0
+	if !messages {
+		res.faults = slices.DeleteFunc(res.faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") })
+	}
 	if assembles {
 		for _, tool := range []string{"ptxas", "ptxas-new"} {
-			n, faults, err := assemble(tool, tool == "ptxas", variants, res.outputs, dir)
-			if err != nil {
-				return nil, err
-			}
-			assembled += n
+			n, faults := assemble(tool, tool == "ptxas", variants, res.outputs, dir)
+			sum.add("assembled", n)
 			res.faults = append(res.faults, faults...)
 		}
 	}
-	sum.Lock()
-	sum.stores += len(res.want.stores)
-	sum.outputs += len(res.outputs)
-	sum.assembled += assembled
-	sum.Unlock()
+	sum.add("stores", len(res.want.stores))
+	sum.add("outputs", len(res.outputs))
 	if len(res.faults) == 0 {
-		return nil, os.RemoveAll(dir)
+		must(os.RemoveAll(dir))
+		return nil, nil
 	}
 	for i, outputs := range res.outputs {
 		for _, u := range outputs {
-			if err := os.WriteFile(filepath.Join(dir, variants[i].file()+u.name), u.text, 0o666); err != nil {
-				return nil, err
-			}
+			must(os.WriteFile(filepath.Join(dir, variants[i].file()+u.name), u.text, 0o666))
 		}
 	}
 	return res.faults, nil
@@ -222,10 +219,10 @@ var inLine = regexp.MustCompile(`, line \d+`)
 // assemble assembles the outputs. The first one is not optimised; the others must not
 // have messages that it does not have. Parts can only be relocatable. An output that takes longer than a
 // minute is left out: --inline=* may make kernels of any size.
-func assemble(tool string, relocatable bool, variants []variant, outputs [][]unit, dir string) (n int, faults []fault, err error) {
+func assemble(tool string, relocatable bool, variants []variant, outputs [][]unit, dir string) (n int, faults []fault) {
 	path, ok := oracles.Find(tool)
 	if !ok {
-		return 0, nil, nil
+		return 0, nil
 	}
 	known := map[string]bool{}
 	done := map[string]bool{}
@@ -236,9 +233,7 @@ func assemble(tool string, relocatable bool, variants []variant, outputs [][]uni
 				continue
 			}
 			done[string(u.text)] = true
-			if err := os.WriteFile(in, u.text, 0o666); err != nil {
-				return n, nil, err
-			}
+			must(os.WriteFile(in, u.text, 0o666))
 			os.Remove(cubin)
 			// Little optimisation, as the module of whole programs takes minutes otherwise.
 			// ptxas has none for .target ..., debug.
@@ -259,12 +254,12 @@ func assemble(tool string, relocatable bool, variants []variant, outputs [][]uni
 			late := ctx.Err() != nil
 			cancel()
 			if late && i == 0 {
-				return n, faults, nil // what the others are compared with
+				return n, faults // what the others are compared with
 			} else if late {
 				continue
 			}
 			if bytes.Contains(said, []byte("Unsupported .version")) || bytes.Contains(said, []byte("is not defined for option 'gpu-name'")) {
-				return n, nil, nil // a module for a later ptxas
+				return n, nil // a module for a later ptxas
 			}
 			n++
 			if info, err := os.Stat(cubin); failed != nil || err != nil || info.Size() == 0 {
@@ -280,5 +275,5 @@ func assemble(tool string, relocatable bool, variants []variant, outputs [][]uni
 			}
 		}
 	}
-	return n, faults, nil
+	return n, faults
 }

@@ -15,15 +15,15 @@ import (
 
 // realPrograms returns the directories below dir that have files *.ptx. The modules of one
 // directory are a program.
-func realPrograms(dir string) ([]string, error) {
+func realPrograms(dir string) []string {
 	found := map[string]bool{}
-	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+	must(filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && strings.HasSuffix(path, ".ptx") {
 			found[filepath.Dir(path)] = true
 		}
 		return err
-	})
-	return slices.Sorted(maps.Keys(found)), err
+	}))
+	return slices.Sorted(maps.Keys(found))
 }
 
 // real compares a program that compilers made of the source of others. Its kernels run with
@@ -31,30 +31,23 @@ func realPrograms(dir string) ([]string, error) {
 // that does not link without options is a fault.
 func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.ptx"))
-	if err != nil {
-		return nil, err
-	}
+	must(err)
 	var units []unit
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
-		if err != nil {
-			return nil, err
-		}
+		must(err)
 		units = append(units, unit{filepath.Base(path), text})
 	}
 	if _, _, err := variants[0].link(units); err != nil {
 		return []fault{{variants[0].name, err.Error()}}, nil
 	}
-	if err := os.MkdirAll(out, 0o777); err != nil {
-		return nil, err
-	}
+	must(os.MkdirAll(out, 0o777))
 	known, err := contentsOf(units)
 	if err != nil {
 		return nil, err
 	}
 	entries := slices.Sorted(maps.Keys(known))
 	var whole, cut []launcher
-	reasons := map[string]int{}
 	for _, entry := range entries[:min(len(entries), realKernels)] {
 		var best launcher
 		most, reason, long := 0, "no stores", 0
@@ -74,7 +67,7 @@ func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error)
 			}
 			// The other styles take as long.
 			if style == styles-1 || long == 3 {
-				reasons[reason]++
+				sum.add(ends+reason, 1)
 				break
 			}
 		}
@@ -82,14 +75,9 @@ func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error)
 			cut = append(cut, best)
 		}
 	}
-	sum.Lock()
-	sum.entries += len(entries)
-	sum.kernels += len(whole)
-	sum.cut += len(cut)
-	for reason, n := range reasons {
-		sum.reasons[reason] += n
-	}
-	sum.Unlock()
+	sum.add("entries", len(entries))
+	sum.add("kernels", len(whole))
+	sum.add("cut", len(cut))
 	// What one kernel leaves in memory may be what another one fails for.
 	for n := 0; n < len(whole); {
 		if run(units, inTurn(whole[:n+1]), realRun).err != nil {
@@ -98,8 +86,7 @@ func (sum *totals) real(dir string, assembles bool, out string) ([]fault, error)
 			n++
 		}
 	}
-	faults, err := sum.compare(units, inTurn(whole), cut, realRun, variants, assembles, out)
-	return slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.text, "message: ") }), err
+	return sum.compare(units, inTurn(whole), cut, realRun, variants, false, assembles, out)
 }
 
 // inTurn launches kernels in turn.
