@@ -101,7 +101,7 @@ func TestRecorded(t *testing.T) {
 			units = append(units, unit{f.Name, f.Data})
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			check(t, units, launcherOf(kernels.Generate(seed)), 100)
+			check(t, units, kernels.Generate(seed).Launch, 100)
 		})
 	}
 }
@@ -121,7 +121,7 @@ func TestGenerated(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			check(t, unitsOf(texts), launcherOf(p), 100)
+			check(t, unitsOf(texts), p.Launch, 100)
 		})
 	}
 }

@@ -158,7 +158,7 @@ func (sum *totals) one(seed uint64, c kernels.Compiler, assembles bool, dir stri
 	}
 	sum.add("kernels", p.Kernels)
 	sum.add(c.Name, 1)
-	return sum.compare(unitsOf(texts), launcherOf(p), nil, ptxsim.Options{}, variants, true, assembles, dir)
+	return sum.compare(unitsOf(texts), p.Launch, nil, ptxsim.Options{}, variants, true, assembles, dir)
 }
 
 // set compares the modules of a seed. The files stay in dir if there is a fault.

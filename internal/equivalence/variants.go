@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"ptxlink/internal/ptxsim"
-	"ptxlink/internal/ptxsim/kernels"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/partition"
@@ -348,13 +347,6 @@ func unitsOf(texts []string) (units []unit) {
 		units = append(units, unit{fmt.Sprintf("unit%d.ptx", i), []byte(text)})
 	}
 	return units
-}
-
-func launcherOf(p kernels.Program) launcher {
-	return func(m *ptxsim.Machine) error {
-		_, err := p.Launch(m)
-		return err
-	}
 }
 
 // launchAll runs each entry with some threads. A parameter of 8 bytes is a pointer to a

@@ -148,16 +148,22 @@ func (r *reader) mad() {
 	case set || use:
 		r.operandsOf(t, t, width)
 		r.carrying(set, use, false, width.bits, fn)
-	case sat:
-		if t.word != ".s32" || which != ".hi" {
-			r.fail("mad%s.sat%s is not supported", which, t.word)
-		}
-		r.alu(32, func(a, b, c uint64) uint64 {
-			return clampTo(int64(extend(fn(a, b, 0), 32))+int64(extend(c, 32)), 32)
-		}, t, t, t)
+	case sat && (t.word != ".s32" || which != ".hi"):
+		r.fail("mad%s.sat%s is not supported", which, t.word)
 	default:
-		r.alu(width.bits, func(a, b, c uint64) uint64 { return fn(a, b, 0) + c }, t, t, width)
+		r.multiplyAdd(fn, sat, t, width)
 	}
+}
+
+// multiplyAdd translates the sum of a product and operand c, of 32 bits if it is saturated.
+func (r *reader) multiplyAdd(product aluFunc, sat bool, t, sum typ) {
+	r.alu(sum.bits, func(a, b, c uint64) uint64 {
+		p := product(a, b, 0)
+		if sat {
+			return clampTo(int64(extend(p, 32))+int64(extend(c, 32)), 32)
+		}
+		return p + c
+	}, t, t, sum)
 }
 
 // mul24 is mul24 and mad24: .lo are bits 31..0 of the product of 48 bits, .hi bits
@@ -180,14 +186,9 @@ func (r *reader) mul24() {
 	}
 	if r.op == "mul24" {
 		r.alu(32, fn, t, t)
-		return
+	} else {
+		r.multiplyAdd(fn, sat, t, t)
 	}
-	r.alu(32, func(a, b, c uint64) uint64 {
-		if sat {
-			return clampTo(int64(extend(fn(a, b, 0), 32))+int64(extend(c, 32)), 32)
-		}
-		return fn(a, b, 0) + c
-	}, t, t, t)
 }
 
 func (r *reader) div() {

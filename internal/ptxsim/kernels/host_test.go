@@ -88,7 +88,22 @@ func (p Program) Simulate(opt ptxsim.Options, modules ...*ptx.Module) (map[strin
 	if err != nil {
 		return nil, err
 	}
-	return p.Launch(m)
+	if err := p.Launch(m); err != nil {
+		return nil, err
+	}
+	names := slices.Clone(p.Globals)
+	for i := range p.Kernels {
+		names = append(names, fmt.Sprintf("out%d", i))
+	}
+	memory := map[string][]byte{}
+	for _, name := range names {
+		o := m.Global(name)
+		if o == nil {
+			return nil, fmt.Errorf("no variable %s", name)
+		}
+		memory[name] = o.Data
+	}
+	return memory, nil
 }
 
 // Diff returns the first difference between two memories, or "".

@@ -32,7 +32,7 @@ func (g *generator) statement() {
 	case n < 32:
 		g.array()
 	case n < 45:
-		if v, t, ok := g.lvalue(); ok {
+		if v, t := g.lvalue(); v != "" {
 			g.line("%s = %s;", v, g.expr(t, 3))
 		}
 	case n < 55:
@@ -142,34 +142,30 @@ func (g *generator) switch_() {
 	g.inLoop = inLoop
 }
 
-// lvalue returns something that can be assigned.
-func (g *generator) lvalue() (text string, t scalar, ok bool) {
+// lvalue returns something that can be assigned, or "" if it finds none.
+func (g *generator) lvalue() (text string, t scalar) {
 	for range 5 {
 		if len(g.vars) == 0 {
 			break
 		}
-		v := pick(g, g.vars)
-		if v.fixed {
-			continue
-		}
-		if text, t, ok = g.element(v); ok {
-			return text, t, true
+		if v := pick(g, g.vars); !v.fixed {
+			return g.element(v)
 		}
 	}
-	return "", t, false
+	return "", t
 }
 
 // element returns a scalar in a variable.
-func (g *generator) element(v variable) (string, scalar, bool) {
+func (g *generator) element(v variable) (string, scalar) {
 	switch {
 	case v.of != nil:
 		f := pick(g, v.of.fields)
 		f.name = v.name + "." + f.name
 		return g.element(f)
 	case v.length > 0:
-		return fmt.Sprintf("%s[%s]", v.name, g.index(v.length)), v.t, true
+		return fmt.Sprintf("%s[%s]", v.name, g.index(v.length)), v.t
 	}
-	return v.name, v.t, true
+	return v.name, v.t
 }
 
 // index returns an index into an array, whose length is a power of two.
@@ -198,10 +194,7 @@ func (g *generator) call() {
 
 // callTo writes a call of a function.
 func (g *generator) callTo(f *function, depth string) {
-	if f.barrier && (g.diverge > 0 || !g.fn.barrier) || f.cost*g.loops > maxCost {
-		return
-	}
-	if f == g.fn && g.diverge > 0 {
+	if f.barrier && (g.diverge > 0 || !g.fn.barrier) || f.cost*g.loops > maxCost || f == g.fn && g.diverge > 0 {
 		return
 	}
 	args := []string{"out", depth}
