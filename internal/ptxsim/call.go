@@ -24,16 +24,24 @@ type actual struct {
 	size int64 // -1 if unknown
 }
 
-func (r *reader) trap() { r.in.kind, r.in.bad = kBad, "trap" }
+func (r *reader) trap() { r.in.kind, r.in.run = kJump, fault("trap") }
+
+// fault returns what fails when it is executed.
+func fault(text string) func(t *thread, in *instr) {
+	return func(t *thread, _ *instr) { t.fail("%s", text) }
+}
 
 // nothing is an instruction without an effect here.
-func (r *reader) nothing() { r.mods, r.in.kind = nil, kNop }
+func (r *reader) nothing() { r.mods, r.in.kind, r.in.run = nil, kRun, func(*thread, *instr) {} }
 
-// simple is an instruction without operands that ends the straight line.
-func (r *reader) simple(k kind) {
+// leave is ret or exit.
+func (r *reader) leave() {
 	r.take(".uni")
 	r.operands(0)
-	r.in.kind = k
+	r.in.kind, r.in.run = kLeave, (*thread).doReturn
+	if r.op == "exit" {
+		r.in.run = func(t *thread, _ *instr) { t.exit() }
+	}
 }
 
 func (r *reader) label(token int32) int32 {
@@ -47,7 +55,8 @@ func (r *reader) label(token int32) int32 {
 func (r *reader) branch() {
 	r.take(".uni")
 	r.operands(1)
-	r.in.kind, r.in.targets = kBra, []int32{r.label(r.ops[0].First)}
+	r.in.kind, r.in.targets = kJump, []int32{r.label(r.ops[0].First)}
+	r.in.run = func(t *thread, in *instr) { t.frame.pc = in.targets[0] }
 }
 
 // indexedBranch is brx.idx with its list of labels.
@@ -57,8 +66,15 @@ func (r *reader) indexedBranch() {
 		r.fail("brx without .idx is not supported")
 	}
 	r.operands(2)
-	r.in.kind = kBrx
+	r.in.kind = kJump
 	r.in.src[0] = r.source(r.ops[0], u32, false)
+	r.in.run = func(t *thread, in *instr) {
+		i := t.get(&in.src[0])
+		if i >= uint64(len(in.targets)) {
+			t.fail("index %d in a list of %d targets", i, len(in.targets))
+		}
+		t.frame.pc = in.targets[i]
+	}
 	list := r.label(r.ops[1].First)
 	for _, st := range r.c.Statements {
 		if st.Kind != ptx.LabelStatement {
@@ -94,9 +110,8 @@ func (r *reader) targets(refs ...ptx.Reference) {
 // call is `call (results), function, (arguments), prototype`.
 func (r *reader) call() {
 	r.take(".uni")
-	r.in.kind = kCall
 	c := &call{}
-	r.in.call = c
+	r.in.kind, r.in.run, r.in.call = kJump, (*thread).doCall, c
 	ops := r.ops
 	if len(ops) > 0 && ops[0].Shape == ptx.List {
 		for _, o := range r.c.Elements(ops[0]) {
@@ -276,7 +291,7 @@ func (t *thread) put(a *actual, fr *frame, b []byte) {
 }
 
 // doReturn ends the innermost function and copies its results.
-func (t *thread) doReturn() {
+func (t *thread) doReturn(*instr) {
 	fr := t.frame
 	if len(t.frames) == 1 {
 		t.exit()

@@ -55,8 +55,7 @@ var opcodes = map[string]func(r *reader){
 
 	// Control.
 	"bra": (*reader).branch, "brx": (*reader).indexedBranch, "call": (*reader).call, "trap": (*reader).trap, "brkpt": (*reader).trap,
-	"ret":    func(r *reader) { r.simple(kRet) },
-	"exit":   func(r *reader) { r.simple(kExit) },
+	"ret": (*reader).leave, "exit": (*reader).leave,
 	"membar": (*reader).nothing, "fence": (*reader).nothing, "nanosleep": (*reader).nothing, "pmevent": (*reader).nothing,
 	"prefetch": (*reader).nothing, "prefetchu": (*reader).nothing, "griddepcontrol": (*reader).nothing,
 	"discard": (*reader).nothing, "applypriority": (*reader).nothing,

@@ -152,13 +152,13 @@ func (r *reader) translate() {
 			r.instruction(st)
 		}
 	}
-	f.code = append(f.code, instr{kind: kRet, guard: -1, dst: -1, off: f.decl.Body.End() - 1})
+	f.code = append(f.code, instr{kind: kLeave, run: (*thread).doReturn, guard: -1, dst: -1, off: f.decl.Body.End() - 1})
 	for i := range f.code {
 		in := &f.code[i]
 		for k, label := range in.targets {
 			at, ok := r.labels[label]
 			if !ok {
-				*in = instr{kind: kBad, bad: "branch to a label that is not in the function", guard: -1, dst: -1, off: in.off}
+				*in = instr{kind: kJump, run: fault("branch to a label that is not in the function"), guard: -1, dst: -1, off: in.off}
 				break
 			}
 			in.targets[k] = at
@@ -182,7 +182,7 @@ func (r *reader) instruction(st ptx.Statement) {
 	r.in = instr{guard: -1, dst: -1, dst2: -1, off: r.c.Tokens[st.Op].Off}
 	if why := r.decode(st); why != "" {
 		// The guard stays: an instruction that is never executed does no harm.
-		r.in = instr{kind: kBad, bad: string(why), guard: r.in.guard, unless: r.in.unless, dst: -1, off: r.in.off}
+		r.in = instr{kind: kJump, run: fault(string(why)), guard: r.in.guard, unless: r.in.unless, dst: -1, off: r.in.off}
 	}
 	r.f.code = append(r.f.code, r.in)
 }

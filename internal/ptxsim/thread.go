@@ -6,18 +6,10 @@ import "fmt"
 type kind uint8
 
 const (
-	kAlu kind = iota // dst = alu(sources)
-	kRun             // run, for one thread after the other
-	// After the others the threads of a group may be at different places.
-	kBra // to targets[0]
-	kBrx // to targets[src[0]]
-	kCall
-	kRet
-	kExit
-	kBar  // a barrier of the block
-	kWarp // an operation of several lanes
-	kNop
-	kBad // not supported; an error if it is executed
+	kAlu   kind = iota // dst = alu(sources)
+	kRun               // run, for one thread after the other
+	kJump              // run, which moves the thread on, or lets it wait: after it, the group may be at several places
+	kLeave             // a jump that may end the thread
 )
 
 // instr is one translated instruction.
@@ -35,7 +27,6 @@ type instr struct {
 	call      *call
 	warp      *warpOp
 	bar       *barrierOp
-	bad       string
 	off       int32 // in the text
 }
 

@@ -130,37 +130,14 @@ func (w *warp) control(in *instr) {
 			t.frame.pc++
 			continue
 		}
-		switch in.kind {
-		case kNop:
-			t.frame.pc++
-		case kBra:
-			t.frame.pc = in.targets[0]
-		case kBrx:
-			i := t.get(&in.src[0])
-			if i >= uint64(len(in.targets)) {
-				t.fail("index %d in a list of %d targets", i, len(in.targets))
-			}
-			t.frame.pc = in.targets[i]
-		case kCall:
-			t.doCall(in)
-		case kRet:
-			t.doReturn()
-		case kExit:
-			t.exit()
-		case kBar:
-			t.arrive(in)
-		case kWarp:
-			t.reach(in)
-		case kBad:
-			t.fail("%s", in.bad)
-		}
+		in.run(t, in)
 	}
-	switch in.kind {
-	case kWarp:
+	switch {
+	case in.warp != nil:
 		w.complete(in)
-	case kBar:
+	case in.bar != nil:
 		w.block.barriers()
-	case kExit, kRet:
+	case in.kind == kLeave:
 		// A thread that exits may be what others wait for.
 		for _, t := range w.group {
 			if t.state != done {

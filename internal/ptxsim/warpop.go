@@ -109,7 +109,7 @@ func (r *reader) warp(sync bool, sources ...typ) {
 		sources = append(sources, b32)
 	}
 	r.operandsOf(sources...)
-	r.in.kind = kWarp
+	r.in.kind, r.in.run = kJump, (*thread).reach
 	r.in.warp = &warpOp{key: r.op + strings.Join(r.c.Modifiers(r.st), ""), sync: sync}
 	if sync {
 		r.in.warp.mask = r.in.src[len(sources)-1]
@@ -260,7 +260,7 @@ func (r *reader) barrier() {
 	what := r.takeAny(".sync", ".arrive", ".red")
 	op := &barrierOp{wait: what != ".arrive", aligned: r.op == "bar" || r.take(".aligned")}
 	r.take(".aligned")
-	r.in.kind, r.in.bar = kBar, op
+	r.in.kind, r.in.run, r.in.bar = kJump, (*thread).arrive, op
 	ops := r.ops
 	if what == ".red" {
 		op.red = r.takeAny(".popc", ".and", ".or")
