@@ -16,10 +16,8 @@ import (
 type local struct {
 	kind  string // "b32", "b64", "f32", "pred", "b16", "v2", "v4", "label", "param", "proto", or a state space
 	count int    // of a register range, -1 for one name
-	typ   typ    // of objects
 	proto *proto // of .callprototype
 	param bool   // of the function, in a register
-	out   bool   // a label after the current code
 }
 
 // A function is the state of the generator inside one function body.
@@ -244,7 +242,7 @@ func (g *generator) makeFunction(s *symbol) *node {
 	// We treat parameters as a scope around the body, though ptxas has one scope
 	// for both: a local may not have the name of a parameter.
 	for _, p := range params {
-		g.scopes[1][p.name] = &local{kind: "fparam", count: -1, typ: p.typ}
+		g.scopes[1][p.name] = &local{kind: "fparam", count: -1}
 		if s.proto.reg {
 			kind, _ := loadType(p.typ)
 			g.scopes[1][p.name] = &local{kind: kind, count: -1, param: true}

@@ -34,7 +34,6 @@ func (g *generator) declaration(it item) []*node {
 	}()
 	switch {
 	case it.extern && (!own || s.kind == "var"):
-		known.extern = true
 		switch s.kind {
 		case "var":
 			t := &known.typ

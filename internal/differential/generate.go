@@ -25,7 +25,6 @@ type symbol struct {
 	also    []string // of a variable: others in the same statement
 	points  *symbol  // of a variable: another whose address it holds
 	varied  bool     // each module declares it with other types of the same size
-	extern  bool     // declared .extern in the current module
 	wrong   *symbol  // what module wrongIn declares instead
 	wrongIn int
 }

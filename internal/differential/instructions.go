@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 )
 
@@ -288,7 +289,7 @@ func (g *generator) paramObject(t typ, target, prototype string) string {
 		}
 		g.emit(".param #1 #2;", word, name)
 	}
-	g.declareLocal(name, &local{kind: "param", count: -1, typ: t})
+	g.declareLocal(name, &local{kind: "param", count: -1})
 	return name
 }
 
@@ -407,7 +408,7 @@ func (g *generator) branch() {
 		if !g.unused(label) {
 			label = g.fresh("L")
 		}
-		g.scopes[len(g.scopes)-1][label] = &local{kind: "label", count: -1, out: true}
+		g.scopes[len(g.scopes)-1][label] = &local{kind: "label", count: -1}
 		g.emit("@#[|!]#pred #[bra|bra.uni] #1;", label)
 		if g.in100(30) {
 			g.nestedFill(label)
@@ -472,7 +473,7 @@ func (g *generator) localObject() {
 	if (space == "global" || space == "const") && g.in100(70) {
 		text += " = " + g.localInitialiser(t)
 	}
-	g.declareLocal(name, &local{kind: space, count: -1, typ: t})
+	g.declareLocal(name, &local{kind: space, count: -1})
 	g.emit("#1;", text)
 	for range 1 + g.IntN(3) {
 		if t.size() > 0 {
@@ -484,23 +485,11 @@ func (g *generator) localObject() {
 // localInitialiser returns a value that names only symbols that no local hides.
 func (g *generator) localInitialiser(t typ) string {
 	known := g.known
-	g.known = map[string]*symbol{}
-	for name, s := range known {
-		if _, found := g.lookup(name); found == nil && !g.hidden(name) {
-			g.known[name] = s
-		}
-	}
+	g.known = maps.Clone(known)
+	maps.DeleteFunc(g.known, func(name string, _ *symbol) bool { l, _ := g.lookup(name); return l != nil })
 	text := g.initialiser(t, t.dims)
 	g.known = known
 	return text
-}
-
-func (g *generator) hidden(name string) bool {
-	known := g.known
-	g.known = nil
-	l, _ := g.lookup(name)
-	g.known = known
-	return l != nil
 }
 
 func (g *generator) texture() {

@@ -24,8 +24,8 @@ func (mod *module) dims(span diag.Span) (list []int64) {
 
 // initialise stores the initial value that Tokens[first:end] begins with (PTX ISA,
 // Initializers). What it leaves out is zero.
-func (m *Machine) initialise(mod *module, c *ptx.Code, first, end int32, t ptx.Type, dims []int64, o *Object) {
-	in := &initialiser{expr: expr{m: m, mod: mod, c: c, at: first, end: end}, word: t.Word, size: ptx.TypeSize(t.Word), o: o}
+func (mod *module) initialise(c *ptx.Code, first, end int32, t ptx.Type, dims []int64, o *Object) {
+	in := &initialiser{expr: expr{mod: mod, c: c, at: first, end: end}, word: t.Word, size: ptx.TypeSize(t.Word), o: o}
 	in.fail = func(why string) {
 		mod.fail(c.Tokens[min(in.at, int32(len(c.Tokens)-1))].Off, "initial value of %s: %s", o.Name, why)
 	}
@@ -79,7 +79,6 @@ func (in *initialiser) value(dims []int64, off int64) {
 
 // expr evaluates constant expressions in the tokens of code. Names are addresses.
 type expr struct {
-	m       *Machine
 	mod     *module
 	c       *ptx.Code
 	at, end int32

@@ -31,7 +31,6 @@ type function struct {
 	index int
 	mod   *module
 	decl  *ptx.Decl
-	sym   *symbol
 	addr  uint64
 
 	code      []instr
@@ -124,7 +123,7 @@ func (m *Machine) initialiseAll(mod *module) {
 		s := mod.symbols[d.Name]
 		if d.Kind == ptx.Variable && d.Init.Len > 0 && s.decl == d {
 			c := mod.Code(d)
-			m.initialise(mod, c, 0, int32(len(c.Tokens)), d.Type, mod.dims(d.Dims), s.obj)
+			mod.initialise(c, 0, int32(len(c.Tokens)), d.Type, mod.dims(d.Dims), s.obj)
 		}
 	}
 }
@@ -180,7 +179,7 @@ func (m *Machine) define(s *symbol) {
 			s.builtin = builtins[s.name]
 			return
 		}
-		f := &function{name: s.name, index: len(m.inOrder), mod: s.mod, decl: d, sym: s}
+		f := &function{name: s.name, index: len(m.inOrder), mod: s.mod, decl: d}
 		f.addr = alignedTo(codeWindow|hashOf(original(s.name))>>16, 16)
 		for m.funcs[f.addr] != nil {
 			f.addr += 32

@@ -129,7 +129,7 @@ func (r *reader) constant(o ptx.Operand, t typ) uint64 {
 // expr returns an expression in the tokens of an operand. Messages call the operand what.
 func (r *reader) expr(what string, o ptx.Operand, at, end int32) *expr {
 	fail := func(why string) { r.fail("%s %s: %s", what, r.operandText(o), why) }
-	return &expr{m: r.m, mod: r.f.mod, c: r.c, at: at, end: end, fail: fail}
+	return &expr{mod: r.f.mod, c: r.c, at: at, end: end, fail: fail}
 }
 
 // dest translates a destination of exactly this width; any width for 0.

@@ -134,7 +134,7 @@ func (r *reader) initialValues() {
 			dims := l.Name
 			dims.Off = l.Name.End()
 			dims.Len = r.c.Tokens[eq].Off - dims.Off
-			r.m.initialise(r.f.mod, r.c, eq+1, st.End, l.Type.Type, r.f.mod.dims(dims), r.locals[li].sym.obj)
+			r.f.mod.initialise(r.c, eq+1, st.End, l.Type.Type, r.f.mod.dims(dims), r.locals[li].sym.obj)
 		}
 	}
 }
