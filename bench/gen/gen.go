@@ -80,38 +80,51 @@ func (w *writer) header() {
 // function is a name and the parameters that its mangling promises.
 type function struct {
 	name     string
-	params   []string // ".b32", ".b64" or pair
-	returned string   // "" for void
-	function int      // index in its module
+	params   []*kind
+	returned *kind // nil for void
+	function int   // index in its module
 }
 
-const pair = ".align 8 .b8 [16]"
+// kind is a kind of parameter and of result. The texts contain the name of its object.
+type kind struct {
+	object string // its declaration without the state space
+	load   string // as the last parameter, to %r1
+	store  string // from %rd1 and %r1
+	result string // of a call, to %r1
+}
+
+var (
+	b32  = &kind{".b32 %s", "\tld.param.u32 \t%%r1, [%s];\n", "\tst.param.b32 \t[%s+0], %%r1;\n", "\tld.param.b32 \t%%r1, [%s+0];\n"}
+	b64  = &kind{".b64 %s", "", "\tst.param.b64 \t[%s+0], %%rd1;\n", ""}
+	pair = &kind{".align 8 .b8 %s[16]", "\tld.param.u32 \t%%r1, [%s+8];\n",
+		"\tst.param.b64 \t[%[1]s+0], %%rd1;\n\tst.param.b32 \t[%[1]s+8], %%r1;\n", "\tld.param.b32 \t%%r1, [%s+8];\n"}
+)
 
 // helpers is the number of local and of weak functions of a module. They have the
 // same names in all modules.
 const helpers = 4
 
 func helper(i int) function {
-	return function{fmt.Sprintf("_ZL7smooth%dPfi", i), []string{".b64", ".b32"}, ".b32", i}
+	return function{fmt.Sprintf("_ZL7smooth%dPfi", i), []*kind{b64, b32}, b32, i}
 }
 
 func weak(i int) function {
-	return function{fmt.Sprintf("_ZN4core5clampIfLi%dEEET_PS1_i", i), []string{".b64", ".b32"}, ".b32", i}
+	return function{fmt.Sprintf("_ZN4core5clampIfLi%dEEET_PS1_i", i), []*kind{b64, b32}, b32, i}
 }
 
 // defined returns a function that a module defines for others.
 func (w *writer) defined(module, fn int) function {
 	if w.Size == 0 {
 		name := fmt.Sprintf("m%df%d", module, fn)
-		return function{fmt.Sprintf("_Z%d%sPf", len(name), name), []string{".b64"}, "", fn}
+		return function{fmt.Sprintf("_Z%d%sPf", len(name), name), []*kind{b64}, nil, fn}
 	}
-	f := function{params: []string{".b64", ".b32"}, returned: ".b32", function: fn}
+	f := function{params: []*kind{b64, b32}, returned: b32, function: fn}
 	mangled := "Pfi"
 	switch (module + fn) % 4 {
 	case 1:
-		f.params, f.returned, mangled = []string{".b64", ".b64", ".b32"}, "", "PfPKfi"
+		f.params, f.returned, mangled = []*kind{b64, b64, b32}, nil, "PfPKfi"
 	case 2:
-		f.params, f.returned, mangled = []string{".b64", pair}, pair, "PfNS_4PairE"
+		f.params, f.returned, mangled = []*kind{b64, pair}, pair, "PfNS_4PairE"
 	}
 	f.name = fmt.Sprintf("_ZN4core8unit%04d8step%04dE%s", module, fn, mangled)
 	return f
@@ -164,25 +177,17 @@ func (w *writer) prototype(linkage string, f function) {
 
 func (w *writer) heading(linkage string, f function) {
 	w.print("%s.func  ", linkage)
-	if f.returned != "" {
-		w.print("(.param %s) ", object(f.returned, "func_retval0"))
+	if f.returned != nil {
+		w.print("(.param "+f.returned.object+") ", "func_retval0")
 	}
 	w.print("%s\n(", f.name)
 	for i, p := range f.params {
 		if i > 0 {
 			w.print(",")
 		}
-		w.print("\n\t.param %s", object(p, fmt.Sprintf("%s_param_%d", f.name, i)))
+		w.print("\n\t.param "+p.object, fmt.Sprintf("%s_param_%d", f.name, i))
 	}
 	w.print("\n)")
-}
-
-// object returns the declaration of a parameter without its state space.
-func object(kind, name string) string {
-	if kind == pair {
-		return ".align 8 .b8 " + name + "[16]"
-	}
-	return kind + " " + name
 }
 
 // function writes a definition that calls the given functions and is filled up with
@@ -201,11 +206,8 @@ func (w *writer) function(linkage string, f function, end int, calls []function)
 		w.print("\t.reg .pred \t%%p<2>;\n\t.reg .f32 \t%%f<4>;\n")
 	}
 	w.print("\t.reg .b64 \t%%rd<4>;\n\tld.param.u64 \t%%rd1, [%s_param_0];\n", f.name)
-	switch last := len(f.params) - 1; f.params[last] {
-	case ".b32":
-		w.print("\t.reg .b32 \t%%r<4>;\n\tld.param.u32 \t%%r1, [%s_param_%d];\n", f.name, last)
-	case pair:
-		w.print("\t.reg .b32 \t%%r<4>;\n\tld.param.u32 \t%%r1, [%s_param_%d+8];\n", f.name, last)
+	if last := len(f.params) - 1; f.params[last].load != "" {
+		w.print("\t.reg .b32 \t%%r<4>;\n"+f.params[last].load, fmt.Sprintf("%s_param_%d", f.name, last))
 	}
 	for _, callee := range calls {
 		w.call(callee)
@@ -215,11 +217,8 @@ func (w *writer) function(linkage string, f function, end int, calls []function)
 		w.call([]function{helper(i), weak(i)}[f.function/helpers%2])
 		w.loop(f.function, end-40)
 	}
-	switch f.returned {
-	case ".b32":
-		w.print("\tst.param.b32 \t[func_retval0+0], %%r1;\n")
-	case pair:
-		w.print("\tst.param.b64 \t[func_retval0+0], %%rd1;\n\tst.param.b32 \t[func_retval0+8], %%r1;\n")
+	if f.returned != nil {
+		w.print(f.returned.store, "func_retval0")
 	}
 	w.print("\tret;\n\n}\n")
 }
@@ -238,20 +237,14 @@ func (w *writer) loop(fn, end int) {
 func (w *writer) call(f function) {
 	w.print("\t{ // callseq %d, 0\n\t.reg .b32 temp_param_reg;\n", w.seq)
 	for i, p := range f.params {
-		w.print("\t.param %s;\n", object(p, fmt.Sprintf("param%d", i)))
-		switch p {
-		case ".b64":
-			w.print("\tst.param.b64 \t[param%d+0], %%rd1;\n", i)
-		case ".b32":
-			w.print("\tst.param.b32 \t[param%d+0], %%r1;\n", i)
-		default:
-			w.print("\tst.param.b64 \t[param%d+0], %%rd1;\n\tst.param.b32 \t[param%d+8], %%r1;\n", i, i)
-		}
+		name := fmt.Sprintf("param%d", i)
+		w.print("\t.param "+p.object+";\n", name)
+		w.print(p.store, name)
 	}
-	if f.returned == "" {
+	if f.returned == nil {
 		w.print("\tcall.uni \n\t%s, \n\t(\n", f.name)
 	} else {
-		w.print("\t.param %s;\n\tcall.uni (retval0), \n\t%s, \n\t(\n", object(f.returned, "retval0"), f.name)
+		w.print("\t.param "+f.returned.object+";\n\tcall.uni (retval0), \n\t%s, \n\t(\n", "retval0", f.name)
 	}
 	for i := range f.params {
 		if i > 0 {
@@ -260,11 +253,8 @@ func (w *writer) call(f function) {
 		w.print("\tparam%d", i)
 	}
 	w.print("\n\t);\n")
-	switch f.returned {
-	case ".b32":
-		w.print("\tld.param.b32 \t%%r1, [retval0+0];\n")
-	case pair:
-		w.print("\tld.param.b32 \t%%r1, [retval0+8];\n")
+	if f.returned != nil {
+		w.print(f.returned.result, "retval0")
 	}
 	w.print("\t} // callseq %d\n", w.seq)
 	w.seq++
