@@ -185,7 +185,7 @@ func pointers(m *ptxsim.Machine, data []byte, depth int) string {
 			fmt.Fprintf(&b, "<%s+%d>", plain(o.Name), addr-o.Address())
 		} else if o != nil {
 			fmt.Fprintf(&b, "<%s+%d: %x>", plain(o.Name), addr-o.Address(), pointers(m, o.Data, depth+1))
-		} else if name, ok := m.Describe(addr); ok {
+		} else if name, ok := m.FunctionAt(addr); ok {
 			fmt.Fprintf(&b, "<%s>", plain(name))
 		} else {
 			b.Write(word)
@@ -247,24 +247,7 @@ func diffStarts(want, got outcome) string {
 	if (want.err == nil) != (got.err == nil) && !slow(want) && !slow(got) {
 		return fmt.Sprintf("error %v, want %v", got.err, want.err)
 	}
-	type key struct{ launch, thread int }
-	left := map[key]int{}
-	for _, s := range got.stores {
-		left[key{s.Launch, s.Thread}]++
-	}
-	common := func(stores []ptxsim.Store) (kept []ptxsim.Store) {
-		n := map[key]int{}
-		for _, s := range stores {
-			if k := (key{s.Launch, s.Thread}); n[k] < left[k] {
-				n[k]++
-				kept = append(kept, s)
-			}
-		}
-		left = n
-		return kept
-	}
-	first := common(want.stores)
-	return ptxsim.DiffStores(first, common(got.stores))
+	return ptxsim.DiffStarts(want.stores, got.stores)
 }
 
 // external returns the objects and functions that other modules or the host can name.

@@ -220,13 +220,10 @@ func (o *Object) Address() uint64 {
 	return o.addr
 }
 
-// Describe returns the object or function at a generic address, as "name+offset".
-func (m *Machine) Describe(addr uint64) (string, bool) {
+// FunctionAt returns the name of the function at an address.
+func (m *Machine) FunctionAt(addr uint64) (string, bool) {
 	if f := m.funcs[addr]; f != nil {
 		return f.name, true
-	}
-	if o := m.objectAt(addr); o != nil {
-		return fmt.Sprintf("%s+%d", o.Name, int64(addr-o.addr)), true
 	}
 	return "", false
 }

@@ -328,8 +328,8 @@ func TestLaunches(t *testing.T) {
 	if got := words(m.Global("count").Data)[0]; got != 60 {
 		t.Error(got)
 	}
-	if name, ok := m.Describe(m.Global("count").Address() + 2); !ok || name != "count+2" {
-		t.Error(name, ok)
+	if o := m.ObjectAt(m.Global("count").Address() + 2); o == nil || o.Name != "count" {
+		t.Error(o)
 	}
 	for what, err := range map[string]error{
 		"1 arguments for 3 parameters": m.Launch("k", grid, out),

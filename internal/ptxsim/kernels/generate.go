@@ -15,11 +15,12 @@ type Program struct {
 	Kernels int
 	Threads int      // in a block; there are two blocks
 	Globals []string // variables with linkage
-	Slab    int      // bytes of out per thread
 }
 
-// Blocks is the number of blocks of every launch.
-const Blocks = 2
+const (
+	blocks = 2   // of every launch
+	slab   = 256 // bytes of out per thread
+)
 
 // A scalar type of the generated programs.
 type scalar struct {
@@ -98,7 +99,7 @@ func Generate(seed uint64) Program {
 		g.function(i)
 	}
 	g.table()
-	p := Program{Kernels: 2 + g.IntN(3), Threads: []int{32, 64, 96, 33, 48}[g.IntN(5)], Slab: 256}
+	p := Program{Kernels: 2 + g.IntN(3), Threads: []int{32, 64, 96, 33, 48}[g.IntN(5)]}
 	for i := range p.Kernels {
 		g.kernel(i)
 	}

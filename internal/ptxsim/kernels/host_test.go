@@ -34,14 +34,14 @@ func (p Program) main() string {
 	}
 	bytes("input", Input())
 	bytes("structure", Struct())
-	fmt.Fprintf(&b, "static u64 out_[%d];\n", p.Slab*p.Threads*Blocks/8)
+	fmt.Fprintf(&b, "static u64 out_[%d];\n", slab*p.Threads*blocks/8)
 	for i := range p.Kernels {
 		fmt.Fprintf(&b, "extern \"C\" void k%d(u8 *out, const u32 *in, S0 s, i32 n);\n", i)
 		fmt.Fprintf(&b, "static void run%d() { S0 s; memcpy(&s, structure, sizeof s); k%d((u8 *)out_, (const u32 *)input, s, %d); }\n", i, i, N)
 	}
 	b.WriteString("int main()\n{\n")
 	for i := range p.Kernels {
-		fmt.Fprintf(&b, "\tmemset(out_, 0, sizeof out_);\n\tbody = run%d;\n\tfor (int i = 0; i < %d; i++)\n\t\tblock(%d, i);\n\tprint(\"out%d\", out_, sizeof out_);\n", i, Blocks, p.Threads, i)
+		fmt.Fprintf(&b, "\tmemset(out_, 0, sizeof out_);\n\tbody = run%d;\n\tfor (int i = 0; i < %d; i++)\n\t\tblock(%d, i);\n\tprint(\"out%d\", out_, sizeof out_);\n", i, blocks, p.Threads, i)
 	}
 	for _, g := range p.Globals {
 		fmt.Fprintf(&b, "\tprint(\"%s\", %s, sizeof %s);\n", g, g, g)

@@ -32,13 +32,13 @@ const N = 5
 func (p Program) Launch(m *ptxsim.Machine) error {
 	in := m.Alloc("in", Input(), 256)
 	for i := range p.Kernels {
-		out := m.Alloc(fmt.Sprintf("out%d", i), make([]byte, p.Slab*p.Threads*Blocks), 256)
+		out := m.Alloc(fmt.Sprintf("out%d", i), make([]byte, slab*p.Threads*blocks), 256)
 		kernel := fmt.Sprintf("k%d", i)
 		sizes := m.Params(kernel)
 		if len(sizes) != 4 {
 			return fmt.Errorf("%s has %d parameters", kernel, len(sizes))
 		}
-		grid := ptxsim.Grid{Blocks: [3]int{Blocks}, Threads: [3]int{p.Threads}, Shared: 512}
+		grid := ptxsim.Grid{Blocks: [3]int{blocks}, Threads: [3]int{p.Threads}, Shared: 512}
 		if err := m.Launch(kernel, grid, out, in, Struct()[:sizes[2]], int32(N)); err != nil {
 			return err
 		}
