@@ -31,7 +31,6 @@ func main() {
 	flag.StringVar(&b.sources, "dir", "", "`DIR` with the sources")
 	flag.StringVar(&b.release, "cuda", "12.4", "`RELEASE` of nvcc, ptxas and nvlink: 12.4 or 13.5")
 	flag.DurationVar(&b.limit, "limit", 5*time.Minute, "longest `TIME` for one link")
-	flag.StringVar(&b.ptxlink, "ptxlink", "", "`PATH` of ptxlink (default: build it)")
 	only := flag.String("only", "", "programs whose names match this `REGEXP`")
 	page := flag.String("o", "", "write the tables to `FILE`")
 	flag.Parse()
@@ -75,12 +74,8 @@ func (b *bench) prepare() {
 	b.tools = machine.Tools(suffix, "nvcc", "ptxas", "nvlink", "cuobjdump")
 	build := filepath.Join(b.sources, "build")
 	machine.Check(os.MkdirAll(build, 0o777))
-	if b.ptxlink == "" {
-		b.ptxlink = filepath.Join(build, "ptxlink")
-		machine.Must("", "go", "build", "-o", b.ptxlink, "./cmd/ptxlink")
-	}
-	b.ptxlink, err = filepath.Abs(b.ptxlink)
-	machine.Check(err)
+	b.ptxlink = filepath.Join(build, "ptxlink")
+	machine.Must("", "go", "build", "-o", b.ptxlink, "./cmd/ptxlink")
 	b.toolkit = filepath.Join(build, "cuda-"+b.release)
 	top, _ := machine.Must(build, "sh", "-c", `"$0" --dryrun -c x.cu 2>&1 | sed -n 's/^#$ _HERE_=//p'`, b.tools["nvcc"])
 	libraries := filepath.Join(oracles.Dir(), "nvcc-13.5/root/nvidia/cu13/lib")
@@ -284,18 +279,18 @@ func (b *bench) look(w way, cubin string, r *result) {
 	r.ways = append(r.ways, w)
 }
 
-// differ counts what stands in only one of two sorted lists.
+// differ counts what stands in only one of two lists.
 func differ(what string, got, want []string) []string {
+	count := map[string]int{}
+	for _, s := range got {
+		count[s]++
+	}
+	for _, s := range want {
+		count[s]--
+	}
 	more, less := 0, 0
-	for len(got) > 0 || len(want) > 0 {
-		switch {
-		case len(want) == 0 || len(got) > 0 && got[0] < want[0]:
-			more, got = more+1, got[1:]
-		case len(got) == 0 || want[0] < got[0]:
-			less, want = less+1, want[1:]
-		default:
-			got, want = got[1:], want[1:]
-		}
+	for _, n := range count {
+		more, less = more+max(n, 0), less+max(-n, 0)
 	}
 	if more+less == 0 {
 		return nil

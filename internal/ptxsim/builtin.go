@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"math"
 	"regexp"
 	"strings"
 )
@@ -131,14 +130,8 @@ func bytesOf(arg any) []byte {
 	switch v := arg.(type) {
 	case *Object:
 		return binary.LittleEndian.AppendUint64(nil, v.Address())
-	case []byte:
-		return v
 	case int:
 		return binary.LittleEndian.AppendUint32(nil, uint32(v))
-	case float32:
-		return binary.LittleEndian.AppendUint32(nil, math.Float32bits(v))
-	case float64:
-		return binary.LittleEndian.AppendUint64(nil, math.Float64bits(v))
 	}
 	b, err := binary.Append(nil, binary.LittleEndian, arg)
 	if err != nil {
