@@ -111,7 +111,7 @@ func Read(path string) (c Contents, err error) {
 		case int(s.Section) >= len(f.Sections) || s.Section == elf.SHN_UNDEF:
 		case kind == elf.STT_FUNC && s.Other&0x10 != 0: // STO_CUDA_ENTRY
 			c.Entries = append(c.Entries, s.Name)
-		case (kind == elf.STT_OBJECT || kind == 13 /* STT_CUDA_OBJECT */) && !strings.HasPrefix(s.Name, ".nv"):
+		case (kind == elf.STT_OBJECT || kind == oracles.CudaObject) && !strings.HasPrefix(s.Name, ".nv"):
 			in := f.Sections[s.Section]
 			var contents []byte
 			if in.Name != ".nv.global" && in.Type == elf.SHT_PROGBITS && s.Value+s.Size <= in.FileSize {

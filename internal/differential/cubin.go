@@ -105,12 +105,10 @@ func digest(data []byte) string {
 	return fmt.Sprintf("%x", sum[:4])
 }
 
-const sttCudaObject = 13 // data symbols of ptxas -c and nvlink
-
 func (s *cubinSymbol) isFunc() bool { return elf.ST_TYPE(s.Info) == elf.STT_FUNC }
 func (s *cubinSymbol) isObject() bool {
 	t := elf.ST_TYPE(s.Info)
-	return t == elf.STT_OBJECT || t >= sttCudaObject || t == elf.STT_COMMON
+	return t == elf.STT_OBJECT || t >= oracles.CudaObject || t == elf.STT_COMMON
 }
 func (s *cubinSymbol) isLocal() bool { return elf.ST_BIND(s.Info) == elf.STB_LOCAL }
 

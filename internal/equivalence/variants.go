@@ -76,15 +76,12 @@ func tryLink(o link.Options) (r *link.Result, err error) {
 // again links the first units and the others apart with -r, and both results together.
 func again(units []unit) ([]unit, []*link.Message, error) {
 	var linked []unit
-	for i, part := range [][]unit{units[:(len(units)+1)/2], units[(len(units)+1)/2:]} {
-		if len(part) == 0 {
-			continue
-		}
+	for part := range slices.Chunk(units, (len(units)+1)/2) {
 		out, _, err := with(link.Options{Relocatable: true})(part)
 		if err != nil {
 			return nil, nil, err
 		}
-		linked = append(linked, unit{fmt.Sprintf("part%d.ptx", i), out[0].text})
+		linked = append(linked, unit{fmt.Sprintf("part%d.ptx", len(linked)), out[0].text})
 	}
 	return with(link.Options{})(linked)
 }

@@ -74,8 +74,8 @@ func Symbols(t testing.TB, cubin []byte) []elf.Symbol {
 	return list
 }
 
-// sttCudaObject is the type of data symbols that ptxas -c and nvlink write.
-const sttCudaObject = 13
+// CudaObject is the type of data symbols that ptxas -c and nvlink write (STT_CUDA_OBJECT).
+const CudaObject = 13
 
 // Objects returns the entries and data objects of a cubin: name, kind, size. It
 // removes suffixes that ptxlink gave to module-local names.
@@ -89,7 +89,7 @@ func Objects(t testing.TB, cubin []byte, renamed map[string]string) []string {
 		}
 		switch kind := elf.ST_TYPE(s.Info); {
 		case s.Section == elf.SHN_UNDEF:
-		case (kind == elf.STT_OBJECT || kind == sttCudaObject) && !strings.HasPrefix(name, ".nv"):
+		case (kind == elf.STT_OBJECT || kind == CudaObject) && !strings.HasPrefix(name, ".nv"):
 			list = append(list, fmt.Sprintf("object %s %d", name, s.Size))
 		case kind == elf.STT_FUNC && s.Other&0x10 != 0: // STO_CUDA_ENTRY
 			list = append(list, "entry "+name)
