@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ptxlink/object/ptx"
 )
 
 func TestChoose(t *testing.T) {
@@ -120,5 +122,67 @@ func TestSettings(t *testing.T) {
 	whole := New(m).Cut(Options{Parts: 1, Unit: unitOf(m), Setting: func(string) string { return "-O2" }})
 	if len(whole) != 1 || whole[0].Setting != "-O2" || !slices.Contains(whole[0].Names, "u00_f0") {
 		t.Errorf("the whole program is %d parts, for %q", len(whole), whole[0].Setting)
+	}
+}
+
+// TestTogether checks that what a part declares is used there, and that another part defines it
+// for others.
+func TestTogether(t *testing.T) {
+	texts := []string{`.version 7.0
+.target sm_80
+.address_size 64
+.func target()
+{
+	ret;
+}
+.func other();
+.alias other, target;
+.visible .entry k1()
+{
+	call other;
+	ret;
+}
+.visible .entry k2()
+{
+	call target;
+	ret;
+}
+`}
+	for seed := range uint64(10) {
+		texts = append(texts, writeProgram(seed, 12, ""))
+	}
+	for _, text := range texts {
+		for _, parts := range []int{2, 3, 9} {
+			var modules []*ptx.Module
+			shared := map[string]int{}
+			for _, part := range New(parse(t, text)).Cut(Options{Parts: parts}) {
+				p := parse(t, string(part.Text))
+				modules = append(modules, p)
+				aliases := map[ptx.NameID]bool{}
+				for _, a := range p.Aliases {
+					aliases[a.Name] = true
+				}
+				for _, d := range p.Decls {
+					if (d.Defines() || aliases[d.Name]) && d.Linkage != ptx.Local && d.Linkage != ptx.Extern {
+						shared[p.Names[d.Name]]++
+					}
+				}
+			}
+			if len(modules) < 2 {
+				t.Fatalf("one part of\n%s", text)
+			}
+			for i, p := range modules {
+				used := map[ptx.NameID]bool{}
+				for _, u := range p.Uses {
+					used[u.Name] = true
+				}
+				for _, d := range p.Decls {
+					name := p.Names[d.Name]
+					if d.Linkage == ptx.Extern && (!used[d.Name] || shared[name] != 1) {
+						t.Errorf("part %d declares %s, used %t, which %d parts define, of\n%s", i, name, used[d.Name], shared[name], text)
+					}
+				}
+			}
+		}
 	}
 }
