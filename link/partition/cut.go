@@ -36,7 +36,7 @@ func (p *Part) Line(line int) int {
 }
 
 // Cut cuts the module into parts. Each function and variable is defined in one part and
-// declared .extern in the others that refer to it. What other parts refer to and has
+// declared .extern in the others that refer to it, except for the functions of copies.go. What other parts refer to and has
 // no linkage becomes .visible; names are unique in a linked module. A part holds
 // only what it refers to, and its own table of files, so that it does not change with
 // the others. The module has passed Check.
@@ -46,6 +46,7 @@ func (p *Program) Cut(o Options) []*Part {
 	var parts int
 	c.home, parts = c.assign(o)
 	if parts > 1 {
+		c.findCopies()
 		parts = c.number()
 	}
 	if parts <= 1 {
@@ -71,8 +72,9 @@ func (p *Program) Empty() *Part {
 // cutter cuts one module.
 type cutter struct {
 	*Program
-	unit, setting []string // by declaration, of functions
-	home          []int32  // the part of each definition, by declaration
+	unit, setting []string  // by declaration, of functions
+	home          []int32   // the part of each definition, by declaration
+	callers       [][]int32 // the functions whose parts have a copy, by declaration
 	// needs lists the names that each part refers to, without repetitions.
 	needs [][]ptx.NameID
 	// crosses is set for the definitions that other parts refer to.
@@ -105,7 +107,7 @@ func (c *cutter) number() int {
 // names returns the names of the functions in a part, or of all if part is negative.
 func (c *cutter) names(part int32) (names []string) {
 	for _, f := range c.functions {
-		if part < 0 || c.home[f] == part {
+		if part < 0 || c.in(f, part) {
 			names = append(names, c.Names[c.Decls[f].Name])
 		}
 	}
@@ -129,8 +131,10 @@ func (c *cutter) placeVariables(parts int) {
 	users := make(map[int32][]int32) // by variable
 	add := func(decl int32) {
 		for _, to := range c.uses(decl) {
-			if c.Decls[to].Kind == ptx.Variable && !slices.Contains(users[to], c.home[decl]) {
-				users[to] = append(users[to], c.home[decl])
+			for part := range c.parts(decl) {
+				if c.Decls[to].Kind == ptx.Variable && !slices.Contains(users[to], part) {
+					users[to] = append(users[to], part)
+				}
 			}
 		}
 	}
@@ -165,21 +169,20 @@ func (c *cutter) findUsers(parts int) {
 	for i := range seen {
 		seen[i] = map[ptx.NameID]bool{}
 	}
-	for i, part := range c.home {
-		if part < 0 {
-			continue
-		}
+	for i := range c.Decls {
 		d := &c.Decls[i]
-		for _, u := range c.Uses[d.FirstUse:d.EndUse] {
-			if seen[part][u.Name] {
-				continue
-			}
-			seen[part][u.Name] = true
-			c.needs[part] = append(c.needs[part], u.Name)
-			if to := c.define[u.Name]; to >= 0 && c.home[to] != part {
-				c.crosses[to] = true
-				if name := c.Decls[to].Name; name != u.Name { // an alias
-					c.crosses[c.declare[u.Name]] = true
+		for part := range c.parts(int32(i)) {
+			for _, u := range c.Uses[d.FirstUse:d.EndUse] {
+				if seen[part][u.Name] {
+					continue
+				}
+				seen[part][u.Name] = true
+				c.needs[part] = append(c.needs[part], u.Name)
+				if to := c.define[u.Name]; to >= 0 && !c.in(to, part) {
+					c.crosses[to] = true
+					if name := c.Decls[to].Name; name != u.Name { // an alias
+						c.crosses[c.declare[u.Name]] = true
+					}
 				}
 			}
 		}
@@ -224,7 +227,7 @@ func (c *cutter) write(part int32) *Part {
 		}
 		def := c.define[d.Name]
 		switch {
-		case def >= 0 && c.home[def] == part:
+		case def >= 0 && c.in(def, part):
 			w.declaration(int32(i), d)
 		case needed[d.Name]:
 			// Another part defines it, or nothing.
@@ -280,9 +283,9 @@ func (w *partWriter) InlinedLabel(l *ptx.Loc) (label string, ok bool) {
 // of its bodies, and the lines that these are inlined at and that other parts have.
 func (w *partWriter) findNames() {
 	lines := w.editor()
-	for d, part := range w.home {
-		if decl := &w.Decls[d]; part == w.part && decl.HasBody {
-			lines.Edits(nil, decl.Body)
+	for i := range w.Decls {
+		if d := &w.Decls[i]; d.HasBody && w.in(int32(i), w.part) {
+			lines.Edits(nil, d.Body)
 		}
 	}
 }

@@ -68,8 +68,8 @@ func unitOf(m *ptx.Module) func(off int32) string {
 	return func(off int32) string { return string(m.Src.Text[off : off+3]) }
 }
 
-// TestCut checks that the parts hold each definition once and declare what they use,
-// and that their lines lead back to the module.
+// TestCut checks that the parts hold each definition once, or copies of functions without linkage,
+// and declare what they use, and that their lines lead back to the module.
 func TestCut(t *testing.T) {
 	for seed := range uint64(40) {
 		text := writeProgram(seed, 12, "")
@@ -93,14 +93,55 @@ func TestCut(t *testing.T) {
 				checkLines(t, m, part)
 			}
 			for d := range m.Decls {
-				if decl := &m.Decls[d]; decl.Defines() && defined[m.Names[decl.Name]] != 1 {
-					t.Errorf("seed %d: %s is defined %d times", seed, m.Names[decl.Name], defined[m.Names[decl.Name]])
+				decl := &m.Decls[d]
+				copied := decl.Kind == ptx.Func && decl.Linkage == ptx.Local
+				if n := defined[m.Names[decl.Name]]; decl.Defines() && n != 1 && (n == 0 || !copied) {
+					t.Errorf("seed %d: %s is defined %d times", seed, m.Names[decl.Name], n)
 				}
 			}
 			again := New(parse(t, text)).Cut(o)
 			if !slices.EqualFunc(parts, again, func(a, b *Part) bool { return bytes.Equal(a.Text, b.Text) }) {
 				t.Errorf("seed %d: another cut of the same module differs", seed)
 			}
+		}
+	}
+}
+
+// TestCopies checks which functions each part has a copy of.
+func TestCopies(t *testing.T) {
+	body := strings.Repeat("\tadd.s32 %r0, %r0, 1;\n", 2000)
+	entry := func(name, more string) string {
+		return ".visible .entry " + name + "()\n{\n\t.reg .b32 %r<2>;\n" + body + "\tcall own;\n" + more + "\tret;\n}\n"
+	}
+	for _, test := range []struct {
+		own, more string // what differs
+		copies    int
+	}{
+		{".func own()\n{\n\tret;\n}\n", "", 3},
+		{".func own()\n{\n\t.reg .b32 %r<2>;\n" + body + "\tret;\n}\n", "", 1}, // large
+		{".visible .func own()\n{\n\tret;\n}\n", "", 1},
+		{".weak .func own()\n{\n\tret;\n}\n", "", 1},
+		{".func own()\n{\n\tret;\n}\n", "\t.reg .b64 %a;\n\tmov.b64 %a, own;\n", 1},
+		{".func own()\n{\n\tret;\n}\n.global .b64 table[1] = {own};\n", "", 1},
+		{".visible .func f()\n{\n\tret;\n}\n.func own()\n{\n\tcall f;\n\tret;\n}\n", "", 1},
+		{".func own()\n{\n\tret;\n}\n.visible .func also();\n.alias also, own;\n", "", 1},
+	} {
+		m := parse(t, ".version 7.0\n.target sm_80\n.address_size 64\n"+test.own+entry("a", "")+entry("b", "")+entry("c", test.more))
+		copies := 0
+		for _, part := range New(m).Cut(Options{Parts: 8}) {
+			if slices.Contains(part.Names, "own") {
+				copies++
+			}
+		}
+		if copies != test.copies {
+			t.Errorf("%d copies, not %d: %.80q %q", copies, test.copies, test.own, test.more)
+		}
+	}
+	// A function of another unit has the options of that unit.
+	m := parse(t, ".version 7.0\n.target sm_80\n.address_size 64\n.func own()\n{\n\tret;\n}\n"+entry("a", "")+entry("b", ""))
+	for _, part := range New(m).Cut(Options{Parts: 8, Unit: unitOf(m)}) {
+		if slices.Contains(part.Names, "own") && len(part.Names) != 1 {
+			t.Errorf("%q are in one part", part.Names)
 		}
 	}
 }
