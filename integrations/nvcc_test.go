@@ -20,6 +20,7 @@ extern __constant__ float factor;
 __device__ int counter;
 static __device__ int hidden = 3;
 __global__ void run(float *p) { p[threadIdx.x] = scale(p[threadIdx.x]) + hidden; atomicAdd(&counter, 1); }
+static __global__ void own(float *p) { *p = scale(2); }
 void go(float *p);
 int main() {
     float f = 5, *p;
@@ -28,6 +29,7 @@ int main() {
     cudaMemcpyToSymbol(factor, &f, sizeof f);
     cudaMemcpyToSymbol(hidden, &v, sizeof v);
     run<<<1, 32>>>(p);
+    own<<<1, 1>>>(p);
     go(p);
 }
 `,
@@ -37,7 +39,8 @@ __constant__ float factor = 2;
 __device__ float scale(float x) { return x * factor + counter + hidden; }
 __global__ void other(float *p) { *p = scale(1); }
 __global__ void idle(int *p) { *p = 4; } // which no host code launches
-void go(float *p) { other<<<1, 1>>>(p); }
+namespace { __global__ void own(float *p) { *p = scale(3); } }
+void go(float *p) { other<<<1, 1>>>(p); own<<<1, 1>>>(p); }
 `,
 	// Nothing needs its device code, but the host linker may take it.
 	"extra.cu": `__device__ float unneeded(float x) { return x; }

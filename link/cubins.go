@@ -18,6 +18,7 @@ import (
 type Cubin struct {
 	Name    string // as messages call it
 	Symbols []container.CubinSymbol
+	Kernels []string // those without linkage, which Symbols does not have
 	// Archived is set for a member of an archive: it is linked only if something needs it, and
 	// compared with nothing if it is left out.
 	Archived bool
@@ -57,6 +58,7 @@ type cubins struct {
 	users   map[string]diag.Place  // the first cubin that cannot do without one of needed
 	calls   []cubinSymbol          // functions and kernels that cubins need
 	all     map[string]bool        // resolve.Options.Others
+	kernels []string               // without linkage
 }
 
 type cubinSymbol struct {
@@ -75,6 +77,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}}
 	for _, object := range list {
 		in := diag.InFile(object.Name, 0, 0)
+		o.kernels = append(o.kernels, object.Kernels...)
 		for _, s := range object.Symbols {
 			o.all[s.Name] = o.all[s.Name] || s.Defined
 			first, known := o.defined[s.Name]

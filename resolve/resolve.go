@@ -140,6 +140,8 @@ type Options struct {
 	Multiple, Compared bool
 	// Others are the names that cubins share with the modules, true if one defines it.
 	Others map[string]bool
+	// OtherKernels are the kernels without linkage in cubins.
+	OtherKernels []string
 	// Earlier reports whether a cubin has a weak definition that wins over one in the file, which
 	// is then not in the output. It may be nil.
 	Earlier func(name string, file *object.File) bool

@@ -113,6 +113,11 @@ func (o Named) unmatched(t *Table, log *diag.Log) (list []string) {
 			left.Drop(name)
 		}
 	}
+	if o.Scope == Entries {
+		for _, name := range t.options.OtherKernels {
+			left.Drop(name)
+		}
+	}
 	for _, f := range t.Files {
 		for n, name := range f.Names {
 			if left.Empty() {
