@@ -1,7 +1,9 @@
 package dlink
 
 import (
+	"index/suffixarray"
 	"slices"
+	"sort"
 	"strings"
 
 	"ptxlink/internal/globs"
@@ -54,14 +56,15 @@ func taken[C any](list []C, r *link.Result) (chosen []C) {
 	return chosen
 }
 
-// Kernels returns the names of the kernels to keep if only those that the host launches stay. nvlink
-// gets them as an argument when it links cubins; if the list is too long for one, Kernels returns nil,
-// and nvlink keeps all kernels.
-func (j *Job) Kernels(r *link.Result) (names []string) {
+// Kernels returns words for -kernels-used of nvlink if only the kernels stay that the host launches: nvlink
+// keeps the kernels whose names contain one. If all stay, or the list is too long for an argument,
+// Kernels returns nil, and nvlink keeps all kernels.
+func (j *Job) Kernels(r *link.Result) (words []string) {
 	const most = 100_000 // bytes; Linux allows 128 KiB
+	var kept, others []string
 	for _, s := range r.Symbols() {
 		if s.Kind == "entry" {
-			names = append(names, s.Name)
+			kept = append(kept, s.Name)
 		}
 	}
 	launched := globs.New(j.Launched)
@@ -74,14 +77,31 @@ func (j *Job) Kernels(r *link.Result) (names []string) {
 		}
 		for _, name := range kernels {
 			if c.Archived || launched.Match(name) {
-				names = append(names, name)
+				kept = append(kept, name)
+			} else {
+				others = append(others, name)
 			}
 		}
 	}
-	if len(strings.Join(names, ",")) > most {
+	if len(others) == 0 {
 		return nil
 	}
-	return names
+	if words = prefixes(kept, others); len(strings.Join(words, ",")) > most {
+		return nil
+	}
+	return words
+}
+
+// prefixes returns the shortest prefix of each name that no other name contains, once. nvlink takes
+// 0.1 ms to look for a word in the name of a kernel.
+func prefixes(names, others []string) (words []string) {
+	text := suffixarray.New([]byte(strings.Join(others, ",")))
+	for _, name := range names {
+		n := sort.Search(len(name), func(n int) bool { return len(text.Lookup([]byte(name[:n+1]), 1)) == 0 })
+		words = append(words, name[:min(n+1, len(name))])
+	}
+	slices.Sort(words)
+	return slices.Compact(words)
 }
 
 // from reports whether a link takes a cubin of an archive.

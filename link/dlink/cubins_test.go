@@ -35,3 +35,38 @@ func TestLinked(t *testing.T) {
 		t.Errorf("%d members: %s to %s", len(list), list[0].Name, list[len(list)-1].Name)
 	}
 }
+
+// TestKernels finds words for the kernels to keep: none if all stay.
+func TestKernels(t *testing.T) {
+	kernel := func(name string) container.CubinSymbol {
+		return container.CubinSymbol{Name: name, Defined: true, Function: true, Entry: true}
+	}
+	text := ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry p () { ret; }\n"
+	for _, test := range []struct {
+		launched []string
+		archived bool
+		want     string
+	}{
+		{[]string{"k*", "m*", "own*"}, false, "[]"},
+		{[]string{"m*", "own*"}, false, "[m o p]"},
+		{[]string{"k*"}, false, "[k p]"},
+		{[]string{"own*"}, false, "[ow p]"},
+		{[]string{"other*"}, false, "[p]"},
+		{[]string{"other*"}, true, "[]"},
+	} {
+		j := Job{Launched: test.launched}
+		j.Cubins.List = []container.Cubin{{Name: "a.cubin"}}
+		j.Cubins.Symbols = []link.Cubin{{Name: "a.cubin", Symbols: []container.CubinSymbol{kernel("k"), kernel("more")}, Kernels: []string{"own"}, Archived: test.archived}}
+		o := link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(text)}}, Cubins: j.Cubins.Symbols, CheckOnly: true}
+		if test.archived {
+			o.Undefined = []string{"k"}
+		}
+		r, err := link.Link(t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := fmt.Sprint(j.Kernels(r)); got != test.want {
+			t.Errorf("%q: %s, not %s", test.launched, got, test.want)
+		}
+	}
+}
