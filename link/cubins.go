@@ -58,6 +58,7 @@ type cubins struct {
 	users   map[string]diag.Place  // the first cubin that cannot do without one of needed
 	calls   []cubinSymbol          // functions and kernels that cubins need
 	all     map[string]bool        // resolve.Options.Others
+	bound   []string               // names that kernels or data of cubins refer to
 	kernels []string               // without linkage
 }
 
@@ -80,6 +81,9 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 		o.kernels = append(o.kernels, object.Kernels...)
 		for _, s := range object.Symbols {
 			o.all[s.Name] = o.all[s.Name] || s.Defined
+			if s.Bound {
+				o.bound = append(o.bound, s.Name)
+			}
 			first, known := o.defined[s.Name]
 			switch {
 			case !s.Defined:
@@ -211,11 +215,32 @@ func otherKind(here ptx.DeclKind, in cubinSymbol, at diag.Place, log *diag.Log) 
 		WithHelp("declare it as it is defined, or rename one of the two")
 }
 
+// live returns the names that nvlink keeps, or PTX declares. It removes functions that nothing calls, and
+// does not report what only those need.
+func (o cubins) live(t *resolve.Table) map[string]bool {
+	live := map[string]bool{}
+	left := slices.Clone(o.bound)
+	for _, name := range o.names {
+		if _, found := t.Lookup(name); found {
+			left = append(left, name)
+		}
+	}
+	for len(left) > 0 {
+		name := left[len(left)-1]
+		if left = left[:len(left)-1]; !live[name] {
+			live[name] = true
+			left = append(left, o.defined[name].Uses...)
+		}
+	}
+	return live
+}
+
 // checkNeeded reports what the cubins need and nothing defines.
 func (o cubins) checkNeeded(t *resolve.Table, allowed globs.List, log *diag.Log) {
+	live := o.live(t)
 	for _, name := range o.needed {
 		at, used := o.users[name]
-		if s, found := t.Lookup(name); !used || found && s.Defined() || allowed.Match(name) {
+		if s, found := t.Lookup(name); !used || !live[name] || found && s.Defined() || allowed.Match(name) {
 			continue
 		}
 		log.Error(diag.UndefinedSymbol, at, "undefined symbol: "+log.Name(name)+", used in this machine code").Of(name).

@@ -21,6 +21,7 @@ type CubinSymbol struct {
 	Dynamic  bool  // shared memory whose size the launch sets: nothing needs to define it
 	Function bool  // or a kernel; else a variable
 	Entry    bool  // a kernel
+	Bound    bool  // kernels or data of the cubin refer to it, perhaps through local functions
 	Size     int64 // of a variable, or of the code, in bytes
 	// Space is that of a variable: global, const or shared; empty if the cubin does not say it.
 	Space   string
@@ -41,6 +42,9 @@ type CubinSymbol struct {
 	Params           []CubinParam
 	Shared, Constant int64
 	Alias            bool // the code of a function has another name, too
+	// Uses are the names that the code of a function refers to, perhaps through local functions. It
+	// is not set for kernels.
+	Uses []string
 }
 
 // CubinParam is a parameter of a kernel: offset and size are in bytes.
@@ -104,7 +108,11 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 		return nil, err
 	}
 	prototypes, params, needs := prototypesOf(f), paramsOf(f, c.Data), needsOf(f, c.Data)
-	sizes := map[string]int64{}
+	sizes, refs := map[string]int64{}, refsIn(f, c.Data, symbols)
+	bound := map[string]bool{}
+	for _, name := range refs.from("") {
+		bound[name] = true
+	}
 	for _, s := range f.Sections {
 		sizes[s.Name] = int64(s.Size)
 	}
@@ -128,6 +136,9 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 			continue // a copy in a kernel, or a name of ptxas's own
 		}
 		index := uint32(i + 1) // Symbols leaves out the first
+		if c.Bound = bound[s.Name]; c.Function && c.Defined && !c.Entry {
+			c.Uses = refs.from(s.Name)
+		}
 		if n, known := needs[index]; c.Function && c.Defined {
 			c.Registers, c.Frame, c.Stack = cmp.Or(n.registers, int(section.Info>>24)), n.frame, n.stack // sh_info has them up to sm_89
 			if !known {
@@ -154,6 +165,68 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// references are the names that relocations of the code of each function refer to; those of
+// kernels and data are at "".
+type references struct {
+	names map[string][]string
+	local map[string]bool // functions
+}
+
+// from returns the names that a function refers to, or local functions for it.
+func (r references) from(function string) (list []string) {
+	seen := map[string]bool{}
+	for left := slices.Clone(r.names[function]); len(left) > 0; {
+		name := left[len(left)-1]
+		left = left[:len(left)-1]
+		if seen[name] {
+			continue
+		}
+		if seen[name] = true; r.local[name] {
+			left = append(left, r.names[name]...)
+		} else {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// refsIn reads the relocations of a cubin.
+func refsIn(f *elf.File, cubin []byte, symbols []elf.Symbol) references {
+	r := references{map[string][]string{}, map[string]bool{}}
+	functions := map[string]bool{} // that are no kernels
+	for _, s := range symbols {
+		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Other&kernel == 0 {
+			functions[s.Name] = true
+			r.local[s.Name] = r.local[s.Name] || elf.ST_BIND(s.Info) == elf.STB_LOCAL
+		}
+	}
+	for _, s := range f.Sections {
+		size := 16
+		if s.Type == elf.SHT_RELA {
+			size = 24
+		} else if s.Type != elf.SHT_REL {
+			continue
+		}
+		name := strings.TrimPrefix(strings.TrimPrefix(s.Name, ".rela"), ".rel")
+		if strings.HasPrefix(name, ".debug") || strings.HasPrefix(name, ".nv_debug") {
+			continue
+		}
+		_, from, inText := strings.Cut(name, ".text.")
+		if !inText || !functions[from] {
+			from = ""
+		}
+		data, _ := span(cubin, s.Offset, s.FileSize)
+		for ; len(data) >= size; data = data[size:] {
+			if at := int(le.Uint32(data[12:])) - 1; 0 <= at && at < len(symbols) && symbols[at].Name != from {
+				r.names[from] = append(r.names[from], symbols[at].Name)
+			}
+		}
+		slices.Sort(r.names[from])
+		r.names[from] = slices.Compact(r.names[from])
+	}
+	return r
 }
 
 // spaceOf returns the state space of the variables in a section, or "". Bank 3 is .const; the
