@@ -18,7 +18,7 @@ import (
 type Cubin struct {
 	Name    string // as messages call it
 	Symbols []container.CubinSymbol
-	Kernels []string // those without linkage, which Symbols does not have
+	Locals  []container.CubinSymbol // kernels and functions without linkage, which Symbols does not have
 	// Archived is set for a member of an archive: it is linked only if something needs it, and
 	// compared with nothing if it is left out.
 	Archived bool
@@ -60,11 +60,13 @@ type cubins struct {
 	all     map[string]bool        // resolve.Options.Others
 	bound   []string               // names that kernels or data of cubins refer to
 	kernels []string               // without linkage
+	locals  []map[string][]string  // by cubin: what its functions without linkage use
 }
 
 type cubinSymbol struct {
 	container.CubinSymbol
 	in       diag.Place
+	cubin    int // its number
 	archived bool
 	pulled   bool
 	at       int
@@ -76,9 +78,16 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 		return cubins{}
 	}
 	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}}
-	for _, object := range list {
+	for i, object := range list {
 		in := diag.InFile(object.Name, 0, 0)
-		o.kernels = append(o.kernels, object.Kernels...)
+		o.locals = append(o.locals, map[string][]string{})
+		for _, s := range object.Locals {
+			if s.Entry {
+				o.kernels = append(o.kernels, s.Name)
+			} else {
+				o.locals[i][s.Name] = s.Uses
+			}
+		}
 		for _, s := range object.Symbols {
 			o.all[s.Name] = o.all[s.Name] || s.Defined
 			if s.Bound {
@@ -91,7 +100,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 				if !known {
 					o.names = append(o.names, s.Name)
 				}
-				o.defined[s.Name] = cubinSymbol{s, in, object.Archived, object.pulled, object.At}
+				o.defined[s.Name] = cubinSymbol{s, in, i, object.Archived, object.pulled, object.At}
 			case !first.Weak && !s.Weak:
 				log.Error(diag.DuplicateSymbol, in, "multiple definition of "+log.Name(s.Name)).Of(s.Name).
 					Note(first.in, "first defined here").WithHelp("rename one of the two")
@@ -218,18 +227,42 @@ func otherKind(here ptx.DeclKind, in cubinSymbol, at diag.Place, log *diag.Log) 
 // live returns the names that nvlink keeps, or PTX declares. It removes functions that nothing calls, and
 // does not report what only those need.
 func (o cubins) live(t *resolve.Table) map[string]bool {
-	live := map[string]bool{}
-	left := slices.Clone(o.bound)
+	type function struct {
+		name  string
+		cubin int // of a function without linkage, or -1
+	}
+	live, seen := map[string]bool{}, map[function]bool{}
+	var left []function
+	add := func(f function) {
+		if !seen[f] {
+			seen[f] = true
+			left = append(left, f)
+		}
+	}
+	for _, name := range o.bound {
+		add(function{name, -1})
+	}
 	for _, name := range o.names {
 		if _, found := t.Lookup(name); found {
-			left = append(left, name)
+			add(function{name, -1})
 		}
 	}
 	for len(left) > 0 {
-		name := left[len(left)-1]
-		if left = left[:len(left)-1]; !live[name] {
-			live[name] = true
-			left = append(left, o.defined[name].Uses...)
+		f := left[len(left)-1]
+		left = left[:len(left)-1]
+		s := o.defined[f.name]
+		uses, cubin := s.Uses, s.cubin
+		if f.cubin >= 0 {
+			uses, cubin = o.locals[f.cubin][f.name], f.cubin
+		} else {
+			live[f.name] = true
+		}
+		for _, name := range uses {
+			if _, local := o.locals[cubin][name]; local {
+				add(function{name, cubin})
+			} else {
+				add(function{name, -1})
+			}
 		}
 	}
 	return live
@@ -237,6 +270,9 @@ func (o cubins) live(t *resolve.Table) map[string]bool {
 
 // checkNeeded reports what the cubins need and nothing defines.
 func (o cubins) checkNeeded(t *resolve.Table, allowed globs.List, log *diag.Log) {
+	if len(o.needed) == 0 {
+		return
+	}
 	live := o.live(t)
 	for _, name := range o.needed {
 		at, used := o.users[name]

@@ -22,18 +22,18 @@ type Cubins struct {
 // add adds cubins that stand behind a number of inputs, or reports why they cannot be read.
 func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Log) {
 	for _, cubin := range list {
-		var kernels []string
+		var locals []container.CubinSymbol
 		symbols, err := cubin.AllSymbols()
 		symbols = slices.DeleteFunc(symbols, func(s container.CubinSymbol) bool {
-			if s.Local && s.Entry {
-				kernels = append(kernels, s.Name)
+			if s.Local && s.Function {
+				locals = append(locals, s)
 			}
 			return s.Local
 		})
 		if err != nil {
 			log.Error(diag.BadContainer, diag.InFile(cubin.Name, 0, 0), "its cubin cannot be read: "+err.Error()).WithHelp("compile it again")
 		}
-		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Kernels: kernels, Archived: archived, At: at})
+		c.List, c.Symbols = append(c.List, cubin), append(c.Symbols, link.Cubin{Name: cubin.Name, Symbols: symbols, Locals: locals, Archived: archived, At: at})
 	}
 }
 
@@ -69,17 +69,13 @@ func (j *Job) Kernels(r *link.Result) (words []string) {
 	}
 	launched := globs.New(j.Launched)
 	for _, c := range j.Cubins.Taken(r) {
-		kernels := slices.Clone(c.Kernels)
-		for _, s := range c.Symbols {
-			if s.Entry && s.Defined {
-				kernels = append(kernels, s.Name)
-			}
-		}
-		for _, name := range kernels {
-			if c.Archived || launched.Match(name) {
-				kept = append(kept, name)
-			} else {
-				others = append(others, name)
+		for _, s := range slices.Concat(c.Locals, c.Symbols) {
+			switch {
+			case !s.Entry || !s.Defined:
+			case c.Archived || launched.Match(s.Name):
+				kept = append(kept, s.Name)
+			default:
+				others = append(others, s.Name)
 			}
 		}
 	}

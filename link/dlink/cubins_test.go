@@ -56,7 +56,7 @@ func TestKernels(t *testing.T) {
 	} {
 		j := Job{Launched: test.launched}
 		j.Cubins.List = []container.Cubin{{Name: "a.cubin"}}
-		j.Cubins.Symbols = []link.Cubin{{Name: "a.cubin", Symbols: []container.CubinSymbol{kernel("k"), kernel("more")}, Kernels: []string{"own"}, Archived: test.archived}}
+		j.Cubins.Symbols = []link.Cubin{{Name: "a.cubin", Symbols: []container.CubinSymbol{kernel("k"), kernel("more")}, Locals: []container.CubinSymbol{kernel("own")}, Archived: test.archived}}
 		o := link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(text)}}, Cubins: j.Cubins.Symbols, CheckOnly: true}
 		if test.archived {
 			o.Undefined = []string{"k"}

@@ -180,9 +180,6 @@ func (c *cutter) findUsers(parts int) {
 				c.needs[part] = append(c.needs[part], u.Name)
 				if to := c.define[u.Name]; to >= 0 && !c.in(to, part) {
 					c.crosses[to] = true
-					if name := c.Decls[to].Name; name != u.Name { // an alias
-						c.crosses[c.declare[u.Name]] = true
-					}
 				}
 			}
 		}
@@ -314,7 +311,7 @@ func (w *partWriter) fileTable() {
 // declaration writes a declaration of something that this part defines.
 func (w *partWriter) declaration(i int32, d *ptx.Decl) {
 	linkage := d.Linkage
-	if linkage == ptx.Local && (w.crosses[w.define[d.Name]] || w.crosses[i]) {
+	if linkage == ptx.Local && w.crosses[w.define[d.Name]] {
 		linkage = ptx.Visible
 		w.Exposed = append(w.Exposed, w.Module.Names[d.Name])
 	}

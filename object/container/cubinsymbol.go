@@ -42,8 +42,7 @@ type CubinSymbol struct {
 	Params           []CubinParam
 	Shared, Constant int64
 	Alias            bool // the code of a function has another name, too
-	// Uses are the names that the code of a function refers to, perhaps through local functions. It
-	// is not set for kernels.
+	// Uses are the names that the code of a function refers to. It is not set for kernels.
 	Uses []string
 }
 
@@ -109,10 +108,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 	}
 	prototypes, params, needs := prototypesOf(f), paramsOf(f, c.Data), needsOf(f, c.Data)
 	sizes, refs := map[string]int64{}, refsIn(f, c.Data, symbols)
-	bound := map[string]bool{}
-	for _, name := range refs.from("") {
-		bound[name] = true
-	}
+	bound := refs.bound()
 	for _, s := range f.Sections {
 		sizes[s.Name] = int64(s.Size)
 	}
@@ -137,7 +133,7 @@ func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
 		}
 		index := uint32(i + 1) // Symbols leaves out the first
 		if c.Bound = bound[s.Name]; c.Function && c.Defined && !c.Entry {
-			c.Uses = refs.from(s.Name)
+			c.Uses = refs.names[s.Name]
 		}
 		if n, known := needs[index]; c.Function && c.Defined {
 			c.Registers, c.Frame, c.Stack = cmp.Or(n.registers, int(section.Info>>24)), n.frame, n.stack // sh_info has them up to sm_89
@@ -174,22 +170,18 @@ type references struct {
 	local map[string]bool // functions
 }
 
-// from returns the names that a function refers to, or local functions for it.
-func (r references) from(function string) (list []string) {
-	seen := map[string]bool{}
-	for left := slices.Clone(r.names[function]); len(left) > 0; {
+// bound returns the names that kernels and data refer to, or local functions for them.
+func (r references) bound() map[string]bool {
+	bound := map[string]bool{}
+	for left := slices.Clone(r.names[""]); len(left) > 0; {
 		name := left[len(left)-1]
-		left = left[:len(left)-1]
-		if seen[name] {
-			continue
-		}
-		if seen[name] = true; r.local[name] {
-			left = append(left, r.names[name]...)
-		} else {
-			list = append(list, name)
+		if left = left[:len(left)-1]; !bound[name] {
+			if bound[name] = true; r.local[name] {
+				left = append(left, r.names[name]...)
+			}
 		}
 	}
-	return list
+	return bound
 }
 
 // refsIn reads the relocations of a cubin.
@@ -223,8 +215,10 @@ func refsIn(f *elf.File, cubin []byte, symbols []elf.Symbol) references {
 				r.names[from] = append(r.names[from], symbols[at].Name)
 			}
 		}
-		slices.Sort(r.names[from])
-		r.names[from] = slices.Compact(r.names[from])
+	}
+	for from, names := range r.names {
+		slices.Sort(names)
+		r.names[from] = slices.Compact(names)
 	}
 	return r
 }
