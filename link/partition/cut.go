@@ -225,7 +225,7 @@ func (c *cutter) write(part int32) *Part {
 		def := c.define[d.Name]
 		switch {
 		case def >= 0 && c.in(def, part):
-			w.declaration(int32(i), d)
+			w.declaration(d)
 		case needed[d.Name]:
 			// Another part defines it, or nothing.
 			w.pieces.Line(c.Src, d.NameSpan.Off, ".extern "+c.Declaration(d, c.Names[d.Name]))
@@ -309,7 +309,7 @@ func (w *partWriter) fileTable() {
 }
 
 // declaration writes a declaration of something that this part defines.
-func (w *partWriter) declaration(i int32, d *ptx.Decl) {
+func (w *partWriter) declaration(d *ptx.Decl) {
 	linkage := d.Linkage
 	if linkage == ptx.Local && w.crosses[w.define[d.Name]] {
 		linkage = ptx.Visible
