@@ -36,6 +36,7 @@ func (a *access) width() int64 { return ptx.TypeSize(a.word) }
 // in .local.
 func usages(c *ptx.Code) (list []usage, indirect bool) {
 	r := usageReader{Code: c, list: make([]usage, len(c.Locals))}
+	clear(r.list) // fresh memory that is read before it is written gets two page faults: hashed.Slots
 	for n, st := range c.Statements {
 		understood := int32(-1) // the token that is understood
 		if st.Kind == ptx.Instruction {
