@@ -1,0 +1,47 @@
+package link_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"ptxlink/link"
+)
+
+// TestFileTable links modules with .file lines that ptxas does not take as they are: the table of
+// the output has the files that lines may refer to, by input and then by index.
+func TestFileTable(t *testing.T) {
+	module := func(name string, files ...string) link.Input {
+		text := top + strings.Join(files, "\n") + "\n.visible .func " + name + "()\n{\n\t.loc 1 7 3\n\tret;\n}\n"
+		return link.Input{Name: name + ".ptx", Text: []byte(text)}
+	}
+	for _, test := range []struct {
+		what   string
+		inputs []link.Input
+		want   []string
+	}{
+		{"in the order of indexes", []link.Input{module("f", `.file 3 "c.cu"`, `.file 1 "a.cu"`, `.file 2 "b.cu"`), module("g", `.file 1 "b.cu"`)},
+			[]string{`.file 1 "a.cu"`, `.file 2 "b.cu"`, `.file 3 "c.cu"`}},
+		{"index 0, and more than 16 bits", []link.Input{module("f", `.file 0 "zero.cu"`, `.file 65535 "last.cu"`, `.file 65536 "more.cu"`, `.file 1 "a.cu"`), module("g", `.file 1 "g.cu"`)},
+			[]string{`.file 1 "a.cu"`, `.file 2 "last.cu"`, `.file 3 "g.cu"`}},
+		{"without a path", []link.Input{module("f", `.file 1 ""`), module("g", `.file 1 "g.cu"`)},
+			[]string{`.file 1 "<unknown>"`, `.file 2 "g.cu"`}},
+		{"of another time or size", []link.Input{module("f", `.file 1 "a.cu", 5, 6`), module("g", `.file 1 "a.cu", 5`), module("h", `.file 1 "a.cu", 5, 6`)},
+			[]string{`.file 1 "a.cu", 5, 6`, `.file 2 "a.cu", 5`}},
+	} {
+		r := mustLink(t, link.Options{Inputs: test.inputs, KeepUnused: true})
+		var files []string
+		for line := range strings.Lines(string(r.PTX)) {
+			if strings.HasPrefix(line, ".file") {
+				files = append(files, strings.Join(strings.Fields(line), " "))
+			}
+		}
+		if !slices.Equal(files, test.want) {
+			t.Errorf("%s: %q, want %q", test.what, files, test.want)
+		}
+	}
+	stripped := string(mustLink(t, link.Options{Inputs: []link.Input{module("f", `.file 1 "a.cu"`), module("g", `.file 1 "g.cu"`)}, KeepUnused: true, StripDebug: true}).PTX)
+	if strings.Contains(stripped, ".file") || strings.Contains(stripped, ".loc") {
+		t.Errorf("lines are left in\n%s", stripped)
+	}
+}
