@@ -2,12 +2,12 @@
 
 package mapped
 
-import "syscall"
+import "golang.org/x/sys/unix"
 
 func mapFile(fd uintptr, size int) ([]byte, error) {
-	return syscall.Mmap(int(fd), 0, size, syscall.PROT_READ, syscall.MAP_PRIVATE)
+	return unix.Mmap(int(fd), 0, size, unix.PROT_READ, unix.MAP_PRIVATE)
 }
 
-func unmapFile(data []byte) error { return syscall.Munmap(data) }
+func unmapFile(data []byte) error { return unix.Munmap(data) }
 
-func dropPages(data []byte) { syscall.Madvise(data, syscall.MADV_DONTNEED) }
+func dropPages(data []byte) { unix.Madvise(data, unix.MADV_DONTNEED) }
