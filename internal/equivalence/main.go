@@ -174,7 +174,8 @@ func (sum *totals) set(seed uint64, assembles bool, dir string) ([]fault, error)
 	return sum.compare(s.units, launchAll, nil, ptxsim.Options{}, s.variants(), false, assembles, dir)
 }
 
-// compare compares units with their variants. Messages may be faults. It removes dir if there is none.
+// compare compares units with their variants. If messages is set, a message of the link is a fault,
+// too. Without faults, compare removes dir.
 func (sum *totals) compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, variants []variant, messages, assembles bool, dir string) ([]fault, error) {
 	res, err := compare(units, launch, cut, opt, variants)
 	if err != nil {
