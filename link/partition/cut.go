@@ -36,10 +36,10 @@ func (p *Part) Line(line int) int {
 }
 
 // Cut cuts the module into parts. Each function and variable is defined in one part and
-// declared .extern in the others that refer to it, except for the functions of copies.go. What other parts refer to and has
-// no linkage becomes .visible; names are unique in a linked module. A part holds
-// only what it refers to, and its own table of files, so that it does not change with
-// the others. The module has passed Check.
+// declared .extern in the others that refer to it; small functions without linkage may be copied
+// instead (findCopies). What other parts refer to and has no linkage becomes .visible; names are
+// unique in a linked module. A part holds only what it refers to, and its own table of files, so
+// that it does not change with the others. The module has passed Check.
 func (p *Program) Cut(o Options) []*Part {
 	m := p.Module
 	c := &cutter{Program: p, inlined: ptx.NewInlinedLines(m)}
