@@ -24,6 +24,9 @@ import (
 //     seven parameters, C omits empty structures. Names with these are not checked.
 //  3. Packs, variable arguments, constructors and destructors are not checked.
 //  4. A __grid_constant__ parameter of a kernel is an array of bytes.
+//  5. Compilers do not contradict their own names, and to read names with template arguments
+//     takes longer than the rest of a link of much C++. Such names are checked only in modules
+//     that look hand-written.
 //
 // Functions without linkage are skipped: compilers drop unused parameters of static
 // functions.
@@ -43,19 +46,24 @@ func cxxName(f *object.File, name ptx.NameID, log *diag.Log) {
 	if d == nil || d.Kind == ptx.Variable {
 		return
 	}
-	if difference := cxxDifference(f.Names[name], d, f.AddressSize); difference != "" {
+	if difference := cxxDifference(f.Names[name], d, f.AddressSize, f.HandWritten); difference != "" {
 		log.Warn(diag.Mangled, f.At(d.NameSpan), fmt.Sprintf("%s %s", log.Name(f.Names[name]), difference)).Of(f.Names[name]).
 			WithHelp("the name says what the source declares; rebuild the module, or rename the function if it was written by hand")
 	}
 }
 
 // cxxDifference returns how a function differs from its mangled name, in the words
-// of a message. It returns "" if it does not, or if the name does not determine it.
-func cxxDifference(name string, d *ptx.Decl, addressSize int) string {
+// of a message. It returns "" if it does not, or if the name does not determine it. It reads
+// names that are not plain only if demangles returns true.
+func cxxDifference(name string, d *ptx.Decl, addressSize int, demangles func() bool) string {
 	var buffer [8]cxxType
 	switch params, found := plainCxx(name, buffer[:0]); found {
 	case unsure:
 		return ""
+	case notPlain:
+		if !demangles() {
+			return ""
+		}
 	case plain:
 		sig := cxxSignature{params: params}
 		if sig.difference(d, addressSize) == "" {
