@@ -62,19 +62,12 @@ func sameCompiler(a, b *object.File) bool {
 
 // sameText is SameBody with a fast path for the common case.
 func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
-	if EqualText(t, a, b) {
+	if _, same := sameNumbered(t, a, b); same {
 		return true
 	}
 	m, same := match(t, a, b)
 	m.done()
 	return same
-}
-
-// EqualText reports whether two bodies or initial values are equal to the letter and use
-// the same symbols. SameBody then maps every name to itself.
-func EqualText(t *resolve.Table, a, b resolve.DeclID) bool {
-	x, y := contents(t, a), contents(t, b)
-	return len(x.uses()) == len(y.uses()) && sameMeaning(x, y) && bytes.Equal(x.text, y.text) && sameParameterNames(x, y) && x.namesNothingLocal(t) && y.namesNothingLocal(t)
 }
 
 // sameParameterNames reports whether parameters and results have the same names in
@@ -118,7 +111,7 @@ type content struct {
 	file int32
 	f    *object.File
 	decl *ptx.Decl
-	text []byte
+	span diag.Span
 }
 
 func contents(t *resolve.Table, at resolve.DeclID) content {
@@ -128,7 +121,7 @@ func contents(t *resolve.Table, at resolve.DeclID) content {
 	if d.Kind == ptx.Variable {
 		span = d.Init
 	}
-	return content{at.File, f, d, f.Src.Bytes(span)}
+	return content{at.File, f, d, span}
 }
 
 func (c content) uses() []ptx.Use { return c.f.Uses[c.decl.FirstUse:c.decl.EndUse] }
@@ -140,36 +133,57 @@ func (c content) namesNothingLocal(t *resolve.Table) bool {
 // LocalNames maps each name that one body declares to its name in another. Only the
 // first of several with one spelling counts, as for ptxas, and registers do not
 // count.
-type LocalNames map[string]string
+type LocalNames struct {
+	numbers renumbering
+	names   map[string]string // nil: numbers has all
+}
+
+// Of returns the name in the other body, or "" if it has none.
+func (l *LocalNames) Of(name string) string {
+	if l.names == nil {
+		return l.numbers.of(name)
+	}
+	return l.names[name]
+}
 
 // SameBody reports whether two bodies or initial values are equal except for names
 // without meaning outside, and maps those of the first to those of the second.
 // Lines are ignored.
-func SameBody(t *resolve.Table, a, b resolve.DeclID) (names LocalNames, same bool) {
+func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bool) {
+	if numbers, same := sameNumbered(t, a, b); same {
+		return &LocalNames{numbers: numbers}, true
+	}
 	m, same := match(t, a, b)
 	defer m.done()
 	if !same {
 		return nil, false
 	}
-	names = LocalNames{}
+	names = &LocalNames{names: map[string]string{}}
 	if m.x == nil {
 		return names, true
 	}
 	for i := range m.x.Locals {
 		l := &m.x.Locals[i]
 		name := m.a.file.Src.String(l.Name)
-		if _, known := names[name]; !known && l.Kind != ptx.Register && m.forth[i] >= 0 {
-			names[name] = m.b.file.Src.String(m.y.Locals[m.forth[i]].Name)
+		if _, known := names.names[name]; !known && l.Kind != ptx.Register && m.forth[i] >= 0 {
+			names.names[name] = m.b.file.Src.String(m.y.Locals[m.forth[i]].Name)
 		}
 	}
 	return names, true
 }
 
+// newMatcher returns what compares two bodies or initial values.
+func newMatcher(t *resolve.Table, a, b resolve.DeclID) *matcher {
+	m := &matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
+	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
+	m.statics, m.staticsBack = map[ptx.NameID]ptx.NameID{}, map[ptx.NameID]ptx.NameID{}
+	return m
+}
+
 // match compares two bodies or initial values. The code of a declaration without either is
 // nil.
 func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
-	m = &matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
-	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
+	m = newMatcher(t, a, b)
 	m.x, m.y = m.a.file.Borrow(m.a.decl), m.b.file.Borrow(m.b.decl)
 	if m.x == nil || m.y == nil {
 		return m, m.x == m.y
@@ -199,7 +213,6 @@ type matcher struct {
 func (m *matcher) match() bool {
 	unknown := []int32{-1}
 	m.forth, m.back = slices.Repeat(unknown, len(m.x.Locals)), slices.Repeat(unknown, len(m.y.Locals))
-	m.statics, m.staticsBack = map[ptx.NameID]ptx.NameID{}, map[ptx.NameID]ptx.NameID{}
 	// Parameters match by position: a body need not name them.
 	for i := 0; i < min(len(m.forth), len(m.back)); i++ {
 		if m.x.Locals[i].Kind != ptx.Parameter || m.y.Locals[i].Kind != ptx.Parameter {

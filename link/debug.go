@@ -48,9 +48,8 @@ type debugName struct {
 // is nil if the two bodies differ.
 type sameBody struct {
 	known  bool // a body was kept
-	equal  bool // to the letter: every name is its own
 	winner resolve.DeclID
-	names  abicheck.LocalNames
+	names  *abicheck.LocalNames
 }
 
 // newDebugSections finds the inputs with debug sections, and the meanings of the
@@ -168,9 +167,9 @@ func (d *debugSections) lookUp(file, number int32) {
 		return
 	}
 	same := d.bodyInPlaceOf(n.in)
-	name := same.names[n.name]
-	if same.equal {
-		name = n.name
+	name := ""
+	if same.names != nil {
+		name = same.names.Of(n.name)
 	}
 	if name == "" {
 		n.fate, n.symbol.File = debuginfo.Gone, -1
@@ -214,7 +213,7 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 	same, known := d.bodies[at]
 	if !known {
 		same.winner, same.known = d.t.Definition(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
-		if same.equal = same.known && abicheck.EqualText(d.t, at, same.winner); same.known && !same.equal {
+		if same.known {
 			same.names, _ = abicheck.SameBody(d.t, at, same.winner)
 		}
 		d.bodies[at] = same
