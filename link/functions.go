@@ -15,6 +15,10 @@ func (pl *planner) functions(ctx context.Context, p *plan) {
 	const together = 256
 	prototypes, bodies := pl.pieces[p.firstPrototype:][:len(p.prototypes)], pl.pieces[p.firstBody:][:len(p.bodies)]
 	blank := pl.blank()
+	var alone []bool // functions whose lines do not depend on those in front of them
+	if pl.lines.warns || pl.lines.written != nil {
+		alone = make([]bool, len(bodies))
+	}
 	jobs := parallel.Jobs(pl.options.Jobs, len(bodies) < 2*together)
 	parallel.Chunks(ctx, max(len(prototypes), len(bodies)), together, jobs, "planning", func(from, to int) {
 		buffer := make([]byte, 0, 256)
@@ -24,17 +28,22 @@ func (pl *planner) functions(ctx context.Context, p *plan) {
 		for k := from; k < min(to, len(bodies)); k++ {
 			bodies[k] = pl.body(p, p.bodies[k])
 			bodies[k].Before = k > 0 || blank
-			if !pl.lines.ordered {
-				pl.editLines(&bodies[k], p.bodies[k].File)
+			if alone != nil {
+				alone[k] = pl.lines.alone(p.bodies[k].File, bodies[k].Span)
+			}
+			if alone == nil || alone[k] {
+				pl.editLines(&bodies[k], p.bodies[k].File, true)
 			}
 			if k+1 == len(bodies) || p.bodies[k+1].File != p.bodies[k].File {
 				pl.table.Files[p.bodies[k].File].DropText()
 			}
 		}
 	})
-	if pl.lines.ordered {
-		for k := range bodies {
-			pl.editLines(&bodies[k], p.bodies[k].File)
+	for k := range alone {
+		if file := p.bodies[k].File; alone[k] {
+			pl.lines.editors[file].Add(bodies[k].Span)
+		} else {
+			pl.editLines(&bodies[k], file, false)
 		}
 	}
 	if len(bodies) > 0 {
@@ -85,8 +94,8 @@ func (pl *planner) body(p *plan, d resolve.DeclID) emit.Piece {
 }
 
 // editLines adds the edits of the lines of a function, and sorts them all.
-func (pl *planner) editLines(body *emit.Piece, file int32) {
-	edits := pl.lines.edits(body.Edits, file, body.Span)
+func (pl *planner) editLines(body *emit.Piece, file int32, alone bool) {
+	edits := pl.lines.edits(body.Edits, file, body.Span, alone)
 	ptx.SortEdits(edits)
 	body.Edit(edits)
 }

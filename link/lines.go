@@ -23,9 +23,10 @@ type lineTable struct {
 	editors []*ptx.LineEditor
 	strip   bool
 
-	// ordered is set if the lines must be rewritten in the order of the output: a line
-	// may repeat others, or warn.
-	ordered bool
+	// warns is set if lines of the output have no file: they then warn, in its order.
+	warns bool
+	// written is not nil if lines may repeat others.
+	written *ptx.WrittenLines
 
 	files []*object.File
 	debug *mergedDebug // set before edits is called
@@ -61,7 +62,7 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 				last = loc.File
 				_, known = l.of[i][last]
 				same = same && known
-				l.ordered = l.ordered || !known
+				l.warns = l.warns || !known
 			}
 			if loc.Inlining != nil {
 				_, known := l.of[i][loc.InlinedAt.File]
@@ -81,13 +82,12 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 
 // repeatLines lets lines that others are inlined at be repeated where they are missing.
 func (l *lineTable) repeatLines() {
-	l.ordered = true
-	written := map[ptx.LocPlace]bool{}
+	l.written = &ptx.WrittenLines{}
 	for i, f := range l.files {
 		if l.editors[i] == nil {
 			l.editors[i] = &ptx.LineEditor{Module: f.Module, Names: fileLines{l, int32(i)}}
 		}
-		l.editors[i].Inlined, l.editors[i].Written = ptx.NewInlinedLines(f.Module), written
+		l.editors[i].Inlined, l.editors[i].Written = ptx.NewInlinedLines(f.Module), l.written
 	}
 }
 
@@ -216,9 +216,15 @@ func (t *lineTable) addExact(files []ownFile) {
 	}
 }
 
-// edits rewrites the .loc and .file directives in a span of one input. If the lines are
-// ordered, it must be called in the order of the output; if not, from several goroutines.
-func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span) []ptx.Edit {
+// alone reports whether the edits of the lines in a span do not depend on the lines in front of
+// them in the output.
+func (l *lineTable) alone(file int32, span diag.Span) bool {
+	return !l.warns && (l.written == nil || l.editors[file].Alone(span))
+}
+
+// edits rewrites the .loc and .file directives in a span of one input. If it is not alone, edits
+// must be called in the order of the output.
+func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, alone bool) []ptx.Edit {
 	f, e := l.files[file], l.editors[file]
 	switch {
 	case l.strip:
@@ -227,9 +233,11 @@ func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span) []ptx.Ed
 		}
 	case e == nil:
 		return edits
+	case alone:
+		edits = e.Edits(edits, span)
 	default:
 		before := e.Undeclared
-		edits = e.Edits(edits, span)
+		edits = e.Next(edits, span)
 		if loc := e.Undeclared; loc != before {
 			l.log.Warn(diag.Loc, f.At(loc.FileSpan), "no .file "+f.Src.String(loc.FileSpan)+" in this module; its .loc lines are dropped")
 		}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"ptxlink/internal/dies"
 	"ptxlink/internal/parallel"
@@ -39,6 +40,7 @@ type Module struct {
 	// shapeList holds the forms that abbreviations have in the output.
 	shapeList []*dies.Abbrev
 	strings   map[string]int64 // labels of .debug_str
+	once      sync.Once        // sets strings
 	shared    bool             // units share a list of .debug_loc or .debug_ranges
 	moving    bool             // an expression of .debug_loc refers to DIEs
 }
@@ -257,18 +259,18 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 
 // String returns the place of the name of an inlined function: label+addend of the
 // input as an offset into the merged .debug_str. ok is false if the module has no
-// such label there, or the place lies outside.
+// such label there, or the place lies outside. String may be called concurrently.
 func (m *Module) String(label string, addend int64) (expression string, ok bool) {
 	l := m.layouts[".debug_str"]
 	if l == nil {
 		return "", false
 	}
-	if m.strings == nil {
+	m.once.Do(func() {
 		m.strings = map[string]int64{".debug_str": 0}
 		for _, label := range l.data.Labels {
 			m.strings[label.Name] = label.Offset
 		}
-	}
+	})
 	offset, ok := m.strings[label]
 	if end := int64(len(l.data.Bytes)); !ok || addend < 0 || addend > end-offset {
 		return "", false

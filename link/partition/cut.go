@@ -256,7 +256,7 @@ func (w *partWriter) copy(span diag.Span, edits ...ptx.Edit) { w.pieces.Copy(w.S
 
 // editor returns what rewrites the lines of this part, from the first on.
 func (w *partWriter) editor() *ptx.LineEditor {
-	return &ptx.LineEditor{Module: w.Module, Names: w, Inlined: w.inlined, Written: map[ptx.LocPlace]bool{}}
+	return &ptx.LineEditor{Module: w.Module, Names: w, Inlined: w.inlined, Written: &ptx.WrittenLines{}}
 }
 
 // FileIndex returns the index of a file in this part. It notes that the file is used.
@@ -282,7 +282,7 @@ func (w *partWriter) findNames() {
 	lines := w.editor()
 	for i := range w.Decls {
 		if d := &w.Decls[i]; d.HasBody && w.in(int32(i), w.part) {
-			lines.Edits(nil, d.Body)
+			lines.Next(nil, d.Body)
 		}
 	}
 }
@@ -322,7 +322,7 @@ func (w *partWriter) declaration(d *ptx.Decl) {
 		piece.Edits = []ptx.Edit{{Span: diag.Span{Off: d.Declared.End()}, Text: ";"}}
 	} else {
 		piece.Span = diag.Span{Off: d.Header.Off, Len: d.Span.End() - d.Header.Off}
-		piece.Edits = w.lines.Edits(nil, d.Body)
+		piece.Edits = w.lines.Next(nil, d.Body)
 	}
 	w.pieces.Add(piece)
 }

@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"bytes"
 	"slices"
 	"sort"
 	"strconv"
@@ -22,28 +23,110 @@ type LineNames interface {
 type LineEditor struct {
 	Module *Module
 	Names  LineNames
-	// Inlined and Written are nil if no line of the output is inlined. Written has the places of
-	// the lines in the output so far, with its files, and is that of all modules.
+	// Inlined and Written are nil if no line of the output is inlined. Written is that of all
+	// modules.
 	Inlined *InlinedLines
-	Written map[LocPlace]bool
+	Written *WrittenLines
 	// Undeclared is set to the first line whose file is not in the output.
 	Undeclared *Loc
 }
 
-// Edits adds the edits of the lines in a span. With Written, the bodies must come in the order
-// of the output.
-func (e *LineEditor) Edits(edits []Edit, span diag.Span) []Edit {
-	first, end := e.Module.LocsIn(span)
-	edits = slices.Grow(edits, end-first)
-	var s speller
-	for i := first; i < end; i++ {
-		if e.Written != nil {
-			if text := e.missing(i, i == first); text != "" {
-				edits = append(edits, Edit{Span: diag.Span{Off: e.Module.Locs[i].Span.Off}, Text: text})
+// WrittenLines are the places that the lines of an output have so far, with its files.
+type WrittenLines struct {
+	places map[LocPlace]bool
+	later  []writtenLines // which are not in places yet, as nothing has looked there
+}
+
+// writtenLines are Locs[first:end] of a module.
+type writtenLines struct {
+	e          *LineEditor
+	first, end int
+}
+
+// has reports whether a line of the output has a place.
+func (w *WrittenLines) has(place LocPlace) bool {
+	if w.places == nil {
+		w.places = map[LocPlace]bool{}
+	}
+	for _, lines := range w.later {
+		for i := lines.first; i < lines.end; i++ {
+			at := lines.e.Module.Locs[i].LocPlace
+			if n, ok := lines.e.Names.FileIndex(at.File); ok {
+				at.File = n
+				w.places[at] = true
 			}
 		}
+	}
+	w.later = w.later[:0]
+	return w.places[place]
+}
+
+// Add adds the lines in a span to Written.
+func (e *LineEditor) Add(span diag.Span) {
+	first, end := e.Module.LocsIn(span)
+	e.add(first, end)
+}
+
+func (e *LineEditor) add(first, end int) {
+	e.Written.later = append(e.Written.later, writtenLines{e, first, end})
+}
+
+// Alone reports whether each line that a line of a span is inlined at comes before it in the
+// span. No line is then repeated, whatever is in the output.
+func (e *LineEditor) Alone(span diag.Span) bool {
+	first, end := e.Module.LocsIn(span)
+	locs := e.Module.Locs[first:end]
+	if !slices.ContainsFunc(locs, func(loc Loc) bool { return loc.Inlining != nil }) {
+		return true
+	}
+	before := make(map[LocPlace]bool, len(locs)/4)
+	last, at := LocPlace{File: -1}, LocPlace{File: -1} // the last one in before, and found there
+	for i := range locs {
+		loc := &locs[i]
+		if loc.Inlining != nil && loc.InlinedAt != at {
+			if at = loc.InlinedAt; !before[at] {
+				if _, ok := e.inlinedAt(loc); ok {
+					return false
+				}
+				at.File = -1
+			}
+		}
+		if loc.LocPlace != last {
+			last = loc.LocPlace
+			before[last] = true
+		}
+	}
+	return true
+}
+
+// Edits adds the edits of the lines in a span that is alone, or any if Written is nil.
+func (e *LineEditor) Edits(edits []Edit, span diag.Span) []Edit {
+	first, end := e.Module.LocsIn(span)
+	edits = slices.Grow(edits, 2*(end-first))
+	var s speller
+	for i := first; i < end; i++ {
 		edits = e.line(edits, i, &s)
-		e.write(i)
+	}
+	return edits
+}
+
+// Next adds the edits of the lines in a span, and the lines to Written. It must be called in
+// the order of the output.
+func (e *LineEditor) Next(edits []Edit, span diag.Span) []Edit {
+	first, end := e.Module.LocsIn(span)
+	if e.Written == nil || e.Alone(span) {
+		if e.Written != nil {
+			e.add(first, end)
+		}
+		return e.Edits(edits, span)
+	}
+	var s speller
+	for i := first; i < end; i++ {
+		if text := e.missing(i, i == first); text != "" {
+			edits = append(edits, Edit{Span: diag.Span{Off: e.Module.Locs[i].Span.Off}, Text: text})
+		}
+		e.add(i, i+1)
+		edits = e.line(edits, i, &s)
 	}
 	return edits
 }
@@ -65,8 +148,9 @@ func (e *LineEditor) line(edits []Edit, i int, s *speller) []Edit {
 	if loc.Inlining == nil {
 		return edits
 	}
-	n, label, ok := e.inlinedAt(loc)
-	if !ok {
+	n, ok = e.Names.FileIndex(loc.InlinedAt.File)
+	label, kept := s.label(e, loc)
+	if !ok || !kept {
 		return append(edits, e.Module.Erase(loc.Tail))
 	}
 	if label != "" {
@@ -78,20 +162,22 @@ func (e *LineEditor) line(edits []Edit, i int, s *speller) []Edit {
 	return edits
 }
 
-// inlinedAt returns the index of the file that a line is inlined at, and the replacement for
-// the label of the function. ok is false if one of them is not in the output.
-func (e *LineEditor) inlinedAt(loc *Loc) (n int64, label string, ok bool) {
-	n, known := e.Names.FileIndex(loc.InlinedAt.File)
-	label, kept := e.Names.InlinedLabel(loc)
-	return n, label, known && kept
+// inlinedAt returns the place that a line is inlined at, with the file of the output. ok is
+// false if the output has no such file or no name of the function.
+func (e *LineEditor) inlinedAt(loc *Loc) (at LocPlace, ok bool) {
+	at = loc.InlinedAt
+	n, known := e.Names.FileIndex(at.File)
+	_, kept := e.Names.InlinedLabel(loc)
+	at.File = n
+	return at, known && kept
 }
 
 // missing returns the lines that a line is inlined at and that are not in the output yet:
 // their body is not in it, or comes later. first is set if the line is the first of its body.
 func (e *LineEditor) missing(i int, first bool) string {
 	chain := e.Inlined.Missing(i, func(loc *Loc) bool {
-		n, _, ok := e.inlinedAt(loc)
-		return !ok || e.Written[LocPlace{File: n, Line: loc.InlinedAt.Line, Column: loc.InlinedAt.Column}]
+		at, ok := e.inlinedAt(loc)
+		return !ok || e.Written.has(at)
 	})
 	if len(chain) == 0 {
 		return ""
@@ -105,27 +191,30 @@ func (e *LineEditor) missing(i int, first bool) string {
 	var s speller
 	text := e.Inlined.Repeat(chain, at, func(i int) []Edit { return e.line(nil, i, &s) })
 	for _, i := range chain {
-		e.write(i)
+		e.add(i, i+1)
 	}
 	return text
 }
 
-// write records that a line is in the output.
-func (e *LineEditor) write(i int) {
-	if e.Written == nil {
-		return
-	}
-	place := e.Module.Locs[i].LocPlace
-	if n, ok := e.Names.FileIndex(place.File); ok {
-		place.File = n
-		e.Written[place] = true
-	}
-}
-
-// speller returns the text of an index. Most lines have that of the line before them.
+// speller returns the text of an index or a label. Most lines have those of the line before
+// them.
 type speller struct {
 	index int64
 	text  string
+
+	labelled *Loc // has label
+	inlined  string
+	kept     bool
+}
+
+// label returns LineNames.InlinedLabel.
+func (s *speller) label(e *LineEditor, loc *Loc) (label string, ok bool) {
+	src := e.Module.Src
+	if s.labelled == nil || s.labelled.Addend != loc.Addend || !bytes.Equal(src.Bytes(s.labelled.Function), src.Bytes(loc.Function)) {
+		s.labelled = loc
+		s.inlined, s.kept = e.Names.InlinedLabel(loc)
+	}
+	return s.inlined, s.kept
 }
 
 func (s *speller) spell(index int64) string {

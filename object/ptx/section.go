@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"ptxlink/link/diag"
 )
@@ -331,5 +332,5 @@ func (f Fixup) String() string {
 	if f.Addend == 0 {
 		return f.Section + f.Symbol
 	}
-	return fmt.Sprintf("%s%s+%d", f.Section, f.Symbol, f.Addend)
+	return f.Section + f.Symbol + "+" + strconv.FormatInt(f.Addend, 10)
 }
