@@ -3,6 +3,7 @@ package optimize
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"ptxlink/object/ptx"
@@ -42,7 +43,7 @@ func (s *state) fold() error {
 		case kept == nil:
 			first[f.class] = f
 		case !s.replaceable(f):
-			if s.replaceable(kept) && into[kept.name] == "" { // this one must stay, the first need not
+			if s.replaceable(kept) { // this one must stay, the first need not
 				first[f.class] = f
 				folds = append(folds, Fold{kept.name, f.name})
 				into[kept.name] = f.name
@@ -92,15 +93,7 @@ func (s *state) skeleton(of *function) *foldable {
 		out = binary.AppendUvarint(out, uint64(len(text)))
 		out = append(out, text...)
 	}
-	for _, p := range d.Signature.Results {
-		word([]byte(p.Space + p.Word))
-		out = binary.AppendVarint(binary.AppendVarint(append(out, p.Vector, flag(p.Array), flag(p.Unsized)), p.Align), p.Count)
-	}
-	word([]byte("->"))
-	for _, p := range d.Signature.Params {
-		word([]byte(p.Space + p.Word))
-		out = binary.AppendVarint(binary.AppendVarint(append(out, p.Vector, flag(p.Array), flag(p.Unsized)), p.Align), p.Count)
-	}
+	word(fmt.Append(nil, d.Signature.Results, d.Signature.Params))
 	for _, a := range d.Attrs {
 		word(m.Src.Bytes(a.Span))
 	}
@@ -125,7 +118,7 @@ func (s *state) skeleton(of *function) *foldable {
 			if local, ok := ref.Local(); ok {
 				l := &c.Locals[local]
 				out = binary.AppendUvarint(append(out, 'L'), uint64(local))
-				word(c.Text(t)[min(int(l.Name.Len), int(t.End-t.Off)):]) // the number in a range
+				word(c.Text(t)[l.Name.Len:]) // the number in a range
 				continue
 			}
 			if id, ok := ref.Name(); ok && i == target {
@@ -143,20 +136,11 @@ func (s *state) skeleton(of *function) *foldable {
 		for _, target := range list.Targets {
 			if local, ok := target.Local(); ok {
 				out = binary.AppendUvarint(append(out, 'L'), uint64(local))
-			} else if id, ok := target.Name(); ok {
-				word([]byte(m.Names[id]))
 			}
 		}
 	}
 	f.tokens = string(out)
 	return f
-}
-
-func flag(b bool) byte {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // nameable leaves out the folds whose new name some caller cannot use: a local of that
@@ -166,8 +150,7 @@ func (s *state) nameable(folds []Fold, into map[string]string) []Fold {
 	for _, f := range s.functions {
 		var locals *localNames
 		for _, call := range f.calls {
-			callee, _ := f.target(call)
-			to := into[callee]
+			to := into[f.target(call)]
 			if to == "" || unusable[to] {
 				continue
 			}
@@ -212,6 +195,5 @@ func (s *state) redirect(into map[string]string) error {
 			s.remove(f)
 		}
 	}
-	s.compact()
 	return nil
 }

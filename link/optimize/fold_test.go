@@ -29,6 +29,9 @@ func TestFold(t *testing.T) {
 	address := func(name, of string) string {
 		return ".func (.param .b64 r) " + name + " () { .reg .u64 %a; mov.u64 %a, " + of + "; st.param.b64 [r], %a; ret; }\n"
 	}
+	branches := func(name, first, second string) string {
+		return ".func " + name + " () { .reg .u32 %r; mov.u32 %r, %tid.x; T: .branchtargets A<2>; brx.idx %r, T; " + first + ": ret; " + second + ": st.global.u32 [log], %r; ret; }\n"
+	}
 	weak := strings.ReplaceAll(store("v", "%a", "1")+store("w", "%b", "1"), ".func", ".weak .func")
 	callers := ".func p () { call.uni v, (); ret; }\n.func q () { call.uni w, (); ret; }\n"
 	for i, test := range []struct{ name, text, want string }{
@@ -43,14 +46,21 @@ func TestFold(t *testing.T) {
 			".func p () { call.uni f, (); call.uni g, (); ret; }\n.func q () { call.uni g, (); call.uni f, (); ret; }\n" + entry("p", "q"), ""},
 		{"an address", store("f", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("f", "g"), "ret;", "mov.u64 %r1, g; ret;", 1), "f>g"},
 		{"two addresses", store("f", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("f", "g"), "ret;", "mov.u64 %r1, g; mov.u64 %r2, f; ret;", 1), ""},
+		{"two of three must stay", store("f", "%a", "1") + store("g", "%b", "1") + store("h", "%c", "1") + strings.Replace(entry("f", "g", "h"), "ret;", "mov.u64 %r1, g; mov.u64 %r2, h; ret;", 1), "f>g"},
 		// g goes to f first, and then f to h.
 		{"the last of three must stay", store("f", "%a", "1") + store("g", "%b", "1") + store("h", "%c", "1") + strings.Replace(entry("f", "g", "h"), "ret;", "mov.u64 %r1, h; ret;", 1), "g>h f>h"},
 		{"an object of its own", ".func f () { .shared .u32 s; st.shared.u32 [s], 1; ret; }\n.func g () { .shared .u32 s; st.shared.u32 [s], 1; ret; }\n" + entry("f", "g"), ""},
 		{"types of parameters", ".func f (.param .b32 a) { ret; }\n.func g (.param .b64 a) { ret; }\n.func h (.param .b32 b) { ret; }\n.visible .entry k () { .param .b32 x; .param .b64 y; st.param.b32 [x], 1; st.param.b64 [y], 1; call f, (x); call g, (y); call h, (x); ret; }\n", "h>f"},
+		{"types of results", ".func (.param .b32 a) f () { ret; }\n.func (.param .b64 a) g () { ret; }\n.func (.param .b32 b) h () { ret; }\n.func i (.param .b32 b) { ret; }\n" + entry(), "h>f"},
+		{"sizes and alignments", ".func f (.param .align 4 .b8 a[8]) { ret; }\n.func g (.param .align 4 .b8 a[16]) { ret; }\n.func h (.param .align 8 .b8 a[8]) { ret; }\n.func i (.param .align 8 .b8 a[8]) { ret; }\n" + entry(), "i>h"},
+		{"arguments of a call", ".func c (.param .b32 a, .param .b32 b) { ret; }\n" +
+			".func f (.reg .b32 x, .reg .b32 y) { call c, (x, y); ret; }\n.func g (.reg .b32 x, .reg .b32 y) { call c, (y, x); ret; }\n.func h (.reg .b32 v, .reg .b32 w) { call c, (v, w); ret; }\n" + entry(), "h>f"},
+		{"ranges of labels", branches("f", "A1", "A0") + branches("g", "A0", "A1") + branches("h", "A1", "A0") + entry(), "h>f"},
 		{"parameters in another order", ".func f (.param .b32 a, .param .b32 b) { .reg .u32 %r; ld.param.u32 %r, [a]; st.global.u32 [log], %r; ret; }\n.func g (.param .b32 b, .param .b32 a) { .reg .u32 %r; ld.param.u32 %r, [a]; st.global.u32 [log], %r; ret; }\n" + entry(), ""},
 		{"a range and its numbers", ".func f () { .reg .u32 %a<4>; mov.u32 %a1, %a2; ret; }\n.func g () { .reg .u32 %b<4>; mov.u32 %b1, %b2; ret; }\n.func h () { .reg .u32 %b<4>; mov.u32 %b1, %b3; ret; }\n" + entry("f", "g", "h"), "g>f"},
 		{"directives", ".func f () .noreturn { trap; ret; }\n.func g () { trap; ret; }\n" + entry("f", "g"), ""},
 		{"a local of that name", store("f", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("g"), "call", ".reg .u32 f; call", 1), ""},
+		{"a local of that name, behind another call", store("e", "%a", "2") + store("f", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("e", "g"), "call", ".reg .u32 f; call", 1), ""},
 		{"a range with that name", store("f1", "%a", "1") + store("g", "%b", "1") + strings.Replace(entry("g"), "call", ".reg .u32 f<3>; call", 1), ""},
 		{"lines", ".file 1 \"a.cu\"\n.func f () { .loc 1 1 1\n ret; }\n.func g () { .loc 1 2 1\n ret; }\n" + entry("f", "g"), "g>f"},
 		{"labels", ".func f () { A: bra A; B: bra A; }\n.func g () { A: bra A; B: bra B; }\n.func h () { C: bra C; D: bra C; }\n" + entry("f", "g", "h"), "h>f"},

@@ -65,16 +65,10 @@ const pointed = ""
 // callees returns the functions with bodies that a function may call, and pointed if it
 // calls any through a register.
 func (s *state) callees(f *function) (list []string) {
-	indirect := false
 	for _, call := range f.calls {
-		if name, ok := f.target(call); !ok {
-			indirect = true
-		} else if name = s.callee(name); s.byName[name] != nil {
+		if name := s.callee(f.target(call)); name == pointed || s.byName[name] != nil {
 			list = append(list, name)
 		}
-	}
-	if indirect {
-		list = append(list, pointed)
 	}
 	return list
 }

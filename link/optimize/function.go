@@ -53,12 +53,12 @@ func (f *function) span() ptx.Span {
 // uses returns the uses of names in a function.
 func (f *function) uses() []ptx.Use { return f.m.Uses[f.decl.FirstUse:f.decl.EndUse] }
 
-// target returns the name that a call refers to directly.
-func (f *function) target(c ptx.Call) (name string, ok bool) {
+// target returns the name that a call refers to directly, or pointed.
+func (f *function) target(c ptx.Call) string {
 	if c.Use < 0 {
-		return "", false
+		return pointed
 	}
-	return f.m.Names[f.m.Uses[c.Use].Name], true
+	return f.m.Names[f.m.Uses[c.Use].Name]
 }
 
 // code returns the code of a function.
@@ -116,9 +116,7 @@ func (s *state) apply(changes []change) error {
 		*c.function = changed[i]
 		s.tally(c.function, 1)
 	}
-	if len(changes) > 0 {
-		s.depths = map[string]int64{}
-	}
+	s.depths = map[string]int64{}
 	return nil
 }
 

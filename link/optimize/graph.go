@@ -13,14 +13,10 @@ type callGraph struct {
 	level     map[string]int  // of a function: more than that of all that may be inlined into it
 }
 
-// callee returns the name of the function that a name stands for.
+// callee returns the name of the function that a name stands for. No alias is one of an alias.
 func (s *state) callee(name string) string {
-	for range len(s.alias) {
-		target, ok := s.alias[name]
-		if !ok {
-			break
-		}
-		name = target
+	if target, ok := s.alias[name]; ok {
+		return target
 	}
 	return name
 }

@@ -78,8 +78,7 @@ func (s *state) defined(callers []*function) (callees []*function) {
 	seen := map[*function]bool{}
 	for _, f := range callers {
 		for _, c := range f.calls {
-			name, _ := f.target(c)
-			if callee := s.byName[s.callee(name)]; callee != nil && !seen[callee] {
+			if callee := s.byName[s.callee(f.target(c))]; callee != nil && !seen[callee] {
 				seen[callee] = true
 				callees = append(callees, callee)
 			}

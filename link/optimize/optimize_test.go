@@ -74,6 +74,7 @@ type check struct {
 
 var checks = []check{
 	{what: "a scalar becomes a register", text: function(plain, double) + kernel("mov.u32 %r2, 21;"+one("")), want: []string{"!call", "!.func", "!.param .b32", "!ld.param.u32 %r1"}},
+	{what: "a call that is the first use of a name", text: ".func f() { bar.sync 0; ret; }\n.visible .entry k(.param .u32 seed) { call f; ret; }\n", want: []string{"!call"}},
 	{what: "a return in the middle", text: function(plain, "ld.param.u32 %r1, [a]; setp.gt.u32 %p1, %r1, 1; st.param.b32 [r], %r1; @%p1 ret; st.global.u32 [%at+8], %r1; @!%p1 bra L; ret; L: st.param.b32 [r], 99; ret;") + kernel("mov.u32 %r2, %t;"+one("")+"st.global.u32 [%at+4], %r1;"), want: []string{"!bra.uni"}},
 	{what: "a return for all threads stays one", text: function(plain, "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1; bra L; M: st.global.u32 [%at+8], %r1; ret.uni; L: setp.eq.u32 %p1, %r1, 3; @%p1 bra M; ret.uni;") + kernel("mov.u32 %r2, %t;"+one("")), want: []string{"bra.uni $inl_"}},
 	{what: "a body that ends without a return", text: function(plain, "ld.param.u32 %r1, [a]; st.param.b32 [r], %r1;") + kernel("mov.u32 %r2, %t;"+one("")), want: []string{"!bra"}},

@@ -46,7 +46,7 @@ type Function struct {
 	Shift int32
 }
 
-// Alias is .alias Name, Target.
+// Alias is .alias Name, Target. Target is a function.
 type Alias struct{ Name, Target string }
 
 // Result is what becomes of a program.

@@ -58,11 +58,7 @@ type addresses struct {
 	large       map[ptx.RegisterID]bool    // of 64 bits, and not made of constants and numbers of at most 32 bits
 }
 
-// newAddresses returns nil if a function has no addresses that could be proved.
 func newAddresses(c *ptx.Code) *addresses {
-	if !slices.ContainsFunc(c.Statements, func(st ptx.Statement) bool { return st.Kind == ptx.Instruction && c.Opcode(st) == "cvta" }) {
-		return nil
-	}
 	a := &addresses{c, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID][]int32{}, map[ptx.RegisterID]bool{}, map[ptx.RegisterID]string{}, map[ptx.RegisterID]bool{}}
 	for n, st := range c.Statements {
 		for _, r := range a.defined(st) {
