@@ -35,8 +35,8 @@ type cluster struct {
 	decls  []int32
 }
 
-// assign returns the part of each function, and the number of parts.
-func (c *cutter) assign(o Options) (part []int32, parts int) {
+// assign returns the part of each function. A part may have none.
+func (c *cutter) assign(o Options) (part []int32) {
 	c.unit, c.setting = make([]string, len(c.Decls)), make([]string, len(c.Decls))
 	part = make([]int32, len(c.Decls))
 	for i := range part {
@@ -53,12 +53,12 @@ func (c *cutter) assign(o Options) (part []int32, parts int) {
 		groups[c.setting[f]] = append(groups[c.setting[f]], f)
 	}
 	settings := slices.Sorted(maps.Keys(groups))
-	numbers := c.share(groups, settings, o.Parts)
-	for i, setting := range settings {
-		c.fill(groups[setting], part, parts, numbers[i])
-		parts += numbers[i]
+	first := 0
+	for i, parts := range c.share(groups, settings, o.Parts) {
+		c.fill(groups[settings[i]], part, first, parts)
+		first += parts
 	}
-	return part, max(1, parts)
+	return part
 }
 
 // share returns the number of parts for the functions of each setting: one, and its
@@ -106,7 +106,7 @@ func (c *cutter) units(functions []int32) int {
 
 // fill distributes functions over parts, of which first is the first.
 func (c *cutter) fill(functions, part []int32, first, parts int) {
-	limit := max(1, quantise(c.total(functions))*3/2/int64(parts)) // of a cluster: parts need not be equal
+	limit := quantise(c.total(functions)) * 3 / 2 / int64(parts) // of a cluster: parts need not be equal
 	clusters := c.clusters(functions, limit)
 
 	// The most expensive clusters first, because they are the hardest to place. Equal
@@ -151,7 +151,7 @@ func choose(total int64, units int) int {
 // quantise rounds a cost to a power of the square root of 2, so that the small edits
 // of a function do not move others to other parts.
 func quantise(n int64) int64 {
-	return int64(math.Round(math.Exp2(math.Round(2*math.Log2(float64(max(1, n)))) / 2)))
+	return int64(math.Round(math.Exp2(math.Round(2*math.Log2(float64(n))) / 2)))
 }
 
 // place returns the part for a cluster: the first in its own order of preference that
@@ -162,9 +162,8 @@ func place(c cluster, load []int64, room int64) int {
 		if load[i] < load[least] {
 			least = i
 		}
-		preference := mix(c.hash ^ mix(uint64(i)+1))
-		if load[i]+c.weight <= room && (best < 0 || preference > first) {
-			best, first = i, preference
+		if p := preference(c.hash, int32(i)); load[i]+c.weight <= room && (best < 0 || p > first) {
+			best, first = i, p
 		}
 	}
 	if best < 0 {
@@ -173,11 +172,12 @@ func place(c cluster, load []int64, room int64) int {
 	return best
 }
 
+// preference orders the parts for something with a hash. The order is random, and stays the
+// same when there are more parts.
+func preference(hash uint64, part int32) uint64 { return mix(hash ^ mix(uint64(part))) }
+
 // mix scatters the bits of a number.
 func mix(x uint64) uint64 {
-	x ^= x >> 33
-	x *= 0xff51afd7ed558ccd
-	x ^= x >> 29
 	hi, lo := bits.Mul64(x, 0xc4ceb9fe1a85ec53)
 	return hi ^ lo
 }

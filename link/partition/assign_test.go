@@ -98,26 +98,28 @@ func TestPlace(t *testing.T) {
 // one setting, and says which.
 func TestSettings(t *testing.T) {
 	m := parse(t, writeProgram(3, 16, ""))
-	setting := func(unit string) string {
-		if unit < "u05" {
-			return "-O1"
+	for _, names := range [][2]string{{"-O1", "-O3"}, {"-O3", "-O1"}} { // of the smaller and the larger half
+		setting := func(unit string) string {
+			if unit < "u05" {
+				return names[0]
+			}
+			return names[1]
 		}
-		return "-O3"
-	}
-	found := map[string]int{}
-	for i, part := range New(m).Cut(Options{Parts: 6, Unit: unitOf(m), Setting: setting}) {
-		found[part.Setting]++
-		for _, name := range part.Names {
-			if strings.HasPrefix(name, "u") && setting(name[:3]) != part.Setting {
-				t.Errorf("part %d is for %q and has %s", i, part.Setting, name)
+		found := map[string]int{}
+		for i, part := range New(m).Cut(Options{Parts: 6, Unit: unitOf(m), Setting: setting}) {
+			found[part.Setting]++
+			for _, name := range part.Names {
+				if strings.HasPrefix(name, "u") && setting(name[:3]) != part.Setting {
+					t.Errorf("part %d is for %q and has %s", i, part.Setting, name)
+				}
 			}
 		}
-	}
-	if found["-O1"] == 0 || found["-O3"] <= found["-O1"] || found["-O1"]+found["-O3"] != 6 {
-		t.Errorf("parts by setting: %v", found)
-	}
-	if parts := New(m).Cut(Options{Parts: 1, Unit: unitOf(m), Setting: setting}); len(parts) != 2 {
-		t.Errorf("%d parts for two settings", len(parts))
+		if found[names[0]] == 0 || found[names[1]] <= found[names[0]] || found[names[0]]+found[names[1]] != 6 {
+			t.Errorf("parts by setting: %v", found)
+		}
+		if parts := New(m).Cut(Options{Parts: 1, Unit: unitOf(m), Setting: setting}); len(parts) != 2 {
+			t.Errorf("%d parts for two settings", len(parts))
+		}
 	}
 	whole := New(m).Cut(Options{Parts: 1, Unit: unitOf(m), Setting: func(string) string { return "-O2" }})
 	if len(whole) != 1 || whole[0].Setting != "-O2" || !slices.Contains(whole[0].Names, "u00_f0") {
@@ -125,18 +127,18 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestTogether checks that what a part declares is used there, and that another part defines it
-// for others.
+// TestTogether checks that the parts of a module fit together.
 func TestTogether(t *testing.T) {
 	texts := []string{`.version 7.0
 .target sm_80
 .address_size 64
+.func target();
+.func other();
+.alias other, target;
 .func target()
 {
 	ret;
 }
-.func other();
-.alias other, target;
 .visible .entry k1()
 {
 	call other;
@@ -153,35 +155,85 @@ func TestTogether(t *testing.T) {
 	}
 	for _, text := range texts {
 		for _, parts := range []int{2, 3, 9} {
-			var modules []*ptx.Module
-			shared := map[string]int{}
-			for _, part := range New(parse(t, text)).Cut(Options{Parts: parts}) {
-				p := parse(t, string(part.Text))
-				modules = append(modules, p)
-				aliases := map[ptx.NameID]bool{}
-				for _, a := range p.Aliases {
-					aliases[a.Name] = true
-				}
-				for _, d := range p.Decls {
-					if (d.Defines() || aliases[d.Name]) && d.Linkage != ptx.Local && d.Linkage != ptx.Extern {
-						shared[p.Names[d.Name]]++
-					}
-				}
-			}
-			if len(modules) < 2 {
+			m := parse(t, text)
+			list := New(m).Cut(Options{Parts: parts})
+			if len(list) < 2 {
 				t.Fatalf("one part of\n%s", text)
 			}
-			for i, p := range modules {
-				used := map[ptx.NameID]bool{}
-				for _, u := range p.Uses {
-					used[u.Name] = true
+			checkParts(t, m, list)
+		}
+	}
+}
+
+// checkParts checks that each part declares what it uses and nothing else, that one part defines
+// what others declare, and that copies of functions are few.
+func checkParts(t *testing.T, m *ptx.Module, parts []*Part) {
+	t.Helper()
+	whole := &cutter{Program: New(m)}
+	var modules []*ptx.Module
+	shared, copies := map[string]int{}, map[string]int{}
+	costs := int64(0)
+	for i, part := range parts {
+		p := parse(t, string(part.Text))
+		modules = append(modules, p)
+		program := New(p)
+		costs += (&cutter{Program: program}).total(program.functions)
+		aliases := map[ptx.NameID]bool{}
+		for _, a := range p.Aliases {
+			aliases[a.Name] = true
+			for _, name := range []ptx.NameID{a.Name, a.Target} {
+				if !slices.ContainsFunc(p.Decls, func(d ptx.Decl) bool { return d.Name == name && d.Span.Off < a.Span.Off }) {
+					t.Errorf("part %d declares %s behind its alias in\n%s", i, p.Names[name], part.Text)
 				}
-				for _, d := range p.Decls {
-					name := p.Names[d.Name]
-					if d.Linkage == ptx.Extern && (!used[d.Name] || shared[name] != 1) {
-						t.Errorf("part %d declares %s, used %t, which %d parts define, of\n%s", i, name, used[d.Name], shared[name], text)
-					}
+			}
+		}
+		var exposed []string
+		for _, d := range p.Decls {
+			name := p.Names[d.Name]
+			if (d.Defines() || aliases[d.Name]) && d.Linkage != ptx.Local && d.Linkage != ptx.Extern {
+				shared[name]++
+			} else if d.Defines() {
+				copies[name]++
+			}
+			id, _ := m.Lookup(name)
+			original := &m.Decls[whole.define[id]]
+			if d.Linkage == ptx.Visible && original.Linkage == ptx.Local {
+				exposed = append(exposed, name)
+			}
+			for _, u := range m.Uses[original.FirstUse:original.EndUse] {
+				if _, ok := p.Lookup(m.Names[u.Name]); d.Defines() && !ok {
+					t.Errorf("part %d has %s and does not declare %s:\n%s", i, name, m.Names[u.Name], part.Text)
 				}
+			}
+		}
+		if !slices.Equal(part.Exposed, exposed) {
+			t.Errorf("part %d exposes %q, and says %q", i, exposed, part.Exposed)
+		}
+		if p.AddressSize != m.AddressSize || p.Version != m.Version || p.Src.String(p.TargetSpan) != m.Src.String(m.TargetSpan) {
+			t.Errorf("the header of part %d differs:\n%s", i, part.Text)
+		}
+	}
+	if all := whole.total(whole.functions); costs > all+all/copiedShare {
+		t.Errorf("the parts have %d instructions, the module %d", costs, all)
+	}
+	for i, p := range modules {
+		used, declared := map[ptx.NameID]bool{}, map[ptx.NameID]ptx.Linkage{}
+		for _, d := range p.Decls {
+			for _, u := range p.Uses[d.FirstUse:d.EndUse] {
+				used[u.Name] = used[u.Name] || u.Name != d.Name
+			}
+			if before, again := declared[d.Name]; again && before == ptx.Extern {
+				t.Errorf("part %d declares %s twice:\n%s", i, p.Names[d.Name], p.Src.Text)
+			}
+			declared[d.Name] = d.Linkage
+		}
+		for id, linkage := range declared {
+			name := p.Names[id]
+			if linkage == ptx.Extern && (!used[id] || shared[name] != 1) {
+				t.Errorf("part %d declares %s, used %t, which %d parts define:\n%s", i, name, used[id], shared[name], p.Src.Text)
+			}
+			if copies[name] > 1 && !used[id] {
+				t.Errorf("part %d has a copy of %s, which it does not use:\n%s", i, name, p.Src.Text)
 			}
 		}
 	}

@@ -43,17 +43,14 @@ func (p *Part) Line(line int) int {
 func (p *Program) Cut(o Options) []*Part {
 	m := p.Module
 	c := &cutter{Program: p, inlined: ptx.NewInlinedLines(m)}
-	var parts int
-	c.home, parts = c.assign(o)
-	if parts > 1 {
-		c.findCopies()
-		parts = c.number()
-	}
+	c.home = c.assign(o)
+	c.findCopies()
+	parts := c.number()
 	if parts <= 1 {
 		whole := emit.Pieces{{Src: m.Src, Span: diag.Span{Len: int32(len(m.Src.Text))}}}
 		return []*Part{{Text: m.Src.Text, Lines: whole.Map(m.Src.Text, nil), Names: c.names(-1), Setting: c.settingOf(-1)}}
 	}
-	c.placeVariables(parts)
+	c.placeVariables()
 	c.findUsers(parts)
 	list := make([]*Part, parts)
 	for i := range list {
@@ -75,8 +72,8 @@ type cutter struct {
 	unit, setting []string  // by declaration, of functions
 	home          []int32   // the part of each definition, by declaration
 	callers       [][]int32 // the functions whose parts have a copy, by declaration
-	// needs lists the names that each part refers to, without repetitions.
-	needs [][]ptx.NameID
+	// needs has the names that each part refers to.
+	needs []map[ptx.NameID]bool
 	// crosses is set for the definitions that other parts refer to.
 	crosses []bool
 	inlined *ptx.InlinedLines
@@ -85,21 +82,15 @@ type cutter struct {
 // number numbers the parts that have functions, without gaps, and returns their
 // number.
 func (c *cutter) number() int {
-	used := map[int32]bool{}
-	for _, f := range c.functions {
-		used[c.home[f]] = true
-	}
 	var parts []int32
-	for part := range used {
-		parts = append(parts, part)
+	for _, f := range c.functions {
+		parts = append(parts, c.home[f])
 	}
 	slices.Sort(parts)
-	to := map[int32]int32{}
-	for i, part := range parts {
-		to[part] = int32(i)
-	}
+	parts = slices.Compact(parts)
 	for _, f := range c.functions {
-		c.home[f] = to[c.home[f]]
+		i, _ := slices.BinarySearch(parts, c.home[f])
+		c.home[f] = int32(i)
 	}
 	return len(parts)
 }
@@ -124,15 +115,15 @@ func (c *cutter) settingOf(part int32) string {
 	return ""
 }
 
-// placeVariables gives each variable a part: the only one that uses it, else one of
-// those, chosen by the name. A variable comes after those that its initialiser uses,
+// placeVariables gives each variable a part: one of those that use it, chosen by the name;
+// the first if no part does. A variable comes after those that its initialiser uses,
 // so its users are placed first, except in cycles.
-func (c *cutter) placeVariables(parts int) {
-	users := make(map[int32][]int32) // by variable
+func (c *cutter) placeVariables() {
+	users := make([][]int32, len(c.Decls)) // parts
 	add := func(decl int32) {
 		for _, to := range c.uses(decl) {
 			for part := range c.parts(decl) {
-				if c.Decls[to].Kind == ptx.Variable && !slices.Contains(users[to], part) {
+				if !slices.Contains(users[to], part) {
 					users[to] = append(users[to], part)
 				}
 			}
@@ -141,21 +132,17 @@ func (c *cutter) placeVariables(parts int) {
 	for _, f := range c.functions {
 		add(f)
 	}
-	for i := len(c.Decls) - 1; i >= 0; i-- {
+	for i := range slices.Backward(c.Decls) {
 		d := &c.Decls[i]
 		if d.Kind != ptx.Variable || c.define[d.Name] != int32(i) {
 			continue
 		}
-		candidates := users[int32(i)]
-		if len(candidates) == 0 {
-			candidates = make([]int32, parts)
-			for k := range candidates {
-				candidates[k] = int32(k)
-			}
+		if len(users[i]) == 0 {
+			users[i] = []int32{0}
 		}
 		h := hash(c.Names[d.Name])
-		c.home[i] = slices.MaxFunc(candidates, func(a, b int32) int {
-			return cmp.Compare(mix(h^mix(uint64(a)+1)), mix(h^mix(uint64(b)+1)))
+		c.home[i] = slices.MaxFunc(users[i], func(a, b int32) int {
+			return cmp.Compare(preference(h, a), preference(h, b))
 		})
 		add(int32(i))
 	}
@@ -163,21 +150,16 @@ func (c *cutter) placeVariables(parts int) {
 
 // findUsers finds what each part refers to.
 func (c *cutter) findUsers(parts int) {
-	c.needs = make([][]ptx.NameID, parts)
-	c.crosses = make([]bool, len(c.Decls))
-	seen := make([]map[ptx.NameID]bool, parts)
-	for i := range seen {
-		seen[i] = map[ptx.NameID]bool{}
+	c.needs = make([]map[ptx.NameID]bool, parts)
+	for i := range c.needs {
+		c.needs[i] = map[ptx.NameID]bool{}
 	}
+	c.crosses = make([]bool, len(c.Decls))
 	for i := range c.Decls {
 		d := &c.Decls[i]
 		for part := range c.parts(int32(i)) {
 			for _, u := range c.Uses[d.FirstUse:d.EndUse] {
-				if seen[part][u.Name] {
-					continue
-				}
-				seen[part][u.Name] = true
-				c.needs[part] = append(c.needs[part], u.Name)
+				c.needs[part][u.Name] = true
 				if to := c.define[u.Name]; to >= 0 && !c.in(to, part) {
 					c.crosses[to] = true
 				}
@@ -211,29 +193,21 @@ func (c *cutter) write(part int32) *Part {
 	for _, pragma := range c.Pragmas {
 		w.copy(pragma.Span)
 	}
-	needed := make([]bool, len(c.Names))
-	for _, n := range c.needs[part] {
-		needed[n] = true
-	}
-	aliases := false
+	body := slices.IndexFunc(c.Decls, func(d ptx.Decl) bool { return d.HasBody })
 	for i := range c.Decls {
 		d := &c.Decls[i]
-		if d.HasBody && !aliases { // their targets have been declared
-			aliases = true
+		if i == body { // what aliases refer to has been declared
 			w.aliases()
 		}
 		def := c.define[d.Name]
 		switch {
 		case def >= 0 && c.in(def, part):
 			w.declaration(d)
-		case needed[d.Name]:
+		case c.needs[part][d.Name]:
 			// Another part defines it, or nothing.
 			w.pieces.Line(c.Src, d.NameSpan.Off, ".extern "+c.Declaration(d, c.Names[d.Name]))
-			needed[d.Name] = false
+			delete(c.needs[part], d.Name)
 		}
-	}
-	if !aliases {
-		w.aliases()
 	}
 	w.inlinedNames()
 	return w.finish()
@@ -247,9 +221,7 @@ func (w *partWriter) finish() *Part {
 func (w *partWriter) header() {
 	w.copy(w.VersionSpan)
 	w.copy(w.TargetSpan)
-	if w.AddressSpan.Len > 0 {
-		w.copy(w.AddressSpan)
-	}
+	w.copy(w.AddressSpan)
 }
 
 func (w *partWriter) copy(span diag.Span, edits ...ptx.Edit) { w.pieces.Copy(w.Src, span, edits...) }
@@ -293,17 +265,14 @@ func (w *partWriter) fileTable() {
 	m := w.Module
 	for i := range m.Files {
 		f := &m.Files[i]
-		if !w.used[f.Index] || f.In >= 0 {
+		if !w.used[f.Index] {
 			continue
 		}
 		w.files[f.Index] = int64(len(w.files) + 1)
 		text := m.Src.Bytes(f.Span)
 		number := bytes.IndexAny(text, "0123456789")
-		digits := number
-		for digits < len(text) && '0' <= text[digits] && text[digits] <= '9' {
-			digits++
-		}
-		at := diag.Span{Off: f.Span.Off + int32(number), Len: int32(digits - number)}
+		rest := bytes.TrimLeft(text[number:], "0123456789")
+		at := diag.Span{Off: f.Span.Off + int32(number), Len: int32(len(text) - number - len(rest))}
 		w.copy(f.Span, ptx.Edit{Span: at, Text: strconv.FormatInt(w.files[f.Index], 10)})
 	}
 }

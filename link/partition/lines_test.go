@@ -1,6 +1,7 @@
 package partition
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,6 +100,9 @@ func TestLines(t *testing.T) {
 			}
 			found++
 		}
+		if n := strings.Count(string(part.Text[:bytes.LastIndexByte(part.Text, '}')]), "\n"); part.Line(n+1) != 0 {
+			t.Errorf("the end of a section that ptxlink writes comes from line %d", part.Line(n+1))
+		}
 		labels := 0
 		for i := range cut.Sections {
 			labels += len(cut.Sections[i].Labels)
@@ -122,13 +126,20 @@ func TestLines(t *testing.T) {
 // first line.
 func TestFirstLine(t *testing.T) {
 	const from = ".loc 2 20 1, function_name $name, inlined_at 1 10 1"
+	const inner = ".loc 3 30 1, function_name $name, inlined_at 2 20 1"
 	parts := New(parse(t, ".version 7.8\n.target sm_80\n.address_size 64\n"+
 		".visible .func f()\n{\n\t.loc 1 10 1\n"+strings.Repeat("\tbar.sync 0;\n", 50)+"\tret;\n}\n"+
 		".visible .func g()\n{\n\t"+from+"\n"+strings.Repeat("\tbar.sync 1;\n", 50)+"\tret;\n}\n"+
-		".file 1 \"a.cu\"\n.file 2 \"b.cu\"\n.section .debug_str {\n$name:\n.b8 65, 0\n}\n")).Cut(Options{Parts: 2})
-	at := slices.IndexFunc(parts, func(p *Part) bool { return slices.Equal(p.Names, []string{"g"}) })
-	if want := "\t.loc 2 20 1 .loc 1 10 1 " + from + "\n"; at < 0 || !strings.Contains(string(parts[at].Text), want) {
-		t.Errorf("no %s in a part of its own:\n%s", want, parts[max(at, 0)].Text)
+		".visible .func h()\n{\n\t"+inner+"\n"+strings.Repeat("\tbar.sync 2;\n", 50)+"\tret;\n}\n"+
+		".file 1 \"a.cu\"\n.file 2 \"b.cu\"\n.file 3 \"c.cu\"\n.section .debug_str {\n$name:\n.b8 65, 0\n}\n")).Cut(Options{Parts: 8})
+	for name, want := range map[string]string{
+		"g": "\t.loc 2 20 1 .loc 1 10 1 " + from + "\n",
+		"h": "\t.loc 3 30 1 .loc 1 10 1 " + from + " " + inner + "\n",
+	} {
+		at := slices.IndexFunc(parts, func(p *Part) bool { return slices.Equal(p.Names, []string{name}) })
+		if at < 0 || !strings.Contains(string(parts[at].Text), want) {
+			t.Errorf("no %s in a part of its own:\n%s", want, parts[max(at, 0)].Text)
+		}
 	}
 }
 

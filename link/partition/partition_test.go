@@ -35,7 +35,7 @@ func writeProgram(seed uint64, units int, edited string) string {
 		if name == edited {
 			bodies.WriteString("\tadd.s32 %r0, %r0, 77777;\n")
 		}
-		fmt.Fprintf(&bodies, "\tld.global.u32 %%r0, [v%d];\n", r.IntN(8))
+		fmt.Fprintf(&bodies, "\tld.global.u32 %%r0, [v%d];\n", r.IntN(40))
 		for range r.IntN(3) {
 			to := r.IntN(len(names))
 			if r.IntN(4) > 0 && i > 0 { // few cycles
@@ -45,7 +45,7 @@ func writeProgram(seed uint64, units int, edited string) string {
 		}
 		bodies.WriteString("\tret;\n}\n")
 	}
-	for v := range 8 {
+	for v := range 40 {
 		fmt.Fprintf(&heads, "%s.global .align 4 .u32 v%d = %d;\n", []string{"", ".visible "}[v%2], v, v)
 	}
 	for k := range units / 2 {
@@ -92,6 +92,7 @@ func TestCut(t *testing.T) {
 				}
 				checkLines(t, m, part)
 			}
+			checkParts(t, m, parts)
 			for d := range m.Decls {
 				decl := &m.Decls[d]
 				copied := decl.Kind == ptx.Func && decl.Linkage == ptx.Local
@@ -118,7 +119,8 @@ func TestCopies(t *testing.T) {
 		copies    int
 	}{
 		{".func own()\n{\n\tret;\n}\n", "", 3},
-		{".func own()\n{\n\t.reg .b32 %r<2>;\n" + body + "\tret;\n}\n", "", 1}, // large
+		{".func own()\n{\n" + strings.Repeat("\tbar.sync 0;\n", copiedCost-2) + "\tret;\n}\n", "", 3},
+		{".func own()\n{\n" + strings.Repeat("\tbar.sync 0;\n", copiedCost-1) + "\tret;\n}\n", "", 1}, // large
 		{".visible .func own()\n{\n\tret;\n}\n", "", 1},
 		{".weak .func own()\n{\n\tret;\n}\n", "", 1},
 		{".func own()\n{\n\tret;\n}\n", "\t.reg .b64 %a;\n\tmov.b64 %a, own;\n", 1},
@@ -137,6 +139,20 @@ func TestCopies(t *testing.T) {
 			t.Errorf("%d copies, not %d: %.80q %q", copies, test.copies, test.own, test.more)
 		}
 	}
+	// A module of small functions is not copied as a whole.
+	text := ".version 7.0\n.target sm_80\n.address_size 64\n"
+	entries := map[string]string{}
+	for i := range 8 {
+		text += fmt.Sprintf(".func own%d()\n{\n%s\tret;\n}\n", i, strings.Repeat("\tbar.sync 0;\n", 40))
+		for _, k := range []string{"a", "b", "c", "d"} {
+			entries[k] += fmt.Sprintf("\tcall own%d;\n", i)
+		}
+	}
+	for k, calls := range entries {
+		text += fmt.Sprintf(".visible .entry %s()\n{\n%s\tret;\n}\n", k, calls)
+	}
+	small := parse(t, text)
+	checkParts(t, small, New(small).Cut(Options{Parts: 8}))
 	// A function of another unit has the options of that unit.
 	m := parse(t, ".version 7.0\n.target sm_80\n.address_size 64\n.func own()\n{\n\tret;\n}\n"+entry("a", "")+entry("b", ""))
 	for _, part := range New(m).Cut(Options{Parts: 8, Unit: unitOf(m)}) {
@@ -290,6 +306,12 @@ func TestCloning(t *testing.T) {
 	if e := New(parse(t, b.String())).Cloning(16); e != (Estimate{1100, 200, true, false}) {
 		t.Errorf("%+v", e)
 	}
+	// A function counts once for a kernel, whatever the ways to it; a pointer may come from elsewhere.
+	ways := ".version 7.0\n.target sm_80\n.address_size 64\n.func h() { bar.sync 0; call h; ret; }\n.func f() { call h; ret; }\n.func g() { call h; ret; }\n" +
+		".visible .entry k(.param .u64 a) { .reg .b64 a; call f; call g; p: .callprototype _ (); call a, (), p; ret; }\n"
+	if e := New(parse(t, ways)).Cloning(16); e != (Estimate{17, 17, true, false}) {
+		t.Errorf("%+v", e)
+	}
 	if e := New(parse(t, b.String())).Cloning(2); e.Cloned < 2*e.Once || e.Cloned > 3*e.Once {
 		t.Errorf("with a limit: %+v", e)
 	}
@@ -300,10 +322,12 @@ func TestCloning(t *testing.T) {
 func TestCloningPointers(t *testing.T) {
 	body := func(n int) string { return "{ " + strings.Repeat("bar.sync 0; ", n-2) }
 	text := ".version 7.0\n.target sm_80\n.address_size 64\n" +
+		".extern .func outside ();\n" +
+		".func leaf() { ret; }\n" +
+		".func direct() " + body(997) + "call leaf; ret; }\n" +
 		".func callee() " + body(100) + "ret; }\n" +
 		".func f() " + body(10) + "call callee; ret; }\n" + // 11 instructions
 		".func g(.param .b32 x) " + body(20) + "ret; }\n" +
-		".func direct() " + body(1000) + "ret; }\n" +
 		".visible .global .u64 table[2] = {f, g};\n" +
 		".visible .entry plain() { ret; }\n"
 	count := func(entry string) Estimate { return New(parse(t, text+entry)).Cloning(1000) }
@@ -324,6 +348,18 @@ func TestCloningPointers(t *testing.T) {
 		if e.Cloned != want || e.Pointers != (test.cloned == 130) || e.Calls != (test.cloned > 0) {
 			t.Errorf("%s: %+v, want %d cloned", test.entry, e, want)
 		}
+	}
+}
+
+// TestUnits counts the units that have functions, and finds the largest.
+func TestUnits(t *testing.T) {
+	m := parse(t, ".version 7.0\n.target sm_80\n.address_size 64\n.global .u32 aaaa;\n.visible .func b_f() { ret; }\n.visible .func c_f() { ret; }\n.visible .func b_g() { bar.sync 0; ret; }\n.visible .func d_f() { bar.sync 0; ret; }\n")
+	if largest, units := New(m).Units(func(off int32) string { return string(m.Src.Text[off : off+1]) }); largest != 5 || units != 3 {
+		t.Errorf("%d units, the largest has %d instructions", units, largest)
+	}
+	empty := parse(t, string(New(m).Empty().Text))
+	if empty.AddressSize != 64 || empty.Version != m.Version || len(empty.Decls) > 0 {
+		t.Errorf("the empty module is\n%s", empty.Src.Text)
 	}
 }
 

@@ -14,12 +14,11 @@ import (
 // Program is a linked module with its graph. Its methods may be called concurrently.
 type Program struct {
 	*ptx.Module
-	// define and declare are the definition of each name and its first declaration of
-	// any kind, as indexes of Decls; -1 if there is none. The name of an alias has the
-	// definition of its target.
-	define, declare []int32
-	functions       []int32 // definitions of functions and entries, in order
-	cost            []int64 // by declaration
+	// define has the definition of each name, as an index of Decls; -1 if there is none.
+	// The name of an alias has the definition of its target.
+	define    []int32
+	functions []int32 // definitions of functions and entries, in order
+	cost      []int64 // by declaration
 	// taken are the functions whose address is taken, and pointers is set for the
 	// definitions that take one or call through a register.
 	taken    []int32
@@ -28,15 +27,12 @@ type Program struct {
 
 // New reads the graph of a module.
 func New(m *ptx.Module) *Program {
-	p := &Program{Module: m, define: make([]int32, len(m.Names)), declare: make([]int32, len(m.Names)), cost: make([]int64, len(m.Decls))}
+	p := &Program{Module: m, define: make([]int32, len(m.Names)), cost: make([]int64, len(m.Decls))}
 	for n := range m.Names {
-		p.define[n], p.declare[n] = -1, -1
+		p.define[n] = -1
 	}
 	for i := range m.Decls {
 		d := &m.Decls[i]
-		if p.declare[d.Name] < 0 {
-			p.declare[d.Name] = int32(i)
-		}
 		if !d.Defines() {
 			continue
 		}
@@ -46,17 +42,8 @@ func New(m *ptx.Module) *Program {
 			p.cost[i] = cost(m.Src.Bytes(d.Body))
 		}
 	}
-	// An alias may lead to another one.
-	for range m.Aliases {
-		done := true
-		for _, a := range m.Aliases {
-			if to := p.define[a.Target]; p.define[a.Name] != to {
-				p.define[a.Name], done = to, false
-			}
-		}
-		if done {
-			break
-		}
+	for _, a := range m.Aliases { // a link resolves chains of them
+		p.define[a.Name] = p.define[a.Target]
 	}
 	p.findPointers()
 	return p
@@ -103,7 +90,6 @@ func (p *Program) Check(spelling diag.Spelling) error {
 func (p *Program) findPointers() {
 	m := p.Module
 	p.pointers = make([]bool, len(m.Decls))
-	seen := make([]bool, len(m.Decls))
 	for i := range m.Decls {
 		d := &m.Decls[i]
 		if !d.Defines() {
@@ -115,15 +101,14 @@ func (p *Program) findPointers() {
 				continue
 			}
 			p.pointers[i] = true
-			if !seen[to] {
-				seen[to] = true
-				p.taken = append(p.taken, to)
-			}
+			p.taken = append(p.taken, to)
 		}
 		if slices.ContainsFunc(m.CallsIn(d), func(c ptx.Call) bool { return c.Use < 0 }) {
 			p.pointers[i] = true
 		}
 	}
+	slices.Sort(p.taken)
+	p.taken = slices.Compact(p.taken)
 }
 
 // cost estimates the number of instructions of a body, by its semicolons.
