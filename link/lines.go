@@ -42,10 +42,10 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 		index: map[fileRow]int64{}, of: make([]map[int64]int64, n), editors: make([]*ptx.LineEditor, n),
 		strip: o.StripDebug && !o.KeepLines, files: t.Files, log: log,
 	}
-	l.number(debug.verbatim)
 	if l.strip {
 		return l
 	}
+	l.number(debug.verbatim)
 	inlines := false
 	for i, f := range l.files {
 		same := true
@@ -55,20 +55,16 @@ func newLineTable(t *resolve.Table, debug *debugSections, o Options, log *diag.L
 		for _, file := range f.Files {
 			same = same && file.In < 0
 		}
-		last, known := int64(0), false
+		last := int64(-1)
 		for k := range f.Locs {
 			loc := &f.Locs[k]
-			if loc.File != last || k == 0 { // else that of the line before
+			if loc.File != last { // else that of the line before
 				last = loc.File
-				_, known = l.of[i][last]
+				_, known := l.of[i][last]
 				same = same && known
 				l.warns = l.warns || !known
 			}
-			if loc.Inlining != nil {
-				_, known := l.of[i][loc.InlinedAt.File]
-				same = same && known && int32(i) == debug.verbatim
-				inlines = true
-			}
+			inlines = inlines || loc.Inlining != nil
 		}
 		if !same {
 			l.editors[i] = &ptx.LineEditor{Module: f.Module, Names: fileLines{l, int32(i)}}
@@ -120,14 +116,6 @@ func (r fileRow) stamp() string {
 // number assigns the indexes of files. keep is the input that keeps its own; -1 if
 // there is none.
 func (l *lineTable) number(keep int32) {
-	for i := range l.of {
-		if len(l.files[i].Files) > 0 {
-			l.of[i] = map[int64]int64{}
-		}
-	}
-	if l.strip {
-		return
-	}
 	var own []ownFile
 	if keep >= 0 {
 		own = l.ownFiles(l.files[keep])
@@ -137,6 +125,9 @@ func (l *lineTable) number(keep int32) {
 		list := own
 		if int32(i) != keep {
 			list = l.ownFiles(f)
+		}
+		if len(list) > 0 {
+			l.of[i] = make(map[int64]int64, len(list))
 		}
 		for _, file := range list {
 			row := rowOf(file.Path, file.Time, file.Size)
