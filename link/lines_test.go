@@ -45,3 +45,18 @@ func TestFileTable(t *testing.T) {
 		t.Errorf("lines are left in\n%s", stripped)
 	}
 }
+
+// TestUndeclaredFile links a module whose own files keep their numbers and whose second line is of
+// no file: that number belongs to another module in the output.
+func TestUndeclaredFile(t *testing.T) {
+	module := func(name, lines string) link.Input {
+		return link.Input{Name: name + ".ptx", Text: []byte(top + ".file 1 \"" + name + ".cu\"\n.visible .func " + name + "()\n{\n" + lines + "\tret;\n}\n")}
+	}
+	r := mustLink(t, link.Options{Inputs: []link.Input{module("f", "\t.loc 1 7 3\n\t.loc 2 8 3\n"), module("g", "\t.loc 1 9 3\n")}, KeepUnused: true})
+	if text := string(r.PTX); !strings.Contains(text, ".loc 1 7 3") || strings.Contains(text, " 8 3") || !strings.Contains(text, ".loc 2 9 3") {
+		t.Error(text)
+	}
+	if len(r.Messages) != 1 || r.Messages[0].ID != "loc" {
+		t.Errorf("messages %v", r.Messages)
+	}
+}
