@@ -242,6 +242,8 @@ var spaceChecks = []check{
 	{what: "with a definition that is not understood", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; @%p1 xor.b64 %d3, %d7, 8;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, 1;"), want: []string{"ld.u32 %r2"}},
 	{what: "with a definition from memory", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.u64 [%at+40], %d8; @%p1 ld.global.u64 %d3, [%at+40];", change), want: []string{"ld.u32 %r2"}},
 	{what: "with a definition in a vector", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.u64 [%at+40], %d8; @%p1 ld.global.v2.u32 {%r3, %r4}, [%at+40]; @%p1 mov.b64 %d3, {%r3, %r4};", change), want: []string{"ld.u32 %r2"}},
+	{what: "with a definition behind another in a vector", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.v2.u64 [%at+32], {%d8, %d8}; @%p1 ld.global.v2.u64 {%d9, %d3}, [%at+32];", change), want: []string{"ld.u32 %r2"}},
+	{what: "through the halves of a distance", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d10, %d7, 4; sub.u64 %d9, %d10, %d7; mov.b64 {%r7, %r8}, %d9; cvt.s64.s32 %d11, %r7; add.u64 %d3, %d11, %d7;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.u32 %r2"}},
 	{what: "with a register that also holds another address", text: pointed("mov.u64 %d3, x; cvta.local.u64 %d3, %d3;", change), want: []string{"ld.u32 %r2"}},
 	{what: "made of a register that changes", text: pointed("mov.u64 %d2, x; cvta.local.u64 %d3, %d2; mov.u64 %d2, 0;", change), want: []string{"ld.local.u32 %r2"}},
 	{what: "with vectors and narrow types", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0;", "ld.v2.u32 {%r2, %r3}, [%d1+8]; st.v2.u32 [%d1], {%r3, %r2}; ld.s8 %h1, [%d1+1]; st.u16 [%d1+6], %h1; @%p1 ld.f32 %f1, [%d1]; @!%p1 st.b8 [%d1], %h1;"), want: []string{"ld.local.v2.u32", "st.local.v2.u32", "ld.local.s8", "st.local.u16", "ld.local.f32", "@!%p1 st.local.b8"}},
@@ -250,6 +252,9 @@ var spaceChecks = []check{
 	{what: "by atomic operations", text: pointed(shared+"mov.b64 %d3, %d8;", "atom.add.u32 %r2, [%d1], 5; red.relaxed.gpu.or.b32 [%d1+4], 64; atom.acq_rel.cta.cas.b32 %r3, [%d1], 5, %r1; add.u32 %r1, %r3, %r2;"), want: []string{"atom.shared.add.u32", "red.relaxed.gpu.shared.or.b32", "atom.acq_rel.cta.shared.cas.b32"}},
 	{what: "back to the space", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 4;", "cvta.to.local.u64 %d2, %d1; ld.local.u32 %r2, [%d2]; add.u32 %r1, %r1, %r2;"), want: []string{"!cvta.to"}},
 	{what: "of a parameter of the kernel", text: pointed("mov.u64 %d2, gv; cvta.global.u64 %d3, %d2; setp.gt.u32 %p2, %t, 99; @%p2 ld.param.u32 %d3, [seed];", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.u32 %r2"}},
+	{what: "in a parameter that the body assigns", options: optimize.Options{Level: 1, NoInline: []string{"f"}}, text: function("g()", "st.global.u32 [%at+8], 3; ret;") +
+		function("f(.reg .b64 a)", ".local .align 8 .b8 x[16]; mov.u64 %d2, x; st.local.u32 [x], 7;"+even+"@%p1 cvta.local.u64 a, %d2; ld.u32 %r1, [a]; st.global.u32 [%at+12], %r1; call g; ret;") +
+		kernel("cvta.global.u64 %d1, %at; st.global.u32 [%at], 5; call f, (%d1);"), calls: 1, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"ld.u32 %r1"}},
 	{what: "in a function that did not grow", options: optimize.Options{Level: 1, NoInline: []string{"f"}}, text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0; ld.u32 %r4, [%d3];", "ld.u32 %r2, [%d1];"), calls: 1, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"ld.u32 %r4"}},
 }
 
