@@ -47,16 +47,31 @@ func TestFileTable(t *testing.T) {
 }
 
 // TestUndeclaredFile links a module whose own files keep their numbers and whose second line is of
-// no file: that number belongs to another module in the output.
+// no file: that number belongs to another module in the output. Messages come in the order of inputs.
 func TestUndeclaredFile(t *testing.T) {
 	module := func(name, lines string) link.Input {
 		return link.Input{Name: name + ".ptx", Text: []byte(top + ".file 1 \"" + name + ".cu\"\n.visible .func " + name + "()\n{\n" + lines + "\tret;\n}\n")}
 	}
-	r := mustLink(t, link.Options{Inputs: []link.Input{module("f", "\t.loc 1 7 3\n\t.loc 2 8 3\n"), module("g", "\t.loc 1 9 3\n")}, KeepUnused: true})
+	r := mustLink(t, link.Options{Inputs: []link.Input{module("f", "\t.loc 1 7 3\n\t.loc 2 8 3\n"), module("g", "\t.loc 1 9 3\n"), module("h", "\t.loc 3 8 3\n")}, KeepUnused: true, Jobs: 4})
 	if text := string(r.PTX); !strings.Contains(text, ".loc 1 7 3") || strings.Contains(text, " 8 3") || !strings.Contains(text, ".loc 2 9 3") {
 		t.Error(text)
 	}
-	if len(r.Messages) != 1 || r.Messages[0].ID != "loc" {
+	if len(r.Messages) != 2 || r.Messages[0].ID != "loc" || r.Messages[0].Place.Source.Name != "f.ptx" || r.Messages[1].Place.Source.Name != "h.ptx" {
 		t.Errorf("messages %v", r.Messages)
+	}
+}
+
+// TestInlinedLinesInOrder links modules with inlined lines, whose table of lines written so far is
+// one: the race detector sees whether they are written in turn.
+func TestInlinedLinesInOrder(t *testing.T) {
+	o := link.Options{KeepUnused: true, Jobs: 4}
+	for _, name := range []string{"f", "g", "h"} {
+		o.Inputs = append(o.Inputs, link.Input{Name: name + ".ptx", Text: []byte(top + ".visible .func " + name + "()\n{\n\t.loc 1 7 3\n\t.loc 1 9 3, function_name $n, inlined_at 1 7 3\n\tret;\n}\n" +
+			".file 1 \"a.cu\"\n.section .debug_str {\n$n:\n.b8 65, 0\n}\n")})
+	}
+	many := mustLink(t, o).PTX
+	o.Jobs = 1
+	if one := mustLink(t, o).PTX; string(one) != string(many) || strings.Count(string(one), "inlined_at 1 7 3") != 3 {
+		t.Errorf("%s\nand with one job\n%s", many, one)
 	}
 }
