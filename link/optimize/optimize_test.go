@@ -242,6 +242,7 @@ var spaceChecks = []check{
 	{what: "with two definitions in one space", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0; @%p1 add.u64 %d3, %d7, 8;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u32 %r2", "!ld.u32"}},
 	{what: "with a choice in one space", text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d10, %d7, 8; selp.b64 %d3, %d7, %d10, %p1;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, %r2;"), want: []string{"ld.local.u32 %r2", "!ld.u32"}},
 	{what: "with two definitions in two spaces", text: pointed("mov.u64 %d2, x;"+local+shared+"add.u64 %d3, %d7, 0; @%p1 mov.b64 %d3, %d8;", change), want: []string{"ld.u32 %r2", "st.u32"}},
+	{what: "with an address of each of two spaces", text: pointed("mov.u64 %d2, x; cvta.local.u64 %d3, %d2; @%p1 cvta.shared.u64 %d3, %d6;", change), want: []string{"ld.u32 %r2", "st.u32"}},
 	{what: "with a choice of two spaces", text: pointed("mov.u64 %d2, x;"+local+shared+"selp.b64 %d3, %d7, %d8, %p1;", change), want: []string{"ld.u32 %r2", "st.u32"}},
 	{what: "with a definition that is not understood", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; @%p1 xor.b64 %d3, %d7, 8;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, 1;"), want: []string{"ld.u32 %r2"}},
 	{what: "with a definition from memory", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.u64 [%at+40], %d8; @%p1 ld.global.u64 %d3, [%at+40];", change), want: []string{"ld.u32 %r2"}},
@@ -260,6 +261,9 @@ var spaceChecks = []check{
 	{what: "in a parameter that the body assigns", options: optimize.Options{Level: 1, NoInline: []string{"f"}}, text: function("g()", "st.global.u32 [%at+8], 3; ret;") +
 		function("f(.reg .b64 a)", ".local .align 8 .b8 x[16]; mov.u64 %d2, x; st.local.u32 [x], 7;"+even+"@%p1 cvta.local.u64 a, %d2; ld.u32 %r1, [a]; st.global.u32 [%at+12], %r1; call g; ret;") +
 		kernel("cvta.global.u64 %d1, %at; st.global.u32 [%at], 5; call f, (%d1);"), calls: 1, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"ld.u32 %r1"}},
+	{what: "with an index in a parameter that the body assigns", options: optimize.Options{Level: 1, NoInline: []string{"f"}}, text: function("g()", "st.global.u32 [%at+8], 3; ret;") +
+		function("f(.reg .b64 i)", ".local .align 8 .b8 x[16]; mov.u64 %d2, x; st.local.v2.u32 [x], {7, 8};"+even+"cvta.local.u64 %d3, %d2; @%p1 mov.u64 i, 4; add.u64 %d3, %d3, i; ld.u32 %r1, [%d3]; st.global.u32 [%at+12], %r1; call g; ret;") +
+		kernel("mov.u64 %d1, 0; call f, (%d1);"), calls: 1, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"ld.u32 %r1"}},
 	{what: "in a function that did not grow", options: optimize.Options{Level: 1, NoInline: []string{"f"}}, text: pointed("mov.u64 %d2, x;"+local+"add.u64 %d3, %d7, 0; ld.u32 %r4, [%d3];", "ld.u32 %r2, [%d1];"), calls: 1, reasons: []string{"Options.Optimize.NoInline"}, want: []string{"ld.u32 %r4"}},
 }
 
