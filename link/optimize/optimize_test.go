@@ -245,6 +245,7 @@ var spaceChecks = []check{
 	{what: "with an address of each of two spaces", text: pointed("mov.u64 %d2, x; cvta.local.u64 %d3, %d2; @%p1 cvta.shared.u64 %d3, %d6;", change), want: []string{"ld.u32 %r2", "st.u32"}},
 	{what: "with a choice of two spaces", text: pointed("mov.u64 %d2, x;"+local+shared+"selp.b64 %d3, %d7, %d8, %p1;", change), want: []string{"ld.u32 %r2", "st.u32"}},
 	{what: "with a definition that is not understood", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; @%p1 xor.b64 %d3, %d7, 8;", "ld.u32 %r2, [%d1]; add.u32 %r1, %r1, 1;"), want: []string{"ld.u32 %r2"}},
+	{what: "with a later definition that is not understood", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d10, %d7; mov.b64 %d3, %d10; xor.b64 %d10, %d7, 8;", change), want: []string{"ld.u32 %r2"}},
 	{what: "with a definition from memory", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.u64 [%at+40], %d8; @%p1 ld.global.u64 %d3, [%at+40];", change), want: []string{"ld.u32 %r2"}},
 	{what: "with a definition in a vector", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.u64 [%at+40], %d8; @%p1 ld.global.v2.u32 {%r3, %r4}, [%at+40]; @%p1 mov.b64 %d3, {%r3, %r4};", change), want: []string{"ld.u32 %r2"}},
 	{what: "with a definition behind another in a vector", text: pointed("mov.u64 %d2, x;"+local+"mov.b64 %d3, %d7; cvta.global.u64 %d8, %at; st.global.v2.u64 [%at+32], {%d8, %d8}; @%p1 ld.global.v2.u64 {%d9, %d3}, [%at+32];", change), want: []string{"ld.u32 %r2"}},
