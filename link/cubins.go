@@ -160,7 +160,8 @@ func (o cubins) check(t *resolve.Table, options Options, log *diag.Log) {
 			continue
 		}
 		for _, id := range s.Mentions {
-			if differs(o.defined[name], t.Files[id.File], id.Name, log) {
+			f := t.Files[id.File]
+			if in := o.defined[name]; !(in.Entry && resolve.ListsKernel(f, id.Name)) && differs(in, f, id.Name, log) {
 				break
 			}
 		}

@@ -14,6 +14,8 @@ import (
 //     the compilation, but code uses NAME, which is declared .extern (staticTwin).
 //  2. A kernel that host code launches and another file defines is declared ".extern .func"
 //     (forgetKernelNames).
+//
+// container.MendClang has the same for cubins.
 
 // staticTwin returns the name of the definition of a static variable in the same module.
 // ok is false if the name is no such variable. defined is nil, or what staticTwin made of the
@@ -48,7 +50,7 @@ func (t *Table) forgetKernelNames() {
 			continue
 		}
 		s.Mentions = slices.DeleteFunc(s.Mentions, func(id object.ID) bool {
-			if d := t.decl(id); d == nil || d.Kind != ptx.Func || d.HasBody {
+			if !declaresFunction(t.decl(id)) {
 				return false
 			}
 			if inCode == nil {
@@ -60,6 +62,14 @@ func (t *Table) forgetKernelNames() {
 			return !inCode[id.File][id.Name]
 		})
 	}
+}
+
+func declaresFunction(d *ptx.Decl) bool { return d != nil && d.Kind == ptx.Func && !d.HasBody }
+
+// ListsKernel reports whether a module only lists a name, as clang lists the kernels of other files. It is
+// for kernels that cubins define.
+func ListsKernel(f *object.File, name ptx.NameID) bool {
+	return declaresFunction(f.DeclOf(name)) && !namesInCode(f)[name]
 }
 
 // namesInCode marks the names that a module uses outside the initial values of variables.

@@ -22,6 +22,7 @@ type Cubins struct {
 // add adds cubins that stand behind a number of inputs, or reports why they cannot be read.
 func (c *Cubins) add(list []container.Cubin, archived bool, at int, log *diag.Log) {
 	for _, cubin := range list {
+		cubin.Data = container.MendClang(cubin.Data)
 		var locals []container.CubinSymbol
 		symbols, err := cubin.AllSymbols()
 		symbols = slices.DeleteFunc(symbols, func(s container.CubinSymbol) bool {

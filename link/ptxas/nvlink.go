@@ -92,7 +92,7 @@ func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.L
 func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubins [][]byte, log *diag.Log) (_ string, cubin []byte, err error) {
 	var files []outfile.File
 	for i, cubin := range cubins {
-		files = append(files, outfile.File{Path: names[i], Data: cubin})
+		files = append(files, outfile.File{Path: names[i], Data: container.MendClang(cubin)})
 	}
 	for i, o := range b.Cubins {
 		files = append(files, outfile.File{Path: objectName(i), Data: o.Data})

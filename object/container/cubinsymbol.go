@@ -186,14 +186,58 @@ func (r references) bound() map[string]bool {
 
 // refsIn reads the relocations of a cubin.
 func refsIn(f *elf.File, cubin []byte, symbols []elf.Symbol) references {
-	r := references{map[string][]string{}, map[string]bool{}}
+	refs := references{map[string][]string{}, map[string]bool{}}
 	functions := map[string]bool{} // that are no kernels
 	for _, s := range symbols {
 		if elf.ST_TYPE(s.Info) == elf.STT_FUNC && s.Other&kernel == 0 {
 			functions[s.Name] = true
-			r.local[s.Name] = r.local[s.Name] || elf.ST_BIND(s.Info) == elf.STB_LOCAL
+			refs.local[s.Name] = refs.local[s.Name] || elf.ST_BIND(s.Info) == elf.STB_LOCAL
 		}
 	}
+	for _, s := range relocsOf(f, cubin) {
+		_, from, inText := strings.Cut(s.name, ".text.")
+		if !inText || !functions[from] {
+			from = ""
+		}
+		for r := range s.all() {
+			if 0 <= r.symbol && r.symbol < len(symbols) && symbols[r.symbol].Name != from {
+				refs.names[from] = append(refs.names[from], symbols[r.symbol].Name)
+			}
+		}
+	}
+	for from, names := range refs.names {
+		slices.Sort(names)
+		refs.names[from] = slices.Compact(names)
+	}
+	return refs
+}
+
+// relocs are the relocations of a section.
+type relocs struct {
+	name    string // of the section that they apply to
+	section elf.SectionIndex
+	size    int // of an entry of data
+	data    []byte
+}
+
+// reloc is a place in a section, and the number of the symbol in elf.File.Symbols that it refers to.
+type reloc struct {
+	offset uint64
+	symbol int
+}
+
+func (s relocs) all() iter.Seq[reloc] {
+	return func(yield func(reloc) bool) {
+		for data := s.data; len(data) >= s.size; data = data[s.size:] {
+			if !yield(reloc{le.Uint64(data), int(le.Uint32(data[12:])) - 1}) { // Symbols leaves out the first
+				return
+			}
+		}
+	}
+}
+
+// relocsOf returns the relocations of a cubin, except those of debug information.
+func relocsOf(f *elf.File, cubin []byte) (list []relocs) {
 	for _, s := range f.Sections {
 		size := 16
 		if s.Type == elf.SHT_RELA {
@@ -205,22 +249,10 @@ func refsIn(f *elf.File, cubin []byte, symbols []elf.Symbol) references {
 		if strings.HasPrefix(name, ".debug") || strings.HasPrefix(name, ".nv_debug") {
 			continue
 		}
-		_, from, inText := strings.Cut(name, ".text.")
-		if !inText || !functions[from] {
-			from = ""
-		}
 		data, _ := span(cubin, s.Offset, s.FileSize)
-		for ; len(data) >= size; data = data[size:] {
-			if at := int(le.Uint32(data[12:])) - 1; 0 <= at && at < len(symbols) && symbols[at].Name != from {
-				r.names[from] = append(r.names[from], symbols[at].Name)
-			}
-		}
+		list = append(list, relocs{name, elf.SectionIndex(s.Info), size, data})
 	}
-	for from, names := range r.names {
-		slices.Sort(names)
-		r.names[from] = slices.Compact(names)
-	}
-	return r
+	return list
 }
 
 // spaceOf returns the state space of the variables in a section, or "". Bank 3 is .const; the

@@ -1,0 +1,42 @@
+package container
+
+import (
+	"bytes"
+	"testing"
+
+	"ptxlink/internal/oracles"
+)
+
+// TestMendClang checks what the scripts clang_*.txtar do not show: the cubin that is given stays as
+// it is, others are returned, and damaged ones end in no panic.
+func TestMendClang(t *testing.T) {
+	ptx := ".version 7.8\n.target sm_80\n.address_size 64\n.extern .func k(.param .b64 p);\n.global .align 8 .u64 __clang_gpu_used_external[1] = {k};\n" +
+		".extern .global .u32 _ZL1y;\n.visible .global .u32 _ZL1y__static__1 = 7;\n.visible .entry e(.param .u64 p) { .reg .b32 r; ld.global.u32 r, [_ZL1y]; st.global.u32 [_ZL1y__static__1], r; ret; }\n"
+	cubin := oracles.Assemble(t, "ptxas", "sm_80", []byte(ptx), "-c")
+	before := bytes.Clone(cubin)
+	mended := MendClang(cubin)
+	if !bytes.Equal(cubin, before) || len(mended) != len(cubin) {
+		t.Fatal("the cubin was changed")
+	}
+	got := map[string]bool{}
+	symbols, err := Cubin{Data: mended}.Symbols()
+	for _, s := range symbols {
+		got[s.Linkage()+" "+s.Kind()+" "+s.Name] = true
+	}
+	for _, want := range []string{"extern entry k", "extern object _ZL1y__static__1", "visible object _ZL1y__static__1"} {
+		if err != nil || !got[want] || len(got) != 4 {
+			t.Errorf("no %s in %v %v", want, got, err)
+		}
+	}
+	if again := MendClang(mended); !bytes.Equal(again, mended) {
+		t.Error("a mended cubin is mended again")
+	}
+	if &MendClang(oracles.LeastCubin)[0] != &oracles.LeastCubin[0] {
+		t.Error("a cubin without a fault is copied")
+	}
+	for at := range cubin {
+		damaged := bytes.Clone(cubin)
+		damaged[at] ^= 0xff
+		MendClang(damaged)
+	}
+}
