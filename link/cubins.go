@@ -61,6 +61,7 @@ type cubins struct {
 	bound   []string               // names that kernels or data of cubins refer to
 	kernels []string               // without linkage
 	locals  []map[string][]string  // by cubin: what its functions without linkage use
+	strong  map[string]int         // by the name of a cubin: its strong definitions
 }
 
 type cubinSymbol struct {
@@ -77,7 +78,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 	if len(list) == 0 {
 		return cubins{}
 	}
-	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}}
+	o := cubins{defined: map[string]cubinSymbol{}, users: map[string]diag.Place{}, all: map[string]bool{}, strong: map[string]int{}}
 	for i, object := range list {
 		in := diag.InFile(object.Name, 0, 0)
 		o.locals = append(o.locals, map[string][]string{})
@@ -90,6 +91,9 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 		}
 		for _, s := range object.Symbols {
 			o.all[s.Name] = o.all[s.Name] || s.Defined
+			if s.Defined && !s.Weak {
+				o.strong[object.Name]++
+			}
 			if s.Bound {
 				o.bound = append(o.bound, s.Name)
 			}

@@ -11,7 +11,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path"
 	"slices"
 	"time"
 
@@ -90,7 +89,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 
 	var c checked
 	clock.pass("check", func() { c = check(ctx, table, host, o, log) })
-	if err := refused(in, log, clock); err != nil {
+	if err := refused(in, cubins, log, clock); err != nil {
 		return nil, err
 	}
 
@@ -110,7 +109,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	if err != nil {
 		return nil, err
 	}
-	if err := refused(in, log, clock); err != nil {
+	if err := refused(in, cubins, log, clock); err != nil {
 		return nil, err
 	}
 	r := describe(p, in, table, names, o, log)
@@ -332,9 +331,10 @@ func rename(t *resolve.Table, debug *debugSections, jobs int, log *diag.Log) *re
 
 // refused returns the error of a link that reported errors or was cancelled. Its
 // messages are in command-line order, whichever pass reported them.
-func refused(in inputs, log *diag.Log, clock *clock) error {
+func refused(in inputs, cubins cubins, log *diag.Log, clock *clock) error {
 	if log.Errors() > 0 {
 		sortMessages(in.files, log)
+		adviseCopies(in, cubins, log)
 		addSourceLines(in.files, log)
 		e := &Errors{Messages: log.Messages}
 		for _, f := range in.files {
@@ -372,23 +372,6 @@ func addSourceLines(files []*object.File, log *diag.Log) {
 			adviseInline(bySource, &lines, m)
 		}
 		lines.Explain(m)
-	}
-}
-
-// adviseInline gives the advice for two definitions that come from one line of a source
-// file, such as a header.
-func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m *diag.Message) {
-	f := files[m.Place.Source]
-	if f == nil || len(m.Notes) == 0 {
-		return
-	}
-	if first := files[m.Notes[0].Place.Source]; first != nil && resolve.OutputHelp(f, first) != "" {
-		return
-	}
-	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {
-		if name, ok := f.Lookup(m.Symbol); ok {
-			m.WithHelp(resolve.OnceInFile(f, name, path.Base(header)))
-		}
 	}
 }
 

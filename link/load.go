@@ -53,7 +53,7 @@ func (in *inputs) load(ctx context.Context, o Options, cubins cubins, maps *mapp
 			if again == nil {
 				*log = try
 				if err = in.change(ctx, o, log); err == nil {
-					err = loaded(*in, log)
+					err = loaded(*in, cubins, log)
 				}
 				if err == nil {
 					return nil
@@ -103,11 +103,12 @@ func (in *inputs) change(ctx context.Context, o Options, log *diag.Log) error {
 }
 
 // loaded returns an error if the inputs cannot be linked at all.
-func loaded(in inputs, log *diag.Log) error {
+func loaded(in inputs, cubins cubins, log *diag.Log) error {
 	if len(in.files) == 0 && log.Errors() == 0 {
 		nothingLinked(log)
 	}
 	if log.Errors() > 0 {
+		adviseCopies(in, cubins, log)
 		return &Errors{Messages: log.Messages, IO: in.set.Unread}
 	}
 	return nil
