@@ -215,7 +215,28 @@ func (pl *planner) checkConstants(l *layout) {
 	for _, v := range constants[1:min(3, len(constants))] {
 		m.Note(describe(v))
 	}
+	if n := pl.copies(constants); n > 1 {
+		m.WithHelp(fmt.Sprintf("%d modules have a copy of the largest: declare it inline (C++17) instead of static in the header that defines it, so that they share one", n))
+		return
+	}
 	m.WithHelp("move the largest to .global memory")
+}
+
+// copies returns how many of the variables are the first one, which a C++ header gives to each module that
+// includes it.
+func (pl *planner) copies(variables []resolve.DeclID) (n int) {
+	source := func(v resolve.DeclID) (name, rest string) {
+		f := pl.table.Files[v.File]
+		d := &f.Decls[v.Decl]
+		return pl.log.Demangle(f.Names[d.Name]), string(f.Src.Text[d.NameSpan.End():d.Span.End()])
+	}
+	name, rest := source(variables[0])
+	for _, v := range variables {
+		if other, otherRest := source(v); other == name && otherRest == rest && pl.linkage(v) == ptx.Local && pl.table.Files[v.File].Language() == object.CXX {
+			n++
+		}
+	}
+	return n
 }
 
 // placePragmas decides the place of module-scope pragmas. ptxas applies them to the
