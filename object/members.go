@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"ptxlink/link/diag"
 	"ptxlink/object/container"
@@ -25,6 +26,23 @@ func Refuse(name string, err error, log *diag.Log) {
 		id = diag.NotPTX
 	}
 	log.Error(id, diag.At(&diag.Source{Name: fault.Name}, diag.Span{}), text).WithHelp(fault.Help)
+}
+
+// otherGPU changes an error if the reason is that none of the cubins in a file runs on the GPU of a link.
+func otherGPU(err error, arch string) {
+	var fault *container.Error
+	gpu, ok := ParseGPU(arch)
+	if !ok || !errors.As(err, &fault) || len(fault.Cubins) == 0 {
+		return
+	}
+	for _, target := range fault.Cubins {
+		if t, ok := ParseGPU(target); !ok || gpu.RunsCubin(t) {
+			return
+		}
+	}
+	number := strings.TrimPrefix(arch, "sm_")
+	fault.Text += "; none of it runs on " + arch
+	fault.Help = fmt.Sprintf("compile it for %s: -gencode arch=compute_%s,code=[%[1]s,compute_%[2]s] (nvcc) or --offload-arch=%[1]s (clang)", arch, number)
 }
 
 // Members returns the unparsed PTX texts of one input, linkable or not: all of

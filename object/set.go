@@ -274,6 +274,7 @@ func (op *opening) open(ctx context.Context, files *fileTable, in *Input, i int,
 	members, err := container.Open(in.name(), data, container.Options{MaxSize: o.MaxSize, Open: files.readRegular})
 	if err != nil {
 		op.unread = errors.Is(err, room.ErrNone)
+		otherGPU(err, o.Arch)
 		Refuse(in.name(), err, &op.log)
 		return
 	}

@@ -76,11 +76,10 @@ func (r *reader) cubinFor(code container.Object) (target string) {
 	return target
 }
 
-// fits reports whether a cubin for a target runs on the GPU of the link: one of the same major
-// number that is not older.
+// fits reports whether a cubin for a target runs on the GPU of the link.
 func (r *reader) fits(target string) bool {
 	t, ok := object.ParseGPU(target)
-	return ok && !r.PTX && !r.virtual() && r.gpu.Runs(t) && t.Number/10 == r.gpu.Number/10
+	return ok && !r.PTX && !r.virtual() && r.gpu.RunsCubin(t)
 }
 
 // cubins returns the cubins of an object that nvlink links: several only of an OffloadBinary or a

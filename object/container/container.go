@@ -58,6 +58,8 @@ type Error struct {
 	Help   string
 	// NoPTX is set if the file is not damaged but holds something else.
 	NoPTX bool
+	// Cubins are the GPUs of the cubins that a file without PTX holds.
+	Cubins []string
 	// Stale is set if only the index of a package is wrong: Open can read the file.
 	Stale bool
 	// Err is the cause if the file could not be read, rather than being damaged.
@@ -441,7 +443,7 @@ func (h *holdings) fault(name string, bare bool) *Error {
 		parts = append(parts, part)
 		help = cmp.Or(help, kindWords[what].help)
 	}
-	err := &Error{Name: name, Offset: -1, Help: help, NoPTX: true}
+	err := &Error{Name: name, Offset: -1, Help: help, NoPTX: true, Cubins: h.targets[cubin]}
 	switch {
 	case len(parts) == 0:
 		err.Text = "holds nothing, so no PTX"
