@@ -33,7 +33,7 @@ const samples = "cuda-samples/Samples/3_CUDA_Features/"
 // programs are the recipes. DIR holds cuda-samples (github.com/NVIDIA/cuda-samples),
 // Quicksilver (github.com/LLNL/Quicksilver), nccl (github.com/NVIDIA/nccl), Gpufit
 // (github.com/gpufit/Gpufit), kokkos (github.com/kokkos/kokkos), nvshmem/examples
-// (github.com/NVIDIA/nvshmem), nvshmem-wheel (nvidia-nvshmem-cu12 of PyPI, unpacked) and
+// (github.com/NVIDIA/nvshmem), phantom-fhe (github.com/encryptorion-lab/phantom-fhe), nvshmem-wheel (nvidia-nvshmem-cu12 of PyPI, unpacked) and
 // include (the include directories of nvidia-cuda-cccl-cu12 and nvidia-curand-cu12).
 var programs = []program{
 	{name: "Quicksilver", dir: "Quicksilver/src",
@@ -79,6 +79,9 @@ printf '#define DESUL_ATOMICS_ENABLE_CUDA\n#define DESUL_ATOMICS_ENABLE_CUDA_SEP
 	{name: "NVSHMEM ring-reduce", dir: "nvshmem/examples", units: []string{"ring-reduce.cu"},
 		flags: []string{"-std=c++17", "-I../../nvshmem-wheel/nvidia/nvshmem/include"},
 		libs:  []string{"nvshmem-wheel/nvidia/nvshmem/lib/libnvshmem_device.a"}, cuda: []string{"12.4"}, sm: "90"},
+	{name: "phantom-fhe", dir: "phantom-fhe", units: []string{"src/*.cu", "src/ntt/*.cu"},
+		flags: []string{"-std=c++17", "--default-stream=per-thread", "-DPHANTOM_USE_CUDA_PTX", "-Iinclude"},
+		why:   "nvlink drops eleven kernels that no host code of the objects launches, as in NCCL. Of static constants that no code reads it keeps the bytes of the first unit, and the symbols of all: 95 lie behind the end of the section. ptxlink keeps the bytes, too."},
 	sample("cdpAdvancedQuicksort"), sample("cdpQuadtree"), sample("cdpSimpleQuicksort"), sample("cdpBezierTessellation"),
 }
 
