@@ -44,7 +44,7 @@ type bench struct {
 	sources, release string
 	limit            time.Duration
 	ptxlink          string
-	tools            map[string]string // nvcc, ptxas, nvlink, cuobjdump
+	tools            map[string]string // nvcc, ptxas, nvlink, cuobjdump, fatbinary
 	toolkit          string            // a toolkit of symbolic links, in which nvlink is ptxlink
 }
 
@@ -71,7 +71,7 @@ func (b *bench) prepare() {
 	if !ok {
 		log.Fatalf("-cuda=%s: not 12.4 or 13.5", b.release)
 	}
-	b.tools = machine.Tools(suffix, "nvcc", "ptxas", "nvlink", "cuobjdump")
+	b.tools = machine.Tools(suffix, "nvcc", "ptxas", "nvlink", "cuobjdump", "fatbinary")
 	build := filepath.Join(b.sources, "build")
 	machine.Check(os.MkdirAll(build, 0o777))
 	b.ptxlink = filepath.Join(build, "ptxlink")
@@ -163,8 +163,7 @@ func (b *bench) measure(p program) *result {
 	os.RemoveAll(cache)
 	link("cache, cold", "--cache-dir="+cache)
 	link("cache, same", "--cache-dir="+cache)
-	b.touch(dir, objects[largest])
-	inputs[largest] = filepath.Join(dir, "touched.ptx")
+	inputs[largest] = b.touch(p, dir, objects[largest])
 	link("cache, largest unit changed", "--cache-dir="+cache)
 	inputs[largest] = objects[largest]
 	b.hosts(dir, r, inputs)
@@ -247,9 +246,9 @@ func (b *bench) extractPTX(dir, object string) (files []string, err error) {
 	return filepath.Glob(filepath.Join(out, "*.ptx"))
 }
 
-// touch writes touched.ptx: the PTX of an object with one more instruction in its last
-// body, a kernel's in most objects.
-func (b *bench) touch(dir, object string) {
+// touch returns a fatbin with the PTX of an object, with one more instruction in its last body, a
+// kernel's in most objects, and the options that nvcc records.
+func (b *bench) touch(p program, dir, object string) string {
 	files, err := b.extractPTX(dir, object)
 	if err != nil || len(files) != 1 {
 		log.Fatalf("%s holds %d modules (%v)", object, len(files), err)
@@ -262,7 +261,11 @@ func (b *bench) touch(dir, object string) {
 		log.Fatalf("%s holds no body", object)
 	}
 	text = slices.Insert(text, bodies[len(bodies)-1][1], []byte(".reg .b32 %touched;\nmov.b32 %touched, %clock;\n")...)
-	machine.Check(os.WriteFile(filepath.Join(dir, "touched.ptx"), text, 0o666))
+	module, fatbin := filepath.Join(dir, "touched.ptx"), filepath.Join(dir, "touched.fatbin")
+	machine.Check(os.WriteFile(module, text, 0o666))
+	recorded := append([]string{"--compile-only"}, slices.DeleteFunc(slices.Clone(p.flags), func(flag string) bool { return !strings.HasPrefix(flag, "-maxrregcount") })...)
+	machine.Must(dir, b.tools["fatbinary"], "-64", "--create="+fatbin, "--device-c", "--cmdline="+strings.Join(recorded, " "), "--image3=kind=ptx,sm="+p.gpu()+",file="+module)
+	return fatbin
 }
 
 // look adds a way to a result, with what its cubin holds if there is no error.

@@ -105,7 +105,7 @@ func checkInlined(t *testing.T, output, module string) {
 		}
 		var file, line int
 		fmt.Sscan(place, &file, &line)
-		if own := fmt.Sprintf(".loc %d %d 1", file-1, line); !written && strings.Index(module, own) >= 0 &&
+		if own := fmt.Sprintf(".loc %d %d 1", file-1, line); !written && strings.Contains(module, own) &&
 			strings.Index(module, own) < strings.Index(module, fmt.Sprintf("inlined_at %d %d 1", file-1, line)) {
 			t.Errorf("no line %s before the one inlined at it:\n%s\nfrom\n%s", place, output, module)
 		}
