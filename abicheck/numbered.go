@@ -81,7 +81,10 @@ func (r *renumbering) part(a, b []byte) bool {
 		for at > 0 && isDigit(a[at-1]) {
 			at--
 		}
-		k := slices.IndexFunc(numberedNames[:], func(name string) bool { return bytes.HasSuffix(a[:at], []byte(name)) })
+		k := slices.IndexFunc(numberedNames[:], func(name string) bool {
+			before, found := bytes.CutSuffix(a[:at], []byte(name))
+			return found && (len(before) == 0 || bytes.IndexByte([]byte(" \t\n["), before[len(before)-1]) >= 0) // not the end of a longer name
+		})
 		p, digits := leadingNumber(a[at:])
 		q, otherDigits := leadingNumber(b[at:])
 		if k < 0 || digits == 0 || otherDigits == 0 {

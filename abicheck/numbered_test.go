@@ -96,6 +96,10 @@ func TestSameNumbered(t *testing.T) {
 		}
 	}
 
+	longer := strings.ReplaceAll(numberedBody, "__local_depot{5}", "my__local_depot{5}")
+	if same, law := compareCopies(t, renumber(longer, 0), renumber(longer, 1)); same || law != "" {
+		t.Errorf("longer names: %v, %s", same, law)
+	}
 	list := strings.NewReplacer(".extern .func ext", ".extern .func ext0();\n.extern .func ext1();\n.extern .func ext", "	ret;", "list: .calltargets ext<2>;\n	ret;").Replace(plain)
 	if _, law := compareCopies(t, list, list); law != "" {
 		t.Errorf("a list of targets: %s", law)

@@ -126,10 +126,6 @@ func contents(t *resolve.Table, at resolve.DeclID) content {
 
 func (c content) uses() []ptx.Use { return c.f.Uses[c.decl.FirstUse:c.decl.EndUse] }
 
-func (c content) namesNothingLocal(t *resolve.Table) bool {
-	return !slices.ContainsFunc(c.uses(), func(u ptx.Use) bool { return t.Of(object.ID{File: c.file, Name: u.Name}) == resolve.None })
-}
-
 // LocalNames maps each name that one body declares to its name in another. Only the
 // first of several with one spelling counts, as for ptxas, and registers do not
 // count.
