@@ -31,7 +31,11 @@ func MendClang(cubin []byte) []byte {
 		return cubin
 	}
 	cubin = bytes.Clone(cubin)
-	entry := func(i int) []byte { return cubin[table.Offset+uint64(i+1)*elf.Sym64Size:] } // Symbols leaves out the first
+	entries, ok := span(cubin, table.Offset, table.FileSize)
+	if !ok || len(entries) < (len(symbols)+1)*elf.Sym64Size { // a compressed table
+		return cubin
+	}
+	entry := func(i int) []byte { return entries[(i+1)*elf.Sym64Size:] } // Symbols leaves out the first
 	twins := map[string]int{}
 	var array elf.Symbol
 	for i, s := range symbols {

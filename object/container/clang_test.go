@@ -2,6 +2,9 @@ package container
 
 import (
 	"bytes"
+	"compress/zlib"
+	"debug/elf"
+	"encoding/binary"
 	"testing"
 
 	"ptxlink/internal/oracles"
@@ -34,9 +37,41 @@ func TestMendClang(t *testing.T) {
 	if &MendClang(oracles.LeastCubin)[0] != &oracles.LeastCubin[0] {
 		t.Error("a cubin without a fault is copied")
 	}
+	if compressed := compressSymbols(t, cubin); !bytes.Equal(MendClang(compressed), compressed) {
+		t.Error("a cubin with a compressed table of symbols is changed")
+	}
 	for at := range cubin {
 		damaged := bytes.Clone(cubin)
 		damaged[at] ^= 0xff
 		MendClang(damaged)
 	}
+}
+
+// compressSymbols returns a cubin whose table of symbols is compressed, as no tool writes it.
+func compressSymbols(t *testing.T, cubin []byte) []byte {
+	t.Helper()
+	f, err := OpenCubin(cubin)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for i, s := range f.Sections {
+		if s.Type != elf.SHT_SYMTAB {
+			continue
+		}
+		data, _ := span(cubin, s.Offset, s.FileSize)
+		out := bytes.NewBuffer(bytes.Clone(cubin))
+		binary.Write(out, le, elf.Chdr64{Type: uint32(elf.COMPRESS_ZLIB), Size: s.Size, Addralign: 1})
+		w := zlib.NewWriter(out)
+		w.Write(data)
+		w.Close()
+		compressed := out.Bytes()
+		header := compressed[le.Uint64(cubin[40:])+uint64(i)*uint64(le.Uint16(cubin[58:])):]
+		le.PutUint64(header[8:], uint64(elf.SHF_COMPRESSED))
+		le.PutUint64(header[24:], uint64(len(cubin)))
+		le.PutUint64(header[32:], uint64(len(compressed)-len(cubin)))
+		return compressed
+	}
+	t.Fatal("no symbols")
+	return nil
 }

@@ -11,9 +11,13 @@ func FuzzCubin(f *testing.F) {
 	f.Add(oracles.LeastCubin)
 	if _, ok := oracles.Find("ptxas"); ok {
 		f.Add(oracles.Assemble(f, "ptxas", "sm_80", []byte(".version 7.8\n.target sm_80\n.address_size 64\n.extern .func f();\n.visible .global .u32 a = 1;\n.visible .entry k(.param .u64 p, .param .align 8 .b8 q[24]) { call f; ret; }\n"), "-c"))
+		f.Add(oracles.Assemble(f, "ptxas", "sm_80", []byte(".version 7.8\n.target sm_80\n.address_size 64\n.extern .global .u32 _Z1x;\n.visible .global .u32 _Z1x__static__1;\n.extern .func g();\n.global .u64 __clang_gpu_used_external[1] = {g};\n.visible .entry k() { .reg .u64 r; mov.u64 r, _Z1x; st.global.u64 [r], r; ret; }\n"), "-c"))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, c := range contents("a.cubin", data, Options{MaxSize: 1 << 20}) {
+			if n := len(MendClang(c)); n != len(c) {
+				t.Errorf("%d bytes, mended %d", len(c), n)
+			}
 			list, err := Cubin{Data: c}.AllSymbols()
 			params := 0
 			for _, s := range list {
