@@ -32,7 +32,8 @@ func Refuse(name string, err error, log *diag.Log) {
 func otherGPU(err error, arch string) {
 	var fault *container.Error
 	gpu, ok := ParseGPU(arch)
-	if !ok || !errors.As(err, &fault) || len(fault.Cubins) == 0 {
+	number, machine := strings.CutPrefix(arch, "sm_")
+	if !ok || !machine || !errors.As(err, &fault) || len(fault.Cubins) == 0 {
 		return
 	}
 	for _, target := range fault.Cubins {
@@ -40,7 +41,6 @@ func otherGPU(err error, arch string) {
 			return
 		}
 	}
-	number := strings.TrimPrefix(arch, "sm_")
 	fault.Text += "; none of it runs on " + arch
 	fault.Help = fmt.Sprintf("compile it for %s: -gencode arch=compute_%s,code=[%[1]s,compute_%[2]s] (nvcc) or --offload-arch=%[1]s (clang)", arch, number)
 }
