@@ -210,10 +210,10 @@ func (t *lineTable) addExact(files []ownFile) {
 // alone reports whether the edits of the lines in a span do not depend on the lines in front of
 // them in the output.
 func (l *lineTable) alone(file int32, span diag.Span) bool {
-	return !l.warns && (l.written == nil || l.editors[file].Alone(span))
+	return !l.warns && (l.written == nil || l.editors[file].SelfContained(span))
 }
 
-// edits rewrites the .loc and .file directives in a span of one input. If it is not alone, edits
+// edits rewrites the .loc and .file directives in a span of one input. Unless it is alone, edits
 // must be called in the order of the output.
 func (l *lineTable) edits(edits []ptx.Edit, file int32, span diag.Span, alone bool) []ptx.Edit {
 	f, e := l.files[file], l.editors[file]

@@ -33,8 +33,9 @@ const samples = "cuda-samples/Samples/3_CUDA_Features/"
 // programs are the recipes. DIR holds cuda-samples (github.com/NVIDIA/cuda-samples),
 // Quicksilver (github.com/LLNL/Quicksilver), nccl (github.com/NVIDIA/nccl), Gpufit
 // (github.com/gpufit/Gpufit), kokkos (github.com/kokkos/kokkos), nvshmem/examples
-// (github.com/NVIDIA/nvshmem), phantom-fhe (github.com/encryptorion-lab/phantom-fhe), nvshmem-wheel (nvidia-nvshmem-cu12 of PyPI, unpacked) and
-// include (the include directories of nvidia-cuda-cccl-cu12 and nvidia-curand-cu12).
+// (github.com/NVIDIA/nvshmem), phantom-fhe (github.com/encryptorion-lab/phantom-fhe),
+// nvshmem-wheel (nvidia-nvshmem-cu12 of PyPI, unpacked) and include (the include
+// directories of nvidia-cuda-cccl-cu12 and nvidia-curand-cu12).
 var programs = []program{
 	{name: "Quicksilver", dir: "Quicksilver/src",
 		prepare: `printf '#define GIT_VERS "0"\n' >git_vers.hh; printf '#define GIT_HASH "0"\n' >git_hash.hh`,

@@ -14,8 +14,8 @@ import (
 // Program is a linked module with its graph. Its methods may be called concurrently.
 type Program struct {
 	*ptx.Module
-	// define has the definition of each name, as an index of Decls; -1 if there is none.
-	// The name of an alias has the definition of its target.
+	// define maps each name to the index of its definition in Decls, or -1. An alias is
+	// mapped to the definition of its target.
 	define    []int32
 	functions []int32 // definitions of functions and entries, in order
 	cost      []int64 // by declaration

@@ -71,9 +71,9 @@ func (e *LineEditor) add(first, end int) {
 	e.Written.later = append(e.Written.later, writtenLines{e, first, end})
 }
 
-// Alone reports whether each line that a line of a span is inlined at comes before it in the
+// SelfContained reports whether each line that a line of a span is inlined at comes before it in the
 // span. No line is then repeated, whatever is in the output.
-func (e *LineEditor) Alone(span diag.Span) bool {
+func (e *LineEditor) SelfContained(span diag.Span) bool {
 	first, end := e.Module.LocsIn(span)
 	locs := e.Module.Locs[first:end]
 	if !slices.ContainsFunc(locs, func(loc Loc) bool { return loc.Inlining != nil }) {
@@ -99,7 +99,7 @@ func (e *LineEditor) Alone(span diag.Span) bool {
 	return true
 }
 
-// Edits adds the edits of the lines in a span that is alone, or any if Written is nil.
+// Edits adds the edits of the lines in a span that is self-contained, or any if Written is nil.
 func (e *LineEditor) Edits(edits []Edit, span diag.Span) []Edit {
 	first, end := e.Module.LocsIn(span)
 	edits = slices.Grow(edits, 2*(end-first))
@@ -114,7 +114,7 @@ func (e *LineEditor) Edits(edits []Edit, span diag.Span) []Edit {
 // the order of the output.
 func (e *LineEditor) Next(edits []Edit, span diag.Span) []Edit {
 	first, end := e.Module.LocsIn(span)
-	if e.Written == nil || e.Alone(span) {
+	if e.Written == nil || e.SelfContained(span) {
 		if e.Written != nil {
 			e.add(first, end)
 		}

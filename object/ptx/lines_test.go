@@ -18,7 +18,7 @@ func (o otherFiles) FileIndex(index int64) (int64, bool)         { return index 
 func (o otherFiles) InlinedLabel(l *Loc) (label string, ok bool) { return "", l.Addend == 0 }
 
 // TestLineEditor edits the lines of random modules in two ways: all bodies in order, and those
-// first that are alone. The edits are the same, and in the output each line that others are
+// first that are self-contained. The edits are the same, and in the output each line that others are
 // inlined at comes before them, if it is in the module.
 func TestLineEditor(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
@@ -55,7 +55,7 @@ func TestLineEditor(t *testing.T) {
 			span := m.Decls[i].Body
 			want := inOrder.Next(nil, span)
 			var got []Edit
-			if mixed.Alone(span) {
+			if mixed.SelfContained(span) {
 				got = mixed.Edits(nil, span)
 				mixed.Add(span)
 				alone++
@@ -84,7 +84,7 @@ func TestLineEditor(t *testing.T) {
 		checkInlined(t, output, text.String())
 	}
 	if alone < 1000 || repeated < 100 {
-		t.Errorf("%d bodies alone, %d lines repeated", alone, repeated)
+		t.Errorf("%d self-contained bodies, %d lines repeated", alone, repeated)
 	}
 }
 
