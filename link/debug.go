@@ -34,9 +34,8 @@ type debugSections struct {
 
 // debugName is a name in a debug section and its meaning.
 type debugName struct {
-	name     string
-	in       resolve.DeclID // the function of the file that first declares it, if Decl is not negative
-	declared int32          // where
+	decl     int32 // the function of the file that first declares it, or -1
+	declared int32 // where
 
 	symbol object.ID // at module scope, if index is -1; the function of a name that is gone
 	index  int32     // in lookedUp: a name inside a function
@@ -72,7 +71,7 @@ func newDebugSections(ctx context.Context, t *resolve.Table, o Options, log *dia
 	d.names, d.others, d.bodies = map[int32][]debugName{}, map[resolve.LocalName]int32{}, map[resolve.DeclID]sameBody{}
 	names := make([][]debugName, len(d.files))
 	parallel.Each(ctx, len(d.files), o.Jobs, func(i int) string { return "debug information of " + t.Files[d.files[i]].Name }, func(i int) {
-		names[i] = namesIn(t.Files[d.files[i]], d.files[i])
+		names[i] = namesIn(t.Files[d.files[i]])
 		t.Files[d.files[i]].DropText()
 	})
 	if err := ctx.Err(); err != nil {
@@ -127,15 +126,15 @@ func sectionEnds(t *resolve.Table, log *diag.Log) {
 }
 
 // namesIn returns the names in the sections of a file.
-func namesIn(f *object.File, file int32) []debugName {
+func namesIn(f *object.File) []debugName {
 	list := make([]debugName, len(f.SectionNames()))
-	for i, name := range f.SectionNames() {
-		list[i] = debugName{name: name, in: resolve.DeclID{File: file, Decl: -1}, index: -1, listed: -1}
+	for i := range list {
+		list[i] = debugName{decl: -1, index: -1, listed: -1}
 	}
 	// ptxas uses the first function that declares a name.
 	resolve.SectionLocals(f, func(decl, name, off int32) {
-		if n := &list[name]; n.in.Decl < 0 {
-			n.in.Decl, n.declared = decl, off
+		if n := &list[name]; n.decl < 0 {
+			n.decl, n.declared = decl, off
 		}
 	})
 	return list
@@ -151,30 +150,30 @@ func namesIn(f *object.File, file int32) []debugName {
 //     the function that was kept is used instead.
 func (d *debugSections) lookUp(file, number int32) {
 	f, n := d.t.Files[file], &d.names[file][number]
-	hash := f.SectionNameHash(number)
-	if id, ok := f.LookupHashed(hash, n.name); ok {
+	spelling, in := f.SectionNames()[number], resolve.DeclID{File: file, Decl: n.decl}
+	if id, ok := f.LookupHashed(f.SectionNameHash(number), spelling); ok {
 		n.fate, n.symbol = debuginfo.Kept, object.ID{File: file, Name: id}
 		if s := d.t.Of(n.symbol); s != resolve.None && !d.t.Symbols[s].Defined() && !d.t.Symbols[s].Open || !d.t.Kept(n.symbol) {
 			n.fate, n.symbol.File = debuginfo.Gone, -1
 		}
 		return
 	}
-	if n.in.Decl < 0 {
+	if n.decl < 0 {
 		return // unknown
 	}
-	if d.t.LiveDecl(n.in) {
+	if d.t.LiveDecl(in) {
 		n.fate, n.index = debuginfo.Kept, d.own(file, number)
 		return
 	}
-	same := d.bodyInPlaceOf(n.in)
+	same := d.bodyInPlaceOf(in)
 	name := ""
 	if same.names != nil {
-		name = same.names.Of(n.name)
+		name = same.names.Of(spelling)
 	}
 	if name == "" {
 		n.fate, n.symbol.File = debuginfo.Gone, -1
 		if same.known {
-			n.symbol = object.ID{File: file, Name: f.Decls[n.in.Decl].Name}
+			n.symbol = object.ID{File: file, Name: f.Decls[n.decl].Name}
 		}
 		return
 	}
@@ -183,12 +182,13 @@ func (d *debugSections) lookUp(file, number int32) {
 
 // own returns the index in lookedUp of a name of a file, and adds it if it is new.
 func (d *debugSections) own(file, number int32) int32 {
-	n := &d.names[file][number]
+	f, n := d.t.Files[file], &d.names[file][number]
 	if n.listed < 0 {
 		n.listed = int32(len(d.lookedUp))
+		name := f.SectionNames()[number]
 		d.lookedUp = append(d.lookedUp, resolve.LocalName{
-			DeclID: n.in, Name: n.name, Hash: d.t.Files[file].SectionNameHash(number),
-			Declared: diag.Span{Off: n.declared, Len: int32(len(n.name))},
+			DeclID: resolve.DeclID{File: file, Decl: n.decl}, Name: name, Hash: f.SectionNameHash(number),
+			Declared: diag.Span{Off: n.declared, Len: int32(len(name))},
 		})
 	}
 	return n.listed
@@ -197,7 +197,7 @@ func (d *debugSections) own(file, number int32) int32 {
 // list returns the index in lookedUp of a name in any function, and adds it if it is new.
 func (d *debugSections) list(l resolve.LocalName) int32 {
 	f := d.t.Files[l.File]
-	if i := f.SectionNameHashed(l.Hash, l.Name); i >= 0 && d.names[l.File][i].in == l.DeclID {
+	if i := f.SectionNameHashed(l.Hash, l.Name); i >= 0 && d.names[l.File][i].decl == l.Decl {
 		return d.own(l.File, i)
 	}
 	index, ok := d.others[l]
@@ -224,10 +224,10 @@ func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 // module returns a file as package debuginfo reads it. If names is nil, it keeps the
 // names of the input.
 func (d *debugSections) module(file int32, names *resolve.Names) *debuginfo.Module {
-	list := d.names[file]
-	return &debuginfo.Module{File: d.t.Files[file], Lines: d.lines, Name: func(number int32) (string, debuginfo.Fate) {
+	f, list := d.t.Files[file], d.names[file]
+	return &debuginfo.Module{File: f, Lines: d.lines, Name: func(number int32) (string, debuginfo.Fate) {
 		n := &list[number]
-		name := n.name
+		name := f.SectionNames()[number]
 		if names != nil && n.fate != debuginfo.Unknown {
 			name = n.output(names)
 		}
@@ -343,11 +343,11 @@ func (pl *planner) sections(debug *mergedDebug) {
 		return
 	}
 	f := pl.table.Files[debug.verbatim]
-	names := pl.debug.names[debug.verbatim]
+	list, spellings := pl.debug.names[debug.verbatim], f.SectionNames()
 	for _, s := range f.Sections {
 		var edits []ptx.Edit
 		for _, ref := range s.Refs {
-			if n := &names[ref.Name]; n.fate == debuginfo.Kept && n.output(pl.names) != n.name {
+			if n := &list[ref.Name]; n.fate == debuginfo.Kept && n.output(pl.names) != spellings[ref.Name] {
 				edits = append(edits, ptx.Edit{Span: ref.Span, Text: n.output(pl.names)})
 			}
 		}

@@ -17,7 +17,7 @@ import (
 func (r *renamer) debugNames(lookedUp []LocalName) {
 	spellings := r.spellings(lookedUp)
 	plain := r.searched(lookedUp, spellings)
-	r.local = make([]string, len(lookedUp))
+	r.local, r.debugRenames = make([]string, len(lookedUp)), make([]int32, 0, len(lookedUp))
 	for i, l := range lookedUp {
 		r.local[i] = l.Name
 		s := &spellings.list[spellings.of[i]]

@@ -48,7 +48,7 @@ type Module struct {
 // isGone reports whether a fixup, which may be nil, names something in a dropped
 // body.
 func (m *Module) isGone(f *ptx.Fixup) bool {
-	if f == nil || f.Section != "" {
+	if f == nil || f.Name < 0 {
 		return false
 	}
 	_, fate := m.Name(f.Name)
@@ -221,22 +221,22 @@ func (m *Module) read(ctx context.Context) *ptx.Error {
 		// tables of methods have another number here, or are not in the code. ptxas
 		// writes address 0 for them.
 		data.Fixups = slices.DeleteFunc(data.Fixups, func(f ptx.Fixup) bool {
-			if f.Section == "" {
+			if f.Name >= 0 {
 				_, fate := m.Name(f.Name)
-				return fate == Unknown && strings.HasPrefix(f.Symbol, "__unnamed_")
+				return fate == Unknown && strings.HasPrefix(f.Target, "__unnamed_")
 			}
-			return m.sections[f.Section] == nil && !strings.HasPrefix(f.Section, ".debug_")
+			return m.sections[f.Target] == nil && !strings.HasPrefix(f.Target, ".debug_")
 		})
 		for _, f := range data.Fixups {
-			to := m.sections[f.Section]
+			to := m.sections[f.Target]
 			switch {
-			case f.Section == "":
+			case f.Name >= 0:
 				if _, fate := m.Name(f.Name); fate == Unknown {
-					return &ptx.Error{Span: f.Span, Text: fmt.Sprintf("nothing in the module is called %s", f.Symbol)}
+					return &ptx.Error{Span: f.Span, Text: fmt.Sprintf("nothing in the module is called %s", f.Target)}
 				}
-			case f.Section == ".debug_line": // ptxas writes it
+			case f.Target == ".debug_line": // ptxas writes it
 			case to == nil:
-				return &ptx.Error{Span: f.Span, Text: "the module has no section " + f.Section}
+				return &ptx.Error{Span: f.Span, Text: "the module has no section " + f.Target}
 			case f.Addend > int64(len(to.Bytes)):
 				return &ptx.Error{Span: f.Span, Text: f.String() + " lies outside its section"}
 			}
@@ -275,5 +275,5 @@ func (m *Module) String(label string, addend int64) (expression string, ok bool)
 	if end := int64(len(l.data.Bytes)); !ok || addend < 0 || addend > end-offset {
 		return "", false
 	}
-	return ptx.Fixup{Section: ".debug_str", Addend: l.at(offset + addend)}.String(), true
+	return ptx.Fixup{Target: ".debug_str", Name: -1, Addend: l.at(offset + addend)}.String(), true
 }

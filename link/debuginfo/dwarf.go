@@ -84,7 +84,7 @@ type unitReader struct {
 	info       *ptx.Data
 	tables     *dies.Tables
 	fixups     fixups
-	references []unitReference // memory for those of a unit
+	references []unitReference // memory for those of a unit to later entries
 }
 
 // readUnits reads all units of .debug_info or .debug_types.
@@ -114,7 +114,7 @@ func (r *unitReader) unit(off int64) (*unit, *dies.Error) {
 	d := u.Entries()
 	offset := u.AbbrevOffset()
 	if f := r.fixups.find(u.AbbrevAt); f != nil {
-		if offset = f.Addend; f.Section != ".debug_abbrev" {
+		if offset = f.Addend; f.Section() != ".debug_abbrev" {
 			d.Fail("the unit takes its abbreviations from %s", f)
 			return nil, d.Err
 		}
@@ -143,7 +143,7 @@ func (r *unitReader) unit(off int64) (*unit, *dies.Error) {
 		for i := range d.Attrs {
 			if a := &d.Attrs[i]; a.IsUnitRef() {
 				u.changing++
-				if r.fixups.find(a.Off) == nil {
+				if r.fixups.find(a.Off) == nil && !u.hasDIE(a.Value) { // it may come later
 					r.references = append(r.references, unitReference{a.Off, a.Value})
 				}
 			}
@@ -169,7 +169,7 @@ type unitReference struct {
 // isCancelled reports whether the context has ended. It asks only for some n.
 func isCancelled(ctx context.Context, n int) bool { return n%4096 == 0 && ctx.Err() != nil }
 
-// hasDIE reports whether a DIE starts at an offset from the start of the unit.
+// hasDIE reports whether a DIE that was read starts at an offset from the start of the unit.
 func (u *unit) hasDIE(off uint64) bool {
 	return off < uint64(u.End-u.Off) && u.starts[off/64]&(1<<(off%64)) != 0
 }

@@ -172,7 +172,7 @@ func (m *Module) index(l *layout) bool {
 		}
 		unitAt, kind := int64(le.Uint32(b[at+6:])), number
 		if f := l.fixupAt(at + 6); f != nil {
-			if f.Section != ".debug_info" || f.Width != 4 {
+			if f.Section() != ".debug_info" || f.Width != 4 {
 				return false
 			}
 			unitAt, kind = f.Addend, unitOffset

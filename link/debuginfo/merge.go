@@ -94,18 +94,18 @@ func (w *merger) place() {
 // translate turns a fixup of the module into an address in the output. ok is false if its
 // target is gone.
 func (m *Module) translate(f *ptx.Fixup) (to target, ok bool) {
-	to = target{section: f.Section, addend: f.Addend, width: int(f.Width)}
-	switch f.Section {
+	to = target{name: f.Target, addend: f.Addend, width: int(f.Width)}
+	switch section := f.Section(); section {
 	case "":
 		name, fate := m.Name(f.Name)
 		if fate != Kept || name == "" {
 			return to, false
 		}
-		to.symbol = name
+		to.name = name
 	case ".debug_abbrev", ".debug_line":
 		to.addend = 0
 	default:
-		l := m.layouts[f.Section]
+		l := m.layouts[section]
 		if l == nil {
 			return to, false
 		}

@@ -45,8 +45,16 @@ type dataSink struct{ ptx.Data }
 func (s *dataSink) bytes(b []byte) { s.Bytes = append(s.Bytes, b...) }
 
 func (s *dataSink) address(to target) {
-	s.Fixups = append(s.Fixups, ptx.Fixup{Offset: int64(len(s.Bytes)), Width: int32(to.width), Section: to.section, Symbol: to.symbol, Addend: to.addend})
+	s.Fixups = append(s.Fixups, ptx.Fixup{Offset: int64(len(s.Bytes)), Width: int32(to.width), Target: to.name, Name: numbered(to.name), Addend: to.addend})
 	s.Bytes = append(s.Bytes, make([]byte, to.width)...)
+}
+
+// numbered returns a number for a name: -1 for a section.
+func numbered(name string) int32 {
+	if strings.HasPrefix(name, ".") {
+		return -1
+	}
+	return 0
 }
 
 // mergedData is Merge with another kind of result.
@@ -68,7 +76,7 @@ func textOf(s ptx.Data) string {
 	at := int64(0)
 	for _, f := range s.Fixups {
 		out.bytes(s.Bytes[at:f.Offset])
-		out.address(target{f.Section, f.Symbol, f.Addend, int(f.Width)})
+		out.address(target{f.Target, f.Addend, int(f.Width)})
 		at = f.Offset + int64(f.Width)
 	}
 	out.bytes(s.Bytes[at:])
@@ -249,9 +257,9 @@ func TestSectionTexts(t *testing.T) {
 	want := ptx.Data{Name: ".debug_info"}
 	for i := range 100_000 {
 		if i%37 == 5 {
-			f := ptx.Fixup{Offset: int64(len(want.Bytes)), Width: int32(4 + i%2*4), Section: ".debug_str", Addend: int64(i)}
+			f := ptx.Fixup{Offset: int64(len(want.Bytes)), Width: int32(4 + i%2*4), Target: ".debug_str", Name: -1, Addend: int64(i)}
 			if i%3 == 0 {
-				f.Section, f.Symbol, f.Addend = "", "kept", 0
+				f.Target, f.Name, f.Addend = "kept", 0, 0
 			}
 			want.Fixups = append(want.Fixups, f)
 			want.Bytes = append(want.Bytes, make([]byte, f.Width)...)
@@ -264,7 +272,7 @@ func TestSectionTexts(t *testing.T) {
 		t.Fatal(err.Text)
 	}
 	for i := range got.Fixups {
-		got.Fixups[i].Span, got.Fixups[i].Name = diag.Span{}, 0
+		got.Fixups[i].Span = diag.Span{}
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("data (-) and what is read of its text (+):\n%s", d)
@@ -349,17 +357,17 @@ func TestMergeFixups(t *testing.T) {
 		dropped string
 		attrs   int // kept
 	}{
-		"kept":         {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}, {Offset: 20, Width: 8, Symbol: "kept"}}, "", 2},
-		"gone":         {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}, {Offset: 20, Width: 8, Symbol: "gone"}}, "", 2},
-		"table":        {[]byte{constValue, dies.FormData16}, nil, []ptx.Fixup{{Offset: 6, Width: 4, Symbol: "kept"}}, "the unit takes its abbreviations from kept", 0},
-		"file":         {[]byte{constValue, dies.FormData4, byte(dwarf.AttrDeclFile), dies.FormData4, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
-		"lines":        {[]byte{constValue, dies.FormData4, byte(dwarf.AttrStmtList), dies.FormSecOffset, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
-		"outside":      {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 29}}, ".debug_info+29 lies outside its section", 0},
-		"its end":      {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Section: ".debug_info", Addend: 28}}, "", 2},
-		"second start": {[]byte{byte(dwarf.AttrLowpc), dies.FormUdata, byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData4, constValue, dies.FormData2, constValue, dies.FormData1}, nil, []ptx.Fixup{{Offset: 13, Width: 8, Symbol: "moved"}}, "", 5},
-		"LEB128":       {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddrx, constValue, dies.FormData4, constValue, dies.FormData2}, []byte{0x80, 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 3},
-		"block":        {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormBlock1, constValue, dies.FormData4}, []byte{3}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
-		"string":       {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormString, constValue, dies.FormData4}, []byte{'a', 'b', 'c', 0}, []ptx.Fixup{{Offset: 12, Width: 8, Symbol: "gone"}}, "", 2},
+		"kept":         {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Target: "kept"}, {Offset: 20, Width: 8, Target: "kept"}}, "", 2},
+		"gone":         {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddr}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Target: "gone"}, {Offset: 20, Width: 8, Target: "gone"}}, "", 2},
+		"table":        {[]byte{constValue, dies.FormData16}, nil, []ptx.Fixup{{Offset: 6, Width: 4, Target: "kept"}}, "the unit takes its abbreviations from kept", 0},
+		"file":         {[]byte{constValue, dies.FormData4, byte(dwarf.AttrDeclFile), dies.FormData4, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Target: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
+		"lines":        {[]byte{constValue, dies.FormData4, byte(dwarf.AttrStmtList), dies.FormSecOffset, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 12, Width: 8, Target: "kept"}}, "the merge would cut the address kept at byte 12 of .debug_info", 0},
+		"outside":      {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Target: ".debug_info", Name: -1, Addend: 29}}, ".debug_info+29 lies outside its section", 0},
+		"its end":      {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData8}, nil, []ptx.Fixup{{Offset: 20, Width: 8, Target: ".debug_info", Name: -1, Addend: 28}}, "", 2},
+		"second start": {[]byte{byte(dwarf.AttrLowpc), dies.FormUdata, byte(dwarf.AttrLowpc), dies.FormAddr, constValue, dies.FormData4, constValue, dies.FormData2, constValue, dies.FormData1}, nil, []ptx.Fixup{{Offset: 13, Width: 8, Target: "moved"}}, "", 5},
+		"LEB128":       {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormAddrx, constValue, dies.FormData4, constValue, dies.FormData2}, []byte{0x80, 0}, []ptx.Fixup{{Offset: 12, Width: 8, Target: "gone"}}, "", 3},
+		"block":        {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormBlock1, constValue, dies.FormData4}, []byte{3}, []ptx.Fixup{{Offset: 12, Width: 8, Target: "gone"}}, "", 2},
+		"string":       {[]byte{byte(dwarf.AttrLowpc), dies.FormAddr, byte(dwarf.AttrHighpc), dies.FormString, constValue, dies.FormData4}, []byte{'a', 'b', 'c', 0}, []ptx.Fixup{{Offset: 12, Width: 8, Target: "gone"}}, "", 2},
 	} {
 		abbrev := append(append([]byte{1, 0x11, 0}, test.specs...), 0, 0, 0)
 		info := append([]byte{24, 0, 0, 0, 4, 0, 0, 0, 0, 0, 8, 1}, make([]byte, 16)...)
@@ -513,22 +521,22 @@ func fuzzFixups(b []byte) (fixups []ptx.Fixup) {
 		f := ptx.Fixup{Offset: int64(at), Width: 8}
 		switch b[at] {
 		case 170, 171:
-			f.Symbol = "kept"
+			f.Target = "kept"
 		case 187, 188:
-			f.Symbol = "gone"
+			f.Target = "gone"
 		case 204, 205:
-			f.Section = ".debug_info"
+			f.Target, f.Name = ".debug_info", -1
 		case 221, 222:
-			f.Section = ".debug_loc"
+			f.Target, f.Name = ".debug_loc", -1
 		}
 		if b[at]%17 == 1 { // 171, 188, 205, 222
 			f.Width = 4
 		}
-		if f.Symbol == "" && f.Section == "" || at+int(f.Width) > len(b) {
+		if f.Target == "" || at+int(f.Width) > len(b) {
 			at++
 			continue
 		}
-		if f.Section != "" {
+		if f.Name < 0 {
 			f.Addend = int64(b[at+1])
 		}
 		fixups = append(fixups, f)
@@ -543,7 +551,7 @@ func checkFixups(merged []ptx.Data) error {
 	for _, s := range merged {
 		at := int64(0)
 		for _, f := range s.Fixups {
-			if f.Offset < at || f.Width != 4 && f.Width != 8 || f.Addend < 0 || f.Section == "" && f.Symbol == "" {
+			if f.Offset < at || f.Width != 4 && f.Width != 8 || f.Addend < 0 || f.Target == "" {
 				return fmt.Errorf("%s: the fixup %s of %d bytes at byte %d, where byte %d is the next", s.Name, f, f.Width, f.Offset, at)
 			}
 			at = f.Offset + int64(f.Width)

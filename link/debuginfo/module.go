@@ -141,7 +141,7 @@ func (m *Module) attribute(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.E
 	}
 	fixup := l.fixupOf(a)
 	switch {
-	case fixup != nil && fixup.Section != "" && fixup.Section != ".debug_line" && m.layouts[fixup.Section] == nil,
+	case fixup != nil && fixup.Name < 0 && fixup.Target != ".debug_line" && m.layouts[fixup.Target] == nil,
 		fixup == nil && isOffset(a, u.Version) && m.sections[sectionOf(a.At, u.Version)] != nil && m.layouts[sectionOf(a.At, u.Version)] == nil:
 		switch a.At {
 		case dwarf.AttrMacros, attrGNUMacros, dwarf.AttrStrOffsetsBase, dwarf.AttrAddrBase, dwarf.AttrRnglistsBase, dwarf.AttrLoclistsBase: // of no use without the section
@@ -187,7 +187,7 @@ func (m *Module) attribute(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.E
 	switch in := m.layouts[section]; {
 	case fixup != nil:
 		l.direct(a)
-		to, section = fixup.Addend, fixup.Section
+		to, section = fixup.Addend, fixup.Section()
 	case section == ".debug_line":
 		l.direct(a)
 		l.patches = append(l.patches, patch{off: a.Off, end: a.End, size: int32(a.End - a.Off), kind: offset, in: lineTable})
@@ -303,7 +303,7 @@ func (m *Module) bounds(l *layout, u *unit, d *dies.DIE) (low, high *bound) {
 			continue
 		}
 		symbol, fate := "", Kept
-		if f := l.fixupOf(a); f != nil && f.Section == "" {
+		if f := l.fixupOf(a); f != nil && f.Name >= 0 {
 			symbol, fate = m.Name(f.Name)
 		}
 		if a.At == dwarf.AttrLowpc {
@@ -352,7 +352,7 @@ func (m *Module) lastEnd(l *layout, u *unit) (last string) {
 		}
 		for k := range d.Attrs {
 			if a := &d.Attrs[k]; a.At == dwarf.AttrHighpc {
-				if f := l.fixupOf(a); f != nil && f.Section == "" {
+				if f := l.fixupOf(a); f != nil && f.Name >= 0 {
 					if symbol, fate := m.Name(f.Name); fate == Kept {
 						last = symbol
 						break

@@ -207,15 +207,15 @@ func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 		b = appendUint(b, uint64(n), int64(p.size))
 	case unitOffset:
 		if n == 0 {
-			out.address(target{section: p.in.data.Name, width: int(p.size)})
+			out.address(target{name: p.in.data.Name, width: int(p.size)})
 			return
 		}
 		b = appendUint(b, uint64(n), int64(p.size))
 	case offset:
-		out.address(target{section: p.in.data.Name, addend: n, width: int(p.size)})
+		out.address(target{name: p.in.data.Name, addend: n, width: int(p.size)})
 		return
 	case address:
-		out.address(target{symbol: l.texts[p.from-1], width: int(p.size)})
+		out.address(target{name: l.texts[p.from-1], width: int(p.size)})
 		return
 	}
 	out.bytes(b)

@@ -57,10 +57,10 @@ func (r *reading) address(section string, at int64) (name string, fate Fate) {
 	}
 	f, ok := r.symbols[section][at]
 	switch {
-	case !ok || f.Symbol == "":
+	case !ok || f.Name < 0:
 		return fmt.Sprint(binary.LittleEndian.Uint64(r.sections[section].Bytes[at:])), Kept
 	case r.module == nil:
-		return f.Symbol, Kept
+		return f.Target, Kept
 	}
 	return r.module.Name(f.Name)
 }
@@ -187,7 +187,7 @@ func (r *reading) unit(at *readUnitAt, u *unit, d *dwarf.Data) (lines []string) 
 			case a.Form == dies.FormString, a.At == 0x1c:
 				line += string(r.sections[at.section].Bytes[a.Off:a.End])
 			case a.At == dwarf.AttrStmtList:
-				line += r.symbols[at.section][a.Off].Section
+				line += r.symbols[at.section][a.Off].Target
 			default:
 				r.t.Fatalf("attribute %x in form %x (%d)", a.At, a.Form, k)
 			}

@@ -99,8 +99,8 @@ type testBytes struct {
 	fixups []ptx.Fixup
 }
 
-func (b *testBytes) fixup(width int, section, symbol string, addend int64) {
-	b.fixups = append(b.fixups, ptx.Fixup{Offset: int64(len(b.bytes)), Width: int32(width), Section: section, Symbol: symbol, Addend: addend})
+func (b *testBytes) fixup(width int, target string, addend int64) {
+	b.fixups = append(b.fixups, ptx.Fixup{Offset: int64(len(b.bytes)), Width: int32(width), Target: target, Name: numbered(target), Addend: addend})
 	b.bytes = append(b.bytes, make([]byte, width)...)
 }
 
@@ -154,7 +154,7 @@ func (g *generator) module(t *testing.T, name string) *Module {
 		from := len(pubnames.bytes)
 		pubnames.append(0, 0, 0, 0, 2, 0)
 		if u.at == 0 {
-			pubnames.fixup(4, ".debug_info", "", 0)
+			pubnames.fixup(4, ".debug_info", 0)
 		} else {
 			pubnames.bytes = appendUint(pubnames.bytes, uint64(u.at), 4)
 		}
@@ -191,7 +191,7 @@ func (g *generator) unit(b *testBytes, u *testUnit) {
 	b.append(byte(u.version), 0)
 	abbrevs := func() {
 		if g.IntN(2) == 0 {
-			b.fixup(4, ".debug_abbrev", "", 0)
+			b.fixup(4, ".debug_abbrev", 0)
 		} else {
 			b.append(0, 0, 0, 0)
 		}
@@ -347,8 +347,8 @@ func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at dwarf.Attr, 
 		at = dwarf.AttrRanges
 		form = g.offset(b, u, ".debug_ranges", len(g.ranges.bytes))
 		for range g.IntN(4) {
-			g.ranges.fixup(8, "", g.label(), 0)
-			g.ranges.fixup(8, "", g.label(), 0)
+			g.ranges.fixup(8, g.label(), 0)
+			g.ranges.fixup(8, g.label(), 0)
 		}
 		g.ranges.append(make([]byte, 16)...)
 	case 11:
@@ -356,7 +356,7 @@ func (g *generator) attribute(b *testBytes, u *testUnit, k int) (at dwarf.Attr, 
 		if u.version >= 4 {
 			form = dies.FormSecOffset
 		}
-		b.fixup(4, ".debug_line", "", 0)
+		b.fixup(4, ".debug_line", 0)
 	}
 	return at, form, tail
 }
@@ -377,7 +377,7 @@ func (g *generator) label() string {
 
 func (g *generator) offset(b *testBytes, u *testUnit, section string, at int) uint64 {
 	if g.IntN(2) == 0 {
-		b.fixup(4, section, "", int64(at))
+		b.fixup(4, section, int64(at))
 	} else {
 		b.bytes = appendUint(b.bytes, uint64(at), 4)
 	}
@@ -394,15 +394,15 @@ func (g *generator) info(b *testBytes, u *testUnit, at int64) {
 		width = 8
 	}
 	if g.IntN(2) == 0 {
-		b.fixup(width, ".debug_info", "", at)
+		b.fixup(width, ".debug_info", at)
 	} else {
 		b.bytes = appendUint(b.bytes, uint64(at), int64(width))
 	}
 }
 
 func (g *generator) bounds(b *testBytes, _ *testUnit) (at dwarf.Attr, form uint64, tail []byte) {
-	b.fixup(8, "", g.label(), 0)
-	b.fixup(8, "", g.label(), 0)
+	b.fixup(8, g.label(), 0)
+	b.fixup(8, g.label(), 0)
 	return dwarf.AttrLowpc, dies.FormAddr, []byte{byte(dwarf.AttrHighpc), dies.FormAddr}
 }
 
@@ -412,8 +412,8 @@ func (g *generator) list(b *testBytes, u *testUnit) (at dwarf.Attr, form uint64,
 	}
 	form = g.offset(b, u, ".debug_loc", len(g.loc.bytes))
 	for range g.IntN(4) {
-		g.loc.fixup(8, "", g.label(), 0)
-		g.loc.fixup(8, "", g.label(), 0)
+		g.loc.fixup(8, g.label(), 0)
+		g.loc.fixup(8, g.label(), 0)
 		x := g.expression(u, 0)
 		g.loc.bytes = appendUint(g.loc.bytes, uint64(len(x.bytes)), 2)
 		g.loc.join(x)
@@ -475,7 +475,7 @@ func (g *generator) expression(u *testUnit, depth int) (x testBytes) {
 			branches = append(branches, len(x.bytes))
 		case 12:
 			x.append(0x03)
-			x.fixup(8, "", g.label(), 0)
+			x.fixup(8, g.label(), 0)
 		case 13:
 			x.append(0x9e, 3, 0x98, 0xa8, 0x2f)
 		case 14:

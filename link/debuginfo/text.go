@@ -12,11 +12,11 @@ type sink interface {
 	address(to target)
 }
 
-// target is an address in the output, section+addend or symbol+addend.
+// target is an address in the output: that of a section or a symbol, and a number.
 type target struct {
-	section, symbol string
-	addend          int64
-	width           int
+	name   string
+	addend int64
+	width  int
 }
 
 // textSink writes a section as PTX: bytes in lists, and each address on its own line.
@@ -85,14 +85,13 @@ func (t *textSink) endLine() {
 func (t *textSink) address(to target) {
 	t.size += int64(to.width)
 	t.endLine()
-	t.room(len("\t.b64 +9223372036854775807\n") + len(to.section) + len(to.symbol))
+	t.room(len("\t.b64 +9223372036854775807\n") + len(to.name))
 	if to.width == 8 {
 		t.out.WriteString("\t.b64 ")
 	} else {
 		t.out.WriteString("\t.b32 ")
 	}
-	t.out.WriteString(to.section)
-	t.out.WriteString(to.symbol)
+	t.out.WriteString(to.name)
 	if to.addend != 0 {
 		var memory [24]byte
 		t.out.Write(strconv.AppendInt(append(memory[:0], '+'), to.addend, 10))

@@ -292,9 +292,9 @@ func (r *oldSectionReader) resolve() {
 			return
 		}
 		if e.minus < 0 {
-			f := Fixup{Offset: e.offset, Width: int32(e.width), Section: section, Name: -1, Addend: e.addend, Span: e.span}
+			f := Fixup{Offset: e.offset, Width: int32(e.width), Target: section, Name: -1, Addend: e.addend, Span: e.span}
 			if section == "" {
-				f.Symbol, f.Name = names[e.name], e.name
+				f.Target, f.Name = names[e.name], e.name
 			} else if f.Addend += offset; f.Addend < 0 {
 				r.errorAt(e.span, "%s lies outside every section", r.set.m.Src.String(e.span))
 				return
@@ -305,7 +305,7 @@ func (r *oldSectionReader) resolve() {
 			case section != "":
 				r.fill(e, uint64(f.Addend))
 			case r.other != nil:
-				r.fill(e, r.other(f.Symbol, f.Addend))
+				r.fill(e, r.other(f.Target, f.Addend))
 			}
 			continue
 		}

@@ -24,21 +24,26 @@ type Label struct {
 	Span   diag.Span
 }
 
-// Fixup is a location in a section that holds an address: Section+Addend or, if
-// Section is empty, Symbol+Addend.
+// Fixup is a location in a section that holds an address, Target+Addend.
 type Fixup struct {
 	Offset int64
-	// Section names a section: ".debug_abbrev". A label inside a section of the
-	// module is given as that section plus its offset. The section itself may be
+	// Target is a section, ".debug_abbrev", or any other name: a code label, a
+	// module-scope name, a parameter or object of a function. A label inside a section
+	// of the module is given as that section plus its offset. The section itself may be
 	// absent: ptxas writes .debug_line.
-	Section string
-	// Symbol is any other name: a code label, a module-scope name, a parameter
-	// or object of a function. Name is its number in the module (SectionNames).
-	Symbol string
-	Name   int32
+	Target string
+	Name   int32     // the number of Target in the module (SectionNames), or -1 for a section
 	Width  int32     // in bytes: 4 or 8
 	Addend int64     // never negative
 	Span   diag.Span // the whole expression
+}
+
+// Section returns the section that the fixup refers to; "" if it is to another name.
+func (f *Fixup) Section() string {
+	if f.Name < 0 {
+		return f.Target
+	}
+	return ""
 }
 
 // SectionData reads all blocks of a section; there may be none. It accepts the
@@ -268,9 +273,9 @@ func (r *sectionReader) resolve() {
 			return
 		}
 		if e.minus < 0 {
-			f := Fixup{Offset: e.offset, Width: int32(e.width), Section: section, Name: -1, Addend: e.addend, Span: e.span}
+			f := Fixup{Offset: e.offset, Width: int32(e.width), Target: section, Name: -1, Addend: e.addend, Span: e.span}
 			if section == "" {
-				f.Symbol, f.Name = names[e.name], e.name
+				f.Target, f.Name = names[e.name], e.name
 			} else if f.Addend += offset; f.Addend < 0 {
 				r.errorAt(e.span, "%s lies outside every section", r.set.m.Src.String(e.span))
 				return
@@ -281,7 +286,7 @@ func (r *sectionReader) resolve() {
 			case section != "":
 				r.fill(e, uint64(f.Addend))
 			case r.other != nil:
-				r.fill(e, r.other(f.Symbol, f.Addend))
+				r.fill(e, r.other(f.Target, f.Addend))
 			}
 			continue
 		}
@@ -330,7 +335,7 @@ func (r *sectionReader) find(label string) (section string, offset int64) {
 // String returns the resolved expression: .debug_loc+133.
 func (f Fixup) String() string {
 	if f.Addend == 0 {
-		return f.Section + f.Symbol
+		return f.Target
 	}
-	return f.Section + f.Symbol + "+" + strconv.FormatInt(f.Addend, 10)
+	return f.Target + "+" + strconv.FormatInt(f.Addend, 10)
 }

@@ -178,7 +178,7 @@ func FuzzSection(f *testing.F) {
 			last := int64(0)
 			for _, x := range d.Fixups {
 				inText(x.Span)
-				if x.Offset < last || x.Offset+int64(x.Width) > int64(len(d.Bytes)) || x.Addend < 0 || (x.Section == "") == (x.Symbol == "") {
+				if x.Offset < last || x.Offset+int64(x.Width) > int64(len(d.Bytes)) || x.Addend < 0 || x.Target == "" {
 					t.Fatalf("fixup %+v in %d bytes", x, len(d.Bytes))
 				}
 				last = x.Offset + int64(x.Width)
