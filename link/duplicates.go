@@ -45,7 +45,7 @@ func adviseCopies(in inputs, cubins cubins, log *diag.Log) {
 			continue
 		}
 		for _, m := range messages {
-			m.WithHelp(fmt.Sprintf("link one of the two if they are builds of one source, as %s defines all %d names that %s defines; %s", all, n, some, m.Help))
+			m.WithHelp(fmt.Sprintf("link one of the two if they are builds of one source, as %s defines all %d names that %s defines; otherwise %s", all, n, some, m.Help))
 		}
 	}
 }
