@@ -32,6 +32,7 @@ func perByte(s *set, c *command) float64 { return wall(s, c) / float64(s.bytes) 
 
 var ratios = []ratio{
 	{"M: 100 modules, 55 MB", "M", "ptxlink", "cat, time", "M", "cat", wall},
+	{"M, what kernels need", "M", "ptxlink, what kernels need", "cat, time", "M", "cat", wall},
 	{"M, one thread", "M", "ptxlink -j1", "cat, time", "M", "cat", wall},
 	{"M, `-r`", "M", "ptxlink -r", "cat, time", "M", "cat", wall},
 	{"L: 1000 modules, 560 MB", "L", "ptxlink", "cat, time", "L", "cat", wall},

@@ -39,6 +39,7 @@ var makers = []maker{
 	{"M", "100 modules of 550 KB", func(s *set) {
 		inputs := s.link(programM)
 		s.addPtxlink("ptxlink -r", append([]string{"-j2", "-r"}, inputs...)...)
+		s.addNeeded("ptxlink", append([]string{"-j2"}, inputs...)...)
 	}},
 	{"L", "1000 modules of 560 KB", modules(gen.Program{Modules: 1000, Functions: 177, Externs: 216, Size: 560_000})},
 	{"modules", "1000 modules of 55 KB", modules(gen.Program{Modules: 1000, Functions: 17, Externs: 20, Size: 55_000})},
@@ -118,6 +119,11 @@ func (s *set) addLinkers(inputs ...string) {
 func (s *set) addPtxlink(name string, args ...string) {
 	// cat and the other linkers keep everything.
 	s.add(name, append([]string{s.bench.binary, "--no-gc-sections", "-o", out}, args...)...)
+}
+
+// addNeeded adds a link as users call it, which removes what no kernel needs.
+func (s *set) addNeeded(name string, args ...string) {
+	s.add(name+", what kernels need", append([]string{s.bench.binary, "-o", out}, args...)...)
 }
 
 func (s *set) addMarkerLinker(args ...string) {
@@ -275,9 +281,8 @@ func (s *set) assembled() {
 	p.Modules = s.bench.cubins
 	inputs := s.link(p)
 	s.addPtxlink("ptxlink -O1", append([]string{"-j2", "-O1"}, inputs...)...)
-	// As users call it: what no kernel needs goes first.
 	for _, level := range []string{"-O0", "-O1", "-O2"} {
-		s.add("ptxlink "+level+", what kernels need", append([]string{s.bench.binary, "-o", out, "-j2", level}, inputs...)...)
+		s.addNeeded("ptxlink "+level, append([]string{"-j2", level}, inputs...)...)
 	}
 	s.addNvlink(inputs)
 }
