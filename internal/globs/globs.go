@@ -99,12 +99,14 @@ func (l *List) Match(name string) bool { return l.all || l.Rank(name) != None }
 // Drop removes the values that match the name, apart from "*".
 func (l *List) Drop(name string) {
 	delete(l.names, name)
-	for start, patterns := range l.patterns {
-		if patterns = slices.DeleteFunc(patterns, matches(name)); len(patterns) == 0 {
+	if len(l.patterns) == 0 {
+		return
+	}
+	for n := range min(l.longest, len(name)) + 1 {
+		start := name[:n]
+		if l.patterns[start] = slices.DeleteFunc(l.patterns[start], matches(name)); len(l.patterns[start]) == 0 {
 			delete(l.patterns, start)
-			continue
 		}
-		l.patterns[start] = patterns
 	}
 }
 
