@@ -147,10 +147,12 @@ func (b Build) nvlink(ctx context.Context, t *teller, args, names []string, cubi
 	return said, cubin, nil
 }
 
-// nvlinkSays adds the messages of nvlink to a log, at the symbols that they name.
+// nvlinkSays adds the messages of nvlink to a log, at the symbols that they name. nvlink
+// repeats that the size of a kernel's stack is not known for each recursion that it reaches.
 func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 	var lines quota
 	defer func() { noteLeft("nvlink", lines.left, log) }()
+	said := map[string]bool{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if strings.TrimSpace(line) == "" {
@@ -163,9 +165,10 @@ func (b Build) nvlinkSays(t *teller, text string, log *diag.Log) {
 			}
 			continue
 		}
-		if !lines.take(found[1]) {
+		if said[line] || !lines.take(found[1]) {
 			continue
 		}
+		said[line] = true
 		text := "nvlink: " + ourFile().ReplaceAllString(found[2], "")
 		for i := len(t.Cubins) - 1; i >= 0; i-- {
 			text = strings.ReplaceAll(text, objectName(i), diag.Escape(t.Cubins[i].Name))
