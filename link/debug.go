@@ -288,7 +288,8 @@ func (d *debugSections) merge(ctx context.Context, names *resolve.Names, lines *
 }
 
 // warnMixed reports which inputs lose optimisation to the debug information of
-// others: ptxas assembles a module with debug in .target unoptimised as a whole.
+// others: ptxas assembles a module with debug in .target unoptimised as a whole. A module
+// that has debug itself loses nothing, such as rustc's shims of the allocator, without DWARF.
 func warnMixed(files []*object.File, log *diag.Log) {
 	var with *object.File
 	for _, f := range files {
@@ -297,7 +298,7 @@ func warnMixed(files []*object.File, log *diag.Log) {
 		}
 	}
 	for _, f := range files {
-		if f.Debug {
+		if f.Debug || says(f, "debug") {
 			continue
 		}
 		for d := range f.Decls {
