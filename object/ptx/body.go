@@ -23,7 +23,16 @@ func (p *parser) use(span diag.Span) bool {
 
 func (p *parser) useName(off int32, name []byte) bool {
 	id, ok := p.m.moduleName(name)
-	if !ok || p.find(name) >= 0 {
+	if !ok {
+		if label := len(name) > 2 && name[0] == '$' && name[1] == 'L' && class[name[2]] == cDigit; p.gcc && !label && p.find(name) < 0 {
+			if p.early == nil {
+				p.early = map[string]bool{}
+			}
+			p.early[string(name)] = true
+		}
+		return false
+	}
+	if p.find(name) >= 0 {
 		return false
 	}
 	p.m.Padded = p.m.Padded || len(name) != len(p.m.Names[id])

@@ -10,7 +10,9 @@ import (
 // sections, several times faster than Parse. The Module has no parameters, uses,
 // calls or lines, and arrays without a length have no size. Errors in skipped text are not
 // reported.
-func Outline(src *diag.Source) (*Module, *Error) { return read(src, &parser{outline: true}) }
+func Outline(src *diag.Source) (*Module, *Error) {
+	return read(&Module{Src: src}, &parser{outline: true})
+}
 
 // The bytes that start comments, strings and line markers, and those that matter besides:
 // in bodies braces, in initial values parentheses too, which count like braces, and in

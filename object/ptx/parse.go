@@ -14,15 +14,35 @@ import (
 
 // Parse reads one module. The error, if any, is the first in the text; the module
 // then holds the statements before it.
-func Parse(src *diag.Source) (*Module, *Error) { return read(src, &parser{}) }
-
-func read(src *diag.Source, p *parser) (*Module, *Error) {
-	if len(src.Text) >= math.MaxInt32 {
-		return &Module{Src: src}, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
+//
+// gcc -S declares variables and functions of other modules behind the bodies that use them,
+// and leaves it to its assembler to reorder them. Such a module is read again, with the
+// names of all of it.
+func Parse(src *diag.Source) (*Module, *Error) {
+	p := &parser{gcc: bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE"))}
+	m, err := read(&Module{Src: src}, p)
+	if err != nil || p.early == nil || !slices.ContainsFunc(m.Names, func(name string) bool { return p.early[name] }) {
+		return m, err
 	}
-	p.read(&Module{Src: src}, p.module)
-	p.m.percent = p.pct
-	return p.m, p.Err
+	again := &Module{Src: src, around: func(name []byte) (string, bool) {
+		id, ok := m.find(name)
+		if !ok {
+			return "", false
+		}
+		return m.Names[id], true
+	}}
+	again, err = read(again, &parser{pct: m.percent})
+	again.around = nil
+	return again, err
+}
+
+func read(m *Module, p *parser) (*Module, *Error) {
+	if len(m.Src.Text) >= math.MaxInt32 {
+		return m, &Error{Text: "module is 2 GiB or larger", Help: "split it"}
+	}
+	p.read(m, p.module)
+	m.percent = p.pct
+	return m, p.Err
 }
 
 // module reads a whole module.
@@ -155,6 +175,10 @@ type parser struct {
 	pct bool
 	// in is the declaration being parsed, -1 outside.
 	in int32
+	// early are the names that are used and not declared so far, without labels, if gcc
+	// wrote the module.
+	gcc   bool
+	early map[string]bool
 
 	*scratch
 	ranged int64           // variables of all ranges so far
