@@ -1,6 +1,10 @@
 package resolve
 
-import "strings"
+import (
+	"strings"
+
+	"ptxlink/link/diag"
+)
 
 // explanations tell why a well-known symbol is missing, by prefixes of its name; the first
 // match counts. PTX Interoperability 7 lists what device code does not have.
@@ -23,11 +27,23 @@ var explanations = []struct{ prefixes, text string }{
 	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
+	{"GOMP_ GOACC_ __nvptx_", "this is part of the OpenMP and OpenACC runtime of gcc; link its archives with -lgomp -lc -lgcc (docs/from-gcc.md)"},
+	{"__atomic_", "gcc's libatomic.a defines this; link it with -latomic (docs/from-gcc.md)"},
+	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libomptarget.devicertl.a of that clang"},
 }
 
 // stdio holds the C functions that device code does not have. It has only printf,
 // as vprintf.
 var stdio = setOf("printf puts putchar fprintf fputs fputc fwrite fread fopen fclose fflush fscanf scanf sprintf snprintf vsnprintf")
+
+// memory holds the functions of C that compilers call for assignments and comparisons.
+var memory = setOf("memcpy memmove memset memcmp")
+
+// rust reports whether rustc has mangled a name.
+func rust(name string) bool {
+	legacy := len(name) > 20 && strings.HasPrefix(name, "_ZN") && strings.HasPrefix(name[len(name)-20:], "17h") && strings.HasSuffix(name, "E")
+	return legacy || strings.HasPrefix(name, "_R") && diag.Spelling{}.Unmangled(name) != ""
+}
 
 // setOf returns the set of the words of a text.
 func setOf(words string) map[string]bool {
@@ -43,6 +59,9 @@ func setOf(words string) map[string]bool {
 func Explain(name string) string {
 	if stdio[name] {
 		return "printf is the only stdio function in device code; nvcc and clang turn it into vprintf (PTX Interoperability 3 and 7); gcc's libc.a defines the others"
+	}
+	if memory[name] {
+		return "compilers call this function of C; gcc's libc.a defines it (docs/from-gcc.md), and so does compiler_builtins of Rust"
 	}
 	for _, e := range explanations {
 		for prefix := range strings.FieldsSeq(e.prefixes) {

@@ -250,6 +250,10 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		}
 		return
 	}
+	if rust(s.Name) {
+		m.WithHelp("another crate defines it: make ptxlink the linker of rustc, which passes all crates, or compile that crate with --emit asm too (docs/from-rust.md)")
+		return
+	}
 	m.WithHelp("add the module that defines it" + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open"))
 	h.unknown = append(h.unknown, m)
 }
