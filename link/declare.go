@@ -35,7 +35,11 @@ func (pl *planner) header(debug bool) {
 	version, target := h.versionFile, h.arch.file
 	pl.add(emit.Piece{Src: version.Src, Span: diag.Span{Off: version.VersionSpan.Off}, Text: ".version " + h.version.String() + "\n"})
 	pl.add(emit.Piece{Src: target.Src, Span: diag.Span{Off: target.TargetSpan.Off}, Text: ".target " + strings.Join(options, ", ") + "\n"})
-	pl.own(".address_size " + itoa(int64(h.addressSize)) + "\n\n")
+	size := ".address_size " + itoa(int64(h.addressSize)) + "\n\n"
+	if h.version.Less(ptx.Version{Major: 2, Minor: 3}) { // which does not have the directive
+		size = "\n"
+	}
+	pl.own(size)
 }
 
 func (pl *planner) files() {
