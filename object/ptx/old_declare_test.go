@@ -1,6 +1,7 @@
 package ptx
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -32,7 +33,7 @@ func (p *oldParser) functionHeader(d *Decl) (params []Param, results int) {
 	if p.is('(') {
 		params = p.params(params, false)
 	}
-	for p.tok.Kind == Word {
+	for p.tok.Kind == Word && !p.unended(d) {
 		p.attr(d, false)
 	}
 	d.Header = p.from(headerOff)
@@ -47,6 +48,7 @@ func (p *oldParser) declared(start int32, d Decl, params []Param, results int) {
 	switch {
 	case p.is(';'):
 		p.next()
+	case p.unended(&d):
 	case p.is('{'):
 		if d.Linkage == Extern {
 			p.errorAt(d.NameSpan, "drop .extern or the body", "%s is .extern and has a body", p.m.Names[d.Name])
@@ -68,6 +70,12 @@ func (p *oldParser) declared(start int32, d Decl, params []Param, results int) {
 	d.Span = p.from(start)
 	d.EndUse = int32(len(p.m.Uses))
 	p.m.Decls = append(p.m.Decls, d)
+}
+
+func (p *oldParser) unended(d *Decl) bool {
+	w := string(p.text[p.tok.Off:p.tok.End])
+	return d.Kind == Func && p.tok.Kind == Word && (linkageOf(w) != Local ||
+		slices.Contains([]string{".func", ".entry", ".global", ".const", ".shared", ".local", ".tex", ".file", ".section", ".alias"}, w))
 }
 
 // attr reads one directive with its operands: .maxntid 256, 1, 1. Before the result

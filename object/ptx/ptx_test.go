@@ -228,6 +228,7 @@ func FuzzParse(f *testing.F) {
 	f.Add(".global .u32 g; .func f(){ mov.u32 x, . g; mov.b32 {_, x}, 4.g; ld.shared::g.v2.b32 {x, _g}, [g+4]; @!%p ld.v2.f32 %x, [$g]; add.u32 x, %1.g, .g; call: calls.g g; }")
 	f.Add(".global .u32 g[2]; .func f(.param .b32 i[2]){ .reg .u32 r; ld.global.u32 r, g[1]; @p mov.u64 e, g [r + WARP_SZ]; ld.param.b32 r, i[1]; st.u32 g[(1+2)*2], r; mov.u64 e, g/**/[-1]; }")
 	f.Add(".func f(){ mov.u32 %r1, %rd.; }")
+	f.Add(".visible .func f (.param .u32 a)\n.file 1 \"x\"\n.func g () .noreturn .extern .func h\n.entry k ()")
 	f.Add(".func f(.param .b32 a[(]) {} .func g(.param .b32 b[)]) {}")
 	f.Add(".func f(){ mov.u32 %r1, %r2; $: bra $; }")
 	f.Fuzz(func(t *testing.T, text string) {
