@@ -191,8 +191,12 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	t.hear(said, u, log)
 	noteLeft("ptxas", out.Left, log)
 	if how := out.Killed(); how != "" {
+		without := "" // ptxas 12.4 crashes on some locations that LLVM 22 writes for Rust
+		if bytes.Contains(u.text, []byte(".debug_info")) {
+			without = log.With("-S", "; %s drops debug information, which it may have crashed on")
+		}
 		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas was killed by "+how).
-			WithHelp("the program is " + t.Path + "; try another version" + log.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on")
+			WithHelp("the program is " + t.Path + "; try another version" + log.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on" + without)
 		return "", nil, ErrRejected
 	}
 	if log.Errors() > errorsBefore {

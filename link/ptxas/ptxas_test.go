@@ -414,3 +414,17 @@ func octal(data []byte) string {
 	}
 	return b.String()
 }
+
+// TestCrashOnDWARF checks that a crash is reported with the option that removes debug
+// information, if there is any.
+func TestCrashOnDWARF(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	var log diag.Log
+	text := merged + ".section .debug_info { .b8 0 }\n"
+	if _, err := assemble(t.Context(), Options{Arch: "sm_80", Path: fake(t, "kill -SEGV $$")}, []byte(text), origin, &log); !errors.Is(err, ErrRejected) {
+		t.Fatal(err)
+	}
+	if help := log.Messages[0].Help; !strings.HasSuffix(help, "; Options.StripDebug drops debug information, which it may have crashed on") {
+		t.Error(help)
+	}
+}
