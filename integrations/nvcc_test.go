@@ -1,6 +1,7 @@
 package integrations_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -80,6 +81,20 @@ func TestNvcc(t *testing.T) {
 				w.run(w.nvcc, strings.Fields("-dc -gencode arch=compute_80,code=sm_80 extra.cu")...)
 				w.replay("-rdc=true -arch=sm_80 main.cu lib.o extra.o -o mixed", true)
 				w.compare("mixed", 1)
+			})
+			t.Run("cubins", func(t *testing.T) {
+				w := w.in(t)
+				w.write("many.cu", many())
+				for _, options := range []string{
+					"-gencode arch=compute_80,code=[sm_80,sm_86,compute_80]", "-gencode arch=compute_80,code=sm_80 -gencode arch=compute_90,code=[sm_90,compute_90]",
+					"-lineinfo -maxrregcount=64 -arch=sm_80", "-G -arch=sm_80",
+				} {
+					w.clear()
+					w.run(w.nvcc, strings.Fields("-dc "+options+" many.cu main.cu lib.cu")...)
+					w.replay("-dlink "+options+" many.o main.o lib.o -o linked.o", true)
+					w.compare("", 1+strings.Count(options, ",sm_")+strings.Count(options, "-gencode arch=compute_9"))
+					w.sameCode(options)
+				}
 			})
 		})
 	}
@@ -192,7 +207,7 @@ func (w *nvccWorkspace) replay(args string, ok bool) string {
 	return string(out)
 }
 
-// compare compares the results of nvlink and ptxlink. The linked program must hold the
+// compare compares the results of nvlink and ptxlink. The linked program, if any, must hold the
 // latter. links is the number of device links.
 func (w *nvccWorkspace) compare(program string, links int) {
 	w.Helper()
@@ -208,10 +223,36 @@ func (w *nvccWorkspace) compare(program string, links int) {
 		if !slices.Equal(got, want) || len(want) < 6 {
 			w.Errorf("ptxlink: %q\nnvlink: %q", got, want)
 		}
-		if !strings.Contains(readFile(w.T, filepath.Join(w.dir, program)), readFile(w.T, call+"/got.cubin")) {
+		if program != "" && !strings.Contains(readFile(w.T, filepath.Join(w.dir, program)), readFile(w.T, call+"/got.cubin")) {
 			w.Errorf("%s does not hold the cubin of ptxlink", program)
 		}
 	}
+}
+
+// sameCode reports code that differs from nvlink's: that of the cubins in the objects is what
+// ptxlink links where it would assemble each function once.
+func (w *nvccWorkspace) sameCode(options string) {
+	w.Helper()
+	calls, _ := filepath.Glob(filepath.Join(w.dir, "results", "*"))
+	for _, call := range calls {
+		if w.run(w.cuobjdump, "-sass", call+"/got.cubin") != w.run(w.cuobjdump, "-sass", call+"/want.cubin") {
+			w.Errorf("%s: the code differs from nvlink's", options)
+		}
+	}
+}
+
+// many returns a unit of kernels that call one function, which ptxas -c assembles once.
+func many() string {
+	var b strings.Builder
+	b.WriteString("__device__ __noinline__ float series(float x, int n) {\n")
+	for i := range 60 {
+		fmt.Fprintf(&b, "    x = x * %d.5f + sinf(x + n);\n", i)
+	}
+	b.WriteString("    return x;\n}\n")
+	for i := range 8 {
+		fmt.Fprintf(&b, "__global__ void k%d(float *p) { *p = series(*p, %d); }\nvoid go%d(float *p) { k%d<<<1, 1>>>(p); }\n", i, i, i, i)
+	}
+	return b.String()
 }
 
 // symbols returns the kernels and variables in a cubin, sorted.

@@ -54,6 +54,7 @@ var modes = []mode{
 	{"an output of `-dlink` among the objects", "-arch=sm_80 80.o first.o -o app", true},
 	{"`-G`", "-rdc=true -G -arch=sm_80 G.o -o app", true},
 	{"`-lineinfo -maxrregcount=32`", "-rdc=true -lineinfo -maxrregcount=32 -arch=sm_80 line.o -o app", true},
+	{"objects with different options", "-rdc=true -arch=sm_80 main.80.o lib.line.o -o app", true},
 	{"several GPUs, one PTX", "-rdc=true -gencode arch=compute_80,code=[sm_80,sm_86,sm_90,compute_80] 80.o -o app", true},
 	{"`code=compute_80`", "-rdc=true -gencode arch=compute_80,code=compute_80 ptx.o -o app", true},
 	{"a GPU that the objects lack", "-dlink -gencode arch=compute_75,code=sm_75 -gencode arch=compute_80,code=sm_80 80.o -o linked.o", false},

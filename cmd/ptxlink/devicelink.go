@@ -121,7 +121,8 @@ func (j *linkJob) checked() (*link.Result, error) {
 func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error) {
 	o := dlink.Options{Arch: j.options.Arch, MaxInputSize: j.options.MaxInputSize, PTX: !j.cubin() && !j.checkOnly || j.options.Arch == "", Prefer: prefer}
 	log := diag.Log{Spelling: j.spelling}
-	s := dlink.Separate(j.opts.Context, j.options.Inputs, o, &log)
+	given := j.options.Inputs
+	s := dlink.Separate(j.opts.Context, given, o, &log)
 	if err := j.tell(log.Messages, exitLink); err != nil {
 		return false, err
 	}
@@ -159,7 +160,87 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 		}
 	}
 	j.options.Inputs = dlink.Filled(j.options.Inputs)
+	if o.Prefer == dlink.PreferArchived && s.Beside && len(compilers) == 0 {
+		j.taken.own = func() ([]link.Input, dlink.Cubins, []*link.Message) {
+			var log diag.Log
+			o.Prefer = dlink.PreferOwn
+			s := dlink.Separate(j.opts.Context, given, o, &log)
+			return s.Modules, s.Cubins, log.Messages
+		}
+	}
 	return s.Preferred, err
+}
+
+// own returns what finds the cubins that take the place of PTX that would be assembled as separate
+// functions; nil if they are not the code that was linked.
+func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own {
+	read, o := j.taken.own, j.options
+	if read == nil || j.checkOnly || j.assembler.Mode != ptxas.Auto || j.changesCode() {
+		return nil
+	}
+	return func() (own ptxas.Own) {
+		for _, m := range r.Messages {
+			if slices.Contains(changes, m.ID) {
+				own.Missing = "the linked PTX differs, says the warning " + string(m.ID)
+				return own
+			}
+		}
+		rest, all, messages := read()
+		for _, m := range messages {
+			if m.Kind == link.Error {
+				own.Missing = m.Text
+				return own
+			}
+		}
+		inputs, defines, linked := map[string]bool{}, map[string]bool{}, map[string]bool{}
+		for _, in := range rest {
+			inputs[cmp.Or(in.Path, in.Name)] = true
+		}
+		for _, s := range r.Symbols() {
+			defines[s.Module] = true
+		}
+		for _, m := range r.Modules {
+			without := inputs[m.Path]
+			for at, c := range m.Name + ":" { // app.o:__nv_relfatbin is of app.o
+				if c == ':' {
+					linked[m.Name[:at]] = true
+					without = without || inputs[m.Name[:at]]
+				}
+			}
+			if without && defines[m.Name] {
+				own.Missing = m.Name + " has no cubin of its PTX for " + o.Arch
+				return own
+			}
+		}
+		for _, c := range given {
+			linked[c.Name] = true
+		}
+		var symbols []link.Cubin
+		for i, c := range all.List {
+			if linked[c.Name] || !all.Symbols[i].Archived {
+				own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
+			}
+		}
+		if own.Kernels = o.Kernels; len(o.Launched) > 0 {
+			var fits bool
+			if own.Kernels, fits = dlink.Kernels(r, o.Launched, symbols); !fits {
+				own.Missing = "nvlink would keep all their kernels, or choose them for long"
+			}
+		}
+		return own
+	}
+}
+
+// changes are the warnings that the linked PTX differs from that of the inputs.
+var changes = []diag.ID{diag.Align, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped, diag.DebugMixed}
+
+// changesCode reports whether an option asks for other definitions than those of the inputs, or for
+// less than nvlink keeps of them.
+func (j *linkJob) changesCode() bool {
+	o := j.options
+	names := len(o.Undefined) + len(o.RequireDefined) + len(o.Entries) + len(o.Exports) + len(o.Localize) + len(o.AllowUndefined)
+	return names > 0 || !j.compilesTogether() || o.KeepUnused || o.CollectVariables || o.StripDebug || o.WarnUndefined ||
+		o.AllowDuplicates || o.DedupeIdentical || o.Version != ""
 }
 
 // intermediate is code of one kind, and what compiles it.
@@ -347,6 +428,8 @@ type taken struct {
 	// asPTX sets the inputs of the link with PTX in place of the preferred cubins. It is nil if no
 	// cubin is preferred.
 	asPTX func() error
+	// own reads the inputs with PreferOwn. It is nil if no cubin is beside PTX.
+	own func() ([]link.Input, dlink.Cubins, []*link.Message)
 
 	archives []string     // with cubins, LTO-IR and bitcode
 	apart    *link.Result // the link of each unit of LTO-IR, where they were then compiled together

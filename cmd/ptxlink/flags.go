@@ -91,7 +91,7 @@ func newFlags() []cli.Flag {
 		&cli.StringFlag{Name: "ptxas", Category: assembler, Usage: "`PATH` of ptxas (default: $PTXAS, $CUDA_HOME, $CUDA_PATH, $PATH, the usual directories, pip's wheels)"},
 		&cli.StringSliceFlag{Name: "Xptxas", Category: assembler, Usage: "pass `ARG` to ptxas; -Xptxas -v,-O1 passes two"},
 		&cli.GenericFlag{Name: "ptxas-mode", Category: assembler, Value: oneOf("auto whole separate"), Usage: "`MODE`: auto (default), whole, or separate, which needs nvlink"},
-		&cli.GenericFlag{Name: "prefer", Category: assembler, Value: oneOf("ptx cubin"), Usage: "`FORM` of inputs with both: ptx or cubin (default: cubin in archives)"},
+		&cli.GenericFlag{Name: "prefer", Category: assembler, Value: oneOf("ptx cubin"), Usage: "`FORM` of inputs with both: ptx or cubin (default: cubin in archives, and in place of separate functions)"},
 		&cli.StringFlag{Name: "partition", Category: assembler, Usage: "assemble at most `N` parts in parallel, or auto; implies separate"},
 		&cli.StringFlag{Name: "emit-parts", Category: assembler, Usage: "write the parts as PTX to `PATTERN`, such as dir/part%d.ptx"},
 		&cli.Int64Flag{Name: "ptxas-jobs", Category: assembler, Usage: "run at most `N` ptxas at a time (default: number of CPUs)"},

@@ -72,7 +72,7 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 		}
 		j.showCommands(result)
 		j.linked = append(j.linked, j.options)
-		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins})
+		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins, Own: j.own(result, cubins)})
 	}
 	if unneeded := j.warnUnneeded(); err == nil {
 		err = unneeded

@@ -23,8 +23,9 @@ var nvlinkCommand = subcommand{
 		Usage:     "link like NVIDIA's nvlink, with its options; also if called as nvlink",
 		ArgsUsage: "FILE...",
 		Description: `Accepts the command lines of nvcc 11.8 to 13.5. PTX is linked and checked, and
-NVIDIA's nvlink adds the cubins of objects without PTX. docs/nvcc.md describes
-how to let nvcc call ptxlink.
+NVIDIA's nvlink adds the cubins of objects without PTX, or links those of all
+objects if functions stay separate. docs/nvcc.md describes how to let nvcc call
+ptxlink.
 
 Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
 read or written.`,
@@ -155,13 +156,18 @@ func (j *linkJob) nvlink() error {
 	if n := j.opts.String("maxrregcount"); n != "" {
 		j.assembler.Args = append(j.assembler.Args, "--maxrregcount="+n)
 	}
+	prefer := dlink.PreferPTX
 	if left == "" && !virtual {
 		if err := j.findCubinTools(); err != nil {
 			return err
 		}
-		o.Prefer = j.preference()
+		prefer = j.preference()
 	}
-	job := dlink.Read(j.opts.Context, files, o)
+	read := func(prefer dlink.Preference) *dlink.Job {
+		o.Prefer = prefer
+		return dlink.Read(j.opts.Context, files, o)
+	}
+	job := read(prefer)
 	failed := slices.ContainsFunc(job.Messages, func(m *link.Message) bool { return m.Kind == link.Error })
 	if failed || !j.opts.Bool("suppress-arch-warning") {
 		if err := j.tell(job.Messages, exitLink); err != nil {
@@ -173,10 +179,15 @@ func (j *linkJob) nvlink() error {
 	j.options.Cubins, j.taken = job.Cubins.Symbols, taken{cubins: job.Cubins}
 	if job.Preferred {
 		j.taken.asPTX = func() error {
-			o.Prefer = dlink.PreferPTX
-			job := dlink.Read(j.opts.Context, files, o)
+			job := read(dlink.PreferPTX)
 			j.options.Inputs, j.options.Arch, j.options.Cubins = job.Inputs, job.Arch, job.Cubins.Symbols
 			return nil
+		}
+	}
+	if prefer == dlink.PreferArchived && job.Beside {
+		j.taken.own = func() ([]link.Input, dlink.Cubins, []*link.Message) {
+			job := read(dlink.PreferOwn)
+			return job.Inputs, job.Cubins, job.Messages
 		}
 	}
 	j.options.Kernels = splitCommas(j.opts.StringSlice("kernels-used"))
@@ -279,7 +290,7 @@ func (j *linkJob) linkCubin(job *dlink.Job, register string) (err error) {
 	}
 	result := targets[0].Result
 	if len(j.options.Launched) > 0 {
-		j.assembler.Kernels = job.Kernels(result)
+		j.assembler.Kernels, _ = dlink.Kernels(result, job.Launched, job.Cubins.Taken(result))
 	}
 	cubin, err := j.assemble(targets)
 	if err != nil {

@@ -57,23 +57,27 @@ func taken[C any](list []C, r *link.Result) (chosen []C) {
 	return chosen
 }
 
-// Kernels returns words for -kernels-used of nvlink if only the kernels stay that the host launches: nvlink
-// keeps the kernels whose names contain one. If all stay, or the list is too long for an argument,
-// Kernels returns nil, and nvlink keeps all kernels.
-func (j *Job) Kernels(r *link.Result) (words []string) {
-	const most = 100_000 // bytes; Linux allows 128 KiB
+// Kernels returns words for -kernels-used of nvlink if, of the kernels of the cubins, only those stay that
+// the host launches: nvlink keeps the kernels whose names contain one. If all stay, or the list is too long
+// for an argument, Kernels returns nil, and nvlink keeps all kernels; fits is false if it is too long, or
+// takes nvlink long.
+func Kernels(r *link.Result, launched []string, cubins []link.Cubin) (words []string, fits bool) {
+	const (
+		most  = 100_000   // bytes; Linux allows 128 KiB
+		looks = 1_000_000 // for a word in a name, which take about 15 s
+	)
 	var kept, others []string
 	for _, s := range r.Symbols() {
 		if s.Kind == "entry" {
 			kept = append(kept, s.Name)
 		}
 	}
-	launched := globs.New(j.Launched)
-	for _, c := range j.Cubins.Taken(r) {
+	names := globs.New(launched)
+	for _, c := range cubins {
 		for _, s := range slices.Concat(c.Locals, c.Symbols) {
 			switch {
 			case !s.Entry || !s.Defined:
-			case c.Archived || launched.Match(s.Name):
+			case c.Archived || names.Match(s.Name):
 				kept = append(kept, s.Name)
 			default:
 				others = append(others, s.Name)
@@ -81,12 +85,14 @@ func (j *Job) Kernels(r *link.Result) (words []string) {
 		}
 	}
 	if len(others) == 0 {
-		return nil
+		return nil, true
 	}
+	slices.Sort(kept)
+	kept = slices.Compact(kept) // cubins may have the kernels of the modules
 	if words = prefixes(kept, others); len(strings.Join(words, ",")) > most {
-		return nil
+		return nil, false
 	}
-	return words
+	return words, len(words)*(len(kept)+len(others)) < looks
 }
 
 // prefixes returns the shortest prefix of each name that no other name contains, once. nvlink takes

@@ -54,10 +54,10 @@ func TestKernels(t *testing.T) {
 		{[]string{"other*"}, false, "[p]"},
 		{[]string{"other*"}, true, "[]"},
 	} {
-		j := Job{Launched: test.launched}
-		j.Cubins.List = []container.Cubin{{Name: "a.cubin"}}
-		j.Cubins.Symbols = []link.Cubin{{Name: "a.cubin", Symbols: []container.CubinSymbol{kernel("k"), kernel("more")}, Locals: []container.CubinSymbol{kernel("own")}, Archived: test.archived}}
-		o := link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(text)}}, Cubins: j.Cubins.Symbols, CheckOnly: true}
+		var c Cubins
+		c.List = []container.Cubin{{Name: "a.cubin"}}
+		c.Symbols = []link.Cubin{{Name: "a.cubin", Symbols: []container.CubinSymbol{kernel("k"), kernel("more")}, Locals: []container.CubinSymbol{kernel("own")}, Archived: test.archived}}
+		o := link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(text)}}, Cubins: c.Symbols, CheckOnly: true}
 		if test.archived {
 			o.Undefined = []string{"k"}
 		}
@@ -65,8 +65,33 @@ func TestKernels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := fmt.Sprint(j.Kernels(r)); got != test.want {
+		words, fits := Kernels(r, test.launched, c.Taken(r))
+		if got := fmt.Sprint(words); got != test.want || !fits {
 			t.Errorf("%q: %s, not %s", test.launched, got, test.want)
+		}
+	}
+}
+
+// TestKernelsFit tells of words that are too many for nvlink, or for its command line.
+func TestKernelsFit(t *testing.T) {
+	text := ".version 7.8\n.target sm_80\n.address_size 64\n.visible .entry p () { ret; }\n"
+	r, err := link.Link(t.Context(), link.Options{Inputs: []link.Input{{Name: "a.ptx", Text: []byte(text)}}, CheckOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		kernels, length int
+		words, fits     bool
+	}{{100, 4, true, true}, {1000, 4, true, false}, {200, 1000, false, false}} {
+		var c link.Cubin
+		for i := range test.kernels {
+			for _, side := range []string{"k", "u"} { // launched or not, and equal but for the last letter
+				name := fmt.Sprintf("_%0*d%s", test.length, i, side)
+				c.Symbols = append(c.Symbols, container.CubinSymbol{Name: name, Defined: true, Function: true, Entry: true})
+			}
+		}
+		if words, fits := Kernels(r, []string{"*k"}, []link.Cubin{c}); (words != nil) != test.words || fits != test.fits {
+			t.Errorf("%d kernels: %d words, %v", test.kernels, len(words), fits)
 		}
 	}
 }

@@ -22,8 +22,8 @@ type Separated struct {
 	Cubins  Cubins
 	LTOIR   Intermediate
 	Bitcode Intermediate
-	// Preferred is set if a cubin is linked in place of PTX.
-	Preferred bool
+	// Preferred is set if a cubin is linked in place of PTX, and Beside if one is not that is beside PTX.
+	Preferred, Beside bool
 	// Archives are the paths of those with such cubins, LTO-IR or bitcode.
 	Archives []string
 }
@@ -52,6 +52,8 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		var lto, bitcode []container.Unit
 		for _, code := range r.relocatable(offers, archive) {
 			switch r.verdict(code, archive) {
+			case suits:
+				s.Beside = s.Beside || r.cubinFor(code) != ""
 			case cubinOnly:
 				found = true
 				s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)

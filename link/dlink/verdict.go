@@ -39,15 +39,14 @@ func (r *reader) verdict(code container.Object, archived bool) verdict {
 	if len(code.Codes) == 0 {
 		return suits
 	}
-	newest := -1 // of the PTX
+	newest := "" // of the PTX
 	for _, target := range code.Targets(container.PTX) {
-		if r.runs(target) {
-			newest = max(newest, numberOf(target))
+		if r.runs(target) && (newest == "" || numberOf(target) > numberOf(newest)) {
+			newest = target
 		}
 	}
 	cubin := r.cubinFor(code)
-	preferred := r.Prefer == PreferCubins || r.Prefer == PreferArchived && archived
-	if newest >= 0 && !(preferred && cubin != "" && numberOf(cubin) >= newest) {
+	if newest != "" && !r.prefers(code, cubin, newest, archived) {
 		return suits
 	}
 	if cubin != "" {
@@ -57,6 +56,22 @@ func (r *reader) verdict(code container.Object, archived bool) verdict {
 		return ltoOnly
 	}
 	return unsuited
+}
+
+// prefers reports whether the cubin of a GPU, if there is one, is linked in place of PTX.
+func (r *reader) prefers(code container.Object, cubin, ptx string, archived bool) bool {
+	switch {
+	case cubin == "" || numberOf(cubin) < numberOf(ptx):
+		return false
+	case r.Prefer == PreferCubins:
+		return true
+	case r.Prefer == PreferPTX || archived:
+		return r.Prefer != PreferPTX
+	case r.Prefer != PreferOwn || cubin != r.gpu.String() || cubin != ptx && numberOf(cubin) == numberOf(ptx):
+		return false
+	}
+	list := r.cubins(code)
+	return len(list) == 1 && list[0].Virtual() == numberOf(ptx)
 }
 
 // runs reports whether PTX or LTO-IR for a target can be linked for the GPU; if none is named,

@@ -59,6 +59,7 @@ type Build struct {
 	// There is then no cubin.
 	Command func(args []string)
 
+	own      func() Own // of the target
 	slots    slots
 	progress *progress
 	prefix   string // of the names of intermediate files
@@ -70,6 +71,17 @@ type Target struct {
 	Arch string
 	*link.Result
 	Cubins []container.Cubin
+	// Own finds the cubins that may take the place of separate functions, if the Mode is not chosen by
+	// the user. It may be nil.
+	Own func() Own
+}
+
+// Own are the cubins that ptxas -c has already made of the inputs of a linked module, with those of
+// Target.Cubins.
+type Own struct {
+	Cubins  []container.Cubin
+	Kernels []string // as Build.Kernels
+	Missing string   // why there are none
 }
 
 // Assemble assembles a linked module to a cubin. It returns messages with input lines;
@@ -114,6 +126,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		if len(t.Cubins) > 0 {
 			b.Cubins, b.Mode = t.Cubins, Separate
 		}
+		b.own = t.Own
 		if len(targets) > 1 {
 			b.prefix = t.Arch + "."
 		}
@@ -249,11 +262,7 @@ func (b Build) separate(ctx context.Context, t *teller, log *diag.Log) ([]byte, 
 		return nil, err
 	}
 	merge(log, logs)
-	for i, cubin := range b.Cubins {
-		if b.Temporary != nil {
-			b.Temporary(b.prefix+objectName(i), cubin.Data)
-		}
-	}
+	b.saveCubins()
 	for i := range parts {
 		if b.Temporary != nil && len(parts) > 1 {
 			b.Temporary(b.prefix+partName(i, len(parts))+".ptx", parts[i].text)
@@ -273,6 +282,14 @@ func (b Build) separate(ctx context.Context, t *teller, log *diag.Log) ([]byte, 
 		container.Localise(cubin, exposed)
 	}
 	return cubin, err
+}
+
+func (b Build) saveCubins() {
+	for i, cubin := range b.Cubins {
+		if b.Temporary != nil {
+			b.Temporary(b.prefix+objectName(i), cubin.Data)
+		}
+	}
 }
 
 // cut cuts the module, if that is wanted and possible. It returns the units, none of a module

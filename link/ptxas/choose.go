@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 
@@ -24,6 +25,10 @@ import (
 //     functions that are called through pointers stay separate.
 //  6. Whole mode, which is also what is left where there is no nvlink, or the module
 //     has 32-bit addresses.
+//
+// Separate functions that 2 to 5 choose without a trial are not assembled if the inputs have
+// them: the cubins that ptxas -c made of the same PTX (Target.Own). So it is where cubins among
+// the inputs leave no other way.
 
 // Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
 // cloneSmall instructions more. Its time is proportional to what it assembles
@@ -55,35 +60,46 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 	if err := t.check(log); err != nil {
 		return nil, err
 	}
-	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
 	if b.Temporary != nil {
 		b.Temporary(b.prefix+inputName, t.linked.Text)
 	}
-	if len(b.Cubins) == 0 && (b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole) {
-		return b.whole(ctx, t, log)
+	w := b.way(t)
+	if chosen := w.separate && (w.why != "" || len(b.Cubins) > 0); chosen && b.own != nil && len(t.refused) == 0 {
+		if cubin, done, err := b.linkOwn(ctx, t, w.why, log); done {
+			return cubin, err
+		}
 	}
-	p, perr := t.program()
-	switch {
-	case perr != nil: // ptxas reports what is wrong, or knows more than we do
-		return b.whole(ctx, t, log)
-	case b.Mode == Separate:
-		return b.separate(ctx, t, log)
-	}
-	w := b.prefer(t, p)
-	if w.separate && (b.Nvlink == "" || p.AddressSize == 32) {
-		w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
-	}
+	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
 	if t.way = w.why; t.way != "" {
 		b.note(log, t.way)
 	}
 	return w.assemble(ctx, t, log)
 }
 
-// way is a way to a cubin, which may need nvlink.
+// way is a way to a cubin. With separate, each function is assembled once, for nvlink.
 type way struct {
 	assemble func(context.Context, *teller, *diag.Log) ([]byte, error)
 	separate bool
-	why      string
+	why      string // empty if there is no choice, or none yet
+}
+
+// way returns the way to the cubin.
+func (b Build) way(t *teller) way {
+	if len(b.Cubins) == 0 && (b.Compile || given(b.Args, "-c", "--compile-only") || b.Mode == Whole) {
+		return way{assemble: b.whole}
+	}
+	p, perr := t.program()
+	switch {
+	case perr != nil: // ptxas reports what is wrong, or knows more than we do
+		return way{assemble: b.whole}
+	case b.Mode == Separate:
+		return way{assemble: b.separate, separate: true}
+	}
+	w := b.prefer(t, p)
+	if w.separate && (b.Nvlink == "" || p.AddressSize == 32) {
+		w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
+	}
+	return w
 }
 
 // prefer returns the way that the automatic choice takes if there is an nvlink.
@@ -104,6 +120,37 @@ func (b Build) prefer(t *teller, p *partition.Program) way {
 		return way{b.better, true, ""}
 	}
 	return way{b.whole, false, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
+}
+
+// linkOwn links the cubins that the inputs have of separate functions. done is false if an input has none,
+// or nvlink refuses them: the module is then assembled, and the messages are about that.
+func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log) (cubin []byte, done bool, err error) {
+	own := b.own()
+	if own.Missing != "" {
+		b.note(log, "the cubins of the inputs are not linked: "+own.Missing)
+		return nil, false, nil
+	}
+	given := t.Cubins
+	t.way = "separate functions, as cubins of the inputs" + strings.TrimPrefix(why, "separate functions")
+	b.Cubins, t.Cubins, b.Kernels = own.Cubins, own.Cubins, own.Kernels
+	if b.Command != nil {
+		b.note(log, t.way)
+		return nil, true, b.commands(t, nil)
+	}
+	b.progress.add(0, 1)
+	defer b.progress.add(1, 0)
+	said := log.Split(1)[0]
+	cubin, err = b.join(ctx, t, nil, &said)
+	if errors.Is(err, ErrRejected) {
+		i := slices.IndexFunc(said.Messages, func(m *diag.Message) bool { return m.Kind == diag.Error })
+		b.note(log, "the cubins of the inputs are not linked: "+said.Messages[i].Text)
+		t.Cubins, t.way = given, ""
+		return nil, false, nil
+	}
+	b.note(log, t.way)
+	log.Append(&said)
+	b.saveCubins()
+	return cubin, true, err
 }
 
 // units returns the number of inputs that have functions in the module.

@@ -29,6 +29,9 @@ func FuzzCubin(f *testing.F) {
 			if 16*params > len(c) { // that many attributes
 				t.Errorf("%d parameters in %d bytes", params, len(c))
 			}
+			if n := (Cubin{Data: c}).Virtual(); n < 0 {
+				t.Errorf("PTX for %d", n)
+			}
 			for space, size := range (Cubin{Data: c}).Memory() {
 				if size < 0 {
 					t.Errorf("%d bytes of %s", size, space)

@@ -68,3 +68,20 @@ func TestCheckRealCubins(t *testing.T) {
 		}
 	}
 }
+
+// TestVirtual reads which PTX each ptxas made a cubin of.
+func TestVirtual(t *testing.T) {
+	for _, tool := range oracles.EveryPtxas() {
+		for target, number := range map[string]int{"sm_75": 75, "sm_80": 80} {
+			ptx := []byte(".version 7.0\n.target " + target + "\n.address_size 64\n.visible .entry k() { ret; }\n")
+			for _, flags := range [][]string{{"-c"}, {"-c", "-g"}} {
+				if got := (Cubin{Data: oracles.Assemble(t, tool, "sm_80", ptx, flags...)}).Virtual(); got != number {
+					t.Errorf("%s %q of PTX for %s: %d", tool, flags, target, got)
+				}
+			}
+		}
+	}
+	if got := (Cubin{Data: oracles.LeastCubin}).Virtual(); got != 0 {
+		t.Errorf("the least cubin: %d", got)
+	}
+}

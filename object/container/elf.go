@@ -293,6 +293,27 @@ func cubinTarget(data []byte) string {
 	return fmt.Sprintf("sm_%d", data[at])
 }
 
+// Virtual returns the number of the architecture of the PTX that ptxas made the cubin of, such as
+// 80; 0 if the cubin does not record it. Before ABI version 8, e_flags has it.
+func (c Cubin) Virtual() int {
+	f, err := readELF(c.Data, place{})
+	switch {
+	case err != nil || f.machine != machineCUDA || !f.wide:
+		return 0
+	case c.Data[8] < 8:
+		return int(c.Data[0x32])
+	}
+	for i := range f.count {
+		if s := f.section(i); s.name == ".note.nv.cuinfo" {
+			const at = 12 + len("NVIDIA Corp\x00") + 2 // behind the header, the owner and a version
+			if note := f.contents(s); len(note) >= at+2 {
+				return int(le.Uint16(note[at:]))
+			}
+		}
+	}
+	return 0
+}
+
 var machines = map[elf.Machine]string{
 	elf.EM_X86_64:    "x86_64",
 	elf.EM_AARCH64:   "aarch64",
