@@ -286,7 +286,7 @@ func (t *thread) put(a *actual, fr *frame, b []byte) {
 	if a.slot != nil {
 		copy(t.local[fr.base+uint64(a.slot.off):], b)
 	} else if a.reg >= 0 {
-		fr.set(a.reg, load(b[:min(8, len(b))]))
+		fr.regs[a.reg] = load(b[:min(8, len(b))])
 	}
 }
 

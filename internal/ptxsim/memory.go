@@ -276,28 +276,13 @@ func (t *thread) findLocal(addr uint64) (base, size uint64, ok bool) {
 }
 
 func load(b []byte) uint64 {
-	switch len(b) {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
+	var v [8]byte
+	copy(v[:], b)
+	return binary.LittleEndian.Uint64(v[:])
 }
 
 func store(b []byte, v uint64) {
-	switch len(b) {
-	case 1:
-		b[0] = byte(v)
-	case 2:
-		binary.LittleEndian.PutUint16(b, uint16(v))
-	case 4:
-		binary.LittleEndian.PutUint32(b, uint32(v))
-	default:
-		binary.LittleEndian.PutUint64(b, v)
-	}
+	copy(b, binary.LittleEndian.AppendUint64(nil, v))
 }
 
 // text returns the string at a generic address, up to its NUL.

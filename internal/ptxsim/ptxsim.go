@@ -53,9 +53,6 @@ type Options struct {
 	// Fill is the byte that uninitialised memory and registers are filled with; 0
 	// means 0xa5.
 	Fill byte
-	// Registers makes it an error to read a register that was not written. Correct
-	// compilers emit such reads for values that do not matter.
-	Registers bool
 	// Steps limits the instructions of one launch, summed over threads; 0 means
 	// 200 million.
 	Steps int64

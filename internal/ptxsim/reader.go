@@ -166,14 +166,8 @@ func (r *reader) translate() {
 	}
 	f.fill = make([]uint64, f.registers)
 	pattern := uint64(r.m.opt.Fill) * 0x0101010101010101
-	f.names = make([]string, f.registers)
 	for id, n := range r.regs {
 		f.fill[n] = pattern & mask(r.locals[id.Local].bits)
-		l := r.c.Locals[id.Local]
-		f.names[n] = f.mod.Src.String(l.Name)
-		if l.Count >= 0 {
-			f.names[n] += fmt.Sprint(id.Number)
-		}
 	}
 }
 

@@ -69,7 +69,6 @@ type frame struct {
 	pc      int32
 	base    uint64 // of its slots in .local
 	regs    []uint64
-	written []bool // of each register; nil if that is not checked
 	dynamic []dynamicObject
 	site    *instr // the call in the caller
 }
@@ -113,12 +112,8 @@ func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 		f.free = f.free[:n-1]
 	} else {
 		fr = &frame{fn: f, regs: make([]uint64, f.registers)}
-		if t.m.opt.Registers {
-			fr.written = make([]bool, f.registers)
-		}
 	}
 	copy(fr.regs, f.fill)
-	clear(fr.written)
 	fr.pc, fr.base, fr.site, fr.dynamic = 0, base, site, fr.dynamic[:0]
 	t.fill(base, end)
 	return fr
@@ -141,14 +136,6 @@ func (f *frame) end() uint64 {
 		end = max(end, d.off+d.size)
 	}
 	return end
-}
-
-// set writes a register.
-func (f *frame) set(reg int32, v uint64) {
-	f.regs[reg] = v
-	if f.written != nil {
-		f.written[reg] = true
-	}
 }
 
 // push makes a frame the innermost.
@@ -181,11 +168,5 @@ func (t *thread) exit() {
 
 // passes reports whether the guard of an instruction holds.
 func (t *thread) passes(in *instr) bool {
-	if in.guard < 0 {
-		return true
-	}
-	if t.frame.written != nil {
-		t.checkWritten(in.guard)
-	}
-	return t.regs[in.guard] != 0 != in.unless
+	return in.guard < 0 || t.regs[in.guard] != 0 != in.unless
 }
