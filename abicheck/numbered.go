@@ -138,7 +138,7 @@ type cuts struct {
 
 func newCuts(c content) *cuts {
 	first, end := c.f.LocsIn(c.span)
-	return &cuts{c, c.f.Locs[first:end], c.uses()}
+	return &cuts{c, c.f.Locs[first:end], c.f.Uses[c.decl.FirstUse:c.decl.EndUse]}
 }
 
 // next returns the next one, and the name that is used or -1. The last one is empty, at the end

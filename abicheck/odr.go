@@ -124,8 +124,6 @@ func contents(t *resolve.Table, at resolve.DeclID) content {
 	return content{at.File, f, d, span}
 }
 
-func (c content) uses() []ptx.Use { return c.f.Uses[c.decl.FirstUse:c.decl.EndUse] }
-
 // LocalNames maps each name that one body declares to its name in another. Only the
 // first of several with one spelling counts, as for ptxas, and registers do not
 // count.

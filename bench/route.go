@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"ptxlink/bench/gen"
 	"ptxlink/internal/oracles"
 )
 
@@ -41,10 +40,6 @@ func apartRoute(n int) func(s *set) {
 		}
 		s.route(modules)
 	}
-}
-
-func (s *set) largeRoute() {
-	s.ways(s.writeModules(gen.Program{Modules: 60, Functions: 177, Externs: 216, Size: 560_000}))
 }
 
 func (s *set) route(modules []string) {

@@ -257,7 +257,7 @@ func (f *File) readPreamble(log *diag.Log) {
 		}
 	}
 	if len(f.Digests) == 0 {
-		f.Digests = []string{digest(f.Src.Text)}
+		f.Digests = []string{hex.EncodeToString(binary.BigEndian.AppendUint64(nil, xxhash.Sum64(f.Src.Text)))}
 	}
 	if f.Producer == "" {
 		f.Producer = producer(preamble)
@@ -312,10 +312,6 @@ func readMeta(meta string) (host Host, digests []string, bad string) {
 		return Host{}, nil, "there is no such host"
 	}
 	return host, digests, ""
-}
-
-func digest(text []byte) string {
-	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, xxhash.Sum64(text)))
 }
 
 // isDigest reports whether s is an XXH64 digest in lower-case hexadecimal.

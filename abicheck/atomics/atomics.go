@@ -31,7 +31,7 @@ import (
 // belongs to CUDA, not C++; a volatile access, mbarrier, fence.proxy and multimem
 // belong to neither. They end a sequence.
 func Check(t *resolve.Table, log *diag.Log) {
-	v := newVariableScopes(t)
+	v := &variableScopes{t: t, by: map[variablePlace][]*accessed{}, list: make([][]variablePlace, len(t.Files))}
 	bodies := make([][]atomicBody, len(t.Files))
 	for i, f := range t.Files {
 		for n := range f.Decls {

@@ -121,10 +121,6 @@ type variableScopes struct {
 	list [][]variablePlace             // of each file, in order of first access
 }
 
-func newVariableScopes(t *resolve.Table) *variableScopes {
-	return &variableScopes{t: t, by: map[variablePlace][]*accessed{}, list: make([][]variablePlace, len(t.Files))}
-}
-
 // add records the accesses of a body. Memory of one block is excluded, as its scope
 // does not matter. An atom without scope has scope gpu; but clang and gcc omit any
 // scope, and an unknown producer may be one of them.

@@ -354,7 +354,7 @@ func (p *parser) pragma(t token) {
 	if len(words) > 0 && (words[0] == "push" || words[0] == "pop" || words[0] == "show") {
 		word, words = words[0], words[1:]
 	}
-	if word != "" && len(words) > 0 && !isNumber(words[0]) {
+	if word != "" && len(words) > 0 && !('0' <= words[0][0] && words[0][0] <= '9') {
 		label, words = words[0], words[1:]
 	}
 	switch word {
@@ -381,8 +381,6 @@ func (p *parser) pragma(t token) {
 
 // packing is what #pragma pack(push) keeps.
 type packing struct{ pack, label string }
-
-func isNumber(w string) bool { return w != "" && '0' <= w[0] && w[0] <= '9' }
 
 // packed returns the limit of #pragma pack at a struct; 0 if there is none.
 func (p *parser) packed(at token) int64 {

@@ -30,7 +30,9 @@ func (p Program) Write(out io.Writer, module int) error {
 	for i := range helpers {
 		w.prototype("", helper(i))
 	}
-	w.variables()
+	w.print(".visible .global .align 4 .u32 _ZN4core8unit%04d5countE;\n", module)
+	w.print(".global .align 4 .u32 _ZL5table[4] = {1, 2, 3, %d};\n", module)
+	w.print(".global .align 1 .b8 $str[8] = {37, 100, 10, 0, 0, 0, 0, %d};\n\n", module%256)
 	for i := range helpers {
 		w.function("", helper(i), w.size, nil)
 		w.function(".weak ", weak(i), w.size, nil)
@@ -158,12 +160,6 @@ func (w *writer) chooseCalls() [][]function {
 		}
 	}
 	return calls
-}
-
-func (w *writer) variables() {
-	w.print(".visible .global .align 4 .u32 _ZN4core8unit%04d5countE;\n", w.module)
-	w.print(".global .align 4 .u32 _ZL5table[4] = {1, 2, 3, %d};\n", w.module)
-	w.print(".global .align 1 .b8 $str[8] = {37, 100, 10, 0, 0, 0, 0, %d};\n\n", w.module%256)
 }
 
 // prototype declares f, which a function of this or of another module defines.

@@ -52,7 +52,7 @@ func (b *bench) run(only *regexp.Regexp) string {
 	b.prepare()
 	var results []*result
 	for _, p := range programs {
-		if only.MatchString(p.name) && p.hasRelease(b.release) {
+		if only.MatchString(p.name) && (p.cuda == nil || slices.Contains(p.cuda, b.release)) {
 			results = append(results, b.measure(p))
 		}
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"slices"
 )
 
 // A program is relocatable device code that other people wrote. Its sources lie in
@@ -19,10 +18,6 @@ type program struct {
 	sm      string   // the GPU, if not 80
 	why     string   // where the contents differ, as the cubins show
 	hosts   bool     // kernels launch kernels: only nvcc and CMake link libcudadevrt
-}
-
-func (p program) hasRelease(release string) bool {
-	return p.cuda == nil || slices.Contains(p.cuda, release)
 }
 
 // gpu returns the GPU as compute_ or sm_ want it.

@@ -21,6 +21,7 @@ import (
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/link/pack"
+	"ptxlink/object/container"
 )
 
 var arCommand = subcommand{
@@ -246,7 +247,7 @@ func (j *arJob) arFresh(ctx context.Context) error {
 		return usageError("no files to put into "+j.archive, "ptxlink ar t "+j.archive+" lists its members; ptxlink ar --help lists the operations")
 	}
 	// "ptxlink ar a.ptx b.ptx" has forgotten the archive.
-	if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !pack.IsArchive(data) {
+	if data, err := os.ReadFile(j.archive); err == nil && len(data) > 0 && !container.IsArchive(data) {
 		return &exitError{exitLink, diag.New(diag.NotAnArchive, diag.Place{}, j.archive+" is there and is no archive").WithHelp("the archive comes first: ptxlink ar libx.a " + j.archive)}
 	}
 	if err := j.findMembers(); err != nil {

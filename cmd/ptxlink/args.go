@@ -253,7 +253,10 @@ func unknownOption(t table, arg, name string) error {
 
 // nearest returns the option that was probably meant, or "" if none is similar.
 func nearest(t table, name string) string {
-	names := t.names()
+	var names []string
+	for _, f := range t.flags {
+		names = append(names, namesOf(f)...)
+	}
 	return cmp.Or(typo.Word(names, name), longer(names, name))
 }
 

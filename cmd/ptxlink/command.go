@@ -34,12 +34,6 @@ type command struct {
 	memory         *memory       // of a request to ptxlink serve
 }
 
-// readSpelling reads --no-demangle of a link.
-func (c *command) readSpelling(opts *cli.Context) {
-	c.spelling.Mangled = opts.Bool("no-demangle")
-	c.report.style.Spelling = c.spelling
-}
-
 // readMessageOptions reads the options for the display of messages.
 func (c *command) readMessageOptions(opts *cli.Context) error {
 	if c.report.text() || opts.IsSet("error-limit") { // other programs get all errors

@@ -138,7 +138,9 @@ func (j *linkJob) describe(result *link.Result) string {
 		j.printWay(&w, name, result.Ways[i], result.Pulls)
 	}
 	if j.opts.Bool("print-icf-sections") {
-		showFolded(&w, result)
+		for _, f := range result.Folded {
+			fmt.Fprintf(&w, "folded\t%s\tinto\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
+		}
 	}
 	if j.opts.Bool("print-inlining") {
 		showInlining(&w, result)
@@ -192,13 +194,6 @@ func (j *linkJob) printCubin(w io.Writer, s link.Symbol, pulls []link.Pull) {
 		what = "is machine code, of which nvlink keeps the functions that kernels use"
 	}
 	fmt.Fprintf(w, "%*s%s %s (%s) %s\n", 2*min(len(chain), maxIndent), "", s.Kind, diag.Escape(s.Name), diag.Escape(s.Module), what)
-}
-
-// showFolded writes a line for each function that another one replaces.
-func showFolded(w io.Writer, result *link.Result) {
-	for _, f := range result.Folded {
-		fmt.Fprintf(w, "folded\t%s\tinto\t%s\n", diag.Escape(f.Name), diag.Escape(f.Into))
-	}
 }
 
 // showInlining writes a line for each call that could be inlined.

@@ -49,7 +49,8 @@ type linkJob struct {
 // links returns the run of a subcommand that links.
 func links(run func(*linkJob) error) func(*command, *cli.Context) error {
 	return func(c *command, opts *cli.Context) error {
-		c.readSpelling(opts)
+		c.spelling.Mangled = opts.Bool("no-demangle")
+		c.report.style.Spelling = c.spelling
 		j := &linkJob{command: c, opts: opts}
 		j.options.Spelling, j.assembler.Spelling = c.spelling, c.spelling
 		err := run(j)

@@ -67,7 +67,7 @@ func (c *command) run(ctx context.Context, args []string) (code int) {
 			code = exitBug
 		}
 	}()
-	mapped.PanicOnFault()
+	debug.SetPanicOnFault(true)
 	c.report.w, c.report.hint, c.report.keep = c.stderr, isTerminal(c.stderr), c.memory != nil
 	c.report.style.Color = useColor("auto", c.stderr)
 	sub, args := findSubcommand(args)

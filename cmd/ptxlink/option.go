@@ -144,14 +144,6 @@ func newTable(flags []cli.Flag, like map[string]string) table {
 	return t
 }
 
-// names returns the names of all options, without dashes.
-func (t table) names() (list []string) {
-	for _, f := range t.flags {
-		list = append(list, namesOf(f)...)
-	}
-	return list
-}
-
 // used returns the flags that the options from reorder name, and those with a default.
 // For others an empty value is the same. The library compares each flag that is not
 // given with all the others, which takes longer than a small link.

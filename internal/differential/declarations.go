@@ -6,11 +6,6 @@ import (
 	"strings"
 )
 
-// forward reports whether a definition may have a declaration before it.
-func forward(s *symbol) bool {
-	return s.kind == "func" || s.kind == "entry" || s.kind == "var" && s.linkage != "" && s.count == 0
-}
-
 func (g *generator) linkageWord(s *symbol) string {
 	if s.linkage == "" {
 		return ""

@@ -526,7 +526,7 @@ func (g *generator) addShared(front, rest []item, s *symbol, i int) (f, r []item
 		}
 		return front, rest
 	}
-	if g.in100(20) && forward(s) {
+	if g.in100(20) && (s.kind == "func" || s.kind == "entry" || s.kind == "var" && s.linkage != "" && s.count == 0) {
 		front = append(front, item{sym: s, extern: true})
 	}
 	return front, append(rest, item{sym: s})

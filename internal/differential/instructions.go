@@ -151,7 +151,8 @@ func (g *generator) useObject(name, space string, t typ) {
 			g.emit("prefetch.global.L2 #1;", at)
 		}
 	default:
-		if kind == "b32" && t.holdsPair(space) {
+		// Two words that a vector may load?
+		if kind == "b32" && t.width() == 4 && space != "const" && space != "local" && t.vec == 0 && t.size() >= 8 && t.align >= 8 {
 			g.emit("ld.volatile.#1.v2.u32 {#2b32}, [#2];", space, name)
 		} else if atomic {
 			g.emit("red.#1.inc.u32 #2, #b32;", space, at)
@@ -159,11 +160,6 @@ func (g *generator) useObject(name, space string, t typ) {
 			g.emit(storeAddress, fmt.Sprintf("%s+%d", name, 4*g.IntN(5)))
 		}
 	}
-}
-
-// holdsPair reports whether a variable begins with two words that a vector may load.
-func (t typ) holdsPair(space string) bool {
-	return t.width() == 4 && space != "const" && space != "local" && t.vec == 0 && t.size() >= 8 && t.align >= 8
 }
 
 // store stores a register into the output.
@@ -411,7 +407,10 @@ func (g *generator) branch() {
 		g.scopes[len(g.scopes)-1][label] = &local{kind: "label", count: -1}
 		g.emit("@#[|!]#pred #[bra|bra.uni] #1;", label)
 		if g.in100(30) {
-			g.nestedFill(label)
+			g.block("{", func() {
+				g.arithmetic()
+				g.emit("@#pred bra #1;", label)
+			})
 		} else {
 			g.arithmetic()
 		}
@@ -426,14 +425,6 @@ func (g *generator) branch() {
 	g.emit("#1#[|| ]:", label)
 	g.memory()
 	g.emit("setp.ne.u32 #p=pred, #b32, #value;\n@#p bra #1;", label)
-}
-
-// nestedFill adds a block with a jump to a label after it.
-func (g *generator) nestedFill(label string) {
-	g.block("{", func() {
-		g.arithmetic()
-		g.emit("@#pred bra #1;", label)
-	})
 }
 
 // table adds a brx.idx over labels.

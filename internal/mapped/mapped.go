@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"slices"
 	"sync"
 	"syscall"
@@ -112,12 +111,8 @@ func (f *Files) Close() error {
 	return err
 }
 
-// PanicOnFault makes reads of memory that its file no longer has panic, in this
-// goroutine, rather than end the process.
-func PanicOnFault() { debug.SetPanicOnFault(true) }
-
-// Fault returns an error that names the file if a recovered value is such a panic, and
-// nil otherwise.
+// Fault returns an error that names the file if a recovered value is the panic of
+// debug.SetPanicOnFault for memory that its file no longer has, and nil otherwise.
 func Fault(recovered any) error {
 	if p, ok := recovered.(*parallel.Panic); ok {
 		recovered = p.Value

@@ -338,7 +338,8 @@ func writeSpecial(f File) error {
 		defer w.Close() // data written to a device or a pipe cannot be taken back
 		to = w
 	}
-	if err := begin(); err != nil {
+	// Before the first byte of an output that is not a file of its own.
+	if err := unlessAbandoned(func() error { made.written = true; return nil }); err != nil {
 		return err
 	}
 	err := f.writeTo(to)

@@ -63,15 +63,6 @@ func create(mk func() (string, error), remove func(string) error) error {
 	})
 }
 
-// begin is called before the first byte of an output that is not a file of its
-// own.
-func begin() error {
-	return unlessAbandoned(func() error {
-		made.written = true
-		return nil
-	})
-}
-
 // unlessAbandoned calls work, which changes made or renames an output, with the lock held.
 func unlessAbandoned(work func() error) error {
 	made.Lock()

@@ -228,7 +228,7 @@ func (b *block) barriers() {
 		at := map[*warp]*thread{}
 		for _, t := range bar.waiting {
 			in := t.instruction()
-			if u := at[t.warp]; u != nil && in.bar.aligned && !u.sameCode(t) {
+			if u := at[t.warp]; u != nil && in.bar.aligned && (u.frame.fn != t.frame.fn || u.frame.pc != t.frame.pc) {
 				t.failAt(in, "an aligned barrier, which thread %d of the warp reached at another place", u.number())
 			}
 			at[t.warp] = t
@@ -248,12 +248,6 @@ func (b *block) barriers() {
 		}
 		*bar = barrier{}
 	}
-}
-
-// sameCode reports whether two threads are at the same instruction of the same
-// function.
-func (t *thread) sameCode(u *thread) bool {
-	return t.frame.fn == u.frame.fn && t.frame.pc == u.frame.pc
 }
 
 func truth(b bool) uint64 {

@@ -21,10 +21,6 @@ var (
 	}
 )
 
-func isComparison(word string) bool {
-	return comparisons[word]|unsignedComparisons[word]|floatComparisons[word] != 0
-}
-
 // compare returns a comparison of values of a type, or nil.
 func compare(op string, t typ) func(a, b uint64) bool {
 	holds, others := comparisons[op], unsignedComparisons
@@ -60,7 +56,7 @@ func relate[T uint64 | float64](a, b T) relation {
 
 // comparison translates the comparison of set and setp and its sources. The result combines the comparison with operand c.
 func (r *reader) comparison() func(a, b, c uint64) (p, q bool) {
-	op := r.takeIf(isComparison)
+	op := r.takeIf(func(word string) bool { return comparisons[word]|unsignedComparisons[word]|floatComparisons[word] != 0 })
 	with := r.takeAny(".and", ".or", ".xor")
 	ftz := r.take(".ftz")
 	t := r.typ()

@@ -27,12 +27,6 @@ var (
 	f64  = format{64, 52}
 )
 
-// formatOf returns the format of a type word.
-func formatOf(word string) (format, bool) {
-	t, ok := typeOf(word)
-	return t.format(), ok && t.float() && !t.pair
-}
-
 func (f format) sign() uint64     { return 1 << (f.bits - 1) }
 func (f format) infinity() uint64 { return f.sign() - 1<<f.fraction }
 func (f format) nan() uint64 {

@@ -113,7 +113,8 @@ func (e *expr) done() {
 
 // scalar reads a value of a type.
 func (e *expr) scalar(word string) uint64 {
-	if f, isFloat := formatOf(word); isFloat {
+	if t, ok := typeOf(word); ok && t.float() && !t.pair {
+		f := t.format()
 		minus := e.take('-')
 		v, literal := uint64(0), false
 		if e.at < e.end && e.c.Tokens[e.at].Kind == ptx.Number {

@@ -41,15 +41,6 @@ func (r *reader) elements(o ptx.Operand, element func(n int) typ, wide bool, tra
 	return list
 }
 
-// narrow is source without wider registers.
-func (r *reader) narrow(o ptx.Operand, t typ) operand { return r.source(o, t, false) }
-
-// destination is dest as an operand.
-func (r *reader) destination(o ptx.Operand, t typ) operand {
-	reg, _ := r.dest(o, t.bits)
-	return operand{kind: opReg, reg: reg}
-}
-
 // mov is PTX ISA, mov, with packing and unpacking of vectors.
 func (r *reader) mov() {
 	vector := r.takeAny(".v2", ".v4")
@@ -69,7 +60,11 @@ func (r *reader) mov() {
 	if vector != "" {
 		part = func(int) typ { return t }
 	}
-	srcs, dsts := r.elements(from, part, false, r.narrow), r.elements(to, part, false, r.destination)
+	srcs := r.elements(from, part, false, func(o ptx.Operand, t typ) operand { return r.source(o, t, false) })
+	dsts := r.elements(to, part, false, func(o ptx.Operand, t typ) operand {
+		reg, _ := r.dest(o, t.bits)
+		return operand{kind: opReg, reg: reg}
+	})
 	if n := len(srcs); vector != "" && n != int(vector[2]-'0') || n > 0 && len(dsts) > 0 && n != len(dsts) {
 		r.fail("mov%s%s of %d and %d elements", vector, t.word, n, len(dsts))
 	}

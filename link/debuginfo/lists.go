@@ -114,11 +114,6 @@ func (l *layout) seen(u *unit, at int64) (again, shared bool) {
 	return false, false
 }
 
-// ranges walks a list of .debug_ranges.
-func (m *Module) ranges(u *unit, at int64) *dies.Error {
-	return m.list(".debug_ranges", u, at, func(_ *layout, at int64) (int64, *dies.Error) { return at, nil })
-}
-
 // locations walks a list of .debug_loc, whose entries hold expressions.
 func (m *Module) locations(u *unit, at int64) *dies.Error {
 	return m.list(".debug_loc", u, at, func(l *layout, at int64) (int64, *dies.Error) {

@@ -204,7 +204,7 @@ func (m *Module) attribute(l *layout, u *unit, a *dies.Attr) (dies.Spec, *dies.E
 		case ".debug_loc":
 			return dies.Spec{At: a.At, Form: a.Form}, m.locations(u, to)
 		case ".debug_ranges":
-			return dies.Spec{At: a.At, Form: a.Form}, m.ranges(u, to)
+			return dies.Spec{At: a.At, Form: a.Form}, m.list(section, u, to, func(_ *layout, at int64) (int64, *dies.Error) { return at, nil })
 		}
 	}
 	return dies.Spec{At: a.At, Form: a.Form}, nil

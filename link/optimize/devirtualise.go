@@ -63,9 +63,10 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 		if functions[name] == nil || locals.contain(name) || !fitsCall(c, st, functions[name]) {
 			continue
 		}
+		from := c.Tokens[list.End-1].End
 		edits = append(edits,
 			edit{span: c.Tokens[target.First].Span(), text: name},
-			edit{span: between(c.Tokens[list.End-1].End, c.Tokens[prototype.End-1].End)})
+			edit{span: ptx.Span{Off: from, Len: c.Tokens[prototype.End-1].End - from}})
 		// Remove the definitions that only this call used.
 		for {
 			v := values[r]
@@ -81,8 +82,6 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 	}
 	return edits
 }
-
-func between(from, end int32) ptx.Span { return ptx.Span{Off: from, Len: end - from} }
 
 // valuesOf counts the definitions and uses of all registers. A parameter in a register
 // also has the value that its caller passes, and a result is used by the caller.

@@ -37,7 +37,7 @@ func (s *state) drop(functions []*function) {
 		}
 		s.remove(f)
 	}
-	s.compact()
+	s.functions = slices.DeleteFunc(s.functions, func(f *function) bool { return f.gone })
 }
 
 // remove removes a function.
@@ -45,11 +45,6 @@ func (s *state) remove(f *function) {
 	s.tally(f, -1)
 	delete(s.byName, f.name)
 	*f = function{name: f.name, decl: f.decl, gone: true}
-}
-
-// compact takes the removed functions from the list.
-func (s *state) compact() {
-	s.functions = slices.DeleteFunc(s.functions, func(f *function) bool { return f.gone })
 }
 
 // otherUses calls f for each name that something other than the code of a function uses:

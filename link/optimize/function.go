@@ -40,16 +40,6 @@ type facts struct {
 	frameOf  *frame
 }
 
-func newFunction(index int, of *Function) *function {
-	m, d := of.Module, of.Decl
-	return &function{name: of.Name, linkage: of.Linkage, index: index, text: &text{src: m.Src, shift: of.Shift}, m: m, decl: d, calls: m.CallsIn(d)}
-}
-
-// span returns the place of a function in its text, without its linkage.
-func (f *function) span() ptx.Span {
-	return ptx.Span{Off: f.decl.Header.Off, Len: f.decl.Body.End() - f.decl.Header.Off}
-}
-
 // uses returns the uses of names in a function.
 func (f *function) uses() []ptx.Use { return f.m.Uses[f.decl.FirstUse:f.decl.EndUse] }
 
@@ -129,7 +119,8 @@ func (s *state) change(c change) (function, error) {
 	w := writers.Get().(*writer)
 	defer writers.Put(w)
 	*w = writer{out: w.out[:0], lines: w.lines[:0]}
-	w.copy(c.text, c.span(), c.edits)
+	from := c.decl.Header.Off // without the linkage
+	w.copy(c.text, ptx.Span{Off: from, Len: c.decl.Body.End() - from}, c.edits)
 	t, m, err := s.read(w, func(name string) bool { return s.sees(c.function, name) })
 	if err != nil {
 		return function{}, err

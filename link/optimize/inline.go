@@ -138,7 +138,7 @@ func (s *state) choose(caller *function, sites []*site) []*site {
 	}
 	for _, at := range sites {
 		c := caller.code()
-		s.tell(Call{caller.name, at.callee.name, caller.originAt(c.Span(c.Statements[at.statement]).Off), at.refused == "", at.refused})
+		s.tell(Call{caller.name, at.callee.name, caller.origin(caller.src.Line(c.Span(c.Statements[at.statement]).Off)), at.refused == "", at.refused})
 	}
 	for _, at := range kept {
 		s.inlined[at.callee.name] = true

@@ -190,7 +190,9 @@ func newState(p *Program, o Options) *state {
 		uses: map[string]int{},
 	}
 	for i := range p.Functions {
-		f := newFunction(i, &p.Functions[i])
+		of := &p.Functions[i]
+		m, d := of.Module, of.Decl
+		f := &function{name: of.Name, linkage: of.Linkage, index: i, text: &text{src: m.Src, shift: of.Shift}, m: m, decl: d, calls: m.CallsIn(d)}
 		s.functions = append(s.functions, f)
 		s.byName[f.name] = f
 	}
@@ -249,9 +251,6 @@ func (s *state) chooseWord() {
 // caller gets for the call: none of these is hidden.
 func (s *state) register(f *function) string { f.names++; return "%" + s.word + strconv.Itoa(f.names) }
 func (s *state) label(f *function) string    { f.names++; return "$" + s.word + strconv.Itoa(f.names) }
-
-// originAt returns the number of the line that a place comes from.
-func (t *text) originAt(off int32) int32 { return t.origin(t.src.Line(off)) }
 
 // each calls work with 0 to n-1 in several goroutines. It may not change the state.
 func (s *state) each(n int, work func(i int)) {

@@ -291,6 +291,3 @@ func CanExtract(m Member) error {
 	}
 	return nil
 }
-
-// IsArchive reports whether data starts like an ar archive.
-func IsArchive(data []byte) bool { return container.IsArchive(data) }

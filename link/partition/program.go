@@ -39,7 +39,7 @@ func New(m *ptx.Module) *Program {
 		p.define[d.Name] = int32(i)
 		if d.Kind != ptx.Variable {
 			p.functions = append(p.functions, int32(i))
-			p.cost[i] = cost(m.Src.Bytes(d.Body))
+			p.cost[i] = int64(bytes.Count(m.Src.Bytes(d.Body), []byte{';'})) + 1 // about its instructions
 		}
 	}
 	for _, a := range m.Aliases { // a link resolves chains of them
@@ -110,9 +110,6 @@ func (p *Program) findPointers() {
 	slices.Sort(p.taken)
 	p.taken = slices.Compact(p.taken)
 }
-
-// cost estimates the number of instructions of a body, by its semicolons.
-func cost(body []byte) int64 { return int64(bytes.Count(body, []byte{';'})) + 1 }
 
 // uses returns the definitions that a definition refers to.
 func (p *Program) uses(decl int32) (list []int32) {

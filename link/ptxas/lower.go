@@ -66,19 +66,15 @@ func (o Options) FindNVVM(explicit, nvlink string) (string, error) {
 			roots = append(roots, filepath.Join(packages, filepath.FromSlash(wheel)))
 		}
 	}
+	debian := cmp.Or(map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH], runtime.GOARCH) + "-linux-gnu"
 	for _, root := range roots {
-		for _, dir := range []string{"nvvm/lib64", "lib", "lib64", "lib/" + debianHost()} {
+		for _, dir := range []string{"nvvm/lib64", "lib", "lib64", "lib/" + debian} {
 			if found := Newest(filepath.Join(root, filepath.FromSlash(dir), "libnvvm.so*")); len(found) > 0 {
 				return filepath.Abs(found[0])
 			}
 		}
 	}
 	return "", diag.New(diag.Tool, diag.Place{}, "cannot find libnvvm in the toolkit of "+nvlink+", the usual directories or pip's wheels").WithHelp(help)
-}
-
-// debianHost is the name of Debian's directory of libraries.
-func debianHost() string {
-	return cmp.Or(map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH], runtime.GOARCH) + "-linux-gnu"
 }
 
 // Lower compiles LTO-IR to one PTX module for l.Arch. All names that another module may see

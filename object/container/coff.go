@@ -125,7 +125,9 @@ func (op *opener) coffSections(f *coffFile, p place) *Error {
 	}
 	var list []deviceSection
 	for i := range f.count {
-		if s := f.section(f.sections + i*coffSection); s.off != 0 && slices.ContainsFunc(deviceSections, s.isCalled) {
+		s := f.section(f.sections + i*coffSection)
+		// Linkers cut names to 8 bytes in programs.
+		if s.off != 0 && slices.ContainsFunc(deviceSections, func(name string) bool { return s.name == name || s.name == name[:coffNameSize] }) {
 			list = append(list, s)
 		}
 	}
@@ -171,9 +173,4 @@ func (f *coffFile) name(field []byte) string {
 		return short
 	}
 	return cString(f.strings, at, longestSection)
-}
-
-// isCalled reports whether a section has a name, which linkers cut to 8 bytes in programs.
-func (s deviceSection) isCalled(name string) bool {
-	return s.name == name || s.name == name[:coffNameSize]
 }

@@ -70,13 +70,6 @@ func (e fatbinEntry) target() string {
 	return fmt.Sprintf("sm_%d%s", e.sm, suffix)
 }
 
-func (e fatbinEntry) bits() int {
-	if e.flags&fatbin64 != 0 {
-		return 64
-	}
-	return 32
-}
-
 func (e fatbinEntry) os() string {
 	switch {
 	case e.flags&fatbinLinux != 0:
@@ -197,8 +190,10 @@ func (op *opener) fatbinCode(e fatbinEntry, p place, read func() ([]byte, *Error
 	case e.kind != fatbinPTX:
 		return op.none(deviceOther, e.target(), p)
 	}
-	p.bits = e.bits()
-	p.target = e.target()
+	p.bits, p.target = 32, e.target()
+	if e.flags&fatbin64 != 0 {
+		p.bits = 64
+	}
 	// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
 	// for Windows: there the object counts.
 	if host := e.os(); host != "" && p.os != "windows" {

@@ -61,12 +61,13 @@ func (p *parser) statements() {
 // read reads the text of a module, from its first token on.
 func (p *parser) read(m *Module, statements func()) {
 	p.m = m
-	p.scratch = scratches.Get().(*scratch)
-	p.lend(p.m)
+	s := scratches.Get().(*scratch)
+	p.scratch = s
+	m.Names, m.Decls, m.Uses, m.Locs, m.Calls, m.Locals = s.names[:0], s.decls[:0], s.uses[:0], s.locs[:0], s.calls[:0], s.localNames[:0]
 	p.begin(m.Src.Text)
 	statements()
-	p.takeBack(p.m)
-	scratches.Put(p.scratch)
+	p.takeBack(m)
+	scratches.Put(s)
 }
 
 // begin moves to the first token of a text.
@@ -105,10 +106,6 @@ type scratch struct {
 	localNames []LocalName
 }
 
-func (s *scratch) lend(m *Module) {
-	m.Names, m.Decls, m.Uses, m.Locs, m.Calls, m.Locals = s.names[:0], s.decls[:0], s.uses[:0], s.locs[:0], s.calls[:0], s.localNames[:0]
-}
-
 // takeBack replaces the lists of the module by copies, and keeps only memory for the
 // next one.
 func (s *scratch) takeBack(m *Module) {
@@ -121,7 +118,9 @@ func (s *scratch) takeBack(m *Module) {
 	m.clip()
 	s.sectionNames = len(m.sectionNames.names)
 	s.source, s.percent = nil, 0
-	s.signatures.reset()
+	s.signatures.table.Clear()
+	clear(s.signatures.list)
+	s.signatures.list = s.signatures.list[:0]
 }
 
 // clip drops the room behind the other lists: links share modules, and an append to a

@@ -14,12 +14,6 @@ type signatures struct {
 	types []Type // of the one being read
 }
 
-func (s *signatures) reset() {
-	s.table.Clear()
-	clear(s.list)
-	s.list = s.list[:0]
-}
-
 // intern returns the signature with these types, the results first.
 func (s *signatures) intern(types []Type, results int) *Signature {
 	h := uint64(results)

@@ -68,7 +68,7 @@ func (g *generator) condition() string {
 	op := pick(g, []string{"<", "<=", ">", ">=", "==", "!="})
 	c := fmt.Sprintf("%s %s %s", g.expr(t, 2), op, g.expr(t, 1))
 	if g.chance(20) {
-		u := g.integerType()
+		u := scalars[g.IntN(8)] // an integer
 		c = fmt.Sprintf("(%s) %s %s < %s", c, pick(g, []string{"&&", "||"}), g.expr(u, 1), g.expr(u, 1))
 	}
 	return c

@@ -116,8 +116,6 @@ func pick[T any](g *generator, list []T) T { return list[g.IntN(len(list))] }
 
 func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
-func (g *generator) integerType() scalar { return scalars[g.IntN(8)] }
-
 func (g *generator) line(format string, args ...any) {
 	g.out.WriteString(strings.Repeat("\t", g.indent))
 	fmt.Fprintf(g.out, format, args...)
