@@ -15,9 +15,8 @@ import (
 // Opened is an input that has been read, for several links, which may run at the same
 // time. Its modules are parsed when a link first needs them.
 type Opened struct {
-	name, path string
-	options    Options
-	units      []*openedUnit
+	options Options
+	units   []*openedUnit
 }
 
 // openedUnit is one unit of an Opened.
@@ -49,7 +48,7 @@ func Keep(ctx context.Context, in Input, o Options, log *diag.Log) (opened *Open
 	if op.log.Errors() > 0 {
 		return nil, op.unread
 	}
-	opened = &Opened{name: in.name(), path: in.Path, options: o}
+	opened = &Opened{options: o}
 	for _, u := range op.units {
 		kept := &openedUnit{archive: u.member.Archive, member: *u.member, unusable: u.unusable}
 		kept.definitions = sync.OnceValues(func() ([]ptx.Definition, bool) { return ptx.Definitions(source(&kept.member)) })

@@ -199,7 +199,7 @@ func (j *linkJob) nvlink() error {
 		j.options.AllowUndefined = []string{"*"}
 	}
 	if left != "" {
-		return j.handOver(job, left)
+		return j.handOver(left)
 	}
 	if virtual {
 		return j.linkVirtual(job, register)
@@ -253,7 +253,7 @@ func (j *linkJob) leftToNvlink() string {
 }
 
 // handOver lets NVIDIA's nvlink link with the same arguments, if the checks find no error.
-func (j *linkJob) handOver(job *dlink.Job, option string) (err error) {
+func (j *linkJob) handOver(option string) (err error) {
 	if j.assembler.Path, err = j.findPtxas(); err != nil {
 		return &exitError{exitIO, err}
 	}

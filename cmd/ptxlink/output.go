@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -71,10 +72,8 @@ func checkOutputName(path, format string) error {
 		return usageError(fmt.Sprintf("%s would be written to %s", what, path), "write out.cubin, or a fatbin without --cubin and -c")
 	}
 	for _, other := range otherOutputs {
-		for _, known := range strings.Fields(other.endings) {
-			if ending == known {
-				return usageError(fmt.Sprintf("%s would be written to %s, which by its name is %s", what, path, other.is), other.help)
-			}
+		if slices.Contains(strings.Fields(other.endings), ending) {
+			return usageError(fmt.Sprintf("%s would be written to %s, which by its name is %s", what, path, other.is), other.help)
 		}
 	}
 	return usageError(fmt.Sprintf("%s would be written to %s, whose suffix is not known", what, path),

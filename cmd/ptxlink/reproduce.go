@@ -13,7 +13,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/urfave/cli/v2"
 	"ptxlink/internal/outfile"
 	"ptxlink/link"
 	"ptxlink/link/dlink"
@@ -41,7 +40,7 @@ func (j *linkJob) reproduce() error {
 	}
 	var words []string
 	for _, arg := range j.arguments {
-		if word := reproduced(j.opts, arg); word != "" {
+		if word := reproduced(arg); word != "" {
 			words = append(words, word)
 		}
 	}
@@ -72,7 +71,7 @@ func (j *linkJob) reproduce() error {
 }
 
 // reproduced returns an argument as the response file has it, or "" if it is left out.
-func reproduced(opts *cli.Context, arg string) string {
+func reproduced(arg string) string {
 	name, value, hasValue := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
 	switch name {
 	case "reproduce", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "cache", "cache-dir", "cache-size":

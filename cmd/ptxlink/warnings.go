@@ -100,8 +100,8 @@ func checkWarning(prefix, id string) error {
 	if _, ok := diag.ID(id).Rule(); ok {
 		return usageError(id+" is an error, and -W options are for warnings", "ptxlink --explain="+id+" says what to do about it")
 	}
-	if strings.HasPrefix(prefix+id, "-Wl,") {
-		return usageError("-Wl, is for compilers", "give the option itself: "+strings.ReplaceAll(strings.TrimPrefix(prefix+id, "-Wl,"), ",", " "))
+	if option, ok := strings.CutPrefix(prefix+id, "-Wl,"); ok {
+		return usageError("-Wl, is for compilers", "give the option itself: "+strings.ReplaceAll(option, ",", " "))
 	}
 	near := cmp.Or(typo.Word(warnings, id), longer(warnings, id))
 	return usageError(fmt.Sprintf("there is no warning called %q", id)+typo.Question(prefix, near), "ptxlink --help lists the warnings")

@@ -85,15 +85,13 @@ func (r *Reader) leb() (n uint64, bits int) {
 	}
 }
 
-// CString reads the bytes up to a NUL, and passes that.
-func (r *Reader) CString() []byte {
+// CString passes the bytes up to a NUL, and that.
+func (r *Reader) CString() {
 	n := bytes.IndexByte(r.Data[r.At:], 0)
 	if n < 0 {
 		r.At = int64(len(r.Data))
 		r.Fail("a string does not end")
-		return nil
+		return
 	}
-	from := r.At
 	r.At += int64(n) + 1
-	return r.Data[from : r.At-1]
 }

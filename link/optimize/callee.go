@@ -1,6 +1,7 @@
 package optimize
 
 import (
+	"slices"
 	"strings"
 
 	"ptxlink/object/ptx"
@@ -67,10 +68,8 @@ func (s *state) findUnfit(f *function) string {
 		}
 	}
 	for _, r := range c.TargetRanges {
-		for _, target := range r.Targets {
-			if target == ptx.NoReference {
-				return "a branch target that is not defined"
-			}
+		if slices.Contains(r.Targets, ptx.NoReference) {
+			return "a branch target that is not defined"
 		}
 	}
 	for i := range c.Locals {

@@ -250,7 +250,8 @@ func (b Build) separate(ctx context.Context, t *teller, log *diag.Log) ([]byte, 
 	}
 	t.Compile = true
 	if b.Command != nil {
-		return nil, b.commands(t, parts)
+		b.commands(t, parts)
+		return nil, nil
 	}
 	cubins, logs, errs := make([][]byte, len(parts)), log.Split(len(parts)), make([]error, len(parts))
 	b.progress.add(0, len(parts))

@@ -135,7 +135,8 @@ func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log
 	b.Cubins, t.Cubins, b.Kernels = own.Cubins, own.Cubins, own.Kernels
 	if b.Command != nil {
 		b.note(log, t.way)
-		return nil, true, b.commands(t, nil)
+		b.commands(t, nil)
+		return nil, true, nil
 	}
 	b.progress.add(0, 1)
 	defer b.progress.add(1, 0)

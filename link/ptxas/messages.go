@@ -3,6 +3,7 @@ package ptxas
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -54,9 +55,7 @@ func (t *teller) hear(text string, u unit, log *diag.Log) {
 		if t.spills == nil {
 			t.spills = map[string]Spills{}
 		}
-		for name, s := range list {
-			t.spills[name] = s
-		}
+		maps.Copy(t.spills, list)
 		t.mu.Unlock()
 		if !talks(t.Args) {
 			text = rest

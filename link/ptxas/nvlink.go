@@ -218,7 +218,7 @@ func (t *teller) symbol(text string) diag.Place {
 }
 
 // commands shows the commands of a separate build.
-func (b Build) commands(t *teller, parts []unit) error {
+func (b Build) commands(t *teller, parts []unit) {
 	var names []string
 	for i, part := range parts {
 		name := b.prefix + partName(i, len(parts))
@@ -226,5 +226,4 @@ func (b Build) commands(t *teller, parts []unit) error {
 		b.Command(append([]string{t.Path}, t.args(part, name+".ptx", name+".o.cubin")...))
 	}
 	b.Command(append([]string{b.Nvlink}, b.nvlinkArgs(t, names, b.prefix+outputName)...))
-	return nil
 }

@@ -20,7 +20,6 @@ type Bitcode struct {
 type BitcodeSymbol struct {
 	Name    string
 	Defined bool
-	Weak    bool
 }
 
 // bitcode offers LLVM bitcode. That for other machines, such as the host or 32-bit nvptx, is not linked.
@@ -262,8 +261,6 @@ func (m *bitcodeReader) symbol(record []uint64) {
 		return
 	case linkageAvailable:
 		s.Defined = false
-	case 1, 4, 10, 11, 16, 17, 18, 19: // weak and linkonce
-		s.Weak = true
 	}
 	m.inTable = append(m.inTable, s)
 }
