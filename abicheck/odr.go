@@ -358,10 +358,7 @@ func (m *matcher) sameSymbol(a, b ptx.NameID) bool {
 	if s == u && s != resolve.None {
 		return true
 	}
-	if (s != resolve.None || u != resolve.None) && !m.sameTemporary(a, b) {
-		return false
-	}
-	if s == resolve.None && !m.alike(a, b) {
+	if (s != resolve.None || u != resolve.None) && !m.sameTemporary(a, b) || s == resolve.None && !m.alike(a, b) {
 		return false
 	}
 	forth, known := m.statics[a]

@@ -234,12 +234,10 @@ func saysMore(a, b *ptx.Decl) bool {
 }
 
 func (pl *planner) allHave(s *resolve.Symbol, attr string) bool {
-	for _, id := range s.Mentions {
-		if d := pl.table.Files[id.File].DeclOf(id.Name); d != nil && !d.Has(attr) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.Mentions, func(id object.ID) bool {
+		d := pl.table.Files[id.File].DeclOf(id.Name)
+		return d != nil && !d.Has(attr)
+	})
 }
 
 // alias adds an alias. It resolves an alias of an alias, because ptxas -c fails on

@@ -59,10 +59,7 @@ func isOutput(f, g *object.File) bool {
 // file, such as a header.
 func adviseInline(files map[*diag.Source]*object.File, lines *srcline.Finder, m *diag.Message) {
 	f := files[m.Place.Source]
-	if f == nil || len(m.Notes) == 0 {
-		return
-	}
-	if isOutput(f, files[m.Notes[0].Place.Source]) {
+	if f == nil || len(m.Notes) == 0 || isOutput(f, files[m.Notes[0].Place.Source]) {
 		return
 	}
 	if header := lines.Shared(m.Place, m.Notes[0].Place); header != "" {

@@ -2,6 +2,8 @@ package resolve
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"ptxlink/internal/hashed"
 	"ptxlink/internal/parallel"
@@ -55,10 +57,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 			put(&r.edits, p.DeclID, p.edits(r.local))
 		}
 	}
-	var functions []DeclID
-	for at := range r.plans { // the order does not matter: functions are independent
-		functions = append(functions, at)
-	}
+	functions := slices.Collect(maps.Keys(r.plans)) // the order does not matter: functions are independent
 	edits := make([][]ptx.Edit, len(functions))
 	parallel.Each(context.Background(), len(functions), r.jobs, func(int) string { return "renaming" }, func(i int) {
 		edits[i] = r.plans[functions[i]].edits(r.out[functions[i].File])

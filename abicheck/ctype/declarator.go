@@ -77,11 +77,7 @@ func (p *parser) startsDeclarator(t token) bool {
 }
 
 func isTypeWord(w string) bool {
-	switch w {
-	case "struct", "union", "class", "enum", "signed", "unsigned", "char", "short", "int", "long", "float", "double", "void", "__int128":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"struct", "union", "class", "enum", "signed", "unsigned", "char", "short", "int", "long", "float", "double", "void", "__int128"}, w)
 }
 
 // suffixes reads the "[3][4]" or "(int)" after a name. The last one applies first.
@@ -116,11 +112,7 @@ func (p *parser) suffixes(t *Type) *Type {
 }
 
 func isAttributeWord(w string) bool {
-	switch w {
-	case "alignas", "_Alignas", "__align__", "__builtin_align__", "__attribute__", "__attribute", "__declspec":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"alignas", "_Alignas", "__align__", "__builtin_align__", "__attribute__", "__attribute", "__declspec"}, w)
 }
 
 // attributes reads all attributes at this point.

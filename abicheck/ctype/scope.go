@@ -63,8 +63,7 @@ func (p *parser) scopes(from string, anywhere bool, name string) (scope string, 
 	if space := p.spaces[full]; space != "" {
 		return space, true
 	}
-	t := p.typedefs[full]
-	t = cmp.Or(t, p.tags[full])
+	t := cmp.Or(p.typedefs[full], p.tags[full])
 	return t.Name + "::", t.Name != ""
 }
 

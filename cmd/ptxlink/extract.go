@@ -83,7 +83,7 @@ func (c *command) extract(opts *cli.Context) error {
 	for _, e := range list {
 		fmt.Fprintln(&paths, diag.Escape(e.File))
 	}
-	return c.showAll(paths.Bytes(), unread)
+	return cmp.Or(c.show(paths.Bytes()), unread)
 }
 
 // placeFiles adds the directory to the names, or replaces the name of a single file.
@@ -157,5 +157,5 @@ func (c *command) showTable(list []pack.Extracted, unread error) error {
 		fmt.Fprintf(t, "%d\t%s\t%s\t%s\t%s\t%s\n", e.Bytes, diag.Escape(cmp.Or(e.Target, "-")), bits, diag.Escape(host), diag.Escape(e.File), diag.Escape(e.Name))
 	}
 	t.Flush()
-	return c.showAll(out.Bytes(), unread)
+	return cmp.Or(c.show(out.Bytes()), unread)
 }

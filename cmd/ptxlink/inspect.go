@@ -115,15 +115,6 @@ func (c *command) inspect(opts *cli.Context, forms ...container.Form) ([]*link.O
 	return list, cubins, err
 }
 
-// showAll writes text about the files that could be read. unread is the error of the
-// others, or nil.
-func (c *command) showAll(data []byte, unread error) error {
-	if err := c.show(data); err != nil {
-		return err
-	}
-	return unread
-}
-
 // info runs ptxlink info.
 func (c *command) info(opts *cli.Context) error {
 	list, cubins, unread := c.inspect(opts, container.MachineCode, container.LTOIR, container.LLVMBitcode)
@@ -142,14 +133,12 @@ func (c *command) info(opts *cli.Context) error {
 	}
 	var parts []string
 	for _, o := range list {
-		var out strings.Builder
-		writeInfo(&out, o)
-		parts = append(parts, out.String())
+		parts = append(parts, describeObject(o))
 	}
 	for _, o := range cubins {
 		parts = append(parts, describeCubin(o))
 	}
-	return c.showAll([]byte(strings.Join(parts, "\n")), unread)
+	return cmp.Or(c.show([]byte(strings.Join(parts, "\n"))), unread)
 }
 
 // describeCubin returns what info prints of machine code, of LTO-IR and of LLVM bitcode.
@@ -245,16 +234,18 @@ func showRows[T any](c *command, list []T, unread error) error {
 	if err := diag.WriteJSON(&out, rows); err != nil {
 		return err
 	}
-	return c.showAll(out.Bytes(), unread)
+	return cmp.Or(c.show(out.Bytes()), unread)
 }
 
-func writeInfo(w io.Writer, o *link.Object) {
+// describeObject returns what info prints of PTX.
+func describeObject(o *link.Object) string {
+	var out strings.Builder
 	bits := "address size not said"
 	if o.AddressSize != 0 {
 		bits = fmt.Sprintf("%d-bit", o.AddressSize)
 	}
-	fmt.Fprintf(w, "%s: PTX %s, %s, %s\n", diag.Escape(o.Name), o.Version, diag.Escape(strings.Join(o.Target, ", ")), bits)
-	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(&out, "%s: PTX %s, %s, %s\n", diag.Escape(o.Name), o.Version, diag.Escape(strings.Join(o.Target, ", ")), bits)
+	t := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(t, "  %s\t%s\n", name, diag.Escape(fmt.Sprintf(format, args...)))
 	}
@@ -273,7 +264,8 @@ func writeInfo(w io.Writer, o *link.Object) {
 		row("xxh64", "%s", d)
 	}
 	t.Flush()
-	writeSymbols(w, o.Symbols, func(s link.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)
+	writeSymbols(&out, o.Symbols, func(s link.ObjectSymbol) (bool, bool) { return s.Defined, s.Linkage == "local" }, declaration)
+	return out.String()
 }
 
 // declaration returns the declaration of a symbol, followed by the demangled name.
@@ -322,7 +314,7 @@ func (c *command) nm(opts *cli.Context) error {
 	if path := opts.String("output"); path != "" && path != "-" {
 		return cmp.Or(c.write(c.paths, outfile.File{Path: path, Data: out.Bytes()}), unread)
 	}
-	return c.showAll(out.Bytes(), unread)
+	return cmp.Or(c.show(out.Bytes()), unread)
 }
 
 // listing is the form of the output of nm.

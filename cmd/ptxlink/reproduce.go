@@ -158,7 +158,7 @@ const tarBlock = 512
 
 // add writes a file of the given size. Its mode is 0644; it has no time and user.
 func (t *tarWriter) add(name string, size int64, from io.Reader) error {
-	if !plainTarName(name) || size >= 1<<33 {
+	if len(name) > 100 || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r > '~' }) || size >= 1<<33 {
 		records := paxRecord("path", name) + paxRecord("size", strconv.FormatInt(size, 10))
 		t.header("pax", int64(len(records)), 'x')
 		t.write([]byte(records))
@@ -179,15 +179,6 @@ func (t *tarWriter) add(name string, size int64, from io.Reader) error {
 func (t *tarWriter) close() error {
 	t.write(make([]byte, 2*tarBlock))
 	return t.err
-}
-
-func plainTarName(name string) bool {
-	for i := range len(name) {
-		if name[i] < ' ' || name[i] > '~' {
-			return false
-		}
-	}
-	return len(name) <= 100
 }
 
 // header writes the header of an entry. A size that does not fit is in the pax header.

@@ -103,7 +103,7 @@ func (c *command) size(opts *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.showAll(out.Bytes(), unread)
+	return cmp.Or(c.show(out.Bytes()), unread)
 }
 
 func sizesOf(o *link.Object) moduleSizes {

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 )
 
 // rounding is a rounding mode (PTX ISA, Rounding Modifiers).
@@ -233,12 +234,7 @@ func directed(op string, f format, a, b, c float64, mode rounding) uint64 {
 }
 
 func finite(list ...float64) bool {
-	for _, v := range list {
-		if math.IsInf(v, 0) || v != v {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(list, func(v float64) bool { return math.IsInf(v, 0) || v != v })
 }
 
 // arithmetic returns an operation of up to three values. Those that it does not have are 0.

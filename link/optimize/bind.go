@@ -228,10 +228,8 @@ func straight(c *ptx.Code, u *usage, call int32) bool {
 		if from > call {
 			return false
 		}
-		for _, st := range c.Statements[from:call] {
-			if st.Kind == ptx.LabelStatement {
-				return false
-			}
+		if slices.ContainsFunc(c.Statements[from:call], func(st ptx.Statement) bool { return st.Kind == ptx.LabelStatement }) {
+			return false
 		}
 	}
 	return true

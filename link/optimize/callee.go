@@ -133,17 +133,7 @@ func (s *state) hides(base string, count int64) bool {
 // described reports whether DWARF describes a function: a section refers to its name or
 // to a label in it.
 func (s *state) described(f *function) bool {
-	if len(s.p.Described) == 0 {
-		return false
-	}
-	if s.p.Described[f.name] {
-		return true
-	}
-	c := f.code()
-	for i := range c.Locals {
-		if c.Locals[i].Kind == ptx.CodeLabel && s.p.Described[f.src.String(c.Locals[i].Name)] {
-			return true
-		}
-	}
-	return false
+	return s.p.Described[f.name] || len(s.p.Described) > 0 && slices.ContainsFunc(f.code().Locals, func(l ptx.LocalDecl) bool {
+		return l.Kind == ptx.CodeLabel && s.p.Described[f.src.String(l.Name)]
+	})
 }

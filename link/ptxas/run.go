@@ -3,6 +3,7 @@ package ptxas
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -68,10 +69,6 @@ func withRoom(work func() error) error {
 // scarce reports whether the host is at a limit. EBADF is what a new process gets that
 // moves a descriptor to a number beyond the limit.
 func scarce(err error) bool {
-	for _, limit := range []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EBADF} {
-		if errors.Is(err, limit) {
-			return true
-		}
-	}
-	return false
+	limits := []syscall.Errno{syscall.EAGAIN, syscall.ENOMEM, syscall.EMFILE, syscall.ENFILE, syscall.EBADF}
+	return slices.ContainsFunc(limits, func(limit syscall.Errno) bool { return errors.Is(err, limit) })
 }

@@ -103,11 +103,7 @@ func isTable(name string) bool {
 
 // isSymdef reports whether a member is a BSD index.
 func isSymdef(name string) bool {
-	switch name {
-	case "__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64", "__.SYMDEF_64 SORTED":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"__.SYMDEF", "__.SYMDEF SORTED", "__.SYMDEF_64", "__.SYMDEF_64 SORTED"}, name)
 }
 
 // isMeta reports whether a member holds the metadata of a package.
