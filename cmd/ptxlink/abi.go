@@ -20,27 +20,7 @@ import (
 )
 
 var abiCommand = subcommand{
-	Command: cli.Command{
-		Name:      "abi",
-		Usage:     "show the layout of a C type and how it is passed",
-		ArgsUsage: "'DECLARATION...' | - | FILE -t TYPE",
-		Description: `Reads C declarations: ptxlink abi 'struct { char c; int b : 5; double d; }'.
-Structs can use structs declared before them, and CUDA's types such as float4.
-The attributes aligned and packed are supported. - reads standard input.
-
-ptxlink abi FILE.h -t TYPE runs the preprocessor of $CC, cc or clang first, and
-skips everything that is not a type. It supports extern "C", namespaces
-(-t n::S), classes with base classes and member functions, class templates
-(-t 'Pair<int>') without partial specialisations, and #pragma pack. It refuses
-virtual functions and bases, and types that nvcc and clang lay out differently.
-
-Offsets are in bytes; bits are numbered from the least significant bit of the
-byte at the offset. The parameter is that of a device function. Bit fields
-follow the PTX ABI for every host; only those for Linux were compared with nvcc.
-
-Exit codes: 0 success, 1 a type has no layout, 2 usage error, 3 a file cannot be
-read.`,
-	},
+	Command: described("abi"),
 	flags: func() []cli.Flag {
 		const types, output = "Types", "Output"
 		return append([]cli.Flag{

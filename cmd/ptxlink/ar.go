@@ -25,25 +25,7 @@ import (
 )
 
 var arCommand = subcommand{
-	Command: cli.Command{
-		Name:      "ar",
-		Usage:     "create, list, change and extract packages of PTX",
-		ArgsUsage: "[OPERATION] ARCHIVE [FILE...]",
-		Description: `ptxlink ar ARCHIVE FILE... creates ARCHIVE from the PTX in the files: PTX, host
-objects, fatbins, archives. With an operation it works like ar. The dash before
-the letters is optional:
-  r  add files, replacing members of the same name    q  append files
-  d  delete members    t  list members    x  extract them    p  print them
-  s  rebuild the index and the metadata of the package
-with the modifiers c (create silently), v (verbose), S (no index). Write ./NAME
-for an archive whose name has no dot.
-
-t, x and p show stored bytes; ptxlink extract writes the PTX. An existing
-archive keeps its format. docs/packages.md describes packages.
-
-Exit codes: 0 success, 1 a file is not PTX or a member does not exist, 2 usage
-error, 3 a file cannot be read or written.`,
-	},
+	Command: described("ar"),
 	flags: func() []cli.Flag {
 		const packages = "Packages"
 		return append([]cli.Flag{

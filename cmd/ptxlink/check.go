@@ -7,19 +7,7 @@ import (
 )
 
 var checkCommand = subcommand{
-	Command: cli.Command{
-		Name:      "check",
-		Usage:     "run all checks of a link without writing output",
-		ArgsUsage: "FILE...",
-		Description: `Reads, resolves and checks the inputs as a link does, and prints every message.
-Machine code for --arch is checked as for a link into a cubin. -r allows
-undefined symbols. --assemble also runs ptxas, and nvlink if needed, as for a
-cubin; with -r it runs ptxas -c. Without it, on a terminal or with --verbose, a
-note reminds you that ptxas may still refuse the result.
-
-Exit codes: 0 no errors, 1 the inputs cannot be linked or ptxas refuses the
-result, 2 usage error, 3 a file cannot be read or ptxas cannot be run.`,
-	},
+	Command: described("check"),
 	flags: func() []cli.Flag {
 		const checks = "Checks"
 		return append([]cli.Flag{

@@ -25,20 +25,9 @@ const completionFlag = "--generate-bash-completion"
 
 func completionCommand() subcommand {
 	return subcommand{
-		Command: cli.Command{
-			Name:      "completion",
-			Usage:     "print a script that completes command lines in a shell",
-			ArgsUsage: "bash|zsh|fish|powershell",
-			Description: `Prints the script for a shell, which asks ptxlink what may follow. To use it:
-  bash        source <(ptxlink completion bash)
-  zsh         ptxlink completion zsh > ~/.zfunc/_ptxlink, a directory of $fpath
-  fish        ptxlink completion fish > ~/.config/fish/completions/ptxlink.fish
-  powershell  ptxlink completion powershell | Out-String | Invoke-Expression
-
-Exit codes: 0 success, 2 usage error.`,
-		},
-		flags: commonFlags,
-		run:   (*command).completion,
+		Command: described("completion"),
+		flags:   commonFlags,
+		run:     (*command).completion,
 	}
 }
 

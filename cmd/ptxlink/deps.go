@@ -14,21 +14,7 @@ import (
 )
 
 var depsCommand = subcommand{
-	Command: cli.Command{
-		Name:      "deps",
-		Usage:     "print why each archive member is linked",
-		ArgsUsage: "FILE...",
-		Description: `Prints the modules of a link as a tree, and the machine code for --arch that is
-linked with them. Below each module are the archive members that it pulled in,
-each with the symbol that needs it; a member is below the first module that
-needed it. The archives of which no member is linked follow. Undefined symbols
-are not errors here.
-
-LTO-IR and LLVM bitcode are compiled, since what they need depends on it.
-
-Exit codes: 0 success, 1 the inputs cannot be linked, 2 usage error, 3 a file
-cannot be read, or no compiler for LTO-IR or bitcode is found.`,
-	},
+	Command: described("deps"),
 	flags: func() []cli.Flag {
 		return append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print JSON: the inputs, members and unused archives"},

@@ -12,17 +12,7 @@ import (
 )
 
 var nvptxLdCommand = subcommand{
-	Command: cli.Command{
-		Name:      "nvptx-none-ld",
-		Usage:     "link like gcc's nvptx-none-ld; also if called so",
-		ArgsUsage: "FILE...",
-		Description: `Accepts the command lines of gcc's offload compiler, and writes PTX for its
-mkoffload (default: a.out). docs/from-gcc.md describes how to let gcc call
-ptxlink.
-
-Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
-read or written.`,
-	},
+	Command: described("nvptx-none-ld"),
 	flags: func() []cli.Flag {
 		const messages = "Messages"
 		return append(linkFlags("output", "relocatable", "Map", "dependency-file", "L", "l", "whole-archive", "no-whole-archive", "start-group", "end-group", "undefined", "max-input-size", "threads", "allow-undefined", "gc-sections", "strip-debug"),
@@ -75,17 +65,7 @@ func (j *linkJob) nvptxLd() error {
 // to it.
 func clangWrapperCommand() subcommand {
 	return subcommand{
-		Command: cli.Command{
-			Name:      "clang-nvlink-wrapper",
-			Usage:     "link for clang --target=nvptx64-nvidia-cuda; also if called so",
-			ArgsUsage: "FILE...",
-			Description: `Accepts the command lines that clang 19 and newer give their
-clang-nvlink-wrapper, and writes a cubin. docs/from-clang.md describes how to
-let clang call ptxlink.
-
-Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
-read or written.`,
-		},
+		Command: described("clang-nvlink-wrapper"),
 		flags: func() []cli.Flag {
 			const ignored, bitcode = "Accepted, without effect", "LLVM bitcode"
 			return append(linkFlags("output", "format", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "L", "l", "whole-archive", "no-whole-archive", "push-state", "pop-state", "start-group", "end-group",
@@ -164,19 +144,7 @@ func (j *linkJob) besideCompiler() (dirs []string) {
 // it.
 func rustLinkerCommand() subcommand {
 	return subcommand{
-		Command: cli.Command{
-			Name:      rustLinker,
-			Usage:     "link for rustc --target=nvptx64-nvidia-cuda; also if called so",
-			ArgsUsage: "FILE...",
-			Description: `Accepts the command lines that rustc gives its linkers for nvptx64, which are
-llvm-bitcode-linker (Rust 1.96) and rust-ptx-linker (1.85), and writes PTX, or
-a cubin to a name that ends in .cubin. The crates are LLVM bitcode, which clang
-compiles. docs/from-rust.md describes how to let rustc call ptxlink, and how to
-pass it other options.
-
-Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
-read or written.`,
-		},
+		Command: described(rustLinker),
 		flags: func() []cli.Flag {
 			return append(linkFlags("output", "format", "cubin", "relocatable", "arch", "ptxas", "nvlink", "nvvm", "clang", "verbose", "dry-run", "Map", "L", "l", "whole-archive", "no-whole-archive",
 				"undefined", "require-defined", "allow-undefined", "entry", "export", "localize", "gc-sections", "no-gc-sections", "gc-variables", "strip-debug", "keep-line-info", "ptx-version", "resource-usage",

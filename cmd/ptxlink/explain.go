@@ -11,17 +11,8 @@ import (
 )
 
 var explainCommand = subcommand{
-	Command: cli.Command{
-		Name:      "explain",
-		Usage:     "explain errors and warnings, like --explain",
-		ArgsUsage: "[ID...]",
-		Description: `Prints an example of each error or warning, what to do, and where to read on.
-Without an ID, it lists all of them. A message ends with its ID in brackets:
-[undefined-symbol], or [-Wodr] for a warning. explain accepts both forms.
-
-Exit codes: 0 success, 2 usage error.`,
-	},
-	flags: commonFlags,
+	Command: described("explain"),
+	flags:   commonFlags,
 	first: func(args []string) (ids []string) {
 		for _, arg := range args {
 			if strings.HasPrefix(arg, "-W") {

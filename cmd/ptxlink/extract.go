@@ -16,21 +16,7 @@ import (
 )
 
 var extractCommand = subcommand{
-	Command: cli.Command{
-		Name:      "extract",
-		Usage:     "extract PTX from files of any kind",
-		ArgsUsage: "FILE...",
-		Description: `Writes all PTX in the files, byte for byte, to files named after the innermost
-file: k.sm_80.ptx for the sm_80 PTX in k.o, whether k.o is in an archive or not.
-If the name exists, a number is added. The inputs can be anything that ptxlink
-links: host objects and executables, fatbins, archives, packages,
-OffloadBinaries, compressed files. The paths of the outputs are printed.
-Files without PTX, such as objects of host code, are errors; the PTX of the
-other files is written all the same.
-
-Exit codes: 0 success, 1 a file has no PTX, 2 usage error, 3 a file cannot be
-read or written, or exists with other contents.`,
-	},
+	Command: described("extract"),
 	flags: func() []cli.Flag {
 		const output, choice = "Output", "Choice"
 		return append([]cli.Flag{

@@ -19,19 +19,7 @@ import (
 )
 
 var infoCommand = subcommand{
-	Command: cli.Command{
-		Name:      "info",
-		Usage:     "show the object record of a file",
-		ArgsUsage: "FILE...",
-		Description: `Prints the object record of each file: ISA version, target, address size, host
-platform, compiler, the options that its fatbin records, digest, defined and
-undefined symbols. Of machine code it prints the GPU, and the symbols with their
-sizes, registers, stack and parameters. For a file with neither, a message says
-what it is; the other files are described all the same.
-
-Exit codes: 0 success, 1 a file has no device code, 2 usage error, 3 a file
-cannot be read.`,
-	},
+	Command: described("info"),
 	flags: func() []cli.Flag {
 		return append([]cli.Flag{
 			&cli.BoolFlag{Name: "json", Category: "Output", Usage: "print a JSON list of object records; files without device code have an error"},
@@ -41,22 +29,8 @@ cannot be read.`,
 }
 
 var nmCommand = subcommand{
-	Command: cli.Command{
-		Name:      "nm",
-		Usage:     "list the symbols of files",
-		ArgsUsage: "FILE...",
-		Description: `PTX has no addresses, so the first column of a defined symbol has dashes, as
-llvm-nm prints for bitcode. The letters are nm's, lower case for local symbols:
-  T entry or function   W weak function   V weak object   C common   U undefined
-  D initialised object   B other object   R constant   S shared memory
-The size of a function is that of its PTX text, which only --size-sort, -P and
-JSON print. For machine code, all symbols are listed except copies of functions
-inside kernels; sizes are those of the code.
-
-Exit codes: 0 success, 1 a file has neither PTX nor machine code, 2 usage error,
-3 a file cannot be read.`,
-		UseShortOptionHandling: true,
-	},
+	Command: described("nm"),
+	letters: true,
 	flags: func() []cli.Flag {
 		const symbols = "Symbols"
 		return append([]cli.Flag{

@@ -16,17 +16,7 @@ import (
 )
 
 var libdeviceCommand = subcommand{
-	Command: cli.Command{
-		Name:      "libdevice",
-		Usage:     "create a package from the toolkit's libdevice, for -ldevice",
-		ArgsUsage: "",
-		Description: `Searches for the toolkit in --cuda, $CUDA_HOME, $CUDA_PATH, next to the nvcc on
-PATH, and in the usual directories and Python's site-packages. Each function of
-libdevice becomes a member, so a link with -ldevice uses only what it needs.
-
-Exit codes: 0 success, 1 libdevice cannot be compiled, 2 usage error,
-3 libdevice or its compiler is not found, or a file cannot be read or written.`,
-	},
+	Command: described("libdevice"),
 	flags: func() []cli.Flag {
 		const compiling = "Compiling"
 		return append([]cli.Flag{

@@ -110,7 +110,7 @@ func (s subcommand) prepare(c *command, t table, args []string) error {
 	if err != nil {
 		return err
 	}
-	if s.UseShortOptionHandling {
+	if s.letters {
 		args = splitLetters(t, args)
 	}
 	if s.before != nil {

@@ -15,15 +15,7 @@ import (
 
 func manualCommand() subcommand {
 	return subcommand{
-		Command: cli.Command{
-			Name:      "manual",
-			Usage:     "print the manual page of a command",
-			ArgsUsage: "[COMMAND]",
-			Description: `Prints the manual page of linking or of a subcommand, for man:
-ptxlink manual nm | man -l -
-
-Exit codes: 0 success, 2 usage error, 3 a file cannot be written.`,
-		},
+		Command: described("manual"),
 		flags: func() []cli.Flag {
 			const output = "Output"
 			return append([]cli.Flag{

@@ -18,18 +18,7 @@ import (
 )
 
 var nvlinkCommand = subcommand{
-	Command: cli.Command{
-		Name:      "nvlink",
-		Usage:     "link like NVIDIA's nvlink, with its options; also if called as nvlink",
-		ArgsUsage: "FILE...",
-		Description: `Accepts the command lines of nvcc 11.8 to 13.5. PTX is linked and checked, and
-NVIDIA's nvlink adds the cubins of objects without PTX, or links those of all
-objects if functions stay separate. docs/nvcc.md describes how to let nvcc call
-ptxlink.
-
-Exit codes: 0 linked, 1 cannot be linked, 2 usage error, 3 a file cannot be
-read or written.`,
-	},
+	Command: described("nvlink"),
 	flags: func() []cli.Flag {
 		const output, input, assembler, messages = "Output", "Inputs", "ptxas", "Messages"
 		list := []cli.Flag{

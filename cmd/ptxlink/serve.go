@@ -24,16 +24,8 @@ import (
 // serveCommand runs ptxlink serve. It is a function, as a request leads back to it.
 func serveCommand() subcommand {
 	return subcommand{
-		Command: cli.Command{
-			Name:  "serve",
-			Usage: "run the commands that another program sends",
-			Description: `Reads requests from standard input and writes answers to standard output, until
-standard input ends. A request is a command line with inputs in memory; several
-run at a time. docs/serve.md describes the protocol.
-
-Exit codes: 0 success, 2 standard input is not a request.`,
-		},
-		flags: commonFlags,
+		Command: described("serve"),
+		flags:   commonFlags,
 		run: func(c *command, opts *cli.Context) error {
 			if len(c.inputs) > 0 {
 				return usageError("serve takes no arguments", "ptxlink --help shows the usage")

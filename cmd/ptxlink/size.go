@@ -16,20 +16,8 @@ import (
 )
 
 var sizeCommand = subcommand{
-	Command: cli.Command{
-		Name:      "size",
-		Usage:     "print the sizes of files by state space, or by symbol",
-		ArgsUsage: "FILE...",
-		Description: `Sizes are in bytes. The size of a kernel or function is that of its PTX text,
-from the opening to the closing brace; in a cubin it is that of its machine
-code, which ptxlink --resource-usage prints for PTX. The size of a variable is
-that of its memory on the GPU. Shared memory is counted per block; extern shared
-memory has no size.
-
-Exit codes: 0 success, 1 a file has neither PTX nor machine code, 2 usage error,
-3 a file cannot be read.`,
-		UseShortOptionHandling: true,
-	},
+	Command: described("size"),
+	letters: true,
 	flags: func() []cli.Flag {
 		const output = "Output"
 		return append([]cli.Flag{

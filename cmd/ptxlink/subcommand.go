@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +23,23 @@ type subcommand struct {
 	before func(*command, table, []string) []string // sees the arguments afterwards, and returns them
 	run    func(*command, *cli.Context) error       // the arguments are c.inputs
 	like   map[string]string                        // options of linking that are spelled otherwise
+
+	letters bool // several options of one letter may share a dash
+}
+
+// commandsText has a section for each subcommand, whose first line is what it does; the
+// description follows an empty line. --help, the manual pages and docs/options.md show them.
+//
+//go:embed commands.txt
+var commandsText string
+
+// described returns a command with its texts.
+func described(name string) cli.Command {
+	_, text, _ := strings.Cut(commandsText, "-- "+name+" ")
+	text, _, _ = strings.Cut(text, "\n\n-- ")
+	args, text, _ := strings.Cut(text, "--\n")
+	usage, description, _ := strings.Cut(text, "\n\n")
+	return cli.Command{Name: name, Usage: usage, ArgsUsage: strings.TrimSpace(args), Description: strings.TrimSpace(description)}
 }
 
 // linking is the command without a subcommand.
@@ -119,7 +137,7 @@ func (c *command) misspelt() error {
 // those that c.arguments has; the table of a command that does not run would only cost
 // time. The library writes to text, and loses errors of writing.
 func (s subcommand) app(c *command, t table, text io.Writer) *cli.App {
-	s.Flags = t.used(c.arguments)
+	s.Flags, s.UseShortOptionHandling = t.used(c.arguments), s.letters
 	s.Action = func(opts *cli.Context) error { return s.run(c, opts) }
 	s.Before = func(opts *cli.Context) error {
 		c.report.style.Color, c.report.style.Width, c.report.style.Full = useColor(opts.String("color-diagnostics"), c.stderr), terminalWidth(c.stderr), opts.Bool("verbose")

@@ -10,15 +10,8 @@ import (
 )
 
 var versionCommand = subcommand{
-	Command: cli.Command{
-		Name:  "version",
-		Usage: "show the version, the commit and the release of Go",
-		Description: `Prints one line: the version of ptxlink, the commit that it was built from, the
-release of Go, and the platform. ptxlink --version prints the same.
-
-Exit codes: 0 success, 2 usage error.`,
-	},
-	flags: commonFlags,
+	Command: described("version"),
+	flags:   commonFlags,
 	run: func(c *command, _ *cli.Context) error {
 		if len(c.inputs) > 0 {
 			return usageError("version takes no arguments", "ptxlink --help shows the usage")
