@@ -98,20 +98,6 @@ func (s subcommand) Codes() string {
 
 func (s subcommand) Warnings() string { return strings.Join(ruleNames(diag.Warning), ", ") }
 
-// Environment is the variables that ptxlink reads.
-func (s subcommand) Environment() []variable {
-	return []variable{
-		{"PTXAS, NVLINK, FATBINARY", "Paths of the programs, unless an option names them."},
-		{"CUDA_HOME, CUDA_PATH", "Directories of a CUDA toolkit, whose bin is searched for ptxas."},
-		{"PTXLINK_CACHE", "The value of --cache, if neither --cache nor --cache-dir is given."},
-		{"NO_COLOR, CLICOLOR=0", "Messages have no colour."},
-		{"FORCE_COLOR, CLICOLOR_FORCE", "Unless NO_COLOR is set, messages have colour if the value is neither empty nor 0."},
-		{"GOMAXPROCS, GOGC", "Number of threads, and size of the heap, as for every Go program."},
-	}
-}
-
-type variable struct{ Name, Text string }
-
 // Sentences are the whole description of an option. They begin with a capital letter,
 // except for names of programs.
 func (o option) Sentences() string {
