@@ -421,9 +421,9 @@ func (g *generator) statement() {
 		f      func()
 	}
 	choices := []choice{
-		{3, g.arithmetic}, {3, g.vectors}, {2, g.predicates}, {4, g.memory}, {6, g.moduleVariable}, {5, g.call}, {2, g.indirectCall},
+		{3, g.arithmetic}, {3, g.vectors}, {2, g.predicates}, {4, g.memory}, {6, g.moduleVariable}, {5, func() { g.call("func") }}, {2, g.indirectCall},
 		{3, g.branch}, {1, g.table}, {3, g.nested}, {2, g.localObject}, {1, g.texture}, {1, g.barrier}, {1, g.warp}, {1, g.declareRegisters},
-		{1, g.systemCall}, {1, g.odd},
+		{1, func() { g.call("syscall") }}, {1, g.odd},
 	}
 	if g.depth > 2 {
 		choices = choices[:5]

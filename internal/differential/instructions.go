@@ -196,9 +196,9 @@ func (g *generator) literal(t typ) string {
 	return pick(g, []string{"-5", "17", "0x7fffffff"})
 }
 
-// call calls a function that is declared here.
-func (g *generator) call() {
-	list := g.visible(func(s *symbol) bool { return s.kind == "func" })
+// call calls a function of a kind that is declared here: "func", or "syscall" of the driver.
+func (g *generator) call(kind string) {
+	list := g.visible(func(s *symbol) bool { return s.kind == kind })
 	if len(list) == 0 {
 		return
 	}
@@ -527,16 +527,6 @@ func (g *generator) warp() {
 		"activemask.b32 #1;",
 	), r)
 	g.store("u32", r)
-}
-
-// systemCall calls a function of the driver.
-func (g *generator) systemCall() {
-	list := g.visible(func(s *symbol) bool { return s.kind == "syscall" })
-	if len(list) == 0 {
-		return
-	}
-	s := pick(g, list)
-	g.callWith(s.name, s.proto, "")
 }
 
 // odd adds statements that are rare in real code.
