@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -174,14 +172,11 @@ func (t *teller) assemble(ctx context.Context, u unit, log *diag.Log) (cubin []b
 
 // run runs ptxas.
 func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubin []byte, err error) {
-	dir, remove, err := outfile.TempDir()
+	dir, remove, err := outfile.TempDir(outfile.File{Path: inputName, Data: u.text})
 	if err != nil {
 		return "", nil, err
 	}
 	defer remove()
-	if err := os.WriteFile(filepath.Join(dir, inputName), u.text, 0o600); err != nil {
-		return "", nil, err
-	}
 	out, err := tool.Run(ctx, tool.Command{Path: t.Path, Args: t.args(u, inputName, outputName), Dir: dir})
 	if err != nil {
 		return "", nil, err
@@ -190,42 +185,39 @@ func (t *teller) run(ctx context.Context, u unit, log *diag.Log) (_ string, cubi
 	errorsBefore := log.Errors()
 	t.hear(said, u, log)
 	noteLeft("ptxas", out.Left, log)
+	program := "the program is " + t.Path
+	failed := func(how, help string) (string, []byte, error) {
+		log.Error(diag.PtxasFailed, diag.Place{}, how).WithHelp(help)
+		return "", nil, ErrRejected
+	}
 	if how := out.Killed(); how != "" {
 		without := "" // ptxas 12.4 crashes on some locations that LLVM 22 writes for Rust
 		if bytes.Contains(u.text, []byte(".debug_info")) {
 			without = log.With("-S", "; %s drops debug information, which it may have crashed on")
 		}
-		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas was killed by "+how).
-			WithHelp("the program is " + t.Path + "; try another version" + log.With("--ptxas", " with %s") + ", and write the PTX instead of a cubin to see what it crashed on" + without)
-		return "", nil, ErrRejected
+		return failed("ptxas was killed by "+how, program+"; try another version"+log.With("--ptxas", " with %s")+", and write the PTX instead of a cubin to see what it crashed on"+without)
 	}
 	if log.Errors() > errorsBefore {
 		return "", nil, ErrRejected
 	}
 	if code := out.State.ExitCode(); code != 0 {
-		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas failed without a message (exit code %d)", code)).
-			WithHelp("the program is " + t.Path)
-		return "", nil, ErrRejected
+		return failed(fmt.Sprintf("ptxas failed without a message (exit code %d)", code), program)
 	}
 	cubin, err = tool.ReadFile(dir, outputName)
 	switch {
 	case scarce(err) || errors.Is(err, room.ErrNone):
 		return "", nil, err
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		log.Error(diag.PtxasFailed, diag.Place{}, fmt.Sprintf("ptxas reported success, but its cubin cannot be read: %v", outfile.Reason(err))).
-			WithHelp("the program is " + t.Path)
-		return "", nil, ErrRejected
+		return failed(fmt.Sprintf("ptxas reported success, but its cubin cannot be read: %v", outfile.Reason(err)), program)
 	case err != nil || len(cubin) == 0:
-		m := log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote no cubin")
+		help := ""
 		if strings.HasPrefix(t.Arch, "compute_") {
-			m.WithHelp(t.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80")
+			help = t.Arch + " is a virtual architecture, for which ptxas only checks the module; name a GPU, such as sm_80"
 		}
-		return "", nil, ErrRejected
+		return failed("ptxas reported success and wrote no cubin", help)
 	}
 	if err := container.CheckCubin(cubin); err != nil {
-		log.Error(diag.PtxasFailed, diag.Place{}, "ptxas reported success and wrote something that is not a cubin: "+err.Error()).
-			WithHelp("the program is " + t.Path)
-		return "", nil, ErrRejected
+		return failed("ptxas reported success and wrote something that is not a cubin: "+err.Error(), program)
 	}
 	return said, cubin, nil
 }

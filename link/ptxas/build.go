@@ -357,17 +357,11 @@ func (t *teller) unit(off int32) string {
 }
 
 // first lists some names.
-func first(names []string, n int) (text string) {
-	for i, name := range names {
-		if i == n {
-			return text + fmt.Sprintf(" and %d more", len(names)-n)
-		}
-		if i > 0 {
-			text += ", "
-		}
-		text += name
+func first(names []string, n int) string {
+	if len(names) <= n {
+		return strings.Join(names, ", ")
 	}
-	return text
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
 }
 
 func partName(i, parts int) string {

@@ -168,13 +168,9 @@ func (t *teller) common() (all, some []string) {
 func (t *teller) single(log *diag.Log, help string) unit {
 	all, some := t.common()
 	if len(some) > 0 {
-		partly := map[string]bool{}
-		for _, option := range some {
-			partly[option] = true
-		}
 		var names []string
 		for _, in := range t.Modules {
-			if slices.ContainsFunc(strings.Fields(t.setting(in.Name)), func(option string) bool { return partly[option] }) {
+			if slices.ContainsFunc(strings.Fields(t.setting(in.Name)), func(option string) bool { return slices.Contains(some, option) }) {
 				names = append(names, in.Name)
 			}
 		}
