@@ -59,13 +59,13 @@ func comparePrototypes(t *testing.T, name string, text []byte) (functions int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	symbols, err := container.Cubin{Data: cubin}.Symbols()
+	symbols, err := container.Cubin{Data: cubin}.AllSymbols()
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	for _, s := range symbols {
 		id, found := m.Lookup(s.Name)
-		if s.Prototype == "" && s.Params == nil || !found {
+		if s.Local || s.Prototype == "" && s.Params == nil || !found {
 			continue
 		}
 		functions++

@@ -33,9 +33,6 @@ type MemberLayout struct {
 	Layout    *Layout
 }
 
-// Offset returns the byte that holds the member's first bit.
-func (m *MemberLayout) Offset() int64 { return m.Bit / 8 }
-
 // Error describes why a type cannot be laid out.
 type Error struct {
 	Path string    // the member, "a.b"; empty for the type itself

@@ -88,12 +88,6 @@ const (
 	kernel                 = 0x10 // STO_CUDA_ENTRY
 )
 
-// Symbols returns the global and weak symbols of the cubin, in the order of its table.
-func (c Cubin) Symbols() (list []CubinSymbol, err error) {
-	list, err = c.AllSymbols()
-	return slices.DeleteFunc(list, func(s CubinSymbol) bool { return s.Local }), err
-}
-
 // AllSymbols returns the symbols of the cubin, local ones too, in the order of its table. The
 // copies of functions in the code of a kernel, which ptxas names $KERNEL$FUNCTION, are left out.
 func (c Cubin) AllSymbols() (list []CubinSymbol, err error) {
