@@ -27,8 +27,8 @@ var explanations = []struct{ prefixes, text string }{
 	{"__cudaDeviceSynchronizeDeprecationAvoidance", "this is cudaDeviceSynchronize() in device code, which libcudadevrt defines; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"__cuda", "this is part of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
 	{"cuda", "this is a function of the CUDA device runtime, libcudadevrt; ptxlink FILE... -LDIR -lcudadevrt --arch=sm_80 -o out.cubin links it (docs/libraries.md)"},
-	{"GOMP_ GOACC_ __nvptx_", "this is part of the OpenMP and OpenACC runtime of gcc; link its archives with -lgomp -lc -lgcc (docs/from-gcc.md)"},
-	{"__atomic_", "gcc's libatomic.a defines this; link it with -latomic (docs/from-gcc.md)"},
+	{"GOMP_ GOACC_ __nvptx_", "this is part of gcc's runtime of OpenMP and OpenACC; link gcc's libgomp.a, libc.a and libgcc.a (docs/from-gcc.md)"},
+	{"__atomic_", "gcc's libatomic.a defines this (docs/from-gcc.md)"},
 	{"__kmpc_", "this is part of the OpenMP runtime of LLVM; compile to bitcode (clang -emit-llvm -c), and link libomptarget.devicertl.a of that clang"},
 }
 

@@ -251,7 +251,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		return
 	}
 	if rust(s.Name) {
-		m.WithHelp("another crate defines it: make ptxlink the linker of rustc, which passes all crates, or compile that crate with --emit asm too (docs/from-rust.md)")
+		m.WithHelp("another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)")
 		return
 	}
 	m.WithHelp("add the module that defines it" + h.log.With("--allow-undefined="+s.Name, ", or pass %s to leave it open"))

@@ -127,13 +127,13 @@ func TestSuggest(t *testing.T) {
 
 		{"a well-known symbol is explained", "_ZTV4Base", []string{".visible .func _ZTV4Bast(){ret;}"},
 			"help: this is a virtual table; it is defined in the module that defines the first virtual function of the class, and the device cannot use one of the host (PTX Interoperability 7)"},
-		{"of gcc's libraries too", "__atomic_compare_exchange_1", nil, "help: gcc's libatomic.a defines this; link it with -latomic (docs/from-gcc.md)"},
+		{"of gcc's libraries too", "__atomic_compare_exchange_1", nil, "help: gcc's libatomic.a defines this (docs/from-gcc.md)"},
 		{"and what compilers call without being asked", "memcmp", nil,
 			"help: compilers call this function of C; gcc's libc.a defines it (docs/from-gcc.md), and so does compiler_builtins of Rust"},
 		{"a function of Rust is in another crate", "_RNvNtCs3qCAgFoAmQb_4core9panicking5panic", nil,
-			"help: another crate defines it: make ptxlink the linker of rustc, which passes all crates, or compile that crate with --emit asm too (docs/from-rust.md)"},
+			"help: another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)"},
 		{"also with the names of older releases", "_ZN4core9panicking5panic17h8b7b8eb54cbdab6aE", nil,
-			"help: another crate defines it: make ptxlink the linker of rustc, which passes all crates, or compile that crate with --emit asm too (docs/from-rust.md)"},
+			"help: another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)"},
 		{"but an overload of it is better", "_Znwm", []string{".visible .func _Znwj(){ret;}"},
 			"note b: did you mean operator new(unsigned int) (_Znwj)? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
 
