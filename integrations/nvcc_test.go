@@ -85,14 +85,18 @@ func TestNvcc(t *testing.T) {
 			t.Run("cubins", func(t *testing.T) {
 				w := w.in(t)
 				w.write("many.cu", many())
-				for options, links := range map[string]int{
-					"-gencode arch=compute_80,code=[sm_80,sm_86] -gencode arch=compute_90,code=[sm_90,compute_90] -lineinfo -maxrregcount=64": 3, "-G -arch=sm_80": 1,
+				for _, test := range []struct {
+					options, units string
+					links          int
+				}{
+					{"-gencode arch=compute_80,code=[sm_80,sm_86] -gencode arch=compute_90,code=[sm_90,compute_90] -lineinfo -maxrregcount=64", "many.cu main.cu lib.cu", 3},
+					{"-G -arch=sm_80", "main.cu lib.cu", 1},
 				} {
 					w.clear()
-					w.run(w.nvcc, strings.Fields("-dc "+options+" many.cu main.cu lib.cu")...)
-					w.replay("-dlink "+options+" many.o main.o lib.o -o linked.o", true)
-					w.compare("", links)
-					w.sameCode(options)
+					w.run(w.nvcc, strings.Fields("-dc "+test.options+" "+test.units)...)
+					w.replay("-dlink "+test.options+" "+strings.ReplaceAll(test.units, ".cu", ".o")+" -o linked.o", true)
+					w.compare("", test.links)
+					w.sameCode(test.options)
 				}
 			})
 		})

@@ -26,9 +26,9 @@ import (
 //  6. Whole mode, which is also what is left where there is no nvlink, or the module
 //     has 32-bit addresses.
 //
-// Separate functions that 2 to 5 choose without a trial are not assembled if the inputs have
-// them: the cubins that ptxas -c made of the same PTX (Target.Own). So it is where cubins among
-// the inputs leave no other way.
+// Separate functions are not assembled if the inputs have them: the cubins that ptxas -c made of
+// the same PTX (Target.Own). So it is where cubins among the inputs leave no other way, and with
+// DWARF, for which ptxas optimises nothing.
 
 // Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
 // cloneSmall instructions more. Its time is proportional to what it assembles
@@ -64,8 +64,8 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 		b.Temporary(b.prefix+inputName, t.linked.Text)
 	}
 	w := b.way(t)
-	if chosen := w.separate && (w.why != "" || len(b.Cubins) > 0); chosen && b.own != nil && len(t.refused) == 0 {
-		if cubin, done, err := b.linkOwn(ctx, t, w.why, log); done {
+	if w.own != "" {
+		if cubin, done, err := b.linkOwn(ctx, t, w.own, log); done {
 			return cubin, err
 		}
 	}
@@ -81,6 +81,7 @@ type way struct {
 	assemble func(context.Context, *teller, *diag.Log) ([]byte, error)
 	separate bool
 	why      string // empty if there is no choice, or none yet
+	own      string // why cubins of the inputs take its place; empty if they do not
 }
 
 // way returns the way to the cubin.
@@ -92,46 +93,61 @@ func (b Build) way(t *teller) way {
 	switch {
 	case perr != nil: // ptxas reports what is wrong, or knows more than we do
 		return way{assemble: b.whole}
+	case len(b.Cubins) > 0:
+		return way{assemble: b.separate, own: "an input has no PTX"}
 	case b.Mode == Separate:
-		return way{assemble: b.separate, separate: true}
+		return way{assemble: b.separate}
 	}
 	w := b.prefer(t, p)
-	if w.separate && (b.Nvlink == "" || p.AddressSize == 32) {
-		w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
+	switch {
+	case b.Nvlink == "" || p.AddressSize == 32:
+		if w.separate {
+			w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
+		}
+	case t.Debug && !maxnreg(t):
+		w.own = "ptxas does not optimise code for a debugger"
+	case w.separate:
+		w.own = strings.TrimPrefix(w.why, "separate functions: ")
 	}
 	return w
 }
+
+// maxnreg reports whether a module has setmaxnreg, which ptxas -c ignores.
+func maxnreg(t *teller) bool { return bytes.Contains(t.linked.Text, []byte("setmaxnreg")) }
 
 // prefer returns the way that the automatic choice takes if there is an nvlink.
 func (b Build) prefer(t *teller, p *partition.Program) way {
 	e := p.Cloning(16)
 	switch {
-	case bytes.Contains(t.linked.Text, []byte("setmaxnreg")):
-		return way{b.whole, false, "whole program: ptxas ignores setmaxnreg in separate functions"}
+	case maxnreg(t):
+		return way{assemble: b.whole, why: "whole program: ptxas ignores setmaxnreg in separate functions"}
 	case len(t.settings()) > 1 && p.Check(b.Spelling) == nil:
-		return way{b.separate, true, "separate functions: the inputs were compiled with different options for ptxas"}
+		return way{assemble: b.separate, separate: true, why: "separate functions: the inputs were compiled with different options for ptxas"}
 	case float64(e.Cloned) > cloneLimit*float64(e.Once) && e.Cloned-e.Once > cloneSmall:
-		return way{b.separate, true, fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
+		return way{assemble: b.separate, separate: true, why: fmt.Sprintf("separate functions: the whole program would clone %d instructions to %d", e.Once, e.Cloned)}
 	case b.slower(t, p, e):
-		return way{b.sooner, true, fmt.Sprintf("separate functions: one ptxas would take much longer for %d instructions than several", e.Cloned)}
+		return way{assemble: b.sooner, separate: true, why: fmt.Sprintf("separate functions: one ptxas would take much longer for %d instructions than several", e.Cloned)}
 	case e.Pointers && e.Cloned > tryLimit:
-		return way{b.separate, true, fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
+		return way{assemble: b.separate, separate: true, why: fmt.Sprintf("separate functions: kernels call functions through pointers, of %d instructions", e.Once)}
 	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(p) > 1):
-		return way{b.better, true, ""}
+		return way{assemble: b.better, separate: true}
 	}
-	return way{b.whole, false, fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
+	return way{assemble: b.whole, why: fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
 }
 
 // linkOwn links the cubins that the inputs have of separate functions. done is false if an input has none,
 // or nvlink refuses them: the module is then assembled, and the messages are about that.
 func (b Build) linkOwn(ctx context.Context, t *teller, why string, log *diag.Log) (cubin []byte, done bool, err error) {
+	if b.own == nil || len(t.refused) > 0 {
+		return nil, false, nil
+	}
 	own := b.own()
 	if own.Missing != "" {
 		b.note(log, "the cubins of the inputs are not linked: "+own.Missing)
 		return nil, false, nil
 	}
 	given := t.Cubins
-	t.way = "separate functions, as cubins of the inputs" + strings.TrimPrefix(why, "separate functions")
+	t.way = "separate functions, as cubins of the inputs: " + why
 	b.Cubins, t.Cubins, b.Kernels = own.Cubins, own.Cubins, own.Kernels
 	if b.Command != nil {
 		b.note(log, t.way)
@@ -199,6 +215,7 @@ func registerLimit(log *diag.Log) (first string) {
 type trial struct {
 	*teller
 	cubin []byte
+	own   bool // linked of cubins of the inputs, whose spills are not known
 	err   error
 	log   *diag.Log
 	saved []func() // calls of Temporary
@@ -209,6 +226,9 @@ type trial struct {
 func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, error) {
 	if b.Command != nil {
 		b.whole(ctx, t, log)
+		if _, done, err := b.linkOwn(ctx, t, "tried beside the whole program", log); done {
+			return nil, err
+		}
 		return b.separate(ctx, t, log)
 	}
 	logs := log.Split(2)
@@ -220,11 +240,15 @@ func (b Build) better(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 			b.Temporary = func(name string, data []byte) { try.saved = append(try.saved, func() { save(name, data) }) }
 		}
 		b.Parts = 1 // each part has its own copy of what ptxas adds, such as divisions
-		assemble := b.whole
-		if try == separate {
-			assemble = b.separate
-		}
-		wait.Go(func() { try.cubin, try.err = assemble(ctx, try.teller, try.log) })
+		wait.Go(func() {
+			if try == separate {
+				if try.cubin, try.own, try.err = b.linkOwn(ctx, try.teller, "tried beside the whole program", try.log); !try.own {
+					try.cubin, try.err = b.separate(ctx, try.teller, try.log)
+				}
+				return
+			}
+			try.cubin, try.err = b.whole(ctx, try.teller, try.log)
+		})
 	}
 	wait.Wait()
 	chosen := whole
@@ -294,7 +318,7 @@ func (w *trial) worse(than *trial) string {
 		return ""
 	case float64(code-moreCode) > moreSize*float64(otherCode):
 		return fmt.Sprintf("%d bytes of code instead of %d", code, otherCode)
-	case float64(spills) > moreSize*float64(otherSpills) && moreSize*float64(code) > float64(otherCode):
+	case !than.own && float64(spills) > moreSize*float64(otherSpills) && moreSize*float64(code) > float64(otherCode):
 		return fmt.Sprintf("%d bytes of spills instead of %d", spills, otherSpills)
 	}
 	return ""
