@@ -227,7 +227,7 @@ func (r *oldReader) nameless() {
 // targetList reads `L0, L1, N<2>;`.
 func (r *oldReader) targetList() {
 	for !r.is(';') {
-		if r.tok.Kind == EOF {
+		if r.tok.Kind == EOF || r.is('{') || r.is('}') {
 			r.expected("';'")
 			return
 		}
@@ -238,7 +238,11 @@ func (r *oldReader) targetList() {
 		}
 		t := oldTargetRange{token: at, base: name.Span()}
 		r.next()
-		t.count, _ = ParseInt(r.spelling())
+		var ok bool
+		if t.count, ok = ParseInt(r.spelling()); !ok {
+			r.expected("the number of names")
+			return
+		}
 		if r.listed += t.count; t.count < 0 || r.listed > oldMaxListed {
 			r.errorAt(r.tok.Span(), "", "the lists of this module stand for more than %d targets", oldMaxListed)
 			return
@@ -386,7 +390,11 @@ func (c *oldCursor) readLoc() Loc {
 		in.FunctionSpan = in.Function
 		if c.next(); c.is('+') {
 			c.next()
-			in.Addend, _ = ParseInt(c.spelling())
+			var ok bool
+			if in.Addend, ok = ParseInt(c.spelling()); !ok {
+				c.expected("a number")
+				return l
+			}
 			c.next()
 			in.FunctionSpan = c.from(in.Function.Off)
 		}

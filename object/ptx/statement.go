@@ -267,7 +267,7 @@ func (p *parser) balanced(from int32) {
 // targetList reads `L0, L1, N<2>;`.
 func (p *parser) targetList() {
 	for !p.is(';') {
-		if p.eof() {
+		if p.eof() || p.is('{') || p.is('}') {
 			p.expected("';'")
 			return
 		}
@@ -280,7 +280,11 @@ func (p *parser) targetList() {
 			p.use(base)
 			continue
 		}
-		count, number, _ := p.integer()
+		count, number, ok := p.integer()
+		if !ok {
+			p.expected("the number of names")
+			return
+		}
 		if p.listed += count; count < 0 || p.listed > maxListed {
 			p.errorAt(number.Span(), "", "the lists of this module stand for more than %d targets", maxListed)
 			return
@@ -420,7 +424,11 @@ func (c *cursor) inlining() *Inlining {
 		in.Function = c.name(Nothing, "a label")
 	}
 	if in.FunctionSpan = in.Function; c.accept('+') {
-		addend, t, _ := c.integer()
+		addend, t, ok := c.integer()
+		if !ok {
+			c.expected("a number")
+			return in
+		}
 		in.Addend = addend
 		c.pass(t)
 		in.FunctionSpan = c.from(in.Function.Off)
