@@ -46,11 +46,16 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		}
 		archive, found := container.IsArchive(container.Start(data)), false
 		offers := r.offers(path, data)
-		if r.Prefer = o.Prefer; !archive && r.Prefer != PreferPTX && !r.takesAll(offers, false) {
-			r.Prefer = PreferPTX // of ld -r, link.Link takes all PTX
+		r.Prefer = o.Prefer
+		said := len(log.Messages)
+		codes, all := r.relocatable(offers, archive), r.takesAll(offers, archive)
+		named, read := !archive || in.WholeArchive, len(log.Messages) == said
+		if named && read && r.Prefer != PreferPTX && (!all || len(codes) < len(offers)) {
+			r.Prefer = PreferPTX // link.Link takes all PTX, also beside cubins that nvlink does not link
+			codes, all = r.relocatable(offers, archive), r.takesAll(offers, archive)
 		}
 		var lto, bitcode []container.Unit
-		for _, code := range r.relocatable(offers, archive) {
+		for _, code := range codes {
 			switch r.verdict(code, archive) {
 			case suits:
 				s.Beside = s.Beside || r.cubinFor(code) != ""
@@ -70,7 +75,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		}
 		ptx := slices.ContainsFunc(offers, func(code container.Object) bool { return code.Has(container.PTX) })
 		lowered := lto != nil || bitcode != nil
-		taken := (found || lowered) && (!ptx || r.takesAll(offers, archive))
+		taken := (found || lowered) && (!ptx || all)
 		if !taken {
 			s.Modules = append(s.Modules, in)
 		}
