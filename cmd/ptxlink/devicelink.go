@@ -216,9 +216,11 @@ func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own 
 			linked[c.Name] = true
 		}
 		var symbols []link.Cubin
-		for i, c := range all.List {
-			if linked[c.Name] || !all.Symbols[i].Archived {
-				own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
+		for _, archived := range []bool{false, true} { // weak definitions of archives give way
+			for i, c := range all.List {
+				if all.Symbols[i].Archived == archived && (!archived || linked[c.Name]) {
+					own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
+				}
 			}
 		}
 		if own.Kernels = o.Kernels; len(o.Launched) > 0 {
