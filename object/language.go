@@ -3,6 +3,8 @@ package object
 import (
 	"path"
 	"strings"
+
+	"ptxlink/link/diag"
 )
 
 // Language is what the source of a module was written in, as far as messages depend on
@@ -33,7 +35,7 @@ func (f *File) findLanguage() Language {
 	}
 	cxx := false
 	for _, name := range f.Names {
-		if strings.Contains(name, "cudapy") || strings.Contains(name, "NumbaEnv") || strings.Contains(name, "17h") && strings.HasSuffix(name, "E") || strings.HasPrefix(name, "_R") {
+		if strings.Contains(name, "cudapy") || strings.Contains(name, "NumbaEnv") || IsRust(name) {
 			return OtherLanguage
 		}
 		cxx = cxx || strings.HasPrefix(name, "_Z")
@@ -45,4 +47,14 @@ func (f *File) findLanguage() Language {
 		return CXX
 	}
 	return OtherLanguage
+}
+
+// IsRust reports whether rustc has mangled a name. The older names end in a hash, as in
+// _ZN4core9panicking5panic17h8b7b8eb54cbdab6aE.
+func IsRust(name string) bool {
+	if strings.HasPrefix(name, "_ZN") && strings.HasSuffix(name, "E") && len(name) > 20 {
+		hash, found := strings.CutPrefix(name[len(name)-20:len(name)-1], "17h")
+		return found && strings.Trim(hash, "0123456789abcdef") == ""
+	}
+	return strings.HasPrefix(name, "_R") && diag.Spelling{}.Unmangled(name) != ""
 }

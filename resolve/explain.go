@@ -1,10 +1,6 @@
 package resolve
 
-import (
-	"strings"
-
-	"ptxlink/link/diag"
-)
+import "strings"
 
 // explanations tell why a well-known symbol is missing, by prefixes of its name; the first
 // match counts. PTX Interoperability 7 lists what device code does not have.
@@ -38,12 +34,6 @@ var stdio = setOf("printf puts putchar fprintf fputs fputc fwrite fread fopen fc
 
 // memory holds the functions of C that compilers call for assignments and comparisons.
 var memory = setOf("memcpy memmove memset memcmp")
-
-// rust reports whether rustc has mangled a name.
-func rust(name string) bool {
-	legacy := len(name) > 20 && strings.HasPrefix(name, "_ZN") && strings.HasPrefix(name[len(name)-20:], "17h") && strings.HasSuffix(name, "E")
-	return legacy || strings.HasPrefix(name, "_R") && diag.Spelling{}.Unmangled(name) != ""
-}
 
 // setOf returns the set of the words of a text.
 func setOf(words string) map[string]bool {

@@ -250,7 +250,7 @@ func (h *hints) suggest(s *Symbol, m *diag.Message) {
 		}
 		return
 	}
-	if rust(s.Name) {
+	if object.IsRust(s.Name) {
 		m.WithHelp("another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)")
 		return
 	}

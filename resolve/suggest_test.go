@@ -134,6 +134,7 @@ func TestSuggest(t *testing.T) {
 			"help: another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)"},
 		{"also with the names of older releases", "_ZN4core9panicking5panic17h8b7b8eb54cbdab6aE", nil,
 			"help: another crate defines it: let rustc call ptxlink as its linker, with all crates, or compile that crate to PTX too (docs/from-rust.md)"},
+		{"a variable of C++ may look like one", "_ZN3gfx17handle_everythingE", nil, addIt},
 		{"but an overload of it is better", "_Znwm", []string{".visible .func _Znwj(){ret;}"},
 			"note b: did you mean operator new(unsigned int) (_Znwj)? It is defined here\nhelp: the parameters differ; make the declaration match the definition"},
 
