@@ -142,7 +142,7 @@ func (o Options) named(name, explicit string) (string, error) {
 	if path == "" {
 		return "", nil
 	}
-	return tool.Named(who, path, "/usr/local/cuda/bin/"+program)
+	return tool.Named(who, path, "/usr/local/cuda/bin/"+name+tool.Exe)
 }
 
 // Newest returns the files that match a pattern, the newest version first.
