@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -192,7 +193,7 @@ func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own 
 				return own
 			}
 		}
-		inputs, defines, linked := map[string]bool{}, map[string]bool{}, map[string]bool{}
+		inputs, defines, linked := map[string]bool{}, map[string]bool{}, map[string][][]byte{}
 		for _, in := range rest {
 			inputs[cmp.Or(in.Path, in.Name)] = true
 		}
@@ -202,10 +203,7 @@ func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own 
 		for _, m := range r.Modules {
 			without := inputs[m.Path]
 			for at, c := range m.Name + ":" { // app.o:__nv_relfatbin is of app.o
-				if c == ':' {
-					linked[m.Name[:at]] = true
-					without = without || inputs[m.Name[:at]]
-				}
+				without = without || c == ':' && inputs[m.Name[:at]]
 			}
 			if without && defines[m.Name] {
 				own.Missing = m.Name + " has no cubin of its PTX for " + o.Arch
@@ -213,14 +211,22 @@ func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own 
 			}
 		}
 		for _, c := range given {
-			linked[c.Name] = true
+			linked[c.Name] = append(linked[c.Name], c.Data)
 		}
 		var symbols []link.Cubin
 		for _, archived := range []bool{false, true} { // weak definitions of archives give way
 			for i, c := range all.List {
-				if all.Symbols[i].Archived == archived && (!archived || linked[c.Name]) {
-					own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
+				if all.Symbols[i].Archived != archived {
+					continue
 				}
+				if archived { // an archive may be named twice
+					same := slices.IndexFunc(linked[c.Name], func(data []byte) bool { return bytes.Equal(data, c.Data) })
+					if same < 0 {
+						continue
+					}
+					linked[c.Name] = slices.Delete(linked[c.Name], same, same+1)
+				}
+				own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
 			}
 		}
 		if own.Kernels = o.Kernels; len(o.Launched) > 0 {
