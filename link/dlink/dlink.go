@@ -211,7 +211,11 @@ func (r *reader) file(ctx context.Context, f File) {
 		}
 		return
 	}
+	same := map[string]int{} // objects of ld -r, and members, may have one name
 	for _, code := range codes {
+		if same[code.Name]++; same[code.Name] > 1 {
+			code.Name = fmt.Sprintf("%s#%d", code.Name, same[code.Name])
+		}
 		r.launched, r.unclear = append(r.launched, code.Launched...), r.unclear || code.Launched == nil
 		for _, id := range code.Linked {
 			r.linked[id] = true
