@@ -94,7 +94,7 @@ func (b Build) way(t *teller) way {
 	case perr != nil: // ptxas reports what is wrong, or knows more than we do
 		return way{assemble: b.whole}
 	case len(b.Cubins) > 0:
-		return way{assemble: b.separate, own: "an input has no PTX"}
+		return way{assemble: b.separate, own: "an input without PTX, or a member of an archive, is linked as a cubin"}
 	case b.Mode == Separate:
 		return way{assemble: b.separate}
 	}
