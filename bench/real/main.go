@@ -246,8 +246,8 @@ func (b *bench) extractPTX(dir, object string) (files []string, err error) {
 	return filepath.Glob(filepath.Join(out, "*.ptx"))
 }
 
-// touch returns a fatbin with the PTX of an object, with one more instruction in its last body, a
-// kernel's in most objects, and the options that nvcc records.
+// touch returns a fatbin with the PTX and the cubin of an object, with one more instruction in the last
+// body, a kernel's in most objects, and the options that nvcc records.
 func (b *bench) touch(p program, dir, object string) string {
 	files, err := b.extractPTX(dir, object)
 	if err != nil || len(files) != 1 {
@@ -261,10 +261,12 @@ func (b *bench) touch(p program, dir, object string) string {
 		log.Fatalf("%s holds no body", object)
 	}
 	text = slices.Insert(text, bodies[len(bodies)-1][1], []byte(".reg .b32 %touched;\nmov.b32 %touched, %clock;\n")...)
-	module, fatbin := filepath.Join(dir, "touched.ptx"), filepath.Join(dir, "touched.fatbin")
+	module, cubin, fatbin := filepath.Join(dir, "touched.ptx"), filepath.Join(dir, "touched.cubin"), filepath.Join(dir, "touched.fatbin")
 	machine.Check(os.WriteFile(module, text, 0o666))
 	recorded := append([]string{"--compile-only"}, slices.DeleteFunc(slices.Clone(p.flags), func(flag string) bool { return !strings.HasPrefix(flag, "-maxrregcount") })...)
-	machine.Must(dir, b.tools["fatbinary"], "-64", "--create="+fatbin, "--device-c", "--cmdline="+strings.Join(recorded, " "), "--image3=kind=ptx,sm="+p.gpu()+",file="+module)
+	machine.Must(dir, b.tools["ptxas"], slices.Concat(recorded, []string{"-lineinfo", "-arch=sm_" + p.gpu(), module, "-o", cubin})...)
+	machine.Must(dir, b.tools["fatbinary"], "-64", "--create="+fatbin, "--device-c", "--cmdline="+strings.Join(recorded, " "),
+		"--image3=kind=elf,sm="+p.gpu()+",file="+cubin, "--image3=kind=ptx,sm="+p.gpu()+",file="+module)
 	return fatbin
 }
 
