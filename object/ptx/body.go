@@ -24,7 +24,7 @@ func (p *parser) use(span diag.Span) bool {
 func (p *parser) useName(off int32, name []byte) bool {
 	id, ok := p.m.moduleName(name)
 	if !ok {
-		if label := len(name) > 2 && name[0] == '$' && name[1] == 'L' && class[name[2]] == cDigit; p.gcc && !label && p.find(name) < 0 {
+		if label := len(name) > 2 && name[0] == '$' && name[1] == 'L' && (name[2] == '_' || class[name[2]] == cDigit); p.gcc && !label && p.find(name) < 0 {
 			if p.early == nil {
 				p.early = map[string]bool{}
 			}

@@ -19,9 +19,10 @@ import (
 // and leaves it to its assembler to reorder them. Such a module is read again, with the
 // names of all of it.
 func Parse(src *diag.Source) (*Module, *Error) {
-	p := &parser{gcc: bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE"))}
-	m, err := read(&Module{Src: src}, p)
-	if err != nil || p.early == nil || !slices.ContainsFunc(m.Names, func(name string) bool { return p.early[name] }) {
+	p := parser{gcc: bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE"))}
+	m, err := read(&Module{Src: src}, &p)
+	early := p.early // p, which is large, is not captured, so it stays on the stack
+	if err != nil || early == nil || !slices.ContainsFunc(m.Names, func(name string) bool { return early[name] }) {
 		return m, err
 	}
 	again := &Module{Src: src, around: func(name []byte) (string, bool) {
