@@ -62,7 +62,7 @@ func (c *command) abi(opts *cli.Context) error {
 	if err != nil {
 		path := c.inputs[0].name
 		if info, statErr := os.Stat(path); path != "-" && statErr == nil && !info.IsDir() {
-			return usageError(path+" is a file and no declaration", "name the type that is wanted: ptxlink abi "+path+" -t TYPE")
+			return usageError(path+" is a file, not a declaration", "name the type that is wanted: ptxlink abi "+path+" -t TYPE")
 		}
 		return &exitError{exitLink, err}
 	}

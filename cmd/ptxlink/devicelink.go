@@ -161,7 +161,7 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 		}
 	}
 	j.options.Inputs = dlink.Filled(j.options.Inputs)
-	if o.Prefer == dlink.PreferArchived && s.Beside && len(compilers) == 0 {
+	if o.Prefer == dlink.PreferArchived && s.BothForms && len(compilers) == 0 {
 		j.taken.own = func() ([]link.Input, dlink.Cubins, []*link.Message) {
 			var log diag.Log
 			o.Prefer = dlink.PreferOwn
@@ -172,8 +172,8 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 	return s.Preferred, err
 }
 
-// own returns what finds the cubins that take the place of PTX that would be assembled as separate
-// functions; nil if they are not the code that was linked.
+// own returns a function that finds the cubins of the inputs that can replace the assembled PTX of a
+// result. It is nil if options ask for other code than these cubins have.
 func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own {
 	read, o := j.taken.own, j.options
 	if read == nil || j.checkOnly || j.assembler.Mode != ptxas.Auto || j.changesCode() {
@@ -436,7 +436,7 @@ type taken struct {
 	// asPTX sets the inputs of the link with PTX in place of the preferred cubins. It is nil if no
 	// cubin is preferred.
 	asPTX func() error
-	// own reads the inputs with PreferOwn. It is nil if no cubin is beside PTX.
+	// own reads the inputs with PreferOwn. It is nil if no input has both PTX and a cubin.
 	own func() ([]link.Input, dlink.Cubins, []*link.Message)
 
 	archives []string     // with cubins, LTO-IR and bitcode

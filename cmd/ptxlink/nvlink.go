@@ -173,7 +173,7 @@ func (j *linkJob) nvlink() error {
 			return nil
 		}
 	}
-	if prefer == dlink.PreferArchived && job.Beside {
+	if prefer == dlink.PreferArchived && job.BothForms {
 		j.taken.own = func() ([]link.Input, dlink.Cubins, []*link.Message) {
 			job := read(dlink.PreferOwn)
 			return job.Inputs, job.Cubins, job.Messages

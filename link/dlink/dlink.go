@@ -49,7 +49,7 @@ type Preference uint8
 const (
 	PreferPTX      Preference = iota
 	PreferArchived            // the cubins of members of archives, as their authors built them
-	PreferOwn                 // also those of objects for just this GPU that ptxas made of that PTX
+	PreferOwn                 // also those of objects, if ptxas made them of the PTX beside them for just this GPU
 	PreferCubins
 )
 
@@ -65,8 +65,9 @@ type Job struct {
 	// Launched are patterns of the kernels that the host launches; nil if that is not known of
 	// all files.
 	Launched []string
-	// Preferred is set if a cubin is linked in place of PTX, and Beside if one is not that is beside PTX.
-	Preferred, Beside bool
+	// Preferred is set if a cubin is linked in place of PTX, and BothForms if PTX is linked of an input
+	// that also has a cubin.
+	Preferred, BothForms bool
 	// Messages are about objects that are not linked. With an error, there is no link.
 	Messages []*link.Message
 
@@ -125,7 +126,7 @@ func Read(ctx context.Context, files []File, o Options) *Job {
 			c.unit.library = c.input.Path
 		case c.system || c.verdict == suits:
 			j.Inputs = append(j.Inputs, c.input)
-			j.Beside = j.Beside || r.cubinFor(c.Object) != ""
+			j.BothForms = j.BothForms || r.cubinFor(c.Object) != ""
 		case c.verdict == cubinOnly:
 			j.Cubins.add(r.cubins(c.Object), false, len(j.Inputs), &log)
 			j.Preferred = j.Preferred || slices.ContainsFunc(c.Targets(container.PTX), r.runs)

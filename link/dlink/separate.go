@@ -22,8 +22,9 @@ type Separated struct {
 	Cubins  Cubins
 	LTOIR   Intermediate
 	Bitcode Intermediate
-	// Preferred is set if a cubin is linked in place of PTX, and Beside if one is not that is beside PTX.
-	Preferred, Beside bool
+	// Preferred is set if a cubin is linked in place of PTX, and BothForms if PTX is linked of an input
+	// that also has a cubin.
+	Preferred, BothForms bool
 	// Archives are the paths of those with such cubins, LTO-IR or bitcode.
 	Archives []string
 }
@@ -58,7 +59,7 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		for _, code := range codes {
 			switch r.verdict(code, archive) {
 			case suits:
-				s.Beside = s.Beside || r.cubinFor(code) != ""
+				s.BothForms = s.BothForms || r.cubinFor(code) != ""
 			case cubinOnly:
 				found = true
 				s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)

@@ -81,7 +81,7 @@ type Target struct {
 type Own struct {
 	Cubins  []container.Cubin
 	Kernels []string // as Build.Kernels
-	Missing string   // why there are none
+	Missing string   // the reason, if an input has no such cubin
 }
 
 // Assemble assembles a linked module to a cubin. It returns messages with input lines;

@@ -27,8 +27,8 @@ import (
 //     has 32-bit addresses.
 //
 // Separate functions are not assembled if the inputs have them: the cubins that ptxas -c made of
-// the same PTX (Target.Own). So it is where cubins among the inputs leave no other way, and with
-// DWARF, for which ptxas optimises nothing.
+// the same PTX (Target.Own). The same holds if cubins among the inputs require separate functions,
+// and for modules with DWARF, which ptxas does not optimise.
 
 // Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
 // cloneSmall instructions more. Its time is proportional to what it assembles
@@ -81,7 +81,7 @@ type way struct {
 	assemble func(context.Context, *teller, *diag.Log) ([]byte, error)
 	separate bool
 	why      string // empty if there is no choice, or none yet
-	own      string // why cubins of the inputs take its place; empty if they do not
+	own      string // why the cubins of the inputs are linked instead, if there are any; empty if they are not
 }
 
 // way returns the way to the cubin.

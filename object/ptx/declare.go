@@ -14,7 +14,7 @@ func (p *parser) function(start int32, linkage Linkage, word Token) {
 	}
 	p.in, d.FirstUse = int32(len(p.m.Decls)), int32(len(p.m.Uses))
 	switch {
-	case p.accept(';') || p.unended(d.Kind):
+	case p.accept(';') || p.withoutSemicolon(d.Kind):
 	case p.is('{'):
 		if d.Linkage == Extern {
 			p.errorAt(d.NameSpan, "drop .extern or the body", "%s is .extern and has a body", p.bytes(d.NameSpan))
@@ -75,7 +75,7 @@ func (p *parser) functionHeader(d *Decl, word Token) (params []Param, results in
 	results = len(params)
 	d.NameSpan = p.name(Nothing, "a name")
 	params = p.parameters(params)
-	for p.is('.') && !p.unended(d.Kind) {
+	for p.is('.') && !p.withoutSemicolon(d.Kind) {
 		p.attr(d, false)
 	}
 	d.Header = p.from(word.Off)
@@ -83,9 +83,9 @@ func (p *parser) functionHeader(d *Decl, word Token) (params []Param, results in
 	return params, results
 }
 
-// unended reports whether the next statement follows the header of a function. ptxas asks
+// withoutSemicolon reports whether the next statement follows the header of a function. ptxas asks
 // for no semicolon behind a prototype of a .func, and nvopencc (CUDA 1 to 4) wrote none.
-func (p *parser) unended(kind DeclKind) bool {
+func (p *parser) withoutSemicolon(kind DeclKind) bool {
 	if kind != Func || !p.is('.') {
 		return false
 	}

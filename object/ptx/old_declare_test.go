@@ -33,7 +33,7 @@ func (p *oldParser) functionHeader(d *Decl) (params []Param, results int) {
 	if p.is('(') {
 		params = p.params(params, false)
 	}
-	for p.tok.Kind == Word && !p.unended(d) {
+	for p.tok.Kind == Word && !p.withoutSemicolon(d) {
 		p.attr(d, false)
 	}
 	d.Header = p.from(headerOff)
@@ -48,7 +48,7 @@ func (p *oldParser) declared(start int32, d Decl, params []Param, results int) {
 	switch {
 	case p.is(';'):
 		p.next()
-	case p.unended(&d):
+	case p.withoutSemicolon(&d):
 	case p.is('{'):
 		if d.Linkage == Extern {
 			p.errorAt(d.NameSpan, "drop .extern or the body", "%s is .extern and has a body", p.m.Names[d.Name])
@@ -72,7 +72,7 @@ func (p *oldParser) declared(start int32, d Decl, params []Param, results int) {
 	p.m.Decls = append(p.m.Decls, d)
 }
 
-func (p *oldParser) unended(d *Decl) bool {
+func (p *oldParser) withoutSemicolon(d *Decl) bool {
 	w := string(p.text[p.tok.Off:p.tok.End])
 	return d.Kind == Func && p.tok.Kind == Word && (linkageOf(w) != Local ||
 		slices.Contains([]string{".func", ".entry", ".global", ".const", ".shared", ".local", ".tex", ".file", ".section", ".alias"}, w))
