@@ -19,10 +19,9 @@ import (
 // and leaves it to its assembler to reorder them. Such a module is read again, with the
 // names of all of it.
 func Parse(src *diag.Source) (*Module, *Error) {
-	p := parser{gcc: bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE"))}
-	m, err := read(&Module{Src: src}, &p)
-	early := p.early // p, which is large, is not captured, so it stays on the stack
-	if err != nil || early == nil || !slices.ContainsFunc(m.Names, func(name string) bool { return early[name] }) {
+	p := &parser{gcc: bytes.HasPrefix(src.Text, []byte("// BEGIN PREAMBLE"))}
+	m, err := read(&Module{Src: src}, p)
+	if err != nil || !slices.ContainsFunc(m.Names, func(name string) bool { return p.early[name] }) {
 		return m, err
 	}
 	again := &Module{Src: src, around: func(name []byte) (string, bool) {
@@ -175,8 +174,8 @@ type parser struct {
 	pct bool
 	// in is the declaration being parsed, -1 outside.
 	in int32
-	// early are the names that are used and not declared so far, without labels, if gcc
-	// wrote the module.
+	// gcc is set if gcc may have written the module. early then holds the names, other than
+	// labels, that are used before anything declares them.
 	gcc   bool
 	early map[string]bool
 
