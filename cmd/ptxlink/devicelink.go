@@ -114,8 +114,11 @@ func (j *linkJob) checked() (*link.Result, error) {
 	if j.report.told == nil {
 		j.report.told = map[string]bool{}
 	}
-	return r, j.tell(r.Messages, exitLink)
+	return r, j.tell(slices.DeleteFunc(r.Messages, ofAssembly), exitLink)
 }
+
+// ofAssembly reports whether a message of a link holds only if ptxas assembles its output.
+func ofAssembly(m *link.Message) bool { return m.ID == diag.DebugMixed }
 
 // takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
 // PTX.
@@ -176,7 +179,7 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 // result. It is nil if options ask for other code than these cubins have.
 func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own {
 	read, o := j.taken.own, j.options
-	if read == nil || j.checkOnly || j.assembler.Mode != ptxas.Auto || j.changesCode() {
+	if read == nil || j.assembler.Mode != ptxas.Auto || j.changesCode() {
 		return nil
 	}
 	return func() (own ptxas.Own) {
@@ -240,7 +243,7 @@ func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own 
 }
 
 // changes are the warnings that the linked PTX differs from that of the inputs.
-var changes = []diag.ID{diag.Align, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped, diag.DebugMixed}
+var changes = []diag.ID{diag.Align, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped}
 
 // changesCode reports whether an option asks for other definitions than those of the inputs, or for
 // less than nvlink keeps of them.

@@ -67,12 +67,17 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 			}
 			io.WriteString(j.stderr, text)
 		}
+		target := ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins, Own: j.own(result, cubins)}
+		if target.Own != nil {
+			target.Warnings = slices.DeleteFunc(slices.Clone(result.Messages), func(m *link.Message) bool { return !ofAssembly(m) })
+			result.Messages = slices.DeleteFunc(result.Messages, ofAssembly)
+		}
 		if j.report.write(result.Messages) > 0 { // --fatal-warnings
 			err = &exitError{code: exitLink}
 		}
 		j.showCommands(result)
 		j.linked = append(j.linked, j.options)
-		targets = append(targets, ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins, Own: j.own(result, cubins)})
+		targets = append(targets, target)
 	}
 	if unneeded := j.warnUnneeded(); err == nil {
 		err = unneeded

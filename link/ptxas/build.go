@@ -59,7 +59,8 @@ type Build struct {
 	// There is then no cubin.
 	Command func(args []string)
 
-	own      func() Own // of the target
+	own      func() Own      // of the target
+	warnings []*diag.Message // of the target
 	slots    slots
 	progress *progress
 	prefix   string // of the names of intermediate files
@@ -74,6 +75,8 @@ type Target struct {
 	// Own finds the cubins that may take the place of separate functions, if the Mode is not chosen by
 	// the user. It may be nil.
 	Own func() Own
+	// Warnings hold only if the module is assembled, and are among the messages of AssembleAll then.
+	Warnings []*link.Message
 }
 
 // Own are the cubins that ptxas -c has already made of the inputs of a linked module, with those of
@@ -126,7 +129,7 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 		if len(t.Cubins) > 0 {
 			b.Cubins, b.Mode = t.Cubins, Separate
 		}
-		b.own = t.Own
+		b.own, b.warnings = t.Own, t.Warnings
 		if len(targets) > 1 {
 			b.prefix = t.Arch + "."
 		}

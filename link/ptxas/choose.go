@@ -69,6 +69,7 @@ func (b Build) choose(ctx context.Context, t *teller, log *diag.Log) ([]byte, er
 			return cubin, err
 		}
 	}
+	log.Messages = append(log.Messages, b.warnings...)
 	b.note(log, fmt.Sprintf("assembling for %s with %s", t.gpu(), b.Path))
 	if t.way = w.why; t.way != "" {
 		b.note(log, t.way)

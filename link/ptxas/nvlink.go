@@ -37,11 +37,11 @@ func (b Build) nvlinkArgs(t *teller, inputs []string, output string) []string {
 	if b.Compile {
 		args = append(args, "-r")
 	}
-	if t.Debug || given(t.Args, "-g", "--device-debug") {
-		args = append(args, "-g")
-	}
-	if len(b.Kernels) > 0 && len(b.Cubins) > 0 {
+	switch {
+	case len(b.Kernels) > 0 && len(b.Cubins) > 0: // with -g, nvlink keeps all kernels, and nothing else that it drops without
 		args = append(args, "-kernels-used="+strings.Join(b.Kernels, ","))
+	case t.Debug || given(t.Args, "-g", "--device-debug"):
+		args = append(args, "-g")
 	}
 	inputs = slices.Clip(inputs)
 	for i := range b.Cubins {
