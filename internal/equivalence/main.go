@@ -23,6 +23,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"os/exec"
@@ -37,13 +38,15 @@ import (
 
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/ptxsim"
+	"ptxlink/internal/ptxsim/gpu"
 	"ptxlink/internal/ptxsim/kernels"
 )
 
 // totals counts what was compared.
 type totals struct {
 	sync.Mutex
-	of map[string]int
+	of  map[string]int
+	gpu io.Writer // or nil
 }
 
 func (sum *totals) add(what string, n int) {
@@ -71,6 +74,7 @@ func main() {
 	every := flag.Int("ptxas", 1, "assemble the outputs of each program and set whose seed this number divides; 0: of none")
 	real := flag.String("real", "", "compare the programs in the directories below `DIR`, and no generated ones")
 	out := flag.String("o", "differences", "directory for programs with a difference")
+	file := flag.String("gpu", "", "write the programs and sets, and what they did, to `FILE`; see package gpu")
 	flag.Parse()
 	var dirs []string
 	if *real != "" {
@@ -85,6 +89,11 @@ func main() {
 		must(errors.New("no compilers: run internal/oracles/fetch.sh --compilers"))
 	}
 	sum := &totals{of: map[string]int{}}
+	if *file != "" {
+		f, err := os.Create(*file)
+		must(err)
+		sum.gpu = f
+	}
 	var group errgroup.Group
 	group.SetLimit(*jobs)
 	job := func(kind, name string, compare func() ([]fault, error)) {
@@ -191,6 +200,11 @@ func (sum *totals) compare(units []unit, launch launcher, cut []launcher, opt pt
 			res.faults = append(res.faults, faults...)
 		}
 	}
+	if sum.gpu != nil {
+		sum.Lock()
+		must(writeGPU(sum.gpu, filepath.Base(dir), units, launch, opt, variants, res.outputs))
+		sum.Unlock()
+	}
 	sum.add("stores", len(res.want.stores))
 	sum.add("outputs", len(res.outputs))
 	if len(res.faults) == 0 {
@@ -216,6 +230,43 @@ var (
 
 // inLine is the place in a message of ptxas.
 var inLine = regexp.MustCompile(`, line \d+`)
+
+// writeGPU writes a program, and what each variant made of it, for a GPU.
+func writeGPU(w io.Writer, name string, units []unit, launch launcher, opt ptxsim.Options, variants []variant, outputs [][]unit) error {
+	modules, err := parse(units)
+	if err != nil {
+		return err
+	}
+	opt.Trace = true
+	m, err := ptxsim.New(opt, modules...)
+	if err != nil {
+		return err
+	}
+	linkage, err := external(units)
+	if err != nil {
+		return err
+	}
+	var list []gpu.Variant
+	done := map[string]bool{}
+	add := func(name string, units []unit) {
+		v := gpu.Variant{Name: name}
+		for _, u := range units {
+			v.Modules = append(v.Modules, u.text)
+		}
+		if key := fmt.Sprintf("%s", v.Modules); len(units) > 0 && !done[key] {
+			done[key] = true
+			list = append(list, v)
+		}
+	}
+	add("unlinked", units)
+	for i, out := range outputs {
+		add(variants[i].name, out)
+	}
+	if err := launch(m); err != nil {
+		return err
+	}
+	return gpu.Write(w, name, m, func(o *ptxsim.Object) bool { return linkage[o.Name] }, list)
+}
 
 // assemble assembles the outputs. The first one is not optimised; the others must not
 // have messages that it does not have. Parts can only be relocatable. An output that takes longer than a

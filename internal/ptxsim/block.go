@@ -61,6 +61,13 @@ func (m *Machine) Launch(entry string, grid Grid, args ...any) (err error) {
 	if size > 1024 {
 		failLaunch("", "a block of %d threads", size)
 	}
+	if m.opt.Trace {
+		call := Launched{Entry: entry, Grid: grid}
+		for _, a := range args {
+			call.Args = append(call.Args, bytesOf(a))
+		}
+		m.Launches = append(m.Launches, call)
+	}
 	m.launch++
 	m.steps = 0
 	var blocks []*block

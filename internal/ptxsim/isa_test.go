@@ -3,11 +3,15 @@ package ptxsim_test
 import (
 	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
+	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 
 	"ptxlink/internal/ptxsim"
+	"ptxlink/internal/ptxsim/gpu"
 )
 
 // An isaRow is an instruction whose operands are letters of a width (p predicate, h
@@ -90,6 +94,9 @@ func numbers(t testing.TB, s string) (list []uint64) {
 	return list
 }
 
+// isaBytes are the bytes of the operands, and of the results, of a thread.
+const isaBytes = 64
+
 const isaHeader = ".version 7.8\n.target sm_80\n.address_size 64\n"
 
 // entry returns a kernel of the case. Its operands are loaded from memory, or, for
@@ -98,6 +105,9 @@ func (c isaCase) entry(name string, constants bool) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".visible .entry %s(.param .u64 in, .param .u64 out)\n{\n\t.reg .b64 %%in, %%out;\n\t.reg .b32 %%t;\n", name)
 	b.WriteString("\tld.param.u64 %in, [in];\n\tld.param.u64 %out, [out];\n\tcvta.to.global.u64 %in, %in;\n\tcvta.to.global.u64 %out, %out;\n")
+	if !constants {
+		fmt.Fprintf(&b, "\tmov.u32 %%t, %%tid.x;\n\tmad.wide.u32 %%in, %%t, %d, %%in;\n\tmad.wide.u32 %%out, %%t, %d, %%out;\n", isaBytes, isaBytes)
+	}
 	for i, l := range c.outs {
 		fmt.Fprintf(&b, "\t.reg %s %%o%d;\n", letterType[l], i)
 	}
@@ -163,4 +173,76 @@ func allISARows() (rows []isaRow) {
 		rows = append(rows, list...)
 	}
 	return rows
+}
+
+// TestISAOnGPU appends each row, with other operands in each thread, to the file that PTXLINK_GPU names. See package gpu.
+func TestISAOnGPU(t *testing.T) {
+	const threads = 256
+	name := os.Getenv("PTXLINK_GPU")
+	if name == "" {
+		t.Skip("make gpu runs this")
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o666)
+	if err != nil {
+		t.Fatal(err)
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	done := map[string]bool{}
+	for _, c := range cases(t, allISARows()) {
+		if done[c.row] || isaApproximate.MatchString(c.row) {
+			continue
+		}
+		done[c.row] = true
+		text := isaHeader + c.entry("e", false)
+		m := machine(t, ptxsim.Options{Trace: true}, read(t, "isa.ptx", text))
+		var in []byte
+		for range threads {
+			operands := make([]byte, isaBytes)
+			for k, l := range c.ins {
+				v := isaOperand(random, letterBits[l])
+				if l == 'p' {
+					v &= 1
+				}
+				binary.LittleEndian.PutUint64(operands[8*k:], v)
+			}
+			in = append(in, operands...)
+		}
+		if err := m.Launch("e", ptxsim.Grid{Threads: [3]int{threads}}, m.Alloc("in", in, 8), m.Alloc("out", make([]byte, threads*isaBytes), 8)); err != nil {
+			t.Errorf("%s: %v", c.row, err)
+			continue
+		}
+		if err := gpu.Write(file, c.row, m, func(*ptxsim.Object) bool { return false }, []gpu.Variant{{Name: "random operands", Modules: [][]byte{[]byte(text)}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d rows", len(done))
+}
+
+// isaApproximate matches operations whose results the ISA does not state.
+var isaApproximate = regexp.MustCompile(`\.approx`)
+
+// isaOperand returns a number of a width, often one that is an edge for integers or floating-point numbers.
+func isaOperand(random *rand.Rand, bits int) uint64 {
+	v := random.Uint64()
+	switch random.IntN(4) {
+	case 0: // a small number
+		v = uint64(int64(v<<32) >> (32 + random.IntN(31)))
+	case 1: // an edge of integers
+		v = 1<<random.IntN(64) + uint64(random.IntN(3)) - 1
+	case 2: // floating-point numbers near 1, 0 and the largest
+		switch bits {
+		case 16:
+			v = []uint64{0x3c00, 0, 0x7bff, 0x7c00, 0x7e00}[random.IntN(5)]
+		case 32:
+			v = []uint64{0x3f800000, 0, 0x7f7fffff, 0x7f800000, 0x7fc00000, 0x00800000, 0x4f000000}[random.IntN(7)]
+		case 64:
+			v = []uint64{0x3ff << 52, 0, 0x7fef<<48 | 1<<48 - 1, 0x7ff << 52, 0x7ff8 << 48, 1 << 52, 0x43e << 52}[random.IntN(7)]
+		}
+		v += uint64(random.IntN(5)) - 2
+		v ^= uint64(random.IntN(2)) << (bits - 1)
+	}
+	return v
 }

@@ -42,6 +42,7 @@
 package ptxsim
 
 import (
+	"bytes"
 	"fmt"
 	"sort"
 
@@ -56,7 +57,7 @@ type Options struct {
 	// Steps limits the instructions of one launch, summed over threads; 0 means
 	// 200 million.
 	Steps int64
-	// Trace records stores to global memory in Machine.Stores.
+	// Trace records stores to global memory in Machine.Stores, and Machine.Launches.
 	Trace bool
 	// Sparse gives every address of global memory that is in no object zeroed memory when
 	// it is first accessed, and rounds misaligned addresses of global memory down.
@@ -76,6 +77,8 @@ type Machine struct {
 	Stores []Store
 	// Prints are the calls of vprintf, in the order of execution.
 	Prints []Print
+	// Launches are the arguments of Launch, if Options.Trace is set.
+	Launches []Launched
 
 	opt      Options
 	modules  []*module
@@ -100,11 +103,19 @@ type Object struct {
 	Name  string // of a static object of a function: function.name
 	Space string // ".global", ".const", ".shared", ".param", ".local" or "heap"
 	Data  []byte
+	First []byte // the contents of a buffer before the first launch, if Options.Trace is set
 
 	addr  uint64 // in its state space
 	size  int64
 	align int64
 	freed bool
+}
+
+// Launched is one call of Launch.
+type Launched struct {
+	Entry string
+	Grid  Grid
+	Args  [][]byte
 }
 
 // Print is one call of vprintf.
@@ -185,6 +196,9 @@ func New(opt Options, modules ...*ptx.Module) (m *Machine, err error) {
 // identifies it in Stores.
 func (m *Machine) Alloc(name string, data []byte, align int64) *Object {
 	o := &Object{Name: name, Space: ".global", Data: data, size: int64(len(data)), align: align}
+	if m.opt.Trace {
+		o.First = bytes.Clone(data)
+	}
 	m.place(o)
 	return o
 }
