@@ -23,6 +23,7 @@
 # make simulate  compare the PTX interpreter of the tests with programs compiled for the host
 # make equivalence  compare what such programs, and modules written in PTX, do unlinked, linked and optimised
 # make equivalence REAL=DIR   the same for the PTX files in each directory below DIR
+# make gpu      compare the interpreter with the GPU of this machine, on such programs and on each instruction
 # make corpus   link what real compilers make of testdata/src at many settings
 
 GO ?= go
@@ -125,6 +126,14 @@ else
 	PTXLINK_MODULES=$(MODULES) $(GO) test ./link/optimize -run 'TestRandom$$|TestFoldRandom$$' -timeout 0 -short -v && exit $$status
 endif
 
+gpu:
+	internal/oracles/fetch.sh --compilers
+	mkdir -p differences
+	PTXLINK_GPU=$(CURDIR)/differences/isa $(GO) test ./internal/ptxsim -run 'TestISAOperands$$' -count 1
+	$(GO) run ./internal/equivalence -seed $(SEED) -programs $(PROGRAMS) -sets $(MODULES) -ptxas 0 -gpu differences/programs -o differences
+	cc -O internal/ptxsim/gpu/run/gpu.c -ldl -o differences/gpu
+	differences/gpu differences/isa && differences/gpu differences/programs
+
 corpus:
 	testdata/src/corpus.sh
 
@@ -174,4 +183,4 @@ clean:
 	rm -rf ptxlink ptxlink-cache dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink nvjitlink-cases clean
+.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence gpu corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink nvjitlink-cases clean

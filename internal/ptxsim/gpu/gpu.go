@@ -1,5 +1,5 @@
 // Package gpu writes down what the interpreter found, so that a machine with a GPU can do the same and
-// compare: run/gpu.c reads the file. make gpu does both.
+// compare: run/gpu.c reads the file. make gpu does both; on a machine without Go, compile and run gpu.c there.
 package gpu
 
 import (
