@@ -124,6 +124,9 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 			return nil, err
 		}
 	}
+	if !o.CheckOnly && !o.Relocatable {
+		p.keepParams(table.Files)
+	}
 	// Every byte of the output is decided.
 
 	switch {

@@ -62,6 +62,9 @@ type Module struct {
 	Reserved       []string
 	ReservedRanges []Range
 
+	// ParamAddresses are the instructions that move the address of a parameter, in order.
+	ParamAddresses []ParamAddress
+
 	// TargetRanges are the lists `L<3>` in .branchtargets and .calltargets.
 	TargetRanges []diag.Span
 	// Padded is set if a name of a range is used with leading zeros.
@@ -390,6 +393,13 @@ func (d *Decl) Has(word string) bool {
 type Use struct {
 	Off  int32
 	Name NameID
+}
+
+// ParamAddress is an instruction, such as `@%p mov.u64 %rd1, x;`, that moves the address of a parameter of a
+// function, which is in the stack then, to a register.
+type ParamAddress struct {
+	Guard, Register diag.Span
+	End             int32 // behind the semicolon
 }
 
 // UseSpan returns the span of the name at a use.

@@ -193,6 +193,7 @@ type parser struct {
 	label  int32     // the ProtoLabel right before it, or -1
 	listed int64     // targets of all lists so far
 	done   bool
+	inFunc bool // not of an entry
 }
 
 // moduleName passes a module-scope name, and adds it if it is new.

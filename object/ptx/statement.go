@@ -1,6 +1,10 @@
 package ptx
 
-import "ptxlink/link/diag"
+import (
+	"bytes"
+
+	"ptxlink/link/diag"
+)
 
 // What a few bytes of text can stand for is limited: the names of all ranges of
 // variables of a module, and the targets of all its lists like L<3>.
@@ -23,7 +27,7 @@ func (p *parser) body(d *Decl, params []Param) (span diag.Span, ok bool) {
 
 // open prepares for the body of a declaration.
 func (p *parser) open(d *Decl, params []Param) {
-	p.done, p.begun, p.label, p.known = false, p.begun[:0], -1, d.known
+	p.done, p.begun, p.label, p.known, p.inFunc = false, p.begun[:0], -1, d.known, d.Kind == Func
 	p.scopes.reset(p.text)
 	for i := range params {
 		p.enter(LocalDecl{Kind: Parameter, Name: params[i].NameSpan, Count: -1, Type: params[i].TypeAt, token: -1})
@@ -40,15 +44,21 @@ func (p *parser) codeStatement() bool {
 	case c == '.':
 		p.directive()
 	case class[c] == cLetter || p.atName():
+		from := p.at
 		p.instruction(false)
-	case p.accept('@'): // @p, @!p
+		p.paramAddress(from, from)
+	case c == '@': // @p, @!p
+		from := p.at
+		p.accept('@')
 		p.accept('!')
 		p.use(p.name(Refers, "a predicate"))
 		if !p.atName() {
 			p.expected("an instruction")
 			return false
 		}
+		op := p.at
 		p.instruction(true)
+		p.paramAddress(from, op)
 	case c == '{':
 		p.st.Kind = Open
 		p.begun = append(p.begun, len(p.visible))
@@ -66,6 +76,31 @@ func (p *parser) codeStatement() bool {
 	}
 	return p.Err == nil
 }
+
+// paramAddress records an instruction, from its guard and from its opcode on, that moves the address of a
+// parameter of a function to a register.
+func (p *parser) paramAddress(from, op int) {
+	if p.text[op] != 'm' || p.code != nil || !p.inFunc || p.Err != nil || !bytes.HasPrefix(p.text[op:p.last], []byte("mov.")) {
+		return
+	}
+	register := opcodeEnd(p.text, op)
+	for register < p.last && class[p.text[register]] == cSpace {
+		register++
+	}
+	comma := bytes.IndexByte(p.text[register:p.last], ',')
+	operand := bytes.TrimLeft(p.text[register+comma+1:p.last], " \t\n")
+	if comma < 0 || len(operand) == 0 {
+		return
+	}
+	if c := class[operand[0]]; c != cLetter && c != cSigil || operand[0] == '%' && p.percent == 0 {
+		return
+	}
+	if i := p.find(operand[:nameEnd(operand, 1)]); i >= 0 && p.locals[i].Kind == Parameter {
+		p.m.ParamAddresses = append(p.m.ParamAddresses, ParamAddress{Guard: span(from, op), Register: span(register, register+comma), End: int32(p.last)})
+	}
+}
+
+func span(from, to int) diag.Span { return diag.Span{Off: int32(from), Len: int32(to - from)} }
 
 // instruction reads `label:`, or an opcode with its modifiers and operands.
 func (p *parser) instruction(guarded bool) {
