@@ -25,6 +25,15 @@ var ErrHangs = errors.New("it does not end")
 // Version returns what a program prints with --version; nothing of one that cannot be run or fails. It
 // is an error, a *diag.Message, if the program does not end in time.
 func Version(ctx context.Context, path string) ([]byte, error) {
+	said, ok, err := TryVersion(ctx, path)
+	if !ok {
+		return nil, err
+	}
+	return said, err
+}
+
+// TryVersion returns what a program prints with --version, and whether it succeeds. The error is that of Version.
+func TryVersion(ctx context.Context, path string) (said []byte, ok bool, err error) {
 	limit, ok := ctx.Value(patienceKey{}).(time.Duration)
 	if !ok {
 		limit = patience
@@ -34,13 +43,13 @@ func Version(ctx context.Context, path string) ([]byte, error) {
 	out, err := Run(limited, Command{Path: path, Args: []string{"--version"}, Apart: true})
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return nil, false, ctx.Err()
 	case limited.Err() != nil:
 		m := diag.New(diag.Tool, diag.Place{}, fmt.Sprintf("%s --version has not ended after %v", path, limit))
 		m.Err = ErrHangs
-		return nil, m
-	case err != nil || !out.State.Success():
-		return nil, nil
+		return nil, false, m
+	case err != nil:
+		return nil, false, nil
 	}
-	return out.Said, nil
+	return out.Said, out.State.Success(), nil
 }
