@@ -103,7 +103,7 @@ func remainder(t typ) aluFunc {
 	return func(a, b, _ uint64) uint64 {
 		switch {
 		case b == 0:
-			return a
+			return math.MaxUint64
 		case !t.signed():
 			return a % b
 		case extend(b, t.bits) == math.MaxUint64:

@@ -17,7 +17,7 @@
 //   - Approximate operations (.approx, .full, ex2, lg2, sin, cos, tanh, rsqrt) give the
 //     result rounded to nearest even.
 //   - A NaN result is the canonical NaN: 0x7fffffff, 0x7ff8000000000000, 0x7fff.
-//   - An integer divided by zero gives all ones; the remainder is the dividend.
+//   - An integer divided by zero gives all ones, and so does the remainder.
 //   - The lanes of a warp run in lockstep: of all threads that can run, those deepest in
 //     calls go first, among these the ones with the smallest function and instruction,
 //     and all threads at that instruction execute it together, in the order of lanes.

@@ -2,8 +2,9 @@
 // what the interpreter found. Neither CUDA's headers nor its libraries are needed.
 //
 //   cc -O gpu.c -ldl -o gpu
-//   ./gpu FILE [PROCESSES]
+//   ./gpu FILE [PROCESSES [DIFFERENCES]]
 //
+// PROCESSES share the GPU: several wait for each other. Of each object, so many DIFFERENCES are shown.
 // The driver compiles each module, and links those of a variant that has several.
 #include <dlfcn.h>
 #include <signal.h>
@@ -43,7 +44,7 @@ struct variant {
 	struct blob module[64];
 };
 static struct variant *variants[1 << 17];
-static int count;
+static int count, shown = 1;
 
 struct shared {
 	int next, same, different, failed;
@@ -166,7 +167,7 @@ static int compare(const char *what, int n, const struct blob *want, devptr wher
 	char *got = malloc(want->size + 1), text[256];
 	int different = 0;
 	call(cuMemcpyDtoH_v2, (void *, devptr, size_t), got, where, want->size);
-	for (long i = 0; i < want->size && !different; i++)
+	for (long i = 0; i < want->size && different < shown; i++)
 		if (!want->mask[i] && got[i] != want->data[i]) {
 			long w = i & ~3L;
 			unsigned a = 0, b = 0;
@@ -174,10 +175,11 @@ static int compare(const char *what, int n, const struct blob *want, devptr wher
 			memcpy(&b, want->data + w, want->size - w < 4 ? want->size - w : 4);
 			snprintf(text, sizeof text, " %d+%ld is %08x, want %08x", n, w, a, b);
 			say(what, text);
-			different = 1;
+			different++;
+			i |= 3;
 		}
 	free(got);
-	return different;
+	return different > 0;
 }
 
 static void run(struct variant *v)
@@ -272,10 +274,10 @@ static void worker(void)
 
 int main(int argc, char **argv)
 {
-	int processes = argc > 2 ? atoi(argv[2]) : 8, running = 0, status;
+	int processes = argc > 2 ? atoi(argv[2]) : 4, running = 0, status;
 	FILE *f = argc > 1 ? fopen(argv[1], "rb") : NULL;
 	if (!f) {
-		fprintf(stderr, "usage: gpu FILE [PROCESSES]\n");
+		fprintf(stderr, "usage: gpu FILE [PROCESSES [DIFFERENCES]]\n");
 		return 2;
 	}
 	fseek(f, 0, SEEK_END);
@@ -290,6 +292,8 @@ int main(int argc, char **argv)
 	end = at + size;
 	readFile();
 	shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (argc > 3)
+		shown = atoi(argv[3]);
 	setenv("CUDA_CACHE_DISABLE", "1", 1);
 	fflush(stdout);
 	dup2(1, 3); // kernels print to 1
