@@ -10,32 +10,63 @@ import (
 	"ptxlink/object/ptx"
 )
 
-// keepParams keeps ptxas from a fault (docs/ptxas.md, Faults of ptxas): where it assembles a local variable
-// together with a function that takes the address of a parameter and accesses it at constant offsets only, it
-// reads and writes that variable in place of the parameter. clang 22 writes such functions, and apart they are
-// right. A prefetch of the address changes nothing, and is an access that ptxas leaves alone.
-func (p *plan) keepParams(files []*object.File) {
+// avoidFaults writes functions in another way where ptxas has faults (docs/ptxas.md, Faults of ptxas).
+func (p *plan) avoidFaults(files []*object.File) {
 	for i, at := range p.bodies {
+		piece := &p.pieces[p.firstBody+i]
 		m, d := files[at.File].Module, &files[at.File].Decls[at.Decl]
+		var edits []ptx.Edit
 		if p.changes != nil && p.changes.bodies[i].Lines != nil {
 			m, d = p.changes.bodies[i].Module, p.changes.bodies[i].Decl
+			edits = loadBytes(m, d)
 		}
-		first, _ := slices.BinarySearchFunc(m.ParamAddresses, d.Body.Off, func(a ptx.ParamAddress, off int32) int { return cmp.Compare(a.End, off) })
-		piece := &p.pieces[p.firstBody+i]
-		for _, a := range m.ParamAddresses[first:] {
-			if a.End > d.Body.End() {
-				break
-			}
-			written := func(span diag.Span) string {
-				return string(ptx.Apply(nil, m.Src.Text, span, within(span, piece.Edits)))
-			}
-			prefetch := " " + written(a.Guard) + "prefetch.local.L1 [" + written(a.Register) + "];"
-			if !bytes.HasPrefix(m.Src.Text[a.End:], []byte(prefetch)) { // else it was linked before
-				edits := append(slices.Clip(piece.Edits), ptx.Edit{Span: diag.Span{Off: a.End}, Text: prefetch})
-				ptx.SortEdits(edits)
-				piece.Edit(edits)
-				p.size += len(prefetch)
-			}
+		if edits = append(edits, prefetchParams(m, d, piece.Edits)...); len(edits) > 0 {
+			before := piece.Size()
+			edits = append(edits, piece.Edits...)
+			ptx.SortEdits(edits)
+			piece.Edit(edits)
+			p.size += piece.Size() - before
 		}
 	}
+}
+
+// prefetchParams returns the edits that prefetch the parameters whose address a function takes. Where ptxas
+// assembles a local variable together with such a function, which accesses the parameter at constant offsets
+// only, it reads and writes that variable instead. clang 22 writes such functions, and apart they are right. A
+// prefetch changes nothing, and is an access that ptxas leaves alone. Others may rename what is prefetched.
+func prefetchParams(m *ptx.Module, d *ptx.Decl, others []ptx.Edit) (edits []ptx.Edit) {
+	first, _ := slices.BinarySearchFunc(m.ParamAddresses, d.Body.Off, func(a ptx.ParamAddress, off int32) int { return cmp.Compare(a.End, off) })
+	for _, a := range m.ParamAddresses[first:] {
+		if a.End > d.Body.End() {
+			break
+		}
+		written := func(span diag.Span) string { return string(ptx.Apply(nil, m.Src.Text, span, within(span, others))) }
+		prefetch := " " + written(a.Guard) + "prefetch.local.L1 [" + written(a.Register) + "];"
+		if !bytes.HasPrefix(m.Src.Text[a.End:], []byte(prefetch)) { // else it was linked before
+			edits = append(edits, ptx.Edit{Span: diag.Span{Off: a.End}, Text: prefetch})
+		}
+	}
+	return edits
+}
+
+// loadBytes returns the edits that load a signed byte of a parameter or result without its sign, and extend it then.
+// ptxas before 13.5 takes the 16 bits of ld.param.s8 for 32 that are extended with zeros. A function that
+// gets them as its own parameter narrows them, but is inlined here.
+func loadBytes(m *ptx.Module, d *ptx.Decl) (edits []ptx.Edit) {
+	if !bytes.Contains(m.Src.Bytes(d.Body), []byte("ld.param.s8")) {
+		return nil
+	}
+	c := m.Code(d)
+	for _, st := range c.Statements {
+		if st.Kind != ptx.Instruction || c.Opcode(st) != "ld" || !slices.Equal(c.Modifiers(st), []string{".param", ".s8"}) {
+			continue
+		}
+		to := c.Tokens[st.Operands]
+		if r, ok := c.Register(st.Operands); ok && ptx.TypeSize(c.Locals[r.Local].Type.Word) == 2 {
+			guard, name := c.Module.Src.String(diag.Span{Off: c.Span(st).Off, Len: c.Tokens[st.Op].Off - c.Span(st).Off}), string(c.Text(to))
+			edits = append(edits, ptx.Edit{Span: c.Tokens[st.Op+2].Span(), Text: ".u8"},
+				ptx.Edit{Span: diag.Span{Off: c.Span(st).End()}, Text: " " + guard + "cvt.s16.s8 " + name + ", " + name + ";"})
+		}
+	}
+	return edits
 }

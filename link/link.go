@@ -125,7 +125,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 		}
 	}
 	if !o.CheckOnly && !o.Relocatable {
-		p.keepParams(table.Files)
+		p.avoidFaults(table.Files)
 	}
 	// Every byte of the output is decided.
 
