@@ -28,7 +28,8 @@ import (
 //
 // Separate functions are not assembled if the inputs have them: the cubins that ptxas -c made of
 // the same PTX (Target.Own). The same holds if cubins among the inputs require separate functions,
-// and for modules with DWARF, which ptxas does not optimise.
+// for modules with DWARF, which ptxas does not optimise, and where kernels call no functions: the whole
+// program is no faster then (docs/gpu.md).
 
 // Whole mode is chosen unless it assembles cloneLimit times as much as Separate, and
 // cloneSmall instructions more. Its time is proportional to what it assembles
@@ -102,7 +103,7 @@ func (b Build) way(t *teller) way {
 	w := b.prefer(t, p)
 	switch {
 	case b.Nvlink == "" || p.AddressSize == 32:
-		if w.separate {
+		if w.own = ""; w.separate {
 			w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
 		}
 	case t.Debug && !maxnreg(t):
@@ -133,7 +134,11 @@ func (b Build) prefer(t *teller, p *partition.Program) way {
 	case b.Nvlink != "" && (e.Pointers || e.Calls && e.Cloned <= callLimit && t.units(p) > 1):
 		return way{assemble: b.better, separate: true}
 	}
-	return way{assemble: b.whole, why: fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
+	w := way{assemble: b.whole, why: fmt.Sprintf("whole program: the kernels reach %d instructions, of %d", e.Cloned, e.Once)}
+	if !e.Calls && !e.Pointers {
+		w.own = "the kernels call no functions"
+	}
+	return w
 }
 
 // linkOwn links the cubins that the inputs have of separate functions. done is false if an input has none,
