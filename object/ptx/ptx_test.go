@@ -372,9 +372,11 @@ func sameAsOld(t *testing.T, src *diag.Source, m *Module, err *Error) {
 		if diff := cmp.Diff(oldCode(m, d), got, codeOptions...); diff != "" {
 			t.Fatalf("code of %s by the old reader (-) and by the new one (+):\n%s", m.Names[d.Name], diff)
 		}
+		takesAddresses(t, m, d, got)
 	}
 	unread := *m
 	m = &unread
+	m.ParamAddresses = nil // the old reader does not know them
 	old.Uses = append([]Use(nil), old.Uses...) // nil after the old reader took back its only use
 	for _, m := range []*Module{old, m} {      // they may have room for more names
 		m.sectionNames = nameList{names: append([]string(nil), m.sectionNames.names...)}
@@ -388,6 +390,44 @@ func sameAsOld(t *testing.T, src *diag.Source, m *Module, err *Error) {
 		diff := cmp.Diff(old, m, cmp.Exporter(func(reflect.Type) bool { return true }), cmpopts.IgnoreTypes(strings.Builder{}))
 		t.Fatalf("by the old reader (-) and by the new one (+):\n%s", diff)
 	}
+}
+
+// takesAddresses checks that each instruction that is said to move the address of a parameter of a function
+// does so.
+func takesAddresses(t *testing.T, m *Module, d *Decl, code *Code) {
+	t.Helper()
+	ends := map[int32]ParamAddress{}
+	for _, a := range m.ParamAddresses {
+		if d.Body.Off <= a.Guard.Off && a.End <= d.Body.End() {
+			ends[a.End] = a
+		}
+	}
+	for _, st := range allStatements(code) {
+		a, said := ends[code.Span(st).End()]
+		if !said {
+			continue
+		}
+		delete(ends, a.End)
+		list := code.Operands(st)
+		moves := d.Kind == Func && code.Opcode(st) == "mov" && len(list) > 1
+		if moves {
+			i, ok := code.Reference(int(list[1].First)).Local()
+			moves = ok && code.Locals[i].Kind == Parameter && code.Tokens[list[0].First].Span() == a.Register
+		}
+		if !moves {
+			t.Fatalf("%q does not move the address of a parameter", m.Src.String(code.Span(st)))
+		}
+	}
+	if len(ends) > 0 {
+		t.Fatalf("no statements end at %v", ends)
+	}
+}
+
+func allStatements(c *Code) []Statement {
+	if c == nil {
+		return nil
+	}
+	return c.Statements
 }
 
 // codeOptions compare what the old reader and the new one say about a body.
