@@ -15,7 +15,7 @@ func (b *bench) page(results []*result) string {
 	fmt.Fprintf(&t, `# Real programs
 
 `+"`make real`"+` wrote this page with CUDA %s. The programs are those of other projects; you fetch the sources yourself (bench/real/programs.go). Each is
-linked to a cubin from the host objects of `+"`nvcc -rdc=true -lineinfo`"+`, in several ways. `+"`auto`"+` links the cubins of the objects where functions stay separate;
+linked to a cubin from the host objects of `+"`nvcc -rdc=true -lineinfo`"+`, in several ways. `+"`auto`"+` links the cubins of the objects where functions stay separate or kernels call none;
 the ways above it, and `+"`-O1`, `-O2` and `--icf`"+`, assemble the PTX.
 
 CPU is the processor time of ptxlink, ptxas and nvlink together; in the first row, of `+"`ptxas -c`"+` for each module and nvlink. Registers and stack (bytes) are sums over
