@@ -17,14 +17,7 @@ type hostTarget struct {
 	//	static void nothing(void *) {}
 	//	static void start(void) { __cudaRegisterLinkedBinaryID(nothing, 0, 0, nothing); }
 	code  []byte
-	calls []hostRelocation
-}
-
-type hostRelocation struct {
-	at     uint64
-	symbol int // one of the numbers below
-	kind   uint32
-	addend int64
+	calls []elf.Rela64
 }
 
 // Symbols of a host object. Only ppc64le has the last one.
@@ -48,7 +41,7 @@ var hostTargets = map[string]hostTarget{
 			0x58, 0xc3, // pop rax; ret
 			0xc3, // nothing: ret
 		},
-		calls: []hostRelocation{{0x10, registerSymbol, uint32(elf.R_X86_64_PLT32), -4}},
+		calls: []elf.Rela64{relocation(0x10, registerSymbol, uint32(elf.R_X86_64_PLT32), -4)},
 	},
 	"aarch64": {
 		machine: elf.EM_AARCH64, pointer: uint32(elf.R_AARCH64_ABS64),
@@ -62,7 +55,7 @@ var hostTargets = map[string]hostTarget{
 			0xd65f03c0, // ret
 			0xd65f03c0, // nothing: ret
 		),
-		calls: []hostRelocation{{0x14, registerSymbol, uint32(elf.R_AARCH64_CALL26), 0}},
+		calls: []elf.Rela64{relocation(0x14, registerSymbol, uint32(elf.R_AARCH64_CALL26), 0)},
 	},
 	"ppc64le": {
 		machine: elf.EM_PPC64, pointer: uint32(elf.R_PPC64_ADDR64),
@@ -80,12 +73,12 @@ var hostTargets = map[string]hostTarget{
 			0x7c0803a6, 0x4e800020, // mtlr r0; blr
 			0x4e800020, // nothing: blr
 		),
-		calls: []hostRelocation{
-			{0x00, tocSymbol, uint32(elf.R_PPC64_REL16_HA), 0},
-			{0x04, tocSymbol, uint32(elf.R_PPC64_REL16_LO), 4},
-			{0x10, codeSymbol, uint32(elf.R_PPC64_TOC16_HA), 0x40},
-			{0x20, codeSymbol, uint32(elf.R_PPC64_TOC16_LO), 0x40},
-			{0x28, registerSymbol, uint32(elf.R_PPC64_REL24), 0},
+		calls: []elf.Rela64{
+			relocation(0x00, tocSymbol, uint32(elf.R_PPC64_REL16_HA), 0),
+			relocation(0x04, tocSymbol, uint32(elf.R_PPC64_REL16_LO), 4),
+			relocation(0x10, codeSymbol, uint32(elf.R_PPC64_TOC16_HA), 0x40),
+			relocation(0x20, codeSymbol, uint32(elf.R_PPC64_TOC16_LO), 0x40),
+			relocation(0x28, registerSymbol, uint32(elf.R_PPC64_REL24), 0),
 		},
 	},
 }
@@ -141,10 +134,6 @@ func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 	if target.machine == elf.EM_PPC64 {
 		symbols = append(symbols, structs(elf.Sym64{Name: name(".TOC."), Info: global})...)
 	}
-	var calls []byte
-	for _, c := range target.calls {
-		calls = append(calls, relocation(c)...)
-	}
 
 	type section struct {
 		name string
@@ -164,11 +153,11 @@ func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 		data("__nv_relfatbin", elf.SHF_ALLOC, fatbin),
 		data("__nv_module_id", elf.SHF_ALLOC, append([]byte(id), 0)),
 		data(".nvFatBinSegment", elf.SHF_ALLOC|elf.SHF_WRITE, wrapper),
-		relocations(".nvFatBinSegment", wrapperSection, relocation(hostRelocation{8, fatbinSymbol, target.pointer, 0})),
+		relocations(".nvFatBinSegment", wrapperSection, structs(relocation(8, fatbinSymbol, target.pointer, 0))),
 		data(".text", elf.SHF_ALLOC|elf.SHF_EXECINSTR, target.code),
-		relocations(".text", codeSection, calls),
+		relocations(".text", codeSection, structs(target.calls)),
 		start,
-		relocations(".init_array", startSection, relocation(hostRelocation{0, codeSymbol, target.pointer, 0})),
+		relocations(".init_array", startSection, structs(relocation(0, codeSymbol, target.pointer, 0))),
 		// Without this section the linker makes the stack executable.
 		data(".note.GNU-stack", 0, nil),
 		{".symtab", symbols, elf.Section64{Type: uint32(elf.SHT_SYMTAB), Link: nameSection, Info: wrapSymbol, Addralign: 8, Entsize: 24}},
@@ -202,8 +191,8 @@ func HostObject(arch, id string, fatbin []byte) ([]byte, error) {
 	return append(out, heads...), nil
 }
 
-func relocation(r hostRelocation) []byte {
-	return structs(elf.Rela64{Off: r.at, Info: elf.R_INFO(uint32(r.symbol), r.kind), Addend: r.addend})
+func relocation(at uint64, symbol, kind uint32, addend int64) elf.Rela64 {
+	return elf.Rela64{Off: at, Info: elf.R_INFO(symbol, kind), Addend: addend}
 }
 
 // structs returns values of package elf as bytes of a little-endian file.
