@@ -114,13 +114,8 @@ func (x *Index) verify(r Record) error {
 // header reads the header of the member at an offset. ok is false if there is no header, or if the
 // file ends before the member does.
 func (x *Index) header(at int64) (name string, size int64, ok bool) {
-	if at > int64(len(x.data))-arHeader {
-		return "", 0, false
-	}
-	head := x.data[at:][:arHeader]
-	size, err := strconv.ParseInt(string(bytes.TrimSpace(head[48:58])), 10, 62)
-	ok = head[58] == '`' && head[59] == '\n' && err == nil && 0 <= size && size <= int64(len(x.data))-arHeader-at
-	return strings.TrimRight(string(head[:16]), " "), size, ok
+	h, err := arMember(x.data, int(at), place{}, false)
+	return h.name, int64(len(h.body)), err == nil
 }
 
 // findMetadata returns the place and the length of the last member, which has the metadata, by
