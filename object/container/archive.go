@@ -73,9 +73,6 @@ func (m *ArchiveMember) readHeader(head []byte) {
 // readRecords reads the records of a package that is being edited. The edit
 // compares them with the members, so outdated offsets do no harm.
 func readRecords(body []byte) (list []Record) {
-	if !prefixed(body, metaMark) {
-		return nil
-	}
 	for line := range bytes.Lines(body) {
 		var r Record
 		if json.Unmarshal(line, &r) == nil && r.Name != "" {

@@ -277,12 +277,7 @@ func (op *opener) add(m Member, p place) *Error {
 	return nil
 }
 
-func trimNUL(data []byte) []byte {
-	for len(data) > 0 && data[len(data)-1] == 0 {
-		data = data[:len(data)-1]
-	}
-	return data
-}
+func trimNUL(data []byte) []byte { return bytes.TrimRight(data, "\x00") }
 
 // isBinary reports whether the start of data has bytes that no text has. NULs do
 // not count: the parser has its own message for them.

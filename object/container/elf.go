@@ -131,14 +131,12 @@ func (op *opener) decompressSection(file *elfFile, body []byte, p place) ([]byte
 	if file.wide {
 		size = file.order.Uint64(body[8:])
 	}
-	if size > uint64(max(op.left, 0)) {
-		return nil, op.bomb(p, header)
-	}
+	plain := int64(min(size, 1<<62))
 	switch kind := elf.CompressionType(file.order.Uint32(body)); kind {
 	case elf.COMPRESS_ZLIB:
-		return op.decompress(body[header:], p, header, int64(size), zlibCodec)
+		return op.decompress(body[header:], p, header, plain, zlibCodec)
 	case elf.COMPRESS_ZSTD:
-		return op.decompress(body[header:], p, header, int64(size), zstdCodec)
+		return op.decompress(body[header:], p, header, plain, zstdCodec)
 	default:
 		err := p.fault(0, "section has the unknown compression type %d", kind)
 		err.Help = "objcopy --decompress-debug-sections of your toolchain may know it"

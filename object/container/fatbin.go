@@ -213,10 +213,7 @@ func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header 
 	at := where + header
 	switch {
 	case e.flags&fatbinZstd != 0:
-		if e.plain > uint64(max(op.left, 0)) {
-			return nil, op.bomb(p, at)
-		}
-		return op.decompress(body, p, at, int64(e.plain), zstdCodec)
+		return op.decompress(body, p, at, int64(min(e.plain, 1<<62)), zstdCodec)
 	case e.flags&fatbinLZ4 != 0:
 		return op.block(body, p, at, e.plain)
 	}

@@ -53,9 +53,6 @@ func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]boo
 			if entries < 40 || entries > uint64(len(b)) || inflated < entries || inflated-entries > 1<<62 {
 				return p.fault(at, "OffloadBinary says that it has %d bytes when decompressed, its entries at %d", inflated, entries)
 			}
-			if inflated-entries > uint64(max(op.left, 0)) {
-				return op.bomb(p, at)
-			}
 			form := zlibCodec
 			if prefixed(b[entries:], zstdMagic) {
 				form = zstdCodec
