@@ -316,8 +316,7 @@ func (op *opening) read(ctx context.Context, files *fileTable, in *Input, o Opti
 	}
 	if err != nil {
 		// The message already starts with the path.
-		var pathError *fs.PathError
-		if errors.As(err, &pathError) {
+		if pathError, ok := errors.AsType[*fs.PathError](err); ok {
 			err = pathError.Err
 		}
 		return nil, nil, fmt.Errorf("cannot read: %w", err)
@@ -382,8 +381,7 @@ func unlessDone(ctx context.Context, read func() ([]byte, error)) ([]byte, error
 // whole file is read.
 func (op *opening) index(name string, data []byte, o Options) *container.Index {
 	index, err := container.OpenIndex(name, data, container.Options{MaxSize: o.MaxSize})
-	var fault *container.Error
-	if errors.As(err, &fault) && fault.Stale {
+	if fault, ok := errors.AsType[*container.Error](err); ok && fault.Stale {
 		warnStale(&op.log, fault)
 	}
 	return index
@@ -427,8 +425,7 @@ func (u *Unit) read(s *Set, log *diag.Log) (stale *container.Error) {
 	if u.indexed != nil {
 		member, err := u.index.Read(u.indexed)
 		if err != nil {
-			var f *container.Error
-			if errors.As(err, &f) && f.Stale {
+			if f, ok := errors.AsType[*container.Error](err); ok && f.Stale {
 				return f
 			}
 			u.unread = errors.Is(err, room.ErrNone)

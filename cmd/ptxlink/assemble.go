@@ -254,8 +254,7 @@ func (j *linkJob) assemble(targets []ptxas.Target) ([]byte, error) {
 	default:
 		output = outputs[0].Cubin
 	}
-	var refused *diag.Message
-	if errors.As(err, &refused) && (refused.ID == diag.Partition || refused.ID == diag.Fatbinary) {
+	if refused, ok := errors.AsType[*diag.Message](err); ok && (refused.ID == diag.Partition || refused.ID == diag.Fatbinary) {
 		return nil, &exitError{exitLink, err}
 	}
 	return output, err

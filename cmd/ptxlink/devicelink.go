@@ -43,8 +43,7 @@ func registerFile(job *dlink.Job, path string, result *link.Result) []outfile.Fi
 // findNvlink returns the path of NVIDIA's nvlink. why is what it is needed for, in every mode.
 func (j *linkJob) findNvlink(why string) (path string, err error) {
 	if path, err = j.assembler.FindNvlink(j.opts.Context, j.opts.String("nvlink")); err != nil {
-		var m *diag.Message
-		if errors.As(err, &m) {
+		if m, ok := errors.AsType[*diag.Message](err); ok {
 			m.Help = strings.TrimSuffix(m.Help, j.spelling.With("--ptxas-mode=whole", ptxas.OrWhole))
 		}
 		return "", j.neededFor(why, err)
@@ -288,8 +287,7 @@ func (j *linkJob) newLowerer(lto *dlink.Intermediate) (l *ptxas.Lowerer, err err
 	why := "needed for " + lto.Units[0].Name + ", which has LTO-IR and no PTX"
 	if b.Path == "" {
 		if b.Path, err = b.Find(j.opts.String("ptxas")); err != nil {
-			var m *diag.Message
-			if errors.As(err, &m) {
+			if m, ok := errors.AsType[*diag.Message](err); ok {
 				m.Help = strings.TrimSuffix(m.Help, ptxas.NotForPTX)
 			}
 			return nil, j.neededFor(why, err)
@@ -330,8 +328,7 @@ func (j *linkJob) showCommands(r *link.Result) {
 
 // neededFor adds to an error what a tool is needed for.
 func (j *linkJob) neededFor(why string, err error) error {
-	var m *diag.Message
-	if errors.As(err, &m) {
+	if m, ok := errors.AsType[*diag.Message](err); ok {
 		m.Note(diag.Place{}, why)
 	}
 	return &exitError{exitIO, err}

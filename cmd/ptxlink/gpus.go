@@ -97,9 +97,8 @@ func (j *linkJob) link() (*link.Result, []container.Cubin, error) {
 	if j.memory != nil {
 		j.memory.linked = result
 	}
-	var refused *link.Errors
 	var names []string
-	if errors.As(err, &refused) {
+	if refused, ok := errors.AsType[*link.Errors](err); ok {
 		names = refused.Modules
 	} else if err == nil {
 		for _, m := range result.Modules {

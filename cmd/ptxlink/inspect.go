@@ -193,8 +193,7 @@ func showRows[T any](c *command, list []T, unread error) error {
 	for i, row := range list {
 		rows[i] = row
 	}
-	var refused *refusedError
-	if errors.As(unread, &refused) {
+	if refused, ok := errors.AsType[*refusedError](unread); ok {
 		for _, m := range refused.messages {
 			if file := m.Place.File(); m.Kind == link.Error && file != "" {
 				rows = append(rows, unreadRow{file, string(m.ID), m.Text})

@@ -190,8 +190,7 @@ func notNumber(name, value string) error {
 
 // own makes messages refer to the help of the subcommand instead of that of linking.
 func (s subcommand) own(err error) error {
-	var usage *diag.Message
-	if errors.As(err, &usage) && usage.ID == diag.Usage && s.Name != "" {
+	if usage, ok := errors.AsType[*diag.Message](err); ok && usage.ID == diag.Usage && s.Name != "" {
 		usage.Help = strings.Replace(usage.Help, "ptxlink --help", "ptxlink "+s.Name+" --help", 1)
 	}
 	return err

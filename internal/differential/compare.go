@@ -203,8 +203,7 @@ func tryLink(inputs []link.Input) (r *link.Result, err error) {
 }
 
 func ourKind(err error) string {
-	var all *link.Errors
-	if errors.As(err, &all) {
+	if all, ok := errors.AsType[*link.Errors](err); ok {
 		for _, m := range all.Messages {
 			if m.Kind == link.Error {
 				return strings.Join(strings.Fields(identifiers.ReplaceAllString(m.Text, "N")), " ")

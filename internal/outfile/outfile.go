@@ -365,17 +365,14 @@ func CannotWrite(path string, err error) error {
 // Reason removes the operation and the path of an error of package os or os/exec: messages
 // have the name already, and the path of a temporary file means nothing to the user.
 func Reason(err error) error {
-	var program *exec.Error
-	var perr *fs.PathError
-	var lerr *os.LinkError
-	if errors.As(err, &program) {
+	if program, ok := errors.AsType[*exec.Error](err); ok {
 		err = program.Err
 	}
-	switch {
-	case errors.As(err, &perr):
-		return perr.Err
-	case errors.As(err, &lerr):
-		return lerr.Err
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
+		return e.Err
+	}
+	if e, ok := errors.AsType[*os.LinkError](err); ok {
+		return e.Err
 	}
 	return err
 }

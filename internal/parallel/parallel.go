@@ -28,8 +28,7 @@ func Each(ctx context.Context, n, jobs int, name func(int) string, work func(int
 		err = several(ctx, n, jobs, name, work)
 	}
 	if err != nil {
-		var p *Panic
-		if errors.As(err, &p) {
+		if p, ok := errors.AsType[*Panic](err); ok {
 			panic(p)
 		}
 	}

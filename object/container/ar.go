@@ -216,8 +216,7 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 		return op.bomb(p, h.at)
 	}
 	if bad != nil {
-		var pathError *fs.PathError
-		if errors.As(bad, &pathError) {
+		if pathError, ok := errors.AsType[*fs.PathError](bad); ok {
 			bad = pathError.Err
 		}
 		err := p.fault(h.at, "member %s of this thin archive cannot be read: %v", path, bad)
