@@ -161,7 +161,7 @@ func NewMap() *Map {
 
 // Map returns the facts of the link map.
 func (r *Result) Map() *Map {
-	sources := srcline.Recorded(r.spelling)
+	sources := &srcline.Finder{Spelling: r.spelling, Parse: true, Recorded: true}
 	for _, f := range r.files {
 		sources.Know(f.Module)
 	}

@@ -21,14 +21,15 @@ const maxSource = 16 << 20
 // maxChain limits the calls that are shown of an inlined line.
 const maxChain = 8
 
-// Finder finds source lines. The zero Finder knows no modules. It reads each source
-// file once, if it is there and a regular file.
+// Finder finds source lines. It reads each source file once, if it is there and a
+// regular file.
 type Finder struct {
 	Spelling diag.Spelling
+	Parse    bool // reads the modules that are not known
+	// Recorded is set to call source files what the modules call them, and to read none, so
+	// that places depend only on the modules.
+	Recorded bool
 	modules  map[*diag.Source]*module
-	parse    bool // modules that are not known
-	// recorded is set to call source files what the modules call them, and to read none.
-	recorded bool
 	sources  map[string]*diag.Source
 }
 
@@ -43,13 +44,6 @@ type module struct {
 
 	declarations map[string]declaration // by symbol; nil until they are read
 }
-
-// Parsing returns a Finder that reads the modules that it does not know.
-func Parsing(s diag.Spelling) *Finder { return &Finder{Spelling: s, parse: true} }
-
-// Recorded returns a Finder that reads the modules that it does not know, and no source
-// file, so that places depend only on the modules.
-func Recorded(s diag.Spelling) *Finder { return &Finder{Spelling: s, parse: true, recorded: true} }
 
 // Source returns the file and line that a place in a module was compiled from; "" if the
 // module does not record it.
@@ -91,12 +85,8 @@ func (f *Finder) Explain(m *diag.Message) {
 // Shared returns the source file of two places that were compiled from one line of it, or
 // "" for other places.
 func (f *Finder) Shared(a, b diag.Place) (file string) {
-	x, y := f.lines(a), f.lines(b)
-	if len(x) == 0 || len(y) == 0 {
-		return ""
-	}
-	file, line, _ := x[0].Place.Position()
-	file2, line2, _ := y[0].Place.Position()
+	file, line := f.Source(a)
+	file2, line2 := f.Source(b)
 	if line == 0 || line != line2 || file != file2 {
 		return ""
 	}
@@ -198,7 +188,7 @@ func (f *Finder) module(src *diag.Source) *module {
 	if src == nil {
 		return nil
 	}
-	if f.modules[src] == nil && f.parse && len(src.Text) > 0 {
+	if f.modules[src] == nil && f.Parse && len(src.Text) > 0 {
 		m, err := ptx.Parse(src)
 		if err != nil {
 			m = &ptx.Module{Src: src}
@@ -293,7 +283,7 @@ func (f *Finder) place(m *module, loc ptx.LocPlace) (at diag.Place, ok bool) {
 // inFile returns the place of a line in a source file.
 func (f *Finder) inFile(m *module, file *ptx.File, loc ptx.LocPlace) diag.Place {
 	src := &diag.Source{Name: file.Path}
-	if !f.recorded {
+	if !f.Recorded {
 		src = f.source(file, m.Src.Name)
 	}
 	if line := src.LineSpan(int(loc.Line)); src.Text != nil && line.Len > 0 {

@@ -119,7 +119,7 @@ func newTeller(o Options, text []byte, origin Origin) *teller {
 
 // explained returns the messages of a log with the source lines of their places.
 func explained(log *diag.Log) []*link.Message {
-	lines := srcline.Parsing(log.Spelling)
+	lines := srcline.Finder{Spelling: log.Spelling, Parse: true}
 	for _, m := range log.Messages {
 		lines.Explain(m)
 	}
