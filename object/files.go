@@ -45,12 +45,7 @@ func (t *fileTable) readAny(path string, limit int64) ([]byte, error) {
 		!strings.HasPrefix(path, "/proc/self/fd/") && path != os.DevNull && path != "/dev/tty" {
 		return nil, errors.New("it is a device")
 	}
-	f, err := os.Open(path) // opening a pipe blocks until it has a writer
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return room.ReadAll(f, bound(limit))
+	return t.read.ReadFile(path, bound(limit))
 }
 
 // bound returns limit, or the default of Options.MaxSize if it is 0.
