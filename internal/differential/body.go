@@ -34,7 +34,8 @@ type function struct {
 //	#b32       a register of a kind
 //	#d=b32     a register that later is #d
 //	#4b32      different registers, separated by commas; #2|pred by a bar
-//	#value, #address, #guard  what the functions of these names return
+//	#value, #guard  what the functions of these names return
+//	#address   a generic or global address in brackets
 //	#<9>       a number below 9
 //	#[x|y]     x or y
 //
@@ -50,7 +51,7 @@ func (g *generator) emit(text string, args ...any) {
 		case word == "value":
 			return g.value()
 		case word == "address":
-			return g.address()
+			return fmt.Sprintf("[%s%s]", g.reg("b64"), g.pick("", "", "+4", "+16", " + 32", "+-8", "+0x40"))
 		case word[0] == '<':
 			n, _ := strconv.Atoi(word[1 : len(word)-1])
 			return strconv.Itoa(g.IntN(n))
@@ -223,11 +224,6 @@ func (g *generator) value() string {
 		return pick(g, []string{"-5", "17", "0x1F", "-1", "WARP_SZ", "(3+4)", "010"})
 	}
 	return g.reg("b32")
-}
-
-// address returns a generic or global address in brackets.
-func (g *generator) address() string {
-	return fmt.Sprintf("[%s%s]", g.reg("b64"), pick(g, []string{"", "", "+4", "+16", " + 32", "+-8", "+0x40"}))
 }
 
 func (g *generator) makeFunction(s *symbol) *node {

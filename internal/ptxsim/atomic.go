@@ -12,10 +12,8 @@ func (r *reader) atomic() {
 	mem.t, mem.size, mem.op = t, t.bits/8, op[min(1, len(op)):]+t.word
 	mem.fn = atomics(op, t)
 	mem.flush = op == ".add" && t.format() == f32 && t.float() && mem.space == global
-	if op == ".cas" || op == ".exch" {
-		if !result {
-			r.fail("red.%s", mem.op)
-		}
+	if (op == ".cas" || op == ".exch") && !result {
+		r.fail("red.%s", mem.op)
 	}
 	if mem.fn == nil {
 		r.fail("%s.%s is not supported", r.op, mem.op)

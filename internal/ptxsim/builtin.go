@@ -10,10 +10,11 @@ import (
 
 // builtins are the system calls that the interpreter provides.
 var builtins = map[string]func(t *thread, c *call){
-	"vprintf":      (*thread).vprintf,
-	"malloc":       (*thread).malloc,
-	"free":         (*thread).free,
-	"__assertfail": (*thread).assertfail,
+	"vprintf": (*thread).vprintf,
+	"malloc":  (*thread).malloc,
+	"free":    (*thread).free,
+	// The arguments are the message, the file, the line, the function and the size of a character.
+	"__assertfail": func(t *thread, c *call) { t.fail("assertion failed: %s", t.text(t.args(c, 5)[0])) },
 }
 
 // args returns the arguments of a call of a builtin, which takes n.
@@ -118,11 +119,6 @@ func (t *thread) free(c *call) {
 	}
 	o.freed = true
 	t.m.last = nil
-}
-
-// assertfail is `__assertfail(message, file, line, function, charsize)`.
-func (t *thread) assertfail(c *call) {
-	t.fail("assertion failed: %s", t.text(t.args(c, 5)[0]))
 }
 
 // bytesOf returns an argument of Launch in memory.

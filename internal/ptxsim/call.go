@@ -142,7 +142,8 @@ func (r *reader) call() {
 		}
 		return
 	}
-	c.target = operand{kind: opReg, reg: r.registerAt(target.First, 64)}
+	c.target.kind = opReg
+	c.target.reg, _ = r.registerAt(target.First, 64)
 	if proto == nil && len(ops) != 1 { // not through .calltargets
 		r.fail("indirect call without a prototype")
 	}

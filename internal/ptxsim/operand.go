@@ -124,14 +124,7 @@ func (r *reader) dest(o ptx.Operand, bits int) (reg int32, width int) {
 	if o.End-o.First == 1 && r.isPunct(o.First, '_') {
 		return -1, bits
 	}
-	n, have, ok := r.anyRegister(o.First)
-	if !ok {
-		r.fail("%s is not a register", r.operandText(o))
-	}
-	if bits != 0 && have != bits {
-		r.fail("register %s has %d bits, not %d", r.text(o.First), have, bits)
-	}
-	return n, have
+	return r.registerAt(o.First, bits)
 }
 
 // pair translates a destination p|q, or p alone, to where p has some bits and q is a predicate.

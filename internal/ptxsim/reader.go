@@ -200,7 +200,7 @@ func (r *reader) decode(st ptx.Statement) (why unsupported) {
 			r.in.unless = true
 			at++
 		}
-		r.in.guard = r.registerAt(at, 1)
+		r.in.guard, _ = r.registerAt(at, 1)
 	}
 	translate := opcodes[r.op]
 	if translate == nil {
@@ -290,7 +290,7 @@ func (r *reader) register(id ptx.RegisterID) int32 {
 
 // registerAt returns the register that a token names, which must have this width;
 // 0 accepts any width.
-func (r *reader) registerAt(token int32, bits int) int32 {
+func (r *reader) registerAt(token int32, bits int) (n int32, width int) {
 	n, have, ok := r.anyRegister(token)
 	if !ok {
 		r.fail("%s is not a register", r.text(token))
@@ -298,7 +298,7 @@ func (r *reader) registerAt(token int32, bits int) int32 {
 	if bits != 0 && have != bits {
 		r.fail("register %s has %d bits, not %d", r.text(token), have, bits)
 	}
-	return n
+	return n, have
 }
 
 // anyRegister returns the register that a token names, and its width.
