@@ -155,10 +155,7 @@ func (c *command) showLayouts(opts *cli.Context, src *diag.Source, declared []ct
 		t.write(&out, l, model)
 	}
 	if opts.Bool("json") {
-		out.Reset()
-		if err := diag.WriteJSON(&out, report); err != nil {
-			return err
-		}
+		return c.showJSON(report)
 	}
 	return c.show(out.Bytes())
 }

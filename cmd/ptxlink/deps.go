@@ -73,14 +73,11 @@ func (j *linkJob) deps() error {
 		p, ok := pulled[name]
 		d.Modules = append(d.Modules, dependency{Name: name, Symbol: p.Symbol, By: p.By, named: !ok})
 	}
-	var out bytes.Buffer
 	if j.opts.Bool("json") {
-		if err := diag.WriteJSON(&out, d); err != nil {
-			return err
-		}
-	} else {
-		d.write(&out, j.spelling)
+		return j.showJSON(d)
 	}
+	var out bytes.Buffer
+	d.write(&out, j.spelling)
 	return j.show(out.Bytes())
 }
 

@@ -203,11 +203,7 @@ func showRows[T any](c *command, list []T, unread error) error {
 	if len(rows) == 0 && unread != nil {
 		return unread
 	}
-	var out bytes.Buffer
-	if err := diag.WriteJSON(&out, rows); err != nil {
-		return err
-	}
-	return cmp.Or(c.show(out.Bytes()), unread)
+	return cmp.Or(c.showJSON(rows), unread)
 }
 
 // describeObject returns what info prints of PTX.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 
 	"ptxlink/internal/mapped"
 	"ptxlink/internal/outfile"
+	"ptxlink/link/diag"
 )
 
 // otherOutputs maps suffixes of files that a link does not write to the programs that
@@ -110,6 +112,15 @@ func (c *command) toFile(path string, data []byte) outfile.File {
 func (c *command) toStdout(f outfile.File) outfile.File {
 	f.Path, f.To = "standard output", c.stdout
 	return f
+}
+
+// showJSON writes a value to standard output, as show does.
+func (c *command) showJSON(v any) error {
+	var out bytes.Buffer
+	if err := diag.WriteJSON(&out, v); err != nil {
+		return err
+	}
+	return c.show(out.Bytes())
 }
 
 // show writes text for people to standard output. Unlike the output of a link, the

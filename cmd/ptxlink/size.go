@@ -77,19 +77,15 @@ func (c *command) size(opts *cli.Context) error {
 		modules = append(modules, m)
 	}
 	var out bytes.Buffer
-	var err error
 	switch {
 	case opts.Bool("json"):
-		err = diag.WriteJSON(&out, modules)
+		return cmp.Or(c.showJSON(modules), unread)
 	case opts.Bool("symbols"):
 		writeSymbolSizes(&out, modules, opts.Bool("demangle"))
 	case opts.Bool("A"):
 		writeSizeTables(&out, modules)
 	default:
 		writeSizes(&out, modules)
-	}
-	if err != nil {
-		return err
 	}
 	return cmp.Or(c.show(out.Bytes()), unread)
 }
