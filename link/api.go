@@ -251,15 +251,11 @@ type Result struct {
 }
 
 // Symbols returns the module-scope symbols of the output, in output order.
-func (r *Result) Symbols() []Symbol {
-	return r.describer().symbols
-}
+func (r *Result) Symbols() []Symbol { return r.describer().symbols }
 
 // Dropped returns the definitions that are not in the output because another one is used,
 // all their calls are inlined, or another function has the same code. Reason says which.
-func (r *Result) Dropped() []Symbol {
-	return r.describer().dropped
-}
+func (r *Result) Dropped() []Symbol { return r.describer().dropped }
 
 // Removed returns the definitions that are not in the output because nothing in it
 // refers to them.

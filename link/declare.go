@@ -52,10 +52,6 @@ func (pl *planner) files() {
 	}
 }
 
-func (pl *planner) linkageWord(d resolve.DeclID) string {
-	return pl.linkage(d).Word()
-}
-
 // nameEdits renames the uses in Uses[first:end] of a file.
 func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []ptx.Edit {
 	f := pl.table.Files[file]
@@ -176,7 +172,7 @@ func (pl *planner) variable(p *plan, d resolve.DeclID) {
 	}
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)
 	edits = append(edits, ptx.Edit{Span: diag.Span{Off: decl.Declared.End()}, Text: ";"})
-	front := pl.linkageWord(d) + prefix(f.Src, decl, p.align[d], "") + " "
+	front := pl.linkage(d).Word() + prefix(f.Src, decl, p.align[d], "") + " "
 	pl.add(emit.Piece{Src: f.Src, Span: decl.Declared, Edits: edits, Text: front, After: true})
 }
 

@@ -60,7 +60,7 @@ func (pl *planner) prototype(p *plan, d resolve.DeclID, buffer *[]byte) emit.Pie
 	if len(edits) > 0 {
 		text = ptx.Apply(nil, f.Src.Text, decl.Header, edits)
 	}
-	*buffer = append((*buffer)[:0], pl.linkageWord(d)...)
+	*buffer = append((*buffer)[:0], pl.linkage(d).Word()...)
 	*buffer = append(ptx.AppendCompact(*buffer, text), prototypeEnd...)
 	return emit.Piece{Src: f.Src, Span: diag.Span{Off: decl.Header.Off}, Text: string(*buffer)}
 }
@@ -90,7 +90,7 @@ func (pl *planner) body(p *plan, d resolve.DeclID) emit.Piece {
 	edits = pl.lowerVolatile(edits, f, decl)
 	edits = f.OffsetEdits(edits, decl)
 	span := diag.Span{Off: decl.Header.Off, Len: decl.Body.End() - decl.Header.Off}
-	return emit.Piece{Src: f.Src, Span: span, Edits: edits, Text: pl.linkageWord(d), After: true}
+	return emit.Piece{Src: f.Src, Span: span, Edits: edits, Text: pl.linkage(d).Word(), After: true}
 }
 
 // editLines adds the edits of the lines of a function, and sorts them all.
