@@ -207,15 +207,9 @@ func (r *blockReader) label() {
 
 // width returns the width of the items behind the next word, or 0 for other words.
 func (r *blockReader) width() int {
-	switch string(r.text[r.at:wordEnd(r.text, r.at)]) {
-	case ".b8":
-		return 1
-	case ".b16":
-		return 2
-	case ".b32":
-		return 4
-	case ".b64":
-		return 8
+	switch word := string(r.text[r.at:wordEnd(r.text, r.at)]); word {
+	case ".b8", ".b16", ".b32", ".b64":
+		return int(TypeSize(word))
 	}
 	return 0
 }

@@ -95,11 +95,8 @@ func Suffixed(name []byte) bool {
 
 // suffixedRange reports whether digits behind a name give it that form.
 func suffixedRange(base []byte) bool {
-	i := len(base)
-	for i > 0 && class[base[i-1]] == cDigit {
-		i--
-	}
-	return i > 1 && base[i-1] == '$'
+	base, _ = splitNumber(base)
+	return len(base) > 1 && base[len(base)-1] == '$'
 }
 
 // call reads the operands of a call. An unknown form is left alone.

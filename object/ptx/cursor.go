@@ -114,6 +114,17 @@ func (c *cursor) needNamed(name string) {
 	c.pass(Token{Ident, byte(Nothing), int32(c.at), int32(c.at + len(name))})
 }
 
+// needInteger passes an integer literal, or reports that it is expected.
+func (c *cursor) needInteger(what string) (value int64, at diag.Span) {
+	value, t, ok := c.integer()
+	if !ok {
+		c.expected(what)
+		return 0, at
+	}
+	c.pass(t)
+	return value, t.Span()
+}
+
 // integer returns the next token, if it is an integer literal.
 func (c *cursor) integer() (value int64, t Token, ok bool) {
 	if value, end := decimal(c.text, c.at); end > c.at {

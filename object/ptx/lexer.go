@@ -203,14 +203,6 @@ func (l *Lexer) token() Token {
 // is reports whether the next token starts with a byte.
 func (l *Lexer) is(ch byte) bool { return l.at < len(l.text) && l.text[l.at] == ch }
 
-// peek returns the byte at which the next token starts, or 0.
-func (l *Lexer) peek() byte {
-	if l.at >= len(l.text) {
-		return 0
-	}
-	return l.text[l.at]
-}
-
 // atName reports whether the next token is a name.
 func (l *Lexer) atName() bool {
 	if l.at >= len(l.text) {

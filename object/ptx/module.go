@@ -182,8 +182,7 @@ func (m *Module) SectionNameHash(n int32) uint64 { return m.sectionNames.table.H
 
 // NameIs reports whether the name at a place of the text is this one.
 func (m *Module) NameIs(off int32, name string) bool {
-	text := m.Src.Text[off:]
-	return len(text) >= len(name) && string(text[:len(name)]) == name && (len(text) == len(name) || !inName[text[len(name)]])
+	return string(m.Src.Bytes(m.nameSpan(off))) == name
 }
 
 // Lookup returns the ID of a module-scope name, if the module has it.
@@ -226,9 +225,9 @@ const (
 func (l Linkage) String() string { return strings.TrimSuffix(l.Word(), " ") }
 
 // Word returns the directive as it stands before a declaration: with a space, or "".
-func (l Linkage) Word() string {
-	return [...]string{"", ".extern ", ".visible ", ".weak ", ".common "}[l]
-}
+func (l Linkage) Word() string { return linkageWords[l] }
+
+var linkageWords = []string{"", ".extern ", ".visible ", ".weak ", ".common "}
 
 // Merge returns the linkage of a name after one more declaration, which may be the
 // definition. defined is set if the module has defined the name so far.
@@ -410,11 +409,7 @@ func (m *Module) LocalSpan(l LocalName) diag.Span { return m.nameSpan(l.Off) }
 
 // nameSpan returns the span of the name at a place.
 func (m *Module) nameSpan(off int32) diag.Span {
-	end := off + 1
-	for int(end) < len(m.Src.Text) && inName[m.Src.Text[end]] {
-		end++
-	}
-	return diag.Span{Off: off, Len: end - off}
+	return diag.Span{Off: off, Len: int32(nameEnd(m.Src.Text, int(off)+1)) - off}
 }
 
 // Call is one call instruction.

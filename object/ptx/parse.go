@@ -287,12 +287,8 @@ func (p *parser) statement() {
 	p.in = -1
 	linkage := Local
 	w, word := p.word()
-	for linkages := 0; ; linkages++ {
-		l := linkageOf(w)
-		if l == Local {
-			break
-		}
-		if linkages > 0 {
+	for l := linkageOf(w); l != Local; l = linkageOf(w) {
+		if linkage != Local {
 			p.errorAt(word.Span(), "keep one of the two", "%s after %s; a declaration has one linkage", w, linkage)
 			return
 		}
@@ -339,17 +335,7 @@ func (p *parser) sectionEnd() bool {
 }
 
 func linkageOf(word string) Linkage {
-	switch word {
-	case ".extern":
-		return Extern
-	case ".visible":
-		return Visible
-	case ".weak":
-		return Weak
-	case ".common":
-		return Common
-	}
-	return Local
+	return Linkage(max(int(Local), slices.Index(linkageWords, word+" ")))
 }
 
 // readFile reads `.file 1 "a.cu", 1700000000, 1234`.
@@ -375,13 +361,7 @@ func (c *cursor) readFile() File {
 		if !c.accept(',') {
 			break
 		}
-		n, number, ok := c.integer()
-		if !ok {
-			c.expected("a number")
-			return f
-		}
-		*field = n
-		c.pass(number)
+		*field, _ = c.needInteger("a number")
 	}
 	f.Span = c.from(from)
 	return f

@@ -90,8 +90,7 @@ func (s *PlaceSearch) search(c byte, places []NamePlace) ([]NamePlace, bool) {
 			return places, true
 		}
 		from := at + i
-		for at = from + 1; at < end && inName[text[at]]; at++ {
-		}
+		at = nameEnd(text[:end], from+1)
 		if inName[text[from-1]] || text[from-1] == '%' {
 			continue
 		}

@@ -164,6 +164,7 @@ func TestErrors(t *testing.T) {
 		{top + ".visible .weak .func f();", ".weak after .visible; a declaration has one linkage", ".weak"},
 		{top + ".func f(){ .loc 1 2 3, function_name L+}, inlined_at 1 2 3 }", "expected a number, found }", "}"},
 		{top + ".func f(){ T: .branchtargets L<x>; }", "expected the number of names, found x", "x"},
+		{top + ".func f(){ T: .branchtargets L<1>, L<9223372036854775807>; }", "the lists of this module stand for more than 1048576 targets", "9223372036854775807"},
 		{top + ".func f(){ T: .branchtargets L, }; }", "expected ';', found }", "}"},
 		{top + ".global .align 3 .u32 x;", "expected an alignment (a power of two; keep a space between it and the next dot), found 3", "3"},
 		{top + ".extern .func f(){ret;}", "f is .extern and has a body", "f"},

@@ -207,10 +207,11 @@ func (p *parser) operandToken() bool {
 		}
 		return true
 	}
-	switch c := p.peek(); {
-	case p.eof() || c == '}' && p.braces == 0:
+	if p.eof() || p.is('}') && p.braces == 0 {
 		p.expected("';'")
 		return false
+	}
+	switch c := p.text[p.at]; {
 	case c == ';':
 		if p.braces > 0 {
 			p.expected("'}' before the end of the statement")
@@ -315,16 +316,11 @@ func (p *parser) targetList() {
 			p.use(base)
 			continue
 		}
-		count, number, ok := p.integer()
-		if !ok {
-			p.expected("the number of names")
+		count, number := p.needInteger("the number of names")
+		if p.listed += min(count, maxListed+1); p.listed > maxListed {
+			p.errorAt(number, "", "the lists of this module stand for more than %d targets", maxListed)
 			return
 		}
-		if p.listed += count; count < 0 || p.listed > maxListed {
-			p.errorAt(number.Span(), "", "the lists of this module stand for more than %d targets", maxListed)
-			return
-		}
-		p.pass(number)
 		p.need('>')
 		p.useList(at, base, count)
 	}
@@ -380,13 +376,7 @@ func (p *parser) localVariables(space string) {
 		l.token = int32(len(p.tokens))
 		l.Name = p.name(Declares, "a name")
 		if l.Count = -1; p.accept('<') {
-			count, number, ok := p.integer()
-			if !ok || count < 0 {
-				p.expected("the number of names")
-				return
-			}
-			l.Count = count
-			p.pass(number)
+			l.Count, _ = p.needInteger("the number of names")
 			p.need('>')
 		}
 		l.Type.Array, l.Type.Unsized = false, false
@@ -459,13 +449,7 @@ func (c *cursor) inlining() *Inlining {
 		in.Function = c.name(Nothing, "a label")
 	}
 	if in.FunctionSpan = in.Function; c.accept('+') {
-		addend, t, ok := c.integer()
-		if !ok {
-			c.expected("a number")
-			return in
-		}
-		in.Addend = addend
-		c.pass(t)
+		in.Addend, _ = c.needInteger("a number")
 		in.FunctionSpan = c.from(in.Function.Off)
 	}
 	c.need(',')
