@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/globs"
+	"ptxlink/internal/graph"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -237,24 +238,20 @@ func (o cubins) live(t *resolve.Table) map[string]bool {
 		cubin int // of a function without linkage, or -1
 	}
 	live, seen := map[string]bool{}, map[function]bool{}
-	var left []function
-	add := func(f function) {
-		if !seen[f] {
-			seen[f] = true
-			left = append(left, f)
-		}
-	}
+	walk := graph.Walk[function]{First: func(f function) bool {
+		first := !seen[f]
+		seen[f] = true
+		return first
+	}}
 	for _, name := range o.bound {
-		add(function{name, -1})
+		walk.Add(function{name, -1})
 	}
 	for _, name := range o.names {
 		if _, found := t.Lookup(name); found {
-			add(function{name, -1})
+			walk.Add(function{name, -1})
 		}
 	}
-	for len(left) > 0 {
-		f := left[len(left)-1]
-		left = left[:len(left)-1]
+	walk.Visit(func(f function) {
 		s := o.defined[f.name]
 		uses, cubin := s.Uses, s.cubin
 		if f.cubin >= 0 {
@@ -264,12 +261,12 @@ func (o cubins) live(t *resolve.Table) map[string]bool {
 		}
 		for _, name := range uses {
 			if _, local := o.locals[cubin][name]; local {
-				add(function{name, cubin})
+				walk.Add(function{name, cubin})
 			} else {
-				add(function{name, -1})
+				walk.Add(function{name, -1})
 			}
 		}
-	}
+	})
 	return live
 }
 

@@ -116,7 +116,7 @@ func (r fileRow) stamp() string {
 // number assigns the indexes of files. keep is the input that keeps its own; -1 if
 // there is none.
 func (l *lineTable) number(keep int32) {
-	var own []ownFile
+	var own []ptx.File
 	if keep >= 0 {
 		own = l.ownFiles(l.files[keep])
 		l.addExact(own)
@@ -143,20 +143,13 @@ func (l *lineTable) number(keep int32) {
 	}
 }
 
-// ownFile is a .file of one input.
-type ownFile struct {
-	Index      int64
-	Path       string
-	Time, Size int64
-}
-
 // ownFiles returns the usable .file directives of an input, sorted by index. ptxas
 // ignores index 0, and keeps 16 bits of the others.
-func (l *lineTable) ownFiles(f *object.File) []ownFile {
+func (l *lineTable) ownFiles(f *object.File) []ptx.File {
 	if len(f.Files) == 0 {
 		return nil
 	}
-	list := make([]ownFile, 0, len(f.Files))
+	list := make([]ptx.File, 0, len(f.Files))
 	seen := map[int64]diag.Span{}
 	for _, file := range f.Files {
 		if file.Index <= 0 || file.Index > 65535 {
@@ -174,7 +167,7 @@ func (l *lineTable) ownFiles(f *object.File) []ownFile {
 			l.log.Warn(diag.FileName, f.At(file.Span), "ptxas 12.4 crashes on a file name that is not ASCII, and ptxas 13 refuses it").
 				WithHelp("compile the source under another name")
 		}
-		list = append(list, ownFile{file.Index, file.Path, file.Time, file.Size})
+		list = append(list, file)
 	}
 	sort.Slice(list, func(i, j int) bool { return list[i].Index < list[j].Index })
 	return list
@@ -198,7 +191,7 @@ func (t *lineTable) add(row fileRow) int64 {
 	return n
 }
 
-func (t *lineTable) addExact(files []ownFile) {
+func (t *lineTable) addExact(files []ptx.File) {
 	for _, file := range files {
 		for int64(len(t.rows)) < file.Index-1 {
 			t.add(fileRow{"<unknown>", -1, -1})

@@ -324,10 +324,9 @@ func isSpecial(path string) bool {
 // writeSpecial writes to a special file. It appends, so that `-o /dev/stdout >>log`
 // keeps the log.
 func writeSpecial(f File) error {
-	if w, ok := f.To.(*os.File); ok && w == os.Stdout || isStdout(f.Path) {
-		if closedAtStart() {
-			return errors.New("it is closed")
-		}
+	stdout := f.To == os.Stdout || f.Path == "/dev/stdout" || f.Path == "/dev/fd/1" || f.Path == "/proc/self/fd/1"
+	if stdout && closedAtStart() {
+		return errors.New("it is closed")
 	}
 	to := f.To
 	if to == nil {
@@ -351,11 +350,6 @@ func writeSpecial(f File) error {
 
 // ErrStdoutUnread is returned if the reader of File.To has stopped reading.
 var ErrStdoutUnread = errors.New("the reader has closed it")
-
-// isStdout reports whether a path refers to the initial standard output.
-func isStdout(path string) bool {
-	return path == "/dev/stdout" || path == "/dev/fd/1" || path == "/proc/self/fd/1"
-}
 
 // CannotWrite returns the error for a failed write to path.
 func CannotWrite(path string, err error) error {
