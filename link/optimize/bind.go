@@ -25,7 +25,6 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 	default:
 		return "a call of a form that is not understood"
 	}
-	at.operands = append(slices.Clone(results), arguments...)
 	signature := at.callee.decl.Signature
 	if len(results) != len(signature.Results) || len(arguments) != len(signature.Params) {
 		return "the arguments do not match the parameters"
@@ -36,7 +35,7 @@ func (s *state) bind(c *ptx.Code, used []usage, at *site) string {
 			at.names[int32(i)] = s.register(at.caller)
 		}
 	}
-	for i, o := range at.operands {
+	for i, o := range slices.Concat(results, arguments) {
 		reason := s.bindOne(c, used, at, i, i < len(results), o)
 		if reason != "" {
 			return reason

@@ -14,7 +14,7 @@ import (
 // are declared at the top of the function: ptxas gives each declaration in a nested
 // block memory of its own.
 type depots struct {
-	slots     []slot
+	slots     []*slot
 	registers map[registerKey]*slot
 	order     []*slot // of registers
 	bytes     int64   // of registers
@@ -59,9 +59,9 @@ func (d *depots) move(s *state, at *site, names map[int32]string, removed map[in
 	slices.SortStableFunc(moved, func(a, b int32) int { return cmp.Compare(size(b), size(a)) })
 	for n, i := range moved {
 		if n == len(d.slots) {
-			d.slots = append(d.slots, slot{name: s.register(at.caller)})
+			d.slots = append(d.slots, &slot{name: s.register(at.caller)})
 		}
-		slot := &d.slots[n]
+		slot := d.slots[n]
 		slot.size, slot.align = max(slot.size, size(i)), max(slot.align, c.Locals[i].Type.Alignment())
 		names[i], removed[i] = slot.name, true
 	}
@@ -97,10 +97,7 @@ func (at *site) movable(i int32) bool {
 
 func (d *depots) declaration() string {
 	var b strings.Builder
-	for _, s := range d.order {
-		fmt.Fprintf(&b, "\n.local .align %d .b8 %s[%d];", s.align, s.name, s.size)
-	}
-	for _, s := range d.slots {
+	for _, s := range slices.Concat(d.order, d.slots) {
 		fmt.Fprintf(&b, "\n.local .align %d .b8 %s[%d];", s.align, s.name, s.size)
 	}
 	return b.String()

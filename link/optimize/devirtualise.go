@@ -43,14 +43,13 @@ func devirtualiseIn(f *function, functions map[string]*ptx.Signature) (edits []e
 			continue
 		}
 		operands := c.Operands(st)
-		at := 0
 		if len(operands) > 0 && operands[0].Shape == ptx.List {
-			at = 1
+			operands = operands[1:]
 		}
-		if at+3 != len(operands) || operands[at+1].Shape != ptx.List || operands[at+2].Shape != ptx.NameOperand || operands[at].Shape != ptx.NameOperand {
+		if len(operands) != 3 || operands[0].Shape != ptx.NameOperand || operands[1].Shape != ptx.List || operands[2].Shape != ptx.NameOperand {
 			continue
 		}
-		target, list, prototype := operands[at], operands[at+1], operands[at+2]
+		target, list, prototype := operands[0], operands[1], operands[2]
 		r, ok := c.Register(target.First)
 		if !ok {
 			continue

@@ -42,8 +42,8 @@ func (s *state) fold() error {
 		switch {
 		case kept == nil:
 			first[f.class] = f
-		case !s.replaceable(f):
-			if s.replaceable(kept) { // this one must stay, the first need not
+		case s.kept(f.function):
+			if !s.kept(kept.function) { // this one must stay, the first need not
 				first[f.class] = f
 				folds = append(folds, Fold{kept.name, f.name})
 				into[kept.name] = f.name
@@ -63,11 +63,6 @@ func (s *state) fold() error {
 	}
 	s.folded = s.nameable(folds, into)
 	return s.redirect(into)
-}
-
-// replaceable reports whether a function may be missing in the output.
-func (s *state) replaceable(f *foldable) bool {
-	return !s.taken[f.name] && !s.keep.Match(f.name) && !(s.Interposable && f.linkage != ptx.Local)
 }
 
 // foldable is a function without what makes it different from all others.

@@ -146,11 +146,8 @@ func (s *state) read(w *writer, declared func(name string) bool) (*text, *ptx.Mo
 		return name, declared(name)
 	}}
 	m, err := scope.Read(t.src)
-	if err != nil {
-		panic(fmt.Sprintf("an optimised function is invalid: %s\n%s", err.Text, t.src.Text))
-	}
-	if len(m.Decls) == 0 {
-		panic(fmt.Sprintf("an optimised function declares nothing:\n%s", t.src.Text))
+	if err != nil || len(m.Decls) == 0 {
+		panic(fmt.Sprintf("an optimised function is invalid: %v\n%s", err, t.src.Text))
 	}
 	return t, m, nil
 }

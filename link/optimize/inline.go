@@ -24,10 +24,9 @@ type site struct {
 	loc       *ptx.Loc // the line of the call, or nil
 	caller    *function
 	callee    *function
-	code      *ptx.Code // of the callee
-	usages    []usage   // of its parameters
-	places    []place   // by parameter, the results first
-	operands  []ptx.Operand
+	code      *ptx.Code        // of the callee
+	usages    []usage          // of its parameters
+	places    []place          // by parameter, the results first
 	objects   []int32          // by parameter: the local of the caller that is passed, or -1
 	names     map[int32]string // new names of locals of the callee
 	edits     []edit           // of the caller's accesses
@@ -367,13 +366,19 @@ func (s *state) pasteOne(at *site, parameters map[string]bool, depots *depots) e
 		skip = s.label(at.caller)
 		fmt.Fprintf(&before, "%s bra %s;\n", inverted(c, st), skip)
 	}
-	for i := range at.places {
-		s.pass(at, i, &before, &after)
-	}
 	if ends {
-		after2 := after.String()
-		after.Reset()
-		after.WriteString("\n" + end + ":" + after2)
+		after.WriteString("\n" + end + ":")
+	}
+	for i := range at.places {
+		p := &at.places[i]
+		switch {
+		case at.objects[i] >= 0: // the caller's own accesses change
+		case i < len(at.callee.decl.Signature.Results):
+			before.WriteString(p.declaration() + "\n")
+			after.WriteString("\n" + p.passes)
+		default:
+			before.WriteString(p.declaration() + "\n" + p.passes + "\n")
+		}
 	}
 	if skip != "" {
 		after.WriteString("\n" + skip + ":")
@@ -395,20 +400,6 @@ func inverted(c *ptx.Code, st ptx.Statement) string {
 		return "@" + rest
 	}
 	return "@!" + strings.TrimPrefix(guard, "@")
-}
-
-// pass writes the instructions that pass one operand of the call that has no object.
-func (s *state) pass(at *site, i int, before, after *strings.Builder) {
-	p := &at.places[i]
-	if at.objects[i] >= 0 {
-		return
-	}
-	before.WriteString(p.declaration() + "\n")
-	if i < len(at.callee.decl.Signature.Results) {
-		after.WriteString("\n" + p.passes)
-	} else {
-		before.WriteString(p.passes + "\n")
-	}
 }
 
 // body returns the edits of the callee's body. ends is set if it branches to the label

@@ -17,7 +17,7 @@ import (
 func (s *state) prepare() error {
 	var changes []change
 	for _, f := range s.functions {
-		callee := f.decl.Kind == ptx.Func && s.sites[f.name] > 0 && s.unwanted(f) == ""
+		callee := s.wanted(f)
 		if !callee && s.level[f.name] == 0 || s.described(f) {
 			continue
 		}

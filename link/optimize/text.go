@@ -80,15 +80,8 @@ func (w *writer) plain(t *text, from, end int32) {
 		return
 	}
 	line := t.src.Line(from)
-	part := t.src.Text[from:end]
-	for len(part) > 0 {
-		n := 1 + bytes.IndexByte(part, '\n')
-		if n == 0 {
-			w.add(part, t.origin(line), false)
-			return
-		}
-		w.add(part[:n], t.origin(line), true)
-		part = part[n:]
+	for part := range bytes.Lines(t.src.Text[from:end]) {
+		w.add(part, t.origin(line))
 		line++
 	}
 }
@@ -99,20 +92,14 @@ func (w *writer) own(text string, t *text, off int32) {
 		return
 	}
 	origin := t.origin(t.src.Line(off))
-	for len(text) > 0 {
-		n := 1 + strings.IndexByte(text, '\n')
-		if n == 0 {
-			w.add([]byte(text), origin, false)
-			return
-		}
-		w.add([]byte(text[:n]), origin, true)
-		text = text[n:]
+	for part := range strings.Lines(text) {
+		w.add([]byte(part), origin)
 	}
 }
 
-// add writes text on the current line. The origin of a line is that of the first text
-// on it that is not white space.
-func (w *writer) add(text []byte, origin int32, ends bool) {
+// add writes text on the current line, with a newline only at its end. The origin of a
+// line is that of the first text on it that is not white space.
+func (w *writer) add(text []byte, origin int32) {
 	if len(w.lines) == 0 {
 		w.lines = append(w.lines, 0)
 	}
@@ -122,7 +109,7 @@ func (w *writer) add(text []byte, origin int32, ends bool) {
 		w.used = w.used || !blank
 	}
 	w.out = append(w.out, text...)
-	if ends {
+	if bytes.HasSuffix(text, []byte{'\n'}) {
 		w.lines = append(w.lines, 0)
 		w.used = false
 	}
