@@ -70,9 +70,6 @@ func (c *copies) differ(a, b ptx.NameID) string {
 	if !same {
 		return "their text differs"
 	}
-	if m == nil {
-		return ""
-	}
 	for p, q := range m.statics {
 		known, ok := c.same[p]
 		if !ok {

@@ -38,13 +38,14 @@ func (r *renumbering) of(name string) string {
 // such numbers. Most copies of an inline function in several modules are, and this takes a
 // small part of the time of match, which finds them equal, too.
 func sameNumbered(t *resolve.Table, a, b resolve.DeclID) (r renumbering, same bool) {
-	x, y := contents(t, a), contents(t, b)
-	same = sameMeaning(x, y) && sameParameterNames(x, y) && r.read(newMatcher(t, a, b), x, y)
+	m := newMatcher(t, a, b)
+	same = sameMeaning(m.a, m.b) && sameParameterNames(m.a, m.b) && r.read(m)
 	return r, same
 }
 
 // read compares two contents.
-func (r *renumbering) read(m *matcher, x, y content) bool {
+func (r *renumbering) read(m *matcher) bool {
+	x, y := m.a, m.b
 	cuts, others := newCuts(x), newCuts(y)
 	from, otherFrom := x.span.Off, y.span.Off
 	for {
@@ -56,12 +57,9 @@ func (r *renumbering) read(m *matcher, x, y content) bool {
 		if !r.part(x.f.Src.Text[from:cut.Off], y.f.Src.Text[otherFrom:other.Off]) || (name < 0) != (otherName < 0) || name >= 0 && !m.sameSymbol(name, otherName) {
 			return false
 		}
-		if from, otherFrom = cut.End(), other.End(); from == x.span.End() || otherFrom == y.span.End() {
+		if from, otherFrom = cut.End(), other.End(); from == x.span.End() && otherFrom == y.span.End() {
 			break
 		}
-	}
-	if from != x.span.End() || otherFrom != y.span.End() {
-		return false
 	}
 	for k, name := range numberedNames {
 		if r[k].n > 0 && r[k].n != bytes.Count(x.f.Src.Bytes(x.span), []byte(name)) {

@@ -163,11 +163,11 @@ func compareCopies(t *testing.T, a, b string) (same bool, contradiction string) 
 	}
 	for i := range m.x.Locals {
 		l := &m.x.Locals[i]
-		name := m.a.file.Src.String(l.Name)
+		name := m.a.f.Src.String(l.Name)
 		if l.Kind == ptx.Register || m.forth[i] < 0 {
 			continue
 		}
-		if want := m.b.file.Src.String(m.y.Locals[m.forth[i]].Name); numbers.of(name) != want {
+		if want := m.b.f.Src.String(m.y.Locals[m.forth[i]].Name); numbers.of(name) != want {
 			return true, name + " is " + want + " there, not " + numbers.of(name)
 		}
 	}

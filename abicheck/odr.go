@@ -153,14 +153,11 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bo
 		return nil, false
 	}
 	names = &LocalNames{names: map[string]string{}}
-	if m.x == nil {
-		return names, true
-	}
 	for i := range m.x.Locals {
 		l := &m.x.Locals[i]
-		name := m.a.file.Src.String(l.Name)
+		name := m.a.f.Src.String(l.Name)
 		if _, known := names.names[name]; !known && l.Kind != ptx.Register && m.forth[i] >= 0 {
-			names.names[name] = m.b.file.Src.String(m.y.Locals[m.forth[i]].Name)
+			names.names[name] = m.b.f.Src.String(m.y.Locals[m.forth[i]].Name)
 		}
 	}
 	return names, true
@@ -168,21 +165,18 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bo
 
 // newMatcher returns what compares two bodies or initial values.
 func newMatcher(t *resolve.Table, a, b resolve.DeclID) *matcher {
-	m := &matcher{t: t, a: side{file: t.Files[a.File]}, b: side{file: t.Files[b.File]}, fileA: a.File, fileB: b.File}
-	m.a.decl, m.b.decl = &m.a.file.Decls[a.Decl], &m.b.file.Decls[b.Decl]
-	m.statics, m.staticsBack = map[ptx.NameID]ptx.NameID{}, map[ptx.NameID]ptx.NameID{}
-	return m
+	return &matcher{t: t, a: contents(t, a), b: contents(t, b), statics: map[ptx.NameID]ptx.NameID{}, staticsBack: map[ptx.NameID]ptx.NameID{}}
 }
 
 // match compares two bodies or initial values. The code of a declaration without either is
 // nil.
 func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
 	m = newMatcher(t, a, b)
-	m.x, m.y = m.a.file.Borrow(m.a.decl), m.b.file.Borrow(m.b.decl)
+	m.x, m.y = m.a.f.Borrow(m.a.decl), m.b.f.Borrow(m.b.decl)
 	if m.x == nil || m.y == nil {
 		return m, m.x == m.y
 	}
-	return m, sameMeaning(contents(t, a), contents(t, b)) && m.match()
+	return m, sameMeaning(m.a, m.b) && m.match()
 }
 
 // done ends the use of the code.
@@ -195,13 +189,12 @@ func (m *matcher) done() {
 // those of the other, by index, -1 where that is not known yet; statics maps
 // module-local names.
 type matcher struct {
-	t            *resolve.Table
-	a, b         side
-	fileA, fileB int32
-	x, y         *ptx.Code
-	forth, back  []int32
-	statics      map[ptx.NameID]ptx.NameID
-	staticsBack  map[ptx.NameID]ptx.NameID
+	t           *resolve.Table
+	a, b        content
+	x, y        *ptx.Code
+	forth, back []int32
+	statics     map[ptx.NameID]ptx.NameID
+	staticsBack map[ptx.NameID]ptx.NameID
 }
 
 func (m *matcher) match() bool {
@@ -313,7 +306,7 @@ func (m *matcher) sameTargets() bool {
 // alike reports whether two module-local names can stand for one thing: a function
 // each, or variables of one type and state space.
 func (m *matcher) alike(a, b ptx.NameID) bool {
-	x, y := m.a.file.DeclOf(a), m.b.file.DeclOf(b)
+	x, y := m.a.f.DeclOf(a), m.b.f.DeclOf(b)
 	return x == nil && y == nil || x != nil && y != nil && x.Kind == y.Kind &&
 		(x.Kind != ptx.Variable || x.Space == y.Space && x.Word == y.Word && x.Size() == y.Size())
 }
@@ -336,11 +329,11 @@ func (m *matcher) renamable(a int32, t ptx.Token, b int32, u ptx.Token) bool {
 // sameTemporary reports whether nvcc -G gave two names to one temporary of a
 // function: FUNC$5 in one module, FUNC$10 in another.
 func (m *matcher) sameTemporary(a, b ptx.NameID) bool {
-	x, y := m.a.file.DeclOf(a), m.b.file.DeclOf(b)
-	base := temporaryOf(m.a.file.Names[a])
-	return base != "" && base == temporaryOf(m.b.file.Names[b]) && x != nil && y != nil && x.Kind == ptx.Variable && y.Kind == ptx.Variable &&
+	x, y := m.a.f.DeclOf(a), m.b.f.DeclOf(b)
+	base := temporaryOf(m.a.f.Names[a])
+	return base != "" && base == temporaryOf(m.b.f.Names[b]) && x != nil && y != nil && x.Kind == ptx.Variable && y.Kind == ptx.Variable &&
 		x.Space == y.Space && x.Word == y.Word && x.Size() == y.Size() && x.Alignment() == y.Alignment() &&
-		bytes.Equal(m.a.file.Src.Bytes(x.Init), m.b.file.Src.Bytes(y.Init))
+		bytes.Equal(m.a.f.Src.Bytes(x.Init), m.b.f.Src.Bytes(y.Init))
 }
 
 // temporaryOf returns the function of a temporary of nvcc -G, which is numbered
@@ -354,7 +347,7 @@ func temporaryOf(name string) string {
 }
 
 func (m *matcher) sameSymbol(a, b ptx.NameID) bool {
-	s, u := m.t.Of(object.ID{File: m.fileA, Name: a}), m.t.Of(object.ID{File: m.fileB, Name: b})
+	s, u := m.t.Of(object.ID{File: m.a.file, Name: a}), m.t.Of(object.ID{File: m.b.file, Name: b})
 	if s == u && s != resolve.None {
 		return true
 	}

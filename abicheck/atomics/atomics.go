@@ -4,6 +4,7 @@ package atomics
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ptxlink/link/diag"
@@ -152,12 +153,7 @@ func (m mapping) help(f *object.File, s memoryScope) string {
 }
 
 func (m mapping) access(ops []atomicOp) *atomicOp {
-	for i := range m.steps {
-		if m.steps[i].kind != fenceOp {
-			return &ops[i]
-		}
-	}
-	return nil
+	return &ops[slices.IndexFunc(m.steps, func(s mappingStep) bool { return s.kind != fenceOp })]
 }
 
 // fits reports whether ops begin with the mapping, at any scopes. exact requires
@@ -265,10 +261,5 @@ func joinFences(list []atomicOp) []atomicOp {
 // wantedMapping returns the mapping that a fence around such an access was probably
 // meant for.
 func wantedMapping(kind atomicKind, sc bool) mapping {
-	for _, m := range mappings {
-		if m.kind == kind && sc == (m.order == "seq_cst") {
-			return m
-		}
-	}
-	return mapping{}
+	return mappings[slices.IndexFunc(mappings, func(m mapping) bool { return m.kind == kind && sc == (m.order == "seq_cst") })]
 }

@@ -155,12 +155,10 @@ func (p *parser) topLevel() {
 	structure := false
 	err := p.try(func() { structure = p.structure() })
 	switch {
-	case err == nil && structure:
+	case err == nil && (structure || p.constantDeclaration()):
 		return
 	case err == nil && p.peek().text == "}": // one too many
 		p.next()
-		return
-	case err == nil && p.constantDeclaration():
 		return
 	case err == nil:
 		err = p.try(p.declaration)
@@ -315,10 +313,16 @@ func (p *parser) takesNoSpace(t *Type) bool {
 	}
 	from := p.at
 	for i := p.at; ; i++ {
-		w := p.tokens[i]
+		before, w := p.tokens[i-1], p.tokens[i]
+		if w.text == "[[" || w.text == "(" && (isAttributeWord(before.text) || before.text == "decltype") {
+			p.at = i + 1
+			p.skipGroup(w)
+			p.at, i = from, p.at-1
+			continue
+		}
 		switch w.text {
 		case "virtual":
-			p.fail(w.span, "the document covers C structs only (PTX Interoperability 7 for C++)", "virtual is not supported")
+			p.fail(w.span, refusedWords["virtual"], "virtual is not supported")
 		case "static":
 			if p.constantDeclaration() {
 				return true
@@ -326,19 +330,8 @@ func (p *parser) takesNoSpace(t *Type) bool {
 		case "friend", "static_assert", "_Static_assert", "template", "operator", "explicit", "~":
 		case "", ";", "{", "}", ":", "=", ",", "[":
 			return false
-		case "[[":
-			p.at = i + 1
-			p.skipGroup(w)
-			p.at, i = from, p.at-1
-			continue
 		case "(":
-			before, after := p.tokens[i-1], p.peekAt(i+1-p.at).text
-			if isAttributeWord(before.text) || before.text == "decltype" {
-				p.at = i + 1
-				p.skipGroup(w)
-				p.at, i = from, p.at-1
-				continue
-			}
+			after := p.peekAt(i + 1 - p.at).text
 			constructor := before.text == t.word && t.word != ""
 			if before.kind != 'w' || isTypeWord(before.text) || !constructor && p.named(before.text) != nil || after == "*" || after == "&" || after == "(" {
 				return false

@@ -25,17 +25,14 @@ func (p *parser) record() (*Type, introduced) {
 		tag = p.next()
 		full = cmp.Or(full, p.scope+tag.text)
 		if p.peek().text == "<" {
-			full = p.specialTag(tag)
+			full = p.specialName(tag)
 		}
 		for p.peek().text == "final" {
 			p.next()
 		}
 	}
 	p.attributes(&attrs)
-	var bases []Member
-	if p.startsBases() {
-		bases = p.bases(kind)
-	}
+	bases := p.bases(kind)
 	if !p.take("{") {
 		if tag.text == "" {
 			p.fail(p.peek().span, "", "expected a name or \"{\" after %s, not %s", word.text, p.peek())
@@ -106,10 +103,7 @@ func (p *parser) elsewhere(kind Kind) (*Type, introduced) {
 		if !t.incomplete || t.Kind != kind || strings.Contains(t.Name, "<") {
 			p.fail(at.span, "", "%s is declared twice", name.text)
 		}
-		var bases []Member
-		if p.peek().text == ":" {
-			bases = p.bases(kind)
-		}
+		bases := p.bases(kind)
 		p.expect("{", "behind the name")
 		t.word = p.tokens[p.at-2].text
 		if i := strings.LastIndex(t.Name, ":"); i >= 0 {
@@ -118,15 +112,6 @@ func (p *parser) elsewhere(kind Kind) (*Type, introduced) {
 		return p.body(t, at, attributes{}, bases), introduced{defined: true}
 	}
 	return t, introduced{}
-}
-
-// specialTag reads the arguments behind the name of a class, and returns its full name.
-func (p *parser) specialTag(tag token) string {
-	tpl := p.template("", true, tag.text)
-	if tpl == nil {
-		p.fail(tag.span, "", "%s is not a template", tag.text)
-	}
-	return p.specialName(tpl)
 }
 
 // tagged returns the type of "struct S" without a body.
@@ -158,8 +143,11 @@ func (p *parser) startsBases() bool {
 	return p.peek().text == ":" && (p.peekAt(1).kind == 'w' || p.peekAt(1).text == "::")
 }
 
-// bases reads the base classes of a class in C++, from the colon on.
+// bases reads the base classes of a class in C++, from the colon on, if there is one.
 func (p *parser) bases(kind Kind) (bases []Member) {
+	if !p.startsBases() {
+		return nil
+	}
 	p.next()
 	for {
 		for isAccess(p.peek().text) {

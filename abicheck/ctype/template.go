@@ -255,7 +255,11 @@ func (p *parser) instantiate(tpl *template) *Type {
 
 // specialName reads the arguments of "template <> struct Pair<int>" and returns the name
 // of the class.
-func (p *parser) specialName(tpl *template) string {
+func (p *parser) specialName(tag token) string {
+	tpl := p.template("", true, tag.text)
+	if tpl == nil {
+		p.fail(tag.span, "", "%s is not a template", tag.text)
+	}
 	p.next()
 	p.angles++
 	var args []string

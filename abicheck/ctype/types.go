@@ -192,37 +192,32 @@ func makeTypes() map[string]*Type {
 	// of one element, vectors of two and four that of the vector. For four elements
 	// of eight bytes that is 32 in the document but 16 in CUDA; CUDA 13 added
 	// double4_32a.
+	vector := func(most int64, elem string, n int64, names ...string) {
+		for _, name := range names {
+			types[name] = &Type{Kind: Vector, Name: name, Elem: types[elem], Count: n, most: most}
+		}
+	}
 	for name, elem := range map[string]string{
 		"char": "signed char", "uchar": "unsigned char", "short": "short", "ushort": "unsigned short",
 		"int": "int", "uint": "unsigned int", "long": "long", "ulong": "unsigned long",
 		"longlong": "long long", "ulonglong": "unsigned long long", "float": "float", "double": "double",
 	} {
-		vector := func(suffix string, n, most int64) {
-			full := name + suffix
-			types[full] = &Type{Kind: Vector, Name: full, Elem: types[elem], Count: n, most: most}
+		for n := range int64(4) {
+			vector(16, elem, n+1, name+itoa(n+1))
 		}
-		vector("1", 1, 16)
-		vector("2", 2, 16)
-		vector("3", 3, 16)
-		vector("4", 4, 16)
 		switch name {
 		case "long", "ulong", "longlong", "ulonglong", "double":
-			vector("4_16a", 4, 16)
-			vector("4_32a", 4, 32)
+			vector(16, elem, 4, name+"4_16a")
+			vector(32, elem, 4, name+"4_32a")
 		}
 	}
-	types["dim3"] = &Type{Kind: Vector, Name: "dim3", Elem: types["unsigned int"], Count: 3, most: 16}
+	vector(16, "unsigned int", 3, "dim3")
 
 	// CUDA's 16-bit floats are classes that contain a short, so they are passed as
 	// aggregates.
-	aggregate := func(align int64, elem string, n int64, names ...string) {
-		for _, name := range names {
-			types[name] = &Type{Kind: Vector, Name: name, Elem: types[elem], Count: n, most: align}
-		}
-	}
-	aggregate(2, "unsigned short", 1, "__half", "half", "__nv_bfloat16", "nv_bfloat16")
-	aggregate(4, "unsigned short", 2, "__half2", "half2", "__nv_bfloat162", "nv_bfloat162")
-	aggregate(8, "float", 2, "cuComplex", "cuFloatComplex")
-	aggregate(16, "double", 2, "cuDoubleComplex")
+	vector(2, "unsigned short", 1, "__half", "half", "__nv_bfloat16", "nv_bfloat16")
+	vector(4, "unsigned short", 2, "__half2", "half2", "__nv_bfloat162", "nv_bfloat162")
+	vector(8, "float", 2, "cuComplex", "cuFloatComplex")
+	vector(16, "double", 2, "cuDoubleComplex")
 	return types
 }

@@ -3,15 +3,16 @@
 package dwarftypes
 
 import (
+	"cmp"
 	"debug/dwarf"
 	"fmt"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
 	"ptxlink/abicheck"
 	"ptxlink/link/diag"
+	"ptxlink/object"
 	"ptxlink/resolve"
 )
 
@@ -32,20 +33,17 @@ import (
 // the type is compared only if it is part of the declaration of a function or
 // variable that both share. Types of other languages are not compared.
 func Check(t *resolve.Table, log *diag.Log) {
-	described := 0
+	var described []*object.File
 	for _, f := range t.Files {
 		if f.Debug {
-			described++
+			described = append(described, f)
 		}
 	}
-	if described < 2 {
+	if len(described) < 2 {
 		return
 	}
 	c := typeChecker{log: log, known: map[string][]*typeVariant{}}
-	for _, f := range t.Files {
-		if !f.Debug {
-			continue
-		}
+	for _, f := range described {
 		if d := readDebug(f, false); d != nil {
 			c.add(d)
 		}
@@ -245,11 +243,10 @@ func memberDifference(a, b *debugType) *differentMember {
 			list = append(list, &differentMember{typeDifference{what: a.kind() + " " + a.name, here: "has no member " + y.name, there: "one " + y.at(), lineB: y.line}, y.bit, true})
 		}
 	}
-	sort.SliceStable(list, func(i, j int) bool { return list[i].bit < list[j].bit })
 	if len(list) == 0 {
 		return nil
 	}
-	return list[0]
+	return slices.MinFunc(list, func(x, y *differentMember) int { return cmp.Compare(x.bit, y.bit) })
 }
 
 func (t *debugType) member(x *debugMember) *debugMember {

@@ -120,9 +120,8 @@ func (d *debugInfo) member(i, c int32) (m debugMember, ok bool) {
 	case strings.HasPrefix(m.name, "__vptr") || strings.HasPrefix(m.name, "_vptr") || strings.HasPrefix(m.name, "__v_"):
 		return m, false
 	case isBase && m.line.file == 0:
-		if m.name = demangledType("_Z" + base); m.name != "" {
-			m.name, m.base = spelling(m.name), true
-		}
+		m.name = demangledType("_Z" + base)
+		m.base = m.name != ""
 	default:
 		m.size, m.class = d.sizeOf(typ), d.classOf(typ)
 	}

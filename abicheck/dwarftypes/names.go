@@ -33,11 +33,7 @@ func (d *debugInfo) findName(i int32) string {
 		name = d.dies[i].name
 	}
 	if strings.HasPrefix(name, "_Z") {
-		name = demangledType(name)
-		if name == "" {
-			return ""
-		}
-		return spelling(name)
+		return demangledType(name)
 	}
 	if name == "" || compilerMade(name) || d.madeOfLocal(i, 0) || !strings.Contains(name, "<") && d.template(i) {
 		return ""
@@ -149,7 +145,7 @@ func demangledType(mangled string) string {
 	if len(name) >= 1<<longest || compilerMade(name) {
 		return ""
 	}
-	return name
+	return spelling(name)
 }
 
 // spelling makes the names of different compilers equal: it drops spaces that do

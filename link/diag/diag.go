@@ -104,11 +104,7 @@ func (src *Source) runes(off int32) int {
 			at += n
 		}
 	})
-	last := sort.Search(len(src.marks), func(i int) bool { return src.marks[i].off > off })
-	if last == 0 {
-		return 0
-	}
-	m := src.marks[last-1]
+	m := src.marks[sort.Search(len(src.marks), func(i int) bool { return src.marks[i].off > off })-1]
 	return int(m.runes) + utf8.RuneCount(src.Text[m.off:off])
 }
 

@@ -20,10 +20,8 @@ type lineInfo struct {
 
 // locAt returns the .loc that starts at a place.
 func locAt(m *ptx.Module, off int32) *ptx.Loc {
-	if i, end := m.LocsIn(ptx.Span{Off: off, Len: 1}); i < end {
-		return &m.Locs[i]
-	}
-	return nil
+	i, _ := m.LocsIn(ptx.Span{Off: off, Len: 1})
+	return &m.Locs[i]
 }
 
 // inlineLocs returns the edits of the .loc lines of a callee, and the line that follows
@@ -49,9 +47,7 @@ func (s *state) inlineLocs(at *site) (edits []edit, after string) {
 func locsOf(c *ptx.Code) (list []*ptx.Loc) {
 	for _, st := range c.Statements {
 		if st.Kind == ptx.Directive && c.Opcode(st) == ".loc" {
-			if loc := locAt(c.Module, c.Span(st).Off); loc != nil {
-				list = append(list, loc)
-			}
+			list = append(list, locAt(c.Module, c.Span(st).Off))
 		}
 	}
 	return list
