@@ -159,8 +159,7 @@ func (in *inDecls) at(off int32) int32 {
 
 // owners records which file has which module-scope name in the output.
 type owners struct {
-	files []*object.File
-	t     *Table
+	t *Table
 	// of holds the file of each module-local name in the output, and external the
 	// file of each symbol, or several: that of all its mentions.
 	of       map[string]int32
@@ -188,8 +187,7 @@ type numberedName struct {
 }
 
 func newOwners(t *Table, out [][]string) *owners {
-	files := t.Files
-	o := &owners{files: files, t: t, external: make([]int32, len(t.Symbols))}
+	o := &owners{t: t, external: make([]int32, len(t.Symbols))}
 	for i := range t.Symbols {
 		mentions := t.Symbols[i].Mentions
 		if o.external[i] = mentions[0].File; mentions[len(mentions)-1].File != mentions[0].File {
@@ -199,19 +197,16 @@ func newOwners(t *Table, out [][]string) *owners {
 			o.external[i] = several
 		}
 	}
-	ranges := false
-	for _, f := range files {
+	ranges, count := false, 0
+	for i, f := range t.Files {
+		count += len(out[i])
 		ranges = ranges || len(f.LocalRanges) > 0
 		for _, name := range f.Names {
 			o.percent = o.percent || name[0] == '%'
 		}
 	}
-	count := 0
-	for i := range files {
-		count += len(out[i])
-	}
 	o.tails = newTails(count)
-	for i, f := range files {
+	for i, f := range t.Files {
 		for j, name := range out[i] {
 			o.tails.add(ptx.Tail([]byte(name)))
 			if t.of[i][j] == None {
@@ -249,15 +244,10 @@ func (o *owners) redirected(s SymbolID) bool {
 // another input.
 func (o *owners) suspects(f *object.File, file int32) []int32 {
 	var list []int32
-	add := func(d int32) {
-		if n := len(list); n == 0 || list[n-1] != d {
-			list = append(list, d)
-		}
-	}
 	if o.percent { // registers that start with % are not among Locals
 		for d := range f.Decls {
 			if f.Decls[d].HasBody {
-				add(int32(d))
+				list = append(list, int32(d))
 			}
 		}
 		return list
@@ -269,14 +259,14 @@ func (o *owners) suspects(f *object.File, file int32) []int32 {
 				continue
 			}
 			if d := in.at(name.Off); o.foreign(f.Src.Bytes(f.LocalSpan(name)), file, f.Decls[d].Span.End()) {
-				add(d)
+				list = append(list, d)
 			}
 		}
 	}
 	in := inDecls{f: f}
 	for _, r := range f.LocalRanges {
 		if d := in.at(r.Base.Off); o.foreignMember(string(f.Src.Bytes(r.Base)), r.Count, file, f.Decls[d].Span.End()) {
-			add(d)
+			list = append(list, d)
 		}
 	}
 	slices.Sort(list)
@@ -294,8 +284,8 @@ func (o *owners) foreign(name []byte, file, end int32) bool {
 	if !ok || owner != file {
 		return ok
 	}
-	id, ok := o.files[file].Lookup(string(name))
-	return ok && o.files[file].NamePlace(id).Span.Off >= end
+	id, ok := o.t.Files[file].Lookup(string(name))
+	return ok && o.t.Files[file].NamePlace(id).Span.Off >= end
 }
 
 // foreignMember reports the same for any member of a range.
