@@ -113,7 +113,7 @@ func (r *unitReader) unit(off int64) (*unit, *dies.Error) {
 	u := &unit{Unit: header, starts: make([]uint64, (header.End-off+63)/64)}
 	d := u.Entries()
 	offset := u.AbbrevOffset()
-	if f := r.fixups.find(u.AbbrevAt); f != nil {
+	if f := r.fixups.fixupAt(u.AbbrevAt); f != nil {
 		if offset = f.Addend; f.Section() != ".debug_abbrev" {
 			d.Fail("the unit takes its abbreviations from %s", f)
 			return nil, d.Err
@@ -143,7 +143,7 @@ func (r *unitReader) unit(off int64) (*unit, *dies.Error) {
 		for i := range d.Attrs {
 			if a := &d.Attrs[i]; a.IsUnitRef() {
 				u.changing++
-				if r.fixups.find(a.Off) == nil && !u.hasDIE(a.Value) { // it may come later
+				if r.fixups.fixupAt(a.Off) == nil && !u.hasDIE(a.Value) { // it may come later
 					r.references = append(r.references, unitReference{a.Off, a.Value})
 				}
 			}

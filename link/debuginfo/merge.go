@@ -3,6 +3,7 @@ package debuginfo
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"ptxlink/internal/dies"
 	"ptxlink/internal/parallel"
@@ -17,11 +18,9 @@ type merger struct {
 
 // sections returns the names of the merged sections, in the order of the inputs.
 func (w *merger) sections() (names []string) {
-	index := map[string]bool{}
 	for _, m := range w.modules {
 		for i := range m.File.Sections {
-			if name := m.File.Sections[i].Name; m.layouts[name] != nil && !index[name] {
-				index[name] = true
+			if name := m.File.Sections[i].Name; m.layouts[name] != nil && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}

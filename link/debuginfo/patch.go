@@ -95,8 +95,8 @@ type fixups struct {
 	near int // the first one at or behind the offset asked for last
 }
 
-// find returns the fixup at an offset, or nil.
-func (f *fixups) find(off int64) *ptx.Fixup {
+// fixupAt returns the fixup at an offset, or nil.
+func (f *fixups) fixupAt(off int64) *ptx.Fixup {
 	if f.seek(off); f.near < len(f.list) && f.list[f.near].Offset == off {
 		return &f.list[f.near]
 	}
@@ -118,8 +118,6 @@ func (f *fixups) seek(off int64) {
 	rest := f.list[from+few:]
 	f.near = from + few + sort.Search(len(rest), func(i int) bool { return rest[i].Offset >= off })
 }
-
-func (l *layout) fixupAt(off int64) *ptx.Fixup { return l.find(off) }
 
 // hasFixup reports whether a fixup overlaps the bytes off to end.
 func (l *layout) hasFixup(off, end int64) bool {
@@ -223,9 +221,6 @@ func (l *layout) writePatch(p *patch, out sink, memory []byte) {
 
 // put adds a patch with literal bytes.
 func (l *layout) put(off, end int64, bytes []byte) {
-	if off == end && len(bytes) == 0 {
-		return
-	}
 	l.patches = append(l.patches, l.literal(off, end, bytes))
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -35,12 +36,11 @@ const withoutPIC = "Disabling default position-independent-code"
 // targetTooHigh has no line number, though it is always about .target.
 const targetTooHigh = "SM version specified by .target is higher"
 
-// lineOf returns the number of the first line that starts with the word; 0 if there
-// is none.
-func lineOf(text []byte, word string) int {
+// lineOf returns the number of the first line that is wanted; 0 if there is none.
+func lineOf(text []byte, wanted func(line []byte) bool) int {
 	n := 0
 	for line := range bytes.Lines(text) {
-		if n++; bytes.HasPrefix(line, []byte(word)) {
+		if n++; wanted(line) {
 			return n
 		}
 	}
@@ -89,7 +89,7 @@ func (t *teller) retell(text string, u unit, log *diag.Log) {
 				number = u.line(number)
 			}
 			if number == 0 && strings.HasPrefix(found[3], targetTooHigh) {
-				number = lineOf(t.linked.Text, ".target")
+				number = lineOf(t.linked.Text, func(line []byte) bool { return bytes.HasPrefix(line, []byte(".target")) })
 			}
 			unresolved := ""
 			if name := quoted().FindStringSubmatch(found[3]); name != nil && strings.HasPrefix(found[3], "Unresolved extern") {
@@ -246,17 +246,8 @@ func (o Options) unfinished() string {
 
 // externLine returns the number of the line that declares a name .extern; 0 if none does.
 func externLine(text []byte, name string) int {
-	number := 0
-	for line := range bytes.Lines(text) {
-		number++
-		if !bytes.HasPrefix(line, []byte(".extern ")) {
-			continue
-		}
-		for word := range bytes.FieldsFuncSeq(line, func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) }) {
-			if string(word) == name {
-				return number
-			}
-		}
-	}
-	return 0
+	between := func(r rune) bool { return r > 0x7f || !isNameByte(byte(r)) }
+	return lineOf(text, func(line []byte) bool {
+		return bytes.HasPrefix(line, []byte(".extern ")) && slices.Contains(strings.FieldsFunc(string(line), between), name)
+	})
 }
