@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
-	"sync"
 	"time"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/mapped"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -166,8 +165,8 @@ type Options struct {
 }
 
 var (
-	gpuName   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`) })
-	gpuDigits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`) })
+	gpuName   = lazy.Regexp(`^(sm|compute)_[1-9][0-9]{1,2}[af]?$`)
+	gpuDigits = lazy.Regexp(`([0-9])[._-]?([0-9]{0,2})([aAfF]?)$`)
 )
 
 // CheckArch returns a *Message if arch is not valid as the Arch of options. The empty

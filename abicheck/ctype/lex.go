@@ -2,12 +2,11 @@ package ctype
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode/utf8"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -29,16 +28,12 @@ func (p *parser) fail(span diag.Span, help, format string, args ...any) {
 
 // noLayout matches directives of preprocessed text that do not affect layout: line
 // markers, and pragmas other than pack.
-var noLayout = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
-})
+var noLayout = lazy.Regexp(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
 
 // packPragma matches #pragma pack, and pragmaOperator the operators for pragmas.
 var (
-	packPragma     = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^#[ \t]*pragma[ \t]+pack\b.*`) })
-	pragmaOperator = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(_Pragma[ \t]*\([ \t]*L?"[^"\n]*"[ \t]*\)|__pragma[ \t]*\([^()\n]*(\([^()\n]*\))?[^()\n]*\))`)
-	})
+	packPragma     = lazy.Regexp(`^#[ \t]*pragma[ \t]+pack\b.*`)
+	pragmaOperator = lazy.Regexp(`^(_Pragma[ \t]*\([ \t]*L?"[^"\n]*"[ \t]*\)|__pragma[ \t]*\([^()\n]*(\([^()\n]*\))?[^()\n]*\))`)
 )
 
 // lex splits the text into tokens, without comments.

@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/term"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
@@ -157,7 +156,7 @@ func (j *linkJob) checkParts() error {
 	return nil
 }
 
-var partNumber = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`%.?`) })
+var partNumber = lazy.Regexp(`%.?`)
 
 // partFile returns the name of a part.
 func partFile(pattern string, i int) string {

@@ -3,14 +3,13 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"text/scanner"
 	"unicode"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -49,7 +48,7 @@ func readVersionScript(read *infile.Files, file string) (global, local []string,
 }
 
 // hashComment is the comment that text/scanner does not know.
-var hashComment = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`#.*`) })
+var hashComment = lazy.Regexp(`#.*`)
 
 type scriptParser struct {
 	scanner.Scanner

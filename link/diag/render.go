@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"unicode/utf8"
 
 	"github.com/mattn/go-runewidth"
+
+	"ptxlink/internal/lazy"
 )
 
 // Style says how messages are written.
@@ -196,7 +197,7 @@ const (
 	maxMangled   = 120
 )
 
-var mangledWord = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b_[ZR][0-9A-Za-z_$.]+`) })
+var mangledWord = lazy.Regexp(`\b_[ZR][0-9A-Za-z_$.]+`)
 
 // abridge shortens the template arguments and mangled names in a text in the middle.
 func abridge(text string) string {

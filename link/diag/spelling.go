@@ -1,11 +1,11 @@
 package diag
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/ianlancetaylor/demangle"
+
+	"ptxlink/internal/lazy"
 )
 
 // Spelling is how messages name options and symbols.
@@ -166,7 +166,7 @@ func (s Spelling) demangled(name string) string {
 }
 
 // afterUnresolved matches a substitution behind the name of a member of a dependent class.
-var afterUnresolved = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`sr[N0-9].*S[0-9A-Z]*_`) })
+var afterUnresolved = lazy.Regexp(`sr[N0-9].*S[0-9A-Z]*_`)
 
 // Misread reports whether package demangle may take types in a name for others: those behind the
 // member of a dependent class, as in enable_if<is<T>::value>. nvcc and c++filt do not number

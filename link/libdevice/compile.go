@@ -5,12 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link"
@@ -160,7 +159,7 @@ func compile(ctx context.Context, log *diag.Log, dir string, command ...string) 
 	return nil, ErrRejected
 }
 
-var approximateRoot = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`) })
+var approximateRoot = lazy.Regexp(`(?s)\b__nv_sqrtf\([^{]*\{[^}]*\bsqrt\.approx\.f32`)
 
 func warnOfSquareRoots(ptx []byte, llc string, log *diag.Log) {
 	if approximateRoot().Match(ptx) {

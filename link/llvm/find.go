@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
 	"ptxlink/link/ptxas"
@@ -125,7 +124,7 @@ func MakesPTX(ctx context.Context, llc string) (bool, error) {
 // isLLC reports whether a program is an llc, by its name: llc, llc-19.
 func isLLC(path string) bool { return strings.HasPrefix(filepath.Base(path), "llc") }
 
-var release = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?:clang|LLVM) ?version (\d+)`) })
+var release = lazy.Regexp(`(?:clang|LLVM) ?version (\d+)`)
 
 // version returns the release of a program, such as 19, or 0.
 func version(ctx context.Context, path string) (int, error) {

@@ -4,11 +4,10 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -79,9 +78,9 @@ func Extract(ctx context.Context, o ExtractOptions) ([]Extracted, error) {
 // The first of each directive, at the start of a line. This is only for a listing,
 // so it needs no parser.
 var (
-	versionLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`) })
-	targetLine  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\.target[ \t]+(\w+)`) })
-	addressLine = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^[ \t]*\.address_size[ \t]+(32|64)`) })
+	versionLine = lazy.Regexp(`(?m)^[ \t]*\.version[ \t]+([0-9.]+)`)
+	targetLine  = lazy.Regexp(`(?m)^[ \t]*\.target[ \t]+(\w+)`)
+	addressLine = lazy.Regexp(`(?m)^[ \t]*\.address_size[ \t]+(32|64)`)
 )
 
 func extracted(m container.Member) Extracted {

@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -21,9 +20,7 @@ import (
 //	    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
 //
 // An indented line continues the previous message. There is never a column.
-var said = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
-})
+var said = lazy.Regexp(`^ptxas (?:.*, line (\d+); )?(fatal|error|warning|info) *: *(.*)$`)
 
 // aborted follows errors that were already reported.
 const aborted = "Ptx assembly aborted due to errors"
@@ -162,7 +159,7 @@ func (t *teller) place(number int) (place diag.Place, mapped bool) {
 	return place, place.Source != nil && place.Source.Text != nil // otherwise a caller created it
 }
 
-var quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`'([^']+)'`) })
+var quoted = lazy.Regexp(`'([^']+)'`)
 
 // narrow shrinks the span of a line to the first word that the message quotes, or
 // else trims white space, because ptxas gives no column.

@@ -5,11 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/tool"
 	"ptxlink/link/diag"
@@ -57,12 +56,10 @@ func objectName(i int) string { return fmt.Sprintf("object%d.cubin", i) }
 //
 //	nvlink error   : Undefined reference to 'f' in 'part0.cubin'
 //	nvlink warning : Stack size for entry function 'k' cannot be statically determined
-var nvlinkSaid = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^nvlink (fatal|error|warning|info) *: *(.*)$`)
-})
+var nvlinkSaid = lazy.Regexp(`^nvlink (fatal|error|warning|info) *: *(.*)$`)
 
 // ourFile matches the name of a part at the end of a message.
-var ourFile = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` in '[^']*\.o\.cubin'`) })
+var ourFile = lazy.Regexp(` in '[^']*\.o\.cubin'`)
 
 // join links cubins with nvlink, or takes the result from the cache.
 func (b Build) join(ctx context.Context, t *teller, cubins [][]byte, log *diag.Log) ([]byte, error) {

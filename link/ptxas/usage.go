@@ -2,12 +2,11 @@ package ptxas
 
 import (
 	"cmp"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link"
 	"ptxlink/object/container"
 )
@@ -61,15 +60,9 @@ func Usages(cubin []byte) ([]Usage, error) {
 //	ptxas info    : Overriding maximum register limit 256 for 'k' with  32 of maxrregcount option
 //	ptxas info    : Compile time = 17.529 ms
 var (
-	properties = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^ptxas info *: Function properties for (\S+)\s*$`)
-	})
-	spilled = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^ +\d+ bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s*$`)
-	})
-	talk = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^ptxas info *: (\d+ bytes [gc]mem|Compiling entry function |Used \d+ registers|Overriding maximum register limit |Compile time = )`)
-	})
+	properties = lazy.Regexp(`^ptxas info *: Function properties for (\S+)\s*$`)
+	spilled    = lazy.Regexp(`^ +\d+ bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads\s*$`)
+	talk       = lazy.Regexp(`^ptxas info *: (\d+ bytes [gc]mem|Compiling entry function |Used \d+ registers|Overriding maximum register limit |Compile time = )`)
 )
 
 // readSpills removes the messages of ptxas -v from what ptxas said, and returns the

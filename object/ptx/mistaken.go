@@ -2,10 +2,9 @@ package ptx
 
 import (
 	"path"
-	"regexp"
 	"strings"
-	"sync"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -30,10 +29,6 @@ func mistaken(src *diag.Source) (what, help string) {
 }
 
 var (
-	llvmIR = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
-	})
-	cuda = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
-	})
+	llvmIR = lazy.Regexp(`(?m)^(; ModuleID = |source_filename = "|target (datalayout|triple) = "|define [^;\n]*@.*\{$)`)
+	cuda   = lazy.Regexp(`(?m)^[^/\n]*\b__(global|device|constant|shared)__\b|^#include <cuda`)
 )
