@@ -7,6 +7,7 @@ import (
 
 	"github.com/ianlancetaylor/demangle"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -178,11 +179,8 @@ func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
 		if n++; n < few {
 			return !found
 		}
-		if seen == nil {
-			seen = map[demangle.AST]bool{}
-		}
 		first := !seen[a]
-		seen[a] = true
+		lazy.Put(&seen, a, true)
 		return first && !found
 	})
 	return found

@@ -38,8 +38,8 @@ func (r *renumbering) of(name string) string {
 // such numbers. Most copies of an inline function in several modules are, and this takes a
 // small part of the time of match, which finds them equal, too.
 func sameNumbered(t *resolve.Table, a, b resolve.DeclID) (r renumbering, same bool) {
-	m := newMatcher(t, a, b)
-	same = sameMeaning(m.a, m.b) && sameParameterNames(m.a, m.b) && r.read(m)
+	m := matcher{t: t, a: contents(t, a), b: contents(t, b)}
+	same = sameMeaning(m.a, m.b) && sameParameterNames(m.a, m.b) && r.read(&m)
 	return r, same
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -163,15 +164,10 @@ func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bo
 	return names, true
 }
 
-// newMatcher returns what compares two bodies or initial values.
-func newMatcher(t *resolve.Table, a, b resolve.DeclID) *matcher {
-	return &matcher{t: t, a: contents(t, a), b: contents(t, b), statics: map[ptx.NameID]ptx.NameID{}, staticsBack: map[ptx.NameID]ptx.NameID{}}
-}
-
 // match compares two bodies or initial values. The code of a declaration without either is
 // nil.
 func match(t *resolve.Table, a, b resolve.DeclID) (m *matcher, same bool) {
-	m = newMatcher(t, a, b)
+	m = &matcher{t: t, a: contents(t, a), b: contents(t, b)}
 	m.x, m.y = m.a.f.Borrow(m.a.decl), m.b.f.Borrow(m.b.decl)
 	if m.x == nil || m.y == nil {
 		return m, m.x == m.y
@@ -357,7 +353,8 @@ func (m *matcher) sameSymbol(a, b ptx.NameID) bool {
 	forth, known := m.statics[a]
 	back, knownBack := m.staticsBack[b]
 	if !known && !knownBack {
-		m.statics[a], m.staticsBack[b] = b, a
+		lazy.Put(&m.statics, a, b)
+		lazy.Put(&m.staticsBack, b, a)
 		return true
 	}
 	return known && knownBack && forth == b && back == a

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -126,10 +127,7 @@ func NewParamAlignments(t *resolve.Table) *ParamAlignments {
 	p := &ParamAlignments{t: t}
 	for i := range t.Symbols {
 		if list := largest(t, &t.Symbols[i]); list != nil {
-			if p.of == nil {
-				p.of = map[resolve.SymbolID][]int64{}
-			}
-			p.of[resolve.SymbolID(i)] = list
+			lazy.Put(&p.of, resolve.SymbolID(i), list)
 		}
 	}
 	return p

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ptxlink/abicheck"
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -98,14 +99,11 @@ func (pl *planner) unify(l *layout, s *resolve.Symbol) {
 		return
 	}
 	if list := pl.differing(s); list != nil {
-		if l.untyped == nil {
-			l.untyped = map[object.ID][]bool{}
-		}
 		id := pl.function(s.Mentions[0])
 		for i, known := range l.untyped[id] { // of another alias
 			list[i] = list[i] || known
 		}
-		l.untyped[id] = list
+		lazy.Put(&l.untyped, id, list)
 	}
 	if !s.Defined() {
 		return
@@ -115,10 +113,7 @@ func (pl *planner) unify(l *layout, s *resolve.Symbol) {
 		return
 	}
 	if align, by := abicheck.Alignment(pl.table, s); by >= 0 {
-		if l.align == nil {
-			l.align = map[resolve.DeclID]int64{}
-		}
-		l.align[resolve.DeclID{File: s.Def.File, Decl: f.Symbols[s.Def.Name].Decl}] = align
+		lazy.Put(&l.align, resolve.DeclID{File: s.Def.File, Decl: f.Symbols[s.Def.Name].Decl}, align)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -54,7 +55,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	}
 	for i := range plain {
 		if p := &plain[i]; r.plans[p.DeclID] == nil {
-			put(&r.edits, p.DeclID, p.edits(r.local))
+			lazy.Put(&r.edits, p.DeclID, p.edits(r.local))
 		}
 	}
 	functions := slices.Collect(maps.Keys(r.plans)) // the order does not matter: functions are independent
@@ -64,7 +65,7 @@ func (r *renamer) debugNames(lookedUp []LocalName) {
 	})
 	for i, at := range functions {
 		if len(edits[i]) > 0 {
-			put(&r.edits, at, edits[i])
+			lazy.Put(&r.edits, at, edits[i])
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -51,7 +52,7 @@ func (r *renamer) planOf(at DeclID) *localPlan {
 
 func (r *renamer) plan(at DeclID, code *ptx.Code) *localPlan {
 	p := &localPlan{code: code, new: map[int32]string{}}
-	put(&r.plans, at, p)
+	lazy.Put(&r.plans, at, p)
 	return p
 }
 
@@ -210,14 +211,14 @@ func newOwners(t *Table, out [][]string) *owners {
 		for j, name := range out[i] {
 			o.tails.add(ptx.Tail([]byte(name)))
 			if t.of[i][j] == None {
-				put(&o.of, name, int32(i))
+				lazy.Put(&o.of, name, int32(i))
 			}
 			if !ranges && !o.percent {
 				continue
 			}
 			if base, number, ok := ptx.SplitNumber(name); ok {
 				if o.numbered[base] == nil {
-					put(&o.numbered, base, &numbered{})
+					lazy.Put(&o.numbered, base, &numbered{})
 				}
 				n := o.numbered[base]
 				owner := int32(i)

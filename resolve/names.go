@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/parallel"
 	"ptxlink/link/diag"
 	"ptxlink/object"
@@ -148,14 +149,6 @@ func (r *renamer) moduleNames() {
 	}
 }
 
-// put adds to a map that is made when it is needed: few links rename anything.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
-	if *m == nil {
-		*m = map[K]V{}
-	}
-	(*m)[key] = value
-}
-
 // fresh creates names that no input has.
 type fresh struct {
 	taken map[string]bool
@@ -181,7 +174,7 @@ func newFresh(files []*object.File) *fresh {
 			n.take(name)
 		}
 		for _, r := range f.ReservedRanges {
-			put(&n.ranges, r.Base, max(r.Count, n.ranges[r.Base]))
+			lazy.Put(&n.ranges, r.Base, max(r.Count, n.ranges[r.Base]))
 		}
 		for _, name := range f.Names {
 			if ptx.Suffixed([]byte(name)) {
@@ -193,9 +186,9 @@ func newFresh(files []*object.File) *fresh {
 }
 
 func (n *fresh) take(name string) {
-	put(&n.taken, name, true)
+	lazy.Put(&n.taken, name, true)
 	if base, _, ok := ptx.SplitNumber(name); ok {
-		put(&n.bases, base, true)
+		lazy.Put(&n.bases, base, true)
 	}
 }
 
@@ -206,7 +199,7 @@ func (n *fresh) from(old string) *derived {
 	d := n.last[old]
 	if d == nil {
 		d = &derived{base: old + "$"}
-		put(&n.last, old, d)
+		lazy.Put(&n.last, old, d)
 	}
 	return d
 }
@@ -226,7 +219,7 @@ func (n *fresh) next(d *derived) string {
 		}
 		if !d.named {
 			d.named = true
-			put(&n.bases, d.base, true)
+			lazy.Put(&n.bases, d.base, true)
 		}
 		return name
 	}
@@ -242,7 +235,7 @@ func (n *fresh) base(old string, count int64) string {
 		if _, ok := n.ranges[base]; ok || n.bases[base] {
 			continue
 		}
-		put(&n.ranges, base, count)
+		lazy.Put(&n.ranges, base, count)
 		return base
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -92,10 +93,7 @@ func (a *addresses) step(st *statement) {
 		}
 		delete(a.regs, r)
 		if x.known && to.Shape == ptx.NameOperand {
-			if a.regs == nil {
-				a.regs = map[ptx.RegisterID]address{}
-			}
-			a.regs[r] = x
+			lazy.Put(&a.regs, r, x)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"ptxlink/internal/lazy"
 )
 
 // List holds names and patterns of path.Match, of which there may be many. The zero
@@ -31,11 +33,8 @@ func (l *List) Add(value string) {
 	case value == "*":
 		l.all = true
 	case IsPattern(value):
-		if l.patterns == nil {
-			l.patterns = map[string][]string{}
-		}
 		start := start(value)
-		l.patterns[start] = append(l.patterns[start], value)
+		lazy.Put(&l.patterns, start, append(l.patterns[start], value))
 		l.longest = max(l.longest, len(start))
 	default:
 		l.AddName(value)
@@ -44,10 +43,7 @@ func (l *List) Add(value string) {
 
 // AddName adds a name, which is no pattern.
 func (l *List) AddName(name string) {
-	if l.names == nil {
-		l.names = map[string]bool{}
-	}
-	l.names[name] = true
+	lazy.Put(&l.names, name, true)
 }
 
 // IsPattern reports whether a value is a pattern rather than a name.

@@ -1,4 +1,4 @@
-// Package lazy compiles regular expressions when they are needed: most runs of a program need few.
+// Package lazy makes maps and compiles regular expressions when they are needed: most runs need few.
 package lazy
 
 import (
@@ -9,4 +9,12 @@ import (
 // Regexp returns a function that compiles an expression when it is called first.
 func Regexp(expression string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expression) })
+}
+
+// Put adds to a map, which may be nil.
+func Put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
 }

@@ -6,6 +6,8 @@ import (
 	"hash/fnv"
 	"sort"
 	"strings"
+
+	"ptxlink/internal/lazy"
 )
 
 // Generic addresses. The address of a .global object is its generic address; the
@@ -166,11 +168,8 @@ func (m *Machine) page(addr uint64) *Object {
 	base := addr &^ (pageSize - 1)
 	o := m.pages[base]
 	if o == nil {
-		if m.pages == nil {
-			m.pages = map[uint64]*Object{}
-		}
 		o = &Object{Name: fmt.Sprintf("0x%x", base), Space: ".global", Data: make([]byte, pageSize), addr: base, size: pageSize}
-		m.pages[base] = o
+		lazy.Put(&m.pages, base, o)
 	}
 	return o
 }

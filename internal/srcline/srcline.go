@@ -11,6 +11,7 @@ import (
 	"sort"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object/ptx"
 )
@@ -58,10 +59,7 @@ func (f *Finder) Source(at diag.Place) (file string, line int) {
 
 // Know adds a module.
 func (f *Finder) Know(m *ptx.Module) {
-	if f.modules == nil {
-		f.modules = map[*diag.Source]*module{}
-	}
-	f.modules[m.Src] = &module{Module: m}
+	lazy.Put(&f.modules, m.Src, &module{Module: m})
 }
 
 // Explain adds the source lines of all places in a message, each behind its place,
@@ -339,9 +337,6 @@ func (f *Finder) source(file *ptx.File, module string) *diag.Source {
 			break
 		}
 	}
-	if f.sources == nil {
-		f.sources = map[string]*diag.Source{}
-	}
-	f.sources[key] = src
+	lazy.Put(&f.sources, key, src)
 	return src
 }

@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -35,10 +36,7 @@ type Intermediate struct {
 // at among the modules. An archive has one place.
 func (c *Intermediate) add(at int, name string, units []container.Unit, archive, whole bool) (places []link.Input) {
 	if archive {
-		if c.archives == nil {
-			c.archives = map[int]bool{}
-		}
-		c.archives[at] = true
+		lazy.Put(&c.archives, at, true)
 		places = []link.Input{{Name: name, WholeArchive: whole}}
 	}
 	named := map[string]int{}

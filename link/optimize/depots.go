@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/object/ptx"
 )
 
@@ -78,11 +79,8 @@ func (d *depots) fits(at *site, local int32) bool {
 func (d *depots) register(s *state, at *site, local int32) string {
 	key := registerKey{at.callee.name, local}
 	if d.registers[key] == nil {
-		if d.registers == nil {
-			d.registers = map[registerKey]*slot{}
-		}
 		t := &at.code.Locals[local].Type
-		d.registers[key] = &slot{s.register(at.caller), t.Size(), t.Alignment()}
+		lazy.Put(&d.registers, key, &slot{s.register(at.caller), t.Size(), t.Alignment()})
 		d.order = append(d.order, d.registers[key])
 		d.bytes += t.Size()
 	}

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ptxlink/internal/infile"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/shared"
 	"ptxlink/internal/tool"
@@ -164,10 +165,7 @@ func (c *Cache) version(ctx context.Context, path string) string {
 			c.write(name, result{said: version})
 		}
 	}
-	if c.versions == nil {
-		c.versions = map[string]string{}
-	}
-	c.versions[path] = version
+	lazy.Put(&c.versions, path, version)
 	return version
 }
 

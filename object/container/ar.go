@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/room"
 )
 
@@ -207,10 +208,7 @@ func (op *opener) thinMember(h arEntry, p place) *Error {
 	if op.taken[file] && !slices.Contains(op.thin, path) {
 		return nil
 	}
-	if op.taken == nil {
-		op.taken = map[thinFile]bool{}
-	}
-	op.taken[file] = true
+	lazy.Put(&op.taken, file, true)
 	data, bad := op.Open(path, op.left)
 	if bad == room.ErrTooLong {
 		return op.bomb(p, h.at)

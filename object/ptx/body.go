@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -25,10 +26,7 @@ func (p *parser) useName(off int32, name []byte) bool {
 	id, ok := p.m.moduleName(name)
 	if !ok {
 		if label := len(name) > 2 && name[0] == '$' && name[1] == 'L' && (name[2] == '_' || class[name[2]] == cDigit); p.gcc && !label && p.find(name) < 0 {
-			if p.early == nil {
-				p.early = map[string]bool{}
-			}
-			p.early[string(name)] = true
+			lazy.Put(&p.early, string(name), true)
 		}
 		return false
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -25,18 +26,15 @@ type Index struct {
 // index records the last use, which an index follows. Arrays of types that we do not
 // know have none, and ptxas refuses an index on anything else.
 func (p *parser) index() {
-	if p.arrays == nil {
-		p.arrays = map[NameID]Index{}
-	}
 	for ; p.seen < len(p.m.Decls); p.seen++ {
 		d := &p.m.Decls[p.seen]
 		if d.Kind != Variable || !d.Array {
 			continue
 		}
 		if _, known := p.arrays[d.Name]; d.Size() != 0 {
-			p.arrays[d.Name] = Index{Stride: TypeSize(d.Word), Shared: d.Space == ".shared"}
+			lazy.Put(&p.arrays, d.Name, Index{Stride: TypeSize(d.Word), Shared: d.Space == ".shared"})
 		} else if !known {
-			p.arrays[d.Name] = Index{Stride: 1, Shared: d.Space == ".shared"}
+			lazy.Put(&p.arrays, d.Name, Index{Stride: 1, Shared: d.Space == ".shared"})
 		}
 	}
 	use := len(p.m.Uses) - 1

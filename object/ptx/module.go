@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"ptxlink/internal/hashed"
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -98,11 +99,8 @@ func (m *Module) moduleName(name []byte) (NameID, bool) {
 				id = m.addName(hashed.String(around), []byte(around))
 			}
 			if around != string(name) { // a02 is a2 of a range
-				if m.ranges == nil {
-					m.ranges = map[string]int64{}
-				}
 				base, number := splitNumber(name)
-				m.ranges[string(base)] = max(m.ranges[string(base)], number+1)
+				lazy.Put(&m.ranges, string(base), max(m.ranges[string(base)], number+1))
 			}
 			return id, true
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -126,10 +127,7 @@ func (s *sectionSet) reader(name string) *sectionReader {
 	if r == nil {
 		r = &sectionReader{set: s, want: -1}
 		r.read(name)
-		if s.readers == nil {
-			s.readers = map[string]*sectionReader{}
-		}
-		s.readers[name] = r
+		lazy.Put(&s.readers, name, r)
 	}
 	return r
 }
