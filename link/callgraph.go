@@ -77,7 +77,7 @@ func (d describer) variables() map[string]bool {
 		}
 	}
 	for _, at := range d.plan.variables {
-		list[d.names.Of(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})] = true
+		list[d.names.Of(d.t.Declared(at))] = true
 	}
 	for _, m := range d.plan.changes.moved {
 		list[m.Name] = true

@@ -212,7 +212,7 @@ func (d *debugSections) list(l resolve.LocalName) int32 {
 func (d *debugSections) bodyInPlaceOf(at resolve.DeclID) sameBody {
 	same, known := d.bodies[at]
 	if !known {
-		same.winner, same.known = d.t.Definition(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
+		same.winner, same.known = d.t.Definition(d.t.Declared(at))
 		if same.known {
 			same.names, _ = abicheck.SameBody(d.t, at, same.winner)
 		}

@@ -19,11 +19,6 @@ func (pl *planner) decl(d resolve.DeclID) (*object.File, *ptx.Decl) {
 	return f, &f.Decls[d.Decl]
 }
 
-// nameOf returns the output name of what a declaration declares.
-func (pl *planner) nameOf(d resolve.DeclID) string {
-	return pl.names.Of(object.ID{File: d.File, Name: pl.table.Files[d.File].Decls[d.Decl].Name})
-}
-
 // header adds .version, .target and .address_size.
 func (pl *planner) header(debug bool) {
 	h := pl.checked.header
@@ -79,7 +74,7 @@ func (pl *planner) nameEdits(edits []ptx.Edit, file int32, first, end int32) []p
 func (pl *planner) headerEdits(l *layout, d resolve.DeclID) []ptx.Edit {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
-	if name := pl.nameOf(d); name != f.Names[decl.Name] {
+	if name := pl.names.Of(pl.table.Declared(d)); name != f.Names[decl.Name] {
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
 	edits = append(edits, pl.aligns.Header(d.File, decl)...)
@@ -161,13 +156,13 @@ func prefix(src *diag.Source, decl *ptx.Decl, align int64, word string) string {
 // forward adds a forward declaration of a variable.
 func (pl *planner) forward(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
-	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, p.align[d], "")+" "+pl.nameOf(d)+f.Shape(decl))
+	pl.line(f.Src, decl.Span.Off, ".extern "+prefix(f.Src, decl, p.align[d], "")+" "+pl.names.Of(pl.table.Declared(d))+f.Shape(decl))
 }
 
 func (pl *planner) variable(p *plan, d resolve.DeclID) {
 	f, decl := pl.decl(d)
 	var edits []ptx.Edit
-	if name := pl.nameOf(d); name != f.Src.String(decl.NameSpan) { // also for a1 of a<3>
+	if name := pl.names.Of(pl.table.Declared(d)); name != f.Src.String(decl.NameSpan) { // also for a1 of a<3>
 		edits = append(edits, ptx.Edit{Span: decl.NameSpan, Text: name})
 	}
 	edits = pl.nameEdits(edits, d.File, decl.FirstUse, decl.EndUse)

@@ -115,9 +115,6 @@ func (p *plan) optimize(ctx context.Context, r *Result, d describer, debug *debu
 // read yet.
 func (p *plan) program(d describer, debug *debugSections, numbers *lineNumbers) *optimize.Program {
 	of := &optimize.Program{Version: p.header.version, AddressSize: p.header.addressSize, Names: map[string]int32{}, Described: debug.described(d.names), Text: p.pieces.Parts}
-	nameOf := func(at resolve.DeclID) string {
-		return d.names.Of(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
-	}
 	uses := func(file int32, first, end int32) {
 		for _, u := range d.t.Files[file].Uses[first:end] {
 			of.Uses = append(of.Uses, d.names.Of(object.ID{File: file, Name: u.Name}))
@@ -127,11 +124,11 @@ func (p *plan) program(d describer, debug *debugSections, numbers *lineNumbers) 
 		of.Names[s.Name] = 0
 	}
 	for _, at := range p.prototypes {
-		of.Names[nameOf(at)] = 0
+		of.Names[d.names.Of(d.t.Declared(at))] = 0
 	}
 	for _, at := range p.variables {
 		decl := &d.t.Files[at.File].Decls[at.Decl]
-		of.Names[nameOf(at)] = 0
+		of.Names[d.names.Of(d.t.Declared(at))] = 0
 		uses(at.File, decl.FirstUse, decl.EndUse)
 	}
 	for _, id := range p.aliases {
@@ -145,12 +142,12 @@ func (p *plan) program(d describer, debug *debugSections, numbers *lineNumbers) 
 		}
 	}
 	for i, at := range p.bodies {
-		f, name := d.t.Files[at.File], nameOf(at)
+		f, name := d.t.Files[at.File], d.names.Of(d.t.Declared(at))
 		if _, known := of.Names[name]; !known {
 			of.Names[name] = 2*int32(i) + 1
 		}
 		of.Functions = append(of.Functions, optimize.Function{
-			Name: name, Linkage: linkageOf(d.t, object.ID{File: at.File, Name: f.Decls[at.Decl].Name}),
+			Name: name, Linkage: linkageOf(d.t, d.t.Declared(at)),
 			Module: f.Module, Decl: &f.Decls[at.Decl], Shift: numbers.before[at.File],
 		})
 	}

@@ -104,7 +104,7 @@ func (d describer) describe() description {
 		symbols = append(symbols, sym)
 	}
 	for _, at := range p.variables {
-		sym := d.declared(at)
+		sym := d.symbol(d.t.Declared(at))
 		sym.Align = max(sym.Align, p.align[at])
 		symbols = append(symbols, sym)
 	}
@@ -114,7 +114,7 @@ func (d describer) describe() description {
 	functions := map[string]Symbol{} // those with objects that moved
 	if p.changes != nil && len(p.changes.moved) > 0 {
 		for _, at := range slices.Concat(p.bodies, p.changes.gone) {
-			sym := d.declared(at)
+			sym := d.symbol(d.t.Declared(at))
 			functions[sym.Name] = sym
 		}
 		for _, o := range p.changes.moved {
@@ -123,7 +123,7 @@ func (d describer) describe() description {
 		}
 	}
 	for i, at := range p.bodies {
-		sym := d.declared(at)
+		sym := d.symbol(d.t.Declared(at))
 		switch {
 		case p.changes != nil && p.changes.bodies[i].Lines != nil:
 			sym.Size = int64(p.changes.bodies[i].Decl.Body.Len)
@@ -150,7 +150,7 @@ func (d describer) describe() description {
 	}
 	if p.changes != nil {
 		for _, at := range p.changes.gone {
-			lost := d.declared(at)
+			lost := d.symbol(d.t.Declared(at))
 			lost.Reason = p.changes.reasons[lost.Name]
 			dropped = append(dropped, lost)
 		}
@@ -201,11 +201,6 @@ func targetWords(f *object.File) string {
 }
 
 func linkageName(linkage ptx.Linkage) string { return strings.TrimPrefix(linkage.String(), ".") }
-
-// declared returns the symbol that a declaration declares.
-func (d describer) declared(at resolve.DeclID) Symbol {
-	return d.symbol(object.ID{File: at.File, Name: d.t.Files[at.File].Decls[at.Decl].Name})
-}
 
 func (d describer) symbol(id object.ID) Symbol {
 	f := d.t.Files[id.File]

@@ -104,9 +104,13 @@ func (t *Table) Chosen(id object.ID) bool {
 // LiveDecl reports whether a declaration gives its name the body or storage in the
 // output.
 func (t *Table) LiveDecl(at DeclID) bool {
-	f := t.Files[at.File]
-	name := f.Decls[at.Decl].Name
-	return f.Symbols[name].Def == at.Decl && t.Live(object.ID{File: at.File, Name: name})
+	id := t.Declared(at)
+	return t.Files[at.File].Symbols[id.Name].Def == at.Decl && t.Live(id)
+}
+
+// Declared returns the name that a declaration declares.
+func (t *Table) Declared(at DeclID) object.ID {
+	return object.ID{File: at.File, Name: t.Files[at.File].Decls[at.Decl].Name}
 }
 
 // Definition returns the declaration that gives a name its body or storage in the

@@ -73,13 +73,10 @@ func (c *command) lastOf(on, off string) (last bool) {
 }
 
 // writePulls writes why each archive member is linked.
-func writePulls(w io.Writer, result *link.Result) error {
+func writePulls(w io.Writer, result *link.Result) {
 	for _, p := range result.Pulls {
-		if _, err := fmt.Fprintf(w, "%s\t%s\t%s\n", diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member), diag.Escape(p.Symbol)); err != nil {
-			return err
-		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", diag.Escape(cmp.Or(p.By, "-u")), diag.Escape(p.Member), diag.Escape(p.Symbol))
 	}
-	return nil
 }
 
 // writeMap writes the file of -Map. --cref goes to its end, or alone to standard output.

@@ -347,7 +347,7 @@ func (j *linkJob) writeResult(result *link.Result, unused []string, output ...ou
 		"report":             func(w io.Writer) error { return report.Report{Title: filepath.Base(j.output), Map: facts()}.Write(w) },
 		"dependency-file":    func(w io.Writer) error { return outfile.Dependencies(w, j.output, regularFiles(j.paths)) },
 		"unused-inputs":      func(w io.Writer) error { return outfile.UnusedInputs(w, regularFiles(unused)) },
-		"print-dependencies": func(w io.Writer) error { return writePulls(w, result) },
+		"print-dependencies": func(w io.Writer) error { writePulls(w, result); return nil },
 		"time-trace":         j.writeTimeTrace,
 	}
 	var files []outfile.File

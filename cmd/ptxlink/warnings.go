@@ -82,10 +82,8 @@ func (o *warningOptions) apply(m *link.Message) *link.Message {
 
 // ruleNames returns the sorted IDs of each kind. -W and -Wno- accept those of warnings.
 func ruleNames(kinds ...diag.Kind) (names []string) {
-	for _, kind := range kinds {
-		for _, r := range diag.Rules(kind) {
-			names = append(names, string(r.ID))
-		}
+	for _, rule := range ruleValues("", kinds...) {
+		names = append(names, rule.word)
 	}
 	return names
 }
