@@ -179,9 +179,7 @@ func Within(name demangle.AST, wanted func(demangle.AST) bool) bool {
 		if n++; n < few {
 			return !found
 		}
-		first := !seen[a]
-		lazy.Put(&seen, a, true)
-		return first && !found
+		return lazy.Add(&seen, a) && !found
 	})
 	return found
 }

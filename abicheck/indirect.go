@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -29,10 +30,9 @@ func IndirectCalls(t *resolve.Table, log *diag.Log) {
 		matched := map[*ptx.Decl]bool{}
 		var unmatched []*ptx.Prototype
 		for _, call := range f.Calls {
-			if call.Use >= 0 || call.Proto < 0 || seen[call.Proto] {
+			if call.Use >= 0 || call.Proto < 0 || !lazy.Add(&seen, call.Proto) {
 				continue
 			}
-			seen[call.Proto] = true
 			if proto := &f.Prototypes[call.Proto]; !table.match(proto, matched) {
 				unmatched = append(unmatched, proto)
 			}
@@ -56,10 +56,9 @@ func newTargets(list []side) *targets {
 	seen := map[string]bool{}
 	for _, to := range list {
 		signature, sizes, unsized := signatureKeys(to.decl.Signature)
-		if seen[signature] {
+		if !lazy.Add(&seen, signature) {
 			continue
 		}
-		seen[signature] = true
 		t.all = append(t.all, to)
 		if unsized {
 			t.unsized = append(t.unsized, to)
@@ -177,10 +176,9 @@ func (c *checker) addressTaken() []side {
 				continue
 			}
 			d := c.declOf(id)
-			if d == nil || d.Kind != ptx.Func || seen[id] {
+			if d == nil || d.Kind != ptx.Func || !lazy.Add(&seen, id) {
 				continue
 			}
-			seen[id] = true
 			list = append(list, side{c.t.Files[id.File], d})
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ptxlink/internal/globs"
 	"ptxlink/internal/graph"
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/container"
@@ -121,8 +122,7 @@ func readCubins(list []Cubin, log *diag.Log) cubins {
 			if _, found := o.defined[s.Name]; s.Defined || found || resolve.IsSyscall(s.Name) || ofNvlink(s.Name) {
 				continue
 			}
-			if !seen[s.Name] {
-				seen[s.Name] = true
+			if lazy.Add(&seen, s.Name) {
 				o.needed = append(o.needed, s.Name)
 			}
 			if _, known := o.users[s.Name]; !s.Dynamic && !known {
@@ -238,11 +238,7 @@ func (o cubins) live(t *resolve.Table) map[string]bool {
 		cubin int // of a function without linkage, or -1
 	}
 	live, seen := map[string]bool{}, map[function]bool{}
-	walk := graph.Walk[function]{First: func(f function) bool {
-		first := !seen[f]
-		seen[f] = true
-		return first
-	}}
+	walk := graph.Walk[function]{First: func(f function) bool { return lazy.Add(&seen, f) }}
 	for _, name := range o.bound {
 		walk.Add(function{name, -1})
 	}

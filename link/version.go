@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 	"ptxlink/object"
 	"ptxlink/object/ptx"
@@ -111,8 +112,7 @@ func lowerInstructions(t *resolve.Table, h header, log *diag.Log) {
 				continue
 			}
 			f.Opcodes(d, func(opcode string, words []diag.Span) bool {
-				if name, needs, ok := instructionVersion(opcode); ok && h.version.Less(needs) && !said[name] {
-					said[name] = true
+				if name, needs, ok := instructionVersion(opcode); ok && h.version.Less(needs) && lazy.Add(&said, name) {
 					needsVersion(log, f.At(words[0]), name, needs, h.version)
 				}
 				return true
@@ -171,8 +171,7 @@ func (h *header) lower(v ptx.Version, files []*object.File, log *diag.Log) {
 		said := map[string]bool{}
 		for i := range f.Decls {
 			for _, a := range f.Decls[i].Attrs {
-				if needs, ok := attributeVersions[a.Word]; ok && v.Less(needs) && !said[a.Word] {
-					said[a.Word] = true
+				if needs, ok := attributeVersions[a.Word]; ok && v.Less(needs) && lazy.Add(&said, a.Word) {
 					refuse(f.At(a.Span), a.Word, needs)
 				}
 			}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/outfile"
 	"ptxlink/internal/room"
 	"ptxlink/internal/typo"
@@ -248,9 +249,7 @@ func (j *arJob) findMembers() (err error) {
 	seen := map[string]bool{}
 	j.inputs = slices.DeleteFunc(j.inputs, func(in input) bool {
 		name := filepath.Clean(in.name)
-		double := seen[name] && name != "-"
-		seen[name] = true
-		return double
+		return name != "-" && !lazy.Add(&seen, name)
 	})
 	if j.options.Inputs, err = j.findInputs(nil); err != nil {
 		return err

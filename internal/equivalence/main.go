@@ -36,6 +36,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/oracles"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/internal/ptxsim/gpu"
@@ -253,8 +254,7 @@ func writeGPU(w io.Writer, name string, units []unit, launch launcher, opt ptxsi
 		for _, u := range units {
 			v.Modules = append(v.Modules, u.text)
 		}
-		if key := fmt.Sprintf("%s", v.Modules); len(units) > 0 && !done[key] {
-			done[key] = true
+		if len(units) > 0 && lazy.Add(&done, fmt.Sprintf("%s", v.Modules)) {
 			list = append(list, v)
 		}
 	}
@@ -281,10 +281,9 @@ func assemble(tool string, relocatable bool, variants []variant, outputs [][]uni
 	in, cubin := filepath.Join(dir, "in.ptx"), filepath.Join(dir, "out.cubin")
 	for i, list := range outputs {
 		for _, u := range list {
-			if done[string(u.text)] {
+			if !lazy.Add(&done, string(u.text)) {
 				continue
 			}
-			done[string(u.text)] = true
 			must(os.WriteFile(in, u.text, 0o666))
 			os.Remove(cubin)
 			// Little optimisation, as the module of whole programs takes minutes otherwise.

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/link"
 	"ptxlink/link/diag"
@@ -301,15 +302,12 @@ func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, 
 			continue
 		}
 		for _, m := range messages {
-			if text := fmt.Sprintf("message: %v", m); !done[text] {
-				done[text] = true
+			if text := fmt.Sprintf("message: %v", m); lazy.Add(&done, text) {
 				found(text)
 			}
 		}
-		if key := fmt.Sprintf("%s", outputs); len(outputs) == 0 || done[key] {
+		if len(outputs) == 0 || !lazy.Add(&done, fmt.Sprintf("%s", outputs)) {
 			continue
-		} else {
-			done[key] = true
 		}
 		// An optimised kernel may need more steps, as the copies of a call are instructions.
 		more := opt

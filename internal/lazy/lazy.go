@@ -18,3 +18,10 @@ func Put[K comparable, V any](m *map[K]V, key K, value V) {
 	}
 	(*m)[key] = value
 }
+
+// Add adds to a set, which may be nil, and reports whether it lacked the key.
+func Add[K comparable](set *map[K]bool, key K) bool {
+	first := !(*set)[key]
+	Put(set, key, true)
+	return first
+}

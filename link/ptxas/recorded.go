@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
 
@@ -69,11 +70,7 @@ func splitOptions(words []string) (list []string) {
 	}
 	seen := map[string]bool{}
 	slices.Reverse(list)
-	list = slices.DeleteFunc(list, func(option string) bool {
-		later := seen[longName(option)]
-		seen[longName(option)] = true
-		return later
-	})
+	list = slices.DeleteFunc(list, func(option string) bool { return !lazy.Add(&seen, longName(option)) })
 	slices.Reverse(list)
 	return list
 }
@@ -97,8 +94,7 @@ func (o Options) recorded() (all map[string]string, refused []string) {
 			if slices.Contains(codeOptions, name) {
 				return given[name] || debug && slices.Contains(unmerged, name)
 			}
-			if !slices.Contains(decided, name) && !strings.HasPrefix(name, "warn") && !strings.HasPrefix(name, "suppress") && !seen[option] {
-				seen[option] = true
+			if !slices.Contains(decided, name) && !strings.HasPrefix(name, "warn") && !strings.HasPrefix(name, "suppress") && lazy.Add(&seen, option) {
 				refused = append(refused, option)
 			}
 			return true
@@ -117,8 +113,7 @@ func (t *teller) setting(unit string) string { return t.recorded[unit] }
 func (t *teller) settings() (list []string) {
 	seen := map[string]bool{}
 	add := func(setting string) {
-		if !seen[setting] {
-			seen[setting] = true
+		if lazy.Add(&seen, setting) {
 			list = append(list, setting)
 		}
 	}
