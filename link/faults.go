@@ -12,12 +12,11 @@ import (
 
 // avoidFaults writes functions in another way where ptxas has faults (docs/ptxas.md, Faults of ptxas).
 func (p *plan) avoidFaults(files []*object.File) {
-	for i, at := range p.bodies {
+	for i := range p.bodies {
 		piece := &p.pieces[p.firstBody+i]
-		m, d := files[at.File].Module, &files[at.File].Decls[at.Decl]
+		m, d, optimized := p.function(files, i)
 		var edits []ptx.Edit
-		if p.changes != nil && p.changes.bodies[i].Lines != nil {
-			m, d = p.changes.bodies[i].Module, p.changes.bodies[i].Decl
+		if optimized {
 			edits = loadBytes(m, d)
 		}
 		if edits = append(edits, prefetchParams(m, d, piece.Edits)...); len(edits) > 0 {

@@ -270,6 +270,15 @@ func (p *plan) replace(by *optimize.Result, numbers *lineNumbers) {
 	p.size = p.pieces.Size()
 }
 
+// function returns the module and the declaration of body i: those of its input, or of the optimiser.
+func (p *plan) function(files []*object.File, i int) (m *ptx.Module, d *ptx.Decl, optimized bool) {
+	if p.changes != nil && p.changes.bodies[i].Lines != nil {
+		return p.changes.bodies[i].Module, p.changes.bodies[i].Decl, true
+	}
+	at := p.bodies[i]
+	return files[at.File].Module, &files[at.File].Decls[at.Decl], false
+}
+
 // addStrings adds text at the end of .debug_str, which is among the pieces from first on.
 func addStrings(pieces emit.Pieces, first int, text string) emit.Pieces {
 	last, within := -1, false

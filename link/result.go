@@ -124,11 +124,9 @@ func (d describer) describe() description {
 	}
 	for i, at := range p.bodies {
 		sym := d.symbol(d.t.Declared(at))
-		switch {
-		case p.changes != nil && p.changes.bodies[i].Lines != nil:
-			sym.Size = int64(p.changes.bodies[i].Decl.Body.Len)
-		case p.firstBody > 0:
-			sym.Size = p.pieces[p.firstBody+i].SizeOf(d.t.Files[at.File].Decls[at.Decl].Body)
+		if p.firstBody > 0 {
+			_, decl, _ := p.function(d.t.Files, i)
+			sym.Size = p.pieces[p.firstBody+i].SizeOf(decl.Body)
 		}
 		symbols = append(symbols, sym)
 	}

@@ -162,6 +162,7 @@ func (c *comparer) compare(s *set) outcome {
 			return outcome{"ptxlink refuses: " + ourKind(err), err.Error()}
 		}
 	}
+	merged.PTX = prefetch.ReplaceAll(merged.PTX, nil)
 	os.WriteFile(filepath.Join(c.dir, "merged.ptx"), merged.PTX, 0o666)
 	if strings.Contains(refusal, "Internal error") {
 		return outcome{alone + kindOf(refusal), refusal}
@@ -414,6 +415,9 @@ func (c *comparer) explain(s *set, m int, name string, merged *link.Result, merg
 	}
 	return ""
 }
+
+// prefetch matches what a link adds where ptxas takes parameters for something else (link/faults.go).
+var prefetch = regexp.MustCompile(` (?:@!?\S+ )?prefetch\.local\.L1 \[[^\]]*\];`)
 
 var sampler = regexp.MustCompile(`(?m)^\.(?:extern|weak) \.global \.samplerref (\S+?)(?: =.*)?;$`)
 

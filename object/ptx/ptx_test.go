@@ -377,7 +377,7 @@ func sameAsOld(t *testing.T, src *diag.Source, m *Module, err *Error) {
 	}
 	unread := *m
 	m = &unread
-	m.ParamAddresses = nil // the old reader does not know them
+	m.ParamAddresses = nil                     // the old reader does not know them
 	old.Uses = append([]Use(nil), old.Uses...) // nil after the old reader took back its only use
 	for _, m := range []*Module{old, m} {      // they may have room for more names
 		m.sectionNames = nameList{names: append([]string(nil), m.sectionNames.names...)}

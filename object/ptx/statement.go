@@ -89,7 +89,7 @@ func (p *parser) paramAddress(from, op int) {
 	}
 	comma := bytes.IndexByte(p.text[register:p.last], ',')
 	operand := bytes.TrimLeft(p.text[register+comma+1:p.last], " \t\n")
-	if comma <= 0 || len(operand) == 0 || nameEnd(p.text, register) != register+comma {
+	if comma <= 0 || len(operand) == 0 || nameEnd(p.text, register+1) != register+comma {
 		return
 	}
 	if c := class[operand[0]]; c != cLetter && c != cSigil || operand[0] == '%' && p.percent == 0 {
