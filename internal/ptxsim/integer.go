@@ -333,13 +333,10 @@ func (r *reader) video() {
 			if y = min(int64(b), 32); wraps {
 				y = int64(b & 31)
 			}
-			switch {
-			case op == "vshr":
-				x >>= y
-			case sat && bits.Len64(uint64(x))+int(y) == 64 && x > 0:
-				x = math.MaxInt64
-			default:
+			if op == "vshl" {
 				x <<= y
+			} else {
+				x >>= y
 			}
 		default:
 			x = max(x, y)
