@@ -113,7 +113,8 @@ func (j *linkJob) checked() (*link.Result, error) {
 	if j.report.told == nil {
 		j.report.told = map[string]bool{}
 	}
-	return r, j.tell(slices.DeleteFunc(r.Messages, ofAssembly), exitLink)
+	r.Messages = slices.DeleteFunc(r.Messages, ofAssembly)
+	return r, j.tell(r.Messages, exitLink)
 }
 
 // ofAssembly reports whether a message of a link holds only if ptxas assembles its output.
