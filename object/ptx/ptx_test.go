@@ -413,7 +413,7 @@ func takesAddresses(t *testing.T, m *Module, d *Decl, code *Code) {
 		moves := d.Kind == Func && code.Opcode(st) == "mov" && len(list) > 1
 		if moves {
 			i, ok := code.Reference(int(list[1].First)).Local()
-			moves = ok && code.Locals[i].Kind == Parameter && code.Tokens[list[0].First].Span() == a.Register
+			moves = ok && code.Locals[i].Kind == Parameter && code.Locals[i].Type.Space == ".param" && code.Tokens[list[0].First].Span() == a.Register
 		}
 		if !moves {
 			t.Fatalf("%q does not move the address of a parameter", m.Src.String(code.Span(st)))

@@ -95,7 +95,7 @@ func (p *parser) paramAddress(from, op int) {
 	if c := class[operand[0]]; c != cLetter && c != cSigil || operand[0] == '%' && p.percent == 0 {
 		return
 	}
-	if i := p.find(operand[:nameEnd(operand, 1)]); i >= 0 && p.locals[i].Kind == Parameter {
+	if i := p.find(operand[:nameEnd(operand, 1)]); i >= 0 && p.locals[i].Kind == Parameter && p.locals[i].Type.Space == ".param" {
 		p.m.ParamAddresses = append(p.m.ParamAddresses, ParamAddress{Guard: span(from, op), Register: span(register, register+comma), End: int32(p.last)})
 	}
 }
