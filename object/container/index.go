@@ -114,6 +114,9 @@ func (x *Index) verify(r Record) error {
 // header reads the header of the member at an offset. ok is false if there is no header, or if the
 // file ends before the member does.
 func (x *Index) header(at int64) (name string, size int64, ok bool) {
+	if at > int64(len(x.data))-arHeader {
+		return "", 0, false
+	}
 	h, err := arMember(x.data, int(at), place{}, false)
 	return h.name, int64(len(h.body)), err == nil
 }

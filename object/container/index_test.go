@@ -3,6 +3,7 @@ package container
 import (
 	"bytes"
 	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -157,6 +158,12 @@ func TestIsPackage(t *testing.T) {
 func TestIndexOfChangedPackage(t *testing.T) {
 	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two", "c.ptx", "three")
 	edited := func(old, new string) []byte { return bytes.Replace(data, []byte(old), []byte(new), 1) }
+	far := bytes.Clone(data)
+	at := bytes.Index(far, []byte("b.ptx/"))
+	far = bytes.ReplaceAll(far, fmt.Appendf(nil, `"offset":%d`, at), []byte(`"offset":9999`))
+	for i := 2; i <= 3; i++ {
+		binary.BigEndian.PutUint32(far[8+arHeader+4*i:], 9999)
+	}
 	for _, test := range []struct {
 		what  string
 		data  []byte
@@ -169,6 +176,7 @@ func TestIndexOfChangedPackage(t *testing.T) {
 		{"another body", edited(".visible .func two()", ".visible .func tow()"), "its member b.ptx was changed after the index was made"},
 		{"another name", edited("b.ptx/", "d.ptx/"), "its metadata has another member b.ptx than there is"},
 		{"another version", edited(`{"ptxlink-package":1,`, `{"ptxlink-package":2,`), "its metadata is of another version of ptxlink, or none"},
+		{"an offset behind the file", mendPackage(far, 8), "its metadata has another member b.ptx than there is"},
 		{"offsets", edited(`"offset":`, `"offset":1`), ""},
 		{"no JSON", edited(`{"name":"a.ptx"`, `{"name":"a.ptx'`), "its index is damaged"},
 		{"the first offset", edited("\x00\x00\x00\x03\x00", "\x00\x00\x00\x03\x01"), "its index is damaged"},
