@@ -143,15 +143,15 @@ func (l *LocalNames) Of(name string) string {
 
 // SameBody reports whether two bodies or initial values are equal except for names
 // without meaning outside, and maps those of the first to those of the second.
-// Lines are ignored.
+// Lines are ignored. names is nil if they differ or neither is there.
 func SameBody(t *resolve.Table, a, b resolve.DeclID) (names *LocalNames, same bool) {
 	if numbers, same := sameNumbered(t, a, b); same {
 		return &LocalNames{numbers: numbers}, true
 	}
 	m, same := match(t, a, b)
 	defer m.done()
-	if !same {
-		return nil, false
+	if !same || m.x == nil {
+		return nil, same
 	}
 	names = &LocalNames{names: map[string]string{}}
 	for i := range m.x.Locals {
