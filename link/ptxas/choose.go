@@ -103,7 +103,8 @@ func (b Build) way(t *teller) way {
 	w := b.prefer(t, p)
 	switch {
 	case b.Nvlink == "" || p.AddressSize == 32:
-		if w.own = ""; w.separate {
+		w.own = ""
+		if w.separate {
 			w = way{assemble: b.whole, why: "whole program, because there is no nvlink beside ptxas; else " + w.why}
 		}
 	case t.Debug && !maxnreg(t):

@@ -33,7 +33,7 @@ const withoutPIC = "Disabling default position-independent-code"
 // targetTooHigh has no line number, though it is always about .target.
 const targetTooHigh = "SM version specified by .target is higher"
 
-// lineOf returns the number of the first line that is wanted; 0 if there is none.
+// lineOf returns the number of the first line for which wanted is true, or 0.
 func lineOf(text []byte, wanted func(line []byte) bool) int {
 	n := 0
 	for line := range bytes.Lines(text) {

@@ -76,7 +76,7 @@ static void readFile(void)
 	while (at < end) {
 		char *line = at, *stop = memchr(at, '\n', end - at);
 		long n = 0;
-		int k = 0;
+		int k = 0, skip = 0;
 		if (!stop)
 			bad();
 		*stop = 0;
@@ -108,10 +108,10 @@ static void readFile(void)
 			struct blob *b = &p->global[p->globals++];
 			*b = block(n);
 			b->mask = block(n).data;
-		} else if (sscanf(line, "variant %d %n", &k, (int *)&n) == 1) {
+		} else if (sscanf(line, "variant %d %n", &k, &skip) == 1) {
 			struct variant *v = variants[count++] = calloc(1, sizeof *v);
 			v->program = p;
-			snprintf(v->name, sizeof v->name, "%s", line + n);
+			snprintf(v->name, sizeof v->name, "%s", line + skip);
 		} else if (sscanf(line, "module %ld", &n) == 1) {
 			struct variant *v = variants[count - 1];
 			v->module[v->modules++] = block(n);
