@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime/metrics"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -442,6 +443,7 @@ func FuzzPackage(f *testing.F) {
 			f.Fatal("a seed is no package: ", err)
 		}
 		f.Add(data, byte(0xff))
+		f.Add(bytes.ReplaceAll(data, []byte(`.ptx","offset":330,`), []byte(`.ptx","offset":3300,`)), byte(0xff)) // behind the end
 	}
 	f.Fuzz(func(t *testing.T, data []byte, mend byte) {
 		data = mendPackage(data, mend)
@@ -504,8 +506,8 @@ func chained(x *Index) bool {
 	return true
 }
 
-// mendPackage corrects the sizes in an archive, including the last line, and the
-// digest of the index.
+// mendPackage corrects the sizes in an archive, including the last line, gives the / index
+// the offsets that the metadata has, and corrects the digest of both.
 func mendPackage(data []byte, mend byte) []byte {
 	data = mendArchive(data, mend)
 	first, last := 0, 0
@@ -524,9 +526,28 @@ func mendPackage(data []byte, mend byte) []byte {
 		copy(data[last:], head(metaName+"/", size))
 		copy(data[len(data)-trailerSize:], fmt.Sprintf(metaTrailer, size))
 		body := data[last+arHeader : len(data)-trailerSize]
+		if mend&16 != 0 && first > 8+arHeader {
+			indexAsMetadata(data[8+arHeader:first], body)
+		}
 		if line, records, ok := bytes.Cut(body, []byte("\n")); ok && first > 0 && len(line) == len(fmt.Sprintf(metaFirst, [32]byte{})) {
 			copy(body, fmt.Sprintf(metaFirst, indexDigest(data[8:first], records)))
 		}
 	}
 	return data
+}
+
+// indexAsMetadata gives the names of a / index the offsets in the lines of the metadata, which ascend.
+func indexAsMetadata(armap, metadata []byte) {
+	var offsets []uint64
+	for line := range bytes.Lines(metadata) {
+		_, rest, _ := bytes.Cut(line, []byte(`,"offset":`))
+		digits, _, _ := bytes.Cut(rest, []byte(","))
+		if n, err := strconv.ParseUint(string(digits), 10, 32); err == nil {
+			offsets = append(offsets, n)
+		}
+	}
+	slices.Sort(offsets)
+	for i := range min(len(offsets), len(armap)/4-1) {
+		binary.BigEndian.PutUint32(armap[4*(i+1):], uint32(offsets[i]))
+	}
 }
