@@ -95,92 +95,10 @@ func contents(m *ptx.Module, d *ptx.Decl) map[place]content {
 	if c == nil {
 		return nil
 	}
-	bases := map[ptx.RegisterID]place{} // registers with the address of a parameter
-	loads := map[ptx.RegisterID][]place{}
-	from := map[ptx.RegisterID][]ptx.RegisterID{}
-	var used []ptx.RegisterID
-	register := func(o ptx.Operand) (r ptx.RegisterID, ok bool) {
-		if o.Shape != ptx.NameOperand {
-			return r, false
-		}
-		return c.Register(o.First)
-	}
-	param := func(token int32) (p place, ok bool) {
-		if i, ok := c.Reference(int(token)).Local(); ok && int(i) < len(d.Signature.Params) {
-			return place{int(i), 0}, true
-		} else if r, ok := c.Register(token); ok {
-			p, ok := bases[r]
-			return p, ok
-		}
-		return p, false
-	}
+	f := flow{Code: c, params: len(d.Signature.Params), bases: map[ptx.RegisterID]place{}, loads: map[ptx.RegisterID][]place{}, from: map[ptx.RegisterID][]ptx.RegisterID{}}
 	for _, st := range c.Statements {
-		if st.Kind != ptx.Instruction {
-			continue
-		}
-		ops, mods := c.Operands(st), strings.Join(c.Modifiers(st), "")
-		if len(ops) == 0 {
-			continue
-		}
-		to, isRegister := register(ops[0])
-		for _, o := range ops {
-			if o.Shape != ptx.Address {
-				continue
-			}
-			base, offset, ok := c.AddressParts(o)
-			if !ok {
-				continue
-			}
-			p, ok := param(base)
-			if !ok || !strings.HasPrefix(mods, ".param") {
-				if r, ok := c.Register(base); ok {
-					used = append(used, r)
-				}
-				continue
-			}
-			p.offset += offset
-			loaded := ops[:1]
-			if ops[0].Shape == ptx.Vector {
-				loaded = c.Elements(ops[0])
-			}
-			for _, e := range loaded {
-				if r, ok := register(e); ok {
-					loads[r] = append(loads[r], p)
-				}
-				p.offset += ptx.TypeSize(mods[strings.LastIndex(mods, "."):])
-			}
-		}
-		if !isRegister || len(ops) < 2 {
-			continue
-		}
-		switch c.Opcode(st) {
-		case "mov":
-			if p, ok := param(ops[1].First); ok {
-				bases[to] = p
-			}
-		case "cvta":
-			if strings.HasPrefix(mods, ".to") {
-				used = append(used, to)
-			}
-		case "add", "sub", "selp":
-		case "mad":
-			ops = ops[2:]
-		default:
-			continue
-		}
-		for _, o := range ops[1:] {
-			if r, ok := register(o); ok {
-				from[to] = append(from[to], r)
-			}
-		}
-	}
-	reached := map[ptx.RegisterID]bool{}
-	for len(used) > 0 {
-		r := used[len(used)-1]
-		used = used[:len(used)-1]
-		if !reached[r] {
-			reached[r] = true
-			used = append(used, from[r]...)
+		if st.Kind == ptx.Instruction {
+			f.instruction(st)
 		}
 	}
 	known := map[place]content{}
@@ -192,11 +110,12 @@ func contents(m *ptx.Module, d *ptx.Decl) map[place]content {
 			known[place{i, 0}] = stackSize
 		}
 	}
-	for r, list := range loads {
+	addresses := f.addresses()
+	for r, list := range f.loads {
 		holds := word
 		if ptx.TypeSize(c.Locals[r.Local].Type.Word) < 8 {
 			holds = narrow
-		} else if reached[r] {
+		} else if addresses[r] {
 			holds = address
 		}
 		for _, p := range list {
@@ -205,4 +124,109 @@ func contents(m *ptx.Module, d *ptx.Decl) map[place]content {
 		}
 	}
 	return known
+}
+
+// flow is how the parameters of a kernel reach its registers.
+type flow struct {
+	*ptx.Code
+	params int
+	bases  map[ptx.RegisterID]place            // registers with the address of a parameter
+	loads  map[ptx.RegisterID][]place          // what is loaded into a register
+	from   map[ptx.RegisterID][]ptx.RegisterID // what a register is computed from, if it may be an address
+	used   []ptx.RegisterID                    // as addresses
+}
+
+func (f *flow) register(o ptx.Operand) (r ptx.RegisterID, ok bool) {
+	if o.Shape != ptx.NameOperand {
+		return r, false
+	}
+	return f.Register(o.First)
+}
+
+// param returns the parameter that a name, or the address in a register, stands for.
+func (f *flow) param(token int32) (p place, ok bool) {
+	if i, ok := f.Reference(int(token)).Local(); ok && int(i) < f.params {
+		return place{int(i), 0}, true
+	}
+	if r, ok := f.Register(token); ok {
+		p, ok = f.bases[r]
+		return p, ok
+	}
+	return p, false
+}
+
+func (f *flow) instruction(st ptx.Statement) {
+	ops, mods := f.Operands(st), strings.Join(f.Modifiers(st), "")
+	for _, o := range ops {
+		if o.Shape == ptx.Address {
+			f.access(ops[0], o, mods)
+		}
+	}
+	if len(ops) < 2 {
+		return
+	}
+	to, ok := f.register(ops[0])
+	if !ok {
+		return
+	}
+	switch f.Opcode(st) {
+	case "mov":
+		if p, ok := f.param(ops[1].First); ok {
+			f.bases[to] = p
+		}
+	case "cvta":
+		if strings.HasPrefix(mods, ".to") {
+			f.used = append(f.used, to)
+		}
+	case "add", "sub", "selp":
+	case "mad":
+		ops = ops[2:]
+	default:
+		return
+	}
+	for _, o := range ops[1:] {
+		if r, ok := f.register(o); ok {
+			f.from[to] = append(f.from[to], r)
+		}
+	}
+}
+
+// access notes a load of a parameter, or that the base of an address is one.
+func (f *flow) access(to, address ptx.Operand, mods string) {
+	base, offset, ok := f.AddressParts(address)
+	if !ok {
+		return
+	}
+	p, ok := f.param(base)
+	if !ok || !strings.HasPrefix(mods, ".param") {
+		if r, ok := f.Register(base); ok {
+			f.used = append(f.used, r)
+		}
+		return
+	}
+	p.offset += offset
+	loaded := []ptx.Operand{to}
+	if to.Shape == ptx.Vector {
+		loaded = f.Elements(to)
+	}
+	for _, e := range loaded {
+		if r, ok := f.register(e); ok {
+			f.loads[r] = append(f.loads[r], p)
+		}
+		p.offset += ptx.TypeSize(mods[strings.LastIndex(mods, "."):])
+	}
+}
+
+// addresses returns the registers that addresses are computed from.
+func (f *flow) addresses() map[ptx.RegisterID]bool {
+	reached := map[ptx.RegisterID]bool{}
+	for used := f.used; len(used) > 0; {
+		r := used[len(used)-1]
+		used = used[:len(used)-1]
+		if !reached[r] {
+			reached[r] = true
+			used = append(used, f.from[r]...)
+		}
+	}
+	return reached
 }
