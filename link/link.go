@@ -116,7 +116,7 @@ func runPasses(ctx context.Context, o Options, maps *mapped.Files) (*Result, err
 	r.Cubins, r.cubins, r.Pulls = members.chosen(), o.Cubins, append(r.Pulls, members.pulls...)
 	// No message after this.
 
-	if !o.CheckOnly && o.Optimize.options().Enabled() {
+	if !o.CheckOnly && o.Optimize.Enabled() {
 		o.Undefined = append(slices.Clip(o.Undefined), cubins.needed...)
 		o.Optimize.Interposable = o.Optimize.Interposable || len(o.Cubins) > 0
 		clock.pass("optimise", func() { err = p.optimize(ctx, r, describer{table, names, p}, debug, o) })

@@ -53,12 +53,15 @@ func (o Optimize) options() optimize.Options {
 	return optimize.Options{Level: o.Level, Inline: o.Inline, NoInline: o.NoInline, Limit: o.InlineLimit, Fold: o.Fold, Interposable: o.Interposable}
 }
 
+// Enabled reports whether an option asks to change code.
+func (o Optimize) Enabled() bool { return o.options().Enabled() }
+
 // check returns an error if an option is invalid.
 func (o Optimize) check(relocatable bool) error {
 	if err := o.options().Check(); err != nil {
 		return err
 	}
-	if relocatable && o.options().Enabled() {
+	if relocatable && o.Enabled() {
 		return diag.New(diag.Usage, diag.Place{}, "a module that will be linked again cannot be optimised")
 	}
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -76,16 +75,10 @@ func (j *linkJob) preference() dlink.Preference {
 		return dlink.PreferPTX
 	case name == "cubin":
 		return dlink.PreferCubins
-	case j.assembler.Nvlink == "" || j.assembler.Mode == ptxas.Whole || j.assembler.Compile || len(j.assembler.Args) > 0 || j.optimizes():
+	case j.assembler.Nvlink == "" || j.assembler.Mode == ptxas.Whole || j.assembler.Compile || len(j.assembler.Args) > 0 || j.options.Optimize.Enabled():
 		return dlink.PreferPTX
 	}
 	return dlink.PreferArchived
-}
-
-// optimizes reports whether an option asks to change code.
-func (j *linkJob) optimizes() bool {
-	o := j.options.Optimize
-	return o.Level > 0 || o.Fold || len(o.Inline) > 0
 }
 
 // checkAsPTX checks the link of the inputs that take sets, in which nothing with PTX is a
@@ -113,12 +106,9 @@ func (j *linkJob) checked() (*link.Result, error) {
 	if j.report.told == nil {
 		j.report.told = map[string]bool{}
 	}
-	r.Messages = slices.DeleteFunc(r.Messages, ofAssembly)
+	r.Messages = slices.DeleteFunc(r.Messages, ptxas.OnlyAssembled)
 	return r, j.tell(r.Messages, exitLink)
 }
-
-// ofAssembly reports whether a message of a link holds only if ptxas assembles its output.
-func ofAssembly(m *link.Message) bool { return m.ID == diag.DebugMixed }
 
 // takeForms is takeCode for one preference. preferred is set if a cubin is linked in place of
 // PTX.
@@ -173,85 +163,6 @@ func (j *linkJob) takeForms(prefer dlink.Preference) (preferred bool, err error)
 		}
 	}
 	return s.Preferred, err
-}
-
-// own returns a function that finds the cubins of the inputs that can replace the assembled PTX of a
-// result. It is nil if options ask for other code than these cubins have.
-func (j *linkJob) own(r *link.Result, given []container.Cubin) func() ptxas.Own {
-	read, o := j.taken.own, j.options
-	if read == nil || j.assembler.Mode != ptxas.Auto || j.changesCode() {
-		return nil
-	}
-	return func() (own ptxas.Own) {
-		for _, m := range r.Messages {
-			if slices.Contains(changes, m.ID) {
-				own.Missing = "the linked PTX differs, says the warning " + string(m.ID)
-				return own
-			}
-		}
-		rest, all, messages := read()
-		for _, m := range messages {
-			if m.Kind == link.Error {
-				own.Missing = m.Text
-				return own
-			}
-		}
-		inputs, defines, linked := map[string]bool{}, map[string]bool{}, map[string][][]byte{}
-		for _, in := range rest {
-			inputs[cmp.Or(in.Path, in.Name)] = true
-		}
-		for _, s := range r.Symbols() {
-			defines[s.Module] = true
-		}
-		for _, m := range r.Modules {
-			without := inputs[m.Path]
-			for at, c := range m.Name + ":" { // app.o:__nv_relfatbin is of app.o
-				without = without || c == ':' && inputs[m.Name[:at]]
-			}
-			if without && defines[m.Name] {
-				own.Missing = m.Name + " has no cubin of its PTX for " + o.Arch
-				return own
-			}
-		}
-		for _, c := range given {
-			linked[c.Name] = append(linked[c.Name], c.Data)
-		}
-		var symbols []link.Cubin
-		for _, archived := range []bool{false, true} { // weak definitions of archives give way
-			for i, c := range all.List {
-				if all.Symbols[i].Archived != archived {
-					continue
-				}
-				if archived { // an archive may be named twice
-					same := slices.IndexFunc(linked[c.Name], func(data []byte) bool { return bytes.Equal(data, c.Data) })
-					if same < 0 {
-						continue
-					}
-					linked[c.Name] = slices.Delete(linked[c.Name], same, same+1)
-				}
-				own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
-			}
-		}
-		if own.Kernels = o.Kernels; len(o.Launched) > 0 {
-			var fits bool
-			if own.Kernels, fits = dlink.Kernels(r, o.Launched, symbols); !fits {
-				own.Missing = "nvlink would keep all their kernels, or choose them for long"
-			}
-		}
-		return own
-	}
-}
-
-// changes are the warnings that the linked PTX differs from that of the inputs.
-var changes = []diag.ID{diag.Align, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped}
-
-// changesCode reports whether an option asks for other definitions than those of the inputs, or for
-// less than nvlink keeps of them.
-func (j *linkJob) changesCode() bool {
-	o := j.options
-	names := len(o.Undefined) + len(o.RequireDefined) + len(o.Entries) + len(o.Exports) + len(o.Localize) + len(o.AllowUndefined)
-	return names > 0 || !j.compilesTogether() || o.KeepUnused || o.CollectVariables || o.StripDebug || o.WarnUndefined ||
-		o.AllowDuplicates || o.DedupeIdentical || o.Version != ""
 }
 
 // intermediate is code of one kind, and what compiles it.

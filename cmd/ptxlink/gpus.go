@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -67,11 +66,11 @@ func (j *linkJob) linkAll() (targets []ptxas.Target, err error) {
 			}
 			io.WriteString(j.stderr, text)
 		}
-		target := ptxas.Target{Arch: cmp.Or(arch, result.Target), Result: result, Cubins: cubins, Own: j.own(result, cubins)}
-		if target.Own != nil {
-			target.Warnings = slices.DeleteFunc(slices.Clone(result.Messages), func(m *link.Message) bool { return !ofAssembly(m) })
-			result.Messages = slices.DeleteFunc(result.Messages, ofAssembly)
+		own := j.taken.own
+		if j.assembler.Mode != ptxas.Auto {
+			own = nil
 		}
+		target := ptxas.NewTarget(result, j.options, cubins, own)
 		if j.report.write(result.Messages) > 0 { // --fatal-warnings
 			err = &exitError{code: exitLink}
 		}

@@ -17,7 +17,7 @@ func (j *linkJob) readUsage() error {
 	j.usage = when != "" && !j.opts.Bool("dry-run")
 	j.assembler.Usage = j.usage || (j.beside["report"] != "" || j.beside["Map"] != "") && !j.opts.Bool("dry-run")
 	j.compare = when == "compare"
-	if j.compare && !j.optimizes() {
+	if j.compare && !j.options.Optimize.Enabled() {
 		return usageError("--resource-usage=compare needs -O, --inline or --icf", "it compares with the code without them")
 	}
 	return nil

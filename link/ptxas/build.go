@@ -79,14 +79,6 @@ type Target struct {
 	Warnings []*link.Message
 }
 
-// Own are the cubins that ptxas -c has already made of the inputs of a linked module, with those of
-// Target.Cubins.
-type Own struct {
-	Cubins  []container.Cubin
-	Kernels []string // as Build.Kernels
-	Missing string   // the reason, if an input has no such cubin
-}
-
 // Assemble assembles a linked module to a cubin. It returns messages with input lines;
 // there may be messages without an error. An error other than ErrRejected means that a
 // program could not be run.
@@ -124,12 +116,8 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	}
 	arch := func(i int) string { return targets[i].Arch }
 	err = parallel.Each(ctx, len(targets), jobs, arch, func(i int) {
-		b, t := b, targets[i]
-		b.Arch, b.Debug, b.LineInfo, b.Modules = t.Arch, t.Result.Debug, t.Result.LineInfo, t.Result.Modules
-		if len(t.Cubins) > 0 {
-			b.Cubins, b.Mode = t.Cubins, Separate
-		}
-		b.own, b.warnings = t.Own, t.Warnings
+		t := targets[i]
+		b := b.of(t)
 		if len(targets) > 1 {
 			b.prefix = t.Arch + "."
 		}
@@ -149,6 +137,16 @@ func (b Build) AssembleAll(ctx context.Context, targets []Target) (outputs []Out
 	}
 	b.Cache.Finish(&log)
 	return outputs, explained(&log), worst(errs)
+}
+
+// of returns the way from a target to its cubin.
+func (b Build) of(t Target) Build {
+	b.Arch, b.Debug, b.LineInfo, b.Modules = t.Arch, t.Result.Debug, t.Result.LineInfo, t.Result.Modules
+	if len(t.Cubins) > 0 {
+		b.Cubins, b.Mode = t.Cubins, Separate
+	}
+	b.own, b.warnings = t.Own, t.Warnings
+	return b
 }
 
 // worst returns the error that matters most, one that is not ErrRejected.

@@ -1,0 +1,118 @@
+package ptxas
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"ptxlink/link"
+	"ptxlink/link/diag"
+	"ptxlink/link/dlink"
+	"ptxlink/object/container"
+)
+
+// Own are the cubins that ptxas -c has already made of the inputs of a linked module, with those of
+// Target.Cubins.
+type Own struct {
+	Cubins  []container.Cubin
+	Kernels []string // as Build.Kernels
+	Missing string   // the reason, if an input has no such cubin
+}
+
+// NewTarget returns the target of a link with the options o, whose result nvlink links with some
+// cubins. read takes the inputs apart with dlink.PreferOwn: it returns what stays PTX, the cubins, and
+// messages. It may be nil; Own is then nil, and if o asks for other code than these cubins have.
+// With Own, NewTarget takes the messages about assembled code from r.
+func NewTarget(r *link.Result, o link.Options, linked []container.Cubin, read func() ([]link.Input, dlink.Cubins, []*link.Message)) Target {
+	t := Target{Arch: cmp.Or(o.Arch, r.Target), Result: r, Cubins: linked}
+	if read != nil && !changesCode(o) {
+		t.Own = func() Own { return own(r, o, linked, read) }
+		t.Warnings = slices.DeleteFunc(slices.Clone(r.Messages), func(m *link.Message) bool { return !OnlyAssembled(m) })
+		r.Messages = slices.DeleteFunc(r.Messages, OnlyAssembled)
+	}
+	return t
+}
+
+// OnlyAssembled reports whether a message of a link holds only if ptxas assembles its output.
+func OnlyAssembled(m *link.Message) bool { return m.ID == diag.DebugMixed }
+
+// changes are the warnings that the linked PTX differs from that of the inputs.
+var changes = []diag.ID{diag.Align, diag.EntryRenamed, diag.Pragma, diag.Raised, diag.DebugDropped}
+
+// changesCode reports whether an option asks for other definitions than those of the inputs, or for
+// less than nvlink keeps of them.
+func changesCode(o link.Options) bool {
+	names := len(o.Undefined) + len(o.RequireDefined) + len(o.Entries) + len(o.Exports) + len(o.Localize) + len(o.AllowUndefined) +
+		len(o.Wrap) + len(o.Define) + len(o.Weaken) + len(o.LocalizeInputs)
+	return names > 0 || o.Optimize.Enabled() || o.KeepUnused || o.CollectVariables || o.StripDebug || o.WarnUndefined || o.AllowDuplicates ||
+		o.DedupeIdentical || o.Version != ""
+}
+
+// own finds the cubins of the inputs that can replace the assembled PTX of a result.
+func own(r *link.Result, o link.Options, given []container.Cubin, read func() ([]link.Input, dlink.Cubins, []*link.Message)) (own Own) {
+	for _, m := range r.Messages {
+		if slices.Contains(changes, m.ID) {
+			own.Missing = "the linked PTX differs, says the warning " + string(m.ID)
+			return own
+		}
+	}
+	rest, all, messages := read()
+	for _, m := range messages {
+		if m.Kind == link.Error {
+			own.Missing = m.Text
+			return own
+		}
+	}
+	if module := withoutCubin(r, rest); module != "" {
+		own.Missing = module + " has no cubin of its PTX for " + o.Arch
+		return own
+	}
+	linked := map[string][][]byte{}
+	for _, c := range given {
+		linked[c.Name] = append(linked[c.Name], c.Data)
+	}
+	var symbols []link.Cubin
+	for _, archived := range []bool{false, true} { // weak definitions of archives give way
+		for i, c := range all.List {
+			if all.Symbols[i].Archived != archived {
+				continue
+			}
+			if archived { // an archive may be named twice
+				same := slices.IndexFunc(linked[c.Name], func(data []byte) bool { return bytes.Equal(data, c.Data) })
+				if same < 0 {
+					continue
+				}
+				linked[c.Name] = slices.Delete(linked[c.Name], same, same+1)
+			}
+			own.Cubins, symbols = append(own.Cubins, c), append(symbols, all.Symbols[i])
+		}
+	}
+	if own.Kernels = o.Kernels; len(o.Launched) > 0 {
+		var fits bool
+		if own.Kernels, fits = dlink.Kernels(r, o.Launched, symbols); !fits {
+			own.Missing = "nvlink would keep all their kernels, or choose them for long"
+		}
+	}
+	return own
+}
+
+// withoutCubin returns a module with definitions in the output that is in one of the inputs, or "".
+func withoutCubin(r *link.Result, rest []link.Input) string {
+	inputs, defines := map[string]bool{}, map[string]bool{}
+	for _, in := range rest {
+		inputs[cmp.Or(in.Path, in.Name)] = true
+	}
+	for _, s := range r.Symbols() {
+		defines[s.Module] = true
+	}
+	for _, m := range r.Modules {
+		without := inputs[m.Path]
+		for at, c := range m.Name + ":" { // app.o:__nv_relfatbin is of app.o
+			without = without || c == ':' && inputs[m.Name[:at]]
+		}
+		if without && defines[m.Name] {
+			return m.Name
+		}
+	}
+	return ""
+}
