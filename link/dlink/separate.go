@@ -40,60 +40,69 @@ func Separate(ctx context.Context, inputs []link.Input, o Options, log *diag.Log
 		if !o.PTX || !strings.HasSuffix(in.Path, ".ptx") { // a thousand modules are not opened twice
 			path, data = holder(ctx, in, maps)
 		}
+		r.Prefer = o.Prefer
 		if data == nil {
-			maps.Close()
 			s.Modules = append(s.Modules, in)
+		} else if s.take(&r, in, path, data) {
 			continue
 		}
-		archive, found := container.IsArchive(container.Start(data)), false
-		offers := r.offers(path, data)
-		r.Prefer = o.Prefer
-		said := len(log.Messages)
-		codes, all := r.relocatable(offers, archive), r.takesAll(offers, archive)
-		named, read := !archive || in.WholeArchive, len(log.Messages) == said
-		if named && read && r.Prefer != PreferPTX && (!all || len(codes) < len(offers)) {
-			r.Prefer = PreferPTX // link.Link takes all PTX, also beside cubins that nvlink does not link
-			codes, all = r.relocatable(offers, archive), r.takesAll(offers, archive)
-		}
-		var lto, bitcode []container.Unit
-		for _, code := range codes {
-			switch r.verdict(code, archive) {
-			case suits:
-				s.BothForms = s.BothForms || r.cubinFor(code) != ""
-			case cubinOnly:
+		maps.Close() // the link maps it again
+	}
+	return s
+}
+
+// take takes an input apart. If it has nothing to take, it is left to link.Link.
+func (s *Separated) take(r *reader, in link.Input, path string, data []byte) (found bool) {
+	archive := container.IsArchive(container.Start(data))
+	offers := r.offers(path, data)
+	codes, all := r.chosen(offers, archive, !archive || in.WholeArchive)
+	at := len(s.Modules)
+	var lto, bitcode []container.Unit
+	for _, code := range codes {
+		switch r.verdict(code, archive) {
+		case suits:
+			s.BothForms = s.BothForms || r.cubinFor(code) != ""
+		case cubinOnly:
+			found = true
+			s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)
+			s.Cubins.add(r.cubins(code), archive && !in.WholeArchive, at, r.log)
+		case ltoOnly:
+			for _, unit := range r.units(code) {
 				found = true
-				s.Preferred = s.Preferred || slices.ContainsFunc(code.Targets(container.PTX), r.runs)
-				s.Cubins.add(r.cubins(code), archive && !in.WholeArchive, len(s.Modules), log)
-			case ltoOnly:
-				for _, unit := range r.units(code) {
-					if unit.Bitcode != nil {
-						bitcode = append(bitcode, unit)
-					} else {
-						lto = append(lto, unit)
-					}
+				if unit.Bitcode != nil {
+					bitcode = append(bitcode, unit)
+				} else {
+					lto = append(lto, unit)
 				}
 			}
 		}
-		ptx := slices.ContainsFunc(offers, func(code container.Object) bool { return code.Has(container.PTX) })
-		lowered := lto != nil || bitcode != nil
-		taken := (found || lowered) && (!ptx || all)
-		if !taken {
-			s.Modules = append(s.Modules, in)
-		}
-		if !found && !lowered {
-			maps.Close() // the link maps it again
-		}
-		if archive && (found || lowered) && in.Path != "" {
-			s.Archives = append(s.Archives, in.Path)
-		}
-		if lto != nil {
-			s.Modules = append(s.Modules, s.LTOIR.add(len(s.Modules), path, lto, archive, in.WholeArchive)...)
-		}
-		if bitcode != nil {
-			s.Modules = append(s.Modules, s.Bitcode.add(len(s.Modules), path, bitcode, archive, in.WholeArchive)...)
-		}
 	}
-	return s
+	if !found || !all && slices.ContainsFunc(offers, func(code container.Object) bool { return code.Has(container.PTX) }) {
+		s.Modules = append(s.Modules, in)
+	}
+	if archive && found && in.Path != "" {
+		s.Archives = append(s.Archives, in.Path)
+	}
+	if lto != nil {
+		s.Modules = append(s.Modules, s.LTOIR.add(len(s.Modules), path, lto, archive, in.WholeArchive)...)
+	}
+	if bitcode != nil {
+		s.Modules = append(s.Modules, s.Bitcode.add(len(s.Modules), path, bitcode, archive, in.WholeArchive)...)
+	}
+	return found
+}
+
+// chosen returns the objects of a file that have machine code, LTO-IR or bitcode, and whether nothing of the
+// file is linked as PTX. Of a file that is linked whole, link.Link takes all PTX, also beside cubins that
+// nvlink does not link, so r.Prefer then becomes PreferPTX.
+func (r *reader) chosen(offers []container.Object, archive, whole bool) (codes []container.Object, all bool) {
+	said := len(r.log.Messages)
+	codes, all = r.relocatable(offers, archive), r.takesAll(offers, archive)
+	if whole && len(r.log.Messages) == said && r.Prefer != PreferPTX && (!all || len(codes) < len(offers)) {
+		r.Prefer = PreferPTX
+		codes, all = r.relocatable(offers, archive), r.takesAll(offers, archive)
+	}
+	return codes, all
 }
 
 // takesAll reports whether nothing of a file, or of an archive, is linked as PTX.
