@@ -11,6 +11,7 @@
 # make install  install ptxlink, its manual pages, completions, documentation, and packages for CMake and pkg-config, under DESTDIR and PREFIX
 # make test     fetch the oracles and run the tests, except those that take long, and list the skipped ones
 # make test-all  fetch compilers, Bazel and a browser too, and run all tests, and some with the race detector
+# make test-arm64  run the tests of the packages, and the scripts, as programs for arm64, with qemu-user-static of Debian
 # make test-remote  build with Bazel, and keep cubins, on a remote-execution server on loopback
 # make lint     gofmt, go vet, staticcheck, go mod tidy, shell syntax
 # make bench    time ptxlink beside cat, nvptx-none-ld and nvlink, and write docs/benchmarks.md
@@ -53,6 +54,10 @@ test-all: FORCE
 	internal/oracles/fetch.sh --compilers
 	$(GO) run ./internal/gotest -timeout 30m ./...
 	CGO_ENABLED=1 $(GO) test -timeout 30m -race -short $(RACE)
+
+test-arm64: oracles
+	GOARCH=arm64 $(GO) test -timeout 2h -short $(RACE)
+	GOARCH=arm64 $(GO) test -timeout 2h -short -run TestScripts ./cmd/ptxlink
 
 test-remote: ptxlink
 	internal/oracles/fetch.sh --compilers
@@ -183,4 +188,4 @@ clean:
 	rm -rf ptxlink ptxlink-cache dist
 
 FORCE:
-.PHONY: FORCE oracles test test-all test-remote lint bench codegen real route fuzz differential simulate equivalence gpu corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink nvjitlink-cases clean
+.PHONY: FORCE oracles test test-all test-arm64 test-remote lint bench codegen real route fuzz differential simulate equivalence gpu corpus install release release-twice release-chroot publish web clib clib-windows nvjitlink nvjitlink-cases clean
