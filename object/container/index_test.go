@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -25,6 +26,12 @@ func textOf(name string) []byte {
 // words are the name of the member and of the function.
 func packageOf(t testing.TB, format Format, words ...string) []byte {
 	t.Helper()
+	return packageFrom(t, format, math.MaxUint32+1, words...)
+}
+
+// packageFrom is packageOf with the index of large archives if a member starts at wide.
+func packageFrom(t testing.TB, format Format, wide int64, words ...string) []byte {
+	t.Helper()
 	var members []ArchiveMember
 	for i := 0; i < len(words); i += 2 {
 		text := textOf(words[i+1])
@@ -37,7 +44,7 @@ func packageOf(t testing.TB, format Format, words ...string) []byte {
 			Record: &Record{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Bytes: int64(len(text)), OS: "linux", Arch: "x86_64", Model: "lp64", Defines: []string{words[i+1]}},
 		})
 	}
-	data, err := WriteArchive(members, true)
+	data, err := (&arWriter{members: members, wide: wide}).write(true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +109,11 @@ func sameAsOpen(t *testing.T, data []byte) int {
 
 func TestIndex(t *testing.T) {
 	words := []string{"a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"}
-	for _, format := range []Format{Plain, Zstd} {
-		data := packageOf(t, format, words...)
+	for _, test := range []struct {
+		format Format
+		wide   int64
+	}{{Plain, math.MaxUint32 + 1}, {Zstd, math.MaxUint32 + 1}, {Plain, 200}} {
+		format, data := test.format, packageFrom(t, test.format, test.wide, words...)
 		x, err := openIndex(data)
 		if x == nil || len(x.Members) != 3 {
 			t.Fatalf("%s: %v", format, err)
@@ -143,6 +153,7 @@ func TestIsPackage(t *testing.T) {
 		{"with a member more", appended, false},
 		{"without its index", append([]byte("!<arch>\n"), data[bytes.Index(data, []byte("a.ptx/")):]...), false},
 		{"cut off", data[:len(data)-1], false},
+		{"of more bytes than it has", append(bytes.Clone(data[:len(data)-trailerSize]), fmt.Sprintf(metaTrailer, len(data))...), false},
 		{"archive", []byte("!<arch>\n"), false},
 		{"PTX", textOf("one"), false},
 		{"nothing", nil, false},
@@ -199,6 +210,81 @@ func TestIndexOfChangedPackage(t *testing.T) {
 		var fault *Error
 		if !errors.As(err, &fault) || !fault.Stale || !strings.HasPrefix(fault.Text, test.stale) {
 			t.Errorf("%s: ok %v, %v; want %q", test.what, x != nil, err, test.stale)
+		}
+	}
+}
+
+// TestIndexHostile reads packages whose metadata has the right digests and wrong records,
+// which only a program that is not ptxlink writes.
+func TestIndexHostile(t *testing.T) {
+	plain := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two", "c.ptx", "three")
+	wide := packageFrom(t, Plain, 200, "a.ptx", "one", "b.ptx", "two", "c.ptx", "three")
+	const first, second, last = "a.ptx", "b.ptx", "c.ptx"
+	field := func(member, name, value string) func([]byte) []byte { // of its record
+		return func(data []byte) []byte {
+			at := bytes.Index(data, fmt.Appendf(nil, `{"name":"%s"`, member))
+			at += bytes.Index(data[at:], fmt.Appendf(nil, `"%s":`, name)) + len(name) + 3
+			return slices.Concat(data[:at], []byte(value), data[at+bytes.IndexByte(data[at:], ','):])
+		}
+	}
+	index := func(at int, value ...byte) func([]byte) []byte { // in its body
+		return func(data []byte) []byte { copy(data[8+arHeader+at:], value); return data }
+	}
+	const damaged, record, other = "its / index is damaged", "its metadata is damaged", "its metadata has another member %s than there is"
+	for _, test := range []struct {
+		what   string
+		data   []byte
+		change func([]byte) []byte
+		stale  string // of OpenIndex or Read
+	}{
+		{"the first record is no JSON", plain, field(first, "offset", "x"), record},
+		{"the last record is no JSON", plain, field(last, "bytes", "x"), record},
+		{"a record between is no JSON", plain, field(second, "bytes", "x"), record},
+		{"a record without an offset", plain, field(second, "offset", "x"), "its / index and its metadata differ"},
+		{"an offset before the file", plain, field(first, "offset", "-1"), record},
+		{"an offset behind all files", plain, field(last, "offset", "9223372036854775807"), record},
+		{"a negative size", plain, field(last, "size", "-1"), record},
+		{"a size of more than all files", plain, field(last, "size", "9223372036854775807"), record},
+		{"a negative size of the text", plain, field(last, "bytes", "-1"), record},
+		{"a size of no member", plain, field(second, "size", "1"), fmt.Sprintf(other, second)},
+		{"an index without a count", plain, func(data []byte) []byte {
+			at := bytes.Index(data, []byte(first+"/"))
+			data = slices.Concat(data[:8+arHeader], make([]byte, 2), data[at:])
+			copy(data[8+48:], "2         ")
+			for _, member := range []string{first, second, last} {
+				at := bytes.Index(data, []byte(member+"/"))
+				data = field(member, "offset", fmt.Sprint(at))(data)
+			}
+			return data
+		}, damaged},
+		{"more names than the index has room for", plain, index(0, 0, 0, 0, 9), damaged},
+		{"more names than there are", plain, index(0, 0, 0, 0, 4), damaged},
+		{"a negative number of names", wide, index(0, 0xff), damaged},
+		{"a name without an end", plain, index(4+3*4+8, 'x', 'x', 'x', 'x', 'x', 'x'), damaged},
+		{"an empty name", plain, index(4+3*4, 0), damaged},
+		{"members out of order", plain, index(4, 0xff), damaged},
+		{"a member that has no record", plain, index(4+3*4-1, 0xff), "its / index and its metadata differ"},
+		{"a member behind all records", plain, index(4+2*4, 0xff), "its / index and its metadata differ"},
+		{"a member that is not PTX", plain, func(data []byte) []byte {
+			at := bytes.Index(data, textOf("two"))
+			text := data[at : at+len(textOf("two"))]
+			copy(text, "\x7fELF")
+			return field(second, "sha256", fmt.Sprintf(`"%x"`, sha256.Sum256(text)))(data)
+		}, "its member b.ptx is not one PTX module"},
+		{"a member with a NUL inside", plain, func(data []byte) []byte {
+			at := bytes.Index(data, textOf("two"))
+			text := data[at : at+len(textOf("two"))]
+			text[3] = 0
+			return field(second, "sha256", fmt.Sprintf(`"%x"`, sha256.Sum256(text)))(data)
+		}, "its member b.ptx is not one PTX module"},
+	} {
+		x, err := openIndex(mendPackage(test.change(bytes.Clone(test.data)), 8))
+		for i := 0; x != nil && i < len(x.Members) && err == nil; i++ {
+			_, err = x.Read(&x.Members[i])
+		}
+		var fault *Error
+		if !errors.As(err, &fault) || !fault.Stale || !strings.HasPrefix(fault.Text, test.stale) {
+			t.Errorf("%s: %v, want %q", test.what, err, test.stale)
 		}
 	}
 }
