@@ -42,11 +42,11 @@ func archOf(f *object.File, log *diag.Log) arch {
 		gpu, ok := object.ParseGPU(o.Word)
 		if !ok {
 			log.Error(diag.TargetName, f.At(o.Span), "target "+o.Word+" is not sm_ and a number")
-			gpu = object.GPU{}
+			return arch{file: f}
 		}
 		a.GPU, a.span = gpu, o.Span
 	}
-	if a.Number == 0 && log.Errors() == 0 {
+	if a.Number == 0 {
 		log.Error(diag.TargetName, f.At(f.TargetSpan), "no architecture in .target").WithHelp("for example, write .target sm_80")
 	}
 	return a
@@ -88,7 +88,7 @@ func mergeHeaders(files []*object.File, addressSize int, version string, log *di
 	if lower {
 		h.lower(chosen, files, log)
 	}
-	h.options = mergeOptions(files, archs, log)
+	h.options = mergeOptions(files, log)
 	for i, f := range files {
 		raiseHazards(f, archs[i], h, log)
 	}
@@ -106,9 +106,10 @@ func checkArch(files []*object.File, h header, gpu string, log *diag.Log) {
 	var named []arch
 	var member arch // of the member that sets the target of the output
 	var others []arch
+	wanted, _ := object.ParseGPU(gpu) // checked before
 	for _, f := range files {
 		a := archOf(f, &ignored)
-		if gpu != "" && !a.runsOn(gpu) {
+		if gpu != "" && !wanted.Runs(a.GPU) {
 			others = append(others, a)
 		}
 		switch {
@@ -159,13 +160,6 @@ func (a arch) remedy(what, gpu string, log *diag.Log) string {
 		lower = " or lower"
 	}
 	return "compile " + what + " for " + gpu + lower + log.With("--arch "+a.String(), ", or link with %s")
-}
-
-// runsOn reports whether PTX for the target can be assembled for a GPU such as sm_90a.
-// It returns true for names that it does not know.
-func (a arch) runsOn(gpu string) bool {
-	g, known := object.ParseGPU(gpu)
-	return a.Number == 0 || !known || g.Runs(a.GPU)
 }
 
 // mergeArchs returns the lowest target that can run every input:
@@ -228,18 +222,11 @@ func mergeArchs(archs []arch, log *diag.Log) arch {
 
 // mergeOptions returns the union of the .target words other than the architecture.
 // It omits debug, which depends on the sections of the output.
-func mergeOptions(files []*object.File, archs []arch, log *diag.Log) []string {
+func mergeOptions(files []*object.File, log *diag.Log) []string {
 	var list []string
-	seen := map[string]bool{}
-	for i, f := range files {
+	for _, f := range files {
 		for _, o := range f.Target {
-			switch {
-			case o.Word == "debug" || strings.HasPrefix(o.Word, "texmode_") || isArch(o.Word):
-			case o.Word == "map_f64_to_f32" && (i > 0 || archs[i].Number >= 20):
-				// It is for sm_1x only; there either every input has it or none
-				// needs it.
-			case !seen[o.Word]:
-				seen[o.Word] = true
+			if o.Word != "debug" && !strings.HasPrefix(o.Word, "texmode_") && !isArch(o.Word) && !slices.Contains(list, o.Word) {
 				list = append(list, o.Word)
 			}
 		}
@@ -309,8 +296,8 @@ func raiseHazards(f *object.File, own arch, h header, log *diag.Log) {
 		})
 	}
 	if f.Version.Less(v63) && !h.version.Less(v63) {
-		hazard("without .aligned", func(op string) bool {
-			return (strings.HasPrefix(op, "wmma.") || strings.HasPrefix(op, "mma.")) && !strings.Contains(op, ".aligned")
+		hazard("without .aligned", func(op string) bool { // ptxas accepts it from then on
+			return strings.HasPrefix(op, "wmma.")
 		})
 	}
 	if !v31.Less(f.Version) && v31.Less(h.version) && own.Number >= 20 {
