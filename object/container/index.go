@@ -64,9 +64,6 @@ func OpenIndex(name string, data []byte, o Options) (*Index, error) {
 	}
 	x := &Index{Options: o, name: name, data: data}
 	start, length := x.findMetadata()
-	if length == 0 {
-		return nil, nil
-	}
 	head, armap, wide := x.armap(start)
 	if head == nil {
 		return nil, nil
@@ -122,17 +119,17 @@ func (x *Index) header(at int64) (name string, size int64, ok bool) {
 }
 
 // findMetadata returns the place and the length of the last member, which has the metadata, by
-// the size in its last line. The length is 0 if the file does not end with it.
+// the size in its last line. Both are 0 if the file does not end with it.
 func (x *Index) findMetadata() (start, length int64) {
 	size := int64(len(x.data))
 	if size < 8+2*arHeader+trailerSize || !prefixed(x.data, "!<arch>\n") {
 		return 0, 0
 	}
-	digits, ok := bytes.CutPrefix(x.data[size-trailerSize:], []byte(`{"size":`))
-	digits, closed := bytes.CutSuffix(digits, []byte("}\n"))
-	length, bad := strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64)
+	digits := bytes.TrimPrefix(x.data[size-trailerSize:], []byte(`{"size":`))
+	digits = bytes.TrimSuffix(digits, []byte("}\n"))
+	length, _ = strconv.ParseInt(string(bytes.TrimLeft(digits, " ")), 10, 64) // 0, or more than any file, if it is no number
 	start = size - length - arHeader
-	if !ok || !closed || bad != nil || length < trailerSize || start < 8+arHeader {
+	if length < trailerSize || start < 8+arHeader {
 		return 0, 0
 	}
 	if name, stored, ok := x.header(start); !ok || name != metaName+"/" || stored != length {
@@ -156,7 +153,8 @@ func IsPackage(data []byte) bool {
 func isIndex(name string) bool { return name == "/" || name == "/SYM64/" }
 
 // armap reads the / index, and the table of long names if there is one. head is all
-// of it, with the headers, up to the first member. It is nil if the archive has no index.
+// of it, with the headers, up to the first member. It is nil if the archive has no index
+// before end.
 func (x *Index) armap(end int64) (head, body []byte, wide bool) {
 	name, size, ok := x.header(8)
 	names := 8 + arHeader + even(size)
@@ -348,7 +346,7 @@ func (op *opener) describe(meta []byte, first int) {
 	hosts := map[string]record{} // by digest
 	for line := range bytes.Lines(meta) {
 		var r record
-		if json.Unmarshal(line, &r) == nil && r.SHA256 != "" && (r.OS != "" || r.Arch != "" || r.Model != "") {
+		if json.Unmarshal(line, &r) == nil && (r.OS != "" || r.Arch != "" || r.Model != "") {
 			hosts[r.SHA256] = r
 		}
 	}

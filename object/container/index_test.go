@@ -22,8 +22,8 @@ func textOf(name string) []byte {
 	return fmt.Appendf(nil, "// %s\n.version 8.0\n.target sm_80\n.address_size 64\n.visible .func %s() { ret; }\n", name, name)
 }
 
-// packageOf returns a package of modules that define one function each; pairs of
-// words are the name of the member and of the function.
+// packageOf returns a package of modules; pairs of words are the name of the member and of
+// its function, or functions with commas between them.
 func packageOf(t testing.TB, format Format, words ...string) []byte {
 	t.Helper()
 	return packageFrom(t, format, math.MaxUint32+1, words...)
@@ -40,8 +40,8 @@ func packageFrom(t testing.TB, format Format, wide int64, words ...string) []byt
 			t.Fatal(err)
 		}
 		members = append(members, ArchiveMember{
-			Name: format.StoredName(words[i]), Data: data, Symbols: []string{words[i+1]},
-			Record: &Record{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Bytes: int64(len(text)), OS: "linux", Arch: "x86_64", Model: "lp64", Defines: []string{words[i+1]}},
+			Name: format.StoredName(words[i]), Data: data, Symbols: strings.Split(words[i+1], ","),
+			Record: &Record{SHA256: fmt.Sprintf("%x", sha256.Sum256(text)), Bytes: int64(len(text)), OS: "linux", Arch: "x86_64", Model: "lp64", Defines: strings.Split(words[i+1], ",")},
 		})
 	}
 	data, err := (&arWriter{members: members, wide: wide}).write(true)
@@ -108,15 +108,15 @@ func sameAsOpen(t *testing.T, data []byte) int {
 }
 
 func TestIndex(t *testing.T) {
-	words := []string{"a.ptx", "one", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three"}
+	words := []string{"a.ptx", "one,uno", "a_long_name_for_a_member.ptx", "two", "a.ptx", "three", "a.ptx", "four,quattro,vier"}
 	for _, test := range []struct {
 		format Format
 		wide   int64
 	}{{Plain, math.MaxUint32 + 1}, {Zstd, math.MaxUint32 + 1}, {Plain, 200}} {
 		format, data := test.format, packageFrom(t, test.format, test.wide, words...)
 		x, err := openIndex(data)
-		if x == nil || len(x.Members) != 3 {
-			t.Fatalf("%s: %v", format, err)
+		if x == nil || len(x.Members) != len(words)/2 {
+			t.Fatalf("%s: %+v, %v", format, x, err)
 		}
 		want, err := Open("lib.a", data, Options{})
 		if err != nil {
@@ -133,7 +133,7 @@ func TestIndex(t *testing.T) {
 			if want[i].OS != "linux" || want[i].Model != "lp64" {
 				t.Errorf("%s: without the index: %+v", format, want[i])
 			}
-			if r, err := x.Record(&x.Members[i]); err != nil || !slices.Equal(r.Defines, words[2*i+1:2*i+2]) || !slices.Equal(r.Defines, x.Members[i].Defines) {
+			if r, err := x.Record(&x.Members[i]); err != nil || !slices.Equal(r.Defines, strings.Split(words[2*i+1], ",")) || !slices.Equal(r.Defines, x.Members[i].Defines) {
 				t.Errorf("%s: record %+v, %v", format, r, err)
 			}
 		}
@@ -143,6 +143,7 @@ func TestIndex(t *testing.T) {
 // TestIsPackage checks that what another tool makes or changes is no package.
 func TestIsPackage(t *testing.T) {
 	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two")
+	meta := len(data) - bytes.Index(data, []byte(metaMark))
 	appended := append(bytes.Clone(data), fmt.Sprintf("%-16s%-12d%-6d%-6d%-8s%-10d`\n", "c.cubin/", 0, 0, 0, "644", 4)+"\x7fELF"...)
 	for _, test := range []struct {
 		name string
@@ -154,6 +155,8 @@ func TestIsPackage(t *testing.T) {
 		{"without its index", append([]byte("!<arch>\n"), data[bytes.Index(data, []byte("a.ptx/")):]...), false},
 		{"cut off", data[:len(data)-1], false},
 		{"of more bytes than it has", append(bytes.Clone(data[:len(data)-trailerSize]), fmt.Sprintf(metaTrailer, len(data))...), false},
+		{"with another last member", bytes.Replace(data, []byte(metaName+"/"), []byte("x"+metaName[1:]+"/"), 1), false},
+		{"with a longer last member", bytes.Replace(data, fmt.Appendf(nil, "%-10d`\n"+metaMark, meta), fmt.Appendf(nil, "%-10d`\n"+metaMark, meta-1), 1), false},
 		{"archive", []byte("!<arch>\n"), false},
 		{"PTX", textOf("one"), false},
 		{"nothing", nil, false},
@@ -169,11 +172,13 @@ func TestIsPackage(t *testing.T) {
 func TestIndexOfChangedPackage(t *testing.T) {
 	data := packageOf(t, Plain, "a.ptx", "one", "b.ptx", "two", "c.ptx", "three")
 	edited := func(old, new string) []byte { return bytes.Replace(data, []byte(old), []byte(new), 1) }
+	start := bytes.Index(data, []byte("a.ptx/"))
 	far := bytes.Clone(data)
 	at := bytes.Index(far, []byte("b.ptx/"))
-	far = bytes.ReplaceAll(far, fmt.Appendf(nil, `"offset":%d`, at), []byte(`"offset":9999`))
+	behind := len(data) + arHeader/2
+	far = bytes.ReplaceAll(far, fmt.Appendf(nil, `"offset":%d`, at), fmt.Appendf(nil, `"offset":%d`, behind))
 	for i := 2; i <= 3; i++ {
-		binary.BigEndian.PutUint32(far[8+arHeader+4*i:], 9999)
+		binary.BigEndian.PutUint32(far[8+arHeader+4*i:], uint32(behind))
 	}
 	for _, test := range []struct {
 		what  string
@@ -189,6 +194,7 @@ func TestIndexOfChangedPackage(t *testing.T) {
 		{"another version", edited(`{"ptxlink-package":1,`, `{"ptxlink-package":2,`), "its metadata is of another version of ptxlink, or none"},
 		{"an offset behind the file", mendPackage(far, 8), "its metadata has another member b.ptx than there is"},
 		{"offsets", edited(`"offset":`, `"offset":1`), ""},
+		{"a table of names up to the end", slices.Clip(slices.Concat(data[:start], []byte(head("//", len(data)-start+1)), []byte("\n"), data[start:])), "its metadata does not fit its members"},
 		{"no JSON", edited(`{"name":"a.ptx"`, `{"name":"a.ptx'`), "its index is damaged"},
 		{"the first offset", edited("\x00\x00\x00\x03\x00", "\x00\x00\x00\x03\x01"), "its index is damaged"},
 		{"count", edited("\x00\x00\x00\x03\x00", "\x7f\x00\x00\x03\x00"), "its index is damaged"},
@@ -247,6 +253,14 @@ func TestIndexHostile(t *testing.T) {
 		{"a size of more than all files", plain, field(last, "size", "9223372036854775807"), record},
 		{"a negative size of the text", plain, field(last, "bytes", "-1"), record},
 		{"a size of no member", plain, field(second, "size", "1"), fmt.Sprintf(other, second)},
+		{"an empty member behind the file", plain, func(data []byte) []byte {
+			behind := len(data) + arHeader/2
+			for i := 2; i <= 3; i++ {
+				binary.BigEndian.PutUint32(data[8+arHeader+4*i:], uint32(behind))
+			}
+			data = field(second, "size", "0")(field(second, "offset", fmt.Sprint(behind))(data))
+			return bytes.Replace(data, []byte(`"name":"b.ptx"`), []byte(`"name":""`), 1)
+		}, fmt.Sprintf(other, "")},
 		{"an index without a count", plain, func(data []byte) []byte {
 			at := bytes.Index(data, []byte(first+"/"))
 			data = slices.Concat(data[:8+arHeader], make([]byte, 2), data[at:])
