@@ -108,12 +108,8 @@ func (pl *planner) unify(l *layout, s *resolve.Symbol) {
 	if !s.Defined() {
 		return
 	}
-	f := pl.table.Files[s.Def.File]
-	if def := f.DeclOf(s.Def.Name); def == nil || def.Kind != ptx.Variable {
-		return
-	}
 	if align, by := abicheck.Alignment(pl.table, s); by >= 0 {
-		lazy.Put(&l.align, resolve.DeclID{File: s.Def.File, Decl: f.Symbols[s.Def.Name].Decl}, align)
+		lazy.Put(&l.align, resolve.DeclID{File: s.Def.File, Decl: pl.table.Files[s.Def.File].Symbols[s.Def.Name].Decl}, align)
 	}
 }
 
