@@ -291,14 +291,23 @@ func (t *teller) again() *teller {
 // moreSize is how much more code or spills count; moreCode bytes of code never do.
 const moreSize, moreCode = 1.05, 4096
 
-// worse returns what makes the cubin of a trial worse than another: registers with which
-// fewer warps run, else more code, else more spills without less code; "" if nothing does.
+// worse returns what makes the cubin of a trial worse than another, "" if nothing does.
 func (w *trial) worse(than *trial) string {
 	mine, err := Usages(w.cubin)
 	others, err2 := Usages(than.cubin)
 	if err != nil || err2 != nil {
 		return ""
 	}
+	spills := w.spilled()
+	if than.own { // its spills are not known
+		spills = 0
+	}
+	return needsMore(mine, others, spills, than.spilled())
+}
+
+// needsMore returns what one cubin needs more of than another: registers with which fewer
+// warps run, else code, else spills without less code; "" if nothing.
+func needsMore(mine, others []Usage, spills, otherSpills int64) string {
 	theirs := map[string]Usage{}
 	code, otherCode := int64(0), int64(0)
 	for _, u := range others {
@@ -317,7 +326,6 @@ func (w *trial) worse(than *trial) string {
 			loss, example = lost, fmt.Sprintf("%d registers instead of %d in %s", u.Registers, o.Registers, u.Name)
 		}
 	}
-	spills, otherSpills := w.spilled(), than.spilled()
 	switch {
 	case warps > 0:
 		return example
@@ -325,7 +333,7 @@ func (w *trial) worse(than *trial) string {
 		return ""
 	case float64(code-moreCode) > moreSize*float64(otherCode):
 		return fmt.Sprintf("%d bytes of code instead of %d", code, otherCode)
-	case !than.own && float64(spills) > moreSize*float64(otherSpills) && moreSize*float64(code) > float64(otherCode):
+	case float64(spills) > moreSize*float64(otherSpills) && moreSize*float64(code) > float64(otherCode):
 		return fmt.Sprintf("%d bytes of spills instead of %d", spills, otherSpills)
 	}
 	return ""

@@ -81,4 +81,42 @@ func TestCommands(t *testing.T) {
 			t.Errorf("%s: %s, want %s; %v, %v", test.what, got, test.want, messages, err)
 		}
 	}
+	b := Build{Options: Options{Path: "ptxas"}, Nvlink: "nvlink"}
+	if _, _, err := b.Assemble(t.Context(), []byte(module(64)), nil); err == nil || err.Error() != "ptxas needs the name of a GPU, such as sm_80" {
+		t.Errorf("without a GPU: %v", err)
+	}
+}
+
+// TestNeedsMore checks which of two cubins is better.
+func TestNeedsMore(t *testing.T) {
+	kernel := func(name string, registers int, code int64) Usage {
+		return Usage{Name: name, Kernel: true, Registers: registers, Code: code}
+	}
+	function := Usage{Name: "f", Registers: 200, Code: 100}
+	for _, test := range []struct {
+		what                string
+		mine, others        []Usage
+		spills, otherSpills int64
+		want                string
+	}{
+		{what: "equal", mine: []Usage{kernel("k", 64, 100)}, others: []Usage{kernel("k", 64, 100)}},
+		{what: "registers for as many warps", mine: []Usage{kernel("k", 64, 100)}, others: []Usage{kernel("k", 57, 100)}},
+		{what: "registers for fewer warps", mine: []Usage{kernel("k", 65, 100)}, others: []Usage{kernel("k", 64, 100)}, want: "65 registers instead of 64 in k"},
+		{what: "those of a function", mine: []Usage{kernel("k", 64, 100)}, others: []Usage{kernel("k", 64, 100), function}},
+		{what: "those of a kernel that the other has as a function", mine: []Usage{kernel("k", 64, 100), kernel("g", 200, 100)}, others: []Usage{kernel("k", 64, 100)}},
+		{what: "the kernel that loses most", mine: []Usage{kernel("a", 72, 100), kernel("b", 128, 100), kernel("c", 72, 100)}, others: []Usage{kernel("a", 64, 100), kernel("b", 64, 100), kernel("c", 64, 100)},
+			want: "128 registers instead of 64 in b"},
+		{what: "one loses and one gains", mine: []Usage{kernel("a", 72, 100), kernel("b", 64, 100)}, others: []Usage{kernel("a", 64, 100), kernel("b", 72, 100)}},
+		{what: "more code", mine: []Usage{kernel("k", 64, 120000)}, others: []Usage{kernel("k", 64, 90000), function}, want: "120000 bytes of code instead of 90100"},
+		{what: "little more code", mine: []Usage{kernel("k", 64, 5000)}, others: []Usage{kernel("k", 64, 1000)}},
+		{what: "more code for more warps", mine: []Usage{kernel("k", 64, 120000)}, others: []Usage{kernel("k", 128, 100000)}},
+		{what: "far more code for more warps", mine: []Usage{kernel("k", 64, 130000)}, others: []Usage{kernel("k", 128, 100000)}, want: "130000 bytes of code instead of 100000"},
+		{what: "spills", mine: []Usage{kernel("k", 64, 100)}, others: []Usage{kernel("k", 64, 100)}, spills: 16, otherSpills: 8, want: "16 bytes of spills instead of 8"},
+		{what: "few more spills", mine: []Usage{kernel("k", 64, 100)}, others: []Usage{kernel("k", 64, 100)}, spills: 104, otherSpills: 100},
+		{what: "spills and less code", mine: []Usage{kernel("k", 64, 900)}, others: []Usage{kernel("k", 64, 1000)}, spills: 16, otherSpills: 8},
+	} {
+		if got := needsMore(test.mine, test.others, test.spills, test.otherSpills); got != test.want {
+			t.Errorf("%s: %q, want %q", test.what, got, test.want)
+		}
+	}
 }
