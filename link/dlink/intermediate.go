@@ -172,14 +172,14 @@ func (c *Intermediate) Pull(r *link.Result, names []string) (pulled bool) {
 }
 
 // Arch returns the highest GPU of the units: what to compile for if the link names none.
-func (c *Intermediate) Arch() string {
+func (c *Intermediate) Arch() (word string) {
 	var best object.GPU
 	for _, u := range c.Units {
 		if t, ok := object.ParseGPU(u.Target); ok && t.Number > best.Number {
-			best = t
+			best, word = t, t.String()
 		}
 	}
-	return best.String()
+	return word
 }
 
 // Apart returns the modules with the PTX of each unit at its place.
