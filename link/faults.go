@@ -57,7 +57,7 @@ func loadBytes(m *ptx.Module, d *ptx.Decl) (edits []ptx.Edit) {
 	}
 	c := m.Code(d)
 	for _, st := range c.Statements {
-		if st.Kind != ptx.Instruction || c.Opcode(st) != "ld" || !slices.Equal(c.Modifiers(st), []string{".param", ".s8"}) {
+		if c.Opcode(st) != "ld" || !slices.Equal(c.Modifiers(st), []string{".param", ".s8"}) {
 			continue
 		}
 		to := c.Tokens[st.Operands]

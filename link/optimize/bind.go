@@ -75,11 +75,6 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	if inner.other || len(inner.calls) > 0 {
 		return "its code uses a parameter in a way that is not understood"
 	}
-	for k := range inner.accesses {
-		if inner.accesses[k].store != result {
-			return "it loads from a result or stores to an argument"
-		}
-	}
 	a, reason := argumentOf(c, used, t, result, o)
 	if reason != "" {
 		return reason

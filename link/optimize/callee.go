@@ -23,26 +23,17 @@ func (s *state) reconsider() {
 		f.reason = nil
 	}
 	s.numbered = map[string]int64{}
-	note := func(name string) {
+	for name := range s.p.Names { // no range has an added one
 		if b, number, ok := ptx.SplitNumber(name); ok {
 			if least, known := s.numbered[b]; !known || number < least {
 				s.numbered[b] = number
 			}
 		}
 	}
-	for name := range s.p.Names {
-		note(name)
-	}
-	for name := range s.added {
-		note(name)
-	}
 }
 
 func (s *state) findUnfit(f *function) string {
 	d := f.decl
-	if d.Kind == ptx.Entry {
-		return "it is an entry"
-	}
 	if s.interposable(f) {
 		return "nvlink may choose another definition"
 	}
@@ -54,7 +45,7 @@ func (s *state) findUnfit(f *function) string {
 		switch {
 		case t.Unsized:
 			return "it has a variable number of arguments"
-		case t.Vector != 0, t.Size() <= 0, t.Space == ".reg" && t.Array:
+		case t.Vector != 0, t.Size() <= 0:
 			return "parameter types that are not understood"
 		}
 	}
@@ -85,9 +76,6 @@ func (s *state) findUnfit(f *function) string {
 		}
 		if l.Count >= 0 && l.Kind == ptx.Object && l.Type.Space == ".param" {
 			return "a range of objects"
-		}
-		if s.prepared && l.Count >= 0 && s.hides(f.src.String(l.Name), l.Count) {
-			return "names that hide those of the module"
 		}
 	}
 	if _, indirect := f.usages(); indirect {
