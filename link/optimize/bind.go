@@ -102,9 +102,7 @@ func (s *state) bindOne(c *ptx.Code, used []usage, at *site, i int, result bool,
 	}
 	p.memory = s.register(at.caller)
 	p.alignFor(accesses, len(inner.taken) > 0)
-	if !s.fit(c, at, inner, a.outer, nil, &p) {
-		return a.what + " is accessed in a way that is not understood"
-	}
+	s.fit(c, at, inner, a.outer, nil, &p) // memory fits all
 	at.places = append(at.places, p)
 	return ""
 }
