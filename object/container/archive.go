@@ -41,20 +41,21 @@ func ReadArchive(name string, data []byte) (Archive, error) {
 		return Archive{}, p.fault(-1, "not an archive")
 	}
 	a := Archive{Thin: prefixed(data, "!<thin>\n")}
-	err := eachMember(data, p, a.Thin, func(h arEntry) *Error {
-		m := ArchiveMember{Name: h.name, Data: h.body}
-		m.readHeader(data[h.at : h.at+arHeader])
-		if !a.Thin {
-			m.Size = int64(len(m.Data))
-		}
-		if isMeta(h.name, m.Data) {
-			a.Records = readRecords(m.Data)
-		}
-		a.Members = append(a.Members, m)
-		return nil
+	fault := catch(func() {
+		eachMember(data, p, a.Thin, func(h arEntry) {
+			m := ArchiveMember{Name: h.name, Data: h.body}
+			m.readHeader(data[h.at : h.at+arHeader])
+			if !a.Thin {
+				m.Size = int64(len(m.Data))
+			}
+			if isMeta(h.name, m.Data) {
+				a.Records = readRecords(m.Data)
+			}
+			a.Members = append(a.Members, m)
+		})
 	})
-	if err != nil {
-		return Archive{}, err
+	if fault != nil {
+		return Archive{}, fault
 	}
 	return a, nil
 }
@@ -102,8 +103,8 @@ func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 // error. name is used in messages. Errors are of type *Error.
 func (m ArchiveMember) PTX(name string, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(m.Data)))
-	if err := op.open(m.Data, place{name: name, path: name, archive: true, inside: true}); err != nil {
-		return nil, err
+	if fault := catch(func() { op.open(m.Data, place{name: name, path: name, archive: true, inside: true}) }); fault != nil {
+		return nil, fault
 	}
 	op.unique()
 	return op.members, nil

@@ -23,18 +23,16 @@ type BitcodeSymbol struct {
 }
 
 // bitcode offers LLVM bitcode. That for other machines, such as the host or 32-bit nvptx, is not linked.
-func (op *opener) bitcode(data []byte, p place) *Error {
-	if op.list != nil && op.list.hosts {
-		return op.none(bitcode, p.target, p)
-	}
+func (op *opener) bitcode(data []byte, p place) {
 	b, _ := ReadBitcode(data) // if it is damaged, its compiler tells where
 	switch {
 	case b.Triple == "":
-		return op.none(bitcodeUnknown, "", p)
+		op.none(bitcodeUnknown, "", p)
 	case !strings.HasPrefix(b.Triple, "nvptx64"):
-		return op.none(bitcodeOther, b.Triple, p)
+		op.none(bitcodeOther, b.Triple, p)
+	default:
+		op.offer(LLVMBitcode, cmp.Or(p.target, b.Target), p, whole(data))
 	}
-	return op.offer(LLVMBitcode, cmp.Or(p.target, b.Target), p, whole(data))
 }
 
 const bitcodeMagic, wrapperMagic = "BC\xc0\xde", "\xde\xc0\x17\x0b"

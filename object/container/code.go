@@ -19,16 +19,15 @@ type Code struct {
 	Target  string // sm_80; empty for PTX in no container
 	Options string // those that a fatbin records: for ptxas, or of LTO-IR for libnvvm
 
-	read func() ([]byte, *Error)
+	read func() []byte
 }
 
 // Bytes returns the contents, and decompresses them at the first call. LTO-IR of a fatbin is
 // a fatbin with nothing else in it. Errors are of type *Error. The codes of one file are not
 // read by several goroutines at once.
-func (c Code) Bytes() ([]byte, error) {
-	data, err := c.read()
-	if err != nil {
-		return nil, err
+func (c Code) Bytes() (data []byte, err error) {
+	if fault := catch(func() { data = c.read() }); fault != nil {
+		return nil, fault
 	}
 	return data, nil
 }
@@ -69,8 +68,8 @@ func (o Object) Has(f Form) bool { return len(o.Targets(f)) > 0 }
 func Objects(name string, data []byte, o Options) ([]Object, error) {
 	op := newOpener(o, int64(len(data)))
 	op.list = &listing{}
-	if err := op.open(data, place{name: name, path: name, object: name}); err != nil {
-		return nil, err
+	if fault := catch(func() { op.open(data, place{name: name, path: name, object: name}) }); fault != nil {
+		return nil, fault
 	}
 	return op.list.objects, nil
 }
@@ -99,39 +98,30 @@ func (l *listing) object(p place) *Object {
 
 // offer lists device code, or adds its modules if only PTX is wanted. read returns the
 // contents.
-func (op *opener) offer(form Form, target string, p place, read func() ([]byte, *Error)) *Error {
-	if op.list != nil {
-		if err := op.tooMany(op.list.codes, p); err != nil {
-			return err
-		}
+func (op *opener) offer(form Form, target string, p place, read func() []byte) {
+	switch {
+	case op.list != nil:
+		op.needFew(op.list.codes, p)
 		op.list.codes++
 		o := op.list.object(p)
-		o.Codes = append(o.Codes, Code{p.name, form, target, p.options, sync.OnceValues(read)})
-		return nil
-	}
-	if form != PTX {
+		o.Codes = append(o.Codes, Code{p.name, form, target, p.options, sync.OnceValue(read)})
+	case form == PTX:
+		op.texts(read(), p)
+	default:
 		kinds := [...]kind{MachineCode: cubin, LTOIR: ltoIR, LLVMBitcode: bitcode}
-		return op.none(kinds[form], target, p)
+		op.none(kinds[form], target, p)
 	}
-	text, err := read()
-	if err != nil {
-		return err
-	}
-	return op.texts(text, p)
 }
 
-// tooMany returns an error if there are n modules. The record of a module takes more memory
+// needFew ends the reading if there are n modules already. The record of a module takes more memory
 // than the smallest module, so the average size has a lower bound.
-func (op *opener) tooMany(n int, p place) *Error {
+func (op *opener) needFew(n int, p place) {
 	const some, least = 10_000, 256
 	size := op.size + op.MaxSize - op.left
 	if most := some + size/least; int64(n) >= most {
-		return p.fault(-1, "holds more than %d modules in %d bytes; they cannot be that small", most, size)
+		panic(p.fault(-1, "holds more than %d modules in %d bytes; they cannot be that small", most, size))
 	}
-	return nil
 }
 
 // whole returns data for offer.
-func whole(data []byte) func() ([]byte, *Error) {
-	return func() ([]byte, *Error) { return data, nil }
-}
+func whole(data []byte) func() []byte { return func() []byte { return data } }

@@ -47,82 +47,68 @@ type coffFile struct {
 }
 
 // program opens a program or DLL for Windows.
-func (op *opener) program(data []byte, p place) *Error {
-	if len(data) < 0x40 {
-		return p.fault(0, "Windows program is cut short in its header")
-	}
+func (op *opener) program(data []byte, p place) {
+	p.need(len(data) >= 0x40, 0, "Windows program is cut short in its header")
 	at := uint64(le.Uint32(data[0x3c:]))
 	head, ok := span(data, at, uint64(len(peMagic)+coffHeader))
-	if !ok {
-		return p.fault(0x3c, "Windows program is cut short: its PE header is at byte %#x, and it ends at %#x", at, len(data))
-	}
+	p.need(ok, 0x3c, "Windows program is cut short: its PE header is at byte %#x, and it ends at %#x", at, len(data))
 	if !prefixed(head, peMagic) {
-		return op.none(host, "", p) // for DOS
+		op.none(host, "", p) // for DOS
+		return
 	}
 	head = head[len(peMagic):]
 	at += uint64(len(peMagic) + coffHeader)
-	return op.coff(&coffFile{data: data, image: true}, head, at+uint64(le.Uint16(head[16:])), p)
+	op.coff(&coffFile{data: data, image: true}, head, at+uint64(le.Uint16(head[16:])), p)
 }
 
 // anonymous opens an object with the long header. cl /bigobj writes it around
 // sections; link.exe's imports and the objects of cl /GL have none.
-func (op *opener) anonymous(data []byte, p place) *Error {
-	if len(data) < coffHeader {
-		return p.fault(0, "COFF object is cut short in its header")
-	}
+func (op *opener) anonymous(data []byte, p place) {
+	p.need(len(data) >= coffHeader, 0, "COFF object is cut short in its header")
 	version, machine := le.Uint16(data[4:]), le.Uint16(data[6:])
 	if version < 2 || len(data) >= 28 && string(data[12:28]) != bigObject {
 		kind := host
 		if version > 0 {
 			kind = wholeProgram
 		}
-		return op.none(kind, coffMachines[machine], p)
+		op.none(kind, coffMachines[machine], p)
+		return
 	}
-	if len(data) < bigHeader {
-		return p.fault(0, "COFF object is cut short in its header")
-	}
+	p.need(len(data) >= bigHeader, 0, "COFF object is cut short in its header")
 	f := &coffFile{data: data, machine: machine, sections: bigHeader, count: uint64(le.Uint32(data[44:]))}
 	const symbol = 20
-	if err := f.readStrings(le.Uint32(data[48:]), le.Uint32(data[52:]), symbol, p); err != nil {
-		return err
-	}
-	return op.coffSections(f, p)
+	f.readStrings(le.Uint32(data[48:]), le.Uint32(data[52:]), symbol, p)
+	op.coffSections(f, p)
 }
 
 // coff opens a file whose COFF header is head and whose section headers begin at
 // sections.
-func (op *opener) coff(f *coffFile, head []byte, sections uint64, p place) *Error {
+func (op *opener) coff(f *coffFile, head []byte, sections uint64, p place) {
 	const symbol = 18
 	f.machine, f.count, f.sections = le.Uint16(head), uint64(le.Uint16(head[2:])), sections
-	if err := f.readStrings(le.Uint32(head[8:]), le.Uint32(head[12:]), symbol, p); err != nil {
-		return err
-	}
-	return op.coffSections(f, p)
+	f.readStrings(le.Uint32(head[8:]), le.Uint32(head[12:]), symbol, p)
+	op.coffSections(f, p)
 }
 
 // readStrings finds the table of long names, behind the symbols. In programs the
 // field may be left from an object, and long names are rare.
-func (f *coffFile) readStrings(symbols, count uint32, size uint64, p place) *Error {
+func (f *coffFile) readStrings(symbols, count uint32, size uint64, p place) {
 	at := uint64(symbols) + uint64(count)*size
 	if symbols == 0 {
-		return nil
+		return
 	}
 	head, ok := span(f.data, at, 4)
 	if ok {
 		f.strings, ok = span(f.data, at, uint64(le.Uint32(head)))
 	}
-	if !ok && !f.image {
-		return p.fault(0, "COFF file is cut short: its symbols and names are at byte %#x, and it ends at %#x", symbols, len(f.data))
-	}
-	return nil
+	p.need(ok || f.image, 0, "COFF file is cut short: its symbols and names are at byte %#x, and it ends at %#x", symbols, len(f.data))
 }
 
 // coffSections opens the device code in the sections.
-func (op *opener) coffSections(f *coffFile, p place) *Error {
+func (op *opener) coffSections(f *coffFile, p place) {
 	p.os, p.arch = "windows", coffMachines[f.machine]
-	if headers := uint64(len(f.data)) - min(f.sections, uint64(len(f.data))); f.count > headers/coffSection {
-		return p.fault(int(f.sections), "COFF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, coffSection, f.sections, len(f.data))
-	}
+	headers := uint64(len(f.data)) - min(f.sections, uint64(len(f.data)))
+	p.need(f.count <= headers/coffSection, int(f.sections), "COFF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, coffSection, f.sections, len(f.data))
 	var list []deviceSection
 	for i := range f.count {
 		s := f.section(f.sections + i*coffSection)
@@ -131,7 +117,7 @@ func (op *opener) coffSections(f *coffFile, p place) *Error {
 			list = append(list, s)
 		}
 	}
-	return op.sections(f.data, p, list)
+	op.sections(f.data, p, list)
 }
 
 // section reads the section header at an offset, which exists. The offset of a section

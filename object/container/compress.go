@@ -271,11 +271,13 @@ func drain(start func() (io.Reader, error), limit int64) ([]byte, error) {
 	return plain, err
 }
 
-// unread returns the error for data that does not fit into memory.
-func (p place) unread(at int, err error) *Error {
-	fault := p.fault(at, "cannot decompress: %v", err)
-	fault.Help, fault.Err = "", err
-	return fault
+// needRoom ends the reading of data that does not fit into memory.
+func (p place) needRoom(at int, err error) {
+	if err != nil {
+		fault := p.fault(at, "cannot decompress: %v", err)
+		fault.Help, fault.Err = "", err
+		panic(fault)
+	}
 }
 
 // onlyNUL reports whether all bytes are NUL. No module of a megabyte starts with as
@@ -338,75 +340,60 @@ func codecOf(data []byte) (c codec, ok bool) {
 
 // compressed opens the contents of a compressed file. PTX is listed as it is: it begins with a
 // directive, a comment or a blank, and no container does.
-func (op *opener) compressed(data []byte, p place, c codec) *Error {
-	unpack := func() ([]byte, *Error) { return op.decompress(data, p, 0, -1, c) }
+func (op *opener) compressed(data []byte, p place, c codec) {
+	unpack := func() []byte { return op.decompress(data, p, 0, -1, c) }
 	if op.list != nil && bytes.IndexAny(Start(data), "./ \t\r\n") == 0 {
-		return op.offer(PTX, p.target, p, unpack)
+		op.offer(PTX, p.target, p, unpack)
+		return
 	}
-	plain, err := unpack()
-	if err != nil {
-		return err
-	}
-	return op.open(plain, p)
+	op.open(unpack(), p)
 }
 
 // decompress returns the decompressed data, of size bytes unless size is negative.
 // at is the offset of data in p.
-func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) ([]byte, *Error) {
-	if size > op.left {
-		return nil, op.bomb(p, at)
-	}
+func (op *opener) decompress(data []byte, p place, at int, size int64, c codec) []byte {
+	op.needLeft(size <= op.left, p, at)
 	limit := op.left
 	if size >= 0 {
 		limit = size
 	}
 	plain, err := c.unfold(data, limit)
-	switch {
-	case errors.Is(err, room.ErrNone):
-		return nil, p.unread(at, err)
-	case errors.Is(err, errTooLong) && size < 0:
-		return nil, op.bomb(p, at)
-	case errors.Is(err, errTooLong):
-		return nil, p.fault(at, "%s data is longer than the %d bytes that its header says", c.name, size)
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return nil, p.fault(at, "%s data is cut short", c.name)
-	case err != nil:
-		return nil, p.fault(at, "%s data is damaged: %v", c.name, err)
-	case size >= 0 && int64(len(plain)) != size:
-		return nil, p.fault(at, "%s data decompresses to %d bytes, but its header says %d", c.name, len(plain), size)
+	if errors.Is(err, room.ErrNone) {
+		p.needRoom(at, err)
 	}
+	tooLong := errors.Is(err, errTooLong)
+	op.needLeft(!tooLong || size >= 0, p, at)
+	p.need(!tooLong, at, "%s data is longer than the %d bytes that its header says", c.name, size)
+	p.need(!errors.Is(err, io.ErrUnexpectedEOF), at, "%s data is cut short", c.name)
+	p.need(err == nil, at, "%s data is damaged: %v", c.name, err)
+	p.need(size < 0 || int64(len(plain)) == size, at, "%s data decompresses to %d bytes, but its header says %d", c.name, len(plain), size)
 	op.left -= int64(len(plain))
-	return plain, nil
+	return plain
 }
 
 // block returns the size bytes that a bare LZ4 block decompresses to.
-func (op *opener) block(data []byte, p place, at int, size uint64) ([]byte, *Error) {
+func (op *opener) block(data []byte, p place, at int, size uint64) []byte {
 	// Huge images are LZ4 frames. No block starts with these bytes: its first match
 	// would reach before the first byte.
 	if prefixed(data, lz4Magic) {
 		return op.decompress(data, p, at, int64(min(size, 1<<62)), lz4Codec)
 	}
 	// A byte of a block expands to 255 at most.
-	if size > 255*uint64(len(data))+64 {
-		return nil, p.fault(at, "%d bytes of LZ4 data cannot be the %d bytes that the header says", len(data), size)
-	}
-	if size > uint64(max(op.left, 0)) {
-		return nil, op.bomb(p, at)
-	}
-	if err := room.For(int64(size)); err != nil {
-		return nil, p.unread(at, err)
-	}
+	p.need(size <= 255*uint64(len(data))+64, at, "%d bytes of LZ4 data cannot be the %d bytes that the header says", len(data), size)
+	op.needLeft(size <= uint64(max(op.left, 0)), p, at)
+	p.needRoom(at, room.For(int64(size)))
 	plain := make([]byte, size)
 	n, err := lz4.UncompressBlock(data, plain)
-	if err != nil || uint64(n) != size {
-		return nil, p.fault(at, "LZ4 data is damaged: it does not decompress to the %d bytes that the header says", size)
-	}
+	p.need(err == nil && uint64(n) == size, at, "LZ4 data is damaged: it does not decompress to the %d bytes that the header says", size)
 	op.left -= int64(size)
-	return plain, nil
+	return plain
 }
 
-func (op *opener) bomb(p place, at int) *Error {
-	err := p.fault(at, "decompresses to more than %d bytes", op.MaxSize)
-	err.Help = "if it is meant to be that large, take the PTX out first and link that"
-	return err
+// needLeft ends the reading unless what was decompressed is within Options.MaxSize.
+func (op *opener) needLeft(ok bool, p place, at int) {
+	if !ok {
+		err := p.fault(at, "decompresses to more than %d bytes", op.MaxSize)
+		err.Help = "if it is meant to be that large, take the PTX out first and link that"
+		panic(err)
+	}
 }

@@ -90,12 +90,12 @@ const (
 // error, which lists what it holds instead; an archive without members is not.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(data)))
-	err := op.open(data, place{name: name, path: name})
-	if err == nil && len(op.members) == 0 && !op.empty {
-		err = op.held.fault(name, op.bare)
+	fault := catch(func() { op.open(data, place{name: name, path: name}) })
+	if fault == nil && len(op.members) == 0 && !op.empty {
+		fault = op.held.fault(name, op.bare)
 	}
-	if err != nil {
-		return nil, err
+	if fault != nil {
+		return nil, fault
 	}
 	op.unique()
 	return op.members, nil
@@ -169,71 +169,84 @@ func (p place) fault(at int, format string, args ...any) *Error {
 	}
 }
 
-// none records that a valid part of the file holds no PTX. That is an error only if
-// the rest of the file holds none either.
-func (op *opener) none(what kind, target string, p place) *Error {
-	op.held.add(what, target)
-	op.bare = !p.inside
+// need ends the reading of a damaged file, unless ok.
+func (p place) need(ok bool, at int, format string, args ...any) {
+	if !ok {
+		panic(p.fault(at, format, args...))
+	}
+}
+
+// catch returns the fault that ends read, or nil.
+func catch(read func()) (fault *Error) {
+	defer func() {
+		switch p := recover().(type) {
+		case nil:
+		case *Error:
+			fault = p
+		default:
+			panic(p)
+		}
+	}()
+	read()
 	return nil
 }
 
-func (op *opener) open(data []byte, p place) *Error {
+// none records that a valid part of the file holds no PTX. That is an error only if
+// the rest of the file holds none either.
+func (op *opener) none(what kind, target string, p place) {
+	op.held.add(what, target)
+	op.bare = !p.inside
+}
+
+func (op *opener) open(data []byte, p place) {
 	if p.depth++; p.depth > maxDepth {
 		err := p.fault(0, "containers nested deeper than %d", maxDepth)
 		err.Help = "take the PTX out first and link that"
-		return err
+		panic(err)
 	}
 	if op.list != nil && op.list.hosts && !IsArchive(data) && (!prefixed(data, "\x7fELF") || isCubin(data)) {
 		op.list.nonHost++
-		return nil
+		return
 	}
-	switch {
+	c, compressed := codecOf(data)
+	switch known := slices.IndexFunc(refused, func(r refusal) bool { return prefixed(data, r.magic) }); {
 	case prefixed(data, "!<arch>\n"):
-		return op.archive(data, p, false)
+		op.archive(data, p, false)
 	case prefixed(data, "!<thin>\n"):
-		return op.archive(data, p, true)
+		op.archive(data, p, true)
 	case prefixed(data, "\x7fELF"):
-		return op.elf(data, p)
+		op.elf(data, p)
 	case prefixed(data, "MZ"):
-		return op.program(data, p)
+		op.program(data, p)
 	case prefixed(data, anonymous):
-		return op.anonymous(data, p)
+		op.anonymous(data, p)
 	case isCOFF(data):
-		return op.coff(&coffFile{data: data}, data, coffHeader, p)
+		op.coff(&coffFile{data: data}, data, coffHeader, p)
 	case prefixed(data, fatbinMagic):
-		return op.eachFatbin(data, p, func([]byte) {})
+		op.eachFatbin(data, p, func([]byte) {})
 	case prefixed(data, offloadMagic):
-		return op.offload(data, p)
-	}
-	if c, ok := codecOf(data); ok {
-		return op.compressed(data, p, c)
-	}
-	if IsBitcode(data) {
-		return op.bitcode(data, p)
-	}
-	for _, known := range refused {
-		if prefixed(data, known.magic) {
-			if known.kind == ltoIR {
-				return op.bareLTOIR(data, p)
-			}
-			return op.none(known.kind, p.target, p)
+		op.offload(data, p)
+	case compressed:
+		op.compressed(data, p, c)
+	case IsBitcode(data):
+		op.bitcode(data, p)
+	case IsLTOIR(data):
+		op.bareLTOIR(data, p)
+	case known >= 0:
+		op.none(refused[known].kind, p.target, p)
+	case !p.inside && !isBinary(data), looksLikePTX(data):
+		if op.list == nil { // a link of small modules makes no functions for them
+			op.texts(data, p)
+			return
 		}
-	}
-	if p.inside && !looksLikePTX(data) {
-		if len(bytes.Trim(data, "\x00 \t\r\n")) > 0 {
-			op.held.add(other, "")
-		}
-		return nil
-	}
-	if !p.inside && isBinary(data) && !looksLikePTX(data) {
+		op.offer(PTX, p.target, p, whole(data))
+	case !p.inside:
 		err := p.fault(-1, "this is neither PTX nor a file that contains PTX; it begins with %.40q", data[:min(len(data), 12)])
 		err.Help = "archives, fatbins, ELF and COFF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
-		return err
+		panic(err)
+	case len(bytes.Trim(data, "\x00 \t\r\n")) > 0:
+		op.held.add(other, "")
 	}
-	if op.list == nil { // a link of small modules makes no functions for them
-		return op.texts(data, p)
-	}
-	return op.offer(PTX, p.target, p, whole(data))
 }
 
 func prefixed(data []byte, magic string) bool {
@@ -242,7 +255,7 @@ func prefixed(data []byte, magic string) bool {
 
 // texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
 // a file linked by gcc holds several.
-func (op *opener) texts(data []byte, p place) *Error {
+func (op *opener) texts(data []byte, p place) {
 	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group, Options: p.options}
 	text := trimNUL(data)
 	if bytes.IndexByte(text, 0) >= 0 {
@@ -255,26 +268,21 @@ func (op *opener) texts(data []byte, p place) *Error {
 				break // not split here: the parser points at the NUL
 			}
 			m.Text = piece
-			if err := op.add(m, p); err != nil {
-				return err
-			}
+			op.add(m, p)
 		}
 		if parted && len(op.members) > first {
-			return nil
+			return
 		}
 		op.members = op.members[:first]
 	}
 	m.Text = text
-	return op.add(m, p)
+	op.add(m, p)
 }
 
 // add adds a module.
-func (op *opener) add(m Member, p place) *Error {
-	if err := op.tooMany(len(op.members), p); err != nil {
-		return err
-	}
+func (op *opener) add(m Member, p place) {
+	op.needFew(len(op.members), p)
 	op.members = append(op.members, m)
-	return nil
 }
 
 func trimNUL(data []byte) []byte { return bytes.TrimRight(data, "\x00") }
@@ -390,12 +398,13 @@ var kindWords = [kinds]struct{ one, many, help string }{
 	other:          {"a file without device code", "files without device code", ""},
 }
 
-// refused lists forms that are recognised but hold nothing to link.
-var refused = []struct {
+type refusal struct {
 	magic string
 	kind  kind
-}{
-	{ltoMagic, ltoIR}, // of nvcc -ltoir, NVRTC and nvJitLink
+}
+
+// refused lists forms that are recognised but hold nothing to link.
+var refused = []refusal{
 	{"CCOB", bundle}, {"__CLANG_OFFLOAD_BUNDLE__", bundle}, {"# __CLANG_OFFLOAD_BUNDLE__", bundle}, {"// __CLANG_OFFLOAD_BUNDLE__", bundle},
 	{"\xcf\xfa\xed\xfe", foreign}, {"\xce\xfa\xed\xfe", foreign}, {"\xca\xfe\xba\xbe", foreign},
 	{"\xfd7zXZ\x00", packed}, {"BZh", packed}, {"PK\x03\x04", packed}, {"7z\xbc\xaf\x27\x1c", packed},

@@ -30,7 +30,7 @@ func CheckCubin(data []byte) error {
 	if len(data) < 16 || string(data[:4]) != elf.ELFMAG {
 		return errors.New("it is not an ELF file")
 	}
-	f, fault := readELF(data, place{})
+	f, fault := tryELF(data)
 	switch {
 	case fault != nil:
 		return errors.New(fault.Text)
@@ -58,7 +58,7 @@ func CheckCubin(data []byte) error {
 // ones may follow global ones, as in the cubins of whole-program ptxas. The cubin has
 // passed CheckCubin.
 func Localise(cubin []byte, names []string) {
-	f, fault := readELF(cubin, place{})
+	f, fault := tryELF(cubin)
 	if len(names) == 0 || fault != nil || !f.wide {
 		return
 	}

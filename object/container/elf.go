@@ -20,16 +20,15 @@ const longestSection = 32
 
 // elf opens a host object, executable or shared library. Compilers that add fatbins
 // also add a wrapper for each; only nvlink needs those.
-func (op *opener) elf(data []byte, p place) *Error {
+func (op *opener) elf(data []byte, p place) {
 	if isCubin(data) {
-		return op.offer(MachineCode, cubinTarget(data), p, whole(data))
+		op.offer(MachineCode, cubinTarget(data), p, whole(data))
+		return
 	}
-	file, err := readELF(data, p)
-	if err != nil {
-		return err
-	}
+	file := readELF(data, p)
 	if op.list != nil && op.list.hosts {
-		return op.hostObject(file, p)
+		op.hostObject(file, p)
+		return
 	}
 	if host := machines[file.machine]; host != "" {
 		p.arch = host
@@ -41,9 +40,10 @@ func (op *opener) elf(data []byte, p place) *Error {
 		p.os = "linux"
 	}
 	if file.count == 0 {
-		return op.none(stripped, "", p)
+		op.none(stripped, "", p)
+		return
 	}
-	return op.sections(data, p, file.list(elfSection.holdsDeviceCode))
+	op.sections(data, p, file.list(elfSection.holdsDeviceCode))
 }
 
 // list returns the sections that are wanted.
@@ -70,63 +70,46 @@ type deviceSection struct {
 }
 
 // sections opens the device code in sections of a host file.
-func (op *opener) sections(data []byte, p place, sections []deviceSection) *Error {
+func (op *opener) sections(data []byte, p place, sections []deviceSection) {
 	found := false
-	err := op.eachSection(data, p, sections, func(_ string, body []byte, inner place) *Error {
-		body = bytes.TrimLeft(body, "\x00")
-		if len(body) == 0 {
-			return nil
+	op.eachSection(data, p, sections, func(_ string, body []byte, inner place) {
+		if body = bytes.TrimLeft(body, "\x00"); len(body) > 0 {
+			found = true
+			op.open(body, inner)
 		}
-		found = true
-		return op.open(body, inner)
 	})
-	if err != nil {
-		return err
-	}
 	if !found {
-		return op.none(host, p.arch, p)
+		op.none(host, p.arch, p)
 	}
-	return nil
 }
 
 // eachSection calls use with the contents of each section, decompressed.
-func (op *opener) eachSection(data []byte, p place, sections []deviceSection, use func(name string, body []byte, inner place) *Error) *Error {
+func (op *opener) eachSection(data []byte, p place, sections []deviceSection, use func(name string, body []byte, inner place)) {
 	total := uint64(0)
 	for _, s := range sections {
 		inner := p.in(p.name + ":" + s.name)
 		inner.section = true
 		body, ok := span(data, s.off, s.size)
-		if !ok {
-			return inner.fault(-1, "section has %d bytes at byte %#x, but the file ends at %#x", s.size, s.off, len(data))
-		}
+		inner.need(ok, -1, "section has %d bytes at byte %#x, but the file ends at %#x", s.size, s.off, len(data))
 		if s.compressed != nil {
-			var err *Error
-			if body, err = op.decompressSection(s.compressed, body, inner); err != nil {
-				return err
-			}
+			body = op.decompressSection(s.compressed, body, inner)
 		}
 		// Overlapping sections would expand to more than the file.
-		if total += s.size; total > uint64(len(data)) {
-			return inner.fault(-1, "sections of device code overlap")
-		}
-		if err := use(s.name, body, inner); err != nil {
-			return err
-		}
+		total += s.size
+		inner.need(total <= uint64(len(data)), -1, "sections of device code overlap")
+		use(s.name, body, inner)
 	}
-	return nil
 }
 
 func isCubin(data []byte) bool { return len(data) >= 0x34 && le.Uint16(data[18:]) == machineCUDA }
 
 // decompressSection decompresses the contents of an ELF section.
-func (op *opener) decompressSection(file *elfFile, body []byte, p place) ([]byte, *Error) {
+func (op *opener) decompressSection(file *elfFile, body []byte, p place) []byte {
 	header := 12 // kind, size, alignment
 	if file.wide {
 		header = 24
 	}
-	if len(body) < header {
-		return nil, p.fault(0, "compressed section is cut short in its header")
-	}
+	p.need(len(body) >= header, 0, "compressed section is cut short in its header")
 	size := uint64(file.order.Uint32(body[4:]))
 	if file.wide {
 		size = file.order.Uint64(body[8:])
@@ -140,7 +123,7 @@ func (op *opener) decompressSection(file *elfFile, body []byte, p place) ([]byte
 	default:
 		err := p.fault(0, "section has the unknown compression type %d", kind)
 		err.Help = "objcopy --decompress-debug-sections of your toolchain may know it"
-		return nil, err
+		panic(err)
 	}
 }
 
@@ -169,24 +152,21 @@ type elfSection struct {
 }
 
 // readELF reads the header and checks that the section headers exist.
-func readELF(data []byte, p place) (*elfFile, *Error) {
+func readELF(data []byte, p place) *elfFile {
 	f := &elfFile{data: data, order: le}
 	size, least := 0x34, uint64(0x28) // of the header, and of that of a section
 	if len(data) > 5 {
 		f.wide = data[4] == byte(elf.ELFCLASS64)
-		switch {
-		case data[5] == byte(elf.ELFDATA2MSB):
+		if data[5] == byte(elf.ELFDATA2MSB) {
 			f.order = binary.BigEndian
-		case !f.wide && data[4] != byte(elf.ELFCLASS32), data[5] != byte(elf.ELFDATA2LSB):
-			return nil, p.fault(4, "ELF file of an unknown class %d and byte order %d", data[4], data[5])
+		} else {
+			p.need((f.wide || data[4] == byte(elf.ELFCLASS32)) && data[5] == byte(elf.ELFDATA2LSB), 4, "ELF file of an unknown class %d and byte order %d", data[4], data[5])
 		}
 	}
 	if f.wide {
 		size, least = 0x40, 0x40
 	}
-	if len(data) < size {
-		return nil, p.fault(0, "ELF file is cut short in its header")
-	}
+	p.need(len(data) >= size, 0, "ELF file is cut short in its header")
 	f.machine, f.osabi = elf.Machine(f.order.Uint16(data[0x12:])), elf.OSABI(data[7])
 	counts := data[size-6:] // size of a section header, number of headers, index of the name table
 	f.sections, f.stride, f.count = f.offset(0x20, 0x28), uint64(f.order.Uint16(counts)), uint64(f.order.Uint16(counts[2:]))
@@ -194,15 +174,12 @@ func readELF(data []byte, p place) (*elfFile, *Error) {
 	f.segments = uint64(f.order.Uint16(data[size-8:]))
 	if f.sections == 0 {
 		f.count = 0
-		return f, nil
+		return f
 	}
-	if f.stride < least {
-		return nil, p.fault(size-6, "ELF file has section headers of %d bytes, fewer than %d", f.stride, least)
-	}
-	if _, ok := span(data, f.sections, f.stride); !ok && (f.count > 0 || names > 0) {
-		return nil, f.short(p)
-	} else if !ok {
-		return f, nil
+	p.need(f.stride >= least, size-6, "ELF file has section headers of %d bytes, fewer than %d", f.stride, least)
+	if !within(data, f.sections, f.stride) {
+		f.needHeaders(f.count == 0 && names == 0, p)
+		return f
 	}
 	// Values too large for two bytes are stored in the first section.
 	first := f.section(0)
@@ -210,17 +187,21 @@ func readELF(data []byte, p place) (*elfFile, *Error) {
 	if names == uint64(elf.SHN_XINDEX) {
 		names = uint64(first.link)
 	}
-	if f.count > (uint64(len(data))-f.sections)/f.stride {
-		return nil, f.short(p)
-	}
+	f.needHeaders(f.count <= (uint64(len(data))-f.sections)/f.stride, p)
 	if names < f.count {
 		f.names = f.contents(f.section(names))
 	}
-	return f, nil
+	return f
 }
 
-func (f *elfFile) short(p place) *Error {
-	return p.fault(0, "ELF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, f.stride, f.sections, len(f.data))
+func (f *elfFile) needHeaders(ok bool, p place) {
+	p.need(ok, 0, "ELF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, f.stride, f.sections, len(f.data))
+}
+
+// tryELF is readELF for callers that need no more of a fault than its text.
+func tryELF(data []byte) (f *elfFile, fault *Error) {
+	fault = catch(func() { f = readELF(data, place{}) })
+	return f, fault
 }
 
 // offset reads a file offset from the header, at narrow in ELF32 and at wide in
@@ -294,9 +275,9 @@ func cubinTarget(data []byte) string {
 // Virtual returns the number of the architecture of the PTX that ptxas made the cubin of, such as
 // 80; 0 if the cubin does not record it. Before ABI version 8, e_flags has it.
 func (c Cubin) Virtual() int {
-	f, err := readELF(c.Data, place{})
+	f, fault := tryELF(c.Data)
 	switch {
-	case err != nil || f.machine != machineCUDA || !f.wide:
+	case fault != nil || f.machine != machineCUDA || !f.wide:
 		return 0
 	case c.Data[8] < 8:
 		return int(c.Data[0x32])

@@ -212,7 +212,7 @@ func (m ArchiveMember) ELFSymbols() (names []string) {
 	if !m.IsHostObject() {
 		return nil
 	}
-	if _, err := readELF(m.Data, place{name: m.Name}); err != nil {
+	if _, fault := tryELF(m.Data); fault != nil {
 		return nil
 	}
 	defer func() {

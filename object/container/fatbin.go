@@ -84,41 +84,28 @@ func (e fatbinEntry) os() string {
 
 // eachFatbin opens one fatbin, or several that ld concatenated, with zeros between them. It
 // calls opened with each fatbin after it.
-func (op *opener) eachFatbin(data []byte, p place, opened func(fatbin []byte)) *Error {
+func (op *opener) eachFatbin(data []byte, p place, opened func(fatbin []byte)) {
 	for at := 0; ; {
 		at += len(data[at:]) - len(bytes.TrimLeft(data[at:], "\x00"))
 		if at == len(data) {
-			return nil
+			return
 		}
-		if !prefixed(data[at:], fatbinMagic) {
-			return p.fault(at, "no fatbin header where one should be")
-		}
-		size, err := op.fatbin(data, at, p)
-		if err != nil {
-			return err
-		}
+		p.need(prefixed(data[at:], fatbinMagic), at, "no fatbin header where one should be")
+		size := op.fatbin(data, at, p)
 		opened(data[at : at+size])
 		at += size
 	}
 }
 
 // fatbin opens the fatbin at an offset of data and returns its size.
-func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
+func (op *opener) fatbin(data []byte, start int, p place) int {
 	head, ok := span(data, uint64(start), 16)
-	if !ok {
-		return 0, p.fault(start, "fatbin is cut short in its header")
-	}
+	p.need(ok, start, "fatbin is cut short in its header")
 	header, size := uint64(le.Uint16(head[6:])), le.Uint64(head[8:])
-	if header < 16 {
-		return 0, p.fault(start, "fatbin header has %d bytes, fewer than 16", header)
-	}
-	if _, ok := span(data, uint64(start), header); !ok {
-		return 0, p.fault(start, "fatbin is cut short in its header")
-	}
+	p.need(header >= 16, start, "fatbin header has %d bytes, fewer than 16", header)
+	p.need(within(data, uint64(start), header), start, "fatbin is cut short in its header")
 	body, ok := span(data, uint64(start)+header, size)
-	if !ok {
-		return 0, p.fault(start, "fatbin has %d bytes by its header, of which %d are there", size, uint64(len(data)-start)-header)
-	}
+	p.need(ok, start, "fatbin has %d bytes by its header, of which %d are there", size, uint64(len(data)-start)-header)
 	op.groups++
 	p.group = op.groups
 	first := len(op.members)
@@ -129,25 +116,15 @@ func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
 			if len(trimNUL(body[at:])) == 0 {
 				break // padding
 			}
-			if !ok {
-				return 0, p.fault(where, "fatbin is cut short in the header of an entry")
-			}
+			p.need(ok, where, "fatbin is cut short in the header of an entry")
 		}
 		e := readFatbinEntry(b)
-		if e.header < minEntry {
-			return 0, p.fault(where, "fatbin entry has a header of %d bytes, fewer than %d", e.header, minEntry)
-		}
+		p.need(e.header >= minEntry, where, "fatbin entry has a header of %d bytes, fewer than %d", e.header, minEntry)
 		extended, ok := span(body, at, e.header)
-		if !ok {
-			return 0, p.fault(where, "fatbin entry has a header of %d bytes, of which %d are there", e.header, uint64(len(body))-at)
-		}
+		p.need(ok, where, "fatbin entry has a header of %d bytes, of which %d are there", e.header, uint64(len(body))-at)
 		text, ok := span(body, at+e.header, e.padded)
-		if !ok {
-			return 0, p.fault(where, "fatbin entry has %d bytes, of which %d are there", e.padded, uint64(len(body))-at-e.header)
-		}
-		if err := op.fatbinEntry(e, extended, text, p, where); err != nil {
-			return 0, err
-		}
+		p.need(ok, where, "fatbin entry has %d bytes, of which %d are there", e.padded, uint64(len(body))-at-e.header)
+		op.fatbinEntry(e, extended, text, p, where)
 		at += e.header + e.padded
 	}
 	// A single PTX in a section takes the name of the section.
@@ -158,13 +135,13 @@ func (op *opener) fatbin(data []byte, start int, p place) (int, *Error) {
 			}
 		}
 	}
-	return int(header + size), nil
+	return int(header + size)
 }
 
-func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where int) *Error {
+func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where int) {
 	p = p.in(p.name)
 	p.options = e.optionsIn(header)
-	read := func() ([]byte, *Error) { return op.fatbinBody(e, body, p, where, len(header)) }
+	read := func() []byte { return op.fatbinBody(e, body, p, where, len(header)) }
 	switch {
 	case e.kind == fatbinLTO:
 		read = whole(aloneInFatbin(header, body))
@@ -173,41 +150,41 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 		if e.flags&(fatbinZstd|fatbinLZ4) != 0 {
 			size = e.plain
 		}
-		return op.fatbinIndex(header, size, p, where, sync.OnceValues(read))
+		op.fatbinIndex(header, size, p, where, sync.OnceValue(read))
+		return
 	}
-	return op.fatbinCode(e, p, read)
+	op.fatbinCode(e, p, read)
 }
 
 // fatbinCode offers the code of an entry, or of a part of one, which read returns.
-func (op *opener) fatbinCode(e fatbinEntry, p place, read func() ([]byte, *Error)) *Error {
+func (op *opener) fatbinCode(e fatbinEntry, p place, read func() []byte) {
 	switch {
 	case e.kind == fatbinLTO:
-		return op.offer(LTOIR, e.target(), p, read)
+		op.offer(LTOIR, e.target(), p, read)
 	case e.flags&fatbinObfuscated != 0:
-		return op.none(obfuscated, e.target(), p)
+		op.none(obfuscated, e.target(), p)
 	case e.kind == fatbinELF:
-		return op.offer(MachineCode, e.target(), p, read)
+		op.offer(MachineCode, e.target(), p, read)
 	case e.kind != fatbinPTX:
-		return op.none(deviceOther, e.target(), p)
+		op.none(deviceOther, e.target(), p)
+	default:
+		p.bits, p.target = 32, e.target()
+		if e.flags&fatbin64 != 0 {
+			p.bits = 64
+		}
+		// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
+		// for Windows: there the object counts.
+		if host := e.os(); host != "" && p.os != "windows" {
+			p.os = host
+		}
+		op.offer(PTX, p.target, p, read)
 	}
-	p.bits, p.target = 32, e.target()
-	if e.flags&fatbin64 != 0 {
-		p.bits = 64
-	}
-	// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
-	// for Windows: there the object counts.
-	if host := e.os(); host != "" && p.os != "windows" {
-		p.os = host
-	}
-	return op.offer(PTX, p.target, p, read)
 }
 
 // fatbinBody returns the contents of an entry, which begins at where of p.
-func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header int) ([]byte, *Error) {
+func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header int) []byte {
 	if e.packed > 0 {
-		if e.packed > uint64(len(body)) {
-			return nil, p.fault(where, "fatbin entry has %d compressed bytes, of which %d are there", e.packed, len(body))
-		}
+		p.need(e.packed <= uint64(len(body)), where, "fatbin entry has %d compressed bytes, of which %d are there", e.packed, len(body))
 		body = body[:e.packed]
 	}
 	at := where + header
@@ -217,7 +194,7 @@ func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header 
 	case e.flags&fatbinLZ4 != 0:
 		return op.block(body, p, at, e.plain)
 	}
-	return body, nil
+	return body
 }
 
 // optionsIn returns the options for ptxas in the header of an entry. They decide
@@ -238,52 +215,36 @@ func (e fatbinEntry) optionsIn(header []byte) string {
 // the usual header come {u32 count, u32 size} and count headers with options, whose size field
 // is the offset of the code in the body. nvlink 13.5 reads LTO-IR there, which is that of a file
 // of its own, but fatbinary 13.5 writes none: it obfuscates LTO-IR in entries of their own.
-func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, plain func() ([]byte, *Error)) *Error {
-	if len(header) < minEntry+8 {
-		return p.fault(where, "fatbin entry of several texts has no index")
-	}
+func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, plain func() []byte) {
+	p.need(len(header) >= minEntry+8, where, "fatbin entry of several texts has no index")
 	count := le.Uint32(header[minEntry:])
 	total := uint64(0)
 	at := uint64(minEntry + 8)
 	for i := range count {
 		b, ok := span(header, at, minEntry)
-		if !ok {
-			return p.fault(where+int(at), "index of a fatbin entry has %d texts, of which %d are there", count, i)
-		}
+		p.need(ok, where+int(at), "index of a fatbin entry has %d texts, of which %d are there", count, i)
 		e := readFatbinEntry(b)
+		const outside = "text %d of a fatbin entry does not lie within the entry"
 		// Overlapping texts would expand to more than the body.
-		if e.padded > size-total || e.header > size-e.padded {
-			return p.fault(where+int(at), "text %d of a fatbin entry does not lie within the entry", i)
-		}
+		p.need(e.padded <= size-total && e.header <= size-e.padded, where+int(at), outside, i)
 		total += e.padded
-		text := func() ([]byte, *Error) {
-			body, err := plain()
-			if err != nil {
-				return nil, err
-			}
-			text, ok := span(body, e.header, e.padded)
-			if !ok {
-				return nil, p.fault(where+int(at), "text %d of a fatbin entry does not lie within the entry", i)
-			}
-			return text, nil
+		text := func() []byte {
+			text, ok := span(plain(), e.header, e.padded)
+			p.need(ok, where+int(at), outside, i)
+			return text
 		}
 		p.options = e.optionsIn(header[at:])
-		if err := op.fatbinCode(e, p, text); err != nil {
-			return err
-		}
+		op.fatbinCode(e, p, text)
 		next := uint64(minEntry)
 		if e.options > 0 {
 			o, ok := span(b, e.options, 8)
 			if !ok {
 				o, ok = span(header, at+e.options, 8)
 			}
-			if !ok {
-				return p.fault(where+int(at), "options of text %d do not lie within the entry", i)
-			}
+			p.need(ok, where+int(at), "options of text %d do not lie within the entry", i)
 			// The options end in a NUL.
 			next = (uint64(le.Uint32(o)) + uint64(le.Uint32(o[4:])) + 1 + 7) &^ 7
 		}
 		at += max(next, minEntry)
 	}
-	return nil
 }

@@ -497,8 +497,12 @@ func FuzzPackage(f *testing.F) {
 func chained(x *Index) bool {
 	next := int64(-1)
 	for i := range x.lines {
-		r, err := x.record(i)
-		if err != nil || x.verify(r) != nil || next >= 0 && r.Offset != next {
+		var r Record
+		fault := catch(func() {
+			r = x.record(i)
+			x.verify(r)
+		})
+		if fault != nil || next >= 0 && r.Offset != next {
 			return false
 		}
 		next = r.Offset + arHeader + r.Size + r.Size%2

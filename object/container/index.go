@@ -40,10 +40,12 @@ type Indexed struct {
 	offset  int64    // of its header
 }
 
-// stale returns the error for an index that does not match the package: another ar
+// need ends the reading of an index that does not match the package, unless ok: another ar
 // or an editor has changed the file.
-func stale(name string, format string, args ...any) *Error {
-	return &Error{Name: name, Offset: -1, Text: fmt.Sprintf(format, args...), Stale: true}
+func (x *Index) need(ok bool, format string, args ...any) {
+	if !ok {
+		panic(&Error{Name: x.name, Offset: -1, Text: fmt.Sprintf(format, args...), Stale: true})
+	}
 }
 
 // OpenIndex reads the index of a package. It returns nil if data has none: it is not a
@@ -62,50 +64,44 @@ func OpenIndex(name string, data []byte, o Options) (*Index, error) {
 	if o.MaxSize <= 0 {
 		o.MaxSize = DefaultMaxSize
 	}
-	x := &Index{Options: o, name: name, data: data}
-	start, length := x.findMetadata()
-	head, armap, wide := x.armap(start)
-	if head == nil {
+	x, found := &Index{Options: o, name: name, data: data}, false
+	if fault := catch(func() { found = x.read() }); fault != nil {
+		return nil, fault
+	}
+	if !found {
 		return nil, nil
-	}
-	if err := x.records(data[start+arHeader:][:length], head); err != nil || len(x.lines) == 0 {
-		return nil, err
-	}
-	first, err := x.record(0)
-	if err != nil {
-		return nil, err
-	}
-	last, err := x.record(len(x.lines) - 1)
-	if err != nil {
-		return nil, err
-	}
-	if end := last.Offset + arHeader + last.Size; first.Offset != int64(8+len(head)) || end+end%2 != start {
-		return nil, stale(name, "its metadata does not fit its members")
-	}
-	for _, r := range []Record{first, last} {
-		if err := x.verify(r); err != nil {
-			return nil, err
-		}
-	}
-	if err := x.offers(armap, wide); err != nil {
-		return nil, err
 	}
 	return x, nil
 }
 
-// verify returns an error if the header of a member is not what its record says, or the member
-// is cut short.
-func (x *Index) verify(r Record) error {
+// read reads the index. It returns false if there is none.
+func (x *Index) read() bool {
+	start, length := x.findMetadata()
+	head, armap, wide := x.armap(start)
+	if head == nil {
+		return false
+	}
+	if x.records(x.data[start+arHeader:][:length], head); len(x.lines) == 0 {
+		return false
+	}
+	first, last := x.record(0), x.record(len(x.lines)-1)
+	end := last.Offset + arHeader + last.Size
+	x.need(first.Offset == int64(8+len(head)) && end+end%2 == start, "its metadata does not fit its members")
+	x.verify(first)
+	x.verify(last)
+	x.offers(armap, wide)
+	return true
+}
+
+// verify checks that the header of a member is what its record says, and that the member is not
+// cut short.
+func (x *Index) verify(r Record) {
 	name, size, ok := x.header(r.Offset)
 	if ok {
-		h := arEntry{name: name}
-		full, bad := h.longName(x.names, place{name: x.name})
-		ok = bad == nil && full == r.Name && size == r.Size
+		h, full := arEntry{name: name}, ""
+		ok = catch(func() { full = h.longName(x.names, place{name: x.name}) }) == nil && full == r.Name && size == r.Size
 	}
-	if !ok {
-		return stale(x.name, "its metadata has another member %s than there is", r.Name)
-	}
-	return nil
+	x.need(ok, "its metadata has another member %s than there is", r.Name)
 }
 
 // header reads the header of the member at an offset. ok is false if there is no header, or if the
@@ -114,8 +110,9 @@ func (x *Index) header(at int64) (name string, size int64, ok bool) {
 	if at > int64(len(x.data))-arHeader {
 		return "", 0, false
 	}
-	h, err := arMember(x.data, int(at), place{}, false)
-	return h.name, int64(len(h.body)), err == nil
+	h := arEntry{at: int(at)}
+	fault := catch(func() { h.read(x.data, nil, place{}, false) })
+	return h.name, int64(len(h.body)), fault == nil
 }
 
 // findMetadata returns the place and the length of the last member, which has the metadata, by
@@ -171,40 +168,30 @@ func (x *Index) armap(end int64) (head, body []byte, wide bool) {
 }
 
 // records splits the metadata into lines. head is all before the first member.
-func (x *Index) records(meta, head []byte) error {
+func (x *Index) records(meta, head []byte) {
 	first, rest, _ := bytes.Cut(meta[:len(meta)-trailerSize], []byte("\n"))
-	if !prefixed(first, metaMark) {
-		return stale(x.name, "its metadata is of another version of ptxlink, or none")
-	}
+	x.need(prefixed(first, metaMark), "its metadata is of another version of ptxlink, or none")
 	x.lines = make([][]byte, 0, bytes.Count(rest, []byte("\n"))+1)
 	for line := range bytes.SplitSeq(rest, []byte("\n")) {
 		if len(line) > 0 {
 			x.lines = append(x.lines, line)
 		}
 	}
+	digest := func(records []byte) string { return fmt.Sprintf(metaFirst, indexDigest(head, records)) }
 	// An extra newline makes the size even.
-	for _, records := range [][]byte{rest, bytes.TrimSuffix(rest, []byte("\n"))} {
-		if string(first) == fmt.Sprintf(metaFirst, indexDigest(head, records)) {
-			return nil
-		}
-	}
-	return stale(x.name, "its index is damaged")
+	x.need(string(first) == digest(rest) || string(first) == digest(bytes.TrimSuffix(rest, []byte("\n"))), "its index is damaged")
 }
 
-func (x *Index) record(line int) (Record, error) {
-	var r Record
-	if err := json.Unmarshal(x.lines[line], &r); err != nil {
-		return r, stale(x.name, "its metadata is damaged: %v", err)
-	}
-	if r.Offset < 0 || r.Size < 0 || r.Bytes < 0 || r.Offset > 1<<62 || r.Size > 1<<62 {
-		return r, stale(x.name, "its metadata is damaged")
-	}
-	return r, nil
+func (x *Index) record(line int) (r Record) {
+	err := json.Unmarshal(x.lines[line], &r)
+	x.need(err == nil, "its metadata is damaged: %v", err)
+	x.need(0 <= r.Offset && r.Offset <= 1<<62 && 0 <= r.Size && r.Size <= 1<<62 && r.Bytes >= 0, "its metadata is damaged")
+	return r
 }
 
 // line finds the metadata of a member. Lines are in file order, and only those that
 // are looked at are read.
-func (x *Index) line(m *Indexed) (line int, r Record, err error) {
+func (x *Index) line(m *Indexed) (line int, r Record) {
 	at := func(i int) int64 {
 		_, rest, _ := bytes.Cut(x.lines[i], []byte(`,"offset":`))
 		end := bytes.IndexByte(rest, ',')
@@ -215,33 +202,26 @@ func (x *Index) line(m *Indexed) (line int, r Record, err error) {
 		return n
 	}
 	line = sort.Search(len(x.lines), func(i int) bool { return at(i) >= m.offset })
-	if line == len(x.lines) || at(line) != m.offset {
-		return 0, r, stale(x.name, "its / index and its metadata differ")
-	}
-	r, err = x.record(line)
-	return line, r, err
+	x.need(line < len(x.lines) && at(line) == m.offset, "its / index and its metadata differ")
+	return line, x.record(line)
 }
 
 // offers groups the names of the / index by member.
-func (x *Index) offers(armap []byte, wide bool) error {
+func (x *Index) offers(armap []byte, wide bool) {
 	width := 4
 	if wide {
 		width = 8
 	}
-	damaged := stale(x.name, "its / index is damaged")
+	need := func(ok bool) { x.need(ok, "its / index is damaged") }
 	number := func(at int) int64 {
 		if wide {
 			return int64(binary.BigEndian.Uint64(armap[at:]))
 		}
 		return int64(binary.BigEndian.Uint32(armap[at:]))
 	}
-	if len(armap) < width {
-		return damaged
-	}
+	need(len(armap) >= width)
 	count := number(0)
-	if count < 0 || count > int64(len(armap)/(width+1)) {
-		return damaged
-	}
+	need(0 <= count && count <= int64(len(armap)/(width+1)))
 	words := string(armap[width*int(1+count):])
 	names := make([]string, 0, count)
 	x.Members = make([]Indexed, 0, min(int(count), len(x.lines)))
@@ -249,9 +229,7 @@ func (x *Index) offers(armap []byte, wide bool) error {
 	for i := range int(count) {
 		name, rest, ok := strings.Cut(words, "\x00")
 		offset := number(width * (1 + i))
-		if !ok || name == "" || offset < previous {
-			return damaged
-		}
+		need(ok && name != "" && offset >= previous)
 		words = rest
 		if offset != previous {
 			x.Members = append(x.Members, Indexed{offset: offset})
@@ -261,47 +239,43 @@ func (x *Index) offers(armap []byte, wide bool) error {
 		m := &x.Members[len(x.Members)-1]
 		m.Defines = names[len(names)-len(m.Defines)-1:]
 	}
-	return nil
 }
 
 // Record returns the record of a member.
-func (x *Index) Record(m *Indexed) (Record, error) {
-	_, r, err := x.line(m)
-	return r, err
+func (x *Index) Record(m *Indexed) (r Record, err error) {
+	if fault := catch(func() { _, r = x.line(m) }); fault != nil {
+		return r, fault
+	}
+	return r, nil
 }
 
 // Read reads a member and checks it against its record. It may be called by several
 // goroutines at once.
-func (x *Index) Read(m *Indexed) (Member, error) {
-	line, r, err := x.line(m)
-	if err != nil {
-		return Member{}, err
+func (x *Index) Read(m *Indexed) (member Member, err error) {
+	if fault := catch(func() { member = x.member(m) }); fault != nil {
+		return Member{}, fault
 	}
-	if err := x.verify(r); err != nil {
-		return Member{}, err
-	}
+	return member, nil
+}
+
+func (x *Index) member(m *Indexed) Member {
+	line, r := x.line(m)
+	x.verify(r)
 	text := x.data[r.Offset+arHeader:][:r.Size]
 	p := place{name: x.memberName(r.Name, line)}
 	if prefixed(text, zstdMagic) {
 		op := &opener{Options: x.Options, left: x.MaxSize - x.unfolded.Load()}
-		var fault *Error
-		if text, fault = op.decompress(text, p, 0, -1, zstdCodec); fault != nil {
-			return Member{}, fault
-		}
-		if x.unfolded.Add(int64(len(text))) > x.MaxSize { // checked again: members are read in parallel
-			return Member{}, op.bomb(p, 0)
-		}
+		text = op.decompress(text, p, 0, -1, zstdCodec)
+		op.needLeft(x.unfolded.Add(int64(len(text))) <= x.MaxSize, p, 0) // checked again: members are read in parallel
 	}
-	if digest := sha256.Sum256(text); hex.EncodeToString(digest[:]) != r.SHA256 {
-		return Member{}, stale(x.name, "its member %s was changed after the index was made", r.Name)
-	}
-	if text = trimNUL(text); bytes.IndexByte(text, 0) >= 0 || !looksLikePTX(text) {
-		return Member{}, stale(x.name, "its member %s is not one PTX module", r.Name)
-	}
+	digest := sha256.Sum256(text)
+	x.need(hex.EncodeToString(digest[:]) == r.SHA256, "its member %s was changed after the index was made", r.Name)
+	text = trimNUL(text)
+	x.need(bytes.IndexByte(text, 0) < 0 && looksLikePTX(text), "its member %s is not one PTX module", r.Name)
 	return Member{
 		Name: p.name, Text: text, Archive: true,
 		OS: r.OS, Arch: r.Arch, Model: r.Model, AddressSize: r.AddressSize,
-	}, nil
+	}
 }
 
 // memberName returns the name that Open gives the member: the second of one name

@@ -13,7 +13,7 @@ type Unit struct {
 	Archive bool     // from an archive: only what other units use of it is needed
 }
 
-// ltoMagic begins LTO-IR that is in no fatbin.
+// ltoMagic begins LTO-IR that is in no fatbin: of nvcc -ltoir, NVRTC and nvJitLink.
 const ltoMagic = "\xed\x43\x4e\x7f"
 
 // IsLTOIR reports whether data is LTO-IR in no container.
@@ -24,11 +24,11 @@ func (u Unit) IsFatbin() bool { return prefixed(u.Data, fatbinMagic) }
 
 // bareLTOIR offers LTO-IR in no fatbin. Its header has the architecture, 800 for sm_80, behind
 // 26 bytes.
-func (op *opener) bareLTOIR(data []byte, p place) *Error {
+func (op *opener) bareLTOIR(data []byte, p place) {
 	if b, ok := span(data, 26, 2); ok && op.list != nil {
 		p.target = fmt.Sprintf("sm_%d", le.Uint16(b)/10)
 	}
-	return op.offer(LTOIR, p.target, p, whole(data))
+	op.offer(LTOIR, p.target, p, whole(data))
 }
 
 // aloneInFatbin returns a fatbin with one entry.

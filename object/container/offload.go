@@ -13,97 +13,69 @@ const (
 // offload opens the OffloadBinaries of clang; a section holds one for each target
 // and object. Version 1 holds one image, version 2 several, and version 3 may be
 // compressed after its header. Later versions are read as 3.
-func (op *opener) offload(data []byte, p place) *Error {
+func (op *opener) offload(data []byte, p place) {
 	group := map[string]bool{} // targets in the current group
 	for at := 0; ; {
 		at += len(data[at:]) - len(bytes.TrimLeft(data[at:], "\x00"))
 		if at == len(data) {
-			return nil
+			return
 		}
-		if !prefixed(data[at:], offloadMagic) {
-			return p.fault(at, "no OffloadBinary header where one should be")
-		}
+		p.need(prefixed(data[at:], offloadMagic), at, "no OffloadBinary header where one should be")
 		head, ok := span(data, uint64(at), 32)
-		if !ok {
-			return p.fault(at, "OffloadBinary is cut short in its header")
-		}
+		p.need(ok, at, "OffloadBinary is cut short in its header")
 		size := le.Uint64(head[8:])
 		whole, ok := span(data, uint64(at), size)
-		if !ok || size < 32 {
-			return p.fault(at, "OffloadBinary has %d bytes by its header, of which %d are there", size, len(data)-at)
-		}
-		if err := op.offloadBinary(whole, at, p, &group); err != nil {
-			return err
-		}
+		p.need(ok && size >= 32, at, "OffloadBinary has %d bytes by its header, of which %d are there", size, len(data)-at)
+		op.offloadBinary(whole, at, p, &group)
 		at += int(size)
 	}
 }
 
-func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]bool) *Error {
+func (op *opener) offloadBinary(b []byte, at int, p place, group *map[string]bool) {
 	version, entries, count := le.Uint32(b[4:]), le.Uint64(b[16:]), uint64(1)
 	stringEntry := uint64(16)
-	if version == 0 {
-		return p.fault(at, "OffloadBinary has version 0")
-	}
+	p.need(version > 0, at, "OffloadBinary has version 0")
 	if version >= 2 {
 		count, stringEntry = le.Uint64(b[24:]), 24
 	}
 	if version >= 3 && len(b) >= 40 {
 		if inflated := le.Uint64(b[32:]); inflated != 0 {
-			if entries < 40 || entries > uint64(len(b)) || inflated < entries || inflated-entries > 1<<62 {
-				return p.fault(at, "OffloadBinary says that it has %d bytes when decompressed, its entries at %d", inflated, entries)
-			}
+			p.need(40 <= entries && entries <= uint64(len(b)) && entries <= inflated && inflated-entries <= 1<<62,
+				at, "OffloadBinary says that it has %d bytes when decompressed, its entries at %d", inflated, entries)
 			form := zlibCodec
 			if prefixed(b[entries:], zstdMagic) {
 				form = zstdCodec
 			}
-			body, err := op.decompress(b[entries:], p, at+int(entries), int64(inflated-entries), form)
-			if err != nil {
-				return err
-			}
+			body := op.decompress(b[entries:], p, at+int(entries), int64(inflated-entries), form)
 			b = append(bytes.Clone(b[:entries]), body...) // offsets count from the header
 		}
 	}
 	total, most := 0, uint64(len(b)) // strings take 16 bytes each, unless entries share them
 	for i := range count {
 		e, ok := span(b, entries, offloadEntry)
-		if !ok {
-			return p.fault(at, "OffloadBinary has %d entries by its header, of which %d are there", count, i)
-		}
+		p.need(ok, at, "OffloadBinary has %d entries by its header, of which %d are there", count, i)
 		entries += offloadEntry
 		// If every entry named all strings, reading them would take quadratic time.
 		n := le.Uint64(e[16:])
-		if n > most {
-			return p.fault(at, "entry %d of an OffloadBinary has %d strings by its header, more than it can have", i, n)
-		}
+		p.need(n <= most, at, "entry %d of an OffloadBinary has %d strings by its header, more than it can have", i, n)
 		most -= n
-		strs, err := offloadStrings(b, le.Uint64(e[8:]), n, stringEntry, p, at)
-		if err != nil {
-			return err
-		}
+		strs := offloadStrings(b, le.Uint64(e[8:]), n, stringEntry, p, at)
 		image, ok := span(b, le.Uint64(e[24:]), le.Uint64(e[32:]))
 		// Overlapping images would expand to more than the file.
-		if total += len(image); !ok || total > len(b) {
-			return p.fault(at, "image %d of an OffloadBinary does not lie within it", i)
-		}
-		if len(image) == 0 {
-			continue
-		}
-		if err := op.image(image, strs["triple"], strs["arch"], p, group); err != nil {
-			return err
+		total += len(image)
+		p.need(ok && total <= len(b), at, "image %d of an OffloadBinary does not lie within it", i)
+		if len(image) > 0 {
+			op.image(image, strs["triple"], strs["arch"], p, group)
 		}
 	}
-	return nil
 }
 
 // offloadStrings reads the keys and values of an entry that the linker uses.
-func offloadStrings(b []byte, from, count, size uint64, p place, at int) (map[string]string, *Error) {
+func offloadStrings(b []byte, from, count, size uint64, p place, at int) map[string]string {
 	strs := map[string]string{}
 	for i := range count {
 		entry, ok := span(b, from, size)
-		if !ok {
-			return nil, p.fault(at, "OffloadBinary has %d strings by its header, of which %d are there", count, i)
-		}
+		p.need(ok, at, "OffloadBinary has %d strings by its header, of which %d are there", count, i)
 		from += size
 		// Some writers guess the image kind from a file suffix, so it is not used;
 		// these two are reliable.
@@ -117,13 +89,13 @@ func offloadStrings(b []byte, from, count, size uint64, p place, at int) (map[st
 			}
 		}
 	}
-	return strs, nil
+	return strs
 }
 
 // image opens one image. Nothing records which images belong to one source, but a
 // compiler writes them in sequence, each for another target: a target that repeats
 // starts a new group.
-func (op *opener) image(image []byte, triple, arch string, p place, group *map[string]bool) *Error {
+func (op *opener) image(image []byte, triple, arch string, p place, group *map[string]bool) {
 	switch {
 	case strings.HasPrefix(triple, "nvptx64"):
 		p.bits = 64
@@ -131,7 +103,7 @@ func (op *opener) image(image []byte, triple, arch string, p place, group *map[s
 		p.bits = 32
 	case triple != "" && !looksLikePTX(image):
 		op.held.add(deviceOther, triple)
-		return nil
+		return
 	}
 	p.target = arch
 	inner := p.in(p.name)
@@ -146,5 +118,5 @@ func (op *opener) image(image []byte, triple, arch string, p place, group *map[s
 	}
 	inner.group = op.groups
 	inner.section = true
-	return op.open(image, inner)
+	op.open(image, inner)
 }

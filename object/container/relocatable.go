@@ -15,18 +15,18 @@ import (
 func HostObjects(name string, data []byte, o Options) (list []Object, other bool, err error) {
 	op := newOpener(o, int64(len(data)))
 	op.list = &listing{hosts: true}
-	if err := op.open(data, place{name: name, path: name, object: name}); err != nil {
-		return nil, false, err
+	if fault := catch(func() { op.open(data, place{name: name, path: name, object: name}) }); fault != nil {
+		return nil, false, fault
 	}
 	return op.list.objects, op.list.nonHost > 0 && op.list.hostFiles == 0, nil
 }
 
 // hostObject adds the device code of a host object. Programs and shared libraries went through
 // a device link of their own.
-func (op *opener) hostObject(file *elfFile, p place) *Error {
+func (op *opener) hostObject(file *elfFile, p place) {
 	op.list.hostFiles++
 	if kind := elf.Type(file.order.Uint16(file.data[16:])); kind != elf.ET_REL {
-		return nil
+		return
 	}
 	var fatbins []byte
 	var o Object
@@ -34,17 +34,17 @@ func (op *opener) hostObject(file *elfFile, p place) *Error {
 	wanted := func(s elfSection) bool {
 		return s.kind != elf.SHT_NOBITS && slices.Contains(relocatableSections, s.name)
 	}
-	err := op.eachSection(file.data, p, file.list(wanted), func(name string, body []byte, _ place) *Error {
+	op.eachSection(file.data, p, file.list(wanted), func(name string, body []byte, _ place) {
 		switch name {
 		case "__nv_relfatbin":
 			if body = bytes.TrimLeft(body, "\x00"); len(fatbins) > 0 {
 				body = append(fatbins[:len(fatbins):len(fatbins)], body...)
 			}
 			fatbins = body
-			return nil
+			return
 		case externalKernels, internalKernels:
 			launches.add(name, body)
-			return nil
+			return
 		}
 		for id := range strings.SplitSeq(string(body), "\x00") {
 			if linked, ok := strings.CutPrefix(id, "def "); ok && isIdentifier(linked) {
@@ -53,19 +53,15 @@ func (op *opener) hostObject(file *elfFile, p place) *Error {
 				o.IDs = append(o.IDs, id)
 			}
 		}
-		return nil
 	})
-	if err != nil {
-		return err
-	}
 	if len(fatbins) == 0 {
 		o.Name = p.object
 		op.list.objects, op.list.ended = append(op.list.objects, o), true
-		return nil
+		return
 	}
 	// ld -r makes one object of several, each with its fatbin. The first has the IDs of all.
 	o.Launched = launches.patterns()
-	return op.eachFatbin(fatbins, p, func(fatbin []byte) {
+	op.eachFatbin(fatbins, p, func(fatbin []byte) {
 		p.group = op.groups
 		of := op.list.object(p)
 		of.Fatbin, of.IDs, of.Linked, of.Launched = fatbin, o.IDs, o.Linked, o.Launched
