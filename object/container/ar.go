@@ -23,7 +23,7 @@ const (
 // names that a member defines are read from its PTX. The metadata of a package
 // gives the hosts of its members.
 func (op *opener) archive(data []byte, p place, thin bool) {
-	p.archive = true
+	p.Archive = true
 	if thin {
 		if slices.Contains(op.thin, p.path) {
 			err := p.fault(0, "this thin archive names itself as a member")

@@ -36,7 +36,7 @@ func IsArchive(data []byte) bool { return prefixed(data, "!<arch>\n") || prefixe
 // ReadArchive reads all members of an ar archive, whatever they hold. name is used
 // in messages. Errors are of type *Error.
 func ReadArchive(name string, data []byte) (Archive, error) {
-	p := place{name: name, path: name}
+	p := place{Member: Member{Name: name}, path: name}
 	if !IsArchive(data) {
 		return Archive{}, p.fault(-1, "not an archive")
 	}
@@ -103,7 +103,7 @@ func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 // error. name is used in messages. Errors are of type *Error.
 func (m ArchiveMember) PTX(name string, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(m.Data)))
-	if fault := catch(func() { op.open(m.Data, place{name: name, path: name, archive: true, inside: true}) }); fault != nil {
+	if fault := catch(func() { op.open(m.Data, place{Member: Member{Name: name, Archive: true}, path: name, inside: true}) }); fault != nil {
 		return nil, fault
 	}
 	op.unique()

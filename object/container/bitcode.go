@@ -31,7 +31,7 @@ func (op *opener) bitcode(data []byte, p place) {
 	case !strings.HasPrefix(b.Triple, "nvptx64"):
 		op.none(bitcodeOther, b.Triple, p)
 	default:
-		op.offer(LLVMBitcode, cmp.Or(p.target, b.Target), p, whole(data))
+		op.offer(LLVMBitcode, cmp.Or(p.Target, b.Target), p, whole(data))
 	}
 }
 

@@ -68,7 +68,7 @@ func (o Object) Has(f Form) bool { return len(o.Targets(f)) > 0 }
 func Objects(name string, data []byte, o Options) ([]Object, error) {
 	op := newOpener(o, int64(len(data)))
 	op.list = &listing{}
-	if fault := catch(func() { op.open(data, place{name: name, path: name, object: name}) }); fault != nil {
+	if fault := catch(func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
 		return nil, fault
 	}
 	return op.list.objects, nil
@@ -88,9 +88,9 @@ type listing struct {
 // object returns the object that p is in.
 func (l *listing) object(p place) *Object {
 	last := len(l.objects) - 1
-	if last < 0 || l.ended || l.group != p.group {
+	if last < 0 || l.ended || l.group != p.Group {
 		l.objects = append(l.objects, Object{Name: p.object})
-		l.group, l.ended = p.group, false
+		l.group, l.ended = p.Group, false
 		last++
 	}
 	return &l.objects[last]
@@ -104,7 +104,7 @@ func (op *opener) offer(form Form, target string, p place, read func() []byte) {
 		op.needFew(op.list.codes, p)
 		op.list.codes++
 		o := op.list.object(p)
-		o.Codes = append(o.Codes, Code{p.name, form, target, p.options, sync.OnceValue(read)})
+		o.Codes = append(o.Codes, Code{p.Name, form, target, p.Options, sync.OnceValue(read)})
 	case form == PTX:
 		op.texts(read(), p)
 	default:

@@ -106,7 +106,7 @@ func (f *coffFile) readStrings(symbols, count uint32, size uint64, p place) {
 
 // coffSections opens the device code in the sections.
 func (op *opener) coffSections(f *coffFile, p place) {
-	p.os, p.arch = "windows", coffMachines[f.machine]
+	p.OS, p.Arch = "windows", coffMachines[f.machine]
 	headers := uint64(len(f.data)) - min(f.sections, uint64(len(f.data)))
 	p.need(f.count <= headers/coffSection, int(f.sections), "COFF file is cut short: its section headers, %d of %d bytes, are at byte %#x, and it ends at %#x", f.count, coffSection, f.sections, len(f.data))
 	var list []deviceSection

@@ -343,7 +343,7 @@ func codecOf(data []byte) (c codec, ok bool) {
 func (op *opener) compressed(data []byte, p place, c codec) {
 	unpack := func() []byte { return op.decompress(data, p, 0, -1, c) }
 	if op.list != nil && bytes.IndexAny(Start(data), "./ \t\r\n") == 0 {
-		op.offer(PTX, p.target, p, unpack)
+		op.offer(PTX, p.Target, p, unpack)
 		return
 	}
 	op.open(unpack(), p)

@@ -90,7 +90,7 @@ const (
 // error, which lists what it holds instead; an archive without members is not.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(data)))
-	fault := catch(func() { op.open(data, place{name: name, path: name}) })
+	fault := catch(func() { op.open(data, place{Member: Member{Name: name}, path: name}) })
 	if fault == nil && len(op.members) == 0 && !op.empty {
 		fault = op.held.fault(name, op.bare)
 	}
@@ -131,32 +131,25 @@ func newOpener(o Options, size int64) *opener {
 // place is the position of the current bytes in the file, and what the containers
 // around them record.
 type place struct {
-	name    string
+	Member         // a module there, without its Text
 	path    string // of the file being read, for thin archives
 	object  string // name of the file or the member of an archive
 	depth   int
-	archive bool
 	inside  bool // in a container that also holds other things than PTX
 	section bool // of an ELF or COFF file; all of it may be one fatbin
-	os      string
-	arch    string
-	bits    int
-	target  string
-	group   int
-	options string
 }
 
 // in returns the place of something inside p.
 func (p place) in(name string) place {
-	p.name = name
+	p.Name = name
 	p.inside, p.section = true, false
 	return p
 }
 
 // member returns the place of a member of the archive p.
 func (p place) member(name string) place {
-	p = p.in(p.name + "(" + name + ")")
-	p.object = p.name
+	p = p.in(p.Name + "(" + name + ")")
+	p.object = p.Name
 	return p
 }
 
@@ -164,7 +157,7 @@ func (p place) member(name string) place {
 // known, the caller sets another help.
 func (p place) fault(at int, format string, args ...any) *Error {
 	return &Error{
-		Name: p.name, Offset: int64(at), Text: fmt.Sprintf(format, args...),
+		Name: p.Name, Offset: int64(at), Text: fmt.Sprintf(format, args...),
 		Help: "the file is damaged, or was not written or copied whole; build or copy it again",
 	}
 }
@@ -233,13 +226,13 @@ func (op *opener) open(data []byte, p place) {
 	case IsLTOIR(data):
 		op.bareLTOIR(data, p)
 	case known >= 0:
-		op.none(refused[known].kind, p.target, p)
+		op.none(refused[known].kind, p.Target, p)
 	case !p.inside && !isBinary(data), looksLikePTX(data):
 		if op.list == nil { // a link of small modules makes no functions for them
 			op.texts(data, p)
 			return
 		}
-		op.offer(PTX, p.target, p, whole(data))
+		op.offer(PTX, p.Target, p, whole(data))
 	case !p.inside:
 		err := p.fault(-1, "this is neither PTX nor a file that contains PTX; it begins with %.40q", data[:min(len(data), 12)])
 		err.Help = "archives, fatbins, ELF and COFF objects and executables, OffloadBinary, and gzip, zstd and LZ4 of these are read"
@@ -256,8 +249,7 @@ func prefixed(data []byte, magic string) bool {
 // texts adds the modules in a text. nvptx-none-ld ends every module with a NUL, so
 // a file linked by gcc holds several.
 func (op *opener) texts(data []byte, p place) {
-	m := Member{Name: p.name, Archive: p.archive, OS: p.os, Arch: p.arch, AddressSize: p.bits, Target: p.target, Group: p.group, Options: p.options}
-	text := trimNUL(data)
+	m, text := p.Member, trimNUL(data)
 	if bytes.IndexByte(text, 0) >= 0 {
 		first, parted := len(op.members), true
 		for piece := range bytes.SplitSeq(text, []byte{0}) {

@@ -31,13 +31,13 @@ func (op *opener) elf(data []byte, p place) {
 		return
 	}
 	if host := machines[file.machine]; host != "" {
-		p.arch = host
+		p.Arch = host
 		if file.machine == elf.EM_PPC64 && file.order == binary.ByteOrder(le) {
-			p.arch = "ppc64le"
+			p.Arch = "ppc64le"
 		}
 	}
 	if file.osabi == elf.ELFOSABI_NONE || file.osabi == elf.ELFOSABI_LINUX {
-		p.os = "linux"
+		p.OS = "linux"
 	}
 	if file.count == 0 {
 		op.none(stripped, "", p)
@@ -79,7 +79,7 @@ func (op *opener) sections(data []byte, p place, sections []deviceSection) {
 		}
 	})
 	if !found {
-		op.none(host, p.arch, p)
+		op.none(host, p.Arch, p)
 	}
 }
 
@@ -87,7 +87,7 @@ func (op *opener) sections(data []byte, p place, sections []deviceSection) {
 func (op *opener) eachSection(data []byte, p place, sections []deviceSection, use func(name string, body []byte, inner place)) {
 	total := uint64(0)
 	for _, s := range sections {
-		inner := p.in(p.name + ":" + s.name)
+		inner := p.in(p.Name + ":" + s.name)
 		inner.section = true
 		body, ok := span(data, s.off, s.size)
 		inner.need(ok, -1, "section has %d bytes at byte %#x, but the file ends at %#x", s.size, s.off, len(data))

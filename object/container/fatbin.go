@@ -2,6 +2,7 @@ package container
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
 	"sync"
@@ -29,54 +30,49 @@ const (
 // fatbinEntry is the header of an entry. All lengths are exact, except the padded
 // size of the body.
 type fatbinEntry struct {
-	kind    uint16
-	header  uint64 // in the index of a concatenated entry: offset of the text in the body
-	padded  uint64
-	packed  uint64
-	options uint64 // offset of {offset, length} of the options
-	sm      uint32
-	flags   uint64
-	plain   uint64
+	Kind, Version uint16
+	Header        uint32 // in the index of a concatenated entry: offset of the text in the body
+	Padded        uint64
+	Packed        uint32
+	Options       uint32 // offset of {offset, length} of the options
+	Minor, Major  uint16 // PTX ISA
+	SM            uint32
+	_             uint64 // the name of the source
+	Flags         uint64
+	_             uint64
+	Plain         uint64
 }
 
-// minEntry covers everything up to the uncompressed size. Headers are longer, and
-// grow with each toolkit, so they record their length.
+// minEntry is the size of a fatbinEntry, which ends with the uncompressed size. Headers are longer,
+// and grow with each toolkit, so they record their length.
 const minEntry = 0x40
 
-func readFatbinEntry(b []byte) fatbinEntry {
-	return fatbinEntry{
-		kind:    le.Uint16(b),
-		header:  uint64(le.Uint32(b[4:])),
-		padded:  le.Uint64(b[8:]),
-		packed:  uint64(le.Uint32(b[0x10:])),
-		options: uint64(le.Uint32(b[0x14:])),
-		sm:      le.Uint32(b[0x1c:]),
-		flags:   le.Uint64(b[0x28:]),
-		plain:   le.Uint64(b[0x38:]),
-	}
+func readFatbinEntry(b []byte) (e fatbinEntry) {
+	binary.Decode(b, le, &e) // fails only if b is shorter
+	return e
 }
 
 func (e fatbinEntry) target() string {
-	if e.sm == 0 {
+	if e.SM == 0 {
 		return ""
 	}
 	suffix := ""
 	switch {
-	case e.flags&fatbinArch != 0:
+	case e.Flags&fatbinArch != 0:
 		suffix = "a"
-	case e.flags&fatbinFamily != 0:
+	case e.Flags&fatbinFamily != 0:
 		suffix = "f"
 	}
-	return fmt.Sprintf("sm_%d%s", e.sm, suffix)
+	return fmt.Sprintf("sm_%d%s", e.SM, suffix)
 }
 
 func (e fatbinEntry) os() string {
 	switch {
-	case e.flags&fatbinLinux != 0:
+	case e.Flags&fatbinLinux != 0:
 		return "linux"
-	case e.flags&fatbinMac != 0:
+	case e.Flags&fatbinMac != 0:
 		return "mac"
-	case e.flags&fatbinWindows != 0:
+	case e.Flags&fatbinWindows != 0:
 		return "windows"
 	}
 	return ""
@@ -107,7 +103,7 @@ func (op *opener) fatbin(data []byte, start int, p place) int {
 	body, ok := span(data, uint64(start)+header, size)
 	p.need(ok, start, "fatbin has %d bytes by its header, of which %d are there", size, uint64(len(data)-start)-header)
 	op.groups++
-	p.group = op.groups
+	p.Group = op.groups
 	first := len(op.members)
 	for at := uint64(0); at < uint64(len(body)); {
 		where := start + int(header) + int(at)
@@ -119,13 +115,14 @@ func (op *opener) fatbin(data []byte, start int, p place) int {
 			p.need(ok, where, "fatbin is cut short in the header of an entry")
 		}
 		e := readFatbinEntry(b)
-		p.need(e.header >= minEntry, where, "fatbin entry has a header of %d bytes, fewer than %d", e.header, minEntry)
-		extended, ok := span(body, at, e.header)
-		p.need(ok, where, "fatbin entry has a header of %d bytes, of which %d are there", e.header, uint64(len(body))-at)
-		text, ok := span(body, at+e.header, e.padded)
-		p.need(ok, where, "fatbin entry has %d bytes, of which %d are there", e.padded, uint64(len(body))-at-e.header)
+		p.need(e.Header >= minEntry, where, "fatbin entry has a header of %d bytes, fewer than %d", e.Header, minEntry)
+		extended, ok := span(body, at, uint64(e.Header))
+		p.need(ok, where, "fatbin entry has a header of %d bytes, of which %d are there", e.Header, uint64(len(body))-at)
+		at += uint64(e.Header)
+		text, ok := span(body, at, e.Padded)
+		p.need(ok, where, "fatbin entry has %d bytes, of which %d are there", e.Padded, uint64(len(body))-at)
 		op.fatbinEntry(e, extended, text, p, where)
-		at += e.header + e.padded
+		at += e.Padded
 	}
 	// A single PTX in a section takes the name of the section.
 	if made := op.members[first:]; len(made) > 1 || !p.section {
@@ -139,16 +136,16 @@ func (op *opener) fatbin(data []byte, start int, p place) int {
 }
 
 func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where int) {
-	p = p.in(p.name)
-	p.options = e.optionsIn(header)
+	p = p.in(p.Name)
+	p.Options = e.optionsIn(header)
 	read := func() []byte { return op.fatbinBody(e, body, p, where, len(header)) }
 	switch {
-	case e.kind == fatbinLTO:
+	case e.Kind == fatbinLTO:
 		read = whole(aloneInFatbin(header, body))
-	case e.kind == fatbinConcat && e.flags&fatbinObfuscated == 0:
+	case e.Kind == fatbinConcat && e.Flags&fatbinObfuscated == 0:
 		size := uint64(len(body))
-		if e.flags&(fatbinZstd|fatbinLZ4) != 0 {
-			size = e.plain
+		if e.Flags&(fatbinZstd|fatbinLZ4) != 0 {
+			size = e.Plain
 		}
 		op.fatbinIndex(header, size, p, where, sync.OnceValue(read))
 		return
@@ -159,40 +156,40 @@ func (op *opener) fatbinEntry(e fatbinEntry, header, body []byte, p place, where
 // fatbinCode offers the code of an entry, or of a part of one, which read returns.
 func (op *opener) fatbinCode(e fatbinEntry, p place, read func() []byte) {
 	switch {
-	case e.kind == fatbinLTO:
+	case e.Kind == fatbinLTO:
 		op.offer(LTOIR, e.target(), p, read)
-	case e.flags&fatbinObfuscated != 0:
+	case e.Flags&fatbinObfuscated != 0:
 		op.none(obfuscated, e.target(), p)
-	case e.kind == fatbinELF:
+	case e.Kind == fatbinELF:
 		op.offer(MachineCode, e.target(), p, read)
-	case e.kind != fatbinPTX:
+	case e.Kind != fatbinPTX:
 		op.none(deviceOther, e.target(), p)
 	default:
-		p.bits, p.target = 32, e.target()
-		if e.flags&fatbin64 != 0 {
-			p.bits = 64
+		p.AddressSize, p.Target = 32, e.target()
+		if e.Flags&fatbin64 != 0 {
+			p.AddressSize = 64
 		}
 		// A fatbinary that runs on Linux labels its fatbins linux, although clang compiles
 		// for Windows: there the object counts.
-		if host := e.os(); host != "" && p.os != "windows" {
-			p.os = host
+		if host := e.os(); host != "" && p.OS != "windows" {
+			p.OS = host
 		}
-		op.offer(PTX, p.target, p, read)
+		op.offer(PTX, p.Target, p, read)
 	}
 }
 
 // fatbinBody returns the contents of an entry, which begins at where of p.
 func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header int) []byte {
-	if e.packed > 0 {
-		p.need(e.packed <= uint64(len(body)), where, "fatbin entry has %d compressed bytes, of which %d are there", e.packed, len(body))
-		body = body[:e.packed]
+	if e.Packed > 0 {
+		p.need(uint64(e.Packed) <= uint64(len(body)), where, "fatbin entry has %d compressed bytes, of which %d are there", e.Packed, len(body))
+		body = body[:e.Packed]
 	}
 	at := where + header
 	switch {
-	case e.flags&fatbinZstd != 0:
-		return op.decompress(body, p, at, int64(min(e.plain, 1<<62)), zstdCodec)
-	case e.flags&fatbinLZ4 != 0:
-		return op.block(body, p, at, e.plain)
+	case e.Flags&fatbinZstd != 0:
+		return op.decompress(body, p, at, int64(min(e.Plain, 1<<62)), zstdCodec)
+	case e.Flags&fatbinLZ4 != 0:
+		return op.block(body, p, at, e.Plain)
 	}
 	return body
 }
@@ -200,11 +197,8 @@ func (op *opener) fatbinBody(e fatbinEntry, body []byte, p place, where, header 
 // optionsIn returns the options for ptxas in the header of an entry. They decide
 // nothing here, so an invalid offset means that there are none.
 func (e fatbinEntry) optionsIn(header []byte) string {
-	if e.options == 0 {
-		return ""
-	}
-	at, ok := span(header, e.options, 8)
-	if !ok {
+	at, ok := span(header, uint64(e.Options), 8)
+	if e.Options == 0 || !ok {
 		return ""
 	}
 	text, _ := span(header, uint64(le.Uint32(at)), uint64(le.Uint32(at[4:])))
@@ -226,20 +220,20 @@ func (op *opener) fatbinIndex(header []byte, size uint64, p place, where int, pl
 		e := readFatbinEntry(b)
 		const outside = "text %d of a fatbin entry does not lie within the entry"
 		// Overlapping texts would expand to more than the body.
-		p.need(e.padded <= size-total && e.header <= size-e.padded, where+int(at), outside, i)
-		total += e.padded
+		p.need(e.Padded <= size-total && uint64(e.Header) <= size-e.Padded, where+int(at), outside, i)
+		total += e.Padded
 		text := func() []byte {
-			text, ok := span(plain(), e.header, e.padded)
+			text, ok := span(plain(), uint64(e.Header), e.Padded)
 			p.need(ok, where+int(at), outside, i)
 			return text
 		}
-		p.options = e.optionsIn(header[at:])
+		p.Options = e.optionsIn(header[at:])
 		op.fatbinCode(e, p, text)
 		next := uint64(minEntry)
-		if e.options > 0 {
-			o, ok := span(b, e.options, 8)
+		if e.Options > 0 {
+			o, ok := span(b, uint64(e.Options), 8)
 			if !ok {
-				o, ok = span(header, at+e.options, 8)
+				o, ok = span(header, at+uint64(e.Options), 8)
 			}
 			p.need(ok, where+int(at), "options of text %d do not lie within the entry", i)
 			// The options end in a NUL.

@@ -51,22 +51,11 @@ func Fatbin(m Image) ([]byte, error) {
 	options := pad8(append([]byte(m.Options), 0))
 	header := fatbinOptions + 8 + len(options)
 
-	out := le.AppendUint16(nil, fatbinPTX)
-	out = le.AppendUint16(out, 0x101)
-	out = le.AppendUint32(out, uint32(header))
-	out = le.AppendUint64(out, uint64(len(body)))
-	out = le.AppendUint32(out, uint32(packed))
-	out = le.AppendUint32(out, fatbinOptions)
-	out = le.AppendUint16(out, uint16(m.Minor))
-	out = le.AppendUint16(out, uint16(m.Major))
-	out = le.AppendUint32(out, sm)
-	out = le.AppendUint64(out, 0) // no source name
-	out = le.AppendUint64(out, flags)
-	out = le.AppendUint64(out, 0)
-	out = le.AppendUint64(out, uint64(unpacked))
-	out = le.AppendUint64(out, 0)
-	out = le.AppendUint32(out, fatbinOptions+8)
-	out = le.AppendUint32(out, uint32(len(m.Options)))
+	e := fatbinEntry{
+		Kind: fatbinPTX, Version: 0x101, Header: uint32(header), Padded: uint64(len(body)), Packed: uint32(packed), Options: fatbinOptions,
+		Minor: uint16(m.Minor), Major: uint16(m.Major), SM: sm, Flags: flags, Plain: uint64(unpacked),
+	}
+	out := structs(e, uint64(0), uint32(fatbinOptions+8), uint32(len(m.Options)))
 	return aloneInFatbin(append(out, options...), body), nil
 }
 

@@ -245,24 +245,25 @@ func mendFatbin(data []byte, mend byte) []byte {
 	for at := header; at < uint64(len(data)) && uint64(len(data))-at >= minEntry; {
 		b := data[at:]
 		e := readFatbinEntry(b)
-		if mend&8 != 0 && (e.header < minEntry || e.header > uint64(len(b))) {
-			e.header = minEntry + e.header%uint64(len(b)-minEntry+1)
-			le.PutUint32(b[4:], uint32(e.header))
+		header := uint64(e.Header)
+		if mend&8 != 0 && (header < minEntry || header > uint64(len(b))) {
+			header = minEntry + header%uint64(len(b)-minEntry+1)
+			le.PutUint32(b[4:], uint32(header))
 		}
-		if e.header > uint64(len(b)) {
+		if header > uint64(len(b)) {
 			break
 		}
-		if mend&16 != 0 && e.padded > uint64(len(b))-e.header {
-			e.padded %= uint64(len(b)) - e.header + 1
-			le.PutUint64(b[8:], e.padded)
+		if mend&16 != 0 && e.Padded > uint64(len(b))-header {
+			e.Padded %= uint64(len(b)) - header + 1
+			le.PutUint64(b[8:], e.Padded)
 		}
-		if mend&32 != 0 && e.packed > e.padded {
-			le.PutUint32(b[0x10:], uint32(e.padded))
+		if mend&32 != 0 && uint64(e.Packed) > e.Padded {
+			le.PutUint32(b[0x10:], uint32(e.Padded))
 		}
-		if e.padded > uint64(len(b)) || e.header+e.padded == 0 {
+		if e.Padded > uint64(len(b)) || header+e.Padded == 0 {
 			break
 		}
-		at += e.header + e.padded
+		at += header + e.Padded
 	}
 	return data
 }

@@ -99,7 +99,7 @@ func (x *Index) verify(r Record) {
 	name, size, ok := x.header(r.Offset)
 	if ok {
 		h, full := arEntry{name: name}, ""
-		ok = catch(func() { full = h.longName(x.names, place{name: x.name}) }) == nil && full == r.Name && size == r.Size
+		ok = catch(func() { full = h.longName(x.names, place{Member: Member{Name: x.name}}) }) == nil && full == r.Name && size == r.Size
 	}
 	x.need(ok, "its metadata has another member %s than there is", r.Name)
 }
@@ -262,7 +262,7 @@ func (x *Index) member(m *Indexed) Member {
 	line, r := x.line(m)
 	x.verify(r)
 	text := x.data[r.Offset+arHeader:][:r.Size]
-	p := place{name: x.memberName(r.Name, line)}
+	p := place{Member: Member{Name: x.memberName(r.Name, line)}}
 	if prefixed(text, zstdMagic) {
 		op := &opener{Options: x.Options, left: x.MaxSize - x.unfolded.Load()}
 		text = op.decompress(text, p, 0, -1, zstdCodec)
@@ -273,7 +273,7 @@ func (x *Index) member(m *Indexed) Member {
 	text = trimNUL(text)
 	x.need(bytes.IndexByte(text, 0) < 0 && looksLikePTX(text), "its member %s is not one PTX module", r.Name)
 	return Member{
-		Name: p.name, Text: text, Archive: true,
+		Name: p.Name, Text: text, Archive: true,
 		OS: r.OS, Arch: r.Arch, Model: r.Model, AddressSize: r.AddressSize,
 	}
 }

@@ -26,9 +26,9 @@ func (u Unit) IsFatbin() bool { return prefixed(u.Data, fatbinMagic) }
 // 26 bytes.
 func (op *opener) bareLTOIR(data []byte, p place) {
 	if b, ok := span(data, 26, 2); ok && op.list != nil {
-		p.target = fmt.Sprintf("sm_%d", le.Uint16(b)/10)
+		p.Target = fmt.Sprintf("sm_%d", le.Uint16(b)/10)
 	}
-	op.offer(LTOIR, p.target, p, whole(data))
+	op.offer(LTOIR, p.Target, p, whole(data))
 }
 
 // aloneInFatbin returns a fatbin with one entry.

@@ -98,17 +98,17 @@ func offloadStrings(b []byte, from, count, size uint64, p place, at int) map[str
 func (op *opener) image(image []byte, triple, arch string, p place, group *map[string]bool) {
 	switch {
 	case strings.HasPrefix(triple, "nvptx64"):
-		p.bits = 64
+		p.AddressSize = 64
 	case strings.HasPrefix(triple, "nvptx"):
-		p.bits = 32
+		p.AddressSize = 32
 	case triple != "" && !looksLikePTX(image):
 		op.held.add(deviceOther, triple)
 		return
 	}
-	p.target = arch
-	inner := p.in(p.name)
+	p.Target = arch
+	inner := p.in(p.Name)
 	if arch != "" {
-		inner.name += ":" + arch
+		inner.Name += ":" + arch
 	}
 	if key := triple + " " + arch; op.groups == 0 || (*group)[key] || len(*group) == 0 {
 		op.groups++
@@ -116,7 +116,7 @@ func (op *opener) image(image []byte, triple, arch string, p place, group *map[s
 	} else {
 		(*group)[key] = true
 	}
-	inner.group = op.groups
+	inner.Group = op.groups
 	inner.section = true
 	op.open(image, inner)
 }

@@ -36,7 +36,7 @@ func (f Format) Store(m Image, hostArch, id string) ([]byte, error) {
 	case Plain:
 		return m.Text, nil
 	case Zstd:
-		return compress(m.Text)
+		return encoder().EncodeAll(m.Text, nil), nil
 	case NV:
 		fatbin, err := Fatbin(m)
 		if err != nil {
@@ -50,15 +50,10 @@ func (f Format) Store(m Image, hostArch, id string) ([]byte, error) {
 // encoder compresses members. Creating one takes longer than compressing a member,
 // so there is only one; it keeps no state between members. It uses one goroutine,
 // so that its output does not depend on the machine.
-var encoder = sync.OnceValues(func() (*zstd.Encoder, error) {
-	return zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
-})
-
-// compress returns text as one zstd frame.
-func compress(text []byte) ([]byte, error) {
-	w, err := encoder()
+var encoder = sync.OnceValue(func() *zstd.Encoder {
+	w, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderLevel(zstd.SpeedBetterCompression))
 	if err != nil {
-		return nil, err
+		panic(err) // the options are constants
 	}
-	return w.EncodeAll(text, nil), nil
-}
+	return w
+})

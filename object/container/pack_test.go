@@ -237,7 +237,7 @@ func TestFatbinAgainstCuobjdump(t *testing.T) {
 func TestCompressAlone(t *testing.T) {
 	for i := range 50 {
 		text := append(bytes.Repeat(one, i), two...)
-		got, err := compress(text)
+		got, err := Zstd.Store(Image{Text: text}, "", "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -15,7 +15,7 @@ import (
 func HostObjects(name string, data []byte, o Options) (list []Object, other bool, err error) {
 	op := newOpener(o, int64(len(data)))
 	op.list = &listing{hosts: true}
-	if fault := catch(func() { op.open(data, place{name: name, path: name, object: name}) }); fault != nil {
+	if fault := catch(func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
 		return nil, false, fault
 	}
 	return op.list.objects, op.list.nonHost > 0 && op.list.hostFiles == 0, nil
@@ -62,7 +62,7 @@ func (op *opener) hostObject(file *elfFile, p place) {
 	// ld -r makes one object of several, each with its fatbin. The first has the IDs of all.
 	o.Launched = launches.patterns()
 	op.eachFatbin(fatbins, p, func(fatbin []byte) {
-		p.group = op.groups
+		p.Group = op.groups
 		of := op.list.object(p)
 		of.Fatbin, of.IDs, of.Linked, of.Launched = fatbin, o.IDs, o.Linked, o.Launched
 		o = Object{}
