@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"ptxlink/internal/lazy"
 	"ptxlink/internal/ptxsim"
 	"ptxlink/object/ptx"
 )
@@ -220,12 +221,9 @@ func (f *flow) access(to, address ptx.Operand, mods string) {
 // addresses returns the registers that addresses are computed from.
 func (f *flow) addresses() map[ptx.RegisterID]bool {
 	reached := map[ptx.RegisterID]bool{}
-	for used := f.used; len(used) > 0; {
-		r := used[len(used)-1]
-		used = used[:len(used)-1]
-		if !reached[r] {
-			reached[r] = true
-			used = append(used, f.from[r]...)
+	for used := f.used; len(used) > 0; used = used[1:] {
+		if lazy.Add(&reached, used[0]) {
+			used = append(used, f.from[used[0]]...)
 		}
 	}
 	return reached

@@ -203,7 +203,7 @@ func (sum *totals) compare(units []unit, launch launcher, cut []launcher, opt pt
 	}
 	if sum.gpu != nil {
 		sum.Lock()
-		must(writeGPU(sum.gpu, filepath.Base(dir), units, launch, opt, variants, res.outputs))
+		writeGPU(sum.gpu, filepath.Base(dir), units, launch, opt, variants, res.outputs)
 		sum.Unlock()
 	}
 	sum.add("stores", len(res.want.stores))
@@ -233,20 +233,13 @@ var (
 var inLine = regexp.MustCompile(`, line \d+`)
 
 // writeGPU writes a program, and what each variant made of it, for a GPU.
-func writeGPU(w io.Writer, name string, units []unit, launch launcher, opt ptxsim.Options, variants []variant, outputs [][]unit) error {
+func writeGPU(w io.Writer, name string, units []unit, launch launcher, opt ptxsim.Options, variants []variant, outputs [][]unit) {
 	modules, err := parse(units)
-	if err != nil {
-		return err
-	}
+	must(err)
 	opt.Trace = true
 	m, err := ptxsim.New(opt, modules...)
-	if err != nil {
-		return err
-	}
-	linkage, err := external(units)
-	if err != nil {
-		return err
-	}
+	must(err)
+	linkage := external(units)
 	var list []gpu.Variant
 	done := map[string]bool{}
 	add := func(name string, units []unit) {
@@ -262,10 +255,8 @@ func writeGPU(w io.Writer, name string, units []unit, launch launcher, opt ptxsi
 	for i, out := range outputs {
 		add(variants[i].name, out)
 	}
-	if err := launch(m); err != nil {
-		return err
-	}
-	return gpu.Write(w, name, m, func(o *ptxsim.Object) bool { return linkage[o.Name] }, list)
+	must(launch(m))
+	must(gpu.Write(w, name, m, func(o *ptxsim.Object) bool { return linkage[o.Name] }, list))
 }
 
 // assemble assembles the outputs. The first one is not optimised; the others must not

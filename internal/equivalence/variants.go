@@ -249,8 +249,9 @@ func diffStarts(want, got outcome) string {
 }
 
 // external returns the objects and functions that other modules or the host can name.
-func external(units []unit) (map[string]bool, error) {
+func external(units []unit) map[string]bool {
 	modules, err := parse(units)
+	must(err)
 	names := map[string]bool{}
 	for _, m := range modules {
 		for _, d := range m.Decls {
@@ -259,7 +260,7 @@ func external(units []unit) (map[string]bool, error) {
 			}
 		}
 	}
-	return names, err
+	return names
 }
 
 // fault is a difference between the modules of a program and what a link made of them.
@@ -284,11 +285,7 @@ func compare(units []unit, launch launcher, cut []launcher, opt ptxsim.Options, 
 	for i, launch := range cut {
 		starts[i] = run(units, launch, opt)
 	}
-	linkage, err := external(units)
-	if err != nil {
-		return res, err
-	}
-	done := map[string]bool{}
+	linkage, done := external(units), map[string]bool{}
 	for _, v := range variants {
 		found := func(text string) {
 			if text != "" {
