@@ -41,7 +41,10 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 			if d.Kind == ptx.Variable && temporaryOf(s.Name) != "" {
 				continue // one number may belong to two temporaries
 			}
-			if d.Kind != def.Kind || sameText(t, resolve.DeclID{File: id.File, Decl: sym.Def}, chosen) {
+			if d.Kind != def.Kind {
+				continue
+			}
+			if _, same := SameBody(t, resolve.DeclID{File: id.File, Decl: sym.Def}, chosen); same {
 				continue
 			}
 			what := "body"
@@ -59,16 +62,6 @@ func WeakBodies(t *resolve.Table, log *diag.Log) {
 func sameCompiler(a, b *object.File) bool {
 	return object.OneCompiler(a, b) && a.Version == b.Version && a.Debug == b.Debug &&
 		slices.EqualFunc(a.Target, b.Target, func(x, y ptx.Option) bool { return x.Word == y.Word })
-}
-
-// sameText is SameBody with a fast path for the common case.
-func sameText(t *resolve.Table, a, b resolve.DeclID) bool {
-	if _, same := sameNumbered(t, a, b); same {
-		return true
-	}
-	m, same := match(t, a, b)
-	m.done()
-	return same
 }
 
 // sameParameterNames reports whether parameters and results have the same names in

@@ -308,11 +308,7 @@ func NoteAlignments(t *resolve.Table, log *diag.Log) {
 				if x.Alignment() == align {
 					continue
 				}
-				what := numbered("result", n, results)
-				if n >= results {
-					what = numbered("parameter", n-results, 0)
-				}
-				log.Note(f.At(x.Span), fmt.Sprintf("%s of %s is aligned to %d here and to %d in the output, as another module declares it; it is passed in the same place", what, log.Name(s.Name), x.Alignment(), align)).Of(s.Name)
+				log.Note(f.At(x.Span), fmt.Sprintf("%s of %s is aligned to %d here and to %d in the output, as another module declares it; it is passed in the same place", numbered(n, results), log.Name(s.Name), x.Alignment(), align)).Of(s.Name)
 			}
 		}
 	}

@@ -116,21 +116,24 @@ func (c *checker) param(name string, i int, a, b side, moved bool) {
 	}
 	x, y := c.params(a)[i], c.params(b)[i]
 	results := len(a.decl.Signature.Results)
-	verb, what := "returns", numbered("result", i, results)
+	verb := "returns"
 	if i >= results {
-		verb, what = "takes", numbered("parameter", i-results, 0)
+		verb = "takes"
 	}
 	c.log.Error(ruleOf(difference), a.at(x.Span), fmt.Sprintf("%s %s %s here but %s %s", c.log.Name(name), verb, Describe(x.Type), Describe(y.Type), b.where())).Of(name).
 		Note(b.at(y.Span), b.note()).
-		WithHelp(fmt.Sprintf("%s differs in %s; %s", what, difference, remedy(a, b, "prototype")))
+		WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(i, results), difference, remedy(a, b, "prototype")))
 }
 
-// numbered returns "parameter 2", or "result" if there is one.
-func numbered(what string, i, results int) string {
-	if what == "result" && results == 1 {
-		return what
+// numbered returns "parameter 2", or "result" if there is one, for an index of Signature.At.
+func numbered(i, results int) string {
+	switch {
+	case i >= results:
+		return "parameter " + strconv.Itoa(i-results+1)
+	case results == 1:
+		return "result"
 	}
-	return what + " " + strconv.Itoa(i+1)
+	return "result " + strconv.Itoa(i+1)
 }
 
 // Describe returns a type in the words of a message: "a .b32", "16 bytes aligned to

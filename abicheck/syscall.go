@@ -52,7 +52,7 @@ func SystemCalls(t *resolve.Table, addressSize int, log *diag.Log) {
 }
 
 func systemCall(a side, name string, def *ptx.Decl, log *diag.Log) {
-	help := "a system call is declared as PTX Interoperability 3 has it"
+	help, results := "a system call is declared as PTX Interoperability 3 has it", len(a.decl.Signature.Results)
 	for n, list := range []struct {
 		verb, what string
 		x, y       []ptx.Type
@@ -64,9 +64,9 @@ func systemCall(a side, name string, def *ptx.Decl, log *diag.Log) {
 		}
 		for i, x := range list.x {
 			if d := Difference(x, list.y[i]); d != "" {
-				at := a.file.Params(a.decl)[n*len(a.decl.Signature.Results)+i]
-				log.Error(diag.SystemCall, a.at(at.Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x), Describe(list.y[i]))).
-					WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(list.what, i, len(list.x)), d, help))
+				at := n*results + i
+				log.Error(diag.SystemCall, a.at(a.file.Params(a.decl)[at].Span), fmt.Sprintf("%s %s %s here but %s in the driver", name, list.verb, Describe(x), Describe(list.y[i]))).
+					WithHelp(fmt.Sprintf("%s differs in %s; %s", numbered(at, results), d, help))
 			}
 		}
 	}
