@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/catch"
 	"ptxlink/link/diag"
 )
 
@@ -134,18 +135,12 @@ func (p *parser) skipFrom(from int, err error) {
 }
 
 // try calls read and returns the error that it fails with.
-func (p *parser) try(read func()) (err error) {
+func (p *parser) try(read func()) error {
 	depth, scope, angles, pack := p.depth, p.scope, p.angles, p.pack
-	defer func() {
-		if what := recover(); what != nil {
-			failed, ours := what.(parseError)
-			if !ours {
-				panic(what)
-			}
-			p.depth, p.scope, p.angles, p.pack, p.instance, err = depth, scope, angles, pack, "", failed.Message
-		}
-	}()
-	read()
+	if failed := catch.As[*diag.Message](read); failed != nil {
+		p.depth, p.scope, p.angles, p.pack, p.instance = depth, scope, angles, pack, ""
+		return failed
+	}
 	return nil
 }
 

@@ -18,12 +18,9 @@ type token struct {
 	span diag.Span
 }
 
-// parseError carries a message out of the parser as a panic.
-type parseError struct{ *diag.Message }
-
+// fail ends the reading with a message.
 func (p *parser) fail(span diag.Span, help, format string, args ...any) {
-	m := diag.New(diag.CSyntax, diag.At(p.src, span), fmt.Sprintf(format, args...)).WithHelp(help)
-	panic(parseError{m})
+	panic(diag.New(diag.CSyntax, diag.At(p.src, span), fmt.Sprintf(format, args...)).WithHelp(help))
 }
 
 // noLayout matches directives of preprocessed text that do not affect layout: line

@@ -251,7 +251,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		if named == nil {
 			first, _, _ := strings.Cut(name.text, "::")
 			if err := p.lost[p.lookUp(first, keyOf(p.lost))]; err != nil {
-				panic(parseError{err})
+				panic(err)
 			}
 			p.fail(name.span, "declare it before: struct "+name.text+" { ... };", "unknown type %s", name.text)
 		}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"sort"
 	"strings"
+
+	"ptxlink/internal/catch"
 )
 
 // block is one block of threads (CTA).
@@ -44,8 +46,14 @@ const resident = 64
 // Launch runs an entry until all threads have exited. The arguments are integers and
 // floats of the size of their parameter, objects (their address), or []byte. Memory
 // keeps its contents from launch to launch. After an error the machine is of no use.
-func (m *Machine) Launch(entry string, grid Grid, args ...any) (err error) {
-	defer catch(&err)
+func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
+	if fault := catch.As[*Error](func() { m.run(entry, grid, args) }); fault != nil {
+		return fault
+	}
+	return nil
+}
+
+func (m *Machine) run(entry string, grid Grid, args []any) {
 	f := m.entry(entry)
 	if f == nil {
 		failLaunch("", "no entry %s", entry)
@@ -85,7 +93,6 @@ func (m *Machine) Launch(entry string, grid Grid, args ...any) (err error) {
 		}
 		blocks = kept
 	}
-	return nil
 }
 
 // failLaunch ends a launch before code is executed.

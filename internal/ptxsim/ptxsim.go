@@ -46,6 +46,7 @@ import (
 	"fmt"
 	"sort"
 
+	"ptxlink/internal/catch"
 	"ptxlink/object/ptx"
 )
 
@@ -146,17 +147,6 @@ type Error struct {
 	Text     string
 }
 
-// catch returns a fault, which is a panic with an *Error, from New or Launch.
-func catch(err *error) {
-	switch p := recover().(type) {
-	case nil:
-	case *Error:
-		*err = p
-	default:
-		panic(p)
-	}
-}
-
 func (e *Error) Error() string {
 	where := ""
 	if e.File != "" {
@@ -175,20 +165,21 @@ func (e *Error) Error() string {
 // does: a strong definition wins, then the first weak one, then the largest common
 // one, among equals one with a value; anything else is an error. Names that nothing
 // defines are errors when code uses them.
-func New(opt Options, modules ...*ptx.Module) (m *Machine, err error) {
-	defer catch(&err)
+func New(opt Options, modules ...*ptx.Module) (*Machine, error) {
 	if opt.Fill == 0 {
 		opt.Fill = 0xa5
 	}
 	if opt.Steps == 0 {
 		opt.Steps = 200e6
 	}
-	m = &Machine{
+	m := &Machine{
 		opt: opt, symbols: map[string]*symbol{}, funcs: map[uint64]*function{},
 		global:   banked{32, globalWindow >> 32, 1 << 30, map[uint64]*Object{}},
 		constant: banked{16, 0, 1 << 16, map[uint64]*Object{}}, // below 4 GiB
 	}
-	m.load(modules)
+	if fault := catch.As[*Error](func() { m.load(modules) }); fault != nil {
+		return nil, fault
+	}
 	return m, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ptxlink/internal/catch"
 	"ptxlink/object/ptx"
 )
 
@@ -174,7 +175,7 @@ func (r *reader) translate() {
 func (r *reader) instruction(st ptx.Statement) {
 	r.st, r.op, r.mods, r.ops = st, r.c.Opcode(st), r.c.Modifiers(st), r.c.Operands(st)
 	r.in = instr{guard: -1, dst: -1, dst2: -1, off: r.c.Tokens[st.Op].Off}
-	if why := r.decode(st); why != "" {
+	if why := catch.As[unsupported](func() { r.decode(st) }); why != "" {
 		// The guard stays: an instruction that is never executed does no harm.
 		r.in = instr{kind: kJump, run: fault(string(why)), guard: r.in.guard, unless: r.in.unless, dst: -1, off: r.in.off}
 	}
@@ -185,15 +186,7 @@ func (r *reader) instruction(st ptx.Statement) {
 type unsupported string
 
 // decode translates the guard, modifiers and operands of the current instruction.
-func (r *reader) decode(st ptx.Statement) (why unsupported) {
-	defer func() {
-		p := recover()
-		if bad, ok := p.(unsupported); ok {
-			why = bad
-		} else if p != nil {
-			panic(p)
-		}
-	}()
+func (r *reader) decode(st ptx.Statement) {
 	if st.Guarded() {
 		at := st.First + 1
 		if r.c.Tokens[at].Kind == ptx.Punct { // !
@@ -210,7 +203,6 @@ func (r *reader) decode(st ptx.Statement) (why unsupported) {
 	if len(r.mods) > 0 {
 		r.fail("%s%s: %s is not supported", r.op, strings.Join(r.c.Modifiers(st), ""), r.mods[0])
 	}
-	return ""
 }
 
 // fail ends the translation of the instruction, which cannot be translated.

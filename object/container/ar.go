@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ptxlink/internal/catch"
 	"ptxlink/internal/lazy"
 	"ptxlink/internal/room"
 )
@@ -129,7 +130,7 @@ func (h *arEntry) read(data, names []byte, p place, thin bool) {
 // named returns err with the member's name in place of the reference to it.
 func (h *arEntry) named(err *Error, names []byte) *Error {
 	short, name := h.name, ""
-	if names != nil && catch(func() { name = h.longName(names, place{}) }) == nil && name != "" {
+	if names != nil && catch.As[*Error](func() { name = h.longName(names, place{}) }) == nil && name != "" {
 		err.Text = strings.Replace(err.Text, strconv.Quote(short), strconv.Quote(name), 1)
 	}
 	return err

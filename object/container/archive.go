@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+
+	"ptxlink/internal/catch"
 )
 
 // ArchiveMember is a member of an ar archive as it is stored.
@@ -41,7 +43,7 @@ func ReadArchive(name string, data []byte) (Archive, error) {
 		return Archive{}, p.fault(-1, "not an archive")
 	}
 	a := Archive{Thin: prefixed(data, "!<thin>\n")}
-	fault := catch(func() {
+	fault := catch.As[*Error](func() {
 		eachMember(data, p, a.Thin, func(h arEntry) {
 			m := ArchiveMember{Name: h.name, Data: h.body}
 			m.readHeader(data[h.at : h.at+arHeader])
@@ -103,7 +105,7 @@ func (m ArchiveMember) IsZstd() bool { return prefixed(m.Data, zstdMagic) }
 // error. name is used in messages. Errors are of type *Error.
 func (m ArchiveMember) PTX(name string, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(m.Data)))
-	if fault := catch(func() { op.open(m.Data, place{Member: Member{Name: name, Archive: true}, path: name, inside: true}) }); fault != nil {
+	if fault := catch.As[*Error](func() { op.open(m.Data, place{Member: Member{Name: name, Archive: true}, path: name, inside: true}) }); fault != nil {
 		return nil, fault
 	}
 	op.unique()

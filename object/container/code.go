@@ -1,6 +1,10 @@
 package container
 
-import "sync"
+import (
+	"sync"
+
+	"ptxlink/internal/catch"
+)
 
 // Form is a form of device code.
 type Form uint8
@@ -26,7 +30,7 @@ type Code struct {
 // a fatbin with nothing else in it. Errors are of type *Error. The codes of one file are not
 // read by several goroutines at once.
 func (c Code) Bytes() (data []byte, err error) {
-	if fault := catch(func() { data = c.read() }); fault != nil {
+	if fault := catch.As[*Error](func() { data = c.read() }); fault != nil {
 		return nil, fault
 	}
 	return data, nil
@@ -68,7 +72,7 @@ func (o Object) Has(f Form) bool { return len(o.Targets(f)) > 0 }
 func Objects(name string, data []byte, o Options) ([]Object, error) {
 	op := newOpener(o, int64(len(data)))
 	op.list = &listing{}
-	if fault := catch(func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
+	if fault := catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
 		return nil, fault
 	}
 	return op.list.objects, nil

@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 
+	"ptxlink/internal/catch"
 	"ptxlink/internal/infile"
 )
 
@@ -90,7 +91,7 @@ const (
 // error, which lists what it holds instead; an archive without members is not.
 func Open(name string, data []byte, o Options) ([]Member, error) {
 	op := newOpener(o, int64(len(data)))
-	fault := catch(func() { op.open(data, place{Member: Member{Name: name}, path: name}) })
+	fault := catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name}) })
 	if fault == nil && len(op.members) == 0 && !op.empty {
 		fault = op.held.fault(name, op.bare)
 	}
@@ -167,21 +168,6 @@ func (p place) need(ok bool, at int, format string, args ...any) {
 	if !ok {
 		panic(p.fault(at, format, args...))
 	}
-}
-
-// catch returns the fault that ends read, or nil.
-func catch(read func()) (fault *Error) {
-	defer func() {
-		switch p := recover().(type) {
-		case nil:
-		case *Error:
-			fault = p
-		default:
-			panic(p)
-		}
-	}()
-	read()
-	return nil
 }
 
 // none records that a valid part of the file holds no PTX. That is an error only if

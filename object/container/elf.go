@@ -7,6 +7,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+
+	"ptxlink/internal/catch"
 )
 
 const machineCUDA = 190
@@ -200,7 +202,7 @@ func (f *elfFile) needHeaders(ok bool, p place) {
 
 // tryELF is readELF for callers that need no more of a fault than its text.
 func tryELF(data []byte) (f *elfFile, fault *Error) {
-	fault = catch(func() { f = readELF(data, place{}) })
+	fault = catch.As[*Error](func() { f = readELF(data, place{}) })
 	return f, fault
 }
 

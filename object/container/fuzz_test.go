@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"ptxlink/internal/catch"
 )
 
 // fuzzLimit is small, so that needless allocations show.
@@ -499,7 +501,7 @@ func chained(x *Index) bool {
 	next := int64(-1)
 	for i := range x.lines {
 		var r Record
-		fault := catch(func() {
+		fault := catch.As[*Error](func() {
 			r = x.record(i)
 			x.verify(r)
 		})

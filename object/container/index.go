@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"ptxlink/internal/catch"
 	"ptxlink/internal/hashed"
 )
 
@@ -65,7 +66,7 @@ func OpenIndex(name string, data []byte, o Options) (*Index, error) {
 		o.MaxSize = DefaultMaxSize
 	}
 	x, found := &Index{Options: o, name: name, data: data}, false
-	if fault := catch(func() { found = x.read() }); fault != nil {
+	if fault := catch.As[*Error](func() { found = x.read() }); fault != nil {
 		return nil, fault
 	}
 	if !found {
@@ -99,7 +100,7 @@ func (x *Index) verify(r Record) {
 	name, size, ok := x.header(r.Offset)
 	if ok {
 		h, full := arEntry{name: name}, ""
-		ok = catch(func() { full = h.longName(x.names, place{Member: Member{Name: x.name}}) }) == nil && full == r.Name && size == r.Size
+		ok = catch.As[*Error](func() { full = h.longName(x.names, place{Member: Member{Name: x.name}}) }) == nil && full == r.Name && size == r.Size
 	}
 	x.need(ok, "its metadata has another member %s than there is", r.Name)
 }
@@ -111,7 +112,7 @@ func (x *Index) header(at int64) (name string, size int64, ok bool) {
 		return "", 0, false
 	}
 	h := arEntry{at: int(at)}
-	fault := catch(func() { h.read(x.data, nil, place{}, false) })
+	fault := catch.As[*Error](func() { h.read(x.data, nil, place{}, false) })
 	return h.name, int64(len(h.body)), fault == nil
 }
 
@@ -243,7 +244,7 @@ func (x *Index) offers(armap []byte, wide bool) {
 
 // Record returns the record of a member.
 func (x *Index) Record(m *Indexed) (r Record, err error) {
-	if fault := catch(func() { _, r = x.line(m) }); fault != nil {
+	if fault := catch.As[*Error](func() { _, r = x.line(m) }); fault != nil {
 		return r, fault
 	}
 	return r, nil
@@ -252,7 +253,7 @@ func (x *Index) Record(m *Indexed) (r Record, err error) {
 // Read reads a member and checks it against its record. It may be called by several
 // goroutines at once.
 func (x *Index) Read(m *Indexed) (member Member, err error) {
-	if fault := catch(func() { member = x.member(m) }); fault != nil {
+	if fault := catch.As[*Error](func() { member = x.member(m) }); fault != nil {
 		return Member{}, fault
 	}
 	return member, nil

@@ -5,6 +5,8 @@ import (
 	"debug/elf"
 	"slices"
 	"strings"
+
+	"ptxlink/internal/catch"
 )
 
 // HostObjects returns the objects in a host object or an archive of them: those with relocatable
@@ -15,7 +17,7 @@ import (
 func HostObjects(name string, data []byte, o Options) (list []Object, other bool, err error) {
 	op := newOpener(o, int64(len(data)))
 	op.list = &listing{hosts: true}
-	if fault := catch(func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
+	if fault := catch.As[*Error](func() { op.open(data, place{Member: Member{Name: name}, path: name, object: name}) }); fault != nil {
 		return nil, false, fault
 	}
 	return op.list.objects, op.list.nonHost > 0 && op.list.hostFiles == 0, nil

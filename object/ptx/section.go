@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"ptxlink/internal/catch"
 	"ptxlink/internal/lazy"
 	"ptxlink/link/diag"
 )
@@ -56,45 +57,45 @@ func (f *Fixup) Section() string {
 //
 // Where ptxas drops bits silently (.b32 4294967296, 64-bit hex), the number is used
 // as written if it fits, and is an error otherwise.
-func (m *Module) SectionData(name string) (Data, *Error) {
+func (m *Module) SectionData(name string) (data Data, err *Error) {
 	set := sectionSet{m: m}
-	return set.data(name)
+	err = catch.As[*Error](func() { data = set.data(name) })
+	return data, err
 }
 
 // LoadedSection returns the bytes of a section as if all sections lay at address 0, and
 // any other name plus a number at the address that other returns; at 0 if other is nil.
 // The bytes are not to be changed.
-func (m *Module) LoadedSection(name string, other func(name string, addend int64) uint64) ([]byte, *Error) {
+func (m *Module) LoadedSection(name string, other func(name string, addend int64) uint64) (bytes []byte, err *Error) {
 	set := sectionSet{m: m}
-	r := set.reader(name)
-	if r.Err == nil {
+	err = catch.As[*Error](func() {
+		r := set.reader(name)
 		r.load, r.other = true, other
 		r.resolve()
-	}
-	return r.data.Bytes, r.Err
+		bytes = r.data.Bytes
+	})
+	return bytes, err
 }
 
 // AllSections reads every section of the module except those named, like
 // SectionData. It omits empty sections.
-func (m *Module) AllSections(except ...string) (map[string]*Data, *Error) {
+func (m *Module) AllSections(except ...string) (all map[string]*Data, err *Error) {
 	set := sectionSet{m: m}
-	all := map[string]*Data{}
-	seen := map[string]bool{}
-	for i := range m.Sections {
-		name := m.Sections[i].Name
-		if seen[name] || slices.Contains(except, name) {
-			continue
+	var seen map[string]bool
+	err = catch.As[*Error](func() {
+		read := map[string]*Data{}
+		for i := range m.Sections {
+			name := m.Sections[i].Name
+			if slices.Contains(except, name) || !lazy.Add(&seen, name) {
+				continue
+			}
+			if data := set.data(name); len(data.Bytes) > 0 {
+				read[name] = &data
+			}
 		}
-		seen[name] = true
-		data, err := set.data(name)
-		if err != nil {
-			return nil, err
-		}
-		if len(data.Bytes) > 0 {
-			all[name] = &data
-		}
-	}
-	return all, nil
+		all = read
+	})
+	return all, err
 }
 
 // SectionSpan returns the span of the item that holds a byte of a section, or the
@@ -102,7 +103,7 @@ func (m *Module) AllSections(except ...string) (map[string]*Data, *Error) {
 func (m *Module) SectionSpan(name string, offset int64) diag.Span {
 	set := sectionSet{m: m}
 	r := sectionReader{set: &set, want: offset}
-	r.read(name)
+	catch.As[*Error](func() { r.read(name) }) // which may be behind the item
 	return r.found
 }
 
@@ -114,12 +115,10 @@ type sectionSet struct {
 	readers map[string]*sectionReader // of the sections read so far
 }
 
-func (s *sectionSet) data(name string) (Data, *Error) {
+func (s *sectionSet) data(name string) Data {
 	r := s.reader(name)
-	if r.Err == nil {
-		r.resolve()
-	}
-	return r.data, r.Err
+	r.resolve()
+	return r.data
 }
 
 func (s *sectionSet) reader(name string) *sectionReader {
@@ -158,7 +157,6 @@ func (s *sectionSet) definer(label string) (section string, ok bool) {
 }
 
 type sectionReader struct {
-	Err     *Error
 	set     *sectionSet
 	data    Data
 	labels  map[string]int64 // of this section
@@ -181,10 +179,8 @@ type expression struct {
 	section     bool // the name is that of a section
 }
 
-func (r *sectionReader) errorAt(span diag.Span, format string, args ...any) {
-	if r.Err == nil {
-		r.Err = &Error{Span: span, Text: fmt.Sprintf(format, args...)}
-	}
+func (r *sectionReader) fail(span diag.Span, format string, args ...any) {
+	panic(&Error{Span: span, Text: fmt.Sprintf(format, args...)})
 }
 
 // read lays out the section.
@@ -193,9 +189,6 @@ func (r *sectionReader) read(name string) {
 	r.labels = map[string]int64{}
 	blocks := r.set.blocksOf(name)
 	for _, s := range blocks {
-		if r.Err != nil {
-			return
-		}
 		if s.complete && r.want < 0 {
 			r.append(s, len(blocks) == 1)
 			continue
@@ -207,8 +200,8 @@ func (r *sectionReader) read(name string) {
 		if r.found.Len == 0 {
 			r.found = b.found
 		}
-		if r.append(&b.s, false); r.Err == nil {
-			r.Err = b.Err
+		if r.append(&b.s, false); b.Err != nil {
+			panic(b.Err)
 		}
 	}
 }
@@ -217,9 +210,7 @@ func (r *sectionReader) read(name string) {
 func (r *sectionReader) append(s *Section, only bool) {
 	base := int64(len(r.data.Bytes))
 	for i, span := range s.Labels {
-		if r.addLabel(span, base+s.offsets[i]); r.Err != nil {
-			return
-		}
+		r.addLabel(span, base+s.offsets[i])
 	}
 	if only {
 		r.data.Bytes, r.pending, r.shared = slices.Clip(s.bytes), s.items, true
@@ -235,8 +226,7 @@ func (r *sectionReader) append(s *Section, only bool) {
 func (r *sectionReader) addLabel(span diag.Span, offset int64) {
 	name := r.set.m.Src.String(span)
 	if _, ok := r.labels[name]; ok {
-		r.errorAt(span, "label %s is defined twice", name)
-		return
+		r.fail(span, "label %s is defined twice", name)
 	}
 	r.labels[name] = offset
 	r.data.Labels = append(r.data.Labels, Label{name, offset, span})
@@ -267,16 +257,15 @@ func (r *sectionReader) resolve() {
 		section, offset := "", int64(0)
 		if e.section {
 			section = r.set.m.Src.String(diag.Span{Off: e.span.Off, Len: e.nameLen})
-		} else if section, offset = r.find(names[e.name]); r.Err != nil {
-			return
+		} else {
+			section, offset = r.find(names[e.name])
 		}
 		if e.minus < 0 {
 			f := Fixup{Offset: e.offset, Width: int32(e.width), Target: section, Name: -1, Addend: e.addend, Span: e.span}
 			if section == "" {
 				f.Target, f.Name = names[e.name], e.name
 			} else if f.Addend += offset; f.Addend < 0 {
-				r.errorAt(e.span, "%s lies outside every section", r.set.m.Src.String(e.span))
-				return
+				r.fail(e.span, "%s lies outside every section", r.set.m.Src.String(e.span))
 			}
 			switch {
 			case !r.load:
@@ -289,17 +278,12 @@ func (r *sectionReader) resolve() {
 			continue
 		}
 		section2, offset2 := r.find(names[e.minus])
-		if r.Err != nil {
-			return
-		}
 		if section == "" || section != section2 {
-			r.errorAt(e.span, "%s is not known before ptxas runs; both must be labels of one section", r.set.m.Src.String(e.span))
-			return
+			r.fail(e.span, "%s is not known before ptxas runs; both must be labels of one section", r.set.m.Src.String(e.span))
 		}
 		n := uint64(offset - offset2)
 		if e.width == 4 && int64(n) != int64(int32(n)) && n > math.MaxUint32 {
-			r.errorAt(e.span, "%s does not fit .b32", r.set.m.Src.String(e.span))
-			return
+			r.fail(e.span, "%s does not fit .b32", r.set.m.Src.String(e.span))
 		}
 		r.fill(e, n)
 	}
@@ -322,12 +306,7 @@ func (r *sectionReader) find(label string) (section string, offset int64) {
 	if !ok {
 		return "", 0
 	}
-	other := r.set.reader(name)
-	if other.Err != nil {
-		r.Err = other.Err
-		return "", 0
-	}
-	return name, other.labels[label]
+	return name, r.set.reader(name).labels[label]
 }
 
 // String returns the resolved expression: .debug_loc+133.

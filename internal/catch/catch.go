@@ -1,0 +1,17 @@
+// Package catch returns the errors with which readers panic, to end what called them.
+package catch
+
+// As calls read, and returns the value of a type that it panics with, or the zero value. Another
+// panic goes on.
+func As[E any](read func()) (err E) {
+	defer func() {
+		if p := recover(); p != nil {
+			var ours bool
+			if err, ours = p.(E); !ours {
+				panic(p)
+			}
+		}
+	}()
+	read()
+	return err
+}
