@@ -11,9 +11,7 @@ func (p *parser) typeName() *Type {
 	var attrs attributes
 	base, _ := p.specifiers(&attrs)
 	name, t := p.declarator(base)
-	if name.text != "" {
-		p.fail(name.span, "", "expected \")\", not %s", name)
-	}
+	p.failIf(name.text != "", name.span, "", "expected \")\", not %s", name)
 	return t
 }
 
@@ -55,9 +53,7 @@ func (p *parser) declarator(base *Type) (token, *Type) {
 	name := token{span: p.peek().span}
 	if p.peek().kind == 'w' && !isAttributeWord(p.peek().text) {
 		name = p.next()
-		if refusedWords[name.text] != "" || isTypeWord(name.text) {
-			p.fail(name.span, "", "expected a name, not %s", name)
-		}
+		p.failIf(refusedWords[name.text] != "" || isTypeWord(name.text), name.span, "", "expected a name, not %s", name)
 	}
 	return p.noFunction(name, p.suffixes(t))
 }
@@ -160,9 +156,7 @@ func (p *parser) attribute(attrs *attributes) {
 	w := p.next()
 	switch strings.Trim(w.text, "_") {
 	case "aligned", "align":
-		if !p.take("(") {
-			p.fail(w.span, "write aligned(16)", "aligned needs a number")
-		}
+		p.failIf(!p.take("("), w.span, "write aligned(16)", "aligned needs a number")
 		p.alignment(attrs, w)
 		p.expect(")", "behind the alignment")
 	case "packed":
@@ -182,9 +176,7 @@ func (p *parser) alignment(attrs *attributes, w token) {
 	var n int64
 	if at.kind == 'w' && !p.enumeratorOrSize(at.text) {
 		l, err := LayOut(p.typeName(), p.model)
-		if err != nil {
-			p.fail(at.span, "", "%v", err)
-		}
+		p.failIf(err != nil, at.span, "", "%v", err)
 		n = l.Align
 	} else {
 		n = p.constant()

@@ -23,6 +23,13 @@ func (p *parser) fail(span diag.Span, help, format string, args ...any) {
 	panic(diag.New(diag.CSyntax, diag.At(p.src, span), fmt.Sprintf(format, args...)).WithHelp(help))
 }
 
+// failIf is fail where what was read is wrong.
+func (p *parser) failIf(wrong bool, at diag.Span, help, format string, args ...any) {
+	if wrong {
+		p.fail(at, help, format, args...)
+	}
+}
+
 // noLayout matches directives of preprocessed text that do not affect layout: line
 // markers, and pragmas other than pack.
 var noLayout = lazy.Regexp(`^#[ \t]*(line[ \t]+)?[0-9]|^#[ \t]*pragma[ \t]+(once|GCC|clang|STDC|nv_\w+|diag_\w+)\b`)
@@ -63,9 +70,7 @@ func (p *parser) lexBlank(text string, at int) int {
 		return len(line)
 	case strings.HasPrefix(text, "/*"):
 		n := strings.Index(text[2:], "*/")
-		if n < 0 {
-			p.fail(span(at, 2), "", "the comment is not closed")
-		}
+		p.failIf(n < 0, span(at, 2), "", "the comment is not closed")
 		return n + 4
 	case c == '#':
 		line, _, _ := strings.Cut(text, "\n")
@@ -214,23 +219,17 @@ func (p *parser) binary(least int) int64 {
 		case "-":
 			left -= right
 		case "*":
-			if left != 0 && (left*right)/left != right {
-				p.fail(op.span, "", "the product is too large")
-			}
+			p.failIf(left != 0 && (left*right)/left != right, op.span, "", "the product is too large")
 			left *= right
 		case "<<", ">>":
-			if right < 0 || right > 62 {
-				p.fail(op.span, "", "cannot shift by %d", right)
-			}
+			p.failIf(right < 0 || right > 62, op.span, "", "cannot shift by %d", right)
 			if op.text == "<<" {
 				left <<= right
 			} else {
 				left >>= right
 			}
 		case "/", "%":
-			if right == 0 {
-				p.fail(op.span, "", "division by zero")
-			}
+			p.failIf(right == 0, op.span, "", "division by zero")
 			if op.text == "/" {
 				left /= right
 			} else {
@@ -248,9 +247,7 @@ func (p *parser) unary() int64 {
 	case t.kind == 'n':
 		digits := strings.TrimRight(t.text, "uUlL")
 		n, err := strconv.ParseInt(digits, 0, 64)
-		if err != nil {
-			p.fail(t.span, "", "%s is too large or not an integer", t.text)
-		}
+		p.failIf(err != nil, t.span, "", "%s is too large or not an integer", t.text)
 		return n
 	case t.text == "-":
 		return -p.unary()
@@ -272,9 +269,7 @@ func (p *parser) unary() int64 {
 		of := p.typeName()
 		p.expect(")", "behind the type")
 		l, err := LayOut(of, p.model)
-		if err != nil {
-			p.fail(from, "", "%v", err)
-		}
+		p.failIf(err != nil, from, "", "%v", err)
 		if t.text == "sizeof" {
 			return l.Size
 		}
@@ -297,9 +292,7 @@ func (p *parser) enter() {
 
 // limit ends the reading of what is nested too deep.
 func (p *parser) limit(depth int) {
-	if depth > 256 {
-		p.fail(p.peek().span, "", "nested too deep")
-	}
+	p.failIf(depth > 256, p.peek().span, "", "nested too deep")
 }
 
 func (p *parser) leave() { p.depth-- }

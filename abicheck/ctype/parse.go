@@ -40,16 +40,12 @@ func (p *parser) declarations() {
 			p.declaration()
 		}
 	}
-	if len(p.open) > 0 {
-		p.fail(p.peek().span, "", "the \"{\" of a namespace is not closed")
-	}
+	p.failIf(len(p.open) > 0, p.peek().span, "", "the \"{\" of a namespace is not closed")
 	// "typedef struct S S;" declares no layout if the struct remains unknown.
 	p.declared = slices.DeleteFunc(p.declared, func(d Declared) bool {
 		return d.Name == "" && d.Type.element().isRecord() && d.Type.element().incomplete
 	})
-	if len(p.declared) == 0 {
-		p.fail(diag.Span{}, "such as 'struct { char c; int b : 5; }'", "there is no declaration")
-	}
+	p.failIf(len(p.declared) == 0, diag.Span{}, "such as 'struct { char c; int b : 5; }'", "there is no declaration")
 }
 
 func newParser(src *diag.Source, m Model) *parser {
@@ -118,13 +114,9 @@ func (p *parser) declaration() {
 		p.mayBeFunction = false
 		var own attributes
 		p.attributes(&own)
-		if name.text == "" && isTypedef {
-			p.fail(p.peek().span, "", "expected the name of the typedef, not %s", p.peek())
-		}
+		p.failIf(name.text == "" && isTypedef, p.peek().span, "", "expected the name of the typedef, not %s", p.peek())
 		p.onlyOnStructs(own, name)
-		if p.peek().text == ":" {
-			p.fail(p.peek().span, "put it into a struct: struct { ... };", "a bit field outside a struct")
-		}
+		p.failIf(p.peek().text == ":", p.peek().span, "put it into a struct: struct { ... };", "a bit field outside a struct")
 		p.noInitialiser()
 		switch {
 		case isTypedef:
@@ -155,15 +147,11 @@ func (p *parser) declaration() {
 // onlyOnStructs refuses attributes of a typedef or variable: compilers differ in
 // how these affect a parameter.
 func (p *parser) onlyOnStructs(attrs attributes, at token) {
-	if attrs.align > 0 || attrs.packed {
-		p.fail(at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not supported")
-	}
+	p.failIf(attrs.align > 0 || attrs.packed, at.span, "put it behind the word struct, or on a member", "an alignment of a typedef or a variable is not supported")
 }
 
 func (p *parser) declare(d Declared) {
-	if d.Type == nil && d.Name == "" {
-		p.fail(d.Span, "a pointer to it has: void *", "void has no size")
-	}
+	p.failIf(d.Type == nil && d.Name == "", d.Span, "a pointer to it has: void *", "void has no size")
 	p.declared = append(p.declared, d)
 }
 
@@ -224,9 +212,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 		}
 		switch w.text {
 		case "struct", "union", "class", "enum":
-			if found || len(words) > 0 {
-				p.fail(w.span, "", "a second type")
-			}
+			p.failIf(found || len(words) > 0, w.span, "", "a second type")
 			if found = true; w.text == "enum" {
 				t, in = p.enum()
 			} else {
@@ -234,9 +220,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 			}
 			continue
 		case "signed", "__signed__", "unsigned", "char", "short", "int", "long", "float", "double", "void", "__int128":
-			if found {
-				p.fail(w.span, "", "a second type")
-			}
+			p.failIf(found, w.span, "", "a second type")
 			words = append(words, strings.Trim(w.text, "_"))
 			if w.text == "__int128" {
 				words[len(words)-1] = w.text
@@ -262,9 +246,7 @@ func (p *parser) specifiers(attrs *attributes) (*Type, introduced) {
 	if len(words) > 0 {
 		return p.fundamental(words, start), in
 	}
-	if !found {
-		p.fail(p.peek().span, "", "expected a type, not %s", p.peek())
-	}
+	p.failIf(!found, p.peek().span, "", "expected a type, not %s", p.peek())
 	return t, in
 }
 
@@ -295,9 +277,7 @@ func (p *parser) fundamental(words []string, start token) *Type {
 	} else if sign != "" && name == "char" {
 		t = Named("signed char")
 	}
-	if t == nil {
-		p.fail(start.span, "", "%q is not a type", strings.Join(words, " "))
-	}
+	p.failIf(t == nil, start.span, "", "%q is not a type", strings.Join(words, " "))
 	return t
 }
 
@@ -314,9 +294,7 @@ func (p *parser) enum() (*Type, introduced) {
 		if p.peekAt(1).text == "::" {
 			at := p.peek()
 			known, name := p.typeAt()
-			if known == nil || known.Kind != Enum || p.peek().text == "{" {
-				p.fail(at.span, "", "the values of enum %s are not known", name.text)
-			}
+			p.failIf(known == nil || known.Kind != Enum || p.peek().text == "{", at.span, "", "the values of enum %s are not known", name.text)
 			return known, introduced{}
 		}
 		tag = p.next()
@@ -330,9 +308,7 @@ func (p *parser) enum() (*Type, introduced) {
 		p.next()
 		at := p.peek()
 		underlying, _ := p.specifiers(&attrs)
-		if underlying == nil || underlying.Kind != Integer && underlying.Kind != Bool {
-			p.fail(at.span, "", "an enum holds integers")
-		}
+		p.failIf(underlying == nil || underlying.Kind != Integer && underlying.Kind != Bool, at.span, "", "an enum holds integers")
 		t.Elem, t.Unsigned, fixed = underlying, underlying.Unsigned, true
 	}
 	if !p.take("{") {
@@ -372,9 +348,7 @@ func (p *parser) values(t *Type, scoped bool) (least, most int64) {
 	for next := int64(0); !p.take("}"); next++ {
 		name := p.next()
 		p.attributes(&attrs)
-		if name.kind != 'w' {
-			p.fail(name.span, "", "expected a name in the enum, not %s", name)
-		}
+		p.failIf(name.kind != 'w', name.span, "", "expected a name in the enum, not %s", name)
 		if p.take("=") {
 			next = p.constant()
 		}
@@ -385,9 +359,7 @@ func (p *parser) values(t *Type, scoped bool) (least, most int64) {
 			p.enumerator(t.Name+"::"+name.text, next)
 		}
 		least, most = min(least, next), max(most, next)
-		if !p.take(",") && p.peek().text != "}" {
-			p.fail(p.peek().span, "", "expected \",\" or \"}\" in the enum, not %s", p.peek())
-		}
+		p.failIf(!p.take(",") && p.peek().text != "}", p.peek().span, "", "expected \",\" or \"}\" in the enum, not %s", p.peek())
 	}
 	return least, most
 }

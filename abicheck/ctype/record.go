@@ -34,9 +34,7 @@ func (p *parser) record() (*Type, introduced) {
 	p.attributes(&attrs)
 	bases := p.bases(kind)
 	if !p.take("{") {
-		if tag.text == "" {
-			p.fail(p.peek().span, "", "expected a name or \"{\" after %s, not %s", word.text, p.peek())
-		}
+		p.failIf(tag.text == "", p.peek().span, "", "expected a name or \"{\" after %s, not %s", word.text, p.peek())
 		return p.tagged(tag, kind), introduced{forward: p.peek().text == ";"}
 	}
 	t := &Type{Kind: kind, Name: full, word: tag.text, incomplete: true}
@@ -100,9 +98,7 @@ func (p *parser) elsewhere(kind Kind) (*Type, introduced) {
 	case t == nil:
 		p.fail(name.span, "", "unknown type %s", name.text)
 	case p.peek().text == "{" || p.startsBases():
-		if !t.incomplete || t.Kind != kind || strings.Contains(t.Name, "<") {
-			p.fail(at.span, "", "%s is declared twice", name.text)
-		}
+		p.failIf(!t.incomplete || t.Kind != kind || strings.Contains(t.Name, "<"), at.span, "", "%s is declared twice", name.text)
 		bases := p.bases(kind)
 		p.expect("{", "behind the name")
 		t.word = p.tokens[p.at-2].text
@@ -133,9 +129,7 @@ func (p *parser) tagged(tag token, kind Kind) *Type {
 		known = &Type{Kind: kind, Name: full, incomplete: true}
 		p.tags[full] = known
 	}
-	if known.Kind != kind {
-		p.fail(tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
-	}
+	p.failIf(known.Kind != kind, tag.span, "", "%s was declared as a %s", tag.text, strings.Fields(known.String())[0])
 	return known
 }
 
@@ -172,9 +166,7 @@ func (p *parser) bases(kind Kind) (bases []Member) {
 			p.fail(w.span, "", "%s is a base class twice", t)
 		}
 		bases = append(bases, Member{Type: t, Base: true, Span: w.span})
-		if p.peek().text == "." {
-			p.fail(p.peek().span, "give the struct with the types put in", "any number of base classes is not supported")
-		}
+		p.failIf(p.peek().text == ".", p.peek().span, "give the struct with the types put in", "any number of base classes is not supported")
 		if !p.take(",") {
 			return bases
 		}
@@ -220,9 +212,7 @@ func (p *parser) members(t *Type, public bool) {
 	}
 	seen := map[string]bool{}
 	for _, name := range t.names(nil) {
-		if seen[name] {
-			p.fail(open.span, "rename one of the two", "two members are called %s", name)
-		}
+		p.failIf(seen[name], open.span, "rename one of the two", "two members are called %s", name)
 		seen[name] = true
 	}
 }
@@ -263,9 +253,7 @@ func (p *parser) memberDeclaration(t *Type) {
 		if p.peek().text != ":" {
 			var name token
 			name, m.Type = p.declarator(base)
-			if name.text == "" {
-				p.fail(p.peek().span, "", "expected the name of a member, not %s", p.peek())
-			}
+			p.failIf(name.text == "", p.peek().span, "", "expected the name of a member, not %s", p.peek())
 			m.Name, m.Span = name.text, name.span
 		}
 		p.attributes(&own)
@@ -285,14 +273,10 @@ func (p *parser) memberDeclaration(t *Type) {
 
 // add adds a member to t once all of it has been read.
 func (p *parser) add(t *Type, m Member, attrs attributes) {
-	if m.Type == nil {
-		p.fail(m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
-	}
+	p.failIf(m.Type == nil, m.Span, "a pointer to it may be: void *"+m.Name, "a member cannot be void")
 	if inner := m.Type.element(); inner.isRecord() {
 		t.byAddress, t.notPOD, t.disputed = t.byAddress || inner.byAddress, t.notPOD || inner.notPOD, t.disputed || inner.disputed
-		if inner.incomplete {
-			p.fail(m.Span, "declare its members before, or make this a pointer", "the members of %s are not known here", inner)
-		}
+		p.failIf(inner.incomplete, m.Span, "declare its members before, or make this a pointer", "the members of %s are not known here", inner)
 	}
 	m.Align, m.Packed = attrs.align, attrs.packed
 	t.notPOD = t.notPOD || m.Type.reference

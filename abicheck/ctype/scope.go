@@ -285,9 +285,7 @@ func (p *parser) using() {
 		return
 	}
 	t, name := p.typeAt()
-	if t == nil {
-		p.fail(name.span, "", "unknown type %s", name.text)
-	}
+	p.failIf(t == nil, name.span, "", "unknown type %s", name.text)
 	p.typedefs[p.scope+name.text[strings.LastIndex(name.text, ":")+1:]] = t
 	p.expect(";", "behind the type")
 }

@@ -205,9 +205,7 @@ func (p *parser) instantiate(tpl *template) *Type {
 		end := p.at
 		leave := func() {}
 		if !given {
-			if param.otherwise == 0 {
-				p.fail(p.peek().span, "", "%s has %d parameters", tpl.full, len(tpl.params))
-			}
+			p.failIf(param.otherwise == 0, p.peek().span, "", "%s has %d parameters", tpl.full, len(tpl.params))
 			p.at = param.otherwise
 			leave = p.inScope(scope)
 		}
@@ -232,12 +230,8 @@ func (p *parser) instantiate(tpl *template) *Type {
 	if t := p.tags[full]; t != nil {
 		return t
 	}
-	if len(full) > maxName {
-		p.fail(open.span, "", "the name of a class from %s is longer than %d bytes", tpl.full, maxName)
-	}
-	if tpl.body == 0 {
-		p.fail(open.span, "", "%s is declared without members", tpl.full)
-	}
+	p.failIf(len(full) > maxName, open.span, "", "the name of a class from %s is longer than %d bytes", tpl.full, maxName)
+	p.failIf(tpl.body == 0, open.span, "", "%s is declared without members", tpl.full)
 	defer func(pack string, angles int) { p.pack, p.angles = pack, angles }(p.pack, p.angles)
 	p.pack, p.angles = tpl.pack, 0
 	defer p.inScope(scope)()
@@ -257,9 +251,7 @@ func (p *parser) instantiate(tpl *template) *Type {
 // of the class.
 func (p *parser) specialName(tag token) string {
 	tpl := p.template("", true, tag.text)
-	if tpl == nil {
-		p.fail(tag.span, "", "%s is not a template", tag.text)
-	}
+	p.failIf(tpl == nil, tag.span, "", "%s is not a template", tag.text)
 	p.next()
 	p.angles++
 	var args []string

@@ -26,9 +26,7 @@ func (r *reader) space() space {
 		return slices.Contains(spaceNames[global:], base)
 	})
 	base, part, _ := strings.Cut(word, "::")
-	if !slices.Contains([]string{"", "entry", "func", "cta"}, part) {
-		r.fail("%s is not supported", word)
-	}
+	r.failIf(!slices.Contains([]string{"", "entry", "func", "cta"}, part), "%s is not supported", word)
 	return space(slices.Index(spaceNames[:], base))
 }
 
@@ -96,9 +94,7 @@ func (r *reader) loadOrStore() {
 		lanes = int(vector[2] - '0')
 	}
 	t := r.typ()
-	if t.class == 'p' {
-		r.fail("%s of %s", r.op, t.word)
-	}
+	r.failIf(t.class == 'p', "%s of %s", r.op, t.word)
 	mem.t, mem.size = t, lanes*t.bits/8
 	r.operands(2)
 	value, at := r.ops[0], r.ops[1]
@@ -120,9 +116,7 @@ func (r *reader) loadOrStore() {
 	if mem.lanes == nil {
 		mem.lanes = []operand{translate(value, t)}
 	}
-	if len(mem.lanes) != lanes {
-		r.fail("%d values for %d elements", len(mem.lanes), lanes)
-	}
+	r.failIf(len(mem.lanes) != lanes, "%d values for %d elements", len(mem.lanes), lanes)
 }
 
 func doLoad(t *thread, in *instr) {
@@ -152,18 +146,14 @@ func doStore(t *thread, in *instr) {
 
 // copy is cp.async, which copies at once here.
 func (r *reader) copy() {
-	if !r.take(".async") {
-		r.fail("cp without .async is not supported")
-	}
+	r.failIf(!r.take(".async"), "cp without .async is not supported")
 	if r.takeAny(".commit_group", ".wait_group", ".wait_all") != "" {
 		r.nothing()
 		return
 	}
 	to, from := &memory{space: r.space()}, &memory{space: r.space()}
 	r.dropHints()
-	if len(r.ops) != 3 && len(r.ops) != 4 {
-		r.fail("this form of cp.async is not supported")
-	}
+	r.failIf(len(r.ops) != 3 && len(r.ops) != 4, "this form of cp.async is not supported")
 	to.size = int(r.source(r.ops[2], u32, false).val)
 	from.size = 1
 	r.where(r.ops[0], to)
@@ -203,9 +193,7 @@ func (r *reader) cvta() {
 	to := r.take(".to")
 	s := r.space()
 	t := r.typ()
-	if s == generic || t.bits != 64 {
-		r.fail("cvta without a state space, or of 32 bits")
-	}
+	r.failIf(s == generic || t.bits != 64, "cvta without a state space, or of 32 bits")
 	r.operands(2)
 	r.result(64)
 	window := s.window()
@@ -253,9 +241,7 @@ func (r *reader) isspacep() {
 // alloca is PTX ISA, Stack Manipulation Instructions.
 func (r *reader) alloca() {
 	t := r.typ()
-	if len(r.ops) != 2 && len(r.ops) != 3 || t.bits != 64 {
-		r.fail("this form of alloca is not supported")
-	}
+	r.failIf(len(r.ops) != 2 && len(r.ops) != 3 || t.bits != 64, "this form of alloca is not supported")
 	r.in.kind = kRun
 	r.in.dst, _ = r.dest(r.ops[0], 64)
 	r.in.src[0] = r.source(r.ops[1], t, false)

@@ -12,12 +12,8 @@ func (r *reader) atomic() {
 	mem.t, mem.size, mem.op = t, t.bits/8, op[min(1, len(op)):]+t.word
 	mem.fn = atomics(op, t)
 	mem.flush = op == ".add" && t.format() == f32 && t.float() && mem.space == global
-	if (op == ".cas" || op == ".exch") && !result {
-		r.fail("red.%s", mem.op)
-	}
-	if mem.fn == nil {
-		r.fail("%s.%s is not supported", r.op, mem.op)
-	}
+	r.failIf((op == ".cas" || op == ".exch") && !result, "red.%s", mem.op)
+	r.failIf(mem.fn == nil, "%s.%s is not supported", r.op, mem.op)
 	n := 2
 	if result {
 		n++
@@ -33,9 +29,7 @@ func (r *reader) atomic() {
 		ops = ops[1:]
 	}
 	r.where(ops[0], mem)
-	if mem.slot != nil || mem.space == param || mem.space == constant || mem.space == local {
-		r.fail("%s in %s", r.op, mem.space)
-	}
+	r.failIf(mem.slot != nil || mem.space == param || mem.space == constant || mem.space == local, "%s in %s", r.op, mem.space)
 	for i, o := range ops[1:] {
 		r.in.src[i] = r.source(o, t, false)
 	}

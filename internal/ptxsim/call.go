@@ -62,9 +62,7 @@ func (r *reader) branch() {
 // indexedBranch is brx.idx with its list of labels.
 func (r *reader) indexedBranch() {
 	r.take(".uni")
-	if !r.take(".idx") {
-		r.fail("brx without .idx is not supported")
-	}
+	r.failIf(!r.take(".idx"), "brx without .idx is not supported")
 	r.operands(2)
 	r.in.kind = kJump
 	r.in.src[0] = r.source(r.ops[0], u32, false)
@@ -119,9 +117,7 @@ func (r *reader) call() {
 		}
 		ops = ops[1:]
 	}
-	if len(ops) == 0 {
-		r.fail("call without a function")
-	}
+	r.failIf(len(ops) == 0, "call without a function")
 	target := ops[0]
 	ops = ops[1:]
 	proto := r.prototype(target)

@@ -62,9 +62,7 @@ func (r *reader) comparison() func(a, b, c uint64) (p, q bool) {
 	t := r.typ()
 	f := t.format()
 	cmp := compare(op, t)
-	if t.pair || t.class == 'p' || t.class == 'b' && op != ".eq" && op != ".ne" || cmp == nil {
-		r.fail("%s%s%s is not supported", r.op, op, t.word)
-	}
+	r.failIf(t.pair || t.class == 'p' || t.class == 'b' && op != ".eq" && op != ".ne" || cmp == nil, "%s%s%s is not supported", r.op, op, t.word)
 	sources := []typ{t, t}
 	if with != "" {
 		sources = append(sources, pred)

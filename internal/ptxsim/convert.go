@@ -19,9 +19,7 @@ func (r *reader) cvt() {
 		return
 	}
 	d, s := r.typ(), r.typ()
-	if d.class == 'b' || s.class == 'b' || d.class == 'p' || s.class == 'p' || s.pair {
-		r.fail("cvt%s%s is not supported", d.word, s.word)
-	}
+	r.failIf(d.class == 'b' || s.class == 'b' || d.class == 'p' || s.class == 'p' || s.pair, "cvt%s%s is not supported", d.word, s.word)
 	if d.pair {
 		r.packed(d, s, mode, relu)
 		return
@@ -32,9 +30,7 @@ func (r *reader) cvt() {
 	case !d.float() && !s.float():
 		fn = integerToInteger(d, s, sat)
 	case !d.float():
-		if toInteger == nil {
-			r.fail("cvt of a float to an integer without a rounding mode")
-		}
+		r.failIf(toInteger == nil, "cvt of a float to an integer without a rounding mode")
 		fn = floatToInteger(d, s, toInteger, ftz)
 	case !s.float():
 		fn = integerToFloat(d, s, mode, sat)
@@ -162,18 +158,14 @@ func (r *reader) packed(d, s typ, mode rounding, relu bool) {
 	one := d
 	one.pair, one.bits = false, 16
 	fn := floatToFloat(one, s, mode, nil, false, false, relu)
-	if s.word != ".f32" {
-		r.fail("cvt%s%s is not supported", d.word, s.word)
-	}
+	r.failIf(s.word != ".f32", "cvt%s%s is not supported", d.word, s.word)
 	r.alu(32, func(a, b, _ uint64) uint64 { return fn(a, 0, 0)<<16 | fn(b, 0, 0) }, s, s)
 }
 
 // tf32 is cvt to .tf32: the fraction has 10 bits, the others are 0.
 func (r *reader) tf32(mode rounding) {
 	s := r.typ()
-	if s.word != ".f32" {
-		r.fail("cvt.tf32%s is not supported", s.word)
-	}
+	r.failIf(s.word != ".f32", "cvt.tf32%s is not supported", s.word)
 	tf := format{19, 10}
 	r.alu(32, func(a, _, _ uint64) uint64 { return tf.round(f32.value(a), mode) << 13 }, s)
 }

@@ -19,9 +19,7 @@ func (r *reader) floatMods() (m floatMods, ok bool) {
 		r.mods = kept
 		return m, false
 	}
-	if approx && m.mode != toNearest {
-		r.fail("%s with .approx and a rounding mode", r.op)
-	}
+	r.failIf(approx && m.mode != toNearest, "%s with .approx and a rounding mode", r.op)
 	return m, true
 }
 
@@ -61,9 +59,7 @@ func (r *reader) copysign() {
 
 func (r *reader) mustFloat() floatMods {
 	m, ok := r.floatMods()
-	if !ok {
-		r.fail("%s has no type of floats", r.op)
-	}
+	r.failIf(!ok, "%s has no type of floats", r.op)
 	return m
 }
 

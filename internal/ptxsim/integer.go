@@ -22,9 +22,7 @@ func (r *reader) addOrSub() {
 	}
 	sat := r.take(".sat")
 	t := r.typ()
-	if sat && t.word != ".s32" {
-		r.fail("%s.sat%s is not supported", r.op, t.word)
-	}
+	r.failIf(sat && t.word != ".s32", "%s.sat%s is not supported", r.op, t.word)
 	sign := int64(1)
 	if sub {
 		sign = -1
@@ -120,9 +118,7 @@ func (r *reader) mul() {
 	if which == ".wide" {
 		width *= 2
 	}
-	if width > 64 || t.float() || which == "" {
-		r.fail("mul%s%s is not supported", which, t.word)
-	}
+	r.failIf(width > 64 || t.float() || which == "", "mul%s%s is not supported", which, t.word)
 	r.alu(width, part(which, t), t, t)
 }
 
@@ -140,9 +136,7 @@ func (r *reader) mad() {
 	if which == ".wide" {
 		width = typ{t.word, t.class, 2 * t.bits, false}
 	}
-	if width.bits > 64 || t.float() {
-		r.fail("mad%s%s is not supported", which, t.word)
-	}
+	r.failIf(width.bits > 64 || t.float(), "mad%s%s is not supported", which, t.word)
 	fn := part(which, t)
 	switch {
 	case set || use:
@@ -224,9 +218,7 @@ func (r *reader) minMax() {
 	ftz, nan, xorsign := r.take(".ftz"), r.take(".NaN"), r.take(".xorsign")
 	abs := r.take(".abs")
 	t := r.typ()
-	if xorsign != abs {
-		r.fail("%s with .xorsign or .abs alone", r.op)
-	}
+	r.failIf(xorsign != abs, "%s with .xorsign or .abs alone", r.op)
 	if t.float() {
 		fn := t.format().flushing(ftz, floatMinMax(r.op, t.format(), nan, xorsign))
 		if len(r.ops) == 4 {
@@ -264,9 +256,7 @@ func (r *reader) absOrNeg() {
 		}), t)
 		return
 	}
-	if !t.signed() {
-		r.fail("%s%s is not supported", r.op, t.word)
-	}
+	r.failIf(!t.signed(), "%s%s is not supported", r.op, t.word)
 	r.alu(t.bits, func(a, _, _ uint64) uint64 {
 		if neg || int64(extend(a, t.bits)) < 0 {
 			return -a

@@ -45,16 +45,12 @@ func (r *reader) elements(o ptx.Operand, element func(n int) typ, wide bool, tra
 func (r *reader) mov() {
 	vector := r.takeAny(".v2", ".v4")
 	t := r.typ()
-	if t.bits == 8 || t.pair || t.bits == 16 && t.float() {
-		r.fail("mov%s is not valid", t.word)
-	}
+	r.failIf(t.bits == 8 || t.pair || t.bits == 16 && t.float(), "mov%s is not valid", t.word)
 	r.operands(2)
 	to, from := r.ops[0], r.ops[1]
 	r.in.kind = kRun
 	part := func(n int) typ {
-		if n == 0 || t.bits%n != 0 {
-			r.fail("mov%s of %d elements", t.word, n)
-		}
+		r.failIf(n == 0 || t.bits%n != 0, "mov%s of %d elements", t.word, n)
 		return typ{"", 'b', t.bits / n, false}
 	}
 	if vector != "" {

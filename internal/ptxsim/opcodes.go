@@ -89,9 +89,7 @@ func (r *reader) alu(dst int, fn aluFunc, sources ...typ) {
 func integer(make func(t typ) aluFunc, n int) func(r *reader) {
 	return func(r *reader) {
 		t := r.typ()
-		if t.float() {
-			r.fail("%s%s is not supported", r.op, t.word)
-		}
+		r.failIf(t.float(), "%s%s is not supported", r.op, t.word)
 		r.alu(t.bits, make(t), slices.Repeat([]typ{t}, n)...)
 	}
 }

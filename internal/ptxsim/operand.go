@@ -262,9 +262,7 @@ func (r *reader) named(token int32) (a address, ok bool) {
 	if sym == nil || sym.fn != nil {
 		return a, false // a function is a constant
 	}
-	if sym.obj == nil {
-		r.fail("%s is not defined as a variable", sym.name)
-	}
+	r.failIf(sym.obj == nil, "%s is not defined as a variable", sym.name)
 	a = address{base: operand{val: sym.obj.addr}, fixed: sym.space, size: sym.obj.size}
 	if sym.obj == r.m.dynamic {
 		a.size = -1

@@ -196,9 +196,7 @@ func (r *reader) decode(st ptx.Statement) {
 		r.in.guard, _ = r.registerAt(at, 1)
 	}
 	translate := opcodes[r.op]
-	if translate == nil {
-		r.fail("instruction %s is not supported", r.op)
-	}
+	r.failIf(translate == nil, "instruction %s is not supported", r.op)
 	translate(r)
 	if len(r.mods) > 0 {
 		r.fail("%s%s: %s is not supported", r.op, strings.Join(r.c.Modifiers(st), ""), r.mods[0])
@@ -208,6 +206,13 @@ func (r *reader) decode(st ptx.Statement) {
 // fail ends the translation of the instruction, which cannot be translated.
 func (r *reader) fail(format string, args ...any) {
 	panic(unsupported(fmt.Sprintf(format, args...)))
+}
+
+// failIf is fail where the instruction does not fit.
+func (r *reader) failIf(unfit bool, format string, args ...any) {
+	if unfit {
+		r.fail(format, args...)
+	}
 }
 
 // takeIf removes the first modifier that fits, and returns it.
@@ -239,9 +244,7 @@ func (r *reader) typ() (t typ) {
 
 // operands checks the number of operands.
 func (r *reader) operands(n int) {
-	if len(r.ops) != n {
-		r.fail("%s has %d operands, not %d", r.op, len(r.ops), n)
-	}
+	r.failIf(len(r.ops) != n, "%s has %d operands, not %d", r.op, len(r.ops), n)
 }
 
 // slotAt returns the object in the frame that a token names, or nil.

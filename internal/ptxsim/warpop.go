@@ -186,9 +186,7 @@ func (r *reader) vote() {
 // match is PTX ISA, match.sync.
 func (r *reader) match() {
 	all := r.takeAny(".any", ".all") == ".all"
-	if !r.take(".sync") {
-		r.fail("match without .sync")
-	}
+	r.failIf(!r.take(".sync"), "match without .sync")
 	r.warp(true, r.typ())
 	r.in.dst, r.in.dst2 = r.pair(r.ops[0], 32)
 	r.in.warp.do = func(lanes *lanes, t *thread) (uint64, uint64) {
@@ -206,9 +204,7 @@ func (r *reader) redux() {
 	r.take(".sync")
 	op := r.takeAny(".add", ".min", ".max", ".and", ".or", ".xor")
 	t := r.typ()
-	if t.float() {
-		r.fail("redux of %s is not supported", t.word)
-	}
+	r.failIf(t.float(), "redux of %s is not supported", t.word)
 	r.warp(true, t)
 	r.result(32)
 	fn := atomics(op, t)
@@ -265,16 +261,12 @@ func (r *reader) barrier() {
 	if what == ".red" {
 		op.red = r.takeAny(".popc", ".and", ".or")
 		t := r.typ()
-		if len(ops) < 3 {
-			r.fail("%s with %d operands", r.op, len(ops))
-		}
+		r.failIf(len(ops) < 3, "%s with %d operands", r.op, len(ops))
 		r.in.dst, _ = r.dest(ops[0], t.bits)
 		r.in.src[2] = r.source(ops[len(ops)-1], pred, false)
 		ops = ops[1 : len(ops)-1]
 	}
-	if len(ops) < 1 || len(ops) > 2 || what == "" {
-		r.fail("%s with %d operands", r.op, len(r.ops))
-	}
+	r.failIf(len(ops) < 1 || len(ops) > 2 || what == "", "%s with %d operands", r.op, len(r.ops))
 	r.in.src[0] = r.source(ops[0], u32, false)
 	if len(ops) == 2 {
 		op.counted = true
