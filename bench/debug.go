@@ -25,11 +25,10 @@ func debugSet(compiler string, args ...string) func(s *set) {
 func (s *set) debug(compiler string, args []string) {
 	tool, ok := oracles.Find(compiler)
 	if !ok {
-		s.try(errMissing)
-		return
+		check(errMissing)
 	}
 	source := s.path("debug.cu")
-	s.try(os.WriteFile(source, []byte(debugSource), 0o666))
+	check(os.WriteFile(source, []byte(debugSource), 0o666))
 	var inputs, stripped []string
 	jobs := twoJobs()
 	for i := range debugUnits {
@@ -40,15 +39,12 @@ func (s *set) debug(compiler string, args []string) {
 			return s.bench.run(tool, append(unit, args...)...)
 		})
 	}
-	s.try(jobs.Wait())
+	check(jobs.Wait())
 	for _, name := range inputs {
 		stripped = append(stripped, "stripped-"+name)
-		s.try(s.bench.strip(s.path(name), s.path("stripped-"+name)))
+		check(s.bench.strip(s.path(name), s.path("stripped-"+name)))
 		info, err := os.Stat(s.path(name))
-		if err != nil {
-			s.try(err)
-			return
-		}
+		check(err)
 		s.bytes += info.Size()
 	}
 	s.addLinkers(inputs...)

@@ -25,6 +25,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"ptxlink/internal/catch"
 )
 
 func main() {
@@ -40,8 +42,18 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	b.ctx = ctx
-	if err := b.main(*names); err != nil {
-		log.Fatal(err)
+	if failed := catch.As[failure](func() { b.main(*names) }); failed.error != nil {
+		log.Fatal(failed)
+	}
+}
+
+// failure is an error that ends the program.
+type failure struct{ error }
+
+// check ends the program if there is an error. Its directories are removed.
+func check(err error) {
+	if err != nil {
+		panic(failure{err})
 	}
 }
 
@@ -65,7 +77,6 @@ type set struct {
 	repeat      int    // runs of each command in a round
 	fastest     bool   // counts, not the median
 	commands    []*command
-	err         error // the first one of its maker
 }
 
 // command is a command line and what it took. It writes to out, or to standard
@@ -82,40 +93,31 @@ type command struct {
 
 const out = "out"
 
-func (b *bench) main(names string) error {
+func (b *bench) main(names string) {
 	if b.dir == "" {
 		dir, err := os.MkdirTemp(memoryDir(), "ptxlink-bench")
-		if err != nil {
-			return err
-		}
+		check(err)
 		defer os.RemoveAll(dir)
 		b.dir = dir
 	}
 	var err error
-	if b.programs, err = os.MkdirTemp("", "ptxlink-bench"); err != nil {
-		return err
-	}
+	b.programs, err = os.MkdirTemp("", "ptxlink-bench")
+	check(err)
 	defer os.RemoveAll(b.programs)
-	if b.binary, err = b.install("ptxlink", "./cmd/ptxlink", "-tags=urfave_cli_no_docs"); err != nil {
-		return err
-	}
-	if err := b.makeSets(names); err != nil {
-		return err
-	}
+	b.binary = b.install("ptxlink", "./cmd/ptxlink", "-tags=urfave_cli_no_docs")
+	b.makeSets(names)
 	for round := range b.rounds {
 		start := time.Now()
 		for _, s := range b.sets {
 			for range s.repeat {
 				for _, c := range s.commands {
-					if err := b.measure(s, c); err != nil {
-						return err
-					}
+					b.measure(s, c)
 				}
 			}
 		}
 		log.Printf("round %d of %d: %.1f s", round+1, b.rounds, time.Since(start).Seconds())
 	}
-	return b.report()
+	b.report()
 }
 
 // memoryDir returns a directory without a disk behind it if it has room, else "".
@@ -131,12 +133,11 @@ func memoryDir() string {
 // install builds a program and copies it, as an installation does, to where the other
 // linkers are: on the disk. The linker of Go maps the file that it writes, and of such a
 // file the kernel loads pages one by one.
-func (b *bench) install(name, source string, flags ...string) (string, error) {
+func (b *bench) install(name, source string, flags ...string) string {
 	built, installed := filepath.Join(b.programs, name+".built"), filepath.Join(b.programs, name)
-	if err := b.run("go", slices.Concat([]string{"build", "-o", built}, flags, []string{source})...); err != nil {
-		return "", err
-	}
-	return installed, b.run("install", built, installed)
+	check(b.run("go", slices.Concat([]string{"build", "-o", built}, flags, []string{source})...))
+	check(b.run("install", built, installed))
+	return installed
 }
 
 func (b *bench) run(name string, args ...string) error {
@@ -146,7 +147,7 @@ func (b *bench) run(name string, args ...string) error {
 	return nil
 }
 
-func (b *bench) measure(s *set, c *command) error {
+func (b *bench) measure(s *set, c *command) {
 	path := filepath.Join(s.dir, out)
 	os.Remove(path)
 	cmd := exec.CommandContext(b.ctx, c.args[0], c.args[1:]...)
@@ -155,25 +156,20 @@ func (b *bench) measure(s *set, c *command) error {
 	cmd.Stdout, cmd.Stderr = &messages, &messages
 	if c.toStdout {
 		f, err := os.Create(path)
-		if err != nil {
-			return err
-		}
+		check(err)
 		defer f.Close()
 		cmd.Stdout = f
 	}
 	if c.before != nil {
-		if err := c.before(len(c.wall)); err != nil {
-			return err
-		}
+		check(c.before(len(c.wall)))
 	}
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("%s, %s: %w\n%s", s.name, c.name, err, messages.String())
+		check(fmt.Errorf("%s, %s: %w\n%s", s.name, c.name, err, messages.String()))
 	}
 	c.wall = append(c.wall, time.Since(start))
 	c.cpu = append(c.cpu, cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime())
 	c.peak = max(c.peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss<<10)
-	return nil
 }
 
 // time returns which of the times of a command counts.

@@ -78,7 +78,7 @@ func (b *bench) lowestPeak() int64 {
 }
 
 // report writes the tables to standard output, and to the page with its plot.
-func (b *bench) report() error {
+func (b *bench) report() {
 	var t bytes.Buffer
 	fmt.Fprintf(&t, "| ptxlink on | against | ratio |\n|---|---|---:|\n")
 	for _, r := range ratios {
@@ -93,11 +93,7 @@ func (b *bench) report() error {
 			fmt.Fprintf(&t, "| %s | size of the inputs, peak memory | %.2f |\n", name, float64(c.peak)/float64(s.bytes))
 		}
 	}
-	library, err := b.library()
-	if err != nil {
-		return err
-	}
-	t.WriteString(library)
+	t.WriteString(b.library())
 	for _, s := range b.sets {
 		fmt.Fprintf(&t, "\n### %s: %s, %s\n\n", s.name, s.title, bytesOf(s.bytes))
 		fmt.Fprintf(&t, "| command | time | against %s | user+sys | peak memory | against input |\n|---|---:|---:|---:|---:|---:|\n", s.commands[0].name)
@@ -112,7 +108,8 @@ func (b *bench) report() error {
 	}
 	if b.page == "" {
 		_, err := os.Stdout.Write(t.Bytes())
-		return err
+		check(err)
+		return
 	}
 	var page bytes.Buffer
 	plot := strings.TrimSuffix(b.page, filepath.Ext(b.page)) + ".svg"
@@ -138,20 +135,18 @@ Peak memory includes mapped files, and is never below %s, what bench itself has 
     go run ./bench -sets cubins -cubins 100  # nvlink on all of M; ptxas needs minutes
     go test ./link ./object/ptx -run xxx -bench .
 `, time.Now().Format(time.DateOnly), commit(), b.rounds, b.sets[0].repeat, filepath.Base(plot), machine(b.dir), bytesOf(b.lowestPeak()), t.Bytes())
-	if err := os.WriteFile(plot, b.plot(), 0o666); err != nil {
-		return err
-	}
-	return os.WriteFile(b.page, page.Bytes(), 0o666)
+	check(os.WriteFile(plot, b.plot(), 0o666))
+	check(os.WriteFile(b.page, page.Bytes(), 0o666))
 }
 
 // library returns a sentence about link.Link of two tiny modules, if they were measured.
-func (b *bench) library() (string, error) {
+func (b *bench) library() string {
 	if s, _ := b.find("tiny", "ptxlink"); s == nil {
-		return "", nil
+		return ""
 	}
 	text, err := exec.CommandContext(b.ctx, "go", "test", "./link", "-run", "xxx", "-bench", "Tiny", "-count", strconv.Itoa(b.rounds)).CombinedOutput()
 	if err != nil {
-		return "", fmt.Errorf("go test: %w\n%s", err, text)
+		check(fmt.Errorf("go test: %w\n%s", err, text))
 	}
 	var times []time.Duration
 	var allocations string
@@ -160,9 +155,9 @@ func (b *bench) library() (string, error) {
 		times, allocations = append(times, time.Duration(ns)), m[2]
 	}
 	if len(times) == 0 {
-		return "", fmt.Errorf("go test reports no time:\n%s", text)
+		check(fmt.Errorf("go test reports no time:\n%s", text))
 	}
-	return fmt.Sprintf("\nAs a library, `link.Link` links the two tiny modules in %d microseconds with %s allocations.\n", median(times).Microseconds(), allocations), nil
+	return fmt.Sprintf("\nAs a library, `link.Link` links the two tiny modules in %d microseconds with %s allocations.\n", median(times).Microseconds(), allocations)
 }
 
 func milliseconds(d time.Duration) string {

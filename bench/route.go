@@ -62,14 +62,14 @@ func (s *set) ways(names []string) {
 	link := append([]string{s.bench.binary, "--no-gc-sections", "--ptxas=" + ptxas, "--arch=sm_80", "--ptxas-jobs=2", "-o", "out.cubin"}, names...)
 	s.add("ptxlink", link...)
 	cached := slices.Concat(link, []string{"--cache-dir=cache"})
-	s.try(s.bench.measure(s, &command{args: cached}))
+	s.bench.measure(s, &command{args: cached})
 	for _, changed := range []struct {
 		name  string
 		index int
 	}{{"the first", 0}, {"another", len(names) / 3}} {
 		path := s.path(names[changed.index])
 		text, err := os.ReadFile(path)
-		s.try(err)
+		check(err)
 		last := bytes.LastIndex(text, []byte("ret;"))
 		s.add("ptxlink, cache, "+changed.name+" module changed", cached...).before = func(round int) error {
 			instruction := fmt.Appendf(nil, "bar.warp.sync %d; ", round+1)

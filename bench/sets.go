@@ -5,7 +5,6 @@ package main
 import (
 	"bufio"
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +19,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"ptxlink/bench/gen"
+	"ptxlink/internal/catch"
 	"ptxlink/internal/oracles"
 )
 
@@ -70,7 +70,7 @@ var routes = []maker{
 // errMissing is the error of sets that need a tool that is not there.
 var errMissing = errors.New("left out; internal/oracles/fetch.sh --compilers fetches what it needs")
 
-func (b *bench) makeSets(names string) error {
+func (b *bench) makeSets(names string) {
 	wanted := map[string]bool{}
 	for name := range strings.FieldsFuncSeq(names, func(r rune) bool { return r == ',' || r == ' ' }) {
 		wanted[name] = true
@@ -83,25 +83,23 @@ func (b *bench) makeSets(names string) error {
 		delete(wanted, m.name)
 		s := &set{bench: b, name: m.name, title: m.title, repeat: 1, dir: filepath.Join(b.dir, m.name)}
 		start := time.Now()
-		s.try(os.MkdirAll(s.dir, 0o777))
-		m.make(s)
-		if errors.Is(s.err, errMissing) {
-			log.Printf("%s: %v", m.name, s.err)
+		failed := catch.As[failure](func() {
+			check(os.MkdirAll(s.dir, 0o777))
+			m.make(s)
+		})
+		if failed.error == errMissing {
+			log.Printf("%s: %v", m.name, errMissing)
 			continue
-		} else if s.err != nil {
-			return fmt.Errorf("%s: %w", m.name, s.err)
+		} else if failed.error != nil {
+			check(fmt.Errorf("%s: %w", m.name, failed.error))
 		}
 		b.sets = append(b.sets, s)
 		log.Printf("%s: %s, %s, made in %.1f s", s.name, s.title, bytesOf(s.bytes), time.Since(start).Seconds())
 	}
 	for name := range wanted {
-		return fmt.Errorf("no set %q", name)
+		check(fmt.Errorf("no set %q", name))
 	}
-	return nil
 }
-
-// try keeps the first error. What a maker does after it is of no use.
-func (s *set) try(err error) { s.err = cmp.Or(s.err, err) }
 
 func (s *set) path(name string) string { return filepath.Join(s.dir, name) }
 
@@ -137,15 +135,12 @@ func (s *set) addMarkerLinker(args ...string) {
 // write writes a file of the set and returns its name.
 func (s *set) write(name string, write func(io.Writer) error) string {
 	f, err := os.Create(s.path(name))
-	if err != nil {
-		s.try(err)
-		return name
-	}
-	s.try(write(f))
+	check(err)
+	check(write(f))
 	if info, err := f.Stat(); err == nil {
 		s.bytes += info.Size()
 	}
-	s.try(f.Close())
+	check(f.Close())
 	return name
 }
 
@@ -179,14 +174,11 @@ func (s *set) tiny() {
 		inputs = append(inputs, s.writeText(fmt.Sprintf("m%d.ptx", i), text))
 	}
 	source := filepath.Join(s.bench.dir, "empty.go")
-	s.try(os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o666))
-	empty, err := s.bench.install("empty", source)
-	s.try(err)
-	s.add("empty Go program", empty)
+	check(os.WriteFile(source, []byte("package main\n\nfunc main() {}\n"), 0o666))
+	s.add("empty Go program", s.bench.install("empty", source))
 	s.addPtxlink("ptxlink", inputs...)
 	s.add("ptxlink --version", s.bench.binary, "--version")
-	untagged, err := s.bench.install("ptxlink-untagged", "./cmd/ptxlink")
-	s.try(err)
+	untagged := s.bench.install("ptxlink-untagged", "./cmd/ptxlink")
 	s.add("ptxlink, go install", append([]string{untagged, "--no-gc-sections", "-o", out}, inputs...)...)
 	s.addMarkerLinker(inputs...)
 	s.addNvlink(inputs)
@@ -197,8 +189,8 @@ func (s *set) archive() {
 	p := gen.Program{Modules: 5000, Functions: 1, Size: 10_000, Chain: 10, Markers: true}
 	s.write("kernel.ptx", func(w io.Writer) error { return p.Kernel(w, p.Modules/5) })
 	s.write("libplain.a", func(w io.Writer) error { return writeArchive(w, p) })
-	s.try(s.bench.run(s.bench.binary, "ar", s.path("libindex.a"), s.path("libplain.a")))
-	s.try(s.bench.run(s.bench.binary, "ar", "--compress", s.path("libpacked.a"), s.path("libplain.a")))
+	check(s.bench.run(s.bench.binary, "ar", s.path("libindex.a"), s.path("libplain.a")))
+	check(s.bench.run(s.bench.binary, "ar", "--compress", s.path("libpacked.a"), s.path("libplain.a")))
 	s.add("cat", "cat", "kernel.ptx", "libplain.a").toStdout = true
 	s.addPtxlink("ptxlink, no index", "-j2", "kernel.ptx", "libplain.a")
 	s.addPtxlink("ptxlink, index", "-j2", "kernel.ptx", "libindex.a")
@@ -234,8 +226,7 @@ func (s *set) gcc() {
 		path := filepath.Join(dir, "lib"+library+".a")
 		f, err := os.Open(path)
 		if err != nil {
-			s.try(errMissing)
-			return
+			check(errMissing)
 		}
 		defer f.Close()
 		if info, err := f.Stat(); err == nil {
@@ -253,7 +244,7 @@ func (s *set) gcc() {
 				}
 			}
 		}
-		s.try(lines.Err())
+		check(lines.Err())
 	}
 	main := "// BEGIN PREAMBLE\n.version 6.0\n.target sm_30\n.address_size 64\n// END PREAMBLE\n\n"
 	options := []string{"--allow-undefined=*"}
@@ -303,7 +294,7 @@ func (s *set) addNvlink(inputs []string) {
 		jobs.Go(func() error { return s.bench.run(ptxas, "-c", "-arch=sm_80", s.path(input), "-o", s.path(cubin)) })
 	}
 	s.add("nvlink", args...)
-	s.try(jobs.Wait())
+	check(jobs.Wait())
 }
 
 // twoJobs returns a group that runs two commands at a time.
