@@ -55,9 +55,7 @@ func (m *Machine) Launch(entry string, grid Grid, args ...any) error {
 
 func (m *Machine) run(entry string, grid Grid, args []any) {
 	f := m.entry(entry)
-	if f == nil {
-		failLaunch("", "no entry %s", entry)
-	}
+	failLaunchIf(f == nil, "", "no entry %s", entry)
 	m.arguments(f, args)
 	total := 1
 	size := 1
@@ -66,9 +64,7 @@ func (m *Machine) run(entry string, grid Grid, args []any) {
 		total *= grid.Blocks[i]
 		size *= grid.Threads[i]
 	}
-	if size > 1024 {
-		failLaunch("", "a block of %d threads", size)
-	}
+	failLaunchIf(size > 1024, "", "a block of %d threads", size)
 	if m.opt.Trace {
 		call := Launched{Entry: entry, Grid: grid}
 		for _, a := range args {
@@ -95,22 +91,20 @@ func (m *Machine) run(entry string, grid Grid, args []any) {
 	}
 }
 
-// failLaunch ends a launch before code is executed.
-func failLaunch(function, format string, args ...any) {
-	panic(&Error{Function: function, Thread: -1, Text: fmt.Sprintf(format, args...)})
+// failLaunchIf ends a launch before code is executed.
+func failLaunchIf(wrong bool, function, format string, args ...any) {
+	if wrong {
+		panic(&Error{Function: function, Thread: -1, Text: fmt.Sprintf(format, args...)})
+	}
 }
 
 // arguments fills the parameters of an entry.
 func (m *Machine) arguments(f *function, args []any) {
 	m.params = f.entry
-	if len(args) != len(m.params.objects) {
-		failLaunch(f.name, "%d arguments for %d parameters", len(args), len(m.params.objects))
-	}
+	failLaunchIf(len(args) != len(m.params.objects), f.name, "%d arguments for %d parameters", len(args), len(m.params.objects))
 	for i, o := range m.params.objects {
 		o.Data = bytesOf(args[i])
-		if int64(len(o.Data)) != o.size {
-			failLaunch(f.name, "argument %d has %d bytes, its parameter %d", i, len(o.Data), o.size)
-		}
+		failLaunchIf(int64(len(o.Data)) != o.size, f.name, "argument %d has %d bytes, its parameter %d", i, len(o.Data), o.size)
 	}
 }
 
@@ -121,9 +115,7 @@ func (m *Machine) newBlock(f *function, grid Grid, index, size int) *block {
 	d.size = grid.Shared
 	b.dynamic = &d
 	end := d.addr + uint64(d.size)
-	if end > sharedSize {
-		failLaunch(f.name, "%d bytes of shared memory", end)
-	}
+	failLaunchIf(end > sharedSize, f.name, "%d bytes of shared memory", end)
 	b.shared = bytes.Repeat([]byte{m.opt.Fill}, int(end))
 	for i := range size {
 		if i%32 == 0 {

@@ -101,9 +101,7 @@ func (t *thread) enter(f *function, site *instr, extra uint64) *frame {
 	base := (top + a) &^ a
 	end := base + f.size + extra
 	if end > stackSize || len(t.frames) > stackSize/128 {
-		if t.frame == nil {
-			failLaunch(f.name, "stack overflow: %d bytes", end)
-		}
+		failLaunchIf(t.frame == nil, f.name, "stack overflow: %d bytes", end)
 		t.fail("stack overflow: %d calls, %d bytes", len(t.frames), end)
 	}
 	var fr *frame
