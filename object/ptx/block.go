@@ -172,7 +172,7 @@ func (r *blockReader) nextLine(at int) int {
 		for at+2 < len(text) && text[at] == ' ' {
 			at++
 		}
-		if at+2 >= len(text) || text[at] != '/' || text[at+1] != '/' {
+		if at+2 >= len(text) || text[at] != '/' || text[at+1] != '/' || !r.plain { // else move reads the comment
 			return 0
 		}
 		at = lineEnd(text, at)

@@ -157,6 +157,7 @@ func FuzzSection(f *testing.F) {
 	f.Add("a: .b32 c+1 } .section .debug_y { .b16 017 c: .b64 a")
 	f.Add(".b8 1 // x\n . b8 2,\n3 } .section .debug_x { .b32 $L__tmp0+4")
 	f.Add(".b8 -1, - 128,007,5U,256 .b32 .debug_x+0x10 .b64 a:1 b: .b64 b-b::c")
+	f.Add(".b8 1 // x\x00\n.b8 2")
 	f.Add("$: .b64 _ .b32 .debug_info - 1 .b32 x-y, 1 .b64 18446744073709551615 // c\r .b8 1.5 /* */")
 	f.Fuzz(func(t *testing.T, body string) {
 		src := &diag.Source{Text: []byte(top + ".section .debug_x { " + body + " }")}
