@@ -11,7 +11,7 @@ import (
 func (p *plan) emit() ([]byte, *LineMap) {
 	out := bytes.NewBuffer(make([]byte, 0, p.size)) // which gives no errors
 	p.pieces.Write(out)
-	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers)
+	return out.Bytes(), p.pieces.Map(out.Bytes(), p.numbers.Place)
 }
 
 // Close unmaps the inputs of a link with Options.MapInputs. Afterwards only PTX may be

@@ -18,7 +18,7 @@ type Piece struct {
 	Span  diag.Span    // the part of Src to copy; its offset counts even if it is empty
 	Edits []ptx.Edit   // sorted, without overlaps
 	Text  string
-	// Lines has, if it is not nil, the number (Numbers) of each line of the piece.
+	// Lines has, if it is not nil, the number (see Map) of each line of the piece.
 	Lines []int32
 	// Before and After add line ends around the piece that have no origin.
 	Before, After bool

@@ -9,15 +9,9 @@ import (
 
 // LineMap maps lines of an output to the lines they come from.
 type LineMap struct {
-	out     diag.Source
-	runs    []run // by out
-	numbers Numbers
-}
-
-// Numbers gives lines of the inputs numbers.
-type Numbers interface {
-	// Place returns the line with a number. ok is false for 0.
-	Place(number int32) (place diag.Place, ok bool)
+	out   diag.Source
+	runs  []run                                          // by out
+	place func(number int32) (place diag.Place, ok bool) // the line with a number
 }
 
 // run is a stretch of the output. It starts at byte out and comes from byte off of src,
@@ -31,9 +25,10 @@ type run struct {
 }
 
 // Map returns where the lines of an output come from. The output ends with the pieces; what is
-// before them comes from the linker. numbers may be nil if no piece has Lines.
-func (l Pieces) Map(output []byte, numbers Numbers) *LineMap {
-	m := &LineMap{out: diag.Source{Text: output}, runs: make([]run, 0, 1+len(l)), numbers: numbers}
+// before them comes from the linker. place returns the line with a number, and false for 0; it may be
+// nil if no piece has Lines.
+func (l Pieces) Map(output []byte, place func(number int32) (diag.Place, bool)) *LineMap {
+	m := &LineMap{out: diag.Source{Text: output}, runs: make([]run, 0, 1+len(l)), place: place}
 	out := 0
 	mark := func(from Piece) {
 		if n := len(m.runs); n == 0 || from.Src != nil || m.runs[n-1].src != nil {
@@ -73,7 +68,7 @@ func (m *LineMap) Origin(line int) (place diag.Place, ok bool) {
 	}
 	ends := bytes.Count(m.out.Text[run.out:span.Off], []byte{'\n'})
 	if run.lines != nil {
-		return m.numbers.Place(run.lines[ends])
+		return m.place(run.lines[ends])
 	}
 	return diag.At(run.src, run.src.LineSpan(run.src.Line(run.off)+ends)), true
 }
